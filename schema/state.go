@@ -1,0 +1,108 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A State is what has become of a page (SPEC 4). The zero value is Discovered.
+type State uint8
+
+// The states, in the order of the specification.
+const (
+	Discovered State = iota
+	Queued
+	Fetching
+	Processed
+	Blacklisted
+	Stubbed
+	DeadLink
+	Unreachable
+	RateLimited
+	Failed
+	DepthExceeded
+	RequestLimitHit
+	ContentMismatch
+	stateCount
+)
+
+// States returns every state in order.
+func States() []State {
+	all := make([]State, stateCount)
+	for i := range all {
+		all[i] = State(i)
+	}
+	return all
+}
+
+// String returns the state's name in SQL and reports.
+func (s State) String() string {
+	switch s {
+	case Discovered:
+		return "discovered"
+	case Queued:
+		return "queued"
+	case Fetching:
+		return "fetching"
+	case Processed:
+		return "processed"
+	case Blacklisted:
+		return "blacklisted"
+	case Stubbed:
+		return "stubbed"
+	case DeadLink:
+		return "dead_link"
+	case Unreachable:
+		return "unreachable"
+	case RateLimited:
+		return "rate_limited"
+	case Failed:
+		return "failed"
+	case DepthExceeded:
+		return "depth_exceeded"
+	case RequestLimitHit:
+		return "request_limit_hit"
+	case ContentMismatch:
+		return "content_mismatch"
+	}
+	return fmt.Sprintf("state(%d)", uint8(s))
+}
+
+// Visited reports whether the state can be the result of a visit.
+func (s State) Visited() bool {
+	switch s {
+	case Processed, DeadLink, Unreachable, RateLimited, Failed, ContentMismatch:
+		return true
+	}
+	return false
+}
+
+// ErrTransition reports a change of state that SPEC 4 does not allow.
+var ErrTransition = errors.New("illegal state transition")
+
+// Transition checks that a page may go from one state to another. It is the one
+// guard of the state machine; an illegal transition is an error that wraps
+// [ErrTransition], and the caller changes nothing.
+func Transition(from, to State) error {
+	if legal(from, to) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s to %s", ErrTransition, from, to)
+}
+
+func legal(from, to State) bool {
+	if from >= stateCount || to >= stateCount {
+		return false
+	}
+	switch to {
+	case Queued, Blacklisted, Stubbed: // new run, reclassified, shorter path, suspension over
+		return true
+	case Fetching, DepthExceeded, RequestLimitHit:
+		return from == Queued
+	case RateLimited, Unreachable, Failed:
+		return from == Queued || from == Fetching
+	case Processed, DeadLink, ContentMismatch:
+		return from == Fetching
+	}
+	return false
+}

@@ -1,0 +1,139 @@
+package schema
+
+import "strings"
+
+// A Class says what a URL is to the terrain, decided by the lists (SPEC 4).
+// The zero value is ClassDiscovered.
+type Class uint8
+
+// The classes. The first list that names a URL wins in the order blacklist,
+// stub, quality.
+const (
+	ClassDiscovered Class = iota
+	ClassQuality
+	ClassBlacklisted
+	ClassStub
+)
+
+// String returns the class's name in SQL and reports.
+func (c Class) String() string {
+	switch c {
+	case ClassQuality:
+		return "quality"
+	case ClassBlacklisted:
+		return "blacklist"
+	case ClassStub:
+		return "stub"
+	}
+	return "discovered"
+}
+
+// Visitable reports whether pages of the class may be asked for.
+func (c Class) Visitable() bool { return c == ClassDiscovered || c == ClassQuality }
+
+// A LinkKind says how one page leads to another. Lower kinds win where a pair of
+// pages has several links (SPEC 8).
+type LinkKind uint8
+
+// The kinds of links.
+const (
+	LinkRedirect LinkKind = iota
+	LinkCanonical
+	LinkAnchor
+	LinkFrame
+	LinkRefresh
+)
+
+// String returns the kind's name in SQL.
+func (k LinkKind) String() string {
+	switch k {
+	case LinkRedirect:
+		return "redirect"
+	case LinkCanonical:
+		return "canonical"
+	case LinkAnchor:
+		return "anchor"
+	case LinkFrame:
+		return "frame"
+	case LinkRefresh:
+		return "refresh"
+	}
+	return "unknown"
+}
+
+// Kinds is a set of link kinds.
+type Kinds uint8
+
+// Add returns the set with k in it.
+func (s Kinds) Add(k LinkKind) Kinds { return s | 1<<k }
+
+// Has reports whether k is in the set.
+func (s Kinds) Has(k LinkKind) bool { return s&(1<<k) != 0 }
+
+// First returns the strongest kind of a set that is not empty.
+func (s Kinds) First() LinkKind {
+	for k := LinkRedirect; k < LinkRefresh; k++ {
+		if s.Has(k) {
+			return k
+		}
+	}
+	return LinkRefresh
+}
+
+// Rel is the set of rel flags that all links between two pages carry.
+type Rel uint8
+
+// The rel flags that are kept.
+const (
+	RelNofollow Rel = 1 << iota
+	RelUGC
+	RelSponsored
+)
+
+// String lists the flags, separated by spaces, in the order of the constants.
+func (r Rel) String() string {
+	var names []string
+	for i, name := range [...]string{"nofollow", "ugc", "sponsored"} {
+		if r&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// A Place is the nearest enclosing element that says what a link is for. Lower
+// places win where a pair of pages has several links (SPEC 8).
+type Place uint8
+
+// The places, best first.
+const (
+	PlaceMain Place = iota
+	PlaceBody
+	PlaceAside
+	PlaceHeader
+	PlaceFooter
+	PlaceNav
+)
+
+// String returns the place's name in SQL.
+func (p Place) String() string {
+	switch p {
+	case PlaceMain:
+		return "main"
+	case PlaceBody:
+		return "body"
+	case PlaceAside:
+		return "aside"
+	case PlaceHeader:
+		return "header"
+	case PlaceFooter:
+		return "footer"
+	case PlaceNav:
+		return "nav"
+	}
+	return "unknown"
+}
+
+// Editorial reports whether a link at the place is the page's own statement
+// rather than one that stands on every page of its site.
+func (p Place) Editorial() bool { return p == PlaceMain || p == PlaceBody }

@@ -1,0 +1,230 @@
+package schema
+
+import "time"
+
+// An ID names a URL in one state file. IDs are dense and begin with 1; 0 is none.
+type ID uint32
+
+// A HostID names a host in one state file. Host IDs are dense and begin with 1;
+// 0 is none.
+type HostID uint32
+
+// A Seq is the position of a visit in the log of visits. It begins with 1 and
+// grows with every visit; 0 is none.
+type Seq uint64
+
+// A RunID numbers the runs of a state file from 1; 0 is none.
+type RunID uint32
+
+// A URLKind says what a URL is asked for.
+type URLKind uint8
+
+// The kinds of URLs. Only pages are nodes of the map.
+const (
+	KindPage URLKind = iota
+	KindSitemap
+)
+
+// A Shape is a set of ways to write a page's identity: those of its forms that
+// can be derived from the identity itself, and whether there are others.
+type Shape uint8
+
+// The shapes of a form.
+const (
+	ShapePlain    Shape = 1 << iota // as the identity
+	ShapeWWW                        // www. before the host
+	ShapeSlash                      // / after the path
+	ShapeWWWSlash                   // both
+	ShapeOther                      // any other; its text is stored
+)
+
+// A URL is what is known of a URL since it was first seen.
+type URL struct {
+	ID        ID
+	Kind      URLKind
+	Host      HostID
+	PathQuery string    // of the identity, begins with /
+	Referrer  ID        // the page that first led here; 0: a seed
+	FirstSeen time.Time // whole seconds
+	FirstRun  RunID
+}
+
+// A Link is one row per pair of pages (SPEC 8).
+type Link struct {
+	To     ID
+	Kinds  Kinds
+	Rel    Rel
+	Place  Place
+	Anchor string // kept beside the visit; empty unless anchors are asked for
+}
+
+// A SitemapEntry is a page that a sitemap names.
+type SitemapEntry struct {
+	To         ID
+	LastMod    time.Time // zero: not given; whole seconds
+	ChangeFreq string
+}
+
+// A Fact is a value that an [[extract]] found on a page.
+type Fact struct{ Name, Value string }
+
+// A Visit is one record of the log of visits: what brought a page to a final
+// state in a run. It is never changed.
+type Visit struct {
+	Seq    Seq
+	URL    ID
+	Run    RunID
+	Commit uint64    // number of the commit that holds it
+	At     time.Time // milliseconds
+	Prev   Seq       // the URL's visit before this one; 0: none
+	Stand  Seq       // the visit whose links and facts stand (304, unchanged, kept); 0: its own
+	Kept   bool      // recorded without a request, because it is young enough
+
+	State        State
+	Status       int // HTTP status; 0: no answer, or none asked
+	Form         string
+	FormsKnown   int // number of forms that were known when the visit ended
+	RedirectTo   ID
+	AliasHops    int
+	Retries      int
+	Requests     int
+	Title        string
+	ContentType  string
+	Charset      string
+	LastModified string
+	ETag         string
+	ServerDate   string
+	Length       int64 // decoded bytes; -1: no body was read
+	SHA256       [32]byte
+	ResponseTime time.Duration // to the first byte, milliseconds
+	NoIndex      bool
+	NoFollow     bool
+	Unchanged    bool   // the body equals that of the visit before
+	Error        string // why the state is not processed; sanitised
+	Rule         string // the rule that decided, where one did
+	Distinct     int    // distinct link targets met; may exceed len(Links)
+	StoredPath   string // place in the page store
+
+	Links    []Link         // by ascending To
+	Facts    []Fact         // in document order
+	Sitemap  []SitemapEntry // of a sitemap file
+	Children int            // of a sitemap index
+}
+
+// A Retry is a URL that waits for another try.
+type Retry struct {
+	URL      ID
+	Attempts int // tries that have failed so far
+	Due      time.Time
+	Error    string
+}
+
+// A Queue is one line of waiting URLs of a host: chunks of 64 on disk, and its
+// open end, which is part of the host's value. Only package kv changes it.
+type Queue struct {
+	Priority uint8
+	Head     uint32 // chunk that holds the first waiting URL
+	Pos      uint8  // position of that URL in its chunk
+	Tail     uint32 // number of the chunk that the open end will become
+	Open     []ID
+}
+
+// A GiveUp says why a host is not asked any more in a run.
+type GiveUp uint8
+
+// The reasons to give a host up.
+const (
+	NotGivenUp       GiveUp = iota
+	GaveUpConnection        // three connection failures in a row
+	GaveUpRateLimit         // too many 429s, or a wait longer than max-suspension
+	GaveUpRobots            // robots.txt unavailable
+	GaveUpDelay             // Crawl-delay above max-crawl-delay: seeds only
+)
+
+// A Host is everything durable that is known of a host. Times are wall times in
+// milliseconds; counters named "Run" count only for the run in field Run.
+type Host struct {
+	ID      HostID
+	Name    string // normalised, with port if not the default
+	Address string // IP address last dialled; empty: not yet known, or exempt
+	WWW     bool   // seen to answer only at www.
+
+	LastByte    time.Time     // first byte of the last response, or the end of the last failed try
+	LastEnd     time.Time     // end of the last response
+	Smoothed    time.Duration // response time, weight 0.3
+	CrawlDelay  time.Duration // of robots.txt; 0: none
+	Timeouts    uint8         // in a row; each doubles the delay
+	Failures    uint8         // connection failures in a row
+	SuspendedTo time.Time     // zero: not suspended
+	Throttles   uint8         // 429s in a row; greater than 0 while suspended or probing
+	Suspension  uint32        // number of the current or last suspension
+
+	RobotsAt      time.Time // when the copy was fetched; zero: never
+	RobotsStatus  int       // of the copy
+	RobotsTries   uint8     // failed tries since
+	RobotsDue     time.Time // when it may be tried again
+	RobotsCause   string    // why the last try failed
+	RobotsRun     RunID     // run in which the current tries were made
+	SitemapsRun   RunID     // run in which its sitemaps were queued
+	SitemapFiles  int       // queued in that run
+	Run           RunID
+	RunRequests   int // asked for pages (HEAD and GET)
+	RunThrottles  int
+	RunVisited    int // pages brought to a final state by asking
+	RunGivenUp    GiveUp
+	RunGivenUpAt  int // RunRequests at that moment
+	RunGivenUpWhy string
+	Requests      int     // of every kind, all runs
+	Visits        int     // pages visited, all runs
+	Known         int     // URLs recorded
+	Overflow      int     // URLs met and not recorded (max-urls-per-host, max-hosts-per-site)
+	Generation    uint32  // of its queues; those of another generation are void
+	Queues        []Queue // by ascending priority
+	Waiting       int     // URLs in Queues, copies included
+	Retries       []Retry
+}
+
+// A RunStatus is what has become of a run.
+type RunStatus uint8
+
+// The statuses of a run.
+const (
+	RunRunning RunStatus = iota
+	RunCompleted
+	RunInterrupted
+)
+
+// String returns the status's name in SQL.
+func (s RunStatus) String() string {
+	switch s {
+	case RunCompleted:
+		return "completed"
+	case RunInterrupted:
+		return "interrupted"
+	}
+	return "running"
+}
+
+// A Run is one walk of the terrain, from seeding to an empty frontier.
+type Run struct {
+	ID         RunID
+	Started    time.Time
+	Finished   time.Time // zero: not yet
+	Config     [32]byte  // SHA-256 of the effective configuration
+	Status     RunStatus
+	Reason     string // why it ended
+	Walked     bool   // the frontier is empty; only the outputs are missing
+	FirstVisit Seq    // the first visit that may belong to it
+	Pages      int    // visits recorded by asking
+	Requests   int
+	Generation uint32         // of its depths
+	Running    time.Duration  // time that a process has worked on it
+	Errors     map[string]int // visits and throttles by kind of error
+}
+
+// A RobotsCopy is a host's robots.txt as it was last fetched.
+type RobotsCopy struct {
+	At     time.Time
+	Status int
+	Text   []byte // nil for a 4xx
+}

@@ -1,0 +1,78 @@
+package crawl
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A StepKind says what a [Step] asks.
+type StepKind uint8
+
+// The kinds of steps.
+const (
+	StepResolve StepKind = iota // look up the host's address; no request
+	StepRobots                  // GET a robots.txt
+	StepHead                    // HEAD a page
+	StepGet                     // GET a page or a sitemap
+)
+
+// A Step is one request to make, or one look-up. It waits in the line of the
+// host that it asks; steps live in memory only, so that a kill repeats the visit.
+type Step struct {
+	Kind       StepKind
+	Host       schema.HostID // the host that is asked and leased
+	For        schema.HostID // robots: the host whose robots.txt this is; differs after a redirect
+	ID         schema.ID     // 0 for robots and look-ups
+	URLKind    schema.URLKind
+	URL        string // the form that is requested
+	Norm       string // the page's identity
+	Visit      Progress
+	ETag       string // makes the request conditional
+	Modified   string
+	Timeout    time.Duration
+	Sent       time.Time // when the scheduler sent it
+	Suspension uint32    // number of the host's suspension when it was sent
+}
+
+// Progress is what a visit has seen before the step, carried from one step of
+// the visit to the next.
+type Progress struct {
+	Requests  int      // made so far
+	Retries   int      // tries that failed before this one
+	Asked     []string // forms asked in this visit
+	Hops      int      // alias hops, or robots redirects
+	HeadType  string   // content type that HEAD gave; "" if it was not believed
+	Throttled bool     // the request before this one was answered by a 429
+}
+
+// An Effect tells the scheduler what a commit means for a host: what to ask
+// next, and when. It replaces the host's clock, limits and priority; its steps
+// stand behind those that were not yet sent.
+type Effect struct {
+	Host       schema.HostID
+	Address    string        // IP address whose clock the host shares; "": none
+	Ready      time.Time     // when the host may be asked, or the recorder be woken
+	Delay      time.Duration // from one admission to the next, where Limit is more than 1
+	Priority   uint8         // of its first step; lower is served first
+	Steps      []Step
+	Wake       bool   // without steps: ask the recorder for a plan at Ready
+	Limit      int    // requests that may be open at a time
+	Failing    bool   // its last request failed: it may use half of the slots at most, with others of its kind
+	Suspension uint32 // number for the steps sent from now on
+	Revoke     bool   // steps not yet sent go back to the recorder by a Wake
+}
+
+// Effects are published after the commit of the outcomes they follow from.
+type Effects struct {
+	List    []Effect
+	Settled int // outcomes in that commit
+	Woken   int // wakes answered
+}
+
+// A Wake asks the recorder to plan a host whose time has come, or gives back
+// the steps that an effect revoked.
+type Wake struct {
+	Host   schema.HostID
+	Unsent []Step
+}

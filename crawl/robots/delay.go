@@ -1,0 +1,50 @@
+package robots
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const maxDelay = 365 * 24 * time.Hour
+
+// delays keeps the first valid Crawl-delay of a group.
+type delays struct {
+	first time.Duration
+	valid bool
+}
+
+// delay takes a Crawl-delay for an agent already named in the group being read. An agent
+// named after the line is not slowed by it: many files give one robot nothing but a delay
+// and go on with "*".
+func (g *group) delay(value string) {
+	if !g.open || g.delays.valid {
+		return
+	}
+	g.delays.first, g.delays.valid = parseDelay(value)
+}
+
+// parseDelay reads seconds, with a fraction; what follows the number ("10s", "5 seconds")
+// is ignored. NaN, infinities spelled out and negative numbers are no delay.
+func parseDelay(s string) (time.Duration, bool) {
+	s, _, _ = strings.Cut(s, " ")
+	if s == "" || s[0] != '.' && (s[0] < '0' || s[0] > '9') {
+		return 0, false
+	}
+	seconds, err := strconv.ParseFloat(s, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		end := strings.IndexFunc(s, func(c rune) bool { return c != '.' && (c < '0' || c > '9') })
+		if end < 0 {
+			return 0, false
+		}
+		if seconds, err = strconv.ParseFloat(s[:end], 64); err != nil && !errors.Is(err, strconv.ErrRange) {
+			return 0, false
+		}
+	}
+	if seconds >= maxDelay.Seconds() {
+		return maxDelay, true
+	}
+	return time.Duration(math.Round(seconds * float64(time.Second))), true
+}

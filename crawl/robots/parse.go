@@ -1,0 +1,241 @@
+package robots
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+const (
+	maxSitemaps      = 1_000
+	maxSitemapLength = 2_048
+)
+
+// Parse reads a robots.txt for the crawler named agent, of which the product token
+// counts: "Ripple/1.0 (+url)" is "Ripple". The body may be anything at all and is not
+// kept; only its first [MaxBytes] are read.
+func Parse(body []byte, agent string) *Rules {
+	p := parser{agent: token(strings.TrimSpace(agent)), sitemapSeen: map[string]bool{}}
+	for line := range lines(text(body)) {
+		p.lineNo++
+		p.read(line)
+	}
+	return p.rules()
+}
+
+// A group collects what is said to one agent, over all the groups of the file that name it.
+type group struct {
+	named  bool // a User-agent line names it
+	open   bool // the group being read names it
+	lines  []line
+	delays delays
+}
+
+// A line is one Allow or Disallow as the file has it.
+type line struct {
+	text, value string
+	no          int32
+	allow       bool
+}
+
+type parser struct {
+	agent       string
+	lineNo      int32
+	own, all    group
+	ruled       bool // the group being read has a rule, so the next User-agent begins another
+	sitemaps    []string
+	sitemapSeen map[string]bool
+}
+
+func (p *parser) read(text string) {
+	text, _, _ = strings.Cut(text, "#")
+	text = trim(text)
+	key, value, ok := strings.Cut(text, ":")
+	if !ok {
+		return
+	}
+	key, value = trim(key), trim(value)
+	switch {
+	case strings.EqualFold(key, "user-agent"):
+		p.userAgent(value)
+	case strings.EqualFold(key, "disallow"):
+		p.rule(line{text: text, value: value, no: p.lineNo})
+	case strings.EqualFold(key, "allow"):
+		p.rule(line{text: text, value: value, no: p.lineNo, allow: true})
+	case strings.EqualFold(key, "crawl-delay"):
+		p.own.delay(value)
+		p.all.delay(value)
+	case strings.EqualFold(key, "sitemap"):
+		p.sitemap(value)
+	}
+}
+
+func (p *parser) userAgent(value string) {
+	if p.ruled {
+		p.ruled, p.own.open, p.all.open = false, false, false
+	}
+	if name := token(value); name != "" && strings.EqualFold(name, p.agent) {
+		p.own.named, p.own.open = true, true
+	}
+	if value == "*" || strings.HasPrefix(value, "* ") || strings.HasPrefix(value, "*\t") {
+		p.all.named, p.all.open = true, true
+	}
+}
+
+// rule hands a line to the agents of the group. A value that is no path is no rule, an
+// empty one included, but it ends the list of agents like any other.
+func (p *parser) rule(l line) {
+	p.ruled = true
+	if l.value == "" || l.value[0] != '/' && l.value[0] != '*' {
+		return
+	}
+	for _, g := range []*group{&p.own, &p.all} {
+		if g.open {
+			g.lines = append(g.lines, l)
+		}
+	}
+}
+
+func (p *parser) sitemap(value string) {
+	if value == "" || len(value) > maxSitemapLength || len(p.sitemaps) == maxSitemaps || p.sitemapSeen[value] {
+		return
+	}
+	value = strings.Clone(value) // or the whole body would stay
+	p.sitemapSeen[value] = true
+	p.sitemaps = append(p.sitemaps, value)
+}
+
+func (p *parser) rules() *Rules {
+	r := &Rules{sitemaps: p.sitemaps}
+	var g group
+	switch {
+	case p.own.named:
+		r.agent, g = strings.Clone(p.agent), p.own
+	case p.all.named:
+		r.agent, g = "*", p.all
+	}
+	r.delay, r.hasDelay = g.delays.first, g.delays.valid
+	r.compile(g.lines)
+	return r
+}
+
+// compile copies the lines of the group that applies, each distinct rule once, into one
+// string, and orders them.
+func (r *Rules) compile(lines []line) {
+	type identity struct {
+		pattern string
+		allow   bool
+	}
+	seen := make(map[identity]bool, len(lines))
+	var text, scratch []byte
+	for _, l := range lines {
+		rule := rule{allow: l.allow, lineNo: l.no}
+		scratch = rule.normalize(scratch[:0], l.value)
+		id := identity{string(scratch), l.allow}
+		if id.pattern += rule.end(); seen[id] {
+			continue
+		}
+		seen[id] = true
+		text = rule.place(text, l, scratch)
+		r.rules = append(r.rules, rule)
+		if rule.wild {
+			r.wild++
+		}
+	}
+	r.rules = slices.Clip(r.rules)
+	slices.SortFunc(r.rules, byPrecedence)
+	r.text = string(text)
+}
+
+// byPrecedence puts the rule that wins first: the longest, Allow before Disallow, and of
+// equals the one that the file has first.
+func byPrecedence(a, b rule) int {
+	if c := cmp.Compare(b.length, a.length); c != 0 {
+		return c
+	}
+	if a.allow != b.allow {
+		if a.allow {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.lineNo, b.lineNo)
+}
+
+// lines yields the lines of a text, ended by LF, CR or both.
+func lines(s string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for s != "" {
+			i := strings.IndexAny(s, "\r\n")
+			if i < 0 {
+				yield(s)
+				return
+			}
+			if !yield(s[:i]) {
+				return
+			}
+			if strings.HasPrefix(s[i:], "\r\n") {
+				i++
+			}
+			s = s[i+1:]
+		}
+	}
+}
+
+// text is the body as UTF-8, cut after its last whole line, without a byte order mark or
+// what is left of one.
+func text(body []byte) string {
+	cut := len(body) >= MaxBytes
+	body = body[:min(len(body), MaxBytes)]
+	s := decodeUTF16(body)
+	if s == "" {
+		s = string(body)
+	}
+	if cut {
+		s = s[:strings.LastIndexAny(s, "\r\n")+1]
+	}
+	for _, b := range []string{"\xef", "\xbb", "\xbf"} {
+		if !strings.HasPrefix(s, b) {
+			break
+		}
+		s = s[1:]
+	}
+	return s
+}
+
+// decodeUTF16 decodes a body that says it is UTF-16 and begins like it, and returns ""
+// for any other. RFC 9309 knows only UTF-8, but a site that writes UTF-16 means its rules.
+func decodeUTF16(body []byte) string {
+	if len(body) < 4 || (body[2] == 0) == (body[3] == 0) {
+		return ""
+	}
+	var order binary.ByteOrder
+	switch string(body[:2]) {
+	case "\xff\xfe":
+		order = binary.LittleEndian
+	case "\xfe\xff":
+		order = binary.BigEndian
+	default:
+		return ""
+	}
+	units := make([]uint16, 0, len(body)/2)
+	for b := body[2:]; len(b) >= 2; b = b[2:] {
+		units = append(units, order.Uint16(b))
+	}
+	return string(utf16.Decode(units))
+}
+
+// token is the product token that a value begins with (RFC 9309, section 2.2.1), digits
+// allowed.
+func token(s string) string {
+	for i := range len(s) {
+		if c := s[i]; c != '_' && c != '-' && !isAlphanumeric(c) {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func trim(s string) string { return strings.Trim(s, " \t\v\f") }

@@ -1,0 +1,193 @@
+package robots
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A rule is one Allow or Disallow. It holds offsets into [Rules].text rather than strings,
+// so that a file of 50,000 rules stays small and without pointers.
+type rule struct {
+	lineAt, lineEnd       uint32
+	patternAt, patternEnd uint32 // normalised; runs of "*" are one, a final "*" or "$" is left out
+	length                int32  // in octets, normalised, "*" and "$" included: what decides which rule wins
+	lineNo                int32
+	allow                 bool
+	anchored              bool // the pattern must reach the end
+	wild                  bool // the pattern holds a "*"
+}
+
+// normalize appends the pattern of a rule's value and notes the rest in the rule.
+func (r *rule) normalize(dst []byte, value string) []byte {
+	r.anchored = strings.HasSuffix(value, "$")
+	value = strings.TrimSuffix(value, "$")
+	var stars int
+	dst, stars = appendNormal(dst, value, spelling{wildcards: true, plainQuery: true})
+	r.length = int32(len(dst) + stars)
+	if r.anchored {
+		r.length++
+	}
+	if n := len(dst); n > 0 && dst[n-1] == '*' {
+		dst, r.anchored = dst[:n-1], false
+	}
+	r.wild = bytes.IndexByte(dst, '*') >= 0
+	return dst
+}
+
+// end tells apart rules of one pattern that ask for different things.
+func (r *rule) end() string {
+	if r.anchored {
+		return "$"
+	}
+	return ""
+}
+
+// place appends the line of a rule and its pattern to a text and notes where. The pattern
+// is mostly part of the line.
+func (r *rule) place(text []byte, l line, pattern []byte) []byte {
+	r.lineAt = uint32(len(text))
+	text = append(text, l.text...)
+	r.lineEnd = uint32(len(text))
+	if strings.HasPrefix(l.value, string(pattern)) {
+		r.patternAt = r.lineEnd - uint32(len(l.value))
+		r.patternEnd = r.patternAt + uint32(len(pattern))
+		return text
+	}
+	r.patternAt = r.lineEnd
+	text = append(text, pattern...)
+	r.patternEnd = uint32(len(text))
+	return text
+}
+
+// A target is the path and query that rules are matched against.
+type target struct {
+	path  string // normalised
+	other string // the same with the query's encoded "/" and "?" kept; "" when there are none
+	grams *grams // of path; nil when not worth it, or when there is another form
+}
+
+func newTarget(pathQuery string) target {
+	pathQuery, _, _ = strings.Cut(pathQuery, "#")
+	if !strings.HasPrefix(pathQuery, "/") {
+		pathQuery = "/" + pathQuery
+	}
+	if isNormal(pathQuery) {
+		return target{path: pathQuery}
+	}
+	plain, _ := appendNormal(nil, pathQuery, spelling{plainQuery: true})
+	kept, _ := appendNormal(nil, pathQuery, spelling{})
+	t := target{path: string(plain)}
+	if string(kept) != t.path {
+		t.other = string(kept)
+	}
+	return t
+}
+
+// matches reports whether a rule speaks of the target. Both forms of the target are
+// tried: a rule that begins with "*" does not say whether its "%2F" is of a path, where
+// it differs from "/", or of a query, where it does not.
+func (t *target) matches(pattern string, r *rule) bool {
+	return match(pattern, t.path, r, t.grams) || t.other != "" && match(pattern, t.other, r, nil)
+}
+
+// match compares from the left and takes each part between two "*" where it first occurs.
+// Taking it later never helps, so nothing is tried twice.
+func match(pattern, path string, r *rule, g *grams) bool {
+	if !r.wild {
+		return strings.HasPrefix(path, pattern) && (!r.anchored || len(path) == len(pattern))
+	}
+	star := strings.IndexByte(pattern, '*')
+	if !strings.HasPrefix(path, pattern[:star]) || g.excludes(pattern, star) {
+		return false
+	}
+	rest := path[star:]
+	for pattern = pattern[star+1:]; ; {
+		part, after, more := strings.Cut(pattern, "*")
+		if !more && r.anchored {
+			return strings.HasSuffix(rest, part)
+		}
+		i := strings.Index(rest, part)
+		if i < 0 || !more {
+			return i >= 0
+		}
+		rest, pattern = rest[i+len(part):], after
+	}
+}
+
+// A spelling is how appendNormal writes what can be written in two ways.
+type spelling struct {
+	wildcards  bool // "*" is a wildcard; otherwise it is the character and written %2A
+	plainQuery bool // "/" and "?" of a query are written as they are, even where they came encoded
+}
+
+// appendNormal appends s in the spelling in which rules and paths are compared (RFC 9309,
+// section 2.2.2): what needs no encoding is decoded, everything else is encoded, with
+// upper-case digits. An encoded "/" of a path stays apart from a plain one. Runs of
+// wildcards become one; dropped counts those left out.
+func appendNormal(dst []byte, s string, how spelling) (_ []byte, dropped int) {
+	query := false
+	for i := 0; i < len(s); i++ {
+		c, encoded := s[i], false
+		if v, ok := hexByte(s[i:]); ok {
+			c, encoded = v, true
+			i += 2
+		}
+		switch {
+		case isPlain(c), !encoded && isDelimiter(c), how.plainQuery && query && (c == '/' || c == '?'):
+			dst = append(dst, c)
+		case c == '*' && !encoded && how.wildcards:
+			if n := len(dst); n > 0 && dst[n-1] == '*' {
+				dropped++
+				continue
+			}
+			dst = append(dst, c)
+		default:
+			dst = append(dst, '%', "0123456789ABCDEF"[c>>4], "0123456789ABCDEF"[c&15])
+		}
+		query = query || c == '?' && !encoded
+	}
+	return dst, dropped
+}
+
+// isNormal reports, for a path, that appendNormal would change nothing.
+func isNormal(s string) bool {
+	for i := range len(s) {
+		if !isPlain(s[i]) && !isDelimiter(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isPlain reports a character that means the same encoded and not.
+func isPlain(c byte) bool {
+	return isAlphanumeric(c) || strings.IndexByte("-._~:@!'(),", c) >= 0
+}
+
+// isDelimiter reports a character that may stand in a URL and means something else encoded.
+func isDelimiter(c byte) bool { return strings.IndexByte("/?&=+;", c) >= 0 }
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// hexByte decodes the "%41" that s begins with.
+func hexByte(s string) (byte, bool) {
+	if len(s) < 3 || s[0] != '%' {
+		return 0, false
+	}
+	high, low := unhex(s[1]), unhex(s[2])
+	return high<<4 | low, high < 16 && low < 16
+}
+
+func unhex(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10
+	}
+	return 16
+}

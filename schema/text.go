@@ -24,7 +24,7 @@ func Clean(s string, max int) string {
 			continue
 		}
 		if space {
-			if b.Len() >= max {
+			if b.Len()+1+utf8.RuneLen(r) > max {
 				break
 			}
 			b.WriteByte(' ')

@@ -1,0 +1,130 @@
+package weburl
+
+// A Base is what references of one page are resolved against: its URL, or what
+// its <base href> says. It is immutable and safe for concurrent use.
+type Base struct {
+	rules *Rules
+	location
+}
+
+// A location is an absolute URL as the WHATWG serialises it, but with scheme
+// https and without user, fragment, default port and trailing dot of the host.
+type location struct {
+	text  string // origin, host, path and "?query"
+	http  bool
+	www   int // bytes at the start of the host that the identity drops
+	path  int // where the path begins in text
+	query int // where "?" stands in text, or its length
+}
+
+func (l *location) host() string { return l.text[len(origin):l.path] }
+
+// Parse normalises an absolute URL.
+func (r *Rules) Parse(raw string) (URL, error) { return r.normalize(raw, nil) }
+
+// Base reads an absolute URL that references are to be resolved against.
+// Parameters that the rules strip stay in it until a reference is resolved.
+func (r *Rules) Base(raw string) (*Base, error) { return r.newBase(raw, nil) }
+
+// Parse resolves a reference and normalises the result.
+func (b *Base) Parse(ref string) (URL, error) { return b.rules.normalize(ref, b) }
+
+// With resolves ref, the value of a <base href>, to another base. After an error
+// b stays the one to use.
+func (b *Base) With(ref string) (*Base, error) { return b.rules.newBase(ref, b) }
+
+func (r *Rules) newBase(raw string, base *Base) (*Base, error) {
+	var buf [512]byte
+	text, l, err := resolve(buf[:0], raw, base)
+	if err != nil {
+		return nil, err
+	}
+	l.text = string(text)
+	return &Base{r, l}, nil
+}
+
+// normalize makes the Form in one buffer and the Norm in another, both on the
+// stack for usual lengths, so that a URL costs one allocation, or two where its
+// spellings differ by more than an ending.
+func (r *Rules) normalize(raw string, base *Base) (URL, error) {
+	var buf, identity [512]byte
+	text, l, err := resolve(buf[:0], raw, base)
+	if err != nil {
+		return URL{}, err
+	}
+	l.text = string(r.strip(text, l.query))
+	l.query = min(l.query, len(l.text))
+	u := URL{Form: l.text, HTTP: l.http}
+	norm := appendIdentity(identity[:0], &l)
+	if n := len(norm); n <= len(l.text) && string(norm) == l.text[:n] {
+		u.Norm = l.text[:n]
+	} else {
+		u.Norm = string(norm)
+	}
+	if len(u.Norm) > r.maxLength || len(u.Form) > maxRaw {
+		return URL{}, refuse(ErrTooLong, raw)
+	}
+	return u, nil
+}
+
+// appendIdentity applies what is left of SPEC 3: "www.", path and order of the
+// parameters.
+func appendIdentity(dst []byte, l *location) []byte {
+	dst = append(dst, origin...)
+	dst = append(dst, l.host()[l.www:]...)
+	dst = appendNormPath(dst, l.text[l.path:l.query])
+	if l.query < len(l.text) {
+		dst = appendSortedQuery(dst, l.text[l.query+1:])
+	}
+	return dst
+}
+
+// resolve appends the text of the URL that raw is, seen from base, to dst and
+// returns it beside the location, whose own text is not set yet.
+func resolve(dst []byte, raw string, base *Base) ([]byte, location, error) {
+	if len(raw) > maxRaw {
+		return nil, location{}, refuse(ErrTooLong, raw)
+	}
+	ref, err := cut(raw, base)
+	if err != nil {
+		return nil, location{}, err
+	}
+	l := location{http: ref.http}
+	dst = append(dst, origin...)
+	if ref.hasAuthority {
+		var host string
+		if host, err = parseAuthority(ref.authority, ref.http); err != nil {
+			return nil, location{}, refuse(err, raw)
+		}
+		l.www = wwwLength(host)
+		dst = append(dst, host...)
+	} else {
+		l.www = base.www
+		dst = append(dst, base.host()...)
+	}
+	l.path = len(dst)
+	dst = appendTarget(dst, ref, base)
+	l.query = len(dst)
+	switch {
+	case ref.hasQuery:
+		dst = appendEscaped(append(dst, '?'), ref.query, queryEscapes)
+	case !ref.hasAuthority && ref.path == "":
+		dst = append(dst, base.text[base.query:]...)
+	}
+	return dst, l, nil
+}
+
+// appendTarget appends the path of ref, or what the base makes of it.
+func appendTarget(dst []byte, ref reference, base *Base) []byte {
+	root := len(dst)
+	switch {
+	case ref.hasAuthority || ref.path != "" && isSlash(ref.path[0]):
+		dst = append(dst, '/')
+		return appendPath(dst, root, ref.path[min(1, len(ref.path)):])
+	case ref.path == "":
+		return append(dst, base.text[base.path:base.query]...)
+	default:
+		dst = append(dst, base.text[base.path:base.query]...)
+		return appendPath(parent(dst, root), root, ref.path)
+	}
+}

@@ -1,0 +1,190 @@
+package weburl
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+	"golang.org/x/net/idna"
+)
+
+// maxHost bounds, in bytes, what is given to the IDNA and address parsers, whose
+// time is not linear. A name that resolves has at most 253 bytes; an escape
+// makes up to nine of one.
+const maxHost = 2304
+
+// parseAuthority reads user@host:port and returns host[:port] as identities
+// write it, but with its "www.". It shares memory with text where it can.
+func parseAuthority(text string, http bool) (string, error) {
+	text = text[strings.LastIndexByte(text, '@')+1:]
+	rawHost, rawPort := cutPort(text)
+	host, err := parseHost(rawHost)
+	if err != nil {
+		return "", err
+	}
+	port, err := parsePort(rawPort)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case port == "" || port == "443" || port == "80" && http:
+		return host, nil
+	case len(host)+1+len(port) == len(text) && text[:len(host)] == host:
+		return text, nil
+	}
+	return host + ":" + port, nil
+}
+
+// cutPort cuts at the first colon that is not in brackets.
+func cutPort(text string) (host, port string) {
+	bracket := false
+	for i := range len(text) {
+		switch text[i] {
+		case '[':
+			bracket = true
+		case ']':
+			bracket = false
+		case ':':
+			if !bracket {
+				return text[:i], text[i+1:]
+			}
+		}
+	}
+	return text, ""
+}
+
+// parsePort drops leading zeros; an empty port is none.
+func parsePort(text string) (string, error) {
+	for i := range len(text) {
+		if !isDigit(text[i]) {
+			return "", ErrMalformed
+		}
+	}
+	for len(text) > 1 && text[0] == '0' {
+		text = text[1:]
+	}
+	if n, err := strconv.ParseUint(text, 10, 16); text != "" && (err != nil || n > 65535) {
+		return "", ErrMalformed
+	}
+	return text, nil
+}
+
+// parseHost is the WHATWG host parser, less trailing dots. What is left without
+// them is parsed again: "1.2.3.." has become an address.
+func parseHost(text string) (string, error) {
+	host, err := parseHostDotted(text)
+	for err == nil && strings.HasSuffix(host, ".") {
+		host, err = parseHostDotted(strings.TrimRight(host, "."))
+	}
+	return host, err
+}
+
+func parseHostDotted(text string) (string, error) {
+	switch {
+	case text == "":
+		return "", ErrNoHost
+	case isName(text) && !strings.Contains(text, acePrefix):
+		return text, nil
+	case len(text) > maxHost:
+		return "", ErrMalformed
+	case text[0] == '[':
+		return parseIPv6(text)
+	}
+	name, err := toASCII(text)
+	if err != nil || isName(name) {
+		return name, err
+	}
+	return parseOdd(name)
+}
+
+const acePrefix = "xn--"
+
+// isName reports a name of which nothing but letter, digit, hyphen and underscore
+// is to be known: lower case, and no address, since its last label does not begin
+// with a digit.
+func isName(text string) bool {
+	label := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '.':
+			if i+1 < len(text) {
+				label = i + 1
+			}
+		case 'a' <= c && c <= 'z' || isDigit(c) || c == '-' || c == '_':
+		default:
+			return false
+		}
+	}
+	return text != "" && !isDigit(text[label])
+}
+
+// toASCII decodes escapes and applies IDNA: not transitional, underscores and
+// double hyphens tolerated. Names of ASCII alone only change their case, unless
+// a label may be an A-label.
+func toASCII(text string) (string, error) {
+	name, err := url.PathUnescape(text)
+	if err != nil || !utf8.ValidString(name) {
+		return "", ErrMalformed
+	}
+	low := lowerASCII(name)
+	if !strings.Contains(low, acePrefix) && isASCII(low) {
+		return low, nil
+	}
+	name, err = idnaProfile().ToASCII(name)
+	if err != nil || name == "" {
+		return "", ErrMalformed
+	}
+	return name, nil
+}
+
+func idnaProfile() *idna.Profile {
+	return idna.New(
+		idna.MapForLookup(),
+		idna.Transitional(false),
+		idna.BidiRule(),
+		idna.CheckJoiners(true),
+		idna.CheckHyphens(false),
+		idna.StrictDomainName(false),
+		idna.VerifyDNSLength(false),
+	)
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// parseIPv6 reads an address in brackets.
+func parseIPv6(text string) (string, error) {
+	if strings.LastIndexByte(text, '[') != 0 || strings.IndexByte(text, ']') != len(text)-1 {
+		return "", ErrMalformed
+	}
+	return parseOdd(text)
+}
+
+// parseOdd leaves a host that is, or looks like, an address to the library. What
+// would end the host there, or be dropped, is forbidden anyway.
+func parseOdd(host string) (string, error) {
+	if host[0] != '[' && strings.ContainsFunc(host, isForbidden) {
+		return "", ErrMalformed
+	}
+	u, err := whatwg.Parse(origin + host + "/")
+	if err != nil {
+		return "", ErrMalformed
+	}
+	if u.Hostname() == "" {
+		return "", ErrNoHost
+	}
+	return u.Hostname(), nil
+}
+
+// isForbidden reports a WHATWG forbidden domain code point.
+func isForbidden(c rune) bool {
+	return c <= ' ' || c == 0x7f || strings.ContainsRune(`#%/:<>?@[\]^|`, c)
+}

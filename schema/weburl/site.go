@@ -1,0 +1,125 @@
+package weburl
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+)
+
+// NormalizeHost brings a host that a person wrote, with or without port, to the
+// host of identities. A scheme, user or path in it is an error.
+func NormalizeHost(raw string) (string, error) {
+	if strings.ContainsFunc(raw, neverInHost) {
+		return "", fmt.Errorf("%w; a host is written without scheme, user, path and spaces", refuse(ErrMalformed, raw))
+	}
+	if len(raw) > maxHost {
+		return "", refuse(ErrTooLong, raw)
+	}
+	host, err := parseAuthority(raw, false)
+	if err != nil {
+		return "", refuse(err, raw)
+	}
+	return host[wwwLength(host):], nil
+}
+
+func neverInHost(c rune) bool {
+	return c <= ' ' || c == 0x7f || strings.ContainsRune(`/\?#@`, c)
+}
+
+// wwwLength is the number of bytes that the identity drops from the start of
+// host: every "www." whose removal leaves no public suffix. The list's private
+// part and its default rule do not count, so www.github.io loses it and www.com
+// does not. What remains is never an address, since "www." before one is no host.
+func wwwLength(host string) int {
+	const www = "www."
+	n := 0
+	for strings.HasPrefix(host[n:], www) {
+		rest, _ := splitPort(host[n+len(www):])
+		if suffix, icann := publicsuffix.PublicSuffix(rest); rest == "" || icann && suffix == rest {
+			break
+		}
+		n += len(www)
+	}
+	return n
+}
+
+// Site is the registrable domain of a host, by the whole public suffix list; its
+// port is dropped. An address is its own site, as is a public suffix.
+func Site(host string) string {
+	name, _ := splitPort(host)
+	if isIP(name) {
+		return name
+	}
+	site, err := publicsuffix.EffectiveTLDPlusOne(name)
+	if err != nil {
+		return name
+	}
+	return site
+}
+
+// Unicode is how a host is shown to a person: its A-labels decoded. Show the
+// host itself beside it, because different hosts can look the same.
+func Unicode(host string) string {
+	if !strings.Contains(host, acePrefix) {
+		return host
+	}
+	name, port := splitPort(host)
+	decoded, err := idna.Display.ToUnicode(name)
+	if err != nil {
+		return host
+	}
+	return decoded + port
+}
+
+// ReverseHost turns the labels of a name around, "com,example,blog", so that
+// hosts of one domain sort together; a port stays at the end, an address as it is.
+func ReverseHost(host string) string {
+	name, port := splitPort(host)
+	if isIP(name) {
+		return host
+	}
+	reversed := make([]byte, 0, len(host))
+	for name != "" {
+		i := strings.LastIndexByte(name, '.')
+		reversed = append(reversed, name[i+1:]...)
+		if i < 0 {
+			break
+		}
+		reversed = append(reversed, ',')
+		name = name[:i]
+	}
+	return string(append(reversed, port...))
+}
+
+// SURT is the sort key of an identity: com,example,blog)/path?query, with a port
+// com,example:8443)/.
+func SURT(norm string) string {
+	host, pathQuery := Split(norm)
+	return ReverseHost(host) + ")" + pathQuery
+}
+
+// splitPort cuts a host before the colon of its port.
+func splitPort(host string) (name, port string) {
+	i := strings.LastIndexByte(host, ':')
+	if i < 0 || strings.IndexByte(host[i:], ']') >= 0 {
+		return host, ""
+	}
+	return host[:i], host[i:]
+}
+
+func isIP(name string) bool {
+	if name == "" {
+		return false
+	}
+	if name[0] == '[' {
+		return true
+	}
+	if !isDigit(name[len(name)-1]) {
+		return false
+	}
+	_, err := netip.ParseAddr(name)
+	return err == nil
+}

@@ -1,0 +1,190 @@
+package weburl_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// newRules are the rules of an empty configuration.
+func newRules(t testing.TB) *weburl.Rules {
+	t.Helper()
+	r, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestParse(t *testing.T) {
+	tests := []struct{ name, in, norm, form string }{
+		// form "" stands for: the same as norm
+		{"https for http", "http://example.com/page", "https://example.com/page", ""},
+		{"www and root", "https://www.example.com/", "https://example.com/", "https://www.example.com/"},
+		{"trailing slash", "https://example.com/page/", "https://example.com/page", "https://example.com/page/"},
+		{"trailing slashes", "https://example.com/page///", "https://example.com/page", "https://example.com/page///"},
+		{"only slashes", "https://example.com///", "https://example.com/", "https://example.com///"},
+		{"inner slashes", "https://example.com//a//b", "https://example.com//a//b", ""},
+		{"no path", "https://example.com", "https://example.com/", ""},
+		{"no path but query", "https://example.com?a", "https://example.com/?a", ""},
+		{"fragment", "https://example.com/page#section", "https://example.com/page", ""},
+		{"fragment holding a query", "https://example.com/page#s?a=1", "https://example.com/page", ""},
+		{"tracking", "https://example.com/page?utm_source=x&id=1", "https://example.com/page?id=1", ""},
+		{"tracking, in another case", "https://example.com/page?UTM_Source=x&Ref=y&id=1", "https://example.com/page?id=1", ""},
+		{"tracking alone", "https://example.com/page?utm_source=x", "https://example.com/page", ""},
+		{"not quite tracking", "https://example.com/?reference=1&utm=2", "https://example.com/?reference=1&utm=2", ""},
+		{"stripping keeps order", "https://example.com/?c=1&&fbclid=2&a=3", "https://example.com/?a=3&c=1", "https://example.com/?c=1&&a=3"},
+		{"sorted", "https://example.com/page?b=2&a=1", "https://example.com/page?a=1&b=2", "https://example.com/page?b=2&a=1"},
+		{"equal names keep order", "https://example.com/?a=2&b&a=1", "https://example.com/?a=2&a=1&b", "https://example.com/?a=2&b&a=1"},
+		{"names, not parameters, are sorted", "https://example.com/?a-=1&a=2", "https://example.com/?a=2&a-=1", "https://example.com/?a-=1&a=2"},
+		{"a and a= differ", "https://example.com/?a", "https://example.com/?a", ""},
+		{"a= and a differ", "https://example.com/?a=", "https://example.com/?a=", ""},
+		{"query escapes stay", "https://example.com/?q=%7e%2f+x", "https://example.com/?q=%7e%2f+x", ""},
+		{"quote in query", "https://example.com/?q='", "https://example.com/?q=%27", ""},
+		{"empty query", "https://example.com/page?", "https://example.com/page", "https://example.com/page?"},
+		{"empty pieces", "https://example.com/?&&a&", "https://example.com/?a", "https://example.com/?&&a&"},
+		{"dot segments", "https://example.com/a/../b/./c", "https://example.com/b/c", ""},
+		{"dot segments at the end", "https://example.com/a/b/..", "https://example.com/a", "https://example.com/a/"},
+		{"dot segments above the root", "https://example.com/../../a", "https://example.com/a", ""},
+		{"escaped dot segments", "https://example.com/a/%2e%2E/b/.%2e/%2e/c", "https://example.com/c", ""},
+		{"three dots", "https://example.com/a/.../b", "https://example.com/a/.../b", ""},
+		{"case of host and path", "HTTPS://EXAMPLE.COM/Page", "https://example.com/Page", ""},
+		{"unreserved decoded", "https://example.com/%7Eme/%61%2D%5f%2e", "https://example.com/~me/a-_.", "https://example.com/%7Eme/%61%2D%5f%2e"},
+		{"escapes in upper case", "https://example.com/%c3%a9%2f", "https://example.com/%C3%A9%2F", "https://example.com/%c3%a9%2f"},
+		{"stray percent", "https://example.com/100%", "https://example.com/100%", ""},
+		{"no escape arises", "https://example.com/%%32e%%32e/%a%65", "https://example.com/%%32e%%32e/%a%65", ""},
+		{"space and umlaut", "https://example.com/a b/ü?q=ü x", "https://example.com/a%20b/%C3%BC?q=%C3%BC%20x", ""},
+		{"not UTF-8", "https://example.com/\xff", "https://example.com/%EF%BF%BD", ""},
+		{"NUL in path", "https://example.com/a\x00b", "https://example.com/a%00b", ""},
+		{"tabs and newlines", " ht\ntps://exa\tmple.com/a\r\nb \n", "https://example.com/ab", ""},
+		{"backslashes", `https:\\example.com\a\..\b`, "https://example.com/b", ""},
+		{"backslash in query", `https://example.com/?a\b`, `https://example.com/?a\b`, ""},
+		{"too few slashes", "https:example.com/a", "https://example.com/a", ""},
+		{"too many slashes", "https:////example.com/a", "https://example.com/a", ""},
+		{"user and password", "https://user:pa@ss@example.com/", "https://example.com/", ""},
+		{"port 443", "https://example.com:443/", "https://example.com/", ""},
+		{"port 80 of http", "http://example.com:80/", "https://example.com/", ""},
+		{"port 443 of http", "http://example.com:443/", "https://example.com/", ""},
+		{"port 80 of https", "https://example.com:80/", "https://example.com:80/", ""},
+		{"another port", "http://www.example.com:08080/", "https://example.com:8080/", "https://www.example.com:8080/"},
+		{"empty port", "https://example.com:/", "https://example.com/", ""},
+		{"trailing dot", "https://example.com./", "https://example.com/", ""},
+		{"umlaut", "https://www.Bücher.example/", "https://xn--bcher-kva.example/", "https://www.xn--bcher-kva.example/"},
+		{"not transitional", "https://faß.example/", "https://xn--fa-hia.example/", ""},
+		{"underscore and umlaut", "https://a_ü.example/", "https://xn--a_-yka.example/", ""},
+		{"double hyphen", "https://r3---sn.example/", "https://r3---sn.example/", ""},
+		{"www twice", "https://www.www.example.com/", "https://example.com/", "https://www.www.example.com/"},
+		{"www of a registry", "https://www.co.uk/", "https://www.co.uk/", ""},
+		{"www of a private suffix", "https://www.github.io/", "https://github.io/", "https://www.github.io/"},
+		{"www of a top level", "https://www.com/", "https://www.com/", ""},
+		{"www of a name not listed", "https://www.localhost:8080/", "https://localhost:8080/", "https://www.localhost:8080/"},
+		{"www twice of a registry", "https://www.www.co.uk/", "https://www.co.uk/", "https://www.www.co.uk/"},
+		{"www alone", "https://www/", "https://www/", ""},
+		{"www1 is a name", "https://www1.example.com/", "https://www1.example.com/", ""},
+		{"IPv4", "https://192.168.0.1/", "https://192.168.0.1/", ""},
+		{"IPv4, odd spellings", "https://0x7f.1/", "https://127.0.0.1/", ""},
+		{"IPv4 as a number", "https://2130706433/", "https://127.0.0.1/", ""},
+		{"IPv4, wide digits", "https://１２７.0.0.1/", "https://127.0.0.1/", ""},
+		{"IPv4, trailing dots", "https://1.2.3../", "https://1.2.0.3/", ""},
+		{"IPv6", "https://[2001:DB8:0:0::1]:8443/", "https://[2001:db8::1]:8443/", ""},
+		{"IPv6 with IPv4 in it", "https://[::ffff:1.2.3.4]/", "https://[::ffff:102:304]/", ""},
+	}
+	rules := newRules(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			u, err := rules.Parse(tt.in)
+			if tt.form == "" {
+				tt.form = tt.norm
+			}
+			if err != nil || u.Norm != tt.norm || u.Form != tt.form {
+				t.Fatalf("Parse(%q) = %q, %q, %v; want %q, %q", tt.in, u.Norm, u.Form, err, tt.norm, tt.form)
+			}
+			if want := strings.HasPrefix(tt.in, "http:"); u.HTTP != want {
+				t.Errorf("HTTP = %v", u.HTTP)
+			}
+			checkLaws(t, rules, u)
+		})
+	}
+}
+
+// checkLaws holds u to what the package promises of every URL.
+func checkLaws(t *testing.T, rules *weburl.Rules, u weburl.URL) {
+	t.Helper()
+	if again, err := rules.Parse(u.Norm); err != nil || again.Norm != u.Norm || again.Form != u.Norm {
+		t.Errorf("not idempotent: Parse(%q) = %q, %q, %v", u.Norm, again.Norm, again.Form, err)
+	}
+	if again, err := rules.Parse(u.Form); err != nil || again.Norm != u.Norm || again.Form != u.Form {
+		t.Errorf("Parse(Form %q) = %q, %q, %v; want Norm %q", u.Form, again.Norm, again.Form, err, u.Norm)
+	}
+	host, pathQuery := weburl.Split(u.Norm)
+	if host == "" || "https://"+host+pathQuery != u.Norm || pathQuery == "" || pathQuery[0] != '/' {
+		t.Errorf("Split(%q) = %q, %q", u.Norm, host, pathQuery)
+	}
+	if named, err := weburl.NormalizeHost(host); err != nil || named != host {
+		t.Errorf("NormalizeHost(%q) = %q, %v", host, named, err)
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	tests := []struct {
+		name, in string
+		err      error
+	}{
+		{"empty", "", weburl.ErrScheme},
+		{"relative", "/page", weburl.ErrScheme},
+		{"host alone", "example.com/page", weburl.ErrScheme},
+		{"host and port alone", "example.com:80/page", weburl.ErrScheme},
+		{"javascript", "javascript:alert(1)", weburl.ErrScheme},
+		{"mailto", "mailto:a@example.com", weburl.ErrScheme},
+		{"file", "file:///etc/passwd", weburl.ErrScheme},
+		{"ftp", "ftp://example.com/", weburl.ErrScheme},
+		{"no host", "https://", weburl.ErrNoHost},
+		{"no host but port", "https://:80/", weburl.ErrNoHost},
+		{"no host but user", "https://user@/", weburl.ErrNoHost},
+		{"host of a dot", "https://./", weburl.ErrNoHost},
+		{"port too high", "https://example.com:65536/", weburl.ErrMalformed},
+		{"port far too high", "https://example.com:99999999999999999999/", weburl.ErrMalformed},
+		{"port of letters", "https://example.com:b/", weburl.ErrMalformed},
+		{"space in host", "https://exa mple.com/", weburl.ErrMalformed},
+		{"NUL in host", "https://exa\x00mple.com/", weburl.ErrMalformed},
+		{"escaped slash in host", "https://a%2Fb/", weburl.ErrMalformed},
+		{"escaped tab in host", "https://a%09b/", weburl.ErrMalformed},
+		{"bad punycode", "https://xn--zz--zz.example/", weburl.ErrMalformed},
+		{"bad IPv4", "https://256.1.1.1/", weburl.ErrMalformed},
+		{"name before a number", "https://www.1.2.3.4/", weburl.ErrMalformed},
+		{"bad IPv6", "https://[::1/", weburl.ErrMalformed},
+		{"brackets in brackets", "https://[[::1]]/", weburl.ErrMalformed},
+		{"IPv6 zone", "https://[fe80::1%25eth0]/", weburl.ErrMalformed},
+		{"long host", "https://" + strings.Repeat("ü", 5000) + ".example/", weburl.ErrMalformed},
+		{"long path", "https://example.com/" + strings.Repeat("a", weburl.DefaultMaxLength), weburl.ErrTooLong},
+		{"1 MB", "https://example.com/" + strings.Repeat("/", 1<<20), weburl.ErrTooLong},
+	}
+	rules := newRules(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			u, err := rules.Parse(tt.in)
+			if !errors.Is(err, tt.err) {
+				t.Fatalf("Parse = %+v, %v; want %v", u, err, tt.err)
+			}
+			if text := err.Error(); len(text) > 600 || strings.ContainsAny(text, "\x00\x1b\n") {
+				t.Errorf("error of %d bytes: %q", len(text), text)
+			}
+		})
+	}
+}
+
+func TestLengthLimitIsOfTheNorm(t *testing.T) {
+	rules, err := weburl.NewRules([]string{"junk"}, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := rules.Parse("http://www.example.com/abcd/?junk=" + strings.Repeat("x", 100))
+	if err != nil || u.Norm != "https://example.com/abcd" {
+		t.Errorf("Parse = %q, %v", u.Norm, err)
+	}
+	if u, err = rules.Parse("https://example.com/abcde"); !errors.Is(err, weburl.ErrTooLong) {
+		t.Errorf("Parse = %q, %v", u.Norm, err)
+	}
+}

@@ -1,0 +1,110 @@
+package webtest
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"strconv"
+)
+
+// An exchange is one request with its answer: a ResponseWriter that keeps the
+// log's entry. It belongs to the goroutine of its handler.
+type exchange struct {
+	http.ResponseWriter
+	request  *http.Request
+	journal  *journal
+	entry    *Entry
+	bytes    int64
+	began    bool // the final header is written
+	failed   bool // a write came to nothing
+	returned bool // the handler did not panic
+}
+
+// WriteHeader marks the first byte.
+func (x *exchange) WriteHeader(status int) {
+	x.journal.answered(x.entry, status)
+	x.began = x.began || status >= 200
+	x.ResponseWriter.WriteHeader(status)
+}
+
+func (x *exchange) Write(b []byte) (int, error) {
+	if !x.began {
+		x.WriteHeader(http.StatusOK)
+	}
+	n, err := x.ResponseWriter.Write(b)
+	x.bytes += int64(n)
+	x.failed = x.failed || err != nil
+	return n, err
+}
+
+// Flush sends what is buffered.
+func (x *exchange) Flush() {
+	if !x.began {
+		x.WriteHeader(http.StatusOK)
+	}
+	if http.NewResponseController(x.ResponseWriter).Flush() != nil {
+		x.failed = true
+	}
+}
+
+// Hijack hands out the connection; what is written to it is logged.
+func (x *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	c, rw, err := http.NewResponseController(x.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	raw := &rawConn{Conn: c, x: x}
+	return raw, bufio.NewReadWriter(rw.Reader, bufio.NewWriter(raw)), nil
+}
+
+// Unwrap serves http.ResponseController.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+func (x *exchange) end() {
+	if x.returned && !x.began && !x.failed {
+		x.WriteHeader(http.StatusOK) // what net/http does for a silent handler
+	}
+	x.journal.finish(x.entry, x.bytes, !x.returned || x.failed || x.cut())
+}
+
+// cut reports whether the client left before it had the whole answer.
+func (x *exchange) cut() bool {
+	if x.request.Context().Err() == nil {
+		return false
+	}
+	length, err := strconv.ParseInt(x.Header().Get("Content-Length"), 10, 64)
+	return err != nil || x.request.Method != http.MethodHead && x.bytes < length
+}
+
+// A rawConn is a hijacked connection whose writes are logged.
+type rawConn struct {
+	net.Conn
+	x *exchange
+}
+
+func (c *rawConn) Write(b []byte) (int, error) {
+	if !c.x.began {
+		c.x.began = true
+		c.x.journal.answered(c.x.entry, rawStatus(b))
+	}
+	n, err := c.Conn.Write(b)
+	c.x.bytes += int64(n)
+	c.x.failed = c.x.failed || err != nil
+	return n, err
+}
+
+// rawStatus reads the code of a status line, 0 if there is none.
+func rawStatus(b []byte) int {
+	const before = len("HTTP/1.1 ")
+	if len(b) < before {
+		return 0
+	}
+	n := 0
+	for _, c := range b[before:] {
+		if c < '0' || c > '9' || n > 999 {
+			break
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

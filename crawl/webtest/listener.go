@@ -1,0 +1,73 @@
+package webtest
+
+import (
+	"net"
+	"sync"
+)
+
+// A listener knows its open connections, hijacked ones included, so that
+// closing the server ends them all.
+type listener struct {
+	net.Listener
+
+	mu     sync.Mutex
+	conns  map[*socket]struct{}
+	closed bool
+}
+
+func newListener(l net.Listener) *listener {
+	return &listener{Listener: l, conns: map[*socket]struct{}{}}
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	sock := &socket{TCPConn: c.(*net.TCPConn), owner: l}
+	if !l.add(sock) {
+		_ = sock.Close()
+		return nil, net.ErrClosed
+	}
+	return sock, nil
+}
+
+func (l *listener) add(s *socket) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	l.conns[s] = struct{}{}
+	return true
+}
+
+// closeConns closes what is open and refuses what is still to be accepted.
+func (l *listener) closeConns() {
+	l.mu.Lock()
+	open := l.conns
+	l.conns, l.closed = map[*socket]struct{}{}, true
+	l.mu.Unlock()
+	for s := range open {
+		_ = s.TCPConn.Close()
+	}
+}
+
+// A socket is an accepted connection.
+type socket struct {
+	*net.TCPConn
+	owner *listener
+}
+
+func (s *socket) Close() error {
+	s.owner.mu.Lock()
+	delete(s.owner.conns, s)
+	s.owner.mu.Unlock()
+	return s.TCPConn.Close()
+}
+
+// reset ends the connection with RST in place of FIN.
+func (s *socket) reset() {
+	_ = s.SetLinger(0)
+	_ = s.Close()
+}

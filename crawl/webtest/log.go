@@ -1,0 +1,159 @@
+package webtest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// An Entry is one request as the server saw it, or, with an empty Method, one
+// connection that a [Down] host ended before there could be a request.
+type Entry struct {
+	Host      string      `json:"host"` // as asked: lower case, port kept unless it is 443
+	Method    string      `json:"method"`
+	Path      string      `json:"path"`       // with its query, byte for byte
+	Arrived   time.Time   `json:"arrived"`    // its header had been read
+	FirstByte time.Time   `json:"first_byte"` // just before the first byte of the answer; zero if there was none
+	Done      time.Time   `json:"done"`       // the answer was written, or given up
+	Status    int         `json:"status"`     // 0 if there was no answer
+	UserAgent string      `json:"user_agent"`
+	Header    http.Header `json:"header"`
+	Open      int         `json:"open"` // other requests open at this host, with and without www., at arrival
+	Conn      uint64      `json:"conn"`
+	Bytes     int64       `json:"bytes"`   // of the body, as encoded; raw faults count the header as well
+	Aborted   bool        `json:"aborted"` // the answer was not completed, whoever ended it
+}
+
+// A connKey finds the number of a request's connection in its context.
+type connKey struct{}
+
+// A journal is the log of a server. Its zero value keeps everything; open must
+// be made.
+type journal struct {
+	forget bool
+	out    io.Writer
+
+	mu       sync.Mutex
+	entries  []*Entry
+	open     map[string]int
+	writeErr error
+}
+
+func (j *journal) begin(w http.ResponseWriter, r *http.Request) *exchange {
+	conn, _ := r.Context().Value(connKey{}).(uint64)
+	e := &Entry{
+		Host: canonicalHost(r.Host), Method: r.Method, Path: r.RequestURI,
+		UserAgent: r.UserAgent(), Header: r.Header, Conn: conn, Arrived: time.Now(),
+	}
+	key := siteHost(e.Host)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e.Open = j.open[key]
+	j.open[key]++
+	if !j.forget {
+		j.entries = append(j.entries, e)
+	}
+	return &exchange{ResponseWriter: w, request: r, journal: j, entry: e}
+}
+
+// answered records the first byte; a later status replaces an interim one.
+func (j *journal) answered(e *Entry, status int) {
+	now := time.Now()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if e.FirstByte.IsZero() {
+		e.FirstByte = now
+	}
+	e.Status = status
+}
+
+func (j *journal) finish(e *Entry, bytes int64, aborted bool) {
+	key := siteHost(e.Host)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e.Done, e.Bytes, e.Aborted = time.Now(), bytes, aborted
+	if j.open[key]--; j.open[key] <= 0 {
+		delete(j.open, key)
+	}
+	j.write(e)
+}
+
+// tried records a connection that ended without a request.
+func (j *journal) tried(host string, arrived time.Time) {
+	e := &Entry{Host: host, Arrived: arrived, Done: time.Now(), Aborted: true}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.forget {
+		j.entries = append(j.entries, e)
+	}
+	j.write(e)
+}
+
+// write puts out one line. The caller holds mu.
+func (j *journal) write(e *Entry) {
+	if j.out == nil || j.writeErr != nil {
+		return
+	}
+	line, err := json.Marshal(e)
+	if err == nil {
+		_, err = j.out.Write(append(line, '\n'))
+	}
+	if err != nil {
+		j.writeErr = fmt.Errorf("write request log: %w", err)
+	}
+}
+
+func (j *journal) err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.writeErr
+}
+
+func (j *journal) reset() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.entries = nil
+}
+
+func (j *journal) entriesByArrival() []Entry {
+	j.mu.Lock()
+	out := make([]Entry, len(j.entries))
+	for i, e := range j.entries {
+		out[i] = *e
+	}
+	j.mu.Unlock()
+	sortByArrival(out)
+	return out
+}
+
+func sortByArrival(entries []Entry) {
+	slices.SortStableFunc(entries, func(a, b Entry) int { return a.Arrived.Compare(b.Arrived) })
+}
+
+// ReadLog reads the lines of [WithLogWriter], in order of arrival. A last line
+// without its end, as a killed process leaves it, is dropped.
+func ReadLog(r io.Reader) ([]Entry, error) {
+	var entries []Entry
+	lines := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			sortByArrival(entries)
+			return entries, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read request log: %w", err)
+		}
+		var e Entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("request log, line %d: %w", n, err)
+		}
+		entries = append(entries, e)
+	}
+}

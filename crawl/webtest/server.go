@@ -1,0 +1,296 @@
+// Package webtest is a synthetic web on one loopback TLS port: tests, the
+// demonstration and benchmarks crawl it in place of the real one.
+//
+// A [Server] answers for any number of host names, told apart by SNI and by the
+// Host header, with certificates of an authority that lives as long as it does.
+// A [Host] has pages, folders and faults of its own; a [Web] is generated from
+// a seed and keeps nothing per page; [Server.Load] reads a web from text. Every
+// request is in the log, which [CheckLog] judges without knowing the crawler.
+//
+// Names are served exactly: "a.test" and "www.a.test" are two hosts, "a.test:81"
+// is a third one, and "*.a.test" answers for every name below a.test that has no
+// host of its own. A request for an unknown name is answered with 404.
+//
+// Hosts and pages may be added and changed while the server runs, with one
+// exception: the protocol of a connection is settled when it begins, so a fault
+// that only HTTP/1.1 can express belongs on its page before the first request
+// to that host. Everything here may be used by several goroutines.
+package webtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Server is a web of many host names on one loopback TLS port.
+type Server struct {
+	latency       time.Duration
+	http1         bool
+	refuseUnknown bool
+	journal       journal
+	ca            *authority
+	stranger      func() (*authority, error)
+
+	listener *listener
+	http     *http.Server
+	cancel   context.CancelFunc
+	served   chan struct{} // closed when the accept loop has ended
+	conns    atomic.Uint64
+
+	life     sync.RWMutex // guards closed against a handler that begins
+	closed   bool
+	handlers sync.WaitGroup
+
+	mu    sync.RWMutex
+	hosts map[string]*Host   // by name, port included if it has one
+	gates map[string]sniRule // by name alone, which is all that TLS knows
+	webs  []*Web
+}
+
+// An Option changes a server that is about to start.
+type Option func(*Server)
+
+// WithLatency delays every answer of every host that has no latency of its own.
+func WithLatency(d time.Duration) Option { return func(s *Server) { s.latency = d } }
+
+// WithoutHTTP2 speaks HTTP/1.1 alone.
+func WithoutHTTP2() Option { return func(s *Server) { s.http1 = true } }
+
+// WithUnknownRefused ends the TLS handshake of names that no host serves.
+func WithUnknownRefused() Option { return func(s *Server) { s.refuseUnknown = true } }
+
+// WithLogWriter writes every finished request to w as one line of JSON and
+// keeps none in memory; [ReadLog] reads the lines back. The first error of w
+// ends the writing and is returned by [Server.Close].
+func WithLogWriter(w io.Writer) Option {
+	return func(s *Server) { s.journal.out, s.journal.forget = w, true }
+}
+
+// WithoutLog keeps no log: for benchmarks, and for webs without end.
+func WithoutLog() Option { return func(s *Server) { s.journal.forget = true } }
+
+// New starts a server on a free port of 127.0.0.1. It ends with [Server.Close].
+func New(opts ...Option) (*Server, error) {
+	ca, err := newAuthority("Ripple synthetic web")
+	if err != nil {
+		return nil, fmt.Errorf("create certificate authority: %w", err)
+	}
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen on loopback: %w", err)
+	}
+	s := &Server{
+		ca:       ca,
+		stranger: sync.OnceValues(func() (*authority, error) { return newAuthority("Unknown") }),
+		listener: newListener(tcp),
+		served:   make(chan struct{}),
+		hosts:    map[string]*Host{},
+		gates:    map[string]sniRule{},
+	}
+	s.journal.open = map[string]int{}
+	for _, opt := range opts {
+		opt(s)
+	}
+	s.start()
+	return s, nil
+}
+
+func (s *Server) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.http = &http.Server{
+		Handler:     http.HandlerFunc(s.serve),
+		TLSConfig:   s.tlsConfig(),
+		ErrorLog:    log.New(io.Discard, "", 0),
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, s.conns.Add(1))
+		},
+	}
+	go func() {
+		defer close(s.served)
+		_ = s.http.ServeTLS(s.listener, "", "") // always http.ErrServerClosed once closed
+	}()
+}
+
+// Close ends every connection and waits for every handler. Handlers given to
+// [Host.Handle] must end when the context of their request does. A second call
+// does nothing.
+func (s *Server) Close() error {
+	s.life.Lock()
+	again := s.closed
+	s.closed = true
+	s.life.Unlock()
+	if again {
+		return nil
+	}
+	s.cancel()
+	err := s.http.Close()
+	s.listener.closeConns()
+	<-s.served
+	s.handlers.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	return errors.Join(err, s.journal.err())
+}
+
+// Addr is the address that every name of this web is dialled at.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// CAPEM is the certificate of the authority that signs for every host.
+func (s *Server) CAPEM() []byte { return s.ca.pem }
+
+// CAFile writes the authority's certificate into dir and returns the file's path.
+func (s *Server) CAFile(dir string) (string, error) {
+	path := filepath.Join(dir, "webtest-ca.pem")
+	if err := os.WriteFile(path, s.ca.pem, 0o644); err != nil {
+		return "", fmt.Errorf("write authority certificate: %w", err)
+	}
+	return path, nil
+}
+
+// Host is the host of that name, made on first use. A port belongs to the name
+// unless it is 443.
+func (s *Server) Host(name string) *Host {
+	name = canonicalHost(name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, ok := s.hosts[name]
+	if !ok {
+		h = &Host{server: s, name: name, routes: map[string]responder{}, latency: -1}
+		s.hosts[name] = h
+		s.gates[bareHost(name)] = s.gates[bareHost(name)]
+	}
+	return h
+}
+
+// Log returns the requests since the start or the last [Server.ResetLog], in
+// order of arrival. A request that is still open has a zero Done.
+func (s *Server) Log() []Entry { return s.journal.entriesByArrival() }
+
+// ResetLog forgets the requests seen so far.
+func (s *Server) ResetLog() { s.journal.reset() }
+
+// serve answers one request and logs it.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if !s.enter() {
+		panic(http.ErrAbortHandler)
+	}
+	defer s.handlers.Done()
+	x := s.journal.begin(w, r)
+	defer x.end()
+	s.answer(x, r)
+	x.returned = true
+}
+
+func (s *Server) enter() bool {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.closed {
+		return false
+	}
+	s.handlers.Add(1)
+	return true
+}
+
+func (s *Server) answer(x *exchange, r *http.Request) {
+	to, latency := s.route(x.entry.Host, r)
+	if !pause(r.Context(), latency) {
+		panic(http.ErrAbortHandler)
+	}
+	if to == nil {
+		notFound(x)
+		return
+	}
+	to.respond(x, r)
+}
+
+// route finds who answers: the host's own routes, then a generated web, then nobody.
+func (s *Server) route(host string, r *http.Request) (responder, time.Duration) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	latency := s.latency
+	if h := lookup(s.hosts, host, bareHost(host)); h != nil {
+		if h.latency >= 0 {
+			latency = h.latency
+		}
+		if to := h.find(r.RequestURI); to != nil {
+			return to, latency
+		}
+	}
+	if w := s.web(bareHost(host)); w != nil {
+		return w, latency
+	}
+	return nil, latency
+}
+
+// web is the generated web that the name belongs to. The caller holds mu.
+func (s *Server) web(name string) *Web {
+	for _, w := range s.webs {
+		if w.owns(name) {
+			return w
+		}
+	}
+	return nil
+}
+
+// lookup finds the first of the exact names, then the nearest "*." name above
+// the last one.
+func lookup[T any](m map[string]T, names ...string) T {
+	for _, name := range names {
+		if v, ok := m[name]; ok {
+			return v
+		}
+	}
+	for name := names[len(names)-1]; ; {
+		_, parent, ok := strings.Cut(name, ".")
+		if !ok {
+			var none T
+			return none
+		}
+		if v, ok := m["*."+parent]; ok {
+			return v
+		}
+		name = parent
+	}
+}
+
+// canonicalHost is the name in lower case, without the default port.
+func canonicalHost(name string) string {
+	return strings.TrimSuffix(strings.ToLower(name), ":443")
+}
+
+// bareHost is a host without its port.
+func bareHost(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return host
+}
+
+// pause waits for d and reports whether the context outlived it.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

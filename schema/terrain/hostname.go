@@ -1,0 +1,51 @@
+package terrain
+
+import "strings"
+
+const (
+	maxName  = 253 // bytes of a host name (RFC 1035)
+	maxLabel = 63
+)
+
+// isHostName reports whether a normalised host can be asked for: an address, or
+// labels of letters, digits, hyphens and underscores. WHATWG lets more through.
+func isHostName(host string) bool {
+	if isIP(host) {
+		return true
+	}
+	if host == "" || len(host) > maxName {
+		return false
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if !isLabel(label) {
+			return false
+		}
+	}
+	return true
+}
+
+func isLabel(label string) bool {
+	if label == "" || len(label) > maxLabel {
+		return false
+	}
+	for i := range len(label) {
+		if !isLabelByte(label[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isLabelByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_'
+}
+
+// isPlain reports whether a name is normalised as it stands, which spares the
+// names of a long list the full way. It may say no to a normalised name.
+func isPlain(name string) bool {
+	if !isHostName(name) || hasWWW(name) || strings.Contains(name, "--") || strings.HasPrefix(name, "[") {
+		return false
+	}
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return 'a' <= last[0] && last[0] <= 'z'
+}

@@ -1,0 +1,97 @@
+package terrain
+
+import (
+	"slices"
+	"strings"
+)
+
+// none is the list of a host that no list names.
+const none = int32(1<<31 - 1)
+
+// A claim is what the lists say of the hosts that one pattern matches.
+type claim struct {
+	list    int32 // the first list that has the pattern, or none
+	origins []int // every origin that has it, in order; shared, never changed
+}
+
+// An entry holds, for one name, the claims on that host and on it with all that
+// is below it. Claim 0 says nothing.
+type entry struct{ exact, below uint32 }
+
+// An index maps names to claims. Few claims are distinct, so a name costs its
+// key and eight bytes.
+type index struct {
+	names  map[string]entry
+	claims []claim
+}
+
+func newIndex(names int) *index {
+	return &index{names: make(map[string]entry, names), claims: []claim{{list: none}}}
+}
+
+// declare adds a claim that add can give to patterns.
+func (x *index) declare(c claim) uint32 {
+	x.claims = append(x.claims, c)
+	return uint32(len(x.claims) - 1)
+}
+
+func (x *index) add(p Pattern, id uint32) {
+	e := x.names[p.base]
+	if p.below {
+		e.below = x.merge(e.below, id)
+	} else {
+		e.exact = x.merge(e.exact, id)
+	}
+	x.names[p.base] = e
+}
+
+// merge returns the claim that says what both say.
+func (x *index) merge(a, b uint32) uint32 {
+	if a == 0 || a == b {
+		return b
+	}
+	both := join(x.claims[a], x.claims[b])
+	for _, id := range [...]uint32{a, b} {
+		if c := x.claims[id]; c.list == both.list && slices.Equal(c.origins, both.origins) {
+			return id
+		}
+	}
+	return x.declare(both)
+}
+
+func join(a, b claim) claim {
+	both := claim{list: min(a.list, b.list)}
+	switch {
+	case len(a.origins) == 0:
+		both.origins = b.origins
+	case len(b.origins) == 0:
+		both.origins = a.origins
+	default:
+		both.origins = slices.Concat(a.origins, b.origins)
+		slices.Sort(both.origins)
+		both.origins = slices.Compact(both.origins)
+	}
+	return both
+}
+
+// lookup joins all claims on a host. The pattern is that of the list that won.
+func (x *index) lookup(host string) (claim, Pattern) {
+	found, by := claim{list: none}, Pattern{}
+	take := func(id uint32, p Pattern) {
+		if id == 0 {
+			return
+		}
+		c := x.claims[id]
+		if c.list < found.list {
+			by = p
+		}
+		found = join(found, c)
+	}
+	name := withoutPort(host)
+	take(x.names[name].exact, Pattern{name, false})
+	for name != "" {
+		take(x.names[name].below, Pattern{name, true})
+		_, name, _ = strings.Cut(name, ".")
+	}
+	return found, by
+}

@@ -1,0 +1,122 @@
+package terrain
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Traps are the limits that keep a site without end from swallowing the crawl
+// ([traps]). 0 turns one off. The first two are judged here, the others by those
+// who count.
+type Traps struct {
+	MaxPathDepth        int
+	MaxRepeatedSegments int
+	MaxQueriesPerPath   int
+	MaxPerPrefix        int
+	MaxURLsPerHost      int
+	MaxHostsPerSite     int
+}
+
+// Traps returns the limits.
+func (t *Terrain) Traps() Traps { return t.traps }
+
+// Refuse reports whether a page must not be visited because of its URL alone, and
+// by which rule: `exclude "/private"`, `trap: max-path-depth = 20`. A page of
+// overlapping origins is refused only where each of them refuses it.
+func (t *Terrain) Refuse(host, pathQuery string) (rule string, refused bool) {
+	if rule := t.traps.refuse(pathQuery); rule != "" {
+		return rule, true
+	}
+	if !t.scoped {
+		return "", false
+	}
+	for _, i := range t.OriginsOf(host) {
+		one := t.origins[i].refuse(pathQuery)
+		if one == "" {
+			return "", false
+		}
+		if rule == "" {
+			rule = one
+		}
+	}
+	return rule, rule != ""
+}
+
+func (o *Origin) refuse(pathQuery string) string {
+	if re := firstMatch(o.Exclude, pathQuery); re != nil {
+		return "exclude " + strconv.Quote(re.String())
+	}
+	if len(o.Include) > 0 && firstMatch(o.Include, pathQuery) == nil {
+		return "no include of " + strconv.Quote(o.Name) + " matches"
+	}
+	return ""
+}
+
+func firstMatch(list []*regexp.Regexp, s string) *regexp.Regexp {
+	for _, re := range list {
+		if re.MatchString(s) {
+			return re
+		}
+	}
+	return nil
+}
+
+func (t Traps) refuse(pathQuery string) string {
+	path := segments(pathQuery)
+	if t.MaxPathDepth > 0 && path != "" && strings.Count(path, "/")+1 > t.MaxPathDepth {
+		return fmt.Sprintf("trap: max-path-depth = %d", t.MaxPathDepth)
+	}
+	if t.MaxRepeatedSegments > 0 && repeats(path, t.MaxRepeatedSegments) {
+		return fmt.Sprintf("trap: max-repeated-segments = %d", t.MaxRepeatedSegments)
+	}
+	return ""
+}
+
+// segments returns the path of pathQuery without its leading slash: its segments,
+// separated by slashes, or nothing for the root.
+func segments(pathQuery string) string {
+	path, _, _ := strings.Cut(pathQuery, "?")
+	return strings.TrimPrefix(path, "/")
+}
+
+// repeats reports whether a segment occurs more than limit times.
+func repeats(path string, limit int) bool {
+	n := strings.Count(path, "/") + 1
+	if n <= limit {
+		return false
+	}
+	if n > 32 { // a path made to be long: comparing all pairs would cost the square of it
+		return repeatsCounted(path, limit)
+	}
+	for rest := path; rest != ""; {
+		var segment string
+		segment, rest, _ = strings.Cut(rest, "/")
+		if 1+countSegment(rest, segment) > limit {
+			return true
+		}
+	}
+	return false
+}
+
+func countSegment(path, want string) (n int) {
+	for path != "" {
+		var segment string
+		segment, path, _ = strings.Cut(path, "/")
+		if segment == want {
+			n++
+		}
+	}
+	return n
+}
+
+func repeatsCounted(path string, limit int) bool {
+	seen := make(map[string]int)
+	for segment := range strings.SplitSeq(path, "/") {
+		if seen[segment]++; seen[segment] > limit {
+			return true
+		}
+	}
+	return false
+}

@@ -15,12 +15,11 @@ type grams struct {
 	runs  [gramsSlots]uint16 // of two and three bytes
 }
 
-// index prepares the target for many wildcard rules.
-func (t *target) index() {
-	if t.other != "" || len(t.path) > gramsLimit {
-		return
+func newGrams(s string) *grams {
+	if s == "" || len(s) > gramsLimit {
+		return nil
 	}
-	g, s := new(grams), t.path
+	g := new(grams)
 	for i := range len(s) {
 		at := uint16(i + 1)
 		g.bytes[s[i]] = at
@@ -31,7 +30,7 @@ func (t *target) index() {
 			g.runs[slot(s[i], s[i+1], s[i+2])] = at
 		}
 	}
-	t.grams = g
+	return g
 }
 
 // excludes reports that a pattern whose first "*" is at star cannot match: one of the runs

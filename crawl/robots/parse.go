@@ -125,20 +125,24 @@ func (p *parser) rules() *Rules {
 // string, and orders them.
 func (r *Rules) compile(lines []line) {
 	type identity struct {
-		pattern string
-		allow   bool
+		pattern         string
+		allow, anchored bool
 	}
-	seen := make(map[identity]bool, len(lines))
+	seen := make(map[identity]struct{}, len(lines))
 	var text, scratch []byte
 	for _, l := range lines {
 		rule := rule{allow: l.allow, lineNo: l.no}
 		scratch = rule.normalize(scratch[:0], l.value)
-		id := identity{string(scratch), l.allow}
-		if id.pattern += rule.end(); seen[id] {
+		pattern := l.value[:min(len(l.value), len(scratch))]
+		if pattern != string(scratch) {
+			pattern = string(scratch)
+		}
+		id := identity{pattern, l.allow, rule.anchored}
+		if _, again := seen[id]; again {
 			continue
 		}
-		seen[id] = true
-		text = rule.place(text, l, scratch)
+		seen[id] = struct{}{}
+		text = rule.place(text, l, pattern)
 		r.rules = append(r.rules, rule)
 		if rule.wild {
 			r.wild++

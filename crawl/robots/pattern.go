@@ -34,21 +34,13 @@ func (r *rule) normalize(dst []byte, value string) []byte {
 	return dst
 }
 
-// end tells apart rules of one pattern that ask for different things.
-func (r *rule) end() string {
-	if r.anchored {
-		return "$"
-	}
-	return ""
-}
-
 // place appends the line of a rule and its pattern to a text and notes where. The pattern
 // is mostly part of the line.
-func (r *rule) place(text []byte, l line, pattern []byte) []byte {
+func (r *rule) place(text []byte, l line, pattern string) []byte {
 	r.lineAt = uint32(len(text))
 	text = append(text, l.text...)
 	r.lineEnd = uint32(len(text))
-	if strings.HasPrefix(l.value, string(pattern)) {
+	if strings.HasPrefix(l.value, pattern) {
 		r.patternAt = r.lineEnd - uint32(len(l.value))
 		r.patternEnd = r.patternAt + uint32(len(pattern))
 		return text
@@ -61,9 +53,14 @@ func (r *rule) place(text []byte, l line, pattern []byte) []byte {
 
 // A target is the path and query that rules are matched against.
 type target struct {
-	path  string // normalised
-	other string // the same with the query's encoded "/" and "?" kept; "" when there are none
-	grams *grams // of path; nil when not worth it, or when there is another form
+	form
+	other form // the same with the query's encoded "/" and "?" kept; empty when there are none
+}
+
+// A form is one spelling of a target.
+type form struct {
+	path  string
+	grams *grams // nil when not worth it
 }
 
 func newTarget(pathQuery string) target {
@@ -72,32 +69,39 @@ func newTarget(pathQuery string) target {
 		pathQuery = "/" + pathQuery
 	}
 	if isNormal(pathQuery) {
-		return target{path: pathQuery}
+		return target{form: form{path: pathQuery}}
 	}
 	plain, _ := appendNormal(nil, pathQuery, spelling{plainQuery: true})
 	kept, _ := appendNormal(nil, pathQuery, spelling{})
-	t := target{path: string(plain)}
+	t := target{form: form{path: string(plain)}}
 	if string(kept) != t.path {
-		t.other = string(kept)
+		t.other.path = string(kept)
 	}
 	return t
+}
+
+// index prepares the target for many wildcard rules.
+func (t *target) index() {
+	t.grams = newGrams(t.path)
+	t.other.grams = newGrams(t.other.path)
 }
 
 // matches reports whether a rule speaks of the target. Both forms of the target are
 // tried: a rule that begins with "*" does not say whether its "%2F" is of a path, where
 // it differs from "/", or of a query, where it does not.
 func (t *target) matches(pattern string, r *rule) bool {
-	return match(pattern, t.path, r, t.grams) || t.other != "" && match(pattern, t.other, r, nil)
+	return t.form.matches(pattern, r) || t.other.path != "" && t.other.matches(pattern, r)
 }
 
-// match compares from the left and takes each part between two "*" where it first occurs.
+// matches compares from the left and takes each part between two "*" where it first occurs.
 // Taking it later never helps, so nothing is tried twice.
-func match(pattern, path string, r *rule, g *grams) bool {
+func (f *form) matches(pattern string, r *rule) bool {
+	path := f.path
 	if !r.wild {
 		return strings.HasPrefix(path, pattern) && (!r.anchored || len(path) == len(pattern))
 	}
 	star := strings.IndexByte(pattern, '*')
-	if !strings.HasPrefix(path, pattern[:star]) || g.excludes(pattern, star) {
+	if !strings.HasPrefix(path, pattern[:star]) || f.grams.excludes(pattern, star) {
 		return false
 	}
 	rest := path[star:]

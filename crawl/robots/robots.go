@@ -96,11 +96,13 @@ func (r *Rules) line(rule *rule) string { return r.text[rule.lineAt:rule.lineEnd
 // printable cuts a line to maxRuleText bytes and takes out what could harm a terminal.
 func printable(s string) string {
 	s = s[:min(len(s), maxRuleText)]
-	clean := strings.Map(func(c rune) rune {
-		if c == utf8.RuneError || !unicode.IsPrint(c) {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == '\t':
+			return ' '
+		case c == utf8.RuneError || !unicode.IsPrint(c):
 			return '?'
 		}
 		return c
 	}, s)
-	return clean
 }

@@ -96,7 +96,11 @@ func resolve(dst []byte, raw string, base *Base) ([]byte, location, error) {
 		if host, err = parseAuthority(ref.authority, ref.http); err != nil {
 			return nil, location{}, refuse(err, raw)
 		}
-		l.www = wwwLength(host)
+		if base != nil && host == base.host() {
+			l.www = base.www
+		} else {
+			l.www = wwwLength(host)
+		}
 		dst = append(dst, host...)
 	} else {
 		l.www = base.www

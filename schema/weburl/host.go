@@ -65,7 +65,10 @@ func parsePort(text string) (string, error) {
 	for len(text) > 1 && text[0] == '0' {
 		text = text[1:]
 	}
-	if n, err := strconv.ParseUint(text, 10, 16); text != "" && (err != nil || n > 65535) {
+	if text == "" {
+		return "", nil
+	}
+	if _, err := strconv.ParseUint(text, 10, 16); err != nil {
 		return "", ErrMalformed
 	}
 	return text, nil

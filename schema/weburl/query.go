@@ -41,8 +41,9 @@ func (r *Rules) strip(text []byte, mark int) []byte {
 func appendSortedQuery(dst []byte, query string) []byte {
 	var buf [16]string
 	params := buf[:0]
-	for piece := range strings.SplitSeq(query, "&") {
-		if piece != "" {
+	for more := true; more; {
+		var piece string
+		if piece, query, more = strings.Cut(query, "&"); piece != "" {
 			params = append(params, piece)
 		}
 	}

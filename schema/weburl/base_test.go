@@ -1,0 +1,148 @@
+package weburl_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
+	"pgregory.net/rapid"
+)
+
+func TestBaseParse(t *testing.T) {
+	tests := []struct{ name, base, ref, form string }{
+		{"sibling", "https://www.example.com/dir/page", "other", "https://www.example.com/dir/other"},
+		{"below a folder", "https://example.com/dir/", "page", "https://example.com/dir/page"},
+		{"parent", "https://example.com/a/b/c", "../d/", "https://example.com/a/d/"},
+		{"dot", "https://example.com/a/b/c", "./d", "https://example.com/a/b/d"},
+		{"folder itself", "https://example.com/a/b/c", ".", "https://example.com/a/b/"},
+		{"root", "https://example.com/a/b", "/c", "https://example.com/c"},
+		{"dots at the root", "https://example.com/a/b", "/../c/.", "https://example.com/c/"},
+		{"through empty segments", "https://example.com/a//b/c", "../../d", "https://example.com/a/d"},
+		{"query", "https://example.com/a/b?x=1", "?y=2", "https://example.com/a/b?y=2"},
+		{"empty", "https://example.com/a/b?x=1", "", "https://example.com/a/b?x=1"},
+		{"fragment", "https://example.com/a/b?x=1", "#top", "https://example.com/a/b?x=1"},
+		{"strips the base's parameters", "https://example.com/a?utm_id=1", "#top", "https://example.com/a"},
+		{"another host", "https://example.com/a", "//other.example/b", "https://other.example/b"},
+		{"another port of the scheme", "http://example.com/a", "//other.example:80/b", "https://other.example/b"},
+		{"port stays", "https://example.com:8443/a", "b", "https://example.com:8443/b"},
+		{"absolute", "https://example.com/a", "http://www.other.example", "https://www.other.example/"},
+		{"own scheme says nothing", "https://example.com/a/b", "https:c", "https://example.com/a/c"},
+		{"another scheme begins anew", "https://example.com/a/b", "http:c", "https://c/"},
+		{"colon in a path", "https://example.com/a/b", "./c:d", "https://example.com/a/c:d"},
+		{"question in fragment", "https://example.com/a/b", "c#d?e", "https://example.com/a/c"},
+	}
+	rules := newRules(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			base, err := rules.Base(tt.base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, err := base.Parse(tt.ref)
+			if err != nil || u.Form != tt.form {
+				t.Fatalf("Parse(%q) = %q, %v; want %q", tt.ref, u.Form, err, tt.form)
+			}
+			checkLaws(t, rules, u)
+		})
+	}
+}
+
+func TestHTTPIsInherited(t *testing.T) {
+	rules := newRules(t)
+	base, err := rules.Base("http://example.com/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ref, want := range map[string]bool{"a": true, "//b.example": true, "https://b.example": false, "http:c": true} {
+		if u, err := base.Parse(ref); err != nil || u.HTTP != want {
+			t.Errorf("Parse(%q) = %+v, %v; want HTTP %v", ref, u, err, want)
+		}
+	}
+}
+
+func TestBaseWith(t *testing.T) {
+	page, err := newRules(t).Base("https://example.com/a/b?utm_id=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved, err := page.With("/docs/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = page.With("data:text/html,x"); !errors.Is(err, weburl.ErrScheme) {
+		t.Errorf("With(data:) = %v", err)
+	}
+	for base, want := range map[*weburl.Base]string{page: "https://example.com/a/c", moved: "https://example.com/docs/c"} {
+		if u, err := base.Parse("c"); err != nil || u.Norm != want {
+			t.Errorf("Parse = %q, %v; want %q", u.Norm, err, want)
+		}
+	}
+}
+
+// Rules and bases are shared by all visitors; the race detector reads along.
+func TestBaseIsSharedSafely(t *testing.T) {
+	base, err := newRules(t).Base("https://example.com/a/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for _, ref := range hostile() {
+				_, _ = base.Parse(ref)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestSpellingsShareMemory(t *testing.T) {
+	base, err := newRules(t).Base("https://example.com/docs/guide/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ref, want := range map[string]float64{"intro": 1, "../api?b=1": 1, "../api/?b=1": 2, "/a/": 1, "https://other.example/": 1, "//www.other.example/x": 3, "?b&a": 2, "#top": 1} {
+		if got := testing.AllocsPerRun(100, func() { _, _ = base.Parse(ref) }); got > want {
+			t.Errorf("Parse(%q) allocates %v times, want %v", ref, got, want)
+		}
+	}
+}
+
+// TestPieces puts URLs together from the pieces that matter, which random bytes
+// seldom do.
+func TestPieces(t *testing.T) {
+	pieces := []string{
+		"https:", "http:", "/", "//", `\`, "?", "&", "=", "#", "@", ":", ".", "..", "%2e", "%", "%41", "%3", "4", "www.", "example.com", "EXAMPLE",
+		"co.uk", ":80", ":443", ":8080", "a", "Z", "é", "\xc3", " ", "\t", "\n", "\x00", "utm_a=1", "ref", "b=2", "xn--", "127.1", "[::1]", "'", "^", "|", "{", ";",
+	}
+	rules := newRules(t)
+	piece := rapid.SampledFrom(pieces)
+	rapid.Check(t, func(rt *rapid.T) {
+		at := strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(rt, "base"), "")
+		ref := strings.Join(rapid.SliceOfN(piece, 0, 10).Draw(rt, "ref"), "")
+		base, err := rules.Base("http://www.example.com/" + at)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		u, err := base.Parse(ref)
+		if err != nil {
+			return
+		}
+		checkLaws(t, rules, u)
+		if t.Failed() {
+			rt.FailNow()
+		}
+		if mayDiffer(ref) {
+			return
+		}
+		if want, err := resolveWHATWG("http://www.example.com/"+at, ref); err != nil {
+			rt.Errorf("%q on %q = %q; the library says %v", ref, at, u.Form, err)
+		} else if got, err := withoutRules(t).Base("http://www.example.com/" + at); err != nil {
+			rt.Error(err)
+		} else if u, err := got.Parse(ref); err != nil || u.Form != formOf(want) {
+			rt.Errorf("%q on %q = %q, %v; the library says %q", ref, at, u.Form, err, want)
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package weburl_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+func hostile() []string {
+	return []string{
+		"https://example.com/a/../b?b=1&a=2#c", "http://user@www.www.EXAMPLE.com.:443//a//", "../../x/./y/?q", "//host:80/x", `\\host\path`,
+		"?", "#", "", "http:g", "https:g", "HTTP://[::1]:80", "https://１２７.1/", "https://ü_b.example./%7e%%32e/%2e%2E/",
+		"ht\ttps://a\nb/\x00\xff", "https://www.1.2.3.4./", "https://xn--a/", "javascript:x", "https://%61%2e%62/?&&a=&A&utm_=", "https://a..b../",
+		"https://0x7f.0.0.01/", "https://www.co.uk:08443/", "%2e%2e/%2E./a", ".//../..//c/", "https://www..com/", "/%zz%2", ";x=1,2", "g:h",
+	}
+}
+
+// FuzzParse: the Norm of a Norm and of a Form is the Norm, and derived keys never panic.
+func FuzzParse(f *testing.F) {
+	for _, s := range hostile() {
+		f.Add(s, s)
+	}
+	rules := newRules(f)
+	start, err := rules.Base("https://www.example.com/dir/page?ref=1&b")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, baseRef, ref string) {
+		base, err := start.With(baseRef)
+		if err != nil {
+			base = start
+		}
+		weburl.SURT(ref)
+		weburl.Site(ref)
+		weburl.Unicode(ref)
+		u, err := base.Parse(ref)
+		if err != nil {
+			if err.Error() == "" || u != (weburl.URL{}) {
+				t.Errorf("Parse(%q) = %+v, %v", ref, u, err)
+			}
+			return
+		}
+		checkLaws(t, rules, u)
+		if u.Host() == "" || weburl.Site(u.Host()) == "" || !strings.Contains(weburl.SURT(u.Norm), ")/") {
+			t.Errorf("%q: host %q, site %q, SURT %q", u.Norm, u.Host(), weburl.Site(u.Host()), weburl.SURT(u.Norm))
+		}
+	})
+}
+
+// FuzzWHATWG: wherever the library and this package both find a URL they find the
+// same, and they differ on whether there is one in known hosts only.
+func FuzzWHATWG(f *testing.F) {
+	for _, s := range hostile() {
+		f.Add("https://www.example.com/dir/page?ref=1&b", s)
+		f.Add(s, "x/../y")
+	}
+	rules := withoutRules(f)
+	f.Fuzz(func(t *testing.T, base, ref string) {
+		ours, errOurs := resolve(rules, base, ref)
+		theirs, errTheirs := resolveWHATWG(base, ref)
+		if errors.Is(errOurs, weburl.ErrTooLong) {
+			return
+		}
+		if errOurs != nil || errTheirs != nil {
+			if (errOurs == nil) != (errTheirs == nil) && !mayDiffer(base) && !mayDiffer(ref) {
+				t.Errorf("%q on %q = %q, %v; the library says %q, %v", ref, base, ours.Form, errOurs, theirs, errTheirs)
+			}
+			return
+		}
+		if got := ours.Form; got != formOf(theirs) && !mayDiffer(base) && !mayDiffer(ref) {
+			t.Errorf("%q on %q = %q; the library says %q", ref, base, got, theirs)
+		}
+	})
+}
+
+var errNotWeb = errors.New("not http or https")
+
+func resolveWHATWG(base, ref string) (string, error) {
+	u, err := whatwg.ParseRef(base, ref)
+	if err != nil {
+		return "", err
+	}
+	if p := u.Protocol(); p != "http:" && p != "https:" {
+		return "", errNotWeb
+	}
+	return u.Href(true), nil
+}
+
+// mayDiffer reports hosts on which the library is stricter than this package
+// (underscores beside letters beyond ASCII, signs taken for numbers), laxer
+// (brackets in brackets), or on which SPEC 3 departs (dots at the end). The
+// tables and the published vectors decide those.
+func mayDiffer(raw string) bool {
+	raw = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(raw)
+	host, _, _ := strings.Cut(raw, "#")
+	if _, rest, ok := strings.Cut(host, ":"); ok && !strings.ContainsAny(host[:len(host)-len(rest)], `/\?`) {
+		host = rest
+	}
+	host = strings.TrimLeft(host, `/\`)
+	if i := strings.IndexAny(host, `/\?`); i >= 0 {
+		host = host[:i]
+	}
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	for i := range len(host) {
+		if host[i] >= 0x80 {
+			return true
+		}
+	}
+	return strings.ContainsAny(host, "%[]+") || strings.Contains(host, ".-") || strings.HasPrefix(host, "-") || strings.Contains(host+":", ".:") ||
+		strings.Contains(strings.ToLower(host), "xn--")
+}

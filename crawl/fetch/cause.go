@@ -1,0 +1,111 @@
+package fetch
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Cause says why a request has no answer.
+type Cause uint8
+
+const (
+	None           Cause = iota
+	NXDomain             // the name does not exist
+	DNSTemporary         // SERVFAIL, DNS time-out
+	Refused              // connection refused
+	RefusedAddress       // not a public address (SPEC 13)
+	ConnectTimeout
+	NoRoute
+	TLS // certificate, protocol
+	TLSTimeout
+	Timeout     // after connecting: no whole header in time
+	Reset       // the connection ended before the header, or was reset
+	Truncated   // the body is shorter than announced
+	BadResponse // malformed, header too large, bad encoding; a request that cannot be sent
+	TooLarge
+	Slow  // body under 1 KiB/s over 10 s, or over 5 min; a time-out for retries
+	Proxy // the proxy failed, or refused the tunnel
+	Cancelled
+)
+
+// String returns a few words for people.
+func (c Cause) String() string {
+	words := [...]string{
+		"none", "no such host", "dns failure", "connection refused", "address refused",
+		"connect timeout", "no route", "tls error", "tls timeout", "timeout",
+		"connection reset", "truncated response", "bad response", "response too large",
+		"response too slow", "proxy error", "cancelled",
+	}
+	if int(c) >= len(words) {
+		return "unknown"
+	}
+	return words[c]
+}
+
+// Connection reports whether the request never reached an HTTP exchange.
+func (c Cause) Connection() bool { return c >= NXDomain && c <= TLSTimeout }
+
+// An Error is the failure of one request. Its text may be shown and stored; the
+// text of Err may hold what a peer sent.
+type Error struct {
+	Cause Cause
+	Op    string // "resolve", "connect", "read body"
+	URL   string
+	Err   error // never nil
+}
+
+// Text of errors is cut to maxErrorText bytes, of which the URL takes at most maxErrorURL.
+const (
+	maxErrorText = 256
+	maxErrorURL  = 120
+)
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Op)
+	if e.URL != "" {
+		b.WriteString(" " + cut(clean(cut(e.URL, 4*maxErrorURL)), maxErrorURL))
+	}
+	b.WriteString(": " + e.Cause.String())
+	if e.Err != nil {
+		b.WriteString(": " + clean(cut(e.Err.Error(), 4*maxErrorText)))
+	}
+	return cut(b.String(), maxErrorText)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// asError finds the cause that a lower stage gave, or gives this one.
+func asError(err error, cause Cause, op string) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Cause: cause, Op: op, Err: err}
+}
+
+// clean replaces whatever could act on a terminal or break a line: controls,
+// format characters (bidirectional overrides among them), line separators,
+// noncharacters, bytes that are not UTF-8.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || r&0xfffe == 0xfffe ||
+			unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// cut shortens s to at most n bytes without splitting a character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,286 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+const (
+	maxHeaderBytes = 64 << 10
+	idleTimeout    = 90 * time.Second // a host asked once a minute keeps its connection
+	idlePerHost    = 2
+	tlsSessions    = 512
+	accepted       = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.1"
+	encodings      = "gzip, br, zstd"
+)
+
+// limits are the bounds that no configuration changes. Tests shorten them.
+type limits struct {
+	dns     time.Duration
+	dnsTTL  time.Duration
+	tls     time.Duration
+	stagger time.Duration
+	window  time.Duration // over which a body has to keep rate
+	rate    int64         // bytes a window
+	body    time.Duration
+	drain   time.Duration
+}
+
+func (l limits) orDefaults() limits {
+	l.dns = orDefault(l.dns, 5*time.Second)
+	l.dnsTTL = orDefault(l.dnsTTL, positiveTTL)
+	l.tls = orDefault(l.tls, 10*time.Second)
+	l.stagger = orDefault(l.stagger, 300*time.Millisecond)
+	l.window = orDefault(l.window, 10*time.Second)
+	l.rate = orDefault(l.rate, 10<<10)
+	l.body = orDefault(l.body, 5*time.Minute)
+	l.drain = orDefault(l.drain, 500*time.Millisecond)
+	return l
+}
+
+// A Client asks, over connections that it keeps. It is safe for concurrent use.
+type Client struct {
+	transport *http.Transport
+	dialler   *dialler
+	routes    *routes
+	decoders  *decoders
+	header    http.Header // of every request; its values are shared, never changed
+	timeout   time.Duration
+	maxBytes  int64
+	limits    limits
+	stop      context.CancelFunc
+}
+
+// New returns a client. It errs on a proxy, a connect-to entry or a CA file
+// that cannot be used; a password of the proxy is not in the error.
+func New(cfg Config) (*Client, error) {
+	cfg.limits = cfg.limits.orDefaults()
+	guard := newGuard(cfg.AllowPrivate)
+	routes, err := newRoutes(&cfg, &guard)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := trustAnchors(cfg.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	d := newDialler(ctx, &cfg, &guard)
+	c := &Client{
+		dialler:   d,
+		routes:    routes,
+		decoders:  new(decoders),
+		header:    fixedHeader(&cfg),
+		timeout:   orDefault(cfg.Timeout, 30*time.Second),
+		maxBytes:  orDefault(cfg.MaxBytes, 10_000_000),
+		limits:    cfg.limits,
+		stop:      stop,
+		transport: newTransport(&cfg, d, roots),
+	}
+	d.crowded = c.transport.CloseIdleConnections
+	return c, nil
+}
+
+func newDialler(ctx context.Context, cfg *Config, g *guard) *dialler {
+	d := &dialler{
+		ctx:      ctx,
+		resolver: &resolver{lookup: cfg.lookup, timeout: cfg.limits.dns, ttl: cfg.limits.dnsTTL},
+		dial:     cfg.dial,
+		timeout:  orDefault(cfg.ConnectTimeout, 10*time.Second),
+		stagger:  cfg.limits.stagger,
+		most:     max(cfg.MaxOpen, 1) + idleConns(cfg),
+		open:     map[*conn]struct{}{},
+	}
+	if d.resolver.lookup == nil {
+		d.resolver.lookup = systemLookup(cfg.Resolver)
+	}
+	if d.dial == nil {
+		d.dial = socketDialer(g)
+	}
+	return d
+}
+
+// idleConns is the number of idle connections kept over all hosts: few enough
+// for a limit of 1,024 descriptors.
+func idleConns(cfg *Config) int { return min(max(4*cfg.MaxOpen, 64), 512) }
+
+func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(cfg.HTTP2)
+	return &http.Transport{
+		Proxy:                  proxyOf,
+		OnProxyConnectResponse: tunnelAnswer,
+		DialContext:            d.dialContext,
+		TLSClientConfig: &tls.Config{
+			RootCAs:            roots,
+			ClientSessionCache: tls.NewLRUClientSessionCache(tlsSessions),
+		},
+		TLSHandshakeTimeout:    cfg.limits.tls,
+		DisableKeepAlives:      !cfg.KeepAlive,
+		DisableCompression:     true,
+		MaxIdleConns:           idleConns(cfg),
+		MaxIdleConnsPerHost:    idlePerHost,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		Protocols:              protocols,
+		HTTP2: &http.HTTP2Config{
+			MaxReceiveBufferPerConnection: 4 << 20,
+			MaxReceiveBufferPerStream:     1 << 20,
+		},
+	}
+}
+
+// trustAnchors returns those of the system and those of the file; nil stands
+// for those of the system.
+func trustAnchors(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("ca-file: %w", err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("ca-file: %s: no certificate in PEM form", file)
+	}
+	return roots, nil
+}
+
+func fixedHeader(cfg *Config) http.Header {
+	h := http.Header{"User-Agent": {cfg.UserAgent}, "Accept": {accepted}}
+	if cfg.Compress {
+		h["Accept-Encoding"] = []string{encodings}
+	}
+	return h
+}
+
+// build makes the request. It has no body, no credentials and no referer.
+func (c *Client) build(ctx context.Context, target *url.URL, req *Request) *http.Request {
+	header := make(http.Header, len(c.header)+2)
+	for name, values := range c.header {
+		header[name] = values
+	}
+	if req.ETag != "" && httpguts.ValidHeaderFieldValue(req.ETag) {
+		header["If-None-Match"] = []string{req.ETag}
+	}
+	if req.LastModified != "" && httpguts.ValidHeaderFieldValue(req.LastModified) {
+		header["If-Modified-Since"] = []string{req.LastModified}
+	}
+	hr := &http.Request{
+		Method: orDefault(req.Method, http.MethodGet), URL: target, Host: target.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	return hr.WithContext(ctx)
+}
+
+// parseURL keeps path and query as they are written: net/url escapes some bytes
+// anew and refuses a stray '%', which browsers and servers do not.
+func parseURL(raw string) (*url.URL, error) {
+	raw, _, _ = strings.Cut(raw, "#")
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok || scheme != "https" && scheme != "http" {
+		return nil, errors.New("not an http(s) URL")
+	}
+	end := strings.IndexAny(rest, "/?")
+	if end < 0 {
+		end = len(rest)
+	}
+	u, err := url.Parse(scheme + "://" + rest[:end])
+	if err != nil || u.Hostname() == "" {
+		return nil, errors.New("not the URL of a host")
+	}
+	u.User = nil
+	return u, setTarget(u, rest[end:])
+}
+
+// setTarget makes target what the request line says.
+func setTarget(u *url.URL, target string) error {
+	if strings.ContainsFunc(target, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return errors.New("blank or control character in the URL")
+	}
+	if !strings.HasPrefix(target, "/") {
+		target = "/" + target
+	}
+	path, query, _ := strings.Cut(target, "?")
+	u.RawQuery = query
+	u.ForceQuery = query == "" && strings.HasSuffix(target, "?")
+	unescaped, err := url.PathUnescape(path)
+	if err == nil {
+		u.Path, u.RawPath = unescaped, path
+		if u.EscapedPath() == path {
+			return nil
+		}
+	}
+	u.Path, u.RawPath, u.Opaque = "", "", path
+	if strings.HasPrefix(path, "//") { // would read as an authority
+		u.Opaque = "//" + u.Host + path
+	}
+	return nil
+}
+
+// Resolve returns the addresses that a request to host (or "host:port", 443
+// otherwise) would dial, through the cache of the requests: of a host in
+// connect-to those of its target, behind a proxy none. The error is an [*Error].
+func (c *Client) Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	name, port := splitPort(host)
+	authority := "https://" + bracketed(name) + ":" + orDefault(port, "443")
+	u, err := url.Parse(authority)
+	if err != nil {
+		return nil, &Error{Cause: BadResponse, Op: "resolve", URL: host, Err: errors.New("not a host")}
+	}
+	way, err := c.routes.choose(u)
+	if err != nil {
+		return nil, c.fail(ctx, err, host)
+	}
+	if way.proxy != nil {
+		return nil, nil
+	}
+	if way.dial != "" {
+		name, _ = splitPort(way.dial)
+	}
+	addrs, err := c.dialler.resolver.resolve(ctx, name)
+	if err != nil {
+		return nil, c.fail(ctx, err, host)
+	}
+	return addrs, nil
+}
+
+func bracketed(host string) string {
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
+}
+
+// Mapped reports whether connect-to names host (or "host:port").
+func (c *Client) Mapped(host string) bool {
+	name, port := splitPort(host)
+	return c.routes.target(name, orDefault(port, "443")) != ""
+}
+
+// Proxy returns the proxy in use, without its credentials, or "".
+func (c *Client) Proxy() string { return c.routes.via }
+
+// Close ends dials in progress and closes every connection, idle or not. Call
+// it when no Do is running; a later Do fails.
+func (c *Client) Close() {
+	c.stop()
+	c.dialler.close()
+	c.transport.CloseIdleConnections()
+}

@@ -1,0 +1,221 @@
+package fetch
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	maxEncodings  = 3
+	maxZstdWindow = 8 << 20 // RFC 9659
+	decodedSlack  = 64 << 10
+)
+
+// decoders are reused from body to body. The zero value is ready.
+type decoders struct {
+	buffers, gzip, flate, brotli, zstd, chunks sync.Pool
+}
+
+// content is a decoded body. It reads limit bytes and a few, then errs; so does
+// every stage before the last, with an eighth more, since what is compressed is
+// smaller in good faith. It is closed once and not used after.
+type content struct {
+	io.Reader
+	limit int64
+	pool  *decoders
+	back  []func() // returns to the pool
+}
+
+// open builds the chain that undoes the encodings, the last one first.
+func (d *decoders) open(header []string, wire io.Reader, limit int64) (*content, error) {
+	c := &content{Reader: wire, limit: limit, pool: d}
+	names, err := encodingNames(header)
+	if err != nil {
+		return c, err
+	}
+	for i := len(names) - 1; i >= 0; i-- {
+		in := c.buffered(&bounded{r: c.Reader, content: c})
+		if _, err := in.Peek(1); err == io.EOF && i == len(names)-1 {
+			c.Reader = in // nothing at all is nothing, whatever the encoding
+			return c, nil
+		}
+		if c.Reader, err = c.stage(names[i], in); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// encodingNames reads Content-Encoding, without "identity".
+func encodingNames(header []string) ([]string, error) {
+	var names []string
+	for _, line := range header {
+		for name := range strings.SplitSeq(line, ",") {
+			name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "x-")
+			if name == "" || name == "identity" {
+				continue
+			}
+			if names = append(names, name); len(names) > maxEncodings {
+				return nil, errors.New("too many content encodings")
+			}
+		}
+	}
+	return names, nil
+}
+
+func (c *content) stage(name string, in *bufio.Reader) (io.Reader, error) {
+	switch name {
+	case "gzip":
+		return c.gunzip(in)
+	case "deflate":
+		return c.inflate(in)
+	case "br":
+		return c.unbrotli(in), nil
+	case "zstd":
+		return c.unzstd(in)
+	}
+	return nil, fmt.Errorf("unknown content encoding %q", cut(name, 32))
+}
+
+func (c *content) buffered(r io.Reader) *bufio.Reader {
+	b, ok := c.pool.buffers.Get().(*bufio.Reader)
+	if !ok {
+		b = bufio.NewReader(nil)
+	}
+	b.Reset(r)
+	c.onClose(func() { b.Reset(nil); c.pool.buffers.Put(b) })
+	return b
+}
+
+func (c *content) gunzip(in *bufio.Reader) (io.Reader, error) {
+	z, ok := c.pool.gzip.Get().(*gzip.Reader)
+	if !ok {
+		z = new(gzip.Reader)
+	}
+	c.onClose(func() { c.pool.gzip.Put(z) })
+	if err := z.Reset(in); err != nil {
+		return nil, unexpected(err)
+	}
+	z.Multistream(false)
+	return &members{z: z, in: in}, nil
+}
+
+// inflate reads zlib, as the name says, or raw deflate, as some servers do.
+func (c *content) inflate(in *bufio.Reader) (io.Reader, error) {
+	head, err := in.Peek(2)
+	if err != nil {
+		return nil, unexpected(err)
+	}
+	if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 && head[1]&0x20 == 0 {
+		in.Discard(2)
+	}
+	z, ok := c.pool.flate.Get().(io.ReadCloser)
+	if !ok {
+		z = flate.NewReader(in)
+	}
+	c.onClose(func() { c.pool.flate.Put(z) })
+	return z, z.(flate.Resetter).Reset(in, nil)
+}
+
+func (c *content) unbrotli(in *bufio.Reader) io.Reader {
+	z, ok := c.pool.brotli.Get().(*brotli.Reader)
+	if !ok {
+		z = new(brotli.Reader)
+	}
+	z.Reset(in)
+	c.onClose(func() { z.Reset(bytes.NewReader(nil)); c.pool.brotli.Put(z) })
+	return z
+}
+
+func (c *content) unzstd(in *bufio.Reader) (io.Reader, error) {
+	z, ok := c.pool.zstd.Get().(*zstd.Decoder)
+	if !ok {
+		var err error
+		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxZstdWindow))
+		if err != nil {
+			return nil, err
+		}
+	}
+	c.onClose(func() { z.Reset(nil); c.pool.zstd.Put(z) })
+	return z, z.Reset(in)
+}
+
+func (c *content) onClose(f func()) { c.back = append(c.back, f) }
+
+func (c *content) close() {
+	for _, f := range c.back {
+		f()
+	}
+	c.back = nil
+}
+
+// bounded is the input of a stage: the wire or the output of the stage before.
+type bounded struct {
+	r       io.Reader
+	content *content
+	n       int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	limit := b.content.limit
+	if b.n > limit+limit/8+decodedSlack {
+		return 0, tooLarge(limit)
+	}
+	n, err := b.r.Read(p)
+	b.n += int64(n)
+	return n, err
+}
+
+// members reads the members of a gzip file one after the other, and ignores
+// what follows the last one, as browsers do.
+type members struct {
+	z  *gzip.Reader
+	in *bufio.Reader
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	for {
+		n, err := m.z.Read(p)
+		if err != io.EOF || n > 0 {
+			return n, skipEOF(err)
+		}
+		magic, err := m.in.Peek(2)
+		if len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {
+			if err == nil || err == io.EOF {
+				err = io.EOF
+			}
+			return 0, err
+		}
+		if err := m.z.Reset(m.in); err != nil {
+			return 0, unexpected(err)
+		}
+		m.z.Multistream(false)
+	}
+}
+
+// skipEOF leaves the end of a member for the next read, which looks for another.
+func skipEOF(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// unexpected turns an end of input into the error that it is there.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

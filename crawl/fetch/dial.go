@@ -1,0 +1,216 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+type dialFunc func(ctx context.Context, addr netip.AddrPort, trusted bool) (net.Conn, error)
+
+// A dialler makes the connections of a client, knows those that are open and,
+// at its end, closes them. The address that is finally dialled passes the guard.
+type dialler struct {
+	ctx      context.Context // ends with the client
+	resolver *resolver
+	dial     dialFunc
+	timeout  time.Duration // to connect, over all addresses
+	stagger  time.Duration // head start of an address over the next
+	most     int           // connections, beyond which crowded is called
+	crowded  func()
+
+	mu   sync.Mutex
+	open map[*conn]struct{} // nil: closed
+}
+
+// socketDialer dials sockets, the untrusted ones past the guard.
+func socketDialer(g *guard) dialFunc {
+	guarded, free := &net.Dialer{Control: g.control}, new(net.Dialer)
+	return func(ctx context.Context, addr netip.AddrPort, trusted bool) (net.Conn, error) {
+		if trusted {
+			return free.DialContext(ctx, "tcp", addr.String())
+		}
+		return guarded.DialContext(ctx, "tcp", addr.String())
+	}
+}
+
+// dialContext is the transport's way to a connection. The transport goes on
+// dialling when the request has ended; this ends with the request.
+func (d *dialler) dialContext(ctx context.Context, _, addr string) (net.Conn, error) {
+	x := exchangeOf(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(x.ctx, cancel)()
+	defer context.AfterFunc(d.ctx, cancel)()
+	if x.route.dial != "" {
+		addr = x.route.dial
+	}
+	c, err := d.connect(ctx, addr, x)
+	if err != nil {
+		return nil, err
+	}
+	return d.track(c)
+}
+
+func (d *dialler) connect(ctx context.Context, addr string, x *exchange) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, &Error{Cause: BadResponse, Op: "connect", Err: err}
+	}
+	portNumber, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, &Error{Cause: BadResponse, Op: "connect", Err: err}
+	}
+	x.enter(resolving)
+	addrs, err := d.resolver.resolve(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	x.enter(connecting)
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	c, err := d.race(ctx, addrs, uint16(portNumber), x.route.trusted())
+	if err != nil {
+		d.resolver.forget(host)
+		return nil, asError(err, connectCause(err), "connect")
+	}
+	return c, nil
+}
+
+// race tries the addresses in order, each with a head start over the next, and
+// returns the first connection, or the first error when none is left. It
+// returns when its last try has ended.
+func (d *dialler) race(ctx context.Context, addrs []netip.Addr, port uint16, trusted bool) (net.Conn, error) {
+	if len(addrs) == 1 {
+		return d.dial(ctx, netip.AddrPortFrom(addrs[0], port), trusted)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make(chan dialled)
+	var won dialled
+	next, open := 0, 0
+	more := func() bool { return next < len(addrs) && won.conn == nil && ctx.Err() == nil }
+	for more() || open > 0 {
+		if more() {
+			to := netip.AddrPortFrom(addrs[next], port)
+			go func() { results <- newDialled(d.dial(ctx, to, trusted)) }()
+			next, open = next+1, open+1
+		}
+		r, ok := receive(results, d.patience(more()))
+		if !ok {
+			continue
+		}
+		open--
+		if won = won.better(r); won.conn != nil {
+			cancel()
+		}
+	}
+	if won.conn == nil && won.err == nil {
+		won.err = context.Cause(ctx)
+	}
+	return won.conn, won.err
+}
+
+// A dialled is the outcome of one try.
+type dialled struct {
+	conn net.Conn
+	err  error
+}
+
+func newDialled(c net.Conn, err error) dialled { return dialled{c, err} }
+
+// better keeps the first connection, closing a later one, else the first error.
+func (a dialled) better(b dialled) dialled {
+	switch {
+	case a.conn == nil && b.conn != nil:
+		return b
+	case b.conn != nil:
+		b.conn.Close()
+	case a.conn == nil && a.err == nil:
+		return b
+	}
+	return a
+}
+
+// patience is the time until the next address gets its try: for ever, if there is none.
+func (d *dialler) patience(more bool) <-chan time.Time {
+	if !more {
+		return nil
+	}
+	return time.After(d.stagger)
+}
+
+func receive(results <-chan dialled, patience <-chan time.Time) (r dialled, ok bool) {
+	select {
+	case r = <-results:
+		return r, true
+	case <-patience:
+		return r, false
+	}
+}
+
+func connectCause(err error) Cause {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return Refused
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded),
+		errors.As(err, &timeout) && timeout.Timeout():
+		return ConnectTimeout
+	case errors.Is(err, syscall.ECONNRESET):
+		return Reset
+	}
+	return NoRoute
+}
+
+// A conn is an open connection of its dialler.
+type conn struct {
+	net.Conn
+	d    *dialler
+	once sync.Once
+}
+
+// track enters a connection among the open ones. When they are too many, which
+// idle HTTP/2 connections can be, all idle ones go.
+func (d *dialler) track(c net.Conn) (net.Conn, error) {
+	t := &conn{Conn: c, d: d}
+	d.mu.Lock()
+	if d.open == nil {
+		d.mu.Unlock()
+		c.Close()
+		return nil, &Error{Cause: Cancelled, Op: "connect", Err: net.ErrClosed}
+	}
+	d.open[t] = struct{}{}
+	many := len(d.open) > d.most
+	d.mu.Unlock()
+	if many {
+		d.crowded()
+	}
+	return t, nil
+}
+
+func (c *conn) Close() error {
+	c.once.Do(func() {
+		c.d.mu.Lock()
+		delete(c.d.open, c)
+		c.d.mu.Unlock()
+	})
+	return c.Conn.Close()
+}
+
+// close closes whatever is open, now and later.
+func (d *dialler) close() {
+	d.mu.Lock()
+	open := d.open
+	d.open = nil
+	d.mu.Unlock()
+	for c := range open {
+		c.Conn.Close()
+	}
+}

@@ -1,0 +1,309 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A phase is what an exchange is waiting for.
+type phase uint8
+
+const (
+	connecting phase = iota
+	resolving
+	handshaking
+	waiting // for the header
+	reading
+	draining
+)
+
+// An exchange is one request on its way: what has been seen of it, and the
+// clock that ends it. The transport reports from goroutines of its own, some
+// of them later than the exchange's end.
+type exchange struct {
+	ctx    context.Context // ends with the caller's, or when a limit is passed, which is then its cause
+	cancel context.CancelCauseFunc
+	route  route
+	limits limits
+	wire   atomic.Int64 // bytes of body
+
+	mu        sync.Mutex
+	timer     *time.Timer
+	phase     phase
+	got       bool // a connection
+	sent      bool // the header, on that connection
+	reused    bool // that connection had served before
+	repeated  bool
+	tunnelled bool  // the proxy, if any, has done its part
+	tlsErr    error // of the handshake
+	conn      net.Conn
+	first     time.Time
+	started   time.Time // reading
+	marks     [ticks]int64
+	tick      int
+}
+
+// The rate of a body is looked at ticks times a window.
+const ticks = 10
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange {
+	return ctx.Value(exchangeKey{}).(*exchange)
+}
+
+func newExchange(ctx context.Context, way route, l limits) *exchange {
+	x := &exchange{route: way, limits: l, tunnelled: way.proxy == nil}
+	x.ctx, x.cancel = context.WithCancelCause(ctx)
+	return x
+}
+
+// end frees the clock and whatever the exchange still has under way.
+func (x *exchange) end() {
+	x.cancel(nil)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+}
+
+// traced returns the context of the request: it carries the exchange, to which
+// the transport reports.
+func (x *exchange) traced() context.Context {
+	ctx := context.WithValue(x.ctx, exchangeKey{}, x)
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn:              x.wantConn,
+		GotConn:              x.gotConn,
+		TLSHandshakeStart:    x.handshake,
+		TLSHandshakeDone:     x.handshook,
+		WroteHeaders:         x.wroteHeaders,
+		GotFirstResponseByte: x.gotFirstByte,
+	})
+}
+
+// wantConn is called before each sending. It lets a request that died on a
+// kept-alive connection go out once more, and nothing else.
+func (x *exchange) wantConn(string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.sent && (!x.reused || x.repeated) {
+		x.cancel(&Error{Cause: Reset, Op: "send", Err: errors.New("the server ended the connection without an answer")})
+	}
+	x.repeated = x.repeated || x.sent
+	x.got, x.sent = false, false
+}
+
+func (x *exchange) gotConn(info httptrace.GotConnInfo) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ctx.Err() != nil {
+		info.Conn.Close() // or the request could still slip out
+	}
+	x.got, x.reused, x.conn, x.tunnelled = true, info.Reused, info.Conn, true
+	x.phase = max(x.phase, waiting)
+}
+
+func (x *exchange) wroteHeaders() {
+	x.mu.Lock()
+	x.sent = true
+	x.mu.Unlock()
+}
+
+func (x *exchange) gotFirstByte() {
+	x.mu.Lock()
+	if x.first.IsZero() {
+		x.first = time.Now()
+	}
+	x.mu.Unlock()
+}
+
+// enter notes how far the dial is. A dial that the request no longer waits for
+// changes nothing.
+func (x *exchange) enter(p phase) {
+	x.mu.Lock()
+	if !x.got {
+		x.phase = p
+	}
+	x.mu.Unlock()
+}
+
+func (x *exchange) handshake() {
+	if x.route.proxy != nil && x.route.proxy.Scheme != "https" {
+		x.tunnel()
+	}
+	x.enter(handshaking)
+}
+
+func (x *exchange) handshook(_ tls.ConnectionState, err error) {
+	x.mu.Lock()
+	if !x.got {
+		x.tlsErr = err
+	}
+	x.mu.Unlock()
+}
+
+func (x *exchange) tunnel() {
+	x.mu.Lock()
+	x.tunnelled = true
+	x.mu.Unlock()
+}
+
+// proxyOf is the transport's Proxy: the route was chosen before.
+func proxyOf(r *http.Request) (*url.URL, error) {
+	return exchangeOf(r.Context()).route.proxy, nil
+}
+
+// tunnelAnswer is the transport's OnProxyConnectResponse.
+func tunnelAnswer(ctx context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
+	if res.StatusCode != http.StatusOK {
+		return &Error{Cause: Proxy, Op: "connect", Err: fmt.Errorf("the proxy answered %d", res.StatusCode)}
+	}
+	exchangeOf(ctx).tunnel()
+	return nil
+}
+
+// await starts the clock up to the last header.
+func (x *exchange) await(timeout time.Duration) {
+	x.mu.Lock()
+	x.timer = time.AfterFunc(timeout, x.ring)
+	x.mu.Unlock()
+}
+
+// readBody sets the clock to look at the rate of the body.
+func (x *exchange) readBody() {
+	x.mu.Lock()
+	x.phase, x.started = reading, time.Now()
+	x.timer.Reset(x.limits.window / ticks)
+	x.mu.Unlock()
+}
+
+// drain sets the clock to an end of a body that nobody wants.
+func (x *exchange) drain() {
+	x.mu.Lock()
+	x.phase = draining
+	x.timer.Reset(x.limits.drain)
+	x.mu.Unlock()
+}
+
+// ring is called by the clock.
+func (x *exchange) ring() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ctx.Err() != nil {
+		return
+	}
+	if x.phase != reading {
+		x.cancel(x.expired())
+		return
+	}
+	if err := x.measure(x.wire.Load()); err != nil {
+		x.cancel(err)
+		return
+	}
+	x.timer.Reset(x.limits.window / ticks)
+}
+
+// measure compares the bytes that have come with those of a window ago.
+func (x *exchange) measure(now int64) error {
+	if time.Since(x.started) >= x.limits.body {
+		return &Error{Cause: Slow, Op: "read body", Err: fmt.Errorf("unfinished after %v", x.limits.body)}
+	}
+	x.tick++
+	mark := &x.marks[x.tick%ticks]
+	if x.tick >= ticks && now-*mark < x.limits.rate {
+		return &Error{Cause: Slow, Op: "read body", Err: fmt.Errorf("%d bytes in %v", now-*mark, x.limits.window)}
+	}
+	*mark = now
+	return nil
+}
+
+// expired says what the time ran out in.
+func (x *exchange) expired() *Error {
+	e := &Error{Cause: ConnectTimeout, Op: "connect", Err: errors.New("the request's time is over")}
+	switch {
+	case !x.tunnelled:
+		e.Cause = Proxy
+	case x.phase == resolving:
+		e.Cause, e.Op = DNSTemporary, "resolve"
+	case x.phase == handshaking:
+		e.Cause, e.Op = TLSTimeout, "tls handshake"
+	case x.phase >= waiting:
+		e.Cause, e.Op = Timeout, "read header"
+	}
+	return e
+}
+
+// headerError explains why there are no headers.
+func (x *exchange) headerError(err error) error {
+	x.mu.Lock()
+	tunnelled, tlsErr, got := x.tunnelled, x.tlsErr, x.got
+	x.mu.Unlock()
+	var known *Error
+	if errors.As(context.Cause(x.ctx), &known) || errors.As(err, &known) {
+		if !tunnelled && known.Cause.Connection() {
+			known = &Error{Cause: Proxy, Op: known.Op, Err: known}
+		}
+		x.abandon(known)
+		return known
+	}
+	switch {
+	case !tunnelled:
+		return &Error{Cause: Proxy, Op: "connect", Err: err}
+	case !got && tlsErr != nil:
+		return &Error{Cause: tlsCause(tlsErr), Op: "tls handshake", Err: tlsErr}
+	}
+	known = &Error{Cause: headerCause(err), Op: "read header", Err: err}
+	x.abandon(known)
+	return known
+}
+
+// abandon makes the next request to the host use another connection, where the
+// transport would go on with a shared HTTP/2 one that has failed.
+func (x *exchange) abandon(err error) {
+	switch asError(err, None, "").Cause {
+	case Timeout, Slow, Reset, BadResponse:
+	default:
+		return
+	}
+	x.mu.Lock()
+	c, ok := x.conn.(*tls.Conn)
+	x.mu.Unlock()
+	if ok && c.ConnectionState().NegotiatedProtocol == "h2" {
+		c.Close()
+	}
+}
+
+// response takes what is known when the headers are in.
+func (x *exchange) response(raw *http.Response) *Response {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	res := &Response{Status: raw.StatusCode, Header: raw.Header, Proto: raw.Proto, FirstByte: x.first, Repeated: x.repeated}
+	if res.FirstByte.IsZero() {
+		res.FirstByte = time.Now()
+	}
+	res.Remote = remote(x.conn)
+	return res
+}
+
+func remote(c net.Conn) netip.AddrPort {
+	if c == nil {
+		return netip.AddrPort{}
+	}
+	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	ap := tcp.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+}

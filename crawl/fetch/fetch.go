@@ -1,0 +1,155 @@
+// Package fetch asks a server one question, bounded in bytes, in time and in
+// the addresses it may reach.
+//
+// [Client.Do] sends one GET or HEAD and returns what came back. It follows no
+// redirect, keeps no cookie and sends neither Referer nor credentials; retries,
+// politeness and the meaning of a status are the caller's. Every stage has a
+// limit of its own, after which the connection is given up:
+//
+//	DNS look-up            5 s, the first 8 addresses
+//	TCP connect            Config.ConnectTimeout over all addresses
+//	TLS handshake          10 s
+//	up to the last header  Request.Timeout from the call, all of the above included
+//	header                 64 KiB, interim (1xx) responses included
+//	body                   1 KiB/s over any 10 s, 5 min, and as many decoded
+//	                       bytes as Request.Accept grants, at every stage of decoding
+//
+// Only public addresses are dialled (SPEC 13). The check sits where the socket
+// is about to connect, on the numeric address, so neither a spelling, a redirect
+// nor a DNS answer that changes can pass it. Exceptions are Config.AllowPrivate,
+// a dial that Config.ConnectTo sends elsewhere, and the dial to the proxy.
+//
+// A request that dies on a kept-alive connection before the first byte of its
+// answer is sent once more on another connection: the server had almost surely
+// closed the idle one. [Response.Repeated] tells, since a server that read the
+// request and hung up has then been asked twice. Nothing else is sent twice:
+// what net/http would repeat beyond that (HTTP/2 streams refused again and
+// again) ends as [Reset].
+//
+// Nothing of a peer is trusted: [Error.Error] is clean, valid UTF-8 of at most
+// 256 bytes, header values with control characters are dropped.
+package fetch
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// Config says how a [Client] asks. The zero value is usable: defaults of SPEC 2
+// for times and sizes, no compression, HTTP/1.1, a connection for each request.
+type Config struct {
+	UserAgent      string
+	ConnectTimeout time.Duration     // 0: 10 s
+	Timeout        time.Duration     // of a request that names none; 0: 30 s
+	MaxBytes       int64             // decoded, of a request without Accept; 0: 10 MB
+	Compress       bool              // accept gzip, br and zstd
+	HTTP2          bool              // offer HTTP/2 beside HTTP/1.1
+	KeepAlive      bool              // keep connections open between requests
+	Proxy          string            // http://user:password@host:port; empty: HTTPS_PROXY, NO_PROXY
+	CAFile         string            // PEM; added to the trust anchors of the system
+	ConnectTo      map[string]string // "host", "host:port", "*.suffix", "*.suffix:port" -> "addr:port"
+	AllowPrivate   []netip.Prefix    // may be dialled although private
+	MaxOpen        int               // requests open at a time; sizes the pool of idle connections
+	Resolver       *net.Resolver     // nil: the resolver of the system
+
+	limits limits
+	lookup lookupFunc // nil: Resolver
+	dial   dialFunc   // nil: a socket
+}
+
+// A Request is one question.
+type Request struct {
+	Method       string // GET or HEAD; empty: GET
+	URL          string // http(s), as the WHATWG serialises it: path and query are sent byte for byte
+	ETag         string // sent as If-None-Match
+	LastModified string // sent as If-Modified-Since
+	Timeout      time.Duration
+
+	// Accept is called once, when the last header is in and, for a 2xx without
+	// Content-Type, the first 512 bytes have been sniffed. It says how many decoded
+	// bytes may be read; with 0 the body is left unread, which is no error. A body
+	// that declares more is [TooLarge] before a byte is read. nil: Config.MaxBytes.
+	Accept func(status int, header http.Header) int64
+
+	// Cut makes a longer body end at the limit instead of being an error.
+	Cut bool
+}
+
+// A Response is what came back. It belongs to the caller.
+type Response struct {
+	Status    int
+	Header    http.Header // with the sniffed Content-Type if the server sent none
+	Body      []byte      // decoded; what there is of it when Do also returns an error
+	Size      int64       // decoded bytes read
+	Wire      int64       // bytes of body read off the connection
+	FirstByte time.Time   // of the response, interim ones included
+	Done      time.Time   // the exchange was over
+	Remote    netip.AddrPort
+	Proto     string // "HTTP/1.1", "HTTP/2.0"
+	Sniffed   string // content type read off the body; empty if the server declared one
+	Repeated  bool   // sent a second time, after a kept-alive connection had died
+}
+
+// Do sends one request. The error is an [*Error]; the response stands beside it
+// when the headers had arrived. A context that ends is [Cancelled], never a
+// time-out. Do may be called from many goroutines.
+func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
+	target, err := parseURL(req.URL)
+	if err != nil {
+		return nil, c.fail(ctx, &Error{Cause: BadResponse, Op: "parse", Err: err}, req.URL)
+	}
+	way, err := c.routes.choose(target)
+	if err != nil {
+		return nil, c.fail(ctx, err, req.URL)
+	}
+	x := newExchange(ctx, way, c.limits)
+	defer x.end()
+	res, err := c.exchange(x, c.build(x.traced(), target, &req), &req)
+	if err != nil {
+		return res, c.fail(ctx, err, req.URL)
+	}
+	return res, nil
+}
+
+// exchange sends, waits for the headers, and reads as much body as is wanted.
+func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Response, error) {
+	x.await(orDefault(req.Timeout, c.timeout))
+	raw, err := c.transport.RoundTrip(hr)
+	if err != nil {
+		return nil, x.headerError(err)
+	}
+	res := x.response(raw)
+	if err := checkHeader(raw); err != nil {
+		raw.Body.Close()
+		res.Done = time.Now()
+		return res, err
+	}
+	err = c.readBody(x, raw, req, res)
+	res.Done = time.Now()
+	if err != nil {
+		x.abandon(err)
+	}
+	return res, err
+}
+
+// fail gives an error its URL. The caller's cancellation explains any failure
+// that it meets.
+func (c *Client) fail(ctx context.Context, err error, rawURL string) *Error {
+	e := *asError(err, BadResponse, "request")
+	e.URL = rawURL
+	if ctx.Err() != nil {
+		e.Cause, e.Err = Cancelled, context.Cause(ctx)
+	}
+	return &e
+}
+
+func orDefault[T comparable](v, fallback T) T {
+	var zero T
+	if v == zero {
+		return fallback
+	}
+	return v
+}

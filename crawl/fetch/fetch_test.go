@@ -1,0 +1,104 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"encoding/pem"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// loopback is what tests allow to dial.
+func loopback() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+}
+
+func newClient(t testing.TB, cfg Config) *Client {
+	t.Helper()
+	c, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// serve starts a TLS server and a client that trusts it.
+func serve(t testing.TB, cfg Config, h http.HandlerFunc) (*Client, string) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = quiet()
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	cfg.CAFile = caFile(t, s)
+	cfg.AllowPrivate = append(cfg.AllowPrivate, loopback()...)
+	return newClient(t, cfg), s.URL
+}
+
+func caFile(t testing.TB, s *httptest.Server) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(name, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// causeOf fails the test if err is not an *Error.
+func causeOf(t testing.TB, err error) Cause {
+	t.Helper()
+	if err == nil {
+		return None
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("%T is no *Error: %v", err, err)
+	}
+	return e.Cause
+}
+
+func TestDo(t *testing.T) {
+	var seen *http.Request
+	c, url := serve(t, Config{UserAgent: "Ripple/1.0 (+https://example.com)", Compress: true, KeepAlive: true, HTTP2: true},
+		func(w http.ResponseWriter, r *http.Request) {
+			seen = r
+			w.Header().Set("Content-Type", "text/html")
+			w.Header().Set("Set-Cookie", "a=b")
+			w.Write([]byte("hello"))
+		})
+	before := time.Now()
+	res, err := c.Do(context.Background(), Request{URL: url + "/a%7e//b?x=|&y", ETag: `"e"`, LastModified: "yesterday"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Status != 200 || string(res.Body) != "hello" || res.Size != 5 || res.Wire != 5 || res.Proto != "HTTP/2.0" || res.Sniffed != "" {
+		t.Errorf("response %+v", res)
+	}
+	if res.FirstByte.Before(before) || res.Done.Before(res.FirstByte) || !res.Remote.Addr().IsLoopback() {
+		t.Errorf("first byte %v, done %v, remote %v", res.FirstByte, res.Done, res.Remote)
+	}
+	if got := seen.RequestURI; got != "/a%7e//b?x=|&y" {
+		t.Errorf("request URI %q", got)
+	}
+	want := map[string]string{
+		"User-Agent": "Ripple/1.0 (+https://example.com)", "Accept-Encoding": "gzip, br, zstd", "Accept": accepted,
+		"If-None-Match": `"e"`, "If-Modified-Since": "yesterday", "Cookie": "", "Referer": "", "Authorization": "",
+	}
+	for name, value := range want {
+		if got := seen.Header.Get(name); got != value {
+			t.Errorf("%s: %q, want %q", name, got, value)
+		}
+	}
+}

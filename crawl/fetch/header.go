@@ -1,0 +1,111 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+
+	"golang.org/x/net/http/httpguts"
+	"golang.org/x/net/http2"
+)
+
+// checkHeader drops header values that could not have been sent in good faith,
+// and errs if the answer cannot be used for it.
+func checkHeader(raw *http.Response) error {
+	location := raw.Header["Location"]
+	for name, values := range raw.Header {
+		for _, v := range values {
+			if !httpguts.ValidHeaderFieldValue(v) {
+				delete(raw.Header, name)
+				break
+			}
+		}
+	}
+	switch {
+	case raw.StatusCode < 200:
+		return badHeader(fmt.Errorf("status %d", raw.StatusCode))
+	case location != nil && raw.Header["Location"] == nil:
+		return badHeader(errors.New("control character in Location"))
+	}
+	return nil
+}
+
+func badHeader(err error) error { return &Error{Cause: BadResponse, Op: "read header", Err: err} }
+
+// tlsCause tells a handshake that failed from a connection that did.
+func tlsCause(err error) Cause {
+	switch {
+	case timedOut(err):
+		return TLSTimeout
+	case hungUp(err):
+		return Reset
+	}
+	return TLS
+}
+
+// headerCause classes what the transport says between the request and the last
+// header. HTTP/2 errors of net/http are known by their type through its As
+// method, the rest by text.
+func headerCause(err error) Cause {
+	var stream http2.StreamError
+	switch {
+	case timedOut(err):
+		return Timeout
+	case hungUp(err):
+		return Reset
+	case errors.As(err, &stream):
+		return streamCause(stream)
+	}
+	return BadResponse
+}
+
+func streamCause(e http2.StreamError) Cause {
+	switch e.Code {
+	case http2.ErrCodeProtocol, http2.ErrCodeFrameSize, http2.ErrCodeFlowControl, http2.ErrCodeCompression:
+		return BadResponse
+	}
+	return Reset
+}
+
+// bodyCause classes what ended a body early.
+func bodyCause(err error) Cause {
+	var stream http2.StreamError
+	switch {
+	case timedOut(err):
+		return Timeout
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return Truncated
+	case hungUp(err):
+		return Reset
+	case errors.As(err, &stream):
+		return streamCause(stream)
+	}
+	return BadResponse
+}
+
+func timedOut(err error) bool {
+	var t net.Error
+	return errors.As(err, &t) && t.Timeout()
+}
+
+// hungUp reports whether the peer ended the connection, politely or not.
+func hungUp(err error) bool {
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE,
+		syscall.ECONNABORTED, net.ErrClosed, io.ErrClosedPipe} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	text := err.Error()
+	for _, end := range []string{"server closed idle connection", "GOAWAY", "client connection lost",
+		"client conn not usable", "client conn is closed", "client connection force closed"} {
+		if strings.Contains(text, end) {
+			return true
+		}
+	}
+	return false
+}

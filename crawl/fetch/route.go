@@ -1,0 +1,164 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+// routes says where the connection for a URL is to be made: at the URL's own
+// authority, where connect-to says, or at the proxy. A host that connect-to
+// names does not go through the proxy.
+type routes struct {
+	exact map[string]string // "host" or "host:port" -> "addr:port"
+	below map[string]string // the same, of "*." patterns
+	proxy func(*url.URL) (*url.URL, error)
+	via   string // the proxy without credentials, empty if none
+	guard *guard
+}
+
+// A route is where one request connects.
+type route struct {
+	dial  string   // "addr:port" of connect-to, else empty
+	proxy *url.URL // else nil
+}
+
+// trusted reports whether the user named the address that will be dialled.
+func (r route) trusted() bool { return r.dial != "" || r.proxy != nil }
+
+func newRoutes(cfg *Config, g *guard) (*routes, error) {
+	r := &routes{exact: map[string]string{}, below: map[string]string{}, guard: g}
+	if err := r.addTargets(cfg.ConnectTo); err != nil {
+		return nil, err
+	}
+	return r, r.setProxy(cfg.Proxy)
+}
+
+func (r *routes) addTargets(targets map[string]string) error {
+	for key, target := range targets {
+		if err := checkTarget(target); err != nil {
+			return fmt.Errorf("connect-to %q: %w", key, err)
+		}
+		pattern, wild := strings.CutPrefix(strings.ToLower(key), "*.")
+		host, port := splitPort(pattern)
+		if host == "" || strings.ContainsAny(host, "*/ ") {
+			return fmt.Errorf("connect-to %q: want host, host:port, *.suffix or *.suffix:port", key)
+		}
+		if wild {
+			r.below[joinPort(host, port)] = target
+		} else {
+			r.exact[joinPort(host, port)] = target
+		}
+	}
+	return nil
+}
+
+func checkTarget(target string) error {
+	host, port, err := net.SplitHostPort(target)
+	n, convErr := strconv.ParseUint(port, 10, 16)
+	if err != nil || convErr != nil || host == "" || n == 0 {
+		return fmt.Errorf("target %q: want addr:port", target)
+	}
+	return nil
+}
+
+// setProxy takes the proxy of the configuration, else that of the environment.
+// Its text never enters an error: it may hold a password.
+func (r *routes) setProxy(text string) error {
+	env := httpproxy.FromEnvironment()
+	if text != "" {
+		env.HTTPProxy, env.HTTPSProxy = text, text
+	}
+	if env.HTTPSProxy != "" {
+		u, err := url.Parse(env.HTTPSProxy)
+		if err == nil && u.Host == "" { // "host:port", as the environment often has it
+			u, err = url.Parse("http://" + env.HTTPSProxy)
+		}
+		if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+			return errors.New("proxy: not the URL of a proxy; want http://user:password@host:port")
+		}
+		r.via = u.Scheme + "://" + u.Host
+	}
+	r.proxy = env.ProxyFunc()
+	return nil
+}
+
+// choose finds the route of a URL. Behind a proxy only a literal address can be
+// judged, and is, before the proxy hears of it.
+func (r *routes) choose(u *url.URL) (route, error) {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	if target := r.target(u.Hostname(), port); target != "" {
+		return route{dial: target}, nil
+	}
+	proxy, err := r.proxy(u)
+	if err != nil {
+		return route{}, &Error{Cause: Proxy, Op: "proxy", Err: errors.New("not the URL of a proxy")}
+	}
+	if proxy != nil {
+		if err := r.judgeProxied(u.Hostname()); err != nil {
+			return route{}, err
+		}
+	}
+	return route{proxy: proxy}, nil
+}
+
+func (r *routes) judgeProxied(host string) error {
+	name := strings.TrimSuffix(host, ".")
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return refusal(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	}
+	if a, ok := literal(host); ok && r.guard.refuses(a) {
+		return refusal(a)
+	}
+	return nil
+}
+
+// target returns the connect-to target of an authority, the narrowest pattern
+// first: the name, the name without "www.", then each suffix; with the port
+// before without.
+func (r *routes) target(host, port string) string {
+	if len(r.exact)+len(r.below) == 0 {
+		return ""
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	for _, name := range []string{host, strings.TrimPrefix(host, "www.")} {
+		if t := pick(r.exact, name, port); t != "" {
+			return t
+		}
+	}
+	for name := host; name != ""; {
+		if t := pick(r.below, name, port); t != "" {
+			return t
+		}
+		_, name, _ = strings.Cut(name, ".")
+	}
+	return ""
+}
+
+func pick(targets map[string]string, host, port string) string {
+	if t := targets[joinPort(host, port)]; t != "" {
+		return t
+	}
+	return targets[joinPort(host, "")]
+}
+
+// splitPort splits "host", "host:port", "[v6]" and "[v6]:port"; a bare IPv6
+// address has no port.
+func splitPort(s string) (host, port string) {
+	if h, p, err := net.SplitHostPort(s); err == nil {
+		return h, p
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"), ""
+}
+
+func joinPort(host, port string) string { return host + " " + port }

@@ -10,40 +10,66 @@ import (
 )
 
 // NormalizeHost brings a host that a person wrote, with or without port, to the
-// host of identities. A scheme, user or path in it is an error.
+// host of identities. It is stricter than Parse: the host must be one that DNS can
+// hold, or an address. A scheme, user or path in it is an error.
 func NormalizeHost(raw string) (string, error) {
-	if strings.ContainsFunc(raw, neverInHost) {
-		return "", fmt.Errorf("%w; a host is written without scheme, user, path and spaces", refuse(ErrMalformed, raw))
-	}
 	if len(raw) > maxHost {
 		return "", refuse(ErrTooLong, raw)
+	}
+	if strings.ContainsFunc(raw, neverInHost) {
+		return "", fmt.Errorf("%w; a host is written without scheme, user, path and spaces", refuse(ErrMalformed, raw))
 	}
 	host, err := parseAuthority(raw, false)
 	if err != nil {
 		return "", refuse(err, raw)
 	}
-	return host[wwwLength(host):], nil
+	host = host[wwwLength(host):]
+	if name, _ := splitPort(host); !isIP(name) && !isDNSName(name) {
+		return "", refuse(ErrMalformed, raw)
+	}
+	return host, nil
 }
 
 func neverInHost(c rune) bool {
 	return c <= ' ' || c == 0x7f || strings.ContainsRune(`/\?#@`, c)
 }
 
+// maxName is the length in bytes of the longest name that DNS can hold.
+const maxName = 253
+
+// isDNSName reports a name within the lengths of RFC 1035 section 2.3.4.
+func isDNSName(name string) bool {
+	for label := range strings.SplitSeq(name, ".") {
+		if len(label) < 1 || len(label) > 63 {
+			return false
+		}
+	}
+	return len(name) <= maxName && isName(name)
+}
+
 // wwwLength is the number of bytes that the identity drops from the start of
-// host: every "www." whose removal leaves no public suffix. The list's private
-// part and its default rule do not count, so www.github.io loses it and www.com
-// does not. What remains is never an address, since "www." before one is no host.
+// host: every "www." whose removal leaves no public suffix. What remains is never
+// an address, since "www." before one is no host.
 func wwwLength(host string) int {
 	const www = "www."
+	name, _ := splitPort(host)
 	n := 0
-	for strings.HasPrefix(host[n:], www) {
-		rest, _ := splitPort(host[n+len(www):])
-		if suffix, icann := publicsuffix.PublicSuffix(rest); rest == "" || icann && suffix == rest {
-			break
-		}
+	for rest, ok := strings.CutPrefix(name, www); ok && rest != "" && !isRegistry(rest); {
 		n += len(www)
+		rest, ok = strings.CutPrefix(rest, www)
 	}
 	return n
+}
+
+// isRegistry reports a suffix that the ICANN part of the list holds. The private
+// part and the default rule do not count: www.github.io loses its "www.", and
+// www.com does not.
+func isRegistry(name string) bool {
+	if len(name) > maxName { // the look-up reads all of it
+		return false
+	}
+	suffix, icann := publicsuffix.PublicSuffix(name)
+	return icann && suffix == name
 }
 
 // Site is the registrable domain of a host, by the whole public suffix list; its

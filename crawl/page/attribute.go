@@ -1,0 +1,165 @@
+package page
+
+import "bytes"
+
+// An attr is one of the attributes that say something about links or the page.
+type attr uint8
+
+const (
+	attrHref attr = iota
+	attrSrc
+	attrRel
+	attrAlt
+	attrName
+	attrContent
+	attrHTTPEquiv
+	attrDownload
+	attrXlinkHref
+	attrNone
+)
+
+// attributes holds those of one start tag; the first of a name counts. Values
+// are as written, with entities.
+type attributes struct {
+	has         uint16
+	selfClosing bool
+	values      [attrNone][]byte
+}
+
+// get returns the value of an attribute and whether the tag has it.
+func (a *attributes) get(name attr) ([]byte, bool) {
+	return a.values[name], a.has&(1<<name) != 0
+}
+
+func (a *attributes) set(name attr, value []byte) {
+	if name == attrNone || a.has&(1<<name) != 0 {
+		return
+	}
+	a.has |= 1 << name
+	a.values[name] = value
+}
+
+// attrOf recognises a name in any case.
+func attrOf(name []byte) attr {
+	var low [10]byte
+	if len(name) < 3 || len(name) > len(low) {
+		return attrNone
+	}
+	switch string(lower(low[:0], name)) {
+	case "href":
+		return attrHref
+	case "src":
+		return attrSrc
+	case "rel":
+		return attrRel
+	case "alt":
+		return attrAlt
+	case "name":
+		return attrName
+	case "content":
+		return attrContent
+	case "http-equiv":
+		return attrHTTPEquiv
+	case "download":
+		return attrDownload
+	case "xlink:href":
+		return attrXlinkHref
+	}
+	return attrNone
+}
+
+// readAttributes reads from behind a tag's name at i to behind its ">", and
+// returns that place, or -1 where the page ends before. With keep, s.attrs
+// become those of the tag.
+func (s *scanner) readAttributes(i int, keep bool) int {
+	if keep {
+		s.attrs = attributes{}
+	}
+	last := 0 // end of the last value
+	for {
+		i = s.skipSpace(i)
+		if i == len(s.src) {
+			return -1
+		}
+		if s.src[i] == '>' {
+			s.attrs.selfClosing = s.src[i-1] == '/' && last != i
+			return i + 1
+		}
+		nameEnd := s.attrNameEnd(i)
+		from, to, next := s.readValue(nameEnd)
+		if next < 0 {
+			return -1
+		}
+		if keep {
+			s.attrs.set(attrOf(s.src[i:nameEnd]), s.src[from:to])
+		}
+		last, i = to, next
+	}
+}
+
+// attrNameEnd returns where the attribute name that begins at i ends. An equals
+// sign at its start belongs to it; a slash is an empty name.
+func (s *scanner) attrNameEnd(i int) int {
+	from := i
+	for ; i < len(s.src); i++ {
+		switch c := s.src[i]; {
+		case c == '>' || c == '/' || isSpace(c) || c == '=' && i > from:
+			return i
+		}
+	}
+	return i
+}
+
+// readValue reads what follows an attribute's name at i: its value s.src[from:to],
+// empty where there is none, and the place after it, -1 where the page ends before.
+func (s *scanner) readValue(i int) (from, to, next int) {
+	at := s.skipSpace(i)
+	if at == len(s.src) {
+		return i, i, -1
+	}
+	switch s.src[at] {
+	case '/':
+		return i, i, at + 1
+	case '=':
+	default:
+		return i, i, at
+	}
+	if at = s.skipSpace(at + 1); at == len(s.src) {
+		return i, i, -1
+	}
+	switch quote := s.src[at]; quote {
+	case '>':
+		return i, i, at
+	case '"', '\'':
+		n := bytes.IndexByte(s.src[at+1:], quote)
+		if n < 0 {
+			return i, i, -1
+		}
+		return at + 1, at + 1 + n, at + n + 2
+	}
+	from = at
+	for at++; at < len(s.src); at++ {
+		if c := s.src[at]; c == '>' || isSpace(c) {
+			return from, at, at
+		}
+	}
+	return i, i, -1
+}
+
+func (s *scanner) skipSpace(i int) int {
+	for i < len(s.src) && isSpace(s.src[i]) {
+		i++
+	}
+	return i
+}
+
+// lower appends name to dst with its ASCII letters in lower case.
+func lower(dst, name []byte) []byte {
+	for _, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}

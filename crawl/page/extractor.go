@@ -1,0 +1,292 @@
+package page
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// An Extractor reads pages, one after the other, reusing its memory.
+type Extractor struct {
+	opt Options
+
+	scan    scanner
+	ledger  ledger
+	nesting nesting
+	robots  robots
+
+	page    *Page
+	titled  bool   // the title was met
+	base    []byte // value of the first <base href>
+	based   bool   // there is one
+	link    int    // position in the ledger of the link being read, -1: none
+	reading bool   // its text is wanted
+	text    []byte // of it, so far
+	alt     string // of the first image in it that has one
+}
+
+// NewExtractor returns an extractor with its own memory.
+func NewExtractor(opt Options) *Extractor {
+	if opt.MaxLinks <= 0 {
+		opt.MaxLinks = defaultLinks
+	}
+	e := &Extractor{opt: opt}
+	e.ledger.limit = 4 * opt.MaxLinks
+	return e
+}
+
+// Extract reads a page that came with contentType from base, its fetch URL;
+// self is its Norm.
+func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, self string) Page {
+	text, charset := Decode(body, contentType)
+	p := Page{Charset: charset}
+	e.read(&p, text)
+	if e.based {
+		if b, err := base.With(attributeValue(e.base)); err == nil {
+			base = b
+		}
+	}
+	e.ledger.resolve(&p, base, self, e.opt.MaxLinks)
+	tag := e.robots.tag()
+	p.NoIndex, p.NoFollow, p.NoArchive = tag.NoIndex, tag.NoFollow, tag.NoArchive
+	p.Facts = facts(e.opt.Extracts, text, weburl.Host(self))
+	e.scan.reset(nil)
+	return p
+}
+
+// read collects what the page says, up to the resolution of its links.
+func (e *Extractor) read(p *Page, text []byte) {
+	e.page = p
+	e.scan.reset(text)
+	e.ledger.reset()
+	e.nesting.reset()
+	e.robots = robots{agent: e.opt.Agent}
+	e.titled, e.base, e.based, e.link = false, nil, false, -1
+	for {
+		switch e.scan.next() {
+		case tokenStart:
+			e.start(e.scan.tag)
+		case tokenEnd:
+			e.end(e.scan.tag)
+		case tokenText:
+			e.addText(e.scan.text)
+		case tokenEOF:
+			e.closeLink()
+			e.page = nil
+			return
+		}
+	}
+}
+
+func (e *Extractor) start(t tag) {
+	attrs := &e.scan.attrs
+	switch t {
+	case tagOther:
+	case tagA:
+		e.closeLink()
+		e.openLink(attrs)
+	case tagArea:
+		e.area(attrs)
+	case tagImg:
+		e.image(attrs)
+	case tagLink:
+		e.canonical(attrs)
+	case tagFrame:
+		if src, ok := attrs.get(attrSrc); ok {
+			e.ledger.add(src, schema.LinkFrame, 0, e.nesting.place())
+		}
+	case tagBase:
+		if href, ok := attrs.get(attrHref); ok && !e.based {
+			e.base, e.based = href, true
+		}
+	case tagMeta:
+		e.meta(attrs)
+	case tagTitle:
+		e.title()
+	default:
+		e.breakWord()
+		if t.nests() {
+			e.nesting.push(t)
+		}
+	}
+}
+
+func (e *Extractor) end(t tag) {
+	switch {
+	case t == tagA:
+		e.closeLink()
+	case t.nests():
+		e.nesting.pop(t)
+		e.breakWord()
+	case t == tagBreak:
+		e.breakWord()
+	}
+}
+
+// openLink begins an <a>: a link unless it is a download or has no target.
+func (e *Extractor) openLink(attrs *attributes) {
+	target, ok := attrs.get(attrHref)
+	if !ok && e.scan.svg > 0 {
+		target, ok = attrs.get(attrXlinkHref)
+	}
+	if _, download := attrs.get(attrDownload); !ok || download {
+		return
+	}
+	rel, _ := attrs.get(attrRel)
+	e.link = e.ledger.add(target, schema.LinkAnchor, relFlags(rel), e.nesting.place())
+	e.reading = e.link >= 0 && e.ledger.hrefs[e.link].anchor == ""
+	e.scan.keepText = e.reading
+	e.text, e.alt = e.text[:0], ""
+}
+
+// closeLink ends the <a> that is open, if one is.
+func (e *Extractor) closeLink() {
+	if e.reading {
+		anchor := clip(string(e.text), anchorLength)
+		if anchor == "" {
+			anchor = e.alt
+		}
+		e.ledger.anchor(e.link, anchor)
+	}
+	e.link, e.reading, e.scan.keepText = -1, false, false
+}
+
+// addText takes a piece of a link's text. Of a piece, what 120 characters can
+// not need is left out.
+func (e *Extractor) addText(raw []byte) {
+	const enough = 8 << 10
+	if len(e.text) > enough {
+		e.scan.keepText = false
+		return
+	}
+	e.text = append(e.text, unescapeText(raw, enough)...)
+}
+
+// breakWord keeps apart the words before and after a tag that is not inline.
+func (e *Extractor) breakWord() {
+	if e.reading {
+		e.text = append(e.text, ' ')
+	}
+}
+
+func (e *Extractor) area(attrs *attributes) {
+	target, ok := attrs.get(attrHref)
+	if _, download := attrs.get(attrDownload); !ok || download {
+		return
+	}
+	rel, _ := attrs.get(attrRel)
+	if i := e.ledger.add(target, schema.LinkAnchor, relFlags(rel), e.nesting.place()); i >= 0 {
+		e.ledger.anchor(i, altText(attrs))
+	}
+}
+
+func (e *Extractor) image(attrs *attributes) {
+	if e.reading && e.alt == "" {
+		e.alt = altText(attrs)
+	}
+}
+
+func (e *Extractor) canonical(attrs *attributes) {
+	target, ok := attrs.get(attrHref)
+	if rel, _ := attrs.get(attrRel); ok && hasWord(rel, "canonical") {
+		e.ledger.add(target, schema.LinkCanonical, 0, e.nesting.place())
+	}
+}
+
+// meta reads a refresh and the robots metas.
+func (e *Extractor) meta(attrs *attributes) {
+	content, ok := attrs.get(attrContent)
+	if !ok {
+		return
+	}
+	if equiv, _ := attrs.get(attrHTTPEquiv); bytes.EqualFold(bytes.TrimSpace(equiv), []byte("refresh")) {
+		if target := refreshTarget(content); len(target) > 0 {
+			e.ledger.add(target, schema.LinkRefresh, 0, e.nesting.place())
+		}
+	}
+	if name, ok := attrs.get(attrName); ok {
+		e.robots.meta(string(bytes.TrimSpace(name)), attributeValue(content))
+	}
+}
+
+func (e *Extractor) title() {
+	if e.scan.svg > 0 {
+		return
+	}
+	if !e.titled {
+		e.titled = true
+		e.page.Title = clip(string(unescapeText(e.scan.raw, 64<<10)), titleLength)
+	}
+}
+
+// relFlags reads the flags of a rel attribute that are kept.
+func relFlags(rel []byte) schema.Rel {
+	var flags schema.Rel
+	if len(rel) < len("ugc") {
+		return flags
+	}
+	for word := range bytes.FieldsSeq(rel) {
+		switch {
+		case bytes.EqualFold(word, []byte("nofollow")):
+			flags |= schema.RelNofollow
+		case bytes.EqualFold(word, []byte("ugc")):
+			flags |= schema.RelUGC
+		case bytes.EqualFold(word, []byte("sponsored")):
+			flags |= schema.RelSponsored
+		}
+	}
+	return flags
+}
+
+func hasWord(list []byte, word string) bool {
+	for w := range bytes.FieldsSeq(list) {
+		if bytes.EqualFold(w, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// altText is the alternative text of an image or area.
+func altText(attrs *attributes) string {
+	alt, _ := attrs.get(attrAlt)
+	if len(alt) > 8<<10 {
+		alt = alt[:8<<10]
+	}
+	return clip(attributeValue(alt), anchorLength)
+}
+
+// unescapeText reads the entities of a piece of text, of which at most max bytes
+// are looked at, white space at its start not counted.
+func unescapeText(raw []byte, max int) []byte {
+	if trimmed := bytes.TrimLeft(raw, " \t\r\n\f"); len(raw)-len(trimmed) > 1 {
+		raw = raw[len(raw)-len(trimmed)-1:] // one is kept, it separates words
+	}
+	if len(raw) > max {
+		raw = raw[:max]
+	}
+	if bytes.IndexByte(raw, '&') < 0 {
+		return raw
+	}
+	return []byte(html.UnescapeString(string(raw)))
+}
+
+// clip cleans text and cuts it to a number of characters.
+func clip(s string, runes int) string {
+	s = schema.Clean(s, runes*utf8.UTFMax)
+	if len(s) <= runes {
+		return s
+	}
+	for i := range s {
+		if runes == 0 {
+			return strings.Clone(strings.TrimRight(s[:i], " "))
+		}
+		runes--
+	}
+	return s
+}

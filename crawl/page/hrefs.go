@@ -1,0 +1,174 @@
+package page
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// An href is all that a page says with one spelling of a target.
+type href struct {
+	raw      string // as written, entities included
+	kinds    schema.Kinds
+	rel      schema.Rel
+	place    schema.Place
+	anchor   string
+	anchored int // number of the mention that gave the anchor
+	count    int
+}
+
+// A ledger collects the hrefs of a page in document order, so that each
+// spelling is resolved once, and when the base is known.
+type ledger struct {
+	hrefs    []href
+	index    map[string]int // raw -> position in hrefs
+	limit    int            // hrefs kept
+	mentions int
+	beyond   int // mentions of spellings that are not kept
+	tooLong  int
+}
+
+func (l *ledger) reset() {
+	const small = 1024 // clearing a map costs what it once held
+	if l.index == nil || len(l.hrefs) > small {
+		*l = ledger{index: make(map[string]int), limit: l.limit}
+		return
+	}
+	clear(l.index)
+	clear(l.hrefs)
+	*l = ledger{hrefs: l.hrefs[:0], index: l.index, limit: l.limit}
+}
+
+// add records a mention and returns the position of its spelling, or -1 if it
+// is not kept.
+func (l *ledger) add(raw []byte, kind schema.LinkKind, rel schema.Rel, place schema.Place) int {
+	raw = bytes.TrimSpace(raw)
+	if otherScheme(raw) {
+		return -1
+	}
+	if len(raw) > maxHref {
+		l.tooLong++
+		return -1
+	}
+	l.mentions++
+	i, ok := l.index[string(raw)]
+	switch {
+	case ok:
+		h := &l.hrefs[i]
+		h.kinds = h.kinds.Add(kind)
+		h.rel &= rel
+		h.place = min(h.place, place)
+		h.count++
+	case len(l.hrefs) == l.limit:
+		l.beyond++
+		return -1
+	default:
+		i = len(l.hrefs)
+		spelling := string(raw)
+		l.hrefs = append(l.hrefs, href{
+			raw: spelling, kinds: schema.Kinds(0).Add(kind), rel: rel, place: place, count: 1,
+		})
+		l.index[spelling] = i
+	}
+	return i
+}
+
+// anchor gives the spelling at i its text, which was read for the latest mention.
+func (l *ledger) anchor(i int, text string) {
+	if h := &l.hrefs[i]; h.anchor == "" && text != "" {
+		h.anchor, h.anchored = text, l.mentions
+	}
+}
+
+// otherScheme reports whether an href plainly has a scheme that is not http(s);
+// those that hide theirs are found when they are resolved.
+func otherScheme(raw []byte) bool {
+	for i, c := range raw {
+		if c == ':' {
+			return i > 0 && !bytes.EqualFold(raw[:i], []byte("http")) && !bytes.EqualFold(raw[:i], []byte("https"))
+		}
+		if !isLetter(c) && (i == 0 || c != '+' && c != '-' && c != '.' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return false
+}
+
+// resolve makes the page's links of the hrefs.
+func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) {
+	targets := make(map[string]int, len(l.hrefs)) // Norm -> position in links, -1 beyond maxLinks
+	links := make([]Link, 0, min(len(l.hrefs), maxLinks))
+	anchored := make([]int, 0, cap(links)) // mention that gave each link its anchor
+	p.Dropped = l.tooLong
+	for i := range l.hrefs {
+		h := &l.hrefs[i]
+		u, err := parseHref(base, h.raw)
+		if err != nil {
+			if !errors.Is(err, weburl.ErrScheme) {
+				p.Dropped++
+			}
+			continue
+		}
+		if u.Norm == self {
+			continue
+		}
+		if u.HTTP {
+			p.HTTP += h.count
+		}
+		at, ok := targets[u.Norm]
+		switch {
+		case ok && at < 0:
+		case ok:
+			merge(&links[at], h, u, &anchored[at])
+		case len(links) == maxLinks:
+			targets[u.Norm] = -1
+		default:
+			targets[u.Norm] = len(links)
+			links = append(links, newLink(h, u))
+			anchored = append(anchored, h.anchored)
+		}
+	}
+	p.Distinct = len(targets) + l.beyond
+	if len(links) > 0 {
+		p.Links = slices.Clip(links)
+	}
+}
+
+func newLink(h *href, u weburl.URL) Link {
+	return Link{
+		URL: u, Kind: h.kinds.First(), Kinds: h.kinds, Rel: h.rel,
+		Place: h.place, Anchor: h.anchor, Count: h.count,
+	}
+}
+
+// merge adds what another spelling says about the target of a link. anchored is
+// the mention that gave the link its anchor.
+func merge(link *Link, h *href, u weburl.URL, anchored *int) {
+	link.Kinds |= h.kinds
+	link.Kind = link.Kinds.First()
+	link.Rel &= h.rel
+	link.Place = min(link.Place, h.place)
+	link.Count += h.count
+	if h.anchor != "" && (link.Anchor == "" || h.anchored < *anchored) {
+		link.Anchor, *anchored = h.anchor, h.anchored
+	}
+	if u.Form != link.URL.Form && len(link.Forms) < maxForms-1 && !slices.Contains(link.Forms, u.Form) {
+		link.Forms = append(link.Forms, u.Form)
+	}
+}
+
+// errControl reports an href that no browser would have been given on purpose.
+var errControl = errors.New("control character in href")
+
+func parseHref(base *weburl.Base, raw string) (weburl.URL, error) {
+	ref := attributeValue([]byte(raw))
+	for i := 0; i < len(ref); i++ {
+		if c := ref[i]; c < ' ' && !isSpace(c) || c == 0x7f {
+			return weburl.URL{}, errControl
+		}
+	}
+	return base.Parse(ref)
+}

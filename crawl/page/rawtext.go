@@ -1,0 +1,95 @@
+package page
+
+import "bytes"
+
+// rawEnd returns where the text of a raw element ends that begins at i: at its
+// end tag, or with the page.
+func (s *scanner) rawEnd(i int, name []byte) int {
+	switch s.tag {
+	case tagPlaintext:
+		return len(s.src)
+	case tagScript:
+		return s.scriptEnd(i)
+	}
+	for {
+		n := bytes.Index(s.src[i:], []byte("</"))
+		if n < 0 {
+			return len(s.src)
+		}
+		if i += n; s.named(i+2, name) {
+			return i
+		}
+		i += 2
+	}
+}
+
+// named reports whether the tag name at i is name in any case.
+func (s *scanner) named(i int, name []byte) bool {
+	end := i + len(name)
+	if end >= len(s.src) || !bytes.EqualFold(s.src[i:end], name) {
+		return false
+	}
+	c := s.src[end]
+	return c == '>' || c == '/' || isSpace(c)
+}
+
+// scriptEnd returns where the script that begins at i ends. An end tag counts
+// outside comments and inside them, but not after a start tag of another script
+// inside a comment, up to that one's end tag.
+func (s *scanner) scriptEnd(i int) int {
+	for {
+		n := bytes.IndexByte(s.src[i:], '<')
+		if n < 0 {
+			return len(s.src)
+		}
+		i += n
+		switch rest := s.src[i+1:]; {
+		case s.endsScript(i):
+			return i
+		case bytes.HasPrefix(rest, []byte("!--")):
+			var ended bool
+			if i, ended = s.scriptComment(i + len("<!--")); ended {
+				return i
+			}
+		default:
+			i++
+		}
+	}
+}
+
+func (s *scanner) endsScript(i int) bool {
+	return i+1 < len(s.src) && s.src[i+1] == '/' && s.named(i+2, []byte("script"))
+}
+
+// scriptComment reads a comment in a script, whose text begins at i. It returns
+// where the comment ends, or where the script ends in it.
+//
+// Outside of an inner script, a "<" before anything but a letter or a slash
+// ends the comment: not what the standard says, but what x/net/html does.
+func (s *scanner) scriptComment(i int) (next int, ended bool) {
+	inner, dashes := false, 2
+	for ; i < len(s.src); i++ {
+		switch c := s.src[i]; {
+		case c == '-':
+			dashes++
+			continue
+		case c == '>' && dashes >= 2:
+			return i + 1, false
+		case c != '<' || i+1 == len(s.src):
+		case inner:
+			if s.endsScript(i) {
+				inner = false
+				i += len("</script")
+			}
+		case s.endsScript(i):
+			return i, true
+		case s.named(i+1, []byte("script")):
+			inner = true
+			i += len("<script")
+		case s.src[i+1] != '/' && !isLetter(s.src[i+1]):
+			return i + 1, false
+		}
+		dashes = 0
+	}
+	return len(s.src), true
+}

@@ -1,0 +1,183 @@
+package page
+
+import "bytes"
+
+// A token is what [scanner.next] met.
+type token uint8
+
+const (
+	tokenEOF   token = iota
+	tokenText        // scanner.text; only while scanner.keepText
+	tokenStart       // scanner.tag with scanner.attrs
+	tokenEnd         // scanner.tag
+)
+
+// A scanner cuts a page into tags as the tokenizer of golang.org/x/net/html
+// does, without copying: it skips text by searching the next "<" and quoted
+// values by searching their end. Its slices are parts of src.
+//
+// It differs from that tokenizer where a parser would overrule it: the content
+// of <noscript> is markup, as with scripting off, and so is a <title> in <svg>.
+// A tag that the end of the page cuts off is no tag.
+type scanner struct {
+	src []byte
+	pos int // where the next token begins
+
+	keepText bool // whether text is a token; set by the caller between tokens
+	text     []byte
+
+	tag   tag
+	attrs attributes // of a start tag that has any use for them
+	raw   []byte     // the text inside, of a start tag whose content is not markup
+	svg   int        // open <svg> elements
+}
+
+func (s *scanner) reset(src []byte) { *s = scanner{src: src} }
+
+// next reads up to the end of the next token.
+func (s *scanner) next() token {
+	at := s.pos
+	for {
+		i := bytes.IndexByte(s.src[at:], '<')
+		if i < 0 || at+i+1 == len(s.src) {
+			return s.rest()
+		}
+		at += i
+		kind := s.markup(at)
+		if kind == markupNone {
+			at++
+			continue
+		}
+		if s.keepText && at > s.pos {
+			s.text, s.pos = s.src[s.pos:at], at
+			return tokenText
+		}
+		switch kind {
+		case markupStart:
+			return s.start(at + 1)
+		case markupEnd:
+			return s.end(at + 2)
+		}
+		s.pos = s.comment(at, kind)
+		at = s.pos
+	}
+}
+
+// rest is the text after the last markup.
+func (s *scanner) rest() token {
+	s.text, s.pos = s.src[s.pos:], len(s.src)
+	if s.keepText && len(s.text) > 0 {
+		return tokenText
+	}
+	return tokenEOF
+}
+
+// A markup says what a "<" begins.
+type markup uint8
+
+const (
+	markupNone  markup = iota // text
+	markupStart               // <a
+	markupEnd                 // </a
+	markupBang                // <!
+	markupBogus               // <? or </ before something else: a comment
+)
+
+// markup looks behind the "<" at i, which is not the last byte.
+func (s *scanner) markup(i int) markup {
+	switch c := s.src[i+1]; {
+	case isLetter(c):
+		return markupStart
+	case c == '!':
+		return markupBang
+	case c == '?':
+		return markupBogus
+	case c != '/' || i+2 == len(s.src):
+		return markupNone
+	case isLetter(s.src[i+2]):
+		return markupEnd
+	}
+	return markupBogus
+}
+
+// start reads the start tag whose name begins at i.
+func (s *scanner) start(i int) token {
+	end := s.nameEnd(i)
+	s.tag = tagOf(s.src[i:end])
+	if s.pos = s.readAttributes(end, s.tag.hasUse()); s.pos < 0 {
+		s.pos = len(s.src)
+		return tokenEOF
+	}
+	s.raw = nil
+	switch {
+	case s.tag == tagSVG && !s.attrs.selfClosing:
+		s.svg++
+	case s.tag.isRaw() && !(s.tag == tagTitle && s.svg > 0):
+		from := s.pos
+		s.pos = s.rawEnd(from, s.src[i:end])
+		s.raw = s.src[from:s.pos]
+	}
+	return tokenStart
+}
+
+// end reads the end tag whose name begins at i.
+func (s *scanner) end(i int) token {
+	end := s.nameEnd(i)
+	s.tag = tagOf(s.src[i:end])
+	if s.pos = s.readAttributes(end, false); s.pos < 0 {
+		s.pos = len(s.src)
+		return tokenEOF
+	}
+	if s.tag == tagSVG && s.svg > 0 {
+		s.svg--
+	}
+	return tokenEnd
+}
+
+func (s *scanner) nameEnd(i int) int {
+	for ; i < len(s.src); i++ {
+		if c := s.src[i]; c == '>' || c == '/' || isSpace(c) {
+			break
+		}
+	}
+	return i
+}
+
+// comment returns where the comment, doctype or processing instruction that
+// begins at i ends.
+func (s *scanner) comment(i int, kind markup) int {
+	i += 2
+	if kind == markupBogus {
+		i-- // "</>" ends at once
+	}
+	if kind == markupBang && bytes.HasPrefix(s.src[i:], []byte("--")) {
+		return s.commentEnd(i + 2)
+	}
+	if n := bytes.IndexByte(s.src[i:], '>'); n >= 0 {
+		return i + n + 1
+	}
+	return len(s.src)
+}
+
+// commentEnd returns where a comment ends whose text begins at from: behind
+// "-->" or "--!>", or behind a ">" or "->" that comes first of all.
+func (s *scanner) commentEnd(from int) int {
+	for i := from; ; i++ {
+		n := bytes.IndexByte(s.src[i:], '>')
+		if n < 0 {
+			return len(s.src)
+		}
+		i += n
+		text := s.src[from:i]
+		if bytes.HasSuffix(text, []byte("--")) || bytes.HasSuffix(text, []byte("--!")) ||
+			len(text) == 0 || len(text) == 1 && text[0] == '-' {
+			return i + 1
+		}
+	}
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'
+}

@@ -1,0 +1,147 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// An event is what scanner and tokenizer must agree on: a tag with the
+// attributes that are of use, or a piece of text as written.
+type event struct {
+	kind  string
+	text  string
+	attrs string
+}
+
+// scanEvents is what the scanner yields, with adjacent texts joined, and for
+// each <title> whether it stands in an <svg> and so holds markup.
+func scanEvents(src []byte) (events []event, markupTitles []bool) {
+	var s scanner
+	s.reset(src)
+	s.keepText = true
+	for {
+		switch s.next() {
+		case tokenEOF:
+			return joinTexts(events), markupTitles
+		case tokenText:
+			events = append(events, event{kind: "text", text: string(s.text)})
+		case tokenEnd:
+			events = append(events, event{kind: fmt.Sprint("end ", s.tag)})
+		case tokenStart:
+			ev := event{kind: fmt.Sprint("start ", s.tag)}
+			if s.tag.hasUse() {
+				values := make(map[attr]string)
+				for name := range attrNone {
+					if value, ok := s.attrs.get(name); ok {
+						values[name] = attributeValue(value)
+					}
+				}
+				ev.attrs = fmt.Sprintf("%q", values)
+			}
+			if s.tag == tagTitle {
+				markupTitles = append(markupTitles, s.svg > 0)
+			}
+			events = append(events, ev, event{kind: "text", text: string(s.raw)})
+		}
+	}
+}
+
+// tokenEvents is what the tokenizer of x/net/html yields for the same, told
+// which titles hold markup.
+func tokenEvents(src []byte, markupTitles []bool) []event {
+	z := html.NewTokenizer(bytes.NewReader(src))
+	var events []event
+	for {
+		kind := z.Next()
+		raw := string(z.Raw())
+		switch kind {
+		case html.ErrorToken:
+			return joinTexts(events)
+		case html.TextToken:
+			events = append(events, event{kind: "text", text: raw})
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			events = append(events, event{kind: fmt.Sprint("end ", tagOf(name))})
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			t := tagOf(name)
+			if t == tagTitle && len(markupTitles) > 0 {
+				if markupTitles[0] {
+					z.NextIsNotRawText()
+				}
+				markupTitles = markupTitles[1:]
+			}
+			if string(name) == "noscript" {
+				z.NextIsNotRawText()
+			}
+			ev := event{kind: fmt.Sprint("start ", t)}
+			values := make(map[attr]string)
+			for more {
+				var key, value []byte
+				key, value, more = z.TagAttr()
+				if _, ok := values[attrOf(key)]; !ok && attrOf(key) != attrNone {
+					values[attrOf(key)] = string(value)
+				}
+			}
+			if t.hasUse() {
+				ev.attrs = fmt.Sprintf("%q", values)
+			}
+			events = append(events, ev)
+		}
+	}
+}
+
+func joinTexts(events []event) []event {
+	var joined []event
+	for _, ev := range events {
+		switch n := len(joined); {
+		case ev.kind != "text":
+			joined = append(joined, ev)
+		case ev.text == "":
+		case n > 0 && joined[n-1].kind == "text":
+			joined[n-1].text += ev.text
+		default:
+			joined = append(joined, ev)
+		}
+	}
+	return joined
+}
+
+// FuzzScanner: the scanner yields the tags, attributes and text of x/net/html.
+func FuzzScanner(f *testing.F) {
+	for _, s := range scannerSeeds() {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		got, markupTitles := scanEvents(src)
+		want := tokenEvents(src, markupTitles)
+		for i := range max(len(got), len(want)) {
+			if i >= len(got) || i >= len(want) || got[i] != want[i] {
+				t.Fatalf("%q: at %d\n got %+v\nwant %+v", src, i, got[min(i, len(got)):], want[min(i, len(want)):])
+			}
+		}
+	})
+}
+
+func scannerSeeds() []string {
+	return []string{
+		`<!DOCTYPE html><title>a &amp; b</title><a href="x?a=1&amp;b=2" rel=nofollow>t<b>u</b></a>`,
+		`<a href=x/><a href='y"z' href=w><a / href = "v" =a=b><a href><a href=>x`,
+		`<!-->a<!--->b<!-- <a href=x> -->c<!--x--!>d<!--x--!-->e<!--x--!->f-->`,
+		`<!>a<!a>b<?x>c</>d</ a>e</a b='>'>f<!DOCTYPE`,
+		`<script>"<a href=x>"<!-- <script> </script> </script> --></script><a href=y>`,
+		`<script><!-- < </script><a><script><!--<script </script>--></script><script><!--></script>`,
+		`<script><!-- -<</script>x<SCRIPT><!--<ScRiPt>-</script>-></script>y`,
+		`<title>a</titl></ti</title ><title>x</title`,
+		`<textarea><a href=x></textarea><xmp><a></xmp><iframe><a></iframe><noframes><a></noframes>`,
+		`<noscript><a href=x></noscript><style><a></style><plaintext><a></plaintext>`,
+		`<svg a=1/><title><a href=x></title></svg><svg/><title><b></title>`,
+		"<a\nhref\t=\f'x\r\ny\r'>\x00</a\x00><a hr\x00ef=\x00><a\x00b>",
+		`<a href="&copy=1&copy&copyx&copy;&semi;&notit;&notin;&#65&#x;&#xD800;&ampx&amp=&nGt;">`,
+		`a<`, `a</`, `a</b`, `<a href="x`, `<a href=x`, `a < b << c <<a>`, `<svg a=1 a=2/><title><a>`,
+	}
+}

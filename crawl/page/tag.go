@@ -1,0 +1,97 @@
+package page
+
+// A tag is an element that the extraction knows.
+type tag uint8
+
+const (
+	tagOther tag = iota
+
+	// Elements that set a link's place or contain those that do; see [nesting].
+	tagDiv
+	tagSection
+	tagArticle
+	tagMain
+	tagAside
+	tagHeader
+	tagFooter
+	tagNav
+
+	// Elements with attributes of use.
+	tagA
+	tagArea
+	tagBase
+	tagFrame
+	tagImg
+	tagLink
+	tagMeta
+	tagSVG
+
+	// Elements whose content is text.
+	tagTitle
+	tagTextarea
+	tagScript
+	tagPlaintext
+	tagRaw // style, xmp, iframe, noembed, noframes
+
+	tagBreak // separates words
+)
+
+func (t tag) nests() bool  { return tagDiv <= t && t <= tagNav }
+func (t tag) hasUse() bool { return tagA <= t && t <= tagSVG }
+func (t tag) isRaw() bool  { return tagTitle <= t && t <= tagRaw }
+
+// tagOf recognises a name in any case.
+func tagOf(name []byte) tag {
+	var low [10]byte
+	if len(name) > len(low) {
+		return tagOther
+	}
+	switch string(lower(low[:0], name)) {
+	case "a":
+		return tagA
+	case "area":
+		return tagArea
+	case "article":
+		return tagArticle
+	case "aside":
+		return tagAside
+	case "base":
+		return tagBase
+	case "div":
+		return tagDiv
+	case "footer":
+		return tagFooter
+	case "frame":
+		return tagFrame
+	case "header":
+		return tagHeader
+	case "img":
+		return tagImg
+	case "link":
+		return tagLink
+	case "main":
+		return tagMain
+	case "meta":
+		return tagMeta
+	case "nav":
+		return tagNav
+	case "plaintext":
+		return tagPlaintext
+	case "script":
+		return tagScript
+	case "section":
+		return tagSection
+	case "svg":
+		return tagSVG
+	case "textarea":
+		return tagTextarea
+	case "title":
+		return tagTitle
+	case "iframe", "noembed", "noframes", "style", "xmp":
+		return tagRaw
+	case "blockquote", "br", "dd", "dl", "dt", "figcaption", "h1", "h2", "h3", "h4", "h5", "h6",
+		"hr", "li", "ol", "option", "p", "pre", "table", "td", "th", "tr", "ul":
+		return tagBreak
+	}
+	return tagOther
+}

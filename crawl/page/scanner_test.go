@@ -3,7 +3,6 @@ package page
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
 
 	"golang.org/x/net/html"

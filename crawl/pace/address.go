@@ -1,0 +1,114 @@
+package pace
+
+import "math"
+
+// arrive puts a host whose own clock has passed into the line of its address.
+func (p *Pacer) arrive(slot int32) {
+	h := &p.hosts[slot]
+	h.address = p.addressOf(h.key)
+	p.addresses[h.address].lines[h.class].push(slot, &p.byTurn)
+	p.place(h.address, int(h.class))
+}
+
+// detach takes a host out of the heap that it is in.
+func (p *Pacer) detach(slot int32) {
+	h := &p.hosts[slot]
+	p.failing -= int(h.class)
+	if h.address == none {
+		p.waiting.remove(int(h.at), &p.byClock)
+		return
+	}
+	a, class := h.address, int(h.class)
+	first := p.first(a, class) == slot
+	if at := p.addresses[a].at[class]; at != none && first {
+		p.ready[class].remove(int(at), &p.byFirst[class]) // while its order still holds
+		p.addresses[a].at[class] = none
+	}
+	p.addresses[a].lines[class].remove(int(h.at), &p.byTurn)
+	h.address = none
+	p.place(a, class)
+	p.retire(a)
+}
+
+// place puts an address where the first host of a line says. The heap's order
+// may be broken at this one address, and only towards its root.
+func (p *Pacer) place(a int32, class int) {
+	x := &p.addresses[a]
+	switch {
+	case x.blocked || len(x.lines[class]) == 0:
+	case x.at[class] == none:
+		p.ready[class].push(a, &p.byFirst[class])
+	default:
+		p.ready[class].up(int(x.at[class]), &p.byFirst[class])
+	}
+}
+
+// block starts the clock of an address: none of its hosts is ready.
+func (p *Pacer) block(a int32) {
+	x := &p.addresses[a]
+	for c, at := range x.at {
+		if at != none {
+			p.ready[c].remove(int(at), &p.byFirst[c])
+			x.at[c] = none
+		}
+	}
+	x.blocked, x.until = true, p.now+int64(p.gap)
+	p.blocked.push(a, &p.byRelease)
+}
+
+// release ends the clock of an address.
+func (p *Pacer) release(a int32) {
+	p.addresses[a].blocked = false
+	for c := range classes {
+		p.place(a, c)
+	}
+	p.retire(a)
+}
+
+// addressOf finds the address of a hash. Each host without address is one for
+// itself.
+func (p *Pacer) addressOf(key uint64) int32 {
+	if a, ok := p.active[key]; ok {
+		return a
+	}
+	var a int32
+	if n := len(p.freeAddresses); n > 0 {
+		a, p.freeAddresses = p.freeAddresses[n-1], p.freeAddresses[:n-1]
+	} else {
+		a = int32(len(p.addresses))
+		p.addresses = append(p.addresses, address{})
+	}
+	x := &p.addresses[a]
+	x.key, x.blocked, x.until = key, false, math.MinInt64
+	x.at = [classes]int32{none, none}
+	if key != 0 {
+		p.active[key] = a
+	}
+	return a
+}
+
+// retire forgets an address without ready hosts whose clock has passed. Its
+// lines keep a little room for the next one.
+func (p *Pacer) retire(a int32) {
+	x := &p.addresses[a]
+	if x.blocked || x.ready() > 0 {
+		return
+	}
+	for c := range x.lines {
+		if cap(x.lines[c]) > 8 {
+			x.lines[c] = nil
+		}
+	}
+	delete(p.active, x.key)
+	p.freeAddresses = append(p.freeAddresses, a)
+}
+
+func (p *Pacer) newHost() int32 {
+	if n := len(p.freeHosts); n > 0 {
+		slot := p.freeHosts[n-1]
+		p.freeHosts = p.freeHosts[:n-1]
+		return slot
+	}
+	p.hosts = append(p.hosts, host{})
+	return int32(len(p.hosts) - 1)
+}

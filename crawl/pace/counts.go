@@ -1,0 +1,65 @@
+package pace
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Counts says what the hosts of a [Pacer] wait for. Each host counts once in
+// Ready, Held or Waiting.
+type Counts struct {
+	Ready   int // nothing but the caller
+	Held    int // the clock of their address
+	Waiting int // their own clock
+	Failing int // of all these, the failing ones
+}
+
+// Counts counts the hosts, as of the last call of Next or Take. It looks at every
+// address whose clock runs.
+func (p *Pacer) Counts() Counts {
+	c := Counts{Waiting: len(p.waiting), Failing: p.failing}
+	for _, a := range p.blocked {
+		c.Held += p.addresses[a].ready()
+	}
+	c.Ready = p.Len() - c.Waiting - c.Held
+	return c
+}
+
+// Upcoming returns the host that is ready next though none is now, and when. It
+// is for people: where addresses are shared, another host may be first by an
+// address gap.
+func (p *Pacer) Upcoming() (schema.HostID, time.Time, bool) {
+	best, at := int32(none), int64(0)
+	for _, a := range p.blocked {
+		x := &p.addresses[a]
+		for c, line := range x.lines {
+			if len(line) > 0 && (best == none || x.until < at) {
+				best, at = p.first(a, c), x.until
+			}
+		}
+	}
+	if len(p.waiting) > 0 {
+		first := &p.hosts[p.waiting[0]]
+		ready := first.since
+		if a, ok := p.active[first.key]; ok {
+			ready = max(ready, p.addresses[a].until)
+		}
+		if best == none || ready < at {
+			best, at = p.waiting[0], ready
+		}
+	}
+	if best == none {
+		return 0, time.Time{}, false
+	}
+	return p.hosts[best].id, p.time(at), true
+}
+
+// ready returns the number of hosts of an address whose own clock has passed.
+func (a *address) ready() int {
+	n := 0
+	for _, line := range a.lines {
+		n += len(line)
+	}
+	return n
+}

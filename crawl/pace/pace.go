@@ -1,0 +1,250 @@
+// Package pace decides which host is asked next.
+//
+// A host is ready when its own clock has passed and the clock of its address,
+// which many hosts may share: between two hosts taken from one address passes at
+// least the address gap. A host without an address has only its own clock. What
+// a host's own clock is made of (delays, suspensions, retries) is its owner's
+// matter; here it is one time.
+//
+// Among the ready hosts the lowest priority number is first, then the host that
+// has waited longest since it could have been asked, then the oldest. A host that
+// comes back stands behind all that are ready in its priority, so within one
+// priority nobody starves, however slow or large another host is; worse
+// priorities wait as long as better ones fill every slot, which is the order that
+// is asked for. Failing hosts stand in the same order, and the caller says
+// whether one may be chosen.
+//
+// Every operation costs the logarithm of the number of hosts, also where all of
+// them share one address. A waiting host is an entry of 32 bytes in an arena and
+// two references to it; an address exists only while its clock runs or one of its
+// hosts is ready.
+//
+// A [Pacer] belongs to one goroutine and has no locks. It reads no clock: time is
+// what the caller says, and never goes back.
+package pace
+
+import (
+	"hash/maphash"
+	"math"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// An Entry says when a host may be asked, and how urgently.
+type Entry struct {
+	Address  string // whose clock it shares; "": none
+	Ready    time.Time
+	Priority uint8 // lower is first
+	Failing  bool  // chosen only where the caller allows it
+}
+
+// A Pacer holds the hosts that wait to be asked.
+type Pacer struct {
+	gap  time.Duration
+	base time.Time
+	now  int64 // nanoseconds since base; never goes back
+	seed maphash.Seed
+
+	index     map[schema.HostID]int32 // place in hosts
+	hosts     []host
+	freeHosts []int32
+
+	active        map[uint64]int32 // place in addresses, by the hash of the name
+	addresses     []address
+	freeAddresses []int32
+
+	waiting heap          // hosts whose own clock runs
+	blocked heap          // addresses whose clock runs
+	ready   [classes]heap // addresses with ready hosts and no running clock
+	failing int
+
+	byClock   order
+	byTurn    order
+	byRelease order
+	byFirst   [classes]order
+}
+
+// Healthy and failing hosts have lines of their own, so that a caller who admits
+// no failing host need not pass over thousands of them.
+const classes = 2
+
+// Two addresses of one hash would share a clock, which harms nobody.
+type host struct {
+	since    int64  // when it may be asked; once ready, since when it waits
+	key      uint64 // hash of its address; 0: none
+	id       schema.HostID
+	at       int32 // position in its heap
+	address  int32 // where it is ready; none: it waits
+	priority uint8
+	class    uint8
+}
+
+type address struct {
+	key     uint64 // 0: of a host without address
+	until   int64  // when its clock has passed
+	blocked bool
+	lines   [classes]heap  // ready hosts
+	at      [classes]int32 // position in ready; none: not there
+}
+
+const none = -1
+
+// New returns a Pacer without hosts. A gap of 0 means that addresses have no
+// clocks.
+func New(gap time.Duration) *Pacer {
+	p := &Pacer{
+		gap:    gap,
+		base:   time.Now(),
+		now:    math.MinInt64,
+		seed:   maphash.MakeSeed(),
+		index:  map[schema.HostID]int32{},
+		active: map[uint64]int32{},
+	}
+	p.byClock = order{
+		before: func(a, b int32) bool { return p.hosts[a].since < p.hosts[b].since },
+		moved:  func(h int32, at int) { p.hosts[h].at = int32(at) },
+	}
+	p.byTurn = order{before: p.before, moved: p.byClock.moved}
+	p.byRelease = order{
+		before: func(a, b int32) bool { return p.addresses[a].until < p.addresses[b].until },
+		moved:  func(int32, int) {},
+	}
+	for c := range p.byFirst {
+		p.byFirst[c] = order{
+			before: func(a, b int32) bool { return p.before(p.first(a, c), p.first(b, c)) },
+			moved:  func(a int32, at int) { p.addresses[a].at[c] = int32(at) },
+		}
+	}
+	return p
+}
+
+// Set makes a host wait, or changes how it waits. One that may be asked already
+// counts as waiting from now on, so nobody is first for having been away, or
+// since when it was ready before.
+func (p *Pacer) Set(id schema.HostID, e Entry) {
+	h := host{id: id, since: max(p.offset(e.Ready), p.now), key: p.hash(e.Address), address: none, priority: e.Priority}
+	slot, ok := p.index[id]
+	if ok {
+		if h.since <= p.now {
+			h.since = min(h.since, p.hosts[slot].since)
+		}
+		p.detach(slot)
+	} else {
+		slot = p.newHost()
+		p.index[id] = slot
+	}
+	if e.Failing {
+		h.class = 1
+		p.failing++
+	}
+	p.hosts[slot] = h
+	if h.since <= p.now {
+		p.arrive(slot)
+	} else {
+		p.waiting.push(slot, &p.byClock)
+	}
+}
+
+// Next returns the host that is first at a time, and leaves it there. Unless
+// failing, hosts that fail are passed over.
+func (p *Pacer) Next(now time.Time, failing bool) (schema.HostID, bool) {
+	p.advance(now)
+	best := int32(none)
+	for c := range p.ready {
+		if c == 1 && !failing || len(p.ready[c]) == 0 {
+			continue
+		}
+		if first := p.first(p.ready[c][0], c); best == none || p.before(first, best) {
+			best = first
+		}
+	}
+	if best == none {
+		return 0, false
+	}
+	return p.hosts[best].id, true
+}
+
+// Take removes a ready host because it is asked now, and starts the clock of its
+// address. It reports whether the host was ready; if not, nothing has changed.
+func (p *Pacer) Take(id schema.HostID, now time.Time) bool {
+	p.advance(now)
+	slot, ok := p.index[id]
+	if !ok {
+		return false
+	}
+	a := p.hosts[slot].address
+	if a == none || p.addresses[a].blocked {
+		return false
+	}
+	if p.gap > 0 && p.addresses[a].key != 0 {
+		p.block(a)
+	}
+	p.Remove(id)
+	return true
+}
+
+// Remove forgets a host, if it is there. The clock of its address goes on.
+func (p *Pacer) Remove(id schema.HostID) {
+	slot, ok := p.index[id]
+	if !ok {
+		return
+	}
+	p.detach(slot)
+	delete(p.index, id)
+	p.freeHosts = append(p.freeHosts, slot)
+}
+
+// NextTime returns the earliest time after that of the last call of Next or Take
+// at which another host may be ready. It may be early by an address gap, never
+// late. It is false if time alone makes no more hosts ready.
+func (p *Pacer) NextTime() (time.Time, bool) {
+	at := int64(math.MaxInt64)
+	if len(p.waiting) > 0 {
+		at = p.hosts[p.waiting[0]].since
+	}
+	if len(p.blocked) > 0 {
+		at = min(at, p.addresses[p.blocked[0]].until)
+	}
+	return p.time(at), len(p.waiting) > 0 || len(p.blocked) > 0
+}
+
+// Len returns the number of hosts.
+func (p *Pacer) Len() int { return len(p.index) }
+
+func (p *Pacer) offset(t time.Time) int64 { return int64(t.Sub(p.base)) }
+
+func (p *Pacer) time(offset int64) time.Time { return p.base.Add(time.Duration(offset)) }
+
+func (p *Pacer) hash(name string) uint64 {
+	if name == "" {
+		return 0
+	}
+	return max(maphash.String(p.seed, name), 1)
+}
+
+// before says whether a ready host has its turn before another.
+func (p *Pacer) before(a, b int32) bool {
+	x, y := &p.hosts[a], &p.hosts[b]
+	if x.priority != y.priority {
+		return x.priority < y.priority
+	}
+	if x.since != y.since {
+		return x.since < y.since
+	}
+	return x.id < y.id
+}
+
+// first returns the ready host of an address and class whose turn it is.
+func (p *Pacer) first(a int32, class int) int32 { return p.addresses[a].lines[class][0] }
+
+// advance moves what has become ready.
+func (p *Pacer) advance(now time.Time) {
+	p.now = max(p.now, p.offset(now))
+	for len(p.blocked) > 0 && p.addresses[p.blocked[0]].until <= p.now {
+		p.release(p.blocked.remove(0, &p.byRelease))
+	}
+	for len(p.waiting) > 0 && p.hosts[p.waiting[0]].since <= p.now {
+		p.arrive(p.waiting.remove(0, &p.byClock))
+	}
+}

@@ -39,6 +39,10 @@ func (r *Rules) newBase(raw string, base *Base) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Every reference copies its base, so one page must not make it huge.
+	if len(text) > max(maxBase, 4*r.maxLength) {
+		return nil, refuse(ErrTooLong, raw)
+	}
 	l.text = string(text)
 	return &Base{r, l}, nil
 }
@@ -52,7 +56,10 @@ func (r *Rules) normalize(raw string, base *Base) (URL, error) {
 	if err != nil {
 		return URL{}, err
 	}
-	l.text = string(r.strip(text, l.query))
+	if text = r.strip(text, l.query); len(text) > maxRaw {
+		return URL{}, refuse(ErrTooLong, raw)
+	}
+	l.text = string(text)
 	l.query = min(l.query, len(l.text))
 	u := URL{Form: l.text, HTTP: l.http}
 	norm := appendIdentity(identity[:0], &l)
@@ -61,7 +68,7 @@ func (r *Rules) normalize(raw string, base *Base) (URL, error) {
 	} else {
 		u.Norm = string(norm)
 	}
-	if len(u.Norm) > r.maxLength || len(u.Form) > maxRaw {
+	if len(u.Norm) > r.maxLength {
 		return URL{}, refuse(ErrTooLong, raw)
 	}
 	return u, nil

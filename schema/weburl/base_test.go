@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
 
 	"github.com/sumi-ripple/ripple/schema/weburl"
 	"pgregory.net/rapid"
@@ -73,6 +74,9 @@ func TestBaseWith(t *testing.T) {
 	}
 	if _, err = page.With("data:text/html,x"); !errors.Is(err, weburl.ErrScheme) {
 		t.Errorf("With(data:) = %v", err)
+	}
+	if _, err = page.With("/" + strings.Repeat("long/", 5000)); !errors.Is(err, weburl.ErrTooLong) {
+		t.Errorf("With(25,000 bytes) = %v", err)
 	}
 	for base, want := range map[*weburl.Base]string{page: "https://example.com/a/c", moved: "https://example.com/docs/c"} {
 		if u, err := base.Parse("c"); err != nil || u.Norm != want {
@@ -143,6 +147,32 @@ func TestPieces(t *testing.T) {
 			rt.Error(err)
 		} else if u, err := got.Parse(ref); err != nil || u.Form != formOf(want) {
 			rt.Errorf("%q on %q = %q, %v; the library says %q", ref, at, u.Form, err, want)
+		}
+	})
+}
+
+// TestHostsBeyondASCII: whatever IDNA makes of a host, making it again changes nothing.
+func TestHostsBeyondASCII(t *testing.T) {
+	rules := newRules(t)
+	letter := rapid.OneOf(
+		rapid.SampledFrom([]rune("aZ0-_.。．ßς\u200d\u200c\u00adİıſK１ａⓐ≠⁄℀\u0301\u0644\u05d0xn")),
+		rapid.Rune(),
+		rapid.RuneFrom(nil, unicode.Latin, unicode.Arabic, unicode.Hebrew, unicode.Devanagari, unicode.Han),
+	)
+	rapid.Check(t, func(rt *rapid.T) {
+		host := rapid.SampledFrom([]string{"", "www.", "xn--", "a."}).Draw(rt, "start") + rapid.StringOfN(letter, 1, 6, -1).Draw(rt, "host")
+		u, err := rules.Parse("https://" + host)
+		if err != nil {
+			return
+		}
+		checkLaws(t, rules, u)
+		if t.Failed() {
+			rt.FailNow()
+		}
+		for i := range len(u.Host()) {
+			if u.Host()[i] >= 0x80 {
+				rt.Fatalf("%q gives host %q", host, u.Host())
+			}
 		}
 	})
 }

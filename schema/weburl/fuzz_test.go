@@ -94,21 +94,16 @@ func resolveWHATWG(base, ref string) (string, error) {
 // (brackets in brackets), or on which SPEC 3 departs (dots at the end). The
 // tables and the published vectors decide those.
 func mayDiffer(raw string) bool {
+	raw = strings.TrimFunc(raw, func(c rune) bool { return c <= ' ' })
 	raw = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(raw)
-	host, _, _ := strings.Cut(raw, "#")
-	if _, rest, ok := strings.Cut(host, ":"); ok && !strings.ContainsAny(host[:len(host)-len(rest)], `/\?`) {
-		host = rest
+	if scheme, rest, ok := strings.Cut(raw, ":"); ok && !strings.ContainsAny(scheme, `/\?#`) {
+		raw = rest
 	}
-	host = strings.TrimLeft(host, `/\`)
-	if i := strings.IndexAny(host, `/\?`); i >= 0 {
+	host := strings.TrimLeft(raw, `/\`)
+	if i := strings.IndexAny(host, `/\?#`); i >= 0 {
 		host = host[:i]
 	}
-	host = host[strings.LastIndexByte(host, '@')+1:]
-	for i := range len(host) {
-		if host[i] >= 0x80 {
-			return true
-		}
-	}
-	return strings.ContainsAny(host, "%[]+") || strings.Contains(host, ".-") || strings.HasPrefix(host, "-") || strings.Contains(host+":", ".:") ||
-		strings.Contains(strings.ToLower(host), "xn--")
+	host = strings.ToLower(host[strings.LastIndexByte(host, '@')+1:])
+	return strings.ContainsFunc(host, func(c rune) bool { return c >= 0x80 }) || strings.ContainsAny(host, "%[]+") ||
+		strings.Contains("."+host, ".-") || strings.Contains(host+":", ".:") || strings.Contains(host, "xn--")
 }

@@ -25,10 +25,11 @@ import (
 	"strings"
 )
 
-// Reasons why a text is no URL. Errors of this package wrap one of them.
+// Reasons why a text is no URL. Errors about a URL or a host wrap one of them, and
+// show the beginning of the text, quoted as ASCII.
 var (
 	ErrMalformed = errors.New("malformed URL")
-	ErrScheme    = errors.New("scheme is not http or https")
+	ErrScheme    = errors.New("scheme is not http or https") // or there is none, and no base
 	ErrNoHost    = errors.New("URL without host")
 	ErrTooLong   = errors.New("URL too long")
 )
@@ -36,6 +37,8 @@ var (
 const (
 	// maxRaw bounds, in bytes, what is looked at.
 	maxRaw = 64 << 10
+	// maxBase bounds, in bytes, the text of a base, unless longer URLs are wanted.
+	maxBase = 16 << 10
 
 	origin = "https://" // how every Norm and Form begins
 )

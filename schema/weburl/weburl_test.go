@@ -120,6 +120,9 @@ func checkLaws(t *testing.T, rules *weburl.Rules, u weburl.URL) {
 		t.Errorf("Parse(Form %q) = %q, %q, %v; want Norm %q", u.Form, again.Norm, again.Form, err, u.Norm)
 	}
 	host, pathQuery := weburl.Split(u.Norm)
+	if u.Host() != host || u.PathQuery() != pathQuery {
+		t.Errorf("%q has host %q and the rest %q", u.Norm, u.Host(), u.PathQuery())
+	}
 	if host == "" || "https://"+host+pathQuery != u.Norm || pathQuery == "" || pathQuery[0] != '/' {
 		t.Errorf("Split(%q) = %q, %q", u.Norm, host, pathQuery)
 	}

@@ -27,7 +27,8 @@
 // again) ends as [Reset].
 //
 // Nothing of a peer is trusted: [Error.Error] is clean, valid UTF-8 of at most
-// 256 bytes, header values with control characters are dropped.
+// 256 bytes; a header field with a control character makes the answer a
+// [BadResponse]. Header values may hold bytes that are not UTF-8.
 package fetch
 
 import (
@@ -122,7 +123,7 @@ func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Respons
 		return nil, x.headerError(err)
 	}
 	res := x.response(raw)
-	if err := checkHeader(raw); err != nil {
+	if err := checkStatus(raw.StatusCode); err != nil {
 		raw.Body.Close()
 		res.Done = time.Now()
 		return res, err

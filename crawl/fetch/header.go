@@ -5,36 +5,20 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strings"
 	"syscall"
 
-	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http2"
 )
 
-// checkHeader drops header values that could not have been sent in good faith,
-// and errs if the answer cannot be used for it.
-func checkHeader(raw *http.Response) error {
-	location := raw.Header["Location"]
-	for name, values := range raw.Header {
-		for _, v := range values {
-			if !httpguts.ValidHeaderFieldValue(v) {
-				delete(raw.Header, name)
-				break
-			}
-		}
-	}
-	switch {
-	case raw.StatusCode < 200:
-		return badHeader(fmt.Errorf("status %d", raw.StatusCode))
-	case location != nil && raw.Header["Location"] == nil:
-		return badHeader(errors.New("control character in Location"))
+// checkStatus refuses what is no final answer. The transport has refused header
+// fields with control characters before.
+func checkStatus(status int) error {
+	if status < 200 {
+		return &Error{Cause: BadResponse, Op: "read header", Err: fmt.Errorf("status %d", status)}
 	}
 	return nil
 }
-
-func badHeader(err error) error { return &Error{Cause: BadResponse, Op: "read header", Err: err} }
 
 // tlsCause tells a handshake that failed from a connection that did.
 func tlsCause(err error) Cause {

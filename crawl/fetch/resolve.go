@@ -30,12 +30,12 @@ type resolver struct {
 	ttl     time.Duration
 
 	mu    sync.Mutex
-	names map[string]*answer
-	old   map[string]*answer // the generation before, dropped when names is full
+	names map[string]*record
+	old   map[string]*record // the generation before, dropped when names is full
 }
 
-// An answer is written by the goroutine that made it, until done is closed.
-type answer struct {
+// A record is written by the goroutine that made it, until done is closed.
+type record struct {
 	done    chan struct{}
 	addrs   []netip.Addr
 	err     *Error
@@ -58,7 +58,7 @@ func (r *resolver) resolve(ctx context.Context, host string) ([]netip.Addr, erro
 		return []netip.Addr{a}, nil
 	}
 	for {
-		a, mine := r.answer(host)
+		a, mine := r.record(host)
 		if mine {
 			r.fill(ctx, host, a)
 		}
@@ -77,8 +77,8 @@ func (r *resolver) resolve(ctx context.Context, host string) ([]netip.Addr, erro
 	}
 }
 
-// answer returns the entry of a host, and whether the caller has to fill it.
-func (r *resolver) answer(host string) (a *answer, mine bool) {
+// record returns the entry of a host, and whether the caller has to fill it.
+func (r *resolver) record(host string) (a *record, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a = r.names[host]
@@ -96,19 +96,19 @@ func (r *resolver) answer(host string) (a *answer, mine bool) {
 			return a, false
 		}
 	}
-	a = &answer{done: make(chan struct{})}
+	a = &record{done: make(chan struct{})}
 	r.put(host, a)
 	return a, true
 }
 
-func (r *resolver) put(host string, a *answer) {
+func (r *resolver) put(host string, a *record) {
 	if len(r.names) >= maxNames || r.names == nil {
-		r.old, r.names = r.names, make(map[string]*answer)
+		r.old, r.names = r.names, make(map[string]*record)
 	}
 	r.names[host] = a
 }
 
-func (r *resolver) fill(ctx context.Context, host string, a *answer) {
+func (r *resolver) fill(ctx context.Context, host string, a *record) {
 	defer close(a.done)
 	inner, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -130,7 +130,7 @@ func (r *resolver) fill(ctx context.Context, host string, a *answer) {
 func (r *resolver) forget(host string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, names := range []map[string]*answer{r.names, r.old} {
+	for _, names := range []map[string]*record{r.names, r.old} {
 		if a := names[host]; a != nil {
 			select {
 			case <-a.done:

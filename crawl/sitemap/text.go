@@ -1,0 +1,48 @@
+package sitemap
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+)
+
+// readText takes the lines that are absolute URLs. Comments and blank lines are nothing;
+// any other line is skipped.
+func (l *list) readText(in *input) {
+	l.file.Kind = Text
+	for !l.full() {
+		line, err := in.r.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			l.file.Skipped++
+			err = discardLine(in.r)
+		} else {
+			for part := range bytes.SplitSeq(line, []byte("\r")) {
+				l.textLine(clean(string(part)))
+			}
+		}
+		if err != nil {
+			l.file.Truncated = err != io.EOF
+			return
+		}
+	}
+	l.file.Truncated = in.first() != 0
+}
+
+func (l *list) textLine(line string) {
+	switch {
+	case line == "" || line[0] == '#':
+	case isAbsolute(line):
+		l.add(Entry{Loc: line}, false)
+	default:
+		l.file.Skipped++
+	}
+}
+
+// discardLine reads up to the end of a line that does not fit the buffer: no URL.
+func discardLine(r *bufio.Reader) error {
+	for {
+		if _, err := r.ReadSlice('\n'); err != bufio.ErrBufferFull {
+			return err
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package sitemap
+
+import (
+	"encoding/xml"
+	"strings"
+)
+
+const maxRepairs = 1000 // places at which a damaged file is picked up again
+
+// A field is the part of an entry that text is being collected for.
+type field uint8
+
+const (
+	noField   field = iota
+	bareField       // text of the entry itself: some indexes leave <loc> out
+	locField
+	guidField
+	dateField
+	frequencyField
+)
+
+// An xmlReader follows the elements of a file. It keeps no stack of them: a new entry
+// ends the last, whatever was left open, and so nesting costs nothing.
+type xmlReader struct {
+	*list
+	in    *input
+	root  string
+	ended bool // the root was closed
+	stop  bool
+
+	open   bool   // within an entry,
+	name   string // of this element
+	prefix string // and namespace prefix
+	child  bool   // the entry is a sitemap
+	entry  Entry  // Loc not yet resolved
+	guid   string
+
+	field   field
+	element string // that the field began with
+	text    []byte
+}
+
+func (l *list) readXML(in *input) {
+	r := &xmlReader{list: l, in: in}
+	repairs := 0
+	for d := newDecoder(in); !r.stop; {
+		in.begin()
+		token, err := d.RawToken()
+		if err == nil {
+			r.token(token)
+			continue
+		}
+		if in.ended {
+			break
+		}
+		if repairs++; repairs > maxRepairs {
+			r.stop = true
+		}
+		l.file.Skipped++
+		in.again()
+		d = newDecoder(in)
+	}
+	r.finish()
+}
+
+// newDecoder reads raw tokens, which are not checked against each other. The input is
+// UTF-8 by now, whatever the file declares.
+func newDecoder(in *input) *xml.Decoder {
+	d := xml.NewDecoder(in)
+	d.Strict = false
+	d.CharsetReader = sameInput
+	return d
+}
+
+func (r *xmlReader) token(t xml.Token) {
+	switch t := t.(type) {
+	case xml.StartElement:
+		r.start(t, strings.ToLower(t.Name.Local))
+	case xml.EndElement:
+		r.end(strings.ToLower(t.Name.Local))
+	case xml.CharData:
+		if r.field != noField && len(r.text) <= maxLoc {
+			r.text = append(r.text, t...)
+		}
+		if r.in.ended { // in the middle of the text: half a URL is none
+			r.field = noField
+		}
+	}
+}
+
+func (r *xmlReader) start(t xml.StartElement, name string) {
+	switch {
+	case r.file.Kind == Unknown:
+		r.file.Kind, r.root = kindOf(name), name
+		r.stop = name == "html"
+	case r.begins(name):
+		if r.field == locField && clean(string(r.text)) == "" {
+			return // <loc><url>
+		}
+		r.flush()
+		if r.full() {
+			r.file.Truncated, r.stop = true, true
+			return
+		}
+		r.open, r.name, r.prefix, r.child = true, name, t.Name.Space, name == "sitemap"
+		r.field, r.element = bareField, name
+	case r.open:
+		r.startField(t, name)
+	}
+}
+
+func kindOf(root string) Kind {
+	switch root {
+	case "urlset":
+		return URLSet
+	case "sitemapindex":
+		return Index
+	case "rss", "rdf":
+		return RSS
+	case "feed":
+		return Atom
+	}
+	return Unknown
+}
+
+// begins reports that an element is an entry of this kind of file.
+func (r *xmlReader) begins(name string) bool {
+	switch r.file.Kind {
+	case RSS:
+		return name == "item"
+	case Atom:
+		return name == "entry"
+	}
+	return name == "url" || name == "sitemap"
+}
+
+// startField ends the field before, if that has a value; an element without one may be
+// wrapped around what follows.
+func (r *xmlReader) startField(t xml.StartElement, name string) {
+	f := r.fieldOf(t.Name.Space, name)
+	if f == noField && r.field != bareField {
+		return
+	}
+	r.endField()
+	r.field, r.element = f, name
+	if f == locField && r.file.Kind == Atom {
+		r.field = noField
+		if r.entry.Loc == "" {
+			r.entry.Loc = atomLink(t.Attr)
+		}
+	}
+}
+
+// fieldOf says what an element is for. Dates may come from another namespace (dc:date).
+func (r *xmlReader) fieldOf(prefix, name string) field {
+	feed := r.file.Kind == RSS || r.file.Kind == Atom
+	switch {
+	case feed && (name == "pubdate" || name == "date" || name == "updated" || name == "published"):
+		return dateField
+	case prefix != r.prefix:
+		return noField
+	case !feed && name == "loc", feed && name == "link":
+		return locField
+	case r.file.Kind == RSS && name == "guid":
+		return guidField
+	case !feed && name == "lastmod":
+		return dateField
+	case !feed && name == "changefreq":
+		return frequencyField
+	}
+	return noField
+}
+
+// atomLink returns where a link leads if it leads to the entry itself.
+func atomLink(attributes []xml.Attr) (href string) {
+	for _, a := range attributes {
+		switch strings.ToLower(a.Name.Local) {
+		case "href":
+			href = a.Value
+		case "rel":
+			if !strings.EqualFold(clean(a.Value), "alternate") && clean(a.Value) != "" {
+				return ""
+			}
+		}
+	}
+	return clean(href)
+}
+
+func (r *xmlReader) end(name string) {
+	switch {
+	case r.open && name == r.name:
+		r.flush()
+	case r.open && (name == r.element || r.field == bareField):
+		r.endField()
+	case name == r.root:
+		r.flush()
+		r.ended = true
+	}
+}
+
+// endField gives the text collected to the field that it is for.
+func (r *xmlReader) endField() {
+	f, text := r.field, clean(string(r.text))
+	r.field, r.text = noField, r.text[:0]
+	switch {
+	case f == bareField && isAbsolute(text), f == locField && r.entry.Loc == "":
+		r.entry.Loc = text
+	case f == locField && r.file.Kind != RSS: // a second URL in one entry is another entry
+		name, prefix, child := r.name, r.prefix, r.child
+		r.flush()
+		r.open, r.name, r.prefix, r.child = true, name, prefix, child
+		r.entry.Loc = text
+	case f == guidField:
+		r.guid = text
+	case f == dateField && r.entry.LastMod.IsZero():
+		r.entry.LastMod = parseDate(text)
+	case f == frequencyField && r.entry.ChangeFreq == "":
+		r.entry.ChangeFreq = frequency(text)
+	}
+}
+
+// flush ends the pending entry, if there is one, and takes it.
+func (r *xmlReader) flush() {
+	if !r.open {
+		return
+	}
+	r.endField()
+	e, guid := r.entry, r.guid
+	r.open, r.entry, r.guid = false, Entry{}, ""
+	if e.Loc == "" && isAbsolute(guid) {
+		e.Loc = guid
+	}
+	if e.Loc = r.locate.resolve(e.Loc); e.Loc == "" {
+		r.file.Skipped++
+		return
+	}
+	r.add(e, r.child)
+}
+
+// finish takes what a file that was cut off had got to.
+func (r *xmlReader) finish() {
+	if r.open && r.field != noField {
+		r.endField()
+	}
+	if r.entry.Loc != "" || r.guid != "" {
+		r.flush()
+	}
+	if !r.ended {
+		r.file.Truncated = true
+	}
+}

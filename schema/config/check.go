@@ -1,0 +1,130 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/andybalholm/cascadia"
+)
+
+var errEmpty = errors.New("is empty")
+
+func anything(string) error { return nil }
+
+func notEmpty(s string) error {
+	if strings.TrimSpace(s) == "" {
+		return errEmpty
+	}
+	return nil
+}
+
+// orEmpty lets the empty string pass as "none".
+func orEmpty(check func(string) error) func(string) error {
+	return func(s string) error {
+		if s == "" {
+			return nil
+		}
+		return check(s)
+	}
+}
+
+func checkCrawlerName(s string) error {
+	if s == "" || !only(s, "-") {
+		return fmt.Errorf("%s must be letters, digits and hyphens, at least one", quote(s))
+	}
+	return nil
+}
+
+func checkVersion(s string) error {
+	if s == "" || !only(s, "._+-") {
+		return fmt.Errorf("%s must be letters, digits and . _ + -, at least one", quote(s))
+	}
+	return nil
+}
+
+// only reports whether s is ASCII letters, digits and the extra characters.
+func only(s, extra string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+		return !letter && !strings.ContainsRune(extra, r)
+	})
+}
+
+// checkContactURL wants what can stand in the comment of a User-Agent header.
+func checkContactURL(s string) error {
+	if strings.ContainsFunc(s, neverInComment) {
+		return fmt.Errorf("%s holds a character that must be percent-encoded in a User-Agent", quote(s))
+	}
+	return checkHTTP(s)
+}
+
+func neverInComment(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`();\"<>`, r)
+}
+
+func checkHTTP(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" {
+		return fmt.Errorf("%s is no URL that begins with https://", quote(s))
+	}
+	return nil
+}
+
+func checkEmail(s string) error {
+	addr, err := mail.ParseAddress(s)
+	if err != nil || addr.Address != s || strings.ContainsFunc(s, neverInComment) {
+		return fmt.Errorf("%s is no address as \"crawler@example.com\" is", quote(s))
+	}
+	return nil
+}
+
+func checkListen(s string) error {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil || !isPort(port) {
+		return fmt.Errorf("%s is no address as \"127.0.0.1:9313\" is", quote(s))
+	}
+	return nil
+}
+
+// checkAddress wants host:port with both.
+func checkAddress(s string) error {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || host == "" || !isPort(port) || port == "0" || strings.ContainsAny(host, " /@") {
+		return fmt.Errorf("%s is no address as \"127.0.0.1:8443\" is", quote(s))
+	}
+	return nil
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && strconv.FormatUint(n, 10) == s
+}
+
+// checkProxy never shows the value: it may hold a password.
+func checkProxy(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+		return errors.New("is no URL as http://user:password@host:port is")
+	}
+	return nil
+}
+
+func checkSelector(s string) error {
+	const longest = 4096
+	if len(s) > longest {
+		return fmt.Errorf("is longer than %d bytes", longest)
+	}
+	if err := notEmpty(s); err != nil {
+		return err
+	}
+	if _, err := cascadia.Compile(s); err != nil {
+		return fmt.Errorf("%s is no CSS selector: %w", quote(s), err)
+	}
+	return nil
+}

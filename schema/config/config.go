@@ -1,0 +1,228 @@
+package config
+
+import (
+	"net/netip"
+	"regexp"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A Config is what one configuration file says, defaults filled in, paths absolute
+// and lists read. It comes from Load, Parse or ParseEffective and is not changed.
+// The fields bear the names of the keys (SPEC 2); keys in ms are durations here.
+type Config struct {
+	Crawler    Crawler
+	UserAgent  UserAgent
+	State      State
+	Output     Output
+	URL        URL
+	Traps      terrain.Traps
+	Retry      Retry
+	Politeness Politeness
+	Content    Content
+	Network    Network
+	Pages      Pages
+	Recrawl    Recrawl
+	Monitor    Monitor
+
+	Quality   []Quality
+	Blacklist []List
+	Stub      []List
+	PageTypes []PageType
+	Entities  []Entity
+	Extracts  []Extract
+
+	rules   *weburl.Rules
+	terrain *terrain.Terrain
+}
+
+// Crawler is [crawler]: how far, how much, how fast.
+type Crawler struct {
+	MaxDepth               int
+	MaxConcurrentPagesOpen int
+	MinimumTimeOnPage      time.Duration
+	MaxDomainRequests      int
+	MaxPages               int           // 0: no limit
+	MaxRunTime             time.Duration // 0: no limit
+	MaxLinksPerPage        int           // 0: 10,000
+	MaxSubdomains          int           // 0: all
+	HeadCheck              HeadCheck
+	RespectNofollow        bool
+	RespectNoindex         bool
+	FollowCanonical        bool
+	Sitemaps               Sitemaps
+}
+
+// UserAgent is [user-agent].
+type UserAgent struct {
+	CrawlerName    string
+	CrawlerVersion string
+	ContactURL     string // empty: none
+	ContactEmail   string // empty: none
+}
+
+// State is [state].
+type State struct{ Path string }
+
+// Output is [output]: files that a run leaves; an empty path is none.
+type Output struct {
+	DatabasePath string
+	SummaryPath  string
+	GraphPath    string
+	MapPath      string
+}
+
+// URL is [url], part of the identity of a state file.
+type URL struct {
+	StripParams []string
+	MaxLength   int
+}
+
+// Retry is [retry].
+type Retry struct {
+	MaxRetries     int
+	Delay          time.Duration
+	Backoff        Backoff
+	MaxDelay       time.Duration
+	Timeout        time.Duration
+	TimeoutStep    time.Duration
+	ConnectTimeout time.Duration
+}
+
+// Politeness is [politeness].
+type Politeness struct {
+	MaxRateLimits         int
+	MaxSuspension         time.Duration
+	MaxCrawlDelay         time.Duration
+	RobotsTTL             time.Duration
+	RobotsUnreachable     RobotsUnreachable
+	AdaptiveDelay         bool
+	DelayFactor           float64
+	MaxAdaptiveDelay      time.Duration
+	MaxParallelPerDomain  int
+	MinimumTimePerAddress time.Duration // 0: off
+}
+
+// Content is [content]. Types are in lower case; "text/*" and "*/*" are wildcards.
+type Content struct {
+	MaxResponseBytes   int64
+	AcceptContentTypes []string
+	RejectContentTypes []string
+	Compress           bool
+}
+
+// Network is [network].
+type Network struct {
+	Proxy        string            // empty: that of the environment
+	CAFile       string            // empty: none
+	ConnectTo    map[string]string // normalised pattern, perhaps with ":port" -> "addr:port"
+	AllowPrivate []netip.Prefix
+	HTTP2        bool
+	KeepAlive    bool
+}
+
+// Pages is [pages], the page store.
+type Pages struct {
+	Keep bool
+	Path string
+}
+
+// Recrawl is [recrawl].
+type Recrawl struct{ MinAge time.Duration }
+
+// Monitor is [monitor]; what is empty is off.
+type Monitor struct {
+	Listen     string
+	Webhook    string
+	MetricsCSV string
+	ReportPath string
+}
+
+// Quality is one [[quality]] entry, an origin of the terrain.
+type Quality = terrain.Origin
+
+// PageType is one [[page-type]] entry.
+type PageType = terrain.PageType
+
+// Entity is one [[entity]] entry.
+type Entity = terrain.Entity
+
+// A List is one [[blacklist]] or [[stub]] entry. Exactly one of Domain, File, Preset
+// and URL is set.
+type List struct {
+	Domain terrain.Pattern
+	File   string
+	Preset string
+	URL    *regexp.Regexp
+	Names  []terrain.Pattern // what the file or preset holds, sorted, each once
+}
+
+// An Extract is one [[extract]] entry: a fact from every page that matches.
+type Extract struct {
+	Name     string
+	Domain   *terrain.Pattern // nil: every host
+	Selector string
+	Attr     string // empty: the text
+}
+
+// HeadCheck says when HEAD is asked before GET.
+type HeadCheck string
+
+// The values of head-check.
+const (
+	HeadAlways HeadCheck = "always"
+	HeadAuto   HeadCheck = "auto"
+	HeadNever  HeadCheck = "never"
+)
+
+// Sitemaps says what sitemaps are read for.
+type Sitemaps string
+
+// The values of sitemaps.
+const (
+	SitemapsQuality Sitemaps = "quality"
+	SitemapsOff     Sitemaps = "off"
+	SitemapsOnly    Sitemaps = "only"
+)
+
+// Backoff says how the delay between retries grows.
+type Backoff string
+
+// The values of backoff.
+const (
+	BackoffConstant    Backoff = "constant"
+	BackoffFibonacci   Backoff = "fibonacci"
+	BackoffExponential Backoff = "exponential"
+)
+
+// RobotsUnreachable says what a robots.txt that cannot be had means.
+type RobotsUnreachable string
+
+// The values of robots-unreachable.
+const (
+	RobotsDisallow RobotsUnreachable = "disallow"
+	RobotsAllow    RobotsUnreachable = "allow"
+)
+
+// Rules returns how URLs are normalised.
+func (c *Config) Rules() *weburl.Rules { return c.rules }
+
+// Terrain returns the classes and rules of URLs.
+func (c *Config) Terrain() *terrain.Terrain { return c.terrain }
+
+// UserAgentString returns what the crawler calls itself in requests.
+func (c *Config) UserAgentString() string {
+	u := c.UserAgent
+	name := u.CrawlerName + "/" + u.CrawlerVersion
+	switch {
+	case u.ContactURL != "" && u.ContactEmail != "":
+		return name + " (+" + u.ContactURL + "; " + u.ContactEmail + ")"
+	case u.ContactURL != "":
+		return name + " (+" + u.ContactURL + ")"
+	case u.ContactEmail != "":
+		return name + " (" + u.ContactEmail + ")"
+	}
+	return name
+}

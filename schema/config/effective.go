@@ -1,0 +1,57 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"slices"
+)
+
+// Effective returns the canonical text of the whole configuration, list contents
+// included: see the package comment.
+func (c *Config) Effective() []byte {
+	var b bytes.Buffer
+	for _, t := range c.tables() {
+		writeTable(&b, t)
+	}
+	writeEntries(&b, "quality", c.Quality, qualityKeys)
+	writeEntries(&b, "blacklist", c.Blacklist, listKeys)
+	writeEntries(&b, "stub", c.Stub, listKeys)
+	writeEntries(&b, "page-type", c.PageTypes, pageTypeKeys)
+	writeEntries(&b, "entity", c.Entities, entityKeys)
+	writeEntries(&b, "extract", c.Extracts, extractKeys)
+	return b.Bytes()
+}
+
+func writeEntries[T any](b *bytes.Buffer, name string, all []T, keys func(*T) []key) {
+	for i := range all {
+		writeTable(b, table{name: name, array: true, keys: keys(&all[i])})
+	}
+}
+
+func writeTable(b *bytes.Buffer, t table) {
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString(t.header())
+	b.WriteByte('\n')
+	for _, k := range t.keys {
+		if text := k.text(); text != "" {
+			b.WriteString(k.name + " = " + text + "\n")
+		}
+	}
+}
+
+// Hash returns the SHA-256 of the effective text. Two configurations that mean the
+// same have the same hash.
+func (c *Config) Hash() [32]byte { return sha256.Sum256(c.Effective()) }
+
+// URLIdentity returns the canonical text of [url]. Where it differs from that of a
+// state file, the pages there have other identities, and only a fresh start helps.
+func (c *Config) URLIdentity() string {
+	u := URL{StripParams: slices.Clone(c.URL.StripParams), MaxLength: c.URL.MaxLength}
+	slices.Sort(u.StripParams)
+	u.StripParams = slices.Compact(u.StripParams)
+	var b bytes.Buffer
+	writeTable(&b, table{name: "url", keys: u.keys()})
+	return b.String()
+}

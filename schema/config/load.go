@@ -1,0 +1,185 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sumi-ripple/ripple/schema/terrain"
+)
+
+// Bounds in bytes on what is read.
+const (
+	maxFile = 4 << 20  // the configuration
+	maxList = 64 << 20 // a list file or a file of trust anchors
+)
+
+// Load reads a configuration file and its list files. A violated rule is an
+// [*Errors], which bears the path as given.
+func Load(path string) (*Config, []Notice, error) {
+	text, err := readFile(path, maxFile)
+	if err == nil {
+		var dir string
+		if dir, err = filepath.Abs(filepath.Dir(path)); err == nil {
+			return parse(path, text, dir, readList)
+		}
+	}
+	reason := err.Error()
+	if errors.Is(err, fs.ErrNotExist) {
+		reason = "no such file; \"ripple init " + clean(path) + "\" writes one"
+	}
+	return nil, nil, &Errors{Path: path, List: []Problem{{Text: reason}}, cause: err}
+}
+
+// Parse reads a configuration that was written for the folder dir. Its list files
+// are read with read, under absolute paths if dir is one. Problems are said to be
+// those of "config.toml".
+func Parse(text []byte, dir string, read func(path string) ([]byte, error)) (*Config, []Notice, error) {
+	return parse("config.toml", text, dir, read)
+}
+
+// ParseEffective reads what Effective wrote. No file is opened.
+func ParseEffective(text []byte) (*Config, error) {
+	r := &reader{stored: true, errs: &Errors{Path: "effective configuration"}}
+	c := r.decode(text)
+	if c != nil {
+		r.check(c)
+	}
+	if err := r.errs.orNil(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func parse(path string, text []byte, dir string, read func(string) ([]byte, error)) (*Config, []Notice, error) {
+	r := &reader{errs: &Errors{Path: path}}
+	if len(text) > maxFile {
+		r.errs.add(Problem{Text: tooLarge(maxFile)})
+		return nil, nil, r.errs
+	}
+	c := r.decode(bytes.TrimPrefix(text, []byte("\ufeff")))
+	if c != nil {
+		c.resolve(dir)
+		r.readFiles(c, read)
+		r.check(c)
+	}
+	if err := r.errs.orNil(); err != nil {
+		return nil, r.notices, err
+	}
+	return c, r.notices, nil
+}
+
+// resolve makes the paths of files absolute.
+func (c *Config) resolve(dir string) {
+	paths := []*string{
+		&c.State.Path, &c.Pages.Path, &c.Network.CAFile,
+		&c.Output.DatabasePath, &c.Output.SummaryPath, &c.Output.GraphPath, &c.Output.MapPath,
+		&c.Monitor.MetricsCSV, &c.Monitor.ReportPath,
+	}
+	for _, lists := range [][]List{c.Blacklist, c.Stub} {
+		for i := range lists {
+			paths = append(paths, &lists[i].File)
+		}
+	}
+	for _, p := range paths {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(dir, *p)
+		}
+	}
+}
+
+// readFiles reads what the configuration refers to.
+func (r *reader) readFiles(c *Config, read func(string) ([]byte, error)) {
+	r.readLists("blacklist", c.Blacklist, read)
+	r.readLists("stub", c.Stub, read)
+	if c.Network.CAFile == "" {
+		return
+	}
+	pem, err := read(c.Network.CAFile)
+	if err == nil {
+		err = checkAnchors(pem)
+	}
+	if err != nil {
+		r.problem("network.ca-file", fmt.Sprintf("[network] ca-file: %s %s", quote(c.Network.CAFile), fileReason(err)))
+	}
+}
+
+func (r *reader) readLists(name string, lists []List, read func(string) ([]byte, error)) {
+	for i := range lists {
+		l, path := &lists[i], entryPath(name, i)
+		switch {
+		case l.Preset != "":
+			patterns, err := terrain.Preset(l.Preset)
+			if err != nil {
+				r.problem(path+".preset", fmt.Sprintf("[[%s]] %v", name, err))
+			}
+			l.Names = sorted(patterns)
+		case l.File != "":
+			if err := r.readList(l, path+".file", read); err != nil {
+				r.problem(path+".file", fmt.Sprintf("[[%s]] file: %s %s", name, quote(l.File), fileReason(err)))
+			}
+		}
+	}
+}
+
+func (r *reader) readList(l *List, path string, read func(string) ([]byte, error)) error {
+	text, err := read(l.File)
+	if err != nil {
+		return err
+	}
+	patterns, skipped, err := terrain.ParseListFile(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	l.Names = sorted(patterns)
+	if skipped > 0 {
+		r.notice(path, fmt.Sprintf("%s: %d lines are no names and were skipped", quote(l.File), skipped))
+	}
+	if len(patterns) == 0 {
+		r.notice(path, fmt.Sprintf("%s holds no names", quote(l.File)))
+	}
+	return nil
+}
+
+func readList(path string) ([]byte, error) { return readFile(path, maxList) }
+
+var errFolder = errors.New("is a folder, not a file")
+
+// readFile reads a file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return nil, errors.Join(err, errFolder)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = errors.New(tooLarge(limit))
+	}
+	return text, err
+}
+
+func tooLarge(limit int64) string {
+	return fmt.Sprintf("is larger than %d MiB; long lists of names belong into a list file, seeds into \"ripple crawl --seeds FILE\"", limit>>20)
+}
+
+// fileReason says why a file could not be used, without its path.
+func fileReason(err error) string {
+	var at *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "does not exist"
+	case errors.Is(err, errFolder):
+		return errFolder.Error()
+	case errors.As(err, &at):
+		return "cannot be read: " + at.Err.Error()
+	}
+	return err.Error()
+}

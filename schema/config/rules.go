@@ -1,0 +1,168 @@
+package config
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// check judges what is right only together, and builds the rules and the terrain
+// of c.
+func (r *reader) check(c *Config) {
+	if len(c.Quality) == 0 {
+		r.problem("quality", "no [[quality]] entry: name at least one domain to crawl, with seeds")
+	}
+	if c.UserAgent.ContactURL == "" && c.UserAgent.ContactEmail == "" {
+		r.notice("user-agent", "neither contact-url nor contact-email is given: sites may block the crawler")
+	}
+	r.checkSources("blacklist", c.Blacklist)
+	r.checkSources("stub", c.Stub)
+	for i, p := range c.PageTypes {
+		if p.Pattern.IsZero() && p.Path == nil {
+			r.problem(entryPath("page-type", i), "[[page-type]] needs domain, path or both")
+		}
+	}
+	rules, err := weburl.NewRules(c.URL.StripParams, c.URL.MaxLength)
+	if err != nil {
+		r.problem("url", "[url] "+err.Error())
+		return
+	}
+	c.rules = rules
+	r.checkOrigins(c)
+}
+
+func (r *reader) checkOrigins(c *Config) {
+	seen := map[terrain.Pattern]int{}
+	for i, q := range c.Quality {
+		first, twice := seen[q.Pattern]
+		if twice && !q.Pattern.IsZero() {
+			r.problem(entryPath("quality", i)+".domain", fmt.Sprintf("[[quality]] domain: %s has an entry already, at line %d",
+				quote(q.Name), r.outline.at(entryPath("quality", first)+".domain")))
+			continue
+		}
+		seen[q.Pattern] = i
+	}
+	var err error
+	c.terrain, err = terrain.New(c.spec())
+	if err != nil && len(r.errs.List) == 0 {
+		r.problem("", err.Error())
+	}
+	for i := range c.Quality {
+		r.checkSeeds(c, i)
+	}
+}
+
+// spec returns what the terrain is built from.
+func (c *Config) spec() terrain.Spec {
+	return terrain.Spec{
+		Origins:   c.Quality,
+		Blacklist: terrainLists(c.Blacklist),
+		Stub:      terrainLists(c.Stub),
+		PageTypes: c.PageTypes,
+		Entities:  c.Entities,
+		Traps:     c.Traps,
+	}
+}
+
+func terrainLists(lists []List) []terrain.List {
+	all := make([]terrain.List, len(lists))
+	for i, l := range lists {
+		switch {
+		case l.File != "":
+			all[i] = terrain.List{Source: "file " + filepath.Base(l.File), Patterns: l.Names}
+		case l.Preset != "":
+			all[i] = terrain.List{Source: "preset " + l.Preset, Patterns: l.Names}
+		case l.URL != nil:
+			all[i] = terrain.List{URL: l.URL}
+		case !l.Domain.IsZero():
+			all[i] = terrain.List{Patterns: []terrain.Pattern{l.Domain}}
+		}
+	}
+	return all
+}
+
+// checkSources wants exactly one source in each entry. A source that was refused
+// for its value has been told already.
+func (r *reader) checkSources(name string, lists []List) {
+	for i, l := range lists {
+		path, count := entryPath(name, i), 0
+		for _, set := range []bool{!l.Domain.IsZero(), l.File != "", l.Preset != "", l.URL != nil} {
+			if set {
+				count++
+			}
+		}
+		if count > 1 || count == 0 && !r.failed(path) {
+			r.problem(path, fmt.Sprintf("[[%s]] has %d of domain, file, preset and url: give exactly one", name, count))
+		}
+	}
+}
+
+// failed reports whether a problem was told of a path or something in it.
+func (r *reader) failed(path string) bool {
+	for _, p := range r.errs.List {
+		if p.Key == path || strings.HasPrefix(p.Key, path+".") {
+			return true
+		}
+	}
+	return r.errs.more > 0
+}
+
+func (r *reader) checkSeeds(c *Config, i int) {
+	path := entryPath("quality", i) + ".seeds"
+	for _, seed := range c.Quality[i].Seeds {
+		if r.errs.more > 0 {
+			return
+		}
+		norm, err := c.seed(seed, &c.Quality[i])
+		if err != nil {
+			r.problem(path, fmt.Sprintf("[[quality]] seeds: %s %v", quote(seed), err))
+			continue
+		}
+		if rule, refused := c.terrain.Refuse(weburl.Split(norm)); refused {
+			r.notice(path, fmt.Sprintf("seed %s will not be visited: %s", quote(seed), rule))
+		}
+	}
+}
+
+// seed checks one seed of an entry and returns it normalised.
+func (c *Config) seed(seed string, q *Quality) (norm string, err error) {
+	u, err := c.rules.Parse(seed)
+	switch {
+	case err != nil && !strings.Contains(seed, "://"):
+		return "", errors.New("is no URL: it begins with https://")
+	case err != nil:
+		return "", fmt.Errorf("is no URL that can be crawled: %w", plain(err))
+	case u.HTTP:
+		return "", errors.New("must begin with https://")
+	case q.Pattern.IsZero():
+		return u.Norm, nil // its own problem
+	case !q.Pattern.Match(u.Host()):
+		return "", fmt.Errorf("does not belong to %s: give its domain an entry of its own, or write a \"*.\" pattern that covers it", quote(q.Name))
+	}
+	if v := c.terrain.Classify(u.Norm); !v.Class.Visitable() {
+		return "", fmt.Errorf("is refused by %s", v.Rule)
+	}
+	return u.Norm, nil
+}
+
+// plain returns the reason without the URL, which the message shows already.
+func plain(err error) error {
+	for _, reason := range []error{weburl.ErrMalformed, weburl.ErrScheme, weburl.ErrNoHost, weburl.ErrTooLong} {
+		if errors.Is(err, reason) {
+			return reason
+		}
+	}
+	return err
+}
+
+func checkAnchors(pem []byte) error {
+	if !x509.NewCertPool().AppendCertsFromPEM(pem) {
+		return errors.New("holds no certificate in PEM form")
+	}
+	return nil
+}

@@ -44,7 +44,7 @@ func MinGap(d, tolerance time.Duration) Rule {
 			before, e := entries[i-1], entries[i]
 			from := answered(before)
 			if gap := e.Arrived.Sub(from); !from.IsZero() && gap < d-tolerance {
-				lines = append(lines, fmt.Sprintf("%s only %v after %s, want %v", e, gap, before, d))
+				lines = append(lines, fmt.Sprintf("%s only %v after %s, want %v", e.label(), gap, before.label(), d))
 			}
 		}
 		return lines
@@ -88,7 +88,7 @@ func MaxOpen(n int, tolerance time.Duration) Rule {
 				return !o.Done.IsZero() && !o.Done.Add(-tolerance).After(e.Arrived)
 			})
 			if open = append(open, e); len(open) > n {
-				lines = append(lines, fmt.Sprintf("%s while %d others were open, the oldest %s", e, len(open)-1, open[0]))
+				lines = append(lines, fmt.Sprintf("%s while %d others were open, the oldest %s", e.label(), len(open)-1, open[0].label()))
 			}
 		}
 		return lines
@@ -109,7 +109,7 @@ func RobotsFirst(besides ...string) Rule {
 				}
 			case e.Method == "" || slices.Contains(besides, e.Path):
 			case known.IsZero() || e.Arrived.Before(known):
-				lines = append(lines, fmt.Sprintf("%s before robots.txt was answered", e))
+				lines = append(lines, fmt.Sprintf("%s before robots.txt was answered", e.label()))
 			}
 		}
 		return lines
@@ -132,7 +132,7 @@ func Disallowed(host string, prefixes ...string) Rule {
 		for _, e := range entries {
 			for _, prefix := range prefixes {
 				if strings.HasPrefix(e.Path, prefix) && e.Path != "/robots.txt" {
-					lines = append(lines, fmt.Sprintf("%s is disallowed by %q", e, prefix))
+					lines = append(lines, fmt.Sprintf("%s is disallowed by %q", e.label(), prefix))
 				}
 			}
 		}
@@ -148,7 +148,7 @@ func Suspended(host string, from, until time.Time) Rule {
 		}
 		for _, e := range entries {
 			if e.Arrived.After(from) && e.Arrived.Before(until) {
-				lines = append(lines, fmt.Sprintf("%s %v before the suspension ended", e, until.Sub(e.Arrived)))
+				lines = append(lines, fmt.Sprintf("%s %v before the suspension ended", e.label(), until.Sub(e.Arrived)))
 			}
 		}
 		return lines
@@ -169,8 +169,8 @@ func HonoursRetryAfter(d, tolerance time.Duration) Rule {
 	}
 }
 
-// String names a request in a violation.
-func (e Entry) String() string {
+// label names a request in a violation.
+func (e Entry) label() string {
 	at := e.Arrived.UTC().Format("15:04:05.000000")
 	if e.Method == "" {
 		return "connection at " + at

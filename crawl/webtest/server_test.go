@@ -6,16 +6,21 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	log.SetOutput(io.Discard) // the client's remarks on what it meets
+	goleak.VerifyTestMain(m)
+}
 
 // newServer starts a server that ends with the test.
 func newServer(t testing.TB, opts ...Option) *Server {
@@ -212,4 +217,23 @@ func waitFor(t testing.TB, ok func() bool) {
 			t.Fatal("it did not come about in 10 s")
 		}
 	}
+}
+
+// drainGet fetches without keeping, as a benchmark wants.
+func drainGet(t testing.TB, c *http.Client, url string) {
+	resp, err := c.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+}
+
+// cpuTime is what this process has used, client and server.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

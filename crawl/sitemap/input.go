@@ -19,7 +19,7 @@ import (
 
 const (
 	maxGzip  = 4         // files gzipped more often are no sitemaps
-	maxToken = 256 << 10 // bytes of one tag, comment or run of text
+	maxToken = 128 << 10 // bytes of one tag, comment or run of text
 	prologue = 1024      // bytes in which an XML declaration is looked for
 )
 
@@ -53,7 +53,7 @@ func open(body []byte, contentType string, limit int64) *input {
 	}
 	head, _ := buffered.Peek(prologue)
 	decoder := unicode.BOMOverride(encodingOf(head, contentType).NewDecoder())
-	return &input{r: bufio.NewReader(transform.NewReader(buffered, decoder))}
+	return &input{r: bufio.NewReaderSize(transform.NewReader(buffered, decoder), 2*maxLoc)}
 }
 
 func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }

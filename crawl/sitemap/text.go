@@ -31,7 +31,7 @@ func (l *list) readText(in *input) {
 func (l *list) textLine(line string) {
 	switch {
 	case line == "" || line[0] == '#':
-	case isAbsolute(line):
+	case isAbsolute(line) && len(line) <= maxLoc:
 		l.add(Entry{Loc: line}, false)
 	default:
 		l.file.Skipped++

@@ -1,0 +1,228 @@
+package sitemap_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding/charmap"
+
+	"github.com/sumi-ripple/ripple/crawl/sitemap"
+)
+
+const base = "https://example.com/maps/sitemap.xml?page=1"
+
+func TestParse(t *testing.T) {
+	day := time.Date(2024, 5, 17, 0, 0, 0, 0, time.UTC)
+	tests := []struct {
+		name, body string
+		want       sitemap.File
+	}{
+		{"everything", urlset("<url><loc> https://example.com/a?b=1&amp;c=2\n</loc><lastmod>2024-05-17</lastmod><changefreq> Weekly </changefreq><priority>1</priority></url>"),
+			urls(sitemap.Entry{Loc: "https://example.com/a?b=1&c=2", LastMod: day, ChangeFreq: "weekly"})},
+		{"fields before the URL", urlset("<url><changefreq>never</changefreq><lastmod>2024-05-17</lastmod><loc>/a</loc></url>"),
+			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day, ChangeFreq: "never"})},
+		{"not values", urlset("<url><loc>/a</loc><lastmod>yesterday</lastmod><changefreq>often</changefreq></url>"), urls(entry("/a"))},
+		{"empty", urlset(""), sitemap.File{Kind: sitemap.URLSet}},
+		{"relative", urlset(loc("a") + loc("/b") + loc("?c") + loc("//other.org/d") + loc("HTTP://other.org") + loc("../e")),
+			urls(entry("/maps/a"), entry("/b"), entry("/maps/sitemap.xml?c"), sitemap.Entry{Loc: "https://other.org/d"},
+				sitemap.Entry{Loc: "HTTP://other.org"}, entry("/maps/../e"))},
+		{"no URL", urlset(loc("") + loc("#a") + loc("mailto:a@b.org") + loc("javascript:a") + loc("https://") + loc("//") + "<url/>" + loc(strings.Repeat("a", 9000)) + loc("/a")),
+			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a")}, Skipped: 8}},
+		{"index", `<sitemapindex><sitemap><loc>/a.xml.gz</loc><lastmod>2024-05-17</lastmod></sitemap></sitemapindex>`,
+			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{{Loc: "https://example.com/a.xml.gz", LastMod: day}}}},
+		{"both in one", `<sitemapindex><sitemap><loc>/a.xml</loc></sitemap><url><loc>/a</loc></url></sitemapindex>`,
+			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")}, Entries: []sitemap.Entry{entry("/a")}}},
+		{"prefix", `<s:urlset xmlns:s="x"><s:url><s:loc>/a</s:loc><i:loc>/i.png</i:loc><loc>/no</loc></s:url></s:urlset>`, urls(entry("/a"))},
+		{"upper case", `<URLSET><URL><LOC>/a</LOC></URL></URLSET>`, urls(entry("/a"))},
+		{"CDATA", urlset(loc("<![CDATA[/a?b&c]]>")), urls(entry("/a?b&c"))},
+		{"bare ampersand", urlset(loc("/a?b=1&copy=2&lang=3")), urls(entry("/a?b=1&copy=2&lang=3"))},
+		{"comment within", urlset(loc("/a<!-- x -->b")), urls(entry("/ab"))},
+		{"unclosed", urlset("<url><loc>/a<lastmod>2024-05-17<url><loc>/b</loc>"),
+			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day}, entry("/b"))},
+		{"damaged", urlset(loc("/a") + "<3 <!-- a -- b --> <a b='<'>" + loc("/b") + "<" + loc("/c")),
+			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a"), entry("/b"), entry("/c")}, Skipped: 5}},
+		{"XML 1.1", `<?xml version="1.1"?>` + urlset(loc("/a")), sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a")}, Skipped: 1}},
+		{"control characters", urlset(loc("\x00/a\x01") + loc("/b\xff")), urls(entry("/a"), entry("/b\ufffd"))},
+		{"cut in a URL", "<urlset>" + loc("/a") + "<url><loc>/b", cutOff(entry("/a"))},
+		{"cut in a tag", "<urlset>" + loc("/a") + "<url><loc>/b</lo", cutOff(entry("/a"), entry("/b"))},
+		{"cut between", "<urlset>" + loc("/a"), cutOff(entry("/a"))},
+		{"a warning first", "\nWarning: <b>mysql</b>\n<?xml version='1.0'?>" + urlset(loc("/a")), urls(entry("/a"))},
+		{"text", "https://example.com/a\r\n\n# b\n  http://other.org/ \rhttps://example.com/c\nnothing",
+			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a"), {Loc: "http://other.org/"}, entry("/c")}, Skipped: 1}},
+		{"text with a byte order mark", "\ufeffhttps://example.com/a", sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}}},
+		{"text with an endless line", "http://" + strings.Repeat("a", 1<<20) + "\nhttps://example.com/a", sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}, Skipped: 1}},
+		{"RSS", `<rss><channel><link>/</link><image><url>/i.png</url></image><item><link>/a</link><atom:link href="/no"/><pubDate>Fri, 17 May 2024 02:00:00 +0200</pubDate><guid>/no</guid></item><item><guid>https://example.com/b</guid></item><item/></channel></rss>`,
+			sitemap.File{Kind: sitemap.RSS, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day}, entry("/b")}, Skipped: 1}},
+		{"RDF", `<rdf:RDF><item rdf:about="x"><link>/a</link><dc:date>2024-05-17</dc:date></item></rdf:RDF>`,
+			sitemap.File{Kind: sitemap.RSS, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day}}}},
+		{"Atom", `<feed><link href="/"/><entry><link rel="self" href="/no"/><link href="/a"/><updated>2024-05-17T00:00:00Z</updated></entry><entry><link rel="alternate" href="/b"/><link href="/no"/></entry></feed>`,
+			sitemap.File{Kind: sitemap.Atom, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day}, entry("/b")}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := sitemap.Parse([]byte(tt.body), base, "", sitemap.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, body := range []string{"", " \n", "no URL here", "<", "<html><body><url><loc>/a</loc></url>", "{}", "\x1f\x8b", "\x1f\x8bnot gzip",
+		"<?xml version='1.0'?><a/>", "<!DOCTYPE a [", "\xff\xfe", "\x00<", gzipped(5, urlset(loc("/a")))} {
+		if f, err := sitemap.Parse([]byte(body), base, "text/xml", sitemap.DefaultLimits()); !errors.Is(err, sitemap.ErrNotSitemap) || f.Kind != 0 {
+			t.Errorf("%.40q: %+v, %v", body, f, err)
+		}
+	}
+}
+
+func TestParseEncodings(t *testing.T) {
+	declared := func(encoding string) string { return `<?xml version="1.0" encoding="` + encoding + `"?>` }
+	doc := urlset(loc("/ä"))
+	latin, _ := charmap.ISO8859_1.NewEncoder().String(doc)
+	cyrillic, _ := charmap.Windows1251.NewEncoder().String(urlset(loc("/ж")))
+	tests := []struct{ name, body, contentType, want string }{
+		{"UTF-8", declared("utf-8") + doc, "", "/ä"},
+		{"UTF-8 with a mark, declared otherwise", "\ufeff" + declared("iso-8859-1") + doc, "", "/ä"},
+		{"Latin 1 by declaration", declared("ISO-8859-1") + latin, "application/xml", "/ä"},
+		{"Latin 1 by content type", latin, "text/xml; charset=iso-8859-1", "/ä"},
+		{"content type before declaration", declared("iso-8859-1") + cyrillic, `text/xml; charset="windows-1251"`, "/ж"},
+		{"unknown", declared("x-klingon") + doc, "text/xml; charset=none", "/ä"},
+		{"UTF-16 with a mark", utf16le("\ufeff" + declared("utf-16") + doc), "", "/ä"},
+		{"UTF-16 without", utf16le(doc), "", "/ä"},
+		{"UTF-16 claimed", declared("utf-16") + doc, "", "/ä"},
+		{"gzip", gzipped(1, declared("iso-8859-1")+latin), "application/gzip", "/ä"},
+		{"gzip in gzip", gzipped(2, doc), "", "/ä"},
+		{"gzip after gzip", gzipped(1, doc[:20]) + gzipped(1, doc[20:]), "", "/ä"},
+		{"gzip and garbage", gzipped(1, doc) + "garbage", "", "/ä"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := sitemap.Parse([]byte(tt.body), base, tt.contentType, sitemap.DefaultLimits())
+			if diff := cmp.Diff(urls(entry(tt.want)), got); err != nil || diff != "" {
+				t.Error(err, diff)
+			}
+		})
+	}
+}
+
+func TestDates(t *testing.T) {
+	at := func(h, m, s int) time.Time { return time.Date(2024, 5, 17, h, m, s, 0, time.UTC) }
+	tests := []struct {
+		in   string
+		want time.Time
+	}{
+		{"2024", time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)},
+		{"2024-05", time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)},
+		{"2024-05-17", at(0, 0, 0)},
+		{"2024-05-17T10:20Z", at(10, 20, 0)},
+		{"2024-05-17T10:20+01:00", at(9, 20, 0)},
+		{"2024-05-17T10:20:30+01:00", at(9, 20, 30)},
+		{"2024-05-17T10:20:30.45Z", at(10, 20, 30).Add(450 * time.Millisecond)},
+		{"2024-05-17t10:20:30z", at(10, 20, 30)},
+		{"2024-05-17T10:20:30", at(10, 20, 30)},
+		{"2024-05-17 10:20:30", at(10, 20, 30)},
+		{"2024-05-17T10:20:30+0100", at(9, 20, 30)},
+		{"2024-05-17 10:20:30 +0100", at(9, 20, 30)},
+		{"2024-05-17 10:20:30 UTC", at(10, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 GMT", at(10, 20, 30)},
+		{"Mon, 17 May 2024 10:20:30 +0100", at(9, 20, 30)},
+		{"17 May 24 10:20 +0000", at(10, 20, 0)},
+		{"17 may 2024", at(0, 0, 0)},
+		{"2024-13-45", time.Time{}},
+		{"0000-00-00", time.Time{}},
+		{"now", time.Time{}},
+		{"", time.Time{}},
+		{strings.Repeat("2024", 1000), time.Time{}},
+	}
+	for _, tt := range tests {
+		f, err := sitemap.Parse([]byte(urlset("<url><loc>/a</loc><lastmod>"+tt.in+"</lastmod></url>")), base, "", sitemap.DefaultLimits())
+		if err != nil || f.Entries[0].LastMod != tt.want {
+			t.Errorf("%q: %v, %v; want %v", tt.in, f.Entries, err, tt.want)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	var many strings.Builder
+	for i := range 100 {
+		many.WriteString(loc(fmt.Sprint("https://example.com/", i)))
+	}
+	body := urlset(many.String())
+	tests := []struct {
+		name  string
+		body  string
+		limit sitemap.Limits
+		want  int
+		cut   bool
+	}{
+		{"all", body, sitemap.Limits{Entries: 100}, 100, false},
+		{"entries", body, sitemap.Limits{Entries: 99}, 99, true},
+		{"text entries", strings.Repeat("https://example.com/\n", 100), sitemap.Limits{Entries: 99}, 99, true},
+		{"all text entries", strings.Repeat("https://example.com/\n", 100), sitemap.Limits{Entries: 100}, 100, false},
+		{"bytes", body, sitemap.Limits{Bytes: int64(len("<urlset>")) + 3*int64(len(loc("https://example.com/1")))}, 3, true},
+		{"bytes of text", strings.Repeat("https://example.com/\n", 100), sitemap.Limits{Bytes: 42}, 2, true},
+		{"bytes within gzip", gzipped(1, body), sitemap.Limits{Bytes: 1000}, 23, true},
+		{"cut gzip", gzipped(1, body)[:150], sitemap.Limits{}, -1, true},
+	}
+	for _, tt := range tests {
+		f, err := sitemap.Parse([]byte(tt.body), base, "", tt.limit)
+		if err != nil || f.Truncated != tt.cut || tt.want >= 0 && len(f.Entries) != tt.want {
+			t.Errorf("%s: %d entries, truncated %v, %v; want %d, %v", tt.name, len(f.Entries), f.Truncated, err, tt.want, tt.cut)
+		}
+	}
+}
+
+// Without a usable base relative URLs are skipped and absolute ones kept.
+func TestNoBase(t *testing.T) {
+	for _, base := range []string{"", "/a", "ftp://example.com/", "https://[", "https:///a"} {
+		f, err := sitemap.Parse([]byte(urlset(loc("/a")+loc("https://example.com/b"))), base, "", sitemap.DefaultLimits())
+		if err != nil || len(f.Entries) != 1 || f.Skipped != 1 {
+			t.Errorf("%q: %+v, %v", base, f, err)
+		}
+	}
+}
+
+func urlset(entries string) string { return "<urlset>" + entries + "</urlset>" }
+
+func loc(url string) string { return "<url><loc>" + url + "</loc></url>" }
+
+func entry(path string) sitemap.Entry { return sitemap.Entry{Loc: "https://example.com" + path} }
+
+func urls(entries ...sitemap.Entry) sitemap.File {
+	return sitemap.File{Kind: sitemap.URLSet, Entries: entries}
+}
+
+func cutOff(entries ...sitemap.Entry) sitemap.File {
+	return sitemap.File{Kind: sitemap.URLSet, Entries: entries, Truncated: true}
+}
+
+func gzipped(times int, s string) string {
+	for range times {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		w.Write([]byte(s))
+		w.Close()
+		s = b.String()
+	}
+	return s
+}
+
+func utf16le(s string) string {
+	var b []byte
+	for _, u := range utf16.Encode([]rune(s)) {
+		b = append(b, byte(u), byte(u>>8))
+	}
+	return string(b)
+}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
+	"golang.org/x/tools/txtar"
 )
 
 // Load adds a web that is written as a txtar archive. The names of its files are

@@ -117,6 +117,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(smallWeb)
 	f.Add("-- https://a.test/ --\nstatus: 200\n\n\n\n")
 	f.Add("-- https://a.test --\nx-: 1\n")
+	f.Add("a marker without a name\n-- --")
 	s := newServer(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		s.mu.Lock()

@@ -16,14 +16,17 @@ type exchange struct {
 	entry    *Entry
 	bytes    int64
 	began    bool // the final header is written
+	hijacked bool
 	failed   bool // a write came to nothing
 	returned bool // the handler did not panic
 }
 
 // WriteHeader marks the first byte.
 func (x *exchange) WriteHeader(status int) {
-	x.journal.answered(x.entry, status)
-	x.began = x.began || status >= 200
+	if !x.began {
+		x.journal.answered(x.entry, status)
+		x.began = status >= 200
+	}
 	x.ResponseWriter.WriteHeader(status)
 }
 
@@ -53,6 +56,7 @@ func (x *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	x.hijacked = true
 	raw := &rawConn{Conn: c, x: x}
 	return raw, bufio.NewReadWriter(rw.Reader, bufio.NewWriter(raw)), nil
 }
@@ -61,7 +65,7 @@ func (x *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 func (x *exchange) end() {
-	if x.returned && !x.began && !x.failed {
+	if x.returned && !x.began && !x.hijacked {
 		x.WriteHeader(http.StatusOK) // what net/http does for a silent handler
 	}
 	x.journal.finish(x.entry, x.bytes, !x.returned || x.failed || x.cut())

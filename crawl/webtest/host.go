@@ -21,6 +21,7 @@ type Host struct {
 	server  *Server
 	name    string
 	routes  map[string]responder // by path, or prefix and "*"
+	wild    bool                 // some route ends in "*"
 	folder  *folder
 	latency time.Duration // negative: the server's
 }
@@ -80,6 +81,7 @@ func (h *Host) route(path string, to responder) {
 	h.server.mu.Lock()
 	defer h.server.mu.Unlock()
 	h.routes[path] = to
+	h.wild = h.wild || strings.HasSuffix(path, "*")
 }
 
 // find is called with the server's lock held. It returns nil for nobody.
@@ -91,7 +93,7 @@ func (h *Host) find(uri string) responder {
 	if to, ok := h.routes[path]; ok {
 		return to
 	}
-	for i := len(path); i >= 0; i-- {
+	for i := len(path); i >= 0 && h.wild; i-- {
 		if to, ok := h.routes[path[:i]+"*"]; ok {
 			return to
 		}

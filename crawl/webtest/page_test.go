@@ -174,3 +174,39 @@ func TestLatencies(t *testing.T) {
 		}
 	}
 }
+
+// What a handler does by itself is logged as it was.
+func TestHandleIsLogged(t *testing.T) {
+	s := newServer(t)
+	h := s.Host("a.test")
+	h.HTTP1()
+	h.Handle("/silent", func(http.ResponseWriter, *http.Request) {})
+	h.Handle("/twice", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202); w.WriteHeader(500) })
+	h.Handle("/abort", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(201)
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	h.Handle("/hijack", func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = c.Close()
+	})
+	c := newClient(t, s)
+	for path, want := range map[string]Entry{
+		"/silent": {Status: 200}, "/twice": {Status: 202},
+		"/abort": {Status: 201, Aborted: true}, "/hijack": {},
+	} {
+		s.ResetLog()
+		if resp, err := c.Get("https://a.test" + path); err == nil {
+			resp.Body.Close()
+		}
+		waitFor(t, func() bool { l := s.Log(); return len(l) > 0 && !l[len(l)-1].Done.IsZero() })
+		if e := s.Log()[0]; e.Status != want.Status || e.Aborted != want.Aborted || e.FirstByte.IsZero() != (want.Status == 0) {
+			t.Errorf("%s is logged as %+v", path, e)
+		}
+	}
+}

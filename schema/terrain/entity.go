@@ -60,7 +60,7 @@ type Entity struct {
 func (t *Terrain) Entity(norm string) string {
 	host, pathQuery := weburl.Split(norm)
 	for _, e := range t.entities {
-		if e.Pattern.Matches(host) {
+		if e.Pattern.Match(host) {
 			return e.By.node(host, pathQuery)
 		}
 	}

@@ -29,7 +29,7 @@ func newPageType(p PageType) pageType {
 func (t *Terrain) PageType(host, pathQuery string) (name, group string, limit int, ok bool) {
 	for i := range t.pageTypes {
 		p := &t.pageTypes[i]
-		if !p.Pattern.IsZero() && !p.Pattern.Matches(host) {
+		if !p.Pattern.IsZero() && !p.Pattern.Match(host) {
 			continue
 		}
 		if group, ok := p.match(pathQuery); ok {

@@ -83,8 +83,8 @@ func (p Pattern) String() string {
 // IsZero reports whether p is the zero Pattern.
 func (p Pattern) IsZero() bool { return p == Pattern{} }
 
-// Matches reports whether p names the normalised host, which may carry a port.
-func (p Pattern) Matches(host string) bool {
+// Match reports whether p names the normalised host, which may carry a port.
+func (p Pattern) Match(host string) bool {
 	return !p.IsZero() && p.matchesName(withoutPort(host))
 }
 

@@ -113,7 +113,7 @@ func countSegment(path, want string) (n int) {
 
 func repeatsCounted(path string, limit int) bool {
 	seen := make(map[string]int)
-	for segment := range strings.SplitSeq(path, "/") {
+	for segment := range strings.SplitSeq(strings.TrimSuffix(path, "/"), "/") {
 		if seen[segment]++; seen[segment] > limit {
 			return true
 		}

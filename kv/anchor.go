@@ -1,0 +1,120 @@
+package kv
+
+import (
+	"errors"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// An anchorPart is the anchor texts of some visits of one commit: for each with
+// any, its number, that of its links, and a text for every link.
+type anchorPart struct {
+	first, last schema.Seq
+	text        writer
+}
+
+// keepAnchors collects the anchors of a visit for the end of the commit.
+func (tx *Tx) keepAnchors(v *schema.Visit) {
+	if !hasAnchors(v.Links) {
+		return
+	}
+	if n := len(tx.anchors); n == 0 || len(tx.anchors[n-1].text.b) >= partSize {
+		tx.anchors = append(tx.anchors, anchorPart{first: v.Seq})
+	}
+	p := &tx.anchors[len(tx.anchors)-1]
+	p.last = v.Seq
+	p.text.uint(uint64(v.Seq))
+	p.text.number(len(v.Links))
+	for i := range v.Links {
+		p.text.string(v.Links[i].Anchor)
+	}
+}
+
+func hasAnchors(links []schema.Link) bool {
+	for i := range links {
+		if links[i].Anchor != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (tx *Tx) flushAnchors() error {
+	for i := range tx.anchors {
+		p := &tx.anchors[i]
+		w := tx.fields()
+		w.uint(uint64(p.first))
+		w.uint(uint64(p.last))
+		if err := tx.s.pack(w, p.text.b); err != nil {
+			return err
+		}
+		if err := tx.put(bAnchors, partKey(tx.commit, i), w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Anchors fills in the anchors of a visit's links, which are as [Tx.Visit] gave
+// them. Visits of one commit are best asked for one after the other.
+func (tx *Tx) Anchors(v *schema.Visit) error {
+	p, err := tx.anchorPart(v)
+	if p == nil || err != nil {
+		return err
+	}
+	r := reader{b: p.text.b}
+	for len(r.b) > 0 {
+		seq, n := schema.Seq(r.uint()), r.count(1)
+		if seq != v.Seq {
+			for range n {
+				r.raw(r.uint())
+			}
+			continue
+		}
+		if n != len(v.Links) {
+			r.fail()
+		}
+		for i := range v.Links {
+			v.Links[i].Anchor = r.string()
+		}
+		break
+	}
+	if r.bad {
+		return damaged(bAnchors, key64(v.Commit), "cannot be decoded")
+	}
+	return nil
+}
+
+// anchorPart finds the part that holds a visit's anchors, if it has any: in this
+// commit, among those read last, or in the file.
+func (tx *Tx) anchorPart(v *schema.Visit) (*anchorPart, error) {
+	for i := range tx.anchors {
+		if p := &tx.anchors[i]; p.first <= v.Seq && v.Seq <= p.last {
+			return p, nil
+		}
+	}
+	for i := range tx.s.anchors {
+		if p := &tx.s.anchors[i]; p.first <= v.Seq && v.Seq <= p.last {
+			return p, nil
+		}
+	}
+	for part := 0; ; part++ {
+		key := partKey(v.Commit, part)
+		r, err := tx.get(bAnchors, key)
+		if errors.Is(err, ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		p := anchorPart{first: schema.Seq(r.uint()), last: schema.Seq(r.uint())}
+		if v.Seq < p.first || v.Seq > p.last {
+			continue
+		}
+		if p.text.b, err = tx.s.unpack(&r); err != nil {
+			return nil, damaged(bAnchors, key, err.Error())
+		}
+		tx.s.anchors[0], tx.s.anchors[1] = p, tx.s.anchors[0]
+		return &tx.s.anchors[0], nil
+	}
+}

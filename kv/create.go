@@ -1,0 +1,114 @@
+package kv
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+)
+
+// formatVersion is the version of the file's format, and formatRelease the first
+// release that reads it.
+const (
+	formatVersion = 1
+	formatRelease = "1.0"
+)
+
+// checkSize refuses what cannot be a whole file before it is mapped.
+func checkSize(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%w: not a regular file", ErrForeign)
+	}
+	return checkPages(path)
+}
+
+// create makes an empty state file under a temporary name and then gives it its
+// own, unless another process was faster.
+func create(path string) error {
+	removeStale(path)
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := initialise(f.Name()); err != nil {
+		return err
+	}
+	if err := publish(f.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// removeStale removes what creations left behind that did not come to their end.
+func removeStale(path string) {
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(path)+".new-") {
+			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
+}
+
+// publish gives a file its name, keeping a file that has that name already.
+func publish(temporary, path string) error {
+	err := os.Link(temporary, path)
+	if err == nil || errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	return os.Rename(temporary, path) // a file system without links
+}
+
+func initialise(path string) error {
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType})
+	if err != nil {
+		return err
+	}
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	s := &Store{seal: newSealer(), seed: binary.LittleEndian.Uint64(seed[:])}
+	s.state.generation = 1
+	err = db.Update(func(b *bbolt.Tx) error {
+		for name := range bucketCount {
+			if _, err := b.CreateBucket([]byte(name.String())); err != nil {
+				return err
+			}
+		}
+		tx := &Tx{s: s, b: b, writable: true, arena: &s.arena}
+		return errors.Join(tx.putFormat(), tx.putState())
+	})
+	return errors.Join(err, db.Close())
+}
+
+// syncFolder makes a new name durable, where folders can be synced.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
+}

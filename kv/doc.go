@@ -1,0 +1,2 @@
+// Package kv is the live state of a crawl.
+package kv

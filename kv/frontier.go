@@ -1,0 +1,226 @@
+package kv
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// chunkSize is the number of URLs in a chunk of a queue.
+const chunkSize = 64
+
+// purgeCount is the number of consumed chunks that one call deletes at most of a queue.
+const purgeCount = 256
+
+// Push appends a URL to the queue of its host with a priority, best is 0. It
+// gives the host to [Tx.PutHost].
+func (tx *Tx) Push(h *schema.Host, priority uint8, id schema.ID) error {
+	if err := tx.change(); err != nil {
+		return err
+	}
+	if tx.s.HostOf(id) != h.ID {
+		return fmt.Errorf("kv: URL %d does not belong to host %d", id, h.ID)
+	}
+	if h.Generation != tx.s.state.generation {
+		if err := tx.ResetQueues(h); err != nil {
+			return err
+		}
+	}
+	q := queueOf(h, priority)
+	if q.Tail == 1<<32-1 {
+		return fmt.Errorf("%w: no more chunks for host %d", ErrFull, h.ID)
+	}
+	q.Open = append(q.Open, id)
+	h.Waiting++
+	tx.PutHost(h)
+	if len(q.Open) < chunkSize {
+		return nil
+	}
+	w := tx.fields()
+	w.deltas(q.Open)
+	err := tx.put(bFrontier, chunkKey(h.ID, priority, q.Tail), w)
+	q.Tail++
+	q.Open = q.Open[:0]
+	return err
+}
+
+// queueOf returns a host's queue of a priority, which it adds if needed.
+func queueOf(h *schema.Host, priority uint8) *schema.Queue {
+	i, found := slices.BinarySearchFunc(h.Queues, priority, func(q schema.Queue, p uint8) int {
+		return int(q.Priority) - int(p)
+	})
+	if !found {
+		h.Queues = slices.Insert(h.Queues, i, schema.Queue{Priority: priority})
+	}
+	return &h.Queues[i]
+}
+
+func chunkKey(host schema.HostID, priority uint8, chunk uint32) []byte {
+	key := binary.BigEndian.AppendUint32(make([]byte, 0, 9), uint32(host))
+	return binary.BigEndian.AppendUint32(append(key, priority), chunk)
+}
+
+// chunk appends the URLs of a chunk.
+func (tx *Tx) chunk(dst []schema.ID, host schema.HostID, priority uint8, n uint32) ([]schema.ID, error) {
+	key := chunkKey(host, priority, n)
+	r, err := tx.get(bFrontier, key)
+	if err != nil {
+		return dst, missing(err, bFrontier, key)
+	}
+	dst = r.deltas(dst, chunkSize)
+	if r.bad {
+		return dst, damaged(bFrontier, key, "cannot be decoded")
+	}
+	return dst, nil
+}
+
+// Walk calls f for the waiting URLs of a host, the best priority first, each
+// queue in order, until f returns false. f must not change the queues.
+func (tx *Tx) Walk(h *schema.Host, f func(priority uint8, id schema.ID) bool) error {
+	if h.Generation != tx.s.state.generation {
+		return nil
+	}
+	var ids [chunkSize]schema.ID
+	for _, q := range h.Queues {
+		for n, pos := q.Head, q.Pos; n < q.Tail; n, pos = n+1, 0 {
+			chunk, err := tx.chunk(ids[:0], h.ID, q.Priority, n)
+			if err != nil {
+				return err
+			}
+			if !each(chunk[pos:], q.Priority, f) {
+				return nil
+			}
+		}
+		if !each(q.Open, q.Priority, f) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func each(ids []schema.ID, priority uint8, f func(uint8, schema.ID) bool) bool {
+	for _, id := range ids {
+		if !f(priority, id) {
+			return false
+		}
+	}
+	return true
+}
+
+// Trim moves the head of every queue of a host past the URLs that are settled,
+// up to the first that is not, and deletes the chunks that are used up. It
+// gives the host to [Tx.PutHost] if it has changed.
+func (tx *Tx) Trim(h *schema.Host, settled func(schema.ID) bool) error {
+	if err := tx.change(); err != nil {
+		return err
+	}
+	if h.Generation != tx.s.state.generation {
+		return tx.ResetQueues(h)
+	}
+	for i := range h.Queues {
+		if err := tx.trim(h, &h.Queues[i], settled); err != nil {
+			return err
+		}
+	}
+	h.Queues = slices.DeleteFunc(h.Queues, unused)
+	return nil
+}
+
+// unused reports whether a queue is empty and has no chunks in the file.
+func unused(q schema.Queue) bool { return q.Tail == 0 && len(q.Open) == 0 }
+
+func (tx *Tx) trim(h *schema.Host, q *schema.Queue, settled func(schema.ID) bool) error {
+	head, pos, open := q.Head, q.Pos, len(q.Open)
+	passed, err := tx.pass(h.ID, q, settled)
+	if err != nil {
+		return err
+	}
+	h.Waiting -= passed
+	if q.Head > head || q.Head == q.Tail && q.Tail > 0 {
+		if err := tx.purge(h, q); err != nil {
+			return err
+		}
+	}
+	if q.Head != head || q.Pos != pos || len(q.Open) != open {
+		tx.PutHost(h)
+	}
+	return nil
+}
+
+// pass moves the head of a queue past its settled URLs and returns their number.
+func (tx *Tx) pass(host schema.HostID, q *schema.Queue, settled func(schema.ID) bool) (int, error) {
+	passed := 0
+	var ids [chunkSize]schema.ID
+	for q.Head < q.Tail {
+		chunk, err := tx.chunk(ids[:0], host, q.Priority, q.Head)
+		if err != nil {
+			return passed, err
+		}
+		n := prefix(chunk[q.Pos:], settled)
+		passed += n
+		if int(q.Pos)+n < chunkSize {
+			q.Pos += uint8(n)
+			return passed, nil
+		}
+		q.Head, q.Pos = q.Head+1, 0
+	}
+	n := prefix(q.Open, settled)
+	q.Open = slices.Delete(q.Open, 0, n)
+	return passed + n, nil
+}
+
+// prefix returns the length of the longest settled prefix.
+func prefix(ids []schema.ID, settled func(schema.ID) bool) int {
+	for i, id := range ids {
+		if !settled(id) {
+			return i
+		}
+	}
+	return len(ids)
+}
+
+// ResetQueues empties the queues of a host and takes them into the present
+// generation. Of their chunks it deletes some; [Tx.Trim] deletes the rest. It
+// gives the host to [Tx.PutHost].
+func (tx *Tx) ResetQueues(h *schema.Host) error {
+	if err := tx.change(); err != nil {
+		return err
+	}
+	for i := range h.Queues {
+		q := &h.Queues[i]
+		q.Head, q.Pos, q.Open = q.Tail, 0, nil
+		if err := tx.purge(h, q); err != nil {
+			return err
+		}
+	}
+	h.Queues = slices.DeleteFunc(h.Queues, unused)
+	h.Generation, h.Waiting = tx.s.state.generation, 0
+	tx.PutHost(h)
+	return nil
+}
+
+// purge deletes chunks before the head of a queue. When the queue has none left
+// at all, its chunks are numbered from 0 again.
+func (tx *Tx) purge(h *schema.Host, q *schema.Queue) error {
+	var used [][]byte
+	end := chunkKey(h.ID, q.Priority, q.Head)
+	c := tx.bucket(bFrontier).Cursor()
+	for key, _ := c.Seek(chunkKey(h.ID, q.Priority, 0)); key != nil && len(used) <= purgeCount; key, _ = c.Next() {
+		if string(key) >= string(end) {
+			break
+		}
+		used = append(used, slices.Clone(key))
+	}
+	for _, key := range used[:min(len(used), purgeCount)] {
+		if err := tx.delete(bFrontier, key); err != nil {
+			return err
+		}
+	}
+	if len(used) <= purgeCount && q.Head == q.Tail && q.Tail > 0 {
+		q.Head, q.Tail = 0, 0
+		tx.PutHost(h)
+	}
+	return nil
+}

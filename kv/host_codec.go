@@ -1,0 +1,141 @@
+package kv
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+func (w *writer) micros(d time.Duration) { w.int(int64(d / time.Microsecond)) }
+func (r *reader) micros() time.Duration  { return time.Duration(r.int()) * time.Microsecond }
+func (w *writer) number(n int)           { w.uint(uint64(n)) }
+func (r *reader) number() int            { return int(r.uint()) }
+
+func encodeHost(w *writer, h *schema.Host) {
+	w.string(h.Name)
+	w.string(h.Address)
+	w.bool(h.WWW)
+	w.millis(h.LastByte)
+	w.millis(h.LastEnd)
+	w.micros(h.Smoothed)
+	w.micros(h.CrawlDelay)
+	w.byte(h.Timeouts)
+	w.byte(h.Failures)
+	w.millis(h.SuspendedTo)
+	w.byte(h.Throttles)
+	w.uint(uint64(h.Suspension))
+	w.millis(h.RobotsAt)
+	w.number(h.RobotsStatus)
+	w.byte(h.RobotsTries)
+	w.millis(h.RobotsDue)
+	w.string(h.RobotsCause)
+	w.uint(uint64(h.RobotsRun))
+	w.uint(uint64(h.SitemapsRun))
+	w.number(h.SitemapFiles)
+	encodeHostRun(w, h)
+	w.number(h.Requests)
+	w.number(h.Visits)
+	w.number(h.Known)
+	w.number(h.Overflow)
+	encodeQueues(w, h)
+	encodeRetries(w, h.Retries)
+}
+
+func encodeHostRun(w *writer, h *schema.Host) {
+	w.uint(uint64(h.Run))
+	w.number(h.RunRequests)
+	w.number(h.RunThrottles)
+	w.number(h.RunVisited)
+	w.byte(byte(h.RunGivenUp))
+	w.number(h.RunGivenUpAt)
+	w.string(h.RunGivenUpWhy)
+}
+
+func encodeQueues(w *writer, h *schema.Host) {
+	w.uint(uint64(h.Generation))
+	w.number(h.Waiting)
+	w.number(len(h.Queues))
+	for i := range h.Queues {
+		q := &h.Queues[i]
+		w.byte(q.Priority)
+		w.uint(uint64(q.Head))
+		w.byte(q.Pos)
+		w.uint(uint64(q.Tail))
+		w.ids(q.Open)
+	}
+}
+
+func encodeRetries(w *writer, retries []schema.Retry) {
+	w.number(len(retries))
+	for i := range retries {
+		w.uint(uint64(retries[i].URL))
+		w.number(retries[i].Attempts)
+		w.millis(retries[i].Due)
+		w.string(retries[i].Error)
+	}
+}
+
+func decodeHost(r *reader, id schema.HostID) *schema.Host {
+	h := &schema.Host{
+		ID:           id,
+		Name:         r.string(),
+		Address:      r.string(),
+		WWW:          r.bool(),
+		LastByte:     r.millis(),
+		LastEnd:      r.millis(),
+		Smoothed:     r.micros(),
+		CrawlDelay:   r.micros(),
+		Timeouts:     r.byte(),
+		Failures:     r.byte(),
+		SuspendedTo:  r.millis(),
+		Throttles:    r.byte(),
+		Suspension:   uint32(r.id()),
+		RobotsAt:     r.millis(),
+		RobotsStatus: r.number(),
+		RobotsTries:  r.byte(),
+		RobotsDue:    r.millis(),
+		RobotsCause:  r.string(),
+		RobotsRun:    schema.RunID(r.id()),
+		SitemapsRun:  schema.RunID(r.id()),
+		SitemapFiles: r.number(),
+	}
+	decodeHostRun(r, h)
+	h.Requests = r.number()
+	h.Visits = r.number()
+	h.Known = r.number()
+	h.Overflow = r.number()
+	decodeQueues(r, h)
+	h.Retries = decodeRetries(r)
+	return h
+}
+
+func decodeHostRun(r *reader, h *schema.Host) {
+	h.Run = schema.RunID(r.id())
+	h.RunRequests = r.number()
+	h.RunThrottles = r.number()
+	h.RunVisited = r.number()
+	h.RunGivenUp = schema.GiveUp(r.byte())
+	h.RunGivenUpAt = r.number()
+	h.RunGivenUpWhy = r.string()
+}
+
+func decodeQueues(r *reader, h *schema.Host) {
+	h.Generation = uint32(r.id())
+	h.Waiting = r.number()
+	for range r.count(5) {
+		q := schema.Queue{Priority: r.byte(), Head: uint32(r.id()), Pos: r.byte(), Tail: uint32(r.id()), Open: r.ids(nil)}
+		if r.bad || q.Head > q.Tail || q.Pos >= chunkSize || q.Head == q.Tail && q.Pos != 0 || len(q.Open) >= chunkSize {
+			r.fail()
+			return
+		}
+		h.Queues = append(h.Queues, q)
+	}
+}
+
+func decodeRetries(r *reader) []schema.Retry {
+	var retries []schema.Retry
+	for range r.count(4) {
+		retries = append(retries, schema.Retry{URL: r.id(), Attempts: r.number(), Due: r.millis(), Error: r.string()})
+	}
+	return retries
+}

@@ -1,0 +1,192 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A state is the counters of the file, written with every commit.
+type state struct {
+	commit     uint64
+	urls       uint32
+	hosts      uint32
+	visits     uint32
+	generation uint32
+}
+
+func (s *state) encode(w *writer) {
+	w.uint(s.commit)
+	w.uint(uint64(s.urls))
+	w.uint(uint64(s.hosts))
+	w.uint(uint64(s.visits))
+	w.uint(uint64(s.generation))
+}
+
+func (s *state) decode(r *reader) {
+	s.commit = r.uint()
+	s.urls = uint32(r.id())
+	s.hosts = uint32(r.id())
+	s.visits = uint32(r.id())
+	s.generation = uint32(r.id())
+}
+
+func (tx *Tx) putState() error {
+	w := tx.fields()
+	tx.s.state.encode(w)
+	return tx.put(bMeta, []byte("state"), w)
+}
+
+func (tx *Tx) putFormat() error {
+	w := tx.fields()
+	w.uint(formatVersion)
+	w.string(formatRelease)
+	w.fixed(tx.s.seed)
+	return tx.put(bMeta, []byte("format"), w)
+}
+
+// readMeta reads the format, which must be known, and the counters.
+func (tx *Tx) readMeta() error {
+	if tx.b.Bucket([]byte(bMeta.String())) == nil {
+		return ErrForeign
+	}
+	r, err := tx.get(bMeta, []byte("format"))
+	if errors.Is(err, ErrNotFound) {
+		return ErrForeign
+	}
+	if err != nil {
+		return err
+	}
+	version, release := r.uint(), r.string()
+	if version > formatVersion {
+		return fmt.Errorf("%w: format %d, which Ripple %s and later can read", ErrFormat, version, release)
+	}
+	tx.s.seed = r.fixed()
+	if r.bad || version == 0 {
+		return damaged(bMeta, []byte("format"), "cannot be decoded")
+	}
+	if r, err = tx.get(bMeta, []byte("state")); err != nil {
+		return err
+	}
+	if tx.s.state.decode(&r); r.bad {
+		return damaged(bMeta, []byte("state"), "cannot be decoded")
+	}
+	tx.commit = tx.s.state.commit
+	return nil
+}
+
+// Meta returns a named value that [Tx.PutMeta] stored; nil if there is none.
+func (tx *Tx) Meta(name string) ([]byte, error) {
+	r, err := tx.get(bMeta, metaKey(name))
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	return append([]byte{}, r.b...), err
+}
+
+// PutMeta stores a small named value; nil removes it.
+func (tx *Tx) PutMeta(name string, value []byte) error {
+	if err := tx.change(); err != nil {
+		return err
+	}
+	if value == nil {
+		return tx.delete(bMeta, metaKey(name))
+	}
+	w := tx.fields()
+	w.raw(value)
+	return tx.put(bMeta, metaKey(name), w)
+}
+
+func metaKey(name string) []byte { return []byte("value/" + name) }
+
+// Pending returns the URLs whose relaxation was left undone.
+func (tx *Tx) Pending() ([]schema.ID, error) {
+	r, err := tx.get(bMeta, []byte("pending"))
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	ids := r.ids(nil)
+	if err == nil && r.bad {
+		err = damaged(bMeta, []byte("pending"), "cannot be decoded")
+	}
+	return ids, err
+}
+
+// SetPending replaces the URLs whose relaxation is left undone. It does not keep ids.
+func (tx *Tx) SetPending(ids []schema.ID) error {
+	if err := tx.change(); err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		return tx.delete(bMeta, []byte("pending"))
+	}
+	w := tx.fields()
+	w.ids(ids)
+	return tx.put(bMeta, []byte("pending"), w)
+}
+
+// Reapply reports whether a changed configuration is still to be applied.
+func (tx *Tx) Reapply() (bool, error) {
+	v, err := tx.Meta("reapply")
+	return v != nil, err
+}
+
+// SetReapply says whether a changed configuration is still to be applied.
+func (tx *Tx) SetReapply(on bool) error {
+	if !on {
+		return tx.PutMeta("reapply", nil)
+	}
+	return tx.PutMeta("reapply", []byte{})
+}
+
+// A packing builds one packed value after another for a bucket, none longer
+// than partSize unless a single item is.
+type packing struct {
+	tx     *Tx
+	bucket bucket
+	prefix []byte // of the keys
+	part   int
+	first  uint64 // number of the first item
+	count  uint64
+	items  writer
+}
+
+// add begins an item, numbered or named by n.
+func (p *packing) add(n uint64) (*writer, error) {
+	if len(p.items.b) >= partSize {
+		if err := p.end(); err != nil {
+			return nil, err
+		}
+	}
+	if p.count == 0 {
+		p.first = n
+	}
+	p.count++
+	return &p.items, nil
+}
+
+// fresh reports whether the item just begun is the first of its value.
+func (p *packing) fresh() bool { return p.count == 1 }
+
+// end writes the value of the items so far.
+func (p *packing) end() error {
+	if p.count == 0 {
+		return nil
+	}
+	if p.part > 1<<16-1 {
+		return fmt.Errorf("%w: %s: one commit is too large", ErrFull, p.bucket)
+	}
+	w := p.tx.fields()
+	w.uint(p.first)
+	w.uint(p.count)
+	w.raw(p.items.b)
+	key := partKeyAfter(p.prefix, p.tx.commit, p.part)
+	p.part, p.count, p.items.b = p.part+1, 0, p.items.b[:0]
+	return p.tx.put(p.bucket, key, w)
+}
+
+func partKeyAfter(prefix []byte, commit uint64, part int) []byte {
+	return append(slices.Clone(prefix), partKey(commit, part)...)
+}

@@ -1,0 +1,160 @@
+package kv
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// rebuild reads the counters and what is held in memory, and checks that they
+// agree.
+func (s *Store) rebuild(tx *Tx) error {
+	if err := tx.readMeta(); err != nil {
+		return err
+	}
+	if int64(s.state.urls) > tx.b.Size()/8 {
+		return damaged(bMeta, []byte("state"), "counts more URLs than the file can hold")
+	}
+	s.lookup.reserve(int(s.state.urls))
+	for _, step := range []func() error{tx.rebuildURLs, tx.rebuildShapes, tx.rebuildVisits, tx.rebuildDepths, tx.rebuildRest} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachPart calls f for every packed value from a key on: with the number of its
+// first item, the number of items, and the items.
+func (tx *Tx) eachPart(b bucket, from []byte, f func(first, count uint64, items *reader) error) error {
+	return tx.each(b, from, func(key []byte, r *reader) (bool, error) {
+		first, count := r.uint(), r.uint()
+		if r.bad || first == 0 || count == 0 || count > uint64(len(r.b)) || first+count > 1<<32 {
+			return false, damaged(b, key, "has a wrong number of items")
+		}
+		if err := f(first, count, r); err != nil {
+			return false, fmt.Errorf("%s %x: %w", b, key, err)
+		}
+		if len(r.b) != 0 {
+			return false, damaged(b, key, "has bytes left over")
+		}
+		return true, nil
+	})
+}
+
+func (tx *Tx) rebuildURLs() error {
+	s := tx.s
+	n := uint64(0)
+	err := tx.eachPart(bSeen, nil, func(first, count uint64, r *reader) error {
+		if first != n+1 {
+			return fmt.Errorf("%w: URL %d follows URL %d", ErrDamaged, first, n)
+		}
+		host := int64(0)
+		for range count {
+			n++
+			hash := r.fixed()
+			host += r.int()
+			mark := r.byte()
+			if r.bad || host < 1 || host > int64(s.state.hosts) {
+				return fmt.Errorf("%w: host of URL %d", ErrDamaged, n)
+			}
+			s.lookup.add(hash, schema.ID(n))
+			s.host.set(schema.ID(n), uint32(host))
+			s.mark.set(schema.ID(n), mark)
+		}
+		return nil
+	})
+	if err == nil && n != uint64(s.state.urls) {
+		err = fmt.Errorf("%w: %d URLs seen, %d counted", ErrDamaged, n, s.state.urls)
+	}
+	return err
+}
+
+// eachID calls f for the items of a packed value that are numbered by
+// ascending URL ids, after the id.
+func (tx *Tx) eachID(first, count uint64, r *reader, f func(id schema.ID)) error {
+	id := first
+	for range count {
+		id += r.uint()
+		if r.bad || id > uint64(tx.s.state.urls) {
+			return fmt.Errorf("%w: URL %d is not there", ErrDamaged, id)
+		}
+		f(schema.ID(id))
+	}
+	return nil
+}
+
+func (tx *Tx) rebuildShapes() error {
+	return tx.eachPart(bShapes, nil, func(first, count uint64, r *reader) error {
+		return tx.eachID(first, count, r, func(id schema.ID) {
+			tx.s.mark.set(id, tx.s.mark.at(id)|r.byte()&31)
+		})
+	})
+}
+
+func (tx *Tx) rebuildVisits() error {
+	s := tx.s
+	n := uint64(0)
+	err := tx.eachPart(bDone, nil, func(first, count uint64, r *reader) error {
+		if first != n+1 {
+			return fmt.Errorf("%w: visit %d follows visit %d", ErrDamaged, first, n)
+		}
+		id := int64(0)
+		for range count {
+			n++
+			id += r.int()
+			if r.bad || id < 1 || id > int64(s.state.urls) {
+				return fmt.Errorf("%w: URL of visit %d", ErrDamaged, n)
+			}
+			s.latest.set(schema.ID(id), uint32(n))
+		}
+		return nil
+	})
+	if err == nil && n != uint64(s.state.visits) {
+		err = fmt.Errorf("%w: %d visits done, %d counted", ErrDamaged, n, s.state.visits)
+	}
+	return err
+}
+
+func (tx *Tx) rebuildDepths() error {
+	s := tx.s
+	return tx.eachPart(bDepths, key32(s.state.generation), func(first, count uint64, r *reader) error {
+		return tx.eachID(first, count, r, func(id schema.ID) {
+			depth, hops := s.Depth(id)
+			s.setDepth(id, min(depth, r.byte()), min(hops, r.byte()))
+		})
+	})
+}
+
+// rebuildRest checks the number of hosts and finds the last run.
+func (tx *Tx) rebuildRest() error {
+	last := func(b bucket) (uint32, error) {
+		key, _ := tx.bucket(b).Cursor().Last()
+		if key == nil {
+			return 0, nil
+		}
+		if len(key) != 4 {
+			return 0, damaged(b, key, "is no key")
+		}
+		return binary.BigEndian.Uint32(key), nil
+	}
+	hosts, err := last(bHosts)
+	if err != nil {
+		return err
+	}
+	if hosts != tx.s.state.hosts {
+		return fmt.Errorf("%w: %d hosts, %d counted", ErrDamaged, hosts, tx.s.state.hosts)
+	}
+	run, err := last(bRuns)
+	tx.s.run = schema.RunID(run)
+	return err
+}
+
+// idOf returns the URL of a key of 8 bytes; 0 if it is none.
+func idOf(key []byte) schema.ID {
+	if v := binary.BigEndian.Uint64(key); v < 1<<32 {
+		return schema.ID(v)
+	}
+	return 0
+}

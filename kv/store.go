@@ -1,0 +1,259 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/zeebo/xxh3"
+	"go.etcd.io/bbolt"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// NoDepth is the depth, and the hops, of a URL that has none in the present
+// generation.
+const NoDepth = 255
+
+// Options say how a state file is opened.
+type Options struct {
+	ReadOnly bool          // shares the lock with other readers; the file must exist
+	Timeout  time.Duration // to wait for the lock; 0: 2 s
+}
+
+// A Store is an open state file and what is held in memory of it. It belongs to
+// one goroutine; only [Store.Hash], [Store.Snapshot], [Store.Size] and
+// [Store.Path] may be called from any.
+//
+// A transaction that fails leaves memory and file apart. The store then closes
+// itself, every later call returns [ErrClosed] with the cause, and going on
+// means to open it again.
+type Store struct {
+	path     string
+	file     *os.File // that of db; closing it gives up the lock
+	db       *bbolt.DB
+	readOnly bool
+	cause    error // why it is closed; nil: open
+	busy     bool  // inside a transaction
+	abandon  bool  // a transaction could not be ended: its locks are never released
+
+	seal    sealer
+	seed    uint64
+	state   state
+	run     schema.RunID // the last one
+	lookup  table
+	host    column[uint32]
+	latest  column[uint32]
+	depth   column[uint8] // plus 1; 0: none
+	hops    column[uint8] // plus 1
+	mark    column[uint8] // shapes, and the kind from bit 5 on
+	hosts   *cache[schema.HostID, *schema.Host]
+	names   *cache[schema.HostID, string]
+	ids     *cache[string, schema.HostID]
+	unzip   *zstd.Decoder
+	zip     *zstd.Encoder
+	anchors [2]anchorPart // decompressed last
+	arena   arena         // of the one update at a time
+}
+
+// Open opens a state file and reads into memory what is held there. Without
+// ReadOnly a missing file is created, and appears whole or not at all.
+//
+// It fails with [ErrLocked], [ErrForeign], [ErrFormat] or [ErrDamaged], each
+// with the file's name and what can be done.
+func Open(path string, opts Options) (*Store, error) {
+	if opts.Timeout == 0 {
+		opts.Timeout = 2 * time.Second
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && !opts.ReadOnly {
+		if err := create(path); err != nil {
+			return nil, fmt.Errorf("create %s: %w", path, err)
+		}
+	}
+	s := &Store{path: path, readOnly: opts.ReadOnly, seal: newSealer()}
+	err := s.openFile(opts.Timeout)
+	if err == nil {
+		err = s.openMemory()
+	}
+	if err != nil {
+		s.shut(nil, err)
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func (s *Store) openFile(timeout time.Duration) error {
+	if err := checkSize(s.path); err != nil {
+		return err
+	}
+	return guard(func() error {
+		s.abandon = true // until bbolt has opened it
+		db, err := bbolt.Open(s.path, 0o600, s.boltOptions(timeout))
+		if errors.Is(err, bbolt.ErrTimeout) {
+			return fmt.Errorf("%w by %s", ErrLocked, holder(s.path))
+		}
+		if err != nil {
+			return boltError(err)
+		}
+		s.abandon = false
+		s.db = db
+		db.AllocSize = 64 << 20
+		return nil
+	})
+}
+
+func (s *Store) boltOptions(timeout time.Duration) *bbolt.Options {
+	return &bbolt.Options{
+		Timeout:         timeout,
+		ReadOnly:        s.readOnly,
+		FreelistType:    bbolt.FreelistMapType,
+		InitialMmapSize: mapSize,
+		NoStatistics:    true,
+		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
+			f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
+			s.file = f
+			return f, err
+		},
+	}
+}
+
+func (s *Store) openMemory() error {
+	s.hosts = newCache[schema.HostID, *schema.Host](1 << 13)
+	s.names = newCache[schema.HostID, string](1 << 16)
+	s.ids = newCache[string, schema.HostID](1 << 16)
+	var err error
+	s.unzip, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxUnzipped))
+	if err != nil {
+		return err
+	}
+	s.zip, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+		zstd.WithWindowSize(partSize))
+	if err != nil {
+		return err
+	}
+	return s.transact(false, s.rebuild)
+}
+
+// boltError names an error of opening.
+func boltError(err error) error {
+	switch {
+	case errors.Is(err, bbolt.ErrInvalid), errors.Is(err, bbolt.ErrVersionMismatch):
+		return fmt.Errorf("%w (%w)", ErrForeign, err)
+	case errors.Is(err, bbolt.ErrChecksum):
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
+}
+
+// Close closes the file; closing again does nothing.
+func (s *Store) Close() error { return s.shut(nil, nil) }
+
+// shut ends an open transaction and closes the file for the given cause. Where
+// damage keeps bbolt from ending it, only the file is closed and its mapping is
+// left behind.
+func (s *Store) shut(b *bbolt.Tx, cause error) error {
+	if s.cause != nil {
+		return nil
+	}
+	s.cause = ErrClosed
+	if cause != nil {
+		s.cause = fmt.Errorf("%w after an error: %w", ErrClosed, cause)
+	}
+	if s.zip != nil {
+		s.zip.Close()
+	}
+	if s.unzip != nil {
+		s.unzip.Close()
+	}
+	err := s.release(b)
+	s.lookup, s.anchors = table{}, [2]anchorPart{}
+	return err
+}
+
+func (s *Store) release(b *bbolt.Tx) error {
+	if b != nil {
+		err := guard(b.Rollback)
+		s.abandon = s.abandon || err != nil && !errors.Is(err, bbolt.ErrTxClosed)
+	}
+	if s.db != nil && !s.abandon {
+		if err := guard(s.db.Close); !errors.Is(err, ErrDamaged) {
+			return err
+		}
+	}
+	if s.file == nil {
+		return nil
+	}
+	if err := s.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// Path returns the name that the file was opened under.
+func (s *Store) Path() string { return s.path }
+
+// Size returns the bytes that a snapshot would have now; 0 when closed.
+func (s *Store) Size() int64 {
+	var size int64
+	_ = guard(func() error {
+		return s.db.View(func(b *bbolt.Tx) error { size = b.Size(); return nil })
+	})
+	return size
+}
+
+// Snapshot writes a consistent copy of the file. Commits go on meanwhile, and
+// the file grows by what they would have used again.
+func (s *Store) Snapshot(w io.Writer) (n int64, err error) {
+	err = guard(func() error {
+		return s.db.View(func(b *bbolt.Tx) error {
+			n, err = b.WriteTo(w)
+			return err
+		})
+	})
+	if errors.Is(err, bbolt.ErrDatabaseNotOpen) {
+		err = ErrClosed
+	}
+	return n, err
+}
+
+// Hash returns the hash under which a URL is looked up. It is seeded, so that
+// nobody can make URLs collide.
+func (s *Store) Hash(kind schema.URLKind, norm string) uint64 {
+	return xxh3.HashStringSeed(norm, s.seed+uint64(kind))
+}
+
+// URLs returns the number of URLs, which is the last id.
+func (s *Store) URLs() int { return int(s.state.urls) }
+
+// Hosts returns the number of hosts, which is the last id.
+func (s *Store) Hosts() int { return int(s.state.hosts) }
+
+// Generation returns the number of the present depths and queues.
+func (s *Store) Generation() uint32 { return s.state.generation }
+
+// LastSeq returns the number of visits, which is the last sequence number.
+func (s *Store) LastSeq() schema.Seq { return schema.Seq(s.state.visits) }
+
+// LastCommit returns the number of the last commit.
+func (s *Store) LastCommit() uint64 { return s.state.commit }
+
+// HostOf returns the host of a URL; 0: there is no such URL.
+func (s *Store) HostOf(id schema.ID) schema.HostID { return schema.HostID(s.host.at(id)) }
+
+// Latest returns the last visit of a URL; 0: never visited.
+func (s *Store) Latest(id schema.ID) schema.Seq { return schema.Seq(s.latest.at(id)) }
+
+// Kind returns what a URL is asked for.
+func (s *Store) Kind(id schema.ID) schema.URLKind { return schema.URLKind(s.mark.at(id) >> 5) }
+
+// Shapes returns the forms of a URL that can be derived, and whether there are others.
+func (s *Store) Shapes(id schema.ID) schema.Shape { return schema.Shape(s.mark.at(id) & 31) }
+
+// Depth returns the smallest depth of a URL and its smallest number of hops,
+// each [NoDepth] if it has none in this generation.
+func (s *Store) Depth(id schema.ID) (depth, hops uint8) {
+	return s.depth.at(id) - 1, s.hops.at(id) - 1
+}

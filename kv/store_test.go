@@ -1,0 +1,216 @@
+package kv_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// openStore opens a store that is closed and checked when the test ends.
+func openStore(t testing.TB, path string) *kv.Store {
+	t.Helper()
+	s, err := kv.Open(path, kv.Options{Timeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func update(t testing.TB, s *kv.Store, f func(tx *kv.Tx) error) {
+	t.Helper()
+	if err := s.Update(f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func view(t testing.TB, s *kv.Store, f func(tx *kv.Tx) error) {
+	t.Helper()
+	if err := s.View(f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// addURL adds a page by its host's name and its path.
+func addURL(s *kv.Store, tx *kv.Tx, host, path string) (schema.ID, error) {
+	id, found, err := tx.HostByName(host)
+	if err != nil {
+		return 0, err
+	}
+	if !found {
+		h, err := tx.AddHost(host)
+		if err != nil {
+			return 0, err
+		}
+		id = h.ID
+	}
+	u := schema.URL{Host: id, PathQuery: path, FirstSeen: time.Unix(1e9, 0).UTC(), FirstRun: 1}
+	return tx.AddURL(u, s.Hash(schema.KindPage, "https://"+host+path))
+}
+
+func TestVisitRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := openStore(t, path)
+	want := fullVisit()
+	update(t, s, func(tx *kv.Tx) error {
+		for i := range 5 {
+			if _, err := addURL(s, tx, "example.com", fmt.Sprintf("/%d?q", i)); err != nil {
+				return err
+			}
+		}
+		if err := tx.PutRun(schema.Run{ID: 1}); err != nil {
+			return err
+		}
+		v := *want
+		seq, err := tx.AddVisit(&v)
+		if err != nil || seq != 1 {
+			t.Errorf("AddVisit = %d, %v; want 1", seq, err)
+		}
+		return err
+	})
+	want.Seq, want.Commit = 1, s.LastCommit()
+	s.Close()
+	s = openStore(t, path)
+	view(t, s, func(tx *kv.Tx) error {
+		got, err := tx.Visit(1)
+		if err != nil {
+			return err
+		}
+		links, err := tx.AppendLinks(nil, 1)
+		if diff := cmp.Diff(got.Links, links); diff != "" || err != nil {
+			t.Errorf("AppendLinks: %v\n%s", err, diff)
+		}
+		if err := tx.Anchors(got); err != nil {
+			return err
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("visit (-want +got):\n%s", diff)
+		}
+		return nil
+	})
+	if s.Latest(2) != 1 || s.Latest(1) != 0 {
+		t.Errorf("latest visits of URLs 2 and 1 = %d, %d; want 1, 0", s.Latest(2), s.Latest(1))
+	}
+}
+
+// fullVisit is a visit of URL 2 of five with every field in use.
+func fullVisit() *schema.Visit {
+	return &schema.Visit{
+		URL: 2, Run: 1, At: time.UnixMilli(1700000000123).UTC(), Kept: true,
+		State: schema.Processed, Status: 203, Form: "https://www.example.com/1/?q", FormsKnown: 2, RedirectTo: 3,
+		AliasHops: 1, Retries: 2, Requests: 4, Title: "A title", ContentType: "text/html; charset=koi8-r", Charset: "koi8-r",
+		LastModified: "Tue, 15 Nov 1994 12:45:26 GMT", ETag: `"x"`, ServerDate: "yesterday", Length: 1234,
+		SHA256: [32]byte{1, 2, 3}, ResponseTime: 321 * time.Millisecond, NoIndex: true, NoFollow: true, Unchanged: true,
+		Error: "timeout", Rule: "max-depth", Distinct: 12000, StoredPath: "a/b",
+		Links: []schema.Link{
+			{To: 1, Kinds: plain, Place: schema.PlaceNav, Anchor: "home"},
+			{To: 4, Kinds: plain.Add(schema.LinkRefresh), Rel: schema.RelUGC | schema.RelSponsored, Place: schema.PlaceMain},
+			{To: 5, Kinds: schema.Kinds(0).Add(schema.LinkCanonical), Place: schema.PlaceBody, Anchor: "übrigens"},
+		},
+		Facts:    []schema.Fact{{Name: "price", Value: "3"}, {Name: "price", Value: "4"}},
+		Sitemap:  []schema.SitemapEntry{{To: 4, LastMod: time.Unix(1.6e9, 0).UTC()}, {To: 3, ChangeFreq: "daily"}},
+		Children: 7,
+	}
+}
+
+const plain = schema.Kinds(1 << schema.LinkAnchor)
+
+func TestHostRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := openStore(t, path)
+	ms := func(v int64) time.Time { return time.UnixMilli(v).UTC() }
+	var want schema.Host
+	update(t, s, func(tx *kv.Tx) error {
+		h, err := tx.AddHost("example.com:8443")
+		if err != nil {
+			return err
+		}
+		*h = schema.Host{
+			ID: 1, Name: h.Name, Address: "192.0.2.1", WWW: true, LastByte: ms(1), LastEnd: ms(2), Smoothed: 1234 * time.Microsecond,
+			CrawlDelay: time.Second, Timeouts: 1, Failures: 2, SuspendedTo: ms(3), Throttles: 3, Suspension: 4,
+			RobotsAt: ms(5), RobotsStatus: 503, RobotsTries: 6, RobotsDue: ms(7), RobotsCause: "c", RobotsRun: 8, SitemapsRun: 9,
+			SitemapFiles: 10, Run: 11, RunRequests: 12, RunThrottles: 13, RunVisited: 14, RunGivenUp: schema.GaveUpDelay,
+			RunGivenUpAt: 15, RunGivenUpWhy: "w", Requests: 16, Visits: 17, Known: 18, Overflow: 19, Generation: 1,
+			Queues:  []schema.Queue{{Priority: 3, Head: 1, Pos: 5, Tail: 7, Open: []schema.ID{9, 2, 4}}, {Priority: 9, Open: []schema.ID{1}}},
+			Waiting: 20, Retries: []schema.Retry{{URL: 1, Attempts: 2, Due: ms(30), Error: "e"}},
+		}
+		want = *h
+		tx.PutHost(h)
+		return nil
+	})
+	s.Close()
+	s = openStore(t, path)
+	view(t, s, func(tx *kv.Tx) error {
+		got, err := tx.Host(1)
+		if err != nil {
+			return err
+		}
+		if diff := cmp.Diff(want, *got); diff != "" {
+			t.Errorf("host (-want +got):\n%s", diff)
+		}
+		return nil
+	})
+}
+
+func TestSmallRecords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := openStore(t, path)
+	run := schema.Run{ID: 1, Started: time.UnixMilli(5).UTC(), Config: [32]byte{9}, Status: schema.RunInterrupted, Reason: "signal",
+		Walked: true, FirstVisit: 1, Pages: 2, Requests: 3, Generation: 1, Running: 5 * time.Second, Errors: map[string]int{"timeout": 2, "dns": 1}}
+	robots := schema.RobotsCopy{At: time.UnixMilli(77).UTC(), Status: 200, Text: bytes.Repeat([]byte("Disallow: /\n"), 100)}
+	update(t, s, func(tx *kv.Tx) error {
+		if _, err := addURL(s, tx, "example.com", "/"); err != nil {
+			return err
+		}
+		return errors.Join(tx.PutRun(run), tx.PutRobots(1, robots), tx.PutConfig([32]byte{9}, []byte("text")),
+			tx.PutMeta("cursor", []byte("17")), tx.SetPending([]schema.ID{1}), tx.SetReapply(true),
+			tx.AddCap("facets", "a", 1), tx.AddCap("facets", "a", 1))
+	})
+	s.Close()
+	s = openStore(t, path)
+	view(t, s, func(tx *kv.Tx) error {
+		gotRun, err1 := tx.Run(1)
+		runs, err2 := tx.Runs()
+		gotRobots, found, err3 := tx.Robots(1)
+		config, err4 := tx.Config([32]byte{9})
+		meta, err5 := tx.Meta("cursor")
+		pending, err6 := tx.Pending()
+		reapply, err7 := tx.Reapply()
+		caps, err8 := tx.Caps("facets", "a")
+		if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
+			return err
+		}
+		if diff := cmp.Diff([]schema.Run{run, run}, append(runs, gotRun)); diff != "" {
+			t.Errorf("runs:\n%s", diff)
+		}
+		if diff := cmp.Diff(robots, gotRobots); diff != "" || !found {
+			t.Errorf("robots found = %t:\n%s", found, diff)
+		}
+		if string(config) != "text" || string(meta) != "17" || len(pending) != 1 || pending[0] != 1 || !reapply || caps != 2 {
+			t.Errorf("config %q, meta %q, pending %v, reapply %t, caps %d", config, meta, pending, reapply, caps)
+		}
+		if _, err := tx.Config([32]byte{8}); !errors.Is(err, kv.ErrNotFound) {
+			t.Errorf("unknown configuration: %v", err)
+		}
+		return nil
+	})
+}
+
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	openStore(t, path)
+	_, err := kv.Open(path, kv.Options{Timeout: time.Millisecond})
+	if !errors.Is(err, kv.ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
+		t.Errorf("second open: %v; want ErrLocked with process %d", err, os.Getpid())
+	}
+}

@@ -1,0 +1,163 @@
+package kv
+
+import (
+	"math/bits"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A table finds ids by hash. It is an open-addressing table of 12-byte slots in
+// shards that grow by half one at a time, so that growing neither pauses nor
+// doubles the memory. Equal hashes may be there several times.
+type table struct{ shards [shardCount]shard }
+
+const shardCount = 256
+
+type slot struct{ lo, hi, id uint32 }
+
+type shard struct {
+	slots []slot
+	used  int
+}
+
+// add enters an id under a hash.
+func (t *table) add(hash uint64, id schema.ID) {
+	s := &t.shards[hash>>56]
+	if (s.used+1)*4 > len(s.slots)*3 {
+		s.grow(max(16, len(s.slots)+len(s.slots)/2))
+	}
+	s.insert(slot{uint32(hash), uint32(hash >> 32), uint32(id)})
+}
+
+// reserve makes room for n ids in all.
+func (t *table) reserve(n int) {
+	for i := range t.shards {
+		if size := n / shardCount * 3 / 2; size > len(t.shards[i].slots) {
+			t.shards[i].grow(size)
+		}
+	}
+}
+
+// A probe is a position in the search for a hash.
+type probe struct {
+	slots  []slot
+	lo, hi uint32
+	at     int
+}
+
+// find begins the search for a hash.
+func (t *table) find(hash uint64) probe {
+	s := t.shards[hash>>56].slots
+	return probe{s, uint32(hash), uint32(hash >> 32), home(hash, len(s))}
+}
+
+// next returns the next id with the hash; 0: there is none.
+func (p *probe) next() schema.ID {
+	if len(p.slots) == 0 {
+		return 0
+	}
+	for {
+		s := p.slots[p.at]
+		if s.id == 0 {
+			return 0
+		}
+		if p.at++; p.at == len(p.slots) {
+			p.at = 0
+		}
+		if s.lo == p.lo && s.hi == p.hi {
+			return schema.ID(s.id)
+		}
+	}
+}
+
+func (s *shard) insert(v slot) {
+	at := home(uint64(v.hi)<<32|uint64(v.lo), len(s.slots))
+	for s.slots[at].id != 0 {
+		if at++; at == len(s.slots) {
+			at = 0
+		}
+	}
+	s.slots[at] = v
+	s.used++
+}
+
+func (s *shard) grow(size int) {
+	old := s.slots
+	s.slots, s.used = make([]slot, size), 0
+	for _, v := range old {
+		if v.id != 0 {
+			s.insert(v)
+		}
+	}
+}
+
+// home is the slot of a hash in a shard, by the bits that did not choose the shard.
+func home(hash uint64, size int) int {
+	at, _ := bits.Mul64(hash<<8, uint64(size))
+	return int(at)
+}
+
+// A column holds one value for every id from 1 on, in blocks that never move.
+type column[T any] struct{ blocks [][]T }
+
+const blockSize = 1 << 13
+
+// at returns the value of an id, the zero value for one that has none.
+func (c *column[T]) at(id schema.ID) T {
+	if b := int(id / blockSize); b < len(c.blocks) {
+		return c.blocks[b][id%blockSize]
+	}
+	var none T
+	return none
+}
+
+func (c *column[T]) set(id schema.ID, v T) {
+	for int(id/blockSize) >= len(c.blocks) {
+		c.blocks = append(c.blocks, make([]T, blockSize))
+	}
+	c.blocks[id/blockSize][id%blockSize] = v
+}
+
+func (c *column[T]) clear() {
+	for _, block := range c.blocks {
+		clear(block)
+	}
+}
+
+// A cache keeps what was used last, at most twice its limit. It has two
+// generations: what is used moves to the young one, and when that is full it
+// takes the place of the old.
+type cache[K comparable, V any] struct {
+	limit      int
+	cost       int
+	young, old map[K]V
+}
+
+func newCache[K comparable, V any](limit int) *cache[K, V] {
+	return &cache[K, V]{limit: limit, young: make(map[K]V)}
+}
+
+func (c *cache[K, V]) get(key K) (V, bool) {
+	if v, ok := c.young[key]; ok {
+		return v, true
+	}
+	v, ok := c.old[key]
+	if ok {
+		c.put(key, v, 1)
+	}
+	return v, ok
+}
+
+// put enters a value; the caller may let the young generation grow, as long as
+// it calls [cache.turn] in the end.
+func (c *cache[K, V]) put(key K, v V, cost int) {
+	c.young[key] = v
+	c.cost += cost
+}
+
+// turn drops the old generation if the young one is full.
+func (c *cache[K, V]) turn() {
+	if c.cost > c.limit {
+		c.old, c.young, c.cost = c.young, make(map[K]V), 0
+	}
+}

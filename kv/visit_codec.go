@@ -1,0 +1,249 @@
+package kv
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// The flags of a visit.
+const (
+	visitKept = 1 << iota
+	visitNoIndex
+	visitNoFollow
+	visitUnchanged
+	visitHashed
+)
+
+// The bits of a link: its place, its rel flags, and whether its kinds follow
+// because they are not those of a plain anchor.
+const (
+	linkRel   = 3
+	linkKinds = 1 << 6
+	plainLink = schema.Kinds(1 << schema.LinkAnchor)
+)
+
+// httpDate is the layout of dates in HTTP headers.
+const httpDate = "Mon, 02 Jan 2006 15:04:05 GMT"
+
+// knownWords are content types and charsets that are stored as a number, which
+// is their position from 1 on. Words are only ever added at the end.
+func knownWords() [12]string {
+	return [...]string{"text/html", "text/html; charset=utf-8", "text/html; charset=UTF-8", "text/html;charset=utf-8",
+		"text/html;charset=UTF-8", "utf-8", "UTF-8", "windows-1252", "iso-8859-1", "application/xhtml+xml",
+		"application/xml", "text/xml"}
+}
+
+func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape) {
+	w.uint(uint64(v.URL))
+	encodeLinks(w, v.Links)
+	w.uint(uint64(v.Run))
+	w.uint(v.Commit)
+	w.millis(v.At)
+	w.uint(uint64(v.Prev))
+	w.uint(uint64(v.Stand))
+	w.uint(visitFlags(v))
+	w.byte(byte(v.State))
+	w.number(v.Status)
+	w.byte(byte(shape))
+	if shape == schema.ShapeOther {
+		w.string(v.Form)
+	}
+	w.number(v.FormsKnown)
+	w.uint(uint64(v.RedirectTo))
+	w.number(v.AliasHops)
+	w.number(v.Retries)
+	w.number(v.Requests)
+	w.string(v.Title)
+	w.word(v.ContentType)
+	w.word(v.Charset)
+	w.date(v.LastModified)
+	w.string(v.ETag)
+	w.date(v.ServerDate)
+	w.int(v.Length)
+	if v.SHA256 != [32]byte{} {
+		w.raw(v.SHA256[:])
+	}
+	w.int(int64(v.ResponseTime / time.Millisecond))
+	w.string(v.Error)
+	w.string(v.Rule)
+	w.number(v.Distinct)
+	w.string(v.StoredPath)
+	encodeFindings(w, v)
+}
+
+func encodeFindings(w *writer, v *schema.Visit) {
+	w.number(len(v.Facts))
+	for i := range v.Facts {
+		w.string(v.Facts[i].Name)
+		w.string(v.Facts[i].Value)
+	}
+	w.number(len(v.Sitemap))
+	before := int64(0)
+	for i := range v.Sitemap {
+		e := &v.Sitemap[i]
+		w.int(int64(e.To) - before)
+		w.seconds(e.LastMod)
+		w.string(e.ChangeFreq)
+		before = int64(e.To)
+	}
+	w.number(v.Children)
+}
+
+func visitFlags(v *schema.Visit) uint64 {
+	flags := uint64(0)
+	for _, f := range [...]struct {
+		on   bool
+		flag uint64
+	}{{v.Kept, visitKept}, {v.NoIndex, visitNoIndex}, {v.NoFollow, visitNoFollow}, {v.Unchanged, visitUnchanged},
+		{v.SHA256 != [32]byte{}, visitHashed}} {
+		if f.on {
+			flags |= f.flag
+		}
+	}
+	return flags
+}
+
+func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
+	v := &schema.Visit{Seq: seq, URL: r.id()}
+	v.Links = decodeLinks(r, nil)
+	v.Run = schema.RunID(r.id())
+	v.Commit = r.uint()
+	v.At = r.millis()
+	v.Prev = schema.Seq(r.uint())
+	v.Stand = schema.Seq(r.uint())
+	flags := r.uint()
+	v.Kept = flags&visitKept != 0
+	v.NoIndex = flags&visitNoIndex != 0
+	v.NoFollow = flags&visitNoFollow != 0
+	v.Unchanged = flags&visitUnchanged != 0
+	v.State = schema.State(r.byte())
+	v.Status = r.number()
+	shape := schema.Shape(r.byte())
+	if shape == schema.ShapeOther {
+		v.Form = r.string()
+	}
+	v.FormsKnown = r.number()
+	v.RedirectTo = r.id()
+	v.AliasHops = r.number()
+	v.Retries = r.number()
+	v.Requests = r.number()
+	v.Title = r.string()
+	v.ContentType = r.word()
+	v.Charset = r.word()
+	v.LastModified = r.date()
+	v.ETag = r.string()
+	v.ServerDate = r.date()
+	v.Length = r.int()
+	if flags&visitHashed != 0 {
+		copy(v.SHA256[:], r.raw(32))
+	}
+	v.ResponseTime = time.Duration(r.int()) * time.Millisecond
+	v.Error = r.string()
+	v.Rule = r.string()
+	v.Distinct = r.number()
+	v.StoredPath = r.string()
+	decodeFindings(r, v)
+	return v, shape
+}
+
+func decodeFindings(r *reader, v *schema.Visit) {
+	for range r.count(2) {
+		v.Facts = append(v.Facts, schema.Fact{Name: r.string(), Value: r.string()})
+	}
+	before := int64(0)
+	for range r.count(3) {
+		before += r.int()
+		if before < 0 || before > 1<<32-1 {
+			r.fail()
+			return
+		}
+		v.Sitemap = append(v.Sitemap, schema.SitemapEntry{To: schema.ID(before), LastMod: r.seconds(), ChangeFreq: r.string()})
+	}
+	v.Children = r.number()
+}
+
+// encodeLinks writes links by ascending target: each as the distance from the
+// one before and a byte of flags.
+func encodeLinks(w *writer, links []schema.Link) {
+	w.number(len(links))
+	before := schema.ID(0)
+	for i := range links {
+		l := &links[i]
+		w.uint(uint64(l.To - before))
+		flags := byte(l.Place)&7 | byte(l.Rel&7)<<linkRel
+		if l.Kinds == plainLink {
+			w.byte(flags)
+		} else {
+			w.byte(flags | linkKinds)
+			w.byte(byte(l.Kinds))
+		}
+		before = l.To
+	}
+}
+
+func decodeLinks(r *reader, dst []schema.Link) []schema.Link {
+	n := r.count(2)
+	dst = slices.Grow(dst, n)
+	to := uint64(0)
+	for range n {
+		to += r.uint()
+		if r.bad || to > 1<<32-1 {
+			r.fail()
+			return dst
+		}
+		flags := r.byte()
+		l := schema.Link{To: schema.ID(to), Place: schema.Place(flags & 7), Rel: schema.Rel(flags >> linkRel & 7), Kinds: plainLink}
+		if flags&linkKinds != 0 {
+			l.Kinds = schema.Kinds(r.byte())
+		}
+		dst = append(dst, l)
+	}
+	return dst
+}
+
+// word writes a text that is often one of a few: its number, or 0 and the text.
+func (w *writer) word(text string) {
+	for i, word := range knownWords() {
+		if text == word {
+			w.number(i + 1)
+			return
+		}
+	}
+	w.number(0)
+	w.string(text)
+}
+
+func (r *reader) word() string {
+	words := knownWords()
+	n := r.narrow(uint64(len(words)))
+	if n == 0 {
+		return r.string()
+	}
+	return words[n-1]
+}
+
+// date writes the text of a date in a header: a time if that gives the text
+// back, or 0 and the text.
+func (w *writer) date(text string) {
+	t, err := time.Parse(httpDate, text)
+	if err != nil || t.IsZero() || t.Format(httpDate) != text {
+		w.uint(0)
+		w.string(text)
+		return
+	}
+	w.seconds(t)
+}
+
+func (r *reader) date() string {
+	if len(r.b) > 0 && r.b[0] == 0 {
+		r.byte()
+		return r.string()
+	}
+	t := r.seconds()
+	if r.bad {
+		return ""
+	}
+	return t.Format(httpDate)
+}

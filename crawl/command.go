@@ -1,0 +1,73 @@
+package crawl
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/pace"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A command tells a running scheduler something.
+type command struct {
+	do    commandKind
+	reply chan<- schedulerStatus // gets the status after the command, if it has room; may be nil
+}
+
+type commandKind uint8
+
+const (
+	commandStatus  commandKind = iota // nothing changes
+	commandPause                      // nothing is sent until commandUnpause
+	commandUnpause                    //
+	commandStop                       // nothing is sent any more, and run ends when all is settled
+)
+
+// obey does as told. A paused scheduler receives effects, and its run may end.
+func (s *scheduler) obey(c command) {
+	switch c.do {
+	case commandPause:
+		s.paused = true
+	case commandUnpause:
+		s.paused = false
+	case commandStop:
+		s.stopped = true
+	}
+	if c.reply == nil {
+		return
+	}
+	select {
+	case c.reply <- s.status():
+	default:
+	}
+}
+
+// A schedulerStatus says what is being fetched, and what the rest waits for.
+type schedulerStatus struct {
+	Open     int           // steps sent whose outcomes are not committed
+	Failing  int           // of these, steps of failing hosts
+	Hosts    pace.Counts   // with steps to send, and fewer requests open than allowed
+	Asleep   pace.Counts   // whose plan is due later
+	Waking   int           // plans asked for
+	Unsent   int           // steps that wait
+	Sent     uint64        // since the start
+	NextHost schema.HostID // the next one whose clock runs out; 0: none
+	Next     time.Time     // when that is
+	Paused   bool
+	Stopped  bool
+	Full     bool // too much is not committed: nothing is sent until the recorder catches up
+}
+
+func (s *scheduler) status() schedulerStatus {
+	st := schedulerStatus{
+		Open: s.unsettled, Failing: s.failing,
+		Hosts: s.pacer.Counts(), Asleep: s.asleep.Counts(),
+		Waking: s.waking, Unsent: s.unsent, Sent: s.sent,
+		Paused: s.paused, Stopped: s.stopped, Full: s.full(),
+	}
+	for _, p := range []*pace.Pacer{s.pacer, s.asleep} {
+		if id, at, ok := p.Upcoming(); ok && (st.NextHost == 0 || at.Before(st.Next)) {
+			st.NextHost, st.Next = id, at
+		}
+	}
+	return st
+}

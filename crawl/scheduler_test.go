@@ -1,0 +1,320 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/crawl/pace"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A rig is a running scheduler whose other ends the test holds.
+type rig struct {
+	t       *testing.T
+	start   time.Time
+	steps   chan Step
+	wakes   chan Wake
+	effects chan Effects
+	control chan command
+	ended   chan error
+	cancel  context.CancelFunc
+}
+
+func newRig(t *testing.T, cfg schedulerConfig) *rig {
+	if cfg.MaxUncommitted == 0 {
+		cfg.MaxUncommitted = 1024
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	b := &rig{
+		t: t, start: time.Now(), steps: make(chan Step), wakes: make(chan Wake),
+		effects: make(chan Effects), control: make(chan command), ended: make(chan error, 1), cancel: cancel,
+	}
+	s := newScheduler(cfg)
+	go func() { b.ended <- s.run(ctx, b.steps, b.effects, b.wakes, b.control) }()
+	return b
+}
+
+// offered returns the ids of all steps that can be had now.
+func (b *rig) offered() (ids []schema.ID) {
+	for {
+		synctest.Wait()
+		select {
+		case s, open := <-b.steps:
+			if !open {
+				return ids
+			}
+			ids = append(ids, s.ID)
+		default:
+			return ids
+		}
+	}
+}
+
+func (b *rig) want(what string, ids ...schema.ID) {
+	b.t.Helper()
+	if got := b.offered(); !slices.Equal(got, ids) {
+		b.t.Errorf("%s after %v: steps %v, want %v", what, time.Since(b.start), got, ids)
+	}
+}
+
+func (b *rig) command(do commandKind) schedulerStatus {
+	reply := make(chan schedulerStatus, 1)
+	b.control <- command{do, reply}
+	return <-reply
+}
+
+func (b *rig) wantRunning() {
+	b.t.Helper()
+	synctest.Wait()
+	select {
+	case err := <-b.ended:
+		b.t.Fatalf("run has ended: %v", err)
+	default:
+	}
+}
+
+func (b *rig) wantEnd(want error) {
+	b.t.Helper()
+	synctest.Wait()
+	select {
+	case err := <-b.ended:
+		if !errors.Is(err, want) {
+			b.t.Errorf("run returned %v, want %v", err, want)
+		}
+	default:
+		b.t.Fatal("run goes on")
+	}
+	if _, open := <-b.steps; open {
+		b.t.Error("a step was sent at the end")
+	}
+	b.cancel()
+}
+
+// asking is an effect with steps for one request at a time.
+func asking(host schema.HostID, ready time.Time, ids ...schema.ID) Effect {
+	e := Effect{Host: host, Ready: ready, Limit: 1}
+	for _, id := range ids {
+		e.Steps = append(e.Steps, Step{Kind: StepGet, Host: host, ID: id})
+	}
+	return e
+}
+
+func settling(e Effect) Effects {
+	e.Closed = 1
+	return Effects{List: []Effect{e}, Settled: 1}
+}
+
+func TestNothingToDo(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newRig(t, schedulerConfig{Slots: 1})
+		b.wantEnd(nil)
+	})
+}
+
+func TestOneAfterTheOther(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		now := time.Now()
+		low := asking(2, now, 20)
+		low.Priority = 1
+		b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{low, asking(1, now, 10, 11), asking(3, now.Add(time.Second), 30)}})
+		b.want("by priority", 10, 20)
+		time.Sleep(time.Second - 1)
+		b.want("not before its time")
+		time.Sleep(1)
+		b.want("at its time", 30)
+		time.Sleep(time.Hour)
+		b.want("host 1 is leased")
+		b.effects <- settling(asking(1, time.Now().Add(time.Second), 12))
+		time.Sleep(time.Second)
+		b.want("in the order of its line", 11)
+		b.effects <- settling(asking(1, time.Now()))
+		b.want("new steps behind the old ones", 12)
+		b.effects <- settling(asking(1, time.Now()))
+		b.effects <- settling(asking(2, time.Now()))
+		b.wantRunning() // host 3 is open
+		b.effects <- settling(asking(3, time.Now()))
+		b.wantEnd(nil)
+	})
+}
+
+func TestAddressClock(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var initial []Effect
+		for i := range schema.HostID(3) {
+			e := asking(i+1, time.Now(), schema.ID(i+1))
+			e.Address = "192.0.2.1"
+			initial = append(initial, e)
+		}
+		initial[1].Steps[0].Kind = StepResolve // asks no server, and has the clock of none
+		b := newRig(t, schedulerConfig{Slots: 4, AddressGap: 100 * time.Millisecond, Initial: initial})
+		b.want("the first", 1)
+		time.Sleep(100*time.Millisecond - 1)
+		b.want("within the gap")
+		time.Sleep(1)
+		b.want("after the gap", 2, 3)
+		b.command(commandStop)
+		b.effects <- Effects{Settled: 3}
+		b.wantEnd(nil)
+	})
+}
+
+func TestUncommitted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		now := time.Now()
+		b := newRig(t, schedulerConfig{Slots: 4, MaxUncommitted: 2, Initial: []Effect{asking(1, now, 1), asking(2, now, 2), asking(3, now, 3)}})
+		b.want("up to the limit", 1, 2)
+		if st := b.command(commandStatus); !st.Full || st.Open != 2 || st.Hosts != (pace.Counts{Ready: 1}) {
+			t.Errorf("status %+v", st)
+		}
+		b.effects <- settling(asking(2, now))
+		b.want("when one is settled", 3)
+		b.command(commandStop)
+		b.effects <- Effects{Settled: 2}
+		b.wantEnd(nil)
+	})
+}
+
+func TestWake(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e := Effect{Host: 7, Ready: time.Now().Add(time.Hour), Wake: true}
+		b := newRig(t, schedulerConfig{Slots: 1, Initial: []Effect{e}})
+		if st := b.command(commandStatus); st.NextHost != 7 || !st.Next.Equal(e.Ready) || st.Asleep.Waiting != 1 {
+			t.Errorf("status %+v", st)
+		}
+		if w := <-b.wakes; w.Host != 7 || w.Unsent != nil || !time.Now().Equal(e.Ready) {
+			t.Errorf("woken %+v at %v, want host 7 at %v", w, time.Now(), e.Ready)
+		}
+		b.wantRunning() // the recorder has not answered
+		b.effects <- Effects{List: []Effect{asking(7, time.Now(), 70)}, Woken: 1}
+		b.want("the plan", 70)
+		b.effects <- settling(Effect{Host: 7})
+		b.wantEnd(nil)
+	})
+}
+
+func TestRevoke(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e := asking(1, time.Now(), 1, 2, 3, 4)
+		e.Limit, e.Delay, e.Suspension = 2, time.Second, 5
+		b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{e}})
+		if s := <-b.steps; s.ID != 1 || s.Suspension != 5 || !s.Sent.Equal(b.start) {
+			t.Errorf("sent %+v", s)
+		}
+		time.Sleep(time.Second)
+		b.want("a delay later", 2)
+		e = asking(1, time.Now().Add(time.Minute), 9)
+		e.Suspension, e.Revoke = 6, true
+		b.effects <- settling(e)
+		w := <-b.wakes
+		if ids := []schema.ID{w.Unsent[0].ID, w.Unsent[1].ID}; len(w.Unsent) != 2 || ids[0] != 3 || ids[1] != 4 {
+			t.Errorf("returned %v, want 3 and 4", ids)
+		}
+		b.effects <- Effects{Woken: 1}
+		time.Sleep(time.Minute)
+		b.want("the other one is still open")
+		e = asking(1, time.Now())
+		e.Suspension = 6
+		b.effects <- settling(e)
+		if s := <-b.steps; s.ID != 9 || s.Suspension != 6 {
+			t.Errorf("sent %+v", s)
+		}
+		b.effects <- settling(Effect{Host: 1, Revoke: true}) // nothing to give back
+		b.wantEnd(nil)
+	})
+}
+
+func TestPause(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		now := time.Now()
+		asleep := Effect{Host: 3, Ready: now, Wake: true}
+		b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{asking(1, now, 1), asking(2, now.Add(time.Minute), 2), asleep}})
+		<-b.steps
+		if st := b.command(commandPause); !st.Paused {
+			t.Errorf("status %+v", st)
+		}
+		time.Sleep(time.Hour)
+		b.want("paused")
+		b.effects <- settling(asking(1, time.Now(), 10)) // effects are received
+		want := schedulerStatus{
+			Hosts: pace.Counts{Ready: 2}, Asleep: pace.Counts{Ready: 1}, Unsent: 2, Sent: 1, Paused: true,
+		}
+		if diff := cmp.Diff(want, b.command(commandStatus)); diff != "" {
+			t.Error(diff)
+		}
+		b.command(commandUnpause)
+		b.want("again", 2, 10)
+		<-b.wakes
+		b.command(commandStop)
+		b.wantRunning()
+		b.effects <- Effects{Settled: 2}
+		b.wantRunning()
+		b.effects <- Effects{Woken: 1}
+		b.wantEnd(nil)
+	})
+}
+
+func TestStopSettles(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{asking(1, time.Now(), 1, 2)}})
+		b.want("one", 1)
+		b.command(commandStop)
+		if _, open := <-b.steps; open {
+			t.Error("steps is open after stop")
+		}
+		b.effects <- settling(asking(1, time.Now(), 3))
+		b.wantEnd(nil)
+	})
+}
+
+func TestEndings(t *testing.T) {
+	tests := []struct {
+		name string
+		end  func(*rig)
+		want error
+	}{
+		{"cancelled", func(b *rig) { b.cancel() }, context.Canceled},
+		{"cancelled while stopping", func(b *rig) { b.command(commandStop); b.cancel() }, context.Canceled},
+		{"recorder ended", func(b *rig) { close(b.effects) }, nil},
+		{"recorder ended while stopping", func(b *rig) { b.command(commandStop); close(b.effects) }, nil},
+		{"settled what was not sent", func(b *rig) { b.effects <- Effects{Settled: 2} }, errMiscounted},
+		{"answered what was not asked", func(b *rig) { b.effects <- Effects{Woken: 1} }, errMiscounted},
+		{"settled without closing", func(b *rig) { b.effects <- Effects{Settled: 1} }, errMiscounted},
+		{"no commander any more", func(b *rig) {
+			close(b.control)
+			b.effects <- settling(Effect{Host: 1, Revoke: true})
+			<-b.wakes
+			b.effects <- Effects{Woken: 1}
+		}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{asking(1, time.Now(), 1, 2)}})
+				b.want("one", 1)
+				tt.end(b)
+				b.wantEnd(tt.want)
+			})
+		})
+	}
+}
+
+// A thousand effects are taken though nobody takes steps or wakes.
+func TestNeverBlocksOnASend(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newRig(t, schedulerConfig{Slots: 1, Initial: []Effect{asking(1, time.Now(), 1), {Host: 2, Wake: true}}})
+		for i := range schema.HostID(1000) {
+			b.effects <- Effects{List: []Effect{asking(3+i, time.Now(), 5), {Host: 2, Wake: true}}}
+		}
+		if st := b.command(commandStatus); st.Unsent != 1001 || st.Asleep.Ready != 1 {
+			t.Errorf("status %+v", st)
+		}
+		b.cancel()
+		b.wantEnd(context.Canceled)
+	})
+}

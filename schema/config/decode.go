@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/BurntSushi/toml"
 )
@@ -59,17 +61,18 @@ func syntaxProblem(err error) Problem {
 	return Problem{Line: syntax.Position.Line, Text: "no TOML: " + clip(text)}
 }
 
-// clip keeps a library's message, which may quote the file, on one line.
+// clip keeps a library's message, which may quote the file, short and printable.
 func clip(message string) string {
 	const most = 300
 	if len(message) > most {
 		message = message[:most] + "..."
 	}
-	q := fmt.Sprintf("%+q", message)
-	if q == `"`+message+`"` || fmt.Sprintf("%q", message) == `"`+message+`"` {
-		return message
-	}
-	return clean(message)
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, message)
 }
 
 // problem adds a violated rule at a path.

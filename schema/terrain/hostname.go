@@ -10,10 +10,11 @@ const (
 // isHostName reports whether a normalised host can be asked for: an address, or
 // labels of letters, digits, hyphens and underscores. WHATWG lets more through.
 func isHostName(host string) bool {
-	if isIP(host) {
-		return true
-	}
-	if host == "" || len(host) > maxName {
+	return isIP(host) || isName(host)
+}
+
+func isName(host string) bool {
+	if len(host) > maxName {
 		return false
 	}
 	for label := range strings.SplitSeq(host, ".") {
@@ -43,7 +44,7 @@ func isLabelByte(c byte) bool {
 // isPlain reports whether a name is normalised as it stands, which spares the
 // names of a long list the full way. It may say no to a normalised name.
 func isPlain(name string) bool {
-	if !isHostName(name) || hasWWW(name) || strings.Contains(name, "--") || strings.HasPrefix(name, "[") {
+	if !isName(name) || hasWWW(name) || strings.Contains(name, "--") {
 		return false
 	}
 	last := name[strings.LastIndexByte(name, '.')+1:]

@@ -1,0 +1,80 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// noFiles is a reader of files where there are none.
+func noFiles(path string) ([]byte, error) {
+	return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrNotExist}
+}
+
+func TestSampleFailsByItsPlaceholders(t *testing.T) {
+	_, _, err := Parse([]byte(Sample()), "/home/me", noFiles)
+	var errs *Errors
+	if !errors.As(err, &errs) {
+		t.Fatalf("error %v", err)
+	}
+	var keys []string
+	lines := strings.Split(Sample(), "\n")
+	for _, p := range errs.List {
+		keys = append(keys, p.Key)
+		if !strings.Contains(p.Text, "placeholder") || !strings.Contains(lines[p.Line-1], placeholder) {
+			t.Errorf("line %d: %s", p.Line, p.Text)
+		}
+	}
+	want := []string{"user-agent.crawler-name", "user-agent.contact-url", "user-agent.contact-email", "quality[0].domain", "quality[0].seeds"}
+	if diff := cmp.Diff(want, keys); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSampleWorksWhenFilledIn(t *testing.T) {
+	filled := strings.ReplaceAll(strings.ReplaceAll(Sample(), `"`+placeholder+`"`, `"example.com"`), placeholder, "example.com")
+	filled = strings.Replace(filled, `crawler-name = "example.com"`, `crawler-name = "Test-Bot"`, 1)
+	c, notices, err := Parse([]byte(filled), "/home/me", noFiles)
+	if err != nil || len(notices) > 0 {
+		t.Fatalf("%v, notices %q", err, notices)
+	}
+	if c.Crawler.HeadCheck != HeadAuto || c.Output.DatabasePath != "/home/me/sumi-ripple.db" {
+		t.Errorf("head-check %q, database %q", c.Crawler.HeadCheck, c.Output.DatabasePath)
+	}
+	if unsupported := c.Unsupported(); len(unsupported) > 0 {
+		t.Errorf("the sample asks for %v", unsupported)
+	}
+}
+
+// What the sample shows commented out is right too.
+func TestSampleExamplesWork(t *testing.T) {
+	text := regexp.MustCompile(`(?m)^# (\[\[|[a-z-]+ +=)`).ReplaceAllString(Sample(), "$1")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, `"`+placeholder+`"`, `"example.com"`), placeholder, "example.com")
+	text = strings.Replace(text, `crawler-name = "example.com"`, `crawler-name = "Test-Bot"`, 1)
+	c, _, err := Parse([]byte(text), "/home/me", noFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Blacklist) != 1 || len(c.Stub) != 1 || len(c.PageTypes) != 1 || len(c.Entities) != 1 || len(c.Extracts) != 1 {
+		t.Errorf("not all examples were read: %+v", c)
+	}
+}
+
+func TestEveryKeyIsDocumented(t *testing.T) {
+	sample := Sample()
+	for _, k := range Keys() {
+		if k.Doc == "" || strings.ContainsAny(k.Doc, "\n\r") {
+			t.Errorf("%s.%s has the doc %q", k.Table, k.Name, k.Doc)
+		}
+		if !strings.Contains(sample, k.Name+" = ") || !strings.Contains(sample, k.Doc) {
+			t.Errorf("%s.%s is not in the sample", k.Table, k.Name)
+		}
+	}
+	if len(Keys()) < 85 {
+		t.Errorf("only %d keys", len(Keys()))
+	}
+}

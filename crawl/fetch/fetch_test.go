@@ -2,7 +2,10 @@ package fetch
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -10,8 +13,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"encoding/pem"
 
 	"go.uber.org/goleak"
 )
@@ -36,14 +37,19 @@ func newClient(t testing.TB, cfg Config) *Client {
 // serve starts a TLS server and a client that trusts it.
 func serve(t testing.TB, cfg Config, h http.HandlerFunc) (*Client, string) {
 	t.Helper()
-	s := httptest.NewUnstartedServer(h)
-	s.EnableHTTP2 = true
-	s.Config.ErrorLog = quiet()
-	s.StartTLS()
-	t.Cleanup(s.Close)
+	s := quietServer(t, h)
 	cfg.CAFile = caFile(t, s)
 	cfg.AllowPrivate = append(cfg.AllowPrivate, loopback()...)
 	return newClient(t, cfg), s.URL
+}
+
+func quietServer(t testing.TB, h http.HandlerFunc) *httptest.Server {
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
 }
 
 func caFile(t testing.TB, s *httptest.Server) string {

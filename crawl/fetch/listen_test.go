@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/netip"
@@ -12,8 +11,6 @@ import (
 	"sync/atomic"
 	"testing"
 )
-
-func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
 // A script plays a server on one connection; the connection is closed after it.
 type script func(conn net.Conn, in *bufio.Reader)

@@ -8,13 +8,17 @@ import (
 
 // literal reads a host that is an address in any spelling that a resolver or a
 // browser would take for one: "::1", "[::1]", "127.0.0.1", "127.1", "0x7f000001",
-// "2130706433", "0177.0.0.1".
+// "2130706433", "0177.0.0.1". "localhost" and what is below it are one too (RFC 6761).
 func literal(host string) (netip.Addr, bool) {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a, true
 	}
-	return looseIPv4(strings.TrimSuffix(host, "."))
+	host = strings.TrimSuffix(host, ".")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), true
+	}
+	return looseIPv4(host)
 }
 
 // looseIPv4 reads one to four numbers, decimal, octal or hexadecimal, the last

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 )
@@ -47,8 +48,12 @@ func systemLookup(r *net.Resolver) lookupFunc {
 		r = new(net.Resolver)
 	}
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
-		// The dot keeps the search list of resolv.conf out.
-		return r.LookupNetIP(ctx, "ip", host+".")
+		// The dot keeps the search list of resolv.conf out. A name of one label
+		// is no public one, and /etc/hosts knows it only without.
+		if strings.Contains(host, ".") && !strings.HasSuffix(host, ".") {
+			host += "."
+		}
+		return r.LookupNetIP(ctx, "ip", host)
 	}
 }
 

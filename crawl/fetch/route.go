@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -48,7 +47,7 @@ func (r *routes) addTargets(targets map[string]string) error {
 		}
 		pattern, wild := strings.CutPrefix(strings.ToLower(key), "*.")
 		host, port := splitPort(pattern)
-		if host == "" || strings.ContainsAny(host, "*/ ") {
+		if host == "" || strings.ContainsAny(pattern, "*/ ") {
 			return fmt.Errorf("connect-to %q: want host, host:port, *.suffix or *.suffix:port", key)
 		}
 		if wild {
@@ -77,10 +76,11 @@ func (r *routes) setProxy(text string) error {
 		env.HTTPProxy, env.HTTPSProxy = text, text
 	}
 	if env.HTTPSProxy != "" {
-		u, err := url.Parse(env.HTTPSProxy)
-		if err == nil && u.Host == "" { // "host:port", as the environment often has it
-			u, err = url.Parse("http://" + env.HTTPSProxy)
+		full := env.HTTPSProxy
+		if !strings.Contains(full, "://") { // "host:port", as the environment often has it
+			full = "http://" + full
 		}
+		u, err := url.Parse(full)
 		if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
 			return errors.New("proxy: not the URL of a proxy; want http://user:password@host:port")
 		}
@@ -104,23 +104,10 @@ func (r *routes) choose(u *url.URL) (route, error) {
 	if err != nil {
 		return route{}, &Error{Cause: Proxy, Op: "proxy", Err: errors.New("not the URL of a proxy")}
 	}
-	if proxy != nil {
-		if err := r.judgeProxied(u.Hostname()); err != nil {
-			return route{}, err
-		}
+	if a, ok := literal(u.Hostname()); ok && proxy != nil && r.guard.refuses(a) {
+		return route{}, refusal(a)
 	}
 	return route{proxy: proxy}, nil
-}
-
-func (r *routes) judgeProxied(host string) error {
-	name := strings.TrimSuffix(host, ".")
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return refusal(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
-	}
-	if a, ok := literal(host); ok && r.guard.refuses(a) {
-		return refusal(a)
-	}
-	return nil
 }
 
 // target returns the connect-to target of an authority, the narrowest pattern

@@ -1,0 +1,54 @@
+package fetch
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestCause(t *testing.T) {
+	seen := map[string]bool{}
+	for c := None; c <= Cancelled; c++ {
+		if s := c.String(); s == "" || s == "unknown" || seen[s] {
+			t.Errorf("cause %d reads %q", c, s)
+		}
+		seen[c.String()] = true
+	}
+	if got := Cause(200).String(); got != "unknown" {
+		t.Errorf("%q", got)
+	}
+	for c, want := range map[Cause]bool{None: false, NXDomain: true, NoRoute: true, TLSTimeout: true, Timeout: false, Proxy: false} {
+		if c.Connection() != want {
+			t.Errorf("%v: connection %v", c, !want)
+		}
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	e := &Error{Cause: Refused, Op: "connect", URL: "https://example.com/", Err: errors.New("dial\x1b[31m\n\u202eevil")}
+	if got, want := e.Error(), "connect https://example.com/: connection refused: dial?[31m??evil"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	long := &Error{Cause: TLS, Op: "tls handshake", URL: "https://" + strings.Repeat("é", 2000), Err: errors.New("because")}
+	if got := long.Error(); !strings.HasSuffix(got, ": tls error: because") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Whatever a peer says, the text is short, valid and without power.
+func FuzzError(f *testing.F) {
+	f.Add("https://example.com/", "\x00\x1b]0;x\a\u202e\ufffe\xff")
+	f.Fuzz(func(t *testing.T, url, text string) {
+		got := (&Error{Cause: BadResponse, Op: "read header", URL: url, Err: errors.New(text)}).Error()
+		if len(got) > 256 || !utf8.ValidString(got) {
+			t.Fatalf("%d bytes: %q", len(got), got)
+		}
+		for _, r := range got {
+			if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r&0xfffe == 0xfffe {
+				t.Fatalf("%q in %q", r, got)
+			}
+		}
+	})
+}

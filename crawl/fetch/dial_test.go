@@ -1,0 +1,162 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// network fakes the dial: each address answers after a delay, with an error or not.
+type network struct {
+	mu     sync.Mutex
+	tried  []string
+	open   int
+	delays map[string]time.Duration // absent: it hangs
+	errs   map[string]error
+}
+
+func (n *network) dial(ctx context.Context, to netip.AddrPort, _ bool) (net.Conn, error) {
+	addr := to.Addr().String()
+	n.mu.Lock()
+	n.tried = append(n.tried, addr)
+	delay, ok := n.delays[addr]
+	n.mu.Unlock()
+	if !ok {
+		delay = time.Hour
+	}
+	select {
+	case <-time.After(delay):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := n.errs[addr]; err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.open++
+	client, server := net.Pipe()
+	closed := sync.OnceFunc(func() { server.Close(); n.mu.Lock(); n.open--; n.mu.Unlock() })
+	return &closing{Conn: client, close: closed}, nil
+}
+
+type closing struct {
+	net.Conn
+	close func()
+}
+
+func (c *closing) Close() error { c.close(); return c.Conn.Close() }
+
+func TestRace(t *testing.T) {
+	down := errors.New("down")
+	tests := []struct {
+		name  string
+		net   *network
+		tried []string
+		want  bool
+		took  time.Duration
+	}{
+		{"first", &network{delays: map[string]time.Duration{"192.0.2.1": 100 * time.Millisecond}},
+			[]string{"192.0.2.1"}, true, 100 * time.Millisecond},
+		{"next after a failure", &network{delays: map[string]time.Duration{"192.0.2.1": 0, "192.0.2.2": 0}, errs: map[string]error{"192.0.2.1": down}},
+			[]string{"192.0.2.1", "192.0.2.2"}, true, 0},
+		{"next after a silence", &network{delays: map[string]time.Duration{"192.0.2.2": 100 * time.Millisecond}},
+			[]string{"192.0.2.1", "192.0.2.2"}, true, 400 * time.Millisecond},
+		{"two answer at once", &network{delays: map[string]time.Duration{"192.0.2.1": 400 * time.Millisecond, "192.0.2.2": 100 * time.Millisecond}},
+			[]string{"192.0.2.1", "192.0.2.2"}, true, 400 * time.Millisecond},
+		{"none", &network{}, []string{"192.0.2.1", "192.0.2.2", "192.0.2.3"}, false, 2 * time.Second},
+		{"all down", &network{delays: map[string]time.Duration{"192.0.2.1": 0, "192.0.2.2": 0, "192.0.2.3": 0},
+			errs: map[string]error{"192.0.2.1": down, "192.0.2.2": down, "192.0.2.3": down}},
+			[]string{"192.0.2.1", "192.0.2.2", "192.0.2.3"}, false, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &dialler{dial: tt.net.dial, stagger: 300 * time.Millisecond}
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				start := time.Now()
+				c, err := d.race(ctx, addresses("192.0.2.1", "192.0.2.2", "192.0.2.3"), 443, false)
+				if (c != nil) != tt.want || (err == nil) != tt.want || time.Since(start) != tt.took {
+					t.Errorf("%v, %v after %v", c, err, time.Since(start))
+				}
+				if c != nil {
+					c.Close()
+				}
+				if !slices.Equal(tt.net.tried, tt.tried) || tt.net.open != 0 {
+					t.Errorf("tried %v, %d left open", tt.net.tried, tt.net.open)
+				}
+			})
+		})
+	}
+}
+
+func addresses(list ...string) []netip.Addr {
+	out := make([]netip.Addr, len(list))
+	for i, s := range list {
+		out[i] = netip.MustParseAddr(s)
+	}
+	return out
+}
+
+func TestTake(t *testing.T) {
+	var many []netip.Addr
+	for i := range 10_000 {
+		many = append(many, netip.MustParseAddr(fmt.Sprintf("2606:4700::%x", i+1)))
+	}
+	got := take(append(many, addresses("8.8.8.8", "::ffff:8.8.4.4")...), maxAddresses)
+	want := addresses("2606:4700::1", "8.8.8.8", "2606:4700::2", "8.8.4.4", "2606:4700::3", "2606:4700::4", "2606:4700::5", "2606:4700::6")
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestRefusedConnection(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "https://" + l.Addr().String()
+	l.Close()
+	c := newClient(t, Config{AllowPrivate: loopback()})
+	_, err = c.Do(t.Context(), Request{URL: url})
+	if causeOf(t, err) != Refused {
+		t.Error(err)
+	}
+}
+
+// Close ends what is under way, and closes what is open.
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := network{delays: map[string]time.Duration{"192.0.2.1": 0}}
+		c := newClient(t, Config{dial: n.dial, KeepAlive: true})
+		failed := make(chan error, 2)
+		for _, url := range []string{"https://192.0.2.1/", "https://192.0.2.9/"} {
+			go func() {
+				_, err := c.Do(t.Context(), Request{URL: url})
+				failed <- err
+			}()
+		}
+		synctest.Wait()
+		start := time.Now()
+		c.Close()
+		for range 2 {
+			if err := <-failed; err == nil {
+				t.Error("answered")
+			}
+		}
+		if _, err := c.Do(t.Context(), Request{URL: "https://192.0.2.1/"}); err == nil {
+			t.Error("answered after the end")
+		}
+		if n.open != 0 || time.Since(start) != 0 {
+			t.Errorf("%d connections open after %v", n.open, time.Since(start))
+		}
+	})
+}

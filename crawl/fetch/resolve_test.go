@@ -1,0 +1,193 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// nameserver answers on loopback, or does not, by the name that is asked.
+func nameserver(t *testing.T, reply func(q dnsmessage.Question, b *dnsmessage.Builder), code func(name string) (dnsmessage.RCode, bool)) *net.Resolver {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for buf := make([]byte, 512); ; {
+			n, from, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var p dnsmessage.Parser
+			h, _ := p.Start(buf[:n])
+			q, err := p.Question()
+			rcode, answers := code(q.Name.String())
+			if err != nil || !answers {
+				continue
+			}
+			b := dnsmessage.NewBuilder(nil, dnsmessage.Header{ID: h.ID, Response: true, RCode: rcode, RecursionAvailable: true})
+			b.StartQuestions()
+			b.Question(q)
+			b.StartAnswers()
+			reply(q, &b)
+			msg, _ := b.Finish()
+			conn.WriteTo(msg, from)
+		}
+	}()
+	t.Cleanup(func() { conn.Close(); <-done })
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		up, err := new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+		if err == nil {
+			t.Cleanup(func() { up.Close() }) // the Go resolver waits for an answer longer than its caller
+		}
+		return up, err
+	}}
+}
+
+func TestNameserver(t *testing.T) {
+	reply := func(q dnsmessage.Question, b *dnsmessage.Builder) {
+		if q.Type == dnsmessage.TypeA && q.Name.String() == "good.test." {
+			b.AResource(dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 60}, dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}})
+		}
+	}
+	code := func(name string) (dnsmessage.RCode, bool) {
+		switch name {
+		case "good.test.", "empty.test.":
+			return dnsmessage.RCodeSuccess, true
+		case "servfail.test.":
+			return dnsmessage.RCodeServerFailure, true
+		case "silent.test.":
+			return 0, false
+		}
+		return dnsmessage.RCodeNameError, true
+	}
+	c := newClient(t, Config{Resolver: nameserver(t, reply, code), limits: limits{dns: 200 * time.Millisecond}})
+	for host, want := range map[string]Cause{
+		"good.test": RefusedAddress, "empty.test": NXDomain, "none.test": NXDomain,
+		"servfail.test": DNSTemporary, "silent.test": DNSTemporary,
+	} {
+		_, err := c.Do(t.Context(), Request{URL: "https://" + host + "/"})
+		if causeOf(t, err) != want {
+			t.Errorf("%s: %v, want %v", host, err, want)
+		}
+	}
+	if got, err := c.Resolve(t.Context(), "good.test:8443"); err != nil || !slices.Equal(got, addresses("127.0.0.1")) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := c.Resolve(t.Context(), "none.test"); causeOf(t, err) != NXDomain {
+		t.Error(err)
+	}
+}
+
+func TestCache(t *testing.T) {
+	notFound := &net.DNSError{Err: "no such host", IsNotFound: true}
+	servfail := &net.DNSError{Err: "server misbehaving", IsTemporary: true}
+	tests := []struct {
+		name string
+		err  error
+		at   []time.Duration // when it is asked
+		want int             // look-ups
+	}{
+		{"found", nil, []time.Duration{0, time.Minute, 4 * time.Minute, 5 * time.Minute}, 2},
+		{"not found", notFound, []time.Duration{0, 30 * time.Second, time.Minute}, 2},
+		{"temporary", servfail, []time.Duration{0, 0, time.Second}, 3},
+	}
+	for _, tt := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			asked, start := 0, time.Now()
+			r := &resolver{timeout: time.Second, ttl: positiveTTL, lookup: func(context.Context, string) ([]netip.Addr, error) {
+				asked++
+				return addresses("8.8.8.8"), tt.err
+			}}
+			for _, at := range tt.at {
+				time.Sleep(time.Until(start.Add(at)))
+				if _, err := r.resolve(t.Context(), "a.test"); (err == nil) != (tt.err == nil) {
+					t.Errorf("%s: %v", tt.name, err)
+				}
+			}
+			if asked != tt.want {
+				t.Errorf("%s: %d look-ups, want %d", tt.name, asked, tt.want)
+			}
+		})
+	}
+}
+
+// Many who ask share one look-up; it is asked again if the one who did goes away.
+func TestSharedLookup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		r := &resolver{timeout: 5 * time.Second, ttl: positiveTTL, lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
+			asked.Add(1)
+			select {
+			case <-time.After(time.Second):
+				return addresses("8.8.8.8"), nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}}
+		impatient, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := r.resolve(impatient, "a.test"); causeOf(t, err) != Cancelled {
+				t.Errorf("impatient: %v", err)
+			}
+		})
+		synctest.Wait()
+		for range 20 {
+			wg.Go(func() {
+				if got, err := r.resolve(t.Context(), "a.test"); err != nil || len(got) != 1 {
+					t.Errorf("%v, %v", got, err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := asked.Load(); n != 2 {
+			t.Errorf("%d look-ups, want 2", n)
+		}
+	})
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	r := &resolver{timeout: time.Second, ttl: time.Hour, lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return nil, errors.New("down")
+	}}
+	for i := range 3 * maxNames {
+		r.resolve(t.Context(), string(rune('a'+i%26))+string(rune(0x4e00+i))+".test")
+	}
+	if n := len(r.names) + len(r.old); n > 2*maxNames {
+		t.Errorf("%d names", n)
+	}
+}
+
+// A connect that fails makes the next one ask for the address again.
+func TestForget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		n := network{delays: map[string]time.Duration{"192.0.2.1": 0}, errs: map[string]error{"192.0.2.1": errors.New("down")}}
+		c := newClient(t, Config{dial: n.dial, lookup: func(context.Context, string) ([]netip.Addr, error) {
+			asked++
+			return addresses("192.0.2.1"), nil
+		}})
+		for range 2 {
+			if _, err := c.Do(t.Context(), Request{URL: "https://a.test/"}); causeOf(t, err) != NoRoute {
+				t.Error(err)
+			}
+		}
+		if asked != 2 {
+			t.Errorf("%d look-ups, want 2", asked)
+		}
+	})
+}

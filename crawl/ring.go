@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
 // A StepKind says what a [Step] asks.
@@ -33,17 +34,21 @@ type Step struct {
 	Timeout    time.Duration
 	Sent       time.Time // when the scheduler sent it
 	Suspension uint32    // number of the host's suspension when it was sent
+	Settings   *settings // it was planned under
 }
 
 // Progress is what a visit has seen before the step, carried from one step of
 // the visit to the next.
 type Progress struct {
-	Requests  int      // made so far
-	Retries   int      // tries that failed before this one
-	Asked     []string // forms asked in this visit
-	Hops      int      // alias hops, or robots redirects
-	HeadType  string   // content type that HEAD gave; "" if it was not believed
-	Throttled bool     // the request before this one was answered by a 429
+	Requests  int           // made so far
+	Retries   int           // tries that failed before this one
+	Asked     []string      // forms asked in this visit
+	Forms     []string      // forms still to be asked, if this one is not found
+	Known     int           // forms known when the visit began
+	Reserved  []terrain.Cap // caps that the visit counts for
+	Unreached bool          // a form could not be reached
+	Hops      int           // alias hops, or robots redirects
+	Revisit   schema.Seq    // the visit whose answer makes this one conditional; 0: none
 }
 
 // An Effect tells the scheduler what a commit means for a host: what to ask
@@ -60,6 +65,7 @@ type Effect struct {
 	Limit      int    // requests that may be open at a time
 	Failing    bool   // its last request failed: it may use half of the slots at most, with others of its kind
 	Suspension uint32 // number for the steps sent from now on
+	Closed     int    // its requests that this commit settled
 	Revoke     bool   // steps not yet sent go back to the recorder by a Wake
 }
 

@@ -149,15 +149,16 @@ type Host struct {
 	Address string // IP address last dialled; empty: not yet known, or exempt
 	WWW     bool   // seen to answer only at www.
 
-	LastByte    time.Time     // first byte of the last response, or the end of the last failed try
-	LastEnd     time.Time     // end of the last response
-	Smoothed    time.Duration // response time, weight 0.3
-	CrawlDelay  time.Duration // of robots.txt; 0: none
-	Timeouts    uint8         // in a row; each doubles the delay
-	Failures    uint8         // connection failures in a row
-	SuspendedTo time.Time     // zero: not suspended
-	Throttles   uint8         // 429s in a row; greater than 0 while suspended or probing
-	Suspension  uint32        // number of the current or last suspension
+	LastByte     time.Time     // first byte of the last response, or the end of the last failed try
+	LastEnd      time.Time     // end of the last response
+	Smoothed     time.Duration // response time, weight 0.3
+	CrawlDelay   time.Duration // of robots.txt; 0: none
+	Timeouts     uint8         // in a row; each doubles the delay
+	Failures     uint8         // connection failures in a row
+	SuspendedTo  time.Time     // zero: not suspended
+	SuspendedFor time.Duration // from the answer that suspended it to SuspendedTo
+	Throttles    uint8         // 429s in a row; greater than 0 while suspended or probing
+	Suspension   uint32        // number of the current or last suspension
 
 	RobotsAt      time.Time // when the copy was fetched; zero: never
 	RobotsStatus  int       // of the copy
@@ -170,7 +171,8 @@ type Host struct {
 	Run           RunID
 	RunRequests   int // asked for pages (HEAD and GET)
 	RunThrottles  int
-	RunVisited    int // pages brought to a final state by asking
+	RunVisited    int  // pages brought to a final state by asking
+	Admitted      bool // in that run, counts for max-subdomains
 	RunGivenUp    GiveUp
 	RunGivenUpAt  int // RunRequests at that moment
 	RunGivenUpWhy string

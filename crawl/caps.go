@@ -1,0 +1,135 @@
+package crawl
+
+import (
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+)
+
+// Counters beside those of the caps.
+const (
+	capSiteHosts    = "hosts of a site"
+	capSiteOverflow = "hosts of a site not recorded"
+)
+
+// refused reports whether a full cap, or a Crawl-delay that only seeds are worth,
+// keeps a page from being visited.
+func (t *turn) refused(id schema.ID, h *schema.Host) (bool, error) {
+	if h.CrawlDelay > t.set.cfg.Politeness.MaxCrawlDelay && !t.seeds[id] {
+		return true, nil
+	}
+	caps, err := t.caps(id, h)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range caps {
+		n, err := t.tx.Caps(c.Rule, c.Group)
+		if err != nil || n+t.reserved[c] >= c.Limit {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// caps returns the counters that a visit of the page adds to. The first visit of
+// a host counts for its site.
+func (t *turn) caps(id schema.ID, h *schema.Host) ([]terrain.Cap, error) {
+	u, err := t.tx.URL(id)
+	if err != nil {
+		return nil, err
+	}
+	caps := t.set.terrain.Caps(h.Name, u.PathQuery)
+	if limit := t.set.cfg.Crawler.MaxSubdomains; limit > 0 && !h.Admitted {
+		caps = append(caps, terrain.SubdomainCap(h.Name, limit))
+	}
+	return caps, nil
+}
+
+// reserve counts a visit that is about to be asked for, so that visits that are
+// open at the same time do not exceed a cap together.
+func (t *turn) reserve(step *Step, h *schema.Host) error {
+	if step.URLKind != schema.KindPage {
+		return nil
+	}
+	caps, err := t.caps(step.ID, h)
+	if err != nil {
+		return err
+	}
+	t.reservedPages++
+	for _, c := range caps {
+		t.reserved[c]++
+	}
+	step.Visit.Reserved = caps
+	return nil
+}
+
+// release ends the reservation of a visit that is over, for good or for now.
+func (t *turn) release(step Step) {
+	if step.ID == 0 || step.URLKind != schema.KindPage {
+		return
+	}
+	t.reservedPages--
+	for _, c := range step.Visit.Reserved {
+		if t.reserved[c]--; t.reserved[c] <= 0 {
+			delete(t.reserved, c)
+		}
+	}
+}
+
+// countCaps adds a visit to the counters of its groups.
+func (t *turn) countCaps(step Step, h *schema.Host) error {
+	for _, c := range step.Visit.Reserved {
+		if err := t.tx.AddCap(c.Rule, c.Group, t.run.ID); err != nil {
+			return err
+		}
+	}
+	h.Admitted = true
+	return nil
+}
+
+// shutOut reports whether max-subdomains keeps the whole host from being asked.
+func (t *turn) shutOut(h *schema.Host) (bool, error) {
+	limit := t.set.cfg.Crawler.MaxSubdomains
+	if limit <= 0 || h.Admitted {
+		return false, nil
+	}
+	c := terrain.SubdomainCap(h.Name, limit)
+	n, err := t.tx.Caps(c.Rule, c.Group)
+	return n >= limit, err
+}
+
+// keep records that a page visited more recently than min-age, by an earlier
+// run, stands as it is.
+func (t *turn) keep(id schema.ID, h *schema.Host) (bool, error) {
+	seq := t.store.Latest(id)
+	if seq == 0 || seq >= t.run.FirstVisit || t.set.cfg.Recrawl.MinAge <= 0 {
+		return false, nil
+	}
+	v, err := t.tx.Visit(seq)
+	if err != nil || v.State != schema.Processed || t.now.Sub(v.At) >= t.set.cfg.Recrawl.MinAge {
+		return false, err
+	}
+	kept := *v
+	kept.Run, kept.Kept, kept.Requests, kept.Links, kept.Facts = t.run.ID, true, 0, nil, nil
+	if kept.Stand == 0 {
+		kept.Stand = seq
+	}
+	return true, t.add(h, &kept)
+}
+
+// conditional makes a step ask only for what has changed since the page was last
+// processed.
+func (t *turn) conditional(step *Step) error {
+	seq := t.store.Latest(step.ID)
+	if seq == 0 || step.URLKind != schema.KindPage {
+		return nil
+	}
+	v, err := t.tx.Visit(seq)
+	if err != nil || v.State != schema.Processed || v.Form != step.URL || v.RedirectTo != 0 || v.ETag == "" && v.LastModified == "" {
+		return err
+	}
+	step.Kind, step.ETag, step.Modified = StepGet, v.ETag, v.LastModified
+	if step.Visit.Revisit = v.Stand; v.Stand == 0 {
+		step.Visit.Revisit = seq
+	}
+	return nil
+}

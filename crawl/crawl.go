@@ -1,0 +1,266 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const (
+	stopGrace      = 10 * time.Second // for what is open when a crawl is told to stop
+	maxUncommitted = 1024             // requests admitted and not yet committed
+)
+
+// ErrEnded reports a command to a crawl that is not running.
+var ErrEnded = errors.New("the crawl is not running")
+
+// Options say what to crawl and whom to tell.
+type Options struct {
+	Config  *config.Config
+	Log     *slog.Logger
+	OnVisit func(Event) // called by the recorder for each visit; must not block; may be nil
+}
+
+// A Crawl works on one run of one state file. Its methods may be called from any
+// goroutine once it has begun.
+type Crawl struct {
+	opts    Options
+	store   *kv.Store
+	rec     *recorder
+	control chan command
+	queries chan query
+	done    chan struct{} // closed when Run has returned
+	stop    chan string   // reasons to stop
+	next    atomic.Pointer[config.Config]
+}
+
+// Begin continues the run of the store that is not completed, or begins the next
+// one. The store belongs to the crawl until Run has returned.
+func Begin(store *kv.Store, opts Options) (*Crawl, Begun, error) {
+	set, err := newSettings(opts.Config)
+	if err != nil {
+		return nil, Begun{}, err
+	}
+	c := &Crawl{
+		opts: opts, store: store, rec: newRecorder(store, set, opts.Log, opts.OnVisit),
+		control: make(chan command), queries: make(chan query), done: make(chan struct{}), stop: make(chan string, 8),
+	}
+	begun, err := c.rec.begin()
+	if err != nil {
+		set.client.Close()
+		return nil, begun, err
+	}
+	return c, begun, nil
+}
+
+// A Result says how a walk ended.
+type Result struct {
+	Run    schema.Run
+	Walked bool   // the frontier is empty
+	Reason string // why it ended
+}
+
+// Run walks until the frontier is empty, ctx is done, or somebody stops it. What
+// is open then has 10 s to finish. Whatever ends it, everything that is in the
+// store is whole; the error is one that kept the walk from going on.
+func (c *Crawl) Run(ctx context.Context) (Result, error) {
+	defer close(c.done)
+	defer func() { c.rec.set.client.Close() }()
+	var deadline <-chan time.Time
+	if limit := c.opts.Config.Crawler.MaxRunTime; limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		deadline = timer.C
+	}
+	for {
+		reason, err := c.walk(ctx, deadline)
+		if err != nil {
+			return Result{Run: c.rec.run, Reason: err.Error()}, err
+		}
+		if cfg := c.next.Swap(nil); cfg != nil {
+			if err := c.change(cfg); err != nil {
+				return Result{Run: c.rec.run}, err
+			}
+			if reason == "" || reason == reasonReload {
+				continue
+			}
+		}
+		return c.ended(reason)
+	}
+}
+
+// ended writes down why a walk is over. No reason means that nothing is left to
+// do.
+func (c *Crawl) ended(reason string) (Result, error) {
+	walked := reason == ""
+	if walked {
+		reason = c.rec.completion()
+	}
+	err := c.rec.end(walked, reason)
+	return Result{Run: c.rec.run, Walked: walked, Reason: reason}, err
+}
+
+// walk runs the ring once. The reason is empty if it came to its own end.
+func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (string, error) {
+	initial, err := c.rec.waiting()
+	if err != nil {
+		return "", err
+	}
+	cfg := c.rec.set.cfg
+	sched := newScheduler(schedulerConfig{
+		Slots: cfg.Crawler.MaxConcurrentPagesOpen, AddressGap: cfg.Politeness.MinimumTimePerAddress,
+		MaxUncommitted: maxUncommitted, Initial: initial,
+	})
+	var (
+		steps    = make(chan Step)
+		outcomes = make(chan Outcome, 64)
+		effects  = make(chan Effects)
+		wakes    = make(chan Wake)
+		over     = make(chan struct{})
+		reason   string
+	)
+	g, ring := errgroup.WithContext(context.Background())
+	asking, cancel := context.WithCancel(ring)
+	defer cancel()
+	g.Go(func() error { return sched.run(ring, steps, effects, wakes, c.control) }) // knows who may be asked; closes steps
+	g.Go(func() error { return c.visitors(ring, asking, steps, outcomes) })         // ask and parse, own nothing; close outcomes
+	g.Go(func() error {                                                             // owns the hosts and the write transaction; drains, commits, ends
+		defer close(over)
+		return c.rec.loop(ring, outcomes, wakes, c.queries, effects)
+	})
+	g.Go(func() error {
+		reason = c.watch(ctx, deadline, over, cancel)
+		return nil
+	})
+	return reason, g.Wait()
+}
+
+func (c *Crawl) visitors(ring, asking context.Context, steps <-chan Step, outcomes chan<- Outcome) error {
+	defer close(outcomes)
+	var g errgroup.Group
+	for range c.rec.set.cfg.Crawler.MaxConcurrentPagesOpen {
+		v := &visitor{hash: c.store.Hash}
+		g.Go(func() error { return v.run(ring, asking, steps, outcomes) })
+	}
+	return g.Wait()
+}
+
+// watch waits for a reason to stop, then gives what is open its grace.
+func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-chan struct{}, cancel func()) (reason string) {
+	select {
+	case <-over:
+		return ""
+	case <-ctx.Done():
+		reason = context.Cause(ctx).Error()
+	case <-deadline:
+		reason = fmt.Sprintf("max-run-time = %s", c.opts.Config.Crawler.MaxRunTime)
+	case reason = <-c.stop:
+	}
+	select {
+	case c.control <- command{do: commandStop}:
+	case <-over:
+		return reason
+	}
+	grace := time.NewTimer(stopGrace)
+	defer grace.Stop()
+	select {
+	case <-over:
+	case <-grace.C:
+		cancel()
+	}
+	return reason
+}
+
+const reasonReload = "configuration changed"
+
+// Stop ends the walk; what is open has 10 s to finish.
+func (c *Crawl) Stop(reason string) {
+	select {
+	case c.stop <- reason:
+	default:
+	}
+}
+
+// Reload goes on under another configuration: what waits is judged again.
+func (c *Crawl) Reload(cfg *config.Config) {
+	c.next.Store(cfg)
+	c.Stop(reasonReload)
+}
+
+// change takes another configuration into the run, between two walks.
+func (c *Crawl) change(cfg *config.Config) error {
+	set, err := newSettings(cfg)
+	if err != nil {
+		return err
+	}
+	old := c.rec
+	old.set.client.Close()
+	c.opts.Config = cfg
+	c.rec = newRecorder(c.store, set, c.opts.Log, c.opts.OnVisit)
+	c.rec.live = old.keepClocks()
+	c.rec.run = old.run
+	if err := old.end(false, reasonReload); err != nil {
+		return err
+	}
+	_, err = c.rec.begin()
+	return err
+}
+
+// Complete writes down that the outputs of a walk that came to its end are in
+// place.
+func (c *Crawl) Complete() error {
+	c.rec.run.Status = schema.RunCompleted
+	c.rec.run.Finished = time.Now().Truncate(time.Second)
+	return c.store.Update(func(tx *kv.Tx) error { return tx.PutRun(c.rec.run) })
+}
+
+// Pause keeps requests from being sent until Unpause.
+func (c *Crawl) Pause() error { _, err := c.command(commandPause); return err }
+
+// Unpause lets requests be sent again.
+func (c *Crawl) Unpause() error { _, err := c.command(commandUnpause); return err }
+
+// Status says what is being fetched now and what the rest waits for.
+func (c *Crawl) Status() (Status, error) {
+	st, err := c.command(commandStatus)
+	return Status(st), err
+}
+
+// A Status is a moment of a running crawl.
+type Status schedulerStatus
+
+func (c *Crawl) command(do commandKind) (schedulerStatus, error) {
+	reply := make(chan schedulerStatus, 1)
+	select {
+	case c.control <- command{do: do, reply: reply}:
+	case <-c.done:
+		return schedulerStatus{}, ErrEnded
+	}
+	select {
+	case st := <-reply:
+		return st, nil
+	case <-c.done:
+		return schedulerStatus{}, ErrEnded
+	}
+}
+
+// Query asks the live store between two commits. The store is the caller's only
+// until ask returns, which must take at most 100 ms.
+func (c *Crawl) Query(ask func(*kv.Store) error) error {
+	done := make(chan error, 1)
+	select {
+	case c.queries <- query{ask: ask, done: done}:
+		return <-done
+	case <-c.done:
+		return ErrEnded
+	}
+}

@@ -1,0 +1,34 @@
+// Package crawl walks the terrain: it is the ring of scheduler, visitors and
+// recorder.
+//
+// The scheduler knows when a host may be asked and who is next. A visitor makes
+// one request, reads the answer and owns nothing. The recorder decides what an
+// answer means; it owns the durable hosts and the write transaction of the
+// store. One trip round the ring is one request: a [Step] goes from scheduler to
+// visitor, an [Outcome] from visitor to recorder, and after the commit [Effects]
+// go from recorder to scheduler. Nothing else is shared.
+//
+// # A visit
+//
+// The recorder plans a host whenever something about it has changed: robots.txt
+// first, then tries that are due, then the URLs in its line. What needs no
+// request (a page that is settled, refused by a rule, or denied by robots.txt) is
+// settled on the way. HEAD, GET, another form of the URL and alias hops are steps
+// of one visit; between them the visit waits in the scheduler, never in a
+// visitor, ahead of the host's other pages. A URL leaves its line on disk in the
+// transaction that records its visit, so a kill repeats a visit and loses none.
+//
+// # Depth
+//
+// Live, a page has its smallest depth over all origins and its distance by
+// redirects alone. Both are minima that only sink; whoever lowers one passes it
+// on over the links already recorded, so the order of visits does not matter. At
+// most 10,000 pages pass on in one commit; what is left over is part of the
+// state.
+//
+// # The end
+//
+// A run ends when no host has anything to do, nothing is open and everything is
+// committed. The scheduler knows that exactly, because the recorder names every
+// host that still has work, with the time at which it can be done.
+package crawl

@@ -1,0 +1,52 @@
+package crawl
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/sitemap"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// An Outcome is everything that one trip round the ring found out. It is plain
+// data: outcomes may be applied in any order and give the same map.
+type Outcome struct {
+	Step      Step
+	Cause     fetch.Cause // why there is no answer; fetch.None: there is one
+	Error     string      // of Cause, sanitised
+	Address   string      // IP address that was dialled or looked up; "": none, or exempt
+	Status    int         // 0: no answer
+	FirstByte time.Time   // of the answer, or the end of a failed try
+	Done      time.Time
+
+	ContentType  string
+	LastModified string
+	ETag         string
+	Date         string
+	RetryAfter   time.Duration // -1: not given
+	Location     *Target       // of a redirect; nil: none that can be used
+	BadLocation  string        // why it can not
+
+	Length  int64 // decoded bytes of the body; -1: not read
+	SHA256  [32]byte
+	Robots  []byte // body of a robots.txt
+	Page    *page.Page
+	Targets []Target // of Page.Links, index for index
+	Sitemap *sitemap.File
+	Entries []Target // of Sitemap.Entries that are URLs; Norm is empty for others
+	Files   []Target // of Sitemap.Children likewise
+}
+
+// A Target is a URL that an outcome leads to, with the store's hash of it.
+type Target struct {
+	weburl.URL
+	Hash  uint64
+	Forms []string // further forms under which it was named
+}
+
+// asked reports whether a request was made.
+func (o *Outcome) asked() bool { return o.Step.Kind != StepResolve }
+
+// answered reports whether the server gave a whole answer.
+func (o *Outcome) answered() bool { return o.Cause == fetch.None }

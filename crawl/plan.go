@@ -1,0 +1,382 @@
+package crawl
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+const (
+	maxVerdicts     = 256    // taken without a request, for one host and commit
+	maxPlanned      = 20_000 // hosts whose next step is in memory; the others are woken
+	maxParsedRobots = 4096
+)
+
+// A liveHost is what the recorder keeps in memory of a host that is being
+// asked, or was a moment ago.
+type liveHost struct {
+	ready    time.Time   // not before; carries the monotonic clock
+	next     []Step      // continued visits, ahead of the host's pages
+	open     []schema.ID // of the steps that are out; 0 for robots and look-ups
+	robots   bool        // its robots.txt is being asked, here or elsewhere
+	resolved bool        // its address was looked up in this process
+	failing  bool        // its last request had no answer
+}
+
+// close takes a step back.
+func (l *liveHost) close(id schema.ID) {
+	if i := slices.Index(l.open, id); i >= 0 {
+		l.open = slices.Delete(l.open, i, i+1)
+	}
+}
+
+func (l *liveHost) idle(now time.Time) bool {
+	return len(l.open) == 0 && len(l.next) == 0 && !l.robots && !l.ready.After(now)
+}
+
+func (r *recorder) liveOf(id schema.HostID) *liveHost {
+	l := r.live[id]
+	if l == nil {
+		l = &liveHost{}
+		r.live[id] = l
+	}
+	return l
+}
+
+// planAll plans every host that the turn has touched.
+func (t *turn) planAll() ([]Effect, error) {
+	var effects []Effect
+	for i := 0; i < len(t.touched); i++ { // planning may touch further hosts
+		e, send, err := t.plan(t.touched[i])
+		if err != nil {
+			return nil, err
+		}
+		if send {
+			effects = append(effects, e)
+		}
+	}
+	return effects, nil
+}
+
+// plan decides what a host is asked next, and when.
+func (t *turn) plan(id schema.HostID) (Effect, bool, error) {
+	m, live := t.marks[id], t.liveOf(id)
+	h, err := t.host(id)
+	if err != nil {
+		return Effect{}, false, err
+	}
+	limit := t.parallel(h)
+	if m.closed == 0 && len(live.open) >= limit && !m.revoke {
+		return Effect{}, false, nil
+	}
+	e := Effect{
+		Host: id, Address: t.addressOf(h), Delay: fullDelay(t.set.cfg, h), Limit: limit, Failing: live.failing,
+		Suspension: h.Suspension, Closed: m.closed, Revoke: m.revoke && len(live.open) > 0,
+	}
+	m.closed, m.revoke = 0, false
+	var wake time.Time
+	for len(live.open) < limit {
+		if len(t.live) > maxPlanned && !m.woken && len(live.next) == 0 && t.hasWork(h) && h.RunGivenUp == schema.NotGivenUp {
+			wake = t.now
+			break
+		}
+		var step *Step
+		step, wake, err = t.next(h, live)
+		if err != nil {
+			return e, false, err
+		}
+		if step == nil {
+			break
+		}
+		live.open = append(live.open, step.ID)
+		e.Steps = append(e.Steps, *step)
+	}
+	t.readiness(&e, h, live, wake)
+	if live.idle(t.now) && len(e.Steps) == 0 {
+		delete(t.live, id)
+	}
+	return e, true, nil
+}
+
+// readiness sets the clock of an effect, and its priority.
+func (t *turn) readiness(e *Effect, h *schema.Host, live *liveHost, wake time.Time) {
+	e.Ready = live.ready
+	if h.Requests > 0 && live.ready.IsZero() {
+		e.Ready = t.started.Add(fullDelay(t.set.cfg, h))
+	}
+	if h.SuspendedTo.After(e.Ready) {
+		e.Ready = h.SuspendedTo
+	}
+	if len(e.Steps) == 0 && !wake.IsZero() && len(live.open) == 0 {
+		e.Wake = true
+		if wake.After(e.Ready) {
+			e.Ready = wake
+		}
+	}
+	e.Priority = 255
+	if len(h.Queues) > 0 {
+		e.Priority = h.Queues[0].Priority
+	}
+	if len(e.Steps) > 0 && e.Steps[0].ID != 0 {
+		if depth, _ := t.store.Depth(e.Steps[0].ID); depth*2 < e.Priority {
+			e.Priority = depth * 2
+		}
+	}
+}
+
+// parallel is the number of requests that may be open at a host: one while it
+// is suspended or probed.
+func (t *turn) parallel(h *schema.Host) int {
+	if h.Throttles > 0 {
+		return 1
+	}
+	return t.set.cfg.Politeness.MaxParallelPerDomain
+}
+
+// addressOf returns the address whose clock a host shares.
+func (t *turn) addressOf(h *schema.Host) string {
+	if t.set.cfg.Politeness.MinimumTimePerAddress <= 0 || t.set.exempt(h.Name) {
+		return ""
+	}
+	return h.Address
+}
+
+// next returns the host's next step; without one, the time at which to plan the
+// host again, zero if an event will do that.
+func (t *turn) next(h *schema.Host, live *liveHost) (*Step, time.Time, error) {
+	for len(live.next) > 0 {
+		step := live.next[0]
+		live.next = live.next[1:]
+		if t.mayContinue(h, step) {
+			return &step, time.Time{}, nil
+		}
+		t.release(step)
+	}
+	if h.RunGivenUp != schema.NotGivenUp || !t.hasWork(h) || t.exhausted(h) {
+		return nil, time.Time{}, nil
+	}
+	if shut, err := t.shutOut(h); err != nil || shut {
+		return nil, time.Time{}, err
+	}
+	if t.mustResolve(h, live) {
+		return &Step{Kind: StepResolve, Host: h.ID, URL: "https://" + h.Name + "/", Settings: t.set}, time.Time{}, nil
+	}
+	rules, err := t.rulesOf(h)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if rules == nil {
+		return t.nextRobots(h, live)
+	}
+	if err := t.queueSitemaps(h, rules); err != nil {
+		return nil, time.Time{}, err
+	}
+	return t.nextVisit(h, live, rules)
+}
+
+// mayContinue reports whether a continued visit still may go on.
+func (t *turn) mayContinue(h *schema.Host, step Step) bool {
+	if step.Kind == StepRobots {
+		return true
+	}
+	return h.RunGivenUp == schema.NotGivenUp && h.Throttles == 0 &&
+		(step.URLKind != schema.KindPage || h.RunRequests < t.budget(h))
+}
+
+func (t *turn) hasWork(h *schema.Host) bool { return h.Waiting > 0 || len(h.Retries) > 0 }
+
+func (t *turn) budget(h *schema.Host) int {
+	return t.set.terrain.Budget(h.Name, t.set.cfg.Crawler.MaxDomainRequests)
+}
+
+// exhausted reports whether the host's budget, or that of the run, is used up.
+func (t *turn) exhausted(h *schema.Host) bool {
+	limit := t.set.cfg.Crawler.MaxPages
+	return h.RunRequests >= t.budget(h) || limit > 0 && t.run.Pages+t.reservedPages >= limit
+}
+
+func (t *turn) mustResolve(h *schema.Host, live *liveHost) bool {
+	return !live.resolved && h.Address == "" && t.set.cfg.Politeness.MinimumTimePerAddress > 0 &&
+		!t.set.exempt(h.Name) && !isLiteral(h.Name)
+}
+
+// nextVisit takes the retries that are due, then the waiting URLs in order. What
+// needs no request is settled on the way.
+func (t *turn) nextVisit(h *schema.Host, live *liveHost, rules *robots.Rules) (*Step, time.Time, error) {
+	for i, r := range h.Retries {
+		if !r.Due.After(t.now) && !slices.Contains(live.open, r.URL) {
+			step, err := t.visitStep(h, r.URL, rules, r.Attempts)
+			if err != nil || step != nil {
+				return step, time.Time{}, err
+			}
+			h.Retries = slices.Delete(slices.Clone(h.Retries), i, i+1)
+			t.tx.PutHost(h)
+			return nil, t.now, nil
+		}
+	}
+	skipped := map[schema.ID]bool{}
+	var step *Step
+	for n := 4; n <= maxVerdicts && step == nil; n *= 8 { // mostly the first one needs a request
+		before := len(skipped)
+		var err error
+		if step, err = t.fromQueue(h, live, rules, skipped, n); err != nil {
+			return nil, time.Time{}, err
+		}
+		if len(skipped) < before+n {
+			break
+		}
+	}
+	if err := t.trim(h, live, skipped, step); err != nil || step != nil {
+		return step, time.Time{}, err
+	}
+	if len(skipped) >= maxVerdicts/8 {
+		return nil, t.now, nil
+	}
+	return nil, earliest(h.Retries, live.open), nil
+}
+
+func (t *turn) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, skipped map[schema.ID]bool, n int) (*Step, error) {
+	var ids []schema.ID
+	err := t.tx.Walk(h, func(_ uint8, id schema.ID) bool {
+		if !skipped[id] && !slices.Contains(live.open, id) && !inRetry(h, id) {
+			ids = append(ids, id)
+		}
+		return len(ids) < n
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		step, err := t.visitStep(h, id, rules, 0)
+		if err != nil || step != nil {
+			return step, err
+		}
+		skipped[id] = true
+	}
+	return nil, nil
+}
+
+// trim passes what needs no visit any more.
+func (t *turn) trim(h *schema.Host, live *liveHost, skipped map[schema.ID]bool, step *Step) error {
+	var failed error
+	err := t.tx.Trim(h, func(id schema.ID) bool {
+		if step != nil && id == step.ID || slices.Contains(live.open, id) {
+			return false
+		}
+		if skipped[id] || inRetry(h, id) {
+			return true
+		}
+		done, err := t.settledNow(id)
+		if err != nil {
+			failed = err
+		}
+		return done
+	})
+	t.tx.PutHost(h)
+	if err == nil {
+		err = failed
+	}
+	return err
+}
+
+func earliest(retries []schema.Retry, open []schema.ID) time.Time {
+	var first time.Time
+	for _, r := range retries {
+		if !slices.Contains(open, r.URL) && (first.IsZero() || r.Due.Before(first)) {
+			first = r.Due
+		}
+	}
+	return first
+}
+
+// visitStep returns the first request of a visit, or nil if the URL needs none:
+// it is settled, a rule keeps it from being visited, or robots.txt forbids it.
+func (t *turn) visitStep(h *schema.Host, id schema.ID, rules *robots.Rules, tries int) (*Step, error) {
+	if done, err := t.settledNow(id); err != nil || done {
+		return nil, err
+	}
+	kind := t.store.Kind(id)
+	if kind == schema.KindPage {
+		if depth, hops := t.store.Depth(id); !t.within(depth, hops) {
+			return nil, nil
+		}
+		if refused, err := t.refused(id, h); err != nil || refused {
+			return nil, err
+		}
+		if kept, err := t.keep(id, h); err != nil || kept {
+			return nil, err
+		}
+	}
+	forms, err := t.formsOf(id, h)
+	if err != nil {
+		return nil, err
+	}
+	if v := rules.Check(weburl.PathQuery(forms[0])); !v.Allowed {
+		return nil, t.deny(h, id, forms, v)
+	}
+	norm, err := t.tx.Norm(id)
+	if err != nil {
+		return nil, err
+	}
+	known, err := t.tx.Forms(id)
+	if err != nil {
+		return nil, err
+	}
+	step := &Step{
+		Host: h.ID, For: h.ID, ID: id, URLKind: kind, Norm: norm, Timeout: t.set.timeout(tries), Settings: t.set,
+		Visit: Progress{Retries: tries, Forms: forms[1:], Known: len(known)},
+	}
+	step.ask(forms[0])
+	if err := t.conditional(step); err != nil {
+		return nil, err
+	}
+	return step, t.reserve(step, h)
+}
+
+// deny records that robots.txt forbids a page.
+func (t *turn) deny(h *schema.Host, id schema.ID, forms []string, v robots.Verdict) error {
+	denied := verdictDenied(v)
+	return t.add(h, &schema.Visit{
+		URL: id, Run: t.run.ID, At: t.now.Truncate(time.Millisecond), State: denied.state, Error: denied.err,
+		Rule: schema.Clean(denied.rule, 256), Form: forms[0], FormsKnown: len(forms), Length: -1,
+	})
+}
+
+// formsOf returns the forms under which a page may be asked: first the one that
+// last answered, then the others in byte order; at www. where only that answers.
+func (t *turn) formsOf(id schema.ID, h *schema.Host) ([]string, error) {
+	forms, err := t.tx.Forms(id)
+	if err != nil {
+		return nil, err
+	}
+	if seq := t.store.Latest(id); seq != 0 {
+		v, err := t.tx.Visit(seq)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.Index(forms, v.Form); i > 0 && v.State == schema.Processed {
+			forms = slices.Insert(slices.Delete(slices.Clone(forms), i, i+1), 0, v.Form)
+		}
+	}
+	if !h.WWW {
+		return forms, nil
+	}
+	all := make([]string, 0, 2*len(forms))
+	for _, form := range forms {
+		if www := "https://www." + strings.TrimPrefix(form, "https://"); !isWWW(form, h.Name) && !slices.Contains(forms, www) {
+			all = append(all, www)
+		} else if isWWW(form, h.Name) {
+			all = append(all, form)
+		}
+	}
+	for _, form := range forms {
+		if !slices.Contains(all, form) {
+			all = append(all, form)
+		}
+	}
+	return all, nil
+}

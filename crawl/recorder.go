@@ -1,0 +1,203 @@
+package crawl
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+)
+
+const (
+	maxBatch      = 256
+	maxBatchBytes = 4 << 20
+	maxBatchAge   = 100 * time.Millisecond
+	commitLead    = 4 * time.Millisecond // before the clock of a host runs out
+)
+
+// A recorder owns the durable hosts and the write transaction. It turns outcomes
+// into commits and, after each, tells the scheduler what follows from it.
+type recorder struct {
+	store   *kv.Store
+	set     *settings
+	run     schema.Run
+	log     *slog.Logger
+	onVisit func(Event)
+	started time.Time // of the process; no host is asked before its delay has passed since
+	ticked  time.Time // until when the run's time is counted
+
+	live          map[schema.HostID]*liveHost
+	classes       []hostFacts // by host id
+	parsed        map[schema.HostID]*robots.Rules
+	seeds         map[schema.ID]bool
+	reserved      map[terrain.Cap]int
+	reservedPages int
+}
+
+func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(Event)) *recorder {
+	now := time.Now()
+	return &recorder{
+		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now,
+		live: map[schema.HostID]*liveHost{}, parsed: map[schema.HostID]*robots.Rules{},
+		seeds: map[schema.ID]bool{}, reserved: map[terrain.Cap]int{},
+	}
+}
+
+// A batch is what a commit is made of.
+type batch struct {
+	outcomes []Outcome
+	wakes    []Wake
+	size     int
+	due      time.Time // when it must be committed; zero: it is empty
+}
+
+func (b *batch) add(o Outcome, ready time.Time) {
+	now := time.Now()
+	b.outcomes = append(b.outcomes, o)
+	b.size += 512 + len(o.Robots)
+	for i := range o.Targets {
+		b.size += 64 + len(o.Targets[i].Norm)
+	}
+	b.by(now.Add(maxBatchAge))
+	b.by(ready.Add(-commitLead))
+	if o.throttled() {
+		b.by(now)
+	}
+}
+
+func (b *batch) by(t time.Time) {
+	if b.due.IsZero() || t.Before(b.due) {
+		b.due = t
+	}
+}
+
+func (b *batch) full() bool {
+	return len(b.outcomes) >= maxBatch || len(b.wakes) >= maxBatch || b.size >= maxBatchBytes
+}
+
+// A query is a question about the live state, answered between two commits.
+type query struct {
+	ask  func(*kv.Store) error
+	done chan<- error
+}
+
+// run takes outcomes until the last visitor has closed them, and wakes until
+// the scheduler has. It is the only writer of the store.
+func (r *recorder) loop(ring context.Context, outcomes <-chan Outcome, wakes <-chan Wake, queries <-chan query, effects chan<- Effects) error {
+	defer close(effects)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	b := &batch{}
+	for outcomes != nil {
+		var clock <-chan time.Time
+		if !b.due.IsZero() {
+			timer.Reset(max(0, time.Until(b.due)))
+			clock = timer.C
+		}
+		select {
+		case o, ok := <-outcomes:
+			if !ok {
+				outcomes = nil
+				break
+			}
+			b.add(o, r.readyAfter(&o))
+		case w, ok := <-wakes:
+			if !ok {
+				wakes = nil
+				break
+			}
+			b.wakes = append(b.wakes, w)
+			b.by(time.Now())
+		case q := <-queries:
+			q.done <- q.ask(r.store)
+		case <-clock:
+			b.due = time.Now()
+		}
+		if b.full() || !b.due.IsZero() && !time.Now().Before(b.due) || outcomes == nil {
+			if err := r.commit(ring, b, effects); err != nil {
+				return err
+			}
+			b = &batch{}
+		}
+	}
+	return nil
+}
+
+// readyAfter is when the host of an outcome may be asked again, as far as that
+// is known before the outcome is applied.
+func (r *recorder) readyAfter(o *Outcome) time.Time {
+	return o.FirstByte.Add(r.set.cfg.Crawler.MinimumTimeOnPage)
+}
+
+// commit applies a batch in one transaction, lets depths travel on in as many
+// more as they need, and publishes what follows.
+func (r *recorder) commit(ring context.Context, b *batch, effects chan<- Effects) error {
+	if len(b.outcomes) == 0 && len(b.wakes) == 0 {
+		return nil
+	}
+	published := Effects{Settled: len(b.outcomes), Woken: len(b.wakes)}
+	more := true
+	for first := true; more; first = false {
+		err := r.store.Update(func(tx *kv.Tx) error {
+			t, err := r.turn(tx)
+			if err != nil {
+				return err
+			}
+			if first {
+				err = t.take(b)
+			}
+			if err == nil {
+				err = t.relaxPending()
+			}
+			if err != nil {
+				return err
+			}
+			list, err := t.planAll()
+			published.List = append(published.List, list...)
+			if err == nil {
+				err = t.tx.SetPending(t.work)
+			}
+			more = len(t.work) > 0
+			r.tick()
+			return errJoin(err, tx.PutRun(r.run))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	select {
+	case effects <- published:
+		return nil
+	case <-ring.Done():
+		return ring.Err()
+	}
+}
+
+// take applies outcomes and wakes.
+func (t *turn) take(b *batch) error {
+	for i := range b.outcomes {
+		if err := t.apply(&b.outcomes[i]); err != nil {
+			return err
+		}
+	}
+	for _, w := range b.wakes {
+		live := t.liveOf(w.Host)
+		for _, step := range w.Unsent {
+			live.close(step.ID)
+			live.robots = live.robots && step.Kind != StepRobots
+			t.release(step)
+		}
+		t.touch(w.Host).woken = true
+	}
+	return nil
+}
+
+// tick adds the time since the last commit to the run's.
+func (r *recorder) tick() {
+	now := time.Now()
+	r.run.Running += now.Sub(r.ticked)
+	r.ticked = now
+}

@@ -1,0 +1,250 @@
+package crawl
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// ErrIdentity reports a changed [url] section: the pages of the state file were
+// told apart by other rules.
+var ErrIdentity = errors.New("[url] differs from the state file's")
+
+const metaIdentity = "url identity"
+
+// Begun says which run a crawl continues or begins.
+type Begun struct {
+	Run     schema.Run
+	Resumed bool
+	Changed bool       // the configuration is not the one the run had
+	Before  schema.Run // the run before, if a new one begins; its ID is 0 if there is none
+}
+
+// begin continues the run that is not completed, else begins the next one. It is
+// idempotent: a start that was killed is repeated by the next one.
+func (r *recorder) begin() (Begun, error) {
+	var b Begun
+	err := r.store.Update(func(tx *kv.Tx) error {
+		if err := r.checkIdentity(tx); err != nil {
+			return err
+		}
+		reapply, err := r.chooseRun(tx, &b)
+		if err != nil {
+			return err
+		}
+		if reapply {
+			generation, err := tx.NewGeneration()
+			if err != nil {
+				return err
+			}
+			r.run.Generation = generation
+			if err := tx.SetPending(nil); err != nil {
+				return err
+			}
+		}
+		if err := tx.PutConfig(r.run.Config, r.set.cfg.Effective()); err != nil {
+			return err
+		}
+		return r.seed(tx, reapply)
+	})
+	if err != nil {
+		return b, err
+	}
+	b.Run = r.run
+	return b, r.settlePending()
+}
+
+func (r *recorder) checkIdentity(tx *kv.Tx) error {
+	want := r.set.cfg.URLIdentity()
+	have, err := tx.Meta(metaIdentity)
+	if err != nil {
+		return err
+	}
+	if have == nil {
+		return tx.PutMeta(metaIdentity, []byte(want))
+	}
+	if string(have) != want {
+		return fmt.Errorf("%w: use --fresh, or restore strip-params and max-length", ErrIdentity)
+	}
+	return nil
+}
+
+// chooseRun decides which run to work on, and whether its depths must be derived
+// anew.
+func (r *recorder) chooseRun(tx *kv.Tx, b *Begun) (reapply bool, err error) {
+	runs, err := tx.Runs()
+	if err != nil {
+		return false, err
+	}
+	hash := r.set.cfg.Hash()
+	if n := len(runs); n > 0 && runs[n-1].Status != schema.RunCompleted {
+		r.run = runs[n-1]
+		b.Resumed, b.Changed = true, r.run.Config != hash
+		r.run.Config, r.run.Status, r.run.Reason, r.run.Finished = hash, schema.RunRunning, "", time.Time{}
+		if b.Changed {
+			r.run.Walked = false
+		}
+		return b.Changed, nil
+	}
+	if n := len(runs); n > 0 {
+		b.Before = runs[n-1]
+	}
+	r.run = schema.Run{
+		ID: b.Before.ID + 1, Started: r.started.Truncate(time.Second), Config: hash,
+		FirstVisit: r.store.LastSeq() + 1, Generation: r.store.Generation(),
+	}
+	return b.Before.ID > 0, nil
+}
+
+// seed records the seeds and queues them, at depth 0. After a new generation it
+// lets depths travel again from them and from the sitemaps.
+func (r *recorder) seed(tx *kv.Tx, reapply bool) error {
+	t, err := r.turn(tx)
+	if err != nil {
+		return err
+	}
+	if reapply {
+		if err := t.forgetSitemaps(); err != nil {
+			return err
+		}
+	}
+	for _, origin := range r.set.terrain.Origins() {
+		for _, raw := range origin.Seeds {
+			if err := t.seedURL(raw); err != nil {
+				return err
+			}
+		}
+	}
+	if err := tx.SetPending(t.work); err != nil {
+		return err
+	}
+	return tx.PutRun(r.run)
+}
+
+func (t *turn) seedURL(raw string) error {
+	u, err := t.set.rules.Parse(raw)
+	if err != nil {
+		return err
+	}
+	id, err := t.intern(Target{URL: u, Hash: t.store.Hash(schema.KindPage, u.Norm)}, schema.KindPage, 0)
+	if err != nil || id == 0 {
+		return err
+	}
+	t.seeds[id] = true
+	return t.relax(id, 0, 0, false)
+}
+
+// forgetSitemaps has every host's sitemaps queued again; those that were read in
+// this run pass their pages on without being asked.
+func (t *turn) forgetSitemaps() error {
+	var hosts []schema.HostID
+	err := t.tx.EachHost(1, func(h *schema.Host) (bool, error) {
+		if h.SitemapsRun != 0 {
+			hosts = append(hosts, h.ID)
+		}
+		return true, nil
+	})
+	for _, id := range hosts {
+		if err != nil {
+			break
+		}
+		var h *schema.Host
+		if h, err = t.tx.Host(id); err == nil {
+			h.SitemapsRun = 0
+			t.tx.PutHost(h)
+		}
+	}
+	return err
+}
+
+// settlePending lets depths travel on until nothing is left undone.
+func (r *recorder) settlePending() error {
+	for more := true; more; {
+		err := r.store.Update(func(tx *kv.Tx) error {
+			t, err := r.turn(tx)
+			if err != nil {
+				return err
+			}
+			err = t.relaxPending()
+			more = len(t.work) > 0
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waiting returns the hosts that have something to do, to be woken when their
+// full delay since the start has passed.
+func (r *recorder) waiting() ([]Effect, error) {
+	var effects []Effect
+	err := r.store.View(func(tx *kv.Tx) error {
+		return tx.EachHost(1, func(h *schema.Host) (bool, error) {
+			if e, ok := r.atStart(h); ok {
+				effects = append(effects, e)
+			}
+			return true, nil
+		})
+	})
+	return effects, err
+}
+
+func (r *recorder) atStart(h *schema.Host) (Effect, bool) {
+	queued := h.Waiting > 0 && h.Generation == r.store.Generation()
+	retries := len(h.Retries) > 0 && h.Run == r.run.ID
+	if !queued && !retries {
+		return Effect{}, false
+	}
+	clampClocks(r.set.cfg, h, r.started)
+	e := Effect{Host: h.ID, Wake: true, Ready: r.started, Limit: 1, Priority: 255, Suspension: h.Suspension}
+	if live, ok := r.live[h.ID]; ok {
+		e.Ready = live.ready
+	} else if h.Requests > 0 {
+		e.Ready = r.started.Add(fullDelay(r.set.cfg, h))
+		r.liveOf(h.ID).ready = e.Ready
+	}
+	if h.SuspendedTo.After(e.Ready) {
+		e.Ready = h.SuspendedTo
+	}
+	if queued && len(h.Queues) > 0 {
+		e.Priority = h.Queues[0].Priority
+	}
+	return e, true
+}
+
+// end writes down that the walk is over, or was interrupted, and why.
+func (r *recorder) end(walked bool, reason string) error {
+	r.tick()
+	r.run.Walked = walked
+	r.run.Reason = reason
+	if !walked {
+		r.run.Status, r.run.Finished = schema.RunInterrupted, time.Now().Truncate(time.Second)
+	}
+	return r.store.Update(func(tx *kv.Tx) error { return tx.PutRun(r.run) })
+}
+
+// completion says why nothing is left to do.
+func (r *recorder) completion() string {
+	if limit := r.set.cfg.Crawler.MaxPages; limit > 0 && r.run.Pages >= limit {
+		return fmt.Sprintf("max-pages = %d", limit)
+	}
+	return "the frontier is empty"
+}
+
+// keepClocks returns the hosts that may not be asked yet, with nothing else of
+// what was being done.
+func (r *recorder) keepClocks() map[schema.HostID]*liveHost {
+	now := time.Now()
+	kept := map[schema.HostID]*liveHost{}
+	for id, l := range r.live {
+		if l.ready.After(now) {
+			kept[id] = &liveHost{ready: l.ready, resolved: l.resolved}
+		}
+	}
+	return kept
+}

@@ -1,0 +1,261 @@
+package crawl
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/crawl/sitemap"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A visitor makes one request at a time and tells what it found. It owns
+// nothing but its buffers.
+type visitor struct {
+	hash      func(schema.URLKind, string) uint64
+	extractor *page.Extractor
+	under     *settings // that extractor was made for
+}
+
+// run asks until the scheduler closes steps. It returns an outcome for every
+// step, whatever happens to the request; only the end of the ring keeps it.
+func (v *visitor) run(ring, asking context.Context, steps <-chan Step, outcomes chan<- Outcome) error {
+	for step := range steps {
+		select {
+		case outcomes <- v.visit(asking, step):
+		case <-ring.Done():
+			return ring.Err()
+		}
+	}
+	return nil
+}
+
+func (v *visitor) visit(ctx context.Context, step Step) Outcome {
+	if step.Kind == StepResolve {
+		return v.resolve(ctx, step)
+	}
+	s := step.Settings
+	o := Outcome{Step: step, RetryAfter: -1, Length: -1}
+	resp, err := s.client.Do(ctx, fetch.Request{
+		Method:       method(step.Kind),
+		URL:          step.URL,
+		ETag:         step.ETag,
+		LastModified: step.Modified,
+		Timeout:      step.Timeout,
+		Accept:       v.limit(step),
+	})
+	if err != nil {
+		o.fail(err)
+	}
+	if resp != nil {
+		o.answer(resp)
+	}
+	if o.FirstByte.IsZero() {
+		o.FirstByte = time.Now()
+	}
+	if o.Done.Before(o.FirstByte) {
+		o.Done = o.FirstByte
+	}
+	if o.answered() {
+		v.read(&o, resp)
+	}
+	return o
+}
+
+func method(k StepKind) string {
+	if k == StepHead {
+		return http.MethodHead
+	}
+	return http.MethodGet
+}
+
+// resolve looks an address up, so that hosts of one address share its clock. A
+// failure is left to the request that follows, which meets it too.
+func (v *visitor) resolve(ctx context.Context, step Step) Outcome {
+	o := Outcome{Step: step, RetryAfter: -1, Length: -1}
+	addresses, err := step.Settings.client.Resolve(ctx, weburl.Host(step.URL))
+	if err == nil && len(addresses) > 0 {
+		o.Address = addresses[0].String()
+	}
+	o.FirstByte = time.Now()
+	o.Done = o.FirstByte
+	return o
+}
+
+// limit says how much of a body may be read, once the headers are known.
+func (v *visitor) limit(step Step) func(int, http.Header) int64 {
+	s := step.Settings
+	return func(status int, header http.Header) int64 {
+		switch {
+		case status < 200 || status > 299 || step.Kind == StepHead:
+			return 0
+		case step.Kind == StepRobots:
+			return robots.MaxBytes
+		case step.URLKind == schema.KindSitemap:
+			return sitemap.DefaultLimits().Bytes
+		case !s.accepts(header.Get("Content-Type")):
+			return 0
+		}
+		return s.cfg.Content.MaxResponseBytes
+	}
+}
+
+func (o *Outcome) fail(err error) {
+	o.Cause, o.Error = fetch.BadResponse, schema.Clean(err.Error(), 256)
+	var e *fetch.Error
+	if errors.As(err, &e) {
+		o.Cause = e.Cause
+	}
+	// A robots.txt or sitemap beyond its limit is read as far as the limit.
+	if o.Cause == fetch.TooLarge && (o.Step.Kind == StepRobots || o.Step.URLKind == schema.KindSitemap) {
+		o.Cause, o.Error = fetch.None, ""
+	}
+}
+
+// answer takes over what the headers say.
+func (o *Outcome) answer(resp *fetch.Response) {
+	o.Status, o.FirstByte, o.Done = resp.Status, resp.FirstByte, resp.Done
+	if a := resp.Remote.Addr(); a.IsValid() {
+		o.Address = a.Unmap().String()
+	}
+	get := func(name string, max int) string { return schema.Clean(resp.Header.Get(name), max) }
+	o.ContentType = get("Content-Type", 128)
+	o.LastModified = get("Last-Modified", 64)
+	o.ETag = exact(resp.Header.Get("ETag"), 256)
+	o.Date = get("Date", 64)
+	o.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), time.Now())
+}
+
+// exact keeps a value that must be sent back as it came, or none.
+func exact(s string, max int) string {
+	if len(s) > max || schema.Clean(s, max) != s {
+		return ""
+	}
+	return s
+}
+
+// retryAfter reads seconds or an HTTP date (RFC 9110 section 10.2.3); -1 if the
+// value is neither.
+func retryAfter(value string, now time.Time) time.Duration {
+	value = strings.TrimSpace(value)
+	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if strings.Trim(value, "0123456789") == "" && value != "" {
+		return 1 << 62 // more seconds than fit
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return -1
+	}
+	return max(0, at.Sub(now))
+}
+
+// read makes sense of the body.
+func (v *visitor) read(o *Outcome, resp *fetch.Response) {
+	step := o.Step
+	if o.Status >= 300 && o.Status < 400 && o.Status != http.StatusNotModified {
+		v.redirect(o, resp.Header.Get("Location"))
+		return
+	}
+	if o.Status < 200 || o.Status > 299 || step.Kind == StepHead {
+		return
+	}
+	switch {
+	case step.Kind == StepRobots:
+		o.Robots = resp.Body
+	case step.URLKind == schema.KindSitemap:
+		v.sitemap(o, resp.Body)
+	case step.Settings.accepts(o.ContentType):
+		v.page(o, resp)
+	}
+}
+
+func (v *visitor) redirect(o *Outcome, location string) {
+	if location == "" {
+		o.BadLocation = "redirect without Location"
+		return
+	}
+	base, err := o.Step.Settings.rules.Base(o.Step.URL)
+	if err == nil {
+		var to weburl.URL
+		if to, err = base.Parse(location); err == nil {
+			o.Location = &Target{URL: to, Hash: v.hash(schema.KindPage, to.Norm)}
+			return
+		}
+	}
+	o.BadLocation = schema.Clean("unusable Location: "+err.Error(), 256)
+}
+
+func (v *visitor) page(o *Outcome, resp *fetch.Response) {
+	s := o.Step.Settings
+	o.Length, o.SHA256 = resp.Size, sha256.Sum256(resp.Body)
+	p := &page.Page{}
+	if isHTML(o.ContentType) && len(resp.Body) > 0 {
+		if parsed, err := v.extract(o.Step, o.ContentType, resp.Body); err == nil {
+			p = &parsed
+		}
+	}
+	tag := page.ParseRobotsTag(resp.Header.Values("X-Robots-Tag"), s.cfg.UserAgent.CrawlerName)
+	p.NoIndex = p.NoIndex || tag.NoIndex
+	p.NoFollow = p.NoFollow || tag.NoFollow
+	p.NoArchive = p.NoArchive || tag.NoArchive
+	o.Page = p
+	o.Targets = make([]Target, len(p.Links))
+	for i, link := range p.Links {
+		o.Targets[i] = Target{URL: link.URL, Hash: v.hash(schema.KindPage, link.URL.Norm), Forms: link.Forms}
+	}
+}
+
+func (v *visitor) extract(step Step, contentType string, body []byte) (page.Page, error) {
+	s := step.Settings
+	base, err := s.rules.Base(step.URL)
+	if err != nil {
+		return page.Page{}, err
+	}
+	if v.under != s {
+		v.under = s
+		v.extractor = page.NewExtractor(page.Options{
+			MaxLinks: s.cfg.Crawler.MaxLinksPerPage, Agent: s.cfg.UserAgent.CrawlerName, Extracts: s.extracts,
+		})
+	}
+	return v.extractor.Extract(body, contentType, base, step.Norm), nil
+}
+
+func (v *visitor) sitemap(o *Outcome, body []byte) {
+	file, err := sitemap.Parse(body, o.Step.URL, o.ContentType, sitemap.DefaultLimits())
+	if err != nil {
+		o.Error = schema.Clean(err.Error(), 256)
+	}
+	o.Length, o.SHA256, o.Sitemap = int64(len(body)), sha256.Sum256(body), &file
+	o.Entries = v.targets(o.Step.Settings, schema.KindPage, file.Entries)
+	o.Files = v.targets(o.Step.Settings, schema.KindSitemap, file.Children)
+}
+
+func (v *visitor) targets(s *settings, kind schema.URLKind, entries []sitemap.Entry) []Target {
+	targets := make([]Target, len(entries))
+	for i, e := range entries {
+		if u, err := s.rules.Parse(e.Loc); err == nil {
+			targets[i] = Target{URL: u, Hash: v.hash(kind, u.Norm)}
+		}
+	}
+	return targets
+}
+
+// isLiteral reports whether a host is an IP address, which needs no look-up.
+func isLiteral(host string) bool {
+	if ap, err := netip.ParseAddrPort(host); err == nil {
+		return ap.IsValid()
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil
+}

@@ -33,7 +33,7 @@ func Demo(s *Server) []string {
 // state and every output in dir.
 func DemoConfig(addr, caFile, dir string) string {
 	in := func(name string) string { return tomlString(filepath.Join(dir, name)) }
-	return fmt.Sprintf(demoConfig(),
+	return fmt.Sprintf(demoConfig,
 		in("ripple.bolt"), in("ripple.db"), in("summary.md"), in("graph.gexf"), in("map.html"),
 		in("report.json"), tomlString(caFile), tomlString(addr))
 }
@@ -44,8 +44,8 @@ func tomlString(s string) string {
 	return string(b)
 }
 
-func demoConfig() string {
-	return `# The demonstration: a small web on this machine, crawled as a real one would be.
+// demoConfig has a gap for each path, the certificate and the address.
+const demoConfig = `# The demonstration: a small web on this machine, crawled as a real one would be.
 
 [crawler]
 max-depth = 3
@@ -105,4 +105,3 @@ name = "author"
 selector = 'meta[name="author"]'
 attr = "content"
 `
-}

@@ -14,18 +14,19 @@ import (
 	"time"
 )
 
-// Every fault must be what it says: the table gives what a client of Go sees.
-func TestFaults(t *testing.T) {
-	s := newServer(t)
-	body := "<title>t</title>" + strings.Repeat("<p>text</p>", 100)
-	for _, f := range Faults() {
-		s.Host(f.String()+".test").Page("/", body).Fault(f).Every(time.Millisecond)
-	}
-	tests := map[Fault]struct {
-		head string // part of the error of the request, or "" for an answer
-		read string // part of the error of reading at most 4 MB, "" for none, "more" if 4 MB did not end it
-	}{
-		HeaderDrip:        {head: "deadline"},
+// patience is how long a fault that has no end is borne.
+const patience = 60 * time.Millisecond
+
+// A sighting is what a client of Go sees of a fault.
+type sighting struct {
+	head string // part of the error of the request, or "" for an answer
+	read string // part of the error of reading at most 4 MB, "" for none, "more" if 4 MB did not end it
+}
+
+func faultsSeen() map[Fault]sighting {
+	return map[Fault]sighting{
+
+		HeaderDrip:        {head: "canceled"},
 		EndlessHeader:     {head: "server response headers exceeded"},
 		ControlLocation:   {head: "malformed MIME header"},
 		Status99:          {head: "malformed HTTP status code"},
@@ -37,13 +38,13 @@ func TestFaults(t *testing.T) {
 		Truncated:         {read: "unexpected EOF"},
 		TruncatedChunks:   {read: "unexpected EOF"},
 		BadChunk:          {read: "invalid byte in chunk length"},
-		LengthTooLong:     {read: "deadline"},
+		LengthTooLong:     {read: "canceled"},
 		LengthTooShort:    {},
-		Silence:           {head: "deadline"},
+		Silence:           {head: "canceled"},
 		BigHeader:         {head: "header"},
 		EndlessEarlyHints: {head: "header list too large"},
 		ManyCookies:       {},
-		BodyDrip:          {read: "deadline"},
+		BodyDrip:          {read: "canceled"},
 		EndlessBody:       {read: "more"},
 		GzipBomb:          {},
 		BrotliBomb:        {},
@@ -51,6 +52,16 @@ func TestFaults(t *testing.T) {
 		NestedGzipBomb:    {},
 		GzipFileBomb:      {},
 	}
+}
+
+// Every fault must be what it says.
+func TestFaults(t *testing.T) {
+	s := newServer(t)
+	body := "<title>t</title>" + strings.Repeat("<p>text</p>", 100)
+	for _, f := range Faults() {
+		s.Host(f.String()+".test").Page("/", body).Fault(f).Every(time.Millisecond)
+	}
+	tests := faultsSeen()
 	c := newClient(t, s)
 	c.Transport.(*http.Transport).DisableCompression = true
 	c.Transport.(*http.Transport).MaxResponseHeaderBytes = 256 << 10
@@ -60,8 +71,11 @@ func TestFaults(t *testing.T) {
 			if !ok {
 				t.Fatal("no expectation")
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), patience(f))
+			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
+			if want.head == "canceled" {
+				defer time.AfterFunc(patience, cancel).Stop()
+			}
 			resp, err := c.Do(request(t, ctx, "https://"+f.String()+".test/"))
 			if !matches(err, want.head) {
 				t.Fatalf("request ended with %v, want %q", err, want.head)
@@ -70,6 +84,9 @@ func TestFaults(t *testing.T) {
 				return
 			}
 			defer resp.Body.Close()
+			if want.read == "canceled" {
+				defer time.AfterFunc(patience, cancel).Stop()
+			}
 			n, err := io.Copy(io.Discard, io.LimitReader(resp.Body, 4<<20))
 			if want.read == "more" && n == 4<<20 {
 				return
@@ -79,15 +96,6 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
-}
-
-// patience is short for faults that only a time-out ends.
-func patience(f Fault) time.Duration {
-	switch f {
-	case HeaderDrip, Silence, LengthTooLong, BodyDrip:
-		return 60 * time.Millisecond
-	}
-	return 20 * time.Second
 }
 
 func request(t testing.TB, ctx context.Context, url string) *http.Request {

@@ -237,3 +237,20 @@ func cpuTime() time.Duration {
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// A server that is closed at once leaves nothing behind.
+func TestServerCloseAtOnce(t *testing.T) {
+	for range 20 {
+		s, err := New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := net.Dial("tcp", s.Addr()); err == nil {
+			c.Close()
+			t.Fatal("it still listens")
+		}
+	}
+}

@@ -8,10 +8,9 @@
 // itself is always allowed, and so is everything that no rule matches.
 //
 // Robots files come from strangers, so [Parse] never fails and takes linear time and
-// memory, whatever it is given, and [Rules.Check] takes time in the length of the rules
-// that can match at all, without backtracking. Fetching, status codes and caching are the
-// caller's: a robots.txt that does not exist is [AllowAll], one that cannot be had is
-// [DisallowAll].
+// memory, whatever it is given, and [Rules.Check] never backtracks. Fetching, status
+// codes and caching are the caller's: a robots.txt that does not exist is [AllowAll], one
+// that cannot be had is [DisallowAll].
 package robots
 
 import (
@@ -68,7 +67,8 @@ func (r *Rules) CrawlDelay() (time.Duration, bool) { return r.delay, r.hasDelay 
 func (r *Rules) Sitemaps() []string { return r.sitemaps[:len(r.sitemaps):len(r.sitemaps)] }
 
 // Check decides on the path and query of a URL as they are requested, such as
-// "/search?q=a". An empty path means "/"; a fragment is ignored.
+// "/search?q=a". An empty path means "/"; a fragment is ignored. The time it takes grows
+// with the length of the path, which is the caller's to bound.
 func (r *Rules) Check(pathQuery string) Verdict {
 	t := newTarget(pathQuery)
 	if t.path == "/robots.txt" || strings.HasPrefix(t.path, "/robots.txt?") {

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	maxGzip  = 4         // files gzipped more often are no sitemaps
-	maxToken = 128 << 10 // bytes of one tag, comment or run of text
-	prologue = 1024      // bytes in which an XML declaration is looked for
+	maxGzip  = 4        // files gzipped more often are no sitemaps
+	maxToken = 64 << 10 // bytes of one tag, comment or run of text; more is read in pieces
+	prologue = 1024     // bytes in which an XML declaration is looked for
 )
 
 var (

@@ -39,6 +39,11 @@ func TestParse(t *testing.T) {
 			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{{Loc: "https://example.com/a.xml.gz", LastMod: day}}}},
 		{"both in one", `<sitemapindex><sitemap><loc>/a.xml</loc></sitemap><url><loc>/a</loc></url></sitemapindex>`,
 			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")}, Entries: []sitemap.Entry{entry("/a")}}},
+		{"several in one", urlset("<url><loc>/a</loc><loc>/b</loc><changefreq>daily</changefreq></url>"),
+			urls(entry("/a"), sitemap.Entry{Loc: "https://example.com/b", ChangeFreq: "daily"})},
+		{"no loc", "<sitemapindex><sitemap>\nhttps://example.com/a.xml\n</sitemap><sitemap>b.xml</sitemap></sitemapindex>",
+			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")}, Skipped: 1}},
+		{"wrapped", urlset("<url><loc><url>/a</url></loc></url><url><loc><b>/b</b></loc></url>"), urls(entry("/a"), entry("/b"))},
 		{"prefix", `<s:urlset xmlns:s="x"><s:url><s:loc>/a</s:loc><i:loc>/i.png</i:loc><loc>/no</loc></s:url></s:urlset>`, urls(entry("/a"))},
 		{"upper case", `<URLSET><URL><LOC>/a</LOC></URL></URLSET>`, urls(entry("/a"))},
 		{"CDATA", urlset(loc("<![CDATA[/a?b&c]]>")), urls(entry("/a?b&c"))},
@@ -181,6 +186,16 @@ func TestLimits(t *testing.T) {
 		if err != nil || f.Truncated != tt.cut || tt.want >= 0 && len(f.Entries) != tt.want {
 			t.Errorf("%s: %d entries, truncated %v, %v; want %d, %v", tt.name, len(f.Entries), f.Truncated, err, tt.want, tt.cut)
 		}
+	}
+}
+
+func TestKindString(t *testing.T) {
+	var got []string
+	for k := range sitemap.Atom + 2 {
+		got = append(got, k.String())
+	}
+	if diff := cmp.Diff([]string{"unknown", "urlset", "index", "text", "rss", "atom", "unknown"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -19,17 +19,24 @@ const utf8Name = "utf-8"
 func Decode(body []byte, contentType string) ([]byte, string) {
 	e, name := encodingOf(body, contentType)
 	if name == utf8Name {
-		body = bytes.TrimPrefix(body, []byte("\ufeff"))
-		return bytes.ToValidUTF8(body, []byte("\ufffd")), name
+		return valid(bytes.TrimPrefix(body, []byte("\ufeff"))), name
 	}
 	if e == nil {
 		return body, name
 	}
 	text, err := e.NewDecoder().Bytes(body)
 	if err != nil {
-		text = bytes.ToValidUTF8(body, []byte("\ufffd"))
+		text = body
 	}
-	return text, name
+	return valid(text), name
+}
+
+// valid replaces what is not UTF-8; [bytes.ToValidUTF8] alone would copy, slowly.
+func valid(text []byte) []byte {
+	if utf8.Valid(text) {
+		return text
+	}
+	return bytes.ToValidUTF8(text, []byte("\ufffd"))
 }
 
 // encodingOf names the encoding of a body; it is nil where the bytes can be read

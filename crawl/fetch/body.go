@@ -1,8 +1,6 @@
 package fetch
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +10,7 @@ import (
 const (
 	sniffBytes = 512
 	chunkBytes = 32 << 10
+	maxLimit   = 1 << 40  // keeps sums of limits in an int64
 	drainBytes = 16 << 10 // read to keep a connection, rather than pay a handshake
 )
 
@@ -25,7 +24,7 @@ func (c *Client) readBody(x *exchange, raw *http.Response, req *Request, res *Re
 	}
 	limit := c.maxBytes
 	if req.Accept != nil {
-		limit = req.Accept(raw.StatusCode, raw.Header)
+		limit = min(req.Accept(raw.StatusCode, raw.Header), maxLimit)
 	}
 	switch {
 	case body.absent():
@@ -139,22 +138,13 @@ func (b *bodyReader) drain() {
 // explain names the cause of an error: a limit that was passed, what the
 // connection said, or else what the decoder did.
 func (b *bodyReader) explain(err error) error {
-	if cause := limitOf(b.exchange); cause != nil {
-		return cause
+	if ended := b.exchange.ended(); ended != nil {
+		return ended
 	}
 	if b.wire.err != nil {
 		err = b.wire.err
 	}
 	return asError(err, bodyCause(err), "read body")
-}
-
-// limitOf returns the limit that ended the exchange, or nil.
-func limitOf(x *exchange) error {
-	var limit *Error
-	if errors.As(context.Cause(x.ctx), &limit) {
-		return limit
-	}
-	return nil
 }
 
 func (b *bodyReader) close() {

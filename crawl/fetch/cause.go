@@ -17,8 +17,8 @@ const (
 	Refused              // connection refused
 	RefusedAddress       // not a public address (SPEC 13)
 	ConnectTimeout
-	NoRoute
-	TLS // certificate, protocol
+	NoRoute // unreachable network or host; also a lack of local sockets
+	TLS     // certificate, protocol
 	TLSTimeout
 	Timeout     // after connecting: no whole header in time
 	Reset       // the connection ended before the header, or was reset

@@ -148,15 +148,32 @@ func TestClose(t *testing.T) {
 		start := time.Now()
 		c.Close()
 		for range 2 {
-			if err := <-failed; err == nil {
-				t.Error("answered")
+			if err := <-failed; causeOf(t, err) != Cancelled {
+				t.Error(err)
 			}
 		}
-		if _, err := c.Do(t.Context(), Request{URL: "https://192.0.2.1/"}); err == nil {
-			t.Error("answered after the end")
+		if _, err := c.Do(t.Context(), Request{URL: "https://192.0.2.1/"}); causeOf(t, err) != Cancelled {
+			t.Errorf("after the end: %v", err)
 		}
 		if n.open != 0 || time.Since(start) != 0 {
 			t.Errorf("%d connections open after %v", n.open, time.Since(start))
 		}
 	})
+}
+
+// Connections that the transport does not count, idle HTTP/2 ones, are bounded too.
+func TestCrowded(t *testing.T) {
+	crowds := 0
+	d := &dialler{most: 2, crowded: func() { crowds++ }, open: map[*conn]struct{}{}}
+	defer d.close()
+	for n, want := range []int{0, 0, 1} {
+		client, server := net.Pipe()
+		defer server.Close()
+		if _, err := d.track(client); err != nil {
+			t.Fatal(err)
+		}
+		if crowds != want {
+			t.Errorf("crowded %d times by %d connections, want %d", crowds, n+1, want)
+		}
+	}
 }

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/netip"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +42,7 @@ type exchange struct {
 	sent      bool // the header, on that connection
 	reused    bool // that connection had served before
 	repeated  bool
+	barred    bool // from another connection
 	tunnelled bool  // the proxy, if any, has done its part
 	tlsErr    error // of the handshake
 	conn      net.Conn
@@ -76,101 +75,6 @@ func (x *exchange) end() {
 	if x.timer != nil {
 		x.timer.Stop()
 	}
-}
-
-// traced returns the context of the request: it carries the exchange, to which
-// the transport reports.
-func (x *exchange) traced() context.Context {
-	ctx := context.WithValue(x.ctx, exchangeKey{}, x)
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn:              x.wantConn,
-		GotConn:              x.gotConn,
-		TLSHandshakeStart:    x.handshake,
-		TLSHandshakeDone:     x.handshook,
-		WroteHeaders:         x.wroteHeaders,
-		GotFirstResponseByte: x.gotFirstByte,
-	})
-}
-
-// wantConn is called before each sending. It lets a request that died on a
-// kept-alive connection go out once more, and nothing else.
-func (x *exchange) wantConn(string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.sent && (!x.reused || x.repeated) {
-		x.cancel(&Error{Cause: Reset, Op: "send", Err: errors.New("the server ended the connection without an answer")})
-	}
-	x.repeated = x.repeated || x.sent
-	x.got, x.sent = false, false
-}
-
-func (x *exchange) gotConn(info httptrace.GotConnInfo) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.ctx.Err() != nil {
-		info.Conn.Close() // or the request could still slip out
-	}
-	x.got, x.reused, x.conn, x.tunnelled = true, info.Reused, info.Conn, true
-	x.phase = max(x.phase, waiting)
-}
-
-func (x *exchange) wroteHeaders() {
-	x.mu.Lock()
-	x.sent = true
-	x.mu.Unlock()
-}
-
-func (x *exchange) gotFirstByte() {
-	x.mu.Lock()
-	if x.first.IsZero() {
-		x.first = time.Now()
-	}
-	x.mu.Unlock()
-}
-
-// enter notes how far the dial is. A dial that the request no longer waits for
-// changes nothing.
-func (x *exchange) enter(p phase) {
-	x.mu.Lock()
-	if !x.got {
-		x.phase = p
-	}
-	x.mu.Unlock()
-}
-
-func (x *exchange) handshake() {
-	if x.route.proxy != nil && x.route.proxy.Scheme != "https" {
-		x.tunnel()
-	}
-	x.enter(handshaking)
-}
-
-func (x *exchange) handshook(_ tls.ConnectionState, err error) {
-	x.mu.Lock()
-	if !x.got {
-		x.tlsErr = err
-	}
-	x.mu.Unlock()
-}
-
-func (x *exchange) tunnel() {
-	x.mu.Lock()
-	x.tunnelled = true
-	x.mu.Unlock()
-}
-
-// proxyOf is the transport's Proxy: the route was chosen before.
-func proxyOf(r *http.Request) (*url.URL, error) {
-	return exchangeOf(r.Context()).route.proxy, nil
-}
-
-// tunnelAnswer is the transport's OnProxyConnectResponse.
-func tunnelAnswer(ctx context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
-	if res.StatusCode != http.StatusOK {
-		return &Error{Cause: Proxy, Op: "connect", Err: fmt.Errorf("the proxy answered %d", res.StatusCode)}
-	}
-	exchangeOf(ctx).tunnel()
-	return nil
 }
 
 // await starts the clock up to the last header.
@@ -244,13 +148,22 @@ func (x *exchange) expired() *Error {
 	return e
 }
 
+// ended returns the limit that ended the exchange, or the caller's end, or nil.
+func (x *exchange) ended() *Error {
+	cause := context.Cause(x.ctx)
+	if cause == nil {
+		return nil
+	}
+	return asError(cause, Cancelled, "request")
+}
+
 // headerError explains why there are no headers.
 func (x *exchange) headerError(err error) error {
 	x.mu.Lock()
 	tunnelled, tlsErr, got := x.tunnelled, x.tlsErr, x.got
 	x.mu.Unlock()
-	var known *Error
-	if errors.As(context.Cause(x.ctx), &known) || errors.As(err, &known) {
+	known := x.ended()
+	if known != nil || errors.As(err, &known) {
 		if !tunnelled && known.Cause.Connection() {
 			known = &Error{Cause: Proxy, Op: known.Op, Err: known}
 		}
@@ -280,8 +193,16 @@ func (x *exchange) abandon(err error) {
 	c, ok := x.conn.(*tls.Conn)
 	x.mu.Unlock()
 	if ok && c.ConnectionState().NegotiatedProtocol == "h2" {
-		c.Close()
+		sever(c)
 	}
+}
+
+// sever closes a connection without a word to the peer, for which TLS may wait.
+func sever(c net.Conn) {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	c.Close()
 }
 
 // response takes what is known when the headers are in.

@@ -136,13 +136,16 @@ func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Respons
 	return res, err
 }
 
-// fail gives an error its URL. The caller's cancellation explains any failure
-// that it meets.
+// fail gives an error its URL. The end of the caller's context, or of the client,
+// explains any failure that it meets.
 func (c *Client) fail(ctx context.Context, err error, rawURL string) *Error {
 	e := *asError(err, BadResponse, "request")
 	e.URL = rawURL
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		e.Cause, e.Err = Cancelled, context.Cause(ctx)
+	case c.dialler.ctx.Err() != nil:
+		e.Cause = Cancelled
 	}
 	return &e
 }

@@ -86,7 +86,7 @@ func hungUp(err error) bool {
 	}
 	text := err.Error()
 	for _, end := range []string{"server closed idle connection", "GOAWAY", "client connection lost",
-		"client conn not usable", "client conn is closed", "client connection force closed"} {
+		"client conn not usable", "client conn is closed", "client connection force closed", "client conn could not be established"} {
 		if strings.Contains(text, end) {
 			return true
 		}

@@ -1,0 +1,91 @@
+package fetch
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestAcceptAndCut(t *testing.T) {
+	body := strings.Repeat("0123456789", 100)
+	c, url := serve(t, Config{Compress: true}, func(w http.ResponseWriter, r *http.Request) {
+		data := []byte(body)
+		if r.URL.Path == "/gzip" {
+			w.Header().Set("Content-Encoding", "gzip")
+			data = encode(t, data, "gzip")
+		}
+		w.Header().Set("Content-Type", "text/html")
+		w.Write(data)
+	})
+	tests := []struct {
+		path  string
+		limit int64
+		cut   bool
+		want  int
+		cause Cause
+	}{
+		{"/", 1000, false, 1000, None},
+		{"/", 999, false, 0, TooLarge}, // declared: not a byte is read
+		{"/", 999, true, 999, None},
+		{"/", 0, false, 0, None},
+		{"/gzip", 1000, false, 1000, None},
+		{"/gzip", 999, false, 999, TooLarge},
+		{"/gzip", 999, true, 999, None},
+	}
+	for _, tt := range tests {
+		limit := func(status int, h http.Header) int64 {
+			if status != 200 || h.Get("Content-Type") != "text/html" {
+				t.Errorf("asked with %d, %v", status, h)
+			}
+			return tt.limit
+		}
+		res, err := c.Do(context.Background(), Request{URL: url + tt.path, Accept: limit, Cut: tt.cut})
+		if causeOf(t, err) != tt.cause || string(res.Body) != body[:tt.want] || res.Size != int64(tt.want) {
+			t.Errorf("%+v: %d bytes, %v", tt, len(res.Body), err)
+		}
+	}
+}
+
+func TestSniff(t *testing.T) {
+	tests := []struct {
+		body, encoding, want string
+		status               int
+	}{
+		{"<!doctype html><title>x</title>", "", "text/html; charset=utf-8", 200},
+		{"<!doctype html>" + strings.Repeat("x", 99_999), "gzip", "text/html; charset=utf-8", 200},
+		{"\x89PNG\r\n\x1a\n", "", "image/png", 200},
+		{"", "", "", 200},
+		{"<html>", "", "", 404},
+	}
+	for _, tt := range tests {
+		c, url := serve(t, Config{Compress: true}, func(w http.ResponseWriter, r *http.Request) {
+			w.Header()["Content-Type"] = nil
+			if tt.encoding != "" {
+				w.Header().Set("Content-Encoding", tt.encoding)
+			}
+			w.WriteHeader(tt.status)
+			w.Write(encode(t, []byte(tt.body), tt.encoding))
+		})
+		var asked string
+		res, err := c.Do(context.Background(), Request{URL: url, Accept: func(_ int, h http.Header) int64 {
+			asked = h.Get("Content-Type")
+			return 1 << 20
+		}})
+		if err != nil || res.Sniffed != tt.want || asked != tt.want || string(res.Body) != tt.body {
+			t.Errorf("%.20q: sniffed %q, asked %q, %d bytes, %v", tt.body, res.Sniffed, asked, len(res.Body), err)
+		}
+	}
+}
+
+func TestHead(t *testing.T) {
+	c, url := serve(t, Config{Compress: true, KeepAlive: true}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Length", "1000000000")
+	})
+	res, err := c.Do(context.Background(), Request{Method: "HEAD", URL: url, Accept: func(int, http.Header) int64 { return 1 }})
+	if err != nil || res.Status != 200 || len(res.Body) != 0 || res.Header.Get("Content-Length") != "1000000000" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}

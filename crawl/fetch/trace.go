@@ -1,0 +1,108 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"time"
+)
+
+// traced returns the context of the request: it carries the exchange, to which
+// the transport reports.
+func (x *exchange) traced() context.Context {
+	ctx := context.WithValue(x.ctx, exchangeKey{}, x)
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn:              x.wantConn,
+		GotConn:              x.gotConn,
+		TLSHandshakeStart:    x.handshake,
+		TLSHandshakeDone:     x.handshook,
+		WroteHeaders:         x.wroteHeaders,
+		GotFirstResponseByte: x.gotFirstByte,
+	})
+}
+
+// wantConn is called before each sending. It lets a request that died on a
+// kept-alive connection go out once more, and nothing else.
+func (x *exchange) wantConn(string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.sent && (!x.reused || x.repeated) {
+		x.barred = true
+		x.cancel(&Error{Cause: Reset, Op: "send", Err: errors.New("the server ended the connection without an answer")})
+	}
+	x.repeated = x.repeated || x.sent
+	x.got, x.sent = false, false
+}
+
+func (x *exchange) gotConn(info httptrace.GotConnInfo) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.barred {
+		sever(info.Conn) // or the request could still slip out
+	}
+	x.got, x.reused, x.conn, x.tunnelled = true, info.Reused, info.Conn, true
+	x.phase = max(x.phase, waiting)
+}
+
+func (x *exchange) wroteHeaders() {
+	x.mu.Lock()
+	x.sent = true
+	x.mu.Unlock()
+}
+
+func (x *exchange) gotFirstByte() {
+	x.mu.Lock()
+	if x.first.IsZero() {
+		x.first = time.Now()
+	}
+	x.mu.Unlock()
+}
+
+// enter notes how far the dial is. A dial that the request no longer waits for
+// changes nothing.
+func (x *exchange) enter(p phase) {
+	x.mu.Lock()
+	if !x.got {
+		x.phase = p
+	}
+	x.mu.Unlock()
+}
+
+func (x *exchange) handshake() {
+	if x.route.proxy != nil && x.route.proxy.Scheme != "https" {
+		x.tunnel()
+	}
+	x.enter(handshaking)
+}
+
+func (x *exchange) handshook(_ tls.ConnectionState, err error) {
+	x.mu.Lock()
+	if !x.got {
+		x.tlsErr = err
+	}
+	x.mu.Unlock()
+}
+
+func (x *exchange) tunnel() {
+	x.mu.Lock()
+	x.tunnelled = true
+	x.mu.Unlock()
+}
+
+// proxyOf is the transport's Proxy: the route was chosen before.
+func proxyOf(r *http.Request) (*url.URL, error) {
+	return exchangeOf(r.Context()).route.proxy, nil
+}
+
+// tunnelAnswer is the transport's OnProxyConnectResponse.
+func tunnelAnswer(ctx context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
+	if res.StatusCode != http.StatusOK {
+		return &Error{Cause: Proxy, Op: "connect", Err: fmt.Errorf("the proxy answered %d", res.StatusCode)}
+	}
+	exchangeOf(ctx).tunnel()
+	return nil
+}

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -361,6 +362,11 @@ func TestEditDistance(t *testing.T) {
 // lies on a line of the text and is one line itself.
 func FuzzParse(f *testing.F) {
 	f.Add(minimal)
+	full, err := os.ReadFile("testdata/full.toml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(full))
 	f.Add(Sample())
 	f.Add("crawler.max-depth=1\n" + minimal + "[[blacklist]]\nfile='h'\n[[stub]]\nurl='a\\.b'\n[[extract]]\nname='x'\nselector='a'\n")
 	f.Add("[network]\nproxy=\"http://a:b@c\"\nconnect-to={'*.a.b:1'='[::1]:2'}\nallow-private=['::/0']\n" + minimal)
@@ -416,7 +422,7 @@ func TestOutline(t *testing.T) {
 
 func TestDocsFitTheSample(t *testing.T) {
 	for i, line := range strings.Split(Sample(), "\n") {
-		if len(line) > 140 || regexp.MustCompile(`\s$`).MatchString(line) {
+		if len(line) > 150 || regexp.MustCompile(`\s$`).MatchString(line) {
 			t.Errorf("line %d: %s", i+1, fmt.Sprintf("%q", line))
 		}
 	}

@@ -45,10 +45,12 @@ func Keys() []Key {
 // declared returns all tables with their defaults.
 func declared() []table {
 	c := newConfig()
+	stub := listKeys(&List{})
+	stub[0].sample = `"github.com"`
 	return append(c.tables(),
 		table{"quality", "A domain that is crawled to the end; depth is measured from it.", true, qualityKeys(&Quality{})},
 		table{"blacklist", "Never visited, only recorded. Exactly one of domain, file, preset, url.", true, listKeys(&List{})},
-		table{"stub", "As blacklist, in a class of its own: places to know of, not to walk through.", true, listKeys(&List{})},
+		table{"stub", "As blacklist, in a class of its own: places to know of, not to walk through.", true, stub},
 		table{"page-type", "Names pages and caps how many of a group are visited per run.", true, pageTypeKeys(&PageType{})},
 		table{"entity", "What is one node at entity level.", true, entityKeys(&Entity{})},
 		table{"extract", "A fact of your own from every page that matches.", true, extractKeys(&Extract{})},

@@ -111,6 +111,7 @@ func (o *outline) skipStatement() (reason string) {
 			}
 		}
 	}
+	o.pos = len(o.text) // an open string may have gone one further
 	return ""
 }
 

@@ -26,25 +26,33 @@ func writeSample(b *strings.Builder, t table) {
 		if k.stored {
 			continue
 		}
-		text := k.sample
-		if text == "" {
-			text = k.text()
-		}
-		line := k.name + " = " + text
+		mark := off
 		if off != "" && t.oneOf() && k.name != "domain" {
-			line = "# " + line
+			mark += "# "
 		}
-		b.WriteString(off + pad(line) + "# " + k.doc + unitNote(k) + "\n")
+		b.WriteString(explained(mark+k.name+" = "+k.example(), k.doc+unitNote(k)))
 	}
+}
+
+// example is the value that the sample shows.
+func (k *key) example() string {
+	if k.sample != "" {
+		return k.sample
+	}
+	return k.text()
+}
+
+// explained puts the doc beside a line, or above one that is long.
+func explained(line, doc string) string {
+	const column = 38
+	if len(line) >= column {
+		return "# " + doc + ":\n" + line + "\n"
+	}
+	return line + strings.Repeat(" ", column-len(line)) + "# " + doc + "\n"
 }
 
 // oneOf reports whether an entry has exactly one of its keys.
 func (t table) oneOf() bool { return t.name == "blacklist" || t.name == "stub" }
-
-func pad(line string) string {
-	const column = 36
-	return line + strings.Repeat(" ", max(1, column-len(line)))
-}
 
 func unitNote(k key) string {
 	if k.unit == "ms" || k.unit == "bytes" {

@@ -1,0 +1,103 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/schema/terrain"
+)
+
+func cidr(raw any) (netip.Prefix, error) {
+	s, err := text(raw)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	p, err := netip.ParsePrefix(s)
+	if err == nil {
+		return p.Masked(), nil
+	}
+	if addr, aerr := netip.ParseAddr(s); aerr == nil && addr.Zone() == "" {
+		return netip.Prefix{}, fmt.Errorf("%s is an address: write \"%s/%d\"", quote(s), s, addr.BitLen())
+	}
+	return netip.Prefix{}, fmt.Errorf("%s is no range of addresses as \"10.0.0.0/8\" is", quote(s))
+}
+
+// proxy keeps the password to itself: text shows the URL without.
+func proxy(at *string) value {
+	return bind(at, func(raw any) (string, error) {
+		s, ok := raw.(string)
+		if !ok {
+			return "", wanted("a string in quotes", raw)
+		}
+		return s, orEmpty(checkProxy)(s)
+	}, func(s string) string {
+		u, err := url.Parse(s)
+		if err != nil || u.User == nil {
+			return tomlString(s)
+		}
+		u.User = url.User(u.User.Username())
+		return tomlString(u.String())
+	})
+}
+
+// connectTo maps patterns, perhaps with a port, to addresses.
+func connectTo(at *map[string]string) value {
+	return bind(at, readTargets, func(targets map[string]string) string {
+		var b strings.Builder
+		b.WriteByte('{')
+		for i, key := range slices.Sorted(maps.Keys(targets)) {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(tomlString(key) + " = " + tomlString(targets[key]))
+		}
+		b.WriteByte('}')
+		return b.String()
+	})
+}
+
+func readTargets(raw any) (map[string]string, error) {
+	table, ok := raw.(map[string]any)
+	if !ok {
+		return nil, wanted("a table as {\"*.docs.test\" = \"127.0.0.1:8443\"}", raw)
+	}
+	var errs []error
+	targets := make(map[string]string, len(table))
+	for _, written := range slices.Sorted(maps.Keys(table)) {
+		key, err := targetKey(written)
+		if err == nil && targets[key] != "" {
+			err = fmt.Errorf("%s is named twice", quote(key))
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		target, err := text(table[written])
+		if err == nil {
+			err = checkAddress(target)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", quote(written), err))
+		}
+		targets[key] = target
+	}
+	return targets, errors.Join(errs...)
+}
+
+// targetKey normalises "name", "*.name" and both with a port.
+func targetKey(s string) (string, error) {
+	name, port := s, ""
+	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.Contains(s[i:], "]") && isPort(s[i+1:]) {
+		name, port = s[:i], s[i:]
+	}
+	p, _, err := terrain.ParsePattern(name)
+	if err != nil {
+		return "", err
+	}
+	return p.String() + port, nil
+}

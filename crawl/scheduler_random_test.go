@@ -1,0 +1,245 @@
+package crawl
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A chance recorder plans hosts at random, and checks what the scheduler does
+// against all that it said. A step's suspension number tells which effect it was
+// sent under.
+type chance struct {
+	*rand.Rand
+	ring   *fakeRing
+	gap    time.Duration
+	random []*randomHost
+
+	log  []admission
+	errs []error
+}
+
+type randomHost struct {
+	id      schema.HostID
+	left    int // to be planned
+	given   int // planned and not settled
+	open    int
+	last    time.Time // admission
+	effects []Effect  // by suspension number
+}
+
+type admission struct {
+	at      time.Time
+	address string
+}
+
+func (c *chance) fail(format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf(format, args...))
+}
+
+func (c *chance) duration(most time.Duration) time.Duration {
+	return time.Duration(c.Int64N(int64(most/time.Millisecond)+1)) * time.Millisecond
+}
+
+// effect plans a host. One that has something left is woken, unless an outcome
+// will bring it back anyway.
+func (c *chance) effect(h *randomHost, closed int) Effect {
+	e := Effect{
+		Host: h.id, Closed: closed,
+		Ready:    time.Now().Add(c.duration(2*time.Second) - time.Second),
+		Delay:    c.duration(time.Second),
+		Priority: uint8(c.IntN(3)),
+		Limit:    c.IntN(4),
+		Failing:  c.IntN(3) == 0,
+		Revoke:   c.IntN(6) == 0,
+		Address:  []string{"", "192.0.2.1", "192.0.2.2", fmt.Sprint(h.id)}[c.IntN(4)],
+
+		Suspension: uint32(len(h.effects)),
+	}
+	if next := h.last.Add(e.Delay); h.open == 0 && e.Ready.Before(next) {
+		e.Ready = next // a host of which nothing is open is forgotten
+	}
+	for range min(h.left, c.IntN(4)) {
+		kind := StepGet
+		if c.IntN(5) == 0 {
+			kind = StepResolve
+		}
+		e.Steps = append(e.Steps, Step{Kind: kind, Host: h.id})
+		h.left--
+		h.given++
+	}
+	e.Wake = h.left > 0 && (h.given == 0 || c.IntN(2) == 0)
+	h.effects = append(h.effects, e)
+	return e
+}
+
+func (c *chance) plan(answers []fakeAnswer, woken []Wake) (list []Effect) {
+	for _, a := range answers {
+		h := c.random[a.step.Host-1]
+		h.given--
+		h.open--
+		list = append(list, c.effect(h, 1))
+	}
+	for _, w := range woken {
+		h := c.random[w.Host-1]
+		h.given -= len(w.Unsent)
+		h.left += len(w.Unsent)
+		list = append(list, c.effect(h, 0))
+	}
+	if len(list) > 0 && c.IntN(4) == 0 { // a changed configuration plans many anew
+		for _, h := range c.random {
+			list = append(list, c.effect(h, 0))
+		}
+	}
+	return list
+}
+
+func (c *chance) asked(step Step) time.Duration {
+	h := c.random[step.Host-1]
+	e := h.effects[step.Suspension]
+	now := time.Now()
+	if now.Before(e.Ready) {
+		c.fail("host %d is asked %v early", h.id, e.Ready.Sub(now))
+	}
+	if h.open++; h.open > max(1, e.Limit) {
+		c.fail("host %d has %d requests open, %d are allowed", h.id, h.open, e.Limit)
+	}
+	if step.Kind != StepResolve {
+		if next := h.last.Add(e.Delay); e.Limit > 1 && now.Before(next) {
+			c.fail("host %d is asked %v early after the last request", h.id, next.Sub(now))
+		}
+		h.last = now
+		c.log = append(c.log, admission{now, e.Address})
+	}
+	return c.duration(3 * time.Second)
+}
+
+// checkAddresses finds requests to one address within the gap. Visitors of one
+// instant log in any order.
+func (c *chance) checkAddresses() {
+	last := map[string]time.Time{}
+	for _, a := range c.log {
+		if before, ok := last[a.address]; ok && a.address != "" && a.at.Sub(before) < c.gap {
+			c.fail("address %s is asked again after %v", a.address, a.at.Sub(before))
+		}
+		last[a.address] = a.at
+	}
+}
+
+// checkWork finds a host that could be asked though a visitor is free. It is
+// called when everybody waits.
+func (c *chance) checkWork() {
+	s, r := c.ring.scheduler, c.ring
+	if s.unsettled > s.cfg.MaxUncommitted {
+		c.fail("%d steps are not settled", s.unsettled)
+	}
+	if id, ok := s.asleep.Next(time.Now(), true); ok && !r.recording {
+		c.fail("host %d is not woken", id)
+	}
+	if r.busy == r.slots || s.unsettled == s.cfg.MaxUncommitted {
+		return
+	}
+	failing := 0
+	for _, l := range s.lines {
+		if l.failing {
+			failing += l.open
+		}
+	}
+	for id, l := range s.lines {
+		if len(l.steps) > 0 && l.open < l.limit && c.ready(l) && (!l.failing || failing < max(1, (r.slots+1)/2)) {
+			c.fail("host %d is not asked, %d of %d visitors are busy", id, r.busy, r.slots)
+		}
+	}
+}
+
+// ready says whether the clocks of a line have passed.
+func (c *chance) ready(l *line) bool {
+	now := time.Now()
+	if now.Before(l.ready) || l.limit > 1 && now.Before(l.asked.Add(l.delay)) {
+		return false
+	}
+	for _, a := range c.log {
+		if l.address != "" && a.address == l.address && now.Sub(a.at) < c.gap {
+			return false
+		}
+	}
+	return true
+}
+
+// A world is what a random test is made of.
+type world struct {
+	seed                            uint64
+	hosts, slots, uncommitted, each int
+	gap, collect, commit            time.Duration
+}
+
+// walk runs a world to its end.
+func (w world) walk(t *testing.T) error {
+	c := &chance{Rand: rand.New(rand.NewPCG(w.seed, 1)), gap: w.gap}
+	cfg := schedulerConfig{Slots: w.slots, AddressGap: w.gap, MaxUncommitted: w.uncommitted}
+	all := 0
+	for i := range w.hosts {
+		h := &randomHost{id: schema.HostID(i + 1), left: c.IntN(w.each + 1)}
+		all += h.left
+		c.random = append(c.random, h)
+		cfg.Initial = append(cfg.Initial, c.effect(h, 0))
+	}
+	c.ring = &fakeRing{scheduler: newScheduler(cfg), slots: w.slots, asked: c.asked, plan: c.plan}
+	pause := func(stream uint64) func(most time.Duration) time.Duration {
+		own := rand.New(rand.NewPCG(w.seed, stream))
+		return func(most time.Duration) time.Duration { return time.Duration(own.Int64N(int64(most) + 1)) }
+	}
+	recorder, checker := pause(2), pause(3)
+	c.ring.linger = func() (collect, commit time.Duration) { return recorder(w.collect), recorder(w.commit) }
+	ended := make(chan error, 1)
+	go func() { ended <- c.ring.run(t.Context()) }()
+	for start := time.Now(); time.Since(start) < 24*time.Hour; {
+		time.Sleep(checker(300 * time.Millisecond))
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			asked := int(c.ring.scheduler.sent)
+			if asked != all {
+				c.fail("%d steps were sent, want %d", asked, all)
+			}
+			c.checkAddresses()
+			return errors.Join(append(c.errs, err)...)
+		default:
+			c.checkWork()
+		}
+	}
+	panic(fmt.Sprintf("%+v does not end: %+v", w, c.ring.scheduler.status()))
+}
+
+// Whatever the recorder says, however slow it is: no request is early, no slot is
+// idle beside a ready host, and the run ends when all is asked.
+func TestSchedulerRandom(t *testing.T) {
+	ignored := goleak.IgnoreCurrent()
+	rapid.Check(t, func(rt *rapid.T) {
+		ms := func(most int, name string) time.Duration {
+			return time.Duration(rapid.IntRange(0, most).Draw(rt, name)) * time.Millisecond
+		}
+		w := world{
+			seed:        rapid.Uint64().Draw(rt, "seed"),
+			hosts:       rapid.IntRange(1, 12).Draw(rt, "hosts"),
+			slots:       rapid.IntRange(1, 6).Draw(rt, "slots"),
+			uncommitted: rapid.IntRange(1, 20).Draw(rt, "uncommitted"),
+			each:        rapid.IntRange(0, 30).Draw(rt, "each"),
+			gap:         ms(500, "gap"), collect: ms(100, "collect"), commit: ms(1000, "commit"),
+		}
+		var err error
+		synctest.Test(t, func(t *testing.T) { err = w.walk(t) })
+		if err != nil {
+			rt.Fatalf("%+v: %v", w, err)
+		}
+	})
+	goleak.VerifyNone(t, ignored)
+}

@@ -42,7 +42,7 @@ type exchange struct {
 	sent      bool // the header, on that connection
 	reused    bool // that connection had served before
 	repeated  bool
-	barred    bool // from another connection
+	barred    bool  // from another connection
 	tunnelled bool  // the proxy, if any, has done its part
 	tlsErr    error // of the handshake
 	conn      net.Conn
@@ -182,7 +182,8 @@ func (x *exchange) headerError(err error) error {
 }
 
 // abandon makes the next request to the host use another connection, where the
-// transport would go on with a shared HTTP/2 one that has failed.
+// transport would go on with a shared HTTP/2 one that has failed. What else is
+// open on it ends as Reset.
 func (x *exchange) abandon(err error) {
 	switch asError(err, None, "").Cause {
 	case Timeout, Slow, Reset, BadResponse:

@@ -1,0 +1,256 @@
+package page
+
+import (
+	"bytes"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A view is what a page says, for comparison with what a tree says.
+type view struct {
+	Title string
+	Links map[string]view1
+}
+
+type view1 struct {
+	Kinds  schema.Kinds
+	Rel    schema.Rel
+	Place  schema.Place
+	Anchor string
+	Count  int
+}
+
+func viewOf(p *Page) view {
+	v := view{squeeze(p.Title), make(map[string]view1)}
+	for _, l := range p.Links {
+		v.Links[l.URL.Norm] = view1{l.Kinds, l.Rel, l.Place, squeeze(l.Anchor), l.Count}
+	}
+	return v
+}
+
+// squeeze drops all white space, which tree and scanner set differently.
+func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
+
+// treeView reads the same out of the tree that goquery queries, or reports that
+// there is none.
+func treeView(src []byte, base *weburl.Base, self string) (view, bool) {
+	root, err := html.ParseWithOptions(bytes.NewReader(src), html.ParseOptionEnableScripting(false))
+	if err != nil {
+		return view{}, false
+	}
+	doc := goquery.NewDocumentFromNode(root)
+	if href, ok := doc.Find("base[href]").First().Attr("href"); ok {
+		if b, err := base.With(href); err == nil {
+			base = b
+		}
+	}
+	title := doc.Find("title").FilterFunction(func(_ int, s *goquery.Selection) bool { return s.Closest("svg").Length() == 0 })
+	v := view{squeeze(clip(title.First().Text(), titleLength)), make(map[string]view1)}
+	doc.Find("a[href], area[href], link[href], frame[src], meta[http-equiv]").Each(func(_ int, s *goquery.Selection) {
+		target, kind, ok := treeTarget(s)
+		u, err := base.Parse(target)
+		if !ok || err != nil || u.Norm == self {
+			return
+		}
+		rel := schema.Rel(0)
+		if kind == schema.LinkAnchor {
+			rel = relFlags([]byte(s.AttrOr("rel", "")))
+		}
+		l, seen := v.Links[u.Norm]
+		if !seen {
+			l = view1{Rel: rel, Place: schema.PlaceNav}
+		}
+		l.Kinds, l.Rel, l.Place, l.Count = l.Kinds.Add(kind), l.Rel&rel, min(l.Place, treePlace(s)), l.Count+1
+		if l.Anchor == "" {
+			l.Anchor = squeeze(treeAnchor(s))
+		}
+		v.Links[u.Norm] = l
+	})
+	return v, true
+}
+
+func treeTarget(s *goquery.Selection) (target string, kind schema.LinkKind, ok bool) {
+	switch goquery.NodeName(s) {
+	case "link":
+		return s.AttrOr("href", ""), schema.LinkCanonical, hasWord([]byte(s.AttrOr("rel", "")), "canonical")
+	case "frame":
+		return s.AttrOr("src", ""), schema.LinkFrame, true
+	case "meta":
+		target = string(refreshTarget([]byte(s.AttrOr("content", ""))))
+		return target, schema.LinkRefresh, target != "" && strings.EqualFold(s.AttrOr("http-equiv", ""), "refresh")
+	}
+	_, download := s.Attr("download")
+	return s.AttrOr("href", ""), schema.LinkAnchor, !download
+}
+
+func treePlace(s *goquery.Selection) schema.Place {
+	switch goquery.NodeName(s.Closest("main, aside, header, footer, nav")) {
+	case "main":
+		return schema.PlaceMain
+	case "aside":
+		return schema.PlaceAside
+	case "header":
+		return schema.PlaceHeader
+	case "footer":
+		return schema.PlaceFooter
+	case "nav":
+		return schema.PlaceNav
+	}
+	return schema.PlaceBody
+}
+
+func treeAnchor(s *goquery.Selection) string {
+	if goquery.NodeName(s) == "area" {
+		return clip(s.AttrOr("alt", ""), anchorLength)
+	}
+	if goquery.NodeName(s) != "a" {
+		return ""
+	}
+	text := s.Clone()
+	text.Find("script, style, textarea, iframe, title").Remove()
+	if anchor := clip(text.Text(), anchorLength); anchor != "" {
+		return anchor
+	}
+	alt := ""
+	s.Find("img[alt]").EachWithBreak(func(_ int, img *goquery.Selection) bool {
+		alt = clip(img.AttrOr("alt", ""), anchorLength)
+		return alt == ""
+	})
+	return alt
+}
+
+// FuzzTree: on pages that a browser would leave as they are written, the links,
+// the title and the places are those that goquery finds in the tree.
+func FuzzTree(f *testing.F) {
+	for i := range byte(20) {
+		f.Add(bytes.Repeat([]byte{i, 7 * i, 31, i + 3}, 12))
+	}
+	base, self := testBase(f, testRules(f), "https://example.com/dir/page")
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		src := compose(choices)
+		want, ok := treeView(src, base, self)
+		if !ok {
+			t.Skip("deeper than html.Parse goes")
+		}
+		p := NewExtractor(Options{}).Extract(src, "text/html; charset=utf-8", base, self)
+		if diff := cmp.Diff(want, viewOf(&p)); diff != "" {
+			t.Errorf("%s\n(-tree +scanner):\n%s", src, diff)
+		}
+	})
+}
+
+// compose makes a page of choices: pieces of a head, then pieces of a body, with
+// containers opened and closed in order, and sometimes left open within another.
+func compose(choices []byte) []byte {
+	head := []string{
+		`<title>T &amp; t</title>`, `<base href="/base/x">`, `<base target=_top>`, `<link rel=canonical href=c>`, `<link rel=icon href=i>`,
+		`<meta http-equiv=refresh content="5; url=r">`, `<script>"<a href=s>"<!-- <script> --></script>`, `<style><a href=s></style>`,
+		`<!-- <a href=s> -->`, `<noscript><link rel=canonical href=n></noscript>`, `<template><a href=t>tt</a></template>`,
+	}
+	body := []string{
+		`<a href=a>one</a>`, `<a href='./a#f' rel="nofollow x">two</a>`, `<a href="http://www.example.com/dir/a?&amp;" rel=ugc></a>`, `<a name=x>no</a>`,
+		`<a href=b download>d</a>`, `<A HREF="mailto:x">m</A>`, `<a href=page>self</a>`, `<a href=b><img alt=" pic "><span>&nbsp;</span></a>`,
+		`<a href="q?b=1&copy=2&amp;a=&#x41;">q <b>bold</b> &lt;x</a>`, `text &amp; <b>bold</b> < 3`, `<map><area href=z alt=zed></map>`,
+		`<svg><title>logo</title><a xlink:href=v><text>vee</text></a></svg>`, `<noscript><a href=n>nn</a></noscript>`, `<textarea><a href=s></textarea>`,
+		`<iframe src=f><a href=s></iframe>`, `<a href=//other.example/?x=1>o<script>no</script>ther</a>`, `<p>para<br>`, `<a href="  d e  ">sp</a>`,
+		"<a href='li\nne'>line</a>", `<a href=a><i>i</i></a>`, `</b>`, `</nope>`, `<!-- x --!>`, `<?pi?>`, `<a href=é>é</a>`,
+	}
+	containers := []string{"div", "section", "article", "main", "aside", "header", "footer", "nav"}
+	b := bytes.NewBufferString("<!DOCTYPE html><head>")
+	var open []string
+	inBody := false
+	for _, c := range choices {
+		switch n := int(c); {
+		case !inBody && n < 100:
+			b.WriteString(head[n%len(head)])
+			continue
+		case !inBody:
+			b.WriteString("</head><body>")
+			inBody = true
+			fallthrough
+		case n < 150:
+			b.WriteString(body[n%len(body)])
+		case n < 200:
+			open = append(open, containers[n%len(containers)])
+			b.WriteString("<" + open[len(open)-1] + ">")
+		case len(open) > 0:
+			// Sometimes what is open in it is left to be closed by it.
+			i := max(0, len(open)-1-n%3%2)
+			i = slices.Index(open, open[i]) // the outermost of its name is no nearer
+			if last := lastIndex(open, open[i]); last > i {
+				i = last
+			}
+			b.WriteString("</" + open[i] + ">")
+			open = open[:i]
+		}
+	}
+	return b.Bytes()
+}
+
+func lastIndex(list []string, s string) int {
+	for i := len(list) - 1; ; i-- {
+		if list[i] == s {
+			return i
+		}
+	}
+}
+
+// TestRealPages compares with the tree on the HTML documentation of the machine.
+func TestRealPages(t *testing.T) {
+	pages := realPages(t)
+	if len(pages) == 0 {
+		t.Skip("no HTML below /usr/share/doc: install a -doc package to compare real pages")
+	}
+	base, self := testBase(t, testRules(t), "https://docs.example/manual/page.html")
+	e := NewExtractor(Options{})
+	for _, name := range pages {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := e.Extract(src, "text/html", base, self)
+		text, _ := Decode(src, "text/html")
+		want, ok := treeView(text, base, self)
+		if !ok || p.Distinct > len(p.Links) {
+			continue
+		}
+		if diff := cmp.Diff(want, viewOf(&p)); diff != "" {
+			t.Errorf("%s (-tree +scanner):\n%s", name, diff)
+		}
+	}
+	t.Logf("%d pages", len(pages))
+}
+
+// realPages is a sample of at most 200 pages.
+func realPages(t testing.TB) []string {
+	t.Helper()
+	folder := os.Getenv("RIPPLE_PAGES")
+	if folder == "" {
+		folder = "/usr/share/doc"
+	}
+	var pages []string
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() && strings.HasSuffix(path, ".html") {
+			pages = append(pages, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	rng.Shuffle(len(pages), func(i, j int) { pages[i], pages[j] = pages[j], pages[i] })
+	return pages[:min(200, len(pages))]
+}

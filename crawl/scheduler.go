@@ -18,6 +18,7 @@ type schedulerConfig struct {
 	AddressGap     time.Duration
 	MaxUncommitted int // requests sent whose outcomes are not committed
 	Initial        []Effect
+	Paused         bool // begins as after commandPause
 }
 
 // A scheduler decides when a host is asked, and which one is next. What it is
@@ -51,20 +52,6 @@ type scheduler struct {
 	armed   time.Time // what timer is set to; zero: not running
 }
 
-// A line is what is known of a host with unsent steps or open requests.
-type line struct {
-	steps      []Step
-	open       int
-	asked      time.Time // when the last request was sent
-	address    string
-	ready      time.Time
-	delay      time.Duration
-	priority   uint8
-	limit      int
-	failing    bool
-	suspension uint32
-}
-
 // newScheduler returns a scheduler that begins with the initial effects.
 func newScheduler(cfg schedulerConfig) *scheduler {
 	s := &scheduler{
@@ -72,6 +59,7 @@ func newScheduler(cfg schedulerConfig) *scheduler {
 		pacer:  pace.New(cfg.AddressGap),
 		asleep: pace.New(0),
 		lines:  map[schema.HostID]*line{},
+		paused: cfg.Paused,
 	}
 	for i := range cfg.Initial {
 		s.apply(&cfg.Initial[i])
@@ -182,7 +170,7 @@ func (s *scheduler) nextStep(now time.Time, steps chan<- Step) (Step, chan<- Ste
 		return Step{}, nil
 	}
 	l := s.lines[id]
-	step := l.steps[0]
+	step := l.unsent()[0]
 	step.Sent, step.Suspension = now, l.suspension
 	return step, steps
 }
@@ -196,8 +184,7 @@ func (s *scheduler) admitted(step *Step, now time.Time) {
 		s.pacer.Take(step.Host, now)
 		l.asked = now
 	}
-	l.steps[0] = Step{}
-	l.steps = l.steps[1:]
+	l.pass()
 	l.open++
 	s.unsent--
 	s.unsettled++
@@ -266,17 +253,14 @@ func (s *scheduler) apply(e *Effect) {
 	if l.failing {
 		s.failing += l.open
 	}
-	if e.Revoke && len(l.steps) > 0 {
-		s.returns = append(s.returns, Wake{Host: e.Host, Unsent: l.steps})
-		s.unsent -= len(l.steps)
-		l.steps = nil
+	if steps := l.unsent(); e.Revoke && len(steps) > 0 {
+		s.returns = append(s.returns, Wake{Host: e.Host, Unsent: steps})
+		s.unsent -= len(steps)
+		l.steps, l.passed = nil, 0
 	}
-	for _, step := range e.Steps {
-		step.Host = e.Host
-		l.steps = append(l.steps, step)
-	}
+	l.add(e.Host, e.Steps)
 	s.unsent += len(e.Steps)
-	if e.Wake && len(l.steps) == 0 {
+	if e.Wake && len(l.unsent()) == 0 {
 		s.asleep.Set(e.Host, pace.Entry{Ready: e.Ready, Priority: e.Priority, Failing: e.Failing})
 	} else {
 		s.asleep.Remove(e.Host)
@@ -287,7 +271,7 @@ func (s *scheduler) apply(e *Effect) {
 // place puts a host where its line says. With several open requests its clock
 // runs from the last that was sent, which the recorder may not have seen yet.
 func (s *scheduler) place(id schema.HostID, l *line) {
-	if len(l.steps) > 0 && l.open < l.limit {
+	if len(l.unsent()) > 0 && l.open < l.limit {
 		ready := l.ready
 		if next := l.asked.Add(l.delay); l.limit > 1 && next.After(ready) {
 			ready = next
@@ -296,7 +280,7 @@ func (s *scheduler) place(id schema.HostID, l *line) {
 		return
 	}
 	s.pacer.Remove(id)
-	if len(l.steps) == 0 && l.open == 0 {
+	if len(l.unsent()) == 0 && l.open == 0 {
 		delete(s.lines, id)
 	}
 }

@@ -154,7 +154,7 @@ func (c *chance) checkWork() {
 		}
 	}
 	for id, l := range s.lines {
-		if len(l.steps) > 0 && l.open < l.limit && c.ready(l) && (!l.failing || failing < max(1, (r.slots+1)/2)) {
+		if len(l.unsent()) > 0 && l.open < l.limit && c.ready(l) && (!l.failing || failing < max(1, (r.slots+1)/2)) {
 			c.fail("host %d is not asked, %d of %d visitors are busy", id, r.busy, r.slots)
 		}
 	}

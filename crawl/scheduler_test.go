@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/sumi-ripple/ripple/crawl/pace"
 	"github.com/sumi-ripple/ripple/schema"
@@ -256,6 +257,43 @@ func TestPause(t *testing.T) {
 		b.wantRunning()
 		b.effects <- Effects{Woken: 1}
 		b.wantEnd(nil)
+	})
+}
+
+func TestBeginsPaused(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newRig(t, schedulerConfig{Slots: 4, Paused: true, Initial: []Effect{asking(1, time.Now(), 1)}})
+		b.want("paused")
+		b.command(commandUnpause)
+		b.want("again", 1)
+		b.effects <- settling(Effect{Host: 1})
+		b.wantEnd(nil)
+	})
+}
+
+// A line gives its steps in order, whatever was added and sent before.
+func TestLineKeepsOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var l line
+		var added, passed schema.ID
+		for _, n := range rapid.SliceOf(rapid.IntRange(-6, 6)).Draw(t, "added or passed") {
+			var steps []Step
+			for ; n > 0; n-- {
+				added++
+				steps = append(steps, Step{ID: added})
+			}
+			l.add(1, steps)
+			for ; n < 0 && passed < added; n++ {
+				passed++
+				if got := l.unsent()[0].ID; got != passed {
+					t.Fatalf("step %d is first, want %d", got, passed)
+				}
+				l.pass()
+			}
+			if len(l.unsent()) != int(added-passed) {
+				t.Fatalf("%d unsent steps, want %d", len(l.unsent()), added-passed)
+			}
+		}
 	})
 }
 

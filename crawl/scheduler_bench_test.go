@@ -1,0 +1,73 @@
+package crawl
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// BenchmarkSchedule offers the next of many hosts, sends its step and takes
+// the effect that returns it, without the channels. Waiting steps must not count.
+func BenchmarkSchedule(b *testing.B) {
+	for _, bm := range []struct{ hosts, waiting int }{{100_000, 1}, {100_000, 4}, {10_000, 1}, {10_000, 40}} {
+		b.Run(fmt.Sprintf("hosts=%d/waiting=%d", bm.hosts, bm.waiting), func(b *testing.B) {
+			start := time.Now()
+			cfg := schedulerConfig{Slots: 64, AddressGap: time.Microsecond, MaxUncommitted: 1024}
+			for i := range bm.hosts {
+				e := Effect{
+					Host: schema.HostID(i + 1), Address: fmt.Sprint(i / 10), Priority: uint8(i % 5), Limit: 1,
+					Ready: start.Add(time.Duration(i) * time.Second / time.Duration(bm.hosts)),
+				}
+				for range bm.waiting {
+					e.Steps = append(e.Steps, Step{Kind: StepGet, Host: e.Host})
+				}
+				cfg.Initial = append(cfg.Initial, e)
+			}
+			effects := cfg.Initial
+			s := newScheduler(cfg)
+			for i := range effects {
+				effects[i].Steps, effects[i].Closed = effects[i].Steps[:1:1], 1
+			}
+			steps, now := make(chan Step), start
+			b.ReportAllocs()
+			for b.Loop() {
+				step, to := s.nextStep(now, steps)
+				for to == nil {
+					now, _ = s.pacer.NextTime()
+					step, to = s.nextStep(now, steps)
+				}
+				s.admitted(&step, now)
+				e := &effects[step.Host-1]
+				e.Ready = now.Add(time.Second)
+				if err := s.receive(Effects{List: effects[step.Host-1 : step.Host], Settled: 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRing sends steps through the channels: what a request costs the ring
+// besides being made.
+func BenchmarkRing(b *testing.B) {
+	steps, effects, wakes := make(chan Step), make(chan Effects), make(chan Wake)
+	var cfg schedulerConfig
+	for i := range 1000 {
+		cfg.Initial = append(cfg.Initial, Effect{Host: schema.HostID(i + 1), Limit: 1, Steps: []Step{{Kind: StepGet}}})
+	}
+	cfg.Slots, cfg.MaxUncommitted = 64, 1024
+	s := newScheduler(cfg)
+	ended := make(chan error, 1)
+	go func() { ended <- s.run(b.Context(), steps, effects, wakes, nil) }()
+	b.ReportAllocs()
+	for b.Loop() {
+		step := <-steps
+		effects <- Effects{List: []Effect{{Host: step.Host, Limit: 1, Closed: 1, Steps: []Step{step}}}, Settled: 1}
+	}
+	close(effects)
+	if err := <-ended; err != nil {
+		b.Fatal(err)
+	}
+}

@@ -52,6 +52,7 @@ func (v *visitor) visit(ctx context.Context, step Step) Outcome {
 		LastModified: step.Modified,
 		Timeout:      step.Timeout,
 		Accept:       v.limit(step),
+		Cut:          step.Kind == StepRobots || step.URLKind == schema.KindSitemap, // read as far as the limit
 	})
 	if err != nil {
 		o.fail(err)
@@ -114,10 +115,6 @@ func (o *Outcome) fail(err error) {
 	var e *fetch.Error
 	if errors.As(err, &e) {
 		o.Cause = e.Cause
-	}
-	// A robots.txt or sitemap beyond its limit is read as far as the limit.
-	if o.Cause == fetch.TooLarge && (o.Step.Kind == StepRobots || o.Step.URLKind == schema.KindSitemap) {
-		o.Cause, o.Error = fetch.None, ""
 	}
 }
 

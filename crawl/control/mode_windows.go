@@ -1,0 +1,4 @@
+package control
+
+// privateModes says whether file modes tell who may enter a folder.
+const privateModes = false

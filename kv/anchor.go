@@ -1,8 +1,6 @@
 package kv
 
 import (
-	"errors"
-
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -45,7 +43,7 @@ func (tx *Tx) flushAnchors() error {
 		w := tx.fields()
 		w.uint(uint64(p.first))
 		w.uint(uint64(p.last))
-		if err := tx.s.pack(w, p.text.b); err != nil {
+		if err := tx.s.zip.pack(w, p.text.b); err != nil {
 			return err
 		}
 		if err := tx.put(bAnchors, partKey(tx.commit, i), w); err != nil {
@@ -58,34 +56,44 @@ func (tx *Tx) flushAnchors() error {
 // Anchors fills in the anchors of a visit's links, which are as [Tx.Visit] gave
 // them. Visits of one commit are best asked for one after the other.
 func (tx *Tx) Anchors(v *schema.Visit) error {
+	visit, err := tx.readVisit(v.Seq)
+	if err != nil {
+		return err
+	}
+	visit.id() // the URL
+	if visit.uint()&1 == 0 {
+		return nil
+	}
 	p, err := tx.anchorPart(v)
-	if p == nil || err != nil {
+	if err != nil {
 		return err
 	}
 	r := reader{b: p.text.b}
-	for len(r.b) > 0 {
-		seq, n := schema.Seq(r.uint()), r.count(1)
-		if seq != v.Seq {
-			for range n {
-				r.raw(r.uint())
-			}
-			continue
-		}
-		if n != len(v.Links) {
-			r.fail()
-		}
-		for i := range v.Links {
-			v.Links[i].Anchor = r.string()
-		}
-		break
-	}
-	if r.bad {
-		return damaged(bAnchors, key64(v.Commit), "cannot be decoded")
+	if !r.anchors(v) {
+		return damaged(bAnchors, key64(v.Commit), "does not have the anchors of a visit")
 	}
 	return nil
 }
 
-// anchorPart finds the part that holds a visit's anchors, if it has any: in this
+// anchors fills in the anchors of a visit from the text of its part, and
+// reports whether they were there.
+func (r *reader) anchors(v *schema.Visit) bool {
+	for len(r.b) > 0 {
+		seq, n := schema.Seq(r.uint()), r.count(1)
+		if seq == v.Seq && n == len(v.Links) {
+			for i := range v.Links {
+				v.Links[i].Anchor = r.string()
+			}
+			return !r.bad
+		}
+		for range n {
+			r.raw(r.uint())
+		}
+	}
+	return false
+}
+
+// anchorPart finds the part that holds a visit's anchors: in this
 // commit, among those read last, or in the file.
 func (tx *Tx) anchorPart(v *schema.Visit) (*anchorPart, error) {
 	for i := range tx.anchors {
@@ -101,17 +109,14 @@ func (tx *Tx) anchorPart(v *schema.Visit) (*anchorPart, error) {
 	for part := 0; ; part++ {
 		key := partKey(v.Commit, part)
 		r, err := tx.get(bAnchors, key)
-		if errors.Is(err, ErrNotFound) {
-			return nil, nil
-		}
 		if err != nil {
-			return nil, err
+			return nil, missing(err, bAnchors, key)
 		}
 		p := anchorPart{first: schema.Seq(r.uint()), last: schema.Seq(r.uint())}
 		if v.Seq < p.first || v.Seq > p.last {
 			continue
 		}
-		if p.text.b, err = tx.s.unpack(&r); err != nil {
+		if p.text.b, err = tx.s.zip.unpack(&r); err != nil {
 			return nil, damaged(bAnchors, key, err.Error())
 		}
 		tx.s.anchors[0], tx.s.anchors[1] = p, tx.s.anchors[0]

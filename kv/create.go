@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,18 +19,6 @@ const (
 	formatVersion = 1
 	formatRelease = "1.0"
 )
-
-// checkSize refuses what cannot be a whole file before it is mapped.
-func checkSize(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%w: not a regular file", ErrForeign)
-	}
-	return checkPages(path)
-}
 
 // create makes an empty state file under a temporary name and then gives it its
 // own, unless another process was faster.

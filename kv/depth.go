@@ -43,6 +43,7 @@ func (tx *Tx) NewGeneration() (uint32, error) {
 		return 0, fmt.Errorf("%w: no more generations", ErrFull)
 	}
 	tx.s.state.generation++
+	tx.s.state.depths = 0
 	tx.s.depth.clear()
 	tx.s.hops.clear()
 	tx.depths = tx.depths[:0]
@@ -68,7 +69,9 @@ func (tx *Tx) flushDepths() error {
 		item.byte(hops)
 		before = uint64(id)
 	}
-	return p.end()
+	err := p.end()
+	tx.s.state.depths += uint64(p.part)
+	return err
 }
 
 // sweepDepths deletes a few depths of older generations, which come first in

@@ -256,7 +256,7 @@ func (tx *Tx) Robots(id schema.HostID) (schema.RobotsCopy, bool, error) {
 		}
 		return c, err == nil, err
 	}
-	if c.Text, err = tx.s.unpack(&r); err != nil {
+	if c.Text, err = tx.s.zip.unpack(&r); err != nil {
 		return c, false, damaged(bRobots, key, err.Error())
 	}
 	if c.Text == nil {
@@ -278,7 +278,7 @@ func (tx *Tx) PutRobots(id schema.HostID, c schema.RobotsCopy) error {
 	w.int(int64(c.Status))
 	w.bool(c.Text != nil)
 	if c.Text != nil {
-		if err := tx.s.pack(w, c.Text); err != nil {
+		if err := tx.s.zip.pack(w, c.Text); err != nil {
 			return err
 		}
 	}

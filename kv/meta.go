@@ -15,6 +15,11 @@ type state struct {
 	hosts      uint32
 	visits     uint32
 	generation uint32
+	runs       uint32
+	shapes     uint64 // values in that bucket
+	depths     uint64 // values of this generation
+	pending    bool   // there is a list of pending URLs
+	reapply    bool
 }
 
 func (s *state) encode(w *writer) {
@@ -23,6 +28,11 @@ func (s *state) encode(w *writer) {
 	w.uint(uint64(s.hosts))
 	w.uint(uint64(s.visits))
 	w.uint(uint64(s.generation))
+	w.uint(uint64(s.runs))
+	w.uint(s.shapes)
+	w.uint(s.depths)
+	w.bool(s.pending)
+	w.bool(s.reapply)
 }
 
 func (s *state) decode(r *reader) {
@@ -31,6 +41,11 @@ func (s *state) decode(r *reader) {
 	s.hosts = uint32(r.id())
 	s.visits = uint32(r.id())
 	s.generation = uint32(r.id())
+	s.runs = uint32(r.id())
+	s.shapes = r.uint()
+	s.depths = r.uint()
+	s.pending = r.bool()
+	s.reapply = r.bool()
 }
 
 func (tx *Tx) putState() error {
@@ -103,15 +118,18 @@ func metaKey(name string) []byte { return []byte("value/" + name) }
 
 // Pending returns the URLs whose relaxation was left undone.
 func (tx *Tx) Pending() ([]schema.ID, error) {
-	r, err := tx.get(bMeta, []byte("pending"))
-	if errors.Is(err, ErrNotFound) {
+	if !tx.s.state.pending {
 		return nil, nil
 	}
-	ids := r.ids(nil)
-	if err == nil && r.bad {
-		err = damaged(bMeta, []byte("pending"), "cannot be decoded")
+	r, err := tx.get(bMeta, []byte("pending"))
+	if err != nil {
+		return nil, missing(err, bMeta, []byte("pending"))
 	}
-	return ids, err
+	ids := r.ids(nil)
+	if r.bad {
+		return nil, damaged(bMeta, []byte("pending"), "cannot be decoded")
+	}
+	return ids, nil
 }
 
 // SetPending replaces the URLs whose relaxation is left undone. It does not keep ids.
@@ -119,7 +137,7 @@ func (tx *Tx) SetPending(ids []schema.ID) error {
 	if err := tx.change(); err != nil {
 		return err
 	}
-	if len(ids) == 0 {
+	if tx.s.state.pending = len(ids) > 0; !tx.s.state.pending {
 		return tx.delete(bMeta, []byte("pending"))
 	}
 	w := tx.fields()
@@ -128,17 +146,15 @@ func (tx *Tx) SetPending(ids []schema.ID) error {
 }
 
 // Reapply reports whether a changed configuration is still to be applied.
-func (tx *Tx) Reapply() (bool, error) {
-	v, err := tx.Meta("reapply")
-	return v != nil, err
-}
+func (tx *Tx) Reapply() (bool, error) { return tx.s.state.reapply, nil }
 
 // SetReapply says whether a changed configuration is still to be applied.
 func (tx *Tx) SetReapply(on bool) error {
-	if !on {
-		return tx.PutMeta("reapply", nil)
+	if err := tx.change(); err != nil {
+		return err
 	}
-	return tx.PutMeta("reapply", []byte{})
+	tx.s.state.reapply = on
+	return nil
 }
 
 // A packing builds one packed value after another for a bucket, none longer

@@ -1,18 +1,310 @@
 package kv
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
+	"io"
+	"math/bits"
 	"os"
 )
 
-// checkPages refuses files whose pages cannot be mapped without harm.
-func checkPages(path string) error {
-	info, err := os.Stat(path)
+// The parts of bbolt's file that are read here, in the byte order of the machine:
+// a page begins with its number, flags, count and number of further pages; the
+// first two pages are metas, of which the valid one with the higher transaction
+// counts.
+const (
+	pageHeader  = 16
+	metaSize    = 64
+	boltMagic   = 0xED0CDAED
+	boltVersion = 2
+
+	branchPage   = 0x01
+	leafPage     = 0x02
+	freelistPage = 0x10
+)
+
+// wholeSize is the size up to which a file is always looked through whole.
+const wholeSize = 32 << 20
+
+// A pages checks the page structure of a file before bbolt maps it. bbolt
+// trusts what it reads: a cycle of pages or a wrong count ends the process in a
+// way that cannot be recovered from. Faults and panics, which can, are left to
+// [guard].
+type pages struct {
+	file     io.ReaderAt
+	size     int64
+	pageSize int64
+	high     uint64 // pages from here on do not exist
+	root     uint64
+	freelist uint64
+	txid     uint64
+	used     []uint64 // a bit for every page that something refers to
+	whole    bool     // leaves too
+}
+
+// checkPages refuses a file that is not one of bbolt's, was cut, or has a
+// damaged structure. Of large files it reads the branches only, unless whole is
+// set. The file must be locked.
+func checkPages(file *os.File, whole bool) (*pages, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: not a regular file", ErrForeign)
+	}
+	p := &pages{file: file, size: info.Size()}
+	if err := p.readMetas(); err != nil {
+		return nil, err
+	}
+	p.whole = whole || p.size <= wholeSize
+	p.used = make([]uint64, p.high/64+1)
+	if err := p.checkFreelist(); err != nil {
+		return nil, err
+	}
+	return p, p.checkRoot()
+}
+
+func (p *pages) readMetas() error {
+	ours := false
+	for i := int64(-1); i < 7; i++ {
+		at := int64(0)
+		if i >= 0 {
+			at = 1024 << i // the second page, whatever the size of the first
+		}
+		var m [metaSize]byte
+		if _, err := p.file.ReadAt(m[:], at+pageHeader); err != nil {
+			continue
+		}
+		ours = ours || binary.NativeEndian.Uint32(m[:]) == boltMagic
+		p.readMeta(m[:], at)
+	}
+	switch {
+	case p.pageSize != 0 && p.size%p.pageSize == 0 && p.high <= uint64(p.size/p.pageSize):
+		return nil
+	case p.pageSize != 0:
+		return fmt.Errorf("%w: it was cut: %d bytes of %d", ErrDamaged, p.size, int64(p.high)*p.pageSize)
+	case ours:
+		return fmt.Errorf("%w: its head cannot be read", ErrDamaged)
+	}
+	return ErrForeign
+}
+
+// readMeta takes over a valid meta that is newer than what was found before.
+func (p *pages) readMeta(m []byte, at int64) {
+	order := binary.NativeEndian
+	sum := fnv.New64a()
+	sum.Write(m[:metaSize-8])
+	size, txid := int64(order.Uint32(m[8:])), order.Uint64(m[48:])
+	valid := order.Uint32(m) == boltMagic && order.Uint32(m[4:]) == boltVersion &&
+		order.Uint64(m[56:]) == sum.Sum64() && bits.OnesCount64(uint64(size)) == 1 && size >= 1024 && size <= 1<<16 &&
+		(at == 0 || at == size) && order.Uint64(m[40:]) < 1<<44
+	if !valid || p.pageSize != 0 && txid <= p.txid {
+		return
+	}
+	p.pageSize, p.txid = size, txid
+	p.root, p.freelist, p.high = order.Uint64(m[16:]), order.Uint64(m[32:]), order.Uint64(m[40:])
+}
+
+func brokenPage(id uint64, problem string) error {
+	return fmt.Errorf("%w: page %d %s", ErrDamaged, id, problem)
+}
+
+// header returns the kind of a page, its count, and the number of its last page.
+func (p *pages) header(id uint64) (kind, count uint16, last uint64, err error) {
+	if id < 2 || id >= p.high {
+		return 0, 0, 0, brokenPage(id, "does not exist")
+	}
+	var h [pageHeader]byte
+	if _, err := p.file.ReadAt(h[:], int64(id)*p.pageSize); err != nil {
+		return 0, 0, 0, fmt.Errorf("page %d: %w", id, err)
+	}
+	order := binary.NativeEndian
+	last = id + uint64(order.Uint32(h[12:]))
+	if order.Uint64(h[:]) != id || last >= p.high {
+		return 0, 0, 0, brokenPage(id, "has a wrong head")
+	}
+	return order.Uint16(h[8:]), order.Uint16(h[10:]), last, nil
+}
+
+// use marks pages as referred to; each may be so once.
+func (p *pages) use(first, last uint64) error {
+	for id := first; id <= last; id++ {
+		if id < 2 || id >= p.high {
+			return brokenPage(id, "does not exist")
+		}
+		if p.used[id/64]&(1<<(id%64)) != 0 {
+			return brokenPage(id, "is referred to twice")
+		}
+		p.used[id/64] |= 1 << (id % 64)
+	}
+	return nil
+}
+
+// load marks a page as used and returns its bytes.
+func (p *pages) load(id uint64) (kind, count uint16, body []byte, err error) {
+	kind, count, last, err := p.header(id)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	if err := p.use(id, last); err != nil {
+		return 0, 0, nil, err
+	}
+	body = make([]byte, int64(last-id+1)*p.pageSize)
+	if _, err := p.file.ReadAt(body, int64(id)*p.pageSize); err != nil {
+		return 0, 0, nil, fmt.Errorf("page %d: %w", id, err)
+	}
+	return kind, count, body, nil
+}
+
+func (p *pages) checkFreelist() error {
+	kind, short, body, err := p.load(p.freelist)
 	if err != nil {
 		return err
 	}
-	if info.Size() < 4*1024 {
-		return fmt.Errorf("%w: only %d bytes", ErrForeign, info.Size())
+	ids, count := body[pageHeader:], uint64(short)
+	if short == 0xFFFF {
+		count, ids = binary.NativeEndian.Uint64(ids), ids[8:]
+	}
+	if kind != freelistPage || count > uint64(len(ids)/8) {
+		return brokenPage(p.freelist, "is no list of free pages")
+	}
+	for ; count > 0; count, ids = count-1, ids[8:] {
+		id := binary.NativeEndian.Uint64(ids)
+		if err := p.use(id, id); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// checkRoot looks through the tree of buckets and every bucket's own.
+func (p *pages) checkRoot() error {
+	var roots []uint64
+	err := p.walk(p.root, true, func(key, value []byte, bucket bool) error {
+		if !bucket || len(value) < pageHeader {
+			return brokenPage(p.root, "holds something else than buckets")
+		}
+		root := binary.NativeEndian.Uint64(value)
+		if root == 0 {
+			return checkInline(value[pageHeader:])
+		}
+		roots = append(roots, root)
+		return nil
+	})
+	for _, root := range roots {
+		if err != nil {
+			return err
+		}
+		err = p.walk(root, p.whole, func(_, _ []byte, bucket bool) error {
+			if bucket {
+				return brokenPage(root, "holds a bucket within a bucket")
+			}
+			return nil
+		})
+	}
+	return err
+}
+
+// checkInline looks through a bucket that is small enough to live in its parent.
+func checkInline(page []byte) error {
+	if len(page) < pageHeader || binary.NativeEndian.Uint16(page[8:]) != leafPage {
+		return fmt.Errorf("%w: a small bucket is no page", ErrDamaged)
+	}
+	return eachLeaf(0, page, binary.NativeEndian.Uint16(page[10:]), func(_, _ []byte, bucket bool) error {
+		if bucket {
+			return fmt.Errorf("%w: a small bucket holds a bucket", ErrDamaged)
+		}
+		return nil
+	})
+}
+
+// walk looks through a tree of pages; its leaves are read if leaves is set, and
+// otherwise taken for leaves if the first one on a branch is one.
+func (p *pages) walk(id uint64, leaves bool, f func(key, value []byte, bucket bool) error) error {
+	kind, count, body, err := p.load(id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case kind == leafPage:
+		return eachLeaf(id, body, count, f)
+	case kind != branchPage || count == 0:
+		return brokenPage(id, "is neither branch nor leaf")
+	}
+	children, err := children(id, body, count)
+	if err != nil {
+		return err
+	}
+	first, _, _, err := p.header(children[0])
+	if err != nil {
+		return err
+	}
+	for _, child := range children {
+		if first == leafPage && !leaves {
+			err = p.use(child, child)
+		} else {
+			err = p.walk(child, leaves, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// children returns the pages that a branch refers to.
+func children(id uint64, body []byte, count uint16) ([]uint64, error) {
+	ids := make([]uint64, 0, count)
+	order := binary.NativeEndian
+	for i := range int(count) {
+		at := pageHeader + i*16
+		if at+16 > len(body) {
+			return nil, brokenPage(id, "has too many keys")
+		}
+		if uint64(at)+uint64(order.Uint32(body[at:]))+uint64(order.Uint32(body[at+4:])) > uint64(len(body)) {
+			return nil, brokenPage(id, "has a key beyond its end")
+		}
+		ids = append(ids, order.Uint64(body[at+8:]))
+	}
+	return ids, nil
+}
+
+// eachLeaf calls f for the keys of a leaf, which must ascend.
+func eachLeaf(id uint64, body []byte, count uint16, f func(key, value []byte, bucket bool) error) error {
+	order := binary.NativeEndian
+	var before []byte
+	for i := range int(count) {
+		at := pageHeader + i*16
+		if at+16 > len(body) {
+			return brokenPage(id, "has too many keys")
+		}
+		start := uint64(at) + uint64(order.Uint32(body[at+4:]))
+		middle := start + uint64(order.Uint32(body[at+8:]))
+		end := middle + uint64(order.Uint32(body[at+12:]))
+		if end > uint64(len(body)) {
+			return brokenPage(id, "has a value beyond its end")
+		}
+		key := body[start:middle]
+		if i > 0 && bytes.Compare(before, key) >= 0 {
+			return brokenPage(id, "has keys out of order")
+		}
+		if err := f(key, body[middle:end], order.Uint32(body[at:])&1 != 0); err != nil {
+			return err
+		}
+		before = key
+	}
+	return nil
+}
+
+// lost returns the number of pages that nothing refers to. It is right only of
+// a file that was looked through whole.
+func (p *pages) lost() int {
+	n := int(p.high) - 2
+	for _, word := range p.used {
+		n -= bits.OnesCount64(word)
+	}
+	return n
 }

@@ -65,10 +65,7 @@ func (tx *Tx) rebuildURLs() error {
 		}
 		return nil
 	})
-	if err == nil && n != uint64(s.state.urls) {
-		err = fmt.Errorf("%w: %d URLs seen, %d counted", ErrDamaged, n, s.state.urls)
-	}
-	return err
+	return agree(err, "URLs seen", n, uint64(s.state.urls))
 }
 
 // eachID calls f for the items of a packed value that are numbered by
@@ -86,11 +83,14 @@ func (tx *Tx) eachID(first, count uint64, r *reader, f func(id schema.ID)) error
 }
 
 func (tx *Tx) rebuildShapes() error {
-	return tx.eachPart(bShapes, nil, func(first, count uint64, r *reader) error {
+	n := uint64(0)
+	err := tx.eachPart(bShapes, nil, func(first, count uint64, r *reader) error {
+		n++
 		return tx.eachID(first, count, r, func(id schema.ID) {
 			tx.s.mark.set(id, tx.s.mark.at(id)|r.byte()&31)
 		})
 	})
+	return agree(err, "values of shapes", n, tx.s.state.shapes)
 }
 
 func (tx *Tx) rebuildVisits() error {
@@ -111,45 +111,54 @@ func (tx *Tx) rebuildVisits() error {
 		}
 		return nil
 	})
-	if err == nil && n != uint64(s.state.visits) {
-		err = fmt.Errorf("%w: %d visits done, %d counted", ErrDamaged, n, s.state.visits)
-	}
-	return err
+	return agree(err, "visits done", n, uint64(s.state.visits))
 }
 
 func (tx *Tx) rebuildDepths() error {
 	s := tx.s
-	return tx.eachPart(bDepths, key32(s.state.generation), func(first, count uint64, r *reader) error {
+	n := uint64(0)
+	err := tx.eachPart(bDepths, key32(s.state.generation), func(first, count uint64, r *reader) error {
+		n++
 		return tx.eachID(first, count, r, func(id schema.ID) {
 			depth, hops := s.Depth(id)
 			s.setDepth(id, min(depth, r.byte()), min(hops, r.byte()))
 		})
 	})
+	return agree(err, "values of depths", n, s.state.depths)
 }
 
-// rebuildRest checks the number of hosts and finds the last run.
+// rebuildRest counts what is not held in memory but must not be fewer than it was.
 func (tx *Tx) rebuildRest() error {
-	last := func(b bucket) (uint32, error) {
-		key, _ := tx.bucket(b).Cursor().Last()
-		if key == nil {
-			return 0, nil
-		}
-		if len(key) != 4 {
-			return 0, damaged(b, key, "is no key")
-		}
-		return binary.BigEndian.Uint32(key), nil
+	names := uint64(0)
+	c := tx.bucket(bHostNames).Cursor()
+	for key, _ := c.First(); key != nil; key, _ = c.Next() {
+		names++
 	}
-	hosts, err := last(bHosts)
-	if err != nil {
-		return err
+	err := agree(nil, "names of hosts", names, uint64(tx.s.state.hosts))
+	hosts, runs := tx.last(bHosts), tx.last(bRuns)
+	err = agree(err, "hosts", uint64(hosts), uint64(tx.s.state.hosts))
+	return agree(err, "runs", uint64(runs), uint64(tx.s.state.runs))
+}
+
+// last returns the last key of 4 bytes in a bucket; 0 if there is none.
+func (tx *Tx) last(b bucket) uint32 {
+	key, _ := tx.bucket(b).Cursor().Last()
+	if len(key) != 4 {
+		return 0
 	}
-	if hosts != tx.s.state.hosts {
-		return fmt.Errorf("%w: %d hosts, %d counted", ErrDamaged, hosts, tx.s.state.hosts)
+	return binary.BigEndian.Uint32(key)
+}
+
+// agree returns err, or an error if a count and a recount differ.
+func agree(err error, what string, n, counted uint64) error {
+	if err == nil && n != counted {
+		return fmt.Errorf("%w: %d %s, %d counted", ErrDamaged, n, what, counted)
 	}
-	run, err := last(bRuns)
-	tx.s.run = schema.RunID(run)
 	return err
 }
+
+// isKey reports whether a key is that of 8 bytes for a number.
+func isKey(key []byte, n uint64) bool { return len(key) == 8 && binary.BigEndian.Uint64(key) == n }
 
 // idOf returns the URL of a key of 8 bytes; 0 if it is none.
 func idOf(key []byte) schema.ID {

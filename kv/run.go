@@ -23,6 +23,9 @@ func (tx *Tx) Runs() ([]schema.Run, error) {
 		runs = append(runs, decodeRun(r, schema.RunID(binary.BigEndian.Uint32(key))))
 		return true, nil
 	})
+	if err == nil && len(runs) != int(tx.s.state.runs) {
+		err = fmt.Errorf("%w: %d runs recorded, %d counted", ErrDamaged, len(runs), tx.s.state.runs)
+	}
 	return runs, err
 }
 
@@ -46,14 +49,16 @@ func (tx *Tx) PutRun(run schema.Run) error {
 	if err := tx.change(); err != nil {
 		return err
 	}
-	if run.ID == 0 || run.ID > tx.s.run+1 {
-		return fmt.Errorf("kv: run %d does not follow run %d", run.ID, tx.s.run)
+	if run.ID == 0 || run.ID > tx.s.lastRun()+1 {
+		return fmt.Errorf("kv: run %d does not follow run %d", run.ID, tx.s.lastRun())
 	}
 	w := tx.fields()
 	encodeRun(w, &run)
-	tx.s.run = max(tx.s.run, run.ID)
+	tx.s.state.runs = max(tx.s.state.runs, uint32(run.ID))
 	return tx.put(bRuns, key32(uint32(run.ID)), w)
 }
+
+func (s *Store) lastRun() schema.RunID { return schema.RunID(s.state.runs) }
 
 func encodeRun(w *writer, run *schema.Run) {
 	w.millis(run.Started)
@@ -108,7 +113,7 @@ func (tx *Tx) Caps(rule, group string) (int, error) {
 		return 0, err
 	case r.bad:
 		return 0, damaged(bCaps, key, "cannot be decoded")
-	case run != tx.s.run:
+	case run != tx.s.lastRun():
 		return 0, nil
 	}
 	return int(n), nil
@@ -119,8 +124,8 @@ func (tx *Tx) AddCap(rule, group string, run schema.RunID) error {
 	if err := tx.change(); err != nil {
 		return err
 	}
-	if run != tx.s.run {
-		return fmt.Errorf("kv: count for run %d in run %d", run, tx.s.run)
+	if run != tx.s.lastRun() {
+		return fmt.Errorf("kv: count for run %d in run %d", run, tx.s.lastRun())
 	}
 	n, err := tx.Caps(rule, group)
 	if err != nil {
@@ -143,7 +148,7 @@ func (tx *Tx) Config(hash [32]byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := tx.s.unpack(&r)
+	text, err := tx.s.zip.unpack(&r)
 	if err != nil {
 		return nil, damaged(bConfigs, hash[:], err.Error())
 	}
@@ -156,37 +161,8 @@ func (tx *Tx) PutConfig(hash [32]byte, text []byte) error {
 		return err
 	}
 	w := tx.fields()
-	if err := tx.s.pack(w, text); err != nil {
+	if err := tx.s.zip.pack(w, text); err != nil {
 		return err
 	}
 	return tx.put(bConfigs, hash[:], w)
-}
-
-// maxUnzipped is the most bytes that one compressed field may hold.
-const maxUnzipped = 1 << 30
-
-// pack writes a compressed field, which ends the value: its length and a zstd frame.
-func (s *Store) pack(w *writer, text []byte) error {
-	if len(text) > maxUnzipped {
-		return fmt.Errorf("%w: %d bytes in one value", ErrFull, len(text))
-	}
-	w.uint(uint64(len(text)))
-	w.b = s.zip.EncodeAll(text, w.b)
-	return nil
-}
-
-// unpack reads what pack wrote.
-func (s *Store) unpack(r *reader) ([]byte, error) {
-	n := r.narrow(maxUnzipped)
-	if r.bad {
-		return nil, errors.New("cannot be decoded")
-	}
-	text, err := s.unzip.DecodeAll(r.b, nil)
-	if err != nil {
-		return nil, fmt.Errorf("cannot be decompressed: %w", err)
-	}
-	if uint64(len(text)) != n {
-		return nil, errors.New("decompressed to another length")
-	}
-	return text, nil
 }

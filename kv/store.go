@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
 
@@ -39,11 +38,12 @@ type Store struct {
 	cause    error // why it is closed; nil: open
 	busy     bool  // inside a transaction
 	abandon  bool  // a transaction could not be ended: its locks are never released
+	whole    bool  // look through all pages on opening
+	pages    *pages
 
 	seal    sealer
 	seed    uint64
 	state   state
-	run     schema.RunID // the last one
 	lookup  table
 	host    column[uint32]
 	latest  column[uint32]
@@ -53,8 +53,7 @@ type Store struct {
 	hosts   *cache[schema.HostID, *schema.Host]
 	names   *cache[schema.HostID, string]
 	ids     *cache[string, schema.HostID]
-	unzip   *zstd.Decoder
-	zip     *zstd.Encoder
+	zip     zipper
 	anchors [2]anchorPart // decompressed last
 	arena   arena         // of the one update at a time
 }
@@ -68,31 +67,44 @@ func Open(path string, opts Options) (*Store, error) {
 	if opts.Timeout == 0 {
 		opts.Timeout = 2 * time.Second
 	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && !opts.ReadOnly {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && !opts.ReadOnly:
 		if err := create(path); err != nil {
 			return nil, fmt.Errorf("create %s: %w", path, err)
 		}
+	case err != nil:
+		return nil, fmt.Errorf("open state file: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("open %s: %w: not a regular file", path, ErrForeign)
 	}
-	s := &Store{path: path, readOnly: opts.ReadOnly, seal: newSealer()}
-	err := s.openFile(opts.Timeout)
+	s := newStore(path, opts.ReadOnly)
+	err = s.openFile(opts.Timeout)
 	if err == nil {
-		err = s.openMemory()
+		err = s.transact(false, s.rebuild)
 	}
 	if err != nil {
 		s.shut(nil, err)
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
+	s.pages = nil
 	return s, nil
 }
 
-func (s *Store) openFile(timeout time.Duration) error {
-	if err := checkSize(s.path); err != nil {
-		return err
+func newStore(path string, readOnly bool) *Store {
+	return &Store{
+		path: path, readOnly: readOnly, seal: newSealer(),
+		hosts: newCache[schema.HostID, *schema.Host](1 << 13),
+		names: newCache[schema.HostID, string](1 << 16),
+		ids:   newCache[string, schema.HostID](1 << 16),
 	}
+}
+
+func (s *Store) openFile(timeout time.Duration) error {
 	return guard(func() error {
 		s.abandon = true // until bbolt has opened it
 		db, err := bbolt.Open(s.path, 0o600, s.boltOptions(timeout))
-		if errors.Is(err, bbolt.ErrTimeout) {
+		if errors.Is(err, bbolt.ErrTimeout) || errors.Is(err, ErrLocked) {
 			return fmt.Errorf("%w by %s", ErrLocked, holder(s.path))
 		}
 		if err != nil {
@@ -114,27 +126,17 @@ func (s *Store) boltOptions(timeout time.Duration) *bbolt.Options {
 		NoStatistics:    true,
 		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
 			f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
+			if err != nil {
+				return nil, err
+			}
 			s.file = f
+			if err := lock(f, !s.readOnly, timeout); err != nil {
+				return nil, err
+			}
+			s.pages, err = checkPages(f, s.whole)
 			return f, err
 		},
 	}
-}
-
-func (s *Store) openMemory() error {
-	s.hosts = newCache[schema.HostID, *schema.Host](1 << 13)
-	s.names = newCache[schema.HostID, string](1 << 16)
-	s.ids = newCache[string, schema.HostID](1 << 16)
-	var err error
-	s.unzip, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxUnzipped))
-	if err != nil {
-		return err
-	}
-	s.zip, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
-		zstd.WithWindowSize(partSize))
-	if err != nil {
-		return err
-	}
-	return s.transact(false, s.rebuild)
 }
 
 // boltError names an error of opening.
@@ -162,14 +164,9 @@ func (s *Store) shut(b *bbolt.Tx, cause error) error {
 	if cause != nil {
 		s.cause = fmt.Errorf("%w after an error: %w", ErrClosed, cause)
 	}
-	if s.zip != nil {
-		s.zip.Close()
-	}
-	if s.unzip != nil {
-		s.unzip.Close()
-	}
+	s.zip.close()
 	err := s.release(b)
-	s.lookup, s.anchors = table{}, [2]anchorPart{}
+	s.lookup, s.anchors, s.arena = table{}, [2]anchorPart{}, arena{}
 	return err
 }
 

@@ -23,6 +23,22 @@ func openStore(t testing.TB, path string) *kv.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		s.Close()
+		if err := kv.Check(path, func(problem string) { t.Error(problem) }); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// openUnchecked opens a store that may hold what no store should.
+func openUnchecked(t testing.TB, path string) *kv.Store {
+	t.Helper()
+	s, err := kv.Open(path, kv.Options{Timeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -127,7 +143,7 @@ const plain = schema.Kinds(1 << schema.LinkAnchor)
 
 func TestHostRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
-	s := openStore(t, path)
+	s := openUnchecked(t, path)
 	ms := func(v int64) time.Time { return time.UnixMilli(v).UTC() }
 	var want schema.Host
 	update(t, s, func(tx *kv.Tx) error {
@@ -149,7 +165,7 @@ func TestHostRoundTrip(t *testing.T) {
 		return nil
 	})
 	s.Close()
-	s = openStore(t, path)
+	s = openUnchecked(t, path)
 	view(t, s, func(tx *kv.Tx) error {
 		got, err := tx.Host(1)
 		if err != nil {

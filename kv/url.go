@@ -131,11 +131,13 @@ func (tx *Tx) Norm(id schema.ID) (string, error) {
 // In an update, f must add none.
 func (tx *Tx) EachURL(from schema.ID, f func(schema.URL) (bool, error)) error {
 	more := true
-	err := tx.each(bURLs, key64(uint64(from)), func(key []byte, r *reader) (bool, error) {
-		if len(key) != 8 {
-			return false, damaged(bURLs, key, "is no key")
+	next := max(from, 1)
+	err := tx.each(bURLs, key64(uint64(next)), func(key []byte, r *reader) (bool, error) {
+		if !isKey(key, uint64(next)) {
+			return false, damaged(bURLs, key, "does not follow the one before")
 		}
-		u := decodeURL(r, idOf(key))
+		u := decodeURL(r, next)
+		next++
 		if r.bad {
 			return true, nil // reported by each
 		}
@@ -143,6 +145,9 @@ func (tx *Tx) EachURL(from schema.ID, f func(schema.URL) (bool, error)) error {
 		more, err = f(u)
 		return more, err
 	})
+	if more && err == nil && next < tx.firstURL() {
+		return damaged(bURLs, key64(uint64(next)), "is missing")
+	}
 	for i := 0; i < len(tx.urls) && more && err == nil; i++ {
 		if tx.urls[i].ID >= from {
 			more, err = f(tx.urls[i].URL)
@@ -302,5 +307,7 @@ func (tx *Tx) flushShapes() error {
 		item.byte(byte(tx.s.Shapes(id)))
 		before = uint64(id)
 	}
-	return p.end()
+	err := p.end()
+	tx.s.state.shapes += uint64(p.part)
+	return err
 }

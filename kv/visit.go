@@ -1,7 +1,6 @@
 package kv
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,7 +33,7 @@ func (tx *Tx) AddVisit(v *schema.Visit) (schema.Seq, error) {
 		shape = shapeOf(norm, form)
 	}
 	w := tx.fields()
-	encodeVisit(w, v, shape)
+	encodeVisit(w, v, shape, hasAnchors(v.Links))
 	if err := tx.put(bVisits, key64(uint64(v.Seq)), w); err != nil {
 		return 0, err
 	}
@@ -122,7 +121,7 @@ func (tx *Tx) AppendLinks(dst []schema.Link, seq schema.Seq) ([]schema.Link, err
 		return dst, err
 	}
 	r.id() // the URL
-	dst = decodeLinks(&r, dst)
+	dst, _ = decodeLinks(&r, dst)
 	if r.bad {
 		return dst, damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
 	}
@@ -132,16 +131,23 @@ func (tx *Tx) AppendLinks(dst []schema.Link, seq schema.Seq) ([]schema.Link, err
 // EachVisit calls f for the visits from a number on, in order, until it returns
 // false. Their links have no anchors. In an update, f must add no visits.
 func (tx *Tx) EachVisit(from schema.Seq, f func(*schema.Visit) (bool, error)) error {
-	return tx.each(bVisits, key64(uint64(from)), func(key []byte, r *reader) (bool, error) {
-		if len(key) != 8 {
-			return false, damaged(bVisits, key, "is no key")
+	next, more := max(from, 1), true
+	err := tx.each(bVisits, key64(uint64(next)), func(key []byte, r *reader) (bool, error) {
+		if !isKey(key, uint64(next)) {
+			return false, damaged(bVisits, key, "does not follow the one before")
 		}
-		v, err := tx.decodeVisit(r, schema.Seq(binary.BigEndian.Uint64(key)))
+		v, err := tx.decodeVisit(r, next)
 		if err != nil {
 			return false, err
 		}
-		return f(v)
+		next++
+		more, err = f(v)
+		return more, err
 	})
+	if more && err == nil && next <= schema.Seq(tx.s.state.visits) {
+		return damaged(bVisits, key64(uint64(next)), "is missing")
+	}
+	return err
 }
 
 // flushVisits writes which URLs were visited.

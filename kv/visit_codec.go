@@ -35,9 +35,9 @@ func knownWords() [12]string {
 		"application/xml", "text/xml"}
 }
 
-func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape) {
+func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.uint(uint64(v.URL))
-	encodeLinks(w, v.Links)
+	encodeLinks(w, v.Links, anchors)
 	w.uint(uint64(v.Run))
 	w.uint(v.Commit)
 	w.millis(v.At)
@@ -107,7 +107,7 @@ func visitFlags(v *schema.Visit) uint64 {
 
 func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
 	v := &schema.Visit{Seq: seq, URL: r.id()}
-	v.Links = decodeLinks(r, nil)
+	v.Links, _ = decodeLinks(r, nil)
 	v.Run = schema.RunID(r.id())
 	v.Commit = r.uint()
 	v.At = r.millis()
@@ -164,10 +164,15 @@ func decodeFindings(r *reader, v *schema.Visit) {
 	v.Children = r.number()
 }
 
-// encodeLinks writes links by ascending target: each as the distance from the
-// one before and a byte of flags.
-func encodeLinks(w *writer, links []schema.Link) {
-	w.number(len(links))
+// encodeLinks writes links by ascending target: twice their number, plus one if
+// there are anchors in another bucket, then each as the distance from the one
+// before and a byte of flags.
+func encodeLinks(w *writer, links []schema.Link, anchors bool) {
+	n := uint64(len(links)) << 1
+	if anchors {
+		n++
+	}
+	w.uint(n)
 	before := schema.ID(0)
 	for i := range links {
 		l := &links[i]
@@ -183,15 +188,21 @@ func encodeLinks(w *writer, links []schema.Link) {
 	}
 }
 
-func decodeLinks(r *reader, dst []schema.Link) []schema.Link {
-	n := r.count(2)
-	dst = slices.Grow(dst, n)
+// decodeLinks appends links, and reports whether there are anchors.
+func decodeLinks(r *reader, dst []schema.Link) ([]schema.Link, bool) {
+	v := r.uint()
+	n, anchors := v>>1, v&1 != 0
+	if n > uint64(len(r.b)/2) {
+		r.fail()
+		return dst, false
+	}
+	dst = slices.Grow(dst, int(n))
 	to := uint64(0)
 	for range n {
 		to += r.uint()
 		if r.bad || to > 1<<32-1 {
 			r.fail()
-			return dst
+			return dst, false
 		}
 		flags := r.byte()
 		l := schema.Link{To: schema.ID(to), Place: schema.Place(flags & 7), Rel: schema.Rel(flags >> linkRel & 7), Kinds: plainLink}
@@ -200,7 +211,7 @@ func decodeLinks(r *reader, dst []schema.Link) []schema.Link {
 		}
 		dst = append(dst, l)
 	}
-	return dst
+	return dst, anchors
 }
 
 // word writes a text that is often one of a few: its number, or 0 and the text.

@@ -1,0 +1,45 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"go.etcd.io/bbolt"
+)
+
+// compactCommit is the size of the commits that a compacted file is written in.
+const compactCommit = 64 << 20
+
+// Compact writes what a state file holds into a new file, without the free
+// space. The source is locked as for reading, the new file is whole and synced
+// when Compact returns, and removed when it fails; giving it the place of the
+// source is left to the caller.
+func Compact(src, dst string) (err error) {
+	s, err := Open(src, Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	f, err := os.OpenFile(dst, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("compact: %w", err)
+	}
+	err = f.Close()
+	if err == nil {
+		err = guard(func() error { return s.compactTo(dst) })
+	}
+	if err != nil {
+		err = fmt.Errorf("compact %s: %w", src, errors.Join(err, os.Remove(dst)))
+	}
+	return err
+}
+
+func (s *Store) compactTo(dst string) error {
+	db, err := bbolt.Open(dst, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, InitialMmapSize: mapSize})
+	if err != nil {
+		return err
+	}
+	err = bbolt.Compact(db, s.db, compactCommit)
+	return errors.Join(err, db.Close())
+}

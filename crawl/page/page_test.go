@@ -66,6 +66,8 @@ func TestLinks(t *testing.T) {
 		{"base without a URL", `<base href="data:,x"><a href=a>A</a>`, []row{anchor(dir+"a", "A")}},
 		{"merged", `<nav><a href=a rel="nofollow ugc"></a></nav><main><a href=./a rel=nofollow>one</a></main><a href="a#x" rel=NoFollow>two</a>`,
 			[]row{{dir + "a", schema.LinkAnchor, schema.RelNofollow, schema.PlaceMain, "one", 3}}},
+		{"rel of one spelling", `<a href=a rel="nofollow sponsored">A</a><a href=a rel=sponsored>A</a>`,
+			[]row{{dir + "a", schema.LinkAnchor, schema.RelSponsored, schema.PlaceBody, "A", 2}}},
 		{"first anchor in document order", `<a href=a></a><a href=./a>one</a><a href=a>two</a>`,
 			[]row{{dir + "a", schema.LinkAnchor, 0, schema.PlaceBody, "one", 2 + 1}}},
 		{"kinds", `<a href=a>x</a><link rel=canonical href=a>`,

@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"golang.org/x/net/html"
@@ -115,15 +116,47 @@ func FuzzScanner(f *testing.F) {
 	for _, s := range scannerSeeds() {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, src []byte) {
-		got, markupTitles := scanEvents(src)
-		want := tokenEvents(src, markupTitles)
-		for i := range max(len(got), len(want)) {
-			if i >= len(got) || i >= len(want) || got[i] != want[i] {
-				t.Fatalf("%q: at %d\n got %+v\nwant %+v", src, i, got[min(i, len(got)):], want[min(i, len(want)):])
-			}
+	f.Fuzz(agree)
+}
+
+// agree fails where the scanner and the tokenizer see different things in src.
+func agree(t *testing.T, src []byte) {
+	got, markupTitles := scanEvents(src)
+	want := tokenEvents(src, markupTitles)
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Fatalf("%q: at %d\n got %+v\nwant %+v", src, i, got[min(i, len(got)):], want[min(i, len(want)):])
 		}
-	})
+	}
+}
+
+// TestScannerOnFragments: the same law on random rows of what HTML is made of,
+// which reach deeper than random bytes.
+func TestScannerOnFragments(t *testing.T) {
+	fragments := []string{
+		"<", "</", "<!", "<!--", "-", "--", "-->", "--!>", ">", "/>", "/", "'", `"`, "=", " ", "\n", "\r\n", "\x00", "é", "\xff", "!", "?", "x",
+		"<a", "<A ", "</a>", "<img", "<base", "<meta ", "<link ", "<svg", "</svg>", "<p>", "href", "HREF=", " content='", ` alt="`, " rel=x",
+		"<script", "</script", "<SCRIPT>", "</Script>", "script>", "<title", "</title>", "<style>", "</style", "<textarea>", "</textarea\t>",
+		"<noscript>", "<iframe", "</iframe>", "<xmp>", "</xmp/", "<!DOCTYPE ", "<![CDATA[", "]]>", "&amp;", "&copy", "&", ";", "#x41", "&notin;", "xlink:href",
+	}
+	agreeOnRows(t, "", fragments)
+}
+
+// Scripts end by rules of their own.
+func TestScannerOnScripts(t *testing.T) {
+	agreeOnRows(t, "<script>", []string{"<!--", "<!", "-", "--", ">", "-->", "<", "x", "/", " ", "<script>", "<script", "<SCRIPT ",
+		"</script>", "</script", "</Script ", "script", "</scripty>", "<a>"})
+}
+
+func agreeOnRows(t *testing.T, start string, fragments []string) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 20_000 {
+		src := []byte(start)
+		for range 1 + rng.IntN(25) {
+			src = append(src, fragments[rng.IntN(len(fragments))]...)
+		}
+		agree(t, src)
+	}
 }
 
 func scannerSeeds() []string {

@@ -122,7 +122,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (string, er
 	})
 	var (
 		steps    = make(chan Step)
-		outcomes = make(chan Outcome, 64)
+		outcomes = make(chan Outcome, maxBatch)
 		effects  = make(chan Effects)
 		wakes    = make(chan Wake)
 		over     = make(chan struct{})

@@ -15,6 +15,7 @@ const (
 	maxBatch      = 256
 	maxBatchBytes = 4 << 20
 	maxBatchAge   = 100 * time.Millisecond
+	maxLinger     = 20 * time.Millisecond
 	commitLead    = 4 * time.Millisecond // before the clock of a host runs out
 )
 
@@ -51,7 +52,9 @@ type batch struct {
 	outcomes []Outcome
 	wakes    []Wake
 	size     int
-	due      time.Time // when it must be committed; zero: it is empty
+	first    time.Time     // when the first of it came
+	due      time.Time     // when it must be committed; zero: it is empty
+	linger   time.Duration // at least this long after the first of it; what the last commit took
 }
 
 func (b *batch) add(o Outcome, ready time.Time) {
@@ -68,7 +71,16 @@ func (b *batch) add(o Outcome, ready time.Time) {
 	}
 }
 
+// by has the batch committed by t, but not so soon that commits alone would keep
+// the recorder busy.
 func (b *batch) by(t time.Time) {
+	now := time.Now()
+	if b.due.IsZero() {
+		b.first = now
+	}
+	if floor := b.first.Add(b.linger); t.Before(floor) {
+		t = floor
+	}
 	if b.due.IsZero() || t.Before(b.due) {
 		b.due = t
 	}
@@ -76,6 +88,26 @@ func (b *batch) by(t time.Time) {
 
 func (b *batch) full() bool {
 	return len(b.outcomes) >= maxBatch || len(b.wakes) >= maxBatch || b.size >= maxBatchBytes
+}
+
+// drain takes what has come in the meantime.
+func (b *batch) drain(r *recorder, outcomes <-chan Outcome, wakes <-chan Wake) {
+	for !b.full() {
+		select {
+		case o, ok := <-outcomes:
+			if !ok {
+				return
+			}
+			b.add(o, r.readyAfter(&o))
+		case w, ok := <-wakes:
+			if !ok {
+				return
+			}
+			b.wakes = append(b.wakes, w)
+		default:
+			return
+		}
+	}
 }
 
 // A query is a question about the live state, answered between two commits.
@@ -117,10 +149,12 @@ func (r *recorder) loop(ring context.Context, outcomes <-chan Outcome, wakes <-c
 			b.due = time.Now()
 		}
 		if b.full() || !b.due.IsZero() && !time.Now().Before(b.due) || outcomes == nil {
+			b.drain(r, outcomes, wakes)
+			begun := time.Now()
 			if err := r.commit(ring, b, effects); err != nil {
 				return err
 			}
-			b = &batch{}
+			b = &batch{linger: min(time.Since(begun), maxLinger)}
 		}
 	}
 	return nil

@@ -1,0 +1,26 @@
+package survey
+
+import (
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// Carries reports whether a link carries depth and queues its target (SPEC 5,
+// 8), given whether its page asks for its links not to be followed. A redirect
+// always does.
+func Carries(cfg config.Crawler, link schema.Link, pageNofollow bool) bool {
+	return refusal(cfg, link, pageNofollow) == ""
+}
+
+// refusal names the rule that keeps a link from carrying depth.
+func refusal(cfg config.Crawler, link schema.Link, pageNofollow bool) string {
+	switch {
+	case link.Kinds.Has(schema.LinkRedirect):
+		return ""
+	case !cfg.FollowCanonical && link.Kinds == schema.Kinds(0).Add(schema.LinkCanonical):
+		return "follow-canonical = false"
+	case cfg.RespectNofollow && (pageNofollow || link.Rel&schema.RelNofollow != 0):
+		return "respect-nofollow = true"
+	}
+	return ""
+}

@@ -1,0 +1,166 @@
+package survey
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Digest returns the SHA-256, in hex, of the canonical graph: the pages by URL,
+// each with its state, status, body hash, depths per origin and links, these by
+// the URL that they lead to.
+//
+// It holds no ids, no times and nothing else that the order of visits decides, so
+// two crawls of the same web have the same digest. Of a page that was not sent
+// again because it has not changed, the answer that stands counts.
+func (s *Survey) Digest() (string, error) {
+	d := &digester{leaves: make([][sha256.Size]byte, s.store.URLs()+1)}
+	for _, step := range []func(*Survey) error{d.rankPages, d.readPages, d.readLinks} {
+		if err := step(s); err != nil {
+			return "", err
+		}
+	}
+	return d.sum(), nil
+}
+
+// A digester keeps one hash for each page. A link names its target by rank, which
+// says as much as the URL since all URLs are part of the digest.
+type digester struct {
+	sorted []schema.ID // the pages by URL
+	rank   []uint32    // by id: position in sorted
+	leaves [][sha256.Size]byte
+	buf    []byte
+}
+
+func (d *digester) rankPages(s *Survey) error {
+	var names names
+	err := s.view(func(tx *kv.Tx) error {
+		for id := schema.ID(1); int(id) <= s.store.URLs(); id++ {
+			if s.store.Kind(id) != schema.KindPage {
+				names.add("")
+				continue
+			}
+			norm, err := tx.Norm(id)
+			if err != nil {
+				return err
+			}
+			names.add(norm)
+			d.sorted = append(d.sorted, id)
+		}
+		return nil
+	})
+	slices.SortFunc(d.sorted, func(a, b schema.ID) int { return bytes.Compare(names.of(a), names.of(b)) })
+	d.rank = make([]uint32, s.store.URLs()+1)
+	for i, id := range d.sorted {
+		d.rank[id] = uint32(i)
+	}
+	return err
+}
+
+// names are the URLs of ids from 1 on, without an allocation for each.
+type names struct {
+	text []byte
+	ends []int
+}
+
+func (n *names) add(norm string) {
+	n.text = append(n.text, norm...)
+	n.ends = append(n.ends, len(n.text))
+}
+
+func (n *names) of(id schema.ID) []byte {
+	start := 0
+	if id > 1 {
+		start = n.ends[id-2]
+	}
+	return n.text[start:n.ends[id-1]]
+}
+
+func (d *digester) readPages(s *Survey) error {
+	depths, err := s.OriginDepths()
+	if err != nil {
+		return err
+	}
+	return s.EachPage(func(p *Page) error {
+		status, err := s.standingStatus(p)
+		if err != nil {
+			return err
+		}
+		d.buf = appendText(d.buf[:0], p.URL)
+		d.buf = appendText(d.buf, p.State.String())
+		d.buf = binary.AppendUvarint(d.buf, uint64(status))
+		if p.Visit != nil {
+			d.buf = append(d.buf, p.Visit.SHA256[:]...)
+		}
+		for origin, depth := range depths.Of(p.ID) {
+			d.buf = binary.AppendUvarint(d.buf, uint64(origin)+1)
+			d.buf = append(d.buf, depth)
+		}
+		d.leaves[p.ID] = sha256.Sum256(d.buf)
+		return nil
+	})
+}
+
+// standingStatus is the status that came with the body that stands.
+func (s *Survey) standingStatus(p *Page) (int, error) {
+	if p.Visit == nil {
+		return 0, nil
+	}
+	if p.Visit.Stand == 0 {
+		return p.Visit.Status, nil
+	}
+	from, err := s.tx.Visit(p.Visit.Stand)
+	if err != nil {
+		return 0, err
+	}
+	return from.Status, nil
+}
+
+func (d *digester) readLinks(s *Survey) error {
+	var links []schema.Link
+	page := schema.ID(0)
+	err := s.EachLink(func(from schema.ID, link schema.Link, _, _ schema.RunID) error {
+		if from != page {
+			d.addLinks(page, links)
+			page, links = from, links[:0]
+		}
+		links = append(links, link)
+		return nil
+	})
+	d.addLinks(page, links)
+	return err
+}
+
+// addLinks extends the hash of a page by its links.
+func (d *digester) addLinks(page schema.ID, links []schema.Link) {
+	if page == 0 {
+		return
+	}
+	slices.SortFunc(links, func(a, b schema.Link) int { return cmp.Compare(d.rank[a.To], d.rank[b.To]) })
+	d.buf = append(d.buf[:0], d.leaves[page][:]...)
+	for _, l := range links {
+		d.buf = binary.AppendUvarint(d.buf, uint64(d.rank[l.To]))
+		d.buf = append(d.buf, byte(l.Kinds), byte(l.Rel), byte(l.Place))
+		d.buf = appendText(d.buf, l.Anchor)
+	}
+	d.leaves[page] = sha256.Sum256(d.buf)
+}
+
+func (d *digester) sum() string {
+	h := sha256.New()
+	for _, id := range d.sorted {
+		h.Write(d.leaves[id][:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func appendText(b []byte, s string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	return append(b, s...)
+}

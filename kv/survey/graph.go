@@ -1,0 +1,167 @@
+package survey
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A graph is the links that carry depth, as arrays: those of page id are
+// to[start[id]:start[id+1]].
+type graph struct {
+	start    []uint32
+	to       []schema.ID
+	redirect *bitset // by position in to
+}
+
+// readGraph builds the graph of the pages that carry depth: those that the newest
+// run has visited; with all set, those that any run has.
+func (s *Survey) readGraph(all bool) (*graph, error) {
+	if s.graph != nil && !all {
+		return s.graph, nil
+	}
+	g := &graph{start: make([]uint32, s.store.URLs()+2)}
+	var redirects []int
+	err := s.view(func(tx *kv.Tx) error {
+		var buf []schema.Link
+		for id := schema.ID(1); int(id) <= s.store.URLs(); id++ {
+			g.start[id] = uint32(len(g.to))
+			seq := s.store.Latest(id)
+			if seq == 0 || s.store.Kind(id) != schema.KindPage || !all && !s.visited(id) {
+				continue
+			}
+			nofollow, err := s.asksNofollow(tx, seq)
+			if err != nil {
+				return err
+			}
+			if buf, err = s.appendLinks(tx, buf[:0], seq); err != nil {
+				return err
+			}
+			for i := range buf {
+				if !Carries(s.cfg.Crawler, buf[i], nofollow) {
+					continue
+				}
+				if buf[i].Kinds.First() == schema.LinkRedirect {
+					redirects = append(redirects, len(g.to))
+				}
+				g.to = append(g.to, buf[i].To)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	g.start[len(g.start)-1] = uint32(len(g.to))
+	g.redirect = newBitset(len(g.to))
+	for _, at := range redirects {
+		g.redirect.set(at)
+	}
+	if !all {
+		s.graph = g
+	}
+	return g, nil
+}
+
+// asksNofollow reports whether a page asks for its links not to be followed, and
+// that is respected.
+func (s *Survey) asksNofollow(tx *kv.Tx, seq schema.Seq) (bool, error) {
+	if !s.cfg.Crawler.RespectNofollow {
+		return false, nil
+	}
+	v, err := s.standing(tx, seq)
+	return err == nil && v.NoFollow, err
+}
+
+// links returns the positions of a page's links.
+func (g *graph) links(id schema.ID) (from, to uint32) { return g.start[id], g.start[id+1] }
+
+// A Hop is one page of a path and the link that leads to it.
+type Hop struct {
+	ID   schema.ID
+	URL  string
+	Link schema.Link // from the page before; zero for the first
+}
+
+// Path returns a shortest way along links that carry depth, from a page of an
+// origin to a page; nil where there is none within max-depth + 1. Of several ways
+// it is the one over the pages that were met first.
+func (s *Survey) Path(id schema.ID, origin int) ([]Hop, error) {
+	g, err := s.readGraph(false)
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.ownPages(s.inRun)
+	if err != nil {
+		return nil, err
+	}
+	w := newWalk(g, own, s.cfg.Crawler.MaxDepth+1)
+	w.origins = func(h schema.HostID) []int {
+		if slices.Contains(own.origins[h], origin) {
+			return []int{0}
+		}
+		return nil
+	}
+	w.parent = make([]schema.ID, s.store.URLs()+1)
+	w.run(0)
+	if w.seen[id] == 0 {
+		return nil, nil
+	}
+	var ids []schema.ID
+	for at := id; at != 0; at = w.parent[at] {
+		ids = append(ids, at)
+	}
+	slices.Reverse(ids)
+	return s.hops(ids)
+}
+
+func (s *Survey) hops(ids []schema.ID) ([]Hop, error) {
+	hops := make([]Hop, len(ids))
+	err := s.view(func(tx *kv.Tx) error {
+		for i, id := range ids {
+			norm, err := tx.Norm(id)
+			if err != nil {
+				return err
+			}
+			hops[i] = Hop{ID: id, URL: norm}
+			if i == 0 {
+				continue
+			}
+			v, err := s.anchored(tx, ids[i-1])
+			if err != nil {
+				return err
+			}
+			hops[i].Link, _ = linkTo(v.Links, id)
+		}
+		return nil
+	})
+	return hops, err
+}
+
+// members are the pages that belong to a terrain, with the origins of each host.
+type members struct {
+	hostOf  func(schema.ID) schema.HostID
+	origins [][]int // by host
+	pages   []schema.ID
+}
+
+// ownPages returns the pages of origins for which in holds.
+func (s *Survey) ownPages(in func(schema.ID) bool) (*members, error) {
+	m := &members{hostOf: s.store.HostOf, origins: make([][]int, s.store.Hosts()+1)}
+	err := s.view(func(tx *kv.Tx) error {
+		return tx.EachHost(1, func(h *schema.Host) (bool, error) {
+			m.origins[h.ID] = s.terrain.OriginsOf(h.Name)
+			return true, nil
+		})
+	})
+	for id := schema.ID(1); int(id) <= s.store.URLs(); id++ {
+		if s.store.Kind(id) == schema.KindPage && len(m.origins[s.store.HostOf(id)]) > 0 && in(id) {
+			m.pages = append(m.pages, id)
+		}
+	}
+	return m, err
+}
+
+func byID(a, b schema.ID) int { return cmp.Compare(a, b) }

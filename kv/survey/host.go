@@ -1,0 +1,98 @@
+package survey
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A host is what a host means for its pages.
+type host struct {
+	name     string
+	site     string
+	verdict  terrain.Verdict
+	origins  []int // the host belongs to them
+	admitted bool  // counts for max-subdomains in the newest run
+	slow     string
+	held     schema.State // of the pages that nothing else keeps from being visited
+	why      string       // held is not Queued
+	budget   string       // the key and its value, once the budget is used up
+	retries  []schema.Retry
+}
+
+func (s *Survey) host(tx *kv.Tx, id schema.HostID) (*host, error) {
+	if int(id) < len(s.hosts) && s.hosts[id] != nil {
+		return s.hosts[id], nil
+	}
+	record, err := tx.Host(id)
+	if err != nil {
+		return nil, err
+	}
+	s.hosts[id] = s.newHost(record)
+	return s.hosts[id], nil
+}
+
+func (s *Survey) newHost(r *schema.Host) *host {
+	h := &host{
+		name: r.Name, site: weburl.Site(r.Name), verdict: s.terrain.HostClass(r.Name), origins: s.terrain.OriginsOf(r.Name),
+		held: schema.Queued,
+	}
+	limit := s.cfg.Politeness.MaxCrawlDelay
+	if r.CrawlDelay > limit {
+		h.slow = fmt.Sprintf("Crawl-delay %s > max-crawl-delay = %s", r.CrawlDelay, limit)
+	}
+	if r.Run == s.run.ID {
+		h.admitted, h.retries = r.Admitted, r.Retries
+		s.hold(h, r)
+	}
+	if h.held == schema.Queued && r.Throttles > 0 {
+		h.held, h.why = schema.RateLimited, "suspended"
+		if !r.SuspendedTo.IsZero() {
+			h.why += " until " + r.SuspendedTo.UTC().Format(time.RFC3339)
+		}
+	}
+	return h
+}
+
+// hold says what keeps the newest run from asking a host any further.
+func (s *Survey) hold(h *host, r *schema.Host) {
+	if limit := s.terrain.Budget(r.Name, s.cfg.Crawler.MaxDomainRequests); r.RunRequests >= limit {
+		h.budget = s.budgetKey(r.Name, limit)
+		h.held, h.why = schema.RequestLimitHit, h.budget
+		return
+	}
+	switch r.RunGivenUp {
+	case schema.GaveUpConnection:
+		h.held = schema.Unreachable
+	case schema.GaveUpRateLimit:
+		h.held = schema.RateLimited
+	case schema.GaveUpRobots:
+		h.held = schema.Failed
+	case schema.GaveUpDelay:
+		if h.slow == "" {
+			h.slow = or(r.RunGivenUpWhy, "Crawl-delay > max-crawl-delay")
+		}
+		return
+	default:
+		return
+	}
+	h.why = r.RunGivenUpWhy
+}
+
+// budgetKey names the key that a host's budget comes from, and its value.
+func (s *Survey) budgetKey(name string, limit int) string {
+	if s.terrain.Budget(name, -1) != -1 {
+		return fmt.Sprintf("max-requests = %d", limit)
+	}
+	return fmt.Sprintf("max-domain-requests = %d", limit)
+}
+
+// FullDelay returns the time that passes at least between two requests to a host
+// (SPEC 7), what its answers add to it left out.
+func (s *Survey) FullDelay(h *schema.Host) time.Duration {
+	return max(s.cfg.Crawler.MinimumTimeOnPage, h.CrawlDelay)
+}

@@ -1,0 +1,108 @@
+package survey
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A StraySeed is a seed whose redirects end on a host outside its origin.
+type StraySeed struct {
+	Origin int
+	Seed   string // as written
+	End    string // identity of the page where they end
+}
+
+// StraySeeds returns the seeds that end outside their origin, in their order.
+func (s *Survey) StraySeeds() ([]StraySeed, error) {
+	var stray []StraySeed
+	err := s.view(func(tx *kv.Tx) error {
+		for i, origin := range s.terrain.Origins() {
+			for _, seed := range origin.Seeds {
+				end, err := s.endOf(tx, seed)
+				if err != nil {
+					return err
+				}
+				if end != "" && !slices.Contains(s.terrain.OriginsOf(weburl.Host(end)), i) {
+					stray = append(stray, StraySeed{i, seed, end})
+				}
+			}
+		}
+		return nil
+	})
+	return stray, err
+}
+
+// endOf returns the page where the redirects of a seed end; empty: the seed is
+// not known.
+func (s *Survey) endOf(tx *kv.Tx, seed string) (string, error) {
+	u, err := s.cfg.Rules().Parse(seed)
+	if err != nil {
+		return "", nil // the configuration was checked under its own rules
+	}
+	id, ok, err := s.Lookup(u.Norm)
+	if err != nil || !ok {
+		return "", err
+	}
+	for range MaxRedirects {
+		to, err := s.redirectOf(tx, id)
+		if err != nil {
+			return "", err
+		}
+		if to == 0 {
+			break
+		}
+		id = to
+	}
+	return tx.Norm(id)
+}
+
+// An Uncovered is a host below the domain of an origin that belongs to none,
+// because the origin's domain is not a pattern.
+type Uncovered struct {
+	Origin  int
+	Host    string
+	Links   int    // from other hosts
+	Pattern string // of a [[quality]] entry that would cover it
+}
+
+// UncoveredSubdomains returns the subdomains of origins that were met but belong
+// to no origin and no list, by origin, then by links, then by name.
+func (s *Survey) UncoveredSubdomains() ([]Uncovered, error) {
+	t, err := s.tallied()
+	if err != nil {
+		return nil, err
+	}
+	var found []Uncovered
+	err = s.view(func(tx *kv.Tx) error {
+		for i, origin := range s.terrain.Origins() {
+			below, err := s.uncoveredBelow(tx, t, i, origin.Name)
+			if err != nil {
+				return err
+			}
+			found = append(found, below...)
+		}
+		return nil
+	})
+	return found, err
+}
+
+func (s *Survey) uncoveredBelow(tx *kv.Tx, t *tally, origin int, name string) ([]Uncovered, error) {
+	var found []Uncovered
+	if len(name) > 2 && name[:2] == "*." {
+		return nil, nil
+	}
+	err := tx.HostsBelow(name, func(host string, id schema.HostID) bool {
+		if t.hosts[id].known > 0 && s.terrain.HostClass(host).Class == schema.ClassDiscovered {
+			found = append(found, Uncovered{origin, host, int(t.hosts[id].linked), "*." + name})
+		}
+		return true
+	})
+	slices.SortFunc(found, func(a, b Uncovered) int {
+		return cmp.Or(cmp.Compare(b.Links, a.Links), cmp.Compare(a.Host, b.Host))
+	})
+	return found, err
+}

@@ -1,0 +1,162 @@
+package survey
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// ErrNoRun reports a state file in which nothing was ever crawled.
+var ErrNoRun = errors.New("nothing has been crawled yet: \"ripple crawl\" begins")
+
+// MaxRedirects is the number of redirects in a row that are followed (SPEC 4, 5).
+const MaxRedirects = 10
+
+// A Survey is one reading of a store under the configuration of its newest run.
+type Survey struct {
+	store   *kv.Store
+	tx      *kv.Tx // of the call that is running
+	runs    []schema.Run
+	run     schema.Run
+	cfg     *config.Config
+	terrain *terrain.Terrain
+	seeds   map[schema.ID]bool
+
+	hosts  []*host                 // by id; nil: not read yet
+	next   map[schema.ID]schema.ID // where pages that redirects lead to redirect to themselves; 0: nowhere
+	ref    cachedLinks             // of the last referrer that was read
+	listed *bitset                 // pages that a sitemap names; nil: not read yet
+	sights []schema.RunID          // by id: the last run in which a page linked there; nil: not read yet
+	graph  *graph
+	older  []uint8 // by id: smallest depth plus 1 over all that is recorded; nil: not needed or not yet derived
+	tally  *tally
+}
+
+// New reads the runs of a store, the newest one's configuration and its seeds.
+// It fails with [ErrNoRun] where there is no run.
+func New(store *kv.Store) (*Survey, error) {
+	s := &Survey{store: store, seeds: make(map[schema.ID]bool), next: make(map[schema.ID]schema.ID)}
+	s.hosts = make([]*host, store.Hosts()+1)
+	err := s.view(func(tx *kv.Tx) error {
+		if err := s.readRun(tx); err != nil {
+			return err
+		}
+		return s.readSeeds()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Survey) readRun(tx *kv.Tx) error {
+	var err error
+	if s.runs, err = tx.Runs(); err != nil {
+		return err
+	}
+	if len(s.runs) == 0 {
+		return ErrNoRun
+	}
+	s.run = s.runs[len(s.runs)-1]
+	text, err := tx.Config(s.run.Config)
+	if err != nil {
+		return fmt.Errorf("configuration of run %d: %w", s.run.ID, err)
+	}
+	if s.cfg, err = config.ParseEffective(text); err != nil {
+		return fmt.Errorf("configuration of run %d: %w", s.run.ID, err)
+	}
+	s.terrain = s.cfg.Terrain()
+	return nil
+}
+
+func (s *Survey) readSeeds() error {
+	for _, origin := range s.terrain.Origins() {
+		for _, raw := range origin.Seeds {
+			u, err := s.cfg.Rules().Parse(raw)
+			if err != nil {
+				continue // the configuration was checked under its own rules
+			}
+			id, ok, err := s.Lookup(u.Norm)
+			if err != nil {
+				return err
+			}
+			if ok {
+				s.seeds[id] = true
+			}
+		}
+	}
+	return nil
+}
+
+// view runs f in a transaction, within the one that is open if there is one.
+func (s *Survey) view(f func(*kv.Tx) error) error {
+	if s.tx != nil {
+		return f(s.tx)
+	}
+	return s.store.View(func(tx *kv.Tx) error {
+		s.tx = tx
+		defer func() { s.tx = nil }()
+		return f(tx)
+	})
+}
+
+// Run returns the newest run.
+func (s *Survey) Run() schema.Run { return s.run }
+
+// Runs returns all runs, oldest first.
+func (s *Survey) Runs() []schema.Run { return s.runs }
+
+// Config returns the effective configuration of the newest run.
+func (s *Survey) Config() *config.Config { return s.cfg }
+
+// Terrain returns the lists and rules of the newest run.
+func (s *Survey) Terrain() *terrain.Terrain { return s.terrain }
+
+// URLs returns the last id of a URL, which bounds arrays by id.
+func (s *Survey) URLs() int { return s.store.URLs() }
+
+// HostOf returns the host of a URL.
+func (s *Survey) HostOf(id schema.ID) schema.HostID { return s.store.HostOf(id) }
+
+// Lookup finds a page by its identity.
+func (s *Survey) Lookup(norm string) (schema.ID, bool, error) {
+	name, pathQuery := weburl.Split(norm)
+	var id schema.ID
+	var ok bool
+	err := s.view(func(tx *kv.Tx) error {
+		host, known, err := tx.HostByName(name)
+		if err != nil || !known {
+			return err
+		}
+		id, ok, err = tx.Lookup(s.store.Hash(schema.KindPage, norm), host, schema.KindPage, pathQuery)
+		return err
+	})
+	return id, ok, err
+}
+
+// visited reports whether a URL has a visit in the newest run.
+func (s *Survey) visited(id schema.ID) bool {
+	seq := s.store.Latest(id)
+	return seq != 0 && seq >= s.run.FirstVisit
+}
+
+// isPage reports whether an id is that of a page.
+func (s *Survey) isPage(id schema.ID) bool {
+	return id != 0 && int(id) <= s.store.URLs() && s.store.Kind(id) == schema.KindPage
+}
+
+// A bitset is a set of small numbers.
+type bitset []uint64
+
+func newBitset(n int) *bitset {
+	b := make(bitset, n/64+1)
+	return &b
+}
+
+func (b bitset) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
+func (b bitset) set(i int)      { b[i/64] |= 1 << (i % 64) }

@@ -111,9 +111,10 @@ func newDialler(ctx context.Context, cfg *Config, g *guard) *dialler {
 	return d
 }
 
-// idleConns is the number of idle connections kept over all hosts: few enough
-// for a limit of 1,024 descriptors.
-func idleConns(cfg *Config) int { return min(max(4*cfg.MaxOpen, 64), 512) }
+// idleConns is the number of idle connections kept over all hosts. A polite
+// crawl asks many hosts in turn, so it is many times the number of open requests;
+// each costs about 30 KB.
+func idleConns(cfg *Config) int { return min(max(16*cfg.MaxOpen, 64), 1024) }
 
 func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport {
 	protocols := new(http.Protocols)

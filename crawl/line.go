@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/schema"
@@ -9,8 +10,7 @@ import (
 // A line is what the scheduler knows of a host with unsent steps or open
 // requests.
 type line struct {
-	steps      []Step
-	passed     int // of steps, those that were sent
+	steps      []*Step // not yet sent
 	open       int
 	asked      time.Time // when the last request was sent
 	address    string
@@ -22,27 +22,33 @@ type line struct {
 	suspension uint32
 }
 
-func (l *line) unsent() []Step { return l.steps[l.passed:] }
+// pass takes the first step off the line, because it was sent.
+func (l *line) pass() { l.steps = slices.Delete(l.steps, 0, 1) }
 
-// pass drops the first step.
-func (l *line) pass() {
-	l.steps[l.passed] = Step{}
-	l.passed++
-	if l.passed == len(l.steps) {
-		l.steps, l.passed = l.steps[:0], 0
+// add puts steps at the end. They ask the host whose line it is, and belong to
+// the line from now on.
+func (l *line) add(host schema.HostID, steps []Step) {
+	for i := range steps {
+		steps[i].Host = host
+		l.steps = append(l.steps, &steps[i])
 	}
 }
 
-// add puts steps at the end. They ask the host whose line it is. Room at the
-// beginning is used again once it is half of all, so a long line costs no more.
-func (l *line) add(host schema.HostID, steps []Step) {
-	if l.passed > 0 && 2*l.passed >= len(l.steps) && len(l.steps)+len(steps) > cap(l.steps) {
-		n := copy(l.steps, l.unsent())
-		clear(l.steps[n:])
-		l.steps, l.passed = l.steps[:n], 0
+// revoke empties the line and returns what was in it.
+func (l *line) revoke() []Step {
+	var unsent []Step
+	for _, step := range l.steps {
+		unsent = append(unsent, *step)
 	}
-	for _, step := range steps {
-		step.Host = host
-		l.steps = append(l.steps, step)
+	l.steps = nil
+	return unsent
+}
+
+// next returns when the host may be asked. With several requests at a time, its
+// clock runs from the last that was sent, which the recorder may not have seen.
+func (l *line) next() time.Time {
+	if next := l.asked.Add(l.delay); l.limit > 1 && next.After(l.ready) {
+		return next
 	}
+	return l.ready
 }

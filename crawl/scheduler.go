@@ -149,7 +149,7 @@ func (s *scheduler) drain(ctx context.Context, effects <-chan Effects, control <
 }
 
 // idle says whether nothing can happen any more: no host waits for its time, and
-// neither a visitor nor the recorder has anything that could change that.
+// nobody has anything that could change that.
 func (s *scheduler) idle() bool {
 	return s.pacer.Len() == 0 && s.asleep.Len() == 0 && len(s.returns) == 0 && s.unsettled == 0 && s.waking == 0
 }
@@ -170,7 +170,7 @@ func (s *scheduler) nextStep(now time.Time, steps chan<- Step) (Step, chan<- Ste
 		return Step{}, nil
 	}
 	l := s.lines[id]
-	step := l.unsent()[0]
+	step := *l.steps[0]
 	step.Sent, step.Suspension = now, l.suspension
 	return step, steps
 }
@@ -237,7 +237,8 @@ func (s *scheduler) count(e *Effects) error {
 	return nil
 }
 
-// apply replaces what is known of a host.
+// apply replaces what is known of a host. Its clock is tied to the monotonic one
+// now, so a later jump of the wall clock moves nothing.
 func (s *scheduler) apply(e *Effect) {
 	l := s.lines[e.Host]
 	if l == nil {
@@ -248,39 +249,35 @@ func (s *scheduler) apply(e *Effect) {
 		s.failing -= l.open
 	}
 	l.open = max(0, l.open-e.Closed)
-	l.address, l.ready, l.delay, l.priority = e.Address, e.Ready, e.Delay, e.Priority
+	now := time.Now()
+	l.ready = now.Add(e.Ready.Sub(now))
+	l.address, l.delay, l.priority = e.Address, e.Delay, e.Priority
 	l.limit, l.failing, l.suspension = max(1, e.Limit), e.Failing, e.Suspension
 	if l.failing {
 		s.failing += l.open
 	}
-	if steps := l.unsent(); e.Revoke && len(steps) > 0 {
-		s.returns = append(s.returns, Wake{Host: e.Host, Unsent: steps})
-		s.unsent -= len(steps)
-		l.steps, l.passed = nil, 0
+	if e.Revoke && len(l.steps) > 0 {
+		s.unsent -= len(l.steps)
+		s.returns = append(s.returns, Wake{Host: e.Host, Unsent: l.revoke()})
 	}
 	l.add(e.Host, e.Steps)
 	s.unsent += len(e.Steps)
-	if e.Wake && len(l.unsent()) == 0 {
-		s.asleep.Set(e.Host, pace.Entry{Ready: e.Ready, Priority: e.Priority, Failing: e.Failing})
+	if e.Wake && len(l.steps) == 0 {
+		s.asleep.Set(e.Host, pace.Entry{Ready: l.ready, Priority: e.Priority, Failing: e.Failing})
 	} else {
 		s.asleep.Remove(e.Host)
 	}
 	s.place(e.Host, l)
 }
 
-// place puts a host where its line says. With several open requests its clock
-// runs from the last that was sent, which the recorder may not have seen yet.
+// place puts a host where its line says.
 func (s *scheduler) place(id schema.HostID, l *line) {
-	if len(l.unsent()) > 0 && l.open < l.limit {
-		ready := l.ready
-		if next := l.asked.Add(l.delay); l.limit > 1 && next.After(ready) {
-			ready = next
-		}
-		s.pacer.Set(id, pace.Entry{Address: l.address, Ready: ready, Priority: l.priority, Failing: l.failing})
+	if len(l.steps) > 0 && l.open < l.limit {
+		s.pacer.Set(id, pace.Entry{Address: l.address, Ready: l.next(), Priority: l.priority, Failing: l.failing})
 		return
 	}
 	s.pacer.Remove(id)
-	if len(l.unsent()) == 0 && l.open == 0 {
+	if len(l.steps) == 0 && l.open == 0 {
 		delete(s.lines, id)
 	}
 }

@@ -138,14 +138,13 @@ func (c *chance) checkAddresses() {
 // called when everybody waits.
 func (c *chance) checkWork() {
 	s, r := c.ring.scheduler, c.ring
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if s.unsettled > s.cfg.MaxUncommitted {
 		c.fail("%d steps are not settled", s.unsettled)
 	}
-	if id, ok := s.asleep.Next(time.Now(), true); ok && !r.recording {
-		c.fail("host %d is not woken", id)
-	}
-	if r.busy == r.slots || s.unsettled == s.cfg.MaxUncommitted {
-		return
+	if s.asleep.Counts().Ready > 0 && !r.recording {
+		c.fail("a host is not woken")
 	}
 	failing := 0
 	for _, l := range s.lines {
@@ -153,8 +152,14 @@ func (c *chance) checkWork() {
 			failing += l.open
 		}
 	}
+	if s.failing != failing {
+		c.fail("%d requests of failing hosts are counted, want %d", s.failing, failing)
+	}
+	if r.busy == r.slots || s.unsettled == s.cfg.MaxUncommitted {
+		return
+	}
 	for id, l := range s.lines {
-		if len(l.unsent()) > 0 && l.open < l.limit && c.ready(l) && (!l.failing || failing < max(1, (r.slots+1)/2)) {
+		if len(l.steps) > 0 && l.open < l.limit && c.ready(l) && (!l.failing || failing < max(1, (r.slots+1)/2)) {
 			c.fail("host %d is not asked, %d of %d visitors are busy", id, r.busy, r.slots)
 		}
 	}
@@ -192,7 +197,8 @@ func (w world) walk(t *testing.T) error {
 		c.random = append(c.random, h)
 		cfg.Initial = append(cfg.Initial, c.effect(h, 0))
 	}
-	c.ring = &fakeRing{scheduler: newScheduler(cfg), slots: w.slots, asked: c.asked, plan: c.plan}
+	control := make(chan command)
+	c.ring = &fakeRing{scheduler: newScheduler(cfg), slots: w.slots, asked: c.asked, plan: c.plan, control: control}
 	pause := func(stream uint64) func(most time.Duration) time.Duration {
 		own := rand.New(rand.NewPCG(w.seed, stream))
 		return func(most time.Duration) time.Duration { return time.Duration(own.Int64N(int64(most) + 1)) }
@@ -204,17 +210,22 @@ func (w world) walk(t *testing.T) error {
 	for start := time.Now(); time.Since(start) < 24*time.Hour; {
 		time.Sleep(checker(300 * time.Millisecond))
 		synctest.Wait()
+		var err error
 		select {
-		case err := <-ended:
-			asked := int(c.ring.scheduler.sent)
-			if asked != all {
-				c.fail("%d steps were sent, want %d", asked, all)
-			}
-			c.checkAddresses()
-			return errors.Join(append(c.errs, err)...)
+		case err = <-ended:
 		default:
 			c.checkWork()
+			select {
+			case control <- command{}: // what was read above happened before what is written now
+				continue
+			case err = <-ended:
+			}
 		}
+		if asked := int(c.ring.scheduler.sent); asked != all {
+			c.fail("%d steps were sent, want %d", asked, all)
+		}
+		c.checkAddresses()
+		return errors.Join(append(c.errs, err)...)
 	}
 	panic(fmt.Sprintf("%+v does not end: %+v", w, c.ring.scheduler.status()))
 }

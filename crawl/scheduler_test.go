@@ -184,7 +184,9 @@ func TestUncommitted(t *testing.T) {
 func TestWake(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		e := Effect{Host: 7, Ready: time.Now().Add(time.Hour), Wake: true}
-		b := newRig(t, schedulerConfig{Slots: 1, Initial: []Effect{e}})
+		later := asking(8, e.Ready.Add(time.Hour), 80)
+		later.Wake = true // it has a step, and is asked
+		b := newRig(t, schedulerConfig{Slots: 1, Initial: []Effect{e, later}})
 		if st := b.command(commandStatus); st.NextHost != 7 || !st.Next.Equal(e.Ready) || st.Asleep.Waiting != 1 {
 			t.Errorf("status %+v", st)
 		}
@@ -195,6 +197,16 @@ func TestWake(t *testing.T) {
 		b.effects <- Effects{List: []Effect{asking(7, time.Now(), 70)}, Woken: 1}
 		b.want("the plan", 70)
 		b.effects <- settling(Effect{Host: 7})
+		b.wantRunning()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		select {
+		case w := <-b.wakes:
+			t.Errorf("woken %+v", w)
+		default:
+		}
+		b.want("the other host", 80)
+		b.effects <- settling(Effect{Host: 8})
 		b.wantEnd(nil)
 	})
 }
@@ -260,6 +272,22 @@ func TestPause(t *testing.T) {
 	})
 }
 
+// One effect may close several requests of a host.
+func TestClosesSeveral(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e := asking(1, time.Now(), 1, 2, 3, 4)
+		e.Limit = 2
+		b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{e}})
+		b.want("as many as may be open", 1, 2)
+		e = asking(1, time.Now())
+		e.Limit, e.Closed = 2, 2
+		b.effects <- Effects{List: []Effect{e}, Settled: 2}
+		b.want("as many as were closed", 3, 4)
+		b.effects <- Effects{List: []Effect{e}, Settled: 2}
+		b.wantEnd(nil)
+	})
+}
+
 func TestBeginsPaused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newRig(t, schedulerConfig{Slots: 4, Paused: true, Initial: []Effect{asking(1, time.Now(), 1)}})
@@ -285,13 +313,13 @@ func TestLineKeepsOrder(t *testing.T) {
 			l.add(1, steps)
 			for ; n < 0 && passed < added; n++ {
 				passed++
-				if got := l.unsent()[0].ID; got != passed {
+				if got := l.steps[0].ID; got != passed {
 					t.Fatalf("step %d is first, want %d", got, passed)
 				}
 				l.pass()
 			}
-			if len(l.unsent()) != int(added-passed) {
-				t.Fatalf("%d unsent steps, want %d", len(l.unsent()), added-passed)
+			if len(l.steps) != int(added-passed) {
+				t.Fatalf("%d unsent steps, want %d", len(l.steps), added-passed)
 			}
 		}
 	})

@@ -55,7 +55,8 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 	tag := e.robots.tag()
 	p.NoIndex, p.NoFollow, p.NoArchive = tag.NoIndex, tag.NoFollow, tag.NoArchive
 	p.Facts = facts(e.opt.Extracts, text, weburl.Host(self))
-	e.scan.reset(nil)
+	e.scan.reset(nil) // lets go of the body
+	e.base = nil
 	return p
 }
 
@@ -169,7 +170,7 @@ func (e *Extractor) addText(raw []byte) {
 
 // breakWord keeps apart the words before and after a tag that is not inline.
 func (e *Extractor) breakWord() {
-	if e.reading {
+	if n := len(e.text); e.reading && n > 0 && e.text[n-1] != ' ' {
 		e.text = append(e.text, ' ')
 	}
 }

@@ -15,13 +15,13 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// fill repeats a piece up to a size of 5 MB.
-func fill(piece string) string { return strings.Repeat(piece, 5_000_000/len(piece)) }
+// fill repeats a piece up to shapeSize.
+func fill(piece string) string { return strings.Repeat(piece, shapeSize/len(piece)) }
 
-// count writes numbered pieces up to a size of 5 MB.
+// count writes numbered pieces up to shapeSize.
 func count(format string) string {
 	var b strings.Builder
-	for i := 0; b.Len() < 5_000_000; i++ {
+	for i := 0; b.Len() < shapeSize; i++ {
 		fmt.Fprintf(&b, format, i)
 	}
 	return b.String()

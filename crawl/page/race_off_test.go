@@ -2,5 +2,7 @@
 
 package page
 
-// raceEnabled: the race detector is on.
-const raceEnabled = false
+const (
+	raceEnabled = false
+	shapeSize   = 5_000_000 // bytes of a hostile page
+)

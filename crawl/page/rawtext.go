@@ -77,15 +77,11 @@ func (s *scanner) scriptComment(i int) (next int, ended bool) {
 			return i + 1, false
 		case c != '<' || i+1 == len(s.src):
 		case inner:
-			if s.endsScript(i) {
-				inner = false
-				i += len("</script")
-			}
+			inner = !s.endsScript(i)
 		case s.endsScript(i):
 			return i, true
 		case s.named(i+1, []byte("script")):
 			inner = true
-			i += len("<script")
 		case s.src[i+1] != '/' && !isLetter(s.src[i+1]):
 			return i + 1, false
 		}

@@ -110,9 +110,10 @@ func (t *turn) throttle(h *schema.Host, o *Outcome) {
 	}
 }
 
-// unthrottle ends a suspension once the host has answered otherwise.
+// unthrottle ends a suspension once the host has answered otherwise. Silence is
+// no answer.
 func unthrottle(h *schema.Host, o *Outcome) {
-	if h.Throttles > 0 && o.Step.Suspension == h.Suspension {
+	if h.Throttles > 0 && o.Status != 0 && o.Step.Suspension == h.Suspension {
 		h.Throttles, h.SuspendedTo, h.SuspendedFor = 0, time.Time{}, 0
 	}
 }

@@ -46,6 +46,11 @@ func (t *turn) apply(o *Outcome) error {
 func (t *turn) applyVisit(h *schema.Host, o *Outcome) error {
 	if done, err := t.settledNow(o.Step.ID); err != nil || done {
 		t.release(o.Step)
+		if o.throttled() {
+			t.throttle(h, o)
+		} else {
+			unthrottle(h, o)
+		}
 		return err
 	}
 	t.connectionFailures(h)

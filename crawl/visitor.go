@@ -129,7 +129,7 @@ func (o *Outcome) answer(resp *fetch.Response) {
 	o.LastModified = get("Last-Modified", 64)
 	o.ETag = exact(resp.Header.Get("ETag"), 256)
 	o.Date = get("Date", 64)
-	o.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), time.Now())
+	o.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), o.FirstByte) // a suspension is counted from there
 }
 
 // exact keeps a value that must be sent back as it came, or none.

@@ -1,0 +1,105 @@
+package rank
+
+import "math/bits"
+
+// exactLimit is the number of nodes up to which Harmonic counts exactly.
+const exactLimit = 50_000
+
+// Harmonic returns the harmonic centrality of each node: the sum of 1/d over all
+// other nodes from which it can be reached, d being the number of links on the
+// shortest way. Up to 50,000 nodes it is counted (rounding below 1e-9) and exact
+// is true; above, HyperBall estimates it, about a tenth off, and exact is false.
+// Weights do not matter.
+func Harmonic(g *Graph) (scores []float64, exact bool) {
+	if g.Len() > exactLimit {
+		return hyperBall(g, ballSeed, registers(g.Len())), false
+	}
+	return countDistances(g), true
+}
+
+// unit is the harmonic share of a direct link in fixed point: integers add up to
+// the same sum in any order, and 50,000 of these fit into 64 bits.
+const unit = 1 << 47
+
+// countDistances searches breadth-first from every node, 64 at a time: a word
+// per node says which of the 64 searches have come by.
+func countDistances(g *Graph) []float64 {
+	n := g.Len()
+	jobs := (n + 63) / 64
+	seekers := make([]seeker, workers(jobs))
+	share(jobs, func(worker, job int) {
+		s := &seekers[worker]
+		if s.seen == nil {
+			*s = newSeeker(g)
+		}
+		s.search(job*64, min(job*64+64, n))
+	})
+	scores := make([]float64, n)
+	for v := range scores {
+		total := uint64(0)
+		for _, s := range seekers {
+			if s.score != nil {
+				total += s.score[v]
+			}
+		}
+		scores[v] = float64(total) / unit
+	}
+	return scores
+}
+
+// A seeker runs 64 searches at once and belongs to one goroutine.
+type seeker struct {
+	g          *Graph
+	seen       []uint64 // per node: searches that have reached it
+	now, next  []uint64 // per node: searches that reached it in this step, the next
+	front, new []uint32 // nodes with a word in now, next
+	score      []uint64
+}
+
+func newSeeker(g *Graph) seeker {
+	n := g.Len()
+	return seeker{g: g, seen: make([]uint64, n), now: make([]uint64, n), next: make([]uint64, n), score: make([]uint64, n)}
+}
+
+// search runs the searches from the nodes lo to hi-1 to their end.
+func (s *seeker) search(lo, hi int) {
+	clear(s.seen)
+	for v := lo; v < hi; v++ {
+		s.seen[v] = 1 << (v - lo)
+		s.now[v] = s.seen[v]
+		s.front = append(s.front, uint32(v))
+	}
+	for d := uint64(1); len(s.front) > 0; d++ {
+		s.spread()
+		s.count(unit / d)
+	}
+}
+
+// spread follows the links of the front.
+func (s *seeker) spread() {
+	for _, u := range s.front {
+		word := s.now[u]
+		s.now[u] = 0
+		for _, v := range s.g.Out(u) {
+			fresh := word &^ s.seen[v]
+			if fresh == 0 {
+				continue
+			}
+			if s.next[v] == 0 {
+				s.new = append(s.new, v)
+			}
+			s.next[v] |= fresh
+		}
+	}
+	s.front = s.front[:0]
+}
+
+// count gives each node of the new front its share of every search that arrived.
+func (s *seeker) count(share uint64) {
+	for _, v := range s.new {
+		s.seen[v] |= s.next[v]
+		s.score[v] += share * uint64(bits.OnesCount64(s.next[v]))
+	}
+	s.now, s.next = s.next, s.now
+	s.front, s.new = s.new, s.front
+}

@@ -1,0 +1,163 @@
+package rank
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"sync/atomic"
+)
+
+const (
+	ballSeed   = 0x5157_7269_7070_6c65
+	ballBytes  = 128 << 20 // what the counters of one step may use
+	ballSteps  = 256       // longer ways are not followed: their share is below 1/256
+	fewestRegs = 16
+	mostRegs   = 256
+)
+
+// hyperBall estimates harmonic centrality (Boldi and Vigna, "In-core computation
+// of geometric centralities with HyperBall"): each node holds a HyperLogLog
+// counter of the nodes that reach it within t links; a step unites it with the
+// counters of its predecessors, and what it grew by lies at distance t. The
+// error of a counter is about 1.04 / sqrt(regs); where all nodes end up with
+// nearly the same set it is common to all of them, and their order stays true.
+func hyperBall(g *Graph, seed uint64, regs int) []float64 {
+	b := newBalls(g, seed, regs)
+	for t := 1; t <= ballSteps && b.step(float64(t)); t++ {
+		b.now, b.next = b.next, b.now
+		b.grew, b.grows = b.grows, b.grew
+	}
+	return b.score
+}
+
+// registers returns how many registers each of n counters gets: a power of two,
+// as many as fit into ballBytes within 16 and 256.
+func registers(n int) int {
+	regs := mostRegs
+	for regs > fewestRegs && n*regs > ballBytes {
+		regs /= 2
+	}
+	return regs
+}
+
+// balls are the counters of all nodes, a byte per register, eight in a word.
+type balls struct {
+	in          *Graph
+	words       int // per counter
+	now, next   []uint64
+	grew, grows []bool // per node: its counter changed in the last, this step
+	size, score []float64
+}
+
+func newBalls(g *Graph, seed uint64, regs int) *balls {
+	n := g.Len()
+	b := &balls{in: g.Reverse(), words: regs / 8, now: make([]uint64, n*regs/8), next: make([]uint64, n*regs/8),
+		grew: make([]bool, n), grows: make([]bool, n), size: make([]float64, n), score: make([]float64, n)}
+	eachChunk(n, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			hash := mix(uint64(v) + seed)
+			reg := hash & uint64(regs-1)
+			zeros := bits.TrailingZeros64(hash>>bits.Len(uint(regs-1))|1<<56) + 1
+			b.counter(b.now, v)[reg/8] = uint64(zeros) << (reg % 8 * 8)
+			b.size[v] = estimate(b.counter(b.now, v))
+			b.grew[v] = true
+		}
+	})
+	return b
+}
+
+// mix scatters the bits of x (the finaliser of SplitMix64).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func (b *balls) counter(all []uint64, v int) []uint64 {
+	return all[v*b.words : (v+1)*b.words]
+}
+
+// step unites every counter with those of its predecessors and reports whether
+// any changed.
+func (b *balls) step(t float64) bool {
+	var changed atomic.Bool
+	eachChunk(len(b.size), func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			if b.grow(v, t) {
+				changed.Store(true)
+			}
+		}
+	})
+	return changed.Load()
+}
+
+// grow works out the counter of v in this step.
+func (b *balls) grow(v int, t float64) bool {
+	old, ball := b.counter(b.now, v), b.counter(b.next, v)
+	copy(ball, old)
+	b.grows[v] = false
+	for _, u := range b.in.Out(uint32(v)) {
+		if b.grew[u] && unite(ball, b.counter(b.now, int(u))) {
+			b.grows[v] = true
+		}
+	}
+	if !b.grows[v] {
+		return false
+	}
+	if size := estimate(ball); size > b.size[v] {
+		b.score[v] += (size - b.size[v]) / t
+		b.size[v] = size
+	}
+	return true
+}
+
+// unite raises each register of ball to that of other and reports whether one
+// was lower. Registers stay below 128, so the top bit of a byte tells the larger.
+func unite(ball, other []uint64) bool {
+	const top = 0x8080808080808080
+	changed := uint64(0)
+	for i, theirs := range other {
+		mine := ball[i]
+		lower := ^((mine | top) - theirs) & top // bytes where mine < theirs
+		mask := lower<<1 - lower>>7
+		ball[i] = mine&^mask | theirs&mask
+		changed |= lower
+	}
+	return changed != 0
+}
+
+// estimate returns how many different nodes a counter has seen (HyperLogLog with
+// linear counting while registers are empty).
+func estimate(ball []uint64) float64 {
+	harmonic, empty := 0.0, 0
+	var bytes [8]byte
+	for _, word := range ball {
+		binary.LittleEndian.PutUint64(bytes[:], word)
+		for _, reg := range bytes {
+			harmonic += math.Float64frombits(uint64(1023-int(reg)) << 52) // 2^-reg
+			if reg == 0 {
+				empty++
+			}
+		}
+	}
+	m := float64(len(ball) * 8)
+	size := alpha(len(ball)*8) * m * m / harmonic
+	if size <= 2.5*m && empty > 0 {
+		return m * math.Log(m/float64(empty))
+	}
+	return size
+}
+
+// alpha corrects the bias of a counter of m registers.
+func alpha(m int) float64 {
+	switch m {
+	case 16:
+		return 0.673
+	case 32:
+		return 0.697
+	case 64:
+		return 0.709
+	}
+	return 0.7213 / (1 + 1.079/float64(m))
+}

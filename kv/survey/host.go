@@ -96,3 +96,13 @@ func (s *Survey) budgetKey(name string, limit int) string {
 func (s *Survey) FullDelay(h *schema.Host) time.Duration {
 	return max(s.cfg.Crawler.MinimumTimeOnPage, h.CrawlDelay)
 }
+
+// Robots returns the copy of a host's robots.txt; it is zero where there is none.
+func (s *Survey) Robots(id schema.HostID) (schema.RobotsCopy, error) {
+	var c schema.RobotsCopy
+	err := s.view(func(tx *kv.Tx) (err error) {
+		c, _, err = tx.Robots(id)
+		return err
+	})
+	return c, err
+}

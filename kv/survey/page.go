@@ -119,7 +119,10 @@ func (s *Survey) readVisit(tx *kv.Tx, p *Page) error {
 		return err
 	}
 	p.Visit, p.Visited = v, s.visited(p.ID)
-	p.FetchURL, p.Retries = v.Form, v.Retries
+	p.Retries = v.Retries
+	if v.Requests > 0 || v.Kept {
+		p.FetchURL = v.Form
+	}
 	if v.State == schema.Processed && s.isPage(v.RedirectTo) {
 		p.RedirectTo = v.RedirectTo
 	}

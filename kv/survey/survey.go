@@ -3,6 +3,7 @@ package survey
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -62,7 +63,11 @@ func (s *Survey) readRun(tx *kv.Tx) error {
 	if len(s.runs) == 0 {
 		return ErrNoRun
 	}
-	s.run = s.runs[len(s.runs)-1]
+	last := &s.runs[len(s.runs)-1]
+	if err := s.finish(tx, last); err != nil {
+		return err
+	}
+	s.run = *last
 	text, err := tx.Config(s.run.Config)
 	if err != nil {
 		return fmt.Errorf("configuration of run %d: %w", s.run.ID, err)
@@ -72,6 +77,37 @@ func (s *Survey) readRun(tx *kv.Tx) error {
 	}
 	s.terrain = s.cfg.Terrain()
 	return nil
+}
+
+// finish completes the record of a run that has walked to its end and whose
+// outputs are being written: they show it as it will be when they are in place.
+func (s *Survey) finish(tx *kv.Tx, run *schema.Run) error {
+	if !run.Walked || run.Status != schema.RunRunning {
+		return nil
+	}
+	run.Status = schema.RunCompleted
+	if !run.Finished.IsZero() {
+		return nil
+	}
+	run.Finished = run.Started
+	last := s.store.LastSeq()
+	if last == 0 || last < run.FirstVisit {
+		return nil
+	}
+	v, err := tx.Visit(last)
+	if err == nil && v.At.After(run.Finished) {
+		run.Finished = v.At.Truncate(time.Second)
+	}
+	return err
+}
+
+// Interrupt says that no process works on the newest run any more: if it reads
+// running, it is interrupted.
+func (s *Survey) Interrupt() {
+	if s.run.Status == schema.RunRunning {
+		s.run.Status = schema.RunInterrupted
+		s.runs[len(s.runs)-1] = s.run
+	}
 }
 
 func (s *Survey) readSeeds() error {
@@ -119,6 +155,9 @@ func (s *Survey) Terrain() *terrain.Terrain { return s.terrain }
 
 // URLs returns the last id of a URL, which bounds arrays by id.
 func (s *Survey) URLs() int { return s.store.URLs() }
+
+// HostCount returns the last id of a host, which bounds arrays by id.
+func (s *Survey) HostCount() int { return s.store.Hosts() }
 
 // HostOf returns the host of a URL.
 func (s *Survey) HostOf(id schema.ID) schema.HostID { return s.store.HostOf(id) }

@@ -1,0 +1,278 @@
+package survey
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// Check reports every place where the records of a store do not agree in what
+// they mean: a page that should wait and does not, an entry that waits for
+// nothing, a counter that is not what can be counted, a depth that is not the
+// shortest distance. What [kv.Check] finds is taken for granted. An error says
+// that it could not be looked at.
+func (s *Survey) Check(report func(problem string)) error {
+	c := &checker{Survey: s, report: report, waits: newBitset(s.store.URLs()), visits: make([]hostCount, s.store.Hosts()+1)}
+	for _, step := range []func() error{c.readWaiting, c.checkPages, c.checkCounters, c.checkDistances} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type checker struct {
+	*Survey
+	report func(string)
+	waits  *bitset // what stands in a line, or waits for another try
+	visits []hostCount
+}
+
+// A hostCount is what can be counted of a host.
+type hostCount struct{ known, asked, all int }
+
+func (c *checker) problem(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
+
+// readWaiting notes what waits. Each must be a URL of its host, with a depth that
+// brought it there.
+func (c *checker) readWaiting() error {
+	return c.view(func(tx *kv.Tx) error {
+		return tx.EachHost(1, func(h *schema.Host) (bool, error) {
+			if h.Run == c.run.ID {
+				for _, r := range h.Retries {
+					c.wait(h, r.URL)
+				}
+			}
+			if h.Generation != c.store.Generation() {
+				return true, nil
+			}
+			err := tx.Walk(h, func(_ uint8, id schema.ID) bool { c.wait(h, id); return true })
+			return err == nil, err
+		})
+	})
+}
+
+func (c *checker) wait(h *schema.Host, id schema.ID) {
+	switch {
+	case id == 0 || int(id) > c.store.URLs():
+		c.problem("%s: URL %d waits and does not exist", h.Name, id)
+	case c.store.HostOf(id) != h.ID:
+		c.problem("%s: URL %d waits here and belongs to host %d", h.Name, id, c.store.HostOf(id))
+	case !c.inRun(id):
+		c.problem("%s: URL %d waits without a depth", h.Name, id)
+	default:
+		c.waits.set(int(id))
+	}
+}
+
+// checkPages derives the state of every page, and holds it against what waits.
+func (c *checker) checkPages() error {
+	capped := c.cfg.Crawler.MaxSubdomains > 0
+	return c.EachPage(func(p *Page) error {
+		count := &c.visits[p.Host]
+		count.known++
+		if p.Visit != nil && p.Visit.Requests > 0 {
+			count.all++
+			if p.Visited && p.Visit.Run == c.run.ID {
+				count.asked++
+			}
+		}
+		if p.State > schema.ContentMismatch || p.State == schema.Fetching {
+			c.problem("%s: state %d", p.URL, p.State)
+		}
+		_, pathQuery := weburl.Split(p.URL)
+		if !capped && !p.Capped && p.Missing() && !c.waits.has(int(p.ID)) && len(c.terrain.Caps(p.HostName, pathQuery)) == 0 {
+			c.problem("%s is %s and waits nowhere", p.URL, p.State)
+		}
+		return nil
+	})
+}
+
+// checkCounters compares the counters of hosts and of the newest run.
+func (c *checker) checkCounters() error {
+	c.countSitemaps()
+	repeated, err := c.countRepeated()
+	if err != nil {
+		return err
+	}
+	err = c.view(func(tx *kv.Tx) error {
+		return tx.EachHost(1, func(h *schema.Host) (bool, error) {
+			n := c.visits[h.ID]
+			if h.Known != n.known {
+				c.problem("%s: %d URLs counted, %d recorded", h.Name, h.Known, n.known)
+			}
+			if want := n.asked + repeated[h.ID]; h.Run == c.run.ID && h.RunVisited != want {
+				c.problem("%s: %d visits counted in run %d, %d recorded", h.Name, h.RunVisited, c.run.ID, want)
+			}
+			if h.Visits < n.all+repeated[h.ID] {
+				c.problem("%s: %d visits counted, at least %d recorded", h.Name, h.Visits, n.all)
+			}
+			return true, nil
+		})
+	})
+	pages := 0
+	for id, n := range c.visits {
+		pages += n.asked + repeated[schema.HostID(id)]
+	}
+	if pages != c.run.Pages {
+		c.problem("run %d: %d visits counted, %d recorded", c.run.ID, c.run.Pages, pages)
+	}
+	return err
+}
+
+// countSitemaps adds the URLs that are no pages.
+func (c *checker) countSitemaps() {
+	for id := schema.ID(1); int(id) <= c.store.URLs(); id++ {
+		if c.store.Kind(id) != schema.KindPage {
+			c.visits[c.store.HostOf(id)].known++
+		}
+	}
+}
+
+// countRepeated counts the visits of the newest run that a later one of the same
+// run has followed, because another form was met, by host.
+func (c *checker) countRepeated() (map[schema.HostID]int, error) {
+	n := map[schema.HostID]int{}
+	err := c.view(func(tx *kv.Tx) error {
+		return tx.EachVisit(c.run.FirstVisit, func(v *schema.Visit) (bool, error) {
+			if v.Run == c.run.ID && v.Requests > 0 && c.isPage(v.URL) && c.store.Latest(v.URL) != v.Seq {
+				n[c.store.HostOf(v.URL)]++
+			}
+			return true, nil
+		})
+	})
+	return n, err
+}
+
+// checkDistances searches the recorded links anew, and compares. While depths
+// still have to travel on, those recorded may be larger.
+func (c *checker) checkDistances() error {
+	g, err := c.readGraph(false)
+	if err != nil {
+		return err
+	}
+	own, err := c.ownPages(func(schema.ID) bool { return true })
+	if err != nil {
+		return err
+	}
+	d := &distances{checker: c, graph: g, origins: own.origins, near: make([]near, c.store.URLs()+1)}
+	for i := range d.near {
+		d.near[i] = near{kv.NoDepth, kv.NoDepth}
+	}
+	unfinished, err := d.enter()
+	if err != nil {
+		return err
+	}
+	d.settle()
+	for id := schema.ID(1); int(id) <= c.store.URLs(); id++ {
+		if !c.isPage(id) {
+			continue
+		}
+		depth, hops := c.store.Depth(id)
+		want := d.near[id]
+		if depth < want.depth || hops < want.hops || !unfinished && (depth != want.depth || hops != want.hops) {
+			if err := d.differs(id, near{depth, hops}, want); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// near is the smallest depth of a page and its smallest number of redirects in a
+// row.
+type near struct{ depth, hops uint8 }
+
+// distances is a search that knows nothing of the order in which pages were met.
+type distances struct {
+	*checker
+	graph   *graph
+	origins [][]int
+	near    []near
+	work    []schema.ID
+}
+
+// enter begins at the seeds and at what sitemaps name. It reports whether depths
+// are still to be passed on.
+func (d *distances) enter() (unfinished bool, err error) {
+	for id := range d.seeds {
+		d.relax(id, near{0, 0})
+	}
+	err = d.view(func(tx *kv.Tx) error {
+		pending, err := tx.Pending()
+		if err != nil {
+			return err
+		}
+		reapply, err := tx.Reapply()
+		unfinished = len(pending) > 0 || reapply
+		for id := schema.ID(1); err == nil && int(id) <= d.store.URLs(); id++ {
+			if d.store.Kind(id) == schema.KindSitemap && d.visited(id) && d.inRun(id) {
+				err = d.enterSitemap(tx, id)
+			}
+		}
+		return err
+	})
+	return unfinished, err
+}
+
+func (d *distances) enterSitemap(tx *kv.Tx, id schema.ID) error {
+	v, err := tx.Visit(d.store.Latest(id))
+	if err == nil {
+		for _, e := range v.Sitemap {
+			d.relax(e.To, near{0, 0})
+		}
+	}
+	return err
+}
+
+func (d *distances) relax(id schema.ID, n near) {
+	if int(id) >= len(d.near) {
+		return
+	}
+	if len(d.origins[d.store.HostOf(id)]) > 0 {
+		n.depth = 0
+	}
+	if int(n.depth) > d.cfg.Crawler.MaxDepth+1 {
+		return
+	}
+	best := near{min(n.depth, d.near[id].depth), min(n.hops, d.near[id].hops)}
+	if best != d.near[id] {
+		d.near[id] = best
+		d.work = append(d.work, id)
+	}
+}
+
+// settle follows links until nothing comes nearer.
+func (d *distances) settle() {
+	for len(d.work) > 0 {
+		id := d.work[len(d.work)-1]
+		d.work = d.work[:len(d.work)-1]
+		n := d.near[id]
+		from, to := d.graph.links(id)
+		for at := from; at < to; at++ {
+			if d.graph.redirect.has(int(at)) {
+				d.relax(d.graph.to[at], near{max(1, n.depth), n.hops + 1})
+			} else {
+				d.relax(d.graph.to[at], near{n.depth + 1, 0})
+			}
+		}
+	}
+}
+
+func (d *distances) differs(id schema.ID, have, want near) error {
+	return d.view(func(tx *kv.Tx) error {
+		norm, err := tx.Norm(id)
+		if err != nil {
+			return err
+		}
+		if slices.Contains([]near{have, want}, near{kv.NoDepth, kv.NoDepth}) {
+			d.problem("%s: belongs to the run: %t; its links say %t", norm, have.depth != kv.NoDepth, want.depth != kv.NoDepth)
+			return nil
+		}
+		d.problem("%s: depth %d after %d redirects; its links say %d after %d", norm, have.depth, have.hops, want.depth, want.hops)
+		return nil
+	})
+}

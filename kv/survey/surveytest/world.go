@@ -1,0 +1,198 @@
+// Package surveytest fills a store with records as a crawl would, so that what is
+// derived from them can be tested without one.
+package surveytest
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// Minimal is a configuration with one origin. Keys of its entry may be appended,
+// and tables put before it or behind.
+const Minimal = `[user-agent]
+crawler-name = "Test"
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+`
+
+// A World is a store that a test fills, one transaction a step.
+type World struct {
+	Store  *kv.Store
+	Config *config.Config
+	Run    schema.Run
+	At     time.Time // of the last visit; a second passes with each
+
+	t   testing.TB
+	ids map[string]schema.ID
+}
+
+// New makes a store with a running run under a configuration.
+func New(t testing.TB, text string) *World {
+	t.Helper()
+	cfg, _, err := config.Parse([]byte(text), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := kv.Open(filepath.Join(t.TempDir(), "state.bolt"), kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	w := &World{t: t, Store: store, Config: cfg, ids: map[string]schema.ID{}, At: time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)}
+	w.Update(func(tx *kv.Tx) error { return tx.PutConfig(cfg.Hash(), cfg.Effective()) })
+	w.Begin()
+	return w
+}
+
+// Update changes the store.
+func (w *World) Update(f func(tx *kv.Tx) error) {
+	w.t.Helper()
+	if err := w.Store.Update(f); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Begin begins the next run in a new generation.
+func (w *World) Begin() {
+	w.t.Helper()
+	w.Update(func(tx *kv.Tx) error {
+		generation := w.Store.Generation()
+		if w.Run.ID > 0 {
+			var err error
+			if generation, err = tx.NewGeneration(); err != nil {
+				return err
+			}
+		}
+		w.Run = schema.Run{
+			ID: w.Run.ID + 1, Started: w.At, Config: w.Config.Hash(), FirstVisit: w.Store.LastSeq() + 1, Generation: generation,
+		}
+		return tx.PutRun(w.Run)
+	})
+}
+
+// Change changes the run's record.
+func (w *World) Change(f func(run *schema.Run)) {
+	w.t.Helper()
+	f(&w.Run)
+	w.Update(func(tx *kv.Tx) error { return tx.PutRun(w.Run) })
+}
+
+// Page returns the id of a page, "a.test/x", added if it is new.
+func (w *World) Page(name string) schema.ID { return w.URL(schema.KindPage, name, 0) }
+
+// URL returns the id of a page or a sitemap, added if it is new.
+func (w *World) URL(kind schema.URLKind, name string, referrer schema.ID) schema.ID {
+	w.t.Helper()
+	if id, ok := w.ids[name]; ok {
+		return id
+	}
+	host, pathQuery := weburl.Split("https://" + name)
+	w.Update(func(tx *kv.Tx) error {
+		h, ok, err := tx.HostByName(host)
+		if err == nil && !ok {
+			var added *schema.Host
+			if added, err = tx.AddHost(host); err == nil {
+				h = added.ID
+			}
+		}
+		if err != nil {
+			return err
+		}
+		u := schema.URL{Kind: kind, Host: h, PathQuery: pathQuery, Referrer: referrer, FirstSeen: w.At, FirstRun: w.Run.ID}
+		id, err := tx.AddURL(u, w.Store.Hash(kind, "https://"+name))
+		if err != nil {
+			return err
+		}
+		w.ids[name] = id
+		_, err = tx.AddForm(id, "https://"+name, "https://"+name)
+		return err
+	})
+	return w.ids[name]
+}
+
+// Depth brings a page into the run.
+func (w *World) Depth(name string, depth, hops uint8) schema.ID {
+	w.t.Helper()
+	id := w.Page(name)
+	w.Update(func(tx *kv.Tx) error { tx.SetDepth(id, depth, hops); return nil })
+	return id
+}
+
+// Visit records a visit of a page, which belongs to the run at depth 0 unless it
+// does so already, processed unless f says otherwise.
+func (w *World) Visit(name string, f func(v *schema.Visit)) schema.Seq {
+	w.t.Helper()
+	id := w.Page(name)
+	if d, _ := w.Store.Depth(id); d == kv.NoDepth {
+		w.Depth(name, 0, 0)
+	}
+	w.At = w.At.Add(time.Second)
+	v := &schema.Visit{
+		URL: id, Run: w.Run.ID, At: w.At, State: schema.Processed, Status: 200, Requests: 1, FormsKnown: 1,
+		Form: "https://" + name, ContentType: "text/html", Charset: "utf-8", Length: 10, ResponseTime: 30 * time.Millisecond,
+	}
+	if f != nil {
+		f(v)
+	}
+	w.Update(func(tx *kv.Tx) error { _, err := tx.AddVisit(v); return err })
+	return v.Seq
+}
+
+// Links are anchors to pages.
+func (w *World) Links(names ...string) func(v *schema.Visit) {
+	return func(v *schema.Visit) {
+		for _, name := range names {
+			v.Links = append(v.Links, schema.Link{To: w.URL(schema.KindPage, name, v.URL), Kinds: Kinds(schema.LinkAnchor), Anchor: "to " + name})
+		}
+	}
+}
+
+// Redirect makes a visit one that was redirected.
+func (w *World) Redirect(to string) func(v *schema.Visit) {
+	return func(v *schema.Visit) {
+		v.Status, v.Charset, v.RedirectTo = 301, "", w.URL(schema.KindPage, to, v.URL)
+		v.Links = []schema.Link{{To: v.RedirectTo, Kinds: Kinds(schema.LinkRedirect), Place: schema.PlaceBody}}
+	}
+}
+
+// Host changes the host of a page, whose counters become those of the run.
+func (w *World) Host(name string, f func(h *schema.Host)) {
+	w.t.Helper()
+	id := w.Store.HostOf(w.Page(name))
+	w.Update(func(tx *kv.Tx) error {
+		h, err := tx.Host(id)
+		if err == nil {
+			h.Run = w.Run.ID
+			f(h)
+			tx.PutHost(h)
+		}
+		return err
+	})
+}
+
+// Survey reads the store as it is now.
+func (w *World) Survey() *survey.Survey {
+	w.t.Helper()
+	s, err := survey.New(w.Store)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// Kinds is a set of kinds.
+func Kinds(all ...schema.LinkKind) schema.Kinds {
+	k := schema.Kinds(0)
+	for _, one := range all {
+		k = k.Add(one)
+	}
+	return k
+}

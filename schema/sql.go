@@ -1,0 +1,37 @@
+package schema
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed terrain.sql
+var terrainSQL string // read-only
+
+// SQL returns the SQLite schema of the export as it is written: tables, comments
+// and indexes.
+func SQL() string { return terrainSQL }
+
+// SQLStatements returns the statements that create the tables of the export, in
+// their order, and those that create the indexes, which are best run after the
+// load.
+func SQLStatements() (tables, indexes []string) {
+	var b strings.Builder
+	for line := range strings.Lines(terrainSQL) {
+		if b.Len() == 0 && (strings.HasPrefix(line, "--") || line == "\n") {
+			continue
+		}
+		b.WriteString(line)
+		if !strings.HasSuffix(line, ";\n") {
+			continue
+		}
+		statement := strings.TrimSuffix(b.String(), ";\n")
+		b.Reset()
+		if strings.HasPrefix(statement, "CREATE INDEX") {
+			indexes = append(indexes, statement)
+		} else {
+			tables = append(tables, statement)
+		}
+	}
+	return tables, indexes
+}

@@ -1,0 +1,258 @@
+-- The SQLite export of Ripple: the terrain as one reading of a state file.
+--
+-- Times are UTC, written 2026-01-15T10:30:00Z. Ids are those of the state file.
+-- Indexes stand behind their tables; the export creates them after the load.
+-- Columns are only ever added at the end.
+
+-- Walks of the terrain. A run whose process is gone reads 'interrupted'.
+CREATE TABLE runs (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    started_at      TEXT NOT NULL,
+    finished_at     TEXT,               -- NULL: not finished
+    config_hash     TEXT NOT NULL,      -- SHA-256 of the effective configuration, hexadecimal
+    status          TEXT NOT NULL,      -- 'running', 'completed', 'interrupted'
+    reason          TEXT,               -- why it ended
+    pages           INTEGER NOT NULL,   -- visits that asked
+    requests        INTEGER NOT NULL    -- of every kind
+);
+
+CREATE INDEX idx_runs_status ON runs(status);
+
+-- Every page that is known, blacklisted and stub pages included.
+CREATE TABLE pages (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    url             TEXT NOT NULL UNIQUE,   -- its identity, normalised
+    domain          TEXT NOT NULL,          -- its host
+    state           TEXT NOT NULL,
+    title           TEXT,
+    status_code     INTEGER,
+    content_type    TEXT,
+    last_modified   TEXT,                   -- as the server wrote it
+    visited_at      TEXT,
+    discovered_at   TEXT NOT NULL,
+    discovered_run  INTEGER NOT NULL REFERENCES runs(id),
+    error_message   TEXT,                   -- why the state is not 'processed', or the rule that refuses the page
+    retry_count     INTEGER DEFAULT 0,
+    surt_key        TEXT NOT NULL,          -- com,example,blog)/path?query
+    class           TEXT NOT NULL,          -- 'quality', 'blacklist', 'stub', 'discovered'
+    rule            TEXT,                   -- that gave the class or decided the state
+    fetch_url       TEXT,                   -- the form that was asked last
+    redirect_to     INTEGER REFERENCES pages(id),
+    redirect_count  INTEGER NOT NULL,       -- recorded redirects that begin here
+    referrer_id     INTEGER REFERENCES pages(id),
+    charset         TEXT,
+    etag            TEXT,
+    content_length  INTEGER,                -- decoded bytes
+    body_sha256     TEXT,                   -- of these, hexadecimal
+    response_ms     INTEGER,
+    noindex         INTEGER NOT NULL,
+    nofollow        INTEGER NOT NULL,
+    page_type       TEXT,
+    stored_path     TEXT,                   -- in the page store
+    server_date     TEXT,                   -- as the server wrote it
+    first_run       INTEGER NOT NULL REFERENCES runs(id),
+    last_run        INTEGER NOT NULL REFERENCES runs(id)
+);
+
+CREATE INDEX idx_pages_domain ON pages(domain);
+CREATE INDEX idx_pages_state ON pages(state);
+CREATE INDEX idx_pages_discovered_run ON pages(discovered_run);
+
+-- Links from an origin's own pages to a page, for each origin that leads there.
+CREATE TABLE page_depths (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    page_id         INTEGER NOT NULL REFERENCES pages(id),
+    quality_origin  TEXT NOT NULL,          -- the domain of the [[quality]] entry
+    depth           INTEGER NOT NULL,
+    UNIQUE(page_id, quality_origin)
+);
+
+CREATE INDEX idx_page_depths_origin ON page_depths(quality_origin);
+CREATE INDEX idx_page_depths_depth ON page_depths(depth);
+
+-- One row per pair of pages.
+CREATE TABLE links (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    from_page_id    INTEGER NOT NULL REFERENCES pages(id),
+    to_page_id      INTEGER NOT NULL REFERENCES pages(id),
+    discovered_run  INTEGER NOT NULL REFERENCES runs(id),
+    kind            TEXT NOT NULL,          -- the strongest: 'redirect', 'canonical', 'anchor', 'frame', 'refresh'
+    rel             TEXT,                   -- 'nofollow ugc sponsored', as far as all links of the pair carry them
+    place           TEXT NOT NULL,          -- the best: 'main', 'body', 'aside', 'header', 'footer', 'nav'
+    anchor          TEXT,
+    last_run        INTEGER NOT NULL REFERENCES runs(id),
+    UNIQUE(from_page_id, to_page_id)
+);
+
+CREATE INDEX idx_links_from ON links(from_page_id);
+CREATE INDEX idx_links_to ON links(to_page_id);
+
+-- URLs of the blacklist that pages link to. They are never visited.
+CREATE TABLE blacklisted_urls (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    url             TEXT NOT NULL UNIQUE,
+    domain          TEXT NOT NULL,
+    reference_count INTEGER DEFAULT 1,      -- pages that link there
+    first_seen_run  INTEGER NOT NULL REFERENCES runs(id)
+);
+
+CREATE INDEX idx_blacklisted_domain ON blacklisted_urls(domain);
+CREATE INDEX idx_blacklisted_refs ON blacklisted_urls(reference_count DESC);
+
+CREATE TABLE blacklisted_referrers (
+    id                  INTEGER PRIMARY KEY AUTOINCREMENT,
+    blacklisted_url_id  INTEGER NOT NULL REFERENCES blacklisted_urls(id),
+    referrer_page_id    INTEGER NOT NULL REFERENCES pages(id),
+    discovered_run      INTEGER NOT NULL REFERENCES runs(id),
+    UNIQUE(blacklisted_url_id, referrer_page_id)
+);
+
+-- URLs of the stub list that pages link to. They are not visited.
+CREATE TABLE stubbed_urls (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    url             TEXT NOT NULL UNIQUE,
+    domain          TEXT NOT NULL,
+    reference_count INTEGER DEFAULT 1,      -- pages that link there
+    first_seen_run  INTEGER NOT NULL REFERENCES runs(id)
+);
+
+CREATE INDEX idx_stubbed_domain ON stubbed_urls(domain);
+CREATE INDEX idx_stubbed_refs ON stubbed_urls(reference_count DESC);
+
+CREATE TABLE stubbed_referrers (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    stubbed_url_id  INTEGER NOT NULL REFERENCES stubbed_urls(id),
+    referrer_page_id INTEGER NOT NULL REFERENCES pages(id),
+    discovered_run  INTEGER NOT NULL REFERENCES runs(id),
+    UNIQUE(stubbed_url_id, referrer_page_id)
+);
+
+-- Hosts that were asked, or whose robots.txt is known.
+CREATE TABLE domain_states (
+    id                  INTEGER PRIMARY KEY AUTOINCREMENT,
+    domain              TEXT NOT NULL UNIQUE,
+    request_count       INTEGER DEFAULT 0,  -- for pages, in the newest run
+    rate_limited        INTEGER DEFAULT 0,  -- 1: suspended, or given up for its 429s
+    robots_txt          TEXT,               -- the cached copy
+    robots_fetched_at   TEXT
+);
+
+-- Pages that wait to be visited.
+CREATE TABLE frontier (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    page_id     INTEGER NOT NULL REFERENCES pages(id),
+    priority    INTEGER NOT NULL,           -- smallest depth; lower is earlier
+    added_at    TEXT NOT NULL               -- when the page was discovered
+);
+
+CREATE INDEX idx_frontier_priority ON frontier(priority, added_at);
+
+-- Every kind of link between two pages.
+CREATE TABLE link_kinds (
+    from_page_id    INTEGER NOT NULL REFERENCES pages(id),
+    to_page_id      INTEGER NOT NULL REFERENCES pages(id),
+    kind            TEXT NOT NULL,
+    PRIMARY KEY (from_page_id, to_page_id, kind)
+) WITHOUT ROWID;
+
+-- Pages that redirect, and the status with which they do.
+CREATE TABLE redirects (
+    from_page_id    INTEGER PRIMARY KEY REFERENCES pages(id),
+    to_page_id      INTEGER NOT NULL REFERENCES pages(id),
+    status          INTEGER NOT NULL
+);
+
+-- What the [[extract]] entries found, in document order.
+CREATE TABLE facts (
+    page_id         INTEGER NOT NULL REFERENCES pages(id),
+    name            TEXT NOT NULL,
+    value           TEXT NOT NULL
+);
+
+CREATE INDEX idx_facts_page ON facts(page_id);
+CREATE INDEX idx_facts_name ON facts(name);
+
+-- Pages that sitemaps name.
+CREATE TABLE sitemap_urls (
+    page_id         INTEGER NOT NULL REFERENCES pages(id),
+    sitemap_url     TEXT NOT NULL,
+    lastmod         TEXT,
+    changefreq      TEXT,
+    linked          INTEGER NOT NULL        -- 1: a page links there too
+);
+
+CREATE INDEX idx_sitemap_urls_page ON sitemap_urls(page_id);
+
+-- Hosts, and how well they are covered.
+CREATE TABLE hosts (
+    id              INTEGER PRIMARY KEY,
+    domain          TEXT NOT NULL UNIQUE,
+    site_id         INTEGER NOT NULL REFERENCES sites(id),
+    class           TEXT NOT NULL,
+    title           TEXT,                   -- of the front page
+    min_depth       INTEGER,
+    pages_known     INTEGER NOT NULL,
+    pages_visited   INTEGER NOT NULL,       -- in the newest run
+    crawl_count     INTEGER NOT NULL,       -- pages visited, all runs
+    requests        INTEGER NOT NULL,       -- of every kind, all runs
+    delay_ms        INTEGER NOT NULL,       -- between two requests, at least
+    coverage        TEXT NOT NULL,
+    known_missing   INTEGER NOT NULL        -- pages known that should have been visited
+);
+
+-- Registrable domains.
+CREATE TABLE sites (
+    id              INTEGER PRIMARY KEY,
+    site            TEXT NOT NULL UNIQUE,
+    hosts           INTEGER NOT NULL,
+    pages           INTEGER NOT NULL
+);
+
+-- Nodes at entity level.
+CREATE TABLE entities (
+    id              INTEGER PRIMARY KEY,
+    entity          TEXT NOT NULL UNIQUE,
+    hosts           INTEGER NOT NULL,
+    pages           INTEGER NOT NULL
+);
+
+-- Links between different hosts, sites and entities: how many pairs of pages, how
+-- many pages link, and how many of the pairs stand in the text of the page.
+CREATE TABLE host_links (
+    from_id         INTEGER NOT NULL REFERENCES hosts(id),
+    to_id           INTEGER NOT NULL REFERENCES hosts(id),
+    links           INTEGER NOT NULL,
+    pages           INTEGER NOT NULL,
+    editorial       INTEGER NOT NULL,
+    first_run       INTEGER NOT NULL REFERENCES runs(id),
+    last_run        INTEGER NOT NULL REFERENCES runs(id),
+    PRIMARY KEY (from_id, to_id)
+) WITHOUT ROWID;
+
+CREATE INDEX idx_host_links_to ON host_links(to_id);
+
+CREATE TABLE site_links (
+    from_id         INTEGER NOT NULL REFERENCES sites(id),
+    to_id           INTEGER NOT NULL REFERENCES sites(id),
+    links           INTEGER NOT NULL,
+    pages           INTEGER NOT NULL,
+    editorial       INTEGER NOT NULL,
+    first_run       INTEGER NOT NULL REFERENCES runs(id),
+    last_run        INTEGER NOT NULL REFERENCES runs(id),
+    PRIMARY KEY (from_id, to_id)
+) WITHOUT ROWID;
+
+CREATE INDEX idx_site_links_to ON site_links(to_id);
+
+CREATE TABLE entity_links (
+    from_id         INTEGER NOT NULL REFERENCES entities(id),
+    to_id           INTEGER NOT NULL REFERENCES entities(id),
+    links           INTEGER NOT NULL,
+    pages           INTEGER NOT NULL,
+    editorial       INTEGER NOT NULL,
+    first_run       INTEGER NOT NULL REFERENCES runs(id),
+    last_run        INTEGER NOT NULL REFERENCES runs(id),
+    PRIMARY KEY (from_id, to_id)
+) WITHOUT ROWID;
+
+CREATE INDEX idx_entity_links_to ON entity_links(to_id);

@@ -22,6 +22,7 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.byte(h.Timeouts)
 	w.byte(h.Failures)
 	w.millis(h.SuspendedTo)
+	w.micros(h.SuspendedFor)
 	w.byte(h.Throttles)
 	w.uint(uint64(h.Suspension))
 	w.millis(h.RobotsAt)
@@ -46,6 +47,7 @@ func encodeHostRun(w *writer, h *schema.Host) {
 	w.number(h.RunRequests)
 	w.number(h.RunThrottles)
 	w.number(h.RunVisited)
+	w.bool(h.Admitted)
 	w.byte(byte(h.RunGivenUp))
 	w.number(h.RunGivenUpAt)
 	w.string(h.RunGivenUpWhy)
@@ -88,6 +90,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 		Timeouts:     r.byte(),
 		Failures:     r.byte(),
 		SuspendedTo:  r.millis(),
+		SuspendedFor: r.micros(),
 		Throttles:    r.byte(),
 		Suspension:   uint32(r.id()),
 		RobotsAt:     r.millis(),
@@ -114,6 +117,7 @@ func decodeHostRun(r *reader, h *schema.Host) {
 	h.RunRequests = r.number()
 	h.RunThrottles = r.number()
 	h.RunVisited = r.number()
+	h.Admitted = r.bool()
 	h.RunGivenUp = schema.GiveUp(r.byte())
 	h.RunGivenUpAt = r.number()
 	h.RunGivenUpWhy = r.string()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -153,14 +154,19 @@ func TestHostRoundTrip(t *testing.T) {
 		}
 		*h = schema.Host{
 			ID: 1, Name: h.Name, Address: "192.0.2.1", WWW: true, LastByte: ms(1), LastEnd: ms(2), Smoothed: 1234 * time.Microsecond,
-			CrawlDelay: time.Second, Timeouts: 1, Failures: 2, SuspendedTo: ms(3), Throttles: 3, Suspension: 4,
+			CrawlDelay: time.Second, Timeouts: 1, Failures: 2, SuspendedTo: ms(3), SuspendedFor: 5 * time.Second, Throttles: 3, Suspension: 4,
 			RobotsAt: ms(5), RobotsStatus: 503, RobotsTries: 6, RobotsDue: ms(7), RobotsCause: "c", RobotsRun: 8, SitemapsRun: 9,
-			SitemapFiles: 10, Run: 11, RunRequests: 12, RunThrottles: 13, RunVisited: 14, RunGivenUp: schema.GaveUpDelay,
+			SitemapFiles: 10, Run: 11, RunRequests: 12, RunThrottles: 13, RunVisited: 14, Admitted: true, RunGivenUp: schema.GaveUpDelay,
 			RunGivenUpAt: 15, RunGivenUpWhy: "w", Requests: 16, Visits: 17, Known: 18, Overflow: 19, Generation: 1,
 			Queues:  []schema.Queue{{Priority: 3, Head: 1, Pos: 5, Tail: 7, Open: []schema.ID{9, 2, 4}}, {Priority: 9, Open: []schema.ID{1}}},
 			Waiting: 20, Retries: []schema.Retry{{URL: 1, Attempts: 2, Due: ms(30), Error: "e"}},
 		}
 		want = *h
+		for i := range reflect.TypeOf(want).NumField() {
+			if reflect.ValueOf(want).Field(i).IsZero() {
+				t.Errorf("%s is not tested", reflect.TypeOf(want).Field(i).Name)
+			}
+		}
 		tx.PutHost(h)
 		return nil
 	})

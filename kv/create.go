@@ -23,7 +23,6 @@ const (
 // create makes an empty state file under a temporary name and then gives it its
 // own, unless another process was faster.
 func create(path string) error {
-	removeStale(path)
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
 	if err != nil {
 		return err
@@ -38,6 +37,7 @@ func create(path string) error {
 	if err := publish(f.Name(), path); err != nil {
 		return err
 	}
+	removeStale(path) // not before: others may be creating it too
 	return syncFolder(filepath.Dir(path))
 }
 

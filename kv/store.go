@@ -125,17 +125,38 @@ func (s *Store) boltOptions(timeout time.Duration) *bbolt.Options {
 		InitialMmapSize: mapSize,
 		NoStatistics:    true,
 		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
-			f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
+			f, err := s.openLocked(name, flag&^os.O_CREATE, mode, timeout)
 			if err != nil {
-				return nil, err
-			}
-			s.file = f
-			if err := lock(f, !s.readOnly, timeout); err != nil {
 				return nil, err
 			}
 			s.pages, err = checkPages(f, s.whole)
 			return f, err
 		},
+	}
+}
+
+// openLocked opens and locks the file that has the name when the lock is held:
+// another process may have put a new one in its place meanwhile.
+func (s *Store) openLocked(name string, flag int, mode os.FileMode, timeout time.Duration) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(name, flag, mode)
+		if err != nil {
+			return nil, err
+		}
+		s.file = f
+		if err := lock(f, !s.readOnly, timeout); err != nil {
+			return nil, err
+		}
+		mine, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if named, err := os.Stat(name); err == nil && os.SameFile(mine, named) {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
 	}
 }
 

@@ -49,14 +49,19 @@ func openStore(t testing.TB, path string) *kv.Store {
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-// walk crawls until the end and returns the result.
+// walk crawls until the end, which must come within a minute.
 func walk(t testing.TB, store *kv.Store, cfg *config.Config) crawl.Result {
+	t.Helper()
+	return walkFor(t, store, cfg, time.Minute)
+}
+
+func walkFor(t testing.TB, store *kv.Store, cfg *config.Config, limit time.Duration) crawl.Result {
 	t.Helper()
 	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	res, err := c.Run(ctx)
 	if err != nil {

@@ -65,6 +65,7 @@ func (t *turn) planAll() ([]Effect, error) {
 // plan decides what a host is asked next, and when.
 func (t *turn) plan(id schema.HostID) (Effect, bool, error) {
 	m, live := t.marks[id], t.liveOf(id)
+	m.listed = false
 	h, err := t.host(id)
 	if err != nil {
 		return Effect{}, false, err
@@ -105,7 +106,7 @@ func (t *turn) plan(id schema.HostID) (Effect, bool, error) {
 // readiness sets the clock of an effect, and its priority.
 func (t *turn) readiness(e *Effect, h *schema.Host, live *liveHost, wake time.Time) {
 	e.Ready = live.ready
-	if h.Requests > 0 && live.ready.IsZero() {
+	if h.ID <= t.known && live.ready.IsZero() { // perhaps asked just before a kill
 		e.Ready = t.started.Add(fullDelay(t.set.cfg, h))
 	}
 	if h.SuspendedTo.After(e.Ready) {
@@ -151,12 +152,13 @@ func (t *turn) next(h *schema.Host, live *liveHost) (*Step, time.Time, error) {
 	for len(live.next) > 0 {
 		step := live.next[0]
 		live.next = live.next[1:]
-		if t.mayContinue(h, step) {
+		if t.mayContinue(h, live, step) {
 			return &step, time.Time{}, nil
 		}
 		t.release(step)
 	}
-	if h.RunGivenUp != schema.NotGivenUp || !t.hasWork(h) || t.exhausted(h) {
+	t.restsTooLong(h)
+	if h.RunGivenUp != schema.NotGivenUp || !t.hasWork(h) || t.exhausted(h, live) {
 		return nil, time.Time{}, nil
 	}
 	if shut, err := t.shutOut(h); err != nil || shut {
@@ -179,12 +181,12 @@ func (t *turn) next(h *schema.Host, live *liveHost) (*Step, time.Time, error) {
 }
 
 // mayContinue reports whether a continued visit still may go on.
-func (t *turn) mayContinue(h *schema.Host, step Step) bool {
+func (t *turn) mayContinue(h *schema.Host, live *liveHost, step Step) bool {
 	if step.Kind == StepRobots {
 		return true
 	}
 	return h.RunGivenUp == schema.NotGivenUp && h.Throttles == 0 &&
-		(step.URLKind != schema.KindPage || h.RunRequests < t.budget(h))
+		(step.URLKind != schema.KindPage || h.RunRequests+t.openPages(live) < t.budget(h))
 }
 
 func (t *turn) hasWork(h *schema.Host) bool { return h.Waiting > 0 || len(h.Retries) > 0 }
@@ -193,10 +195,29 @@ func (t *turn) budget(h *schema.Host) int {
 	return t.set.terrain.Budget(h.Name, t.set.cfg.Crawler.MaxDomainRequests)
 }
 
-// exhausted reports whether the host's budget, or that of the run, is used up.
-func (t *turn) exhausted(h *schema.Host) bool {
+// exhausted reports whether the host's budget, or that of the run, is used up,
+// what is open included.
+func (t *turn) exhausted(h *schema.Host, live *liveHost) bool {
 	limit := t.set.cfg.Crawler.MaxPages
-	return h.RunRequests >= t.budget(h) || limit > 0 && t.run.Pages+t.reservedPages >= limit
+	return h.RunRequests+t.openPages(live) >= t.budget(h) || limit > 0 && t.run.Pages+t.reservedPages >= limit
+}
+
+// openPages is the number of requests for pages that are out.
+func (t *turn) openPages(live *liveHost) (n int) {
+	for _, id := range live.open {
+		if id != 0 && t.store.Kind(id) == schema.KindPage {
+			n++
+		}
+	}
+	return n
+}
+
+// restsTooLong gives a host up that an earlier run was told to leave alone for
+// longer than this one may wait.
+func (t *turn) restsTooLong(h *schema.Host) {
+	if rest := h.SuspendedTo.Sub(t.now); h.Throttles > 0 && rest > t.set.cfg.Politeness.MaxSuspension {
+		t.giveUp(h, schema.GaveUpRateLimit, "asked to wait, still "+rest.Round(time.Second).String())
+	}
 }
 
 func (t *turn) mustResolve(h *schema.Host, live *liveHost) bool {
@@ -220,26 +241,25 @@ func (t *turn) nextVisit(h *schema.Host, live *liveHost, rules *robots.Rules) (*
 	}
 	skipped := map[schema.ID]bool{}
 	var step *Step
-	for n := 4; n <= maxVerdicts && step == nil; n *= 8 { // mostly the first one needs a request
-		before := len(skipped)
+	more := true
+	for n := 4; n <= maxVerdicts && step == nil && more; n *= 8 { // mostly the first one needs a request
 		var err error
-		if step, err = t.fromQueue(h, live, rules, skipped, n); err != nil {
+		if step, more, err = t.fromQueue(h, live, rules, skipped, n); err != nil {
 			return nil, time.Time{}, err
-		}
-		if len(skipped) < before+n {
-			break
 		}
 	}
 	if err := t.trim(h, live, skipped, step); err != nil || step != nil {
 		return step, time.Time{}, err
 	}
-	if len(skipped) >= maxVerdicts/8 {
+	if more {
 		return nil, t.now, nil
 	}
 	return nil, earliest(h.Retries, live.open), nil
 }
 
-func (t *turn) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, skipped map[schema.ID]bool, n int) (*Step, error) {
+// fromQueue looks at the next n waiting URLs that were not skipped yet. It
+// reports whether there are more.
+func (t *turn) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, skipped map[schema.ID]bool, n int) (*Step, bool, error) {
 	var ids []schema.ID
 	err := t.tx.Walk(h, func(_ uint8, id schema.ID) bool {
 		if !skipped[id] && !slices.Contains(live.open, id) && !inRetry(h, id) {
@@ -248,16 +268,16 @@ func (t *turn) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, sk
 		return len(ids) < n
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, id := range ids {
 		step, err := t.visitStep(h, id, rules, 0)
 		if err != nil || step != nil {
-			return step, err
+			return step, true, err
 		}
 		skipped[id] = true
 	}
-	return nil, nil
+	return nil, len(ids) == n, nil
 }
 
 // trim passes what needs no visit any more.

@@ -27,8 +27,9 @@ type recorder struct {
 	run     schema.Run
 	log     *slog.Logger
 	onVisit func(Event)
-	started time.Time // of the process; no host is asked before its delay has passed since
-	ticked  time.Time // until when the run's time is counted
+	started time.Time     // of the process; no host is asked before its delay has passed since
+	known   schema.HostID // hosts above it were not known before this process
+	ticked  time.Time     // until when the run's time is counted
 
 	live          map[schema.HostID]*liveHost
 	classes       []hostFacts // by host id
@@ -41,7 +42,7 @@ type recorder struct {
 func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(Event)) *recorder {
 	now := time.Now()
 	return &recorder{
-		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now,
+		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now, known: schema.HostID(store.Hosts()),
 		live: map[schema.HostID]*liveHost{}, parsed: map[schema.HostID]*robots.Rules{},
 		seeds: map[schema.ID]bool{}, reserved: map[terrain.Cap]int{},
 	}
@@ -66,7 +67,7 @@ func (b *batch) add(o Outcome, ready time.Time) {
 	}
 	b.by(now.Add(maxBatchAge))
 	b.by(ready.Add(-commitLead))
-	if o.throttled() {
+	if o.throttled() || o.Step.Kind == StepResolve {
 		b.by(now)
 	}
 }

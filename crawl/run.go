@@ -204,12 +204,12 @@ func (r *recorder) atStart(h *schema.Host) (Effect, bool) {
 	e := Effect{Host: h.ID, Wake: true, Ready: r.started, Limit: 1, Priority: 255, Suspension: h.Suspension}
 	if live, ok := r.live[h.ID]; ok {
 		e.Ready = live.ready
-	} else if h.Requests > 0 {
+	} else if h.ID <= r.known {
 		e.Ready = r.started.Add(fullDelay(r.set.cfg, h))
 		r.liveOf(h.ID).ready = e.Ready
 	}
-	if h.SuspendedTo.After(e.Ready) {
-		e.Ready = h.SuspendedTo
+	if h.SuspendedTo.After(e.Ready) && h.SuspendedTo.Sub(r.started) <= r.set.cfg.Politeness.MaxSuspension {
+		e.Ready = h.SuspendedTo // else the host is given up when it is planned
 	}
 	if queued && len(h.Queues) > 0 {
 		e.Priority = h.Queues[0].Priority

@@ -26,6 +26,7 @@ type mark struct {
 	closed int
 	revoke bool
 	woken  bool
+	listed bool // in touched, and not planned since
 }
 
 func (r *recorder) turn(tx *kv.Tx) (*turn, error) {
@@ -45,6 +46,9 @@ func (t *turn) touch(id schema.HostID) *mark {
 	if m == nil {
 		m = &mark{}
 		t.marks[id] = m
+	}
+	if !m.listed {
+		m.listed = true
 		t.touched = append(t.touched, id)
 	}
 	return m

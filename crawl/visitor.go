@@ -40,6 +40,7 @@ func (v *visitor) run(ring, asking context.Context, steps <-chan Step, outcomes 
 }
 
 func (v *visitor) visit(ctx context.Context, step Step) Outcome {
+	step.Sent = time.Now() // the scheduler may have offered it for a while
 	if step.Kind == StepResolve {
 		return v.resolve(ctx, step)
 	}

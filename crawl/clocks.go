@@ -130,6 +130,9 @@ func clampClocks(cfg *config.Config, h *schema.Host, now time.Time) {
 	if h.LastEnd.After(now) {
 		h.LastEnd = now
 	}
+	if h.RobotsAt.After(now) {
+		h.RobotsAt = now
+	}
 	for i := range h.Retries {
 		if limit := now.Add(cfg.Retry.MaxDelay); h.Retries[i].Due.After(limit) {
 			h.Retries[i].Due = limit

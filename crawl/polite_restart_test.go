@@ -1,0 +1,234 @@
+package crawl
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// completed marks the newest run as done, so that the next crawl begins another.
+func (s *paperServers) completed() {
+	s.t.Helper()
+	s.change(func(tx *kv.Tx) error {
+		runs, err := tx.Runs()
+		if err != nil {
+			return err
+		}
+		run := runs[len(runs)-1]
+		run.Status = schema.RunCompleted
+		return tx.PutRun(run)
+	})
+}
+
+// change writes to the store between two crawls.
+func (s *paperServers) change(f func(*kv.Tx) error) {
+	s.t.Helper()
+	store, err := kv.Open(s.path, kv.Options{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.Update(f); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// changeHost writes to a host between two crawls.
+func (s *paperServers) changeHost(name string, f func(*schema.Host)) {
+	s.t.Helper()
+	s.change(func(tx *kv.Tx) error {
+		id, ok, err := tx.HostByName(name)
+		if err != nil || !ok {
+			return fmt.Errorf("host %s: %v %w", name, ok, err)
+		}
+		h, err := tx.Host(id)
+		if err == nil {
+			f(h)
+			tx.PutHost(h)
+		}
+		return err
+	})
+}
+
+func TestSuspensionOutlivesAKill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = throttling(3, 1, http.Header{"Retry-After": {"600"}})
+		cfg := politeConfig(nil)
+		for range 5 {
+			s.crawl(cfg, 20*time.Second)
+			time.Sleep(15 * time.Second)
+		}
+		s.crawl(cfg, 0)
+		if got, want := seconds(s.arrivals("a.test")), "0 1 2 602 603 604"; got != want {
+			t.Errorf("asked at %s, want %s", got, want)
+		}
+	})
+}
+
+// TestLongRetryAfter gives a host up that asks for more than max-suspension; the
+// next runs honour what it asked for to the second.
+func TestLongRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = throttling(2, 1, http.Header{"Retry-After": {"9000"}})
+		cfg := politeConfig(nil)
+		begun := time.Now()
+		for _, want := range []struct {
+			asked  string
+			gaveUp schema.GiveUp
+			ends   time.Duration // since the first run began
+		}{
+			{"0 1 2", schema.GaveUpRateLimit, 3 * time.Second},
+			{"0 1 2", schema.GaveUpRateLimit, 3700 * time.Second},
+			{"0 1 2 9002 9003", schema.NotGivenUp, 9010 * time.Second},
+		} {
+			s.crawl(cfg, 0)
+			h := s.hostRecord("a.test")
+			if got := seconds(s.arrivals("a.test")); got != want.asked || h.RunGivenUp != want.gaveUp {
+				t.Errorf("asked at %s, given up %v; want %s, %v", got, h.RunGivenUp, want.asked, want.gaveUp)
+			}
+			if took := time.Since(begun); took > want.ends {
+				t.Errorf("the run ended after %v, want %v", took, want.ends)
+			}
+			s.completed()
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
+// TestClockJumped finds a suspension far in the future, as after a wall clock
+// that was a year ahead.
+func TestClockJumped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = throttling(1, 1, http.Header{"Retry-After": {"600"}})
+		cfg := politeConfig(nil)
+		s.crawl(cfg, 5*time.Second)
+		year := 366 * 24 * time.Hour
+		s.changeHost("a.test", func(h *schema.Host) {
+			h.SuspendedTo = h.SuspendedTo.Add(year)
+			h.RobotsAt = h.RobotsAt.Add(year)
+			h.LastByte, h.LastEnd = h.LastByte.Add(year), h.LastEnd.Add(year)
+		})
+		s.crawl(cfg, 0)
+		if got, want := seconds(s.arrivals("a.test")), "0 1 2 605"; got != want {
+			t.Errorf("asked at %s, want %s", got, want)
+		}
+		if h := s.hostRecord("a.test"); h.RobotsAt.After(time.Now()) {
+			t.Errorf("the copy of robots.txt is from the future: %v", h.RobotsAt)
+		}
+	})
+}
+
+// TestRestartsArePolite kills a crawl again and again, at any moment, and starts
+// it again at once.
+func TestRestartsArePolite(t *testing.T) {
+	for seed := range uint64(8) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 0))
+			s := newPaperServers(t)
+			slow := site("User-agent: *\nCrawl-delay: 2.5\n", 4)
+			s.host["a.test"] = func(q question) reply {
+				a := slow(q)
+				if q.path == "/" {
+					a = links("/1", "/2", "https://b.test/", "https://c.test/", "https://d.test/")
+				}
+				return a
+			}
+			s.other = func(q question) reply {
+				a := site("", 3)(q)
+				a.wait, a.last = 700*time.Millisecond, 200*time.Millisecond
+				if strings.HasPrefix(q.host, "c.") {
+					a.wait = 3 * time.Second
+				}
+				return a
+			}
+			cfg := politeConfig(map[string]string{"politeness": "adaptive-delay = false"})
+			for range 20 {
+				s.crawl(cfg, time.Duration(300+r.IntN(6000))*time.Millisecond)
+			}
+			s.crawl(cfg, 0)
+			rules := []webtest.Rule{webtest.MinGap(time.Second, 0), webtest.MaxOpen(1, 0), webtest.RobotsFirst()}
+			for _, bad := range webtest.CheckLog(s.log, rules...) {
+				t.Errorf("seed %d: %s", seed, bad)
+			}
+			var after bool // its robots.txt was committed when a page was asked
+			for i, e := range only(s.log, "a.test") {
+				if after && e.Arrived.Sub(only(s.log, "a.test")[i-1].FirstByte) < 2500*time.Millisecond {
+					t.Errorf("seed %d: a.test asked %v after the answer before", seed, e.Arrived.Sub(only(s.log, "a.test")[i-1].FirstByte))
+				}
+				after = after || e.Path != "/robots.txt"
+			}
+		})
+	}
+}
+
+func only(log []webtest.Entry, host string) []webtest.Entry {
+	var of []webtest.Entry
+	for _, e := range log {
+		if e.Host == host {
+			of = append(of, e)
+		}
+	}
+	return of
+}
+
+// TestBurst lets three requests be open at a host that throttles them all: that
+// is one reason to rest, and one probe ends it.
+func TestBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		honest := site("", 8)
+		s.host["a.test"] = func(q question) reply {
+			a := honest(q)
+			if q.path != "/" && q.path != "/robots.txt" {
+				a.wait = 4 * time.Second
+				if q.n == 0 && q.path <= "/3" {
+					a = reply{status: http.StatusTooManyRequests, header: http.Header{"Retry-After": {"20"}}, wait: 4 * time.Second}
+				}
+			}
+			return a
+		}
+		s.crawl(politeConfig(map[string]string{"politeness": "max-rate-limits = 2\nmax-parallel-per-domain = 3\nadaptive-delay = false"}), 0)
+		h := s.hostRecord("a.test")
+		if h.RunGivenUp != schema.NotGivenUp || h.RunThrottles != 3 {
+			t.Errorf("given up %v after %d throttles, want not at all after 3", h.RunGivenUp, h.RunThrottles)
+		}
+		// /1 is answered at 6 and asks for 20 s; the probe is answered at 30.
+		if got, want := seconds(s.arrivals("a.test")), "0 1 2 3 4 26 31 32 33"; !strings.HasPrefix(got, want) {
+			t.Errorf("asked at %s, want %s ...", got, want)
+		}
+		for _, bad := range webtest.CheckLog(s.log, webtest.MaxOpen(3, 0)) {
+			t.Error(bad)
+		}
+	})
+}
+
+// TestBudgetHoldsInParallel counts what is open.
+func TestBudgetHoldsInParallel(t *testing.T) {
+	for _, head := range []string{"never", "always"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			honest := site("", 30)
+			s.host["a.test"] = func(q question) reply {
+				a := honest(q)
+				a.wait = 7 * time.Second
+				return a
+			}
+			cfg := politeConfig(map[string]string{"crawler": "max-domain-requests = 10", "politeness": "max-parallel-per-domain = 4\nadaptive-delay = false"})
+			s.crawl(strings.Replace(cfg, "head-check = \"never\"", fmt.Sprintf("head-check = %q", head), 1), 0)
+			if got := len(s.arrivals("a.test")) - 1; got != 10 {
+				t.Errorf("head-check = %s: %d requests for pages, want 10", head, got)
+			}
+		})
+	}
+}

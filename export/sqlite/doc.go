@@ -1,0 +1,14 @@
+// Package sqlite writes a survey as a SQLite database: the terrain with the
+// tables, columns and indexes of terrain.sql (package schema), for people and
+// programs that ask questions in SQL.
+//
+// A reader never sees half a file. The database is built under another name in
+// the folder of the target, without a journal and in one transaction, synced, and
+// then takes the target's name. A file that Ripple did not write is left alone;
+// Ripple's own are known by their application id.
+//
+// Rows are written in the order of their ids, pages first, then links, so that
+// most of the file is only appended to; indexes follow the load. What is held in
+// memory is a few bytes for every page, and the links between hosts, sites and
+// entities.
+package sqlite

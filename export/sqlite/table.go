@@ -1,0 +1,113 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"strings"
+	"time"
+)
+
+// batchRows is the number of rows that one statement inserts.
+const batchRows = 50
+
+// A table collects the rows of one table of the database.
+type table struct {
+	name    string
+	columns int
+	ctx     context.Context
+	tx      *sql.Tx
+	many    *sql.Stmt // of batchRows rows
+	values  []any
+	written int64 // rows, those of values included
+}
+
+func newTable(ctx context.Context, tx *sql.Tx, name string, columns int) *table {
+	return &table{name: name, columns: columns, ctx: ctx, tx: tx, values: make([]any, 0, batchRows*columns)}
+}
+
+// add appends a row with a value for every column.
+func (t *table) add(row ...any) error {
+	t.values = append(t.values, row...)
+	t.written++
+	if len(t.values) < batchRows*t.columns {
+		return nil
+	}
+	if err := t.ctx.Err(); err != nil {
+		return err
+	}
+	if t.many == nil {
+		var err error
+		if t.many, err = t.tx.Prepare(t.insert(batchRows)); err != nil {
+			return err
+		}
+	}
+	_, err := t.many.Exec(t.values...)
+	t.values = t.values[:0]
+	return err
+}
+
+// number returns the id of the row that is added next.
+func (t *table) number() int64 { return t.written + 1 }
+
+// end writes what is left.
+func (t *table) end() error {
+	if t.many != nil {
+		defer t.many.Close()
+	}
+	if len(t.values) == 0 {
+		return nil
+	}
+	_, err := t.tx.Exec(t.insert(len(t.values)/t.columns), t.values...)
+	t.values = t.values[:0]
+	return err
+}
+
+func (t *table) insert(rows int) string {
+	row := "(?" + strings.Repeat(",?", t.columns-1) + ")"
+	return "INSERT INTO " + t.name + " VALUES " + row + strings.Repeat(","+row, rows-1)
+}
+
+// text is NULL for an empty string. Peers may have written it: it becomes valid
+// UTF-8 without NUL, where SQLite's own functions would end it.
+func text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return clean(s)
+}
+
+func clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// number is NULL for 0.
+func number[T ~int | ~int64 | ~uint32](n T) any {
+	if n == 0 {
+		return nil
+	}
+	return int64(n)
+}
+
+// moment is NULL for the zero time.
+func moment(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format("2006-01-02T15:04:05Z")
+}
+
+// digest is NULL for a body that was not read.
+func digest(sum [32]byte) any {
+	if sum == [32]byte{} {
+		return nil
+	}
+	return hex.EncodeToString(sum[:])
+}
+
+func flag(on bool) int64 {
+	if on {
+		return 1
+	}
+	return 0
+}

@@ -1,2 +1,85 @@
-// Package kv is the live state of a crawl.
+// Package kv is the live state of a crawl: one bbolt file, and what is held in
+// memory of it.
+//
+// A [Store] is changed by transactions that are durable when they return, and
+// never in part. Nothing in memory is authoritative: it is read from the file
+// when the store is opened, follows every change at once, and is given up with
+// the store when a transaction fails.
+//
+// What records mean is said in package schema. This package knows how they are
+// written, finds them again, keeps the queues of waiting URLs and the smallest
+// depths, and tells a damaged file from a whole one.
+//
+// # The file
+//
+// The speed of bbolt is decided by the number of leaf pages that a commit
+// changes. So ids are dense and records are appended; the small facts of a
+// commit are packed into one value per bucket; of several facts about one thing
+// the last, or the smallest, counts.
+//
+// Numbers in keys are unsigned and big-endian. A packed value has the key
+// commit u64, part u16: it is split into parts at 256 KB.
+//
+//	bucket     key                              value
+//	meta       "format"                         version, first release that reads it, seed of the hashes (8 bytes)
+//	           "state"                          commit, URLs, hosts, visits, generation, runs, values in shapes,
+//	                                            values in depths of the generation, pending?, reapply?
+//	           "pending"                        list of URL ids
+//	           "value/" name                    bytes
+//	configs    hash, 32 bytes                   zstd
+//	runs       run u32                          a run
+//	hosts      host u32                         a host, beginning with its name; at its end the generation of its
+//	                                            queues, the number of URLs that wait, the queues, and the retries.
+//	                                            A queue: priority (byte), head chunk, position in it (byte), tail
+//	                                            chunk, list of fewer than 64 ids that are not in a chunk yet
+//	hostnames  labels in reverse, each with a   host
+//	           comma, then ":" port; an IP
+//	           address is one label
+//	robots     host u32                         fetched (ms), status, has text?, zstd
+//	urls       URL u64                          kind (byte), host, path and query, referrer, first seen (s), first run
+//	forms      URL u64                          number, then the first four in byte order of the forms of the URL that
+//	                                            cannot be derived from its identity
+//	seen       packed                           first id, number, then per new URL: hash (8 bytes), host less the host
+//	                                            before, and in one byte the shapes with the kind from bit 5 on
+//	shapes     packed                           first id, number, then per older URL with a new shape: id less the id
+//	                                            before, all its shapes (byte)
+//	visits     visit u64                        URL, links, then the other fields in the order of encodeVisit. Links:
+//	                                            twice their number, plus 1 if they have anchors; then each: target
+//	                                            less the one before, a byte (bits 0-2 place, 3-5 rel, 6: kinds follow
+//	                                            in another byte because the link is not a plain anchor)
+//	anchors    packed                           first and last visit, zstd of: visit, number of links, their texts
+//	done       packed                           first visit, number, then the URLs, each less the one before
+//	depths     generation u32, then as packed   first id, number, then per URL that came nearer: id less the id before,
+//	                                            smallest depth and smallest hops (bytes, 255: none). The smallest count
+//	frontier   host u32, priority u8, chunk u32 exactly 64 URL ids, each less the one before
+//	caps       128-bit hash of rule, NUL, group run, count
+//
+// A value is a format byte, which is 1, its fields, and a CRC32C (little-endian)
+// over the bucket's name, the key, the format byte and the fields. Fields are
+// varints unless said otherwise, zigzag-coded where they can be negative, as
+// differences are. A text or list begins with its length. A time is 0 for the
+// zero time, or 1 more than the zigzag-coded milliseconds or seconds since 1970.
+// A date of a header is such a time if that gives its text back, or 0 and the
+// text; a content type or charset is its number in knownWords, or 0 and the
+// text. New fields are only added at the end; a reader ignores what follows the
+// fields that it knows. A zstd field begins with the length of what it holds.
+//
+// A new format version is for what older releases would read wrong; they refuse
+// it with the release that the file names.
+//
+// # In memory
+//
+// A table from hash to id (12-byte slots, 16 to 24 bytes a URL) and by id: host,
+// latest visit, depth, hops, and shapes with kind, 11 bytes. A 64-bit hash is
+// taken to identify a URL of its host: seeded as it is, two URLs of one host meet
+// by accident only, once in 10^5 files of 17 million URLs. If the hosts differ,
+// or several URLs have the hash, the record decides.
+//
+// # Damage
+//
+// Before the file is mapped its pages are checked for what bbolt would follow
+// into a crash: all of them up to 32 MB, and beyond that its branches. Every
+// value's checksum is compared whenever it is read; gaps in what is dense are
+// found. Faults of the mapping and panics of bbolt become [ErrDamaged]. What
+// cannot be told is a whole page that has gone back to an earlier state.
 package kv

@@ -183,7 +183,8 @@ func (p *pages) checkFreelist() error {
 // checkRoot looks through the tree of buckets and every bucket's own.
 func (p *pages) checkRoot() error {
 	var roots []uint64
-	err := p.walk(p.root, true, func(key, value []byte, bucket bool) error {
+	var leaves []bool
+	err := p.walk(p.root, true, nil, nil, func(key, value []byte, bucket bool) error {
 		if !bucket || len(value) < pageHeader {
 			return brokenPage(p.root, "holds something else than buckets")
 		}
@@ -192,13 +193,14 @@ func (p *pages) checkRoot() error {
 			return checkInline(value[pageHeader:])
 		}
 		roots = append(roots, root)
+		leaves = append(leaves, p.whole || string(key) == bHostNames.String())
 		return nil
 	})
-	for _, root := range roots {
+	for i, root := range roots {
 		if err != nil {
 			return err
 		}
-		err = p.walk(root, p.whole, func(_, _ []byte, bucket bool) error {
+		err = p.walk(root, leaves[i], nil, nil, func(_, _ []byte, bucket bool) error {
 			if bucket {
 				return brokenPage(root, "holds a bucket within a bucket")
 			}
@@ -221,32 +223,38 @@ func checkInline(page []byte) error {
 	})
 }
 
-// walk looks through a tree of pages; its leaves are read if leaves is set, and
-// otherwise taken for leaves if the first one on a branch is one.
-func (p *pages) walk(id uint64, leaves bool, f func(key, value []byte, bucket bool) error) error {
+// walk looks through a tree of pages whose keys must be from low on and before
+// high; nil: any. Its leaves are read if leaves is set, and otherwise taken for
+// leaves if the first one on a branch is one.
+func (p *pages) walk(id uint64, leaves bool, low, high []byte, f func(key, value []byte, bucket bool) error) error {
 	kind, count, body, err := p.load(id)
 	if err != nil {
 		return err
 	}
 	switch {
-	case kind == leafPage:
-		return eachLeaf(id, body, count, f)
+	case kind == leafPage && (count > 0 || low == nil):
+		return eachLeaf(id, body, count, func(key, value []byte, bucket bool) error {
+			if bytes.Compare(key, low) < 0 || high != nil && bytes.Compare(key, high) >= 0 {
+				return brokenPage(id, "has keys that belong elsewhere")
+			}
+			return f(key, value, bucket)
+		})
 	case kind != branchPage || count == 0:
 		return brokenPage(id, "is neither branch nor leaf")
 	}
-	children, err := children(id, body, count)
+	branches, err := readBranches(id, body, count, high)
 	if err != nil {
 		return err
 	}
-	first, _, _, err := p.header(children[0])
+	first, _, _, err := p.header(branches[0].child)
 	if err != nil {
 		return err
 	}
-	for _, child := range children {
+	for i, b := range branches[:count] {
 		if first == leafPage && !leaves {
-			err = p.use(child, child)
+			err = p.use(b.child, b.child)
 		} else {
-			err = p.walk(child, leaves, f)
+			err = p.walk(b.child, leaves, b.low, branches[i+1].low, f)
 		}
 		if err != nil {
 			return err
@@ -255,21 +263,33 @@ func (p *pages) walk(id uint64, leaves bool, f func(key, value []byte, bucket bo
 	return nil
 }
 
-// children returns the pages that a branch refers to.
-func children(id uint64, body []byte, count uint16) ([]uint64, error) {
-	ids := make([]uint64, 0, count)
+// A branch is a page that a branch page refers to, and its lowest key.
+type branch struct {
+	low   []byte
+	child uint64
+}
+
+// readBranches returns the branches of a page, and one more for the end.
+func readBranches(id uint64, body []byte, count uint16, high []byte) ([]branch, error) {
+	branches := make([]branch, 0, int(count)+1)
 	order := binary.NativeEndian
 	for i := range int(count) {
 		at := pageHeader + i*16
 		if at+16 > len(body) {
 			return nil, brokenPage(id, "has too many keys")
 		}
-		if uint64(at)+uint64(order.Uint32(body[at:]))+uint64(order.Uint32(body[at+4:])) > uint64(len(body)) {
+		start := uint64(at) + uint64(order.Uint32(body[at:]))
+		end := start + uint64(order.Uint32(body[at+4:]))
+		if end > uint64(len(body)) {
 			return nil, brokenPage(id, "has a key beyond its end")
 		}
-		ids = append(ids, order.Uint64(body[at+8:]))
+		b := branch{low: body[start:end:end], child: order.Uint64(body[at+8:])}
+		if i > 0 && bytes.Compare(branches[i-1].low, b.low) >= 0 {
+			return nil, brokenPage(id, "has keys out of order")
+		}
+		branches = append(branches, b)
 	}
-	return ids, nil
+	return append(branches, branch{low: high}), nil
 }
 
 // eachLeaf calls f for the keys of a leaf, which must ascend.

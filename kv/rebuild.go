@@ -1,7 +1,9 @@
 package kv
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/sumi-ripple/ripple/schema"
@@ -127,26 +129,33 @@ func (tx *Tx) rebuildDepths() error {
 	return agree(err, "values of depths", n, s.state.depths)
 }
 
-// rebuildRest counts what is not held in memory but must not be fewer than it was.
+// rebuildRest checks what is not held in memory: that all names lead to hosts,
+// because a host whose name is lost would be added again, and which host and
+// run are the last.
 func (tx *Tx) rebuildRest() error {
 	names := uint64(0)
-	c := tx.bucket(bHostNames).Cursor()
-	for key, _ := c.First(); key != nil; key, _ = c.Next() {
+	err := tx.each(bHostNames, nil, func([]byte, *reader) (bool, error) {
 		names++
-	}
-	err := agree(nil, "names of hosts", names, uint64(tx.s.state.hosts))
-	hosts, runs := tx.last(bHosts), tx.last(bRuns)
-	err = agree(err, "hosts", uint64(hosts), uint64(tx.s.state.hosts))
-	return agree(err, "runs", uint64(runs), uint64(tx.s.state.runs))
+		return true, nil
+	})
+	err = agree(err, "names of hosts", names, uint64(tx.s.state.hosts))
+	return errors.Join(err, tx.isLast(bHosts, tx.s.state.hosts), tx.isLast(bRuns, tx.s.state.runs))
 }
 
-// last returns the last key of 4 bytes in a bucket; 0 if there is none.
-func (tx *Tx) last(b bucket) uint32 {
-	key, _ := tx.bucket(b).Cursor().Last()
-	if len(key) != 4 {
-		return 0
+// isLast checks the last key of 4 bytes in a bucket; 0: that it is empty.
+func (tx *Tx) isLast(b bucket, last uint32) error {
+	c := tx.bucket(b).Cursor() // whose Last may hang on a damaged file
+	key, _ := c.Seek(key32(last))
+	if last != 0 {
+		if !bytes.Equal(key, key32(last)) {
+			return damaged(b, key32(last), "is missing")
+		}
+		key, _ = c.Next()
 	}
-	return binary.BigEndian.Uint32(key)
+	if key != nil {
+		return damaged(b, key, "comes after the last")
+	}
+	return nil
 }
 
 // agree returns err, or an error if a count and a recount differ.

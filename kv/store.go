@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -36,6 +37,7 @@ type Store struct {
 	db       *bbolt.DB
 	readOnly bool
 	cause    error // why it is closed; nil: open
+	closed   atomic.Bool
 	busy     bool  // inside a transaction
 	abandon  bool  // a transaction could not be ended: its locks are never released
 	whole    bool  // look through all pages on opening
@@ -181,6 +183,7 @@ func (s *Store) shut(b *bbolt.Tx, cause error) error {
 	if s.cause != nil {
 		return nil
 	}
+	s.closed.Store(true)
 	s.cause = ErrClosed
 	if cause != nil {
 		s.cause = fmt.Errorf("%w after an error: %w", ErrClosed, cause)
@@ -215,6 +218,9 @@ func (s *Store) Path() string { return s.path }
 
 // Size returns the bytes that a snapshot would have now; 0 when closed.
 func (s *Store) Size() int64 {
+	if s.closed.Load() {
+		return 0
+	}
 	var size int64
 	_ = guard(func() error {
 		return s.db.View(func(b *bbolt.Tx) error { size = b.Size(); return nil })
@@ -225,6 +231,9 @@ func (s *Store) Size() int64 {
 // Snapshot writes a consistent copy of the file. Commits go on meanwhile, and
 // the file grows by what they would have used again.
 func (s *Store) Snapshot(w io.Writer) (n int64, err error) {
+	if s.closed.Load() {
+		return 0, ErrClosed
+	}
 	err = guard(func() error {
 		return s.db.View(func(b *bbolt.Tx) error {
 			n, err = b.WriteTo(w)

@@ -2,6 +2,7 @@ package survey
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -158,7 +159,7 @@ func (s *Survey) cover(h *host, r *schema.Host, t *hostTally) (Cover, string) {
 func (s *Survey) coverSettled(r *schema.Host, t *hostTally) (Cover, string) {
 	switch {
 	case t.capped > 0:
-		return CoverTrap, "capped as a trap (" + t.rule + ")"
+		return CoverTrap, capped(t.rule)
 	case r.Overflow > 0:
 		return CoverTrap, fmt.Sprintf("capped as a trap (%d URLs not recorded: max-urls-per-host = %d)",
 			r.Overflow, s.cfg.Traps.MaxURLsPerHost)
@@ -170,6 +171,14 @@ func (s *Survey) coverSettled(r *schema.Host, t *hostTally) (Cover, string) {
 		return CoverComplete, "complete"
 	}
 	return CoverNotVisited, "not visited"
+}
+
+// capped says by which rule a host was capped.
+func capped(rule string) string {
+	if trap, ok := strings.CutPrefix(rule, "trap: "); ok {
+		return "capped as a trap (" + trap + ")"
+	}
+	return "capped (" + rule + ")"
 }
 
 // maxPages names [crawler] max-pages and its value if it ended the run.

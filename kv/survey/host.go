@@ -15,9 +15,9 @@ type host struct {
 	name     string
 	site     string
 	verdict  terrain.Verdict
-	origins  []int // the host belongs to them
-	admitted bool  // counts for max-subdomains in the newest run
-	slow     string
+	origins  []int        // the host belongs to them
+	admitted bool         // counts for max-subdomains in the newest run
+	slow     string       // why a Crawl-delay leaves only seeds to be visited; empty: it does not
 	held     schema.State // of the pages that nothing else keeps from being visited
 	why      string       // held is not Queued
 	budget   string       // the key and its value, once the budget is used up
@@ -43,7 +43,7 @@ func (s *Survey) newHost(r *schema.Host) *host {
 	}
 	limit := s.cfg.Politeness.MaxCrawlDelay
 	if r.CrawlDelay > limit {
-		h.slow = fmt.Sprintf("Crawl-delay %s > max-crawl-delay = %s", r.CrawlDelay, limit)
+		h.slow = fmt.Sprintf("%s > max-crawl-delay = %s", r.CrawlDelay, limit)
 	}
 	if r.Run == s.run.ID {
 		h.admitted, h.retries = r.Admitted, r.Retries
@@ -74,7 +74,7 @@ func (s *Survey) hold(h *host, r *schema.Host) {
 		h.held = schema.Failed
 	case schema.GaveUpDelay:
 		if h.slow == "" {
-			h.slow = or(r.RunGivenUpWhy, "Crawl-delay > max-crawl-delay")
+			h.slow = or(r.RunGivenUpWhy, "max-crawl-delay")
 		}
 		return
 	default:

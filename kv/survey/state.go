@@ -125,7 +125,7 @@ func (s *Survey) refusing(tx *kv.Tx, h *host, pathQuery string, p *Page) (string
 	}
 	if h.slow != "" && !p.Seed {
 		p.Capped = true
-		return h.slow, nil
+		return "Crawl-delay " + h.slow, nil
 	}
 	if s.cfg.Crawler.Sitemaps == config.SitemapsOnly && !p.Seed {
 		if err := s.readListed(); err != nil {

@@ -1,0 +1,8 @@
+// Package summary writes a survey as one page of Markdown: what a run found, and
+// what it did not.
+//
+// The page has the form of the Sumi-Ripple crawl summary, followed by a section
+// on coverage that names every host that was cut, with the key that cut it. What
+// servers wrote is escaped so that it is inert in any Markdown renderer and in a
+// terminal: no HTML, no links, no table cells, no control characters.
+package summary

@@ -1,0 +1,164 @@
+package summary
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// findings are what the summary says, read from a survey in one pass over its
+// hosts, one over its links and one over its pages.
+type findings struct {
+	counts *survey.Counts
+
+	full, partly, others top[hostLine] // domains
+	limited              top[hostLine] // by their 429s
+	black, stub          top[urlLine]
+
+	covers    [survey.CoverNotVisited + 1]int // visitable hosts, by cover
+	missing   int                             // pages, over all hosts
+	cutHosts  top[hostLine]                   // by what is missing
+	linkless  top[hostLine]
+	unreached top[hostLine]
+	stray     []survey.StraySeed
+	uncovered []survey.Uncovered
+}
+
+// A hostLine is a host in a list.
+type hostLine struct {
+	name      string
+	processed int
+	from, to  uint8
+	missing   int
+	waiting   int
+	coverage  string
+	cover     survey.Cover
+	budget    string
+	own       bool // of an origin
+}
+
+// A urlLine is a URL in a list.
+type urlLine struct {
+	url        string
+	references int
+}
+
+func byPages(a, b hostLine) int {
+	return cmp.Or(cmp.Compare(b.processed, a.processed), cmp.Compare(a.name, b.name))
+}
+
+func byMissing(a, b hostLine) int {
+	return cmp.Or(cmp.Compare(b.missing, a.missing), cmp.Compare(a.name, b.name))
+}
+
+func byReferences(a, b urlLine) int {
+	return cmp.Or(cmp.Compare(b.references, a.references), cmp.Compare(a.url, b.url))
+}
+
+func collect(s *survey.Survey) (*findings, error) {
+	f := &findings{
+		full: newTop(listed, byPages), partly: newTop(listed, byPages), others: newTop(listed, byPages),
+		limited: newTop(listed, byPages), black: newTop(listed, byReferences), stub: newTop(listed, byReferences),
+		cutHosts: newTop(listed, byMissing), linkless: newTop(listed, byPages), unreached: newTop(listed, byPages),
+	}
+	var err error
+	if f.counts, err = s.Counts(); err != nil {
+		return nil, err
+	}
+	if err := s.EachHost(func(r *survey.HostReport) error { f.addHost(s.Run(), r); return nil }); err != nil {
+		return nil, err
+	}
+	if err := f.addListed(s); err != nil {
+		return nil, err
+	}
+	if f.stray, err = s.StraySeeds(); err != nil {
+		return nil, err
+	}
+	f.uncovered, err = s.UncoveredSubdomains()
+	return f, err
+}
+
+func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
+	h := r.Host
+	line := hostLine{
+		name: h.Name, processed: r.Processed, from: r.FromDepth, to: r.ToDepth, missing: r.KnownMissing, waiting: r.Waiting,
+		coverage: r.Coverage, cover: r.Cover, budget: r.Budget, own: len(r.Origins) > 0,
+	}
+	if limited, ok := rateLimited(run, r); ok {
+		line.coverage = limited
+		f.limited.add(line)
+		line.coverage = r.Coverage
+	}
+	if !r.Class.Visitable() || r.Known == 0 {
+		return
+	}
+	f.covers[r.Cover]++
+	f.missing += r.KnownMissing
+	switch {
+	case r.Class != schema.ClassQuality:
+		f.others.add(line)
+	case r.Cover == survey.CoverComplete:
+		f.full.add(line)
+	default:
+		f.partly.add(line)
+	}
+	if r.Cover.Cut() {
+		f.cutHosts.add(line)
+	}
+	if r.HTML > 0 && r.Linkless == r.HTML && (r.Class == schema.ClassQuality || r.HTML > 1) {
+		f.linkless.add(line)
+	}
+	if r.Processed == 0 && (r.Unreached > 0 || r.Cover == survey.CoverGivenUp && h.RunGivenUp == schema.GaveUpConnection) {
+		f.unreached.add(line)
+	}
+}
+
+// rateLimited says at which request a host asked for rest in the run.
+func rateLimited(run schema.Run, r *survey.HostReport) (string, bool) {
+	h := r.Host
+	switch {
+	case h.Run != run.ID:
+		return "", false
+	case h.RunGivenUp == schema.GaveUpRateLimit:
+		return "request #" + count(h.RunGivenUpAt), true
+	case h.RunThrottles > 0:
+		return counted(h.RunThrottles, "answer", "answers") + " in " + counted(h.RunRequests, "request", "requests"), true
+	}
+	return "", false
+}
+
+// addListed counts the pages that refer to each listed URL.
+func (f *findings) addListed(s *survey.Survey) error {
+	references := make([]uint32, s.URLs()+1)
+	if err := s.EachTarget(func(_, to schema.ID) { references[to]++ }); err != nil {
+		return err
+	}
+	return s.EachPage(func(p *survey.Page) error {
+		line := urlLine{p.URL, int(references[p.ID])}
+		switch p.Class {
+		case schema.ClassBlacklisted:
+			f.black.add(line)
+		case schema.ClassStub:
+			f.stub.add(line)
+		}
+		return nil
+	})
+}
+
+// cut says what is missing of a host: "example.com: 249 pages, 4,751 waiting
+// (max-domain-requests = 500)".
+func (h hostLine) cut() string {
+	s := fmt.Sprintf("%s: %s", inert(h.name), pages(h.processed))
+	switch {
+	case h.missing > 0 && h.missing == h.waiting:
+		s += ", " + count(h.missing) + " waiting"
+	case h.missing > 0:
+		s += ", " + count(h.missing) + " missing"
+	}
+	if h.budget != "" {
+		return s + " (" + inert(h.budget) + ")"
+	}
+	return s + " (" + inert(h.coverage) + ")"
+}

@@ -1,0 +1,172 @@
+package summary_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/export/summary"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const lists = surveytest.Minimal + `[[quality]]
+domain = "*.q.test"
+seeds = ["https://q.test/", "https://moved.q.test/"]
+[[blacklist]]
+domain = "bad.test"
+[[stub]]
+domain = "stub.test"
+`
+
+// golden compares a summary with a file.
+func golden(t *testing.T, w *surveytest.World, name string) {
+	t.Helper()
+	var b strings.Builder
+	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// TestComplete is a terrain that was walked to its end.
+func TestComplete(t *testing.T) {
+	w := surveytest.New(t, lists)
+	w.Visit("a.test/", w.Links("b.test/", "bad.test/x", "bad.test/y", "stub.test/o/r"))
+	w.Visit("q.test/", w.Links("bad.test/x", "a.test/", "b.test/2"))
+	w.Visit("moved.q.test/", w.Redirect("q.test/"))
+	w.Depth("b.test/", 1, 0)
+	w.Visit("b.test/", w.Links("b.test/2", "c.test/"))
+	w.Depth("b.test/2", 2, 0)
+	w.Visit("b.test/2", w.Links("a.test/"))
+	w.Depth("c.test/", 4, 0)
+	finish(w)
+	golden(t, w, "complete.md")
+}
+
+func finish(w *surveytest.World) {
+	w.Change(func(r *schema.Run) {
+		r.Status, r.Reason, r.Finished = schema.RunCompleted, "the frontier is empty", w.At
+		r.Running = 4*time.Hour + 15*time.Minute + 23*time.Second
+	})
+}
+
+// TestPartial has a host for every way in which a map is not whole.
+func TestPartial(t *testing.T) {
+	w := surveytest.New(t, "[crawler]\nmax-domain-requests = 5\n"+lists)
+	w.Visit("a.test/", w.Links("www2.a.test/", "www2.a.test/x", "www2.a.test/y", "late.test/", "script.test/1", "script.test/2"))
+	for _, name := range []string{"a.test/1", "a.test/2", "a.test/3"} {
+		w.Depth(name, 0, 0)
+	}
+	w.Host("a.test/", func(h *schema.Host) { h.RunRequests, h.Requests = 5, 5 })
+	w.Visit("moved.q.test/", w.Redirect("elsewhere.test/"))
+	w.Visit("q.test/", nil)
+
+	depth := func(names ...string) {
+		for _, name := range names {
+			w.Depth(name, 1, 0)
+		}
+	}
+	depth("www2.a.test/", "script.test/1", "script.test/2", "slow.test/", "rest.test/", "gone.test/", "given.test/", "deny.test/x", "block.test/", "trap.test/", "trap.test/a/a/a/a", "late.test/", "elsewhere.test/")
+	w.Visit("script.test/1", nil)
+	w.Visit("script.test/2", nil)
+	w.Host("slow.test/", func(h *schema.Host) { h.CrawlDelay = time.Hour })
+	w.Host("rest.test/", func(h *schema.Host) {
+		h.Throttles, h.RunThrottles, h.RunRequests, h.SuspendedTo = 1, 1, 3, w.At
+	})
+	w.Host("gone.test/", func(h *schema.Host) { h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, "connection refused" })
+	w.Host("given.test/", func(h *schema.Host) {
+		h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = schema.GaveUpRateLimit, 1045, "5 times 429 in a row"
+	})
+	w.Visit("deny.test/x", func(v *schema.Visit) {
+		v.State, v.Status, v.Requests, v.Charset, v.Error = schema.Failed, 0, 0, "", "denied by robots.txt"
+	})
+	w.Visit("block.test/", func(v *schema.Visit) { v.State, v.Status, v.Charset, v.Error = schema.Failed, 403, "", "403 Forbidden" })
+	w.Visit("trap.test/", w.Links("a.test/"))
+	w.Change(func(r *schema.Run) {
+		r.Status, r.Reason, r.Running = schema.RunInterrupted, "max-run-time = 1h", time.Hour
+		r.Errors = map[string]int{"dead_link": 89, "rate_limited": 12, "connection_refused": 1023, "timeout": 18, "robots_denied": 8, "other": 6}
+	})
+	golden(t, w, "partial.md")
+}
+
+// TestHostile has a peer write everything that a page shows.
+func TestHostile(t *testing.T) {
+	w := surveytest.New(t, lists)
+	const hostile = "bad.test/](javascript:alert(1))|`<script>alert(1)</script>|*_#&amp;"
+	w.Visit("a.test/", w.Links(hostile, "bad.test/"+strings.Repeat("x", 900), "bad.test/\x1b[31m\u202e\r\n\n# Forged"))
+	w.Depth("evil.test/", 1, 0)
+	w.Host("evil.test/", func(h *schema.Host) {
+		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, "x\n---\n# Forged ![i](http://e.test/i.png) <img src=x onerror=y> | \x1b]0;x\x07"
+	})
+	var b strings.Builder
+	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	for _, bad := range []string{"<", "\x1b", "\u202e", "\r", "](", "\n# F", "\x07", " `", "![i"} {
+		if strings.Contains(got, bad) {
+			t.Errorf("%q stands in\n%s", bad, got)
+		}
+	}
+	for _, line := range strings.Split(got, "\n") {
+		if strings.HasPrefix(line, "| https") && strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") != 3 {
+			t.Errorf("a row of other than two cells: %s", line)
+		}
+		if len(line) > 1500 {
+			t.Errorf("a line of %d bytes", len(line))
+		}
+	}
+}
+
+// TestSecondRun shows both runs until the second is completed.
+func TestSecondRun(t *testing.T) {
+	w := surveytest.New(t, lists)
+	w.Visit("a.test/", w.Links("a.test/x"))
+	w.Visit("a.test/x", nil)
+	finish(w)
+	w.Begin()
+	w.Visit("a.test/", w.Links("a.test/x"))
+	var b strings.Builder
+	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "Run 2 is not completed: what it has not reached yet is shown as run 1 (2026-01-15T10:30:00Z) left it.") {
+		t.Errorf("the first run is not named:\n%s", b.String())
+	}
+	w.Update(func(tx *kv.Tx) error { return nil })
+}
+
+func TestWriteError(t *testing.T) {
+	w := surveytest.New(t, lists)
+	if err := summary.Write(failing{}, w.Survey(), "1.0"); !errors.Is(err, errFull) {
+		t.Errorf("Write = %v; want the writer's error", err)
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errFull }

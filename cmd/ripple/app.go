@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// An app is one call of the program: where it writes, and the flags that every
+// command has.
+type app struct {
+	stdout    io.Writer
+	stderr    *screen
+	state     string
+	config    string
+	verbose   int
+	quiet     bool
+	logFormat string
+}
+
+func newApp(stdout, stderr io.Writer) *app {
+	return &app{stdout: stdout, stderr: newScreen(stderr)}
+}
+
+func (a *app) execute(ctx context.Context, args []string) error {
+	root := newRootCommand(a)
+	root.SetArgs(args)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	err := root.ExecuteContext(ctx)
+	var sig signalError
+	if err != nil && errors.As(context.Cause(ctx), &sig) {
+		return sig
+	}
+	return err
+}
+
+func newRootCommand(a *app) *cobra.Command {
+	var version bool
+	cmd := &cobra.Command{
+		Use:   "ripple",
+		Short: "Map the terrain of the web around the domains you trust",
+		Long: `Ripple crawls the domains you trust to the end, walks outward a few links
+from them, records who links to whom, and never visits what you asked it to
+leave alone. The state is one file; SQLite and Markdown are made from it.`,
+		Example: `  ripple demo                      see it work, on a small built-in web
+  ripple init                      write config.toml, every key explained
+  ripple crawl config.toml         walk; Ctrl-C stops, the same command goes on
+  ripple inspect https://a.example/page
+  ripple export --sqlite terrain.db`,
+		Args:          unknownCommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if a.logFormat != "text" && a.logFormat != "json" {
+				return usage("--log-format is %q; it may be \"text\" or \"json\"", a.logFormat)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return runVersion(versionOptions{}, a.stdout)
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.Flags().BoolVarP(&version, "version", "V", false, "print the version")
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&a.state, "state", "", "the state file `FILE`")
+	flags.StringVar(&a.config, "config", "", "the configuration `FILE` that names the state file (default: ./config.toml,\nelse the folder's only state file)")
+	flags.CountVarP(&a.verbose, "verbose", "v", "tell every visit; twice: everything")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "tell only what went wrong")
+	flags.StringVar(&a.logFormat, "log-format", "text", "of what is told on stderr: `text|json`")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%v; \"%s --help\" lists the flags", err, cmd.CommandPath())
+	})
+	cmd.AddCommand(
+		newInitCommand(a), newCrawlCommand(a), newExportCommand(a), newSummaryCommand(a),
+		newInspectCommand(a), newPathCommand(a), newStatsCommand(a), newRobotsCommand(a), newVerifyCommand(a), newCheckFileCommand(a),
+		newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a), newDemoCommand(a), newVersionCommand(a),
+	)
+	wrongUse(cmd)
+	return cmd
+}
+
+// unknownCommand refuses what is no command and names what is meant, perhaps.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usage("%q is no command; did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	return usage("%q is no command; \"ripple --help\" lists them", args[0])
+}
+
+// wrongUse makes wrong arguments of any command wrong usage, with its usage line.
+func wrongUse(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		if check := c.Args; check != nil {
+			c.Args = func(cmd *cobra.Command, args []string) error {
+				if err := check(cmd, args); err != nil {
+					return usage("%v; usage: %s", err, cmd.UseLine())
+				}
+				return nil
+			}
+		}
+	}
+}
+
+// logger returns a log of what is told while a command works.
+func (a *app) logger() *slog.Logger {
+	level := slog.LevelInfo
+	switch {
+	case a.quiet:
+		level = slog.LevelWarn
+	case a.verbose == 1:
+		level = slog.LevelDebug
+	case a.verbose > 1:
+		level = slog.LevelDebug - 4
+	}
+	return slog.New(newLogHandler(a.stderr, level, a.logFormat))
+}
+
+// say tells something on stderr, unless only what went wrong is wanted.
+func (a *app) say(text string) {
+	switch {
+	case a.quiet:
+	case a.logFormat == "json":
+		a.logger().Info(text)
+	default:
+		_, _ = io.WriteString(a.stderr, text+"\n")
+	}
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lmittmann/tint"
+	"golang.org/x/term"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A screen is where a person reads along. On a terminal it can keep a block of
+// lines below everything else that is written. It may be used from any
+// goroutine.
+type screen struct {
+	mu    sync.Mutex
+	w     io.Writer
+	fd    int
+	term  bool
+	block []string
+	drawn int // lines of the block that stand on the terminal
+}
+
+func newScreen(w io.Writer) *screen {
+	s := &screen{w: w}
+	if f, ok := w.(*os.File); ok {
+		s.fd = int(f.Fd())
+		s.term = term.IsTerminal(s.fd) && os.Getenv("TERM") != "dumb"
+	}
+	return s
+}
+
+// coloured reports whether colours are wanted and can be shown.
+func (s *screen) coloured() bool { return s.term && os.Getenv("NO_COLOR") == "" }
+
+// Write writes whole lines above the block.
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.drawn == 0 && len(s.block) == 0 {
+		return s.w.Write(p)
+	}
+	var b bytes.Buffer
+	s.erase(&b)
+	b.Write(p)
+	s.draw(&b)
+	if _, err := s.w.Write(b.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// show replaces the block; nil takes it away.
+func (s *screen) show(lines []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.block = lines
+	var b bytes.Buffer
+	s.erase(&b)
+	s.draw(&b)
+	_, _ = s.w.Write(b.Bytes())
+}
+
+func (s *screen) erase(b *bytes.Buffer) {
+	if s.drawn > 0 {
+		fmt.Fprintf(b, "\r\x1b[%dA\x1b[J", s.drawn)
+	}
+	s.drawn = 0
+}
+
+// draw writes the block, no line longer than the terminal is wide.
+func (s *screen) draw(b *bytes.Buffer) {
+	width, height, err := term.GetSize(s.fd)
+	if err != nil || width < 20 {
+		width, height = 80, 24
+	}
+	for _, line := range s.block[:min(len(s.block), max(1, height-1))] {
+		b.WriteString(cut(line, width-1) + "\n")
+		s.drawn++
+	}
+}
+
+// cut shortens a line to a number of characters.
+func cut(line string, width int) string {
+	if utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	runes := []rune(line)
+	return string(runes[:max(0, width-1)]) + "…"
+}
+
+// newLogHandler writes log lines for a person, or as JSON.
+func newLogHandler(s *screen, level slog.Level, format string) slog.Handler {
+	if format == "json" {
+		return slog.NewJSONHandler(s, &slog.HandlerOptions{Level: level})
+	}
+	layout := time.RFC3339
+	if s.term {
+		layout = time.TimeOnly
+	}
+	return tint.NewHandler(s, &tint.Options{Level: level, TimeFormat: layout, NoColor: !s.coloured()})
+}
+
+// printJSON writes a value as a program reads it: indented, a line break after.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// A table aligns columns that are separated by tabs.
+type table struct{ *tabwriter.Writer }
+
+func newTable(w io.Writer) table { return table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
+
+func (t table) row(cells ...any) {
+	text := make([]string, len(cells))
+	for i, c := range cells {
+		text[i] = fmt.Sprint(c)
+	}
+	fmt.Fprintln(t, strings.TrimRight(strings.Join(text, "\t"), "\t"))
+}
+
+// count writes a number with commas, and a noun in its form.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return commas(n) + " " + many
+}
+
+func commas(n int) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// span writes a duration as a person says it: two units at most.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d days", int(d.Hours())/24)
+}
+
+// clean makes text from a peer fit for a terminal.
+func clean(text string, most int) string { return schema.Clean(text, most) }
+
+// shown is a path as a person may type it again.
+func shown(path string) string {
+	if path == "" || strings.ContainsFunc(path, func(r rune) bool {
+		return !unicode.IsPrint(r) || strings.ContainsRune(" \"'`$\\!*?&|;<>()[]{}#~", r)
+	}) {
+		return strconv.Quote(path)
+	}
+	return path
+}

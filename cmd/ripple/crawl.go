@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+type crawlOptions struct {
+	fresh  bool
+	dryRun bool
+	resume bool
+}
+
+func (o *crawlOptions) addFlags(f *pflag.FlagSet) {
+	f.BoolVar(&o.fresh, "fresh", false, "begin with an empty map; the old state is kept as a backup, and\nwhat hosts have asked for is remembered")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be crawled, visit no page and write nothing")
+	f.BoolVar(&o.resume, "resume", false, "go on where the last crawl ended (this is the default)")
+}
+
+func newCrawlCommand(a *app) *cobra.Command {
+	var opts crawlOptions
+	cmd := &cobra.Command{
+		Use:   "crawl [CONFIG]",
+		Short: "Walk the terrain, or go on walking",
+		Long: `Walk the terrain that CONFIG describes (config.toml unless it is named). A run
+that was interrupted goes on; after a completed one the next run begins.
+
+Ctrl-C stops: what is open has 10 s to finish, and nothing is lost. A second
+Ctrl-C leaves at once. SIGHUP reads the configuration again, SIGUSR1 prints the
+status. From another terminal: ripple stats, pause, unpause, stop.`,
+		Example: `  ripple crawl config.toml --dry-run   what would be crawled?
+  ripple crawl config.toml             begin, or go on
+  ripple crawl config.toml --fresh     forget the map, not the manners`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runCrawl(cmd.Context(), a, opts, args) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) error {
+	path, err := a.configPath(args)
+	if err != nil {
+		return err
+	}
+	if opts.fresh && opts.resume {
+		return usage("--fresh and --resume are opposites; use one of them")
+	}
+	cfg, err := a.load(path)
+	if err != nil {
+		return err
+	}
+	if opts.dryRun {
+		return runDryRun(ctx, a, cfg)
+	}
+	if err := refuseOutputs(cfg); err != nil {
+		return err
+	}
+	store, err := a.openCrawl(cfg.State.Path, opts.fresh)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	w := &walk{app: a, path: path, store: store, log: a.logger()}
+	w.cfg.Store(cfg)
+	return w.run(ctx)
+}
+
+// configPath is the configuration that a crawl follows.
+func (a *app) configPath(args []string) (string, error) {
+	switch {
+	case a.state != "":
+		return "", usage("a crawl takes its state file from [state] path; leave --state out")
+	case len(args) > 0 && a.config != "":
+		return "", usage("the configuration is named twice, %s and %s", shown(args[0]), shown(a.config))
+	case len(args) > 0:
+		return args[0], nil
+	case a.config != "":
+		return a.config, nil
+	}
+	return defaultConfig, nil
+}
+
+// load reads a configuration that is to be followed, and tells its notices.
+func (a *app) load(path string) (*config.Config, error) {
+	cfg, notices, err := config.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if keys := cfg.Unsupported(); len(keys) > 0 {
+		return nil, fmt.Errorf("%s: this version of ripple cannot do yet what %s asks for; take it out (%w)",
+			shown(path), strings.Join(keys, ", "), errConfig)
+	}
+	log := a.logger()
+	for _, n := range notices {
+		log.Warn(string(n))
+	}
+	return cfg, nil
+}
+
+// openCrawl opens the state file of a crawl, which is made if it is missing.
+func (a *app) openCrawl(path string, fresh bool) (*kv.Store, error) {
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, hint(fmt.Errorf("the folder %s of the state file does not exist", shown(dir)), "create it or change [state] path")
+	}
+	if fresh {
+		if err := a.beginFresh(path); err != nil {
+			return nil, err
+		}
+	}
+	return openLocked(path)
+}
+
+// A walk is one process's work on a run: the crawl, who watches it and who
+// commands it.
+type walk struct {
+	app     *app
+	path    string // of the configuration
+	store   *kv.Store
+	log     *slog.Logger
+	cfg     atomic.Pointer[config.Config]
+	crawl   *crawl.Crawl
+	watcher *watcher
+	writing atomic.Bool // the walk is over, the outputs are being written
+}
+
+func (w *walk) run(ctx context.Context) error {
+	c, begun, err := crawl.Begin(w.store, crawl.Options{Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit})
+	if err != nil {
+		return err
+	}
+	w.crawl, w.watcher = c, newWatcher(c, &w.cfg, begun.Run)
+	if err := w.tellBegun(begun); err != nil {
+		return err
+	}
+	var g errgroup.Group
+	beside, cancel := context.WithCancel(context.Background())
+	if server, err := control.Listen(w.store.Path(), w.handler()); err != nil {
+		w.log.Warn("other commands cannot reach this crawl", "error", err)
+	} else {
+		g.Go(func() error { return server.Serve(beside) })
+	}
+	g.Go(func() error { return w.obey(beside) })
+	err = w.walk(ctx, begun)
+	cancel()
+	return errors.Join(err, g.Wait())
+}
+
+// walk crawls, unless only the outputs are missing, and ends the run.
+func (w *walk) walk(ctx context.Context, begun crawl.Begun) error {
+	result := crawl.Result{Run: begun.Run, Walked: true, Reason: begun.Run.Reason}
+	if !begun.Run.Walked {
+		var err error
+		if result, err = w.watched(ctx); err != nil {
+			return fmt.Errorf("run #%d: %w", begun.Run.ID, err)
+		}
+	}
+	w.writing.Store(true)
+	return w.finish(ctx, result)
+}
+
+// watched crawls and shows how it goes.
+func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
+	v := newView(w.app, w.log)
+	var g errgroup.Group
+	watching, cancel := context.WithCancel(context.Background())
+	g.Go(func() error { return w.watcher.follow(watching, v.see) })
+	result, err := w.crawl.Run(ctx)
+	cancel()
+	watchErr := g.Wait()
+	v.end()
+	if err == nil && watchErr != nil {
+		w.log.Warn("the crawl could not be watched", "error", watchErr)
+	}
+	return result, err
+}
+
+func (w *walk) tellVisit(e crawl.Event) {
+	attrs := []any{"state", e.State.String(), "status", e.Status, "links", e.Links, "ms", e.Time.Milliseconds()}
+	if e.Error != "" {
+		attrs = append(attrs, "error", clean(e.Error, 256))
+	}
+	w.log.Debug(clean(e.URL, 2048), attrs...)
+}
+
+// tellBegun says which run it is, in the words of SPEC 9.
+func (w *walk) tellBegun(b crawl.Begun) error {
+	run, cfg := b.Run, w.cfg.Load()
+	var text string
+	switch {
+	case b.Resumed && run.Walked:
+		text = fmt.Sprintf("run #%d has nothing left to visit; its outputs are written", run.ID)
+	case b.Resumed:
+		text = fmt.Sprintf("run #%d goes on: %s done", run.ID, count(run.Pages, "page", "pages"))
+	case b.Before.ID == 0:
+		text = fmt.Sprintf("run #%d begins", run.ID)
+	default:
+		kept, err := youngPages(w.store, cfg.Recrawl.MinAge)
+		if err != nil {
+			return err
+		}
+		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s younger than %s are kept",
+			b.Before.ID, span(time.Since(b.Before.Finished)), run.ID, count(kept, "page", "pages"), span(cfg.Recrawl.MinAge))
+	}
+	w.app.say(text)
+	if b.Changed {
+		w.app.say("the configuration has changed since: lists, rules and limits hold from now on, visited pages keep their facts")
+	}
+	if u := cfg.UserAgent; u.ContactURL == "" && u.ContactEmail == "" {
+		w.log.Warn("no contact-url and no contact-email: sites may block a crawler that nobody answers for")
+	}
+	return nil
+}

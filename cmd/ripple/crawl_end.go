@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// finish writes the outputs of a walk that came to its end or met a limit, then
+// completes the run, and says how it ended.
+func (w *walk) finish(ctx context.Context, r crawl.Result) error {
+	limit := strings.HasPrefix(r.Reason, "max-run-time")
+	if !r.Walked && !limit {
+		w.tellInterrupted(r)
+		var sig signalError
+		if errors.As(context.Cause(ctx), &sig) {
+			return sig
+		}
+		return nil
+	}
+	s, err := survey.New(w.store)
+	if err != nil {
+		return err
+	}
+	written, err := writeOutputs(ctx, s, w.cfg.Load())
+	if err != nil {
+		return hint(fmt.Errorf("run #%d: %w", r.Run.ID, err), "nothing is lost: %q writes them again", "ripple crawl "+shown(w.path))
+	}
+	if r.Walked {
+		if err := w.crawl.Complete(); err != nil {
+			return err
+		}
+	}
+	if err := w.tellEnd(s, r); err != nil {
+		return err
+	}
+	for _, path := range written {
+		w.app.say("  wrote " + shown(path))
+	}
+	if limit {
+		w.app.say(fmt.Sprintf("  %q goes on", "ripple crawl "+shown(w.path)))
+	}
+	return nil
+}
+
+func (w *walk) tellInterrupted(r crawl.Result) {
+	w.app.say(fmt.Sprintf("run #%d is interrupted (%s): %s done", r.Run.ID, clean(r.Reason, 200), count(r.Run.Pages, "page", "pages")))
+	w.app.say(fmt.Sprintf("  go on with:      ripple crawl %s", shown(w.path)))
+	w.app.say(fmt.Sprintf("  what is known:   ripple export --config %s --sqlite terrain.db", shown(w.path)))
+}
+
+// tellEnd says how the run ended, which origins were cut and by which key, and
+// what a person should know about the map.
+func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
+	verb := "completed"
+	if !r.Walked {
+		verb = "interrupted"
+	}
+	w.app.say(fmt.Sprintf("run #%d %s: %s in %s (%s)", r.Run.ID, verb,
+		count(r.Run.Pages, "page", "pages"), span(r.Run.Running.Round(time.Second/10)), clean(r.Reason, 200)))
+	lines, err := remarks(s)
+	for _, line := range lines {
+		w.app.say("  " + line)
+	}
+	return err
+}
+
+// maxRemarks bounds each kind of remark.
+const maxRemarks = 20
+
+// remarks are what a person should know about a map that is not whole.
+func remarks(s *survey.Survey) ([]string, error) {
+	var lines, empty []string
+	left := 0
+	err := s.EachHost(func(h *survey.HostReport) error {
+		name := clean(h.Host.Name, 253)
+		switch {
+		case len(h.Origins) > 0 && h.Cover.Cut() && h.Cover != survey.CoverDenied:
+			if len(lines) < maxRemarks {
+				lines = append(lines, cutLine(name, h))
+			} else {
+				left++
+			}
+		case h.HTML >= 3 && h.HTML == h.Linkless && len(empty) < maxRemarks:
+			empty = append(empty, fmt.Sprintf("%s: none of %d pages has a link; they are likely made by script", name, h.HTML))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("and %s more; the summary has them all", count(left, "host", "hosts")))
+	}
+	lines = append(lines, empty...)
+	stray, err := s.StraySeeds()
+	for _, seed := range stray[:min(len(stray), maxRemarks)] {
+		lines = append(lines, fmt.Sprintf("seed %s ends outside its origin, at %s", clean(seed.Seed, 200), clean(seed.End, 200)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	below, err := s.UncoveredSubdomains()
+	for _, u := range below[:min(len(below), maxRemarks)] {
+		lines = append(lines, fmt.Sprintf("%s is not covered (%s); domain = %q would", clean(u.Host, 253), count(u.Links, "link", "links"), u.Pattern))
+	}
+	return lines, err
+}
+
+// cutLine says that an origin's host was cut, how much of it, and by which key.
+func cutLine(name string, h *survey.HostReport) string {
+	why := h.Coverage
+	if h.Budget != "" {
+		why = h.Budget
+	}
+	return fmt.Sprintf("%s: %s, %s waiting (%s)", name, count(h.Visited, "page", "pages"), commas(h.KnownMissing), clean(why, 200))
+}
+
+// youngPages counts the pages that were processed less than an age ago, so that
+// a new run keeps them.
+func youngPages(store *kv.Store, age time.Duration) (int, error) {
+	if age <= 0 {
+		return 0, nil
+	}
+	n := 0
+	err := store.View(func(tx *kv.Tx) error {
+		from, err := firstSince(tx, store.LastSeq(), time.Now().Add(-age))
+		if err != nil {
+			return err
+		}
+		return tx.EachVisit(from, func(v *schema.Visit) (bool, error) {
+			if v.State == schema.Processed && store.Kind(v.URL) == schema.KindPage && store.Latest(v.URL) == v.Seq {
+				n++
+			}
+			return true, nil
+		})
+	})
+	return n, err
+}
+
+// firstSince finds about the first visit after a time: visits are recorded nearly
+// in the order of their times.
+func firstSince(tx *kv.Tx, last schema.Seq, since time.Time) (schema.Seq, error) {
+	lo, hi := schema.Seq(1), last+1
+	for lo < hi {
+		mid := (lo + hi) / 2
+		v, err := tx.Visit(mid)
+		if err != nil {
+			return 0, err
+		}
+		if v.At.Before(since) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, nil
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+type demoOptions struct{ dir string }
+
+func (o *demoOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.dir, "dir", "./ripple-demo", "the `FOLDER` that everything is written into")
+}
+
+func newDemoCommand(a *app) *cobra.Command {
+	var opts demoOptions
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Crawl a small built-in web and write every output",
+		Long: `Serve a small web on this machine, crawl it over TLS as a real one is crawled,
+and write state and outputs into a folder. It asks nobody else and takes some
+seconds. Look around in the folder afterwards; "ripple demo" makes it anew.`,
+		Example: "  ripple demo\n  ripple demo --dir /tmp/valley",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, opts) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+// demoMark is the file by which a folder of the demonstration is known.
+const demoMark = ".ripple-demo"
+
+func runDemo(ctx context.Context, a *app, opts demoOptions) error {
+	dir, err := claimDemo(opts.dir)
+	if err != nil {
+		return err
+	}
+	web, err := webtest.New()
+	if err != nil {
+		return err
+	}
+	defer web.Close()
+	webtest.Demo(web)
+	path, err := writeDemoConfig(web, dir)
+	if err != nil {
+		return err
+	}
+	a.say("a small web is served on this machine, and crawled over TLS as a real one would be")
+	if err := runCrawl(ctx, a, crawlOptions{}, []string{path}); err != nil {
+		return err
+	}
+	return a.tellDemo(ctx, opts.dir, path)
+}
+
+// claimDemo makes the folder, or empties one that an earlier demonstration made.
+func claimDemo(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return "", err
+		}
+	case err != nil:
+		return "", err
+	case len(entries) > 0:
+		if _, err := os.Stat(filepath.Join(dir, demoMark)); err != nil {
+			return "", usage("%s is not empty and not a folder of the demonstration; name another with --dir", shown(dir))
+		}
+		if err := emptyDemo(dir); err != nil {
+			return "", err
+		}
+	}
+	return dir, os.WriteFile(filepath.Join(dir, demoMark), nil, 0o644)
+}
+
+// emptyDemo removes what demonstrations write, and nothing else.
+func emptyDemo(dir string) error {
+	state := filepath.Join(dir, "ripple.bolt")
+	if _, err := os.Stat(state); err == nil {
+		store, err := kv.Open(state, kv.Options{Timeout: 100 * time.Millisecond}) // not one that is running
+		if errors.Is(err, kv.ErrLocked) {
+			return stateError(state, err)
+		}
+		if err == nil {
+			store.Close()
+		}
+	}
+	for _, name := range []string{"ripple.bolt", "ripple.db", "summary.md", "graph.gexf", "map.html", "report.json", "config.toml", "webtest-ca.pem"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeDemoConfig writes the configuration, without the keys that this version
+// cannot follow yet.
+func writeDemoConfig(web *webtest.Server, dir string) (string, error) {
+	ca, err := web.CAFile(dir)
+	if err != nil {
+		return "", err
+	}
+	text := webtest.DemoConfig(web.Addr(), ca, dir)
+	cfg, _, err := config.Parse([]byte(text), dir, os.ReadFile)
+	if err != nil {
+		return "", err
+	}
+	for _, key := range cfg.Unsupported() {
+		text = withoutKey(text, key[strings.LastIndexByte(key, ' ')+1:])
+	}
+	path := filepath.Join(dir, "config.toml")
+	return path, os.WriteFile(path, []byte(text), 0o644)
+}
+
+// withoutKey takes the line of a key out of a configuration.
+func withoutKey(text, key string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, key+" = ") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// tellDemo shows what was found, and where to look next.
+func (a *app) tellDemo(ctx context.Context, dir, path string) error {
+	a.state, a.config = "", path
+	r, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := demoTable(a, r.Survey); err != nil {
+		return err
+	}
+	run := "ripple"
+	in := func(name string) string { return shown(filepath.Join(dir, name)) }
+	fmt.Fprintf(a.stdout, `
+Everything is in %s. Look around:
+  %[2]s stats --config %[3]s
+  %[2]s inspect --config %[3]s https://alderford.test/about
+  %[2]s path --config %[3]s https://tidewater-maps.test/
+  sqlite3 %[4]s 'SELECT domain, coverage FROM hosts'
+  less %[5]s
+Then crawl what you care about:
+  %[2]s init
+`, shown(dir), run, in("config.toml"), in("ripple.db"), in("summary.md"))
+	return nil
+}
+
+// demoTable shows what was found of each host.
+func demoTable(a *app, s *survey.Survey) error {
+	fmt.Fprintln(a.stdout)
+	t := newTable(a.stdout)
+	t.row("host", "class", "depth", "known", "visited", "coverage")
+	err := s.EachHost(func(h *survey.HostReport) error {
+		if h.Known == 0 {
+			return nil
+		}
+		t.row(clean(h.Host.Name, 60), h.Class, depthText(h.MinDepth), h.Known, h.Visited, clean(h.Coverage, 60))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	counts, err := s.Counts()
+	if err != nil {
+		return err
+	}
+	var parts []string
+	for _, state := range schema.States() {
+		if n := counts.ByState[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", commas(n), state))
+		}
+	}
+	fmt.Fprintf(a.stdout, "\n%s, %s: %s\n", count(counts.Pages, "page", "pages"), count(counts.Links, "link", "links"), strings.Join(parts, ", "))
+	return nil
+}
+
+func depthText(d uint8) string {
+	if d == kv.NoDepth {
+		return "-"
+	}
+	return fmt.Sprint(d)
+}

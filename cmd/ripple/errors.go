@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// A usageError is a wrong use of the command line.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// errQuiet ends a command with 1 whose output has said everything.
+var errQuiet = errors.New("said")
+
+// A hinted error says what can be done about it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h *hinted) Unwrap() error { return h.error }
+
+func hint(err error, format string, args ...any) error {
+	return &hinted{err, fmt.Sprintf(format, args...)}
+}
+
+// mendable reports whether whoever called has to write something else: the
+// command line or the configuration.
+func mendable(err error) bool {
+	var u *usageError
+	var c *config.Errors
+	return errors.As(err, &u) || errors.As(err, &c) || errors.Is(err, errConfig) ||
+		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, kv.ErrForeign)
+}
+
+// errConfig marks a configuration that is valid and cannot be followed.
+var errConfig = errors.New("configuration")
+
+// complaint is the last thing that a failed command says; empty if it has said
+// everything.
+func complaint(err error) string {
+	var c *config.Errors
+	switch {
+	case err == nil, errors.Is(err, errQuiet):
+		return ""
+	case errors.As(err, new(signalError)), errors.Is(err, context.Canceled):
+		return ""
+	case errors.As(err, &c):
+		return c.Error() // names the file in every line
+	}
+	text := "ripple: " + err.Error()
+	var h *hinted
+	if errors.As(err, &h) {
+		text += "; " + h.hint
+	}
+	return strings.TrimSpace(text)
+}
+
+// stateError says what to do about a state file that does not open.
+func stateError(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, kv.ErrLocked):
+		return hint(err, "wait for it, or end it with: ripple stop --state %s", shown(path))
+	case errors.Is(err, kv.ErrForeign):
+		return hint(err, "name another file with --state or [state] path")
+	case errors.Is(err, kv.ErrDamaged):
+		return hint(err, "\"ripple crawl --fresh\" keeps it as a backup and begins anew")
+	case errors.Is(err, fs.ErrPermission):
+		return hint(err, "ripple needs to read and write the file, and the folder that it is in")
+	case errors.Is(err, fs.ErrNotExist):
+		return hint(err, "check the path")
+	}
+	return err
+}

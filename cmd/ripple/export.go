@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+type exportOptions struct {
+	force bool
+	check bool
+	paths map[string]*string // by format
+}
+
+func (o *exportOptions) addFlags(f *pflag.FlagSet) {
+	o.paths = map[string]*string{}
+	for _, format := range formats() {
+		if format.flag != "" {
+			o.paths[format.flag] = f.String(format.flag, "", format.usage)
+		}
+	}
+	f.BoolVar(&o.force, "force", false, "replace files that Ripple did not write")
+	f.BoolVar(&o.check, "check", false, "have SQLite check the database before it takes its name")
+}
+
+func newExportCommand(a *app) *cobra.Command {
+	var opts exportOptions
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write the map as files",
+		Long: `Write what is known to files. Without a format it writes what [output] of the
+last run names. It works while a crawl is running, on a copy of the state. Files
+are replaced whole or not at all; one that Ripple did not write is left alone.`,
+		Example: `  ripple export                             what [output] names
+  ripple export --sqlite terrain.db
+  ripple export --state old.bolt --sqlite old.db --check`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runExport(cmd.Context(), a, opts) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+// A target is a file to write.
+type target struct {
+	format format
+	path   string
+}
+
+func runExport(ctx context.Context, a *app, opts exportOptions) error {
+	targets := opts.targets()
+	if err := opts.refuse(targets); err != nil {
+		return err
+	}
+	r, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if len(targets) == 0 {
+		for _, f := range formats() {
+			if f.path != nil && f.path(r.Config()) != "" && !f.atEnd {
+				targets = append(targets, target{f, f.path(r.Config())})
+			}
+		}
+		if err := opts.refuse(targets); err != nil {
+			return err
+		}
+	}
+	if len(targets) == 0 {
+		return usage("[output] names no file; name one, as in: ripple export --sqlite terrain.db")
+	}
+	for _, t := range targets {
+		if err := t.format.write(ctx, t.path, r.Survey, opts); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.stdout, shown(t.path))
+	}
+	if r.live != nil {
+		a.say(fmt.Sprintf("run #%d is not over: this is what was known a moment ago", r.live.RunID))
+	}
+	return nil
+}
+
+// targets are the files that flags name, in the order of the formats.
+func (o *exportOptions) targets() []target {
+	var all []target
+	for _, f := range formats() {
+		if path := o.paths[f.flag]; path != nil && *path != "" {
+			all = append(all, target{f, *path})
+		}
+	}
+	return all
+}
+
+func (o *exportOptions) refuse(targets []target) error {
+	if o.force {
+		return nil
+	}
+	for _, t := range targets {
+		if err := t.format.refuse(t.path); err != nil {
+			return usage("%s", strings.Replace(err.Error(), "or name another file", "name another file, or use --force", 1))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,348 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+type inspectOptions struct {
+	limit int
+	json  bool
+}
+
+func (o *inspectOptions) addFlags(f *pflag.FlagSet) {
+	f.IntVar(&o.limit, "limit", 20, "links to show in each direction")
+	f.BoolVar(&o.json, "json", false, "print JSON, one object for each URL")
+}
+
+func newInspectCommand(a *app) *cobra.Command {
+	var opts inspectOptions
+	cmd := &cobra.Command{
+		Use:   "inspect URL...",
+		Short: "Show all that is known of a page",
+		Long: `Show all that is known of a page: how its URL is read, its class and state and
+the rule behind them, the shortest ways to it, what robots.txt decides, its links
+in and out, and its visits. Of a URL that was never met: how it is read, its
+class, and whether a rule refuses it.`,
+		Example: "  ripple inspect https://example.com/page\n  ripple inspect --json --limit 1000 https://example.com/ | jq .links_in.total",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runInspect(cmd.Context(), a, opts, args)
+		},
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+const (
+	maxHistory     = 100 // visits that are shown
+	maxOriginPaths = 10
+	maxRedirected  = survey.MaxRedirects + 1
+)
+
+// An inspection is what is known of a URL.
+type inspection struct {
+	Input string    `json:"input"`
+	Known bool      `json:"known"`
+	URL   string    `json:"url"`
+	SURT  string    `json:"surt_key"`
+	Steps []urlStep `json:"steps"`
+	Class string    `json:"class"`
+	Rule  string    `json:"rule"`
+
+	classRule string // that gave the class
+	*inspectedPage
+}
+
+type urlStep struct {
+	Step   string `json:"step"`
+	Result string `json:"result"`
+}
+
+// An inspectedPage is what is known only of a page that was met.
+type inspectedPage struct {
+	rule         string         // that decided
+	State        string         `json:"state"`
+	Error        string         `json:"error_message"`
+	Depth        *int           `json:"depth"`
+	Seed         bool           `json:"seed"`
+	PageType     string         `json:"page_type"`
+	Title        string         `json:"title"`
+	DiscoveredAt time.Time      `json:"discovered_at"`
+	FirstRun     int            `json:"first_run"`
+	LastRun      int            `json:"last_run"`
+	Referrer     string         `json:"referrer"`
+	Forms        []string       `json:"forms"`
+	Paths        []originPath   `json:"depths"`
+	Robots       *robotsVerdict `json:"robots"`
+	Redirects    []string       `json:"redirects"`
+	LinksIn      linkList       `json:"links_in"`
+	LinksOut     linkList       `json:"links_out"`
+	Facts        []fact         `json:"facts"`
+	Visits       []visit        `json:"visits"`
+}
+
+type linkList struct {
+	Total int        `json:"total"`
+	Links []pageLink `json:"links"`
+}
+
+type pageLink struct {
+	URL    string `json:"url"`
+	State  string `json:"state"`
+	Kind   string `json:"kind"`
+	Rel    string `json:"rel"`
+	Place  string `json:"place"`
+	Anchor string `json:"anchor"`
+}
+
+type fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type visit struct {
+	Run         int       `json:"run_id"`
+	At          time.Time `json:"visited_at"`
+	State       string    `json:"state"`
+	Status      int       `json:"http_status"`
+	FetchURL    string    `json:"fetch_url"`
+	RedirectTo  string    `json:"redirect_to"`
+	ContentType string    `json:"content_type"`
+	Charset     string    `json:"charset"`
+	Length      int64     `json:"content_length"`
+	BodySHA256  string    `json:"body_sha256"`
+	ResponseMS  int64     `json:"response_ms"`
+	Requests    int       `json:"requests"`
+	Retries     int       `json:"retry_count"`
+	Kept        bool      `json:"kept"`
+	Unchanged   bool      `json:"unchanged"`
+	NoIndex     bool      `json:"noindex"`
+	NoFollow    bool      `json:"nofollow"`
+	ETag        string    `json:"etag"`
+	Modified    string    `json:"last_modified"`
+	Rule        string    `json:"rule"`
+	Error       string    `json:"error_message"`
+}
+
+func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string) error {
+	if opts.limit < 0 {
+		return usage("--limit is %d; it may be 0 or more", opts.limit)
+	}
+	r, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var wrong []error
+	for i, raw := range urls {
+		one, err := r.inspect(raw, opts.limit)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		if opts.json {
+			err = printJSON(a.stdout, one)
+		} else {
+			if i > 0 {
+				fmt.Fprintln(a.stdout)
+			}
+			err = flushed(a.stdout, func(w io.Writer) error { return printInspection(w, one) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func (r *reading) inspect(raw string, limit int) (*inspection, error) {
+	u, err := parseURL(r.Config().Rules(), raw)
+	if err != nil {
+		return nil, err
+	}
+	steps, _, err := r.Config().Rules().Explain(raw)
+	if err != nil {
+		return nil, err
+	}
+	verdict := r.Terrain().Classify(u.Norm)
+	in := &inspection{Input: raw, URL: u.Norm, SURT: weburl.SURT(u.Norm), Class: verdict.Class.String(), Rule: verdict.Rule}
+	in.classRule = verdict.Rule
+	for _, s := range steps {
+		in.Steps = append(in.Steps, urlStep{s.Name, s.Result})
+	}
+	if rule, refused := r.Terrain().Refuse(u.Host(), u.PathQuery()); refused && verdict.Class.Visitable() {
+		in.Rule = rule
+	}
+	id, known, err := r.Lookup(u.Norm)
+	if err != nil || !known {
+		return in, err
+	}
+	in.Known = true
+	in.inspectedPage, err = r.page(id, u, limit)
+	if err == nil {
+		in.Rule = in.inspectedPage.rule
+	}
+	return in, err
+}
+
+// page tells what is known of a page that was met.
+func (r *reading) page(id schema.ID, u weburl.URL, limit int) (*inspectedPage, error) {
+	p, err := r.Page(id)
+	if err != nil {
+		return nil, err
+	}
+	out := &inspectedPage{
+		rule: p.Rule, State: p.State.String(), Error: p.Error, Seed: p.Seed, PageType: p.PageType,
+		DiscoveredAt: p.FirstSeen.UTC(), FirstRun: int(p.FirstRun), LastRun: int(p.LastRun), Redirects: []string{}, Facts: []fact{},
+	}
+	if p.Depth != kv.NoDepth {
+		depth := int(p.Depth)
+		out.Depth = &depth
+	}
+	form := u.Form
+	if p.Visit != nil {
+		out.Title = p.Visit.Title
+		for _, f := range p.Visit.Facts {
+			out.Facts = append(out.Facts, fact{f.Name, f.Value})
+		}
+		if p.FetchURL != "" {
+			form = p.FetchURL
+		}
+	}
+	if verdict, ok, err := r.robots(p.HostName, form, ""); err != nil {
+		return nil, err
+	} else if ok {
+		out.Robots = &verdict
+	}
+	if out.Paths, err = originPaths(r.Survey, id, maxOriginPaths); err != nil {
+		return nil, err
+	}
+	if err := r.addLinks(out, id, limit); err != nil {
+		return nil, err
+	}
+	return out, r.addHistory(out, p)
+}
+
+// addLinks adds links in and out.
+func (r *reading) addLinks(out *inspectedPage, id schema.ID, limit int) error {
+	back, total, err := r.In(id, limit)
+	if err != nil {
+		return err
+	}
+	out.LinksIn = linkList{Total: total, Links: []pageLink{}}
+	for _, b := range back {
+		if err := r.addLink(&out.LinksIn, b.From, b.Link); err != nil {
+			return err
+		}
+	}
+	links, err := r.Out(id)
+	if err != nil {
+		return err
+	}
+	out.LinksOut = linkList{Total: len(links), Links: []pageLink{}}
+	for _, l := range links[:min(limit, len(links))] {
+		if err := r.addLink(&out.LinksOut, l.To, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reading) addLink(list *linkList, other schema.ID, l schema.Link) error {
+	p, err := r.Page(other)
+	if err != nil {
+		return err
+	}
+	list.Links = append(list.Links, pageLink{
+		URL: p.URL, State: p.State.String(), Kind: l.Kinds.First().String(), Rel: l.Rel.String(), Place: l.Place.String(), Anchor: l.Anchor,
+	})
+	return nil
+}
+
+// addHistory adds forms, redirects and visits, the newest first.
+func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
+	return r.store.View(func(tx *kv.Tx) error {
+		var err error
+		if out.Forms, err = tx.Forms(p.ID); err != nil {
+			return err
+		}
+		if p.Referrer != 0 {
+			if out.Referrer, err = tx.Norm(p.Referrer); err != nil {
+				return err
+			}
+		}
+		if out.Redirects, err = r.redirects(tx, p.RedirectTo); err != nil {
+			return err
+		}
+		out.Visits = []visit{}
+		for seq := r.store.Latest(p.ID); seq != 0 && len(out.Visits) < maxHistory; {
+			v, err := tx.Visit(seq)
+			if err != nil {
+				return err
+			}
+			one, err := newVisit(tx, v)
+			if err != nil {
+				return err
+			}
+			out.Visits = append(out.Visits, one)
+			seq = v.Prev
+		}
+		return nil
+	})
+}
+
+// redirects follows the recorded redirects from a page on, itself included.
+func (r *reading) redirects(tx *kv.Tx, to schema.ID) ([]string, error) {
+	urls := []string{}
+	for range maxRedirected {
+		if to == 0 {
+			break
+		}
+		norm, err := tx.Norm(to)
+		if err != nil {
+			return nil, err
+		}
+		urls = append(urls, norm)
+		seq := r.store.Latest(to)
+		if seq == 0 {
+			break
+		}
+		v, err := tx.Visit(seq)
+		if err != nil {
+			return nil, err
+		}
+		to = v.RedirectTo
+	}
+	return urls, nil
+}
+
+func newVisit(tx *kv.Tx, v *schema.Visit) (visit, error) {
+	one := visit{
+		Run: int(v.Run), At: v.At.UTC(), State: v.State.String(), Status: v.Status, FetchURL: v.Form,
+		ContentType: v.ContentType, Charset: v.Charset, Length: v.Length, ResponseMS: v.ResponseTime.Milliseconds(),
+		Requests: v.Requests, Retries: v.Retries, Kept: v.Kept, Unchanged: v.Unchanged, NoIndex: v.NoIndex, NoFollow: v.NoFollow,
+		ETag: v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Error,
+	}
+	if v.SHA256 != [32]byte{} {
+		one.BodySHA256 = hex.EncodeToString(v.SHA256[:])
+	}
+	if v.RedirectTo == 0 {
+		return one, nil
+	}
+	var err error
+	one.RedirectTo, err = tx.Norm(v.RedirectTo)
+	return one, err
+}

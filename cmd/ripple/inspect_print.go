@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// printInspection shows a person what is known of a URL.
+func printInspection(w io.Writer, in *inspection) error {
+	fmt.Fprintln(w, clean(in.URL, 2048))
+	t := newTable(w)
+	if len(in.Steps) > 1 || in.Input != in.URL {
+		t.row("  as written", clean(in.Input, 2048))
+		for _, s := range in.Steps {
+			t.row("    "+s.Step, clean(s.Result, 2048))
+		}
+	}
+	if host := weburl.Host(in.URL); weburl.Unicode(host) != host {
+		t.row("  host reads", clean(weburl.Unicode(host), 253))
+	}
+	t.row("  class", withRule(in.Class, in.classRule))
+	if !in.Known {
+		if in.Rule != in.classRule {
+			t.row("  refused by", clean(in.Rule, 200))
+		}
+		t.row("  known", "no: no page that was visited links here")
+		return t.Flush()
+	}
+	p := in.inspectedPage
+	printFacts(t, p)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	printWays(w, p)
+	printLinks(w, "links in", p.LinksIn)
+	printLinks(w, "links out", p.LinksOut)
+	return printVisits(w, p.Visits)
+}
+
+func withRule(class, rule string) string {
+	if rule == "" {
+		return class
+	}
+	return class + " (" + clean(rule, 200) + ")"
+}
+
+func printFacts(t table, p *inspectedPage) {
+	state := p.State
+	if p.Error != "" {
+		state += ": " + clean(p.Error, 300)
+	}
+	if p.rule != "" && p.rule != p.Error && p.Error != "" {
+		state += " (" + clean(p.rule, 256) + ")"
+	}
+	t.row("  state", state)
+	depth := "none"
+	if p.Depth != nil {
+		depth = fmt.Sprint(*p.Depth)
+	}
+	if p.Seed {
+		depth += " (a seed)"
+	}
+	t.row("  depth", depth)
+	if p.Title != "" {
+		t.row("  title", clean(p.Title, 300))
+	}
+	if p.PageType != "" {
+		t.row("  page type", clean(p.PageType, 100))
+	}
+	for _, f := range p.Facts {
+		t.row("  "+clean(f.Name, 60), clean(f.Value, 300))
+	}
+	t.row("  robots.txt", robotsText(p.Robots))
+	for _, form := range p.Forms {
+		t.row("  seen as", clean(form, 2048))
+	}
+	for _, to := range p.Redirects {
+		t.row("  leads to", clean(to, 2048))
+	}
+	met := fmt.Sprintf("%s in run #%d", p.DiscoveredAt.Format(time.RFC3339), p.FirstRun)
+	if p.Referrer != "" {
+		met += ", on " + clean(p.Referrer, 2048)
+	}
+	t.row("  first met", met)
+}
+
+func robotsText(v *robotsVerdict) string {
+	switch {
+	case v == nil:
+		return "not asked yet"
+	case v.Line > 0 && v.Allowed:
+		return fmt.Sprintf("allows it (line %d: %s)", v.Line, clean(v.Rule, 200))
+	case v.Line > 0:
+		return fmt.Sprintf("forbids it (line %d: %s)", v.Line, clean(v.Rule, 200))
+	}
+	return "allows it (" + v.Why + ")"
+}
+
+func printWays(w io.Writer, p *inspectedPage) {
+	for _, way := range p.Paths {
+		if len(way.Path) < 2 {
+			continue
+		}
+		fmt.Fprintln(w)
+		printPath(w, way)
+	}
+}
+
+func printLinks(w io.Writer, title string, list linkList) {
+	fmt.Fprintf(w, "\n%s: %s\n", title, commas(list.Total))
+	t := newTable(w)
+	for _, l := range list.Links {
+		t.row("  "+clean(l.URL, 200), l.State, linkText(l.Kind, l.Rel, l.Place, l.Anchor))
+	}
+	_ = t.Flush() // of a builder
+	if n := list.Total - len(list.Links); n > 0 {
+		fmt.Fprintf(w, "  and %s more (--limit)\n", commas(n))
+	}
+}
+
+func printVisits(w io.Writer, visits []visit) error {
+	fmt.Fprintf(w, "\nvisits: %d\n", len(visits))
+	t := newTable(w)
+	for _, v := range visits {
+		t.row(fmt.Sprintf("  run #%d", v.Run), v.At.Format(time.RFC3339), v.State, visitText(v))
+	}
+	return t.Flush()
+}
+
+func visitText(v visit) string {
+	if v.Kept {
+		return "kept, without a request"
+	}
+	var parts []string
+	if v.Status != 0 {
+		parts = append(parts, fmt.Sprint(v.Status))
+	}
+	if v.Error != "" {
+		parts = append(parts, clean(v.Error, 200))
+	}
+	if v.ContentType != "" {
+		parts = append(parts, clean(v.ContentType, 80))
+	}
+	if v.Length >= 0 && v.Status != 0 {
+		parts = append(parts, count(int(v.Length), "byte", "bytes"))
+	}
+	if v.Requests > 0 {
+		parts = append(parts, fmt.Sprintf("%s, %d ms", count(v.Requests, "request", "requests"), v.ResponseMS))
+	}
+	if v.NoIndex {
+		parts = append(parts, "noindex")
+	}
+	if v.NoFollow {
+		parts = append(parts, "nofollow")
+	}
+	if v.Unchanged {
+		parts = append(parts, "unchanged")
+	}
+	return strings.Join(parts, ", ")
+}

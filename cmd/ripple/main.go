@@ -1,0 +1,41 @@
+// Command ripple maps the terrain of the web around a curated list of domains.
+//
+// Every command has a file of its own, named after it; what several of them
+// need stands in state.go (which state file, and how it is read), console.go
+// (what a person sees) and errors.go. This file decides how the process ends.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	ctx, stop := untilSignal(context.Background(), os.Exit)
+	defer stop()
+	a := newApp(os.Stdout, os.Stderr)
+	err := a.execute(ctx, args)
+	if text := complaint(err); text != "" {
+		fmt.Fprintln(os.Stderr, text)
+	}
+	return exitCode(err)
+}
+
+// exitCode is where every way to end gets its number (SPEC 11).
+func exitCode(err error) int {
+	var sig signalError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &sig):
+		return sig.code()
+	case mendable(err):
+		return 2
+	default:
+		return 1
+	}
+}

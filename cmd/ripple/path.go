@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+type pathOptions struct{ json bool }
+
+func newPathCommand(a *app) *cobra.Command {
+	var opts pathOptions
+	cmd := &cobra.Command{
+		Use:     "path URL",
+		Short:   "Show the shortest link path from each origin to a page",
+		Example: "  ripple path https://example.org/page\n  ripple path https://example.org/page --json",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runPath(cmd.Context(), a, opts, args[0]) },
+	}
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+// An originPath is a shortest way from an origin to a page.
+type originPath struct {
+	Origin string    `json:"quality_origin"`
+	Depth  int       `json:"depth"`
+	Path   []pathHop `json:"path"`
+}
+
+// A pathHop is a page on the way, and the link that leads to it.
+type pathHop struct {
+	URL    string `json:"url"`
+	Kind   string `json:"kind,omitempty"`
+	Rel    string `json:"rel,omitempty"`
+	Place  string `json:"place,omitempty"`
+	Anchor string `json:"anchor,omitempty"`
+}
+
+func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
+	r, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	u, err := parseURL(r.Config().Rules(), raw)
+	if err != nil {
+		return err
+	}
+	id, ok, err := r.Lookup(u.Norm)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("%s is not known: no page that was visited links there", clean(u.Norm, 300))
+	}
+	paths, err := originPaths(r.Survey, id, len(r.Terrain().Origins()))
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return printJSON(a.stdout, paths)
+	}
+	if len(paths) == 0 {
+		return fmt.Errorf("no origin leads to %s within %d links", clean(u.Norm, 300), r.Config().Crawler.MaxDepth+1)
+	}
+	for i, p := range paths {
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		printPath(a.stdout, p)
+	}
+	return nil
+}
+
+// originPaths returns shortest ways to a page from up to limit origins, the
+// nearest first.
+func originPaths(s *survey.Survey, id schema.ID, limit int) ([]originPath, error) {
+	depths, err := s.OriginDepths()
+	if err != nil {
+		return nil, err
+	}
+	paths := []originPath{}
+	var origins []int
+	for origin, depth := range depths.Of(id) {
+		paths = append(paths, originPath{Origin: s.Terrain().Origins()[origin].Name, Depth: int(depth)})
+		origins = append(origins, origin)
+	}
+	order := make([]int, len(paths))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return paths[i].Depth - paths[j].Depth })
+	nearest := make([]originPath, 0, min(limit, len(paths)))
+	for _, i := range order[:min(limit, len(order))] {
+		hops, err := s.Path(id, origins[i])
+		if err != nil {
+			return nil, err
+		}
+		p := paths[i]
+		p.Path = pathHops(hops)
+		nearest = append(nearest, p)
+	}
+	return nearest, nil
+}
+
+func pathHops(hops []survey.Hop) []pathHop {
+	out := make([]pathHop, len(hops))
+	for i, h := range hops {
+		out[i].URL = h.URL
+		if i > 0 {
+			out[i].Kind, out[i].Rel, out[i].Place = h.Link.Kinds.First().String(), h.Link.Rel.String(), h.Link.Place.String()
+			out[i].Anchor = h.Link.Anchor
+		}
+	}
+	return out
+}
+
+func printPath(w io.Writer, p originPath) {
+	fmt.Fprintf(w, "from %s: depth %d\n", p.Origin, p.Depth)
+	for i, h := range p.Path {
+		if i == 0 {
+			fmt.Fprintf(w, "     %s\n", clean(h.URL, 2048))
+			continue
+		}
+		fmt.Fprintf(w, "  -> %s  %s\n", clean(h.URL, 2048), linkText(h.Kind, h.Rel, h.Place, h.Anchor))
+	}
+}
+
+// linkText tells what a link says.
+func linkText(kind, rel, place, anchor string) string {
+	parts := []string{kind}
+	if kind != "redirect" && kind != "canonical" && kind != "refresh" {
+		parts = append(parts, place)
+	}
+	if rel != "" {
+		parts = append(parts, rel)
+	}
+	text := "(" + strings.Join(parts, ", ") + ")"
+	if anchor != "" {
+		text = fmt.Sprintf("%q ", clean(anchor, 120)) + text
+	}
+	return text
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/crawl/control"
+)
+
+func newPauseCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "pause",
+		Short:   "Let a running crawl rest",
+		Long:    "Let a running crawl rest: it sends no request until \"ripple unpause\". What is open\ngoes on to its end, and nothing is lost.",
+		Example: "  ripple pause\n  ripple pause --state valley.bolt",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runCommand(cmd.Context(), a, "pause", "run #%d rests; \"ripple unpause\" goes on")
+		},
+	}
+}
+
+// runCommand tells the running crawl to do something, and then says what was
+// done.
+func runCommand(ctx context.Context, a *app, do, done string) error {
+	path, err := a.statePath()
+	if err != nil {
+		return err
+	}
+	var st crawlStatus
+	err = control.Ask(ctx, path, do, &st)
+	if errors.Is(err, control.ErrNobody) {
+		return hint(fmt.Errorf("no crawl is running on %s", shown(path)), "\"ripple crawl\" begins one")
+	}
+	if err != nil {
+		return err
+	}
+	a.say(fmt.Sprintf(done, st.RunID))
+	return nil
+}

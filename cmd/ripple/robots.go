@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+type robotsOptions struct {
+	agent string
+	file  string
+	json  bool
+}
+
+func (o *robotsOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.agent, "agent", "", "the crawler `NAME` (default: crawler-name of the configuration)")
+	f.StringVar(&o.file, "file", "", "read robots.txt from `FILE`; no state is needed (\"-\": stdin)")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+func newRobotsCommand(a *app) *cobra.Command {
+	var opts robotsOptions
+	cmd := &cobra.Command{
+		Use:   "robots URL",
+		Short: "Say what robots.txt decides for a URL, and by which line",
+		Long: `Say what robots.txt decides for a URL, and by which line: that of a file, or the
+copy that the last crawl took. Nobody is asked. The exit code is 0 if the URL is
+allowed, 1 if it is not.`,
+		Example: `  ripple robots https://example.com/search?q=a
+  ripple robots https://example.com/a --file robots.txt --agent SumiRipple
+  curl -s https://example.com/robots.txt | ripple robots https://example.com/a --file - --agent SumiRipple`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runRobots(cmd.Context(), a, opts, args[0]) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+// A robotsVerdict is what robots.txt decides for a URL.
+type robotsVerdict struct {
+	URL        string     `json:"url,omitempty"`
+	Agent      string     `json:"agent"`
+	Group      string     `json:"group"` // that applies; empty: none
+	Allowed    bool       `json:"allowed"`
+	Rule       string     `json:"rule"` // the line as written; empty: no rule matches
+	Line       int        `json:"line"`
+	Why        string     `json:"why,omitempty"` // where no line decides
+	Status     int        `json:"status_code,omitempty"`
+	FetchedAt  *time.Time `json:"fetched_at,omitempty"`
+	CrawlDelay float64    `json:"crawl_delay_seconds"`
+}
+
+func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) error {
+	var v robotsVerdict
+	var err error
+	if opts.file != "" {
+		v, err = a.robotsOfFile(opts, raw)
+	} else {
+		v, err = a.robotsOfState(ctx, opts, raw)
+	}
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		err = printJSON(a.stdout, v)
+	} else {
+		err = printRobots(a.stdout, v)
+	}
+	if err == nil && !v.Allowed {
+		return errQuiet
+	}
+	return err
+}
+
+// robotsOfFile decides by a file that is given.
+func (a *app) robotsOfFile(opts robotsOptions, raw string) (robotsVerdict, error) {
+	agent, err := a.agent(opts.agent)
+	if err != nil {
+		return robotsVerdict{}, err
+	}
+	rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
+	if err != nil {
+		return robotsVerdict{}, err
+	}
+	u, err := parseURL(rules, raw)
+	if err != nil {
+		return robotsVerdict{}, err
+	}
+	text, err := readRobots(opts.file)
+	if err != nil {
+		return robotsVerdict{}, hint(err, "name a robots.txt with --file")
+	}
+	return decide(robots.Parse(text, agent), agent, u.Form), nil
+}
+
+func readRobots(path string) ([]byte, error) {
+	f := os.Stdin
+	if path != "-" {
+		var err error
+		if f, err = os.Open(path); err != nil {
+			return nil, err
+		}
+		defer f.Close()
+	}
+	return io.ReadAll(io.LimitReader(f, robots.MaxBytes))
+}
+
+// agent is the crawler that rules are read for.
+func (a *app) agent(named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	path := a.config
+	if path == "" {
+		if _, err := os.Stat(defaultConfig); err != nil {
+			return "", usage("for which crawler? name it with --agent, or its configuration with --config")
+		}
+		path = defaultConfig
+	}
+	cfg, _, err := config.Load(path)
+	if err != nil {
+		return "", err
+	}
+	return cfg.UserAgent.CrawlerName, nil
+}
+
+// robotsOfState decides by the copy that a crawl took.
+func (a *app) robotsOfState(ctx context.Context, opts robotsOptions, raw string) (robotsVerdict, error) {
+	r, err := a.read(ctx)
+	if err != nil {
+		return robotsVerdict{}, err
+	}
+	defer r.Close()
+	u, err := parseURL(r.Config().Rules(), raw)
+	if err != nil {
+		return robotsVerdict{}, err
+	}
+	v, ok, err := r.robots(u.Host(), u.Form, opts.agent)
+	if err == nil && !ok {
+		err = hint(fmt.Errorf("there is no copy of robots.txt of %s", clean(u.Host(), 253)), "read a file with --file, or crawl the host")
+	}
+	return v, err
+}
+
+// robots decides by the copy of a host's robots.txt, if there is one.
+func (r *reading) robots(host, form, agent string) (robotsVerdict, bool, error) {
+	if agent == "" {
+		agent = r.Config().UserAgent.CrawlerName
+	}
+	var kept schema.RobotsCopy
+	ok := false
+	err := r.store.View(func(tx *kv.Tx) error {
+		id, known, err := tx.HostByName(host)
+		if err != nil || !known {
+			return err
+		}
+		kept, ok, err = tx.Robots(id)
+		return err
+	})
+	if err != nil || !ok {
+		return robotsVerdict{}, false, err
+	}
+	rules := robots.AllowAll()
+	if kept.Text != nil {
+		rules = robots.Parse(kept.Text, agent)
+	}
+	v := decide(rules, agent, form)
+	v.Status, v.FetchedAt = kept.Status, timeOrNull(kept.At)
+	if kept.Text == nil {
+		v.Why = fmt.Sprintf("there is no robots.txt (%d)", kept.Status)
+	}
+	return v, true, nil
+}
+
+func decide(rules *robots.Rules, agent, form string) robotsVerdict {
+	v := rules.Check(weburl.PathQuery(form))
+	delay, _ := rules.CrawlDelay()
+	out := robotsVerdict{
+		URL: form, Agent: agent, Group: rules.Agent(), Allowed: v.Allowed, Rule: v.Rule, Line: v.Line, CrawlDelay: delay.Seconds(),
+	}
+	if v.Line == 0 {
+		out.Why = "no rule matches"
+	}
+	return out
+}
+
+func printRobots(w io.Writer, v robotsVerdict) error {
+	word := "disallowed"
+	if v.Allowed {
+		word = "allowed"
+	}
+	t := newTable(w)
+	t.row(word, clean(v.URL, 2048))
+	if v.Line > 0 {
+		t.row("rule", clean(v.Rule, 256))
+		t.row("line", v.Line)
+	} else {
+		t.row("why", v.Why)
+	}
+	group := "no group speaks to it"
+	if v.Group != "" {
+		group = fmt.Sprintf("the group of %q holds", v.Group)
+	}
+	t.row("agent", fmt.Sprintf("%s (%s)", clean(v.Agent, 100), group))
+	if v.CrawlDelay > 0 {
+		t.row("delay", span(time.Duration(v.CrawlDelay*float64(time.Second))))
+	}
+	if v.FetchedAt != nil {
+		t.row("copy", fmt.Sprintf("of %s, status %d", v.FetchedAt.Format(time.RFC3339), v.Status))
+	}
+	return t.Flush()
+}
+
+// parseURL reads a URL that a person wrote.
+func parseURL(rules *weburl.Rules, raw string) (weburl.URL, error) {
+	u, err := rules.Parse(raw)
+	if err == nil {
+		return u, nil
+	}
+	if errors.Is(err, weburl.ErrTooLong) {
+		return u, usage("%s: %v", clean(raw, 100), err)
+	}
+	return u, usage("%q is no URL that can be crawled (%v); write it as https://example.com/page", clean(raw, 200), err)
+}

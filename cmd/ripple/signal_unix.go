@@ -1,0 +1,27 @@
+//go:build !windows
+
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// notifyCrawl has the signals sent that only a crawl listens to.
+func notifyCrawl(c chan<- os.Signal) { signal.Notify(c, syscall.SIGHUP, syscall.SIGUSR1) }
+
+func isReload(s os.Signal) bool { return s == syscall.SIGHUP }
+
+// hasTerminal reports whether the process has a controlling terminal.
+func hasTerminal() bool {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return false
+	}
+	tty.Close()
+	return true
+}
+
+// terminate ends this process as SIGTERM does.
+func terminate() error { return syscall.Kill(os.Getpid(), syscall.SIGTERM) }

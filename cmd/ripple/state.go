@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// defaultConfig is the configuration that is taken where none is named.
+const defaultConfig = "config.toml"
+
+// statePath finds the state file that a command is about: the one named, that of
+// the configuration, or the folder's only one.
+func (a *app) statePath() (string, error) {
+	switch {
+	case a.state != "" && a.config != "":
+		return "", usage("--state and --config both name a state file; use one of them")
+	case a.state != "":
+		return a.state, nil
+	case a.config != "":
+		return configuredState(a.config)
+	}
+	if _, err := os.Stat(defaultConfig); err == nil {
+		return configuredState(defaultConfig)
+	}
+	found, err := stateFiles(".")
+	switch {
+	case err != nil:
+		return "", err
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) == 0:
+		return "", usage("there is no config.toml here and no state file; name one with --state FILE or --config FILE")
+	}
+	return "", usage("there are several state files here: %s; name one with --state FILE", strings.Join(found, ", "))
+}
+
+func configuredState(path string) (string, error) {
+	cfg, _, err := config.Load(path)
+	if err != nil {
+		return "", err
+	}
+	return cfg.State.Path, nil
+}
+
+// stateFiles returns the state files of a folder.
+func stateFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && isBolt(filepath.Join(dir, e.Name())) && !isForeign(filepath.Join(dir, e.Name())) {
+			found = append(found, e.Name())
+		}
+	}
+	return found, nil
+}
+
+// isBolt looks for the mark of a bbolt file in its first page.
+func isBolt(path string) bool {
+	const magic, offset = 0xED0CDAED, 16
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var mark [4]byte
+	_, err = f.ReadAt(mark[:], offset)
+	return err == nil && binary.NativeEndian.Uint32(mark[:]) == magic
+}
+
+// isForeign reports whether a bbolt file was written by another program. One that
+// is in use or damaged is still a state file.
+func isForeign(path string) bool {
+	s, err := kv.Open(path, kv.Options{ReadOnly: true, Timeout: 50 * time.Millisecond})
+	if err == nil {
+		s.Close()
+	}
+	return errors.Is(err, kv.ErrForeign)
+}
+
+// A reading is a state that a command reads: a file that nobody writes, or a copy
+// of one that is being crawled.
+type reading struct {
+	*survey.Survey
+	store *kv.Store
+	path  string       // of the state file
+	size  int64        // of it in bytes
+	live  *crawlStatus // of the running crawl; nil: nobody crawls
+}
+
+func (r *reading) Close() error { return r.store.Close() }
+
+// read opens the state for reading.
+func (a *app) read(ctx context.Context) (*reading, error) {
+	path, err := a.statePath()
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{path: path}
+	var live crawlStatus
+	switch err := control.Ask(ctx, path, "status", &live); {
+	case err == nil:
+		r.live = &live
+		r.store, err = copyLive(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+	case errors.Is(err, control.ErrNobody):
+		if r.store, err = openQuiet(path); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, err
+	}
+	r.size = r.store.Size()
+	if r.Survey, err = survey.New(r.store); err != nil {
+		r.store.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// openQuiet opens a state file that nobody crawls.
+func openQuiet(path string) (*kv.Store, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, hint(fmt.Errorf("there is no state file %s", shown(path)), "\"ripple crawl CONFIG\" begins one")
+	}
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	return store, stateError(path, err)
+}
+
+// copyLive takes a copy of a state that is being crawled. The copy has no name
+// any more when it is returned, where the system allows that.
+func copyLive(ctx context.Context, path string) (*kv.Store, error) {
+	f, err := os.CreateTemp("", "ripple-copy-*.bolt")
+	if err != nil {
+		return nil, fmt.Errorf("copy the state: %w", err)
+	}
+	defer os.Remove(f.Name())
+	err = control.Snapshot(ctx, path, f, func(size int64) error { return fits(filepath.Dir(f.Name()), size) })
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	store, err := kv.Open(f.Name(), kv.Options{ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("open the copy of the state: %w", err)
+	}
+	return store, nil
+}
+
+// fits reports an error if a folder has no room for a copy and a fifth more.
+func fits(dir string, size int64) error {
+	free, known := freeSpace(dir)
+	if need := uint64(size) + uint64(size)/5; known && free < need {
+		return hint(fmt.Errorf("a copy of the state needs %s MB in %s, which has %s", megabytes(need), dir, megabytes(free)),
+			"set TMPDIR to a folder with more room, or stop the crawl first")
+	}
+	return nil
+}
+
+func megabytes(n uint64) string { return commas(int(n / 1_000_000)) }
+
+// flushed writes what a function writes to a buffer, if it succeeds: a result is
+// shown whole or not at all.
+func flushed(w io.Writer, f func(io.Writer) error) error {
+	var b strings.Builder
+	if err := f(&b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

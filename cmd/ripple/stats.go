@@ -1,0 +1,245 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+type statsOptions struct{ json bool }
+
+func newStatsCommand(a *app) *cobra.Command {
+	var opts statsOptions
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Count what is known, and say which hosts take long",
+		Long: `Count pages by state, class and depth, and list the hosts that are slow,
+suspended or given up, with the time that they will take. While a crawl runs, its
+own status is shown too.`,
+		Example: "  ripple stats\n  ripple stats --json | jq .pages_by_state",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, opts) },
+	}
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+type stats struct {
+	State    string         `json:"state_path"`
+	Bytes    int64          `json:"state_bytes"`
+	Run      statsRun       `json:"run"`
+	Live     *crawlStatus   `json:"live"` // null: nobody crawls
+	Pages    int            `json:"pages"`
+	Links    int            `json:"links"`
+	Hosts    int            `json:"hosts"` // quality and discovered, with pages
+	Frontier int            `json:"frontier"`
+	ByState  map[string]int `json:"pages_by_state"`
+	ByClass  map[string]int `json:"pages_by_class"`
+	ByDepth  []depthCount   `json:"pages_by_depth"`
+	Slow     []slowHost     `json:"slow_hosts"`
+}
+
+type statsRun struct {
+	ID       int            `json:"id"`
+	Status   string         `json:"status"`
+	Reason   string         `json:"reason"`
+	Started  time.Time      `json:"started_at"`
+	Finished *time.Time     `json:"finished_at"`
+	Pages    int            `json:"pages"`
+	Requests int            `json:"requests"`
+	Seconds  float64        `json:"running_seconds"`
+	Errors   map[string]int `json:"errors"`
+}
+
+type depthCount struct {
+	Depth     *int `json:"depth"` // null: pages without one
+	Pages     int  `json:"pages"`
+	Processed int  `json:"processed"`
+}
+
+// A slowHost is a host that the end of the crawl waits for.
+type slowHost struct {
+	Domain      string     `json:"domain"`
+	Class       string     `json:"class"`
+	Waiting     int        `json:"pages_waiting"`
+	DelayMS     int64      `json:"delay_ms"`
+	ETA         float64    `json:"eta_seconds"` // 0: not in this run
+	SuspendedTo *time.Time `json:"suspended_until"`
+	Coverage    string     `json:"coverage"`
+}
+
+// maxSlow is how many slow hosts are listed.
+const maxSlow = 20
+
+func runStats(ctx context.Context, a *app, opts statsOptions) error {
+	r, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	s, err := newStats(r)
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return printJSON(a.stdout, s)
+	}
+	return flushed(a.stdout, func(w io.Writer) error { return printStats(w, s) })
+}
+
+func newStats(r *reading) (*stats, error) {
+	counts, err := r.Counts()
+	if err != nil {
+		return nil, err
+	}
+	run := r.Run()
+	s := &stats{
+		State: r.path, Bytes: r.size, Live: r.live,
+		Run: statsRun{
+			ID: int(run.ID), Status: runStatus(run), Reason: run.Reason, Started: run.Started.UTC(), Finished: timeOrNull(run.Finished),
+			Pages: run.Pages, Requests: run.Requests, Seconds: run.Running.Seconds(), Errors: run.Errors,
+		},
+		Pages: counts.Pages, Links: counts.Links, Hosts: counts.Hosts, Frontier: counts.Frontier,
+		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: []depthCount{},
+	}
+	if r.live != nil {
+		s.Run.Status = schema.RunRunning.String()
+	}
+	for _, state := range schema.States() {
+		s.ByState[state.String()] = counts.ByState[state]
+	}
+	for class, n := range counts.ByClass {
+		s.ByClass[schema.Class(class).String()] = n
+	}
+	for depth, n := range counts.ByDepth {
+		if n == 0 {
+			continue
+		}
+		d := depthCount{Pages: n, Processed: counts.Crawled[depth]}
+		if depth != kv.NoDepth {
+			d.Depth = &depth
+		}
+		s.ByDepth = append(s.ByDepth, d)
+	}
+	s.Slow, err = slowHosts(r, run)
+	return s, err
+}
+
+// slowHosts returns the hosts with pages that wait, those first that take longest.
+func slowHosts(r *reading, run schema.Run) ([]slowHost, error) {
+	perPage := 1.0
+	if run.Pages > 0 {
+		perPage = max(1, float64(run.Requests)/float64(run.Pages))
+	}
+	slow := []slowHost{}
+	err := r.EachHost(func(h *survey.HostReport) error {
+		waiting := h.ByState[schema.Queued] + h.ByState[schema.RateLimited]
+		if waiting == 0 && !h.Cover.Cut() {
+			return nil
+		}
+		delay := max(r.FullDelay(h.Host), h.Host.Smoothed)
+		e := slowHost{
+			Domain: h.Host.Name, Class: h.Class.String(), Waiting: h.KnownMissing,
+			DelayMS: delay.Milliseconds(), Coverage: h.Coverage,
+		}
+		if h.Cover == survey.CoverWaiting || h.Cover == survey.CoverSuspended {
+			e.ETA = float64(waiting) * perPage * delay.Seconds()
+		}
+		if rest := time.Until(h.Host.SuspendedTo); h.Host.Throttles > 0 && rest > 0 {
+			e.SuspendedTo = timeOrNull(h.Host.SuspendedTo)
+			e.ETA += rest.Seconds()
+		}
+		slow = append(slow, e)
+		if len(slow) > 4*maxSlow {
+			slow = slowest(slow)
+		}
+		return nil
+	})
+	return slowest(slow), err
+}
+
+func slowest(slow []slowHost) []slowHost {
+	slices.SortStableFunc(slow, func(a, b slowHost) int {
+		return cmp.Or(cmp.Compare(b.ETA, a.ETA), cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(a.Domain, b.Domain))
+	})
+	return slow[:min(len(slow), maxSlow)]
+}
+
+func printStats(w io.Writer, s *stats) error {
+	ended := ""
+	if s.Live == nil && s.Run.Reason != "" {
+		ended = " (" + clean(s.Run.Reason, 200) + ")"
+	}
+	fmt.Fprintf(w, "%s, %s\nrun #%d %s%s: %s in %s\n", shown(s.State), humanize.Bytes(uint64(s.Bytes)),
+		s.Run.ID, s.Run.Status, ended, count(s.Run.Pages, "page", "pages"), span(time.Duration(s.Run.Seconds*float64(time.Second))))
+	if s.Live != nil {
+		fmt.Fprintln(w)
+		for _, line := range statusLines(s.Live) {
+			fmt.Fprintln(w, line)
+		}
+	}
+	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n\n", count(s.Pages, "page", "pages"), count(s.Hosts, "host", "hosts"),
+		count(s.Links, "link", "links"), commas(s.Frontier))
+	t := newTable(w)
+	t.row("state", "pages")
+	for _, state := range schema.States() {
+		if n := s.ByState[state.String()]; n > 0 {
+			t.row(state, commas(n))
+		}
+	}
+	t.row("")
+	t.row("class", "pages")
+	for class := schema.ClassDiscovered; class <= schema.ClassStub; class++ {
+		if n := s.ByClass[class.String()]; n > 0 {
+			t.row(class, commas(n))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if err := printDepths(w, s.ByDepth); err != nil {
+		return err
+	}
+	return printSlow(w, s.Slow)
+}
+
+func printDepths(w io.Writer, depths []depthCount) error {
+	fmt.Fprintln(w)
+	t := newTable(w)
+	t.row("depth", "pages", "processed")
+	for _, d := range depths {
+		name := "none"
+		if d.Depth != nil {
+			name = fmt.Sprint(*d.Depth)
+		}
+		t.row(name, commas(d.Pages), commas(d.Processed))
+	}
+	return t.Flush()
+}
+
+func printSlow(w io.Writer, slow []slowHost) error {
+	if len(slow) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	t := newTable(w)
+	t.row("host", "waiting", "delay", "ETA", "coverage")
+	for _, h := range slow {
+		eta := "-"
+		if h.ETA > 0 {
+			eta = span(time.Duration(h.ETA * float64(time.Second)))
+		}
+		t.row(clean(h.Domain, 60), commas(h.Waiting), span(time.Duration(h.DelayMS)*time.Millisecond), eta, clean(h.Coverage, 100))
+	}
+	return t.Flush()
+}

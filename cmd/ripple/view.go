@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// tellEvery is how often a crawl says how it goes where no terminal is watched.
+const tellEvery = 30 * time.Second
+
+// A view shows the status of a crawl: in place on a terminal, as log lines
+// elsewhere.
+type view struct {
+	screen *screen
+	log    *slog.Logger
+	inTerm bool
+	told   time.Time
+}
+
+func newView(a *app, log *slog.Logger) *view {
+	return &view{
+		screen: a.stderr, log: log, told: time.Now(),
+		inTerm: a.stderr.term && !a.quiet && a.logFormat == "text",
+	}
+}
+
+func (v *view) see(s *crawlStatus) {
+	if v.inTerm {
+		v.screen.show(statusLines(s))
+		return
+	}
+	if time.Since(v.told) >= tellEvery {
+		v.told = time.Now()
+		v.log.Info("progress", statusAttrs(s)...)
+	}
+}
+
+// end takes the status away.
+func (v *view) end() {
+	if v.inTerm {
+		v.screen.show(nil)
+	}
+}
+
+// statusLines is a status for a person.
+func statusLines(s *crawlStatus) []string {
+	head := fmt.Sprintf("run #%d · %s", s.RunID, span(time.Duration(s.Elapsed*float64(time.Second))))
+	if s.Depth >= 0 {
+		head += fmt.Sprintf(" · depth %d", s.Depth)
+	}
+	if s.Status != "running" {
+		head += " · " + s.Status
+	}
+	lines := []string{
+		head,
+		fmt.Sprintf("  pages   %s done · %s waiting · %.1f/s", commas(s.PagesCrawled), commas(s.PagesWaiting), s.PagesPerSecond),
+		fmt.Sprintf("  hosts   %s active · %s waiting · %s suspended%s",
+			commas(s.Hosts.Active), commas(s.Hosts.Waiting), commas(s.Hosts.Suspended), givenUp(s.Hosts.GivenUp)),
+	}
+	if text := errorText(s.Errors); text != "" {
+		lines = append(lines, "  errors  "+text)
+	}
+	if text := etaText(s); text != "" {
+		lines = append(lines, "  ETA     "+text)
+	}
+	if s.Waits != "" {
+		lines = append(lines, "  "+s.Waits)
+	}
+	return lines
+}
+
+func givenUp(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " · " + commas(n) + " given up"
+}
+
+// errorText lists errors by kind, most frequent first.
+func errorText(errors map[string]int) string {
+	kinds := slices.Sorted(maps.Keys(errors))
+	slices.SortStableFunc(kinds, func(a, b string) int { return errors[b] - errors[a] })
+	var parts []string
+	for _, kind := range kinds {
+		if errors[kind] > 0 {
+			parts = append(parts, commas(errors[kind])+" "+strings.ReplaceAll(kind, "_", " "))
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// etaText says when what is known will be done, and which hosts that depends on.
+func etaText(s *crawlStatus) string {
+	if s.ETA <= 0 {
+		return ""
+	}
+	text := "about " + span(time.Duration(s.ETA*float64(time.Second)))
+	var hosts []string
+	for _, h := range s.ETAHosts {
+		if h.Seconds >= s.ETA/2 {
+			hosts = append(hosts, fmt.Sprintf("%s (%s waiting)", clean(h.Domain, 60), commas(h.Waiting)))
+		}
+	}
+	if len(hosts) > 0 {
+		text += ": " + strings.Join(hosts, ", ")
+	}
+	return text
+}
+
+func statusAttrs(s *crawlStatus) []any {
+	attrs := []any{
+		"run", s.RunID, "done", s.PagesCrawled, "waiting", s.PagesWaiting, "rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
+		"active", s.Hosts.Active, "hosts_waiting", s.Hosts.Waiting, "suspended", s.Hosts.Suspended, "depth", s.Depth,
+	}
+	if text := errorText(s.Errors); text != "" {
+		attrs = append(attrs, "errors", text)
+	}
+	if text := etaText(s); text != "" {
+		attrs = append(attrs, "eta", text)
+	}
+	if s.Waits != "" {
+		attrs = append(attrs, "waits", s.Waits)
+	}
+	return attrs
+}

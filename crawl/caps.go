@@ -30,18 +30,13 @@ func (t *turn) refused(id schema.ID, h *schema.Host) (bool, error) {
 	return false, nil
 }
 
-// caps returns the counters that a visit of the page adds to. The first visit of
-// a host counts for its site.
+// caps returns the counters that a visit of the page adds to.
 func (t *turn) caps(id schema.ID, h *schema.Host) ([]terrain.Cap, error) {
 	u, err := t.tx.URL(id)
 	if err != nil {
 		return nil, err
 	}
-	caps := t.set.terrain.Caps(h.Name, u.PathQuery)
-	if limit := t.set.cfg.Crawler.MaxSubdomains; limit > 0 && !h.Admitted {
-		caps = append(caps, terrain.SubdomainCap(h.Name, limit))
-	}
-	return caps, nil
+	return t.set.terrain.Caps(h.Name, u.PathQuery), nil
 }
 
 // reserve counts a visit that is about to be asked for, so that visits that are
@@ -49,6 +44,9 @@ func (t *turn) caps(id schema.ID, h *schema.Host) ([]terrain.Cap, error) {
 func (t *turn) reserve(step *Step, h *schema.Host) error {
 	if step.URLKind != schema.KindPage {
 		return nil
+	}
+	if err := t.admit(h); err != nil {
+		return err
 	}
 	caps, err := t.caps(step.ID, h)
 	if err != nil {
@@ -76,14 +74,28 @@ func (t *turn) release(step Step) {
 }
 
 // countCaps adds a visit to the counters of its groups.
-func (t *turn) countCaps(step Step, h *schema.Host) error {
+func (t *turn) countCaps(step Step) error {
 	for _, c := range step.Visit.Reserved {
 		if err := t.tx.AddCap(c.Rule, c.Group, t.run.ID); err != nil {
 			return err
 		}
 	}
-	h.Admitted = true
 	return nil
+}
+
+// admit counts a host that is about to be asked for its site, once a run.
+func (t *turn) admit(h *schema.Host) error {
+	if h.Admitted {
+		return nil
+	}
+	h.Admitted = true
+	t.tx.PutHost(h)
+	limit := t.set.cfg.Crawler.MaxSubdomains
+	if limit <= 0 {
+		return nil
+	}
+	c := terrain.SubdomainCap(h.Name, limit)
+	return t.tx.AddCap(c.Rule, c.Group, t.run.ID)
 }
 
 // shutOut reports whether max-subdomains keeps the whole host from being asked.

@@ -143,6 +143,9 @@ func (t *turn) addressOf(h *schema.Host) string {
 	if t.set.cfg.Politeness.MinimumTimePerAddress <= 0 || t.set.exempt(h.Name) {
 		return ""
 	}
+	if h.Address == "" {
+		return literalOf(h.Name)
+	}
 	return h.Address
 }
 
@@ -155,7 +158,9 @@ func (t *turn) next(h *schema.Host, live *liveHost) (*Step, time.Time, error) {
 		if t.mayContinue(h, live, step) {
 			return &step, time.Time{}, nil
 		}
-		t.release(step)
+		if err := t.drop(step); err != nil {
+			return nil, time.Time{}, err
+		}
 	}
 	t.restsTooLong(h)
 	if h.RunGivenUp != schema.NotGivenUp || !t.hasWork(h) || t.exhausted(h, live) {
@@ -183,10 +188,19 @@ func (t *turn) next(h *schema.Host, live *liveHost) (*Step, time.Time, error) {
 // mayContinue reports whether a continued visit still may go on.
 func (t *turn) mayContinue(h *schema.Host, live *liveHost, step Step) bool {
 	if step.Kind == StepRobots {
-		return true
+		return h.RunGivenUp == schema.NotGivenUp
 	}
 	return h.RunGivenUp == schema.NotGivenUp && h.Throttles == 0 &&
 		(step.URLKind != schema.KindPage || h.RunRequests+t.openPages(live) < t.budget(h))
+}
+
+// drop ends a visit, for now, whose next step is not made.
+func (t *turn) drop(step Step) error {
+	if step.Kind == StepRobots {
+		return t.robotsDropped(step)
+	}
+	t.release(step)
+	return nil
 }
 
 func (t *turn) hasWork(h *schema.Host) bool { return h.Waiting > 0 || len(h.Retries) > 0 }

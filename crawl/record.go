@@ -93,6 +93,11 @@ func (t *turn) goOn(h *schema.Host, o *Outcome, next Step) error {
 	if err != nil {
 		return err
 	}
+	if rules == nil { // its copy has run out during the visit, which it still decides on
+		if rules, err = t.parsedRobots(h); err != nil {
+			return err
+		}
+	}
 	if rules != nil {
 		if verdict := rules.Check(weburl.PathQuery(next.URL)); !verdict.Allowed {
 			t.release(o.Step)
@@ -129,7 +134,7 @@ func (t *turn) settle(h *schema.Host, o *Outcome, v verdict) error {
 		h.RunVisited++
 		h.Visits++
 		t.run.Pages++
-		if err := t.countCaps(o.Step, h); err != nil {
+		if err := t.countCaps(o.Step); err != nil {
 			return err
 		}
 	}
@@ -235,6 +240,9 @@ func (t *turn) targets(o *Outcome, visit *schema.Visit) error {
 	case visit.State != schema.Processed:
 		return nil
 	case o.Location != nil:
+		if t.store.Kind(visit.URL) == schema.KindSitemap {
+			return t.sitemapFiles([]Target{*o.Location}, visit)
+		}
 		id, err := t.intern(*o.Location, schema.KindPage, visit.URL)
 		if err != nil || id == 0 {
 			return err

@@ -222,8 +222,9 @@ func (t *turn) take(b *batch) error {
 		live := t.liveOf(w.Host)
 		for _, step := range w.Unsent {
 			live.close(step.ID)
-			live.robots = live.robots && step.Kind != StepRobots
-			t.release(step)
+			if err := t.drop(step); err != nil {
+				return err
+			}
 		}
 		t.touch(w.Host).woken = true
 	}

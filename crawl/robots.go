@@ -28,11 +28,11 @@ func verdictDenied(v robots.Verdict) verdict {
 
 // rulesOf returns what robots.txt of a host says, nil if that must be asked
 // first. A copy stands for robots-ttl; while the file is unreachable, for 30
-// days.
+// days, between the tries and after the last one.
 func (t *turn) rulesOf(h *schema.Host) (*robots.Rules, error) {
 	age := t.now.Sub(h.RobotsAt)
 	fresh := !h.RobotsAt.IsZero() && age < t.set.cfg.Politeness.RobotsTTL
-	stands := !h.RobotsAt.IsZero() && age < maxRobotsAge && h.RobotsTries > 0
+	stands := !h.RobotsAt.IsZero() && age < maxRobotsAge && h.RobotsTries > 0 && (t.robotsFailed(h) || h.RobotsDue.After(t.now))
 	if fresh || stands {
 		return t.parsedRobots(h)
 	}
@@ -82,6 +82,9 @@ func (t *turn) nextRobots(h *schema.Host, live *liveHost) (*Step, time.Time, err
 	}
 	form, err := t.firstForm(h)
 	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if err := t.admit(h); err != nil {
 		return nil, time.Time{}, err
 	}
 	live.robots = true
@@ -163,6 +166,8 @@ func (t *turn) keepRobots(h *schema.Host, status int, text []byte, o *Outcome) e
 	live := t.liveOf(h.ID)
 	if o.Step.For == o.Step.Host {
 		live.ready = readyAfter(t.set.cfg, h, o.FirstByte, o.Done)
+	} else if at := h.LastByte.Add(time.Millisecond + fullDelay(t.set.cfg, h)); at.After(live.ready) {
+		live.ready = at // another host's answer has brought a Crawl-delay
 	}
 	t.log.Debug("robots.txt", "host", h.Name, "status", status, "crawl-delay", h.CrawlDelay)
 	return nil
@@ -227,6 +232,23 @@ func (t *turn) robotsRedirect(h *schema.Host, o *Outcome) error {
 	t.liveOf(h.ID).robots = true
 	t.liveOf(id).next = append(t.liveOf(id).next, *next)
 	t.touch(id)
+	return nil
+}
+
+// robotsDropped follows a request for robots.txt that is not made, because its
+// host was given up. Where another host waits for it, that one has no answer.
+func (t *turn) robotsDropped(step Step) error {
+	t.liveOf(step.For).robots = false
+	if step.For == step.Host {
+		return nil
+	}
+	h, err := t.host(step.For)
+	if err != nil {
+		return err
+	}
+	t.robotsUnreachable(h, "redirects to a host that is given up")
+	t.tx.PutHost(h)
+	t.touch(h.ID)
 	return nil
 }
 

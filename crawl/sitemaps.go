@@ -20,7 +20,7 @@ func (t *turn) queueSitemaps(h *schema.Host, rules *robots.Rules) error {
 	if t.set.cfg.Crawler.Sitemaps == config.SitemapsOff || h.SitemapsRun == t.run.ID || !t.hostFacts(h.ID).own {
 		return nil
 	}
-	h.SitemapsRun, h.SitemapFiles = t.run.ID, 0
+	h.SitemapsRun = t.run.ID
 	t.tx.PutHost(h)
 	authority := "https://" + h.Name
 	if h.WWW {
@@ -95,10 +95,16 @@ func (t *turn) sitemapTargets(o *Outcome, visit *schema.Visit) error {
 			visit.Sitemap = append(visit.Sitemap, schema.SitemapEntry{To: id, LastMod: e.LastMod, ChangeFreq: e.ChangeFreq})
 		}
 	}
-	for _, to := range o.Files {
+	return t.sitemapFiles(o.Files, visit)
+}
+
+// sitemapFiles records the files that an index names, or a redirect.
+func (t *turn) sitemapFiles(files []Target, visit *schema.Visit) error {
+	for _, to := range files {
 		if to.Norm == "" || !t.set.terrain.Classify(to.Norm).Class.Visitable() {
 			continue
 		}
+		to.Hash = t.store.Hash(schema.KindSitemap, to.Norm)
 		id, err := t.intern(to, schema.KindSitemap, visit.URL)
 		if err != nil {
 			return err

@@ -65,7 +65,7 @@ func (t *turn) host(id schema.HostID) (*schema.Host, error) {
 	if h.Run != t.run.ID {
 		h.Run = t.run.ID
 		h.Admitted = false
-		h.RunRequests, h.RunThrottles, h.RunVisited = 0, 0, 0
+		h.RunRequests, h.RunThrottles, h.RunVisited, h.SitemapFiles = 0, 0, 0, 0
 		h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = schema.NotGivenUp, 0, ""
 		h.RobotsTries, h.RobotsDue, h.RobotsCause = 0, time.Time{}, ""
 		h.Failures, h.Retries = 0, nil

@@ -45,6 +45,7 @@ func (v *visitor) visit(ctx context.Context, step Step) Outcome {
 		return v.resolve(ctx, step)
 	}
 	s := step.Settings
+	step.Sent = time.Now() // the scheduler may have waited for a visitor
 	o := Outcome{Step: step, RetryAfter: -1, Length: -1}
 	resp, err := s.client.Do(ctx, fetch.Request{
 		Method:       method(step.Kind),
@@ -250,10 +251,16 @@ func (v *visitor) targets(s *settings, kind schema.URLKind, entries []sitemap.En
 }
 
 // isLiteral reports whether a host is an IP address, which needs no look-up.
-func isLiteral(host string) bool {
+func isLiteral(host string) bool { return literalOf(host) != "" }
+
+// literalOf returns the IP address that a host is, if it is one.
+func literalOf(host string) string {
 	if ap, err := netip.ParseAddrPort(host); err == nil {
-		return ap.IsValid()
+		return ap.Addr().Unmap().String()
 	}
-	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	if err != nil {
+		return ""
+	}
+	return a.Unmap().String()
 }

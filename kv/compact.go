@@ -40,6 +40,7 @@ func (s *Store) compactTo(dst string) error {
 	if err != nil {
 		return err
 	}
+	db.AllocSize = 1 << 20 // what the file grows by: no room that nothing needs
 	err = bbolt.Compact(db, s.db, compactCommit)
 	return errors.Join(err, db.Close())
 }

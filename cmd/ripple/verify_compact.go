@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/sumi-ripple/ripple/kv"
+)
+
+// compact gives a new file without free space the name of the state file. The
+// old one stays locked against writers until then.
+func compact(path string) (before, after int64, err error) {
+	old, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		return 0, 0, stateError(path, err)
+	}
+	defer func() { err = errors.Join(err, old.Close()) }()
+	next := path + ".compact"
+	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return 0, 0, fmt.Errorf("compact: %w", err)
+	}
+	if err := fits(filepath.Dir(path), old.Size()); err != nil {
+		return 0, 0, err
+	}
+	if err := kv.Compact(path, next); err != nil {
+		return 0, 0, err
+	}
+	defer os.Remove(next)
+	was, err1 := os.Stat(path)
+	is, err2 := os.Stat(next)
+	if err := errors.Join(err1, err2); err != nil {
+		return 0, 0, fmt.Errorf("compact: %w", err)
+	}
+	if err := os.Rename(next, path); err != nil {
+		return 0, 0, fmt.Errorf("compact: %w", err)
+	}
+	return was.Size(), is.Size(), syncDir(filepath.Dir(path))
+}
+
+// syncDir makes a new name last through a power loss, where folders can be synced.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	_ = d.Sync() // not every system can
+	return d.Close()
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
+
+// envCheck names the file that this process is to check, as the child of
+// [checkApart].
+const envCheck = "RIPPLE_CHECK_FILE"
+
+// checkApart checks a file in a process of its own: damage can hang or end it.
+func checkApart(ctx context.Context, path string, opts verifyOptions) (*verdict, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, stateError(path, err)
+	}
+	limit := checkTime(info.Size())
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errCheckTime)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("check %s: %w", shown(path), err)
+	}
+	cmd := exec.CommandContext(ctx, self, "check-file")
+	cmd.Args[0] = os.Args[0]
+	cmd.Env = append(os.Environ(), envCheck+"="+path)
+	if opts.digest {
+		cmd.Args = append(cmd.Args, "--digest")
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("check %s: %w", shown(path), err)
+	}
+	v, ended := readVerdict(out)
+	err = cmd.Wait()
+	switch {
+	case ended != nil && ended.Refused != "":
+		return nil, refusedFile(path, ended.Refused, ended.Foreign)
+	case ended == nil && context.Cause(ctx) == errCheckTime:
+		v.note(fmt.Sprintf("the check did not end within %s: its pages lead in circles", span(limit)))
+	case ended == nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case ended == nil:
+		v.note(fmt.Sprintf("the check was ended by what it read: %v", err))
+	}
+	v.Whole = v.Found == 0
+	return v, nil
+}
+
+var errCheckTime = errors.New("the check takes too long")
+
+// checkTime is generous: a small file takes milliseconds.
+func checkTime(size int64) time.Duration {
+	return 9*time.Second + time.Duration(size>>20)*500*time.Millisecond
+}
+
+func refusedFile(path, reason string, foreign bool) error {
+	err := errors.New(reason)
+	if foreign {
+		return stateError(path, fmt.Errorf("%s: %w", shown(path), kv.ErrForeign))
+	}
+	return fmt.Errorf("check %s: %w", shown(path), err)
+}
+
+// A checkLine is what the child says, one JSON object a line: problems, then one
+// line that says how it ended.
+type checkLine struct {
+	Problem string   `json:",omitempty"`
+	Refused string   `json:",omitempty"` // the file could not be looked at
+	Foreign bool     `json:",omitempty"`
+	Verdict *verdict `json:",omitempty"` // the end
+}
+
+// readVerdict reads until the child has said how it ended; nil: it has not.
+func readVerdict(r io.Reader) (*verdict, *checkLine) {
+	v := &verdict{Problems: []string{}}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line checkLine
+		if json.Unmarshal(lines.Bytes(), &line) != nil {
+			continue
+		}
+		switch {
+		case line.Verdict != nil:
+			line.Verdict.Found, line.Verdict.Problems = v.Found, v.Problems
+			return line.Verdict, &line
+		case line.Refused != "":
+			return v, &line
+		default:
+			v.note(line.Problem)
+		}
+	}
+	return v, nil
+}
+
+func (v *verdict) note(problem string) {
+	if v.Found++; len(v.Problems) < maxProblems {
+		v.Problems = append(v.Problems, problem)
+	}
+}
+
+// newCheckFileCommand is the child's side. It is not meant for people.
+func newCheckFileCommand(a *app) *cobra.Command {
+	var digest bool
+	cmd := &cobra.Command{
+		Use:    "check-file",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			path := os.Getenv(envCheck)
+			if path == "" {
+				return usage("use \"ripple verify\"")
+			}
+			return checkFile(a.stdout, path, digest)
+		},
+	}
+	cmd.Flags().BoolVar(&digest, "digest", false, "")
+	return cmd
+}
+
+// checkFile looks a file through and writes what it finds.
+func checkFile(w io.Writer, path string, digest bool) error {
+	if info, err := os.Stat(path); err == nil {
+		limitMemory(2<<30 + 2*info.Size())
+	}
+	out := json.NewEncoder(w)
+	found := 0
+	note := func(problem string) {
+		found++
+		_ = out.Encode(checkLine{Problem: problem})
+	}
+	if err := kv.Check(path, note); err != nil {
+		return out.Encode(checkLine{Refused: err.Error(), Foreign: errors.Is(err, kv.ErrForeign)})
+	}
+	v := &verdict{}
+	if err := v.survey(path, digest && found == 0, note); err != nil && (found == 0 || !errors.Is(err, kv.ErrDamaged)) {
+		note(err.Error())
+	}
+	return out.Encode(checkLine{Verdict: v})
+}
+
+// survey checks what the records mean.
+func (v *verdict) survey(path string, digest bool, note func(string)) error {
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	v.URLs, v.Visits, v.Hosts = store.URLs(), int(store.LastSeq()), store.Hosts()
+	s, err := survey.New(store)
+	if errors.Is(err, survey.ErrNoRun) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.Run = int(s.Run().ID)
+	if err := s.Check(note); err != nil || !digest {
+		return err
+	}
+	v.Digest, err = s.Digest()
+	return err
+}

@@ -28,7 +28,7 @@ func (s *Survey) EachLink(f func(from schema.ID, link schema.Link, first, last s
 			}
 			for _, l := range block {
 				for i, link := range l.visit.Links {
-					if err := f(l.page, link, l.first[i], l.last); err != nil {
+					if err := f(l.page, link, s.kept(l.first[i]), s.kept(l.last)); err != nil {
 						return err
 					}
 				}

@@ -84,7 +84,7 @@ func (s *Survey) page(tx *kv.Tx, u schema.URL) (*Page, error) {
 	}
 	p := &Page{
 		ID: u.ID, URL: "https://" + h.name + u.PathQuery, Host: u.Host, HostName: h.name, Site: h.site,
-		Seed: s.seeds[u.ID], InRun: s.inRun(u.ID), FirstSeen: u.FirstSeen, FirstRun: u.FirstRun,
+		Seed: s.seeds[u.ID], InRun: s.inRun(u.ID), FirstSeen: u.FirstSeen, FirstRun: s.kept(u.FirstRun),
 	}
 	if s.isPage(u.Referrer) {
 		p.Referrer = u.Referrer
@@ -107,6 +107,9 @@ func (s *Survey) page(tx *kv.Tx, u schema.URL) (*Page, error) {
 	}
 	return p, s.judge(tx, h, u.PathQuery, p)
 }
+
+// kept returns a run, or the oldest that is left if that one was pruned.
+func (s *Survey) kept(run schema.RunID) schema.RunID { return max(run, s.runs[0].ID) }
 
 // readVisit fills in what the last visit says.
 func (s *Survey) readVisit(tx *kv.Tx, p *Page) error {

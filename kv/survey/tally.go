@@ -1,6 +1,8 @@
 package survey
 
 import (
+	"strings"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -10,6 +12,9 @@ const (
 	stateCount = int(schema.ContentMismatch) + 1
 	classCount = int(schema.ClassStub) + 1
 )
+
+// deniedByRobots begins the error of a page that robots.txt forbids (SPEC 4).
+const deniedByRobots = "denied by robots.txt"
 
 // Counts are the pages of a terrain, counted.
 type Counts struct {
@@ -136,7 +141,7 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 				h.linkless++
 			}
 		}
-	case v.State == schema.Failed && v.Requests == 0:
+	case v.State == schema.Failed && strings.HasPrefix(v.Error, deniedByRobots):
 		h.denied++
 	case v.Status == 401 || v.Status == 403 || v.Status == 429:
 		h.blocked++

@@ -1,0 +1,168 @@
+package survey_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// TestLinks walks a terrain three times: links come, stand, and go.
+func TestLinks(t *testing.T) {
+	w := surveytest.New(t, minimal)
+	next := func() {
+		w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+		w.Begin()
+	}
+	seq := w.Visit("a.test/", w.Links("a.test/1", "a.test/2"))
+	w.Visit("b.test/", w.Links("a.test/1"))
+	next()
+	w.Visit("a.test/", func(v *schema.Visit) { v.Status, v.Stand, v.Title = 304, seq, "" })
+	w.Visit("b.test/", func(v *schema.Visit) { v.State, v.Status = schema.Failed, 500 })
+	next()
+	w.Visit("a.test/", w.Links("a.test/2", "a.test/3"))
+
+	name := map[schema.ID]string{}
+	for _, n := range []string{"a.test/", "a.test/1", "a.test/2", "a.test/3", "b.test/"} {
+		name[w.Page(n)] = n
+	}
+	var got []string
+	s := w.Survey()
+	err := s.EachLink(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
+		got = append(got, fmt.Sprintf("%s %s %q %d-%d", name[from], name[link.To], link.Anchor, first, last))
+		_, err := s.Page(link.To) // a survey may be asked within a call of its own
+		return err
+	})
+	want := []string{`a.test/ a.test/2 "to a.test/2" 1-3`, `a.test/ a.test/3 "to a.test/3" 3-3`}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("EachLink: %v\n%s", err, diff)
+	}
+	out, err := s.Out(w.Page("a.test/"))
+	if err != nil || len(out) != 2 || out[0].Anchor != "to a.test/2" {
+		t.Errorf("Out = %+v, %v", out, err)
+	}
+	in, total, err := s.In(w.Page("a.test/2"), 5)
+	if err != nil || total != 1 || len(in) != 1 || in[0].From != w.Page("a.test/") || in[0].Link.Anchor != "to a.test/2" {
+		t.Errorf("In = %+v, %d, %v", in, total, err)
+	}
+	if in, total, err = s.In(w.Page("a.test/2"), 0); err != nil || total != 1 || len(in) != 0 {
+		t.Errorf("In without room = %+v, %d, %v", in, total, err)
+	}
+	targets := 0
+	if err := s.EachTarget(func(_, _ schema.ID) { targets++ }); err != nil || targets != 2 {
+		t.Errorf("EachTarget: %d links, %v", targets, err)
+	}
+	stop := errors.New("stop")
+	if err := s.EachLink(func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("EachLink = %v; want the error of its function", err)
+	}
+}
+
+// TestStanding shows the facts of the visit whose links stand.
+func TestStanding(t *testing.T) {
+	w := surveytest.New(t, minimal)
+	seq := w.Visit("a.test/", func(v *schema.Visit) {
+		v.Title, v.ETag, v.Facts, v.SHA256 = "Home", `"1"`, []schema.Fact{{Name: "n", Value: "v"}}, [32]byte{7}
+		w.Links("a.test/1")(v)
+	})
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	w.Visit("a.test/", func(v *schema.Visit) {
+		v.Status, v.Stand, v.ContentType, v.Charset, v.Length = 304, seq, "", "", -1
+	})
+	p := look(t, w, "a.test/")
+	v := p.Visit
+	if v.Status != 304 || v.Title != "Home" || v.ETag != `"1"` || v.Charset != "utf-8" || v.Length != 10 || v.SHA256[0] != 7 ||
+		len(v.Facts) != 1 || len(v.Links) != 1 || v.ContentType != "text/html" || p.FirstRun != 1 || p.LastRun != 2 {
+		t.Errorf("page %+v, visit %+v", p, v)
+	}
+}
+
+// TestCover has a host for every cover.
+func TestCover(t *testing.T) {
+	w := surveytest.New(t, "[crawler]\nmax-pages = 100\n"+minimal+"[[stub]]\ndomain = \"stub.test\"\n")
+	denied := func(v *schema.Visit) {
+		v.State, v.Status, v.Requests, v.Charset, v.Error = schema.Failed, 0, 0, "", "denied by robots.txt"
+	}
+	blocked := func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Failed, 403, "" }
+	tests := []struct {
+		host    string
+		make    func(page string)
+		cover   survey.Cover
+		text    string
+		missing int
+	}{
+		{"stub.test", func(p string) { w.Depth(p, 1, 0) }, survey.CoverListed, "stub", 0},
+		{"given.test", func(p string) {
+			w.Depth(p, 1, 0)
+			w.Host(p, func(h *schema.Host) {
+				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpRobots, "robots.txt unavailable: 503"
+			})
+		}, survey.CoverGivenUp, "given up: robots.txt unavailable: 503", 1},
+		{"budget.test", func(p string) {
+			w.Depth(p, 1, 0)
+			w.Host(p, func(h *schema.Host) { h.RunRequests = 500 })
+		}, survey.CoverBudget, "cut by budget (max-domain-requests = 500)", 1},
+		{"used.test", func(p string) {
+			w.Visit(p, nil)
+			w.Host(p, func(h *schema.Host) { h.RunRequests = 500 })
+		}, survey.CoverComplete, "complete", 0},
+		{"rest.test", func(p string) {
+			w.Depth(p, 1, 0)
+			w.Host(p, func(h *schema.Host) { h.Throttles = 2 })
+		}, survey.CoverSuspended, "suspended", 1},
+		{"slow.test", func(p string) {
+			w.Depth(p, 1, 0)
+			w.Host(p, func(h *schema.Host) { h.CrawlDelay = 1e12 })
+		}, survey.CoverSlow, "slowed by Crawl-delay (16m40s > max-crawl-delay = 5m0s)", 1},
+		{"wait.test", func(p string) { w.Depth(p, 1, 0) }, survey.CoverWaiting, "not finished", 1},
+		{"delay.test", func(p string) {
+			w.Depth(p, 1, 0)
+			w.Host(p, func(h *schema.Host) { h.CrawlDelay = 60e9 })
+		}, survey.CoverWaiting, "slowed by Crawl-delay (1m0s)", 1},
+		{"trap.test", func(p string) { w.Visit(p, nil); w.Depth("trap.test/a/a/a/a", 1, 0) }, survey.CoverTrap, "capped as a trap (max-repeated-segments = 3)", 1},
+		{"many.test", func(p string) {
+			w.Visit(p, nil)
+			w.Host(p, func(h *schema.Host) { h.Overflow = 7 })
+		}, survey.CoverTrap, "capped as a trap (7 URLs not recorded: max-urls-per-host = 100000)", 7},
+		{"block.test", func(p string) { w.Visit(p, blocked); w.Visit("block.test/2", nil) }, survey.CoverBlocked, "blocked (401, 403 or 429 on 1 of 2 pages)", 0},
+		{"login.test", func(p string) { w.Visit(p, nil); w.Visit("login.test/2", blocked); w.Visit("login.test/3", nil) }, survey.CoverComplete, "complete", 0},
+		{"deny.test", func(p string) { w.Visit(p, nil); w.Visit("deny.test/2", denied) }, survey.CoverDenied, "denied by robots.txt (1 of 2 pages)", 0},
+		{"far.test", func(p string) { w.Depth(p, 4, 0) }, survey.CoverNotVisited, "not visited", 0},
+	}
+	for _, tt := range tests {
+		tt.make(tt.host + "/")
+	}
+	s := w.Survey()
+	for _, tt := range tests {
+		r, err := s.Host(w.Store.HostOf(w.Page(tt.host + "/")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Cover != tt.cover || r.Coverage != tt.text || r.KnownMissing != tt.missing {
+			t.Errorf("%s: %d, %q, %d missing; want %d, %q, %d", tt.host, r.Cover, r.Coverage, r.KnownMissing, tt.cover, tt.text, tt.missing)
+		}
+	}
+	w.Change(func(r *schema.Run) { r.Pages = 100 })
+	r, err := w.Survey().Host(w.Store.HostOf(w.Page("wait.test/")))
+	if err != nil || r.Cover != survey.CoverBudget || r.Budget != "max-pages = 100" {
+		t.Errorf("after max-pages: %+v, %v", r, err)
+	}
+	states, hosts := 0, 0
+	err = s.EachHost(func(r *survey.HostReport) error {
+		hosts++
+		for _, n := range r.ByState {
+			states += n
+		}
+		return nil
+	})
+	counts, err2 := s.Counts()
+	if err != nil || err2 != nil || states != counts.Pages || hosts != s.HostCount() {
+		t.Errorf("%d pages in %d hosts; counted %d in %d; %v, %v", states, hosts, counts.Pages, s.HostCount(), err, err2)
+	}
+}

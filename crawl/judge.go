@@ -110,8 +110,12 @@ func judgeRedirect(o *Outcome) verdict {
 	return verdict{next: hop}
 }
 
-// judgeFailure classes a request that got no whole answer.
+// judgeFailure classes a request that got no whole answer. One that met a dead
+// connection is made once more, which is no retry.
 func judgeFailure(o *Outcome) verdict {
+	if next := o.again(); next != nil {
+		return verdict{next: next}
+	}
 	err := o.Error
 	switch o.Cause {
 	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.TLSTimeout, fetch.RefusedAddress:
@@ -139,6 +143,17 @@ func otherForm(o *Outcome, last verdict) verdict {
 		}
 	}
 	return last
+}
+
+// again returns the same step, if it met a connection that had died in the
+// meantime, and for the first time in its visit.
+func (o *Outcome) again() *Step {
+	if !o.Stale || o.Step.Visit.Repeated {
+		return nil
+	}
+	next := o.follow()
+	next.Visit.Repeated = true
+	return next
 }
 
 // follow returns the step as the start of the next one of the same visit.

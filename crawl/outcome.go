@@ -15,6 +15,7 @@ type Outcome struct {
 	Step      Step
 	Cause     fetch.Cause // why there is no answer; fetch.None: there is one
 	Error     string      // of Cause, sanitised
+	Stale     bool        // the connection had been kept from before, and died
 	Address   string      // IP address that was dialled or looked up; "": none, or exempt
 	Status    int         // 0: no answer
 	FirstByte time.Time   // of the answer, or the end of a failed try

@@ -47,6 +47,7 @@ type Progress struct {
 	Known     int           // forms known when the visit began
 	Reserved  []terrain.Cap // caps that the visit counts for
 	Unreached bool          // a form could not be reached
+	Repeated  bool          // a request that had met a dead connection
 	Hops      int           // alias hops, or robots redirects
 	Revisit   schema.Seq    // the visit whose answer makes this one conditional; 0: none
 }

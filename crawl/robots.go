@@ -176,6 +176,11 @@ func (t *turn) keepRobots(h *schema.Host, status int, text []byte, o *Outcome) e
 // robotsUnanswered follows SPEC 7: a host that can not be reached at all is
 // given up at once, silence is tried again.
 func (t *turn) robotsUnanswered(h *schema.Host, o *Outcome) error {
+	if next := o.again(); next != nil {
+		t.liveOf(h.ID).robots = true
+		t.liveOf(o.Step.Host).next = append(t.liveOf(o.Step.Host).next, *next)
+		return nil
+	}
 	if o.Cause.Connection() {
 		if form := otherAuthority(o.Step.URL); o.Step.For == o.Step.Host && !slices.Contains(o.Step.Visit.Asked, form) && !isLiteral(h.Name) {
 			next := o.follow()

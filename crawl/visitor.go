@@ -116,7 +116,7 @@ func (o *Outcome) fail(err error) {
 	o.Cause, o.Error = fetch.BadResponse, schema.Clean(err.Error(), 256)
 	var e *fetch.Error
 	if errors.As(err, &e) {
-		o.Cause = e.Cause
+		o.Cause, o.Stale = e.Cause, e.Stale
 	}
 }
 

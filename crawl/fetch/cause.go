@@ -54,6 +54,7 @@ type Error struct {
 	Op    string // "resolve", "connect", "read body"
 	URL   string
 	Err   error // never nil
+	Stale bool  // sent on a kept-alive connection that died without an answer
 }
 
 // Text of errors is cut to maxErrorText bytes, of which the URL takes at most maxErrorURL.

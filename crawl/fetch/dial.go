@@ -55,7 +55,15 @@ func (d *dialler) dialContext(ctx context.Context, _, addr string) (net.Conn, er
 	if err != nil {
 		return nil, err
 	}
-	return d.track(c)
+	if c, err = d.track(c); err == nil && !x.plain {
+		// The transport would go on shaking hands when nobody waits any more.
+		context.AfterFunc(x.ctx, func() {
+			if !x.shook() {
+				c.Close()
+			}
+		})
+	}
+	return c, err
 }
 
 func (d *dialler) connect(ctx context.Context, addr string, x *exchange) (net.Conn, error) {

@@ -32,17 +32,18 @@ type exchange struct {
 	ctx    context.Context // ends with the caller's, or when a limit is passed, which is then its cause
 	cancel context.CancelCauseFunc
 	route  route
+	plain  bool // http, without TLS
 	limits limits
 	wire   atomic.Int64 // bytes of body
 
 	mu        sync.Mutex
 	timer     *time.Timer
 	phase     phase
-	got       bool // a connection
-	sent      bool // the header, on that connection
-	reused    bool // that connection had served before
-	repeated  bool
+	got       bool  // a connection
+	sent      bool  // the header, on that connection
+	reused    bool  // that connection had served before
 	barred    bool  // from another connection
+	shaken    bool  // hands with the server
 	tunnelled bool  // the proxy, if any, has done its part
 	tlsErr    error // of the handshake
 	conn      net.Conn
@@ -210,7 +211,7 @@ func sever(c net.Conn) {
 func (x *exchange) response(raw *http.Response) *Response {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	res := &Response{Status: raw.StatusCode, Header: raw.Header, Proto: raw.Proto, FirstByte: x.first, Repeated: x.repeated}
+	res := &Response{Status: raw.StatusCode, Header: raw.Header, Proto: raw.Proto, FirstByte: x.first}
 	if res.FirstByte.IsZero() {
 		res.FirstByte = time.Now()
 	}

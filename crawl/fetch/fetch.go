@@ -19,12 +19,10 @@
 // nor a DNS answer that changes can pass it. Exceptions are Config.AllowPrivate,
 // a dial that Config.ConnectTo sends elsewhere, and the dial to the proxy.
 //
-// A request that dies on a kept-alive connection before the first byte of its
-// answer is sent once more on another connection: the server had almost surely
-// closed the idle one. [Response.Repeated] tells, since a server that read the
-// request and hung up has then been asked twice. Nothing else is sent twice:
-// what net/http would repeat beyond that (HTTP/2 streams refused again and
-// again) ends as [Reset].
+// Nothing is sent twice: a server that read a request and hung up would be asked
+// again at once. A request that dies on a kept-alive connection before the first
+// byte of its answer ends as [Reset] with [Error.Stale]: the server had almost
+// surely closed the idle connection, and asking once more, politely, is no retry.
 //
 // Nothing of a peer is trusted: [Error.Error] is clean, valid UTF-8 of at most
 // 256 bytes; a header field with a control character makes the answer a
@@ -91,7 +89,6 @@ type Response struct {
 	Remote    netip.AddrPort
 	Proto     string // "HTTP/1.1", "HTTP/2.0"
 	Sniffed   string // content type read off the body; empty if the server declared one
-	Repeated  bool   // sent a second time, after a kept-alive connection had died
 }
 
 // Do sends one request. The error is an [*Error]; the response stands beside it
@@ -107,6 +104,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 		return nil, c.fail(ctx, err, req.URL)
 	}
 	x := newExchange(ctx, way, c.limits)
+	x.plain = target.Scheme == "http"
 	defer x.end()
 	res, err := c.exchange(x, c.build(x.traced(), target, &req), &req)
 	if err != nil {

@@ -25,16 +25,15 @@ func (x *exchange) traced() context.Context {
 	})
 }
 
-// wantConn is called before each sending. It lets a request that died on a
-// kept-alive connection go out once more, and nothing else.
+// wantConn is called before each sending. It lets a request go out once: what the
+// transport would repeat ends here.
 func (x *exchange) wantConn(string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.sent && (!x.reused || x.repeated) {
+	if x.sent {
 		x.barred = true
-		x.cancel(&Error{Cause: Reset, Op: "send", Err: errors.New("the server ended the connection without an answer")})
+		x.cancel(&Error{Cause: Reset, Op: "send", Err: errors.New("the server ended the connection without an answer"), Stale: x.reused})
 	}
-	x.repeated = x.repeated || x.sent
 	x.got, x.sent = false, false
 }
 
@@ -81,10 +80,18 @@ func (x *exchange) handshake() {
 
 func (x *exchange) handshook(_ tls.ConnectionState, err error) {
 	x.mu.Lock()
+	x.shaken = x.shaken || err == nil
 	if !x.got {
 		x.tlsErr = err
 	}
 	x.mu.Unlock()
+}
+
+// shook reports whether a TLS handshake of the exchange was finished.
+func (x *exchange) shook() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.shaken
 }
 
 func (x *exchange) tunnel() {

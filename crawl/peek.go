@@ -25,7 +25,7 @@ type Peeked struct {
 	Host   string
 	Status int           // of the last answer; 0: there was none
 	Rules  *robots.Rules // nil: unavailable
-	Error  string        // why there was no answer; sanitised
+	Error  string        // why there was no answer, in a few words
 }
 
 // Peek asks hosts for their robots.txt, each once, a few at a time, and writes
@@ -58,7 +58,7 @@ func (s *settings) peek(ctx context.Context, host string) Peeked {
 			Accept: func(int, http.Header) int64 { return robots.MaxBytes },
 		})
 		if err != nil && !cutShort(err) {
-			p.Status, p.Error = 0, schema.Clean(err.Error(), 256)
+			p.Status, p.Error = 0, causeOf(err)
 			return p
 		}
 		p.Status = resp.Status
@@ -78,6 +78,15 @@ func (s *settings) peek(ctx context.Context, host string) Peeked {
 	}
 	p.Rules = robots.AllowAll()
 	return p
+}
+
+// causeOf says in a few words why there was no answer.
+func causeOf(err error) string {
+	var e *fetch.Error
+	if errors.As(err, &e) {
+		return e.Cause.String()
+	}
+	return schema.Clean(err.Error(), 256)
 }
 
 // cutShort reports a body that was read as far as its limit.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -153,7 +154,7 @@ func (a *app) tellDemo(ctx context.Context, dir, path string) error {
 	if err := demoTable(a, r.Survey); err != nil {
 		return err
 	}
-	run := "ripple"
+	run := self()
 	in := func(name string) string { return shown(filepath.Join(dir, name)) }
 	fmt.Fprintf(a.stdout, `
 Everything is in %s. Look around:
@@ -166,6 +167,17 @@ Then crawl what you care about:
   %[2]s init
 `, shown(dir), run, in("config.toml"), in("ripple.db"), in("summary.md"))
 	return nil
+}
+
+// self is how this program was called, as a person may type it again.
+func self() string {
+	if path, err := os.Executable(); err == nil && strings.Contains(path, string(filepath.Separator)+"go-build") {
+		return "go run ./cmd/ripple"
+	}
+	if _, err := exec.LookPath("ripple"); err == nil {
+		return "ripple"
+	}
+	return shown(os.Args[0])
 }
 
 // demoTable shows what was found of each host.

@@ -141,7 +141,7 @@ func showRobots(ctx context.Context, w io.Writer, cfg *config.Config, hosts []st
 func peekText(p *crawl.Peeked) string {
 	switch {
 	case p.Error != "" && p.Status == 0:
-		return "not asked: " + clean(p.Error, 120)
+		return "not asked (" + clean(p.Error, 120) + ")"
 	case p.Rules == nil:
 		return fmt.Sprintf("unavailable (%d): nothing is visited until it can be had", p.Status)
 	case p.Status < 200 || p.Status > 299:

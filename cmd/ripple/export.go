@@ -102,7 +102,7 @@ func (o *exportOptions) refuse(targets []target) error {
 	}
 	for _, t := range targets {
 		if err := t.format.refuse(t.path); err != nil {
-			return usage("%s", strings.Replace(err.Error(), "or name another file", "name another file, or use --force", 1))
+			return usage("%s", strings.Replace(err.Error(), " or name another file", ", name another file, or use --force", 1))
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func withRule(class, rule string) string {
 	if rule == "" {
 		return class
 	}
-	return class + " (" + clean(rule, 200) + ")"
+	return class + " (" + clean(strings.TrimPrefix(rule, class+" "), 200) + ")"
 }
 
 func printFacts(t table, p *inspectedPage) {

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+)
+
+// TestMain lets the test binary be ripple, for scripts and for tests that start it.
+func TestMain(m *testing.M) {
+	if os.Getenv("RIPPLE_TEST_MAIN") != "" {
+		main()
+	}
+	testscript.Main(m, map[string]func(){"ripple": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("NO_COLOR", "1")
+			env.Setenv("TMPDIR", env.Getenv("WORK"))
+			env.Setenv("XDG_RUNTIME_DIR", "")
+			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" {
+				return os.Getuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"web": scriptWeb, "exits": scriptExits, "files": scriptFiles, "hold": scriptHold, "awaits": scriptAwaits,
+		},
+	})
+}
+
+// scriptWeb serves a web until the script ends, and writes the configuration
+// that crawls it: web demo, or web small|slow [KEY=VALUE of [crawler]]...
+func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: web demo|small|slow [key=value...]")
+	}
+	web, err := webtest.New()
+	ts.Check(err)
+	ts.Defer(func() { web.Close() })
+	dir := ts.MkAbs(".")
+	ca, err := web.CAFile(dir)
+	ts.Check(err)
+	var text string
+	switch args[0] {
+	case "demo":
+		webtest.Demo(web)
+		text = webtest.DemoConfig(web.Addr(), ca, dir)
+	case "small", "slow":
+		smallWeb(web)
+		text = smallConfig(web.Addr(), args[0] == "slow", args[1:])
+	default:
+		ts.Fatalf("there is no web %q", args[0])
+	}
+	ts.Check(os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o644))
+}
+
+// smallWeb is a quality site of six pages, one of them forbidden, with a
+// neighbour, a tracker and a code forge.
+func smallWeb(web *webtest.Server) {
+	link := func(href, text string) string { return fmt.Sprintf("<a href=%q>%s</a>\n", href, text) }
+	a := web.Host("a.test")
+	a.Robots("User-agent: *\nDisallow: /private\n")
+	a.Page("/", "<title>Front \x1b[31mpage</title>"+link("/one", "One")+link("/two?utm_source=x", "Two")+link("/private", "Private")+
+		link("https://b.test/", "A neighbour")+link("https://t.track.test/pixel", "")+link("https://forge.test/me", "Code"))
+	a.Page("/one", "<title>One</title>"+link("/three", "Three")+link("/gone", "Gone"))
+	a.Page("/two", "<title>Two</title>"+link("/", "Home"))
+	a.Page("/three", "<title>Three</title>"+link("https://b.test/deep", "Deep"))
+	a.Page("/private", "<title>Private</title>")
+	b := web.Host("b.test")
+	b.Page("/", "<title>Neighbour</title>"+link("/deep", "Deep"))
+	b.Page("/deep", "<title>Deep</title>")
+}
+
+func smallConfig(addr string, slow bool, keys []string) string {
+	gap := 100
+	if slow {
+		gap = 60_000
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "[crawler]\nmax-depth = 2\nminimum-time-on-page = %d\nhead-check = \"never\"\nsitemaps = \"off\"\n", gap)
+	for _, key := range keys {
+		b.WriteString(strings.Replace(key, "=", " = ", 1) + "\n")
+	}
+	fmt.Fprintf(&b, `
+[user-agent]
+crawler-name = "Test"
+contact-url = "https://a.test/bot"
+
+[state]
+path = "./ripple.bolt"
+
+[output]
+database-path = "./out.db"
+summary-path = "./out.md"
+
+[monitor]
+report-path = "./out.json"
+
+[network]
+ca-file = "./webtest-ca.pem"
+connect-to = {"*.test" = %q}
+
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+
+[[blacklist]]
+domain = "*.track.test"
+
+[[stub]]
+domain = "forge.test"
+`, addr)
+	return b.String()
+}
+
+// scriptExits runs a command that must end with an exit code.
+func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE command...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("%s ended with %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+// scriptFiles checks that the folder holds just these names.
+func scriptFiles(ts *testscript.TestScript, neg bool, args []string) {
+	entries, err := os.ReadDir(ts.MkAbs("."))
+	ts.Check(err)
+	var got []string
+	for _, e := range entries {
+		if e.Name() != ".tmp" && e.Name() != "tmp" {
+			got = append(got, e.Name())
+		}
+	}
+	slices.Sort(args)
+	if slices.Equal(got, args) == neg {
+		ts.Fatalf("the folder holds %s", strings.Join(got, " "))
+	}
+}
+
+// scriptHold holds the lock of a state file, which is made if it is missing.
+func scriptHold(ts *testscript.TestScript, neg bool, args []string) {
+	store, err := kv.Open(ts.MkAbs(args[0]), kv.Options{})
+	ts.Check(err)
+	ts.Defer(func() { store.Close() })
+}
+
+// scriptAwaits waits until a file is there, or is gone.
+func scriptAwaits(ts *testscript.TestScript, neg bool, args []string) {
+	for range 1000 {
+		if _, err := os.Stat(ts.MkAbs(args[0])); (err == nil) != neg {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("waited for %s in vain", args[0])
+}

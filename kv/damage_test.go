@@ -126,9 +126,11 @@ func sufferDamage(t *testing.T, dir string) {
 	fmt.Sscan(os.Getenv("KV_DAMAGE_COUNT"), &mutants)
 	path := filepath.Join(dir, "mutant")
 	want := digest(t, filepath.Join(dir, "raw"))
+	base := uint64(7)
+	fmt.Sscan(os.Getenv("KV_DAMAGE_SEED"), &base)
 	opened, read, found := 0, 0, 0
 	for seed := range mutants {
-		mutant, stale := mutate(rand.New(rand.NewPCG(7, uint64(seed))), raw)
+		mutant, stale := mutate(rand.New(rand.NewPCG(base, uint64(seed))), raw)
 		if err := os.WriteFile(path, mutant, 0o600); err != nil {
 			t.Fatal(err)
 		}

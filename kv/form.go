@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/schema"
@@ -10,6 +12,135 @@ import (
 const maxForms = 4
 
 const scheme = "https://"
+
+// AddForm records a form of a URL, given its identity, and reports whether the
+// forms that [Tx.Forms] returns have changed.
+func (tx *Tx) AddForm(id schema.ID, norm, form string) (bool, error) {
+	if err := errors.Join(tx.change(), tx.known(id)); err != nil {
+		return false, err
+	}
+	shape := shapeOf(norm, form)
+	known := tx.s.Shapes(id)
+	if shape != schema.ShapeOther && known&shape != 0 {
+		return false, nil
+	}
+	if known|shape < schema.ShapeOther { // at most four, all derived
+		tx.addShape(id, shape)
+		return true, nil
+	}
+	before, err := tx.forms(id, norm)
+	if err != nil {
+		return false, err
+	}
+	if shape != schema.ShapeOther {
+		tx.addShape(id, shape)
+	} else if err := tx.addOther(id, form); err != nil {
+		return false, err
+	}
+	after, err := tx.forms(id, norm)
+	return !slices.Equal(before, after), err
+}
+
+func (tx *Tx) addShape(id schema.ID, shape schema.Shape) {
+	mark := tx.s.mark.at(id)
+	if mark&uint8(shape) != 0 {
+		return
+	}
+	tx.s.mark.set(id, mark|uint8(shape))
+	if id < tx.firstURL() {
+		tx.shapes = append(tx.shapes, id)
+	}
+}
+
+// addOther stores a form that cannot be derived, if it is among the first four of those.
+func (tx *Tx) addOther(id schema.ID, form string) error {
+	others, err := tx.otherForms(id)
+	if err != nil {
+		return err
+	}
+	at, found := slices.BinarySearch(others, form)
+	if found || at == maxForms {
+		return nil
+	}
+	others = slices.Insert(others, at, form)
+	w := tx.fields()
+	w.uint(uint64(min(len(others), maxForms)))
+	for _, text := range others[:min(len(others), maxForms)] {
+		w.string(text)
+	}
+	tx.addShape(id, schema.ShapeOther)
+	return tx.put(bForms, key64(uint64(id)), w)
+}
+
+func (tx *Tx) otherForms(id schema.ID) ([]string, error) {
+	if tx.s.Shapes(id)&schema.ShapeOther == 0 {
+		return nil, nil
+	}
+	key := key64(uint64(id))
+	r, err := tx.get(bForms, key)
+	if err != nil {
+		return nil, missing(err, bForms, key)
+	}
+	forms := decodeForms(&r)
+	if r.bad {
+		return nil, damaged(bForms, key, "cannot be decoded")
+	}
+	return forms, nil
+}
+
+func decodeForms(r *reader) []string {
+	var forms []string
+	for range r.narrow(maxForms) {
+		forms = append(forms, r.string())
+	}
+	return forms
+}
+
+// Forms returns the first four in byte order of all forms of a URL that were
+// ever added.
+func (tx *Tx) Forms(id schema.ID) ([]string, error) {
+	norm, err := tx.Norm(id)
+	if err != nil {
+		return nil, err
+	}
+	return tx.forms(id, norm)
+}
+
+func (tx *Tx) forms(id schema.ID, norm string) ([]string, error) {
+	forms, err := tx.otherForms(id)
+	if err != nil {
+		return nil, err
+	}
+	for shape := schema.ShapePlain; shape < schema.ShapeOther; shape <<= 1 {
+		if tx.s.Shapes(id)&shape != 0 {
+			forms = append(forms, formOf(norm, shape))
+		}
+	}
+	slices.Sort(forms)
+	return forms[:min(len(forms), maxForms)], nil
+}
+
+// flushShapes writes the shapes of older URLs that were added to.
+func (tx *Tx) flushShapes() error {
+	slices.Sort(tx.shapes)
+	p := packing{tx: tx, bucket: bShapes}
+	before := uint64(0)
+	for _, id := range slices.Compact(tx.shapes) {
+		item, err := p.add(uint64(id))
+		if err != nil {
+			return err
+		}
+		if p.fresh() {
+			before = uint64(id)
+		}
+		item.uint(uint64(id) - before)
+		item.byte(byte(tx.s.Shapes(id)))
+		before = uint64(id)
+	}
+	err := p.end()
+	tx.s.state.shapes += uint64(p.part)
+	return err
+}
 
 // shapeOf returns how a form is derived from the identity of its URL.
 func shapeOf(norm, form string) schema.Shape {

@@ -11,12 +11,8 @@ import (
 // valueFormat is the first byte of every value.
 const valueFormat = 1
 
-// partSize is the size at which a packed value is split, and arenaSize that of
-// the blocks that hold the values of a commit until it is written.
-const (
-	partSize  = 256 << 10
-	arenaSize = 1 << 20
-)
+// partSize is the size at which a packed value is split.
+const partSize = 256 << 10
 
 // A bucket is one of the named buckets of the file.
 type bucket uint8
@@ -90,40 +86,6 @@ func (s *sealer) open(b bucket, key, value []byte) ([]byte, error) {
 
 func damaged(b bucket, key []byte, problem string) error {
 	return fmt.Errorf("%w: %s %x: %s", ErrDamaged, b, key, problem)
-}
-
-// An arena holds the values of one commit. bbolt refers to them until it has
-// written them; reset may follow only then.
-type arena struct {
-	blocks [][]byte
-	block  int
-}
-
-func (a *arena) reset() {
-	if len(a.blocks) > 4 {
-		a.blocks = a.blocks[:4:4]
-	}
-	for i := range a.blocks {
-		a.blocks[i] = a.blocks[i][:0]
-	}
-	a.block = 0
-}
-
-// take returns room for n bytes.
-func (a *arena) take(n int) []byte {
-	if n > arenaSize/4 {
-		return make([]byte, 0, n)
-	}
-	for a.block < len(a.blocks) && cap(a.blocks[a.block])-len(a.blocks[a.block]) < n {
-		a.block++
-	}
-	if a.block == len(a.blocks) {
-		a.blocks = append(a.blocks, make([]byte, 0, arenaSize))
-	}
-	block := a.blocks[a.block]
-	at := len(block)
-	a.blocks[a.block] = block[:at+n]
-	return block[at : at : at+n]
 }
 
 // bucket returns an open bucket of the transaction.

@@ -38,9 +38,9 @@ type Store struct {
 	readOnly bool
 	cause    error // why it is closed; nil: open
 	closed   atomic.Bool
-	busy     bool  // inside a transaction
-	abandon  bool  // a transaction could not be ended: its locks are never released
-	whole    bool  // look through all pages on opening
+	busy     bool // inside a transaction
+	abandon  bool // a transaction could not be ended: its locks are never released
+	whole    bool // look through all pages on opening
 	pages    *pages
 
 	seal    sealer

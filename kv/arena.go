@@ -1,0 +1,38 @@
+package kv
+
+// arenaSize is the size of the blocks of an arena.
+const arenaSize = 1 << 20
+
+// An arena holds the values of one commit. bbolt refers to them until it has
+// written them; reset may follow only then.
+type arena struct {
+	blocks [][]byte
+	block  int
+}
+
+func (a *arena) reset() {
+	if len(a.blocks) > 4 {
+		a.blocks = a.blocks[:4:4]
+	}
+	for i := range a.blocks {
+		a.blocks[i] = a.blocks[i][:0]
+	}
+	a.block = 0
+}
+
+// take returns room for n bytes.
+func (a *arena) take(n int) []byte {
+	if n > arenaSize/4 {
+		return make([]byte, 0, n)
+	}
+	for a.block < len(a.blocks) && cap(a.blocks[a.block])-len(a.blocks[a.block]) < n {
+		a.block++
+	}
+	if a.block == len(a.blocks) {
+		a.blocks = append(a.blocks, make([]byte, 0, arenaSize))
+	}
+	block := a.blocks[a.block]
+	at := len(block)
+	a.blocks[a.block] = block[:at+n]
+	return block[at : at : at+n]
+}

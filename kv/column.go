@@ -1,0 +1,30 @@
+package kv
+
+import "github.com/sumi-ripple/ripple/schema"
+
+// A column holds one value for every id from 1 on, in blocks that never move.
+type column[T any] struct{ blocks [][]T }
+
+const blockSize = 1 << 13
+
+// at returns the value of an id, the zero value for one that has none.
+func (c *column[T]) at(id schema.ID) T {
+	if b := int(id / blockSize); b < len(c.blocks) {
+		return c.blocks[b][id%blockSize]
+	}
+	var none T
+	return none
+}
+
+func (c *column[T]) set(id schema.ID, v T) {
+	for int(id/blockSize) >= len(c.blocks) {
+		c.blocks = append(c.blocks, make([]T, blockSize))
+	}
+	c.blocks[id/blockSize][id%blockSize] = v
+}
+
+func (c *column[T]) clear() {
+	for _, block := range c.blocks {
+		clear(block)
+	}
+}

@@ -19,11 +19,16 @@ const (
 // links, then by target, with the first and the last run that saw the link. An
 // error of f ends it.
 func (s *Survey) EachLink(f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
+	return s.EachLinkOf(s.run.ID, f)
+}
+
+// EachLinkOf is EachLink for the links that stood when a run ended.
+func (s *Survey) EachLinkOf(run schema.RunID, f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
 	return s.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) <= s.store.URLs(); {
 			var block []linking
 			var err error
-			if block, id, err = s.nextBlock(tx, id); err != nil {
+			if block, id, err = s.nextBlock(tx, id, run); err != nil {
 				return err
 			}
 			for _, l := range block {
@@ -46,18 +51,21 @@ type linking struct {
 	last  schema.RunID
 }
 
-// nextBlock reads the links of some pages from an id on, and returns the id after
-// the last of them.
-func (s *Survey) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error) {
+// nextBlock reads the links that stood after a run on some pages from an id on, and
+// returns the id after the last of them.
+func (s *Survey) nextBlock(tx *kv.Tx, id schema.ID, run schema.RunID) ([]linking, schema.ID, error) {
 	var block []linking
 	links := 0
 	for ; int(id) <= s.store.URLs() && links < blockLinks && len(block) < blockPages; id++ {
 		if s.store.Latest(id) == 0 || s.store.Kind(id) != schema.KindPage {
 			continue
 		}
-		l, err := s.linking(tx, id)
+		l, ok, err := s.linking(tx, id, run)
 		if err != nil {
 			return nil, 0, err
+		}
+		if !ok {
+			continue
 		}
 		if n := len(l.visit.Links); n > 0 {
 			links += n
@@ -77,24 +85,28 @@ func (s *Survey) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error
 	return block, id, nil
 }
 
-// linking reads the visit that holds the links of a page, without anchors.
-func (s *Survey) linking(tx *kv.Tx, id schema.ID) (linking, error) {
+// linking reads the visit that held the links of a page when a run ended, without
+// anchors; false: the page was not visited until then.
+func (s *Survey) linking(tx *kv.Tx, id schema.ID, run schema.RunID) (linking, bool, error) {
 	v, err := tx.Visit(s.store.Latest(id))
-	if err != nil {
-		return linking{}, err
+	for err == nil && v.Run > run && v.Prev != 0 {
+		v, err = tx.Visit(v.Prev)
+	}
+	if err != nil || v.Run > run {
+		return linking{}, false, err
 	}
 	l := linking{page: id, visit: v, last: v.Run}
 	prev := v.Prev
 	if v.Stand != 0 {
 		if l.visit, err = tx.Visit(v.Stand); err != nil {
-			return l, err
+			return l, false, err
 		}
 	}
 	l.first = make([]schema.RunID, len(l.visit.Links))
 	for i := range l.first {
 		l.first[i] = l.visit.Run
 	}
-	return l, s.lookBack(tx, &l, prev)
+	return l, true, s.lookBack(tx, &l, prev)
 }
 
 // lookBack finds the first run that saw each link of a page, in the visits from

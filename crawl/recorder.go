@@ -30,6 +30,7 @@ type recorder struct {
 	started time.Time     // of the process; no host is asked before its delay has passed since
 	known   schema.HostID // hosts above it were not known before this process
 	ticked  time.Time     // until when the run's time is counted
+	most    int           // outcomes in a commit
 
 	live          map[schema.HostID]*liveHost
 	classes       []hostFacts // by host id
@@ -42,7 +43,7 @@ type recorder struct {
 func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(Event)) *recorder {
 	now := time.Now()
 	return &recorder{
-		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now, known: schema.HostID(store.Hosts()),
+		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now, most: maxBatch, known: schema.HostID(store.Hosts()),
 		live: map[schema.HostID]*liveHost{}, parsed: map[schema.HostID]*robots.Rules{},
 		seeds: map[schema.ID]bool{}, reserved: map[terrain.Cap]int{},
 	}
@@ -50,6 +51,7 @@ func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(
 
 // A batch is what a commit is made of.
 type batch struct {
+	most     int // outcomes
 	outcomes []Outcome
 	wakes    []Wake
 	size     int
@@ -88,7 +90,7 @@ func (b *batch) by(t time.Time) {
 }
 
 func (b *batch) full() bool {
-	return len(b.outcomes) >= maxBatch || len(b.wakes) >= maxBatch || b.size >= maxBatchBytes
+	return len(b.outcomes) >= b.most || len(b.wakes) >= maxBatch || b.size >= maxBatchBytes
 }
 
 // drain takes what has come in the meantime.
@@ -123,7 +125,7 @@ func (r *recorder) loop(ring context.Context, outcomes <-chan Outcome, wakes <-c
 	defer close(effects)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	b := &batch{}
+	b := &batch{most: r.most}
 	for outcomes != nil {
 		var clock <-chan time.Time
 		if !b.due.IsZero() {
@@ -155,7 +157,7 @@ func (r *recorder) loop(ring context.Context, outcomes <-chan Outcome, wakes <-c
 			if err := r.commit(ring, b, effects); err != nil {
 				return err
 			}
-			b = &batch{linger: min(time.Since(begun), maxLinger)}
+			b = &batch{most: r.most, linger: min(time.Since(begun), maxLinger)}
 		}
 	}
 	return nil

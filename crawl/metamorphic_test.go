@@ -1,0 +1,167 @@
+package crawl
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const metamorphicConfig = `
+[crawler]
+max-depth = 3
+max-concurrent-pages-open = %d
+minimum-time-on-page = 100
+head-check = "auto"
+[politeness]
+minimum-time-per-address = "0s"
+[user-agent]
+crawler-name = "T"
+[[quality]]
+domain = "h0.gen.test"
+seeds = ["https://h0.gen.test/"]
+[[quality]]
+domain = "h1.gen.test"
+seeds = ["https://h1.gen.test/"]
+[[stub]]
+domain = "h2.gen.test"
+`
+
+// TestOneDigest crawls one web with few and many workers, small and large commits,
+// with and without kills, and answers that come in another order each time: there
+// is one map.
+func TestOneDigest(t *testing.T) {
+	orders := 1
+	if os.Getenv("RIPPLE_PROOF") == "full" {
+		orders = 4
+	}
+	seed := uint64(time.Now().UnixNano())
+	server, err := webtest.New(webtest.WithoutLog())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	web := server.Generate(seed, webtest.GenConfig{Hosts: 12, Pages: 10, Links: 8, Leave: 0.4, Redirects: 0.15, Dead: 0.05})
+	digests, crawls := map[string]string{}, 0
+	for _, workers := range []int{1, 4, 32} {
+		for _, most := range []int{1, 50} {
+			for _, kills := range []int{0, 4} {
+				for order := range orders {
+					name := fmt.Sprintf("%d workers, %d a commit, %d kills, order %d", workers, most, kills, order)
+					r := rand.New(rand.NewPCG(seed, uint64(crawls)))
+					synctest.Test(t, func(t *testing.T) { digests[crawlShuffled(t, web, r, workers, most, kills)] = name })
+					crawls++
+				}
+			}
+		}
+	}
+	if len(digests) != 1 {
+		t.Errorf("seed %d: %d different maps: %v", seed, len(digests), digests)
+	}
+	t.Logf("seed %d: %d crawls, %d digest", seed, crawls, len(digests))
+}
+
+func crawlShuffled(t *testing.T, web *webtest.Web, r *rand.Rand, workers, most, kills int) string {
+	s := newPaperServers(t)
+	delays := rand.New(rand.NewPCG(r.Uint64(), 0))
+	s.other = func(q question) reply {
+		s.mu.Lock()
+		wait := time.Duration(delays.IntN(400)) * time.Millisecond
+		s.mu.Unlock()
+		answer := generated(web, q)
+		answer.wait = wait
+		return answer
+	}
+	cfg, _, err := config.Parse(fmt.Appendf(nil, metamorphicConfig, workers), t.TempDir(), os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range kills {
+		s.crawlWith(cfg, most, time.Duration(200+r.IntN(2500))*time.Millisecond)
+	}
+	s.crawlWith(cfg, most, 0)
+	return s.digest()
+}
+
+// generated answers as the web would.
+func generated(web *webtest.Web, q question) reply {
+	url := "https://" + q.host + q.path
+	if q.path == "/robots.txt" {
+		return reply{status: http.StatusNotFound}
+	}
+	if to, ok := web.Redirect(url); ok {
+		return reply{status: http.StatusMovedPermanently, header: http.Header{"Location": {to}}}
+	}
+	if status := web.Status(url); status != http.StatusOK {
+		return reply{status: status}
+	}
+	var b strings.Builder
+	for i, to := range web.Links(url) {
+		fmt.Fprintf(&b, "<a href=%q>link %d</a>", to, i)
+	}
+	return reply{status: http.StatusOK, body: b.String()}
+}
+
+// crawlWith is [paperServers.crawl] with commits of a given size.
+func (s *paperServers) crawlWith(cfg *config.Config, most int, kill time.Duration) {
+	s.t.Helper()
+	set, err := newSettings(cfg)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer set.client.Close()
+	store, err := kv.Open(s.path, kv.Options{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer store.Close()
+	rec := newRecorder(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
+	rec.most = most
+	if _, err := rec.begin(); err != nil {
+		s.t.Fatal(err)
+	}
+	if err = s.ring(rec, kill); err == nil {
+		err = rec.end(true, rec.completion())
+	} else if kill > 0 {
+		err = nil
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// digest verifies the store, then returns the digest of its map.
+func (s *paperServers) digest() string {
+	s.t.Helper()
+	if err := kv.Check(s.path, func(problem string) { s.t.Error(problem) }); err != nil {
+		s.t.Fatal(err)
+	}
+	store, err := kv.Open(s.path, kv.Options{ReadOnly: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer store.Close()
+	sv, err := survey.New(store)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := sv.Check(func(problem string) { s.t.Error(problem) }); err != nil {
+		s.t.Fatal(err)
+	}
+	digest, err := sv.Digest()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return digest
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,14 +56,14 @@ func TestSignals(t *testing.T) {
 				t.Fatal(err)
 			}
 			if code := c.wait(); code != tt.code {
-				t.Errorf("exit code %d, want %d\n%s", code, tt.code, c.told.String())
+				t.Errorf("exit code %d, want %d\n%s", code, tt.code, c.told())
 			}
-			lines := strings.Split(strings.TrimSpace(c.told.String()), "\n")
+			lines := strings.Split(strings.TrimSpace(c.told()), "\n")
 			if last := lines[len(lines)-1]; !strings.Contains(last, "ripple export --config ") {
 				t.Errorf("the last line is %q; want how to export", last)
 			}
-			if !strings.Contains(c.told.String(), tt.reason) {
-				t.Errorf("%q is not in:\n%s", tt.reason, c.told.String())
+			if !strings.Contains(c.told(), tt.reason) {
+				t.Errorf("%q is not in:\n%s", tt.reason, c.told())
 			}
 		})
 	}
@@ -72,11 +71,10 @@ func TestSignals(t *testing.T) {
 
 // A started crawl waits a minute between the requests to its one host.
 type started struct {
-	t     *testing.T
-	cmd   *exec.Cmd
-	told  *bytes.Buffer
-	state string
-	path  string
+	t    *testing.T
+	cmd  *exec.Cmd
+	dir  string
+	path string // of its configuration
 }
 
 func startCrawl(t *testing.T) *started {
@@ -86,24 +84,51 @@ func startCrawl(t *testing.T) *started {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	c := &started{t: t, told: &bytes.Buffer{}, state: filepath.Join(dir, "ripple.bolt"), path: writeConfig(t, newWeb(t), dir, true)}
+	c := &started{t: t, dir: dir, path: writeConfig(t, newWeb(t), dir, true)}
+	told, err := os.Create(filepath.Join(dir, "told"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer told.Close()
 	c.cmd = exec.Command(os.Args[0], "crawl", c.path)
 	c.cmd.Env = append(os.Environ(), "RIPPLE_TEST_MAIN=1")
-	c.cmd.Stderr = c.told
+	c.cmd.Stderr = told
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.cmd.Process.Kill() })
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	for st := (crawlStatus{}); st.Requests == 0; { // the first page is there, the next one waits
-		if ctx.Err() != nil {
-			t.Fatalf("the crawl does not begin:\n%s", c.told.String())
-		}
-		_ = control.Ask(ctx, c.state, "status", &st)
-		time.Sleep(10 * time.Millisecond)
-	}
+	c.await("to begin", func() bool { return c.status().Requests > 0 }) // robots.txt is there, the first page waits
 	return c
+}
+
+// await waits until something holds.
+func (c *started) await(what string, holds func() bool) {
+	c.t.Helper()
+	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			c.t.Fatalf("waited in vain for the crawl %s:\n%s", what, c.told())
+		}
+	}
+}
+
+func (c *started) awaitTold(text string) {
+	c.t.Helper()
+	c.await("to say "+text, func() bool { return strings.Contains(c.told(), text) })
+}
+
+// status is what the crawl says of itself; zero while it cannot be asked.
+func (c *started) status() (st crawlStatus) {
+	_ = control.Ask(c.t.Context(), filepath.Join(c.dir, "ripple.bolt"), "status", &st)
+	return st
+}
+
+// told is what the crawl has written to stderr.
+func (c *started) told() string {
+	text, err := os.ReadFile(filepath.Join(c.dir, "told"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(text)
 }
 
 // wait returns the exit code.

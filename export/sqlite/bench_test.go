@@ -106,7 +106,7 @@ func pageURL(i int) string { return fmt.Sprintf("h%d.a.test/section/page-%d", i%
 // web is a terrain of visited pages with links to others.
 func web(b *testing.B, pages, links int) *surveytest.World {
 	w := surveytest.New(b, "[user-agent]\ncrawler-name = \"Test\"\n[[quality]]\ndomain = \"*.a.test\"\nseeds = [\"https://a.test/\"]\n")
-	const batch = 2000
+	const batch = 250
 	w.Update(func(tx *kv.Tx) error {
 		for i := range 100 {
 			if _, err := tx.AddHost(fmt.Sprintf("h%d.a.test", i)); err != nil {

@@ -1,9 +1,6 @@
 package survey
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -78,68 +75,6 @@ func (s *Survey) asksNofollow(tx *kv.Tx, seq schema.Seq) (bool, error) {
 // links returns the positions of a page's links.
 func (g *graph) links(id schema.ID) (from, to uint32) { return g.start[id], g.start[id+1] }
 
-// A Hop is one page of a path and the link that leads to it.
-type Hop struct {
-	ID   schema.ID
-	URL  string
-	Link schema.Link // from the page before; zero for the first
-}
-
-// Path returns a shortest way along links that carry depth, from a page of an
-// origin to a page; nil where there is none within max-depth + 1. Of several ways
-// it is the one over the pages that were met first.
-func (s *Survey) Path(id schema.ID, origin int) ([]Hop, error) {
-	g, err := s.readGraph(false)
-	if err != nil {
-		return nil, err
-	}
-	own, err := s.ownPages(s.inRun)
-	if err != nil {
-		return nil, err
-	}
-	w := newWalk(g, own, s.cfg.Crawler.MaxDepth+1)
-	w.origins = func(h schema.HostID) []int {
-		if slices.Contains(own.origins[h], origin) {
-			return []int{0}
-		}
-		return nil
-	}
-	w.parent = make([]schema.ID, s.store.URLs()+1)
-	w.run(0)
-	if w.seen[id] == 0 {
-		return nil, nil
-	}
-	var ids []schema.ID
-	for at := id; at != 0; at = w.parent[at] {
-		ids = append(ids, at)
-	}
-	slices.Reverse(ids)
-	return s.hops(ids)
-}
-
-func (s *Survey) hops(ids []schema.ID) ([]Hop, error) {
-	hops := make([]Hop, len(ids))
-	err := s.view(func(tx *kv.Tx) error {
-		for i, id := range ids {
-			norm, err := tx.Norm(id)
-			if err != nil {
-				return err
-			}
-			hops[i] = Hop{ID: id, URL: norm}
-			if i == 0 {
-				continue
-			}
-			v, err := s.anchored(tx, ids[i-1])
-			if err != nil {
-				return err
-			}
-			hops[i].Link, _ = linkTo(v.Links, id)
-		}
-		return nil
-	})
-	return hops, err
-}
-
 // members are the pages that belong to a terrain, with the origins of each host.
 type members struct {
 	hostOf  func(schema.ID) schema.HostID
@@ -163,5 +98,3 @@ func (s *Survey) ownPages(in func(schema.ID) bool) (*members, error) {
 	}
 	return m, err
 }
-
-func byID(a, b schema.ID) int { return cmp.Compare(a, b) }

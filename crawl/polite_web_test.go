@@ -216,7 +216,6 @@ func (w *politeWeb) broken() {
 		"quiet.test": webtest.Silence, "hangup.test": webtest.CloseAtOnce, "rst.test": webtest.Reset, "half.test": webtest.Truncated, "odd.test": webtest.Garbage,
 	} {
 		h := w.add(name, promise{})
-		h.Page("/1", "x").Fault(fault)
 		h.Page("/2", "x").Fault(fault)
 	}
 }

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const envMutants = "RIPPLE_TEST_MUTANTS" // folder, seed, first and last mutant
+
+// mutate damages the used part of a copy of a state file in one of the ways that
+// disks and people do.
+func mutate(r *rand.Rand, raw []byte) []byte {
+	const page = 4096
+	raw = bytes.Clone(raw)
+	at := func() int { return r.IntN(len(raw)/page) * page }
+	switch r.IntN(6) {
+	case 0:
+		raw[r.IntN(len(raw))] ^= 1 << r.IntN(8)
+	case 1:
+		for range 1 + r.IntN(40) {
+			raw[r.IntN(len(raw))] ^= 1 << r.IntN(8)
+		}
+	case 2:
+		clear(raw[at():][:page])
+	case 3:
+		a, b := at(), at()
+		for i := range page {
+			raw[a+i], raw[b+i] = raw[b+i], raw[a+i]
+		}
+	case 4:
+		raw = raw[:r.IntN(len(raw))]
+	case 5:
+		raw[at()+r.IntN(64)] = byte(r.Uint32())
+	}
+	return raw
+}
+
+// TestMutants verifies, crawls and exports damaged state files, in child processes
+// that count as dead if they end by a signal or a panic, and as hanging after ten
+// seconds with one file.
+func TestMutants(t *testing.T) {
+	if os.Getenv(envMutants) != "" {
+		sufferMutants(t)
+		return
+	}
+	mutants := 100
+	if os.Getenv("RIPPLE_PROOF") == "full" {
+		mutants = 2000
+	}
+	seed := uint64(time.Now().UnixNano())
+	dir := filepath.Dir(crawledFor(t, seed, 500*time.Millisecond))
+	deaths, lines := 0, ""
+	for next := 0; next < mutants && deaths < 20; {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestMutants$", "-test.timeout=60m")
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %d", envMutants, dir, seed, next, mutants))
+		out, err := cmd.CombinedOutput()
+		begun, _ := os.ReadFile(filepath.Join(dir, "begun"))
+		last, _ := strconv.Atoi(string(begun))
+		next = last + 1
+		if err != nil {
+			deaths++
+			t.Errorf("seed %d: mutant %d: %v\n%.4000s", seed, last, err, out)
+		}
+		for line := range strings.Lines(string(out)) {
+			if strings.HasPrefix(line, "mutants ") {
+				lines = strings.TrimSpace(line)
+			}
+		}
+	}
+	t.Logf("seed %d: %d mutants, %d deaths or hangs; %s", seed, mutants, deaths, lines)
+}
+
+func sufferMutants(t *testing.T) {
+	var dir string
+	var seed uint64
+	var first, end int
+	if _, err := fmt.Sscan(os.Getenv(envMutants), &dir, &seed, &first, &end); err != nil {
+		t.Fatal(err)
+	}
+	raw := used(t, filepath.Join(dir, "state.bolt"))
+	cfg, _, err := config.Load(filepath.Join(dir, "config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, walked, exported := 0, 0, 0
+	for i := first; i < end; i++ {
+		if err := os.WriteFile(filepath.Join(dir, "begun"), []byte(strconv.Itoa(i)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		hang := time.AfterFunc(10*time.Second, func() { panic(fmt.Sprintf("mutant %d hangs", i)) })
+		path := filepath.Join(dir, "mutant")
+		if err := os.WriteFile(path, mutate(rand.New(rand.NewPCG(seed, uint64(i))), raw), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var report bytes.Buffer
+		if err := checkFile(&report, path, true); err != nil {
+			t.Errorf("mutant %d: check: %v", i, err)
+		}
+		if strings.Contains(report.String(), "Problem") || strings.Contains(report.String(), "Refused") {
+			found++
+		}
+		if crawlMutant(path, cfg) == nil {
+			walked++
+		}
+		if exportMutant(path, filepath.Join(dir, "mutant.db")) == nil {
+			exported++
+		}
+		hang.Stop()
+	}
+	fmt.Printf("mutants from %d on: damage found in %d, %d crawled, %d exported\n", first, found, walked, exported)
+}
+
+// used returns the bytes of a state file as far as pages were ever written.
+func used(t testing.TB, path string) []byte {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size int64
+	err = db.View(func(tx *bbolt.Tx) error { size = tx.Size(); return nil })
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw[:size]
+}
+
+// crawlMutant goes on with a damaged state for a moment: the next run begins, or
+// the present one goes on.
+func crawlMutant(path string, cfg *config.Config) error {
+	store, err := kv.Open(path, kv.Options{})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 130*time.Millisecond)
+	defer cancel()
+	_, err = c.Run(ctx)
+	return err
+}
+
+func exportMutant(path, to string) error {
+	defer os.Remove(to)
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	s, err := survey.New(store)
+	if err != nil {
+		return err
+	}
+	for _, f := range formats() {
+		err = errors.Join(err, f.write(context.Background(), to, s, exportOptions{force: true}))
+		os.Remove(to)
+	}
+	return err
+}
+
+// TestEveryFlipIsFound flips a bit of each of many values of a real crawl: the
+// check must tell every one.
+func TestEveryFlipIsFound(t *testing.T) {
+	flips := 150
+	if os.Getenv("RIPPLE_PROOF") == "full" {
+		flips = 2000
+	}
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 0))
+	state := filepath.Join(filepath.Dir(crawled(t, seed)), "state.bolt")
+	raw := used(t, state)
+	type record struct{ bucket, key, value []byte }
+	var records []record
+	db, err := bbolt.Open(state, 0o600, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+			return b.ForEach(func(k, v []byte) error {
+				records = append(records, record{bytes.Clone(name), bytes.Clone(k), bytes.Clone(v)})
+				return nil
+			})
+		})
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	missed := 0
+	for range flips {
+		rec := records[r.IntN(len(records))]
+		value := bytes.Clone(rec.value)
+		value[r.IntN(len(value))] ^= 1 << r.IntN(8)
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(rec.bucket).Put(rec.key, value) })
+		if err = errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		if err := kv.Check(path, func(string) { found = true }); err == nil && !found {
+			missed++
+			t.Errorf("%s %x: a flipped bit was not found", rec.bucket, rec.key)
+		}
+	}
+	t.Logf("seed %d: %d flips in %d records, %d missed", seed, flips, len(records), missed)
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const verifyConfig = `
+[crawler]
+max-depth = 2
+minimum-time-on-page = 100
+max-concurrent-pages-open = 16
+[user-agent]
+crawler-name = "VerifyBot"
+[state]
+path = "state.bolt"
+[output]
+database-path = "terrain.db"
+[network]
+ca-file = %q
+connect-to = { "*.test" = %q }
+[[quality]]
+domain = "h0.gen.test"
+seeds = ["https://h0.gen.test/"]
+[[quality]]
+domain = "h1.gen.test"
+seeds = ["https://h1.gen.test/"]
+`
+
+// crawled crawls a small web to its end and returns the path of the configuration;
+// the state lies beside it.
+func crawled(t testing.TB, seed uint64) string {
+	t.Helper()
+	return crawledFor(t, seed, time.Minute)
+}
+
+// crawledFor is crawled, interrupted after a time.
+func crawledFor(t testing.TB, seed uint64, limit time.Duration) string {
+	t.Helper()
+	s, err := webtest.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	s.Generate(seed, webtest.GenConfig{Domain: "gen.test", Hosts: 8, Pages: 8, Links: 10, Hrefs: 12, Size: 1500, Leave: 0.4, Redirects: 0.1, Dead: 0.05})
+	dir := t.TempDir()
+	ca, err := s.CAFile(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(path, fmt.Appendf(nil, verifyConfig, ca, s.Addr()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, _, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := kv.Open(cfg.State.Path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err == nil {
+		_, err = c.Run(ctx)
+	}
+	if err = errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// built returns the program, built for this test.
+func built(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ripple")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// ran runs the program and returns what it said and its exit code.
+func ran(t testing.TB, program string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	var out, complaints bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), complaints.String(), cmd.ProcessState.ExitCode()
+}
+
+func TestVerify(t *testing.T) {
+	program, cfg := built(t), crawled(t, 11)
+	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
+	digest := regexp.MustCompile(`(?m)^digest [0-9a-f]{64}$`)
+
+	out, _, code := ran(t, program, "verify", "--config", cfg, "--digest")
+	if before := digest.FindString(out); code != 0 || before == "" || !strings.Contains(out, "is whole") {
+		t.Fatalf("verify: %d, %q", code, out)
+	}
+	size := func() int64 {
+		info, err := os.Stat(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	before, was := digest.FindString(out), size()
+	if out, _, code = ran(t, program, "verify", "--state", state, "--compact"); code != 0 || size() >= was {
+		t.Errorf("verify --compact: %d, %q; %d bytes of %d", code, out, size(), was)
+	}
+	if out, _, _ = ran(t, program, "verify", "--state", state, "--digest"); digest.FindString(out) != before {
+		t.Errorf("compacting changed the map: %q, before: %q", out, before)
+	}
+	if out, _, code = ran(t, program, "verify", "--state", state, "--json"); code != 0 {
+		t.Errorf("verify --json: %d", code)
+	}
+	var v verdict
+	if err := json.Unmarshal([]byte(out), &v); err != nil || !v.Whole || v.URLs < 50 || v.Run != 1 || v.Problems == nil {
+		t.Errorf("verify --json: %v, %+v", err, v)
+	}
+}
+
+// TestVerifyNamesDamage changes one record at a time in a way that its checksum
+// tells, and cuts the file: the answer says where, what can be done, and 1.
+func TestVerifyNamesDamage(t *testing.T) {
+	program, cfg := built(t), crawled(t, 12)
+	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
+	whole, err := os.ReadFile(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ bucket, want string }{
+		{"hosts", "hosts 00000001: wrong checksum"}, {"visits", "visits 0000000000000001: wrong checksum"},
+		{"urls", "urls 0000000000000001: wrong checksum"}, {"anchors", "wrong checksum"}, {"configs", "wrong checksum"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.bucket, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "state.bolt")
+			if err := os.WriteFile(path, whole, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			flipFirst(t, path, tt.bucket)
+			out, complaint, code := ran(t, program, "verify", "--state", path)
+			if code != 1 || !strings.Contains(out, tt.want) || !strings.Contains(complaint, "ripple crawl --fresh") {
+				t.Errorf("verify: %d\n%s%s", code, out, complaint)
+			}
+		})
+	}
+	if err := os.Truncate(state, int64(len(whole)/3)); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, code := ran(t, program, "verify", "--state", state, "--compact"); code != 1 || !strings.Contains(out, "cut") {
+		t.Errorf("verify of a cut file: %d, %q", code, out)
+	}
+	if left, _ := filepath.Glob(state + ".*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	for _, args := range [][]string{{"verify", "--state", cfg}, {"verify", "x"}, {"verify", "--nothing"}} {
+		if _, complaint, code := ran(t, program, args...); code != 2 || complaint == "" {
+			t.Errorf("%v: %d, %q; want 2", args, code, complaint)
+		}
+	}
+}
+
+// flipFirst flips a bit of the first value of a bucket.
+func flipFirst(t testing.TB, path, bucket string) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		key, value := tx.Bucket([]byte(bucket)).Cursor().First()
+		value = bytes.Clone(value)
+		value[len(value)/2] ^= 4
+		return tx.Bucket([]byte(bucket)).Put(bytes.Clone(key), value)
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,242 @@
+package crawl
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+func urlset(urls ...string) string {
+	var b strings.Builder
+	b.WriteString(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
+	for _, u := range urls {
+		fmt.Fprintf(&b, "<url><loc>%s</loc><lastmod>2024-05-06</lastmod><changefreq>weekly</changefreq></url>", u)
+	}
+	return b.String() + "</urlset>"
+}
+
+func index(urls ...string) string {
+	var b strings.Builder
+	b.WriteString("<sitemapindex>")
+	for _, u := range urls {
+		fmt.Fprintf(&b, "<sitemap><loc>%s</loc></sitemap>", u)
+	}
+	return b.String() + "</sitemapindex>"
+}
+
+func gzipped(s string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write([]byte(s))
+	w.Close()
+	return b.String()
+}
+
+const withSitemaps = "[crawler]\nhead-check = \"never\"\nsitemaps = %q\nmax-domain-requests = 5000\n" +
+	"[user-agent]\ncrawler-name = \"T\"\n[politeness]\nminimum-time-per-address = \"0s\"\n[traps]\nmax-queries-per-path = 0\n" +
+	"[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n[[blacklist]]\ndomain = \"*.black.test\"\n"
+
+// TestSitemaps lets files of every kind be found, and reads what is asked and
+// where it lands.
+func TestSitemaps(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		mode     string
+		robots   string
+		files    map[string]reply // by path, of a.test
+		elsehost map[string]reply // of maps.test
+		asked    string           // paths of a.test that must be asked beside /, /1 and robots.txt, sorted
+		not      string           // paths that must not
+	}{
+		{
+			name: "the usual paths", files: map[string]reply{"/sitemap.xml": {status: 200, body: urlset("https://a.test/o")}},
+			asked: "/o /sitemap.xml /sitemap_index.xml",
+		},
+		{
+			name: "robots.txt names them", robots: "Sitemap: https://a.test/x.xml\nsitemap: /y.xml\n",
+			files: map[string]reply{"/x.xml": {status: 200, body: urlset("https://a.test/o")}, "/y.xml": {status: 200, body: urlset("https://a.test/p")}},
+			asked: "/o /p /x.xml /y.xml", not: "/sitemap.xml",
+		},
+		{
+			name: "nested indexes, one of which names itself", robots: "Sitemap: https://a.test/i.xml\n",
+			files: map[string]reply{
+				"/i.xml": {status: 200, body: index("https://a.test/i.xml", "https://a.test/j.xml")},
+				"/j.xml": {status: 200, body: index("https://a.test/i.xml", "https://a.test/k.xml")},
+				"/k.xml": {status: 200, body: urlset("https://a.test/o")},
+			},
+			asked: "/i.xml /j.xml /k.xml /o",
+		},
+		{
+			name: "gzip, text, RSS and Atom", robots: "Sitemap: /z.gz\nSitemap: /t.txt\nSitemap: /r.rss\nSitemap: /a.atom\n",
+			files: map[string]reply{
+				"/z.gz":   {status: 200, body: gzipped(urlset("https://a.test/o"))},
+				"/t.txt":  {status: 200, body: "https://a.test/p\nhttps://a.test/q\n"},
+				"/r.rss":  {status: 200, body: `<rss version="2.0"><channel><item><link>https://a.test/r</link></item></channel></rss>`},
+				"/a.atom": {status: 200, body: `<feed xmlns="http://www.w3.org/2005/Atom"><entry><link href="https://a.test/s"/></entry></feed>`},
+			},
+			asked: "/a.atom /o /p /q /r /r.rss /s /t.txt /z.gz",
+		},
+		{
+			name: "on another host, for pages of the origin alone", robots: "Sitemap: https://maps.test/m.xml\nSitemap: https://maps.black.test/m.xml\n",
+			elsehost: map[string]reply{"/m.xml": {status: 200, body: urlset("https://a.test/o", "https://b.test/x", "https://sub.a.test/y")}},
+			asked:    "/o",
+		},
+		{
+			name: "robots.txt forbids it", robots: "User-agent: *\nDisallow: /x.xml\nSitemap: /x.xml\n",
+			files: map[string]reply{"/x.xml": {status: 200, body: urlset("https://a.test/o")}}, asked: "", not: "/x.xml",
+		},
+		{
+			name: "redirected", files: map[string]reply{
+				"/sitemap.xml":       redirect("/sitemap_index.xml"),
+				"/sitemap_index.xml": {status: 200, body: index("https://a.test/k.xml")},
+				"/k.xml":             redirect("https://maps.test/k.xml"),
+			},
+			elsehost: map[string]reply{"/k.xml": {status: 200, body: urlset("https://a.test/o")}},
+			asked:    "/k.xml /o /sitemap.xml /sitemap_index.xml",
+		},
+		{
+			name: "an error page is none", files: map[string]reply{"/sitemap.xml": {status: 200, body: "<!doctype html><title>Welcome</title><a href=\"/o\">o</a>"}},
+			asked: "/sitemap.xml /sitemap_index.xml", not: "/o",
+		},
+		{
+			name: "off", mode: "off", files: map[string]reply{"/sitemap.xml": {status: 200, body: urlset("https://a.test/o")}},
+			asked: "", not: "/sitemap.xml",
+		},
+		{
+			name: "only", mode: "only", files: map[string]reply{"/sitemap.xml": {status: 200, body: urlset("https://a.test/o")}},
+			asked: "/o /sitemap.xml /sitemap_index.xml", not: "/1",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newPaperServers(t)
+				s.host["a.test"] = func(q question) reply {
+					if r, ok := tt.files[q.path]; ok {
+						return r
+					}
+					switch q.path {
+					case "/robots.txt":
+						return reply{status: 200, body: tt.robots}
+					case "/":
+						return links("/1")
+					case "/sitemap.xml", "/sitemap_index.xml":
+						return reply{status: 404}
+					}
+					return reply{status: 200}
+				}
+				s.host["maps.test"] = pages(tt.elsehost)
+				mode := tt.mode
+				if mode == "" {
+					mode = "quality"
+				}
+				s.crawl(fmt.Sprintf(withSitemaps, mode), 0)
+				got := map[string]bool{}
+				for _, e := range only(s.log, "a.test") {
+					if got[e.Path] {
+						t.Errorf("%s was asked twice", e.Path)
+					}
+					got[e.Path] = true
+				}
+				for _, p := range strings.Fields(tt.asked) {
+					if !got[p] {
+						t.Errorf("%s was not asked", p)
+					}
+					delete(got, p)
+				}
+				for _, p := range []string{"/", "/robots.txt"} {
+					delete(got, p)
+				}
+				if tt.mode != "only" && !got["/1"] {
+					t.Error("/1 was not asked")
+				}
+				delete(got, "/1")
+				if tt.mode == "only" && len(only(s.log, "a.test")) != 5 {
+					t.Errorf("asked %v", s.requests("a.test"))
+				}
+				if len(got) > 0 {
+					t.Errorf("asked besides: %v (must not: %s)", got, tt.not)
+				}
+				for _, host := range []string{"b.test", "sub.a.test", "maps.black.test"} {
+					if n := len(only(s.log, host)); n > 0 {
+						t.Errorf("%s was asked %d times", host, n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestSitemapLimits names more files than are read, and more pages than the
+// linked ones: 200 files a host, orphans last, at depth 0, with their dates.
+func TestSitemapLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(q question) reply {
+			switch {
+			case q.path == "/robots.txt":
+				return reply{status: 200, body: "Sitemap: /index.xml\n"}
+			case q.path == "/":
+				return links(paths(20)...)
+			case q.path == "/index.xml":
+				var files []string
+				for i := range 400 {
+					files = append(files, fmt.Sprintf("https://a.test/s%d.xml", i))
+				}
+				return reply{status: 200, body: index(files...)}
+			case strings.HasSuffix(q.path, ".xml"):
+				return reply{status: 200, body: urlset("https://a.test/orphan" + strings.TrimSuffix(q.path[2:], ".xml"))}
+			}
+			return links("https://b.test/")
+		}
+		s.crawl(fmt.Sprintf(withSitemaps, "quality"), 0)
+		s.completed()
+		files, orphans, lastLinked, firstOrphan := 0, 0, 0, 0
+		for i, e := range only(s.log, "a.test") {
+			switch {
+			case strings.HasSuffix(e.Path, ".xml"):
+				files++
+			case strings.HasPrefix(e.Path, "/orphan"):
+				orphans++
+				if firstOrphan == 0 {
+					firstOrphan = i
+				}
+			default:
+				lastLinked = i
+			}
+		}
+		if files != 200 || orphans != 199 {
+			t.Errorf("%d files and %d orphans were asked, want 200 and 199", files, orphans)
+		}
+		if firstOrphan < lastLinked {
+			t.Errorf("an orphan was asked as request %d, the last linked page as %d", firstOrphan, lastLinked)
+		}
+		s.view(func(store *kv.Store, tx *kv.Tx) error {
+			return tx.EachVisit(1, func(v *schema.Visit) (bool, error) {
+				norm, err := tx.Norm(v.URL)
+				if depth, _ := store.Depth(v.URL); strings.Contains(norm, "/orphan") && depth != 0 {
+					t.Errorf("%s has depth %d", norm, depth)
+				}
+				for _, e := range v.Sitemap {
+					if !e.LastMod.Equal(time.Date(2024, 5, 6, 0, 0, 0, 0, time.UTC)) || e.ChangeFreq != "weekly" {
+						t.Errorf("%s: %v %s", norm, e.LastMod, e.ChangeFreq)
+					}
+				}
+				return true, err
+			})
+		})
+		s.log = nil // the next run reads as many again
+		s.crawl(fmt.Sprintf(withSitemaps, "quality"), 0)
+		files = len(slices.DeleteFunc(s.requests("a.test"), func(r string) bool { return !strings.HasSuffix(r, ".xml") }))
+		if files != 200 {
+			t.Errorf("%d files were asked in the second run, want 200", files)
+		}
+	})
+}

@@ -197,7 +197,7 @@ CREATE TABLE hosts (
     requests        INTEGER NOT NULL,       -- of every kind, all runs
     delay_ms        INTEGER NOT NULL,       -- between two requests, at least
     coverage        TEXT NOT NULL,
-    known_missing   INTEGER NOT NULL        -- pages known that should have been visited
+    known_missing   INTEGER NOT NULL        -- pages that were not visited, denied, blocked, or not even recorded
 );
 
 -- Registrable domains.

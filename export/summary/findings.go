@@ -151,11 +151,11 @@ func (f *findings) addListed(s *survey.Survey) error {
 // (max-domain-requests = 500)".
 func (h hostLine) cut() string {
 	s := fmt.Sprintf("%s: %s", inert(h.name), pages(h.processed))
-	switch {
-	case h.missing > 0 && h.missing == h.waiting:
-		s += ", " + count(h.missing) + " waiting"
-	case h.missing > 0:
-		s += ", " + count(h.missing) + " missing"
+	if h.waiting > 0 {
+		s += ", " + count(h.waiting) + " waiting"
+	}
+	if lost := h.missing - h.waiting; lost > 0 {
+		s += ", " + count(lost) + " missing"
 	}
 	if h.budget != "" {
 		return s + " (" + inert(h.budget) + ")"

@@ -14,7 +14,7 @@ type Cover uint8
 // The covers, in the order in which the first that holds is the host's.
 const (
 	CoverListed     Cover = iota // blacklisted or stub: not to be visited
-	CoverGivenUp                 // not asked any more in this run
+	CoverGivenUp                 // not asked any more in this run, or never reached
 	CoverBudget                  // its budget, or that of the run, was used up
 	CoverSuspended               // it asks for rest
 	CoverSlow                    // of a Crawl-delay that is too long, seeds only
@@ -54,7 +54,7 @@ type HostReport struct {
 	Cover        Cover
 	Coverage     string // the cover in words, with what was in the way
 	Budget       string // the key that cut the host, "max-domain-requests = 500"; empty: none
-	KnownMissing int    // pages known, or met and not recorded, that should have been visited
+	KnownMissing int    // pages that should be on the map: not visited, denied, blocked, or met and not recorded
 }
 
 // EachHost calls f for every host by id. A report is valid while f runs. An error
@@ -108,7 +108,7 @@ func (s *Survey) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport, e
 		report.ByState[i] = int(n)
 	}
 	if h.verdict.Class.Visitable() {
-		report.KnownMissing = int(t.missing) + r.Overflow
+		report.KnownMissing = int(t.missing+t.denied+t.blocked+t.unreached) + r.Overflow
 	}
 	report.Cover, report.Coverage = s.cover(h, r, t)
 	if report.Cover == CoverBudget {
@@ -163,6 +163,8 @@ func (s *Survey) coverSettled(r *schema.Host, t *hostTally) (Cover, string) {
 	case r.Overflow > 0:
 		return CoverTrap, fmt.Sprintf("capped as a trap (%d URLs not recorded: max-urls-per-host = %d)",
 			r.Overflow, s.cfg.Traps.MaxURLsPerHost)
+	case t.unreached > 0 && t.unreached == t.visited:
+		return CoverGivenUp, "unreachable"
 	case t.blocked > 0 && 2*t.blocked >= t.visited:
 		return CoverBlocked, fmt.Sprintf("blocked (401, 403 or 429 on %d of %d pages)", t.blocked, t.visited)
 	case t.denied > 0:

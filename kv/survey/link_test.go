@@ -104,6 +104,9 @@ func TestCover(t *testing.T) {
 				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpRobots, "robots.txt unavailable: 503"
 			})
 		}, survey.CoverGivenUp, "given up: robots.txt unavailable: 503", 1},
+		{"down.test", func(p string) {
+			w.Visit(p, func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Unreachable, 0, "" })
+		}, survey.CoverGivenUp, "unreachable", 1},
 		{"budget.test", func(p string) {
 			w.Depth(p, 1, 0)
 			w.Host(p, func(h *schema.Host) { h.RunRequests = 500 })
@@ -130,9 +133,9 @@ func TestCover(t *testing.T) {
 			w.Visit(p, nil)
 			w.Host(p, func(h *schema.Host) { h.Overflow = 7 })
 		}, survey.CoverTrap, "capped as a trap (7 URLs not recorded: max-urls-per-host = 100000)", 7},
-		{"block.test", func(p string) { w.Visit(p, blocked); w.Visit("block.test/2", nil) }, survey.CoverBlocked, "blocked (401, 403 or 429 on 1 of 2 pages)", 0},
-		{"login.test", func(p string) { w.Visit(p, nil); w.Visit("login.test/2", blocked); w.Visit("login.test/3", nil) }, survey.CoverComplete, "complete", 0},
-		{"deny.test", func(p string) { w.Visit(p, nil); w.Visit("deny.test/2", denied) }, survey.CoverDenied, "denied by robots.txt (1 of 2 pages)", 0},
+		{"block.test", func(p string) { w.Visit(p, blocked); w.Visit("block.test/2", nil) }, survey.CoverBlocked, "blocked (401, 403 or 429 on 1 of 2 pages)", 1},
+		{"login.test", func(p string) { w.Visit(p, nil); w.Visit("login.test/2", blocked); w.Visit("login.test/3", nil) }, survey.CoverComplete, "complete", 1},
+		{"deny.test", func(p string) { w.Visit(p, nil); w.Visit("deny.test/2", denied) }, survey.CoverDenied, "denied by robots.txt (1 of 2 pages)", 1},
 		{"far.test", func(p string) { w.Depth(p, 4, 0) }, survey.CoverNotVisited, "not visited", 0},
 	}
 	for _, tt := range tests {

@@ -109,15 +109,14 @@ func (t *turn) shutOut(h *schema.Host) (bool, error) {
 	return n >= limit, err
 }
 
-// keep records that a page visited more recently than min-age, by an earlier
-// run, stands as it is.
+// keep records that a page that an earlier run has visited stands as it is.
 func (t *turn) keep(id schema.ID, h *schema.Host) (bool, error) {
 	seq := t.store.Latest(id)
-	if seq == 0 || seq >= t.run.FirstVisit || t.set.cfg.Recrawl.MinAge <= 0 {
+	if seq == 0 || seq >= t.run.FirstVisit {
 		return false, nil
 	}
 	v, err := t.tx.Visit(seq)
-	if err != nil || v.State != schema.Processed || t.now.Sub(v.At) >= t.set.cfg.Recrawl.MinAge {
+	if err != nil || v.State != schema.Processed || !t.stands(v) {
 		return false, err
 	}
 	kept := *v
@@ -132,12 +131,15 @@ func (t *turn) keep(id schema.ID, h *schema.Host) (bool, error) {
 // processed.
 func (t *turn) conditional(step *Step) error {
 	seq := t.store.Latest(step.ID)
-	if seq == 0 || step.URLKind != schema.KindPage {
+	if seq == 0 {
 		return nil
 	}
 	v, err := t.tx.Visit(seq)
 	if err != nil || v.State != schema.Processed || v.Form != step.URL || v.RedirectTo != 0 || v.ETag == "" && v.LastModified == "" {
 		return err
+	}
+	if step.URLKind == schema.KindSitemap && !sitemapConditional(v) {
+		return nil
 	}
 	step.Kind, step.ETag, step.Modified = StepGet, v.ETag, v.LastModified
 	if step.Visit.Revisit = v.Stand; v.Stand == 0 {

@@ -227,6 +227,9 @@ func (t *turn) compare(visit *schema.Visit) error {
 		return nil
 	}
 	visit.Unchanged = true
+	if t.store.Kind(visit.URL) == schema.KindSitemap {
+		defer keepSitemap(visit, before)
+	}
 	visit.Title, visit.Charset, visit.ContentType = before.Title, before.Charset, before.ContentType
 	visit.Length, visit.SHA256, visit.Distinct = before.Length, before.SHA256, before.Distinct
 	visit.NoIndex, visit.NoFollow, visit.StoredPath = before.NoIndex, before.NoFollow, before.StoredPath

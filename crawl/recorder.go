@@ -36,6 +36,7 @@ type recorder struct {
 	classes       []hostFacts // by host id
 	parsed        map[schema.HostID]*robots.Rules
 	seeds         map[schema.ID]bool
+	listed        map[schema.ID]listing // what sitemaps say of pages that an earlier run has visited
 	reserved      map[terrain.Cap]int
 	reservedPages int
 }
@@ -45,7 +46,7 @@ func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(
 	return &recorder{
 		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now, most: maxBatch, known: schema.HostID(store.Hosts()),
 		live: map[schema.HostID]*liveHost{}, parsed: map[schema.HostID]*robots.Rules{},
-		seeds: map[schema.ID]bool{}, reserved: map[terrain.Cap]int{},
+		seeds: map[schema.ID]bool{}, listed: map[schema.ID]listing{}, reserved: map[terrain.Cap]int{},
 	}
 }
 

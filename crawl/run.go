@@ -54,6 +54,9 @@ func (r *recorder) begin() (Begun, error) {
 		return b, err
 	}
 	b.Run = r.run
+	if err := r.listAgain(); err != nil {
+		return b, err
+	}
 	return b, r.settlePending()
 }
 

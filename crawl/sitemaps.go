@@ -81,7 +81,7 @@ func (t *turn) queueFile(id schema.ID, depth uint8) error {
 // sitemapTargets records the pages and files that a sitemap names. Only pages
 // of an origin count.
 func (t *turn) sitemapTargets(o *Outcome, visit *schema.Visit) error {
-	visit.Distinct = len(o.Entries)
+	visit.Distinct, visit.Children = len(o.Entries), len(o.Files)
 	for i, to := range o.Entries {
 		if to.Norm == "" || len(t.set.terrain.OriginsOf(to.Host())) == 0 {
 			continue
@@ -135,6 +135,7 @@ func (t *turn) passOnSitemap(id schema.ID) error {
 		if err := t.queueFile(file.To, depth+1); err != nil {
 			return err
 		}
+	t.list(v.Sitemap)
 	}
 	for _, e := range v.Sitemap {
 		if err := t.relax(e.To, 0, 0, true); err != nil {

@@ -26,12 +26,14 @@ type crawlOptions struct {
 	fresh  bool
 	dryRun bool
 	resume bool
+	seeds  seedOptions
 }
 
 func (o *crawlOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.fresh, "fresh", false, "begin with an empty map; the old state is kept as a backup, and\nwhat hosts have asked for is remembered")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be crawled, visit no page and write nothing")
 	f.BoolVar(&o.resume, "resume", false, "go on where the last crawl ended (this is the default)")
+	o.seeds.addFlags(f)
 }
 
 func newCrawlCommand(a *app) *cobra.Command {
@@ -47,7 +49,8 @@ Ctrl-C leaves at once. SIGHUP reads the configuration again, SIGUSR1 prints the
 status. From another terminal: ripple stats, pause, unpause, stop.`,
 		Example: `  ripple crawl config.toml --dry-run   what would be crawled?
   ripple crawl config.toml             begin, or go on
-  ripple crawl config.toml --fresh     forget the map, not the manners`,
+  ripple crawl config.toml --fresh     forget the map, not the manners
+  sort new.txt | ripple crawl config.toml --seeds -   with these seeds too, this time`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runCrawl(cmd.Context(), a, opts, args) },
 	}
@@ -67,7 +70,14 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	if err != nil {
 		return err
 	}
+	extra, err := opts.seeds.read()
+	if err != nil {
+		return err
+	}
 	if opts.dryRun {
+		if cfg, err = extra.join(cfg); err != nil {
+			return err
+		}
 		return runDryRun(ctx, a, cfg)
 	}
 	if err := refuseOutputs(cfg); err != nil {
@@ -78,7 +88,10 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 		return err
 	}
 	defer store.Close()
-	w := &walk{app: a, path: path, store: store, log: a.logger()}
+	if cfg, err = extra.forRun(store, cfg); err != nil {
+		return err
+	}
+	w := &walk{app: a, path: path, store: store, log: a.logger(), seeds: extra}
 	w.cfg.Store(cfg)
 	return w.run(ctx)
 }
@@ -139,6 +152,7 @@ type walk struct {
 	cfg     atomic.Pointer[config.Config]
 	crawl   *crawl.Crawl
 	watcher *watcher
+	seeds   extraSeeds  // of this run
 	writing atomic.Bool // the walk is over, the outputs are being written
 }
 

@@ -75,6 +75,9 @@ func (w *walk) obey(ctx context.Context) error {
 func (w *walk) reload() {
 	cfg, err := w.app.load(w.path)
 	if err == nil {
+		cfg, err = w.seeds.join(cfg)
+	}
+	if err == nil {
 		err = w.mayFollow(cfg)
 	}
 	if err != nil {

@@ -9,7 +9,6 @@ func unbuilt() []string {
 		"output.graph-path",
 		"output.map-path",
 		"pages.keep",
-		"recrawl.min-age",
 		"monitor.listen",
 		"monitor.webhook",
 		"monitor.metrics-csv",

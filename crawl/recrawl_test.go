@@ -1,0 +1,390 @@
+package crawl_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+const recrawlConfig = `
+[crawler]
+max-depth = 1
+minimum-time-on-page = 100
+max-domain-requests = %d
+head-check = "never"
+sitemaps = %q
+[politeness]
+adaptive-delay = false
+[recrawl]
+min-age = %q
+[user-agent]
+crawler-name = "RecrawlBot"
+[network]
+ca-file = %q
+connect-to = { "*.test" = %q }
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+`
+
+// A changing web is crawled run after run.
+type changing struct {
+	*webtest.Server
+	t     *testing.T
+	store *kv.Store
+	text  string
+}
+
+func newChanging(t *testing.T, budget int, sitemaps, minAge string) *changing {
+	s := newServer(t)
+	ca, err := s.CAFile(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &changing{
+		Server: s, t: t, store: openStore(t, filepath.Join(t.TempDir(), "state.bolt")),
+		text: fmt.Sprintf(recrawlConfig, budget, sitemaps, minAge, ca, s.Addr()),
+	}
+}
+
+// page serves a page whose validator follows from what it says.
+func (c *changing) page(host, path, html string) {
+	h := fnv.New64a()
+	h.Write([]byte(html))
+	c.Host(host).Page(path, html).ETag(fmt.Sprintf(`"%x"`, h.Sum64()))
+}
+
+// run crawls once, and returns what it asked for: "a.test/x 304".
+func (c *changing) run() []string {
+	c.t.Helper()
+	c.ResetLog()
+	walk(c.t, c.store, parse(c.t, c.text))
+	if err := c.survey().Check(func(problem string) { c.t.Error(problem) }); err != nil {
+		c.t.Fatal(err)
+	}
+	var asked []string
+	for _, e := range c.Log() {
+		asked = append(asked, fmt.Sprintf("%s%s %d", e.Host, e.Path, e.Status))
+	}
+	slices.Sort(asked)
+	return asked
+}
+
+// forgetRobots has every robots.txt asked for again, as a day later.
+func (c *changing) forgetRobots() {
+	c.t.Helper()
+	err := c.store.Update(func(tx *kv.Tx) error {
+		return tx.EachHost(1, func(h *schema.Host) (bool, error) {
+			h.RobotsAt = h.RobotsAt.Add(-25 * time.Hour)
+			tx.PutHost(h)
+			return true, nil
+		})
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *changing) survey() *survey.Survey {
+	c.t.Helper()
+	sv, err := survey.New(c.store)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return sv
+}
+
+// pages is a line for each page: state, status, runs that saw it, and marks.
+func (c *changing) pages() map[string]string {
+	found := map[string]string{}
+	err := c.survey().EachPage(func(p *survey.Page) error {
+		status, mark := 0, ""
+		if p.Visit != nil {
+			status = p.Visit.Status
+			if p.Visit.NoIndex {
+				mark += " noindex"
+			}
+			if p.Visit.Unchanged {
+				mark += " unchanged"
+			}
+			if p.Visit.Title != "" {
+				mark += " " + p.Visit.Title
+			}
+		}
+		name := strings.TrimPrefix(p.URL, "https://")
+		found[name] = fmt.Sprintf("%s %d %d-%d%s", p.State, status, p.FirstRun, p.LastRun, mark)
+		return nil
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return found
+}
+
+// links is a line for each link: the runs that saw it.
+func (c *changing) links() map[string]string {
+	names, found := map[schema.ID]string{}, map[string]string{}
+	sv := c.survey()
+	err := sv.EachPage(func(p *survey.Page) error {
+		names[p.ID] = strings.TrimPrefix(p.URL, "https://")
+		return nil
+	})
+	if err == nil {
+		err = sv.EachLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+			found[names[from]+" "+names[l.To]] = fmt.Sprintf("%s %d-%d", l.Kinds.First(), first, last)
+			return nil
+		})
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return found
+}
+
+func (c *changing) want(run int, pages, links map[string]string, asked []string, gotAsked []string) {
+	c.t.Helper()
+	if diff := cmp.Diff(pages, c.pages()); diff != "" {
+		c.t.Errorf("run %d, pages (-want +got):\n%s", run, diff)
+	}
+	if diff := cmp.Diff(links, c.links()); diff != "" {
+		c.t.Errorf("run %d, links (-want +got):\n%s", run, diff)
+	}
+	if diff := cmp.Diff(asked, gotAsked); diff != "" {
+		c.t.Errorf("run %d, requests (-want +got):\n%s", run, diff)
+	}
+}
+
+// TestThreeRuns changes a web between three runs in every way that a page can
+// change, and compares the map with what was done to the web.
+func TestThreeRuns(t *testing.T) {
+	c := newChanging(t, 500, "off", "0s")
+	title := func(name string, links ...string) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "<title>%s</title>", name)
+		for _, l := range links {
+			fmt.Fprintf(&b, "<a href=%q>x</a>", l)
+		}
+		return b.String()
+	}
+	c.page("a.test", "/", title("front", "/stays", "/goes", "/moves", "/hides", "/blocked", "/edited", "https://b.test/"))
+	c.page("a.test", "/stays", title("stays", "/goes"))
+	c.page("a.test", "/goes", title("goes", "https://b.test/last"))
+	c.page("a.test", "/moves", title("moves", "/stays"))
+	c.page("a.test", "/hides", title("hides", "/stays"))
+	c.page("a.test", "/blocked", title("blocked", "/stays"))
+	c.page("a.test", "/edited", title("edited", "/dropped", "https://b.test/dropped"))
+	c.page("a.test", "/dropped", title("dropped"))
+	for _, path := range []string{"/", "/last", "/dropped"} {
+		c.page("b.test", path, title("b"))
+	}
+	asked := c.run()
+	c.want(1, map[string]string{
+		"a.test/": "processed 200 1-1 front", "a.test/stays": "processed 200 1-1 stays", "a.test/goes": "processed 200 1-1 goes",
+		"a.test/moves": "processed 200 1-1 moves", "a.test/hides": "processed 200 1-1 hides", "a.test/blocked": "processed 200 1-1 blocked",
+		"a.test/edited": "processed 200 1-1 edited", "a.test/dropped": "processed 200 1-1 dropped",
+		"b.test/": "processed 200 1-1 b", "b.test/last": "processed 200 1-1 b", "b.test/dropped": "processed 200 1-1 b",
+	}, map[string]string{
+		"a.test/ a.test/stays": "anchor 1-1", "a.test/ a.test/goes": "anchor 1-1", "a.test/ a.test/moves": "anchor 1-1",
+		"a.test/ a.test/hides": "anchor 1-1", "a.test/ a.test/blocked": "anchor 1-1", "a.test/ a.test/edited": "anchor 1-1",
+		"a.test/ b.test/": "anchor 1-1", "a.test/stays a.test/goes": "anchor 1-1", "a.test/goes b.test/last": "anchor 1-1",
+		"a.test/moves a.test/stays": "anchor 1-1", "a.test/hides a.test/stays": "anchor 1-1", "a.test/blocked a.test/stays": "anchor 1-1",
+		"a.test/edited a.test/dropped": "anchor 1-1", "a.test/edited b.test/dropped": "anchor 1-1",
+	}, []string{
+		"a.test/ 200", "a.test/blocked 200", "a.test/dropped 200", "a.test/edited 200", "a.test/goes 200", "a.test/hides 200",
+		"a.test/moves 200", "a.test/robots.txt 404", "a.test/stays 200",
+		"b.test/ 200", "b.test/dropped 200", "b.test/last 200", "b.test/robots.txt 404",
+	}, asked)
+
+	a := c.Host("a.test")
+	a.Status("/goes", http.StatusGone)
+	a.Redirect("/moves", "/moved", http.StatusMovedPermanently)
+	c.page("a.test", "/moved", title("moved", "/stays"))
+	c.page("a.test", "/hides", `<meta name="robots" content="noindex">`+title("hides", "/stays"))
+	a.Robots("User-agent: *\nDisallow: /blocked\n")
+	c.page("a.test", "/edited", title("edited", "/added"))
+	c.page("a.test", "/added", title("added"))
+	c.forgetRobots()
+	asked = c.run()
+	c.want(2, map[string]string{
+		"a.test/": "processed 304 1-2 unchanged front", "a.test/stays": "processed 304 1-2 unchanged stays", "a.test/goes": "dead_link 410 1-2",
+		"a.test/moves": "processed 301 1-2", "a.test/moved": "processed 200 2-2 moved", "a.test/hides": "processed 200 1-2 noindex",
+		"a.test/blocked": "failed 0 1-2", "a.test/edited": "processed 200 1-2 edited", "a.test/added": "processed 200 2-2 added",
+		"a.test/dropped": "processed 200 1-1 dropped",
+		"b.test/":        "processed 304 1-2 unchanged b", "b.test/last": "processed 200 1-1 b", "b.test/dropped": "processed 200 1-1 b",
+	}, map[string]string{
+		"a.test/ a.test/stays": "anchor 1-2", "a.test/ a.test/goes": "anchor 1-2", "a.test/ a.test/moves": "anchor 1-2",
+		"a.test/ a.test/hides": "anchor 1-2", "a.test/ a.test/blocked": "anchor 1-2", "a.test/ a.test/edited": "anchor 1-2",
+		"a.test/ b.test/": "anchor 1-2", "a.test/stays a.test/goes": "anchor 1-2",
+		"a.test/moves a.test/moved": "redirect 2-2", "a.test/moved a.test/stays": "anchor 2-2", "a.test/hides a.test/stays": "anchor 1-2",
+		"a.test/edited a.test/added": "anchor 2-2",
+	}, []string{
+		"a.test/ 304", "a.test/added 200", "a.test/edited 200", "a.test/goes 410", "a.test/hides 200", "a.test/moved 200",
+		"a.test/moves 301", "a.test/robots.txt 200", "a.test/stays 304", "b.test/ 304", "b.test/robots.txt 404",
+	}, asked)
+
+	a.Robots("")
+	c.page("a.test", "/", title("front", "/stays", "/goes", "/blocked"))
+	c.page("a.test", "/goes", title("back", "/dropped"))
+	c.forgetRobots()
+	asked = c.run()
+	c.want(3, map[string]string{
+		"a.test/": "processed 200 1-3 front", "a.test/stays": "processed 304 1-3 unchanged stays", "a.test/goes": "processed 200 1-3 back",
+		"a.test/moves": "processed 301 1-2", "a.test/moved": "processed 200 2-2 moved", "a.test/hides": "processed 200 1-2 noindex",
+		"a.test/blocked": "processed 200 1-3 blocked", "a.test/edited": "processed 200 1-2 edited", "a.test/added": "processed 200 2-2 added",
+		"a.test/dropped": "processed 304 1-3 unchanged dropped",
+		"b.test/":        "processed 304 1-2 unchanged b", "b.test/last": "processed 200 1-1 b", "b.test/dropped": "processed 200 1-1 b",
+	}, map[string]string{
+		"a.test/ a.test/stays": "anchor 1-3", "a.test/ a.test/goes": "anchor 1-3", "a.test/ a.test/blocked": "anchor 1-3",
+		"a.test/stays a.test/goes": "anchor 1-3", "a.test/goes a.test/dropped": "anchor 3-3", "a.test/blocked a.test/stays": "anchor 1-3",
+		"a.test/moves a.test/moved": "redirect 2-2", "a.test/moved a.test/stays": "anchor 2-2", "a.test/hides a.test/stays": "anchor 1-2",
+		"a.test/edited a.test/added": "anchor 2-2",
+	}, []string{
+		"a.test/ 200", "a.test/blocked 200", "a.test/dropped 304", "a.test/goes 200", "a.test/robots.txt 200", "a.test/stays 304",
+	}, asked)
+}
+
+// TestUnchangedWeb crawls a web twice that stays as it is: the second time no
+// body is sent, and the map is the same.
+func TestUnchangedWeb(t *testing.T) {
+	c := newChanging(t, 500, "quality", "0s")
+	c.page("a.test", "/", a("/one", "/two", "https://b.test/"))
+	c.page("a.test", "/one", a("/two"))
+	c.page("a.test", "/two", a("/"))
+	c.page("a.test", "/three", a("/one"))
+	c.page("b.test", "/", a("/next"))
+	c.Host("a.test").Robots("User-agent: *\nAllow: /\nSitemap: https://a.test/sitemap.xml\n")
+	c.Host("a.test").Page("/sitemap.xml", "<urlset><url><loc>https://a.test/three</loc></url></urlset>").Type("application/xml").ETag(`"s"`)
+	c.run()
+	digest := must(c.survey().Digest())(t)
+	asked := c.run()
+	want := []string{"a.test/ 304", "a.test/one 304", "a.test/sitemap.xml 304", "a.test/three 304", "a.test/two 304", "b.test/ 304"}
+	if !slices.Equal(asked, want) {
+		t.Errorf("asked for %q, want %q", asked, want)
+	}
+	for _, e := range c.Log() {
+		if e.Bytes != 0 {
+			t.Errorf("%s%s: %d bytes of a body were sent", e.Host, e.Path, e.Bytes)
+		}
+	}
+	if again := must(c.survey().Digest())(t); again != digest {
+		t.Errorf("the digest is %s, was %s", again, digest)
+	}
+	asked = c.run() // what stands may stand more than once
+	if again := must(c.survey().Digest())(t); again != digest || !slices.Equal(asked, want) {
+		t.Errorf("third run: digest %s, was %s; asked for %q", again, digest, asked)
+	}
+}
+
+// TestYoungPages crawls again before pages are of age: nothing is asked for, and
+// the map is the same.
+func TestYoungPages(t *testing.T) {
+	c := newChanging(t, 500, "off", "24h")
+	c.page("a.test", "/", a("/one", "https://b.test/", "/lost"))
+	c.page("a.test", "/one", a("/two"))
+	c.page("a.test", "/two", a("/"))
+	c.page("b.test", "/", a("/next"))
+	c.run()
+	before, links := c.pages(), c.links()
+	if asked := c.run(); !slices.Equal(asked, []string{"a.test/lost 404"}) {
+		t.Errorf("asked for %q; only what had no answer should be", asked)
+	}
+	for name, line := range before {
+		before[name] = strings.Replace(line, "1-1", "1-2", 1)
+	}
+	for name, line := range links {
+		links[name] = strings.Replace(line, "1-1", "1-2", 1)
+	}
+	if diff := cmp.Diff(before, c.pages()); diff != "" {
+		t.Errorf("pages (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(links, c.links()); diff != "" {
+		t.Errorf("links (-want +got):\n%s", diff)
+	}
+}
+
+// TestSitemapSpares visits again what its sitemap does not say to be as it was.
+func TestSitemapSpares(t *testing.T) {
+	c := newChanging(t, 500, "quality", "0s")
+	entries := map[string]string{
+		"/old":      "<lastmod>2020-05-05T10:00:00Z</lastmod><changefreq>always</changefreq>",
+		"/oldday":   "<lastmod>2020-05-05</lastmod>",
+		"/new":      "<lastmod>" + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + "</lastmod><changefreq>never</changefreq>",
+		"/today":    "<lastmod>" + time.Now().UTC().Format(time.DateOnly) + "</lastmod>",
+		"/daily":    "<changefreq>daily</changefreq>",
+		"/always":   "<changefreq>always</changefreq>",
+		"/unsaid":   "",
+		"/twice":    "<lastmod>2020-05-05</lastmod>",
+		"/mistaken": "<lastmod>soon</lastmod><changefreq>often</changefreq>",
+	}
+	var b strings.Builder
+	for path, rest := range entries {
+		c.page("a.test", path, a("/from"+path[1:]))
+		fmt.Fprintf(&b, "<url><loc>https://a.test%s</loc>%s</url>", path, rest)
+	}
+	fmt.Fprintf(&b, "<url><loc>https://a.test/twice</loc><lastmod>%s</lastmod></url>", time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+	c.Host("a.test").Page("/sitemap.xml", "<urlset>"+b.String()+"</urlset>").Type("application/xml").ETag(`"s"`)
+	c.Host("a.test").Robots("User-agent: *\nAllow: /\nSitemap: https://a.test/sitemap.xml\n")
+	c.page("a.test", "/", a("/old"))
+	c.run()
+	links := c.links()
+	var got []string
+	for _, line := range c.run() {
+		if strings.HasSuffix(line, " 304") {
+			got = append(got, strings.TrimSuffix(strings.TrimPrefix(line, "a.test"), " 304"))
+		}
+	}
+	want := []string{"/", "/always", "/mistaken", "/new", "/sitemap.xml", "/today", "/twice", "/unsaid"}
+	if !slices.Equal(got, want) {
+		t.Errorf("asked again for %q, want %q", got, want)
+	}
+	again := c.links()
+	if !slices.Equal(slices.Sorted(maps.Keys(links)), slices.Sorted(maps.Keys(again))) {
+		t.Errorf("links were %v, are %v", links, again)
+	}
+}
+
+// TestHostLargerThanItsBudget is completed over several runs: what was never
+// visited comes before what was.
+func TestHostLargerThanItsBudget(t *testing.T) {
+	const pages, budget = 14, 5
+	c := newChanging(t, budget, "off", "0s")
+	var links []string
+	for i := range pages {
+		links = append(links, fmt.Sprintf("/%d", i))
+		c.page("a.test", links[i], a("/"))
+	}
+	c.page("a.test", "/", a(links...))
+	visited := map[string]bool{}
+	for run := 1; len(visited) < pages; run++ {
+		if run > 1+(pages+budget-2)/(budget-1) {
+			t.Fatalf("%d of %d pages visited after %d runs", len(visited), pages, run-1)
+		}
+		var again []string
+		for _, line := range c.run() {
+			path, status, _ := strings.Cut(strings.TrimPrefix(line, "a.test"), " ")
+			if path == "/" || path == "/robots.txt" {
+				continue
+			}
+			if status != "200" {
+				again = append(again, path)
+			}
+			visited[path] = true
+		}
+		if len(again) > 0 && len(visited) < pages {
+			t.Errorf("run %d visited %q again before all were visited", run, again)
+		}
+	}
+}

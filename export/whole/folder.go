@@ -1,0 +1,151 @@
+package whole
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Manifest is the file by which a folder is known, and in which the files of a
+// folder are described.
+const Manifest = "ripple.json"
+
+// CheckFolder reports why a folder must not be replaced: with [ErrForeign] if
+// there is something in it that Ripple did not write. Forced, files of the same
+// names are replaced and the others stay.
+func CheckFolder(path string, force bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s %w: it is not a folder", path, ErrForeign)
+	case force:
+		return nil
+	}
+	foreign, err := firstForeign(path)
+	if err != nil || foreign == "" {
+		return err
+	}
+	return fmt.Errorf("%s in folder %s %w; name another folder, or use --force", foreign, path, ErrForeign)
+}
+
+// firstForeign returns the first name in a folder that is not Ripple's own.
+func firstForeign(path string) (string, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil || len(entries) == 0 {
+		return "", err
+	}
+	var m struct {
+		Ripple string   `json:"ripple"`
+		Files  []string `json:"files"`
+	}
+	if text, err := os.ReadFile(filepath.Join(path, Manifest)); err == nil {
+		if json.Unmarshal(text, &m) != nil || m.Ripple == "" {
+			m.Files = nil
+		}
+	}
+	for _, e := range entries {
+		ours := len(m.Files) > 0 && (e.Name() == Manifest || slices.Contains(m.Files, e.Name()))
+		if !ours || !e.Type().IsRegular() {
+			return e.Name(), nil
+		}
+	}
+	return "", nil
+}
+
+// Folder has a folder written: build is given the path of an empty folder beside
+// it, and describes its files by names and whatever else the manifest shall say.
+func Folder(path string, build func(temporary string) (names []string, about map[string]any, err error)) error {
+	removeStale(path)
+	temporary, err := os.MkdirTemp(filepath.Dir(path), hidden(path))
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary) // gone already if all went well
+	names, about, err := build(temporary)
+	if err == nil {
+		err = seal(temporary, names, about)
+	}
+	if err == nil {
+		err = publishFolder(temporary, path, append(names, Manifest))
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// seal writes the manifest and makes a folder durable.
+func seal(dir string, names []string, about map[string]any) error {
+	all := map[string]any{"ripple": "export", "files": names}
+	for key, value := range about {
+		all[key] = value
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, Manifest), append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	for _, name := range append(slices.Clone(names), Manifest) {
+		if err := syncFile(filepath.Join(dir, name), 0o644); err != nil {
+			return err
+		}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	syncFolder(dir)
+	return nil
+}
+
+// publishFolder gives a finished folder its name. An old one of ours is exchanged
+// for it; what else is in a folder stays there.
+func publishFolder(temporary, path string, names []string) error {
+	defer syncFolder(filepath.Dir(path))
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return os.Rename(temporary, path)
+	}
+	if err != nil {
+		return err
+	}
+	foreign, err := firstForeign(path)
+	if err != nil {
+		return err
+	}
+	if foreign == "" {
+		return replaceFolder(temporary, path)
+	}
+	for _, name := range names {
+		if err := os.Rename(filepath.Join(temporary, name), filepath.Join(path, name)); err != nil {
+			return err
+		}
+	}
+	syncFolder(path)
+	return nil
+}
+
+// replaceFolder exchanges two folders: at once where the system can.
+func replaceFolder(temporary, path string) error {
+	if exchange(temporary, path) == nil {
+		return nil
+	}
+	old := fmt.Sprintf("%s-old-%d", temporary, time.Now().UnixNano())
+	if err := os.Rename(path, old); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return errors.Join(err, os.Rename(old, path))
+	}
+	return os.RemoveAll(old)
+}

@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/terrain"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -19,7 +20,7 @@ type source struct {
 // spread carries the depth of a page over its links.
 func (t *turn) spread(from source, links []schema.Link) error {
 	for _, link := range links {
-		if !t.set.carries(link, from.nofollow) {
+		if !survey.Carries(t.set.cfg.Crawler, link, from.nofollow) {
 			continue
 		}
 		depth, hops := from.depth+1, uint8(0)
@@ -31,18 +32,6 @@ func (t *turn) spread(from source, links []schema.Link) error {
 		}
 	}
 	return nil
-}
-
-// carries reports whether a link carries depth (SPEC 5, 8).
-func (s *settings) carries(link schema.Link, pageNofollow bool) bool {
-	c := s.cfg.Crawler
-	if !c.FollowCanonical && link.Kinds == schema.Kinds(0).Add(schema.LinkCanonical) {
-		return false
-	}
-	if c.RespectNofollow && (pageNofollow || link.Rel&schema.RelNofollow != 0) {
-		return link.Kinds.Has(schema.LinkRedirect)
-	}
-	return true
 }
 
 // relax lowers a page's distances to those given and queues it where that brings

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -219,19 +220,11 @@ func (t *turn) visited(id schema.ID) bool { return t.store.Latest(id) >= t.run.F
 // known when it was visited.
 func (t *turn) reopened(id schema.ID) (bool, error) {
 	v, err := t.tx.Visit(t.store.Latest(id))
-	if err != nil || !Unanswered(v) {
+	if err != nil || !survey.Unanswered(v) {
 		return false, err
 	}
 	forms, err := t.tx.Forms(id)
 	return len(forms) > v.FormsKnown, err
-}
-
-// Unanswered reports whether another form of a visited page may answer better
-// (SPEC 3): the visit asked, and no form gave a 2xx, a redirect or a reason that
-// holds for all of them.
-func Unanswered(v *schema.Visit) bool {
-	return v.Requests > 0 && (v.State == schema.DeadLink || v.State == schema.Unreachable ||
-		v.State == schema.Failed && v.Status >= 400)
 }
 
 // settledNow reports whether a waiting entry needs no visit any more.

@@ -11,6 +11,12 @@ import (
 // FastForTests stops syncing, for tests that do not crash.
 func (s *Store) FastForTests() { s.db.NoSync, s.db.NoGrowSync = true, true }
 
+// Abandon closes a store as if damage had kept a transaction from ending.
+func (s *Store) Abandon() error {
+	s.abandon = true
+	return s.Close()
+}
+
 // WriteRaw replaces a value without checksum, as damage or another version would.
 func WriteRaw(path, bucket string, key, value []byte) error {
 	db, err := bbolt.Open(path, 0o600, nil)

@@ -28,3 +28,7 @@ func lock(f *os.File, exclusive bool, timeout time.Duration) error {
 		}
 	}
 }
+
+// unlock gives the lock up, which a mapping of the file that is left behind
+// would otherwise keep. A file that is closed already has none.
+func unlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

@@ -265,3 +265,14 @@ func TestCompact(t *testing.T) {
 		t.Errorf("onto an existing file: %v; want ErrExist", err)
 	}
 }
+
+// TestAbandonedStoreGivesUpItsLock: a mapping that is left behind keeps the
+// lock of its file, unless that is given up.
+func TestAbandonedStoreGivesUpItsLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := openStore(t, path)
+	if err := s.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	openStore(t, path)
+}

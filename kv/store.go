@@ -207,6 +207,7 @@ func (s *Store) release(b *bbolt.Tx) error {
 	if s.file == nil {
 		return nil
 	}
+	unlock(s.file)
 	if err := s.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		return err
 	}

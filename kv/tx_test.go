@@ -223,6 +223,13 @@ func TestLargeCommit(t *testing.T) {
 				return err
 			}
 		}
+		v, err := tx.Visit(2)
+		if err == nil {
+			err = tx.Anchors(v)
+		}
+		if err != nil || v.Links[0].Anchor != "anchor 1" {
+			t.Errorf("visit 2 within its commit: %v, %v", v, err)
+		}
 		return nil
 	})
 	s.Close()

@@ -3,6 +3,7 @@ package crawl
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/robots"
@@ -31,6 +32,9 @@ type recorder struct {
 	known   schema.HostID // hosts above it were not known before this process
 	ticked  time.Time     // until when the run's time is counted
 	most    int           // outcomes in a commit
+	free    func(dir string) (uint64, bool)
+	full    bool        // the disk is
+	leave   atomic.Bool // the time to stop is over
 
 	live          map[schema.HostID]*liveHost
 	classes       []hostFacts // by host id
@@ -44,7 +48,7 @@ type recorder struct {
 func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(Event)) *recorder {
 	now := time.Now()
 	return &recorder{
-		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now, most: maxBatch, known: schema.HostID(store.Hosts()),
+		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now, most: maxBatch, free: freeSpace, known: schema.HostID(store.Hosts()),
 		live: map[schema.HostID]*liveHost{}, parsed: map[schema.HostID]*robots.Rules{},
 		seeds: map[schema.ID]bool{}, listed: map[schema.ID]listing{}, reserved: map[terrain.Cap]int{},
 	}
@@ -133,14 +137,18 @@ func (r *recorder) loop(ring context.Context, outcomes <-chan Outcome, wakes <-c
 			timer.Reset(max(0, time.Until(b.due)))
 			clock = timer.C
 		}
+		in, woken := outcomes, wakes
+		if r.full && b.full() {
+			in, woken = nil, nil
+		}
 		select {
-		case o, ok := <-outcomes:
+		case o, ok := <-in:
 			if !ok {
 				outcomes = nil
 				break
 			}
 			b.add(o, r.readyAfter(&o))
-		case w, ok := <-wakes:
+		case w, ok := <-woken:
 			if !ok {
 				wakes = nil
 				break
@@ -153,6 +161,13 @@ func (r *recorder) loop(ring context.Context, outcomes <-chan Outcome, wakes <-c
 			b.due = time.Now()
 		}
 		if b.full() || !b.due.IsZero() && !time.Now().Before(b.due) || outcomes == nil {
+			if !r.hasRoom() {
+				if outcomes == nil || r.leave.Load() {
+					return r.noRoom()
+				}
+				b.due = time.Now().Add(roomCheck)
+				continue
+			}
 			b.drain(r, outcomes, wakes)
 			begun := time.Now()
 			if err := r.commit(ring, b, effects); err != nil {

@@ -1,0 +1,38 @@
+package crawl
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+const (
+	roomReserve = 64 << 20 // free bytes below which nothing is committed
+	roomCheck   = time.Second
+)
+
+// ErrNoRoom reports a crawl that was stopped while the disk was full. What was not
+// committed is asked again by the next start.
+var ErrNoRoom = errors.New("the disk of the state file is full")
+
+// hasRoom reports whether there is room for a commit. A full disk is said once,
+// and so is its end.
+func (r *recorder) hasRoom() bool {
+	free, known := r.free(filepath.Dir(r.store.Path()))
+	full := known && free < roomReserve
+	if full != r.full {
+		r.full = full
+		if full {
+			r.log.Warn("the disk is full: the crawl rests until there is room", "folder", filepath.Dir(r.store.Path()),
+				"free_mb", free>>20, "needed_mb", roomReserve>>20)
+		} else {
+			r.log.Info("there is room again: the crawl goes on")
+		}
+	}
+	return !full
+}
+
+func (r *recorder) noRoom() error {
+	return fmt.Errorf("%w: %s needs %d MB free; nothing that was committed is lost", ErrNoRoom, filepath.Dir(r.store.Path()), roomReserve>>20)
+}

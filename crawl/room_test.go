@@ -1,0 +1,106 @@
+package crawl
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// TestFullDisk takes the room away for a minute while a crawl runs: it rests,
+// commits nothing, says so once, goes on, and its map is that of any other crawl.
+func TestFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = site("", 30)
+		rec, said := roomyRecorder(t, s)
+		began := time.Now()
+		during := map[uint64]int{}               // checks with a full disk, by commit
+		rec.free = func(string) (uint64, bool) { // between two commits
+			if since := time.Since(began); since > 5*time.Second && since < 65*time.Second {
+				during[rec.store.LastCommit()]++
+				return roomReserve - 1, true
+			}
+			return roomReserve, true
+		}
+		if err := s.ring(rec, 0); err != nil {
+			t.Fatal(err)
+		}
+		if len(during) != 1 {
+			t.Errorf("commits with a full disk: %v", during)
+		}
+		for _, line := range []string{"the crawl rests until there is room", "there is room again"} {
+			if strings.Count(said.String(), line) != 1 {
+				t.Errorf("%q was said %d times", line, strings.Count(said.String(), line))
+			}
+		}
+		if rec.run.Pages != 31 {
+			t.Errorf("%d pages, want 31", rec.run.Pages)
+		}
+		if n := len(s.requests("a.test")); n > 40 {
+			t.Errorf("%d requests for 31 pages", n)
+		}
+	})
+}
+
+// TestStopWithFullDisk stops a crawl that waits for room: it ends, and what was
+// not committed is asked by the next start.
+func TestStopWithFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = site("", 30)
+		rec, _ := roomyRecorder(t, s)
+		began := time.Now()
+		rec.free = func(string) (uint64, bool) {
+			if time.Since(began) > 5*time.Second {
+				return 0, true
+			}
+			return roomReserve, true
+		}
+		time.AfterFunc(20*time.Second, func() { rec.leave.Store(true) })
+		if err := s.ring(rec, 0); !errors.Is(err, ErrNoRoom) {
+			t.Errorf("the ring ended with %v, want ErrNoRoom", err)
+		}
+		if took := time.Since(began); took > 25*time.Second {
+			t.Errorf("stopping took %v", took-20*time.Second)
+		}
+		if err := rec.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s.crawl(politeConfig(nil), 0)
+		if n := len(s.visits()); n < 31 {
+			t.Errorf("%d pages in the end, want 31 at least", n)
+		}
+	})
+}
+
+func roomyRecorder(t *testing.T, s *paperServers) (*recorder, *bytes.Buffer) {
+	t.Helper()
+	cfg, _, err := config.Parse([]byte(politeConfig(nil)), t.TempDir(), os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := newSettings(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(set.client.Close)
+	store, err := kv.Open(s.path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	said := &bytes.Buffer{}
+	rec := newRecorder(store, set, slog.New(slog.NewTextHandler(said, nil)), nil)
+	if _, err := rec.begin(); err != nil {
+		t.Fatal(err)
+	}
+	return rec, said
+}

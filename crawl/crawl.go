@@ -175,6 +175,7 @@ func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-cha
 	select {
 	case <-over:
 	case <-grace.C:
+		c.rec.leave.Store(true)
 		cancel()
 	}
 	return reason

@@ -28,10 +28,9 @@
 //	           "value/" name                    bytes
 //	configs    hash, 32 bytes                   zstd
 //	runs       run u32                          a run
-//	hosts      host u32                         a host, beginning with its name; at its end the generation of its
-//	                                            queues, the number of URLs that wait, the queues, and the retries.
-//	                                            A queue: priority (byte), head chunk, position in it (byte), tail
-//	                                            chunk, list of fewer than 64 ids that are not in a chunk yet
+//	hosts      host u32                         a host in the order of encodeHost, beginning with its name. A queue: priority
+//	                                            (byte), head chunk, position in it (byte), tail chunk, list of
+//	                                            fewer than 64 ids that are not in a chunk yet
 //	hostnames  labels in reverse, each with a   host
 //	           comma, then ":" port; an IP
 //	           address is one label

@@ -238,8 +238,5 @@ func (w *walk) tellBegun(b crawl.Begun) error {
 	if b.Changed {
 		w.app.say("the configuration has changed since: lists, rules and limits hold from now on, visited pages keep their facts")
 	}
-	if u := cfg.UserAgent; u.ContactURL == "" && u.ContactEmail == "" {
-		w.log.Warn("no contact-url and no contact-email: sites may block a crawler that nobody answers for")
-	}
 	return nil
 }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -96,13 +96,16 @@ func (o *exportOptions) targets() []target {
 	return all
 }
 
+// refuse reports the first target that cannot be written, or must not be.
 func (o *exportOptions) refuse(targets []target) error {
-	if o.force {
-		return nil
-	}
 	for _, t := range targets {
-		if err := t.format.refuse(t.path); err != nil {
-			return usage("%s", strings.Replace(err.Error(), " or name another file", ", name another file, or use --force", 1))
+		err := t.format.refuse(t.path, o.force)
+		var foreign *foreignError
+		if errors.As(err, &foreign) {
+			return usage("%s exists and was not written by Ripple; name another file, or use --force", shown(t.path))
+		}
+		if err != nil {
+			return usage("%v", err)
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ func writeReport(w io.Writer, s *survey.Survey) error {
 func newReport(s *survey.Survey) (*report, error) {
 	run := s.Run()
 	r := &report{
-		Ripple: thisBuild().Version, RunID: int(run.ID), Status: runStatus(run), Reason: run.Reason,
+		Ripple: thisBuild().Version, RunID: int(run.ID), Status: run.Status.String(), Reason: run.Reason,
 		Started: run.Started.UTC(), Finished: timeOrNull(run.Finished), Seconds: run.Running.Seconds(),
 		Pages: run.Pages, Requests: run.Requests, Errors: run.Errors, States: map[string]int{},
 		Coverage: []coverage{}, Stray: []strayEntry{},
@@ -114,18 +114,6 @@ func (r *report) addFetches(s *survey.Survey) error {
 		}
 		return nil
 	})
-}
-
-// runStatus is the status of a run that nobody works on any more: one whose
-// process is gone was interrupted (SPEC 9).
-func runStatus(run schema.Run) string {
-	switch {
-	case run.Status == schema.RunRunning && run.Walked:
-		return schema.RunCompleted.String() // this very report completes it
-	case run.Status == schema.RunRunning:
-		return schema.RunInterrupted.String()
-	}
-	return run.Status.String()
 }
 
 func timeOrNull(t time.Time) *time.Time {

@@ -132,6 +132,9 @@ func (a *app) read(ctx context.Context) (*reading, error) {
 		r.store.Close()
 		return nil, err
 	}
+	if r.live == nil {
+		r.Interrupt()
+	}
 	return r, nil
 }
 

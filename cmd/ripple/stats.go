@@ -106,14 +106,11 @@ func newStats(r *reading) (*stats, error) {
 	s := &stats{
 		State: r.path, Bytes: r.size, Live: r.live,
 		Run: statsRun{
-			ID: int(run.ID), Status: runStatus(run), Reason: run.Reason, Started: run.Started.UTC(), Finished: timeOrNull(run.Finished),
+			ID: int(run.ID), Status: run.Status.String(), Reason: run.Reason, Started: run.Started.UTC(), Finished: timeOrNull(run.Finished),
 			Pages: run.Pages, Requests: run.Requests, Seconds: run.Running.Seconds(), Errors: run.Errors,
 		},
 		Pages: counts.Pages, Links: counts.Links, Hosts: counts.Hosts, Frontier: counts.Frontier,
 		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: []depthCount{},
-	}
-	if r.live != nil {
-		s.Run.Status = schema.RunRunning.String()
 	}
 	for _, state := range schema.States() {
 		s.ByState[state.String()] = counts.ByState[state]

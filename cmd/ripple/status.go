@@ -253,10 +253,12 @@ func waits(s *crawlStatus, st *crawl.Status, next string) string {
 		return "paused; \"ripple unpause\" goes on"
 	case st.Full:
 		return "the disk is behind"
-	case next == "" && s.Hosts.Waiting == 0:
-		return "nothing is left to ask"
-	case next == "":
+	case st.Waking > 0 || st.Hosts.Ready > 0 || st.Asleep.Ready > 0: // about to
 		return ""
+	case next == "" && s.PagesWaiting > 0:
+		return "deciding what is asked next"
+	case next == "":
+		return "nothing is left to ask"
 	}
 	text := count(s.Hosts.Waiting, "host waits", "hosts wait")
 	rest := time.Until(st.Next)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/export/summary"
+	"github.com/sumi-ripple/ripple/export/whole"
 )
 
 type summaryOptions struct {
@@ -42,9 +42,9 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 	if opts.run != "latest" {
 		return usage("--run is %q; only \"latest\" can be told of", clean(opts.run, 40))
 	}
-	if opts.out != "" && !opts.force {
-		f := format{ours: func(head []byte) bool { return bytes.HasPrefix(head, []byte(summaryTitle)) }}
-		if err := f.refuse(opts.out); err != nil {
+	if opts.out != "" {
+		f := format{check: replaceable(isOurSummary)}
+		if err := f.refuse(opts.out, opts.force); err != nil {
 			return usage("--out: %v", err)
 		}
 	}
@@ -57,7 +57,7 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 	if opts.out == "" {
 		return flushed(a.stdout, write)
 	}
-	if err := writeWhole(opts.out, write); err != nil {
+	if err := whole.Stream(ctx, opts.out, write); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.stdout, shown(opts.out))

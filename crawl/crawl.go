@@ -41,6 +41,7 @@ type Crawl struct {
 	done    chan struct{} // closed when Run has returned
 	stop    chan string   // reasons to stop
 	next    atomic.Pointer[config.Config]
+	paused  atomic.Bool // a walk under another configuration begins so, too
 }
 
 // Begin continues the run of the store that is not completed, or begins the next
@@ -75,18 +76,17 @@ type Result struct {
 func (c *Crawl) Run(ctx context.Context) (Result, error) {
 	defer close(c.done)
 	defer func() { c.rec.set.client.Close() }()
-	var deadline <-chan time.Time
-	if limit := c.opts.Config.Crawler.MaxRunTime; limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		deadline = timer.C
-	}
+	started := time.Now()
 	for {
-		reason, err := c.walk(ctx, deadline)
+		reason, err := c.walkUntil(ctx, started)
 		if err != nil {
 			return Result{Run: c.rec.run, Reason: err.Error()}, err
 		}
-		if cfg := c.next.Swap(nil); cfg != nil {
+		cfg := c.next.Swap(nil)
+		if cfg == nil && reason == reasonReload { // told twice, and the other time has brought it
+			cfg = c.opts.Config
+		}
+		if cfg != nil {
 			if err := c.change(cfg); err != nil {
 				return Result{Run: c.rec.run}, err
 			}
@@ -109,6 +109,18 @@ func (c *Crawl) ended(reason string) (Result, error) {
 	return Result{Run: c.rec.run, Walked: walked, Reason: reason}, err
 }
 
+// walkUntil runs the ring once, at most until max-run-time has passed since the
+// start.
+func (c *Crawl) walkUntil(ctx context.Context, started time.Time) (string, error) {
+	limit := c.opts.Config.Crawler.MaxRunTime
+	if limit <= 0 {
+		return c.walk(ctx, nil)
+	}
+	timer := time.NewTimer(time.Until(started.Add(limit)))
+	defer timer.Stop()
+	return c.walk(ctx, timer.C)
+}
+
 // walk runs the ring once. The reason is empty if it came to its own end.
 func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (string, error) {
 	initial, err := c.rec.waiting()
@@ -118,7 +130,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (string, er
 	cfg := c.rec.set.cfg
 	sched := newScheduler(schedulerConfig{
 		Slots: cfg.Crawler.MaxConcurrentPagesOpen, AddressGap: cfg.Politeness.MinimumTimePerAddress,
-		MaxUncommitted: maxUncommitted, Initial: initial,
+		MaxUncommitted: maxUncommitted, Initial: initial, Paused: c.paused.Load(),
 	})
 	var (
 		steps    = make(chan Step)
@@ -191,7 +203,8 @@ func (c *Crawl) Stop(reason string) {
 	}
 }
 
-// Reload goes on under another configuration: what waits is judged again.
+// Reload goes on under another configuration: what waits is judged again. One
+// that can not be applied is logged, and the crawl goes on as before.
 func (c *Crawl) Reload(cfg *config.Config) {
 	c.next.Store(cfg)
 	c.Stop(reasonReload)
@@ -200,8 +213,16 @@ func (c *Crawl) Reload(cfg *config.Config) {
 // change takes another configuration into the run, between two walks.
 func (c *Crawl) change(cfg *config.Config) error {
 	set, err := newSettings(cfg)
+	if err == nil && cfg.URLIdentity() != c.opts.Config.URLIdentity() {
+		set.client.Close()
+		err = ErrIdentity
+	}
 	if err != nil {
-		return err
+		c.opts.Log.Warn("the changed configuration is not applied", "error", err)
+		cfg = c.opts.Config
+		if set, err = newSettings(cfg); err != nil {
+			return err
+		}
 	}
 	old := c.rec
 	old.set.client.Close()
@@ -225,10 +246,18 @@ func (c *Crawl) Complete() error {
 }
 
 // Pause keeps requests from being sent until Unpause.
-func (c *Crawl) Pause() error { _, err := c.command(commandPause); return err }
+func (c *Crawl) Pause() error {
+	_, err := c.command(commandPause)
+	c.paused.Store(true)
+	return err
+}
 
 // Unpause lets requests be sent again.
-func (c *Crawl) Unpause() error { _, err := c.command(commandUnpause); return err }
+func (c *Crawl) Unpause() error {
+	c.paused.Store(false)
+	_, err := c.command(commandUnpause)
+	return err
+}
 
 // Status says what is being fetched now and what the rest waits for.
 func (c *Crawl) Status() (Status, error) {

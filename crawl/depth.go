@@ -71,8 +71,12 @@ func (t *turn) relaxPending() error {
 	return t.tx.SetPending(t.work)
 }
 
-// passOn carries the depth of a visited page over its recorded links.
+// passOn carries the depth of a visited page over its recorded links, unless a
+// list that came later keeps the crawl away from it.
 func (t *turn) passOn(id schema.ID) error {
+	if ok, err := t.visitable(id); err != nil || !ok {
+		return err
+	}
 	if t.store.Kind(id) == schema.KindSitemap {
 		return t.passOnSitemap(id)
 	}
@@ -89,6 +93,15 @@ func (t *turn) passOn(id schema.ID) error {
 	}
 	depth, hops := t.store.Depth(id)
 	return t.spread(source{depth: depth, hops: hops, nofollow: v.NoFollow}, links)
+}
+
+// visitable reports whether the lists let a URL be visited.
+func (t *turn) visitable(id schema.ID) (bool, error) {
+	if !t.facts(id).class.Visitable() || !t.set.terrain.HasURLRules() {
+		return t.facts(id).class.Visitable(), nil
+	}
+	norm, err := t.tx.Norm(id)
+	return err == nil && t.set.terrain.Classify(norm).Class.Visitable(), err
 }
 
 // enqueue puts a page into the line of its host if its distances bring it within

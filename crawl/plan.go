@@ -7,6 +7,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -334,6 +335,11 @@ func (t *turn) visitStep(h *schema.Host, id schema.ID, rules *robots.Rules, trie
 		return nil, err
 	}
 	kind := t.store.Kind(id)
+	if tries > 0 { // perhaps begun under another configuration
+		if ok, err := t.wanted(id, kind); err != nil || !ok {
+			return nil, err
+		}
+	}
 	if kind == schema.KindPage {
 		if depth, hops := t.store.Depth(id); !t.within(depth, hops) {
 			return nil, nil
@@ -369,6 +375,19 @@ func (t *turn) visitStep(h *schema.Host, id schema.ID, rules *robots.Rules, trie
 		return nil, err
 	}
 	return step, t.reserve(step, h)
+}
+
+// wanted reports whether lists and rules let a URL be asked.
+func (t *turn) wanted(id schema.ID, kind schema.URLKind) (bool, error) {
+	norm, err := t.tx.Norm(id)
+	if err != nil || !t.set.terrain.Classify(norm).Class.Visitable() {
+		return false, err
+	}
+	if kind == schema.KindSitemap {
+		return t.set.cfg.Crawler.Sitemaps != config.SitemapsOff, nil
+	}
+	_, refused := t.set.terrain.Refuse(weburl.Split(norm))
+	return !refused, nil
 }
 
 // deny records that robots.txt forbids a page.

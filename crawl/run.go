@@ -110,7 +110,7 @@ func (r *recorder) seed(tx *kv.Tx, reapply bool) error {
 		return err
 	}
 	if reapply {
-		if err := t.forgetSitemaps(); err != nil {
+		if err := t.renewSitemaps(); err != nil {
 			return err
 		}
 	}
@@ -140,27 +140,49 @@ func (t *turn) seedURL(raw string) error {
 	return t.relax(id, 0, 0, false)
 }
 
-// forgetSitemaps has every host's sitemaps queued again; those that were read in
-// this run pass their pages on without being asked.
-func (t *turn) forgetSitemaps() error {
-	var hosts []schema.HostID
+// renewSitemaps has the sitemaps of every host queued again. Hosts of an origin
+// that were asked in this run, and may have nothing else to do, queue theirs at
+// once; files that were read in it pass their pages on without being asked.
+func (t *turn) renewSitemaps() error {
+	var known, ready []schema.HostID
 	err := t.tx.EachHost(1, func(h *schema.Host) (bool, error) {
-		if h.SitemapsRun != 0 {
-			hosts = append(hosts, h.ID)
+		if h.SitemapsRun != 0 || h.SitemapFiles != 0 {
+			known = append(known, h.ID)
+		}
+		if h.Run == t.run.ID && !h.RobotsAt.IsZero() && t.hostFacts(h.ID).own {
+			ready = append(ready, h.ID)
 		}
 		return true, nil
 	})
-	for _, id := range hosts {
-		if err != nil {
-			break
-		}
-		var h *schema.Host
-		if h, err = t.tx.Host(id); err == nil {
-			h.SitemapsRun = 0
-			t.tx.PutHost(h)
-		}
+	for i := 0; err == nil && i < len(known); i++ {
+		err = t.forgetSitemaps(known[i])
+	}
+	for i := 0; err == nil && i < len(ready); i++ {
+		err = t.requeueSitemaps(ready[i])
 	}
 	return err
+}
+
+func (t *turn) forgetSitemaps(id schema.HostID) error {
+	h, err := t.tx.Host(id)
+	if err != nil {
+		return err
+	}
+	h.SitemapsRun, h.SitemapFiles = 0, 0
+	t.tx.PutHost(h)
+	return nil
+}
+
+func (t *turn) requeueSitemaps(id schema.HostID) error {
+	h, err := t.host(id)
+	if err != nil {
+		return err
+	}
+	rules, err := t.parsedRobots(h)
+	if err != nil || rules == nil {
+		return err
+	}
+	return t.queueSitemaps(h, rules)
 }
 
 // settlePending lets depths travel on until nothing is left undone.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -62,19 +63,23 @@ func (t *turn) queueSitemap(to Target, depth uint8, referrer schema.ID) error {
 // queueFile queues a sitemap; depth counts the indexes above it. A file that was
 // read in this run passes its pages on again.
 func (t *turn) queueFile(id schema.ID, depth uint8) error {
-	if old, _ := t.store.Depth(id); old <= depth || depth >= maxSitemapDepth {
+	old, _ := t.store.Depth(id)
+	if old <= depth || depth >= maxSitemapDepth {
 		return nil
+	}
+	if old == kv.NoDepth {
+		h, err := t.host(t.store.HostOf(id))
+		if err != nil || h.SitemapFiles >= maxSitemapFiles {
+			return err
+		}
+		h.SitemapFiles++
+		t.tx.PutHost(h)
 	}
 	t.tx.SetDepth(id, depth, 0)
 	if t.visited(id) {
 		t.work = append(t.work, id)
 		return nil
 	}
-	h, err := t.host(t.store.HostOf(id))
-	if err != nil || h.SitemapFiles >= maxSitemapFiles {
-		return err
-	}
-	h.SitemapFiles++
 	return t.push(id, 1)
 }
 
@@ -130,12 +135,12 @@ func (t *turn) passOnSitemap(id schema.ID) error {
 	if err != nil {
 		return err
 	}
+	t.list(v.Sitemap)
 	depth, _ := t.store.Depth(id)
 	for _, file := range v.Links {
 		if err := t.queueFile(file.To, depth+1); err != nil {
 			return err
 		}
-	t.list(v.Sitemap)
 	}
 	for _, e := range v.Sitemap {
 		if err := t.relax(e.To, 0, 0, true); err != nil {

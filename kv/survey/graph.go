@@ -14,7 +14,8 @@ type graph struct {
 }
 
 // readGraph builds the graph of the pages that carry depth: those that the newest
-// run has visited; with all set, those that any run has.
+// run has visited, with all set those that any run has, but for pages that a list
+// which came later keeps the crawl away from.
 func (s *Survey) readGraph(all bool) (*graph, error) {
 	if s.graph != nil && !all {
 		return s.graph, nil
@@ -27,6 +28,11 @@ func (s *Survey) readGraph(all bool) (*graph, error) {
 			g.start[id] = uint32(len(g.to))
 			seq := s.store.Latest(id)
 			if seq == 0 || s.store.Kind(id) != schema.KindPage || !all && !s.visited(id) {
+				continue
+			}
+			if ok, err := s.visitable(tx, id); err != nil {
+				return err
+			} else if !ok {
 				continue
 			}
 			nofollow, err := s.asksNofollow(tx, seq)

@@ -1,0 +1,194 @@
+package survey
+
+import (
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A HostChange counts what has become of a host's pages.
+type HostChange struct {
+	Host    schema.HostID
+	Name    string
+	Change  Change // Same: pages of it have changed, not the host
+	Came    int
+	Went    int
+	Changed int
+}
+
+// A Rot says how many links of an origin's pages lead to dead pages, as far as
+// the later run visited both ends.
+type Rot struct {
+	Origin int
+	Links  int // to pages that the later run visited
+	Dead   int // of these: to pages that have no good answer any more, or never had
+	New    int // of these: to pages that the earlier run did not find dead
+	Mended int // links to pages that were dead and are not
+}
+
+// A DiffSum is what a comparison comes to.
+type DiffSum struct {
+	Came, Went, Changed  int // pages
+	LinksCame, LinksWent int
+	Hosts                []HostChange // with any change, by id
+	Rot                  []Rot        // by origin, those with links
+}
+
+// Sum counts all changes.
+func (d *Diff) Sum() (*DiffSum, error) {
+	sum := &DiffSum{}
+	hosts := make([]HostChange, d.s.store.Hosts()+1)
+	err := d.EachPage(func(c *PageChange) error {
+		h := &hosts[d.s.HostOf(c.ID)]
+		switch c.Change {
+		case Came:
+			sum.Came++
+			h.Came++
+		case Went:
+			sum.Went++
+			h.Went++
+		default:
+			sum.Changed++
+			h.Changed++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = d.EachLink(func(c *LinkChange) error {
+		if c.Change == Came {
+			sum.LinksCame++
+		} else {
+			sum.LinksWent++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if sum.Hosts, err = d.hosts(hosts); err != nil {
+		return nil, err
+	}
+	sum.Rot, err = d.rot()
+	return sum, err
+}
+
+// hosts names the hosts with changes, and finds those that came or went.
+func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
+	var before, after = newBitset(len(all)), newBitset(len(all))
+	for id := range d.seqs[0] {
+		if !d.s.isPage(schema.ID(id)) {
+			continue
+		}
+		h := int(d.s.HostOf(schema.ID(id)))
+		if d.known[0].has(id) {
+			before.set(h)
+		}
+		if d.known[1].has(id) || d.stands.has(id) {
+			after.set(h)
+		}
+	}
+	var changed []HostChange
+	err := d.s.view(func(tx *kv.Tx) error {
+		for id := 1; id < len(all); id++ {
+			h := all[id]
+			if h.Came+h.Went+h.Changed == 0 {
+				continue
+			}
+			h.Host = schema.HostID(id)
+			switch {
+			case !before.has(id):
+				h.Change = Came
+			case !after.has(id):
+				h.Change = Went
+			}
+			var err error
+			if h.Name, err = tx.HostName(h.Host); err != nil {
+				return err
+			}
+			changed = append(changed, h)
+		}
+		return nil
+	})
+	return changed, err
+}
+
+// The answers of a page in a run.
+const (
+	notAsked = iota
+	alive
+	dead
+)
+
+// answers notes for every page how it answered in both runs.
+func (d *Diff) answers(tx *kv.Tx) (found [2][]uint8, err error) {
+	for i := range found {
+		found[i] = make([]uint8, len(d.seqs[i]))
+		for id, seq := range d.seqs[i] {
+			if seq == 0 || !d.s.isPage(schema.ID(id)) {
+				continue
+			}
+			v, err := tx.Visit(schema.Seq(seq))
+			if err != nil {
+				return found, err
+			}
+			switch {
+			case v.State == schema.DeadLink, v.State == schema.Unreachable, v.State == schema.Failed && v.Requests > 0:
+				found[i][id] = dead
+			case v.State == schema.Processed, v.State == schema.ContentMismatch:
+				found[i][id] = alive
+			}
+		}
+	}
+	return found, nil
+}
+
+// rot follows the links of the origins' pages.
+func (d *Diff) rot() ([]Rot, error) {
+	all := make([]Rot, len(d.s.terrain.Origins()))
+	own, err := d.s.ownPages(func(id schema.ID) bool { return d.seqs[1][id] != 0 })
+	if err != nil {
+		return nil, err
+	}
+	err = d.s.view(func(tx *kv.Tx) error {
+		answers, err := d.answers(tx)
+		if err != nil {
+			return err
+		}
+		var buf []schema.Link
+		for _, id := range own.pages {
+			if buf, err = d.s.appendLinks(tx, buf[:0], schema.Seq(d.seqs[1][id])); err != nil {
+				return err
+			}
+			for _, origin := range own.origins[d.s.HostOf(id)] {
+				for _, l := range buf {
+					all[origin].add(answers[0][l.To], answers[1][l.To])
+				}
+			}
+		}
+		return nil
+	})
+	var found []Rot
+	for i := range all {
+		if all[i].Origin = i; all[i].Links > 0 {
+			found = append(found, all[i])
+		}
+	}
+	return found, err
+}
+
+func (r *Rot) add(before, after uint8) {
+	if after == notAsked {
+		return
+	}
+	r.Links++
+	switch {
+	case after == dead && before == dead:
+		r.Dead++
+	case after == dead:
+		r.Dead++
+		r.New++
+	case before == dead:
+		r.Mended++
+	}
+}

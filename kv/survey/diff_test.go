@@ -1,0 +1,172 @@
+package survey_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// story is what a diff tells, one line for each change.
+func story(t *testing.T, w *surveytest.World, from, to schema.RunID) []string {
+	t.Helper()
+	d, err := w.Survey().Diff(from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	err = d.EachPage(func(c *survey.PageChange) error {
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Change, c.URL[len("https://"):], strings.Join(c.What, "+"))))
+		return nil
+	})
+	if err == nil {
+		err = d.EachLink(func(c *survey.LinkChange) error {
+			lines = append(lines, fmt.Sprintf("%s %s > %s", c.Change, c.FromURL[len("https://"):], c.ToURL[len("https://"):]))
+			return nil
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := d.Sum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range sum.Hosts {
+		lines = append(lines, fmt.Sprintf("%s %s %d %d %d", h.Change, h.Name, h.Came, h.Went, h.Changed))
+	}
+	for _, r := range sum.Rot {
+		lines = append(lines, fmt.Sprintf("rot %d: %d links, %d dead, %d new, %d mended", r.Origin, r.Links, r.Dead, r.New, r.Mended))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func state(s schema.State, status int) func(v *schema.Visit) {
+	return func(v *schema.Visit) { v.State, v.Status, v.Charset, v.Length = s, status, "", -1 }
+}
+
+// two makes two completed runs.
+func two(t *testing.T, first, second func(w *surveytest.World)) *surveytest.World {
+	w := surveytest.New(t, surveytest.Minimal)
+	first(w)
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	second(w)
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	return w
+}
+
+func TestDiff(t *testing.T) {
+	stands := func(seq schema.Seq) func(v *schema.Visit) {
+		return func(v *schema.Visit) { v.Status, v.Stand, v.Unchanged = 304, seq, true }
+	}
+	var front schema.Seq
+	tests := []struct {
+		name          string
+		first, second func(w *surveytest.World)
+		want          []string
+	}{
+		{
+			"nothing has changed",
+			func(w *surveytest.World) { front = w.Visit("a.test/", w.Links("a.test/x", "b.test/")) },
+			func(w *surveytest.World) { w.Visit("a.test/", stands(front)) },
+			nil,
+		},
+		{
+			"a link came, another went, with what they lead to",
+			func(w *surveytest.World) { w.Visit("a.test/", w.Links("a.test/x", "b.test/")) },
+			func(w *surveytest.World) { w.Visit("a.test/", w.Links("a.test/x", "c.test/")) },
+			[]string{
+				"came a.test/ > c.test/", "came c.test 1 0 0", "came c.test/",
+				"went a.test/ > b.test/", "went b.test 0 1 0", "went b.test/",
+			},
+		},
+		{
+			"a page died, another is back",
+			func(w *surveytest.World) {
+				w.Visit("a.test/", w.Links("a.test/x", "a.test/y"))
+				w.Visit("a.test/x", w.Links("b.test/"))
+				w.Visit("a.test/y", state(schema.DeadLink, 404))
+			},
+			func(w *surveytest.World) {
+				w.Visit("a.test/", w.Links("a.test/x", "a.test/y"))
+				w.Visit("a.test/x", state(schema.DeadLink, 410))
+				w.Visit("a.test/y", nil)
+			},
+			[]string{
+				"changed a.test/x state+status", "changed a.test/y state+status", "rot 0: 2 links, 1 dead, 1 new, 1 mended",
+				"same a.test 0 0 2", "went a.test/x > b.test/", "went b.test 0 1 0", "went b.test/",
+			},
+		},
+		{
+			"a page moved, another hides and reads otherwise",
+			func(w *surveytest.World) {
+				w.Visit("a.test/", nil)
+				w.Visit("a.test/x", func(v *schema.Visit) { v.Title, v.SHA256[0] = "X", 1 })
+			},
+			func(w *surveytest.World) {
+				w.Visit("a.test/", w.Redirect("a.test/new"))
+				w.Visit("a.test/x", func(v *schema.Visit) { v.NoIndex, v.SHA256[0] = true, 2 })
+			},
+			[]string{
+				"came a.test/ > a.test/new", "came a.test/new", "changed a.test/ status+redirect",
+				"changed a.test/x content+noindex+title", "same a.test 1 0 2",
+			},
+		},
+		{
+			"what was not looked at again stands, and what it leads to",
+			func(w *surveytest.World) {
+				w.Visit("a.test/", w.Links("a.test/x", "a.test/gone"))
+				w.Visit("a.test/x", w.Links("a.test/y"))
+				w.Visit("a.test/y", w.Links("b.test/"))
+				w.Visit("a.test/gone", w.Links("c.test/"))
+			},
+			func(w *surveytest.World) { w.Visit("a.test/", w.Links("a.test/x")) },
+			[]string{
+				"same a.test 0 1 0", "went a.test/ > a.test/gone", "went a.test/gone",
+				"went a.test/gone > c.test/", "went c.test 0 1 0", "went c.test/",
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := two(t, tt.first, tt.second)
+			slices.Sort(tt.want)
+			got := slices.DeleteFunc(story(t, w, 1, 2), func(s string) bool {
+				return strings.HasPrefix(s, "rot") && strings.HasSuffix(s, "0 dead, 0 new, 0 mended")
+			})
+			if diff := cmp.Diff(tt.want, got); diff != "" && len(tt.want)+len(got) > 0 {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A run that has only begun says of nothing that it has gone.
+func TestDiffOfUnfinishedRun(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("a.test/x", "b.test/"))
+	w.Visit("a.test/x", w.Links("c.test/"))
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	if got := story(t, w, 1, 2); len(got) != 0 {
+		t.Errorf("changes %q", got)
+	}
+}
+
+func TestDiffRefuses(t *testing.T) {
+	w := two(t, func(w *surveytest.World) { w.Visit("a.test/", nil) }, func(w *surveytest.World) { w.Visit("a.test/", nil) })
+	for _, runs := range [][2]schema.RunID{{1, 1}, {2, 1}, {1, 3}, {0, 1}} {
+		if _, err := w.Survey().Diff(runs[0], runs[1]); !errors.Is(err, survey.ErrRuns) {
+			t.Errorf("Diff(%v) = %v, want %v", runs, err, survey.ErrRuns)
+		}
+	}
+}

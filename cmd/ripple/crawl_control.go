@@ -81,7 +81,10 @@ func (w *walk) reload() {
 		err = w.mayFollow(cfg)
 	}
 	if err != nil {
-		w.log.Error("the configuration is not taken; the crawl goes on as before", "error", err)
+		for line := range strings.Lines(complaint(err)) {
+			w.log.Error(strings.TrimSpace(line))
+		}
+		w.log.Error("the configuration is not taken; the crawl goes on as before")
 		return
 	}
 	w.app.say("the configuration was read again; it holds from now on")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +13,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // A crawl in this process leaves no goroutine, no socket and no temporary file.
@@ -66,6 +70,54 @@ func TestSignals(t *testing.T) {
 				t.Errorf("%q is not in:\n%s", tt.reason, c.told())
 			}
 		})
+	}
+}
+
+// A run that was walked to its end, and whose process was killed before its
+// outputs were in place, is completed without asking anybody.
+func TestCrawlOnlyOutputs(t *testing.T) {
+	dir := t.TempDir()
+	web := newWeb(t)
+	path := writeConfig(t, web, dir, false)
+	walkWithoutOutputs(t, path)
+	web.ResetLog()
+	var out, told bytes.Buffer
+	if err := newApp(&out, &told).execute(t.Context(), []string{"crawl", path}); err != nil {
+		t.Fatalf("%v\n%s", err, told.String())
+	}
+	if log := web.Log(); len(log) > 0 {
+		t.Errorf("%d requests were sent, the first for %s", len(log), log[0].Path)
+	}
+	if !strings.Contains(told.String(), "run #1 has nothing left to visit") || !strings.Contains(told.String(), "run #1 completed") {
+		t.Errorf("it says:\n%s", told.String())
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out.db")); err != nil {
+		t.Error(err)
+	}
+	told.Reset()
+	if err := newApp(&out, &told).execute(t.Context(), []string{"crawl", path}); err != nil || !strings.Contains(told.String(), "run #2 begins") {
+		t.Errorf("the run was not completed: %v\n%s", err, told.String())
+	}
+}
+
+// walkWithoutOutputs crawls as a process does that dies at the end of the walk.
+func walkWithoutOutputs(t *testing.T, path string) {
+	t.Helper()
+	cfg, _, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := kv.Open(cfg.State.Path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := c.Run(t.Context()); err != nil || !r.Walked {
+		t.Fatalf("Run = %+v, %v", r, err)
 	}
 }
 

@@ -44,13 +44,14 @@ type reply struct {
 // paperServers are a web without sockets: the scheduler and the recorder are the
 // real ones, time is that of a bubble, and what was asked is in a log.
 type paperServers struct {
-	t     testing.TB
-	path  string
-	mu    sync.Mutex
-	log   []webtest.Entry
-	asked map[string]int
-	host  map[string]func(question) reply
-	other func(question) reply // hosts without a function of their own; nil: 404
+	t       testing.TB
+	path    string
+	address string // of every host
+	mu      sync.Mutex
+	log     []webtest.Entry
+	asked   map[string]int
+	host    map[string]func(question) reply
+	other   func(question) reply // hosts without a function of their own; nil: 404
 }
 
 func newPaperServers(t testing.TB) *paperServers {
@@ -105,7 +106,7 @@ func site(robots string, n int) func(question) reply {
 
 func (s *paperServers) answer(v *visitor, step Step) Outcome {
 	if step.Kind == StepResolve {
-		return Outcome{Step: step, RetryAfter: -1, Length: -1, FirstByte: time.Now(), Done: time.Now()}
+		return Outcome{Step: step, RetryAfter: -1, Length: -1, Address: s.address, FirstByte: time.Now(), Done: time.Now()}
 	}
 	host := weburl.Host(step.URL)
 	q := question{host: host, method: method(step.Kind), path: weburl.PathQuery(step.URL), step: step}
@@ -147,6 +148,7 @@ func (s *paperServers) play(v *visitor, step Step, r reply, entry *webtest.Entry
 	}
 	resp := &fetch.Response{Status: r.status, Header: header, FirstByte: first, Done: entry.Done, Body: []byte(r.body), Size: int64(len(r.body))}
 	o.answer(resp)
+	o.Address = s.address
 	v.read(&o, resp)
 	return o
 }

@@ -31,6 +31,11 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 	}
 	written, err := writeOutputs(ctx, s, w.cfg.Load())
 	if err != nil {
+		if context.Cause(ctx) != nil {
+			r.Reason = "stopped before its outputs were written"
+			w.tellInterrupted(r)
+			return context.Cause(ctx)
+		}
 		return hint(fmt.Errorf("run #%d: %w", r.Run.ID, err), "nothing is lost: %q writes them again", "ripple crawl "+shown(w.path))
 	}
 	if r.Walked {

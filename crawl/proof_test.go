@@ -58,3 +58,20 @@ func digestOf(t testing.TB, path string) string {
 	}
 	return digest
 }
+
+// eachPage calls f for every page of a state file.
+func eachPage(t testing.TB, path string, f func(*survey.Page)) {
+	t.Helper()
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	s, err := survey.New(store)
+	if err == nil {
+		err = s.EachPage(func(p *survey.Page) error { f(p); return nil })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,66 @@
+// Package atlas draws the graph: places for its nodes, and the map, one HTML file
+// that shows them.
+//
+// [Layout] is a force layout (Barnes and Hut) on plain arrays. [Write] makes a file
+// that opens from disk without network and contains no script but ours, which is
+// in folder viewer; whatever names and titles say, the file shows it as text.
+//
+// A caller prunes first, so that no work goes into what is not shown:
+//
+//	m = m.Pruned()
+//	m.Points = atlas.Layout(len(m.Nodes), m.Edges, atlas.Radii(m.Nodes), seed, progress)
+//	err := atlas.Write(w, m)
+package atlas
+
+import "math"
+
+// A Node is a host, an entity or a site with what the map tells of it. Text may be
+// anything that a peer sent.
+type Node struct {
+	Name, Title, Class string
+	Depth              int // smallest; below 0: unknown
+	Community          int // below 0: unknown
+	Pages, Visited     int // known, and asked for
+	In, Out            int // links in the whole graph, not only those shown
+	PageRank, Harmonic float64
+}
+
+// An Edge is a link between two nodes, by their places in the list of nodes.
+type Edge struct {
+	From, To uint32
+	Weight   uint32 // number of links that it stands for
+}
+
+// A Map is everything that the file shows.
+type Map struct {
+	Title   string
+	Level   string // "host", "entity", "site" or "page"
+	Run     string // id of the run, or "all"
+	Status  string // of the run: "complete", "stopped", ...
+	Partial string // "partial: N hosts cut", or empty: a partial map never passes as a full one
+	Nodes   []Node
+	Edges   []Edge
+	Points  []Point // beside Nodes
+	LeftOut Cut     // what Pruned left out
+}
+
+// A Cut counts what a picture does not show.
+type Cut struct{ Nodes, Edges int }
+
+// Radii returns the radius that each node has when the map opens, in the unit of
+// [Layout]: 1 to 6, its area in proportion to PageRank. The viewer does the same
+// sum for the size that its reader chooses.
+func Radii(nodes []Node) []float64 {
+	most := 0.0
+	for _, n := range nodes {
+		most = max(most, n.PageRank)
+	}
+	radius := make([]float64, len(nodes))
+	for v, n := range nodes {
+		radius[v] = 1
+		if most > 0 && n.PageRank > 0 {
+			radius[v] = 1 + 5*math.Sqrt(n.PageRank/most)
+		}
+	}
+	return radius
+}

@@ -1,0 +1,212 @@
+package atlas
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// finite fails unless every point is a place.
+func finite(t interface{ Fatalf(string, ...any) }, points []Point, n int) {
+	if len(points) != n {
+		t.Fatalf("%d points for %d nodes", len(points), n)
+	}
+	for v, p := range points {
+		if at := float64(p.X) + float64(p.Y); math.IsNaN(at) || math.IsInf(at, 0) {
+			t.Fatalf("node %d is at %v", v, p)
+		}
+	}
+}
+
+// overlap returns the share of nodes that are covered by another by more than a
+// tenth of the smaller radius.
+func overlap(points []Point, radius []float64) float64 {
+	covered := 0
+	for v := range points {
+		for u := range points {
+			room := radius[u] + radius[v] - min(radius[u], radius[v])/10
+			if u != v && math.Hypot(float64(points[u].X-points[v].X), float64(points[u].Y-points[v].Y)) < room {
+				covered++
+				break
+			}
+		}
+	}
+	return float64(covered) / float64(len(points))
+}
+
+func distance(a, b Point) float64 { return math.Hypot(float64(a.X-b.X), float64(a.Y-b.Y)) }
+
+func TestLayoutIsReadable(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 40, 1000, 5000} {
+		nodes, edges := terrain(n, 1)
+		radius := Radii(nodes)
+		points := Layout(n, edges, radius, 1, nil)
+		finite(t, points, n)
+		if share := overlap(points, radius); share > 0.01 {
+			t.Errorf("%d nodes: %.1f %% are covered by others", n, 100*share)
+		}
+	}
+}
+
+func TestLayoutKeepsGroupsTogether(t *testing.T) {
+	nodes, edges := terrain(1000, 2)
+	points := Layout(len(nodes), edges, Radii(nodes), 1, nil)
+	inside, all, insides, alls := 0.0, 0.0, 0, 0
+	for u := range 900 { // those that hang together
+		for v := range u {
+			d := distance(points[u], points[v])
+			all, alls = all+d, alls+1
+			if nodes[u].Community == nodes[v].Community {
+				inside, insides = inside+d, insides+1
+			}
+		}
+	}
+	if inside /= float64(insides); inside > 0.35*all/float64(alls) {
+		t.Errorf("distance inside a community %.0f, in general %.0f", inside, all/float64(alls))
+	}
+}
+
+// What hangs on nothing must not be far out.
+func TestLayoutKeepsLooseNodesNear(t *testing.T) {
+	nodes, edges := terrain(1000, 1)
+	points := Layout(len(nodes), edges, Radii(nodes), 1, nil)
+	x, y := make([]float64, len(points)), make([]float64, len(points))
+	for v, p := range points {
+		x[v], y[v] = float64(p.X), float64(p.Y)
+	}
+	_, _, main := frame(x[:900], y[:900])
+	if _, _, side := frame(x, y); side > 1.3*main {
+		t.Errorf("the whole is %.0f wide, its main part %.0f", side, main)
+	}
+}
+
+func TestLayoutIsTheSameOnAnyNumberOfCores(t *testing.T) {
+	nodes, edges := terrain(3000, 3)
+	before := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(before)
+	want := Layout(len(nodes), edges, Radii(nodes), 5, nil)
+	runtime.GOMAXPROCS(4)
+	if diff := cmp.Diff(want, Layout(len(nodes), edges, Radii(nodes), 5, nil)); diff != "" {
+		t.Errorf("differs: %.500s", diff)
+	}
+	if slices.Equal(want, Layout(len(nodes), edges, Radii(nodes), 6, nil)) {
+		t.Error("the seed does not matter")
+	}
+}
+
+func TestLayoutTellsItsProgress(t *testing.T) {
+	_, edges := terrain(500, 3)
+	last, whole, calls := 0, 0, 0
+	Layout(500, edges, nil, 1, func(done, total int) {
+		if done <= last || done > total || whole != 0 && total != whole {
+			t.Fatalf("%d of %d after %d of %d", done, total, last, whole)
+		}
+		last, whole, calls = done, total, calls+1
+	})
+	if last != whole || calls == 0 {
+		t.Errorf("ended at %d of %d", last, whole)
+	}
+}
+
+func TestLayoutBearsAnyGraph(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 120).Draw(t, "n")
+		node := rapid.Uint32Range(0, uint32(n-1))
+		edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Edge {
+			return Edge{node.Draw(t, "from"), node.Draw(t, "to"), rapid.Uint32().Draw(t, "weight")}
+		}), 0, 3*n).Draw(t, "edges")
+		finite(t, Layout(n, edges, nil, rapid.Uint64().Draw(t, "seed"), nil), n)
+	})
+}
+
+func TestLayoutOfExtremes(t *testing.T) {
+	shapes := map[string]func(v uint32) Edge{
+		"star":  func(v uint32) Edge { return Edge{0, v, math.MaxUint32} },
+		"chain": func(v uint32) Edge { return Edge{v, v - 1, 1} },
+		"loops": func(v uint32) Edge { return Edge{v, v, 1} },
+		"pairs": func(v uint32) Edge { return Edge{v, v ^ 1, 0} },
+	}
+	for name, shape := range shapes {
+		t.Run(name, func(t *testing.T) {
+			const n = 6000
+			var edges []Edge
+			for v := uint32(1); v < n; v++ {
+				edges = append(edges, shape(v))
+			}
+			points := Layout(n, edges, nil, 1, nil)
+			finite(t, points, n)
+			if share := overlap(points, slices.Repeat([]float64{1}, n)); share > 0.05 {
+				t.Errorf("%.1f %% are covered by others", 100*share)
+			}
+		})
+	}
+}
+
+func TestTreeAgreesWithEveryPair(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 400).Draw(t, "n")
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		x, y, mass := make([]float64, n), make([]float64, n), make([]float64, n)
+		for v := range n {
+			x[v], y[v], mass[v] = 100*random.NormFloat64(), 30*random.NormFloat64(), 1+20*random.Float64()
+		}
+		tree := newTree(n)
+		tree.build(x, y, mass)
+		seen := make([]bool, n)
+		for i, v := range tree.order {
+			seen[v] = true
+			fx, fy := tree.push(int32(i))
+			wantX, wantY, size := pairs(x, y, mass, int(v))
+			if off := math.Hypot(fx-wantX, fy-wantY); off > 0.05*size {
+				t.Fatalf("force on %d is %v, %v; want %v, %v", v, fx, fy, wantX, wantY)
+			}
+		}
+		if slices.Contains(seen, false) {
+			t.Fatal("a body is not in the tree")
+		}
+	})
+}
+
+// pairs adds up the pushes on v one by one, and their sizes.
+func pairs(x, y, mass []float64, v int) (fx, fy, size float64) {
+	for u := range x {
+		if dx, dy := x[v]-x[u], y[v]-y[u]; u != v {
+			d := dx*dx + dy*dy
+			fx, fy, size = fx+dx*mass[u]/d, fy+dy*mass[u]/d, size+mass[u]/math.Sqrt(d)
+		}
+	}
+	return fx, fy, size
+}
+
+// A crowd in one spot must not cost the square of its size.
+func TestTreeBearsACrowd(t *testing.T) {
+	const n = 200_000
+	x, y, mass := make([]float64, n), make([]float64, n), slices.Repeat([]float64{1}, n)
+	x[0], y[0] = 100, 100
+	tree := newTree(n)
+	tree.build(x, y, mass)
+	for i := range int32(n) {
+		if fx, fy := tree.push(i); math.IsNaN(fx + fy) {
+			t.Fatalf("force on %d is no number", i)
+		}
+	}
+	if len(tree.cells) > 3*deepest {
+		t.Errorf("%d cells", len(tree.cells))
+	}
+}
+
+func TestSpreadEnds(t *testing.T) {
+	const n = 2000 // all in one spot
+	x, y, radius := make([]float64, n), make([]float64, n), slices.Repeat([]float64{1}, n)
+	spread(x, y, radius)
+	points := make([]Point, n)
+	for v := range points {
+		points[v] = Point{float32(x[v]), float32(y[v])}
+	}
+	finite(t, points, n)
+}

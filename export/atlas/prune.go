@@ -1,0 +1,89 @@
+package atlas
+
+import (
+	"cmp"
+	"slices"
+)
+
+// What a browser can still show smoothly. Above, the picture is pruned and says so.
+const (
+	mostNodes = 100_000
+	mostEdges = 100_000
+)
+
+// Pruned returns the map with at most 100,000 nodes, those of highest PageRank, and
+// at most 100,000 links: first the heaviest of each node, so that nothing comes
+// loose while there is room, then the heaviest of all. Links come out heaviest
+// first. LeftOut counts what is missing. A second call changes nothing.
+func (m Map) Pruned() Map { return m.pruned(mostNodes, mostEdges) }
+
+func (m Map) pruned(nodes, edges int) Map {
+	before := Cut{Nodes: len(m.Nodes), Edges: len(m.Edges)}
+	if len(m.Nodes) > nodes {
+		m = m.only(foremost(m.Nodes, nodes))
+	}
+	m.Edges = heaviest(len(m.Nodes), m.Edges, edges)
+	m.LeftOut.Nodes += before.Nodes - len(m.Nodes)
+	m.LeftOut.Edges += before.Edges - len(m.Edges)
+	return m
+}
+
+// foremost returns the nodes of highest PageRank, in their order.
+func foremost(nodes []Node, most int) []uint32 {
+	order := make([]uint32, len(nodes))
+	for v := range order {
+		order[v] = uint32(v)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(nodes[b].PageRank, nodes[a].PageRank) })
+	order = order[:most]
+	slices.Sort(order)
+	return order
+}
+
+// only returns the map of the given nodes and the links among them.
+func (m Map) only(kept []uint32) Map {
+	place := make([]int, len(m.Nodes)) // in the new list, from 1
+	nodes, points := make([]Node, len(kept)), []Point(nil)
+	for i, v := range kept {
+		place[v] = i + 1
+		nodes[i] = m.Nodes[v]
+		if m.Points != nil {
+			points = append(points, m.Points[v])
+		}
+	}
+	var edges []Edge
+	for _, e := range m.Edges {
+		if from, to := place[e.From], place[e.To]; from > 0 && to > 0 {
+			edges = append(edges, Edge{uint32(from - 1), uint32(to - 1), e.Weight})
+		}
+	}
+	m.Nodes, m.Edges, m.Points = nodes, edges, points
+	return m
+}
+
+// heaviest returns at most so many of the edges among n nodes, sorted.
+func heaviest(n int, edges []Edge, most int) []Edge {
+	order := slices.Clone(edges)
+	slices.SortFunc(order, byWeight)
+	if len(order) <= most {
+		return order
+	}
+	tied := make([]bool, n)
+	var first, rest []Edge
+	for _, e := range order {
+		if tied[e.From] && tied[e.To] {
+			rest = append(rest, e)
+			continue
+		}
+		tied[e.From], tied[e.To] = true, true
+		first = append(first, e)
+	}
+	order = append(first, rest...)[:most]
+	slices.SortFunc(order, byWeight)
+	return order
+}
+
+// byWeight puts heavy links first, equal ones in the order of their nodes.
+func byWeight(a, b Edge) int {
+	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+}

@@ -1,0 +1,75 @@
+// Draws nodes and links on a plain canvas, where there is no WebGL2.
+
+function makeCanvas(canvas, g) {
+  const p = { canvas, g, paper: canvas.getContext("2d", { alpha: false }), radius: null, colours: null, strong: [] };
+  return {
+    name: "canvas",
+    nodes: (radius, colours) => Object.assign(p, { radius, colours }),
+    highlight: (list) => { p.strong = list; },
+    draw: (camera, look) => drawCanvas(p, camera, look),
+  };
+}
+
+function drawCanvas(p, c, look) {
+  const { paper } = p;
+  const width = Math.round(c.width * look.ratio), height = Math.round(c.height * look.ratio);
+  if (p.canvas.width !== width || p.canvas.height !== height) Object.assign(p.canvas, { width, height });
+  paper.setTransform(look.ratio, 0, 0, look.ratio, 0, 0);
+  paper.globalAlpha = 1;
+  paper.fillStyle = css(look.ground);
+  paper.fillRect(0, 0, c.width, c.height);
+  if (look.alpha > 0) drawFaint(p, c, look);
+  for (const [u, v, colour] of p.strong) drawStrong(p, c, u, v, colour);
+  drawNodes(p, c, look);
+}
+
+function css(colour) {
+  return `rgb(${colour[0]},${colour[1]},${colour[2]})`;
+}
+
+// drawFaint strokes the links in one go for each opacity.
+function drawFaint({ paper, g, colours }, c, look) {
+  const count = Math.min(look.most, g.from.length);
+  paper.strokeStyle = css(look.thread);
+  paper.lineWidth = 1 / look.ratio;
+  for (const [dim, share] of [[true, 0.18], [false, 1]]) {
+    paper.globalAlpha = Math.min(1, look.alpha * share);
+    paper.beginPath();
+    for (let i = 0; i < count; i++) {
+      const u = g.from[i], v = g.to[i];
+      if ((colours[4 * u + 3] < 255 || colours[4 * v + 3] < 255) === dim) line(paper, c, g, u, v);
+    }
+    paper.stroke();
+  }
+}
+
+// line adds a link to the path unless it lies beside the view.
+function line(paper, c, g, u, v) {
+  const [ax, ay] = toScreen(c, g.x[u], g.y[u]), [bx, by] = toScreen(c, g.x[v], g.y[v]);
+  if (Math.max(ax, bx) < 0 || Math.max(ay, by) < 0 || Math.min(ax, bx) > c.width || Math.min(ay, by) > c.height) return;
+  paper.moveTo(ax, ay);
+  paper.lineTo(bx, by);
+}
+
+function drawStrong({ paper, g }, c, u, v, colour) {
+  paper.globalAlpha = 0.7;
+  paper.strokeStyle = css(colour);
+  paper.lineWidth = 1.4;
+  paper.beginPath();
+  line(paper, c, g, u, v);
+  paper.stroke();
+}
+
+function drawNodes({ paper, g, radius, colours }, c, look) {
+  paper.strokeStyle = css(look.ground);
+  for (let v = 0; v < g.n; v++) {
+    const [x, y] = toScreen(c, g.x[v], g.y[v]), r = pixels(c, radius[v]);
+    if (x < -r || y < -r || x > c.width + r || y > c.height + r) continue;
+    paper.globalAlpha = colours[4 * v + 3] / 255;
+    paper.fillStyle = css(colours.subarray(4 * v, 4 * v + 3));
+    paper.beginPath();
+    paper.arc(x, y, r, 0, 2 * Math.PI);
+    paper.fill();
+    if (r > 4) paper.stroke();
+  }
+}

@@ -1,0 +1,81 @@
+// What the colours say.
+
+const classColours = {
+  quality: ["#0f8f7e", "#3fd0b8"], discovered: ["#4a6fdc", "#7f9dff"], stub: ["#c98a12", "#f2bd4d"], blacklist: ["#c8433f", "#ff7d76"],
+};
+const hues = [
+  ["#3f6fd8", "#7ba4ff"], ["#e0762a", "#ffa866"], ["#1f9a6b", "#56d6a4"], ["#c93f63", "#ff87a3"], ["#7d52c1", "#b894f5"], ["#1d93b5", "#63cdea"],
+  ["#b0881a", "#e9c555"], ["#b4489f", "#ec8fd8"], ["#6b8f1d", "#b2d65a"], ["#9a6240", "#d3a07c"], ["#4f5fb0", "#97a3ec"], ["#c25a3c", "#f29a7f"],
+];
+const depths = [["#7a1f5c", "#ffe08a"], ["#b5375f", "#ffab6b"], ["#dd6a4a", "#f2768a"], ["#e0a03a", "#bb6bd0"], ["#9fb83f", "#7f7ae0"], ["#4aa58c", "#5f93d8"]];
+const plain = ["#8b929c", "#7d8694"];
+
+// groupsOf returns the groups of a colouring, the largest first for communities,
+// with label, colour for the theme and members, and the group of every node.
+function groupsOf(g, colouring, dark) {
+  const of = new Int32Array(g.n);
+  const groups = { class: classGroups, community: communityGroups, depth: depthGroups }[colouring](g, of, dark ? 1 : 0);
+  for (const group of groups) group.count = 0;
+  for (let v = 0; v < g.n; v++) groups[of[v]].count++;
+  return { of, groups };
+}
+
+function classGroups(g, of, theme) {
+  const known = Object.keys(classColours), rank = (label) => known.includes(label) ? known.indexOf(label) : known.length;
+  const order = g.classes.map((label, i) => i).sort((a, b) => rank(g.classes[a]) - rank(g.classes[b]) || a - b);
+  for (let v = 0; v < g.n; v++) of[v] = order.indexOf(g.class[v]);
+  return order.map((i) => ({ label: g.classes[i], colour: (classColours[g.classes[i]] || hues[i % hues.length])[theme] }));
+}
+
+// communityGroups names the largest communities after their first node by rank
+// and leaves the small ones together.
+function communityGroups(g, of, theme) {
+  const count = new Map(), head = new Map();
+  for (let v = 0; v < g.n; v++) {
+    const c = g.community[v];
+    count.set(c, (count.get(c) || 0) + 1);
+    if (!head.has(c) || g.pagerank[v] > g.pagerank[head.get(c)]) head.set(c, v);
+  }
+  const large = [...count.keys()].filter((c) => count.get(c) > 1).sort((a, b) => count.get(b) - count.get(a) || a - b).slice(0, 3 * hues.length);
+  const place = new Map(large.map((c, i) => [c, i]));
+  for (let v = 0; v < g.n; v++) of[v] = place.has(g.community[v]) ? place.get(g.community[v]) : large.length;
+  const groups = large.map((c, i) => ({ label: g.names[head.get(c)], colour: shade(hues[i % hues.length][theme], Math.floor(i / hues.length), theme) }));
+  if (place.size < count.size) groups.push({ label: "smaller communities", colour: plain[theme] });
+  return groups;
+}
+
+// shade mixes a colour with grey, more for each round through the hues.
+function shade(colour, round, theme) {
+  const grey = parts(plain[theme]), share = [0, 0.38, 0.62][round];
+  return "#" + parts(colour).map((part, i) => Math.round(part + (grey[i] - part) * share).toString(16).padStart(2, "0")).join("");
+}
+
+function depthGroups(g, of, theme) {
+  const known = [...new Set(g.depth)].filter((d) => d >= 0).sort((a, b) => a - b).slice(0, 40);
+  const place = new Map(known.map((d, i) => [d, i]));
+  const groups = known.map((d) => ({ label: d === 0 ? "0, an origin" : "" + d, colour: depths[Math.min(d, depths.length - 1)][theme] }));
+  let rest = false;
+  for (let v = 0; v < g.n; v++) {
+    of[v] = place.has(g.depth[v]) ? place.get(g.depth[v]) : known.length;
+    rest = rest || of[v] === known.length;
+  }
+  if (rest) groups.push({ label: "unknown", colour: plain[theme] });
+  return groups;
+}
+
+// parts splits "#rrggbb" into numbers.
+function parts(colour) {
+  return [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+}
+
+// paint gives every node red, green, blue and opacity; those for which lit is
+// false step back.
+function paint(g, { of, groups }, lit) {
+  const colours = new Uint8Array(4 * g.n);
+  const palette = groups.map((group) => parts(group.colour));
+  for (let v = 0; v < g.n; v++) {
+    colours.set(palette[of[v]], 4 * v);
+    colours[4 * v + 3] = lit(v) ? 255 : 45;
+  }
+  return colours;
+}

@@ -1,0 +1,86 @@
+// The graph that the page carries, as typed arrays.
+
+function readGraph() {
+  const raw = JSON.parse(document.getElementById("graph").textContent);
+  const g = { names: raw.names, titles: raw.titles, classes: raw.classes, level: raw.level, n: raw.names.length };
+  for (const name of ["x", "y", "pagerank", "harmonic"]) g[name] = decode(raw[name], Float32Array);
+  for (const name of ["in", "out", "pages", "visited", "from", "to", "weight"]) g[name] = decode(raw[name], Uint32Array);
+  for (const name of ["class", "community", "depth"]) g[name] = decode(raw[name], Int32Array);
+  g.outward = group(g.n, g.from);
+  g.inward = group(g.n, g.to);
+  return g;
+}
+
+function decode(text, Type) {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return new Type(bytes.buffer);
+}
+
+// group lists the links by one of their ends: those of node v are
+// links[first[v]] to links[first[v + 1] - 1].
+function group(n, ends) {
+  const first = new Uint32Array(n + 1);
+  for (const v of ends) first[v + 1]++;
+  for (let v = 0; v < n; v++) first[v + 1] += first[v];
+  const next = first.slice(0, n);
+  const links = new Uint32Array(ends.length);
+  for (let i = 0; i < ends.length; i++) links[next[ends[i]]++] = i;
+  return { first, links };
+}
+
+// neighbours returns [node, weight] of the links of v, the heaviest first.
+function neighbours(g, v, outward) {
+  const { first, links } = outward ? g.outward : g.inward;
+  const far = outward ? g.to : g.from;
+  const list = [];
+  for (let i = first[v]; i < first[v + 1]; i++) list.push([far[links[i]], g.weight[links[i]]]);
+  return list.sort((a, b) => b[1] - a[1] || g.pagerank[b[0]] - g.pagerank[a[0]] || a[0] - b[0]);
+}
+
+// radii gives every node its radius in the units of the layout. The same formula
+// is in atlas.go, for the room that the layout leaves.
+function radii(g, metric) {
+  const values = g[metric];
+  const all = new Float32Array(g.n).fill(2);
+  if (!values) return all;
+  let most = 0;
+  for (const value of values) most = Math.max(most, value);
+  for (let v = 0; v < g.n; v++) all[v] = 1 + 5 * Math.sqrt(most > 0 ? values[v] / most : 0);
+  return all;
+}
+
+function bounds(g) {
+  const b = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+  for (let v = 0; v < g.n; v++) {
+    b.left = Math.min(b.left, g.x[v]); b.right = Math.max(b.right, g.x[v]);
+    b.top = Math.min(b.top, g.y[v]); b.bottom = Math.max(b.bottom, g.y[v]);
+  }
+  return g.n ? b : { left: -1, top: -1, right: 1, bottom: 1 };
+}
+
+// makeGrid sorts the nodes into squares for picking.
+function makeGrid(g) {
+  const b = bounds(g);
+  const side = Math.max(b.right - b.left, b.bottom - b.top, 1) / Math.max(1, Math.ceil(Math.sqrt(g.n / 4)));
+  const columns = Math.floor((b.right - b.left) / side) + 1, rows = Math.floor((b.bottom - b.top) / side) + 1;
+  const at = (x, y) => [Math.floor((x - b.left) / side), Math.floor((y - b.top) / side)];
+  const keys = new Uint32Array(g.n);
+  for (let v = 0; v < g.n; v++) {
+    const [column, row] = at(g.x[v], g.y[v]);
+    keys[v] = column + columns * row;
+  }
+  return { at, columns, rows, ...group(columns * rows, keys) };
+}
+
+// eachNear calls visit for every node whose square is within reach of a point.
+function eachNear(grid, x, y, reach, visit) {
+  const [left, top] = grid.at(x - reach, y - reach), [right, bottom] = grid.at(x + reach, y + reach);
+  for (let row = Math.max(0, top); row <= Math.min(grid.rows - 1, bottom); row++) {
+    for (let column = Math.max(0, left); column <= Math.min(grid.columns - 1, right); column++) {
+      const key = column + grid.columns * row;
+      for (let i = grid.first[key]; i < grid.first[key + 1]; i++) visit(grid.links[i]);
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// Names beside nodes, the most important first, none over another.
+
+const cellSide = 64;
+
+// makeLabels returns the state of the layer above the nodes.
+function makeLabels(canvas) {
+  return { canvas, paper: canvas.getContext("2d"), widths: new Map(), taken: new Map() };
+}
+
+function drawLabels(app) {
+  const { labels, camera: c } = app, paper = labels.paper, ratio = app.ratio;
+  const width = Math.round(c.width * ratio), height = Math.round(c.height * ratio);
+  if (labels.canvas.width !== width || labels.canvas.height !== height) Object.assign(labels.canvas, { width, height });
+  paper.setTransform(ratio, 0, 0, ratio, 0, 0);
+  paper.clearRect(0, 0, c.width, c.height);
+  paper.textBaseline = "middle";
+  paper.lineJoin = "round";
+  labels.taken.clear();
+  for (const v of [app.selected, app.hovered]) if (v >= 0) drawRing(app, v);
+  keepClear(app);
+  let room = Math.max(12, Math.round((c.width * c.height) / 20000));
+  for (const v of wanted(app)) {
+    if (room <= 0) break;
+    if (drawLabel(app, v)) room--;
+  }
+}
+
+// wanted lists nodes in the order in which they get names, each once.
+function* wanted(app) {
+  const named = new Set();
+  for (const list of [[app.selected, app.hovered], app.selected >= 0 ? app.near.slice(0, 60) : [], app.order.subarray(0, 6000)]) {
+    for (const v of list) {
+      if (v < 0 || named.has(v) || !app.lit(v)) continue;
+      named.add(v);
+      yield v;
+    }
+  }
+}
+
+// keepClear takes the ground of the largest nodes, which names must not cover.
+function keepClear(app) {
+  const c = app.camera;
+  let kept = 0;
+  for (const v of app.order) {
+    const r = pixels(c, app.radius[v]);
+    if (r < 4 || kept > 300) return;
+    const [x, y] = toScreen(c, app.g.x[v], app.g.y[v]);
+    if (x < -r || y < -r || x > c.width + r || y > c.height + r || !app.lit(v)) continue;
+    take(app.labels, x - r * 0.8, y - r * 0.8, r * 1.6, r * 1.6);
+    kept++;
+  }
+}
+
+function drawRing(app, v) {
+  const [x, y] = toScreen(app.camera, app.g.x[v], app.g.y[v]);
+  const paper = app.labels.paper;
+  paper.strokeStyle = css(app.ink);
+  paper.lineWidth = 2;
+  paper.beginPath();
+  paper.arc(x, y, pixels(app.camera, app.radius[v]) + 3, 0, 2 * Math.PI);
+  paper.stroke();
+}
+
+// drawLabel returns whether there was room for the name of v.
+function drawLabel(app, v) {
+  const { camera: c, g, labels } = app;
+  const [x, y] = toScreen(c, g.x[v], g.y[v]), r = pixels(c, app.radius[v]);
+  if (x < -r || y < -r || x > c.width + r || y > c.height + r) return false;
+  const must = v === app.selected || v === app.hovered;
+  if (!must && r < 2.2) return false;
+  const size = must ? 13 : Math.round(Math.min(10.5 + app.radius[v] * 0.7, 15));
+  const text = short(g.names[v]), width = textWidth(labels, text, size);
+  const boxes = [[x + r + 4, y], [x - r - 4 - width, y], [x - width / 2, y + r + size * 0.8], [x - width / 2, y - r - size * 0.8]];
+  const place = boxes.find(([left, middle]) => free(labels, left - 2, middle - size * 0.62, width + 4, size * 1.24)) || (must && boxes[0]);
+  if (!place) return false;
+  take(labels, place[0] - 2, place[1] - size * 0.62, width + 4, size * 1.24);
+  writeLabel(app, text, place, size, must);
+  return true;
+}
+
+function writeLabel(app, text, [x, y], size, must) {
+  const paper = app.labels.paper;
+  paper.font = `${must ? 600 : 500} ${size}px system-ui, sans-serif`;
+  paper.lineWidth = 3.5;
+  paper.strokeStyle = css(app.ground);
+  paper.globalAlpha = 0.85;
+  paper.strokeText(text, x, y);
+  paper.globalAlpha = 1;
+  paper.fillStyle = css(app.ink);
+  paper.fillText(text, x, y);
+}
+
+// short cuts a name that would cover half the map.
+function short(name) {
+  return name.length > 42 ? name.slice(0, 41) + "…" : name;
+}
+
+function textWidth(labels, text, size) {
+  let width = labels.widths.get(text);
+  if (width === undefined) {
+    labels.paper.font = "500 100px system-ui, sans-serif";
+    width = labels.paper.measureText(text).width / 100;
+    labels.widths.set(text, width);
+  }
+  return width * size * 1.02;
+}
+
+function eachCell(left, top, width, height, visit) {
+  for (let row = Math.floor(top / cellSide); row <= Math.floor((top + height) / cellSide); row++) {
+    for (let column = Math.floor(left / cellSide); column <= Math.floor((left + width) / cellSide); column++) visit(row * 4096 + column);
+  }
+}
+
+function free(labels, left, top, width, height) {
+  let empty = true;
+  eachCell(left, top, width, height, (key) => {
+    for (const [l, t, w, h] of labels.taken.get(key) || []) {
+      if (left < l + w && l < left + width && top < t + h && t < top + height) empty = false;
+    }
+  });
+  return empty;
+}
+
+function take(labels, left, top, width, height) {
+  eachCell(left, top, width, height, (key) => {
+    if (!labels.taken.has(key)) labels.taken.set(key, []);
+    labels.taken.get(key).push([left, top, width, height]);
+  });
+}

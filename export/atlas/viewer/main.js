@@ -1,0 +1,145 @@
+// Puts the parts together. One object, app, is the whole state of the page.
+
+function start() {
+  const g = readGraph();
+  g.lower = g.names.map((name) => name.toLowerCase());
+  g.lowerTitles = g.titles.map((title) => title.toLowerCase());
+  const app = { g, camera: makeCamera(g), labels: makeLabels(document.getElementById("labels")), grid: makeGrid(g),
+    colour: "class", size: "pagerank", links: "all", theme: "", selected: -1, hovered: -1, focus: -1, near: [], ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
+  openPainter(app, true);
+  measure(app);
+  const fit = whole(app.camera).scale;
+  Object.assign(app.camera, { least: fit / 3, most: Math.max(60, fit * 8) });
+  readView(app);
+  restyle(app);
+  listen(app);
+}
+
+// openPainter prefers WebGL2 and falls back to a plain canvas, also when the
+// graphics card goes away.
+function openPainter(app, tryWebGL) {
+  const stage = document.getElementById("stage"), canvas = make("canvas", { "aria-hidden": "true" });
+  if (app.canvas) app.canvas.remove();
+  app.painter = tryWebGL && makeWebGL(canvas, app.g);
+  app.canvas = canvas;
+  if (!app.painter) {
+    app.canvas = tryWebGL ? make("canvas", { "aria-hidden": "true" }) : canvas; // a canvas keeps its first context
+    app.painter = makeCanvas(app.canvas, app.g);
+  }
+  app.canvas.addEventListener("webglcontextlost", () => { openPainter(app, false); restyle(app); });
+  stage.prepend(app.canvas);
+  document.documentElement.dataset.painter = app.painter.name;
+}
+
+function measure(app) {
+  const box = document.getElementById("stage").getBoundingClientRect();
+  app.ratio = Math.min(devicePixelRatio || 1, 2.5);
+  Object.assign(app.camera, { width: Math.max(box.width, 1), height: Math.max(box.height, 1) });
+}
+
+function isDark(app) {
+  return app.theme ? app.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+// restyle works everything out again that depends on theme and choices.
+function restyle(app) {
+  const dark = isDark(app), g = app.g;
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  app.ground = parts(dark ? "#0d1117" : "#f7f6f2");
+  app.ink = parts(dark ? "#e6e9ee" : "#1c2128");
+  app.thread = parts(dark ? "#6d7c92" : "#6f7680");
+  app.ways = dark ? [parts("#ffa45c"), parts("#7ab2ff")] : [parts("#d0581b"), parts("#1b66d1")];
+  app.grouping = groupsOf(g, app.colour, dark);
+  app.radius = radii(g, app.size);
+  app.order = Uint32Array.from(app.radius.keys()).sort((a, b) => app.radius[b] - app.radius[a] || a - b);
+  relight(app);
+  showLegend(app);
+  showPanel(app);
+}
+
+// relight marks the selection: its links stand out and the rest steps back.
+function relight(app) {
+  const { g, grouping, focus, selected } = app;
+  app.near = selected < 0 ? [] : [...neighbours(g, selected, true), ...neighbours(g, selected, false)].map(([v]) => v);
+  const near = new Set([selected, ...app.near]);
+  app.lit = (v) => (focus < 0 || grouping.of[v] === focus) && (selected < 0 || near.has(v));
+  app.painter.nodes(app.radius, paint(g, grouping, app.lit));
+  app.painter.highlight(selected < 0 || app.links === "none" ? [] : [
+    ...neighbours(g, selected, false).map(([v]) => [v, selected, app.ways[1]]),
+    ...neighbours(g, selected, true).map(([v]) => [selected, v, app.ways[0]]),
+  ]);
+  redraw(app);
+  keepView(app);
+}
+
+function choose(app, name, value) {
+  app[name] = value;
+  if (name === "colour") app.focus = -1;
+  restyle(app);
+}
+
+function flip(app) {
+  app.theme = isDark(app) ? "light" : "dark";
+  restyle(app);
+}
+
+function focusGroup(app, group) {
+  app.focus = group;
+  relight(app);
+  showLegend(app);
+}
+
+// select shows a node, and with centre also goes there.
+function select(app, v, centre) {
+  app.selected = v;
+  relight(app);
+  showPanel(app);
+  if (centre && v >= 0) {
+    fly(app.camera, { x: app.g.x[v], y: app.g.y[v], scale: Math.max(app.camera.scale, Math.min(whole(app.camera).scale * 3, app.camera.most)) });
+    moved(app);
+  }
+}
+
+function hover(app, v, px, py) {
+  if (v !== app.hovered) {
+    app.hovered = v;
+    app.labels.canvas.classList.toggle("over", v >= 0);
+    redraw(app);
+  }
+  showTip(app, px, py);
+}
+
+// moved is called after every change of the camera.
+function moved(app) {
+  app.busy = performance.now();
+  redraw(app);
+  keepView(app);
+}
+
+function redraw(app) {
+  if (!app.waiting) app.waiting = requestAnimationFrame((now) => frame(app, now));
+}
+
+function frame(app, now) {
+  app.waiting = 0;
+  const flying = advance(app.camera, now), moving = flying || performance.now() - app.busy < 150;
+  app.cost = moving && app.last ? now - app.last : 0;
+  app.last = moving ? now : 0;
+  app.widest = app.g.n ? pixels(app.camera, app.radius[app.order[0]]) : 0;
+  app.painter.draw(app.camera, lookOf(app, moving));
+  drawLabels(app);
+  if (!document.documentElement.dataset.drawn) document.documentElement.dataset.drawn = Math.round(performance.now());
+  if (flying) redraw(app);
+  else if (moving) setTimeout(() => redraw(app), 160); // once more, with every link
+}
+
+// lookOf says how links are drawn: fainter the more there are, and fewer while
+// moving where drawing all takes long.
+function lookOf(app, moving) {
+  const m = app.g.from.length, zoomed = app.camera.scale / whole(app.camera).scale;
+  const alpha = Math.min(0.5, (isDark(app) ? 13 : 15) / Math.sqrt(m + 1) * Math.min(Math.max(zoomed, 1), 6) ** 0.5);
+  app.slow = moving ? app.slow || app.cost > 60 && app.cost < 1000 : false;
+  return { ground: app.ground, thread: app.thread, ratio: app.ratio, alpha: app.links === "all" ? alpha * (app.selected >= 0 ? 0.6 : 1) : 0, most: app.slow ? 4000 : m };
+}
+
+start();

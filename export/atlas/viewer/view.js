@@ -1,0 +1,36 @@
+// The view in the address: #x=..&y=..&z=..&node=..&colour=..&size=..&links=..&theme=..
+
+const choices = { colour: ["class", "community", "depth"], size: ["pagerank", "harmonic", "in", "out", "pages", "visited", "same"], links: ["all", "selected", "none"] };
+
+// readView takes from the address what is there and valid.
+function readView(app) {
+  app.hash = location.hash;
+  const said = new URLSearchParams(location.hash.slice(1));
+  for (const [name, values] of Object.entries(choices)) {
+    if (values.includes(said.get(name))) app[name] = said.get(name);
+    document.getElementById(name).value = app[name];
+  }
+  if (["dark", "light"].includes(said.get("theme"))) app.theme = said.get("theme");
+  const node = said.has("node") ? app.g.names.indexOf(said.get("node")) : -1;
+  app.selected = node;
+  const [x, y, z] = ["x", "y", "z"].map((name) => said.has(name) ? Number(said.get(name)) : NaN);
+  if (Number.isFinite(x) && Number.isFinite(y) && z > 0 && Number.isFinite(z)) Object.assign(app.camera, { x, y, scale: bounded(app.camera, z), flight: null });
+  else Object.assign(app.camera, whole(app.camera));
+}
+
+// keepView writes the view into the address, once the hand rests.
+function keepView(app) {
+  clearTimeout(app.keeping);
+  app.keeping = setTimeout(() => writeView(app), 200);
+}
+
+function writeView(app) {
+  const c = app.camera.flight ? app.camera.flight.to : app.camera;
+  const said = new URLSearchParams({ x: c.x.toFixed(2), y: c.y.toFixed(2), z: c.scale.toPrecision(4) });
+  if (app.selected >= 0) said.set("node", app.g.names[app.selected]);
+  for (const name of Object.keys(choices)) if (app[name] !== choices[name][0]) said.set(name, app[name]);
+  if (app.theme) said.set("theme", app.theme);
+  app.hash = "#" + said;
+  try { history.replaceState(null, "", app.hash); } catch { /* some browsers refuse it on files */ }
+  app.hash = location.hash;
+}

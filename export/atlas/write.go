@@ -1,0 +1,148 @@
+package atlas
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+//go:embed viewer
+var viewer embed.FS
+
+// scripts are the parts of the viewer in the order in which they stand in the page.
+func scripts() []string {
+	return []string{"graph.js", "colour.js", "camera.js", "webgl.js", "canvas.js", "labels.js", "panel.js", "view.js", "input.js", "main.js"}
+}
+
+// page is what the template shows.
+type page struct {
+	Title, Run, Status, Partial string
+	Counts, LeftOut, Policy     string
+	Style                       template.CSS
+	Script, Data                template.JS
+}
+
+// Write writes the map as one HTML file, pruned (see [Map.Pruned]). It allows
+// nothing but its own script and style, by their hashes: no network, no frames,
+// no forms. The error names what is wrong with m, or is that of w; then a part of
+// the file may have been written.
+func Write(w io.Writer, m Map) error {
+	if err := m.check(); err != nil {
+		return fmt.Errorf("write map: %w", err)
+	}
+	m = m.Pruned()
+	p, err := m.page()
+	if err != nil {
+		return fmt.Errorf("write map: %w", err)
+	}
+	t, err := template.ParseFS(viewer, "viewer/page.html.tmpl")
+	if err != nil {
+		return fmt.Errorf("write map: %w", err)
+	}
+	if err := t.Execute(w, p); err != nil {
+		return fmt.Errorf("write map: %w", err)
+	}
+	return nil
+}
+
+// check refuses what the viewer could not draw.
+func (m Map) check() error {
+	if len(m.Points) != len(m.Nodes) {
+		return fmt.Errorf("%d points for %d nodes", len(m.Points), len(m.Nodes))
+	}
+	for v, p := range m.Points {
+		if at := float64(p.X) + float64(p.Y); math.IsNaN(at) || math.IsInf(at, 0) {
+			return fmt.Errorf("point %d is no place", v)
+		}
+	}
+	for i, e := range m.Edges {
+		if int(max(e.From, e.To)) >= len(m.Nodes) {
+			return fmt.Errorf("link %d leads from %d to %d among %d nodes", i, e.From, e.To, len(m.Nodes))
+		}
+	}
+	return nil
+}
+
+func (m Map) page() (*page, error) {
+	style, err := viewer.ReadFile("viewer/viewer.css")
+	if err != nil {
+		return nil, err
+	}
+	script, err := script()
+	if err != nil {
+		return nil, err
+	}
+	data, err := m.data()
+	if err != nil {
+		return nil, err
+	}
+	p := &page{Run: line(m.Run), Status: line(m.Status), Partial: line(m.Partial), Counts: m.counts(), LeftOut: m.leftOut(),
+		Style: template.CSS(style), Script: template.JS(script), Data: template.JS(data)}
+	if p.Title = line(m.Title); p.Title == "" {
+		p.Title = "Ripple map"
+	}
+	p.Policy = fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'", digest(script), digest(string(style)))
+	return p, nil
+}
+
+// script joins the parts of the viewer into one function.
+func script() (string, error) {
+	var b strings.Builder
+	b.WriteString("(() => {\n\"use strict\";\n")
+	for _, name := range scripts() {
+		part, err := viewer.ReadFile("viewer/" + name)
+		if err != nil {
+			return "", err
+		}
+		b.Write(part)
+	}
+	b.WriteString("})();\n")
+	return b.String(), nil
+}
+
+// digest is how a policy names a text.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// line makes text fit for a line of the page.
+func line(s string) string { return schema.Clean(s, 300) }
+
+func (m Map) counts() string {
+	return many(len(m.Nodes), m.Level) + ", " + many(len(m.Edges), "link")
+}
+
+// leftOut says what Pruned left out, or nothing.
+func (m Map) leftOut() string {
+	switch {
+	case m.LeftOut.Nodes > 0:
+		return "left out: " + many(m.LeftOut.Nodes, m.Level) + " of lowest PageRank, " + many(m.LeftOut.Edges, "link")
+	case m.LeftOut.Edges > 0:
+		return "left out: " + many(m.LeftOut.Edges, "link") + " of lowest weight"
+	}
+	return ""
+}
+
+// many counts a word of the glossary.
+func many(n int, word string) string {
+	word = line(word)
+	switch {
+	case word == "":
+		word = "node"
+	case word == "entity" && n != 1:
+		word = "entitie"
+	}
+	if n != 1 {
+		word += "s"
+	}
+	return humanize.Comma(int64(n)) + " " + word
+}

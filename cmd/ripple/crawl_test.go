@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -70,6 +71,34 @@ func TestSignals(t *testing.T) {
 				t.Errorf("%q is not in:\n%s", tt.reason, c.told())
 			}
 		})
+	}
+}
+
+// A killed crawl leaves its socket behind: nobody mistakes it for a crawl, its
+// run reads interrupted, and the next start goes on.
+func TestKilled(t *testing.T) {
+	c := startCrawl(t)
+	if err := c.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	c.wait()
+	state := filepath.Join(c.dir, "ripple.bolt")
+	if _, err := os.Lstat(state + ".sock"); err != nil {
+		t.Fatalf("the socket is gone, so this test shows nothing: %v", err)
+	}
+	var out, told bytes.Buffer
+	if err := newApp(&out, &told).execute(t.Context(), []string{"stats", "--state", state}); err != nil || !strings.Contains(out.String(), "run #1 interrupted") {
+		t.Errorf("stats: %v\n%s", err, out.String())
+	}
+	err := newApp(&out, &told).execute(t.Context(), []string{"pause", "--state", state})
+	if code, text := exitCode(err), complaint(err); code != 1 || !strings.Contains(text, "no crawl is running") {
+		t.Errorf("pause: exit code %d, %s", code, text)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(signalError{syscall.SIGINT})
+	err = newApp(&out, &told).execute(ctx, []string{"crawl", c.path})
+	if exitCode(err) != 130 || !strings.Contains(told.String(), "run #1 goes on") {
+		t.Errorf("crawl: %v\n%s", err, told.String())
 	}
 }
 

@@ -46,7 +46,9 @@ type reply struct {
 type paperServers struct {
 	t       testing.TB
 	path    string
-	address string // of every host
+	address string    // of every host
+	begun   time.Time // for those who measure
+	text    string    // of the newest crawl's configuration
 	mu      sync.Mutex
 	log     []webtest.Entry
 	asked   map[string]int
@@ -157,6 +159,7 @@ func (s *paperServers) play(v *visitor, step Step, r reply, entry *webtest.Entry
 // everything that is not committed is lost, as by a kill.
 func (s *paperServers) crawl(text string, kill time.Duration) schema.Run {
 	s.t.Helper()
+	s.text = text
 	cfg, _, err := config.Parse([]byte(text), s.t.TempDir(), os.ReadFile)
 	if err != nil {
 		s.t.Fatal(err)
@@ -305,4 +308,14 @@ func (s *paperServers) visits() map[string]schema.Visit {
 		})
 	})
 	return all
+}
+
+// cap is how often a rule's group was counted.
+func (s *paperServers) cap(rule, group string) (n int) {
+	s.t.Helper()
+	s.view(func(_ *kv.Store, tx *kv.Tx) (err error) {
+		n, err = tx.Caps(rule, group)
+		return err
+	})
+	return n
 }

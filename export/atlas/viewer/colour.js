@@ -24,7 +24,7 @@ function classGroups(g, of, theme) {
   const known = Object.keys(classColours), rank = (label) => known.includes(label) ? known.indexOf(label) : known.length;
   const order = g.classes.map((label, i) => i).sort((a, b) => rank(g.classes[a]) - rank(g.classes[b]) || a - b);
   for (let v = 0; v < g.n; v++) of[v] = order.indexOf(g.class[v]);
-  return order.map((i) => ({ label: g.classes[i], colour: (classColours[g.classes[i]] || hues[i % hues.length])[theme] }));
+  return order.map((i) => ({ label: g.classes[i], colour: (known.includes(g.classes[i]) ? classColours[g.classes[i]] : hues[i % hues.length])[theme] }));
 }
 
 // communityGroups names the largest communities after their first node by rank

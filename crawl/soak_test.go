@@ -1,0 +1,169 @@
+package crawl_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const (
+	envSoak  = "RIPPLE_TEST_SOAK"
+	soakSize = 200_000   // URLs by which everything must have its place
+	soakRoom = 150 << 20 // bytes resident at that size
+	soakOpen = 1100      // descriptors: as many connections as are kept, and what is open
+)
+
+const soakConfig = `
+[crawler]
+max-depth = 9
+max-concurrent-pages-open = 64
+minimum-time-on-page = 100
+max-domain-requests = 1000000
+max-run-time = "%s"
+head-check = "never"
+sitemaps = "off"
+[user-agent]
+crawler-name = "SoakBot"
+[traps]
+max-urls-per-host = 0
+[state]
+path = "state.bolt"
+[network]
+ca-file = %q
+connect-to = { "*.test" = %q }
+[[quality]]
+domain = "h0.gen.test"
+seeds = ["https://h0.gen.test/"]
+`
+
+// A soakSample is one look at a crawl that has no end.
+type soakSample struct {
+	urls, visits, goroutines, files int
+	resident, heap, size            int64
+}
+
+// TestSoakCrawl is the crawl that [TestSoak] watches. It says twice a second how
+// it is.
+func TestSoakCrawl(t *testing.T) {
+	path := os.Getenv(envSoak)
+	if path == "" {
+		t.Skip("runs as a child of TestSoak")
+	}
+	cfg, _, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := openStore(t, cfg.State.Path)
+	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		for range time.Tick(500 * time.Millisecond) {
+			if c.Query(tellSoak) != nil {
+				return
+			}
+		}
+	}()
+	if _, err = c.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	<-told
+}
+
+func tellSoak(s *kv.Store) error {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	files, _ := os.ReadDir("/proc/self/fd")
+	var resident int64
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			_, _ = fmt.Sscan(rest, &resident)
+		}
+	}
+	_, err := fmt.Println("soak", s.URLs(), s.LastSeq(), runtime.NumGoroutine(), len(files), resident<<10, m.HeapAlloc, s.Size())
+	return err
+}
+
+// TestSoak crawls a web without end under a memory ceiling: what is held stays in
+// proportion to a few bytes a URL, and nothing else grows.
+func TestSoak(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc")
+	}
+	length := 20 * time.Second
+	if full() {
+		length = 5 * time.Minute
+	}
+	s := newServer(t, webtest.WithoutLog())
+	s.Generate(1, webtest.GenConfig{Hosts: 1 << 30, Pages: 50, Links: 41, Hrefs: 60, Size: 6000, Leave: 0.1, Endless: true})
+	dir := t.TempDir()
+	ca, err := s.CAFile(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(cfg, fmt.Appendf(nil, soakConfig, length, ca, s.Addr()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	samples := soak(t, cfg)
+	if len(samples) < 10 {
+		t.Fatalf("%d samples", len(samples))
+	}
+	middle, last := samples[len(samples)/2], samples[len(samples)-1]
+	t.Logf("%d URLs, %d visits in %v: %d MB resident, heap %d MB, %d goroutines, %d descriptors, %d bytes of file a URL",
+		last.urls, last.visits, length, last.resident>>20, last.heap>>20, last.goroutines, last.files, last.size/int64(last.urls))
+	for _, m := range samples {
+		if m.urls <= soakSize && m.resident > soakRoom {
+			t.Errorf("%d MB resident with %d URLs", m.resident>>20, m.urls)
+		}
+	}
+	if grown, urls := last.resident-middle.resident, int64(last.urls-middle.urls); grown > 40<<20+300*urls {
+		t.Errorf("resident memory grew by %d MB with %d URLs", grown>>20, urls)
+	}
+	if last.goroutines > middle.goroutines+200 || last.files > middle.files+100 || last.files > soakOpen {
+		t.Errorf("goroutines from %d to %d, descriptors from %d to %d", middle.goroutines, last.goroutines, middle.files, last.files)
+	}
+	if was, is := middle.size/int64(middle.urls), last.size/int64(last.urls); is > was*5/4+50 {
+		t.Errorf("bytes of file a URL grew from %d to %d", was, is)
+	}
+}
+
+func soak(t *testing.T, cfg string) (samples []soakSample) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestSoakCrawl$", "-test.timeout=20m")
+	cmd.Env = append(os.Environ(), envSoak+"="+cfg, "GOMEMLIMIT=100MiB")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var m soakSample
+		if _, err := fmt.Sscanf(lines.Text(), "soak %d %d %d %d %d %d %d", &m.urls, &m.visits, &m.goroutines, &m.files, &m.resident, &m.heap, &m.size); err == nil && m.urls > 1000 {
+			samples = append(samples, m)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return samples
+}

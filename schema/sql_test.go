@@ -8,7 +8,7 @@ import (
 // TestSQLStatements holds the statements to the text that they are cut from.
 func TestSQLStatements(t *testing.T) {
 	tables, indexes := SQLStatements()
-	if want := strings.Count(SQL(), "\nCREATE TABLE "); len(tables) != want || want != 20 {
+	if want := strings.Count(SQL(), "\nCREATE TABLE "); len(tables) != want || want != 23 {
 		t.Errorf("%d tables; want %d", len(tables), want)
 	}
 	if want := strings.Count(SQL(), "\nCREATE INDEX "); len(indexes) != want {

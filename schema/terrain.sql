@@ -256,3 +256,35 @@ CREATE TABLE entity_links (
 ) WITHOUT ROWID;
 
 CREATE INDEX idx_entity_links_to ON entity_links(to_id);
+
+-- How pages stand in the graph of all links.
+CREATE TABLE page_metrics (
+    page_id         INTEGER PRIMARY KEY REFERENCES pages(id),
+    in_degree       INTEGER NOT NULL,       -- pages that link there
+    out_degree      INTEGER NOT NULL,
+    pagerank        REAL NOT NULL,          -- a share: all add up to 1
+    harmonic        REAL NOT NULL,          -- centrality: the sum of 1/distance from all that lead there
+    component       INTEGER NOT NULL,       -- hangs together when directions are left out; 0 is the largest
+    community       INTEGER NOT NULL        -- many links inside, few to others; 0 is the largest
+);
+
+-- How hosts and sites stand in the graph of host_links and site_links.
+CREATE TABLE host_metrics (
+    host_id         INTEGER PRIMARY KEY REFERENCES hosts(id),
+    in_degree       INTEGER NOT NULL,       -- hosts that link there
+    out_degree      INTEGER NOT NULL,
+    pagerank        REAL NOT NULL,
+    harmonic        REAL NOT NULL,
+    component       INTEGER NOT NULL,
+    community       INTEGER NOT NULL
+);
+
+CREATE TABLE site_metrics (
+    site_id         INTEGER PRIMARY KEY REFERENCES sites(id),
+    in_degree       INTEGER NOT NULL,
+    out_degree      INTEGER NOT NULL,
+    pagerank        REAL NOT NULL,
+    harmonic        REAL NOT NULL,
+    component       INTEGER NOT NULL,
+    community       INTEGER NOT NULL
+);

@@ -9,6 +9,6 @@
 //
 // Rows are written in the order of their ids, pages first, then links, so that
 // most of the file is only appended to; indexes follow the load. What is held in
-// memory is a few bytes for every page, and the links between hosts, sites and
-// entities.
+// memory is a few bytes for every page and every link, which the metrics need, and
+// the links between hosts, sites and entities (package export).
 package sqlite

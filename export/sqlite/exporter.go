@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -23,14 +24,13 @@ type exporter struct {
 	runs, pages, pageDepths, links, linkKinds, redirects, facts *table
 	blacklisted, stubbed, frontier, sitemapURLs, domainStates   *table
 
-	hosts                             *table
-	sites, entities                   *nodes
-	hostLinks, siteLinks, entityLinks *edges
+	hosts  *table
+	levels []*level
+	sites  *export.Fold
 
 	class  []schema.Class // by page
 	linked []bool         // by page: another page links there
-	entity []uint32       // by page: its node
-	site   []uint32       // by host: its node
+	graph  *pageGraph
 }
 
 func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey) *exporter {
@@ -42,10 +42,14 @@ func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey) *exporter {
 		linkKinds: table("link_kinds", 3), redirects: table("redirects", 3), facts: table("facts", 3),
 		blacklisted: table("blacklisted_referrers", 4), stubbed: table("stubbed_referrers", 4),
 		frontier: table("frontier", 4), sitemapURLs: table("sitemap_urls", 5), domainStates: table("domain_states", 6),
-		hosts: table("hosts", 13), sites: newNodes(table("sites", 4)), entities: newNodes(table("entities", 4)),
-		hostLinks: newEdges(table("host_links", 7)), siteLinks: newEdges(table("site_links", 7)),
-		entityLinks: newEdges(table("entity_links", 7)),
-		class:       make([]schema.Class, n), linked: make([]bool, n), entity: make([]uint32, n),
+		hosts: table("hosts", 13),
+		class: make([]schema.Class, n), linked: make([]bool, n), graph: newPageGraph(table("page_metrics", 7), n),
+	}
+	e.sites = export.NewFold(s, export.LevelSite)
+	e.levels = []*level{
+		{fold: export.NewFold(s, export.LevelHost), links: table("host_links", 7), metrics: table("host_metrics", 7)},
+		{fold: e.sites, nodes: table("sites", 4), links: table("site_links", 7), metrics: table("site_metrics", 7)},
+		{fold: export.NewFold(s, export.LevelEntity), nodes: table("entities", 4), links: table("entity_links", 7)},
 	}
 	for _, origin := range s.Terrain().Origins() {
 		e.names = append(e.names, origin.Name)
@@ -78,10 +82,10 @@ func (e *exporter) end() error {
 	} {
 		errs = append(errs, t.end())
 	}
-	errs = append(errs, e.sites.end(), e.entities.end())
-	for _, links := range []*edges{e.hostLinks, e.siteLinks, e.entityLinks} {
-		errs = append(errs, links.end())
+	for _, l := range e.levels {
+		errs = append(errs, l.end())
 	}
+	errs = append(errs, e.graph.end())
 	return errors.Join(errs...)
 }
 
@@ -99,7 +103,10 @@ func (e *exporter) addRuns() error {
 func (e *exporter) addPages() error {
 	return e.survey.EachPage(func(p *survey.Page) error {
 		e.class[p.ID] = p.Class
-		e.entity[p.ID] = e.entities.add(p.Entity, p.Host, 1)
+		e.graph.addPage(p.ID)
+		for _, l := range e.levels {
+			l.fold.AddPage(p, true)
+		}
 		return errors.Join(e.addPage(p), e.addDepths(p), e.addVisit(p))
 	})
 }
@@ -170,7 +177,10 @@ func (e *exporter) addLinks() error {
 				return err
 			}
 		}
-		e.addEdges(pageLink{from, link.Place.Editorial(), first, last}, link.To)
+		e.graph.addLink(from, link.To)
+		for _, l := range e.levels {
+			l.fold.AddLink(from, link, first, last)
+		}
 		return e.addReferrer(from, link.To, first)
 	})
 }
@@ -193,17 +203,6 @@ func (e *exporter) addReferrer(from, to schema.ID, first schema.RunID) error {
 	return t.add(t.number(), int64(to), int64(from), int64(first))
 }
 
-// addEdges counts a link for the nodes at both of its ends.
-func (e *exporter) addEdges(l pageLink, to schema.ID) {
-	from, target := e.survey.HostOf(l.from), e.survey.HostOf(to)
-	e.entityLinks.add(e.entity[l.from], e.entity[to], l)
-	if from == target {
-		return
-	}
-	e.hostLinks.add(uint32(from), uint32(target), l)
-	e.siteLinks.add(e.site[from], e.site[target], l)
-}
-
 // addListed derives the tables of listed URLs from the pages and their referrers.
 func (e *exporter) addListed() error {
 	for _, name := range [][2]string{{"blacklist", "blacklisted"}, {"stub", "stubbed"}} {
@@ -224,10 +223,10 @@ func (e *exporter) addSitemapURLs() error {
 }
 
 func (e *exporter) addHosts() error {
-	e.site = make([]uint32, 1, e.survey.HostCount()+1)
 	return e.survey.EachHost(func(r *survey.HostReport) error {
-		site := e.sites.add(r.Site, r.Host.ID, r.Known)
-		e.site = append(e.site, site)
+		for _, l := range e.levels {
+			l.fold.AddHost(r)
+		}
 		if err := e.addDomainState(r); err != nil {
 			return err
 		}
@@ -235,7 +234,7 @@ func (e *exporter) addHosts() error {
 		if r.MinDepth != kv.NoDepth {
 			depth = int64(r.MinDepth)
 		}
-		return e.hosts.add(int64(r.Host.ID), r.Host.Name, int64(site), r.Class.String(), text(r.Title), depth,
+		return e.hosts.add(int64(r.Host.ID), r.Host.Name, int64(e.sites.NodeOfHost(r.Host.ID)), r.Class.String(), text(r.Title), depth,
 			int64(r.Known), int64(r.Visited), int64(r.Host.Visits), int64(r.Host.Requests),
 			e.survey.FullDelay(r.Host).Milliseconds(), r.Coverage, int64(r.KnownMissing))
 	})

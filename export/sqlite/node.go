@@ -1,114 +1,83 @@
 package sqlite
 
 import (
-	"cmp"
-	"maps"
-	"slices"
+	"errors"
 
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// nodes are the nodes of a level that has names of its own: sites and entities.
-type nodes struct {
-	table *table
-	ids   map[string]uint32
-	all   []node // by id
-	hosts map[[2]uint32]bool
-}
-
-// A node is one row.
-type node struct {
-	name         string
-	hosts, pages int
-}
-
-func newNodes(t *table) *nodes {
-	return &nodes{table: t, ids: make(map[string]uint32), all: make([]node, 1), hosts: make(map[[2]uint32]bool)}
-}
-
-// add counts pages of a host for a node and returns its id.
-func (n *nodes) add(name string, host schema.HostID, pages int) uint32 {
-	id, ok := n.ids[name]
-	if !ok {
-		id = uint32(len(n.all))
-		n.ids[name] = id
-		n.all = append(n.all, node{name: name})
-	}
-	n.all[id].pages += pages
-	if key := [2]uint32{id, uint32(host)}; !n.hosts[key] {
-		n.hosts[key] = true
-		n.all[id].hosts++
-	}
-	return id
+// A level is the tables of a level above pages.
+type level struct {
+	fold    *export.Fold
+	nodes   *table // nil: hosts, which are written from their reports
+	links   *table
+	metrics *table // nil: none
 }
 
 // end writes the rows.
-func (n *nodes) end() error {
-	for id, one := range n.all {
-		if id == 0 {
-			continue
+func (l *level) end() error {
+	nodes, links := l.fold.Nodes(), l.fold.Links()
+	if l.nodes != nil {
+		for _, n := range nodes {
+			if err := l.nodes.add(int64(n.ID), clean(n.Name), int64(n.Hosts), int64(n.Pages)); err != nil {
+				return err
+			}
 		}
-		if err := n.table.add(int64(id), clean(one.name), int64(one.hosts), int64(one.pages)); err != nil {
+		if err := l.nodes.end(); err != nil {
 			return err
 		}
 	}
-	return n.table.end()
-}
-
-// edges are the links between the nodes of a level, added up.
-type edges struct {
-	table *table
-	all   map[[2]uint32]*edge
-}
-
-type edge struct {
-	page                    schema.ID // the last that links
-	links, pages, editorial int
-	first, last             schema.RunID
-}
-
-func newEdges(t *table) *edges { return &edges{table: t, all: make(map[[2]uint32]*edge)} }
-
-// A pageLink is a link as it counts for the levels above. They arrive by page.
-type pageLink struct {
-	from        schema.ID
-	editorial   bool
-	first, last schema.RunID
-}
-
-// add counts a link from one node to another.
-func (e *edges) add(from, to uint32, l pageLink) {
-	if from == to {
-		return
-	}
-	one := e.all[[2]uint32{from, to}]
-	if one == nil {
-		one = &edge{first: l.first}
-		e.all[[2]uint32{from, to}] = one
-	}
-	one.links++
-	if one.page != l.from {
-		one.page = l.from
-		one.pages++
-	}
-	if l.editorial {
-		one.editorial++
-	}
-	one.first, one.last = min(one.first, l.first), max(one.last, l.last)
-}
-
-// end writes the rows in the order of their key.
-func (e *edges) end() error {
-	keys := slices.SortedFunc(maps.Keys(e.all), func(a, b [2]uint32) int {
-		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
-	})
-	for _, key := range keys {
-		one := e.all[key]
-		err := e.table.add(int64(key[0]), int64(key[1]), int64(one.links), int64(one.pages), int64(one.editorial),
-			int64(one.first), int64(one.last))
+	for _, k := range links {
+		err := l.links.add(int64(k.From), int64(k.To), int64(k.Links), int64(k.Pages), int64(k.Editorial), int64(k.First), int64(k.Last))
 		if err != nil {
 			return err
 		}
 	}
-	return e.table.end()
+	return errors.Join(l.links.end(), l.measure(nodes, links))
+}
+
+// measure writes the metrics of the nodes, whose ids are dense.
+func (l *level) measure(nodes []export.Node, links []export.Link) error {
+	if l.metrics == nil {
+		return nil
+	}
+	from, to, weight := make([]uint32, len(links)), make([]uint32, len(links)), make([]uint32, len(links))
+	for i, k := range links {
+		from[i], to[i], weight[i] = k.From-1, k.To-1, export.Weight(k.Links)
+	}
+	return addMetrics(l.metrics, export.MetricsOf(len(nodes), from, to, weight), func(i int) int64 { return int64(nodes[i].ID) })
+}
+
+func addMetrics(t *table, m *export.Metrics, id func(int) int64) error {
+	for i := range m.PageRank {
+		err := t.add(id(i), int64(m.In[i]), int64(m.Out[i]), m.PageRank[i], m.Harmonic[i], int64(m.Component[i]), int64(m.Community[i]))
+		if err != nil {
+			return err
+		}
+	}
+	return t.end()
+}
+
+// A pageGraph is the links between pages as they are measured.
+type pageGraph struct {
+	table    *table
+	rank     []uint32 // by page: its place among the pages
+	ids      []schema.ID
+	from, to []uint32
+}
+
+func newPageGraph(t *table, n int) *pageGraph { return &pageGraph{table: t, rank: make([]uint32, n)} }
+
+func (g *pageGraph) addPage(id schema.ID) {
+	g.rank[id] = uint32(len(g.ids))
+	g.ids = append(g.ids, id)
+}
+
+func (g *pageGraph) addLink(from, to schema.ID) {
+	g.from, g.to = append(g.from, g.rank[from]), append(g.to, g.rank[to])
+}
+
+func (g *pageGraph) end() error {
+	return addMetrics(g.table, export.MetricsOf(len(g.ids), g.from, g.to, nil), func(i int) int64 { return int64(g.ids[i]) })
 }

@@ -182,6 +182,10 @@ func TestRows(t *testing.T) {
 			"a.test|b.test|1|1|1|1|1\na.test|bad.test|1|1|0|1|1\na.test|q.test|1|1|1|1|1\na.test|stub.test|2|1|2|1|1\nb.test|a.test|1|1|1|1|1\nb.test|bad.test|1|1|1|1|1\n"},
 		{"site links", "SELECT sum(links), count(*) FROM site_links", "7|6\n"},
 		{"entity links", "SELECT sum(links), count(*) FROM entity_links", "7|6\n"},
+		{"page metrics", "SELECT count(*), sum(in_degree), sum(out_degree), round(sum(pagerank), 9), min(harmonic), max(component) FROM page_metrics", "10|10|10|1|0|1\n"},
+		{"page metrics of a page", "SELECT in_degree, out_degree, (SELECT count(*) FROM links WHERE to_page_id = page_id), component, community FROM page_metrics JOIN pages p ON p.id = page_id WHERE url = 'https://a.test/'", "1|6|1|0|0\n"},
+		{"host metrics", "SELECT count(*), sum(in_degree), sum(out_degree), round(sum(pagerank), 9), max(component) FROM host_metrics", "5|6|6|1|0\n"},
+		{"site metrics", "SELECT count(*), sum(in_degree), sum(out_degree), round(sum(pagerank), 9), max(component) FROM site_metrics", "5|6|6|1|0\n"},
 		{"header", "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version", fmt.Sprintf("%d|1\n", sqlite.ApplicationID)},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,233 @@
+package export
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A Fold adds pages and the links between them up to the nodes and links of a
+// level above. It is given all hosts, then all pages, then links, each in the
+// order of the survey.
+type Fold struct {
+	survey *survey.Survey
+	level  Level
+	ids    map[string]uint32 // of entities and sites
+	nodes  []Node            // by id; the first is none
+	covers []cover           // beside nodes
+	of     []uint32          // by page for entities, by host for sites
+	kinds  []survey.Cover    // by host
+	seen   map[[2]uint32]bool
+	at     map[[2]uint32]int32 // where a link is
+	links  []Link
+	page   []schema.ID // beside links: the last that links
+}
+
+// A cover adds up how hosts are covered.
+type cover struct{ hosts, cut, complete, listed int }
+
+// NewFold begins a fold to a level above pages.
+func NewFold(s *survey.Survey, level Level) *Fold {
+	f := &Fold{
+		survey: s, level: level, ids: make(map[string]uint32), nodes: make([]Node, 1), covers: make([]cover, 1),
+		kinds: make([]survey.Cover, s.HostCount()+1), seen: make(map[[2]uint32]bool), at: make(map[[2]uint32]int32),
+	}
+	switch level {
+	case LevelEntity:
+		f.of = make([]uint32, s.URLs()+1)
+	case LevelSite:
+		f.of = make([]uint32, s.HostCount()+1)
+	}
+	return f
+}
+
+// AddHost adds a host.
+func (f *Fold) AddHost(r *survey.HostReport) {
+	f.kinds[r.Host.ID] = r.Cover
+	switch f.level {
+	case LevelHost:
+		n := f.nodeOf(uint32(r.Host.ID), r.Host.Name)
+		n.Title, n.Class, n.State, n.Site, n.Hosts = r.Title, r.Class, r.Coverage, r.Site, 1
+	case LevelSite:
+		id := f.named(r.Site)
+		f.of[r.Host.ID] = id
+		n := &f.nodes[id]
+		n.Site = r.Site
+		n.Hosts++
+		n.add(r.Class)
+		if r.Host.Name == r.Site || n.Title == "" {
+			n.Title = r.Title
+		}
+		f.covers[id].add(r.Cover)
+	}
+}
+
+// AddPage adds a page; what is not selected only gets its place.
+func (f *Fold) AddPage(p *survey.Page, selected bool) {
+	var n *Node
+	switch f.level {
+	case LevelHost:
+		n = &f.nodes[p.Host]
+	case LevelSite:
+		n = &f.nodes[f.of[p.Host]]
+	default:
+		n = f.addToEntity(p)
+	}
+	if !selected {
+		return
+	}
+	if n.Pages++; n.Pages == 1 {
+		n.First, n.Last = p.FirstRun, p.LastRun
+	}
+	n.Depth = min(n.Depth, p.Depth)
+	n.First, n.Last = min(n.First, p.FirstRun), max(n.Last, p.LastRun)
+	if p.Visited {
+		n.Visited++
+	}
+}
+
+// addToEntity finds the entity of a page, which knows its hosts by its pages.
+func (f *Fold) addToEntity(p *survey.Page) *Node {
+	id := f.named(p.Entity)
+	f.of[p.ID] = id
+	n := &f.nodes[id]
+	n.add(p.Class)
+	if p.Visit != nil && strings.TrimSuffix(p.URL, "/") == "https://"+p.Entity {
+		n.Title = p.Visit.Title
+	}
+	if f.seen[[2]uint32{id, uint32(p.Host)}] {
+		return n
+	}
+	f.seen[[2]uint32{id, uint32(p.Host)}] = true
+	n.Hosts++
+	f.covers[id].add(f.kinds[p.Host])
+	return n
+}
+
+// AddLink adds a link between pages.
+func (f *Fold) AddLink(from schema.ID, l schema.Link, first, last schema.RunID) {
+	a, b := f.Node(from), f.Node(l.To)
+	if a == b {
+		return
+	}
+	i, ok := f.at[[2]uint32{a, b}]
+	if !ok {
+		i = int32(len(f.links))
+		f.at[[2]uint32{a, b}] = i
+		f.links = append(f.links, Link{From: a, To: b, First: first})
+		f.page = append(f.page, 0)
+	}
+	one := &f.links[i]
+	one.Links++
+	if f.page[i] != from {
+		f.page[i] = from
+		one.Pages++
+	}
+	if l.Place.Editorial() {
+		one.Editorial++
+	}
+	one.First, one.Last = min(one.First, first), max(one.Last, last)
+}
+
+// Node returns the id of the node that a page belongs to.
+func (f *Fold) Node(page schema.ID) uint32 {
+	switch f.level {
+	case LevelHost:
+		return uint32(f.survey.HostOf(page))
+	case LevelSite:
+		return f.of[f.survey.HostOf(page)]
+	}
+	return f.of[page]
+}
+
+// NodeOfHost returns the id of the node that a host belongs to, at host and site
+// level.
+func (f *Fold) NodeOfHost(id schema.HostID) uint32 {
+	if f.level == LevelSite {
+		return f.of[id]
+	}
+	return uint32(id)
+}
+
+// Nodes returns all nodes by id, those without selected pages included. They
+// belong to the fold.
+func (f *Fold) Nodes() []Node {
+	for id := range f.nodes {
+		if f.level != LevelHost {
+			f.nodes[id].State = f.covers[id].String()
+		}
+	}
+	return f.nodes[1:]
+}
+
+// Links returns the links in the order of their ends. They belong to the fold,
+// which takes no more of them.
+func (f *Fold) Links() []Link {
+	f.at, f.page, f.seen = nil, nil, nil
+	slices.SortFunc(f.links, func(a, b Link) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	return f.links
+}
+
+func (f *Fold) named(name string) uint32 {
+	id, ok := f.ids[name]
+	if !ok {
+		id = uint32(len(f.nodes))
+		f.ids[name] = id
+		f.nodeOf(id, name)
+	}
+	return id
+}
+
+// nodeOf makes the node of an id that is the next, or one of the next.
+func (f *Fold) nodeOf(id uint32, name string) *Node {
+	for int(id) >= len(f.nodes) {
+		f.nodes = append(f.nodes, Node{ID: uint32(len(f.nodes)), Depth: kv.NoDepth, Class: schema.ClassBlacklisted})
+		f.covers = append(f.covers, cover{})
+	}
+	f.nodes[id].Name = name
+	return &f.nodes[id]
+}
+
+// add takes a class in: the best is the node's.
+func (n *Node) add(c schema.Class) {
+	if better(c, n.Class) {
+		n.Class = c
+	}
+}
+
+func (c *cover) add(of survey.Cover) {
+	c.hosts++
+	switch {
+	case of.Cut():
+		c.cut++
+	case of == survey.CoverComplete:
+		c.complete++
+	case of == survey.CoverListed:
+		c.listed++
+	}
+}
+
+func (c cover) String() string {
+	switch {
+	case c.cut > 0:
+		return partial(c.cut)
+	case c.complete > 0:
+		return "complete"
+	case c.listed == c.hosts:
+		return "listed"
+	}
+	return "not visited"
+}
+
+// partial says that hosts were cut.
+func partial(hosts int) string {
+	if hosts == 1 {
+		return "partial: 1 host cut"
+	}
+	return fmt.Sprintf("partial: %d hosts cut", hosts)
+}

@@ -1,0 +1,220 @@
+package export
+
+import (
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A Graph is one reading of a survey at a level. It belongs to one goroutine.
+type Graph struct {
+	survey *survey.Survey
+	opts   Options
+	window window
+	meta   Meta
+	rank   []uint32 // by id: place among the nodes, plus 1; 0: not in the graph
+	count  int      // nodes
+
+	nodes []Node // above page level
+	links []Link // above page level
+
+	metrics *Metrics
+	picture *Picture
+}
+
+// New selects the nodes of a graph, and above page level adds up its links.
+func New(s *survey.Survey, opts Options) (*Graph, error) {
+	g := &Graph{survey: s, opts: opts}
+	var err error
+	if g.window, err = opts.window(s); err != nil {
+		return nil, err
+	}
+	if err := g.readMeta(); err != nil {
+		return nil, err
+	}
+	if opts.Level == LevelPage {
+		return g, g.selectPages()
+	}
+	return g, g.fold()
+}
+
+// Len returns the number of nodes.
+func (g *Graph) Len() int { return g.count }
+
+// Level returns the level of the graph.
+func (g *Graph) Level() Level { return g.opts.Level }
+
+// Survey returns what the graph is a reading of.
+func (g *Graph) Survey() *survey.Survey { return g.survey }
+
+// Rank returns the place of a node among all nodes, from 0; false: it is not in
+// the graph.
+func (g *Graph) Rank(id uint32) (int, bool) {
+	if int(id) >= len(g.rank) || g.rank[id] == 0 {
+		return 0, false
+	}
+	return int(g.rank[id] - 1), true
+}
+
+func (g *Graph) selectPages() error {
+	g.rank = make([]uint32, g.survey.URLs()+1)
+	ends, err := g.linkEnds()
+	if err != nil {
+		return err
+	}
+	return g.survey.EachPage(func(p *survey.Page) error {
+		if g.takesPage(p, ends) && g.opts.Only.Has(p.Class) {
+			g.count++
+			g.rank[p.ID] = uint32(g.count)
+		}
+		return nil
+	})
+}
+
+// takesPage reports whether a page is of the runs that are selected: it was seen
+// in them, or a link of theirs leads there.
+func (g *Graph) takesPage(p *survey.Page, ends []bool) bool {
+	return g.window.all || g.window.has(p.FirstRun, p.LastRun) || ends != nil && ends[p.ID]
+}
+
+// linkEnds marks the pages at the ends of an earlier run's links: what is known of
+// the last sight of a page need not tell of links that are gone.
+func (g *Graph) linkEnds() ([]bool, error) {
+	if g.window.newest {
+		return nil, nil
+	}
+	ends := make([]bool, g.survey.URLs()+1)
+	err := g.eachPageLink(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
+		ends[from], ends[l.To] = true, true
+		return nil
+	})
+	return ends, err
+}
+
+// eachPageLink calls f for the links between pages that are selected by run and place.
+func (g *Graph) eachPageLink(f func(from schema.ID, l schema.Link, first, last schema.RunID) error) error {
+	return g.survey.EachLinkOf(g.window.till, func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+		if !g.window.has(first, last) || !g.opts.links(l) {
+			return nil
+		}
+		return f(from, l, first, last)
+	})
+}
+
+// fold adds up the nodes and links of a level above pages.
+func (g *Graph) fold() error {
+	f := NewFold(g.survey, g.opts.Level)
+	err := g.survey.EachHost(func(r *survey.HostReport) error {
+		f.AddHost(r)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	ends, err := g.linkEnds()
+	if err != nil {
+		return err
+	}
+	err = g.survey.EachPage(func(p *survey.Page) error {
+		f.AddPage(p, g.takesPage(p, ends))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = g.eachPageLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+		f.AddLink(from, l, first, last)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	g.keepNodes(f.Nodes())
+	g.keepLinks(f.Links())
+	return nil
+}
+
+func (g *Graph) keepNodes(all []Node) {
+	g.rank = make([]uint32, len(all)+1)
+	g.nodes = all[:0]
+	for _, n := range all {
+		if n.Pages == 0 && !g.window.all || !g.opts.Only.Has(n.Class) {
+			continue
+		}
+		g.nodes = append(g.nodes, n)
+		g.rank[n.ID] = uint32(len(g.nodes))
+	}
+	g.count = len(g.nodes)
+}
+
+func (g *Graph) keepLinks(all []Link) {
+	g.links = all[:0]
+	for _, l := range all {
+		if g.rank[l.From] != 0 && g.rank[l.To] != 0 && l.Links >= g.opts.MinWeight {
+			g.links = append(g.links, l)
+		}
+	}
+}
+
+// EachNode calls f for every node by id. A node is valid while f runs. An error of
+// f ends it.
+func (g *Graph) EachNode(f func(*Node) error) error {
+	if g.opts.Level != LevelPage {
+		for i := range g.nodes {
+			g.measured(&g.nodes[i], i)
+			if err := f(&g.nodes[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return g.survey.EachPage(func(p *survey.Page) error {
+		i, ok := g.Rank(uint32(p.ID))
+		if !ok {
+			return nil
+		}
+		n := pageNode(p)
+		g.measured(n, i)
+		return f(n)
+	})
+}
+
+func pageNode(p *survey.Page) *Node {
+	n := &Node{
+		ID: uint32(p.ID), Name: p.URL, Class: p.Class, Depth: p.Depth, State: p.State.String(),
+		Host: p.HostName, Site: p.Site, Entity: p.Entity, Hosts: 1, Pages: 1, First: p.FirstRun, Last: p.LastRun, Page: p,
+	}
+	if p.Visit != nil {
+		n.Title = p.Visit.Title
+	}
+	if p.Visited {
+		n.Visited = 1
+	}
+	return n
+}
+
+// EachLink calls f for every link, by its ends. A link is valid while f runs. An
+// error of f ends it.
+func (g *Graph) EachLink(f func(*Link) error) error {
+	if g.opts.Level != LevelPage {
+		for i := range g.links {
+			if err := f(&g.links[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if g.opts.MinWeight > 1 {
+		return nil
+	}
+	var one Link
+	return g.eachPageLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+		if g.rank[from] == 0 || g.rank[l.To] == 0 {
+			return nil
+		}
+		one = Link{From: uint32(from), To: uint32(l.To), Links: 1, Pages: 1, First: first, Last: last, Page: &l}
+		if l.Place.Editorial() {
+			one.Editorial = 1
+		}
+		return f(&one)
+	})
+}

@@ -1,0 +1,83 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A Level says what one node of the graph is.
+type Level uint8
+
+// The levels, from the finest.
+const (
+	LevelPage Level = iota
+	LevelHost
+	LevelEntity
+	LevelSite
+)
+
+func levelNames() []string { return []string{"page", "host", "entity", "site"} }
+
+// String returns the level's name on the command line.
+func (l Level) String() string { return levelNames()[l] }
+
+// ParseLevel reads the name of a level.
+func ParseLevel(name string) (Level, error) {
+	i, err := choose("level", name, levelNames())
+	return Level(i), err
+}
+
+// Places is a set of places of links; Classes is a set of classes.
+type (
+	Places  uint8
+	Classes uint8
+)
+
+// Has reports whether a place is in the set.
+func (s Places) Has(p schema.Place) bool { return s&(1<<p) != 0 }
+
+// Has reports whether a class is in the set. An empty set has every class.
+func (s Classes) Has(c schema.Class) bool { return s == 0 || s&(1<<c) != 0 }
+
+// ParsePlaces reads names of places.
+func ParsePlaces(names []string) (Places, error) {
+	var known []string
+	for p := schema.PlaceMain; p <= schema.PlaceNav; p++ {
+		known = append(known, p.String())
+	}
+	set, err := chooseAll("place", names, known)
+	return Places(set), err
+}
+
+// ParseClasses reads names of classes.
+func ParseClasses(names []string) (Classes, error) {
+	var known []string
+	for c := schema.ClassDiscovered; c <= schema.ClassStub; c++ {
+		known = append(known, c.String())
+	}
+	set, err := chooseAll("class", names, known)
+	return Classes(set), err
+}
+
+func chooseAll(what string, names, known []string) (set uint8, err error) {
+	for _, name := range names {
+		i, err := choose(what, strings.TrimSpace(name), known)
+		if err != nil {
+			return 0, err
+		}
+		set |= 1 << i
+	}
+	return set, nil
+}
+
+func choose(what, name string, known []string) (int, error) {
+	for i, k := range known {
+		if k == name {
+			return i, nil
+		}
+	}
+	last := len(known) - 1
+	return 0, fmt.Errorf("%q is no %s; it may be %s or %s", name, what, strings.Join(known[:last], ", "), known[last])
+}

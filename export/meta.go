@@ -1,0 +1,76 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Meta is what every file says of the graph in it.
+type Meta struct {
+	Level    Level
+	Runs     string // "1", "all"
+	Run      schema.RunID
+	Status   string // of that run
+	Reason   string // why that run ended; empty: it has not
+	Started  time.Time
+	Finished time.Time // zero: not yet
+	Cut      int       // hosts that were not visited to the end in the newest run
+	Options  string    // what was left out on demand; empty: nothing
+}
+
+// Meta returns what is to be said of the graph.
+func (g *Graph) Meta() Meta { return g.meta }
+
+// Partial says that hosts were cut; empty: none was.
+func (m Meta) Partial() string {
+	if m.Cut == 0 {
+		return ""
+	}
+	return partial(m.Cut)
+}
+
+// Date is the day on which the run ended, or began.
+func (m Meta) Date() string {
+	at := m.Finished
+	if at.IsZero() {
+		at = m.Started
+	}
+	return at.UTC().Format(time.DateOnly)
+}
+
+// String says it all in one line.
+func (m Meta) String() string {
+	parts := []string{m.Level.String() + " level", fmt.Sprintf("run %d", m.Run), m.Status}
+	if m.Runs == "all" {
+		parts[1] = fmt.Sprintf("all runs until %d", m.Run)
+	}
+	for _, part := range []string{m.Reason, m.Partial(), m.Options} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (g *Graph) readMeta() error {
+	m := &g.meta
+	m.Level, m.Runs, m.Options = g.opts.Level, fmt.Sprint(g.window.till), g.opts.String()
+	if g.window.all {
+		m.Runs = "all"
+	}
+	for _, r := range g.survey.Runs() {
+		if r.ID == g.window.till {
+			m.Run, m.Status, m.Reason, m.Started, m.Finished = r.ID, r.Status.String(), r.Reason, r.Started, r.Finished
+		}
+	}
+	return g.survey.EachHost(func(r *survey.HostReport) error {
+		if r.Cover.Cut() {
+			m.Cut++
+		}
+		return nil
+	})
+}

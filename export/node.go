@@ -1,0 +1,64 @@
+package export
+
+import (
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A Node is a page, host, entity or site.
+type Node struct {
+	ID      uint32
+	Name    string // a page's URL, a host, an entity, a site
+	Title   string // a page's, else that of the front page; empty: unknown
+	Class   schema.Class
+	Depth   uint8  // the smallest of its pages; kv.NoDepth: none
+	State   string // a page's state; else how well it is covered
+	Host    string // of a page
+	Site    string // of a page or host
+	Entity  string // of a page
+	Hosts   int    // that its pages are on
+	Pages   int    // selected
+	Visited int    // of those, in the newest run
+	First   schema.RunID
+	Last    schema.RunID
+
+	Page *survey.Page // at page level; valid while the node is
+
+	// The metrics are zero until [Graph.Measure]; the place until [Graph.Picture].
+	InDegree, OutDegree uint32
+	PageRank, Harmonic  float64
+	Component           int32 // that hangs together when directions are left out; 0 is the largest
+	Community           int32
+	Placed              bool
+	X, Y                float32 // the unit is the radius of a small node; y grows downwards
+	Radius              float64
+}
+
+// A Link leads from one node to another.
+type Link struct {
+	From, To    uint32
+	Links       int // pairs of pages: its weight
+	Pages       int // that link
+	Editorial   int // of the pairs: in the text of the page
+	First, Last schema.RunID
+
+	Page *schema.Link // at page level, with its anchor; valid while the link is
+}
+
+// Share returns the editorial part of a link, 0 to 1.
+func (l *Link) Share() float64 { return float64(l.Editorial) / float64(l.Links) }
+
+// better reports whether a class says more of a node that has pages of both.
+func better(a, b schema.Class) bool { return weight(a) > weight(b) }
+
+func weight(c schema.Class) int {
+	switch c {
+	case schema.ClassQuality:
+		return 3
+	case schema.ClassDiscovered:
+		return 2
+	case schema.ClassStub:
+		return 1
+	}
+	return 0
+}

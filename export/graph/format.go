@@ -1,0 +1,147 @@
+package graph
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/whole"
+)
+
+// A Format is one way to write a graph.
+type Format struct {
+	Name   string // of its flag
+	Usage  string
+	Folder bool // it is a folder of files, not one file
+
+	head   string // every file begins so
+	stream func(*output, *export.Graph) error
+	files  func(context.Context, string, *export.Graph, Options) ([]string, error)
+}
+
+// Options are what some formats can do otherwise.
+type Options struct {
+	Force bool // replace what Ripple did not write
+	Neo4j bool // head the columns of CSV as neo4j-admin reads them; else as Gephi does
+}
+
+// Formats returns all formats.
+func Formats() []Format {
+	return []Format{
+		{Name: "gexf", Usage: "write GEXF, for Gephi, to `FILE`", head: gexfHead, stream: gexf},
+		{Name: "graphml", Usage: "write GraphML to `FILE`", head: graphmlHead, stream: graphml},
+		{Name: "dot", Usage: "write DOT, for Graphviz, to `FILE`", head: dotHead, stream: dot},
+		{Name: "csv", Usage: "write nodes.csv and edges.csv into `FOLDER`", Folder: true, files: csvFiles},
+		{Name: "jsonl", Usage: "write JSON Lines to `FILE`", head: jsonlHead, stream: jsonl},
+		{Name: "parquet", Usage: "write nodes.parquet and edges.parquet into `FOLDER`", Folder: true, files: parquetFiles},
+	}
+}
+
+// Ours reports whether a file that begins so was written by Ripple in this format.
+func (f Format) Ours(head []byte) bool { return !f.Folder && bytes.HasPrefix(head, []byte(f.head)) }
+
+// Check reports why a target must not be replaced; see package whole.
+func (f Format) Check(path string, force bool) error {
+	if f.Folder {
+		return whole.CheckFolder(path, force)
+	}
+	return whole.CheckFile(path, force, f.Ours)
+}
+
+// Write writes a graph with its metrics, and above page level with its picture,
+// to a file or folder that appears whole or not at all.
+func (f Format) Write(ctx context.Context, path string, g *export.Graph, opts Options) error {
+	if err := f.Check(path, opts.Force); err != nil {
+		return err
+	}
+	if err := prepare(g); err != nil {
+		return err
+	}
+	if f.Folder {
+		return whole.Folder(path, func(dir string) ([]string, map[string]any, error) {
+			names, err := f.files(ctx, dir, g, opts)
+			return names, about(g), err
+		})
+	}
+	return whole.Stream(ctx, path, func(w io.Writer) error { return f.Stream(w, g) })
+}
+
+// Stream writes a graph to a writer, in a format of one file.
+func (f Format) Stream(w io.Writer, g *export.Graph) error {
+	if err := prepare(g); err != nil {
+		return err
+	}
+	o := newOutput(w)
+	if err := f.stream(o, g); err != nil {
+		return err
+	}
+	return o.Flush()
+}
+
+func prepare(g *export.Graph) error {
+	if g.Level() == export.LevelPage {
+		_, err := g.Measure()
+		return err
+	}
+	_, err := g.Picture()
+	return err
+}
+
+// A fact is one thing that is said of a graph as a whole.
+type fact struct{ name, text string }
+
+// facts are what is to be said of a graph; pruned, of a picture of it.
+func facts(g *export.Graph, pruned string) []fact {
+	m := g.Meta()
+	all := []fact{
+		{"ripple", "graph"}, {"level", m.Level.String()}, {"runs", m.Runs}, {"run", number(int64(m.Run)).string()},
+		{"status", m.Status}, {"reason", m.Reason}, {"partial", m.Partial()}, {"selection", m.Options}, {"pruned", pruned},
+	}
+	kept := all[:0]
+	for _, f := range all {
+		if f.text != "" {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// about is what the manifest of a folder says of the graph.
+func about(g *export.Graph) map[string]any {
+	all := map[string]any{}
+	for _, f := range facts(g, "")[1:] {
+		all[f.name] = clean(f.text)
+	}
+	return all
+}
+
+// sentence says all of a graph in one line.
+func sentence(g *export.Graph, pruned string) string {
+	return strings.TrimSuffix(g.Meta().String()+"; "+pruned, "; ")
+}
+
+// An output is a buffered writer with room to put a line together.
+type output struct {
+	*bufio.Writer
+	line []byte
+}
+
+const bufferSize = 1 << 16
+
+func newOutput(w io.Writer) *output { return &output{Writer: bufio.NewWriterSize(w, bufferSize)} }
+
+// put writes the line and empties it.
+func (o *output) put() error {
+	_, err := o.Write(o.line)
+	o.line = o.line[:0]
+	return err
+}
+
+func (o *output) say(parts ...string) {
+	for _, p := range parts {
+		o.line = append(o.line, p...)
+	}
+}

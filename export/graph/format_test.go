@@ -1,0 +1,242 @@
+package graph_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/graph"
+	"github.com/sumi-ripple/ripple/export/whole"
+)
+
+func levels() []export.Level {
+	return []export.Level{export.LevelPage, export.LevelHost, export.LevelEntity, export.LevelSite}
+}
+
+func format(t testing.TB, name string) graph.Format {
+	t.Helper()
+	for _, f := range graph.Formats() {
+		if f.Name == name {
+			return f
+		}
+	}
+	t.Fatalf("no format %q", name)
+	return graph.Format{}
+}
+
+// TestFormats writes every format at every level, twice, and over what is not ours.
+func TestFormats(t *testing.T) {
+	w := terrain(t)
+	for _, level := range levels() {
+		g := graphAt(t, w, export.Options{Level: level, All: true})
+		for _, f := range graph.Formats() {
+			t.Run(f.Name+"/"+level.String(), func(t *testing.T) {
+				dir := t.TempDir()
+				path := filepath.Join(dir, "odd name?#%20")
+				for range 2 {
+					if err := f.Write(t.Context(), path, g, graph.Options{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				before := contents(t, path)
+				foreign := path
+				if f.Folder {
+					foreign = filepath.Join(path, "nodes.txt")
+				}
+				if err := os.WriteFile(foreign, []byte("precious"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if err := f.Write(t.Context(), path, g, graph.Options{}); !errors.Is(err, whole.ErrForeign) {
+					t.Errorf("over a foreign one: %v", err)
+				}
+				if err := f.Write(t.Context(), path, g, graph.Options{Force: true}); err != nil {
+					t.Errorf("forced: %v", err)
+				}
+				after := contents(t, path)
+				if f.Folder {
+					if after["nodes.txt"] != "precious" {
+						t.Error("a foreign file is gone")
+					}
+					delete(after, "nodes.txt")
+				}
+				if diff := cmp.Diff(before, after); diff != "" {
+					t.Errorf("the same graph is written differently:\n%s", diff)
+				}
+				if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+					t.Errorf("left behind: %v", entries)
+				}
+			})
+		}
+	}
+}
+
+func contents(t *testing.T, path string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(path, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all[filepath.Base(path)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// element counts elements and gathers text of an XML document.
+func elements(t *testing.T, text []byte) (count map[string]int, attributes map[string][]string) {
+	t.Helper()
+	count, attributes = map[string]int{}, map[string][]string{}
+	d := xml.NewDecoder(bytes.NewReader(text))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return count, attributes
+		}
+		if err != nil {
+			t.Fatalf("%v at byte %d", err, d.InputOffset())
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			count[e.Name.Local]++
+			for _, a := range e.Attr {
+				attributes[e.Name.Local+" "+a.Name.Local] = append(attributes[e.Name.Local+" "+a.Name.Local], a.Value)
+			}
+		}
+	}
+}
+
+// TestXML reads GEXF and GraphML back with another parser.
+func TestXML(t *testing.T) {
+	w := terrain(t)
+	for _, level := range levels() {
+		g := graphAt(t, w, export.Options{Level: level, All: true})
+		links := 0
+		if err := g.EachLink(func(*export.Link) error { links++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"gexf", "graphml"} {
+			var b bytes.Buffer
+			if err := format(t, name).Stream(&b, g); err != nil {
+				t.Fatal(err)
+			}
+			count, attributes := elements(t, b.Bytes())
+			if count["node"] != g.Len() || count["edge"] != links || links == 0 {
+				t.Errorf("%s %s: %d nodes, %d edges; want %d, %d", name, level, count["node"], count["edge"], g.Len(), links)
+			}
+			if count["script"] > 0 || count["x"] > 0 {
+				t.Errorf("%s %s: text became markup", name, level)
+			}
+			if name == "gexf" && level != export.LevelPage && (count["position"] != g.Len() || count["color"] != g.Len() || count["size"] != g.Len()) {
+				t.Errorf("%s: %d positions for %d nodes", level, count["position"], g.Len())
+			}
+			if name == "gexf" && level == export.LevelPage {
+				values := strings.Join(attributes["attvalue value"], "\n")
+				for _, want := range []string{"</node><script>alert(1)</script>", `"><x y='`, "]]>", "a\uFFFDb\uFFFD[31mc\uFFFD", "nonchar \uFFFD\uFFFD\uFFFD", "two  lines", "日本語 ünïcode 😀"} {
+					if !strings.Contains(values, want) {
+						t.Errorf("%q is not there", want)
+					}
+				}
+			}
+			for _, want := range []string{"completed", "partial: "} {
+				if !bytes.Contains(b.Bytes(), []byte(want)) {
+					t.Errorf("%s %s: the metadata lack %q", name, level, want)
+				}
+			}
+		}
+	}
+}
+
+// TestDOTLabels counts the quotes: text never ends a string.
+func TestDOTText(t *testing.T) {
+	var b bytes.Buffer
+	if err := format(t, "dot").Stream(&b, graphAt(t, terrain(t), export.Options{All: true})); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		bare := strings.NewReplacer(`\\`, "", `\"`, "").Replace(line)
+		if strings.Count(bare, `"`)%2 != 0 {
+			t.Errorf("a string does not end: %s", line)
+		}
+	}
+}
+
+// TestPages holds nodes.csv at page level to the seventeen columns, in their order.
+func TestPages(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "csv")
+	if err := format(t, "csv").Write(t.Context(), path, graphAt(t, terrain(t), export.Options{All: true}), graph.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(contents(t, path)["nodes.csv"], "\n")
+	want := "timestamp,url,page_type,depth,referrer,http_status,content_type,encoding,content_sha256,content_bytes,stored_path,etag,last_modified,fetch_latency_ms,retries,proxy_id,metadata,Id,Label,title,"
+	if !strings.HasPrefix(rows[0], want) {
+		t.Errorf("head %s", rows[0])
+	}
+	found := false
+	for _, row := range rows[1:] {
+		found = found || strings.HasPrefix(row, `1768473001,https://a.test/,,0,,200,text/html,utf-8,01`+strings.Repeat("0", 62)+`,10,,"""tag""",,30,0,,"{""author"":[""Ada"",""=Eve�""]}",`)
+	}
+	if !found {
+		t.Errorf("no row of https://a.test/ as it should be in\n%s", strings.Join(rows, "\n"))
+	}
+	if !strings.Contains(contents(t, path)["nodes.csv"], ",1,https://a.test/,,") {
+		t.Error("no referrer")
+	}
+}
+
+func TestNeo4j(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "csv")
+	g := graphAt(t, terrain(t), export.Options{Level: export.LevelHost, All: true})
+	if err := format(t, "csv").Write(t.Context(), path, g, graph.Options{Neo4j: true}); err != nil {
+		t.Fatal(err)
+	}
+	all := contents(t, path)
+	for name, want := range map[string]string{
+		"nodes.csv": "id:ID,label,:LABEL,title,class,depth:long,state,hosts:long,pages:long,visited:long,first_run:long,last_run:long,degree:long,in_degree:long,out_degree:long,pagerank:double,harmonic:double,component:long,community:long,x:double,y:double\n1,a.test,Host,Home,quality,0,",
+		"edges.csv": ":START_ID,:END_ID,:TYPE,weight:long,pages:long,editorial:double,first_run:long,last_run:long\n1,2,LINKS,",
+	} {
+		if !strings.HasPrefix(all[name], want) {
+			t.Errorf("%s:\n%s", name, all[name])
+		}
+	}
+}
+
+// TestPruned draws more links than a picture shows.
+func TestPruned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	g := graphAt(t, wide(t, 1200, 90), export.Options{Level: export.LevelHost})
+	var b bytes.Buffer
+	if err := format(t, "gexf").Stream(&b, g); err != nil {
+		t.Fatal(err)
+	}
+	count, _ := elements(t, b.Bytes())
+	p, err := g.Picture()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("pruned: the %d heaviest of %d links are shown", export.MaxPicture, export.MaxPicture+p.Left)
+	if p.Left == 0 || count["edge"] != export.MaxPicture || !bytes.Contains(b.Bytes(), []byte(want)) {
+		t.Errorf("%d edges, %d left out; want %q", count["edge"], p.Left, want)
+	}
+	b.Reset()
+	if err := format(t, "graphml").Stream(&b, g); err != nil {
+		t.Fatal(err)
+	}
+	if count, _ := elements(t, b.Bytes()); count["edge"] != export.MaxPicture+p.Left {
+		t.Errorf("GraphML has %d edges; want all", count["edge"])
+	}
+}

@@ -1,0 +1,145 @@
+package graph
+
+import (
+	"strconv"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+const gexfHead = `<?xml version="1.0" encoding="UTF-8"?>
+<gexf xmlns="http://gexf.net/1.3" xmlns:viz="http://gexf.net/1.3/viz" version="1.3">
+<meta lastmodifieddate="`
+
+// gexf writes GEXF 1.3 (https://gexf.net/schema.html). Above page level it is a
+// picture: nodes have a place, a colour and a size, and of many links the heaviest
+// are shown.
+func gexf(o *output, g *export.Graph) error {
+	each, pruned, err := shown(g)
+	if err != nil {
+		return err
+	}
+	o.say(gexfHead, g.Meta().Date(), "\"><creator>Ripple</creator><title>")
+	o.line = appendXML(o.line, "The terrain at "+g.Level().String()+" level")
+	o.say("</title><description>")
+	o.line = appendXML(o.line, sentence(g, pruned))
+	o.say("</description></meta>\n<graph defaultedgetype=\"directed\" mode=\"static\" idtype=\"integer\">\n")
+	nodes, links := nodeColumns(g.Level()), linkColumns(g.Level())
+	gexfAttributes(o, "node", nodes)
+	gexfAttributes(o, "edge", links)
+	o.say("<nodes count=\"", strconv.Itoa(g.Len()), "\">\n")
+	err = g.EachNode(func(n *export.Node) error {
+		gexfNode(o, n, nodes)
+		return o.put()
+	})
+	if err != nil {
+		return err
+	}
+	o.say("</nodes>\n<edges>\n")
+	id := int64(0)
+	err = each(func(l *export.Link) error {
+		gexfLink(o, id, l, links)
+		id++
+		return o.put()
+	})
+	if err != nil {
+		return err
+	}
+	o.say("</edges>\n</graph>\n</gexf>\n")
+	return o.put()
+}
+
+// shown returns the links that a picture of a graph shows, or all where there is
+// no picture; and what it says of those that it does not show.
+func shown(g *export.Graph) (each func(func(*export.Link) error) error, pruned string, err error) {
+	if g.Level() == export.LevelPage {
+		return g.EachLink, "", nil
+	}
+	p, err := g.Picture()
+	if err != nil {
+		return nil, "", err
+	}
+	return func(f func(*export.Link) error) error {
+		for i := range p.Links {
+			if err := f(&p.Links[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, p.Pruned(), nil
+}
+
+func gexfAttributes[T any](o *output, class string, columns []column[T]) {
+	o.say("<attributes class=\"", class, "\" mode=\"static\">\n")
+	for i, c := range columns {
+		o.say("<attribute id=\"", strconv.Itoa(i), "\" title=\"", c.name, "\" type=\"", [...]string{"string", "long", "double"}[c.kind], "\"/>\n")
+	}
+	o.say("</attributes>\n")
+}
+
+func gexfNode(o *output, n *export.Node, columns []column[export.Node]) {
+	o.say("<node id=\"")
+	o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
+	o.say("\" label=\"")
+	o.line = appendXML(o.line, n.Name)
+	o.say("\">")
+	gexfValues(o, n, columns)
+	if n.Placed {
+		c := colour(n.Class)
+		o.say("<viz:color r=\"", strconv.Itoa(c[0]), "\" g=\"", strconv.Itoa(c[1]), "\" b=\"", strconv.Itoa(c[2]), "\"/><viz:position x=\"")
+		o.line = appendReal(o.line, float64(n.X))
+		o.say("\" y=\"")
+		o.line = appendReal(o.line, -float64(n.Y)) // upwards
+		o.say("\" z=\"0\"/><viz:size value=\"")
+		o.line = appendReal(o.line, n.Radius)
+		o.say("\"/>")
+	}
+	o.say("</node>\n")
+}
+
+func gexfLink(o *output, id int64, l *export.Link, columns []column[export.Link]) {
+	o.say("<edge id=\"")
+	o.line = strconv.AppendInt(o.line, id, 10)
+	o.say("\" source=\"")
+	o.line = strconv.AppendUint(o.line, uint64(l.From), 10)
+	o.say("\" target=\"")
+	o.line = strconv.AppendUint(o.line, uint64(l.To), 10)
+	o.say("\" weight=\"")
+	o.line = strconv.AppendInt(o.line, int64(l.Links), 10)
+	o.say("\">")
+	gexfValues(o, l, columns)
+	o.say("</edge>\n")
+}
+
+func gexfValues[T any](o *output, of *T, columns []column[T]) {
+	o.say("<attvalues>")
+	for i := range columns {
+		v := columns[i].of(of)
+		if v.none {
+			continue
+		}
+		o.say("<attvalue for=\"")
+		o.line = strconv.AppendInt(o.line, int64(i), 10)
+		o.say("\" value=\"")
+		if columns[i].kind == text {
+			o.line = appendXML(o.line, v.text)
+		} else {
+			o.line = v.appendNumber(o.line, columns[i].kind)
+		}
+		o.say("\"/>")
+	}
+	o.say("</attvalues>")
+}
+
+// colour is that of a class: apart also for those who see few colours.
+func colour(c schema.Class) [3]int {
+	switch c {
+	case schema.ClassQuality:
+		return [3]int{0, 114, 178}
+	case schema.ClassBlacklisted:
+		return [3]int{213, 94, 0}
+	case schema.ClassStub:
+		return [3]int{230, 159, 0}
+	}
+	return [3]int{110, 120, 130}
+}

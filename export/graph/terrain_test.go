@@ -1,0 +1,127 @@
+package graph_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+const lists = surveytest.Minimal + `[[quality]]
+domain = "*.q.test"
+seeds = ["https://q.test/"]
+[[blacklist]]
+domain = "bad.test"
+[[stub]]
+domain = "stub.test"
+[[entity]]
+domain = "stub.test"
+by = "path-1"
+`
+
+// hostile are titles and anchors that try to be more than text.
+func hostile() []string {
+	return []string{
+		`=cmd|'/c calc'!A1`, "+1", "-1", "@SUM(A1)", "\t=1", "</node><script>alert(1)</script>", `"><x y='`, "]]>", "&amp;", `\"; drop [`,
+		"a\x00b\x1b[31mc\x7f", "nonchar \uFFFE\uFFFF\U0001FFFE", "lone \xed\xa0\x80 \xff", "two\r\nlines", "bidi \u202Eevil", "comma, \"quote\"; semi",
+		" lead and trail ", "NaN", "日本語 ünïcode 😀", "\u2028sep", "'=1", `\N\G\l`, "<b>html</b>", "{\"json\": 1}",
+	}
+}
+
+// terrain is a small terrain full of hostile text.
+func terrain(t testing.TB) *surveytest.World {
+	w := surveytest.New(t, lists)
+	names := []string{"b.test/", "b.test/deep?a=1&b=<2>", "bad.test/x", "stub.test/o/r", "stub.test/o/s", "a.test/moved", "q.test/"}
+	w.Visit("a.test/", func(v *schema.Visit) {
+		v.Title, v.ETag, v.SHA256 = "Home", `"tag"`, [32]byte{1}
+		v.Facts = []schema.Fact{{Name: "author", Value: "Ada"}, {Name: "author", Value: "=Eve\x00"}}
+		w.Links(names...)(v)
+		for i := range v.Links {
+			v.Links[i].Anchor = hostile()[i]
+		}
+		v.Links[0].Place = schema.PlaceNav
+	})
+	for _, name := range names {
+		w.Depth(name, 1, 0)
+	}
+	w.Visit("a.test/moved", w.Redirect("q.test/"))
+	for i, title := range hostile() {
+		name := "b.test/t" + string(rune('a'+i))
+		w.Depth(name, 1, 0)
+		w.Visit(name, func(v *schema.Visit) {
+			v.Title = title
+			w.Links("a.test/", "b.test/", "q.test/")(v)
+		})
+	}
+	w.Change(func(r *schema.Run) {
+		r.Status, r.Reason, r.Finished = schema.RunCompleted, "the frontier is empty", w.At
+	})
+	return w
+}
+
+func graphAt(t testing.TB, w *surveytest.World, opts export.Options) *export.Graph {
+	t.Helper()
+	g, err := export.New(w.Survey(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// wide is n hosts of one page each, which link to d others.
+func wide(t testing.TB, n, d int) *surveytest.World {
+	w := surveytest.New(t, surveytest.Minimal)
+	name := func(i int) string { return fmt.Sprintf("h%d.test/", i%n) }
+	batch(w, n, name)
+	for i := 0; i < n; i += 200 {
+		w.Update(func(tx *kv.Tx) error {
+			for i := i; i < min(n, i+200); i++ {
+				v := &schema.Visit{URL: schema.ID(i + 1), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1, Form: "https://" + name(i), Title: "A title", ContentType: "text/html"}
+				for _, to := range ring(i, n, d) {
+					v.Links = append(v.Links, schema.Link{To: schema.ID(to + 1), Kinds: surveytest.Kinds(schema.LinkAnchor), Anchor: "to " + name(to)})
+				}
+				if _, err := tx.AddVisit(v); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return w
+}
+
+// ring are d numbers below n, ascending, other than i.
+func ring(i, n, d int) []int {
+	set := map[int]bool{}
+	for j := 1; len(set) < d; j++ {
+		if to := (i*31 + j*7919) % n; to != i {
+			set[to] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// batch adds n pages with ids from 1, on hosts of their own.
+func batch(w *surveytest.World, n int, name func(int) string) {
+	w.Update(func(tx *kv.Tx) error {
+		for i := range n {
+			host := strings.TrimSuffix(name(i), "/")
+			h, err := tx.AddHost(host)
+			if err != nil {
+				return err
+			}
+			id, err := tx.AddURL(schema.URL{Host: h.ID, PathQuery: "/", FirstSeen: w.At, FirstRun: 1}, w.Store.Hash(schema.KindPage, "https://"+host+"/"))
+			if err != nil {
+				return err
+			}
+			tx.SetDepth(id, 0, 0)
+		}
+		return nil
+	})
+}

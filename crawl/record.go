@@ -251,6 +251,7 @@ func (t *turn) targets(o *Outcome, visit *schema.Visit) error {
 			return err
 		}
 		visit.RedirectTo, visit.Distinct = id, 1
+		t.noticeSeed(visit.URL, *o.Location)
 		visit.Links = []schema.Link{{To: id, Kinds: schema.Kinds(0).Add(schema.LinkRedirect), Place: schema.PlaceBody}}
 		return nil
 	case o.Sitemap != nil:

@@ -107,6 +107,7 @@ func (t *turn) hostID(name string) (schema.HostID, error) {
 		if err != nil {
 			return 0, err
 		}
+		t.noticeHost(name)
 		id = h.ID
 	}
 	t.names[name] = id

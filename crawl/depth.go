@@ -72,7 +72,7 @@ func (t *turn) relaxPending() error {
 }
 
 // passOn carries the depth of a visited page over its recorded links, unless a
-// list that came later keeps the crawl away from it.
+// list or a max-depth that came later keeps the crawl away from it.
 func (t *turn) passOn(id schema.ID) error {
 	if ok, err := t.visitable(id); err != nil || !ok {
 		return err
@@ -92,6 +92,9 @@ func (t *turn) passOn(id schema.ID) error {
 		}
 	}
 	depth, hops := t.store.Depth(id)
+	if !t.within(depth, hops) {
+		return nil
+	}
 	return t.spread(source{depth: depth, hops: hops, nofollow: v.NoFollow}, links)
 }
 

@@ -43,6 +43,7 @@ type recorder struct {
 	listed        map[schema.ID]listing // what sitemaps say of pages that an earlier run has visited
 	reserved      map[terrain.Cap]int
 	reservedPages int
+	reclassify    bool // the last run is worked on though it is completed
 }
 
 func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(Event)) *recorder {

@@ -83,7 +83,7 @@ func (r *recorder) chooseRun(tx *kv.Tx, b *Begun) (reapply bool, err error) {
 		return false, err
 	}
 	hash := r.set.cfg.Hash()
-	if n := len(runs); n > 0 && runs[n-1].Status != schema.RunCompleted {
+	if n := len(runs); n > 0 && (r.reclassify || runs[n-1].Status != schema.RunCompleted) {
 		r.run = runs[n-1]
 		b.Resumed, b.Changed = true, r.run.Config != hash
 		r.run.Config, r.run.Status, r.run.Reason, r.run.Finished = hash, schema.RunRunning, "", time.Time{}

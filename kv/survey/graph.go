@@ -32,7 +32,7 @@ func (s *Survey) readGraph(all bool) (*graph, error) {
 			}
 			if ok, err := s.visitable(tx, id); err != nil {
 				return err
-			} else if !ok {
+			} else if !ok || !all && !s.within(id) {
 				continue
 			}
 			nofollow, err := s.asksNofollow(tx, seq)
@@ -66,6 +66,13 @@ func (s *Survey) readGraph(all bool) (*graph, error) {
 		s.graph = g
 	}
 	return g, nil
+}
+
+// within reports whether the distances of a page in the newest run let it be
+// visited.
+func (s *Survey) within(id schema.ID) bool {
+	depth, hops := s.store.Depth(id)
+	return depth != kv.NoDepth && int(depth) <= s.cfg.Crawler.MaxDepth && hops <= MaxRedirects
 }
 
 // asksNofollow reports whether a page asks for its links not to be followed, and

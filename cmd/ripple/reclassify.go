@@ -1,0 +1,342 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+type reclassifyOptions struct {
+	dryRun bool
+	json   bool
+}
+
+func (o *reclassifyOptions) addFlags(f *pflag.FlagSet) {
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would change and write nothing")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+func newReclassifyCommand(a *app) *cobra.Command {
+	var opts reclassifyOptions
+	cmd := &cobra.Command{
+		Use:   "reclassify [CONFIG]",
+		Short: "Apply changed lists to what is known, without asking a server",
+		Long: `Apply the lists and limits of CONFIG (config.toml unless it is named) to what is
+known: classes, depths and what waits follow from the recorded links, and no
+server is asked. Visited pages keep their facts. What has come within reach is
+visited by the next "ripple crawl"; "ripple export" writes the outputs anew.
+A running crawl does the same when it gets SIGHUP.`,
+		Example: "  ripple reclassify config.toml --dry-run\n  ripple reclassify config.toml && ripple export",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runReclassify(cmd.Context(), a, opts, args) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []string) error {
+	path, err := a.configPath(args)
+	if err != nil {
+		return err
+	}
+	cfg, err := a.load(path)
+	if err != nil {
+		return err
+	}
+	state := cfg.State.Path
+	if opts.dryRun {
+		copied, err := workingCopy(ctx, state)
+		if err != nil {
+			return err
+		}
+		defer os.Remove(copied)
+		state = copied
+	} else if _, err := os.Stat(state); err != nil {
+		return hint(fmt.Errorf("there is no state file %s", shown(state)), "\"ripple crawl CONFIG\" begins one")
+	}
+	store, err := openLocked(state)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	change, err := reclassify(store, cfg)
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return printJSON(a.stdout, change)
+	}
+	return flushed(a.stdout, func(w io.Writer) error { return change.print(w, opts.dryRun) })
+}
+
+// workingCopy makes a copy of a state file that may be changed, and returns its
+// name.
+func workingCopy(ctx context.Context, state string) (path string, err error) {
+	f, err := os.CreateTemp("", "ripple-copy-*.bolt")
+	if err != nil {
+		return "", fmt.Errorf("copy the state: %w", err)
+	}
+	defer func() {
+		if err = errors.Join(err, f.Close()); err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	fit := func(size int64) error { return fits(filepath.Dir(f.Name()), size) }
+	err = control.Snapshot(ctx, state, f, fit)
+	if !errors.Is(err, control.ErrNobody) {
+		return f.Name(), err
+	}
+	store, err := openQuiet(state)
+	if err != nil {
+		return "", err
+	}
+	defer store.Close()
+	if err := fit(store.Size()); err != nil {
+		return "", err
+	}
+	_, err = store.Snapshot(f)
+	return f.Name(), err
+}
+
+// reclassify applies a configuration to a store and compares before and after.
+func reclassify(store *kv.Store, cfg *config.Config) (*reclassified, error) {
+	cfg, err := withKeptSeeds(store, cfg)
+	if err != nil {
+		return nil, err
+	}
+	before, err := standings(store)
+	if err != nil {
+		return nil, err
+	}
+	run, err := crawl.Reclassify(store, cfg)
+	if err != nil {
+		return nil, err
+	}
+	after, err := standings(store)
+	if err != nil {
+		return nil, err
+	}
+	r := compareStandings(before, after)
+	r.Run, r.Status = int(run.ID), run.Status.String()
+	return r, r.name(store, before, after)
+}
+
+// withKeptSeeds adds the seeds that the last run has beside those of its
+// configuration.
+func withKeptSeeds(store *kv.Store, cfg *config.Config) (*config.Config, error) {
+	var kept extraSeeds
+	err := store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs()
+		if err != nil || len(runs) == 0 {
+			return err
+		}
+		text, err := tx.Meta(metaSeeds)
+		if err == nil && text != nil {
+			err = json.Unmarshal(text, &kept)
+		}
+		if kept.Run != runs[len(runs)-1].ID {
+			kept.URLs = nil
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return kept.joinKept(cfg, 0)
+}
+
+// A standing is what lists and depths make of a page.
+type standing struct {
+	page  bool
+	class schema.Class
+	state schema.State
+	depth uint8
+}
+
+// standings returns those of all pages, by id.
+func standings(store *kv.Store) ([]standing, error) {
+	s, err := survey.New(store)
+	if err != nil {
+		return nil, err
+	}
+	s.Interrupt()
+	all := make([]standing, store.URLs()+1)
+	return all, s.EachPage(func(p *survey.Page) error {
+		all[p.ID] = standing{true, p.Class, p.State, p.Depth}
+		return nil
+	})
+}
+
+// A reclassified is what changed lists come to.
+type reclassified struct {
+	Run     int          `json:"run_id"`
+	Status  string       `json:"status"`
+	Pages   int          `json:"pages"`
+	Changed int          `json:"pages_changed"`
+	Classes []turnCount  `json:"classes"`
+	States  []turnCount  `json:"states"`
+	Depths  depthChanges `json:"depths"`
+	Waiting int          `json:"pages_waiting"` // for the next crawl
+	Some    []turnPage   `json:"some_pages"`
+
+	some []schema.ID
+}
+
+// A turnCount counts the pages that turned from one word into another.
+type turnCount struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Pages int    `json:"pages"`
+}
+
+type depthChanges struct {
+	Nearer  int `json:"nearer"`
+	Farther int `json:"farther"`
+	Gained  int `json:"gained"`
+	Lost    int `json:"lost"`
+}
+
+type turnPage struct {
+	URL    string `json:"url"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// maxTurned is how many changed pages are named.
+const maxTurned = 20
+
+func compareStandings(before, after []standing) *reclassified {
+	r := &reclassified{Classes: []turnCount{}, States: []turnCount{}, Some: []turnPage{}}
+	for id, now := range after {
+		if !now.page {
+			continue
+		}
+		r.Pages++
+		if now.state == schema.Queued {
+			r.Waiting++
+		}
+		if id >= len(before) || before[id] == now {
+			continue
+		}
+		was := before[id]
+		r.Changed++
+		r.Depths.add(was.depth, now.depth)
+		if was.class != now.class {
+			r.Classes = countTurn(r.Classes, was.class.String(), now.class.String())
+		}
+		if was.state != now.state {
+			r.States = countTurn(r.States, was.state.String(), now.state.String())
+		}
+		if (was.class != now.class || was.state != now.state) && len(r.some) < maxTurned {
+			r.some = append(r.some, schema.ID(id))
+		}
+	}
+	byCount := func(a, b turnCount) int { return b.Pages - a.Pages }
+	slices.SortStableFunc(r.Classes, byCount)
+	slices.SortStableFunc(r.States, byCount)
+	return r
+}
+
+func countTurn(all []turnCount, from, to string) []turnCount {
+	for i := range all {
+		if all[i].From == from && all[i].To == to {
+			all[i].Pages++
+			return all
+		}
+	}
+	return append(all, turnCount{from, to, 1})
+}
+
+func (d *depthChanges) add(was, now uint8) {
+	switch {
+	case was == now:
+	case was == kv.NoDepth:
+		d.Gained++
+	case now == kv.NoDepth:
+		d.Lost++
+	case now < was:
+		d.Nearer++
+	default:
+		d.Farther++
+	}
+}
+
+// name fills in the URLs of some changed pages.
+func (r *reclassified) name(store *kv.Store, before, after []standing) error {
+	say := func(s standing) string { return s.class.String() + ", " + s.state.String() }
+	return store.View(func(tx *kv.Tx) error {
+		for _, id := range r.some {
+			norm, err := tx.Norm(id)
+			if err != nil {
+				return err
+			}
+			r.Some = append(r.Some, turnPage{norm, say(before[id]), say(after[id])})
+		}
+		return nil
+	})
+}
+
+func (r *reclassified) print(w io.Writer, dryRun bool) error {
+	verb := "changed"
+	if dryRun {
+		verb = "would change"
+	}
+	fmt.Fprintf(w, "run #%d: %s of %s %s; %s\n", r.Run, commas(r.Changed), count(r.Pages, "page", "pages"), verb, r.outlook(dryRun))
+	if r.Changed == 0 {
+		return nil
+	}
+	t := newTable(w)
+	t.row("")
+	for _, list := range []struct {
+		name  string
+		turns []turnCount
+	}{{"class", r.Classes}, {"state", r.States}} {
+		for _, c := range list.turns {
+			t.row(list.name, c.From+" -> "+c.To, commas(c.Pages))
+		}
+	}
+	for _, d := range []struct {
+		name  string
+		pages int
+	}{{"nearer", r.Depths.Nearer}, {"farther", r.Depths.Farther}, {"gained", r.Depths.Gained}, {"lost", r.Depths.Lost}} {
+		if d.pages > 0 {
+			t.row("depth", d.name, commas(d.pages))
+		}
+	}
+	if len(r.Some) > 0 {
+		t.row("")
+	}
+	for _, p := range r.Some {
+		t.row(clean(p.URL, 200), p.Before+" -> "+p.After)
+	}
+	return t.Flush()
+}
+
+// outlook says what the next crawl will do.
+func (r *reclassified) outlook(dryRun bool) string {
+	if r.Status == schema.RunCompleted.String() {
+		return "it stays completed"
+	}
+	text := fmt.Sprintf("%s for the next \"ripple crawl\"", count(r.Waiting, "page waits", "pages wait"))
+	if dryRun {
+		text = strings.Replace(text, "wait", "would wait", 1)
+		text = strings.Replace(text, "waits", "wait", 1)
+	}
+	return text
+}

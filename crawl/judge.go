@@ -192,15 +192,21 @@ func statusText(code int) string {
 // backoff returns the time to wait before a try; tries counts those that failed
 // and is at least 1.
 func backoff(cfg config.Retry, tries int) time.Duration {
-	d := cfg.Delay
-	switch cfg.Backoff {
-	case config.BackoffFibonacci:
-		d = multiply(d, fibonacci(tries))
-	case config.BackoffExponential:
-		d = multiply(d, 1<<min(tries-1, 30))
+	d := longestBackoff(cfg, tries)
+	if cfg.Backoff == config.BackoffExponential {
 		d = d/2 + rand.N(d/2+1)
 	}
 	return min(d, cfg.MaxDelay)
+}
+
+func longestBackoff(cfg config.Retry, tries int) time.Duration {
+	switch cfg.Backoff {
+	case config.BackoffFibonacci:
+		return multiply(cfg.Delay, fibonacci(tries))
+	case config.BackoffExponential:
+		return multiply(cfg.Delay, 1<<min(max(tries, 1)-1, 30))
+	}
+	return cfg.Delay
 }
 
 // fibonacci returns 1, 1, 2, 3, 5, 8... for n = 1, 2, 3...

@@ -134,11 +134,11 @@ func clampClocks(cfg *config.Config, h *schema.Host, now time.Time) {
 		h.RobotsAt = now
 	}
 	for i := range h.Retries {
-		if limit := now.Add(cfg.Retry.MaxDelay); h.Retries[i].Due.After(limit) {
+		if limit := now.Add(min(longestBackoff(cfg.Retry, h.Retries[i].Attempts), cfg.Retry.MaxDelay)); h.Retries[i].Due.After(limit) {
 			h.Retries[i].Due = limit
 		}
 	}
-	if limit := now.Add(cfg.Retry.MaxDelay); h.RobotsDue.After(limit) {
+	if limit := now.Add(min(longestBackoff(cfg.Retry, int(h.RobotsTries)), cfg.Retry.MaxDelay)); h.RobotsDue.After(limit) {
 		h.RobotsDue = limit
 	}
 }

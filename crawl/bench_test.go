@@ -12,22 +12,24 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"golang.org/x/net/html"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 const benchConfig = `
 [crawler]
 max-depth = 0
-max-concurrent-pages-open = 64
+max-concurrent-pages-open = %d
 minimum-time-on-page = 100
 max-domain-requests = 1000000
 max-pages = %d
@@ -38,103 +40,161 @@ minimum-time-per-address = "0s"
 adaptive-delay = false
 [traps]
 max-per-prefix = 0
+max-queries-per-path = 0
 [user-agent]
 crawler-name = "BenchBot"
 [network]
+http2 = %t
 ca-file = %q
 connect-to = { "*.test" = %q }
-[[quality]]
-domain = "*.gen.test"
-seeds = [%s]
 `
 
-// benchWeb is 600 hosts of pages of the size and link count of real
-// documentation.
-func benchWeb(b *testing.B, hosts int) (*webtest.Server, *webtest.Web) {
+const (
+	benchHosts = 600
+	benchOpen  = 64
+)
+
+// A benchWeb is 600 hosts of documentation: real pages of the folder that
+// RIPPLE_DOCS names, else generated ones of the size and link count of those.
+type benchWeb struct {
+	server  *webtest.Server
+	origins strings.Builder // of the configuration
+}
+
+func newBenchWeb(b *testing.B) *benchWeb {
 	b.Helper()
-	s := newServer(b, webtest.WithoutLog())
-	return s, s.Generate(1, webtest.GenConfig{Hosts: hosts, Pages: 2000, Leave: 0.1})
+	w := &benchWeb{server: newServer(b, webtest.WithoutLog())}
+	if root := os.Getenv("RIPPLE_DOCS"); root != "" {
+		w.serveDocs(b, root)
+		return w
+	}
+	generated := w.server.Generate(1, webtest.GenConfig{Hosts: benchHosts, Pages: 2000, Leave: 0.1})
+	w.origin("gen.test", generated.Seeds())
+	return w
+}
+
+// serveDocs gives every folder of documentation an equal share of the hosts.
+func (w *benchWeb) serveDocs(b *testing.B, root string) {
+	b.Helper()
+	share := benchHosts / len(docs())
+	for host, folder := range docs() {
+		files, err := linked(filepath.Join(root, folder))
+		if err != nil {
+			b.Fatal(err)
+		}
+		w.server.Host("*." + host).Folder(files)
+		var seeds []string
+		for i := range share {
+			seeds = append(seeds, fmt.Sprintf("https://h%d.%s%s", i, host, front(b, files)))
+		}
+		w.origin(host, seeds)
+	}
+}
+
+func (w *benchWeb) origin(domain string, seeds []string) {
+	fmt.Fprintf(&w.origins, "[[quality]]\ndomain = \"*.%s\"\nseeds = [\"%s\"]\n", domain, strings.Join(seeds, `", "`))
 }
 
 func benchPages() int {
 	if n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_PAGES")); err == nil {
 		return n
 	}
-	return 6000
+	return 12_000
 }
 
-// BenchmarkCrawl crawls with everything durable, and reports its speed as a
-// ratio to fetching and tokenizing the very same pages without recording.
+// BenchmarkCrawl crawls with everything durable, then fetches the very same
+// pages in the same order, over transports of the same settings that both begin
+// without connections, and reads them with the tokenizer of x/net, recording
+// nothing and waiting for nobody. "of-bare" is the crawl's speed as a share of
+// that; "of-bare-cpu" is the same of processor time, which says more where the
+// machine has other work. The server runs in this process in both halves.
 func BenchmarkCrawl(b *testing.B) {
-	const hosts = 600
-	s, web := benchWeb(b, hosts)
-	pages := benchPages()
-	bare := fetchAndTokenize(b, s, web, pages)
-	for b.Loop() {
-		dir := b.TempDir()
-		ca, err := s.CAFile(dir)
-		if err != nil {
-			b.Fatal(err)
-		}
-		var seeds bytes.Buffer
-		for i := range hosts {
-			fmt.Fprintf(&seeds, "\"https://h%d.gen.test/\",", i)
-		}
-		cfg := parse(b, fmt.Sprintf(benchConfig, pages, ca, s.Addr(), seeds.String()))
-		elapsed := timedCrawl(b, cfg, filepath.Join(dir, "state.bolt"))
-		speed := float64(pages) / elapsed.Seconds()
-		b.ReportMetric(speed, "pages/s")
-		b.ReportMetric(speed/bare, "of-bare-fetch")
+	web := newBenchWeb(b)
+	for _, http2 := range []bool{true, false} {
+		b.Run(fmt.Sprintf("http2=%t", http2), func(b *testing.B) {
+			var crawling, fetching time.Duration
+			var crawlCPU, fetchCPU time.Duration
+			pages := 0
+			for b.Loop() {
+				before := cpuTime()
+				urls, took := web.crawl(b, http2)
+				between := cpuTime()
+				fetching += web.fetch(b, urls, http2)
+				crawling, pages = crawling+took, pages+len(urls)
+				crawlCPU, fetchCPU = crawlCPU+between-before, fetchCPU+cpuTime()-between
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(pages)/crawling.Seconds(), "pages/s")
+			b.ReportMetric(float64(pages)/fetching.Seconds(), "bare-pages/s")
+			b.ReportMetric(fetching.Seconds()/crawling.Seconds(), "of-bare")
+			b.ReportMetric(float64(crawlCPU.Microseconds())/float64(pages), "cpu-us/page")
+			b.ReportMetric(float64(fetchCPU)/float64(crawlCPU), "of-bare-cpu")
+		})
 	}
-	b.ReportMetric(bare, "bare-pages/s")
 }
 
-func timedCrawl(b *testing.B, cfg *config.Config, path string) time.Duration {
+// crawl returns what was visited, in order, and the time of the walk.
+func (w *benchWeb) crawl(b *testing.B, http2 bool) ([]string, time.Duration) {
 	b.Helper()
-	store, err := kv.Open(path, kv.Options{})
+	dir := b.TempDir()
+	ca, err := w.server.CAFile(dir)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer store.Close()
+	pages := benchPages()
+	store := openStore(b, filepath.Join(dir, "state.bolt"))
+	cfg := parse(b, fmt.Sprintf(benchConfig, benchOpen, pages, http2, ca, w.server.Addr())+w.origins.String())
 	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
 	if err != nil {
 		b.Fatal(err)
 	}
 	start := time.Now()
 	res, err := c.Run(context.Background())
-	if err != nil || res.Run.Pages < benchPages() {
-		b.Fatalf("%d pages: %s, %v", res.Run.Pages, res.Reason, err)
+	took := time.Since(start)
+	if err != nil || res.Run.Pages < pages {
+		b.Fatalf("%d pages of %d: %s, %v", res.Run.Pages, pages, res.Reason, err)
 	}
-	return time.Since(start)
+	return visited(b, store), took
 }
 
-// fetchAndTokenize asks for the pages of a web with the same connections and
-// reads them with the tokenizer of x/net, and does nothing else.
-func fetchAndTokenize(b *testing.B, s *webtest.Server, web *webtest.Web, pages int) float64 {
+// visited returns what was asked, in order.
+func visited(b *testing.B, store *kv.Store) []string {
 	b.Helper()
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(s.CAPEM())
-	client := &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, s.Addr())
-		},
-		TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2,
-	}}
-	defer client.CloseIdleConnections()
 	var urls []string
-	for u := range web.Pages() {
-		if urls = append(urls, u); len(urls) == pages {
-			break
-		}
+	err := store.View(func(tx *kv.Tx) error {
+		return tx.EachVisit(1, func(v *schema.Visit) (bool, error) {
+			if v.Requests > 0 {
+				urls = append(urls, v.Form)
+			}
+			return true, nil
+		})
+	})
+	if err != nil {
+		b.Fatal(err)
 	}
+	return urls
+}
+
+// fetch asks for pages with as many requests open as the crawl has, and returns
+// the time that takes.
+func (w *benchWeb) fetch(b *testing.B, urls []string, http2 bool) time.Duration {
+	b.Helper()
+	transport := w.transport(http2)
+	defer transport.CloseIdleConnections()
 	work := make(chan string)
+	failed := make(chan error, benchOpen)
 	var wg sync.WaitGroup
 	start := time.Now()
-	for range 64 {
+	for range benchOpen {
 		wg.Go(func() {
+			r := bareReader{transport: transport}
+			var first error
 			for u := range work {
-				tokenize(client, u)
+				if err := r.read(u); err != nil && first == nil {
+					first = err
+				}
 			}
+			failed <- first
 		})
 	}
 	for _, u := range urls {
@@ -142,25 +202,70 @@ func fetchAndTokenize(b *testing.B, s *webtest.Server, web *webtest.Web, pages i
 	}
 	close(work)
 	wg.Wait()
-	return float64(pages) / time.Since(start).Seconds()
+	took := time.Since(start)
+	for range benchOpen {
+		if err := <-failed; err != nil {
+			b.Fatal(err)
+		}
+	}
+	return took
 }
 
-func tokenize(client *http.Client, url string) {
-	resp, err := client.Get(url)
+// transport has the settings of the crawl's.
+func (w *benchWeb) transport(http2 bool) *http.Transport {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(w.server.CAPEM())
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(http2)
+	return &http.Transport{
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, w.server.Addr())
+		},
+		TLSClientConfig: &tls.Config{RootCAs: roots, ClientSessionCache: tls.NewLRUClientSessionCache(512)},
+		MaxIdleConns:    1024, MaxIdleConnsPerHost: 2, DisableCompression: true, Protocols: protocols,
+		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: 4 << 20, MaxReceiveBufferPerStream: 1 << 20},
+	}
+}
+
+// A bareReader fetches pages and looks at their tags and attributes.
+type bareReader struct {
+	transport *http.Transport
+	gzip      gzip.Reader
+	body      bytes.Buffer
+}
+
+func (r *bareReader) read(url string) error {
+	req, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
-		return
+		return err
+	}
+	req.Header.Set("Accept-Encoding", "gzip")
+	resp, err := r.transport.RoundTrip(req)
+	if err != nil {
+		return err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return
+	body := io.Reader(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		_, err := io.Copy(io.Discard, body)
+		return err
 	}
-	z := html.NewTokenizer(bytes.NewReader(body))
-	for {
+	if resp.Header.Get("Content-Encoding") == "gzip" {
+		if err := r.gzip.Reset(body); err != nil {
+			return err
+		}
+		body = &r.gzip
+	}
+	r.body.Reset()
+	if _, err := r.body.ReadFrom(body); err != nil {
+		return fmt.Errorf("%s: %w", url, err)
+	}
+	for z := html.NewTokenizer(&r.body); ; {
 		switch z.Next() {
 		case html.ErrorToken:
-			return
-		case html.StartTagToken:
+			return nil
+		case html.StartTagToken, html.SelfClosingTagToken:
 			for _, more := z.TagName(); more; {
 				_, _, more = z.TagAttr()
 			}

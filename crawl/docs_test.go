@@ -130,7 +130,7 @@ func linked(folder string) (fs.FS, error) {
 	return os.DirFS(folder), nil
 }
 
-func front(t *testing.T, files fs.FS) string {
+func front(t testing.TB, files fs.FS) string {
 	t.Helper()
 	for _, name := range []string{"index.html", "git.html"} {
 		if _, err := fs.Stat(files, name); err == nil {

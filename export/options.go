@@ -1,12 +1,16 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
+
+// ErrRun reports a run that never was; the number follows.
+var ErrRun = errors.New("there is no run")
 
 // Options select what is in the graph. The zero value is the graph of pages of
 // the newest run.
@@ -49,7 +53,7 @@ func (o *Options) window(s *survey.Survey) (window, error) {
 		}
 	}
 	if !known {
-		return w, fmt.Errorf("there is no run %d", w.till)
+		return w, fmt.Errorf("%w %d", ErrRun, w.till)
 	}
 	return w, nil
 }

@@ -163,9 +163,10 @@ Everything is in %s. Look around:
   %[2]s path --config %[3]s https://tidewater-maps.test/
   sqlite3 %[4]s 'SELECT domain, coverage FROM hosts'
   less %[5]s
+  and %[6]s in a browser, %[7]s in Gephi
 Then crawl what you care about:
   %[2]s init
-`, shown(dir), run, in("config.toml"), in("ripple.db"), in("summary.md"))
+`, shown(dir), run, in("config.toml"), in("ripple.db"), in("summary.md"), in("map.html"), in("graph.gexf"))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 type exportOptions struct {
 	force bool
 	check bool
+	graph *graphOptions
 	paths map[string]*string // by format
 }
 
@@ -22,6 +23,8 @@ func (o *exportOptions) addFlags(f *pflag.FlagSet) {
 			o.paths[format.flag] = f.String(format.flag, "", format.usage)
 		}
 	}
+	o.graph = newGraphOptions()
+	o.graph.addFlags(f)
 	f.BoolVar(&o.force, "force", false, "replace files that Ripple did not write")
 	f.BoolVar(&o.check, "check", false, "have SQLite check the database before it takes its name")
 }
@@ -33,12 +36,32 @@ func newExportCommand(a *app) *cobra.Command {
 		Short: "Write the map as files",
 		Long: `Write what is known to files. Without a format it writes what [output] of the
 last run names. It works while a crawl is running, on a copy of the state. Files
-are replaced whole or not at all; one that Ripple did not write is left alone.`,
+are replaced whole or not at all; one that Ripple did not write is left alone.
+
+Formats can be combined. Graphs have a node for each host, or for what --level
+says, with class, depth, degree, PageRank, harmonic centrality, component,
+community and a place in the picture; a link weighs as many as it stands for
+between pages. GEXF and the map show at most 100,000 links, and say so.
+
+A folder of CSV opens in Gephi as it is. For Neo4j, write it with --csv-header
+neo4j, then: neo4j-admin database import full --nodes=FOLDER/nodes.csv
+--relationships=FOLDER/edges.csv`,
 		Example: `  ripple export                             what [output] names
   ripple export --sqlite terrain.db
+  ripple export --map terrain.html --gexf terrain.gexf --level site
+  ripple export --csv terrain --level page --without nav,footer
+  ripple export --parquet terrain --only quality,discovered --min-weight 3
   ripple export --state old.bolt --sqlite old.db --check`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runExport(cmd.Context(), a, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var changed []string
+			for _, name := range graphFlags() {
+				if cmd.Flags().Changed(name) {
+					changed = append(changed, name)
+				}
+			}
+			return runExport(cmd.Context(), a, opts, changed)
+		},
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd
@@ -50,8 +73,14 @@ type target struct {
 	path   string
 }
 
-func runExport(ctx context.Context, a *app, opts exportOptions) error {
+func runExport(ctx context.Context, a *app, opts exportOptions, changed []string) error {
+	if err := opts.graph.parse(); err != nil {
+		return err
+	}
 	targets := opts.targets()
+	if err := opts.graph.fits(targets, changed); err != nil {
+		return err
+	}
 	if err := opts.refuse(targets); err != nil {
 		return err
 	}
@@ -78,6 +107,9 @@ func runExport(ctx context.Context, a *app, opts exportOptions) error {
 			return err
 		}
 		fmt.Fprintln(a.stdout, shown(t.path))
+	}
+	if text := opts.graph.told(targets); text != "" {
+		a.say(text)
 	}
 	if r.live != nil {
 		a.say(fmt.Sprintf("run #%d is not over: this is what was known a moment ago", r.live.RunID))

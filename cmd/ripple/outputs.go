@@ -24,6 +24,7 @@ type format struct {
 	key   string // in the configuration; empty: only the flag names it
 	path  func(*config.Config) string
 	atEnd bool // belongs to the end of a run: "ripple export" leaves it out
+	graph bool // shows the graph that flags select
 
 	// check reports why a target must not be replaced, with [whole.ErrForeign] if
 	// Ripple did not write it.
@@ -32,7 +33,7 @@ type format struct {
 }
 
 func formats() []format {
-	return []format{
+	return append([]format{
 		{
 			flag: "sqlite", usage: "write a SQLite database to `FILE`",
 			key: "[output] database-path", path: func(c *config.Config) string { return c.Output.DatabasePath },
@@ -55,7 +56,7 @@ func formats() []format {
 				return whole.Stream(ctx, path, func(w io.Writer) error { return writeReport(w, s) })
 			},
 		},
-	}
+	}, graphFormats()...)
 }
 
 // replaceable checks a target that is a file, by how it begins.
@@ -70,12 +71,13 @@ func isOurSummary(head []byte) bool {
 // writeOutputs writes what the configuration names, and returns the paths.
 func writeOutputs(ctx context.Context, s *survey.Survey, cfg *config.Config) ([]string, error) {
 	var written []string
+	opts := exportOptions{graph: newGraphOptions()}
 	for _, f := range formats() {
 		if f.path == nil || f.path(cfg) == "" {
 			continue
 		}
 		path := f.path(cfg)
-		if err := f.write(ctx, path, s, exportOptions{}); err != nil {
+		if err := f.write(ctx, path, s, opts); err != nil {
 			return written, fmt.Errorf("%s: %w", f.key, err)
 		}
 		written = append(written, path)

@@ -17,7 +17,7 @@ import (
 var ErrForeign = errors.New("exists and was not written by Ripple")
 
 // HeadSize is the number of bytes at the beginning of a file that tell whose it is.
-const HeadSize = 512
+const HeadSize = 2048
 
 const (
 	temporaryMark = ".ripple-new-"

@@ -251,8 +251,8 @@ func TestUnsupported(t *testing.T) {
 	if got := mustParse(t, minimal).Unsupported(); got != nil {
 		t.Errorf("the minimal configuration asks for %v", got)
 	}
-	c := mustParse(t, "output.map-path = \"m.html\"\nmonitor.report-path = \"r.json\"\npages.keep = true\ncrawler.sitemaps = \"off\"\n"+minimal)
-	if diff := cmp.Diff([]string{"[output] map-path", "[pages] keep"}, c.Unsupported()); diff != "" {
+	c := mustParse(t, "output.map-path = \"m.html\"\nmonitor.webhook = \"https://a.test/\"\nmonitor.report-path = \"r.json\"\npages.keep = true\ncrawler.sitemaps = \"off\"\n"+minimal)
+	if diff := cmp.Diff([]string{"[pages] keep", "[monitor] webhook"}, c.Unsupported()); diff != "" {
 		t.Error(diff)
 	}
 	known := map[string]bool{}

@@ -6,8 +6,6 @@ import "slices"
 // feature more.
 func unbuilt() []string {
 	return []string{
-		"output.graph-path",
-		"output.map-path",
 		"pages.keep",
 		"monitor.listen",
 		"monitor.webhook",
@@ -15,7 +13,7 @@ func unbuilt() []string {
 	}
 }
 
-// Unsupported returns the keys, as "[output] map-path", that ask for something
+// Unsupported returns the keys, as "[monitor] webhook", that ask for something
 // which is not built yet.
 func (c *Config) Unsupported() []string {
 	var found []string

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/atlas"
+	"github.com/sumi-ripple/ripple/export/graph"
+	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// graphOptions select what is in a graph, and hold it for all formats of a call.
+type graphOptions struct {
+	level, run    string
+	without, only []string
+	minWeight     int
+	header        string // of CSV
+
+	opts export.Options
+	made *export.Graph
+	of   *survey.Survey // that made is of
+}
+
+func newGraphOptions() *graphOptions {
+	return &graphOptions{level: "host", run: "latest", header: "gephi", opts: export.Options{Level: export.LevelHost}}
+}
+
+func (o *graphOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.level, "level", o.level, "of graphs: what a node is, `page|host|entity|site`")
+	f.StringVar(&o.run, "run", o.run, "of graphs: the run that is shown, `N|latest|all`")
+	f.StringSliceVar(&o.without, "without", nil, "of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav")
+	f.StringSliceVar(&o.only, "only", nil, "of graphs: nodes of these `CLASSES` alone: quality, discovered, stub, blacklist")
+	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that stand for fewer than `N` between pages")
+	f.StringVar(&o.header, "csv-header", o.header, "name the columns of CSV for `gephi|neo4j`")
+}
+
+// graphFlags are the flags that say nothing to formats that are no graph.
+func graphFlags() []string {
+	return []string{"level", "run", "without", "only", "min-weight", "csv-header"}
+}
+
+// parse reads the flags.
+func (o *graphOptions) parse() (err error) {
+	if o.opts.Level, err = export.ParseLevel(o.level); err != nil {
+		return usage("--level: %v", err)
+	}
+	if o.opts.Without, err = export.ParsePlaces(o.without); err != nil {
+		return usage("--without: %v", err)
+	}
+	if o.opts.Only, err = export.ParseClasses(o.only); err != nil {
+		return usage("--only: %v", err)
+	}
+	switch n, err := strconv.ParseUint(o.run, 10, 32); {
+	case o.run == "latest":
+	case o.run == "all":
+		o.opts.All = true
+	case err != nil || n == 0:
+		return usage("--run is %q; it may be the number of a run, latest or all", clean(o.run, 40))
+	default:
+		o.opts.Run = schema.RunID(n)
+	}
+	if o.minWeight > 1 && o.opts.Level == export.LevelPage {
+		return usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
+	}
+	o.opts.MinWeight = o.minWeight
+	if o.header != "gephi" && o.header != "neo4j" {
+		return usage("--csv-header is %q; it may be gephi or neo4j", clean(o.header, 40))
+	}
+	return nil
+}
+
+// graph reads the graph of a survey, once.
+func (o *graphOptions) graph(s *survey.Survey) (*export.Graph, error) {
+	if o.made != nil && o.of == s {
+		return o.made, nil
+	}
+	g, err := export.New(s, o.opts)
+	if errors.Is(err, export.ErrRun) {
+		return nil, usage("--run: %v", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.made, o.of = g, s
+	return g, nil
+}
+
+// graphFormats are the formats that show the graph.
+func graphFormats() []format {
+	var all []format
+	for _, f := range graph.Formats() {
+		one := format{
+			flag: f.Name, usage: f.Usage, graph: true, check: f.Check,
+			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
+				g, err := opts.graph.graph(s)
+				if err != nil {
+					return err
+				}
+				return f.Write(ctx, path, g, graph.Options{Force: opts.force, Neo4j: opts.graph.header == "neo4j"})
+			},
+		}
+		if f.Name == "gexf" {
+			one.key, one.path = "[output] graph-path", func(c *config.Config) string { return c.Output.GraphPath }
+		}
+		all = append(all, one)
+	}
+	return append(all, format{
+		flag: "map", usage: "write an HTML map to `FILE`", graph: true,
+		key: "[output] map-path", path: func(c *config.Config) string { return c.Output.MapPath },
+		check: replaceable(isOurMap), write: writeMap,
+	})
+}
+
+func isOurMap(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("<!DOCTYPE html>")) && bytes.Contains(head, []byte(`<meta name="generator" content="Ripple">`))
+}
+
+func writeMap(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
+	g, err := opts.graph.graph(s)
+	if err != nil {
+		return err
+	}
+	if err := whole.CheckFile(path, opts.force, isOurMap); err != nil {
+		return err
+	}
+	m, err := newMap(g)
+	if err != nil {
+		return err
+	}
+	return whole.Stream(ctx, path, func(w io.Writer) error { return atlas.Write(w, m) })
+}
+
+// newMap is the picture of a graph as the map shows it.
+func newMap(g *export.Graph) (atlas.Map, error) {
+	p, err := g.Picture()
+	if err != nil {
+		return atlas.Map{}, err
+	}
+	meta := g.Meta()
+	m := atlas.Map{
+		Title: mapTitle(g.Survey()), Level: meta.Level.String(), Run: meta.Runs, Status: meta.Status, Partial: meta.Partial(),
+		Points: p.At, LeftOut: atlas.Cut{Edges: p.Left},
+	}
+	err = g.EachNode(func(n *export.Node) error {
+		m.Nodes = append(m.Nodes, mapNode(n))
+		return nil
+	})
+	if err != nil {
+		return m, err
+	}
+	for _, l := range p.Links {
+		from, _ := g.Rank(l.From)
+		to, _ := g.Rank(l.To)
+		m.Edges = append(m.Edges, atlas.Edge{From: uint32(from), To: uint32(to), Weight: export.Weight(l.Links)})
+	}
+	return m, nil
+}
+
+func mapNode(n *export.Node) atlas.Node {
+	depth := int(n.Depth)
+	if n.Depth == kv.NoDepth {
+		depth = -1
+	}
+	return atlas.Node{
+		Name: n.Name, Title: n.Title, Class: n.Class.String(), Depth: depth, Community: int(n.Community), Pages: n.Pages, Visited: n.Visited,
+		In: int(n.InDegree), Out: int(n.OutDegree), PageRank: n.PageRank, Harmonic: n.Harmonic,
+	}
+}
+
+// mapTitle names the first origins.
+func mapTitle(s *survey.Survey) string {
+	const most = 3
+	var names []string
+	for _, origin := range s.Terrain().Origins() {
+		names = append(names, strings.TrimPrefix(origin.Name, "*."))
+	}
+	if len(names) > most {
+		names = append(names[:most], count(len(names)-most, "other", "others"))
+	}
+	return "The terrain around " + strings.Join(names, ", ")
+}
+
+// told says what was left out of the pictures; empty: nothing.
+func (o *graphOptions) told(targets []target) string {
+	if o.made == nil || o.made.Level() == export.LevelPage {
+		return ""
+	}
+	pictures := false
+	for _, t := range targets {
+		pictures = pictures || t.format.flag == "gexf" || t.format.flag == "map"
+	}
+	p, err := o.made.Picture() // there since the graph was written
+	if err != nil || !pictures || p.Left == 0 {
+		return ""
+	}
+	return fmt.Sprintf("GEXF and map show the %s heaviest of %s links; the other formats have all", commas(len(p.Links)), commas(len(p.Links)+p.Left))
+}
+
+// fits reports what the targets of a call have against each other or its flags.
+func (o *graphOptions) fits(targets []target, changed []string) error {
+	graphs := len(targets) == 0
+	at := map[string]string{}
+	for _, t := range targets {
+		graphs = graphs || t.format.graph
+		if t.format.flag == "map" && o.opts.Level == export.LevelPage {
+			return usage("--map draws hosts, entities or sites; there are too many pages for a picture")
+		}
+		path := filepath.Clean(t.path)
+		if other, ok := at[path]; ok {
+			return usage("--%s and --%s both name %s", other, t.format.flag, shown(t.path))
+		}
+		at[path] = t.format.flag
+	}
+	if !graphs && len(changed) > 0 {
+		return usage("--%s is for graphs; the SQLite database always has everything", changed[0])
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package crawl_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A networkRow shows over real sockets that a key is heeded.
+type networkRow struct {
+	key          string
+	a, b         string // TOML values
+	with         string // further lines of the key's section
+	seenA, seenB string
+	see          func(*networkCrawl) string
+}
+
+// A networkCrawl is one crawl of the web of [serveNetwork].
+type networkCrawl struct {
+	server, second *webtest.Server
+	visits         map[string]schema.Visit
+	took           time.Duration
+	proxied        *atomic.Int64
+	protos         func() string
+}
+
+const networkConfig = `
+[crawler]
+max-depth = 1
+head-check = "never"
+sitemaps = "off"
+minimum-time-on-page = 100
+`
+
+func (row networkRow) text(value string, sections map[string][]string) string {
+	section, name, _ := strings.Cut(row.key, ".")
+	kept := slices.DeleteFunc(slices.Clone(sections[section]), func(l string) bool {
+		set, _, _ := strings.Cut(l, " ")
+		return set == name || strings.HasPrefix(row.with, set+" ")
+	})
+	var b strings.Builder
+	b.WriteString(networkConfig)
+	for _, s := range []string{"user-agent", "retry", "politeness", "content", "network"} {
+		lines := sections[s]
+		if s == section {
+			lines = append(kept, strings.Split(row.with, "\n")...)
+			if value != "" {
+				lines = append(lines, name+" = "+value)
+			}
+		}
+		fmt.Fprintf(&b, "[%s]\n%s\n", s, strings.Join(lines, "\n"))
+	}
+	return b.String() + "[[quality]]\ndomain = \"hub.test\"\nseeds = [\"https://hub.test/\"]\n"
+}
+
+func serveNetwork(s *webtest.Server, see *networkCrawl, stuck string) {
+	s.Host("hub.test").Page("/", a("/big", "/silent", "/proto", "https://"+s.Addr()+"/", "https://stuck.test:1/"))
+	s.Host("hub.test").Page("/big", strings.Repeat("x", 50_000))
+	s.Host("hub.test").Page("/silent", "x").Fault(webtest.Silence)
+	s.Host(s.Addr()).Page("/", "private")
+	var mu sync.Mutex
+	var protos []string
+	s.Host("hub.test").Handle("/proto", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		protos = append(protos, r.Proto)
+		mu.Unlock()
+		w.Header().Set("Content-Type", "text/html")
+	})
+	see.protos = func() string { mu.Lock(); defer mu.Unlock(); return strings.Join(protos, " ") }
+}
+
+func (row networkRow) crawl(t *testing.T, value string) string {
+	see := &networkCrawl{server: newServer(t), second: newServer(t), proxied: new(atomic.Int64)}
+	stuck := stuckListener(t)
+	serveNetwork(see.server, see, stuck)
+	dir := t.TempDir()
+	ca, err := see.server.CAFile(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := connectProxy(t, see.server.Addr(), see.proxied)
+	value = strings.NewReplacer("SERVER", see.server.Addr(), "SECOND", see.second.Addr(), "CA", ca, "PROXY", proxy).Replace(value)
+	with := row
+	with.with = strings.NewReplacer("CA", ca).Replace(row.with)
+	text := with.text(value, map[string][]string{
+		"user-agent": {`crawler-name = "NetBot"`, `crawler-version = "1.0"`},
+		"retry":      {"max-retries = 0", `timeout = "400ms"`, `connect-timeout = "200ms"`},
+		"politeness": {"adaptive-delay = false"},
+		"network": {fmt.Sprintf("ca-file = %q", ca),
+			fmt.Sprintf(`connect-to = { "*.test" = %q, "stuck.test:1" = %q }`, see.server.Addr(), stuck)},
+	})
+	begun := time.Now()
+	store := openStore(t, filepath.Join(dir, "state.bolt"))
+	c, _, err := crawl.Begin(store, crawl.Options{Config: parse(t, text), Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if _, err := c.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	see.took = time.Since(begun)
+	see.visits = map[string]schema.Visit{}
+	err = store.View(func(tx *kv.Tx) error {
+		return tx.EachVisit(1, func(v *schema.Visit) (bool, error) {
+			norm, err := tx.Norm(v.URL)
+			see.visits[strings.TrimPrefix(norm, "https://")] = *v
+			return true, err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row.see(see)
+}
+
+// stuckListener is an address where connecting never ends: its queue is full.
+func stuckListener(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	raw, err := l.(*net.TCPListener).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shortQueue(t, raw)
+	for range 8 { // fill it
+		c, err := net.DialTimeout("tcp", l.Addr().String(), 50*time.Millisecond)
+		if err != nil {
+			break
+		}
+		t.Cleanup(func() { c.Close() })
+	}
+	return l.Addr().String()
+}
+
+// connectProxy tunnels to one address whatever it is asked for, for those who
+// know the password.
+func connectProxy(t *testing.T, to string, tunnels *atomic.Int64) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open sync.WaitGroup
+	t.Cleanup(func() { l.Close(); open.Wait() })
+	open.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			open.Go(func() { tunnel(c, to, tunnels) })
+		}
+	})
+	return l.Addr().String()
+}
+
+func tunnel(c net.Conn, to string, tunnels *atomic.Int64) {
+	defer c.Close()
+	in := bufio.NewReader(c)
+	r, err := http.ReadRequest(in)
+	if err != nil {
+		return
+	}
+	if r.Header.Get("Proxy-Authorization") != "Basic "+base64.StdEncoding.EncodeToString([]byte("user:secret")) {
+		fmt.Fprint(c, "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+		return
+	}
+	server, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	tunnels.Add(1)
+	fmt.Fprint(c, "HTTP/1.1 200 Connected\r\n\r\n")
+	go func() { io.Copy(server, in); server.Close() }()
+	io.Copy(c, server)
+}
+
+func networkRows() []networkRow {
+	agent := func(c *networkCrawl) string { return c.server.Log()[0].UserAgent }
+	state := func(url string) func(*networkCrawl) string {
+		return func(c *networkCrawl) string {
+			url := strings.ReplaceAll(url, "SERVER", c.server.Addr())
+			v, ok := c.visits[url]
+			if !ok {
+				return "not visited"
+			}
+			return v.State.String()
+		}
+	}
+	silence := func(c *networkCrawl) string {
+		for _, e := range c.server.Log() {
+			if e.Path == "/silent" {
+				return e.Done.Sub(e.Arrived).Round(200 * time.Millisecond).String()
+			}
+		}
+		return "never asked"
+	}
+	conns := func(c *networkCrawl) string {
+		seen := map[uint64]bool{}
+		for _, e := range c.server.Log() {
+			if e.Host == "hub.test" && e.Path != "/silent" && e.Arrived.Before(silentAt(c)) {
+				seen[e.Conn] = true
+			}
+		}
+		return fmt.Sprint(len(seen) > 1)
+	}
+	return []networkRow{
+		{key: "user-agent.crawler-version", a: `"1.0"`, b: `"2.7"`, see: agent, seenA: "NetBot/1.0", seenB: "NetBot/2.7"},
+		{key: "user-agent.contact-url", a: "", b: `"https://who.test/"`, see: agent, seenA: "NetBot/1.0", seenB: "NetBot/1.0 (+https://who.test/)"},
+		{key: "user-agent.contact-email", a: "", b: `"me@who.test"`, see: agent, seenA: "NetBot/1.0", seenB: "NetBot/1.0 (me@who.test)"},
+		{key: "retry.timeout", a: `"400ms"`, b: `"1200ms"`, see: silence, seenA: "400ms", seenB: "1.2s"},
+		{key: "retry.connect-timeout", a: `"200ms"`, b: `"2s"`, with: `timeout = "2s"`, see: func(c *networkCrawl) string {
+			return fmt.Sprint(c.took > 3400*time.Millisecond)
+		}, seenA: "false", seenB: "true"},
+		{key: "content.max-response-bytes", a: `"100kB"`, b: `"10kB"`, see: state("hub.test/big"), seenA: "processed", seenB: "failed"},
+		{key: "content.compress", a: "true", b: "false", see: func(c *networkCrawl) string { return c.server.Log()[0].Header.Get("Accept-Encoding") }, seenA: "gzip, br, zstd", seenB: ""},
+		{key: "network.ca-file", a: `"CA"`, b: `""`, see: state("hub.test/proto"), seenA: "processed", seenB: "not visited"},
+		{key: "network.connect-to", a: `{ "*.test" = "SERVER" }`, b: `{ "*.test" = "SECOND" }`, see: func(c *networkCrawl) string { return fmt.Sprint(len(c.server.Log()) > 0) }, seenA: "true", seenB: "false"},
+		{key: "network.allow-private", a: `[]`, b: `["127.0.0.0/8"]`, see: state("SERVER/"), seenA: "not visited", seenB: "processed"},
+		{key: "network.http2", a: "true", b: "false", see: func(c *networkCrawl) string { return c.protos() }, seenA: "HTTP/2.0", seenB: "HTTP/1.1"},
+		{key: "network.keep-alive", a: "true", b: "false", see: conns, seenA: "false", seenB: "true"},
+		{key: "network.proxy", a: `"http://user:secret@PROXY"`, b: `"http://user:wrong@PROXY"`, with: "connect-to = {}", see: func(c *networkCrawl) string {
+			return fmt.Sprint(c.proxied.Load() > 0, c.visits["hub.test/proto"].State)
+		}, seenA: "true processed", seenB: "false discovered"},
+	}
+}
+
+// silentAt is when the page that says nothing was asked.
+func silentAt(c *networkCrawl) time.Time {
+	for _, e := range c.server.Log() {
+		if e.Path == "/silent" {
+			return e.Arrived
+		}
+	}
+	return time.Now()
+}
+
+// TestNetworkKeys crawls a small web twice for every key that only a real
+// connection shows.
+func TestNetworkKeys(t *testing.T) {
+	for _, row := range networkRows() {
+		t.Run(row.key, func(t *testing.T) {
+			t.Parallel()
+			if got := row.crawl(t, row.a); got != row.seenA {
+				t.Errorf("%s = %s: %s, want %s", row.key, row.a, got, row.seenA)
+			}
+			if got := row.crawl(t, row.b); got != row.seenB {
+				t.Errorf("%s = %s: %s, want %s", row.key, row.b, got, row.seenB)
+			}
+		})
+	}
+}
+
+// TestNoProxy lets NO_PROXY take a host out of the proxy's way.
+func TestNoProxy(t *testing.T) {
+	row := networkRow{key: "network.proxy", with: "connect-to = {}", see: func(c *networkCrawl) string { return fmt.Sprint(c.proxied.Load() > 0) }}
+	for env, want := range map[string]string{"": "true", "hub.test": "false"} {
+		t.Run(env, func(t *testing.T) {
+			t.Setenv("NO_PROXY", env)
+			t.Setenv("no_proxy", env)
+			if got := row.crawl(t, `"http://user:secret@PROXY"`); got != want {
+				t.Errorf("NO_PROXY=%s: through the proxy %s, want %s", env, got, want)
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -32,12 +33,27 @@ func open(t *testing.T, m Map, more ...chromedp.ExecAllocatorOption) context.Con
 // address returns the fields of the page's hash.
 func address(t *testing.T, ctx context.Context) map[string]string {
 	t.Helper()
+	rest(t, ctx)
 	fields := map[string]string{}
 	for _, pair := range strings.Split(strings.TrimPrefix(ask[string](t, ctx, "location.hash"), "#"), "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		fields[name] = value
 	}
 	return fields
+}
+
+// rest waits until the view is in the address.
+func rest(t *testing.T, ctx context.Context) {
+	t.Helper()
+	wait(t, ctx, `"resting" in document.documentElement.dataset`)
+}
+
+// turnTo gives the page a new hash and waits until it has taken it up.
+func turnTo(t *testing.T, ctx context.Context, hash string) {
+	t.Helper()
+	rest(t, ctx)
+	ask[any](t, ctx, fmt.Sprintf(`delete document.documentElement.dataset.resting, location.hash = %q, 1`, hash))
+	rest(t, ctx)
 }
 
 // centred fails unless the view comes to rest with node v in its middle.
@@ -66,6 +82,8 @@ func TestMapInABrowser(t *testing.T) {
 	t.Run("neighbours", func(t *testing.T) { walks(t, ctx, m) })
 	t.Run("click", func(t *testing.T) { clicks(t, ctx, m) })
 	t.Run("keys", func(t *testing.T) { keys(t, ctx) })
+	t.Run("fingers", func(t *testing.T) { pinches(t, ctx) })
+	t.Run("drag", func(t *testing.T) { drags(t, ctx) })
 	t.Run("choices", func(t *testing.T) { chooses(t, ctx) })
 	t.Run("address", func(t *testing.T) { returns(t, ctx, m) })
 }
@@ -137,8 +155,7 @@ func clicks(t *testing.T, ctx context.Context, m Map) {
 // onScreen brings a place into the middle of the view and returns where that is.
 func onScreen(t *testing.T, ctx context.Context, p Point) (x, y float64) {
 	t.Helper()
-	ask[any](t, ctx, fmt.Sprintf(`location.hash = "#x=%g&y=%g&z=20"`, p.X, p.Y))
-	wait(t, ctx, `document.getElementById("panel").hidden`)
+	turnTo(t, ctx, fmt.Sprintf("#x=%g&y=%g&z=20", p.X, p.Y))
 	size := ask[[]float64](t, ctx, "[innerWidth, innerHeight]")
 	return size[0] / 2, size[1] / 2
 }
@@ -169,6 +186,58 @@ func keys(t *testing.T, ctx context.Context) {
 	changes("0", func(_, z, _, newZ float64) bool { return newZ < z })
 }
 
+// scaleOf returns how far the view is zoomed in.
+func scaleOf(t *testing.T, ctx context.Context) float64 {
+	t.Helper()
+	scale, err := strconv.ParseFloat(address(t, ctx)["z"], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scale
+}
+
+// pinches spreads two fingers to twice their distance.
+func pinches(t *testing.T, ctx context.Context) {
+	before := scaleOf(t, ctx)
+	touch := func(kind input.DispatchTouchEventType, apart ...float64) {
+		t.Helper()
+		points := []*input.TouchPoint{}
+		for i, x := range apart {
+			id := float64(i)
+			points = append(points, &input.TouchPoint{X: 640 + x, Y: 500, ID: &id})
+		}
+		p := input.DispatchTouchEventParams{Type: kind, TouchPoints: points}
+		if _, err := chromedp.Call(ctx, input.DispatchTouchEvent, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	touch(input.DispatchTouchEventTypeTouchStart, -50, 50)
+	for d := 60.0; d <= 100; d += 10 {
+		touch(input.DispatchTouchEventTypeTouchMove, -d, d)
+	}
+	touch(input.DispatchTouchEventTypeTouchEnd)
+	if after := scaleOf(t, ctx); after < 1.7*before || after > 2.3*before {
+		t.Errorf("two fingers at twice the distance lead from %v to %v", before, after)
+	}
+}
+
+// drags pulls the ground by 100 pixels and turns the wheel.
+func drags(t *testing.T, ctx context.Context) {
+	scale, fields := scaleOf(t, ctx), address(t, ctx)
+	x, err := strconv.ParseFloat(fields["x"], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, ctx, chromedp.MouseEvent("mousePressed", 640, 20, chromedp.ButtonLeft), chromedp.MouseEvent("mouseMoved", 700, 20, chromedp.ButtonLeft),
+		chromedp.MouseEvent("mouseMoved", 740, 20, chromedp.ButtonLeft), chromedp.MouseEvent("mouseReleased", 740, 20, chromedp.ButtonLeft))
+	wait(t, ctx, fmt.Sprintf(`Math.abs(+new URLSearchParams(location.hash.slice(1)).get("x") - %g) < 0.05`, x-100/scale))
+	turn := input.DispatchMouseEventParams{Type: "mouseWheel", X: 640, Y: 400, DeltaX: 1, DeltaY: -300}
+	if _, err := chromedp.Call(ctx, input.DispatchMouseEvent, turn); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, ctx, fmt.Sprintf(`+new URLSearchParams(location.hash.slice(1)).get("z") > %g`, 1.2*scale))
+}
+
 // chooses changes colouring, size, links and theme and looks at a group alone.
 func chooses(t *testing.T, ctx context.Context) {
 	groups := func() int { return ask[int](t, ctx, `document.querySelectorAll("#groups button").length`) }
@@ -189,7 +258,7 @@ func chooses(t *testing.T, ctx context.Context) {
 
 // returns loads the page again at the address it has written itself.
 func returns(t *testing.T, ctx context.Context, m Map) {
-	ask[any](t, ctx, fmt.Sprintf(`location.hash = "#x=10&y=-20&z=3&node=%s&colour=depth&theme=dark"`, m.Nodes[7].Name))
+	turnTo(t, ctx, fmt.Sprintf("#x=10&y=-20&z=3&node=%s&colour=depth&theme=dark", m.Nodes[7].Name))
 	wait(t, ctx, fmt.Sprintf(`(%s) === %q`, panelHead, m.Nodes[7].Name))
 	do(t, ctx, chromedp.Reload())
 	wait(t, ctx, "document.documentElement.dataset.drawn")
@@ -229,8 +298,17 @@ func TestMapWithoutWebGL(t *testing.T) {
 }
 
 // inkedPixels counts what is not ground on the lower canvas.
-const inkedPixels = `(() => { const c = document.querySelector("#stage canvas"); const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+const inkedPixels = `(() => { const c = document.querySelector("#stage canvas"); const copy = new OffscreenCanvas(c.width, c.height).getContext("2d", { willReadFrequently: true });
+	copy.drawImage(c, 0, 0); const d = copy.getImageData(0, 0, c.width, c.height).data;
 	let n = 0; for (let i = 4; i < d.length; i += 4) if (d[i] !== d[0] || d[i + 1] !== d[1] || d[i + 2] !== d[2]) n++; return n; })()`
+
+// A graphics card that goes away takes nothing with it.
+func TestMapOutlivesTheGraphicsCard(t *testing.T) {
+	ctx := open(t, sample(200))
+	ask[any](t, ctx, `document.querySelector("#stage canvas").getContext("webgl2").getExtension("WEBGL_lose_context").loseContext()`)
+	wait(t, ctx, `document.documentElement.dataset.painter === "canvas"`)
+	wait(t, ctx, "("+inkedPixels+") > 500")
+}
 
 func TestMapIsInert(t *testing.T) {
 	m := sample(40)

@@ -67,7 +67,7 @@ function drawLabel(app, v) {
   const [x, y] = toScreen(c, g.x[v], g.y[v]), r = pixels(c, app.radius[v]);
   if (x < -r || y < -r || x > c.width + r || y > c.height + r) return false;
   const must = v === app.selected || v === app.hovered;
-  if (!must && r < 2.2) return false;
+  if (!must && r < 2.2 && app.selected < 0) return false; // beside a selection only its neighbours come here
   const size = must ? 13 : Math.round(Math.min(10.5 + app.radius[v] * 0.7, 15));
   const text = short(g.names[v]), width = textWidth(labels, text, size);
   const boxes = [[x + r + 4, y], [x - r - 4 - width, y], [x - width / 2, y + r + size * 0.8], [x - width / 2, y - r - size * 0.8]];

@@ -55,6 +55,7 @@ function restyle(app) {
   relight(app);
   showLegend(app);
   showPanel(app);
+  showResults(app);
 }
 
 // relight marks the selection: its links stand out and the rest steps back.
@@ -95,7 +96,9 @@ function select(app, v, centre) {
   relight(app);
   showPanel(app);
   if (centre && v >= 0) {
-    fly(app.camera, { x: app.g.x[v], y: app.g.y[v], scale: Math.max(app.camera.scale, Math.min(whole(app.camera).scale * 3, app.camera.most)) });
+    const c = app.camera, scale = Math.max(c.scale, Math.min(whole(c).scale * 3, c.most));
+    const under = c.width <= 700 ? 0.2 * c.height / scale : 0; // there the panel covers the lower half
+    fly(c, { x: app.g.x[v], y: app.g.y[v] + under, scale });
     moved(app);
   }
 }
@@ -136,8 +139,9 @@ function frame(app, now) {
 // lookOf says how links are drawn: fainter the more there are, and fewer while
 // moving where drawing all takes long.
 function lookOf(app, moving) {
-  const m = app.g.from.length, zoomed = app.camera.scale / whole(app.camera).scale;
-  const alpha = Math.min(0.5, (isDark(app) ? 13 : 15) / Math.sqrt(m + 1) * Math.min(Math.max(zoomed, 1), 6) ** 0.5);
+  const c = app.camera, m = app.g.from.length, zoomed = Math.min(Math.max(c.scale / whole(c).scale, 1), 8);
+  const crowd = Math.sqrt(m + 1) * Math.max(1, m / 20000) ** 0.3 * Math.max(1, 1000 / Math.sqrt(c.width * c.height)) ** 0.7;
+  const alpha = Math.min(0.5, (isDark(app) ? 13 : 15) / crowd * Math.sqrt(zoomed));
   app.slow = moving ? app.slow || app.cost > 60 && app.cost < 1000 : false;
   return { ground: app.ground, thread: app.thread, ratio: app.ratio, alpha: app.links === "all" ? alpha * (app.selected >= 0 ? 0.6 : 1) : 0, most: app.slow ? 4000 : m };
 }

@@ -18,8 +18,10 @@ function readView(app) {
   else Object.assign(app.camera, whole(app.camera));
 }
 
-// keepView writes the view into the address, once the hand rests.
+// keepView writes the view into the address, once the hand rests. The page says
+// whether it does.
 function keepView(app) {
+  delete document.documentElement.dataset.resting;
   clearTimeout(app.keeping);
   app.keeping = setTimeout(() => writeView(app), 200);
 }
@@ -33,4 +35,5 @@ function writeView(app) {
   app.hash = "#" + said;
   try { history.replaceState(null, "", app.hash); } catch { /* some browsers refuse it on files */ }
   app.hash = location.hash;
+  document.documentElement.dataset.resting = "";
 }

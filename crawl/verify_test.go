@@ -7,7 +7,8 @@ import (
 )
 
 // TestVerifiedAfterKills kills a crawl again and again: whatever the moment, the
-// file says the same of itself in all its records.
+// file says the same of itself in all its records. Another run over the same web
+// changes nothing of its map.
 func TestVerifiedAfterKills(t *testing.T) {
 	kills := 6
 	if full() {
@@ -26,5 +27,11 @@ func TestVerifiedAfterKills(t *testing.T) {
 	for !w.crawl(t, 0) {
 	}
 	verify(t, w.state)
+	first := digestOf(t, w.state)
+	w.crawl(t, 0)
+	verify(t, w.state)
+	if digestOf(t, w.state) != first {
+		t.Error("another run over the same web has another digest")
+	}
 	t.Logf("seed %d: %d kills, every file verified", seed, n)
 }

@@ -1,0 +1,298 @@
+package crawl
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+const recordConfig = `
+[crawler]
+max-depth = 0
+max-domain-requests = 100000000
+head-check = "never"
+sitemaps = "off"
+[politeness]
+minimum-time-per-address = "0s"
+[traps]
+max-per-prefix = 0
+[user-agent]
+crawler-name = "T"
+[[quality]]
+domain = "*.gen.test"
+seeds = [%s]
+`
+
+const (
+	recordHosts = 600
+	recordLinks = 40 // distinct targets of a page
+	recordNew   = 15 // of a hundred links lead to a URL not seen before
+	recordLeave = 10 // of a hundred links lead to another host
+)
+
+// An outcomeWeb makes outcomes of visits without servers: pages whose links lead
+// to the host's last thousands of URLs and, some, to new ones.
+type outcomeWeb struct {
+	r     *rand.Rand
+	words []string
+	known [recordHosts]int
+}
+
+func newOutcomeWeb() *outcomeWeb {
+	w := &outcomeWeb{r: rand.New(rand.NewPCG(1, 2))}
+	for range 3000 {
+		word := make([]byte, 3+w.r.IntN(8))
+		for i := range word {
+			word[i] = byte('a' + w.r.IntN(26))
+		}
+		w.words = append(w.words, string(word))
+	}
+	for i := range w.known {
+		w.known[i] = 1
+	}
+	return w
+}
+
+func (w *outcomeWeb) word() string { return w.words[w.r.IntN(1+w.r.IntN(len(w.words)))] }
+
+// url is the n-th page of a host, the same whenever it is asked for.
+func (w *outcomeWeb) url(host, n int) string {
+	if n == 0 {
+		return fmt.Sprintf("https://h%d.gen.test/", host)
+	}
+	h := uint32(host)*2654435761 + uint32(n)*40503
+	return fmt.Sprintf("https://h%d.gen.test/%s/%s/%s-%d.html", host, w.words[h%17], w.words[h%331], w.words[h%3000], n)
+}
+
+// link draws the target of a link of a page of a host.
+func (w *outcomeWeb) link(host int) string {
+	if w.r.IntN(100) < recordLeave {
+		host = w.r.IntN(recordHosts)
+	}
+	if w.r.IntN(100) < recordNew {
+		w.known[host]++
+		return w.url(host, w.known[host]-1)
+	}
+	return w.url(host, w.known[host]-1-w.r.IntN(min(w.known[host], 2000)))
+}
+
+// answer is what a visitor would find.
+func (w *outcomeWeb) answer(step Step, hash func(schema.URLKind, string) uint64) Outcome {
+	now := time.Now()
+	o := Outcome{Step: step, Status: 200, ContentType: "text/html; charset=utf-8", FirstByte: now, Done: now, RetryAfter: -1, Length: -1}
+	if step.Kind == StepRobots {
+		o.Status = 404
+		return o
+	}
+	o.ETag, o.Length = fmt.Sprintf(`"%x"`, w.r.Uint64()), 34_000
+	o.LastModified, o.Date = "Tue, 15 Nov 1994 12:45:26 GMT", now.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")
+	for i := range o.SHA256 {
+		o.SHA256[i] = byte(w.r.Uint32())
+	}
+	var host int
+	fmt.Sscanf(step.Norm, "https://h%d.", &host)
+	o.Page = &page.Page{Title: w.word() + " " + w.word() + " " + w.word() + " - documentation", Charset: "utf-8", Distinct: recordLinks}
+	seen := map[string]bool{step.Norm: true}
+	for tries := 0; len(o.Targets) < recordLinks && tries < 4*recordLinks; tries++ {
+		to := w.link(host)
+		if seen[to] {
+			continue
+		}
+		seen[to] = true
+		u := weburl.URL{Norm: to, Form: to}
+		o.Targets = append(o.Targets, Target{URL: u, Hash: hash(schema.KindPage, to)})
+		o.Page.Links = append(o.Page.Links, page.Link{
+			URL: u, Kind: schema.LinkAnchor, Kinds: schema.Kinds(0).Add(schema.LinkAnchor),
+			Place: schema.Place(1 + w.r.IntN(5)), Anchor: w.word() + " " + w.word(), Count: 1,
+		})
+	}
+	return o
+}
+
+// A handCrawl drives a recorder by hand: whatever it asks is answered at once.
+type handCrawl struct {
+	b      *testing.B
+	web    *outcomeWeb
+	path   string
+	store  *kv.Store
+	rec    *recorder
+	steps  []Step
+	wakes  []Wake
+	visits int
+	took   time.Duration // by commits
+	wrote  int64
+	worst  time.Duration
+}
+
+func startHandCrawl(b *testing.B, path string) *handCrawl {
+	b.Helper()
+	var seeds []string
+	web := newOutcomeWeb()
+	for i := range recordHosts {
+		seeds = append(seeds, strconv.Quote(web.url(i, 0)))
+	}
+	cfg, _, err := config.Parse(fmt.Appendf(nil, recordConfig, strings.Join(seeds, ",")), b.TempDir(), os.ReadFile)
+	if err != nil {
+		b.Fatal(err)
+	}
+	set, err := newSettings(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := &handCrawl{b: b, web: web, path: path}
+	c.open(set)
+	return c
+}
+
+func (c *handCrawl) open(set *settings) {
+	c.b.Helper()
+	store, err := kv.Open(c.path, kv.Options{})
+	if err != nil {
+		c.b.Fatal(err)
+	}
+	c.store, c.rec = store, newRecorder(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
+	if _, err := c.rec.begin(); err != nil {
+		c.b.Fatal(err)
+	}
+	list, err := c.rec.waiting()
+	if err != nil {
+		c.b.Fatal(err)
+	}
+	c.publish(list)
+}
+
+func (c *handCrawl) publish(list []Effect) {
+	for _, e := range list {
+		c.steps = append(c.steps, e.Steps...)
+		if e.Wake {
+			c.wakes = append(c.wakes, Wake{Host: e.Host})
+		}
+	}
+}
+
+// next makes the outcomes of a commit.
+func (c *handCrawl) next() *batch {
+	n := min(len(c.steps), maxBatch)
+	batch := &batch{wakes: c.wakes}
+	for _, step := range c.steps[:n] {
+		batch.outcomes = append(batch.outcomes, c.web.answer(step, c.store.Hash))
+	}
+	c.steps, c.wakes = append([]Step(nil), c.steps[n:]...), nil
+	return batch
+}
+
+func (c *handCrawl) commit(batch *batch) {
+	effects := make(chan Effects, 1)
+	wrote, begun := writtenBytes(), time.Now()
+	if err := c.rec.commit(c.b.Context(), batch, effects); err != nil {
+		c.b.Fatal(err)
+	}
+	took := time.Since(begun)
+	c.took, c.worst = c.took+took, max(c.worst, took)
+	c.wrote += writtenBytes() - wrote
+	c.visits += pagesOf(batch)
+	c.publish((<-effects).List)
+}
+
+// heldBy is what the store and the recorder hold in memory, after a restart.
+func (c *handCrawl) heldBy() int64 {
+	c.b.Helper()
+	set := c.rec.set
+	if err := c.store.Close(); err != nil {
+		c.b.Fatal(err)
+	}
+	c.store, c.rec, c.steps, c.wakes = nil, nil, nil, nil
+	before := liveHeap()
+	c.open(set)
+	held := liveHeap() - before
+	set.client.Close()
+	if err := c.store.Close(); err != nil {
+		c.b.Fatal(err)
+	}
+	return held
+}
+
+func pagesOf(batch *batch) (n int) {
+	for i := range batch.outcomes {
+		if batch.outcomes[i].Page != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func liveHeap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// writtenBytes is what this process has written to files; 0 where that cannot
+// be known.
+func writtenBytes() (n int64) {
+	text, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "wchar: ")
+	fmt.Sscanf(rest, "%d", &n)
+	return n
+}
+
+func recordURLs() int {
+	if n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_URLS")); err == nil {
+		return n
+	}
+	return 200_000
+}
+
+// BenchmarkRecord is the recorder and the store alone: outcomes built in advance,
+// 256 to a commit, each commit synced, until the store knows 200,000 URLs or as
+// many as RIPPLE_BENCH_URLS says. In turn with it the same outcomes are recorded
+// by key, the way that comes to mind first; "of-by-key" is how many times the
+// speed of that it has. The "tail" is the last tenth of the visits.
+func BenchmarkRecord(b *testing.B) {
+	for b.Loop() {
+		dir := b.TempDir()
+		c := startHandCrawl(b, filepath.Join(dir, "state.bolt"))
+		k := openByKey(b, filepath.Join(dir, "bykey.bolt"), c.store.Hash)
+		var tail, tailVisits = time.Duration(0), 0
+		for urls := recordURLs(); c.store.URLs() < urls; {
+			batch := c.next()
+			before := c.took
+			c.commit(batch)
+			if c.store.URLs() > urls/10*9 {
+				tail, tailVisits = tail+c.took-before, tailVisits+pagesOf(batch)
+			}
+			k.commit(batch)
+		}
+		visits, urls, size := float64(c.visits), float64(c.store.URLs()), c.store.Size()
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(visits/c.took.Seconds(), "visits/s")
+		b.ReportMetric(float64(tailVisits)/tail.Seconds(), "tail-visits/s")
+		b.ReportMetric(float64(c.worst.Microseconds())/1000, "worst-commit-ms")
+		b.ReportMetric(float64(c.wrote)/1024/visits, "KB-written/visit")
+		b.ReportMetric(float64(size)/urls, "B-disk/URL")
+		b.ReportMetric((float64(size)-110*urls)/visits, "B-disk/visit")
+		b.ReportMetric(k.took.Seconds()/c.took.Seconds(), "of-by-key")
+		b.ReportMetric(float64(k.wrote)/1024/visits, "by-key-KB-written/visit")
+		k.close()
+		b.ReportMetric(float64(c.heldBy())/urls, "B-memory/URL")
+	}
+}

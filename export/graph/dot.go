@@ -21,7 +21,7 @@ func dot(o *output, g *export.Graph) error {
 		o.say(f.name, "=")
 		o.line = appendQuoted(o.line, f.text)
 	}
-	o.say("];\nnode [shape=circle, style=filled, fixedsize=true];\n")
+	o.say("];\nnode [shape=circle, style=filled, fixedsize=shape];\n")
 	err := g.EachNode(func(n *export.Node) error {
 		o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
 		o.say(" [label=")

@@ -1,0 +1,96 @@
+package graph_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+)
+
+// benchPages is 5,000 pages with 10 links each; RIPPLE_BENCH_PAGES=100000 makes it
+// a million links.
+func benchPages(b *testing.B) int {
+	n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_PAGES"))
+	if err != nil {
+		return 5_000
+	}
+	return n
+}
+
+func benchWorld(b *testing.B) *surveytest.World { return wide(b, benchPages(b), 10) }
+
+// BenchmarkGEXF writes the graph of pages, measured beforehand.
+func BenchmarkGEXF(b *testing.B) { benchmark(b, "gexf") }
+
+func BenchmarkGraphML(b *testing.B) { benchmark(b, "graphml") }
+
+func BenchmarkJSONL(b *testing.B) { benchmark(b, "jsonl") }
+
+func benchmark(b *testing.B, name string) {
+	g := graphAt(b, benchWorld(b), export.Options{})
+	if _, err := g.Measure(); err != nil {
+		b.Fatal(err)
+	}
+	f := format(b, name)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := f.Stream(io.Discard, g); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(benchPages(b)*10)*float64(b.N)/b.Elapsed().Seconds(), "links/s")
+}
+
+// BenchmarkSurvey is the reading alone that BenchmarkGEXF does too.
+func BenchmarkSurvey(b *testing.B) {
+	g := graphAt(b, benchWorld(b), export.Options{})
+	if _, err := g.Measure(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := g.EachNode(func(*export.Node) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+		if err := g.EachLink(func(*export.Link) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkBare is the yardstick: the same bytes, copied to a file in pieces of the
+// same size.
+func BenchmarkBare(b *testing.B) {
+	g := graphAt(b, benchWorld(b), export.Options{})
+	var text bytes.Buffer
+	if err := format(b, "gexf").Stream(&text, g); err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(b.TempDir(), "x.gexf")
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		if err := bare(path, text.Bytes()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func bare(path string, text []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for len(text) > 0 {
+		n := min(len(text), 1<<16)
+		if _, err := f.Write(text[:n]); err != nil {
+			return err
+		}
+		text = text[n:]
+	}
+	return nil
+}

@@ -1,0 +1,349 @@
+package graph_test
+
+import (
+	"bufio"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/graph"
+	"github.com/sumi-ripple/ripple/export/sqlite"
+)
+
+// counts is what two readers of one graph must agree on.
+type counts struct {
+	Nodes, Edges, Weight, Editorial, Quality, InDegree int
+	Titles                                             []string
+}
+
+// written is a folder with the terrain in every format at a level, and what
+// SQLite counts of it.
+func written(t *testing.T, level export.Level) (dir string, want counts) {
+	t.Helper()
+	w := terrain(t)
+	dir = t.TempDir()
+	s := w.Survey()
+	if err := sqlite.Write(t.Context(), filepath.Join(dir, "x.db"), s, sqlite.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	g, err := export.New(s, export.Options{Level: level, All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range graph.Formats() {
+		if err := f.Write(t.Context(), filepath.Join(dir, "x."+f.Name), g, graph.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, counted(t, filepath.Join(dir, "x.db"), level)
+}
+
+// counted asks SQLite.
+func counted(t *testing.T, path string, level export.Level) counts {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	one := func(query string) (n int) {
+		if err := db.QueryRow(query).Scan(&n); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		return n
+	}
+	var c counts
+	switch level {
+	case export.LevelPage:
+		c = counts{one("SELECT count(*) FROM pages"), one("SELECT count(*) FROM links"), one("SELECT count(*) FROM links"),
+			one("SELECT count(*) FROM links WHERE place IN ('main', 'body')"), one("SELECT count(*) FROM pages WHERE class = 'quality'"),
+			one("SELECT sum(in_degree) FROM page_metrics"), nil}
+	case export.LevelHost:
+		c.Quality, c.InDegree = one("SELECT count(*) FROM hosts WHERE class = 'quality'"), one("SELECT sum(in_degree) FROM host_metrics")
+	case export.LevelSite:
+		c.Quality, c.InDegree = one("SELECT count(DISTINCT site_id) FROM hosts WHERE class = 'quality'"), one("SELECT sum(in_degree) FROM site_metrics")
+	case export.LevelEntity:
+		c.Quality, c.InDegree = 2, one("SELECT count(*) FROM entity_links")
+	}
+	if level != export.LevelPage {
+		links := level.String() + "_links"
+		c.Nodes = one("SELECT count(*) FROM " + map[export.Level]string{export.LevelHost: "hosts", export.LevelEntity: "entities", export.LevelSite: "sites"}[level])
+		c.Edges, c.Weight, c.Editorial = one("SELECT count(*) FROM "+links), one("SELECT sum(links) FROM "+links), one("SELECT sum(editorial) FROM "+links)
+	}
+	return c
+}
+
+// python runs a script with an interpreter that has a module; without one the test
+// is skipped, and with RIPPLE_CI=1 fails.
+func python(t *testing.T, module, script string, args ...string) []byte {
+	t.Helper()
+	for _, interpreter := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(interpreter, "-c", "import "+module).Run() != nil {
+			continue
+		}
+		cmd := exec.Command(interpreter, append([]string{"-c", script}, args...)...)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", interpreter, err, stderr.String())
+		}
+		return out
+	}
+	lacking(t, "no python3 with "+module)
+	return nil
+}
+
+func lacking(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("RIPPLE_CI") == "1" {
+		t.Fatal(what)
+	}
+	t.Skip(what)
+}
+
+const readNetworkx = `
+import io, json, sys, networkx as nx
+def gexf(path):
+    try:
+        return nx.read_gexf(path)
+    except nx.NetworkXError:  # a networkx that is older than GEXF 1.3
+        text = open(path, encoding="utf-8").read()
+        text = text.replace("http://gexf.net/1.3", "http://www.gexf.net/1.2draft").replace('version="1.3"', 'version="1.2"')
+        return nx.read_gexf(io.BytesIO(text.encode()))
+for g in (gexf(sys.argv[1]), nx.read_graphml(sys.argv[2])):
+    edges = [d for _, _, d in g.edges(data=True)]
+    nodes = [d for _, d in g.nodes(data=True)]
+    print(json.dumps({"Nodes": len(nodes), "Edges": len(edges), "Weight": int(sum(d["weight"] for d in edges)),
+        "Editorial": round(sum(d["editorial"] * d["weight"] for d in edges)),
+        "Quality": sum(d["class"] == "quality" for d in nodes), "InDegree": sum(d["in_degree"] for d in nodes),
+        "Titles": sorted(d["title"] for d in nodes if "title" in d)}))
+    assert all(g.in_degree(n) == d["in_degree"] for n, d in g.nodes(data=True))
+`
+
+// TestNetworkx reads GEXF and GraphML with networkx.
+func TestNetworkx(t *testing.T) {
+	for _, level := range levels() {
+		t.Run(level.String(), func(t *testing.T) {
+			dir, want := written(t, level)
+			out := python(t, "networkx", readNetworkx, filepath.Join(dir, "x.gexf"), filepath.Join(dir, "x.graphml"))
+			d := json.NewDecoder(strings.NewReader(string(out)))
+			for _, name := range []string{"GEXF", "GraphML"} {
+				var got counts
+				if err := d.Decode(&got); err != nil {
+					t.Fatal(err)
+				}
+				if level == export.LevelPage {
+					checkTitles(t, got.Titles)
+				}
+				got.Titles = nil
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s (-SQLite +networkx):\n%s", name, diff)
+				}
+			}
+		})
+	}
+}
+
+// checkTitles looks for hostile titles that came back as text.
+func checkTitles(t *testing.T, titles []string) {
+	t.Helper()
+	for _, want := range []string{"</node><script>alert(1)</script>", `"><x y='`, "]]>", "a\uFFFDb\uFFFD[31mc\uFFFD", "日本語 ünïcode 😀", `\N\G\l`, "&amp;"} {
+		if !slices.Contains(titles, want) {
+			t.Errorf("title %q is not in %q", want, titles)
+		}
+	}
+}
+
+const readPandas = `
+import json, sys, pandas as pd
+n, e = (pd.read_csv(sys.argv[1] + "/" + f, keep_default_na=False, na_values=[""]) for f in ("nodes.csv", "edges.csv"))
+assert list(n["Id"]) == sorted(n["Id"]) and set(e["Source"]) | set(e["Target"]) <= set(n["Id"])
+print(json.dumps({"Nodes": len(n), "Edges": len(e), "Weight": int(e["Weight"].sum()), "Editorial": round((e["editorial"] * e["Weight"]).sum()),
+    "Quality": int((n["class"] == "quality").sum()), "InDegree": int(n["in_degree"].sum()), "Titles": sorted(n["title"].dropna().astype(str))}))
+`
+
+// TestPandas reads CSV with pandas.
+func TestPandas(t *testing.T) {
+	for _, level := range levels() {
+		t.Run(level.String(), func(t *testing.T) {
+			dir, want := written(t, level)
+			var got counts
+			if err := json.Unmarshal(python(t, "pandas", readPandas, filepath.Join(dir, "x.csv")), &got); err != nil {
+				t.Fatal(err)
+			}
+			if level == export.LevelPage {
+				for i, title := range got.Titles {
+					if strings.HasPrefix(title, "'") {
+						continue
+					}
+					if title = strings.TrimSpace(title); strings.ContainsAny(title[:1], "=+-@") {
+						t.Errorf("title %d begins a formula: %q", i, title)
+					}
+				}
+			}
+			got.Titles = nil
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-SQLite +pandas):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDOT has Graphviz read DOT.
+func TestDOT(t *testing.T) {
+	if _, err := exec.LookPath("gvpr"); err != nil {
+		lacking(t, "no graphviz")
+	}
+	for _, level := range levels() {
+		dir, want := written(t, level)
+		out, err := exec.Command("gvpr", `BEG_G { printf("%d %d\n", nNodes($G), nEdges($G)); } N [label == ""] { print("no label"); }`, filepath.Join(dir, "x.dot")).CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != fmt.Sprint(want.Nodes, want.Edges) {
+			t.Errorf("%s: gvpr: %v, %q; want %d nodes, %d edges", level, err, got, want.Nodes, want.Edges)
+		}
+		if out, err := exec.Command("neato", "-n2", "-Tsvg", "-o", os.DevNull, filepath.Join(dir, "x.dot")).CombinedOutput(); level != export.LevelPage && (err != nil || len(out) > 0) {
+			t.Errorf("%s: neato: %v\n%s", level, err, out)
+		}
+	}
+}
+
+// TestJSONL reads JSON Lines with encoding/json.
+func TestJSONL(t *testing.T) {
+	for _, level := range levels() {
+		dir, want := written(t, level)
+		f, err := os.Open(filepath.Join(dir, "x.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		var got counts
+		editorial := 0.0
+		lines := bufio.NewScanner(f)
+		for lines.Scan() {
+			var one struct {
+				Type, Class string
+				Weight      int
+				Editorial   float64
+				InDegree    int `json:"in_degree"`
+				Ripple      string
+			}
+			if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
+				t.Fatalf("%v: %s", err, lines.Text())
+			}
+			switch one.Type {
+			case "node":
+				got.Nodes++
+				got.InDegree += one.InDegree
+				if one.Class == "quality" {
+					got.Quality++
+				}
+			case "edge":
+				got.Edges++
+				got.Weight += one.Weight
+				editorial += one.Editorial * float64(one.Weight)
+			}
+		}
+		got.Editorial = int(editorial + 0.5)
+		if diff := cmp.Diff(want, got); diff != "" || lines.Err() != nil {
+			t.Errorf("%s: %v (-SQLite +JSON):\n%s", level, lines.Err(), diff)
+		}
+	}
+}
+
+// A parquetNode and a parquetEdge are read by name.
+type (
+	parquetNode struct {
+		ID       int64    `parquet:"id"`
+		Title    *string  `parquet:"title,optional"`
+		Class    string   `parquet:"class"`
+		InDegree int64    `parquet:"in_degree"`
+		Depth    *int64   `parquet:"depth,optional"`
+		X        *float64 `parquet:"x,optional"`
+	}
+	parquetEdge struct {
+		Weight    int64   `parquet:"weight"`
+		Editorial float64 `parquet:"editorial"`
+	}
+)
+
+func TestParquet(t *testing.T) {
+	for _, level := range levels() {
+		dir, want := written(t, level)
+		nodes := readParquet[parquetNode](t, filepath.Join(dir, "x.parquet", "nodes.parquet"))
+		edges := readParquet[parquetEdge](t, filepath.Join(dir, "x.parquet", "edges.parquet"))
+		got := counts{Nodes: len(nodes), Edges: len(edges)}
+		var titles []string
+		for _, n := range nodes {
+			got.InDegree += int(n.InDegree)
+			if n.Class == "quality" {
+				got.Quality++
+			}
+			if n.Title != nil {
+				titles = append(titles, *n.Title)
+			}
+			if placed := n.X != nil; placed != (level != export.LevelPage) {
+				t.Errorf("%s: node %d has a place: %v", level, n.ID, placed)
+			}
+		}
+		editorial := 0.0
+		for _, e := range edges {
+			got.Weight += int(e.Weight)
+			editorial += e.Editorial * float64(e.Weight)
+		}
+		got.Editorial = int(editorial + 0.5)
+		if level == export.LevelPage {
+			checkTitles(t, titles)
+			if nodes[0].Depth == nil || *nodes[0].Depth != 0 {
+				t.Errorf("the depth of the first page is %v; want 0", nodes[0].Depth)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-SQLite +Parquet):\n%s", level, diff)
+		}
+	}
+}
+
+func readParquet[T any](t *testing.T, path string) []T {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := parquet.NewGenericReader[T](f)
+	defer r.Close()
+	rows := make([]T, r.NumRows())
+	if n, err := r.Read(rows); n != len(rows) || err != nil && !errors.Is(err, io.EOF) {
+		t.Fatalf("%s: %d of %d rows, %v", path, n, len(rows), err)
+	}
+	if _, ok := r.File().Lookup("ripple.partial"); !ok {
+		t.Errorf("%s does not say that it is partial", path)
+	}
+	return rows
+}
+
+// TestArrow reads Parquet with pyarrow, where that is installed.
+func TestArrow(t *testing.T) {
+	dir, want := written(t, export.LevelPage)
+	if exec.Command("python3", "-c", "import pyarrow").Run() != nil {
+		t.Skip("no python3 with pyarrow")
+	}
+	out := python(t, "pyarrow.parquet", `
+import sys, pyarrow.parquet as pq
+print(pq.read_table(sys.argv[1] + "/nodes.parquet").num_rows, pq.read_table(sys.argv[1] + "/edges.parquet").num_rows)`, filepath.Join(dir, "x.parquet"))
+	if got := strings.TrimSpace(string(out)); got != fmt.Sprint(want.Nodes, want.Edges) {
+		t.Errorf("pyarrow reads %s; want %d %d", got, want.Nodes, want.Edges)
+	}
+}

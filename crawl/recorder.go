@@ -32,6 +32,7 @@ type recorder struct {
 	known   schema.HostID // hosts above it were not known before this process
 	ticked  time.Time     // until when the run's time is counted
 	most    int           // outcomes in a commit
+	relaxed int           // pages whose depth travels on in one transaction
 	free    func(dir string) (uint64, bool)
 	full    bool        // the disk is
 	leave   atomic.Bool // the time to stop is over
@@ -49,7 +50,7 @@ type recorder struct {
 func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(Event)) *recorder {
 	now := time.Now()
 	return &recorder{
-		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now, most: maxBatch, free: freeSpace, known: schema.HostID(store.Hosts()),
+		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now, most: maxBatch, relaxed: maxRelaxed, free: freeSpace, known: schema.HostID(store.Hosts()),
 		live: map[schema.HostID]*liveHost{}, parsed: map[schema.HostID]*robots.Rules{},
 		seeds: map[schema.ID]bool{}, listed: map[schema.ID]listing{}, reserved: map[terrain.Cap]int{},
 	}
@@ -195,28 +196,11 @@ func (r *recorder) commit(ring context.Context, b *batch, effects chan<- Effects
 	published := Effects{Settled: len(b.outcomes), Woken: len(b.wakes)}
 	more := true
 	for first := true; more; first = false {
-		err := r.store.Update(func(tx *kv.Tx) error {
-			t, err := r.turn(tx)
-			if err != nil {
-				return err
-			}
-			if first {
-				err = t.take(b)
-			}
-			if err == nil {
-				err = t.relaxPending()
-			}
-			if err != nil {
-				return err
-			}
-			list, err := t.planAll()
+		err := r.store.Update(func(tx *kv.Tx) (err error) {
+			var list []Effect
+			list, more, err = r.commitPart(tx, b, first)
 			published.List = append(published.List, list...)
-			if err == nil {
-				err = t.tx.SetPending(t.work)
-			}
-			more = len(t.work) > 0
-			r.tick()
-			return errJoin(err, tx.PutRun(r.run))
+			return err
 		})
 		if err != nil {
 			return err
@@ -228,6 +212,29 @@ func (r *recorder) commit(ring context.Context, b *batch, effects chan<- Effects
 	case <-ring.Done():
 		return ring.Err()
 	}
+}
+
+// commitPart does one transaction of a commit. There is more to do while depths
+// have to travel on.
+func (r *recorder) commitPart(tx *kv.Tx, b *batch, first bool) (list []Effect, more bool, err error) {
+	t, err := r.turn(tx)
+	if err != nil {
+		return nil, false, err
+	}
+	if first {
+		err = t.take(b)
+	}
+	if err == nil {
+		err = t.relaxPending()
+	}
+	if err == nil {
+		list, err = t.planAll()
+	}
+	if err == nil {
+		err = t.tx.SetPending(t.work)
+	}
+	r.tick()
+	return list, len(t.work) > 0, errJoin(err, tx.PutRun(r.run))
 }
 
 // take applies outcomes and wakes.

@@ -61,7 +61,7 @@ func (t *turn) relax(id schema.ID, depth, hops uint8, bySitemap bool) error {
 
 // relaxPending lets depths travel on, as far as one commit should.
 func (t *turn) relaxPending() error {
-	for n := 0; len(t.work) > 0 && n < maxRelaxed; n++ {
+	for n := 0; len(t.work) > 0 && n < t.relaxed; n++ {
 		id := t.work[0]
 		t.work = t.work[1:]
 		if err := t.passOn(id); err != nil {

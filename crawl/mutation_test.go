@@ -31,6 +31,10 @@ func TestProofsBite(t *testing.T) {
 			"if step != nil && id == step.ID || slices.Contains(live.open, id) {\n\t\t\treturn true", "TestDepthsAreShortestDistances|TestOneDigest",
 		},
 		{
+			"what is left of a relaxation is forgotten", "recorder.go",
+			"err = t.tx.SetPending(t.work)", "err = t.tx.SetPending(nil)", "TestPendingOutlivesAKill",
+		},
+		{
 			"a start does not wait", "run.go",
 			"e.Ready = r.started.Add(fullDelay(r.set.cfg, h))", "e.Ready = r.started", "TestKilled$|TestRestartsArePolite|TestVerifiedAfterKills",
 		},

@@ -1,0 +1,98 @@
+package crawl
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// TestPendingOutlivesAKill lets depths travel page by page, each in a transaction of
+// its own, and kills between them: the depths are the shortest distances all the
+// same.
+func TestPendingOutlivesAKill(t *testing.T) {
+	seed, webs := uint64(time.Now().UnixNano()), 80
+	if os.Getenv("RIPPLE_PROOF") == "full" {
+		webs = 1000
+	}
+	kills := 0
+	for i := range webs {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		web, maxDepth := randomWeb(r), 1+r.IntN(3)
+		cfg, _, err := config.Parse(fmt.Appendf(nil, paperConfig, maxDepth), t.TempDir(), os.ReadFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &paperCrawl{t: t, r: r, web: web, cfg: cfg, path: filepath.Join(t.TempDir(), "state.bolt"), asked: map[string]int{}}
+		kills += p.runInParts()
+		if got, want := p.distances(), web.search(maxDepth); !maps.Equal(got, want) {
+			t.Fatalf("web %d of seed %d, max-depth %d: %s", i, seed, maxDepth, difference(got, want))
+		}
+	}
+	t.Logf("seed %d: %d webs, %d kills with depths under way", seed, webs, kills)
+	if kills == 0 {
+		t.Error("no kill met depths under way")
+	}
+}
+
+// runInParts crawls to the end. Where a commit has more than one part, the crawl
+// is killed after the first.
+func (p *paperCrawl) runInParts() (kills int) {
+	for p.start(); len(p.steps)+len(p.wakes) > 0; {
+		p.rec.relaxed = 0
+		b := &batch{wakes: p.wakes}
+		for range min(len(p.steps), 1+p.r.IntN(4)) {
+			b.outcomes = append(b.outcomes, p.answer(p.steps[0]))
+			p.steps = p.steps[1:]
+		}
+		p.wakes = nil
+		for first, more := true, true; more; first = false {
+			var list []Effect
+			err := p.store.Update(func(tx *kv.Tx) (err error) {
+				list, more, err = p.rec.commitPart(tx, b, first)
+				return err
+			})
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			if more && p.r.IntN(4) > 0 {
+				kills++
+				p.kill()
+				p.start()
+				break
+			}
+			p.publish(list)
+			p.rec.relaxed = 1
+		}
+	}
+	return kills
+}
+
+// distances are the depths and hops of all pages that have some.
+func (p *paperCrawl) distances() map[string]near {
+	defer p.kill()
+	found := map[string]near{}
+	err := p.store.View(func(tx *kv.Tx) error {
+		for id := schema.ID(1); int(id) <= p.store.URLs(); id++ {
+			norm, err := tx.Norm(id)
+			if err != nil {
+				return err
+			}
+			if d, h := p.store.Depth(id); d != kv.NoDepth {
+				found[norm] = near{int(d), int(h)}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return found
+}

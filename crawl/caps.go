@@ -73,6 +73,18 @@ func (t *turn) release(step Step) {
 	}
 }
 
+// feed lets hosts go on that waited for a page of max-pages which nobody has used.
+func (t *turn) feed() {
+	room := t.set.cfg.Crawler.MaxPages - t.run.Pages - t.reservedPages
+	for id := range t.starved {
+		if room--; room < 0 {
+			break
+		}
+		delete(t.starved, id)
+		t.touch(id)
+	}
+}
+
 // countCaps adds a visit to the counters of its groups.
 func (t *turn) countCaps(step Step) error {
 	for _, c := range step.Visit.Reserved {

@@ -51,7 +51,13 @@ func (r *recorder) liveOf(id schema.HostID) *liveHost {
 // planAll plans every host that the turn has touched.
 func (t *turn) planAll() ([]Effect, error) {
 	var effects []Effect
-	for i := 0; i < len(t.touched); i++ { // planning may touch further hosts
+	for i := 0; ; i++ { // planning may touch further hosts
+		if i == len(t.touched) {
+			t.feed()
+		}
+		if i == len(t.touched) {
+			return effects, nil
+		}
 		e, send, err := t.plan(t.touched[i])
 		if err != nil {
 			return nil, err
@@ -60,7 +66,6 @@ func (t *turn) planAll() ([]Effect, error) {
 			effects = append(effects, e)
 		}
 	}
-	return effects, nil
 }
 
 // plan decides what a host is asked next, and when.
@@ -192,7 +197,7 @@ func (t *turn) mayContinue(h *schema.Host, live *liveHost, step Step) bool {
 		return h.RunGivenUp == schema.NotGivenUp
 	}
 	return h.RunGivenUp == schema.NotGivenUp && h.Throttles == 0 &&
-		(step.URLKind != schema.KindPage || h.RunRequests+t.openPages(live) < t.budget(h))
+		(step.URLKind != schema.KindPage || h.RunRequests+t.pagesOut(live) < t.budget(h))
 }
 
 // drop ends a visit, for now, whose next step is not made.
@@ -213,12 +218,21 @@ func (t *turn) budget(h *schema.Host) int {
 // exhausted reports whether the host's budget, or that of the run, is used up,
 // what is open included.
 func (t *turn) exhausted(h *schema.Host, live *liveHost) bool {
+	if h.RunRequests+t.pagesOut(live) >= t.budget(h) {
+		return true
+	}
 	limit := t.set.cfg.Crawler.MaxPages
-	return h.RunRequests+t.openPages(live) >= t.budget(h) || limit > 0 && t.run.Pages+t.reservedPages >= limit
+	if limit <= 0 || t.run.Pages+t.reservedPages < limit {
+		return false
+	}
+	if t.reservedPages > 0 {
+		t.starved[h.ID] = true
+	}
+	return true
 }
 
-// openPages is the number of requests for pages that are out.
-func (t *turn) openPages(live *liveHost) (n int) {
+// pagesOut is the number of requests for pages that are out.
+func (t *turn) pagesOut(live *liveHost) (n int) {
 	for _, id := range live.open {
 		if id != 0 && t.store.Kind(id) == schema.KindPage {
 			n++

@@ -44,7 +44,8 @@ type recorder struct {
 	listed        map[schema.ID]listing // what sitemaps say of pages that an earlier run has visited
 	reserved      map[terrain.Cap]int
 	reservedPages int
-	reclassify    bool // the last run is worked on though it is completed
+	starved       map[schema.HostID]bool // kept waiting by max-pages, as far as it is reserved
+	reclassify    bool                   // the last run is worked on though it is completed
 }
 
 func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(Event)) *recorder {
@@ -52,7 +53,7 @@ func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(
 	return &recorder{
 		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now, most: maxBatch, relaxed: maxRelaxed, free: freeSpace, known: schema.HostID(store.Hosts()),
 		live: map[schema.HostID]*liveHost{}, parsed: map[schema.HostID]*robots.Rules{},
-		seeds: map[schema.ID]bool{}, listed: map[schema.ID]listing{}, reserved: map[terrain.Cap]int{},
+		seeds: map[schema.ID]bool{}, listed: map[schema.ID]listing{}, reserved: map[terrain.Cap]int{}, starved: map[schema.HostID]bool{},
 	}
 }
 

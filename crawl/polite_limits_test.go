@@ -1,0 +1,68 @@
+package crawl
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+)
+
+// TestMaxPagesIsReached gives the last page of a run to a host that then can not
+// be reached: another host takes its place.
+func TestMaxPagesIsReached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = pages(map[string]reply{"/": links("https://b.test/", "https://c.test/", "https://d.test/")})
+		s.host["b.test"] = func(q question) reply {
+			if q.path == "/robots.txt" {
+				return reply{status: http.StatusNotFound}
+			}
+			return reply{cause: fetch.ConnectTimeout, wait: 5 * time.Second}
+		}
+		honest := site("", 0)
+		s.other = func(q question) reply { // after the other has its place
+			r := honest(q)
+			r.wait = 2 * time.Second
+			return r
+		}
+		run := s.crawl(politeConfig(map[string]string{"crawler": "max-pages = 2", "retry": "max-retries = 5"}), 0)
+		if run.Pages != 2 {
+			t.Errorf("%d pages, want 2", run.Pages)
+		}
+	})
+}
+
+// TestCapsInParallel holds the cap of a group of pages on hosts that are asked at
+// the same time.
+func TestCapsInParallel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		var to []string
+		for i := range 12 {
+			to = append(to, fmt.Sprintf("https://h%d.wide.test/talk/1", i), fmt.Sprintf("https://h%d.wide.test/talk/2", i))
+		}
+		s.host["a.test"] = pages(map[string]reply{"/": links(to...)})
+		s.other = func(q question) reply {
+			if q.path == "/robots.txt" {
+				return reply{status: 404}
+			}
+			return reply{status: 200, wait: 3 * time.Second}
+		}
+		s.crawl(politeConfig(map[string]string{
+			"politeness": "max-parallel-per-domain = 2",
+			"more":       "[[page-type]]\nname = \"talks\"\ndomain = \"*.wide.test\"\npath = '^/(?P<group>talk)/'\nmax-per-group = 5\n",
+		}), 0)
+		n := 0
+		for _, e := range s.log {
+			if e.Path == "/talk/1" || e.Path == "/talk/2" {
+				n++
+			}
+		}
+		if n != 5 {
+			t.Errorf("%d pages of the group were asked, want 5", n)
+		}
+	})
+}

@@ -19,8 +19,8 @@ type Point struct{ X, Y float32 }
 //
 // The same arguments give the same picture whatever the number of cores. The work
 // is bounded by count, never by a clock: a part of n nodes takes
-// 60 + 2,000,000/n steps, at most 400, and its coarser forms together about as
-// much again. progress, if not nil, is told how much of total is done; it is called
+// 60 + 2,000,000/n steps, at most 400, and its coarser forms together one to three
+// times that work. progress, if not nil, is told how much of total is done; it is called
 // from the goroutine of the caller.
 func Layout(n int, edges []Edge, radius []float64, seed uint64, progress func(done, total int)) []Point {
 	if n == 0 {

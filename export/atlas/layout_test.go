@@ -42,7 +42,7 @@ func overlap(points []Point, radius []float64) float64 {
 func distance(a, b Point) float64 { return math.Hypot(float64(a.X-b.X), float64(a.Y-b.Y)) }
 
 func TestLayoutIsReadable(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 40, 1000, 5000} {
+	for _, n := range []int{1, 2, 3, 40, 1000, 3000} {
 		nodes, edges := terrain(n, 1)
 		radius := Radii(nodes)
 		points := Layout(n, edges, radius, 1, nil)
@@ -86,7 +86,7 @@ func TestLayoutKeepsLooseNodesNear(t *testing.T) {
 }
 
 func TestLayoutIsTheSameOnAnyNumberOfCores(t *testing.T) {
-	nodes, edges := terrain(3000, 3)
+	nodes, edges := terrain(2200, 3)
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)
 	want := Layout(len(nodes), edges, Radii(nodes), 5, nil)
@@ -133,7 +133,7 @@ func TestLayoutOfExtremes(t *testing.T) {
 	}
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
-			const n = 6000
+			const n = 2500
 			var edges []Edge
 			for v := uint32(1); v < n; v++ {
 				edges = append(edges, shape(v))
@@ -157,14 +157,19 @@ func TestTreeAgreesWithEveryPair(t *testing.T) {
 		}
 		tree := newTree(n)
 		tree.build(x, y, mass)
-		seen := make([]bool, n)
+		seen, mean := make([]bool, n), 0.0
 		for i, v := range tree.order {
 			seen[v] = true
 			fx, fy := tree.push(int32(i))
 			wantX, wantY, size := pairs(x, y, mass, int(v))
-			if off := math.Hypot(fx-wantX, fy-wantY); off > 0.05*size {
+			off := math.Hypot(fx-wantX, fy-wantY) / size
+			if off > 0.2 {
 				t.Fatalf("force on %d is %v, %v; want %v, %v", v, fx, fy, wantX, wantY)
 			}
+			mean += off / float64(n)
+		}
+		if mean > 0.03 {
+			t.Fatalf("forces are %.3f off in the mean", mean)
 		}
 		if slices.Contains(seen, false) {
 			t.Fatal("a body is not in the tree")

@@ -26,7 +26,7 @@ function pixels(c, radius) {
 // whole returns the view that shows everything beside the cards.
 function whole(c) {
   const wide = c.width > 900;
-  const left = wide ? 310 : 20, right = wide ? 120 : 20, top = wide ? 40 : 150, bottom = 40;
+  const left = wide ? 310 : 20, right = wide ? 120 : 20, top = wide ? 40 : 150, bottom = wide ? 40 : 200;
   const width = Math.max(c.width - left - right, 100), height = Math.max(c.height - top - bottom, 100);
   const scale = Math.min(width / Math.max(c.box.right - c.box.left, 20), height / Math.max(c.box.bottom - c.box.top, 20), 24);
   return {

@@ -71,7 +71,7 @@ function drawLabel(app, v) {
   const size = must ? 13 : Math.round(Math.min(10.5 + app.radius[v] * 0.7, 15));
   const text = short(g.names[v]), width = textWidth(labels, text, size);
   const boxes = [[x + r + 4, y], [x - r - 4 - width, y], [x - width / 2, y + r + size * 0.8], [x - width / 2, y - r - size * 0.8]];
-  const place = boxes.find(([left, middle]) => free(labels, left - 2, middle - size * 0.62, width + 4, size * 1.24)) || (must && boxes[0]);
+  const place = boxes.find(([left, middle]) => left > 2 && left + width < c.width - 2 && free(labels, left - 2, middle - size * 0.62, width + 4, size * 1.24)) || (must && boxes[0]);
   if (!place) return false;
   take(labels, place[0] - 2, place[1] - size * 0.62, width + 4, size * 1.24);
   writeLabel(app, text, place, size, must);

@@ -73,9 +73,12 @@ type Result struct {
 // Run walks until the frontier is empty, ctx is done, or somebody stops it. What
 // is open then has 10 s to finish. Whatever ends it, everything that is in the
 // store is whole; the error is one that kept the walk from going on.
-func (c *Crawl) Run(ctx context.Context) (Result, error) {
+func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 	defer close(c.done)
-	defer func() { c.rec.set.client.Close() }()
+	defer func() {
+		c.rec.set.client.Close()
+		err = errors.Join(err, c.rec.closePages())
+	}()
 	started := time.Now()
 	for {
 		reason, err := c.walkUntil(ctx, started)
@@ -230,7 +233,7 @@ func (c *Crawl) change(cfg *config.Config) error {
 	c.rec = newRecorder(c.store, set, c.opts.Log, c.opts.OnVisit)
 	c.rec.live = old.keepClocks()
 	c.rec.run = old.run
-	if err := old.end(false, reasonReload); err != nil {
+	if err := errors.Join(old.closePages(), old.end(false, reasonReload)); err != nil {
 		return err
 	}
 	_, err = c.rec.begin()

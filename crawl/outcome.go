@@ -6,6 +6,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/crawl/sitemap"
+	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -31,7 +32,8 @@ type Outcome struct {
 
 	Length  int64 // decoded bytes of the body; -1: not read
 	SHA256  [32]byte
-	Robots  []byte // body of a robots.txt
+	Sealed  *warc.Sealed // for the page store; nil: not kept
+	Robots  []byte       // body of a robots.txt
 	Page    *page.Page
 	Targets []Target // of Page.Links, index for index
 	Sitemap *sitemap.File

@@ -126,7 +126,7 @@ func (t *turn) settle(h *schema.Host, o *Outcome, v verdict) error {
 	if err := t.compare(visit); err != nil {
 		return err
 	}
-	if err := t.targets(o, visit); err != nil {
+	if err := errJoin(t.targets(o, visit), t.storePage(o, visit)); err != nil {
 		return err
 	}
 	h.Retries = slices.DeleteFunc(h.Retries, func(r schema.Retry) bool { return r.URL == o.Step.ID })

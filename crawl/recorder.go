@@ -45,7 +45,8 @@ type recorder struct {
 	reserved      map[terrain.Cap]int
 	reservedPages int
 	starved       map[schema.HostID]bool // kept waiting by max-pages, as far as it is reserved
-	reclassify    bool                   // the last run is worked on though it is completed
+	pages         pageStore
+	reclassify    bool // the last run is worked on though it is completed
 }
 
 func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(Event)) *recorder {
@@ -71,7 +72,7 @@ type batch struct {
 func (b *batch) add(o Outcome, ready time.Time) {
 	now := time.Now()
 	b.outcomes = append(b.outcomes, o)
-	b.size += 512 + len(o.Robots)
+	b.size += 512 + len(o.Robots) + int(o.sealedSize())
 	for i := range o.Targets {
 		b.size += 64 + len(o.Targets[i].Norm)
 	}
@@ -209,6 +210,7 @@ func (r *recorder) commit(ring context.Context, b *batch, effects chan<- Effects
 	}
 	select {
 	case effects <- published:
+	b.releaseSealed()
 		return nil
 	case <-ring.Done():
 		return ring.Err()
@@ -223,7 +225,7 @@ func (r *recorder) commitPart(tx *kv.Tx, b *batch, first bool) (list []Effect, m
 		return nil, false, err
 	}
 	if first {
-		err = t.take(b)
+		err = errJoin(t.take(b), t.commitPages())
 	}
 	if err == nil {
 		err = t.relaxPending()

@@ -35,6 +35,13 @@ func (r *recorder) begin() (Begun, error) {
 		if err != nil {
 			return err
 		}
+		again, err := tx.Reapply()
+		if reapply = reapply || again; again {
+			err = errJoin(err, tx.SetReapply(false))
+		}
+		if err != nil {
+			return err
+		}
 		if reapply {
 			generation, err := tx.NewGeneration()
 			if err != nil {
@@ -48,7 +55,7 @@ func (r *recorder) begin() (Begun, error) {
 		if err := tx.PutConfig(r.run.Config, r.set.cfg.Effective()); err != nil {
 			return err
 		}
-		return r.seed(tx, reapply)
+		return errJoin(r.seed(tx, reapply), r.cutPages(tx))
 	})
 	if err != nil {
 		return b, err

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -23,6 +25,7 @@ type settings struct {
 	rules    *weburl.Rules
 	client   *fetch.Client
 	extracts []page.Extract
+	sealed   *semaphore.Weighted // bytes of pages that wait to be stored
 }
 
 func newSettings(cfg *config.Config) (*settings, error) {
@@ -43,7 +46,7 @@ func newSettings(cfg *config.Config) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &settings{cfg: cfg, terrain: cfg.Terrain(), rules: cfg.Rules(), client: client}
+	s := &settings{cfg: cfg, terrain: cfg.Terrain(), rules: cfg.Rules(), client: client, sealed: newSealedBound()}
 	for _, e := range cfg.Extracts {
 		extract, err := page.NewExtract(e.Name, e.Selector, e.Attr)
 		if err != nil {

@@ -70,6 +70,7 @@ func (v *visitor) visit(ctx context.Context, step Step) Outcome {
 	}
 	if o.answered() {
 		v.read(&o, resp)
+		v.seal(ctx, &o, resp)
 	}
 	return o
 }
@@ -175,7 +176,7 @@ func (v *visitor) read(o *Outcome, resp *fetch.Response) {
 	case step.URLKind == schema.KindSitemap:
 		v.sitemap(o, resp.Body)
 	case step.Settings.accepts(o.ContentType):
-		v.page(o, resp)
+		v.page(o, resp.Header, resp.Body, resp.Size)
 	}
 }
 
@@ -195,16 +196,16 @@ func (v *visitor) redirect(o *Outcome, location string) {
 	o.BadLocation = schema.Clean("unusable Location: "+err.Error(), 256)
 }
 
-func (v *visitor) page(o *Outcome, resp *fetch.Response) {
+func (v *visitor) page(o *Outcome, header http.Header, body []byte, size int64) {
 	s := o.Step.Settings
-	o.Length, o.SHA256 = resp.Size, sha256.Sum256(resp.Body)
+	o.Length, o.SHA256 = size, sha256.Sum256(body)
 	p := &page.Page{}
-	if isHTML(o.ContentType) && len(resp.Body) > 0 {
-		if parsed, err := v.extract(o.Step, o.ContentType, resp.Body); err == nil {
+	if isHTML(o.ContentType) && len(body) > 0 {
+		if parsed, err := v.extract(o.Step, o.ContentType, body); err == nil {
 			p = &parsed
 		}
 	}
-	tag := page.ParseRobotsTag(resp.Header.Values("X-Robots-Tag"), s.cfg.UserAgent.CrawlerName)
+	tag := page.ParseRobotsTag(header.Values("X-Robots-Tag"), s.cfg.UserAgent.CrawlerName)
 	p.NoIndex = p.NoIndex || tag.NoIndex
 	p.NoFollow = p.NoFollow || tag.NoFollow
 	p.NoArchive = p.NoArchive || tag.NoArchive

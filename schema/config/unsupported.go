@@ -6,7 +6,6 @@ import "slices"
 // feature more.
 func unbuilt() []string {
 	return []string{
-		"pages.keep",
 		"monitor.listen",
 		"monitor.webhook",
 		"monitor.metrics-csv",

@@ -1,0 +1,239 @@
+package crawl_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/warc"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// stored maps the pages of a state to their bodies in the page store.
+func stored(t *testing.T, store *kv.Store, dir string) map[string]string {
+	t.Helper()
+	s, err := survey.New(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, found := warc.NewReader(dir), map[string]string{}
+	err = s.EachPage(func(p *survey.Page) error {
+		if p.Visit == nil || p.Visit.StoredPath == "" {
+			return nil
+		}
+		rec, err := r.Page(p.Visit.StoredPath)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.URL, err)
+		}
+		found[strings.TrimPrefix(p.URL, "https://")] = rec.Type + " " + string(rec.Body)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func keeping(c *changing) (text, dir string) {
+	dir = filepath.Join(c.t.TempDir(), "pages")
+	return c.text + fmt.Sprintf("[pages]\nkeep = true\npath = %q\n", dir), dir
+}
+
+func TestPagesAreKept(t *testing.T) {
+	c := newChanging(t, 500, "off", "0s")
+	var dir string
+	c.text, dir = keeping(c)
+	front := a("/one", "/same", "/hidden", "/private", "/header", "/text", "/gone", "/coded")
+	c.page("a.test", "/", front)
+	c.page("a.test", "/one", "the same")
+	c.page("a.test", "/same", "the same")
+	c.page("a.test", "/hidden", `<meta name=robots content=noindex>`)
+	c.page("a.test", "/private", `<meta name=robots content=noarchive>`)
+	c.Host("a.test").Page("/header", "x").Header("X-Robots-Tag", "noarchive")
+	c.Host("a.test").Page("/text", "x").Type("text/plain")
+	c.Host("a.test").Page("/coded", "coded body").Gzip()
+	c.run()
+	got := stored(t, c.store, dir)
+	same := []string{got["a.test/one"], got["a.test/same"]}
+	if same[0] > same[1] {
+		same[0], same[1] = same[1], same[0]
+	}
+	if len(got) != 4 || got["a.test/"] != "response "+front || got["a.test/coded"] != "response coded body" ||
+		same[0] != "response the same" || same[1] != "revisit the same" {
+		t.Errorf("stored are %q", got)
+	}
+
+	c.page("a.test", "/one", "not the same")
+	c.run() // a 304 stands where it stood
+	got = stored(t, c.store, dir)
+	if len(got) != 4 || got["a.test/"] != "response "+front || got["a.test/one"] != "response not the same" || !strings.HasSuffix(got["a.test/same"], "the same") {
+		t.Errorf("stored are %q", got)
+	}
+}
+
+// TestPagesAfterKills kills a crawl in the middle, by leaving its file and its
+// page store as they are at that moment: what is committed can be read, and
+// nothing else is there.
+func TestPagesAfterKills(t *testing.T) {
+	c := newChanging(t, 500, "off", "0s")
+	var dir string
+	c.text, dir = keeping(c)
+	var links []string
+	for i := range 12 {
+		links = append(links, fmt.Sprintf("/%d", i))
+		c.page("a.test", links[i], fmt.Sprintf("body %d", i))
+	}
+	c.page("a.test", "/", a(links...))
+	cfg := parse(t, c.text)
+	state := filepath.Join(t.TempDir(), "killed.bolt")
+	for kills := 0; ; kills++ {
+		if crashed(t, state, dir, cfg, 350*time.Millisecond) {
+			t.Logf("%d kills", kills)
+			break
+		}
+	}
+	store := openStore(t, state)
+	if got := stored(t, store, dir); len(got) != 13 {
+		t.Errorf("%d pages are stored: %v", len(got), got)
+	}
+}
+
+// crashed crawls for a while, and then carries on with a copy of the state that
+// was made while it ran and a page store with a torn tail. It reports whether the
+// crawl came to its end.
+func crashed(t *testing.T, state, dir string, cfg *config.Config, after time.Duration) bool {
+	t.Helper()
+	store, err := kv.Open(state, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := state + ".copy"
+	ctx, cancel := context.WithTimeout(context.Background(), after)
+	defer cancel()
+	timer := time.AfterFunc(after/2, func() {
+		f, err := os.Create(saved)
+		if err == nil {
+			_, _ = store.Snapshot(f)
+			f.Close()
+		}
+	})
+	res, err := c.Run(ctx)
+	timer.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if res.Walked {
+		return true
+	}
+	if _, err := os.Stat(saved); err == nil {
+		if err := os.Rename(saved, state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, _ := filepath.Glob(filepath.Join(dir, "*.warc.gz"))
+	for _, name := range names {
+		f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = f.WriteString("half a record")
+		f.Close()
+	}
+	return false
+}
+
+// TestReplay extracts again what a crawl extracted, and finds the same; with
+// another question it finds more, and asks no server.
+func TestReplay(t *testing.T) {
+	c := newChanging(t, 500, "off", "0s")
+	c.text, _ = keeping(c)
+	c.page("a.test", "/", `<title>Front</title><meta name=author content="Ann">`+a("/one", "https://b.test/x"))
+	c.page("a.test", "/one", `<title>One</title><meta name=author content="Ben"><nav>`+a("/", "/two")+"</nav>")
+	c.page("a.test", "/two", "<title>Two</title>")
+	c.page("b.test", "/x", a("/y"))
+	c.run()
+	before := must(c.survey().Digest())(t)
+	c.ResetLog()
+	done, err := crawl.Replay(c.store, parse(t, c.text))
+	if err != nil || done.Pages != 4 || done.Changed != 0 || done.Missing != 0 {
+		t.Errorf("Replay = %+v, %v; want 4 pages, none changed", done, err)
+	}
+	if after := must(c.survey().Digest())(t); after != before {
+		t.Errorf("the digest is %s, was %s", after, before)
+	}
+
+	spoil(t, c.store) // as an older extractor would have left it
+	if spoiled := must(c.survey().Digest())(t); spoiled == before {
+		t.Error("the digest does not tell a map without links")
+	}
+	if done, err = crawl.Replay(c.store, parse(t, c.text)); err != nil || done.Changed == 0 {
+		t.Errorf("Replay = %+v, %v; want changed pages", done, err)
+	}
+	if after := must(c.survey().Digest())(t); after != before {
+		t.Errorf("the digest is %s, was %s before it was spoiled", after, before)
+	}
+	if done.Run.Status != schema.RunCompleted {
+		t.Errorf("the run is %s", done.Run.Status)
+	}
+
+	c.text += "[[extract]]\nname = \"author\"\nselector = \"meta[name=author]\"\nattr = \"content\"\n"
+	if done, err = crawl.Replay(c.store, parse(t, c.text)); err != nil || done.Changed != 2 {
+		t.Errorf("Replay = %+v, %v; want 2 pages changed", done, err)
+	}
+	facts := map[string]string{}
+	err = c.survey().EachPage(func(p *survey.Page) error {
+		if p.Visit != nil && len(p.Visit.Facts) > 0 {
+			facts[p.URL] = p.Visit.Facts[0].Value
+		}
+		return nil
+	})
+	if err != nil || len(facts) != 2 || facts["https://a.test/one"] != "Ben" {
+		t.Errorf("facts %v (%v)", facts, err)
+	}
+	if log := c.Log(); len(log) > 0 {
+		t.Errorf("%d requests were made", len(log))
+	}
+	if err := c.survey().Check(func(problem string) { t.Error(problem) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// spoil takes the links and titles of all pages away.
+func spoil(t *testing.T, store *kv.Store) {
+	t.Helper()
+	err := store.Update(func(tx *kv.Tx) error {
+		for seq := range store.LastSeq() {
+			v, err := tx.Visit(seq + 1)
+			if err != nil {
+				return err
+			}
+			if store.Latest(v.URL) != v.Seq || v.StoredPath == "" {
+				continue
+			}
+			again := *v
+			again.Links, again.Title, again.Stand, again.Kept, again.Requests = nil, "spoiled", 0, true, 0
+			if _, err := tx.AddVisit(&again); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,216 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/textproto"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrRecord reports what is no record of a page store.
+var ErrRecord = errors.New("no readable WARC record")
+
+const (
+	maxHead  = 256 << 10 // bytes of the fields of a record, and of a head in it
+	maxBlock = 1 << 30
+)
+
+// A Record is one record of a page store, read whole.
+type Record struct {
+	Type   string
+	Fields http.Header // canonical names
+	URL    string
+	At     time.Time
+	Status int         // of a response or revisit
+	Header http.Header // likewise
+	Body   []byte      // of a response; of a revisit that was resolved
+}
+
+// A Reader reads records by their places. It may be used from any goroutine.
+type Reader struct{ dir string }
+
+// NewReader reads the page stores of a folder.
+func NewReader(dir string) *Reader { return &Reader{dir} }
+
+// Page returns the page at a place that [Writer.Append] gave. A revisit has the
+// body of the record that it refers to.
+func (r *Reader) Page(at string) (*Record, error) {
+	p, err := parsePlace(at)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := r.at(p)
+	if err != nil || rec.Type != "revisit" {
+		return rec, err
+	}
+	offset, err := strconv.ParseInt(rec.Fields.Get("WARC-Refers-To-File-Offset"), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: a revisit of nothing", at, ErrRecord)
+	}
+	of, err := parsePlace(place{rec.Fields.Get("WARC-Refers-To-Filename"), offset}.String())
+	if err != nil {
+		return nil, err
+	}
+	first, err := r.at(of)
+	if err != nil {
+		return nil, err
+	}
+	if first.Type != "response" || first.Fields.Get("WARC-Payload-Digest") != rec.Fields.Get("WARC-Payload-Digest") {
+		return nil, fmt.Errorf("%s: %w: what it revisits is not there", at, ErrRecord)
+	}
+	rec.Body = first.Body
+	return rec, nil
+}
+
+func (r *Reader) at(p place) (*Record, error) {
+	f, err := os.Open(filepath.Join(r.dir, p.file))
+	if err != nil {
+		return nil, fmt.Errorf("page store: %w", err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(p.offset, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("page store: %w", err)
+	}
+	rec, err := readMember(bufio.NewReader(f))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p, err)
+	}
+	return rec, nil
+}
+
+// readMember reads the record in the gzip member that begins here.
+func readMember(r *bufio.Reader) (*Record, error) {
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	z.Multistream(false)
+	rec, err := readRecord(bufio.NewReader(z))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(io.Discard, io.LimitReader(z, 16)); err != nil { // the checksum
+		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	return rec, nil
+}
+
+// readRecord reads one record that is not compressed.
+func readRecord(r *bufio.Reader) (*Record, error) {
+	line, err := r.ReadSlice('\n')
+	if err != nil || string(bytes.TrimRight(line, "\r\n")) != version {
+		return nil, fmt.Errorf("%w: it does not begin with %s", ErrRecord, version)
+	}
+	f, err := readFields(r)
+	if err != nil {
+		return nil, err
+	}
+	size, err := strconv.ParseInt(f.Get("Content-Length"), 10, 64)
+	if err != nil || size < 0 || size > maxBlock {
+		return nil, fmt.Errorf("%w: its length is %q", ErrRecord, f.Get("Content-Length"))
+	}
+	var block bytes.Buffer // grows by what is there, not by what is said
+	if n, err := io.Copy(&block, io.LimitReader(r, size)); err != nil || n < size {
+		return nil, fmt.Errorf("%w: %d of %d bytes", ErrRecord, n, size)
+	}
+	end := make([]byte, 4)
+	if _, err := io.ReadFull(r, end); err != nil || string(end) != "\r\n\r\n" {
+		return nil, fmt.Errorf("%w: it does not end", ErrRecord)
+	}
+	rec := &Record{Type: f.Get("WARC-Type"), Fields: f, URL: f.Get("WARC-Target-URI"), Body: block.Bytes()}
+	if rec.At, err = time.Parse(time.RFC3339, f.Get("WARC-Date")); err != nil {
+		return nil, fmt.Errorf("%w: its date is %q", ErrRecord, f.Get("WARC-Date"))
+	}
+	if rec.Type != "response" && rec.Type != "revisit" {
+		return rec, nil
+	}
+	return rec, rec.open()
+}
+
+// open takes the head of an answer off the block.
+func (rec *Record) open() error {
+	r := bufio.NewReader(bytes.NewReader(rec.Body))
+	line, err := r.ReadString('\n')
+	parts := strings.Fields(line)
+	if err != nil || len(parts) < 2 || !strings.HasPrefix(parts[0], "HTTP/") {
+		return fmt.Errorf("%w: it holds no answer", ErrRecord)
+	}
+	if rec.Status, err = strconv.Atoi(parts[1]); err != nil || rec.Status < 100 || rec.Status > 999 {
+		return fmt.Errorf("%w: status %q", ErrRecord, parts[1])
+	}
+	if rec.Header, err = readFields(r); err != nil {
+		return err
+	}
+	rec.Body, err = io.ReadAll(r)
+	return err
+}
+
+func readFields(r *bufio.Reader) (http.Header, error) {
+	f, err := textproto.NewReader(bufio.NewReader(&until{r: r, left: maxHead})).ReadMIMEHeader()
+	if err != nil {
+		return nil, fmt.Errorf("%w: its fields: %w", ErrRecord, err)
+	}
+	return http.Header(f), nil
+}
+
+// until gives out the bytes up to the empty line that ends fields, and no more.
+type until struct {
+	r    *bufio.Reader
+	left int
+	rest []byte
+	done bool
+}
+
+func (u *until) Read(p []byte) (int, error) {
+	for len(u.rest) == 0 {
+		if u.done {
+			return 0, io.EOF
+		}
+		line, err := u.r.ReadBytes('\n')
+		if u.left -= len(line); u.left < 0 {
+			return 0, errors.New("too long")
+		}
+		if err != nil {
+			return 0, io.ErrUnexpectedEOF
+		}
+		u.done = len(bytes.TrimRight(line, "\r\n")) == 0
+		u.rest = line
+	}
+	n := copy(p, u.rest)
+	u.rest = u.rest[n:]
+	return n, nil
+}
+
+// A place is where a record begins.
+type place struct {
+	file   string
+	offset int64
+}
+
+func (p place) String() string { return p.file + "#" + strconv.FormatInt(p.offset, 10) }
+
+// parsePlace reads a place. A file that is not a segment's name alone is none, so
+// that no place leads out of the folder.
+func parsePlace(s string) (place, error) {
+	file, offset, ok := strings.Cut(s, "#")
+	n, err := strconv.ParseInt(offset, 10, 64)
+	if !ok || err != nil || n < 0 || !isSegment(file) {
+		return place{}, fmt.Errorf("%w: %q is no place in a page store", ErrRecord, s)
+	}
+	return place{file, n}, nil
+}
+
+// isSegment reports whether a name is that of a segment: NAME-00001.warc.gz.
+func isSegment(file string) bool {
+	base, ok := strings.CutSuffix(file, segmentSuffix)
+	return ok && base != "" && len(base) <= 64 && strings.Trim(base, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}

@@ -1,0 +1,219 @@
+package warc
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+const (
+	version     = "WARC/1.1"
+	dateLayout  = "2006-01-02T15:04:05Z"
+	profile     = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+	origPrefix  = "X-Archive-Orig-"
+	compression = gzip.DefaultCompression
+)
+
+// A Page is one answer of a server, with what was asked.
+type Page struct {
+	URL     string // that was asked
+	At      time.Time
+	Address string // IP address of the server; empty: not known
+	Request []byte // head of the request, with the empty line
+	Status  int
+	Header  http.Header // of the answer
+	Body    []byte      // decoded
+	Digest  [sha256.Size]byte
+}
+
+// A Sealed is a page ready to be appended: compressed, because that is the work.
+type Sealed struct {
+	url      string
+	at       time.Time
+	address  string
+	status   int
+	mime     string
+	digest   [sha256.Size]byte
+	head     []byte // of the answer, as it is stored
+	request  []byte // member
+	response []byte // member
+}
+
+// Size returns the bytes that a sealed page holds.
+func (s *Sealed) Size() int { return len(s.request) + len(s.response) + len(s.head) }
+
+// Seal makes the records of a page. It keeps nothing of it.
+func Seal(p *Page) (*Sealed, error) {
+	s := &Sealed{
+		url: p.URL, at: p.At.UTC().Truncate(time.Second), address: p.Address,
+		status: p.Status, mime: mime(p.Header.Get("Content-Type")), digest: p.Digest, head: head(p),
+	}
+	id := newID()
+	block := append(slices.Clone(s.head), p.Body...)
+	var err error
+	s.response, err = member(fields{
+		{"WARC-Type", "response"}, {"WARC-Record-ID", id}, {"WARC-Date", s.at.Format(dateLayout)}, {"WARC-Target-URI", p.URL},
+		{"WARC-IP-Address", p.Address}, {"WARC-Payload-Digest", digestText(p.Digest)}, {"WARC-Block-Digest", digestText(sha256.Sum256(block))},
+		{"Content-Type", "application/http;msgtype=response"},
+	}, block)
+	if err != nil {
+		return nil, err
+	}
+	s.request, err = member(fields{
+		{"WARC-Type", "request"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)}, {"WARC-Target-URI", p.URL},
+		{"WARC-IP-Address", p.Address}, {"WARC-Concurrent-To", id}, {"WARC-Block-Digest", digestText(sha256.Sum256(p.Request))},
+		{"Content-Type", "application/http;msgtype=request"},
+	}, p.Request)
+	return s, err
+}
+
+// revisit is the record of a page whose body another record has.
+func (s *Sealed) revisit(of *location, at place) ([]byte, error) {
+	return member(fields{
+		{"WARC-Type", "revisit"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)}, {"WARC-Target-URI", s.url},
+		{"WARC-IP-Address", s.address}, {"WARC-Profile", profile}, {"WARC-Payload-Digest", digestText(s.digest)},
+		{"WARC-Refers-To-Target-URI", of.url}, {"WARC-Refers-To-Date", of.date}, {"WARC-Refers-To", of.id},
+		{"WARC-Refers-To-Filename", at.file}, {"WARC-Refers-To-File-Offset", strconv.FormatInt(at.offset, 10)},
+		{"WARC-Block-Digest", digestText(sha256.Sum256(s.head))}, {"Content-Type", "application/http;msgtype=response"},
+	}, s.head)
+}
+
+// info is the record that a segment begins with.
+func info(name, software string, at time.Time) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "software: %s\r\nformat: WARC File Format 1.1\r\nconformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n", oneLine(software))
+	return member(fields{
+		{"WARC-Type", "warcinfo"}, {"WARC-Record-ID", newID()}, {"WARC-Date", at.UTC().Format(dateLayout)},
+		{"WARC-Filename", name}, {"Content-Type", "application/warc-fields"},
+	}, b.Bytes())
+}
+
+// head writes the head of an answer for its decoded body.
+func head(p *Page) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "HTTP/1.1 %03d %s\r\n", p.Status, http.StatusText(p.Status))
+	for _, name := range sortedNames(p.Header) {
+		for _, value := range p.Header[name] {
+			switch http.CanonicalHeaderKey(name) {
+			case "Content-Encoding", "Content-Length", "Transfer-Encoding":
+				name = origPrefix + name
+			}
+			fmt.Fprintf(&b, "%s: %s\r\n", oneLine(name), oneLine(value))
+		}
+	}
+	fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n", len(p.Body))
+	return b.Bytes()
+}
+
+func sortedNames(h http.Header) []string {
+	names := make([]string, 0, len(h))
+	for name := range h {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// oneLine keeps a text from ending its line.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\r' || r == '\n' || r == 0 {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func mime(contentType string) string {
+	media, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(media))
+}
+
+type fields [][2]string
+
+// member writes one record as one gzip member. Fields without a value are left
+// out.
+func member(f fields, block []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, compression)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.WriteString(version + "\r\n")
+	for _, field := range f {
+		if field[1] != "" {
+			b.WriteString(field[0] + ": " + oneLine(field[1]) + "\r\n")
+		}
+	}
+	fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n", len(block))
+	for _, part := range [][]byte{b.Bytes(), block, []byte("\r\n\r\n")} {
+		if _, err := z.Write(part); err != nil {
+			return nil, err
+		}
+	}
+	err = z.Close()
+	return out.Bytes(), err
+}
+
+// keyOf is the sort key of a URL in an index.
+func keyOf(url string) string {
+	return weburl.SURT(strings.Replace(url, "://www.", "://", 1))
+}
+
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func digestText(sum [sha256.Size]byte) string {
+	return "sha256:" + strings.TrimRight(base32.StdEncoding.EncodeToString(sum[:]), "=")
+}
+
+// An entry is one line of an index.
+type entry struct {
+	key, stamp string
+	URL        string `json:"url"`
+	Mime       string `json:"mime"`
+	Status     string `json:"status,omitempty"`
+	Digest     string `json:"digest"`
+	Length     string `json:"length"`
+	Offset     string `json:"offset"`
+	Filename   string `json:"filename"`
+}
+
+const revisitMime = "warc/revisit"
+
+func (e *entry) line() ([]byte, error) {
+	rest, err := json.Marshal(e)
+	return fmt.Appendf(nil, "%s %s %s\n", strings.ReplaceAll(oneLine(e.key), " ", "%20"), e.stamp, rest), err
+}
+
+// parseEntry reads a line of an index.
+func parseEntry(line []byte) (e entry, end int64, ok bool) {
+	key, rest, ok1 := bytes.Cut(line, []byte(" "))
+	stamp, rest, ok2 := bytes.Cut(rest, []byte(" "))
+	if !ok1 || !ok2 || len(stamp) != 14 || json.Unmarshal(rest, &e) != nil {
+		return e, 0, false
+	}
+	e.key, e.stamp = string(key), string(stamp)
+	offset, err1 := strconv.ParseInt(e.Offset, 10, 64)
+	length, err2 := strconv.ParseInt(e.Length, 10, 64)
+	if err1 != nil || err2 != nil || offset < 0 || length < 0 || offset > 1<<62 || length > 1<<40 {
+		return e, 0, false
+	}
+	return e, offset + length, true
+}

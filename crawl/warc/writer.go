@@ -1,0 +1,404 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+const (
+	segmentSuffix = ".warc.gz"
+	indexSuffix   = ".cdxj"
+	// MaxSegment is the size from which on a segment is full.
+	MaxSegment = 1_000_000_000
+)
+
+// A Position is the end of what counts in a store. The zero Position is that of
+// an empty one.
+type Position struct {
+	Segment int   // the last; 0: none
+	Offset  int64 // its end
+}
+
+// A prefix of a digest identifies a body among those of one store: nobody finds
+// two with one of 128 bits.
+type prefix [16]byte
+
+// A location is what a revisit says of the record that it refers to.
+type location struct{ url, date, id string }
+
+// A Writer appends to a store.
+type Writer struct {
+	dir, name, software string
+	max                 int64
+	file                *os.File
+	index               *os.File
+	at                  Position // the end of what was appended
+	bodies              map[prefix]place
+	failed              error
+}
+
+// Open opens a store for appending behind a position. The folder is made if it is
+// missing. A name is lower-case letters and digits. Software is told in the
+// warcinfo records.
+//
+// Where the segment of the position is gone or shorter than it was, the next
+// segment is begun: what is left of it can still be read.
+func Open(dir, name string, at Position, software string) (*Writer, error) {
+	if name == "" || len(name) > 40 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		return nil, fmt.Errorf("page store: the name %q", name)
+	}
+	w := &Writer{dir: dir, name: name, software: software, max: MaxSegment, at: at, bodies: map[prefix]place{}}
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		err = w.cut()
+	}
+	for segment := 1; err == nil && segment <= at.Segment; segment++ {
+		err = w.readIndex(segment)
+	}
+	if err == nil && w.at.Segment > 0 && w.file == nil {
+		err = w.reopen()
+	}
+	if err != nil {
+		w.shut()
+		return nil, fmt.Errorf("page store: %w", err)
+	}
+	return w, nil
+}
+
+func (w *Writer) segment(n int) string { return fmt.Sprintf("%s-%05d%s", w.name, n, segmentSuffix) }
+
+func (w *Writer) segmentPath(n int) string { return filepath.Join(w.dir, w.segment(n)) }
+
+func (w *Writer) indexPath(n int) string {
+	return strings.TrimSuffix(w.segmentPath(n), segmentSuffix) + indexSuffix
+}
+
+// cut takes away what lies beyond the position.
+func (w *Writer) cut() error {
+	for n := w.at.Segment + 1; ; n++ {
+		err := os.Remove(w.segmentPath(n))
+		if errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		_ = os.Remove(w.indexPath(n)) // derived
+	}
+	if w.at.Segment == 0 {
+		return nil
+	}
+	stat, err := os.Stat(w.segmentPath(w.at.Segment))
+	if errors.Is(err, os.ErrNotExist) || err == nil && stat.Size() < w.at.Offset {
+		w.at.Offset = MaxSegment // full: the next page begins another
+		return nil
+	}
+	if err != nil || stat.Size() == w.at.Offset {
+		return err
+	}
+	return os.Truncate(w.segmentPath(w.at.Segment), w.at.Offset)
+}
+
+// reopen opens the last segment for appending, unless it is full.
+func (w *Writer) reopen() error {
+	if w.at.Offset >= w.max {
+		return nil
+	}
+	var err error
+	if w.file, err = os.OpenFile(w.segmentPath(w.at.Segment), os.O_WRONLY|os.O_APPEND, 0o644); err == nil {
+		w.index, err = os.OpenFile(w.indexPath(w.at.Segment), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	}
+	return err
+}
+
+// readIndex learns the bodies of a segment, from its index or, if that does not
+// fit, from the segment, whose index is then made again.
+func (w *Writer) readIndex(segment int) error {
+	size := int64(0)
+	if stat, err := os.Stat(w.segmentPath(segment)); err == nil {
+		size = stat.Size()
+	}
+	entries, end := readEntries(w.indexPath(segment), size)
+	if end != size {
+		entries = scan(w.segmentPath(segment), w.segment(segment))
+		if err := w.writeIndex(segment, entries); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if sum, ok := prefixOf(e.Digest); ok && e.Mime != revisitMime {
+			offset, _ := strconv.ParseInt(e.Offset, 10, 64)
+			w.bodies[sum] = place{w.segment(segment), offset}
+		}
+	}
+	return nil
+}
+
+// readEntries reads an index as far as its segment goes, and returns where the
+// last of its records ends.
+func readEntries(path string, size int64) (entries []entry, last int64) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, -1
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		e, end, ok := parseEntry(lines.Bytes())
+		if !ok || end > size {
+			return nil, -1 // what was cut off, or torn: made again
+		}
+		entries = append(entries, e)
+		last = max(last, end)
+	}
+	return entries, last
+}
+
+// scan reads the pages of a segment as far as they can be read.
+func scan(path, name string) []entry {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	var entries []entry
+	count := &counting{r: f}
+	r := bufio.NewReader(count)
+	for {
+		offset := count.n - int64(r.Buffered())
+		rec, err := readMember(r)
+		if err != nil {
+			return entries
+		}
+		if rec.Type == "response" || rec.Type == "revisit" {
+			e := entryOf(rec, name)
+			e.Offset = strconv.FormatInt(offset, 10)
+			e.Length = strconv.FormatInt(count.n-int64(r.Buffered())-offset, 10)
+			entries = append(entries, e)
+		}
+	}
+}
+
+type counting struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func entryOf(rec *Record, name string) entry {
+	e := entry{
+		key: keyOf(rec.URL), stamp: rec.At.UTC().Format("20060102150405"), URL: rec.URL, Status: strconv.Itoa(rec.Status),
+		Mime: mime(rec.Header.Get("Content-Type")), Digest: rec.Fields.Get("WARC-Payload-Digest"), Filename: name,
+	}
+	if rec.Type == "revisit" {
+		e.Mime = revisitMime
+	}
+	return e
+}
+
+// prefixOf returns the first half of a digest of 32 bytes.
+func prefixOf(digest string) (p prefix, ok bool) {
+	text, ok := strings.CutPrefix(digest, "sha256:")
+	if !ok {
+		return p, false
+	}
+	sum, err := decodeDigest(text)
+	if err != nil || len(sum) != sha256.Size {
+		return p, false
+	}
+	copy(p[:], sum)
+	return p, true
+}
+
+// writeIndex puts a sorted index in the place of what there is.
+func (w *Writer) writeIndex(segment int, entries []entry) error {
+	var lines []string
+	for i := range entries {
+		line, err := entries[i].line()
+		if err != nil {
+			return err
+		}
+		lines = append(lines, string(line))
+	}
+	slices.Sort(lines)
+	return renameio.WriteFile(w.indexPath(segment), []byte(strings.Join(lines, "")), 0o644)
+}
+
+// Append appends a page and returns its place, by which a [Reader] finds it.
+// After an error the store must be opened again.
+func (w *Writer) Append(s *Sealed) (at string, err error) {
+	if w.failed != nil {
+		return "", w.failed
+	}
+	if at, err = w.append(s); err != nil {
+		w.failed = fmt.Errorf("page store: %w", err)
+	}
+	return at, w.failed
+}
+
+func (w *Writer) append(s *Sealed) (string, error) {
+	if w.file == nil || w.at.Offset >= w.max {
+		if err := w.begin(); err != nil {
+			return "", err
+		}
+	}
+	record, mime := s.response, s.mime
+	var sum prefix
+	copy(sum[:], s.digest[:])
+	first, known := w.bodies[sum]
+	if known {
+		again, err := w.revisit(s, first)
+		if err == nil {
+			record, mime = again, revisitMime
+		}
+		known = err == nil // else what it referred to is gone: the page is stored again
+	}
+	if err := w.write(s.request); err != nil {
+		return "", err
+	}
+	here := place{w.segment(w.at.Segment), w.at.Offset}
+	if err := w.write(record); err != nil {
+		return "", err
+	}
+	if !known {
+		w.bodies[sum] = here
+	}
+	e := entry{
+		key: keyOf(s.url), stamp: s.at.Format("20060102150405"), URL: s.url, Mime: mime, Status: strconv.Itoa(s.status),
+		Digest: digestText(s.digest), Length: strconv.Itoa(len(record)), Offset: strconv.FormatInt(here.offset, 10), Filename: here.file,
+	}
+	line, err := e.line()
+	if err == nil {
+		_, err = w.index.Write(line)
+	}
+	return here.String(), err
+}
+
+// revisit makes the record that refers to a body that is stored at a place.
+func (w *Writer) revisit(s *Sealed, first place) ([]byte, error) {
+	rec, err := NewReader(w.dir).at(first)
+	if err != nil {
+		return nil, err
+	}
+	if rec.Fields.Get("WARC-Payload-Digest") != digestText(s.digest) {
+		return nil, ErrRecord
+	}
+	of := &location{rec.URL, rec.Fields.Get("WARC-Date"), rec.Fields.Get("WARC-Record-ID")}
+	return s.revisit(of, first)
+}
+
+func (w *Writer) write(record []byte) error {
+	n, err := w.file.Write(record)
+	w.at.Offset += int64(n)
+	return err
+}
+
+// begin ends the segment that is being written and begins the next.
+func (w *Writer) begin() error {
+	if err := w.end(); err != nil {
+		return err
+	}
+	next := w.at.Segment + 1
+	f, err := os.OpenFile(w.segmentPath(next), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	w.file, w.at = f, Position{Segment: next}
+	if w.index, err = os.OpenFile(w.indexPath(next), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o644); err != nil {
+		return err
+	}
+	record, err := info(w.segment(next), w.software, time.Now())
+	if err == nil {
+		err = w.write(record)
+	}
+	return errors.Join(err, syncFolder(w.dir))
+}
+
+// end makes the segment that is being written durable and sorts its index.
+func (w *Writer) end() error {
+	if w.file == nil {
+		return nil
+	}
+	err := errors.Join(w.file.Sync(), w.file.Close(), w.index.Close())
+	w.file, w.index = nil, nil
+	if err != nil {
+		return err
+	}
+	entries, _ := readEntries(w.indexPath(w.at.Segment), w.at.Offset)
+	return w.writeIndex(w.at.Segment, entries)
+}
+
+// Sync makes durable what was appended, and returns the position behind it.
+func (w *Writer) Sync() (Position, error) {
+	if w.failed != nil {
+		return w.at, w.failed
+	}
+	if w.file != nil {
+		if err := w.file.Sync(); err != nil {
+			w.failed = fmt.Errorf("page store: %w", err)
+		}
+	}
+	return w.at, w.failed
+}
+
+// Position returns the end of what was appended.
+func (w *Writer) Position() Position { return w.at }
+
+// Close ends the segment and sorts its index. What was not committed stays until
+// the store is opened again.
+func (w *Writer) Close() error {
+	if w.failed != nil {
+		w.shut()
+		return nil
+	}
+	if err := w.end(); err != nil {
+		w.shut()
+		return fmt.Errorf("page store: %w", err)
+	}
+	w.failed = errClosed
+	return nil
+}
+
+var errClosed = errors.New("page store is closed")
+
+func (w *Writer) shut() {
+	for _, f := range []*os.File{w.file, w.index} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	w.file, w.index = nil, nil
+}
+
+// String returns the position as [ParsePosition] reads it.
+func (p Position) String() string { return fmt.Sprintf("%d %d", p.Segment, p.Offset) }
+
+// ParsePosition reads what [Position.String] wrote.
+func ParsePosition(text []byte) (Position, error) {
+	var p Position
+	segment, offset, ok := bytes.Cut(text, []byte(" "))
+	n, err := strconv.Atoi(string(segment))
+	at, err2 := strconv.ParseInt(string(offset), 10, 64)
+	if !ok || err != nil || err2 != nil || n < 0 || at < 0 {
+		return p, fmt.Errorf("page store: the position %q", text)
+	}
+	return Position{n, at}, nil
+}

@@ -103,7 +103,8 @@ func newKilledCrawl(t testing.TB, seed uint64) (*killedCrawl, string) {
 
 func (k *killedCrawl) finish(want string) {
 	k.t.Helper()
-	for k.run(func([]diskEvent) bool { return false }) {
+	if !k.completed(k.t) {
+		k.run(func([]diskEvent) bool { return false })
 	}
 	if got := digestOf(k.t, k.state); got != want {
 		k.t.Errorf("the map differs after kills")
@@ -115,35 +116,48 @@ func (k *killedCrawl) finish(want string) {
 // TestKillPoints kills a crawl at every point of a commit, the first one after a
 // start among them, each time at another commit.
 func TestKillPoints(t *testing.T) {
-	rounds := 2
+	crawls := 1
 	if full() {
-		rounds = 12
+		crawls = 6
 	}
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 3))
-	k, want := newKilledCrawl(t, seed)
-	for round := range rounds {
-		for _, point := range killPoints() {
-			left := 1 // in the recovery of the start
-			if round > 0 {
-				left = 2 + r.IntN(6)
-			}
-			k.run(func(events []diskEvent) bool {
-				if !events[len(events)-1].temporary && killPoint(events) == point {
-					left--
+	total := map[string]int{}
+	for i := range crawls {
+		k, want := newKilledCrawl(t, seed+uint64(i))
+		for round := 0; round < 2 && !k.completed(t); round++ {
+			for _, point := range killPoints() {
+				left := 1 // in the recovery of the start
+				if round > 0 {
+					left = 2 + r.IntN(5)
 				}
-				return left == 0
-			})
-			if _, err := os.Stat(k.state); err == nil {
-				k.verifyStarted()
+				if !k.completed(t) {
+					k.killAt(point, left)
+				}
 			}
 		}
+		k.finish(want)
+		for point, n := range k.kills {
+			total[point] += n
+		}
 	}
-	k.finish(want)
-	if len(k.kills) < len(killPoints()) {
-		t.Errorf("not every point was met: %v", k.kills)
+	if len(total) < len(killPoints()) {
+		t.Errorf("not every point was met: %v", total)
 	}
-	k.report(seed)
+	t.Logf("seed %d: %d crawls, killed at %v, 0 lost, 0 duplicated", seed, crawls, total)
+}
+
+// killAt kills the crawl when it is at a point of its nth commit.
+func (k *killedCrawl) killAt(point string, n int) {
+	k.run(func(events []diskEvent) bool {
+		if !events[len(events)-1].temporary && killPoint(events) == point {
+			n--
+		}
+		return n == 0
+	})
+	if _, err := os.Stat(k.state); err == nil {
+		k.verifyStarted()
+	}
 }
 
 // verifyStarted verifies a file in which a run was begun.
@@ -206,16 +220,17 @@ func TestKilledAfterFetch(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 4))
 	k, want := newKilledCrawl(t, seed)
-	for range kills {
-		k.killAfterAnswers(1 + r.IntN(20))
+	killed := 0
+	for killed < kills && k.killAfterAnswers(1+r.IntN(8)) {
+		killed++
 	}
 	k.finish(want)
-	t.Logf("seed %d: %d kills after fetches, 0 lost, 0 duplicated", seed, kills)
+	t.Logf("seed %d: %d kills after fetches, 0 lost, 0 duplicated", seed, killed)
 }
 
 // killAfterAnswers kills the crawl as soon as the server has given so many more
-// answers.
-func (k *killedCrawl) killAfterAnswers(n int) {
+// answers. It reports whether that was before its end.
+func (k *killedCrawl) killAfterAnswers(n int) bool {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestTracedCrawl$")
 	cmd.Env = append(os.Environ(), envTraced+"="+k.config)
 	if err := cmd.Start(); err != nil {
@@ -227,7 +242,7 @@ func (k *killedCrawl) killAfterAnswers(n int) {
 	for range time.Tick(time.Millisecond) {
 		select {
 		case <-ended:
-			return
+			return false
 		default:
 		}
 		answered := 0
@@ -240,7 +255,8 @@ func (k *killedCrawl) killAfterAnswers(n int) {
 			_ = cmd.Process.Kill()
 			<-ended
 			k.settle()
-			return
+			return !k.completed(k.t)
 		}
 	}
+	return false
 }

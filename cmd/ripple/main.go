@@ -9,10 +9,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	log.SetOutput(io.Discard) // net/http tells there what peers send amiss; a crawl records that
+	os.Exit(run(os.Args[1:]))
+}
 
 func run(args []string) int {
 	ctx, stop := untilSignal(context.Background(), os.Exit)

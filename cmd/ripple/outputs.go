@@ -56,6 +56,7 @@ func formats() []format {
 				return whole.Stream(ctx, path, func(w io.Writer) error { return writeReport(w, s) })
 			},
 		},
+		pagesFormat(),
 	}, graphFormats()...)
 }
 

@@ -67,8 +67,8 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 		}
 		defer os.Remove(copied)
 		state = copied
-	} else if _, err := os.Stat(state); err != nil {
-		return hint(fmt.Errorf("there is no state file %s", shown(state)), "\"ripple crawl CONFIG\" begins one")
+	} else if err := mustExist(state); err != nil {
+		return err
 	}
 	store, err := openLocked(state)
 	if err != nil {

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sumi-ripple/ripple/crawl/warc"
+	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
+
+// pagesIndex is the file of an exported page store that says which page is where.
+// By it the folder is known as ours.
+const pagesIndex = "ripple-pages.jsonl"
+
+func pagesFormat() format {
+	return format{
+		flag: "pages", usage: "write the stored pages into `DIR`, as aa/bb/<sha256>.html",
+		check: checkPagesFolder,
+		write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {
+			return writePages(ctx, path, s)
+		},
+	}
+}
+
+// checkPagesFolder refuses a folder with files of others.
+func checkPagesFolder(path string, force bool) error {
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (len(entries) == 0 || force) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(path, pagesIndex)); err != nil {
+		return whole.ErrForeign
+	}
+	return nil
+}
+
+// A pageFile is a line of the index.
+type pageFile struct {
+	URL      string `json:"url"`
+	FetchURL string `json:"fetch_url"`
+	SHA256   string `json:"body_sha256"`
+	File     string `json:"file"`
+	Stored   string `json:"stored_path"`
+}
+
+// writePages writes every body once, under its hash, and then the index. Files are
+// made below the folder only, whatever is in it; those that are there stay.
+func writePages(ctx context.Context, path string, s *survey.Survey) error {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := touchIndex(root); err != nil {
+		return err
+	}
+	temporary := pagesIndex + ".new"
+	f, err := root.Create(temporary)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	out := bufio.NewWriter(f)
+	reader, lines := warc.NewReader(s.Config().Pages.Path), json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	err = s.EachPage(func(p *survey.Page) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if p.Visit == nil || p.Visit.StoredPath == "" || p.Visit.NoIndex || !p.Class.Visitable() {
+			return nil
+		}
+		rec, err := reader.Page(p.Visit.StoredPath)
+		if err != nil {
+			return fmt.Errorf("%s: %w", clean(p.URL, 300), err)
+		}
+		sum := sha256.Sum256(rec.Body)
+		name, err := writeBody(root, hex.EncodeToString(sum[:]), rec.Body)
+		if err != nil {
+			return err
+		}
+		return lines.Encode(pageFile{p.URL, p.FetchURL, hex.EncodeToString(sum[:]), name, p.Visit.StoredPath})
+	})
+	if err = errors.Join(err, out.Flush(), f.Sync()); err != nil {
+		_ = root.Remove(temporary)
+		return err
+	}
+	return root.Rename(temporary, pagesIndex)
+}
+
+// touchIndex makes the folder known as ours before anything is in it.
+func touchIndex(root *os.Root) error {
+	f, err := root.OpenFile(pagesIndex, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// writeBody writes a body under its hash, unless it is there, and returns its name.
+func writeBody(root *os.Root, sum string, body []byte) (string, error) {
+	dir := sum[:2] + "/" + sum[2:4]
+	name := dir + "/" + sum + ".html"
+	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(body)) {
+		return name, nil
+	}
+	if err := root.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	if err := root.WriteFile(name+".new", body, 0o644); err != nil {
+		return "", err
+	}
+	return name, root.Rename(name+".new", name)
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+type replayOptions struct {
+	into string
+	json bool
+}
+
+func (o *replayOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.into, "into", "", "write into the new state `FILE` and leave the old one as it is")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+func newReplayCommand(a *app) *cobra.Command {
+	var opts replayOptions
+	cmd := &cobra.Command{
+		Use:   "replay [CONFIG]",
+		Short: "Extract links and facts again from the page store",
+		Long: `Extract links and facts again from the pages that [pages] keep has stored, under
+CONFIG (else the configuration of the last run), and ask no server. It serves
+when [[extract]] has become longer, or Ripple better at reading. Pages that were
+left out of the store stay as they are; what has come within reach is visited by
+the next "ripple crawl".`,
+		Example: "  ripple replay config.toml\n  ripple replay --state valley.bolt --into again.bolt",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runReplay(cmd.Context(), a, opts, args) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) error {
+	cfg, state, err := a.replayed(args)
+	if err != nil {
+		return err
+	}
+	if opts.into != "" {
+		if state, err = copyInto(ctx, state, opts.into); err != nil {
+			return err
+		}
+	}
+	store, err := openLocked(state)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if cfg == nil {
+		if cfg, err = lastConfig(store); err != nil {
+			return err
+		}
+	} else if cfg, err = withKeptSeeds(store, cfg); err != nil {
+		return err
+	}
+	done, err := crawl.Replay(store, cfg)
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return printJSON(a.stdout, struct {
+			Run     int    `json:"run_id"`
+			Status  string `json:"status"`
+			Pages   int    `json:"pages_read"`
+			Changed int    `json:"pages_changed"`
+			Missing int    `json:"pages_missing"`
+		}{int(done.Run.ID), done.Run.Status.String(), done.Pages, done.Changed, done.Missing})
+	}
+	fmt.Fprintf(a.stdout, "run #%d: %s read from %s, %s other than recorded\n", done.Run.ID,
+		count(done.Pages, "page", "pages"), shown(cfg.Pages.Path), commas(done.Changed))
+	if done.Missing > 0 {
+		a.say(fmt.Sprintf("%s not in the page store any more; as recorded", count(done.Missing, "page is", "pages are")))
+	}
+	if done.Pages+done.Missing == 0 {
+		return hint(errors.New("no page of the last run is in a page store"), "[pages] keep = true has the next crawl keep them")
+	}
+	return nil
+}
+
+// replayed finds the configuration, nil for that of the last run, and the state
+// file.
+func (a *app) replayed(args []string) (*config.Config, string, error) {
+	if len(args) == 0 {
+		state, err := a.statePath()
+		if err == nil {
+			err = mustExist(state)
+		}
+		return nil, state, err
+	}
+	path, err := a.configPath(args)
+	if err != nil {
+		return nil, "", err
+	}
+	cfg, err := a.load(path)
+	if err != nil {
+		return nil, "", err
+	}
+	return cfg, cfg.State.Path, mustExist(cfg.State.Path)
+}
+
+// mustExist reports a state file that is not there.
+func mustExist(state string) error {
+	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
+		return hint(fmt.Errorf("there is no state file %s", shown(state)), "\"ripple crawl CONFIG\" begins one")
+	}
+	return nil
+}
+
+// copyInto makes a copy of a state under a name that nobody has.
+func copyInto(ctx context.Context, state, into string) (string, error) {
+	copied, err := workingCopy(ctx, state)
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(copied)
+	if _, err := os.Lstat(into); err == nil {
+		return "", usage("--into: %s exists; name a new file", shown(into))
+	}
+	if err := kv.Compact(copied, into); err != nil {
+		return "", err
+	}
+	return into, nil
+}
+
+// lastConfig is the effective configuration of the last run.
+func lastConfig(store *kv.Store) (cfg *config.Config, err error) {
+	err = store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs()
+		if err == nil && len(runs) == 0 {
+			err = survey.ErrNoRun
+		}
+		if err != nil {
+			return err
+		}
+		cfg, err = configOf(tx, runs[len(runs)-1])
+		return err
+	})
+	return cfg, err
+}
+
+func configOf(tx *kv.Tx, run schema.Run) (*config.Config, error) {
+	text, err := tx.Config(run.Config)
+	if err != nil {
+		return nil, err
+	}
+	return config.ParseEffective(text)
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -160,6 +161,7 @@ func (t *turn) add(h *schema.Host, visit *schema.Visit) error {
 	if _, err := t.tx.AddVisit(visit); err != nil {
 		return err
 	}
+	t.settled[visit.URL] = !survey.Unanswered(visit)
 	t.tx.PutHost(h)
 	t.countState(visit)
 	t.report(visit, h)

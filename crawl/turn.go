@@ -20,6 +20,7 @@ type turn struct {
 	marks   map[schema.HostID]*mark
 	work    []schema.ID // pages whose depth has changed and must travel on
 	names   map[string]schema.HostID
+	settled map[schema.ID]bool // visits of this turn that no further form reopens
 }
 
 // A mark is what a turn notes of a host that it touches.
@@ -38,6 +39,7 @@ func (r *recorder) turn(tx *kv.Tx) (*turn, error) {
 	return &turn{
 		recorder: r, tx: tx, now: time.Now(), work: work,
 		marks: map[schema.HostID]*mark{}, names: map[string]schema.HostID{},
+		settled: map[schema.ID]bool{},
 	}, nil
 }
 
@@ -230,6 +232,9 @@ func (t *turn) reopened(id schema.ID) (bool, error) {
 
 // settledNow reports whether a waiting entry needs no visit any more.
 func (t *turn) settledNow(id schema.ID) (bool, error) {
+	if t.settled[id] {
+		return true, nil
+	}
 	if !t.visited(id) {
 		return false, nil
 	}

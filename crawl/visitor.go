@@ -24,7 +24,11 @@ type visitor struct {
 	hash      func(schema.URLKind, string) uint64
 	extractor *page.Extractor
 	under     *settings // that extractor was made for
+	body      []byte    // of the last page; nothing of an outcome lies in it
 }
+
+// maxKept is the size up to which the memory of a body is used again.
+const maxKept = 1 << 20
 
 // run asks until the scheduler closes steps. It returns an outcome for every
 // step, whatever happens to the request; only the end of the ring keeps it.
@@ -47,7 +51,7 @@ func (v *visitor) visit(ctx context.Context, step Step) Outcome {
 	s := step.Settings
 	step.Sent = time.Now() // the scheduler may have waited for a visitor
 	o := Outcome{Step: step, RetryAfter: -1, Length: -1}
-	resp, err := s.client.Do(ctx, fetch.Request{
+	req := fetch.Request{
 		Method:       method(step.Kind),
 		URL:          step.URL,
 		ETag:         step.ETag,
@@ -55,12 +59,20 @@ func (v *visitor) visit(ctx context.Context, step Step) Outcome {
 		Timeout:      step.Timeout,
 		Accept:       v.limit(step),
 		Cut:          step.Kind == StepRobots || step.URLKind == schema.KindSitemap, // read as far as the limit
-	})
+	}
+	page := step.Kind == StepGet && step.URLKind == schema.KindPage
+	if page {
+		req.Buffer = v.body
+	}
+	resp, err := s.client.Do(ctx, req)
 	if err != nil {
 		o.fail(err)
 	}
 	if resp != nil {
 		o.answer(resp)
+		if page && cap(resp.Body) > cap(v.body) && cap(resp.Body) <= maxKept {
+			v.body = resp.Body
+		}
 	}
 	if o.FirstByte.IsZero() {
 		o.FirstByte = time.Now()

@@ -17,7 +17,8 @@ func (tx *Tx) keepAnchors(v *schema.Visit) {
 		return
 	}
 	if n := len(tx.anchors); n == 0 || len(tx.anchors[n-1].text.b) >= partSize {
-		tx.anchors = append(tx.anchors, anchorPart{first: v.Seq})
+		tx.anchors = append(tx.anchors, anchorPart{first: v.Seq, text: tx.anchorText})
+		tx.anchorText = writer{}
 	}
 	p := &tx.anchors[len(tx.anchors)-1]
 	p.last = v.Seq

@@ -36,3 +36,29 @@ func (a *arena) take(n int) []byte {
 	a.blocks[a.block] = block[:at+n]
 	return block[at : at : at+n]
 }
+
+// maxSpare is the number of new URLs for which a commit's memory is used again:
+// a usual one has some thousands.
+const maxSpare = 16 << 10
+
+// A spare is memory that grew in one commit and serves the next.
+type spare struct {
+	urls    []newURL
+	anchors writer
+}
+
+func (s *spare) lend(tx *Tx) {
+	tx.urls, tx.anchorText = s.urls, s.anchors
+	*s = spare{}
+}
+
+// takeBack takes over the memory of a commit that was written.
+func (s *spare) takeBack(tx *Tx) {
+	if cap(tx.urls) <= maxSpare {
+		clear(tx.urls) // lets go of their texts
+		s.urls = tx.urls[:0]
+	}
+	if len(tx.anchors) > 0 && cap(tx.anchors[0].text.b) <= 2*partSize {
+		s.anchors.b = tx.anchors[0].text.b[:0]
+	}
+}

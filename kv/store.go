@@ -58,6 +58,7 @@ type Store struct {
 	zip     zipper
 	anchors [2]anchorPart // decompressed last
 	arena   arena         // of the one update at a time
+	spare   spare         // of the last update, for the next one
 }
 
 // Open opens a state file and reads into memory what is held there. Without
@@ -190,7 +191,7 @@ func (s *Store) shut(b *bbolt.Tx, cause error) error {
 	}
 	s.zip.close()
 	err := s.release(b)
-	s.lookup, s.anchors, s.arena = table{}, [2]anchorPart{}, arena{}
+	s.lookup, s.anchors, s.arena, s.spare = table{}, [2]anchorPart{}, arena{}, spare{}
 	return err
 }
 

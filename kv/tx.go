@@ -23,12 +23,15 @@ type Tx struct {
 	w        writer
 	arena    *arena
 
-	urls    []newURL // added, beginning with id firstURL
+	urls    []newURL   // added, beginning with id firstURL
+	read    schema.URL // the last one that was read from the file, which never changes
 	shapes  []schema.ID
 	dirty   map[schema.HostID]*schema.Host
 	depths  []schema.ID
 	visited []schema.ID
 	anchors []anchorPart
+
+	anchorText writer // empty, for the first of the anchors
 }
 
 // Update runs f in a transaction and commits what it did, synced to disk. If f
@@ -86,6 +89,7 @@ func (s *Store) perform(tx *Tx, f func(*Tx) error) error {
 	}
 	tx.commit++
 	tx.arena.reset()
+	tx.s.spare.lend(tx)
 	if err := f(tx); err != nil {
 		return err
 	}
@@ -95,6 +99,7 @@ func (s *Store) perform(tx *Tx, f func(*Tx) error) error {
 	if err := tx.b.Commit(); err != nil {
 		return fmt.Errorf("%w: %w", ErrCommit, err)
 	}
+	s.spare.takeBack(tx)
 	s.hosts.turn()
 	s.names.turn()
 	s.ids.turn()

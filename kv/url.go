@@ -72,6 +72,9 @@ func (tx *Tx) URL(id schema.ID) (schema.URL, error) {
 	if first := tx.firstURL(); id >= first {
 		return tx.urls[id-first].URL, nil
 	}
+	if tx.read.ID == id {
+		return tx.read, nil
+	}
 	key := key64(uint64(id))
 	r, err := tx.get(bURLs, key)
 	if err != nil {
@@ -81,6 +84,7 @@ func (tx *Tx) URL(id schema.ID) (schema.URL, error) {
 	if r.bad {
 		return u, damaged(bURLs, key, "cannot be decoded")
 	}
+	tx.read = u
 	return u, nil
 }
 

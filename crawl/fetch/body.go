@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -17,7 +18,7 @@ const (
 // readBody reads what Accept grants into res.
 func (c *Client) readBody(x *exchange, raw *http.Response, req *Request, res *Response) error {
 	defer raw.Body.Close()
-	body := bodyReader{client: c, exchange: x, raw: raw, res: res}
+	body := bodyReader{client: c, exchange: x, raw: raw, res: res, chunks: chunks{buffer: req.Buffer}}
 	defer body.close()
 	if err := body.sniff(); err != nil {
 		return body.explain(err)
@@ -174,9 +175,10 @@ func (w *wire) Read(p []byte) (int, error) {
 
 // chunks collect a body of unknown size without copying it as it grows.
 type chunks struct {
-	pool *sync.Pool // of *[chunkBytes]byte
-	list []*[chunkBytes]byte
-	size int64
+	pool   *sync.Pool // of *[chunkBytes]byte
+	list   []*[chunkBytes]byte
+	size   int64
+	buffer []byte // for what bytes returns
 }
 
 // maxEmptyReads bounds a reader that returns neither bytes nor an error.
@@ -220,11 +222,14 @@ func (c *chunks) head(n int64) []byte {
 	return c.list[0][:min(n, c.size, chunkBytes)]
 }
 
-// bytes returns a copy of the first n bytes, or fewer.
+// bytes returns a copy of the first n bytes, or fewer, in the buffer if it is
+// large enough.
 func (c *chunks) bytes(n int64) []byte {
-	out := make([]byte, min(n, c.size))
-	for i, at := 0, 0; at < len(out); i++ {
-		at += copy(out[at:], c.list[i][:])
+	left := int(min(n, c.size))
+	out := slices.Grow(c.buffer[:0], left)
+	for i := 0; left > 0; i++ {
+		piece := c.list[i][:min(left, chunkBytes)]
+		out, left = append(out, piece...), left-len(piece)
 	}
 	return out
 }

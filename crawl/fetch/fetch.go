@@ -75,9 +75,13 @@ type Request struct {
 
 	// Cut makes a longer body end at the limit instead of being an error.
 	Cut bool
+
+	// Buffer is written over by the body, which shares its memory where it fits.
+	Buffer []byte
 }
 
-// A Response is what came back. It belongs to the caller.
+// A Response is what came back. It belongs to the caller; its body may lie in
+// the request's buffer.
 type Response struct {
 	Status    int
 	Header    http.Header // with the sniffed Content-Type if the server sent none

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/export/suggest"
+)
+
+type suggestOptions struct {
+	minOrigins int
+	limit      int
+	json       bool
+}
+
+func newSuggestCommand(a *app) *cobra.Command {
+	var opts suggestOptions
+	cmd := &cobra.Command{
+		Use:   "suggest",
+		Short: "Name hosts that are worth adding, because many origins link to them",
+		Long: `Rank hosts that are on no list by the number of origins that link to them in the
+text of a page; links that stand elsewhere, as in a footer, are told and do not
+count. Then by PageRank as it is seen from the quality pages. The output is TOML:
+[[quality]] blocks, with who links there, and how, as comments. Stub URLs follow as
+comments, grouped by entity.`,
+		Example: `  ripple suggest
+  ripple suggest --min-origins 2 >> config.toml
+  ripple suggest --json | jq -r '.discovered[].entity'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSuggest(cmd.Context(), a, opts) },
+	}
+	f := cmd.Flags()
+	f.IntVar(&opts.minOrigins, "min-origins", 1, "name what at least `N` origins link to; 0: footers and the like suffice")
+	f.IntVar(&opts.limit, "limit", 20, "name at most `N` hosts, and as many stubs")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
+	if opts.minOrigins < 0 || opts.limit < 1 {
+		return usage("--min-origins must be 0 or more, --limit 1 or more")
+	}
+	r, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	found, err := suggest.Find(r.Survey, opts.minOrigins, opts.limit)
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return printJSON(a.stdout, newSuggestions(found))
+	}
+	if len(found.Discovered)+len(found.Stubs) == 0 {
+		a.say(fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less", count(opts.minOrigins, "origin", "origins")))
+		return nil
+	}
+	return flushed(a.stdout, func(w io.Writer) error {
+		for i := range found.Discovered {
+			printCandidate(w, found, &found.Discovered[i])
+		}
+		if len(found.Stubs) > 0 {
+			fmt.Fprintln(w, "# Stubs, which are never visited:\n#")
+		}
+		for i := range found.Stubs {
+			printCandidate(w, found, &found.Stubs[i])
+		}
+		return nil
+	})
+}
+
+// printCandidate writes a candidate as TOML: why as comments, then its block.
+func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidate) {
+	title := ""
+	if c.Title != "" {
+		title = ": " + clean(c.Title, 100)
+	}
+	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, PageRank %.3g\n", clean(c.Name, 300), title,
+		c.Votes, count(found.Origins, "origin", "origins"), count(c.Links, "link", "links"), count(c.Pages, "page", "pages"), c.Rank)
+	for _, o := range c.Origin {
+		told := count(o.Editorial, "link", "links")
+		switch {
+		case o.Editorial == 0:
+			told = "only site-wide, " + count(o.SiteWide, "link", "links")
+		case o.SiteWide > 0:
+			told += fmt.Sprintf(", %s site-wide", commas(o.SiteWide))
+		}
+		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253), told, clean(o.From, 300), clean(o.To, 300), placed(o.Anchor, o.Place.String()))
+	}
+	fmt.Fprintln(w, candidateBlock(c))
+}
+
+func candidateBlock(c *suggest.Candidate) string {
+	if !c.Class.Visitable() {
+		return "#"
+	}
+	if block := c.Block(); block != "" {
+		return block
+	}
+	return "# It cannot be the domain of an entry.\n"
+}
+
+// The suggestions as a program reads them.
+type (
+	suggestions struct {
+		Origins    int         `json:"origins"`
+		Discovered []candidate `json:"discovered"`
+		Stubs      []candidate `json:"stubs"`
+	}
+	candidate struct {
+		Entity   string         `json:"entity"`
+		Title    *string        `json:"title"`
+		Class    string         `json:"class"`
+		Hosts    int            `json:"hosts"`
+		Pages    int            `json:"pages"`
+		Origins  int            `json:"origins"`
+		Links    int            `json:"links"`
+		PageRank float64        `json:"pagerank"`
+		From     []citingOrigin `json:"linked_from"`
+		Block    string         `json:"block,omitempty"`
+	}
+	citingOrigin struct {
+		Origin    string `json:"quality_origin"`
+		Editorial int    `json:"editorial"`
+		SiteWide  int    `json:"site_wide"`
+		From      string `json:"from_url"`
+		To        string `json:"to_url"`
+		Anchor    string `json:"anchor"`
+		Place     string `json:"place"`
+	}
+)
+
+func newSuggestions(found *suggest.Suggestions) suggestions {
+	return suggestions{Origins: found.Origins, Discovered: newCandidates(found.Discovered), Stubs: newCandidates(found.Stubs)}
+}
+
+func newCandidates(all []suggest.Candidate) []candidate {
+	list := []candidate{}
+	for i := range all {
+		c := &all[i]
+		one := candidate{
+			Entity: c.Name, Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links, PageRank: c.Rank,
+			From: []citingOrigin{},
+		}
+		if c.Title != "" {
+			one.Title = &c.Title
+		}
+		if c.Class.Visitable() {
+			one.Block = strings.TrimSpace(c.Block())
+		}
+		for _, o := range c.Origin {
+			one.From = append(one.From, citingOrigin{o.Name, o.Editorial, o.SiteWide, o.From, o.To, o.Anchor, o.Place.String()})
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// placed tells the text of a link and where it stands.
+func placed(anchor, place string) string {
+	if anchor == "" {
+		return "(" + place + ")"
+	}
+	return fmt.Sprintf("%q (%s)", clean(anchor, 120), place)
+}

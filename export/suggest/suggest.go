@@ -1,0 +1,209 @@
+// Package suggest finds hosts and entities that are worth adding to the terrain:
+// those that many origins point to.
+//
+// An origin votes for what its own pages link to in their text; however many
+// links it has, that is one vote. A link that stands elsewhere, as in a footer, is
+// likely on every page of its site: it is told, and is no vote. Equal numbers of
+// votes are ordered by personalised PageRank: where a walker is found who sets out
+// from pages of the class quality. A page of several origins votes for the
+// narrowest.
+package suggest
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/rank"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A Candidate is a host, or what [[entity]] makes of it, that origins link to.
+type Candidate struct {
+	Name   string // the entity
+	Title  string // of its front page; empty: not visited
+	Class  schema.Class
+	Hosts  int
+	Pages  int
+	Votes  int // origins that link there in the text of a page
+	Links  int // pairs of pages, of all origins
+	Rank   float64
+	Origin []Origin // those that vote first, then by name
+
+	host   string // the first that was met
+	origin map[int]*Origin
+}
+
+// An Origin is one that links to a candidate.
+type Origin struct {
+	Name      string // the entry's domain
+	Editorial int    // links in the text of a page
+	SiteWide  int    // other links
+	From, To  string // a page that links, and where: in the text if there is one
+	Anchor    string
+	Place     schema.Place
+
+	from, to schema.ID
+}
+
+// Suggestions are what was found, best first.
+type Suggestions struct {
+	Origins    int // in the configuration
+	Discovered []Candidate
+	Stubs      []Candidate
+}
+
+// A finder gathers votes.
+type finder struct {
+	survey     *survey.Survey
+	fold       *export.Fold
+	origin     []int // by host: the origin that its pages vote for; -1: none
+	hosts      []string
+	class      []schema.Class // by page
+	candidates map[uint32]*Candidate
+	from, to   []uint32 // all links
+	sources    []uint32
+}
+
+// Find returns the candidates with at least so many votes, limit of each sort.
+func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
+	f := &finder{
+		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, s.HostCount()+1), hosts: make([]string, s.HostCount()+1),
+		class: make([]schema.Class, s.URLs()+1), candidates: make(map[uint32]*Candidate),
+	}
+	for _, step := range []func() error{f.readHosts, f.readPages, f.readLinks} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	all := f.ranked(minOrigins)
+	found := &Suggestions{Origins: len(s.Terrain().Origins())}
+	for _, c := range all {
+		list := &found.Discovered
+		if c.Class == schema.ClassStub {
+			list = &found.Stubs
+		}
+		if len(*list) < limit {
+			*list = append(*list, *c)
+		}
+	}
+	return found, errors.Join(f.name(found.Discovered), f.name(found.Stubs))
+}
+
+func (f *finder) readHosts() error {
+	origins := f.survey.Terrain().Origins()
+	return f.survey.EachHost(func(r *survey.HostReport) error {
+		f.fold.AddHost(r)
+		f.hosts[r.Host.ID] = r.Host.Name
+		f.origin[r.Host.ID] = -1
+		for _, o := range r.Origins {
+			if at := f.origin[r.Host.ID]; at < 0 || len(origins[o].Name) > len(origins[at].Name) {
+				f.origin[r.Host.ID] = o
+			}
+		}
+		return nil
+	})
+}
+
+func (f *finder) readPages() error {
+	return f.survey.EachPage(func(p *survey.Page) error {
+		f.fold.AddPage(p, true)
+		f.class[p.ID] = p.Class
+		if p.Class == schema.ClassQuality {
+			f.sources = append(f.sources, uint32(p.ID))
+		}
+		return nil
+	})
+}
+
+func (f *finder) readLinks() error {
+	return f.survey.EachLink(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
+		f.from, f.to = append(f.from, uint32(from)), append(f.to, uint32(l.To))
+		origin := f.origin[f.survey.HostOf(from)]
+		if origin < 0 || f.class[l.To] != schema.ClassDiscovered && f.class[l.To] != schema.ClassStub {
+			return nil
+		}
+		if node := f.fold.Node(l.To); node != f.fold.Node(from) {
+			f.count(node, origin, from, l)
+		}
+		return nil
+	})
+}
+
+// count counts a link of an origin's page.
+func (f *finder) count(node uint32, origin int, from schema.ID, l schema.Link) {
+	c := f.candidates[node]
+	if c == nil {
+		c = &Candidate{host: f.hosts[f.survey.HostOf(l.To)], origin: make(map[int]*Origin)}
+		f.candidates[node] = c
+	}
+	c.Links++
+	o := c.origin[origin]
+	if o == nil {
+		o = &Origin{Name: f.survey.Terrain().Origins()[origin].Name}
+		c.origin[origin] = o
+	}
+	editorial := l.Place.Editorial()
+	if o.from == 0 || editorial && o.Editorial == 0 {
+		o.from, o.to, o.Anchor, o.Place = from, l.To, l.Anchor, l.Place
+	}
+	if editorial {
+		if o.Editorial++; o.Editorial == 1 {
+			c.Votes++
+		}
+	} else {
+		o.SiteWide++
+	}
+}
+
+// ranked completes the candidates and puts them in order.
+func (f *finder) ranked(minOrigins int) []*Candidate {
+	nodes := f.fold.Nodes()
+	near := make([]float64, len(nodes)+1)
+	g := rank.Build(len(f.class), f.from, f.to, nil)
+	for page, share := range rank.Personalised(g, f.sources) {
+		if page > 0 && page < len(f.class) {
+			near[f.fold.Node(schema.ID(page))] += share
+		}
+	}
+	var all []*Candidate
+	for node, c := range f.candidates {
+		n := nodes[node-1]
+		if c.Votes < minOrigins || n.Class != schema.ClassDiscovered && n.Class != schema.ClassStub {
+			continue
+		}
+		c.Name, c.Title, c.Class, c.Hosts, c.Pages, c.Rank = n.Name, n.Title, n.Class, n.Hosts, n.Pages, near[node]
+		for _, o := range c.origin {
+			c.Origin = append(c.Origin, *o)
+		}
+		slices.SortFunc(c.Origin, func(a, b Origin) int {
+			return cmp.Or(cmp.Compare(min(b.Editorial, 1), min(a.Editorial, 1)), cmp.Compare(a.Name, b.Name))
+		})
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *Candidate) int {
+		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+// name fills in the URLs of the pages that are shown.
+func (f *finder) name(candidates []Candidate) error {
+	for _, c := range candidates {
+		for i := range c.Origin {
+			o := &c.Origin[i]
+			from, err := f.survey.Page(o.from)
+			if err != nil {
+				return err
+			}
+			to, err := f.survey.Page(o.to)
+			if err != nil {
+				return err
+			}
+			o.From, o.To = from.URL, to.URL
+		}
+	}
+	return nil
+}

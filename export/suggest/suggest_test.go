@@ -1,0 +1,137 @@
+package suggest_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/export/suggest"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const lists = surveytest.Minimal + `[[quality]]
+domain = "*.q.test"
+seeds = ["https://q.test/"]
+[[quality]]
+domain = "z.test"
+seeds = ["https://z.test/"]
+[[blacklist]]
+domain = "bad.test"
+[[stub]]
+domain = "stub.test"
+[[entity]]
+domain = "stub.test"
+by = "path-1"
+[[entity]]
+domain = "*.many.test"
+by = "site"
+[[entity]]
+domain = "forge.test"
+by = "path-1"
+`
+
+func terrain(t *testing.T) *surveytest.World {
+	w := surveytest.New(t, lists)
+	footer := func(v *schema.Visit, name string) {
+		for i := range v.Links {
+			if v.Links[i].To == w.Page(name) {
+				v.Links[i].Place = schema.PlaceFooter
+			}
+		}
+	}
+	w.Visit("a.test/", w.Links("two.test/", "two.test/b", "near.test/", "bad.test/", "q.test/", "stub.test/o/r", "forge.test/o.x/r", "a.many.test/", "host.test:8443/", "192.0.2.7/"))
+	w.Visit("a.test/more", func(v *schema.Visit) {
+		w.Links("two.test/", "foot.test/")(v)
+		footer(v, "foot.test/")
+	})
+	w.Visit("q.test/", func(v *schema.Visit) {
+		w.Links("two.test/", "foot.test/", "stub.test/o/s", "b.many.test/", "a.test/")(v)
+		footer(v, "foot.test/")
+	})
+	w.Visit("x.q.test/", w.Links("stub.test/p"))
+	w.Visit("z.test/", func(v *schema.Visit) {
+		w.Links("near.test/", "two.test/")(v)
+		footer(v, "two.test/")
+	})
+	w.Visit("two.test/", func(v *schema.Visit) { v.Title = "Two"; w.Links("far.test/", "near.test/")(v) })
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	return w
+}
+
+// told writes candidates as text: "name votes links: origin editorial/site-wide".
+func told(all []suggest.Candidate) []string {
+	var lines []string
+	for _, c := range all {
+		var origins []string
+		for _, o := range c.Origin {
+			origins = append(origins, fmt.Sprintf("%s %d/%d", o.Name, o.Editorial, o.SiteWide))
+		}
+		lines = append(lines, fmt.Sprintf("%s %d %d: %s", c.Name, c.Votes, c.Links, strings.Join(origins, ", ")))
+	}
+	return lines
+}
+
+func TestFind(t *testing.T) {
+	s := terrain(t).Survey()
+	found, err := suggest.Find(s, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"two.test 2 5: *.q.test 1/0, a.test 3/0, z.test 0/1",
+		"near.test 2 2: a.test 1/0, z.test 1/0",
+		"many.test 2 2: *.q.test 1/0, a.test 1/0",
+		"192.0.2.7 1 1: a.test 1/0",
+		"forge.test/o.x 1 1: a.test 1/0",
+		"host.test:8443 1 1: a.test 1/0",
+		"foot.test 0 2: *.q.test 0/1, a.test 0/1",
+	}
+	if diff := cmp.Diff(want, told(found.Discovered)); diff != "" {
+		t.Errorf("discovered (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"stub.test/o 2 2: *.q.test 1/0, a.test 1/0", "stub.test/p 1 1: *.q.test 1/0"}, told(found.Stubs)); diff != "" {
+		t.Errorf("stubs (-want +got):\n%s", diff)
+	}
+	two := found.Discovered[0]
+	if two.Title != "Two" || two.Pages != 2 || two.Origin[0].From != "https://q.test/" || two.Origin[0].To != "https://two.test/" || two.Origin[0].Anchor != "to two.test/" {
+		t.Errorf("two.test: %+v", two)
+	}
+	if found.Origins != 3 {
+		t.Errorf("%d origins", found.Origins)
+	}
+	if two, err := suggest.Find(s, 2, 1); err != nil || len(two.Discovered) != 1 || len(two.Stubs) != 1 {
+		t.Errorf("at most one of each, of two origins: %+v, %v", two, err)
+	}
+}
+
+// TestBlock puts every block into the configuration, which takes it.
+func TestBlock(t *testing.T) {
+	found, err := suggest.Find(terrain(t).Survey(), 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string]string{}
+	text := lists
+	for _, c := range found.Discovered {
+		blocks[c.Name] = c.Block()
+		text += c.Block()
+	}
+	for name, want := range map[string]string{
+		"two.test":       "[[quality]]\ndomain = \"two.test\"\nseeds = [\"https://two.test/\"]\n",
+		"many.test":      "[[quality]]\ndomain = \"*.many.test\"\nseeds = [\"https://a.many.test/\"]\n",
+		"forge.test/o.x": "[[quality]]\ndomain = \"forge.test\"\nseeds = [\"https://forge.test/o.x\"]\ninclude = [\"^/o\\\\.x($|[/?])\"]\n",
+		"host.test:8443": "[[quality]]\ndomain = \"host.test\"\nseeds = [\"https://host.test:8443/\"]\n",
+	} {
+		if blocks[name] != want {
+			t.Errorf("%s:\n%s", name, blocks[name])
+		}
+	}
+	if _, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile); err != nil {
+		t.Errorf("%v in\n%s", err, text)
+	}
+}

@@ -117,7 +117,7 @@ func csvRow[T any](o *output, of *T, columns []column[T]) error {
 		switch {
 		case v.none:
 		case columns[i].kind == text:
-			o.line = appendCell(o.line, v.text)
+			o.line = AppendCell(o.line, v.text)
 		default:
 			o.line = v.appendNumber(o.line, columns[i].kind)
 		}

@@ -75,9 +75,9 @@ func appendQuoted(b []byte, s string) []byte {
 	}
 }
 
-// appendCell appends text as a cell of CSV (RFC 4180). What a spreadsheet could
+// AppendCell appends text as a cell of CSV (RFC 4180). What a spreadsheet could
 // take for a formula begins with an apostrophe.
-func appendCell(b []byte, s string) []byte {
+func AppendCell(b []byte, s string) []byte {
 	s = clean(s)
 	if formula(s) {
 		s = "'" + s

@@ -28,8 +28,8 @@ func TestCell(t *testing.T) {
 		"a\r\nb": "a  b", " x": `" x"`, "  =1": "'  =1", "＝1": "'＝1", `"=1"`: `"'""=1"""`, "a=1": "a=1", "|x": "'|x", "\x00=1": "'\uFFFD=1",
 	}
 	for in, want := range tests {
-		if got := string(appendCell(nil, in)); got != want {
-			t.Errorf("appendCell(%q) = %s; want %s", in, got, want)
+		if got := string(AppendCell(nil, in)); got != want {
+			t.Errorf("AppendCell(%q) = %s; want %s", in, got, want)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func FuzzJSON(f *testing.F) {
 func FuzzCell(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, s string) {
-		row := append(appendCell([]byte("1,"), s), ",2\n"...)
+		row := append(AppendCell([]byte("1,"), s), ",2\n"...)
 		got, err := csv.NewReader(bytes.NewReader(row)).ReadAll()
 		if err != nil || len(got) != 1 || len(got[0]) != 3 || got[0][1] != clean(s) && got[0][1] != "'"+clean(s) {
 			t.Fatalf("%q: %v, %q", s, err, got)

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/export/sqlite"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+type queryOptions struct {
+	csv    bool
+	json   bool
+	schema bool
+	limit  int
+}
+
+// A question is one that people ask of a map, and how it is asked in SQL.
+type question struct{ asks, sql string }
+
+func questions() []question {
+	return []question{
+		{"Who links to a page?", `SELECT f.url, l.anchor, l.place FROM links l JOIN pages f ON f.id = l.from_page_id
+    JOIN pages t ON t.id = l.to_page_id WHERE t.url = 'https://tidewater-maps.test/'`},
+		{"Which pages does no page link to?", `SELECT url FROM pages p WHERE state = 'processed'
+    AND NOT EXISTS (SELECT 1 FROM links WHERE to_page_id = p.id)`},
+		{"How many links of each origin are broken?", `SELECT d.quality_origin, count(*) AS broken FROM page_depths d
+    JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
+    WHERE d.depth = 0 AND t.state IN ('dead_link', 'unreachable', 'failed') GROUP BY 1 ORDER BY 2 DESC`},
+		{"Which hosts does only one origin link to?", `SELECT t.domain, min(d.quality_origin) AS origin, count(*) AS links FROM page_depths d
+    JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
+    WHERE d.depth = 0 AND t.class = 'discovered' GROUP BY 1 HAVING count(DISTINCT d.quality_origin) = 1 ORDER BY 3 DESC, 1`},
+		{"Which hosts matter most?", `SELECT domain, class, in_degree, round(pagerank, 4) AS pagerank FROM host_metrics
+    JOIN hosts ON id = host_id ORDER BY pagerank DESC LIMIT 10`},
+	}
+}
+
+func newQueryCommand(a *app) *cobra.Command {
+	var opts queryOptions
+	var examples strings.Builder
+	for i, q := range questions() {
+		if i > 0 {
+			examples.WriteString("\n\n")
+		}
+		fmt.Fprintf(&examples, "  # %s\n  ripple query \"%s\"", q.asks, q.sql)
+	}
+	cmd := &cobra.Command{
+		Use:   "query 'SQL'",
+		Short: "Ask a question in SQL",
+		Long: `Run one statement that reads, over the tables that "ripple export --sqlite" writes,
+made anew of what is known now. "-" reads it from stdin; --schema shows the tables.
+For many questions, export once and use sqlite3.`,
+		Example: examples.String(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if opts.schema {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if opts.schema {
+				_, err := io.WriteString(a.stdout, schema.SQL())
+				return err
+			}
+			return runQuery(cmd.Context(), a, opts, cmd.InOrStdin(), args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opts.csv, "csv", false, "print CSV")
+	f.BoolVar(&opts.json, "json", false, "print JSON, an object for each row")
+	f.BoolVar(&opts.schema, "schema", false, "print the tables and what their columns mean")
+	f.IntVar(&opts.limit, "limit", 1000, "show at most `N` rows as a table; CSV and JSON have all")
+	return cmd
+}
+
+// maxQuery bounds a statement in bytes.
+const maxQuery = 1 << 20
+
+func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, text string) error {
+	if opts.csv && opts.json {
+		return usage("--csv and --json are two forms; use one")
+	}
+	if text == "-" {
+		all, err := io.ReadAll(io.LimitReader(stdin, maxQuery+1))
+		if err != nil {
+			return err
+		}
+		text = string(all)
+	}
+	if err := readsOnly(text); err != nil {
+		return err
+	}
+	r, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	dir, err := os.MkdirTemp("", "ripple-query-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := fits(dir, r.size); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "terrain.db")
+	if err := sqlite.Write(ctx, path, r.Survey, sqlite.Options{}); err != nil {
+		return err
+	}
+	return ask(ctx, a, opts, path, text)
+}
+
+// ask runs a statement on a database that cannot be written to.
+func ask(ctx context.Context, a *app, opts queryOptions, path, text string) (err error) {
+	name := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=ro&_pragma=query_only(1)&_pragma=trusted_schema(0)"}
+	db, err := sql.Open("sqlite", name.String())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	rows, err := db.QueryContext(ctx, text)
+	if err != nil {
+		return wrongSQL(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	var w rowWriter
+	switch {
+	case opts.csv:
+		w = newCSVRows(a.stdout, columns)
+	case opts.json:
+		w = newJSONRows(a.stdout, columns)
+	default:
+		w = newTableRows(a, columns, opts.limit)
+	}
+	values := make([]any, len(columns))
+	into := make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if more, err := w.row(values); err != nil || !more {
+			return errors.Join(err, w.end())
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return wrongSQL(err)
+	}
+	return w.end()
+}
+
+// wrongSQL makes what SQLite says of a statement wrong usage.
+func wrongSQL(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return usage("%s; \"ripple query --schema\" shows the tables", clean(err.Error(), 500))
+}
+
+// readsOnly refuses what is not one statement that reads. The database could not be
+// changed anyway; this says so before it is made, and keeps statements out that
+// open other files.
+func readsOnly(text string) error {
+	if len(text) > maxQuery || strings.ContainsRune(text, 0) {
+		return usage("a statement is text of at most 1 MiB")
+	}
+	statements := 0
+	first := ""
+	for _, s := range splitSQL(text) {
+		if word := firstWord(s); word != "" {
+			statements++
+			first = word
+		}
+	}
+	switch {
+	case statements != 1:
+		return usage("one statement is run, not %d", statements)
+	case first != "SELECT" && first != "WITH" && first != "VALUES" && first != "EXPLAIN":
+		return usage("a statement begins with SELECT, WITH, VALUES or EXPLAIN; nothing can be changed here")
+	}
+	return nil
+}
+
+// splitSQL cuts a text into statements, comments left out, literals as they are
+// (https://www.sqlite.org/lang.html).
+func splitSQL(text string) []string {
+	var all []string
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		n := 1
+		switch {
+		case strings.HasPrefix(text[i:], "--"):
+			n = upTo(text[i:], "\n", 2)
+			b.WriteByte(' ')
+		case strings.HasPrefix(text[i:], "/*"):
+			n = upTo(text[i:], "*/", 2)
+			b.WriteByte(' ')
+		case strings.IndexByte("'\"`[", text[i]) >= 0:
+			end := text[i : i+1]
+			if end == "[" {
+				end = "]"
+			}
+			n = upTo(text[i:], end, 1)
+			b.WriteString(text[i : i+n])
+		case text[i] == ';':
+			all = append(all, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(text[i])
+		}
+		i += n
+	}
+	return append(all, b.String())
+}
+
+// upTo returns the length of s up to and with an end that is looked for from a
+// place on; all of s if there is none.
+func upTo(s, end string, from int) int {
+	if i := strings.Index(s[from:], end); i >= 0 {
+		return from + i + len(end)
+	}
+	return len(s)
+}
+
+// firstWord returns the first word of a statement in upper case; what is no word is
+// returned as it is.
+func firstWord(s string) string {
+	s = strings.TrimLeft(s, " \t\n\f\r(")
+	end := strings.IndexFunc(s, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_') })
+	if end < 0 {
+		end = len(s)
+	}
+	if end == 0 && s != "" {
+		return s[:1]
+	}
+	return strings.ToUpper(s[:end])
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+)
+
+func TestReadsOnly(t *testing.T) {
+	tests := []struct {
+		sql string
+		ok  bool
+	}{
+		{"SELECT 1", true}, {"select 1;", true}, {" /* ; */ WITH x AS (SELECT 1) SELECT * FROM x -- ; DROP", true},
+		{"(SELECT 1)", true}, {"VALUES (1)", true}, {"EXPLAIN DELETE FROM pages", true}, {"SELECT ';', \";\", `;`, [;]", true},
+		{"SELECT 'it''s; fine'", true}, {"SELECT 1; ;; -- end", true},
+		{"", false}, {";", false}, {"SELECT 1; SELECT 2", false}, {"SELECT '; SELECT 2", true}, {"SELECT 'a''; '; DELETE FROM pages", false},
+		{"DELETE FROM pages", false}, {"PRAGMA query_only", false}, {"ATTACH 'x' AS x", false}, {"SELECTED", false},
+		{"/* SELECT */ DROP TABLE pages", false}, {"'SELECT'", false}, {"SELECT 1\x00; DROP TABLE pages", false}, {"--\nDROP TABLE pages", false},
+	}
+	for _, tt := range tests {
+		if err := readsOnly(tt.sql); (err == nil) != tt.ok {
+			t.Errorf("readsOnly(%q): %v", tt.sql, err)
+		}
+	}
+}
+
+// FuzzSplitSQL states that cutting keeps every byte but comments and separators:
+// a text without them is one statement.
+func FuzzSplitSQL(f *testing.F) {
+	for _, s := range []string{"SELECT 1", "a;b", "'a;b';c", "/*;*/x", "--;\nx", "[;]", "\"", "'"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		all := splitSQL(s)
+		if len(all) > strings.Count(s, ";")+1 {
+			t.Errorf("%q is %d statements", s, len(all))
+		}
+		if !strings.ContainsAny(s, ";") && !strings.Contains(s, "--") && !strings.Contains(s, "/*") && all[0] != s {
+			t.Errorf("%q became %q", s, all)
+		}
+	})
+}
+
+// TestQuestions asks every question of the help text, of the demonstration's web.
+func TestQuestions(t *testing.T) {
+	dir := t.TempDir()
+	web, err := webtest.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer web.Close()
+	webtest.Demo(web)
+	config, err := writeDemoConfig(web, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, told strings.Builder
+	run := func(args ...string) {
+		t.Helper()
+		out.Reset()
+		if err := newApp(&out, &told).execute(t.Context(), args); err != nil {
+			t.Fatalf("ripple %s: %v\n%s", strings.Join(args, " "), err, told.String())
+		}
+	}
+	run("crawl", config)
+	run("query", "--help")
+	help := out.String()
+	for _, q := range questions() {
+		if !strings.Contains(help, q.asks) || !strings.Contains(help, q.sql) || strings.ContainsAny(q.sql, "\"$`\\") {
+			t.Errorf("%s: not in the help text, or not to be pasted", q.asks)
+		}
+		run("query", "--config", config, q.sql)
+		if rows := strings.Count(out.String(), "\n"); rows < 2 {
+			t.Errorf("%s: no answer\n%s", q.asks, out.String())
+		}
+	}
+}

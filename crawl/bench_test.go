@@ -116,12 +116,12 @@ func BenchmarkCrawl(b *testing.B) {
 			var crawlCPU, fetchCPU time.Duration
 			pages := 0
 			for b.Loop() {
-				before := cpuTime()
+				before := crawl.CPUTime()
 				urls, took := web.crawl(b, http2)
-				between := cpuTime()
+				between := crawl.CPUTime()
 				fetching += web.fetch(b, urls, http2)
 				crawling, pages = crawling+took, pages+len(urls)
-				crawlCPU, fetchCPU = crawlCPU+between-before, fetchCPU+cpuTime()-between
+				crawlCPU, fetchCPU = crawlCPU+between-before, fetchCPU+crawl.CPUTime()-between
 			}
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(float64(pages)/crawling.Seconds(), "pages/s")

@@ -24,6 +24,7 @@ type byKey struct {
 	last  uint64 // id
 	wrote int64
 	took  time.Duration
+	cpu   time.Duration
 }
 
 var byKeyBuckets = [...]string{"ids", "pages", "links", "depths", "waiting"}
@@ -52,7 +53,7 @@ func openByKey(b *testing.B, path string, hash func(schema.URLKind, string) uint
 func (k *byKey) close() { k.db.Close() }
 
 func (k *byKey) commit(batch *batch) {
-	wrote, begun := writtenBytes(), time.Now()
+	wrote, cpu, begun := writtenBytes(), CPUTime(), time.Now()
 	err := k.db.Update(func(tx *bbolt.Tx) error {
 		t := byKeyTx{byKey: k}
 		for i, name := range byKeyBuckets {
@@ -71,6 +72,7 @@ func (k *byKey) commit(batch *batch) {
 		k.b.Fatal(err)
 	}
 	k.took += time.Since(begun)
+	k.cpu += CPUTime() - cpu
 	k.wrote += writtenBytes() - wrote
 }
 

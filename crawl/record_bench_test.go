@@ -134,6 +134,7 @@ type handCrawl struct {
 	wakes  []Wake
 	visits int
 	took   time.Duration // by commits
+	cpu    time.Duration
 	wrote  int64
 	worst  time.Duration
 }
@@ -197,12 +198,13 @@ func (c *handCrawl) next() *batch {
 
 func (c *handCrawl) commit(batch *batch) {
 	effects := make(chan Effects, 1)
-	wrote, begun := writtenBytes(), time.Now()
+	wrote, cpu, begun := writtenBytes(), CPUTime(), time.Now()
 	if err := c.rec.commit(c.b.Context(), batch, effects); err != nil {
 		c.b.Fatal(err)
 	}
 	took := time.Since(begun)
 	c.took, c.worst = c.took+took, max(c.worst, took)
+	c.cpu += CPUTime() - cpu
 	c.wrote += writtenBytes() - wrote
 	c.visits += pagesOf(batch)
 	c.publish((<-effects).List)
@@ -290,7 +292,9 @@ func BenchmarkRecord(b *testing.B) {
 		b.ReportMetric(float64(c.wrote)/1024/visits, "KB-written/visit")
 		b.ReportMetric(float64(size)/urls, "B-disk/URL")
 		b.ReportMetric((float64(size)-110*urls)/visits, "B-disk/visit")
+		b.ReportMetric(float64(c.cpu.Microseconds())/visits, "cpu-us/visit")
 		b.ReportMetric(k.took.Seconds()/c.took.Seconds(), "of-by-key")
+		b.ReportMetric(k.cpu.Seconds()/c.cpu.Seconds(), "of-by-key-cpu")
 		b.ReportMetric(float64(k.wrote)/1024/visits, "by-key-KB-written/visit")
 		k.close()
 		b.ReportMetric(float64(c.heldBy())/urls, "B-memory/URL")

@@ -165,6 +165,7 @@ func (w *walk) run(ctx context.Context) error {
 	if err := w.tellBegun(begun); err != nil {
 		return err
 	}
+	w.writing.Store(begun.Run.Walked) // nothing is walked, and nobody answers
 	var g errgroup.Group
 	beside, cancel := context.WithCancel(context.Background())
 	if server, err := control.Listen(w.store.Path(), w.handler()); err != nil {

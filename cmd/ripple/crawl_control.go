@@ -34,6 +34,9 @@ func (w *walk) answer(_ context.Context, do string) (any, error) {
 		w.crawl.Stop("ripple stop")
 		return w.status(), nil
 	}
+	if cursor, ok := strings.CutPrefix(do, askFeed); ok {
+		return w.feed(cursor)
+	}
 	return nil, fmt.Errorf("this crawl does not know %q; it may be another version of ripple", clean(do, 40))
 }
 

@@ -1,0 +1,218 @@
+// Package feed tells the visits of a state file one after the other, as lines of
+// JSON, for programs that work on pages as they come.
+//
+// A line is a visit of a page, in the order of commits. Its cursor says where to
+// go on: a reader that gives back the cursor of the last line that it has taken
+// sees every line exactly once, over any number of stops and runs. Sitemap files
+// have no lines, but their visits count, so cursors have gaps.
+//
+// Lines are read in batches, each bounded in bytes and in time, because a crawl
+// answers them between two commits.
+package feed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+)
+
+// ErrCursor reports a cursor that the state file has not come to: it is that of
+// another file, or the crawl began anew.
+var ErrCursor = errors.New("the cursor is beyond the last visit; the state was begun anew")
+
+// MetaBase is the name under which a state file keeps by how much its cursors are
+// ahead of its visits, once visits were dropped.
+const MetaBase = "feed base"
+
+const (
+	batchBytes = 2 << 20
+	batchTime  = 50 * time.Millisecond
+	maxLinks   = 4 << 20 // bytes of the links of one line
+)
+
+// A Batch is some lines, and the cursor after them.
+type Batch struct {
+	Lines []json.RawMessage `json:"lines"`
+	Next  uint64            `json:"next"`
+	More  bool              `json:"more"` // there are further visits
+}
+
+// A line is one visit: the fields of a discovery record, and what Ripple adds.
+type line struct {
+	Cursor   uint64   `json:"cursor"`
+	Run      int      `json:"run"`
+	URL      string   `json:"url"`
+	PageType *string  `json:"page_type"` // null: none
+	Depth    *int     `json:"depth"`     // the smallest known now; null: none in the newest run
+	Referrer *string  `json:"referrer"`  // null: a seed
+	State    string   `json:"state"`
+	Kept     bool     `json:"kept,omitempty"` // not asked: the visit before stands
+	Visited  string   `json:"visited_at"`
+	Error    string   `json:"error_message,omitempty"`
+	Redirect *string  `json:"redirect_to,omitempty"`
+	Metadata metadata `json:"metadata"`
+	Links    []link   `json:"links"`
+	Omitted  int      `json:"links_omitted,omitempty"` // more than a line can hold
+}
+
+type metadata struct {
+	StatusCode    int    `json:"status_code"`
+	ContentLength int64  `json:"content_length"` // -1: no body was read
+	LatencyMS     int64  `json:"latency_ms"`
+	Title         string `json:"title,omitempty"`
+	ContentType   string `json:"content_type,omitempty"`
+}
+
+type link struct {
+	URL    string `json:"url"`
+	Kind   string `json:"kind"`
+	Rel    string `json:"rel,omitempty"`
+	Place  string `json:"place"`
+	Anchor string `json:"anchor,omitempty"`
+}
+
+// Read returns the lines of some visits after a cursor; 0 is before the first.
+func Read(store *kv.Store, t *terrain.Terrain, cursor uint64) (*Batch, error) {
+	r := &reader{store: store, terrain: t, batch: &Batch{Lines: []json.RawMessage{}, Next: cursor}}
+	err := store.View(func(tx *kv.Tx) error {
+		base, err := Base(tx)
+		if err != nil {
+			return err
+		}
+		r.tx, r.base = tx, base
+		last := uint64(store.LastSeq())
+		if cursor > base+last {
+			return fmt.Errorf("%w (%d of %d)", ErrCursor, cursor, base+last)
+		}
+		from := uint64(0)
+		if cursor > base {
+			from = cursor - base
+		}
+		return r.read(schema.Seq(from)+1, schema.Seq(last))
+	})
+	return r.batch, err
+}
+
+// Base returns by how much the cursors of a state file are ahead of its visits.
+func Base(tx *kv.Tx) (base uint64, err error) {
+	text, err := tx.Meta(MetaBase)
+	if err != nil || text == nil {
+		return 0, err
+	}
+	return base, json.Unmarshal(text, &base)
+}
+
+type reader struct {
+	store   *kv.Store
+	terrain *terrain.Terrain
+	tx      *kv.Tx
+	base    uint64
+	batch   *Batch
+	size    int
+}
+
+// read adds the lines of visits until the batch is full.
+func (r *reader) read(from, last schema.Seq) error {
+	begun := time.Now()
+	for seq := from; seq <= last; seq++ {
+		if r.size >= batchBytes || seq > from && time.Since(begun) > batchTime {
+			r.batch.More = true
+			return nil
+		}
+		v, err := r.tx.Visit(seq)
+		if err != nil {
+			return err
+		}
+		if r.store.Kind(v.URL) == schema.KindPage {
+			if err := r.add(v); err != nil {
+				return err
+			}
+		}
+		r.batch.Next = r.base + uint64(seq)
+	}
+	return nil
+}
+
+func (r *reader) add(v *schema.Visit) error {
+	l, err := r.line(v)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	r.batch.Lines = append(r.batch.Lines, text)
+	r.size += len(text)
+	return nil
+}
+
+func (r *reader) line(v *schema.Visit) (*line, error) {
+	u, err := r.tx.URL(v.URL)
+	if err != nil {
+		return nil, err
+	}
+	host, err := r.tx.HostName(u.Host)
+	if err != nil {
+		return nil, err
+	}
+	l := &line{
+		Cursor: r.base + uint64(v.Seq), Run: int(v.Run), URL: "https://" + host + u.PathQuery, State: v.State.String(), Kept: v.Kept,
+		Visited: v.At.UTC().Format(time.RFC3339), Error: v.Error,
+		Metadata: metadata{v.Status, v.Length, v.ResponseTime.Milliseconds(), v.Title, v.ContentType},
+	}
+	if name, _, _, ok := r.terrain.PageType(host, u.PathQuery); ok {
+		l.PageType = &name
+	}
+	if depth, _ := r.store.Depth(v.URL); depth != kv.NoDepth {
+		d := int(depth)
+		l.Depth = &d
+	}
+	if l.Referrer, err = r.norm(u.Referrer); err != nil {
+		return nil, err
+	}
+	if l.Redirect, err = r.norm(v.RedirectTo); err != nil {
+		return nil, err
+	}
+	return l, r.links(l, v)
+}
+
+func (r *reader) norm(id schema.ID) (*string, error) {
+	if id == 0 || r.store.Kind(id) != schema.KindPage {
+		return nil, nil
+	}
+	norm, err := r.tx.Norm(id)
+	return &norm, err
+}
+
+// links adds the links that stand, as many as a line can hold.
+func (r *reader) links(l *line, v *schema.Visit) error {
+	l.Links = []link{}
+	if v.Stand != 0 {
+		var err error
+		if v, err = r.tx.Visit(v.Stand); err != nil {
+			return err
+		}
+	}
+	if err := r.tx.Anchors(v); err != nil {
+		return err
+	}
+	size := 0
+	for i, from := range v.Links {
+		norm, err := r.tx.Norm(from.To)
+		if err != nil {
+			return err
+		}
+		if size += len(norm) + len(from.Anchor) + 80; size > maxLinks {
+			l.Omitted = len(v.Links) - i
+			return nil
+		}
+		l.Links = append(l.Links, link{norm, from.Kinds.First().String(), from.Rel.String(), from.Place.String(), from.Anchor})
+	}
+	return nil
+}

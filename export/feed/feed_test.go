@@ -1,0 +1,115 @@
+package feed_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/export/feed"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+func read(t *testing.T, w *surveytest.World, cursor uint64) *feed.Batch {
+	t.Helper()
+	b, err := feed.Read(w.Store, w.Config.Terrain(), cursor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestLine(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal+"[[page-type]]\nname = \"odd\"\npath = '/odd'\n")
+	w.Visit("a.test/", w.Links("a.test/odd", "b.test/"))
+	w.Visit("a.test/odd", w.Redirect("a.test/"))
+	b := read(t, w, 0)
+	if len(b.Lines) != 2 || b.Next != 2 || b.More {
+		t.Fatalf("%d lines, next %d", len(b.Lines), b.Next)
+	}
+	want := []string{
+		`{"cursor":1,"run":1,"url":"https://a.test/","page_type":null,"depth":0,"referrer":null,"state":"processed","visited_at":"2026-01-15T10:30:01Z",` +
+			`"metadata":{"status_code":200,"content_length":10,"latency_ms":30,"content_type":"text/html"},` +
+			`"links":[{"url":"https://a.test/odd","kind":"anchor","place":"main","anchor":"to a.test/odd"},` +
+			`{"url":"https://b.test/","kind":"anchor","place":"main","anchor":"to b.test/"}]}`,
+		`{"cursor":2,"run":1,"url":"https://a.test/odd","page_type":"odd","depth":0,"referrer":"https://a.test/","state":"processed","visited_at":"2026-01-15T10:30:02Z",` +
+			`"redirect_to":"https://a.test/","metadata":{"status_code":301,"content_length":10,"latency_ms":30,"content_type":"text/html"},` +
+			`"links":[{"url":"https://a.test/","kind":"redirect","place":"body"}]}`,
+	}
+	for i, line := range b.Lines {
+		if string(line) != want[i] {
+			t.Errorf("line %d is\n%s\nwant\n%s", i, line, want[i])
+		}
+	}
+}
+
+// TestEveryLineOnce reads with stops anywhere, while visits are added.
+func TestEveryLineOnce(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	seen, cursor := map[string]int{}, uint64(0)
+	long := func(v *schema.Visit) { // fills a batch with few lines
+		for i := range 60 {
+			to := w.Page(fmt.Sprintf("b.test/%d/%s", i, strings.Repeat("x", 1800)))
+			v.Links = append(v.Links, schema.Link{To: to, Kinds: surveytest.Kinds(schema.LinkAnchor), Anchor: strings.Repeat("y", 100)})
+		}
+	}
+	const pages = 90
+	batches := 0
+	for i := range pages {
+		w.Visit(fmt.Sprintf("a.test/%d", i), long)
+		if i%30 != 29 {
+			continue
+		}
+		for more := true; more; batches++ {
+			b := read(t, w, cursor)
+			size := 0
+			for j, line := range b.Lines {
+				var l struct {
+					Cursor uint64 `json:"cursor"`
+					URL    string `json:"url"`
+				}
+				if err := json.Unmarshal(line, &l); err != nil {
+					t.Fatal(err)
+				}
+				seen[l.URL]++
+				size += len(line)
+				if cursor = l.Cursor; j == 2 {
+					break // killed: the next read goes on behind this line
+				}
+			}
+			if more = b.More || len(b.Lines) > 3; size > 4<<20 {
+				t.Errorf("a batch of %d bytes", size)
+			}
+			if len(b.Lines) == 0 {
+				cursor = b.Next
+			}
+		}
+	}
+	if len(seen) != pages {
+		t.Errorf("%d pages seen of %d", len(seen), pages)
+	}
+	for url, n := range seen {
+		if n != 1 {
+			t.Errorf("%s was seen %d times", url, n)
+		}
+	}
+	if batches < pages/3 {
+		t.Errorf("%d batches", batches)
+	}
+}
+
+func TestCursorOfAnotherState(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", nil)
+	if _, err := feed.Read(w.Store, w.Config.Terrain(), 2); !errors.Is(err, feed.ErrCursor) {
+		t.Errorf("Read = %v, want %v", err, feed.ErrCursor)
+	}
+	w.Update(func(tx *kv.Tx) error { return tx.PutMeta(feed.MetaBase, []byte("10")) })
+	w.Visit("a.test/x", nil)
+	if b := read(t, w, 11); len(b.Lines) != 1 || b.Next != 12 {
+		t.Errorf("after dropped visits: %d lines, next %d", len(b.Lines), b.Next)
+	}
+}

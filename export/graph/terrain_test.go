@@ -79,9 +79,10 @@ func wide(t testing.TB, n, d int) *surveytest.World {
 	w := surveytest.New(t, surveytest.Minimal)
 	name := func(i int) string { return fmt.Sprintf("h%d.test/", i%n) }
 	batch(w, n, name)
-	for i := 0; i < n; i += 200 {
+	const visits = 2000 // of a commit
+	for first := 0; first < n; first += visits {
 		w.Update(func(tx *kv.Tx) error {
-			for i := i; i < min(n, i+200); i++ {
+			for i := first; i < min(n, first+visits); i++ {
 				v := &schema.Visit{URL: schema.ID(i + 1), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1, Form: "https://" + name(i), Title: "A title", ContentType: "text/html"}
 				for _, to := range ring(i, n, d) {
 					v.Links = append(v.Links, schema.Link{To: schema.ID(to + 1), Kinds: surveytest.Kinds(schema.LinkAnchor), Anchor: "to " + name(to)})

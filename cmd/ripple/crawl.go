@@ -165,6 +165,12 @@ func (w *walk) run(ctx context.Context) error {
 	if err := w.tellBegun(begun); err != nil {
 		return err
 	}
+	var metrics *metricsFile
+	if path := w.cfg.Load().Monitor.MetricsCSV; path != "" {
+		if metrics, err = openMetrics(path); err != nil {
+			return err
+		}
+	}
 	w.writing.Store(begun.Run.Walked) // nothing is walked, and nobody answers
 	var g errgroup.Group
 	beside, cancel := context.WithCancel(context.Background())
@@ -174,6 +180,10 @@ func (w *walk) run(ctx context.Context) error {
 		g.Go(func() error { return server.Serve(beside) })
 	}
 	g.Go(func() error { return w.obey(beside) })
+	if metrics != nil {
+		warn := func(err error) { w.log.Warn("metrics cannot be written", "error", err) }
+		g.Go(func() error { return metrics.follow(beside, w.status, warn) })
+	}
 	err = w.walk(ctx, begun)
 	cancel()
 	return errors.Join(err, g.Wait())

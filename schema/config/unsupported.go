@@ -8,7 +8,6 @@ func unbuilt() []string {
 	return []string{
 		"monitor.listen",
 		"monitor.webhook",
-		"monitor.metrics-csv",
 	}
 }
 

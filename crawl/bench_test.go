@@ -30,7 +30,7 @@ const benchConfig = `
 [crawler]
 max-depth = 0
 max-concurrent-pages-open = %d
-minimum-time-on-page = 100
+minimum-time-on-page = %d
 max-domain-requests = 1000000
 max-pages = %d
 head-check = "never"
@@ -143,7 +143,7 @@ func (w *benchWeb) crawl(b *testing.B, http2 bool) ([]string, time.Duration) {
 	}
 	pages := benchPages()
 	store := openStore(b, filepath.Join(dir, "state.bolt"))
-	cfg := parse(b, fmt.Sprintf(benchConfig, benchOpen, pages, http2, ca, w.server.Addr())+w.origins.String())
+	cfg := parse(b, fmt.Sprintf(benchConfig, benchOpen, 100, pages, http2, ca, w.server.Addr())+w.origins.String())
 	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
 	if err != nil {
 		b.Fatal(err)

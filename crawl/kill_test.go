@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(envChild); path != "" {
 		os.Exit(crawlAsChild(path))
 	}
+	if os.Getenv(envServer) != "" {
+		os.Exit(serveAsChild())
+	}
 	goleak.VerifyTestMain(m)
 }
 

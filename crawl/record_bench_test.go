@@ -49,11 +49,11 @@ const (
 type outcomeWeb struct {
 	r     *rand.Rand
 	words []string
-	known [recordHosts]int
+	known []int // URLs by host
 }
 
-func newOutcomeWeb() *outcomeWeb {
-	w := &outcomeWeb{r: rand.New(rand.NewPCG(1, 2))}
+func newOutcomeWeb(hosts int) *outcomeWeb {
+	w := &outcomeWeb{r: rand.New(rand.NewPCG(1, 2)), known: make([]int, hosts)}
 	for range 3000 {
 		word := make([]byte, 3+w.r.IntN(8))
 		for i := range word {
@@ -81,7 +81,7 @@ func (w *outcomeWeb) url(host, n int) string {
 // link draws the target of a link of a page of a host.
 func (w *outcomeWeb) link(host int) string {
 	if w.r.IntN(100) < recordLeave {
-		host = w.r.IntN(recordHosts)
+		host = w.r.IntN(len(w.known))
 	}
 	if w.r.IntN(100) < recordNew {
 		w.known[host]++
@@ -141,22 +141,27 @@ type handCrawl struct {
 
 func startHandCrawl(b *testing.B, path string) *handCrawl {
 	b.Helper()
+	c := &handCrawl{b: b, web: newOutcomeWeb(recordHosts), path: path}
+	c.open(c.web.settings(b, recordConfig))
+	return c
+}
+
+// settings are those of a configuration that lacks its seeds.
+func (w *outcomeWeb) settings(t testing.TB, text string) *settings {
+	t.Helper()
 	var seeds []string
-	web := newOutcomeWeb()
-	for i := range recordHosts {
-		seeds = append(seeds, strconv.Quote(web.url(i, 0)))
+	for i := range w.known {
+		seeds = append(seeds, strconv.Quote(w.url(i, 0)))
 	}
-	cfg, _, err := config.Parse(fmt.Appendf(nil, recordConfig, strings.Join(seeds, ",")), b.TempDir(), os.ReadFile)
+	cfg, _, err := config.Parse(fmt.Appendf(nil, text, strings.Join(seeds, ",")), t.TempDir(), os.ReadFile)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	set, err := newSettings(cfg)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	c := &handCrawl{b: b, web: web, path: path}
-	c.open(set)
-	return c
+	return set
 }
 
 func (c *handCrawl) open(set *settings) {
@@ -165,7 +170,7 @@ func (c *handCrawl) open(set *settings) {
 	if err != nil {
 		c.b.Fatal(err)
 	}
-	c.store, c.rec = store, newRecorder(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
+	c.store, c.rec = store, newRecorder(store, set, quietLog(), nil)
 	if _, err := c.rec.begin(); err != nil {
 		c.b.Fatal(err)
 	}
@@ -300,3 +305,5 @@ func BenchmarkRecord(b *testing.B) {
 		b.ReportMetric(float64(c.heldBy())/urls, "B-memory/URL")
 	}
 }
+
+func quietLog() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }

@@ -113,7 +113,7 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 		return err
 	}
 	path := filepath.Join(dir, "terrain.db")
-	if err := sqlite.Write(ctx, path, r.Survey, sqlite.Options{}); err != nil {
+	if err := sqlite.Write(ctx, path, r.Survey, sqlite.Options{NoMetrics: !strings.Contains(strings.ToLower(text), "_metrics")}); err != nil {
 		return err
 	}
 	return ask(ctx, a, opts, path, text)

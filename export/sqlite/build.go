@@ -15,7 +15,7 @@ import (
 )
 
 // build fills an empty database file.
-func build(ctx context.Context, path string, s *survey.Survey, check bool) (err error) {
+func build(ctx context.Context, path string, s *survey.Survey, opts Options) (err error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -29,10 +29,10 @@ func build(ctx context.Context, path string, s *survey.Survey, check bool) (err 
 	if err := prepare(db); err != nil {
 		return err
 	}
-	if err := fill(ctx, db, s); err != nil {
+	if err := fill(ctx, db, s, !opts.NoMetrics); err != nil {
 		return err
 	}
-	if check {
+	if opts.Check {
 		return Check(ctx, db)
 	}
 	return nil
@@ -52,7 +52,7 @@ func prepare(db *sql.DB) error {
 	return nil
 }
 
-func fill(ctx context.Context, db *sql.DB, s *survey.Survey) error {
+func fill(ctx context.Context, db *sql.DB, s *survey.Survey, measure bool) error {
 	tx, err := db.Begin()
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func fill(ctx context.Context, db *sql.DB, s *survey.Survey) error {
 	if err := execAll(ctx, tx, tables); err != nil {
 		return err
 	}
-	e := newExporter(ctx, tx, s)
+	e := newExporter(ctx, tx, s, measure)
 	if err := e.run(); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ type exporter struct {
 	graph  *pageGraph
 }
 
-func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey) *exporter {
+func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, measure bool) *exporter {
 	table := func(name string, columns int) *table { return newTable(ctx, tx, name, columns) }
 	n := s.URLs() + 1
 	e := &exporter{
@@ -50,6 +50,10 @@ func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey) *exporter {
 		{fold: export.NewFold(s, export.LevelHost), links: table("host_links", 7), metrics: table("host_metrics", 7)},
 		{fold: e.sites, nodes: table("sites", 4), links: table("site_links", 7), metrics: table("site_metrics", 7)},
 		{fold: export.NewFold(s, export.LevelEntity), nodes: table("entities", 4), links: table("entity_links", 7)},
+	}
+	if !measure {
+		e.graph = nil
+		e.levels[0].metrics, e.levels[1].metrics = nil, nil
 	}
 	for _, origin := range s.Terrain().Origins() {
 		e.names = append(e.names, origin.Name)

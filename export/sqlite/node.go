@@ -59,7 +59,7 @@ func addMetrics(t *table, m *export.Metrics, id func(int) int64) error {
 	return t.end()
 }
 
-// A pageGraph is the links between pages as they are measured.
+// A pageGraph is the links between pages as they are measured; nil, they are not.
 type pageGraph struct {
 	table    *table
 	rank     []uint32 // by page: its place among the pages
@@ -70,14 +70,23 @@ type pageGraph struct {
 func newPageGraph(t *table, n int) *pageGraph { return &pageGraph{table: t, rank: make([]uint32, n)} }
 
 func (g *pageGraph) addPage(id schema.ID) {
+	if g == nil {
+		return
+	}
 	g.rank[id] = uint32(len(g.ids))
 	g.ids = append(g.ids, id)
 }
 
 func (g *pageGraph) addLink(from, to schema.ID) {
+	if g == nil {
+		return
+	}
 	g.from, g.to = append(g.from, g.rank[from]), append(g.to, g.rank[to])
 }
 
 func (g *pageGraph) end() error {
+	if g == nil {
+		return nil
+	}
 	return addMetrics(g.table, export.MetricsOf(len(g.ids), g.from, g.to, nil), func(i int) int64 { return int64(g.ids[i]) })
 }

@@ -19,6 +19,8 @@ var ErrForeign = whole.ErrForeign
 type Options struct {
 	Check bool // have SQLite check the database before it takes its name
 	Force bool // replace a file that Ripple did not write
+
+	NoMetrics bool // leave the tables of metrics empty, which take time
 }
 
 // Write writes a survey to a database file. The file that has the name is
@@ -28,7 +30,7 @@ func Write(ctx context.Context, path string, s *survey.Survey, opts Options) err
 	if err := whole.CheckFile(path, opts.Force, IsOurs); err != nil {
 		return err
 	}
-	return whole.File(path, func(temporary string) error { return build(ctx, temporary, s, opts.Check) })
+	return whole.File(path, func(temporary string) error { return build(ctx, temporary, s, opts) })
 }
 
 // IsOurs reports whether the beginning of a file is that of a database that

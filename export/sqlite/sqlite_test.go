@@ -258,6 +258,18 @@ func TestSchema(t *testing.T) {
 	}
 }
 
+// TestNoMetrics leaves out what takes time, and nothing else.
+func TestNoMetrics(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	if err := sqlite.Write(t.Context(), path, terrain(t).Survey(), sqlite.Options{NoMetrics: true, Check: true}); err != nil {
+		t.Fatal(err)
+	}
+	query := "SELECT (SELECT count(*) FROM page_metrics), (SELECT count(*) FROM host_metrics), (SELECT count(*) FROM site_metrics), (SELECT count(*) FROM pages), (SELECT count(*) FROM host_links)"
+	if got := rows(t, open(t, path), query); got != "0|0|0|10|6\n" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestForeign(t *testing.T) {
 	s := terrain(t).Survey()
 	dir := t.TempDir()

@@ -19,7 +19,8 @@ type Options struct {
 
 	// All takes everything that stands, whichever run recorded it; else Run is the
 	// run whose links are taken, 0 for the newest. A run that is not completed has
-	// what earlier ones left since the last that is.
+	// what earlier ones left since the last that is. What nodes tell, their state as
+	// well, is always what is known now.
 	All bool
 	Run schema.RunID
 

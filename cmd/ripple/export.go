@@ -41,7 +41,8 @@ are replaced whole or not at all; one that Ripple did not write is left alone.
 Formats can be combined. Graphs have a node for each host, or for what --level
 says, with class, depth, degree, PageRank, harmonic centrality, component,
 community and a place in the picture; a link weighs as many as it stands for
-between pages. GEXF and the map show at most 100,000 links, and say so.
+between pages. GEXF and the map show at most 100,000 links, and say so. --run N
+shows the links that run N left; what is told of their ends is what is known now.
 
 A folder of CSV opens in Gephi as it is. For Neo4j, write it with --csv-header
 neo4j, then: neo4j-admin database import full --nodes=FOLDER/nodes.csv

@@ -2,11 +2,13 @@ package kv_test
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -200,6 +202,21 @@ func BenchmarkRecordStore(b *testing.B) {
 	b.ReportMetric((float64(s.Size()-size)-110*newURLs)/n, "B-disk/visit")
 }
 
+// reading returns the time it takes to read a file.
+func reading(b *testing.B, path string) time.Duration {
+	b.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	begun := time.Now()
+	if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f}, make([]byte, 1<<20)); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(begun)
+}
+
 // written returns the bytes that this process has written to files; 0 where
 // that cannot be known.
 func written() int64 {
@@ -221,11 +238,12 @@ func indexOf(text []byte, word string) int {
 	return 0
 }
 
-// BenchmarkOpen opens a store of 200,000 URLs, with RIPPLE_PROOF=full of a million.
+// BenchmarkOpen opens a store of 200,000 URLs, or of as many as RIPPLE_BENCH_URLS
+// says. "of-read" is the time that takes, as a multiple of reading the file once.
 func BenchmarkOpen(b *testing.B) {
 	urls := 200_000
-	if os.Getenv("RIPPLE_PROOF") == "full" {
-		urls = 1_000_000
+	if n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_URLS")); err == nil {
+		urls = n
 	}
 	path := filepath.Join(b.TempDir(), "state.db")
 	s, _ := grow(b, path, urls)
@@ -249,4 +267,6 @@ func BenchmarkOpen(b *testing.B) {
 		s.Close()
 	}
 	b.ReportMetric(perURL, "B-memory/URL")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(urls), "ns/URL")
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(reading(b, path)), "of-read")
 }

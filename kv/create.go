@@ -64,13 +64,17 @@ func publish(temporary, path string) error {
 }
 
 func initialise(path string) error {
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	return initialiseSeeded(path, binary.LittleEndian.Uint64(seed[:]))
+}
+
+func initialiseSeeded(path string, seed uint64) error {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType})
 	if err != nil {
 		return err
 	}
-	var seed [8]byte
-	_, _ = rand.Read(seed[:]) // never fails
-	s := &Store{seal: newSealer(), seed: binary.LittleEndian.Uint64(seed[:])}
+	s := &Store{seal: newSealer(), seed: seed}
 	s.state.generation = 1
 	err = db.Update(func(b *bbolt.Tx) error {
 		for name := range bucketCount {

@@ -80,7 +80,7 @@ leave alone. The state is one file; SQLite and Markdown are made from it.`,
 	})
 	cmd.AddCommand(
 		newInitCommand(a), newCrawlCommand(a), newExportCommand(a), newSummaryCommand(a),
-		newInspectCommand(a), newPathCommand(a), newStatsCommand(a), newSuggestCommand(a), newQueryCommand(a), newDiffCommand(a), newFeedCommand(a), newReclassifyCommand(a), newReplayCommand(a), newRobotsCommand(a), newVerifyCommand(a), newCheckFileCommand(a),
+		newInspectCommand(a), newPathCommand(a), newStatsCommand(a), newSuggestCommand(a), newQueryCommand(a), newDiffCommand(a), newFeedCommand(a), newReclassifyCommand(a), newReplayCommand(a), newPruneCommand(a), newRobotsCommand(a), newVerifyCommand(a), newCheckFileCommand(a),
 		newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a), newDemoCommand(a), newVersionCommand(a),
 	)
 	wrongUse(cmd)

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/export/feed"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+type pruneOptions struct {
+	keep int
+	json bool
+}
+
+func (o *pruneOptions) addFlags(f *pflag.FlagSet) {
+	f.IntVar(&o.keep, "keep-runs", 2, "keep what the newest `N` completed runs, and one that is not over, recorded")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+func newPruneCommand(a *app) *cobra.Command {
+	var opts pruneOptions
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Drop old runs into a compacted file",
+		Long: `Write what the newest runs recorded into a new file, which then takes the place
+of the old one, whole or not at all. Pages that only older runs knew are
+forgotten, and those runs can no longer be compared. What hosts have asked for is
+kept.`,
+		Example: "  ripple prune --keep-runs 2\n  ripple prune --state valley.bolt --keep-runs 1 --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runPrune(cmd.Context(), a, opts) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+// A pruned is what pruning comes to.
+type pruned struct {
+	FirstRun int   `json:"first_run_kept"`
+	URLs     int   `json:"urls"`
+	Visits   int   `json:"visits"`
+	Dropped  int   `json:"urls_dropped"`
+	Visited  int   `json:"visits_dropped"`
+	Before   int64 `json:"bytes_before"`
+	After    int64 `json:"bytes_after"`
+}
+
+func runPrune(_ context.Context, a *app, opts pruneOptions) error {
+	if opts.keep < 1 {
+		return usage("--keep-runs is %d; at least 1 is kept", opts.keep)
+	}
+	path, err := a.statePath()
+	if err != nil {
+		return err
+	}
+	if err := mustExist(path); err != nil {
+		return err
+	}
+	done, err := prune(path, opts.keep)
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return printJSON(a.stdout, done)
+	}
+	fmt.Fprintf(a.stdout, "%s: kept from run #%d on; dropped %s and %s; %s, was %s\n", shown(path), done.FirstRun,
+		count(done.Dropped, "URL", "URLs"), count(done.Visited, "visit", "visits"),
+		humanize.Bytes(uint64(done.After)), humanize.Bytes(uint64(done.Before)))
+	return nil
+}
+
+// prune gives a file without old runs the name of the state file, which stays
+// locked until then.
+func prune(path string, keep int) (*pruned, error) {
+	store, err := openLocked(path)
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	from, err := firstKept(store, keep)
+	if err != nil {
+		return nil, err
+	}
+	if err := fits(filepath.Dir(path), store.Size()); err != nil {
+		return nil, err
+	}
+	next := path + ".prune"
+	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	p, err := store.Prune(next, from)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(next)
+	if err := keepCursors(store, next, p.DroppedVisits); err != nil {
+		return nil, err
+	}
+	was, err1 := os.Stat(path)
+	compacted := path + ".compact" // the new file was written in many commits
+	_ = os.Remove(compacted)
+	defer os.Remove(compacted)
+	if err := errors.Join(err1, kv.Compact(next, compacted)); err != nil {
+		return nil, err
+	}
+	is, err := os.Stat(compacted)
+	if err == nil {
+		err = os.Rename(compacted, path)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &pruned{
+		FirstRun: int(from), URLs: p.URLs, Visits: p.Visits, Dropped: p.DroppedURLs, Visited: p.DroppedVisits,
+		Before: was.Size(), After: is.Size(),
+	}, nil
+}
+
+// firstKept is the first run that is kept.
+func firstKept(store *kv.Store, keep int) (from schema.RunID, err error) {
+	err = store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs()
+		if err == nil && len(runs) == 0 {
+			err = survey.ErrNoRun
+		}
+		if err != nil {
+			return err
+		}
+		n := len(runs)
+		if runs[n-1].Status != schema.RunCompleted {
+			keep++ // the one that is not over stands on the one before
+		}
+		from = runs[max(0, n-keep)].ID
+		return nil
+	})
+	return from, err
+}
+
+// keepCursors lets readers of the feed that have seen all go on where they were.
+func keepCursors(old *kv.Store, path string, dropped int) error {
+	var base uint64
+	err := old.View(func(tx *kv.Tx) (err error) {
+		base, err = feed.Base(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	next, err := kv.Open(path, kv.Options{})
+	if err != nil {
+		return err
+	}
+	err = next.Update(func(tx *kv.Tx) error {
+		return tx.PutMeta(feed.MetaBase, strconv.AppendUint(nil, base+uint64(dropped), 10))
+	})
+	return errors.Join(err, next.Close())
+}

@@ -1,0 +1,377 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// MetaPruned is the name under which a pruned file keeps the first run whose visits
+// it has all.
+const MetaPruned = "pruned before run"
+
+// pruneCommit is the number of records that a commit of a pruned file holds.
+const pruneCommit = 4096
+
+// A Pruned says what a pruned file holds, and what it left behind.
+type Pruned struct {
+	URLs, Visits, Hosts                      int
+	DroppedURLs, DroppedVisits, DroppedHosts int
+}
+
+// Prune writes what the runs from one on recorded into a new file, numbered anew:
+// their visits, those whose links stand in them, the last visits of pages that the
+// newest run has reached, the URLs that any of these names, and every host that
+// was ever asked. The records of all runs stay, so that their numbers do. The new
+// file is whole and synced when Prune returns, and removed when it fails; giving
+// it the place of the old one is left to the caller.
+func (s *Store) Prune(dst string, from schema.RunID) (Pruned, error) {
+	f, err := os.OpenFile(dst, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return Pruned{}, fmt.Errorf("prune: %w", err)
+	}
+	p := &pruning{old: s, from: from}
+	err = f.Close()
+	if err == nil {
+		err = os.Remove(dst) // made anew by one who knows its seed
+	}
+	if err == nil {
+		err = guard(func() error { return initialiseSeeded(dst, s.seed) })
+	}
+	if err == nil {
+		err = p.run(dst)
+	}
+	if err != nil {
+		return Pruned{}, fmt.Errorf("prune %s: %w", s.path, errors.Join(err, os.Remove(dst)))
+	}
+	return p.result, nil
+}
+
+// A pruning copies one file into another.
+type pruning struct {
+	old, next *Store
+	from      schema.RunID
+
+	visits []uint32 // by old number: 1 if it is kept, then its new one
+	urls   []uint32 // by old id likewise
+	hosts  []uint32
+	result Pruned
+}
+
+func (p *pruning) run(dst string) (err error) {
+	p.visits = make([]uint32, p.old.state.visits+1)
+	p.urls = make([]uint32, p.old.state.urls+1)
+	p.hosts = make([]uint32, p.old.state.hosts+1)
+	if err := p.old.View(p.mark); err != nil {
+		return err
+	}
+	if p.next, err = Open(dst, Options{}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.next.Close()) }()
+	for _, step := range []func() error{p.copyHosts, p.copyURLs, p.copyRuns, p.copyVisits, p.copyDepths, p.copyQueues, p.copyRest} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	n, o := p.next.state, p.old.state
+	p.result = Pruned{
+		URLs: int(n.urls), Visits: int(n.visits), Hosts: int(n.hosts),
+		DroppedURLs: int(o.urls - n.urls), DroppedVisits: int(o.visits - n.visits), DroppedHosts: int(o.hosts - n.hosts),
+	}
+	return nil
+}
+
+// mark chooses what is kept.
+func (p *pruning) mark(tx *Tx) error {
+	err := tx.EachVisit(1, func(v *schema.Visit) (bool, error) {
+		depth, _ := p.old.Depth(v.URL)
+		if v.Run >= p.from || depth != NoDepth && p.old.Latest(v.URL) == v.Seq {
+			p.visits[v.Seq] = 1
+			p.visits[v.Stand] = 1
+		}
+		return true, nil
+	})
+	if err == nil {
+		p.visits[0] = 0
+		err = tx.EachVisit(1, func(v *schema.Visit) (bool, error) {
+			if p.visits[v.Seq] != 0 {
+				p.markNamed(v)
+			}
+			return true, nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for id := schema.ID(1); uint32(id) <= p.old.state.urls; id++ {
+		if depth, _ := p.old.Depth(id); depth != NoDepth {
+			p.urls[id] = 1
+		}
+	}
+	return p.markHosts(tx)
+}
+
+// markNamed keeps the URLs that a visit names.
+func (p *pruning) markNamed(v *schema.Visit) {
+	p.urls[v.URL] = 1
+	for i := range v.Links {
+		p.urls[v.Links[i].To] = 1
+	}
+	for i := range v.Sitemap {
+		p.urls[v.Sitemap[i].To] = 1
+	}
+	if v.RedirectTo != 0 {
+		p.urls[v.RedirectTo] = 1
+	}
+}
+
+// markHosts keeps the hosts of URLs that are kept, those that were asked, and
+// what waits.
+func (p *pruning) markHosts(tx *Tx) error {
+	err := tx.EachHost(1, func(h *schema.Host) (bool, error) {
+		if h.Requests > 0 || !h.RobotsAt.IsZero() || !h.SuspendedTo.IsZero() {
+			p.hosts[h.ID] = 1
+		}
+		for _, r := range h.Retries {
+			p.urls[r.URL] = 1
+		}
+		return true, tx.Walk(h, func(_ uint8, id schema.ID) bool {
+			p.urls[id] = 1
+			return true
+		})
+	})
+	for id, kept := range p.urls {
+		if kept != 0 {
+			p.hosts[p.old.HostOf(schema.ID(id))] = 1
+		}
+	}
+	p.hosts[0] = 0
+	return err
+}
+
+// batches calls f for the numbers from 1 to last that are kept, in transactions of
+// a limited size.
+func (p *pruning) batches(kept []uint32, f func(old, next *Tx, n int) error) error {
+	for n := 1; n < len(kept); {
+		err := p.both(func(old, next *Tx) error {
+			for done := 0; n < len(kept) && done < pruneCommit; n++ {
+				if kept[n] == 0 {
+					continue
+				}
+				done++
+				if err := f(old, next, n); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pruning) both(f func(old, next *Tx) error) error {
+	return p.old.View(func(old *Tx) error {
+		return p.next.Update(func(next *Tx) error { return f(old, next) })
+	})
+}
+
+func (p *pruning) copyHosts() error {
+	return p.batches(p.hosts, func(old, next *Tx, n int) error {
+		from, err := old.Host(schema.HostID(n))
+		if err != nil {
+			return err
+		}
+		h, err := next.AddHost(from.Name)
+		if err != nil {
+			return err
+		}
+		p.hosts[n] = uint32(h.ID)
+		id, generation := h.ID, h.Generation
+		*h = *from
+		h.ID, h.Generation, h.Queues, h.Waiting, h.Retries, h.Known = id, generation, nil, 0, nil, 0
+		next.PutHost(h)
+		robots, ok, err := old.Robots(from.ID)
+		if err == nil && ok {
+			err = next.PutRobots(h.ID, robots)
+		}
+		return err
+	})
+}
+
+func (p *pruning) copyURLs() error {
+	return p.batches(p.urls, func(old, next *Tx, n int) error {
+		u, err := old.URL(schema.ID(n))
+		if err != nil {
+			return err
+		}
+		norm, err := old.Norm(u.ID)
+		if err != nil {
+			return err
+		}
+		forms, err := old.Forms(u.ID)
+		if err != nil {
+			return err
+		}
+		u.Host = schema.HostID(p.hosts[u.Host])
+		if int(u.Referrer) < n {
+			u.Referrer = p.url(u.Referrer)
+		} else {
+			u.Referrer = 0 // not yet there
+		}
+		id, err := next.AddURL(u, p.next.Hash(u.Kind, norm))
+		if err != nil {
+			return err
+		}
+		p.urls[n] = uint32(id)
+		for _, form := range forms {
+			if _, err := next.AddForm(id, norm, form); err != nil {
+				return err
+			}
+		}
+		h, err := next.Host(u.Host)
+		if err == nil {
+			h.Known++
+			next.PutHost(h)
+		}
+		return err
+	})
+}
+
+// url returns the new id of a URL that was copied; 0: it is dropped.
+func (p *pruning) url(id schema.ID) schema.ID { return schema.ID(p.urls[id]) }
+
+// copyRuns copies the records of all runs, and the configurations of those kept.
+func (p *pruning) copyRuns() error {
+	return p.both(func(old, next *Tx) error {
+		runs, err := old.Runs()
+		if err != nil {
+			return err
+		}
+		for _, run := range runs {
+			run.FirstVisit = p.firstVisit(run.FirstVisit)
+			if run.ID == runs[len(runs)-1].ID {
+				run.Generation = p.next.state.generation
+			}
+			if err := next.PutRun(run); err != nil {
+				return err
+			}
+			if run.ID < p.from {
+				continue
+			}
+			text, err := old.Config(run.Config)
+			if err == nil {
+				err = next.PutConfig(run.Config, text)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// firstVisit returns the number that a visit, or the next one kept, will have.
+func (p *pruning) firstVisit(seq schema.Seq) schema.Seq {
+	n := schema.Seq(1)
+	for old := schema.Seq(1); old < seq && int(old) < len(p.visits); old++ {
+		if p.visits[old] != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *pruning) copyVisits() error {
+	return p.batches(p.visits, func(old, next *Tx, n int) error {
+		v, err := old.Visit(schema.Seq(n))
+		if err == nil {
+			err = old.Anchors(v)
+		}
+		if err != nil {
+			return err
+		}
+		v.URL, v.RedirectTo, v.Stand = p.url(v.URL), p.url(v.RedirectTo), schema.Seq(p.visits[v.Stand])
+		for i := range v.Links {
+			v.Links[i].To = p.url(v.Links[i].To)
+		}
+		for i := range v.Sitemap {
+			v.Sitemap[i].To = p.url(v.Sitemap[i].To)
+		}
+		seq, err := next.AddVisit(v)
+		p.visits[n] = uint32(seq)
+		return err
+	})
+}
+
+func (p *pruning) copyDepths() error {
+	return p.batches(p.urls, func(_, next *Tx, n int) error {
+		if depth, hops := p.old.Depth(schema.ID(n)); depth != NoDepth {
+			next.SetDepth(p.url(schema.ID(n)), depth, hops)
+		}
+		return nil
+	})
+}
+
+// copyQueues copies what waits, and the tries that are due.
+func (p *pruning) copyQueues() error {
+	return p.batches(p.hosts, func(old, next *Tx, n int) error {
+		from, err := old.Host(schema.HostID(n))
+		if err != nil {
+			return err
+		}
+		h, err := next.Host(schema.HostID(p.hosts[n]))
+		if err != nil {
+			return err
+		}
+		for _, r := range from.Retries {
+			r.URL = p.url(r.URL)
+			h.Retries = append(h.Retries, r)
+		}
+		next.PutHost(h)
+		var failed error
+		err = old.Walk(from, func(priority uint8, id schema.ID) bool {
+			failed = next.Push(h, priority, p.url(id))
+			return failed == nil
+		})
+		return errors.Join(err, failed)
+	})
+}
+
+// copyRest copies counters, named values and what is left undone.
+func (p *pruning) copyRest() error {
+	return p.both(func(old, next *Tx) error {
+		ids, err := old.Pending()
+		if err != nil {
+			return err
+		}
+		for i := range ids {
+			ids[i] = p.url(ids[i])
+		}
+		ids = slices.DeleteFunc(ids, func(id schema.ID) bool { return id == 0 })
+		if err := errors.Join(next.SetPending(ids), next.SetReapply(p.old.state.reapply)); err != nil {
+			return err
+		}
+		for _, b := range []bucket{bCaps, bMeta} {
+			err := old.each(b, nil, func(key []byte, r *reader) (bool, error) {
+				if b == bMeta && string(key[:min(len(key), 6)]) != "value/" {
+					return true, nil
+				}
+				w := next.fields()
+				w.raw(r.b)
+				return true, next.put(b, slices.Clone(key), w)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return next.PutMeta(MetaPruned, strconv.AppendUint(nil, uint64(p.from), 10))
+	})
+}

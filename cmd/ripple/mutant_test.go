@@ -168,7 +168,7 @@ func crawlMutant(path string, cfg *config.Config, limit time.Duration) error {
 }
 
 func exportMutant(path, to string) error {
-	defer os.Remove(to)
+	defer os.RemoveAll(to)
 	store, err := kv.Open(path, kv.Options{ReadOnly: true})
 	if err != nil {
 		return err
@@ -178,9 +178,10 @@ func exportMutant(path, to string) error {
 	if err != nil {
 		return err
 	}
+	opts := exportOptions{force: true, graph: newGraphOptions()}
 	for _, f := range formats() {
-		err = errors.Join(err, f.write(context.Background(), to, s, exportOptions{force: true}))
-		os.Remove(to)
+		err = errors.Join(err, f.write(context.Background(), to, s, opts))
+		os.RemoveAll(to)
 	}
 	return err
 }

@@ -125,14 +125,16 @@ func sortedNames(h http.Header) []string {
 	return names
 }
 
-// oneLine keeps a text from ending its line.
+// oneLine keeps a text from ending its line, and from holding what no field may.
 func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\r' || r == '\n' || r == 0 {
-			return ' '
+	control := func(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f }
+	b := []byte(s)
+	for i, c := range b {
+		if control(c) {
+			b[i] = ' '
 		}
-		return r
-	}, s)
+	}
+	return string(b)
 }
 
 func mime(contentType string) string {

@@ -110,6 +110,9 @@ func benchPages() int {
 // machine has other work. The server runs in this process in both halves.
 func BenchmarkCrawl(b *testing.B) {
 	web := newBenchWeb(b)
+	if os.Getenv("RIPPLE_DOCS") != "" {
+		web.crawl(b, true) // the server compresses a file when it is asked for it first
+	}
 	for _, http2 := range []bool{true, false} {
 		b.Run(fmt.Sprintf("http2=%t", http2), func(b *testing.B) {
 			var crawling, fetching time.Duration

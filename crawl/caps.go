@@ -1,6 +1,9 @@
 package crawl
 
 import (
+	"slices"
+	"time"
+
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
@@ -11,12 +14,17 @@ const (
 	capSiteOverflow = "hosts of a site not recorded"
 )
 
-// refused reports whether a full cap, or a Crawl-delay that only seeds are worth,
-// keeps a page from being visited.
+// seedsOnly reports whether a host asks for so long a delay that only seeds are
+// worth it. Its other pages keep their places, should it ask for less one day.
+func (r *recorder) seedsOnly(h *schema.Host) bool {
+	return h.CrawlDelay > r.set.cfg.Politeness.MaxCrawlDelay
+}
+
+// tooSlow reports whether no page of a host is worth its delay.
+func (r *recorder) tooSlow(h *schema.Host) bool { return r.seedsOnly(h) && !r.seedHosts[h.ID] }
+
+// refused reports whether a full cap keeps a page from being visited.
 func (t *turn) refused(id schema.ID, h *schema.Host) (bool, error) {
-	if h.CrawlDelay > t.set.cfg.Politeness.MaxCrawlDelay && !t.seeds[id] {
-		return true, nil
-	}
 	caps, err := t.caps(id, h)
 	if err != nil {
 		return false, err
@@ -137,6 +145,46 @@ func (t *turn) keep(id schema.ID, h *schema.Host) (bool, error) {
 		kept.Stand = seq
 	}
 	return true, t.add(h, &kept)
+}
+
+// sitemapWaits reports whether the first waiting URL of a host is a sitemap, which
+// counts for no budget.
+func (t *turn) sitemapWaits(h *schema.Host) bool {
+	return len(h.Queues) > 0 && h.Queues[0].Priority == prioritySitemap
+}
+
+// keepWaiting settles what stands as it is and waits at a host that is not asked
+// any more. It returns when to go on, zero if all is done.
+func (t *turn) keepWaiting(h *schema.Host, live *liveHost) (time.Time, error) {
+	if n := len(h.Queues); n == 0 || h.Queues[n-1].Priority < priorityRevisit {
+		return time.Time{}, nil
+	}
+	var ids []schema.ID
+	err := t.tx.Walk(h, func(_ uint8, id schema.ID) bool {
+		if seq := t.store.Latest(id); seq != 0 && seq < t.run.FirstVisit && !slices.Contains(live.open, id) {
+			ids = append(ids, id)
+		}
+		return len(ids) < maxVerdicts
+	})
+	if err != nil {
+		return time.Time{}, err
+	}
+	kept := map[schema.ID]bool{}
+	for _, id := range ids {
+		depth, hops := t.store.Depth(id)
+		if !t.within(depth, hops) {
+			continue
+		}
+		if ok, err := t.keep(id, h); err != nil {
+			return time.Time{}, err
+		} else if ok {
+			kept[id] = true
+		}
+	}
+	if err := t.trim(h, live, kept, nil); err != nil || len(kept) == 0 {
+		return time.Time{}, err
+	}
+	return t.now, nil
 }
 
 // conditional makes a step ask only for what has changed since the page was last

@@ -44,9 +44,25 @@ func readyAfter(cfg *config.Config, h *schema.Host, first, end time.Time) time.T
 	return ready
 }
 
+// rest keeps a host from being asked before its delay has passed since a request,
+// which may have been sent before others that are answered already.
+func (l *liveHost) rest(cfg *config.Config, h *schema.Host, o *Outcome) {
+	l.ready = later(l.ready, readyAfter(cfg, h, o.FirstByte, o.Done))
+	if cfg.Politeness.MaxParallelPerDomain > 1 { // from admission to admission
+		l.ready = later(l.ready, o.Step.Sent.Add(fullDelay(cfg, h)))
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // observe brings a host's clocks and counters up to date with a request.
 func observe(h *schema.Host, o *Outcome) {
-	h.LastByte, h.LastEnd = o.FirstByte, o.Done
+	h.LastByte, h.LastEnd = later(h.LastByte, o.FirstByte), later(h.LastEnd, o.Done)
 	h.Requests++
 	if o.Address != "" {
 		h.Address = o.Address

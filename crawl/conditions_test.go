@@ -115,6 +115,7 @@ func conditionsWeb(s *webtest.Server) {
 	s.Host("tired.test").Page("/", "").Status(429).Header("Retry-After", "1")
 	s.Host("silent.test").Page("/", "").Fault(webtest.Silence)
 	s.Host("wrongname.test").Down(webtest.DownWrongName)
+	s.Host("www.wrongname.test").Down(webtest.DownWrongName)
 	s.Host("types.test").Page("/pdf.html", "%PDF-1.7").Type("application/pdf")
 	s.Host("types.test").Page("/html.pdf", "<title>HTML</title>").Type("text/html")
 	s.Host("types.test").Page("/big", strings.Repeat("x", 200_000))

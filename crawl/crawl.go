@@ -156,7 +156,8 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (string, er
 		reason = c.watch(ctx, deadline, over, cancel)
 		return nil
 	})
-	return reason, g.Wait()
+	err = g.Wait()
+	return reason, err
 }
 
 func (c *Crawl) visitors(ring, asking context.Context, steps <-chan Step, outcomes chan<- Outcome) error {

@@ -115,10 +115,11 @@ func (t *turn) enqueue(id schema.ID, oldDepth, oldHops uint8, bySitemap bool) er
 		return nil
 	}
 	priority := t.priority(id, depth, bySitemap)
-	if t.within(oldDepth, oldHops) && t.priority(id, oldDepth, false) <= priority {
-		return nil
+	queued := t.within(oldDepth, oldHops) && t.priority(id, oldDepth, false) <= priority
+	if t.set.sitemapsOnly() {
+		queued = !bySitemap && !t.seeds[id] // however it was reached before
 	}
-	if t.set.sitemapsOnly() && !bySitemap && !t.seeds[id] {
+	if queued {
 		return nil
 	}
 	norm, err := t.tx.Norm(id)
@@ -150,15 +151,25 @@ func (t *turn) within(depth, hops uint8) bool {
 	return depth != kv.NoDepth && int(depth) <= t.set.cfg.Crawler.MaxDepth && hops <= maxHops
 }
 
+// The priorities of waiting URLs: sitemaps, then pages by depth, then pages that
+// an earlier run has visited.
+const (
+	prioritySitemap = 0
+	priorityPage    = 2
+	priorityRevisit = 64
+)
+
+func pagePriority(depth uint8) uint8 { return priorityPage + 2*min(depth, 30) }
+
 // priority orders the waiting pages of a host: never visited before known, then
 // by depth, pages that only a sitemap names after linked ones.
 func (t *turn) priority(id schema.ID, depth uint8, bySitemap bool) uint8 {
-	p := min(depth, 30) * 2
+	p := pagePriority(depth)
 	if bySitemap {
 		p++
 	}
 	if t.store.Latest(id) != 0 {
-		p += 64
+		p += priorityRevisit
 	}
 	return p
 }

@@ -134,6 +134,9 @@ func judgeFailure(o *Outcome) verdict {
 func otherForm(o *Outcome, last verdict) verdict {
 	next := o.follow()
 	next.Visit.Unreached = next.Visit.Unreached || o.Cause.Connection()
+	if o.answered() {
+		next.Visit.Gone = o.Status
+	}
 	for len(next.Visit.Forms) > 0 {
 		form := next.Visit.Forms[0]
 		next.Visit.Forms = next.Visit.Forms[1:]
@@ -141,6 +144,9 @@ func otherForm(o *Outcome, last verdict) verdict {
 			next.ask(form)
 			return verdict{next: next}
 		}
+	}
+	if gone := next.Visit.Gone; gone != 0 { // a server has said so; that others can not be reached says nothing
+		return settled(schema.DeadLink, statusText(gone))
 	}
 	return last
 }

@@ -15,6 +15,7 @@ const (
 	maxVerdicts     = 256    // taken without a request, for one host and commit
 	maxPlanned      = 20_000 // hosts whose next step is in memory; the others are woken
 	maxParsedRobots = 4096
+	minSweep        = 1024 // hosts in memory before the first sweep
 )
 
 // A liveHost is what the recorder keeps in memory of a host that is being
@@ -28,11 +29,25 @@ type liveHost struct {
 	failing  bool        // its last request had no answer
 }
 
-// close takes a step back.
-func (l *liveHost) close(id schema.ID) {
+// close takes a step back that was planned.
+func (r *recorder) close(l *liveHost, id schema.ID) {
 	if i := slices.Index(l.open, id); i >= 0 {
 		l.open = slices.Delete(l.open, i, i+1)
+		r.out--
 	}
+}
+
+// sweep forgets the hosts that nothing is known of but a clock that has passed.
+func (r *recorder) sweep(now time.Time) {
+	if len(r.live) < r.sweepAt {
+		return
+	}
+	for id, l := range r.live {
+		if l.idle(now) {
+			delete(r.live, id)
+		}
+	}
+	r.sweepAt = max(minSweep, 2*len(r.live))
 }
 
 func (l *liveHost) idle(now time.Time) bool {
@@ -87,7 +102,7 @@ func (t *turn) plan(id schema.HostID) (Effect, bool, error) {
 	m.closed, m.revoke = 0, false
 	var wake time.Time
 	for len(live.open) < limit {
-		if len(t.live) > maxPlanned && !m.woken && len(live.next) == 0 && t.hasWork(h) && h.RunGivenUp == schema.NotGivenUp {
+		if t.out > maxPlanned && !m.woken && len(live.next) == 0 && t.hasWork(h) && h.RunGivenUp == schema.NotGivenUp {
 			wake = t.now
 			break
 		}
@@ -100,6 +115,7 @@ func (t *turn) plan(id schema.HostID) (Effect, bool, error) {
 			break
 		}
 		live.open = append(live.open, step.ID)
+		t.out++
 		e.Steps = append(e.Steps, *step)
 	}
 	t.readiness(&e, h, live, wake)
@@ -129,8 +145,8 @@ func (t *turn) readiness(e *Effect, h *schema.Host, live *liveHost, wake time.Ti
 		e.Priority = h.Queues[0].Priority
 	}
 	if len(e.Steps) > 0 && e.Steps[0].ID != 0 {
-		if depth, _ := t.store.Depth(e.Steps[0].ID); depth*2 < e.Priority {
-			e.Priority = depth * 2
+		if depth, _ := t.store.Depth(e.Steps[0].ID); pagePriority(depth) < e.Priority {
+			e.Priority = pagePriority(depth)
 		}
 	}
 }
@@ -169,8 +185,12 @@ func (t *turn) next(h *schema.Host, live *liveHost) (*Step, time.Time, error) {
 		}
 	}
 	t.restsTooLong(h)
-	if h.RunGivenUp != schema.NotGivenUp || !t.hasWork(h) || t.exhausted(h, live) {
+	if !t.hasWork(h) {
 		return nil, time.Time{}, nil
+	}
+	if h.RunGivenUp != schema.NotGivenUp || t.tooSlow(h) || t.enough(h) || t.exhausted(h, live) && !t.sitemapWaits(h) {
+		wake, err := t.keepWaiting(h, live)
+		return nil, wake, err
 	}
 	if shut, err := t.shutOut(h); err != nil || shut {
 		return nil, time.Time{}, err
@@ -196,7 +216,8 @@ func (t *turn) mayContinue(h *schema.Host, live *liveHost, step Step) bool {
 	if step.Kind == StepRobots {
 		return h.RunGivenUp == schema.NotGivenUp
 	}
-	return h.RunGivenUp == schema.NotGivenUp && h.Throttles == 0 &&
+	probing := step.Suspension == h.Suspension
+	return h.RunGivenUp == schema.NotGivenUp && (h.Throttles == 0 || probing) &&
 		(step.URLKind != schema.KindPage || h.RunRequests+t.pagesOut(live) < t.budget(h))
 }
 
@@ -215,12 +236,14 @@ func (t *turn) budget(h *schema.Host) int {
 	return t.set.terrain.Budget(h.Name, t.set.cfg.Crawler.MaxDomainRequests)
 }
 
-// exhausted reports whether the host's budget, or that of the run, is used up,
-// what is open included.
+// exhausted reports whether the host's budget is used up, what is open included.
 func (t *turn) exhausted(h *schema.Host, live *liveHost) bool {
-	if h.RunRequests+t.pagesOut(live) >= t.budget(h) {
-		return true
-	}
+	return h.RunRequests+t.pagesOut(live) >= t.budget(h)
+}
+
+// enough reports whether the run visits no further page (max-pages), what is
+// open included.
+func (t *turn) enough(h *schema.Host) bool {
 	limit := t.set.cfg.Crawler.MaxPages
 	if limit <= 0 || t.run.Pages+t.reservedPages < limit {
 		return false
@@ -258,7 +281,7 @@ func (t *turn) mustResolve(h *schema.Host, live *liveHost) bool {
 // needs no request is settled on the way.
 func (t *turn) nextVisit(h *schema.Host, live *liveHost, rules *robots.Rules) (*Step, time.Time, error) {
 	for i, r := range h.Retries {
-		if !r.Due.After(t.now) && !slices.Contains(live.open, r.URL) {
+		if !r.Due.After(t.now) && !slices.Contains(live.open, r.URL) && (!t.exhausted(h, live) || t.store.Kind(r.URL) == schema.KindSitemap) {
 			step, err := t.visitStep(h, r.URL, rules, r.Attempts)
 			if err != nil || step != nil {
 				return step, time.Time{}, err
@@ -290,7 +313,14 @@ func (t *turn) nextVisit(h *schema.Host, live *liveHost, rules *robots.Rules) (*
 // reports whether there are more.
 func (t *turn) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, skipped map[schema.ID]bool, n int) (*Step, bool, error) {
 	var ids []schema.ID
+	seedsOnly, sitemapsOnly, seen := t.seedsOnly(h), t.exhausted(h, live), 0
 	err := t.tx.Walk(h, func(_ uint8, id schema.ID) bool {
+		if sitemapsOnly && t.store.Kind(id) != schema.KindSitemap {
+			return false // they stand first
+		}
+		if seen++; seedsOnly && t.store.Kind(id) == schema.KindPage && !t.seeds[id] {
+			return seen < maxVerdicts // seeds are queued first
+		}
 		if !skipped[id] && !slices.Contains(live.open, id) && !inRetry(h, id) {
 			ids = append(ids, id)
 		}

@@ -20,7 +20,7 @@ func (t *turn) apply(o *Outcome) error {
 	}
 	t.tx.PutHost(h)
 	live := t.liveOf(h.ID)
-	live.close(o.Step.ID)
+	t.close(live, o.Step.ID)
 	t.touch(h.ID).closed++
 	if o.Step.Kind == StepResolve {
 		h.Address, live.resolved = o.Address, true
@@ -28,7 +28,7 @@ func (t *turn) apply(o *Outcome) error {
 	}
 	observe(h, o)
 	live.failing = o.Cause != fetch.None && o.Cause != fetch.Cancelled
-	live.ready = readyAfter(t.set.cfg, h, o.FirstByte, o.Done)
+	live.rest(t.set.cfg, h, o)
 	t.run.Requests++
 	if o.Step.Kind == StepRobots {
 		return t.applyRobots(h, o)
@@ -197,6 +197,9 @@ func (t *turn) visitOf(o *Outcome, v verdict) *schema.Visit {
 		ContentType: o.ContentType, LastModified: o.LastModified, ETag: o.ETag, ServerDate: o.Date,
 		Length: o.Length, SHA256: o.SHA256, ResponseTime: max(0, o.FirstByte.Sub(step.Sent)),
 		Error: schema.Clean(v.err, 256), Rule: v.rule,
+	}
+	if v.state == schema.DeadLink && o.Status == 0 {
+		visit.Status = step.Visit.Gone
 	}
 	if o.answered() && o.Status == 304 {
 		visit.Stand = step.Visit.Revisit

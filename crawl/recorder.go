@@ -41,9 +41,12 @@ type recorder struct {
 	classes       []hostFacts // by host id
 	parsed        map[schema.HostID]*robots.Rules
 	seeds         map[schema.ID]bool
+	seedHosts     map[schema.HostID]bool
 	listed        map[schema.ID]listing // what sitemaps say of pages that an earlier run has visited
 	reserved      map[terrain.Cap]int
 	reservedPages int
+	out           int // steps planned and not yet taken back
+	sweepAt       int
 	starved       map[schema.HostID]bool // kept waiting by max-pages, as far as it is reserved
 	pages         pageStore
 	reclassify    bool // the last run is worked on though it is completed
@@ -54,7 +57,7 @@ func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(
 	return &recorder{
 		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now, most: maxBatch, relaxed: maxRelaxed, free: freeSpace, known: schema.HostID(store.Hosts()),
 		live: map[schema.HostID]*liveHost{}, parsed: map[schema.HostID]*robots.Rules{},
-		seeds: map[schema.ID]bool{}, listed: map[schema.ID]listing{}, reserved: map[terrain.Cap]int{}, starved: map[schema.HostID]bool{},
+		seeds: map[schema.ID]bool{}, seedHosts: map[schema.HostID]bool{}, listed: map[schema.ID]listing{}, reserved: map[terrain.Cap]int{}, sweepAt: minSweep, starved: map[schema.HostID]bool{},
 	}
 }
 
@@ -128,7 +131,7 @@ type query struct {
 	done chan<- error
 }
 
-// run takes outcomes until the last visitor has closed them, and wakes until
+// loop takes outcomes until the last visitor has closed them, and wakes until
 // the scheduler has. It is the only writer of the store.
 func (r *recorder) loop(ring context.Context, outcomes <-chan Outcome, wakes <-chan Wake, queries <-chan query, effects chan<- Effects) error {
 	defer close(effects)
@@ -208,9 +211,9 @@ func (r *recorder) commit(ring context.Context, b *batch, effects chan<- Effects
 			return err
 		}
 	}
+	b.releaseSealed()
 	select {
 	case effects <- published:
-	b.releaseSealed()
 		return nil
 	case <-ring.Done():
 		return ring.Err()
@@ -250,7 +253,7 @@ func (t *turn) take(b *batch) error {
 	for _, w := range b.wakes {
 		live := t.liveOf(w.Host)
 		for _, step := range w.Unsent {
-			live.close(step.ID)
+			t.close(live, step.ID)
 			if err := t.drop(step); err != nil {
 				return err
 			}

@@ -46,6 +46,8 @@ type Progress struct {
 	Forms     []string      // forms still to be asked, if this one is not found
 	Known     int           // forms known when the visit began
 	Reserved  []terrain.Cap // caps that the visit counts for
+	Gone      int           // status of a form that was not found; 0: none
+	Cause     string        // why the first form of a robots.txt could not be reached
 	Unreached bool          // a form could not be reached
 	Repeated  bool          // a request that had met a dead connection
 	Hops      int           // alias hops, or robots redirects

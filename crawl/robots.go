@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -135,7 +136,7 @@ func (t *turn) applyRobots(asked *schema.Host, o *Outcome) error {
 		t.robotsUnreachable(h, statusText(o.Status))
 		return nil
 	case !o.answered():
-		return t.robotsUnanswered(h, o)
+		return t.robotsUnanswered(asked, h, o)
 	case o.Status >= 200 && o.Status <= 299:
 		return t.keepRobots(h, o.Status, o.Robots, o)
 	case o.Status >= 300 && o.Status <= 399:
@@ -165,7 +166,7 @@ func (t *turn) keepRobots(h *schema.Host, status int, text []byte, o *Outcome) e
 	h.CrawlDelay, _ = rules.CrawlDelay()
 	live := t.liveOf(h.ID)
 	if o.Step.For == o.Step.Host {
-		live.ready = readyAfter(t.set.cfg, h, o.FirstByte, o.Done)
+		live.rest(t.set.cfg, h, o)
 	} else if at := h.LastByte.Add(time.Millisecond + fullDelay(t.set.cfg, h)); at.After(live.ready) {
 		live.ready = at // another host's answer has brought a Crawl-delay
 	}
@@ -175,7 +176,7 @@ func (t *turn) keepRobots(h *schema.Host, status int, text []byte, o *Outcome) e
 
 // robotsUnanswered follows SPEC 7: a host that can not be reached at all is
 // given up at once, silence is tried again.
-func (t *turn) robotsUnanswered(h *schema.Host, o *Outcome) error {
+func (t *turn) robotsUnanswered(asked, h *schema.Host, o *Outcome) error {
 	if next := o.again(); next != nil {
 		t.liveOf(h.ID).robots = true
 		t.liveOf(o.Step.Host).next = append(t.liveOf(o.Step.Host).next, *next)
@@ -184,16 +185,21 @@ func (t *turn) robotsUnanswered(h *schema.Host, o *Outcome) error {
 	if o.Cause.Connection() {
 		if form := otherAuthority(o.Step.URL); o.Step.For == o.Step.Host && !slices.Contains(o.Step.Visit.Asked, form) && !isLiteral(h.Name) {
 			next := o.follow()
-			next.Visit.Unreached = true
+			next.Visit.Unreached, next.Visit.Cause = true, o.Error
 			next.URL = form
 			t.liveOf(h.ID).robots = true
 			t.liveOf(h.ID).next = append(t.liveOf(h.ID).next, *next)
 			return nil
 		}
 	}
+	if o.Step.For != o.Step.Host { // it redirects to a host that can not be reached
+		t.connectionFailures(asked)
+		t.robotsUnreachable(h, o.Error)
+		return nil
+	}
 	switch o.Cause {
 	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.TLSTimeout, fetch.RefusedAddress:
-		t.giveUp(h, schema.GaveUpConnection, o.Error)
+		t.giveUp(h, schema.GaveUpConnection, cmp.Or(o.Step.Visit.Cause, o.Error))
 		return nil
 	}
 	t.connectionFailures(h)

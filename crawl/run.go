@@ -144,6 +144,7 @@ func (t *turn) seedURL(raw string) error {
 		return err
 	}
 	t.seeds[id] = true
+	t.seedHosts[t.store.HostOf(id)] = true
 	return t.relax(id, 0, 0, false)
 }
 
@@ -229,7 +230,7 @@ func (r *recorder) waiting() ([]Effect, error) {
 func (r *recorder) atStart(h *schema.Host) (Effect, bool) {
 	queued := h.Waiting > 0 && h.Generation == r.store.Generation()
 	retries := len(h.Retries) > 0 && h.Run == r.run.ID
-	if !queued && !retries {
+	if !queued && !retries || r.tooSlow(h) {
 		return Effect{}, false
 	}
 	clampClocks(r.set.cfg, h, r.started)

@@ -80,7 +80,7 @@ func (t *turn) queueFile(id schema.ID, depth uint8) error {
 		t.work = append(t.work, id)
 		return nil
 	}
-	return t.push(id, 1)
+	return t.push(id, prioritySitemap)
 }
 
 // sitemapTargets records the pages and files that a sitemap names. Only pages

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"testing"
 
@@ -22,7 +23,7 @@ func benchPages(b *testing.B) int {
 	return n
 }
 
-func benchWorld(b *testing.B) *surveytest.World { return wide(b, benchPages(b), 10) }
+func benchWorld(b *testing.B) *surveytest.World { return wide(b, benchPages(b), 100, 10) }
 
 // BenchmarkGEXF writes the graph of pages, measured beforehand.
 func BenchmarkGEXF(b *testing.B) { benchmark(b, "gexf") }
@@ -93,4 +94,42 @@ func bare(path string, text []byte) error {
 		text = text[n:]
 	}
 	return nil
+}
+
+// BenchmarkHeap reports what is live on the heap at most while a graph of pages
+// streams by, beside what is there when it ends.
+func BenchmarkHeap(b *testing.B) {
+	g := graphAt(b, benchWorld(b), export.Options{})
+	if _, err := g.Measure(); err != nil {
+		b.Fatal(err)
+	}
+	var w heapWriter
+	for b.Loop() {
+		if err := format(b, "jsonl").Stream(&w, g); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(w.most)/1e6, "live-MB")
+	b.ReportMetric(float64(live())/1e6, "after-MB")
+}
+
+// A heapWriter looks at the heap after every 16 MiB.
+type heapWriter struct {
+	written int
+	most    uint64
+}
+
+func (w *heapWriter) Write(p []byte) (int, error) {
+	if w.written += len(p); w.written >= 16<<20 {
+		w.written = 0
+		w.most = max(w.most, live())
+	}
+	return len(p), nil
+}
+
+func live() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

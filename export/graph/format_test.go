@@ -218,7 +218,7 @@ func TestPruned(t *testing.T) {
 	if os.Getenv("RIPPLE_CI") != "1" {
 		t.Skip("takes seconds: with RIPPLE_CI=1 only")
 	}
-	g := graphAt(t, wide(t, 1200, 90), export.Options{Level: export.LevelHost})
+	g := graphAt(t, wide(t, 1200, 1200, 90), export.Options{Level: export.LevelHost})
 	var b bytes.Buffer
 	if err := format(t, "gexf").Stream(&b, g); err != nil {
 		t.Fatal(err)

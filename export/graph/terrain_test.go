@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/export"
@@ -74,27 +73,52 @@ func graphAt(t testing.TB, w *surveytest.World, opts export.Options) *export.Gra
 	return g
 }
 
-// wide is n hosts of one page each, which link to d others.
-func wide(t testing.TB, n, d int) *surveytest.World {
+// wide is n visited pages, which link to d others, on some hosts in turn.
+func wide(t testing.TB, n, hosts, d int) *surveytest.World {
 	w := surveytest.New(t, surveytest.Minimal)
-	name := func(i int) string { return fmt.Sprintf("h%d.test/", i%n) }
-	batch(w, n, name)
-	const visits = 2000 // of a commit
-	for first := 0; first < n; first += visits {
+	host := func(i int) string { return fmt.Sprintf("h%d.test", i%hosts) }
+	path := func(i int) string { return fmt.Sprintf("/p%d", i/hosts) }
+	w.Update(func(tx *kv.Tx) error {
+		for i := range hosts {
+			if _, err := tx.AddHost(host(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	inBatches(w, n, func(tx *kv.Tx, i int) error {
+		u := schema.URL{Host: schema.HostID(i%hosts + 1), PathQuery: path(i), FirstSeen: w.At, FirstRun: 1}
+		id, err := tx.AddURL(u, w.Store.Hash(schema.KindPage, "https://"+host(i)+path(i)))
+		tx.SetDepth(id, 0, 0)
+		return err
+	})
+	inBatches(w, n, func(tx *kv.Tx, i int) error {
+		v := &schema.Visit{
+			URL: schema.ID(i + 1), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1,
+			Form: "https://" + host(i) + path(i), Title: "A title", ContentType: "text/html",
+		}
+		for _, to := range ring(i, n, d) {
+			v.Links = append(v.Links, schema.Link{To: schema.ID(to + 1), Kinds: surveytest.Kinds(schema.LinkAnchor), Anchor: "to " + host(to)})
+		}
+		_, err := tx.AddVisit(v)
+		return err
+	})
+	return w
+}
+
+// inBatches does something n times, in commits of a bearable size.
+func inBatches(w *surveytest.World, n int, do func(tx *kv.Tx, i int) error) {
+	const size = 2000
+	for first := 0; first < n; first += size {
 		w.Update(func(tx *kv.Tx) error {
-			for i := first; i < min(n, first+visits); i++ {
-				v := &schema.Visit{URL: schema.ID(i + 1), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1, Form: "https://" + name(i), Title: "A title", ContentType: "text/html"}
-				for _, to := range ring(i, n, d) {
-					v.Links = append(v.Links, schema.Link{To: schema.ID(to + 1), Kinds: surveytest.Kinds(schema.LinkAnchor), Anchor: "to " + name(to)})
-				}
-				if _, err := tx.AddVisit(v); err != nil {
+			for i := first; i < min(n, first+size); i++ {
+				if err := do(tx, i); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	}
-	return w
 }
 
 // ring are d numbers below n, ascending, other than i.
@@ -106,23 +130,4 @@ func ring(i, n, d int) []int {
 		}
 	}
 	return slices.Sorted(maps.Keys(set))
-}
-
-// batch adds n pages with ids from 1, on hosts of their own.
-func batch(w *surveytest.World, n int, name func(int) string) {
-	w.Update(func(tx *kv.Tx) error {
-		for i := range n {
-			host := strings.TrimSuffix(name(i), "/")
-			h, err := tx.AddHost(host)
-			if err != nil {
-				return err
-			}
-			id, err := tx.AddURL(schema.URL{Host: h.ID, PathQuery: "/", FirstSeen: w.At, FirstRun: 1}, w.Store.Hash(schema.KindPage, "https://"+host+"/"))
-			if err != nil {
-				return err
-			}
-			tx.SetDepth(id, 0, 0)
-		}
-		return nil
-	})
 }

@@ -145,6 +145,14 @@ func (t *turn) commitPages() error {
 	return t.tx.PutMeta(metaPages, []byte(t.pages.name+" "+at.String()))
 }
 
+// LeavePages has the next page that is kept begin a page store of its own. It is
+// for a copy of a state file: the store it was copied with belongs to the
+// original, and only what that one has committed counts there. Pages that are
+// stored can still be read.
+func LeavePages(store *kv.Store) error {
+	return store.Update(func(tx *kv.Tx) error { return tx.PutMeta(metaPages, nil) })
+}
+
 // closePages ends the writing of the page store.
 func (r *recorder) closePages() error {
 	if r.pages.writer == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -22,6 +23,8 @@ type diffOptions struct {
 	limit    int
 	json     bool
 	markdown bool
+	gexf     string
+	force    bool
 }
 
 func (o *diffOptions) addFlags(f *pflag.FlagSet) {
@@ -30,6 +33,8 @@ func (o *diffOptions) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.limit, "limit", 50, "list this many pages, links and hosts; -1: all")
 	f.BoolVar(&o.json, "json", false, "print JSON, which lists all")
 	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
+	f.StringVar(&o.gexf, "gexf", "", "write a graph to `FILE`, coloured by what changed, instead")
+	f.BoolVar(&o.force, "force", false, "replace a file that Ripple did not write")
 }
 
 func newDiffCommand(a *app) *cobra.Command {
@@ -49,8 +54,13 @@ at again stands as the earlier one saw it.`,
 }
 
 func runDiff(ctx context.Context, a *app, opts diffOptions) error {
-	if opts.json && opts.markdown {
-		return usage("--json and --markdown are two forms of one thing; use one of them")
+	if opts.json && opts.markdown || opts.gexf != "" && (opts.json || opts.markdown) {
+		return usage("--json, --markdown and --gexf are forms of one thing; use one of them")
+	}
+	if opts.gexf != "" {
+		if err := (&format{check: replaceable(isOurDiffGexf)}).refuse(opts.gexf, opts.force); err != nil {
+			return usage("--gexf: %v", err)
+		}
 	}
 	r, err := a.read(ctx)
 	if err != nil {
@@ -66,6 +76,13 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 		return usage("%v", err)
 	}
 	if err != nil {
+		return err
+	}
+	if opts.gexf != "" {
+		err := whole.Stream(ctx, opts.gexf, func(w io.Writer) error { return writeDiffGexf(w, r.Survey, d) })
+		if err == nil {
+			fmt.Fprintln(a.stdout, shown(opts.gexf))
+		}
 		return err
 	}
 	out := bufio.NewWriter(a.stdout)

@@ -60,6 +60,11 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 		return err
 	}
 	defer store.Close()
+	if opts.into != "" {
+		if err := crawl.LeavePages(store); err != nil {
+			return err
+		}
+	}
 	if cfg == nil {
 		if cfg, err = lastConfig(store); err != nil {
 			return err

@@ -26,6 +26,20 @@
 // most 10,000 pages pass on in one commit; what is left over is part of the
 // state.
 //
+// # A run over an old terrain
+//
+// The next run walks again from the seeds. A page that an earlier run has visited
+// is asked for what has changed since; one that is younger than min-age, or that
+// its sitemap says to be as it was, is recorded as kept without a request. What
+// was never visited comes first. [Reclassify] derives classes, depths and what
+// waits from the recorded links alone, and [Replay] the links from the page store.
+//
+// # The page store
+//
+// A visitor compresses what is to be kept, and waits while too much of that is
+// not yet written; the recorder appends it before the commit that refers to it,
+// which also says up to where the store counts.
+//
 // # The end
 //
 // A run ends when no host has anything to do, nothing is open and everything is

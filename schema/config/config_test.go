@@ -252,7 +252,7 @@ func TestUnsupported(t *testing.T) {
 		t.Errorf("the minimal configuration asks for %v", got)
 	}
 	c := mustParse(t, "output.map-path = \"m.html\"\nmonitor.webhook = \"https://a.test/\"\nmonitor.report-path = \"r.json\"\npages.keep = true\ncrawler.sitemaps = \"off\"\n"+minimal)
-	if diff := cmp.Diff([]string{"[pages] keep", "[monitor] webhook"}, c.Unsupported()); diff != "" {
+	if diff := cmp.Diff([]string{"[monitor] webhook"}, c.Unsupported()); diff != "" {
 		t.Error(diff)
 	}
 	known := map[string]bool{}

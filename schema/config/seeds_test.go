@@ -1,0 +1,55 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWithSeeds(t *testing.T) {
+	c := mustParse(t, minimal+"[[blacklist]]\ndomain = \"*.bad.test\"\n")
+	own := c.Quality[0]
+	host := own.Pattern.String()
+	before := c.Hash()
+	more, err := c.WithSeeds([]string{"https://" + host + "/x", own.Seeds[0], "https://" + host + "/x"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append(append([]string{}, own.Seeds...), "https://"+host+"/x")
+	if diff := cmp.Diff(want, more.Quality[0].Seeds); diff != "" {
+		t.Errorf("seeds (-want +got):\n%s", diff)
+	}
+	if c.Hash() != before || len(c.Quality[0].Seeds) != len(own.Seeds) {
+		t.Error("the configuration has changed")
+	}
+	if again, err := more.WithSeeds(nil, false); err != nil || again.Hash() != more.Hash() {
+		t.Errorf("no seeds make another configuration (%v)", err)
+	}
+
+	more, err = c.WithSeeds([]string{"https://new.test:8443/a", "https://new.test/b", "https://[2001:4860::1]/"}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(more.Quality); n != len(c.Quality)+2 || more.Quality[n-2].Name != "new.test" || len(more.Quality[n-2].Seeds) != 2 {
+		t.Errorf("origins %+v", more.Quality)
+	}
+	if len(more.Terrain().OriginsOf("new.test")) != 1 {
+		t.Error("the terrain does not know the new origin")
+	}
+
+	_, err = c.WithSeeds([]string{"https://new.test/", "https://x.bad.test/", "http://" + host + "/", "nonsense", "ftp://" + host + "/"}, false)
+	var refused *Errors
+	if !errors.As(err, &refused) || len(refused.List) != 5 {
+		t.Fatalf("refused: %v", err)
+	}
+	for i, want := range []string{"--as-quality", "--as-quality", "must begin with https://", "is no URL", "is no URL that can be crawled"} {
+		if p := refused.List[i]; p.Line != i+1 || !strings.Contains(p.Text, want) {
+			t.Errorf("line %d: %q, want %q", p.Line, p.Text, want)
+		}
+	}
+	if _, err := c.WithSeeds([]string{"https://x.bad.test/"}, true); err == nil || !strings.Contains(err.Error(), "is refused by") {
+		t.Errorf("a blacklisted seed: %v", err)
+	}
+}

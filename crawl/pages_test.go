@@ -95,7 +95,7 @@ func TestPagesAfterKills(t *testing.T) {
 	cfg := parse(t, c.text)
 	state := filepath.Join(t.TempDir(), "killed.bolt")
 	for kills := 0; ; kills++ {
-		if crashed(t, state, dir, cfg, 900*time.Millisecond) {
+		if crashed(t, state, dir, cfg, time.Duration(900+300*kills)*time.Millisecond) {
 			t.Logf("%d kills", kills)
 			break
 		}

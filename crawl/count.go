@@ -1,7 +1,6 @@
 package crawl
 
 import (
-	"errors"
 	"strings"
 	"time"
 
@@ -67,5 +66,3 @@ func (t *turn) report(v *schema.Visit, h *schema.Host) {
 	}
 	t.onVisit(Event{URL: norm, State: v.State, Status: v.Status, Links: len(v.Links), Error: v.Error, Time: v.ResponseTime})
 }
-
-func errJoin(errs ...error) error { return errors.Join(errs...) }

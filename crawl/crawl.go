@@ -105,10 +105,13 @@ func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 // do.
 func (c *Crawl) ended(reason string) (Result, error) {
 	walked := reason == ""
+	var err error
 	if walked {
-		reason = c.rec.completion()
+		err = c.rec.finish()
+		reason = c.rec.run.Reason
+	} else {
+		err = c.rec.end(false, reason)
 	}
-	err := c.rec.end(walked, reason)
 	return Result{Run: c.rec.run, Walked: walked, Reason: reason}, err
 }
 

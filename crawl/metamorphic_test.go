@@ -132,7 +132,7 @@ func (s *paperServers) crawlWith(cfg *config.Config, most int, kill time.Duratio
 		s.t.Fatal(err)
 	}
 	if err = s.ring(rec, kill); err == nil {
-		err = rec.end(true, rec.completion())
+		err = rec.finish()
 	} else if kill > 0 {
 		err = nil
 	}

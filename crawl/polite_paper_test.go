@@ -181,7 +181,7 @@ func (s *paperServers) crawl(text string, kill time.Duration) schema.Run {
 	err = s.ring(rec, kill)
 	switch {
 	case err == nil:
-		err = rec.end(true, rec.completion())
+		err = rec.finish()
 	case kill > 0 && errors.Is(err, context.DeadlineExceeded):
 		err = nil
 	}

@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
@@ -127,7 +128,7 @@ func (t *turn) settle(h *schema.Host, o *Outcome, v verdict) error {
 	if err := t.compare(visit); err != nil {
 		return err
 	}
-	if err := errJoin(t.targets(o, visit), t.storePage(o, visit)); err != nil {
+	if err := errors.Join(t.targets(o, visit), t.storePage(o, visit)); err != nil {
 		return err
 	}
 	h.Retries = slices.DeleteFunc(h.Retries, func(r schema.Retry) bool { return r.URL == o.Step.ID })

@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -228,7 +229,7 @@ func (r *recorder) commitPart(tx *kv.Tx, b *batch, first bool) (list []Effect, m
 		return nil, false, err
 	}
 	if first {
-		err = errJoin(t.take(b), t.commitPages())
+		err = errors.Join(t.take(b), t.commitPages())
 	}
 	if err == nil {
 		err = t.relaxPending()
@@ -240,7 +241,7 @@ func (r *recorder) commitPart(tx *kv.Tx, b *batch, first bool) (list []Effect, m
 		err = t.tx.SetPending(t.work)
 	}
 	r.tick()
-	return list, len(t.work) > 0, errJoin(err, tx.PutRun(r.run))
+	return list, len(t.work) > 0, errors.Join(err, tx.PutRun(r.run))
 }
 
 // take applies outcomes and wakes.

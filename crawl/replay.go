@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"slices"
@@ -119,7 +120,7 @@ func (p *replay) page(t *turn, id schema.ID) (int, error) {
 	}
 	p.done.Changed++
 	_, err = t.tx.AddVisit(after)
-	return len(rec.Body), errJoin(err, t.tx.SetReapply(true)) // its depth travels anew
+	return len(rec.Body), errors.Join(err, t.tx.SetReapply(true)) // its depth travels anew
 }
 
 // outcome is what a visitor would have made of a stored answer.

@@ -37,7 +37,7 @@ func (r *recorder) begin() (Begun, error) {
 		}
 		again, err := tx.Reapply()
 		if reapply = reapply || again; again {
-			err = errJoin(err, tx.SetReapply(false))
+			err = errors.Join(err, tx.SetReapply(false))
 		}
 		if err != nil {
 			return err
@@ -55,7 +55,7 @@ func (r *recorder) begin() (Begun, error) {
 		if err := tx.PutConfig(r.run.Config, r.set.cfg.Effective()); err != nil {
 			return err
 		}
-		return errJoin(r.seed(tx, reapply), r.cutPages(tx))
+		return errors.Join(r.seed(tx, reapply), r.cutPages(tx))
 	})
 	if err != nil {
 		return b, err
@@ -261,12 +261,48 @@ func (r *recorder) end(walked bool, reason string) error {
 	return r.store.Update(func(tx *kv.Tx) error { return tx.PutRun(r.run) })
 }
 
+// finish writes down that nothing is left to do, and why.
+func (r *recorder) finish() error {
+	reason, err := r.completion()
+	return errors.Join(err, r.end(true, reason))
+}
+
 // completion says why nothing is left to do.
-func (r *recorder) completion() string {
+func (r *recorder) completion() (string, error) {
 	if limit := r.set.cfg.Crawler.MaxPages; limit > 0 && r.run.Pages >= limit {
-		return fmt.Sprintf("max-pages = %d", limit)
+		return fmt.Sprintf("max-pages = %d", limit), nil
 	}
-	return "the frontier is empty"
+	cut := 0
+	err := r.store.View(func(tx *kv.Tx) error {
+		return tx.EachHost(1, func(h *schema.Host) (bool, error) {
+			waits, err := r.cutByBudget(tx, h)
+			if waits {
+				cut++
+			}
+			return true, err
+		})
+	})
+	switch {
+	case cut == 1:
+		return "what is left is beyond the budget of a host", err
+	case cut > 1:
+		return fmt.Sprintf("what is left is beyond the budgets of %d hosts", cut), err
+	}
+	return "the frontier is empty", err
+}
+
+// cutByBudget reports whether a host has used its budget up and still has a page
+// that waits.
+func (r *recorder) cutByBudget(tx *kv.Tx, h *schema.Host) (waits bool, err error) {
+	if h.Run != r.run.ID || h.Generation != r.store.Generation() || h.RunGivenUp != schema.NotGivenUp ||
+		h.RunRequests < r.set.terrain.Budget(h.Name, r.set.cfg.Crawler.MaxDomainRequests) {
+		return false, nil
+	}
+	err = tx.Walk(h, func(_ uint8, id schema.ID) bool {
+		waits = r.store.Latest(id) < r.run.FirstVisit
+		return !waits
+	})
+	return waits, err
 }
 
 // keepClocks returns the hosts that may not be asked yet, with nothing else of

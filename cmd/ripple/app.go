@@ -70,7 +70,7 @@ leave alone. The state is one file; SQLite and Markdown are made from it.`,
 	}
 	cmd.Flags().BoolVarP(&version, "version", "V", false, "print the version")
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&a.state, "state", "", "the state file `FILE`")
+	flags.StringVar(&a.state, "state", "", "the state `FILE`")
 	flags.StringVar(&a.config, "config", "", "the configuration `FILE` that names the state file (default: ./config.toml,\nelse the folder's only state file)")
 	flags.CountVarP(&a.verbose, "verbose", "v", "tell every visit; twice: everything")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "tell only what went wrong")

@@ -70,11 +70,23 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	}
 	w.app.say(fmt.Sprintf("run #%d %s: %s in %s (%s)", r.Run.ID, verb,
 		count(r.Run.Pages, "page", "pages"), span(r.Run.Running.Round(time.Second/10)), clean(r.Reason, 200)))
+	if r.Walked && r.Run.Errors != nil && answered(s) == 0 {
+		w.app.say("  no page could be crawled: look at the seeds and at the network")
+	}
 	lines, err := remarks(s)
 	for _, line := range lines {
 		w.app.say("  " + line)
 	}
 	return err
+}
+
+// answered counts the pages that were crawled.
+func answered(s *survey.Survey) int {
+	counts, err := s.Counts()
+	if err != nil {
+		return -1
+	}
+	return counts.Processed
 }
 
 // maxRemarks bounds each kind of remark.
@@ -125,7 +137,11 @@ func cutLine(name string, h *survey.HostReport) string {
 	if h.Budget != "" {
 		why = h.Budget
 	}
-	return fmt.Sprintf("%s: %s, %s waiting (%s)", name, count(h.Visited, "page", "pages"), commas(h.KnownMissing), clean(why, 200))
+	missing := commas(h.Waiting) + " waiting"
+	if h.Waiting == 0 {
+		missing = commas(h.KnownMissing) + " missing"
+	}
+	return fmt.Sprintf("%s: %s, %s (%s)", name, count(h.Visited, "page", "pages"), missing, clean(why, 200))
 }
 
 // youngPages counts the pages that were processed less than an age ago, so that

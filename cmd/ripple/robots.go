@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -232,5 +233,9 @@ func parseURL(rules *weburl.Rules, raw string) (weburl.URL, error) {
 	if errors.Is(err, weburl.ErrTooLong) {
 		return u, usage("%s: %v", clean(raw, 100), err)
 	}
-	return u, usage("%q is no URL that can be crawled (%v); write it as https://example.com/page", clean(raw, 200), err)
+	example := "https://example.com/page"
+	if !strings.Contains(raw, ":") {
+		example = "https://" + clean(raw, 200)
+	}
+	return u, usage("%q is no URL that can be crawled (%v); write it as %s", clean(raw, 200), err, example)
 }

@@ -24,7 +24,7 @@ type seedOptions struct {
 }
 
 func (o *seedOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "seeds", "", "begin at the URLs of `FILE|-` too, one on a line, in this run")
+	f.StringVar(&o.file, "seeds", "", "begin in this run at further URLs too, one on a line of `FILE|-`")
 	f.BoolVar(&o.asQuality, "as-quality", false, "make the hosts of --seeds that no origin covers origins of this run")
 }
 

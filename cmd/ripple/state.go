@@ -50,7 +50,7 @@ func (a *app) statePath() (string, error) {
 func configuredState(path string) (string, error) {
 	cfg, _, err := config.Load(path)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w\nmend it, or name the state file with --state FILE", err)
 	}
 	return cfg.State.Path, nil
 }
@@ -63,11 +63,17 @@ func stateFiles(dir string) ([]string, error) {
 	}
 	var found []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && isBolt(filepath.Join(dir, e.Name())) && !isForeign(filepath.Join(dir, e.Name())) {
+		if e.Type().IsRegular() && !isBeside(e.Name()) && isBolt(filepath.Join(dir, e.Name())) && !isForeign(filepath.Join(dir, e.Name())) {
 			found = append(found, e.Name())
 		}
 	}
 	return found, nil
+}
+
+// isBeside reports whether a name is that of a file which Ripple keeps beside a
+// state: the backup of --fresh, or the state that it is making.
+func isBeside(name string) bool {
+	return strings.HasSuffix(name, ".bak") || strings.HasSuffix(name, ".fresh")
 }
 
 // isBolt looks for the mark of a bbolt file in its first page.
@@ -117,6 +123,10 @@ func (a *app) read(ctx context.Context) (*reading, error) {
 	case err == nil:
 		r.live = &live
 		r.store, err = copyLive(ctx, path)
+		if errors.Is(err, control.ErrNobody) { // it ended in the meantime
+			r.live = nil
+			r.store, err = openQuiet(path)
+		}
 		if err != nil {
 			return nil, err
 		}

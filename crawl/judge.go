@@ -134,7 +134,7 @@ func judgeFailure(o *Outcome) verdict {
 func otherForm(o *Outcome, last verdict) verdict {
 	next := o.follow()
 	next.Visit.Unreached = next.Visit.Unreached || o.Cause.Connection()
-	if o.answered() {
+	if o.answered() && slices.Contains(next.Visit.Known, o.Step.URL) {
 		next.Visit.Gone = o.Status
 	}
 	for len(next.Visit.Forms) > 0 {

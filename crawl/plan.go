@@ -412,7 +412,7 @@ func (t *turn) visitStep(h *schema.Host, id schema.ID, rules *robots.Rules, trie
 	}
 	step := &Step{
 		Host: h.ID, For: h.ID, ID: id, URLKind: kind, Norm: norm, Timeout: t.set.timeout(tries), Settings: t.set,
-		Visit: Progress{Retries: tries, Forms: forms[1:], Known: len(known)},
+		Visit: Progress{Retries: tries, Forms: forms[1:], Known: known},
 	}
 	step.ask(forms[0])
 	if err := t.conditional(step); err != nil {

@@ -193,7 +193,7 @@ func (t *turn) visitOf(o *Outcome, v verdict) *schema.Visit {
 	step := o.Step
 	visit := &schema.Visit{
 		URL: step.ID, Run: t.run.ID, At: o.FirstByte.Truncate(time.Millisecond),
-		State: v.state, Status: o.Status, Form: step.URL, FormsKnown: step.Visit.Known,
+		State: v.state, Status: o.Status, Form: step.URL, FormsKnown: len(step.Visit.Known),
 		AliasHops: step.Visit.Hops, Retries: step.Visit.Retries, Requests: step.Visit.Requests + 1,
 		ContentType: o.ContentType, LastModified: o.LastModified, ETag: o.ETag, ServerDate: o.Date,
 		Length: o.Length, SHA256: o.SHA256, ResponseTime: max(0, o.FirstByte.Sub(step.Sent)),

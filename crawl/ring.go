@@ -44,7 +44,7 @@ type Progress struct {
 	Retries   int           // tries that failed before this one
 	Asked     []string      // forms asked in this visit
 	Forms     []string      // forms still to be asked, if this one is not found
-	Known     int           // forms known when the visit began
+	Known     []string      // forms known when the visit began; others are guesses
 	Reserved  []terrain.Cap // caps that the visit counts for
 	Gone      int           // status of a form that was not found; 0: none
 	Cause     string        // why the first form of a robots.txt could not be reached

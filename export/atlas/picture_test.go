@@ -1,0 +1,45 @@
+package atlas
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestPicture takes the picture that the README shows, of a map of 150 hosts. It
+// is written to the file that RIPPLE_PICTURE names.
+func TestPicture(t *testing.T) {
+	ctx := open(t, sample(150))
+	rest(t, ctx)
+	shot, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, err := png.Decode(bytes.NewReader(shot))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := colours(picture); n < 200 {
+		t.Errorf("%d colours in the picture: nothing is drawn", n)
+	}
+	if path := os.Getenv("RIPPLE_PICTURE"); path != "" {
+		if err := os.WriteFile(path, shot, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func colours(picture image.Image) int {
+	seen := map[color.Color]bool{}
+	for y := range picture.Bounds().Dy() {
+		for x := range picture.Bounds().Dx() {
+			seen[picture.At(x, y)] = true
+		}
+	}
+	return len(seen)
+}

@@ -68,7 +68,7 @@ func (t *turn) reserve(step *Step, h *schema.Host) error {
 	return nil
 }
 
-// release ends the reservation of a visit that is over, for good or for now.
+// release ends the reservation of a visit that is over, or that waits anew.
 func (t *turn) release(step Step) {
 	if step.ID == 0 || step.URLKind != schema.KindPage {
 		return

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -23,6 +24,10 @@ func (r *recorder) seedsOnly(h *schema.Host) bool {
 // tooSlow reports whether no page of a host is worth its delay.
 func (r *recorder) tooSlow(h *schema.Host) bool { return r.seedsOnly(h) && !r.seedHosts[h.ID] }
 
+// errHeld keeps a page waiting whose group is full only with visits that are out:
+// one of them may come to nothing.
+var errHeld = errors.New("held by visits that are out")
+
 // refused reports whether a full cap keeps a page from being visited.
 func (t *turn) refused(id schema.ID, h *schema.Host) (bool, error) {
 	caps, err := t.caps(id, h)
@@ -31,8 +36,15 @@ func (t *turn) refused(id schema.ID, h *schema.Host) (bool, error) {
 	}
 	for _, c := range caps {
 		n, err := t.tx.Caps(c.Rule, c.Group)
-		if err != nil || n+t.reserved[c] >= c.Limit {
+		switch {
+		case err != nil || n >= c.Limit:
 			return true, err
+		case n+t.reserved[c] >= c.Limit:
+			if t.held[c] == nil {
+				t.held[c] = map[schema.HostID]bool{}
+			}
+			t.held[c][h.ID] = true
+			return false, errHeld
 		}
 	}
 	return false, nil
@@ -78,6 +90,10 @@ func (t *turn) release(step Step) {
 		if t.reserved[c]--; t.reserved[c] <= 0 {
 			delete(t.reserved, c)
 		}
+		for id := range t.held[c] {
+			t.touch(id)
+		}
+		delete(t.held, c)
 	}
 }
 

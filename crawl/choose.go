@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,9 @@ func (t *turn) nextVisit(h *schema.Host, live *liveHost, rules *robots.Rules) (*
 	for i, r := range h.Retries {
 		if !r.Due.After(t.now) && !slices.Contains(live.open, r.URL) && (!t.exhausted(h, live) || t.store.Kind(r.URL) == schema.KindSitemap) {
 			step, err := t.visitStep(h, r.URL, rules, r.Attempts)
+			if errors.Is(err, errHeld) {
+				continue
+			}
 			if err != nil || step != nil {
 				return step, time.Time{}, err
 			}
@@ -34,17 +38,19 @@ func (t *turn) nextVisit(h *schema.Host, live *liveHost, rules *robots.Rules) (*
 			return nil, time.Time{}, err
 		}
 	}
+	waiting := h.Waiting
 	if err := t.trim(h, live, skipped, step); err != nil || step != nil {
 		return step, time.Time{}, err
 	}
-	if more {
+	if more && h.Waiting < waiting {
 		return nil, t.now, nil
 	}
-	return nil, earliest(h.Retries, live.open), nil
+	return nil, t.earliest(h.Retries), nil // what is open or held comes back by itself
 }
 
 // fromQueue looks at the next n waiting URLs that were not skipped yet. It
-// reports whether there are more.
+// reports whether there are more. What it looked at is noted in skipped: true is
+// settled, false waits for a place in its group.
 func (t *turn) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, skipped map[schema.ID]bool, n int) (*Step, bool, error) {
 	var ids []schema.ID
 	seedsOnly, sitemapsOnly, seen := t.seedsOnly(h), t.exhausted(h, live), 0
@@ -55,7 +61,7 @@ func (t *turn) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, sk
 		if seen++; seedsOnly && t.store.Kind(id) == schema.KindPage && !t.seeds[id] {
 			return seen < maxVerdicts // seeds are queued first
 		}
-		if !skipped[id] && !slices.Contains(live.open, id) && !inRetry(h, id) {
+		if _, seen := skipped[id]; !seen && !slices.Contains(live.open, id) && !inRetry(h, id) {
 			ids = append(ids, id)
 		}
 		return len(ids) < n
@@ -65,10 +71,14 @@ func (t *turn) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, sk
 	}
 	for _, id := range ids {
 		step, err := t.visitStep(h, id, rules, 0)
-		if err != nil || step != nil {
+		switch {
+		case errors.Is(err, errHeld):
+			skipped[id] = false
+		case err != nil || step != nil:
 			return step, true, err
+		default:
+			skipped[id] = true
 		}
-		skipped[id] = true
 	}
 	return nil, len(ids) == n, nil
 }
@@ -96,10 +106,11 @@ func (t *turn) trim(h *schema.Host, live *liveHost, skipped map[schema.ID]bool, 
 	return err
 }
 
-func earliest(retries []schema.Retry, open []schema.ID) time.Time {
-	var first time.Time
+// earliest returns when the next retry is due; those that are due already wait for
+// something else.
+func (t *turn) earliest(retries []schema.Retry) (first time.Time) {
 	for _, r := range retries {
-		if !slices.Contains(open, r.URL) && (first.IsZero() || r.Due.Before(first)) {
+		if r.Due.After(t.now) && (first.IsZero() || r.Due.Before(first)) {
 			first = r.Due
 		}
 	}

@@ -46,7 +46,8 @@ type recorder struct {
 	listed        map[schema.ID]listing // what sitemaps say of pages that an earlier run has visited
 	reserved      map[terrain.Cap]int
 	reservedPages int
-	out           int // steps planned and not yet taken back
+	held          map[terrain.Cap]map[schema.HostID]bool // hosts with pages that wait for a place in a group
+	out           int                                    // steps planned and not yet taken back
 	sweepAt       int
 	starved       map[schema.HostID]bool // kept waiting by max-pages, as far as it is reserved
 	pages         pageStore
@@ -58,7 +59,7 @@ func newRecorder(store *kv.Store, set *settings, log *slog.Logger, onVisit func(
 	return &recorder{
 		store: store, set: set, log: log, onVisit: onVisit, started: now, ticked: now, most: maxBatch, relaxed: maxRelaxed, free: freeSpace, known: schema.HostID(store.Hosts()),
 		live: map[schema.HostID]*liveHost{}, parsed: map[schema.HostID]*robots.Rules{},
-		seeds: map[schema.ID]bool{}, seedHosts: map[schema.HostID]bool{}, listed: map[schema.ID]listing{}, reserved: map[terrain.Cap]int{}, sweepAt: minSweep, starved: map[schema.HostID]bool{},
+		seeds: map[schema.ID]bool{}, seedHosts: map[schema.HostID]bool{}, listed: map[schema.ID]listing{}, reserved: map[terrain.Cap]int{}, held: map[terrain.Cap]map[schema.HostID]bool{}, sweepAt: minSweep, starved: map[schema.HostID]bool{},
 	}
 }
 

@@ -235,7 +235,7 @@ func (w *killableWeb) pages(t testing.TB) map[string]string {
 func TestKilled(t *testing.T) {
 	seed, crawls, kills, hosts, pages := seedOf(t), 1, 5, 24, 20
 	if os.Getenv("RIPPLE_PROOF") == "full" {
-		crawls, kills, hosts, pages = 5, 40, 60, 34
+		crawls, kills, hosts, pages = 6, 40, 60, 34
 	}
 	r := rand.New(rand.NewPCG(seed, 0))
 	total := 0
@@ -246,8 +246,9 @@ func TestKilled(t *testing.T) {
 
 		w := newKillableWeb(t, seed+uint64(i), hosts, pages)
 		settled := map[string]time.Time{}
+		done := false
 		for range kills {
-			if w.crawl(t, time.Duration(50+r.IntN(500))*time.Millisecond) {
+			if done = w.crawl(t, time.Duration(50+r.IntN(500))*time.Millisecond); done {
 				break
 			}
 			total++
@@ -257,10 +258,8 @@ func TestKilled(t *testing.T) {
 				}
 			}
 		}
-		for range 1000 {
-			if w.crawl(t, 0) {
-				break
-			}
+		for !done {
+			done = w.crawl(t, 0)
 		}
 		got, _ := w.digest(t)
 		for u, state := range w.pages(t) {

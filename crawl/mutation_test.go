@@ -26,7 +26,7 @@ func TestProofsBite(t *testing.T) {
 			"depth, hops = max(1, from.depth), from.hops+1", "depth, hops = from.depth+1, from.hops+1", "TestDepthsAreShortestDistances",
 		},
 		{
-			"a URL leaves its line when it is asked", "plan.go",
+			"a URL leaves its line when it is asked", "choose.go",
 			"if step != nil && id == step.ID || slices.Contains(live.open, id) {\n\t\t\treturn false",
 			"if step != nil && id == step.ID || slices.Contains(live.open, id) {\n\t\t\treturn true", "TestDepthsAreShortestDistances|TestOneDigest",
 		},

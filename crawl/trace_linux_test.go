@@ -128,6 +128,9 @@ func (t *tracer) call(tid int) {
 		fields [8]uint64
 	}
 	_, _, errno := syscall.Syscall6(syscall.SYS_PTRACE, ptraceSyscallInfo, uintptr(tid), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
+	if errno == syscall.ESRCH {
+		return // the process has ended while this thread was stopped
+	}
 	if errno != 0 {
 		t.err = fmt.Errorf("ask for a system call: %w", errno)
 		return

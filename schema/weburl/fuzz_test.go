@@ -64,6 +64,9 @@ func FuzzWHATWG(f *testing.F) {
 		if errors.Is(errOurs, weburl.ErrTooLong) {
 			return
 		}
+		if _, err := rules.Base(base); errors.Is(err, weburl.ErrScheme) && base != "" {
+			return // no page lies there, so its references are not read at all
+		}
 		if errOurs != nil || errTheirs != nil {
 			if (errOurs == nil) != (errTheirs == nil) && !mayDiffer(base) && !mayDiffer(ref) {
 				t.Errorf("%q on %q = %q, %v; the library says %q, %v", ref, base, ours.Form, errOurs, theirs, errTheirs)

@@ -49,7 +49,6 @@ func (v *visitor) visit(ctx context.Context, step Step) Outcome {
 		return v.resolve(ctx, step)
 	}
 	s := step.Settings
-	step.Sent = time.Now() // the scheduler may have waited for a visitor
 	o := Outcome{Step: step, RetryAfter: -1, Length: -1}
 	req := fetch.Request{
 		Method:       method(step.Kind),

@@ -156,7 +156,7 @@ func TestHostRoundTrip(t *testing.T) {
 			ID: 1, Name: h.Name, Address: "192.0.2.1", WWW: true, LastByte: ms(1), LastEnd: ms(2), Smoothed: 1234 * time.Microsecond,
 			CrawlDelay: time.Second, Timeouts: 1, Failures: 2, SuspendedTo: ms(3), SuspendedFor: 5 * time.Second, Throttles: 3, Suspension: 4,
 			RobotsAt: ms(5), RobotsStatus: 503, RobotsTries: 6, RobotsDue: ms(7), RobotsCause: "c", RobotsRun: 8, SitemapsRun: 9,
-			SitemapFiles: 10, Run: 11, RunRequests: 12, RunThrottles: 13, RunVisited: 14, Admitted: true, RunGivenUp: schema.GaveUpDelay,
+			SitemapFiles: 10, Run: 11, RunRequests: 12, RunThrottles: 13, RunVisited: 14, Admitted: true, RunGivenUp: schema.GaveUpRobots,
 			RunGivenUpAt: 15, RunGivenUpWhy: "w", Requests: 16, Visits: 17, Known: 18, Overflow: 19, Generation: 1,
 			Queues:  []schema.Queue{{Priority: 3, Head: 1, Pos: 5, Tail: 7, Open: []schema.ID{9, 2, 4}}, {Priority: 9, Open: []schema.ID{1}}},
 			Waiting: 20, Retries: []schema.Retry{{URL: 1, Attempts: 2, Due: ms(30), Error: "e"}},

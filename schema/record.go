@@ -138,7 +138,6 @@ const (
 	GaveUpConnection        // three connection failures in a row
 	GaveUpRateLimit         // too many 429s, or a wait longer than max-suspension
 	GaveUpRobots            // robots.txt unavailable
-	GaveUpDelay             // Crawl-delay above max-crawl-delay: seeds only
 )
 
 // A Host is everything durable that is known of a host. Times are wall times in

@@ -158,7 +158,7 @@ func (w *watcher) count(store *kv.Store, tx *kv.Tx) error {
 }
 
 func (c *census) add(cfg *config.Config, run schema.RunID, generation uint32, h *schema.Host, perPage float64) {
-	if h.Run == run && h.RunGivenUp != schema.NotGivenUp && h.RunGivenUp != schema.GaveUpDelay {
+	if h.Run == run && h.RunGivenUp != schema.NotGivenUp {
 		c.givenUp++
 		return
 	}

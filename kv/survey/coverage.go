@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -112,7 +113,7 @@ func (s *Survey) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport, e
 	}
 	report.Cover, report.Coverage = s.cover(h, r, t)
 	if report.Cover == CoverBudget {
-		report.Budget = or(h.budget, s.maxPages())
+		report.Budget = cmp.Or(h.budget, s.maxPages())
 	}
 	report.Title, err = s.titleOf(h)
 	return report, err
@@ -139,7 +140,7 @@ func (s *Survey) cover(h *host, r *schema.Host, t *hostTally) (Cover, string) {
 		return CoverListed, h.verdict.Class.String()
 	case held && h.held == schema.RequestLimitHit:
 		return CoverBudget, "cut by budget (" + h.budget + ")"
-	case r.Run == s.run.ID && r.RunGivenUp != schema.NotGivenUp && r.RunGivenUp != schema.GaveUpDelay:
+	case r.Run == s.run.ID && r.RunGivenUp != schema.NotGivenUp:
 		return CoverGivenUp, "given up: " + r.RunGivenUpWhy
 	case held && h.held == schema.RateLimited:
 		return CoverSuspended, h.why

@@ -72,11 +72,6 @@ func (s *Survey) hold(h *host, r *schema.Host) {
 		h.held = schema.RateLimited
 	case schema.GaveUpRobots:
 		h.held = schema.Failed
-	case schema.GaveUpDelay:
-		if h.slow == "" {
-			h.slow = or(r.RunGivenUpWhy, "max-crawl-delay")
-		}
-		return
 	default:
 		return
 	}

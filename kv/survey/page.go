@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -148,18 +149,11 @@ func (s *Survey) standing(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 	if v.Length < 0 || v.SHA256 == [32]byte{} {
 		v.Length, v.SHA256 = from.Length, from.SHA256
 	}
-	v.ContentType = or(v.ContentType, from.ContentType)
-	v.LastModified = or(v.LastModified, from.LastModified)
-	v.ETag = or(v.ETag, from.ETag)
-	v.StoredPath = or(v.StoredPath, from.StoredPath)
+	v.ContentType = cmp.Or(v.ContentType, from.ContentType)
+	v.LastModified = cmp.Or(v.LastModified, from.LastModified)
+	v.ETag = cmp.Or(v.ETag, from.ETag)
+	v.StoredPath = cmp.Or(v.StoredPath, from.StoredPath)
 	return v, nil
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // lastRun returns the last run that saw a page: reached it, visited it, or saw a

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -36,7 +37,7 @@ func (s *Survey) judge(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 func (s *Survey) take(p *Page) {
 	v := p.Visit
 	p.State, p.Error = v.State, v.Error
-	p.Rule = or(v.Rule, p.Rule)
+	p.Rule = cmp.Or(v.Rule, p.Rule)
 	if p.RedirectTo == 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -120,7 +121,7 @@ func (t *tally) add(p *Page) {
 	}
 	if p.Capped {
 		h.capped++
-		h.rule = or(h.rule, p.Rule)
+		h.rule = cmp.Or(h.rule, p.Rule)
 	}
 	if p.Visited && p.Class.Visitable() {
 		h.visited++

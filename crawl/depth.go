@@ -5,7 +5,6 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/terrain"
-	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // maxRelaxed is the number of pages whose depth travels on in one commit.
@@ -111,7 +110,7 @@ func (t *turn) visitable(id schema.ID) (bool, error) {
 // reach, or nearer than the old ones did, and no list or rule refuses it.
 func (t *turn) enqueue(id schema.ID, oldDepth, oldHops uint8, bySitemap bool) error {
 	depth, hops := t.store.Depth(id)
-	if !t.within(depth, hops) || !t.facts(id).class.Visitable() {
+	if !t.within(depth, hops) {
 		return nil
 	}
 	priority := t.priority(id, depth, bySitemap)
@@ -122,15 +121,18 @@ func (t *turn) enqueue(id schema.ID, oldDepth, oldHops uint8, bySitemap bool) er
 	if queued {
 		return nil
 	}
-	norm, err := t.tx.Norm(id)
+	if ok, err := t.visitable(id); err != nil || !ok {
+		return err
+	}
+	u, err := t.tx.URL(id)
 	if err != nil {
 		return err
 	}
-	host, pathQuery := weburl.Split(norm)
-	if t.set.terrain.HasURLRules() && !t.set.terrain.Classify(norm).Class.Visitable() {
-		return nil
+	name, err := t.tx.HostName(u.Host)
+	if err != nil {
+		return err
 	}
-	if _, refused := t.set.terrain.Refuse(host, pathQuery); refused {
+	if _, refused := t.set.terrain.Refuse(name, u.PathQuery); refused {
 		return nil
 	}
 	return t.push(id, priority)

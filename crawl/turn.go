@@ -21,6 +21,9 @@ type turn struct {
 	work    []schema.ID // pages whose depth has changed and must travel on
 	names   map[string]schema.HostID
 	settled map[schema.ID]bool // visits of this turn that no further form reopens
+
+	lastName string // looked for in names
+	lastHost schema.HostID
 }
 
 // A mark is what a turn notes of a host that it touches.
@@ -95,35 +98,49 @@ func (t *turn) giveUp(h *schema.Host, why schema.GiveUp, text string) {
 	t.log.Info("host given up", "host", h.Name, "reason", text, "request", h.RunGivenUpAt)
 }
 
+// findHost returns the id of a host; 0: it is new.
+func (t *turn) findHost(name string) (schema.HostID, error) {
+	if name == t.lastName { // most links of a page lead to one host
+		return t.lastHost, nil
+	}
+	id, ok := t.names[name]
+	if !ok {
+		var err error
+		if id, _, err = t.tx.HostByName(name); err != nil || id == 0 {
+			return 0, err
+		}
+		t.names[name] = id
+	}
+	t.lastName, t.lastHost = name, id
+	return id, nil
+}
+
 // hostID returns the id of a host, recorded now if it is new.
 func (t *turn) hostID(name string) (schema.HostID, error) {
-	if id, ok := t.names[name]; ok {
-		return id, nil
+	id, err := t.findHost(name)
+	if err != nil || id != 0 {
+		return id, err
 	}
-	id, ok, err := t.tx.HostByName(name)
+	h, err := t.tx.AddHost(name)
 	if err != nil {
 		return 0, err
 	}
-	if !ok {
-		h, err := t.tx.AddHost(name)
-		if err != nil {
-			return 0, err
-		}
-		t.noticeHost(name)
-		id = h.ID
-	}
-	t.names[name] = id
-	return id, nil
+	t.noticeHost(name)
+	t.names[name] = h.ID
+	return h.ID, nil
 }
 
 // intern returns the id of a target, recorded now if it is new. It is 0 where a
 // limit keeps the target from being recorded.
 func (t *turn) intern(to Target, kind schema.URLKind, referrer schema.ID) (schema.ID, error) {
 	name, pathQuery := weburl.Split(to.Norm)
-	if ok, err := t.siteHasRoom(name); err != nil || !ok {
-		return 0, err
+	host, err := t.findHost(name)
+	if err == nil && host == 0 {
+		if ok, err := t.siteHasRoom(name); err != nil || !ok {
+			return 0, err
+		}
+		host, err = t.hostID(name)
 	}
-	host, err := t.hostID(name)
 	if err != nil {
 		return 0, err
 	}
@@ -168,22 +185,11 @@ func (t *turn) addURL(to Target, kind schema.URLKind, host schema.HostID, pathQu
 	}, to.Hash)
 }
 
-// siteHasRoom holds [traps] max-hosts-per-site for hosts that are not known yet
-// and belong to no origin.
+// siteHasRoom holds [traps] max-hosts-per-site for a new host, unless it belongs
+// to an origin.
 func (t *turn) siteHasRoom(name string) (bool, error) {
 	limit := t.set.cfg.Traps.MaxHostsPerSite
-	if limit <= 0 {
-		return true, nil
-	}
-	if _, ok := t.names[name]; ok {
-		return true, nil
-	}
-	id, known, err := t.tx.HostByName(name)
-	if err != nil || known {
-		t.names[name] = id
-		return err == nil, err
-	}
-	if len(t.set.terrain.OriginsOf(name)) > 0 {
+	if limit <= 0 || len(t.set.terrain.OriginsOf(name)) > 0 {
 		return true, nil
 	}
 	site := weburl.Site(name)

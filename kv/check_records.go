@@ -11,33 +11,36 @@ func (c *checker) urls() {
 	s := c.tx.s
 	next := schema.ID(1)
 	c.each(bURLs, 8, func(key []byte, r *reader) {
-		id := idOf(key)
-		if id != next {
-			c.problem("URL %d follows URL %d", id, next-1)
+		if next%urlBlock != 1 || !isKey(key, uint64(next)/urlBlock) {
+			c.problem("block %x of URLs follows URL %d", key, next-1)
+			next = schema.ID(min(binary.BigEndian.Uint64(key), 1<<32/urlBlock-1)*urlBlock + 1)
 		}
-		next = id + 1
-		u := decodeURL(r, id)
-		if r.bad {
-			return
-		}
-		if u.Host != s.HostOf(id) || u.Kind != s.Kind(id) || uint32(u.Referrer) > s.state.urls {
-			c.problem("URL %d: host, kind or referrer differ from what was seen", id)
-			return
-		}
-		name, err := c.tx.HostName(u.Host)
-		if c.failed(err) {
-			return
-		}
-		probe := s.lookup.find(s.Hash(u.Kind, scheme+name+u.PathQuery))
-		for found := probe.next(); found != id; found = probe.next() {
-			if found == 0 {
-				c.problem("URL %d is not found by its hash", id)
-				break
-			}
+		for b := openURLs(r, next); b.next(); next++ {
+			c.url(&b.u, b.path)
 		}
 	})
 	if n := schema.ID(s.state.urls); next != n+1 {
 		c.problem("%d URLs recorded, %d counted", next-1, n)
+	}
+}
+
+// url holds the record of a URL to what is held of it in memory.
+func (c *checker) url(u *schema.URL, path []byte) {
+	s := c.tx.s
+	if u.Host != s.HostOf(u.ID) || u.Kind != s.Kind(u.ID) || uint32(u.Referrer) > s.state.urls {
+		c.problem("URL %d: host, kind or referrer differ from what was seen", u.ID)
+		return
+	}
+	name, err := c.tx.HostName(u.Host)
+	if c.failed(err) {
+		return
+	}
+	probe := s.lookup.find(s.Hash(u.Kind, scheme+name+string(path)))
+	for found := probe.next(); found != u.ID; found = probe.next() {
+		if found == 0 {
+			c.problem("URL %d is not found by its hash", u.ID)
+			break
+		}
 	}
 }
 
@@ -83,7 +86,7 @@ func (c *checker) visits() {
 		if v.Commit < commit || v.Commit > s.state.commit || v.Run > s.lastRun() {
 			c.problem("visit %d: commit %d or run %d are wrong", seq, v.Commit, v.Run)
 		}
-		latest.set(v.URL, uint32(seq))
+		*latest.of(v.URL) = uint32(seq)
 		commit = v.Commit
 		c.targets(v)
 	})

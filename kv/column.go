@@ -16,15 +16,10 @@ func (c *column[T]) at(id schema.ID) T {
 	return none
 }
 
-func (c *column[T]) set(id schema.ID, v T) {
+// of returns the place of an id's value, made if needed.
+func (c *column[T]) of(id schema.ID) *T {
 	for int(id/blockSize) >= len(c.blocks) {
 		c.blocks = append(c.blocks, make([]T, blockSize))
 	}
-	c.blocks[id/blockSize][id%blockSize] = v
-}
-
-func (c *column[T]) clear() {
-	for _, block := range c.blocks {
-		clear(block)
-	}
+	return &c.blocks[id/blockSize][id%blockSize]
 }

@@ -16,7 +16,7 @@ import (
 // formatVersion is the version of the file's format, and formatRelease the first
 // release that reads it.
 const (
-	formatVersion = 1
+	formatVersion = 2
 	formatRelease = "1.0"
 )
 

@@ -28,8 +28,8 @@ func (tx *Tx) SetDepth(id schema.ID, depth, hops uint8) {
 }
 
 func (s *Store) setDepth(id schema.ID, depth, hops uint8) {
-	s.depth.set(id, depth+1)
-	s.hops.set(id, hops+1)
+	k := s.known.of(id)
+	k.depth, k.hops = depth+1, hops+1
 }
 
 // NewGeneration takes all depths away and makes all queues void, and returns
@@ -44,8 +44,11 @@ func (tx *Tx) NewGeneration() (uint32, error) {
 	}
 	tx.s.state.generation++
 	tx.s.state.depths = 0
-	tx.s.depth.clear()
-	tx.s.hops.clear()
+	for _, block := range tx.s.known.blocks {
+		for i := range block {
+			block[i].depth, block[i].hops = 0, 0
+		}
+	}
 	tx.depths = tx.depths[:0]
 	return tx.s.state.generation, nil
 }

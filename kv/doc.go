@@ -35,7 +35,8 @@
 //	           comma, then ":" port; an IP
 //	           address is one label
 //	robots     host u32                         fetched (ms), status, has text?, zstd
-//	urls       URL u64                          kind (byte), host, path and query, referrer, first seen (s), first run
+//	urls       block u64: (URL - 1) / 32        number, then per URL: a byte (bits 0-2 kind; 3-6: host, referrer, first seen (s),
+//	                                            first run follow because they are not those of the URL before), path and query
 //	forms      URL u64                          number, then the first four in byte order of the forms of the URL that
 //	                                            cannot be derived from its identity
 //	seen       packed                           first id, number, then per new URL: hash (8 bytes), host less the host

@@ -16,8 +16,8 @@ var (
 	ErrLocked = errors.New("state file is in use")
 	// ErrForeign reports a file that Ripple did not write.
 	ErrForeign = errors.New("not a state file of Ripple")
-	// ErrFormat reports a state file of a newer format.
-	ErrFormat = errors.New("state file has a newer format")
+	// ErrFormat reports a state file of a format that this release does not read.
+	ErrFormat = errors.New("state file has another format")
 	// ErrDamaged reports a state file that does not hold what was written to it.
 	ErrDamaged = errors.New("state file is damaged")
 	// ErrCommit reports a failed commit; whether it took place is unknown.

@@ -82,8 +82,12 @@ func ReCode(kind byte, in []byte) (out []byte, ok bool) {
 		run := decodeRun(&r, 1)
 		encodeRun(&w, &run)
 	case 3:
-		u := decodeURL(&r, 1)
-		encodeURL(&w, &u)
+		b := openURLs(&r, 1)
+		w.number(b.n)
+		for before := b.u; b.next(); before = b.u {
+			b.u.PathQuery = string(b.path)
+			encodeURL(&w, &before, &b.u)
+		}
 	case 4:
 		w.ids(r.ids(nil))
 	case 5:

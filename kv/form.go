@@ -42,11 +42,11 @@ func (tx *Tx) AddForm(id schema.ID, norm, form string) (bool, error) {
 }
 
 func (tx *Tx) addShape(id schema.ID, shape schema.Shape) {
-	mark := tx.s.mark.at(id)
-	if mark&uint8(shape) != 0 {
+	known := tx.s.known.of(id)
+	if known.mark&uint8(shape) != 0 {
 		return
 	}
-	tx.s.mark.set(id, mark|uint8(shape))
+	known.mark |= uint8(shape)
 	if id < tx.firstURL() {
 		tx.shapes = append(tx.shapes, id)
 	}

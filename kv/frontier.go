@@ -11,6 +11,8 @@ import (
 // chunkSize is the number of URLs in a chunk of a queue.
 const chunkSize = 64
 
+const chunkKeySize = 9
+
 // purgeCount is the number of consumed chunks that one call deletes at most of a queue.
 const purgeCount = 256
 
@@ -40,6 +42,7 @@ func (tx *Tx) Push(h *schema.Host, priority uint8, id schema.ID) error {
 	}
 	w := tx.fields()
 	w.deltas(q.Open)
+	tx.chunkRead.ids = tx.chunkRead.ids[:0] // perhaps of the same number
 	err := tx.put(bFrontier, chunkKey(h.ID, priority, q.Tail), w)
 	q.Tail++
 	q.Open = q.Open[:0]
@@ -58,22 +61,33 @@ func queueOf(h *schema.Host, priority uint8) *schema.Queue {
 }
 
 func chunkKey(host schema.HostID, priority uint8, chunk uint32) []byte {
-	key := binary.BigEndian.AppendUint32(make([]byte, 0, 9), uint32(host))
+	key := binary.BigEndian.AppendUint32(make([]byte, 0, chunkKeySize), uint32(host))
 	return binary.BigEndian.AppendUint32(append(key, priority), chunk)
 }
 
-// chunk appends the URLs of a chunk.
-func (tx *Tx) chunk(dst []schema.ID, host schema.HostID, priority uint8, n uint32) ([]schema.ID, error) {
+// A chunk is one that was read.
+type chunk struct {
+	key [chunkKeySize]byte
+	ids []schema.ID
+}
+
+// chunk returns the URLs of a chunk, valid until the next call.
+func (tx *Tx) chunk(host schema.HostID, priority uint8, n uint32) ([]schema.ID, error) {
 	key := chunkKey(host, priority, n)
+	if c := &tx.chunkRead; len(c.ids) > 0 && c.key == [chunkKeySize]byte(key) {
+		return c.ids, nil
+	}
+	tx.chunkRead.ids = tx.chunkRead.ids[:0]
 	r, err := tx.get(bFrontier, key)
 	if err != nil {
-		return dst, missing(err, bFrontier, key)
+		return nil, missing(err, bFrontier, key)
 	}
-	dst = r.deltas(dst, chunkSize)
+	ids := r.deltas(tx.chunkRead.ids, chunkSize)
 	if r.bad {
-		return dst, damaged(bFrontier, key, "cannot be decoded")
+		return nil, damaged(bFrontier, key, "cannot be decoded")
 	}
-	return dst, nil
+	tx.chunkRead = chunk{[chunkKeySize]byte(key), ids}
+	return ids, nil
 }
 
 // Walk calls f for the waiting URLs of a host, the best priority first, each
@@ -82,14 +96,13 @@ func (tx *Tx) Walk(h *schema.Host, f func(priority uint8, id schema.ID) bool) er
 	if h.Generation != tx.s.state.generation {
 		return nil
 	}
-	var ids [chunkSize]schema.ID
 	for _, q := range h.Queues {
 		for n, pos := q.Head, q.Pos; n < q.Tail; n, pos = n+1, 0 {
-			chunk, err := tx.chunk(ids[:0], h.ID, q.Priority, n)
+			ids, err := tx.chunk(h.ID, q.Priority, n)
 			if err != nil {
 				return err
 			}
-			if !each(chunk[pos:], q.Priority, f) {
+			if !each(ids[pos:], q.Priority, f) {
 				return nil
 			}
 		}
@@ -152,13 +165,12 @@ func (tx *Tx) trim(h *schema.Host, q *schema.Queue, settled func(schema.ID) bool
 // pass moves the head of a queue past its settled URLs and returns their number.
 func (tx *Tx) pass(host schema.HostID, q *schema.Queue, settled func(schema.ID) bool) (int, error) {
 	passed := 0
-	var ids [chunkSize]schema.ID
 	for q.Head < q.Tail {
-		chunk, err := tx.chunk(ids[:0], host, q.Priority, q.Head)
+		ids, err := tx.chunk(host, q.Priority, q.Head)
 		if err != nil {
 			return passed, err
 		}
-		n := prefix(chunk[q.Pos:], settled)
+		n := prefix(ids[q.Pos:], settled)
 		passed += n
 		if int(q.Pos)+n < chunkSize {
 			q.Pos += uint8(n)

@@ -13,7 +13,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(byte(0), []byte("\x02\x01\x05\x00"))
 	f.Add(byte(1), bytes.Repeat([]byte{1}, 90))
 	f.Add(byte(2), bytes.Repeat([]byte{0}, 60))
-	f.Add(byte(3), []byte("\x00\x01\x02/a\x00\x00\x00"))
+	f.Add(byte(3), []byte("\x02\x78\x01\x01\x05\x01\x02/a\x01\x02/b"))
 	f.Add(byte(4), []byte("\x02\x01\x02"))
 	f.Add(byte(5), []byte("\x01\x02\x03\x04\x05"))
 	f.Fuzz(func(t *testing.T, kind byte, in []byte) {

@@ -78,6 +78,9 @@ func (tx *Tx) readMeta() error {
 		return fmt.Errorf("%w: format %d, which Ripple %s and later can read", ErrFormat, version, release)
 	}
 	tx.s.seed = r.fixed()
+	if version > 0 && version < formatVersion {
+		return fmt.Errorf("%w: format %d, which only a Ripple before its first release wrote", ErrFormat, version)
+	}
 	if r.bad || version == 0 {
 		return damaged(bMeta, []byte("format"), "cannot be decoded")
 	}

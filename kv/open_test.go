@@ -63,18 +63,20 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestOpenNewerFormat(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.db")
-	if err := os.WriteFile(path, sample(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	fields := append([]byte{9, 4}, "3.14"...)
-	if err := kv.WriteRaw(path, "meta", []byte("format"), kv.Seal("meta", []byte("format"), fields)); err != nil {
-		t.Fatal(err)
-	}
-	_, err := kv.Open(path, kv.Options{})
-	if !errors.Is(err, kv.ErrFormat) || !strings.Contains(err.Error(), "3.14") {
-		t.Errorf("Open: %v; want ErrFormat naming release 3.14", err)
+func TestOpenOtherFormat(t *testing.T) {
+	for version, named := range map[byte]string{9: "3.14", 1: "format 1"} {
+		path := filepath.Join(t.TempDir(), "state.db")
+		if err := os.WriteFile(path, sample(t), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		fields := append([]byte{version, 4}, "3.14"...)
+		if err := kv.WriteRaw(path, "meta", []byte("format"), kv.Seal("meta", []byte("format"), fields)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := kv.Open(path, kv.Options{})
+		if !errors.Is(err, kv.ErrFormat) || !strings.Contains(err.Error(), named) {
+			t.Errorf("Open: %v; want ErrFormat naming %s", err, named)
+		}
 	}
 }
 

@@ -62,8 +62,7 @@ func (tx *Tx) rebuildURLs() error {
 				return fmt.Errorf("%w: host of URL %d", ErrDamaged, n)
 			}
 			s.lookup.add(hash, schema.ID(n))
-			s.host.set(schema.ID(n), uint32(host))
-			s.mark.set(schema.ID(n), mark)
+			*s.known.of(schema.ID(n)) = known{host: uint32(host), mark: mark}
 		}
 		return nil
 	})
@@ -89,7 +88,7 @@ func (tx *Tx) rebuildShapes() error {
 	err := tx.eachPart(bShapes, nil, func(first, count uint64, r *reader) error {
 		n++
 		return tx.eachID(first, count, r, func(id schema.ID) {
-			tx.s.mark.set(id, tx.s.mark.at(id)|r.byte()&31)
+			tx.s.known.of(id).mark |= r.byte() & 31
 		})
 	})
 	return agree(err, "values of shapes", n, tx.s.state.shapes)
@@ -109,7 +108,7 @@ func (tx *Tx) rebuildVisits() error {
 			if r.bad || id < 1 || id > int64(s.state.urls) {
 				return fmt.Errorf("%w: URL of visit %d", ErrDamaged, n)
 			}
-			s.latest.set(schema.ID(id), uint32(n))
+			s.known.of(schema.ID(id)).latest = uint32(n)
 		}
 		return nil
 	})

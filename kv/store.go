@@ -47,11 +47,7 @@ type Store struct {
 	seed    uint64
 	state   state
 	lookup  table
-	host    column[uint32]
-	latest  column[uint32]
-	depth   column[uint8] // plus 1; 0: none
-	hops    column[uint8] // plus 1
-	mark    column[uint8] // shapes, and the kind from bit 5 on
+	known   column[known]
 	hosts   *cache[schema.HostID, *schema.Host]
 	names   *cache[schema.HostID, string]
 	ids     *cache[string, schema.HostID]
@@ -59,6 +55,16 @@ type Store struct {
 	anchors [2]anchorPart // decompressed last
 	arena   arena         // of the one update at a time
 	spare   spare         // of the last update, for the next one
+}
+
+// A known is what is held of a URL: together, because whoever asks for one of it
+// asks for more.
+type known struct {
+	host   uint32 // id
+	latest uint32 // visit
+	depth  uint8  // plus 1; 0: none
+	hops   uint8  // plus 1
+	mark   uint8  // shapes, and the kind from bit 5 on
 }
 
 // Open opens a state file and reads into memory what is held there. Without
@@ -270,19 +276,20 @@ func (s *Store) LastSeq() schema.Seq { return schema.Seq(s.state.visits) }
 func (s *Store) LastCommit() uint64 { return s.state.commit }
 
 // HostOf returns the host of a URL; 0: there is no such URL.
-func (s *Store) HostOf(id schema.ID) schema.HostID { return schema.HostID(s.host.at(id)) }
+func (s *Store) HostOf(id schema.ID) schema.HostID { return schema.HostID(s.known.at(id).host) }
 
 // Latest returns the last visit of a URL; 0: never visited.
-func (s *Store) Latest(id schema.ID) schema.Seq { return schema.Seq(s.latest.at(id)) }
+func (s *Store) Latest(id schema.ID) schema.Seq { return schema.Seq(s.known.at(id).latest) }
 
 // Kind returns what a URL is asked for.
-func (s *Store) Kind(id schema.ID) schema.URLKind { return schema.URLKind(s.mark.at(id) >> 5) }
+func (s *Store) Kind(id schema.ID) schema.URLKind { return schema.URLKind(s.known.at(id).mark >> 5) }
 
 // Shapes returns the forms of a URL that can be derived, and whether there are others.
-func (s *Store) Shapes(id schema.ID) schema.Shape { return schema.Shape(s.mark.at(id) & 31) }
+func (s *Store) Shapes(id schema.ID) schema.Shape { return schema.Shape(s.known.at(id).mark & 31) }
 
 // Depth returns the smallest depth of a URL and its smallest number of hops,
 // each [NoDepth] if it has none in this generation.
 func (s *Store) Depth(id schema.ID) (depth, hops uint8) {
-	return s.depth.at(id) - 1, s.hops.at(id) - 1
+	k := s.known.at(id)
+	return k.depth - 1, k.hops - 1
 }

@@ -32,6 +32,9 @@ type Tx struct {
 	anchors []anchorPart
 
 	anchorText writer // empty, for the first of the anchors
+	chunkRead  chunk
+	order      []uint64
+	unsorted   []schema.Link
 }
 
 // Update runs f in a transaction and commits what it did, synced to disk. If f

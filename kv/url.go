@@ -7,6 +7,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
+// urlBlock is the number of URLs in a block. A commit adds several URLs a page:
+// one by one they would cost a third of its time, and a third of the file.
+const urlBlock = 32
+
 // A newURL is a URL that the running commit adds.
 type newURL struct {
 	schema.URL
@@ -53,8 +57,7 @@ func (tx *Tx) AddURL(u schema.URL, hash uint64) (schema.ID, error) {
 	s.state.urls++
 	u.ID = schema.ID(s.state.urls)
 	s.lookup.add(hash, u.ID)
-	s.host.set(u.ID, uint32(u.Host))
-	s.mark.set(u.ID, uint8(u.Kind)<<5)
+	*s.known.of(u.ID) = known{host: uint32(u.Host), mark: uint8(u.Kind) << 5}
 	tx.urls = append(tx.urls, newURL{u, hash})
 	return u.ID, nil
 }
@@ -75,17 +78,20 @@ func (tx *Tx) URL(id schema.ID) (schema.URL, error) {
 	if tx.read.ID == id {
 		return tx.read, nil
 	}
-	key := key64(uint64(id))
+	key := urlKey(id)
 	r, err := tx.get(bURLs, key)
 	if err != nil {
 		return schema.URL{}, missing(err, bURLs, key)
 	}
-	u := decodeURL(&r, id)
-	if r.bad {
-		return u, damaged(bURLs, key, "cannot be decoded")
+	b := openURLs(&r, id)
+	for b.next() {
+		if b.u.ID == id {
+			b.u.PathQuery = string(b.path)
+			tx.read = b.u
+			return b.u, nil
+		}
 	}
-	tx.read = u
-	return u, nil
+	return schema.URL{}, damaged(bURLs, key, "does not have all its URLs")
 }
 
 // missing names the absence of a record that must be there.
@@ -96,25 +102,80 @@ func missing(err error, b bucket, key []byte) error {
 	return err
 }
 
-func encodeURL(w *writer, u *schema.URL) {
-	w.byte(byte(u.Kind))
-	w.uint(uint64(u.Host))
+// urlKey is the key of the block of a URL.
+func urlKey(id schema.ID) []byte { return key64(uint64(id-1) / urlBlock) }
+
+// The flags of a URL in its block, beside its kind: what differs from the URL
+// before, and follows.
+const (
+	urlKind  = 7
+	urlHost  = 1 << 3
+	urlFrom  = 1 << 4 // referrer
+	urlSince = 1 << 5 // first seen
+	urlRun   = 1 << 6
+)
+
+// encodeURL writes a URL of a block that follows another one.
+func encodeURL(w *writer, before, u *schema.URL) {
+	flags, at := byte(u.Kind)&urlKind, len(w.b)
+	w.byte(flags)
+	if u.Host != before.Host {
+		flags |= urlHost
+		w.uint(uint64(u.Host))
+	}
+	if u.Referrer != before.Referrer {
+		flags |= urlFrom
+		w.uint(uint64(u.Referrer))
+	}
+	if !u.FirstSeen.Equal(before.FirstSeen) {
+		flags |= urlSince
+		w.seconds(u.FirstSeen)
+	}
+	if u.FirstRun != before.FirstRun {
+		flags |= urlRun
+		w.uint(uint64(u.FirstRun))
+	}
+	w.b[at] = flags
 	w.string(u.PathQuery)
-	w.uint(uint64(u.Referrer))
-	w.seconds(u.FirstSeen)
-	w.uint(uint64(u.FirstRun))
 }
 
-func decodeURL(r *reader, id schema.ID) schema.URL {
-	return schema.URL{
-		ID:        id,
-		Kind:      schema.URLKind(r.byte()),
-		Host:      schema.HostID(r.id()),
-		PathQuery: r.string(),
-		Referrer:  r.id(),
-		FirstSeen: r.seconds(),
-		FirstRun:  schema.RunID(r.id()),
+// A urlReader reads the URLs of a block one after the other.
+type urlReader struct {
+	r    *reader
+	n    int        // that are left
+	u    schema.URL // the last one, but for its path
+	path []byte     // valid as long as the value
+}
+
+// openURLs begins to read the block of a URL.
+func openURLs(r *reader, id schema.ID) urlReader {
+	b := urlReader{r: r, n: int(r.narrow(urlBlock))}
+	b.u.ID = (id - 1) / urlBlock * urlBlock
+	return b
+}
+
+// next reads the next URL and reports whether there was one.
+func (b *urlReader) next() bool {
+	if b.n == 0 {
+		return false
 	}
+	b.n--
+	flags := b.r.byte()
+	b.u.ID, b.u.Kind = b.u.ID+1, schema.URLKind(flags&urlKind)
+	if flags&urlHost != 0 {
+		b.u.Host = schema.HostID(b.r.id())
+	}
+	if flags&urlFrom != 0 {
+		b.u.Referrer = b.r.id()
+	}
+	if flags&urlSince != 0 {
+		b.u.FirstSeen = b.r.seconds()
+	}
+	if flags&urlRun != 0 {
+		b.u.FirstRun = schema.RunID(b.r.id())
+	}
+	b.path = b.r.raw(b.r.uint())
+	return !b.r.bad
 }
 
 // Norm returns the identity of a URL: https://host/path?query.
@@ -134,19 +195,23 @@ func (tx *Tx) Norm(id schema.ID) (string, error) {
 // In an update, f must add none.
 func (tx *Tx) EachURL(from schema.ID, f func(schema.URL) (bool, error)) error {
 	more := true
-	next := max(from, 1)
-	err := tx.each(bURLs, key64(uint64(next)), func(key []byte, r *reader) (bool, error) {
-		if !isKey(key, uint64(next)) {
+	next := (max(from, 1)-1)/urlBlock*urlBlock + 1
+	err := tx.each(bURLs, urlKey(next), func(key []byte, r *reader) (bool, error) {
+		if next%urlBlock != 1 || !isKey(key, uint64(next)/urlBlock) {
 			return false, damaged(bURLs, key, "does not follow the one before")
 		}
-		u := decodeURL(r, next)
-		next++
-		if r.bad {
-			return true, nil // reported by each
+		for b := openURLs(r, next); more && b.next(); {
+			if next++; b.u.ID < from {
+				continue
+			}
+			u := b.u
+			u.PathQuery = string(b.path)
+			var err error
+			if more, err = f(u); err != nil {
+				return false, err
+			}
 		}
-		var err error
-		more, err = f(u)
-		return more, err
+		return more, nil
 	})
 	if more && err == nil && next < tx.firstURL() {
 		return damaged(bURLs, key64(uint64(next)), "is missing")
@@ -166,11 +231,6 @@ func (tx *Tx) flushURLs() error {
 	before := int64(0)
 	for i := range tx.urls {
 		u := &tx.urls[i]
-		w := tx.fields()
-		encodeURL(w, &u.URL)
-		if err := tx.put(bURLs, key64(uint64(u.ID)), w); err != nil {
-			return err
-		}
 		item, err := p.add(uint64(u.ID))
 		if err != nil {
 			return err
@@ -180,8 +240,47 @@ func (tx *Tx) flushURLs() error {
 		}
 		item.fixed(u.hash)
 		item.int(int64(u.Host) - before)
-		item.byte(tx.s.mark.at(u.ID))
+		item.byte(tx.s.known.at(u.ID).mark)
 		before = int64(u.Host)
 	}
-	return p.end()
+	if err := p.end(); err != nil {
+		return err
+	}
+	for rest := tx.urls; len(rest) > 0; {
+		n := min(len(rest), urlBlock-int(rest[0].ID-1)%urlBlock)
+		if err := tx.putURLs(rest[:n]); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// putURLs writes URLs of one block behind those that it has.
+func (tx *Tx) putURLs(urls []newURL) error {
+	key := urlKey(urls[0].ID)
+	first := (urls[0].ID-1)/urlBlock*urlBlock + 1
+	w := tx.fields()
+	w.number(int(urls[0].ID-first) + len(urls))
+	last := schema.URL{}
+	if first < urls[0].ID {
+		r, err := tx.get(bURLs, key)
+		if err != nil {
+			return missing(err, bURLs, key)
+		}
+		b := openURLs(&r, first)
+		old := r.b
+		for b.next() {
+		}
+		if r.bad || b.u.ID+1 != urls[0].ID {
+			return damaged(bURLs, key, "does not have all its URLs")
+		}
+		w.raw(old[:len(old)-len(r.b)])
+		last = b.u
+	}
+	for i := range urls {
+		encodeURL(w, &last, &urls[i].URL)
+		last = urls[i].URL
+	}
+	return tx.put(bURLs, key, w)
 }

@@ -76,8 +76,10 @@ func PathQuery(norm string) string {
 // Split cuts a Norm or a Form behind its host.
 func Split(norm string) (host, pathQuery string) {
 	norm = strings.TrimPrefix(norm, origin)
-	if i := strings.IndexAny(norm, "/?"); i >= 0 {
-		return norm[:i], norm[i:]
+	for i := range len(norm) {
+		if norm[i] == '/' || norm[i] == '?' {
+			return norm[:i], norm[i:]
+		}
 	}
 	return norm, ""
 }

@@ -147,7 +147,7 @@ func (w *benchWeb) crawl(b *testing.B, http2 bool) ([]string, time.Duration) {
 	pages := benchPages()
 	store := openStore(b, filepath.Join(dir, "state.bolt"))
 	cfg := parse(b, fmt.Sprintf(benchConfig, benchOpen, 100, pages, http2, ca, w.server.Addr())+w.origins.String())
-	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
+	c, _, err := crawl.Begin(b.Context(), store, crawl.Options{Config: cfg, Log: quiet()})
 	if err != nil {
 		b.Fatal(err)
 	}

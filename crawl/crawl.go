@@ -39,23 +39,25 @@ type Crawl struct {
 	control chan command
 	queries chan query
 	done    chan struct{} // closed when Run has returned
-	stop    chan string   // reasons to stop
+	reload  chan struct{} // another configuration is there
 	next    atomic.Pointer[config.Config]
 	paused  atomic.Bool // a walk under another configuration begins so, too
 }
 
 // Begin continues the run of the store that is not completed, or begins the next
-// one. The store belongs to the crawl until Run has returned.
-func Begin(store *kv.Store, opts Options) (*Crawl, Begun, error) {
+// one. The store belongs to the crawl until Run has returned. Where ctx is done
+// before the recorded depths are, the rest of them is the next start's: Run must
+// get the same ctx, and ends at once.
+func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, error) {
 	set, err := newSettings(opts.Config)
 	if err != nil {
 		return nil, Begun{}, err
 	}
 	c := &Crawl{
 		opts: opts, store: store, rec: newRecorder(store, set, opts.Log, opts.OnVisit),
-		control: make(chan command), queries: make(chan query), done: make(chan struct{}), stop: make(chan string, 8),
+		control: make(chan command), queries: make(chan query), done: make(chan struct{}), reload: make(chan struct{}, 1),
 	}
-	begun, err := c.rec.begin()
+	begun, err := c.rec.begin(ctx)
 	if err != nil {
 		set.client.Close()
 		return nil, begun, err
@@ -70,8 +72,8 @@ type Result struct {
 	Reason string // why it ended
 }
 
-// Run walks until the frontier is empty, ctx is done, or somebody stops it. What
-// is open then has 10 s to finish. Whatever ends it, everything that is in the
+// Run walks until the frontier is empty or ctx is done. What is open then has 10 s
+// to finish. Whatever ends it, everything that is in the
 // store is whole; the error is one that kept the walk from going on.
 func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 	defer close(c.done)
@@ -90,7 +92,7 @@ func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 			cfg = c.opts.Config
 		}
 		if cfg != nil {
-			if err := c.change(cfg); err != nil {
+			if err := c.change(ctx, cfg); err != nil {
 				return Result{Run: c.rec.run}, err
 			}
 			if reason == "" || reason == reasonReload {
@@ -129,6 +131,9 @@ func (c *Crawl) walkUntil(ctx context.Context, started time.Time) (string, error
 
 // walk runs the ring once. The reason is empty if it came to its own end.
 func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (string, error) {
+	if ctx.Err() != nil {
+		return context.Cause(ctx).Error(), nil
+	}
 	initial, err := c.rec.waiting()
 	if err != nil {
 		return "", err
@@ -182,7 +187,8 @@ func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-cha
 		reason = context.Cause(ctx).Error()
 	case <-deadline:
 		reason = fmt.Sprintf("max-run-time = %s", c.opts.Config.Crawler.MaxRunTime)
-	case reason = <-c.stop:
+	case <-c.reload:
+		reason = reasonReload
 	}
 	select {
 	case c.control <- command{do: commandStop}:
@@ -202,23 +208,18 @@ func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-cha
 
 const reasonReload = "configuration changed"
 
-// Stop ends the walk; what is open has 10 s to finish.
-func (c *Crawl) Stop(reason string) {
-	select {
-	case c.stop <- reason:
-	default:
-	}
-}
-
 // Reload goes on under another configuration: what waits is judged again. One
 // that can not be applied is logged, and the crawl goes on as before.
 func (c *Crawl) Reload(cfg *config.Config) {
 	c.next.Store(cfg)
-	c.Stop(reasonReload)
+	select {
+	case c.reload <- struct{}{}:
+	default: // told already
+	}
 }
 
 // change takes another configuration into the run, between two walks.
-func (c *Crawl) change(cfg *config.Config) error {
+func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
 	set, err := newSettings(cfg)
 	if err == nil && cfg.URLIdentity() != c.opts.Config.URLIdentity() {
 		set.client.Close()
@@ -240,7 +241,7 @@ func (c *Crawl) change(cfg *config.Config) error {
 	if err := errors.Join(old.closePages(), old.end(false, reasonReload)); err != nil {
 		return err
 	}
-	_, err = c.rec.begin()
+	_, err = c.rec.begin(ctx)
 	return err
 }
 

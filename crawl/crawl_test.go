@@ -57,7 +57,7 @@ func walk(t testing.TB, store *kv.Store, cfg *config.Config) crawl.Result {
 
 func walkFor(t testing.TB, store *kv.Store, cfg *config.Config, limit time.Duration) crawl.Result {
 	t.Helper()
-	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func (row networkRow) crawl(t *testing.T, value string) string {
 	})
 	begun := time.Now()
 	store := openStore(t, filepath.Join(dir, "state.bolt"))
-	c, _, err := crawl.Begin(store, crawl.Options{Config: parse(t, text), Log: quiet()})
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: parse(t, text), Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func crawlAsChild(path string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
+	c, _, err := crawl.Begin(context.Background(), store, crawl.Options{Config: cfg, Log: quiet()})
 	if err == nil {
 		_, err = c.Run(context.Background())
 	}

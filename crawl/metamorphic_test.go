@@ -128,7 +128,7 @@ func (s *paperServers) crawlWith(cfg *config.Config, most int, kill time.Duratio
 	defer store.Close()
 	rec := newRecorder(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
 	rec.most = most
-	if _, err := rec.begin(); err != nil {
+	if _, err := rec.begin(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
 	if err = s.ring(rec, kill); err == nil {

@@ -45,7 +45,7 @@ func TestNotices(t *testing.T) {
 	var out bytes.Buffer
 	store := openStore(t, filepath.Join(dir, "state.bolt"))
 	log := slog.New(slog.NewTextHandler(&out, nil))
-	c, _, err := crawl.Begin(store, crawl.Options{Config: parse(t, fmt.Sprintf(noticeConfig, ca, s.Addr())), Log: log})
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: parse(t, fmt.Sprintf(noticeConfig, ca, s.Addr())), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

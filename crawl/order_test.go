@@ -151,7 +151,7 @@ func (p *paperCrawl) start() {
 		p.t.Fatal(err)
 	}
 	p.store, p.rec = store, newRecorder(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
-	if _, err := p.rec.begin(); err != nil {
+	if _, err := p.rec.begin(p.t.Context()); err != nil {
 		p.t.Fatal(err)
 	}
 	initial, err := p.rec.waiting()

@@ -115,7 +115,7 @@ func crashed(t *testing.T, state, dir string, cfg *config.Config, after time.Dur
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}

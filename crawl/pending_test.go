@@ -1,6 +1,8 @@
 package crawl
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -73,6 +75,54 @@ func (p *paperCrawl) runInParts() (kills int) {
 		}
 	}
 	return kills
+}
+
+// TestBeginStopped ends starts before the depths that a changed max-depth gives
+// have travelled on: the run is interrupted, asks nobody, and the next start goes
+// on with the rest.
+func TestBeginStopped(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	p := &paperCrawl{t: t, r: r, web: randomWeb(r), cfg: paperParse(t, fmt.Sprintf(paperConfig, 1)), path: filepath.Join(t.TempDir(), "state.bolt"), asked: map[string]int{}}
+	p.run(0)
+	p.cfg = paperParse(t, fmt.Sprintf(paperConfig, 3))
+	cause := errors.New("told to")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	for range 2 {
+		store, err := kv.Open(p.path, kv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, begun, err := Begin(ctx, store, Options{Config: p.cfg, Log: quietLog()})
+		if err != nil || !begun.Resumed {
+			t.Fatalf("Begin = %+v, %v", begun, err)
+		}
+		if len(pending(t, store)) == 0 {
+			t.Error("all depths had travelled on, so this test shows nothing")
+		}
+		res, err := c.Run(ctx)
+		if err != nil || res.Walked || res.Reason != cause.Error() || res.Run.Status != schema.RunInterrupted {
+			t.Errorf("Run = %+v, %v", res, err)
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, _ := p.run(0); !maps.Equal(got, p.web.search(3)) {
+		t.Error(difference(got, p.web.search(3)))
+	}
+}
+
+func pending(t *testing.T, store *kv.Store) (ids []schema.ID) {
+	t.Helper()
+	err := store.View(func(tx *kv.Tx) (err error) {
+		ids, err = tx.Pending()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
 }
 
 // distances are the depths and hops of all pages that have some.

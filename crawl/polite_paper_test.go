@@ -175,7 +175,7 @@ func (s *paperServers) crawl(text string, kill time.Duration) schema.Run {
 	}
 	defer store.Close()
 	rec := newRecorder(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
-	if _, err := rec.begin(); err != nil {
+	if _, err := rec.begin(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
 	err = s.ring(rec, kill)

@@ -180,7 +180,7 @@ func TestIdentity(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := Begin(store, Options{Config: cfg}); !errors.Is(err, ErrIdentity) {
+			if _, _, err := Begin(t.Context(), store, Options{Config: cfg}); !errors.Is(err, ErrIdentity) {
 				t.Errorf("%s: %v, want ErrIdentity", more, err)
 			}
 			store.Close()

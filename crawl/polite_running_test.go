@@ -58,7 +58,7 @@ func startCrawl(t *testing.T, keys, more string, serve func(*webtest.Server)) *r
 		t.Fatal(err)
 	}
 	store := openStore(t, filepath.Join(dir, "state.bolt"))
-	if c.Crawl, _, err = crawl.Begin(store, crawl.Options{Config: parse(t, c.config(keys, more)), Log: quiet()}); err != nil {
+	if c.Crawl, _, err = crawl.Begin(t.Context(), store, crawl.Options{Config: parse(t, c.config(keys, more)), Log: quiet()}); err != nil {
 		t.Fatal(err)
 	}
 	go func() {

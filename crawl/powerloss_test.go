@@ -64,7 +64,7 @@ func TestTracedCrawl(t *testing.T) {
 	if os.Getenv(envNoSync) != "" {
 		boltOf(store).NoSync, boltOf(store).NoGrowSync = true, true
 	}
-	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"time"
@@ -35,7 +36,7 @@ func Reclassify(store *kv.Store, cfg *config.Config) (schema.Run, error) {
 	defer set.client.Close()
 	r := newRecorder(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
 	r.reclassify = true
-	if _, err := r.begin(); err != nil {
+	if _, err := r.begin(context.Background()); err != nil {
 		return before, err
 	}
 	waits, err := r.waits()

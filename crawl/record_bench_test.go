@@ -172,7 +172,7 @@ func (c *handCrawl) open(set *settings) {
 		c.b.Fatal(err)
 	}
 	c.store, c.rec = store, newRecorder(store, set, quietLog(), nil)
-	if _, err := c.rec.begin(); err != nil {
+	if _, err := c.rec.begin(c.b.Context()); err != nil {
 		c.b.Fatal(err)
 	}
 	list, err := c.rec.waiting()

@@ -41,7 +41,7 @@ func TestSmallDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := make(spy, 1000)
-	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(lines, nil))})
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(lines, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

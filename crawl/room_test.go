@@ -99,7 +99,7 @@ func roomyRecorder(t *testing.T, s *paperServers) (*recorder, *bytes.Buffer) {
 	t.Cleanup(func() { store.Close() })
 	said := &bytes.Buffer{}
 	rec := newRecorder(store, set, slog.New(slog.NewTextHandler(said, nil)), nil)
-	if _, err := rec.begin(); err != nil {
+	if _, err := rec.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return rec, said

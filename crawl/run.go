@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -24,8 +25,9 @@ type Begun struct {
 }
 
 // begin continues the run that is not completed, else begins the next one. It is
-// idempotent: a start that was killed is repeated by the next one.
-func (r *recorder) begin() (Begun, error) {
+// idempotent: a start that was killed, or that ctx ended, is repeated by the next
+// one.
+func (r *recorder) begin(ctx context.Context) (Begun, error) {
 	var b Begun
 	err := r.store.Update(func(tx *kv.Tx) error {
 		if err := r.checkIdentity(tx); err != nil {
@@ -64,7 +66,7 @@ func (r *recorder) begin() (Begun, error) {
 	if err := r.listAgain(); err != nil {
 		return b, err
 	}
-	return b, r.settlePending()
+	return b, r.settlePending(ctx)
 }
 
 func (r *recorder) checkIdentity(tx *kv.Tx) error {
@@ -193,9 +195,10 @@ func (t *turn) requeueSitemaps(id schema.HostID) error {
 	return t.queueSitemaps(h, rules)
 }
 
-// settlePending lets depths travel on until nothing is left undone.
-func (r *recorder) settlePending() error {
-	for more := true; more; {
+// settlePending lets depths travel on until nothing is left undone, or ctx is
+// done.
+func (r *recorder) settlePending(ctx context.Context) error {
+	for more := true; more && ctx.Err() == nil; {
 		err := r.store.Update(func(tx *kv.Tx) error {
 			t, err := r.turn(tx)
 			if err != nil {

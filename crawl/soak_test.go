@@ -66,7 +66,7 @@ func TestSoakCrawl(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := openStore(t, cfg.State.Path)
-	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestVerifyFindsLies(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := openStore(t, w.state)
-	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: quiet()})
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}

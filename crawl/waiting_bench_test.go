@@ -102,7 +102,7 @@ func crawlWindow(b *testing.B, text string) (pages float64, cpu, took time.Durat
 	const warm, window = 6 * time.Second, 10500 * time.Millisecond // ten rounds
 	var visited atomic.Int64
 	store := openStore(b, filepath.Join(b.TempDir(), "state.bolt"))
-	c, _, err := crawl.Begin(store, crawl.Options{Config: parse(b, text), Log: quiet(), OnVisit: func(crawl.Event) { visited.Add(1) }})
+	c, _, err := crawl.Begin(b.Context(), store, crawl.Options{Config: parse(b, text), Log: quiet(), OnVisit: func(crawl.Event) { visited.Add(1) }})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func newWaitingRing(t *testing.T, hosts, open int, latency time.Duration) *waiti
 	set := r.web.settings(t, text)
 	t.Cleanup(set.client.Close)
 	r.rec = newRecorder(store, set, quietLog(), nil)
-	if _, err := r.rec.begin(); err != nil {
+	if _, err := r.rec.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return r

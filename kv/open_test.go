@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 	"golang.org/x/sync/errgroup"
@@ -60,6 +61,28 @@ func TestOpenRefuses(t *testing.T) {
 				t.Errorf("the file was changed (%v)", err)
 			}
 		})
+	}
+}
+
+// Locked is called when nobody else can have the file any more.
+func TestOpenLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	if err := os.WriteFile(path, sample(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	s, err := kv.Open(path, kv.Options{Locked: func() {
+		calls++
+		if _, err := kv.Open(path, kv.Options{Timeout: time.Millisecond}); !errors.Is(err, kv.ErrLocked) {
+			t.Errorf("another Open: %v, want ErrLocked", err)
+		}
+	}})
+	if err != nil || calls != 1 {
+		t.Fatalf("Open: %v; Locked was called %d times", err, calls)
+	}
+	defer s.Close()
+	if _, err := kv.Open(path, kv.Options{Timeout: time.Millisecond, Locked: func() { t.Error("Locked was called without the lock") }}); !errors.Is(err, kv.ErrLocked) {
+		t.Errorf("another Open: %v, want ErrLocked", err)
 	}
 }
 

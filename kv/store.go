@@ -22,6 +22,7 @@ const NoDepth = 255
 type Options struct {
 	ReadOnly bool          // shares the lock with other readers; the file must exist
 	Timeout  time.Duration // to wait for the lock; 0: 2 s
+	Locked   func()        // called when the lock is held, before memory is filled; may be nil
 }
 
 // A Store is an open state file and what is held in memory of it. It belongs to
@@ -89,6 +90,9 @@ func Open(path string, opts Options) (*Store, error) {
 	}
 	s := newStore(path, opts.ReadOnly)
 	err = s.openFile(opts.Timeout)
+	if err == nil && opts.Locked != nil {
+		opts.Locked()
+	}
 	if err == nil {
 		err = s.transact(false, s.rebuild)
 	}

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -83,17 +82,9 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	if err := refuseOutputs(cfg); err != nil {
 		return err
 	}
-	store, err := a.openCrawl(cfg.State.Path, opts.fresh)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	if cfg, err = extra.forRun(store, cfg); err != nil {
-		return err
-	}
-	w := &walk{app: a, path: path, store: store, log: a.logger(), seeds: extra}
+	w := &walk{app: a, path: path, log: a.logger(), seeds: extra, begun: make(chan struct{})}
 	w.cfg.Store(cfg)
-	return w.run(ctx)
+	return w.run(ctx, opts.fresh)
 }
 
 // configPath is the configuration that a crawl follows.
@@ -129,7 +120,8 @@ func (a *app) load(path string) (*config.Config, error) {
 }
 
 // openCrawl opens the state file of a crawl, which is made if it is missing.
-func (a *app) openCrawl(path string, fresh bool) (*kv.Store, error) {
+// When it is locked, and before it is read, locked is called.
+func (a *app) openCrawl(path string, fresh bool, locked func()) (*kv.Store, error) {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, hint(fmt.Errorf("the folder %s of the state file does not exist", shown(dir)), "create it or change [state] path")
@@ -139,7 +131,7 @@ func (a *app) openCrawl(path string, fresh bool) (*kv.Store, error) {
 			return nil, err
 		}
 	}
-	return openLocked(path)
+	return openLocked(path, locked)
 }
 
 // A walk is one process's work on a run: the crawl, who watches it and who
@@ -147,17 +139,54 @@ func (a *app) openCrawl(path string, fresh bool) (*kv.Store, error) {
 type walk struct {
 	app     *app
 	path    string // of the configuration
-	store   *kv.Store
 	log     *slog.Logger
 	cfg     atomic.Pointer[config.Config]
+	stop    context.CancelCauseFunc // ends the crawl as a signal does
+	begun   chan struct{}           // closed when what follows is there
+	store   *kv.Store
 	crawl   *crawl.Crawl
 	watcher *watcher
 	seeds   extraSeeds  // of this run
 	writing atomic.Bool // the walk is over, the outputs are being written
 }
 
-func (w *walk) run(ctx context.Context) error {
-	c, begun, err := crawl.Begin(w.store, crawl.Options{Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit})
+// run opens the state and crawls. Other commands reach it from the moment at
+// which the state is locked.
+func (w *walk) run(ctx context.Context, fresh bool) error {
+	ctx, w.stop = context.WithCancelCause(ctx)
+	defer w.stop(nil)
+	var g errgroup.Group
+	beside, cancel := context.WithCancel(context.Background())
+	g.Go(func() error { return w.obey(beside) })
+	err := w.open(fresh, func() { w.listen(beside, &g) })
+	if err == nil {
+		defer w.store.Close()
+		err = w.work(ctx, beside, &g)
+	}
+	cancel()
+	return errors.Join(err, g.Wait())
+}
+
+// open opens the state, and gives the run the seeds that it has beside those of
+// the configuration.
+func (w *walk) open(fresh bool, locked func()) error {
+	cfg := w.cfg.Load()
+	store, err := w.app.openCrawl(cfg.State.Path, fresh, locked)
+	if err != nil {
+		return err
+	}
+	if cfg, err = w.seeds.forRun(store, cfg); err != nil {
+		store.Close()
+		return err
+	}
+	w.store = store
+	w.cfg.Store(cfg)
+	return nil
+}
+
+// work crawls, with what stands beside it in g.
+func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
+	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit})
 	if err != nil {
 		return err
 	}
@@ -165,28 +194,17 @@ func (w *walk) run(ctx context.Context) error {
 	if err := w.tellBegun(begun); err != nil {
 		return err
 	}
-	var metrics *metricsFile
 	if path := w.cfg.Load().Monitor.MetricsCSV; path != "" {
-		if metrics, err = openMetrics(path); err != nil {
+		metrics, err := openMetrics(path)
+		if err != nil {
 			return err
 		}
-	}
-	w.writing.Store(begun.Run.Walked) // nothing is walked, and nobody answers
-	var g errgroup.Group
-	beside, cancel := context.WithCancel(context.Background())
-	if server, err := control.Listen(w.store.Path(), w.handler()); err != nil {
-		w.log.Warn("other commands cannot reach this crawl", "error", err)
-	} else {
-		g.Go(func() error { return server.Serve(beside) })
-	}
-	g.Go(func() error { return w.obey(beside) })
-	if metrics != nil {
 		warn := func(err error) { w.log.Warn("metrics cannot be written", "error", err) }
 		g.Go(func() error { return metrics.follow(beside, w.status, warn) })
 	}
-	err = w.walk(ctx, begun)
-	cancel()
-	return errors.Join(err, g.Wait())
+	w.writing.Store(begun.Run.Walked) // nothing is walked, and nobody answers
+	close(w.begun)
+	return w.walk(ctx, begun)
 }
 
 // walk crawls, unless only the outputs are missing, and ends the run.

@@ -19,11 +19,7 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 	limit := strings.HasPrefix(r.Reason, "max-run-time")
 	if !r.Walked && !limit {
 		w.tellInterrupted(r)
-		var sig signalError
-		if errors.As(context.Cause(ctx), &sig) {
-			return sig
-		}
-		return nil
+		return early(ctx)
 	}
 	s, err := survey.New(w.store)
 	if err != nil {
@@ -34,7 +30,7 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 		if context.Cause(ctx) != nil {
 			r.Reason = "stopped before its outputs were written"
 			w.tellInterrupted(r)
-			return context.Cause(ctx)
+			return early(ctx)
 		}
 		return hint(fmt.Errorf("run #%d: %w", r.Run.ID, err), "nothing is lost: %q writes them again", "ripple crawl "+shown(w.path))
 	}
@@ -51,6 +47,15 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 	}
 	if limit {
 		w.app.say(fmt.Sprintf("  %q goes on", "ripple crawl "+shown(w.path)))
+	}
+	return nil
+}
+
+// early is what a crawl that ctx has ended ends with: the signal, if it was one.
+func early(ctx context.Context) error {
+	var sig signalError
+	if errors.As(context.Cause(ctx), &sig) {
+		return sig
 	}
 	return nil
 }

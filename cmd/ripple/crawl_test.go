@@ -3,16 +3,19 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -102,6 +105,54 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// A crawl can be ended from the moment on at which its state is locked; other
+// questions wait, and hear that it is starting.
+func TestStopWhileStarting(t *testing.T) {
+	dir, err := os.MkdirTemp("", "start") // short enough for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	web := newWeb(t)
+	path, state := writeConfig(t, web, dir, false), filepath.Join(dir, "ripple.bolt")
+	told := &heldWriter{held: make(chan struct{}), release: make(chan struct{})}
+	var g errgroup.Group
+	g.Go(func() error { return newApp(io.Discard, told).execute(context.Background(), []string{"crawl", path}) })
+	<-told.held // it tells which run begins, and has not begun yet
+	var said bytes.Buffer
+	if err := newApp(io.Discard, &said).execute(t.Context(), []string{"stats", "--state", state}); err == nil || !strings.Contains(err.Error(), "is starting") {
+		t.Errorf("stats: %v", err)
+	}
+	if err := newApp(io.Discard, &said).execute(t.Context(), []string{"stop", "--state", state}); err != nil || !strings.Contains(said.String(), "the crawl ends; it was starting") {
+		t.Errorf("stop: %v\n%s", err, said.String())
+	}
+	close(told.release)
+	if err := g.Wait(); err != nil || !strings.Contains(told.String(), "run #1 is interrupted (ripple stop)") {
+		t.Errorf("the crawl ended with %v\n%s", err, told.String())
+	}
+	if log := web.Log(); len(log) > 0 {
+		t.Errorf("%d requests were sent, the first for %s", len(log), log[0].Path)
+	}
+	if err := newApp(io.Discard, &said).execute(t.Context(), []string{"crawl", path}); err != nil || !strings.Contains(said.String(), "run #1 completed") {
+		t.Errorf("the next start: %v\n%s", err, said.String())
+	}
+}
+
+// A heldWriter keeps its first writer waiting until it is released.
+type heldWriter struct {
+	bytes.Buffer
+	once          sync.Once
+	held, release chan struct{}
+}
+
+func (w *heldWriter) Write(b []byte) (int, error) {
+	w.once.Do(func() {
+		close(w.held)
+		<-w.release
+	})
+	return w.Buffer.Write(b)
+}
+
 // A run that was walked to its end, and whose process was killed before its
 // outputs were in place, is completed without asking anybody.
 func TestCrawlOnlyOutputs(t *testing.T) {
@@ -141,7 +192,7 @@ func walkWithoutOutputs(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

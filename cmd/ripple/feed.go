@@ -107,7 +107,7 @@ func (f *feeder) fromCrawl(ctx context.Context) (bool, error) {
 		switch {
 		case errors.Is(err, control.ErrNobody):
 			return false, nil
-		case err != nil && strings.Contains(err.Error(), errFeedBusy.Error()):
+		case err != nil && (err.Error() == errFeedBusy.Error() || err.Error() == errStarting.Error()):
 			if err := pause(ctx); err != nil {
 				return true, err
 			}

@@ -22,7 +22,7 @@ func (a *app) beginFresh(path string) error {
 	if _, err := os.Stat(backup); err == nil && !isBolt(backup) {
 		return hint(fmt.Errorf("%s is in the way of the backup and no state file", shown(backup)), "move it away")
 	}
-	old, err := openLocked(path)
+	old, err := openLocked(path, nil)
 	damaged := errors.Is(err, kv.ErrDamaged)
 	if err != nil && !damaged {
 		return err
@@ -47,9 +47,11 @@ func (a *app) beginFresh(path string) error {
 
 // openLocked opens a state file for writing. The file that is locked in the end
 // must be the one that has the name: another start may have replaced it meanwhile.
-func openLocked(path string) (*kv.Store, error) {
+// When the lock is held, and before the file is read, locked is called, unless it
+// is nil.
+func openLocked(path string, locked func()) (*kv.Store, error) {
 	before, _ := os.Stat(path)
-	store, err := kv.Open(path, kv.Options{})
+	store, err := kv.Open(path, kv.Options{Locked: locked})
 	if err != nil {
 		return nil, stateError(path, err)
 	}

@@ -157,12 +157,12 @@ func crawlMutant(path string, cfg *config.Config, limit time.Duration) error {
 		return err
 	}
 	defer store.Close()
-	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
 	_, err = c.Run(ctx)
 	return err
 }

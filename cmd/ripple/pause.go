@@ -38,6 +38,10 @@ func runCommand(ctx context.Context, a *app, do, done string) error {
 	if err != nil {
 		return err
 	}
+	if st.RunID == 0 {
+		a.say("the crawl ends; it was starting")
+		return nil
+	}
 	a.say(fmt.Sprintf(done, st.RunID))
 	return nil
 }

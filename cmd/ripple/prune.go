@@ -83,7 +83,7 @@ func runPrune(_ context.Context, a *app, opts pruneOptions) error {
 // prune gives a file without old runs the name of the state file, which stays
 // locked until then.
 func prune(path string, keep int) (*pruned, error) {
-	store, err := openLocked(path)
+	store, err := openLocked(path, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 	} else if err := mustExist(state); err != nil {
 		return err
 	}
-	store, err := openLocked(state)
+	store, err := openLocked(state, nil)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 			return err
 		}
 	}
-	store, err := openLocked(state)
+	store, err := openLocked(state, nil)
 	if err != nil {
 		return err
 	}

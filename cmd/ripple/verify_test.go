@@ -81,7 +81,7 @@ func crawledFor(t testing.TB, seed uint64, limit time.Duration) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	c, _, err := crawl.Begin(store, crawl.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err == nil {
 		_, err = c.Run(ctx)
 	}

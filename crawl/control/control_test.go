@@ -64,7 +64,7 @@ func handler(data string) control.Handler {
 			}
 			return map[string]string{"did": do}, nil
 		},
-		Size: func() int64 { return int64(len(data)) },
+		Size: func(context.Context) (int64, error) { return int64(len(data)), nil },
 		Snapshot: func(w io.Writer) (int64, error) {
 			n, err := io.WriteString(w, data)
 			return int64(n), err
@@ -189,6 +189,17 @@ func TestSnapshot(t *testing.T) {
 	full := errors.New("disk full")
 	if err := control.Snapshot(t.Context(), path, &got, func(int64) error { return full }); !errors.Is(err, full) {
 		t.Errorf("a copy that does not fit: %v", err)
+	}
+}
+
+// A crawl that cannot be copied says why.
+func TestSnapshotRefused(t *testing.T) {
+	path := state(t)
+	h := handler("")
+	h.Size = func(context.Context) (int64, error) { return 0, errors.New("not yet") }
+	serve(t, path, h)
+	if err := control.Snapshot(t.Context(), path, io.Discard, anySize); err == nil || err.Error() != "not yet" {
+		t.Errorf("Snapshot = %v, want the crawl's error", err)
 	}
 }
 

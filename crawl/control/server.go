@@ -21,8 +21,9 @@ type Handler struct {
 	// Answer returns what becomes the JSON of the reply. Its error is told to
 	// whoever asked.
 	Answer func(ctx context.Context, do string) (any, error)
-	// Size returns how many bytes a copy would have now, and Snapshot writes it.
-	Size     func() int64
+	// Size returns how many bytes a copy would have now, and Snapshot writes it. An
+	// error of Size is told, and no copy made.
+	Size     func(context.Context) (int64, error)
 	Snapshot func(io.Writer) (int64, error)
 }
 
@@ -99,7 +100,7 @@ func (s *Server) answer(ctx context.Context, c *net.UnixConn) {
 		return
 	}
 	if q.Do == doSnapshot {
-		s.snapshot(c)
+		s.snapshot(ctx, c)
 		return
 	}
 	v, err := s.handler.Answer(ctx, q.Do)
@@ -115,7 +116,7 @@ func (s *Server) answer(ctx context.Context, c *net.UnixConn) {
 	writeLine(c, answer{Reply: reply})
 }
 
-func (s *Server) snapshot(c net.Conn) {
+func (s *Server) snapshot(ctx context.Context, c net.Conn) {
 	select {
 	case s.copying <- struct{}{}:
 		defer func() { <-s.copying }()
@@ -123,7 +124,12 @@ func (s *Server) snapshot(c net.Conn) {
 		writeLine(c, answer{Error: errBusy.Error()})
 		return
 	}
-	if !writeLine(c, answer{Size: max(1, s.handler.Size())}) {
+	size, err := s.handler.Size(ctx)
+	if err != nil {
+		writeLine(c, answer{Error: err.Error()})
+		return
+	}
+	if !writeLine(c, answer{Size: max(1, size)}) {
 		return
 	}
 	buffered := bufio.NewWriterSize(&patient{Conn: c}, 1<<20)

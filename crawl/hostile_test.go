@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,11 +36,6 @@ timeout = "1s"
 connect-timeout = "1s"
 [content]
 max-response-bytes = "10MiB"
-[state]
-path = "state.bolt"
-[network]
-ca-file = %q
-connect-to = { "*.test" = %q }
 [[quality]]
 domain = "alpha.test"
 seeds = ["https://alpha.test/"]
@@ -271,15 +265,7 @@ func TestHostileWeb(t *testing.T) {
 	}
 	s := newServer(t)
 	want := hostileWeb(s)
-	dir := t.TempDir()
-	ca, err := s.CAFile(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, cfg := filepath.Join(dir, "state.bolt"), filepath.Join(dir, "config.toml")
-	if err := os.WriteFile(cfg, fmt.Appendf(nil, hostileConfig, retries, ca, s.Addr()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	cfg, path := webConfig(t, s, fmt.Sprintf(hostileConfig, retries))
 	took, memory := crawlMeasured(t, cfg)
 	judgeHostile(t, path, want)
 	for _, bad := range webtest.CheckLog(s.Log(), webtest.MinGap(100*time.Millisecond, 5*time.Millisecond), webtest.MaxOpen(1, time.Second)) {

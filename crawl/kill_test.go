@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,11 +73,6 @@ head-check = "auto"
 crawler-name = "KillBot"
 [retry]
 delay = "100ms"
-[state]
-path = "state.bolt"
-[network]
-ca-file = %q
-connect-to = { "*.test" = %q }
 [[quality]]
 domain = %q
 seeds = [%q]
@@ -103,17 +97,10 @@ func newKillableWeb(t testing.TB, seed uint64, hosts, pages int) *killableWeb {
 	s := newServer(t)
 	web := s.Generate(seed, webtest.GenConfig{Domain: "gen.test", Hosts: hosts, Pages: pages, Links: 24, Hrefs: 9, Size: 2000, Leave: 0.3, Redirects: 0.1, Dead: 0.05})
 	seeds := web.Seeds()
-	dir := t.TempDir()
-	ca, err := s.CAFile(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	name := func(i int) string { return fmt.Sprintf("h%d.gen.test", i) }
-	text := fmt.Sprintf(killConfig, ca, s.Addr(), name(0), seeds[0], name(1), "https://"+name(1)+"/", name(hosts-1), name(hosts-2))
-	w := &killableWeb{server: s, config: filepath.Join(dir, "config.toml"), state: filepath.Join(dir, "state.bolt")}
-	if err := os.WriteFile(w.config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := fmt.Sprintf(killConfig, name(0), seeds[0], name(1), "https://"+name(1)+"/", name(hosts-1), name(hosts-2))
+	w := &killableWeb{server: s}
+	w.config, w.state = webConfig(t, s, text)
 	return w
 }
 
@@ -175,24 +162,6 @@ func (w *killableWeb) visited(t testing.TB) map[string]bool {
 	return done
 }
 
-func (w *killableWeb) digest(t testing.TB) (string, int) {
-	t.Helper()
-	store, err := kv.Open(w.state, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	s, err := survey.New(store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	digest, err := s.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return digest, store.URLs()
-}
-
 // seedOf returns the seed of a random test: RIPPLE_SEED repeats one.
 func seedOf(t testing.TB) uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("RIPPLE_SEED"), 10, 64); err == nil {
@@ -206,26 +175,13 @@ func seedOf(t testing.TB) uint64 {
 // pages returns what the state file says of every page, for a person to compare.
 func (w *killableWeb) pages(t testing.TB) map[string]string {
 	t.Helper()
-	store, err := kv.Open(w.state, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	s, err := survey.New(store)
-	if err != nil {
-		t.Fatal(err)
-	}
 	pages := map[string]string{}
-	err = s.EachPage(func(p *survey.Page) error {
+	eachPage(t, w.state, func(p *survey.Page) {
 		pages[p.URL] = fmt.Sprint(p.State, " ", p.Depth, " ", p.Hops, " ", p.Error)
 		if p.Visit != nil {
 			pages[p.URL] += fmt.Sprint(" ", p.Visit.Status, " ", len(p.Visit.Links), " ", p.Visit.Form)
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return pages
 }
 
@@ -242,7 +198,7 @@ func TestKilled(t *testing.T) {
 	for i := range crawls {
 		whole := newKillableWeb(t, seed+uint64(i), hosts, pages)
 		whole.crawl(t, 0)
-		want, urls := whole.digest(t)
+		want := digestOf(t, whole.state)
 
 		w := newKillableWeb(t, seed+uint64(i), hosts, pages)
 		settled := map[string]time.Time{}
@@ -261,18 +217,18 @@ func TestKilled(t *testing.T) {
 		for !done {
 			done = w.crawl(t, 0)
 		}
-		got, _ := w.digest(t)
-		for u, state := range w.pages(t) {
+		got, found := digestOf(t, w.state), w.pages(t)
+		for u, state := range found {
 			if strings.HasPrefix(state, schema.Queued.String()) {
 				t.Errorf("seed %d, crawl %d: %s is left waiting", seed, i, u)
 			}
 		}
 		if got != want {
-			report(t, "state", w.pages(t), whole.pages(t))
+			report(t, "state", found, whole.pages(t))
 			t.Fatalf("seed %d, crawl %d: the map differs after kills", seed, i)
 		}
 		w.check(t, settled)
-		t.Logf("seed %d, crawl %d: %d URLs, %d kills so far, 0 lost, 0 duplicated", seed, i, urls, total)
+		t.Logf("seed %d, crawl %d: %d pages, %d kills so far, 0 lost, 0 duplicated", seed, i, len(found), total)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 const politeWebConfig = `
@@ -27,17 +26,11 @@ head-check = "always"
 crawler-name = "PoliteBot"
 [politeness]
 max-rate-limits = 4
-adaptive-delay = %t
 [retry]
 max-retries = 1
 delay = "200ms"
 timeout = "1500ms"
 connect-timeout = "1500ms"
-[state]
-path = "state.bolt"
-[network]
-ca-file = %q
-connect-to = { "*.test" = %q }
 [[quality]]
 domain = "hub.test"
 seeds = ["https://hub.test/"]
@@ -345,13 +338,12 @@ func TestPoliteWeb(t *testing.T) {
 	if n := len(w.promised); n < 60 {
 		t.Fatalf("%d hosts", n)
 	}
-	dir := t.TempDir()
-	ca, err := w.CAFile(dir)
+	path, state := webConfig(t, w.Server, politeWebConfig)
+	cfg, _, err := config.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := parse(t, fmt.Sprintf(politeWebConfig, true, ca, w.Addr()))
-	res := walk(t, openStore(t, filepath.Join(dir, "s.bolt")), cfg)
+	res := walk(t, openStore(t, state), cfg)
 	if !res.Walked {
 		t.Errorf("the walk ended early: %s", res.Reason)
 	}
@@ -379,15 +371,8 @@ func TestPoliteWebKilled(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 0))
 	w := newPoliteWeb(t)
-	dir := t.TempDir()
-	ca, err := w.CAFile(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := &killableWeb{server: w.Server, config: filepath.Join(dir, "config.toml"), state: filepath.Join(dir, "state.bolt")}
-	if err := os.WriteFile(k.config, fmt.Appendf(nil, politeWebConfig, true, ca, w.Addr()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	k := &killableWeb{server: w.Server}
+	k.config, k.state = webConfig(t, w.Server, politeWebConfig)
 	for len(w.kills) < kills && !k.crawl(t, time.Duration(200+r.IntN(1500))*time.Millisecond) {
 		w.kills = append(w.kills, time.Now())
 	}

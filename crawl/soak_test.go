@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -38,11 +37,6 @@ sitemaps = "off"
 crawler-name = "SoakBot"
 [traps]
 max-urls-per-host = 0
-[state]
-path = "state.bolt"
-[network]
-ca-file = %q
-connect-to = { "*.test" = %q }
 [[quality]]
 domain = "h0.gen.test"
 seeds = ["https://h0.gen.test/"]
@@ -116,15 +110,7 @@ func TestSoak(t *testing.T) {
 	}
 	s := newServer(t, webtest.WithoutLog())
 	s.Generate(1, webtest.GenConfig{Hosts: 1 << 30, Pages: 50, Links: 41, Hrefs: 60, Size: 6000, Leave: 0.1, Endless: true})
-	dir := t.TempDir()
-	ca, err := s.CAFile(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := filepath.Join(dir, "config.toml")
-	if err := os.WriteFile(cfg, fmt.Appendf(nil, soakConfig, length, ca, s.Addr()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	cfg, _ := webConfig(t, s, fmt.Sprintf(soakConfig, length))
 	samples := soak(t, cfg)
 	if len(samples) < 10 {
 		t.Fatalf("%d samples", len(samples))

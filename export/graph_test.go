@@ -15,21 +15,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-const lists = surveytest.Minimal + `[[quality]]
-domain = "*.q.test"
-seeds = ["https://q.test/"]
-[[blacklist]]
-domain = "bad.test"
-[[stub]]
-domain = "stub.test"
-[[entity]]
-domain = "stub.test"
-by = "path-1"
-`
-
 // terrain has two runs: the second finds a link less and one more.
 func terrain(t testing.TB) *surveytest.World {
-	w := surveytest.New(t, lists)
+	w := surveytest.New(t, surveytest.Lists)
 	w.Depth("a.test/old", 0, 0)
 	w.Visit("a.test/", w.Links("old.test/", "b.test/", "stub.test/o/r"))
 	w.Visit("a.test/two", w.Links("b.test/", "b.test/two", "x.q.test/"))

@@ -12,18 +12,6 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-const lists = surveytest.Minimal + `[[quality]]
-domain = "*.q.test"
-seeds = ["https://q.test/"]
-[[blacklist]]
-domain = "bad.test"
-[[stub]]
-domain = "stub.test"
-[[entity]]
-domain = "stub.test"
-by = "path-1"
-`
-
 // hostile are titles and anchors that try to be more than text.
 func hostile() []string {
 	return []string{
@@ -35,7 +23,7 @@ func hostile() []string {
 
 // terrain is a small terrain full of hostile text.
 func terrain(t testing.TB) *surveytest.World {
-	w := surveytest.New(t, lists)
+	w := surveytest.New(t, surveytest.Lists)
 	names := []string{"b.test/", "b.test/deep?a=1&b=<2>", "bad.test/x", "stub.test/o/r", "stub.test/o/s", "a.test/moved", "q.test/"}
 	w.Visit("a.test/", func(v *schema.Visit) {
 		v.Title, v.ETag, v.SHA256 = "Home", `"tag"`, [32]byte{1}

@@ -21,21 +21,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-const lists = surveytest.Minimal + `[[quality]]
-domain = "*.q.test"
-seeds = ["https://q.test/"]
-[[blacklist]]
-domain = "bad.test"
-[[stub]]
-domain = "stub.test"
-[[entity]]
-domain = "stub.test"
-by = "path-1"
-`
-
 // terrain is a small terrain with a row for every table.
 func terrain(t testing.TB) *surveytest.World {
-	w := surveytest.New(t, lists)
+	w := surveytest.New(t, surveytest.Lists)
 	to := w.Depth("a.test/listed", 0, 0)
 	w.URL(schema.KindSitemap, "a.test/sitemap.xml", 0)
 	w.Visit("a.test/sitemap.xml", func(v *schema.Visit) {
@@ -199,7 +187,7 @@ func TestRows(t *testing.T) {
 
 // TestRuns walks a terrain twice: a link knows the first and the last run.
 func TestRuns(t *testing.T) {
-	w := surveytest.New(t, lists)
+	w := surveytest.New(t, surveytest.Lists)
 	w.Visit("a.test/", w.Links("a.test/x", "a.test/old"))
 	w.Visit("a.test/x", nil)
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })

@@ -14,19 +14,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-const lists = surveytest.Minimal + `[[quality]]
-domain = "*.q.test"
-seeds = ["https://q.test/"]
-[[quality]]
+const lists = surveytest.Lists + `[[quality]]
 domain = "z.test"
 seeds = ["https://z.test/"]
-[[blacklist]]
-domain = "bad.test"
-[[stub]]
-domain = "stub.test"
-[[entity]]
-domain = "stub.test"
-by = "path-1"
 [[entity]]
 domain = "*.many.test"
 by = "site"

@@ -23,6 +23,21 @@ domain = "a.test"
 seeds = ["https://a.test/"]
 `
 
+// Lists is a configuration with a URL of every class: a.test and all below q.test
+// are origins, bad.test is blacklisted, and stub.test a stub whose first path
+// segments are entities. Tables may be appended.
+const Lists = Minimal + `[[quality]]
+domain = "*.q.test"
+seeds = ["https://q.test/"]
+[[blacklist]]
+domain = "bad.test"
+[[stub]]
+domain = "stub.test"
+[[entity]]
+domain = "stub.test"
+by = "path-1"
+`
+
 // A World is a store that a test fills, one transaction a step.
 type World struct {
 	Store  *kv.Store

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
@@ -24,12 +23,18 @@ func TestVerifyFindsLies(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := openStore(t, w.state)
-	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: quiet()})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	visits := 0
+	enough := func(crawl.Event) {
+		if visits++; visits == 40 {
+			cancel()
+		}
+	}
+	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: quiet(), OnVisit: enough})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
-	defer cancel()
 	if _, err := c.Run(ctx); err != nil {
 		t.Fatal(err)
 	}

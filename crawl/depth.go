@@ -176,11 +176,13 @@ func (t *turn) priority(id schema.ID, depth uint8, bySitemap bool) uint8 {
 	return p
 }
 
-// hostFacts are what the lists say of a host; derived, and cached by host id.
+// hostFacts are what the lists say of a host, and that it was named with https;
+// derived, and cached by host id.
 type hostFacts struct {
 	known bool
 	class schema.Class
 	own   bool // of an origin
+	https bool // the durable host has HTTPS set
 }
 
 func (t *turn) facts(id schema.ID) hostFacts { return t.hostFacts(t.store.HostOf(id)) }

@@ -141,6 +141,9 @@ func (t *turn) intern(to Target, kind schema.URLKind, referrer schema.ID) (schem
 		}
 		host, err = t.hostID(name)
 	}
+	if err == nil && !to.HTTP {
+		err = t.seenHTTPS(host)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -166,6 +169,24 @@ func (t *turn) intern(to Target, kind schema.URLKind, referrer schema.ID) (schem
 		err = t.reopen(id)
 	}
 	return id, err
+}
+
+// seenHTTPS notes that a host was named with https, once.
+func (t *turn) seenHTTPS(id schema.HostID) error {
+	if int(id) < len(t.classes) && t.classes[id].https {
+		return nil
+	}
+	h, err := t.tx.Host(id)
+	if err != nil {
+		return err
+	}
+	if !h.HTTPS {
+		h.HTTPS = true
+		t.tx.PutHost(h)
+	}
+	t.hostFacts(id)
+	t.classes[id].https = true
+	return nil
 }
 
 func (t *turn) addURL(to Target, kind schema.URLKind, host schema.HostID, pathQuery string, referrer schema.ID) (schema.ID, error) {

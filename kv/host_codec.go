@@ -40,6 +40,7 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.number(h.Overflow)
 	encodeQueues(w, h)
 	encodeRetries(w, h.Retries)
+	w.bool(h.HTTPS)
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -109,6 +110,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	h.Overflow = r.number()
 	decodeQueues(r, h)
 	h.Retries = decodeRetries(r)
+	h.HTTPS = r.bool()
 	return h
 }
 

@@ -153,7 +153,7 @@ func TestHostRoundTrip(t *testing.T) {
 			return err
 		}
 		*h = schema.Host{
-			ID: 1, Name: h.Name, Address: "192.0.2.1", WWW: true, LastByte: ms(1), LastEnd: ms(2), Smoothed: 1234 * time.Microsecond,
+			ID: 1, Name: h.Name, Address: "192.0.2.1", WWW: true, HTTPS: true, LastByte: ms(1), LastEnd: ms(2), Smoothed: 1234 * time.Microsecond,
 			CrawlDelay: time.Second, Timeouts: 1, Failures: 2, SuspendedTo: ms(3), SuspendedFor: 5 * time.Second, Throttles: 3, Suspension: 4,
 			RobotsAt: ms(5), RobotsStatus: 503, RobotsTries: 6, RobotsDue: ms(7), RobotsCause: "c", RobotsRun: 8, SitemapsRun: 9,
 			SitemapFiles: 10, Run: 11, RunRequests: 12, RunThrottles: 13, RunVisited: 14, Admitted: true, RunGivenUp: schema.GaveUpRobots,

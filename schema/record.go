@@ -147,6 +147,7 @@ type Host struct {
 	Name    string // normalised, with port if not the default
 	Address string // IP address last dialled; empty: not yet known, or exempt
 	WWW     bool   // seen to answer only at www.
+	HTTPS   bool   // named with https by a link, a redirect, a seed or a sitemap
 
 	LastByte     time.Time     // first byte of the last response, or the end of the last failed try
 	LastEnd      time.Time     // end of the last response

@@ -115,9 +115,6 @@ func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) 
 		if u.Norm == self {
 			continue
 		}
-		if u.HTTP {
-			p.HTTP += h.count
-		}
 		at, ok := targets[u.Norm]
 		switch {
 		case ok && at < 0:
@@ -152,6 +149,7 @@ func merge(link *Link, h *href, u weburl.URL, anchored *int) {
 	link.Rel &= h.rel
 	link.Place = min(link.Place, h.place)
 	link.Count += h.count
+	link.URL.HTTP = link.URL.HTTP && u.HTTP
 	if h.anchor != "" && (link.Anchor == "" || h.anchored < *anchored) {
 		link.Anchor, *anchored = h.anchor, h.anchored
 	}

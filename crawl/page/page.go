@@ -41,7 +41,6 @@ type Page struct {
 	Links    []Link // one per target, in document order; never the page itself
 	Distinct int    // targets met; beyond four times MaxLinks of hrefs, new ones are counted unread
 	Dropped  int    // distinct hrefs that are no URL: malformed, too long, with control characters
-	HTTP     int    // links written as http://
 	Facts    []Fact // at most 100, of 1,000 characters each
 
 	// What the robots metas say: those addressed to the agent, else those to all.
@@ -50,7 +49,7 @@ type Page struct {
 
 // A Link is all that a page says about one target.
 type Link struct {
-	URL    weburl.URL
+	URL    weburl.URL      // its HTTP: every mention is by http
 	Forms  []string        // further forms under which the page names it, at most three
 	Kind   schema.LinkKind // the strongest of Kinds
 	Kinds  schema.Kinds

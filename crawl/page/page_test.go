@@ -138,8 +138,33 @@ func TestForms(t *testing.T) {
 	if diff := cmp.Diff(want, page.Links[0].Forms); diff != "" {
 		t.Error(diff)
 	}
-	if page.HTTP != 1 || page.Links[0].Count != 5 {
-		t.Errorf("%d by http, %d mentions", page.HTTP, page.Links[0].Count)
+	if page.Links[0].URL.HTTP || page.Links[0].Count != 5 {
+		t.Errorf("by http alone: %t, %d mentions", page.Links[0].URL.HTTP, page.Links[0].Count)
+	}
+}
+
+// TestHTTP: a link is by http where every mention of its target is.
+func TestHTTP(t *testing.T) {
+	tests := []struct {
+		name, in string
+		want     bool
+	}{
+		{"https", "<a href=https://b.test/>", false},
+		{"http", "<a href=http://b.test/>", true},
+		{"http, twice", "<a href=http://b.test/><a href=http://www.b.test/?>", true},
+		{"http before https", "<a href=http://b.test/><a href=https://b.test/>", false},
+		{"https before http", "<a href=https://www.b.test/><a href=http://b.test/><a href=http://b.test>", false},
+		{"as the page's", "<a href=http://b.test/><a href=//b.test/>", false},
+		{"relative", "<a href=/elsewhere>", false},
+		{"relative to a base", "<base href=http://b.test/><a href=x>", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			links := extract(t, tt.in, Options{}).Links
+			if len(links) != 1 || links[0].URL.HTTP != tt.want {
+				t.Errorf("%+v; want one link, HTTP %t", links, tt.want)
+			}
+		})
 	}
 }
 

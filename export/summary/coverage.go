@@ -30,7 +30,7 @@ func (p *page) coverage() {
 	p.list("### Domains Whose Pages Have No Links (likely rendered by script)", &p.linkless, func(h hostLine) string {
 		return inert(h.name) + " (" + pages(h.processed) + ")"
 	})
-	p.list("### Domains Not Reached over HTTPS (they may exist only as http://)", &p.unreached, func(h hostLine) string {
+	p.list("### Domains Seen Only as http:// and Not Reached over HTTPS", &p.unreached, func(h hostLine) string {
 		return inert(h.name) + " (" + inert(h.coverage) + ")"
 	})
 }

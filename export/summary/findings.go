@@ -110,7 +110,7 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 	if r.HTML > 0 && r.Linkless == r.HTML && (r.Class == schema.ClassQuality || r.HTML > 1) {
 		f.linkless.add(line)
 	}
-	if r.Processed == 0 && (r.Unreached > 0 || r.Cover == survey.CoverGivenUp && h.RunGivenUp == schema.GaveUpConnection) {
+	if r.Processed == 0 && !h.HTTPS && (r.Unreached > 0 || r.Cover == survey.CoverGivenUp && h.RunGivenUp == schema.GaveUpConnection) {
 		f.unreached.add(line)
 	}
 }

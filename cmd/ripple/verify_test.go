@@ -157,7 +157,7 @@ func TestVerifyNamesDamage(t *testing.T) {
 	}
 	tests := []struct{ bucket, want string }{
 		{"hosts", "hosts 00000001: wrong checksum"}, {"visits", "visits 0000000000000001: wrong checksum"},
-		{"urls", "urls 0000000000000001: wrong checksum"}, {"anchors", "wrong checksum"}, {"configs", "wrong checksum"},
+		{"urls", "urls 0000000000000000: wrong checksum"}, {"anchors", "wrong checksum"}, {"configs", "wrong checksum"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.bucket, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -46,6 +47,7 @@ type changing struct {
 	t     *testing.T
 	store *kv.Store
 	text  string
+	told  [][]string // what was told of each run when it ended
 }
 
 func newChanging(t *testing.T, budget int, sitemaps, minAge string) *changing {
@@ -75,12 +77,27 @@ func (c *changing) run() []string {
 	if err := c.survey().Check(func(problem string) { c.t.Error(problem) }); err != nil {
 		c.t.Fatal(err)
 	}
+	c.lookBack()
 	var asked []string
 	for _, e := range c.Log() {
 		asked = append(asked, fmt.Sprintf("%s%s %d", e.Host, e.Path, e.Status))
 	}
 	slices.Sort(asked)
 	return asked
+}
+
+// lookBack holds what can be told of every earlier run against what was told when
+// it ended.
+func (c *changing) lookBack() {
+	c.t.Helper()
+	newest := c.survey()
+	for i, told := range c.told {
+		older := must(newest.At(schema.RunID(i + 1)))(c.t)
+		if diff := cmp.Diff(told, surveytest.Tell(c.t, older)); diff != "" {
+			c.t.Errorf("run %d after run %d (-then +now):\n%s", i+1, newest.Run().ID, diff)
+		}
+	}
+	c.told = append(c.told, surveytest.Tell(c.t, newest))
 }
 
 // forgetRobots has every robots.txt asked for again, as a day later.

@@ -10,8 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -74,7 +80,8 @@ func moody(web *webtest.Web, seed uint64) func(question) reply {
 }
 
 // TestVerifyFindsNothing crawls moody webs under random rules, is killed, goes on
-// under others and begins further runs: whatever happens, the records agree.
+// under others and begins further runs: whatever happens, the records agree, and
+// what was told of a run when it ended can be told of it after others.
 func TestVerifyFindsNothing(t *testing.T) {
 	seed, webs := uint64(time.Now().UnixNano()), 12
 	if os.Getenv("RIPPLE_PROOF") == "full" {
@@ -92,6 +99,7 @@ func TestVerifyFindsNothing(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newPaperServers(t)
 			s.other = moody(web, r.Uint64())
+			told := map[schema.RunID][]string{}
 			for range 2 + r.IntN(3) {
 				text := moodyConfig(r)
 				cfg, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile)
@@ -101,6 +109,7 @@ func TestVerifyFindsNothing(t *testing.T) {
 				kill := time.Duration(r.IntN(2)) * time.Duration(100+r.IntN(4000)) * time.Millisecond
 				s.crawlWith(cfg, 1+r.IntN(50), kill)
 				s.digest()
+				s.lookBack(told)
 				crawls++
 				visits += len(s.visits())
 				if kill == 0 && r.IntN(2) == 0 {
@@ -113,4 +122,29 @@ func TestVerifyFindsNothing(t *testing.T) {
 		})
 	}
 	t.Logf("seed %d: %d webs, %d crawls, %d visits after them, every file verified", seed, webs, crawls, visits)
+}
+
+// lookBack holds what can be told of earlier runs against what was told of them
+// last, and notes what is told of the newest.
+func (s *paperServers) lookBack(told map[schema.RunID][]string) {
+	s.t.Helper()
+	store, err := kv.Open(s.path, kv.Options{ReadOnly: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer store.Close()
+	newest, err := survey.New(store)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	told[newest.Run().ID] = surveytest.Tell(s.t, newest)
+	for id, want := range told {
+		older, err := newest.At(id)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, surveytest.Tell(s.t, older)); diff != "" {
+			s.t.Errorf("run %d after run %d (-then +now):\n%s", id, newest.Run().ID, diff)
+		}
+	}
 }

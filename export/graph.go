@@ -9,7 +9,7 @@ import (
 type Graph struct {
 	survey *survey.Survey
 	opts   Options
-	window window
+	since  schema.RunID // what was last seen before it is left out
 	meta   Meta
 	rank   []uint32 // by id: place among the nodes, plus 1; 0: not in the graph
 	count  int      // nodes
@@ -23,11 +23,7 @@ type Graph struct {
 
 // New selects the nodes of a graph, and above page level adds up its links.
 func New(s *survey.Survey, opts Options) (*Graph, error) {
-	g := &Graph{survey: s, opts: opts}
-	var err error
-	if g.window, err = opts.window(s); err != nil {
-		return nil, err
-	}
+	g := &Graph{survey: s, opts: opts, since: opts.since(s)}
 	if err := g.readMeta(); err != nil {
 		return nil, err
 	}
@@ -57,12 +53,8 @@ func (g *Graph) Rank(id uint32) (int, bool) {
 
 func (g *Graph) selectPages() error {
 	g.rank = make([]uint32, g.survey.URLs()+1)
-	ends, err := g.linkEnds()
-	if err != nil {
-		return err
-	}
 	return g.survey.EachPage(func(p *survey.Page) error {
-		if g.takesPage(p, ends) && g.opts.Only.Has(p.Class) {
+		if p.LastRun >= g.since && g.opts.Only.Has(p.Class) {
 			g.count++
 			g.rank[p.ID] = uint32(g.count)
 		}
@@ -70,30 +62,10 @@ func (g *Graph) selectPages() error {
 	})
 }
 
-// takesPage reports whether a page is of the runs that are selected: it was seen
-// in them, or a link of theirs leads there.
-func (g *Graph) takesPage(p *survey.Page, ends []bool) bool {
-	return g.window.all || g.window.has(p.FirstRun, p.LastRun) || ends != nil && ends[p.ID]
-}
-
-// linkEnds marks the pages at the ends of an earlier run's links: what is known of
-// the last sight of a page need not tell of links that are gone.
-func (g *Graph) linkEnds() ([]bool, error) {
-	if g.window.newest {
-		return nil, nil
-	}
-	ends := make([]bool, g.survey.URLs()+1)
-	err := g.eachPageLink(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
-		ends[from], ends[l.To] = true, true
-		return nil
-	})
-	return ends, err
-}
-
 // eachPageLink calls f for the links between pages that are selected by run and place.
 func (g *Graph) eachPageLink(f func(from schema.ID, l schema.Link, first, last schema.RunID) error) error {
-	return g.survey.EachLinkOf(g.window.till, func(from schema.ID, l schema.Link, first, last schema.RunID) error {
-		if !g.window.has(first, last) || !g.opts.links(l) {
+	return g.survey.EachLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+		if last < g.since || !g.opts.links(l) {
 			return nil
 		}
 		return f(from, l, first, last)
@@ -110,12 +82,8 @@ func (g *Graph) fold() error {
 	if err != nil {
 		return err
 	}
-	ends, err := g.linkEnds()
-	if err != nil {
-		return err
-	}
 	err = g.survey.EachPage(func(p *survey.Page) error {
-		f.AddPage(p, g.takesPage(p, ends))
+		f.AddPage(p, p.LastRun >= g.since)
 		return nil
 	})
 	if err != nil {
@@ -137,7 +105,7 @@ func (g *Graph) keepNodes(all []Node) {
 	g.rank = make([]uint32, len(all)+1)
 	g.nodes = all[:0]
 	for _, n := range all {
-		if n.Pages == 0 && !g.window.all || !g.opts.Only.Has(n.Class) {
+		if n.Pages == 0 && !g.opts.All || !g.opts.Only.Has(n.Class) {
 			continue
 		}
 		g.nodes = append(g.nodes, n)

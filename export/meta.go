@@ -18,19 +18,23 @@ type Meta struct {
 	Reason   string // why that run ended; empty: it has not
 	Started  time.Time
 	Finished time.Time // zero: not yet
-	Cut      int       // hosts that were not visited to the end in the newest run
+	Cut      int       // hosts that were not visited to the end in that run
+	Past     bool      // a later run has followed, so that not all cuts are known
 	Options  string    // what was left out on demand; empty: nothing
 }
 
 // Meta returns what is to be said of the graph.
 func (g *Graph) Meta() Meta { return g.meta }
 
-// Partial says that hosts were cut; empty: none was.
+// Partial says that hosts were cut, or that it is not known; empty: none was.
 func (m Meta) Partial() string {
-	if m.Cut == 0 {
-		return ""
+	switch {
+	case m.Cut > 0:
+		return partial(m.Cut)
+	case m.Past:
+		return "perhaps partial: what was met and not recorded is not known any more"
 	}
-	return partial(m.Cut)
+	return ""
 }
 
 // Date is the day on which the run ended, or began.
@@ -58,15 +62,13 @@ func (m Meta) String() string {
 
 func (g *Graph) readMeta() error {
 	m := &g.meta
-	m.Level, m.Runs, m.Options = g.opts.Level, fmt.Sprint(g.window.till), g.opts.String()
-	if g.window.all {
+	r := g.survey.Run()
+	m.Level, m.Runs, m.Options = g.opts.Level, fmt.Sprint(r.ID), g.opts.String()
+	if g.opts.All {
 		m.Runs = "all"
 	}
-	for _, r := range g.survey.Runs() {
-		if r.ID == g.window.till {
-			m.Run, m.Status, m.Reason, m.Started, m.Finished = r.ID, r.Status.String(), r.Reason, r.Started, r.Finished
-		}
-	}
+	m.Past = g.survey.Past()
+	m.Run, m.Status, m.Reason, m.Started, m.Finished = r.ID, r.Status.String(), r.Reason, r.Started, r.Finished
 	return g.survey.EachHost(func(r *survey.HostReport) error {
 		if r.Cover.Cut() {
 			m.Cut++

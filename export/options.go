@@ -1,7 +1,6 @@
 package export
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -9,58 +8,31 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// ErrRun reports a run that never was; the number follows.
-var ErrRun = errors.New("there is no run")
-
 // Options select what is in the graph. The zero value is the graph of pages of
-// the newest run.
+// the survey's run.
 type Options struct {
 	Level Level
 
-	// All takes everything that stands, whichever run recorded it; else Run is the
-	// run whose links are taken, 0 for the newest. A run that is not completed has
-	// what earlier ones left since the last that is. What nodes tell, their state as
-	// well, is always what is known now.
+	// All takes everything that stands, whichever run recorded it; else a run that
+	// is not completed has what earlier ones left since the last that is.
 	All bool
-	Run schema.RunID
 
 	Without   Places  // links at these places are left out; redirects, canonical links and refreshes have none
 	MinWeight int     // links that weigh less are left out
 	Only      Classes // other nodes are left out, and their links
 }
 
-// A window is the runs whose links are taken.
-type window struct {
-	all        bool
-	newest     bool
-	from, till schema.RunID // a page or link was last seen in from or later; first seen in till or before
-}
-
-func (o *Options) window(s *survey.Survey) (window, error) {
-	w := window{all: o.All, till: s.Run().ID}
-	if o.All {
-		w.newest = true
-		return w, nil
-	}
-	if o.Run != 0 {
-		w.till = o.Run
-	}
-	w.newest = w.till == s.Run().ID
-	known := false
+// since returns the run in which a page or link was last seen, or a later one, if
+// it is taken.
+func (o *Options) since(s *survey.Survey) schema.RunID {
+	since := schema.RunID(0)
 	for _, r := range s.Runs() {
-		known = known || r.ID == w.till
-		if r.ID <= w.till && r.Status == schema.RunCompleted {
-			w.from = r.ID
+		if r.Status == schema.RunCompleted && !o.All {
+			since = r.ID
 		}
 	}
-	if !known {
-		return w, fmt.Errorf("%w %d", ErrRun, w.till)
-	}
-	return w, nil
+	return since
 }
-
-// has reports whether something seen from one run to another is taken.
-func (w window) has(first, last schema.RunID) bool { return last >= w.from && first <= w.till }
 
 // links reports whether a link between pages is taken.
 func (o *Options) links(l schema.Link) bool {

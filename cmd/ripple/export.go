@@ -42,7 +42,7 @@ Formats can be combined. Graphs have a node for each host, or for what --level
 says, with class, depth, degree, PageRank, harmonic centrality, component,
 community and a place in the picture; a link weighs as many as it stands for
 between pages. GEXF and the map show at most 100,000 links, and say so. --run N
-shows the links that run N left; what is told of their ends is what is known now.
+shows the map as run N left it.
 
 A folder of CSV opens in Gephi as it is. For Neo4j, write it with --csv-header
 neo4j, then: neo4j-admin database import full --nodes=FOLDER/nodes.csv

@@ -3,11 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -18,29 +16,29 @@ import (
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // graphOptions select what is in a graph, and hold it for all formats of a call.
 type graphOptions struct {
-	level, run    string
+	level         string
+	run           runOption
 	without, only []string
 	minWeight     int
 	header        string // of CSV
 
 	opts export.Options
 	made *export.Graph
-	of   *survey.Survey // that made is of
+	of   *survey.Survey // that made was asked of
 }
 
 func newGraphOptions() *graphOptions {
-	return &graphOptions{level: "host", run: "latest", header: "gephi", opts: export.Options{Level: export.LevelHost}}
+	return &graphOptions{level: "host", header: "gephi", opts: export.Options{Level: export.LevelHost}}
 }
 
 func (o *graphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.level, "level", o.level, "of graphs: what a node is, `page|host|entity|site`")
-	f.StringVar(&o.run, "run", o.run, "of graphs: the run that is shown, `N|latest|all`")
+	f.StringVar(&o.run.text, "run", "latest", "of graphs: the run that is shown, `N|latest|all`")
 	f.StringSliceVar(&o.without, "without", nil, "of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav")
 	f.StringSliceVar(&o.only, "only", nil, "of graphs: nodes of these `CLASSES` alone: quality, discovered, stub, blacklist")
 	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that stand for fewer than `N` between pages")
@@ -63,14 +61,10 @@ func (o *graphOptions) parse() (err error) {
 	if o.opts.Only, err = export.ParseClasses(o.only); err != nil {
 		return usage("--only: %v", err)
 	}
-	switch n, err := strconv.ParseUint(o.run, 10, 32); {
-	case o.run == "latest":
-	case o.run == "all":
-		o.opts.All = true
-	case err != nil || n == 0:
-		return usage("--run is %q; it may be the number of a run, latest or all", clean(o.run, 40))
-	default:
-		o.opts.Run = schema.RunID(n)
+	if o.opts.All = o.run.text == "all"; !o.opts.All {
+		if err := o.run.parse("latest or all"); err != nil {
+			return err
+		}
 	}
 	if o.minWeight > 1 && o.opts.Level == export.LevelPage {
 		return usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
@@ -87,10 +81,11 @@ func (o *graphOptions) graph(s *survey.Survey) (*export.Graph, error) {
 	if o.made != nil && o.of == s {
 		return o.made, nil
 	}
-	g, err := export.New(s, o.opts)
-	if errors.Is(err, export.ErrRun) {
-		return nil, usage("--run: %v", err)
+	of, err := o.run.of(s)
+	if err != nil {
+		return nil, err
 	}
+	g, err := export.New(of, o.opts)
 	if err != nil {
 		return nil, err
 	}

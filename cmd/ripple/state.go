@@ -9,12 +9,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -146,6 +148,37 @@ func (a *app) read(ctx context.Context) (*reading, error) {
 		r.Interrupt()
 	}
 	return r, nil
+}
+
+// A runOption is the run that --run names.
+type runOption struct {
+	text string
+	id   schema.RunID // 0: the latest
+}
+
+// parse reads the flag; words are those that may stand for a number.
+func (o *runOption) parse(words string) error {
+	if o.text == "latest" {
+		return nil
+	}
+	n, err := strconv.ParseUint(o.text, 10, 32)
+	if err != nil || n == 0 {
+		return usage("--run is %q; it may be the number of a run, or %s", clean(o.text, 40), words)
+	}
+	o.id = schema.RunID(n)
+	return nil
+}
+
+// of returns the survey of that run.
+func (o *runOption) of(s *survey.Survey) (*survey.Survey, error) {
+	if o.id == 0 {
+		return s, nil
+	}
+	older, err := s.At(o.id)
+	if errors.Is(err, survey.ErrRun) {
+		return nil, usage("--run: %v", err)
+	}
+	return older, err
 }
 
 // openQuiet opens a state file that nobody crawls.

@@ -151,31 +151,22 @@ func (c *checker) countRepeated() (map[schema.HostID]int, error) {
 // checkDistances searches the recorded links anew, and compares. While depths
 // still have to travel on, those recorded may be larger.
 func (c *checker) checkDistances() error {
-	g, err := c.readGraph(false)
+	found, err := c.distances()
 	if err != nil {
 		return err
 	}
-	own, err := c.ownPages(func(schema.ID) bool { return true })
+	unfinished, err := c.unfinished()
 	if err != nil {
 		return err
 	}
-	d := &distances{checker: c, graph: g, origins: own.origins, near: make([]near, c.store.URLs()+1)}
-	for i := range d.near {
-		d.near[i] = near{kv.NoDepth, kv.NoDepth}
-	}
-	unfinished, err := d.enter()
-	if err != nil {
-		return err
-	}
-	d.settle()
 	for id := schema.ID(1); int(id) <= c.store.URLs(); id++ {
 		if !c.isPage(id) {
 			continue
 		}
 		depth, hops := c.store.Depth(id)
-		want := d.near[id]
+		want := found[id]
 		if depth < want.depth || hops < want.hops || !unfinished && (depth != want.depth || hops != want.hops) {
-			if err := d.differs(id, near{depth, hops}, want); err != nil {
+			if err := c.differs(id, near{depth, hops}, want); err != nil {
 				return err
 			}
 		}
@@ -183,97 +174,31 @@ func (c *checker) checkDistances() error {
 	return nil
 }
 
-// near is the smallest depth of a page and its smallest number of redirects in a
-// row.
-type near struct{ depth, hops uint8 }
-
-// distances is a search that knows nothing of the order in which pages were met.
-type distances struct {
-	*checker
-	graph   *graph
-	origins [][]int
-	near    []near
-	work    []schema.ID
-}
-
-// enter begins at the seeds and at what sitemaps name. It reports whether depths
-// are still to be passed on.
-func (d *distances) enter() (unfinished bool, err error) {
-	for id := range d.seeds {
-		d.relax(id, near{0, 0})
-	}
-	err = d.view(func(tx *kv.Tx) error {
+// unfinished reports whether depths are still to be passed on.
+func (c *checker) unfinished() (unfinished bool, err error) {
+	err = c.view(func(tx *kv.Tx) error {
 		pending, err := tx.Pending()
 		if err != nil {
 			return err
 		}
 		reapply, err := tx.Reapply()
 		unfinished = len(pending) > 0 || reapply
-		for id := schema.ID(1); err == nil && int(id) <= d.store.URLs(); id++ {
-			if d.store.Kind(id) == schema.KindSitemap && d.visited(id) && d.inRun(id) {
-				err = d.enterSitemap(tx, id)
-			}
-		}
 		return err
 	})
 	return unfinished, err
 }
 
-func (d *distances) enterSitemap(tx *kv.Tx, id schema.ID) error {
-	v, err := tx.Visit(d.store.Latest(id))
-	if err == nil {
-		for _, e := range v.Sitemap {
-			d.relax(e.To, near{0, 0})
-		}
-	}
-	return err
-}
-
-func (d *distances) relax(id schema.ID, n near) {
-	if int(id) >= len(d.near) {
-		return
-	}
-	if len(d.origins[d.store.HostOf(id)]) > 0 {
-		n.depth = 0
-	}
-	if int(n.depth) > d.cfg.Crawler.MaxDepth+1 {
-		return
-	}
-	best := near{min(n.depth, d.near[id].depth), min(n.hops, d.near[id].hops)}
-	if best != d.near[id] {
-		d.near[id] = best
-		d.work = append(d.work, id)
-	}
-}
-
-// settle follows links until nothing comes nearer.
-func (d *distances) settle() {
-	for len(d.work) > 0 {
-		id := d.work[len(d.work)-1]
-		d.work = d.work[:len(d.work)-1]
-		n := d.near[id]
-		from, to := d.graph.links(id)
-		for at := from; at < to; at++ {
-			if d.graph.redirect.has(int(at)) {
-				d.relax(d.graph.to[at], near{max(1, n.depth), n.hops + 1})
-			} else {
-				d.relax(d.graph.to[at], near{n.depth + 1, 0})
-			}
-		}
-	}
-}
-
-func (d *distances) differs(id schema.ID, have, want near) error {
-	return d.view(func(tx *kv.Tx) error {
+func (c *checker) differs(id schema.ID, have, want near) error {
+	return c.view(func(tx *kv.Tx) error {
 		norm, err := tx.Norm(id)
 		if err != nil {
 			return err
 		}
 		if slices.Contains([]near{have, want}, near{kv.NoDepth, kv.NoDepth}) {
-			d.problem("%s: belongs to the run: %t; its links say %t", norm, have.depth != kv.NoDepth, want.depth != kv.NoDepth)
+			c.problem("%s: belongs to the run: %t; its links say %t", norm, have.depth != kv.NoDepth, want.depth != kv.NoDepth)
 			return nil
 		}
-		d.problem("%s: depth %d after %d redirects; its links say %d after %d", norm, have.depth, have.hops, want.depth, want.hops)
+		c.problem("%s: depth %d after %d redirects; its links say %d after %d", norm, have.depth, have.hops, want.depth, want.hops)
 		return nil
 	})
 }

@@ -20,6 +20,7 @@ const (
 	CoverSuspended               // it asks for rest
 	CoverSlow                    // of a Crawl-delay that is too long, seeds only
 	CoverWaiting                 // the run has not finished with it
+	CoverLost                    // an older run left pages out, and it is not known any more why
 	CoverTrap                    // a cap or trap kept pages from being visited or recorded
 	CoverBlocked                 // half of its answers or more were 401, 403 or 429
 	CoverDenied                  // robots.txt forbids pages
@@ -30,7 +31,7 @@ const (
 // Cut reports whether pages of a host within reach were not visited.
 func (c Cover) Cut() bool { return c > CoverListed && c < CoverComplete }
 
-// A HostReport is what is known of a host in the newest run.
+// A HostReport is what is known of a host in the run of the survey.
 type HostReport struct {
 	Host    *schema.Host
 	Class   schema.Class
@@ -43,7 +44,7 @@ type HostReport struct {
 	FromDepth, ToDepth uint8 // of its processed pages; meaningless without any
 
 	Known     int // pages
-	Visited   int // of those, in the newest run
+	Visited   int // of those, in the run
 	Processed int // of those
 	Waiting   int // pages that were to be visited and were not: queued, or over budget
 	ByState   [stateCount]int
@@ -67,7 +68,7 @@ func (s *Survey) EachHost(f func(*HostReport) error) error {
 	}
 	return s.view(func(tx *kv.Tx) error {
 		return tx.EachHost(1, func(r *schema.Host) (bool, error) {
-			report, err := s.report(tx, r, &t.hosts[r.ID])
+			report, err := s.report(tx, s.known(r), &t.hosts[r.ID])
 			if err == nil {
 				err = f(report)
 			}
@@ -86,7 +87,7 @@ func (s *Survey) Host(id schema.HostID) (*HostReport, error) {
 	err = s.view(func(tx *kv.Tx) error {
 		r, err := tx.Host(id)
 		if err == nil {
-			report, err = s.report(tx, r, &t.hosts[id])
+			report, err = s.report(tx, s.known(r), &t.hosts[id])
 		}
 		return err
 	})
@@ -122,10 +123,10 @@ func (s *Survey) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport, e
 // titleOf returns the title of a host's front page.
 func (s *Survey) titleOf(h *host) (string, error) {
 	id, ok, err := s.Lookup("https://" + h.name + "/")
-	if err != nil || !ok || s.store.Latest(id) == 0 {
+	if err != nil || !ok || s.latest(id) == 0 {
 		return "", err
 	}
-	v, err := s.standing(s.tx, s.store.Latest(id))
+	v, err := s.standing(s.tx, s.latest(id))
 	if err != nil {
 		return "", err
 	}
@@ -142,6 +143,8 @@ func (s *Survey) cover(h *host, r *schema.Host, t *hostTally) (Cover, string) {
 		return CoverBudget, "cut by budget (" + h.budget + ")"
 	case r.Run == s.run.ID && r.RunGivenUp != schema.NotGivenUp:
 		return CoverGivenUp, "given up: " + r.RunGivenUpWhy
+	case held && s.past != nil:
+		return CoverLost, "cut, it is not known any more by what"
 	case held && h.held == schema.RateLimited:
 		return CoverSuspended, h.why
 	case h.slow != "" && t.capped > 0:

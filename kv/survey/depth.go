@@ -101,7 +101,7 @@ func (s *Survey) hasOlder() bool { return len(s.runs) > 1 && s.run.Status != sch
 
 // depth returns the smallest depth and hops of a page.
 func (s *Survey) depth(id schema.ID) (depth, hops uint8, err error) {
-	depth, hops = s.store.Depth(id)
+	depth, hops = s.nearest(id)
 	if depth != kv.NoDepth || !s.hasOlder() {
 		return depth, hops, nil
 	}
@@ -110,7 +110,7 @@ func (s *Survey) depth(id schema.ID) (depth, hops uint8, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		s.older = make([]uint8, s.store.URLs()+1)
+		s.older = make([]uint8, s.URLs()+1)
 		for id := range s.older {
 			s.older[id] = all.Smallest(schema.ID(id)) + 1
 		}
@@ -135,7 +135,7 @@ func (s *Survey) walkAll(g *graph, in func(schema.ID) bool) ([]level, error) {
 
 // pack arranges levels by page. Those of a page keep their order by word.
 func (s *Survey) pack(found []level) *Depths {
-	d := &Depths{start: make([]uint32, s.store.URLs()+2)}
+	d := &Depths{start: make([]uint32, s.URLs()+2)}
 	slices.SortStableFunc(found, func(a, b level) int { return int(a.word) - int(b.word) })
 	for _, l := range found {
 		for _, r := range l.pages {

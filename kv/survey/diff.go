@@ -3,8 +3,6 @@ package survey
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -34,14 +32,11 @@ func (s *Survey) Diff(from, to schema.RunID) (*Diff, error) {
 	if from >= to {
 		return nil, fmt.Errorf("%w: run %d is not before run %d", ErrRuns, from, to)
 	}
-	if err := s.notPruned(from); err != nil {
-		return nil, err
-	}
 	d := &Diff{s: s, stands: newBitset(s.store.URLs())}
 	for i, id := range []schema.RunID{from, to} {
-		at := slices.IndexFunc(s.runs, func(r schema.Run) bool { return r.ID == id })
-		if at < 0 {
-			return nil, fmt.Errorf("%w: there is no run %d", ErrRuns, id)
+		at, err := s.find(id)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrRuns, err)
 		}
 		run, end := s.runs[at], s.store.LastSeq()+1
 		if at+1 < len(s.runs) {
@@ -57,19 +52,6 @@ func (s *Survey) Diff(from, to schema.RunID) (*Diff, error) {
 		}
 	}
 	return d, d.carryOver()
-}
-
-// notPruned reports a run whose visits were dropped.
-func (s *Survey) notPruned(id schema.RunID) error {
-	var text []byte
-	err := s.view(func(tx *kv.Tx) (err error) {
-		text, err = tx.Meta(kv.MetaPruned)
-		return err
-	})
-	if first, _ := strconv.Atoi(string(text)); err == nil && int(id) < first {
-		err = fmt.Errorf("%w: what run %d saw was pruned", ErrRuns, id)
-	}
-	return err
 }
 
 // read notes what one run visited and knew.

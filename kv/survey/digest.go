@@ -20,7 +20,7 @@ import (
 // two crawls of the same web have the same digest. Of a page that was not sent
 // again because it has not changed, the answer that stands counts.
 func (s *Survey) Digest() (string, error) {
-	d := &digester{leaves: make([][sha256.Size]byte, s.store.URLs()+1)}
+	d := &digester{leaves: make([][sha256.Size]byte, s.URLs()+1)}
 	for _, step := range []func(*Survey) error{d.rankPages, d.readPages, d.readLinks} {
 		if err := step(s); err != nil {
 			return "", err
@@ -41,7 +41,7 @@ type digester struct {
 func (d *digester) rankPages(s *Survey) error {
 	var names names
 	err := s.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) <= s.store.URLs(); id++ {
+		for id := schema.ID(1); int(id) <= s.URLs(); id++ {
 			if s.store.Kind(id) != schema.KindPage {
 				names.add("")
 				continue
@@ -56,7 +56,7 @@ func (d *digester) rankPages(s *Survey) error {
 		return nil
 	})
 	slices.SortFunc(d.sorted, func(a, b schema.ID) int { return bytes.Compare(names.of(a), names.of(b)) })
-	d.rank = make([]uint32, s.store.URLs()+1)
+	d.rank = make([]uint32, s.URLs()+1)
 	for i, id := range d.sorted {
 		d.rank[id] = uint32(i)
 	}

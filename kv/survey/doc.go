@@ -4,7 +4,8 @@
 // A store holds what happened; what follows from it is derived here, once, from
 // the records and the effective configuration of the newest run. Commands,
 // exports, the digest and the check of the store all read a [Survey], so they
-// never disagree.
+// never disagree. An older run is read in the same way, as far as it is still
+// known, see [Survey.At].
 //
 // # States
 //

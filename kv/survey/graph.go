@@ -20,19 +20,32 @@ func (s *Survey) readGraph(all bool) (*graph, error) {
 	if s.graph != nil && !all {
 		return s.graph, nil
 	}
-	g := &graph{start: make([]uint32, s.store.URLs()+2)}
+	in := func(schema.ID) bool { return true }
+	if !all {
+		in = func(id schema.ID) bool { return s.visited(id) && s.within(id) }
+	}
+	g, err := s.buildGraph(in)
+	if err == nil && !all {
+		s.graph = g
+	}
+	return g, err
+}
+
+// buildGraph builds the graph of the visited pages for which in holds.
+func (s *Survey) buildGraph(in func(schema.ID) bool) (*graph, error) {
+	g := &graph{start: make([]uint32, s.URLs()+2)}
 	var redirects []int
 	err := s.view(func(tx *kv.Tx) error {
 		var buf []schema.Link
-		for id := schema.ID(1); int(id) <= s.store.URLs(); id++ {
+		for id := schema.ID(1); int(id) <= s.URLs(); id++ {
 			g.start[id] = uint32(len(g.to))
-			seq := s.store.Latest(id)
-			if seq == 0 || s.store.Kind(id) != schema.KindPage || !all && !s.visited(id) {
+			seq := s.latest(id)
+			if seq == 0 || s.store.Kind(id) != schema.KindPage || !in(id) {
 				continue
 			}
 			if ok, err := s.visitable(tx, id); err != nil {
 				return err
-			} else if !ok || !all && !s.within(id) {
+			} else if !ok {
 				continue
 			}
 			nofollow, err := s.asksNofollow(tx, seq)
@@ -62,17 +75,18 @@ func (s *Survey) readGraph(all bool) (*graph, error) {
 	for _, at := range redirects {
 		g.redirect.set(at)
 	}
-	if !all {
-		s.graph = g
-	}
 	return g, nil
 }
 
-// within reports whether the distances of a page in the newest run let it be
-// visited.
+// within reports whether the distances of a page in the run let it be visited.
 func (s *Survey) within(id schema.ID) bool {
-	depth, hops := s.store.Depth(id)
-	return depth != kv.NoDepth && int(depth) <= s.cfg.Crawler.MaxDepth && hops <= MaxRedirects
+	depth, hops := s.nearest(id)
+	return s.reach(near{depth, hops})
+}
+
+// reach reports whether a page at such distances is visited.
+func (s *Survey) reach(n near) bool {
+	return n.depth != kv.NoDepth && int(n.depth) <= s.cfg.Crawler.MaxDepth && n.hops <= MaxRedirects
 }
 
 // asksNofollow reports whether a page asks for its links not to be followed, and
@@ -104,7 +118,7 @@ func (s *Survey) ownPages(in func(schema.ID) bool) (*members, error) {
 			return true, nil
 		})
 	})
-	for id := schema.ID(1); int(id) <= s.store.URLs(); id++ {
+	for id := schema.ID(1); int(id) <= s.URLs(); id++ {
 		if s.store.Kind(id) == schema.KindPage && len(m.origins[s.store.HostOf(id)]) > 0 && in(id) {
 			m.pages = append(m.pages, id)
 		}

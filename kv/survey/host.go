@@ -32,7 +32,7 @@ func (s *Survey) host(tx *kv.Tx, id schema.HostID) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.hosts[id] = s.newHost(record)
+	s.hosts[id] = s.newHost(s.known(record))
 	return s.hosts[id], nil
 }
 
@@ -48,6 +48,9 @@ func (s *Survey) newHost(r *schema.Host) *host {
 	if r.Run == s.run.ID {
 		h.admitted, h.retries = r.Admitted, r.Retries
 		s.hold(h, r)
+	}
+	if s.past != nil {
+		h.held, h.why = schema.Discovered, fmt.Sprintf("not visited by run %d; why is not known any more", s.run.ID)
 	}
 	if h.held == schema.Queued && r.Throttles > 0 {
 		h.held, h.why = schema.RateLimited, "suspended"

@@ -19,16 +19,11 @@ const (
 // links, then by target, with the first and the last run that saw the link. An
 // error of f ends it.
 func (s *Survey) EachLink(f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
-	return s.EachLinkOf(s.run.ID, f)
-}
-
-// EachLinkOf is EachLink for the links that stood when a run ended.
-func (s *Survey) EachLinkOf(run schema.RunID, f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
 	return s.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) <= s.store.URLs(); {
+		for id := schema.ID(1); int(id) <= s.URLs(); {
 			var block []linking
 			var err error
-			if block, id, err = s.nextBlock(tx, id, run); err != nil {
+			if block, id, err = s.nextBlock(tx, id); err != nil {
 				return err
 			}
 			for _, l := range block {
@@ -51,21 +46,18 @@ type linking struct {
 	last  schema.RunID
 }
 
-// nextBlock reads the links that stood after a run on some pages from an id on, and
-// returns the id after the last of them.
-func (s *Survey) nextBlock(tx *kv.Tx, id schema.ID, run schema.RunID) ([]linking, schema.ID, error) {
+// nextBlock reads the links that stand on some pages from an id on, and returns the
+// id after the last of them.
+func (s *Survey) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error) {
 	var block []linking
 	links := 0
-	for ; int(id) <= s.store.URLs() && links < blockLinks && len(block) < blockPages; id++ {
-		if s.store.Latest(id) == 0 || s.store.Kind(id) != schema.KindPage {
+	for ; int(id) <= s.URLs() && links < blockLinks && len(block) < blockPages; id++ {
+		if s.latest(id) == 0 || s.store.Kind(id) != schema.KindPage {
 			continue
 		}
-		l, ok, err := s.linking(tx, id, run)
+		l, err := s.linking(tx, id)
 		if err != nil {
 			return nil, 0, err
-		}
-		if !ok {
-			continue
 		}
 		if n := len(l.visit.Links); n > 0 {
 			links += n
@@ -85,28 +77,24 @@ func (s *Survey) nextBlock(tx *kv.Tx, id schema.ID, run schema.RunID) ([]linking
 	return block, id, nil
 }
 
-// linking reads the visit that held the links of a page when a run ended, without
-// anchors; false: the page was not visited until then.
-func (s *Survey) linking(tx *kv.Tx, id schema.ID, run schema.RunID) (linking, bool, error) {
-	v, err := tx.Visit(s.store.Latest(id))
-	for err == nil && v.Run > run && v.Prev != 0 {
-		v, err = tx.Visit(v.Prev)
-	}
-	if err != nil || v.Run > run {
-		return linking{}, false, err
+// linking reads the visit that holds the links of a page, without anchors.
+func (s *Survey) linking(tx *kv.Tx, id schema.ID) (linking, error) {
+	v, err := tx.Visit(s.latest(id))
+	if err != nil {
+		return linking{}, err
 	}
 	l := linking{page: id, visit: v, last: v.Run}
 	prev := v.Prev
 	if v.Stand != 0 {
 		if l.visit, err = tx.Visit(v.Stand); err != nil {
-			return l, false, err
+			return l, err
 		}
 	}
 	l.first = make([]schema.RunID, len(l.visit.Links))
 	for i := range l.first {
 		l.first[i] = l.visit.Run
 	}
-	return l, true, s.lookBack(tx, &l, prev)
+	return l, s.lookBack(tx, &l, prev)
 }
 
 // lookBack finds the first run that saw each link of a page, in the visits from
@@ -135,7 +123,7 @@ func (s *Survey) lookBack(tx *kv.Tx, l *linking, prev schema.Seq) error {
 
 // Out returns the links of a page that stand, with their anchors.
 func (s *Survey) Out(id schema.ID) ([]schema.Link, error) {
-	if s.store.Latest(id) == 0 || !s.isPage(id) {
+	if s.latest(id) == 0 || !s.isPage(id) {
 		return nil, nil
 	}
 	var links []schema.Link
@@ -151,7 +139,7 @@ func (s *Survey) Out(id schema.ID) ([]schema.Link, error) {
 
 // anchored returns the visit that holds the links of a page, with their anchors.
 func (s *Survey) anchored(tx *kv.Tx, id schema.ID) (*schema.Visit, error) {
-	v, err := tx.Visit(s.store.Latest(id))
+	v, err := tx.Visit(s.latest(id))
 	if err == nil && v.Stand != 0 {
 		v, err = tx.Visit(v.Stand)
 	}
@@ -172,8 +160,8 @@ type Backlink struct {
 func (s *Survey) In(id schema.ID, limit int) (links []Backlink, total int, err error) {
 	err = s.view(func(tx *kv.Tx) error {
 		var buf []schema.Link
-		for from := schema.ID(1); int(from) <= s.store.URLs(); from++ {
-			seq := s.store.Latest(from)
+		for from := schema.ID(1); int(from) <= s.URLs(); from++ {
+			seq := s.latest(from)
 			if seq == 0 || s.store.Kind(from) != schema.KindPage {
 				continue
 			}
@@ -228,8 +216,8 @@ func linkTo(links []schema.Link, to schema.ID) (schema.Link, bool) {
 func (s *Survey) EachTarget(f func(from, to schema.ID)) error {
 	return s.view(func(tx *kv.Tx) error {
 		var buf []schema.Link
-		for from := schema.ID(1); int(from) <= s.store.URLs(); from++ {
-			seq := s.store.Latest(from)
+		for from := schema.ID(1); int(from) <= s.URLs(); from++ {
+			seq := s.latest(from)
 			if seq == 0 || s.store.Kind(from) != schema.KindPage {
 				continue
 			}

@@ -29,6 +29,7 @@ type Page struct {
 	InRun bool // the newest run has reached it, be it only to find it too deep
 
 	Capped bool // a cap, a trap or a Crawl-delay keeps it from being visited
+	Lost   bool // an older run did not visit it, and it is not known any more why
 
 	FirstSeen time.Time
 	FirstRun  schema.RunID
@@ -52,6 +53,9 @@ type Page struct {
 func (s *Survey) EachPage(f func(*Page) error) error {
 	return s.view(func(tx *kv.Tx) error {
 		return tx.EachURL(1, func(u schema.URL) (bool, error) {
+			if int(u.ID) > s.URLs() {
+				return false, nil
+			}
 			if u.Kind != schema.KindPage {
 				return true, nil
 			}
@@ -114,7 +118,7 @@ func (s *Survey) kept(run schema.RunID) schema.RunID { return max(run, s.runs[0]
 
 // readVisit fills in what the last visit says.
 func (s *Survey) readVisit(tx *kv.Tx, p *Page) error {
-	seq := s.store.Latest(p.ID)
+	seq := s.latest(p.ID)
 	if seq == 0 {
 		return nil
 	}
@@ -174,7 +178,7 @@ func (s *Survey) lastRun(p *Page) (schema.RunID, error) {
 
 // inRun reports whether a URL belongs to the newest run.
 func (s *Survey) inRun(id schema.ID) bool {
-	depth, _ := s.store.Depth(id)
+	depth, _ := s.nearest(id)
 	return depth != kv.NoDepth
 }
 
@@ -183,7 +187,7 @@ func (s *Survey) readSights() error {
 	if s.sights != nil {
 		return nil
 	}
-	sights := make([]schema.RunID, s.store.URLs()+1)
+	sights := make([]schema.RunID, s.URLs()+1)
 	err := s.eachStanding(func(_ schema.ID, v *schema.Visit) error {
 		for i := range v.Links {
 			to := v.Links[i].To
@@ -200,8 +204,8 @@ func (s *Survey) readSights() error {
 // eachStanding calls f for the standing visit of every page that has one, by id.
 func (s *Survey) eachStanding(f func(schema.ID, *schema.Visit) error) error {
 	return s.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) <= s.store.URLs(); id++ {
-			seq := s.store.Latest(id)
+		for id := schema.ID(1); int(id) <= s.URLs(); id++ {
+			seq := s.latest(id)
 			if seq == 0 || s.store.Kind(id) != schema.KindPage {
 				continue
 			}
@@ -218,7 +222,11 @@ func (s *Survey) eachStanding(f func(schema.ID, *schema.Visit) error) error {
 }
 
 // fullCap returns the rule of the first counter of a page that is full; empty: none.
+// Only those of the newest run are kept.
 func (s *Survey) fullCap(tx *kv.Tx, h *host, pathQuery string) (string, error) {
+	if s.past != nil {
+		return "", nil
+	}
 	caps := s.terrain.Caps(h.name, pathQuery)
 	if limit := s.cfg.Crawler.MaxSubdomains; limit > 0 && !h.admitted {
 		caps = append(caps, terrain.SubdomainCap(h.name, limit))

@@ -1,19 +1,23 @@
 package survey_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestEachLinkOf walks a terrain three times: what a run left standing stays to
-// be read.
-func TestEachLinkOf(t *testing.T) {
+// TestLinksOfEveryRun walks a terrain three times: what a run left standing stays
+// to be read.
+func TestLinksOfEveryRun(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/x", "a.test/old"))
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
@@ -31,12 +35,103 @@ func TestEachLinkOf(t *testing.T) {
 		3: "/ x 1-3, / new 2-3, x old 2-2",
 	} {
 		var got []string
-		err := s.EachLinkOf(run, func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+		older, err := s.At(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = older.EachLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
 			got = append(got, fmt.Sprintf("%s %s %d-%d", names[from], names[l.To], first, last))
 			return nil
 		})
 		if diff := cmp.Diff(want, strings.Join(got, ", ")); err != nil || diff != "" {
 			t.Errorf("run %d: %v (-want +got):\n%s", run, err, diff)
 		}
+	}
+}
+
+// many has a list of each kind, a rule, and two origins.
+const many = "[crawler]\nmax-depth = 1\nmax-domain-requests = 3\n" + surveytest.Minimal + `exclude = ["^/private"]
+[[quality]]
+domain = "q.test"
+seeds = ["https://q.test/"]
+[[blacklist]]
+domain = "bad.test"
+`
+
+// TestAt tells of the first of three runs what was told when it ended, but why
+// pages are missing.
+func TestAt(t *testing.T) {
+	w := surveytest.New(t, many)
+	next := func() {
+		w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+		w.Begin()
+	}
+	w.Visit("a.test/", w.Links("b.test/", "q.test/x", "bad.test/", "a.test/private", "a.test/moved", "a.test/left"))
+	for _, name := range []string{"b.test/", "bad.test/"} {
+		w.Depth(name, 1, 0)
+	}
+	w.Depth("a.test/private", 0, 0)
+	w.Visit("a.test/moved", w.Redirect("c.test/"))
+	w.Depth("a.test/left", 0, 0)
+	w.Depth("c.test/", 1, 1)
+	w.Visit("c.test/", state(schema.DeadLink, 404))
+	w.Visit("b.test/", w.Links("d.test/"))
+	w.Depth("d.test/", 2, 0)
+	w.Visit("q.test/", w.Links("b.test/"))
+	w.Depth("q.test/x", 0, 0)
+	w.Visit("q.test/x", nil)
+	w.Host("a.test/", func(h *schema.Host) { h.RunRequests, h.Overflow = 3, 7 })
+	first := w.Survey()
+	told := surveytest.Tell(t, first)
+	if report, err := first.Host(w.Store.HostOf(w.Page("a.test/"))); err != nil || report.Cover != survey.CoverBudget {
+		t.Errorf("cover %d, %v; want %d", report.Cover, err, survey.CoverBudget)
+	}
+
+	next()
+	w.Visit("a.test/", w.Links("a.test/left", "e.test/"))
+	w.Visit("a.test/left", w.Links("d.test/"))
+	w.Visit("q.test/", state(schema.Failed, 500))
+	w.Host("a.test/", func(h *schema.Host) { h.RunRequests, h.CrawlDelay = 2, time.Hour })
+	next()
+	w.Visit("c.test/", w.Links("a.test/"))
+	w.Visit("q.test/", w.Redirect("e.test/"))
+	w.Visit("a.test/", state(schema.Unreachable, 0))
+	s, err := w.Survey().At(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(told, surveytest.Tell(t, s)); diff != "" {
+		t.Errorf("(-then +now):\n%s", diff)
+	}
+	if !s.Past() || first.Past() || s.Run().ID != 1 || len(s.Runs()) != 1 {
+		t.Errorf("past %t, run %d of %d", s.Past(), s.Run().ID, len(s.Runs()))
+	}
+	for name, want := range map[string]schema.State{"a.test/left": schema.Discovered, "a.test/private": schema.Discovered, "d.test/": schema.DepthExceeded, "bad.test/": schema.Blacklisted} {
+		p, err := s.Page(w.Page(name))
+		if lost := name == "a.test/left"; err != nil || p.State != want || p.Lost != lost || p.Missing() != lost {
+			t.Errorf("%s: %s, lost %t, missing %t, %v; want %s", name, p.State, p.Lost, p.Missing(), err, want)
+		}
+	}
+	report, err := s.Host(w.Store.HostOf(w.Page("a.test/")))
+	if err != nil || report.Cover != survey.CoverLost || report.KnownMissing != 1 || report.Waiting != 0 || report.Budget != "" {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if _, ok, err := s.Lookup("https://e.test/"); ok || err != nil {
+		t.Errorf("run 1 knows what run 2 found, %v", err)
+	}
+}
+
+func TestAtRefuses(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", nil)
+	w.Begin()
+	for _, run := range []schema.RunID{0, 3} {
+		if _, err := w.Survey().At(run); !errors.Is(err, survey.ErrRun) {
+			t.Errorf("At(%d) = %v; want %v", run, err, survey.ErrRun)
+		}
+	}
+	w.Update(func(tx *kv.Tx) error { return tx.PutMeta(kv.MetaPruned, []byte("2")) })
+	if _, err := w.Survey().At(1); !errors.Is(err, survey.ErrRun) {
+		t.Errorf("At(1) = %v; run 1 was pruned", err)
 	}
 }

@@ -33,7 +33,7 @@ func (s *Survey) Path(id schema.ID, origin int) ([]Hop, error) {
 		}
 		return nil
 	}
-	w.parent = make([]schema.ID, s.store.URLs()+1)
+	w.parent = make([]schema.ID, s.URLs()+1)
 	w.run(0)
 	if w.seen[id] == 0 {
 		return nil, nil

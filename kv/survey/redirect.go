@@ -45,7 +45,7 @@ func (s *Survey) redirectOf(tx *kv.Tx, id schema.ID) (schema.ID, error) {
 }
 
 func (s *Survey) readRedirect(tx *kv.Tx, id schema.ID) (schema.ID, error) {
-	seq := s.store.Latest(id)
+	seq := s.latest(id)
 	if seq == 0 || !s.isPage(id) {
 		return 0, nil
 	}

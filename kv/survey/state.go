@@ -54,7 +54,7 @@ func tooManyRedirects() string { return fmt.Sprintf("more than %d redirects", Ma
 // reopened reports whether a visited page waits again, for a form that was not
 // known when it was visited (SPEC 3).
 func (s *Survey) reopened(tx *kv.Tx, v *schema.Visit) (bool, error) {
-	if !Unanswered(v) {
+	if !Unanswered(v) || s.past != nil {
 		return false, nil
 	}
 	forms, err := tx.Forms(v.URL)
@@ -103,7 +103,7 @@ func (s *Survey) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 		p.State, p.Rule, p.Error = schema.Discovered, rule, rule
 		return nil
 	}
-	p.State, p.Error = h.held, h.why
+	p.State, p.Error, p.Lost = h.held, h.why, s.past != nil
 	if p.State == schema.Queued {
 		for _, r := range h.retries {
 			if r.URL == p.ID {
@@ -146,7 +146,7 @@ func (s *Survey) readListed() error {
 	if s.listed != nil {
 		return nil
 	}
-	listed := newBitset(s.store.URLs())
+	listed := newBitset(s.URLs())
 	err := s.EachSitemapEntry(func(_ string, e schema.SitemapEntry) error {
 		listed.set(int(e.To))
 		return nil
@@ -161,11 +161,11 @@ func (s *Survey) readListed() error {
 // the sitemap: by sitemap, then in its order.
 func (s *Survey) EachSitemapEntry(f func(sitemap string, e schema.SitemapEntry) error) error {
 	return s.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) <= s.store.URLs(); id++ {
+		for id := schema.ID(1); int(id) <= s.URLs(); id++ {
 			if s.store.Kind(id) != schema.KindSitemap || !s.visited(id) {
 				continue
 			}
-			v, err := tx.Visit(s.store.Latest(id))
+			v, err := tx.Visit(s.latest(id))
 			if err != nil {
 				return err
 			}
@@ -197,7 +197,7 @@ func (s *Survey) explainNoDepth(tx *kv.Tx, p *Page) error {
 		return nil
 	}
 	if s.ref.page != p.Referrer {
-		v, err := s.standing(tx, s.store.Latest(p.Referrer))
+		v, err := s.standing(tx, s.latest(p.Referrer))
 		if err != nil {
 			return err
 		}

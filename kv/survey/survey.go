@@ -18,12 +18,14 @@ var ErrNoRun = errors.New("nothing has been crawled yet: \"ripple crawl\" begins
 // MaxRedirects is the number of redirects in a row that are followed (SPEC 4, 5).
 const MaxRedirects = 10
 
-// A Survey is one reading of a store under the configuration of its newest run.
+// A Survey is one reading of a store under the configuration of its newest run, or
+// of an older one, see [Survey.At].
 type Survey struct {
 	store   *kv.Store
+	past    *past  // nil: the survey is of the newest run
 	tx      *kv.Tx // of the call that is running
 	runs    []schema.Run
-	run     schema.Run
+	run     schema.Run // the last of runs
 	cfg     *config.Config
 	terrain *terrain.Terrain
 	seeds   map[schema.ID]bool
@@ -41,13 +43,19 @@ type Survey struct {
 // New reads the runs of a store, the newest one's configuration and its seeds.
 // It fails with [ErrNoRun] where there is no run.
 func New(store *kv.Store) (*Survey, error) {
-	s := &Survey{store: store, seeds: make(map[schema.ID]bool), next: make(map[schema.ID]schema.ID)}
-	s.hosts = make([]*host, store.Hosts()+1)
+	s := newSurvey(store)
 	err := s.view(func(tx *kv.Tx) error {
-		if err := s.readRun(tx); err != nil {
+		var err error
+		if s.runs, err = tx.Runs(); err != nil {
 			return err
 		}
-		return s.readSeeds()
+		if len(s.runs) == 0 {
+			return ErrNoRun
+		}
+		if err := s.finish(tx, &s.runs[len(s.runs)-1]); err != nil {
+			return err
+		}
+		return s.readConfig(tx)
 	})
 	if err != nil {
 		return nil, err
@@ -55,19 +63,16 @@ func New(store *kv.Store) (*Survey, error) {
 	return s, nil
 }
 
-func (s *Survey) readRun(tx *kv.Tx) error {
-	var err error
-	if s.runs, err = tx.Runs(); err != nil {
-		return err
+func newSurvey(store *kv.Store) *Survey {
+	return &Survey{
+		store: store, hosts: make([]*host, store.Hosts()+1),
+		seeds: make(map[schema.ID]bool), next: make(map[schema.ID]schema.ID),
 	}
-	if len(s.runs) == 0 {
-		return ErrNoRun
-	}
-	last := &s.runs[len(s.runs)-1]
-	if err := s.finish(tx, last); err != nil {
-		return err
-	}
-	s.run = *last
+}
+
+// readConfig reads the configuration of the last of the runs, and its seeds.
+func (s *Survey) readConfig(tx *kv.Tx) error {
+	s.run = s.runs[len(s.runs)-1]
 	text, err := tx.Config(s.run.Config)
 	if err != nil {
 		return fmt.Errorf("configuration of run %d: %w", s.run.ID, err)
@@ -76,7 +81,7 @@ func (s *Survey) readRun(tx *kv.Tx) error {
 		return fmt.Errorf("configuration of run %d: %w", s.run.ID, err)
 	}
 	s.terrain = s.cfg.Terrain()
-	return nil
+	return s.readSeeds()
 }
 
 // finish completes the record of a run that has walked to its end and whose
@@ -141,26 +146,49 @@ func (s *Survey) view(f func(*kv.Tx) error) error {
 	})
 }
 
-// Run returns the newest run.
+// Run returns the run that the survey is of: the newest, unless [Survey.At] says
+// otherwise.
 func (s *Survey) Run() schema.Run { return s.run }
 
-// Runs returns all runs, oldest first.
+// Runs returns all runs until that one, oldest first.
 func (s *Survey) Runs() []schema.Run { return s.runs }
 
-// Config returns the effective configuration of the newest run.
+// Config returns the effective configuration of the run.
 func (s *Survey) Config() *config.Config { return s.cfg }
 
-// Terrain returns the lists and rules of the newest run.
+// Terrain returns the lists and rules of the run.
 func (s *Survey) Terrain() *terrain.Terrain { return s.terrain }
 
 // URLs returns the last id of a URL, which bounds arrays by id.
-func (s *Survey) URLs() int { return s.store.URLs() }
+func (s *Survey) URLs() int {
+	if s.past != nil {
+		return s.past.urls
+	}
+	return s.store.URLs()
+}
 
 // HostCount returns the last id of a host, which bounds arrays by id.
 func (s *Survey) HostCount() int { return s.store.Hosts() }
 
 // HostOf returns the host of a URL.
 func (s *Survey) HostOf(id schema.ID) schema.HostID { return s.store.HostOf(id) }
+
+// latest returns the last visit of a URL; 0: none.
+func (s *Survey) latest(id schema.ID) schema.Seq {
+	if s.past != nil {
+		return schema.Seq(s.past.latest[id])
+	}
+	return s.store.Latest(id)
+}
+
+// nearest returns the smallest depth and hops of a URL in the run; [kv.NoDepth]: it
+// does not belong to it.
+func (s *Survey) nearest(id schema.ID) (depth, hops uint8) {
+	if s.past != nil {
+		return s.past.near[id].depth, s.past.near[id].hops
+	}
+	return s.store.Depth(id)
+}
 
 // Lookup finds a page by its identity.
 func (s *Survey) Lookup(norm string) (schema.ID, bool, error) {
@@ -175,18 +203,18 @@ func (s *Survey) Lookup(norm string) (schema.ID, bool, error) {
 		id, ok, err = tx.Lookup(s.store.Hash(schema.KindPage, norm), host, schema.KindPage, pathQuery)
 		return err
 	})
-	return id, ok, err
+	return id, ok && int(id) <= s.URLs(), err
 }
 
-// visited reports whether a URL has a visit in the newest run.
+// visited reports whether a URL has a visit in the run.
 func (s *Survey) visited(id schema.ID) bool {
-	seq := s.store.Latest(id)
+	seq := s.latest(id)
 	return seq != 0 && seq >= s.run.FirstVisit
 }
 
 // isPage reports whether an id is that of a page.
 func (s *Survey) isPage(id schema.ID) bool {
-	return id != 0 && int(id) <= s.store.URLs() && s.store.Kind(id) == schema.KindPage
+	return id != 0 && int(id) <= s.URLs() && s.store.Kind(id) == schema.KindPage
 }
 
 // A bitset is a set of small numbers.

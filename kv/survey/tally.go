@@ -167,5 +167,5 @@ func (p *Page) Missing() bool {
 	case schema.RateLimited, schema.Unreachable, schema.Failed:
 		return !p.Visited && p.InRun
 	}
-	return p.Capped
+	return p.Capped || p.Lost
 }

@@ -1,0 +1,118 @@
+package survey
+
+import (
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// near is the smallest depth of a page and its smallest number of redirects in a
+// row.
+type near struct{ depth, hops uint8 }
+
+// search finds the distances of all pages, and knows nothing of the order in which
+// they were met.
+type search struct {
+	*Survey
+	graph   *graph
+	origins [][]int
+	near    []near // by id
+	work    []schema.ID
+}
+
+// distances searches what the run recorded for the distances of all pages, by id,
+// from the seeds and from what sitemaps name; [kv.NoDepth]: the page does not
+// belong to the run.
+func (s *Survey) distances() ([]near, error) {
+	g, err := s.buildGraph(s.visited)
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.ownPages(func(schema.ID) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	d := &search{Survey: s, graph: g, origins: own.origins, near: make([]near, s.URLs()+1)}
+	for i := range d.near {
+		d.near[i] = near{kv.NoDepth, kv.NoDepth}
+	}
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
+	d.settle()
+	return d.near, nil
+}
+
+// enter begins at the seeds and at what sitemaps name.
+func (d *search) enter() error {
+	for id := range d.seeds {
+		d.relax(id, near{0, 0})
+	}
+	return d.view(func(tx *kv.Tx) error {
+		for id := schema.ID(1); int(id) <= d.URLs(); id++ {
+			if d.store.Kind(id) != schema.KindSitemap || !d.visited(id) || !d.counts(id) {
+				continue
+			}
+			v, err := tx.Visit(d.latest(id))
+			if err != nil {
+				return err
+			}
+			for _, e := range v.Sitemap {
+				if d.past == nil || d.own(e.To) {
+					d.relax(e.To, near{0, 0})
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// counts reports whether a sitemap that was read in the run belongs to it. One that
+// does not was read under a configuration that has changed since; of an older run it
+// can only be told by what the last one says of sitemaps and origins.
+func (d *search) counts(id schema.ID) bool {
+	if d.past == nil {
+		return d.inRun(id)
+	}
+	return d.cfg.Crawler.Sitemaps != config.SitemapsOff
+}
+
+// own reports whether a page belongs to an origin.
+func (d *search) own(id schema.ID) bool { return len(d.origins[d.store.HostOf(id)]) > 0 }
+
+func (d *search) relax(id schema.ID, n near) {
+	if int(id) >= len(d.near) {
+		return
+	}
+	if d.own(id) {
+		n.depth = 0
+	}
+	if int(n.depth) > d.cfg.Crawler.MaxDepth+1 {
+		return
+	}
+	best := near{min(n.depth, d.near[id].depth), min(n.hops, d.near[id].hops)}
+	if best != d.near[id] {
+		d.near[id] = best
+		d.work = append(d.work, id)
+	}
+}
+
+// settle follows the links of pages within reach until nothing comes nearer.
+func (d *search) settle() {
+	for len(d.work) > 0 {
+		id := d.work[len(d.work)-1]
+		d.work = d.work[:len(d.work)-1]
+		n := d.near[id]
+		if !d.reach(n) {
+			continue
+		}
+		from, to := d.graph.links(id)
+		for at := from; at < to; at++ {
+			if d.graph.redirect.has(int(at)) {
+				d.relax(d.graph.to[at], near{max(1, n.depth), n.hops + 1})
+			} else {
+				d.relax(d.graph.to[at], near{n.depth + 1, 0})
+			}
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package survey
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// ErrRun reports a run that never was, or that was pruned; the number follows.
+var ErrRun = errors.New("there is no run")
+
+// A past is what the survey of an older run reads where the store only says what
+// holds for the newest.
+type past struct {
+	urls   int      // last id of a URL that was known when the run ended
+	latest []uint32 // by id: the last visit until then; 0: none
+	near   []near   // by id
+}
+
+// At returns the survey of a run as that run left it, which for the newest is s
+// itself. A run that is not known is an error that wraps [ErrRun].
+//
+// Visits, links and URLs are never changed, configurations are kept, and depths
+// follow from these. What hosts were like is overwritten by every run. So the
+// survey of an older run knows only the names of hosts; pages within reach that it
+// did not visit are "discovered" and [Page.Lost]; and a page that waited to be
+// asked again in another form has the state of its answer. Two surveys of a store
+// take turns: no function of one is called while one of the other runs.
+func (s *Survey) At(id schema.RunID) (*Survey, error) {
+	if id == s.run.ID {
+		return s, nil
+	}
+	i, err := s.find(id)
+	if err != nil {
+		return nil, err
+	}
+	older := newSurvey(s.store)
+	older.past, older.runs = &past{}, s.runs[:i+1:i+1]
+	err = older.view(func(tx *kv.Tx) error {
+		if err := older.past.read(tx, s.store, id, s.runs[i+1].FirstVisit); err != nil {
+			return err
+		}
+		return older.readConfig(tx)
+	})
+	if err == nil {
+		older.past.near, err = older.distances()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("survey of run %d: %w", id, err)
+	}
+	return older, nil
+}
+
+// Past reports whether the survey is of a run that another has followed, so that
+// not everything is known, see [Survey.At].
+func (s *Survey) Past() bool { return s.past != nil }
+
+// find returns the place of a run among all, if its visits are there.
+func (s *Survey) find(id schema.RunID) (int, error) {
+	i := slices.IndexFunc(s.runs, func(r schema.Run) bool { return r.ID == id })
+	if i < 0 {
+		return 0, fmt.Errorf("%w %d", ErrRun, id)
+	}
+	var text []byte
+	err := s.view(func(tx *kv.Tx) (err error) {
+		text, err = tx.Meta(kv.MetaPruned)
+		return err
+	})
+	if first, _ := strconv.Atoi(string(text)); err == nil && int(id) < first {
+		err = fmt.Errorf("%w %d any more: what it saw was pruned", ErrRun, id)
+	}
+	return i, err
+}
+
+// read finds what was known until a run ended; end is the first visit after it.
+func (p *past) read(tx *kv.Tx, store *kv.Store, run schema.RunID, end schema.Seq) error {
+	var failed error
+	p.urls = sort.Search(store.URLs(), func(i int) bool { // ids grow with the runs
+		u, err := tx.URL(schema.ID(i + 1))
+		failed = errors.Join(failed, err)
+		return u.FirstRun > run
+	})
+	if failed != nil {
+		return failed
+	}
+	p.latest = make([]uint32, p.urls+1)
+	for id := range p.latest[1:] {
+		seq := store.Latest(schema.ID(id + 1))
+		for seq >= end {
+			v, err := tx.Visit(seq)
+			if err != nil {
+				return err
+			}
+			seq = v.Prev
+		}
+		p.latest[id+1] = uint32(seq)
+	}
+	return nil
+}
+
+// known returns what is known of a host: of an older run no more than its name.
+func (s *Survey) known(r *schema.Host) *schema.Host {
+	if s.past != nil {
+		return &schema.Host{ID: r.ID, Name: r.Name}
+	}
+	return r
+}

@@ -1,0 +1,60 @@
+package surveytest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Tell is all that a survey tells of its run and that outlives it, one line for the
+// counts and for each page, link and host: all but the states of pages that were
+// not visited, which tell what their hosts were like.
+func Tell(t testing.TB, s *survey.Survey) []string {
+	t.Helper()
+	depths, err := s.OriginDepths()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, err := s.Counts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lasting := *counts
+	lasting.Frontier = 0
+	clear(lasting.ByState[:])
+	lines := []string{fmt.Sprintf("%+v", lasting)}
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	err = s.EachPage(func(p *survey.Page) error {
+		state := p.State.String() + " " + p.Error
+		if p.InRun && !p.Visited {
+			state = "not visited"
+		}
+		var from []string
+		for origin, depth := range depths.Of(p.ID) {
+			from = append(from, fmt.Sprintf("%d:%d", origin, depth))
+		}
+		add("%s %s %s, runs %d-%d, depth %d %v, %d redirects", p.URL, p.Class, state, p.FirstRun, p.LastRun, p.Depth, from, p.Hops)
+		return nil
+	})
+	if err == nil {
+		err = s.EachLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+			add("%d %+v, runs %d-%d", from, l, first, last)
+			return nil
+		})
+	}
+	if err == nil {
+		err = s.EachHost(func(r *survey.HostReport) error {
+			if r.Known > 0 {
+				add("%s %q, depth %d, %d-%d: %d known, %d visited, %d processed, %d links",
+					r.Host.Name, r.Title, r.MinDepth, r.FromDepth, r.ToDepth, r.Known, r.Visited, r.Processed, r.Linked)
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}

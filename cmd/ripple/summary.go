@@ -13,13 +13,13 @@ import (
 )
 
 type summaryOptions struct {
-	run   string
+	run   runOption
 	out   string
 	force bool
 }
 
 func (o *summaryOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.run, "run", "latest", "the run `N` that is told of; only the latest can be")
+	f.StringVar(&o.run.text, "run", "latest", "the run that is told of, `N|latest`")
 	f.StringVar(&o.out, "out", "", "write to `FILE` instead of stdout")
 	f.BoolVar(&o.force, "force", false, "replace a file that Ripple did not write")
 }
@@ -27,10 +27,14 @@ func (o *summaryOptions) addFlags(f *pflag.FlagSet) {
 func newSummaryCommand(a *app) *cobra.Command {
 	var opts summaryOptions
 	cmd := &cobra.Command{
-		Use:     "summary",
-		Short:   "Tell of the last run, in Markdown",
-		Long:    "Tell of the last run in Markdown: what was crawled, what went wrong, which hosts\nmatter, and how much is known to be missing.",
-		Example: "  ripple summary\n  ripple summary --out summary.md",
+		Use:   "summary",
+		Short: "Tell of a run, in Markdown",
+		Long: `Tell of the last run in Markdown: what was crawled, what went wrong, which hosts
+matter, and how much is known to be missing. An older run is told of as it was
+when it ended, but for what is kept of the last one only: budgets, delays and
+caps, hosts that were given up or asked for rest, and what was met without being
+recorded.`,
+		Example: "  ripple summary\n  ripple summary --run 1\n  ripple summary --out summary.md",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runSummary(cmd.Context(), a, opts) },
 	}
@@ -39,8 +43,8 @@ func newSummaryCommand(a *app) *cobra.Command {
 }
 
 func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
-	if opts.run != "latest" {
-		return usage("--run is %q; only \"latest\" can be told of", clean(opts.run, 40))
+	if err := opts.run.parse("latest"); err != nil {
+		return err
 	}
 	if opts.out != "" {
 		f := format{check: replaceable(isOurSummary)}
@@ -53,7 +57,11 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 		return err
 	}
 	defer r.Close()
-	write := func(w io.Writer) error { return summary.Write(w, r.Survey, thisBuild().Version) }
+	s, err := opts.run.of(r.Survey)
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version) }
 	if opts.out == "" {
 		return flushed(a.stdout, write)
 	}

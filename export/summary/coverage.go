@@ -12,9 +12,12 @@ func (p *page) coverage() {
 			cut += n
 		}
 	}
-	if cut == 0 {
+	switch {
+	case cut == 0 && p.survey.Past():
+		p.line("Every page within reach that was recorded was visited.")
+	case cut == 0:
 		p.line("Every domain within reach was crawled to the end.")
-	} else {
+	default:
 		p.linef("**This map is partial:** %s cut, at least %s missing.", counted(cut, "domain was", "domains were"), pages(p.missing))
 	}
 	p.line("")
@@ -40,12 +43,12 @@ type coverName struct {
 	name  string
 }
 
-func covers() [10]coverName {
+func covers() [11]coverName {
 	return [...]coverName{
 		{survey.CoverComplete, "complete"}, {survey.CoverBudget, "cut by budget"}, {survey.CoverSlow, "slowed by Crawl-delay"},
 		{survey.CoverSuspended, "suspended"}, {survey.CoverGivenUp, "given up"}, {survey.CoverBlocked, "blocked (401, 403, 429)"},
 		{survey.CoverDenied, "denied by robots.txt"}, {survey.CoverTrap, "capped as a trap"}, {survey.CoverWaiting, "not finished"},
-		{survey.CoverNotVisited, "not within reach"},
+		{survey.CoverLost, "cut"}, {survey.CoverNotVisited, "not within reach"},
 	}
 }
 

@@ -1,5 +1,6 @@
 // Package summary writes a survey as one page of Markdown: what a run found, and
-// what it did not.
+// what it did not. Of an older run it leaves out what is not known any more, and
+// says so.
 //
 // The page has the form of the Sumi-Ripple crawl summary, followed by a section
 // on coverage that names every host that was cut, with the key that cut it. What

@@ -79,6 +79,10 @@ func (p *page) head() {
 	if run.Reason != "" {
 		p.linef("**Reason:** %s", inert(run.Reason))
 	}
+	if p.survey.Past() {
+		p.line("")
+		p.line("A later run has followed, and what is kept of the last one only is left out: budgets, delays and caps, hosts that were given up or asked for rest, and what was met without being recorded.")
+	}
 	if n := len(p.survey.Runs()); n > 1 && run.Status != schema.RunCompleted {
 		before := p.survey.Runs()[n-2]
 		p.line("")
@@ -179,6 +183,9 @@ func (p *page) errors() {
 	p.table("Error Type", "Count")
 	for _, kind := range errorKinds() {
 		p.row(kind.name, count(errs[kind.key]))
+	}
+	if p.survey.Past() {
+		return
 	}
 	p.line("")
 	p.line("### Rate-Limited Domains")

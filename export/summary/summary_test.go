@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/export/summary"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -156,6 +158,75 @@ func TestSecondRun(t *testing.T) {
 		t.Errorf("the first run is not named:\n%s", b.String())
 	}
 	w.Update(func(tx *kv.Tx) error { return nil })
+}
+
+// TestOlderRun tells of the first of three runs as it was told when it ended, but
+// for what is kept of the newest alone.
+func TestOlderRun(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		w := surveytest.New(t, lists)
+		w.Visit("a.test/", w.Links("b.test/", "bad.test/x", "stub.test/o/r", "a.test/last"))
+		w.Visit("q.test/", w.Links("bad.test/x", "a.test/"))
+		w.Visit("moved.q.test/", w.Redirect("q.test/"))
+		for _, name := range []string{"b.test/", "bad.test/x", "stub.test/o/r"} {
+			w.Depth(name, 1, 0)
+		}
+		w.Visit("b.test/", nil)
+		w.Depth("a.test/last", 0, 0)
+		if !cut {
+			w.Visit("a.test/last", nil)
+		}
+		w.Host("a.test/", func(h *schema.Host) { h.RunRequests = 500 })
+		finish(w)
+		then := told(t, w.Survey())
+		for range 2 {
+			w.Begin()
+			w.Visit("a.test/", w.Links("c.test/", "bad.test/y"))
+			w.Visit("q.test/", nil)
+			w.Host("a.test/", func(h *schema.Host) { h.RunGivenUp = schema.GaveUpConnection })
+			finish(w)
+		}
+		s, err := w.Survey().At(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := told(t, s)
+		gone := []string{"### Rate-Limited Domains", "- none", "Every domain within reach was crawled to the end."}
+		came := []string{laterRun, "Every page within reach that was recorded was visited."}
+		if cut {
+			gone = []string{
+				"- a.test (1 page, cut by budget (max-domain-requests = 500))", "### Rate-Limited Domains", "- none",
+				"| cut by budget | 1 |", "- a.test: 1 page, 1 waiting (max-domain-requests = 500)",
+			}
+			came = []string{
+				laterRun, "- a.test (1 page, cut, it is not known any more by what)",
+				"| cut | 1 |", "- a.test: 1 page, 1 missing (cut, it is not known any more by what)",
+			}
+		}
+		if diff := cmp.Diff(gone, without(then, now)); diff != "" {
+			t.Errorf("gone, cut %t (-want +got):\n%s", cut, diff)
+		}
+		if diff := cmp.Diff(came, without(now, then)); diff != "" {
+			t.Errorf("came, cut %t (-want +got):\n%s", cut, diff)
+		}
+	}
+}
+
+const laterRun = "A later run has followed, and what is kept of the last one only is left out: budgets, delays and caps, hosts that were given up or asked for rest, and what was met without being recorded."
+
+// told is a summary by lines.
+func told(t *testing.T, s *survey.Survey) []string {
+	t.Helper()
+	var b strings.Builder
+	if err := summary.Write(&b, s, "1.0"); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(b.String(), "\n")
+}
+
+// without is the lines that are not among others.
+func without(lines, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
 }
 
 func TestWriteError(t *testing.T) {

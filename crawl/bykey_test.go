@@ -89,19 +89,18 @@ func (t *byKeyTx) waiting() *bbolt.Bucket { return t.buckets[4] }
 
 // visit records a page that was fetched, and what it leads to.
 func (t *byKeyTx) visit(o *Outcome) error {
-	self := Target{Hash: t.hash(o.Step.URLKind, o.Step.Norm)}
-	self.Norm = o.Step.Norm
-	id, err := t.intern(self, 0)
+	id, err := t.intern(o.Step.Norm, t.hash(o.Step.URLKind, o.Step.Norm), 0)
 	if err != nil {
 		return err
 	}
 	var links []byte
-	for i, to := range o.Targets {
-		target, err := t.intern(to, 0)
+	for i := range o.Page.Links {
+		link := &o.Page.Links[i]
+		target, err := t.intern(link.URL.Norm, o.Hashes[i], 0)
 		if err != nil {
 			return err
 		}
-		links = appendLink(links, target, &o.Page.Links[i])
+		links = appendLink(links, target, link)
 	}
 	key := key64(id)
 	record := fmt.Appendf(nil, "%s\x00processed\x00%d\x00%s\x00%s\x00%s\x00%s\x00%s\x00%d\x00%d\x00", o.Step.Norm, o.Status, o.ContentType,
@@ -122,9 +121,9 @@ func appendLink(b []byte, to uint64, link *page.Link) []byte {
 }
 
 // intern returns the id of a URL, recorded and put to wait if it is new.
-func (t *byKeyTx) intern(to Target, depth byte) (uint64, error) {
-	hash := key64(to.Hash)
-	if known := t.ids().Get(hash); known != nil {
+func (t *byKeyTx) intern(norm string, hash uint64, depth byte) (uint64, error) {
+	key := key64(hash)
+	if known := t.ids().Get(key); known != nil {
 		id := binary.BigEndian.Uint64(known)
 		if d := t.depths().Get(known); d == nil || d[0] > depth {
 			return id, t.depths().Put(key64(id), []byte{depth})
@@ -133,16 +132,16 @@ func (t *byKeyTx) intern(to Target, depth byte) (uint64, error) {
 	}
 	t.last++
 	id := key64(t.last)
-	if err := t.ids().Put(hash, id); err != nil {
+	if err := t.ids().Put(key, id); err != nil {
 		return 0, err
 	}
-	if err := t.pages().Put(id, []byte(to.Norm+"\x00queued")); err != nil {
+	if err := t.pages().Put(id, []byte(norm+"\x00queued")); err != nil {
 		return 0, err
 	}
 	if err := t.depths().Put(id, []byte{depth}); err != nil {
 		return 0, err
 	}
-	return t.last, t.waiting().Put(waitingKey(to.Norm, t.last), nil)
+	return t.last, t.waiting().Put(waitingKey(norm, t.last), nil)
 }
 
 func waitingKey(norm string, id uint64) []byte {

@@ -215,7 +215,7 @@ func (p *paperCrawl) answer(step Step) Outcome {
 	for _, to := range slices.Compact(slices.Sorted(slices.Values(p.web.links[step.Norm]))) {
 		link := page.Link{URL: weburl.URL{Norm: to, Form: to}, Kind: schema.LinkAnchor, Kinds: schema.Kinds(0).Add(schema.LinkAnchor)}
 		o.Page.Links = append(o.Page.Links, link)
-		o.Targets = append(o.Targets, target(to))
+		o.Hashes = append(o.Hashes, target(to).Hash)
 	}
 	return o
 }

@@ -35,7 +35,7 @@ type Outcome struct {
 	Sealed  *warc.Sealed // for the page store; nil: not kept
 	Robots  []byte       // body of a robots.txt
 	Page    *page.Page
-	Targets []Target // of Page.Links, index for index
+	Hashes  []uint64 // of Page.Links, index for index
 	Sitemap *sitemap.File
 	Entries []Target // of Sitemap.Entries that are URLs; Norm is empty for others
 	Files   []Target // of Sitemap.Children likewise

@@ -270,16 +270,16 @@ func (t *turn) targets(o *Outcome, visit *schema.Visit) error {
 
 func (t *turn) pageTargets(o *Outcome, visit *schema.Visit) error {
 	keepAnchors := !visit.NoIndex || !t.set.cfg.Crawler.RespectNoindex
-	visit.Links = make([]schema.Link, 0, len(o.Targets))
-	for i, to := range o.Targets {
-		id, err := t.intern(to, schema.KindPage, visit.URL)
+	visit.Links = make([]schema.Link, 0, len(o.Page.Links))
+	for i := range o.Page.Links {
+		from := &o.Page.Links[i]
+		id, err := t.intern(Target{URL: from.URL, Hash: o.Hashes[i], Forms: from.Forms}, schema.KindPage, visit.URL)
 		if err != nil {
 			return err
 		}
 		if id == 0 || id == visit.URL {
 			continue
 		}
-		from := o.Page.Links[i]
 		link := schema.Link{To: id, Kinds: from.Kinds, Rel: from.Rel, Place: from.Place}
 		if keepAnchors {
 			link.Anchor = from.Anchor

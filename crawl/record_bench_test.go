@@ -108,14 +108,14 @@ func (w *outcomeWeb) answer(step Step, hash func(schema.URLKind, string) uint64)
 	fmt.Sscanf(step.Norm, "https://h%d.", &host)
 	o.Page = &page.Page{Title: w.word() + " " + w.word() + " " + w.word() + " - documentation", Charset: "utf-8", Distinct: recordLinks}
 	seen := map[string]bool{step.Norm: true}
-	for tries := 0; len(o.Targets) < recordLinks && tries < 4*recordLinks; tries++ {
+	for tries := 0; len(o.Hashes) < recordLinks && tries < 4*recordLinks; tries++ {
 		to := w.link(host)
 		if seen[to] {
 			continue
 		}
 		seen[to] = true
 		u := weburl.URL{Norm: to, Form: to}
-		o.Targets = append(o.Targets, Target{URL: u, Hash: hash(schema.KindPage, to)})
+		o.Hashes = append(o.Hashes, hash(schema.KindPage, to))
 		o.Page.Links = append(o.Page.Links, page.Link{
 			URL: u, Kind: schema.LinkAnchor, Kinds: schema.Kinds(0).Add(schema.LinkAnchor),
 			Place: schema.Place(1 + w.r.IntN(5)), Anchor: w.word() + " " + w.word(), Count: 1,

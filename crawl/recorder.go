@@ -78,8 +78,10 @@ func (b *batch) add(o Outcome, ready time.Time) {
 	now := time.Now()
 	b.outcomes = append(b.outcomes, o)
 	b.size += 512 + len(o.Robots) + int(o.sealedSize())
-	for i := range o.Targets {
-		b.size += 64 + len(o.Targets[i].Norm)
+	if o.Page != nil {
+		for i := range o.Page.Links {
+			b.size += 64 + len(o.Page.Links[i].URL.Norm)
+		}
 	}
 	b.by(now.Add(maxBatchAge))
 	b.by(ready.Add(-commitLead))
@@ -101,6 +103,14 @@ func (b *batch) by(t time.Time) {
 	if b.due.IsZero() || t.Before(b.due) {
 		b.due = t
 	}
+}
+
+// reset empties a batch that was committed, for the next one, which gathers for
+// at least so long.
+func (b *batch) reset(linger time.Duration) {
+	clear(b.outcomes) // lets go of pages
+	clear(b.wakes)
+	*b = batch{most: b.most, outcomes: b.outcomes[:0], wakes: b.wakes[:0], linger: linger}
 }
 
 func (b *batch) full() bool {
@@ -182,7 +192,7 @@ func (r *recorder) loop(ring context.Context, outcomes <-chan Outcome, wakes <-c
 			if err := r.commit(ring, b, effects); err != nil {
 				return err
 			}
-			b = &batch{most: r.most, linger: min(time.Since(begun), maxLinger)}
+			b.reset(min(time.Since(begun), maxLinger))
 		}
 	}
 	return nil

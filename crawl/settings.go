@@ -2,7 +2,6 @@ package crawl
 
 import (
 	"fmt"
-	"mime"
 	"path"
 	"strings"
 	"time"
@@ -81,10 +80,7 @@ func matchesAny(patterns []string, media string) bool {
 }
 
 func mediaType(contentType string) string {
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		media, _, _ = strings.Cut(contentType, ";")
-	}
+	media, _, _ := strings.Cut(contentType, ";")
 	return strings.ToLower(strings.TrimSpace(media))
 }
 

@@ -20,7 +20,8 @@ type turn struct {
 	marks   map[schema.HostID]*mark
 	work    []schema.ID // pages whose depth has changed and must travel on
 	names   map[string]schema.HostID
-	settled map[schema.ID]bool // visits of this turn that no further form reopens
+	hosts   map[schema.HostID]*schema.Host // brought up to date in this turn
+	settled map[schema.ID]bool             // visits of this turn that no further form reopens
 
 	lastName string // looked for in names
 	lastHost schema.HostID
@@ -41,7 +42,7 @@ func (r *recorder) turn(tx *kv.Tx) (*turn, error) {
 	}
 	return &turn{
 		recorder: r, tx: tx, now: time.Now(), work: work,
-		marks: map[schema.HostID]*mark{}, names: map[string]schema.HostID{},
+		marks: map[schema.HostID]*mark{}, names: map[string]schema.HostID{}, hosts: map[schema.HostID]*schema.Host{},
 		settled: map[schema.ID]bool{},
 	}, nil
 }
@@ -63,10 +64,14 @@ func (t *turn) touch(id schema.HostID) *mark {
 // host returns the durable host with its counters of an earlier run, and its
 // queues of an earlier generation, cleared. Whoever changes it calls PutHost.
 func (t *turn) host(id schema.HostID) (*schema.Host, error) {
+	if h := t.hosts[id]; h != nil {
+		return h, nil
+	}
 	h, err := t.tx.Host(id)
 	if err != nil {
 		return nil, err
 	}
+	t.hosts[id] = h
 	clampClocks(t.set.cfg, h, t.now)
 	if h.Run != t.run.ID {
 		h.Run = t.run.ID

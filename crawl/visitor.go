@@ -158,10 +158,13 @@ func exact(s string, max int) string {
 // value is neither.
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
+	if value == "" {
+		return -1
+	}
 	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
 		return time.Duration(n) * time.Second
 	}
-	if strings.Trim(value, "0123456789") == "" && value != "" {
+	if strings.Trim(value, "0123456789") == "" {
 		return 1 << 62 // more seconds than fit
 	}
 	at, err := http.ParseTime(value)
@@ -221,9 +224,9 @@ func (v *visitor) page(o *Outcome, header http.Header, body []byte, size int64) 
 	p.NoFollow = p.NoFollow || tag.NoFollow
 	p.NoArchive = p.NoArchive || tag.NoArchive
 	o.Page = p
-	o.Targets = make([]Target, len(p.Links))
-	for i, link := range p.Links {
-		o.Targets[i] = Target{URL: link.URL, Hash: v.hash(schema.KindPage, link.URL.Norm), Forms: link.Forms}
+	o.Hashes = make([]uint64, len(p.Links))
+	for i := range p.Links {
+		o.Hashes[i] = v.hash(schema.KindPage, p.Links[i].URL.Norm)
 	}
 }
 

@@ -47,7 +47,7 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 	p := Page{Charset: charset}
 	e.read(&p, text)
 	if e.based {
-		if b, err := base.With(attributeValue(e.base)); err == nil {
+		if b, err := base.With(attributeValue(string(e.base))); err == nil {
 			base = b
 		}
 	}
@@ -211,7 +211,7 @@ func (e *Extractor) meta(attrs *attributes) {
 		}
 	}
 	if name, ok := attrs.get(attrName); ok {
-		e.robots.meta(string(bytes.TrimSpace(name)), attributeValue(content))
+		e.robots.meta(string(bytes.TrimSpace(name)), attributeValue(string(content)))
 	}
 }
 
@@ -259,7 +259,7 @@ func altText(attrs *attributes) string {
 	if len(alt) > 8<<10 {
 		alt = alt[:8<<10]
 	}
-	return clip(attributeValue(alt), anchorLength)
+	return clip(attributeValue(string(alt)), anchorLength)
 }
 
 // unescapeText reads the entities of a piece of text, of which at most max bytes

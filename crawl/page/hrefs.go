@@ -29,17 +29,21 @@ type ledger struct {
 	mentions int
 	beyond   int // mentions of spellings that are not kept
 	tooLong  int
+
+	targets  map[string]int // Norm -> position in the page's links, -1 beyond the most
+	anchored []int          // mention that gave each link its anchor
 }
 
 func (l *ledger) reset() {
 	const small = 1024 // clearing a map costs what it once held
 	if l.index == nil || len(l.hrefs) > small {
-		*l = ledger{index: make(map[string]int), limit: l.limit}
+		*l = ledger{index: make(map[string]int), targets: make(map[string]int), limit: l.limit}
 		return
 	}
 	clear(l.index)
+	clear(l.targets)
 	clear(l.hrefs)
-	*l = ledger{hrefs: l.hrefs[:0], index: l.index, limit: l.limit}
+	*l = ledger{hrefs: l.hrefs[:0], index: l.index, targets: l.targets, anchored: l.anchored[:0], limit: l.limit}
 }
 
 // add records a mention and returns the position of its spelling, or -1 if it
@@ -99,9 +103,7 @@ func otherScheme(raw []byte) bool {
 
 // resolve makes the page's links of the hrefs.
 func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) {
-	targets := make(map[string]int, len(l.hrefs)) // Norm -> position in links, -1 beyond maxLinks
 	links := make([]Link, 0, min(len(l.hrefs), maxLinks))
-	anchored := make([]int, 0, cap(links)) // mention that gave each link its anchor
 	p.Dropped = l.tooLong
 	for i := range l.hrefs {
 		h := &l.hrefs[i]
@@ -115,20 +117,20 @@ func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) 
 		if u.Norm == self {
 			continue
 		}
-		at, ok := targets[u.Norm]
+		at, ok := l.targets[u.Norm]
 		switch {
 		case ok && at < 0:
 		case ok:
-			merge(&links[at], h, u, &anchored[at])
+			merge(&links[at], h, u, &l.anchored[at])
 		case len(links) == maxLinks:
-			targets[u.Norm] = -1
+			l.targets[u.Norm] = -1
 		default:
-			targets[u.Norm] = len(links)
+			l.targets[u.Norm] = len(links)
 			links = append(links, newLink(h, u))
-			anchored = append(anchored, h.anchored)
+			l.anchored = append(l.anchored, h.anchored)
 		}
 	}
-	p.Distinct = len(targets) + l.beyond
+	p.Distinct = len(l.targets) + l.beyond
 	if len(links) > 0 {
 		p.Links = slices.Clip(links)
 	}
@@ -162,7 +164,7 @@ func merge(link *Link, h *href, u weburl.URL, anchored *int) {
 var errControl = errors.New("control character in href")
 
 func parseHref(base *weburl.Base, raw string) (weburl.URL, error) {
-	ref := attributeValue([]byte(raw))
+	ref := attributeValue(raw)
 	for i := 0; i < len(ref); i++ {
 		if c := ref[i]; c < ' ' && !isSpace(c) || c == 0x7f {
 			return weburl.URL{}, errControl

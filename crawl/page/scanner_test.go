@@ -37,7 +37,7 @@ func scanEvents(src []byte) (events []event, markupTitles []bool) {
 				values := make(map[attr]string)
 				for name := range attrNone {
 					if value, ok := s.attrs.get(name); ok {
-						values[name] = attributeValue(value)
+						values[name] = attributeValue(string(value))
 					}
 				}
 				ev.attrs = fmt.Sprintf("%q", values)

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -10,18 +9,14 @@ import (
 
 // attributeValue is what a value as written says: entities read as in an
 // attribute, line ends brought to "\n", NUL to U+FFFD.
-func attributeValue(raw []byte) string {
-	if bytes.IndexByte(raw, '\r') >= 0 {
-		raw = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
-		raw = bytes.ReplaceAll(raw, []byte("\r"), []byte("\n"))
+func attributeValue(raw string) string {
+	raw = strings.ReplaceAll(raw, "\r\n", "\n")
+	raw = strings.ReplaceAll(raw, "\r", "\n")
+	raw = strings.ReplaceAll(raw, "\x00", "\ufffd")
+	if strings.IndexByte(raw, '&') < 0 {
+		return raw
 	}
-	if bytes.IndexByte(raw, 0) >= 0 {
-		raw = bytes.ReplaceAll(raw, []byte{0}, []byte("\ufffd"))
-	}
-	if bytes.IndexByte(raw, '&') < 0 {
-		return string(raw)
-	}
-	return unescapeAttribute(string(raw))
+	return unescapeAttribute(raw)
 }
 
 // unescapeAttribute reads entities as the standard wants it in attributes, where

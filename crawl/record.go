@@ -270,6 +270,7 @@ func (t *turn) targets(o *Outcome, visit *schema.Visit) error {
 
 func (t *turn) pageTargets(o *Outcome, visit *schema.Visit) error {
 	keepAnchors := !visit.NoIndex || !t.set.cfg.Crawler.RespectNoindex
+	t.tx.Warm(o.Hashes)
 	visit.Links = make([]schema.Link, 0, len(o.Page.Links))
 	for i := range o.Page.Links {
 		from := &o.Page.Links[i]

@@ -51,6 +51,15 @@ func (t *table) find(hash uint64) probe {
 	return probe{s, uint32(hash), uint32(hash >> 32), home(hash, len(s))}
 }
 
+// first returns the id in the slot where the search for a hash begins.
+func (t *table) first(hash uint64) schema.ID {
+	s := t.shards[hash>>56].slots
+	if len(s) == 0 {
+		return 0
+	}
+	return schema.ID(s[home(hash, len(s))].id)
+}
+
 // next returns the next id with the hash; 0: there is none.
 func (p *probe) next() schema.ID {
 	if len(p.slots) == 0 {

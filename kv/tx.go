@@ -33,6 +33,8 @@ type Tx struct {
 
 	anchorText writer // empty, for the first of the anchors
 	chunkRead  chunk
+	warm       []schema.ID
+	loaded     uint32 // keeps loads from being optimised away
 	order      []uint64
 	unsorted   []schema.Link
 }

@@ -40,6 +40,19 @@ func (tx *Tx) Lookup(hash uint64, host schema.HostID, kind schema.URLKind, pathQ
 	return 0, false, nil
 }
 
+// Warm prepares the look-ups of hashes: the memory that each will read is loaded
+// for all at once, where one look-up after the other would wait for it.
+func (tx *Tx) Warm(hashes []uint64) {
+	ids := tx.warm[:0]
+	for _, hash := range hashes {
+		ids = append(ids, tx.s.lookup.first(hash))
+	}
+	for _, id := range ids {
+		tx.loaded ^= tx.s.known.at(id).host
+	}
+	tx.warm = ids
+}
+
 // AddURL appends a URL under its hash and returns its id, which is one more
 // than the last. The caller has looked it up; u.ID is ignored.
 func (tx *Tx) AddURL(u schema.URL, hash uint64) (schema.ID, error) {

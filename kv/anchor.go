@@ -9,6 +9,9 @@ import (
 type anchorPart struct {
 	first, last schema.Seq
 	text        writer
+
+	seq  schema.Seq // asked for last; 0: none
+	next int        // in the text, behind its anchors
 }
 
 // keepAnchors collects the anchors of a visit for the end of the commit.
@@ -69,15 +72,27 @@ func (tx *Tx) Anchors(v *schema.Visit) error {
 	if err != nil {
 		return err
 	}
-	r := reader{b: p.text.b}
-	if !r.anchors(v) {
+	if !p.fill(v) {
 		return damaged(bAnchors, key64(v.Commit), "does not have the anchors of a visit")
 	}
 	return nil
 }
 
-// anchors fills in the anchors of a visit from the text of its part, and
-// reports whether they were there.
+// fill fills in the anchors of a visit, and reports whether they were there. It
+// goes on behind the visit that was asked for before, if that is earlier.
+func (p *anchorPart) fill(v *schema.Visit) bool {
+	if v.Seq <= p.seq {
+		p.next = 0
+	}
+	r := reader{b: p.text.b[p.next:]}
+	if !r.anchors(v) {
+		return false
+	}
+	p.seq, p.next = v.Seq, len(p.text.b)-len(r.b)
+	return true
+}
+
+// anchors reads texts of visits up to those of one, and fills in its anchors.
 func (r *reader) anchors(v *schema.Visit) bool {
 	for len(r.b) > 0 {
 		seq, n := schema.Seq(r.uint()), r.count(1)

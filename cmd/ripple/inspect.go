@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -198,7 +199,7 @@ func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
 				return err
 			}
 		}
-		if out.Redirects, err = r.redirects(tx, p.RedirectTo); err != nil {
+		if out.Redirects, err = r.redirects(tx, p.ID, p.RedirectTo); err != nil {
 			return err
 		}
 		out.Visits = []visit{}
@@ -218,22 +219,21 @@ func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
 	})
 }
 
-// redirects follows the recorded redirects from a page on, itself included.
-func (r *reading) redirects(tx *kv.Tx, to schema.ID) ([]string, error) {
-	urls := []string{}
-	for range maxRedirected {
-		if to == 0 {
-			break
-		}
+// redirects follows the recorded redirects from a page on. Those that come back
+// end with the page that comes again.
+func (r *reading) redirects(tx *kv.Tx, from, to schema.ID) ([]string, error) {
+	urls, passed := []string{}, []schema.ID{from}
+	for to != 0 && len(urls) < maxRedirected {
 		norm, err := tx.Norm(to)
 		if err != nil {
 			return nil, err
 		}
 		urls = append(urls, norm)
 		seq := r.store.Latest(to)
-		if seq == 0 {
+		if seq == 0 || slices.Contains(passed, to) {
 			break
 		}
+		passed = append(passed, to)
 		v, err := tx.Visit(seq)
 		if err != nil {
 			return nil, err

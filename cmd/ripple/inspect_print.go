@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func printInspection(w io.Writer, in *inspection) error {
 		return t.Flush()
 	}
 	p := in.inspectedPage
-	printFacts(t, p)
+	printFacts(t, in)
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -48,7 +49,8 @@ func withRule(class, rule string) string {
 	return class + " (" + clean(strings.TrimPrefix(rule, class+" "), 200) + ")"
 }
 
-func printFacts(t table, p *inspectedPage) {
+func printFacts(t table, in *inspection) {
+	p := in.inspectedPage
 	state := p.State
 	if p.Error != "" {
 		state += ": " + clean(p.Error, 300)
@@ -78,8 +80,12 @@ func printFacts(t table, p *inspectedPage) {
 	for _, form := range p.Forms {
 		t.row("  seen as", clean(form, 2048))
 	}
-	for _, to := range p.Redirects {
-		t.row("  leads to", clean(to, 2048))
+	for i, to := range p.Redirects {
+		leads := "  leads to"
+		if to == in.URL || slices.Contains(p.Redirects[:i], to) {
+			leads = "  back to"
+		}
+		t.row(leads, clean(to, 2048))
 	}
 	met := fmt.Sprintf("%s in run #%d", p.DiscoveredAt.Format(time.RFC3339), p.FirstRun)
 	if p.Referrer != "" {

@@ -49,10 +49,10 @@ func TestScripts(t *testing.T) {
 }
 
 // scriptWeb serves a web until the script ends, and writes the configuration
-// that crawls it: web demo, or web small|slow [KEY=VALUE of [crawler]]...
+// that crawls it: web demo, or web small|slow|odd [KEY=VALUE of [crawler]]...
 func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: web demo|small|slow [key=value...]")
+		ts.Fatalf("usage: web demo|small|slow|odd [key=value...]")
 	}
 	web, err := webtest.New()
 	ts.Check(err)
@@ -68,16 +68,20 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 	case "small", "slow":
 		smallWeb(web)
 		text = smallConfig(web.Addr(), args[0] == "slow", args[1:])
+	case "odd":
+		oddWeb(web)
+		text = smallConfig(web.Addr(), false, args[1:])
 	default:
 		ts.Fatalf("there is no web %q", args[0])
 	}
 	ts.Check(os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o644))
 }
 
+func link(href, text string) string { return fmt.Sprintf("<a href=%q>%s</a>\n", href, text) }
+
 // smallWeb is a quality site of six pages, one of them forbidden, with a
 // neighbour, a tracker and a code forge.
 func smallWeb(web *webtest.Server) {
-	link := func(href, text string) string { return fmt.Sprintf("<a href=%q>%s</a>\n", href, text) }
 	a := web.Host("a.test")
 	a.Robots("User-agent: *\nDisallow: /private\n")
 	a.Page("/", "<title>Front \x1b[31mpage</title>"+link("/one", "One")+link("/two?utm_source=x", "Two")+link("/private", "Private")+
@@ -89,6 +93,17 @@ func smallWeb(web *webtest.Server) {
 	b := web.Host("b.test")
 	b.Page("/", "<title>Neighbour</title>"+link("/deep", "Deep"))
 	b.Page("/deep", "<title>Deep</title>")
+}
+
+// oddWeb is a quality site that redirects in a circle and to a neighbour whose
+// front page is missing, and that links to a host which cannot be reached.
+func oddWeb(web *webtest.Server) {
+	a := web.Host("a.test")
+	a.Page("/", "<title>Front</title>"+link("/round", "Round")+link("/next", "Next")+link("https://away.test/", "Away")+link("https://b.test/deep", "Deep"))
+	a.Redirect("/round", "/about", 302)
+	a.Redirect("/about", "/round", 302)
+	a.Redirect("/next", "https://b.test/", 301)
+	web.Host("b.test").Page("/deep", "<title>Deep</title>")
 }
 
 func smallConfig(addr string, slow bool, keys []string) string {

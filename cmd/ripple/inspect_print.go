@@ -55,7 +55,7 @@ func printFacts(t table, in *inspection) {
 	if p.Error != "" {
 		state += ": " + clean(p.Error, 300)
 	}
-	if p.rule != "" && p.rule != p.Error && p.Error != "" {
+	if p.Error != "" && p.rule != p.Error && p.rule != in.classRule {
 		state += " (" + clean(p.rule, 256) + ")"
 	}
 	t.row("  state", state)

@@ -99,7 +99,8 @@ func smallWeb(web *webtest.Server) {
 // front page is missing, and that links to a host which cannot be reached.
 func oddWeb(web *webtest.Server) {
 	a := web.Host("a.test")
-	a.Page("/", "<title>Front</title>"+link("/round", "Round")+link("/next", "Next")+link("https://away.test/", "Away")+link("https://b.test/deep", "Deep"))
+	a.Robots("User-agent: *\nDisallow: /private\n")
+	a.Page("/", "<title>Front</title>"+link("/private", "Private")+link("/round", "Round")+link("/next", "Next")+link("https://away.test/", "Away")+link("https://b.test/deep", "Deep"))
 	a.Redirect("/round", "/about", 302)
 	a.Redirect("/about", "/round", 302)
 	a.Redirect("/next", "https://b.test/", 301)

@@ -234,7 +234,7 @@ func parseURL(rules *weburl.Rules, raw string) (weburl.URL, error) {
 		return u, usage("%s: %v", clean(raw, 100), err)
 	}
 	example := "https://example.com/page"
-	if !strings.Contains(raw, ":") {
+	if _, err := rules.Parse("https://" + raw); err == nil && !strings.Contains(raw, ":") {
 		example = "https://" + clean(raw, 200)
 	}
 	return u, usage("%q is no URL that can be crawled (%v); write it as %s", clean(raw, 200), err, example)

@@ -34,17 +34,19 @@ func TestOpenRefuses(t *testing.T) {
 		name string
 		raw  []byte
 		err  error
+		says string
 	}{
-		{"empty", nil, kv.ErrForeign},
-		{"text", []byte("hello"), kv.ErrForeign},
-		{"a page of zeros", make([]byte, 4096), kv.ErrForeign},
-		{"four pages of zeros", make([]byte, 4*4096), kv.ErrForeign},
-		{"another bbolt file", foreignRaw, kv.ErrForeign},
-		{"the first two pages", raw[:2*4096], kv.ErrDamaged},
-		{"three pages", raw[:3*4096], kv.ErrDamaged},
-		{"cut by a byte", raw[:len(raw)-1], kv.ErrDamaged},
-		{"cut by half", raw[:len(raw)/2], kv.ErrDamaged},
-		{"no metas", append(make([]byte, 2*4096), raw[2*4096:]...), kv.ErrForeign},
+		{"empty", nil, kv.ErrForeign, ""},
+		{"text", []byte("hello"), kv.ErrForeign, ""},
+		{"a page of zeros", make([]byte, 4096), kv.ErrForeign, ""},
+		{"four pages of zeros", make([]byte, 4*4096), kv.ErrForeign, ""},
+		{"another bbolt file", foreignRaw, kv.ErrForeign, ""},
+		{"the first two pages", raw[:2*4096], kv.ErrDamaged, "it was cut: 8192 bytes of "},
+		{"three pages", raw[:3*4096], kv.ErrDamaged, "it was cut: 12288 bytes of "},
+		{"cut by a byte", raw[:len(raw)-1], kv.ErrDamaged, ""},
+		{"cut by half", raw[:len(raw)/2], kv.ErrDamaged, ""},
+		{"longer by a byte", append(bytes.Clone(raw), 0), kv.ErrDamaged, fmt.Sprintf("its size, %d bytes, is no multiple of its page size, 4096", len(raw)+1)},
+		{"no metas", append(make([]byte, 2*4096), raw[2*4096:]...), kv.ErrForeign, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,8 +55,8 @@ func TestOpenRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, readOnly := range []bool{false, true} {
-				if s, err := kv.Open(path, kv.Options{ReadOnly: readOnly}); !errors.Is(err, tt.err) {
-					t.Errorf("Open(read only: %t) = %v, %v; want %v", readOnly, s, err, tt.err)
+				if s, err := kv.Open(path, kv.Options{ReadOnly: readOnly}); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.says) {
+					t.Errorf("Open(read only: %t) = %v, %v; want %v: %s", readOnly, s, err, tt.err, tt.says)
 				}
 			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, tt.raw) {

@@ -3,6 +3,7 @@ package kv
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -30,6 +31,15 @@ var (
 	// ErrFull reports that one of the numbers of a state file is used up.
 	ErrFull = errors.New("state file is full")
 )
+
+// bare takes what was done, and to which file, from the error of a system call:
+// whoever returns it names the state file.
+func bare(err error) error {
+	if at, ok := err.(*os.PathError); ok {
+		return at.Err
+	}
+	return err
+}
 
 // guard runs f. A fault of the mapped file or a panic that begins in the store
 // becomes an error that wraps [ErrDamaged]; the panics of others go on.

@@ -114,6 +114,13 @@ func TestOpenMissing(t *testing.T) {
 	if _, err := kv.Open(dir, kv.Options{}); !errors.Is(err, kv.ErrForeign) {
 		t.Errorf("a folder: %v; want ErrForeign", err)
 	}
+	gone := filepath.Join(dir, "gone", "state.db")
+	if _, err := kv.Open(gone, kv.Options{}); err == nil || err.Error() != "create "+gone+": no such file or directory" {
+		t.Errorf("in no folder: %v", err)
+	}
+	if _, err := kv.Open(gone, kv.Options{ReadOnly: true}); err == nil || err.Error() != "open "+gone+": no such file or directory" {
+		t.Errorf("in no folder, read only: %v", err)
+	}
 	if err := os.WriteFile(path+".new-1", []byte("torn"), 0o600); err != nil {
 		t.Fatal(err)
 	}

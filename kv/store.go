@@ -81,10 +81,10 @@ func Open(path string, opts Options) (*Store, error) {
 	switch {
 	case errors.Is(err, os.ErrNotExist) && !opts.ReadOnly:
 		if err := create(path); err != nil {
-			return nil, fmt.Errorf("create %s: %w", path, err)
+			return nil, fmt.Errorf("create %s: %w", path, bare(err))
 		}
 	case err != nil:
-		return nil, fmt.Errorf("open state file: %w", err)
+		return nil, fmt.Errorf("open %s: %w", path, bare(err))
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("open %s: %w: not a regular file", path, ErrForeign)
 	}
@@ -98,7 +98,7 @@ func Open(path string, opts Options) (*Store, error) {
 	}
 	if err != nil {
 		s.shut(nil, err)
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, fmt.Errorf("open %s: %w", path, bare(err))
 	}
 	s.pages = nil
 	return s, nil

@@ -12,3 +12,9 @@ func freeSpace(dir string) (uint64, bool) {
 	}
 	return uint64(st.Bavail) * uint64(st.Bsize), true
 }
+
+// writable reports why nothing can be made in a folder.
+func writable(dir string) error {
+	const write, enter = 2, 1 // W_OK, X_OK
+	return syscall.Access(dir, write|enter)
+}

@@ -24,7 +24,7 @@ const pagesIndex = "ripple-pages.jsonl"
 func pagesFormat() format {
 	return format{
 		flag: "pages", usage: "write the stored pages into `DIR`, as aa/bb/<sha256>.html",
-		check: checkPagesFolder,
+		check: checkPagesFolder, grows: true,
 		write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {
 			return writePages(ctx, path, s)
 		},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
@@ -21,6 +22,9 @@ func (a *app) beginFresh(path string) error {
 	next, backup := path+".fresh", path+".bak"
 	if _, err := os.Stat(backup); err == nil && !isBolt(backup) {
 		return hint(fmt.Errorf("%s is in the way of the backup and no state file", shown(backup)), "move it away")
+	}
+	if err := mayWrite(filepath.Dir(path)); err != nil {
+		return stateError(path, err)
 	}
 	old, err := openLocked(path, nil)
 	damaged := errors.Is(err, kv.ErrDamaged)

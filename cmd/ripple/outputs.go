@@ -25,6 +25,7 @@ type format struct {
 	path  func(*config.Config) string
 	atEnd bool // belongs to the end of a run: "ripple export" leaves it out
 	graph bool // shows the graph that flags select
+	grows bool // is a folder that stays, and gets more files
 
 	// check reports why a target must not be replaced, with [whole.ErrForeign] if
 	// Ripple did not write it.
@@ -87,7 +88,7 @@ func writeOutputs(ctx context.Context, s *survey.Survey, cfg *config.Config) ([]
 }
 
 // refuseOutputs reports outputs that could not be written when a crawl of hours
-// is over: without their folder, or in the place of what Ripple did not write.
+// is over: without a folder that can be written into, or in the place of what Ripple did not write.
 func refuseOutputs(cfg *config.Config) error {
 	for _, f := range formats() {
 		if f.path == nil || f.path(cfg) == "" {
@@ -110,7 +111,25 @@ func (f *format) refuse(path string, force bool) error {
 	if errors.Is(err, whole.ErrForeign) {
 		return &foreignError{path}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err == nil && f.grows {
+		dir = path
+	}
+	if err := mayWrite(dir); err != nil {
+		return fmt.Errorf("%w; make it writable or name another", err)
+	}
+	return nil
+}
+
+// mayWrite reports a folder in which files cannot be made, before work is done for
+// them.
+func mayWrite(dir string) error {
+	if err := writable(dir); err != nil {
+		return fmt.Errorf("cannot write into the folder %s: %w", shown(dir), err)
+	}
+	return nil
 }
 
 // A foreignError is a target that exists and that Ripple did not write.

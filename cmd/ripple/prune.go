@@ -92,7 +92,7 @@ func prune(path string, keep int) (*pruned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := fits(filepath.Dir(path), store.Size()); err != nil {
+	if err := roomBeside(path, store.Size()); err != nil {
 		return nil, err
 	}
 	next := path + ".prune"

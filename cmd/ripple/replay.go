@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -134,6 +135,9 @@ func copyInto(ctx context.Context, state, into string) (string, error) {
 	defer os.Remove(copied)
 	if _, err := os.Lstat(into); err == nil {
 		return "", usage("--into: %s exists; name a new file", shown(into))
+	}
+	if err := mayWrite(filepath.Dir(into)); err != nil {
+		return "", usage("--into: %v; make it writable or name another", err)
 	}
 	if err := kv.Compact(copied, into); err != nil {
 		return "", err

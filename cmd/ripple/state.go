@@ -219,6 +219,15 @@ func fits(dir string, size int64) error {
 	return nil
 }
 
+// roomBeside reports an error if a new file cannot be made beside a state file.
+func roomBeside(path string, size int64) error {
+	dir := filepath.Dir(path)
+	if err := mayWrite(dir); err != nil {
+		return stateError(path, err)
+	}
+	return fits(dir, size)
+}
+
 func megabytes(n uint64) string { return commas(int(n / 1_000_000)) }
 
 // flushed writes what a function writes to a buffer, if it succeeds: a result is

@@ -17,12 +17,12 @@ func compact(path string) (before, after int64, err error) {
 		return 0, 0, stateError(path, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
+	if err := roomBeside(path, old.Size()); err != nil {
+		return 0, 0, err
+	}
 	next := path + ".compact"
 	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return 0, 0, fmt.Errorf("compact: %w", err)
-	}
-	if err := fits(filepath.Dir(path), old.Size()); err != nil {
-		return 0, 0, err
 	}
 	if err := kv.Compact(path, next); err != nil {
 		return 0, 0, err

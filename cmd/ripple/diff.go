@@ -58,8 +58,8 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 		return usage("--json, --markdown and --gexf are forms of one thing; use one of them")
 	}
 	if opts.gexf != "" {
-		if err := (&format{check: replaceable(isOurDiffGexf)}).refuse(opts.gexf, opts.force); err != nil {
-			return usage("--gexf: %v", err)
+		if err := (&format{check: replaceable(isOurDiffGexf)}).refuseNamed(opts.gexf, opts.force); err != nil {
+			return err
 		}
 	}
 	r, err := a.read(ctx)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -132,13 +131,8 @@ func (o *exportOptions) targets() []target {
 // refuse reports the first target that cannot be written, or must not be.
 func (o *exportOptions) refuse(targets []target) error {
 	for _, t := range targets {
-		err := t.format.refuse(t.path, o.force)
-		var foreign *foreignError
-		if errors.As(err, &foreign) {
-			return usage("%s exists and was not written by Ripple; name another file, or use --force", shown(t.path))
-		}
-		if err != nil {
-			return usage("%v", err)
+		if err := t.format.refuseNamed(t.path, o.force); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -132,6 +132,23 @@ func mayWrite(dir string) error {
 	return nil
 }
 
+// refuseNamed is refuse for a target that the command line names, and that --force
+// may replace.
+func (f *format) refuseNamed(path string, force bool) error {
+	if path == "-" {
+		return usage("\"-\" is no file here; name one, or ./- for one of that name")
+	}
+	err := f.refuse(path, force)
+	var foreign *foreignError
+	if errors.As(err, &foreign) {
+		return usage("%s exists and was not written by Ripple; name another file, or use --force", shown(path))
+	}
+	if err != nil {
+		return usage("%v", err)
+	}
+	return nil
+}
+
 // A foreignError is a target that exists and that Ripple did not write.
 type foreignError struct{ path string }
 

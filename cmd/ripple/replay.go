@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -128,17 +127,20 @@ func mustExist(state string) error {
 
 // copyInto makes a copy of a state under a name that nobody has.
 func copyInto(ctx context.Context, state, into string) (string, error) {
+	f := format{check: func(path string, _ bool) error {
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s exists; name a new file", shown(path))
+		}
+		return nil
+	}}
+	if err := f.refuseNamed(into, false); err != nil {
+		return "", err
+	}
 	copied, err := workingCopy(ctx, state)
 	if err != nil {
 		return "", err
 	}
 	defer os.Remove(copied)
-	if _, err := os.Lstat(into); err == nil {
-		return "", usage("--into: %s exists; name a new file", shown(into))
-	}
-	if err := mayWrite(filepath.Dir(into)); err != nil {
-		return "", usage("--into: %v; make it writable or name another", err)
-	}
 	if err := kv.Compact(copied, into); err != nil {
 		return "", err
 	}

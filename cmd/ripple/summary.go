@@ -48,8 +48,8 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 	}
 	if opts.out != "" {
 		f := format{check: replaceable(isOurSummary)}
-		if err := f.refuse(opts.out, opts.force); err != nil {
-			return usage("--out: %v", err)
+		if err := f.refuseNamed(opts.out, opts.force); err != nil {
+			return err
 		}
 	}
 	r, err := a.read(ctx)

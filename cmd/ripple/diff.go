@@ -20,7 +20,7 @@ import (
 
 type diffOptions struct {
 	from, to uint32
-	limit    int
+	limit    limit
 	json     bool
 	markdown bool
 	gexf     string
@@ -30,7 +30,7 @@ type diffOptions struct {
 func (o *diffOptions) addFlags(f *pflag.FlagSet) {
 	f.Uint32Var(&o.from, "from", 0, "the earlier run `N` (default: the one before the later)")
 	f.Uint32Var(&o.to, "to", 0, "the later run `N` (default: the newest)")
-	f.IntVar(&o.limit, "limit", 50, "list this many pages, links and hosts; -1: all")
+	addLimit(f, &o.limit, 50, "pages, links and hosts, each")
 	f.BoolVar(&o.json, "json", false, "print JSON, which lists all")
 	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
 	f.StringVar(&o.gexf, "gexf", "", "write a graph to `FILE`, coloured by what changed, instead")
@@ -265,7 +265,7 @@ func writeDiffText(w io.Writer, s *survey.Survey, d *survey.Diff, opts diffOptio
 	if err != nil {
 		return err
 	}
-	p := diffPrinter{w: w, markdown: opts.markdown, limit: opts.limit}
+	p := diffPrinter{w: w, markdown: opts.markdown, limit: int(opts.limit)}
 	p.title(fmt.Sprintf("From run #%d (%s) to run #%d (%s)", h.From.ID, h.From.Status, h.To.ID, h.To.Status))
 	if h.To.Status != schema.RunCompleted.String() {
 		p.line("The later run is not completed: what it has not looked at again stands.")
@@ -299,7 +299,7 @@ func writeDiffText(w io.Writer, s *survey.Survey, d *survey.Diff, opts diffOptio
 type diffPrinter struct {
 	w        io.Writer
 	markdown bool
-	limit    int // of the rows of a list; negative: none
+	limit    int // of the rows of a list
 	rows     int // that the list has now
 	table    table
 }
@@ -401,14 +401,14 @@ func (p *diffPrinter) row(cells ...string) {
 // more reports whether the list may have another row, and counts it.
 func (p *diffPrinter) more() bool {
 	p.rows++
-	return p.limit < 0 || p.rows <= p.limit
+	return p.rows <= p.limit
 }
 
 func (p *diffPrinter) end() {
 	if !p.markdown {
 		_ = p.table.Flush()
 	}
-	if p.limit >= 0 && p.rows > p.limit {
+	if p.rows > p.limit {
 		fmt.Fprintf(p.w, "\nand more; --limit -1 lists all\n")
 	}
 }

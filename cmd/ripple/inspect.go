@@ -18,12 +18,12 @@ import (
 )
 
 type inspectOptions struct {
-	limit int
+	limit limit
 	json  bool
 }
 
 func (o *inspectOptions) addFlags(f *pflag.FlagSet) {
-	f.IntVar(&o.limit, "limit", 20, "links to show in each direction")
+	addLimit(f, &o.limit, 20, "links in each direction")
 	f.BoolVar(&o.json, "json", false, "print JSON, one object for each URL")
 }
 
@@ -53,9 +53,6 @@ const (
 )
 
 func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string) error {
-	if opts.limit < 0 {
-		return usage("--limit is %d; it may be 0 or more", opts.limit)
-	}
 	r, err := a.read(ctx)
 	if err != nil {
 		return err
@@ -63,7 +60,7 @@ func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string)
 	defer r.Close()
 	var wrong []error
 	for i, raw := range urls {
-		one, err := r.inspect(raw, opts.limit)
+		one, err := r.inspect(raw, int(opts.limit))
 		if err != nil {
 			wrong = append(wrong, err)
 			continue

@@ -21,7 +21,7 @@ type queryOptions struct {
 	csv    bool
 	json   bool
 	schema bool
-	limit  int
+	limit  limit
 }
 
 // A question is one that people ask of a map, and how it is asked in SQL.
@@ -78,7 +78,7 @@ For many questions, export once and use sqlite3.`,
 	f.BoolVar(&opts.csv, "csv", false, "print CSV")
 	f.BoolVar(&opts.json, "json", false, "print JSON, an object for each row")
 	f.BoolVar(&opts.schema, "schema", false, "print the tables and what their columns mean")
-	f.IntVar(&opts.limit, "limit", 1000, "show at most `N` rows as a table; CSV and JSON have all")
+	addLimit(f, &opts.limit, 1000, "rows as a table, where CSV and JSON have all")
 	return cmd
 }
 
@@ -144,7 +144,7 @@ func ask(ctx context.Context, a *app, opts queryOptions, path, text string) (err
 	case opts.json:
 		w = newJSONRows(a.stdout, columns)
 	default:
-		w = newTableRows(a, columns, opts.limit)
+		w = newTableRows(a, columns, int(opts.limit))
 	}
 	values := make([]any, len(columns))
 	into := make([]any, len(columns))

@@ -13,7 +13,7 @@ import (
 
 type suggestOptions struct {
 	minOrigins int
-	limit      int
+	limit      limit
 	json       bool
 }
 
@@ -35,28 +35,28 @@ comments, grouped by entity.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&opts.minOrigins, "min-origins", 1, "name what at least `N` origins link to; 0: footers and the like suffice")
-	f.IntVar(&opts.limit, "limit", 20, "name at most `N` hosts, and as many stubs")
+	addLimit(f, &opts.limit, 20, "hosts, and as many stubs")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
 
 func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
-	if opts.minOrigins < 0 || opts.limit < 1 {
-		return usage("--min-origins must be 0 or more, --limit 1 or more")
+	if opts.minOrigins < 0 {
+		return usage("--min-origins must be 0 or more")
 	}
 	r, err := a.read(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	found, err := suggest.Find(r.Survey, opts.minOrigins, opts.limit)
+	found, err := suggest.Find(r.Survey, opts.minOrigins, int(opts.limit))
 	if err != nil {
 		return err
 	}
 	if opts.json {
 		return printJSON(a.stdout, newSuggestions(found))
 	}
-	if len(found.Discovered)+len(found.Stubs) == 0 {
+	if len(found.Discovered)+len(found.Stubs) == 0 && opts.limit > 0 {
 		a.say(fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less", count(opts.minOrigins, "origin", "origins")))
 		return nil
 	}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// A limit is how many rows of a list are shown at most. It is the value of a flag,
+// where -1 stands for all.
+type limit int
+
+// addLimit adds --limit; all that is limited reads it in one way.
+func addLimit(f *pflag.FlagSet, l *limit, most limit, what string) {
+	*l = most
+	f.Var(l, "limit", "show at most `N` "+what+"; -1: all")
+}
+
+func (l *limit) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < -1 {
+		return errors.New("it may be 0 or more, or -1 for all")
+	}
+	if *l = limit(n); n == -1 {
+		*l = math.MaxInt
+	}
+	return nil
+}
+
+func (l *limit) String() string { return strconv.Itoa(int(*l)) }
+
+func (l *limit) Type() string { return "N" }

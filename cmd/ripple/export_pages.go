@@ -55,9 +55,37 @@ type pageFile struct {
 	Stored   string `json:"stored_path"`
 }
 
+// errNoPages reports a state without a page store.
+var errNoPages = hint(errors.New("no page of the last run is in a page store"), "[pages] keep = true has the next crawl keep them")
+
+// isStored reports whether the body of a page is exported.
+func isStored(p *survey.Page) bool {
+	return p.Visit != nil && p.Visit.StoredPath != "" && !p.Visit.NoIndex && p.Class.Visitable()
+}
+
+// anyStored fails with [errNoPages] where no page is stored.
+func anyStored(s *survey.Survey) error {
+	err := s.EachPage(func(p *survey.Page) error {
+		if isStored(p) {
+			return errEnough
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errEnough):
+		return nil
+	case err != nil:
+		return err
+	}
+	return errNoPages
+}
+
 // writePages writes every body once, under its hash, and then the index. Files are
 // made below the folder only, whatever is in it; those that are there stay.
 func writePages(ctx context.Context, path string, s *survey.Survey) error {
+	if err := anyStored(s); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return err
 	}
@@ -82,7 +110,7 @@ func writePages(ctx context.Context, path string, s *survey.Survey) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if p.Visit == nil || p.Visit.StoredPath == "" || p.Visit.NoIndex || !p.Class.Visitable() {
+		if !isStored(p) {
 			return nil
 		}
 		rec, err := reader.Page(p.Visit.StoredPath)

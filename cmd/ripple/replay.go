@@ -91,7 +91,7 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 		a.say(fmt.Sprintf("%s not in the page store any more; as recorded", count(done.Missing, "page is", "pages are")))
 	}
 	if done.Pages+done.Missing == 0 {
-		return hint(errors.New("no page of the last run is in a page store"), "[pages] keep = true has the next crawl keep them")
+		return errNoPages
 	}
 	return nil
 }

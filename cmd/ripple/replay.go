@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -115,14 +113,6 @@ func (a *app) replayed(args []string) (*config.Config, string, error) {
 		return nil, "", err
 	}
 	return cfg, cfg.State.Path, mustExist(cfg.State.Path)
-}
-
-// mustExist reports a state file that is not there.
-func mustExist(state string) error {
-	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
-		return hint(fmt.Errorf("there is no state file %s", shown(state)), "\"ripple crawl CONFIG\" begins one")
-	}
-	return nil
 }
 
 // copyInto makes a copy of a state under a name that nobody has.

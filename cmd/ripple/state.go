@@ -181,10 +181,19 @@ func (o *runOption) of(s *survey.Survey) (*survey.Survey, error) {
 	return older, err
 }
 
+// mustExist reports a state file that is not there: another one was meant, or one
+// is to be begun.
+func mustExist(path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return hint(usage("there is no state file %s", shown(path)), "\"ripple crawl CONFIG\" begins one")
+	}
+	return nil
+}
+
 // openQuiet opens a state file that nobody crawls.
 func openQuiet(path string) (*kv.Store, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, hint(fmt.Errorf("there is no state file %s", shown(path)), "\"ripple crawl CONFIG\" begins one")
+	if err := mustExist(path); err != nil {
+		return nil, err
 	}
 	store, err := kv.Open(path, kv.Options{ReadOnly: true})
 	return store, stateError(path, err)

@@ -95,8 +95,8 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 // quietFile returns a file that nobody writes: the state file, or a copy of the
 // one that is being crawled.
 func quietFile(ctx context.Context, path string, opts verifyOptions) (target string, release func(), err error) {
-	if _, err := os.Stat(path); err != nil {
-		return "", nil, stateError(path, fmt.Errorf("open state file: %w", err))
+	if err := mustExist(path); err != nil {
+		return "", nil, err
 	}
 	var live crawlStatus
 	switch err := control.Ask(ctx, path, "status", &live); {

@@ -84,7 +84,24 @@ leave alone. The state is one file; SQLite and Markdown are made from it.`,
 		newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a), newDemoCommand(a), newVersionCommand(a),
 	)
 	wrongUse(cmd)
+	cmd.InitDefaultHelpCmd()
+	if help, _, err := cmd.Find([]string{"help"}); err == nil {
+		help.RunE = runHelp
+	}
 	return cmd
+}
+
+// runHelp shows the help of a command. Unlike cobra it refuses what is none.
+func runHelp(help *cobra.Command, args []string) error {
+	cmd, rest, err := help.Root().Find(args)
+	if err != nil {
+		return usage("%v", err)
+	}
+	if err := unknownCommand(cmd, rest); err != nil {
+		return err
+	}
+	cmd.InitDefaultHelpFlag()
+	return cmd.Help()
 }
 
 // unknownCommand refuses what is no command and names what is meant, perhaps.

@@ -71,6 +71,9 @@ func (w *walk) answer(ctx context.Context, do string) (any, error) {
 	}
 	switch do {
 	case "status":
+		if !w.writing.Load() {
+			w.watcher.refresh(ctx)
+		}
 		return w.status(), nil
 	case "pause", "unpause":
 		if w.writing.Load() {

@@ -128,6 +128,9 @@ func newStats(r *reading) (*stats, error) {
 		}
 		s.ByDepth = append(s.ByDepth, d)
 	}
+	if s.Live != nil { // one count for both: that of the copy
+		s.Live.PagesCrawled, s.Live.Requests, s.Live.PagesWaiting = run.Pages, run.Requests, counts.Frontier
+	}
 	s.Slow, err = slowHosts(r, run)
 	return s, err
 }
@@ -173,17 +176,13 @@ func slowest(slow []slowHost) []slowHost {
 }
 
 func printStats(w io.Writer, s *stats) error {
-	ended := ""
-	if s.Live == nil && s.Run.Reason != "" {
-		ended = " (" + clean(s.Run.Reason, 200) + ")"
-	}
-	fmt.Fprintf(w, "%s, %s\nrun #%d %s%s: %s in %s\n", shown(s.State), humanize.Bytes(uint64(s.Bytes)),
-		s.Run.ID, s.Run.Status, ended, count(s.Run.Pages, "page", "pages"), span(time.Duration(s.Run.Seconds*float64(time.Second))))
+	fmt.Fprintf(w, "%s, %s\n", shown(s.State), humanize.Bytes(uint64(s.Bytes)))
 	if s.Live != nil {
-		fmt.Fprintln(w)
 		for _, line := range statusLines(s.Live) {
 			fmt.Fprintln(w, line)
 		}
+	} else {
+		printRun(w, &s.Run)
 	}
 	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n\n", count(s.Pages, "page", "pages"), count(s.Hosts, "host", "hosts"),
 		count(s.Links, "link", "links"), commas(s.Frontier))
@@ -208,6 +207,16 @@ func printStats(w io.Writer, s *stats) error {
 		return err
 	}
 	return printSlow(w, s.Slow)
+}
+
+// printRun tells of a run that nobody works on.
+func printRun(w io.Writer, run *statsRun) {
+	why := ""
+	if run.Reason != "" {
+		why = " (" + clean(run.Reason, 200) + ")"
+	}
+	fmt.Fprintf(w, "run #%d %s%s: %s in %s\n", run.ID, run.Status, why,
+		count(run.Pages, "page", "pages"), span(time.Duration(run.Seconds*float64(time.Second))))
 }
 
 func printDepths(w io.Writer, depths []depthCount) error {

@@ -21,6 +21,7 @@ const (
 	censusHosts  = 10_000           // counted at a time, in a few ms
 	rateWindow   = 20 * time.Second // that pages per second are measured over
 	slowestHosts = 3                // that an ETA names
+	refreshWait  = 2 * time.Second  // for a status of now; then an older one does
 )
 
 // A crawlStatus is a moment of a running crawl, for a person or a program.
@@ -61,6 +62,8 @@ type watcher struct {
 	crawl  *crawl.Crawl
 	cfg    *atomic.Pointer[config.Config]
 	latest atomic.Pointer[crawlStatus]
+	asked  chan chan struct{} // to look at once; the inner one is closed then
+	ended  chan struct{}      // closed when nobody looks any more
 
 	begun  time.Time
 	before time.Duration // that earlier processes worked on the run
@@ -85,19 +88,48 @@ type census struct {
 }
 
 func newWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.Run) *watcher {
-	w := &watcher{crawl: c, cfg: cfg, begun: time.Now(), before: run.Running, run: run, next: 1}
+	w := &watcher{
+		crawl: c, cfg: cfg, begun: time.Now(), before: run.Running, run: run, next: 1,
+		asked: make(chan chan struct{}), ended: make(chan struct{}),
+	}
 	w.last.depth, w.round.depth = -1, -1
 	w.latest.Store(&crawlStatus{RunID: int(run.ID), Status: "running", PID: os.Getpid(), Depth: -1, PagesCrawled: run.Pages})
 	return w
 }
 
-// follow looks at the crawl every second until it or ctx has ended, and calls
-// seen after each look.
+// refresh returns when the latest status is of now, or that cannot be had soon.
+// [watcher.follow] runs meanwhile, or is about to.
+func (w *watcher) refresh(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, refreshWait)
+	defer cancel()
+	looked := make(chan struct{})
+	select {
+	case w.asked <- looked:
+	case <-w.ended:
+		return
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-looked:
+	case <-ctx.Done():
+	}
+}
+
+// follow looks at the crawl every second, and when it is asked to, until the crawl
+// or ctx has ended, and calls seen after each look. It is called once.
 func (w *watcher) follow(ctx context.Context, seen func(*crawlStatus)) error {
+	defer close(w.ended)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	var looked chan struct{}
 	for {
-		if err := w.look(); errors.Is(err, crawl.ErrEnded) {
+		err := w.look()
+		if looked != nil {
+			close(looked)
+			looked = nil
+		}
+		if errors.Is(err, crawl.ErrEnded) {
 			return nil
 		} else if err != nil {
 			return err
@@ -105,6 +137,7 @@ func (w *watcher) follow(ctx context.Context, seen func(*crawlStatus)) error {
 		seen(w.latest.Load())
 		select {
 		case <-tick.C:
+		case looked = <-w.asked:
 		case <-ctx.Done():
 			return nil
 		}

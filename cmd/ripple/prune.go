@@ -74,7 +74,7 @@ func runPrune(_ context.Context, a *app, opts pruneOptions) error {
 	if opts.json {
 		return printJSON(a.stdout, done)
 	}
-	fmt.Fprintf(a.stdout, "%s: kept from run #%d on; dropped %s and %s; %s, was %s\n", shown(path), done.FirstRun,
+	fmt.Fprintf(a.stdout, "%s: kept from run #%d on; dropped %s and %s; the file has %s, had %s\n", shown(path), done.FirstRun,
 		count(done.Dropped, "URL", "URLs"), count(done.Visited, "visit", "visits"),
 		humanize.Bytes(uint64(done.After)), humanize.Bytes(uint64(done.Before)))
 	return nil

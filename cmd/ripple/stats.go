@@ -176,7 +176,7 @@ func slowest(slow []slowHost) []slowHost {
 }
 
 func printStats(w io.Writer, s *stats) error {
-	fmt.Fprintf(w, "%s, %s\n", shown(s.State), humanize.Bytes(uint64(s.Bytes)))
+	fmt.Fprintf(w, "%s, %s in use\n", shown(s.State), humanize.Bytes(uint64(s.Bytes)))
 	if s.Live != nil {
 		for _, line := range statusLines(s.Live) {
 			fmt.Fprintln(w, line)

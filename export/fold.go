@@ -128,7 +128,7 @@ func (f *Fold) AddLink(from schema.ID, l schema.Link, first, last schema.RunID) 
 		f.page[i] = from
 		one.Pages++
 	}
-	if l.Place.Editorial() {
+	if l.Editorial() {
 		one.Editorial++
 	}
 	one.First, one.Last = min(one.First, first), max(one.Last, last)

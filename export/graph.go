@@ -180,7 +180,7 @@ func (g *Graph) EachLink(f func(*Link) error) error {
 			return nil
 		}
 		one = Link{From: uint32(from), To: uint32(l.To), Links: 1, Pages: 1, First: first, Last: last, Page: &l}
-		if l.Place.Editorial() {
+		if l.Editorial() {
 			one.Editorial = 1
 		}
 		return f(&one)

@@ -90,14 +90,14 @@ func TestGraph(t *testing.T) {
 			"stub.test stub 1 3/0 1-2", "y.q.test quality 0 1/1 2-2",
 		}, []string{
 			"a.test > b.test 3/2/2 1-2", "a.test > bad.test 1/1/1 2-2", "a.test > stub.test 3/1/3 1-2", "a.test > y.q.test 1/1/1 2-2",
-			"b.test > a.test 1/1/1 2-2", "y.q.test > b.test 1/1/1 2-2",
+			"b.test > a.test 1/1/0 2-2", "y.q.test > b.test 1/1/1 2-2",
 		}},
 		{"hosts, all", export.Options{Level: export.LevelHost, All: true}, []string{
 			"a.test quality 0 3/2 1-2", "b.test discovered 1 2/1 1-2", "bad.test blacklist 1 1/0 2-2",
 			"old.test discovered -1 1/0 1-1", "stub.test stub 1 3/0 1-2", "x.q.test quality -1 1/0 1-1", "y.q.test quality 0 1/1 2-2",
 		}, []string{
 			"a.test > b.test 3/2/2 1-2", "a.test > bad.test 1/1/1 2-2", "a.test > stub.test 3/1/3 1-2", "a.test > y.q.test 1/1/1 2-2",
-			"b.test > a.test 1/1/1 2-2", "y.q.test > b.test 1/1/1 2-2",
+			"b.test > a.test 1/1/0 2-2", "y.q.test > b.test 1/1/1 2-2",
 		}},
 		{"entities", export.Options{Level: export.LevelEntity, Only: 1 << schema.ClassStub}, []string{
 			"stub.test/o stub 1 2/0 1-2", "stub.test/p stub 1 1/0 2-2",
@@ -111,12 +111,12 @@ func TestGraph(t *testing.T) {
 			"b.test/two discovered 1 1/0 1-2", "y.q.test/ quality 0 1/1 2-2",
 		}, []string{
 			"a.test/ > b.test/ 1/1/1 1-2", "a.test/two > b.test/ 1/1/1 1-2", "a.test/two > y.q.test/ 1/1/1 2-2",
-			"b.test/ > a.test/ 1/1/1 2-2", "y.q.test/ > b.test/ 1/1/1 2-2",
+			"b.test/ > a.test/ 1/1/0 2-2", "y.q.test/ > b.test/ 1/1/1 2-2",
 		}},
 		{"pages, redirects have no place", export.Options{Without: 1<<schema.PlaceNav | 1<<schema.PlaceMain | 1<<schema.PlaceBody, Only: 1<<schema.ClassQuality | 1<<schema.ClassDiscovered}, []string{
 			"a.test/ quality 0 1/1 1-2", "a.test/two quality 0 1/1 1-2", "b.test/ discovered 1 1/1 1-2",
 			"b.test/two discovered 1 1/0 1-2", "y.q.test/ quality 0 1/1 2-2",
-		}, []string{"b.test/ > a.test/ 1/1/1 2-2"}},
+		}, []string{"b.test/ > a.test/ 1/1/0 2-2"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestUnfinished(t *testing.T) {
 	_, links := lines(t, g)
 	want := []string{
 		"a.test > b.test 1/1/1 1-2", "a.test > new.test 1/1/1 3-3", "a.test > y.q.test 1/1/1 2-2",
-		"b.test > a.test 1/1/1 2-2", "y.q.test > b.test 1/1/1 2-2",
+		"b.test > a.test 1/1/0 2-2", "y.q.test > b.test 1/1/1 2-2",
 	}
 	if diff := cmp.Diff(want, links); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)

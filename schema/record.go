@@ -58,6 +58,18 @@ type Link struct {
 	Anchor string // kept beside the visit; empty unless anchors are asked for
 }
 
+// Where names the place of a link in its page; it is empty for a redirect, which
+// stands nowhere in it.
+func (l Link) Where() string {
+	if l.Kinds.Has(LinkRedirect) {
+		return ""
+	}
+	return l.Place.String()
+}
+
+// Editorial reports whether a link stands in the text of its page.
+func (l Link) Editorial() bool { return !l.Kinds.Has(LinkRedirect) && l.Place.Editorial() }
+
 // A SitemapEntry is a page that a sitemap names.
 type SitemapEntry struct {
 	To         ID

@@ -78,7 +78,7 @@ CREATE TABLE links (
     discovered_run  INTEGER NOT NULL REFERENCES runs(id),
     kind            TEXT NOT NULL,          -- the strongest: 'redirect', 'canonical', 'anchor', 'frame', 'refresh'
     rel             TEXT,                   -- 'nofollow ugc sponsored', as far as all links of the pair carry them
-    place           TEXT NOT NULL,          -- the best: 'main', 'body', 'aside', 'header', 'footer', 'nav'
+    place           TEXT NOT NULL,          -- the best: 'main', 'body', 'aside', 'header', 'footer', 'nav'; empty for a redirect
     anchor          TEXT,
     last_run        INTEGER NOT NULL REFERENCES runs(id),
     UNIQUE(from_page_id, to_page_id)

@@ -179,7 +179,7 @@ func (r *reading) addLink(list *linkList, other schema.ID, l schema.Link) error 
 		return err
 	}
 	list.Links = append(list.Links, pageLink{
-		URL: p.URL, State: p.State.String(), Kind: l.Kinds.First().String(), Rel: l.Rel.String(), Place: l.Place.String(), Anchor: l.Anchor,
+		URL: p.URL, State: p.State.String(), Kind: l.Kinds.First().String(), Rel: l.Rel.String(), Place: l.Where(), Anchor: l.Anchor,
 	})
 	return nil
 }

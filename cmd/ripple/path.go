@@ -116,7 +116,7 @@ func pathHops(hops []survey.Hop) []pathHop {
 	for i, h := range hops {
 		out[i].URL = h.URL
 		if i > 0 {
-			out[i].Kind, out[i].Rel, out[i].Place = h.Link.Kinds.First().String(), h.Link.Rel.String(), h.Link.Place.String()
+			out[i].Kind, out[i].Rel, out[i].Place = h.Link.Kinds.First().String(), h.Link.Rel.String(), h.Link.Where()
 			out[i].Anchor = h.Link.Anchor
 		}
 	}

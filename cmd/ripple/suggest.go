@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/export/suggest"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 type suggestOptions struct {
@@ -90,7 +92,7 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 		case o.SiteWide > 0:
 			told += fmt.Sprintf(", %s site-wide", commas(o.SiteWide))
 		}
-		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253), told, clean(o.From, 300), clean(o.To, 300), placed(o.Anchor, o.Place.String()))
+		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253), told, clean(o.From, 300), clean(o.To, 300), placed(o.Anchor, o.Place))
 	}
 	fmt.Fprintln(w, candidateBlock(c))
 }
@@ -154,7 +156,7 @@ func newCandidates(all []suggest.Candidate) []candidate {
 			one.Block = strings.TrimSpace(c.Block())
 		}
 		for _, o := range c.Origin {
-			one.From = append(one.From, citingOrigin{o.Name, o.Editorial, o.SiteWide, o.From, o.To, o.Anchor, o.Place.String()})
+			one.From = append(one.From, citingOrigin{o.Name, o.Editorial, o.SiteWide, o.From, o.To, o.Anchor, o.Place})
 		}
 		list = append(list, one)
 	}
@@ -163,6 +165,7 @@ func newCandidates(all []suggest.Candidate) []candidate {
 
 // placed tells the text of a link and where it stands.
 func placed(anchor, place string) string {
+	place = cmp.Or(place, schema.LinkRedirect.String())
 	if anchor == "" {
 		return "(" + place + ")"
 	}

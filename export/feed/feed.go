@@ -212,7 +212,7 @@ func (r *reader) links(l *line, v *schema.Visit) error {
 			l.Omitted = len(v.Links) - i
 			return nil
 		}
-		l.Links = append(l.Links, link{norm, from.Kinds.First().String(), from.Rel.String(), from.Place.String(), from.Anchor})
+		l.Links = append(l.Links, link{norm, from.Kinds.First().String(), from.Rel.String(), from.Where(), from.Anchor})
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func linkColumns(level export.Level) []column[export.Link] {
 		columns = append(columns,
 			column[link]{"kind", text, func(l *link) value { return words(l.Page.Kinds.First().String()) }},
 			column[link]{"rel", text, func(l *link) value { return words(l.Page.Rel.String()) }},
-			column[link]{"place", text, func(l *link) value { return words(l.Page.Place.String()) }},
+			column[link]{"place", text, func(l *link) value { return words(l.Page.Where()) }},
 			column[link]{"anchor", text, func(l *link) value { return words(l.Page.Anchor) }})
 	}
 	return append(columns,

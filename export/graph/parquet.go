@@ -136,7 +136,7 @@ func newEdgeRow(l *export.Link) edgeRow {
 		FirstRun: int64(l.First), LastRun: int64(l.Last),
 	}
 	if l.Page != nil {
-		row.Kind, row.Rel, row.Place = l.Page.Kinds.First().String(), l.Page.Rel.String(), l.Page.Place.String()
+		row.Kind, row.Rel, row.Place = l.Page.Kinds.First().String(), l.Page.Rel.String(), l.Page.Where()
 		row.Anchor = clean(l.Page.Anchor)
 	}
 	return row

@@ -169,7 +169,7 @@ func (e *exporter) addLinks() error {
 	return e.survey.EachLink(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
 		e.linked[link.To] = true
 		err := e.links.add(e.links.number(), int64(from), int64(link.To), int64(first), link.Kinds.First().String(),
-			text(link.Rel.String()), link.Place.String(), text(link.Anchor), int64(last))
+			text(link.Rel.String()), link.Where(), text(link.Anchor), int64(last))
 		if err != nil {
 			return err
 		}

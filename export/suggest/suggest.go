@@ -1,12 +1,12 @@
 // Package suggest finds hosts and entities that are worth adding to the terrain:
 // those that many origins point to.
 //
-// An origin votes for what its own pages link to in their text; however many
-// links it has, that is one vote. A link that stands elsewhere, as in a footer, is
-// likely on every page of its site: it is told, and is no vote. Equal numbers of
-// votes are ordered by personalised PageRank: where a walker is found who sets out
-// from pages of the class quality. A page of several origins votes for the
-// narrowest.
+// An origin votes for what its own pages link to in their text, or redirect to;
+// however many links it has, that is one vote. A link that stands elsewhere, as in
+// a footer, is likely on every page of its site: it is told, and is no vote. Equal
+// numbers of votes are ordered by personalised PageRank: where a walker is found
+// who sets out from pages of the class quality. A page of several origins votes for
+// the narrowest.
 package suggest
 
 import (
@@ -43,7 +43,7 @@ type Origin struct {
 	SiteWide  int    // other links
 	From, To  string // a page that links, and where: in the text if there is one
 	Anchor    string
-	Place     schema.Place
+	Place     string // empty: a redirect
 
 	from, to schema.ID
 }
@@ -147,7 +147,7 @@ func (f *finder) count(node uint32, origin int, from schema.ID, l schema.Link) {
 	}
 	editorial := l.Place.Editorial()
 	if o.from == 0 || editorial && o.Editorial == 0 {
-		o.from, o.to, o.Anchor, o.Place = from, l.To, l.Anchor, l.Place
+		o.from, o.to, o.Anchor, o.Place = from, l.To, l.Anchor, l.Where()
 	}
 	if editorial {
 		if o.Editorial++; o.Editorial == 1 {

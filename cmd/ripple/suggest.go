@@ -27,8 +27,9 @@ func newSuggestCommand(a *app) *cobra.Command {
 		Long: `Rank hosts that are on no list by the number of origins that link to them in the
 text of a page; links that stand elsewhere, as in a footer, are told and do not
 count. Then by PageRank as it is seen from the quality pages. The output is TOML:
-[[quality]] blocks, with who links there, and how, as comments. Stub URLs follow as
-comments, grouped by entity.`,
+[[quality]] blocks, with who links there, and how, and what the crawl has made of it
+so far as comments. The seed is a page that answered, if one did. Stub URLs follow
+as comments, grouped by entity.`,
 		Example: `  ripple suggest
   ripple suggest --min-origins 2 >> config.toml
   ripple suggest --json | jq -r '.discovered[].entity'`,
@@ -94,7 +95,22 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 		}
 		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253), told, clean(o.From, 300), clean(o.To, 300), placed(o.Anchor, o.Place))
 	}
+	if c.Class.Visitable() {
+		fmt.Fprintln(w, "# coverage: "+coverageText(c))
+	}
 	fmt.Fprintln(w, candidateBlock(c))
+}
+
+// coverageText tells what a crawl made of a candidate so far.
+func coverageText(c *suggest.Candidate) string {
+	text := clean(c.Coverage, 300)
+	if c.Missing > 0 {
+		text += ", " + count(c.Missing, "page", "pages") + " missing"
+	}
+	if c.Answers == "" {
+		text += "; no page of it is known to answer"
+	}
+	return text
 }
 
 func candidateBlock(c *suggest.Candidate) string {
@@ -124,6 +140,8 @@ type (
 		Links    int            `json:"links"`
 		PageRank float64        `json:"pagerank"`
 		From     []citingOrigin `json:"linked_from"`
+		Coverage string         `json:"coverage"`
+		Missing  int            `json:"known_missing"`
 		Block    string         `json:"block,omitempty"`
 	}
 	citingOrigin struct {
@@ -147,7 +165,7 @@ func newCandidates(all []suggest.Candidate) []candidate {
 		c := &all[i]
 		one := candidate{
 			Entity: c.Name, Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links, PageRank: c.Rank,
-			From: []citingOrigin{},
+			From: []citingOrigin{}, Coverage: c.Coverage, Missing: c.Missing,
 		}
 		if c.Title != "" {
 			one.Title = &c.Title

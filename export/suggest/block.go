@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -9,15 +10,17 @@ import (
 )
 
 // Block returns the [[quality]] entry that adds a candidate to a configuration;
-// empty if it cannot be one, as an IP address cannot.
+// empty if it cannot be one, as an IP address cannot. Its seed is a page that
+// answered; where none has, the front page.
 func (c *Candidate) Block() string {
-	domain, seed, include := c.host, "https://"+c.host+"/", ""
-	switch path := strings.TrimPrefix(c.Name, c.host); {
+	domain, seed, include := c.name, "https://"+c.name+"/", ""
+	switch path := strings.TrimPrefix(c.Name, c.name); {
 	case path != c.Name && strings.HasPrefix(path, "/"):
 		seed, include = "https://"+c.Name, "^"+regexp.QuoteMeta(path)+`($|[/?])`
-	case c.Name != c.host:
+	case c.Name != c.name:
 		domain = "*." + c.Name
 	}
+	seed = cmp.Or(c.Answers, seed)
 	if i := strings.LastIndexByte(domain, ':'); i >= 0 && !strings.HasSuffix(domain, "]") {
 		domain = domain[:i]
 	}

@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/rank"
@@ -32,7 +33,13 @@ type Candidate struct {
 	Rank   float64
 	Origin []Origin // those that vote first, then by name
 
-	host   string // the first that was met
+	Coverage string // of its host, or of its hosts together
+	Missing  int    // pages of its host that are known to be missing; 0 of several hosts
+	Answers  string // the URL of a page that answered, the front page if it can be; empty: none
+
+	host   schema.HostID // the first that was met
+	name   string        // of that host
+	answer schema.ID     // 0: none
 	origin map[int]*Origin
 }
 
@@ -61,7 +68,8 @@ type finder struct {
 	fold       *export.Fold
 	origin     []int // by host: the origin that its pages vote for; -1: none
 	hosts      []string
-	class      []schema.Class // by page
+	class      []schema.Class       // by page
+	answers    map[uint32]schema.ID // by node: a page that answered, see [Candidate.Answers]
 	candidates map[uint32]*Candidate
 	from, to   []uint32 // all links
 	sources    []uint32
@@ -71,7 +79,7 @@ type finder struct {
 func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 	f := &finder{
 		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, s.HostCount()+1), hosts: make([]string, s.HostCount()+1),
-		class: make([]schema.Class, s.URLs()+1), candidates: make(map[uint32]*Candidate),
+		class: make([]schema.Class, s.URLs()+1), answers: make(map[uint32]schema.ID), candidates: make(map[uint32]*Candidate),
 	}
 	for _, step := range []func() error{f.readHosts, f.readPages, f.readLinks} {
 		if err := step(); err != nil {
@@ -111,11 +119,26 @@ func (f *finder) readPages() error {
 	return f.survey.EachPage(func(p *survey.Page) error {
 		f.fold.AddPage(p, true)
 		f.class[p.ID] = p.Class
-		if p.Class == schema.ClassQuality {
+		switch p.Class {
+		case schema.ClassQuality:
 			f.sources = append(f.sources, uint32(p.ID))
+		case schema.ClassDiscovered:
+			f.noteAnswer(p)
 		}
 		return nil
 	})
+}
+
+// noteAnswer notes the first page of a node that answered, and the front page
+// before all others.
+func (f *finder) noteAnswer(p *survey.Page) {
+	if p.State != schema.Processed || p.RedirectTo != 0 {
+		return
+	}
+	node := f.fold.Node(p.ID)
+	if front := strings.TrimSuffix(p.URL, "/") == "https://"+p.Entity; front || f.answers[node] == 0 {
+		f.answers[node] = p.ID
+	}
 }
 
 func (f *finder) readLinks() error {
@@ -136,7 +159,8 @@ func (f *finder) readLinks() error {
 func (f *finder) count(node uint32, origin int, from schema.ID, l schema.Link) {
 	c := f.candidates[node]
 	if c == nil {
-		c = &Candidate{host: f.hosts[f.survey.HostOf(l.To)], origin: make(map[int]*Origin)}
+		host := f.survey.HostOf(l.To)
+		c = &Candidate{host: host, name: f.hosts[host], origin: make(map[int]*Origin)}
 		f.candidates[node] = c
 	}
 	c.Links++
@@ -175,6 +199,7 @@ func (f *finder) ranked(minOrigins int) []*Candidate {
 			continue
 		}
 		c.Name, c.Title, c.Class, c.Hosts, c.Pages, c.Rank = n.Name, n.Title, n.Class, n.Hosts, n.Pages, near[node]
+		c.Coverage, c.answer = n.State, f.answers[node]
 		for _, o := range c.origin {
 			c.Origin = append(c.Origin, *o)
 		}
@@ -189,9 +214,13 @@ func (f *finder) ranked(minOrigins int) []*Candidate {
 	return all
 }
 
-// name fills in the URLs of the pages that are shown.
+// name fills in what is told of the hosts, and the URLs of the pages that are shown.
 func (f *finder) name(candidates []Candidate) error {
-	for _, c := range candidates {
+	for i := range candidates {
+		c := &candidates[i]
+		if err := f.cover(c); err != nil {
+			return err
+		}
 		for i := range c.Origin {
 			o := &c.Origin[i]
 			from, err := f.survey.Page(o.from)
@@ -206,4 +235,23 @@ func (f *finder) name(candidates []Candidate) error {
 		}
 	}
 	return nil
+}
+
+// cover fills in how a candidate is covered, and a page of it that answered.
+func (f *finder) cover(c *Candidate) error {
+	if c.Hosts == 1 {
+		report, err := f.survey.Host(c.host)
+		if err != nil {
+			return err
+		}
+		c.Coverage, c.Missing = report.Coverage, report.KnownMissing
+	}
+	if c.answer == 0 {
+		return nil
+	}
+	p, err := f.survey.Page(c.answer)
+	if err == nil {
+		c.Answers = cmp.Or(p.FetchURL, p.URL)
+	}
+	return err
 }

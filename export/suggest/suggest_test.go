@@ -91,6 +91,12 @@ func TestFind(t *testing.T) {
 	if two.Title != "Two" || two.Pages != 2 || two.Origin[0].From != "https://q.test/" || two.Origin[0].To != "https://two.test/" || two.Origin[0].Anchor != "to two.test/" {
 		t.Errorf("two.test: %+v", two)
 	}
+	if two.Coverage != "complete" || two.Answers != "https://two.test/" {
+		t.Errorf("two.test: %+v", two)
+	}
+	if near := found.Discovered[1]; near.Coverage != "not visited" || near.Answers != "" {
+		t.Errorf("near.test: %+v", near)
+	}
 	if found.Origins != 3 {
 		t.Errorf("%d origins", found.Origins)
 	}
@@ -120,6 +126,43 @@ func TestBlock(t *testing.T) {
 		if blocks[name] != want {
 			t.Errorf("%s:\n%s", name, blocks[name])
 		}
+	}
+	if _, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile); err != nil {
+		t.Errorf("%v in\n%s", err, text)
+	}
+}
+
+// TestSeed looks for a page that answered: the front page if it did, as it was asked.
+func TestSeed(t *testing.T) {
+	w := surveytest.New(t, lists)
+	w.Visit("a.test/", w.Links("dead.test/", "www.test/", "moved.test/", "a.many.test/", "forge.test/o/r", "late.test/x"))
+	dead := func(v *schema.Visit) { v.State, v.Status, v.Links = schema.DeadLink, 404, nil }
+	w.Visit("dead.test/", dead)
+	w.Visit("dead.test/a", nil)
+	w.Visit("dead.test/b", nil)
+	w.Visit("www.test/", func(v *schema.Visit) { v.Form = "https://www.www.test/" })
+	w.Visit("moved.test/", func(v *schema.Visit) { v.Status, v.RedirectTo = 301, w.Page("two.test/") })
+	w.Visit("a.many.test/", dead)
+	w.Visit("b.many.test/x", nil)
+	w.Visit("forge.test/o/r", nil)
+	w.Visit("late.test/x", nil)
+	w.Visit("late.test/", nil)
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	found, err := suggest.Find(w.Survey(), 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, text := map[string]string{}, lists
+	for _, c := range found.Discovered {
+		got[c.Name] = c.Answers
+		text += c.Block()
+	}
+	want := map[string]string{
+		"dead.test": "https://dead.test/a", "www.test": "https://www.www.test/", "moved.test": "", "many.test": "https://b.many.test/x",
+		"forge.test/o": "https://forge.test/o/r", "late.test": "https://late.test/",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if _, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile); err != nil {
 		t.Errorf("%v in\n%s", err, text)

@@ -220,7 +220,7 @@ func TestNotices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"line 9: \"*.www.x.org\" means \"*.x.org\"", "neither contact-url nor contact-email", `seed "https://example.com/" will not be visited: exclude "^/$"`}
+	want := []string{"config.toml:9: \"*.www.x.org\" means \"*.x.org\"", "config.toml:1: neither contact-url nor contact-email", `config.toml:6: seed "https://example.com/" will not be visited: exclude "^/$"`}
 	if len(notices) != len(want) {
 		t.Fatalf("notices %q", notices)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -88,11 +89,11 @@ func (r *reader) notice(path, text string) {
 	if r.stored {
 		return
 	}
-	where := ""
+	where := r.errs.Path
 	if line := r.outline.at(path); line > 0 {
-		where = fmt.Sprintf("line %d: ", line)
+		where += ":" + strconv.Itoa(line)
 	}
-	r.notices = append(r.notices, Notice(where+text))
+	r.notices = append(r.notices, Notice(where+": "+text))
 }
 
 // fixedTables reads the tables that stand once, and takes them out of root.

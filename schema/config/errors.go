@@ -68,7 +68,7 @@ func (e *Errors) orNil() error {
 }
 
 // A Notice is a warning: the configuration is valid, but may not do what its
-// writer expects.
+// writer expects. It begins as a line of [Errors] does: `config.toml:12: `.
 type Notice string
 
 // quote shows a value in a message: on one line, without control characters, cut.

@@ -75,7 +75,7 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	}
 	w.app.say(fmt.Sprintf("run #%d %s: %s in %s (%s)", r.Run.ID, verb,
 		count(r.Run.Pages, "page", "pages"), span(r.Run.Running.Round(time.Second/10)), clean(r.Reason, 200)))
-	if r.Walked && r.Run.Errors != nil && answered(s) == 0 {
+	if r.Walked && answered(s) == 0 {
 		w.app.say("  no page could be crawled: look at the seeds and at the network")
 	}
 	lines, err := remarks(s)

@@ -24,8 +24,8 @@ func newStatsCommand(a *app) *cobra.Command {
 		Use:   "stats",
 		Short: "Count what is known, and say which hosts take long",
 		Long: `Count pages by state, class and depth, and list the hosts that are slow,
-suspended or given up, with the time that they will take. While a crawl runs, its
-own status is shown too.`,
+suspended or cut short, with the time that they will take and how many of their
+pages are missing. While a crawl runs, its own status is shown too.`,
 		Example: "  ripple stats\n  ripple stats --json | jq .pages_by_state",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, opts) },
@@ -67,11 +67,11 @@ type depthCount struct {
 	Processed int  `json:"processed"`
 }
 
-// A slowHost is a host that the end of the crawl waits for.
+// A slowHost is a host that the end of the crawl waits for, or that was cut.
 type slowHost struct {
 	Domain      string     `json:"domain"`
 	Class       string     `json:"class"`
-	Waiting     int        `json:"pages_waiting"`
+	Missing     int        `json:"known_missing"`
 	DelayMS     int64      `json:"delay_ms"`
 	ETA         float64    `json:"eta_seconds"` // 0: not in this run
 	SuspendedTo *time.Time `json:"suspended_until"`
@@ -135,7 +135,8 @@ func newStats(r *reading) (*stats, error) {
 	return s, err
 }
 
-// slowHosts returns the hosts with pages that wait, those first that take longest.
+// slowHosts returns the hosts with pages that wait or are missing, those first
+// that take longest.
 func slowHosts(r *reading, run schema.Run) ([]slowHost, error) {
 	perPage := 1.0
 	if run.Pages > 0 {
@@ -149,7 +150,7 @@ func slowHosts(r *reading, run schema.Run) ([]slowHost, error) {
 		}
 		delay := max(r.FullDelay(h.Host), h.Host.Smoothed)
 		e := slowHost{
-			Domain: h.Host.Name, Class: h.Class.String(), Waiting: h.KnownMissing,
+			Domain: h.Host.Name, Class: h.Class.String(), Missing: h.KnownMissing,
 			DelayMS: delay.Milliseconds(), Coverage: h.Coverage,
 		}
 		if h.Cover == survey.CoverWaiting || h.Cover == survey.CoverSuspended {
@@ -170,7 +171,7 @@ func slowHosts(r *reading, run schema.Run) ([]slowHost, error) {
 
 func slowest(slow []slowHost) []slowHost {
 	slices.SortStableFunc(slow, func(a, b slowHost) int {
-		return cmp.Or(cmp.Compare(b.ETA, a.ETA), cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(a.Domain, b.Domain))
+		return cmp.Or(cmp.Compare(b.ETA, a.ETA), cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.Domain, b.Domain))
 	})
 	return slow[:min(len(slow), maxSlow)]
 }
@@ -239,13 +240,13 @@ func printSlow(w io.Writer, slow []slowHost) error {
 	}
 	fmt.Fprintln(w)
 	t := newTable(w)
-	t.row("host", "waiting", "delay", "ETA", "coverage")
+	t.row("host", "missing", "delay", "ETA", "coverage")
 	for _, h := range slow {
 		eta := "-"
 		if h.ETA > 0 {
 			eta = span(time.Duration(h.ETA * float64(time.Second)))
 		}
-		t.row(clean(h.Domain, 60), commas(h.Waiting), span(time.Duration(h.DelayMS)*time.Millisecond), eta, clean(h.Coverage, 100))
+		t.row(clean(h.Domain, 60), commas(h.Missing), span(time.Duration(h.DelayMS)*time.Millisecond), eta, clean(h.Coverage, 100))
 	}
 	return t.Flush()
 }

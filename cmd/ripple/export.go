@@ -55,7 +55,7 @@ neo4j, then: neo4j-admin database import full --nodes=FOLDER/nodes.csv
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var changed []string
-			for _, name := range graphFlags() {
+			for _, name := range formatFlags() {
 				if cmd.Flags().Changed(name) {
 					changed = append(changed, name)
 				}
@@ -71,6 +71,7 @@ neo4j, then: neo4j-admin database import full --nodes=FOLDER/nodes.csv
 type target struct {
 	format format
 	path   string
+	named  string // by what: "--gexf", "[output] graph-path"
 }
 
 func runExport(ctx context.Context, a *app, opts exportOptions, changed []string) error {
@@ -78,11 +79,10 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		return err
 	}
 	targets := opts.targets()
-	if err := opts.graph.fits(targets, changed); err != nil {
-		return err
-	}
-	if err := opts.refuse(targets); err != nil {
-		return err
+	if len(targets) > 0 {
+		if err := opts.refuse(targets, changed); err != nil {
+			return err
+		}
 	}
 	r, err := a.read(ctx)
 	if err != nil {
@@ -92,15 +92,15 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 	if len(targets) == 0 {
 		for _, f := range formats() {
 			if f.path != nil && f.path(r.Config()) != "" && !f.atEnd {
-				targets = append(targets, target{f, f.path(r.Config())})
+				targets = append(targets, target{f, f.path(r.Config()), f.key})
 			}
 		}
-		if err := opts.refuse(targets); err != nil {
+		if len(targets) == 0 {
+			return usage("[output] names no file; name one, as in: ripple export --sqlite terrain.db")
+		}
+		if err := opts.refuse(targets, changed); err != nil {
 			return err
 		}
-	}
-	if len(targets) == 0 {
-		return usage("[output] names no file; name one, as in: ripple export --sqlite terrain.db")
 	}
 	for _, t := range targets {
 		if err := t.format.write(ctx, t.path, r.Survey, opts); err != nil {
@@ -122,14 +122,18 @@ func (o *exportOptions) targets() []target {
 	var all []target
 	for _, f := range formats() {
 		if path := o.paths[f.flag]; path != nil && *path != "" {
-			all = append(all, target{f, *path})
+			all = append(all, target{f, *path, "--" + f.flag})
 		}
 	}
 	return all
 }
 
-// refuse reports the first target that cannot be written, or must not be.
-func (o *exportOptions) refuse(targets []target) error {
+// refuse reports flags that the targets cannot follow, then the first target that
+// cannot be written, or must not be.
+func (o *exportOptions) refuse(targets []target, changed []string) error {
+	if err := o.graph.fits(targets, changed); err != nil {
+		return err
+	}
 	for _, t := range targets {
 		if err := t.format.refuseNamed(t.path, o.force); err != nil {
 			return err

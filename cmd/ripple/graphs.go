@@ -45,9 +45,9 @@ func (o *graphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.header, "csv-header", o.header, "name the columns of CSV for `gephi|neo4j`")
 }
 
-// graphFlags are the flags that say nothing to formats that are no graph.
-func graphFlags() []string {
-	return []string{"level", "run", "without", "only", "min-weight", "csv-header"}
+// formatFlags are the flags that say nothing to some formats.
+func formatFlags() []string {
+	return []string{"check", "csv-header", "level", "run", "without", "only", "min-weight"}
 }
 
 // parse reads the flags.
@@ -65,6 +65,9 @@ func (o *graphOptions) parse() (err error) {
 		if err := o.run.parse("latest or all"); err != nil {
 			return err
 		}
+	}
+	if o.minWeight < 0 {
+		return usage("--min-weight is %d; it may be 0 or more", o.minWeight)
 	}
 	if o.minWeight > 1 && o.opts.Level == export.LevelPage {
 		return usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
@@ -206,21 +209,29 @@ func (o *graphOptions) told(targets []target) string {
 
 // fits reports what the targets of a call have against each other or its flags.
 func (o *graphOptions) fits(targets []target, changed []string) error {
-	graphs := len(targets) == 0
-	at := map[string]string{}
+	graphs := false
+	formats, at := map[string]bool{}, map[string]string{}
 	for _, t := range targets {
 		graphs = graphs || t.format.graph
+		formats[t.format.flag] = true
 		if t.format.flag == "map" && o.opts.Level == export.LevelPage {
-			return usage("--map draws hosts, entities or sites; there are too many pages for a picture")
+			return usage("%s draws hosts, entities or sites; there are too many pages for a picture", t.named)
 		}
 		path := filepath.Clean(t.path)
 		if other, ok := at[path]; ok {
-			return usage("--%s and --%s both name %s", other, t.format.flag, shown(t.path))
+			return usage("%s and %s both name %s", other, t.named, shown(t.path))
 		}
-		at[path] = t.format.flag
+		at[path] = t.named
 	}
-	if !graphs && len(changed) > 0 {
-		return usage("--%s is for graphs; the SQLite database always has everything", changed[0])
+	for _, flag := range changed {
+		switch {
+		case flag == "check" && !formats["sqlite"]:
+			return usage("--check is for the SQLite database; add --sqlite FILE")
+		case flag == "csv-header" && !formats["csv"]:
+			return usage("--csv-header is for CSV; add --csv DIR")
+		case flag != "check" && !graphs:
+			return usage("--%s is for graphs; the SQLite database always has everything", flag)
+		}
 	}
 	return nil
 }

@@ -34,12 +34,13 @@ func hint(err error, format string, args ...any) error {
 	return &hinted{err, fmt.Sprintf(format, args...)}
 }
 
-// mendable reports whether whoever called has to write something else: the
-// command line or the configuration.
+// mendable reports whether whoever called has to write something else, the
+// command line or the configuration, or got no verdict.
 func mendable(err error) bool {
 	var u *usageError
 	var c *config.Errors
-	return errors.As(err, &u) || errors.As(err, &c) || errors.Is(err, errConfig) ||
+	var r *undecided
+	return errors.As(err, &u) || errors.As(err, &c) || errors.As(err, &r) || errors.Is(err, errConfig) ||
 		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, kv.ErrForeign)
 }
 

@@ -38,7 +38,7 @@ func newRobotsCommand(a *app) *cobra.Command {
 		Short: "Say what robots.txt decides for a URL, and by which line",
 		Long: `Say what robots.txt decides for a URL, and by which line: that of a file, or the
 copy that the last crawl took. Nobody is asked. The exit code is 0 if the URL is
-allowed, 1 if it is not.`,
+allowed, 1 if it is not, 2 if there is no verdict.`,
 		Example: `  ripple robots https://example.com/search?q=a
   ripple robots https://example.com/a --file robots.txt --agent SumiRipple
   curl -s https://example.com/robots.txt | ripple robots https://example.com/a --file - --agent SumiRipple`,
@@ -48,6 +48,11 @@ allowed, 1 if it is not.`,
 	opts.addFlags(cmd.Flags())
 	return cmd
 }
+
+// An undecided is why there is no verdict: 1 means that a URL is disallowed.
+type undecided struct{ error }
+
+func (u *undecided) Unwrap() error { return u.error }
 
 // A robotsVerdict is what robots.txt decides for a URL.
 type robotsVerdict struct {
@@ -72,7 +77,7 @@ func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) erro
 		v, err = a.robotsOfState(ctx, opts, raw)
 	}
 	if err != nil {
-		return err
+		return &undecided{err}
 	}
 	if opts.json {
 		err = printJSON(a.stdout, v)

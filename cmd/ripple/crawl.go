@@ -45,7 +45,11 @@ that was interrupted goes on; after a completed one the next run begins.
 
 Ctrl-C stops: what is open has 10 s to finish, and nothing is lost. A second
 Ctrl-C leaves at once. SIGHUP reads the configuration again, SIGUSR1 prints the
-status. From another terminal: ripple stats, pause, unpause, stop.`,
+status. From another terminal: ripple stats, pause, unpause, stop.
+
+The exit code is 0 for a completed run, and for one that "ripple stop" or
+max-run-time has interrupted; 130 after Ctrl-C, 143 after SIGTERM. "ripple stats
+--json" tells .run.status.`,
 		Example: `  ripple crawl config.toml --dry-run   what would be crawled?
   ripple crawl config.toml             begin, or go on
   ripple crawl config.toml --fresh     forget the map, not the manners

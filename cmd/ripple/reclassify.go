@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +31,7 @@ type reclassifyOptions struct {
 
 func (o *reclassifyOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would change and write nothing")
-	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&o.json, "json", false, "print JSON, which lists all pages that turn")
 }
 
 func newReclassifyCommand(a *app) *cobra.Command {
@@ -80,9 +82,9 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 		return err
 	}
 	if opts.json {
-		return printJSON(a.stdout, change)
+		return change.writeJSON(a.stdout, store)
 	}
-	return flushed(a.stdout, func(w io.Writer) error { return change.print(w, opts.dryRun) })
+	return flushed(a.stdout, func(w io.Writer) error { return change.print(w, store, opts.dryRun) })
 }
 
 // workingCopy makes a copy of a state file that may be changed, and returns its
@@ -134,7 +136,7 @@ func reclassify(store *kv.Store, cfg *config.Config) (*reclassified, error) {
 	}
 	r := compareStandings(before, after)
 	r.Run, r.Status = int(run.ID), run.Status.String()
-	return r, r.name(store, before, after)
+	return r, nil
 }
 
 // withKeptSeeds adds the seeds that the last run has beside those of its
@@ -193,9 +195,9 @@ type reclassified struct {
 	States  []turnCount  `json:"states"`
 	Depths  depthChanges `json:"depths"`
 	Waiting int          `json:"pages_waiting"` // for the next crawl
-	Some    []turnPage   `json:"some_pages"`
 
-	some []schema.ID
+	before, after []standing  // by id
+	turned        []schema.ID // pages that have another class or state
 }
 
 // A turnCount counts the pages that turned from one word into another.
@@ -218,11 +220,11 @@ type turnPage struct {
 	After  string `json:"after"`
 }
 
-// maxTurned is how many changed pages are named.
+// maxTurned is how many changed pages a person is shown.
 const maxTurned = 20
 
 func compareStandings(before, after []standing) *reclassified {
-	r := &reclassified{Classes: []turnCount{}, States: []turnCount{}, Some: []turnPage{}}
+	r := &reclassified{Classes: []turnCount{}, States: []turnCount{}, before: before, after: after}
 	for id, now := range after {
 		if !now.page {
 			continue
@@ -243,8 +245,8 @@ func compareStandings(before, after []standing) *reclassified {
 		if was.state != now.state {
 			r.States = countTurn(r.States, was.state.String(), now.state.String())
 		}
-		if (was.class != now.class || was.state != now.state) && len(r.some) < maxTurned {
-			r.some = append(r.some, schema.ID(id))
+		if was.class != now.class || was.state != now.state {
+			r.turned = append(r.turned, schema.ID(id))
 		}
 	}
 	byCount := func(a, b turnCount) int { return b.Pages - a.Pages }
@@ -277,22 +279,47 @@ func (d *depthChanges) add(was, now uint8) {
 	}
 }
 
-// name fills in the URLs of some changed pages.
-func (r *reclassified) name(store *kv.Store, before, after []standing) error {
+// eachTurned calls f for the first pages that have another class or state.
+func (r *reclassified) eachTurned(store *kv.Store, most int, f func(turnPage) error) error {
 	say := func(s standing) string { return s.class.String() + ", " + s.state.String() }
 	return store.View(func(tx *kv.Tx) error {
-		for _, id := range r.some {
+		for _, id := range r.turned[:min(most, len(r.turned))] {
 			norm, err := tx.Norm(id)
 			if err != nil {
 				return err
 			}
-			r.Some = append(r.Some, turnPage{norm, say(before[id]), say(after[id])})
+			if err := f(turnPage{norm, say(r.before[id]), say(r.after[id])}); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 }
 
-func (r *reclassified) print(w io.Writer, dryRun bool) error {
+// writeJSON writes one object, its pages one line for each, so that those of a
+// large map are never held in memory.
+func (r *reclassified) writeJSON(w io.Writer, store *kv.Store) error {
+	head, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s,\n  \"turned_pages\": [", bytes.TrimSuffix(head, []byte("\n}")))
+	comma := ""
+	err = r.eachTurned(store, len(r.turned), func(p turnPage) error {
+		line, err := json.Marshal(p)
+		fmt.Fprintf(out, "%s\n    %s", comma, line)
+		comma = ","
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(out, "\n  ]\n}\n")
+	return out.Flush()
+}
+
+func (r *reclassified) print(w io.Writer, store *kv.Store, dryRun bool) error {
 	verb := "changed"
 	if dryRun {
 		verb = "would change"
@@ -319,13 +346,17 @@ func (r *reclassified) print(w io.Writer, dryRun bool) error {
 			t.row("depth", d.name, commas(d.pages))
 		}
 	}
-	if len(r.Some) > 0 {
+	if len(r.turned) > 0 {
 		t.row("")
 	}
-	for _, p := range r.Some {
+	err := r.eachTurned(store, maxTurned, func(p turnPage) error {
 		t.row(clean(p.URL, 200), p.Before+" -> "+p.After)
+		return nil
+	})
+	if n := len(r.turned) - maxTurned; n > 0 {
+		t.row(fmt.Sprintf("and %s more; --json lists all", commas(n)))
 	}
-	return t.Flush()
+	return errors.Join(err, t.Flush())
 }
 
 // outlook says what the next crawl will do.

@@ -78,7 +78,7 @@ For many questions, export once and use sqlite3.`,
 	f.BoolVar(&opts.csv, "csv", false, "print CSV")
 	f.BoolVar(&opts.json, "json", false, "print JSON, an object for each row")
 	f.BoolVar(&opts.schema, "schema", false, "print the tables and what their columns mean")
-	addLimit(f, &opts.limit, 1000, "rows as a table, where CSV and JSON have all")
+	addLimit(f, &opts.limit, 1000, "rows as a table, long cells cut, where CSV and JSON have all")
 	return cmd
 }
 

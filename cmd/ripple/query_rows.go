@@ -18,6 +18,12 @@ type rowWriter interface {
 	end() error
 }
 
+// Cells of a table are cut to so many characters. The last of a row pads no other.
+const (
+	maxCell     = 80
+	maxLastCell = 300
+)
+
 // tableRows show an answer to a person.
 type tableRows struct {
 	app   *app
@@ -49,7 +55,11 @@ func (w *tableRows) row(values []any) (bool, error) {
 	w.rows++
 	shown := make([]any, len(values))
 	for i, v := range values {
-		shown[i] = clean(plain(v), 300)
+		width := maxCell
+		if i == len(values)-1 {
+			width = maxLastCell
+		}
+		shown[i] = cut(clean(plain(v), 4*(width+1)), width)
 	}
 	w.t.row(shown...)
 	return true, nil

@@ -194,7 +194,7 @@ func (t *turn) robotsUnanswered(asked, h *schema.Host, o *Outcome) error {
 	}
 	if o.Step.For != o.Step.Host { // it redirects to a host that can not be reached
 		t.connectionFailures(asked)
-		t.robotsUnreachable(h, o.Error)
+		t.robotsUnreachable(h, "redirects to "+asked.Name+": "+o.Error)
 		return nil
 	}
 	switch o.Cause {

@@ -128,7 +128,7 @@ func (o *Outcome) fail(err error) {
 	o.Cause, o.Error = fetch.BadResponse, schema.Clean(err.Error(), 256)
 	var e *fetch.Error
 	if errors.As(err, &e) {
-		o.Cause, o.Stale = e.Cause, e.Stale
+		o.Cause, o.Error, o.Stale = e.Cause, schema.Clean(e.Reason(), 256), e.Stale
 	}
 }
 

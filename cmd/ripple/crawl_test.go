@@ -291,3 +291,23 @@ func writeConfig(t *testing.T, web *webtest.Server, dir string, slow bool) strin
 	}
 	return path
 }
+
+// What is told of a host that cannot be reached is one short cause.
+func TestCrawlWrongCertificate(t *testing.T) {
+	dir := t.TempDir()
+	web := newWeb(t)
+	web.Host("a.test").Down(webtest.DownWrongName)
+	web.Host("www.a.test").Down(webtest.DownWrongName)
+	var out, told bytes.Buffer
+	if err := newApp(&out, &told).execute(t.Context(), []string{"crawl", writeConfig(t, web, dir, false)}); err != nil {
+		t.Fatalf("%v\n%s", err, told.String())
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "out.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "(given up: tls error: the certificate is not for a.test)"
+	if !strings.Contains(told.String(), want) || !strings.Contains(string(text), want) {
+		t.Errorf("%q is not told:\n%s\n%s", want, told.String(), text)
+	}
+}

@@ -1,6 +1,8 @@
 package fetch
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"strings"
 	"unicode"
@@ -57,23 +59,52 @@ type Error struct {
 	Stale bool  // sent on a kept-alive connection that died without an answer
 }
 
-// Text of errors is cut to maxErrorText bytes, of which the URL takes at most maxErrorURL.
+// Bounds in bytes on the text of errors and its parts.
 const (
 	maxErrorText = 256
 	maxErrorURL  = 120
+	maxReason    = 160
 )
 
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
 	if e.URL != "" {
-		b.WriteString(" " + cut(clean(cut(e.URL, 4*maxErrorURL)), maxErrorURL))
+		b.WriteString(" " + shorten(clean(cut(e.URL, 4*maxErrorURL)), maxErrorURL))
 	}
-	b.WriteString(": " + e.Cause.String())
-	if e.Err != nil {
-		b.WriteString(": " + clean(cut(e.Err.Error(), 4*maxErrorText)))
+	b.WriteString(": " + e.Reason())
+	return shorten(b.String(), maxErrorText)
+}
+
+// Reason is the cause, and what it is known by: "tls error: certificate has
+// expired". It neither repeats itself nor names the URL.
+func (e *Error) Reason() string {
+	cause := e.Cause.String()
+	if e.Err == nil {
+		return cause
 	}
-	return cut(b.String(), maxErrorText)
+	detail := detailOf(e.Err)
+	if strings.HasSuffix(detail, cause) {
+		return cause
+	}
+	return shorten(cause+": "+clean(cut(detail, 4*maxReason)), maxReason)
+}
+
+// detailOf is the text of an error. Of a refused certificate it leaves out the
+// names that it is for, which may be a hundred.
+func detailOf(err error) string {
+	var host x509.HostnameError
+	var refused *tls.CertificateVerificationError
+	var inner *Error
+	switch {
+	case errors.As(err, &host):
+		return "the certificate is not for " + host.Host
+	case errors.As(err, &refused):
+		return strings.TrimPrefix(refused.Err.Error(), "x509: ")
+	case errors.As(err, &inner):
+		return inner.Reason()
+	}
+	return strings.TrimPrefix(err.Error(), "tls: ")
 }
 
 func (e *Error) Unwrap() error { return e.Err }
@@ -98,6 +129,14 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// shorten cuts s to at most n bytes, and shows that it did.
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return cut(s, n-len("…")) + "…"
 }
 
 // cut shortens s to at most n bytes without splitting a character.

@@ -1,6 +1,8 @@
 package fetch
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"strings"
 	"testing"
@@ -31,17 +33,39 @@ func TestErrorText(t *testing.T) {
 	if got, want := e.Error(), "connect https://example.com/: connection refused: dial?[31m??evil"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	for _, tt := range []struct {
+		cause Cause
+		err   error
+		want  string
+	}{
+		{Refused, errors.New("dial tcp 192.0.2.1:443: connect: connection refused"), "connection refused"},
+		{TLS, refused(x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a.test"}}, Host: "b.test"}), "tls error: the certificate is not for b.test"},
+		{TLS, refused(x509.UnknownAuthorityError{}), "tls error: certificate signed by unknown authority"},
+		{TLS, errors.New("tls: unsupported"), "tls error: unsupported"},
+		{NXDomain, nil, "no such host"},
+		{BadResponse, errors.New(strings.Repeat("é", 200)), "bad response: " + strings.Repeat("é", 71) + "…"},
+	} {
+		if got := (&Error{Cause: tt.cause, Op: "connect", URL: "https://b.test/", Err: tt.err}).Reason(); got != tt.want {
+			t.Errorf("Reason() = %q, want %q", got, tt.want)
+		}
+	}
 	long := &Error{Cause: TLS, Op: "tls handshake", URL: "https://" + strings.Repeat("é", 2000), Err: errors.New("because")}
 	if got := long.Error(); !strings.HasSuffix(got, ": tls error: because") {
 		t.Errorf("%q", got)
 	}
 }
 
+func refused(err error) error { return &tls.CertificateVerificationError{Err: err} }
+
 // Whatever a peer says, the text is short, valid and without power.
 func FuzzError(f *testing.F) {
 	f.Add("https://example.com/", "\x00\x1b]0;x\a\u202e\ufffe\xff")
 	f.Fuzz(func(t *testing.T, url, text string) {
-		got := (&Error{Cause: BadResponse, Op: "read header", URL: url, Err: errors.New(text)}).Error()
+		e := &Error{Cause: BadResponse, Op: "read header", URL: url, Err: errors.New(text)}
+		got := e.Error()
+		if reason := e.Reason(); len(reason) > 160 || !utf8.ValidString(reason) {
+			t.Fatalf("%d bytes: %q", len(reason), reason)
+		}
 		if len(got) > 256 || !utf8.ValidString(got) {
 			t.Fatalf("%d bytes: %q", len(got), got)
 		}

@@ -256,7 +256,7 @@ func (w *walk) tellBegun(b crawl.Begun) error {
 	case b.Resumed && run.Walked:
 		text = fmt.Sprintf("run #%d has nothing left to visit; its outputs are written", run.ID)
 	case b.Resumed:
-		text = fmt.Sprintf("run #%d goes on: %s done", run.ID, count(run.Pages, "page", "pages"))
+		text = fmt.Sprintf("run #%d goes on: %s", run.ID, visited(run.Pages))
 	case b.Before.ID == 0:
 		text = fmt.Sprintf("run #%d begins", run.ID)
 	default:

@@ -61,7 +61,7 @@ func early(ctx context.Context) error {
 }
 
 func (w *walk) tellInterrupted(r crawl.Result) {
-	w.app.say(fmt.Sprintf("run #%d is interrupted (%s): %s done", r.Run.ID, clean(r.Reason, 200), count(r.Run.Pages, "page", "pages")))
+	w.app.say(fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, clean(r.Reason, 200), visited(r.Run.Pages)))
 	w.app.say(fmt.Sprintf("  go on with:      ripple crawl %s", shown(w.path)))
 	w.app.say(fmt.Sprintf("  what is known:   ripple export --config %s --sqlite terrain.db", shown(w.path)))
 }
@@ -73,9 +73,17 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	if !r.Walked {
 		verb = "interrupted"
 	}
-	w.app.say(fmt.Sprintf("run #%d %s: %s in %s (%s)", r.Run.ID, verb,
-		count(r.Run.Pages, "page", "pages"), span(r.Run.Running.Round(time.Second/10)), clean(r.Reason, 200)))
-	if r.Walked && answered(s) == 0 {
+	counts, err := s.Counts()
+	if err != nil {
+		return err
+	}
+	processed := commas(counts.Processed) + " processed"
+	if r.Run.ID > 1 {
+		processed += " or kept"
+	}
+	w.app.say(fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb,
+		visited(r.Run.Pages), processed, span(r.Run.Running.Round(time.Second/10)), clean(r.Reason, 200)))
+	if r.Walked && counts.Processed == 0 {
 		w.app.say("  no page could be crawled: look at the seeds and at the network")
 	}
 	lines, err := remarks(s)
@@ -85,14 +93,8 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	return err
 }
 
-// answered counts the pages that were crawled.
-func answered(s *survey.Survey) int {
-	counts, err := s.Counts()
-	if err != nil {
-		return -1
-	}
-	return counts.Processed
-}
+// visited says how many pages a run has asked for, whatever came of it.
+func visited(n int) string { return count(n, "page", "pages") + " visited" }
 
 // maxRemarks bounds each kind of remark.
 const maxRemarks = 20
@@ -136,7 +138,8 @@ func remarks(s *survey.Survey) ([]string, error) {
 	return lines, err
 }
 
-// cutLine says that an origin's host was cut, how much of it, and by which key.
+// cutLine says that an origin's host was cut, how many of its pages were processed,
+// how many were not, and by which key.
 func cutLine(name string, h *survey.HostReport) string {
 	why := h.Coverage
 	if h.Budget != "" {
@@ -146,7 +149,7 @@ func cutLine(name string, h *survey.HostReport) string {
 	if h.Waiting == 0 {
 		missing = commas(h.KnownMissing) + " missing"
 	}
-	return fmt.Sprintf("%s: %s, %s (%s)", name, count(h.Visited, "page", "pages"), missing, clean(why, 200))
+	return fmt.Sprintf("%s: %s, %s (%s)", name, count(h.Processed, "page", "pages"), missing, clean(why, 200))
 }
 
 // youngPages counts the pages that were processed less than an age ago, so that

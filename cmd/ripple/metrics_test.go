@@ -62,7 +62,7 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 		pages := 0
 		status := func() crawlStatus {
 			pages += 5
-			return crawlStatus{RunID: 3, PagesCrawled: pages, Errors: map[string]int{"timeout": 1}, PagesPerSecond: 0.5}
+			return crawlStatus{RunID: 3, PagesVisited: pages, Errors: map[string]int{"timeout": 1}, PagesPerSecond: 0.5}
 		}
 		if err := m.follow(ctx, status, func(err error) { t.Error(err) }); err != nil {
 			t.Fatal(err)
@@ -72,8 +72,8 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"946684810,pages_crawled,5\n", "946684820,pages_crawled,10\n", "946684830,pages_crawled,15\n",
-		"946684835,pages_crawled,20\n", "946684835,errors_timeout,1\n", "946684835,pages_per_second,0.5\n", "946684835,run_id,3\n"} {
+	for _, want := range []string{"946684810,pages_visited,5\n", "946684820,pages_visited,10\n", "946684830,pages_visited,15\n",
+		"946684835,pages_visited,20\n", "946684835,errors_timeout,1\n", "946684835,pages_per_second,0.5\n", "946684835,run_id,3\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -17,7 +17,8 @@ type report struct {
 	Started  time.Time      `json:"started_at"`
 	Finished *time.Time     `json:"finished_at"`
 	Seconds  float64        `json:"running_seconds"`
-	Pages    int            `json:"pages_crawled"`
+	Crawled  int            `json:"pages_crawled"` // processed, or kept, in the run
+	Visited  int            `json:"pages_visited"` // asked for in the run, whatever came of it
 	Requests int            `json:"requests"`
 	Errors   map[string]int `json:"errors"`
 	States   map[string]int `json:"pages_by_state"`
@@ -64,7 +65,7 @@ func newReport(s *survey.Survey) (*report, error) {
 	r := &report{
 		Ripple: thisBuild().Version, RunID: int(run.ID), Status: run.Status.String(), Reason: run.Reason,
 		Started: run.Started.UTC(), Finished: timeOrNull(run.Finished), Seconds: run.Running.Seconds(),
-		Pages: run.Pages, Requests: run.Requests, Errors: run.Errors, States: map[string]int{},
+		Visited: run.Pages, Requests: run.Requests, Errors: run.Errors, States: map[string]int{},
 		Coverage: []coverage{}, Stray: []strayEntry{},
 	}
 	counts, err := s.Counts()
@@ -74,6 +75,7 @@ func newReport(s *survey.Survey) (*report, error) {
 	for _, state := range schema.States() {
 		r.States[state.String()] = counts.ByState[state]
 	}
+	r.Crawled = counts.Processed
 	r.Metrics.NodesDiscovered, r.Metrics.NodesCrawled, r.Metrics.Edges = counts.Pages, counts.Processed, counts.Links
 	if err := r.addFetches(s); err != nil {
 		return nil, err

@@ -217,7 +217,7 @@ func printRun(w io.Writer, run *statsRun) {
 		why = " (" + clean(run.Reason, 200) + ")"
 	}
 	fmt.Fprintf(w, "run #%d %s%s: %s in %s\n", run.ID, run.Status, why,
-		count(run.Pages, "page", "pages"), span(time.Duration(run.Seconds*float64(time.Second))))
+		visited(run.Pages), span(time.Duration(run.Seconds*float64(time.Second))))
 }
 
 func printDepths(w io.Writer, depths []depthCount) error {

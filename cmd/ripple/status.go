@@ -30,7 +30,7 @@ type crawlStatus struct {
 	Status         string         `json:"status"` // running, paused, stopping, writing
 	PID            int            `json:"pid"`
 	Elapsed        float64        `json:"elapsed_seconds"`
-	PagesCrawled   int            `json:"pages_crawled"`
+	PagesVisited   int            `json:"pages_visited"`
 	Requests       int            `json:"requests"`
 	PagesWaiting   int            `json:"pages_waiting"`
 	PagesPerSecond float64        `json:"pages_per_second"`
@@ -93,7 +93,7 @@ func newWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 		asked: make(chan chan struct{}), ended: make(chan struct{}),
 	}
 	w.last.depth, w.round.depth = -1, -1
-	w.latest.Store(&crawlStatus{RunID: int(run.ID), Status: "running", PID: os.Getpid(), Depth: -1, PagesCrawled: run.Pages})
+	w.latest.Store(&crawlStatus{RunID: int(run.ID), Status: "running", PID: os.Getpid(), Depth: -1, PagesVisited: run.Pages})
 	return w
 }
 
@@ -238,7 +238,7 @@ func (w *watcher) status(st *crawl.Status, next string) *crawlStatus {
 	s := &crawlStatus{
 		RunID: int(w.run.ID), Status: "running", PID: os.Getpid(),
 		Elapsed:      (w.before + time.Since(w.begun)).Round(time.Millisecond).Seconds(),
-		PagesCrawled: w.run.Pages, Requests: w.run.Requests, PagesWaiting: w.last.waiting,
+		PagesVisited: w.run.Pages, Requests: w.run.Requests, PagesWaiting: w.last.waiting,
 		PagesPerSecond: w.rate(), Depth: w.last.depth, Errors: w.run.Errors, ETAHosts: w.last.slowest,
 		Hosts: hostStatus{
 			Active: st.Open, Waiting: st.Hosts.Waiting + st.Hosts.Held + st.Asleep.Waiting + st.Asleep.Held,

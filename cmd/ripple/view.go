@@ -57,7 +57,7 @@ func statusLines(s *crawlStatus) []string {
 	}
 	lines := []string{
 		head,
-		fmt.Sprintf("  pages   %s done · %s waiting · %.1f/s", commas(s.PagesCrawled), commas(s.PagesWaiting), s.PagesPerSecond),
+		fmt.Sprintf("  pages   %s done · %s waiting · %.1f/s", commas(s.PagesVisited), commas(s.PagesWaiting), s.PagesPerSecond),
 		fmt.Sprintf("  hosts   %s active · %s waiting · %s suspended%s",
 			commas(s.Hosts.Active), commas(s.Hosts.Waiting), commas(s.Hosts.Suspended), givenUp(s.Hosts.GivenUp)),
 	}
@@ -113,7 +113,7 @@ func etaText(s *crawlStatus) string {
 
 func statusAttrs(s *crawlStatus) []any {
 	attrs := []any{
-		"run", s.RunID, "done", s.PagesCrawled, "waiting", s.PagesWaiting, "rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
+		"run", s.RunID, "done", s.PagesVisited, "waiting", s.PagesWaiting, "rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
 		"active", s.Hosts.Active, "hosts_waiting", s.Hosts.Waiting, "suspended", s.Hosts.Suspended, "depth", s.Depth,
 	}
 	if text := errorText(s.Errors); text != "" {

@@ -25,7 +25,7 @@ func TestStatusLines(t *testing.T) {
 			"  hosts   0 active · 0 waiting · 0 suspended",
 		}},
 		{"works", crawlStatus{
-			RunID: 2, Status: "running", Elapsed: 3725, PagesCrawled: 12847, PagesWaiting: 4751, PagesPerSecond: 12.34, Depth: 1,
+			RunID: 2, Status: "running", Elapsed: 3725, PagesVisited: 12847, PagesWaiting: 4751, PagesPerSecond: 12.34, Depth: 1,
 			Hosts:  hostStatus{Active: 8, Waiting: 120, Suspended: 2, GivenUp: 3},
 			Errors: map[string]int{"dead_link": 12, "timeout": 3, "other": 0},
 			ETA:    4800, ETAHosts: []hostETA{{"a.test", 4000, 4800}, {"b.test", 100, 120}},

@@ -30,7 +30,7 @@ type crawlOptions struct {
 
 func (o *crawlOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.fresh, "fresh", false, "begin with an empty map; the old state is kept as a backup, and\nwhat hosts have asked for is remembered")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be crawled, visit no page and write nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be crawled, or refused; visit no page and write nothing")
 	f.BoolVar(&o.resume, "resume", false, "go on where the last crawl ended (this is the default)")
 	o.seeds.addFlags(f)
 }
@@ -78,10 +78,7 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 		return err
 	}
 	if opts.dryRun {
-		if cfg, err = extra.join(cfg); err != nil {
-			return err
-		}
-		return runDryRun(ctx, a, cfg)
+		return runDryRun(ctx, a, cfg, extra, opts.fresh)
 	}
 	if err := refuseOutputs(cfg); err != nil {
 		return err
@@ -126,9 +123,8 @@ func (a *app) load(path string) (*config.Config, error) {
 // openCrawl opens the state file of a crawl, which is made if it is missing.
 // When it is locked, and before it is read, locked is called.
 func (a *app) openCrawl(path string, fresh bool, locked func()) (*kv.Store, error) {
-	dir := filepath.Dir(path)
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, hint(fmt.Errorf("the folder %s of the state file does not exist", shown(dir)), "create it or change [state] path")
+	if err := hasFolder(path); err != nil {
+		return nil, err
 	}
 	if fresh {
 		if err := a.beginFresh(path); err != nil {
@@ -136,6 +132,15 @@ func (a *app) openCrawl(path string, fresh bool, locked func()) (*kv.Store, erro
 		}
 	}
 	return openLocked(path, locked)
+}
+
+// hasFolder reports an error if the folder of a state file is missing.
+func hasFolder(path string) error {
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return hint(fmt.Errorf("the folder %s of the state file does not exist", shown(dir)), "create it or change [state] path")
+	}
+	return nil
 }
 
 // A walk is one process's work on a run: the crawl, who watches it and who
@@ -248,9 +253,17 @@ func (w *walk) tellVisit(e crawl.Event) {
 	w.log.Debug(clean(e.URL, 2048), attrs...)
 }
 
-// tellBegun says which run it is, in the words of SPEC 9.
 func (w *walk) tellBegun(b crawl.Begun) error {
-	run, cfg := b.Run, w.cfg.Load()
+	lines, err := begunLines(w.store, w.cfg.Load(), b)
+	for _, line := range lines {
+		w.app.say(line)
+	}
+	return err
+}
+
+// begunLines say which run it is, in the words of SPEC 9.
+func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun) ([]string, error) {
+	run := b.Run
 	var text string
 	switch {
 	case b.Resumed && run.Walked:
@@ -260,16 +273,16 @@ func (w *walk) tellBegun(b crawl.Begun) error {
 	case b.Before.ID == 0:
 		text = fmt.Sprintf("run #%d begins", run.ID)
 	default:
-		kept, err := youngPages(w.store, cfg.Recrawl.MinAge)
+		kept, err := youngPages(store, cfg.Recrawl.MinAge)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s younger than %s are kept",
 			b.Before.ID, span(time.Since(b.Before.Finished)), run.ID, count(kept, "page", "pages"), span(cfg.Recrawl.MinAge))
 	}
-	w.app.say(text)
+	lines := []string{text}
 	if b.Changed {
-		w.app.say("the configuration has changed since: lists, rules and limits hold from now on, visited pages keep their facts")
+		lines = append(lines, "the configuration has changed since: lists, rules and limits hold from now on, visited pages keep their facts")
 	}
-	return nil
+	return lines, nil
 }

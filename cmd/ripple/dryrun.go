@@ -2,27 +2,100 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/terrain"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// runDryRun shows what a configuration means: no page is visited and nothing is
-// written. Of each seed's host robots.txt is asked once.
-func runDryRun(ctx context.Context, a *app, cfg *config.Config) error {
+// runDryRun shows what a configuration means and what a crawl would do, or refuses
+// as a crawl does: no page is visited and nothing is written. Of a seed's host
+// robots.txt is asked once, unless a crawl has a copy.
+func runDryRun(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds, fresh bool) error {
+	if err := refuseOutputs(cfg); err != nil {
+		return err
+	}
+	p, err := newProspect(ctx, cfg, extra, fresh)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
 	fmt.Fprintf(a.stdout, "user agent  %s\n", cfg.UserAgentString())
-	fmt.Fprintf(a.stdout, "state       %s\n\n", shown(cfg.State.Path))
-	showLimits(a.stdout, cfg)
-	showLists(a.stdout, cfg)
-	hosts := showSeeds(a.stdout, cfg)
+	fmt.Fprintf(a.stdout, "state       %s\n", shown(cfg.State.Path))
+	fmt.Fprintf(a.stdout, "crawl       %s\n\n", strings.Join(p.lines, "\n            "))
+	showLimits(a.stdout, p.cfg)
+	showLists(a.stdout, p.cfg)
+	seeds := showSeeds(a.stdout, p.cfg)
 	fmt.Fprintln(a.stdout, "robots.txt of the seeds' hosts")
-	return showRobots(ctx, a.stdout, cfg, hosts)
+	return showRobots(ctx, a.stdout, p, seeds)
+}
+
+// A prospect is what a crawl would find and do.
+type prospect struct {
+	cfg   *config.Config // with the further seeds of the run
+	store *kv.Store      // nil: there is none
+	busy  bool           // another crawl is at work
+	lines []string
+}
+
+func (p *prospect) Close() {
+	if p.store != nil {
+		p.store.Close()
+	}
+}
+
+// newProspect looks at the state file as a crawl would, and refuses as it would.
+func newProspect(ctx context.Context, cfg *config.Config, extra extraSeeds, fresh bool) (*prospect, error) {
+	path := cfg.State.Path
+	if err := hasFolder(path); err != nil {
+		return nil, err
+	}
+	p := &prospect{lines: []string{"run #1 begins"}}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		p.cfg, err = extra.join(cfg)
+		return p, err
+	}
+	store, live, err := openReading(ctx, path)
+	if err != nil && !(fresh && errors.Is(err, kv.ErrDamaged)) {
+		return nil, err
+	}
+	p.store, p.busy = store, live != nil
+	if fresh {
+		p.lines = append(p.lines, "with an empty map; the old state is kept as "+shown(path+".bak"))
+		p.cfg, err = extra.join(cfg)
+	} else {
+		err = p.foresee(cfg, extra)
+	}
+	if p.busy {
+		p.lines = []string{fmt.Sprintf("run #%d is being crawled; a second crawl is refused until it ends", live.RunID)}
+	}
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// foresee tells which run goes on or begins.
+func (p *prospect) foresee(cfg *config.Config, extra extraSeeds) (err error) {
+	if p.cfg, _, err = extra.ofRun(p.store, cfg); err != nil {
+		return err
+	}
+	begun, err := crawl.Foresee(p.store, p.cfg)
+	if err != nil {
+		return err
+	}
+	p.lines, err = begunLines(p.store, p.cfg, begun)
+	return err
 }
 
 func showLimits(w io.Writer, cfg *config.Config) {
@@ -90,10 +163,10 @@ func scope(o *terrain.Origin) string {
 	return strings.Join(parts, ", ")
 }
 
-// showSeeds shows the seeds as pages and returns their hosts, each once.
-func showSeeds(w io.Writer, cfg *config.Config) []string {
+// showSeeds shows the seeds as pages and returns the first of each host.
+func showSeeds(w io.Writer, cfg *config.Config) []weburl.URL {
 	fmt.Fprintln(w, "\nseeds, and the pages that they are")
-	var hosts []string
+	var firsts []weburl.URL
 	seen := map[string]bool{}
 	t := newTable(w)
 	for _, q := range cfg.Quality {
@@ -107,32 +180,36 @@ func showSeeds(w io.Writer, cfg *config.Config) []string {
 				page = "-> " + u.Norm
 			}
 			t.row("  "+clean(raw, 300), page)
-			if host := weburl.Host(u.Form); !seen[host] {
-				seen[host] = true
-				hosts = append(hosts, host)
+			if !seen[u.Host()] {
+				seen[u.Host()] = true
+				firsts = append(firsts, u)
 			}
 		}
 	}
 	t.Flush()
 	fmt.Fprintln(w)
-	return hosts
+	return firsts
 }
 
-// maxPeeked bounds how many hosts a dry run asks.
+// maxPeeked bounds how many hosts a dry run looks at.
 const maxPeeked = 100
 
-func showRobots(ctx context.Context, w io.Writer, cfg *config.Config, hosts []string) error {
-	asked := hosts[:min(len(hosts), maxPeeked)]
-	peeks, err := crawl.Peek(ctx, cfg, asked)
+func showRobots(ctx context.Context, w io.Writer, p *prospect, seeds []weburl.URL) error {
+	asked := seeds[:min(len(seeds), maxPeeked)]
+	peeks, err := crawl.Peek(ctx, crawl.PeekOptions{Config: p.cfg, Store: p.store, Busy: p.busy, Seeds: asked})
 	if err != nil {
 		return err
 	}
 	t := newTable(w)
 	for _, p := range peeks {
-		t.row("  "+clean(p.Host, 253), peekText(&p))
+		text := peekText(&p)
+		if !p.Copied.IsZero() {
+			text += " (copy of " + p.Copied.UTC().Format(time.RFC3339) + ")"
+		}
+		t.row("  "+clean(p.Host, 253), text)
 	}
 	t.Flush()
-	if n := len(hosts) - len(asked); n > 0 {
+	if n := len(seeds) - len(asked); n > 0 {
 		fmt.Fprintf(w, "  %s not asked\n", count(n, "further host was", "further hosts were"))
 	}
 	return nil

@@ -95,8 +95,27 @@ func (s extraSeeds) join(cfg *config.Config) (*config.Config, error) {
 // forRun adds the seeds, with those that the run to be continued has already, to
 // its configuration, and keeps them for it.
 func (s *extraSeeds) forRun(store *kv.Store, cfg *config.Config) (*config.Config, error) {
+	cfg, stale, err := s.ofRun(store, cfg)
+	if err != nil || !stale {
+		return cfg, err
+	}
+	return cfg, store.Update(func(tx *kv.Tx) error {
+		text, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		if len(s.URLs) == 0 {
+			text = nil
+		}
+		return tx.PutMeta(metaSeeds, text)
+	})
+}
+
+// ofRun adds the seeds, with those that the run to be continued has already, to
+// its configuration, and reports whether there is something to keep or to forget.
+func (s *extraSeeds) ofRun(store *kv.Store, cfg *config.Config) (more *config.Config, stale bool, err error) {
 	var kept extraSeeds
-	err := store.View(func(tx *kv.Tx) error {
+	err = store.View(func(tx *kv.Tx) error {
 		runs, err := tx.Runs()
 		if err != nil {
 			return err
@@ -114,7 +133,7 @@ func (s *extraSeeds) forRun(store *kv.Store, cfg *config.Config) (*config.Config
 		return json.Unmarshal(text, &kept)
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	own := len(s.URLs)
 	if kept.Run == s.Run {
@@ -125,19 +144,8 @@ func (s *extraSeeds) forRun(store *kv.Store, cfg *config.Config) (*config.Config
 		}
 		s.AsQuality = s.AsQuality || kept.AsQuality
 	}
-	if cfg, err = s.joinKept(cfg, own); err != nil || len(s.URLs) == 0 && len(kept.URLs) == 0 {
-		return cfg, err
-	}
-	return cfg, store.Update(func(tx *kv.Tx) error {
-		text, err := json.Marshal(s)
-		if err != nil {
-			return err
-		}
-		if len(s.URLs) == 0 {
-			text = nil
-		}
-		return tx.PutMeta(metaSeeds, text)
-	})
+	more, err = s.joinKept(cfg, own)
+	return more, len(s.URLs) > 0 || len(kept.URLs) > 0, err
 }
 
 // joinKept adds the seeds to a configuration. Of those behind the first own, which

@@ -120,23 +120,7 @@ func (a *app) read(ctx context.Context) (*reading, error) {
 		return nil, err
 	}
 	r := &reading{path: path}
-	var live crawlStatus
-	switch err := control.Ask(ctx, path, "status", &live); {
-	case err == nil:
-		r.live = &live
-		r.store, err = copyLive(ctx, path)
-		if errors.Is(err, control.ErrNobody) { // it ended in the meantime
-			r.live = nil
-			r.store, err = openQuiet(path)
-		}
-		if err != nil {
-			return nil, err
-		}
-	case errors.Is(err, control.ErrNobody):
-		if r.store, err = openQuiet(path); err != nil {
-			return nil, err
-		}
-	default:
+	if r.store, r.live, err = openReading(ctx, path); err != nil {
 		return nil, err
 	}
 	r.size = r.store.Size()
@@ -188,6 +172,24 @@ func mustExist(path string) error {
 		return hint(usage("there is no state file %s", shown(path)), "\"ripple crawl CONFIG\" begins one")
 	}
 	return nil
+}
+
+// openReading opens a state file, or a copy of one that is being crawled, whose
+// crawl's status is returned with it.
+func openReading(ctx context.Context, path string) (*kv.Store, *crawlStatus, error) {
+	var live crawlStatus
+	err := control.Ask(ctx, path, "status", &live)
+	if err == nil {
+		var store *kv.Store
+		if store, err = copyLive(ctx, path); err == nil {
+			return store, &live, nil
+		}
+	}
+	if !errors.Is(err, control.ErrNobody) {
+		return nil, nil, err
+	}
+	store, err := openQuiet(path) // also if the crawl has ended in the meantime
+	return store, nil, err
 }
 
 // openQuiet opens a state file that nobody crawls.

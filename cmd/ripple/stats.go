@@ -129,7 +129,7 @@ func newStats(r *reading) (*stats, error) {
 		s.ByDepth = append(s.ByDepth, d)
 	}
 	if s.Live != nil { // one count for both: that of the copy
-		s.Live.PagesCrawled, s.Live.Requests, s.Live.PagesWaiting = run.Pages, run.Requests, counts.Frontier
+		s.Live.PagesVisited, s.Live.Requests, s.Live.PagesWaiting = run.Pages, run.Requests, counts.Frontier
 	}
 	s.Slow, err = slowHosts(r, run)
 	return s, err

@@ -1,0 +1,140 @@
+package crawl_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// peekOptions look at hosts of a web, of which each is an origin.
+func peekOptions(t *testing.T, web *webtest.Server, hosts ...string) crawl.PeekOptions {
+	t.Helper()
+	ca, err := web.CAFile(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "[crawler]\nminimum-time-on-page = 100\n[user-agent]\ncrawler-name = \"Test\"\n[network]\nca-file = %q\nconnect-to = {\"*.test\" = %q}\n", ca, web.Addr())
+	for _, host := range hosts {
+		fmt.Fprintf(&text, "[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", host, host)
+	}
+	o := crawl.PeekOptions{Config: parse(t, text.String())}
+	for _, host := range hosts {
+		u, err := o.Config.Rules().Parse("https://" + host + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Seeds = append(o.Seeds, u)
+	}
+	return o
+}
+
+// However often somebody looks, and wherever redirects lead, no host is asked
+// twice within its delay, or within it of the call.
+func TestPeekIsPolite(t *testing.T) {
+	web := newServer(t)
+	web.Host("a.test").Redirect("/robots.txt", "https://b.test/robots.txt", 301)
+	web.Host("b.test").Redirect("/robots.txt", "https://www.b.test/robots.txt", 301)
+	web.Host("www.b.test").Robots("User-agent: *\nDisallow: /\n")
+	web.Host("c.test").Robots("User-agent: *\nCrawl-delay: 0.3\n")
+	o := peekOptions(t, web, "a.test", "b.test", "c.test")
+	last := map[string]time.Time{}
+	for range 2 {
+		called := time.Now()
+		peeks, err := crawl.Peek(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range peeks[:2] {
+			if p.Rules == nil || p.Rules.Check("/").Allowed {
+				t.Errorf("%s: %+v", p.Host, p)
+			}
+		}
+		for _, e := range web.Log() {
+			name := strings.TrimPrefix(e.Host, "www.")
+			delay := 100 * time.Millisecond
+			if name == "c.test" && !last[name].IsZero() {
+				delay = 300 * time.Millisecond
+			}
+			if gap := e.Arrived.Sub(last[name]); gap < delay || e.Arrived.Sub(called) < 100*time.Millisecond {
+				t.Errorf("%s%s: %v after the last request, %v after the call", e.Host, e.Path, gap, e.Arrived.Sub(called))
+			}
+			last[name] = e.FirstByte
+		}
+		web.ResetLog()
+		for name, at := range last {
+			if rest := time.Since(at); rest < 100*time.Millisecond {
+				t.Errorf("%s has rested for %v", name, rest)
+			}
+		}
+	}
+}
+
+// What the state file says of a host is not asked again, and a host that asked
+// for rest has it.
+func TestPeekRecalls(t *testing.T) {
+	web := newServer(t)
+	now := time.Now()
+	forbids := []byte("User-agent: *\nDisallow: /\n")
+	fresh := schema.RobotsCopy{At: now.Add(-time.Hour), Status: 200, Text: forbids}
+	stale := schema.RobotsCopy{At: now.Add(-48 * time.Hour), Status: 200, Text: forbids}
+	tests := []struct {
+		name  string
+		host  schema.Host
+		copy  schema.RobotsCopy
+		busy  bool
+		want  string // in the error
+		asked bool
+		old   bool // the copy stands
+	}{
+		{name: "fresh.test", copy: fresh, old: true},
+		{name: "stale.test", copy: stale, asked: true},
+		{name: "suspended.test", copy: stale, host: schema.Host{SuspendedTo: now.Add(time.Hour), SuspendedFor: 2 * time.Hour}, old: true},
+		{name: "resting.test", host: schema.Host{SuspendedTo: now.Add(time.Hour), SuspendedFor: 2 * time.Hour}, want: "suspended until "},
+		{name: "slow.test", host: schema.Host{CrawlDelay: time.Minute}, want: "its delay is 1m0s"},
+		{name: "busy.test", busy: true, want: "a crawl is at work"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			web.ResetLog()
+			o := peekOptions(t, web, tt.name)
+			o.Busy, o.Store = tt.busy, openStore(t, filepath.Join(t.TempDir(), "state.bolt"))
+			err := o.Store.Update(func(tx *kv.Tx) error {
+				h, err := tx.AddHost(tt.name)
+				if err != nil {
+					return err
+				}
+				tt.host.ID, tt.host.Name = h.ID, h.Name
+				tx.PutHost(&tt.host)
+				if tt.copy.At.IsZero() {
+					return nil
+				}
+				return tx.PutRobots(h.ID, tt.copy)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			peeks, err := crawl.Peek(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := peeks[0]
+			if n := len(web.Log()); (n > 0) != tt.asked {
+				t.Errorf("%d requests", n)
+			}
+			if !strings.Contains(p.Error, tt.want) || (p.Error == "") != (tt.want == "") {
+				t.Errorf("error %q, want %q", p.Error, tt.want)
+			}
+			if stands := p.Rules != nil && !p.Rules.Check("/").Allowed; stands != tt.old || p.Copied.IsZero() == tt.old {
+				t.Errorf("the copy stands: %v, want %v", stands, tt.old)
+			}
+		})
+	}
+}

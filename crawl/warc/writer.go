@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/google/renameio/v2/maybe"
 )
 
 const (
@@ -239,7 +239,7 @@ func (w *Writer) writeIndex(segment int, entries []entry) error {
 		lines = append(lines, string(line))
 	}
 	slices.Sort(lines)
-	return renameio.WriteFile(w.indexPath(segment), []byte(strings.Join(lines, "")), 0o644)
+	return maybe.WriteFile(w.indexPath(segment), []byte(strings.Join(lines, "")), 0o644)
 }
 
 // Append appends a page and returns its place, by which a [Reader] finds it.

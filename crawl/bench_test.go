@@ -68,7 +68,7 @@ func newBenchWeb(b *testing.B) *benchWeb {
 		w.serveDocs(b, root)
 		return w
 	}
-	generated := w.server.Generate(1, webtest.GenConfig{Hosts: benchHosts, Pages: 2000, Leave: 0.1})
+	generated := w.server.Generate(1, webtest.GenConfig{Hosts: benchHosts, Pages: max(2000, benchPages()/30), Leave: 0.1})
 	w.origin("gen.test", generated.Seeds())
 	return w
 }
@@ -117,13 +117,13 @@ func BenchmarkCrawl(b *testing.B) {
 		b.Run(fmt.Sprintf("http2=%t", http2), func(b *testing.B) {
 			var crawling, fetching time.Duration
 			var crawlCPU, fetchCPU time.Duration
-			pages := 0
+			pages, known := 0, 0
 			for b.Loop() {
 				before := crawl.CPUTime()
-				urls, took := web.crawl(b, http2)
+				r := web.crawl(b, http2)
 				between := crawl.CPUTime()
-				fetching += web.fetch(b, urls, http2)
-				crawling, pages = crawling+took, pages+len(urls)
+				fetching += web.fetch(b, r.visited, http2)
+				crawling, pages, known = crawling+r.took, pages+len(r.visited), r.known
 				crawlCPU, fetchCPU = crawlCPU+between-before, fetchCPU+crawl.CPUTime()-between
 			}
 			b.ReportMetric(0, "ns/op")
@@ -132,12 +132,19 @@ func BenchmarkCrawl(b *testing.B) {
 			b.ReportMetric(fetching.Seconds()/crawling.Seconds(), "of-bare")
 			b.ReportMetric(float64(crawlCPU.Microseconds())/float64(pages), "cpu-us/page")
 			b.ReportMetric(float64(fetchCPU)/float64(crawlCPU), "of-bare-cpu")
+			b.ReportMetric(float64(known), "URLs")
 		})
 	}
 }
 
-// crawl returns what was visited, in order, and the time of the walk.
-func (w *benchWeb) crawl(b *testing.B, http2 bool) ([]string, time.Duration) {
+// A benchRun is what a crawl did.
+type benchRun struct {
+	visited []string // in order
+	known   int      // URLs
+	took    time.Duration
+}
+
+func (w *benchWeb) crawl(b *testing.B, http2 bool) benchRun {
 	b.Helper()
 	dir := b.TempDir()
 	ca, err := w.server.CAFile(dir)
@@ -157,7 +164,7 @@ func (w *benchWeb) crawl(b *testing.B, http2 bool) ([]string, time.Duration) {
 	if err != nil || res.Run.Pages < pages {
 		b.Fatalf("%d pages of %d: %s, %v", res.Run.Pages, pages, res.Reason, err)
 	}
-	return visited(b, store), took
+	return benchRun{visited(b, store), store.URLs(), took}
 }
 
 // visited returns what was asked, in order.

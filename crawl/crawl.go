@@ -246,10 +246,9 @@ func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
 }
 
 // Complete writes down that the outputs of a walk that came to its end are in
-// place.
+// place. The run was finished when the walk was.
 func (c *Crawl) Complete() error {
 	c.rec.run.Status = schema.RunCompleted
-	c.rec.run.Finished = time.Now().Truncate(time.Second)
 	return c.store.Update(func(tx *kv.Tx) error { return tx.PutRun(c.rec.run) })
 }
 

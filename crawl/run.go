@@ -95,9 +95,9 @@ func (r *recorder) chooseRun(tx *kv.Tx, b *Begun) (reapply bool, err error) {
 	if n := len(runs); n > 0 && (r.reclassify || runs[n-1].Status != schema.RunCompleted) {
 		r.run = runs[n-1]
 		b.Resumed, b.Changed = true, r.run.Config != hash
-		r.run.Config, r.run.Status, r.run.Reason, r.run.Finished = hash, schema.RunRunning, "", time.Time{}
-		if b.Changed {
-			r.run.Walked = false
+		r.run.Config, r.run.Status, r.run.Walked = hash, schema.RunRunning, r.run.Walked && !b.Changed
+		if !r.run.Walked {
+			r.run.Reason, r.run.Finished = "", time.Time{}
 		}
 		return b.Changed, nil
 	}
@@ -253,13 +253,12 @@ func (r *recorder) atStart(h *schema.Host) (Effect, bool) {
 	return e, true
 }
 
-// end writes down that the walk is over, or was interrupted, and why.
+// end writes down that the walk is over, or was interrupted, when and why.
 func (r *recorder) end(walked bool, reason string) error {
 	r.tick()
-	r.run.Walked = walked
-	r.run.Reason = reason
+	r.run.Walked, r.run.Reason, r.run.Finished = walked, reason, time.Now().Truncate(time.Second)
 	if !walked {
-		r.run.Status, r.run.Finished = schema.RunInterrupted, time.Now().Truncate(time.Second)
+		r.run.Status = schema.RunInterrupted
 	}
 	return r.store.Update(func(tx *kv.Tx) error { return tx.PutRun(r.run) })
 }

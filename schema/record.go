@@ -223,7 +223,7 @@ func (s RunStatus) String() string {
 type Run struct {
 	ID         RunID
 	Started    time.Time
-	Finished   time.Time // zero: not yet
+	Finished   time.Time // when its last walk ended; zero: not yet
 	Config     [32]byte  // SHA-256 of the effective configuration
 	Status     RunStatus
 	Reason     string // why it ended

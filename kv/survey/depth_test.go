@@ -318,7 +318,7 @@ func TestOlderDepths(t *testing.T) {
 		t.Errorf("page that waited in the first run: %+v", p)
 	}
 	w.Visit("a.test/", nil)
-	w.Change(func(r *schema.Run) { r.Status, r.Walked = schema.RunRunning, true }) // outputs are being written
+	w.Change(func(r *schema.Run) { r.Status, r.Walked, r.Finished = schema.RunRunning, true, w.At }) // outputs are being written
 	s := w.Survey()
 	if run := s.Run(); run.Status != schema.RunCompleted || !run.Finished.Equal(w.At) {
 		t.Errorf("run whose outputs are being written: %s, %s", run.Status, run.Finished)

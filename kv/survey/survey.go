@@ -3,7 +3,6 @@ package survey
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -52,8 +51,8 @@ func New(store *kv.Store) (*Survey, error) {
 		if len(s.runs) == 0 {
 			return ErrNoRun
 		}
-		if err := s.finish(tx, &s.runs[len(s.runs)-1]); err != nil {
-			return err
+		if last := &s.runs[len(s.runs)-1]; last.Walked && last.Status == schema.RunRunning {
+			last.Status = schema.RunCompleted // its outputs show it as it will be when they are in place
 		}
 		return s.readConfig(tx)
 	})
@@ -82,28 +81,6 @@ func (s *Survey) readConfig(tx *kv.Tx) error {
 	}
 	s.terrain = s.cfg.Terrain()
 	return s.readSeeds()
-}
-
-// finish completes the record of a run that has walked to its end and whose
-// outputs are being written: they show it as it will be when they are in place.
-func (s *Survey) finish(tx *kv.Tx, run *schema.Run) error {
-	if !run.Walked || run.Status != schema.RunRunning {
-		return nil
-	}
-	run.Status = schema.RunCompleted
-	if !run.Finished.IsZero() {
-		return nil
-	}
-	run.Finished = run.Started
-	last := s.store.LastSeq()
-	if last == 0 || last < run.FirstVisit {
-		return nil
-	}
-	v, err := tx.Visit(last)
-	if err == nil && v.At.After(run.Finished) {
-		run.Finished = v.At.Truncate(time.Second)
-	}
-	return err
 }
 
 // Interrupt says that no process works on the newest run any more: if it reads

@@ -97,11 +97,13 @@ func (t *turn) release(step Step) {
 	}
 }
 
-// feed lets hosts go on that waited for a page of max-pages which nobody has used.
+// feed lets hosts go on that waited for a page of max-pages which nobody has used,
+// or all that did when it is used up.
 func (t *turn) feed() {
-	room := t.set.cfg.Crawler.MaxPages - t.run.Pages - t.reservedPages
+	limit := t.set.cfg.Crawler.MaxPages
+	room := limit - t.run.Pages - t.reservedPages
 	for id := range t.starved {
-		if room--; room < 0 {
+		if room--; room < 0 && t.run.Pages < limit {
 			break
 		}
 		delete(t.starved, id)
@@ -145,14 +147,15 @@ func (t *turn) shutOut(h *schema.Host) (bool, error) {
 	return n >= limit, err
 }
 
-// keep records that a page that an earlier run has visited stands as it is.
-func (t *turn) keep(id schema.ID, h *schema.Host) (bool, error) {
+// keep records that a page that an earlier run has visited stands as it is: because
+// it is young enough, or in any case.
+func (t *turn) keep(id schema.ID, h *schema.Host, anyCase bool) (bool, error) {
 	seq := t.store.Latest(id)
 	if seq == 0 || seq >= t.run.FirstVisit {
 		return false, nil
 	}
 	v, err := t.tx.Visit(seq)
-	if err != nil || v.State != schema.Processed || !t.stands(v) {
+	if err != nil || v.State != schema.Processed || !anyCase && !t.stands(v) {
 		return false, err
 	}
 	kept := *v
@@ -169,38 +172,64 @@ func (t *turn) sitemapWaits(h *schema.Host) bool {
 	return len(h.Queues) > 0 && h.Queues[0].Priority == prioritySitemap
 }
 
+// spent reports whether the run has no visit left for the pages of a host: its
+// budget, or that of the run, is used up, with nothing open that counts.
+func (t *turn) spent(h *schema.Host) bool {
+	limit := t.set.cfg.Crawler.MaxPages
+	return h.RunRequests >= t.budget(h) || limit > 0 && t.run.Pages >= limit && h.RunGivenUp == schema.NotGivenUp
+}
+
 // keepWaiting settles what stands as it is and waits at a host that is not asked
-// any more. It returns when to go on, zero if all is done.
+// any more: what is young enough, and all that an earlier run has visited if the run
+// has no visit left for it. It returns when to go on, zero if all is done.
 func (t *turn) keepWaiting(h *schema.Host, live *liveHost) (time.Time, error) {
-	if n := len(h.Queues); n == 0 || h.Queues[n-1].Priority < priorityRevisit {
-		return time.Time{}, nil
+	spent := t.spent(h)
+	ids, err := t.revisits(h, live, spent)
+	if err != nil || len(ids) == 0 {
+		return time.Time{}, err
 	}
-	var ids []schema.ID
-	err := t.tx.Walk(h, func(_ uint8, id schema.ID) bool {
-		if seq := t.store.Latest(id); seq != 0 && seq < t.run.FirstVisit && !slices.Contains(live.open, id) {
+	settled, kept := map[schema.ID]bool{}, false
+	for _, id := range ids {
+		if depth, hops := t.store.Depth(id); !t.within(depth, hops) {
+			continue
+		}
+		inAnyCase := spent && t.store.Kind(id) == schema.KindPage
+		ok, err := t.keep(id, h, inAnyCase)
+		if err != nil {
+			return time.Time{}, err
+		}
+		settled[id], kept = ok || inAnyCase, kept || ok
+	}
+	waiting := h.Waiting
+	err = t.trim(h, live, settled, nil)
+	if all := len(ids) < maxVerdicts; err != nil || all || !kept && h.Waiting == waiting {
+		return time.Time{}, err
+	}
+	return t.now, nil
+}
+
+// revisits returns the first URLs in the line of a host that an earlier run has
+// visited and this one has not, with those in retry if they are wanted too.
+func (t *turn) revisits(h *schema.Host, live *liveHost, retries bool) (ids []schema.ID, err error) {
+	old := func(id schema.ID) bool {
+		seq := t.store.Latest(id)
+		return seq != 0 && seq < t.run.FirstVisit && !slices.Contains(live.open, id)
+	}
+	for _, r := range h.Retries {
+		if retries && old(r.URL) {
+			ids = append(ids, r.URL)
+		}
+	}
+	if n := len(h.Queues); n == 0 || h.Queues[n-1].Priority < priorityRevisit {
+		return ids, nil
+	}
+	err = t.tx.Walk(h, func(_ uint8, id schema.ID) bool {
+		if old(id) {
 			ids = append(ids, id)
 		}
 		return len(ids) < maxVerdicts
 	})
-	if err != nil {
-		return time.Time{}, err
-	}
-	kept := map[schema.ID]bool{}
-	for _, id := range ids {
-		depth, hops := t.store.Depth(id)
-		if !t.within(depth, hops) {
-			continue
-		}
-		if ok, err := t.keep(id, h); err != nil {
-			return time.Time{}, err
-		} else if ok {
-			kept[id] = true
-		}
-	}
-	if err := t.trim(h, live, kept, nil); err != nil || len(kept) == 0 {
-		return time.Time{}, err
-	}
-	return t.now, nil
+	return ids, err
 }
 
 // conditional makes a step ask only for what has changed since the page was last

@@ -130,13 +130,13 @@ func (t *turn) visitStep(h *schema.Host, id schema.ID, rules *robots.Rules, trie
 		}
 	}
 	if kind == schema.KindPage {
-		if depth, hops := t.store.Depth(id); !t.within(depth, hops) {
+		if depth, hops := t.store.Depth(id); !t.within(depth, hops) && (tries > 0 || !t.left(id)) {
 			return nil, nil
 		}
 		if refused, err := t.refused(id, h); err != nil || refused {
 			return nil, err
 		}
-		if kept, err := t.keep(id, h); err != nil || kept {
+		if kept, err := t.keep(id, h, false); err != nil || kept {
 			return nil, err
 		}
 	}

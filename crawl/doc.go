@@ -30,9 +30,20 @@
 //
 // The next run walks again from the seeds. A page that an earlier run has visited
 // is asked for what has changed since; one that is younger than min-age, or that
-// its sitemap says to be as it was, is recorded as kept without a request. What
-// was never visited comes first. [Reclassify] derives classes, depths and what
-// waits from the recorded links alone, and [Replay] the links from the page store.
+// its sitemap says to be as it was, is recorded as kept without a request. So is
+// one for which the budget leaves no request.
+//
+// What earlier runs left waiting is in line when the run begins, and what was never
+// visited comes first, so a host larger than its budget is completed over several
+// runs. What was left is found along the links that stand. It waits without a depth,
+// for a link may have gone, and gets one when the run reaches it; a page of an origin,
+// which is at depth 0 however it was found, when it is visited. Not before that do its
+// links count.
+//
+// # The terrain derived anew
+//
+// [Reclassify] derives classes, depths and what waits from the recorded links
+// alone, and [Replay] the links from the page store.
 //
 // # The page store
 //

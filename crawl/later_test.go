@@ -1,6 +1,11 @@
 package crawl
 
 import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,5 +84,218 @@ func TestFinishedWithTheWalk(t *testing.T) {
 		if run := s.lastRun(); !run.Finished.Equal(ended) {
 			t.Errorf("completed: run %d finished %s; its walk ended %s", run.ID, run.Finished, ended)
 		}
+	})
+}
+
+// linked answers with pages that link as told, and 404 for the rest.
+func linked(of map[string][]string) func(question) reply {
+	return func(q question) reply {
+		if to, ok := of[q.host+q.path]; ok {
+			return links(to...)
+		}
+		return reply{status: http.StatusNotFound}
+	}
+}
+
+// TestCompletedOverRuns crawls hosts that are larger than their budget run after
+// run, when all pages are old enough to be asked again: no page is asked again
+// before all of its host were visited, none that was visited is lost from the map,
+// and kills change nothing, be the configuration the same afterwards or another.
+func TestCompletedOverRuns(t *testing.T) {
+	tree, chain, outside := map[string][]string{}, map[string][]string{}, map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": nil}
+	for i := range 40 {
+		name := fmt.Sprintf("/%d", i)
+		if i == 0 {
+			name = "/"
+		}
+		tree["a.test"+name], chain["a.test"+name] = nil, nil
+		for c := 3*i + 1; c <= 3*i+3 && c < 40; c++ {
+			tree["a.test"+name] = append(tree["a.test"+name], fmt.Sprintf("/%d", c))
+		}
+		if i < 19 {
+			chain["a.test"+name] = []string{fmt.Sprintf("/%d", i+1)}
+		}
+	}
+	maps.DeleteFunc(chain, func(u string, to []string) bool { return to == nil && u != "a.test/19" })
+	for i := range 6 {
+		at := fmt.Sprintf("/%d", i)
+		outside["b.test/"] = append(outside["b.test/"], at)
+		for j := range 5 {
+			to := fmt.Sprintf("/%d%d", i, j)
+			outside["b.test"+at], outside["b.test"+to] = append(outside["b.test"+at], to), nil
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		web    map[string][]string
+		large  string
+		key    string
+		limit  int // requests to the large host, a run
+		spared int // requests of a run to others
+	}{
+		{"tree", tree, "a.test", "max-domain-requests", 7, 0},
+		{"chain", chain, "a.test", "max-domain-requests", 5, 0},
+		{"no origin", outside, "b.test", "max-domain-requests", 8, 0},
+		{"tree, max-pages", tree, "a.test", "max-pages", 7, 0},
+		{"no origin, max-pages", outside, "b.test", "max-pages", 8, 1},
+	} {
+		for _, kills := range []string{"none", "same", "changed"} {
+			t.Run(tt.name+"/"+kills, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := newPaperServers(t)
+					s.other = linked(tt.web)
+					text := strings.Replace(laterHead, "[crawler]", fmt.Sprintf("[crawler]\n%s = %d", tt.key, tt.limit), 1) +
+						"[recrawl]\nmin-age = \"1h\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
+					s.overRuns(text, tt.web, tt.large, tt.limit-tt.spared, kills)
+				})
+			})
+		}
+	}
+}
+
+// overRuns crawls until all pages of a host were visited, which has to be as soon
+// as its budget allows.
+func (s *paperServers) overRuns(text string, web map[string][]string, large string, budget int, kills string) {
+	cfg := paperParse(s.t, text)
+	pages, seen := 0, map[string]bool{}
+	for u := range web {
+		if strings.HasPrefix(u, large) {
+			pages++
+		}
+	}
+	for run := 1; len(seen) < pages; run++ {
+		s.log = nil
+		for _, kill := range []time.Duration{12 * time.Second, 23 * time.Second, 0} {
+			switch {
+			case kills == "same", kill == 0 && kills == "none":
+				s.crawlWith(cfg, maxBatch, kill)
+			case kills == "changed": // a path
+				s.crawl(text, kill)
+			}
+		}
+		asked := s.requests(large)
+		for _, line := range asked {
+			path := large + strings.TrimPrefix(line, "GET ")
+			if _, ok := web[path]; !ok {
+				continue
+			}
+			if seen[path] && len(seen) < pages && kills == "none" {
+				s.t.Errorf("run %d asked for %s again, when %d of %d pages were visited", run, path, len(seen), pages)
+			}
+			seen[path] = true
+		}
+		if run > (pages+budget-1)/budget+1 {
+			s.t.Fatalf("%d of %d pages visited after run %d: %q", len(seen), pages, run, asked)
+		}
+		for u, p := range s.survey() {
+			want := surveyed{schema.Processed.String(), p.depth, true}
+			if strings.HasPrefix(u, large) && !seen[u] {
+				want = surveyed{p.state, p.depth, false}
+			}
+			if p.depth > 3 || p != want || !want.visited && p.state != schema.RequestLimitHit.String() && p.state != schema.Queued.String() {
+				s.t.Errorf("run %d: %s is %+v, want %+v", run, u, p, want)
+			}
+		}
+		s.digest()
+		s.complete()
+		time.Sleep(2 * time.Hour)
+	}
+}
+
+// TestLeftWaiting begins a run over a terrain whose budgets have cut the first one:
+// what it left waiting is asked first, if the new run's configuration lets it be
+// asked, and not if it is found to be out of reach before its turn comes.
+func TestLeftWaiting(t *testing.T) {
+	const origin = "[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
+	first := map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": {"/1", "/2", "/3", "/4", "/5", "/6", "/7"}}
+	for i := range 7 {
+		first[fmt.Sprintf("b.test/%d", i+1)] = nil
+	}
+	for _, tt := range []struct {
+		name   string
+		config string
+		change map[string][]string
+		asked  string            // of b.test, in order
+		states map[string]string // of pages of b.test, with their depths
+	}{
+		{"as before", origin, nil, "2 3 4 5 6 7  1", map[string]string{"2": "processed 2", "": "processed 1"}},
+		{"smaller max-depth", "[crawler]\nmax-depth = 1\n" + origin, nil, "", map[string]string{"2": "depth_exceeded 2"}},
+		{"max-depth 0", "[crawler]\nmax-depth = 0\n" + origin, nil, "none", map[string]string{"2": "discovered 255", "1": "processed 255"}},
+		{"blacklisted", origin + "[[blacklist]]\nurl = '/[23]$'\n", nil, "4 5 6 7  1", map[string]string{"2": "blacklisted 2"}},
+		{"in a trap", origin + "[traps]\nmax-path-depth = 1\n", map[string][]string{"b.test/1": {"/x/y"}}, "2 3 4 5 6 7  1", map[string]string{"x/y": "discovered 3"}},
+		{"another origin", strings.ReplaceAll(origin, "a.test", "c.test"), nil, "none", map[string]string{"2": "discovered 255"}},
+		{"an origin itself", origin + strings.ReplaceAll(origin, "a.test", "b.test"), nil, "2 3 4 5 6 7  1", map[string]string{"2": "processed 0"}},
+		{"no longer linked", origin, map[string][]string{"a.test/": nil}, "2 3 4 5 6 7", map[string]string{"2": "processed 255", "1": "processed 255"}},
+		{"linked again", origin, map[string][]string{"a.test/": {"https://c.test/"}, "c.test/": {"/2"}, "c.test/2": {"https://b.test/2"}}, "2 3 4 5 6 7", map[string]string{"2": "processed 3", "3": "processed 255"}},
+		{"too deep now", origin, map[string][]string{
+			"a.test/": {"https://c.test/"}, "c.test/": {"/2"}, "c.test/2": {"/3"}, "c.test/3": {"https://b.test/2", "https://b.test/7"},
+		}, "2 3 4 5 6", map[string]string{"2": "processed 4", "5": "processed 255", "7": "depth_exceeded 4"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newPaperServers(t)
+				s.other = linked(first)
+				head := laterHead + "[recrawl]\nmin-age = \"1h\"\n"
+				s.crawl(strings.Replace(head, "[crawler]", "[crawler]\nmax-domain-requests = 2", 1)+origin, 0)
+				s.complete()
+				time.Sleep(2 * time.Hour)
+
+				second := maps.Clone(first)
+				maps.Copy(second, tt.change)
+				s.other, s.log = linked(second), nil
+				text := head + tt.config
+				if more, ok := strings.CutPrefix(tt.config, "[crawler]\n"); ok {
+					key, rest, _ := strings.Cut(more, "\n")
+					text = strings.Replace(head, "[crawler]", "[crawler]\n"+key, 1) + rest
+				}
+				s.crawl(text, 0)
+				s.digest()
+				asked := strings.ReplaceAll(strings.Join(s.requests("b.test"), " "), "GET /", "")
+				if asked != tt.asked && !(asked == "" && tt.asked == "none") {
+					t.Errorf("asked for %q, want %q", asked, tt.asked)
+				}
+				got := s.survey()
+				for path, want := range tt.states {
+					p := got["b.test/"+path]
+					if state := fmt.Sprint(p.state, " ", p.depth); state != want {
+						t.Errorf("/%s is %s, want %s", path, state, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestSpentBudgetKeeps leaves one request for a host of many pages that were
+// visited before: all stand, behind however many that had no answer.
+func TestSpentBudgetKeeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		web := map[string][]string{"a.test/": nil, "b.test/": {"https://b.test/deep"}, "b.test/deep": nil}
+		for i := range 2*maxVerdicts + 10 {
+			web["a.test/"] = append(web["a.test/"], fmt.Sprintf("/dead%d", i))
+		}
+		web["a.test/"] = append(web["a.test/"], "/out")
+		web["a.test/out"] = []string{"https://b.test/"}
+		s.other = linked(web)
+		text := strings.Replace(laterHead, "5000", "100", 1) + "[recrawl]\nmin-age = \"1h\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
+		s.crawl(strings.Replace(text, "[crawler]", "[crawler]\nmax-domain-requests = 1000", 1), 0)
+		s.complete()
+		before := s.survey()
+		time.Sleep(2 * time.Hour)
+		s.log = nil
+		s.crawl(strings.Replace(text, "[crawler]", "[crawler]\nmax-domain-requests = 1", 1), 0)
+		if asked := s.requests("a.test"); !slices.Equal(asked, []string{"GET /"}) {
+			t.Errorf("asked for %q", asked)
+		}
+		for u, p := range s.survey() {
+			if want := before[u]; p.state != want.state || p.depth != want.depth {
+				t.Errorf("%s is %s at %d, was %s at %d", u, p.state, p.depth, want.state, want.depth)
+			}
+		}
+		if run := s.lastRun(); run.Reason != "the frontier is empty" {
+			t.Errorf("the run ended: %s", run.Reason)
+		}
+		s.digest()
 	})
 }

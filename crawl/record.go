@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -159,6 +160,9 @@ func (t *turn) add(h *schema.Host, visit *schema.Visit) error {
 	if err := t.guard(visit); err != nil {
 		return err
 	}
+	if err := t.enter(visit); err != nil {
+		return err
+	}
 	if _, err := t.tx.AddVisit(visit); err != nil {
 		return err
 	}
@@ -177,6 +181,9 @@ func (t *turn) add(h *schema.Host, visit *schema.Visit) error {
 		}
 	}
 	depth, hops := t.store.Depth(visit.URL)
+	if depth == kv.NoDepth {
+		return nil
+	}
 	return t.spread(source{depth: depth, hops: hops, nofollow: visit.NoFollow}, links)
 }
 

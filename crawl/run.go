@@ -29,17 +29,18 @@ type Begun struct {
 // one.
 func (r *recorder) begin(ctx context.Context) (Begun, error) {
 	var b Begun
+	var reapply bool
 	err := r.store.Update(func(tx *kv.Tx) error {
-		if err := r.checkIdentity(tx); err != nil {
-			return err
-		}
-		reapply, err := r.chooseRun(tx, &b)
+		err := r.checkIdentity(tx)
 		if err != nil {
 			return err
 		}
+		if reapply, err = r.chooseRun(tx, &b); err != nil {
+			return err
+		}
 		again, err := tx.Reapply()
-		if reapply = reapply || again; again {
-			err = errors.Join(err, tx.SetReapply(false))
+		if reapply = reapply || again; reapply {
+			err = errors.Join(err, tx.SetReapply(true)) // until all that waits is queued
 		}
 		if err != nil {
 			return err
@@ -65,6 +66,11 @@ func (r *recorder) begin(ctx context.Context) (Begun, error) {
 	b.Run = r.run
 	if err := r.listAgain(); err != nil {
 		return b, err
+	}
+	if reapply {
+		if err := r.takeUp(ctx); err != nil {
+			return b, err
+		}
 	}
 	return b, r.settlePending(ctx)
 }
@@ -294,14 +300,14 @@ func (r *recorder) completion() (string, error) {
 }
 
 // cutByBudget reports whether a host has used its budget up and still has a page
-// that waits.
+// that waits and was never visited.
 func (r *recorder) cutByBudget(tx *kv.Tx, h *schema.Host) (waits bool, err error) {
 	if h.Run != r.run.ID || h.Generation != r.store.Generation() || h.RunGivenUp != schema.NotGivenUp ||
 		h.RunRequests < r.set.terrain.Budget(h.Name, r.set.cfg.Crawler.MaxDomainRequests) {
 		return false, nil
 	}
 	err = tx.Walk(h, func(_ uint8, id schema.ID) bool {
-		waits = r.store.Latest(id) < r.run.FirstVisit
+		waits = r.store.Latest(id) == 0
 		return !waits
 	})
 	return waits, err

@@ -127,7 +127,7 @@ func fullVisit() *schema.Visit {
 		State: schema.Processed, Status: 203, Form: "https://www.example.com/1/?q", FormsKnown: 2, RedirectTo: 3,
 		AliasHops: 1, Retries: 2, Requests: 4, Title: "A title", ContentType: "text/html; charset=koi8-r", Charset: "koi8-r",
 		LastModified: "Tue, 15 Nov 1994 12:45:26 GMT", ETag: `"x"`, ServerDate: "yesterday", Length: 1234,
-		SHA256: [32]byte{1, 2, 3}, ResponseTime: 321 * time.Millisecond, NoIndex: true, NoFollow: true, Unchanged: true,
+		SHA256: [32]byte{1, 2, 3}, ResponseTime: 321 * time.Millisecond, NoIndex: true, NoFollow: true, Unchanged: true, Left: true,
 		Error: "timeout", Rule: "max-depth", Distinct: 12000, StoredPath: "a/b",
 		Links: []schema.Link{
 			{To: 1, Kinds: plain, Place: schema.PlaceNav, Anchor: "home"},

@@ -14,6 +14,7 @@ const (
 	visitNoFollow
 	visitUnchanged
 	visitHashed
+	visitLeft
 )
 
 // The bits of a link: its place, its rel flags, and whether its kinds follow
@@ -97,7 +98,7 @@ func visitFlags(v *schema.Visit) uint64 {
 		on   bool
 		flag uint64
 	}{{v.Kept, visitKept}, {v.NoIndex, visitNoIndex}, {v.NoFollow, visitNoFollow}, {v.Unchanged, visitUnchanged},
-		{v.SHA256 != [32]byte{}, visitHashed}} {
+		{v.SHA256 != [32]byte{}, visitHashed}, {v.Left, visitLeft}} {
 		if f.on {
 			flags |= f.flag
 		}
@@ -118,6 +119,7 @@ func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
 	v.NoIndex = flags&visitNoIndex != 0
 	v.NoFollow = flags&visitNoFollow != 0
 	v.Unchanged = flags&visitUnchanged != 0
+	v.Left = flags&visitLeft != 0
 	v.State = schema.State(r.byte())
 	v.Status = r.number()
 	shape := schema.Shape(r.byte())

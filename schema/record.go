@@ -90,7 +90,8 @@ type Visit struct {
 	At     time.Time // milliseconds
 	Prev   Seq       // the URL's visit before this one; 0: none
 	Stand  Seq       // the visit whose links and facts stand (304, unchanged, kept); 0: its own
-	Kept   bool      // recorded without a request, because it is young enough
+	Kept   bool      // recorded without a request: it is young enough, or the run has no visit left for it
+	Left   bool      // earlier runs met the page and left it waiting; none of them visited it
 
 	State        State
 	Status       int // HTTP status; 0: no answer, or none asked

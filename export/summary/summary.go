@@ -118,8 +118,8 @@ func (p *page) depths() {
 		}
 		p.row(name, count(c.Crawled[depth]), count(c.NewHosts[depth]))
 	}
-	if n := c.NewHosts[kv.NoDepth]; n > 0 {
-		p.row("none", count(c.Crawled[kv.NoDepth]), count(n))
+	if pages, hosts := c.Crawled[kv.NoDepth], c.NewHosts[kv.NoDepth]; pages+hosts > 0 {
+		p.row("none", count(pages), count(hosts))
 	}
 }
 
@@ -137,8 +137,8 @@ func (p *page) domains() {
 	p.line("### Other Domains")
 	p.hosts(&p.others, func(h hostLine) string {
 		switch {
-		case h.processed == 0:
-			return pages(0)
+		case h.from == kv.NoDepth: // none was processed, or none that is reached any more
+			return pages(h.processed)
 		case h.from == h.to:
 			return fmt.Sprintf("%s, depth %d", pages(h.processed), h.from)
 		}

@@ -37,8 +37,9 @@ type hostCount struct{ known, asked, all int }
 func (c *checker) problem(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
 
 // readWaiting notes what waits. Each must be a URL of its host, with a depth that
-// brought it there; only a try that was planned under another configuration may
-// have lost it, and is dropped when its time comes.
+// brought it there, unless an earlier run left it waiting; only a try that was
+// planned under another configuration may have lost it, and is dropped when its
+// time comes.
 func (c *checker) readWaiting() error {
 	return c.view(func(tx *kv.Tx) error {
 		return tx.EachHost(1, func(h *schema.Host) (bool, error) {
@@ -62,7 +63,7 @@ func (c *checker) wait(h *schema.Host, id schema.ID, try bool) {
 		c.problem("%s: URL %d waits and does not exist", h.Name, id)
 	case c.store.HostOf(id) != h.ID:
 		c.problem("%s: URL %d waits here and belongs to host %d", h.Name, id, c.store.HostOf(id))
-	case !c.inRun(id) && !try:
+	case !c.inRun(id) && !try && (c.run.ID == 1 || c.store.Latest(id) != 0 && !c.visited(id)):
 		c.problem("%s: URL %d waits without a depth", h.Name, id)
 	default:
 		c.waits.set(int(id))

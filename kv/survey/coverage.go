@@ -41,7 +41,7 @@ type HostReport struct {
 	Title   string // of its front page
 
 	MinDepth           uint8 // of its pages; kv.NoDepth: none
-	FromDepth, ToDepth uint8 // of its processed pages; meaningless without any
+	FromDepth, ToDepth uint8 // of its processed pages; FromDepth is kv.NoDepth if none has one
 
 	Known     int // pages
 	Visited   int // of those, in the run

@@ -21,10 +21,26 @@ type search struct {
 }
 
 // distances searches what the run recorded for the distances of all pages, by id,
-// from the seeds and from what sitemaps name; [kv.NoDepth]: the page does not
-// belong to the run.
+// from the seeds, from what sitemaps name and from what earlier runs left waiting;
+// [kv.NoDepth]: the page does not belong to the run.
 func (s *Survey) distances() ([]near, error) {
-	g, err := s.buildGraph(s.visited)
+	d, err := s.newSearch(s.visited)
+	if err == nil {
+		err = d.enter(func(id schema.ID) bool { return s.visited(id) && d.counts(id) })
+	}
+	if err == nil {
+		err = d.eachEntered(func(id schema.ID) { d.relax(id, near{0, 0}) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.settle()
+	return d.near, nil
+}
+
+// newSearch is a search over the links of the visited pages for which in holds.
+func (s *Survey) newSearch(in func(schema.ID) bool) (*search, error) {
+	g, err := s.buildGraph(in)
 	if err != nil {
 		return nil, err
 	}
@@ -36,21 +52,17 @@ func (s *Survey) distances() ([]near, error) {
 	for i := range d.near {
 		d.near[i] = near{kv.NoDepth, kv.NoDepth}
 	}
-	if err := d.enter(); err != nil {
-		return nil, err
-	}
-	d.settle()
-	return d.near, nil
+	return d, nil
 }
 
-// enter begins at the seeds and at what sitemaps name.
-func (d *search) enter() error {
+// enter begins at the seeds and at what those sitemaps name for which in holds.
+func (d *search) enter(in func(schema.ID) bool) error {
 	for id := range d.seeds {
 		d.relax(id, near{0, 0})
 	}
 	return d.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) <= d.URLs(); id++ {
-			if d.store.Kind(id) != schema.KindSitemap || !d.visited(id) || !d.counts(id) {
+			if d.store.Kind(id) != schema.KindSitemap || !in(id) {
 				continue
 			}
 			v, err := tx.Visit(d.latest(id))

@@ -12,8 +12,10 @@
 // The state of a page follows from the first of these that says something
 // (SPEC 4): its class; its visit in the newest run; its depth; a rule that
 // refuses it; the budget of its host; a host that was given up or asks for rest.
-// What is left is queued. A page that the newest run has not met keeps the state
-// of its last visit.
+// What is left is queued. A page that the newest run has not met, or has no visit
+// left for, keeps the state of its last visit. One that no run has visited and an
+// earlier run left waiting is judged like one that the newest has met, as long as it
+// stands in a line.
 //
 // A visit is not the last word in two cases. Redirects that run in a circle, or
 // through more than ten pages, make a page failed, so that the order of visits

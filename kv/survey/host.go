@@ -21,6 +21,7 @@ type host struct {
 	held     schema.State // of the pages that nothing else keeps from being visited
 	why      string       // held is not Queued
 	budget   string       // the key and its value, once the budget is used up
+	spent    bool         // the newest run has no visit left for its pages
 	retries  []schema.Retry
 }
 
@@ -52,6 +53,7 @@ func (s *Survey) newHost(r *schema.Host) *host {
 	if s.past != nil {
 		h.held, h.why = schema.Discovered, fmt.Sprintf("not visited by run %d; why is not known any more", s.run.ID)
 	}
+	h.spent = h.budget != "" || s.maxPages() != "" && (r.Run != s.run.ID || r.RunGivenUp == schema.NotGivenUp)
 	if h.held == schema.Queued && r.Throttles > 0 {
 		h.held, h.why = schema.RateLimited, "suspended"
 		if !r.SuspendedTo.IsZero() {

@@ -27,6 +27,7 @@ type Page struct {
 	Hops  uint8  // redirects in a row on the way that has fewest; kv.NoDepth: unknown
 	Seed  bool
 	InRun bool // the newest run has reached it, be it only to find it too deep
+	Left  bool // an earlier run left it waiting, and it still waits; the newest has not reached it
 
 	Capped bool // a cap, a trap or a Crawl-delay keeps it from being visited
 	Lost   bool // an older run did not visit it, and it is not known any more why
@@ -45,7 +46,8 @@ type Page struct {
 	RedirectCount int // recorded redirects that were followed from here, at most MaxRedirects + 1
 	Retries       int // failed tries, of the visit or before the one it waits for
 
-	loops bool // the redirects from here come back
+	loops  bool // the redirects from here come back
+	stands bool // the state is that of its last visit
 }
 
 // EachPage calls f for every page by id; sitemap files are none. A page is valid
@@ -102,6 +104,9 @@ func (s *Survey) page(tx *kv.Tx, u schema.URL) (*Page, error) {
 	}
 	p.Class, p.Rule = verdict.Class, verdict.Rule
 	if p.Depth, p.Hops, err = s.depth(u.ID); err != nil {
+		return nil, err
+	}
+	if p.Left, err = s.waitsSince(tx, u.ID); err != nil {
 		return nil, err
 	}
 	if err := s.readVisit(tx, p); err != nil {

@@ -36,7 +36,7 @@ func (s *Survey) judge(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 // take gives a page the state of its last visit.
 func (s *Survey) take(p *Page) {
 	v := p.Visit
-	p.State, p.Error = v.State, v.Error
+	p.State, p.Error, p.stands = v.State, v.Error, true
 	p.Rule = cmp.Or(v.Rule, p.Rule)
 	if p.RedirectTo == 0 {
 		return
@@ -87,10 +87,10 @@ func (s *Survey) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 	case !p.InRun && p.Visit != nil:
 		s.take(p)
 		return nil
-	case !p.InRun && (p.Depth == kv.NoDepth || int(p.Depth) <= s.cfg.Crawler.MaxDepth):
+	case !p.InRun && !p.Left && (p.Depth == kv.NoDepth || int(p.Depth) <= s.cfg.Crawler.MaxDepth):
 		p.State = schema.Discovered
 		return s.explainNoDepth(tx, p)
-	case int(p.Depth) > s.cfg.Crawler.MaxDepth:
+	case int(p.Depth) > s.cfg.Crawler.MaxDepth && !p.Left:
 		p.State = schema.DepthExceeded
 		p.Error = fmt.Sprintf("max-depth = %d", s.cfg.Crawler.MaxDepth)
 		return nil
@@ -99,8 +99,12 @@ func (s *Survey) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 	if err != nil {
 		return err
 	}
-	if rule != "" {
+	switch {
+	case rule != "":
 		p.State, p.Rule, p.Error = schema.Discovered, rule, rule
+		return nil
+	case h.spent && p.Visit != nil: // what an earlier run saw stands
+		s.take(p)
 		return nil
 	}
 	p.State, p.Error, p.Lost = h.held, h.why, s.past != nil
@@ -121,7 +125,7 @@ func (s *Survey) refusing(tx *kv.Tx, h *host, pathQuery string, p *Page) (string
 		p.Capped = strings.HasPrefix(rule, "trap: ")
 		return rule, nil
 	}
-	if p.Hops > MaxRedirects {
+	if p.Hops > MaxRedirects && !p.Left {
 		return tooManyRedirects(), nil
 	}
 	if h.slow != "" && !p.Seed {

@@ -33,6 +33,7 @@ type Survey struct {
 	next   map[schema.ID]schema.ID // where pages that redirects lead to redirect to themselves; 0: nowhere
 	ref    cachedLinks             // of the last referrer that was read
 	listed *bitset                 // pages that a sitemap names; nil: not read yet
+	left   *bitset                 // pages that wait, of those that the newest run has not reached; nil: not read yet
 	sights []schema.RunID          // by id: the last run in which a page linked there; nil: not read yet
 	graph  *graph
 	older  []uint8 // by id: smallest depth plus 1 over all that is recorded; nil: not needed or not yet derived

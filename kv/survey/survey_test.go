@@ -99,6 +99,26 @@ max-per-group = 1
 		{"no depth: of an earlier run", minimal, "b.test/", func(w *surveytest.World) { w.Page("b.test/"); w.Begin() }, schema.Discovered, "not reached by run 2", ""},
 		{"visited by an earlier run, not met again", minimal, "b.test/", func(w *surveytest.World) { w.Visit("b.test/", nil); w.Begin() }, schema.Processed, "", ""},
 		{"visited by an earlier run, waits again", minimal, "a.test/", func(w *surveytest.World) { w.Visit("a.test/", nil); w.Begin(); w.Depth("a.test/", 0, 0) }, schema.Queued, "", ""},
+		{"visited by an earlier run, over budget", minimal, "a.test/", func(w *surveytest.World) {
+			w.Visit("a.test/", nil)
+			w.Begin()
+			w.Depth("a.test/", 0, 0)
+			w.Host("a.test/", func(h *schema.Host) { h.RunRequests = 500 })
+		}, schema.Processed, "", ""},
+		{"visited by an earlier run, max-pages", "[crawler]\nmax-pages = 5\n" + minimal, "a.test/", func(w *surveytest.World) {
+			w.Visit("a.test/", func(v *schema.Visit) { v.State, v.Status, v.Error = schema.DeadLink, 404, "404 Not Found" })
+			w.Begin()
+			w.Depth("a.test/", 0, 0)
+			w.Change(func(run *schema.Run) { run.Pages = 5 })
+		}, schema.DeadLink, "404 Not Found", ""},
+		{"left waiting by an earlier run", minimal, "b.test/x", func(w *surveytest.World) { w.Page("b.test/x"); w.Begin(); w.Push("b.test/x") }, schema.Queued, "", ""},
+		{"left waiting by an earlier run, over budget", minimal, "b.test/x", func(w *surveytest.World) {
+			w.Page("b.test/x")
+			w.Begin()
+			w.Push("b.test/x")
+			w.Host("b.test/x", func(h *schema.Host) { h.RunRequests = 500 })
+		}, schema.RequestLimitHit, "max-domain-requests = 500", ""},
+		{"left waiting by an earlier run, excluded", minimal + "[traps]\nmax-path-depth = 1\n", "b.test/x/y", func(w *surveytest.World) { w.Page("b.test/x/y"); w.Begin(); w.Push("b.test/x/y") }, schema.Discovered, "trap: max-path-depth = 1", ""},
 		{"too deep, refused, over budget", lists, "b.test/private", func(w *surveytest.World) {
 			w.Depth("b.test/private", 4, 0)
 			w.Host("b.test/private", func(h *schema.Host) { h.RunRequests = 500 })

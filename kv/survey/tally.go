@@ -135,7 +135,9 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 		t.counts.Processed++
 		t.counts.Crawled[p.Depth]++
 		h.processed++
-		h.from, h.to = min(h.from, p.Depth), max(h.to, p.Depth)
+		if p.Depth != kv.NoDepth {
+			h.from, h.to = min(h.from, p.Depth), max(h.to, p.Depth)
+		}
 		if v.Charset != "" && p.RedirectTo == 0 { // only HTML has one
 			h.html++
 			if len(v.Links) == 0 {
@@ -154,7 +156,7 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 // Waits reports whether a page is part of the frontier: it will be asked for, now
 // or when its host has had its rest.
 func (p *Page) Waits() bool {
-	return p.State == schema.Queued || p.State == schema.RateLimited && !p.Visited && p.InRun
+	return p.State == schema.Queued || p.State == schema.RateLimited && !p.stands && (p.InRun || p.Left)
 }
 
 // Missing reports whether a page is within reach of the newest run, belongs to
@@ -165,7 +167,7 @@ func (p *Page) Missing() bool {
 	case schema.Queued, schema.RequestLimitHit:
 		return true
 	case schema.RateLimited, schema.Unreachable, schema.Failed:
-		return !p.Visited && p.InRun
+		return !p.stands && (p.InRun || p.Left)
 	}
 	return p.Capped || p.Lost
 }

@@ -28,7 +28,7 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	err = s.EachPage(func(p *survey.Page) error {
 		state := p.State.String() + " " + p.Error
-		if p.InRun && !p.Visited {
+		if !p.Visited && (p.InRun || p.Visit == nil) {
 			state = "not visited"
 		}
 		var from []string

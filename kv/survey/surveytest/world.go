@@ -141,6 +141,19 @@ func (w *World) Depth(name string, depth, hops uint8) schema.ID {
 	return id
 }
 
+// Push puts a page into the line of its host.
+func (w *World) Push(name string) {
+	w.t.Helper()
+	id := w.Page(name)
+	w.Update(func(tx *kv.Tx) error {
+		h, err := tx.Host(w.Store.HostOf(id))
+		if err == nil {
+			err = tx.Push(h, 2, id)
+		}
+		return err
+	})
+}
+
 // Visit records a visit of a page, which belongs to the run at depth 0 unless it
 // does so already, processed unless f says otherwise.
 func (w *World) Visit(name string, f func(v *schema.Visit)) schema.Seq {

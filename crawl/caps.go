@@ -180,10 +180,9 @@ func (t *turn) spent(h *schema.Host) bool {
 }
 
 // keepWaiting settles what stands as it is and waits at a host that is not asked
-// any more: what is young enough, and all that an earlier run has visited if the run
-// has no visit left for it. It returns when to go on, zero if all is done.
-func (t *turn) keepWaiting(h *schema.Host, live *liveHost) (time.Time, error) {
-	spent := t.spent(h)
+// any more: what is young enough, and all that an earlier run has visited if what the
+// run has for it is spent. It returns when to go on, zero if all is done.
+func (t *turn) keepWaiting(h *schema.Host, live *liveHost, spent bool) (time.Time, error) {
 	ids, err := t.revisits(h, live, spent)
 	if err != nil || len(ids) == 0 {
 		return time.Time{}, err

@@ -133,10 +133,13 @@ func (t *turn) visitStep(h *schema.Host, id schema.ID, rules *robots.Rules, trie
 		if depth, hops := t.store.Depth(id); !t.within(depth, hops) && (tries > 0 || !t.left(id)) {
 			return nil, nil
 		}
-		if refused, err := t.refused(id, h); err != nil || refused {
+		if kept, err := t.keep(id, h, false); err != nil || kept {
 			return nil, err
 		}
-		if kept, err := t.keep(id, h, false); err != nil || kept {
+		if refused, err := t.refused(id, h); err != nil {
+			return nil, err
+		} else if refused {
+			_, err := t.keep(id, h, true)
 			return nil, err
 		}
 	}

@@ -299,3 +299,53 @@ func TestSpentBudgetKeeps(t *testing.T) {
 		s.digest()
 	})
 }
+
+// TestCapsLeaveKept crawls twice under a cap, before and after pages are of age: what
+// an earlier run has visited stands, with its links, whatever the cap is spent on.
+func TestCapsLeaveKept(t *testing.T) {
+	web := map[string][]string{
+		"a.test/": {"/t1", "/t2", "/two", "https://x.b.test/", "https://y.b.test/"}, "a.test/two": {"/three"},
+		"a.test/three": nil, "a.test/t1": nil, "a.test/t2": nil, "x.b.test/": {"/deep"}, "x.b.test/deep": nil, "y.b.test/": nil,
+	}
+	text := strings.Replace(laterHead, "[crawler]", "[crawler]\nmax-subdomains = 1", 1) + `
+[recrawl]
+min-age = "1h"
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/two", "https://a.test/"]
+[[page-type]]
+name = "ts"
+path = "^/t[0-9w]"
+max-per-group = 1
+`
+	for _, age := range []time.Duration{time.Minute, 2 * time.Hour} {
+		t.Run(age.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newPaperServers(t)
+				s.other = linked(web)
+				s.crawl(text, 0)
+				s.complete()
+				before := s.survey()
+				if before["a.test/two"].state != "processed" || before["a.test/t1"].state != "discovered" {
+					t.Fatalf("first run: %v", before)
+				}
+				time.Sleep(age)
+				s.log = nil
+				s.crawl(text, 0)
+				s.digest()
+				after := s.survey()
+				for u, was := range before {
+					if p := after[u]; was.visited && p != was {
+						t.Errorf("%s is %+v, was %+v", u, p, was)
+					}
+				}
+				if asked := s.requests("a.test"); !slices.Contains(asked, "GET /t1") || slices.Contains(asked, "GET /two") || slices.Contains(asked, "GET /t2") {
+					t.Errorf("asked for %q", asked)
+				}
+				if after["a.test/t1"].state != "processed" || after["a.test/t2"].state != "discovered" {
+					t.Errorf("second run: %v", after)
+				}
+			})
+		})
+	}
+}

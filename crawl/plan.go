@@ -184,12 +184,13 @@ func (t *turn) next(h *schema.Host, live *liveHost) (*Step, time.Time, error) {
 	if !t.hasWork(h) {
 		return nil, time.Time{}, nil
 	}
-	if h.RunGivenUp != schema.NotGivenUp || t.tooSlow(h) || t.enough(h) || t.exhausted(h, live) && !t.sitemapWaits(h) {
-		wake, err := t.keepWaiting(h, live)
-		return nil, wake, err
-	}
-	if shut, err := t.shutOut(h); err != nil || shut {
+	shut, err := t.shutOut(h)
+	if err != nil {
 		return nil, time.Time{}, err
+	}
+	if shut || h.RunGivenUp != schema.NotGivenUp || t.tooSlow(h) || t.enough(h) || t.exhausted(h, live) && !t.sitemapWaits(h) {
+		wake, err := t.keepWaiting(h, live, shut || t.spent(h))
+		return nil, wake, err
 	}
 	if t.mustResolve(h, live) {
 		return &Step{Kind: StepResolve, Host: h.ID, URL: "https://" + h.Name + "/", Settings: t.set}, time.Time{}, nil

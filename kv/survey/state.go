@@ -95,16 +95,20 @@ func (s *Survey) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 		p.Error = fmt.Sprintf("max-depth = %d", s.cfg.Crawler.MaxDepth)
 		return nil
 	}
-	rule, err := s.refusing(tx, h, pathQuery, p)
-	if err != nil {
-		return err
+	rule, err := s.refusing(h, pathQuery, p)
+	full := ""
+	if err == nil && rule == "" {
+		full, err = s.fullCap(tx, h, pathQuery)
 	}
 	switch {
-	case rule != "":
-		p.State, p.Rule, p.Error = schema.Discovered, rule, rule
-		return nil
-	case h.spent && p.Visit != nil: // what an earlier run saw stands
+	case err != nil:
+		return err
+	case rule == "" && p.Visit != nil && (full != "" || h.spent): // what an earlier run saw stands
 		s.take(p)
+		return nil
+	case rule != "" || full != "":
+		p.State, p.Rule, p.Capped = schema.Discovered, cmp.Or(rule, full), p.Capped || full != ""
+		p.Error = p.Rule
 		return nil
 	}
 	p.State, p.Error, p.Lost = h.held, h.why, s.past != nil
@@ -118,9 +122,9 @@ func (s *Survey) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 	return nil
 }
 
-// refusing returns the rule that keeps a page within reach from being visited,
-// and marks the page if that is a cap, a trap or a Crawl-delay.
-func (s *Survey) refusing(tx *kv.Tx, h *host, pathQuery string, p *Page) (string, error) {
+// refusing returns the rule that keeps a page within reach from being visited, be
+// the caps full or not, and marks the page if that is a trap or a Crawl-delay.
+func (s *Survey) refusing(h *host, pathQuery string, p *Page) (string, error) {
 	if rule, refused := s.terrain.Refuse(h.name, pathQuery); refused {
 		p.Capped = strings.HasPrefix(rule, "trap: ")
 		return rule, nil
@@ -140,9 +144,7 @@ func (s *Survey) refusing(tx *kv.Tx, h *host, pathQuery string, p *Page) (string
 			return `sitemaps = "only"`, nil
 		}
 	}
-	rule, err := s.fullCap(tx, h, pathQuery)
-	p.Capped = rule != ""
-	return rule, err
+	return "", nil
 }
 
 // readListed notes the pages that the sitemaps of the newest run name.

@@ -133,6 +133,17 @@ max-per-group = 1
 			w.Depth("a.test/issues/2", 0, 0)
 			w.Update(func(tx *kv.Tx) error { return tx.AddCap(`page-type "issues": max-per-group = 1`, "a.test", 1) })
 		}, schema.Discovered, "max-per-group = 1", `page-type "issues": max-per-group = 1`},
+		{"page type, visited by an earlier run", lists, "a.test/issues/2", func(w *surveytest.World) {
+			w.Visit("a.test/issues/2", nil)
+			w.Begin()
+			w.Depth("a.test/issues/2", 0, 0)
+			w.Update(func(tx *kv.Tx) error { return tx.AddCap(`page-type "issues": max-per-group = 1`, "a.test", 2) })
+		}, schema.Processed, "", ""},
+		{"excluded, visited by an earlier run", lists, "a.test/private", func(w *surveytest.World) {
+			w.Visit("a.test/private", nil)
+			w.Begin()
+			w.Depth("a.test/private", 0, 0)
+		}, schema.Discovered, `exclude "^/private"`, ""},
 		{"max-subdomains", "[crawler]\nmax-subdomains = 1\n" + minimal, "x.b.test/", func(w *surveytest.World) {
 			w.Depth("x.b.test/", 1, 0)
 			w.Update(func(tx *kv.Tx) error { return tx.AddCap("max-subdomains = 1", "b.test", 1) })

@@ -3,6 +3,7 @@ package survey
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -54,8 +55,8 @@ type HostReport struct {
 	Linked    int // links from other hosts
 
 	Cover        Cover
-	Coverage     string // the cover in words, with what was in the way
-	Budget       string // the key that cut the host, "max-domain-requests = 500"; empty: none
+	Coverage     string // the cover in words, with all that was in the way
+	Budget       string // the key that cut the host, "max-domain-requests = 500", if nothing else did; empty: none
 	KnownMissing int    // pages that should be on the map: not visited, denied, blocked, or met and not recorded
 }
 
@@ -112,8 +113,9 @@ func (s *Survey) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport, e
 	if h.verdict.Class.Visitable() {
 		report.KnownMissing = int(t.missing+t.denied+t.blocked+t.unreached) + r.Overflow
 	}
-	report.Cover, report.Coverage = s.cover(h, r, t)
-	if report.Cover == CoverBudget {
+	lacks := s.lacks(h, r, t)
+	report.Cover, report.Coverage = cover(lacks, t)
+	if report.Cover == CoverBudget && len(lacks) == 1 {
 		report.Budget = cmp.Or(h.budget, s.maxPages())
 	}
 	report.Title, err = s.titleOf(h)
@@ -133,58 +135,112 @@ func (s *Survey) titleOf(h *host) (string, error) {
 	return v.Title, nil
 }
 
-// cover decides how a host is covered.
-func (s *Survey) cover(h *host, r *schema.Host, t *hostTally) (Cover, string) {
-	held := t.missing > t.capped // pages that only the host keeps from being visited
+// A lack is a number of pages that are missing of a host, and why.
+type lack struct {
+	pages uint32
+	cover Cover  // of a host that lacks nothing else
+	why   string // among others
+	alone string // if there is no other; empty: why
+}
+
+// lacks are the reasons for which pages of a host are missing, by cover.
+func (s *Survey) lacks(h *host, r *schema.Host, t *hostTally) []lack {
+	if !h.verdict.Class.Visitable() {
+		return []lack{{cover: CoverListed, why: h.verdict.Class.String()}}
+	}
+	var all []lack
+	if l, ok := s.lackWaiting(h, r, t.missing-t.capped); ok {
+		all = append(all, l)
+	}
+	for _, c := range t.rules {
+		all = append(all, lackCapped(c))
+	}
+	if r.Overflow > 0 {
+		why := fmt.Sprintf("not recorded (max-urls-per-host = %d)", s.cfg.Traps.MaxURLsPerHost)
+		alone := fmt.Sprintf("capped as a trap (%d URLs not recorded: max-urls-per-host = %d)", r.Overflow, s.cfg.Traps.MaxURLsPerHost)
+		all = append(all, lack{uint32(r.Overflow), CoverTrap, why, alone})
+	}
+	all = append(all, lacksVisited(t)...)
+	slices.SortFunc(all, func(a, b lack) int {
+		return cmp.Or(cmp.Compare(a.cover, b.cover), cmp.Compare(b.pages, a.pages), cmp.Compare(a.why, b.why))
+	})
+	return all
+}
+
+// lackWaiting says why pages wait that nothing but their host, or the run, keeps
+// from being visited. Of a host that was given up it says so also without any.
+func (s *Survey) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, ok bool) {
 	switch {
-	case !h.verdict.Class.Visitable():
-		return CoverListed, h.verdict.Class.String()
-	case held && h.held == schema.RequestLimitHit:
-		return CoverBudget, "cut by budget (" + h.budget + ")"
+	case pages > 0 && h.held == schema.RequestLimitHit:
+		return lack{pages, CoverBudget, "cut by budget (" + h.budget + ")", ""}, true
 	case r.Run == s.run.ID && r.RunGivenUp != schema.NotGivenUp:
-		return CoverGivenUp, "given up: " + r.RunGivenUpWhy
-	case held && s.past != nil:
-		return CoverLost, "cut, it is not known any more by what"
-	case held && h.held == schema.RateLimited:
-		return CoverSuspended, h.why
-	case h.slow != "" && t.capped > 0:
-		return CoverSlow, "slowed by Crawl-delay (" + h.slow + ")"
-	case held && s.maxPages() != "":
-		return CoverBudget, "cut by budget (" + s.maxPages() + ")"
-	case held && r.CrawlDelay > s.cfg.Crawler.MinimumTimeOnPage:
-		return CoverWaiting, fmt.Sprintf("slowed by Crawl-delay (%s)", r.CrawlDelay)
-	case held:
-		return CoverWaiting, "not finished"
+		return lack{pages, CoverGivenUp, "given up: " + r.RunGivenUpWhy, ""}, true
+	case pages > 0 && s.past != nil:
+		return lack{pages, CoverLost, "cut, it is not known any more by what", ""}, true
+	case pages > 0 && h.held == schema.RateLimited:
+		return lack{pages, CoverSuspended, h.why, ""}, true
+	case pages > 0 && s.maxPages() != "":
+		return lack{pages, CoverBudget, "cut by budget (" + s.maxPages() + ")", ""}, true
+	case pages > 0 && r.CrawlDelay > s.cfg.Crawler.MinimumTimeOnPage:
+		return lack{pages, CoverWaiting, fmt.Sprintf("slowed by Crawl-delay (%s)", r.CrawlDelay), ""}, true
+	case pages > 0:
+		return lack{pages, CoverWaiting, "not finished", ""}, true
 	}
-	return s.coverSettled(r, t)
+	return lack{}, false
 }
 
-// coverSettled decides how a host is covered that has nothing waiting.
-func (s *Survey) coverSettled(r *schema.Host, t *hostTally) (Cover, string) {
+// lackCapped says by which rule pages were capped.
+func lackCapped(c ruleTally) lack {
+	if delay, ok := strings.CutPrefix(c.rule, slowRule); ok {
+		return lack{c.pages, CoverSlow, "slowed by Crawl-delay (" + delay + ")", ""}
+	}
+	if trap, ok := strings.CutPrefix(c.rule, "trap: "); ok {
+		return lack{c.pages, CoverTrap, "capped as a trap (" + trap + ")", ""}
+	}
+	return lack{c.pages, CoverTrap, "capped (" + c.rule + ")", ""}
+}
+
+// lacksVisited says which pages were asked for and are missing all the same. Some
+// that are unreachable or blocked leave a host complete.
+func lacksVisited(t *hostTally) (all []lack) {
+	if n := t.unreached; n > 0 {
+		l := lack{n, CoverComplete, "unreachable", ""}
+		if n == t.visited {
+			l.cover = CoverGivenUp
+		}
+		all = append(all, l)
+	}
+	if n := t.blocked; n > 0 {
+		l := lack{n, CoverComplete, "blocked (401, 403 or 429)", fmt.Sprintf("blocked (401, 403 or 429 on %d of %d pages)", n, t.visited)}
+		if 2*n >= t.visited {
+			l.cover = CoverBlocked
+		}
+		all = append(all, l)
+	}
+	if n := t.denied; n > 0 {
+		all = append(all, lack{n, CoverDenied, "denied by robots.txt", fmt.Sprintf("denied by robots.txt (%d of %d pages)", n, t.visited)})
+	}
+	return all
+}
+
+// cover decides how a host is covered: by the first of what it lacks. The words tell
+// all of it, with the number of pages if there is more than one reason.
+func cover(lacks []lack, t *hostTally) (Cover, string) {
 	switch {
-	case t.capped > 0:
-		return CoverTrap, capped(t.rule)
-	case r.Overflow > 0:
-		return CoverTrap, fmt.Sprintf("capped as a trap (%d URLs not recorded: max-urls-per-host = %d)",
-			r.Overflow, s.cfg.Traps.MaxURLsPerHost)
-	case t.unreached > 0 && t.unreached == t.visited:
-		return CoverGivenUp, "unreachable"
-	case t.blocked > 0 && 2*t.blocked >= t.visited:
-		return CoverBlocked, fmt.Sprintf("blocked (401, 403 or 429 on %d of %d pages)", t.blocked, t.visited)
-	case t.denied > 0:
-		return CoverDenied, fmt.Sprintf("denied by robots.txt (%d of %d pages)", t.denied, t.visited)
-	case t.visited > 0:
+	case len(lacks) == 0 && t.visited == 0:
+		return CoverNotVisited, "not visited"
+	case len(lacks) == 0 || lacks[0].cover == CoverComplete:
 		return CoverComplete, "complete"
+	case len(lacks) == 1:
+		return lacks[0].cover, cmp.Or(lacks[0].alone, lacks[0].why)
 	}
-	return CoverNotVisited, "not visited"
-}
-
-// capped says by which rule a host was capped.
-func capped(rule string) string {
-	if trap, ok := strings.CutPrefix(rule, "trap: "); ok {
-		return "capped as a trap (" + trap + ")"
+	words := make([]string, len(lacks))
+	for i, l := range lacks {
+		if words[i] = l.why; l.pages > 0 {
+			words[i] = fmt.Sprintf("%d %s", l.pages, l.why)
+		}
 	}
-	return "capped (" + rule + ")"
+	return lacks[0].cover, strings.Join(words, ", ")
 }
 
 // maxPages names [crawler] max-pages and its value if it ended the run.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -85,7 +86,8 @@ func TestStanding(t *testing.T) {
 
 // TestCover has a host for every cover.
 func TestCover(t *testing.T) {
-	w := surveytest.New(t, "[crawler]\nmax-pages = 100\n"+minimal+"[[stub]]\ndomain = \"stub.test\"\n")
+	w := surveytest.New(t, "[crawler]\nmax-pages = 100\n"+minimal+"[[stub]]\ndomain = \"stub.test\"\n"+
+		"[[page-type]]\nname = \"ts\"\npath = \"^/type\"\nmax-per-group = 1\n")
 	denied := func(v *schema.Visit) {
 		v.State, v.Status, v.Requests, v.Charset, v.Error = schema.Failed, 0, 0, "", "denied by robots.txt"
 	}
@@ -136,6 +138,27 @@ func TestCover(t *testing.T) {
 		{"block.test", func(p string) { w.Visit(p, blocked); w.Visit("block.test/2", nil) }, survey.CoverBlocked, "blocked (401, 403 or 429 on 1 of 2 pages)", 1},
 		{"login.test", func(p string) { w.Visit(p, nil); w.Visit("login.test/2", blocked); w.Visit("login.test/3", nil) }, survey.CoverComplete, "complete", 1},
 		{"deny.test", func(p string) { w.Visit(p, nil); w.Visit("deny.test/2", denied) }, survey.CoverDenied, "denied by robots.txt (1 of 2 pages)", 1},
+		{"traps.test", func(p string) {
+			w.Visit(p, nil)
+			for _, page := range []string{"/a/a/a/a", "/type/1", "/type/2", "/b/b/b/b", "/type/3"} {
+				w.Depth("traps.test"+page, 1, 0)
+			}
+			w.Update(func(tx *kv.Tx) error { return tx.AddCap(`page-type "ts": max-per-group = 1`, "traps.test", 1) })
+			w.Visit("traps.test/2", denied)
+			w.Visit("traps.test/3", blocked)
+		}, survey.CoverTrap, `3 capped (page-type "ts": max-per-group = 1), 2 capped as a trap (max-repeated-segments = 3), 1 denied by robots.txt, 1 blocked (401, 403 or 429)`, 7},
+		{"all.test", func(p string) {
+			w.Depth(p, 1, 0)
+			w.Depth("all.test/a/a/a/a", 1, 0)
+			w.Host(p, func(h *schema.Host) { h.RunRequests, h.Overflow = 500, 7 })
+		}, survey.CoverBudget, "1 cut by budget (max-domain-requests = 500), 7 not recorded (max-urls-per-host = 100000), 1 capped as a trap (max-repeated-segments = 3)", 9},
+		{"lost.test", func(p string) {
+			w.Visit(p, func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Unreachable, 0, "" })
+			w.Depth("lost.test/2", 1, 0)
+			w.Host(p, func(h *schema.Host) {
+				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, "three connection failures in a row"
+			})
+		}, survey.CoverGivenUp, "1 given up: three connection failures in a row, 1 unreachable", 2},
 		{"far.test", func(p string) { w.Depth(p, 4, 0) }, survey.CoverNotVisited, "not visited", 0},
 	}
 	for _, tt := range tests {

@@ -122,6 +122,9 @@ func (s *Survey) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 	return nil
 }
 
+// slowRule begins the rule that leaves only seeds to be visited.
+const slowRule = "Crawl-delay "
+
 // refusing returns the rule that keeps a page within reach from being visited, be
 // the caps full or not, and marks the page if that is a trap or a Crawl-delay.
 func (s *Survey) refusing(h *host, pathQuery string, p *Page) (string, error) {
@@ -134,7 +137,7 @@ func (s *Survey) refusing(h *host, pathQuery string, p *Page) (string, error) {
 	}
 	if h.slow != "" && !p.Seed {
 		p.Capped = true
-		return "Crawl-delay " + h.slow, nil
+		return slowRule + h.slow, nil
 	}
 	if s.cfg.Crawler.Sitemaps == config.SitemapsOnly && !p.Seed {
 		if err := s.readListed(); err != nil {

@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -49,11 +48,29 @@ type hostTally struct {
 	html      uint32 // of those: HTML pages
 	linkless  uint32 // of those: without links
 	missing   uint32 // see Page.Missing
-	capped    uint32 // of those: by a cap or a trap
+	capped    uint32 // of those: by a cap, a trap or a Crawl-delay
 	linked    uint32 // links from other hosts
 	nearest   uint8  // depth of all pages
 	from, to  uint8  // depths of processed pages
-	rule      string // of the first page that was capped
+	rules     []ruleTally
+}
+
+// A ruleTally is how many pages of a host a rule has capped.
+type ruleTally struct {
+	rule  string
+	pages uint32
+}
+
+// cap counts a page that a rule has capped.
+func (h *hostTally) cap(rule string) {
+	h.capped++
+	for i := range h.rules {
+		if h.rules[i].rule == rule {
+			h.rules[i].pages++
+			return
+		}
+	}
+	h.rules = append(h.rules, ruleTally{rule, 1})
 }
 
 // Counts counts all pages; it does so once.
@@ -120,8 +137,7 @@ func (t *tally) add(p *Page) {
 		h.missing++
 	}
 	if p.Capped {
-		h.capped++
-		h.rule = cmp.Or(h.rule, p.Rule)
+		h.cap(p.Rule)
 	}
 	if p.Visited && p.Class.Visitable() {
 		h.visited++

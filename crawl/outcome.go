@@ -48,8 +48,5 @@ type Target struct {
 	Forms []string // further forms under which it was named
 }
 
-// asked reports whether a request was made.
-func (o *Outcome) asked() bool { return o.Step.Kind != StepResolve }
-
 // answered reports whether the server gave a whole answer.
 func (o *Outcome) answered() bool { return o.Cause == fetch.None }

@@ -109,7 +109,7 @@ func (p *peeker) recall(ask *peek) error {
 // queue has a host asked, unless there is a reason not to.
 func (p *peeker) queue(ask *peek, rest time.Duration, why string) {
 	if why != "" {
-		ask.Error = why
+		ask.Status, ask.Error = 0, why
 		return
 	}
 	p.rest = max(p.rest, rest)

@@ -138,3 +138,25 @@ func TestPeekRecalls(t *testing.T) {
 		})
 	}
 }
+
+// A redirect to a host that rests is told with its reason, not with its status.
+func TestPeekRedirectRests(t *testing.T) {
+	web := newServer(t)
+	web.Host("a.test").Redirect("/robots.txt", "https://slow.test/robots.txt", 301)
+	o := peekOptions(t, web, "a.test")
+	o.Store = openStore(t, filepath.Join(t.TempDir(), "state.bolt"))
+	err := o.Store.Update(func(tx *kv.Tx) error {
+		h, err := tx.AddHost("slow.test")
+		if err == nil {
+			h.CrawlDelay = time.Minute
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	peeks, err := crawl.Peek(t.Context(), o)
+	if err != nil || peeks[0].Status != 0 || peeks[0].Rules != nil || !strings.Contains(peeks[0].Error, "its delay is 1m0s") {
+		t.Errorf("%+v, %v", peeks, err)
+	}
+}

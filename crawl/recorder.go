@@ -251,6 +251,7 @@ func (r *recorder) commitPart(tx *kv.Tx, b *batch, first bool) (list []Effect, m
 	if err == nil {
 		err = t.tx.SetPending(t.work)
 	}
+	r.sweep(t.now)
 	r.tick()
 	return list, len(t.work) > 0, errors.Join(err, tx.PutRun(r.run))
 }

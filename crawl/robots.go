@@ -209,7 +209,7 @@ func (t *turn) robotsUnanswered(asked, h *schema.Host, o *Outcome) error {
 
 func (t *turn) robotsUnreachable(h *schema.Host, why string) {
 	h.RobotsTries++
-	h.RobotsCause = why
+	h.RobotsCause = schema.Clean(why, 256)
 	h.RobotsDue = t.now.Add(backoff(t.set.cfg.Retry, int(h.RobotsTries)))
 }
 

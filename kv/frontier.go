@@ -91,7 +91,8 @@ func (tx *Tx) chunk(host schema.HostID, priority uint8, n uint32) ([]schema.ID, 
 }
 
 // Walk calls f for the waiting URLs of a host, the best priority first, each
-// queue in order, until f returns false. f must not change the queues.
+// queue in order, until f returns false. f must not change the queues, and neither
+// walk nor trim any.
 func (tx *Tx) Walk(h *schema.Host, f func(priority uint8, id schema.ID) bool) error {
 	if h.Generation != tx.s.state.generation {
 		return nil
@@ -123,7 +124,8 @@ func each(ids []schema.ID, priority uint8, f func(uint8, schema.ID) bool) bool {
 }
 
 // Trim moves the head of every queue of a host past the URLs that are settled,
-// up to the first that is not, and deletes the chunks that are used up. It
+// up to the first that is not, and deletes the chunks that are used up. settled
+// must neither walk nor trim queues. It
 // gives the host to [Tx.PutHost] if it has changed.
 func (tx *Tx) Trim(h *schema.Host, settled func(schema.ID) bool) error {
 	if err := tx.change(); err != nil {

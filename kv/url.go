@@ -99,12 +99,15 @@ func (tx *Tx) URL(id schema.ID) (schema.URL, error) {
 	b := openURLs(&r, id)
 	for b.next() {
 		if b.u.ID == id {
+			if b.u.Host != tx.s.HostOf(id) {
+				break
+			}
 			b.u.PathQuery = string(b.path)
 			tx.read = b.u
 			return b.u, nil
 		}
 	}
-	return schema.URL{}, damaged(bURLs, key, "does not have all its URLs")
+	return schema.URL{}, damaged(bURLs, key, "does not have the URL that was seen")
 }
 
 // missing names the absence of a record that must be there.
@@ -217,6 +220,9 @@ func (tx *Tx) EachURL(from schema.ID, f func(schema.URL) (bool, error)) error {
 			if next++; b.u.ID < from {
 				continue
 			}
+			if b.u.Host != tx.s.HostOf(b.u.ID) {
+				return false, damaged(bURLs, key, "does not have the URLs that were seen")
+			}
 			u := b.u
 			u.PathQuery = string(b.path)
 			var err error
@@ -227,7 +233,7 @@ func (tx *Tx) EachURL(from schema.ID, f func(schema.URL) (bool, error)) error {
 		return more, nil
 	})
 	if more && err == nil && next < tx.firstURL() {
-		return damaged(bURLs, key64(uint64(next)), "is missing")
+		return damaged(bURLs, urlKey(next), "is missing")
 	}
 	for i := 0; i < len(tx.urls) && more && err == nil; i++ {
 		if tx.urls[i].ID >= from {

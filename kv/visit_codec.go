@@ -114,13 +114,18 @@ func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
 	v.At = r.millis()
 	v.Prev = schema.Seq(r.uint())
 	v.Stand = schema.Seq(r.uint())
+	if v.Prev >= seq || v.Stand >= seq {
+		r.fail()
+	}
 	flags := r.uint()
 	v.Kept = flags&visitKept != 0
 	v.NoIndex = flags&visitNoIndex != 0
 	v.NoFollow = flags&visitNoFollow != 0
 	v.Unchanged = flags&visitUnchanged != 0
 	v.Left = flags&visitLeft != 0
-	v.State = schema.State(r.byte())
+	if v.State = schema.State(r.byte()); !v.State.Valid() {
+		r.fail()
+	}
 	v.Status = r.number()
 	shape := schema.Shape(r.byte())
 	if shape == schema.ShapeOther {

@@ -35,6 +35,9 @@ func States() []State {
 	return all
 }
 
+// Valid reports whether s is one of the states.
+func (s State) Valid() bool { return s < stateCount }
+
 // String returns the state's name in SQL and reports.
 func (s State) String() string {
 	switch s {

@@ -160,7 +160,7 @@ type walk struct {
 }
 
 // run opens the state and crawls. Other commands reach it from the moment at
-// which the state is locked.
+// which the state that it works on is locked.
 func (w *walk) run(ctx context.Context, fresh bool) error {
 	ctx, w.stop = context.WithCancelCause(ctx)
 	defer w.stop(nil)

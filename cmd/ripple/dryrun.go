@@ -59,6 +59,9 @@ func newProspect(ctx context.Context, cfg *config.Config, extra extraSeeds, fres
 	if err := hasFolder(path); err != nil {
 		return nil, err
 	}
+	if err := mayWriteState(path); err != nil {
+		return nil, err
+	}
 	p := &prospect{lines: []string{"run #1 begins"}}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		p.cfg, err = extra.join(cfg)
@@ -70,6 +73,10 @@ func newProspect(ctx context.Context, cfg *config.Config, extra extraSeeds, fres
 	}
 	p.store, p.busy = store, live != nil
 	if fresh {
+		if err := mayBackUp(path + ".bak"); err != nil {
+			p.Close()
+			return nil, err
+		}
 		p.lines = append(p.lines, "with an empty map; the old state is kept as "+shown(path+".bak"))
 		p.cfg, err = extra.join(cfg)
 	} else {

@@ -76,6 +76,8 @@ func stateError(path string, err error) error {
 		return hint(err, "wait for it, or end it with: ripple stop --state %s", shown(path))
 	case errors.Is(err, kv.ErrForeign):
 		return hint(err, "name another file with --state or [state] path")
+	case errors.Is(err, kv.ErrFormat):
+		return hint(err, "use the release that wrote it, or move it away: a crawl then begins anew")
 	case errors.Is(err, kv.ErrDamaged):
 		return hint(err, "\"ripple crawl --fresh\" keeps it as a backup and begins anew")
 	case errors.Is(err, fs.ErrPermission):

@@ -20,11 +20,11 @@ func (a *app) beginFresh(path string) error {
 		return nil
 	}
 	next, backup := path+".fresh", path+".bak"
-	if _, err := os.Stat(backup); err == nil && !isBolt(backup) {
-		return hint(fmt.Errorf("%s is in the way of the backup and no state file", shown(backup)), "move it away")
+	if err := mayBackUp(backup); err != nil {
+		return err
 	}
-	if err := mayWrite(filepath.Dir(path)); err != nil {
-		return stateError(path, err)
+	if err := mayWriteState(path); err != nil {
+		return err
 	}
 	old, err := openLocked(path, nil)
 	damaged := errors.Is(err, kv.ErrDamaged)
@@ -48,6 +48,17 @@ func (a *app) beginFresh(path string) error {
 	a.say(fmt.Sprintf("the old state is kept as %s", shown(backup)))
 	return nil
 }
+
+// mayBackUp reports what is in the way of a backup.
+func mayBackUp(backup string) error {
+	if _, err := os.Stat(backup); err == nil && !isBolt(backup) {
+		return hint(fmt.Errorf("%s is in the way of the backup and no state file", shown(backup)), "move it away")
+	}
+	return nil
+}
+
+// mayWriteState reports a state file beside which nothing can be written.
+func mayWriteState(path string) error { return stateError(path, mayWrite(filepath.Dir(path))) }
 
 // openLocked opens a state file for writing. The file that is locked in the end
 // must be the one that has the name: another start may have replaced it meanwhile.

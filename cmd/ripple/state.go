@@ -232,11 +232,10 @@ func fits(dir string, size int64) error {
 
 // roomBeside reports an error if a new file cannot be made beside a state file.
 func roomBeside(path string, size int64) error {
-	dir := filepath.Dir(path)
-	if err := mayWrite(dir); err != nil {
-		return stateError(path, err)
+	if err := mayWriteState(path); err != nil {
+		return err
 	}
-	return fits(dir, size)
+	return fits(filepath.Dir(path), size)
 }
 
 func megabytes(n uint64) string { return commas(int(n / 1_000_000)) }

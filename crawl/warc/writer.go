@@ -359,9 +359,6 @@ func (w *Writer) Sync() (Position, error) {
 	return w.at, w.failed
 }
 
-// Position returns the end of what was appended.
-func (w *Writer) Position() Position { return w.at }
-
 // Close ends the segment and sorts its index. What was not committed stays until
 // the store is opened again.
 func (w *Writer) Close() error {

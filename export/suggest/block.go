@@ -13,11 +13,11 @@ import (
 // empty if it cannot be one, as an IP address cannot. Its seed is a page that
 // answered; where none has, the front page.
 func (c *Candidate) Block() string {
-	domain, seed, include := c.name, "https://"+c.name+"/", ""
-	switch path := strings.TrimPrefix(c.Name, c.name); {
+	domain, seed, include := c.label, "https://"+c.label+"/", ""
+	switch path := strings.TrimPrefix(c.Name, c.label); {
 	case path != c.Name && strings.HasPrefix(path, "/"):
 		seed, include = "https://"+c.Name, "^"+regexp.QuoteMeta(path)+`($|[/?])`
-	case c.Name != c.name:
+	case c.Name != c.label:
 		domain = "*." + c.Name
 	}
 	seed = cmp.Or(c.Answers, seed)

@@ -38,7 +38,7 @@ type Candidate struct {
 	Answers  string // the URL of a page that answered, the front page if it can be; empty: none
 
 	host   schema.HostID // the first that was met
-	name   string        // of that host
+	label  string        // name of that host
 	answer schema.ID     // 0: none
 	origin map[int]*Origin
 }
@@ -46,7 +46,7 @@ type Candidate struct {
 // An Origin is one that links to a candidate.
 type Origin struct {
 	Name      string // the entry's domain
-	Editorial int    // links in the text of a page
+	Editorial int    // links in the text of a page, and redirects, which are as much a vote
 	SiteWide  int    // other links
 	From, To  string // a page that links, and where: in the text if there is one
 	Anchor    string
@@ -160,7 +160,7 @@ func (f *finder) count(node uint32, origin int, from schema.ID, l schema.Link) {
 	c := f.candidates[node]
 	if c == nil {
 		host := f.survey.HostOf(l.To)
-		c = &Candidate{host: host, name: f.hosts[host], origin: make(map[int]*Origin)}
+		c = &Candidate{host: host, label: f.hosts[host], origin: make(map[int]*Origin)}
 		f.candidates[node] = c
 	}
 	c.Links++

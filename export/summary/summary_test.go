@@ -160,6 +160,29 @@ func TestSecondRun(t *testing.T) {
 	w.Update(func(tx *kv.Tx) error { return nil })
 }
 
+// TestOlderRunHTTPS looks back at a host that nobody reached and https named: it is
+// not told as one that was seen only as http.
+func TestOlderRunHTTPS(t *testing.T) {
+	w := surveytest.New(t, lists)
+	w.Visit("a.test/", w.Links("gone.test/"))
+	w.Depth("gone.test/", 1, 0)
+	w.Visit("gone.test/", func(v *schema.Visit) { v.State, v.Status = schema.Unreachable, 0 })
+	w.Host("gone.test/", func(h *schema.Host) { h.HTTPS = true })
+	finish(w)
+	w.Begin()
+	w.Visit("a.test/", w.Links("gone.test/"))
+	finish(w)
+	s, err := w.Survey().At(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range told(t, s) {
+		if strings.Contains(line, "Seen Only as http://") {
+			t.Errorf("it is told under %q", line)
+		}
+	}
+}
+
 // TestOlderRun tells of the first of three runs as it was told when it ended, but
 // for what is kept of the newest alone.
 func TestOlderRun(t *testing.T) {

@@ -35,8 +35,11 @@ func (s *Survey) Diff(from, to schema.RunID) (*Diff, error) {
 	d := &Diff{s: s, stands: newBitset(s.store.URLs())}
 	for i, id := range []schema.RunID{from, to} {
 		at, err := s.find(id)
+		if errors.Is(err, ErrRun) {
+			err = fmt.Errorf("%w: %w", ErrRuns, err)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrRuns, err)
+			return nil, err
 		}
 		run, end := s.runs[at], s.store.LastSeq()+1
 		if at+1 < len(s.runs) {

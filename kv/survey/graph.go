@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"fmt"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -56,6 +57,9 @@ func (s *Survey) buildGraph(in func(schema.ID) bool) (*graph, error) {
 				return err
 			}
 			for i := range buf {
+				if int(buf[i].To) > s.URLs() {
+					return fmt.Errorf("%w: visit %d links to URL %d, which its run does not know", kv.ErrDamaged, seq, buf[i].To)
+				}
 				if !Carries(s.cfg.Crawler, buf[i], nofollow) {
 					continue
 				}

@@ -103,10 +103,11 @@ func (p *past) read(tx *kv.Tx, store *kv.Store, run schema.RunID, end schema.Seq
 	return nil
 }
 
-// known returns what is known of a host: of an older run no more than its name.
+// known returns what is known of a host: of an older run no more than its name, and
+// whether anything has named it with https, which no later run takes back.
 func (s *Survey) known(r *schema.Host) *schema.Host {
 	if s.past != nil {
-		return &schema.Host{ID: r.ID, Name: r.Name}
+		return &schema.Host{ID: r.ID, Name: r.Name, HTTPS: r.HTTPS}
 	}
 	return r
 }

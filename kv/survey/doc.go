@@ -2,20 +2,18 @@
 // from every origin, the way that leads there, and how well its host is covered.
 //
 // A store holds what happened; what follows from it is derived here, once, from
-// the records and the effective configuration of the newest run. Commands,
-// exports, the digest and the check of the store all read a [Survey], so they
-// never disagree. An older run is read in the same way, as far as it is still
-// known, see [Survey.At].
+// the records and the effective configuration of the run that the survey is of,
+// which is the newest unless [Survey.At] says otherwise. Commands, exports, the
+// digest and the check of the store all read a [Survey], so they never disagree.
 //
 // # States
 //
 // The state of a page follows from the first of these that says something
-// (SPEC 4): its class; its visit in the newest run; its depth; a rule that
-// refuses it; the budget of its host; a host that was given up or asks for rest.
-// What is left is queued. A page that the newest run has not met, or has no visit
-// left for, keeps the state of its last visit. One that no run has visited and an
-// earlier run left waiting is judged like one that the newest has met, as long as it
-// stands in a line.
+// (SPEC 4): its class; its visit in the run; its depth; a rule that refuses it; the
+// budget of its host; a host that was given up or asks for rest. What is left is
+// queued. A page that the run has not met, or has no visit left for, keeps the state
+// of its last visit. One that no run has visited and an earlier run left waiting is
+// judged like one that the run has met, as long as it stands in a line.
 //
 // A visit is not the last word in two cases. Redirects that run in a circle, or
 // through more than ten pages, make a page failed, so that the order of visits

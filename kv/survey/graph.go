@@ -14,7 +14,7 @@ type graph struct {
 	redirect *bitset // by position in to
 }
 
-// readGraph builds the graph of the pages that carry depth: those that the newest
+// readGraph builds the graph of the pages that carry depth: those that the
 // run has visited, with all set those that any run has, but for pages that a list
 // which came later keeps the crawl away from.
 func (s *Survey) readGraph(all bool) (*graph, error) {

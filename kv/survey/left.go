@@ -7,7 +7,7 @@ import (
 )
 
 // EachLeft calls f for the pages that earlier runs left waiting (SPEC 9), with a depth.
-// First for those of origins that the newest run has visited, which are at depth 0
+// First for those of origins that the run has visited, which are at depth 0
 // however they were found; then, by id, for those that it has neither visited nor
 // reached, as far as the links that stand bring them within reach and no list or rule
 // refuses them. With sitemaps = "only" there are none of these, since sitemaps name
@@ -73,7 +73,7 @@ func (s *Survey) admitted(tx *kv.Tx, u schema.URL) (bool, error) {
 	return !refused, nil
 }
 
-// waitsSince reports whether an earlier run left a page waiting that the newest has
+// waitsSince reports whether an earlier run left a page waiting that the run has
 // not reached yet: it stands in a line, or waits for another try, without a depth. Of
 // an older run that is not known any more.
 func (s *Survey) waitsSince(tx *kv.Tx, id schema.ID) (bool, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
-// A Page is all that is known of a page in the newest run that reached it.
+// A Page is all that is known of a page in the last run that reached it.
 type Page struct {
 	ID       schema.ID
 	URL      string // its identity
@@ -26,8 +26,8 @@ type Page struct {
 	Depth uint8  // the smallest over all origins; kv.NoDepth: none
 	Hops  uint8  // redirects in a row on the way that has fewest; kv.NoDepth: unknown
 	Seed  bool
-	InRun bool // the newest run has reached it, be it only to find it too deep
-	Left  bool // an earlier run left it waiting, and it still waits; the newest has not reached it
+	InRun bool // the run has reached it, be it only to find it too deep
+	Left  bool // an earlier run left it waiting, and it still waits; the run has not reached it
 
 	Capped bool // a cap, a trap or a Crawl-delay keeps it from being visited
 	Lost   bool // an older run did not visit it, and it is not known any more why
@@ -40,7 +40,7 @@ type Page struct {
 	// Visit is the last visit with the links and facts that stand, without
 	// anchors; nil: never visited. It is not to be changed.
 	Visit         *schema.Visit
-	Visited       bool   // in the newest run
+	Visited       bool   // in the run
 	FetchURL      string // the form that was asked last; empty: never
 	RedirectTo    schema.ID
 	RedirectCount int // recorded redirects that were followed from here, at most MaxRedirects + 1
@@ -181,7 +181,7 @@ func (s *Survey) lastRun(p *Page) (schema.RunID, error) {
 	return max(last, s.sights[p.ID]), nil
 }
 
-// inRun reports whether a URL belongs to the newest run.
+// inRun reports whether a URL belongs to the run of the survey.
 func (s *Survey) inRun(id schema.ID) bool {
 	depth, _ := s.nearest(id)
 	return depth != kv.NoDepth

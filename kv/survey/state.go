@@ -81,7 +81,7 @@ func (s *Survey) judgeReopened(tx *kv.Tx, h *host, pathQuery string, p *Page) er
 	return nil
 }
 
-// judgeUnvisited derives the state of a page that the newest run has not visited.
+// judgeUnvisited derives the state of a page that the run has not visited.
 func (s *Survey) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 	switch {
 	case !p.InRun && p.Visit != nil:
@@ -150,7 +150,7 @@ func (s *Survey) refusing(h *host, pathQuery string, p *Page) (string, error) {
 	return "", nil
 }
 
-// readListed notes the pages that the sitemaps of the newest run name.
+// readListed notes the pages that the sitemaps of the run name.
 func (s *Survey) readListed() error {
 	if s.listed != nil {
 		return nil
@@ -199,7 +199,7 @@ type cachedLinks struct {
 	visit *schema.Visit
 }
 
-// explainNoDepth says why a page that is known does not belong to the newest run.
+// explainNoDepth says why a page that is known does not belong to the run.
 func (s *Survey) explainNoDepth(tx *kv.Tx, p *Page) error {
 	p.Error = fmt.Sprintf("not reached by run %d", s.run.ID)
 	if p.Referrer == 0 || !s.visited(p.Referrer) {

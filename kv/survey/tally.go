@@ -19,7 +19,7 @@ const deniedByRobots = "denied by robots.txt"
 // Counts are the pages of a terrain, counted.
 type Counts struct {
 	Pages     int
-	Processed int                 // in the newest run
+	Processed int                 // in the run
 	ByState   [stateCount]int     // by schema.State
 	ByClass   [classCount]int     // by schema.Class
 	ByDepth   [kv.NoDepth + 1]int // by smallest depth; the last: pages without one
@@ -40,7 +40,7 @@ type tally struct {
 type hostTally struct {
 	byState   [stateCount]uint32
 	known     uint32
-	visited   uint32 // in the newest run
+	visited   uint32 // in the run
 	processed uint32 // of those
 	denied    uint32 // of those, by robots.txt
 	blocked   uint32 // of those: 401, 403, 429
@@ -175,7 +175,7 @@ func (p *Page) Waits() bool {
 	return p.State == schema.Queued || p.State == schema.RateLimited && !p.stands && (p.InRun || p.Left)
 }
 
-// Missing reports whether a page is within reach of the newest run, belongs to
+// Missing reports whether a page is within reach of the run, belongs to
 // what it maps, and was not visited: it waits, its host's budget was used up, its
 // host was given up, or a cap or trap was in the way.
 func (p *Page) Missing() bool {

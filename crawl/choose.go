@@ -130,7 +130,7 @@ func (t *turn) visitStep(h *schema.Host, id schema.ID, rules *robots.Rules, trie
 		}
 	}
 	if kind == schema.KindPage {
-		if depth, hops := t.store.Depth(id); !t.within(depth, hops) && (tries > 0 || !t.left(id)) {
+		if depth, hops := t.store.Depth(id); !t.within(depth, hops) && !t.left(id) {
 			return nil, nil
 		}
 		if kept, err := t.keep(id, h, false); err != nil || kept {

@@ -53,6 +53,9 @@ func (t *turn) relax(id schema.ID, depth, hops uint8, bySitemap bool) error {
 	t.tx.SetDepth(id, depth, hops)
 	if t.visited(id) {
 		t.work = append(t.work, id)
+		if oldDepth == kv.NoDepth && t.store.Kind(id) == schema.KindPage { // visited as one that was left
+			return t.reopen(id)
+		}
 		return nil
 	}
 	return t.enqueue(id, oldDepth, oldHops, bySitemap)

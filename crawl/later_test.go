@@ -349,3 +349,88 @@ max-per-group = 1
 		})
 	}
 }
+
+// TestLeftTriedAgain has a page that was left waiting fail at first: it is tried
+// again in its run, and what it leads to is visited too.
+func TestLeftTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		chain := linked(map[string][]string{"a.test/": {"/1"}, "a.test/1": {"/2"}, "a.test/2": {"/3"}, "a.test/3": nil})
+		s.other = chain
+		text := laterHead + "[recrawl]\nmin-age = \"1h\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
+		s.crawl(strings.Replace(text, "[crawler]", "[crawler]\nmax-domain-requests = 2", 1), 0)
+		s.complete()
+		time.Sleep(48 * time.Hour)
+		failed := false
+		s.other = func(q question) reply {
+			if q.path == "/2" && !failed {
+				failed = true
+				return reply{status: 500}
+			}
+			return chain(q)
+		}
+		s.crawl(text, 0)
+		if pages := s.survey(); !failed || pages["a.test/2"].state != "processed" || pages["a.test/3"].state != "processed" {
+			t.Errorf("asked in vain: %t; %v", failed, pages)
+		}
+		s.digest()
+	})
+}
+
+// TestLeftInAnotherForm visits a page that was left waiting before a link in the form
+// that answers is met, and before the run reaches either: it is asked in that form.
+func TestLeftInAnotherForm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.other = linked(map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": {"/x", "/y"}, "b.test/y": {"/x/"}, "b.test/x/": nil})
+		text := laterHead + "[recrawl]\nmin-age = \"1h\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
+		s.crawl(strings.Replace(text, "[crawler]", "[crawler]\nmax-domain-requests = 1", 1), 0)
+		s.complete()
+		time.Sleep(48 * time.Hour)
+		web := s.other
+		s.host["a.test"] = func(q question) reply { // so slow that b.test's pages are asked before they are reached
+			r := web(q)
+			r.wait = time.Minute
+			return r
+		}
+		s.crawl(text, 0)
+		if got := s.survey()["b.test/x"]; got.state != "processed" {
+			t.Errorf("b.test/x is %v", got)
+		}
+		s.digest()
+	})
+}
+
+// TestSitemapOfFormerOrigin takes an origin away: what its sitemap names, and was left
+// waiting, is not asked.
+func TestSitemapOfFormerOrigin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(q question) reply {
+			switch q.path {
+			case "/sitemap.xml":
+				var b strings.Builder
+				b.WriteString(`<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
+				for i := range 10 {
+					fmt.Fprintf(&b, "<url><loc>https://a.test/s%d</loc></url>", i)
+				}
+				b.WriteString("</urlset>")
+				return reply{status: 200, header: http.Header{"Content-Type": {"application/xml"}}, body: b.String()}
+			case "/robots.txt", "/sitemap_index.xml":
+				return reply{status: 404}
+			}
+			return links()
+		}
+		s.host["c.test"] = pages(map[string]reply{"/": links()})
+		head := strings.Replace(laterHead, `sitemaps = "off"`, `sitemaps = "quality"`, 1)
+		s.crawl(strings.Replace(head, "[crawler]", "[crawler]\nmax-domain-requests = 3", 1)+"[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n", 0)
+		s.complete()
+		time.Sleep(48 * time.Hour)
+		s.log = nil
+		s.crawl(head+"[[quality]]\ndomain = \"c.test\"\nseeds = [\"https://c.test/\"]\n", 0)
+		if got := s.requests("a.test"); len(got) > 0 || len(s.requests("c.test")) == 0 {
+			t.Errorf("asked of a.test: %q, of c.test: %q", got, s.requests("c.test"))
+		}
+		s.digest()
+	})
+}

@@ -76,9 +76,9 @@ func (t *turn) enter(v *schema.Visit) error {
 	return nil
 }
 
-// left reports whether a page that stands in a line was left there by an earlier
-// run, and not reached since.
+// left reports whether a page that stands in a line, or waits for another try, was
+// left there by an earlier run, and not reached since.
 func (t *turn) left(id schema.ID) bool {
 	depth, _ := t.store.Depth(id)
-	return depth == kv.NoDepth && t.store.Latest(id) == 0
+	return t.run.ID > 1 && depth == kv.NoDepth && t.store.Latest(id) == 0
 }

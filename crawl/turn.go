@@ -86,6 +86,7 @@ func (t *turn) host(id schema.HostID) (*schema.Host, error) {
 		if err := t.tx.ResetQueues(h); err != nil {
 			return nil, err
 		}
+		h.Retries = slices.DeleteFunc(slices.Clone(h.Retries), func(r schema.Retry) bool { return t.left(r.URL) }) // queued again if still wanted
 		t.tx.PutHost(h)
 	}
 	return h, nil

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -56,7 +58,7 @@ type HostReport struct {
 
 	Cover        Cover
 	Coverage     string // the cover in words, with all that was in the way
-	Budget       string // the key that cut the host, "max-domain-requests = 500", if nothing else did; empty: none
+	Budget       string // the key that cut the host, "max-domain-requests = 500"; empty: none did
 	KnownMissing int    // pages that should be on the map: not visited, denied, blocked, or met and not recorded
 }
 
@@ -115,7 +117,7 @@ func (s *Survey) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport, e
 	}
 	lacks := s.lacks(h, r, t)
 	report.Cover, report.Coverage = cover(lacks, t)
-	if report.Cover == CoverBudget && len(lacks) == 1 {
+	if report.Cover == CoverBudget {
 		report.Budget = cmp.Or(h.budget, s.maxPages())
 	}
 	report.Title, err = s.titleOf(h)
@@ -237,7 +239,7 @@ func cover(lacks []lack, t *hostTally) (Cover, string) {
 	words := make([]string, len(lacks))
 	for i, l := range lacks {
 		if words[i] = l.why; l.pages > 0 {
-			words[i] = fmt.Sprintf("%d %s", l.pages, l.why)
+			words[i] = humanize.Comma(int64(l.pages)) + " " + l.why
 		}
 	}
 	return lacks[0].cover, strings.Join(words, ", ")

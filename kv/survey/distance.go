@@ -70,7 +70,7 @@ func (d *search) enter(in func(schema.ID) bool) error {
 				return err
 			}
 			for _, e := range v.Sitemap {
-				if d.past == nil || d.own(e.To) {
+				if d.past == nil && d.visited(id) || d.own(e.To) { // that of an earlier run may be of a former origin
 					d.relax(e.To, near{0, 0})
 				}
 			}

@@ -230,6 +230,9 @@ func TestKilled(t *testing.T) {
 		w.check(t, settled)
 		t.Logf("seed %d, crawl %d: %d pages, %d kills so far, 0 lost, 0 duplicated", seed, i, len(found), total)
 	}
+	if total == 0 {
+		t.Error("no crawl was killed")
+	}
 }
 
 // check reads the server's log: politeness over all restarts, and no committed

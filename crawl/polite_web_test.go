@@ -381,6 +381,9 @@ func TestPoliteWebKilled(t *testing.T) {
 			break
 		}
 	}
+	if len(w.kills) == 0 {
+		t.Error("the crawl was never killed")
+	}
 	log := w.Log()
 	w.check(t, log, 5*time.Millisecond, true)
 	gap, _ := webtest.SmallestGap(log)

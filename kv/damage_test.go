@@ -168,6 +168,9 @@ func sufferDamage(t *testing.T, dir string) {
 			t.Errorf("mutant %d took %v", seed, d)
 		}
 	}
+	if found == 0 || opened == 0 || read == 0 {
+		t.Error("no mutant was found, or none survived: nothing was tried")
+	}
 	fmt.Printf("mutants: %d, problems found in %d, opened %d, read back whole %d\n", mutants, found, opened, read)
 }
 

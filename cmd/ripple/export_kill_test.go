@@ -60,6 +60,9 @@ func TestKilledWhileExporting(t *testing.T) {
 	if entries, err := os.ReadDir(filepath.Dir(out)); err != nil || len(entries) != 1 {
 		t.Errorf("left in the folder: %v, %v", entries, err)
 	}
+	if killed == 0 {
+		t.Error("no export was killed")
+	}
 	t.Logf("seed %d: %d kills, the old file untouched after %d exports, 0 torn", seed, killed, kept)
 }
 

@@ -19,7 +19,7 @@ func TestProofsBite(t *testing.T) {
 	tests := []struct{ name, file, from, to, proof string }{
 		{
 			"depths do not travel on", "depth.go",
-			"t.work = append(t.work, id)\n\t\treturn nil", "return nil", "TestDepthsAreShortestDistances",
+			"t.work = append(t.work, id)\n\t\tif oldDepth", "if oldDepth", "TestDepthsAreShortestDistances",
 		},
 		{
 			"a redirect costs a step of depth", "depth.go",

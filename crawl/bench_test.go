@@ -7,10 +7,10 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,9 +21,11 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 const benchConfig = `
@@ -33,20 +35,14 @@ max-concurrent-pages-open = %d
 minimum-time-on-page = %d
 max-domain-requests = 1000000
 max-pages = %d
-head-check = "never"
-sitemaps = "off"
 [politeness]
 minimum-time-per-address = "0s"
 adaptive-delay = false
 [traps]
 max-per-prefix = 0
 max-queries-per-path = 0
-[user-agent]
-crawler-name = "BenchBot"
 [network]
 http2 = %t
-ca-file = %q
-connect-to = { "*.test" = %q }
 `
 
 const (
@@ -63,7 +59,7 @@ type benchWeb struct {
 
 func newBenchWeb(b *testing.B) *benchWeb {
 	b.Helper()
-	w := &benchWeb{server: newServer(b, webtest.WithoutLog())}
+	w := &benchWeb{server: crawltest.Serve(b, webtest.WithoutLog())}
 	if root := os.Getenv("RIPPLE_DOCS"); root != "" {
 		w.serveDocs(b, root)
 		return w
@@ -76,18 +72,14 @@ func newBenchWeb(b *testing.B) *benchWeb {
 // serveDocs gives every folder of documentation an equal share of the hosts.
 func (w *benchWeb) serveDocs(b *testing.B, root string) {
 	b.Helper()
-	share := benchHosts / len(docs())
-	for host, folder := range docs() {
-		files, err := linked(filepath.Join(root, folder))
-		if err != nil {
-			b.Fatal(err)
-		}
-		w.server.Host("*." + host).Folder(files)
+	all := crawltest.Documentations(b, root)
+	for _, d := range all {
+		w.server.Host("*." + d.Host).Folder(d.Files)
 		var seeds []string
-		for i := range share {
-			seeds = append(seeds, fmt.Sprintf("https://h%d.%s%s", i, host, front(b, files)))
+		for i := range benchHosts / len(all) {
+			seeds = append(seeds, fmt.Sprintf("https://h%d.%s%s", i, d.Host, d.Front))
 		}
-		w.origin(host, seeds)
+		w.origin(d.Host, seeds)
 	}
 }
 
@@ -119,12 +111,12 @@ func BenchmarkCrawl(b *testing.B) {
 			var crawlCPU, fetchCPU time.Duration
 			pages, known := 0, 0
 			for b.Loop() {
-				before := crawl.CPUTime()
+				before := process.CPUTime()
 				r := web.crawl(b, http2)
-				between := crawl.CPUTime()
+				between := process.CPUTime()
 				fetching += web.fetch(b, r.visited, http2)
 				crawling, pages, known = crawling+r.took, pages+len(r.visited), r.known
-				crawlCPU, fetchCPU = crawlCPU+between-before, fetchCPU+crawl.CPUTime()-between
+				crawlCPU, fetchCPU = crawlCPU+between-before, fetchCPU+process.CPUTime()-between
 			}
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(float64(pages)/crawling.Seconds(), "pages/s")
@@ -146,15 +138,11 @@ type benchRun struct {
 
 func (w *benchWeb) crawl(b *testing.B, http2 bool) benchRun {
 	b.Helper()
-	dir := b.TempDir()
-	ca, err := w.server.CAFile(dir)
-	if err != nil {
-		b.Fatal(err)
-	}
 	pages := benchPages()
-	store := openStore(b, filepath.Join(dir, "state.bolt"))
-	cfg := parse(b, fmt.Sprintf(benchConfig, benchOpen, 100, pages, http2, ca, w.server.Addr())+w.origins.String())
-	c, _, err := crawl.Begin(b.Context(), store, crawl.Options{Config: cfg, Log: quiet()})
+	store := crawltest.Open(b, stateFile(b))
+	cfg := crawltest.Parse(b, crawltest.Config(b, w.server, fmt.Sprintf(benchConfig, benchOpen, 100, pages, http2)+
+		w.origins.String()))
+	c, _, err := crawl.Begin(b.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -162,7 +150,7 @@ func (w *benchWeb) crawl(b *testing.B, http2 bool) benchRun {
 	res, err := c.Run(context.Background())
 	took := time.Since(start)
 	if err != nil || res.Run.Pages < pages {
-		b.Fatalf("%d pages of %d: %s, %v", res.Run.Pages, pages, res.Reason, err)
+		b.Fatalf("%d pages of %d: %s, %v", res.Run.Pages, pages, res.Run.End, err)
 	}
 	return benchRun{visited(b, store), store.URLs(), took}
 }
@@ -172,7 +160,7 @@ func visited(b *testing.B, store *kv.Store) []string {
 	b.Helper()
 	var urls []string
 	err := store.View(func(tx *kv.Tx) error {
-		return tx.EachVisit(1, func(v *schema.Visit) (bool, error) {
+		return tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
 			if v.Requests > 0 {
 				urls = append(urls, v.Form)
 			}

@@ -10,7 +10,9 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 // byKey records visits the way that comes to mind first, as the yardstick of
@@ -31,7 +33,8 @@ var byKeyBuckets = [...]string{"ids", "pages", "links", "depths", "waiting"}
 
 func openByKey(b *testing.B, path string, hash func(schema.URLKind, string) uint64) *byKey {
 	b.Helper()
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, InitialMmapSize: 4 << 30, NoStatistics: true})
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, InitialMmapSize: 4 << 30,
+		NoStatistics: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -53,7 +56,7 @@ func openByKey(b *testing.B, path string, hash func(schema.URLKind, string) uint
 func (k *byKey) close() { k.db.Close() }
 
 func (k *byKey) commit(batch *batch) {
-	wrote, cpu, begun := writtenBytes(), CPUTime(), time.Now()
+	wrote, cpu, begun := writtenBytes(), process.CPUTime(), time.Now()
 	err := k.db.Update(func(tx *bbolt.Tx) error {
 		t := byKeyTx{byKey: k}
 		for i, name := range byKeyBuckets {
@@ -72,7 +75,7 @@ func (k *byKey) commit(batch *batch) {
 		k.b.Fatal(err)
 	}
 	k.took += time.Since(begun)
-	k.cpu += CPUTime() - cpu
+	k.cpu += process.CPUTime() - cpu
 	k.wrote += writtenBytes() - wrote
 }
 
@@ -88,7 +91,7 @@ func (t *byKeyTx) depths() *bbolt.Bucket  { return t.buckets[3] }
 func (t *byKeyTx) waiting() *bbolt.Bucket { return t.buckets[4] }
 
 // visit records a page that was fetched, and what it leads to.
-func (t *byKeyTx) visit(o *Outcome) error {
+func (t *byKeyTx) visit(o *ring.Outcome) error {
 	id, err := t.intern(o.Step.Norm, t.hash(o.Step.URLKind, o.Step.Norm), 0)
 	if err != nil {
 		return err
@@ -103,7 +106,8 @@ func (t *byKeyTx) visit(o *Outcome) error {
 		links = appendLink(links, target, link)
 	}
 	key := key64(id)
-	record := fmt.Appendf(nil, "%s\x00processed\x00%d\x00%s\x00%s\x00%s\x00%s\x00%s\x00%d\x00%d\x00", o.Step.Norm, o.Status, o.ContentType,
+	record := fmt.Appendf(nil, "%s\x00processed\x00%d\x00%s\x00%s\x00%s\x00%s\x00%s\x00%d\x00%d\x00", o.Step.Norm,
+		o.Status, o.ContentType,
 		o.Page.Title, o.ETag, o.LastModified, o.Date, o.Length, o.FirstByte.UnixMilli())
 	if err := t.pages().Put(key, append(record, o.SHA256[:]...)); err != nil {
 		return err

@@ -43,8 +43,9 @@ func (s *scheduler) obey(c command) {
 
 // A schedulerStatus says what is being fetched, and what the rest waits for.
 type schedulerStatus struct {
-	Open     int           // steps sent whose outcomes are not committed
-	Failing  int           // of these, steps of failing hosts
+	Open     int           // requests and look-ups that are open
+	Unproven int           // of these, at hosts that have not proven that they answer
+	Pending  int           // steps sent whose outcomes are not committed
 	Hosts    pace.Counts   // with steps to send, and fewer requests open than allowed
 	Asleep   pace.Counts   // whose plan is due later
 	Waking   int           // plans asked for
@@ -52,17 +53,28 @@ type schedulerStatus struct {
 	Sent     uint64        // since the start
 	NextHost schema.HostID // the next one whose clock runs out; 0: none
 	Next     time.Time     // when that is
+	Away     time.Time     // since when the network of this machine is away; zero: it is there
 	Paused   bool
 	Stopped  bool
 	Full     bool // too much is not committed: nothing is sent until the recorder catches up
 }
 
 func (s *scheduler) status() schedulerStatus {
+	open, unproven := s.share.Used()
+	if s.offered.host != 0 { // not yet
+		open--
+		if s.offered.unproven {
+			unproven--
+		}
+	}
 	st := schedulerStatus{
-		Open: s.unsettled, Failing: s.failing,
+		Open: open, Unproven: unproven, Pending: s.unsettled,
 		Hosts: s.pacer.Counts(), Asleep: s.asleep.Counts(),
 		Waking: s.waking, Unsent: s.unsent, Sent: s.sent,
 		Paused: s.paused, Stopped: s.stopped, Full: s.full(),
+	}
+	if since, _, away := s.network.Away(); away {
+		st.Away = since
 	}
 	for _, p := range []*pace.Pacer{s.pacer, s.asleep} {
 		if id, at, ok := p.Upcoming(); ok && (st.NextHost == 0 || at.Before(st.Next)) {

@@ -3,13 +3,15 @@ package crawl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/record"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -20,6 +22,27 @@ const (
 	maxUncommitted = 1024             // requests admitted and not yet committed
 )
 
+// What package record says of a crawl is told by this one too.
+type (
+	Event = record.Event // a visit that a commit is about to hold, for a live view
+	Begun = record.Begun // which run a crawl continues or begins
+)
+
+// LevelTrace is the level at which every request is logged, and every verdict.
+const LevelTrace = record.LevelTrace
+
+// ErrIdentity reports a changed [url] section: the pages of the state file were told
+// apart by other rules.
+var ErrIdentity = record.ErrIdentity
+
+// Foresee says which run [Begin] would continue or begin under a configuration, or
+// refuses as it would, with [ErrIdentity]. It writes nothing.
+func Foresee(store *kv.Store, cfg *config.Config) (Begun, error) { return record.Foresee(store, cfg) }
+
+// LeavePages has the next page that is kept begin a page store of its own, see
+// [record.LeavePages].
+func LeavePages(store *kv.Store) error { return record.LeavePages(store) }
+
 // ErrEnded reports a command to a crawl that is not running.
 var ErrEnded = errors.New("the crawl is not running")
 
@@ -28,6 +51,7 @@ type Options struct {
 	Config  *config.Config
 	Log     *slog.Logger
 	OnVisit func(Event) // called by the recorder for each visit; must not block; may be nil
+	Machine *Machine    // shared with other crawls; nil: one of its own
 }
 
 // A Crawl works on one run of one state file. Its methods may be called from any
@@ -35,13 +59,15 @@ type Options struct {
 type Crawl struct {
 	opts    Options
 	store   *kv.Store
-	rec     *recorder
+	rec     *committer
 	control chan command
 	queries chan query
 	done    chan struct{} // closed when Run has returned
 	reload  chan struct{} // another configuration is there
 	next    atomic.Pointer[config.Config]
 	paused  atomic.Bool // a walk under another configuration begins so, too
+	number  uint64      // among the crawls of its machine
+	proven  hostSet     // hosts that answered in this process
 }
 
 // Begin continues the run of the store that is not completed, or begins the next
@@ -49,27 +75,31 @@ type Crawl struct {
 // before the recorded depths are, the rest of them is the next start's: Run must
 // get the same ctx, and ends at once.
 func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, error) {
-	set, err := newSettings(opts.Config)
+	if opts.Machine == nil {
+		opts.Machine = NewMachine(0)
+	}
+	set, err := ring.SharedSettings(opts.Config, &opts.Machine.clients)
 	if err != nil {
 		return nil, Begun{}, err
 	}
 	c := &Crawl{
-		opts: opts, store: store, rec: newRecorder(store, set, opts.Log, opts.OnVisit),
-		control: make(chan command), queries: make(chan query), done: make(chan struct{}), reload: make(chan struct{}, 1),
+		opts: opts, store: store, rec: newCommitter(store, set, opts.Log, opts.OnVisit),
+		number: opts.Machine.crawls.Add(1), control: make(chan command), queries: make(chan query), done: make(chan struct{}),
+		reload: make(chan struct{}, 1),
 	}
-	begun, err := c.rec.begin(ctx)
+	begun, err := c.rec.state.Begin(ctx)
 	if err != nil {
-		set.client.Close()
+		set.Client.Close()
 		return nil, begun, err
 	}
+	opts.Machine.limit(opts.Config.Crawler.MaxConcurrentPagesOpen, opts.Log)
 	return c, begun, nil
 }
 
 // A Result says how a walk ended.
 type Result struct {
-	Run    schema.Run
-	Walked bool   // the frontier is empty
-	Reason string // why it ended
+	Run    schema.Run // its End says why
+	Walked bool       // the frontier is empty
 }
 
 // Run walks until the frontier is empty or ctx is done. What is open then has 10 s
@@ -78,48 +108,47 @@ type Result struct {
 func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 	defer close(c.done)
 	defer func() {
-		c.rec.set.client.Close()
-		err = errors.Join(err, c.rec.closePages())
+		c.rec.set.Client.Close()
+		err = errors.Join(err, c.rec.state.ClosePages())
 	}()
 	started := time.Now()
 	for {
-		reason, err := c.walkUntil(ctx, started)
+		why, err := c.walkUntil(ctx, started)
 		if err != nil {
-			return Result{Run: c.rec.run, Reason: err.Error()}, err
+			return Result{Run: c.rec.state.Run()}, err
 		}
 		cfg := c.next.Swap(nil)
-		if cfg == nil && reason == reasonReload { // told twice, and the other time has brought it
+		if cfg == nil && why.Kind == schema.EndReload { // told twice, and the other time has brought it
 			cfg = c.opts.Config
 		}
 		if cfg != nil {
 			if err := c.change(ctx, cfg); err != nil {
-				return Result{Run: c.rec.run}, err
+				return Result{Run: c.rec.state.Run()}, err
 			}
-			if reason == "" || reason == reasonReload {
+			if why.Kind == schema.EndNone || why.Kind == schema.EndReload {
 				continue
 			}
 		}
-		return c.ended(reason)
+		return c.ended(why)
 	}
 }
 
-// ended writes down why a walk is over. No reason means that nothing is left to
-// do.
-func (c *Crawl) ended(reason string) (Result, error) {
-	walked := reason == ""
+// ended writes down why a walk is over. [schema.EndNone] means that nothing is left
+// to do.
+func (c *Crawl) ended(why schema.End) (Result, error) {
+	walked := why.Kind == schema.EndNone
 	var err error
 	if walked {
-		err = c.rec.finish()
-		reason = c.rec.run.Reason
+		err = c.rec.state.Finish()
 	} else {
-		err = c.rec.end(false, reason)
+		err = c.rec.state.End(why)
 	}
-	return Result{Run: c.rec.run, Walked: walked, Reason: reason}, err
+	return Result{Run: c.rec.state.Run(), Walked: walked}, err
 }
 
 // walkUntil runs the ring once, at most until max-run-time has passed since the
 // start.
-func (c *Crawl) walkUntil(ctx context.Context, started time.Time) (string, error) {
+func (c *Crawl) walkUntil(ctx context.Context, started time.Time) (schema.End, error) {
 	limit := c.opts.Config.Crawler.MaxRunTime
 	if limit <= 0 {
 		return c.walk(ctx, nil)
@@ -129,71 +158,86 @@ func (c *Crawl) walkUntil(ctx context.Context, started time.Time) (string, error
 	return c.walk(ctx, timer.C)
 }
 
-// walk runs the ring once. The reason is empty if it came to its own end.
-func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (string, error) {
+// walk runs the ring once. It returns no end if it came to its own.
+func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End, error) {
 	if ctx.Err() != nil {
-		return context.Cause(ctx).Error(), nil
+		return stopped(ctx), nil
 	}
-	initial, err := c.rec.waiting()
-	if err != nil {
-		return "", err
-	}
-	cfg := c.rec.set.cfg
+	cfg := c.rec.set.Config
+	share := c.opts.Machine.slots.Share(cfg.Crawler.MaxConcurrentPagesOpen)
+	defer share.Close()
 	sched := newScheduler(schedulerConfig{
-		Slots: cfg.Crawler.MaxConcurrentPagesOpen, AddressGap: cfg.Politeness.MinimumTimePerAddress,
-		MaxUncommitted: maxUncommitted, Initial: initial, Paused: c.paused.Load(),
+		Share: share, Clocks: &c.opts.Machine.clocks, Proven: &c.proven, Network: &c.opts.Machine.network,
+		AddressGap: cfg.Politeness.MinimumTimePerAddress, Soon: cfg.Retry.Timeout, MaxUncommitted: maxUncommitted,
+		Paused: c.paused.Load(),
 	})
+	if err := c.rec.state.EachWaiting(sched.apply); err != nil {
+		return schema.End{}, err
+	}
 	var (
-		steps    = make(chan Step)
-		outcomes = make(chan Outcome, maxBatch)
-		effects  = make(chan Effects)
-		wakes    = make(chan Wake)
+		steps    = make(chan ring.Step)
+		found    = make(chan ring.Outcome)
+		outcomes = make(chan ring.Outcome, maxBatch)
+		effects  = make(chan ring.Effects)
+		wakes    = make(chan ring.Wake)
 		over     = make(chan struct{})
-		reason   string
+		why      schema.End
 	)
-	g, ring := errgroup.WithContext(context.Background())
-	asking, cancel := context.WithCancel(ring)
+	g, walking := errgroup.WithContext(context.Background())
+	asking, cancel := context.WithCancel(walking)
 	defer cancel()
-	g.Go(func() error { return sched.run(ring, steps, effects, wakes, c.control) }) // knows who may be asked; closes steps
-	g.Go(func() error { return c.visitors(ring, asking, steps, outcomes) })         // ask and parse, own nothing; close outcomes
-	g.Go(func() error {                                                             // owns the hosts and the write transaction; drains, commits, ends
+	// knows who may be asked; closes steps
+	g.Go(func() error { return sched.run(walking, steps, effects, wakes, c.control) })
+	// ask and parse, own nothing; close found
+	g.Go(func() error { return c.visitors(walking, asking, share, steps, found) })
+	g.Go(func() error {
+		w := &warden{machine: c.opts.Machine, crawl: c.number, log: c.opts.Log, out: outcomes}
+		return w.run(walking, found) // takes what is no host's fault off it; closes outcomes
+	})
+	g.Go(func() error { // owns the hosts and the write transaction; drains, commits, ends
 		defer close(over)
-		return c.rec.loop(ring, outcomes, wakes, c.queries, effects)
+		return c.rec.loop(walking, outcomes, wakes, c.queries, effects)
 	})
 	g.Go(func() error {
-		reason = c.watch(ctx, deadline, over, cancel)
+		why = c.watch(ctx, deadline, over, cancel)
 		return nil
 	})
-	err = g.Wait()
-	return reason, err
+	err := g.Wait()
+	return why, err
 }
 
-func (c *Crawl) visitors(ring, asking context.Context, steps <-chan Step, outcomes chan<- Outcome) error {
+func stopped(ctx context.Context) schema.End {
+	return schema.End{Kind: schema.EndStopped, Detail: context.Cause(ctx).Error()}
+}
+
+func (c *Crawl) visitors(walking, asking context.Context, share *slots.Share, steps <-chan ring.Step,
+	outcomes chan<- ring.Outcome) error {
 	defer close(outcomes)
 	var g errgroup.Group
-	for range c.rec.set.cfg.Crawler.MaxConcurrentPagesOpen {
-		v := &visitor{hash: c.store.Hash}
-		g.Go(func() error { return v.run(ring, asking, steps, outcomes) })
+	for range c.rec.set.Config.Crawler.MaxConcurrentPagesOpen {
+		v := &visitor{hash: c.store.Hash, share: share}
+		g.Go(func() error { return v.run(walking, asking, steps, outcomes) })
 	}
 	return g.Wait()
 }
 
 // watch waits for a reason to stop, then gives what is open its grace.
-func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-chan struct{}, cancel func()) (reason string) {
+func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-chan struct{},
+	cancel func()) (why schema.End) {
 	select {
 	case <-over:
-		return ""
+		return schema.End{}
 	case <-ctx.Done():
-		reason = context.Cause(ctx).Error()
+		why = stopped(ctx)
 	case <-deadline:
-		reason = fmt.Sprintf("max-run-time = %s", c.opts.Config.Crawler.MaxRunTime)
+		why = schema.End{Kind: schema.EndMaxRunTime, After: c.opts.Config.Crawler.MaxRunTime}
 	case <-c.reload:
-		reason = reasonReload
+		why.Kind = schema.EndReload
 	}
 	select {
 	case c.control <- command{do: commandStop}:
 	case <-over:
-		return reason
+		return why
 	}
 	grace := time.NewTimer(stopGrace)
 	defer grace.Stop()
@@ -203,13 +247,11 @@ func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-cha
 		c.rec.leave.Store(true)
 		cancel()
 	}
-	return reason
+	return why
 }
 
-const reasonReload = "configuration changed"
-
 // Reload goes on under another configuration: what waits is judged again. One
-// that can not be applied is logged, and the crawl goes on as before.
+// that cannot be applied is logged, and the crawl goes on as before.
 func (c *Crawl) Reload(cfg *config.Config) {
 	c.next.Store(cfg)
 	select {
@@ -220,36 +262,34 @@ func (c *Crawl) Reload(cfg *config.Config) {
 
 // change takes another configuration into the run, between two walks.
 func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
-	set, err := newSettings(cfg)
+	set, err := ring.SharedSettings(cfg, &c.opts.Machine.clients)
 	if err == nil && cfg.URLIdentity() != c.opts.Config.URLIdentity() {
-		set.client.Close()
+		set.Client.Close()
 		err = ErrIdentity
 	}
 	if err != nil {
 		c.opts.Log.Warn("the changed configuration is not applied", "error", err)
 		cfg = c.opts.Config
-		if set, err = newSettings(cfg); err != nil {
+		if set, err = ring.SharedSettings(cfg, &c.opts.Machine.clients); err != nil {
 			return err
 		}
 	}
 	old := c.rec
-	old.set.client.Close()
+	old.set.Client.Close()
 	c.opts.Config = cfg
-	c.rec = newRecorder(c.store, set, c.opts.Log, c.opts.OnVisit)
-	c.rec.live = old.keepClocks()
-	c.rec.run = old.run
-	if err := errors.Join(old.closePages(), old.end(false, reasonReload)); err != nil {
+	c.rec = newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
+	c.rec.state.Inherit(old.state)
+	if err := errors.Join(old.state.ClosePages(), old.state.End(schema.End{Kind: schema.EndReload})); err != nil {
 		return err
 	}
-	_, err = c.rec.begin(ctx)
+	_, err = c.rec.state.Begin(ctx)
 	return err
 }
 
 // Complete writes down that the outputs of a walk that came to its end are in
 // place. The run was finished when the walk was.
 func (c *Crawl) Complete() error {
-	c.rec.run.Status = schema.RunCompleted
-	return c.store.Update(func(tx *kv.Tx) error { return tx.PutRun(c.rec.run) })
+	return c.rec.state.Complete()
 }
 
 // Pause keeps requests from being sent until Unpause.

@@ -11,8 +11,8 @@ import (
 const freshBatch = 1000
 
 // Fresh carries what politeness needs from one state to an empty one: of every
-// host that was ever asked its clocks, its suspension and its copy of robots.txt
-// (SPEC 7). Pages, links and runs stay behind. It returns the number of hosts.
+// host that was ever asked its clocks, its suspension and its copy of
+// robots.txt. Pages, links and runs stay behind. It returns the number of hosts.
 func Fresh(from, to *kv.Store) (int, error) {
 	if to.Hosts() > 0 {
 		return 0, fmt.Errorf("carry clocks over: %s is not empty", to.Path())
@@ -42,14 +42,14 @@ type askedHost struct {
 // askedHosts returns some hosts from an id on, and the last id that it looked at.
 func askedHosts(from *kv.Store, next schema.HostID) (hosts []askedHost, last schema.HostID, err error) {
 	err = from.View(func(tx *kv.Tx) error {
-		return tx.EachHost(next, func(h *schema.Host) (bool, error) {
+		return tx.Hosts.Each(next, func(h *schema.Host) (bool, error) {
 			last = h.ID
 			if h.Requests == 0 && h.RobotsAt.IsZero() && h.SuspendedTo.IsZero() {
 				return h.ID-next < freshBatch, nil
 			}
 			a := askedHost{host: *h}
 			var err error
-			a.robots, a.copied, err = tx.Robots(h.ID)
+			a.robots, a.copied, err = tx.Hosts.Robots(h.ID)
 			hosts = append(hosts, a)
 			return h.ID-next < freshBatch, err
 		})
@@ -60,14 +60,14 @@ func askedHosts(from *kv.Store, next schema.HostID) (hosts []askedHost, last sch
 func putAsked(to *kv.Store, hosts []askedHost) error {
 	return to.Update(func(tx *kv.Tx) error {
 		for i := range hosts {
-			h, err := tx.AddHost(hosts[i].host.Name)
+			h, err := tx.Hosts.Add(hosts[i].host.Name)
 			if err != nil {
 				return err
 			}
 			carryClocks(h, &hosts[i].host)
-			tx.PutHost(h)
+			tx.Hosts.Put(h)
 			if hosts[i].copied {
-				if err := tx.PutRobots(h.ID, hosts[i].robots); err != nil {
+				if err := tx.Hosts.PutRobots(h.ID, hosts[i].robots); err != nil {
 					return err
 				}
 			}

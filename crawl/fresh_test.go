@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -16,12 +17,12 @@ import (
 // A fresh start forgets the graph and never what a host has asked for.
 func TestFresh(t *testing.T) {
 	dir := t.TempDir()
-	from := openStore(t, filepath.Join(dir, "old.bolt"))
+	from := crawltest.Open(t, filepath.Join(dir, "old.bolt"))
 	at := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 	text := schema.RobotsCopy{At: at, Status: 200, Text: []byte("User-agent: *\nCrawl-delay: 7\n")}
 	const others = 2500
 	err := from.Update(func(tx *kv.Tx) error {
-		h, err := tx.AddHost("asked.test")
+		h, err := tx.Hosts.Add("asked.test")
 		if err != nil {
 			return err
 		}
@@ -31,30 +32,30 @@ func TestFresh(t *testing.T) {
 		h.Timeouts, h.Failures = 2, 1
 		h.RobotsAt, h.RobotsStatus = at, 200
 		h.Run, h.RunRequests, h.RunGivenUp, h.Admitted, h.Known = 1, 500, schema.GaveUpRateLimit, true, 10
-		tx.PutHost(h)
-		if err := tx.PutRobots(h.ID, text); err != nil {
+		tx.Hosts.Put(h)
+		if err := tx.Hosts.PutRobots(h.ID, text); err != nil {
 			return err
 		}
 		for i := range others {
-			if h, err = tx.AddHost(fmt.Sprintf("h%d.test", i)); err != nil {
+			if h, err = tx.Hosts.Add(fmt.Sprintf("h%d.test", i)); err != nil {
 				return err
 			}
 			if h.Requests = i % 2; h.Requests > 0 {
 				h.LastByte = at
 			}
-			tx.PutHost(h)
+			tx.Hosts.Put(h)
 		}
-		id, err := tx.AddURL(schema.URL{Host: 1, PathQuery: "/"}, 1)
+		id, err := tx.URLs.Add(schema.URL{Host: 1, PathQuery: "/"}, 1)
 		if err != nil {
 			return err
 		}
-		return tx.Push(must(tx.Host(1))(t), 0, id)
+		return tx.Frontier.Push(must(tx.Hosts.At(1))(t), 0, id)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	to := openStore(t, filepath.Join(dir, "new.bolt"))
+	to := crawltest.Open(t, filepath.Join(dir, "new.bolt"))
 	n, err := crawl.Fresh(from, to)
 	if err != nil || n != 1+others/2 || to.Hosts() != n || to.URLs() != 0 {
 		t.Fatalf("Fresh = %d, %v; the new state has %d hosts, %d URLs", n, err, to.Hosts(), to.URLs())
@@ -62,7 +63,7 @@ func TestFresh(t *testing.T) {
 	var robots schema.RobotsCopy
 	got := hostNamed(t, to, "asked.test")
 	err = to.View(func(tx *kv.Tx) error {
-		robots, _, err = tx.Robots(got.ID)
+		robots, _, err = tx.Hosts.Robots(got.ID)
 		return err
 	})
 	if err != nil {
@@ -89,11 +90,11 @@ func TestFresh(t *testing.T) {
 func hostNamed(t *testing.T, store *kv.Store, name string) (h *schema.Host) {
 	t.Helper()
 	err := store.View(func(tx *kv.Tx) error {
-		id, ok, err := tx.HostByName(name)
+		id, ok, err := tx.Hosts.Lookup(name)
 		if err != nil || !ok {
 			t.Fatalf("%s: no host %s: %v", store.Path(), name, err)
 		}
-		h, err = tx.Host(id)
+		h, err = tx.Hosts.At(id)
 		return err
 	})
 	if err != nil {

@@ -1,11 +1,10 @@
 package crawl_test
 
 import (
-	"fmt"
 	"net/http"
-	"path/filepath"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -13,16 +12,8 @@ import (
 const heldConfig = `
 [crawler]
 max-depth = 1
-minimum-time-on-page = 100
-head-check = "never"
-sitemaps = "off"
 [politeness]
 max-rate-limits = 1
-[user-agent]
-crawler-name = "HeldBot"
-[network]
-ca-file = %q
-connect-to = { "*.test" = %q }
 [[quality]]
 domain = "home.test"
 seeds = ["https://home.test/"]
@@ -36,24 +27,15 @@ max-per-group = 2
 // TestHeldPages: a page that stands back for visits of its group that are out is
 // visited after all when one of them comes to nothing.
 func TestHeldPages(t *testing.T) {
-	s := newServer(t)
-	s.Host("home.test").Page("/", a("https://a.shop.test/item/1", "https://b.shop.test/item/1", "https://c.shop.test/item/1"))
+	s := crawltest.Serve(t)
+	s.Host("home.test").Page("/", crawltest.Anchors("https://a.shop.test/item/1", "https://b.shop.test/item/1",
+		"https://c.shop.test/item/1"))
 	for _, host := range []string{"a", "b"} { // answered slowly, and given up at once
-		s.Host(host+".shop.test").Page("/item/1", "").Times(9, http.StatusTooManyRequests, http.Header{"Retry-After": {"7200"}}).Delay(300e6)
+		s.Host(host+".shop.test").Page("/item/1", "").Times(9, http.StatusTooManyRequests,
+			http.Header{"Retry-After": {"7200"}}).Delay(300e6)
 	}
 	s.Host("c.shop.test").Page("/item/1", "<title>C</title>").Delay(300e6)
-	dir := t.TempDir()
-	ca, err := s.CAFile(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := openStore(t, filepath.Join(dir, "state.bolt"))
-	walk(t, store, parse(t, fmt.Sprintf(heldConfig, ca, s.Addr())))
-	sv, err := survey.New(store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = sv.EachPage(func(p *survey.Page) error {
+	err := crawltest.Survey(t, crawled(t, s, heldConfig)).EachPage(func(p *survey.Page) error {
 		if p.State == schema.Queued {
 			t.Errorf("%s is left waiting", p.URL)
 		}

@@ -65,7 +65,8 @@ func (row keyRow) text(value string) string {
 		set(row.key, value)
 	}
 	var b strings.Builder
-	for _, section := range []string{"crawler", "user-agent", "url", "traps", "retry", "politeness", "content", "network", "recrawl", "quality", "blacklist", "stub", "page-type", "extract"} {
+	for _, section := range []string{"crawler", "user-agent", "url", "traps", "retry", "politeness", "content", "network",
+		"recrawl", "quality", "blacklist", "stub", "page-type", "extract"} {
 		if len(sections[section]) == 0 {
 			continue
 		}
@@ -119,8 +120,9 @@ func keysElsewhere() map[string]string {
 		"content.max-response-bytes": byNetwork, "content.compress": byNetwork,
 		"network.proxy": byNetwork, "network.ca-file": byNetwork, "network.connect-to": byNetwork,
 		"network.allow-private": byNetwork, "network.http2": byNetwork, "network.keep-alive": byNetwork,
-		"state.path": exports, "output.database-path": exports, "output.summary-path": exports, "output.graph-path": exports, "output.map-path": exports,
-		"pages.keep": exports, "pages.path": exports,
+		"state.path": exports, "output.database-path": exports, "output.summary-path": exports, "output.graph-path": exports,
+		"output.map-path": exports,
+		"pages.keep":      exports, "pages.path": exports,
 		"monitor.listen": exports, "monitor.webhook": exports, "monitor.metrics-csv": exports, "monitor.report-path": exports,
 		"entity.domain": exports, "entity.by": exports,
 		"politeness.minimum-time-per-address": "TestPerAddress",

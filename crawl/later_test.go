@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -77,8 +78,10 @@ func TestFinishedWithTheWalk(t *testing.T) {
 			t.Fatalf("/1 was not kept: %+v", v)
 		}
 		time.Sleep(time.Minute)
-		if run := s.lastRun(); !run.Finished.Equal(ended) || run.Status != schema.RunCompleted || ended.Sub(run.Started) < 5*time.Second {
-			t.Errorf("run %d is %s, began %s, finished %s; its walk ended %s", run.ID, run.Status, run.Started, run.Finished, ended)
+		if run := s.lastRun(); !run.Finished.Equal(ended) || run.Status != schema.RunCompleted ||
+			ended.Sub(run.Started) < 5*time.Second {
+			t.Errorf("run %d is %s, began %s, finished %s; its walk ended %s", run.ID, run.Status, run.Started, run.Finished,
+				ended)
 		}
 		s.complete()
 		if run := s.lastRun(); !run.Finished.Equal(ended) {
@@ -102,7 +105,8 @@ func linked(of map[string][]string) func(question) reply {
 // before all of its host were visited, none that was visited is lost from the map,
 // and kills change nothing, be the configuration the same afterwards or another.
 func TestCompletedOverRuns(t *testing.T) {
-	tree, chain, outside := map[string][]string{}, map[string][]string{}, map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": nil}
+	tree, chain, outside := map[string][]string{}, map[string][]string{},
+		map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": nil}
 	for i := range 40 {
 		name := fmt.Sprintf("/%d", i)
 		if i == 0 {
@@ -156,7 +160,7 @@ func TestCompletedOverRuns(t *testing.T) {
 // overRuns crawls until all pages of a host were visited, which has to be as soon
 // as its budget allows.
 func (s *paperServers) overRuns(text string, web map[string][]string, large string, budget int, kills string) {
-	cfg := paperParse(s.t, text)
+	cfg := crawltest.Parse(s.t, text)
 	pages, seen := 0, map[string]bool{}
 	for u := range web {
 		if strings.HasPrefix(u, large) {
@@ -168,7 +172,7 @@ func (s *paperServers) overRuns(text string, web map[string][]string, large stri
 		for _, kill := range []time.Duration{12 * time.Second, 23 * time.Second, 0} {
 			switch {
 			case kills == "same", kill == 0 && kills == "none":
-				s.crawlWith(cfg, maxBatch, kill)
+				s.crawlWith(cfg, kill)
 			case kills == "changed": // a path
 				s.crawl(text, kill)
 			}
@@ -192,11 +196,12 @@ func (s *paperServers) overRuns(text string, web map[string][]string, large stri
 			if strings.HasPrefix(u, large) && !seen[u] {
 				want = surveyed{p.state, p.depth, false}
 			}
-			if p.depth > 3 || p != want || !want.visited && p.state != schema.RequestLimitHit.String() && p.state != schema.Queued.String() {
+			if p.depth > 3 || p != want || !want.visited && p.state != schema.RequestLimitHit.String() &&
+				p.state != schema.Queued.String() {
 				s.t.Errorf("run %d: %s is %+v, want %+v", run, u, p, want)
 			}
 		}
-		s.digest()
+		crawltest.Verify(s.t, s.path)
 		s.complete()
 		time.Sleep(2 * time.Hour)
 	}
@@ -220,15 +225,23 @@ func TestLeftWaiting(t *testing.T) {
 	}{
 		{"as before", origin, nil, "2 3 4 5 6 7  1", map[string]string{"2": "processed 2", "": "processed 1"}},
 		{"smaller max-depth", "[crawler]\nmax-depth = 1\n" + origin, nil, "", map[string]string{"2": "depth_exceeded 2"}},
-		{"max-depth 0", "[crawler]\nmax-depth = 0\n" + origin, nil, "none", map[string]string{"2": "discovered 255", "1": "processed 255"}},
-		{"blacklisted", origin + "[[blacklist]]\nurl = '/[23]$'\n", nil, "4 5 6 7  1", map[string]string{"2": "blacklisted 2"}},
-		{"in a trap", origin + "[traps]\nmax-path-depth = 1\n", map[string][]string{"b.test/1": {"/x/y"}}, "2 3 4 5 6 7  1", map[string]string{"x/y": "discovered 3"}},
-		{"another origin", strings.ReplaceAll(origin, "a.test", "c.test"), nil, "none", map[string]string{"2": "discovered 255"}},
-		{"an origin itself", origin + strings.ReplaceAll(origin, "a.test", "b.test"), nil, "2 3 4 5 6 7  1", map[string]string{"2": "processed 0"}},
-		{"no longer linked", origin, map[string][]string{"a.test/": nil}, "2 3 4 5 6 7", map[string]string{"2": "processed 255", "1": "processed 255"}},
-		{"linked again", origin, map[string][]string{"a.test/": {"https://c.test/"}, "c.test/": {"/2"}, "c.test/2": {"https://b.test/2"}}, "2 3 4 5 6 7", map[string]string{"2": "processed 3", "3": "processed 255"}},
+		{"max-depth 0", "[crawler]\nmax-depth = 0\n" + origin, nil, "none",
+			map[string]string{"2": "discovered 255", "1": "processed 255"}},
+		{"blacklisted", origin + "[[blacklist]]\nurl = '/[23]$'\n", nil, "4 5 6 7  1",
+			map[string]string{"2": "blacklisted 2"}},
+		{"in a trap", origin + "[traps]\nmax-path-depth = 1\n", map[string][]string{"b.test/1": {"/x/y"}}, "2 3 4 5 6 7  1",
+			map[string]string{"x/y": "discovered 3"}},
+		{"another origin", strings.ReplaceAll(origin, "a.test", "c.test"), nil, "none",
+			map[string]string{"2": "discovered 255"}},
+		{"an origin itself", origin + strings.ReplaceAll(origin, "a.test", "b.test"), nil, "2 3 4 5 6 7  1",
+			map[string]string{"2": "processed 0"}},
+		{"no longer linked", origin, map[string][]string{"a.test/": nil}, "2 3 4 5 6 7",
+			map[string]string{"2": "processed 255", "1": "processed 255"}},
+		{"linked again", origin, map[string][]string{"a.test/": {"https://c.test/"}, "c.test/": {"/2"},
+			"c.test/2": {"https://b.test/2"}}, "2 3 4 5 6 7", map[string]string{"2": "processed 3", "3": "processed 255"}},
 		{"too deep now", origin, map[string][]string{
-			"a.test/": {"https://c.test/"}, "c.test/": {"/2"}, "c.test/2": {"/3"}, "c.test/3": {"https://b.test/2", "https://b.test/7"},
+			"a.test/": {"https://c.test/"}, "c.test/": {"/2"}, "c.test/2": {"/3"},
+			"c.test/3": {"https://b.test/2", "https://b.test/7"},
 		}, "2 3 4 5 6", map[string]string{"2": "processed 4", "5": "processed 255", "7": "depth_exceeded 4"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -249,7 +262,7 @@ func TestLeftWaiting(t *testing.T) {
 					text = strings.Replace(head, "[crawler]", "[crawler]\n"+key, 1) + rest
 				}
 				s.crawl(text, 0)
-				s.digest()
+				crawltest.Verify(s.t, s.path)
 				asked := strings.ReplaceAll(strings.Join(s.requests("b.test"), " "), "GET /", "")
 				if asked != tt.asked && !(asked == "" && tt.asked == "none") {
 					t.Errorf("asked for %q, want %q", asked, tt.asked)
@@ -269,16 +282,18 @@ func TestLeftWaiting(t *testing.T) {
 // TestSpentBudgetKeeps leaves one request for a host of many pages that were
 // visited before: all stand, behind however many that had no answer.
 func TestSpentBudgetKeeps(t *testing.T) {
+	const verdicts = 256 // taken without a request, for one host and commit
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
 		web := map[string][]string{"a.test/": nil, "b.test/": {"https://b.test/deep"}, "b.test/deep": nil}
-		for i := range 2*maxVerdicts + 10 {
+		for i := range 2*verdicts + 10 {
 			web["a.test/"] = append(web["a.test/"], fmt.Sprintf("/dead%d", i))
 		}
 		web["a.test/"] = append(web["a.test/"], "/out")
 		web["a.test/out"] = []string{"https://b.test/"}
 		s.other = linked(web)
-		text := strings.Replace(laterHead, "5000", "100", 1) + "[recrawl]\nmin-age = \"1h\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
+		text := strings.Replace(laterHead, "5000", "100", 1) +
+			"[recrawl]\nmin-age = \"1h\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
 		s.crawl(strings.Replace(text, "[crawler]", "[crawler]\nmax-domain-requests = 1000", 1), 0)
 		s.complete()
 		before := s.survey()
@@ -293,10 +308,10 @@ func TestSpentBudgetKeeps(t *testing.T) {
 				t.Errorf("%s is %s at %d, was %s at %d", u, p.state, p.depth, want.state, want.depth)
 			}
 		}
-		if run := s.lastRun(); run.Reason != "the frontier is empty" {
-			t.Errorf("the run ended: %s", run.Reason)
+		if run := s.lastRun(); run.End.Kind != schema.EndFrontier {
+			t.Errorf("the run ended: %s", run.End)
 		}
-		s.digest()
+		crawltest.Verify(s.t, s.path)
 	})
 }
 
@@ -305,7 +320,8 @@ func TestSpentBudgetKeeps(t *testing.T) {
 func TestCapsLeaveKept(t *testing.T) {
 	web := map[string][]string{
 		"a.test/": {"/t1", "/t2", "/two", "https://x.b.test/", "https://y.b.test/"}, "a.test/two": {"/three"},
-		"a.test/three": nil, "a.test/t1": nil, "a.test/t2": nil, "x.b.test/": {"/deep"}, "x.b.test/deep": nil, "y.b.test/": nil,
+		"a.test/three": nil, "a.test/t1": nil, "a.test/t2": nil, "x.b.test/": {"/deep"}, "x.b.test/deep": nil,
+		"y.b.test/": nil,
 	}
 	text := strings.Replace(laterHead, "[crawler]", "[crawler]\nmax-subdomains = 1", 1) + `
 [recrawl]
@@ -332,14 +348,15 @@ max-per-group = 1
 				time.Sleep(age)
 				s.log = nil
 				s.crawl(text, 0)
-				s.digest()
+				crawltest.Verify(s.t, s.path)
 				after := s.survey()
 				for u, was := range before {
 					if p := after[u]; was.visited && p != was {
 						t.Errorf("%s is %+v, was %+v", u, p, was)
 					}
 				}
-				if asked := s.requests("a.test"); !slices.Contains(asked, "GET /t1") || slices.Contains(asked, "GET /two") || slices.Contains(asked, "GET /t2") {
+				if asked := s.requests("a.test"); !slices.Contains(asked, "GET /t1") || slices.Contains(asked, "GET /two") ||
+					slices.Contains(asked, "GET /t2") {
 					t.Errorf("asked for %q", asked)
 				}
 				if after["a.test/t1"].state != "processed" || after["a.test/t2"].state != "discovered" {
@@ -371,7 +388,7 @@ func TestLeftTriedAgain(t *testing.T) {
 		if got := s.survey()["a.test/2"]; got.state != "processed" {
 			t.Errorf("a.test/2 is %v; asked: %q", got, s.requests("a.test"))
 		}
-		s.digest()
+		crawltest.Verify(s.t, s.path)
 	})
 }
 
@@ -380,7 +397,8 @@ func TestLeftTriedAgain(t *testing.T) {
 func TestLeftInAnotherForm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
-		s.other = linked(map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": {"/x", "/y"}, "b.test/y": {"/x/"}, "b.test/x/": nil})
+		s.other = linked(map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": {"/x", "/y"}, "b.test/y": {"/x/"},
+			"b.test/x/": nil})
 		text := laterHead + "[recrawl]\nmin-age = \"1h\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
 		s.crawl(strings.Replace(text, "[crawler]", "[crawler]\nmax-domain-requests = 1", 1), 0)
 		s.complete()
@@ -395,7 +413,7 @@ func TestLeftInAnotherForm(t *testing.T) {
 		if got := s.survey()["b.test/x"]; got.state != "processed" {
 			t.Errorf("b.test/x is %v", got)
 		}
-		s.digest()
+		crawltest.Verify(s.t, s.path)
 	})
 }
 
@@ -421,7 +439,8 @@ func TestSitemapOfFormerOrigin(t *testing.T) {
 		}
 		s.host["c.test"] = pages(map[string]reply{"/": links()})
 		head := strings.Replace(laterHead, `sitemaps = "off"`, `sitemaps = "quality"`, 1)
-		s.crawl(strings.Replace(head, "[crawler]", "[crawler]\nmax-domain-requests = 3", 1)+"[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n", 0)
+		s.crawl(strings.Replace(head, "[crawler]", "[crawler]\nmax-domain-requests = 3", 1)+
+			"[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n", 0)
 		s.complete()
 		time.Sleep(48 * time.Hour)
 		s.log = nil
@@ -429,6 +448,6 @@ func TestSitemapOfFormerOrigin(t *testing.T) {
 		if got := s.requests("a.test"); len(got) > 0 || len(s.requests("c.test")) == 0 {
 			t.Errorf("asked of a.test: %q, of c.test: %q", got, s.requests("c.test"))
 		}
-		s.digest()
+		crawltest.Verify(s.t, s.path)
 	})
 }

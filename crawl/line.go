@@ -4,13 +4,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
 // A line is what the scheduler knows of a host with unsent steps or open
 // requests.
 type line struct {
-	steps      []*Step // not yet sent
+	steps      []*ring.Step // not yet sent
 	open       int
 	asked      time.Time // when the last request was sent
 	address    string
@@ -18,7 +19,8 @@ type line struct {
 	delay      time.Duration
 	priority   uint8
 	limit      int
-	failing    bool
+	unproven   bool
+	returning  bool // nothing can be sent until one of its requests is settled
 	suspension uint32
 }
 
@@ -27,7 +29,7 @@ func (l *line) pass() { l.steps = slices.Delete(l.steps, 0, 1) }
 
 // add puts steps at the end. They ask the host whose line it is, and belong to
 // the line from now on.
-func (l *line) add(host schema.HostID, steps []Step) {
+func (l *line) add(host schema.HostID, steps []ring.Step) {
 	for i := range steps {
 		steps[i].Host = host
 		l.steps = append(l.steps, &steps[i])
@@ -35,8 +37,8 @@ func (l *line) add(host schema.HostID, steps []Step) {
 }
 
 // revoke empties the line and returns what was in it.
-func (l *line) revoke() []Step {
-	var unsent []Step
+func (l *line) revoke() []ring.Step {
+	var unsent []ring.Step
 	for _, step := range l.steps {
 		unsent = append(unsent, *step)
 	}

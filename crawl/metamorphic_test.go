@@ -2,8 +2,6 @@ package crawl
 
 import (
 	"fmt"
-	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -12,22 +10,17 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
-	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-const metamorphicConfig = `
-[crawler]
+func metamorphicConfig(workers int) string {
+	return crawltest.Paper(fmt.Sprintf(`[crawler]
 max-depth = 3
 max-concurrent-pages-open = %d
 minimum-time-on-page = 100
 head-check = "auto"
-[politeness]
-minimum-time-per-address = "0s"
-[user-agent]
-crawler-name = "T"
+sitemaps = "quality"
 [[quality]]
 domain = "h0.gen.test"
 seeds = ["https://h0.gen.test/"]
@@ -36,7 +29,8 @@ domain = "h1.gen.test"
 seeds = ["https://h1.gen.test/"]
 [[stub]]
 domain = "h2.gen.test"
-`
+`, workers))
+}
 
 // TestOneDigest crawls one web with few and many workers, small and large commits,
 // with and without kills, and answers that come in another order each time: there
@@ -52,7 +46,8 @@ func TestOneDigest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	web := server.Generate(seed, webtest.GenConfig{Hosts: 12, Pages: 10, Links: 8, Leave: 0.4, Redirects: 0.15, Dead: 0.05})
+	web := server.Generate(seed, webtest.GenConfig{Hosts: 12, Pages: 10, Links: 8, Leave: 0.4, Redirects: 0.15,
+		Dead: 0.05})
 	digests, crawls := map[string]string{}, 0
 	for _, workers := range []int{1, 4, 32} {
 		for _, most := range []int{1, 50} {
@@ -83,15 +78,14 @@ func crawlShuffled(t *testing.T, web *webtest.Web, r *rand.Rand, workers, most, 
 		answer.wait = wait
 		return answer
 	}
-	cfg, _, err := config.Parse(fmt.Appendf(nil, metamorphicConfig, workers), t.TempDir(), os.ReadFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.most = most
+	cfg := crawltest.Parse(t, metamorphicConfig(workers))
 	for range kills {
-		s.crawlWith(cfg, most, time.Duration(200+r.IntN(2500))*time.Millisecond)
+		s.crawlWith(cfg, time.Duration(200+r.IntN(2500))*time.Millisecond)
 	}
-	s.crawlWith(cfg, most, 0)
-	return s.digest()
+	s.crawlWith(cfg, 0)
+	crawltest.Verify(t, s.path)
+	return crawltest.Digest(t, s.path)
 }
 
 // generated answers as the web would.
@@ -111,57 +105,4 @@ func generated(web *webtest.Web, q question) reply {
 		fmt.Fprintf(&b, "<a href=%q>link %d</a>", to, i)
 	}
 	return reply{status: http.StatusOK, body: b.String()}
-}
-
-// crawlWith is [paperServers.crawl] with commits of a given size.
-func (s *paperServers) crawlWith(cfg *config.Config, most int, kill time.Duration) {
-	s.t.Helper()
-	set, err := newSettings(cfg)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer set.client.Close()
-	store, err := kv.Open(s.path, kv.Options{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer store.Close()
-	rec := newRecorder(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
-	rec.most = most
-	if _, err := rec.begin(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
-	if err = s.ring(rec, kill); err == nil {
-		err = rec.finish()
-	} else if kill > 0 {
-		err = nil
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// digest verifies the store, then returns the digest of its map.
-func (s *paperServers) digest() string {
-	s.t.Helper()
-	if err := kv.Check(s.path, func(problem string) { s.t.Error(problem) }); err != nil {
-		s.t.Fatal(err)
-	}
-	store, err := kv.Open(s.path, kv.Options{ReadOnly: true})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer store.Close()
-	sv, err := survey.New(store)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := sv.Check(func(problem string) { s.t.Error(problem) }); err != nil {
-		s.t.Fatal(err)
-	}
-	digest, err := sv.Digest()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return digest
 }

@@ -3,26 +3,17 @@ package crawl_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
 const noticeConfig = `
 [crawler]
 max-depth = 0
-minimum-time-on-page = 100
-head-check = "never"
-sitemaps = "off"
-[user-agent]
-crawler-name = "NoticeBot"
-[network]
-ca-file = %q
-connect-to = { "*.test" = %q }
 [[quality]]
 domain = "moved.test"
 seeds = ["https://moved.test/"]
@@ -33,19 +24,16 @@ seeds = ["https://home.test/"]
 
 // TestNotices: what makes a map smaller than its owner thinks is said at once.
 func TestNotices(t *testing.T) {
-	s := newServer(t)
+	s := crawltest.Serve(t)
 	s.Host("moved.test").Redirect("/", "https://elsewhere.test/", 301)
-	s.Host("home.test").Page("/", a("https://shop.home.test/", "https://home.test/in", "https://other.test/"))
-	s.Host("home.test").Page("/in", a("https://shop.home.test/again"))
-	dir := t.TempDir()
-	ca, err := s.CAFile(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Host("home.test").Page("/", crawltest.Anchors("https://shop.home.test/", "https://home.test/in",
+		"https://other.test/"))
+	s.Host("home.test").Page("/in", crawltest.Anchors("https://shop.home.test/again"))
 	var out bytes.Buffer
-	store := openStore(t, filepath.Join(dir, "state.bolt"))
+	store := crawltest.Open(t, stateFile(t))
 	log := slog.New(slog.NewTextHandler(&out, nil))
-	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: parse(t, fmt.Sprintf(noticeConfig, ca, s.Addr())), Log: log})
+	c, _, err := crawl.Begin(t.Context(), store,
+		crawl.Options{Config: crawltest.Parse(t, crawltest.Config(t, s, noticeConfig)), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package crawl_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -51,7 +53,7 @@ func TestPagesAreKept(t *testing.T) {
 	c := newChanging(t, 500, "off", "0s")
 	var dir string
 	c.text, dir = keeping(c)
-	front := a("/one", "/same", "/hidden", "/private", "/header", "/text", "/gone", "/coded")
+	front := crawltest.Anchors("/one", "/same", "/hidden", "/private", "/header", "/text", "/gone", "/coded")
 	c.page("a.test", "/", front)
 	c.page("a.test", "/one", "the same")
 	c.page("a.test", "/same", "the same")
@@ -74,7 +76,8 @@ func TestPagesAreKept(t *testing.T) {
 	c.page("a.test", "/one", "not the same")
 	c.run() // a 304 stands where it stood
 	got = stored(t, c.store, dir)
-	if len(got) != 4 || got["a.test/"] != "response "+front || got["a.test/one"] != "response not the same" || !strings.HasSuffix(got["a.test/same"], "the same") {
+	if len(got) != 4 || got["a.test/"] != "response "+front || got["a.test/one"] != "response not the same" ||
+		!strings.HasSuffix(got["a.test/same"], "the same") {
 		t.Errorf("stored are %q", got)
 	}
 }
@@ -91,16 +94,18 @@ func TestPagesAfterKills(t *testing.T) {
 		links = append(links, fmt.Sprintf("/%d", i))
 		c.page("a.test", links[i], fmt.Sprintf("body %d", i))
 	}
-	c.page("a.test", "/", a(links...))
-	cfg := parse(t, c.text)
+	c.page("a.test", "/", crawltest.Anchors(links...))
+	cfg := crawltest.Parse(t, c.text)
 	state := filepath.Join(t.TempDir(), "killed.bolt")
 	for kills := 0; ; kills++ {
 		if crashed(t, state, dir, cfg, time.Duration(900+300*kills)*time.Millisecond) {
-			t.Logf("%d kills", kills)
+			if t.Logf("%d kills", kills); kills == 0 {
+				t.Error("the crawl was never killed")
+			}
 			break
 		}
 	}
-	store := openStore(t, state)
+	store := crawltest.Open(t, state)
 	if got := stored(t, store, dir); len(got) != 13 {
 		t.Errorf("%d pages are stored: %v", len(got), got)
 	}
@@ -115,7 +120,7 @@ func crashed(t *testing.T, state, dir string, cfg *config.Config, after time.Dur
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: quiet()})
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,14 +167,16 @@ func crashed(t *testing.T, state, dir string, cfg *config.Config, after time.Dur
 func TestReplay(t *testing.T) {
 	c := newChanging(t, 500, "off", "0s")
 	c.text, _ = keeping(c)
-	c.page("a.test", "/", `<title>Front</title><meta name=author content="Ann">`+a("/one", "https://b.test/x"))
-	c.page("a.test", "/one", `<title>One</title><meta name=author content="Ben"><nav>`+a("/", "/two")+"</nav>")
+	c.page("a.test", "/", `<title>Front</title><meta name=author content="Ann">`+crawltest.Anchors("/one",
+		"https://b.test/x"))
+	c.page("a.test", "/one", `<title>One</title><meta name=author content="Ben"><nav>`+crawltest.Anchors("/", "/two")+
+		"</nav>")
 	c.page("a.test", "/two", "<title>Two</title>")
-	c.page("b.test", "/x", a("/y"))
+	c.page("b.test", "/x", crawltest.Anchors("/y"))
 	c.run()
 	before := must(c.survey().Digest())(t)
 	c.ResetLog()
-	done, err := crawl.Replay(c.store, parse(t, c.text))
+	done, err := crawl.Replay(c.store, crawltest.Parse(t, c.text))
 	if err != nil || done.Pages != 4 || done.Changed != 0 || done.Missing != 0 {
 		t.Errorf("Replay = %+v, %v; want 4 pages, none changed", done, err)
 	}
@@ -181,7 +188,7 @@ func TestReplay(t *testing.T) {
 	if spoiled := must(c.survey().Digest())(t); spoiled == before {
 		t.Error("the digest does not tell a map without links")
 	}
-	if done, err = crawl.Replay(c.store, parse(t, c.text)); err != nil || done.Changed == 0 {
+	if done, err = crawl.Replay(c.store, crawltest.Parse(t, c.text)); err != nil || done.Changed == 0 {
 		t.Errorf("Replay = %+v, %v; want changed pages", done, err)
 	}
 	if after := must(c.survey().Digest())(t); after != before {
@@ -192,7 +199,7 @@ func TestReplay(t *testing.T) {
 	}
 
 	c.text += "[[extract]]\nname = \"author\"\nselector = \"meta[name=author]\"\nattr = \"content\"\n"
-	if done, err = crawl.Replay(c.store, parse(t, c.text)); err != nil || done.Changed != 2 {
+	if done, err = crawl.Replay(c.store, crawltest.Parse(t, c.text)); err != nil || done.Changed != 2 {
 		t.Errorf("Replay = %+v, %v; want 2 pages changed", done, err)
 	}
 	facts := map[string]string{}
@@ -218,7 +225,7 @@ func spoil(t *testing.T, store *kv.Store) {
 	t.Helper()
 	err := store.Update(func(tx *kv.Tx) error {
 		for seq := range store.LastSeq() {
-			v, err := tx.Visit(seq + 1)
+			v, err := tx.Visits.At(seq + 1)
 			if err != nil {
 				return err
 			}
@@ -227,7 +234,7 @@ func spoil(t *testing.T, store *kv.Store) {
 			}
 			again := *v
 			again.Links, again.Title, again.Stand, again.Kept, again.Requests = nil, "spoiled", 0, true, 0
-			if _, err := tx.AddVisit(&again); err != nil {
+			if _, err := tx.Visits.Add(&again); err != nil {
 				return err
 			}
 		}

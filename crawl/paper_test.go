@@ -1,47 +1,226 @@
 package crawl
 
 import (
+	"fmt"
+	"io"
+	"log/slog"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// paperHead is what every configuration for paper begins with.
-const paperHead = `
-[crawler]
-max-depth = 2
-head-check = "never"
-sitemaps = "off"
-[politeness]
-minimum-time-per-address = "0s"
-[user-agent]
-crawler-name = "T"
-`
+// A paperWeb is a web without servers: pages by identity, each with links or one
+// redirect.
+type paperWeb struct {
+	links    map[string][]string
+	redirect map[string]string
+}
 
-// newPaper is a crawl of an empty web, under a configuration of more than
-// paperHead.
-func newPaper(t testing.TB, text string) *paperCrawl {
+func randomWeb(r *rand.Rand) *paperWeb {
+	w := &paperWeb{links: map[string][]string{}, redirect: map[string]string{}}
+	hosts := 2 + r.IntN(7)
+	var all []string
+	for h := range hosts {
+		for p := range 1 + r.IntN(8) {
+			all = append(all, fmt.Sprintf("https://h%d.test/p%d", h, p))
+		}
+	}
+	pick := func() string { return all[r.IntN(len(all))] }
+	for _, u := range all {
+		if r.IntN(4) == 0 {
+			w.redirect[u] = pick()
+			continue
+		}
+		for range r.IntN(4) {
+			w.links[u] = append(w.links[u], pick())
+		}
+	}
+	if r.IntN(3) == 0 { // a chain about as long as may be followed
+		from := pick()
+		for i := range 9 + r.IntN(4) {
+			to := fmt.Sprintf("https://chain%d.test/c", i)
+			delete(w.links, from)
+			w.redirect[from] = to
+			from = to
+		}
+		w.links[from] = []string{pick()}
+	}
+	return w
+}
+
+// twoSteps is the configuration of a crawl of paper to depth 2, with further tables.
+func twoSteps(text string) string { return crawltest.Paper("[crawler]\nmax-depth = 2\n" + text) }
+
+// twoOrigins is the configuration of a crawl of a random web from two of its hosts.
+func twoOrigins(maxDepth int) string {
+	return crawltest.Paper(fmt.Sprintf(`[crawler]
+max-depth = %d
+max-concurrent-pages-open = 4
+[[quality]]
+domain = "h0.test"
+seeds = ["https://h0.test/p0"]
+[[quality]]
+domain = "h1.test"
+seeds = ["https://h1.test/p0"]
+`, maxDepth))
+}
+
+// A paperCrawl drives a recorder by hand: steps are answered from a paper web, in
+// any order and in batches of any size.
+type paperCrawl struct {
+	t     testing.TB
+	r     *rand.Rand
+	web   *paperWeb
+	cfg   *config.Config
+	path  string
+	store *kv.Store
+	rec   *committer
+	steps []ring.Step
+	wakes []ring.Wake
+	asked map[string]int
+}
+
+// newPaper is a crawl of a web, in an order that r chooses.
+func newPaper(t testing.TB, r *rand.Rand, web *paperWeb, text string) *paperCrawl {
 	t.Helper()
 	return &paperCrawl{
-		t: t, r: rand.New(rand.NewPCG(1, 2)), cfg: paperParse(t, paperHead+text),
-		web:  &paperWeb{links: map[string][]string{}, redirect: map[string]string{}},
+		t: t, r: r, web: web, cfg: crawltest.Parse(t, text),
 		path: filepath.Join(t.TempDir(), "state.bolt"), asked: map[string]int{},
 	}
 }
 
-func paperParse(t testing.TB, text string) *config.Config {
+// newEmptyPaper is a crawl of a web without a page yet, of [twoSteps].
+func newEmptyPaper(t testing.TB, text string) *paperCrawl {
 	t.Helper()
-	cfg, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile)
+	web := &paperWeb{links: map[string][]string{}, redirect: map[string]string{}}
+	return newPaper(t, rand.New(rand.NewPCG(1, 2)), web, twoSteps(text))
+}
+
+func (p *paperCrawl) start() {
+	p.t.Helper()
+	store, err := kv.Open(p.path, kv.Options{})
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	return cfg
+	set, err := ring.NewSettings(p.cfg)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.store, p.rec = store, newCommitter(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
+	if _, err := p.rec.state.Begin(p.t.Context()); err != nil {
+		p.t.Fatal(err)
+	}
+	var initial []ring.Effect
+	if err := p.rec.state.EachWaiting(func(e *ring.Effect) { initial = append(initial, *e) }); err != nil {
+		p.t.Fatal(err)
+	}
+	p.steps, p.wakes = nil, nil
+	p.publish(initial)
+}
+
+func (p *paperCrawl) kill() {
+	p.rec.set.Client.Close()
+	if err := p.store.Close(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *paperCrawl) publish(list []ring.Effect) {
+	for _, e := range list {
+		p.steps = append(p.steps, e.Steps...)
+		if e.Wake {
+			p.wakes = append(p.wakes, ring.Wake{Host: e.Host})
+		}
+	}
+}
+
+func (p *paperCrawl) turnRound() {
+	b := &batch{}
+	for range 1 + p.r.IntN(6) {
+		if len(p.steps) > 0 {
+			i := p.r.IntN(len(p.steps))
+			b.outcomes = append(b.outcomes, p.answer(p.steps[i]))
+			p.steps = slices.Delete(p.steps, i, i+1)
+		}
+	}
+	b.wakes, p.wakes = p.wakes, nil
+	effects := make(chan ring.Effects, 1)
+	if err := p.rec.commit(p.t.Context(), b, effects); err != nil {
+		p.t.Fatal(err)
+	}
+	p.publish((<-effects).List)
+}
+
+func (p *paperCrawl) answer(step ring.Step) ring.Outcome {
+	now := time.Now()
+	o := ring.Outcome{Step: step, Status: 200, ContentType: "text/html", FirstByte: now, Done: now, RetryAfter: -1,
+		Length: -1}
+	if step.Kind == ring.Robots {
+		o.Status = 404
+		return o
+	}
+	p.asked[step.Norm]++
+	target := func(u string) ring.Target {
+		return ring.Target{URL: weburl.URL{Norm: u, Form: u}, Hash: p.store.Hash(schema.KindPage, u)}
+	}
+	if to, ok := p.web.redirect[step.Norm]; ok {
+		location := target(to)
+		o.Status, o.Location = 301, &location
+		return o
+	}
+	o.Page, o.Length = &page.Page{}, 1
+	for _, to := range slices.Compact(slices.Sorted(slices.Values(p.web.links[step.Norm]))) {
+		link := page.Link{URL: weburl.URL{Norm: to, Form: to}, Kinds: schema.Kinds(0).Add(schema.LinkAnchor)}
+		o.Page.Links = append(o.Page.Links, link)
+		o.Hashes = append(o.Hashes, target(to).Hash)
+	}
+	return o
+}
+
+// run crawls to the end and kills on the way. It returns the distances and what
+// was visited.
+func (p *paperCrawl) run(kills int) (map[string]near, map[string]bool) {
+	p.start()
+	for round := 0; len(p.steps)+len(p.wakes) > 0; round++ {
+		if round > 5000 {
+			p.t.Fatal("the crawl does not end")
+		}
+		if kills > 0 && p.r.IntN(8) == 0 {
+			kills--
+			p.kill()
+			p.start()
+			continue
+		}
+		p.turnRound()
+	}
+	defer p.kill()
+	depths, visited := map[string]near{}, map[string]bool{}
+	err := p.store.View(func(tx *kv.Tx) error {
+		return tx.URLs.Each(1, func(u schema.URL) (bool, error) {
+			norm, err := tx.URLs.Norm(u.ID)
+			if d, h := p.store.Depth(u.ID); d != kv.NoDepth {
+				depths[norm] = near{int(d), int(h)}
+			}
+			if p.store.Latest(u.ID) != 0 {
+				visited[norm] = true
+			}
+			return true, err
+		})
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return depths, visited
 }
 
 // id returns the id of a page that is known.
@@ -49,9 +228,9 @@ func (p *paperCrawl) id(norm string) (id schema.ID) {
 	p.t.Helper()
 	err := p.store.View(func(tx *kv.Tx) error {
 		name, pathQuery := weburl.Split(norm)
-		host, _, err := tx.HostByName(name)
+		host, _, err := tx.Hosts.Lookup(name)
 		if err == nil {
-			id, _, err = tx.Lookup(p.store.Hash(schema.KindPage, norm), host, schema.KindPage, pathQuery)
+			id, _, err = tx.URLs.Lookup(p.store.Hash(schema.KindPage, norm), host, schema.KindPage, pathQuery)
 		}
 		return err
 	})
@@ -66,18 +245,19 @@ func (p *paperCrawl) addSitemap(norm string, entries ...schema.SitemapEntry) {
 	p.t.Helper()
 	name, pathQuery := weburl.Split(norm)
 	err := p.store.Update(func(tx *kv.Tx) error {
-		host, _, err := tx.HostByName(name)
+		host, _, err := tx.Hosts.Lookup(name)
 		if err != nil {
 			return err
 		}
 		u := schema.URL{Kind: schema.KindSitemap, Host: host, PathQuery: pathQuery}
-		id, err := tx.AddURL(u, p.store.Hash(schema.KindSitemap, norm))
+		id, err := tx.URLs.Add(u, p.store.Hash(schema.KindSitemap, norm))
 		if err != nil {
 			return err
 		}
-		tx.SetDepth(id, 0, 0)
-		_, err = tx.AddVisit(&schema.Visit{
-			URL: id, Run: p.rec.run.ID, State: schema.Processed, Status: 200, Requests: 1, Sitemap: entries, Distinct: len(entries),
+		tx.Depths.Lower(id, 0, 0)
+		_, err = tx.Visits.Add(&schema.Visit{
+			URL: id, Run: p.rec.state.Run().ID, State: schema.Processed, Status: 200, Requests: 1, Sitemap: entries,
+			Distinct: len(entries),
 		})
 		return err
 	})
@@ -95,13 +275,13 @@ func (p *paperCrawl) complete() {
 	}
 	defer store.Close()
 	err = store.Update(func(tx *kv.Tx) error {
-		runs, err := tx.Runs()
+		runs, err := tx.Runs.All()
 		if err != nil {
 			return err
 		}
 		last := runs[len(runs)-1]
 		last.Status, last.Walked = schema.RunCompleted, true
-		return tx.PutRun(last)
+		return tx.Runs.Put(last)
 	})
 	if err != nil {
 		p.t.Fatal(err)

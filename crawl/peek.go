@@ -2,13 +2,13 @@ package crawl
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/clock"
+	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -46,17 +46,20 @@ type Peeked struct {
 // returns, so that one may be started at once: a host is asked when its full delay
 // has passed since the call, or not at all if that is long or the host is suspended.
 func Peek(ctx context.Context, o PeekOptions) ([]Peeked, error) {
-	set, err := newSettings(o.Config)
+	set, err := ring.NewSettings(o.Config)
 	if err != nil {
 		return nil, err
 	}
-	defer set.client.Close()
+	defer set.Client.Close()
 	p := &peeker{PeekOptions: o, set: set, now: time.Now()}
 	found := make([]Peeked, len(o.Seeds))
 	for i, seed := range o.Seeds {
 		authority := weburl.Host(seed.Form)
 		found[i].Host = authority
-		ask := &peek{Peeked: &found[i], url: "https://" + authority + "/robots.txt", host: seed.Host()}
+		ask := &peek{Peeked: &found[i], host: seed.Host(), own: seed.Host(), step: ring.Step{
+			Kind: ring.Robots, Host: ownHost, For: ownHost, URL: "https://" + authority + "/robots.txt",
+			Timeout: min(o.Config.Retry.Timeout, peekTimeout), Settings: set,
+		}}
 		if err := p.recall(ask); err != nil {
 			return nil, err
 		}
@@ -75,7 +78,7 @@ func Peek(ctx context.Context, o PeekOptions) ([]Peeked, error) {
 // A peeker is one call of Peek.
 type peeker struct {
 	PeekOptions
-	set  *settings
+	set  *ring.Settings
 	now  time.Time
 	asks []*peek
 	rest time.Duration // before every round of requests, and after the last
@@ -84,10 +87,17 @@ type peeker struct {
 // A peek is the way to one answer.
 type peek struct {
 	*Peeked
-	url, host string
-	hops      int
-	done      bool
+	step ring.Step
+	host string // that is asked
+	own  string // whose robots.txt it is
+	done bool
 }
+
+// The ids of hosts in a peek, which knows no store.
+const (
+	ownHost schema.HostID = 1 + iota
+	otherHost
+)
 
 // recall answers from the state file, or makes the peek one of those that ask.
 func (p *peeker) recall(ask *peek) error {
@@ -122,12 +132,12 @@ func (p *peeker) known(host string) (rest time.Duration, why string, file schema
 	h := &schema.Host{}
 	if p.Store != nil {
 		err = p.Store.View(func(tx *kv.Tx) error {
-			id, ok, err := tx.HostByName(host)
+			id, ok, err := tx.Hosts.Lookup(host)
 			if err != nil || !ok {
 				return err
 			}
-			if h, err = tx.Host(id); err == nil {
-				file, _, err = tx.Robots(id)
+			if h, err = tx.Hosts.At(id); err == nil {
+				file, _, err = tx.Hosts.Robots(id)
 			}
 			return err
 		})
@@ -135,8 +145,8 @@ func (p *peeker) known(host string) (rest time.Duration, why string, file schema
 	if err != nil {
 		return 0, "", file, err
 	}
-	clampClocks(p.Config, h, p.now)
-	rest = fullDelay(p.Config, h)
+	clock.Clamp(p.Config, h, p.now)
+	rest = max(p.Config.BaseDelay(h), p.Config.FullDelay(h))
 	switch {
 	case p.Busy:
 		why = "a crawl is at work"
@@ -159,7 +169,7 @@ func (p *peeker) round(ctx context.Context) error {
 			later = append(later, ask)
 			continue
 		}
-		if len(asked) > 0 && !p.set.exempt(ask.host) { // hosts may share an address
+		if len(asked) > 0 && !p.set.Exempt(ask.host) { // hosts may share an address
 			if err := wait(ctx, p.Config.Politeness.MinimumTimePerAddress); err != nil {
 				break
 			}
@@ -167,7 +177,7 @@ func (p *peeker) round(ctx context.Context) error {
 		asked[ask.host] = true
 		led = append(led, ask)
 		g.Go(func() error {
-			p.set.peek(ctx, ask)
+			ask.ask(ctx, p.set)
 			return ctx.Err()
 		})
 	}
@@ -189,31 +199,30 @@ func (p *peeker) round(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// peek asks once. It is done unless the answer is a redirect that may be followed.
-func (s *settings) peek(ctx context.Context, p *peek) {
-	resp, err := s.client.Do(ctx, fetch.Request{
-		URL: p.url, Timeout: min(s.cfg.Retry.Timeout, peekTimeout), Cut: true,
-		Accept: func(int, http.Header) int64 { return robots.MaxBytes },
-	})
-	p.done = true
-	if err != nil && !cutShort(err) {
-		p.Status, p.Error = 0, causeOf(err)
-		return
-	}
-	p.Status = resp.Status
-	switch {
-	case resp.Status >= 200 && resp.Status <= 299:
-		p.Rules = robots.Parse(resp.Body, s.cfg.UserAgent.CrawlerName)
-		return
-	case resp.Status == http.StatusTooManyRequests, resp.Status >= 500:
-		return
-	}
-	to, ok := s.redirected(p.url, resp.Header.Get("Location"))
-	if p.hops++; resp.Status >= 400 || !ok || p.hops > maxRobotsHops {
+// ask asks once. The peek is done unless the answer leads on.
+func (p *peek) ask(ctx context.Context, s *ring.Settings) {
+	v := &visitor{hash: func(schema.URLKind, string) uint64 { return 0 }}
+	o := v.visit(ctx, p.step)
+	p.Status, p.done = o.Status, true
+	switch verdict := judge.Robots(&o, p.host); verdict.Act {
+	case judge.Keep:
 		p.Rules = robots.AllowAll()
-		return
+		if verdict.Text != nil {
+			p.Rules = robots.Parse(verdict.Text, s.Config.UserAgent.CrawlerName)
+		}
+	case judge.Ask:
+		p.step, p.done = *verdict.Next, false
+	case judge.AskAt:
+		p.step, p.host, p.done = *verdict.Next, verdict.At.Host(), false
+		p.step.Host = otherHost
+		if p.host == p.own {
+			p.step.Host = ownHost
+		}
+	default:
+		if !o.Answered() {
+			p.Error = o.Cause.String()
+		}
 	}
-	p.url, p.host, p.done = to.Form, to.Host(), false
 }
 
 // delay is the Crawl-delay that was read.
@@ -223,34 +232,6 @@ func (p *peek) delay() time.Duration {
 	}
 	delay, _ := p.Rules.CrawlDelay()
 	return delay
-}
-
-// causeOf says in a few words why there was no answer.
-func causeOf(err error) string {
-	var e *fetch.Error
-	if errors.As(err, &e) {
-		return e.Cause.String()
-	}
-	return schema.Clean(err.Error(), 256)
-}
-
-// cutShort reports a body that was read as far as its limit.
-func cutShort(err error) bool {
-	var e *fetch.Error
-	return errors.As(err, &e) && e.Cause == fetch.TooLarge
-}
-
-// redirected returns where a redirect of robots.txt leads, if that may be visited.
-func (s *settings) redirected(from, location string) (weburl.URL, bool) {
-	if location == "" {
-		return weburl.URL{}, false
-	}
-	base, err := s.rules.Base(from)
-	if err != nil {
-		return weburl.URL{}, false
-	}
-	to, err := base.Parse(location)
-	return to, err == nil && s.terrain.Classify(to.Norm).Class.Visitable()
 }
 
 // wait returns when a time has passed, or with the error of ctx.

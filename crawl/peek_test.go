@@ -2,12 +2,12 @@ package crawl_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -16,16 +16,11 @@ import (
 // peekOptions look at hosts of a web, of which each is an origin.
 func peekOptions(t *testing.T, web *webtest.Server, hosts ...string) crawl.PeekOptions {
 	t.Helper()
-	ca, err := web.CAFile(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "[crawler]\nminimum-time-on-page = 100\n[user-agent]\ncrawler-name = \"Test\"\n[network]\nca-file = %q\nconnect-to = {\"*.test\" = %q}\n", ca, web.Addr())
 	for _, host := range hosts {
 		fmt.Fprintf(&text, "[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", host, host)
 	}
-	o := crawl.PeekOptions{Config: parse(t, text.String())}
+	o := crawl.PeekOptions{Config: crawltest.Parse(t, crawltest.Config(t, web, text.String()))}
 	for _, host := range hosts {
 		u, err := o.Config.Rules().Parse("https://" + host + "/")
 		if err != nil {
@@ -39,7 +34,7 @@ func peekOptions(t *testing.T, web *webtest.Server, hosts ...string) crawl.PeekO
 // However often somebody looks, and wherever redirects lead, no host is asked
 // twice within its delay, or within it of the call.
 func TestPeekIsPolite(t *testing.T) {
-	web := newServer(t)
+	web := crawltest.Serve(t)
 	web.Host("a.test").Redirect("/robots.txt", "https://b.test/robots.txt", 301)
 	web.Host("b.test").Redirect("/robots.txt", "https://www.b.test/robots.txt", 301)
 	web.Host("www.b.test").Robots("User-agent: *\nDisallow: /\n")
@@ -80,7 +75,7 @@ func TestPeekIsPolite(t *testing.T) {
 // What the state file says of a host is not asked again, and a host that asked
 // for rest has it.
 func TestPeekRecalls(t *testing.T) {
-	web := newServer(t)
+	web := crawltest.Serve(t)
 	now := time.Now()
 	forbids := []byte("User-agent: *\nDisallow: /\n")
 	fresh := schema.RobotsCopy{At: now.Add(-time.Hour), Status: 200, Text: forbids}
@@ -96,8 +91,10 @@ func TestPeekRecalls(t *testing.T) {
 	}{
 		{name: "fresh.test", copy: fresh, old: true},
 		{name: "stale.test", copy: stale, asked: true},
-		{name: "suspended.test", copy: stale, host: schema.Host{SuspendedTo: now.Add(time.Hour), SuspendedFor: 2 * time.Hour}, old: true},
-		{name: "resting.test", host: schema.Host{SuspendedTo: now.Add(time.Hour), SuspendedFor: 2 * time.Hour}, want: "suspended until "},
+		{name: "suspended.test", copy: stale, host: schema.Host{SuspendedTo: now.Add(time.Hour), SuspendedFor: 2 * time.Hour},
+			old: true},
+		{name: "resting.test", host: schema.Host{SuspendedTo: now.Add(time.Hour), SuspendedFor: 2 * time.Hour},
+			want: "suspended until "},
 		{name: "slow.test", host: schema.Host{CrawlDelay: time.Minute}, want: "its delay is 1m0s"},
 		{name: "busy.test", busy: true, want: "a crawl is at work"},
 	}
@@ -105,18 +102,18 @@ func TestPeekRecalls(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			web.ResetLog()
 			o := peekOptions(t, web, tt.name)
-			o.Busy, o.Store = tt.busy, openStore(t, filepath.Join(t.TempDir(), "state.bolt"))
+			o.Busy, o.Store = tt.busy, crawltest.Open(t, stateFile(t))
 			err := o.Store.Update(func(tx *kv.Tx) error {
-				h, err := tx.AddHost(tt.name)
+				h, err := tx.Hosts.Add(tt.name)
 				if err != nil {
 					return err
 				}
 				tt.host.ID, tt.host.Name = h.ID, h.Name
-				tx.PutHost(&tt.host)
+				tx.Hosts.Put(&tt.host)
 				if tt.copy.At.IsZero() {
 					return nil
 				}
-				return tx.PutRobots(h.ID, tt.copy)
+				return tx.Hosts.PutRobots(h.ID, tt.copy)
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -141,12 +138,12 @@ func TestPeekRecalls(t *testing.T) {
 
 // A redirect to a host that rests is told with its reason, not with its status.
 func TestPeekRedirectRests(t *testing.T) {
-	web := newServer(t)
+	web := crawltest.Serve(t)
 	web.Host("a.test").Redirect("/robots.txt", "https://slow.test/robots.txt", 301)
 	o := peekOptions(t, web, "a.test")
-	o.Store = openStore(t, filepath.Join(t.TempDir(), "state.bolt"))
+	o.Store = crawltest.Open(t, stateFile(t))
 	err := o.Store.Update(func(tx *kv.Tx) error {
-		h, err := tx.AddHost("slow.test")
+		h, err := tx.Hosts.Add("slow.test")
 		if err == nil {
 			h.CrawlDelay = time.Minute
 		}
@@ -156,7 +153,31 @@ func TestPeekRedirectRests(t *testing.T) {
 		t.Fatal(err)
 	}
 	peeks, err := crawl.Peek(t.Context(), o)
-	if err != nil || peeks[0].Status != 0 || peeks[0].Rules != nil || !strings.Contains(peeks[0].Error, "its delay is 1m0s") {
+	if err != nil || peeks[0].Status != 0 || peeks[0].Rules != nil ||
+		!strings.Contains(peeks[0].Error, "its delay is 1m0s") {
 		t.Errorf("%+v, %v", peeks, err)
+	}
+}
+
+// A redirect loop leaves robots.txt unavailable, as it does in a crawl; a chain that
+// is too long is as if there were none.
+func TestPeekRedirects(t *testing.T) {
+	web := crawltest.Serve(t)
+	loop := web.Host("loop.test")
+	loop.Redirect("/robots.txt", "/r.txt", 302)
+	loop.Redirect("/r.txt", "/robots.txt", 302)
+	chain := web.Host("chain.test")
+	chain.Redirect("/robots.txt", "/1", 302)
+	for i := range 9 {
+		chain.Redirect(fmt.Sprintf("/%d", i+1), fmt.Sprintf("/%d", i+2), 302)
+	}
+	for host, allows := range map[string]bool{"loop.test": false, "chain.test": true} {
+		peeks, err := crawl.Peek(t.Context(), peekOptions(t, web, host))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := peeks[0]; (p.Rules != nil) != allows || p.Status != 302 {
+			t.Errorf("%s: %+v, want rules: %v", host, p, allows)
+		}
 	}
 }

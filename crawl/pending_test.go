@@ -3,17 +3,16 @@ package crawl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // TestPendingOutlivesAKill lets depths travel page by page, each in a transaction of
@@ -28,11 +27,7 @@ func TestPendingOutlivesAKill(t *testing.T) {
 	for i := range webs {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		web, maxDepth := randomWeb(r), 1+r.IntN(3)
-		cfg, _, err := config.Parse(fmt.Appendf(nil, paperConfig, maxDepth), t.TempDir(), os.ReadFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := &paperCrawl{t: t, r: r, web: web, cfg: cfg, path: filepath.Join(t.TempDir(), "state.bolt"), asked: map[string]int{}}
+		p := newPaper(t, r, web, twoOrigins(maxDepth))
 		kills += p.runInParts()
 		if got, want := p.distances(), web.search(maxDepth); !maps.Equal(got, want) {
 			t.Fatalf("web %d of seed %d, max-depth %d: %s", i, seed, maxDepth, difference(got, want))
@@ -48,17 +43,17 @@ func TestPendingOutlivesAKill(t *testing.T) {
 // is killed after the first.
 func (p *paperCrawl) runInParts() (kills int) {
 	for p.start(); len(p.steps)+len(p.wakes) > 0; {
-		p.rec.relaxed = 0
+		p.rec.state.MostTravelled = 0
 		b := &batch{wakes: p.wakes}
 		for range min(len(p.steps), 1+p.r.IntN(4)) {
 			b.outcomes = append(b.outcomes, p.answer(p.steps[0]))
 			p.steps = p.steps[1:]
 		}
 		p.wakes = nil
-		for first, more := true, true; more; first = false {
-			var list []Effect
+		for more := true; more; b = new(batch) {
+			var list []ring.Effect
 			err := p.store.Update(func(tx *kv.Tx) (err error) {
-				list, more, err = p.rec.commitPart(tx, b, first)
+				list, more, err = p.rec.state.Turn(tx, b.outcomes, b.wakes)
 				return err
 			})
 			if err != nil {
@@ -71,7 +66,7 @@ func (p *paperCrawl) runInParts() (kills int) {
 				break
 			}
 			p.publish(list)
-			p.rec.relaxed = 1
+			p.rec.state.MostTravelled = 1
 		}
 	}
 	return kills
@@ -82,9 +77,9 @@ func (p *paperCrawl) runInParts() (kills int) {
 // on with the rest.
 func TestBeginStopped(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	p := &paperCrawl{t: t, r: r, web: randomWeb(r), cfg: paperParse(t, fmt.Sprintf(paperConfig, 1)), path: filepath.Join(t.TempDir(), "state.bolt"), asked: map[string]int{}}
+	p := newPaper(t, r, randomWeb(r), twoOrigins(1))
 	p.run(0)
-	p.cfg = paperParse(t, fmt.Sprintf(paperConfig, 3))
+	p.cfg = crawltest.Parse(t, twoOrigins(3))
 	cause := errors.New("told to")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
@@ -101,7 +96,8 @@ func TestBeginStopped(t *testing.T) {
 			t.Error("all depths had travelled on, so this test shows nothing")
 		}
 		res, err := c.Run(ctx)
-		if err != nil || res.Walked || res.Reason != cause.Error() || res.Run.Status != schema.RunInterrupted {
+		if err != nil || res.Walked || res.Run.End != (schema.End{Kind: schema.EndStopped, Detail: cause.Error()}) ||
+			res.Run.Status != schema.RunInterrupted {
 			t.Errorf("Run = %+v, %v", res, err)
 		}
 		if err := store.Close(); err != nil {
@@ -116,7 +112,7 @@ func TestBeginStopped(t *testing.T) {
 func pending(t *testing.T, store *kv.Store) (ids []schema.ID) {
 	t.Helper()
 	err := store.View(func(tx *kv.Tx) (err error) {
-		ids, err = tx.Pending()
+		ids, err = tx.Depths.Pending()
 		return err
 	})
 	if err != nil {
@@ -131,7 +127,7 @@ func (p *paperCrawl) distances() map[string]near {
 	found := map[string]near{}
 	err := p.store.View(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) <= p.store.URLs(); id++ {
-			norm, err := tx.Norm(id)
+			norm, err := tx.URLs.Norm(id)
 			if err != nil {
 				return err
 			}

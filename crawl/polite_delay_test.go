@@ -32,7 +32,8 @@ func TestAdaptiveDelay(t *testing.T) {
 		{"the base delay is the least", "", []int{1, 1, 1}, nil, 0, "1 1 1"},
 		{"counted from the end of the answer", "", []int{10, 10, 10}, nil, 5 * time.Second, "1 3.7 5.59"},
 		{"off", "adaptive-delay = false", []int{10, 10, 10}, nil, 0, "1 1 1"},
-		{"off, counted from the first byte", "adaptive-delay = false", []int{10, 10, 10}, nil, 700 * time.Millisecond, "1 0.3 0.3"},
+		{"off, counted from the first byte", "adaptive-delay = false", []int{10, 10, 10}, nil, 700 * time.Millisecond,
+			"1 0.3 0.3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -72,7 +73,8 @@ func TestRetries(t *testing.T) {
 	}{
 		{"constant", "delay = \"7s\"", reply{status: 500}, "7 7 7"},
 		{"fibonacci", "delay = \"7s\"\nbackoff = \"fibonacci\"\nmax-retries = 5", reply{status: 502}, "7 7 14 21 35"},
-		{"at most max-delay", "delay = \"7s\"\nbackoff = \"fibonacci\"\nmax-retries = 5\nmax-delay = \"20s\"", reply{status: 500}, "7 7 14 20 20"},
+		{"at most max-delay", "delay = \"7s\"\nbackoff = \"fibonacci\"\nmax-retries = 5\nmax-delay = \"20s\"",
+			reply{status: 500}, "7 7 14 20 20"},
 		{"none", "max-retries = 0", reply{status: 500}, ""},
 		{"503 without Retry-After", "delay = \"7s\"\nmax-retries = 1", reply{status: 503}, "7"},
 		{"reset", "delay = \"7s\"", reply{cause: fetch.Reset}, "7 7 7"},
@@ -196,7 +198,8 @@ func TestPerAddress(t *testing.T) {
 				return reply{status: 404}
 			}
 			s.other = site("", 2)
-			cfg := strings.Replace(politeConfig(nil), "minimum-time-per-address = \"0s\"", fmt.Sprintf("minimum-time-per-address = %q", gap), 1)
+			cfg := strings.Replace(politeConfig(nil), "minimum-time-per-address = \"0s\"",
+				fmt.Sprintf("minimum-time-per-address = %q", gap), 1)
 			s.crawl(cfg, 0)
 			smallest := time.Hour
 			for i := 1; i < len(s.log); i++ {

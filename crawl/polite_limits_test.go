@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 )
 
-// TestMaxPagesIsReached gives the last page of a run to a host that then can not
+// TestMaxPagesIsReached gives the last page of a run to a host that then cannot
 // be reached: another host takes its place.
 func TestMaxPagesIsReached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

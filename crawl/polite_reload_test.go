@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -28,11 +27,11 @@ type ringConfig struct {
 
 func (c ringConfig) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[crawler]\nmax-depth = %d\nhead-check = \"never\"\n[user-agent]\ncrawler-name = \"T\"\n[politeness]\nminimum-time-per-address = \"0s\"\n", c.depth)
+	fmt.Fprintf(&b, "[crawler]\nmax-depth = %d\nsitemaps = \"quality\"\n", c.depth)
 	for _, o := range c.origins {
 		fmt.Fprintf(&b, "[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", o, o)
 	}
-	return b.String() + c.more
+	return crawltest.Paper(b.String() + c.more)
 }
 
 // serveRing serves hosts h0 to h7, each of which leads to the next; every host
@@ -108,8 +107,10 @@ func TestChangedConfiguration(t *testing.T) {
 		before, after ringConfig
 	}{
 		{"nothing", ringConfig{2, []string{h0}, ""}, ringConfig{2, []string{h0}, ""}},
-		{"a host is blacklisted", ringConfig{3, []string{h0}, ""}, ringConfig{3, []string{h0}, "[[blacklist]]\ndomain = \"*.h1.test\"\n"}},
-		{"and no longer", ringConfig{3, []string{h0}, "[[blacklist]]\ndomain = \"*.h1.test\"\n"}, ringConfig{3, []string{h0}, ""}},
+		{"a host is blacklisted", ringConfig{3, []string{h0}, ""},
+			ringConfig{3, []string{h0}, "[[blacklist]]\ndomain = \"*.h1.test\"\n"}},
+		{"and no longer", ringConfig{3, []string{h0}, "[[blacklist]]\ndomain = \"*.h1.test\"\n"},
+			ringConfig{3, []string{h0}, ""}},
 		{"URLs become stubs", ringConfig{3, []string{h0}, ""}, ringConfig{3, []string{h0}, "[[stub]]\nurl = '/[23]$'\n"}},
 		{"a larger depth", ringConfig{0, []string{h0}, ""}, ringConfig{3, []string{h0}, ""}},
 		{"a smaller depth", ringConfig{4, []string{h0}, ""}, ringConfig{1, []string{h0}, ""}},
@@ -120,7 +121,8 @@ func TestChangedConfiguration(t *testing.T) {
 		{"an exclude", ringConfig{2, []string{h0}, ""}, ringConfig{2, []string{h0}, "exclude = [\"^/deep/\"]\n"}},
 		{"a trap", ringConfig{2, []string{h0}, ""}, ringConfig{2, []string{h0}, "[traps]\nmax-repeated-segments = 1\n"}},
 	} {
-		for _, at := range []time.Duration{1, 1500 * time.Millisecond, 3500 * time.Millisecond, 6500 * time.Millisecond, 12 * time.Second, 0} {
+		for _, at := range []time.Duration{1, 1500 * time.Millisecond, 3500 * time.Millisecond, 6500 * time.Millisecond,
+			12 * time.Second, 0} {
 			t.Run(fmt.Sprintf("%s/%v", tt.name, at), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					fresh, s := newPaperServers(t), newPaperServers(t)
@@ -150,7 +152,8 @@ func compareMaps(t *testing.T, s, fresh *paperServers) {
 		}
 	}
 	for url, g := range got {
-		if _, ok := want[url]; !ok && !g.visited && g.state != "discovered" && g.state != "blacklisted" && g.state != "stubbed" {
+		if _, ok := want[url]; !ok && !g.visited && g.state != "discovered" && g.state != "blacklisted" &&
+			g.state != "stubbed" {
 			t.Errorf("%s: %s at depth %d; a fresh crawl does not know it", url, g.state, g.depth)
 		}
 	}
@@ -172,10 +175,7 @@ func TestIdentity(t *testing.T) {
 		serveRing(s)
 		s.crawl(ringConfig{1, []string{"h0.test"}, ""}.String(), time.Second)
 		for _, more := range []string{"[url]\nstrip-params = [\"x\"]\n", "[url]\nmax-length = 1000\n"} {
-			cfg, _, err := config.Parse([]byte(ringConfig{1, []string{"h0.test"}, more}.String()), t.TempDir(), os.ReadFile)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := crawltest.Parse(t, ringConfig{1, []string{"h0.test"}, more}.String())
 			store, err := kv.Open(s.path, kv.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -185,7 +185,7 @@ func TestIdentity(t *testing.T) {
 			}
 			store.Close()
 		}
-		cfg, _, _ := config.Parse([]byte(ringConfig{1, []string{"h0.test"}, ""}.String()), t.TempDir(), os.ReadFile)
+		cfg := crawltest.Parse(t, ringConfig{1, []string{"h0.test"}, ""}.String())
 		if weburl.Host("https://h0.test/") != "h0.test" || cfg.URLIdentity() == "" {
 			t.Error("no identity")
 		}

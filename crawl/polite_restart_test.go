@@ -18,13 +18,13 @@ import (
 func (s *paperServers) completed() {
 	s.t.Helper()
 	s.change(func(tx *kv.Tx) error {
-		runs, err := tx.Runs()
+		runs, err := tx.Runs.All()
 		if err != nil {
 			return err
 		}
 		run := runs[len(runs)-1]
 		run.Status = schema.RunCompleted
-		return tx.PutRun(run)
+		return tx.Runs.Put(run)
 	})
 }
 
@@ -45,14 +45,14 @@ func (s *paperServers) change(f func(*kv.Tx) error) {
 func (s *paperServers) changeHost(name string, f func(*schema.Host)) {
 	s.t.Helper()
 	s.change(func(tx *kv.Tx) error {
-		id, ok, err := tx.HostByName(name)
+		id, ok, err := tx.Hosts.Lookup(name)
 		if err != nil || !ok {
 			return fmt.Errorf("host %s: %v %w", name, ok, err)
 		}
-		h, err := tx.Host(id)
+		h, err := tx.Hosts.At(id)
 		if err == nil {
 			f(h)
-			tx.PutHost(h)
+			tx.Hosts.Put(h)
 		}
 		return err
 	})
@@ -164,7 +164,8 @@ func TestRestartsArePolite(t *testing.T) {
 			var after bool // its robots.txt was committed when a page was asked
 			for i, e := range only(s.log, "a.test") {
 				if after && e.Arrived.Sub(only(s.log, "a.test")[i-1].FirstByte) < 2500*time.Millisecond {
-					t.Errorf("seed %d: a.test asked %v after the answer before", seed, e.Arrived.Sub(only(s.log, "a.test")[i-1].FirstByte))
+					t.Errorf("seed %d: a.test asked %v after the answer before", seed,
+						e.Arrived.Sub(only(s.log, "a.test")[i-1].FirstByte))
 				}
 				after = after || e.Path != "/robots.txt"
 			}
@@ -224,7 +225,8 @@ func TestBudgetHoldsInParallel(t *testing.T) {
 				a.wait = 7 * time.Second
 				return a
 			}
-			cfg := politeConfig(map[string]string{"crawler": "max-domain-requests = 10", "politeness": "max-parallel-per-domain = 4\nadaptive-delay = false"})
+			cfg := politeConfig(map[string]string{"crawler": "max-domain-requests = 10",
+				"politeness": "max-parallel-per-domain = 4\nadaptive-delay = false"})
 			s.crawl(strings.Replace(cfg, "head-check = \"never\"", fmt.Sprintf("head-check = %q", head), 1), 0)
 			if got := len(s.arrivals("a.test")) - 1; got != 10 {
 				t.Errorf("head-check = %s: %d requests for pages, want 10", head, got)

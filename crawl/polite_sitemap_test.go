@@ -62,7 +62,8 @@ func TestSitemaps(t *testing.T) {
 		},
 		{
 			name: "robots.txt names them", robots: "Sitemap: https://a.test/x.xml\nsitemap: /y.xml\n",
-			files: map[string]reply{"/x.xml": {status: 200, body: urlset("https://a.test/o")}, "/y.xml": {status: 200, body: urlset("https://a.test/p")}},
+			files: map[string]reply{"/x.xml": {status: 200, body: urlset("https://a.test/o")},
+				"/y.xml": {status: 200, body: urlset("https://a.test/p")}},
 			asked: "/o /p /x.xml /y.xml", not: "/sitemap.xml",
 		},
 		{
@@ -85,25 +86,29 @@ func TestSitemaps(t *testing.T) {
 			asked: "/a.atom /o /p /q /r /r.rss /s /t.txt /z.gz",
 		},
 		{
-			name: "on another host, for pages of the origin alone", robots: "Sitemap: https://maps.test/m.xml\nSitemap: https://maps.black.test/m.xml\n",
-			elsehost: map[string]reply{"/m.xml": {status: 200, body: urlset("https://a.test/o", "https://b.test/x", "https://sub.a.test/y")}},
-			asked:    "/o",
+			name:   "on another host, for pages of the origin alone",
+			robots: "Sitemap: https://maps.test/m.xml\nSitemap: https://maps.black.test/m.xml\n",
+			elsehost: map[string]reply{"/m.xml": {status: 200, body: urlset("https://a.test/o", "https://b.test/x",
+				"https://sub.a.test/y")}},
+			asked: "/o",
 		},
 		{
 			name: "robots.txt forbids it", robots: "User-agent: *\nDisallow: /x.xml\nSitemap: /x.xml\n",
 			files: map[string]reply{"/x.xml": {status: 200, body: urlset("https://a.test/o")}}, asked: "", not: "/x.xml",
 		},
 		{
-			name: "redirected", files: map[string]reply{
-				"/sitemap.xml":       redirect("/sitemap_index.xml"),
-				"/sitemap_index.xml": {status: 200, body: index("https://a.test/k.xml")},
-				"/k.xml":             redirect("https://maps.test/k.xml"),
+			name: "redirected", robots: "Sitemap: /i.xml\nSitemap: https://maps.test/none.xml\n", files: map[string]reply{
+				"/i.xml": redirect("/j.xml"),
+				"/j.xml": {status: 200, body: index("https://a.test/k.xml")},
+				"/k.xml": redirect("https://maps.test/k.xml"),
 			},
 			elsehost: map[string]reply{"/k.xml": {status: 200, body: urlset("https://a.test/o")}},
-			asked:    "/k.xml /o /sitemap.xml /sitemap_index.xml",
+			asked:    "/i.xml /j.xml /k.xml /o",
 		},
 		{
-			name: "an error page is none", files: map[string]reply{"/sitemap.xml": {status: 200, body: "<!doctype html><title>Welcome</title><a href=\"/o\">o</a>"}},
+			name: "an error page is none",
+			files: map[string]reply{"/sitemap.xml": {status: 200,
+				body: "<!doctype html><title>Welcome</title><a href=\"/o\">o</a>"}},
 			asked: "/sitemap.xml /sitemap_index.xml", not: "/o",
 		},
 		{
@@ -219,8 +224,8 @@ func TestSitemapLimits(t *testing.T) {
 			t.Errorf("an orphan was asked as request %d, the last linked page as %d", firstOrphan, lastLinked)
 		}
 		s.view(func(store *kv.Store, tx *kv.Tx) error {
-			return tx.EachVisit(1, func(v *schema.Visit) (bool, error) {
-				norm, err := tx.Norm(v.URL)
+			return tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
+				norm, err := tx.URLs.Norm(v.URL)
 				if depth, _ := store.Depth(v.URL); strings.Contains(norm, "/orphan") && depth != 0 {
 					t.Errorf("%s has depth %d", norm, depth)
 				}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -17,17 +18,11 @@ import (
 // politeConfig crawls a.test; keys maps a section to lines of it.
 func politeConfig(keys map[string]string) string {
 	var b strings.Builder
-	section := func(name, lines string) {
-		fmt.Fprintf(&b, "[%s]\n%s\n%s\n", name, lines, keys[name])
+	for _, name := range []string{"crawler", "retry", "content", "network", "traps", "recrawl", "url", "politeness"} {
+		fmt.Fprintf(&b, "[%s]\n%s\n", name, keys[name])
 	}
-	section("crawler", "head-check = \"never\"\nsitemaps = \"off\"")
-	section("user-agent", "crawler-name = \"T\"")
-	for _, name := range []string{"retry", "content", "network", "traps", "recrawl", "url"} {
-		section(name, "")
-	}
-	section("politeness", "minimum-time-per-address = \"0s\"")
 	b.WriteString("[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n" + keys["more"])
-	return b.String()
+	return crawltest.Paper(b.String())
 }
 
 // throttling answers every page but the front page with 429s first.
@@ -50,7 +45,7 @@ func seconds(all []float64) string {
 	return strings.Join(words, " ")
 }
 
-// TestThrottled holds a host that asks for rest to SPEC 7, request by request.
+// TestThrottled leaves a host that asks for rest alone, request by request.
 func TestThrottled(t *testing.T) {
 	date := func(at time.Duration) http.Header {
 		return http.Header{"Retry-After": {time.Now().Add(at).UTC().Format(http.TimeFormat)}}
@@ -196,7 +191,8 @@ func TestThrottled(t *testing.T) {
 					t.Errorf("asked at %s, want %s\n%v", got, tt.want, s.requests("a.test"))
 				}
 				if h := s.hostRecord("a.test"); h.RunGivenUp != tt.gaveUp || h.RunGivenUpAt != tt.atCount {
-					t.Errorf("given up %v at request %d (%s), want %v at %d", h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy, tt.gaveUp, tt.atCount)
+					t.Errorf("given up %v at request %d (%s), want %v at %d", h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy, tt.gaveUp,
+						tt.atCount)
 				}
 			})
 		})

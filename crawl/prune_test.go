@@ -95,7 +95,7 @@ func TestPruneKeepsTheNewestRun(t *testing.T) {
 	dropped := 0
 	for i := range webs {
 		r := rand.New(rand.NewPCG(11, uint64(i)))
-		p := newPaper(t, pruneConfig)
+		p := newEmptyPaper(t, pruneConfig)
 		p.r = r
 		runs := 2 + r.IntN(2)
 		for run := range runs {
@@ -147,7 +147,7 @@ func TestPruneKeepsTheNewestRun(t *testing.T) {
 
 // A pruned file never stands half written beside the old one.
 func TestPruneLeavesNothingBehind(t *testing.T) {
-	p := newPaper(t, pruneConfig)
+	p := newEmptyPaper(t, pruneConfig)
 	p.run(0)
 	dst := filepath.Join(t.TempDir(), "pruned.bolt")
 	if err := os.WriteFile(dst, []byte("mine"), 0o644); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -49,7 +50,7 @@ func drawLists(t *rapid.T, label string) lists {
 
 func (l lists) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, strings.Replace(paperHead, "max-depth = 2", "max-depth = %d", 1), l.depth)
+	fmt.Fprintf(&b, "[crawler]\nmax-depth = %d\n", l.depth)
 	for host := range l.origins {
 		fmt.Fprintf(&b, "[[quality]]\ndomain = %q\nseeds = [\"https://%s/p1\"]\n", host, host)
 	}
@@ -62,7 +63,7 @@ func (l lists) text() string {
 	if l.noP3 {
 		b.WriteString("[[blacklist]]\nurl = '/p3$'\n")
 	}
-	return b.String()
+	return crawltest.Paper(b.String())
 }
 
 func (l lists) visitable(u string) bool {
@@ -130,16 +131,15 @@ func TestReclassifyEqualsFreshCrawl(t *testing.T) {
 		before, after := drawLists(rt, "before"), drawLists(rt, "after")
 		crawlOf := func(web *paperWeb, l lists) *paperCrawl {
 			n++
-			return &paperCrawl{
-				t: t, r: rand.New(rand.NewPCG(seed, uint64(n))), web: web, cfg: paperParse(t, l.text()),
-				path: filepath.Join(dir, fmt.Sprint(n)), asked: map[string]int{},
-			}
+			p := newPaper(t, rand.New(rand.NewPCG(seed, uint64(n))), web, l.text())
+			p.path = filepath.Join(dir, fmt.Sprint(n))
+			return p
 		}
 		p := crawlOf(web, before)
 		p.run(0)
 		p.complete()
 		visited := p.read().visited
-		p.cfg = paperParse(t, after.text())
+		p.cfg = crawltest.Parse(t, after.text())
 		p.reclassify()
 		got := p.read()
 
@@ -204,23 +204,24 @@ func (p *paperCrawl) reclassify() schema.Run {
 // completed; one that has goes on.
 func TestReclassifyKeepsRunCompleted(t *testing.T) {
 	const origin = "[[quality]]\ndomain = \"h0.test\"\nseeds = [\"https://h0.test/p0\"]\n"
-	p := newPaper(t, origin+"[[stub]]\ndomain = \"h1.test\"\n")
+	p := newEmptyPaper(t, origin+"[[stub]]\ndomain = \"h1.test\"\n")
 	p.web.links["https://h0.test/p0"] = []string{"https://h1.test/p0", "https://h2.test/p0"}
 	p.run(0)
 	p.complete()
 	if run := p.reclassify(); run.Status != schema.RunCompleted || run.ID != 1 {
 		t.Errorf("under the same lists: run %d is %s", run.ID, run.Status)
 	}
-	p.cfg = paperParse(t, paperHead+origin+"[[stub]]\ndomain = \"h1.test\"\n[[blacklist]]\ndomain = \"h2.test\"\n")
+	p.cfg = crawltest.Parse(t, twoSteps(origin+"[[stub]]\ndomain = \"h1.test\"\n[[blacklist]]\ndomain = \"h2.test\"\n"))
 	if run := p.reclassify(); run.Status != schema.RunCompleted {
 		t.Errorf("under a longer blacklist: %s", run.Status)
 	}
 	if state := p.read().states["https://h2.test/p0"]; state != "blacklisted" {
 		t.Errorf("the visited page is %s", state)
 	}
-	p.cfg = paperParse(t, paperHead+origin)
-	if run := p.reclassify(); run.Status != schema.RunInterrupted || run.Reason != reasonReclassified || run.ID != 1 {
-		t.Errorf("under no stub list: run %d is %s (%s)", run.ID, run.Status, run.Reason)
+	p.cfg = crawltest.Parse(t, twoSteps(origin))
+	if run := p.reclassify(); run.Status != schema.RunInterrupted || run.End.Kind != schema.EndReclassified ||
+		run.ID != 1 {
+		t.Errorf("under no stub list: run %d is %s (%s)", run.ID, run.Status, run.End)
 	}
 	asked := maps.Clone(p.asked)
 	p.run(0)
@@ -236,7 +237,7 @@ func TestReclassifyWithoutRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	cfg := paperParse(t, paperHead+"[[quality]]\ndomain = \"h0.test\"\nseeds = [\"https://h0.test/p0\"]\n")
+	cfg := crawltest.Parse(t, twoSteps("[[quality]]\ndomain = \"h0.test\"\nseeds = [\"https://h0.test/p0\"]\n"))
 	if _, err := Reclassify(store, cfg); err == nil {
 		t.Errorf("Reclassify = %v, want an error", err)
 	}

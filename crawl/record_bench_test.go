@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/process"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -92,10 +94,11 @@ func (w *outcomeWeb) link(host int) string {
 }
 
 // answer is what a visitor would find.
-func (w *outcomeWeb) answer(step Step, hash func(schema.URLKind, string) uint64) Outcome {
+func (w *outcomeWeb) answer(step ring.Step, hash func(schema.URLKind, string) uint64) ring.Outcome {
 	now := time.Now()
-	o := Outcome{Step: step, Status: 200, ContentType: "text/html; charset=utf-8", FirstByte: now, Done: now, RetryAfter: -1, Length: -1}
-	if step.Kind == StepRobots {
+	o := ring.Outcome{Step: step, Status: 200, ContentType: "text/html; charset=utf-8", FirstByte: now, Done: now,
+		RetryAfter: -1, Length: -1}
+	if step.Kind == ring.Robots {
 		o.Status = 404
 		return o
 	}
@@ -106,7 +109,8 @@ func (w *outcomeWeb) answer(step Step, hash func(schema.URLKind, string) uint64)
 	}
 	var host int
 	fmt.Sscanf(step.Norm, "https://h%d.", &host)
-	o.Page = &page.Page{Title: w.word() + " " + w.word() + " " + w.word() + " - documentation", Charset: "utf-8", Distinct: recordLinks}
+	o.Page = &page.Page{Title: w.word() + " " + w.word() + " " + w.word() + " - documentation", Charset: "utf-8",
+		Distinct: recordLinks}
 	seen := map[string]bool{step.Norm: true}
 	for tries := 0; len(o.Hashes) < recordLinks && tries < 4*recordLinks; tries++ {
 		to := w.link(host)
@@ -117,8 +121,8 @@ func (w *outcomeWeb) answer(step Step, hash func(schema.URLKind, string) uint64)
 		u := weburl.URL{Norm: to, Form: to}
 		o.Hashes = append(o.Hashes, hash(schema.KindPage, to))
 		o.Page.Links = append(o.Page.Links, page.Link{
-			URL: u, Kind: schema.LinkAnchor, Kinds: schema.Kinds(0).Add(schema.LinkAnchor),
-			Place: schema.Place(1 + w.r.IntN(5)), Anchor: w.word() + " " + w.word(), Count: 1,
+			URL: u, Kinds: schema.Kinds(0).Add(schema.LinkAnchor),
+			Place: schema.Place(1 + w.r.IntN(5)), Anchor: w.word() + " " + w.word(),
 		})
 	}
 	return o
@@ -130,9 +134,9 @@ type handCrawl struct {
 	web    *outcomeWeb
 	path   string
 	store  *kv.Store
-	rec    *recorder
-	steps  []Step
-	wakes  []Wake
+	rec    *committer
+	steps  []ring.Step
+	wakes  []ring.Wake
 	visits int
 	took   time.Duration // by commits
 	cpu    time.Duration
@@ -148,7 +152,7 @@ func startHandCrawl(b *testing.B, path string) *handCrawl {
 }
 
 // settings are those of a configuration that lacks its seeds.
-func (w *outcomeWeb) settings(t testing.TB, text string) *settings {
+func (w *outcomeWeb) settings(t testing.TB, text string) *ring.Settings {
 	t.Helper()
 	var seeds []string
 	for i := range w.known {
@@ -158,35 +162,35 @@ func (w *outcomeWeb) settings(t testing.TB, text string) *settings {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := newSettings(cfg)
+	set, err := ring.NewSettings(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return set
 }
 
-func (c *handCrawl) open(set *settings) {
+func (c *handCrawl) open(set *ring.Settings) {
 	c.b.Helper()
 	store, err := kv.Open(c.path, kv.Options{})
 	if err != nil {
 		c.b.Fatal(err)
 	}
-	c.store, c.rec = store, newRecorder(store, set, quietLog(), nil)
-	if _, err := c.rec.begin(c.b.Context()); err != nil {
+	c.store, c.rec = store, newCommitter(store, set, quietLog(), nil)
+	if _, err := c.rec.state.Begin(c.b.Context()); err != nil {
 		c.b.Fatal(err)
 	}
-	list, err := c.rec.waiting()
-	if err != nil {
+	var list []ring.Effect
+	if err := c.rec.state.EachWaiting(func(e *ring.Effect) { list = append(list, *e) }); err != nil {
 		c.b.Fatal(err)
 	}
 	c.publish(list)
 }
 
-func (c *handCrawl) publish(list []Effect) {
+func (c *handCrawl) publish(list []ring.Effect) {
 	for _, e := range list {
 		c.steps = append(c.steps, e.Steps...)
 		if e.Wake {
-			c.wakes = append(c.wakes, Wake{Host: e.Host})
+			c.wakes = append(c.wakes, ring.Wake{Host: e.Host})
 		}
 	}
 }
@@ -198,19 +202,19 @@ func (c *handCrawl) next() *batch {
 	for _, step := range c.steps[:n] {
 		batch.outcomes = append(batch.outcomes, c.web.answer(step, c.store.Hash))
 	}
-	c.steps, c.wakes = append([]Step(nil), c.steps[n:]...), nil
+	c.steps, c.wakes = append([]ring.Step(nil), c.steps[n:]...), nil
 	return batch
 }
 
 func (c *handCrawl) commit(batch *batch) {
-	effects := make(chan Effects, 1)
-	wrote, cpu, begun := writtenBytes(), CPUTime(), time.Now()
+	effects := make(chan ring.Effects, 1)
+	wrote, cpu, begun := writtenBytes(), process.CPUTime(), time.Now()
 	if err := c.rec.commit(c.b.Context(), batch, effects); err != nil {
 		c.b.Fatal(err)
 	}
 	took := time.Since(begun)
 	c.took, c.worst = c.took+took, max(c.worst, took)
-	c.cpu += CPUTime() - cpu
+	c.cpu += process.CPUTime() - cpu
 	c.wrote += writtenBytes() - wrote
 	c.visits += pagesOf(batch)
 	c.publish((<-effects).List)
@@ -227,7 +231,7 @@ func (c *handCrawl) heldBy() int64 {
 	before := liveHeap()
 	c.open(set)
 	held := liveHeap() - before
-	set.client.Close()
+	set.Client.Close()
 	if err := c.store.Close(); err != nil {
 		c.b.Fatal(err)
 	}

@@ -18,7 +18,7 @@ var ErrNoRoom = errors.New("the disk of the state file is full")
 
 // hasRoom reports whether there is room for a commit. A full disk is said once,
 // and so is its end.
-func (r *recorder) hasRoom() bool {
+func (r *committer) hasRoom() bool {
 	free, known := r.free(filepath.Dir(r.store.Path()))
 	full := known && free < roomReserve
 	if full != r.full {
@@ -33,6 +33,7 @@ func (r *recorder) hasRoom() bool {
 	return !full
 }
 
-func (r *recorder) noRoom() error {
-	return fmt.Errorf("%w: %s needs %d MB free; nothing that was committed is lost", ErrNoRoom, filepath.Dir(r.store.Path()), roomReserve>>20)
+func (r *committer) noRoom() error {
+	return fmt.Errorf("%w: %s needs %d MB free; nothing that was committed is lost", ErrNoRoom,
+		filepath.Dir(r.store.Path()), roomReserve>>20)
 }

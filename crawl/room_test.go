@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // TestFullDisk takes the room away for a minute while a crawl runs: it rests,
@@ -41,8 +41,8 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("%q was said %d times", line, strings.Count(said.String(), line))
 			}
 		}
-		if rec.run.Pages != 31 {
-			t.Errorf("%d pages, want 31", rec.run.Pages)
+		if rec.state.Run().Pages != 31 {
+			t.Errorf("%d pages, want 31", rec.state.Run().Pages)
 		}
 		if n := len(s.requests("a.test")); n > 40 {
 			t.Errorf("%d requests for 31 pages", n)
@@ -81,25 +81,21 @@ func TestStopWithFullDisk(t *testing.T) {
 	})
 }
 
-func roomyRecorder(t *testing.T, s *paperServers) (*recorder, *bytes.Buffer) {
+func roomyRecorder(t *testing.T, s *paperServers) (*committer, *bytes.Buffer) {
 	t.Helper()
-	cfg, _, err := config.Parse([]byte(politeConfig(nil)), t.TempDir(), os.ReadFile)
+	set, err := ring.NewSettings(crawltest.Parse(t, politeConfig(nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := newSettings(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(set.client.Close)
+	t.Cleanup(set.Client.Close)
 	store, err := kv.Open(s.path, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
 	said := &bytes.Buffer{}
-	rec := newRecorder(store, set, slog.New(slog.NewTextHandler(said, nil)), nil)
-	if _, err := rec.begin(t.Context()); err != nil {
+	rec := newCommitter(store, set, slog.New(slog.NewTextHandler(said, nil)), nil)
+	if _, err := rec.state.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return rec, said

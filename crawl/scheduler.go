@@ -5,7 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/outage"
 	"github.com/sumi-ripple/ripple/crawl/pace"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -14,10 +17,15 @@ import (
 var errMiscounted = errors.New("crawl: the recorder's count of requests does not match")
 
 type schedulerConfig struct {
-	Slots          int // requests that may be open at a time; half of them, rounded up, for failing hosts
+	Slots          int           // requests that may be open at a time
+	Share          *slots.Share  // that bounds them with those of other crawls; nil: one of its own
+	Clocks         *pace.Clocks  // of addresses that other crawls ask, too; nil: its own
+	Network        *outage.Watch // says when nothing is to be asked; nil: one of its own
+	Proven         *hostSet      // hosts that were proven before; nil: none
 	AddressGap     time.Duration
-	MaxUncommitted int // requests sent whose outcomes are not committed
-	Initial        []Effect
+	Soon           time.Duration // within which a proven host has a slot left for it
+	MaxUncommitted int           // requests sent whose outcomes are not committed
+	Initial        []ring.Effect
 	Paused         bool // begins as after commandPause
 }
 
@@ -38,13 +46,21 @@ type scheduler struct {
 	pacer   *pace.Pacer
 	asleep  *pace.Pacer // a wake asks no server: no address has a clock here
 	lines   map[schema.HostID]*line
-	returns []Wake // with revoked steps
+	returns []ring.Wake // with revoked steps
 
 	unsent    int // steps in lines
 	unsettled int // steps sent, and their outcomes not committed
-	failing   int // of these, those of failing hosts
+	returning int // proven hosts of which nothing can be sent until a request is settled
 	waking    int // wakes sent and not answered
 	sent      uint64
+
+	share   *slots.Share
+	clocks  *pace.Clocks
+	proven  *hostSet
+	network *outage.Watch
+	changed chan struct{} // the network is away, or there again
+	offered offer
+	refused bool // a slot
 
 	paused  bool
 	stopped bool
@@ -52,14 +68,40 @@ type scheduler struct {
 	armed   time.Time // what timer is set to; zero: not running
 }
 
-// newScheduler returns a scheduler that begins with the initial effects.
+// An offer is what is reserved for the step that is offered to the visitors.
+type offer struct {
+	host     schema.HostID // 0: nothing is offered
+	unproven bool
+	address  string // that is reserved; "": none
+}
+
+// newScheduler returns a scheduler that begins with the initial effects. Before run,
+// others may be applied.
 func newScheduler(cfg schedulerConfig) *scheduler {
 	s := &scheduler{
 		cfg:    cfg,
-		pacer:  pace.New(cfg.AddressGap),
-		asleep: pace.New(0),
+		pacer:  pace.New(cfg.AddressGap, cfg.Soon),
+		asleep: pace.New(0, cfg.Soon),
 		lines:  map[schema.HostID]*line{},
 		paused: cfg.Paused,
+		share:  cfg.Share,
+		clocks: cfg.Clocks,
+		proven: cfg.Proven,
+
+		network: cfg.Network,
+		changed: make(chan struct{}, 1),
+	}
+	if s.network == nil {
+		s.network = new(outage.Watch)
+	}
+	if s.share == nil {
+		s.share = slots.New(0).Share(cfg.Slots)
+	}
+	if s.clocks == nil {
+		s.clocks = new(pace.Clocks)
+	}
+	if s.proven == nil {
+		s.proven = new(hostSet)
 	}
 	for i := range cfg.Initial {
 		s.apply(&cfg.Initial[i])
@@ -75,11 +117,14 @@ func newScheduler(cfg schedulerConfig) *scheduler {
 //
 // When ctx is done it closes steps and returns at once; then nobody receives
 // effects and commands any more.
-func (s *scheduler) run(ctx context.Context, steps chan<- Step, effects <-chan Effects, wakes chan<- Wake, control <-chan command) error {
+func (s *scheduler) run(ctx context.Context, steps chan<- ring.Step, effects <-chan ring.Effects,
+	wakes chan<- ring.Wake, control <-chan command) error {
 	s.timer = time.NewTimer(time.Hour)
 	s.timer.Stop()
 	defer s.timer.Stop()
+	defer s.network.Listen(s.changed)()
 	err := s.admit(ctx, steps, effects, wakes, control)
+	s.withdraw()
 	close(steps)
 	if err != nil {
 		return err
@@ -87,7 +132,8 @@ func (s *scheduler) run(ctx context.Context, steps chan<- Step, effects <-chan E
 	return s.drain(ctx, effects, control)
 }
 
-func (s *scheduler) admit(ctx context.Context, steps chan<- Step, effects <-chan Effects, wakes chan<- Wake, control <-chan command) error {
+func (s *scheduler) admit(ctx context.Context, steps chan<- ring.Step, effects <-chan ring.Effects,
+	wakes chan<- ring.Wake, control <-chan command) error {
 	for !s.stopped {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -111,6 +157,8 @@ func (s *scheduler) admit(ctx context.Context, steps chan<- Step, effects <-chan
 			if err := s.receive(e); err != nil {
 				return err
 			}
+		case <-s.share.Freed():
+		case <-s.changed:
 		case <-s.timer.C:
 			s.armed = time.Time{}
 		case c, open := <-control:
@@ -125,7 +173,7 @@ func (s *scheduler) admit(ctx context.Context, steps chan<- Step, effects <-chan
 }
 
 // drain receives until all outcomes are settled and all wakes answered.
-func (s *scheduler) drain(ctx context.Context, effects <-chan Effects, control <-chan command) error {
+func (s *scheduler) drain(ctx context.Context, effects <-chan ring.Effects, control <-chan command) error {
 	s.stopped = true
 	for s.unsettled > 0 || s.waking > 0 {
 		select {
@@ -163,72 +211,167 @@ func (s *scheduler) end() error {
 	return nil
 }
 
-// nextStep returns the step to send and the channel, or nil if there is none.
-func (s *scheduler) nextStep(now time.Time, steps chan<- Step) (Step, chan<- Step) {
-	id, ok := s.pacer.Next(now, s.failing < max(1, (s.cfg.Slots+1)/2))
-	if !ok || s.paused || s.full() {
-		return Step{}, nil
+// nextStep returns the step to send and the channel, or nil if there is none. A slot
+// and the address of the step's host are reserved until it is sent or retracted.
+func (s *scheduler) nextStep(now time.Time, steps chan<- ring.Step) (ring.Step, chan<- ring.Step) {
+	s.pacer.Advance(now)
+	if s.paused || s.full() {
+		s.withdraw()
+		return ring.Step{}, nil
 	}
-	l := s.lines[id]
+	_, probe, away := s.network.Away()
+	if away && now.Before(probe) {
+		s.withdraw()
+		return ring.Step{}, nil
+	}
+	var l *line
+	if away { // a host that answered tells most
+		l = s.choose(now, false)
+	}
+	if l == nil {
+		l = s.choose(now, true)
+	}
+	if l == nil {
+		return ring.Step{}, nil
+	}
 	step := *l.steps[0]
 	step.Sent, step.Suspension = now, l.suspension
+	step.Address, step.Unproven = s.offered.address, l.unproven
 	return step, steps
 }
 
-// admitted follows a step that was sent.
-func (s *scheduler) admitted(step *Step, now time.Time) {
+// choose finds the host that is first among those that may be asked, and reserves
+// what it needs. Unless unproven, only proven hosts are looked at.
+func (s *scheduler) choose(now time.Time, unproven bool) *line {
+	for {
+		id, ok := s.pacer.Next(now, unproven)
+		if !ok {
+			if unproven {
+				s.withdraw()
+			} else {
+				s.retract() // and wait for a slot
+			}
+			return nil
+		}
+		l := s.lines[id]
+		want := offer{id, l.unproven, s.spared(l)}
+		if want == s.offered {
+			return l
+		}
+		s.retract()
+		if !s.share.Take(now, l.unproven, s.pacer.Due()+s.asleep.Due()+s.returning) {
+			s.refused = true
+			if !l.unproven {
+				return nil
+			}
+			unproven = false
+			continue
+		}
+		s.refused = false
+		if again, free := s.reserve(want.address, now); !free {
+			s.share.Give(l.unproven)
+			s.pacer.Hold(id, again)
+			continue
+		}
+		s.offered = want
+		return l
+	}
+}
+
+// spared returns the address that the next step of a line asks, if it has a clock.
+func (s *scheduler) spared(l *line) string {
+	if s.cfg.AddressGap <= 0 || l.steps[0].Kind == ring.Resolve { // asks no server
+		return ""
+	}
+	return l.address
+}
+
+func (s *scheduler) reserve(address string, now time.Time) (again time.Time, free bool) {
+	if address == "" {
+		return time.Time{}, true
+	}
+	return s.clocks.Reserve(address, s.cfg.AddressGap, now)
+}
+
+// retract gives back what was reserved for a step that is offered no longer.
+func (s *scheduler) retract() {
+	if s.offered.host == 0 {
+		return
+	}
+	s.share.Give(s.offered.unproven)
+	if s.offered.address != "" {
+		s.clocks.Cancel(s.offered.address)
+	}
+	s.offered = offer{}
+}
+
+// withdraw lets others have what this scheduler has no use for now.
+func (s *scheduler) withdraw() {
+	s.retract()
+	if s.refused {
+		s.share.Withdraw()
+		s.refused = false
+	}
+}
+
+// admitted follows a step that was sent. Its slot is the visitor's now.
+func (s *scheduler) admitted(step *ring.Step, now time.Time) {
 	l := s.lines[step.Host]
-	if step.Kind == StepResolve { // asks no server
+	if step.Kind == ring.Resolve { // asks no server
 		s.pacer.Remove(step.Host)
 	} else {
 		s.pacer.Take(step.Host, now)
 		l.asked = now
+	}
+	if s.offered.address != "" {
+		s.clocks.Start(s.offered.address, s.cfg.AddressGap, now)
+	}
+	s.offered = offer{}
+	if _, _, away := s.network.Away(); away {
+		s.network.Probed(now)
 	}
 	l.pass()
 	l.open++
 	s.unsent--
 	s.unsettled++
 	s.sent++
-	if l.failing {
-		s.failing++
-	}
 	s.place(step.Host, l)
 }
 
 // nextWake returns the wake to send and the channel, or nil if there is none.
-func (s *scheduler) nextWake(now time.Time, wakes chan<- Wake) (Wake, chan<- Wake) {
+func (s *scheduler) nextWake(now time.Time, wakes chan<- ring.Wake) (ring.Wake, chan<- ring.Wake) {
 	id, ok := s.asleep.Next(now, true)
 	switch {
 	case s.paused:
-		return Wake{}, nil
+		return ring.Wake{}, nil
 	case len(s.returns) > 0:
 		return s.returns[0], wakes
 	case ok:
-		return Wake{Host: id}, wakes
+		return ring.Wake{Host: id}, wakes
 	}
-	return Wake{}, nil
+	return ring.Wake{}, nil
 }
 
 // woke follows a wake that was sent.
-func (s *scheduler) woke(w *Wake) {
+func (s *scheduler) woke(w *ring.Wake) {
 	s.waking++
 	if w.Unsent == nil {
 		s.asleep.Remove(w.Host)
 		return
 	}
-	s.returns[0] = Wake{}
+	s.returns[0] = ring.Wake{}
 	s.returns = s.returns[1:]
 }
 
 // receive takes what a commit means.
-func (s *scheduler) receive(e Effects) error {
+func (s *scheduler) receive(e ring.Effects) error {
 	for i := range e.List {
 		s.apply(&e.List[i])
 	}
 	return s.count(&e)
 }
 
-func (s *scheduler) count(e *Effects) error {
+func (s *scheduler) count(e *ring.Effects) error {
 	s.unsettled -= e.Settled
 	s.waking -= e.Woken
 	if s.unsettled < 0 || s.waking < 0 {
@@ -239,31 +382,32 @@ func (s *scheduler) count(e *Effects) error {
 
 // apply replaces what is known of a host. Its clock is tied to the monotonic one
 // now, so a later jump of the wall clock moves nothing.
-func (s *scheduler) apply(e *Effect) {
+func (s *scheduler) apply(e *ring.Effect) {
 	l := s.lines[e.Host]
 	if l == nil {
 		l = &line{}
 		s.lines[e.Host] = l
 	}
-	if l.failing {
-		s.failing -= l.open
-	}
 	l.open = max(0, l.open-e.Closed)
 	now := time.Now()
 	l.ready = now.Add(e.Ready.Sub(now))
 	l.address, l.delay, l.priority = e.Address, e.Delay, e.Priority
-	l.limit, l.failing, l.suspension = max(1, e.Limit), e.Failing, e.Suspension
-	if l.failing {
-		s.failing += l.open
+	l.limit, l.suspension = max(1, e.Limit), e.Suspension
+	switch {
+	case e.Failing:
+		s.proven.remove(e.Host)
+	case e.Answered:
+		s.proven.add(e.Host)
 	}
+	l.unproven = !s.proven.has(e.Host)
 	if e.Revoke && len(l.steps) > 0 {
 		s.unsent -= len(l.steps)
-		s.returns = append(s.returns, Wake{Host: e.Host, Unsent: l.revoke()})
+		s.returns = append(s.returns, ring.Wake{Host: e.Host, Unsent: l.revoke()})
 	}
 	l.add(e.Host, e.Steps)
 	s.unsent += len(e.Steps)
 	if e.Wake && len(l.steps) == 0 {
-		s.asleep.Set(e.Host, pace.Entry{Ready: l.ready, Priority: e.Priority, Failing: e.Failing})
+		s.asleep.Set(e.Host, pace.Entry{Ready: l.ready, Priority: e.Priority, Unproven: l.unproven})
 	} else {
 		s.asleep.Remove(e.Host)
 	}
@@ -272,8 +416,15 @@ func (s *scheduler) apply(e *Effect) {
 
 // place puts a host where its line says.
 func (s *scheduler) place(id schema.HostID, l *line) {
-	if len(l.steps) > 0 && l.open < l.limit {
-		s.pacer.Set(id, pace.Entry{Address: l.address, Ready: l.next(), Priority: l.priority, Failing: l.failing})
+	sends := len(l.steps) > 0 && l.open < l.limit
+	if l.returning != (l.open > 0 && !sends && !l.unproven) {
+		l.returning = !l.returning
+		if s.returning--; l.returning {
+			s.returning += 2
+		}
+	}
+	if sends {
+		s.pacer.Set(id, pace.Entry{Address: l.address, Ready: l.next(), Priority: l.priority, Unproven: l.unproven})
 		return
 	}
 	s.pacer.Remove(id)
@@ -290,6 +441,9 @@ func (s *scheduler) arm() {
 	next, ok := s.pacer.NextTime()
 	if at, some := s.asleep.NextTime(); some && (!ok || at.Before(next)) {
 		next, ok = at, true
+	}
+	if _, probe, away := s.network.Away(); away && (!ok || probe.Before(next)) && time.Until(probe) > 0 {
+		next, ok = probe, true
 	}
 	switch {
 	case !ok:

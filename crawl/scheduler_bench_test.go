@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -16,12 +17,12 @@ func BenchmarkSchedule(b *testing.B) {
 			start := time.Now()
 			cfg := schedulerConfig{Slots: 64, AddressGap: time.Microsecond, MaxUncommitted: 1024}
 			for i := range bm.hosts {
-				e := Effect{
+				e := ring.Effect{
 					Host: schema.HostID(i + 1), Address: fmt.Sprint(i / 10), Priority: uint8(i % 5), Limit: 1,
 					Ready: start.Add(time.Duration(i) * time.Second / time.Duration(bm.hosts)),
 				}
 				for range bm.waiting {
-					e.Steps = append(e.Steps, Step{Kind: StepGet, Host: e.Host})
+					e.Steps = append(e.Steps, ring.Step{Kind: ring.Get, Host: e.Host})
 				}
 				cfg.Initial = append(cfg.Initial, e)
 			}
@@ -30,7 +31,7 @@ func BenchmarkSchedule(b *testing.B) {
 			for i := range effects {
 				effects[i].Steps, effects[i].Closed = effects[i].Steps[:1:1], 1
 			}
-			steps, now := make(chan Step), start
+			steps, now := make(chan ring.Step), start
 			b.ReportAllocs()
 			for b.Loop() {
 				step, to := s.nextStep(now, steps)
@@ -39,9 +40,10 @@ func BenchmarkSchedule(b *testing.B) {
 					step, to = s.nextStep(now, steps)
 				}
 				s.admitted(&step, now)
+				s.share.Give(step.Unproven)
 				e := &effects[step.Host-1]
 				e.Ready = now.Add(time.Second)
-				if err := s.receive(Effects{List: effects[step.Host-1 : step.Host], Settled: 1}); err != nil {
+				if err := s.receive(ring.Effects{List: effects[step.Host-1 : step.Host], Settled: 1}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -52,10 +54,11 @@ func BenchmarkSchedule(b *testing.B) {
 // BenchmarkRing sends steps through the channels: what a request costs the ring
 // besides being made.
 func BenchmarkRing(b *testing.B) {
-	steps, effects, wakes := make(chan Step), make(chan Effects), make(chan Wake)
+	steps, effects, wakes := make(chan ring.Step), make(chan ring.Effects), make(chan ring.Wake)
 	var cfg schedulerConfig
 	for i := range 1000 {
-		cfg.Initial = append(cfg.Initial, Effect{Host: schema.HostID(i + 1), Limit: 1, Steps: []Step{{Kind: StepGet}}})
+		cfg.Initial = append(cfg.Initial, ring.Effect{Host: schema.HostID(i + 1), Limit: 1,
+			Steps: []ring.Step{{Kind: ring.Get}}})
 	}
 	cfg.Slots, cfg.MaxUncommitted = 64, 1024
 	s := newScheduler(cfg)
@@ -64,7 +67,9 @@ func BenchmarkRing(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		step := <-steps
-		effects <- Effects{List: []Effect{{Host: step.Host, Limit: 1, Closed: 1, Steps: []Step{step}}}, Settled: 1}
+		s.share.Give(step.Unproven)
+		effects <- ring.Effects{List: []ring.Effect{{Host: step.Host, Limit: 1, Closed: 1, Steps: []ring.Step{step}}},
+			Settled: 1}
 	}
 	close(effects)
 	if err := <-ended; err != nil {

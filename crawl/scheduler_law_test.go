@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -63,6 +64,30 @@ func TestSilentHosts(t *testing.T) {
 	})
 }
 
+// Three hundred hosts that accept and say nothing, met at once, keep nobody waiting
+// who has answered, though none of them has failed before.
+func TestSilentHostsMet(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var hosts []*politeHost
+		start := time.Now()
+		for range 10 {
+			hosts = append(hosts, &politeHost{left: 300, delay: time.Second, takes: 20 * time.Millisecond, due: start,
+				from: start})
+		}
+		for range 300 {
+			met := start.Add(2 * time.Second)
+			hosts = append(hosts, &politeHost{left: 1, delay: time.Second, takes: 30 * time.Second, silent: true, due: met,
+				from: met.Add(time.Hour)})
+		}
+		politeRing(t, 10, hosts)
+		for i, h := range hosts {
+			if h.late > 20*time.Millisecond {
+				t.Errorf("host %d is asked %v late", i, h.late)
+			}
+		}
+	})
+}
+
 // With several requests open at a time, admissions are a full delay apart.
 func TestParallel(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -73,21 +98,21 @@ func TestParallel(t *testing.T) {
 			all   = 30
 		)
 		start := time.Now()
-		first := Effect{Host: 1, Ready: start, Delay: delay, Limit: limit}
+		first := ring.Effect{Host: 1, Ready: start, Delay: delay, Limit: limit}
 		for i := range all {
-			first.Steps = append(first.Steps, Step{Kind: StepGet, ID: schema.ID(i)})
+			first.Steps = append(first.Steps, ring.Step{Kind: ring.Get, ID: schema.ID(i)})
 		}
 		r := &fakeRing{slots: 10}
-		r.scheduler = newScheduler(schedulerConfig{Slots: 10, MaxUncommitted: 100, Initial: []Effect{first}})
+		r.scheduler = newScheduler(schedulerConfig{Slots: 10, MaxUncommitted: 100, Initial: []ring.Effect{first}})
 		r.linger = func() (collect, commit time.Duration) { return 0, 0 }
 		var times []time.Duration
-		r.asked = func(Step) time.Duration {
+		r.asked = func(ring.Step) time.Duration {
 			times = append(times, time.Since(start))
 			return takes
 		}
-		r.plan = func(answers []fakeAnswer, _ []Wake) (list []Effect) {
+		r.plan = func(answers []fakeAnswer, _ []ring.Wake) (list []ring.Effect) {
 			for _, a := range answers { // it has not seen what was sent since
-				list = append(list, Effect{Host: 1, Ready: a.step.Sent.Add(delay), Delay: delay, Limit: limit, Closed: 1})
+				list = append(list, ring.Effect{Host: 1, Ready: a.step.Sent.Add(delay), Delay: delay, Limit: limit, Closed: 1})
 			}
 			return list
 		}

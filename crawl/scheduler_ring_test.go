@@ -10,12 +10,13 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
 // A fakeAnswer is the outcome of a fake visit.
 type fakeAnswer struct {
-	step  Step
+	step  ring.Step
 	first time.Time // when it began, or the try ended
 }
 
@@ -25,8 +26,8 @@ type fakeRing struct {
 	scheduler *scheduler
 	slots     int
 	control   chan command
-	asked     func(Step) time.Duration            // a visitor got the step; how long the answer takes
-	plan      func([]fakeAnswer, []Wake) []Effect // what the recorder concludes
+	asked     func(ring.Step) time.Duration                 // a visitor got the step; how long the answer takes
+	plan      func([]fakeAnswer, []ring.Wake) []ring.Effect // what the recorder concludes
 	linger    func() (collect, commit time.Duration)
 
 	mu        sync.Mutex
@@ -35,38 +36,49 @@ type fakeRing struct {
 }
 
 func (r *fakeRing) run(ctx context.Context) error {
-	steps, wakes := make(chan Step), make(chan Wake)
-	outcomes, effects := make(chan fakeAnswer), make(chan Effects)
+	steps, wakes := make(chan ring.Step), make(chan ring.Wake)
+	outcomes, effects := make(chan fakeAnswer), make(chan ring.Effects)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.scheduler.run(ctx, steps, effects, wakes, r.control) })
 	var visitors sync.WaitGroup
+	// held by the visitor that may receive: steps are noted in the order in which they are sent
+	next := make(chan struct{}, 1)
 	for range r.slots {
-		visitors.Go(func() { r.visit(steps, outcomes) })
+		visitors.Go(func() { r.visit(next, steps, outcomes) })
 	}
 	g.Go(func() error { visitors.Wait(); close(outcomes); return nil })
 	g.Go(func() error { return r.record(ctx, outcomes, wakes, effects) })
 	return g.Wait()
 }
 
-func (r *fakeRing) visit(steps <-chan Step, outcomes chan<- fakeAnswer) {
-	for step := range steps {
+func (r *fakeRing) visit(next chan struct{}, steps <-chan ring.Step, outcomes chan<- fakeAnswer) {
+	for {
+		next <- struct{}{}
+		step, open := <-steps
+		if !open {
+			<-next
+			return
+		}
 		r.mu.Lock()
 		r.busy++
 		takes := r.asked(step)
 		r.mu.Unlock()
+		<-next
 		time.Sleep(takes)
 		outcomes <- fakeAnswer{step, time.Now()}
 		r.mu.Lock()
 		r.busy--
 		r.mu.Unlock()
+		r.scheduler.share.Give(step.Unproven)
 	}
 }
 
 // record collects, commits and publishes until outcomes is closed.
-func (r *fakeRing) record(ctx context.Context, outcomes <-chan fakeAnswer, wakes <-chan Wake, effects chan<- Effects) error {
+func (r *fakeRing) record(ctx context.Context, outcomes <-chan fakeAnswer, wakes <-chan ring.Wake,
+	effects chan<- ring.Effects) error {
 	for open := true; open; {
 		var answers []fakeAnswer
-		var woken []Wake
+		var woken []ring.Wake
 		collect, commit := r.linger()
 		var full <-chan time.Time
 		for collecting := true; collecting && open; {
@@ -94,7 +106,7 @@ func (r *fakeRing) record(ctx context.Context, outcomes <-chan fakeAnswer, wakes
 		r.mu.Unlock()
 		if len(answers)+len(woken)+len(list) > 0 {
 			select {
-			case effects <- Effects{List: list, Settled: len(answers), Woken: len(woken)}:
+			case effects <- ring.Effects{List: list, Settled: len(answers), Woken: len(woken)}:
 			case <-ctx.Done():
 			}
 		}
@@ -125,25 +137,26 @@ type politeHost struct {
 	doubled uint
 }
 
-func (h *politeHost) effect(id schema.HostID, closed int) Effect {
-	e := Effect{Host: id, Ready: h.due, Limit: 1, Closed: closed, Failing: h.doubled > 0}
+func (h *politeHost) effect(id schema.HostID, closed int) ring.Effect {
+	e := ring.Effect{Host: id, Ready: h.due, Limit: 1, Closed: closed, Failing: h.doubled > 0, Answered: closed > 0 &&
+		h.doubled == 0}
 	if h.left > 0 {
 		h.left--
-		e.Steps = []Step{{Kind: StepGet, Host: id}}
+		e.Steps = []ring.Step{{Kind: ring.Get, Host: id}}
 	}
 	return e
 }
 
-// politeRing asks hosts as SPEC 7 says. It returns how often, and when all that
+// politeRing asks hosts politely. It returns how often, and when all that
 // was asked was settled.
 func politeRing(t *testing.T, slots int, hosts []*politeHost) (asked int, settled time.Time) {
-	cfg := schedulerConfig{Slots: slots, MaxUncommitted: 1024, AddressGap: 100 * time.Millisecond}
+	cfg := schedulerConfig{Slots: slots, MaxUncommitted: 1024, Soon: 30 * time.Second, AddressGap: 100 * time.Millisecond}
 	for i, h := range hosts {
 		cfg.Initial = append(cfg.Initial, h.effect(schema.HostID(i+1), 0))
 	}
 	r := &fakeRing{scheduler: newScheduler(cfg), slots: slots}
 	r.linger = func() (collect, commit time.Duration) { return 50 * time.Millisecond, 3 * time.Millisecond }
-	r.asked = func(step Step) time.Duration {
+	r.asked = func(step ring.Step) time.Duration {
 		h := hosts[step.Host-1]
 		asked++
 		now := time.Now()
@@ -155,8 +168,8 @@ func politeRing(t *testing.T, slots int, hosts []*politeHost) (asked int, settle
 		h.due = now.Add(time.Hour)
 		return h.takes
 	}
-	r.plan = func(answers []fakeAnswer, _ []Wake) []Effect {
-		var list []Effect
+	r.plan = func(answers []fakeAnswer, _ []ring.Wake) []ring.Effect {
+		var list []ring.Effect
 		for _, a := range answers {
 			h := hosts[a.step.Host-1]
 			if h.silent {

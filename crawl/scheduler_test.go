@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sumi-ripple/ripple/crawl/pace"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -19,9 +21,9 @@ import (
 type rig struct {
 	t       *testing.T
 	start   time.Time
-	steps   chan Step
-	wakes   chan Wake
-	effects chan Effects
+	steps   chan ring.Step
+	wakes   chan ring.Wake
+	effects chan ring.Effects
 	control chan command
 	ended   chan error
 	cancel  context.CancelFunc
@@ -31,10 +33,11 @@ func newRig(t *testing.T, cfg schedulerConfig) *rig {
 	if cfg.MaxUncommitted == 0 {
 		cfg.MaxUncommitted = 1024
 	}
+	cfg.Share = slots.New(0).Share(100) // no visitor gives one back
 	ctx, cancel := context.WithCancel(t.Context())
 	b := &rig{
-		t: t, start: time.Now(), steps: make(chan Step), wakes: make(chan Wake),
-		effects: make(chan Effects), control: make(chan command), ended: make(chan error, 1), cancel: cancel,
+		t: t, start: time.Now(), steps: make(chan ring.Step), wakes: make(chan ring.Wake),
+		effects: make(chan ring.Effects), control: make(chan command), ended: make(chan error, 1), cancel: cancel,
 	}
 	s := newScheduler(cfg)
 	go func() { b.ended <- s.run(ctx, b.steps, b.effects, b.wakes, b.control) }()
@@ -98,17 +101,17 @@ func (b *rig) wantEnd(want error) {
 }
 
 // asking is an effect with steps for one request at a time.
-func asking(host schema.HostID, ready time.Time, ids ...schema.ID) Effect {
-	e := Effect{Host: host, Ready: ready, Limit: 1}
+func asking(host schema.HostID, ready time.Time, ids ...schema.ID) ring.Effect {
+	e := ring.Effect{Host: host, Ready: ready, Limit: 1}
 	for _, id := range ids {
-		e.Steps = append(e.Steps, Step{Kind: StepGet, Host: host, ID: id})
+		e.Steps = append(e.Steps, ring.Step{Kind: ring.Get, Host: host, ID: id})
 	}
 	return e
 }
 
-func settling(e Effect) Effects {
+func settling(e ring.Effect) ring.Effects {
 	e.Closed = 1
-	return Effects{List: []Effect{e}, Settled: 1}
+	return ring.Effects{List: []ring.Effect{e}, Settled: 1}
 }
 
 func TestNothingToDo(t *testing.T) {
@@ -123,11 +126,12 @@ func TestOneAfterTheOther(t *testing.T) {
 		now := time.Now()
 		low := asking(2, now, 20)
 		low.Priority = 1
-		b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{low, asking(1, now, 10, 11), asking(3, now.Add(time.Second), 30)}})
+		b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{low, asking(1, now, 10, 11),
+			asking(3, now.Add(time.Second), 30)}})
 		b.want("by priority", 10, 20)
-		time.Sleep(time.Second - 1)
+		time.Sleep(time.Second - time.Nanosecond)
 		b.want("not before its time")
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		b.want("at its time", 30)
 		time.Sleep(time.Hour)
 		b.want("host 1 is leased")
@@ -146,21 +150,21 @@ func TestOneAfterTheOther(t *testing.T) {
 
 func TestAddressClock(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		var initial []Effect
+		var initial []ring.Effect
 		for i := range schema.HostID(3) {
 			e := asking(i+1, time.Now(), schema.ID(i+1))
 			e.Address = "192.0.2.1"
 			initial = append(initial, e)
 		}
-		initial[1].Steps[0].Kind = StepResolve // asks no server, and has the clock of none
+		initial[1].Steps[0].Kind = ring.Resolve // asks no server, and has the clock of none
 		b := newRig(t, schedulerConfig{Slots: 4, AddressGap: 100 * time.Millisecond, Initial: initial})
 		b.want("the first", 1)
-		time.Sleep(100*time.Millisecond - 1)
+		time.Sleep(100*time.Millisecond - time.Nanosecond)
 		b.want("within the gap")
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		b.want("after the gap", 2, 3)
 		b.command(commandStop)
-		b.effects <- Effects{Settled: 3}
+		b.effects <- ring.Effects{Settled: 3}
 		b.wantEnd(nil)
 	})
 }
@@ -168,25 +172,26 @@ func TestAddressClock(t *testing.T) {
 func TestUncommitted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		now := time.Now()
-		b := newRig(t, schedulerConfig{Slots: 4, MaxUncommitted: 2, Initial: []Effect{asking(1, now, 1), asking(2, now, 2), asking(3, now, 3)}})
+		b := newRig(t, schedulerConfig{Slots: 4, MaxUncommitted: 2,
+			Initial: []ring.Effect{asking(1, now, 1), asking(2, now, 2), asking(3, now, 3)}})
 		b.want("up to the limit", 1, 2)
-		if st := b.command(commandStatus); !st.Full || st.Open != 2 || st.Hosts != (pace.Counts{Ready: 1}) {
+		if st := b.command(commandStatus); !st.Full || st.Open != 2 || st.Hosts != (pace.Counts{Ready: 1, Unproven: 1}) {
 			t.Errorf("status %+v", st)
 		}
 		b.effects <- settling(asking(2, now))
 		b.want("when one is settled", 3)
 		b.command(commandStop)
-		b.effects <- Effects{Settled: 2}
+		b.effects <- ring.Effects{Settled: 2}
 		b.wantEnd(nil)
 	})
 }
 
 func TestWake(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		e := Effect{Host: 7, Ready: time.Now().Add(time.Hour), Wake: true}
+		e := ring.Effect{Host: 7, Ready: time.Now().Add(time.Hour), Wake: true}
 		later := asking(8, e.Ready.Add(time.Hour), 80)
 		later.Wake = true // it has a step, and is asked
-		b := newRig(t, schedulerConfig{Slots: 1, Initial: []Effect{e, later}})
+		b := newRig(t, schedulerConfig{Slots: 1, Initial: []ring.Effect{e, later}})
 		if st := b.command(commandStatus); st.NextHost != 7 || !st.Next.Equal(e.Ready) || st.Asleep.Waiting != 1 {
 			t.Errorf("status %+v", st)
 		}
@@ -194,9 +199,9 @@ func TestWake(t *testing.T) {
 			t.Errorf("woken %+v at %v, want host 7 at %v", w, time.Now(), e.Ready)
 		}
 		b.wantRunning() // the recorder has not answered
-		b.effects <- Effects{List: []Effect{asking(7, time.Now(), 70)}, Woken: 1}
+		b.effects <- ring.Effects{List: []ring.Effect{asking(7, time.Now(), 70)}, Woken: 1}
 		b.want("the plan", 70)
-		b.effects <- settling(Effect{Host: 7})
+		b.effects <- settling(ring.Effect{Host: 7})
 		b.wantRunning()
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -206,7 +211,7 @@ func TestWake(t *testing.T) {
 		default:
 		}
 		b.want("the other host", 80)
-		b.effects <- settling(Effect{Host: 8})
+		b.effects <- settling(ring.Effect{Host: 8})
 		b.wantEnd(nil)
 	})
 }
@@ -215,7 +220,7 @@ func TestRevoke(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		e := asking(1, time.Now(), 1, 2, 3, 4)
 		e.Limit, e.Delay, e.Suspension = 2, time.Second, 5
-		b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{e}})
+		b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{e}})
 		if s := <-b.steps; s.ID != 1 || s.Suspension != 5 || !s.Sent.Equal(b.start) {
 			t.Errorf("sent %+v", s)
 		}
@@ -228,7 +233,7 @@ func TestRevoke(t *testing.T) {
 		if ids := []schema.ID{w.Unsent[0].ID, w.Unsent[1].ID}; len(w.Unsent) != 2 || ids[0] != 3 || ids[1] != 4 {
 			t.Errorf("returned %v, want 3 and 4", ids)
 		}
-		b.effects <- Effects{Woken: 1}
+		b.effects <- ring.Effects{Woken: 1}
 		time.Sleep(time.Minute)
 		b.want("the other one is still open")
 		e = asking(1, time.Now())
@@ -237,7 +242,7 @@ func TestRevoke(t *testing.T) {
 		if s := <-b.steps; s.ID != 9 || s.Suspension != 6 {
 			t.Errorf("sent %+v", s)
 		}
-		b.effects <- settling(Effect{Host: 1, Revoke: true}) // nothing to give back
+		b.effects <- settling(ring.Effect{Host: 1, Revoke: true}) // nothing to give back
 		b.wantEnd(nil)
 	})
 }
@@ -245,8 +250,9 @@ func TestRevoke(t *testing.T) {
 func TestPause(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		now := time.Now()
-		asleep := Effect{Host: 3, Ready: now, Wake: true}
-		b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{asking(1, now, 1), asking(2, now.Add(time.Minute), 2), asleep}})
+		asleep := ring.Effect{Host: 3, Ready: now, Wake: true}
+		b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{asking(1, now, 1), asking(2, now.Add(time.Minute), 2),
+			asleep}})
 		<-b.steps
 		if st := b.command(commandPause); !st.Paused {
 			t.Errorf("status %+v", st)
@@ -255,7 +261,9 @@ func TestPause(t *testing.T) {
 		b.want("paused")
 		b.effects <- settling(asking(1, time.Now(), 10)) // effects are received
 		want := schedulerStatus{
-			Hosts: pace.Counts{Ready: 2}, Asleep: pace.Counts{Ready: 1}, Unsent: 2, Sent: 1, Paused: true,
+			Open: 1, Unproven: 1,
+			Hosts: pace.Counts{Ready: 2, Unproven: 2}, Asleep: pace.Counts{Ready: 1, Unproven: 1}, Unsent: 2, Sent: 1,
+			Paused: true,
 		}
 		if diff := cmp.Diff(want, b.command(commandStatus)); diff != "" {
 			t.Error(diff)
@@ -265,9 +273,9 @@ func TestPause(t *testing.T) {
 		<-b.wakes
 		b.command(commandStop)
 		b.wantRunning()
-		b.effects <- Effects{Settled: 2}
+		b.effects <- ring.Effects{Settled: 2}
 		b.wantRunning()
-		b.effects <- Effects{Woken: 1}
+		b.effects <- ring.Effects{Woken: 1}
 		b.wantEnd(nil)
 	})
 }
@@ -277,24 +285,24 @@ func TestClosesSeveral(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		e := asking(1, time.Now(), 1, 2, 3, 4)
 		e.Limit = 2
-		b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{e}})
+		b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{e}})
 		b.want("as many as may be open", 1, 2)
 		e = asking(1, time.Now())
 		e.Limit, e.Closed = 2, 2
-		b.effects <- Effects{List: []Effect{e}, Settled: 2}
+		b.effects <- ring.Effects{List: []ring.Effect{e}, Settled: 2}
 		b.want("as many as were closed", 3, 4)
-		b.effects <- Effects{List: []Effect{e}, Settled: 2}
+		b.effects <- ring.Effects{List: []ring.Effect{e}, Settled: 2}
 		b.wantEnd(nil)
 	})
 }
 
 func TestBeginsPaused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newRig(t, schedulerConfig{Slots: 4, Paused: true, Initial: []Effect{asking(1, time.Now(), 1)}})
+		b := newRig(t, schedulerConfig{Slots: 4, Paused: true, Initial: []ring.Effect{asking(1, time.Now(), 1)}})
 		b.want("paused")
 		b.command(commandUnpause)
 		b.want("again", 1)
-		b.effects <- settling(Effect{Host: 1})
+		b.effects <- settling(ring.Effect{Host: 1})
 		b.wantEnd(nil)
 	})
 }
@@ -305,10 +313,10 @@ func TestLineKeepsOrder(t *testing.T) {
 		var l line
 		var added, passed schema.ID
 		for _, n := range rapid.SliceOf(rapid.IntRange(-6, 6)).Draw(t, "added or passed") {
-			var steps []Step
+			var steps []ring.Step
 			for ; n > 0; n-- {
 				added++
-				steps = append(steps, Step{ID: added})
+				steps = append(steps, ring.Step{ID: added})
 			}
 			l.add(1, steps)
 			for ; n < 0 && passed < added; n++ {
@@ -327,7 +335,7 @@ func TestLineKeepsOrder(t *testing.T) {
 
 func TestStopSettles(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{asking(1, time.Now(), 1, 2)}})
+		b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{asking(1, time.Now(), 1, 2)}})
 		b.want("one", 1)
 		b.command(commandStop)
 		if _, open := <-b.steps; open {
@@ -348,20 +356,20 @@ func TestEndings(t *testing.T) {
 		{"cancelled while stopping", func(b *rig) { b.command(commandStop); b.cancel() }, context.Canceled},
 		{"recorder ended", func(b *rig) { close(b.effects) }, nil},
 		{"recorder ended while stopping", func(b *rig) { b.command(commandStop); close(b.effects) }, nil},
-		{"settled what was not sent", func(b *rig) { b.effects <- Effects{Settled: 2} }, errMiscounted},
-		{"answered what was not asked", func(b *rig) { b.effects <- Effects{Woken: 1} }, errMiscounted},
-		{"settled without closing", func(b *rig) { b.effects <- Effects{Settled: 1} }, errMiscounted},
+		{"settled what was not sent", func(b *rig) { b.effects <- ring.Effects{Settled: 2} }, errMiscounted},
+		{"answered what was not asked", func(b *rig) { b.effects <- ring.Effects{Woken: 1} }, errMiscounted},
+		{"settled without closing", func(b *rig) { b.effects <- ring.Effects{Settled: 1} }, errMiscounted},
 		{"no commander any more", func(b *rig) {
 			close(b.control)
-			b.effects <- settling(Effect{Host: 1, Revoke: true})
+			b.effects <- settling(ring.Effect{Host: 1, Revoke: true})
 			<-b.wakes
-			b.effects <- Effects{Woken: 1}
+			b.effects <- ring.Effects{Woken: 1}
 		}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				b := newRig(t, schedulerConfig{Slots: 4, Initial: []Effect{asking(1, time.Now(), 1, 2)}})
+				b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{asking(1, time.Now(), 1, 2)}})
 				b.want("one", 1)
 				tt.end(b)
 				b.wantEnd(tt.want)
@@ -373,9 +381,9 @@ func TestEndings(t *testing.T) {
 // A thousand effects are taken though nobody takes steps or wakes.
 func TestNeverBlocksOnASend(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newRig(t, schedulerConfig{Slots: 1, Initial: []Effect{asking(1, time.Now(), 1), {Host: 2, Wake: true}}})
+		b := newRig(t, schedulerConfig{Slots: 1, Initial: []ring.Effect{asking(1, time.Now(), 1), {Host: 2, Wake: true}}})
 		for i := range schema.HostID(1000) {
-			b.effects <- Effects{List: []Effect{asking(3+i, time.Now(), 5), {Host: 2, Wake: true}}}
+			b.effects <- ring.Effects{List: []ring.Effect{asking(3+i, time.Now(), 5), {Host: 2, Wake: true}}}
 		}
 		if st := b.command(commandStatus); st.Unsent != 1001 || st.Asleep.Ready != 1 {
 			t.Errorf("status %+v", st)

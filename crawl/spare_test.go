@@ -2,79 +2,29 @@ package crawl
 
 import (
 	"testing"
-	"time"
 
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A lastmod counts as late as it may mean, and before any changefreq.
-func TestSpares(t *testing.T) {
-	at := func(s string) time.Time {
-		parsed, err := time.Parse(time.RFC3339, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return parsed
-	}
-	now := at("2026-06-15T12:00:00Z")
-	tests := []struct {
-		name    string
-		lastmod string
-		freq    string
-		visited string
-		want    bool
-	}{
-		{"changed before the visit", "2026-06-10T08:00:00Z", "", "2026-06-10T08:00:01Z", true},
-		{"changed when it was visited", "2026-06-10T08:00:00Z", "", "2026-06-10T08:00:00Z", false},
-		{"changed after the visit", "2026-06-10T08:00:00Z", "never", "2026-06-10T07:00:00Z", false},
-		{"a day may mean its end, in any zone", "2026-06-10T00:00:00Z", "", "2026-06-11T11:00:00Z", false},
-		{"a day, over everywhere", "2026-06-10T00:00:00Z", "always", "2026-06-11T12:00:01Z", true},
-		{"the first of a month may mean the month", "2026-05-01T00:00:00Z", "", "2026-05-20T00:00:00Z", false},
-		{"a month that is over", "2026-05-01T00:00:00Z", "", "2026-06-02T00:00:00Z", true},
-		{"the first of January may mean the year", "2026-01-01T00:00:00Z", "", "2026-06-14T00:00:00Z", false},
-		{"a year that is over", "2025-01-01T00:00:00Z", "", "2026-06-14T00:00:00Z", true},
-		{"nothing said", "", "", "2026-06-15T11:59:00Z", false},
-		{"daily, visited an hour ago", "", "daily", "2026-06-15T11:00:00Z", true},
-		{"daily, visited a day ago", "", "daily", "2026-06-14T12:00:00Z", false},
-		{"always", "", "always", "2026-06-15T12:00:00Z", false},
-		{"never, visited long ago", "", "never", "2006-06-15T12:00:00Z", true},
-		{"never, but the clock was wrong", "", "never", "2027-06-15T12:00:00Z", false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			l := listing{every: period(tt.freq)}
-			if tt.lastmod != "" {
-				l.changed = at(tt.lastmod)
-			}
-			if got := l.spares(at(tt.visited), now); got != tt.want {
-				t.Errorf("spares = %t, want %t", got, tt.want)
-			}
-		})
-	}
-}
-
-// What a sitemap says is known again after a restart in the middle of the run.
+// What a sitemap says is known again after a restart in the middle of the run: a page
+// that it promises not to have changed is not asked.
 func TestListingsSurviveRestart(t *testing.T) {
-	p := newPaper(t, `[recrawl]
+	p := newEmptyPaper(t, `[recrawl]
 min-age = "0s"
 [[quality]]
 domain = "h0.test"
 seeds = ["https://h0.test/p0"]
 `)
-	p.web.links["https://h0.test/p0"] = []string{"https://h0.test/p1"}
+	p.web.links["https://h0.test/p0"] = []string{"https://h0.test/p1", "https://h0.test/p2"}
 	p.run(0)
 	p.complete()
 	p.start()
-	defer p.kill()
-	id, entry := p.id("https://h0.test/p1"), schema.SitemapEntry{ChangeFreq: "weekly"}
-	entry.To = id
-	p.addSitemap("https://h0.test/sitemap.xml", entry)
-	fresh := newRecorder(p.store, p.rec.set, p.rec.log, nil)
-	fresh.run = p.rec.run
-	if err := fresh.listAgain(); err != nil {
-		t.Fatal(err)
-	}
-	if l := fresh.listed[id]; l.every != 7*24*time.Hour {
-		t.Errorf("the listing is %v", l)
+	p.addSitemap("https://h0.test/sitemap.xml", schema.SitemapEntry{To: p.id("https://h0.test/p1"), ChangeFreq: "weekly"})
+	p.kill()
+	p.run(0)
+	for page, want := range map[string]int{"https://h0.test/p1": 1, "https://h0.test/p2": 2} {
+		if got := p.asked[page]; got != want {
+			t.Errorf("%s was asked %d times, want %d", page, got, want)
+		}
 	}
 }

@@ -12,13 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // moodyConfig is a configuration with rules, caps and budgets that come and go.
@@ -29,7 +28,8 @@ func moodyConfig(r *rand.Rand) string {
 			fmt.Fprintf(&b, format+"\n", args...)
 		}
 	}
-	fmt.Fprintf(&b, "[crawler]\nmax-depth = %d\nmax-concurrent-pages-open = %d\nminimum-time-on-page = 100\n", r.IntN(4), 1+r.IntN(20))
+	fmt.Fprintf(&b, "[crawler]\nmax-depth = %d\nmax-concurrent-pages-open = %d\nminimum-time-on-page = 100\n", r.IntN(4),
+		1+r.IntN(20))
 	maybe("head-check = \"never\"")
 	maybe("max-domain-requests = %d", 1+r.IntN(30))
 	maybe("max-pages = %d", 1+r.IntN(60))
@@ -73,7 +73,8 @@ func moody(web *webtest.Web, seed uint64) func(question) reply {
 		case q.path == "/robots.txt" && r.IntN(3) == 0:
 			return reply{status: http.StatusOK, body: fmt.Sprintf("User-agent: *\nDisallow: /p/2\nCrawl-delay: %d\n", r.IntN(4))}
 		case q.path == "/sitemap.xml":
-			return reply{status: http.StatusOK, body: "https://" + q.host + "/p/1\nhttps://" + q.host + "/p/2\n", header: http.Header{"Content-Type": {"text/plain"}}}
+			return reply{status: http.StatusOK, body: "https://" + q.host + "/p/1\nhttps://" + q.host + "/p/2\n",
+				header: http.Header{"Content-Type": {"text/plain"}}}
 		}
 		return generated(web, q)
 	}
@@ -102,13 +103,10 @@ func TestVerifyFindsNothing(t *testing.T) {
 			told := map[schema.RunID][]string{}
 			for range 2 + r.IntN(3) {
 				text := moodyConfig(r)
-				cfg, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile)
-				if err != nil {
-					t.Fatalf("%v in\n%s", err, text)
-				}
 				kill := time.Duration(r.IntN(2)) * time.Duration(100+r.IntN(4000)) * time.Millisecond
-				s.crawlWith(cfg, 1+r.IntN(50), kill)
-				s.digest()
+				s.most = 1 + r.IntN(50)
+				s.crawl(text, kill)
+				crawltest.Verify(t, s.path)
 				s.lookBack(told)
 				crawls++
 				visits += len(s.visits())
@@ -128,23 +126,17 @@ func TestVerifyFindsNothing(t *testing.T) {
 // last, and notes what is told of the newest.
 func (s *paperServers) lookBack(told map[schema.RunID][]string) {
 	s.t.Helper()
-	store, err := kv.Open(s.path, kv.Options{ReadOnly: true})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer store.Close()
-	newest, err := survey.New(store)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	told[newest.Run().ID] = surveytest.Tell(s.t, newest)
-	for id, want := range told {
-		older, err := newest.At(id)
-		if err != nil {
-			s.t.Fatal(err)
+	crawltest.Surveyed(s.t, s.path, func(newest *survey.Survey) error {
+		told[newest.Run().ID] = surveytest.Tell(s.t, newest)
+		for id, want := range told {
+			older, err := newest.At(id)
+			if err != nil {
+				return err
+			}
+			if diff := cmp.Diff(want, surveytest.Tell(s.t, older)); diff != "" {
+				s.t.Errorf("run %d after run %d (-then +now):\n%s", id, newest.Run().ID, diff)
+			}
 		}
-		if diff := cmp.Diff(want, surveytest.Tell(s.t, older)); diff != "" {
-			s.t.Errorf("run %d after run %d (-then +now):\n%s", id, newest.Run().ID, diff)
-		}
-	}
+		return nil
+	})
 }

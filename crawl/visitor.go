@@ -5,15 +5,17 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/crawl/sitemap"
+	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -22,9 +24,10 @@ import (
 // nothing but its buffers.
 type visitor struct {
 	hash      func(schema.URLKind, string) uint64
+	share     *slots.Share // gets the slot of each step back
 	extractor *page.Extractor
-	under     *settings // that extractor was made for
-	body      []byte    // of the last page; nothing of an outcome lies in it
+	under     *ring.Settings // that extractor was made for
+	body      []byte         // of the last page; nothing of an outcome lies in it
 }
 
 // maxKept is the size up to which the memory of a body is used again.
@@ -32,43 +35,50 @@ const maxKept = 1 << 20
 
 // run asks until the scheduler closes steps. It returns an outcome for every
 // step, whatever happens to the request; only the end of the ring keeps it.
-func (v *visitor) run(ring, asking context.Context, steps <-chan Step, outcomes chan<- Outcome) error {
+func (v *visitor) run(walking, asking context.Context, steps <-chan ring.Step, outcomes chan<- ring.Outcome) error {
 	for step := range steps {
 		select {
 		case outcomes <- v.visit(asking, step):
-		case <-ring.Done():
-			return ring.Err()
+		case <-walking.Done():
+			v.share.Give(step.Unproven)
+			return walking.Err()
 		}
+		v.share.Give(step.Unproven)
 	}
 	return nil
 }
 
-func (v *visitor) visit(ctx context.Context, step Step) Outcome {
+func (v *visitor) visit(ctx context.Context, step ring.Step) ring.Outcome {
 	step.Sent = time.Now() // the scheduler may have offered it for a while
-	if step.Kind == StepResolve {
+	if step.Kind == ring.Resolve {
 		return v.resolve(ctx, step)
 	}
+	if at, moved := elsewhere(ctx, step); moved {
+		return ring.Outcome{Step: step, Moved: true, Address: at, FirstByte: step.Sent, Done: step.Sent, RetryAfter: -1,
+			Length: -1}
+	}
 	s := step.Settings
-	o := Outcome{Step: step, RetryAfter: -1, Length: -1}
+	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
 	req := fetch.Request{
-		Method:       method(step.Kind),
+		Method:       step.Kind.Method(),
 		URL:          step.URL,
 		ETag:         step.ETag,
 		LastModified: step.Modified,
 		Timeout:      step.Timeout,
 		Accept:       v.limit(step),
-		Cut:          step.Kind == StepRobots || step.URLKind == schema.KindSitemap, // read as far as the limit
+		Address:      step.Address,
+		Cut:          step.Kind == ring.Robots || step.URLKind == schema.KindSitemap, // read as far as the limit
 	}
-	page := step.Kind == StepGet && step.URLKind == schema.KindPage
+	page := step.Kind == ring.Get && step.URLKind == schema.KindPage
 	if page {
 		req.Buffer = v.body
 	}
-	resp, err := s.client.Do(ctx, req)
+	resp, err := s.Client.Do(ctx, req)
 	if err != nil {
-		o.fail(err)
+		fail(&o, err)
 	}
 	if resp != nil {
-		o.answer(resp)
+		answer(&o, resp)
 		if page && cap(resp.Body) > cap(v.body) && cap(resp.Body) <= maxKept {
 			v.body = resp.Body
 		}
@@ -79,26 +89,22 @@ func (v *visitor) visit(ctx context.Context, step Step) Outcome {
 	if o.Done.Before(o.FirstByte) {
 		o.Done = o.FirstByte
 	}
-	if o.answered() {
+	if o.Answered() {
 		v.read(&o, resp)
 		v.seal(ctx, &o, resp)
 	}
 	return o
 }
 
-func method(k StepKind) string {
-	if k == StepHead {
-		return http.MethodHead
-	}
-	return http.MethodGet
-}
-
 // resolve looks an address up, so that hosts of one address share its clock. A
 // failure is left to the request that follows, which meets it too.
-func (v *visitor) resolve(ctx context.Context, step Step) Outcome {
-	o := Outcome{Step: step, RetryAfter: -1, Length: -1}
-	addresses, err := step.Settings.client.Resolve(ctx, weburl.Host(step.URL))
-	if err == nil && len(addresses) > 0 {
+func (v *visitor) resolve(ctx context.Context, step ring.Step) ring.Outcome {
+	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
+	addresses, err := step.Settings.Client.Resolve(ctx, weburl.Host(step.URL))
+	switch {
+	case err != nil:
+		fail(&o, err)
+	case len(addresses) > 0:
 		o.Address = addresses[0].String()
 	}
 	o.FirstByte = time.Now()
@@ -106,44 +112,77 @@ func (v *visitor) resolve(ctx context.Context, step Step) Outcome {
 	return o
 }
 
+// maxMoves is how often a step follows its server from one address to another. One
+// that never rests has its clock started late rather than never being asked.
+const maxMoves = 3
+
+// elsewhere returns the address that a step's server is at, if the step was sent
+// under the clock of none of its addresses: a host may answer only as www., its name
+// may not have been found before, or it may have moved.
+func elsewhere(ctx context.Context, step ring.Step) (address string, moved bool) {
+	s, host := step.Settings, weburl.Host(step.URL)
+	if s.Config.Politeness.MinimumTimePerAddress <= 0 || step.Moves >= maxMoves || s.Exempt(host) {
+		return "", false
+	}
+	addresses, err := s.Client.Resolve(ctx, host)
+	if err != nil || len(addresses) == 0 { // the request meets it, too, and asks nobody
+		return "", false
+	}
+	for _, a := range addresses {
+		if a.String() == step.Address {
+			return "", false
+		}
+	}
+	return addresses[0].String(), true
+}
+
 // limit says how much of a body may be read, once the headers are known.
-func (v *visitor) limit(step Step) func(int, http.Header) int64 {
+func (v *visitor) limit(step ring.Step) func(int, http.Header) int64 {
 	s := step.Settings
 	return func(status int, header http.Header) int64 {
 		switch {
-		case status < 200 || status > 299 || step.Kind == StepHead:
+		case status < 200 || status > 299 || step.Kind == ring.Head:
 			return 0
-		case step.Kind == StepRobots:
+		case step.Kind == ring.Robots:
 			return robots.MaxBytes
 		case step.URLKind == schema.KindSitemap:
 			return sitemap.DefaultLimits().Bytes
-		case !s.accepts(header.Get("Content-Type")):
+		case !s.Accepts(header.Get("Content-Type")):
 			return 0
 		}
-		return s.cfg.Content.MaxResponseBytes
+		return s.Config.Content.MaxResponseBytes
 	}
 }
 
-func (o *Outcome) fail(err error) {
-	o.Cause, o.Error = fetch.BadResponse, schema.Clean(err.Error(), 256)
+func fail(o *ring.Outcome, err error) {
+	o.Cause, o.Detail = fetch.BadResponse, schema.Clean(err.Error(), 256)
 	var e *fetch.Error
 	if errors.As(err, &e) {
-		o.Cause, o.Error, o.Stale = e.Cause, schema.Clean(e.Reason(), 256), e.Stale
+		o.Cause, o.Detail, o.Stale, o.Own = e.Cause, schema.Clean(e.Reason().Detail, 256), e.Stale, e.Own
 	}
 }
 
 // answer takes over what the headers say.
-func (o *Outcome) answer(resp *fetch.Response) {
+func answer(o *ring.Outcome, resp *fetch.Response) {
 	o.Status, o.FirstByte, o.Done = resp.Status, resp.FirstByte, resp.Done
 	if a := resp.Remote.Addr(); a.IsValid() {
 		o.Address = a.Unmap().String()
 	}
 	get := func(name string, max int) string { return schema.Clean(resp.Header.Get(name), max) }
-	o.ContentType = get("Content-Type", 128)
+	o.ContentType = contentType(resp.Header.Get("Content-Type"))
 	o.LastModified = get("Last-Modified", 64)
 	o.ETag = exact(resp.Header.Get("ETag"), 256)
 	o.Date = get("Date", 64)
 	o.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), o.FirstByte) // a suspension is counted from there
+}
+
+// contentType keeps a Content-Type as it came, or of a long one what counts.
+func contentType(declared string) string {
+	const longest = 128
+	if len(declared) > longest {
+		declared = media.Extract(declared).String()
+	}
+	return schema.Clean(declared, longest)
 }
 
 // exact keeps a value that must be sent back as it came, or none.
@@ -175,51 +214,51 @@ func retryAfter(value string, now time.Time) time.Duration {
 }
 
 // read makes sense of the body.
-func (v *visitor) read(o *Outcome, resp *fetch.Response) {
+func (v *visitor) read(o *ring.Outcome, resp *fetch.Response) {
 	step := o.Step
 	if o.Status >= 300 && o.Status < 400 && o.Status != http.StatusNotModified {
 		v.redirect(o, resp.Header.Get("Location"))
 		return
 	}
-	if o.Status < 200 || o.Status > 299 || step.Kind == StepHead {
+	if o.Status < 200 || o.Status > 299 || step.Kind == ring.Head {
 		return
 	}
 	switch {
-	case step.Kind == StepRobots:
+	case step.Kind == ring.Robots:
 		o.Robots = resp.Body
 	case step.URLKind == schema.KindSitemap:
 		v.sitemap(o, resp.Body)
-	case step.Settings.accepts(o.ContentType):
+	case step.Settings.Accepts(o.ContentType):
 		v.page(o, resp.Header, resp.Body, resp.Size)
 	}
 }
 
-func (v *visitor) redirect(o *Outcome, location string) {
+func (v *visitor) redirect(o *ring.Outcome, location string) {
 	if location == "" {
 		o.BadLocation = "redirect without Location"
 		return
 	}
-	base, err := o.Step.Settings.rules.Base(o.Step.URL)
+	base, err := o.Step.Settings.Rules.Base(o.Step.URL)
 	if err == nil {
 		var to weburl.URL
 		if to, err = base.Parse(location); err == nil {
-			o.Location = &Target{URL: to, Hash: v.hash(schema.KindPage, to.Norm)}
+			o.Location = &ring.Target{URL: to, Hash: v.hash(schema.KindPage, to.Norm)}
 			return
 		}
 	}
 	o.BadLocation = schema.Clean("unusable Location: "+err.Error(), 256)
 }
 
-func (v *visitor) page(o *Outcome, header http.Header, body []byte, size int64) {
+func (v *visitor) page(o *ring.Outcome, header http.Header, body []byte, size int64) {
 	s := o.Step.Settings
 	o.Length, o.SHA256 = size, sha256.Sum256(body)
 	p := &page.Page{}
-	if isHTML(o.ContentType) && len(body) > 0 {
+	if ring.IsHTML(o.ContentType) && len(body) > 0 {
 		if parsed, err := v.extract(o.Step, o.ContentType, body); err == nil {
 			p = &parsed
 		}
 	}
-	tag := page.ParseRobotsTag(header.Values("X-Robots-Tag"), s.cfg.UserAgent.CrawlerName)
+	tag := page.ParseRobotsTag(header.Values("X-Robots-Tag"), s.Config.UserAgent.CrawlerName)
 	p.NoIndex = p.NoIndex || tag.NoIndex
 	p.NoFollow = p.NoFollow || tag.NoFollow
 	p.NoArchive = p.NoArchive || tag.NoArchive
@@ -230,52 +269,37 @@ func (v *visitor) page(o *Outcome, header http.Header, body []byte, size int64) 
 	}
 }
 
-func (v *visitor) extract(step Step, contentType string, body []byte) (page.Page, error) {
+func (v *visitor) extract(step ring.Step, contentType string, body []byte) (page.Page, error) {
 	s := step.Settings
-	base, err := s.rules.Base(step.URL)
+	base, err := s.Rules.Base(step.URL)
 	if err != nil {
 		return page.Page{}, err
 	}
 	if v.under != s {
 		v.under = s
 		v.extractor = page.NewExtractor(page.Options{
-			MaxLinks: s.cfg.Crawler.MaxLinksPerPage, Agent: s.cfg.UserAgent.CrawlerName, Extracts: s.extracts,
+			MaxLinks: s.Config.Crawler.LinksPerPage(), Agent: s.Config.UserAgent.CrawlerName, Extracts: s.Extracts,
 		})
 	}
 	return v.extractor.Extract(body, contentType, base, step.Norm), nil
 }
 
-func (v *visitor) sitemap(o *Outcome, body []byte) {
+func (v *visitor) sitemap(o *ring.Outcome, body []byte) {
 	file, err := sitemap.Parse(body, o.Step.URL, o.ContentType, sitemap.DefaultLimits())
 	if err != nil {
-		o.Error = schema.Clean(err.Error(), 256)
+		o.Detail = schema.Clean(err.Error(), 256)
 	}
 	o.Length, o.SHA256, o.Sitemap = int64(len(body)), sha256.Sum256(body), &file
 	o.Entries = v.targets(o.Step.Settings, schema.KindPage, file.Entries)
 	o.Files = v.targets(o.Step.Settings, schema.KindSitemap, file.Children)
 }
 
-func (v *visitor) targets(s *settings, kind schema.URLKind, entries []sitemap.Entry) []Target {
-	targets := make([]Target, len(entries))
+func (v *visitor) targets(s *ring.Settings, kind schema.URLKind, entries []sitemap.Entry) []ring.Target {
+	targets := make([]ring.Target, len(entries))
 	for i, e := range entries {
-		if u, err := s.rules.Parse(e.Loc); err == nil {
-			targets[i] = Target{URL: u, Hash: v.hash(kind, u.Norm)}
+		if u, err := s.Rules.Parse(e.Loc); err == nil {
+			targets[i] = ring.Target{URL: u, Hash: v.hash(kind, u.Norm)}
 		}
 	}
 	return targets
-}
-
-// isLiteral reports whether a host is an IP address, which needs no look-up.
-func isLiteral(host string) bool { return literalOf(host) != "" }
-
-// literalOf returns the IP address that a host is, if it is one.
-func literalOf(host string) string {
-	if ap, err := netip.ParseAddrPort(host); err == nil {
-		return ap.Addr().Unmap().String()
-	}
-	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	if err != nil {
-		return ""
-	}
-	return a.Unmap().String()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +16,9 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 // envServer makes the test binary serve a generated web, so that a benchmark can
@@ -76,7 +79,7 @@ func BenchmarkWaiting(b *testing.B) {
 	for _, hosts := range []int{1000, 50} {
 		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
 			for b.Loop() {
-				text := fmt.Sprintf(benchConfig, 100, 1000, 1_000_000, true, ca, addr)
+				text := crawltest.Complete(fmt.Sprintf(benchConfig, 100, 1000, 1_000_000, true), ca, addr)
 				pages, cpu, took := crawlWindow(b, text+waitingSeeds(hosts))
 				b.ReportMetric(0, "ns/op")
 				b.ReportMetric(pages/took.Seconds(), "pages/s")
@@ -101,8 +104,9 @@ func crawlWindow(b *testing.B, text string) (pages float64, cpu, took time.Durat
 	b.Helper()
 	const warm, window = 6 * time.Second, 10500 * time.Millisecond // ten rounds
 	var visited atomic.Int64
-	store := openStore(b, filepath.Join(b.TempDir(), "state.bolt"))
-	c, _, err := crawl.Begin(b.Context(), store, crawl.Options{Config: parse(b, text), Log: quiet(), OnVisit: func(crawl.Event) { visited.Add(1) }})
+	store := crawltest.Open(b, stateFile(b))
+	c, _, err := crawl.Begin(b.Context(), store, crawl.Options{Config: crawltest.Parse(b, text),
+		Log: slog.New(slog.DiscardHandler), OnVisit: func(crawl.Event) { visited.Add(1) }})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -113,9 +117,9 @@ func crawlWindow(b *testing.B, text string) (pages float64, cpu, took time.Durat
 		ended <- err
 	}()
 	time.Sleep(warm)
-	before, cpuBefore, begun := visited.Load(), crawl.CPUTime(), time.Now()
+	before, cpuBefore, begun := visited.Load(), process.CPUTime(), time.Now()
 	time.Sleep(window)
-	pages, cpu, took = float64(visited.Load()-before), crawl.CPUTime()-cpuBefore, time.Since(begun)
+	pages, cpu, took = float64(visited.Load()-before), process.CPUTime()-cpuBefore, time.Since(begun)
 	cancel()
 	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 		b.Fatal(err)

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/kv"
 )
 
@@ -45,7 +47,7 @@ func TestCeiling(t *testing.T) {
 type waitingRing struct {
 	open    int
 	latency time.Duration
-	rec     *recorder
+	rec     *committer
 
 	mu    sync.Mutex
 	web   *outcomeWeb
@@ -60,11 +62,12 @@ func newWaitingRing(t *testing.T, hosts, open int, latency time.Duration) *waiti
 	}
 	t.Cleanup(func() { store.Close() })
 	r := &waitingRing{open: open, latency: latency, web: newOutcomeWeb(hosts)}
-	text := strings.Replace(recordConfig, "[politeness]", "minimum-time-on-page = 1000\n[politeness]\nadaptive-delay = false", 1)
+	text := strings.Replace(recordConfig, "[politeness]",
+		"minimum-time-on-page = 1000\n[politeness]\nadaptive-delay = false", 1)
 	set := r.web.settings(t, text)
-	t.Cleanup(set.client.Close)
-	r.rec = newRecorder(store, set, quietLog(), nil)
-	if _, err := r.rec.begin(t.Context()); err != nil {
+	t.Cleanup(set.Client.Close)
+	r.rec = newCommitter(store, set, quietLog(), nil)
+	if _, err := r.rec.state.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -74,17 +77,16 @@ func newWaitingRing(t *testing.T, hosts, open int, latency time.Duration) *waiti
 // begins when the ring is warm.
 func (r *waitingRing) run(t *testing.T, warm, window time.Duration) int {
 	t.Helper()
-	initial, err := r.rec.waiting()
-	if err != nil {
+	sched := newScheduler(schedulerConfig{Slots: r.open, MaxUncommitted: maxUncommitted})
+	if err := r.rec.state.EachWaiting(sched.apply); err != nil {
 		t.Fatal(err)
 	}
-	sched := newScheduler(schedulerConfig{Slots: r.open, MaxUncommitted: maxUncommitted, Initial: initial})
-	steps, outcomes := make(chan Step), make(chan Outcome, maxBatch)
-	effects, wakes, control := make(chan Effects), make(chan Wake), make(chan command)
-	g, ring := errgroup.WithContext(t.Context())
-	g.Go(func() error { return sched.run(ring, steps, effects, wakes, control) })
-	g.Go(func() error { r.visit(ring, steps, outcomes); return nil })
-	g.Go(func() error { return r.rec.loop(ring, outcomes, wakes, nil, effects) })
+	steps, outcomes := make(chan ring.Step), make(chan ring.Outcome, maxBatch)
+	effects, wakes, control := make(chan ring.Effects), make(chan ring.Wake), make(chan command)
+	g, walking := errgroup.WithContext(t.Context())
+	g.Go(func() error { return sched.run(walking, steps, effects, wakes, control) })
+	g.Go(func() error { r.visit(walking, sched.share, steps, outcomes); return nil })
+	g.Go(func() error { return r.rec.loop(walking, outcomes, wakes, nil, effects) })
 	time.Sleep(warm)
 	before := r.count()
 	time.Sleep(window)
@@ -102,7 +104,8 @@ func (r *waitingRing) count() int {
 	return r.asked
 }
 
-func (r *waitingRing) visit(ring context.Context, steps <-chan Step, outcomes chan<- Outcome) {
+func (r *waitingRing) visit(walking context.Context, share *slots.Share, steps <-chan ring.Step,
+	outcomes chan<- ring.Outcome) {
 	defer close(outcomes)
 	var wg sync.WaitGroup
 	for range r.open {
@@ -112,16 +115,17 @@ func (r *waitingRing) visit(ring context.Context, steps <-chan Step, outcomes ch
 				time.Sleep(r.latency)
 				select {
 				case outcomes <- r.answer(step):
-				case <-ring.Done():
+				case <-walking.Done():
 					return
 				}
+				share.Give(step.Unproven)
 			}
 		})
 	}
 	wg.Wait()
 }
 
-func (r *waitingRing) answer(step Step) Outcome {
+func (r *waitingRing) answer(step ring.Step) ring.Outcome {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o := r.web.answer(step, r.rec.store.Hash)

@@ -29,7 +29,10 @@ type Fold struct {
 }
 
 // A cover adds up how hosts are covered.
-type cover struct{ hosts, cut, complete, listed int }
+type cover struct {
+	hosts, cut, complete, listed int
+	more                         bool // hosts that are not recorded
+}
 
 // NewFold begins a fold to a level above pages.
 func NewFold(s *survey.Survey, level Level) *Fold {
@@ -46,13 +49,16 @@ func NewFold(s *survey.Survey, level Level) *Fold {
 	return f
 }
 
+// Survey returns what the fold is of.
+func (f *Fold) Survey() *survey.Survey { return f.survey }
+
 // AddHost adds a host.
 func (f *Fold) AddHost(r *survey.HostReport) {
 	f.kinds[r.Host.ID] = r.Cover
 	switch f.level {
 	case LevelHost:
 		n := f.nodeOf(uint32(r.Host.ID), r.Host.Name)
-		n.Title, n.Class, n.State, n.Site, n.Hosts = r.Title, r.Class, r.Coverage, r.Site, 1
+		n.Title, n.Class, n.State, n.Cover, n.Site, n.Hosts = r.Title, r.Class, r.Coverage, r.Cover.String(), r.Site, 1
 	case LevelSite:
 		id := f.named(r.Site)
 		f.of[r.Host.ID] = id
@@ -64,6 +70,7 @@ func (f *Fold) AddHost(r *survey.HostReport) {
 			n.Title = r.Title
 		}
 		f.covers[id].add(r.Cover)
+		f.covers[id].more, n.Overflow = r.SiteOverflow > 0, r.SiteOverflow
 	}
 }
 
@@ -159,7 +166,7 @@ func (f *Fold) NodeOfHost(id schema.HostID) uint32 {
 func (f *Fold) Nodes() []Node {
 	for id := range f.nodes {
 		if f.level != LevelHost {
-			f.nodes[id].State = f.covers[id].String()
+			f.nodes[id].State, f.nodes[id].Cover = f.covers[id].String(), f.covers[id].word()
 		}
 	}
 	return f.nodes[1:]
@@ -216,6 +223,17 @@ func (c cover) String() string {
 	switch {
 	case c.cut > 0:
 		return partial(c.cut)
+	case c.more:
+		return "partial: further hosts are not recorded"
+	}
+	return c.word()
+}
+
+// word says it without the number of hosts that were cut.
+func (c cover) word() string {
+	switch {
+	case c.cut > 0 || c.more:
+		return "partial"
 	case c.complete > 0:
 		return "complete"
 	case c.listed == c.hosts:

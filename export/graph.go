@@ -7,12 +7,13 @@ import (
 
 // A Graph is one reading of a survey at a level. It belongs to one goroutine.
 type Graph struct {
-	survey *survey.Survey
-	opts   Options
-	since  schema.RunID // what was last seen before it is left out
-	meta   Meta
-	rank   []uint32 // by id: place among the nodes, plus 1; 0: not in the graph
-	count  int      // nodes
+	survey  *survey.Survey
+	opts    Options
+	since   schema.RunID // what was last seen before it is left out
+	meta    Meta
+	columns *Columns
+	rank    []uint32 // by id: place among the nodes, plus 1; 0: not in the graph
+	count   int      // nodes
 
 	nodes []Node // above page level
 	links []Link // above page level
@@ -23,7 +24,10 @@ type Graph struct {
 
 // New selects the nodes of a graph, and above page level adds up its links.
 func New(s *survey.Survey, opts Options) (*Graph, error) {
-	g := &Graph{survey: s, opts: opts, since: opts.since(s)}
+	g := &Graph{survey: s, opts: opts, since: opts.since(s), columns: opts.Columns}
+	if g.columns == nil {
+		g.columns = AllColumns()
+	}
 	if err := g.readMeta(); err != nil {
 		return nil, err
 	}
@@ -64,7 +68,11 @@ func (g *Graph) selectPages() error {
 
 // eachPageLink calls f for the links between pages that are selected by run and place.
 func (g *Graph) eachPageLink(f func(from schema.ID, l schema.Link, first, last schema.RunID) error) error {
-	return g.survey.EachLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+	each := g.survey.EachLink
+	if g.opts.All {
+		each = g.survey.EachLinkEver
+	}
+	return each(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
 		if last < g.since || !g.opts.links(l) {
 			return nil
 		}

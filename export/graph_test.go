@@ -51,7 +51,8 @@ func lines(t testing.TB, g *export.Graph) (nodes, links []string) {
 	names := map[uint32]string{}
 	err := g.EachNode(func(n *export.Node) error {
 		names[n.ID] = strings.TrimPrefix(n.Name, "https://")
-		nodes = append(nodes, fmt.Sprintf("%s %s %d %d/%d %d-%d", names[n.ID], n.Class, int8(n.Depth), n.Pages, n.Visited, n.First, n.Last))
+		nodes = append(nodes, fmt.Sprintf("%s %s %d %d/%d %d-%d", names[n.ID], n.Class, int8(n.Depth), n.Pages, n.Visited,
+			n.First, n.Last))
 		if at, ok := g.Rank(n.ID); !ok || at != len(nodes)-1 {
 			t.Errorf("%s: rank %d, %v; want %d", n.Name, at, ok, len(nodes)-1)
 		}
@@ -67,7 +68,8 @@ func lines(t testing.TB, g *export.Graph) (nodes, links []string) {
 		if names[l.From] == "" || names[l.To] == "" {
 			t.Errorf("link %d > %d between %q and %q", l.From, l.To, names[l.From], names[l.To])
 		}
-		links = append(links, fmt.Sprintf("%s > %s %d/%d/%d %d-%d", names[l.From], names[l.To], l.Links, l.Pages, l.Editorial, l.First, l.Last))
+		links = append(links, fmt.Sprintf("%s > %s %d/%d/%d %d-%d", names[l.From], names[l.To], l.Links, l.Pages, l.Editorial,
+			l.First, l.Last))
 		return nil
 	})
 	if err != nil {
@@ -89,15 +91,19 @@ func TestGraph(t *testing.T) {
 			"a.test quality 0 2/2 1-2", "b.test discovered 1 2/1 1-2", "bad.test blacklist 1 1/0 2-2",
 			"stub.test stub 1 3/0 1-2", "y.q.test quality 0 1/1 2-2",
 		}, []string{
-			"a.test > b.test 3/2/2 1-2", "a.test > bad.test 1/1/1 2-2", "a.test > stub.test 3/1/3 1-2", "a.test > y.q.test 1/1/1 2-2",
+			"a.test > b.test 3/2/2 1-2", "a.test > bad.test 1/1/1 2-2", "a.test > stub.test 3/1/3 1-2",
+			"a.test > y.q.test 1/1/1 2-2",
 			"b.test > a.test 1/1/0 2-2", "y.q.test > b.test 1/1/1 2-2",
 		}},
 		{"hosts, all", export.Options{Level: export.LevelHost, All: true}, []string{
 			"a.test quality 0 3/2 1-2", "b.test discovered 1 2/1 1-2", "bad.test blacklist 1 1/0 2-2",
-			"old.test discovered -1 1/0 1-1", "stub.test stub 1 3/0 1-2", "x.q.test quality -1 1/0 1-1", "y.q.test quality 0 1/1 2-2",
+			"old.test discovered -1 1/0 1-1", "stub.test stub 1 3/0 1-2", "x.q.test quality -1 1/0 1-1",
+			"y.q.test quality 0 1/1 2-2",
 		}, []string{
-			"a.test > b.test 3/2/2 1-2", "a.test > bad.test 1/1/1 2-2", "a.test > stub.test 3/1/3 1-2", "a.test > y.q.test 1/1/1 2-2",
-			"b.test > a.test 1/1/0 2-2", "y.q.test > b.test 1/1/1 2-2",
+			"a.test > b.test 4/2/3 1-2", "a.test > bad.test 1/1/1 2-2", "a.test > old.test 1/1/1 1-1",
+			"a.test > stub.test 3/1/3 1-2",
+			"a.test > x.q.test 1/1/1 1-1", "a.test > y.q.test 1/1/1 2-2", "b.test > a.test 1/1/0 2-2",
+			"y.q.test > b.test 1/1/1 2-2",
 		}},
 		{"entities", export.Options{Level: export.LevelEntity, Only: 1 << schema.ClassStub}, []string{
 			"stub.test/o stub 1 2/0 1-2", "stub.test/p stub 1 1/0 2-2",
@@ -105,18 +111,21 @@ func TestGraph(t *testing.T) {
 		{"sites", export.Options{Level: export.LevelSite, All: true, MinWeight: 3}, []string{
 			"a.test quality 0 3/2 1-2", "b.test discovered 1 2/1 1-2", "bad.test blacklist 1 1/0 2-2",
 			"old.test discovered -1 1/0 1-1", "q.test quality 0 2/1 1-2", "stub.test stub 1 3/0 1-2",
-		}, []string{"a.test > b.test 3/2/2 1-2", "a.test > stub.test 3/1/3 1-2"}},
-		{"pages that are visited, without nav", export.Options{Only: 1<<schema.ClassQuality | 1<<schema.ClassDiscovered, Without: 1 << schema.PlaceNav}, []string{
+		}, []string{"a.test > b.test 4/2/3 1-2", "a.test > stub.test 3/1/3 1-2"}},
+		{"pages that are visited, without nav", export.Options{Only: 1<<schema.ClassQuality | 1<<schema.ClassDiscovered,
+			Without: 1 << schema.PlaceNav}, []string{
 			"a.test/ quality 0 1/1 1-2", "a.test/two quality 0 1/1 1-2", "b.test/ discovered 1 1/1 1-2",
 			"b.test/two discovered 1 1/0 1-2", "y.q.test/ quality 0 1/1 2-2",
 		}, []string{
 			"a.test/ > b.test/ 1/1/1 1-2", "a.test/two > b.test/ 1/1/1 1-2", "a.test/two > y.q.test/ 1/1/1 2-2",
 			"b.test/ > a.test/ 1/1/0 2-2", "y.q.test/ > b.test/ 1/1/1 2-2",
 		}},
-		{"pages, redirects have no place", export.Options{Without: 1<<schema.PlaceNav | 1<<schema.PlaceMain | 1<<schema.PlaceBody, Only: 1<<schema.ClassQuality | 1<<schema.ClassDiscovered}, []string{
-			"a.test/ quality 0 1/1 1-2", "a.test/two quality 0 1/1 1-2", "b.test/ discovered 1 1/1 1-2",
-			"b.test/two discovered 1 1/0 1-2", "y.q.test/ quality 0 1/1 2-2",
-		}, []string{"b.test/ > a.test/ 1/1/0 2-2"}},
+		{"pages, redirects have no place",
+			export.Options{Without: 1<<schema.PlaceNav | 1<<schema.PlaceMain | 1<<schema.PlaceBody,
+				Only: 1<<schema.ClassQuality | 1<<schema.ClassDiscovered}, []string{
+				"a.test/ quality 0 1/1 1-2", "a.test/two quality 0 1/1 1-2", "b.test/ discovered 1 1/1 1-2",
+				"b.test/two discovered 1 1/0 1-2", "y.q.test/ quality 0 1/1 2-2",
+			}, []string{"b.test/ > a.test/ 1/1/0 2-2"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -151,7 +160,8 @@ func TestFirstRun(t *testing.T) {
 		"stub.test stub 1 1/0 1-1", "x.q.test quality 0 1/0 1-1",
 	}
 	wantLinks := []string{
-		"a.test > b.test 3/2/3 1-1", "a.test > old.test 1/1/1 1-1", "a.test > stub.test 1/1/1 1-1", "a.test > x.q.test 1/1/1 1-1",
+		"a.test > b.test 3/2/3 1-1", "a.test > old.test 1/1/1 1-1", "a.test > stub.test 1/1/1 1-1",
+		"a.test > x.q.test 1/1/1 1-1",
 	}
 	if diff := cmp.Diff(wantNodes, nodes); diff != "" {
 		t.Errorf("nodes (-want +got):\n%s", diff)
@@ -219,7 +229,11 @@ func TestLevels(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := map[string]int{}
-		if err := g.EachLink(func(l *export.Link) error { got[names[l.From]+" > "+names[l.To]] = l.Links; return nil }); err != nil {
+		if err := g.EachLink(func(l *export.Link) error {
+			got[names[l.From]+" > "+
+				names[l.To]] = l.Links
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(sum, got); diff != "" || len(got) == 0 {
@@ -238,7 +252,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("ParseLevel(%q) = %s, %v", name, l, err)
 		}
 	}
-	if _, err := export.ParseLevel("hosts"); err == nil || err.Error() != `"hosts" is no level; it may be page, host, entity or site` {
+	if _, err := export.ParseLevel("hosts"); err == nil ||
+		err.Error() != `"hosts" is no level; it may be page, host, entity or site` {
 		t.Errorf("ParseLevel: %v", err)
 	}
 	places, err := export.ParsePlaces([]string{"nav", " footer"})
@@ -263,10 +278,12 @@ func TestMeta(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := g.Meta()
-	if m.Cut == 0 || m.Partial() != fmt.Sprintf("partial: %d hosts cut", m.Cut) || m.Status != "completed" || m.Runs != "2" {
+	if m.Cut == 0 || m.Partial() != fmt.Sprintf("partial: %d hosts cut", m.Cut) || m.Status != "completed" ||
+		m.Runs != "2" {
 		t.Errorf("Meta() = %+v", m)
 	}
-	for _, part := range []string{"host level; run 2; completed", "partial: ", "without links in nav", "links of weight 2 or more"} {
+	for _, part := range []string{"host level; run 2; completed", "partial: ", "without links in nav",
+		"links of weight 2 or more"} {
 		if !strings.Contains(m.String(), part) {
 			t.Errorf("%q lacks %q", m, part)
 		}

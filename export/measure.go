@@ -31,6 +31,12 @@ func MetricsOf(n int, from, to, weight []uint32) *Metrics {
 	return m
 }
 
+// Fill fills in the measures of a node, the i-th.
+func (m *Metrics) Fill(n *Node, i int) {
+	n.InDegree, n.OutDegree, n.PageRank, n.Harmonic = m.In[i], m.Out[i], m.PageRank[i], m.Harmonic[i]
+	n.Component, n.Community = m.Component[i], m.Community[i]
+}
+
 // Measure computes the metrics of the nodes, once.
 func (g *Graph) Measure() (*Metrics, error) {
 	if g.metrics != nil {
@@ -56,9 +62,8 @@ func Weight(links int) uint32 { return uint32(min(links, math.MaxUint32)) }
 
 // measured fills in what is computed of a node.
 func (g *Graph) measured(n *Node, i int) {
-	if m := g.metrics; m != nil {
-		n.InDegree, n.OutDegree, n.PageRank, n.Harmonic = m.In[i], m.Out[i], m.PageRank[i], m.Harmonic[i]
-		n.Component, n.Community = m.Component[i], m.Community[i]
+	if g.metrics != nil {
+		g.metrics.Fill(n, i)
 	}
 	if p := g.picture; p != nil {
 		n.Placed, n.X, n.Y, n.Radius = true, p.At[i].X, p.At[i].Y, p.Radius[i]

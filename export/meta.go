@@ -7,6 +7,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
 // Meta is what every file says of the graph in it.
@@ -19,6 +20,8 @@ type Meta struct {
 	Started  time.Time
 	Finished time.Time // zero: not yet
 	Cut      int       // hosts that were not visited to the end in that run
+	CutSites int       // sites of which not all hosts are recorded
+	Omitted  int       // links that pages have and that are not recorded
 	Past     bool      // a later run has followed, so that not all cuts are known
 	Options  string    // what was left out on demand; empty: nothing
 }
@@ -26,11 +29,22 @@ type Meta struct {
 // Meta returns what is to be said of the graph.
 func (g *Graph) Meta() Meta { return g.meta }
 
-// Partial says that hosts were cut, or that it is not known; empty: none was.
+// Partial says that hosts or sites were cut or links left out, or that it is not
+// known; empty: none was.
 func (m Meta) Partial() string {
+	var cut []string
+	for _, part := range []struct {
+		n     int
+		thing string
+		how   string
+	}{{m.Cut, "host", " cut"}, {m.CutSites, "site", " cut"}, {m.Omitted, "link", " left out"}} {
+		if part.n > 0 {
+			cut = append(cut, amount.Of(part.n, part.thing, "")+part.how)
+		}
+	}
 	switch {
-	case m.Cut > 0:
-		return partial(m.Cut)
+	case len(cut) > 0:
+		return "partial: " + strings.Join(cut, ", ")
 	case m.Past:
 		return "perhaps partial: what was met and not recorded is not known any more"
 	}
@@ -68,7 +82,16 @@ func (g *Graph) readMeta() error {
 		m.Runs = "all"
 	}
 	m.Past = g.survey.Past()
-	m.Run, m.Status, m.Reason, m.Started, m.Finished = r.ID, r.Status.String(), r.Reason, r.Started, r.Finished
+	m.Run, m.Status, m.Reason, m.Started, m.Finished = r.ID, r.Status.String(), r.End.String(), r.Started, r.Finished
+	counts, err := g.survey.Counts()
+	if err != nil {
+		return err
+	}
+	sites, err := survey.CutSites(g.survey)
+	if err != nil {
+		return err
+	}
+	m.Omitted, m.CutSites = counts.LinksOmitted, len(sites)
 	return g.survey.EachHost(func(r *survey.HostReport) error {
 		if r.Cover.Cut() {
 			m.Cut++

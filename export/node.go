@@ -7,20 +7,22 @@ import (
 
 // A Node is a page, host, entity or site.
 type Node struct {
-	ID      uint32
-	Name    string // a page's URL, a host, an entity, a site
-	Title   string // a page's, else that of the front page; empty: unknown
-	Class   schema.Class
-	Depth   uint8  // the smallest of its pages; kv.NoDepth: none
-	State   string // a page's state; else how well it is covered
-	Host    string // of a page
-	Site    string // of a page or host
-	Entity  string // of a page
-	Hosts   int    // that its pages are on
-	Pages   int    // selected
-	Visited int    // of those, in the newest run
-	First   schema.RunID
-	Last    schema.RunID
+	ID       uint32
+	Name     string // a page's URL, a host, an entity, a site
+	Title    string // a page's, else that of the front page; empty: unknown
+	Class    schema.Class
+	Depth    uint8  // the smallest of its pages; kv.NoDepth: none
+	State    string // a page's state; else how well it is covered, with what was in the way
+	Cover    string // above page level: how well it is covered, in a word or two
+	Host     string // of a page
+	Site     string // of a page or host
+	Entity   string // of a page
+	Hosts    int    // that its pages are on
+	Pages    int    // selected
+	Visited  int    // of those, in the newest run
+	Overflow int    // of a site: links to further hosts, which are not recorded
+	First    schema.RunID
+	Last     schema.RunID
 
 	Page *survey.Page // at page level; valid while the node is
 

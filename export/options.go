@@ -13,25 +13,25 @@ import (
 type Options struct {
 	Level Level
 
-	// All takes everything that stands, whichever run recorded it; else a run that
-	// is not completed has what earlier ones left since the last that is.
+	// All takes every page and link that any run saw, those that are gone included;
+	// else a run that is not completed has what earlier ones left since the last that
+	// is.
 	All bool
 
 	Without   Places  // links at these places are left out; redirects, canonical links and refreshes have none
 	MinWeight int     // links that weigh less are left out
 	Only      Classes // other nodes are left out, and their links
+
+	Columns *Columns // what is told of nodes and links; nil: [AllColumns]
 }
 
 // since returns the run in which a page or link was last seen, or a later one, if
 // it is taken.
 func (o *Options) since(s *survey.Survey) schema.RunID {
-	since := schema.RunID(0)
-	for _, r := range s.Runs() {
-		if r.Status == schema.RunCompleted && !o.All {
-			since = r.ID
-		}
+	if o.All {
+		return 0
 	}
-	return since
+	return s.Since()
 }
 
 // links reports whether a link between pages is taken.

@@ -15,15 +15,15 @@ type anchorPart struct {
 }
 
 // keepAnchors collects the anchors of a visit for the end of the commit.
-func (tx *Tx) keepAnchors(v *schema.Visit) {
+func (vs *Visits) keepAnchors(v *schema.Visit) {
 	if !hasAnchors(v.Links) {
 		return
 	}
-	if n := len(tx.anchors); n == 0 || len(tx.anchors[n-1].text.b) >= partSize {
-		tx.anchors = append(tx.anchors, anchorPart{first: v.Seq, text: tx.anchorText})
-		tx.anchorText = writer{}
+	if n := len(vs.anchors); n == 0 || len(vs.anchors[n-1].text.b) >= partSize {
+		vs.anchors = append(vs.anchors, anchorPart{first: v.Seq, text: vs.anchorText})
+		vs.anchorText = writer{}
 	}
-	p := &tx.anchors[len(tx.anchors)-1]
+	p := &vs.anchors[len(vs.anchors)-1]
 	p.last = v.Seq
 	p.text.uint(uint64(v.Seq))
 	p.text.number(len(v.Links))
@@ -41,26 +41,26 @@ func hasAnchors(links []schema.Link) bool {
 	return false
 }
 
-func (tx *Tx) flushAnchors() error {
-	for i := range tx.anchors {
-		p := &tx.anchors[i]
-		w := tx.fields()
+func (vs *Visits) flushAnchors() error {
+	for i := range vs.anchors {
+		p := &vs.anchors[i]
+		w := vs.tx.fields()
 		w.uint(uint64(p.first))
 		w.uint(uint64(p.last))
-		if err := tx.s.zip.pack(w, p.text.b); err != nil {
+		if err := vs.tx.s.zip.pack(w, p.text.b); err != nil {
 			return err
 		}
-		if err := tx.put(bAnchors, partKey(tx.commit, i), w); err != nil {
+		if err := vs.tx.put(bAnchors, partKey(vs.tx.commit, i), w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Anchors fills in the anchors of a visit's links, which are as [Tx.Visit] gave
+// Anchors fills in the anchors of a visit's links, which are as [Visits.At] gave
 // them. Visits of one commit are best asked for one after the other.
-func (tx *Tx) Anchors(v *schema.Visit) error {
-	visit, err := tx.readVisit(v.Seq)
+func (vs *Visits) Anchors(v *schema.Visit) error {
+	visit, err := vs.read(v.Seq)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (tx *Tx) Anchors(v *schema.Visit) error {
 	if visit.uint()&1 == 0 {
 		return nil
 	}
-	p, err := tx.anchorPart(v)
+	p, err := vs.anchorPart(v)
 	if err != nil {
 		return err
 	}
@@ -111,20 +111,20 @@ func (r *reader) anchors(v *schema.Visit) bool {
 
 // anchorPart finds the part that holds a visit's anchors: in this
 // commit, among those read last, or in the file.
-func (tx *Tx) anchorPart(v *schema.Visit) (*anchorPart, error) {
-	for i := range tx.anchors {
-		if p := &tx.anchors[i]; p.first <= v.Seq && v.Seq <= p.last {
+func (vs *Visits) anchorPart(v *schema.Visit) (*anchorPart, error) {
+	for i := range vs.anchors {
+		if p := &vs.anchors[i]; p.first <= v.Seq && v.Seq <= p.last {
 			return p, nil
 		}
 	}
-	for i := range tx.s.anchors {
-		if p := &tx.s.anchors[i]; p.first <= v.Seq && v.Seq <= p.last {
+	for i := range vs.tx.s.anchors {
+		if p := &vs.tx.s.anchors[i]; p.first <= v.Seq && v.Seq <= p.last {
 			return p, nil
 		}
 	}
 	for part := 0; ; part++ {
 		key := partKey(v.Commit, part)
-		r, err := tx.get(bAnchors, key)
+		r, err := vs.tx.get(bAnchors, key)
 		if err != nil {
 			return nil, missing(err, bAnchors, key)
 		}
@@ -132,10 +132,10 @@ func (tx *Tx) anchorPart(v *schema.Visit) (*anchorPart, error) {
 		if v.Seq < p.first || v.Seq > p.last {
 			continue
 		}
-		if p.text.b, err = tx.s.zip.unpack(&r); err != nil {
+		if p.text.b, err = vs.tx.s.zip.unpack(&r); err != nil {
 			return nil, damaged(bAnchors, key, err.Error())
 		}
-		tx.s.anchors[0], tx.s.anchors[1] = p, tx.s.anchors[0]
-		return &tx.s.anchors[0], nil
+		vs.tx.s.anchors[0], vs.tx.s.anchors[1] = p, vs.tx.s.anchors[0]
+		return &vs.tx.s.anchors[0], nil
 	}
 }

@@ -48,17 +48,17 @@ type spare struct {
 }
 
 func (s *spare) lend(tx *Tx) {
-	tx.urls, tx.anchorText = s.urls, s.anchors
+	tx.URLs.added, tx.Visits.anchorText = s.urls, s.anchors
 	*s = spare{}
 }
 
 // takeBack takes over the memory of a commit that was written.
 func (s *spare) takeBack(tx *Tx) {
-	if cap(tx.urls) <= maxSpare {
-		clear(tx.urls) // lets go of their texts
-		s.urls = tx.urls[:0]
+	if cap(tx.URLs.added) <= maxSpare {
+		clear(tx.URLs.added) // lets go of their texts
+		s.urls = tx.URLs.added[:0]
 	}
-	if len(tx.anchors) > 0 && cap(tx.anchors[0].text.b) <= 2*partSize {
-		s.anchors.b = tx.anchors[0].text.b[:0]
+	if len(tx.Visits.anchors) > 0 && cap(tx.Visits.anchors[0].text.b) <= 2*partSize {
+		s.anchors.b = tx.Visits.anchors[0].text.b[:0]
 	}
 }

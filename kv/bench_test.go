@@ -46,11 +46,11 @@ func (g *grower) word() string { return g.words[g.rand.IntN(1+g.rand.IntN(len(g.
 func (g *grower) commit(n int) error {
 	return g.s.Update(func(tx *kv.Tx) error {
 		for i := g.s.Hosts(); i < g.hosts; i++ {
-			if _, err := tx.AddHost(fmt.Sprintf("%s-%d.example", g.word(), i)); err != nil {
+			if _, err := tx.Hosts.Add(fmt.Sprintf("%s-%d.example", g.word(), i)); err != nil {
 				return err
 			}
 		}
-		if err := tx.PutRun(schema.Run{ID: 1}); err != nil {
+		if err := tx.Runs.Put(schema.Run{ID: 1}); err != nil {
 			return err
 		}
 		host := schema.HostID(1 + g.rand.IntN(g.hosts))
@@ -67,13 +67,14 @@ func (g *grower) commit(n int) error {
 }
 
 func (g *grower) visit(tx *kv.Tx, host schema.HostID) error {
-	h, err := tx.Host(host)
+	h, err := tx.Hosts.At(host)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
 	v := &schema.Visit{
-		URL: schema.ID(min(g.visited+1, g.s.URLs())), Run: 1, At: time.UnixMilli(1.7e12 + int64(g.visited)*10), State: schema.Processed,
+		URL: schema.ID(min(g.visited+1, g.s.URLs())), Run: 1, At: time.UnixMilli(1.7e12 + int64(g.visited)*10),
+		State:  schema.Processed,
 		Status: 200, FormsKnown: 1, Requests: 1, Title: g.word() + " " + g.word() + " " + g.word() + " - " + h.Name,
 		ContentType: "text/html; charset=utf-8", Charset: "utf-8", ETag: fmt.Sprintf(`"%x"`, g.rand.Uint64()),
 		LastModified: "Tue, 15 Nov 1994 12:45:26 GMT", ServerDate: "Tue, 15 Nov 2022 12:45:26 GMT", Length: 30000,
@@ -98,16 +99,16 @@ func (g *grower) visit(tx *kv.Tx, host schema.HostID) error {
 	if v.URL == 0 {
 		v.URL = 1
 	}
-	if v.Form, err = tx.Norm(v.URL); err != nil {
+	if v.Form, err = tx.URLs.Norm(v.URL); err != nil {
 		return err
 	}
-	if _, err := tx.AddVisit(v); err != nil {
+	if _, err := tx.Visits.Add(v); err != nil {
 		return err
 	}
 	g.visited++
 	h.Requests++
-	tx.PutHost(h)
-	return tx.Trim(h, func(id schema.ID) bool { return g.s.Latest(id) != 0 })
+	tx.Hosts.Put(h)
+	return tx.Frontier.Trim(h, func(id schema.ID) bool { return g.s.Latest(id) != 0 })
 }
 
 // A madeLink is a link to a known URL, or to a new one by its path.
@@ -141,23 +142,23 @@ func (g *grower) links(h *schema.Host, v *schema.Visit) []madeLink {
 // record does for a link what a recorder would.
 func (g *grower) record(tx *kv.Tx, h *schema.Host, v *schema.Visit, m madeLink) (schema.ID, error) {
 	if m.path == "" {
-		_, _, err := tx.Lookup(g.s.Hash(schema.KindPage, m.link.Anchor), h.ID, schema.KindPage, "/")
+		_, _, err := tx.URLs.Lookup(g.s.Hash(schema.KindPage, m.link.Anchor), h.ID, schema.KindPage, "/")
 		return m.link.To, err
 	}
 	hash := g.s.Hash(schema.KindPage, m.norm)
-	id, found, err := tx.Lookup(hash, h.ID, schema.KindPage, m.path)
+	id, found, err := tx.URLs.Lookup(hash, h.ID, schema.KindPage, m.path)
 	if found || err != nil {
 		return id, err
 	}
 	u := schema.URL{Host: h.ID, PathQuery: m.path, Referrer: v.URL, FirstSeen: v.At, FirstRun: 1}
-	if id, err = tx.AddURL(u, hash); err != nil {
+	if id, err = tx.URLs.Add(u, hash); err != nil {
 		return 0, err
 	}
-	if _, err := tx.AddForm(id, m.norm, m.norm); err != nil {
+	if _, err := tx.URLs.AddForm(id, m.norm, m.norm); err != nil {
 		return 0, err
 	}
-	tx.SetDepth(id, 3, 0)
-	return id, tx.Push(h, 3, id)
+	tx.Depths.Lower(id, 3, 0)
+	return id, tx.Frontier.Push(h, 3, id)
 }
 
 // heap returns the bytes of live memory.

@@ -31,13 +31,14 @@ func Check(path string, report func(problem string)) error {
 	if n := s.pages.lost(); n != 0 {
 		report(fmt.Sprintf("%d pages are neither used nor free", n))
 	}
-	for _, step := range []func(*checker){(*checker).counters, (*checker).hosts, (*checker).hostNames, (*checker).frontier,
-		(*checker).urls, (*checker).forms, (*checker).visits, (*checker).anchors, (*checker).depths, (*checker).others} {
+	steps := []func(*checker){(*checker).counters, (*checker).hosts, (*checker).hostNames, (*checker).frontier,
+		(*checker).urls, (*checker).forms, (*checker).visits, (*checker).anchors, (*checker).depths, (*checker).others}
+	for _, step := range steps {
 		if err := s.checkStep(step, report); err != nil {
-			return err
+			return fmt.Errorf("check: %w", err)
 		}
 	}
-	return nil
+	return s.uncut()
 }
 
 // checkStep runs one step, which may meet damage that ends it early.
@@ -47,13 +48,16 @@ func (s *Store) checkStep(step func(*checker), report func(string)) error {
 		if err != nil {
 			return err
 		}
-		c := &checker{tx: &Tx{s: s, b: b, commit: s.state.commit}, report: report}
+		c := &checker{tx: newTx(s, b, false), report: report}
 		step(c)
 		return b.Rollback()
 	})
+	err = s.explained(err)
+	if err != nil {
+		s.abandon = true // the transaction may be open
+	}
 	if errors.Is(err, ErrDamaged) {
 		report(err.Error())
-		s.abandon = true // the transaction may be open
 		return nil
 	}
 	return err
@@ -98,12 +102,12 @@ func (c *checker) each(b bucket, length int, f func(key []byte, r *reader)) {
 // counters reads what is held in memory, which compares the packed values with
 // the counters.
 func (c *checker) counters() {
-	c.failed(c.tx.s.rebuild(c.tx))
+	c.failed(c.tx.rebuild())
 	c.each(bMeta, 0, func([]byte, *reader) {})
 	c.each(bSeen, 10, func([]byte, *reader) {})
 	c.each(bShapes, 10, func([]byte, *reader) {})
 	c.each(bDone, 10, func([]byte, *reader) {})
-	_, err := c.tx.Pending()
+	_, err := c.tx.Depths.Pending()
 	c.failed(err)
 }
 
@@ -119,7 +123,7 @@ func (c *checker) hosts() {
 		if r.bad {
 			return
 		}
-		if named, found, err := c.tx.HostByName(h.Name); !c.failed(err) && (!found || named != h.ID) {
+		if named, found, err := c.tx.Hosts.Lookup(h.Name); !c.failed(err) && (!found || named != h.ID) {
 			c.problem("host %d: its name %q leads to host %d", id, h.Name, named)
 		}
 		if h.Generation == c.tx.s.state.generation {
@@ -138,7 +142,7 @@ func (c *checker) hosts() {
 // queues walks the waiting URLs of a host.
 func (c *checker) queues(h *schema.Host) {
 	n := 0
-	err := c.tx.Walk(h, func(_ uint8, id schema.ID) bool {
+	err := c.tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
 		n++
 		if c.tx.s.HostOf(id) != h.ID {
 			c.problem("host %d: URL %d in its queue is not one of its own", h.ID, id)
@@ -161,7 +165,7 @@ func (c *checker) hostNames() {
 		if r.bad {
 			return
 		}
-		name, err := c.tx.HostName(id)
+		name, err := c.tx.Hosts.Name(id)
 		if !c.failed(err) && string(hostKey(name)) != string(key) {
 			c.problem("hostnames %q leads to host %d, which is %q", key, id, name)
 		}
@@ -175,7 +179,7 @@ func (c *checker) frontier() {
 		id, chunk := schema.HostID(binary.BigEndian.Uint32(key)), binary.BigEndian.Uint32(key[5:])
 		if h == nil || h.ID != id {
 			var err error
-			if h, err = c.tx.Host(id); c.failed(err) {
+			if h, err = c.tx.Hosts.At(id); c.failed(err) {
 				h = nil
 				return
 			}

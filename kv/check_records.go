@@ -31,7 +31,7 @@ func (c *checker) url(u *schema.URL, path []byte) {
 		c.problem("URL %d: host, kind or referrer differ from what was seen", u.ID)
 		return
 	}
-	name, err := c.tx.HostName(u.Host)
+	name, err := c.tx.Hosts.Name(u.Host)
 	if c.failed(err) {
 		return
 	}
@@ -83,7 +83,7 @@ func (c *checker) visits() {
 			c.problem("visit %d: URL %d or its visit before are wrong", seq, v.URL)
 			return
 		}
-		if v.Commit < commit || v.Commit > s.state.commit || v.Run > s.lastRun() {
+		if v.Commit < commit || v.Commit > s.state.commit || v.Run > s.state.lastRun() {
 			c.problem("visit %d: commit %d or run %d are wrong", seq, v.Commit, v.Run)
 		}
 		*latest.of(v.URL) = uint32(seq)
@@ -135,7 +135,7 @@ func (c *checker) anchors() {
 		t := reader{b: text}
 		for len(t.b) > 0 {
 			seq, n := schema.Seq(t.uint()), t.count(1)
-			links, err := c.tx.AppendLinks(nil, seq)
+			links, err := c.tx.Visits.AppendLinks(nil, seq)
 			if c.failed(err) {
 				return
 			}
@@ -172,11 +172,11 @@ func (c *checker) others() {
 		run = id + 1
 	})
 	c.each(bRobots, 4, func(key []byte, _ *reader) {
-		_, _, err := c.tx.Robots(schema.HostID(binary.BigEndian.Uint32(key)))
+		_, _, err := c.tx.Hosts.Robots(schema.HostID(binary.BigEndian.Uint32(key)))
 		c.failed(err)
 	})
 	c.each(bConfigs, 32, func(key []byte, _ *reader) {
-		_, err := c.tx.Config([32]byte(key))
+		_, err := c.tx.Runs.Config([32]byte(key))
 		c.failed(err)
 	})
 	c.each(bCaps, 16, func(_ []byte, r *reader) { r.id(); r.uint() })

@@ -27,7 +27,7 @@ func Compact(src, dst string) (err error) {
 	}
 	err = f.Close()
 	if err == nil {
-		err = guard(func() error { return s.compactTo(dst) })
+		err = s.explained(guard(func() error { return compactTo(dst, s.db) }))
 	}
 	if err != nil {
 		err = fmt.Errorf("compact %s: %w", src, errors.Join(err, os.Remove(dst)))
@@ -35,12 +35,12 @@ func Compact(src, dst string) (err error) {
 	return err
 }
 
-func (s *Store) compactTo(dst string) error {
-	db, err := bbolt.Open(dst, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, InitialMmapSize: mapSize})
+func compactTo(dst string, from *bbolt.DB) error {
+	db, err := bbolt.Open(dst, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, InitialMmapSize: mapRoom()})
 	if err != nil {
 		return err
 	}
 	db.AllocSize = 1 << 20 // what the file grows by: no room that nothing needs
-	err = bbolt.Compact(db, s.db, compactCommit)
+	err = bbolt.Compact(db, from, compactCommit)
 	return errors.Join(err, db.Close())
 }

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/sumi-ripple/ripple/schema/durable"
 )
 
 // formatVersion is the version of the file's format, and formatRelease the first
@@ -38,7 +38,7 @@ func create(path string) error {
 		return err
 	}
 	removeStale(path) // not before: others may be creating it too
-	return syncFolder(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // removeStale removes what creations left behind that did not come to their end.
@@ -63,6 +63,17 @@ func publish(temporary, path string) error {
 	return os.Rename(temporary, path) // a file system without links
 }
 
+// Rename gives a state file that nobody has open for writing another name, which
+// another file may have had. Where the folder can be synced, that outlives a loss of
+// power.
+func Rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	_ = durable.SyncDir(filepath.Dir(to)) // the folder need not be readable
+	return nil
+}
+
 func initialise(path string) error {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
@@ -74,7 +85,7 @@ func initialiseSeeded(path string, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	s := &Store{seal: newSealer(), seed: seed}
+	s := &Store{seal: newSealer(), index: index{seed: seed}}
 	s.state.generation = 1
 	err = db.Update(func(b *bbolt.Tx) error {
 		for name := range bucketCount {
@@ -82,24 +93,8 @@ func initialiseSeeded(path string, seed uint64) error {
 				return err
 			}
 		}
-		tx := &Tx{s: s, b: b, writable: true, arena: &s.arena}
+		tx := newTx(s, b, true)
 		return errors.Join(tx.putFormat(), tx.putState())
 	})
 	return errors.Join(err, db.Close())
-}
-
-// syncFolder makes a new name durable, where folders can be synced.
-func syncFolder(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
-	return nil
 }

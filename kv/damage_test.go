@@ -30,14 +30,16 @@ func sample(t testing.TB) []byte {
 		}
 	}
 	update(t, s, func(tx *kv.Tx) error {
-		norm, err := tx.Norm(3)
+		norm, err := tx.URLs.Norm(3)
 		if err != nil {
 			return err
 		}
-		_, err = tx.AddForm(3, norm, norm+"?other")
-		_, err2 := tx.AddForm(4, norm, norm+"/")
-		return errors.Join(err, err2, tx.PutRun(schema.Run{ID: 1, Reason: "done"}), tx.PutRobots(1, schema.RobotsCopy{Status: 200, Text: []byte("x")}),
-			tx.PutConfig([32]byte{1}, []byte("config")), tx.AddCap("rule", "group", 1), tx.SetPending([]schema.ID{1, 2}))
+		_, err = tx.URLs.AddForm(3, norm, norm+"?other")
+		_, err2 := tx.URLs.AddForm(4, norm, norm+"/")
+		return errors.Join(err, err2, tx.Runs.Put(schema.Run{ID: 1, End: schema.End{Detail: "done"}}),
+			tx.Hosts.PutRobots(1, schema.RobotsCopy{Status: 200, Text: []byte("x")}),
+			tx.Runs.PutConfig([32]byte{1}, []byte("config")),
+			tx.Runs.CountUp("rule", "group", 1), tx.Depths.SetPending([]schema.ID{1, 2}))
 	})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -103,7 +105,8 @@ func TestDamage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "raw"), sample(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestDamage$", "-test.v", fmt.Sprintf("-test.timeout=%v", 30*time.Second+time.Duration(mutants)*200*time.Millisecond))
+	cmd := exec.Command(os.Args[0], "-test.run=^TestDamage$", "-test.v",
+		fmt.Sprintf("-test.timeout=%v", 30*time.Second+time.Duration(mutants)*200*time.Millisecond))
 	cmd.Env = append(os.Environ(), "KV_DAMAGE_DIR="+dir, fmt.Sprintf("KV_DAMAGE_COUNT=%d", mutants))
 	out, err := cmd.CombinedOutput()
 	text := string(out)
@@ -176,7 +179,8 @@ func sufferDamage(t *testing.T, dir string) {
 
 // refused reports whether an error says that a file is damaged or none of ours.
 func refused(err error) bool {
-	return errors.Is(err, kv.ErrDamaged) || errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrFormat) || errors.Is(err, kv.ErrNotFound)
+	return errors.Is(err, kv.ErrDamaged) || errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrFormat) ||
+		errors.Is(err, kv.ErrNotFound)
 }
 
 func difference(want, got string) string {
@@ -204,8 +208,8 @@ func digest(t *testing.T, path string) string {
 func readAll(s *kv.Store) (string, error) {
 	var b strings.Builder
 	err := s.View(func(tx *kv.Tx) error {
-		err := tx.EachURL(1, func(u schema.URL) (bool, error) {
-			forms, err := tx.Forms(u.ID)
+		err := tx.URLs.Each(1, func(u schema.URL) (bool, error) {
+			forms, err := tx.URLs.Forms(u.ID)
 			depth, hops := s.Depth(u.ID)
 			fmt.Fprint(&b, u, forms, s.Latest(u.ID), depth, hops)
 			return true, err
@@ -213,33 +217,33 @@ func readAll(s *kv.Store) (string, error) {
 		if err != nil {
 			return err
 		}
-		err = tx.EachVisit(1, func(v *schema.Visit) (bool, error) {
-			err := tx.Anchors(v)
+		err = tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
+			err := tx.Visits.Anchors(v)
 			fmt.Fprint(&b, *v)
 			return true, err
 		})
 		if err != nil {
 			return err
 		}
-		err = tx.EachHost(1, func(h *schema.Host) (bool, error) {
-			id, found, err := tx.HostByName(h.Name)
+		err = tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+			id, found, err := tx.Hosts.Lookup(h.Name)
 			if err != nil {
 				return false, err
 			}
-			c, ok, err := tx.Robots(h.ID)
+			c, ok, err := tx.Hosts.Robots(h.ID)
 			fmt.Fprint(&b, *h, id, found, c, ok)
 			if err == nil {
-				err = tx.Walk(h, func(p uint8, id schema.ID) bool { fmt.Fprint(&b, p, id); return true })
+				err = tx.Frontier.Walk(h, func(p uint8, id schema.ID) bool { fmt.Fprint(&b, p, id); return true })
 			}
 			return true, err
 		})
 		if err != nil {
 			return err
 		}
-		runs, err1 := tx.Runs()
-		config, err2 := tx.Config([32]byte{1})
-		caps, err3 := tx.Caps("rule", "group")
-		pending, err4 := tx.Pending()
+		runs, err1 := tx.Runs.All()
+		config, err2 := tx.Runs.Config([32]byte{1})
+		caps, err3 := tx.Runs.Count("rule", "group")
+		pending, err4 := tx.Depths.Pending()
 		fmt.Fprint(&b, runs, config, caps, pending)
 		return errors.Join(err1, err2, err3, err4)
 	})

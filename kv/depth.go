@@ -8,57 +8,88 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// SetDepth lowers the smallest depth of a URL, its smallest number of hops, or
+// Depths owns the bucket depths, and in meta what is left to relax. A new
+// generation of depths is one of queues too.
+type Depths struct {
+	tx      *base
+	lowered []schema.ID
+}
+
+// Lower lowers the smallest depth of a URL, its smallest number of hops, or
 // both, where the given one is smaller; [NoDepth] leaves it as it is.
-func (tx *Tx) SetDepth(id schema.ID, depth, hops uint8) {
-	if err := tx.change(); err != nil {
-		tx.fail(err)
+func (ds *Depths) Lower(id schema.ID, depth, hops uint8) {
+	if err := ds.tx.change(); err != nil {
+		ds.tx.fail(err)
 		return
 	}
-	if err := tx.known(id); err != nil {
-		tx.fail(err)
+	if err := ds.tx.known(id); err != nil {
+		ds.tx.fail(err)
 		return
 	}
-	d, h := tx.s.Depth(id)
+	d, h := ds.tx.s.Depth(id)
 	if depth >= d && hops >= h {
 		return
 	}
-	tx.s.setDepth(id, min(d, depth), min(h, hops))
-	tx.depths = append(tx.depths, id)
-}
-
-func (s *Store) setDepth(id schema.ID, depth, hops uint8) {
-	k := s.known.of(id)
-	k.depth, k.hops = depth+1, hops+1
+	ds.tx.s.setDepth(id, min(d, depth), min(h, hops))
+	ds.lowered = append(ds.lowered, id)
 }
 
 // NewGeneration takes all depths away and makes all queues void, and returns
 // the number of the new generation. What the old one left in the file is
 // deleted little by little.
-func (tx *Tx) NewGeneration() (uint32, error) {
-	if err := tx.change(); err != nil {
+func (ds *Depths) NewGeneration() (uint32, error) {
+	if err := ds.tx.change(); err != nil {
 		return 0, err
 	}
-	if tx.s.state.generation == 1<<32-1 {
+	if ds.tx.s.state.generation == 1<<32-1 {
 		return 0, fmt.Errorf("%w: no more generations", ErrFull)
 	}
-	tx.s.state.generation++
-	tx.s.state.depths = 0
-	for _, block := range tx.s.known.blocks {
+	ds.tx.s.state.generation++
+	ds.tx.s.state.depths = 0
+	for _, block := range ds.tx.s.known.blocks {
 		for i := range block {
 			block[i].depth, block[i].hops = 0, 0
 		}
 	}
-	tx.depths = tx.depths[:0]
-	return tx.s.state.generation, nil
+	ds.lowered = ds.lowered[:0]
+	return ds.tx.s.state.generation, nil
 }
 
-// flushDepths writes the depths that have become smaller.
-func (tx *Tx) flushDepths() error {
-	slices.Sort(tx.depths)
-	p := packing{tx: tx, bucket: bDepths, prefix: key32(tx.s.state.generation)}
+// Pending returns the URLs whose relaxation was left undone.
+func (ds *Depths) Pending() ([]schema.ID, error) {
+	if !ds.tx.s.state.pending {
+		return nil, nil
+	}
+	r, err := ds.tx.get(bMeta, []byte("pending"))
+	if err != nil {
+		return nil, missing(err, bMeta, []byte("pending"))
+	}
+	ids := r.ids(nil)
+	if r.bad {
+		return nil, damaged(bMeta, []byte("pending"), "cannot be decoded")
+	}
+	return ids, nil
+}
+
+// SetPending replaces the URLs whose relaxation is left undone. It does not keep ids.
+func (ds *Depths) SetPending(ids []schema.ID) error {
+	if err := ds.tx.change(); err != nil {
+		return err
+	}
+	if ds.tx.s.state.pending = len(ids) > 0; !ds.tx.s.state.pending {
+		return ds.tx.delete(bMeta, []byte("pending"))
+	}
+	w := ds.tx.fields()
+	w.ids(ids)
+	return ds.tx.put(bMeta, []byte("pending"), w)
+}
+
+// flush writes the depths that have become smaller.
+func (ds *Depths) flush() error {
+	slices.Sort(ds.lowered)
+	p := packing{tx: ds.tx, bucket: bDepths, prefix: key32(ds.tx.s.state.generation)}
 	before := uint64(0)
-	for _, id := range slices.Compact(tx.depths) {
+	for _, id := range slices.Compact(ds.lowered) {
 		item, err := p.add(uint64(id))
 		if err != nil {
 			return err
@@ -66,30 +97,30 @@ func (tx *Tx) flushDepths() error {
 		if p.fresh() {
 			before = uint64(id)
 		}
-		depth, hops := tx.s.Depth(id)
+		depth, hops := ds.tx.s.Depth(id)
 		item.uint(uint64(id) - before)
 		item.byte(depth)
 		item.byte(hops)
 		before = uint64(id)
 	}
 	err := p.end()
-	tx.s.state.depths += uint64(p.part)
+	ds.tx.s.state.depths += uint64(p.part)
 	return err
 }
 
-// sweepDepths deletes a few depths of older generations, which come first in
+// sweep deletes a few depths of older generations, which come first in
 // their bucket.
-func (tx *Tx) sweepDepths() error {
+func (ds *Depths) sweep() error {
 	var old [][]byte
-	c := tx.bucket(bDepths).Cursor()
+	c := ds.tx.bucket(bDepths).Cursor()
 	for key, _ := c.First(); key != nil && len(old) < sweepCount; key, _ = c.Next() {
-		if len(key) < 4 || binary.BigEndian.Uint32(key) >= tx.s.state.generation {
+		if len(key) < 4 || binary.BigEndian.Uint32(key) >= ds.tx.s.state.generation {
 			break
 		}
 		old = append(old, slices.Clone(key))
 	}
 	for _, key := range old {
-		if err := tx.delete(bDepths, key); err != nil {
+		if err := ds.tx.delete(bDepths, key); err != nil {
 			return err
 		}
 	}

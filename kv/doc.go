@@ -10,6 +10,27 @@
 // written, finds them again, keeps the queues of waiting URLs and the smallest
 // depths, and tells a damaged file from a whole one.
 //
+// # Rooms
+//
+// A [Store] opens, locks and closes the file and begins transactions. Its place
+// finds out when the file is lost, its index is what is held in memory of the URLs
+// and may be asked outside of transactions too. A [Tx] is their beginning and end;
+// what is between is its owners', and nobody but its owner writes a bucket:
+//
+//	owner     buckets                    may ask
+//	Hosts     hosts, hostnames, robots
+//	URLs      urls, seen, forms, shapes  Hosts
+//	Visits    visits, anchors, done      URLs
+//	Frontier  frontier                   Hosts, to whose records it gives the ends of the queues
+//	Depths    depths; meta "pending"
+//	Runs      runs, configs, caps
+//	Meta      meta "value/"
+//
+// All of them read and write through the base, which seals values, opens them and
+// keeps the counters: meta "format" and "state". No owner asks one that is listed after it.
+//
+// [Check], [Compact] and [Store.Prune] are about whole files.
+//
 // # The file
 //
 // The speed of bbolt is decided by the number of leaf pages that a commit
@@ -28,15 +49,16 @@
 //	           "value/" name                    bytes
 //	configs    hash, 32 bytes                   zstd
 //	runs       run u32                          a run
-//	hosts      host u32                         a host in the order of encodeHost, beginning with its name. A queue: priority
-//	                                            (byte), head chunk, position in it (byte), tail chunk, list of
+//	hosts      host u32                         a host in the order of encodeHost, beginning with its name. A queue:
+//	                                            priority (byte), head chunk, position in it (byte), tail chunk, list of
 //	                                            fewer than 64 ids that are not in a chunk yet
 //	hostnames  labels in reverse, each with a   host
 //	           comma, then ":" port; an IP
 //	           address is one label
 //	robots     host u32                         fetched (ms), status, has text?, zstd
-//	urls       block u64: (URL - 1) / 32        number, then per URL: a byte (bits 0-2 kind; 3-6: host, referrer, first seen (s),
-//	                                            first run follow because they are not those of the URL before), path and query
+//	urls       block u64: (URL - 1) / 32        number, then per URL: a byte (bits 0-2 kind; 3-6: host, referrer,
+//	                                            first seen (s), first run follow because they are not those of the
+//	                                            URL before), path and query
 //	forms      URL u64                          number, then the first four in byte order of the forms of the URL that
 //	                                            cannot be derived from its identity
 //	seen       packed                           first id, number, then per new URL: hash (8 bytes), host less the host
@@ -64,8 +86,29 @@
 // text. New fields are only added at the end; a reader ignores what follows the
 // fields that it knows. A zstd field begins with the length of what it holds.
 //
+// Why a visit, a try, a robots.txt or a host came to no good end is a text, which is
+// the whole sentence. What makes a [schema.Reason] of it was added at the end of the
+// record: the cause (byte), and unless that is 0 the length of its detail, which is the
+// end of the sentence, the status, the wait (us) and the name of another host. At a
+// host these follow for its robots.txt, for why it was given up, and for each of its
+// retries. Why a run ended is a text likewise, and at the end of the record the kind
+// (byte), and unless that is 0 the length of its detail, the number and the time (us) of
+// a [schema.End]. Where they are missing an older release wrote the record: its
+// sentence is taken as it is, that of a visit by [schema.Told].
+//
 // A new format version is for what older releases would read wrong; they refuse
 // it with the release that the file names.
+//
+// # What is synced when
+//
+// A commit is the only sync of an open store: [Store.Update] returns when the pages
+// that the transaction changed, and after them the page that makes them count, are on
+// the disk. Until then the commit before it stands.
+//
+// A new file, of [Open], [Compact] or [Store.Prune], is synced when it is whole. Open
+// then gives it its name and syncs the folder. Compact and Prune leave the name to
+// their callers, who give it by [Rename], which syncs the folder too. A copy by
+// [Store.Snapshot] is its writer's to sync.
 //
 // # In memory
 //
@@ -82,4 +125,8 @@
 // value's checksum is compared whenever it is read; gaps in what is dense are
 // found. Faults of the mapping and panics of bbolt become [ErrDamaged]. What
 // cannot be told is a whole page that has gone back to an earlier state.
+//
+// A file that is removed, replaced, cut or written to by somebody else while it is
+// open is found by the commit after that at the latest, which fails with ErrLost:
+// nothing is written into a file that has lost its name.
 package kv

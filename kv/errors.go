@@ -21,6 +21,9 @@ var (
 	ErrFormat = errors.New("state file has another format")
 	// ErrDamaged reports a state file that does not hold what was written to it.
 	ErrDamaged = errors.New("state file is damaged")
+	// ErrLost reports a state file that was removed, replaced, cut or written to by
+	// somebody else while it was open.
+	ErrLost = errors.New("state file is lost")
 	// ErrCommit reports a failed commit; whether it took place is unknown.
 	ErrCommit = errors.New("commit failed")
 	// ErrClosed reports a store that was closed, or closed itself after an error,
@@ -53,6 +56,9 @@ func guard(f func() error) (err error) {
 		}
 		if _, fault := v.(interface{ Addr() uintptr }); !fault && !fromStore() {
 			panic(v)
+		}
+		if _, broken := v.(runtime.Error); broken {
+			v = "a page holds what it cannot"
 		}
 		err = fmt.Errorf("%w: %v", ErrDamaged, v)
 	}()

@@ -61,10 +61,6 @@ func Seal(bucketName string, key, fields []byte) []byte {
 func ShapeOf(norm, form string) schema.Shape        { return shapeOf(norm, form) }
 func FormOf(norm string, shape schema.Shape) string { return formOf(norm, shape) }
 
-// HostKey and HostOfKey are inverse to each other.
-func HostKey(name string) string  { return string(hostKey(name)) }
-func HostOfKey(key string) string { return hostOfKey(key) }
-
 // ReCode decodes a value of a kind and encodes it again; ok is false if it
 // cannot be decoded.
 func ReCode(kind byte, in []byte) (out []byte, ok bool) {

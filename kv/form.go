@@ -14,47 +14,47 @@ const maxForms = 4
 const scheme = "https://"
 
 // AddForm records a form of a URL, given its identity, and reports whether the
-// forms that [Tx.Forms] returns have changed.
-func (tx *Tx) AddForm(id schema.ID, norm, form string) (bool, error) {
-	if err := errors.Join(tx.change(), tx.known(id)); err != nil {
+// forms that [URLs.Forms] returns have changed.
+func (us *URLs) AddForm(id schema.ID, norm, form string) (bool, error) {
+	if err := errors.Join(us.tx.change(), us.tx.known(id)); err != nil {
 		return false, err
 	}
 	shape := shapeOf(norm, form)
-	known := tx.s.Shapes(id)
+	known := us.tx.s.Shapes(id)
 	if shape != schema.ShapeOther && known&shape != 0 {
 		return false, nil
 	}
 	if known|shape < schema.ShapeOther { // at most four, all derived
-		tx.addShape(id, shape)
+		us.addShape(id, shape)
 		return true, nil
 	}
-	before, err := tx.forms(id, norm)
+	before, err := us.forms(id, norm)
 	if err != nil {
 		return false, err
 	}
 	if shape != schema.ShapeOther {
-		tx.addShape(id, shape)
-	} else if err := tx.addOther(id, form); err != nil {
+		us.addShape(id, shape)
+	} else if err := us.addOther(id, form); err != nil {
 		return false, err
 	}
-	after, err := tx.forms(id, norm)
+	after, err := us.forms(id, norm)
 	return !slices.Equal(before, after), err
 }
 
-func (tx *Tx) addShape(id schema.ID, shape schema.Shape) {
-	known := tx.s.known.of(id)
+func (us *URLs) addShape(id schema.ID, shape schema.Shape) {
+	known := us.tx.s.known.of(id)
 	if known.mark&uint8(shape) != 0 {
 		return
 	}
 	known.mark |= uint8(shape)
-	if id < tx.firstURL() {
-		tx.shapes = append(tx.shapes, id)
+	if id < us.first() {
+		us.shaped = append(us.shaped, id)
 	}
 }
 
 // addOther stores a form that cannot be derived, if it is among the first four of those.
-func (tx *Tx) addOther(id schema.ID, form string) error {
-	others, err := tx.otherForms(id)
+func (us *URLs) addOther(id schema.ID, form string) error {
+	others, err := us.otherForms(id)
 	if err != nil {
 		return err
 	}
@@ -63,21 +63,21 @@ func (tx *Tx) addOther(id schema.ID, form string) error {
 		return nil
 	}
 	others = slices.Insert(others, at, form)
-	w := tx.fields()
+	w := us.tx.fields()
 	w.uint(uint64(min(len(others), maxForms)))
 	for _, text := range others[:min(len(others), maxForms)] {
 		w.string(text)
 	}
-	tx.addShape(id, schema.ShapeOther)
-	return tx.put(bForms, key64(uint64(id)), w)
+	us.addShape(id, schema.ShapeOther)
+	return us.tx.put(bForms, key64(uint64(id)), w)
 }
 
-func (tx *Tx) otherForms(id schema.ID) ([]string, error) {
-	if tx.s.Shapes(id)&schema.ShapeOther == 0 {
+func (us *URLs) otherForms(id schema.ID) ([]string, error) {
+	if us.tx.s.Shapes(id)&schema.ShapeOther == 0 {
 		return nil, nil
 	}
 	key := key64(uint64(id))
-	r, err := tx.get(bForms, key)
+	r, err := us.tx.get(bForms, key)
 	if err != nil {
 		return nil, missing(err, bForms, key)
 	}
@@ -98,21 +98,21 @@ func decodeForms(r *reader) []string {
 
 // Forms returns the first four in byte order of all forms of a URL that were
 // ever added.
-func (tx *Tx) Forms(id schema.ID) ([]string, error) {
-	norm, err := tx.Norm(id)
+func (us *URLs) Forms(id schema.ID) ([]string, error) {
+	norm, err := us.Norm(id)
 	if err != nil {
 		return nil, err
 	}
-	return tx.forms(id, norm)
+	return us.forms(id, norm)
 }
 
-func (tx *Tx) forms(id schema.ID, norm string) ([]string, error) {
-	forms, err := tx.otherForms(id)
+func (us *URLs) forms(id schema.ID, norm string) ([]string, error) {
+	forms, err := us.otherForms(id)
 	if err != nil {
 		return nil, err
 	}
 	for shape := schema.ShapePlain; shape < schema.ShapeOther; shape <<= 1 {
-		if tx.s.Shapes(id)&shape != 0 {
+		if us.tx.s.Shapes(id)&shape != 0 {
 			forms = append(forms, formOf(norm, shape))
 		}
 	}
@@ -121,11 +121,11 @@ func (tx *Tx) forms(id schema.ID, norm string) ([]string, error) {
 }
 
 // flushShapes writes the shapes of older URLs that were added to.
-func (tx *Tx) flushShapes() error {
-	slices.Sort(tx.shapes)
-	p := packing{tx: tx, bucket: bShapes}
+func (us *URLs) flushShapes() error {
+	slices.Sort(us.shaped)
+	p := packing{tx: us.tx, bucket: bShapes}
 	before := uint64(0)
-	for _, id := range slices.Compact(tx.shapes) {
+	for _, id := range slices.Compact(us.shaped) {
 		item, err := p.add(uint64(id))
 		if err != nil {
 			return err
@@ -134,11 +134,11 @@ func (tx *Tx) flushShapes() error {
 			before = uint64(id)
 		}
 		item.uint(uint64(id) - before)
-		item.byte(byte(tx.s.Shapes(id)))
+		item.byte(byte(us.tx.s.Shapes(id)))
 		before = uint64(id)
 	}
 	err := p.end()
-	tx.s.state.shapes += uint64(p.part)
+	us.tx.s.state.shapes += uint64(p.part)
 	return err
 }
 

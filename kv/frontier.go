@@ -16,17 +16,25 @@ const chunkKeySize = 9
 // purgeCount is the number of consumed chunks that one call deletes at most of a queue.
 const purgeCount = 256
 
+// Frontier owns the bucket frontier: the chunks of the queues, whose ends are in
+// the records of their hosts.
+type Frontier struct {
+	tx    *base
+	hosts *Hosts
+	last  chunk // that was read
+}
+
 // Push appends a URL to the queue of its host with a priority, best is 0. It
-// gives the host to [Tx.PutHost].
-func (tx *Tx) Push(h *schema.Host, priority uint8, id schema.ID) error {
-	if err := tx.change(); err != nil {
+// gives the host to [Hosts.Put].
+func (fr *Frontier) Push(h *schema.Host, priority uint8, id schema.ID) error {
+	if err := fr.tx.change(); err != nil {
 		return err
 	}
-	if tx.s.HostOf(id) != h.ID {
+	if fr.tx.s.HostOf(id) != h.ID {
 		return fmt.Errorf("kv: URL %d does not belong to host %d", id, h.ID)
 	}
-	if h.Generation != tx.s.state.generation {
-		if err := tx.ResetQueues(h); err != nil {
+	if h.Generation != fr.tx.s.state.generation {
+		if err := fr.Reset(h); err != nil {
 			return err
 		}
 	}
@@ -36,14 +44,14 @@ func (tx *Tx) Push(h *schema.Host, priority uint8, id schema.ID) error {
 	}
 	q.Open = append(q.Open, id)
 	h.Waiting++
-	tx.PutHost(h)
+	fr.hosts.Put(h)
 	if len(q.Open) < chunkSize {
 		return nil
 	}
-	w := tx.fields()
+	w := fr.tx.fields()
 	w.deltas(q.Open)
-	tx.chunkRead.ids = tx.chunkRead.ids[:0] // perhaps of the same number
-	err := tx.put(bFrontier, chunkKey(h.ID, priority, q.Tail), w)
+	fr.last.ids = fr.last.ids[:0] // perhaps of the same number
+	err := fr.tx.put(bFrontier, chunkKey(h.ID, priority, q.Tail), w)
 	q.Tail++
 	q.Open = q.Open[:0]
 	return err
@@ -72,34 +80,34 @@ type chunk struct {
 }
 
 // chunk returns the URLs of a chunk, valid until the next call.
-func (tx *Tx) chunk(host schema.HostID, priority uint8, n uint32) ([]schema.ID, error) {
+func (fr *Frontier) chunk(host schema.HostID, priority uint8, n uint32) ([]schema.ID, error) {
 	key := chunkKey(host, priority, n)
-	if c := &tx.chunkRead; len(c.ids) > 0 && c.key == [chunkKeySize]byte(key) {
+	if c := &fr.last; len(c.ids) > 0 && c.key == [chunkKeySize]byte(key) {
 		return c.ids, nil
 	}
-	tx.chunkRead.ids = tx.chunkRead.ids[:0]
-	r, err := tx.get(bFrontier, key)
+	fr.last.ids = fr.last.ids[:0]
+	r, err := fr.tx.get(bFrontier, key)
 	if err != nil {
 		return nil, missing(err, bFrontier, key)
 	}
-	ids := r.deltas(tx.chunkRead.ids, chunkSize)
+	ids := r.deltas(fr.last.ids, chunkSize)
 	if r.bad {
 		return nil, damaged(bFrontier, key, "cannot be decoded")
 	}
-	tx.chunkRead = chunk{[chunkKeySize]byte(key), ids}
+	fr.last = chunk{[chunkKeySize]byte(key), ids}
 	return ids, nil
 }
 
 // Walk calls f for the waiting URLs of a host, the best priority first, each
 // queue in order, until f returns false. f must not change the queues, and neither
 // walk nor trim any.
-func (tx *Tx) Walk(h *schema.Host, f func(priority uint8, id schema.ID) bool) error {
-	if h.Generation != tx.s.state.generation {
+func (fr *Frontier) Walk(h *schema.Host, f func(priority uint8, id schema.ID) bool) error {
+	if h.Generation != fr.tx.s.state.generation {
 		return nil
 	}
 	for _, q := range h.Queues {
 		for n, pos := q.Head, q.Pos; n < q.Tail; n, pos = n+1, 0 {
-			ids, err := tx.chunk(h.ID, q.Priority, n)
+			ids, err := fr.chunk(h.ID, q.Priority, n)
 			if err != nil {
 				return err
 			}
@@ -126,16 +134,16 @@ func each(ids []schema.ID, priority uint8, f func(uint8, schema.ID) bool) bool {
 // Trim moves the head of every queue of a host past the URLs that are settled,
 // up to the first that is not, and deletes the chunks that are used up. settled
 // must neither walk nor trim queues. It
-// gives the host to [Tx.PutHost] if it has changed.
-func (tx *Tx) Trim(h *schema.Host, settled func(schema.ID) bool) error {
-	if err := tx.change(); err != nil {
+// gives the host to [Hosts.Put] if it has changed.
+func (fr *Frontier) Trim(h *schema.Host, settled func(schema.ID) bool) error {
+	if err := fr.tx.change(); err != nil {
 		return err
 	}
-	if h.Generation != tx.s.state.generation {
-		return tx.ResetQueues(h)
+	if h.Generation != fr.tx.s.state.generation {
+		return fr.Reset(h)
 	}
 	for i := range h.Queues {
-		if err := tx.trim(h, &h.Queues[i], settled); err != nil {
+		if err := fr.trim(h, &h.Queues[i], settled); err != nil {
 			return err
 		}
 	}
@@ -146,29 +154,29 @@ func (tx *Tx) Trim(h *schema.Host, settled func(schema.ID) bool) error {
 // unused reports whether a queue is empty and has no chunks in the file.
 func unused(q schema.Queue) bool { return q.Tail == 0 && len(q.Open) == 0 }
 
-func (tx *Tx) trim(h *schema.Host, q *schema.Queue, settled func(schema.ID) bool) error {
+func (fr *Frontier) trim(h *schema.Host, q *schema.Queue, settled func(schema.ID) bool) error {
 	head, pos, open := q.Head, q.Pos, len(q.Open)
-	passed, err := tx.pass(h.ID, q, settled)
+	passed, err := fr.pass(h.ID, q, settled)
 	if err != nil {
 		return err
 	}
 	h.Waiting -= passed
 	if q.Head > head || q.Head == q.Tail && q.Tail > 0 {
-		if err := tx.purge(h, q); err != nil {
+		if err := fr.purge(h, q); err != nil {
 			return err
 		}
 	}
 	if q.Head != head || q.Pos != pos || len(q.Open) != open {
-		tx.PutHost(h)
+		fr.hosts.Put(h)
 	}
 	return nil
 }
 
 // pass moves the head of a queue past its settled URLs and returns their number.
-func (tx *Tx) pass(host schema.HostID, q *schema.Queue, settled func(schema.ID) bool) (int, error) {
+func (fr *Frontier) pass(host schema.HostID, q *schema.Queue, settled func(schema.ID) bool) (int, error) {
 	passed := 0
 	for q.Head < q.Tail {
-		ids, err := tx.chunk(host, q.Priority, q.Head)
+		ids, err := fr.chunk(host, q.Priority, q.Head)
 		if err != nil {
 			return passed, err
 		}
@@ -195,32 +203,32 @@ func prefix(ids []schema.ID, settled func(schema.ID) bool) int {
 	return len(ids)
 }
 
-// ResetQueues empties the queues of a host and takes them into the present
-// generation. Of their chunks it deletes some; [Tx.Trim] deletes the rest. It
-// gives the host to [Tx.PutHost].
-func (tx *Tx) ResetQueues(h *schema.Host) error {
-	if err := tx.change(); err != nil {
+// Reset empties the queues of a host and takes them into the present
+// generation. Of their chunks it deletes some; [Frontier.Trim] deletes the rest. It
+// gives the host to [Hosts.Put].
+func (fr *Frontier) Reset(h *schema.Host) error {
+	if err := fr.tx.change(); err != nil {
 		return err
 	}
 	for i := range h.Queues {
 		q := &h.Queues[i]
 		q.Head, q.Pos, q.Open = q.Tail, 0, nil
-		if err := tx.purge(h, q); err != nil {
+		if err := fr.purge(h, q); err != nil {
 			return err
 		}
 	}
 	h.Queues = slices.DeleteFunc(h.Queues, unused)
-	h.Generation, h.Waiting = tx.s.state.generation, 0
-	tx.PutHost(h)
+	h.Generation, h.Waiting = fr.tx.s.state.generation, 0
+	fr.hosts.Put(h)
 	return nil
 }
 
 // purge deletes chunks before the head of a queue. When the queue has none left
 // at all, its chunks are numbered from 0 again.
-func (tx *Tx) purge(h *schema.Host, q *schema.Queue) error {
+func (fr *Frontier) purge(h *schema.Host, q *schema.Queue) error {
 	var used [][]byte
 	end := chunkKey(h.ID, q.Priority, q.Head)
-	c := tx.bucket(bFrontier).Cursor()
+	c := fr.tx.bucket(bFrontier).Cursor()
 	for key, _ := c.Seek(chunkKey(h.ID, q.Priority, 0)); key != nil && len(used) <= purgeCount; key, _ = c.Next() {
 		if string(key) >= string(end) {
 			break
@@ -228,13 +236,13 @@ func (tx *Tx) purge(h *schema.Host, q *schema.Queue) error {
 		used = append(used, slices.Clone(key))
 	}
 	for _, key := range used[:min(len(used), purgeCount)] {
-		if err := tx.delete(bFrontier, key); err != nil {
+		if err := fr.tx.delete(bFrontier, key); err != nil {
 			return err
 		}
 	}
 	if len(used) <= purgeCount && q.Head == q.Tail && q.Tail > 0 {
 		q.Head, q.Tail = 0, 0
-		tx.PutHost(h)
+		fr.hosts.Put(h)
 	}
 	return nil
 }

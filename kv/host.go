@@ -10,13 +10,19 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// HostByName finds a host by its normalised name.
-func (tx *Tx) HostByName(name string) (schema.HostID, bool, error) {
-	if id, ok := tx.s.ids.get(name); ok {
+// Hosts owns the buckets hosts, hostnames and robots.
+type Hosts struct {
+	tx    *base
+	dirty map[schema.HostID]*schema.Host
+}
+
+// Lookup finds a host by its normalised name.
+func (hs *Hosts) Lookup(name string) (schema.HostID, bool, error) {
+	if id, ok := hs.tx.s.ids.get(name); ok {
 		return id, true, nil
 	}
 	key := hostKey(name)
-	r, err := tx.get(bHostNames, key)
+	r, err := hs.tx.get(bHostNames, key)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
 	}
@@ -24,67 +30,67 @@ func (tx *Tx) HostByName(name string) (schema.HostID, bool, error) {
 		return 0, false, err
 	}
 	id := schema.HostID(r.id())
-	if r.bad || id == 0 || uint32(id) > tx.s.state.hosts {
+	if r.bad || id == 0 || uint32(id) > hs.tx.s.state.hosts {
 		return 0, false, damaged(bHostNames, key, "names no host")
 	}
-	tx.s.ids.put(name, id, 1)
-	tx.s.trim()
+	hs.tx.s.ids.put(name, id, 1)
+	hs.trim()
 	return id, true, nil
 }
 
 // trim keeps the caches of names, which may shrink at any time, within bounds.
-func (s *Store) trim() {
-	s.ids.turn()
-	s.names.turn()
+func (hs *Hosts) trim() {
+	hs.tx.s.ids.turn()
+	hs.tx.s.names.turn()
 }
 
-// AddHost adds a host, whose name the caller has looked up, and returns its
-// instance, to be used as that of [Tx.Host].
-func (tx *Tx) AddHost(name string) (*schema.Host, error) {
+// Add adds a host, whose name the caller has looked up, and returns its
+// instance, to be used as that of [Hosts.At].
+func (hs *Hosts) Add(name string) (*schema.Host, error) {
 	switch {
-	case !tx.writable:
+	case !hs.tx.writable:
 		return nil, ErrReadOnly
-	case tx.s.state.hosts == 1<<32-1:
+	case hs.tx.s.state.hosts == 1<<32-1:
 		return nil, fmt.Errorf("%w: no more host ids", ErrFull)
 	case name == "" || len(name) > 1<<12:
 		return nil, fmt.Errorf("kv: host name of %d bytes", len(name))
 	}
-	tx.s.state.hosts++
-	id := schema.HostID(tx.s.state.hosts)
-	w := tx.fields()
+	hs.tx.s.state.hosts++
+	id := schema.HostID(hs.tx.s.state.hosts)
+	w := hs.tx.fields()
 	w.uint(uint64(id))
-	if err := tx.put(bHostNames, hostKey(name), w); err != nil {
+	if err := hs.tx.put(bHostNames, hostKey(name), w); err != nil {
 		return nil, err
 	}
 	name = strings.Clone(name)
-	tx.s.ids.put(name, id, 1)
-	h := &schema.Host{ID: id, Name: name, Generation: tx.s.state.generation}
-	tx.PutHost(h)
+	hs.tx.s.ids.put(name, id, 1)
+	h := &schema.Host{ID: id, Name: name, Generation: hs.tx.s.state.generation}
+	hs.Put(h)
 	return h, nil
 }
 
-// Host returns a host. In an update it is the one instance of this commit: it
-// may be changed, must then be given to [Tx.PutHost], and is not used after the
+// At returns a host. In an update it is the one instance of this commit: it
+// may be changed, must then be given to [Hosts.Put], and is not used after the
 // commit. In a view it belongs to the caller.
-func (tx *Tx) Host(id schema.HostID) (*schema.Host, error) {
-	if id == 0 || uint32(id) > tx.s.state.hosts {
+func (hs *Hosts) At(id schema.HostID) (*schema.Host, error) {
+	if id == 0 || uint32(id) > hs.tx.s.state.hosts {
 		return nil, fmt.Errorf("%w: host %d", ErrNotFound, id)
 	}
-	if tx.writable {
-		if h, ok := tx.s.hosts.get(id); ok {
+	if hs.tx.writable {
+		if h, ok := hs.tx.s.hosts.get(id); ok {
 			return h, nil
 		}
 	}
-	h, err := tx.readHost(id)
-	if err == nil && tx.writable {
-		tx.s.hosts.put(id, h, hostCost(h))
+	h, err := hs.read(id)
+	if err == nil && hs.tx.writable {
+		hs.tx.s.hosts.put(id, h, hostCost(h))
 	}
 	return h, err
 }
 
-func (tx *Tx) readHost(id schema.HostID) (*schema.Host, error) {
+func (hs *Hosts) read(id schema.HostID) (*schema.Host, error) {
 	key := key32(uint32(id))
-	r, err := tx.get(bHosts, key)
+	r, err := hs.tx.get(bHosts, key)
 	if err != nil {
 		return nil, missing(err, bHosts, key)
 	}
@@ -98,42 +104,42 @@ func (tx *Tx) readHost(id schema.HostID) (*schema.Host, error) {
 // hostCost weighs a host in the cache: one for every 512 bytes or so.
 func hostCost(h *schema.Host) int { return 1 + len(h.Queues)/2 + len(h.Retries)/8 }
 
-// PutHost marks a host as changed; it is written once, at the commit.
-func (tx *Tx) PutHost(h *schema.Host) {
-	if err := tx.change(); err != nil {
-		tx.fail(err)
+// Put marks a host as changed; it is written once, at the commit.
+func (hs *Hosts) Put(h *schema.Host) {
+	if err := hs.tx.change(); err != nil {
+		hs.tx.fail(err)
 		return
 	}
-	if h.ID == 0 || uint32(h.ID) > tx.s.state.hosts {
-		tx.fail(fmt.Errorf("%w: host %d", ErrNotFound, h.ID))
+	if h.ID == 0 || uint32(h.ID) > hs.tx.s.state.hosts {
+		hs.tx.fail(fmt.Errorf("%w: host %d", ErrNotFound, h.ID))
 		return
 	}
-	if tx.dirty[h.ID] == h {
+	if hs.dirty[h.ID] == h {
 		return
 	}
-	if tx.dirty == nil {
-		tx.dirty = make(map[schema.HostID]*schema.Host)
+	if hs.dirty == nil {
+		hs.dirty = make(map[schema.HostID]*schema.Host)
 	}
-	tx.dirty[h.ID] = h
-	tx.s.hosts.put(h.ID, h, hostCost(h))
+	hs.dirty[h.ID] = h
+	hs.tx.s.hosts.put(h.ID, h, hostCost(h))
 }
 
-func (tx *Tx) flushHosts() error {
-	for _, id := range slices.Sorted(maps.Keys(tx.dirty)) {
-		w := tx.fields()
-		encodeHost(w, tx.dirty[id])
-		if err := tx.put(bHosts, key32(uint32(id)), w); err != nil {
+func (hs *Hosts) flush() error {
+	for _, id := range slices.Sorted(maps.Keys(hs.dirty)) {
+		w := hs.tx.fields()
+		encodeHost(w, hs.dirty[id])
+		if err := hs.tx.put(bHosts, key32(uint32(id)), w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// EachHost calls f for the hosts from an id on, in order, until it returns
-// false. A host is valid while f runs; what f changes it gives to [Tx.PutHost].
-func (tx *Tx) EachHost(from schema.HostID, f func(*schema.Host) (bool, error)) error {
-	for id := uint32(max(from, 1)); id != 0 && id <= tx.s.state.hosts; id++ {
-		h, err := tx.visitingHost(schema.HostID(id))
+// Each calls f for the hosts from an id on, in order, until it returns
+// false. A host is valid while f runs; what f changes it gives to [Hosts.Put].
+func (hs *Hosts) Each(from schema.HostID, f func(*schema.Host) (bool, error)) error {
+	for id := uint32(max(from, 1)); id != 0 && id <= hs.tx.s.state.hosts; id++ {
+		h, err := hs.visiting(schema.HostID(id))
 		if err != nil {
 			return err
 		}
@@ -144,30 +150,30 @@ func (tx *Tx) EachHost(from schema.HostID, f func(*schema.Host) (bool, error)) e
 	return nil
 }
 
-// visitingHost returns the instance of a host if there is one and does not make
+// visiting returns the instance of a host if there is one and does not make
 // it one otherwise, so that a scan leaves the cache alone.
-func (tx *Tx) visitingHost(id schema.HostID) (*schema.Host, error) {
-	if tx.writable {
-		if h, ok := tx.s.hosts.get(id); ok {
+func (hs *Hosts) visiting(id schema.HostID) (*schema.Host, error) {
+	if hs.tx.writable {
+		if h, ok := hs.tx.s.hosts.get(id); ok {
 			return h, nil
 		}
 	}
-	return tx.readHost(id)
+	return hs.read(id)
 }
 
-// HostName returns the name of a host.
-func (tx *Tx) HostName(id schema.HostID) (string, error) {
-	if name, ok := tx.s.names.get(id); ok {
+// Name returns the name of a host.
+func (hs *Hosts) Name(id schema.HostID) (string, error) {
+	if name, ok := hs.tx.s.names.get(id); ok {
 		return name, nil
 	}
-	if h, ok := tx.dirty[id]; ok {
+	if h, ok := hs.dirty[id]; ok {
 		return h.Name, nil
 	}
-	if id == 0 || uint32(id) > tx.s.state.hosts {
+	if id == 0 || uint32(id) > hs.tx.s.state.hosts {
 		return "", fmt.Errorf("%w: host %d", ErrNotFound, id)
 	}
 	key := key32(uint32(id))
-	r, err := tx.get(bHosts, key)
+	r, err := hs.tx.get(bHosts, key)
 	if err != nil {
 		return "", missing(err, bHosts, key)
 	}
@@ -175,16 +181,16 @@ func (tx *Tx) HostName(id schema.HostID) (string, error) {
 	if r.bad {
 		return "", damaged(bHosts, key, "cannot be decoded")
 	}
-	tx.s.names.put(id, name, 1)
-	tx.s.trim()
+	hs.tx.s.names.put(id, name, 1)
+	hs.trim()
 	return name, nil
 }
 
-// HostsBelow calls f for a host, its ports and every name below it, as far as
+// Below calls f for a host, its ports and every name below it, as far as
 // they are known, until f returns false.
-func (tx *Tx) HostsBelow(host string, f func(name string, id schema.HostID) bool) error {
+func (hs *Hosts) Below(host string, f func(name string, id schema.HostID) bool) error {
 	prefix := string(hostKey(host))
-	return tx.each(bHostNames, []byte(prefix), func(key []byte, r *reader) (bool, error) {
+	return hs.tx.each(bHostNames, []byte(prefix), func(key []byte, r *reader) (bool, error) {
 		if !strings.HasPrefix(string(key), prefix) {
 			return false, nil
 		}
@@ -240,9 +246,9 @@ func isAddress(name string) bool {
 }
 
 // Robots returns a host's robots.txt as it was last fetched.
-func (tx *Tx) Robots(id schema.HostID) (schema.RobotsCopy, bool, error) {
+func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, bool, error) {
 	key := key32(uint32(id))
-	r, err := tx.get(bRobots, key)
+	r, err := hs.tx.get(bRobots, key)
 	if errors.Is(err, ErrNotFound) {
 		return schema.RobotsCopy{}, false, nil
 	}
@@ -256,7 +262,7 @@ func (tx *Tx) Robots(id schema.HostID) (schema.RobotsCopy, bool, error) {
 		}
 		return c, err == nil, err
 	}
-	if c.Text, err = tx.s.zip.unpack(&r); err != nil {
+	if c.Text, err = hs.tx.s.zip.unpack(&r); err != nil {
 		return c, false, damaged(bRobots, key, err.Error())
 	}
 	if c.Text == nil {
@@ -266,21 +272,21 @@ func (tx *Tx) Robots(id schema.HostID) (schema.RobotsCopy, bool, error) {
 }
 
 // PutRobots stores a host's robots.txt.
-func (tx *Tx) PutRobots(id schema.HostID, c schema.RobotsCopy) error {
-	if err := tx.change(); err != nil {
+func (hs *Hosts) PutRobots(id schema.HostID, c schema.RobotsCopy) error {
+	if err := hs.tx.change(); err != nil {
 		return err
 	}
-	if id == 0 || uint32(id) > tx.s.state.hosts {
+	if id == 0 || uint32(id) > hs.tx.s.state.hosts {
 		return fmt.Errorf("%w: host %d", ErrNotFound, id)
 	}
-	w := tx.fields()
+	w := hs.tx.fields()
 	w.millis(c.At)
 	w.int(int64(c.Status))
 	w.bool(c.Text != nil)
 	if c.Text != nil {
-		if err := tx.s.zip.pack(w, c.Text); err != nil {
+		if err := hs.tx.s.zip.pack(w, c.Text); err != nil {
 			return err
 		}
 	}
-	return tx.put(bRobots, key32(uint32(id)), w)
+	return hs.tx.put(bRobots, key32(uint32(id)), w)
 }

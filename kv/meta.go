@@ -47,13 +47,15 @@ func (s *state) decode(r *reader) {
 	s.reapply = r.bool()
 }
 
-func (tx *Tx) putState() error {
+func (s *state) lastRun() schema.RunID { return schema.RunID(s.runs) }
+
+func (tx *base) putState() error {
 	w := tx.fields()
 	tx.s.state.encode(w)
 	return tx.put(bMeta, []byte("state"), w)
 }
 
-func (tx *Tx) putFormat() error {
+func (tx *base) putFormat() error {
 	w := tx.fields()
 	w.uint(formatVersion)
 	w.string(formatRelease)
@@ -62,7 +64,7 @@ func (tx *Tx) putFormat() error {
 }
 
 // readMeta reads the format, which must be known, and the counters.
-func (tx *Tx) readMeta() error {
+func (tx *base) readMeta() error {
 	if tx.b.Bucket([]byte(bMeta.String())) == nil {
 		return ErrForeign
 	}
@@ -94,67 +96,42 @@ func (tx *Tx) readMeta() error {
 	return nil
 }
 
-// Meta returns a named value that [Tx.PutMeta] stored; nil if there is none.
-func (tx *Tx) Meta(name string) ([]byte, error) {
-	r, err := tx.get(bMeta, metaKey(name))
+// Meta owns the named values in the bucket meta, and the mark that says that a
+// changed configuration is still to be applied.
+type Meta struct{ tx *base }
+
+// Value returns a named value that [Meta.Put] stored; nil if there is none.
+func (m *Meta) Value(name string) ([]byte, error) {
+	r, err := m.tx.get(bMeta, metaKey(name))
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}
 	return append([]byte{}, r.b...), err
 }
 
-// PutMeta stores a small named value; nil removes it.
-func (tx *Tx) PutMeta(name string, value []byte) error {
-	if err := tx.change(); err != nil {
+// Put stores a small named value; nil removes it.
+func (m *Meta) Put(name string, value []byte) error {
+	if err := m.tx.change(); err != nil {
 		return err
 	}
 	if value == nil {
-		return tx.delete(bMeta, metaKey(name))
+		return m.tx.delete(bMeta, metaKey(name))
 	}
-	w := tx.fields()
+	w := m.tx.fields()
 	w.raw(value)
-	return tx.put(bMeta, metaKey(name), w)
+	return m.tx.put(bMeta, metaKey(name), w)
 }
 
 func metaKey(name string) []byte { return []byte("value/" + name) }
 
-// Pending returns the URLs whose relaxation was left undone.
-func (tx *Tx) Pending() ([]schema.ID, error) {
-	if !tx.s.state.pending {
-		return nil, nil
-	}
-	r, err := tx.get(bMeta, []byte("pending"))
-	if err != nil {
-		return nil, missing(err, bMeta, []byte("pending"))
-	}
-	ids := r.ids(nil)
-	if r.bad {
-		return nil, damaged(bMeta, []byte("pending"), "cannot be decoded")
-	}
-	return ids, nil
-}
-
-// SetPending replaces the URLs whose relaxation is left undone. It does not keep ids.
-func (tx *Tx) SetPending(ids []schema.ID) error {
-	if err := tx.change(); err != nil {
-		return err
-	}
-	if tx.s.state.pending = len(ids) > 0; !tx.s.state.pending {
-		return tx.delete(bMeta, []byte("pending"))
-	}
-	w := tx.fields()
-	w.ids(ids)
-	return tx.put(bMeta, []byte("pending"), w)
-}
-
 // Reapply reports whether a changed configuration is still to be applied.
-func (tx *Tx) Reapply() (bool, error) { return tx.s.state.reapply, nil }
+func (m *Meta) Reapply() (bool, error) { return m.tx.s.state.reapply, nil }
 
 // SetReapply says whether a changed configuration is still to be applied.
-func (tx *Tx) SetReapply(on bool) error {
-	if err := tx.change(); err != nil {
+func (m *Meta) SetReapply(on bool) error {
+	if err := m.tx.change(); err != nil {
 		return err
 	}
-	tx.s.state.reapply = on
+	m.tx.s.state.reapply = on
 	return nil
 }

@@ -79,13 +79,14 @@ func (m *model) update(r *rapid.T) {
 		if m.run == 0 || rapid.IntRange(0, 9).Draw(r, "new run") == 0 {
 			m.run++
 			clear(m.caps)
-			if err := tx.PutRun(schema.Run{ID: m.run}); err != nil {
+			if err := tx.Runs.Put(schema.Run{ID: m.run}); err != nil {
 				return err
 			}
 		}
 		for range rapid.IntRange(1, 60).Draw(r, "operations") {
 			op := rapid.SampledFrom([]func(*rapid.T, *kv.Tx) error{
-				m.addURL, m.addURL, m.addForm, m.setDepth, m.addVisit, m.push, m.push, m.pushMany, m.trim, m.addCap, m.setPending, m.newGeneration,
+				m.addURL, m.addURL, m.addForm, m.setDepth, m.addVisit, m.push, m.push, m.pushMany, m.trim, m.addCap, m.setPending,
+				m.newGeneration,
 			}).Draw(r, "operation")
 			if err := op(r, tx); err != nil {
 				return err
@@ -110,15 +111,15 @@ func (m *model) norm(id schema.ID) string {
 
 func (m *model) addURL(r *rapid.T, tx *kv.Tx) error {
 	name := rapid.SampledFrom([]string{"a.example", "b.a.example", "c.example:81", "192.0.2.1"}).Draw(r, "host")
-	id, found, err := tx.HostByName(name)
+	id, found, err := tx.Hosts.Lookup(name)
 	if err != nil {
 		return err
 	}
 	if want := slices.Index(m.hosts, name); found != (want >= 0) || found && id != schema.HostID(want+1) {
-		r.Errorf("HostByName(%q) = %d, %t; want index %d", name, id, found, want)
+		r.Errorf("Hosts.Lookup(%q) = %d, %t; want index %d", name, id, found, want)
 	}
 	if !found {
-		h, err := tx.AddHost(name)
+		h, err := tx.Hosts.Add(name)
 		if err != nil {
 			return err
 		}
@@ -126,12 +127,14 @@ func (m *model) addURL(r *rapid.T, tx *kv.Tx) error {
 		m.hosts = append(m.hosts, name)
 	}
 	u := schema.URL{
-		Host: id, Kind: schema.URLKind(rapid.IntRange(0, 1).Draw(r, "kind")), FirstSeen: time.Unix(int64(len(m.urls)), 0).UTC(), FirstRun: m.run,
-		PathQuery: fmt.Sprintf("/%d", rapid.IntRange(0, 40).Draw(r, "path")) + rapid.SampledFrom([]string{"", "?q", "?q=/"}).Draw(r, "query"),
-		Referrer:  schema.ID(rapid.IntRange(0, len(m.urls)).Draw(r, "referrer")),
+		Host: id, Kind: schema.URLKind(rapid.IntRange(0, 1).Draw(r, "kind")),
+		FirstSeen: time.Unix(int64(len(m.urls)), 0).UTC(), FirstRun: m.run,
+		PathQuery: fmt.Sprintf("/%d", rapid.IntRange(0, 40).Draw(r, "path")) +
+			rapid.SampledFrom([]string{"", "?q", "?q=/"}).Draw(r, "query"),
+		Referrer: schema.ID(rapid.IntRange(0, len(m.urls)).Draw(r, "referrer")),
 	}
 	hash := m.s.Hash(u.Kind, "https://"+name+u.PathQuery)
-	got, found, err := tx.Lookup(hash, u.Host, u.Kind, u.PathQuery)
+	got, found, err := tx.URLs.Lookup(hash, u.Host, u.Kind, u.PathQuery)
 	if err != nil {
 		return err
 	}
@@ -148,7 +151,7 @@ func (m *model) addURL(r *rapid.T, tx *kv.Tx) error {
 	m.urls = append(m.urls, u)
 	m.forms = append(m.forms, map[string]bool{})
 	m.depths = append(m.depths, [2]uint8{kv.NoDepth, kv.NoDepth})
-	_, err = tx.AddURL(u, hash)
+	_, err = tx.URLs.Add(u, hash)
 	return err
 }
 
@@ -163,7 +166,7 @@ func (m *model) addForm(r *rapid.T, tx *kv.Tx) error {
 	form := "https://" + www + m.hosts[u.Host-1] + u.PathQuery + end
 	before := m.firstForms(id)
 	m.forms[id-1][form] = true
-	added, err := tx.AddForm(id, m.norm(id), form)
+	added, err := tx.URLs.AddForm(id, m.norm(id), form)
 	if want := !slices.Equal(before, m.firstForms(id)); added != want {
 		r.Errorf("AddForm(%d, %q) = %t; want %t", id, form, added, want)
 	}
@@ -184,7 +187,7 @@ func (m *model) setDepth(r *rapid.T, tx *kv.Tx) error {
 	hops := rapid.SampledFrom([]uint8{0, 3, kv.NoDepth}).Draw(r, "hops")
 	d := &m.depths[id-1]
 	d[0], d[1] = min(d[0], depth), min(d[1], hops)
-	tx.SetDepth(id, depth, hops)
+	tx.Depths.Lower(id, depth, hops)
 	return nil
 }
 
@@ -192,20 +195,24 @@ func (m *model) addVisit(r *rapid.T, tx *kv.Tx) error {
 	if len(m.urls) == 0 {
 		return nil
 	}
-	v := &schema.Visit{URL: m.drawURL(r), Run: m.run, State: schema.Processed, Title: rapid.StringN(0, 20, 40).Draw(r, "title"), Length: -1}
-	v.LastModified = rapid.SampledFrom([]string{"", "0", "Tue, 15 Nov 1994 12:45:26 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"}).Draw(r, "date")
+	v := &schema.Visit{URL: m.drawURL(r), Run: m.run, State: schema.Processed,
+		Title: rapid.StringN(0, 20, 40).Draw(r, "title"), Length: -1}
+	v.LastModified = rapid.SampledFrom([]string{"", "0", "Tue, 15 Nov 1994 12:45:26 GMT",
+		"Mon, 01 Jan 0001 00:00:00 GMT"}).Draw(r, "date")
 	if rapid.Bool().Draw(r, "form") {
 		v.Form = rapid.SampledFrom([]string{m.norm(v.URL), m.norm(v.URL) + "/", "https://x"}).Draw(r, "which")
 	}
 	for _, id := range rapid.SliceOfNDistinct(rapid.IntRange(1, len(m.urls)), 0, 20, rapid.ID).Draw(r, "links") {
 		v.Links = append(v.Links, schema.Link{
-			To: schema.ID(id), Kinds: schema.Kinds(rapid.IntRange(0, 31).Draw(r, "kinds")), Rel: schema.Rel(rapid.IntRange(0, 7).Draw(r, "rel")),
-			Place: schema.Place(rapid.IntRange(0, 5).Draw(r, "place")), Anchor: rapid.SampledFrom([]string{"", "x", "home"}).Draw(r, "anchor"),
+			To: schema.ID(id), Kinds: schema.Kinds(rapid.IntRange(0, 31).Draw(r, "kinds")),
+			Rel:    schema.Rel(rapid.IntRange(0, 7).Draw(r, "rel")),
+			Place:  schema.Place(rapid.IntRange(0, 5).Draw(r, "place")),
+			Anchor: rapid.SampledFrom([]string{"", "x", "home"}).Draw(r, "anchor"),
 		})
 	}
-	seq, err := tx.AddVisit(v)
+	seq, err := tx.Visits.Add(v)
 	if seq != schema.Seq(len(m.visits)+1) {
-		r.Errorf("AddVisit = %d; want %d", seq, len(m.visits)+1)
+		r.Errorf("Visits.Add = %d; want %d", seq, len(m.visits)+1)
 	}
 	m.settled[v.URL] = true
 	m.visits = append(m.visits, v)
@@ -225,12 +232,12 @@ func (m *model) pushN(r *rapid.T, tx *kv.Tx, n int) error {
 	id := m.drawURL(r)
 	host := m.urls[id-1].Host
 	priority := rapid.IntRange(0, 2).Draw(r, "priority")
-	h, err := tx.Host(host)
+	h, err := tx.Hosts.At(host)
 	if err != nil {
 		return err
 	}
 	for range n {
-		if err := tx.Push(h, uint8(priority), id); err != nil {
+		if err := tx.Frontier.Push(h, uint8(priority), id); err != nil {
 			return err
 		}
 		line := [2]int{int(host), priority}
@@ -244,7 +251,7 @@ func (m *model) trim(r *rapid.T, tx *kv.Tx) error {
 		return nil
 	}
 	host := rapid.IntRange(1, len(m.hosts)).Draw(r, "host")
-	h, err := tx.Host(schema.HostID(host))
+	h, err := tx.Hosts.At(schema.HostID(host))
 	if err != nil {
 		return err
 	}
@@ -257,13 +264,13 @@ func (m *model) trim(r *rapid.T, tx *kv.Tx) error {
 			m.waiting[line] = ids[n:]
 		}
 	}
-	return tx.Trim(h, func(id schema.ID) bool { return m.settled[id] })
+	return tx.Frontier.Trim(h, func(id schema.ID) bool { return m.settled[id] })
 }
 
 func (m *model) addCap(r *rapid.T, tx *kv.Tx) error {
 	group := rapid.SampledFrom([]string{"", "a", "b"}).Draw(r, "group")
 	m.caps[group]++
-	return tx.AddCap("rule", group, m.run)
+	return tx.Runs.CountUp("rule", group, m.run)
 }
 
 func (m *model) setPending(r *rapid.T, tx *kv.Tx) error {
@@ -271,7 +278,7 @@ func (m *model) setPending(r *rapid.T, tx *kv.Tx) error {
 	for _, id := range rapid.SliceOfN(rapid.Uint32(), 0, 5).Draw(r, "pending") {
 		m.pending = append(m.pending, schema.ID(id))
 	}
-	return tx.SetPending(m.pending)
+	return tx.Depths.SetPending(m.pending)
 }
 
 func (m *model) newGeneration(r *rapid.T, tx *kv.Tx) error {
@@ -283,7 +290,7 @@ func (m *model) newGeneration(r *rapid.T, tx *kv.Tx) error {
 	for i := range m.depths {
 		m.depths[i] = [2]uint8{kv.NoDepth, kv.NoDepth}
 	}
-	got, err := tx.NewGeneration()
+	got, err := tx.Depths.NewGeneration()
 	if got != m.generation {
 		r.Errorf("NewGeneration = %d; want %d", got, m.generation)
 	}
@@ -294,7 +301,8 @@ func (m *model) compare(r *rapid.T) {
 	s := m.s
 	if s.URLs() != len(m.urls) || s.Hosts() != len(m.hosts) || s.LastSeq() != schema.Seq(len(m.visits)) ||
 		s.Generation() != m.generation || s.LastCommit() != m.commits {
-		r.Fatalf("%d URLs, %d hosts, %d visits, generation %d, commit %d; want %d, %d, %d, %d, %d", s.URLs(), s.Hosts(), s.LastSeq(),
+		r.Fatalf("%d URLs, %d hosts, %d visits, generation %d, commit %d; want %d, %d, %d, %d, %d", s.URLs(), s.Hosts(),
+			s.LastSeq(),
 			s.Generation(), s.LastCommit(), len(m.urls), len(m.hosts), len(m.visits), m.generation, m.commits)
 	}
 	latest := map[schema.ID]schema.Seq{}
@@ -303,8 +311,10 @@ func (m *model) compare(r *rapid.T) {
 	}
 	for i, u := range m.urls {
 		depth, hops := s.Depth(u.ID)
-		if s.HostOf(u.ID) != u.Host || s.Kind(u.ID) != u.Kind || s.Latest(u.ID) != latest[u.ID] || [2]uint8{depth, hops} != m.depths[i] {
-			r.Errorf("URL %d: host %d, kind %d, latest %d, depth %d, hops %d; want %v, %d, %v", u.ID, s.HostOf(u.ID), s.Kind(u.ID),
+		if s.HostOf(u.ID) != u.Host || s.Kind(u.ID) != u.Kind || s.Latest(u.ID) != latest[u.ID] ||
+			[2]uint8{depth, hops} != m.depths[i] {
+			r.Errorf("URL %d: host %d, kind %d, latest %d, depth %d, hops %d; want %v, %d, %v", u.ID, s.HostOf(u.ID),
+				s.Kind(u.ID),
 				s.Latest(u.ID), depth, hops, u, latest[u.ID], m.depths[i])
 		}
 	}
@@ -315,7 +325,7 @@ func (m *model) compare(r *rapid.T) {
 
 func (m *model) compareRecords(r *rapid.T, tx *kv.Tx) error {
 	var urls []schema.URL
-	err := tx.EachURL(1, func(u schema.URL) (bool, error) { urls = append(urls, u); return true, nil })
+	err := tx.URLs.Each(1, func(u schema.URL) (bool, error) { urls = append(urls, u); return true, nil })
 	if err != nil {
 		return err
 	}
@@ -323,7 +333,7 @@ func (m *model) compareRecords(r *rapid.T, tx *kv.Tx) error {
 		r.Errorf("URLs:\n%s", diff)
 	}
 	for _, u := range m.urls {
-		forms, err := tx.Forms(u.ID)
+		forms, err := tx.URLs.Forms(u.ID)
 		if err != nil {
 			return err
 		}
@@ -332,15 +342,15 @@ func (m *model) compareRecords(r *rapid.T, tx *kv.Tx) error {
 		}
 	}
 	var visits []*schema.Visit
-	err = tx.EachVisit(1, func(v *schema.Visit) (bool, error) {
+	err = tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
 		visits = append(visits, v)
-		return true, tx.Anchors(v)
+		return true, tx.Visits.Anchors(v)
 	})
 	for _, v := range slices.Backward(visits) { // in any order
 		for i := range v.Links {
 			v.Links[i].Anchor = ""
 		}
-		err = errors.Join(err, tx.Anchors(v))
+		err = errors.Join(err, tx.Visits.Anchors(v))
 	}
 	if err != nil {
 		return err
@@ -349,11 +359,11 @@ func (m *model) compareRecords(r *rapid.T, tx *kv.Tx) error {
 		r.Errorf("visits:\n%s", diff)
 	}
 	for group := range m.caps {
-		if n, err := tx.Caps("rule", group); err != nil || n != m.caps[group] {
-			r.Errorf("Caps(%q) = %d, %v; want %d", group, n, err, m.caps[group])
+		if n, err := tx.Runs.Count("rule", group); err != nil || n != m.caps[group] {
+			r.Errorf("Count(%q) = %d, %v; want %d", group, n, err, m.caps[group])
 		}
 	}
-	pending, err := tx.Pending()
+	pending, err := tx.Depths.Pending()
 	if !slices.Equal(pending, m.pending) {
 		r.Errorf("pending %v; want %v", pending, m.pending)
 	}
@@ -366,13 +376,13 @@ func (m *model) compareRecords(r *rapid.T, tx *kv.Tx) error {
 }
 
 func (m *model) compareQueues(r *rapid.T, tx *kv.Tx, host int) error {
-	h, err := tx.Host(schema.HostID(host))
+	h, err := tx.Hosts.At(schema.HostID(host))
 	if err != nil {
 		return err
 	}
 	got := map[[2]int][]schema.ID{}
 	last := 0
-	err = tx.Walk(h, func(priority uint8, id schema.ID) bool {
+	err = tx.Frontier.Walk(h, func(priority uint8, id schema.ID) bool {
 		if int(priority) < last {
 			r.Errorf("host %d: priority %d after %d", host, priority, last)
 		}

@@ -45,7 +45,8 @@ func TestOpenRefuses(t *testing.T) {
 		{"three pages", raw[:3*4096], kv.ErrDamaged, "it was cut: 12288 bytes of "},
 		{"cut by a byte", raw[:len(raw)-1], kv.ErrDamaged, ""},
 		{"cut by half", raw[:len(raw)/2], kv.ErrDamaged, ""},
-		{"longer by a byte", append(bytes.Clone(raw), 0), kv.ErrDamaged, fmt.Sprintf("its size, %d bytes, is no multiple of its page size, 4096", len(raw)+1)},
+		{"longer by a byte", append(bytes.Clone(raw), 0), kv.ErrDamaged,
+			fmt.Sprintf("its size, %d bytes, is no multiple of its page size, 4096", len(raw)+1)},
 		{"no metas", append(make([]byte, 2*4096), raw[2*4096:]...), kv.ErrForeign, ""},
 	}
 	for _, tt := range tests {
@@ -55,7 +56,8 @@ func TestOpenRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, readOnly := range []bool{false, true} {
-				if s, err := kv.Open(path, kv.Options{ReadOnly: readOnly}); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.says) {
+				if s, err := kv.Open(path, kv.Options{ReadOnly: readOnly}); !errors.Is(err, tt.err) ||
+					!strings.Contains(err.Error(), tt.says) {
 					t.Errorf("Open(read only: %t) = %v, %v; want %v: %s", readOnly, s, err, tt.err, tt.says)
 				}
 			}
@@ -83,7 +85,8 @@ func TestOpenLocked(t *testing.T) {
 		t.Fatalf("Open: %v; Locked was called %d times", err, calls)
 	}
 	defer s.Close()
-	if _, err := kv.Open(path, kv.Options{Timeout: time.Millisecond, Locked: func() { t.Error("Locked was called without the lock") }}); !errors.Is(err, kv.ErrLocked) {
+	if _, err := kv.Open(path, kv.Options{Timeout: time.Millisecond,
+		Locked: func() { t.Error("Locked was called without the lock") }}); !errors.Is(err, kv.ErrLocked) {
 		t.Errorf("another Open: %v, want ErrLocked", err)
 	}
 }
@@ -118,7 +121,8 @@ func TestOpenMissing(t *testing.T) {
 	if _, err := kv.Open(gone, kv.Options{}); err == nil || err.Error() != "create "+gone+": no such file or directory" {
 		t.Errorf("in no folder: %v", err)
 	}
-	if _, err := kv.Open(gone, kv.Options{ReadOnly: true}); err == nil || err.Error() != "open "+gone+": no such file or directory" {
+	if _, err := kv.Open(gone, kv.Options{ReadOnly: true}); err == nil ||
+		err.Error() != "open "+gone+": no such file or directory" {
 		t.Errorf("in no folder, read only: %v", err)
 	}
 	if err := os.WriteFile(path+".new-1", []byte("torn"), 0o600); err != nil {
@@ -173,8 +177,8 @@ func TestReadersShare(t *testing.T) {
 	if err := a.Update(func(*kv.Tx) error { return nil }); !errors.Is(err, kv.ErrReadOnly) {
 		t.Errorf("Update: %v; want ErrReadOnly", err)
 	}
-	if err := a.View(func(tx *kv.Tx) error { _, err := tx.AddHost("x"); return err }); !errors.Is(err, kv.ErrReadOnly) {
-		t.Errorf("AddHost in a View: %v; want ErrReadOnly", err)
+	if err := a.View(func(tx *kv.Tx) error { _, err := tx.Hosts.Add("x"); return err }); !errors.Is(err, kv.ErrReadOnly) {
+		t.Errorf("Hosts.Add in a View: %v; want ErrReadOnly", err)
 	}
 }
 
@@ -217,7 +221,7 @@ func TestPanicOfCallerGoesOn(t *testing.T) {
 			}
 		}()
 		_ = s.Update(func(tx *kv.Tx) error {
-			return tx.HostsBelow("", func(string, schema.HostID) bool { return true })
+			return tx.Hosts.Below("", func(string, schema.HostID) bool { return true })
 		})
 		_ = s.Update(func(*kv.Tx) error { panic("mine") })
 	}()

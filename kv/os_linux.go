@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // holder names the process that holds the lock of a file.
@@ -36,4 +38,16 @@ func holder(path string) string {
 		}
 	}
 	return "another process"
+}
+
+// withoutRoom says of an error of mapping which limit it ran into. bbolt does not
+// wrap the error of mapping a file that has grown.
+func withoutRoom(err error) error {
+	var limit unix.Rlimit
+	if err == nil || !strings.Contains(err.Error(), unix.ENOMEM.Error()) ||
+		unix.Getrlimit(unix.RLIMIT_AS, &limit) != nil || limit.Cur > 1<<60 {
+		return err
+	}
+	return fmt.Errorf("the address space of this process is limited to %d MB, which the file no longer fits in: "+
+		"raise the limit (ulimit -v): %w", limit.Cur/1_000_000, err)
 }

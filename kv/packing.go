@@ -8,7 +8,7 @@ import (
 // A packing builds one packed value after another for a bucket, none longer
 // than partSize unless a single item is.
 type packing struct {
-	tx     *Tx
+	tx     *base
 	bucket bucket
 	prefix []byte // of the keys
 	part   int

@@ -73,7 +73,8 @@ func (p *pruning) run(dst string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.next.Close()) }()
-	for _, step := range []func() error{p.copyHosts, p.copyURLs, p.copyRuns, p.copyVisits, p.copyDepths, p.copyQueues, p.copyRest} {
+	for _, step := range []func() error{p.copyHosts, p.copyURLs, p.copyRuns, p.copyVisits,
+		p.copyDepths, p.copyQueues, p.copyRest} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func (p *pruning) run(dst string) (err error) {
 
 // mark chooses what is kept.
 func (p *pruning) mark(tx *Tx) error {
-	err := tx.EachVisit(1, func(v *schema.Visit) (bool, error) {
+	err := tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
 		depth, _ := p.old.Depth(v.URL)
 		if v.Run >= p.from || depth != NoDepth && p.old.Latest(v.URL) == v.Seq {
 			p.visits[v.Seq] = 1
@@ -98,7 +99,7 @@ func (p *pruning) mark(tx *Tx) error {
 	})
 	if err == nil {
 		p.visits[0] = 0
-		err = tx.EachVisit(1, func(v *schema.Visit) (bool, error) {
+		err = tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
 			if p.visits[v.Seq] != 0 {
 				p.markNamed(v)
 			}
@@ -133,14 +134,14 @@ func (p *pruning) markNamed(v *schema.Visit) {
 // markHosts keeps the hosts of URLs that are kept, those that were asked, and
 // what waits.
 func (p *pruning) markHosts(tx *Tx) error {
-	err := tx.EachHost(1, func(h *schema.Host) (bool, error) {
+	err := tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 		if h.Requests > 0 || !h.RobotsAt.IsZero() || !h.SuspendedTo.IsZero() {
 			p.hosts[h.ID] = 1
 		}
 		for _, r := range h.Retries {
 			p.urls[r.URL] = 1
 		}
-		return true, tx.Walk(h, func(_ uint8, id schema.ID) bool {
+		return true, tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
 			p.urls[id] = 1
 			return true
 		})
@@ -185,22 +186,22 @@ func (p *pruning) both(f func(old, next *Tx) error) error {
 
 func (p *pruning) copyHosts() error {
 	return p.batches(p.hosts, func(old, next *Tx, n int) error {
-		from, err := old.Host(schema.HostID(n))
+		from, err := old.Hosts.At(schema.HostID(n))
 		if err != nil {
 			return err
 		}
-		h, err := next.AddHost(from.Name)
+		h, err := next.Hosts.Add(from.Name)
 		if err != nil {
 			return err
 		}
 		p.hosts[n] = uint32(h.ID)
 		id, generation := h.ID, h.Generation
 		*h = *from
-		h.ID, h.Generation, h.Queues, h.Waiting, h.Retries, h.Known = id, generation, nil, 0, nil, 0
-		next.PutHost(h)
-		robots, ok, err := old.Robots(from.ID)
+		h.ID, h.Generation, h.Queues, h.Waiting, h.Retries, h.Known, h.Files = id, generation, nil, 0, nil, 0, 0
+		next.Hosts.Put(h)
+		robots, ok, err := old.Hosts.Robots(from.ID)
 		if err == nil && ok {
-			err = next.PutRobots(h.ID, robots)
+			err = next.Hosts.PutRobots(h.ID, robots)
 		}
 		return err
 	})
@@ -208,15 +209,15 @@ func (p *pruning) copyHosts() error {
 
 func (p *pruning) copyURLs() error {
 	return p.batches(p.urls, func(old, next *Tx, n int) error {
-		u, err := old.URL(schema.ID(n))
+		u, err := old.URLs.At(schema.ID(n))
 		if err != nil {
 			return err
 		}
-		norm, err := old.Norm(u.ID)
+		norm, err := old.URLs.Norm(u.ID)
 		if err != nil {
 			return err
 		}
-		forms, err := old.Forms(u.ID)
+		forms, err := old.URLs.Forms(u.ID)
 		if err != nil {
 			return err
 		}
@@ -226,20 +227,23 @@ func (p *pruning) copyURLs() error {
 		} else {
 			u.Referrer = 0 // not yet there
 		}
-		id, err := next.AddURL(u, p.next.Hash(u.Kind, norm))
+		id, err := next.URLs.Add(u, p.next.Hash(u.Kind, norm))
 		if err != nil {
 			return err
 		}
 		p.urls[n] = uint32(id)
 		for _, form := range forms {
-			if _, err := next.AddForm(id, norm, form); err != nil {
+			if _, err := next.URLs.AddForm(id, norm, form); err != nil {
 				return err
 			}
 		}
-		h, err := next.Host(u.Host)
+		h, err := next.Hosts.At(u.Host)
 		if err == nil {
 			h.Known++
-			next.PutHost(h)
+			if u.Kind == schema.KindSitemap {
+				h.Files++
+			}
+			next.Hosts.Put(h)
 		}
 		return err
 	})
@@ -251,7 +255,7 @@ func (p *pruning) url(id schema.ID) schema.ID { return schema.ID(p.urls[id]) }
 // copyRuns copies the records of all runs, and the configurations of those kept.
 func (p *pruning) copyRuns() error {
 	return p.both(func(old, next *Tx) error {
-		runs, err := old.Runs()
+		runs, err := old.Runs.All()
 		if err != nil {
 			return err
 		}
@@ -260,15 +264,15 @@ func (p *pruning) copyRuns() error {
 			if run.ID == runs[len(runs)-1].ID {
 				run.Generation = p.next.state.generation
 			}
-			if err := next.PutRun(run); err != nil {
+			if err := next.Runs.Put(run); err != nil {
 				return err
 			}
 			if run.ID < p.from {
 				continue
 			}
-			text, err := old.Config(run.Config)
+			text, err := old.Runs.Config(run.Config)
 			if err == nil {
-				err = next.PutConfig(run.Config, text)
+				err = next.Runs.PutConfig(run.Config, text)
 			}
 			if err != nil {
 				return err
@@ -291,9 +295,9 @@ func (p *pruning) firstVisit(seq schema.Seq) schema.Seq {
 
 func (p *pruning) copyVisits() error {
 	return p.batches(p.visits, func(old, next *Tx, n int) error {
-		v, err := old.Visit(schema.Seq(n))
+		v, err := old.Visits.At(schema.Seq(n))
 		if err == nil {
-			err = old.Anchors(v)
+			err = old.Visits.Anchors(v)
 		}
 		if err != nil {
 			return err
@@ -305,7 +309,7 @@ func (p *pruning) copyVisits() error {
 		for i := range v.Sitemap {
 			v.Sitemap[i].To = p.url(v.Sitemap[i].To)
 		}
-		seq, err := next.AddVisit(v)
+		seq, err := next.Visits.Add(v)
 		p.visits[n] = uint32(seq)
 		return err
 	})
@@ -314,7 +318,7 @@ func (p *pruning) copyVisits() error {
 func (p *pruning) copyDepths() error {
 	return p.batches(p.urls, func(_, next *Tx, n int) error {
 		if depth, hops := p.old.Depth(schema.ID(n)); depth != NoDepth {
-			next.SetDepth(p.url(schema.ID(n)), depth, hops)
+			next.Depths.Lower(p.url(schema.ID(n)), depth, hops)
 		}
 		return nil
 	})
@@ -323,11 +327,11 @@ func (p *pruning) copyDepths() error {
 // copyQueues copies what waits, and the tries that are due.
 func (p *pruning) copyQueues() error {
 	return p.batches(p.hosts, func(old, next *Tx, n int) error {
-		from, err := old.Host(schema.HostID(n))
+		from, err := old.Hosts.At(schema.HostID(n))
 		if err != nil {
 			return err
 		}
-		h, err := next.Host(schema.HostID(p.hosts[n]))
+		h, err := next.Hosts.At(schema.HostID(p.hosts[n]))
 		if err != nil {
 			return err
 		}
@@ -335,10 +339,10 @@ func (p *pruning) copyQueues() error {
 			r.URL = p.url(r.URL)
 			h.Retries = append(h.Retries, r)
 		}
-		next.PutHost(h)
+		next.Hosts.Put(h)
 		var failed error
-		err = old.Walk(from, func(priority uint8, id schema.ID) bool {
-			failed = next.Push(h, priority, p.url(id))
+		err = old.Frontier.Walk(from, func(priority uint8, id schema.ID) bool {
+			failed = next.Frontier.Push(h, priority, p.url(id))
 			return failed == nil
 		})
 		return errors.Join(err, failed)
@@ -348,7 +352,7 @@ func (p *pruning) copyQueues() error {
 // copyRest copies counters, named values and what is left undone.
 func (p *pruning) copyRest() error {
 	return p.both(func(old, next *Tx) error {
-		ids, err := old.Pending()
+		ids, err := old.Depths.Pending()
 		if err != nil {
 			return err
 		}
@@ -356,7 +360,7 @@ func (p *pruning) copyRest() error {
 			ids[i] = p.url(ids[i])
 		}
 		ids = slices.DeleteFunc(ids, func(id schema.ID) bool { return id == 0 })
-		if err := errors.Join(next.SetPending(ids), next.SetReapply(p.old.state.reapply)); err != nil {
+		if err := errors.Join(next.Depths.SetPending(ids), next.Meta.SetReapply(p.old.state.reapply)); err != nil {
 			return err
 		}
 		for _, b := range []bucket{bCaps, bMeta} {
@@ -372,6 +376,6 @@ func (p *pruning) copyRest() error {
 				return err
 			}
 		}
-		return next.PutMeta(MetaPruned, strconv.AppendUint(nil, uint64(p.from), 10))
+		return next.Meta.Put(MetaPruned, strconv.AppendUint(nil, uint64(p.from), 10))
 	})
 }

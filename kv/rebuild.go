@@ -11,15 +11,17 @@ import (
 
 // rebuild reads the counters and what is held in memory, and checks that they
 // agree.
-func (s *Store) rebuild(tx *Tx) error {
+func (tx *Tx) rebuild() error {
 	if err := tx.readMeta(); err != nil {
 		return err
 	}
+	s := tx.s
 	if int64(s.state.urls) > tx.b.Size()/8 {
 		return damaged(bMeta, []byte("state"), "counts more URLs than the file can hold")
 	}
 	s.lookup.reserve(int(s.state.urls))
-	for _, step := range []func() error{tx.rebuildURLs, tx.rebuildShapes, tx.rebuildVisits, tx.rebuildDepths, tx.rebuildRest} {
+	for _, step := range []func() error{tx.URLs.rebuild, tx.URLs.rebuildShapes,
+		tx.Visits.rebuild, tx.Depths.rebuild, tx.checkLast} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -29,7 +31,7 @@ func (s *Store) rebuild(tx *Tx) error {
 
 // eachPart calls f for every packed value from a key on: with the number of its
 // first item, the number of items, and the items.
-func (tx *Tx) eachPart(b bucket, from []byte, f func(first, count uint64, items *reader) error) error {
+func (tx *base) eachPart(b bucket, from []byte, f func(first, count uint64, items *reader) error) error {
 	return tx.each(b, from, func(key []byte, r *reader) (bool, error) {
 		first, count := r.uint(), r.uint()
 		if r.bad || first == 0 || count == 0 || count > uint64(len(r.b)) || first+count > 1<<32 {
@@ -45,10 +47,10 @@ func (tx *Tx) eachPart(b bucket, from []byte, f func(first, count uint64, items 
 	})
 }
 
-func (tx *Tx) rebuildURLs() error {
-	s := tx.s
+func (us *URLs) rebuild() error {
+	s := us.tx.s
 	n := uint64(0)
-	err := tx.eachPart(bSeen, nil, func(first, count uint64, r *reader) error {
+	err := us.tx.eachPart(bSeen, nil, func(first, count uint64, r *reader) error {
 		if first != n+1 {
 			return fmt.Errorf("%w: URL %d follows URL %d", ErrDamaged, first, n)
 		}
@@ -71,7 +73,7 @@ func (tx *Tx) rebuildURLs() error {
 
 // eachID calls f for the items of a packed value that are numbered by
 // ascending URL ids, after the id.
-func (tx *Tx) eachID(first, count uint64, r *reader, f func(id schema.ID)) error {
+func (tx *base) eachID(first, count uint64, r *reader, f func(id schema.ID)) error {
 	id := first
 	for range count {
 		id += r.uint()
@@ -83,21 +85,21 @@ func (tx *Tx) eachID(first, count uint64, r *reader, f func(id schema.ID)) error
 	return nil
 }
 
-func (tx *Tx) rebuildShapes() error {
+func (us *URLs) rebuildShapes() error {
 	n := uint64(0)
-	err := tx.eachPart(bShapes, nil, func(first, count uint64, r *reader) error {
+	err := us.tx.eachPart(bShapes, nil, func(first, count uint64, r *reader) error {
 		n++
-		return tx.eachID(first, count, r, func(id schema.ID) {
-			tx.s.known.of(id).mark |= r.byte() & 31
+		return us.tx.eachID(first, count, r, func(id schema.ID) {
+			us.tx.s.known.of(id).mark |= r.byte() & 31
 		})
 	})
-	return agree(err, "values of shapes", n, tx.s.state.shapes)
+	return agree(err, "values of shapes", n, us.tx.s.state.shapes)
 }
 
-func (tx *Tx) rebuildVisits() error {
-	s := tx.s
+func (vs *Visits) rebuild() error {
+	s := vs.tx.s
 	n := uint64(0)
-	err := tx.eachPart(bDone, nil, func(first, count uint64, r *reader) error {
+	err := vs.tx.eachPart(bDone, nil, func(first, count uint64, r *reader) error {
 		if first != n+1 {
 			return fmt.Errorf("%w: visit %d follows visit %d", ErrDamaged, first, n)
 		}
@@ -115,12 +117,12 @@ func (tx *Tx) rebuildVisits() error {
 	return agree(err, "visits done", n, uint64(s.state.visits))
 }
 
-func (tx *Tx) rebuildDepths() error {
-	s := tx.s
+func (ds *Depths) rebuild() error {
+	s := ds.tx.s
 	n := uint64(0)
-	err := tx.eachPart(bDepths, key32(s.state.generation), func(first, count uint64, r *reader) error {
+	err := ds.tx.eachPart(bDepths, key32(s.state.generation), func(first, count uint64, r *reader) error {
 		n++
-		return tx.eachID(first, count, r, func(id schema.ID) {
+		return ds.tx.eachID(first, count, r, func(id schema.ID) {
 			depth, hops := s.Depth(id)
 			s.setDepth(id, min(depth, r.byte()), min(hops, r.byte()))
 		})
@@ -128,10 +130,10 @@ func (tx *Tx) rebuildDepths() error {
 	return agree(err, "values of depths", n, s.state.depths)
 }
 
-// rebuildRest checks what is not held in memory: that all names lead to hosts,
+// checkLast checks what is not held in memory: that all names lead to hosts,
 // because a host whose name is lost would be added again, and which host and
 // run are the last.
-func (tx *Tx) rebuildRest() error {
+func (tx *base) checkLast() error {
 	names := uint64(0)
 	err := tx.each(bHostNames, nil, func([]byte, *reader) (bool, error) {
 		names++
@@ -142,7 +144,7 @@ func (tx *Tx) rebuildRest() error {
 }
 
 // isLast checks the last key of 4 bytes in a bucket; 0: that it is empty.
-func (tx *Tx) isLast(b bucket, last uint32) error {
+func (tx *base) isLast(b bucket, last uint32) error {
 	c := tx.bucket(b).Cursor() // whose Last may hang on a damaged file
 	key, _ := c.Seek(key32(last))
 	if last != 0 {

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-
-	"go.etcd.io/bbolt"
 )
 
 // valueFormat is the first byte of every value.
@@ -86,77 +84,6 @@ func (s *sealer) open(b bucket, key, value []byte) ([]byte, error) {
 
 func damaged(b bucket, key []byte, problem string) error {
 	return fmt.Errorf("%w: %s %x: %s", ErrDamaged, b, key, problem)
-}
-
-// bucket returns an open bucket of the transaction.
-func (tx *Tx) bucket(b bucket) *bbolt.Bucket {
-	if tx.buckets[b] == nil {
-		tx.buckets[b] = tx.b.Bucket([]byte(b.String()))
-		if tx.buckets[b] == nil {
-			panic("bucket " + b.String() + " is missing")
-		}
-		if b.appended() {
-			tx.buckets[b].FillPercent = 0.95
-		}
-	}
-	return tx.buckets[b]
-}
-
-// get returns the fields of the value of a key, valid until the transaction or
-// the bucket changes, or [ErrNotFound].
-func (tx *Tx) get(b bucket, key []byte) (reader, error) {
-	value := tx.bucket(b).Get(key)
-	if value == nil {
-		return reader{}, fmt.Errorf("%w: %s %x", ErrNotFound, b, key)
-	}
-	body, err := tx.s.seal.open(b, key, value)
-	return reader{b: body}, err
-}
-
-// fields returns an empty writer for the fields of one value; the next call
-// takes its memory back.
-func (tx *Tx) fields() *writer {
-	tx.w.b = append(tx.w.b[:0], valueFormat)
-	return &tx.w
-}
-
-// put stores what was written to the writer that [Tx.fields] gave.
-func (tx *Tx) put(b bucket, key []byte, w *writer) error {
-	value := tx.arena.take(len(w.b) + 4)
-	value = append(value, w.b...)
-	value = binary.LittleEndian.AppendUint32(value, tx.s.seal.sum(b, key, w.b))
-	if err := tx.bucket(b).Put(key, value); err != nil {
-		return fmt.Errorf("%s %x: %w", b, key, err)
-	}
-	return nil
-}
-
-func (tx *Tx) delete(b bucket, key []byte) error {
-	if err := tx.bucket(b).Delete(key); err != nil {
-		return fmt.Errorf("%s %x: %w", b, key, err)
-	}
-	return nil
-}
-
-// each calls f for every value of a bucket from a key on, in order, until f
-// returns false. f must not change the bucket.
-func (tx *Tx) each(b bucket, from []byte, f func(key []byte, r *reader) (bool, error)) error {
-	c := tx.bucket(b).Cursor()
-	for key, value := c.Seek(from); key != nil; key, value = c.Next() {
-		body, err := tx.s.seal.open(b, key, value)
-		if err != nil {
-			return err
-		}
-		r := reader{b: body}
-		more, err := f(key, &r)
-		if err != nil || !more {
-			return err
-		}
-		if r.bad {
-			return damaged(b, key, "cannot be decoded")
-		}
-	}
-	return nil
 }
 
 func key32(v uint32) []byte { return binary.BigEndian.AppendUint32(nil, v) }

@@ -47,7 +47,7 @@ func TestOpenReplacedFile(t *testing.T) {
 	if s == nil {
 		t.FailNow()
 	}
-	update(t, s, func(tx *kv.Tx) error { _, err := tx.AddHost("a.example"); return err })
+	update(t, s, func(tx *kv.Tx) error { _, err := tx.Hosts.Add("a.example"); return err })
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

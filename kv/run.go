@@ -13,26 +13,29 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Runs returns all runs, oldest first.
-func (tx *Tx) Runs() ([]schema.Run, error) {
+// Runs owns the buckets runs, configs and caps.
+type Runs struct{ tx *base }
+
+// All returns all runs, oldest first.
+func (rs *Runs) All() ([]schema.Run, error) {
 	var runs []schema.Run
-	err := tx.each(bRuns, nil, func(key []byte, r *reader) (bool, error) {
+	err := rs.tx.each(bRuns, nil, func(key []byte, r *reader) (bool, error) {
 		if len(key) != 4 {
 			return false, damaged(bRuns, key, "is no key")
 		}
 		runs = append(runs, decodeRun(r, schema.RunID(binary.BigEndian.Uint32(key))))
 		return true, nil
 	})
-	if err == nil && len(runs) != int(tx.s.state.runs) {
-		err = fmt.Errorf("%w: %d runs recorded, %d counted", ErrDamaged, len(runs), tx.s.state.runs)
+	if err == nil && len(runs) != int(rs.tx.s.state.runs) {
+		err = fmt.Errorf("%w: %d runs recorded, %d counted", ErrDamaged, len(runs), rs.tx.s.state.runs)
 	}
 	return runs, err
 }
 
-// Run returns a run, or [ErrNotFound].
-func (tx *Tx) Run(id schema.RunID) (schema.Run, error) {
+// At returns a run, or [ErrNotFound].
+func (rs *Runs) At(id schema.RunID) (schema.Run, error) {
 	key := key32(uint32(id))
-	r, err := tx.get(bRuns, key)
+	r, err := rs.tx.get(bRuns, key)
 	if err != nil {
 		return schema.Run{}, err
 	}
@@ -43,29 +46,27 @@ func (tx *Tx) Run(id schema.RunID) (schema.Run, error) {
 	return run, nil
 }
 
-// PutRun stores a run: one that is known, or the next, whose id is one more
+// Put stores a run: one that is known, or the next, whose id is one more
 // than that of the last.
-func (tx *Tx) PutRun(run schema.Run) error {
-	if err := tx.change(); err != nil {
+func (rs *Runs) Put(run schema.Run) error {
+	if err := rs.tx.change(); err != nil {
 		return err
 	}
-	if run.ID == 0 || run.ID > tx.s.lastRun()+1 {
-		return fmt.Errorf("kv: run %d does not follow run %d", run.ID, tx.s.lastRun())
+	if run.ID == 0 || run.ID > rs.tx.s.state.lastRun()+1 {
+		return fmt.Errorf("kv: run %d does not follow run %d", run.ID, rs.tx.s.state.lastRun())
 	}
-	w := tx.fields()
+	w := rs.tx.fields()
 	encodeRun(w, &run)
-	tx.s.state.runs = max(tx.s.state.runs, uint32(run.ID))
-	return tx.put(bRuns, key32(uint32(run.ID)), w)
+	rs.tx.s.state.runs = max(rs.tx.s.state.runs, uint32(run.ID))
+	return rs.tx.put(bRuns, key32(uint32(run.ID)), w)
 }
-
-func (s *Store) lastRun() schema.RunID { return schema.RunID(s.state.runs) }
 
 func encodeRun(w *writer, run *schema.Run) {
 	w.millis(run.Started)
 	w.millis(run.Finished)
 	w.raw(run.Config[:])
 	w.byte(byte(run.Status))
-	w.string(run.Reason)
+	w.string(run.End.String())
 	w.bool(run.Walked)
 	w.uint(uint64(run.FirstVisit))
 	w.uint(uint64(run.Pages))
@@ -77,13 +78,14 @@ func encodeRun(w *writer, run *schema.Run) {
 		w.string(name)
 		w.uint(uint64(run.Errors[name]))
 	}
+	w.end(&run.End)
 }
 
 func decodeRun(r *reader, id schema.RunID) schema.Run {
 	run := schema.Run{ID: id, Started: r.millis(), Finished: r.millis()}
 	copy(run.Config[:], r.raw(32))
 	run.Status = schema.RunStatus(r.byte())
-	run.Reason = r.string()
+	run.End.Detail = r.string()
 	run.Walked = r.bool()
 	run.FirstVisit = schema.Seq(r.uint())
 	run.Pages = int(r.uint())
@@ -97,13 +99,16 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 		name := r.string()
 		run.Errors[name] = int(r.uint())
 	}
+	if r.more() {
+		run.End = r.end(run.End.Detail)
+	}
 	return run
 }
 
-// Caps returns how often a rule's group was counted in the last run.
-func (tx *Tx) Caps(rule, group string) (int, error) {
-	key := capKey(tx.s.seed, rule, group)
-	r, err := tx.get(bCaps, key)
+// Count returns how often a rule's group was counted in the last run.
+func (rs *Runs) Count(rule, group string) (int, error) {
+	key := capKey(rs.tx.s.seed, rule, group)
+	r, err := rs.tx.get(bCaps, key)
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
 	}
@@ -113,28 +118,28 @@ func (tx *Tx) Caps(rule, group string) (int, error) {
 		return 0, err
 	case r.bad:
 		return 0, damaged(bCaps, key, "cannot be decoded")
-	case run != tx.s.lastRun():
+	case run != rs.tx.s.state.lastRun():
 		return 0, nil
 	}
 	return int(n), nil
 }
 
-// AddCap counts a rule's group once more in a run, which must be the last.
-func (tx *Tx) AddCap(rule, group string, run schema.RunID) error {
-	if err := tx.change(); err != nil {
+// CountUp counts a rule's group once more in a run, which must be the last.
+func (rs *Runs) CountUp(rule, group string, run schema.RunID) error {
+	if err := rs.tx.change(); err != nil {
 		return err
 	}
-	if run != tx.s.lastRun() {
-		return fmt.Errorf("kv: count for run %d in run %d", run, tx.s.lastRun())
+	if run != rs.tx.s.state.lastRun() {
+		return fmt.Errorf("kv: count for run %d in run %d", run, rs.tx.s.state.lastRun())
 	}
-	n, err := tx.Caps(rule, group)
+	n, err := rs.Count(rule, group)
 	if err != nil {
 		return err
 	}
-	w := tx.fields()
+	w := rs.tx.fields()
 	w.uint(uint64(run))
 	w.uint(uint64(n) + 1)
-	return tx.put(bCaps, capKey(tx.s.seed, rule, group), w)
+	return rs.tx.put(bCaps, capKey(rs.tx.s.seed, rule, group), w)
 }
 
 func capKey(seed uint64, rule, group string) []byte {
@@ -143,12 +148,12 @@ func capKey(seed uint64, rule, group string) []byte {
 }
 
 // Config returns the effective configuration of a hash, or [ErrNotFound].
-func (tx *Tx) Config(hash [32]byte) ([]byte, error) {
-	r, err := tx.get(bConfigs, hash[:])
+func (rs *Runs) Config(hash [32]byte) ([]byte, error) {
+	r, err := rs.tx.get(bConfigs, hash[:])
 	if err != nil {
 		return nil, err
 	}
-	text, err := tx.s.zip.unpack(&r)
+	text, err := rs.tx.s.zip.unpack(&r)
 	if err != nil {
 		return nil, damaged(bConfigs, hash[:], err.Error())
 	}
@@ -156,13 +161,13 @@ func (tx *Tx) Config(hash [32]byte) ([]byte, error) {
 }
 
 // PutConfig stores an effective configuration under its hash.
-func (tx *Tx) PutConfig(hash [32]byte, text []byte) error {
-	if err := tx.change(); err != nil {
+func (rs *Runs) PutConfig(hash [32]byte, text []byte) error {
+	if err := rs.tx.change(); err != nil {
 		return err
 	}
-	w := tx.fields()
-	if err := tx.s.zip.pack(w, text); err != nil {
+	w := rs.tx.fields()
+	if err := rs.tx.s.zip.pack(w, text); err != nil {
 		return err
 	}
-	return tx.put(bConfigs, hash[:], w)
+	return rs.tx.put(bConfigs, hash[:], w)
 }

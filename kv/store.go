@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -33,22 +34,18 @@ type Options struct {
 // itself, every later call returns [ErrClosed] with the cause, and going on
 // means to open it again.
 type Store struct {
-	path     string
-	file     *os.File // that of db; closing it gives up the lock
-	db       *bbolt.DB
-	readOnly bool
-	cause    error // why it is closed; nil: open
-	closed   atomic.Bool
-	busy     bool // inside a transaction
-	abandon  bool // a transaction could not be ended: its locks are never released
-	whole    bool // look through all pages on opening
-	pages    *pages
+	place
+	db      *bbolt.DB
+	cause   error // why it is closed; nil: open
+	closed  atomic.Bool
+	busy    bool // inside a transaction
+	abandon bool // a transaction could not be ended: its locks are never released
+	whole   bool // look through all pages on opening
+	pages   *pages
 
-	seal    sealer
-	seed    uint64
-	state   state
-	lookup  table
-	known   column[known]
+	seal  sealer
+	state state
+	index
 	hosts   *cache[schema.HostID, *schema.Host]
 	names   *cache[schema.HostID, string]
 	ids     *cache[string, schema.HostID]
@@ -56,16 +53,6 @@ type Store struct {
 	anchors [2]anchorPart // decompressed last
 	arena   arena         // of the one update at a time
 	spare   spare         // of the last update, for the next one
-}
-
-// A known is what is held of a URL: together, because whoever asks for one of it
-// asks for more.
-type known struct {
-	host   uint32 // id
-	latest uint32 // visit
-	depth  uint8  // plus 1; 0: none
-	hops   uint8  // plus 1
-	mark   uint8  // shapes, and the kind from bit 5 on
 }
 
 // Open opens a state file and reads into memory what is held there. Without
@@ -94,7 +81,7 @@ func Open(path string, opts Options) (*Store, error) {
 		opts.Locked()
 	}
 	if err == nil {
-		err = s.transact(false, s.rebuild)
+		err = s.transact(false, (*Tx).rebuild)
 	}
 	if err != nil {
 		s.shut(nil, err)
@@ -106,7 +93,7 @@ func Open(path string, opts Options) (*Store, error) {
 
 func newStore(path string, readOnly bool) *Store {
 	return &Store{
-		path: path, readOnly: readOnly, seal: newSealer(),
+		place: place{path: path, readOnly: readOnly}, seal: newSealer(),
 		hosts: newCache[schema.HostID, *schema.Host](1 << 13),
 		names: newCache[schema.HostID, string](1 << 16),
 		ids:   newCache[string, schema.HostID](1 << 16),
@@ -117,7 +104,7 @@ func (s *Store) openFile(timeout time.Duration) error {
 	return guard(func() error {
 		s.abandon = true // until bbolt has opened it
 		db, err := bbolt.Open(s.path, 0o600, s.boltOptions(timeout))
-		if errors.Is(err, bbolt.ErrTimeout) || errors.Is(err, ErrLocked) {
+		if errors.Is(err, bolterrors.ErrTimeout) || errors.Is(err, ErrLocked) {
 			return fmt.Errorf("%w by %s", ErrLocked, holder(s.path))
 		}
 		if err != nil {
@@ -126,7 +113,7 @@ func (s *Store) openFile(timeout time.Duration) error {
 		s.abandon = false
 		s.db = db
 		db.AllocSize = 64 << 20
-		return nil
+		return s.measure()
 	})
 }
 
@@ -135,7 +122,7 @@ func (s *Store) boltOptions(timeout time.Duration) *bbolt.Options {
 		Timeout:         timeout,
 		ReadOnly:        s.readOnly,
 		FreelistType:    bbolt.FreelistMapType,
-		InitialMmapSize: mapSize,
+		InitialMmapSize: mapRoom(),
 		NoStatistics:    true,
 		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
 			f, err := s.openLocked(name, flag&^os.O_CREATE, mode, timeout)
@@ -148,40 +135,15 @@ func (s *Store) boltOptions(timeout time.Duration) *bbolt.Options {
 	}
 }
 
-// openLocked opens and locks the file that has the name when the lock is held:
-// another process may have put a new one in its place meanwhile.
-func (s *Store) openLocked(name string, flag int, mode os.FileMode, timeout time.Duration) (*os.File, error) {
-	for {
-		f, err := os.OpenFile(name, flag, mode)
-		if err != nil {
-			return nil, err
-		}
-		s.file = f
-		if err := lock(f, !s.readOnly, timeout); err != nil {
-			return nil, err
-		}
-		mine, err := f.Stat()
-		if err != nil {
-			return nil, err
-		}
-		if named, err := os.Stat(name); err == nil && os.SameFile(mine, named) {
-			return f, nil
-		}
-		if err := f.Close(); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // boltError names an error of opening.
 func boltError(err error) error {
 	switch {
-	case errors.Is(err, bbolt.ErrInvalid), errors.Is(err, bbolt.ErrVersionMismatch):
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return fmt.Errorf("%w (%w)", ErrForeign, err)
-	case errors.Is(err, bbolt.ErrChecksum):
+	case errors.Is(err, bolterrors.ErrChecksum):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return err
+	return withoutRoom(err)
 }
 
 // Close closes the file; closing again does nothing.
@@ -208,7 +170,7 @@ func (s *Store) shut(b *bbolt.Tx, cause error) error {
 func (s *Store) release(b *bbolt.Tx) error {
 	if b != nil {
 		err := guard(b.Rollback)
-		s.abandon = s.abandon || err != nil && !errors.Is(err, bbolt.ErrTxClosed)
+		s.abandon = s.abandon || err != nil && !errors.Is(err, bolterrors.ErrTxClosed)
 	}
 	if s.db != nil && !s.abandon {
 		if err := guard(s.db.Close); !errors.Is(err, ErrDamaged) {
@@ -223,6 +185,20 @@ func (s *Store) release(b *bbolt.Tx) error {
 		return err
 	}
 	return nil
+}
+
+// Present reports with [ErrLost] that the open file is not what has its name any
+// more, or that somebody else has written to it or cut it: what is committed
+// would then go into nothing.
+//
+// Every commit asks this before it writes and before it returns. Whoever gives
+// another file the name asks it just before. Who only reads can do so to the end
+// of a file that has no name any more.
+func (s *Store) Present() error {
+	if s.cause != nil {
+		return s.cause
+	}
+	return s.present()
 }
 
 // Path returns the name that the file was opened under.
@@ -252,16 +228,13 @@ func (s *Store) Snapshot(w io.Writer) (n int64, err error) {
 			return err
 		})
 	})
-	if errors.Is(err, bbolt.ErrDatabaseNotOpen) {
+	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 		err = ErrClosed
 	}
+	if err != nil {
+		err = cmp.Or(s.uncut(), err)
+	}
 	return n, err
-}
-
-// Hash returns the hash under which a URL is looked up. It is seeded, so that
-// nobody can make URLs collide.
-func (s *Store) Hash(kind schema.URLKind, norm string) uint64 {
-	return xxh3.HashStringSeed(norm, s.seed+uint64(kind))
 }
 
 // URLs returns the number of URLs, which is the last id.
@@ -278,22 +251,3 @@ func (s *Store) LastSeq() schema.Seq { return schema.Seq(s.state.visits) }
 
 // LastCommit returns the number of the last commit.
 func (s *Store) LastCommit() uint64 { return s.state.commit }
-
-// HostOf returns the host of a URL; 0: there is no such URL.
-func (s *Store) HostOf(id schema.ID) schema.HostID { return schema.HostID(s.known.at(id).host) }
-
-// Latest returns the last visit of a URL; 0: never visited.
-func (s *Store) Latest(id schema.ID) schema.Seq { return schema.Seq(s.known.at(id).latest) }
-
-// Kind returns what a URL is asked for.
-func (s *Store) Kind(id schema.ID) schema.URLKind { return schema.URLKind(s.known.at(id).mark >> 5) }
-
-// Shapes returns the forms of a URL that can be derived, and whether there are others.
-func (s *Store) Shapes(id schema.ID) schema.Shape { return schema.Shape(s.known.at(id).mark & 31) }
-
-// Depth returns the smallest depth of a URL and its smallest number of hops,
-// each [NoDepth] if it has none in this generation.
-func (s *Store) Depth(id schema.ID) (depth, hops uint8) {
-	k := s.known.at(id)
-	return k.depth - 1, k.hops - 1
-}

@@ -60,19 +60,19 @@ func view(t testing.TB, s *kv.Store, f func(tx *kv.Tx) error) {
 
 // addURL adds a page by its host's name and its path.
 func addURL(s *kv.Store, tx *kv.Tx, host, path string) (schema.ID, error) {
-	id, found, err := tx.HostByName(host)
+	id, found, err := tx.Hosts.Lookup(host)
 	if err != nil {
 		return 0, err
 	}
 	if !found {
-		h, err := tx.AddHost(host)
+		h, err := tx.Hosts.Add(host)
 		if err != nil {
 			return 0, err
 		}
 		id = h.ID
 	}
 	u := schema.URL{Host: id, PathQuery: path, FirstSeen: time.Unix(1e9, 0).UTC(), FirstRun: 1}
-	return tx.AddURL(u, s.Hash(schema.KindPage, "https://"+host+path))
+	return tx.URLs.Add(u, s.Hash(schema.KindPage, "https://"+host+path))
 }
 
 func TestVisitRoundTrip(t *testing.T) {
@@ -85,13 +85,13 @@ func TestVisitRoundTrip(t *testing.T) {
 				return err
 			}
 		}
-		if err := tx.PutRun(schema.Run{ID: 1}); err != nil {
+		if err := tx.Runs.Put(schema.Run{ID: 1}); err != nil {
 			return err
 		}
 		v := *want
-		seq, err := tx.AddVisit(&v)
+		seq, err := tx.Visits.Add(&v)
 		if err != nil || seq != 1 {
-			t.Errorf("AddVisit = %d, %v; want 1", seq, err)
+			t.Errorf("Visits.Add = %d, %v; want 1", seq, err)
 		}
 		return err
 	})
@@ -99,15 +99,15 @@ func TestVisitRoundTrip(t *testing.T) {
 	s.Close()
 	s = openStore(t, path)
 	view(t, s, func(tx *kv.Tx) error {
-		got, err := tx.Visit(1)
+		got, err := tx.Visits.At(1)
 		if err != nil {
 			return err
 		}
-		links, err := tx.AppendLinks(nil, 1)
+		links, err := tx.Visits.AppendLinks(nil, 1)
 		if diff := cmp.Diff(got.Links, links); diff != "" || err != nil {
 			t.Errorf("AppendLinks: %v\n%s", err, diff)
 		}
-		if err := tx.Anchors(got); err != nil {
+		if err := tx.Visits.Anchors(got); err != nil {
 			return err
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -127,8 +127,10 @@ func fullVisit() *schema.Visit {
 		State: schema.Processed, Status: 203, Form: "https://www.example.com/1/?q", FormsKnown: 2, RedirectTo: 3,
 		AliasHops: 1, Retries: 2, Requests: 4, Title: "A title", ContentType: "text/html; charset=koi8-r", Charset: "koi8-r",
 		LastModified: "Tue, 15 Nov 1994 12:45:26 GMT", ETag: `"x"`, ServerDate: "yesterday", Length: 1234,
-		SHA256: [32]byte{1, 2, 3}, ResponseTime: 321 * time.Millisecond, NoIndex: true, NoFollow: true, Unchanged: true, Left: true,
-		Error: "timeout", Rule: "max-depth", Distinct: 12000, StoredPath: "a/b",
+		SHA256: [32]byte{1, 2, 3}, ResponseTime: 321 * time.Millisecond, NoIndex: true, NoFollow: true, Unchanged: true,
+		Left:   true,
+		Reason: schema.Reason{Cause: schema.CauseTimeout, Status: 1, Wait: time.Second, Host: "h", Detail: "d"},
+		Rule:   "max-depth", Distinct: 12000, BeyondHosts: 1000, StoredPath: "a/b",
 		Links: []schema.Link{
 			{To: 1, Kinds: plain, Place: schema.PlaceNav, Anchor: "home"},
 			{To: 4, Kinds: plain.Add(schema.LinkRefresh), Rel: schema.RelUGC | schema.RelSponsored, Place: schema.PlaceMain},
@@ -148,18 +150,24 @@ func TestHostRoundTrip(t *testing.T) {
 	ms := func(v int64) time.Time { return time.UnixMilli(v).UTC() }
 	var want schema.Host
 	update(t, s, func(tx *kv.Tx) error {
-		h, err := tx.AddHost("example.com:8443")
+		h, err := tx.Hosts.Add("example.com:8443")
 		if err != nil {
 			return err
 		}
 		*h = schema.Host{
-			ID: 1, Name: h.Name, Address: "192.0.2.1", WWW: true, HTTPS: true, LastByte: ms(1), LastEnd: ms(2), Smoothed: 1234 * time.Microsecond,
-			CrawlDelay: time.Second, Timeouts: 1, Failures: 2, SuspendedTo: ms(3), SuspendedFor: 5 * time.Second, Throttles: 3, Suspension: 4,
-			RobotsAt: ms(5), RobotsStatus: 503, RobotsTries: 6, RobotsDue: ms(7), RobotsCause: "c", RobotsRun: 8, SitemapsRun: 9,
-			SitemapFiles: 10, Run: 11, RunRequests: 12, RunThrottles: 13, RunVisited: 14, Admitted: true, RunGivenUp: schema.GaveUpRobots,
-			RunGivenUpAt: 15, RunGivenUpWhy: "w", Requests: 16, Visits: 17, Known: 18, Overflow: 19, Generation: 1,
-			Queues:  []schema.Queue{{Priority: 3, Head: 1, Pos: 5, Tail: 7, Open: []schema.ID{9, 2, 4}}, {Priority: 9, Open: []schema.ID{1}}},
-			Waiting: 20, Retries: []schema.Retry{{URL: 1, Attempts: 2, Due: ms(30), Error: "e"}},
+			ID: 1, Name: h.Name, Address: "192.0.2.1", WWW: true, HTTPS: true, LastByte: ms(1), LastEnd: ms(2),
+			Smoothed:   1234 * time.Microsecond,
+			CrawlDelay: time.Second, Timeouts: 1, Failures: 2, SuspendedTo: ms(3), SuspendedFor: 5 * time.Second, Throttles: 3,
+			Suspension: 4,
+			RobotsAt:   ms(5), RobotsStatus: 503, RobotsTries: 6, RobotsDue: ms(7), RobotsReason: schema.StatusReason(503),
+			RobotsRun: 8, SitemapsRun: 9,
+			SitemapFiles: 10, SitemapsLeft: 30, SitemapsFor: 31, Files: 32, Run: 11, RunRequests: 12, RunThrottles: 13,
+			RunVisited: 14, Admitted: true, RunGivenUp: schema.GaveUpRobots,
+			RunGivenUpAt: 15, RunGivenUpWhy: schema.Reason{Cause: schema.CauseRobots, Detail: "503 Service Unavailable"},
+			Requests: 16, Visits: 17, Known: 18, Overflow: 19, Generation: 1,
+			Queues: []schema.Queue{{Priority: 3, Head: 1, Pos: 5, Tail: 7, Open: []schema.ID{9, 2, 4}},
+				{Priority: 9, Open: []schema.ID{1}}},
+			Waiting: 20, Retries: []schema.Retry{{URL: 1, Attempts: 2, Due: ms(30), Reason: schema.Reason{Detail: "e"}}},
 		}
 		want = *h
 		for i := range reflect.TypeOf(want).NumField() {
@@ -167,13 +175,13 @@ func TestHostRoundTrip(t *testing.T) {
 				t.Errorf("%s is not tested", reflect.TypeOf(want).Field(i).Name)
 			}
 		}
-		tx.PutHost(h)
+		tx.Hosts.Put(h)
 		return nil
 	})
 	s.Close()
 	s = openUnchecked(t, path)
 	view(t, s, func(tx *kv.Tx) error {
-		got, err := tx.Host(1)
+		got, err := tx.Hosts.At(1)
 		if err != nil {
 			return err
 		}
@@ -187,28 +195,31 @@ func TestHostRoundTrip(t *testing.T) {
 func TestSmallRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	s := openStore(t, path)
-	run := schema.Run{ID: 1, Started: time.UnixMilli(5).UTC(), Config: [32]byte{9}, Status: schema.RunInterrupted, Reason: "signal",
-		Walked: true, FirstVisit: 1, Pages: 2, Requests: 3, Generation: 1, Running: 5 * time.Second, Errors: map[string]int{"timeout": 2, "dns": 1}}
-	robots := schema.RobotsCopy{At: time.UnixMilli(77).UTC(), Status: 200, Text: bytes.Repeat([]byte("Disallow: /\n"), 100)}
+	run := schema.Run{ID: 1, Started: time.UnixMilli(5).UTC(), Config: [32]byte{9}, Status: schema.RunInterrupted,
+		End:    schema.End{Kind: schema.EndMaxRunTime, N: 1, After: time.Hour, Detail: "d"},
+		Walked: true, FirstVisit: 1, Pages: 2, Requests: 3, Generation: 1, Running: 5 * time.Second,
+		Errors: map[string]int{"timeout": 2, "dns": 1}}
+	robots := schema.RobotsCopy{At: time.UnixMilli(77).UTC(), Status: 200,
+		Text: bytes.Repeat([]byte("Disallow: /\n"), 100)}
 	update(t, s, func(tx *kv.Tx) error {
 		if _, err := addURL(s, tx, "example.com", "/"); err != nil {
 			return err
 		}
-		return errors.Join(tx.PutRun(run), tx.PutRobots(1, robots), tx.PutConfig([32]byte{9}, []byte("text")),
-			tx.PutMeta("cursor", []byte("17")), tx.SetPending([]schema.ID{1}), tx.SetReapply(true),
-			tx.AddCap("facets", "a", 1), tx.AddCap("facets", "a", 1))
+		return errors.Join(tx.Runs.Put(run), tx.Hosts.PutRobots(1, robots), tx.Runs.PutConfig([32]byte{9}, []byte("text")),
+			tx.Meta.Put("cursor", []byte("17")), tx.Depths.SetPending([]schema.ID{1}), tx.Meta.SetReapply(true),
+			tx.Runs.CountUp("facets", "a", 1), tx.Runs.CountUp("facets", "a", 1))
 	})
 	s.Close()
 	s = openStore(t, path)
 	view(t, s, func(tx *kv.Tx) error {
-		gotRun, err1 := tx.Run(1)
-		runs, err2 := tx.Runs()
-		gotRobots, found, err3 := tx.Robots(1)
-		config, err4 := tx.Config([32]byte{9})
-		meta, err5 := tx.Meta("cursor")
-		pending, err6 := tx.Pending()
-		reapply, err7 := tx.Reapply()
-		caps, err8 := tx.Caps("facets", "a")
+		gotRun, err1 := tx.Runs.At(1)
+		runs, err2 := tx.Runs.All()
+		gotRobots, found, err3 := tx.Hosts.Robots(1)
+		config, err4 := tx.Runs.Config([32]byte{9})
+		meta, err5 := tx.Meta.Value("cursor")
+		pending, err6 := tx.Depths.Pending()
+		reapply, err7 := tx.Meta.Reapply()
+		caps, err8 := tx.Runs.Count("facets", "a")
 		if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
 			return err
 		}
@@ -221,7 +232,7 @@ func TestSmallRecords(t *testing.T) {
 		if string(config) != "text" || string(meta) != "17" || len(pending) != 1 || pending[0] != 1 || !reapply || caps != 2 {
 			t.Errorf("config %q, meta %q, pending %v, reapply %t, caps %d", config, meta, pending, reapply, caps)
 		}
-		if _, err := tx.Config([32]byte{8}); !errors.Is(err, kv.ErrNotFound) {
+		if _, err := tx.Runs.Config([32]byte{8}); !errors.Is(err, kv.ErrNotFound) {
 			t.Errorf("unknown configuration: %v", err)
 		}
 		return nil

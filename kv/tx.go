@@ -1,42 +1,41 @@
 package kv
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"go.etcd.io/bbolt"
-
-	"github.com/sumi-ripple/ripple/schema"
 )
 
 // A Tx is a transaction, valid only inside the function that it was given to.
 // What its methods return belongs to the caller, except hosts.
 //
+// Its fields own the buckets of the file, see the package comment, and what is
+// collected for them until the commit. They are neither copied nor assigned to.
+//
 // A Tx of [Store.View] only reads: its methods that change something fail.
 type Tx struct {
-	s        *Store
-	b        *bbolt.Tx
-	writable bool
-	commit   uint64 // the number of this commit; of the last one in a View
-	buckets  [bucketCount]*bbolt.Bucket
-	err      error // of a method that cannot return it
-	w        writer
-	arena    *arena
+	base
+	URLs     URLs
+	Hosts    Hosts
+	Visits   Visits
+	Frontier Frontier
+	Depths   Depths
+	Runs     Runs
+	Meta     Meta
+}
 
-	urls    []newURL   // added, beginning with id firstURL
-	read    schema.URL // the last one that was read from the file, which never changes
-	shapes  []schema.ID
-	dirty   map[schema.HostID]*schema.Host
-	depths  []schema.ID
-	visited []schema.ID
-	anchors []anchorPart
-
-	anchorText writer // empty, for the first of the anchors
-	chunkRead  chunk
-	warm       []schema.ID
-	loaded     uint32 // keeps loads from being optimised away
-	order      []uint64
-	unsorted   []schema.Link
+func newTx(s *Store, b *bbolt.Tx, writable bool) *Tx {
+	tx := &Tx{base: base{s: s, b: b, writable: writable, commit: s.state.commit, arena: &s.arena}}
+	tx.URLs.tx, tx.URLs.hosts = &tx.base, &tx.Hosts
+	tx.Hosts.tx = &tx.base
+	tx.Visits.tx, tx.Visits.urls = &tx.base, &tx.URLs
+	tx.Frontier.tx, tx.Frontier.hosts = &tx.base, &tx.Hosts
+	tx.Depths.tx = &tx.base
+	tx.Runs.tx = &tx.base
+	tx.Meta.tx = &tx.base
+	return tx
 }
 
 // Update runs f in a transaction and commits what it did, synced to disk. If f
@@ -71,16 +70,23 @@ func (s *Store) transact(writable bool, f func(*Tx) error) error {
 		}
 	}()
 	err := guard(func() (err error) {
+		if err := s.uncut(); s.readOnly && err != nil { // a writer asks before it commits
+			return err
+		}
 		s.abandon = true // if Begin panics it holds locks
 		b, err = s.db.Begin(writable)
 		s.abandon = false
 		if err != nil {
 			return err
 		}
-		return s.perform(&Tx{s: s, b: b, writable: writable, commit: s.state.commit, arena: &s.arena}, f)
+		if err := s.follows(b.ID(), writable); err != nil {
+			return err
+		}
+		return newTx(s, b, writable).perform(f)
 	})
 	ended = true
-	if err != nil && (writable || errors.Is(err, ErrDamaged)) {
+	err = s.explained(err)
+	if err != nil && (writable || errors.Is(err, ErrDamaged) || errors.Is(err, ErrLost)) {
 		s.shut(b, err)
 	} else if b != nil && !writable {
 		err = errors.Join(err, guard(b.Rollback))
@@ -88,21 +94,28 @@ func (s *Store) transact(writable bool, f func(*Tx) error) error {
 	return err
 }
 
-func (s *Store) perform(tx *Tx, f func(*Tx) error) error {
+func (tx *Tx) perform(f func(*Tx) error) error {
+	s := tx.s
 	if !tx.writable {
 		return errors.Join(f(tx), tx.err)
 	}
 	tx.commit++
 	tx.arena.reset()
-	tx.s.spare.lend(tx)
+	s.spare.lend(tx)
 	if err := f(tx); err != nil {
 		return err
 	}
 	if err := tx.flush(); err != nil {
 		return err
 	}
+	if err := s.Present(); err != nil {
+		return err
+	}
 	if err := tx.b.Commit(); err != nil {
-		return fmt.Errorf("%w: %w", ErrCommit, err)
+		return fmt.Errorf("%w: %w", ErrCommit, withoutRoom(err))
+	}
+	if err := cmp.Or(s.measure(), s.Present()); err != nil {
+		return err
 	}
 	s.spare.takeBack(tx)
 	s.hosts.turn()
@@ -111,39 +124,18 @@ func (s *Store) perform(tx *Tx, f func(*Tx) error) error {
 	return nil
 }
 
-// flush writes what was collected for the end of the commit.
+// flush writes what was collected for the end of the commit: the counters last,
+// because the steps before go on counting.
 func (tx *Tx) flush() error {
 	if tx.err != nil {
 		return tx.err
 	}
 	tx.s.state.commit = tx.commit
-	for _, step := range []func() error{tx.flushURLs, tx.flushShapes, tx.flushHosts, tx.flushDepths,
-		tx.flushVisits, tx.flushAnchors, tx.sweepDepths, tx.putState} {
+	for _, step := range []func() error{tx.URLs.flush, tx.URLs.flushShapes, tx.Hosts.flush, tx.Depths.flush,
+		tx.Visits.flush, tx.Visits.flushAnchors, tx.Depths.sweep, tx.putState} {
 		if err := step(); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// fail remembers the first error of a method that cannot return it.
-func (tx *Tx) fail(err error) {
-	if tx.err == nil {
-		tx.err = err
-	}
-}
-
-// change reports an error if the transaction only reads.
-func (tx *Tx) change() error {
-	if !tx.writable {
-		return ErrReadOnly
-	}
-	return nil
-}
-
-func (tx *Tx) known(id schema.ID) error {
-	if id == 0 || uint32(id) > tx.s.state.urls {
-		return fmt.Errorf("%w: URL %d", ErrNotFound, id)
 	}
 	return nil
 }

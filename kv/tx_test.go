@@ -21,12 +21,12 @@ func TestCollision(t *testing.T) {
 	hosts := []schema.HostID{1, 1, 2}
 	update(t, s, func(tx *kv.Tx) error {
 		for _, name := range []string{"x.example", "y.example"} {
-			if _, err := tx.AddHost(name); err != nil {
+			if _, err := tx.Hosts.Add(name); err != nil {
 				return err
 			}
 		}
 		for i := range paths {
-			if _, err := tx.AddURL(schema.URL{Host: hosts[i], PathQuery: paths[i]}, 42); err != nil {
+			if _, err := tx.URLs.Add(schema.URL{Host: hosts[i], PathQuery: paths[i]}, 42); err != nil {
 				return err
 			}
 		}
@@ -36,7 +36,7 @@ func TestCollision(t *testing.T) {
 	s = openUnchecked(t, path)
 	view(t, s, func(tx *kv.Tx) error {
 		for i := range paths {
-			id, found, err := tx.Lookup(42, hosts[i], schema.KindPage, paths[i])
+			id, found, err := tx.URLs.Lookup(42, hosts[i], schema.KindPage, paths[i])
 			if id != schema.ID(i+1) || !found || err != nil {
 				t.Errorf("Lookup(%d, %q) = %d, %t, %v; want %d", hosts[i], paths[i], id, found, err, i+1)
 			}
@@ -46,7 +46,7 @@ func TestCollision(t *testing.T) {
 			kind schema.URLKind
 			path string
 		}{{2, schema.KindPage, "/b"}, {1, schema.KindSitemap, "/a"}, {1, schema.KindPage, "/c"}} {
-			if id, found, err := tx.Lookup(42, tt.host, tt.kind, tt.path); found || err != nil {
+			if id, found, err := tx.URLs.Lookup(42, tt.host, tt.kind, tt.path); found || err != nil {
 				t.Errorf("Lookup(%v) = %d, %t, %v; want none", tt, id, found, err)
 			}
 		}
@@ -56,11 +56,12 @@ func TestCollision(t *testing.T) {
 
 func TestHostsBelow(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "state.db"))
-	names := []string{"example.com", "example.com:8443", "a.example.com", "b.a.example.com", "example-a.com", "example.co", "xexample.com",
+	names := []string{"example.com", "example.com:8443", "a.example.com", "b.a.example.com", "example-a.com", "example.co",
+		"xexample.com",
 		"192.0.2.1", "2.1", "[2001:db8::1]", "[2001:db8::1]:81", "com"}
 	update(t, s, func(tx *kv.Tx) error {
 		for _, name := range names {
-			if _, err := tx.AddHost(name); err != nil {
+			if _, err := tx.Hosts.Add(name); err != nil {
 				return err
 			}
 		}
@@ -77,7 +78,7 @@ func TestHostsBelow(t *testing.T) {
 	view(t, s, func(tx *kv.Tx) error {
 		for host, want := range tests {
 			var got []string
-			err := tx.HostsBelow(host, func(name string, id schema.HostID) bool {
+			err := tx.Hosts.Below(host, func(name string, id schema.HostID) bool {
 				if names[id-1] != name {
 					t.Errorf("host %d is %q; want %q", id, name, names[id-1])
 				}
@@ -105,9 +106,9 @@ func TestManyChunks(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		h, err := tx.Host(1)
+		h, err := tx.Hosts.At(1)
 		for i := 0; i < n && err == nil; i++ {
-			err = tx.Push(h, 2, id)
+			err = tx.Frontier.Push(h, 2, id)
 		}
 		return err
 	})
@@ -116,14 +117,14 @@ func TestManyChunks(t *testing.T) {
 	}
 	s = openStore(t, path)
 	update(t, s, func(tx *kv.Tx) error {
-		if _, err := tx.NewGeneration(); err != nil {
+		if _, err := tx.Depths.NewGeneration(); err != nil {
 			return err
 		}
-		h, err := tx.Host(1)
+		h, err := tx.Hosts.At(1)
 		if err != nil {
 			return err
 		}
-		return tx.Push(h, 2, 1)
+		return tx.Frontier.Push(h, 2, 1)
 	})
 	if got := chunks(t, s, path); got == 0 || got >= 600 {
 		t.Errorf("%d chunks after the first sweep; want some", got)
@@ -131,15 +132,15 @@ func TestManyChunks(t *testing.T) {
 	s = openStore(t, path)
 	for range 3 {
 		update(t, s, func(tx *kv.Tx) error {
-			h, err := tx.Host(1)
+			h, err := tx.Hosts.At(1)
 			if err != nil {
 				return err
 			}
-			return tx.Trim(h, func(schema.ID) bool { return true })
+			return tx.Frontier.Trim(h, func(schema.ID) bool { return true })
 		})
 	}
 	update(t, s, func(tx *kv.Tx) error {
-		h, err := tx.Host(1)
+		h, err := tx.Hosts.At(1)
 		if err == nil && (h.Waiting != 0 || len(h.Queues) != 0) {
 			t.Errorf("%d wait in %v; want none", h.Waiting, h.Queues)
 		}
@@ -177,13 +178,13 @@ func TestOldDepthsGo(t *testing.T) {
 	for i := range 100 {
 		update(t, s, func(tx *kv.Tx) error {
 			id, err := addURL(s, tx, "example.com", fmt.Sprint("/", i))
-			tx.SetDepth(id, 3, 0)
+			tx.Depths.Lower(id, 3, 0)
 			return err
 		})
 	}
-	update(t, s, func(tx *kv.Tx) error { _, err := tx.NewGeneration(); return err })
+	update(t, s, func(tx *kv.Tx) error { _, err := tx.Depths.NewGeneration(); return err })
 	for range 4 {
-		update(t, s, func(tx *kv.Tx) error { tx.SetDepth(1, 4, 4); return nil })
+		update(t, s, func(tx *kv.Tx) error { tx.Depths.Lower(1, 4, 4); return nil })
 	}
 	if d, h := s.Depth(1); d != 4 || h != 4 {
 		t.Errorf("Depth(1) = %d, %d; want 4, 4", d, h)
@@ -215,17 +216,17 @@ func TestLargeCommit(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			tx.SetDepth(id, uint8(i%200), 1)
+			tx.Depths.Lower(id, uint8(i%200), 1)
 		}
 		for i := range n {
 			v := &schema.Visit{URL: schema.ID(i + 1), Links: []schema.Link{{To: 1, Anchor: fmt.Sprint("anchor ", i)}}}
-			if _, err := tx.AddVisit(v); err != nil {
+			if _, err := tx.Visits.Add(v); err != nil {
 				return err
 			}
 		}
-		v, err := tx.Visit(2)
+		v, err := tx.Visits.At(2)
 		if err == nil {
-			err = tx.Anchors(v)
+			err = tx.Visits.Anchors(v)
 		}
 		if err != nil || v.Links[0].Anchor != "anchor 1" {
 			t.Errorf("visit 2 within its commit: %v, %v", v, err)
@@ -246,11 +247,11 @@ func TestLargeCommit(t *testing.T) {
 	}
 	view(t, s, func(tx *kv.Tx) error {
 		for _, seq := range []schema.Seq{1, n / 2, n} {
-			v, err := tx.Visit(seq)
+			v, err := tx.Visits.At(seq)
 			if err != nil {
 				return err
 			}
-			if err := tx.Anchors(v); err != nil || v.Links[0].Anchor != fmt.Sprint("anchor ", seq-1) {
+			if err := tx.Visits.Anchors(v); err != nil || v.Links[0].Anchor != fmt.Sprint("anchor ", seq-1) {
 				t.Errorf("visit %d: anchor %q, %v", seq, v.Links[0].Anchor, err)
 			}
 		}

@@ -17,18 +17,33 @@ type newURL struct {
 	hash uint64
 }
 
+// URLs owns the buckets urls, seen, forms and shapes: what is known of a URL since
+// it was first seen. It names the host of a URL.
+type URLs struct {
+	tx    *base
+	hosts *Hosts
+
+	added  []newURL   // by this commit, beginning with id [URLs.first]
+	read   schema.URL // the last one that was read from the file, which never changes
+	shaped []schema.ID
+	warm   []schema.ID
+	loaded uint32 // keeps loads from being optimised away
+}
+
 // Lookup finds a URL by its hash, see [Store.Hash]. A URL of the same hash and
 // host is taken to be the same; if the hash alone agrees, its record decides.
-func (tx *Tx) Lookup(hash uint64, host schema.HostID, kind schema.URLKind, pathQuery string) (schema.ID, bool, error) {
-	p := tx.s.lookup.find(hash)
+func (us *URLs) Lookup(
+	hash uint64, host schema.HostID, kind schema.URLKind, pathQuery string,
+) (schema.ID, bool, error) {
+	p := us.tx.s.lookup.find(hash)
 	collided := false
 	for id := p.next(); id != 0; id = p.next() {
-		if !collided && tx.s.HostOf(id) == host && tx.s.Kind(id) == kind {
+		if !collided && us.tx.s.HostOf(id) == host && us.tx.s.Kind(id) == kind {
 			if rest := p; rest.next() == 0 {
 				return id, true, nil
 			}
 		}
-		u, err := tx.URL(id)
+		u, err := us.At(id)
 		if err != nil {
 			return 0, false, err
 		}
@@ -42,23 +57,23 @@ func (tx *Tx) Lookup(hash uint64, host schema.HostID, kind schema.URLKind, pathQ
 
 // Warm prepares the look-ups of hashes: the memory that each will read is loaded
 // for all at once, where one look-up after the other would wait for it.
-func (tx *Tx) Warm(hashes []uint64) {
-	ids := tx.warm[:0]
+func (us *URLs) Warm(hashes []uint64) {
+	ids := us.warm[:0]
 	for _, hash := range hashes {
-		ids = append(ids, tx.s.lookup.first(hash))
+		ids = append(ids, us.tx.s.lookup.first(hash))
 	}
 	for _, id := range ids {
-		tx.loaded ^= tx.s.known.at(id).host
+		us.loaded ^= us.tx.s.known.at(id).host
 	}
-	tx.warm = ids
+	us.warm = ids
 }
 
-// AddURL appends a URL under its hash and returns its id, which is one more
+// Add appends a URL under its hash and returns its id, which is one more
 // than the last. The caller has looked it up; u.ID is ignored.
-func (tx *Tx) AddURL(u schema.URL, hash uint64) (schema.ID, error) {
-	s := tx.s
+func (us *URLs) Add(u schema.URL, hash uint64) (schema.ID, error) {
+	s := us.tx.s
 	switch {
-	case !tx.writable:
+	case !us.tx.writable:
 		return 0, ErrReadOnly
 	case s.state.urls == 1<<32-1:
 		return 0, fmt.Errorf("%w: no more URL ids", ErrFull)
@@ -71,39 +86,39 @@ func (tx *Tx) AddURL(u schema.URL, hash uint64) (schema.ID, error) {
 	u.ID = schema.ID(s.state.urls)
 	s.lookup.add(hash, u.ID)
 	*s.known.of(u.ID) = known{host: uint32(u.Host), mark: uint8(u.Kind) << 5}
-	tx.urls = append(tx.urls, newURL{u, hash})
+	us.added = append(us.added, newURL{u, hash})
 	return u.ID, nil
 }
 
-// firstURL returns the id of the first URL that this commit adds.
-func (tx *Tx) firstURL() schema.ID {
-	return schema.ID(tx.s.state.urls) + 1 - schema.ID(len(tx.urls))
+// first returns the id of the first URL that this commit adds.
+func (us *URLs) first() schema.ID {
+	return schema.ID(us.tx.s.state.urls) + 1 - schema.ID(len(us.added))
 }
 
-// URL returns what is known of a URL since it was first seen.
-func (tx *Tx) URL(id schema.ID) (schema.URL, error) {
-	if err := tx.known(id); err != nil {
+// At returns what is known of a URL since it was first seen.
+func (us *URLs) At(id schema.ID) (schema.URL, error) {
+	if err := us.tx.known(id); err != nil {
 		return schema.URL{}, err
 	}
-	if first := tx.firstURL(); id >= first {
-		return tx.urls[id-first].URL, nil
+	if first := us.first(); id >= first {
+		return us.added[id-first].URL, nil
 	}
-	if tx.read.ID == id {
-		return tx.read, nil
+	if us.read.ID == id {
+		return us.read, nil
 	}
 	key := urlKey(id)
-	r, err := tx.get(bURLs, key)
+	r, err := us.tx.get(bURLs, key)
 	if err != nil {
 		return schema.URL{}, missing(err, bURLs, key)
 	}
 	b := openURLs(&r, id)
 	for b.next() {
 		if b.u.ID == id {
-			if b.u.Host != tx.s.HostOf(id) {
+			if b.u.Host != us.tx.s.HostOf(id) {
 				break
 			}
 			b.u.PathQuery = string(b.path)
-			tx.read = b.u
+			us.read = b.u
 			return b.u, nil
 		}
 	}
@@ -195,24 +210,24 @@ func (b *urlReader) next() bool {
 }
 
 // Norm returns the identity of a URL: https://host/path?query.
-func (tx *Tx) Norm(id schema.ID) (string, error) {
-	u, err := tx.URL(id)
+func (us *URLs) Norm(id schema.ID) (string, error) {
+	u, err := us.At(id)
 	if err != nil {
 		return "", err
 	}
-	name, err := tx.HostName(u.Host)
+	name, err := us.hosts.Name(u.Host)
 	if err != nil {
 		return "", err
 	}
 	return scheme + name + u.PathQuery, nil
 }
 
-// EachURL calls f for the URLs from an id on, in order, until it returns false.
+// Each calls f for the URLs from an id on, in order, until it returns false.
 // In an update, f must add none.
-func (tx *Tx) EachURL(from schema.ID, f func(schema.URL) (bool, error)) error {
+func (us *URLs) Each(from schema.ID, f func(schema.URL) (bool, error)) error {
 	more := true
 	next := (max(from, 1)-1)/urlBlock*urlBlock + 1
-	err := tx.each(bURLs, urlKey(next), func(key []byte, r *reader) (bool, error) {
+	err := us.tx.each(bURLs, urlKey(next), func(key []byte, r *reader) (bool, error) {
 		if next%urlBlock != 1 || !isKey(key, uint64(next)/urlBlock) {
 			return false, damaged(bURLs, key, "does not follow the one before")
 		}
@@ -220,7 +235,7 @@ func (tx *Tx) EachURL(from schema.ID, f func(schema.URL) (bool, error)) error {
 			if next++; b.u.ID < from {
 				continue
 			}
-			if b.u.Host != tx.s.HostOf(b.u.ID) {
+			if b.u.Host != us.tx.s.HostOf(b.u.ID) {
 				return false, damaged(bURLs, key, "does not have the URLs that were seen")
 			}
 			u := b.u
@@ -232,24 +247,24 @@ func (tx *Tx) EachURL(from schema.ID, f func(schema.URL) (bool, error)) error {
 		}
 		return more, nil
 	})
-	if more && err == nil && next < tx.firstURL() {
+	if more && err == nil && next < us.first() {
 		return damaged(bURLs, urlKey(next), "is missing")
 	}
-	for i := 0; i < len(tx.urls) && more && err == nil; i++ {
-		if tx.urls[i].ID >= from {
-			more, err = f(tx.urls[i].URL)
+	for i := 0; i < len(us.added) && more && err == nil; i++ {
+		if us.added[i].ID >= from {
+			more, err = f(us.added[i].URL)
 		}
 	}
 	return err
 }
 
-// flushURLs writes the URLs that were added: their records, and packed in one
+// flush writes the URLs that were added: their records, and packed in one
 // value what is held of them in memory.
-func (tx *Tx) flushURLs() error {
-	p := packing{tx: tx, bucket: bSeen}
+func (us *URLs) flush() error {
+	p := packing{tx: us.tx, bucket: bSeen}
 	before := int64(0)
-	for i := range tx.urls {
-		u := &tx.urls[i]
+	for i := range us.added {
+		u := &us.added[i]
 		item, err := p.add(uint64(u.ID))
 		if err != nil {
 			return err
@@ -259,15 +274,15 @@ func (tx *Tx) flushURLs() error {
 		}
 		item.fixed(u.hash)
 		item.int(int64(u.Host) - before)
-		item.byte(tx.s.known.at(u.ID).mark)
+		item.byte(us.tx.s.known.at(u.ID).mark)
 		before = int64(u.Host)
 	}
 	if err := p.end(); err != nil {
 		return err
 	}
-	for rest := tx.urls; len(rest) > 0; {
+	for rest := us.added; len(rest) > 0; {
 		n := min(len(rest), urlBlock-int(rest[0].ID-1)%urlBlock)
-		if err := tx.putURLs(rest[:n]); err != nil {
+		if err := us.put(rest[:n]); err != nil {
 			return err
 		}
 		rest = rest[n:]
@@ -275,15 +290,15 @@ func (tx *Tx) flushURLs() error {
 	return nil
 }
 
-// putURLs writes URLs of one block behind those that it has.
-func (tx *Tx) putURLs(urls []newURL) error {
+// put writes URLs of one block behind those that it has.
+func (us *URLs) put(urls []newURL) error {
 	key := urlKey(urls[0].ID)
 	first := (urls[0].ID-1)/urlBlock*urlBlock + 1
-	w := tx.fields()
+	w := us.tx.fields()
 	w.number(int(urls[0].ID-first) + len(urls))
 	last := schema.URL{}
 	if first < urls[0].ID {
-		r, err := tx.get(bURLs, key)
+		r, err := us.tx.get(bURLs, key)
 		if err != nil {
 			return missing(err, bURLs, key)
 		}
@@ -301,5 +316,5 @@ func (tx *Tx) putURLs(urls []newURL) error {
 		encodeURL(w, &last, &urls[i].URL)
 		last = urls[i].URL
 	}
-	return tx.put(bURLs, key, w)
+	return us.tx.put(bURLs, key, w)
 }

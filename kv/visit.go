@@ -8,60 +8,73 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// AddVisit appends a visit to the log and returns its number. It sets Seq,
+// Visits owns the buckets visits, anchors and done: the log of what was asked for.
+// It asks for the identity of the URL that a visit is of.
+type Visits struct {
+	tx   *base
+	urls *URLs
+
+	visited    []schema.ID
+	anchors    []anchorPart
+	anchorText writer // empty, for the first of the anchors
+	order      []uint64
+	unsorted   []schema.Link
+}
+
+// Add appends a visit to the log and returns its number. It sets Seq,
 // Commit and Prev, and sorts the links by target; two links to one target are
 // an error. The visit still belongs to the caller.
-func (tx *Tx) AddVisit(v *schema.Visit) (schema.Seq, error) {
-	if err := errors.Join(tx.change(), tx.known(v.URL)); err != nil {
+func (vs *Visits) Add(v *schema.Visit) (schema.Seq, error) {
+	if err := errors.Join(vs.tx.change(), vs.tx.known(v.URL)); err != nil {
 		return 0, err
 	}
-	if tx.s.state.visits == 1<<32-1 {
+	if vs.tx.s.state.visits == 1<<32-1 {
 		return 0, fmt.Errorf("%w: no more visits", ErrFull)
 	}
-	if err := tx.checkVisit(v); err != nil {
+	if err := vs.check(v); err != nil {
 		return 0, err
 	}
-	v.Seq = schema.Seq(tx.s.state.visits) + 1
-	v.Commit = tx.commit
-	v.Prev = tx.s.Latest(v.URL)
+	v.Seq = schema.Seq(vs.tx.s.state.visits) + 1
+	v.Commit = vs.tx.commit
+	v.Prev = vs.tx.s.Latest(v.URL)
 	form, shape := v.Form, schema.Shape(0)
 	if form != "" {
-		norm, err := tx.Norm(v.URL)
+		norm, err := vs.urls.Norm(v.URL)
 		if err != nil {
 			return 0, err
 		}
 		shape = shapeOf(norm, form)
 	}
-	w := tx.fields()
+	w := vs.tx.fields()
 	encodeVisit(w, v, shape, hasAnchors(v.Links))
-	if err := tx.put(bVisits, key64(uint64(v.Seq)), w); err != nil {
+	if err := vs.tx.put(bVisits, key64(uint64(v.Seq)), w); err != nil {
 		return 0, err
 	}
-	tx.s.state.visits++
-	tx.s.known.of(v.URL).latest = uint32(v.Seq)
-	tx.visited = append(tx.visited, v.URL)
-	tx.keepAnchors(v)
+	vs.tx.s.state.visits++
+	vs.tx.s.known.of(v.URL).latest = uint32(v.Seq)
+	vs.visited = append(vs.visited, v.URL)
+	vs.keepAnchors(v)
 	return v.Seq, nil
 }
 
-// checkVisit puts the links of a visit in order and checks that what it refers
+// check puts the links of a visit in order and checks that what it refers
 // to is there.
-func (tx *Tx) checkVisit(v *schema.Visit) error {
-	tx.sortLinks(v.Links)
+func (vs *Visits) check(v *schema.Visit) error {
+	vs.sortLinks(v.Links)
 	before := schema.ID(0)
 	for i := range v.Links {
 		to := v.Links[i].To
-		if to == before || uint32(to) > tx.s.state.urls {
+		if to == before || uint32(to) > vs.tx.s.state.urls {
 			return fmt.Errorf("kv: visit of URL %d: link to %d cannot be stored", v.URL, to)
 		}
 		before = to
 	}
 	for i := range v.Sitemap {
-		if err := tx.known(v.Sitemap[i].To); err != nil {
+		if err := vs.tx.known(v.Sitemap[i].To); err != nil {
 			return err
 		}
 	}
-	if uint32(v.RedirectTo) > tx.s.state.urls || uint64(v.Stand) > uint64(tx.s.state.visits) {
+	if uint32(v.RedirectTo) > vs.tx.s.state.urls || uint64(v.Stand) > uint64(vs.tx.s.state.visits) {
 		return fmt.Errorf("kv: visit of URL %d: redirect to %d or standing visit %d not found", v.URL, v.RedirectTo, v.Stand)
 	}
 	return nil
@@ -69,8 +82,8 @@ func (tx *Tx) checkVisit(v *schema.Visit) error {
 
 // sortLinks sorts links by target: as numbers, several times as fast as records
 // that are compared and moved.
-func (tx *Tx) sortLinks(links []schema.Link) {
-	order, unsorted := tx.order[:0], append(tx.unsorted[:0], links...)
+func (vs *Visits) sortLinks(links []schema.Link) {
+	order, unsorted := vs.order[:0], append(vs.unsorted[:0], links...)
 	for i := range links {
 		order = append(order, uint64(links[i].To)<<32|uint64(i))
 	}
@@ -78,31 +91,31 @@ func (tx *Tx) sortLinks(links []schema.Link) {
 	for i, o := range order {
 		links[i] = unsorted[uint32(o)]
 	}
-	tx.order, tx.unsorted = order, unsorted
+	vs.order, vs.unsorted = order, unsorted
 }
 
-func (tx *Tx) readVisit(seq schema.Seq) (reader, error) {
-	if seq == 0 || seq > schema.Seq(tx.s.state.visits) {
+func (vs *Visits) read(seq schema.Seq) (reader, error) {
+	if seq == 0 || seq > schema.Seq(vs.tx.s.state.visits) {
 		return reader{}, fmt.Errorf("%w: visit %d", ErrNotFound, seq)
 	}
 	key := key64(uint64(seq))
-	r, err := tx.get(bVisits, key)
+	r, err := vs.tx.get(bVisits, key)
 	if err != nil {
 		return r, missing(err, bVisits, key)
 	}
 	return r, nil
 }
 
-// Visit returns a visit, its links without anchors.
-func (tx *Tx) Visit(seq schema.Seq) (*schema.Visit, error) {
-	r, err := tx.readVisit(seq)
+// At returns a visit, its links without anchors.
+func (vs *Visits) At(seq schema.Seq) (*schema.Visit, error) {
+	r, err := vs.read(seq)
 	if err != nil {
 		return nil, err
 	}
-	return tx.decodeVisit(&r, seq)
+	return vs.decode(&r, seq)
 }
 
-func (tx *Tx) decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, error) {
+func (vs *Visits) decode(r *reader, seq schema.Seq) (*schema.Visit, error) {
 	v, shape := decodeVisit(r, seq)
 	if r.bad {
 		return nil, damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
@@ -110,7 +123,7 @@ func (tx *Tx) decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, error) {
 	if shape == 0 || shape == schema.ShapeOther {
 		return v, nil
 	}
-	norm, err := tx.Norm(v.URL)
+	norm, err := vs.urls.Norm(v.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +134,8 @@ func (tx *Tx) decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, error) {
 // AppendLinks appends the links of a visit by ascending target, without
 // anchors. It decodes nothing else, and nothing of a visit whose links stand in
 // another one (see [schema.Visit]).
-func (tx *Tx) AppendLinks(dst []schema.Link, seq schema.Seq) ([]schema.Link, error) {
-	r, err := tx.readVisit(seq)
+func (vs *Visits) AppendLinks(dst []schema.Link, seq schema.Seq) ([]schema.Link, error) {
+	r, err := vs.read(seq)
 	if err != nil {
 		return dst, err
 	}
@@ -134,15 +147,15 @@ func (tx *Tx) AppendLinks(dst []schema.Link, seq schema.Seq) ([]schema.Link, err
 	return dst, nil
 }
 
-// EachVisit calls f for the visits from a number on, in order, until it returns
+// Each calls f for the visits from a number on, in order, until it returns
 // false. Their links have no anchors. In an update, f must add no visits.
-func (tx *Tx) EachVisit(from schema.Seq, f func(*schema.Visit) (bool, error)) error {
+func (vs *Visits) Each(from schema.Seq, f func(*schema.Visit) (bool, error)) error {
 	next, more := max(from, 1), true
-	err := tx.each(bVisits, key64(uint64(next)), func(key []byte, r *reader) (bool, error) {
+	err := vs.tx.each(bVisits, key64(uint64(next)), func(key []byte, r *reader) (bool, error) {
 		if !isKey(key, uint64(next)) {
 			return false, damaged(bVisits, key, "does not follow the one before")
 		}
-		v, err := tx.decodeVisit(r, next)
+		v, err := vs.decode(r, next)
 		if err != nil {
 			return false, err
 		}
@@ -150,18 +163,18 @@ func (tx *Tx) EachVisit(from schema.Seq, f func(*schema.Visit) (bool, error)) er
 		more, err = f(v)
 		return more, err
 	})
-	if more && err == nil && next <= schema.Seq(tx.s.state.visits) {
+	if more && err == nil && next <= schema.Seq(vs.tx.s.state.visits) {
 		return damaged(bVisits, key64(uint64(next)), "is missing")
 	}
 	return err
 }
 
-// flushVisits writes which URLs were visited.
-func (tx *Tx) flushVisits() error {
-	p := packing{tx: tx, bucket: bDone}
-	first := uint64(tx.s.state.visits) + 1 - uint64(len(tx.visited))
+// flush writes which URLs were visited.
+func (vs *Visits) flush() error {
+	p := packing{tx: vs.tx, bucket: bDone}
+	first := uint64(vs.tx.s.state.visits) + 1 - uint64(len(vs.visited))
 	before := int64(0)
-	for i, id := range tx.visited {
+	for i, id := range vs.visited {
 		item, err := p.add(first + uint64(i))
 		if err != nil {
 			return err

@@ -67,11 +67,15 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 		w.raw(v.SHA256[:])
 	}
 	w.int(int64(v.ResponseTime / time.Millisecond))
-	w.string(v.Error)
+	w.string(v.Reason.String())
 	w.string(v.Rule)
 	w.number(v.Distinct)
 	w.string(v.StoredPath)
 	encodeFindings(w, v)
+	w.reason(&v.Reason)
+	if v.BeyondHosts > 0 {
+		w.number(v.BeyondHosts)
+	}
 }
 
 func encodeFindings(w *writer, v *schema.Visit) {
@@ -147,11 +151,19 @@ func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
 		copy(v.SHA256[:], r.raw(32))
 	}
 	v.ResponseTime = time.Duration(r.int()) * time.Millisecond
-	v.Error = r.string()
+	text := r.string()
 	v.Rule = r.string()
 	v.Distinct = r.number()
 	v.StoredPath = r.string()
 	decodeFindings(r, v)
+	if r.more() {
+		v.Reason = r.reason(text)
+	} else {
+		v.Reason = schema.Told(text, v.Status)
+	}
+	if r.more() {
+		v.BeyondHosts = r.number()
+	}
 	return v, shape
 }
 
@@ -166,7 +178,9 @@ func decodeFindings(r *reader, v *schema.Visit) {
 			r.fail()
 			return
 		}
-		v.Sitemap = append(v.Sitemap, schema.SitemapEntry{To: schema.ID(before), LastMod: r.seconds(), ChangeFreq: r.string()})
+		v.Sitemap = append(v.Sitemap, schema.SitemapEntry{
+			To: schema.ID(before), LastMod: r.seconds(), ChangeFreq: r.string(),
+		})
 	}
 	v.Children = r.number()
 }
@@ -212,7 +226,8 @@ func decodeLinks(r *reader, dst []schema.Link) ([]schema.Link, bool) {
 			return dst, false
 		}
 		flags := r.byte()
-		l := schema.Link{To: schema.ID(to), Place: schema.Place(flags & 7), Rel: schema.Rel(flags >> linkRel & 7), Kinds: plainLink}
+		l := schema.Link{To: schema.ID(to), Kinds: plainLink}
+		l.Place, l.Rel = schema.Place(flags&7), schema.Rel(flags>>linkRel&7)
 		if flags&linkKinds != 0 {
 			l.Kinds = schema.Kinds(r.byte())
 		}

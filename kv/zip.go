@@ -23,8 +23,8 @@ func (z *zipper) pack(w *writer, text []byte) (err error) {
 		return fmt.Errorf("%w: %d bytes in one value", ErrFull, len(text))
 	}
 	if z.out == nil {
-		z.out, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
-			zstd.WithWindowSize(partSize))
+		z.out, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
+			zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithWindowSize(partSize))
 		if err != nil {
 			return err
 		}

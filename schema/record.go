@@ -49,7 +49,7 @@ type URL struct {
 	FirstRun  RunID
 }
 
-// A Link is one row per pair of pages (SPEC 8).
+// A Link is one row per pair of pages.
 type Link struct {
 	To     ID
 	Kinds  Kinds
@@ -113,9 +113,10 @@ type Visit struct {
 	NoIndex      bool
 	NoFollow     bool
 	Unchanged    bool   // the body equals that of the visit before
-	Error        string // why the state is not processed; sanitised
+	Reason       Reason // why the state is not processed
 	Rule         string // the rule that decided, where one did
 	Distinct     int    // distinct link targets met; may exceed len(Links)
+	BeyondHosts  int    // of those: on hosts beyond max-hosts-per-page, not recorded
 	StoredPath   string // place in the page store
 
 	Links    []Link         // by ascending To
@@ -129,7 +130,7 @@ type Retry struct {
 	URL      ID
 	Attempts int // tries that have failed so far
 	Due      time.Time
-	Error    string
+	Reason   Reason
 }
 
 // A Queue is one line of waiting URLs of a host: chunks of 64 on disk, and its
@@ -149,8 +150,9 @@ type GiveUp uint8
 const (
 	NotGivenUp       GiveUp = iota
 	GaveUpConnection        // three connection failures in a row
-	GaveUpRateLimit         // too many 429s, or a wait longer than max-suspension
+	GaveUpRateLimit         // asked for rest too often, or for longer than max-suspension
 	GaveUpRobots            // robots.txt unavailable
+	GaveUpCrawlDelay        // a Crawl-delay longer than max-suspension and max-crawl-delay
 )
 
 // A Host is everything durable that is known of a host. Times are wall times in
@@ -170,14 +172,14 @@ type Host struct {
 	Failures     uint8         // connection failures in a row
 	SuspendedTo  time.Time     // zero: not suspended
 	SuspendedFor time.Duration // from the answer that suspended it to SuspendedTo
-	Throttles    uint8         // 429s in a row; greater than 0 while suspended or probing
+	Throttles    uint8         // answers in a row that ask for rest; greater than 0 while suspended or probing
 	Suspension   uint32        // number of the current or last suspension
 
 	RobotsAt      time.Time // when the copy was fetched; zero: never
 	RobotsStatus  int       // of the copy
 	RobotsTries   uint8     // failed tries since
 	RobotsDue     time.Time // when it may be tried again
-	RobotsCause   string    // why the last try failed
+	RobotsReason  Reason    // why the last try failed
 	RobotsRun     RunID     // run in which the current tries were made
 	SitemapsRun   RunID     // run in which its sitemaps were queued
 	SitemapFiles  int       // queued in that run
@@ -188,7 +190,7 @@ type Host struct {
 	Admitted      bool // in that run, counts for max-subdomains
 	RunGivenUp    GiveUp
 	RunGivenUpAt  int // RunRequests at that moment
-	RunGivenUpWhy string
+	RunGivenUpWhy Reason
 	Requests      int     // of every kind, all runs
 	Visits        int     // pages visited, all runs
 	Known         int     // URLs recorded
@@ -197,6 +199,10 @@ type Host struct {
 	Queues        []Queue // by ascending priority
 	Waiting       int     // URLs in Queues, copies included
 	Retries       []Retry
+	// of the files that its robots.txt and sitemaps name in the run of field Run: not read (max-sitemap-hosts)
+	SitemapsLeft int
+	Files        int   // of the URLs recorded: sitemaps; 0 in records of older releases
+	SitemapsFor  RunID // run in which a robots.txt of another site names sitemaps here
 }
 
 // A RunStatus is what has become of a run.
@@ -227,10 +233,10 @@ type Run struct {
 	Finished   time.Time // when its last walk ended; zero: not yet
 	Config     [32]byte  // SHA-256 of the effective configuration
 	Status     RunStatus
-	Reason     string // why it ended
-	Walked     bool   // the frontier is empty; only the outputs are missing
-	FirstVisit Seq    // the first visit that may belong to it
-	Pages      int    // visits recorded by asking
+	End        End  // why it ended
+	Walked     bool // the frontier is empty; only the outputs are missing
+	FirstVisit Seq  // the first visit that may belong to it
+	Pages      int  // visits recorded by asking
 	Requests   int
 	Generation uint32         // of its depths
 	Running    time.Duration  // time that a process has worked on it

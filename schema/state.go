@@ -1,14 +1,11 @@
 package schema
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
-// A State is what has become of a page (SPEC 4). The zero value is Discovered.
+// A State is what has become of a page. The zero value is Discovered.
 type State uint8
 
-// The states, in the order of the specification.
+// The states.
 const (
 	Discovered State = iota
 	Queued
@@ -76,36 +73,6 @@ func (s State) Visited() bool {
 	switch s {
 	case Processed, DeadLink, Unreachable, RateLimited, Failed, ContentMismatch:
 		return true
-	}
-	return false
-}
-
-// ErrTransition reports a change of state that SPEC 4 does not allow.
-var ErrTransition = errors.New("illegal state transition")
-
-// Transition checks that a page may go from one state to another. It is the one
-// guard of the state machine; an illegal transition is an error that wraps
-// [ErrTransition], and the caller changes nothing.
-func Transition(from, to State) error {
-	if legal(from, to) {
-		return nil
-	}
-	return fmt.Errorf("%w: %s to %s", ErrTransition, from, to)
-}
-
-func legal(from, to State) bool {
-	if from >= stateCount || to >= stateCount {
-		return false
-	}
-	switch to {
-	case Queued, Blacklisted, Stubbed: // new run, reclassified, shorter path, suspension over
-		return true
-	case Fetching, DepthExceeded, RequestLimitHit:
-		return from == Queued
-	case RateLimited, Unreachable, Failed:
-		return from == Queued || from == Fetching
-	case Processed, DeadLink, ContentMismatch:
-		return from == Fetching
 	}
 	return false
 }

@@ -197,7 +197,8 @@ CREATE TABLE hosts (
     requests        INTEGER NOT NULL,       -- of every kind, all runs
     delay_ms        INTEGER NOT NULL,       -- between two requests, at least
     coverage        TEXT NOT NULL,
-    known_missing   INTEGER NOT NULL        -- pages that were not visited, denied, blocked, or not even recorded
+    known_missing   INTEGER NOT NULL,       -- pages that were not visited, denied, blocked, or not even recorded
+    links_omitted   INTEGER NOT NULL        -- links of its pages that are not recorded
 );
 
 -- Registrable domains.
@@ -205,7 +206,8 @@ CREATE TABLE sites (
     id              INTEGER PRIMARY KEY,
     site            TEXT NOT NULL UNIQUE,
     hosts           INTEGER NOT NULL,
-    pages           INTEGER NOT NULL
+    pages           INTEGER NOT NULL,
+    overflow        INTEGER NOT NULL        -- links to further hosts, which are not recorded (max-hosts-per-site)
 );
 
 -- Nodes at entity level.

@@ -2,7 +2,7 @@ package schema
 
 import "strings"
 
-// A Class says what a URL is to the terrain, decided by the lists (SPEC 4).
+// A Class says what a URL is to the terrain, decided by the lists.
 // The zero value is ClassDiscovered.
 type Class uint8
 
@@ -32,7 +32,7 @@ func (c Class) String() string {
 func (c Class) Visitable() bool { return c == ClassDiscovered || c == ClassQuality }
 
 // A LinkKind says how one page leads to another. Lower kinds win where a pair of
-// pages has several links (SPEC 8).
+// pages has several links.
 type LinkKind uint8
 
 // The kinds of links.
@@ -60,6 +60,10 @@ func (k LinkKind) String() string {
 	}
 	return "unknown"
 }
+
+// MaxRedirects is the number of redirects in a row that lead on: from page to page,
+// and within a visit from one form of a page to another.
+const MaxRedirects = 10
 
 // Kinds is a set of link kinds.
 type Kinds uint8
@@ -102,7 +106,7 @@ func (r Rel) String() string {
 }
 
 // A Place is the nearest enclosing element that says what a link is for. Lower
-// places win where a pair of pages has several links (SPEC 8).
+// places win where a pair of pages has several links.
 type Place uint8
 
 // The places, best first.

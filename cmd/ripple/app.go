@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/crawl"
 )
 
 // An app is one call of the program: where it writes, and the flags that every
@@ -33,7 +35,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	var sig signalError
-	if err != nil && errors.As(context.Cause(ctx), &sig) {
+	if err != nil && errors.As(context.Cause(ctx), &sig) && !storeFailed(err) {
 		return sig
 	}
 	return err
@@ -71,24 +73,49 @@ leave alone. The state is one file; SQLite and Markdown are made from it.`,
 	cmd.Flags().BoolVarP(&version, "version", "V", false, "print the version")
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&a.state, "state", "", "the state `FILE`")
-	flags.StringVar(&a.config, "config", "", "the configuration `FILE` that names the state file (default: ./config.toml,\nelse the folder's only state file)")
-	flags.CountVarP(&a.verbose, "verbose", "v", "tell every visit; twice: everything")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "tell only what went wrong")
-	flags.StringVar(&a.logFormat, "log-format", "text", "of what is told on stderr: `text|json`")
+	flags.StringVar(&a.config, "config", "",
+		"the configuration `FILE` that names the state file (default: ./config.toml,\nelse the folder's only state file)")
+	flags.CountVarP(&a.verbose, "verbose", "v", "report every visit; twice: every request and verdict")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "report only what goes wrong")
+	flags.StringVar(&a.logFormat, "log-format", "text", "the format of messages on stderr: `text|json`")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%v; \"%s --help\" lists the flags", err, cmd.CommandPath())
 	})
-	cmd.AddCommand(
-		newInitCommand(a), newCrawlCommand(a), newExportCommand(a), newSummaryCommand(a),
-		newInspectCommand(a), newPathCommand(a), newStatsCommand(a), newSuggestCommand(a), newQueryCommand(a), newDiffCommand(a), newFeedCommand(a), newReclassifyCommand(a), newReplayCommand(a), newPruneCommand(a), newRobotsCommand(a), newVerifyCommand(a), newCheckFileCommand(a),
-		newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a), newDemoCommand(a), newVersionCommand(a),
-	)
+	addCommands(cmd, a)
 	wrongUse(cmd)
 	cmd.InitDefaultHelpCmd()
 	if help, _, err := cmd.Find([]string{"help"}); err == nil {
 		help.RunE = runHelp
 	}
 	return cmd
+}
+
+// addCommands adds the commands in groups, as the help lists them.
+func addCommands(root *cobra.Command, a *app) {
+	groups := []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Crawl:", []*cobra.Command{newDemoCommand(a), newInitCommand(a), newCrawlCommand(a), newRobotsCommand(a)}},
+		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a)}},
+		{"Ask about the map:", []*cobra.Command{
+			newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newQueryCommand(a), newSuggestCommand(a),
+		}},
+		{"Export and compare:", []*cobra.Command{
+			newExportCommand(a), newSummaryCommand(a), newDiffCommand(a), newFeedCommand(a),
+		}},
+		{"Look after a state file:", []*cobra.Command{
+			newVerifyCommand(a), newReclassifyCommand(a), newReplayCommand(a), newPruneCommand(a),
+		}},
+	}
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(newCheckFileCommand(a), newVersionCommand(a))
 }
 
 // runHelp shows the help of a command. Unlike cobra it refuses what is none.
@@ -139,7 +166,7 @@ func (a *app) logger() *slog.Logger {
 	case a.verbose == 1:
 		level = slog.LevelDebug
 	case a.verbose > 1:
-		level = slog.LevelDebug - 4
+		level = crawl.LevelTrace
 	}
 	return slog.New(newLogHandler(a.stderr, level, a.logFormat))
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/lmittmann/tint"
 	"golang.org/x/term"
 
-	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/amount"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 // A screen is where a person reads along. On a terminal it can keep a block of
@@ -104,21 +105,40 @@ func cut(line string, width int) string {
 // newLogHandler writes log lines for a person, or as JSON.
 func newLogHandler(s *screen, level slog.Level, format string) slog.Handler {
 	if format == "json" {
-		return slog.NewJSONHandler(s, &slog.HandlerOptions{Level: level})
+		return slog.NewJSONHandler(s, &slog.HandlerOptions{Level: level, ReplaceAttr: inertAttr})
 	}
 	layout := time.RFC3339
 	if s.term {
 		layout = time.TimeOnly
 	}
-	return tint.NewHandler(s, &tint.Options{Level: level, TimeFormat: layout, NoColor: !s.coloured()})
+	return tint.NewTextHandler(s, &tint.Options{
+		Level: level, TimeFormat: layout, NoColor: !s.coloured(), ReplaceAttr: inertAttr,
+	})
+}
+
+// inertAttr makes the text of a log line inert, whoever wrote it.
+func inertAttr(_ []string, a slog.Attr) slog.Attr {
+	const most = 8192
+	switch v := a.Value.Any().(type) {
+	case string:
+		a.Value = slog.StringValue(inert.Line(v, most))
+	case error:
+		a.Value = slog.StringValue(inert.Line(v.Error(), most))
+	}
+	return a
 }
 
 // printJSON writes a value as a program reads it: indented, a line break after.
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(inert.JSON(b.Bytes()))
+	return err
 }
 
 // A table aligns columns that are separated by tabs.
@@ -135,20 +155,9 @@ func (t table) row(cells ...any) {
 }
 
 // count writes a number with commas, and a noun in its form.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return commas(n) + " " + many
-}
+func count(n int, one, many string) string { return amount.Of(n, one, many) }
 
-func commas(n int) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
+func commas(n int) string { return amount.Commas(n) }
 
 // span writes a duration as a person says it: two units at most.
 func span(d time.Duration) string {
@@ -166,7 +175,7 @@ func span(d time.Duration) string {
 }
 
 // clean makes text from a peer fit for a terminal.
-func clean(text string, most int) string { return schema.Clean(text, most) }
+func clean(text string, most int) string { return inert.Line(text, most) }
 
 // shown is a path as a person may type it again.
 func shown(path string) string {

@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -29,7 +31,8 @@ type crawlOptions struct {
 }
 
 func (o *crawlOptions) addFlags(f *pflag.FlagSet) {
-	f.BoolVar(&o.fresh, "fresh", false, "begin with an empty map; the old state is kept as a backup, and\nwhat hosts have asked for is remembered")
+	f.BoolVar(&o.fresh, "fresh", false,
+		"begin with an empty map; the old state is kept as a backup, and\nwhat hosts have asked for is remembered")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be crawled, or refused; visit no page and write nothing")
 	f.BoolVar(&o.resume, "resume", false, "go on where the last crawl ended (this is the default)")
 	o.seeds.addFlags(f)
@@ -39,7 +42,7 @@ func newCrawlCommand(a *app) *cobra.Command {
 	var opts crawlOptions
 	cmd := &cobra.Command{
 		Use:   "crawl [CONFIG]",
-		Short: "Walk the terrain, or go on walking",
+		Short: "Crawl, or resume a crawl",
 		Long: `Walk the terrain that CONFIG describes (config.toml unless it is named). A run
 that was interrupted goes on; after a completed one the next run begins.
 
@@ -71,6 +74,9 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	}
 	cfg, err := a.load(path)
 	if err != nil {
+		return err
+	}
+	if err := a.warnOfProxy(cfg); err != nil {
 		return err
 	}
 	extra, err := opts.seeds.read()
@@ -120,6 +126,16 @@ func (a *app) load(path string) (*config.Config, error) {
 	return cfg, nil
 }
 
+// warnOfProxy says what is not safe behind a proxy, if there is one.
+func (a *app) warnOfProxy(cfg *config.Config) error {
+	proxy, err := fetch.ProxyOf(cfg.Network.Proxy)
+	if err == nil && proxy != "" {
+		a.logger().Warn("behind the proxy " + clean(proxy, 253) +
+			" only literal addresses can be judged: have it refuse names that lead to private ones")
+	}
+	return err
+}
+
 // openCrawl opens the state file of a crawl, which is made if it is missing.
 // When it is locked, and before it is read, locked is called.
 func (a *app) openCrawl(path string, fresh bool, locked func()) (*kv.Store, error) {
@@ -138,7 +154,8 @@ func (a *app) openCrawl(path string, fresh bool, locked func()) (*kv.Store, erro
 func hasFolder(path string) error {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return hint(fmt.Errorf("the folder %s of the state file does not exist", shown(dir)), "create it or change [state] path")
+		return hint(fmt.Errorf("the folder %s of the state file does not exist", shown(dir)),
+			"create it or change [state] path")
 	}
 	return nil
 }
@@ -154,7 +171,7 @@ type walk struct {
 	begun   chan struct{}           // closed when what follows is there
 	store   *kv.Store
 	crawl   *crawl.Crawl
-	watcher *watcher
+	watcher *census.Watcher
 	seeds   extraSeeds  // of this run
 	writing atomic.Bool // the walk is over, the outputs are being written
 }
@@ -173,6 +190,9 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 		err = w.work(ctx, beside, &g)
 	}
 	cancel()
+	if errors.Is(err, kv.ErrLost) {
+		err = stateError(w.cfg.Load().State.Path, err)
+	}
 	return errors.Join(err, g.Wait())
 }
 
@@ -199,7 +219,7 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 	if err != nil {
 		return err
 	}
-	w.crawl, w.watcher = c, newWatcher(c, &w.cfg, begun.Run)
+	w.crawl, w.watcher = c, census.NewWatcher(c, &w.cfg, begun.Run)
 	if err := w.tellBegun(begun); err != nil {
 		return err
 	}
@@ -218,7 +238,7 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 
 // walk crawls, unless only the outputs are missing, and ends the run.
 func (w *walk) walk(ctx context.Context, begun crawl.Begun) error {
-	result := crawl.Result{Run: begun.Run, Walked: true, Reason: begun.Run.Reason}
+	result := crawl.Result{Run: begun.Run, Walked: true}
 	if !begun.Run.Walked {
 		var err error
 		if result, err = w.watched(ctx); err != nil {
@@ -234,7 +254,7 @@ func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
 	v := newView(w.app, w.log)
 	var g errgroup.Group
 	watching, cancel := context.WithCancel(context.Background())
-	g.Go(func() error { return w.watcher.follow(watching, v.see) })
+	g.Go(func() error { return w.watcher.Follow(watching, v.see) })
 	result, err := w.crawl.Run(ctx)
 	cancel()
 	watchErr := g.Wait()
@@ -246,7 +266,8 @@ func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
 }
 
 func (w *walk) tellVisit(e crawl.Event) {
-	attrs := []any{"state", e.State.String(), "status", e.Status, "links", e.Links, "ms", e.Time.Milliseconds()}
+	attrs := []any{"state", e.State.String(), "status_code", e.Status, "links", e.Links, "response_ms",
+		e.Time.Milliseconds()}
 	if e.Error != "" {
 		attrs = append(attrs, "error", clean(e.Error, 256))
 	}
@@ -254,15 +275,16 @@ func (w *walk) tellVisit(e crawl.Event) {
 }
 
 func (w *walk) tellBegun(b crawl.Begun) error {
-	lines, err := begunLines(w.store, w.cfg.Load(), b)
+	lines, err := begunLines(w.store, w.cfg.Load(), b, w.seeds.same)
 	for _, line := range lines {
 		w.app.say(line)
 	}
 	return err
 }
 
-// begunLines say which run it is, in the words of SPEC 9.
-func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun) ([]string, error) {
+// begunLines say which run it is. same says that the configuration differs at most by
+// seeds that are given for one run.
+func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) ([]string, error) {
 	run := b.Run
 	var text string
 	switch {
@@ -273,7 +295,7 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun) ([]string, e
 	case b.Before.ID == 0:
 		text = fmt.Sprintf("run #%d begins", run.ID)
 	default:
-		kept, err := youngPages(store, cfg.Recrawl.MinAge)
+		kept, err := census.Young(store, cfg.Recrawl.MinAge)
 		if err != nil {
 			return nil, err
 		}
@@ -281,7 +303,7 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun) ([]string, e
 			b.Before.ID, span(time.Since(b.Before.Finished)), run.ID, count(kept, "page", "pages"), span(cfg.Recrawl.MinAge))
 	}
 	lines := []string{text}
-	if b.Changed {
+	if b.Changed && !same {
 		lines = append(lines, "the configuration has changed since: lists, rules and limits hold from now on, visited pages keep their facts")
 	}
 	return lines, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -12,7 +13,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/export/feed"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -21,10 +26,16 @@ var (
 	errStopped = errors.New("ripple stop")
 
 	// errOver reports a crawl that has nothing left to pause or to stop.
-	errOver = errors.New("the crawl is over and writes its outputs")
+	errOver = &control.Error{Code: http.StatusConflict, Text: "the crawl is over and writes its outputs"}
 
 	// errStarting reports a crawl that cannot be asked yet.
-	errStarting = errors.New("the crawl is starting and reads what is known; try again, or end it with \"ripple stop\"")
+	errStarting = &control.Error{
+		Code: http.StatusServiceUnavailable,
+		Text: "the crawl is starting and reads what is known; try again, or end it with \"ripple stop\"",
+	}
+
+	// errWriting reports a crawl that cannot be asked for its visits any more.
+	errWriting = &control.Error{Code: http.StatusServiceUnavailable, Text: "the crawl writes its outputs"}
 )
 
 // startWait is how long a question waits for a crawl that is starting: less than
@@ -33,7 +44,7 @@ const startWait = 3 * time.Second
 
 // listen has the other commands answered until ctx is done.
 func (w *walk) listen(ctx context.Context, g *errgroup.Group) {
-	server, err := control.Listen(w.cfg.Load().State.Path, control.Handler{Answer: w.answer, Size: w.size, Snapshot: w.snapshot})
+	server, err := control.Listen(w.cfg.Load().State.Path, control.NewHandler(&commanded{w}))
 	if err != nil {
 		w.log.Warn("other commands cannot reach this crawl", "error", err)
 		return
@@ -41,11 +52,14 @@ func (w *walk) listen(ctx context.Context, g *errgroup.Group) {
 	g.Go(func() error { return server.Serve(ctx) })
 }
 
-// awaitBegun returns when the store, the crawl and the watcher are there. It fails
-// with [errStarting] where that takes too long.
-func (w *walk) awaitBegun(ctx context.Context) error {
+// A commanded walk answers the other commands; see [control.Crawl].
+type commanded struct{ walk *walk }
+
+// begun returns when the store, the crawl and the watcher are there. It fails with
+// [errStarting] where that takes too long.
+func (c *commanded) begun(ctx context.Context) error {
 	select {
-	case <-w.begun:
+	case <-c.walk.begun:
 		return nil
 	case <-time.After(startWait):
 	case <-ctx.Done():
@@ -53,62 +67,85 @@ func (w *walk) awaitBegun(ctx context.Context) error {
 	return errStarting
 }
 
-func (w *walk) size(ctx context.Context) (int64, error) {
-	if err := w.awaitBegun(ctx); err != nil {
-		return 0, err
-	}
-	return w.store.Size(), nil
-}
-
-func (w *walk) snapshot(to io.Writer) (int64, error) { return w.store.Snapshot(to) }
-
-func (w *walk) answer(ctx context.Context, do string) (any, error) {
-	if do == "stop" {
-		return w.answerStop()
-	}
-	if err := w.awaitBegun(ctx); err != nil {
+func (c *commanded) Status(ctx context.Context) (any, error) {
+	if err := c.begun(ctx); err != nil {
 		return nil, err
 	}
-	switch do {
-	case "status":
-		if !w.writing.Load() {
-			w.watcher.refresh(ctx)
-		}
-		return w.status(), nil
-	case "pause", "unpause":
-		if w.writing.Load() {
-			return nil, errOver
-		}
+	if !c.walk.writing.Load() {
+		c.walk.watcher.Refresh(ctx)
 	}
-	switch do {
-	case "pause":
-		return w.status(), w.crawl.Pause()
-	case "unpause":
-		return w.status(), w.crawl.Unpause()
-	}
-	if cursor, ok := strings.CutPrefix(do, askFeed); ok {
-		return w.feed(cursor)
-	}
-	return nil, fmt.Errorf("this crawl does not know %q; it may be another version of ripple", clean(do, 40))
+	return c.walk.status(), nil
 }
 
-// answerStop ends the crawl as a signal does, also one that is starting: its
-// status is then that of run 0.
-func (w *walk) answerStop() (any, error) {
-	if w.writing.Load() {
+func (c *commanded) Pause(ctx context.Context) (any, error) {
+	return c.command(ctx, func() error { return c.walk.crawl.Pause() })
+}
+
+func (c *commanded) Unpause(ctx context.Context) (any, error) {
+	return c.command(ctx, func() error { return c.walk.crawl.Unpause() })
+}
+
+func (c *commanded) command(ctx context.Context, do func() error) (any, error) {
+	if err := c.begun(ctx); err != nil {
+		return nil, err
+	}
+	if c.walk.writing.Load() {
 		return nil, errOver
 	}
-	w.stop(errStopped)
+	return c.walk.status(), do()
+}
+
+// Stop ends the crawl as a signal does, also one that is starting: its status is
+// then that of run 0.
+func (c *commanded) Stop(context.Context) (any, error) {
+	if c.walk.writing.Load() {
+		return nil, errOver
+	}
+	c.walk.stop(errStopped)
 	select {
-	case <-w.begun:
-		return w.status(), nil
+	case <-c.walk.begun:
+		return c.walk.status(), nil
 	default:
-		return crawlStatus{Status: "stopping", PID: os.Getpid(), Depth: -1}, nil
+		return census.Status{Status: "stopping", PID: os.Getpid(), Depth: -1}, nil
 	}
 }
 
-func (w *walk) status() crawlStatus {
-	s := *w.watcher.latest.Load()
+func (c *commanded) Size(ctx context.Context) (int64, error) {
+	if err := c.begun(ctx); err != nil {
+		return 0, err
+	}
+	return c.walk.store.Size(), nil
+}
+
+func (c *commanded) Snapshot(to io.Writer) (int64, error) { return c.walk.store.Snapshot(to) }
+
+// Feed reads visits between two commits.
+func (c *commanded) Feed(ctx context.Context, since uint64) (any, error) {
+	if err := c.begun(ctx); err != nil {
+		return nil, err
+	}
+	if c.walk.writing.Load() { // or the run had been walked before
+		return nil, errWriting
+	}
+	var b *feed.Batch
+	lists := c.walk.cfg.Load().Terrain()
+	err := c.walk.crawl.Query(func(store *kv.Store) error {
+		var err error
+		b, err = feed.Read(store, lists, since)
+		return err
+	})
+	switch {
+	case errors.Is(err, crawl.ErrEnded):
+		return nil, errWriting
+	case errors.Is(err, feed.ErrCursor):
+		return nil, &control.Error{Code: http.StatusBadRequest, Text: err.Error()}
+	}
+	return b, err
+}
+
+func (w *walk) status() census.Status {
+	s := w.watcher.Latest()
+	s.Waits = waitText(&s)
 	if w.writing.Load() {
 		s.Status, s.Waits = "writing", "the outputs are being written"
 	}
@@ -155,6 +192,9 @@ func (w *walk) reload() {
 	}
 	if err == nil {
 		err = w.mayFollow(cfg)
+	}
+	if err == nil && cfg.Network.Proxy != w.cfg.Load().Network.Proxy {
+		err = w.app.warnOfProxy(cfg)
 	}
 	if err != nil {
 		for line := range strings.Lines(complaint(err)) {

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -16,7 +14,7 @@ import (
 // finish writes the outputs of a walk that came to its end or met a limit, then
 // completes the run, and says how it ended.
 func (w *walk) finish(ctx context.Context, r crawl.Result) error {
-	limit := strings.HasPrefix(r.Reason, "max-run-time")
+	limit := r.Run.End.Kind == schema.EndMaxRunTime
 	if !r.Walked && !limit {
 		w.tellInterrupted(r)
 		return early(ctx)
@@ -28,11 +26,12 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 	written, err := writeOutputs(ctx, s, w.cfg.Load())
 	if err != nil {
 		if context.Cause(ctx) != nil {
-			r.Reason = "stopped before its outputs were written"
+			r.Run.End = schema.End{Kind: schema.EndOutputs}
 			w.tellInterrupted(r)
 			return early(ctx)
 		}
-		return hint(fmt.Errorf("run #%d: %w", r.Run.ID, err), "nothing is lost: %q writes them again", "ripple crawl "+shown(w.path))
+		return hint(fmt.Errorf("run #%d: %w", r.Run.ID, err), "nothing is lost: %q writes them again",
+			"ripple crawl "+shown(w.path))
 	}
 	if r.Walked {
 		if err := w.crawl.Complete(); err != nil {
@@ -61,7 +60,8 @@ func early(ctx context.Context) error {
 }
 
 func (w *walk) tellInterrupted(r crawl.Result) {
-	w.app.say(fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, clean(r.Reason, 200), visited(r.Run.Pages)))
+	w.app.say(fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, clean(r.Run.End.String(), 200),
+		visited(r.Run.Pages)))
 	w.app.say(fmt.Sprintf("  go on with:      ripple crawl %s", shown(w.path)))
 	w.app.say(fmt.Sprintf("  what is known:   ripple export --config %s --sqlite terrain.db", shown(w.path)))
 }
@@ -82,7 +82,7 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 		processed += " or kept"
 	}
 	w.app.say(fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb,
-		visited(r.Run.Pages), processed, span(r.Run.Running.Round(time.Second/10)), clean(r.Reason, 200)))
+		visited(r.Run.Pages), processed, span(r.Run.Running.Round(time.Second/10)), clean(r.Run.End.String(), 200)))
 	if r.Walked && counts.Processed == 0 {
 		w.app.say("  no page could be crawled: look at the seeds and at the network")
 	}
@@ -124,16 +124,23 @@ func remarks(s *survey.Survey) ([]string, error) {
 		lines = append(lines, fmt.Sprintf("and %s more; the summary has them all", count(left, "host", "hosts")))
 	}
 	lines = append(lines, empty...)
-	stray, err := s.StraySeeds()
+	more, err := omissions(s)
+	if err != nil {
+		return nil, err
+	}
+	lines = append(lines, more...)
+	stray, err := survey.StraySeeds(s)
 	for _, seed := range stray[:min(len(stray), maxRemarks)] {
-		lines = append(lines, fmt.Sprintf("seed %s ends outside its origin, at %s", clean(seed.Seed, 200), clean(seed.End, 200)))
+		lines = append(lines, fmt.Sprintf("seed %s ends outside its origin, at %s", clean(seed.Seed, 200),
+			clean(seed.End, 200)))
 	}
 	if err != nil {
 		return nil, err
 	}
-	below, err := s.UncoveredSubdomains()
+	below, err := survey.UncoveredSubdomains(s)
 	for _, u := range below[:min(len(below), maxRemarks)] {
-		lines = append(lines, fmt.Sprintf("%s is not covered (%s); domain = %q would", clean(u.Host, 253), count(u.Links, "link", "links"), u.Pattern))
+		lines = append(lines, fmt.Sprintf("%s is not covered (%s); domain = %q would", clean(u.Host, 253),
+			count(u.Links, "link", "links"), u.Pattern))
 	}
 	return lines, err
 }
@@ -149,46 +156,34 @@ func cutLine(name string, h *survey.HostReport) string {
 	if h.Waiting == 0 {
 		missing = commas(h.KnownMissing) + " missing"
 	}
+	switch {
+	case h.KnownMissing == 0 && h.LinksOmitted > 0: // as its coverage says
+		return fmt.Sprintf("%s: %s, %s", name, count(h.Processed, "page", "pages"), clean(why, 200))
+	case h.LinksOmitted > 0:
+		missing += ", " + count(h.LinksOmitted, "link", "links") + " left out"
+	}
 	return fmt.Sprintf("%s: %s, %s (%s)", name, count(h.Processed, "page", "pages"), missing, clean(why, 200))
 }
 
-// youngPages counts the pages that were processed less than an age ago, so that
-// a new run keeps them.
-func youngPages(store *kv.Store, age time.Duration) (int, error) {
-	if age <= 0 {
-		return 0, nil
+// omissions say which links are not on the map, and of which sites not all hosts are.
+func omissions(s *survey.Survey) (lines []string, err error) {
+	sites, err := survey.CutSites(s)
+	for _, site := range sites[:min(len(sites), maxRemarks)] {
+		lines = append(lines, siteLine(cutSite(site)))
 	}
-	n := 0
-	err := store.View(func(tx *kv.Tx) error {
-		from, err := firstSince(tx, store.LastSeq(), time.Now().Add(-age))
-		if err != nil {
-			return err
-		}
-		return tx.EachVisit(from, func(v *schema.Visit) (bool, error) {
-			if v.State == schema.Processed && store.Kind(v.URL) == schema.KindPage && store.Latest(v.URL) == v.Seq {
-				n++
-			}
-			return true, nil
-		})
-	})
-	return n, err
+	if err != nil {
+		return nil, err
+	}
+	counts, err := s.Counts()
+	if err == nil && counts.LinksOmitted > 0 {
+		lines = append(lines, count(counts.LinksOmitted, "link was", "links were")+
+			" met and left out; the summary and the database say of which hosts")
+	}
+	return lines, err
 }
 
-// firstSince finds about the first visit after a time: visits are recorded nearly
-// in the order of their times.
-func firstSince(tx *kv.Tx, last schema.Seq, since time.Time) (schema.Seq, error) {
-	lo, hi := schema.Seq(1), last+1
-	for lo < hi {
-		mid := (lo + hi) / 2
-		v, err := tx.Visit(mid)
-		if err != nil {
-			return 0, err
-		}
-		if v.At.Before(since) {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo, nil
+// siteLine says that not all hosts of a site are recorded, and by which key.
+func siteLine(s cutSite) string {
+	return fmt.Sprintf("%s: %s, %s to further ones left out (%s)", clean(s.Site, 253),
+		count(s.Hosts, "host", "hosts"), count(s.Overflow, "link", "links"), s.Limit)
 }

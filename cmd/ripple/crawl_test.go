@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
@@ -90,7 +91,8 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("the socket is gone, so this test shows nothing: %v", err)
 	}
 	var out, told bytes.Buffer
-	if err := newApp(&out, &told).execute(t.Context(), []string{"stats", "--state", state}); err != nil || !strings.Contains(out.String(), "run #1 interrupted") {
+	if err := newApp(&out, &told).execute(t.Context(), []string{"stats", "--state", state}); err != nil ||
+		!strings.Contains(out.String(), "run #1 interrupted") {
 		t.Errorf("stats: %v\n%s", err, out.String())
 	}
 	err := newApp(&out, &told).execute(t.Context(), []string{"pause", "--state", state})
@@ -120,10 +122,12 @@ func TestStopWhileStarting(t *testing.T) {
 	g.Go(func() error { return newApp(io.Discard, told).execute(context.Background(), []string{"crawl", path}) })
 	<-told.held // it tells which run begins, and has not begun yet
 	var said bytes.Buffer
-	if err := newApp(io.Discard, &said).execute(t.Context(), []string{"stats", "--state", state}); err == nil || !strings.Contains(err.Error(), "is starting") {
+	if err := newApp(io.Discard, &said).execute(t.Context(), []string{"stats", "--state", state}); err == nil ||
+		!strings.Contains(err.Error(), "is starting") {
 		t.Errorf("stats: %v", err)
 	}
-	if err := newApp(io.Discard, &said).execute(t.Context(), []string{"stop", "--state", state}); err != nil || !strings.Contains(said.String(), "the crawl ends; it was starting") {
+	if err := newApp(io.Discard, &said).execute(t.Context(), []string{"stop", "--state", state}); err != nil ||
+		!strings.Contains(said.String(), "the crawl ends; it was starting") {
 		t.Errorf("stop: %v\n%s", err, said.String())
 	}
 	close(told.release)
@@ -133,7 +137,8 @@ func TestStopWhileStarting(t *testing.T) {
 	if log := web.Log(); len(log) > 0 {
 		t.Errorf("%d requests were sent, the first for %s", len(log), log[0].Path)
 	}
-	if err := newApp(io.Discard, &said).execute(t.Context(), []string{"crawl", path}); err != nil || !strings.Contains(said.String(), "run #1 completed") {
+	if err := newApp(io.Discard, &said).execute(t.Context(), []string{"crawl", path}); err != nil ||
+		!strings.Contains(said.String(), "run #1 completed") {
 		t.Errorf("the next start: %v\n%s", err, said.String())
 	}
 }
@@ -168,14 +173,16 @@ func TestCrawlOnlyOutputs(t *testing.T) {
 	if log := web.Log(); len(log) > 0 {
 		t.Errorf("%d requests were sent, the first for %s", len(log), log[0].Path)
 	}
-	if !strings.Contains(told.String(), "run #1 has nothing left to visit") || !strings.Contains(told.String(), "run #1 completed") {
+	if !strings.Contains(told.String(), "run #1 has nothing left to visit") ||
+		!strings.Contains(told.String(), "run #1 completed") {
 		t.Errorf("it says:\n%s", told.String())
 	}
 	if _, err := os.Stat(filepath.Join(dir, "out.db")); err != nil {
 		t.Error(err)
 	}
 	told.Reset()
-	if err := newApp(&out, &told).execute(t.Context(), []string{"crawl", path}); err != nil || !strings.Contains(told.String(), "run #2 begins") {
+	if err := newApp(&out, &told).execute(t.Context(), []string{"crawl", path}); err != nil ||
+		!strings.Contains(told.String(), "run #2 begins") {
 		t.Errorf("the run was not completed: %v\n%s", err, told.String())
 	}
 }
@@ -249,8 +256,9 @@ func (c *started) awaitTold(text string) {
 }
 
 // status is what the crawl says of itself; zero while it cannot be asked.
-func (c *started) status() (st crawlStatus) {
-	_ = control.Ask(c.t.Context(), filepath.Join(c.dir, "ripple.bolt"), "status", &st)
+func (c *started) status() (st census.Status) {
+	live := &control.Client{State: filepath.Join(c.dir, "ripple.bolt")}
+	_ = live.Get(c.t.Context(), "status", &st)
 	return st
 }
 

@@ -3,8 +3,12 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -30,7 +34,8 @@ func TestReload(t *testing.T) {
 		{[]byte("[crawler]\nmax-dpth = 2\n"), "max-dpth"},
 		{append([]byte("[url]\nmax-length = 1000\n"), text...), "[url] cannot change"},
 		{bytes.Replace(text, []byte("ripple.bolt"), []byte("other.bolt"), 1), "[state] path cannot change"},
-		{append(text, "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"...), "the configuration was read again"},
+		{append(text, "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"...),
+			"the configuration was read again"},
 	} {
 		if err := os.WriteFile(c.path, tt.text, 0o644); err != nil {
 			t.Fatal(err)
@@ -44,5 +49,33 @@ func TestReload(t *testing.T) {
 	signal(syscall.SIGTERM)
 	if code := c.wait(); code != 143 {
 		t.Errorf("exit code %d, want 143", code)
+	}
+}
+
+// A command says that a crawl which is suspended does not answer, and goes on when
+// it does.
+func TestSuspended(t *testing.T) {
+	c := startCrawl(t)
+	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	told, output := io.Pipe()
+	pause := ripple("pause", "--state", filepath.Join(c.dir, "ripple.bolt"))
+	pause.Stderr = output
+	if err := pause.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(told)
+	if lines.Scan(); lines.Text() != "the crawl does not answer; still waiting (Ctrl-C gives up)" {
+		t.Errorf("a suspended crawl: %q", lines.Text())
+	}
+	if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if lines.Scan(); !strings.HasPrefix(lines.Text(), "run #1 rests") {
+		t.Errorf("a crawl that goes on: %q", lines.Text())
+	}
+	if err := pause.Wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -24,7 +25,7 @@ import (
 type demoOptions struct{ dir string }
 
 func (o *demoOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.dir, "dir", "./ripple-demo", "the `FOLDER` that everything is written into")
+	f.StringVar(&o.dir, "dir", "./ripple-demo", "the `DIR` that everything is written into")
 }
 
 func newDemoCommand(a *app) *cobra.Command {
@@ -56,7 +57,7 @@ func runDemo(ctx context.Context, a *app, opts demoOptions) error {
 		return err
 	}
 	defer web.Close()
-	webtest.Demo(web)
+	demo.Serve(web)
 	path, err := writeDemoConfig(web, dir)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func claimDemo(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return "", err
 		}
 	case err != nil:
@@ -90,7 +91,7 @@ func claimDemo(dir string) (string, error) {
 			return "", err
 		}
 	}
-	return dir, os.WriteFile(filepath.Join(dir, demoMark), nil, 0o644)
+	return dir, os.WriteFile(filepath.Join(dir, demoMark), nil, 0o666)
 }
 
 // emptyDemo removes what demonstrations write, and nothing else.
@@ -105,7 +106,8 @@ func emptyDemo(dir string) error {
 			store.Close()
 		}
 	}
-	for _, name := range []string{"ripple.bolt", "ripple.db", "summary.md", "graph.gexf", "map.html", "report.json", "config.toml", "webtest-ca.pem"} {
+	for _, name := range []string{"ripple.bolt", "ripple.db", "summary.md", "graph.gexf", "map.html", "report.json",
+		"config.toml", "webtest-ca.pem"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -120,7 +122,7 @@ func writeDemoConfig(web *webtest.Server, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := webtest.DemoConfig(web.Addr(), ca, dir)
+	text := demo.Config(web.Addr(), ca, dir)
 	cfg, _, err := config.Parse([]byte(text), dir, os.ReadFile)
 	if err != nil {
 		return "", err
@@ -129,7 +131,7 @@ func writeDemoConfig(web *webtest.Server, dir string) (string, error) {
 		text = withoutKey(text, key[strings.LastIndexByte(key, ' ')+1:])
 	}
 	path := filepath.Join(dir, "config.toml")
-	return path, os.WriteFile(path, []byte(text), 0o644)
+	return path, os.WriteFile(path, []byte(text), 0o666)
 }
 
 // withoutKey takes the line of a key out of a configuration.
@@ -209,7 +211,8 @@ func demoTable(a *app, s *survey.Survey) error {
 			parts = append(parts, fmt.Sprintf("%s %s", commas(n), state))
 		}
 	}
-	fmt.Fprintf(a.stdout, "\n%s, %s: %s\n", count(counts.Pages, "page", "pages"), count(counts.Links, "link", "links"), strings.Join(parts, ", "))
+	fmt.Fprintf(a.stdout, "\n%s, %s: %s\n", count(counts.Pages, "page", "pages"), count(counts.Links, "link", "links"),
+		strings.Join(parts, ", "))
 	return nil
 }
 

@@ -80,10 +80,18 @@ func stateError(path string, err error) error {
 		return hint(err, "use the release that wrote it, or move it away: a crawl then begins anew")
 	case errors.Is(err, kv.ErrDamaged):
 		return hint(err, "\"ripple crawl --fresh\" keeps it as a backup and begins anew")
+	case errors.Is(err, kv.ErrLost):
+		return hint(err, "put the file back, or a backup of it, before the next crawl, which else begins anew")
 	case errors.Is(err, fs.ErrPermission):
 		return hint(err, "ripple needs to read and write the file, and the folder that it is in")
 	case errors.Is(err, fs.ErrNotExist):
 		return hint(err, "check the path")
 	}
 	return err
+}
+
+// storeFailed reports an error that must be told even to whoever has just ended
+// the command.
+func storeFailed(err error) bool {
+	return errors.Is(err, kv.ErrLost) || errors.Is(err, kv.ErrCommit) || errors.Is(err, kv.ErrDamaged)
 }

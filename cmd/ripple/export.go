@@ -44,8 +44,8 @@ between pages. GEXF and the map show at most 100,000 links, and say so. --run N
 shows the map as run N left it.
 
 A folder of CSV opens in Gephi as it is. For Neo4j, write it with --csv-header
-neo4j, then: neo4j-admin database import full --nodes=FOLDER/nodes.csv
---relationships=FOLDER/edges.csv`,
+neo4j, then: neo4j-admin database import full --nodes=DIR/nodes.csv
+--relationships=DIR/edges.csv`,
 		Example: `  ripple export                             what [output] names
   ripple export --sqlite terrain.db
   ripple export --map terrain.html --gexf terrain.gexf --level site

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema/durable"
 )
 
 // pagesIndex is the file of an exported page store that says which page is where.
@@ -56,12 +56,16 @@ type pageFile struct {
 }
 
 // errNoPages reports a state without a page store.
-var errNoPages = hint(errors.New("no page of the last run is in a page store"), "[pages] keep = true has the next crawl keep them")
+var errNoPages = hint(errors.New("no page of the last run is in a page store"),
+	"[pages] keep = true has the next crawl keep them")
 
 // isStored reports whether the body of a page is exported.
 func isStored(p *survey.Page) bool {
 	return p.Visit != nil && p.Visit.StoredPath != "" && !p.Visit.NoIndex && p.Class.Visitable()
 }
+
+// errEnough ends a walk that has found what it looked for.
+var errEnough = errors.New("enough")
 
 // anyStored fails with [errNoPages] where no page is stored.
 func anyStored(s *survey.Survey) error {
@@ -81,77 +85,36 @@ func anyStored(s *survey.Survey) error {
 }
 
 // writePages writes every body once, under its hash, and then the index. Files are
-// made below the folder only, whatever is in it; those that are there stay.
+// made below the folder only, whatever is in it; those that are right stay. What the
+// index lists is synced before it has its name.
 func writePages(ctx context.Context, path string, s *survey.Survey) error {
 	if err := anyStored(s); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(path)
+	d, err := openPages(path, durable.SyncDir)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	if err := touchIndex(root); err != nil {
-		return err
-	}
-	temporary := pagesIndex + ".new"
-	f, err := root.Create(temporary)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	out := bufio.NewWriter(f)
-	reader, lines := warc.NewReader(s.Config().Pages.Path), json.NewEncoder(out)
-	lines.SetEscapeHTML(false)
-	err = s.EachPage(func(p *survey.Page) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if !isStored(p) {
-			return nil
-		}
-		rec, err := reader.Page(p.Visit.StoredPath)
-		if err != nil {
-			return fmt.Errorf("%s: %w", clean(p.URL, 300), err)
-		}
-		sum := sha256.Sum256(rec.Body)
-		name, err := writeBody(root, hex.EncodeToString(sum[:]), rec.Body)
-		if err != nil {
-			return err
-		}
-		return lines.Encode(pageFile{p.URL, p.FetchURL, hex.EncodeToString(sum[:]), name, p.Visit.StoredPath})
+	defer d.root.Close()
+	reader := warc.NewReader(s.Config().Pages.Path)
+	return d.publish(func(lines *json.Encoder) error {
+		return s.EachPage(func(p *survey.Page) error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if !isStored(p) {
+				return nil
+			}
+			rec, err := reader.Page(p.Visit.StoredPath)
+			if err != nil {
+				return fmt.Errorf("%s: %w", clean(p.URL, 300), err)
+			}
+			sum := sha256.Sum256(rec.Body)
+			name, err := d.put(hex.EncodeToString(sum[:]), rec.Body)
+			if err != nil {
+				return err
+			}
+			return lines.Encode(pageFile{p.URL, p.FetchURL, hex.EncodeToString(sum[:]), name, p.Visit.StoredPath})
+		})
 	})
-	if err = errors.Join(err, out.Flush(), f.Sync()); err != nil {
-		_ = root.Remove(temporary)
-		return err
-	}
-	return root.Rename(temporary, pagesIndex)
-}
-
-// touchIndex makes the folder known as ours before anything is in it.
-func touchIndex(root *os.Root) error {
-	f, err := root.OpenFile(pagesIndex, os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// writeBody writes a body under its hash, unless it is there, and returns its name.
-func writeBody(root *os.Root, sum string, body []byte) (string, error) {
-	dir := sum[:2] + "/" + sum[2:4]
-	name := dir + "/" + sum + ".html"
-	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(body)) {
-		return name, nil
-	}
-	if err := root.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	if err := root.WriteFile(name+".new", body, 0o644); err != nil {
-		return "", err
-	}
-	return name, root.Rename(name+".new", name)
 }

@@ -5,14 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
@@ -32,8 +31,8 @@ func newFeedCommand(a *app) *cobra.Command {
 	var opts feedOptions
 	cmd := &cobra.Command{
 		Use:   "feed",
-		Short: "Tell visits as lines of JSON",
-		Long: `Tell the visits of pages in the order in which they were committed, a line of
+		Short: "Print visits as lines of JSON",
+		Long: `Print the visits of pages in the order in which they were committed, a line of
 JSON for each: url, page_type, depth, referrer, state, metadata, links, run and
 cursor. With the cursor of the last line it goes on where it was ended, and no
 line is lost or told twice. It works while a crawl runs, which never waits for it.`,
@@ -45,12 +44,6 @@ line is lost or told twice. It works while a crawl runs, which never waits for i
 	return cmd
 }
 
-// askFeed is the question to a running crawl, before the cursor.
-const askFeed = "feed "
-
-// errFeedBusy reports a crawl that cannot be asked while it writes its outputs.
-var errFeedBusy = errors.New("the crawl writes its outputs")
-
 // feedPause is the time between two looks for further visits.
 const feedPause = 500 * time.Millisecond
 
@@ -59,7 +52,7 @@ func runFeed(ctx context.Context, a *app, opts feedOptions) error {
 	if err != nil {
 		return err
 	}
-	f := &feeder{path: path, cursor: opts.since, out: bufio.NewWriter(a.stdout)}
+	f := &feeder{path: path, crawl: a.crawlOf(path), cursor: opts.since, out: bufio.NewWriter(a.stdout)}
 	seen := false // a crawl, since the file was last read
 	for first := true; ; first = false {
 		live, err := f.fromCrawl(ctx)
@@ -84,8 +77,10 @@ func runFeed(ctx context.Context, a *app, opts feedOptions) error {
 	}
 }
 
+// feedError says that a cursor is wrong as a wrong use.
 func feedError(err error) error {
-	if strings.Contains(err.Error(), feed.ErrCursor.Error()) {
+	var refused *control.Error
+	if errors.Is(err, feed.ErrCursor) || errors.As(err, &refused) && refused.Code == http.StatusBadRequest {
 		return usage("--since: %v", err)
 	}
 	return err
@@ -94,6 +89,7 @@ func feedError(err error) error {
 // A feeder tells what comes after its cursor.
 type feeder struct {
 	path   string
+	crawl  *control.Client
 	cursor uint64
 	out    *bufio.Writer
 }
@@ -103,11 +99,12 @@ type feeder struct {
 func (f *feeder) fromCrawl(ctx context.Context) (bool, error) {
 	for {
 		var b feed.Batch
-		err := control.Ask(ctx, f.path, askFeed+strconv.FormatUint(f.cursor, 10), &b)
+		var refused *control.Error
+		err := f.crawl.Get(ctx, "feed?since="+strconv.FormatUint(f.cursor, 10), &b)
 		switch {
 		case errors.Is(err, control.ErrNobody):
 			return false, nil
-		case err != nil && (err.Error() == errFeedBusy.Error() || err.Error() == errStarting.Error()):
+		case errors.As(err, &refused) && refused.Code == http.StatusServiceUnavailable:
 			if err := pause(ctx); err != nil {
 				return true, err
 			}
@@ -163,26 +160,4 @@ func (f *feeder) tell(b *feed.Batch) error {
 	}
 	f.cursor = b.Next
 	return nil
-}
-
-// feed answers a feeder between two commits.
-func (w *walk) feed(cursor string) (any, error) {
-	if w.writing.Load() { // or the run had been walked before
-		return nil, errFeedBusy
-	}
-	from, err := strconv.ParseUint(cursor, 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("the cursor %q is no number", clean(cursor, 40))
-	}
-	var b *feed.Batch
-	lists := w.cfg.Load().Terrain()
-	err = w.crawl.Query(func(store *kv.Store) error {
-		var err error
-		b, err = feed.Read(store, lists, from)
-		return err
-	})
-	if errors.Is(err, crawl.ErrEnded) {
-		return nil, errFeedBusy
-	}
-	return b, err
 }

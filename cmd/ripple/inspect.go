@@ -31,7 +31,7 @@ func newInspectCommand(a *app) *cobra.Command {
 	var opts inspectOptions
 	cmd := &cobra.Command{
 		Use:   "inspect URL...",
-		Short: "Show all that is known of a page",
+		Short: "Show everything known about a page",
 		Long: `Show all that is known of a page: how its URL is read, its class and state and
 the rule behind them, the shortest ways to it, what robots.txt decides, its links
 in and out, and its visits. Of a URL that was never met: how it is read, its
@@ -49,7 +49,7 @@ class, and whether a rule refuses it.`,
 const (
 	maxHistory     = 100 // visits that are shown
 	maxOriginPaths = 10
-	maxRedirected  = survey.MaxRedirects + 1
+	maxRedirected  = schema.MaxRedirects + 1
 )
 
 func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string) error {
@@ -90,13 +90,14 @@ func (r *reading) inspect(raw string, limit int) (*inspection, error) {
 		return nil, err
 	}
 	verdict := r.Terrain().Classify(u.Norm)
-	in := &inspection{Input: raw, URL: u.Norm, SURT: weburl.SURT(u.Norm), Class: verdict.Class.String(), Rule: verdict.Rule}
+	in := &inspection{Input: raw, URL: u.Norm, SURT: weburl.SURT(u.Norm), Class: verdict.Class.String(),
+		Rule: verdict.Rule}
 	in.classRule = verdict.Rule
 	for _, s := range steps {
 		in.Steps = append(in.Steps, urlStep{s.Name, s.Result})
 	}
 	if rule, refused := r.Terrain().Refuse(u.Host(), u.PathQuery()); refused && verdict.Class.Visitable() {
-		in.Rule = rule
+		in.Rule = rule.String()
 	}
 	id, known, err := r.Lookup(u.Norm)
 	if err != nil || !known {
@@ -118,7 +119,8 @@ func (r *reading) page(id schema.ID, u weburl.URL, limit int) (*inspectedPage, e
 	}
 	out := &inspectedPage{
 		rule: p.Rule, State: p.State.String(), Error: p.Error, Seed: p.Seed, PageType: p.PageType,
-		DiscoveredAt: p.FirstSeen.UTC(), FirstRun: int(p.FirstRun), LastRun: int(p.LastRun), Redirects: []string{}, Facts: []fact{},
+		DiscoveredAt: p.FirstSeen.UTC(), FirstRun: int(p.FirstRun), LastRun: int(p.LastRun), Redirects: []string{},
+		Facts: []fact{},
 	}
 	if p.Depth != kv.NoDepth {
 		depth := int(p.Depth)
@@ -145,6 +147,7 @@ func (r *reading) page(id schema.ID, u weburl.URL, limit int) (*inspectedPage, e
 	if err := r.addLinks(out, id, limit); err != nil {
 		return nil, err
 	}
+	out.LinksOut.Left = p.LinksOmitted()
 	return out, r.addHistory(out, p)
 }
 
@@ -179,7 +182,8 @@ func (r *reading) addLink(list *linkList, other schema.ID, l schema.Link) error 
 		return err
 	}
 	list.Links = append(list.Links, pageLink{
-		URL: p.URL, State: p.State.String(), Kind: l.Kinds.First().String(), Rel: l.Rel.String(), Place: l.Where(), Anchor: l.Anchor,
+		URL: p.URL, State: p.State.String(), Kind: l.Kinds.First().String(), Rel: l.Rel.String(), Place: l.Where(),
+		Anchor: l.Anchor,
 	})
 	return nil
 }
@@ -188,11 +192,11 @@ func (r *reading) addLink(list *linkList, other schema.ID, l schema.Link) error 
 func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
 	return r.store.View(func(tx *kv.Tx) error {
 		var err error
-		if out.Forms, err = tx.Forms(p.ID); err != nil {
+		if out.Forms, err = tx.URLs.Forms(p.ID); err != nil {
 			return err
 		}
 		if p.Referrer != 0 {
-			if out.Referrer, err = tx.Norm(p.Referrer); err != nil {
+			if out.Referrer, err = tx.URLs.Norm(p.Referrer); err != nil {
 				return err
 			}
 		}
@@ -201,7 +205,7 @@ func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
 		}
 		out.Visits = []visit{}
 		for seq := r.store.Latest(p.ID); seq != 0 && len(out.Visits) < maxHistory; {
-			v, err := tx.Visit(seq)
+			v, err := tx.Visits.At(seq)
 			if err != nil {
 				return err
 			}
@@ -221,7 +225,7 @@ func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
 func (r *reading) redirects(tx *kv.Tx, from, to schema.ID) ([]string, error) {
 	urls, passed := []string{}, []schema.ID{from}
 	for to != 0 && len(urls) < maxRedirected {
-		norm, err := tx.Norm(to)
+		norm, err := tx.URLs.Norm(to)
 		if err != nil {
 			return nil, err
 		}
@@ -231,7 +235,7 @@ func (r *reading) redirects(tx *kv.Tx, from, to schema.ID) ([]string, error) {
 			break
 		}
 		passed = append(passed, to)
-		v, err := tx.Visit(seq)
+		v, err := tx.Visits.At(seq)
 		if err != nil {
 			return nil, err
 		}
@@ -244,8 +248,9 @@ func newVisit(tx *kv.Tx, v *schema.Visit) (visit, error) {
 	one := visit{
 		Run: int(v.Run), At: v.At.UTC(), State: v.State.String(), Status: v.Status, FetchURL: v.Form,
 		ContentType: v.ContentType, Charset: v.Charset, Length: v.Length, ResponseMS: v.ResponseTime.Milliseconds(),
-		Requests: v.Requests, Retries: v.Retries, Kept: v.Kept, Unchanged: v.Unchanged, NoIndex: v.NoIndex, NoFollow: v.NoFollow,
-		ETag: v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Error,
+		Requests: v.Requests, Retries: v.Retries, Kept: v.Kept, Unchanged: v.Unchanged, NoIndex: v.NoIndex,
+		NoFollow: v.NoFollow,
+		ETag:     v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Reason.String(),
 	}
 	if v.SHA256 != [32]byte{} {
 		one.BodySHA256 = hex.EncodeToString(v.SHA256[:])
@@ -254,6 +259,6 @@ func newVisit(tx *kv.Tx, v *schema.Visit) (visit, error) {
 		return one, nil
 	}
 	var err error
-	one.RedirectTo, err = tx.Norm(v.RedirectTo)
+	one.RedirectTo, err = tx.URLs.Norm(v.RedirectTo)
 	return one, err
 }

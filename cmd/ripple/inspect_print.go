@@ -126,6 +126,9 @@ func printLinks(w io.Writer, title string, list linkList) {
 	if n := list.Total - len(list.Links); n > 0 {
 		fmt.Fprintf(w, "  and %s more (--limit)\n", commas(n))
 	}
+	if list.Left > 0 {
+		fmt.Fprintf(w, "  and %s left out\n", count(list.Left, "link", "links"))
+	}
 }
 
 func printVisits(w io.Writer, visits []visit) error {

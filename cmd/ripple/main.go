@@ -30,7 +30,7 @@ func run(args []string) int {
 	return exitCode(err)
 }
 
-// exitCode is where every way to end gets its number (SPEC 11).
+// exitCode is where every way to end gets its number.
 func exitCode(err error) int {
 	var sig signalError
 	switch {

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/kv"
 )
 
@@ -63,8 +64,8 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 	var text string
 	switch args[0] {
 	case "demo":
-		webtest.Demo(web)
-		text = webtest.DemoConfig(web.Addr(), ca, dir)
+		demo.Serve(web)
+		text = demo.Config(web.Addr(), ca, dir)
 	case "small", "slow":
 		smallWeb(web)
 		text = smallConfig(web.Addr(), args[0] == "slow", args[1:])
@@ -84,7 +85,8 @@ func link(href, text string) string { return fmt.Sprintf("<a href=%q>%s</a>\n", 
 func smallWeb(web *webtest.Server) {
 	a := web.Host("a.test")
 	a.Robots("User-agent: *\nDisallow: /private\n")
-	a.Page("/", "<title>Front \x1b[31mpage</title>"+link("/one", "One")+link("/two?utm_source=x", "Two")+link("/private", "Private")+
+	a.Page("/", "<title>Front \x1b[31mpage</title>"+link("/one", "One")+link("/two?utm_source=x", "Two")+link("/private",
+		"Private")+
 		link("https://b.test/", "A neighbour")+link("https://t.track.test/pixel", "")+link("https://forge.test/me", "Code"))
 	a.Page("/one", "<title>One</title>"+link("/three", "Three")+link("/gone", "Gone"))
 	a.Page("/two", "<title>Two</title>"+link("/", "Home"))
@@ -100,7 +102,8 @@ func smallWeb(web *webtest.Server) {
 func oddWeb(web *webtest.Server) {
 	a := web.Host("a.test")
 	a.Robots("User-agent: *\nDisallow: /private\n")
-	a.Page("/", "<title>Front</title>"+link("/private", "Private")+link("/round", "Round")+link("/next", "Next")+link("https://away.test/", "Away")+link("https://b.test/deep", "Deep"))
+	a.Page("/", "<title>Front</title>"+link("/private", "Private")+link("/round", "Round")+link("/next", "Next")+
+		link("https://away.test/", "Away")+link("https://b.test/deep", "Deep"))
 	a.Redirect("/round", "/about", 302)
 	a.Redirect("/about", "/round", 302)
 	a.Redirect("/next", "https://b.test/", 301)
@@ -114,7 +117,8 @@ func smallConfig(addr string, slow bool, keys []string) string {
 		gap = 60_000
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "[crawler]\nmax-depth = 2\nminimum-time-on-page = %d\nhead-check = \"never\"\nsitemaps = \"off\"\n", gap)
+	fmt.Fprintf(&b, "[crawler]\nmax-depth = 2\nminimum-time-on-page = %d\nhead-check = \"never\"\nsitemaps = \"off\"\n",
+		gap)
 	for _, key := range keys {
 		b.WriteString(strings.Replace(key, "=", " = ", 1) + "\n")
 	}

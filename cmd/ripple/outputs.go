@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/export/sqlite"
 	"github.com/sumi-ripple/ripple/export/summary"
 	"github.com/sumi-ripple/ripple/export/whole"
@@ -16,16 +17,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A format is one way to write a survey down. Another format is one more entry
-// in formats.
+// A format is one way to write a survey down. Another one is one more entry in
+// formats; one that shows the graph is one more in package graph.
 type format struct {
 	flag  string // of "ripple export"; empty: only the configuration names it
 	usage string
 	key   string // in the configuration; empty: only the flag names it
 	path  func(*config.Config) string
-	atEnd bool // belongs to the end of a run: "ripple export" leaves it out
-	graph bool // shows the graph that flags select
-	grows bool // is a folder that stays, and gets more files
+	atEnd bool          // belongs to the end of a run: "ripple export" leaves it out
+	grows bool          // is a folder that stays, and gets more files
+	graph *graph.Format // shows the graph that flags select; nil: it does not
 
 	// check reports why a target must not be replaced, with [whole.ErrForeign] if
 	// Ripple did not write it.

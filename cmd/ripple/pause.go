@@ -7,14 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 )
 
 func newPauseCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "pause",
-		Short:   "Let a running crawl rest",
-		Long:    "Let a running crawl rest: it sends no request until \"ripple unpause\". What is open\ngoes on to its end, and nothing is lost.",
+		Short:   "Pause a running crawl",
+		Long:    "Pause a running crawl: it sends no request until \"ripple unpause\". What is open\nruns to its end, and nothing is lost.",
 		Example: "  ripple pause\n  ripple pause --state valley.bolt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -30,8 +31,8 @@ func runCommand(ctx context.Context, a *app, do, done string) error {
 	if err != nil {
 		return err
 	}
-	var st crawlStatus
-	err = control.Ask(ctx, path, do, &st)
+	var st census.Status
+	err = a.crawlOf(path).Post(ctx, do, &st)
 	if errors.Is(err, control.ErrNobody) {
 		return hint(fmt.Errorf("no crawl is running on %s", shown(path)), "\"ripple crawl\" begins one")
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/dustin/go-humanize"
@@ -32,7 +31,7 @@ func newPruneCommand(a *app) *cobra.Command {
 	var opts pruneOptions
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Drop old runs into a compacted file",
+		Short: "Drop old runs and compact the file",
 		Long: `Write what the newest runs recorded into a new file, which then takes the place
 of the old one, whole or not at all. Pages that only older runs knew are
 forgotten, and those runs can no longer be compared. What hosts have asked for is
@@ -74,7 +73,8 @@ func runPrune(_ context.Context, a *app, opts pruneOptions) error {
 	if opts.json {
 		return printJSON(a.stdout, done)
 	}
-	fmt.Fprintf(a.stdout, "%s: kept from run #%d on; dropped %s and %s; the file has %s, had %s\n", shown(path), done.FirstRun,
+	fmt.Fprintf(a.stdout, "%s: kept from run #%d on; dropped %s and %s; the file has %s, had %s\n", shown(path),
+		done.FirstRun,
 		count(done.Dropped, "URL", "URLs"), count(done.Visited, "visit", "visits"),
 		humanize.Bytes(uint64(done.After)), humanize.Bytes(uint64(done.Before)))
 	return nil
@@ -116,10 +116,7 @@ func prune(path string, keep int) (*pruned, error) {
 	}
 	is, err := os.Stat(compacted)
 	if err == nil {
-		err = os.Rename(compacted, path)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = takePlace(store, compacted)
 	}
 	if err != nil {
 		return nil, err
@@ -133,7 +130,7 @@ func prune(path string, keep int) (*pruned, error) {
 // firstKept is the first run that is kept.
 func firstKept(store *kv.Store, keep int) (from schema.RunID, err error) {
 	err = store.View(func(tx *kv.Tx) error {
-		runs, err := tx.Runs()
+		runs, err := tx.Runs.All()
 		if err == nil && len(runs) == 0 {
 			err = survey.ErrNoRun
 		}
@@ -165,7 +162,7 @@ func keepCursors(old *kv.Store, path string, dropped int) error {
 		return err
 	}
 	err = next.Update(func(tx *kv.Tx) error {
-		return tx.PutMeta(feed.MetaBase, strconv.AppendUint(nil, base+uint64(dropped), 10))
+		return tx.Meta.Put(feed.MetaBase, strconv.AppendUint(nil, base+uint64(dropped), 10))
 	})
 	return errors.Join(err, next.Close())
 }

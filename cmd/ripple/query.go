@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/export/sqlite"
+	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -55,7 +56,7 @@ func newQueryCommand(a *app) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "query 'SQL'",
-		Short: "Ask a question in SQL",
+		Short: "Query the map in SQL",
 		Long: `Run one statement that reads, over the tables that "ripple export --sqlite" writes,
 made anew of what is known now. "-" reads it from stdin; --schema shows the tables.
 For many questions, export once and use sqlite3.`,
@@ -104,16 +105,17 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 		return err
 	}
 	defer r.Close()
-	dir, err := os.MkdirTemp("", "ripple-query-*")
+	dir, remove, err := whole.Scratch(os.TempDir())
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	if err := fits(dir, r.size); err != nil {
 		return err
 	}
 	path := filepath.Join(dir, "terrain.db")
-	if err := sqlite.Write(ctx, path, r.Survey, sqlite.Options{NoMetrics: !strings.Contains(strings.ToLower(text), "_metrics")}); err != nil {
+	if err := sqlite.Write(ctx, path, r.Survey,
+		sqlite.Options{NoMetrics: !strings.Contains(strings.ToLower(text), "_metrics")}); err != nil {
 		return err
 	}
 	return ask(ctx, a, opts, path, text)
@@ -121,7 +123,8 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 
 // ask runs a statement on a database that cannot be written to.
 func ask(ctx context.Context, a *app, opts queryOptions, path, text string) (err error) {
-	name := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=ro&_pragma=query_only(1)&_pragma=trusted_schema(0)"}
+	name := url.URL{Scheme: "file", Path: filepath.ToSlash(path),
+		RawQuery: "mode=ro&_pragma=query_only(1)&_pragma=trusted_schema(0)"}
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return err

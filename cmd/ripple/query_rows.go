@@ -9,7 +9,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/sumi-ripple/ripple/export/graph"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 // A rowWriter shows the rows of an answer.
@@ -70,7 +70,8 @@ func (w *tableRows) end() error {
 		return err
 	}
 	if w.more {
-		w.app.say(fmt.Sprintf("there are more than %s; --limit N shows more, --csv and --json all", count(w.limit, "row", "rows")))
+		w.app.say(fmt.Sprintf("there are more than %s; --limit N shows more, --csv and --json all",
+			count(w.limit, "row", "rows")))
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func (c *csvRows) cell(i int, v any) {
 	case int64, float64:
 		c.line = append(c.line, plain(v)...)
 	default:
-		c.line = graph.AppendCell(c.line, plain(v))
+		c.line = inert.AppendCell(c.line, plain(v))
 	}
 }
 
@@ -156,7 +157,7 @@ func newJSONRows(w io.Writer, columns []string) *jsonRows {
 		}
 		taken[unique] = true
 		quoted, _ := json.Marshal(unique) // a string always has a form
-		j.names = append(j.names, string(quoted))
+		j.names = append(j.names, string(inert.JSON(quoted)))
 	}
 	return j
 }
@@ -177,7 +178,7 @@ func (j *jsonRows) row(values []any) (bool, error) {
 			return false, err
 		}
 		j.w.WriteString(j.names[i] + ": ")
-		j.w.Write(text)
+		j.w.Write(inert.JSON(text))
 	}
 	_, err := j.w.WriteString("}") // errors of a bufio.Writer stay
 	return true, err

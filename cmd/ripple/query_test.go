@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 )
 
 func TestReadsOnly(t *testing.T) {
@@ -13,11 +14,14 @@ func TestReadsOnly(t *testing.T) {
 		ok  bool
 	}{
 		{"SELECT 1", true}, {"select 1;", true}, {" /* ; */ WITH x AS (SELECT 1) SELECT * FROM x -- ; DROP", true},
-		{"(SELECT 1)", true}, {"VALUES (1)", true}, {"EXPLAIN DELETE FROM pages", true}, {"SELECT ';', \";\", `;`, [;]", true},
+		{"(SELECT 1)", true}, {"VALUES (1)", true}, {"EXPLAIN DELETE FROM pages", true},
+		{"SELECT ';', \";\", `;`, [;]", true},
 		{"SELECT 'it''s; fine'", true}, {"SELECT 1; ;; -- end", true},
-		{"", false}, {";", false}, {"SELECT 1; SELECT 2", false}, {"SELECT '; SELECT 2", true}, {"SELECT 'a''; '; DELETE FROM pages", false},
+		{"", false}, {";", false}, {"SELECT 1; SELECT 2", false}, {"SELECT '; SELECT 2", true},
+		{"SELECT 'a''; '; DELETE FROM pages", false},
 		{"DELETE FROM pages", false}, {"PRAGMA query_only", false}, {"ATTACH 'x' AS x", false}, {"SELECTED", false},
-		{"/* SELECT */ DROP TABLE pages", false}, {"'SELECT'", false}, {"SELECT 1\x00; DROP TABLE pages", false}, {"--\nDROP TABLE pages", false},
+		{"/* SELECT */ DROP TABLE pages", false}, {"'SELECT'", false}, {"SELECT 1\x00; DROP TABLE pages", false},
+		{"--\nDROP TABLE pages", false},
 	}
 	for _, tt := range tests {
 		if err := readsOnly(tt.sql); (err == nil) != tt.ok {
@@ -51,7 +55,7 @@ func TestQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer web.Close()
-	webtest.Demo(web)
+	demo.Serve(web)
 	config, err := writeDemoConfig(web, dir)
 	if err != nil {
 		t.Fatal(err)

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestREADME runs every command that the README shows in a console block, one
-// after the other in one folder, and checks its exit code: 0 unless a comment
-// says otherwise.
+// TestREADME runs every command that the README shows in a console block, one after the other in one folder, and checks
+// its exit code, 0 unless a comment says otherwise, and that it says what is shown below it.
 func TestREADME(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -20,40 +19,84 @@ func TestREADME(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	dir, ran := t.TempDir(), 0
-	for _, line := range consoleLines(string(text)) {
-		command, comment, _ := strings.Cut(strings.TrimPrefix(line, "$ "), "  # ")
-		cmd := exec.Command("sh", "-c", command)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
-		out, _ := cmd.CombinedOutput()
-		want := 0
-		if comment == "exit 1" {
-			want = 1
-		}
-		if got := cmd.ProcessState.ExitCode(); got != want {
-			t.Errorf("%s: exit %d, want %d\n%s", command, got, want, out)
+	dir, shown := t.TempDir(), consoleCommands(string(text))
+	for _, c := range shown {
+		out, code, now := c.run(t, dir, filepath.Dir(binary))
+		dir = now
+		if code != c.code {
+			t.Errorf("%s: exit %d, want %d\n%s", c.line, code, c.code, out)
 		}
 		if len(out) == 0 {
-			t.Errorf("%s: says nothing", command)
+			t.Errorf("%s: says nothing", c.line)
 		}
-		ran++
+		if missing := c.missing(out); missing != "" {
+			t.Errorf("%s does not say %q in its place:\n%s", c.line, missing, out)
+		}
 	}
-	if ran < 6 {
-		t.Errorf("%d commands found in the README", ran)
+	if len(shown) < 6 {
+		t.Errorf("%d commands found in the README", len(shown))
 	}
 }
 
-func consoleLines(text string) []string {
-	var lines []string
+// A consoleCommand is a command that a console block shows, with what it says.
+type consoleCommand struct {
+	line string
+	code int
+	says []string // lines in order; "...": others may stand here
+}
+
+// run returns what a command says, its exit code, and the folder that it leaves the shell in.
+func (c *consoleCommand) run(t *testing.T, dir, bin string) (out string, code int, now string) {
+	t.Helper()
+	left := filepath.Join(t.TempDir(), "folder")
+	cmd := exec.Command("sh", "-c", c.line+"; code=$?; pwd >'"+left+"'; exit $code")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+	said, _ := cmd.CombinedOutput()
+	folder, err := os.ReadFile(left)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(said), cmd.ProcessState.ExitCode(), strings.TrimSpace(string(folder))
+}
+
+// missing returns the first line shown that a command does not say where it should.
+func (c *consoleCommand) missing(out string) string {
+	lines, skip := strings.Split(strings.TrimSpace(out), "\n"), false
+	for _, want := range c.says {
+		if want == "..." {
+			skip = true
+			continue
+		}
+		for skip && len(lines) > 0 && strings.TrimRight(lines[0], " ") != want {
+			lines = lines[1:]
+		}
+		if len(lines) == 0 || strings.TrimRight(lines[0], " ") != want {
+			return want
+		}
+		lines, skip = lines[1:], false
+	}
+	return ""
+}
+
+func consoleCommands(text string) []consoleCommand {
+	var commands []consoleCommand
 	inside := false
 	for line := range strings.SplitSeq(text, "\n") {
 		switch {
 		case strings.HasPrefix(line, "```"):
 			inside = line == "```console"
 		case inside && strings.HasPrefix(line, "$ "):
-			lines = append(lines, line)
+			command, comment, _ := strings.Cut(strings.TrimPrefix(line, "$ "), "  # ")
+			c := consoleCommand{line: command}
+			if comment == "exit 1" {
+				c.code = 1
+			}
+			commands = append(commands, c)
+		case inside && len(commands) > 0:
+			last := &commands[len(commands)-1]
+			last.says = append(last.says, line)
 		}
 	}
-	return lines
+	return commands
 }

@@ -38,7 +38,7 @@ func newReclassifyCommand(a *app) *cobra.Command {
 	var opts reclassifyOptions
 	cmd := &cobra.Command{
 		Use:   "reclassify [CONFIG]",
-		Short: "Apply changed lists to what is known, without asking a server",
+		Short: "Apply changed lists to the map, without asking a server",
 		Long: `Apply the lists and limits of CONFIG (config.toml unless it is named) to what is
 known: classes, depths and what waits follow from the recorded links, and no
 server is asked. Visited pages keep their facts. What has come within reach is
@@ -63,11 +63,11 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 	}
 	state := cfg.State.Path
 	if opts.dryRun {
-		copied, err := workingCopy(ctx, state)
+		copied, remove, err := a.workingCopy(ctx, state)
 		if err != nil {
 			return err
 		}
-		defer os.Remove(copied)
+		defer remove()
 		state = copied
 	} else if err := mustExist(state); err != nil {
 		return err
@@ -88,32 +88,24 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 }
 
 // workingCopy makes a copy of a state file that may be changed, and returns its
-// name.
-func workingCopy(ctx context.Context, state string) (path string, err error) {
-	f, err := os.CreateTemp("", "ripple-copy-*.bolt")
-	if err != nil {
-		return "", fmt.Errorf("copy the state: %w", err)
-	}
-	defer func() {
-		if err = errors.Join(err, f.Close()); err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	fit := func(size int64) error { return fits(filepath.Dir(f.Name()), size) }
-	err = control.Snapshot(ctx, state, f, fit)
+// name and what removes it.
+func (a *app) workingCopy(ctx context.Context, state string) (copied string, remove func(), err error) {
+	copied, remove, err = a.copyCrawled(ctx, state)
 	if !errors.Is(err, control.ErrNobody) {
-		return f.Name(), err
+		return copied, remove, err
 	}
 	store, err := openQuiet(state)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer store.Close()
-	if err := fit(store.Size()); err != nil {
-		return "", err
-	}
-	_, err = store.Snapshot(f)
-	return f.Name(), err
+	return temporaryCopy(func(f *os.File) error {
+		if err := fits(filepath.Dir(f.Name()), store.Size()); err != nil {
+			return err
+		}
+		_, err := store.Snapshot(f)
+		return err
+	})
 }
 
 // reclassify applies a configuration to a store and compares before and after.
@@ -144,11 +136,11 @@ func reclassify(store *kv.Store, cfg *config.Config) (*reclassified, error) {
 func withKeptSeeds(store *kv.Store, cfg *config.Config) (*config.Config, error) {
 	var kept extraSeeds
 	err := store.View(func(tx *kv.Tx) error {
-		runs, err := tx.Runs()
+		runs, err := tx.Runs.All()
 		if err != nil || len(runs) == 0 {
 			return err
 		}
-		text, err := tx.Meta(metaSeeds)
+		text, err := tx.Meta.Value(metaSeeds)
 		if err == nil && text != nil {
 			err = json.Unmarshal(text, &kept)
 		}
@@ -284,7 +276,7 @@ func (r *reclassified) eachTurned(store *kv.Store, most int, f func(turnPage) er
 	say := func(s standing) string { return s.class.String() + ", " + s.state.String() }
 	return store.View(func(tx *kv.Tx) error {
 		for _, id := range r.turned[:min(most, len(r.turned))] {
-			norm, err := tx.Norm(id)
+			norm, err := tx.URLs.Norm(id)
 			if err != nil {
 				return err
 			}
@@ -324,7 +316,8 @@ func (r *reclassified) print(w io.Writer, store *kv.Store, dryRun bool) error {
 	if dryRun {
 		verb = "would change"
 	}
-	fmt.Fprintf(w, "run #%d: %s of %s %s; %s\n", r.Run, commas(r.Changed), count(r.Pages, "page", "pages"), verb, r.outlook(dryRun))
+	fmt.Fprintf(w, "run #%d: %s of %s %s; %s\n", r.Run, commas(r.Changed), count(r.Pages, "page", "pages"), verb,
+		r.outlook(dryRun))
 	if r.Changed == 0 {
 		return nil
 	}

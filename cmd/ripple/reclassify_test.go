@@ -46,7 +46,8 @@ func TestReclassifyMany(t *testing.T) {
 	run(text, "crawl")
 	text = strings.Replace(text, `"*.track.test"`, `"far.test"`, 1)
 	shown := run(text, "reclassify", "--dry-run")
-	if n := strings.Count(shown, "https://far.test/"); n != maxTurned || !strings.HasSuffix(shown, "\nand 5 more; --json lists all\n") {
+	if n := strings.Count(shown, "https://far.test/"); n != maxTurned ||
+		!strings.HasSuffix(shown, "\nand 5 more; --json lists all\n") {
 		t.Errorf("%d pages are shown:\n%s", n, shown)
 	}
 	var all struct {

@@ -49,7 +49,7 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 		return err
 	}
 	if opts.into != "" {
-		if state, err = copyInto(ctx, state, opts.into); err != nil {
+		if state, err = a.copyInto(ctx, state, opts.into); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func (a *app) replayed(args []string) (*config.Config, string, error) {
 }
 
 // copyInto makes a copy of a state under a name that nobody has.
-func copyInto(ctx context.Context, state, into string) (string, error) {
+func (a *app) copyInto(ctx context.Context, state, into string) (string, error) {
 	f := format{check: func(path string, _ bool) error {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s exists; name a new file", shown(path))
@@ -126,11 +126,11 @@ func copyInto(ctx context.Context, state, into string) (string, error) {
 	if err := f.refuseNamed(into, false); err != nil {
 		return "", err
 	}
-	copied, err := workingCopy(ctx, state)
+	copied, remove, err := a.workingCopy(ctx, state)
 	if err != nil {
 		return "", err
 	}
-	defer os.Remove(copied)
+	defer remove()
 	if err := kv.Compact(copied, into); err != nil {
 		return "", err
 	}
@@ -140,7 +140,7 @@ func copyInto(ctx context.Context, state, into string) (string, error) {
 // lastConfig is the effective configuration of the last run.
 func lastConfig(store *kv.Store) (cfg *config.Config, err error) {
 	err = store.View(func(tx *kv.Tx) error {
-		runs, err := tx.Runs()
+		runs, err := tx.Runs.All()
 		if err == nil && len(runs) == 0 {
 			err = survey.ErrNoRun
 		}
@@ -154,7 +154,7 @@ func lastConfig(store *kv.Store) (cfg *config.Config, err error) {
 }
 
 func configOf(tx *kv.Tx, run schema.Run) (*config.Config, error) {
-	text, err := tx.Config(run.Config)
+	text, err := tx.Runs.Config(run.Config)
 	if err != nil {
 		return nil, err
 	}

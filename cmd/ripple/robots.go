@@ -35,7 +35,7 @@ func newRobotsCommand(a *app) *cobra.Command {
 	var opts robotsOptions
 	cmd := &cobra.Command{
 		Use:   "robots URL",
-		Short: "Say what robots.txt decides for a URL, and by which line",
+		Short: "Show what robots.txt says about a URL, and on which line",
 		Long: `Say what robots.txt decides for a URL, and by which line: that of a file, or the
 copy that the last crawl took. Nobody is asked. The exit code is 0 if the URL is
 allowed, 1 if it is not, 2 if there is no verdict.`,
@@ -64,7 +64,7 @@ type robotsVerdict struct {
 	Line       int        `json:"line"`
 	Why        string     `json:"why,omitempty"` // where no line decides
 	Status     int        `json:"status_code,omitempty"`
-	FetchedAt  *time.Time `json:"fetched_at,omitempty"`
+	FetchedAt  *time.Time `json:"robots_fetched_at,omitempty"`
 	CrawlDelay float64    `json:"crawl_delay_seconds"`
 }
 
@@ -155,7 +155,8 @@ func (a *app) robotsOfState(ctx context.Context, opts robotsOptions, raw string)
 	}
 	v, ok, err := r.robots(u.Host(), u.Form, opts.agent)
 	if err == nil && !ok {
-		err = hint(fmt.Errorf("there is no copy of robots.txt of %s", clean(u.Host(), 253)), "read a file with --file, or crawl the host")
+		err = hint(fmt.Errorf("there is no copy of robots.txt of %s", clean(u.Host(), 253)),
+			"read a file with --file, or crawl the host")
 	}
 	return v, err
 }
@@ -168,11 +169,11 @@ func (r *reading) robots(host, form, agent string) (robotsVerdict, bool, error) 
 	var kept schema.RobotsCopy
 	ok := false
 	err := r.store.View(func(tx *kv.Tx) error {
-		id, known, err := tx.HostByName(host)
+		id, known, err := tx.Hosts.Lookup(host)
 		if err != nil || !known {
 			return err
 		}
-		kept, ok, err = tx.Robots(id)
+		kept, ok, err = tx.Hosts.Robots(id)
 		return err
 	})
 	if err != nil || !ok {
@@ -194,7 +195,8 @@ func decide(rules *robots.Rules, agent, form string) robotsVerdict {
 	v := rules.Check(weburl.PathQuery(form))
 	delay, _ := rules.CrawlDelay()
 	out := robotsVerdict{
-		URL: form, Agent: agent, Group: rules.Agent(), Allowed: v.Allowed, Rule: v.Rule, Line: v.Line, CrawlDelay: delay.Seconds(),
+		URL: form, Agent: agent, Group: rules.Agent(), Allowed: v.Allowed, Rule: v.Rule, Line: v.Line,
+		CrawlDelay: delay.Seconds(),
 	}
 	if v.Line == 0 {
 		out.Why = "no rule matches"

@@ -13,7 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -57,6 +59,12 @@ func configuredState(path string) (string, error) {
 	return cfg.State.Path, nil
 }
 
+// crawlOf is whom to ask about a state file that is being crawled.
+func (a *app) crawlOf(path string) *control.Client {
+	return &control.Client{State: path,
+		Slow: func() { a.say("the crawl does not answer; still waiting (Ctrl-C gives up)") }}
+}
+
 // stateFiles returns the state files of a folder.
 func stateFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
@@ -65,7 +73,8 @@ func stateFiles(dir string) ([]string, error) {
 	}
 	var found []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && !isBeside(e.Name()) && isBolt(filepath.Join(dir, e.Name())) && !isForeign(filepath.Join(dir, e.Name())) {
+		if e.Type().IsRegular() && !isBeside(e.Name()) && isBolt(filepath.Join(dir, e.Name())) &&
+			!isForeign(filepath.Join(dir, e.Name())) {
 			found = append(found, e.Name())
 		}
 	}
@@ -106,9 +115,9 @@ func isForeign(path string) bool {
 type reading struct {
 	*survey.Survey
 	store *kv.Store
-	path  string       // of the state file
-	size  int64        // of it in bytes
-	live  *crawlStatus // of the running crawl; nil: nobody crawls
+	path  string         // of the state file
+	size  int64          // of it in bytes
+	live  *census.Status // of the running crawl; nil: nobody crawls
 }
 
 func (r *reading) Close() error { return r.store.Close() }
@@ -120,7 +129,7 @@ func (a *app) read(ctx context.Context) (*reading, error) {
 		return nil, err
 	}
 	r := &reading{path: path}
-	if r.store, r.live, err = openReading(ctx, path); err != nil {
+	if r.store, r.live, err = a.openReading(ctx, path); err != nil {
 		return nil, err
 	}
 	r.size = r.store.Size()
@@ -176,12 +185,13 @@ func mustExist(path string) error {
 
 // openReading opens a state file, or a copy of one that is being crawled, whose
 // crawl's status is returned with it.
-func openReading(ctx context.Context, path string) (*kv.Store, *crawlStatus, error) {
-	var live crawlStatus
-	err := control.Ask(ctx, path, "status", &live)
+func (a *app) openReading(ctx context.Context, path string) (*kv.Store, *census.Status, error) {
+	whole.Sweep(os.TempDir())
+	var live census.Status
+	err := a.crawlOf(path).Get(ctx, "status", &live)
 	if err == nil {
 		var store *kv.Store
-		if store, err = copyLive(ctx, path); err == nil {
+		if store, err = a.openCopy(ctx, path); err == nil {
 			return store, &live, nil
 		}
 	}
@@ -201,44 +211,26 @@ func openQuiet(path string) (*kv.Store, error) {
 	return store, stateError(path, err)
 }
 
-// copyLive takes a copy of a state that is being crawled. The copy has no name
-// any more when it is returned, where the system allows that.
-func copyLive(ctx context.Context, path string) (*kv.Store, error) {
-	f, err := os.CreateTemp("", "ripple-copy-*.bolt")
+// mayWriteState reports a state file beside which nothing can be written.
+func mayWriteState(path string) error { return stateError(path, mayWrite(filepath.Dir(path))) }
+
+// openLocked opens a state file for writing. The file that is locked in the end
+// must be the one that has the name: another start may have replaced it meanwhile.
+// When the lock is held, and before the file is read, locked is called, unless it
+// is nil.
+func openLocked(path string, locked func()) (*kv.Store, error) {
+	before, _ := os.Stat(path)
+	store, err := kv.Open(path, kv.Options{Locked: locked})
 	if err != nil {
-		return nil, fmt.Errorf("copy the state: %w", err)
+		return nil, stateError(path, err)
 	}
-	defer os.Remove(f.Name())
-	err = control.Snapshot(ctx, path, f, func(size int64) error { return fits(filepath.Dir(f.Name()), size) })
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, err
+	after, err := os.Stat(path)
+	if err == nil && (before == nil || os.SameFile(before, after)) {
+		return store, nil
 	}
-	store, err := kv.Open(f.Name(), kv.Options{ReadOnly: true})
-	if err != nil {
-		return nil, fmt.Errorf("open the copy of the state: %w", err)
-	}
-	return store, nil
+	store.Close()
+	return nil, hint(fmt.Errorf("open %s: another crawl has replaced it: %w", shown(path), kv.ErrLocked), "try again")
 }
-
-// fits reports an error if a folder has no room for a copy and a fifth more.
-func fits(dir string, size int64) error {
-	free, known := freeSpace(dir)
-	if need := uint64(size) + uint64(size)/5; known && free < need {
-		return hint(fmt.Errorf("a copy of the state needs %s MB in %s, which has %s", megabytes(need), dir, megabytes(free)),
-			"set TMPDIR to a folder with more room, or stop the crawl first")
-	}
-	return nil
-}
-
-// roomBeside reports an error if a new file cannot be made beside a state file.
-func roomBeside(path string, size int64) error {
-	if err := mayWriteState(path); err != nil {
-		return err
-	}
-	return fits(filepath.Dir(path), size)
-}
-
-func megabytes(n uint64) string { return commas(int(n / 1_000_000)) }
 
 // flushed writes what a function writes to a buffer, if it succeeds: a result is
 // shown whole or not at all.

@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -22,7 +23,7 @@ func newStatsCommand(a *app) *cobra.Command {
 	var opts statsOptions
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Count what is known, and say which hosts take long",
+		Short: "Show counts, and the hosts that take longest",
 		Long: `Count pages by state, class and depth, and list the hosts that are slow,
 suspended or cut short, with the time that they will take and how many of their
 pages are missing. While a crawl runs, its own status is shown too.`,
@@ -38,11 +39,14 @@ type stats struct {
 	State    string         `json:"state_path"`
 	Bytes    int64          `json:"state_bytes"`
 	Run      statsRun       `json:"run"`
-	Live     *crawlStatus   `json:"live"` // null: nobody crawls
+	Live     *census.Status `json:"live"` // null: nobody crawls
 	Pages    int            `json:"pages"`
 	Links    int            `json:"links"`
-	Hosts    int            `json:"hosts"` // quality and discovered, with pages
+	Hosts    int            `json:"hosts"`        // quality and discovered, with pages
+	Listed   int            `json:"listed_hosts"` // blacklisted and stub, with pages
 	Frontier int            `json:"frontier"`
+	Omitted  int            `json:"links_omitted"` // that pages have and that are not recorded
+	Sites    []cutSite      `json:"cut_sites"`     // of which not all hosts are recorded
 	ByState  map[string]int `json:"pages_by_state"`
 	ByClass  map[string]int `json:"pages_by_class"`
 	ByDepth  []depthCount   `json:"pages_by_depth"`
@@ -72,6 +76,7 @@ type slowHost struct {
 	Domain      string     `json:"domain"`
 	Class       string     `json:"class"`
 	Missing     int        `json:"known_missing"`
+	Omitted     int        `json:"links_omitted"`
 	DelayMS     int64      `json:"delay_ms"`
 	ETA         float64    `json:"eta_seconds"` // 0: not in this run
 	SuspendedTo *time.Time `json:"suspended_until"`
@@ -106,10 +111,12 @@ func newStats(r *reading) (*stats, error) {
 	s := &stats{
 		State: r.path, Bytes: r.size, Live: r.live,
 		Run: statsRun{
-			ID: int(run.ID), Status: run.Status.String(), Reason: run.Reason, Started: run.Started.UTC(), Finished: timeOrNull(run.Finished),
-			Pages: run.Pages, Requests: run.Requests, Seconds: run.Running.Seconds(), Errors: run.Errors,
+			ID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(), Started: run.Started.UTC(),
+			Finished: timeOrNull(run.Finished),
+			Pages:    run.Pages, Requests: run.Requests, Seconds: run.Running.Seconds(), Errors: counts.Errors,
 		},
-		Pages: counts.Pages, Links: counts.Links, Hosts: counts.Hosts, Frontier: counts.Frontier,
+		Pages: counts.Pages, Links: counts.Links, Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
+		Omitted: counts.LinksOmitted,
 		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: []depthCount{},
 	}
 	for _, state := range schema.States() {
@@ -130,7 +137,13 @@ func newStats(r *reading) (*stats, error) {
 	}
 	if s.Live != nil { // one count for both: that of the copy
 		s.Live.PagesVisited, s.Live.Requests, s.Live.PagesWaiting = run.Pages, run.Requests, counts.Frontier
+		s.Live.Errors = counts.Errors
 	}
+	cut, err := survey.CutSites(r.Survey)
+	if err != nil {
+		return nil, err
+	}
+	s.Sites = newCutSites(cut)
 	s.Slow, err = slowHosts(r, run)
 	return s, err
 }
@@ -138,27 +151,23 @@ func newStats(r *reading) (*stats, error) {
 // slowHosts returns the hosts with pages that wait or are missing, those first
 // that take longest.
 func slowHosts(r *reading, run schema.Run) ([]slowHost, error) {
-	perPage := 1.0
-	if run.Pages > 0 {
-		perPage = max(1, float64(run.Requests)/float64(run.Pages))
+	cfg, err := lastConfig(r.store)
+	if err != nil {
+		return nil, err
 	}
-	slow := []slowHost{}
-	err := r.EachHost(func(h *survey.HostReport) error {
+	slow, pace := []slowHost{}, census.NewPace(cfg, &run)
+	err = r.EachHost(func(h *survey.HostReport) error {
 		waiting := h.ByState[schema.Queued] + h.ByState[schema.RateLimited]
 		if waiting == 0 && !h.Cover.Cut() {
 			return nil
 		}
-		delay := max(r.FullDelay(h.Host), h.Host.Smoothed)
 		e := slowHost{
-			Domain: h.Host.Name, Class: h.Class.String(), Missing: h.KnownMissing,
-			DelayMS: delay.Milliseconds(), Coverage: h.Coverage,
+			Domain: h.Host.Name, Class: h.Class.String(), Missing: h.KnownMissing, Omitted: h.LinksOmitted,
+			DelayMS: max(r.Config().BaseDelay(h.Host), h.Host.Smoothed).Milliseconds(), Coverage: h.Coverage,
 		}
-		if h.Cover == survey.CoverWaiting || h.Cover == survey.CoverSuspended {
-			e.ETA = float64(waiting) * perPage * delay.Seconds()
-		}
-		if rest := time.Until(h.Host.SuspendedTo); h.Host.Throttles > 0 && rest > 0 {
+		_, e.ETA = pace.Of(h.Host, waiting)
+		if census.Suspended(h.Host) > 0 {
 			e.SuspendedTo = timeOrNull(h.Host.SuspendedTo)
-			e.ETA += rest.Seconds()
 		}
 		slow = append(slow, e)
 		if len(slow) > 4*maxSlow {
@@ -185,8 +194,19 @@ func printStats(w io.Writer, s *stats) error {
 	} else {
 		printRun(w, &s.Run)
 	}
-	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n\n", count(s.Pages, "page", "pages"), count(s.Hosts, "host", "hosts"),
-		count(s.Links, "link", "links"), commas(s.Frontier))
+	hosts := count(s.Hosts, "host", "hosts")
+	if s.Listed > 0 {
+		hosts += fmt.Sprintf(" (and %s blacklisted or stubs)", commas(s.Listed))
+	}
+	links := count(s.Links, "link", "links")
+	if s.Omitted > 0 {
+		links += fmt.Sprintf(" (and %s left out)", commas(s.Omitted))
+	}
+	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", count(s.Pages, "page", "pages"), hosts, links, commas(s.Frontier))
+	for _, site := range s.Sites[:min(len(s.Sites), maxSlow)] {
+		fmt.Fprintln(w, siteLine(site))
+	}
+	fmt.Fprintln(w)
 	t := newTable(w)
 	t.row("state", "pages")
 	for _, state := range schema.States() {
@@ -246,7 +266,8 @@ func printSlow(w io.Writer, slow []slowHost) error {
 		if h.ETA > 0 {
 			eta = span(time.Duration(h.ETA * float64(time.Second)))
 		}
-		t.row(clean(h.Domain, 60), commas(h.Missing), span(time.Duration(h.DelayMS)*time.Millisecond), eta, clean(h.Coverage, 100))
+		t.row(clean(h.Domain, 60), commas(h.Missing), span(time.Duration(h.DelayMS)*time.Millisecond), eta,
+			clean(h.Coverage, 100))
 	}
 	return t.Flush()
 }

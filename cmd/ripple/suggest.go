@@ -23,7 +23,7 @@ func newSuggestCommand(a *app) *cobra.Command {
 	var opts suggestOptions
 	cmd := &cobra.Command{
 		Use:   "suggest",
-		Short: "Name hosts that are worth adding, because many origins link to them",
+		Short: "Suggest hosts to add, because many origins link to them",
 		Long: `Rank hosts that are on no list by the number of origins that link to them in the
 text of a page; links that stand elsewhere, as in a footer, are told and do not
 count. Then by PageRank as it is seen from the quality pages. The output is TOML:
@@ -60,7 +60,8 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return printJSON(a.stdout, newSuggestions(found))
 	}
 	if len(found.Discovered)+len(found.Stubs) == 0 && opts.limit > 0 {
-		a.say(fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less", count(opts.minOrigins, "origin", "origins")))
+		a.say(fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less",
+			count(opts.minOrigins, "origin", "origins")))
 		return nil
 	}
 	return flushed(a.stdout, func(w io.Writer) error {
@@ -84,7 +85,8 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 		title = ": " + clean(c.Title, 100)
 	}
 	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, PageRank %.3g\n", clean(c.Name, 300), title,
-		c.Votes, count(found.Origins, "origin", "origins"), count(c.Links, "link", "links"), count(c.Pages, "page", "pages"), c.Rank)
+		c.Votes, count(found.Origins, "origin", "origins"), count(c.Links, "link", "links"), count(c.Pages, "page", "pages"),
+		c.Rank)
 	for _, o := range c.Origin {
 		told := count(o.Editorial, "link", "links")
 		switch {
@@ -93,7 +95,8 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 		case o.SiteWide > 0:
 			told += fmt.Sprintf(", %s site-wide", commas(o.SiteWide))
 		}
-		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253), told, clean(o.From, 300), clean(o.To, 300), placed(o.Anchor, o.Place))
+		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253), told, clean(o.From, 300), clean(o.To, 300),
+			placed(o.Anchor, o.Place))
 	}
 	if c.Class.Visitable() {
 		fmt.Fprintln(w, "# coverage: "+coverageText(c))
@@ -147,7 +150,7 @@ type (
 	citingOrigin struct {
 		Origin    string `json:"quality_origin"`
 		Editorial int    `json:"editorial"`
-		SiteWide  int    `json:"site_wide"`
+		SiteWide  int    `json:"sitewide"`
 		From      string `json:"from_url"`
 		To        string `json:"to_url"`
 		Anchor    string `json:"anchor"`
@@ -156,7 +159,8 @@ type (
 )
 
 func newSuggestions(found *suggest.Suggestions) suggestions {
-	return suggestions{Origins: found.Origins, Discovered: newCandidates(found.Discovered), Stubs: newCandidates(found.Stubs)}
+	return suggestions{Origins: found.Origins, Discovered: newCandidates(found.Discovered),
+		Stubs: newCandidates(found.Stubs)}
 }
 
 func newCandidates(all []suggest.Candidate) []candidate {
@@ -164,8 +168,9 @@ func newCandidates(all []suggest.Candidate) []candidate {
 	for i := range all {
 		c := &all[i]
 		one := candidate{
-			Entity: c.Name, Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links, PageRank: c.Rank,
-			From: []citingOrigin{}, Coverage: c.Coverage, Missing: c.Missing,
+			Entity: c.Name, Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links,
+			PageRank: c.Rank,
+			From:     []citingOrigin{}, Coverage: c.Coverage, Missing: c.Missing,
 		}
 		if c.Title != "" {
 			one.Title = &c.Title

@@ -28,8 +28,8 @@ func newSummaryCommand(a *app) *cobra.Command {
 	var opts summaryOptions
 	cmd := &cobra.Command{
 		Use:   "summary",
-		Short: "Tell of a run, in Markdown",
-		Long: `Tell of the last run in Markdown: what was crawled, what went wrong, which hosts
+		Short: "Summarise a run in Markdown",
+		Long: `Summarise the last run in Markdown: what was crawled, what went wrong, which hosts
 matter, and how much is known to be missing. An older run is told of as it was
 when it ended, but for what is kept of the last one only: budgets, delays and
 caps, hosts that were given up or asked for rest, and what was met without being

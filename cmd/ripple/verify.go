@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 )
 
@@ -24,7 +24,8 @@ type verifyOptions struct {
 
 func (o *verifyOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.digest, "digest", false, "print the SHA-256 of the map: two crawls of one web have the same")
-	f.BoolVar(&o.compact, "compact", false, "then write the state into a new file without its free space, which takes\nthe place of the old one")
+	f.BoolVar(&o.compact, "compact", false,
+		"then write the state into a new file without its free space, which takes\nthe place of the old one")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
@@ -54,7 +55,7 @@ type verdict struct {
 	URLs     int      `json:"urls"`
 	Visits   int      `json:"visits"`
 	Hosts    int      `json:"hosts"`
-	Run      int      `json:"run"` // 0: nothing was crawled yet
+	Run      int      `json:"run_id"` // 0: nothing was crawled yet
 	Digest   string   `json:"digest,omitempty"`
 	Found    int      `json:"found"`    // problems
 	Problems []string `json:"problems"` // the first of them
@@ -67,7 +68,7 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 	if err != nil {
 		return err
 	}
-	target, release, err := quietFile(ctx, path, opts)
+	target, release, err := a.quietFile(ctx, path, opts)
 	if err != nil {
 		return err
 	}
@@ -94,30 +95,27 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 
 // quietFile returns a file that nobody writes: the state file, or a copy of the
 // one that is being crawled.
-func quietFile(ctx context.Context, path string, opts verifyOptions) (target string, release func(), err error) {
+func (a *app) quietFile(ctx context.Context, path string, opts verifyOptions) (target string, release func(),
+	err error) {
 	if err := mustExist(path); err != nil {
 		return "", nil, err
 	}
-	var live crawlStatus
-	switch err := control.Ask(ctx, path, "status", &live); {
-	case errors.Is(err, control.ErrNobody):
+	copied := ""
+	var live census.Status
+	err = a.crawlOf(path).Get(ctx, "status", &live)
+	switch {
+	case err == nil && opts.compact:
+		return "", nil, usage("a crawl writes %s; stop it before --compact: ripple stop --state %s", shown(path), shown(path))
+	case err == nil:
+		copied, release, err = a.copyCrawled(ctx, path)
+	}
+	switch {
+	case errors.Is(err, control.ErrNobody): // or it has just ended
 		return path, func() {}, nil
 	case err != nil:
 		return "", nil, err
-	case opts.compact:
-		return "", nil, usage("a crawl writes %s; stop it before --compact: ripple stop --state %s", shown(path), shown(path))
 	}
-	f, err := os.CreateTemp("", "ripple-copy-*.bolt")
-	if err != nil {
-		return "", nil, fmt.Errorf("copy the state: %w", err)
-	}
-	release = func() { os.Remove(f.Name()) }
-	err = control.Snapshot(ctx, path, f, func(size int64) error { return fits(filepath.Dir(f.Name()), size) })
-	if err = errors.Join(err, f.Close()); err != nil {
-		release()
-		return "", nil, err
-	}
-	return f.Name(), release, nil
+	return copied, release, nil
 }
 
 // print tells what was found.
@@ -133,7 +131,8 @@ func (v *verdict) print(w io.Writer, opts verifyOptions) error {
 			fmt.Fprintf(w, "and %s more\n", commas(more))
 		}
 		if v.Whole {
-			fmt.Fprintf(w, "%s is whole: %s, %s, %s\n", shown(v.File), count(v.URLs, "URL", "URLs"), count(v.Visits, "visit", "visits"), count(v.Hosts, "host", "hosts"))
+			fmt.Fprintf(w, "%s is whole: %s, %s, %s of every class, with pages or without\n", shown(v.File),
+				count(v.URLs, "URL", "URLs"), count(v.Visits, "visit", "visits"), count(v.Hosts, "host", "hosts"))
 		}
 		if v.Digest != "" {
 			fmt.Fprintf(w, "digest %s\n", v.Digest)

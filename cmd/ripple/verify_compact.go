@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/sumi-ripple/ripple/kv"
 )
@@ -33,18 +32,17 @@ func compact(path string) (before, after int64, err error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return 0, 0, fmt.Errorf("compact: %w", err)
 	}
-	if err := os.Rename(next, path); err != nil {
+	if err := takePlace(old, next); err != nil {
 		return 0, 0, fmt.Errorf("compact: %w", err)
 	}
-	return was.Size(), is.Size(), syncDir(filepath.Dir(path))
+	return was.Size(), is.Size(), nil
 }
 
-// syncDir makes a new name last through a power loss, where folders can be synced.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil
+// takePlace gives a new file the name of a state file that is locked, unless
+// something else has it by now.
+func takePlace(old *kv.Store, next string) error {
+	if err := old.Present(); err != nil {
+		return stateError(old.Path(), err)
 	}
-	_ = d.Sync() // not every system can
-	return d.Close()
+	return kv.Rename(next, old.Path())
 }

@@ -61,7 +61,8 @@ func crawledFor(t testing.TB, seed uint64, limit time.Duration) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	s.Generate(seed, webtest.GenConfig{Domain: "gen.test", Hosts: 8, Pages: 8, Links: 10, Hrefs: 12, Size: 1500, Leave: 0.4, Redirects: 0.1, Dead: 0.05})
+	s.Generate(seed, webtest.GenConfig{Domain: "gen.test", Hosts: 8, Pages: 8, Links: 10, Hrefs: 12, Size: 1500,
+		Leave: 0.4, Redirects: 0.1, Dead: 0.05})
 	dir := t.TempDir()
 	ca, err := s.CAFile(dir)
 	if err != nil {
@@ -175,7 +176,8 @@ func TestVerifyNamesDamage(t *testing.T) {
 	if err := os.Truncate(state, int64(len(whole)/3)); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, code := ran(t, program, "verify", "--state", state, "--compact"); code != 1 || !strings.Contains(out, "cut") {
+	if out, _, code := ran(t, program, "verify", "--state", state, "--compact"); code != 1 ||
+		!strings.Contains(out, "cut") {
 		t.Errorf("verify of a cut file: %d, %q", code, out)
 	}
 	if left, _ := filepath.Glob(state + ".*"); len(left) > 0 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/census"
 )
 
 // tellEvery is how often a crawl says how it goes where no terminal is watched.
@@ -28,14 +30,15 @@ func newView(a *app, log *slog.Logger) *view {
 	}
 }
 
-func (v *view) see(s *crawlStatus) {
+func (v *view) see(s census.Status) {
+	s.Waits = waitText(&s)
 	if v.inTerm {
-		v.screen.show(statusLines(s))
+		v.screen.show(statusLines(&s))
 		return
 	}
 	if time.Since(v.told) >= tellEvery {
 		v.told = time.Now()
-		v.log.Info("progress", statusAttrs(s)...)
+		v.log.Info("progress", statusAttrs(&s)...)
 	}
 }
 
@@ -47,7 +50,7 @@ func (v *view) end() {
 }
 
 // statusLines is a status for a person.
-func statusLines(s *crawlStatus) []string {
+func statusLines(s *census.Status) []string {
 	head := fmt.Sprintf("run #%d · %s", s.RunID, span(time.Duration(s.Elapsed*float64(time.Second))))
 	if s.Depth >= 0 {
 		head += fmt.Sprintf(" · depth %d", s.Depth)
@@ -57,7 +60,8 @@ func statusLines(s *crawlStatus) []string {
 	}
 	lines := []string{
 		head,
-		fmt.Sprintf("  pages   %s done · %s waiting · %.1f/s", commas(s.PagesVisited), commas(s.PagesWaiting), s.PagesPerSecond),
+		fmt.Sprintf("  pages   %s done · %s waiting · %.1f/s", commas(s.PagesVisited), commas(s.PagesWaiting),
+			s.PagesPerSecond),
 		fmt.Sprintf("  hosts   %s active · %s waiting · %s suspended%s",
 			commas(s.Hosts.Active), commas(s.Hosts.Waiting), commas(s.Hosts.Suspended), givenUp(s.Hosts.GivenUp)),
 	}
@@ -94,7 +98,7 @@ func errorText(errors map[string]int) string {
 }
 
 // etaText says when what is known will be done, and which hosts that depends on.
-func etaText(s *crawlStatus) string {
+func etaText(s *census.Status) string {
 	if s.ETA <= 0 {
 		return ""
 	}
@@ -111,7 +115,7 @@ func etaText(s *crawlStatus) string {
 	return text
 }
 
-func statusAttrs(s *crawlStatus) []any {
+func statusAttrs(s *census.Status) []any {
 	attrs := []any{
 		"run", s.RunID, "done", s.PagesVisited, "waiting", s.PagesWaiting, "rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
 		"active", s.Hosts.Active, "hosts_waiting", s.Hosts.Waiting, "suspended", s.Hosts.Suspended, "depth", s.Depth,
@@ -126,4 +130,39 @@ func statusAttrs(s *crawlStatus) []any {
 		attrs = append(attrs, "waits", s.Waits)
 	}
 	return attrs
+}
+
+// waitText says why nothing is being fetched.
+func waitText(s *census.Status) string {
+	switch s.Wait.Reason {
+	case census.Stopping:
+		return "stopping"
+	case census.Paused:
+		return "paused; \"ripple unpause\" goes on"
+	case census.ForDisk:
+		return "the disk is behind"
+	case census.ForDecision:
+		return "deciding what is asked next"
+	case census.ForNothing:
+		return "nothing is left to ask"
+	case census.ForNetwork:
+		return "the network of this machine is away; goes on when a host answers"
+	case census.ForHosts:
+		return hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + clean(s.Wait.Host, 80)
+	}
+	return ""
+}
+
+func hostsText(h *census.Hosts) string {
+	if h.Suspended > 0 && h.Suspended == h.Waiting {
+		return count(h.Waiting, "host has", "hosts have") + " asked for patience"
+	}
+	return count(h.Waiting, "host waits", "hosts wait")
+}
+
+func restText(rest time.Duration) string {
+	if rest < time.Second {
+		return "a moment"
+	}
+	return span(rest)
 }

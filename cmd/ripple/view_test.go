@@ -8,27 +8,27 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/crawl/census"
 )
 
 func TestStatusLines(t *testing.T) {
 	tests := []struct {
 		name   string
-		status crawlStatus
+		status census.Status
 		want   []string
 	}{
-		{"begins", crawlStatus{RunID: 1, Status: "running", Depth: -1}, []string{
+		{"begins", census.Status{RunID: 1, Status: "running", Depth: -1}, []string{
 			"run #1 · 0s",
 			"  pages   0 done · 0 waiting · 0.0/s",
 			"  hosts   0 active · 0 waiting · 0 suspended",
 		}},
-		{"works", crawlStatus{
+		{"works", census.Status{
 			RunID: 2, Status: "running", Elapsed: 3725, PagesVisited: 12847, PagesWaiting: 4751, PagesPerSecond: 12.34, Depth: 1,
-			Hosts:  hostStatus{Active: 8, Waiting: 120, Suspended: 2, GivenUp: 3},
+			Hosts:  census.Hosts{Active: 8, Waiting: 120, Suspended: 2, GivenUp: 3},
 			Errors: map[string]int{"dead_link": 12, "timeout": 3, "other": 0},
-			ETA:    4800, ETAHosts: []hostETA{{"a.test", 4000, 4800}, {"b.test", 100, 120}},
+			ETA:    4800, ETAHosts: []census.HostETA{
+				{Domain: "a.test", Waiting: 4000, Seconds: 4800}, {Domain: "b.test", Waiting: 100, Seconds: 120},
+			},
 		}, []string{
 			"run #2 · 1 h 02 min · depth 1",
 			"  pages   12,847 done · 4,751 waiting · 12.3/s",
@@ -36,7 +36,10 @@ func TestStatusLines(t *testing.T) {
 			"  errors  12 dead link · 3 timeout",
 			"  ETA     about 1 h 20 min: a.test (4,000 waiting)",
 		}},
-		{"hostile", crawlStatus{RunID: 1, Status: "paused", Depth: 0, Waits: "paused", ETA: 9, ETAHosts: []hostETA{{"a\x1b[2J.test", 1, 9}}}, []string{
+		{"hostile", census.Status{
+			RunID: 1, Status: "paused", Depth: 0, Waits: "paused", ETA: 9,
+			ETAHosts: []census.HostETA{{Domain: "a\x1b[2J.test", Waiting: 1, Seconds: 9}},
+		}, []string{
 			"run #1 · 0s · depth 0 · paused",
 			"  pages   0 done · 0 waiting · 0.0/s",
 			"  hosts   0 active · 0 waiting · 0 suspended",
@@ -54,58 +57,34 @@ func TestStatusLines(t *testing.T) {
 }
 
 // A crawl that fetches nothing always says why.
-func TestWaits(t *testing.T) {
-	later := time.Now().Add(12*time.Second + 500*time.Millisecond)
+func TestWaitText(t *testing.T) {
+	soon := census.Wait{Reason: census.ForHosts, Host: "a.test", Rest: 500 * time.Millisecond}
+	later := soon
+	later.Rest = 12500 * time.Millisecond
 	tests := []struct {
-		name   string
-		hosts  hostStatus
-		status crawl.Status
-		next   string
-		want   string
+		name  string
+		hosts census.Hosts
+		wait  census.Wait
+		want  string
 	}{
-		{"asks", hostStatus{Waiting: 3}, crawl.Status{Open: 1, Next: later}, "a.test", ""},
-		{"waits", hostStatus{Waiting: 3}, crawl.Status{Next: later}, "a.test", "3 hosts wait, next in 12 s: a.test"},
-		{"one", hostStatus{Waiting: 1}, crawl.Status{Next: later}, "a.test", "1 host waits, next in 12 s: a.test"},
-		{"suspended", hostStatus{Waiting: 2, Suspended: 2}, crawl.Status{Next: later}, "a.test",
-			"2 hosts asked for patience and wait, next in 12 s: a.test"},
-		{"soon", hostStatus{Waiting: 1}, crawl.Status{Next: time.Now()}, "a.test", "1 host waits, next in a moment: a.test"},
-		{"paused", hostStatus{Waiting: 1}, crawl.Status{Paused: true, Next: later}, "a.test", `paused; "ripple unpause" goes on`},
-		{"stopping", hostStatus{}, crawl.Status{Stopped: true}, "", "stopping"},
-		{"full", hostStatus{Waiting: 1}, crawl.Status{Full: true, Next: later}, "a.test", "the disk is behind"},
-		{"empty", hostStatus{}, crawl.Status{}, "", "nothing is left to ask"},
+		{"asks", census.Hosts{Waiting: 3}, census.Wait{}, ""},
+		{"waits", census.Hosts{Waiting: 3}, later, "3 hosts wait, next in 12 s: a.test"},
+		{"one", census.Hosts{Waiting: 1}, later, "1 host waits, next in 12 s: a.test"},
+		{"suspended", census.Hosts{Waiting: 2, Suspended: 2}, later, "2 hosts have asked for patience, next in 12 s: a.test"},
+		{"soon", census.Hosts{Waiting: 1}, soon, "1 host waits, next in a moment: a.test"},
+		{"paused", census.Hosts{Waiting: 1}, census.Wait{Reason: census.Paused}, `paused; "ripple unpause" goes on`},
+		{"stopping", census.Hosts{}, census.Wait{Reason: census.Stopping}, "stopping"},
+		{"full", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForDisk}, "the disk is behind"},
+		{"away", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForNetwork},
+			"the network of this machine is away; goes on when a host answers"},
+		{"empty", census.Hosts{}, census.Wait{Reason: census.ForNothing}, "nothing is left to ask"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := waits(&crawlStatus{Hosts: tt.hosts}, &tt.status, tt.next); got != tt.want {
-				t.Errorf("waits = %q, want %q", got, tt.want)
+			if got := waitText(&census.Status{Hosts: tt.hosts, Wait: tt.wait}); got != tt.want {
+				t.Errorf("waitText = %q, want %q", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestCensus(t *testing.T) {
-	cfg, _, err := config.Parse([]byte(smallConfig("127.0.0.1:1", false, []string{"max-domain-requests=100"})), t.TempDir(),
-		func(string) ([]byte, error) { return newWeb(t).CAPEM(), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := census{depth: -1}
-	for _, h := range []schema.Host{
-		{Name: "done.test", Generation: 1},
-		{Name: "far.test", Generation: 1, Waiting: 10, Queues: []schema.Queue{{Priority: 4}}},
-		{Name: "near.test", Generation: 1, Waiting: 500, Queues: []schema.Queue{{Priority: 64 + 2}}, CrawlDelay: 2 * time.Second},
-		{Name: "old.test", Generation: 0, Waiting: 10},
-		{Name: "used.test", Generation: 1, Waiting: 10, Run: 7, RunRequests: 100},
-		{Name: "left.test", Generation: 1, Waiting: 10, Run: 7, RunGivenUp: schema.GaveUpConnection},
-		{Name: "rest.test", Generation: 1, Waiting: 1, Run: 7, Throttles: 1, SuspendedTo: time.Now().Add(time.Hour), Queues: []schema.Queue{{Priority: 4}}},
-	} {
-		c.add(cfg, 7, 1, &h, 2)
-	}
-	if c.waiting != 511 || c.suspended != 1 || c.givenUp != 1 || c.depth != 1 {
-		t.Errorf("census = %+v", c)
-	}
-	if len(c.slowest) != 3 || c.slowest[0].Domain != "rest.test" || c.slowest[1].Domain != "near.test" || c.slowest[1].Seconds != 200 {
-		t.Errorf("slowest = %+v", c.slowest)
 	}
 }
 
@@ -119,14 +98,16 @@ func TestScreen(t *testing.T) {
 	s.show(nil)
 	_, _ = s.Write([]byte("three\n"))
 	long := strings.Repeat("x", 78) + "…"
-	want := "one\n" + "status\n" + long + "\n" + "\r\x1b[2A\x1b[J" + "two\nstatus\n" + long + "\n" + "\r\x1b[2A\x1b[J" + "three\n"
+	want := "one\n" + "status\n" + long + "\n" + "\r\x1b[2A\x1b[J" + "two\nstatus\n" + long + "\n" + "\r\x1b[2A\x1b[J" +
+		"three\n"
 	if b.String() != want {
 		t.Errorf("got  %q\nwant %q", b.String(), want)
 	}
 }
 
 func TestNumbers(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000",
+		-100: "-100"} {
 		if got := commas(n); got != want {
 			t.Errorf("commas(%d) = %q, want %q", n, got, want)
 		}

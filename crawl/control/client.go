@@ -1,134 +1,197 @@
 package control
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
-	"net/http/httputil"
+	"net/http"
+	"os"
+	"strconv"
 	"time"
 )
 
-const doSnapshot = "snapshot"
+const (
+	maxReply = 16 << 20
+	slow     = 2 * time.Second  // without an answer, then that is told
+	tooLong  = 30 * time.Second // without a byte, then it is given up
+)
 
-// Ask asks the crawl of a state file and decodes its reply, unless reply is nil.
-// It fails with [ErrNobody] where no crawl listens.
-func Ask(ctx context.Context, state, do string, reply any) error {
-	c, err := dial(ctx, state)
+// A Client asks the crawl of a state file, each time on a connection of its own.
+// Its methods fail with [ErrNobody] where no crawl listens, with [ErrSilent] where
+// one has not said anything for 30 s, and with an [Error] that the crawl refuses
+// with.
+type Client struct {
+	State string
+	// Slow is called when a question has no answer after 2 s, which is then waited
+	// for; nil: nobody is told. It has returned when the question does.
+	Slow func()
+
+	dial func(context.Context) (net.Conn, error) // nil: the socket of State
+}
+
+// Get asks for something, such as "status", and decodes the reply.
+func (c *Client) Get(ctx context.Context, what string, reply any) error {
+	return c.ask(ctx, http.MethodGet, what, reply)
+}
+
+// Post commands something, such as "pause", and decodes the reply.
+func (c *Client) Post(ctx context.Context, what string, reply any) error {
+	return c.ask(ctx, http.MethodPost, what, reply)
+}
+
+func (c *Client) ask(ctx context.Context, method, what string, reply any) error {
+	r, err := c.do(ctx, method, what)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	a, err := ask(c, bufio.NewReader(c), do)
-	if err != nil || reply == nil {
-		return err
+	defer r.Body.Close()
+	text, err := body(r)
+	if err != nil {
+		return silent(ctx, err)
 	}
-	if err := json.Unmarshal(a.Reply, reply); err != nil {
-		return fmt.Errorf("control: reply to %s: %w", do, err)
+	if err := json.Unmarshal(text, reply); err != nil {
+		return fmt.Errorf("control: reply to %s: %w", what, err)
 	}
 	return nil
 }
 
 // Snapshot writes a consistent copy of a state file that is being crawled. Before
 // the first byte it tells fit how many there will be, about; an error of fit ends
-// it. It fails with [ErrNobody] where no crawl listens.
-func Snapshot(ctx context.Context, state string, w io.Writer, fit func(size int64) error) error {
-	c, err := dial(ctx, state)
+// it.
+func (c *Client) Snapshot(ctx context.Context, w io.Writer, fit func(size int64) error) error {
+	r, err := c.do(ctx, http.MethodGet, "snapshot")
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	r := bufio.NewReaderSize(c, 1<<20)
-	a, err := ask(c, r, doSnapshot)
+	defer r.Body.Close()
+	size, err := strconv.ParseInt(r.Header.Get(sizeHeader), 10, 64)
 	if err != nil {
+		return fmt.Errorf("control: size of the copy: %w", err)
+	}
+	if err := fit(size); err != nil {
 		return err
 	}
-	if err := fit(a.Size); err != nil {
-		return err
-	}
-	if _, err := io.Copy(w, httputil.NewChunkedReader(r)); err != nil {
-		return fmt.Errorf("copy the state: %w", cause(ctx, err))
+	if _, err := io.Copy(w, r.Body); err != nil {
+		return fmt.Errorf("copy the state: %w", silent(ctx, err))
 	}
 	return nil
 }
 
-// A conn is a connection that ends with its context.
-type conn struct {
-	*patient
-	release func() bool
+// do asks, and returns an answer that is no refusal.
+func (c *Client) do(ctx context.Context, method, what string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://crawl"+root+what, nil)
+	if err != nil {
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	t := &http.Transport{
+		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return c.connect(ctx) },
+	}
+	if c.Slow != nil {
+		told := make(chan struct{})
+		timer := time.AfterFunc(slow, func() {
+			defer close(told)
+			c.Slow()
+		})
+		defer func() {
+			if !timer.Stop() {
+				<-told
+			}
+		}()
+	}
+	answer, err := t.RoundTrip(r)
+	if err != nil {
+		return nil, silent(ctx, err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		defer answer.Body.Close()
+		return nil, refusal(answer)
+	}
+	return answer, nil
 }
 
-func (c *conn) Close() error {
-	c.release()
-	return c.patient.Close()
+// refusal is the error that a crawl answers with.
+func refusal(r *http.Response) error {
+	text, err := body(r)
+	var f fault
+	if err != nil || json.Unmarshal(text, &f) != nil || f.Error == "" {
+		return &Error{r.StatusCode, "the crawl refuses: " + r.Status}
+	}
+	return &Error{r.StatusCode, f.Error}
 }
 
-func dial(ctx context.Context, state string) (*conn, error) {
-	path, err := Path(state)
+func body(r *http.Response) ([]byte, error) {
+	var b bytes.Buffer
+	n, err := b.ReadFrom(io.LimitReader(r.Body, maxReply+1))
+	if n > maxReply {
+		err = errors.New("control: the reply is too long")
+	}
+	return b.Bytes(), err
+}
+
+// silent prefers why the context ended over what that did to the connection, and
+// tells when it was for want of an answer.
+func silent(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return ErrSilent
+	case errors.Is(err, ErrNobody), errors.Is(err, io.EOF):
+		return ErrNobody // it has ended before it could answer
+	}
+	return err
+}
+
+func (c *Client) connect(ctx context.Context) (net.Conn, error) {
+	dial := c.dial
+	if dial == nil {
+		dial = c.socket
+	}
+	conn, err := dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	d := net.Dialer{Timeout: 2 * time.Second}
-	c, err := d.DialContext(ctx, "unix", path)
+	return &listening{conn}, nil
+}
+
+// socket connects to the crawl, which is this user's, root's, or that of whoever
+// owns the state file.
+func (c *Client) socket(ctx context.Context) (net.Conn, error) {
+	path, err := Path(c.State)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
+		return nil, err
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", path)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("control: the crawl belongs to another user: %w", err)
+	case err != nil:
 		return nil, ErrNobody
 	}
-	release := context.AfterFunc(ctx, func() { c.Close() })
-	return &conn{&patient{c}, release}, nil
-}
-
-// ask sends a question and reads the line that answers it.
-func ask(c net.Conn, r *bufio.Reader, do string) (answer, error) {
-	line, err := json.Marshal(question{Do: do})
-	if err != nil {
-		return answer{}, err
-	}
-	if _, err := c.Write(append(line, '\n')); err != nil {
-		return answer{}, fmt.Errorf("ask the crawl: %w", err)
-	}
-	line, err = readLine(r)
-	if errors.Is(err, io.EOF) {
-		return answer{}, fmt.Errorf("ask the crawl: %w", ErrNobody)
-	}
-	if err != nil {
-		return answer{}, fmt.Errorf("ask the crawl: %w", err)
-	}
-	var a answer
-	if err := json.Unmarshal(line, &a); err != nil {
-		return answer{}, fmt.Errorf("ask the crawl: %w", err)
-	}
-	if a.Error != "" {
-		return answer{}, errors.New(a.Error)
-	}
-	return a, nil
-}
-
-// readLine reads a line of at most maxReply bytes.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		line = append(line, part...)
-		if len(line) > maxReply {
-			return nil, errors.New("the reply is too long")
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return bytes.TrimSuffix(line, []byte("\n")), err
+	owner := os.Getuid()
+	if info, err := os.Stat(c.State); err == nil {
+		if uid, known := ownerOf(info); known {
+			owner = uid
 		}
 	}
+	if err := checkPeer(conn.(*net.UnixConn), os.Getuid(), owner); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
 }
 
-// cause prefers why the context ended over what that did to the connection.
-func cause(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
+// A listening connection fails when nothing has come for long.
+type listening struct{ net.Conn }
+
+func (l *listening) Read(b []byte) (int, error) {
+	_ = l.SetReadDeadline(time.Now().Add(tooLong))
+	return l.Conn.Read(b)
 }

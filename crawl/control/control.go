@@ -1,57 +1,60 @@
-// Package control is the socket of a running crawl, both ends.
+// Package control is how one asks a running crawl, both ends.
 //
 // Nobody but the crawling process can look into a state file while it is being
-// written. It therefore listens on a unix socket that follows from the state
-// file's name (see [Path]) and answers one question on each connection:
+// written. It therefore answers HTTP on a unix socket that follows from the state
+// file's name (see [Path]):
 //
-//	-> {"do":"status"}
-//	<- {"reply":{...}}            or {"error":"..."}
+//	GET  /api/v1/status            what the crawl does
+//	GET  /api/v1/feed?since=N      visits after the cursor N
+//	GET  /api/v1/snapshot          a consistent copy of the state, about Ripple-Size bytes
+//	POST /api/v1/pause             these three answer with the status
+//	POST /api/v1/unpause
+//	POST /api/v1/stop
 //
-//	-> {"do":"snapshot"}
-//	<- {"size":4096}              or {"error":"..."}
-//	<- the copy in chunks as HTTP/1.1 has them, the last one empty
-//
-// Both lines are JSON. A copy that ends without its last chunk is cut. Only one
-// is made at a time, because its reader keeps the file from using space again; a
+// Answers are JSON whose fields have the names of the SQL columns, but for the
+// copy, which is sent in chunks: one that ends without its last chunk is cut. An
+// error is {"error": "..."} under the status that [Error] tells. Only one copy is
+// made at a time, because its reader keeps the file from using space again; a
 // reader that takes nothing for 10 s is left.
 //
-// What the questions are and mean is the business of whoever listens. The socket
-// has mode 0600: whoever may write the state file may command the crawl.
+// Whoever may write the state file may command the crawl, and nobody else: the
+// socket has mode 0600 from its first moment, and both ends look at who is at the
+// other one. At most 64 clients are heard at a time, the others wait; one that is
+// silent for 5 s is dropped.
 package control
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
-const (
-	maxPath     = 103 // bytes that a socket's name may have everywhere; 107 on Linux
-	maxQuestion = 4 << 10
-	maxReply    = 16 << 20
-	patience    = 10 * time.Second // without a byte in either direction
-)
+// maxPath is how many bytes a socket's name may have everywhere; Linux takes 107.
+const maxPath = 103
+
+// bound is what a socket is called while it is made: the name of its folder goes
+// before it. See [Listen].
+const bound = ".d/s"
 
 // ErrNobody reports that no crawl listens at a state file.
 var ErrNobody = errors.New("no crawl is running on this state file")
 
-// errBusy reports a second copy at a time.
-var errBusy = errors.New("another copy of the state is being made; try again when it is done")
+// ErrSilent reports a crawl that is there and does not answer.
+var ErrSilent = errors.New("the crawl does not answer; it may be suspended (SIGSTOP, Ctrl-Z)")
 
-type question struct {
-	Do string `json:"do"`
+// An Error is what a crawl refuses with. Code is the status of HTTP: 503 for what
+// may be asked again soon, 409 for what cannot be done now, 400 for a question
+// that is wrong.
+type Error struct {
+	Code int
+	Text string
 }
 
-type answer struct {
-	Reply json.RawMessage `json:"reply,omitempty"`
-	Size  int64           `json:"size,omitempty"`
-	Error string          `json:"error,omitempty"`
-}
+func (e *Error) Error() string { return e.Text }
 
 // Path returns where the crawl of a state file listens: beside it, or, where
 // that name is too long for a socket, under the user's runtime folder by its
@@ -64,7 +67,7 @@ func Path(state string) (string, error) {
 	if real, err := filepath.EvalSymlinks(whole); err == nil {
 		whole = real
 	}
-	if path := whole + ".sock"; len(path) <= maxPath {
+	if path := whole + ".sock"; len(path+bound) <= maxPath {
 		return path, nil
 	}
 	sum := sha256.Sum256([]byte(whole))
@@ -76,20 +79,43 @@ func Path(state string) (string, error) {
 // runtimeFolder returns a folder that belongs to this user alone.
 func runtimeFolder() (string, error) {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		if err := trusted(dir); err != nil {
+			return "", fmt.Errorf("%w; set XDG_RUNTIME_DIR to a folder of your own, or unset it", err)
+		}
 		return dir, nil
 	}
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("ripple-%d", os.Getuid()))
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", fmt.Errorf("control: %w", err)
+	return dir, makePrivate(dir)
+}
+
+// makePrivate makes a folder for this user alone, or finds that it is there.
+func makePrivate(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("control: %w", err)
 	}
+	return trusted(dir)
+}
+
+// trusted reports an error if anybody but this user and root may change what is
+// in a folder, or look for it.
+func trusted(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return "", fmt.Errorf("control: %w", err)
+		return fmt.Errorf("control: %w", err)
 	}
-	// A folder of another user with this mode cannot be entered, and no other
-	// folder is trusted.
-	if !info.IsDir() || privateModes && info.Mode().Perm() != 0o700 {
-		return "", fmt.Errorf("control: %s is not a folder of mode 0700", dir)
+	owner, known := ownerOf(info)
+	switch {
+	case !info.IsDir():
+		return fmt.Errorf("control: %s is no folder", dir)
+	case !known:
+		return nil
+	case !permitted(owner, os.Getuid()):
+		return fmt.Errorf("control: the folder %s belongs to another user (uid %d)", dir, owner)
+	case info.Mode().Perm() != 0o700:
+		return fmt.Errorf("control: the folder %s is open to other users (mode %04o); make it 0700", dir, info.Mode().Perm())
 	}
-	return dir, nil
+	return nil
 }
+
+// permitted reports whether one user is trusted by another.
+func permitted(uid, by int) bool { return uid == by || uid == 0 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -20,9 +21,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve listens at a state file until the test ends.
-func serve(t *testing.T, state string, h control.Handler) {
+func serve(t *testing.T, state string, c control.Crawl) *control.Client {
 	t.Helper()
-	s, err := control.Listen(state, h)
+	s, err := control.Listen(state, control.NewHandler(c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +39,7 @@ func serve(t *testing.T, state string, h control.Handler) {
 			t.Errorf("%s was left behind", path)
 		}
 	})
+	return &control.Client{State: state}
 }
 
 func exists(path string) bool {
@@ -56,49 +58,102 @@ func state(t *testing.T) string {
 	return filepath.Join(dir, "s.bolt")
 }
 
-func handler(data string) control.Handler {
-	return control.Handler{
-		Answer: func(_ context.Context, do string) (any, error) {
-			if do == "bad" {
-				return nil, errors.New("no such thing")
-			}
-			return map[string]string{"did": do}, nil
-		},
-		Size: func(context.Context) (int64, error) { return int64(len(data)), nil },
-		Snapshot: func(w io.Writer) (int64, error) {
-			n, err := io.WriteString(w, data)
-			return int64(n), err
-		},
+// A crawl tells what it was told to do.
+type crawl struct {
+	data string
+	err  error // of everything but Unpause
+	// What stands in for the methods of those names.
+	status   func(context.Context) (any, error)
+	snapshot func(io.Writer) (int64, error)
+}
+
+type did struct {
+	Did   string `json:"did"`
+	Since uint64 `json:"since"`
+}
+
+func (c *crawl) Status(ctx context.Context) (any, error) {
+	if c.status != nil {
+		return c.status(ctx)
 	}
+	return did{Did: "status"}, c.err
+}
+
+func (c *crawl) Feed(_ context.Context, since uint64) (any, error) { return did{"feed", since}, c.err }
+func (c *crawl) Pause(context.Context) (any, error)                { return did{Did: "pause"}, c.err }
+func (c *crawl) Unpause(context.Context) (any, error)              { return did{Did: "unpause"}, nil }
+func (c *crawl) Stop(context.Context) (any, error)                 { return did{Did: "stop"}, c.err }
+func (c *crawl) Size(context.Context) (int64, error)               { return int64(len(c.data)), c.err }
+
+func (c *crawl) Snapshot(w io.Writer) (int64, error) {
+	if c.snapshot != nil {
+		return c.snapshot(w)
+	}
+	n, err := io.WriteString(w, c.data)
+	return int64(n), err
 }
 
 func anySize(int64) error { return nil }
 
 func TestAsk(t *testing.T) {
-	path := state(t)
-	serve(t, path, handler(""))
-	var reply map[string]string
-	if err := control.Ask(t.Context(), path, "status", &reply); err != nil || reply["did"] != "status" {
-		t.Errorf("Ask = %v, %v", reply, err)
+	c := serve(t, state(t), &crawl{})
+	tests := []struct {
+		what string
+		ask  func(context.Context, string, any) error
+		want did
+	}{
+		{"status", c.Get, did{Did: "status"}},
+		{"feed?since=7", c.Get, did{"feed", 7}},
+		{"pause", c.Post, did{Did: "pause"}},
+		{"unpause", c.Post, did{Did: "unpause"}},
+		{"stop", c.Post, did{Did: "stop"}},
 	}
-	if err := control.Ask(t.Context(), path, "pause", nil); err != nil {
-		t.Error(err)
+	for _, tt := range tests {
+		var got did
+		if err := tt.ask(t.Context(), tt.what, &got); err != nil || got != tt.want {
+			t.Errorf("%s = %v, %v; want %v", tt.what, got, err, tt.want)
+		}
 	}
-	if err := control.Ask(t.Context(), path, "bad", nil); err == nil || err.Error() != "no such thing" {
-		t.Errorf("the error of the crawl is %v", err)
+}
+
+func TestRefused(t *testing.T) {
+	busy := &control.Error{Code: 503, Text: "not yet"}
+	c := serve(t, state(t), &crawl{err: fmt.Errorf("asked: %w", busy)})
+	odd := serve(t, state(t), &crawl{err: errors.New("no such thing")})
+	tests := []struct {
+		name string
+		ask  func(context.Context, string, any) error
+		what string
+		want control.Error
+	}{
+		{"the crawl's error", c.Get, "status", control.Error{Code: 503, Text: "asked: not yet"}},
+		{"any error", odd.Post, "pause", control.Error{Code: 500, Text: "no such thing"}},
+		{"what nobody knows", c.Get, "weather", control.Error{
+			Code: 404, Text: `this crawl does not know "GET /api/v1/weather"; it may be another version of ripple`}},
+		{"a change by GET", c.Get, "unpause", control.Error{
+			Code: 404, Text: `this crawl does not know "GET /api/v1/unpause"; it may be another version of ripple`}},
+		{"no cursor", c.Get, "feed?since=x", control.Error{Code: 400, Text: "since is no cursor"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got *control.Error
+			if err := tt.ask(t.Context(), tt.what, new(did)); !errors.As(err, &got) || *got != tt.want {
+				t.Errorf("%s fails with %v, want %v", tt.what, err, tt.want)
+			}
+		})
 	}
 }
 
 func TestNobody(t *testing.T) {
-	path := state(t)
-	if err := control.Ask(t.Context(), path, "status", nil); !errors.Is(err, control.ErrNobody) {
+	c := &control.Client{State: state(t)}
+	if err := c.Get(t.Context(), "status", new(did)); !errors.Is(err, control.ErrNobody) {
 		t.Errorf("without a socket: %v", err)
 	}
-	if err := control.Snapshot(t.Context(), path, io.Discard, anySize); !errors.Is(err, control.ErrNobody) {
+	if err := c.Snapshot(t.Context(), io.Discard, anySize); !errors.Is(err, control.ErrNobody) {
 		t.Errorf("without a socket: %v", err)
 	}
-	left(t, path)
-	if err := control.Ask(t.Context(), path, "status", nil); !errors.Is(err, control.ErrNobody) {
+	left(t, c.State)
+	if err := c.Get(t.Context(), "status", new(did)); !errors.Is(err, control.ErrNobody) {
 		t.Errorf("with a socket left behind: %v", err)
 	}
 }
@@ -117,18 +172,44 @@ func left(t *testing.T, path string) {
 func TestListen(t *testing.T) {
 	path := state(t)
 	left(t, path)
-	serve(t, path, handler(""))
-	if info, err := os.Stat(path + ".sock"); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the socket has mode %v, %v", info.Mode(), err)
+	serve(t, path, &crawl{})
+	info, err := os.Lstat(path + ".sock")
+	if err != nil || info.Mode().Perm() != 0o600 || info.Mode()&os.ModeSocket == 0 {
+		t.Errorf("the socket has mode %v, %v", info, err)
+	}
+	if exists(path + ".sock.d") {
+		t.Error("the folder that it was made in is still there")
 	}
 
 	other := state(t)
 	if err := os.WriteFile(other+".sock", []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := control.Listen(other, handler("")); err == nil {
+	if _, err := control.Listen(other, control.NewHandler(&crawl{})); err == nil {
 		t.Error("a file that is no socket was replaced")
 	}
+}
+
+// A socket is only made where nobody else can reach it, and what a killed crawl
+// has left there does not matter.
+func TestListenApart(t *testing.T) {
+	path := state(t)
+	if err := os.Mkdir(path+".sock.d", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path+".sock.d", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := control.Listen(path, control.NewHandler(&crawl{})); err == nil {
+		t.Error("a socket was made in a folder that others can enter")
+	}
+	if err := os.Chmod(path+".sock.d", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".sock.d/s", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, path, &crawl{})
 }
 
 func TestPath(t *testing.T) {
@@ -155,6 +236,12 @@ func TestPath(t *testing.T) {
 
 	run := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", run)
+	if _, err := control.Path(long); err == nil || !strings.Contains(err.Error(), "open to other users") {
+		t.Errorf("a runtime folder that others can enter: %v", err)
+	}
+	if err := os.Chmod(run, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if path, err := control.Path(long); err != nil || filepath.Dir(path) != run {
 		t.Errorf("Path = %q, %v; want it in %s", path, err, run)
 	}
@@ -176,61 +263,54 @@ func TestPathOfSymlink(t *testing.T) {
 }
 
 func TestSnapshot(t *testing.T) {
-	path, data := state(t), strings.Repeat("0123456789abcdef", 1<<17)
-	serve(t, path, handler(data))
+	data := strings.Repeat("0123456789abcdef", 1<<17)
+	c := serve(t, state(t), &crawl{data: data})
 	var got bytes.Buffer
 	var size int64
-	if err := control.Snapshot(t.Context(), path, &got, func(n int64) error { size = n; return nil }); err != nil {
+	if err := c.Snapshot(t.Context(), &got, func(n int64) error { size = n; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if got.String() != data || size != int64(len(data)) {
 		t.Errorf("the copy has %d bytes, announced %d; want %d", got.Len(), size, len(data))
 	}
 	full := errors.New("disk full")
-	if err := control.Snapshot(t.Context(), path, &got, func(int64) error { return full }); !errors.Is(err, full) {
+	if err := c.Snapshot(t.Context(), &got, func(int64) error { return full }); !errors.Is(err, full) {
 		t.Errorf("a copy that does not fit: %v", err)
 	}
 }
 
 // A crawl that cannot be copied says why.
 func TestSnapshotRefused(t *testing.T) {
-	path := state(t)
-	h := handler("")
-	h.Size = func(context.Context) (int64, error) { return 0, errors.New("not yet") }
-	serve(t, path, h)
-	if err := control.Snapshot(t.Context(), path, io.Discard, anySize); err == nil || err.Error() != "not yet" {
+	c := serve(t, state(t), &crawl{err: errors.New("not yet")})
+	if err := c.Snapshot(t.Context(), io.Discard, anySize); err == nil || err.Error() != "not yet" {
 		t.Errorf("Snapshot = %v, want the crawl's error", err)
 	}
 }
 
 // A copy that the crawl could not end is no copy.
 func TestSnapshotCut(t *testing.T) {
-	path := state(t)
-	h := handler("")
-	h.Snapshot = func(w io.Writer) (int64, error) {
-		_, _ = w.Write(make([]byte, 1<<21))
-		return 0, errors.New("state file is damaged")
-	}
-	serve(t, path, h)
-	if err := control.Snapshot(t.Context(), path, io.Discard, anySize); err == nil {
-		t.Error("a copy that was cut is taken for whole")
+	for _, bytes := range []int{0, 1, 1 << 21} {
+		c := serve(t, state(t), &crawl{snapshot: func(w io.Writer) (int64, error) {
+			_, _ = w.Write(make([]byte, bytes))
+			return 0, errors.New("state file is damaged")
+		}})
+		if err := c.Snapshot(t.Context(), io.Discard, anySize); err == nil {
+			t.Errorf("a copy that was cut after %d bytes is taken for whole", bytes)
+		}
 	}
 }
 
 func TestSnapshotOneAtATime(t *testing.T) {
-	path := state(t)
-	h := handler("x")
 	begun, end := make(chan struct{}), make(chan struct{})
-	h.Snapshot = func(w io.Writer) (int64, error) {
+	c := serve(t, state(t), &crawl{snapshot: func(io.Writer) (int64, error) {
 		close(begun)
 		<-end
 		return 0, nil
-	}
-	serve(t, path, h)
+	}})
 	var g errgroup.Group
-	g.Go(func() error { return control.Snapshot(t.Context(), path, io.Discard, anySize) })
+	g.Go(func() error { return c.Snapshot(t.Context(), io.Discard, anySize) })
 	<-begun
-	if err := control.Snapshot(t.Context(), path, io.Discard, anySize); err == nil || !strings.Contains(err.Error(), "another copy") {
+	if err := c.Snapshot(t.Context(), io.Discard, anySize); err == nil || !strings.Contains(err.Error(), "another copy") {
 		t.Errorf("a second copy at a time: %v", err)
 	}
 	close(end)
@@ -242,31 +322,42 @@ func TestSnapshotOneAtATime(t *testing.T) {
 // Whatever is sent to the socket, the crawl goes on answering.
 func TestNonsense(t *testing.T) {
 	path := state(t)
-	serve(t, path, handler(""))
-	for _, sent := range []string{"\n", "{}\n", "[1]\n", "{\"do\":\"\"}\n", strings.Repeat("x", 1<<16)} {
-		c, err := net.Dial("unix", path+".sock")
+	c := serve(t, path, &crawl{})
+	for _, sent := range []string{
+		"\n\n", "{\"do\":\"stop\"}\n\n", "GET / HTTP/9.9\r\n\r\n", "GET /" + strings.Repeat("x", 1<<16) + " HTTP/1.1\r\n\r\n",
+		"POST /api/v1/stop HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n",
+		"POST /api/v1/stop HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+	} {
+		conn, err := net.Dial("unix", path+".sock")
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.WriteString(c, sent)
-		_, _ = io.Copy(io.Discard, c)
-		c.Close()
+		_, _ = io.WriteString(conn, sent)
+		if got, _ := io.ReadAll(conn); !bytes.HasPrefix(got, []byte("HTTP/1.1 4")) &&
+			!bytes.HasPrefix(got, []byte("HTTP/1.1 505")) {
+			t.Errorf("%.40q is answered %q", sent, got)
+		}
+		conn.Close()
 	}
-	if err := control.Ask(t.Context(), path, "status", nil); err != nil {
+	if err := c.Get(t.Context(), "status", new(did)); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestCancelled(t *testing.T) {
-	path := state(t)
-	h := handler("")
-	h.Answer = func(ctx context.Context, _ string) (any, error) { <-ctx.Done(); return nil, ctx.Err() }
-	serve(t, path, h)
-	ctx, cancel := context.WithCancel(t.Context())
+	asked := make(chan struct{})
+	c := serve(t, state(t), &crawl{status: func(ctx context.Context) (any, error) {
+		close(asked)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	gone := errors.New("the terminal has gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
 	var g errgroup.Group
-	g.Go(func() error { return control.Ask(ctx, path, "status", nil) })
-	cancel()
-	if err := g.Wait(); err == nil {
-		t.Error("a question without an answer ended well")
+	g.Go(func() error { return c.Get(ctx, "status", new(did)) })
+	<-asked
+	cancel(gone)
+	if err := g.Wait(); !errors.Is(err, gone) {
+		t.Errorf("a question without an answer ends with %v, want %v", err, gone)
 	}
 }

@@ -1,167 +1,132 @@
 package control
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"log"
 	"net"
-	"net/http/httputil"
+	"net/http"
 	"os"
+	"path/filepath"
+	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"golang.org/x/net/netutil"
 )
 
-// A Handler is what a crawl answers. Its functions may be called from several
-// goroutines at a time.
-type Handler struct {
-	// Answer returns what becomes the JSON of the reply. Its error is told to
-	// whoever asked.
-	Answer func(ctx context.Context, do string) (any, error)
-	// Size returns how many bytes a copy would have now, and Snapshot writes it. An
-	// error of Size is told, and no copy made.
-	Size     func(context.Context) (int64, error)
-	Snapshot func(io.Writer) (int64, error)
-}
+const (
+	maxClients = 64
+	maxHeader  = 8 << 10
+	silence    = 5 * time.Second // of a client that was to ask
+	parting    = time.Second     // for what is being answered at the end
+)
 
 // A Server is the crawl's end of the socket.
 type Server struct {
 	listener *net.UnixListener
-	handler  Handler
-	copying  chan struct{} // holds a token while a copy is made
+	path     string
+	handler  http.Handler
 }
 
 // Listen opens the socket of a state file. The caller holds the lock of that
-// file, so a socket that is already there was left behind and is removed.
-func Listen(state string, h Handler) (*Server, error) {
+// file, so a socket that is already there was left behind and is replaced.
+//
+// A socket has the mode that the umask leaves when it is bound. It is therefore
+// bound in a folder that only this user can enter, and moved when its mode is set.
+func Listen(state string, h http.Handler) (*Server, error) {
 	path, err := Path(state)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Lstat(path); err == nil {
-		if info.Mode()&os.ModeSocket == 0 {
-			return nil, fmt.Errorf("control: %s is there and is no socket", path)
-		}
-		if err := os.Remove(path); err != nil {
-			return nil, fmt.Errorf("control: remove old socket: %w", err)
-		}
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSocket == 0 {
+		return nil, fmt.Errorf("control: %s is there and is no socket", path)
 	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	made := path + bound
+	if err := makePrivate(filepath.Dir(made)); err != nil {
+		return nil, err
+	}
+	defer os.Remove(filepath.Dir(made))
+	if err := os.Remove(made); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("control: remove old socket: %w", err)
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	l.SetUnlinkOnClose(false)
+	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, path)); err != nil {
 		l.Close()
-		return nil, fmt.Errorf("control: %w", err)
+		return nil, errors.Join(fmt.Errorf("control: %w", err), os.Remove(made))
 	}
-	return &Server{listener: l, handler: h, copying: make(chan struct{}, 1)}, nil
+	return &Server{listener: l, path: path, handler: h}, nil
 }
 
 // Serve answers until ctx is done, then removes the socket and waits for what is
-// being answered. It is called once.
+// being answered, which has a second to end. It is called once.
 func (s *Server) Serve(ctx context.Context) error {
-	var g errgroup.Group
-	g.SetLimit(16)
-	stop := context.AfterFunc(ctx, func() { s.listener.Close() })
-	defer stop()
-	for {
-		c, err := s.listener.AcceptUnix()
-		if err != nil {
-			s.listener.Close()
-			_ = g.Wait()
-			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
-				return nil
+	err := serve(ctx, &known{s.listener}, s.handler)
+	if gone := os.Remove(s.path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, fmt.Errorf("control: %w", gone))
+	}
+	return err
+}
+
+// serve answers whom a listener accepts. It returns when nobody is answered any
+// more.
+func serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	var open sync.WaitGroup
+	server := &http.Server{
+		Handler: h, MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: silence, IdleTimeout: silence, WriteTimeout: patience,
+		ErrorLog:    log.New(io.Discard, "", 0), // what a client does amiss is the client's to tell
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				open.Add(1)
+			case http.StateClosed:
+				open.Done()
 			}
-			return fmt.Errorf("control: %w", err)
+		},
+	}
+	limited := netutil.LimitListener(l, maxClients)
+	stop := context.AfterFunc(ctx, func() { limited.Close() })
+	err := server.Serve(limited)
+	if !stop() {
+		err = nil // asked to
+	}
+	leave(server)
+	open.Wait()
+	if err != nil {
+		return fmt.Errorf("control: %w", err)
+	}
+	return nil
+}
+
+// leave closes the connections when they had time to end.
+func leave(server *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), parting)
+	defer cancel()
+	if server.Shutdown(ctx) != nil {
+		_ = server.Close()
+	}
+}
+
+// A known listener accepts this user and root, and hangs up on anybody else.
+type known struct{ *net.UnixListener }
+
+func (k *known) Accept() (net.Conn, error) {
+	for {
+		c, err := k.AcceptUnix()
+		if err != nil {
+			return nil, err
 		}
-		g.Go(func() error {
-			hangUp := context.AfterFunc(ctx, func() { c.Close() })
-			defer hangUp()
-			defer c.Close()
-			s.answer(ctx, c)
-			return nil
-		})
+		if checkPeer(c, os.Getuid()) == nil {
+			return c, nil
+		}
+		c.Close()
 	}
-}
-
-// answer reads one question. What goes wrong is the other end's to notice.
-func (s *Server) answer(ctx context.Context, c *net.UnixConn) {
-	_ = c.SetDeadline(time.Now().Add(patience))
-	line, err := bufio.NewReader(io.LimitReader(c, maxQuestion)).ReadBytes('\n')
-	if err != nil {
-		return
-	}
-	var q question
-	if err := json.Unmarshal(line, &q); err != nil || q.Do == "" {
-		writeLine(c, answer{Error: "the question is not understood"})
-		return
-	}
-	if q.Do == doSnapshot {
-		s.snapshot(ctx, c)
-		return
-	}
-	v, err := s.handler.Answer(ctx, q.Do)
-	if err != nil {
-		writeLine(c, answer{Error: err.Error()})
-		return
-	}
-	reply, err := json.Marshal(v)
-	if err != nil {
-		writeLine(c, answer{Error: err.Error()})
-		return
-	}
-	writeLine(c, answer{Reply: reply})
-}
-
-func (s *Server) snapshot(ctx context.Context, c net.Conn) {
-	select {
-	case s.copying <- struct{}{}:
-		defer func() { <-s.copying }()
-	default:
-		writeLine(c, answer{Error: errBusy.Error()})
-		return
-	}
-	size, err := s.handler.Size(ctx)
-	if err != nil {
-		writeLine(c, answer{Error: err.Error()})
-		return
-	}
-	if !writeLine(c, answer{Size: max(1, size)}) {
-		return
-	}
-	buffered := bufio.NewWriterSize(&patient{Conn: c}, 1<<20)
-	chunks := httputil.NewChunkedWriter(buffered)
-	if _, err := s.handler.Snapshot(chunks); err != nil {
-		return
-	}
-	if chunks.Close() == nil {
-		_, _ = buffered.WriteString("\r\n") // ends the trailer of the last chunk
-		_ = buffered.Flush()
-	}
-}
-
-func writeLine(c net.Conn, a answer) bool {
-	line, err := json.Marshal(a)
-	if err != nil {
-		return false
-	}
-	_ = c.SetWriteDeadline(time.Now().Add(patience))
-	_, err = c.Write(append(line, '\n'))
-	return err == nil
-}
-
-// A patient connection fails only when nothing has moved for a while.
-type patient struct{ net.Conn }
-
-func (p *patient) Write(b []byte) (int, error) {
-	_ = p.SetWriteDeadline(time.Now().Add(patience))
-	return p.Conn.Write(b)
-}
-
-func (p *patient) Read(b []byte) (int, error) {
-	_ = p.SetReadDeadline(time.Now().Add(patience))
-	return p.Conn.Read(b)
 }

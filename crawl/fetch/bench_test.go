@@ -38,7 +38,8 @@ func BenchmarkDo(b *testing.B) {
 }
 
 func bare(b *testing.B, url string, http2 bool, size int) {
-	t := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: http2, DisableCompression: true}
+	t := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: http2,
+		DisableCompression: true}
 	defer t.CloseIdleConnections()
 	client := &http.Client{Transport: t}
 	b.ReportAllocs()

@@ -5,7 +5,10 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
+
+	"github.com/sumi-ripple/ripple/crawl/media"
 )
 
 const (
@@ -77,9 +80,10 @@ func (b *bodyReader) open() error {
 	return err
 }
 
-// sniff sets the Content-Type of a 2xx that came without.
+// sniff sets the Content-Type of a 2xx that came without, or with what is none.
 func (b *bodyReader) sniff() error {
-	if b.absent() || b.raw.StatusCode/100 != 2 || b.raw.Header.Get("Content-Type") != "" {
+	declared := media.Extract(b.raw.Header.Get("Content-Type"))
+	if b.absent() || b.raw.StatusCode/100 != 2 || declared.Essence != "" {
 		return nil
 	}
 	if err := b.open(); err != nil {
@@ -89,7 +93,8 @@ func (b *bodyReader) sniff() error {
 		return err
 	}
 	if head := b.chunks.head(sniffBytes); len(head) > 0 {
-		b.res.Sniffed = http.DetectContentType(head)
+		// The charset that comes with it is guessed of the first bytes alone.
+		b.res.Sniffed, _, _ = strings.Cut(http.DetectContentType(head), ";")
 		b.raw.Header.Set("Content-Type", b.res.Sniffed)
 	}
 	return nil

@@ -52,8 +52,8 @@ func TestSniff(t *testing.T) {
 		body, encoding, want string
 		status               int
 	}{
-		{"<!doctype html><title>x</title>", "", "text/html; charset=utf-8", 200},
-		{"<!doctype html>" + strings.Repeat("x", 99_999), "gzip", "text/html; charset=utf-8", 200},
+		{"<!doctype html><title>x</title>", "", "text/html", 200},
+		{"<!doctype html>" + strings.Repeat("x", 99_999), "gzip", "text/html", 200},
 		{"\x89PNG\r\n\x1a\n", "", "image/png", 200},
 		{"", "", "", 200},
 		{"<html>", "", "", 404},
@@ -78,13 +78,47 @@ func TestSniff(t *testing.T) {
 	}
 }
 
+// What is no type is no declaration.
+func TestSniffFaulty(t *testing.T) {
+	for declared, want := range map[string]string{
+		"text": "text/html", ";charset=utf-8": "text/html", "*/*": "text/html", "": "text/html", "image/png;;": "image/png;;",
+	} {
+		c, url := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
+			w.Header()["Content-Type"] = []string{declared}
+			w.Write([]byte("<html>"))
+		})
+		res, err := c.Do(context.Background(), Request{URL: url})
+		if got := res.Header.Get("Content-Type"); err != nil || got != want {
+			t.Errorf("%q: %q, %v; want %q", declared, got, err, want)
+		}
+	}
+}
+
+// Several fields of a type are one list.
+func TestSeveralTypes(t *testing.T) {
+	c, url := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Content-Type"] = []string{"text/html; charset=koi8-r", "text/html"}
+		w.Write([]byte("x"))
+	})
+	var asked string
+	res, err := c.Do(context.Background(), Request{URL: url, Accept: func(_ int, h http.Header) int64 {
+		asked = h.Get("Content-Type")
+		return 10
+	}})
+	const want = "text/html; charset=koi8-r, text/html"
+	if err != nil || asked != want || res.Header.Get("Content-Type") != want {
+		t.Errorf("asked with %q, answered with %q, %v; want %q", asked, res.Header.Values("Content-Type"), err, want)
+	}
+}
+
 func TestHead(t *testing.T) {
 	c, url := serve(t, Config{Compress: true, KeepAlive: true}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Encoding", "gzip")
 		w.Header().Set("Content-Length", "1000000000")
 	})
-	res, err := c.Do(context.Background(), Request{Method: "HEAD", URL: url, Accept: func(int, http.Header) int64 { return 1 }})
+	res, err := c.Do(context.Background(),
+		Request{Method: "HEAD", URL: url, Accept: func(int, http.Header) int64 { return 1 }})
 	if err != nil || res.Status != 200 || len(res.Body) != 0 || res.Header.Get("Content-Length") != "1000000000" {
 		t.Errorf("%+v, %v", res, err)
 	}

@@ -5,49 +5,36 @@ import (
 	"crypto/x509"
 	"errors"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
-// A Cause says why a request has no answer.
-type Cause uint8
+// A Cause says why a request has no answer. It is one of those below.
+type Cause = schema.Cause
 
+// The causes, see package schema.
 const (
-	None           Cause = iota
-	NXDomain             // the name does not exist
-	DNSTemporary         // SERVFAIL, DNS time-out
-	Refused              // connection refused
-	RefusedAddress       // not a public address (SPEC 13)
-	ConnectTimeout
-	NoRoute // unreachable network or host; also a lack of local sockets
-	TLS     // certificate, protocol
-	TLSTimeout
-	Timeout     // after connecting: no whole header in time
-	Reset       // the connection ended before the header, or was reset
-	Truncated   // the body is shorter than announced
-	BadResponse // malformed, header too large, bad encoding; a request that cannot be sent
-	TooLarge
-	Slow  // body under 1 KiB/s over 10 s, or over 5 min; a time-out for retries
-	Proxy // the proxy failed, or refused the tunnel
-	Cancelled
+	None           = schema.CauseNone
+	NXDomain       = schema.CauseNXDomain
+	DNSTemporary   = schema.CauseDNSTemporary
+	Refused        = schema.CauseRefused
+	RefusedAddress = schema.CauseRefusedAddress
+	ConnectTimeout = schema.CauseConnectTimeout
+	NoRoute        = schema.CauseNoRoute // also whatever Own names
+	TLS            = schema.CauseTLS
+	TLSTimeout     = schema.CauseTLSTimeout
+	Timeout        = schema.CauseTimeout
+	Reset          = schema.CauseReset
+	Truncated      = schema.CauseTruncated
+	BadResponse    = schema.CauseBadResponse
+	TooLarge       = schema.CauseTooLarge
+	Slow           = schema.CauseSlow
+	Proxy          = schema.CauseProxy
+	Cancelled      = schema.CauseCancelled
+	RefusedPort    = schema.CauseRefusedPort
 )
-
-// String returns a few words for people.
-func (c Cause) String() string {
-	words := [...]string{
-		"none", "no such host", "dns failure", "connection refused", "address refused",
-		"connect timeout", "no route", "tls error", "tls timeout", "timeout",
-		"connection reset", "truncated response", "bad response", "response too large",
-		"response too slow", "proxy error", "cancelled",
-	}
-	if int(c) >= len(words) {
-		return "unknown"
-	}
-	return words[c]
-}
-
-// Connection reports whether the request never reached an HTTP exchange.
-func (c Cause) Connection() bool { return c >= NXDomain && c <= TLSTimeout }
 
 // An Error is the failure of one request. Its text may be shown and stored; the
 // text of Err may hold what a peer sent.
@@ -56,6 +43,7 @@ type Error struct {
 	Op    string // "resolve", "connect", "read body"
 	URL   string
 	Err   error // never nil
+	Own   Own   // what of this machine explains it
 	Stale bool  // sent on a kept-alive connection that died without an answer
 }
 
@@ -70,24 +58,23 @@ func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
 	if e.URL != "" {
-		b.WriteString(" " + shorten(clean(cut(e.URL, 4*maxErrorURL)), maxErrorURL))
+		b.WriteString(" " + shorten(inert.Line(e.URL, 4*maxErrorURL), maxErrorURL))
 	}
-	b.WriteString(": " + e.Reason())
+	b.WriteString(": " + e.Reason().String())
 	return shorten(b.String(), maxErrorText)
 }
 
 // Reason is the cause, and what it is known by: "tls error: certificate has
 // expired". It neither repeats itself nor names the URL.
-func (e *Error) Reason() string {
-	cause := e.Cause.String()
+func (e *Error) Reason() schema.Reason {
+	r := schema.Reason{Cause: e.Cause}
 	if e.Err == nil {
-		return cause
+		return r
 	}
-	detail := detailOf(e.Err)
-	if strings.HasSuffix(detail, cause) {
-		return cause
+	if detail := detailOf(e.Err); !strings.HasSuffix(detail, e.Cause.String()) {
+		r.Detail = shorten(inert.Line(detail, 4*maxReason), maxReason-len(e.Cause.String()+": "))
 	}
-	return shorten(cause+": "+clean(cut(detail, 4*maxReason)), maxReason)
+	return r
 }
 
 // detailOf is the text of an error. Of a refused certificate it leaves out the
@@ -102,7 +89,7 @@ func detailOf(err error) string {
 	case errors.As(err, &refused):
 		return strings.TrimPrefix(refused.Err.Error(), "x509: ")
 	case errors.As(err, &inner):
-		return inner.Reason()
+		return inner.Reason().String()
 	}
 	return strings.TrimPrefix(err.Error(), "tls: ")
 }
@@ -116,19 +103,6 @@ func asError(err error, cause Cause, op string) *Error {
 		return e
 	}
 	return &Error{Cause: cause, Op: op, Err: err}
-}
-
-// clean replaces whatever could act on a terminal or break a line: controls,
-// format characters (bidirectional overrides among them), line separators,
-// noncharacters, bytes that are not UTF-8.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || r&0xfffe == 0xfffe ||
-			unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) {
-			return '?'
-		}
-		return r
-	}, s)
 }
 
 // shorten cuts s to at most n bytes, and shows that it did.

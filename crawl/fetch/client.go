@@ -29,7 +29,6 @@ const (
 type limits struct {
 	dns     time.Duration
 	dnsTTL  time.Duration
-	tls     time.Duration
 	stagger time.Duration
 	window  time.Duration // over which a body has to keep rate
 	rate    int64         // bytes a window
@@ -40,7 +39,6 @@ type limits struct {
 func (l limits) orDefaults() limits {
 	l.dns = orDefault(l.dns, 5*time.Second)
 	l.dnsTTL = orDefault(l.dnsTTL, positiveTTL)
-	l.tls = orDefault(l.tls, 10*time.Second)
 	l.stagger = orDefault(l.stagger, 300*time.Millisecond)
 	l.window = orDefault(l.window, 10*time.Second)
 	l.rate = orDefault(l.rate, 10<<10)
@@ -56,10 +54,12 @@ type Client struct {
 	routes    *routes
 	decoders  *decoders
 	header    http.Header // of every request; its values are shared, never changed
+	connect   time.Duration
 	timeout   time.Duration
 	maxBytes  int64
 	limits    limits
 	stop      context.CancelFunc
+	leave     func() (last bool) // the pool; nil: there is none
 }
 
 // New returns a client. It errs on a proxy, a connect-to entry or a CA file
@@ -82,6 +82,7 @@ func New(cfg Config) (*Client, error) {
 		routes:    routes,
 		decoders:  new(decoders),
 		header:    fixedHeader(&cfg),
+		connect:   orDefault(cfg.ConnectTimeout, 10*time.Second),
 		timeout:   orDefault(cfg.Timeout, 30*time.Second),
 		maxBytes:  orDefault(cfg.MaxBytes, 10_000_000),
 		limits:    cfg.limits,
@@ -95,15 +96,17 @@ func New(cfg Config) (*Client, error) {
 func newDialler(ctx context.Context, cfg *Config, g *guard) *dialler {
 	d := &dialler{
 		ctx:      ctx,
-		resolver: &resolver{lookup: cfg.lookup, timeout: cfg.limits.dns, ttl: cfg.limits.dnsTTL},
+		resolver: cfg.Resolver,
 		dial:     cfg.dial,
-		timeout:  orDefault(cfg.ConnectTimeout, 10*time.Second),
 		stagger:  cfg.limits.stagger,
 		most:     max(cfg.MaxOpen, 1) + idleConns(cfg),
 		open:     map[*conn]struct{}{},
 	}
-	if d.resolver.lookup == nil {
-		d.resolver.lookup = systemLookup(cfg.Resolver)
+	switch {
+	case cfg.lookup != nil:
+		d.resolver = newResolver(cfg.lookup, cfg.limits)
+	case d.resolver == nil:
+		d.resolver = NewResolver(nil)
 	}
 	if d.dial == nil {
 		d.dial = socketDialer(g)
@@ -114,7 +117,13 @@ func newDialler(ctx context.Context, cfg *Config, g *guard) *dialler {
 // idleConns is the number of idle connections kept over all hosts. A polite
 // crawl asks many hosts in turn, so it is many times the number of open requests;
 // each costs about 30 KB.
-func idleConns(cfg *Config) int { return min(max(16*cfg.MaxOpen, 64), 1024) }
+func idleConns(cfg *Config) int {
+	idle := min(max(16*cfg.MaxOpen, 64), 1024)
+	if cfg.MaxConns > 0 {
+		idle = max(1, min(idle, cfg.MaxConns-cfg.MaxOpen))
+	}
+	return idle
+}
 
 func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport {
 	protocols := new(http.Protocols)
@@ -128,7 +137,6 @@ func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport
 			RootCAs:            roots,
 			ClientSessionCache: tls.NewLRUClientSessionCache(tlsSessions),
 		},
-		TLSHandshakeTimeout:    cfg.limits.tls,
 		DisableKeepAlives:      !cfg.KeepAlive,
 		DisableCompression:     true,
 		MaxIdleConns:           idleConns(cfg),
@@ -233,9 +241,16 @@ func (c *Client) Mapped(host string) bool {
 // Proxy returns the proxy in use, without its credentials, or "".
 func (c *Client) Proxy() string { return c.routes.via }
 
+// CloseIdle closes the connections that no request uses.
+func (c *Client) CloseIdle() { c.transport.CloseIdleConnections() }
+
 // Close ends dials in progress and closes every connection, idle or not. Call
-// it when no Do is running; a later Do fails.
+// it when no Do is running; a later Do fails. Of a client that others got from the
+// same [Pool], only the last Close does that.
 func (c *Client) Close() {
+	if c.leave != nil && !c.leave() {
+		return
+	}
 	c.stop()
 	c.dialler.close()
 	c.transport.CloseIdleConnections()

@@ -2,8 +2,10 @@ package fetch
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,13 +54,34 @@ func TestHTTP2Body(t *testing.T) {
 	}
 }
 
+// A request that is given a connection which was severed just now goes out over another.
+func TestSevered(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		c, url := serve(t, Config{KeepAlive: true, HTTP2: http2}, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+		})
+		for range 100 {
+			c.dialler.mu.Lock()
+			open := slices.Collect(maps.Keys(c.dialler.open))
+			c.dialler.mu.Unlock()
+			for _, conn := range open {
+				sever(conn)
+			}
+			if _, err := c.Do(t.Context(), Request{URL: url}); err != nil {
+				t.Errorf("http2 %v: %v", http2, err)
+			}
+		}
+	}
+}
+
 // Many at a time, some of whom give up, share a client and leave nothing behind.
 func TestTogether(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
-		c, url := serve(t, Config{KeepAlive: true, HTTP2: http2, Compress: true, MaxOpen: 4}, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Encoding", "gzip")
-			w.Write(encode(t, []byte(r.URL.Path), "gzip"))
-		})
+		c, url := serve(t, Config{KeepAlive: true, HTTP2: http2, Compress: true, MaxOpen: 4},
+			func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Encoding", "gzip")
+				w.Write(encode(t, []byte(r.URL.Path), "gzip"))
+			})
 		var wg sync.WaitGroup
 		for i := range 16 {
 			path := "/" + strings.Repeat("x", i*5000)

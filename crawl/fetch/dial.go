@@ -2,12 +2,15 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -18,15 +21,16 @@ type dialFunc func(ctx context.Context, addr netip.AddrPort, trusted bool) (net.
 // at its end, closes them. The address that is finally dialled passes the guard.
 type dialler struct {
 	ctx      context.Context // ends with the client
-	resolver *resolver
+	resolver *Resolver
 	dial     dialFunc
-	timeout  time.Duration // to connect, over all addresses
 	stagger  time.Duration // head start of an address over the next
 	most     int           // connections, beyond which crowded is called
 	crowded  func()
+	opened   func(n int) // is told of connections that are opened, or closed; nil: nobody is
 
 	mu   sync.Mutex
 	open map[*conn]struct{} // nil: closed
+	last netip.Addr         // that was connected to
 }
 
 // socketDialer dials sockets, the untrusted ones past the guard.
@@ -55,15 +59,15 @@ func (d *dialler) dialContext(ctx context.Context, _, addr string) (net.Conn, er
 	if err != nil {
 		return nil, err
 	}
-	if c, err = d.track(c); err == nil && !x.plain {
-		// The transport would go on shaking hands when nobody waits any more.
-		context.AfterFunc(x.ctx, func() {
-			if !x.shook() {
-				c.Close()
-			}
-		})
+	t, err := d.track(c)
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	if !x.plain {
+		// The transport would go on shaking hands when nobody waits any more.
+		context.AfterFunc(x.ctx, func() { x.forsake(t) })
+	}
+	return t, nil
 }
 
 func (d *dialler) connect(ctx context.Context, addr string, x *exchange) (net.Conn, error) {
@@ -81,14 +85,24 @@ func (d *dialler) connect(ctx context.Context, addr string, x *exchange) (net.Co
 		return nil, err
 	}
 	x.enter(connecting)
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
-	defer cancel()
+	addrs = favouring(addrs, x.favoured)
 	c, err := d.race(ctx, addrs, uint16(portNumber), x.route.trusted())
 	if err != nil {
 		d.resolver.forget(host)
-		return nil, asError(err, connectCause(err), "connect")
+		return nil, d.failed(err, addrs)
 	}
 	return c, nil
+}
+
+// favouring returns the addresses with one of them first.
+func favouring(addrs []netip.Addr, address string) []netip.Addr {
+	i := slices.IndexFunc(addrs, func(a netip.Addr) bool { return a.String() == address })
+	if i <= 0 {
+		return addrs
+	}
+	out := slices.Clone(addrs) // the list is the resolver's
+	out[0], out[i] = out[i], out[0]
+	return out
 }
 
 // race tries the addresses in order, each with a head start over the next, and
@@ -125,6 +139,18 @@ func (d *dialler) race(ctx context.Context, addrs []netip.Addr, port uint16, tru
 	return won.conn, won.err
 }
 
+// failed says why no address could be connected to.
+func (d *dialler) failed(err error, tried []netip.Addr) *Error {
+	e := *asError(err, connectCause(err), "connect")
+	if e.Own == OwnNothing {
+		d.mu.Lock()
+		last := d.last
+		d.mu.Unlock()
+		e.Own = ownDial(err, tried, last, routed)
+	}
+	return &e
+}
+
 // A dialled is the outcome of one try.
 type dialled struct {
 	conn net.Conn
@@ -133,14 +159,15 @@ type dialled struct {
 
 func newDialled(c net.Conn, err error) dialled { return dialled{c, err} }
 
-// better keeps the first connection, closing a later one, else the first error.
+// better keeps the first connection, closing a later one, else the first error
+// that is not this machine's own, else the first.
 func (a dialled) better(b dialled) dialled {
 	switch {
 	case a.conn == nil && b.conn != nil:
 		return b
 	case b.conn != nil:
 		b.conn.Close()
-	case a.conn == nil && a.err == nil:
+	case a.conn == nil && (a.err == nil || ownOf(a.err) != OwnNothing && ownOf(b.err) == OwnNothing):
 		return b
 	}
 	return a
@@ -182,11 +209,13 @@ type conn struct {
 	net.Conn
 	d    *dialler
 	once sync.Once
+
+	severed atomic.Bool // by this client, while the transport may still give it to a request
 }
 
 // track enters a connection among the open ones. When they are too many, which
 // idle HTTP/2 connections can be, all idle ones go.
-func (d *dialler) track(c net.Conn) (net.Conn, error) {
+func (d *dialler) track(c net.Conn) (*conn, error) {
 	t := &conn{Conn: c, d: d}
 	d.mu.Lock()
 	if d.open == nil {
@@ -195,12 +224,30 @@ func (d *dialler) track(c net.Conn) (net.Conn, error) {
 		return nil, &Error{Cause: Cancelled, Op: "connect", Err: net.ErrClosed}
 	}
 	d.open[t] = struct{}{}
+	if a := remote(c); a.IsValid() {
+		d.last = a.Addr()
+	}
 	many := len(d.open) > d.most
 	d.mu.Unlock()
+	d.count(1)
 	if many {
 		d.crowded()
 	}
 	return t, nil
+}
+
+// tracked returns the connection of a dialler below others; nil: there is none.
+func tracked(c net.Conn) *conn {
+	for {
+		switch t := c.(type) {
+		case *tls.Conn:
+			c = t.NetConn()
+		case *conn:
+			return t
+		default:
+			return nil
+		}
+	}
 }
 
 func (c *conn) Close() error {
@@ -208,6 +255,7 @@ func (c *conn) Close() error {
 		c.d.mu.Lock()
 		delete(c.d.open, c)
 		c.d.mu.Unlock()
+		c.d.count(-1)
 	})
 	return c.Conn.Close()
 }
@@ -219,6 +267,12 @@ func (d *dialler) close() {
 	d.open = nil
 	d.mu.Unlock()
 	for c := range open {
-		c.Conn.Close()
+		c.Close()
+	}
+}
+
+func (d *dialler) count(n int) {
+	if d.opened != nil {
+		d.opened(n)
 	}
 }

@@ -65,11 +65,13 @@ func TestRace(t *testing.T) {
 	}{
 		{"first", &network{delays: map[string]time.Duration{"192.0.2.1": 100 * time.Millisecond}},
 			[]string{"192.0.2.1"}, true, 100 * time.Millisecond},
-		{"next after a failure", &network{delays: map[string]time.Duration{"192.0.2.1": 0, "192.0.2.2": 0}, errs: map[string]error{"192.0.2.1": down}},
+		{"next after a failure", &network{delays: map[string]time.Duration{"192.0.2.1": 0, "192.0.2.2": 0},
+			errs: map[string]error{"192.0.2.1": down}},
 			[]string{"192.0.2.1", "192.0.2.2"}, true, 0},
 		{"next after a silence", &network{delays: map[string]time.Duration{"192.0.2.2": 100 * time.Millisecond}},
 			[]string{"192.0.2.1", "192.0.2.2"}, true, 400 * time.Millisecond},
-		{"two answer at once", &network{delays: map[string]time.Duration{"192.0.2.1": 400 * time.Millisecond, "192.0.2.2": 100 * time.Millisecond}},
+		{"two answer at once", &network{delays: map[string]time.Duration{"192.0.2.1": 400 * time.Millisecond,
+			"192.0.2.2": 100 * time.Millisecond}},
 			[]string{"192.0.2.1", "192.0.2.2"}, true, 400 * time.Millisecond},
 		{"none", &network{}, []string{"192.0.2.1", "192.0.2.2", "192.0.2.3"}, false, 2 * time.Second},
 		{"all down", &network{delays: map[string]time.Duration{"192.0.2.1": 0, "192.0.2.2": 0, "192.0.2.3": 0},
@@ -112,7 +114,8 @@ func TestTake(t *testing.T) {
 		many = append(many, netip.MustParseAddr(fmt.Sprintf("2606:4700::%x", i+1)))
 	}
 	got := take(append(many, addresses("8.8.8.8", "::ffff:8.8.4.4")...), maxAddresses)
-	want := addresses("2606:4700::1", "8.8.8.8", "2606:4700::2", "8.8.4.4", "2606:4700::3", "2606:4700::4", "2606:4700::5", "2606:4700::6")
+	want := addresses("2606:4700::1", "8.8.8.8", "2606:4700::2", "8.8.4.4", "2606:4700::3", "2606:4700::4", "2606:4700::5",
+		"2606:4700::6")
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

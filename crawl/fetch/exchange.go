@@ -29,19 +29,22 @@ const (
 // clock that ends it. The transport reports from goroutines of its own, some
 // of them later than the exchange's end.
 type exchange struct {
-	ctx    context.Context // ends with the caller's, or when a limit is passed, which is then its cause
-	cancel context.CancelCauseFunc
-	route  route
-	plain  bool // http, without TLS
-	limits limits
-	wire   atomic.Int64 // bytes of body
+	ctx      context.Context // ends with the caller's, or when a limit is passed, which is then its cause
+	cancel   context.CancelCauseFunc
+	route    route
+	plain    bool   // http, without TLS
+	favoured string // address
+	limits   limits
+	wire     atomic.Int64 // bytes of body
 
 	mu        sync.Mutex
 	timer     *time.Timer
+	deadline  time.Time // of the last header
 	phase     phase
 	got       bool  // a connection
 	sent      bool  // the header, on that connection
 	reused    bool  // that connection had served before
+	dead      bool  // that connection was severed before
 	barred    bool  // from another connection
 	shaken    bool  // hands with the server
 	tunnelled bool  // the proxy, if any, has done its part
@@ -78,10 +81,11 @@ func (x *exchange) end() {
 	}
 }
 
-// await starts the clock up to the last header.
-func (x *exchange) await(timeout time.Duration) {
+// await starts the clock up to the connection, and from there to the last header.
+func (x *exchange) await(connect, timeout time.Duration) {
 	x.mu.Lock()
-	x.timer = time.AfterFunc(timeout, x.ring)
+	x.deadline = time.Now().Add(timeout)
+	x.timer = time.AfterFunc(min(connect, timeout), x.ring)
 	x.mu.Unlock()
 }
 
@@ -106,6 +110,10 @@ func (x *exchange) ring() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.ctx.Err() != nil {
+		return
+	}
+	if left := time.Until(x.deadline); x.phase == waiting && left > 0 {
+		x.timer.Reset(left)
 		return
 	}
 	if x.phase != reading {
@@ -199,10 +207,21 @@ func (x *exchange) abandon(err error) {
 	}
 }
 
+// uprooted reports whether the address that the exchange was made from is gone.
+func (x *exchange) uprooted() bool {
+	x.mu.Lock()
+	c := x.conn
+	x.mu.Unlock()
+	return gone(c)
+}
+
 // sever closes a connection without a word to the peer, for which TLS may wait.
 func sever(c net.Conn) {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
+	}
+	if t := tracked(c); t != nil {
+		t.severed.Store(true)
 	}
 	c.Close()
 }
@@ -211,6 +230,7 @@ func sever(c net.Conn) {
 func (x *exchange) response(raw *http.Response) *Response {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	joinTypes(raw.Header)
 	res := &Response{Status: raw.StatusCode, Header: raw.Header, Proto: raw.Proto, FirstByte: x.first}
 	if res.FirstByte.IsZero() {
 		res.FirstByte = time.Now()

@@ -3,10 +3,12 @@ package fetch
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"strings"
 	"testing"
@@ -31,34 +33,47 @@ func TestFaults(t *testing.T) {
 		least  time.Duration
 		most   time.Duration
 	}{
-		{"header dripped", answerThen("HTTP/1.1 200 OK\r\nX: ", "x", every(100*time.Millisecond)), Timeout, 0, 30 * time.Second, 30 * time.Second},
+		{"header dripped", answerThen("HTTP/1.1 200 OK\r\nX: ", "x", every(100*time.Millisecond)), Timeout, 0,
+			30 * time.Second, 30 * time.Second},
 		{"silence", silent, Timeout, 0, 30 * time.Second, 30 * time.Second},
 		{"interim for ever", answerThen("", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", func() {}), BadResponse, 0, 0, 0},
-		{"interim dripped", answerThen("", "HTTP/1.1 102 Processing\r\n\r\n", every(time.Second)), Timeout, 0, 30 * time.Second, 30 * time.Second},
+		{"interim dripped", answerThen("", "HTTP/1.1 102 Processing\r\n\r\n", every(time.Second)), Timeout, 0,
+			30 * time.Second, 30 * time.Second},
 		{"closed", answer(""), Reset, 0, 0, 0},
 		{"closed in the header", answer("HTTP/1.1 200 OK\r\nServer: x\r\n"), Reset, 0, 0, 0},
 		{"closed at once", func(net.Conn, *bufio.Reader) {}, Reset, 0, 0, 0},
 		{"header of 1 MB", answer(page + "X: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"), BadResponse, 0, 0, 0},
-		{"3,500 cookies", answer(page + strings.Repeat("Set-Cookie: abcdefghijklmnop=1\r\n", 3500) + "\r\n"), BadResponse, 0, 0, 0},
-		{"header of 60 KB", answer(page + "X: " + strings.Repeat("x", 60<<10) + "\r\nContent-Length: 2\r\n\r\nok"), None, 200, 0, 0},
+		{"3,500 cookies", answer(page + strings.Repeat("Set-Cookie: abcdefghijklmnop=1\r\n", 3500) + "\r\n"), BadResponse, 0,
+			0, 0},
+		{"header of 60 KB", answer(page + "X: " + strings.Repeat("x", 60<<10) + "\r\nContent-Length: 2\r\n\r\nok"), None, 200,
+			0, 0},
 		{"no HTTP", answer("220 mail.example.com ESMTP\r\n"), BadResponse, 0, 0, 0},
 		{"status 99", answer("HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n"), BadResponse, 99, 0, 0},
-		{"status 101", answer("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"), BadResponse, 101, 0, 0},
+		{"status 101", answer("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"), BadResponse,
+			101, 0, 0},
 		{"status 999", answer("HTTP/1.1 999 Denied\r\nContent-Length: 0\r\n\r\n"), None, 999, 0, 0},
 		{"status 1000", answer("HTTP/1.1 1000 Odd\r\n\r\n"), BadResponse, 0, 0, 0},
 		{"two lengths", answer(page + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"), BadResponse, 0, 0, 0},
 		{"body dripped", answerThen(page+"\r\n", "x", every(time.Second)), Slow, 200, 10 * time.Second, 11 * time.Second},
-		{"body just too slow", answerThen(page+"\r\n", strings.Repeat("x", 1000), every(time.Second)), Slow, 200, 10 * time.Second, 11 * time.Second},
+		{"body just too slow", answerThen(page+"\r\n", strings.Repeat("x", 1000), every(time.Second)), Slow, 200,
+			10 * time.Second, 11 * time.Second},
+		{"body just fast enough", answerThen(page+"\r\n", strings.Repeat("x", 1200), every(time.Second)), Slow, 200,
+			5 * time.Minute, 5*time.Minute + time.Second},
 		{"body stalls", stalling(1 << 20), Slow, 200, 10 * time.Second, 11 * time.Second},
-		{"body without end", answerThen(page+"\r\n", strings.Repeat("x", 2048), every(time.Second)), Slow, 200, 5 * time.Minute, 5*time.Minute + time.Second},
+		{"body without end", answerThen(page+"\r\n", strings.Repeat("x", 2048), every(time.Second)), Slow, 200,
+			5 * time.Minute, 5*time.Minute + time.Second},
 		{"short body", answer(page + "Content-Length: 100\r\n\r\nabc"), Truncated, 200, 0, 0},
 		{"chunk cut", answer(page + "Transfer-Encoding: chunked\r\n\r\n5\r\nab"), Truncated, 200, 0, 0},
 		{"last chunk missing", answer(page + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"), Truncated, 200, 0, 0},
 		{"bad chunk", answer(page + "Transfer-Encoding: chunked\r\n\r\nzz\r\nab"), BadResponse, 200, 0, 0},
-		{"endless chunk header", answer(page + "Transfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("x", 1<<16)), BadResponse, 200, 0, 0},
-		{"unknown encoding", answer(page + "Content-Encoding: rot13\r\nContent-Length: 3\r\n\r\nabc"), BadResponse, 200, 0, 0},
-		{"gzip that is none", answer(page + "Content-Encoding: gzip\r\nContent-Length: 30\r\n\r\n" + strings.Repeat("a", 30)), BadResponse, 200, 0, 0},
-		{"control byte in Location", answer("HTTP/1.1 302 Found\r\nLocation: /a\x01b\r\nContent-Length: 0\r\n\r\n"), BadResponse, 0, 0, 0},
+		{"endless chunk header", answer(page + "Transfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("x", 1<<16)),
+			BadResponse, 200, 0, 0},
+		{"unknown encoding", answer(page + "Content-Encoding: rot13\r\nContent-Length: 3\r\n\r\nabc"), BadResponse, 200, 0,
+			0},
+		{"gzip that is none", answer(page + "Content-Encoding: gzip\r\nContent-Length: 30\r\n\r\n" + strings.Repeat("a", 30)),
+			BadResponse, 200, 0, 0},
+		{"control byte in Location", answer("HTTP/1.1 302 Found\r\nLocation: /a\x01b\r\nContent-Length: 0\r\n\r\n"),
+			BadResponse, 0, 0, 0},
 		{"control byte elsewhere", answer(page + "X-Odd: a\x1b[2Jb\r\nContent-Length: 2\r\n\r\nok"), BadResponse, 0, 0, 0},
 	}
 	for _, tt := range tests {
@@ -121,6 +136,10 @@ func TestTimeoutByPhase(t *testing.T) {
 	hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	slowDial := func(ctx context.Context, _ netip.AddrPort, _ bool) (net.Conn, error) { return nil, hang(ctx) }
 	slowLookup := func(ctx context.Context, _ string) ([]netip.Addr, error) { return nil, hang(ctx) }
+	lateLookup := func(context.Context, string) ([]netip.Addr, error) {
+		time.Sleep(4 * time.Second)
+		return addresses("192.0.2.1"), nil
+	}
 	tests := []struct {
 		name    string
 		cfg     Config
@@ -137,7 +156,12 @@ func TestTimeoutByPhase(t *testing.T) {
 		{"tls, request first", Config{}, "https://192.0.2.1/", time.Second, TLSTimeout, time.Second},
 		{"header", Config{Timeout: 3 * time.Second}, "http://192.0.2.1/", 0, Timeout, 3 * time.Second},
 		{"proxy", Config{dial: slowDial, Proxy: "http://127.0.0.1:1"}, "https://a.test/", 0, Proxy, 10 * time.Second},
-		{"proxy silent", Config{Proxy: "http://127.0.0.1:1"}, "https://a.test/", 0, Proxy, 30 * time.Second},
+		{"proxy silent", Config{Proxy: "http://127.0.0.1:1"}, "https://a.test/", 0, Proxy, 10 * time.Second},
+		{"tls, longer", Config{ConnectTimeout: 20 * time.Second}, "https://192.0.2.1/", 0, TLSTimeout, 20 * time.Second},
+		{"look-up, then tls", Config{lookup: lateLookup}, "https://a.test/", 0, TLSTimeout, 10 * time.Second},
+		{"look-up, then connect", Config{lookup: lateLookup, dial: slowDial}, "https://a.test/", 0, ConnectTimeout,
+			10 * time.Second},
+		{"look-up, then header", Config{lookup: lateLookup}, "http://a.test/", 0, Timeout, 30 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -256,5 +280,32 @@ func TestUnwantedBody(t *testing.T) {
 				t.Errorf("size %s: %d dials, want %d", tt.size, dials, tt.dials)
 			}
 		})
+	}
+}
+
+// A connection that its exchange has forsaken takes no request: one that is given it may be repeated on another.
+func TestForsaken(t *testing.T) {
+	d := &dialler{open: map[*conn]struct{}{}, most: 9}
+	for _, shaken := range []bool{false, true} {
+		here, there := net.Pipe()
+		defer there.Close()
+		c, err := d.track(here)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := newExchange(t.Context(), route{}, limits{})
+		first.shaken = shaken
+		first.forsake(c)
+		if open := len(d.open) == 1; open != shaken {
+			t.Errorf("hands shaken %t: the connection is open: %t", shaken, open)
+		}
+		second := newExchange(t.Context(), route{}, limits{})
+		second.wantConn("")
+		second.gotConn(httptrace.GotConnInfo{Conn: tls.Client(c, nil), Reused: true})
+		second.wroteHeaders()
+		second.wantConn("")
+		if barred := second.ended() != nil; barred != shaken {
+			t.Errorf("hands shaken %t: the request is barred from another connection: %t", shaken, barred)
+		}
 	}
 }

@@ -7,14 +7,14 @@
 // limit of its own, after which the connection is given up:
 //
 //	DNS look-up            5 s, the first 8 addresses
-//	TCP connect            Config.ConnectTimeout over all addresses
-//	TLS handshake          10 s
+//	connection             Config.ConnectTimeout from the call: look-up, TCP over all
+//	                       addresses, proxy and TLS together
 //	up to the last header  Request.Timeout from the call, all of the above included
 //	header                 64 KiB, interim (1xx) responses included
 //	body                   1 KiB/s over any 10 s, 5 min, and as many decoded
 //	                       bytes as Request.Accept grants, at every stage of decoding
 //
-// Only public addresses are dialled (SPEC 13). The check sits where the socket
+// Only public addresses are dialled. The check sits where the socket
 // is about to connect, on the numeric address, so neither a spelling, a redirect
 // nor a DNS answer that changes can pass it. Exceptions are Config.AllowPrivate,
 // a dial that Config.ConnectTo sends elsewhere, and the dial to the proxy.
@@ -31,13 +31,12 @@ package fetch
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/netip"
 	"time"
 )
 
-// Config says how a [Client] asks. The zero value is usable: defaults of SPEC 2
+// Config says how a [Client] asks. The zero value is usable: the defaults below
 // for times and sizes, no compression, HTTP/1.1, a connection for each request.
 type Config struct {
 	UserAgent      string
@@ -52,10 +51,11 @@ type Config struct {
 	ConnectTo      map[string]string // "host", "host:port", "*.suffix", "*.suffix:port" -> "addr:port"
 	AllowPrivate   []netip.Prefix    // may be dialled although private
 	MaxOpen        int               // requests open at a time; sizes the pool of idle connections
-	Resolver       *net.Resolver     // nil: the resolver of the system
+	MaxConns       int               // connections, open and idle; 0: no bound
+	Resolver       *Resolver         // nil: one of its own
 
 	limits limits
-	lookup lookupFunc // nil: Resolver
+	lookup lookupFunc // instead of Resolver's
 	dial   dialFunc   // nil: a socket
 }
 
@@ -66,6 +66,9 @@ type Request struct {
 	ETag         string // sent as If-None-Match
 	LastModified string // sent as If-Modified-Since
 	Timeout      time.Duration
+
+	// Address is tried first, if it is one of the host's; empty: any.
+	Address string
 
 	// Accept is called once, when the last header is in and, for a 2xx without
 	// Content-Type, the first 512 bytes have been sniffed. It says how many decoded
@@ -108,19 +111,26 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 		return nil, c.fail(ctx, err, req.URL)
 	}
 	x := newExchange(ctx, way, c.limits)
-	x.plain = target.Scheme == "http"
+	x.plain, x.favoured = target.Scheme == "http", req.Address
 	defer x.end()
 	res, err := c.exchange(x, c.build(x.traced(), target, &req), &req)
 	if err != nil {
-		return res, c.fail(ctx, err, req.URL)
+		e := c.fail(ctx, err, req.URL)
+		if e.Own == OwnNothing && e.Cause != Cancelled && x.uprooted() {
+			e.Own = OwnAddress
+		}
+		return res, e
 	}
 	return res, nil
 }
 
 // exchange sends, waits for the headers, and reads as much body as is wanted.
 func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Response, error) {
-	x.await(orDefault(req.Timeout, c.timeout))
+	x.await(c.connect, orDefault(req.Timeout, c.timeout))
 	raw, err := c.transport.RoundTrip(hr)
+	for tries := 0; err != nil && tries < 3 && x.unsent(); tries++ {
+		raw, err = c.transport.RoundTrip(hr)
+	}
 	if err != nil {
 		return nil, x.headerError(err)
 	}

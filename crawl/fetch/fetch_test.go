@@ -77,7 +77,8 @@ func causeOf(t testing.TB, err error) Cause {
 
 func TestDo(t *testing.T) {
 	var seen *http.Request
-	c, url := serve(t, Config{UserAgent: "Ripple/1.0 (+https://example.com)", Compress: true, KeepAlive: true, HTTP2: true},
+	c, url := serve(t, Config{UserAgent: "Ripple/1.0 (+https://example.com)", Compress: true, KeepAlive: true,
+		HTTP2: true},
 		func(w http.ResponseWriter, r *http.Request) {
 			seen = r
 			w.Header().Set("Content-Type", "text/html")
@@ -89,7 +90,8 @@ func TestDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Status != 200 || string(res.Body) != "hello" || res.Size != 5 || res.Wire != 5 || res.Proto != "HTTP/2.0" || res.Sniffed != "" {
+	if res.Status != 200 || string(res.Body) != "hello" || res.Size != 5 || res.Wire != 5 || res.Proto != "HTTP/2.0" ||
+		res.Sniffed != "" {
 		t.Errorf("response %+v", res)
 	}
 	if res.FirstByte.Before(before) || res.Done.Before(res.FirstByte) || !res.Remote.Addr().IsLoopback() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"syscall"
 
@@ -18,6 +19,14 @@ func checkStatus(status int) error {
 		return &Error{Cause: BadResponse, Op: "read header", Err: fmt.Errorf("status %d", status)}
 	}
 	return nil
+}
+
+// joinTypes makes one field of several that give a Content-Type, which together
+// say one (RFC 9110, section 5.3).
+func joinTypes(h http.Header) {
+	if types := h["Content-Type"]; len(types) > 1 {
+		h["Content-Type"] = []string{strings.Join(types, ", ")}
+	}
 }
 
 // tlsCause tells a handshake that failed from a connection that did.
@@ -86,7 +95,8 @@ func hungUp(err error) bool {
 	}
 	text := err.Error()
 	for _, end := range []string{"server closed idle connection", "GOAWAY", "client connection lost",
-		"client conn not usable", "client conn is closed", "client connection force closed", "client conn could not be established"} {
+		"client conn not usable", "client conn is closed", "client connection force closed",
+		"client conn could not be established"} {
 		if strings.Contains(text, end) {
 			return true
 		}

@@ -23,14 +23,15 @@ const (
 
 type lookupFunc func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// A resolver remembers answers. Callers who ask for one name at the same time
-// share one look-up.
-type resolver struct {
+// A Resolver looks names up and remembers answers. Callers who ask for one name at
+// the same time share one look-up, and clients may share a Resolver.
+type Resolver struct {
 	lookup  lookupFunc
 	timeout time.Duration
 	ttl     time.Duration
 
 	mu    sync.Mutex
+	known string // the last name that was found
 	names map[string]*record
 	old   map[string]*record // the generation before, dropped when names is full
 }
@@ -43,10 +44,20 @@ type record struct {
 	expires time.Time
 }
 
-func systemLookup(r *net.Resolver) lookupFunc {
+// NewResolver returns a Resolver that asks by way of r, or of the system's
+// resolver if r is nil.
+func NewResolver(r *net.Resolver) *Resolver {
 	if r == nil {
 		r = new(net.Resolver)
 	}
+	return newResolver(systemLookup(watched(r)), limits{}.orDefaults())
+}
+
+func newResolver(lookup lookupFunc, l limits) *Resolver {
+	return &Resolver{lookup: lookup, timeout: l.dns, ttl: l.dnsTTL}
+}
+
+func systemLookup(r *net.Resolver) lookupFunc {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
 		// The dot keeps the search list of resolv.conf out. A name of one label
 		// is no public one, and /etc/hosts knows it only without.
@@ -58,7 +69,7 @@ func systemLookup(r *net.Resolver) lookupFunc {
 }
 
 // resolve returns up to 8 addresses, families taking turns.
-func (r *resolver) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+func (r *Resolver) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, ok := literal(host); ok {
 		return []netip.Addr{a}, nil
 	}
@@ -83,7 +94,7 @@ func (r *resolver) resolve(ctx context.Context, host string) ([]netip.Addr, erro
 }
 
 // record returns the entry of a host, and whether the caller has to fill it.
-func (r *resolver) record(host string) (a *record, mine bool) {
+func (r *Resolver) record(host string) (a *record, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a = r.names[host]
@@ -106,33 +117,63 @@ func (r *resolver) record(host string) (a *record, mine bool) {
 	return a, true
 }
 
-func (r *resolver) put(host string, a *record) {
+func (r *Resolver) put(host string, a *record) {
 	if len(r.names) >= maxNames || r.names == nil {
 		r.old, r.names = r.names, make(map[string]*record)
 	}
 	r.names[host] = a
 }
 
-func (r *resolver) fill(ctx context.Context, host string, a *record) {
+func (r *Resolver) fill(ctx context.Context, host string, a *record) {
 	defer close(a.done)
-	inner, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	addrs, err := r.lookup(inner, host)
-	if err == nil && len(addrs) == 0 {
-		err = &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
-	}
+	var f fault
+	addrs, err := r.look(ctx, host, r.timeout, &f)
 	if err != nil {
-		a.err = &Error{Cause: dnsCause(ctx, err), Op: "resolve", Err: err}
+		a.err = &Error{Cause: dnsCause(ctx, err), Op: "resolve", Err: err, Own: f.noted()}
 		if a.err.Cause == NXDomain {
 			a.expires = time.Now().Add(min(negativeTTL, r.ttl))
+		} else if a.err.Cause == DNSTemporary && a.err.Own != OwnMeans {
+			a.err.Own = r.fault(ctx, a.err.Own)
 		}
 		return
 	}
 	a.addrs, a.expires = take(addrs, maxAddresses), time.Now().Add(r.ttl)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known = host
+}
+
+func (r *Resolver) look(ctx context.Context, host string, timeout time.Duration, f *fault) ([]netip.Addr, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	addrs, err := r.lookup(context.WithValue(ctx, faultKey{}, f), host)
+	if err == nil && len(addrs) == 0 {
+		err = &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
+	}
+	return addrs, err
+}
+
+// fault says why a name could not be looked up. If the name that was found last is
+// found no more, it is not this one's servers that are silent.
+func (r *Resolver) fault(ctx context.Context, own Own) Own {
+	r.mu.Lock()
+	known := r.known
+	r.mu.Unlock()
+	if known == "" {
+		if own == OwnNetwork {
+			own = OwnNoResolver
+		}
+		return own
+	}
+	var f fault
+	if _, err := r.look(ctx, known, r.timeout/2, &f); err == nil || ctx.Err() != nil || f.reachedAny() {
+		return OwnNothing
+	}
+	return OwnResolver
 }
 
 // forget drops what is known of a host.
-func (r *resolver) forget(host string) {
+func (r *Resolver) forget(host string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, names := range []map[string]*record{r.names, r.old} {
@@ -144,6 +185,13 @@ func (r *resolver) forget(host string) {
 			}
 		}
 	}
+}
+
+// Forget drops all that is known, as one must who is in another network now.
+func (r *Resolver) Forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.names, r.old = nil, nil
 }
 
 func dnsCause(ctx context.Context, err error) Cause {

@@ -16,7 +16,8 @@ import (
 )
 
 // nameserver answers on loopback, or does not, by the name that is asked.
-func nameserver(t *testing.T, reply func(q dnsmessage.Question, b *dnsmessage.Builder), code func(name string) (dnsmessage.RCode, bool)) *net.Resolver {
+func nameserver(t *testing.T, reply func(q dnsmessage.Question, b *dnsmessage.Builder),
+	code func(name string) (dnsmessage.RCode, bool)) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -59,7 +60,8 @@ func nameserver(t *testing.T, reply func(q dnsmessage.Question, b *dnsmessage.Bu
 func TestNameserver(t *testing.T) {
 	reply := func(q dnsmessage.Question, b *dnsmessage.Builder) {
 		if q.Type == dnsmessage.TypeA && q.Name.String() == "good.test." {
-			b.AResource(dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 60}, dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}})
+			b.AResource(dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 60},
+				dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}})
 		}
 	}
 	code := func(name string) (dnsmessage.RCode, bool) {
@@ -73,7 +75,8 @@ func TestNameserver(t *testing.T) {
 		}
 		return dnsmessage.RCodeNameError, true
 	}
-	c := newClient(t, Config{Resolver: nameserver(t, reply, code), limits: limits{dns: 200 * time.Millisecond}})
+	c := newClient(t, Config{lookup: systemLookup(watched(nameserver(t, reply, code))),
+		limits: limits{dns: 200 * time.Millisecond}})
 	for host, want := range map[string]Cause{
 		"good.test": RefusedAddress, "empty.test": NXDomain, "none.test": NXDomain,
 		"servfail.test": DNSTemporary, "silent.test": DNSTemporary,
@@ -107,7 +110,7 @@ func TestCache(t *testing.T) {
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) {
 			asked, start := 0, time.Now()
-			r := &resolver{timeout: time.Second, ttl: positiveTTL, lookup: func(context.Context, string) ([]netip.Addr, error) {
+			r := &Resolver{timeout: time.Second, ttl: positiveTTL, lookup: func(context.Context, string) ([]netip.Addr, error) {
 				asked++
 				return addresses("8.8.8.8"), tt.err
 			}}
@@ -128,7 +131,8 @@ func TestCache(t *testing.T) {
 func TestSharedLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		r := &resolver{timeout: 5 * time.Second, ttl: positiveTTL, lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
+		r := &Resolver{timeout: 5 * time.Second, ttl: positiveTTL, lookup: func(ctx context.Context, _ string) ([]netip.Addr,
+			error) {
 			asked.Add(1)
 			select {
 			case <-time.After(time.Second):
@@ -161,7 +165,7 @@ func TestSharedLookup(t *testing.T) {
 }
 
 func TestCacheIsBounded(t *testing.T) {
-	r := &resolver{timeout: time.Second, ttl: time.Hour, lookup: func(context.Context, string) ([]netip.Addr, error) {
+	r := &Resolver{timeout: time.Second, ttl: time.Hour, lookup: func(context.Context, string) ([]netip.Addr, error) {
 		return nil, errors.New("down")
 	}}
 	for i := range 3 * maxNames {
@@ -176,7 +180,8 @@ func TestCacheIsBounded(t *testing.T) {
 func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		n := network{delays: map[string]time.Duration{"192.0.2.1": 0}, errs: map[string]error{"192.0.2.1": errors.New("down")}}
+		n := network{delays: map[string]time.Duration{"192.0.2.1": 0},
+			errs: map[string]error{"192.0.2.1": errors.New("down")}}
 		c := newClient(t, Config{dial: n.dial, lookup: func(context.Context, string) ([]netip.Addr, error) {
 			asked++
 			return addresses("192.0.2.1"), nil

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpproxy"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // routes says where the connection for a URL is to be made: at the URL's own
@@ -69,29 +71,45 @@ func checkTarget(target string) error {
 }
 
 // setProxy takes the proxy of the configuration, else that of the environment.
-// Its text never enters an error: it may hold a password.
-func (r *routes) setProxy(text string) error {
+func (r *routes) setProxy(text string) (err error) {
+	env := environment(text)
+	r.via, err = shownProxy(env.HTTPSProxy)
+	r.proxy = env.ProxyFunc()
+	return err
+}
+
+// environment is what says which proxy is used, text first if it is not empty.
+func environment(text string) *httpproxy.Config {
 	env := httpproxy.FromEnvironment()
 	if text != "" {
 		env.HTTPProxy, env.HTTPSProxy = text, text
 	}
-	if env.HTTPSProxy != "" {
-		full := env.HTTPSProxy
-		if !strings.Contains(full, "://") { // "host:port", as the environment often has it
-			full = "http://" + full
-		}
-		u, err := url.Parse(full)
-		if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
-			return errors.New("proxy: not the URL of a proxy; want http://user:password@host:port")
-		}
-		r.via = u.Scheme + "://" + u.Host
+	return env
+}
+
+// ProxyOf returns the proxy that a client with this one in its [Config] uses, that of
+// the environment if it is empty: without credentials, and "" if there is none.
+func ProxyOf(text string) (string, error) { return shownProxy(environment(text).HTTPSProxy) }
+
+// shownProxy is a proxy without its credentials. Its text never enters an error: it
+// may hold a password.
+func shownProxy(text string) (string, error) {
+	if text == "" {
+		return "", nil
 	}
-	r.proxy = env.ProxyFunc()
-	return nil
+	if !strings.Contains(text, "://") { // "host:port", as the environment often has it
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+		return "", errors.New("proxy: not the URL of a proxy; want http://user:password@host:port")
+	}
+	return u.Scheme + "://" + u.Host, nil
 }
 
 // choose finds the route of a URL. Behind a proxy only a literal address can be
-// judged, and is, before the proxy hears of it.
+// judged, and is, before the proxy hears of it. Ports of other services are refused
+// where the connection would be the user's own.
 func (r *routes) choose(u *url.URL) (route, error) {
 	port := u.Port()
 	if port == "" {
@@ -106,6 +124,9 @@ func (r *routes) choose(u *url.URL) (route, error) {
 	}
 	if a, ok := literal(u.Hostname()); ok && proxy != nil && r.guard.refuses(a) {
 		return route{}, refusal(a)
+	}
+	if proxy == nil && weburl.BadPort(port) {
+		return route{}, &Error{Cause: RefusedPort, Op: "connect", Err: fmt.Errorf("port %s is that of another service", port)}
 	}
 	return route{proxy: proxy}, nil
 }

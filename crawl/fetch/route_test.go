@@ -2,13 +2,16 @@ package fetch
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -16,19 +19,23 @@ func TestConnectTo(t *testing.T) {
 	r := &routes{exact: map[string]string{}, below: map[string]string{}}
 	err := r.addTargets(map[string]string{
 		"a.test": "127.0.0.1:1", "a.test:8443": "127.0.0.1:2", "*.Docs.test": "127.0.0.1:3", "*.docs.test:99": "127.0.0.1:4",
-		"*.deep.docs.test": "127.0.0.1:5", "b.docs.test": "127.0.0.1:6", "[2001:db8::1]:443": "127.0.0.1:7", "2001:db8::2": "127.0.0.1:8",
-		"192.0.2.7": "[::1]:9",
+		"*.deep.docs.test": "127.0.0.1:5", "b.docs.test": "127.0.0.1:6", "[2001:db8::1]:443": "127.0.0.1:7",
+		"2001:db8::2": "127.0.0.1:8",
+		"192.0.2.7":   "[::1]:9",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct{ host, port, want string }{
-		{"a.test", "443", "127.0.0.1:1"}, {"A.TEST", "443", "127.0.0.1:1"}, {"a.test.", "443", "127.0.0.1:1"}, {"www.a.test", "443", "127.0.0.1:1"},
+		{"a.test", "443", "127.0.0.1:1"}, {"A.TEST", "443", "127.0.0.1:1"}, {"a.test.", "443", "127.0.0.1:1"},
+		{"www.a.test", "443", "127.0.0.1:1"},
 		{"a.test", "8443", "127.0.0.1:2"}, {"b.a.test", "443", ""}, {"xa.test", "443", ""},
-		{"docs.test", "443", "127.0.0.1:3"}, {"www.docs.test", "443", "127.0.0.1:3"}, {"x.y.docs.test", "1", "127.0.0.1:3"}, {"notdocs.test", "443", ""},
+		{"docs.test", "443", "127.0.0.1:3"}, {"www.docs.test", "443", "127.0.0.1:3"}, {"x.y.docs.test", "1", "127.0.0.1:3"},
+		{"notdocs.test", "443", ""},
 		{"docs.test", "99", "127.0.0.1:4"}, {"x.docs.test", "99", "127.0.0.1:4"},
 		{"deep.docs.test", "99", "127.0.0.1:5"}, {"b.docs.test", "99", "127.0.0.1:6"},
-		{"2001:db8::1", "443", "127.0.0.1:7"}, {"2001:db8::1", "444", ""}, {"2001:db8::2", "444", "127.0.0.1:8"}, {"192.0.2.7", "443", "[::1]:9"},
+		{"2001:db8::1", "443", "127.0.0.1:7"}, {"2001:db8::1", "444", ""}, {"2001:db8::2", "444", "127.0.0.1:8"},
+		{"192.0.2.7", "443", "[::1]:9"},
 	}
 	for _, tt := range tests {
 		if got := r.target(tt.host, tt.port); got != tt.want {
@@ -73,7 +80,8 @@ func TestMapped(t *testing.T) {
 	var host, sni string
 	s := quietServer(t, func(w http.ResponseWriter, r *http.Request) { host, sni = r.Host, r.TLS.ServerName })
 	target := strings.TrimPrefix(s.URL, "https://")
-	c := newClient(t, Config{CAFile: caFile(t, s), ConnectTo: map[string]string{"*.example.com": target, "wrong.test": target}})
+	c := newClient(t, Config{CAFile: caFile(t, s), ConnectTo: map[string]string{"*.example.com": target,
+		"wrong.test": target}})
 	res, err := c.Do(t.Context(), Request{URL: "https://example.com/"})
 	if err != nil || host != "example.com" || sni != "example.com" || res.Remote.String() != target {
 		t.Errorf("%+v, %v; asked for %q, %q", res, err, host, sni)
@@ -121,7 +129,8 @@ func TestProxy(t *testing.T) {
 	s := quietServer(t, func(w http.ResponseWriter, r *http.Request) {})
 	ca := caFile(t, s)
 	addr, asked := tunnel(t, strings.TrimPrefix(s.URL, "https://"))
-	c := newClient(t, Config{CAFile: ca, Proxy: "http://user:pass@" + addr, ConnectTo: map[string]string{"direct.test": addr}})
+	c := newClient(t, Config{CAFile: ca, Proxy: "http://user:pass@" + addr,
+		ConnectTo: map[string]string{"direct.test": addr}})
 	if got := c.Proxy(); got != "http://"+addr {
 		t.Errorf("proxy %q", got)
 	}
@@ -172,5 +181,48 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		if err != nil || (way.proxy != nil) != want {
 			t.Errorf("%s: %+v, %v", raw, way, err)
 		}
+	}
+}
+
+// A port of another service is neither looked up nor dialled, unless the user names
+// where to connect.
+func TestBadPort(t *testing.T) {
+	var dialled []string
+	dial := func(_ context.Context, to netip.AddrPort, _ bool) (net.Conn, error) {
+		dialled = append(dialled, to.String())
+		return nil, syscall.ECONNREFUSED
+	}
+	lookup := func(_ context.Context, host string) ([]netip.Addr, error) {
+		dialled = append(dialled, host)
+		return []netip.Addr{netip.MustParseAddr("192.0.2.1")}, nil
+	}
+	tests := []struct {
+		url  string
+		want Cause
+	}{
+		{"https://a.test:22/", RefusedPort},
+		{"https://192.0.2.7:25/", RefusedPort},
+		{"https://[2001:db8::1]:10080/", RefusedPort},
+		{"http://a.test:6667/", RefusedPort},
+		{"https://mapped.test:22/", Refused},
+		{"https://b.mapped.test:25/", Refused},
+	}
+	c := newClient(t, Config{
+		lookup: lookup, dial: dial, ConnectTo: map[string]string{"mapped.test": "192.0.2.2:22",
+			"*.mapped.test:25": "192.0.2.2:25"},
+	})
+	for _, tt := range tests {
+		dialled = nil
+		_, err := c.Do(t.Context(), Request{URL: tt.url})
+		if causeOf(t, err) != tt.want || (len(dialled) > 0) != (tt.want == Refused) {
+			t.Errorf("%s: %v, dialled %q; want %v", tt.url, err, dialled, tt.want)
+		}
+	}
+	if _, err := c.Resolve(t.Context(), "a.test:22"); causeOf(t, err) != RefusedPort {
+		t.Errorf("resolved: %v", err)
+	}
+	behind := newClient(t, Config{lookup: lookup, dial: dial, Proxy: "http://192.0.2.3:3128"})
+	if _, err := behind.Do(t.Context(), Request{URL: "https://a.test:22/"}); causeOf(t, err) != Proxy {
+		t.Errorf("behind a proxy: %v", err)
 	}
 }

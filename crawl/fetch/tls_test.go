@@ -70,7 +70,8 @@ func TestHandshake(t *testing.T) {
 		{"unknown authority", "", secured(config(good), ok), TLS},
 		{"expired", expiredFile, secured(config(expired), ok), TLS},
 		{"no certificate", goodFile, secured(new(tls.Config), ok), TLS},
-		{"old version", goodFile, secured(&tls.Config{Certificates: []tls.Certificate{good}, MaxVersion: tls.VersionTLS11}, ok), TLS},
+		{"old version", goodFile, secured(&tls.Config{Certificates: []tls.Certificate{good}, MaxVersion: tls.VersionTLS11},
+			ok), TLS},
 		{"no TLS", goodFile, func(c net.Conn, _ *bufio.Reader) { io.WriteString(c, "HTTP/1.1 400 No\r\n\r\n") }, TLS},
 		{"hanging", goodFile, silent, TLSTimeout},
 		{"closed", goodFile, func(net.Conn, *bufio.Reader) {}, Reset},
@@ -79,7 +80,7 @@ func TestHandshake(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			addr, accepted := listen(t, tt.play)
-			c := newClient(t, Config{CAFile: tt.ca, AllowPrivate: loopback(), limits: limits{tls: 100 * time.Millisecond}})
+			c := newClient(t, Config{CAFile: tt.ca, AllowPrivate: loopback(), ConnectTimeout: time.Second})
 			_, err := c.Do(t.Context(), Request{URL: "https://" + addr + "/"})
 			if causeOf(t, err) != tt.want || accepted.Load() != 1 {
 				t.Errorf("%v after %d connections, want %v after 1", err, accepted.Load(), tt.want)
@@ -107,16 +108,19 @@ func TestResetInTheBody(t *testing.T) {
 func TestHTTP2Refusals(t *testing.T) {
 	cert, file := certificate(t, time.Now().Add(time.Hour))
 	for code, want := range map[http2.ErrCode]Cause{
-		http2.ErrCodeRefusedStream: Reset, http2.ErrCodeCancel: Reset, http2.ErrCodeInternal: Reset, http2.ErrCodeProtocol: Reset,
+		http2.ErrCodeRefusedStream: Reset, http2.ErrCodeCancel: Reset, http2.ErrCodeInternal: Reset,
+		http2.ErrCodeProtocol: Reset,
 	} {
 		var requests atomic.Int64
-		play := secured(&tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2"}}, refusing(code, &requests))
+		play := secured(&tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2"}},
+			refusing(code, &requests))
 		addr, accepted := listen(t, play)
 		c := newClient(t, Config{CAFile: file, HTTP2: true, KeepAlive: true, AllowPrivate: loopback()})
 		for n := int64(1); n <= 2; n++ {
 			_, err := c.Do(t.Context(), Request{URL: "https://" + addr + "/"})
 			if causeOf(t, err) != want || requests.Load() != n || accepted.Load() != n {
-				t.Errorf("%v: %v after %d requests on %d connections, want %v after %d", code, err, requests.Load(), accepted.Load(), want, n)
+				t.Errorf("%v: %v after %d requests on %d connections, want %v after %d", code, err, requests.Load(),
+					accepted.Load(), want, n)
 			}
 		}
 		c.Close()

@@ -32,7 +32,8 @@ func (x *exchange) wantConn(string) {
 	defer x.mu.Unlock()
 	if x.sent {
 		x.barred = true
-		x.cancel(&Error{Cause: Reset, Op: "send", Err: errors.New("the server ended the connection without an answer"), Stale: x.reused})
+		x.cancel(&Error{Cause: Reset, Op: "send", Err: errors.New("the server ended the connection without an answer"),
+			Stale: x.reused})
 	}
 	x.got, x.sent = false, false
 }
@@ -43,13 +44,15 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	if x.barred {
 		sever(info.Conn) // or the request could still slip out
 	}
+	t := tracked(info.Conn)
+	x.dead = t != nil && t.severed.Load()
 	x.got, x.reused, x.conn, x.tunnelled = true, info.Reused, info.Conn, true
 	x.phase = max(x.phase, waiting)
 }
 
 func (x *exchange) wroteHeaders() {
 	x.mu.Lock()
-	x.sent = true
+	x.sent = !x.dead
 	x.mu.Unlock()
 }
 
@@ -87,11 +90,22 @@ func (x *exchange) handshook(_ tls.ConnectionState, err error) {
 	x.mu.Unlock()
 }
 
-// shook reports whether a TLS handshake of the exchange was finished.
-func (x *exchange) shook() bool {
+// forsake severs a connection with which hands are still being shaken. The transport may find the handshake finished
+// all
+// the same, and give the connection to another request.
+func (x *exchange) forsake(c *conn) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.shaken
+	if !x.shaken {
+		sever(c)
+	}
+}
+
+// unsent reports whether the exchange failed because it was given a severed connection, where nothing can be sent.
+func (x *exchange) unsent() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.got && x.dead && x.ctx.Err() == nil
 }
 
 func (x *exchange) tunnel() {

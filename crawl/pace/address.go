@@ -13,7 +13,12 @@ func (p *Pacer) arrive(slot int32) {
 // detach takes a host out of the heap that it is in.
 func (p *Pacer) detach(slot int32) {
 	h := &p.hosts[slot]
-	p.failing -= int(h.class)
+	p.unproven -= int(h.class)
+	if h.far {
+		p.far.remove(int(h.at), &p.byClock)
+		return
+	}
+	p.due -= 1 - int(h.class)
 	if h.address == none {
 		p.waiting.remove(int(h.at), &p.byClock)
 		return
@@ -43,8 +48,8 @@ func (p *Pacer) place(a int32, class int) {
 	}
 }
 
-// block starts the clock of an address: none of its hosts is ready.
-func (p *Pacer) block(a int32) {
+// block starts the clock of an address: none of its hosts is ready until then.
+func (p *Pacer) block(a int32, until int64) {
 	x := &p.addresses[a]
 	for c, at := range x.at {
 		if at != none {
@@ -52,7 +57,7 @@ func (p *Pacer) block(a int32) {
 			x.at[c] = none
 		}
 	}
-	x.blocked, x.until = true, p.now+int64(p.gap)
+	x.blocked, x.until = true, until
 	p.blocked.push(a, &p.byRelease)
 }
 
@@ -65,8 +70,8 @@ func (p *Pacer) release(a int32) {
 	p.retire(a)
 }
 
-// addressOf finds the address of a hash. Each host without address is one for
-// itself.
+// addressOf finds the address of a hash. Hosts without address share one, whose clock
+// never runs.
 func (p *Pacer) addressOf(key uint64) int32 {
 	if a, ok := p.active[key]; ok {
 		return a
@@ -81,9 +86,7 @@ func (p *Pacer) addressOf(key uint64) int32 {
 	x := &p.addresses[a]
 	x.key, x.blocked, x.until = key, false, math.MinInt64
 	x.at = [classes]int32{none, none}
-	if key != 0 {
-		p.active[key] = a
-	}
+	p.active[key] = a
 	return a
 }
 

@@ -14,7 +14,7 @@ const manyHosts = 100_000
 // filled returns a Pacer whose hosts become ready one after the other within a
 // second.
 func filled(gap time.Duration, address func(i int) string) *Pacer {
-	p := New(gap)
+	p := New(gap, time.Second)
 	p.Next(at(0), true)
 	for i := range manyHosts {
 		ready := at(0).Add(time.Duration(i) * time.Second / manyHosts)

@@ -9,16 +9,16 @@ import (
 // Counts says what the hosts of a [Pacer] wait for. Each host counts once in
 // Ready, Held or Waiting.
 type Counts struct {
-	Ready   int // nothing but the caller
-	Held    int // the clock of their address
-	Waiting int // their own clock
-	Failing int // of all these, the failing ones
+	Ready    int // nothing but the caller
+	Held     int // the clock of their address
+	Waiting  int // their own clock
+	Unproven int // of all these, the unproven ones
 }
 
 // Counts counts the hosts, as of the last call of Next or Take. It looks at every
 // address whose clock runs.
 func (p *Pacer) Counts() Counts {
-	c := Counts{Waiting: len(p.waiting), Failing: p.failing}
+	c := Counts{Waiting: len(p.waiting) + len(p.far), Unproven: p.unproven}
 	for _, a := range p.blocked {
 		c.Held += p.addresses[a].ready()
 	}
@@ -39,14 +39,17 @@ func (p *Pacer) Upcoming() (schema.HostID, time.Time, bool) {
 			}
 		}
 	}
-	if len(p.waiting) > 0 {
-		first := &p.hosts[p.waiting[0]]
+	for _, waiting := range []heap{p.waiting, p.far} {
+		if len(waiting) == 0 {
+			continue
+		}
+		first := &p.hosts[waiting[0]]
 		ready := first.since
 		if a, ok := p.active[first.key]; ok {
 			ready = max(ready, p.addresses[a].until)
 		}
 		if best == none || ready < at {
-			best, at = p.waiting[0], ready
+			best, at = waiting[0], ready
 		}
 	}
 	if best == none {

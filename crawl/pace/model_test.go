@@ -12,6 +12,7 @@ import (
 // model is a Pacer that looks at everything, every time.
 type model struct {
 	gap    time.Duration
+	soon   time.Duration
 	now    time.Time
 	hosts  map[schema.HostID]Entry // Ready is since when it waits, once that has passed
 	clocks map[string]time.Time
@@ -35,9 +36,9 @@ func (m *model) time(e Entry) time.Time {
 	return e.Ready
 }
 
-func (m *model) next(failing bool) (best schema.HostID, ok bool) {
+func (m *model) next(unproven bool) (best schema.HostID, ok bool) {
 	for id, e := range m.hosts {
-		if m.time(e).After(m.now) || e.Failing && !failing {
+		if m.time(e).After(m.now) || e.Unproven && !unproven {
 			continue
 		}
 		b := m.hosts[best]
@@ -64,8 +65,8 @@ func (m *model) take(id schema.HostID) bool {
 func (m *model) counts() Counts {
 	var c Counts
 	for _, e := range m.hosts {
-		if e.Failing {
-			c.Failing++
+		if e.Unproven {
+			c.Unproven++
 		}
 		switch {
 		case e.Ready.After(m.now):
@@ -79,6 +80,16 @@ func (m *model) counts() Counts {
 	return c
 }
 
+// due counts the proven hosts that are ready soon.
+func (m *model) due() (n int) {
+	for _, e := range m.hosts {
+		if !e.Unproven && !e.Ready.After(m.now.Add(m.soon)) {
+			n++
+		}
+	}
+	return n
+}
+
 // upcoming returns the first time at which a host is ready that is not now.
 func (m *model) upcoming() (at time.Time, ok bool) {
 	for _, e := range m.hosts {
@@ -90,11 +101,14 @@ func (m *model) upcoming() (at time.Time, ok bool) {
 }
 
 func (m *model) check(t *rapid.T, p *Pacer) {
-	for _, failing := range []bool{false, true} {
-		got, ok := p.Next(m.now, failing)
-		if want, has := m.next(failing); got != want || ok != has {
-			t.Fatalf("Next(%v) = %d, %v; want %d, %v", failing, got, ok, want, has)
+	for _, unproven := range []bool{false, true} {
+		got, ok := p.Next(m.now, unproven)
+		if want, has := m.next(unproven); got != want || ok != has {
+			t.Fatalf("Next(%v) = %d, %v; want %d, %v", unproven, got, ok, want, has)
 		}
+	}
+	if got, want := p.Due(), m.due(); got != want {
+		t.Fatalf("Due() = %d, want %d", got, want)
 	}
 	if got, want := p.Counts(), m.counts(); got != want {
 		t.Fatalf("Counts() = %+v, want %+v", got, want)
@@ -107,8 +121,8 @@ func (m *model) check(t *rapid.T, p *Pacer) {
 		t.Fatalf("NextTime() = %v, %v; a host is ready at %v", next, ok, at)
 	}
 	if _, at, ok := p.Upcoming(); ok {
-		if first, has := m.upcoming(); !has || at.Before(first) || at.Sub(first) > m.gap {
-			t.Fatalf("Upcoming() at %v, want within a gap after %v, %v", at, first, has)
+		if first, has := m.upcoming(); !has || at.Before(first) || at.Sub(first) > 8*time.Millisecond {
+			t.Fatalf("Upcoming() at %v, want within 8 ms after %v, %v", at, first, has)
 		}
 	} else if _, has := m.upcoming(); has {
 		t.Fatal("Upcoming() found none")
@@ -118,10 +132,12 @@ func (m *model) check(t *rapid.T, p *Pacer) {
 
 // checkShape verifies what the structure promises itself.
 func checkShape(t *rapid.T, p *Pacer) {
-	seen := len(p.waiting)
-	for i, slot := range p.waiting {
-		if p.hosts[slot].at != int32(i) || p.hosts[slot].address != none {
-			t.Fatalf("waiting[%d] does not know where it is", i)
+	seen := len(p.waiting) + len(p.far)
+	for _, waiting := range []heap{p.waiting, p.far} {
+		for i, slot := range waiting {
+			if p.hosts[slot].at != int32(i) || p.hosts[slot].address != none {
+				t.Fatalf("waiting[%d] does not know where it is", i)
+			}
 		}
 	}
 	for c, ready := range p.ready {
@@ -160,8 +176,9 @@ func FuzzModel(f *testing.F) {
 
 func lawOfModel(t *rapid.T) {
 	gap := time.Duration(rapid.IntRange(0, 5).Draw(t, "gap")) * time.Millisecond
-	p := New(gap)
-	m := &model{gap: gap, now: at(0), hosts: map[schema.HostID]Entry{}, clocks: map[string]time.Time{}}
+	soon := time.Duration(rapid.IntRange(0, 8).Draw(t, "soon")) * time.Millisecond
+	p := New(gap, soon)
+	m := &model{gap: gap, soon: soon, now: at(0), hosts: map[schema.HostID]Entry{}, clocks: map[string]time.Time{}}
 	p.Next(m.now, true)
 	id := rapid.Uint32Range(1, 12)
 	t.Repeat(map[string]func(*rapid.T){
@@ -172,7 +189,7 @@ func lawOfModel(t *rapid.T) {
 				Address:  rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "address"),
 				Ready:    m.now.Add(time.Duration(rapid.IntRange(-3, 12).Draw(t, "ready")) * time.Millisecond),
 				Priority: rapid.Uint8Range(0, 2).Draw(t, "priority"),
-				Failing:  rapid.Bool().Draw(t, "failing"),
+				Unproven: rapid.Bool().Draw(t, "unproven"),
 			}
 			p.Set(host, e)
 			m.set(host, e)
@@ -184,6 +201,13 @@ func lawOfModel(t *rapid.T) {
 			}
 			if got, want := p.Take(host, m.now), m.take(host); got != want {
 				t.Fatalf("Take(%d) = %v, want %v", host, got, want)
+			}
+		},
+		"hold": func(t *rapid.T) {
+			host, ok := m.next(true)
+			until := m.now.Add(time.Duration(rapid.IntRange(1, 8).Draw(t, "until")) * time.Millisecond)
+			if p.Hold(host, until); ok && m.hosts[host].Address != "" {
+				m.clocks[m.hosts[host].Address] = until
 			}
 		},
 		"remove": func(t *rapid.T) {

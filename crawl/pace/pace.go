@@ -11,13 +11,14 @@
 // comes back stands behind all that are ready in its priority, so within one
 // priority nobody starves, however slow or large another host is; worse
 // priorities wait as long as better ones fill every slot, which is the order that
-// is asked for. Failing hosts stand in the same order, and the caller says
-// whether one may be chosen.
+// is asked for. Hosts that have not proven that they answer stand in the same
+// order; the caller says whether one may be chosen, and how many proven hosts will
+// be ready soon.
 //
 // Every operation costs the logarithm of the number of hosts, also where all of
 // them share one address. A waiting host is an entry of 32 bytes in an arena and
-// two references to it; an address exists only while its clock runs or one of its
-// hosts is ready.
+// two references to it, and each id up to the highest has a third; an address
+// exists only while its clock runs or one of its hosts is ready.
 //
 // A [Pacer] belongs to one goroutine and has no locks. It reads no clock: time is
 // what the caller says, and never goes back.
@@ -36,17 +37,18 @@ type Entry struct {
 	Address  string // whose clock it shares; "": none
 	Ready    time.Time
 	Priority uint8 // lower is first
-	Failing  bool  // chosen only where the caller allows it
+	Unproven bool  // chosen only where the caller allows it
 }
 
 // A Pacer holds the hosts that wait to be asked.
 type Pacer struct {
 	gap  time.Duration
+	soon time.Duration
 	base time.Time
 	now  int64 // nanoseconds since base; never goes back
 	seed maphash.Seed
 
-	index     map[schema.HostID]int32 // place in hosts
+	index     places // in hosts
 	hosts     []host
 	freeHosts []int32
 
@@ -54,10 +56,12 @@ type Pacer struct {
 	addresses     []address
 	freeAddresses []int32
 
-	waiting heap          // hosts whose own clock runs
-	blocked heap          // addresses whose clock runs
-	ready   [classes]heap // addresses with ready hosts and no running clock
-	failing int
+	far      heap          // proven hosts whose own clock runs for longer than soon
+	waiting  heap          // the other hosts whose own clock runs
+	blocked  heap          // addresses whose clock runs
+	ready    [classes]heap // addresses with ready hosts and no running clock
+	unproven int
+	due      int // proven hosts that are not far
 
 	byClock   order
 	byTurn    order
@@ -65,8 +69,8 @@ type Pacer struct {
 	byFirst   [classes]order
 }
 
-// Healthy and failing hosts have lines of their own, so that a caller who admits
-// no failing host need not pass over thousands of them.
+// Proven and unproven hosts have lines of their own, so that a caller who admits
+// no unproven host need not pass over thousands of them.
 const classes = 2
 
 // Two addresses of one hash would share a clock, which harms nobody.
@@ -78,10 +82,11 @@ type host struct {
 	address  int32 // where it is ready; none: it waits
 	priority uint8
 	class    uint8
+	far      bool
 }
 
 type address struct {
-	key     uint64 // 0: of a host without address
+	key     uint64 // 0: of the hosts without address
 	until   int64  // when its clock has passed
 	blocked bool
 	lines   [classes]heap  // ready hosts
@@ -91,14 +96,14 @@ type address struct {
 const none = -1
 
 // New returns a Pacer without hosts. A gap of 0 means that addresses have no
-// clocks.
-func New(gap time.Duration) *Pacer {
+// clocks. Soon is the time within which a ready host is due.
+func New(gap, soon time.Duration) *Pacer {
 	p := &Pacer{
 		gap:    gap,
+		soon:   soon,
 		base:   time.Now(),
 		now:    math.MinInt64,
 		seed:   maphash.MakeSeed(),
-		index:  map[schema.HostID]int32{},
 		active: map[uint64]int32{},
 	}
 	p.byClock = order{
@@ -124,7 +129,7 @@ func New(gap time.Duration) *Pacer {
 // since when it was ready before.
 func (p *Pacer) Set(id schema.HostID, e Entry) {
 	h := host{id: id, since: max(p.offset(e.Ready), p.now), key: p.hash(e.Address), address: none, priority: e.Priority}
-	slot, ok := p.index[id]
+	slot, ok := p.index.of(id)
 	if ok {
 		if h.since <= p.now {
 			h.since = min(h.since, p.hosts[slot].since)
@@ -132,27 +137,33 @@ func (p *Pacer) Set(id schema.HostID, e Entry) {
 		p.detach(slot)
 	} else {
 		slot = p.newHost()
-		p.index[id] = slot
+		p.index.set(id, slot)
 	}
-	if e.Failing {
+	if e.Unproven {
 		h.class = 1
-		p.failing++
+		p.unproven++
 	}
+	h.far = h.class == 0 && h.since > p.now+int64(p.soon)
 	p.hosts[slot] = h
-	if h.since <= p.now {
+	switch {
+	case h.far:
+		p.far.push(slot, &p.byClock)
+		return
+	case h.since <= p.now:
 		p.arrive(slot)
-	} else {
+	default:
 		p.waiting.push(slot, &p.byClock)
 	}
+	p.due += 1 - int(h.class)
 }
 
 // Next returns the host that is first at a time, and leaves it there. Unless
-// failing, hosts that fail are passed over.
-func (p *Pacer) Next(now time.Time, failing bool) (schema.HostID, bool) {
-	p.advance(now)
+// unproven, hosts that are not proven are passed over.
+func (p *Pacer) Next(now time.Time, unproven bool) (schema.HostID, bool) {
+	p.Advance(now)
 	best := int32(none)
 	for c := range p.ready {
-		if c == 1 && !failing || len(p.ready[c]) == 0 {
+		if c == 1 && !unproven || len(p.ready[c]) == 0 {
 			continue
 		}
 		if first := p.first(p.ready[c][0], c); best == none || p.before(first, best) {
@@ -168,8 +179,8 @@ func (p *Pacer) Next(now time.Time, failing bool) (schema.HostID, bool) {
 // Take removes a ready host because it is asked now, and starts the clock of its
 // address. It reports whether the host was ready; if not, nothing has changed.
 func (p *Pacer) Take(id schema.HostID, now time.Time) bool {
-	p.advance(now)
-	slot, ok := p.index[id]
+	p.Advance(now)
+	slot, ok := p.index.of(id)
 	if !ok {
 		return false
 	}
@@ -178,7 +189,7 @@ func (p *Pacer) Take(id schema.HostID, now time.Time) bool {
 		return false
 	}
 	if p.gap > 0 && p.addresses[a].key != 0 {
-		p.block(a)
+		p.block(a, p.now+int64(p.gap))
 	}
 	p.Remove(id)
 	return true
@@ -186,12 +197,12 @@ func (p *Pacer) Take(id schema.HostID, now time.Time) bool {
 
 // Remove forgets a host, if it is there. The clock of its address goes on.
 func (p *Pacer) Remove(id schema.HostID) {
-	slot, ok := p.index[id]
+	slot, ok := p.index.of(id)
 	if !ok {
 		return
 	}
 	p.detach(slot)
-	delete(p.index, id)
+	p.index.remove(id)
 	p.freeHosts = append(p.freeHosts, slot)
 }
 
@@ -200,17 +211,36 @@ func (p *Pacer) Remove(id schema.HostID) {
 // late. It is false if time alone makes no more hosts ready.
 func (p *Pacer) NextTime() (time.Time, bool) {
 	at := int64(math.MaxInt64)
-	if len(p.waiting) > 0 {
-		at = p.hosts[p.waiting[0]].since
+	for _, h := range []heap{p.waiting, p.far} {
+		if len(h) > 0 {
+			at = min(at, p.hosts[h[0]].since)
+		}
 	}
 	if len(p.blocked) > 0 {
 		at = min(at, p.addresses[p.blocked[0]].until)
 	}
-	return p.time(at), len(p.waiting) > 0 || len(p.blocked) > 0
+	return p.time(at), at != math.MaxInt64
+}
+
+// Due returns the number of proven hosts that were ready, or would be soon, at the
+// last call of Advance, Next or Take.
+func (p *Pacer) Due() int { return p.due }
+
+// Hold keeps a ready host, and all of its address, until a time, because somebody
+// else asks the address.
+func (p *Pacer) Hold(id schema.HostID, until time.Time) {
+	slot, ok := p.index.of(id)
+	if !ok {
+		return
+	}
+	a := p.hosts[slot].address
+	if a != none && p.addresses[a].key != 0 && !p.addresses[a].blocked {
+		p.block(a, p.offset(until))
+	}
 }
 
 // Len returns the number of hosts.
-func (p *Pacer) Len() int { return len(p.index) }
+func (p *Pacer) Len() int { return p.index.n }
 
 func (p *Pacer) offset(t time.Time) int64 { return int64(t.Sub(p.base)) }
 
@@ -238,9 +268,15 @@ func (p *Pacer) before(a, b int32) bool {
 // first returns the ready host of an address and class whose turn it is.
 func (p *Pacer) first(a int32, class int) int32 { return p.addresses[a].lines[class][0] }
 
-// advance moves what has become ready.
-func (p *Pacer) advance(now time.Time) {
+// Advance moves what has become ready.
+func (p *Pacer) Advance(now time.Time) {
 	p.now = max(p.now, p.offset(now))
+	for len(p.far) > 0 && p.hosts[p.far[0]].since <= p.now+int64(p.soon) {
+		slot := p.far.remove(0, &p.byClock)
+		p.hosts[slot].far = false
+		p.waiting.push(slot, &p.byClock)
+		p.due++
+	}
 	for len(p.blocked) > 0 && p.addresses[p.blocked[0]].until <= p.now {
 		p.release(p.blocked.remove(0, &p.byRelease))
 	}

@@ -15,10 +15,10 @@ func at(ms int) time.Time {
 }
 
 // served takes hosts until none is ready.
-func served(p *Pacer, now time.Time, failing bool) []schema.HostID {
+func served(p *Pacer, now time.Time, unproven bool) []schema.HostID {
 	var ids []schema.HostID
 	for {
-		id, ok := p.Next(now, failing)
+		id, ok := p.Next(now, unproven)
 		if !ok || !p.Take(id, now) {
 			return ids
 		}
@@ -28,11 +28,11 @@ func served(p *Pacer, now time.Time, failing bool) []schema.HostID {
 
 func TestOrder(t *testing.T) {
 	tests := []struct {
-		name    string
-		gap     time.Duration
-		entries []Entry // of hosts 1, 2, 3...
-		failing bool
-		want    map[int][]schema.HostID // by time
+		name     string
+		gap      time.Duration
+		entries  []Entry // of hosts 1, 2, 3...
+		unproven bool
+		want     map[int][]schema.HostID // by time
 	}{
 		{
 			name:    "clock",
@@ -45,16 +45,18 @@ func TestOrder(t *testing.T) {
 			want:    map[int][]schema.HostID{5: {3, 2, 4, 1}},
 		},
 		{
-			name:    "one address",
-			gap:     10 * time.Millisecond,
-			entries: []Entry{{Address: "a", Ready: at(0)}, {Address: "a", Ready: at(1), Priority: 2}, {Address: "a", Ready: at(2), Priority: 1}},
-			want:    map[int][]schema.HostID{0: {1}, 9: nil, 10: {3}, 19: nil, 20: {2}},
+			name: "one address",
+			gap:  10 * time.Millisecond,
+			entries: []Entry{{Address: "a", Ready: at(0)}, {Address: "a", Ready: at(1), Priority: 2},
+				{Address: "a", Ready: at(2), Priority: 1}},
+			want: map[int][]schema.HostID{0: {1}, 9: nil, 10: {3}, 19: nil, 20: {2}},
 		},
 		{
-			name:    "a better host arrives while the address is ready",
-			gap:     10 * time.Millisecond,
-			entries: []Entry{{Address: "a", Ready: at(0), Priority: 3}, {Address: "b", Ready: at(0), Priority: 2}, {Address: "a", Ready: at(1), Priority: 1}},
-			want:    map[int][]schema.HostID{1: {3, 2}, 11: {1}},
+			name: "a better host arrives while the address is ready",
+			gap:  10 * time.Millisecond,
+			entries: []Entry{{Address: "a", Ready: at(0), Priority: 3}, {Address: "b", Ready: at(0), Priority: 2},
+				{Address: "a", Ready: at(1), Priority: 1}},
+			want: map[int][]schema.HostID{1: {3, 2}, 11: {1}},
 		},
 		{
 			name:    "no address, no gap",
@@ -68,20 +70,20 @@ func TestOrder(t *testing.T) {
 			want:    map[int][]schema.HostID{0: {1, 2}},
 		},
 		{
-			name:    "failing hosts are passed over",
-			entries: []Entry{{Ready: at(0), Failing: true}, {Ready: at(1)}},
+			name:    "unproven hosts are passed over",
+			entries: []Entry{{Ready: at(0), Unproven: true}, {Ready: at(1)}},
 			want:    map[int][]schema.HostID{2: {2}},
 		},
 		{
-			name:    "failing hosts in their turn",
-			failing: true,
-			entries: []Entry{{Ready: at(0), Failing: true}, {Ready: at(1)}, {Ready: at(2), Failing: true}},
-			want:    map[int][]schema.HostID{2: {1, 2, 3}},
+			name:     "unproven hosts in their turn",
+			unproven: true,
+			entries:  []Entry{{Ready: at(0), Unproven: true}, {Ready: at(1)}, {Ready: at(2), Unproven: true}},
+			want:     map[int][]schema.HostID{2: {1, 2, 3}},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := New(tt.gap)
+			p := New(tt.gap, time.Second)
 			for i, e := range tt.entries {
 				p.Set(schema.HostID(i+1), e)
 			}
@@ -90,7 +92,7 @@ func TestOrder(t *testing.T) {
 				if !ok {
 					continue
 				}
-				if diff := cmp.Diff(want, served(p, at(ms), tt.failing)); diff != "" {
+				if diff := cmp.Diff(want, served(p, at(ms), tt.unproven)); diff != "" {
 					t.Errorf("at %d ms (-want +got):\n%s", ms, diff)
 				}
 			}
@@ -99,7 +101,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestReturnStandsBehind(t *testing.T) {
-	p := New(0)
+	p := New(0, time.Second)
 	p.Set(1, Entry{Ready: at(0)})
 	p.Set(2, Entry{Ready: at(1)})
 	p.Next(at(5), true)
@@ -113,7 +115,7 @@ func TestReturnStandsBehind(t *testing.T) {
 }
 
 func TestTakeOfOthers(t *testing.T) {
-	p := New(time.Second)
+	p := New(time.Second, time.Second)
 	p.Set(1, Entry{Address: "a", Ready: at(0)})
 	p.Set(2, Entry{Address: "a", Ready: at(0)})
 	p.Set(3, Entry{Ready: at(50)})
@@ -132,16 +134,16 @@ func TestTakeOfOthers(t *testing.T) {
 }
 
 func TestCounts(t *testing.T) {
-	p := New(10 * time.Millisecond)
+	p := New(10*time.Millisecond, time.Second)
 	for i, e := range []Entry{
-		{Address: "a", Ready: at(0)}, {Address: "a", Ready: at(0), Failing: true}, {Address: "b", Ready: at(0)},
-		{Address: "a", Ready: at(5)}, {Ready: at(20), Failing: true},
+		{Address: "a", Ready: at(0)}, {Address: "a", Ready: at(0), Unproven: true}, {Address: "b", Ready: at(0)},
+		{Address: "a", Ready: at(5)}, {Ready: at(20), Unproven: true},
 	} {
 		p.Set(schema.HostID(i+1), e)
 	}
 	p.Next(at(0), true)
 	p.Take(1, at(0))
-	if diff := cmp.Diff(Counts{Ready: 1, Held: 1, Waiting: 2, Failing: 2}, p.Counts()); diff != "" {
+	if diff := cmp.Diff(Counts{Ready: 1, Held: 1, Waiting: 2, Unproven: 2}, p.Counts()); diff != "" {
 		t.Error(diff)
 	}
 	p.Take(3, at(0))
@@ -161,7 +163,7 @@ func TestCounts(t *testing.T) {
 
 // Addresses and slots are given back, and a clock outlives its last host.
 func TestForgets(t *testing.T) {
-	p := New(10 * time.Millisecond)
+	p := New(10*time.Millisecond, time.Second)
 	for round := range 100 {
 		now := at(20 * round)
 		for i := range schema.HostID(50) {

@@ -15,6 +15,7 @@ const (
 	attrHTTPEquiv
 	attrDownload
 	attrXlinkHref
+	attrFont // color, face, size: those of a <font> that SVG and MathML cannot hold
 	attrNone
 )
 
@@ -62,6 +63,8 @@ func attrOf(name []byte) attr {
 		return attrHTTPEquiv
 	case "download":
 		return attrDownload
+	case "color", "face", "size":
+		return attrFont
 	case "xlink:href":
 		return attrXlinkHref
 	}

@@ -27,6 +27,7 @@ type Extractor struct {
 	link    int    // position in the ledger of the link being read, -1: none
 	reading bool   // its text is wanted
 	text    []byte // of it, so far
+	hidden  bool   // text is that of a style or script in a drawing
 	alt     string // of the first image in it that has one
 }
 
@@ -43,9 +44,13 @@ func NewExtractor(opt Options) *Extractor {
 // Extract reads a page that came with contentType from base, its fetch URL;
 // self is its Norm.
 func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, self string) Page {
-	text, charset := Decode(body, contentType)
-	p := Page{Charset: charset}
+	encoding := encodingOf(body, contentType)
+	text := encoding.Decode(body)
+	p := Page{Charset: encoding.Name()}
 	e.read(&p, text)
+	if encode := encoding.Query(); encode != nil {
+		base = base.Encoded(encode)
+	}
 	if e.based {
 		if b, err := base.With(attributeValue(string(e.base))); err == nil {
 			base = b
@@ -87,7 +92,7 @@ func (e *Extractor) read(p *Page, text []byte) {
 func (e *Extractor) start(t tag) {
 	attrs := &e.scan.attrs
 	switch t {
-	case tagOther:
+	case tagOther, tagFont:
 	case tagA:
 		e.closeLink()
 		e.openLink(attrs)
@@ -109,6 +114,9 @@ func (e *Extractor) start(t tag) {
 		e.meta(attrs)
 	case tagTitle:
 		e.title()
+	case tagScript, tagStyle:
+		e.breakWord()
+		e.hidden = e.scan.raw == nil && !e.scan.attrs.selfClosing
 	default:
 		e.breakWord()
 		if t.nests() {
@@ -126,13 +134,15 @@ func (e *Extractor) end(t tag) {
 		e.breakWord()
 	case t == tagBreak:
 		e.breakWord()
+	case t == tagScript || t == tagStyle:
+		e.hidden = false
 	}
 }
 
 // openLink begins an <a>: a link unless it is a download or has no target.
 func (e *Extractor) openLink(attrs *attributes) {
 	target, ok := attrs.get(attrHref)
-	if !ok && e.scan.svg > 0 {
+	if !ok && e.scan.foreign.within() {
 		target, ok = attrs.get(attrXlinkHref)
 	}
 	if _, download := attrs.get(attrDownload); !ok || download {
@@ -142,7 +152,7 @@ func (e *Extractor) openLink(attrs *attributes) {
 	e.link = e.ledger.add(target, schema.LinkAnchor, relFlags(rel), e.nesting.place())
 	e.reading = e.link >= 0 && e.ledger.hrefs[e.link].anchor == ""
 	e.scan.keepText = e.reading
-	e.text, e.alt = e.text[:0], ""
+	e.text, e.alt, e.hidden = e.text[:0], "", false
 }
 
 // closeLink ends the <a> that is open, if one is.
@@ -161,11 +171,16 @@ func (e *Extractor) closeLink() {
 // not need is left out.
 func (e *Extractor) addText(raw []byte) {
 	const enough = 8 << 10
-	if len(e.text) > enough {
+	e.hidden = e.hidden && e.scan.foreign.within()
+	switch {
+	case e.hidden:
+	case len(e.text) > enough:
 		e.scan.keepText = false
-		return
+	case e.scan.literal:
+		e.text = append(e.text, raw[:min(len(raw), enough)]...)
+	default:
+		e.text = append(e.text, unescapeText(raw, enough)...)
 	}
-	e.text = append(e.text, unescapeText(raw, enough)...)
 }
 
 // breakWord keeps apart the words before and after a tag that is not inline.
@@ -205,21 +220,20 @@ func (e *Extractor) meta(attrs *attributes) {
 	if !ok {
 		return
 	}
-	if equiv, _ := attrs.get(attrHTTPEquiv); bytes.EqualFold(bytes.TrimSpace(equiv), []byte("refresh")) {
-		if target := refreshTarget(content); len(target) > 0 {
-			e.ledger.add(target, schema.LinkRefresh, 0, e.nesting.place())
+	if equiv, _ := attrs.get(attrHTTPEquiv); means(equiv, "refresh") {
+		if target := refreshTarget(attributeValue(string(content))); target != "" {
+			e.ledger.add(asWritten(target), schema.LinkRefresh, 0, e.nesting.place())
 		}
 	}
 	if name, ok := attrs.get(attrName); ok {
-		e.robots.meta(string(bytes.TrimSpace(name)), attributeValue(string(content)))
+		e.robots.meta(name, content)
 	}
 }
 
+// title reads the first title of the document, which is neither that of a drawing
+// nor in a template.
 func (e *Extractor) title() {
-	if e.scan.svg > 0 {
-		return
-	}
-	if !e.titled {
+	if e.scan.raw != nil && e.scan.foreign.count[elementTemplate] == 0 && !e.titled {
 		e.titled = true
 		e.page.Title = clip(string(unescapeText(e.scan.raw, 64<<10)), titleLength)
 	}

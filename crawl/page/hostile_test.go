@@ -13,15 +13,25 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/htmlindex"
+
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
+// shapeSize is the number of bytes of a hostile page.
+func shapeSize() int {
+	if process.Race {
+		return 500_000
+	}
+	return 5_000_000
+}
+
 // fill repeats a piece up to shapeSize.
-func fill(piece string) string { return strings.Repeat(piece, shapeSize/len(piece)) }
+func fill(piece string) string { return strings.Repeat(piece, shapeSize()/len(piece)) }
 
 // count writes numbered pieces up to shapeSize.
 func count(format string) string {
 	var b strings.Builder
-	for i := 0; b.Len() < shapeSize; i++ {
+	for i := 0; b.Len() < shapeSize(); i++ {
 		fmt.Fprintf(&b, format, i)
 	}
 	return b.String()
@@ -86,7 +96,7 @@ func TestHostileShapes(t *testing.T) {
 				t.Errorf("the last link is not found among %d", n)
 			}
 			t.Logf("%v, %d KiB", took, allocated>>10)
-			if took > limit && !raceEnabled {
+			if took > limit && !process.Race {
 				t.Errorf("took %v", took)
 			}
 			if allocated > memory {
@@ -96,16 +106,15 @@ func TestHostileShapes(t *testing.T) {
 	}
 }
 
-// cost is the shortest time of three tries of f, since others use the machine
-// too, and the bytes that one allocates.
+// cost is the least processor time of three tries of f, and the bytes that one allocates.
 func cost(f func()) (took time.Duration, allocated uint64) {
 	took = time.Hour
 	for range 3 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		start := time.Now()
+		start := process.CPUTime()
 		f()
-		took = min(took, time.Since(start))
+		took = min(took, process.CPUTime()-start)
 		runtime.ReadMemStats(&after)
 		allocated = after.TotalAlloc - before.TotalAlloc
 	}
@@ -118,7 +127,7 @@ func checkPage(t testing.TB, p *Page) {
 	checkText(t, "title", p.Title, titleLength)
 	for _, l := range p.Links {
 		checkText(t, "anchor", l.Anchor, anchorLength)
-		if l.Count < 1 || !l.Kinds.Has(l.Kind) || len(l.Forms) >= maxForms {
+		if l.Kinds == 0 || len(l.Forms) >= maxForms {
 			t.Fatalf("bad link %+v", l)
 		}
 	}
@@ -164,9 +173,10 @@ func TestHostileHrefs(t *testing.T) {
 		`<a href=https://b%C3%BCcher.example/>b</a><a href=https://аpple.example/>homograph</a><a href=ok>ok</a>`
 	p := extract(t, src, Options{})
 	got := sortedNorms(p.Links)
-	want := []string{"https://example.com/dir/ok", "https://xn--bcher-kva.example/", "https://xn--pple-43d.example/"}
-	if fmt.Sprint(got) != fmt.Sprint(want) || p.Dropped != 4 {
-		t.Errorf("links %q, dropped %d; want %q, 4", got, p.Dropped, want)
+	want := []string{"https://example.com/dir/a%01b", "https://example.com/dir/ok", "https://xn--bcher-kva.example/",
+		"https://xn--pple-43d.example/"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("links %q; want %q", got, want)
 	}
 }
 
@@ -177,10 +187,12 @@ func TestDecodeAnyLabel(t *testing.T) {
 	for i := range body {
 		body[i] = byte(rng.Uint32())
 	}
-	labels := []string{"utf-8", "utf-16le", "utf-16be", "iso-2022-jp", "iso-2022-kr", "hz-gb-2312", "gb18030", "gbk", "big5", "euc-jp",
-		"euc-kr", "shift_jis", "x-user-defined", "koi8-r", "macintosh", "ibm866", "windows-1258", "iso-8859-8-i", "replacement", "no-such-thing", `"`, ""}
+	labels := []string{"utf-8", "utf-16le", "utf-16be", "iso-2022-jp", "iso-2022-kr", "hz-gb-2312", "gb18030", "gbk",
+		"big5", "euc-jp",
+		"euc-kr", "shift_jis", "x-user-defined", "koi8-r", "macintosh", "ibm866", "windows-1258", "iso-8859-8-i",
+		"replacement", "no-such-thing", `"`, ""}
 	for _, label := range labels {
-		text, name := Decode(body, "text/html; charset="+label)
+		text, name := decode(body, "text/html; charset="+label)
 		if !utf8.Valid(text) || len(text) > 3*len(body) {
 			t.Errorf("%s: %d bytes, valid: %v", label, len(text), utf8.Valid(text))
 		}
@@ -208,7 +220,7 @@ func TestDecode(t *testing.T) {
 		{"", "", "", "windows-1252"},
 	}
 	for _, tt := range tests {
-		text, charset := Decode([]byte(tt.in), tt.contentType)
+		text, charset := decode([]byte(tt.in), tt.contentType)
 		if got := strings.TrimPrefix(string(text), "\ufeff"); got != tt.want || charset != tt.charset {
 			t.Errorf("%q as %q: %q, %q; want %q, %q", tt.in, tt.contentType, got, charset, tt.want, tt.charset)
 		}
@@ -243,4 +255,10 @@ func FuzzExtract(f *testing.F) {
 			t.Errorf("%q: once %+v, again %+v", body, p, again)
 		}
 	})
+}
+
+// decode is the UTF-8 that a body is read as, and the name of its encoding.
+func decode(body []byte, contentType string) ([]byte, string) {
+	e := encodingOf(body, contentType)
+	return e.Decode(body), e.Name()
 }

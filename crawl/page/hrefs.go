@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/schema"
@@ -17,7 +16,6 @@ type href struct {
 	place    schema.Place
 	anchor   string
 	anchored int // number of the mention that gave the anchor
-	count    int
 }
 
 // A ledger collects the hrefs of a page in document order, so that each
@@ -28,7 +26,6 @@ type ledger struct {
 	limit    int            // hrefs kept
 	mentions int
 	beyond   int // mentions of spellings that are not kept
-	tooLong  int
 
 	targets  map[string]int // Norm -> position in the page's links, -1 beyond the most
 	anchored []int          // mention that gave each link its anchor
@@ -49,12 +46,8 @@ func (l *ledger) reset() {
 // add records a mention and returns the position of its spelling, or -1 if it
 // is not kept.
 func (l *ledger) add(raw []byte, kind schema.LinkKind, rel schema.Rel, place schema.Place) int {
-	raw = bytes.TrimSpace(raw)
-	if otherScheme(raw) {
-		return -1
-	}
-	if len(raw) > maxHref {
-		l.tooLong++
+	raw = trimBlanks(raw)
+	if otherScheme(raw) || len(raw) > maxHref {
 		return -1
 	}
 	l.mentions++
@@ -65,7 +58,6 @@ func (l *ledger) add(raw []byte, kind schema.LinkKind, rel schema.Rel, place sch
 		h.kinds = h.kinds.Add(kind)
 		h.rel &= rel
 		h.place = min(h.place, place)
-		h.count++
 	case len(l.hrefs) == l.limit:
 		l.beyond++
 		return -1
@@ -73,12 +65,26 @@ func (l *ledger) add(raw []byte, kind schema.LinkKind, rel schema.Rel, place sch
 		i = len(l.hrefs)
 		spelling := string(raw)
 		l.hrefs = append(l.hrefs, href{
-			raw: spelling, kinds: schema.Kinds(0).Add(kind), rel: rel, place: place, count: 1,
+			raw: spelling, kinds: schema.Kinds(0).Add(kind), rel: rel, place: place,
 		})
 		l.index[spelling] = i
 	}
 	return i
 }
+
+// trimBlanks drops what a URL loses at its ends anyway. A NUL is none of it: in an
+// attribute it stands for U+FFFD.
+func trimBlanks(raw []byte) []byte {
+	for len(raw) > 0 && isBlank(raw[0]) {
+		raw = raw[1:]
+	}
+	for len(raw) > 0 && isBlank(raw[len(raw)-1]) {
+		raw = raw[:len(raw)-1]
+	}
+	return raw
+}
+
+func isBlank(c byte) bool { return 0 < c && c <= ' ' }
 
 // anchor gives the spelling at i its text, which was read for the latest mention.
 func (l *ledger) anchor(i int, text string) {
@@ -104,17 +110,10 @@ func otherScheme(raw []byte) bool {
 // resolve makes the page's links of the hrefs.
 func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) {
 	links := make([]Link, 0, min(len(l.hrefs), maxLinks))
-	p.Dropped = l.tooLong
 	for i := range l.hrefs {
 		h := &l.hrefs[i]
-		u, err := parseHref(base, h.raw)
-		if err != nil {
-			if !errors.Is(err, weburl.ErrScheme) {
-				p.Dropped++
-			}
-			continue
-		}
-		if u.Norm == self {
+		u, err := base.Parse(attributeValue(h.raw))
+		if err != nil || u.Norm == self {
 			continue
 		}
 		at, ok := l.targets[u.Norm]
@@ -137,20 +136,15 @@ func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) 
 }
 
 func newLink(h *href, u weburl.URL) Link {
-	return Link{
-		URL: u, Kind: h.kinds.First(), Kinds: h.kinds, Rel: h.rel,
-		Place: h.place, Anchor: h.anchor, Count: h.count,
-	}
+	return Link{URL: u, Kinds: h.kinds, Rel: h.rel, Place: h.place, Anchor: h.anchor}
 }
 
 // merge adds what another spelling says about the target of a link. anchored is
 // the mention that gave the link its anchor.
 func merge(link *Link, h *href, u weburl.URL, anchored *int) {
 	link.Kinds |= h.kinds
-	link.Kind = link.Kinds.First()
 	link.Rel &= h.rel
 	link.Place = min(link.Place, h.place)
-	link.Count += h.count
 	link.URL.HTTP = link.URL.HTTP && u.HTTP
 	if h.anchor != "" && (link.Anchor == "" || h.anchored < *anchored) {
 		link.Anchor, *anchored = h.anchor, h.anchored
@@ -158,17 +152,4 @@ func merge(link *Link, h *href, u weburl.URL, anchored *int) {
 	if u.Form != link.URL.Form && len(link.Forms) < maxForms-1 && !slices.Contains(link.Forms, u.Form) {
 		link.Forms = append(link.Forms, u.Form)
 	}
-}
-
-// errControl reports an href that no browser would have been given on purpose.
-var errControl = errors.New("control character in href")
-
-func parseHref(base *weburl.Base, raw string) (weburl.URL, error) {
-	ref := attributeValue(raw)
-	for i := 0; i < len(ref); i++ {
-		if c := ref[i]; c < ' ' && !isSpace(c) || c == 0x7f {
-			return weburl.URL{}, errControl
-		}
-	}
-	return base.Parse(ref)
 }

@@ -1,6 +1,6 @@
 // Package page reads an HTML page: its bytes in, its links and facts out.
 //
-// A page is decoded to UTF-8 ([Decode]) and read once, from front to end, by a
+// A page is decoded to UTF-8 (package charset) and read once, from front to end, by a
 // scanner that yields the tags of x/net/html and does not build a tree. So
 // elements that a browser would move or drop are taken where they are written,
 // and no nesting is too deep. Links are the `href` of <a> and <area>, the
@@ -40,7 +40,6 @@ type Page struct {
 	Charset  string // canonical name of the encoding that was read
 	Links    []Link // one per target, in document order; never the page itself
 	Distinct int    // targets met; beyond four times MaxLinks of hrefs, new ones are counted unread
-	Dropped  int    // distinct hrefs that are no URL: malformed, too long, with control characters
 	Facts    []Fact // at most 100, of 1,000 characters each
 
 	// What the robots metas say: those addressed to the agent, else those to all.
@@ -49,12 +48,10 @@ type Page struct {
 
 // A Link is all that a page says about one target.
 type Link struct {
-	URL    weburl.URL      // its HTTP: every mention is by http
-	Forms  []string        // further forms under which the page names it, at most three
-	Kind   schema.LinkKind // the strongest of Kinds
+	URL    weburl.URL // its HTTP: every mention is by http
+	Forms  []string   // further forms under which the page names it, at most three
 	Kinds  schema.Kinds
 	Rel    schema.Rel   // the flags that every mention of the target carries
 	Place  schema.Place // the best
 	Anchor string       // first text that is not empty, else alt of an image in the link; at most 120 characters
-	Count  int          // mentions
 }

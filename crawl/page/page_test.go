@@ -1,6 +1,7 @@
 package page
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,20 +16,19 @@ func extract(t testing.TB, src string, opt Options) Page {
 	return NewExtractor(opt).Extract([]byte(src), "text/html; charset=utf-8", base, self)
 }
 
-// A row is a link in short: identity, kinds, rel, place, anchor, count.
+// A row is a link in short: identity, strongest kind, rel, place, anchor.
 type row struct {
 	Norm   string
 	Kind   schema.LinkKind
 	Rel    schema.Rel
 	Place  schema.Place
 	Anchor string
-	Count  int
 }
 
 func rows(links []Link) []row {
 	var list []row
 	for _, l := range links {
-		list = append(list, row{l.URL.Norm, l.Kind, l.Rel, l.Place, l.Anchor, l.Count})
+		list = append(list, row{l.URL.Norm, l.Kinds.First(), l.Rel, l.Place, l.Anchor})
 	}
 	return list
 }
@@ -36,7 +36,7 @@ func rows(links []Link) []row {
 func TestLinks(t *testing.T) {
 	const dir = "https://example.com/dir/"
 	anchor := func(norm, text string) row {
-		return row{norm, schema.LinkAnchor, 0, schema.PlaceBody, text, 1}
+		return row{norm, schema.LinkAnchor, 0, schema.PlaceBody, text}
 	}
 	tests := []struct {
 		name, in string
@@ -45,11 +45,35 @@ func TestLinks(t *testing.T) {
 		{"plain", `<a href=a>A</a> <A HREF='b'>B</A>`, []row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
 		{"area", `<map><area href=a alt="the &eacute;tage">`, []row{anchor(dir+"a", "the étage")}},
 		{"canonical", `<link rel="x Canonical" href="/c"><link rel=stylesheet href=s>`,
-			[]row{{"https://example.com/c", schema.LinkCanonical, 0, schema.PlaceBody, "", 1}}},
+			[]row{{"https://example.com/c", schema.LinkCanonical, 0, schema.PlaceBody, ""}}},
 		{"frame, not iframe", `<frameset><frame src=f><iframe src=i></iframe>`,
-			[]row{{dir + "f", schema.LinkFrame, 0, schema.PlaceBody, "", 1}}},
+			[]row{{dir + "f", schema.LinkFrame, 0, schema.PlaceBody, ""}}},
 		{"refresh", `<meta http-equiv=Refresh content="0; URL='r?a=1&amp;b'">`,
-			[]row{{dir + "r?a=1&b", schema.LinkRefresh, 0, schema.PlaceBody, "", 1}}},
+			[]row{{dir + "r?a=1&b", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"refresh, entities before quotes", `<meta http-equiv=refresh content="0;url=&quot;r&quot;x">`,
+			[]row{{dir + "r", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"refresh, entities of the time and the word",
+			`<meta http-equiv="&#114;efresh" content="&#48;&#59;&#85;RL&equals;&apos;r?a=1&amp;amp;b'">`,
+			[]row{{dir + "r?a=1&amp;b", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"refresh, without a word", `<meta http-equiv=refresh content="0,'r'"><meta http-equiv=refresh content="0 url r">`,
+			[]row{{dir + "r", schema.LinkRefresh, 0, schema.PlaceBody, ""},
+				{dir + "url%20r", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"refresh, quote not closed", `<meta http-equiv=refresh content='.5;url="r s'>`,
+			[]row{{dir + "r%20s", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"refresh, no time",
+			`<meta http-equiv=refresh content="url=r"><meta http-equiv=refresh content="0url=r">` +
+				`<meta http-equiv=refresh content="+1;url=r">`, nil},
+		{"refresh, entity of a quote inside", `<meta http-equiv=refresh content="0;url='a&apos;b'">`,
+			[]row{{dir + "a", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"controls are escaped",
+			"<a href='a\x01b'>A</a><a href='a\x7f'>B</a><a href='a&#2;'>C</a><a href='a\x00'>D</a><a href='a&#31;b'>E</a>",
+			[]row{
+				anchor(dir+"a%01b", "A"), anchor(dir+"a%7F", "B"), anchor(dir+"a", "C"), anchor(dir+"a%EF%BF%BD", "D"),
+				anchor(dir+"a%1Fb", "E")}},
+		{"blanks beyond ASCII stay", "<a href='\u00a0a\u0085'>A</a><a href='\x0ba\x1f\f'>B</a>", []row{
+			anchor(dir+"%C2%A0a%C2%85", "A"), anchor(dir+"a", "B")}},
+		{"an error each", "<a href='a\xff'>A</a><a href='a\xff\xff'>B</a><a href='a\xe2\x82'>C</a>", []row{
+			anchor(dir+"a%EF%BF%BD", "A"), anchor(dir+"a%EF%BF%BD%EF%BF%BD", "B")}},
 		{"refresh of itself", `<meta http-equiv=refresh content=30>`, nil},
 		{"noscript and template", `<noscript><a href=a>A</a></noscript><template><a href=b>B</a></template>`,
 			[]row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
@@ -57,6 +81,8 @@ func TestLinks(t *testing.T) {
 			`<!-- <a href=d> --><iframe><a href=e></iframe><xmp><a href=f></xmp><title><a href=g></title>`, nil},
 		{"svg", `<svg><title>x</title><a xlink:href=a>A</a><a href=b xlink:href=c>B</a></svg><a xlink:href=d>D</a>`,
 			[]row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
+		{"svg, text as it is", `<a href=a><svg><![CDATA[a &amp; <b>]]></svg> &amp;</a>`,
+			[]row{anchor(dir+"a", "a &amp; <b> &")}},
 		{"no links", `<a href=a download>A</a><a href=" JavaScript:x">J</a><a href=mailto:x@y>M</a><a href=tel:1>` +
 			`<a href=data:,x><a href=ftp://x/><a href="java&#10;script:x"><a name=x>`, nil},
 		{"itself", `<a href="">1</a><a href=#x>2</a><a href=page>3</a><a href=//www.example.com/dir/page/>4</a>`, nil},
@@ -64,20 +90,23 @@ func TestLinks(t *testing.T) {
 			[]row{anchor("https://example.com/b/a", "A")}},
 		{"bad base", `<base href="https://[/"><a href=a>A</a>`, []row{anchor(dir+"a", "A")}},
 		{"base without a URL", `<base href="data:,x"><a href=a>A</a>`, []row{anchor(dir+"a", "A")}},
-		{"merged", `<nav><a href=a rel="nofollow ugc"></a></nav><main><a href=./a rel=nofollow>one</a></main><a href="a#x" rel=NoFollow>two</a>`,
-			[]row{{dir + "a", schema.LinkAnchor, schema.RelNofollow, schema.PlaceMain, "one", 3}}},
+		{"merged", `<nav><a href=a rel="nofollow ugc"></a></nav>` +
+			`<main><a href=./a rel=nofollow>one</a></main><a href="a#x" rel=NoFollow>two</a>`,
+			[]row{{dir + "a", schema.LinkAnchor, schema.RelNofollow, schema.PlaceMain, "one"}}},
 		{"rel of one spelling", `<a href=a rel="nofollow sponsored">A</a><a href=a rel=sponsored>A</a>`,
-			[]row{{dir + "a", schema.LinkAnchor, schema.RelSponsored, schema.PlaceBody, "A", 2}}},
+			[]row{{dir + "a", schema.LinkAnchor, schema.RelSponsored, schema.PlaceBody, "A"}}},
 		{"first anchor in document order", `<a href=a></a><a href=./a>one</a><a href=a>two</a>`,
-			[]row{{dir + "a", schema.LinkAnchor, 0, schema.PlaceBody, "one", 2 + 1}}},
+			[]row{{dir + "a", schema.LinkAnchor, 0, schema.PlaceBody, "one"}}},
 		{"kinds", `<a href=a>x</a><link rel=canonical href=a>`,
-			[]row{{dir + "a", schema.LinkCanonical, 0, schema.PlaceBody, "x", 2}}},
+			[]row{{dir + "a", schema.LinkCanonical, 0, schema.PlaceBody, "x"}}},
 		{"a link in a link ends it", `<a href=a>A<a href=b>B</a>C</a>`, []row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
-		{"anchor text", "<a href=a> <b>x</b>y\n<br>z&nbsp;&amp;<!-- no --> <script>no</script>w</a>", []row{anchor(dir+"a", "xy z & w")}},
+		{"anchor text", "<a href=a> <b>x</b>y\n<br>z&nbsp;&amp;<!-- no --> <script>no</script>w</a>",
+			[]row{anchor(dir+"a", "xy z & w")}},
 		{"alt", `<a href=a> <img alt=""><img alt=one><img alt=two></a><a href=b><img alt=no>B</a>`,
 			[]row{anchor(dir+"a", "one"), anchor(dir+"b", "B")}},
 		{"hidden characters", "<a href=a>a\x00b\u202e&#x1b;[31m&#x202e;c\ufffe</a>", []row{anchor(dir+"a", "ab[31mc")}},
-		{"entities in attributes", `<a href="x?a=1&copy=2&amp;b=&eacute;">x</a>`, []row{anchor(dir+"x?a=1&b=%C3%A9&copy=2", "x")}},
+		{"entities in attributes", `<a href="x?a=1&copy=2&amp;b=&eacute;">x</a>`,
+			[]row{anchor(dir+"x?a=1&b=%C3%A9&copy=2", "x")}},
 		{"cut off tag", `<a href=a>A</a><a href=b`, []row{anchor(dir+"a", "A")}},
 	}
 	for _, tt := range tests {
@@ -86,6 +115,39 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tt.in, diff)
 			}
 		})
+	}
+}
+
+// The queries of all kinds of links are in the encoding of the page.
+func TestLegacyQueries(t *testing.T) {
+	const src = "<base href='/b/?\xe0'><a href='?q=\xef\xf0\xe8\xec\xe5\xf0&amp;\xff&#8364;&#26085;'>A</a>" +
+		"<link rel=canonical href='c?\xe0'>" +
+		"<meta http-equiv=refresh content='0;url=r?\xe0'><frame src='\xe0?\xe0'><area href=\"?'\xe0\"><a href='#\xe0'>B</a>"
+	tests := []struct {
+		contentType string
+		want        []string
+	}{
+		{"text/html; charset=windows-1251", []string{
+			"/b/?q=%EF%F0%E8%EC%E5%F0&%FF%88%26%2326085%3B", "/b/c?%E0", "/b/r?%E0", "/b/%D0%B0?%E0", "/b/?%27%E0", "/b/?%E0",
+		}},
+		{"text/html;; x;charset=\"windows-1251", []string{
+			"/b/?q=%EF%F0%E8%EC%E5%F0&%FF%88%26%2326085%3B", "/b/c?%E0", "/b/r?%E0", "/b/%D0%B0?%E0", "/b/?%27%E0", "/b/?%E0",
+		}},
+		{"text/html; charset=iso-8859-5", []string{
+			"/b/?q=%EF%F0%E8%EC%E5%F0&%FF%26%238364%3B%26%2326085%3B", "/b/c?%E0", "/b/r?%E0", "/b/%D1%80?%E0", "/b/?%27%E0",
+			"/b/?%E0",
+		}},
+	}
+	for _, tt := range tests {
+		base, self := testBase(t, testRules(t), "https://example.com/dir/page")
+		p := NewExtractor(Options{}).Extract([]byte(src), tt.contentType, base, self)
+		var got []string
+		for _, l := range p.Links {
+			got = append(got, strings.TrimPrefix(l.URL.Form, "https://example.com"))
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.contentType, diff)
+		}
 	}
 }
 
@@ -117,7 +179,28 @@ func TestTitle(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"<title> a\n&amp;\t<b>b </title><title>c</title>", "a & <b>b"},
 		{"<svg><title>logo</title></svg><title>page</title>", "page"},
+		{"<svg><title>logo<title>page</title>", "page"}, // in the title of a drawing stands HTML again
+		{"<svg><g><title>logo</title></g><foreignObject><title>page</title></foreignObject></svg>", "page"},
+		{"<svg><desc></desc><title>logo</title></svg><title>page</title>", "page"},
+		{"<svg><foreignObject></svg><title>page</title>", "page"},
+		{"<svg><foreignObject/><title>logo</title></svg><title>page</title>", "page"},
+		{"<svg/><title>page</title>", "page"},
+		{"<svg><p><title>page</title>", "page"}, // no drawing holds a paragraph
+		{"<svg></p><title>page</title>", "page"},
+		{"<SVG><svg><title>logo</title></svg><title>logo</title></SVG><title>page</title>", "page"},
+		{"<math><title>formula</title></math><title>page</title>", "page"},
+		{"<math><mi><title>page</title></mi></math>", "page"},
+		{"<template><title>part</title></template><title>page</title>", "page"},
+		{"<template><template></template><title>part</title></template><title>page</title>", "page"},
+		{"<template><svg><title>x</title></template><title>page</title>", "page"},
+		{"</template></svg><title>page</title>", "page"},
+		{"<svg><template><title>logo</title></template></svg><title>page</title>", "page"},
+		{"<template/><title>part</title>", ""},
+		{"<body><p>a<title>page</title>", "page"},
+		{"<title>page</title><svg><title>logo</title></svg>", "page"},
 		{"<title></title><title>second</title>", ""},
+		{"<title>\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \U0001f468\u200d\U0001f469</title>",
+			"\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \U0001f468\u200d\U0001f469"},
 		{"<title>\x00a\x1b[31m&#27;&#x202e;b\u202e</title>", "a[31mb"},
 		{"<title>never closed", "never closed"},
 		{"<p>none", ""},
@@ -138,8 +221,8 @@ func TestForms(t *testing.T) {
 	if diff := cmp.Diff(want, page.Links[0].Forms); diff != "" {
 		t.Error(diff)
 	}
-	if page.Links[0].URL.HTTP || page.Links[0].Count != 5 {
-		t.Errorf("by http alone: %t, %d mentions", page.Links[0].URL.HTTP, page.Links[0].Count)
+	if page.Links[0].URL.HTTP {
+		t.Error("by http alone")
 	}
 }
 
@@ -169,14 +252,16 @@ func TestHTTP(t *testing.T) {
 }
 
 func TestCounts(t *testing.T) {
-	page := extract(t, `<a href=a>A<a href=b>B<a href=a>C<a href="a#x">D<a href="http://[">E<a href="x&#1;y">F<a href=c>`, Options{MaxLinks: 1})
-	want := []row{{"https://example.com/dir/a", schema.LinkAnchor, 0, schema.PlaceBody, "A", 3}}
+	page := extract(t,
+		`<a href=a>A<a href=b>B<a href=a>C<a href="a#x">D<a href="http://[">E<a href="http://]">F<a href=c>`,
+		Options{MaxLinks: 1})
+	want := []row{{"https://example.com/dir/a", schema.LinkAnchor, 0, schema.PlaceBody, "A"}}
 	if diff := cmp.Diff(want, rows(page.Links)); diff != "" {
 		t.Error(diff)
 	}
 	// Of the six spellings four are kept; the last two are counted unread.
-	if page.Distinct != 4 || page.Dropped != 1 {
-		t.Errorf("distinct %d, dropped %d; want 4, 1", page.Distinct, page.Dropped)
+	if page.Distinct != 4 {
+		t.Errorf("distinct %d, want 4", page.Distinct)
 	}
 }
 
@@ -229,10 +314,11 @@ func TestParseRobotsTag(t *testing.T) {
 func TestRefreshTarget(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"0;url=a", "a"}, {"5", ""}, {"5;", ""}, {" 1.5 , URL = 'a b' x", "a b"}, {"0 url=a", "a"},
-		{"0;a", "a"}, {`0;"a`, "a"}, {"0;url", "url"}, {"0;urla", "urla"}, {"x;url=a", ""}, {"", ""}, {"0url=a", ""}, {"url=a", ""},
+		{"0;a", "a"}, {`0;"a`, "a"}, {"0;url", "url"}, {"0;urla", "urla"}, {"x;url=a", ""}, {"", ""}, {"0url=a", ""},
+		{"url=a", ""},
 	}
 	for _, tt := range tests {
-		if got := string(refreshTarget([]byte(tt.in))); got != tt.want {
+		if got := refreshTarget(tt.in); got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.in, got, tt.want)
 		}
 	}

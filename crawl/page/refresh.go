@@ -1,46 +1,47 @@
 package page
 
-import "bytes"
+import "strings"
 
-// refreshTarget returns the URL in the content of a <meta> refresh, as browsers
-// find it: behind a time and a separator, with or without "url=" and quotes.
-// It is nil if there is none, and the page would only reload itself.
-func refreshTarget(content []byte) []byte {
-	rest := bytes.TrimLeft(content, " \t\r\n\f")
-	time := bytes.TrimLeft(rest, "0123456789.")
+const blanks = " \t\r\n\f" // ASCII white space
+
+// refreshTarget returns the URL in the content of a <meta> refresh, its entities read,
+// as the "shared declarative refresh steps" of HTML find it: behind a time and a
+// separator, with or without "url=" and quotes. It is empty if there is none, and the
+// page would only reload itself.
+func refreshTarget(content string) string {
+	rest := strings.TrimLeft(content, blanks)
+	time := strings.TrimLeft(rest, "0123456789.")
 	if len(time) == len(rest) {
-		return nil
+		return ""
 	}
-	rest = bytes.TrimLeft(time, " \t\r\n\f")
-	if len(rest) > 0 && (rest[0] == ';' || rest[0] == ',') {
+	rest = strings.TrimLeft(time, blanks)
+	if rest != "" && (rest[0] == ';' || rest[0] == ',') {
 		rest = rest[1:]
 	} else if len(rest) == len(time) {
-		return nil // neither a separator nor white space
+		return "" // neither a separator nor white space
 	}
-	return unquote(skipURLEquals(bytes.TrimLeft(rest, " \t\r\n\f")))
+	return unquote(skipURLEquals(strings.TrimLeft(rest, blanks)))
 }
 
 // skipURLEquals drops "url =" from the start of s, if it stands there whole.
-func skipURLEquals(s []byte) []byte {
+func skipURLEquals(s string) string {
 	const word = "url"
-	if len(s) < len(word) || !bytes.EqualFold(s[:len(word)], []byte(word)) {
+	if len(s) < len(word) || !strings.EqualFold(s[:len(word)], word) {
 		return s
 	}
-	rest := bytes.TrimLeft(s[len(word):], " \t\r\n\f")
-	if len(rest) == 0 || rest[0] != '=' {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(s[len(word):], blanks), "=")
+	if !ok {
 		return s
 	}
-	return bytes.TrimLeft(rest[1:], " \t\r\n\f")
+	return strings.TrimLeft(rest, blanks)
 }
 
 // unquote returns what stands between a quote at the start of s and the next of
 // its kind.
-func unquote(s []byte) []byte {
-	if len(s) == 0 || s[0] != '"' && s[0] != '\'' {
+func unquote(s string) string {
+	if s == "" || s[0] != '"' && s[0] != '\'' {
 		return s
 	}
-	if i := bytes.IndexByte(s[1:], s[0]); i >= 0 {
-		return s[1 : 1+i]
-	}
-	return s[1:]
+	inner, _, _ := strings.Cut(s[1:], s[:1])
+	return inner
 }

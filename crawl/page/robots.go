@@ -5,6 +5,9 @@ import "strings"
 // A RobotsTag is what a page says about itself to crawlers.
 type RobotsTag struct{ NoIndex, NoFollow, NoArchive bool }
 
+// maxAgent is the longest name that is looked at, in bytes.
+const maxAgent = 1024
+
 // robots joins directives by whom they address. Those to the agent itself stand
 // instead of those to everybody, however mild they are.
 type robots struct {
@@ -20,13 +23,16 @@ func (r *robots) tag() RobotsTag {
 	return r.all
 }
 
-// meta reads a <meta> by its name.
-func (r *robots) meta(name, content string) {
-	to := r.addressee(name)
+// meta reads a <meta> by its name and content, as they are written.
+func (r *robots) meta(name, content []byte) {
+	if len(name) > maxAgent {
+		return
+	}
+	to := r.addressee(strings.TrimSpace(attributeValue(string(name))))
 	if to == nil {
 		return
 	}
-	for directive := range strings.SplitSeq(content, ",") {
+	for directive := range strings.SplitSeq(attributeValue(string(content)), ",") {
 		to.add(directive)
 	}
 }

@@ -7,7 +7,8 @@ import (
 
 // FuzzRobotsTag states that case, repetition and the order of headers mean nothing.
 func FuzzRobotsTag(f *testing.F) {
-	for _, v := range []string{"noindex", "none", "testbot: noindex, nofollow", "other: noindex", "unavailable_after: 25 Jun 2030 15:00:00 PST", ":,:", "TestBot:NOARCHIVE"} {
+	for _, v := range []string{"noindex", "none", "testbot: noindex, nofollow", "other: noindex",
+		"unavailable_after: 25 Jun 2030 15:00:00 PST", ":,:", "TestBot:NOARCHIVE"} {
 		f.Add(v, "nofollow")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {

@@ -17,22 +17,27 @@ const (
 // values by searching their end. Its slices are parts of src.
 //
 // It differs from that tokenizer where a parser would overrule it: the content
-// of <noscript> is markup, as with scripting off, and so is a <title> in <svg>.
-// A tag that the end of the page cuts off is no tag.
+// of <noscript> is markup, as with scripting off, and so is that of every element of
+// SVG and MathML, in which a CDATA section is text. A tag that the end of the page cuts off is no tag.
 type scanner struct {
 	src []byte
 	pos int // where the next token begins
 
 	keepText bool // whether text is a token; set by the caller between tokens
 	text     []byte
+	literal  bool // the text is that of a CDATA section, without entities
 
 	tag   tag
 	attrs attributes // of a start tag that has any use for them
 	raw   []byte     // the text inside, of a start tag whose content is not markup
-	svg   int        // open <svg> elements
+
+	foreign foreign
+	titled  bool // the next end tag of a title is that of raw text
 }
 
-func (s *scanner) reset(src []byte) { *s = scanner{src: src} }
+func (s *scanner) reset(src []byte) {
+	*s = scanner{src: src, foreign: foreign{open: s.foreign.open[:0]}}
+}
 
 // next reads up to the end of the next token.
 func (s *scanner) next() token {
@@ -49,7 +54,7 @@ func (s *scanner) next() token {
 			continue
 		}
 		if s.keepText && at > s.pos {
-			s.text, s.pos = s.src[s.pos:at], at
+			s.text, s.pos, s.literal = s.src[s.pos:at], at, false
 			return tokenText
 		}
 		switch kind {
@@ -57,15 +62,20 @@ func (s *scanner) next() token {
 			return s.start(at + 1)
 		case markupEnd:
 			return s.end(at + 2)
+		case markupCDATA:
+			if s.cdata(at + len(cdata)); s.keepText && len(s.text) > 0 {
+				return tokenText
+			}
+		default:
+			s.pos = s.comment(at, kind)
 		}
-		s.pos = s.comment(at, kind)
 		at = s.pos
 	}
 }
 
 // rest is the text after the last markup.
 func (s *scanner) rest() token {
-	s.text, s.pos = s.src[s.pos:], len(s.src)
+	s.text, s.pos, s.literal = s.src[s.pos:], len(s.src), false
 	if s.keepText && len(s.text) > 0 {
 		return tokenText
 	}
@@ -80,14 +90,19 @@ const (
 	markupStart               // <a
 	markupEnd                 // </a
 	markupBang                // <!
+	markupCDATA               // <![CDATA[ in SVG and MathML
 	markupBogus               // <? or </ before something else: a comment
 )
+
+const cdata = "<![CDATA["
 
 // markup looks behind the "<" at i, which is not the last byte.
 func (s *scanner) markup(i int) markup {
 	switch c := s.src[i+1]; {
 	case isLetter(c):
 		return markupStart
+	case c == '!' && s.foreign.within() && bytes.HasPrefix(s.src[i:], []byte(cdata)):
+		return markupCDATA
 	case c == '!':
 		return markupBang
 	case c == '?':
@@ -104,20 +119,49 @@ func (s *scanner) markup(i int) markup {
 func (s *scanner) start(i int) token {
 	end := s.nameEnd(i)
 	s.tag = tagOf(s.src[i:end])
-	if s.pos = s.readAttributes(end, s.tag.hasUse()); s.pos < 0 {
+	if s.pos = s.readAttributes(end, s.tag.hasUse() || s.tag == tagFont); s.pos < 0 {
 		s.pos = len(s.src)
 		return tokenEOF
 	}
+	isForeign := s.foreign.within()
+	if s.tag == tagForeign || len(s.foreign.open) > 0 {
+		s.enter(s.src[i:end])
+	}
 	s.raw = nil
-	switch {
-	case s.tag == tagSVG && !s.attrs.selfClosing:
-		s.svg++
-	case s.tag.isRaw() && !(s.tag == tagTitle && s.svg > 0):
+	if s.tag.isRaw() && !isForeign {
 		from := s.pos
 		s.pos = s.rawEnd(from, s.src[i:end])
 		s.raw = s.src[from:s.pos]
+		s.titled = s.tag == tagTitle
 	}
 	return tokenStart
+}
+
+// cdata takes the text of the CDATA section that begins at i.
+func (s *scanner) cdata(i int) {
+	s.text, s.pos, s.literal = s.src[i:], len(s.src), true
+	if n := bytes.Index(s.text, []byte("]]>")); n >= 0 {
+		s.text, s.pos = s.text[:n], i+n+len("]]>")
+	}
+}
+
+// enter follows the start tag of a name of which no long one counts.
+func (s *scanner) enter(name []byte) {
+	var low [16]byte
+	if _, styled := s.attrs.get(attrFont); styled && s.tag == tagFont {
+		s.foreign.breakOut()
+		return
+	}
+	if len(name) <= len(low) {
+		s.foreign.enter(lower(low[:0], name), s.attrs.selfClosing)
+	}
+}
+
+func (s *scanner) leave(name []byte) {
+	var low [16]byte
+	if len(name) <= len(low) {
+		s.foreign.leave(lower(low[:0], name))
+	}
 }
 
 // end reads the end tag whose name begins at i.
@@ -128,9 +172,10 @@ func (s *scanner) end(i int) token {
 		s.pos = len(s.src)
 		return tokenEOF
 	}
-	if s.tag == tagSVG && s.svg > 0 {
-		s.svg--
+	if len(s.foreign.open) > 0 && !(s.tag == tagTitle && s.titled) {
+		s.leave(s.src[i:end])
 	}
+	s.titled = false
 	return tokenEnd
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
@@ -17,17 +18,27 @@ type event struct {
 	attrs string
 }
 
-// scanEvents is what the scanner yields, with adjacent texts joined, and for
-// each <title> whether it stands in an <svg> and so holds markup.
-func scanEvents(src []byte) (events []event, markupTitles []bool) {
+// A context is what only a parser knows and tells the tokenizer.
+type context struct {
+	markup []bool       // of each element whose content is text in HTML: it is of SVG or MathML
+	cdata  map[int]bool // where CDATA sections are text
+}
+
+// scanEvents is what the scanner yields, with adjacent texts joined, and the context
+// in which it read.
+func scanEvents(src []byte) (events []event, in context) {
+	in.cdata = make(map[int]bool)
 	var s scanner
 	s.reset(src)
 	s.keepText = true
 	for {
 		switch s.next() {
 		case tokenEOF:
-			return joinTexts(events), markupTitles
+			return joinTexts(events), in
 		case tokenText:
+			if s.literal {
+				in.cdata[cap(src)-cap(s.text)-len(cdata)] = true
+			}
 			events = append(events, event{kind: "text", text: string(s.text)})
 		case tokenEnd:
 			events = append(events, event{kind: fmt.Sprint("end ", s.tag)})
@@ -42,22 +53,27 @@ func scanEvents(src []byte) (events []event, markupTitles []bool) {
 				}
 				ev.attrs = fmt.Sprintf("%q", values)
 			}
-			if s.tag == tagTitle {
-				markupTitles = append(markupTitles, s.svg > 0)
+			if s.tag.isRaw() {
+				in.markup = append(in.markup, s.raw == nil)
 			}
 			events = append(events, ev, event{kind: "text", text: string(s.raw)})
 		}
 	}
 }
 
-// tokenEvents is what the tokenizer of x/net/html yields for the same, told
-// which titles hold markup.
-func tokenEvents(src []byte, markupTitles []bool) []event {
+// tokenEvents is what the tokenizer of x/net/html yields for the same in that context.
+func tokenEvents(src []byte, in context) []event {
 	z := html.NewTokenizer(bytes.NewReader(src))
 	var events []event
-	for {
+	for at := 0; ; {
+		isCDATA := in.cdata[at]
+		z.AllowCDATA(isCDATA)
 		kind := z.Next()
 		raw := string(z.Raw())
+		at += len(raw)
+		if isCDATA {
+			raw = strings.TrimSuffix(strings.TrimPrefix(raw, cdata), "]]>")
+		}
 		switch kind {
 		case html.ErrorToken:
 			return joinTexts(events)
@@ -69,11 +85,11 @@ func tokenEvents(src []byte, markupTitles []bool) []event {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
 			t := tagOf(name)
-			if t == tagTitle && len(markupTitles) > 0 {
-				if markupTitles[0] {
+			if t.isRaw() && len(in.markup) > 0 {
+				if in.markup[0] {
 					z.NextIsNotRawText()
 				}
-				markupTitles = markupTitles[1:]
+				in.markup = in.markup[1:]
 			}
 			if string(name) == "noscript" {
 				z.NextIsNotRawText()
@@ -121,8 +137,8 @@ func FuzzScanner(f *testing.F) {
 
 // agree fails where the scanner and the tokenizer see different things in src.
 func agree(t *testing.T, src []byte) {
-	got, markupTitles := scanEvents(src)
-	want := tokenEvents(src, markupTitles)
+	got, in := scanEvents(src)
+	want := tokenEvents(src, in)
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {
 			t.Fatalf("%q: at %d\n got %+v\nwant %+v", src, i, got[min(i, len(got)):], want[min(i, len(want)):])
@@ -134,17 +150,22 @@ func agree(t *testing.T, src []byte) {
 // which reach deeper than random bytes.
 func TestScannerOnFragments(t *testing.T) {
 	fragments := []string{
-		"<", "</", "<!", "<!--", "-", "--", "-->", "--!>", ">", "/>", "/", "'", `"`, "=", " ", "\n", "\r\n", "\x00", "é", "\xff", "!", "?", "x",
-		"<a", "<A ", "</a>", "<img", "<base", "<meta ", "<link ", "<svg", "</svg>", "<p>", "href", "HREF=", " content='", ` alt="`, " rel=x",
-		"<script", "</script", "<SCRIPT>", "</Script>", "script>", "<title", "</title>", "<style>", "</style", "<textarea>", "</textarea\t>",
-		"<noscript>", "<iframe", "</iframe>", "<xmp>", "</xmp/", "<!DOCTYPE ", "<![CDATA[", "]]>", "&amp;", "&copy", "&", ";", "#x41", "&notin;", "xlink:href",
+		"<", "</", "<!", "<!--", "-", "--", "-->", "--!>", ">", "/>", "/", "'", `"`, "=", " ", "\n", "\r\n", "\x00", "é",
+		"\xff", "!", "?", "x",
+		"<a", "<A ", "</a>", "<img", "<base", "<meta ", "<link ", "<svg", "</svg>", "<p>", "href", "HREF=", " content='",
+		` alt="`, " rel=x",
+		"<g>", "<style/>", "<font color=x>", "<math>", "</math>", "]", "<script", "</script", "<SCRIPT>", "</Script>",
+		"script>", "<title", "</title>", "<style>", "</style", "<textarea>", "</textarea\t>",
+		"<noscript>", "<iframe", "</iframe>", "<xmp>", "</xmp/", "<!DOCTYPE ", "<![CDATA[", "]]>", "&amp;", "&copy", "&",
+		";", "#x41", "&notin;", "xlink:href",
 	}
 	agreeOnRows(t, "", fragments)
 }
 
 // Scripts end by rules of their own.
 func TestScannerOnScripts(t *testing.T) {
-	agreeOnRows(t, "<script>", []string{"<!--", "<!", "-", "--", ">", "-->", "<", "x", "/", " ", "<script>", "<script", "<SCRIPT ",
+	agreeOnRows(t, "<script>", []string{"<!--", "<!", "-", "--", ">", "-->", "<", "x", "/", " ", "<script>", "<script",
+		"<SCRIPT ",
 		"</script>", "</script", "</Script ", "script", "</scripty>", "<a>"})
 }
 
@@ -172,6 +193,8 @@ func scannerSeeds() []string {
 		`<textarea><a href=x></textarea><xmp><a></xmp><iframe><a></iframe><noframes><a></noframes>`,
 		`<noscript><a href=x></noscript><style><a></style><plaintext><a></plaintext>`,
 		`<svg a=1/><title><a href=x></title></svg><svg/><title><b></title>`,
+		`<svg><style><a href=x><![CDATA[</style><a href=y>]]]></style><script>"</svg><a href=z>"</script><style></style>`,
+		`<svg><font size=1><style><a href=x></style><svg><font><style><a href=y></style><math><![CDATA[`,
 		"<a\nhref\t=\f'x\r\ny\r'>\x00</a\x00><a hr\x00ef=\x00><a\x00b>",
 		`<a href="&copy=1&copy&copyx&copy;&semi;&notit;&notin;&#65&#x;&#xD800;&ampx&amp=&nGt;">`,
 		`a<`, `a</`, `a</b`, `<a href="x`, `<a href=x`, `a < b << c <<a>`, `<svg a=1 a=2/><title><a>`,

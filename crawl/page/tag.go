@@ -24,20 +24,23 @@ const (
 	tagImg
 	tagLink
 	tagMeta
-	tagSVG
+
+	tagFont
+	tagForeign // svg, math, template; see [foreign]
 
 	// Elements whose content is text.
 	tagTitle
 	tagTextarea
 	tagScript
 	tagPlaintext
-	tagRaw // style, xmp, iframe, noembed, noframes
+	tagStyle
+	tagRaw // xmp, iframe, noembed, noframes
 
 	tagBreak // separates words
 )
 
 func (t tag) nests() bool  { return tagDiv <= t && t <= tagNav }
-func (t tag) hasUse() bool { return tagA <= t && t <= tagSVG }
+func (t tag) hasUse() bool { return tagA <= t && t <= tagMeta }
 func (t tag) isRaw() bool  { return tagTitle <= t && t <= tagRaw }
 
 // tagOf recognises a name in any case.
@@ -59,6 +62,8 @@ func tagOf(name []byte) tag {
 		return tagBase
 	case "div":
 		return tagDiv
+	case "font":
+		return tagFont
 	case "footer":
 		return tagFooter
 	case "frame":
@@ -81,13 +86,15 @@ func tagOf(name []byte) tag {
 		return tagScript
 	case "section":
 		return tagSection
-	case "svg":
-		return tagSVG
+	case "svg", "math", "template":
+		return tagForeign
 	case "textarea":
 		return tagTextarea
 	case "title":
 		return tagTitle
-	case "iframe", "noembed", "noframes", "style", "xmp":
+	case "style":
+		return tagStyle
+	case "iframe", "noembed", "noframes", "xmp":
 		return tagRaw
 	case "blockquote", "br", "dd", "dl", "dt", "figcaption", "h1", "h2", "h3", "h4", "h5", "h6",
 		"hr", "li", "ol", "option", "p", "pre", "table", "td", "th", "tr", "ul":

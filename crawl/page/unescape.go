@@ -19,6 +19,15 @@ func attributeValue(raw string) string {
 	return unescapeAttribute(raw)
 }
 
+// means reports whether a value as written says word, in any case.
+func means(raw []byte, word string) bool {
+	const longest = len("&#x0000;") // that one letter is likely written with
+	return len(word) <= len(raw) && len(raw) <= longest*len(word) && strings.EqualFold(attributeValue(string(raw)), word)
+}
+
+// asWritten is how a value could be written; attributeValue reads it back.
+func asWritten(value string) []byte { return []byte(strings.ReplaceAll(value, "&", "&amp;")) }
+
 // unescapeAttribute reads entities as the standard wants it in attributes, where
 // "&copy=1" and "&copyright" are no copyright signs: [html.UnescapeString] reads
 // them as in text, so it is given one whole entity at a time.

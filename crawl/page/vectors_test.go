@@ -32,7 +32,7 @@ func vectors[T any](t *testing.T, name string) []T {
 }
 
 func TestLinkVectors(t *testing.T) {
-	// SPEC 8 counts frames and areas, which this file does not, and <a href>
+	// This package counts frames and areas, which this file does not, and <a href>
 	// anywhere: in <svg> too, where browsers follow it and html5lib sees another
 	// element of that name.
 	contradicted := map[string][]string{

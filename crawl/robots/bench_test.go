@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 // hostile are files of about 500 KB, each with the path that costs most.
@@ -19,9 +20,12 @@ func hostile() []struct{ name, body, path string } {
 		{"agents and rules", repeat(12_000, func(i int) string {
 			return fmt.Sprintf("User-agent: a%d\nUser-agent: *\nDisallow: /%d", i, i)
 		}), "/12000"},
-		{"literals", "User-agent: *\n" + repeat(25_000, func(i int) string { return fmt.Sprintf("Allow: /a/%d", i) }), "/a/x"},
-		{"stars, one rule", "User-agent: *\n" + repeat(20_000, func(int) string { return "Disallow: /*a*a*a*b" }), "/" + strings.Repeat("a", 2047)},
-		{"stars, many rules", "User-agent: *\n" + repeat(20_000, func(i int) string { return fmt.Sprintf("Allow: /*a*a*a*b%d", i) }), "/" + strings.Repeat("a", 2047)},
+		{"literals", "User-agent: *\n" + repeat(25_000, func(i int) string { return fmt.Sprintf("Allow: /a/%d", i) }),
+			"/a/x"},
+		{"stars, one rule", "User-agent: *\n" + repeat(20_000, func(int) string { return "Disallow: /*a*a*a*b" }),
+			"/" + strings.Repeat("a", 2047)},
+		{"stars, many rules", "User-agent: *\n" + repeat(20_000,
+			func(i int) string { return fmt.Sprintf("Allow: /*a*a*a*b%d", i) }), "/" + strings.Repeat("a", 2047)},
 		{"stars, three letters", "User-agent: *\n" + repeat(25_000, func(int) string {
 			for {
 				if part := letters(random, "abc", 10); !strings.Contains(abc, part) {
@@ -29,8 +33,10 @@ func hostile() []struct{ name, body, path string } {
 				}
 			}
 		}), abc},
-		{"stars in one rule", "User-agent: *\nDisallow: /" + strings.Repeat("*a", 240_000) + "b\n", "/" + strings.Repeat("a", 2047)},
-		{"encoded", "User-agent: *\n" + repeat(20_000, func(i int) string { return fmt.Sprintf("Disallow: /*\xe4%d", i) }), "/" + strings.Repeat("?%2F", 500)},
+		{"stars in one rule", "User-agent: *\nDisallow: /" + strings.Repeat("*a", 240_000) + "b\n",
+			"/" + strings.Repeat("a", 2047)},
+		{"encoded", "User-agent: *\n" + repeat(20_000, func(i int) string { return fmt.Sprintf("Disallow: /*\xe4%d", i) }),
+			"/" + strings.Repeat("?%2F", 500)},
 		{"line ends", strings.Repeat("\r", robots.MaxBytes), "/"},
 		{"empty keys", strings.Repeat(":\n", robots.MaxBytes/2), "/"},
 	}
@@ -40,10 +46,10 @@ func hostile() []struct{ name, body, path string } {
 // does take.
 func TestHostile(t *testing.T) {
 	for _, tt := range hostile() {
-		start := time.Now()
+		start := process.CPUTime()
 		r := robots.Parse([]byte(tt.body), "ripple")
 		r.Check(tt.path)
-		if took := time.Since(start); took > time.Second {
+		if took := process.CPUTime() - start; took > time.Second {
 			t.Errorf("%s: %d bytes took %v", tt.name, len(tt.body), took)
 		}
 	}

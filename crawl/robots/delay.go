@@ -10,20 +10,22 @@ import (
 
 const maxDelay = 365 * 24 * time.Hour
 
-// delays keeps the first valid Crawl-delay of a group.
+// delays keeps the longest Crawl-delay of a group.
 type delays struct {
-	first time.Duration
-	valid bool
+	longest time.Duration
+	valid   bool
 }
 
 // delay takes a Crawl-delay for an agent already named in the group being read. An agent
 // named after the line is not slowed by it: many files give one robot nothing but a delay
 // and go on with "*".
 func (g *group) delay(value string) {
-	if !g.open || g.delays.valid {
+	if !g.open {
 		return
 	}
-	g.delays.first, g.delays.valid = parseDelay(value)
+	if d, ok := parseDelay(value); ok {
+		g.delays.longest, g.delays.valid = max(g.delays.longest, d), true
+	}
 }
 
 // parseDelay reads seconds, with a fraction; what follows the number ("10s", "5 seconds")

@@ -166,7 +166,8 @@ func generate(random *rand.Rand, insert []string) string {
 		for range 1 + random.IntN(5) {
 			lines = append(lines, rule())
 		}
-		lines = append(lines, []string{"", "# comment", "Sitemap: https://a.example/s.xml", "Host: a.example"}[random.IntN(4)])
+		lines = append(lines, []string{"", "# comment", "Sitemap: https://a.example/s.xml",
+			"Host: a.example"}[random.IntN(4)])
 	}
 	at := 1 + random.IntN(len(lines))
 	switch {

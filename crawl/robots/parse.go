@@ -5,13 +5,12 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
-const (
-	maxSitemaps      = 1_000
-	maxSitemapLength = 2_048
-)
+const maxSitemapLength = 2_048
 
 // Parse reads a robots.txt for the crawler named agent, of which the product token
 // counts: "Ripple/1.0 (+url)" is "Ripple". The body may be anything at all and is not
@@ -57,6 +56,10 @@ func (p *parser) read(text string) {
 		return
 	}
 	key, value = trim(key), trim(value)
+	if strings.EqualFold(trimUnseen(key), "sitemap") {
+		p.sitemap(trimUnseen(value))
+		return
+	}
 	switch {
 	case strings.EqualFold(key, "user-agent"):
 		p.userAgent(value)
@@ -67,8 +70,6 @@ func (p *parser) read(text string) {
 	case strings.EqualFold(key, "crawl-delay"):
 		p.own.delay(value)
 		p.all.delay(value)
-	case strings.EqualFold(key, "sitemap"):
-		p.sitemap(value)
 	}
 }
 
@@ -99,7 +100,7 @@ func (p *parser) rule(l line) {
 }
 
 func (p *parser) sitemap(value string) {
-	if value == "" || len(value) > maxSitemapLength || len(p.sitemaps) == maxSitemaps || p.sitemapSeen[value] {
+	if value == "" || len(value) > maxSitemapLength || p.sitemapSeen[value] {
 		return
 	}
 	value = strings.Clone(value) // or the whole body would stay
@@ -116,7 +117,7 @@ func (p *parser) rules() *Rules {
 	case p.all.named:
 		r.agent, g = "*", p.all
 	}
-	r.delay, r.hasDelay = g.delays.first, g.delays.valid
+	r.delay, r.hasDelay = g.delays.longest, g.delays.valid
 	r.compile(g.lines)
 	return r
 }
@@ -243,3 +244,11 @@ func token(s string) string {
 }
 
 func trim(s string) string { return strings.Trim(s, " \t\v\f") }
+
+// trimUnseen takes off what an editor shows as a blank or not at all, such as a no-break
+// space, in UTF-8 or Latin 1. Only the URL of a sitemap is certain to have none of it.
+func trimUnseen(s string) string {
+	return strings.TrimFunc(s, func(c rune) bool {
+		return c == utf8.RuneError || unicode.In(c, unicode.White_Space, unicode.Cc, unicode.Cf)
+	})
+}

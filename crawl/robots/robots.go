@@ -9,15 +9,12 @@
 //
 // Robots files come from strangers, so [Parse] never fails and takes linear time and
 // memory, whatever it is given, and [Rules.Check] never backtracks. Fetching, status
-// codes and caching are the caller's: a robots.txt that does not exist is [AllowAll], one
-// that cannot be had is [DisallowAll].
+// codes and caching are the caller's: a robots.txt that does not exist is [AllowAll].
 package robots
 
 import (
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // MaxBytes is how much of a robots.txt is read: 500 KiB (RFC 9309, section 2.5). A body
@@ -34,7 +31,6 @@ type Rules struct {
 	text     string // of the rules; each holds offsets into it
 	rules    []rule // in the order in which they win: see byPrecedence
 	wild     int    // how many of them hold a "*"
-	closed   bool   // everything is disallowed, by no line
 	delay    time.Duration
 	hasDelay bool
 	sitemaps []string
@@ -43,27 +39,24 @@ type Rules struct {
 // A Verdict says whether a URL may be asked for, and by which line.
 type Verdict struct {
 	Allowed bool
-	Rule    string // the line as written, without its comment, safe to print, at most 256 bytes; "" when no rule matched
+	Rule    string // the line as the server wrote it, without its comment, at most 256 bytes; "" when no rule matched
 	Line    int    // counted from 1; 0 when no rule matched
 }
 
 // AllowAll returns the rules of a site without robots.txt.
 func AllowAll() *Rules { return &Rules{} }
 
-// DisallowAll returns the rules of a site whose robots.txt cannot be had. Even then
-// /robots.txt may be asked for.
-func DisallowAll() *Rules { return &Rules{closed: true} }
-
 // Agent returns the group that applies: the crawler's own token, "*", or "" when the file
 // speaks to neither.
 func (r *Rules) Agent() string { return r.agent }
 
-// CrawlDelay returns the pause that the group asks for between two requests, and whether
-// it asks for one. It is never negative and at most a year.
+// CrawlDelay returns the pause that the group asks for between two requests, the longest
+// where it asks for several, and whether it asks for one. It is never negative and at
+// most a year.
 func (r *Rules) CrawlDelay() (time.Duration, bool) { return r.delay, r.hasDelay }
 
 // Sitemaps returns the sitemaps that the file names, to whomever it names them, as
-// written and each once: at most 1,000, each of at most 2,048 bytes.
+// written and each once: all those of at most 2,048 bytes.
 func (r *Rules) Sitemaps() []string { return r.sitemaps[:len(r.sitemaps):len(r.sitemaps)] }
 
 // Check decides on the path and query of a URL as they are requested, such as
@@ -74,16 +67,14 @@ func (r *Rules) Check(pathQuery string) Verdict {
 	if t.path == "/robots.txt" || strings.HasPrefix(t.path, "/robots.txt?") {
 		return Verdict{Allowed: true}
 	}
-	if r.closed {
-		return Verdict{}
-	}
 	if r.wild > gramsFrom {
 		t.index()
 	}
 	for i := range r.rules {
 		rule := &r.rules[i]
 		if t.matches(r.pattern(rule), rule) {
-			return Verdict{Allowed: rule.allow, Rule: printable(r.line(rule)), Line: int(rule.lineNo)}
+			return Verdict{Allowed: rule.allow, Rule: r.line(rule)[:min(rule.lineEnd-rule.lineAt, maxRuleText)],
+				Line: int(rule.lineNo)}
 		}
 	}
 	return Verdict{Allowed: true}
@@ -92,17 +83,3 @@ func (r *Rules) Check(pathQuery string) Verdict {
 func (r *Rules) pattern(rule *rule) string { return r.text[rule.patternAt:rule.patternEnd] }
 
 func (r *Rules) line(rule *rule) string { return r.text[rule.lineAt:rule.lineEnd] }
-
-// printable cuts a line to maxRuleText bytes and takes out what could harm a terminal.
-func printable(s string) string {
-	s = s[:min(len(s), maxRuleText)]
-	return strings.Map(func(c rune) rune {
-		switch {
-		case c == '\t':
-			return ' '
-		case c == utf8.RuneError || !unicode.IsPrint(c):
-			return '?'
-		}
-		return c
-	}, s)
-}

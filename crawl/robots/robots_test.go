@@ -54,7 +54,8 @@ func TestCheck(t *testing.T) {
 		{"RFC 5.1 barbot", rfcSimple, "barbot", "/example/page.html", no("Disallow: /example/page.html", 13)},
 		{"RFC 5.1 bazbot", rfcSimple, "bazbot", "/a.gif", yes("", 0)},
 		{"RFC 5.1 quxbot", rfcSimple, "quxbot", "/example/", yes("", 0)},
-		{"RFC 5.2 longest", rfcLongest, "foobot", "/example/page/disallowed.gif", no("Disallow: /example/page/disallowed.gif", 3)},
+		{"RFC 5.2 longest", rfcLongest, "foobot", "/example/page/disallowed.gif",
+			no("Disallow: /example/page/disallowed.gif", 3)},
 		{"RFC 5.2 shorter", rfcLongest, "foobot", "/example/page/x", yes("Allow: /example/page/", 2)},
 		{"RFC 2.2.1 merged, first", merged, "examplebot", "/foo", no("disallow: /foo", 2)},
 		{"RFC 2.2.1 merged, second", merged, "examplebot", "/baz", no("disallow: /baz", 6)},
@@ -62,27 +63,35 @@ func TestCheck(t *testing.T) {
 		{"RFC 2.2.2 itself", group("Disallow: /"), "r", "/robots.txt", yes("", 0)},
 		{"RFC 2.2.2 no group", "User-agent: x\nDisallow: /", "r", "/", yes("", 0)},
 		{"RFC 2.2.3 star", group("Disallow: /this/*/exactly"), "r", "/this/or/exactly", no("Disallow: /this/*/exactly", 2)},
-		{"RFC 2.2.3 end", group("Allow: /this/path/exactly$", "Disallow: /"), "r", "/this/path/exactly", yes("Allow: /this/path/exactly$", 2)},
-		{"RFC 2.2.3 encoded star", group("Disallow: /path/file-with-a-%2A.html"), "r", "/path/file-with-a-*.html", no("Disallow: /path/file-with-a-%2A.html", 2)},
-		{"RFC 2.2.3 encoded star is no wildcard", group("Disallow: /path/file-with-a-%2A.html"), "r", "/path/file-with-a-b.html", yes("", 0)},
+		{"RFC 2.2.3 end", group("Allow: /this/path/exactly$", "Disallow: /"), "r", "/this/path/exactly",
+			yes("Allow: /this/path/exactly$", 2)},
+		{"RFC 2.2.3 encoded star", group("Disallow: /path/file-with-a-%2A.html"), "r", "/path/file-with-a-*.html",
+			no("Disallow: /path/file-with-a-%2A.html", 2)},
+		{"RFC 2.2.3 encoded star is no wildcard", group("Disallow: /path/file-with-a-%2A.html"), "r",
+			"/path/file-with-a-b.html", yes("", 0)},
 		{"RFC 2.2.3 encoded dollar", group("Disallow: /path/foo-%24"), "r", "/path/foo-$", no("Disallow: /path/foo-%24", 2)},
 		{"RFC 2.2.3 encoded dollar is no end", group("Disallow: /path/foo-%24"), "r", "/path/foo-", yes("", 0)},
 
-		{"sitemap does not end a group", "User-agent: a\nSitemap: /s\nUser-agent: b\nDisallow: /", "a", "/", no("Disallow: /", 4)},
-		{"crawl-delay does not end a group", "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /", "a", "/", no("Disallow: /", 4)},
-		{"unknown line does not end a group", "User-agent: a\nHost: x\n<br>\nUser-agent: b\nDisallow: /", "a", "/", no("Disallow: /", 5)},
+		{"sitemap does not end a group", "User-agent: a\nSitemap: /s\nUser-agent: b\nDisallow: /", "a", "/",
+			no("Disallow: /", 4)},
+		{"crawl-delay does not end a group", "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /", "a", "/",
+			no("Disallow: /", 4)},
+		{"unknown line does not end a group", "User-agent: a\nHost: x\n<br>\nUser-agent: b\nDisallow: /", "a", "/",
+			no("Disallow: /", 5)},
 		{"empty disallow ends a group", "User-agent: a\nDisallow:\nUser-agent: b\nDisallow: /", "a", "/", yes("", 0)},
 		{"no rule ends a group", "User-agent: a\nDisallow: x\nUser-agent: b\nDisallow: /", "a", "/", yes("", 0)},
 		{"rules before any agent", "Disallow: /\nUser-agent: *\nDisallow: /a", "r", "/", yes("", 0)},
-		{"own group without rules", "User-agent: r\nCrawl-delay: 1\nAllow:\nUser-agent: *\nDisallow: /", "r", "/", yes("", 0)},
+		{"own group without rules", "User-agent: r\nCrawl-delay: 1\nAllow:\nUser-agent: *\nDisallow: /", "r", "/",
+			yes("", 0)},
 		{"token is compared whole", "User-agent: rip\nDisallow: /", "ripple", "/", yes("", 0)},
-		{"token ends at the first other byte", "User-agent: Ripple/2.0 beta\nDisallow: /", "ripple", "/", no("Disallow: /", 2)},
+		{"token ends at the first other byte", "User-agent: Ripple/2.0 beta\nDisallow: /", "ripple", "/",
+			no("Disallow: /", 2)},
 		{"token with digits", "User-agent: r2-d_2\nDisallow: /", "R2-D_2", "/", no("Disallow: /", 2)},
 		{"star with a remark", "User-agent: * all of you\nDisallow: /", "r", "/", no("Disallow: /", 2)},
 		{"star and letters is nobody", "User-agent: *r\nDisallow: /", "r", "/", yes("", 0)},
 		{"an agent without a token", "User-agent: /\nDisallow: /", "/", "/", yes("", 0)},
 
-		{"blanks and comments", "\t User-agent :\tr # me\n disallow\t: /a # b\n", "r", "/a", no("disallow : /a", 2)},
+		{"blanks and comments", "\t User-agent :\tr # me\n disallow\t: /a # b\n", "r", "/a", no("disallow\t: /a", 2)},
 		{"comment inside", group("Disallow: /a#b"), "r", "/abc", no("Disallow: /a", 2)},
 		{"blanks inside", group("Disallow: /a b"), "r", "/a%20b", no("Disallow: /a b", 2)},
 		{"lines ended by CR", "User-agent: r\r\rDisallow: /a\r", "r", "/a", no("Disallow: /a", 3)},
@@ -183,7 +192,11 @@ func TestCrawlDelay(t *testing.T) {
 		{"Crawl-delay: .", 0, false},
 		{"Crawl-delay: .s", 0, false},
 		{"Crawl-delay:", 0, false},
-		{"Crawl-delay: soon\nCrawl-delay: 2\nCrawl-delay: 3", 2 * time.Second, true},
+		{"Crawl-delay: soon\nCrawl-delay: 2\nCrawl-delay: 3", 3 * time.Second, true},
+		{"Crawl-delay: 3\nCrawl-delay: 2\nCrawl-delay: soon", 3 * time.Second, true},
+		{"Crawl-delay: 2\nDisallow: /\n\nUser-agent: r\nCrawl-delay: 7\n\nUser-agent: r\nCrawl-delay: 0", 7 * time.Second,
+			true},
+		{"Crawl-delay: 2\nDisallow: /\n\nUser-agent: *\nCrawl-delay: 7", 2 * time.Second, true},
 		{"Disallow: /\nCrawl-delay: 4", 4 * time.Second, true},
 		{"User-agent: x\nCrawl-delay: 4", 4 * time.Second, true},
 		{"Disallow:\nUser-agent: x\nCrawl-delay: 4", 0, false},
@@ -210,16 +223,23 @@ func TestCrawlDelayIsOfAgentsAbove(t *testing.T) {
 }
 
 func TestSitemaps(t *testing.T) {
-	body := "Sitemap: https://a/1.xml # first\nUser-agent: x\nsitemap:/2.xml\nSiteMap : https://a/1.xml\nSitemap:\nSitemap: /" + strings.Repeat("x", 3000)
+	body := "Sitemap: https://a/1.xml # first\nUser-agent: x\nsitemap:/2.xml\nSiteMap : https://a/1.xml\n" +
+		"Sitemap:\nSitemap: /" + strings.Repeat("x", 3000)
 	want := []string{"https://a/1.xml", "/2.xml"}
 	if diff := cmp.Diff(want, robots.Parse([]byte(body), "r").Sitemaps()); diff != "" {
+		t.Error(diff)
+	}
+	unseen := "Sitemap:\u00a0https://a/1.xml\u00a0\n\u00a0Sitemap\u00a0: /2.xml\n" +
+		"Sitemap:\xa0/3.xml\n\u200bSitemap: \ufeff/4.xml\nSitemap:\u00a0\n"
+	want = []string{"https://a/1.xml", "/2.xml", "/3.xml", "/4.xml"}
+	if diff := cmp.Diff(want, robots.Parse([]byte(unseen), "r").Sitemaps()); diff != "" {
 		t.Error(diff)
 	}
 	var many strings.Builder
 	for i := range 5000 {
 		fmt.Fprintf(&many, "Sitemap: /%d.xml\n", i)
 	}
-	if n := len(robots.Parse([]byte(many.String()), "r").Sitemaps()); n != 1000 {
+	if n := len(robots.Parse([]byte(many.String()), "r").Sitemaps()); n != 5000 { // who reads fewer counts the others
 		t.Errorf("%d sitemaps of 5,000 kept", n)
 	}
 }
@@ -241,18 +261,17 @@ func TestAgent(t *testing.T) {
 func TestFixedRules(t *testing.T) {
 	var zero robots.Rules
 	for _, path := range []string{"", "/", "/a?b", "/robots.txt"} {
-		all, none := robots.AllowAll().Check(path), robots.DisallowAll().Check(path)
-		if !all.Allowed || !zero.Check(path).Allowed || none.Allowed != (path == "/robots.txt") {
-			t.Errorf("%q: %+v, %+v", path, all, none)
+		if all := robots.AllowAll().Check(path); !all.Allowed || !zero.Check(path).Allowed {
+			t.Errorf("%q: %+v", path, all)
 		}
 	}
 }
 
-// A verdict is printed and logged, so what the line holds must do no harm there.
-func TestRuleIsPrintable(t *testing.T) {
-	body := group("Disallow: /\x1b[31m\u202e\x9b\x00\tä" + strings.Repeat("x", 500))
-	got := robots.Parse([]byte(body), "r").Check("/%1b[31m%e2%80%ae%9b%00%09%c3%a4" + strings.Repeat("x", 501))
-	if got.Allowed || len(got.Rule) > 256 || !strings.HasPrefix(got.Rule, "Disallow: /?[31m??? äxxx") {
+// A verdict names the line as it is, cut: whoever shows it makes it inert.
+func TestRuleIsCut(t *testing.T) {
+	body := group("Disallow: /\u200c\u202eä" + strings.Repeat("x", 500))
+	got := robots.Parse([]byte(body), "r").Check("/%e2%80%8c%e2%80%ae%c3%a4" + strings.Repeat("x", 501))
+	if got.Allowed || len(got.Rule) != 256 || !strings.HasPrefix(got.Rule, "Disallow: /\u200c\u202eäxxx") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -7,44 +7,125 @@ import (
 
 // parseDate reads a W3C date (sitemaps, Atom) or an RFC 822 one (RSS), with what is often
 // wrong about them: no zone (taken as UTC), a blank for the T, two digits of a year. It
-// returns the zero time for anything else.
+// returns the zero time for anything else. Where it is read says nothing about a date.
 func parseDate(s string) time.Time {
 	s = strings.ToUpper(clean(s))
 	if len(s) < 4 || len(s) > 64 {
 		return time.Time{}
 	}
 	layouts := w3cLayouts()
-	if s[0] < '0' || s[0] > '9' || !isDigits(s[:4]) {
-		layouts = rfc822Layouts()
-		if _, after, ok := strings.Cut(s, ","); ok {
-			s = strings.TrimLeft(after, " ") // the day of the week is redundant, and often wrong
-		}
+	if !isDigits(s[:4]) {
+		s, layouts = plainDate(s), rfc822Layouts()
 	} else if len(s) > 10 && s[10] == ' ' {
 		s = s[:10] + "T" + strings.TrimLeft(s[10:], " ")
 	}
+	s, ahead := cutZone(s)
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1 && t.Year() <= 9999 {
-			return t.UTC()
+			return t.Add(-ahead).UTC()
 		}
 	}
 	return time.Time{}
 }
 
-// Go reads fractions of a second whether the layout has them or not.
+// Go reads fractions of a second whether the layout has them or not. No layout names a
+// zone, since Go would take a name for the machine's own zone where it has that name.
 func w3cLayouts() []string {
 	return []string{
 		"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05",
-		"2006-01-02T15:04", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05 Z0700", "2006-01-02T15:04:05 Z07:00",
-		"2006-01-02T15:04:05 MST", "2006-01", "2006", "20060102", "2006-1-2", "2006/01/02",
+		"2006-01-02T15:04", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z0700",
+		"2006-01", "2006", "20060102", "2006-1-2", "2006/01/02",
 	}
 }
 
 func rfc822Layouts() []string {
 	return []string{
-		"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 MST", "2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04:05 MST",
-		"2 Jan 2006 15:04 -0700", "2 Jan 2006 15:04 MST", "2 Jan 06 15:04 -0700", "2 Jan 06 15:04 MST",
-		"2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "2 Jan 2006", "2 Jan 06",
+		"2 Jan 2006 15:04:05", "2 Jan 06 15:04:05", "2 Jan 2006 15:04", "2 Jan 06 15:04", "2 Jan 2006", "2 Jan 06",
 	}
+}
+
+// plainDate leaves of an RFC 822 date what counts: without comments and the day of the
+// week, which is redundant and often wrong, and with three letters of the month.
+func plainDate(s string) string {
+	for {
+		before, comment, ok := strings.Cut(s, "(")
+		if !ok {
+			break
+		}
+		_, after, _ := strings.Cut(comment, ")")
+		s = before + " " + after
+	}
+	fields := strings.Fields(strings.ReplaceAll(s, ",", " "))
+	if len(fields) > 0 && isName(fields[0]) {
+		fields = fields[1:]
+	}
+	if len(fields) > 1 && isName(fields[1]) {
+		fields[1] = fields[1][:min(3, len(fields[1]))]
+	}
+	return strings.Join(fields, " ")
+}
+
+// cutZone takes the zone off the end of a date, if a blank stands before it, and returns
+// how far it is ahead of UTC.
+func cutZone(s string) (rest string, ahead time.Duration) {
+	i := strings.LastIndexByte(s, ' ')
+	if i < 0 {
+		return s, 0
+	}
+	name, digits := s[i+1:], ""
+	if sign := strings.IndexAny(name, "+-"); sign >= 0 {
+		name, digits = name[:sign], name[sign:]
+	}
+	if name != "" && !isName(name) || name == "" && digits == "" {
+		return s, 0
+	}
+	ahead, ok := offset(digits)
+	if !ok {
+		return s, 0
+	}
+	return strings.TrimRight(s[:i], " "), zone(name) + ahead
+}
+
+// zone returns how far the zones that RFC 822 names are ahead of UTC. The others, those of
+// one letter among them, say nothing (RFC 5322, section 4.3).
+func zone(name string) time.Duration {
+	switch name {
+	case "EDT":
+		return -4 * time.Hour
+	case "EST", "CDT":
+		return -5 * time.Hour
+	case "CST", "MDT":
+		return -6 * time.Hour
+	case "MST", "PDT":
+		return -7 * time.Hour
+	case "PST":
+		return -8 * time.Hour
+	}
+	return 0
+}
+
+// offset reads "+0130", "+01:30" or "+01"; nothing is no offset.
+func offset(s string) (ahead time.Duration, ok bool) {
+	if s == "" {
+		return 0, true
+	}
+	sign, digits := s[0], strings.Replace(s[1:], ":", "", 1)
+	if len(digits) == 2 {
+		digits += "00"
+	}
+	t, err := time.Parse("1504", digits)
+	if err != nil {
+		return 0, false
+	}
+	ahead = time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
+	if sign == '-' {
+		ahead = -ahead
+	}
+	return ahead, true
+}
+
+func isName(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(c rune) bool { return c < 'A' || c > 'Z' }) < 0
 }
 
 func isDigits(s string) bool {

@@ -13,7 +13,8 @@ import (
 )
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(urlset("<url><loc>/a?b&amp;c</loc><lastmod>2024-05-17</lastmod><changefreq>daily</changefreq></url>")), "text/xml")
+	f.Add([]byte(urlset("<url><loc>/a?b&amp;c</loc><lastmod>2024-05-17</lastmod><changefreq>daily</changefreq></url>")),
+		"text/xml")
 	f.Add([]byte("<sitemapindex><sitemap><loc>a.xml</loc><loc>b.xml"), "text/xml; charset=windows-1251")
 	f.Add([]byte("<rss><item><guid>https://a.org</guid><pubDate>17 May 24 10:20 +0000"), "")
 	f.Add([]byte("<feed><entry><link href='/a'/><updated>2024-05"), "")
@@ -38,7 +39,8 @@ func FuzzParse(f *testing.F) {
 			checkEntry(t, e)
 		}
 		more, err := sitemap.Parse(body, base, contentType, sitemap.Limits{Bytes: 1 << 16, Entries: 40})
-		if n := len(got.Entries); err == nil && len(got.Children)+len(more.Children) == 0 && (len(more.Entries) < n || cmp.Diff(more.Entries[:n], got.Entries) != "" && n > 0) {
+		if n := len(got.Entries); err == nil && len(got.Children)+len(more.Children) == 0 &&
+			(len(more.Entries) < n || cmp.Diff(more.Entries[:n], got.Entries) != "" && n > 0) {
 			t.Errorf("a higher limit gives other entries: %v, %v", got.Entries, more.Entries)
 		}
 	})
@@ -46,7 +48,8 @@ func FuzzParse(f *testing.F) {
 
 func checkEntry(t *testing.T, e sitemap.Entry) {
 	lower := strings.ToLower(e.Loc)
-	if !strings.HasPrefix(lower, "http://") && !strings.HasPrefix(lower, "https://") || strings.TrimSpace(e.Loc) != e.Loc || !utf8.ValidString(e.Loc) {
+	if !strings.HasPrefix(lower, "http://") && !strings.HasPrefix(lower, "https://") ||
+		strings.TrimSpace(e.Loc) != e.Loc || !utf8.ValidString(e.Loc) {
 		t.Errorf("loc %q", e.Loc)
 	}
 	if e.ChangeFreq != "" && strings.IndexFunc(e.ChangeFreq, func(c rune) bool { return !unicode.IsLower(c) }) >= 0 {

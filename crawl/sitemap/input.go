@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
-	"mime"
 	"regexp"
 	"strings"
 	"sync"
@@ -15,6 +14,8 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"github.com/sumi-ripple/ripple/crawl/media"
 )
 
 const (
@@ -68,9 +69,7 @@ func encodingOf(head []byte, contentType string) encoding.Encoding {
 		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
 	}
 	labels := make([]string, 0, 2)
-	if _, params, err := mime.ParseMediaType(contentType); err == nil {
-		labels = append(labels, params["charset"])
-	}
+	labels = append(labels, media.Extract(contentType).Charset)
 	if m := declaration().FindSubmatch(head); m != nil {
 		labels = append(labels, string(m[1]))
 	}

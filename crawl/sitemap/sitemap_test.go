@@ -24,27 +24,34 @@ func TestParse(t *testing.T) {
 		name, body string
 		want       sitemap.File
 	}{
-		{"everything", urlset("<url><loc> https://example.com/a?b=1&amp;c=2\n</loc><lastmod>2024-05-17</lastmod><changefreq> Weekly </changefreq><priority>1</priority></url>"),
+		{"everything",
+			urlset("<url><loc> https://example.com/a?b=1&amp;c=2\n</loc><lastmod>2024-05-17</lastmod><changefreq> Weekly </changefreq><priority>1</priority></url>"),
 			urls(sitemap.Entry{Loc: "https://example.com/a?b=1&c=2", LastMod: day, ChangeFreq: "weekly"})},
-		{"fields before the URL", urlset("<url><changefreq>never</changefreq><lastmod>2024-05-17</lastmod><loc>/a</loc></url>"),
+		{"fields before the URL",
+			urlset("<url><changefreq>never</changefreq><lastmod>2024-05-17</lastmod><loc>/a</loc></url>"),
 			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day, ChangeFreq: "never"})},
-		{"not values", urlset("<url><loc>/a</loc><lastmod>yesterday</lastmod><changefreq>often</changefreq></url>"), urls(entry("/a"))},
+		{"not values", urlset("<url><loc>/a</loc><lastmod>yesterday</lastmod><changefreq>often</changefreq></url>"),
+			urls(entry("/a"))},
 		{"empty", urlset(""), sitemap.File{Kind: sitemap.URLSet}},
 		{"relative", urlset(loc("a") + loc("/b") + loc("?c") + loc("//other.org/d") + loc("HTTP://other.org") + loc("../e")),
 			urls(entry("/maps/a"), entry("/b"), entry("/maps/sitemap.xml?c"), sitemap.Entry{Loc: "https://other.org/d"},
 				sitemap.Entry{Loc: "HTTP://other.org"}, entry("/maps/../e"))},
-		{"no URL", urlset(loc("") + loc("#a") + loc("mailto:a@b.org") + loc("javascript:a") + loc("https://") + loc("//") + "<url/>" + loc(strings.Repeat("a", 9000)) + loc("/a")),
+		{"no URL", urlset(loc("") + loc("#a") + loc("mailto:a@b.org") + loc("javascript:a") + loc("https://") + loc("//") +
+			"<url/>" + loc(strings.Repeat("a", 9000)) + loc("/a")),
 			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a")}, Skipped: 8}},
 		{"index", `<sitemapindex><sitemap><loc>/a.xml.gz</loc><lastmod>2024-05-17</lastmod></sitemap></sitemapindex>`,
 			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{{Loc: "https://example.com/a.xml.gz", LastMod: day}}}},
 		{"both in one", `<sitemapindex><sitemap><loc>/a.xml</loc></sitemap><url><loc>/a</loc></url></sitemapindex>`,
-			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")}, Entries: []sitemap.Entry{entry("/a")}}},
+			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")},
+				Entries: []sitemap.Entry{entry("/a")}}},
 		{"several in one", urlset("<url><loc>/a</loc><loc>/b</loc><changefreq>daily</changefreq></url>"),
 			urls(entry("/a"), sitemap.Entry{Loc: "https://example.com/b", ChangeFreq: "daily"})},
 		{"no loc", "<sitemapindex><sitemap>\nhttps://example.com/a.xml\n</sitemap><sitemap>b.xml</sitemap></sitemapindex>",
 			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")}, Skipped: 1}},
-		{"wrapped", urlset("<url><loc><url>/a</url></loc></url><url><loc><b>/b</b></loc></url>"), urls(entry("/a"), entry("/b"))},
-		{"prefix", `<s:urlset xmlns:s="x"><s:url><s:loc>/a</s:loc><i:loc>/i.png</i:loc><loc>/no</loc></s:url></s:urlset>`, urls(entry("/a"))},
+		{"wrapped", urlset("<url><loc><url>/a</url></loc></url><url><loc><b>/b</b></loc></url>"),
+			urls(entry("/a"), entry("/b"))},
+		{"prefix", `<s:urlset xmlns:s="x"><s:url><s:loc>/a</s:loc><i:loc>/i.png</i:loc><loc>/no</loc></s:url></s:urlset>`,
+			urls(entry("/a"))},
 		{"upper case", `<URLSET><URL><LOC>/a</LOC></URL></URLSET>`, urls(entry("/a"))},
 		{"CDATA", urlset(loc("<![CDATA[/a?b&c]]>")), urls(entry("/a?b&c"))},
 		{"bare ampersand", urlset(loc("/a?b=1&copy=2&lang=3")), urls(entry("/a?b=1&copy=2&lang=3"))},
@@ -53,22 +60,28 @@ func TestParse(t *testing.T) {
 			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day}, entry("/b"))},
 		{"damaged", urlset(loc("/a") + "<3 <!-- a -- b --> <a b='<'>" + loc("/b") + "<" + loc("/c")),
 			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a"), entry("/b"), entry("/c")}, Skipped: 5}},
-		{"XML 1.1", `<?xml version="1.1"?>` + urlset(loc("/a")), sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a")}, Skipped: 1}},
+		{"XML 1.1", `<?xml version="1.1"?>` + urlset(loc("/a")),
+			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a")}, Skipped: 1}},
 		{"control characters", urlset(loc("\x00/a\x01") + loc("/b\xff")), urls(entry("/a"), entry("/b\ufffd"))},
 		{"cut in a URL", "<urlset>" + loc("/a") + "<url><loc>/b", cutOff(entry("/a"))},
 		{"cut in a tag", "<urlset>" + loc("/a") + "<url><loc>/b</lo", cutOff(entry("/a"), entry("/b"))},
 		{"cut between", "<urlset>" + loc("/a"), cutOff(entry("/a"))},
 		{"a warning first", "\nWarning: <b>mysql</b>\n<?xml version='1.0'?>" + urlset(loc("/a")), urls(entry("/a"))},
 		{"text", "https://example.com/a\r\n\n# b\n  http://other.org/ \rhttps://example.com/c\nnothing",
-			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a"), {Loc: "http://other.org/"}, entry("/c")}, Skipped: 1}},
-		{"text with a byte order mark", "\ufeffhttps://example.com/a", sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}}},
-		{"text with an endless line", "http://" + strings.Repeat("a", 1<<20) + "\nhttps://example.com/a", sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}, Skipped: 1}},
+			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a"), {Loc: "http://other.org/"}, entry("/c")},
+				Skipped: 1}},
+		{"text with a byte order mark", "\ufeffhttps://example.com/a",
+			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}}},
+		{"text with an endless line", "http://" + strings.Repeat("a", 1<<20) + "\nhttps://example.com/a",
+			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}, Skipped: 1}},
 		{"RSS", `<rss><channel><link>/</link><image><url>/i.png</url></image><item><link>/a</link><atom:link href="/no"/><pubDate>Fri, 17 May 2024 02:00:00 +0200</pubDate><guid>/no</guid></item><item><guid>https://example.com/b</guid></item><item/></channel></rss>`,
-			sitemap.File{Kind: sitemap.RSS, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day}, entry("/b")}, Skipped: 1}},
+			sitemap.File{Kind: sitemap.RSS, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day},
+				entry("/b")}, Skipped: 1}},
 		{"RDF", `<rdf:RDF><item rdf:about="x"><link>/a</link><dc:date>2024-05-17</dc:date></item></rdf:RDF>`,
 			sitemap.File{Kind: sitemap.RSS, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day}}}},
 		{"Atom", `<feed><link href="/"/><entry><link rel="self" href="/no"/><link href="/a"/><updated>2024-05-17T00:00:00Z</updated></entry><entry><link rel="alternate" href="/b"/><link href="/no"/></entry></feed>`,
-			sitemap.File{Kind: sitemap.Atom, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day}, entry("/b")}}},
+			sitemap.File{Kind: sitemap.Atom, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day},
+				entry("/b")}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -84,9 +97,11 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseErrors(t *testing.T) {
-	for _, body := range []string{"", " \n", "no URL here", "<", "<html><body><url><loc>/a</loc></url>", "{}", "\x1f\x8b", "\x1f\x8bnot gzip",
+	for _, body := range []string{"", " \n", "no URL here", "<", "<html><body><url><loc>/a</loc></url>", "{}",
+		"\x1f\x8b", "\x1f\x8bnot gzip",
 		"<?xml version='1.0'?><a/>", "<!DOCTYPE a [", "\xff\xfe", "\x00<", gzipped(5, urlset(loc("/a")))} {
-		if f, err := sitemap.Parse([]byte(body), base, "text/xml", sitemap.DefaultLimits()); !errors.Is(err, sitemap.ErrNotSitemap) || f.Kind != 0 {
+		if f, err := sitemap.Parse([]byte(body), base, "text/xml", sitemap.DefaultLimits()); !errors.Is(err,
+			sitemap.ErrNotSitemap) || f.Kind != 0 {
 			t.Errorf("%.40q: %+v, %v", body, f, err)
 		}
 	}
@@ -103,6 +118,8 @@ func TestParseEncodings(t *testing.T) {
 		{"Latin 1 by declaration", declared("ISO-8859-1") + latin, "application/xml", "/ä"},
 		{"Latin 1 by content type", latin, "text/xml; charset=iso-8859-1", "/ä"},
 		{"content type before declaration", declared("iso-8859-1") + cyrillic, `text/xml; charset="windows-1251"`, "/ж"},
+		{"content type with faults", cyrillic, `text/xml;; x; charset="windows-1251`, "/ж"},
+		{"content type said twice", cyrillic, "text/xml; charset=windows-1251, text/xml", "/ж"},
 		{"unknown", declared("x-klingon") + doc, "text/xml; charset=none", "/ä"},
 		{"UTF-16 with a mark", utf16le("\ufeff" + declared("utf-16") + doc), "", "/ä"},
 		{"UTF-16 without", utf16le(doc), "", "/ä"},
@@ -145,14 +162,48 @@ func TestDates(t *testing.T) {
 		{"Mon, 17 May 2024 10:20:30 +0100", at(9, 20, 30)},
 		{"17 May 24 10:20 +0000", at(10, 20, 0)},
 		{"17 may 2024", at(0, 0, 0)},
+		{"Fri, 17 May 2024 10:20:30 UT", at(10, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 Z", at(10, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 EST", at(15, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 edt", at(14, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 CST", at(16, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 CDT", at(15, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 MST", at(17, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 MDT", at(16, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 PST", at(18, 20, 30)},
+		{"Fri, 17 May 24 10:20 PDT", at(17, 20, 0)},
+		{"Fri, 17 May 2024 10:20:30 A", at(10, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 XYZT", at(10, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 CEST", at(10, 20, 30)}, // the zone this test is in
+		{"Fri, 17 May 2024 10:20:30 -0130", at(11, 50, 30)},
+		{"Fri, 17 May 2024 10:20:30 +01:30", at(8, 50, 30)},
+		{"Fri, 17 May 2024 10:20:30 +01", at(9, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 GMT+0100", at(9, 20, 30)},
+		{"Fri, 17 May 2024 10:20:30 -0700 (PDT)", at(17, 20, 30)},
+		{"Fri,17 May 2024 10:20:30", at(10, 20, 30)},
+		{"Friday, 17 June 2024 10:20:30 GMT", at(10, 20, 30).AddDate(0, 1, 0)},
+		{"Fri 17 May 2024 10:20:30 PST", at(18, 20, 30)},
+		{"2024-05-17T10:20:30 EST", at(15, 20, 30)},
+		{"2024-05-17 10:20 CEST", at(10, 20, 0)},
+		{"Fri, 17 May 2024 10:20:30 +9900", time.Time{}},
+		{"Fri, 17 May 2024 10:20:30 +", time.Time{}},
+		{"Fri, 17 May 2024 10:20:30 1 2", time.Time{}},
 		{"2024-13-45", time.Time{}},
 		{"0000-00-00", time.Time{}},
 		{"now", time.Time{}},
 		{"", time.Time{}},
 		{strings.Repeat("2024", 1000), time.Time{}},
 	}
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := time.Local
+	time.Local = zone
+	defer func() { time.Local = machine }()
 	for _, tt := range tests {
-		f, err := sitemap.Parse([]byte(urlset("<url><loc>/a</loc><lastmod>"+tt.in+"</lastmod></url>")), base, "", sitemap.DefaultLimits())
+		f, err := sitemap.Parse([]byte(urlset("<url><loc>/a</loc><lastmod>"+tt.in+"</lastmod></url>")), base, "",
+			sitemap.DefaultLimits())
 		if err != nil || f.Entries[0].LastMod != tt.want {
 			t.Errorf("%q: %v, %v; want %v", tt.in, f.Entries, err, tt.want)
 		}

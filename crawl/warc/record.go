@@ -64,15 +64,18 @@ func Seal(p *Page) (*Sealed, error) {
 	var err error
 	s.response, err = member(fields{
 		{"WARC-Type", "response"}, {"WARC-Record-ID", id}, {"WARC-Date", s.at.Format(dateLayout)}, {"WARC-Target-URI", p.URL},
-		{"WARC-IP-Address", p.Address}, {"WARC-Payload-Digest", digestText(p.Digest)}, {"WARC-Block-Digest", digestText(sha256.Sum256(block))},
+		{"WARC-IP-Address", p.Address}, {"WARC-Payload-Digest", digestText(p.Digest)},
+		{"WARC-Block-Digest", digestText(sha256.Sum256(block))},
 		{"Content-Type", "application/http;msgtype=response"},
 	}, block)
 	if err != nil {
 		return nil, err
 	}
 	s.request, err = member(fields{
-		{"WARC-Type", "request"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)}, {"WARC-Target-URI", p.URL},
-		{"WARC-IP-Address", p.Address}, {"WARC-Concurrent-To", id}, {"WARC-Block-Digest", digestText(sha256.Sum256(p.Request))},
+		{"WARC-Type", "request"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)},
+		{"WARC-Target-URI", p.URL},
+		{"WARC-IP-Address", p.Address}, {"WARC-Concurrent-To", id},
+		{"WARC-Block-Digest", digestText(sha256.Sum256(p.Request))},
 		{"Content-Type", "application/http;msgtype=request"},
 	}, p.Request)
 	return s, err
@@ -81,7 +84,8 @@ func Seal(p *Page) (*Sealed, error) {
 // revisit is the record of a page whose body another record has.
 func (s *Sealed) revisit(of *location, at place) ([]byte, error) {
 	return member(fields{
-		{"WARC-Type", "revisit"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)}, {"WARC-Target-URI", s.url},
+		{"WARC-Type", "revisit"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)},
+		{"WARC-Target-URI", s.url},
 		{"WARC-IP-Address", s.address}, {"WARC-Profile", profile}, {"WARC-Payload-Digest", digestText(s.digest)},
 		{"WARC-Refers-To-Target-URI", of.url}, {"WARC-Refers-To-Date", of.date}, {"WARC-Refers-To", of.id},
 		{"WARC-Refers-To-Filename", at.file}, {"WARC-Refers-To-File-Offset", strconv.FormatInt(at.offset, 10)},
@@ -218,4 +222,8 @@ func parseEntry(line []byte) (e entry, end int64, ok bool) {
 		return e, 0, false
 	}
 	return e, offset + length, true
+}
+
+func decodeDigest(text string) ([]byte, error) {
+	return base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(text)
 }

@@ -58,10 +58,12 @@ func wantPage(t testing.TB, dir, at, url, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rec.URL != url || string(rec.Body) != body || rec.Status != 200 || rec.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+	if rec.URL != url || string(rec.Body) != body || rec.Status != 200 ||
+		rec.Header.Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Errorf("%s holds %s: %d %q, want %s: %q", at, rec.URL, rec.Status, rec.Body, url, body)
 	}
-	if rec.Header.Get("Content-Encoding") != "" || rec.Header.Get("X-Archive-Orig-Content-Encoding") != "gzip" || rec.Header.Get("X-Odd") != "a  b" {
+	if rec.Header.Get("Content-Encoding") != "" || rec.Header.Get("X-Archive-Orig-Content-Encoding") != "gzip" ||
+		rec.Header.Get("X-Odd") != "a  b" {
 		t.Errorf("%s has the head %v", at, rec.Header)
 	}
 }
@@ -86,7 +88,8 @@ func TestWriteAndRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(index)), "\n")
-	if !slices.IsSorted(lines) || len(lines) != 6 || !strings.HasPrefix(lines[0], `test,a)/0?q=1 20260115103000 {"url":"https://a.test/0?q=1","mime":"warc/revisit"`) {
+	if !slices.IsSorted(lines) || len(lines) != 6 ||
+		!strings.HasPrefix(lines[0], `test,a)/0?q=1 20260115103000 {"url":"https://a.test/0?q=1","mime":"warc/revisit"`) {
 		t.Errorf("the index is\n%s", index)
 	}
 }
@@ -205,7 +208,8 @@ func TestLeavesOthersAlone(t *testing.T) {
 
 func TestPlacesStayInTheFolder(t *testing.T) {
 	r := NewReader(t.TempDir())
-	for _, at := range []string{"", "x", "../t-00001.warc.gz#0", "/etc/passwd#0", "a/b.warc.gz#0", "..warc.gz#1", "t-00001.warc.gz#-1", ".warc.gz#1", "t.warc.gz#x"} {
+	for _, at := range []string{"", "x", "../t-00001.warc.gz#0", "/etc/passwd#0", "a/b.warc.gz#0", "..warc.gz#1",
+		"t-00001.warc.gz#-1", ".warc.gz#1", "t.warc.gz#x"} {
 		if _, err := r.Page(at); !errors.Is(err, ErrRecord) {
 			t.Errorf("Page(%q) = %v, want %v", at, err, ErrRecord)
 		}
@@ -267,7 +271,8 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, end, ok := parseEntry(bytes.TrimSuffix(line, []byte("\n"))); !ok || end != 11 || bytes.Count(line, []byte("\n")) != 1 {
+		if _, end, ok := parseEntry(bytes.TrimSuffix(line, []byte("\n"))); !ok || end != 11 ||
+			bytes.Count(line, []byte("\n")) != 1 {
 			t.Errorf("the index line %q is not read back", line)
 		}
 	})

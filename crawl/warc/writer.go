@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
+
+	"github.com/sumi-ripple/ripple/schema/durable"
 )
 
 const (
@@ -60,7 +62,7 @@ func Open(dir, name string, at Position, software string) (*Writer, error) {
 		return nil, fmt.Errorf("page store: the name %q", name)
 	}
 	w := &Writer{dir: dir, name: name, software: software, max: MaxSegment, at: at, bodies: map[prefix]place{}}
-	err := os.MkdirAll(dir, 0o755)
+	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
 		err = w.cut()
 	}
@@ -117,8 +119,8 @@ func (w *Writer) reopen() error {
 		return nil
 	}
 	var err error
-	if w.file, err = os.OpenFile(w.segmentPath(w.at.Segment), os.O_WRONLY|os.O_APPEND, 0o644); err == nil {
-		w.index, err = os.OpenFile(w.indexPath(w.at.Segment), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	if w.file, err = os.OpenFile(w.segmentPath(w.at.Segment), os.O_WRONLY|os.O_APPEND, 0o666); err == nil {
+		w.index, err = os.OpenFile(w.indexPath(w.at.Segment), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	}
 	return err
 }
@@ -239,7 +241,7 @@ func (w *Writer) writeIndex(segment int, entries []entry) error {
 		lines = append(lines, string(line))
 	}
 	slices.Sort(lines)
-	return maybe.WriteFile(w.indexPath(segment), []byte(strings.Join(lines, "")), 0o644)
+	return maybe.WriteFile(w.indexPath(segment), []byte(strings.Join(lines, "")), 0o666)
 }
 
 // Append appends a page and returns its place, by which a [Reader] finds it.
@@ -283,7 +285,8 @@ func (w *Writer) append(s *Sealed) (string, error) {
 	}
 	e := entry{
 		key: keyOf(s.url), stamp: s.at.Format("20060102150405"), URL: s.url, Mime: mime, Status: strconv.Itoa(s.status),
-		Digest: digestText(s.digest), Length: strconv.Itoa(len(record)), Offset: strconv.FormatInt(here.offset, 10), Filename: here.file,
+		Digest: digestText(s.digest), Length: strconv.Itoa(len(record)), Offset: strconv.FormatInt(here.offset, 10),
+		Filename: here.file,
 	}
 	line, err := e.line()
 	if err == nil {
@@ -317,19 +320,19 @@ func (w *Writer) begin() error {
 		return err
 	}
 	next := w.at.Segment + 1
-	f, err := os.OpenFile(w.segmentPath(next), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(w.segmentPath(next), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
 	}
 	w.file, w.at = f, Position{Segment: next}
-	if w.index, err = os.OpenFile(w.indexPath(next), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o644); err != nil {
+	if w.index, err = os.OpenFile(w.indexPath(next), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666); err != nil {
 		return err
 	}
 	record, err := info(w.segment(next), w.software, time.Now())
 	if err == nil {
 		err = w.write(record)
 	}
-	return errors.Join(err, syncFolder(w.dir))
+	return errors.Join(err, durable.SyncDir(w.dir))
 }
 
 // end makes the segment that is being written durable and sorts its index.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 )
 
 // Load adds a web that is written as a txtar archive. The names of its files are
@@ -38,7 +40,7 @@ import (
 //	delay, every   durations: before the answer, between dripping bytes
 //	first          "N STATUS": the first N requests are answered so
 //	retry-after    with first, sent with that answer; otherwise with the page
-//	fault          the name of a Fault, such as reset-mid-body
+//	fault          the name of a [fault.Fault], such as reset-mid-body
 //	encode         gzip, br or zstd
 //	down           the name of a Down mode, for the whole host
 //	location, content-type, etag, last-modified, link, refresh, x-...
@@ -134,11 +136,11 @@ func (l *loaded) apply(key, value string) error {
 	case "retry-after":
 		l.retryAfter = value
 	case "fault":
-		i := slices.Index(faultNames(), value)
-		if i < 0 {
+		f, ok := fault.Named(value)
+		if !ok {
 			return errors.New("no such fault")
 		}
-		l.set = append(l.set, func(p *Page) { p.Fault(Fault(i)) })
+		l.set = append(l.set, func(p *Page) { p.Fault(f) })
 	case "encode":
 		if !slices.Contains([]string{"gzip", "br", "zstd"}, value) {
 			return errors.New("no such coding")

@@ -88,7 +88,8 @@ func MaxOpen(n int, tolerance time.Duration) Rule {
 				return !o.Done.IsZero() && !o.Done.Add(-tolerance).After(e.Arrived)
 			})
 			if open = append(open, e); len(open) > n {
-				lines = append(lines, fmt.Sprintf("%s while %d others were open, the oldest %s", e.label(), len(open)-1, open[0].label()))
+				lines = append(lines, fmt.Sprintf("%s while %d others were open, the oldest %s", e.label(), len(open)-1,
+					open[0].label()))
 			}
 		}
 		return lines

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 )
 
 // at is a request to a.test that arrives after ms milliseconds, is answered
@@ -45,10 +47,12 @@ func TestCheckLog(t *testing.T) {
 		{"other port", gap, []Entry{at(0, "/1", 200), at(1, "/2", 200).host("a.test:81")}, nil},
 		{"www. is one host", gap, []Entry{at(0, "/1", 200), at(1, "/2", 200).host("www.a.test")}, []string{"GET /2"}},
 		{"failed try", gap, []Entry{at(0, "/1", 0).unanswered(), at(111, "/2", 200)}, []string{"GET /2"}},
-		{"failed connection", gap, []Entry{{Host: "a.test", Arrived: start, Done: start}, at(90, "/2", 200)}, []string{"GET /2"}},
+		{"failed connection", gap, []Entry{{Host: "a.test", Arrived: start, Done: start}, at(90, "/2", 200)},
+			[]string{"GET /2"}},
 		{"one open", one, []Entry{at(0, "/1", 200), at(20, "/2", 200)}, nil},
 		{"two open", one, []Entry{at(0, "/1", 200), at(18, "/2", 200)}, []string{"GET /2"}},
-		{"long and two short", one, []Entry{at(0, "/1", 200).lasting(500), at(100, "/2", 200), at(200, "/3", 200)}, []string{"/2", "/3"}},
+		{"long and two short", one, []Entry{at(0, "/1", 200).lasting(500), at(100, "/2", 200), at(200, "/3", 200)},
+			[]string{"/2", "/3"}},
 		{"two allowed", MaxOpen(2, 0), []Entry{at(0, "/1", 200).lasting(500), at(100, "/2", 200), at(200, "/3", 200)}, nil},
 		{"robots first", RobotsFirst(), []Entry{at(0, "/robots.txt", 200), at(50, "/", 200)}, nil},
 		{"robots missing", RobotsFirst(), []Entry{at(0, "/", 200)}, []string{"GET /"}},
@@ -56,7 +60,8 @@ func TestCheckLog(t *testing.T) {
 		{"robots late", RobotsFirst(), []Entry{at(0, "/", 200), at(50, "/robots.txt", 200)}, []string{"GET /"}},
 		{"robots not yet answered", RobotsFirst(), []Entry{at(0, "/robots.txt", 200), at(5, "/", 200)}, []string{"GET /"}},
 		{"robots 503", RobotsFirst(), []Entry{at(0, "/robots.txt", 503), at(50, "/", 200)}, []string{"GET /"}},
-		{"robots 429 then 200", RobotsFirst(), []Entry{at(0, "/robots.txt", 429), at(50, "/robots.txt", 200), at(90, "/", 200)}, nil},
+		{"robots 429 then 200", RobotsFirst(), []Entry{at(0, "/robots.txt", 429), at(50, "/robots.txt", 200),
+			at(90, "/", 200)}, nil},
 		{"robots elsewhere", RobotsFirst("/r.txt"), []Entry{at(0, "/r.txt", 200), at(50, "/", 200)}, []string{"GET / "}},
 		{"allowed", Disallowed("a.test", "/x"), []Entry{at(0, "/y", 200), at(1, "/x", 200).host("b.test")}, nil},
 		{"disallowed", Disallowed("www.a.test", "/z", "/x"), []Entry{at(0, "/x?1", 200)}, []string{`"/x"`}},
@@ -64,7 +69,8 @@ func TestCheckLog(t *testing.T) {
 		{"suspended", Suspended("a.test", start, start.Add(time.Second)),
 			[]Entry{at(0, "/1", 429), at(900, "/2", 200), at(1000, "/3", 200)}, []string{"GET /2"}},
 		{"patient", HonoursRetryAfter(time.Second, 5*time.Millisecond), []Entry{at(0, "/1", 429), at(1006, "/1", 200)}, nil},
-		{"impatient", HonoursRetryAfter(time.Second, 5*time.Millisecond), []Entry{at(0, "/1", 503), at(1004, "/1", 200)}, []string{"GET /1"}},
+		{"impatient", HonoursRetryAfter(time.Second, 5*time.Millisecond), []Entry{at(0, "/1", 503), at(1004, "/1", 200)},
+			[]string{"GET /1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := CheckLog(tt.entries, tt.rule)
@@ -164,7 +170,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errNoSpace }
 
 func TestLogOpen(t *testing.T) {
 	s := newServer(t)
-	s.Host("a.test").Page("/", "").Fault(Silence)
+	s.Host("a.test").Page("/", "").Fault(fault.Silence)
 	s.Host("www.a.test").Page("/", "")
 	c := newClient(t, s)
 	done := make(chan struct{})

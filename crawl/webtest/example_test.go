@@ -1,6 +1,7 @@
 package webtest_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 )
 
 func Example() {
@@ -21,7 +23,7 @@ func Example() {
 	site.Robots("User-agent: *\nDisallow: /private/\n")
 	site.Page("/", `<a href="/busy">busy</a>`).ETag(`"1"`).Gzip()
 	site.Page("/busy", "calm again").Times(1, 429, http.Header{"Retry-After": {"1"}})
-	site.Page("/broken", "half of this").Fault(webtest.ResetMidBody)
+	site.Page("/broken", "half of this").Fault(fault.ResetMidBody)
 
 	client := trusting(web)
 	for range 2 {
@@ -49,6 +51,8 @@ func trusting(web *webtest.Server) *http.Client {
 	roots.AppendCertsFromPEM(web.CAPEM())
 	return &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots},
-		Dial:            func(network, _ string) (net.Conn, error) { return net.Dial(network, web.Addr()) },
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, web.Addr())
+		},
 	}}
 }

@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"bufio"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"strconv"
@@ -40,17 +41,18 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Flush sends what is buffered.
-func (x *exchange) Flush() {
+// FlushError sends what is buffered, for [http.ResponseController].
+func (x *exchange) FlushError() error {
 	if !x.began {
 		x.WriteHeader(http.StatusOK)
 	}
-	if http.NewResponseController(x.ResponseWriter).Flush() != nil {
-		x.failed = true
-	}
+	err := http.NewResponseController(x.ResponseWriter).Flush()
+	x.failed = x.failed || err != nil
+	return err
 }
 
-// Hijack hands out the connection; what is written to it is logged.
+// Hijack hands out the connection; what is written to it is logged, and its
+// method Reset ends it with RST.
 func (x *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c, rw, err := http.NewResponseController(x.ResponseWriter).Hijack()
 	if err != nil {
@@ -95,6 +97,17 @@ func (c *rawConn) Write(b []byte) (int, error) {
 	c.x.bytes += int64(n)
 	c.x.failed = c.x.failed || err != nil
 	return n, err
+}
+
+// Reset ends the TCP connection below TLS with RST.
+func (c *rawConn) Reset() {
+	below := c.Conn
+	if t, ok := below.(*tls.Conn); ok {
+		below = t.NetConn()
+	}
+	if s, ok := below.(*socket); ok {
+		s.reset()
+	}
 }
 
 // rawStatus reads the code of a status line, 0 if there is none.

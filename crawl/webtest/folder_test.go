@@ -75,7 +75,8 @@ func TestFolderGzipAndValidators(t *testing.T) {
 		t.Error("an image is compressed")
 	}
 	tag := get(t, c, "https://docs.test/a.html").Header.Get("Etag")
-	if got := get(t, c, "https://docs.test/a.html", "If-None-Match", tag); tag == "" || got.StatusCode != http.StatusNotModified {
+	if got := get(t, c, "https://docs.test/a.html", "If-None-Match", tag); tag == "" ||
+		got.StatusCode != http.StatusNotModified {
 		t.Errorf("tag %q is answered with %d", tag, got.StatusCode)
 	}
 }

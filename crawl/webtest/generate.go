@@ -3,9 +3,9 @@ package webtest
 import (
 	"iter"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest/prose"
 )
 
 // A GenConfig describes a generated web. What is zero takes the default.
@@ -39,6 +39,11 @@ func (c GenConfig) withDefaults() GenConfig {
 	return c
 }
 
+// extras is how many redirects or dead URLs a host has.
+func (c *GenConfig) extras(share float64) uint64 {
+	return uint64(share*float64(c.Pages)) + 1
+}
+
 // A Web is generated from a seed, the same for the same seed and configuration.
 // Pages are made when they are asked for and forgotten again.
 //
@@ -48,8 +53,8 @@ func (c GenConfig) withDefaults() GenConfig {
 type Web struct {
 	cfg      GenConfig
 	seed     uint64
-	suffix   string // ".gen.test"
-	prose    *prose
+	names    naming
+	prose    *prose.Stock
 	buffers  sync.Pool
 	encoders sync.Pool
 }
@@ -57,9 +62,9 @@ type Web struct {
 // Generate adds a web to the server. A [Host] of the same name answers first,
 // for the paths that it has.
 func (s *Server) Generate(seed uint64, cfg GenConfig) *Web {
-	w := &Web{cfg: cfg.withDefaults(), seed: mix(seed, 0x5eed)}
-	w.suffix = "." + w.cfg.Domain
-	w.prose = newProse(w.seed)
+	w := &Web{cfg: cfg.withDefaults(), seed: prose.Mix(seed, 0x5eed)}
+	w.names = naming{cfg: &w.cfg, seed: w.seed, suffix: "." + w.cfg.Domain}
+	w.prose = prose.NewStock(w.seed)
 	w.buffers.New = func() any { return new([]byte) }
 	w.encoders.New = func() any { return newFastGzip() }
 	s.mu.Lock()
@@ -72,7 +77,7 @@ func (s *Server) Generate(seed uint64, cfg GenConfig) *Web {
 func (w *Web) Seeds() []string {
 	seeds := make([]string, w.cfg.Hosts)
 	for i := range seeds {
-		seeds[i] = w.url(place{host: uint64(i)})
+		seeds[i] = w.names.url(place{host: uint64(i)})
 	}
 	return seeds
 }
@@ -86,7 +91,7 @@ func (w *Web) Pages() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for host := range uint64(w.cfg.Hosts) {
 			for n := range uint64(w.cfg.Pages) {
-				if !yield(w.url(place{host, page, n})) {
+				if !yield(w.names.url(place{host, page, n})) {
 					return
 				}
 			}
@@ -97,7 +102,7 @@ func (w *Web) Pages() iter.Seq[string] {
 func (w *Web) endlessPages(yield func(string) bool) {
 	for n := uint64(0); ; n++ {
 		for host := range uint64(w.cfg.Hosts) {
-			if !yield(w.url(place{host, page, n})) {
+			if !yield(w.names.url(place{host, page, n})) {
 				return
 			}
 		}
@@ -107,7 +112,7 @@ func (w *Web) endlessPages(yield func(string) bool) {
 // Links are the distinct targets of a page, in document order and normalised:
 // https, no fragment. Of anything but a page there are none.
 func (w *Web) Links(url string) []string {
-	from, ok := w.parse(url)
+	from, ok := w.names.parse(url)
 	if !ok || from.kind != page {
 		return nil
 	}
@@ -115,109 +120,28 @@ func (w *Web) Links(url string) []string {
 	targets := w.targets(buf[:0], from)
 	links := make([]string, len(targets))
 	for i, t := range targets {
-		links[i] = w.url(t)
+		links[i] = w.names.url(t)
 	}
 	return links
 }
 
 // Redirect is where the URL redirects to.
 func (w *Web) Redirect(url string) (to string, ok bool) {
-	from, ok := w.parse(url)
+	from, ok := w.names.parse(url)
 	if !ok || from.kind != moved {
 		return "", false
 	}
-	return w.url(w.movedTo(from)), true
+	return w.names.url(w.movedTo(from)), true
 }
 
 // Status is what the URL is answered with: 200, 301 or 404.
 func (w *Web) Status(url string) int {
-	switch at, ok := w.parse(url); {
+	switch at, ok := w.names.parse(url); {
 	case ok && at.kind == page:
 		return http.StatusOK
 	case ok && at.kind == moved:
 		return http.StatusMovedPermanently
 	default:
 		return http.StatusNotFound
-	}
-}
-
-func (w *Web) owns(name string) bool {
-	_, ok := w.hostNumber(name)
-	return ok
-}
-
-func (w *Web) hostNumber(name string) (uint64, bool) {
-	label, ok := strings.CutSuffix(name, w.suffix)
-	if !ok || !strings.HasPrefix(label, "h") {
-		return 0, false
-	}
-	n, ok := number(label[1:])
-	return n, ok && n < uint64(w.cfg.Hosts)
-}
-
-// number reads a decimal as it is written here: no sign, no leading zero.
-func number(s string) (uint64, bool) {
-	n, err := strconv.ParseUint(s, 10, 62)
-	return n, err == nil && (s == "0" || s[0] != '0')
-}
-
-// parse finds the place of a URL of this web in its normalised form.
-func (w *Web) parse(url string) (place, bool) {
-	rest, ok := strings.CutPrefix(url, "https://")
-	host, path, slash := strings.Cut(rest, "/")
-	n, known := w.hostNumber(host)
-	if !ok || !slash || !known {
-		return place{}, false
-	}
-	return w.parsePath(n, "/"+path)
-}
-
-func (w *Web) parsePath(host uint64, path string) (place, bool) {
-	if path == "/" {
-		return place{host: host}, true
-	}
-	dir, last, ok := strings.Cut(path[1:], "/")
-	n, isNumber := number(last)
-	if !ok || !isNumber {
-		return place{}, false
-	}
-	at := place{host, page, n}
-	switch dir {
-	case "moved":
-		at.kind = moved
-		return at, w.cfg.Redirects > 0 && (w.cfg.Endless || n < w.extras(w.cfg.Redirects))
-	case w.section(at):
-		return at, n > 0 && (w.cfg.Endless || n < uint64(w.cfg.Pages))
-	}
-	return place{}, false
-}
-
-func (w *Web) url(p place) string {
-	return string(w.appendPath(w.appendOrigin(nil, "https://", p.host), p))
-}
-
-func (w *Web) appendOrigin(b []byte, scheme string, host uint64) []byte {
-	b = append(append(b, scheme...), 'h')
-	return append(strconv.AppendUint(b, host, 10), w.suffix...)
-}
-
-func (w *Web) appendPath(b []byte, p place) []byte {
-	if p.kind == page && p.n == 0 {
-		return append(b, '/')
-	}
-	b = append(append(append(b, '/'), w.section(p)...), '/')
-	return strconv.AppendUint(b, p.n, 10)
-}
-
-// section is the first path segment.
-func (w *Web) section(p place) string {
-	switch p.kind {
-	case moved:
-		return "moved"
-	case gone:
-		return "gone"
-	default:
-		sections := [...]string{"notes", "letters", "walks", "recipes", "maps", "people", "tools", "weather"}
-		return sections[mix(w.seed, p.n)%uint64(len(sections))]
 	}
 }

@@ -8,6 +8,10 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/schema/process"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest/prose"
 )
 
 func mixedWeb() GenConfig {
@@ -220,7 +224,8 @@ func TestWebKeepsNothing(t *testing.T) {
 }
 
 func BenchmarkWebPage(b *testing.B) {
-	w := &Web{cfg: GenConfig{Hosts: 100, Pages: 2000, Leave: 0.1}.withDefaults(), suffix: ".gen.test", prose: newProse(1)}
+	w := &Web{cfg: GenConfig{Hosts: 100, Pages: 2000, Leave: 0.1}.withDefaults(), names: naming{suffix: ".gen.test"},
+		prose: prose.NewStock(1)}
 	var buf []byte
 	n := uint64(0)
 	b.ReportAllocs()
@@ -246,14 +251,14 @@ func BenchmarkServe(b *testing.B) {
 			for at := range w.Pages() {
 				urls = append(urls, at)
 			}
-			n, before := 0, cpuTime()
+			n, before := 0, process.CPUTime()
 			b.ReportAllocs()
 			for b.Loop() {
 				drainGet(b, c, urls[n%len(urls)])
 				n++
 			}
 			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "pages/s")
-			b.ReportMetric(float64((cpuTime()-before).Microseconds())/float64(n), "cpu-us/page")
+			b.ReportMetric(float64((process.CPUTime()-before).Microseconds())/float64(n), "cpu-us/page")
 		})
 	}
 }

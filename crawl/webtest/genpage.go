@@ -6,11 +6,13 @@ import (
 	"strconv"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest/prose"
 )
 
 // respond answers for a page of a generated web.
 func (w *Web) respond(x *exchange, r *http.Request) {
-	host, ok := w.hostNumber(bareHost(x.entry.Host))
+	host, ok := w.names.host(bareHost(x.entry.Host))
 	if !ok {
 		notFound(x)
 		return
@@ -19,12 +21,12 @@ func (w *Web) respond(x *exchange, r *http.Request) {
 		w.plain(w.cfg.Robots).send(x, r)
 		return
 	}
-	switch at, ok := w.parsePath(host, r.RequestURI); {
+	switch at, ok := w.names.parsePath(host, r.RequestURI); {
 	case ok && at.kind == page:
 		w.sendPage(x, r, at)
 	case ok && at.kind == moved:
 		a := answer{status: http.StatusMovedPermanently}
-		a.header = http.Header{"Location": {w.url(w.movedTo(at))}}
+		a.header = http.Header{"Location": {w.names.url(w.movedTo(at))}}
 		a.send(x, r)
 	default:
 		notFound(x)
@@ -37,7 +39,7 @@ func (w *Web) plain(text string) answer {
 }
 
 func (w *Web) sendPage(x *exchange, r *http.Request, at place) {
-	tag := `"` + strconv.FormatUint(mix(w.seed, at.host, at.n), 36) + `"`
+	tag := `"` + strconv.FormatUint(prose.Mix(w.seed, at.host, at.n), 36) + `"`
 	a := answer{status: http.StatusOK, header: http.Header{
 		"Content-Type": {"text/html; charset=utf-8"}, "Etag": {tag},
 	}}
@@ -80,7 +82,7 @@ func (f *fastGzip) encode(body []byte) []byte {
 func (w *Web) appendPage(b []byte, at place) []byte {
 	var buf [64]place
 	targets := w.targets(buf[:0], at)
-	r := &dice{state: mix(w.seed, at.host, at.n, 0x9a6e)}
+	r := &prose.Dice{State: prose.Mix(w.seed, at.host, at.n, 0x9a6e)}
 	b = w.appendHead(b, at, r)
 	anchors := max(w.cfg.Hrefs, len(targets))
 	if len(targets) == 0 {
@@ -96,19 +98,19 @@ func (w *Web) appendPage(b []byte, at place) []byte {
 		}
 		k := i
 		if i >= len(targets) {
-			k = int(r.next() % uint64(len(targets)))
+			k = int(r.Next() % uint64(len(targets)))
 		}
 		if i >= 10 && i < anchors-20 {
-			b = w.prose.appendText(b, r, text/inMain)
+			b = w.prose.AppendText(b, r, text/inMain)
 		}
 		b = w.appendAnchor(b, at, targets[k], r)
 	}
 	return append(b, "</footer>\n</body></html>\n"...)
 }
 
-func (w *Web) appendHead(b []byte, at place, r *dice) []byte {
+func (w *Web) appendHead(b []byte, at place, r *prose.Dice) []byte {
 	b = append(b, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>"...)
-	b = w.prose.appendTitle(b, r)
+	b = w.prose.AppendTitle(b, r)
 	b = append(b, ", no. "...)
 	b = strconv.AppendUint(b, at.n, 10)
 	b = append(b, "</title>\n<link rel=\"stylesheet\" href=\"/style.css\">\n</head><body>\n<nav><ul>"...)
@@ -117,22 +119,22 @@ func (w *Web) appendHead(b []byte, at place, r *dice) []byte {
 
 // appendAnchor spells the target in one way per page, as sites do: half with
 // dots, some from the root, some in full.
-func (w *Web) appendAnchor(b []byte, from, to place, r *dice) []byte {
+func (w *Web) appendAnchor(b []byte, from, to place, r *prose.Dice) []byte {
 	b = append(b, `<a href="`...)
 	b = w.appendHref(b, from, to)
 	b = append(b, `">`...)
-	b = w.prose.appendTitle(b, r)
+	b = w.prose.AppendTitle(b, r)
 	return append(b, "</a>\n"...)
 }
 
 func (w *Web) appendHref(b []byte, from, to place) []byte {
-	spelling := mix(w.seed, from.host, from.n, to.host, to.n, uint64(to.kind)) % 32
+	spelling := prose.Mix(w.seed, from.host, from.n, to.host, to.n, uint64(to.kind)) % 32
 	if to.host != from.host || spelling < 5 {
 		scheme := "https://"
 		if spelling == 0 {
 			scheme = "http://"
 		}
-		return w.appendPath(w.appendOrigin(b, scheme, to.host), to)
+		return w.names.appendPath(w.names.appendOrigin(b, scheme, to.host), to)
 	}
 	if spelling < 22 {
 		if from.n != 0 {
@@ -140,7 +142,7 @@ func (w *Web) appendHref(b []byte, from, to place) []byte {
 		}
 		b = append(b, '.')
 	}
-	if b = w.appendPath(b, to); spelling == 31 {
+	if b = w.names.appendPath(b, to); spelling == 31 {
 		b = append(b, "#more"...)
 	}
 	return b

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 )
 
 // defaultEvery is the pace of dripping faults: one byte each.
@@ -21,7 +23,7 @@ type Page struct {
 	body    []byte
 	delay   time.Duration
 	every   time.Duration
-	fault   Fault
+	fault   fault.Fault
 	early   []early
 	codings []string
 	coded   map[string][]byte // the body in each coding, made when asked for
@@ -42,7 +44,7 @@ type answer struct {
 	coding string
 	delay  time.Duration
 	every  time.Duration
-	fault  Fault
+	fault  fault.Fault
 }
 
 // Type sets the Content-Type; "" sends none.
@@ -98,8 +100,8 @@ func (p *Page) Times(n, status int, header http.Header) *Page {
 
 // Fault makes the page misbehave. A fault that only HTTP/1.1 can express makes
 // new connections to the host's name speak that.
-func (p *Page) Fault(f Fault) *Page {
-	if f.raw() {
+func (p *Page) Fault(f fault.Fault) *Page {
+	if f.Raw() {
 		p.host.HTTP1()
 	}
 	return p.change(func() { p.fault = f })
@@ -121,11 +123,15 @@ func (p *Page) respond(x *exchange, r *http.Request) {
 	if !pause(r.Context(), a.delay) {
 		panic(http.ErrAbortHandler)
 	}
-	if a.fault != NoFault && !(r.Method == http.MethodHead && a.fault.inBody()) {
-		a.misbehave(x)
+	if a.fault == fault.None || r.Method == http.MethodHead && a.fault.InBody() {
+		a.send(x, r)
 		return
 	}
-	a.send(x, r)
+	x.failed = a.fault.Raw() // none of them is a whole answer
+	a.fault.Play(x, r, fault.Answer{
+		Status: a.status, Header: a.header, Body: a.body, Every: a.every,
+		Send: func() { a.send(x, r) },
+	})
 }
 
 // take decides the answer and counts it.

@@ -2,6 +2,8 @@ package webtest
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 )
 
 func TestHostRoutes(t *testing.T) {
@@ -52,7 +56,8 @@ func TestPageHead(t *testing.T) {
 	c := newClient(t, s)
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		got := ask(t, c, method, "https://a.test/")
-		if got.StatusCode != 203 || got.ContentLength != 4 || got.Header.Get("Content-Type") != "text/plain" || got.Header.Get("X-A") != "b" {
+		if got.StatusCode != 203 || got.ContentLength != 4 || got.Header.Get("Content-Type") != "text/plain" ||
+			got.Header.Get("X-A") != "b" {
 			t.Errorf("%s = %d, length %d, %v", method, got.StatusCode, got.ContentLength, got.Header)
 		}
 	}
@@ -184,7 +189,7 @@ func TestHandleIsLogged(t *testing.T) {
 	h.Handle("/twice", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202); w.WriteHeader(500) })
 	h.Handle("/abort", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(201)
-		w.(http.Flusher).Flush()
+		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})
 	h.Handle("/hijack", func(w http.ResponseWriter, _ *http.Request) {
@@ -205,8 +210,60 @@ func TestHandleIsLogged(t *testing.T) {
 			resp.Body.Close()
 		}
 		waitFor(t, func() bool { l := s.Log(); return len(l) > 0 && !l[len(l)-1].Done.IsZero() })
-		if e := s.Log()[0]; e.Status != want.Status || e.Aborted != want.Aborted || e.FirstByte.IsZero() != (want.Status == 0) {
+		if e := s.Log()[0]; e.Status != want.Status || e.Aborted != want.Aborted ||
+			e.FirstByte.IsZero() != (want.Status == 0) {
 			t.Errorf("%s is logged as %+v", path, e)
 		}
 	}
+}
+
+func TestFaultStatusInLog(t *testing.T) {
+	s := newServer(t)
+	s.Host("a.test").Page("/", "x").Fault(fault.Status999)
+	s.Host("b.test").Page("/", "x").Fault(fault.Silence)
+	c := newClient(t, s)
+	get(t, c, "https://a.test/")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Do(request(t, ctx, "https://b.test/"))
+		ended <- err
+	}()
+	waitFor(t, func() bool { return len(s.Log()) == 2 })
+	cancel()
+	if <-ended == nil {
+		t.Error("silence was answered")
+	}
+	waitFor(t, func() bool { return len(s.Log()) == 2 && !s.Log()[1].Done.IsZero() })
+	log := s.Log()
+	if log[0].Status != 999 || log[0].FirstByte.IsZero() {
+		t.Errorf("status 999 is logged as %+v", log[0])
+	}
+	if log[1].Status != 0 || !log[1].FirstByte.IsZero() || !log[1].Aborted {
+		t.Errorf("silence is logged as %+v", log[1])
+	}
+}
+
+// HEAD meets an honest header where the fault is in the body.
+func TestFaultHead(t *testing.T) {
+	s := newServer(t)
+	s.Host("a.test").Page("/", "body").Fault(fault.ResetMidBody)
+	s.Host("b.test").Page("/", "body").Fault(fault.CloseAtOnce)
+	c := newClient(t, s)
+	if got := ask(t, c, http.MethodHead, "https://a.test/"); got.StatusCode != 200 || got.ContentLength != 4 {
+		t.Errorf("HEAD = %d, length %d", got.StatusCode, got.ContentLength)
+	}
+	if _, err := c.Head("https://b.test/"); !errors.Is(err, io.EOF) {
+		t.Errorf("HEAD of a page that closes: %v, want EOF", err)
+	}
+}
+
+func request(t testing.TB, ctx context.Context, url string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req
 }

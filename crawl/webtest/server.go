@@ -3,7 +3,7 @@
 //
 // A [Server] answers for any number of host names, told apart by SNI and by the
 // Host header, with certificates of an authority that lives as long as it does.
-// A [Host] has pages, folders and faults of its own; a [Web] is generated from
+// A [Host] has folders, and pages that can misbehave ([fault.Fault]); a [Web] is generated from
 // a seed and keeps nothing per page; [Server.Load] reads a web from text. Every
 // request is in the log, which [CheckLog] judges without knowing the crawler.
 //
@@ -42,6 +42,7 @@ type Server struct {
 	ca            *authority
 	stranger      func() (*authority, error)
 
+	tcp      net.Listener // below listener
 	listener *listener
 	http     *http.Server
 	cancel   context.CancelFunc
@@ -80,20 +81,19 @@ func WithLogWriter(w io.Writer) Option {
 // WithoutLog keeps no log: for benchmarks, and for webs without end.
 func WithoutLog() Option { return func(s *Server) { s.journal.forget = true } }
 
+// WithListener serves what comes in at l, a TCP listener that is the server's from
+// then on, in place of a free port of 127.0.0.1.
+func WithListener(l net.Listener) Option { return func(s *Server) { s.tcp = l } }
+
 // New starts a server on a free port of 127.0.0.1. It ends with [Server.Close].
 func New(opts ...Option) (*Server, error) {
 	ca, err := newAuthority("Ripple synthetic web")
 	if err != nil {
 		return nil, fmt.Errorf("create certificate authority: %w", err)
 	}
-	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listen on loopback: %w", err)
-	}
 	s := &Server{
 		ca:       ca,
 		stranger: sync.OnceValues(func() (*authority, error) { return newAuthority("Unknown") }),
-		listener: newListener(tcp),
 		served:   make(chan struct{}),
 		hosts:    map[string]*Host{},
 		gates:    map[string]sniRule{},
@@ -102,6 +102,12 @@ func New(opts ...Option) (*Server, error) {
 	for _, opt := range opts {
 		opt(s)
 	}
+	if s.tcp == nil {
+		if s.tcp, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return nil, fmt.Errorf("listen on loopback: %w", err)
+		}
+	}
+	s.listener = newListener(s.tcp)
 	s.start()
 	return s, nil
 }
@@ -239,7 +245,7 @@ func (s *Server) route(host string, r *http.Request) (responder, time.Duration) 
 // web is the generated web that the name belongs to. The caller holds mu.
 func (s *Server) web(name string) *Web {
 	for _, w := range s.webs {
-		if w.owns(name) {
+		if _, ok := w.names.host(name); ok {
 			return w
 		}
 	}

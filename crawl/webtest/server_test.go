@@ -10,11 +10,12 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 )
 
 func TestMain(m *testing.M) {
@@ -124,7 +125,7 @@ func TestServerNames(t *testing.T) {
 func TestServerProtocol(t *testing.T) {
 	both := newServer(t)
 	both.Host("one.test").HTTP1()
-	both.Host("raw.test").Page("/bad", "").Fault(Garbage)
+	both.Host("raw.test").Page("/bad", "").Fault(fault.Garbage)
 	old := newServer(t, WithoutHTTP2())
 	for _, tt := range []struct {
 		server *Server
@@ -181,8 +182,8 @@ func TestServerClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Host("silent.test").Page("/", "").Fault(Silence)
-	s.Host("drip.test").Page("/", "").Fault(HeaderDrip)
+	s.Host("silent.test").Page("/", "").Fault(fault.Silence)
+	s.Host("drip.test").Page("/", "").Fault(fault.HeaderDrip)
 	s.Host("down.test").Down(DownSilent)
 	s.Host("idle.test").Page("/", "fine")
 	c := newClient(t, s)
@@ -229,13 +230,6 @@ func drainGet(t testing.TB, c *http.Client, url string) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-}
-
-// cpuTime is what this process has used, client and server.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // A server that is closed at once leaves nothing behind.

@@ -18,11 +18,21 @@ import "math"
 // anything that a peer sent.
 type Node struct {
 	Name, Title, Class string
-	Depth              int // smallest; below 0: unknown
-	Community          int // below 0: unknown
-	Pages, Visited     int // known, and asked for
-	In, Out            int // links in the whole graph, not only those shown
+	Cover              string // how well it is covered, in a word or two; empty: unknown
+	Reason             string // the same with all that was in the way; empty: the word says it
+	Busiest            []Page // the first have the most links in
+	Depth              int    // smallest; below 0: unknown
+	Community          int    // below 0: unknown
+	Pages, Visited     int    // known, and asked for
+	In, Out            int    // links in the whole graph, not only those shown
 	PageRank, Harmonic float64
+	More               []string // beside Map.More; empty: unknown
+}
+
+// A Page is one of the pages of a node.
+type Page struct {
+	URL, Title string
+	In         int // links from other pages
 }
 
 // An Edge is a link between two nodes, by their places in the list of nodes.
@@ -34,10 +44,11 @@ type Edge struct {
 // A Map is everything that the file shows.
 type Map struct {
 	Title   string
-	Level   string // "host", "entity", "site" or "page"
-	Run     string // id of the run, or "all"
-	Status  string // of the run: "complete", "stopped", ...
-	Partial string // "partial: N hosts cut", or empty: a partial map never passes as a full one
+	Level   string   // "host", "entity", "site" or "page"
+	Run     string   // id of the run, or "all"
+	Status  string   // of the run: "complete", "stopped", ...
+	Partial string   // "partial: N hosts cut", or empty: a partial map never passes as a full one
+	More    []string // names of what else the card of a node lists
 	Nodes   []Node
 	Edges   []Edge
 	Points  []Point // beside Nodes

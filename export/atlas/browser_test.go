@@ -26,8 +26,10 @@ func browse(t *testing.T, more ...chromedp.ExecAllocatorOption) context.Context 
 	options := append([]chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(browserPath(t)), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 940),
 	}, more...)
-	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "enable-unsafe-swiftshader", "disable-quic", "no-first-run",
-		"disable-background-networking", "disable-component-update", "disable-sync", "disable-dev-shm-usage", "hide-scrollbars"} {
+	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "enable-unsafe-swiftshader", "disable-quic",
+		"no-first-run",
+		"disable-background-networking", "disable-component-update", "disable-sync", "disable-dev-shm-usage",
+		"hide-scrollbars"} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -2,12 +2,14 @@ package atlas
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"math"
+	"strings"
 
-	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 // data is the graph as the viewer reads it: text as lists, numbers as columns of
@@ -17,7 +19,11 @@ type data struct {
 	Names     []string `json:"names"`
 	Titles    []string `json:"titles"`
 	Classes   []string `json:"classes"`
+	Covers    []string `json:"covers"`
+	Reasons   []string `json:"reasons"`
+	Busiest   [][]link `json:"busiest"`
 	Class     column   `json:"class"`
+	Cover     column   `json:"cover"`
 	Community column   `json:"community"`
 	Depth     column   `json:"depth"`
 	X         column   `json:"x"`
@@ -31,7 +37,13 @@ type data struct {
 	From      column   `json:"from"`
 	To        column   `json:"to"`
 	Weight    column   `json:"weight"`
+
+	More    []string   `json:"more,omitempty"`    // names
+	Figures [][]string `json:"figures,omitempty"` // of each node, beside these
 }
+
+// A link leads to a page: URL, title, links in.
+type link [3]any
 
 // A column is a list of 32-bit values.
 type column []byte
@@ -56,20 +68,25 @@ func (c *column) real(f float64) {
 	c.put(math.Float32bits(float32(f)))
 }
 
+// mostURL is the longest URL of a page that the map has, in bytes.
+const mostURL = 2048
+
 // mostTitle is how much of a title the map shows, in bytes.
 const mostTitle = 160
 
 // data returns the graph as JSON without <, > and &.
 func (m Map) data() ([]byte, error) {
-	d := data{Level: line(m.Level), Names: []string{}, Titles: []string{}, Classes: []string{}}
-	classes := map[string]int{}
+	d := data{
+		Level: line(m.Level), Names: []string{}, Titles: []string{}, Reasons: []string{}, Busiest: [][]link{},
+		Classes: []string{}, Covers: []string{},
+	}
+	for _, name := range m.More {
+		d.More = append(d.More, line(name))
+	}
+	classes, covers := map[string]int{}, map[string]int{}
 	for v, n := range m.Nodes {
-		class := line(n.Class)
-		if _, ok := classes[class]; !ok {
-			classes[class] = len(classes)
-			d.Classes = append(d.Classes, class)
-		}
-		d.Class.label(classes[class])
+		d.Class.label(numbered(&d.Classes, classes, line(n.Class)))
+		d.Cover.label(numbered(&d.Covers, covers, line(cmp.Or(n.Cover, "unknown"))))
 		d.node(n, m.Points[v])
 	}
 	for _, e := range m.Edges {
@@ -82,9 +99,37 @@ func (m Map) data() ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// numbered returns the place of a word in a list, which takes in new ones.
+func numbered(list *[]string, places map[string]int, word string) int {
+	place, ok := places[word]
+	if !ok {
+		place = len(*list)
+		places[word] = place
+		*list = append(*list, word)
+	}
+	return place
+}
+
+// lines makes n texts fit for the page.
+func lines(texts []string, n int) []string {
+	fit := make([]string, n)
+	for i, text := range texts[:min(n, len(texts))] {
+		fit[i] = line(text)
+	}
+	return fit
+}
+
 func (d *data) node(n Node, p Point) {
 	d.Names = append(d.Names, line(n.Name))
-	d.Titles = append(d.Titles, schema.Clean(n.Title, mostTitle))
+	d.Titles = append(d.Titles, inert.Line(n.Title, mostTitle))
+	d.Reasons = append(d.Reasons, line(n.Reason))
+	busiest := make([]link, 0, len(n.Busiest))
+	for _, p := range n.Busiest {
+		if strings.HasPrefix(p.URL, "https://") { // nothing else may become a link of the page
+			busiest = append(busiest, link{inert.Line(p.URL, mostURL), inert.Line(p.Title, mostTitle), p.In})
+		}
+	}
+	d.Busiest = append(d.Busiest, busiest)
 	d.X.real(float64(p.X))
 	d.Y.real(float64(p.Y))
 	d.Community.label(n.Community)
@@ -95,4 +140,7 @@ func (d *data) node(n Node, p Point) {
 	d.Out.amount(n.Out)
 	d.Pages.amount(n.Pages)
 	d.Visited.amount(n.Visited)
+	if len(d.More) > 0 {
+		d.Figures = append(d.Figures, lines(n.More, len(d.More)))
+	}
 }

@@ -31,7 +31,8 @@ type field struct {
 func newField(w *web, x, y []float64) *field {
 	n := w.len()
 	parts := (n + chunk - 1) / chunk
-	return &field{w: w, x: x, y: y, fx: make([]float64, n), fy: make([]float64, n), oldX: make([]float64, n), oldY: make([]float64, n),
+	return &field{w: w, x: x, y: y, fx: make([]float64, n), fy: make([]float64, n), oldX: make([]float64, n),
+		oldY: make([]float64, n),
 		tree: newTree(n), speed: 1, swing: make([]float64, parts), drive: make([]float64, parts)}
 }
 

@@ -56,12 +56,14 @@ func turnTo(t *testing.T, ctx context.Context, hash string) {
 	rest(t, ctx)
 }
 
-// centred fails unless the view comes to rest with node v in its middle.
-func centred(t *testing.T, ctx context.Context, m Map, v int) {
+// uncovered fails unless the view comes to rest with node v selected and under no card.
+func uncovered(t *testing.T, ctx context.Context, m Map, v int) {
 	t.Helper()
 	wait(t, ctx, fmt.Sprintf("location.hash.includes('node=%s')", m.Nodes[v].Name))
-	wait(t, ctx, fmt.Sprintf(`(() => { const p = new URLSearchParams(location.hash.slice(1));
-		return Math.hypot(p.get("x") - %g, p.get("y") - %g) < 0.1; })()`, m.Points[v].X, m.Points[v].Y))
+	wait(t, ctx, fmt.Sprintf(`"resting" in document.documentElement.dataset && (() => {
+		const p = new URLSearchParams(location.hash.slice(1)), z = p.get("z");
+		const px = (%g - p.get("x")) * z + innerWidth / 2, py = (%g - p.get("y")) * z + innerHeight / 2;
+		return document.elementFromPoint(px, py)?.id === "labels"; })()`, m.Points[v].X, m.Points[v].Y))
 }
 
 // press sends a key to whatever has the focus.
@@ -94,7 +96,7 @@ func searches(t *testing.T, ctx context.Context, m Map) {
 	slash(t, ctx)
 	press(t, ctx, name)
 	press(t, ctx, kb.Enter)
-	centred(t, ctx, m, 321)
+	uncovered(t, ctx, m, 321)
 	if head := ask[string](t, ctx, panelHead); head != name {
 		t.Errorf("the panel shows %q", head)
 	}
@@ -102,7 +104,8 @@ func searches(t *testing.T, ctx context.Context, m Map) {
 	slash(t, ctx)
 	press(t, ctx, strings.TrimSuffix(name, ".example"))
 	press(t, ctx, kb.Tab)
-	if focus := ask[string](t, ctx, `document.activeElement.closest("#results") ? "result" : document.activeElement.id`); focus != "result" {
+	if focus := ask[string](t, ctx,
+		`document.activeElement.closest("#results") ? "result" : document.activeElement.id`); focus != "result" {
 		t.Errorf("Tab leads to %q", focus)
 	}
 	press(t, ctx, kb.Escape)
@@ -228,8 +231,10 @@ func drags(t *testing.T, ctx context.Context) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	do(t, ctx, chromedp.MouseEvent("mousePressed", 640, 20, chromedp.ButtonLeft), chromedp.MouseEvent("mouseMoved", 700, 20, chromedp.ButtonLeft),
-		chromedp.MouseEvent("mouseMoved", 740, 20, chromedp.ButtonLeft), chromedp.MouseEvent("mouseReleased", 740, 20, chromedp.ButtonLeft))
+	do(t, ctx, chromedp.MouseEvent("mousePressed", 640, 20, chromedp.ButtonLeft),
+		chromedp.MouseEvent("mouseMoved", 700, 20, chromedp.ButtonLeft),
+		chromedp.MouseEvent("mouseMoved", 740, 20, chromedp.ButtonLeft), chromedp.MouseEvent("mouseReleased", 740, 20,
+			chromedp.ButtonLeft))
 	wait(t, ctx, fmt.Sprintf(`Math.abs(+new URLSearchParams(location.hash.slice(1)).get("x") - %g) < 0.05`, x-100/scale))
 	turn := input.DispatchMouseEventParams{Type: "mouseWheel", X: 640, Y: 400, DeltaX: 1, DeltaY: -300}
 	if _, err := chromedp.Call(ctx, input.DispatchMouseEvent, turn); err != nil {
@@ -322,7 +327,8 @@ func TestMapIsInert(t *testing.T) {
 		ask[any](t, ctx, `document.getElementById("query").value = "e"; document.getElementById("query").dispatchEvent(new Event("input"))`)
 		ask[any](t, ctx, fmt.Sprintf(`document.querySelectorAll("#results button")[%d]?.click()`, v))
 	}
-	if broken := ask[bool](t, ctx, `"broken" in document.documentElement.dataset || document.scripts.length !== 2 || document.querySelectorAll("img, svg, base, iframe, [onload], [onerror]").length > 0`); broken {
+	if broken := ask[bool](t, ctx,
+		`"broken" in document.documentElement.dataset || document.scripts.length !== 2 || document.querySelectorAll("img, svg, base, iframe, [onload], [onerror]").length > 0`); broken {
 		t.Error("a title became part of the page")
 	}
 	if got, want := ask[string](t, ctx, `document.querySelector("h1").textContent`), m.Title; got != want {

@@ -44,7 +44,8 @@ func TestPruned(t *testing.T) {
 }
 
 func TestPrunedKeepsWhatMatters(t *testing.T) {
-	m := Map{Nodes: []Node{{Name: "a", PageRank: 3}, {Name: "b", PageRank: 1}, {Name: "c", PageRank: 2}, {Name: "d", PageRank: 4}}}
+	m := Map{Nodes: []Node{{Name: "a", PageRank: 3}, {Name: "b", PageRank: 1}, {Name: "c", PageRank: 2},
+		{Name: "d", PageRank: 4}}}
 	m.Edges = []Edge{{0, 2, 9}, {2, 0, 8}, {0, 3, 1}, {1, 0, 50}}
 	p := m.pruned(3, 2)
 	if p.Nodes[0].Name != "a" || p.Nodes[1].Name != "c" || p.Nodes[2].Name != "d" || p.Points != nil {

@@ -62,16 +62,20 @@ func nodes(n int, edges []Edge, random *rand.Rand) []Node {
 		from[i], to[i], weight[i] = e.From, e.To, e.Weight
 	}
 	g := rank.Build(n, from, to, weight)
-	in, out, share, groups := rank.InDegree(g), rank.OutDegree(g), rank.PageRank(g, rank.Damping, rank.Tolerance), rank.Communities(g, 1)
+	in, out, share, groups := rank.InDegree(g), rank.OutDegree(g), rank.PageRank(g, rank.Damping, rank.Tolerance),
+		rank.Communities(g, 1)
 	harmonic, _ := rank.Harmonic(g)
-	words := []string{"garden", "harbor", "lantern", "meadow", "orchard", "quarry", "river", "summit", "willow", "archive", "journal", "studio", "letters", "fields", "notes"}
+	words := []string{"garden", "harbor", "lantern", "meadow", "orchard", "quarry", "river", "summit", "willow", "archive",
+		"journal", "studio", "letters", "fields", "notes"}
 	classes := []string{"discovered", "discovered", "discovered", "discovered", "quality", "quality", "stub", "blacklist"}
 	all := make([]Node, n)
 	for v := range all {
 		word := words[random.IntN(len(words))]
-		all[v] = Node{Name: fmt.Sprintf("%s-%d.example", word, v), Title: "The " + word + " of small things", Class: classes[random.IntN(len(classes))],
-			Depth: int(4 * math.Sqrt(random.Float64())), Community: int(groups[v]), Pages: 1 + int(500*math.Pow(random.Float64(), 4)),
-			In: int(in[v]), Out: int(out[v]), PageRank: share[v], Harmonic: harmonic[v]}
+		all[v] = Node{Name: fmt.Sprintf("%s-%d.example", word, v), Title: "The " + word + " of small things",
+			Class: classes[random.IntN(len(classes))],
+			Depth: int(4 * math.Sqrt(random.Float64())), Community: int(groups[v]),
+			Pages: 1 + int(500*math.Pow(random.Float64(), 4)),
+			In:    int(in[v]), Out: int(out[v]), PageRank: share[v], Harmonic: harmonic[v]}
 		all[v].Visited = all[v].Pages / 2
 	}
 	return all

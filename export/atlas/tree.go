@@ -29,7 +29,8 @@ type cell struct {
 }
 
 func newTree(n int) *tree {
-	return &tree{x: make([]float64, n), y: make([]float64, n), mass: make([]float64, n), order: make([]uint32, n), keys: make([]uint64, n), spare: make([]uint64, n)}
+	return &tree{x: make([]float64, n), y: make([]float64, n), mass: make([]float64, n), order: make([]uint32, n),
+		keys: make([]uint64, n), spare: make([]uint64, n)}
 }
 
 // build sorts the bodies along a curve that visits cell by cell (Morton) and

@@ -1,6 +1,7 @@
 package atlas
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -10,8 +11,9 @@ import (
 	"math"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/amount"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 //go:embed viewer
@@ -19,7 +21,8 @@ var viewer embed.FS
 
 // scripts are the parts of the viewer in the order in which they stand in the page.
 func scripts() []string {
-	return []string{"graph.js", "colour.js", "camera.js", "webgl.js", "canvas.js", "labels.js", "panel.js", "view.js", "input.js", "main.js"}
+	return []string{"graph.js", "colour.js", "camera.js", "webgl.js", "canvas.js", "labels.js", "panel.js", "view.js",
+		"input.js", "main.js"}
 }
 
 // page is what the template shows.
@@ -84,8 +87,9 @@ func (m Map) page() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &page{Run: line(m.Run), Status: line(m.Status), Partial: line(m.Partial), Counts: m.counts(), LeftOut: m.leftOut(),
-		Style: template.CSS(style), Script: template.JS(script), Data: template.JS(data)}
+	p := &page{Run: line(m.Run), Status: line(m.Status), Partial: line(m.Partial), Counts: m.counts(),
+		LeftOut: m.leftOut(),
+		Style:   template.CSS(style), Script: template.JS(script), Data: template.JS(data)}
 	if p.Title = line(m.Title); p.Title == "" {
 		p.Title = "Ripple map"
 	}
@@ -115,10 +119,21 @@ func digest(text string) string {
 }
 
 // line makes text fit for a line of the page.
-func line(s string) string { return schema.Clean(s, 300) }
+func line(s string) string { return inert.Line(s, 300) }
 
 func (m Map) counts() string {
-	return many(len(m.Nodes), m.Level) + ", " + many(len(m.Edges), "link")
+	blacklist, stub := schema.ClassBlacklisted.String(), schema.ClassStub.String()
+	listed := 0
+	for i := range m.Nodes {
+		if c := m.Nodes[i].Class; c == blacklist || c == stub {
+			listed++
+		}
+	}
+	text := many(len(m.Nodes), m.Level)
+	if listed > 0 {
+		text += " (" + amount.Commas(listed) + " blacklisted or stubs)"
+	}
+	return text + ", " + many(len(m.Edges), "link")
 }
 
 // leftOut says what Pruned left out, or nothing.
@@ -134,15 +149,5 @@ func (m Map) leftOut() string {
 
 // many counts a word of the glossary.
 func many(n int, word string) string {
-	word = line(word)
-	switch {
-	case word == "":
-		word = "node"
-	case word == "entity" && n != 1:
-		word = "entitie"
-	}
-	if n != 1 {
-		word += "s"
-	}
-	return humanize.Comma(int64(n)) + " " + word
+	return amount.Of(n, cmp.Or(line(word), "node"), "")
 }

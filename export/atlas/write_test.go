@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/inert"
 	"golang.org/x/net/html"
 )
 
@@ -73,14 +73,16 @@ func write(t testing.TB, m Map) []byte {
 // small is a map of two nodes whose text is given.
 func small(text string) Map {
 	return Map{Title: text, Level: "host", Run: text, Status: text, Partial: text,
-		Nodes:  []Node{{Name: text, Title: text, Class: text, Depth: -5, Community: math.MaxInt, Pages: -1, In: math.MaxInt, PageRank: math.NaN(), Harmonic: math.Inf(1)}, {Name: "b.example"}},
+		Nodes: []Node{{Name: text, Title: text, Class: text, Depth: -5, Community: math.MaxInt, Pages: -1, In: math.MaxInt,
+			PageRank: math.NaN(), Harmonic: math.Inf(1)}, {Name: "b.example"}},
 		Edges:  []Edge{{0, 1, math.MaxUint32}},
 		Points: []Point{{-3.5, 2}, {4, 1}}}
 }
 
 func TestPageAllowsItselfOnly(t *testing.T) {
 	d := readPage(t, write(t, sample(40)))
-	want := "default-src 'none'; script-src 'sha256-" + digest(d.texts["script"][1]) + "'; style-src 'sha256-" + digest(d.texts["style"][0]) + "'; base-uri 'none'; form-action 'none'"
+	want := "default-src 'none'; script-src 'sha256-" + digest(d.texts["script"][1]) + "'; style-src 'sha256-" +
+		digest(d.texts["style"][0]) + "'; base-uri 'none'; form-action 'none'"
 	if got := d.metas["Content-Security-Policy"]; got != want {
 		t.Errorf("policy %q; want %q", got, want)
 	}
@@ -95,7 +97,8 @@ func TestViewerHasNoDoors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, door := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "fetch(", "XMLHttpRequest", "WebSocket", "import(", "createContextualFragment", "DOMParser", "</", "<!--"} {
+	for _, door := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(",
+		"fetch(", "XMLHttpRequest", "WebSocket", "import(", "createContextualFragment", "DOMParser", "</", "<!--"} {
 		if strings.Contains(text, door) {
 			t.Errorf("the viewer says %q", door)
 		}
@@ -106,10 +109,18 @@ func TestPageSaysWhatItIs(t *testing.T) {
 	m := sample(40)
 	m.Partial, m.LeftOut = "partial: 2 hosts cut", Cut{Edges: 1234}
 	d := readPage(t, write(t, m))
-	got := []string{d.texts["title"][0], d.texts["h1"][0], d.ids["counts"], d.ids["state"], d.ids["left-out"], d.metas["ripple-run"], d.metas["ripple-status"], d.metas["ripple-partial"]}
-	want := []string{m.Title, m.Title, "40 hosts, 73 links", "run 3completepartial: 2 hosts cut", "left out: 1,234 links of lowest weight", "3", "complete", "partial: 2 hosts cut"}
+	got := []string{d.texts["title"][0], d.texts["h1"][0], d.ids["counts"], d.ids["state"], d.ids["left-out"],
+		d.metas["ripple-run"], d.metas["ripple-status"], d.metas["ripple-partial"]}
+	want := []string{m.Title, m.Title, "40 hosts (8 blacklisted or stubs), 73 links", "run 3completepartial: 2 hosts cut",
+		"left out: 1,234 links of lowest weight", "3", "complete", "partial: 2 hosts cut"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	for i := range m.Nodes {
+		m.Nodes[i].Class = "quality"
+	}
+	if got, want := readPage(t, write(t, m)).ids["counts"], "40 hosts, 73 links"; got != want {
+		t.Errorf("without listed hosts the map counts %q; want %q", got, want)
 	}
 	m.Partial, m.LeftOut = "", Cut{}
 	if d := readPage(t, write(t, m)); d.metas["ripple-partial"] != "" || d.ids["left-out"] != "" {
@@ -119,7 +130,8 @@ func TestPageSaysWhatItIs(t *testing.T) {
 
 func TestMany(t *testing.T) {
 	for want, got := range map[string]string{
-		"1 host": many(1, "host"), "2,000 entities": many(2000, "entity"), "1 entity": many(1, "entity"), "0 nodes": many(0, ""),
+		"1 host": many(1, "host"), "2,000 entities": many(2000, "entity"), "1 entity": many(1, "entity"),
+		"0 nodes": many(0, ""),
 	} {
 		if got != want {
 			t.Errorf("%q; want %q", got, want)
@@ -200,7 +212,7 @@ func FuzzWrite(f *testing.F) {
 		if err := json.Unmarshal([]byte(d.ids["graph"]), &graph); err != nil {
 			t.Fatal(err)
 		}
-		if want := schema.Clean(m.Nodes[0].Title, mostTitle); graph.Titles[0] != want || graph.Names[1] != "b.example" {
+		if want := inert.Line(m.Nodes[0].Title, mostTitle); graph.Titles[0] != want || graph.Names[1] != "b.example" {
 			t.Fatalf("title %q; want %q", graph.Titles[0], want)
 		}
 		if got, want := strings.TrimSpace(d.texts["h1"][0]), line(m.Title); got != want && want != "" {
@@ -215,8 +227,10 @@ func hostile() []string {
 		"</script><script>document.documentElement.dataset.broken = 1</script>",
 		"<img src=x onerror=\"document.documentElement.dataset.broken=1\">",
 		"\"><svg onload=document.documentElement.dataset.broken=1>",
-		"<!--<script>", "]]>", "{{.Script}}", "${document.documentElement.dataset.broken=1}", "'-alert(1)-'", "javascript:alert(1)",
-		"\u202egnp.exe", "\x00\x1b[31m", "\u2028\u2029", "\xff\xfe", "&lt;b&gt;", "</title><base href=https://b.example/>", "__proto__", strings.Repeat("é", 400),
+		"<!--<script>", "]]>", "{{.Script}}", "${document.documentElement.dataset.broken=1}", "'-alert(1)-'",
+		"javascript:alert(1)",
+		"\u202egnp.exe", "\x00\x1b[31m", "\u2028\u2029", "\xff\xfe", "&lt;b&gt;", "</title><base href=https://b.example/>",
+		"__proto__", strings.Repeat("é", 400),
 	}
 }
 

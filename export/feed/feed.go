@@ -57,7 +57,7 @@ type line struct {
 	Redirect *string  `json:"redirect_to,omitempty"`
 	Metadata metadata `json:"metadata"`
 	Links    []link   `json:"links"`
-	Omitted  int      `json:"links_omitted,omitempty"` // more than a line can hold
+	Omitted  int      `json:"links_omitted,omitempty"` // more than a line can hold, or that are not recorded
 }
 
 type metadata struct {
@@ -100,7 +100,7 @@ func Read(store *kv.Store, t *terrain.Terrain, cursor uint64) (*Batch, error) {
 
 // Base returns by how much the cursors of a state file are ahead of its visits.
 func Base(tx *kv.Tx) (base uint64, err error) {
-	text, err := tx.Meta(MetaBase)
+	text, err := tx.Meta.Value(MetaBase)
 	if err != nil || text == nil {
 		return 0, err
 	}
@@ -124,7 +124,7 @@ func (r *reader) read(from, last schema.Seq) error {
 			r.batch.More = true
 			return nil
 		}
-		v, err := r.tx.Visit(seq)
+		v, err := r.tx.Visits.At(seq)
 		if err != nil {
 			return err
 		}
@@ -153,17 +153,18 @@ func (r *reader) add(v *schema.Visit) error {
 }
 
 func (r *reader) line(v *schema.Visit) (*line, error) {
-	u, err := r.tx.URL(v.URL)
+	u, err := r.tx.URLs.At(v.URL)
 	if err != nil {
 		return nil, err
 	}
-	host, err := r.tx.HostName(u.Host)
+	host, err := r.tx.Hosts.Name(u.Host)
 	if err != nil {
 		return nil, err
 	}
 	l := &line{
-		Cursor: r.base + uint64(v.Seq), Run: int(v.Run), URL: "https://" + host + u.PathQuery, State: v.State.String(), Kept: v.Kept,
-		Visited: v.At.UTC().Format(time.RFC3339), Error: v.Error,
+		Cursor: r.base + uint64(v.Seq), Run: int(v.Run), URL: "https://" + host + u.PathQuery, State: v.State.String(),
+		Kept:    v.Kept,
+		Visited: v.At.UTC().Format(time.RFC3339), Error: v.Reason.String(),
 		Metadata: metadata{v.Status, v.Length, v.ResponseTime.Milliseconds(), v.Title, v.ContentType},
 	}
 	if name, _, _, ok := r.terrain.PageType(host, u.PathQuery); ok {
@@ -186,7 +187,7 @@ func (r *reader) norm(id schema.ID) (*string, error) {
 	if id == 0 || r.store.Kind(id) != schema.KindPage {
 		return nil, nil
 	}
-	norm, err := r.tx.Norm(id)
+	norm, err := r.tx.URLs.Norm(id)
 	return &norm, err
 }
 
@@ -195,21 +196,22 @@ func (r *reader) links(l *line, v *schema.Visit) error {
 	l.Links = []link{}
 	if v.Stand != 0 {
 		var err error
-		if v, err = r.tx.Visit(v.Stand); err != nil {
+		if v, err = r.tx.Visits.At(v.Stand); err != nil {
 			return err
 		}
 	}
-	if err := r.tx.Anchors(v); err != nil {
+	if err := r.tx.Visits.Anchors(v); err != nil {
 		return err
 	}
+	l.Omitted = max(0, v.Distinct-len(v.Links))
 	size := 0
 	for i, from := range v.Links {
-		norm, err := r.tx.Norm(from.To)
+		norm, err := r.tx.URLs.Norm(from.To)
 		if err != nil {
 			return err
 		}
 		if size += len(norm) + len(from.Anchor) + 80; size > maxLinks {
-			l.Omitted = len(v.Links) - i
+			l.Omitted += len(v.Links) - i
 			return nil
 		}
 		l.Links = append(l.Links, link{norm, from.Kinds.First().String(), from.Rel.String(), from.Where(), from.Anchor})

@@ -53,7 +53,8 @@ func TestEveryLineOnce(t *testing.T) {
 	long := func(v *schema.Visit) { // fills a batch with few lines
 		for i := range 60 {
 			to := w.Page(fmt.Sprintf("b.test/%d/%s", i, strings.Repeat("x", 1800)))
-			v.Links = append(v.Links, schema.Link{To: to, Kinds: surveytest.Kinds(schema.LinkAnchor), Anchor: strings.Repeat("y", 100)})
+			v.Links = append(v.Links, schema.Link{To: to, Kinds: surveytest.Kinds(schema.LinkAnchor),
+				Anchor: strings.Repeat("y", 100)})
 		}
 	}
 	const pages = 90
@@ -107,7 +108,7 @@ func TestCursorOfAnotherState(t *testing.T) {
 	if _, err := feed.Read(w.Store, w.Config.Terrain(), 2); !errors.Is(err, feed.ErrCursor) {
 		t.Errorf("Read = %v, want %v", err, feed.ErrCursor)
 	}
-	w.Update(func(tx *kv.Tx) error { return tx.PutMeta(feed.MetaBase, []byte("10")) })
+	w.Update(func(tx *kv.Tx) error { return tx.Meta.Put(feed.MetaBase, []byte("10")) })
 	w.Visit("a.test/x", nil)
 	if b := read(t, w, 11); len(b.Lines) != 1 || b.Next != 12 {
 		t.Errorf("after dropped visits: %d lines, next %d", len(b.Lines), b.Next)

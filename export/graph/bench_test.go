@@ -36,7 +36,8 @@ func BenchmarkExport(b *testing.B) {
 		b.Fatal(err)
 	}
 	reading := timed(b, func() error {
-		return errors.Join(g.EachNode(func(*export.Node) error { return nil }), g.EachLink(func(*export.Link) error { return nil }))
+		return errors.Join(g.EachNode(func(*export.Node) error { return nil }),
+			g.EachLink(func(*export.Link) error { return nil }))
 	})
 	for _, name := range []string{"gexf", "graphml", "jsonl"} {
 		b.Run(name, func(b *testing.B) {

@@ -8,11 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 // csvFiles writes nodes.csv and edges.csv. At page level the nodes begin with the
@@ -27,7 +30,7 @@ func csvFiles(ctx context.Context, dir string, g *export.Graph, opts Options) ([
 }
 
 func csvFile(ctx context.Context, path string, write func(*output) error) error {
-	if err := os.WriteFile(path, nil, 0o644); err != nil {
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
 		return err
 	}
 	return whole.Fill(ctx, path, func(w io.Writer) error {
@@ -40,38 +43,35 @@ func csvFile(ctx context.Context, path string, write func(*output) error) error 
 }
 
 func csvNodes(o *output, g *export.Graph, opts Options) error {
-	columns := nodeColumns(g.Level())
+	columns := g.NodeColumns()
 	referrers := newReferrers(g.Survey())
-	if g.Level() == export.LevelPage {
-		columns = append(pageColumns(referrers), columns...)
-	}
-	id := []column[export.Node]{
-		{"Id", integer, func(n *export.Node) value { return number(int64(n.ID)) }},
-		{"Label", text, func(n *export.Node) value { return words(n.Name) }},
+	head := []export.Column[export.Node]{
+		numberColumn("Id", func(n *export.Node) int64 { return int64(n.ID) }),
+		textColumn("Label", func(n *export.Node) string { return n.Name }),
 	}
 	if opts.Neo4j {
 		label := strings.ToUpper(g.Level().String()[:1]) + g.Level().String()[1:]
-		id[0].name, id[1].name = "id:ID", "label"
-		id = append(id, column[export.Node]{":LABEL", text, func(*export.Node) value { return words(label) }})
+		head[0].Name, head[1].Name = "id:ID", "label"
+		head = append(head, textColumn(":LABEL", func(*export.Node) string { return label }))
 	}
-	at := 0
 	if g.Level() == export.LevelPage {
-		at = pageColumnCount
+		pages := pageColumns(referrers)
+		head, columns = slices.Concat(pages, head), unique(columns, pages)
 	}
-	columns = append(columns[:at:at], append(id, unique(columns[at:], columns[:at])...)...)
+	columns = append(head, columns...)
 	csvHead(o, columns, opts)
 	return g.EachNode(func(n *export.Node) error { return errors.Join(csvRow(o, n, columns), referrers.err) })
 }
 
 // unique leaves out columns whose names are taken.
-func unique(columns, taken []column[export.Node]) []column[export.Node] {
+func unique(columns, taken []export.Column[export.Node]) []export.Column[export.Node] {
 	names := map[string]bool{}
 	for _, c := range taken {
-		names[c.name] = true
+		names[c.Name] = true
 	}
-	var kept []column[export.Node]
+	var kept []export.Column[export.Node]
 	for _, c := range columns {
-		if !names[c.name] {
+		if !names[c.Name] {
 			kept = append(kept, c)
 		}
 	}
@@ -85,98 +85,125 @@ func csvEdges(o *output, g *export.Graph, opts Options) error {
 	if opts.Neo4j {
 		names, kind = []string{":START_ID", ":END_ID", ":TYPE", "weight"}, "LINKS"
 	}
-	columns := append([]column[link]{
-		{names[0], integer, func(l *link) value { return number(int64(l.From)) }},
-		{names[1], integer, func(l *link) value { return number(int64(l.To)) }},
-		{names[2], text, func(*link) value { return words(kind) }},
-		{names[3], integer, func(l *link) value { return number(int64(l.Links)) }},
-	}, linkColumns(g.Level())...)
+	columns := append([]export.Column[link]{
+		numberColumn(names[0], func(l *link) int64 { return int64(l.From) }),
+		numberColumn(names[1], func(l *link) int64 { return int64(l.To) }),
+		textColumn(names[2], func(*link) string { return kind }),
+		numberColumn(names[3], func(l *link) int64 { return int64(l.Links) }),
+	}, g.LinkColumns()...)
 	csvHead(o, columns, opts)
 	return g.EachLink(func(l *link) error { return csvRow(o, l, columns) })
 }
 
-func csvHead[T any](o *output, columns []column[T], opts Options) {
+func csvHead[T any](o *output, columns []export.Column[T], opts Options) {
 	for i, c := range columns {
 		if i > 0 {
 			o.say(",")
 		}
-		o.say(c.name)
-		if opts.Neo4j && c.kind != text && !strings.Contains(c.name, ":") {
-			o.say([...]string{integer: ":long", real: ":double"}[c.kind])
+		o.say(c.Name)
+		if opts.Neo4j && c.Kind != export.Text && !strings.Contains(c.Name, ":") {
+			o.say([...]string{export.Integer: ":long", export.Real: ":double"}[c.Kind])
 		}
 	}
 	o.say("\n")
 }
 
-func csvRow[T any](o *output, of *T, columns []column[T]) error {
+func csvRow[T any](o *output, of *T, columns []export.Column[T]) error {
 	for i := range columns {
 		if i > 0 {
 			o.line = append(o.line, ',')
 		}
-		v := columns[i].of(of)
+		v := columns[i].Of(of)
 		switch {
-		case v.none:
-		case columns[i].kind == text:
-			o.line = AppendCell(o.line, v.text)
+		case v.None:
+		case columns[i].Kind == export.Text:
+			o.line = inert.AppendCell(o.line, v.Text)
 		default:
-			o.line = v.appendNumber(o.line, columns[i].kind)
+			o.line = appendNumber(o.line, v, columns[i].Kind)
 		}
 	}
 	o.line = append(o.line, '\n')
 	return o.put()
 }
 
-const pageColumnCount = 17
-
 // pageColumns are the columns of the pages CSV: times in seconds since 1970, an
 // empty proxy_id, and what [[extract]] found as metadata.
-func pageColumns(r *referrers) []column[export.Node] {
+func pageColumns(r *referrers) []export.Column[export.Node] {
 	type node = export.Node
-	visit := func(f func(*schema.Visit) value) func(*node) value {
-		return func(n *node) value {
-			if n.Page.Visit == nil {
-				return value{none: true}
-			}
-			return f(n.Page.Visit)
-		}
-	}
-	return []column[node]{
-		{"timestamp", integer, visit(func(v *schema.Visit) value { return number(v.At.Unix()) })},
-		{"url", text, func(n *node) value { return words(n.Name) }},
-		{"page_type", text, func(n *node) value { return words(n.Page.PageType) }},
-		{"depth", integer, func(n *node) value { return depth(n.Depth) }},
-		{"referrer", text, func(n *node) value { return words(r.url(n.Page.Referrer)) }},
-		{"http_status", integer, visit(func(v *schema.Visit) value { return unless0(int64(v.Status)) })},
-		{"content_type", text, visit(func(v *schema.Visit) value { return words(v.ContentType) })},
-		{"encoding", text, visit(func(v *schema.Visit) value { return words(v.Charset) })},
-		{"content_sha256", text, visit(digest)},
-		{"content_bytes", integer, visit(func(v *schema.Visit) value { return value{count: v.Length, none: v.Length < 0} })},
-		{"stored_path", text, visit(func(v *schema.Visit) value { return words(v.StoredPath) })},
-		{"etag", text, visit(func(v *schema.Visit) value { return words(v.ETag) })},
-		{"last_modified", text, visit(func(v *schema.Visit) value { return words(v.LastModified) })},
-		{"fetch_latency_ms", integer, visit(func(v *schema.Visit) value { return number(v.ResponseTime.Milliseconds()) })},
-		{"retries", integer, func(n *node) value { return number(int64(n.Page.Retries)) }},
-		{"proxy_id", text, func(*node) value { return value{none: true} }},
-		{"metadata", text, visit(metadata)},
+	type visit = *schema.Visit
+	return []export.Column[node]{
+		visitNumber("timestamp", func(v visit) (int64, bool) { return v.At.Unix(), true }),
+		textColumn("url", func(n *node) string { return n.Name }),
+		textColumn("page_type", func(n *node) string { return n.Page.PageType }),
+		{Name: "depth", Kind: export.Integer, Of: func(n *node) export.Value {
+			return export.Value{Count: int64(n.Depth), None: n.Depth == kv.NoDepth}
+		}},
+		textColumn("referrer", func(n *node) string { return r.url(n.Page.Referrer) }),
+		visitNumber("http_status", func(v visit) (int64, bool) { return int64(v.Status), v.Status != 0 }),
+		visitText("content_type", func(v visit) string { return v.ContentType }),
+		visitText("encoding", func(v visit) string { return v.Charset }),
+		visitText("content_sha256", digest),
+		visitNumber("content_bytes", func(v visit) (int64, bool) { return v.Length, v.Length >= 0 }),
+		visitText("stored_path", func(v visit) string { return v.StoredPath }),
+		visitText("etag", func(v visit) string { return v.ETag }),
+		visitText("last_modified", func(v visit) string { return v.LastModified }),
+		visitNumber("fetch_latency_ms", func(v visit) (int64, bool) { return v.ResponseTime.Milliseconds(), true }),
+		numberColumn("retries", func(n *node) int64 { return int64(n.Page.Retries) }),
+		textColumn("proxy_id", func(*node) string { return "" }),
+		visitText("metadata", metadata),
 	}
 }
 
-func digest(v *schema.Visit) value {
+func textColumn[T any](name string, of func(*T) string) export.Column[T] {
+	return export.Column[T]{Name: name, Kind: export.Text, Of: func(t *T) export.Value {
+		text := of(t)
+		return export.Value{Text: text, None: text == ""}
+	}}
+}
+
+func numberColumn[T any](name string, of func(*T) int64) export.Column[T] {
+	return export.Column[T]{Name: name, Kind: export.Integer, Of: func(t *T) export.Value {
+		return export.Value{Count: of(t)}
+	}}
+}
+
+// visitText is a text of a visit, empty where there is none.
+func visitText(name string, of func(*schema.Visit) string) export.Column[export.Node] {
+	return textColumn(name, func(n *export.Node) string {
+		if n.Page.Visit == nil {
+			return ""
+		}
+		return of(n.Page.Visit)
+	})
+}
+
+// visitNumber is a number of a visit, which may be unknown.
+func visitNumber(name string, of func(*schema.Visit) (n int64, known bool)) export.Column[export.Node] {
+	return export.Column[export.Node]{Name: name, Kind: export.Integer, Of: func(n *export.Node) export.Value {
+		if n.Page.Visit == nil {
+			return export.Value{None: true}
+		}
+		number, known := of(n.Page.Visit)
+		return export.Value{Count: number, None: !known}
+	}}
+}
+
+func digest(v *schema.Visit) string {
 	if v.SHA256 == [32]byte{} {
-		return value{none: true}
+		return ""
 	}
-	return words(hex.EncodeToString(v.SHA256[:]))
+	return hex.EncodeToString(v.SHA256[:])
 }
 
 // metadata is the facts of a page as a JSON object: a list of values by name.
-func metadata(v *schema.Visit) value {
+func metadata(v *schema.Visit) string {
 	if len(v.Facts) == 0 {
-		return value{none: true}
+		return ""
 	}
 	all := map[string][]string{}
 	for _, f := range v.Facts {
-		all[f.Name] = append(all[f.Name], clean(f.Value))
+		all[f.Name] = append(all[f.Name], inert.Text(f.Value))
 	}
 	text, _ := json.Marshal(all) // strings cannot fail
-	return words(string(text))
+	return string(text)
 }

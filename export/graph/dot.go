@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 const dotHead = "// Ripple\ndigraph terrain {\n"
@@ -12,26 +13,27 @@ const dotHead = "// Ripple\ndigraph terrain {\n"
 // dot writes the DOT language (https://graphviz.org/doc/info/lang.html). Nodes have
 // their places, for neato -n2.
 func dot(o *output, g *export.Graph) error {
-	nodes, links := nodeColumns(g.Level()), linkColumns(g.Level())
+	nodes, links := g.NodeColumns(), g.LinkColumns()
 	o.say(dotHead, "graph [")
 	for i, f := range facts(g, "") {
 		if i > 0 {
 			o.say(", ")
 		}
 		o.say(f.name, "=")
-		o.line = appendQuoted(o.line, f.text)
+		o.line = inert.AppendQuoted(o.line, f.text)
 	}
 	o.say("];\nnode [shape=circle, style=filled, fixedsize=shape];\n")
 	err := g.EachNode(func(n *export.Node) error {
 		o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
 		o.say(" [label=")
-		o.line = appendQuoted(o.line, n.Name)
+		o.line = inert.AppendQuoted(o.line, n.Name)
 		for i := range nodes {
-			dotValue(o, nodes[i].name, nodes[i].of(n), nodes[i].kind)
+			dotValue(o, nodes[i].Name, nodes[i].Of(n), nodes[i].Kind)
 		}
 		if n.Placed {
 			c := colour(n.Class)
-			o.say(fmt.Sprintf(`, pos="%.1f,%.1f!", width=%.3f, fillcolor="#%02x%02x%02x"`, n.X*dotScale, -n.Y*dotScale, n.Radius*dotScale/36, c[0], c[1], c[2]))
+			o.say(fmt.Sprintf(`, pos="%.1f,%.1f!", width=%.3f, fillcolor="#%02x%02x%02x"`, n.X*dotScale, -n.Y*dotScale,
+				n.Radius*dotScale/36, c[0], c[1], c[2]))
 		}
 		o.say("];\n")
 		return o.put()
@@ -46,7 +48,7 @@ func dot(o *output, g *export.Graph) error {
 		o.say(" [weight=")
 		o.line = strconv.AppendInt(o.line, int64(l.Links), 10)
 		for i := range links {
-			dotValue(o, links[i].name, links[i].of(l), links[i].kind)
+			dotValue(o, links[i].Name, links[i].Of(l), links[i].Kind)
 		}
 		o.say("];\n")
 		return o.put()
@@ -61,15 +63,15 @@ func dot(o *output, g *export.Graph) error {
 // dotScale is the radius of a small node in points.
 const dotScale = 8
 
-func dotValue(o *output, name string, v value, k kind) {
-	if v.none {
+func dotValue(o *output, name string, v export.Value, k export.Kind) {
+	if v.None {
 		return
 	}
 	o.say(", ", name, "=")
-	if k == text {
-		o.line = appendQuoted(o.line, v.text)
+	if k == export.Text {
+		o.line = inert.AppendQuoted(o.line, v.Text)
 		return
 	}
 	o.line = append(o.line, '"')
-	o.line = append(v.appendNumber(o.line, k), '"')
+	o.line = append(appendNumber(o.line, v, k), '"')
 }

@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 // A Format is one way to write a graph.
@@ -16,8 +19,15 @@ type Format struct {
 	Name   string // of its flag
 	Usage  string
 	Folder bool // it is a folder of files, not one file
+	Pruned bool // above page level it shows no links but those of the picture
+	Drawn  bool // there is none at page level, where there are too many nodes for a picture
 
-	head   string // every file begins so
+	// Of [output] in the configuration, where it is written at the end of a crawl;
+	// empty and nil: not at all.
+	Key  string
+	Path func(config.Output) string
+
+	ours   func(head []byte) bool // of a file that begins so
 	stream func(*output, *export.Graph) error
 	files  func(context.Context, string, *export.Graph, Options) ([]string, error)
 }
@@ -31,17 +41,28 @@ type Options struct {
 // Formats returns all formats.
 func Formats() []Format {
 	return []Format{
-		{Name: "gexf", Usage: "write GEXF, for Gephi, to `FILE`", head: gexfHead, stream: gexf},
-		{Name: "graphml", Usage: "write GraphML to `FILE`", head: graphmlHead, stream: graphml},
-		{Name: "dot", Usage: "write DOT, for Graphviz, to `FILE`", head: dotHead, stream: dot},
-		{Name: "csv", Usage: "write nodes.csv and edges.csv into `FOLDER`", Folder: true, files: csvFiles},
-		{Name: "jsonl", Usage: "write JSON Lines to `FILE`", head: jsonlHead, stream: jsonl},
-		{Name: "parquet", Usage: "write nodes.parquet and edges.parquet into `FOLDER`", Folder: true, files: parquetFiles},
+		{
+			Name: "gexf", Usage: "write GEXF, for Gephi, to `FILE`", Pruned: true, ours: begins(gexfHead), stream: gexf,
+			Key: "graph-path", Path: func(o config.Output) string { return o.GraphPath },
+		},
+		{Name: "graphml", Usage: "write GraphML to `FILE`", ours: begins(graphmlHead), stream: graphml},
+		{Name: "dot", Usage: "write DOT, for Graphviz, to `FILE`", ours: begins(dotHead), stream: dot},
+		{Name: "csv", Usage: "write nodes.csv and edges.csv into `DIR`", Folder: true, files: csvFiles},
+		{Name: "jsonl", Usage: "write JSON Lines to `FILE`", ours: begins(jsonlHead), stream: jsonl},
+		{Name: "parquet", Usage: "write nodes.parquet and edges.parquet into `DIR`", Folder: true, files: parquetFiles},
+		{
+			Name: "map", Usage: "write an HTML map to `FILE`", Pruned: true, Drawn: true, ours: isOurMap, stream: html,
+			Key: "map-path", Path: func(o config.Output) string { return o.MapPath },
+		},
 	}
 }
 
 // Ours reports whether a file that begins so was written by Ripple in this format.
-func (f Format) Ours(head []byte) bool { return !f.Folder && bytes.HasPrefix(head, []byte(f.head)) }
+func (f Format) Ours(head []byte) bool { return !f.Folder && f.ours(head) }
+
+func begins(with string) func([]byte) bool {
+	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(with)) }
+}
 
 // Check reports why a target must not be replaced; see package whole.
 func (f Format) Check(path string, force bool) error {
@@ -97,7 +118,7 @@ type fact struct{ name, text string }
 func facts(g *export.Graph, pruned string) []fact {
 	m := g.Meta()
 	all := []fact{
-		{"ripple", "graph"}, {"level", m.Level.String()}, {"runs", m.Runs}, {"run", number(int64(m.Run)).string()},
+		{"ripple", "graph"}, {"level", m.Level.String()}, {"runs", m.Runs}, {"run", fmt.Sprint(m.Run)},
 		{"status", m.Status}, {"reason", m.Reason}, {"partial", m.Partial()}, {"selection", m.Options}, {"pruned", pruned},
 	}
 	kept := all[:0]
@@ -113,7 +134,7 @@ func facts(g *export.Graph, pruned string) []fact {
 func about(g *export.Graph) map[string]any {
 	all := map[string]any{}
 	for _, f := range facts(g, "")[1:] {
-		all[f.name] = clean(f.text)
+		all[f.name] = inert.Text(f.text)
 	}
 	return all
 }

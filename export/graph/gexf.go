@@ -5,6 +5,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 const gexfHead = `<?xml version="1.0" encoding="UTF-8"?>
@@ -20,11 +21,11 @@ func gexf(o *output, g *export.Graph) error {
 		return err
 	}
 	o.say(gexfHead, g.Meta().Date(), "\"><creator>Ripple</creator><title>")
-	o.line = appendXML(o.line, "The terrain at "+g.Level().String()+" level")
+	o.line = inert.AppendXML(o.line, "The terrain at "+g.Level().String()+" level")
 	o.say("</title><description>")
-	o.line = appendXML(o.line, sentence(g, pruned))
+	o.line = inert.AppendXML(o.line, sentence(g, pruned))
 	o.say("</description></meta>\n<graph defaultedgetype=\"directed\" mode=\"static\" idtype=\"integer\">\n")
-	nodes, links := nodeColumns(g.Level()), linkColumns(g.Level())
+	nodes, links := g.NodeColumns(), g.LinkColumns()
 	gexfAttributes(o, "node", nodes)
 	gexfAttributes(o, "edge", links)
 	o.say("<nodes count=\"", strconv.Itoa(g.Len()), "\">\n")
@@ -69,24 +70,25 @@ func shown(g *export.Graph) (each func(func(*export.Link) error) error, pruned s
 	}, p.Pruned(), nil
 }
 
-func gexfAttributes[T any](o *output, class string, columns []column[T]) {
+func gexfAttributes[T any](o *output, class string, columns []export.Column[T]) {
 	o.say("<attributes class=\"", class, "\" mode=\"static\">\n")
 	for i, c := range columns {
-		o.say("<attribute id=\"", strconv.Itoa(i), "\" title=\"", c.name, "\" type=\"", [...]string{"string", "long", "double"}[c.kind], "\"/>\n")
+		o.say("<attribute id=\"", strconv.Itoa(i), "\" title=\"", c.Name, "\" type=\"", kindName(c.Kind), "\"/>\n")
 	}
 	o.say("</attributes>\n")
 }
 
-func gexfNode(o *output, n *export.Node, columns []column[export.Node]) {
+func gexfNode(o *output, n *export.Node, columns []export.Column[export.Node]) {
 	o.say("<node id=\"")
 	o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
 	o.say("\" label=\"")
-	o.line = appendXML(o.line, n.Name)
+	o.line = inert.AppendXML(o.line, n.Name)
 	o.say("\">")
 	gexfValues(o, n, columns)
 	if n.Placed {
 		c := colour(n.Class)
-		o.say("<viz:color r=\"", strconv.Itoa(c[0]), "\" g=\"", strconv.Itoa(c[1]), "\" b=\"", strconv.Itoa(c[2]), "\"/><viz:position x=\"")
+		o.say("<viz:color r=\"", strconv.Itoa(c[0]), "\" g=\"", strconv.Itoa(c[1]), "\" b=\"", strconv.Itoa(c[2]),
+			"\"/><viz:position x=\"")
 		o.line = appendReal(o.line, float64(n.X))
 		o.say("\" y=\"")
 		o.line = appendReal(o.line, -float64(n.Y)) // upwards
@@ -97,7 +99,7 @@ func gexfNode(o *output, n *export.Node, columns []column[export.Node]) {
 	o.say("</node>\n")
 }
 
-func gexfLink(o *output, id int64, l *export.Link, columns []column[export.Link]) {
+func gexfLink(o *output, id int64, l *export.Link, columns []export.Column[export.Link]) {
 	o.say("<edge id=\"")
 	o.line = strconv.AppendInt(o.line, id, 10)
 	o.say("\" source=\"")
@@ -111,20 +113,20 @@ func gexfLink(o *output, id int64, l *export.Link, columns []column[export.Link]
 	o.say("</edge>\n")
 }
 
-func gexfValues[T any](o *output, of *T, columns []column[T]) {
+func gexfValues[T any](o *output, of *T, columns []export.Column[T]) {
 	o.say("<attvalues>")
 	for i := range columns {
-		v := columns[i].of(of)
-		if v.none {
+		v := columns[i].Of(of)
+		if v.None {
 			continue
 		}
 		o.say("<attvalue for=\"")
 		o.line = strconv.AppendInt(o.line, int64(i), 10)
 		o.say("\" value=\"")
-		if columns[i].kind == text {
-			o.line = appendXML(o.line, v.text)
+		if columns[i].Kind == export.Text {
+			o.line = inert.AppendXML(o.line, v.Text)
 		} else {
-			o.line = v.appendNumber(o.line, columns[i].kind)
+			o.line = appendNumber(o.line, v, columns[i].Kind)
 		}
 		o.say("\"/>")
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 const graphmlHead = `<?xml version="1.0" encoding="UTF-8"?>
@@ -14,31 +15,31 @@ const graphmlHead = `<?xml version="1.0" encoding="UTF-8"?>
 // graphml writes GraphML (http://graphml.graphdrawing.org). Keys begin with the
 // letter of what they belong to: g, n or e.
 func graphml(o *output, g *export.Graph) error {
-	nodes, links, said := nodeColumns(g.Level()), linkColumns(g.Level()), facts(g, "")
+	nodes, links, said := g.NodeColumns(), g.LinkColumns(), facts(g, "")
 	o.say(graphmlHead)
 	for i, f := range said {
-		graphmlKey(o, "graph", i, f.name, text)
+		graphmlKey(o, "graph", i, f.name, export.Text)
 	}
-	graphmlKey(o, "node", 0, "label", text)
+	graphmlKey(o, "node", 0, "label", export.Text)
 	for i, c := range nodes {
-		graphmlKey(o, "node", i+1, c.name, c.kind)
+		graphmlKey(o, "node", i+1, c.Name, c.Kind)
 	}
-	graphmlKey(o, "edge", 0, "weight", integer)
+	graphmlKey(o, "edge", 0, "weight", export.Integer)
 	for i, c := range links {
-		graphmlKey(o, "edge", i+1, c.name, c.kind)
+		graphmlKey(o, "edge", i+1, c.Name, c.Kind)
 	}
 	o.say("<graph id=\"terrain\" edgedefault=\"directed\">\n")
 	for i, f := range said {
-		graphmlData(o, 'g', i, value{text: f.text}, text)
+		graphmlData(o, 'g', i, export.Value{Text: f.text}, export.Text)
 	}
 	o.say("\n")
 	err := g.EachNode(func(n *export.Node) error {
 		o.say("<node id=\"")
 		o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
 		o.say("\">")
-		graphmlData(o, 'n', 0, value{text: n.Name}, text)
+		graphmlData(o, 'n', 0, export.Value{Text: n.Name}, export.Text)
 		for i := range nodes {
-			graphmlData(o, 'n', i+1, nodes[i].of(n), nodes[i].kind)
+			graphmlData(o, 'n', i+1, nodes[i].Of(n), nodes[i].Kind)
 		}
 		o.say("</node>\n")
 		return o.put()
@@ -52,9 +53,9 @@ func graphml(o *output, g *export.Graph) error {
 		o.say("\" target=\"")
 		o.line = strconv.AppendUint(o.line, uint64(l.To), 10)
 		o.say("\">")
-		graphmlData(o, 'e', 0, number(int64(l.Links)), integer)
+		graphmlData(o, 'e', 0, export.Value{Count: int64(l.Links)}, export.Integer)
 		for i := range links {
-			graphmlData(o, 'e', i+1, links[i].of(l), links[i].kind)
+			graphmlData(o, 'e', i+1, links[i].Of(l), links[i].Kind)
 		}
 		o.say("</edge>\n")
 		return o.put()
@@ -66,23 +67,23 @@ func graphml(o *output, g *export.Graph) error {
 	return o.put()
 }
 
-func graphmlKey(o *output, of string, i int, name string, k kind) {
-	o.say("<key id=\"", of[:1], strconv.Itoa(i), "\" for=\"", of, "\" attr.name=\"", name, "\" attr.type=\"",
-		[...]string{"string", "long", "double"}[k], "\"/>\n")
+func graphmlKey(o *output, of string, i int, name string, k export.Kind) {
+	o.say("<key id=\"", of[:1], strconv.Itoa(i), "\" for=\"", of, "\" attr.name=\"", name, "\" attr.type=\"", kindName(k),
+		"\"/>\n")
 }
 
-func graphmlData(o *output, letter byte, i int, v value, k kind) {
-	if v.none {
+func graphmlData(o *output, letter byte, i int, v export.Value, k export.Kind) {
+	if v.None {
 		return
 	}
 	o.say("<data key=\"")
 	o.line = append(o.line, letter)
 	o.line = strconv.AppendInt(o.line, int64(i), 10)
 	o.say("\">")
-	if k == text {
-		o.line = appendXML(o.line, v.text)
+	if k == export.Text {
+		o.line = inert.AppendXML(o.line, v.Text)
 	} else {
-		o.line = v.appendNumber(o.line, k)
+		o.line = appendNumber(o.line, v, k)
 	}
 	o.say("</data>")
 }

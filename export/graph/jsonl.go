@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 const jsonlHead = `{"type":"graph","ripple":"graph"`
@@ -12,18 +13,18 @@ const jsonlHead = `{"type":"graph","ripple":"graph"`
 // jsonl writes one JSON object a line: the graph, then its nodes, then its links.
 // A number that JSON cannot write is a string as XML Schema spells it.
 func jsonl(o *output, g *export.Graph) error {
-	nodes, links := nodeColumns(g.Level()), linkColumns(g.Level())
+	nodes, links := g.NodeColumns(), g.LinkColumns()
 	o.say(`{"type":"graph"`)
 	for _, f := range facts(g, "") {
-		jsonValue(o, f.name, value{text: f.text}, text)
+		jsonValue(o, f.name, export.Value{Text: f.text}, export.Text)
 	}
 	o.say("}\n")
 	err := g.EachNode(func(n *export.Node) error {
 		o.say(`{"type":"node","id":`)
 		o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
-		jsonValue(o, "label", value{text: n.Name}, text)
+		jsonValue(o, "label", export.Value{Text: n.Name}, export.Text)
 		for i := range nodes {
-			jsonValue(o, nodes[i].name, nodes[i].of(n), nodes[i].kind)
+			jsonValue(o, nodes[i].Name, nodes[i].Of(n), nodes[i].Kind)
 		}
 		o.say("}\n")
 		return o.put()
@@ -39,7 +40,7 @@ func jsonl(o *output, g *export.Graph) error {
 		o.say(`,"weight":`)
 		o.line = strconv.AppendInt(o.line, int64(l.Links), 10)
 		for i := range links {
-			jsonValue(o, links[i].name, links[i].of(l), links[i].kind)
+			jsonValue(o, links[i].Name, links[i].Of(l), links[i].Kind)
 		}
 		o.say("}\n")
 		return o.put()
@@ -50,17 +51,17 @@ func jsonl(o *output, g *export.Graph) error {
 	return o.put()
 }
 
-func jsonValue(o *output, name string, v value, k kind) {
-	if v.none {
+func jsonValue(o *output, name string, v export.Value, k export.Kind) {
+	if v.None {
 		return
 	}
 	o.say(`,"`, name, `":`)
 	switch {
-	case k == text:
-		o.line = appendQuoted(o.line, v.text)
-	case k == real && (math.IsNaN(v.real) || math.IsInf(v.real, 0)):
-		o.line = append(appendReal(append(o.line, '"'), v.real), '"')
+	case k == export.Text:
+		o.line = inert.AppendQuoted(o.line, v.Text)
+	case k == export.Real && (math.IsNaN(v.Real) || math.IsInf(v.Real, 0)):
+		o.line = append(appendReal(append(o.line, '"'), v.Real), '"')
 	default:
-		o.line = v.appendNumber(o.line, k)
+		o.line = appendNumber(o.line, v, k)
 	}
 }

@@ -5,69 +5,41 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/whole"
-	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
-// A nodeRow is a node in Parquet. Columns that a level does not have are empty.
-type nodeRow struct {
-	ID        int64    `parquet:"id"`
-	Label     string   `parquet:"label"`
-	Title     string   `parquet:"title,optional"`
-	Class     string   `parquet:"class,dict"`
-	Depth     *int64   `parquet:"depth,optional"`
-	State     string   `parquet:"state,dict"`
-	Domain    string   `parquet:"domain,optional,dict"`
-	Entity    string   `parquet:"entity,optional"`
-	Site      string   `parquet:"site,optional,dict"`
-	Status    int64    `parquet:"status_code,optional"`
-	Hosts     int64    `parquet:"hosts"`
-	Pages     int64    `parquet:"pages"`
-	Visited   int64    `parquet:"visited"`
-	FirstRun  int64    `parquet:"first_run,optional"`
-	LastRun   int64    `parquet:"last_run,optional"`
-	Degree    int64    `parquet:"degree"`
-	InDegree  int64    `parquet:"in_degree"`
-	OutDegree int64    `parquet:"out_degree"`
-	PageRank  float64  `parquet:"pagerank"`
-	Harmonic  float64  `parquet:"harmonic"`
-	Component int64    `parquet:"component"`
-	Community int64    `parquet:"community"`
-	X         *float64 `parquet:"x,optional"`
-	Y         *float64 `parquet:"y,optional"`
-}
-
-// An edgeRow is a link in Parquet.
-type edgeRow struct {
-	Source    int64   `parquet:"source"`
-	Target    int64   `parquet:"target"`
-	Weight    int64   `parquet:"weight"`
-	Pages     int64   `parquet:"pages"`
-	Editorial float64 `parquet:"editorial"`
-	Kind      string  `parquet:"kind,optional,dict"`
-	Rel       string  `parquet:"rel,optional,dict"`
-	Place     string  `parquet:"place,optional,dict"`
-	Anchor    string  `parquet:"anchor,optional"`
-	FirstRun  int64   `parquet:"first_run"`
-	LastRun   int64   `parquet:"last_run"`
-}
-
-// parquetFiles writes nodes.parquet and edges.parquet.
+// parquetFiles writes nodes.parquet and edges.parquet. Both have the columns of all
+// levels; those that another level alone has are empty.
 func parquetFiles(ctx context.Context, dir string, g *export.Graph, _ Options) ([]string, error) {
 	const nodes, edges = "nodes.parquet", "edges.parquet"
-	err := parquetFile(ctx, filepath.Join(dir, nodes), g, func(add func(nodeRow) error) error {
-		return g.EachNode(func(n *export.Node) error { return add(newNodeRow(n)) })
-	})
+	columns := g.Columns()
+	node := append([]export.Column[export.Node]{
+		always(numberColumn("id", func(n *export.Node) int64 { return int64(n.ID) })),
+		always(textColumn("label", func(n *export.Node) string { return n.Name })),
+	}, columns.Nodes...)
+	edge := append([]export.Column[export.Link]{
+		always(numberColumn("source", func(l *export.Link) int64 { return int64(l.From) })),
+		always(numberColumn("target", func(l *export.Link) int64 { return int64(l.To) })),
+		always(numberColumn("weight", func(l *export.Link) int64 { return int64(l.Links) })),
+	}, columns.Links...)
+	err := parquetFile(ctx, filepath.Join(dir, nodes), g, "nodeRow", node, g.EachNode)
 	if err == nil {
-		err = parquetFile(ctx, filepath.Join(dir, edges), g, func(add func(edgeRow) error) error {
-			return g.EachLink(func(l *export.Link) error { return add(newEdgeRow(l)) })
-		})
+		err = parquetFile(ctx, filepath.Join(dir, edges), g, "edgeRow", edge, g.EachLink)
 	}
 	return []string{nodes, edges}, err
+}
+
+// always is a column that every level has.
+func always[T any](c export.Column[T]) export.Column[T] {
+	c.Levels = export.AllLevels
+	return c
 }
 
 const (
@@ -76,68 +48,112 @@ const (
 )
 
 // parquetFile writes rows in batches, and lets go of them group by group.
-func parquetFile[T any](ctx context.Context, path string, g *export.Graph, each func(add func(T) error) error) error {
-	if err := os.WriteFile(path, nil, 0o644); err != nil {
+func parquetFile[T any](ctx context.Context, path string, g *export.Graph, name string,
+	columns []export.Column[T], each func(func(*T) error) error) error {
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
 		return err
 	}
-	options := []parquet.WriterOption{parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(groupRows)}
+	b := newBatch(g.Level(), columns)
+	options := []parquet.WriterOption{
+		b.schema(name), parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(groupRows),
+	}
 	for _, f := range facts(g, "") {
-		options = append(options, parquet.KeyValueMetadata("ripple."+f.name, clean(f.text)))
+		options = append(options, parquet.KeyValueMetadata("ripple."+f.name, inert.Text(f.text)))
 	}
 	return whole.Fill(ctx, path, func(w io.Writer) error {
-		p := parquet.NewGenericWriter[T](w, options...)
-		rows := make([]T, 0, batchRows)
-		flush := func() error {
-			_, err := p.Write(rows)
-			rows = rows[:0]
-			return err
-		}
-		err := each(func(row T) error {
-			if rows = append(rows, row); len(rows) < batchRows {
+		p := parquet.NewGenericWriter[any](w, options...)
+		err := each(func(of *T) error {
+			if b.add(of); len(b.rows) < batchRows {
 				return nil
 			}
-			return flush()
+			return b.flush(p)
 		})
 		if err != nil {
 			return err
 		}
-		if err := flush(); err != nil {
+		if err := b.flush(p); err != nil {
 			return err
 		}
 		return p.Close()
 	})
 }
 
-func newNodeRow(n *export.Node) nodeRow {
-	row := nodeRow{
-		ID: int64(n.ID), Label: clean(n.Name), Title: clean(n.Title), Class: n.Class.String(), State: clean(n.State),
-		Status: status(n), Hosts: int64(n.Hosts), Pages: int64(n.Pages), Visited: int64(n.Visited),
-		FirstRun: int64(n.First), LastRun: int64(n.Last),
-		Degree: int64(n.InDegree) + int64(n.OutDegree), InDegree: int64(n.InDegree), OutDegree: int64(n.OutDegree),
-		PageRank: n.PageRank, Harmonic: n.Harmonic, Component: int64(n.Component), Community: int64(n.Community),
-	}
-	if n.Page != nil {
-		row.Domain, row.Entity, row.Site = clean(n.Host), clean(n.Entity), clean(n.Site)
-	}
-	if n.Depth != kv.NoDepth {
-		d := int64(n.Depth)
-		row.Depth = &d
-	}
-	if n.Placed {
-		x, y := float64(n.X), -float64(n.Y) // upwards
-		row.X, row.Y = &x, &y
-	}
-	return row
+// A batch is rows of Parquet that are being filled. Their cells and texts stand in
+// two pieces of memory, which are used again for the next ones.
+type batch[T any] struct {
+	level   export.Level
+	columns []export.Column[T]
+	rows    []parquet.Row
+	cells   []parquet.Value
+	text    []byte
 }
 
-func newEdgeRow(l *export.Link) edgeRow {
-	row := edgeRow{
-		Source: int64(l.From), Target: int64(l.To), Weight: int64(l.Links), Pages: int64(l.Pages), Editorial: l.Share(),
-		FirstRun: int64(l.First), LastRun: int64(l.Last),
+func newBatch[T any](level export.Level, all []export.Column[T]) *batch[T] {
+	b := &batch[T]{level: level, rows: make([]parquet.Row, 0, batchRows)}
+	for _, c := range all {
+		if c.Levels != 0 {
+			b.columns = append(b.columns, c)
+		}
 	}
-	if l.Page != nil {
-		row.Kind, row.Rel, row.Place = l.Page.Kinds.First().String(), l.Page.Rel.String(), l.Page.Where()
-		row.Anchor = clean(l.Page.Anchor)
+	b.cells = make([]parquet.Value, 0, batchRows*len(b.columns))
+	return b
+}
+
+// schema is that of the columns, in their order.
+func (b *batch[T]) schema(name string) *parquet.Schema {
+	fields := make([]reflect.StructField, len(b.columns))
+	for i, c := range b.columns {
+		tag := c.Name
+		if c.Form&export.Nullable != 0 {
+			tag += ",optional"
+		}
+		if c.Form&export.Dictionary != 0 {
+			tag += ",dict"
+		}
+		fields[i] = reflect.StructField{
+			Name: "C" + strconv.Itoa(i), Tag: reflect.StructTag("parquet:" + strconv.Quote(tag)),
+			Type: [...]reflect.Type{reflect.TypeFor[string](), reflect.TypeFor[int64](), reflect.TypeFor[float64]()}[c.Kind],
+		}
 	}
-	return row
+	return parquet.NewSchema(name, parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface()))
+}
+
+func (b *batch[T]) add(of *T) {
+	first := len(b.cells)
+	for i := range b.columns {
+		b.cells = append(b.cells, b.cell(i, of))
+	}
+	b.rows = append(b.rows, b.cells[first:len(b.cells):len(b.cells)])
+}
+
+// cell is the value of a column, at its place in the row.
+func (b *batch[T]) cell(i int, of *T) parquet.Value {
+	c := &b.columns[i]
+	nullable := c.Form&export.Nullable != 0
+	if nullable && !c.Levels.Has(b.level) {
+		return parquet.NullValue().Level(0, 0, i)
+	}
+	v := c.Of(of)
+	if nullable && v.None {
+		return parquet.NullValue().Level(0, 0, i)
+	}
+	present := 0
+	if nullable {
+		present = 1
+	}
+	switch c.Kind {
+	case export.Text:
+		first := len(b.text)
+		b.text = append(b.text, inert.Text(v.Text)...)
+		return parquet.ByteArrayValue(b.text[first:len(b.text):len(b.text)]).Level(0, present, i)
+	case export.Real:
+		return parquet.DoubleValue(v.Real).Level(0, present, i)
+	}
+	return parquet.Int64Value(v.Count).Level(0, present, i)
+}
+
+func (b *batch[T]) flush(p *parquet.GenericWriter[any]) error {
+	_, err := p.WriteRows(b.rows)
+	b.rows, b.cells, b.text = b.rows[:0], b.cells[:0], b.text[:0]
+	return err
 }

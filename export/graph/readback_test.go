@@ -42,7 +42,7 @@ func written(t *testing.T, level export.Level) (dir string, want counts) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range graph.Formats() {
+	for _, f := range formatsAt(level) {
 		if err := f.Write(t.Context(), filepath.Join(dir, "x."+f.Name), g, graph.Options{}); err != nil {
 			t.Fatal(err)
 		}
@@ -68,19 +68,24 @@ func counted(t *testing.T, path string, level export.Level) counts {
 	switch level {
 	case export.LevelPage:
 		c = counts{one("SELECT count(*) FROM pages"), one("SELECT count(*) FROM links"), one("SELECT count(*) FROM links"),
-			one("SELECT count(*) FROM links WHERE place IN ('main', 'body')"), one("SELECT count(*) FROM pages WHERE class = 'quality'"),
+			one("SELECT count(*) FROM links WHERE place IN ('main', 'body')"),
+			one("SELECT count(*) FROM pages WHERE class = 'quality'"),
 			one("SELECT sum(in_degree) FROM page_metrics"), nil}
 	case export.LevelHost:
-		c.Quality, c.InDegree = one("SELECT count(*) FROM hosts WHERE class = 'quality'"), one("SELECT sum(in_degree) FROM host_metrics")
+		c.Quality, c.InDegree = one("SELECT count(*) FROM hosts WHERE class = 'quality'"),
+			one("SELECT sum(in_degree) FROM host_metrics")
 	case export.LevelSite:
-		c.Quality, c.InDegree = one("SELECT count(DISTINCT site_id) FROM hosts WHERE class = 'quality'"), one("SELECT sum(in_degree) FROM site_metrics")
+		c.Quality, c.InDegree = one("SELECT count(DISTINCT site_id) FROM hosts WHERE class = 'quality'"),
+			one("SELECT sum(in_degree) FROM site_metrics")
 	case export.LevelEntity:
 		c.Quality, c.InDegree = 2, one("SELECT count(*) FROM entity_links")
 	}
 	if level != export.LevelPage {
 		links := level.String() + "_links"
-		c.Nodes = one("SELECT count(*) FROM " + map[export.Level]string{export.LevelHost: "hosts", export.LevelEntity: "entities", export.LevelSite: "sites"}[level])
-		c.Edges, c.Weight, c.Editorial = one("SELECT count(*) FROM "+links), one("SELECT sum(links) FROM "+links), one("SELECT sum(editorial) FROM "+links)
+		c.Nodes = one("SELECT count(*) FROM " + map[export.Level]string{export.LevelHost: "hosts",
+			export.LevelEntity: "entities", export.LevelSite: "sites"}[level])
+		c.Edges, c.Weight, c.Editorial = one("SELECT count(*) FROM "+links), one("SELECT sum(links) FROM "+links),
+			one("SELECT sum(editorial) FROM "+links)
 	}
 	return c
 }
@@ -160,7 +165,8 @@ func TestNetworkx(t *testing.T) {
 // checkTitles looks for hostile titles that came back as text.
 func checkTitles(t *testing.T, titles []string) {
 	t.Helper()
-	for _, want := range []string{"</node><script>alert(1)</script>", `"><x y='`, "]]>", "a\uFFFDb\uFFFD[31mc\uFFFD", "日本語 ünïcode 😀", `\N\G\l`, "&amp;"} {
+	for _, want := range []string{"</node><script>alert(1)</script>", `"><x y='`, "]]>", "a\uFFFDb\uFFFD[31mc\uFFFD",
+		"日本語 ünïcode 😀", `\N\G\l`, "&amp;"} {
 		if !slices.Contains(titles, want) {
 			t.Errorf("title %q is not in %q", want, titles)
 		}
@@ -209,11 +215,14 @@ func TestDOT(t *testing.T) {
 	}
 	for _, level := range levels() {
 		dir, want := written(t, level)
-		out, err := exec.Command("gvpr", `BEG_G { printf("%d %d\n", nNodes($G), nEdges($G)); } N [label == ""] { print("no label"); }`, filepath.Join(dir, "x.dot")).CombinedOutput()
+		out, err := exec.Command("gvpr",
+			`BEG_G { printf("%d %d\n", nNodes($G), nEdges($G)); } N [label == ""] { print("no label"); }`,
+			filepath.Join(dir, "x.dot")).CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || got != fmt.Sprint(want.Nodes, want.Edges) {
 			t.Errorf("%s: gvpr: %v, %q; want %d nodes, %d edges", level, err, got, want.Nodes, want.Edges)
 		}
-		if out, err := exec.Command("neato", "-n2", "-Tsvg", "-o", os.DevNull, filepath.Join(dir, "x.dot")).CombinedOutput(); level != export.LevelPage && (err != nil || len(out) > 0) {
+		if out, err := exec.Command("neato", "-n2", "-Tsvg", "-o", os.DevNull,
+			filepath.Join(dir, "x.dot")).CombinedOutput(); level != export.LevelPage && (err != nil || len(out) > 0) {
 			t.Errorf("%s: neato: %v\n%s", level, err, out)
 		}
 	}

@@ -15,8 +15,10 @@ import (
 // hostile are titles and anchors that try to be more than text.
 func hostile() []string {
 	return []string{
-		`=cmd|'/c calc'!A1`, "+1", "-1", "@SUM(A1)", "\t=1", "</node><script>alert(1)</script>", `"><x y='`, "]]>", "&amp;", `\"; drop [`,
-		"a\x00b\x1b[31mc\x7f", "nonchar \uFFFE\uFFFF\U0001FFFE", "lone \xed\xa0\x80 \xff", "two\r\nlines", "bidi \u202Eevil", "comma, \"quote\"; semi",
+		`=cmd|'/c calc'!A1`, "+1", "-1", "@SUM(A1)", "\t=1", "</node><script>alert(1)</script>", `"><x y='`, "]]>", "&amp;",
+		`\"; drop [`,
+		"a\x00b\x1b[31mc\x7f", "nonchar \uFFFE\uFFFF\U0001FFFE", "lone \xed\xa0\x80 \xff", "two\r\nlines", "bidi \u202Eevil",
+		"comma, \"quote\"; semi",
 		" lead and trail ", "NaN", "日本語 ünïcode 😀", "\u2028sep", "'=1", `\N\G\l`, "<b>html</b>", "{\"json\": 1}",
 	}
 }
@@ -24,7 +26,8 @@ func hostile() []string {
 // terrain is a small terrain full of hostile text.
 func terrain(t testing.TB) *surveytest.World {
 	w := surveytest.New(t, surveytest.Lists)
-	names := []string{"b.test/", "b.test/deep?a=1&b=<2>", "bad.test/x", "stub.test/o/r", "stub.test/o/s", "a.test/moved", "q.test/"}
+	names := []string{"b.test/", "b.test/deep?a=1&b=<2>", "bad.test/x", "stub.test/o/r", "stub.test/o/s", "a.test/moved",
+		"q.test/"}
 	w.Visit("a.test/", func(v *schema.Visit) {
 		v.Title, v.ETag, v.SHA256 = "Home", `"tag"`, [32]byte{1}
 		v.Facts = []schema.Fact{{Name: "author", Value: "Ada"}, {Name: "author", Value: "=Eve\x00"}}
@@ -47,7 +50,7 @@ func terrain(t testing.TB) *surveytest.World {
 		})
 	}
 	w.Change(func(r *schema.Run) {
-		r.Status, r.Reason, r.Finished = schema.RunCompleted, "the frontier is empty", w.At
+		r.Status, r.End, r.Finished = schema.RunCompleted, schema.End{Kind: schema.EndFrontier}, w.At
 	})
 	return w
 }
@@ -68,7 +71,7 @@ func wide(t testing.TB, n, hosts, d int) *surveytest.World {
 	path := func(i int) string { return fmt.Sprintf("/p%d", i/hosts) }
 	w.Update(func(tx *kv.Tx) error {
 		for i := range hosts {
-			if _, err := tx.AddHost(host(i)); err != nil {
+			if _, err := tx.Hosts.Add(host(i)); err != nil {
 				return err
 			}
 		}
@@ -76,8 +79,8 @@ func wide(t testing.TB, n, hosts, d int) *surveytest.World {
 	})
 	inBatches(w, n, func(tx *kv.Tx, i int) error {
 		u := schema.URL{Host: schema.HostID(i%hosts + 1), PathQuery: path(i), FirstSeen: w.At, FirstRun: 1}
-		id, err := tx.AddURL(u, w.Store.Hash(schema.KindPage, "https://"+host(i)+path(i)))
-		tx.SetDepth(id, 0, 0)
+		id, err := tx.URLs.Add(u, w.Store.Hash(schema.KindPage, "https://"+host(i)+path(i)))
+		tx.Depths.Lower(id, 0, 0)
 		return err
 	})
 	inBatches(w, n, func(tx *kv.Tx, i int) error {
@@ -86,9 +89,10 @@ func wide(t testing.TB, n, hosts, d int) *surveytest.World {
 			Form: "https://" + host(i) + path(i), Title: "A title", ContentType: "text/html",
 		}
 		for _, to := range ring(i, n, d) {
-			v.Links = append(v.Links, schema.Link{To: schema.ID(to + 1), Kinds: surveytest.Kinds(schema.LinkAnchor), Anchor: "to " + host(to)})
+			v.Links = append(v.Links, schema.Link{To: schema.ID(to + 1), Kinds: surveytest.Kinds(schema.LinkAnchor),
+				Anchor: "to " + host(to)})
 		}
-		_, err := tx.AddVisit(v)
+		_, err := tx.Visits.Add(v)
 		return err
 	})
 	return w

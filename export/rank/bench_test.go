@@ -66,8 +66,7 @@ func BenchmarkHarmonicExact(b *testing.B) {
 	}
 }
 
-func BenchmarkStrongComponents(b *testing.B) { benchmark(b, StrongComponents) }
-func BenchmarkWeakComponents(b *testing.B)   { benchmark(b, WeakComponents) }
+func BenchmarkWeakComponents(b *testing.B) { benchmark(b, WeakComponents) }
 
 func BenchmarkCommunities(b *testing.B) {
 	benchmark(b, func(g *Graph) []int32 { return Communities(g, 1) })

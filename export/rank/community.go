@@ -8,7 +8,7 @@ const rounds = 2
 
 // Communities divides the nodes into groups with many links inside and few
 // between them, directions left out, by the Leiden algorithm (Traag, Waltman and
-// van Eck): nodes move to the neighbouring group that raises [Modularity] most,
+// van Eck): nodes move to the neighbouring group that raises the modularity most,
 // groups are refined into well-connected parts, the parts become the nodes of a
 // smaller graph, and so on. The seed decides the order of the nodes, nothing
 // else is left to chance. Every group is connected; a node without links is
@@ -21,30 +21,6 @@ func Communities(g *Graph, seed uint64) []int32 {
 		of = climb(base, of, random)
 	}
 	return bySize(connect(base, of))
-}
-
-// Modularity returns how much more of the weight lies inside the groups than
-// chance would put there, on the graph without directions (resolution 1): at most
-// 1, and 0 for one group or a graph without weight. Links from a node to itself
-// are left out. Numbers of groups are below the number of nodes.
-func Modularity(g *Graph, of []int32) float64 {
-	base := undirect(g)
-	if base.total == 0 {
-		return 0
-	}
-	inside, strength := 0.0, make([]float64, len(of))
-	for u := range base.len() {
-		strength[of[u]] += base.strength[u]
-		for i := base.off[u]; i < base.off[u+1]; i++ {
-			if of[base.to[i]] == of[u] {
-				inside += base.weight[i]
-			}
-		}
-	}
-	for _, s := range strength {
-		inside -= s * s / base.total
-	}
-	return inside / base.total
 }
 
 // singletons puts each of n nodes into a group of its own.
@@ -83,6 +59,9 @@ func climb(base *network, of []int32, random *rand.Rand) []int32 {
 	}
 	return result
 }
+
+// open marks a node that is in no part yet.
+const open = -1
 
 // connect splits groups that do not hang together, which can only raise the
 // modularity.

@@ -23,7 +23,8 @@ type mover struct {
 
 func newMover(w *network, of []int32, random *rand.Rand) *mover {
 	n := w.len()
-	m := &mover{w: w, of: of, strength: make([]float64, n), size: make([]int32, n), near: newNear(n), queue: make([]uint32, n), queued: make([]bool, n), waiting: n}
+	m := &mover{w: w, of: of, strength: make([]float64, n), size: make([]int32, n), near: newNear(n),
+		queue: make([]uint32, n), queued: make([]bool, n), waiting: n}
 	for i, v := range random.Perm(n) {
 		m.queue[i], m.queued[v] = uint32(v), true
 	}

@@ -60,7 +60,8 @@ type walk struct {
 func newWalk(g *Graph, jump []float64, damping float64) *walk {
 	n := g.Len()
 	w := &walk{in: g.Reverse(), damping: damping, jump: jump, split: make([]float64, n), rank: make([]float64, n),
-		flow: make([]float64, n), next: make([]float64, n), idle: make([]float64, chunks(n)), change: make([]float64, chunks(n))}
+		flow: make([]float64, n), next: make([]float64, n), idle: make([]float64, chunks(n)),
+		change: make([]float64, chunks(n))}
 	eachChunk(n, func(part, lo, hi int) {
 		for u := lo; u < hi; u++ {
 			if out := outWeight(g, u); out > 0 {

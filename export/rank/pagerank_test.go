@@ -44,7 +44,8 @@ func TestPageRankLaws(t *testing.T) {
 		l := anyLinks(40).Draw(t, "links")
 		g := l.graph()
 		sources := rapid.SliceOfN(rapid.Uint32Range(0, uint32(l.n-1)), 1, 5).Draw(t, "sources")
-		for name, rank := range map[string][]float64{"rank": PageRank(g, Damping, Tolerance), "personal": Personalised(g, sources)} {
+		for name, rank := range map[string][]float64{"rank": PageRank(g, Damping, Tolerance),
+			"personal": Personalised(g, sources)} {
 			if total := sum(rank); math.Abs(total-1) > 1e-9 {
 				t.Fatalf("%s adds up to %v", name, total)
 			}

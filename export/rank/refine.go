@@ -19,7 +19,8 @@ type refiner struct {
 // nodes, with their count. Parts never reach beyond a group of of.
 func refine(w *network, of []int32, random *rand.Rand) ([]int32, int) {
 	n := w.len()
-	r := &refiner{w: w, of: of, part: singletons(n), group: make([]float64, n), strength: append([]float64(nil), w.strength...), cut: make([]float64, n), single: make([]bool, n), near: newNear(n)}
+	r := &refiner{w: w, of: of, part: singletons(n), group: make([]float64, n),
+		strength: append([]float64(nil), w.strength...), cut: make([]float64, n), single: make([]bool, n), near: newNear(n)}
 	for v := range n {
 		r.single[v] = true
 		r.group[of[v]] += w.strength[v]

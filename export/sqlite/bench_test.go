@@ -69,7 +69,8 @@ func driver(path string, pages, links int) error {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	for _, pragma := range []string{"journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -65536"} {
+	for _, pragma := range []string{"journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE",
+		"cache_size = -65536"} {
 		if _, err := db.Exec("PRAGMA " + pragma); err != nil {
 			return err
 		}
@@ -120,7 +121,7 @@ func web(b *testing.B, pages, links int) *surveytest.World {
 	const batch = 250
 	w.Update(func(tx *kv.Tx) error {
 		for i := range 100 {
-			if _, err := tx.AddHost(fmt.Sprintf("h%d.a.test", i)); err != nil {
+			if _, err := tx.Hosts.Add(fmt.Sprintf("h%d.a.test", i)); err != nil {
 				return err
 			}
 		}
@@ -130,12 +131,13 @@ func web(b *testing.B, pages, links int) *surveytest.World {
 		w.Update(func(tx *kv.Tx) error {
 			for i := first; i < first+batch; i++ {
 				url := pageURL(i)
-				u := schema.URL{Host: schema.HostID(i%100 + 1), PathQuery: url[len(fmt.Sprintf("h%d.a.test", i%100)):], FirstSeen: w.At, FirstRun: 1}
-				id, err := tx.AddURL(u, w.Store.Hash(schema.KindPage, "https://"+url))
+				u := schema.URL{Host: schema.HostID(i%100 + 1), PathQuery: url[len(fmt.Sprintf("h%d.a.test", i%100)):],
+					FirstSeen: w.At, FirstRun: 1}
+				id, err := tx.URLs.Add(u, w.Store.Hash(schema.KindPage, "https://"+url))
 				if err != nil {
 					return err
 				}
-				tx.SetDepth(id, 0, 0)
+				tx.Depths.Lower(id, 0, 0)
 			}
 			return nil
 		})
@@ -144,14 +146,16 @@ func web(b *testing.B, pages, links int) *surveytest.World {
 		w.Update(func(tx *kv.Tx) error {
 			for i := first; i < first+batch; i++ {
 				v := &schema.Visit{
-					URL: schema.ID(i), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1, Form: "https://" + pageURL(i),
+					URL: schema.ID(i), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1,
+					Form:  "https://" + pageURL(i),
 					Title: "A title", ContentType: "text/html", Charset: "utf-8", Length: 10, ResponseTime: 30e6,
 				}
 				for j := range links {
 					to := (i*links+j)*7919%pages + 1
-					v.Links = append(v.Links, schema.Link{To: schema.ID(to), Kinds: surveytest.Kinds(schema.LinkAnchor), Anchor: "to " + pageURL(to)})
+					v.Links = append(v.Links, schema.Link{To: schema.ID(to), Kinds: surveytest.Kinds(schema.LinkAnchor),
+						Anchor: "to " + pageURL(to)})
 				}
-				if _, err := tx.AddVisit(v); err != nil {
+				if _, err := tx.Visits.Add(v); err != nil {
 					return err
 				}
 			}

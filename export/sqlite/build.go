@@ -29,7 +29,7 @@ func build(ctx context.Context, path string, s *survey.Survey, opts Options) (er
 	if err := prepare(db); err != nil {
 		return err
 	}
-	if err := fill(ctx, db, s, !opts.NoMetrics); err != nil {
+	if err := fill(ctx, db, s, opts); err != nil {
 		return err
 	}
 	if opts.Check {
@@ -52,7 +52,7 @@ func prepare(db *sql.DB) error {
 	return nil
 }
 
-func fill(ctx context.Context, db *sql.DB, s *survey.Survey, measure bool) error {
+func fill(ctx context.Context, db *sql.DB, s *survey.Survey, opts Options) error {
 	tx, err := db.Begin()
 	if err != nil {
 		return err
@@ -62,7 +62,10 @@ func fill(ctx context.Context, db *sql.DB, s *survey.Survey, measure bool) error
 	if err := execAll(ctx, tx, tables); err != nil {
 		return err
 	}
-	e := newExporter(ctx, tx, s, measure)
+	if err := widenAll(tx, opts.Columns); err != nil {
+		return err
+	}
+	e := newExporter(ctx, tx, s, opts)
 	if err := e.run(); err != nil {
 		return err
 	}

@@ -3,15 +3,13 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/weburl"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 // An exporter carries a survey into the tables.
@@ -21,39 +19,51 @@ type exporter struct {
 	depths *survey.Depths
 	names  []string // of the origins
 
-	runs, pages, pageDepths, links, linkKinds, redirects, facts *table
-	blacklisted, stubbed, frontier, sitemapURLs, domainStates   *table
+	runs  *record[schema.Run]
+	pages *record[pageRow]
+	links *record[linkRow]
+	hosts *record[survey.HostReport]
 
-	hosts  *table
+	pageDepths, linkKinds, redirects, facts     *table
+	blacklisted, stubbed, frontier, sitemapURLs *table
+	domainStates                                *table
+
 	levels []*level
 	sites  *export.Fold
 
 	class  []schema.Class // by page
 	linked []bool         // by page: another page links there
 	graph  *pageGraph
+	none   schema.Visit // of a page that was not visited
+	page   pageRow      // that is being written
+	link   linkRow      // likewise
+	body   schema.Link  // of link
 }
 
-func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, measure bool) *exporter {
-	table := func(name string, columns int) *table { return newTable(ctx, tx, name, columns) }
+func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, opts Options) *exporter {
+	table := func(name string, columns ...string) *table { return newTable(ctx, tx, name, columns...) }
 	n := s.URLs() + 1
 	e := &exporter{
 		survey: s, tx: tx,
-		runs: table("runs", 8), pages: table("pages", 32), pageDepths: table("page_depths", 4), links: table("links", 9),
-		linkKinds: table("link_kinds", 3), redirects: table("redirects", 3), facts: table("facts", 3),
-		blacklisted: table("blacklisted_referrers", 4), stubbed: table("stubbed_referrers", 4),
-		frontier: table("frontier", 4), sitemapURLs: table("sitemap_urls", 5), domainStates: table("domain_states", 6),
-		hosts: table("hosts", 13),
-		class: make([]schema.Class, n), linked: make([]bool, n), graph: newPageGraph(table("page_metrics", 7), n),
+		runs: newRecord(table("runs"), runColumns()), pages: newRecord(table("pages"), pageColumns()),
+		links:       newRecord(table("links"), linkColumns(opts.Columns)),
+		pageDepths:  table("page_depths", "id", "page_id", "quality_origin", "depth"),
+		linkKinds:   table("link_kinds", "from_page_id", "to_page_id", "kind"),
+		redirects:   table("redirects", "from_page_id", "to_page_id", "status"),
+		facts:       table("facts", "page_id", "name", "value"),
+		blacklisted: table("blacklisted_referrers", "id", "blacklisted_url_id", "referrer_page_id", "discovered_run"),
+		stubbed:     table("stubbed_referrers", "id", "stubbed_url_id", "referrer_page_id", "discovered_run"),
+		frontier:    table("frontier", "id", "page_id", "priority", "added_at"),
+		sitemapURLs: table("sitemap_urls", "page_id", "sitemap_url", "lastmod", "changefreq", "linked"),
+		domainStates: table("domain_states",
+			"id", "domain", "request_count", "rate_limited", "robots_txt", "robots_fetched_at"),
+		class: make([]schema.Class, n), linked: make([]bool, n),
 	}
 	e.sites = export.NewFold(s, export.LevelSite)
-	e.levels = []*level{
-		{fold: export.NewFold(s, export.LevelHost), links: table("host_links", 7), metrics: table("host_metrics", 7)},
-		{fold: e.sites, nodes: table("sites", 4), links: table("site_links", 7), metrics: table("site_metrics", 7)},
-		{fold: export.NewFold(s, export.LevelEntity), nodes: table("entities", 4), links: table("entity_links", 7)},
-	}
-	if !measure {
-		e.graph = nil
-		e.levels[0].metrics, e.levels[1].metrics = nil, nil
+	e.hosts = newRecord(table("hosts"), hostColumns(e))
+	e.levels = newLevels(table, e.sites, opts)
+	if !opts.NoMetrics {
+		e.graph = newPageGraph(metricTable(table("page_metrics"), "page_id", opts.Columns), n)
 	}
 	for _, origin := range s.Terrain().Origins() {
 		e.names = append(e.names, origin.Name)
@@ -81,8 +91,8 @@ func (e *exporter) run() error {
 func (e *exporter) end() error {
 	var errs []error
 	for _, t := range []*table{
-		e.runs, e.pages, e.pageDepths, e.links, e.linkKinds, e.redirects, e.facts,
-		e.blacklisted, e.stubbed, e.frontier, e.sitemapURLs, e.domainStates, e.hosts,
+		e.runs.table, e.pages.table, e.pageDepths, e.links.table, e.linkKinds, e.redirects, e.facts,
+		e.blacklisted, e.stubbed, e.frontier, e.sitemapURLs, e.domainStates, e.hosts.table,
 	} {
 		errs = append(errs, t.end())
 	}
@@ -95,9 +105,7 @@ func (e *exporter) end() error {
 
 func (e *exporter) addRuns() error {
 	for _, r := range e.survey.Runs() {
-		err := e.runs.add(int64(r.ID), moment(r.Started), moment(r.Finished), hex.EncodeToString(r.Config[:]),
-			r.Status.String(), text(r.Reason), int64(r.Pages), int64(r.Requests))
-		if err != nil {
+		if err := e.runs.put(&r); err != nil {
 			return err
 		}
 	}
@@ -115,27 +123,12 @@ func (e *exporter) addPages() error {
 	})
 }
 
-// addPage writes the row of a page, whose columns are those of terrain.sql.
 func (e *exporter) addPage(p *survey.Page) error {
-	v := p.Visit
-	if v == nil {
-		v = &schema.Visit{Length: -1}
+	e.page = pageRow{Page: p, visit: p.Visit}
+	if p.Visit == nil {
+		e.page.visit = &e.none
 	}
-	visited, length, response := any(nil), any(nil), any(nil)
-	if p.FetchURL != "" {
-		visited = moment(v.At)
-		response = v.ResponseTime.Milliseconds()
-	}
-	if v.Length >= 0 {
-		length = v.Length
-	}
-	return e.pages.add(
-		int64(p.ID), p.URL, p.HostName, p.State.String(), text(v.Title), number(v.Status), text(v.ContentType),
-		text(v.LastModified), visited, moment(p.FirstSeen), int64(p.FirstRun), text(p.Error), int64(p.Retries),
-		weburl.SURT(p.URL), p.Class.String(), text(p.Rule), text(p.FetchURL), number(p.RedirectTo), int64(p.RedirectCount),
-		number(p.Referrer), text(v.Charset), text(v.ETag), length, digest(v.SHA256), response, flag(v.NoIndex), flag(v.NoFollow),
-		text(p.PageType), text(v.StoredPath), text(v.ServerDate), int64(p.FirstRun), int64(p.LastRun),
-	)
+	return e.pages.put(&e.page)
 }
 
 func (e *exporter) addDepths(p *survey.Page) error {
@@ -155,7 +148,7 @@ func (e *exporter) addVisit(p *survey.Page) error {
 		return nil
 	}
 	for _, f := range p.Visit.Facts {
-		if err := e.facts.add(int64(p.ID), clean(f.Name), clean(f.Value)); err != nil {
+		if err := e.facts.add(int64(p.ID), inert.SQL(f.Name), inert.SQL(f.Value)); err != nil {
 			return err
 		}
 	}
@@ -168,9 +161,14 @@ func (e *exporter) addVisit(p *survey.Page) error {
 func (e *exporter) addLinks() error {
 	return e.survey.EachLink(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
 		e.linked[link.To] = true
-		err := e.links.add(e.links.number(), int64(from), int64(link.To), int64(first), link.Kinds.First().String(),
-			text(link.Rel.String()), link.Where(), text(link.Anchor), int64(last))
-		if err != nil {
+		e.body = link
+		e.link = linkRow{id: e.links.number(), Link: export.Link{
+			From: uint32(from), To: uint32(link.To), Links: 1, Pages: 1, First: first, Last: last, Page: &e.body,
+		}}
+		if link.Editorial() {
+			e.link.Editorial = 1
+		}
+		if err := e.links.put(&e.link); err != nil {
 			return err
 		}
 		for _, kind := range kindsByName() {
@@ -191,7 +189,8 @@ func (e *exporter) addLinks() error {
 
 // kindsByName returns the kinds in the order of the key of link_kinds.
 func kindsByName() [5]schema.LinkKind {
-	return [...]schema.LinkKind{schema.LinkAnchor, schema.LinkCanonical, schema.LinkFrame, schema.LinkRedirect, schema.LinkRefresh}
+	return [...]schema.LinkKind{schema.LinkAnchor, schema.LinkCanonical, schema.LinkFrame, schema.LinkRedirect,
+		schema.LinkRefresh}
 }
 
 func (e *exporter) addReferrer(from, to schema.ID, first schema.RunID) error {
@@ -222,7 +221,8 @@ func (e *exporter) addListed() error {
 
 func (e *exporter) addSitemapURLs() error {
 	return e.survey.EachSitemapEntry(func(sitemap string, entry schema.SitemapEntry) error {
-		return e.sitemapURLs.add(int64(entry.To), sitemap, moment(entry.LastMod), text(entry.ChangeFreq), flag(e.linked[entry.To]))
+		return e.sitemapURLs.add(int64(entry.To), sitemap, moment(entry.LastMod), text(entry.ChangeFreq),
+			flag(e.linked[entry.To]))
 	})
 }
 
@@ -234,13 +234,7 @@ func (e *exporter) addHosts() error {
 		if err := e.addDomainState(r); err != nil {
 			return err
 		}
-		depth := any(nil)
-		if r.MinDepth != kv.NoDepth {
-			depth = int64(r.MinDepth)
-		}
-		return e.hosts.add(int64(r.Host.ID), r.Host.Name, int64(e.sites.NodeOfHost(r.Host.ID)), r.Class.String(), text(r.Title), depth,
-			int64(r.Known), int64(r.Visited), int64(r.Host.Visits), int64(r.Host.Requests),
-			e.survey.FullDelay(r.Host).Milliseconds(), r.Coverage, int64(r.KnownMissing))
+		return e.hosts.put(r)
 	})
 }
 
@@ -257,5 +251,6 @@ func (e *exporter) addDomainState(r *survey.HostReport) error {
 	if err != nil {
 		return err
 	}
-	return e.domainStates.add(e.domainStates.number(), h.Name, int64(requests), flag(limited), text(string(robots.Text)), moment(h.RobotsAt))
+	return e.domainStates.add(e.domainStates.number(), h.Name, int64(requests), flag(limited), text(string(robots.Text)),
+		moment(h.RobotsAt))
 }

@@ -5,22 +5,64 @@ import (
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 // A level is the tables of a level above pages.
 type level struct {
 	fold    *export.Fold
-	nodes   *table // nil: hosts, which are written from their reports
-	links   *table
-	metrics *table // nil: none
+	nodes   *record[export.Node] // nil: hosts, which are written from their reports
+	links   *record[export.Link]
+	metrics *record[export.Node] // nil: none
+}
+
+// newLevels returns the tables of all levels above pages.
+func newLevels(table func(string, ...string) *table, sites *export.Fold, opts Options) []*level {
+	s, c := sites.Survey(), opts.Columns
+	hosts := &level{fold: export.NewFold(s, export.LevelHost), links: linkTable(table("host_links"), c)}
+	site := &level{fold: sites, nodes: nodeTable(table("sites"), "site", c), links: linkTable(table("site_links"), c)}
+	site.nodes.widen(column[export.Node]{"overflow", func(n *export.Node) any { return int64(n.Overflow) }})
+	entities := &level{
+		fold: export.NewFold(s, export.LevelEntity), nodes: nodeTable(table("entities"), "entity", c),
+		links: linkTable(table("entity_links"), c),
+	}
+	if !opts.NoMetrics {
+		hosts.metrics = metricTable(table("host_metrics"), "host_id", c)
+		site.metrics = metricTable(table("site_metrics"), "site_id", c)
+	}
+	return []*level{hosts, site, entities}
+}
+
+// nodeTable is the table of the nodes of a level, whose names stand in a column.
+func nodeTable(t *table, name string, c *export.Columns) *record[export.Node] {
+	return newRecord(t, append([]column[export.Node]{
+		{"id", func(n *export.Node) any { return int64(n.ID) }},
+		{name, func(n *export.Node) any { return inert.SQL(n.Name) }},
+	}, figures(c.Nodes, export.InLevels)...))
+}
+
+// linkTable is the table of the links of a level.
+func linkTable(t *table, c *export.Columns) *record[export.Link] {
+	return newRecord(t, append([]column[export.Link]{
+		{"from_id", func(l *export.Link) any { return int64(l.From) }},
+		{"to_id", func(l *export.Link) any { return int64(l.To) }},
+		{"links", func(l *export.Link) any { return int64(l.Links) }},
+	}, figures(c.Links, export.InLevels)...))
+}
+
+// metricTable is the table of the metrics of nodes, whose ids stand in a column.
+func metricTable(t *table, id string, c *export.Columns) *record[export.Node] {
+	return newRecord(t, append([]column[export.Node]{
+		{id, func(n *export.Node) any { return int64(n.ID) }},
+	}, figures(c.Nodes, export.InMetrics)...))
 }
 
 // end writes the rows.
 func (l *level) end() error {
 	nodes, links := l.fold.Nodes(), l.fold.Links()
 	if l.nodes != nil {
-		for _, n := range nodes {
-			if err := l.nodes.add(int64(n.ID), clean(n.Name), int64(n.Hosts), int64(n.Pages)); err != nil {
+		for i := range nodes {
+			if err := l.nodes.put(&nodes[i]); err != nil {
 				return err
 			}
 		}
@@ -28,9 +70,8 @@ func (l *level) end() error {
 			return err
 		}
 	}
-	for _, k := range links {
-		err := l.links.add(int64(k.From), int64(k.To), int64(k.Links), int64(k.Pages), int64(k.Editorial), int64(k.First), int64(k.Last))
-		if err != nil {
+	for i := range links {
+		if err := l.links.put(&links[i]); err != nil {
 			return err
 		}
 	}
@@ -46,28 +87,27 @@ func (l *level) measure(nodes []export.Node, links []export.Link) error {
 	for i, k := range links {
 		from[i], to[i], weight[i] = k.From-1, k.To-1, export.Weight(k.Links)
 	}
-	return addMetrics(l.metrics, export.MetricsOf(len(nodes), from, to, weight), func(i int) int64 { return int64(nodes[i].ID) })
-}
-
-func addMetrics(t *table, m *export.Metrics, id func(int) int64) error {
-	for i := range m.PageRank {
-		err := t.add(id(i), int64(m.In[i]), int64(m.Out[i]), m.PageRank[i], m.Harmonic[i], int64(m.Component[i]), int64(m.Community[i]))
-		if err != nil {
+	m := export.MetricsOf(len(nodes), from, to, weight)
+	for i := range nodes {
+		m.Fill(&nodes[i], i)
+		if err := l.metrics.put(&nodes[i]); err != nil {
 			return err
 		}
 	}
-	return t.end()
+	return l.metrics.end()
 }
 
 // A pageGraph is the links between pages as they are measured; nil, they are not.
 type pageGraph struct {
-	table    *table
+	table    *record[export.Node]
 	rank     []uint32 // by page: its place among the pages
 	ids      []schema.ID
 	from, to []uint32
 }
 
-func newPageGraph(t *table, n int) *pageGraph { return &pageGraph{table: t, rank: make([]uint32, n)} }
+func newPageGraph(t *record[export.Node], n int) *pageGraph {
+	return &pageGraph{table: t, rank: make([]uint32, n)}
+}
 
 func (g *pageGraph) addPage(id schema.ID) {
 	if g == nil {
@@ -88,5 +128,14 @@ func (g *pageGraph) end() error {
 	if g == nil {
 		return nil
 	}
-	return addMetrics(g.table, export.MetricsOf(len(g.ids), g.from, g.to, nil), func(i int) int64 { return int64(g.ids[i]) })
+	m := export.MetricsOf(len(g.ids), g.from, g.to, nil)
+	var n export.Node
+	for i, id := range g.ids {
+		n.ID = uint32(id)
+		m.Fill(&n, i)
+		if err := g.table.put(&n); err != nil {
+			return err
+		}
+	}
+	return g.table.end()
 }

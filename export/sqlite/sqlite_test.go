@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/export/sqlite"
+	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -38,7 +39,7 @@ func terrain(t testing.TB) *surveytest.World {
 	})
 	w.Visit("a.test/moved", w.Redirect("q.test/"))
 	w.Visit("a.test/gone", func(v *schema.Visit) {
-		v.State, v.Status, v.Error, v.Length, v.Charset = schema.DeadLink, 404, "404 Not Found", -1, ""
+		v.State, v.Status, v.Reason, v.Length, v.Charset = schema.DeadLink, 404, schema.StatusReason(404), -1, ""
 	})
 	w.Depth("b.test/", 1, 0)
 	w.Visit("b.test/", w.Links("bad.test/x", "a.test/", "b.test/deep"))
@@ -51,10 +52,12 @@ func terrain(t testing.TB) *surveytest.World {
 		h.Requests, h.Visits, h.RunRequests, h.CrawlDelay, h.RobotsAt = 9, 4, 7, 3*time.Second, w.At
 	})
 	w.Update(func(tx *kv.Tx) error {
-		return tx.PutRobots(w.Store.HostOf(w.Page("a.test/")), schema.RobotsCopy{At: w.At, Status: 200, Text: []byte("User-agent: *\n")})
+		return tx.Hosts.PutRobots(w.Store.HostOf(w.Page("a.test/")),
+			schema.RobotsCopy{At: w.At, Status: 200, Text: []byte("User-agent: *\n")})
 	})
 	w.Change(func(r *schema.Run) {
-		r.Status, r.Reason, r.Finished, r.Pages, r.Requests = schema.RunCompleted, "the frontier is empty", w.At, 5, 9
+		r.Status, r.End, r.Finished, r.Pages, r.Requests = schema.RunCompleted, schema.End{Kind: schema.EndFrontier}, w.At, 5,
+			9
 	})
 	return w
 }
@@ -143,8 +146,10 @@ func TestRows(t *testing.T) {
 			"https://stub.test/o/s|stub.test|stubbed|stub|||stub \"stub.test\"\n"},
 		{"facts of a page", "SELECT title, content_type, visited_at, discovered_at, surt_key, fetch_url, charset, etag, content_length, substr(body_sha256,1,4), response_ms, noindex, nofollow, first_run, last_run FROM pages WHERE url = 'https://a.test/'",
 			"Home\uFFFD \uFFFD|text/html|2026-01-15T10:30:02Z|2026-01-15T10:30:01Z|test,a)/|https://a.test/|utf-8|\"tag\"|10|0100|30|0|1|1|1\n"},
-		{"facts of a page never visited", "SELECT status_code, visited_at, fetch_url, content_length, body_sha256, response_ms, redirect_to FROM pages WHERE url = 'https://b.test/deep'", "||||||\n"},
-		{"referrer", "SELECT r.url FROM pages p JOIN pages r ON r.id = p.referrer_id WHERE p.url = 'https://b.test/'", "https://a.test/\n"},
+		{"facts of a page never visited",
+			"SELECT status_code, visited_at, fetch_url, content_length, body_sha256, response_ms, redirect_to FROM pages WHERE url = 'https://b.test/deep'", "||||||\n"},
+		{"referrer", "SELECT r.url FROM pages p JOIN pages r ON r.id = p.referrer_id WHERE p.url = 'https://b.test/'",
+			"https://a.test/\n"},
 		{"depths", "SELECT url, quality_origin, depth FROM page_depths JOIN pages p ON p.id = page_id WHERE domain IN ('b.test', 'q.test') ORDER BY 1, 2",
 			"https://b.test/|a.test|1\nhttps://b.test/deep|a.test|2\nhttps://q.test/|*.q.test|0\nhttps://q.test/|a.test|1\n"},
 		{"links", "SELECT f.url, t.url, l.kind, rel, place, anchor FROM links l JOIN pages f ON f.id = from_page_id JOIN pages t ON t.id = to_page_id WHERE t.domain IN ('bad.test', 'q.test') ORDER BY 1, 2",
@@ -153,7 +158,8 @@ func TestRows(t *testing.T) {
 		{"redirects", "SELECT f.url, t.url, status FROM redirects JOIN pages f ON f.id = from_page_id JOIN pages t ON t.id = to_page_id", "https://a.test/moved|https://q.test/|301\n"},
 		{"facts", "SELECT name, value FROM facts", "author|Ada\nauthor|Eve\n"},
 		{"blacklisted", "SELECT url, reference_count, first_seen_run, (SELECT count(*) FROM blacklisted_referrers) FROM blacklisted_urls", "https://bad.test/x|2|1|2\n"},
-		{"stubbed", "SELECT url, reference_count FROM stubbed_urls ORDER BY url", "https://stub.test/o/r|1\nhttps://stub.test/o/s|1\n"},
+		{"stubbed", "SELECT url, reference_count FROM stubbed_urls ORDER BY url",
+			"https://stub.test/o/r|1\nhttps://stub.test/o/s|1\n"},
 		{"domain states", "SELECT * FROM domain_states", "1|a.test|7|0|User-agent: *\n|2026-01-15T10:30:05Z\n"},
 		{"frontier", "SELECT url, priority, added_at FROM frontier JOIN pages p ON p.id = page_id ORDER BY priority, url",
 			"https://a.test/listed|0|2026-01-15T10:30:00Z\nhttps://q.test/|0|2026-01-15T10:30:03Z\nhttps://b.test/deep|2|2026-01-15T10:30:05Z\n"},
@@ -174,7 +180,8 @@ func TestRows(t *testing.T) {
 		{"page metrics of a page", "SELECT in_degree, out_degree, (SELECT count(*) FROM links WHERE to_page_id = page_id), component, community FROM page_metrics JOIN pages p ON p.id = page_id WHERE url = 'https://a.test/'", "1|6|1|0|0\n"},
 		{"host metrics", "SELECT count(*), sum(in_degree), sum(out_degree), round(sum(pagerank), 9), max(component) FROM host_metrics", "5|6|6|1|0\n"},
 		{"site metrics", "SELECT count(*), sum(in_degree), sum(out_degree), round(sum(pagerank), 9), max(component) FROM site_metrics", "5|6|6|1|0\n"},
-		{"header", "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version", fmt.Sprintf("%d|1\n", sqlite.ApplicationID)},
+		{"header", "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version",
+			fmt.Sprintf("%d|1\n", sqlite.ApplicationID)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -206,8 +213,8 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestSchema holds terrain.sql to the tables, columns and indexes of the
-// Sumi-Ripple specification, in their order.
+// TestSchema holds terrain.sql to the tables, columns and indexes that readers may
+// rely on, in their order.
 func TestSchema(t *testing.T) {
 	specified, err := os.ReadFile("testdata/specified.sql")
 	if err != nil {
@@ -223,12 +230,14 @@ func TestSchema(t *testing.T) {
 	}
 	db := write(t, terrain(t).Survey())
 	for _, kind := range []string{"table", "index"} {
-		query := "SELECT name, tbl_name FROM sqlite_master WHERE type = '" + kind + "' AND name NOT LIKE 'sqlite%' ORDER BY rowid"
+		query := "SELECT name, tbl_name FROM sqlite_master WHERE type = '" + kind +
+			"' AND name NOT LIKE 'sqlite%' ORDER BY rowid"
 		if want, got := rows(t, old, query), rows(t, db, query); !strings.HasPrefix(got, want) {
 			t.Errorf("%s:\n%sdo not begin with\n%s", kind, got, want)
 		}
 	}
-	for _, name := range strings.Fields(rows(t, old, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")) {
+	for _, name := range strings.Fields(rows(t, old,
+		"SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")) {
 		query := "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_info('" + name + "')"
 		if want, got := rows(t, old, query), rows(t, db, query); !strings.HasPrefix(got, want) {
 			t.Errorf("columns of %s:\n%sdo not begin with\n%s", name, got, want)
@@ -249,7 +258,8 @@ func TestSchema(t *testing.T) {
 // TestNoMetrics leaves out what takes time, and nothing else.
 func TestNoMetrics(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	if err := sqlite.Write(t.Context(), path, terrain(t).Survey(), sqlite.Options{NoMetrics: true, Check: true}); err != nil {
+	if err := sqlite.Write(t.Context(), path, terrain(t).Survey(),
+		sqlite.Options{NoMetrics: true, Check: true}); err != nil {
 		t.Fatal(err)
 	}
 	query := "SELECT (SELECT count(*) FROM page_metrics), (SELECT count(*) FROM host_metrics), (SELECT count(*) FROM site_metrics), (SELECT count(*) FROM pages), (SELECT count(*) FROM host_links)"
@@ -272,11 +282,12 @@ func TestForeign(t *testing.T) {
 	}
 	foreign := bytes.Clone(database)
 	foreign[71]++ // the last byte of the application id
-	for name, content := range map[string][]byte{"text": []byte("precious"), "empty": {}, "another program's database": foreign} {
+	for name, content := range map[string][]byte{"text": []byte("precious"), "empty": {},
+		"another program's database": foreign} {
 		if err := os.WriteFile(path, content, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		if err := sqlite.Write(t.Context(), path, s, sqlite.Options{}); !errors.Is(err, sqlite.ErrForeign) {
+		if err := sqlite.Write(t.Context(), path, s, sqlite.Options{}); !errors.Is(err, whole.ErrForeign) {
 			t.Errorf("%s: %v; want ErrForeign", name, err)
 		}
 		if kept, _ := os.ReadFile(path); !bytes.Equal(kept, content) {
@@ -292,7 +303,7 @@ func TestForeign(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("mode %v, %v; want that of the file replaced", info.Mode(), err)
 	}
-	if err := sqlite.Write(t.Context(), dir, s, sqlite.Options{Force: true}); !errors.Is(err, sqlite.ErrForeign) {
+	if err := sqlite.Write(t.Context(), dir, s, sqlite.Options{Force: true}); !errors.Is(err, whole.ErrForeign) {
 		t.Errorf("a folder: %v; want ErrForeign", err)
 	}
 }
@@ -305,8 +316,8 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _ := os.ReadFile(path)
-	stale := filepath.Join(filepath.Dir(path), ".x.db.ripple-new-1")
-	if err := os.WriteFile(stale, before, 0o600); err != nil {
+	stale := filepath.Join(filepath.Dir(path), ".ripple-new-1")
+	if err := errors.Join(os.Mkdir(stale, 0o700), os.WriteFile(filepath.Join(stale, "file"), before, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-2 * time.Hour)

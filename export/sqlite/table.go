@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"strings"
 	"time"
+
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 // batchRows is the number of rows that one statement inserts.
@@ -14,7 +16,7 @@ const batchRows = 50
 // A table collects the rows of one table of the database.
 type table struct {
 	name    string
-	columns int
+	columns []string
 	ctx     context.Context
 	tx      *sql.Tx
 	many    *sql.Stmt // of batchRows rows
@@ -22,15 +24,20 @@ type table struct {
 	written int64 // rows, those of values included
 }
 
-func newTable(ctx context.Context, tx *sql.Tx, name string, columns int) *table {
-	return &table{name: name, columns: columns, ctx: ctx, tx: tx, values: make([]any, 0, batchRows*columns)}
+func newTable(ctx context.Context, tx *sql.Tx, name string, columns ...string) *table {
+	return &table{name: name, columns: columns, ctx: ctx, tx: tx, values: make([]any, 0, batchRows*len(columns))}
 }
 
 // add appends a row with a value for every column.
 func (t *table) add(row ...any) error {
 	t.values = append(t.values, row...)
+	return t.added()
+}
+
+// added counts a row whose values have been appended.
+func (t *table) added() error {
 	t.written++
-	if len(t.values) < batchRows*t.columns {
+	if len(t.values) < batchRows*len(t.columns) {
 		return nil
 	}
 	if err := t.ctx.Err(); err != nil {
@@ -58,27 +65,23 @@ func (t *table) end() error {
 	if len(t.values) == 0 {
 		return nil
 	}
-	_, err := t.tx.Exec(t.insert(len(t.values)/t.columns), t.values...)
+	_, err := t.tx.Exec(t.insert(len(t.values)/len(t.columns)), t.values...)
 	t.values = t.values[:0]
 	return err
 }
 
 func (t *table) insert(rows int) string {
-	row := "(?" + strings.Repeat(",?", t.columns-1) + ")"
-	return "INSERT INTO " + t.name + " VALUES " + row + strings.Repeat(","+row, rows-1)
+	row := "(?" + strings.Repeat(",?", len(t.columns)-1) + ")"
+	return "INSERT INTO " + t.name + " (" + strings.Join(t.columns, ", ") + ") VALUES " + row + strings.Repeat(","+row,
+		rows-1)
 }
 
-// text is NULL for an empty string. Peers may have written it: it becomes valid
-// UTF-8 without NUL, where SQLite's own functions would end it.
+// text is NULL for an empty string.
 func text(s string) any {
 	if s == "" {
 		return nil
 	}
-	return clean(s)
-}
-
-func clean(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+	return inert.SQL(s)
 }
 
 // number is NULL for 0.

@@ -78,7 +78,8 @@ type finder struct {
 // Find returns the candidates with at least so many votes, limit of each sort.
 func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 	f := &finder{
-		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, s.HostCount()+1), hosts: make([]string, s.HostCount()+1),
+		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, s.HostCount()+1),
+		hosts: make([]string, s.HostCount()+1),
 		class: make([]schema.Class, s.URLs()+1), answers: make(map[uint32]schema.ID), candidates: make(map[uint32]*Candidate),
 	}
 	for _, step := range []func() error{f.readHosts, f.readPages, f.readLinks} {

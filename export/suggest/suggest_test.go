@@ -34,7 +34,8 @@ func terrain(t *testing.T) *surveytest.World {
 			}
 		}
 	}
-	w.Visit("a.test/", w.Links("two.test/", "two.test/b", "near.test/", "bad.test/", "q.test/", "stub.test/o/r", "forge.test/o.x/r", "a.many.test/", "host.test:8443/", "192.0.2.7/"))
+	w.Visit("a.test/", w.Links("two.test/", "two.test/b", "near.test/", "bad.test/", "q.test/", "stub.test/o/r",
+		"forge.test/o.x/r", "a.many.test/", "host.test:8443/", "192.0.2.7/"))
 	w.Visit("a.test/more", func(v *schema.Visit) {
 		w.Links("two.test/", "foot.test/")(v)
 		footer(v, "foot.test/")
@@ -84,11 +85,13 @@ func TestFind(t *testing.T) {
 	if diff := cmp.Diff(want, told(found.Discovered)); diff != "" {
 		t.Errorf("discovered (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"stub.test/o 2 2: *.q.test 1/0, a.test 1/0", "stub.test/p 1 1: *.q.test 1/0"}, told(found.Stubs)); diff != "" {
+	if diff := cmp.Diff([]string{"stub.test/o 2 2: *.q.test 1/0, a.test 1/0", "stub.test/p 1 1: *.q.test 1/0"},
+		told(found.Stubs)); diff != "" {
 		t.Errorf("stubs (-want +got):\n%s", diff)
 	}
 	two := found.Discovered[0]
-	if two.Title != "Two" || two.Pages != 2 || two.Origin[0].From != "https://q.test/" || two.Origin[0].To != "https://two.test/" || two.Origin[0].Anchor != "to two.test/" {
+	if two.Title != "Two" || two.Pages != 2 || two.Origin[0].From != "https://q.test/" ||
+		two.Origin[0].To != "https://two.test/" || two.Origin[0].Anchor != "to two.test/" {
 		t.Errorf("two.test: %+v", two)
 	}
 	if two.Coverage != "complete" || two.Answers != "https://two.test/" {
@@ -158,7 +161,8 @@ func TestSeed(t *testing.T) {
 		text += c.Block()
 	}
 	want := map[string]string{
-		"dead.test": "https://dead.test/a", "www.test": "https://www.www.test/", "moved.test": "", "many.test": "https://b.many.test/x",
+		"dead.test": "https://dead.test/a", "www.test": "https://www.www.test/", "moved.test": "",
+		"many.test":    "https://b.many.test/x",
 		"forge.test/o": "https://forge.test/o/r", "late.test": "https://late.test/",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

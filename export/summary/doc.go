@@ -2,8 +2,8 @@
 // what it did not. Of an older run it leaves out what is not known any more, and
 // says so.
 //
-// The page has the form of the Sumi-Ripple crawl summary, followed by a section
-// on coverage that names every host that was cut, with the key that cut it. What
+// The page has fixed parts in a fixed order, for programs that read it, followed by
+// a section on coverage that names every host that was cut, with the key that cut it. What
 // servers wrote is escaped so that it is inert in any Markdown renderer and in a
 // terminal: no HTML, no links, no table cells, no control characters.
 package summary

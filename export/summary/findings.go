@@ -6,6 +6,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
 // findings are what the summary says, read from a survey in one pass over its
@@ -19,7 +20,8 @@ type findings struct {
 
 	covers    [survey.CoverNotVisited + 1]int // visitable hosts, by cover
 	missing   int                             // pages, over all hosts
-	cutHosts  top[hostLine]                   // by what is missing
+	sites     []survey.CutSite
+	cutHosts  top[hostLine] // by what is missing
 	linkless  top[hostLine]
 	unreached top[hostLine]
 	stray     []survey.StraySeed
@@ -32,6 +34,7 @@ type hostLine struct {
 	processed int
 	from, to  uint8
 	missing   int
+	omitted   int // links
 	waiting   int
 	coverage  string
 	cover     survey.Cover
@@ -73,10 +76,13 @@ func collect(s *survey.Survey) (*findings, error) {
 	if err := f.addListed(s); err != nil {
 		return nil, err
 	}
-	if f.stray, err = s.StraySeeds(); err != nil {
+	if f.stray, err = survey.StraySeeds(s); err != nil {
 		return nil, err
 	}
-	f.uncovered, err = s.UncoveredSubdomains()
+	if f.sites, err = survey.CutSites(s); err != nil {
+		return nil, err
+	}
+	f.uncovered, err = survey.UncoveredSubdomains(s)
 	return f, err
 }
 
@@ -84,6 +90,7 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 	h := r.Host
 	line := hostLine{
 		name: h.Name, processed: r.Processed, from: r.FromDepth, to: r.ToDepth, missing: r.KnownMissing, waiting: r.Waiting,
+		omitted:  r.LinksOmitted,
 		coverage: r.Coverage, cover: r.Cover, budget: r.Budget, own: len(r.Origins) > 0,
 	}
 	if limited, ok := rateLimited(run, r); ok {
@@ -91,12 +98,13 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 		f.limited.add(line)
 		line.coverage = r.Coverage
 	}
-	if !r.Class.Visitable() || r.Known == 0 {
+	if r.Known == 0 || !r.Class.Visitable() && !r.Cover.Cut() {
 		return
 	}
 	f.covers[r.Cover]++
 	f.missing += r.KnownMissing
 	switch {
+	case !r.Class.Visitable():
 	case r.Class != schema.ClassQuality:
 		f.others.add(line)
 	case r.Cover == survey.CoverComplete:
@@ -110,7 +118,8 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 	if r.HTML > 0 && r.Linkless == r.HTML && (r.Class == schema.ClassQuality || r.HTML > 1) {
 		f.linkless.add(line)
 	}
-	if r.Processed == 0 && !h.HTTPS && (r.Unreached > 0 || r.Cover == survey.CoverGivenUp && h.RunGivenUp == schema.GaveUpConnection) {
+	if r.Processed == 0 && !h.HTTPS && (r.Unreached > 0 || r.Cover == survey.CoverGivenUp &&
+		h.RunGivenUp == schema.GaveUpConnection) {
 		f.unreached.add(line)
 	}
 }
@@ -122,21 +131,24 @@ func rateLimited(run schema.Run, r *survey.HostReport) (string, bool) {
 	case h.Run != run.ID:
 		return "", false
 	case h.RunGivenUp == schema.GaveUpRateLimit:
-		return "request #" + count(h.RunGivenUpAt), true
+		return "request #" + amount.Commas(h.RunGivenUpAt), true
 	case h.RunThrottles > 0:
-		return counted(h.RunThrottles, "answer", "answers") + " in " + counted(h.RunRequests, "request", "requests"), true
+		return amount.Of(h.RunThrottles, "answer", "answers") + " in " + amount.Of(h.RunRequests, "request", "requests"), true
 	}
 	return "", false
 }
 
 // addListed counts the pages that refer to each listed URL.
 func (f *findings) addListed(s *survey.Survey) error {
-	references := make([]uint32, s.URLs()+1)
+	references, since := make([]uint32, s.URLs()+1), s.Since()
 	if err := s.EachTarget(func(_, to schema.ID) { references[to]++ }); err != nil {
 		return err
 	}
 	return s.EachPage(func(p *survey.Page) error {
 		line := urlLine{p.URL, int(references[p.ID])}
+		if p.LastRun < since {
+			return nil
+		}
 		switch p.Class {
 		case schema.ClassBlacklisted:
 			f.black.add(line)
@@ -150,15 +162,21 @@ func (f *findings) addListed(s *survey.Survey) error {
 // cut says what is missing of a host: "example.com: 249 pages, 4,751 waiting
 // (max-domain-requests = 500)".
 func (h hostLine) cut() string {
-	s := fmt.Sprintf("%s: %s", inert(h.name), pages(h.processed))
+	s := fmt.Sprintf("%s: %s", quoted(h.name), pages(h.processed))
 	if h.waiting > 0 {
-		s += ", " + count(h.waiting) + " waiting"
+		s += ", " + amount.Commas(h.waiting) + " waiting"
 	}
 	if lost := h.missing - h.waiting; lost > 0 {
-		s += ", " + count(lost) + " missing"
+		s += ", " + amount.Commas(lost) + " missing"
+	}
+	switch {
+	case h.omitted > 0 && h.missing == 0: // as its coverage says
+		return s + ", " + quoted(h.coverage)
+	case h.omitted > 0:
+		s += ", " + amount.Of(h.omitted, "link", "") + " left out"
 	}
 	if h.budget != "" {
-		return s + " (" + inert(h.budget) + ")"
+		return s + " (" + quoted(h.budget) + ")"
 	}
-	return s + " (" + inert(h.coverage) + ")"
+	return s + " (" + quoted(h.coverage) + ")"
 }

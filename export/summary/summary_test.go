@@ -3,6 +3,7 @@ package summary_test
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,7 +70,7 @@ func TestComplete(t *testing.T) {
 
 func finish(w *surveytest.World) {
 	w.Change(func(r *schema.Run) {
-		r.Status, r.Reason, r.Finished = schema.RunCompleted, "the frontier is empty", w.At
+		r.Status, r.End, r.Finished = schema.RunCompleted, schema.End{Kind: schema.EndFrontier}, w.At
 		r.Running = 4*time.Hour + 15*time.Minute + 23*time.Second
 	})
 }
@@ -77,7 +78,8 @@ func finish(w *surveytest.World) {
 // TestPartial has a host for every way in which a map is not whole.
 func TestPartial(t *testing.T) {
 	w := surveytest.New(t, "[crawler]\nmax-domain-requests = 5\n"+lists)
-	w.Visit("a.test/", w.Links("www2.a.test/", "www2.a.test/x", "www2.a.test/y", "late.test/", "script.test/1", "script.test/2"))
+	w.Visit("a.test/", w.Links("www2.a.test/", "www2.a.test/x", "www2.a.test/y", "late.test/", "script.test/1",
+		"script.test/2"))
 	for _, name := range []string{"a.test/1", "a.test/2", "a.test/3"} {
 		w.Depth(name, 0, 0)
 	}
@@ -90,25 +92,34 @@ func TestPartial(t *testing.T) {
 			w.Depth(name, 1, 0)
 		}
 	}
-	depth("www2.a.test/", "script.test/1", "script.test/2", "slow.test/", "rest.test/", "gone.test/", "given.test/", "deny.test/x", "block.test/", "trap.test/", "trap.test/a/a/a/a", "late.test/", "elsewhere.test/")
+	depth("www2.a.test/", "script.test/1", "script.test/2", "slow.test/", "rest.test/", "gone.test/", "given.test/",
+		"deny.test/x", "block.test/", "trap.test/", "trap.test/a/a/a/a", "late.test/", "elsewhere.test/")
 	w.Visit("script.test/1", nil)
 	w.Visit("script.test/2", nil)
 	w.Host("slow.test/", func(h *schema.Host) { h.CrawlDelay = time.Hour })
 	w.Host("rest.test/", func(h *schema.Host) {
 		h.Throttles, h.RunThrottles, h.RunRequests, h.SuspendedTo = 1, 1, 3, w.At
 	})
-	w.Host("gone.test/", func(h *schema.Host) { h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, "connection refused" })
+	w.Host("gone.test/", func(h *schema.Host) {
+		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseRefused}
+	})
 	w.Host("given.test/", func(h *schema.Host) {
-		h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = schema.GaveUpRateLimit, 1045, "5 times 429 in a row"
+		h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = schema.GaveUpRateLimit, 1045,
+			schema.Reason{Detail: "5 times 429 in a row"}
 	})
 	w.Visit("deny.test/x", func(v *schema.Visit) {
-		v.State, v.Status, v.Requests, v.Charset, v.Error = schema.Failed, 0, 0, "", "denied by robots.txt"
+		v.State, v.Status, v.Requests, v.Charset = schema.Failed, 0, 0, ""
+		v.Reason.Cause = schema.CauseDenied
 	})
-	w.Visit("block.test/", func(v *schema.Visit) { v.State, v.Status, v.Charset, v.Error = schema.Failed, 403, "", "403 Forbidden" })
+	w.Visit("block.test/", func(v *schema.Visit) {
+		v.State, v.Status, v.Charset, v.Reason = schema.Failed, 403, "", schema.StatusReason(403)
+	})
 	w.Visit("trap.test/", w.Links("a.test/"))
 	w.Change(func(r *schema.Run) {
-		r.Status, r.Reason, r.Running = schema.RunInterrupted, "max-run-time = 1h", time.Hour
-		r.Errors = map[string]int{"dead_link": 89, "rate_limited": 12, "connection_refused": 1023, "timeout": 18, "robots_denied": 8, "other": 6}
+		r.Status, r.End, r.Running = schema.RunInterrupted, schema.End{Kind: schema.EndMaxRunTime, After: time.Hour},
+			time.Hour
+		r.Errors = map[string]int{"dead_link": 89, "rate_limited": 12, "connection_refused": 1023, "timeout": 18,
+			"robots_denied": 8, "other": 6}
 	})
 	golden(t, w, "partial.md")
 }
@@ -120,7 +131,8 @@ func TestHostile(t *testing.T) {
 	w.Visit("a.test/", w.Links(hostile, "bad.test/"+strings.Repeat("x", 900), "bad.test/\x1b[31m\u202e\r\n\n# Forged"))
 	w.Depth("evil.test/", 1, 0)
 	w.Host("evil.test/", func(h *schema.Host) {
-		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, "x\n---\n# Forged ![i](http://e.test/i.png) <img src=x onerror=y> | \x1b]0;x\x07"
+		h.RunGivenUp, h.RunGivenUpWhy.Detail = schema.GaveUpConnection,
+			"x\n---\n# Forged ![i](http://e.test/i.png) <img src=x onerror=y> | \x1b]0;x\x07"
 	})
 	var b strings.Builder
 	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
@@ -154,10 +166,54 @@ func TestSecondRun(t *testing.T) {
 	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "Run 2 is not completed: what it has not reached yet is shown as run 1 (2026-01-15T10:30:00Z) left it.") {
+	if !strings.Contains(b.String(),
+		"Run 2 is not completed: what it has not reached yet is shown as run 1 (2026-01-15T10:30:00Z) left it.") {
 		t.Errorf("the first run is not named:\n%s", b.String())
 	}
 	w.Update(func(tx *kv.Tx) error { return nil })
+}
+
+// TestVanished has the second run miss a stub, a blacklisted URL and a link that the
+// first one saw: the first is told of with them, the second without.
+func TestVanished(t *testing.T) {
+	w := surveytest.New(t, lists)
+	w.Visit("a.test/", w.Links("bad.test/x", "bad.test/y", "stub.test/o/r", "stub.test/o/s"))
+	for _, name := range []string{"bad.test/x", "bad.test/y", "stub.test/o/r", "stub.test/o/s"} {
+		w.Depth(name, 1, 0)
+	}
+	w.Visit("b.test/", w.Links("a.test/"))
+	finish(w)
+	w.Begin()
+	w.Visit("a.test/", w.Links("bad.test/y", "stub.test/o/s"))
+	w.Depth("bad.test/y", 1, 0)
+	w.Depth("stub.test/o/s", 1, 0)
+	running := told(t, w.Survey())
+	finish(w)
+	first, err := w.Survey().At(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name        string
+		told        []string
+		count, link int
+		gone        bool
+	}{
+		{"run 1", told(t, first), 2, 5, false}, {"run 2, not completed", running, 2, 3, false},
+		{"run 2", told(t, w.Survey()), 1, 2, true},
+	} {
+		for _, want := range []string{
+			fmt.Sprintf("| Blacklisted URLs Found | %d |", tt.count), fmt.Sprintf("| Stubbed URLs Found | %d |", tt.count),
+			fmt.Sprintf("| Total Links Recorded | %d |", tt.link), fmt.Sprintf("*(Showing top %d of %d)*", tt.count, tt.count),
+		} {
+			if !slices.Contains(tt.told, want) {
+				t.Errorf("%s: %q is missing in\n%s", tt.name, want, strings.Join(tt.told, "\n"))
+			}
+		}
+		if gone := !strings.Contains(strings.Join(tt.told, "\n"), "stub.test/o/r"); gone != tt.gone {
+			t.Errorf("%s: the stub that vanished is left out: %t", tt.name, gone)
+		}
+	}
 }
 
 // TestOlderRunHTTPS looks back at a host that nobody reached and https named: it is

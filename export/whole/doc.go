@@ -1,9 +1,11 @@
 // Package whole puts exports in place: a file or folder appears whole or not at
 // all, and nothing is replaced that Ripple did not write.
 //
-// What is written grows under a hidden name beside its target, is synced, and then
-// takes the target's name; a failure or a kill leaves the old one as it was. What a
-// kill leaves behind is removed by a later export to the same target.
+// What is written grows in a hidden folder beside its target, is synced, and then
+// takes the target's name; the folder around is synced after that. A failure or a
+// kill leaves the old one as it was. The
+// hidden folder is locked while its process lives; what a kill leaves behind is
+// removed by whoever writes there next.
 //
 // A file is Ripple's own if its beginning says so, which each format knows. A
 // folder is, if it is empty, or if a file named [Manifest] says so and no other

@@ -8,9 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
-	"time"
+
+	"github.com/sumi-ripple/ripple/schema/durable"
 )
 
 // ErrForeign reports a target that exists and that Ripple did not write.
@@ -18,11 +17,6 @@ var ErrForeign = errors.New("exists and was not written by Ripple")
 
 // HeadSize is the number of bytes at the beginning of a file that tell whose it is.
 const HeadSize = 2048
-
-const (
-	temporaryMark = ".ripple-new-"
-	staleAge      = time.Hour
-)
 
 // CheckFile reports why a file must not be replaced: with [ErrForeign] if Ripple
 // did not write it. ours is given up to HeadSize bytes.
@@ -58,16 +52,21 @@ func readHead(path string) ([]byte, error) {
 	return head, err
 }
 
-// File has a file written: build is given the path of an empty file beside it,
-// which takes its name when build succeeds.
+// File has a file written: build is given the path of an empty file, in a folder of
+// its own beside the target, which takes its name when build succeeds. A new file
+// has the permissions that the umask leaves, one that replaces another those of
+// that.
 func File(path string, build func(temporary string) error) error {
-	removeStale(path)
-	f, err := os.CreateTemp(filepath.Dir(path), hidden(path)+"*")
+	dir, remove, err := Scratch(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	temporary := f.Name()
-	defer os.Remove(temporary) // gone already if all went well
+	defer remove()
+	temporary := filepath.Join(dir, "file")
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
 	if err := f.Close(); err != nil {
 		return err
 	}
@@ -108,53 +107,31 @@ func (c *cancelled) Write(p []byte) (int, error) {
 	return c.w.Write(p)
 }
 
-func hidden(path string) string { return "." + filepath.Base(path) + temporaryMark }
-
-// removeStale removes what earlier exports left behind when they were killed.
-func removeStale(path string) {
-	entries, _ := os.ReadDir(filepath.Dir(path))
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), hidden(path)) {
-			continue
-		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > staleAge {
-			_ = os.RemoveAll(filepath.Join(filepath.Dir(path), e.Name()))
-		}
-	}
-}
-
 // publish syncs a finished file and gives it its name.
 func publish(temporary, path string) error {
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err := syncFile(temporary, mode); err != nil {
+	if err := errors.Join(likeOld(temporary, path), syncFile(temporary)); err != nil {
 		return err
 	}
 	if err := os.Rename(temporary, path); err != nil {
 		return err
 	}
-	syncFolder(filepath.Dir(path))
+	_ = durable.SyncDir(filepath.Dir(path)) // the folder need not be readable
 	return nil
 }
 
-func syncFile(path string, mode fs.FileMode) error {
+// likeOld gives a new file or folder the permissions of the one that it replaces.
+func likeOld(temporary, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return os.Chmod(temporary, info.Mode().Perm())
+}
+
+func syncFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Chmod(mode), f.Sync(), f.Close())
-}
-
-// syncFolder makes names durable, where folders can be synced: some file systems
-// refuse, and a folder need not be readable.
-func syncFolder(path string) {
-	if runtime.GOOS == "windows" {
-		return
-	}
-	if d, err := os.Open(path); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
+	return errors.Join(f.Sync(), f.Close())
 }

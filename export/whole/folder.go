@@ -8,7 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
+
+	"github.com/sumi-ripple/ripple/schema/durable"
 )
 
 // Manifest is the file by which a folder is known, and in which the files of a
@@ -61,15 +62,20 @@ func firstForeign(path string) (string, error) {
 	return "", nil
 }
 
-// Folder has a folder written: build is given the path of an empty folder beside
-// it, and describes its files by names and whatever else the manifest shall say.
+// Folder has a folder written: build is given the path of an empty folder, in one of
+// its own beside the target, and describes its files by names and whatever else the
+// manifest shall say. A new folder has the permissions that the umask leaves, one
+// that replaces another those of that.
 func Folder(path string, build func(temporary string) (names []string, about map[string]any, err error)) error {
-	removeStale(path)
-	temporary, err := os.MkdirTemp(filepath.Dir(path), hidden(path))
+	dir, remove, err := Scratch(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(temporary) // gone already if all went well
+	defer remove()
+	temporary := filepath.Join(dir, "folder")
+	if err := os.Mkdir(temporary, 0o777); err != nil {
+		return err
+	}
 	names, about, err := build(temporary)
 	if err == nil {
 		err = seal(temporary, names, about)
@@ -93,25 +99,22 @@ func seal(dir string, names []string, about map[string]any) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, Manifest), append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, Manifest), append(text, '\n'), 0o666); err != nil {
 		return err
 	}
 	for _, name := range append(slices.Clone(names), Manifest) {
-		if err := syncFile(filepath.Join(dir, name), 0o644); err != nil {
+		if err := syncFile(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return err
-	}
-	syncFolder(dir)
+	_ = durable.SyncDir(dir)
 	return nil
 }
 
 // publishFolder gives a finished folder its name. An old one of ours is exchanged
 // for it; what else is in a folder stays there.
 func publishFolder(temporary, path string, names []string) error {
-	defer syncFolder(filepath.Dir(path))
+	defer func() { _ = durable.SyncDir(filepath.Dir(path)) }()
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return os.Rename(temporary, path)
@@ -131,21 +134,24 @@ func publishFolder(temporary, path string, names []string) error {
 			return err
 		}
 	}
-	syncFolder(path)
+	_ = durable.SyncDir(path)
 	return nil
 }
 
 // replaceFolder exchanges two folders: at once where the system can.
 func replaceFolder(temporary, path string) error {
+	if err := likeOld(temporary, path); err != nil {
+		return err
+	}
 	if exchange(temporary, path) == nil {
 		return nil
 	}
-	old := fmt.Sprintf("%s-old-%d", temporary, time.Now().UnixNano())
+	old := filepath.Join(filepath.Dir(temporary), "old")
 	if err := os.Rename(path, old); err != nil {
 		return err
 	}
 	if err := os.Rename(temporary, path); err != nil {
 		return errors.Join(err, os.Rename(old, path))
 	}
-	return os.RemoveAll(old)
+	return nil // the old one goes with the scratch folder
 }

@@ -58,8 +58,8 @@ func TestFile(t *testing.T) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	old := filepath.Join(dir, ".x.gexf.ripple-new-1")
-	put(t, old, "left behind")
+	old := filepath.Join(dir, ".ripple-new-1")
+	put(t, filepath.Join(old, "file"), "left behind")
 	past := time.Now().Add(-2 * time.Hour)
 	if err := os.Chtimes(old, past, past); err != nil {
 		t.Fatal(err)

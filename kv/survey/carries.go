@@ -5,8 +5,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Carries reports whether a link carries depth and queues its target (SPEC 5,
-// 8), given whether its page asks for its links not to be followed. A redirect
+// Carries reports whether a link carries depth and queues its target,
+// given whether its page asks for its links not to be followed. A redirect
 // always does.
 func Carries(cfg config.Crawler, link schema.Link, pageNofollow bool) bool {
 	return refusal(cfg, link, pageNofollow) == ""

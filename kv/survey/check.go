@@ -15,7 +15,10 @@ import (
 // shortest distance. What [kv.Check] finds is taken for granted. An error says
 // that it could not be looked at.
 func (s *Survey) Check(report func(problem string)) error {
-	c := &checker{Survey: s, report: report, waits: newBitset(s.store.URLs()), visits: make([]hostCount, s.store.Hosts()+1)}
+	c := &checker{
+		core: s.core, pages: s.pages, walks: s.walks, report: report,
+		waits: newBitset(s.core.store.URLs()), visits: make([]hostCount, s.core.store.Hosts()+1),
+	}
 	for _, step := range []func() error{c.readWaiting, c.checkPages, c.checkCounters, c.checkDistances} {
 		if err := step(); err != nil {
 			return err
@@ -25,7 +28,9 @@ func (s *Survey) Check(report func(problem string)) error {
 }
 
 type checker struct {
-	*Survey
+	core   *core
+	pages  *pages
+	walks  *walks
 	report func(string)
 	waits  *bitset // what stands in a line, or waits for another try
 	visits []hostCount
@@ -41,17 +46,17 @@ func (c *checker) problem(format string, args ...any) { c.report(fmt.Sprintf(for
 // planned under another configuration may have lost it, and is dropped when its
 // time comes.
 func (c *checker) readWaiting() error {
-	return c.view(func(tx *kv.Tx) error {
-		return tx.EachHost(1, func(h *schema.Host) (bool, error) {
-			if h.Run == c.run.ID {
+	return c.core.view(func(tx *kv.Tx) error {
+		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+			if h.Run == c.core.run.ID {
 				for _, r := range h.Retries {
 					c.wait(h, r.URL, true)
 				}
 			}
-			if h.Generation != c.store.Generation() {
+			if h.Generation != c.core.store.Generation() {
 				return true, nil
 			}
-			err := tx.Walk(h, func(_ uint8, id schema.ID) bool { c.wait(h, id, false); return true })
+			err := tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool { c.wait(h, id, false); return true })
 			return err == nil, err
 		})
 	})
@@ -59,11 +64,11 @@ func (c *checker) readWaiting() error {
 
 func (c *checker) wait(h *schema.Host, id schema.ID, try bool) {
 	switch {
-	case id == 0 || int(id) > c.store.URLs():
+	case id == 0 || int(id) > c.core.store.URLs():
 		c.problem("%s: URL %d waits and does not exist", h.Name, id)
-	case c.store.HostOf(id) != h.ID:
-		c.problem("%s: URL %d waits here and belongs to host %d", h.Name, id, c.store.HostOf(id))
-	case !c.inRun(id) && !try && (c.run.ID == 1 || c.store.Latest(id) != 0 && !c.visited(id)):
+	case c.core.store.HostOf(id) != h.ID:
+		c.problem("%s: URL %d waits here and belongs to host %d", h.Name, id, c.core.store.HostOf(id))
+	case !c.core.inRun(id) && !try && (c.core.run.ID == 1 || c.core.store.Latest(id) != 0 && !c.core.visited(id)):
 		c.problem("%s: URL %d waits without a depth", h.Name, id)
 	default:
 		c.waits.set(int(id))
@@ -72,13 +77,13 @@ func (c *checker) wait(h *schema.Host, id schema.ID, try bool) {
 
 // checkPages derives the state of every page, and holds it against what waits.
 func (c *checker) checkPages() error {
-	capped := c.cfg.Crawler.MaxSubdomains > 0
-	return c.EachPage(func(p *Page) error {
+	capped := c.core.cfg.Crawler.MaxSubdomains > 0
+	return c.pages.each(func(p *Page) error {
 		count := &c.visits[p.Host]
 		count.known++
 		if p.Visit != nil && p.Visit.Requests > 0 {
 			count.all++
-			if p.Visited && p.Visit.Run == c.run.ID {
+			if p.Visited && p.Visit.Run == c.core.run.ID {
 				count.asked++
 			}
 		}
@@ -86,7 +91,8 @@ func (c *checker) checkPages() error {
 			c.problem("%s: state %d", p.URL, p.State)
 		}
 		_, pathQuery := weburl.Split(p.URL)
-		if !capped && !p.Capped && p.Missing() && !c.waits.has(int(p.ID)) && len(c.terrain.Caps(p.HostName, pathQuery)) == 0 {
+		capped := capped || p.capped.by != unhindered || len(c.core.terrain.Caps(p.HostName, pathQuery)) > 0
+		if !capped && p.Missing() && !c.waits.has(int(p.ID)) {
 			c.problem("%s is %s and waits nowhere", p.URL, p.State)
 		}
 		return nil
@@ -100,14 +106,14 @@ func (c *checker) checkCounters() error {
 	if err != nil {
 		return err
 	}
-	err = c.view(func(tx *kv.Tx) error {
-		return tx.EachHost(1, func(h *schema.Host) (bool, error) {
+	err = c.core.view(func(tx *kv.Tx) error {
+		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 			n := c.visits[h.ID]
 			if h.Known != n.known {
 				c.problem("%s: %d URLs counted, %d recorded", h.Name, h.Known, n.known)
 			}
-			if want := n.asked + repeated[h.ID]; h.Run == c.run.ID && h.RunVisited != want {
-				c.problem("%s: %d visits counted in run %d, %d recorded", h.Name, h.RunVisited, c.run.ID, want)
+			if want := n.asked + repeated[h.ID]; h.Run == c.core.run.ID && h.RunVisited != want {
+				c.problem("%s: %d visits counted in run %d, %d recorded", h.Name, h.RunVisited, c.core.run.ID, want)
 			}
 			if h.Visits < n.all+repeated[h.ID] {
 				c.problem("%s: %d visits counted, at least %d recorded", h.Name, h.Visits, n.all)
@@ -119,17 +125,17 @@ func (c *checker) checkCounters() error {
 	for id, n := range c.visits {
 		pages += n.asked + repeated[schema.HostID(id)]
 	}
-	if pages != c.run.Pages {
-		c.problem("run %d: %d visits counted, %d recorded", c.run.ID, c.run.Pages, pages)
+	if pages != c.core.run.Pages {
+		c.problem("run %d: %d visits counted, %d recorded", c.core.run.ID, c.core.run.Pages, pages)
 	}
 	return err
 }
 
 // countSitemaps adds the URLs that are no pages.
 func (c *checker) countSitemaps() {
-	for id := schema.ID(1); int(id) <= c.store.URLs(); id++ {
-		if c.store.Kind(id) != schema.KindPage {
-			c.visits[c.store.HostOf(id)].known++
+	for id := schema.ID(1); int(id) <= c.core.store.URLs(); id++ {
+		if c.core.store.Kind(id) != schema.KindPage {
+			c.visits[c.core.store.HostOf(id)].known++
 		}
 	}
 }
@@ -138,10 +144,10 @@ func (c *checker) countSitemaps() {
 // run has followed, because another form was met, by host.
 func (c *checker) countRepeated() (map[schema.HostID]int, error) {
 	n := map[schema.HostID]int{}
-	err := c.view(func(tx *kv.Tx) error {
-		return tx.EachVisit(c.run.FirstVisit, func(v *schema.Visit) (bool, error) {
-			if v.Run == c.run.ID && v.Requests > 0 && c.isPage(v.URL) && c.store.Latest(v.URL) != v.Seq {
-				n[c.store.HostOf(v.URL)]++
+	err := c.core.view(func(tx *kv.Tx) error {
+		return tx.Visits.Each(c.core.run.FirstVisit, func(v *schema.Visit) (bool, error) {
+			if v.Run == c.core.run.ID && v.Requests > 0 && c.core.isPage(v.URL) && c.core.store.Latest(v.URL) != v.Seq {
+				n[c.core.store.HostOf(v.URL)]++
 			}
 			return true, nil
 		})
@@ -152,7 +158,7 @@ func (c *checker) countRepeated() (map[schema.HostID]int, error) {
 // checkDistances searches the recorded links anew, and compares. While depths
 // still have to travel on, those recorded may be larger.
 func (c *checker) checkDistances() error {
-	found, err := c.distances()
+	found, err := c.walks.distances()
 	if err != nil {
 		return err
 	}
@@ -160,11 +166,11 @@ func (c *checker) checkDistances() error {
 	if err != nil {
 		return err
 	}
-	for id := schema.ID(1); int(id) <= c.store.URLs(); id++ {
-		if !c.isPage(id) {
+	for id := schema.ID(1); int(id) <= c.core.store.URLs(); id++ {
+		if !c.core.isPage(id) {
 			continue
 		}
-		depth, hops := c.store.Depth(id)
+		depth, hops := c.core.store.Depth(id)
 		want := found[id]
 		if depth < want.depth || hops < want.hops || !unfinished && (depth != want.depth || hops != want.hops) {
 			if err := c.differs(id, near{depth, hops}, want); err != nil {
@@ -177,12 +183,12 @@ func (c *checker) checkDistances() error {
 
 // unfinished reports whether depths are still to be passed on.
 func (c *checker) unfinished() (unfinished bool, err error) {
-	err = c.view(func(tx *kv.Tx) error {
-		pending, err := tx.Pending()
+	err = c.core.view(func(tx *kv.Tx) error {
+		pending, err := tx.Depths.Pending()
 		if err != nil {
 			return err
 		}
-		reapply, err := tx.Reapply()
+		reapply, err := tx.Meta.Reapply()
 		unfinished = len(pending) > 0 || reapply
 		return err
 	})
@@ -190,8 +196,8 @@ func (c *checker) unfinished() (unfinished bool, err error) {
 }
 
 func (c *checker) differs(id schema.ID, have, want near) error {
-	return c.view(func(tx *kv.Tx) error {
-		norm, err := tx.Norm(id)
+	return c.core.view(func(tx *kv.Tx) error {
+		norm, err := tx.URLs.Norm(id)
 		if err != nil {
 			return err
 		}
@@ -199,7 +205,8 @@ func (c *checker) differs(id schema.ID, have, want near) error {
 			c.problem("%s: belongs to the run: %t; its links say %t", norm, have.depth != kv.NoDepth, want.depth != kv.NoDepth)
 			return nil
 		}
-		c.problem("%s: depth %d after %d redirects; its links say %d after %d", norm, have.depth, have.hops, want.depth, want.hops)
+		c.problem("%s: depth %d after %d redirects; its links say %d after %d",
+			norm, have.depth, have.hops, want.depth, want.hops)
 		return nil
 	})
 }

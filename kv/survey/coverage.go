@@ -24,7 +24,7 @@ const (
 	CoverSlow                    // of a Crawl-delay that is too long, seeds only
 	CoverWaiting                 // the run has not finished with it
 	CoverLost                    // an older run left pages out, and it is not known any more why
-	CoverTrap                    // a cap or trap kept pages from being visited or recorded
+	CoverTrap                    // a cap or trap kept pages or links from being visited or recorded
 	CoverBlocked                 // half of its answers or more were 401, 403 or 429
 	CoverDenied                  // robots.txt forbids pages
 	CoverComplete                // all of its pages within reach were visited
@@ -59,19 +59,31 @@ type HostReport struct {
 	Cover        Cover
 	Coverage     string // the cover in words, with all that was in the way
 	Budget       string // the key that cut the host, "max-domain-requests = 500"; empty: none did
+	LinksOmitted int    // links of its pages that are not recorded
+	SiteOverflow int    // links to further hosts of its site, which are not recorded
 	KnownMissing int    // pages that should be on the map: not visited, denied, blocked, or met and not recorded
 }
 
-// EachHost calls f for every host by id. A report is valid while f runs. An error
+// coverage says how well each host is covered.
+type coverage struct {
+	core    *core
+	hosts   *hosts
+	tallies *tallies
+
+	cut      []CutSite
+	overflow map[string]int // of cut, by site; nil: not read yet
+}
+
+// each calls f for every host by id. A report is valid while f runs. An error
 // of f ends it.
-func (s *Survey) EachHost(f func(*HostReport) error) error {
-	t, err := s.tallied()
+func (cv *coverage) each(f func(*HostReport) error) error {
+	t, err := cv.tallies.tallied()
 	if err != nil {
 		return err
 	}
-	return s.view(func(tx *kv.Tx) error {
-		return tx.EachHost(1, func(r *schema.Host) (bool, error) {
-			report, err := s.report(tx, s.known(r), &t.hosts[r.ID])
+	return cv.core.view(func(tx *kv.Tx) error {
+		return tx.Hosts.Each(1, func(r *schema.Host) (bool, error) {
+			report, err := cv.report(tx, cv.core.known(r), &t.hosts[r.ID])
 			if err == nil {
 				err = f(report)
 			}
@@ -80,25 +92,25 @@ func (s *Survey) EachHost(f func(*HostReport) error) error {
 	})
 }
 
-// Host returns the report on a host.
-func (s *Survey) Host(id schema.HostID) (*HostReport, error) {
-	t, err := s.tallied()
+// of returns the report on a host.
+func (cv *coverage) of(id schema.HostID) (*HostReport, error) {
+	t, err := cv.tallies.tallied()
 	if err != nil {
 		return nil, err
 	}
 	var report *HostReport
-	err = s.view(func(tx *kv.Tx) error {
-		r, err := tx.Host(id)
+	err = cv.core.view(func(tx *kv.Tx) error {
+		r, err := tx.Hosts.At(id)
 		if err == nil {
-			report, err = s.report(tx, s.known(r), &t.hosts[id])
+			report, err = cv.report(tx, cv.core.known(r), &t.hosts[id])
 		}
 		return err
 	})
 	return report, err
 }
 
-func (s *Survey) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport, error) {
-	h, err := s.host(tx, r.ID)
+func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport, error) {
+	h, err := cv.hosts.host(tx, r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -112,25 +124,30 @@ func (s *Survey) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport, e
 	for i, n := range t.byState {
 		report.ByState[i] = int(n)
 	}
+	report.LinksOmitted, report.KnownMissing = int(t.omitted), r.Overflow
 	if h.verdict.Class.Visitable() {
-		report.KnownMissing = int(t.missing+t.denied+t.blocked+t.unreached) + r.Overflow
+		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.unreached)
 	}
-	lacks := s.lacks(h, r, t)
+	if _, err := cv.cutSites(tx); err != nil {
+		return nil, err
+	}
+	report.SiteOverflow = cv.overflow[h.site]
+	lacks := cv.lacks(h, r, t)
 	report.Cover, report.Coverage = cover(lacks, t)
 	if report.Cover == CoverBudget {
-		report.Budget = cmp.Or(h.budget, s.maxPages())
+		report.Budget = cmp.Or(h.budget, cv.core.maxPages())
 	}
-	report.Title, err = s.titleOf(h)
+	report.Title, err = cv.titleOf(h)
 	return report, err
 }
 
 // titleOf returns the title of a host's front page.
-func (s *Survey) titleOf(h *host) (string, error) {
-	id, ok, err := s.Lookup("https://" + h.name + "/")
-	if err != nil || !ok || s.latest(id) == 0 {
+func (cv *coverage) titleOf(h *host) (string, error) {
+	id, ok, err := cv.core.lookup("https://" + h.name + "/")
+	if err != nil || !ok || cv.core.latest(id) == 0 {
 		return "", err
 	}
-	v, err := s.standing(s.tx, s.latest(id))
+	v, err := cv.core.standing(cv.core.tx, cv.core.latest(id))
 	if err != nil {
 		return "", err
 	}
@@ -146,21 +163,28 @@ type lack struct {
 }
 
 // lacks are the reasons for which pages of a host are missing, by cover.
-func (s *Survey) lacks(h *host, r *schema.Host, t *hostTally) []lack {
+func (cv *coverage) lacks(h *host, r *schema.Host, t *hostTally) []lack {
 	if !h.verdict.Class.Visitable() {
-		return []lack{{cover: CoverListed, why: h.verdict.Class.String()}}
+		return cv.lackListed(h, r)
 	}
 	var all []lack
-	if l, ok := s.lackWaiting(h, r, t.missing-t.capped); ok {
+	if l, ok := cv.lackLinks(t); ok {
 		all = append(all, l)
 	}
-	for _, c := range t.rules {
+	if l, ok := cv.lackWaiting(h, r, t.missing-t.capped); ok {
+		all = append(all, l)
+	}
+	for _, c := range t.cappedBy {
 		all = append(all, lackCapped(c))
 	}
-	if r.Overflow > 0 {
-		why := fmt.Sprintf("not recorded (max-urls-per-host = %d)", s.cfg.Traps.MaxURLsPerHost)
-		alone := fmt.Sprintf("capped as a trap (%d URLs not recorded: max-urls-per-host = %d)", r.Overflow, s.cfg.Traps.MaxURLsPerHost)
-		all = append(all, lack{uint32(r.Overflow), CoverTrap, why, alone})
+	if l, ok := cv.lackRecord(r); ok {
+		all = append(all, l)
+	}
+	if l, ok := cv.lackHosts(t); ok {
+		all = append(all, l)
+	}
+	if l, ok := cv.lackSitemaps(r); ok {
+		all = append(all, l)
 	}
 	all = append(all, lacksVisited(t)...)
 	slices.SortFunc(all, func(a, b lack) int {
@@ -169,21 +193,37 @@ func (s *Survey) lacks(h *host, r *schema.Host, t *hostTally) []lack {
 	return all
 }
 
+// lackListed says that a host is on a list. Of its URLs, too, some may not be recorded.
+func (cv *coverage) lackListed(h *host, r *schema.Host) []lack {
+	class := h.verdict.Class.String()
+	if l, ok := cv.lackRecord(r); ok {
+		return []lack{{cover: l.cover, why: class + ", " + l.alone}}
+	}
+	return []lack{{cover: CoverListed, why: class}}
+}
+
+// lackRecord says that URLs of a host were met and not recorded, if they were.
+func (cv *coverage) lackRecord(r *schema.Host) (l lack, ok bool) {
+	key := fmt.Sprintf("max-urls-per-host = %d", cv.core.cfg.Traps.MaxURLsPerHost)
+	why, alone := "not recorded ("+key+")", fmt.Sprintf("capped as a trap (%d URLs not recorded: %s)", r.Overflow, key)
+	return lack{uint32(r.Overflow), CoverTrap, why, alone}, r.Overflow > 0
+}
+
 // lackWaiting says why pages wait that nothing but their host, or the run, keeps
 // from being visited. Of a host that was given up it says so also without any.
-func (s *Survey) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, ok bool) {
+func (cv *coverage) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, ok bool) {
 	switch {
 	case pages > 0 && h.held == schema.RequestLimitHit:
 		return lack{pages, CoverBudget, "cut by budget (" + h.budget + ")", ""}, true
-	case r.Run == s.run.ID && r.RunGivenUp != schema.NotGivenUp:
-		return lack{pages, CoverGivenUp, "given up: " + r.RunGivenUpWhy, ""}, true
-	case pages > 0 && s.past != nil:
+	case r.Run == cv.core.run.ID && r.RunGivenUp != schema.NotGivenUp:
+		return lack{pages, CoverGivenUp, "given up: " + r.RunGivenUpWhy.String(), ""}, true
+	case pages > 0 && cv.core.past != nil:
 		return lack{pages, CoverLost, "cut, it is not known any more by what", ""}, true
 	case pages > 0 && h.held == schema.RateLimited:
 		return lack{pages, CoverSuspended, h.why, ""}, true
-	case pages > 0 && s.maxPages() != "":
-		return lack{pages, CoverBudget, "cut by budget (" + s.maxPages() + ")", ""}, true
-	case pages > 0 && r.CrawlDelay > s.cfg.Crawler.MinimumTimeOnPage:
+	case pages > 0 && cv.core.maxPages() != "":
+		return lack{pages, CoverBudget, "cut by budget (" + cv.core.maxPages() + ")", ""}, true
+	case pages > 0 && r.CrawlDelay > cv.core.cfg.Crawler.MinimumTimeOnPage:
 		return lack{pages, CoverWaiting, fmt.Sprintf("slowed by Crawl-delay (%s)", r.CrawlDelay), ""}, true
 	case pages > 0:
 		return lack{pages, CoverWaiting, "not finished", ""}, true
@@ -191,15 +231,15 @@ func (s *Survey) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, ok 
 	return lack{}, false
 }
 
-// lackCapped says by which rule pages were capped.
-func lackCapped(c ruleTally) lack {
-	if delay, ok := strings.CutPrefix(c.rule, slowRule); ok {
-		return lack{c.pages, CoverSlow, "slowed by Crawl-delay (" + delay + ")", ""}
+// lackCapped says by what pages were capped.
+func lackCapped(c cappedPages) lack {
+	switch c.by.by {
+	case hinderedByDelay:
+		return lack{c.pages, CoverSlow, "slowed by Crawl-delay (" + c.by.text + ")", ""}
+	case hinderedByTrap:
+		return lack{c.pages, CoverTrap, "capped as a trap (" + c.by.text + ")", ""}
 	}
-	if trap, ok := strings.CutPrefix(c.rule, "trap: "); ok {
-		return lack{c.pages, CoverTrap, "capped as a trap (" + trap + ")", ""}
-	}
-	return lack{c.pages, CoverTrap, "capped (" + c.rule + ")", ""}
+	return lack{c.pages, CoverTrap, "capped (" + c.by.text + ")", ""}
 }
 
 // lacksVisited says which pages were asked for and are missing all the same. Some
@@ -213,14 +253,16 @@ func lacksVisited(t *hostTally) (all []lack) {
 		all = append(all, l)
 	}
 	if n := t.blocked; n > 0 {
-		l := lack{n, CoverComplete, "blocked (401, 403 or 429)", fmt.Sprintf("blocked (401, 403 or 429 on %d of %d pages)", n, t.visited)}
+		alone := fmt.Sprintf("blocked (401, 403 or 429 on %d of %d pages)", n, t.visited)
+		l := lack{n, CoverComplete, "blocked (401, 403 or 429)", alone}
 		if 2*n >= t.visited {
 			l.cover = CoverBlocked
 		}
 		all = append(all, l)
 	}
 	if n := t.denied; n > 0 {
-		all = append(all, lack{n, CoverDenied, "denied by robots.txt", fmt.Sprintf("denied by robots.txt (%d of %d pages)", n, t.visited)})
+		alone := fmt.Sprintf("denied by robots.txt (%d of %d pages)", n, t.visited)
+		all = append(all, lack{n, CoverDenied, "denied by robots.txt", alone})
 	}
 	return all
 }
@@ -243,12 +285,4 @@ func cover(lacks []lack, t *hostTally) (Cover, string) {
 		}
 	}
 	return lacks[0].cover, strings.Join(words, ", ")
-}
-
-// maxPages names [crawler] max-pages and its value if it ended the run.
-func (s *Survey) maxPages() string {
-	if limit := s.cfg.Crawler.MaxPages; limit > 0 && s.run.Pages >= limit {
-		return fmt.Sprintf("max-pages = %d", limit)
-	}
-	return ""
 }

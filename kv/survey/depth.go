@@ -69,64 +69,68 @@ func (d *Depths) Smallest(id schema.ID) uint8 {
 	return smallest
 }
 
-// OriginDepths derives the depths of all pages from every origin by breadth-first
+// walks follows the links that carry depth.
+type walks struct {
+	core  *core
+	hosts *hosts
+	graph *graph  // of what the run has visited; nil: not read yet
+	older []uint8 // by id: smallest depth plus 1 over all that is recorded; nil: not needed or not yet derived
+}
+
+// originDepths derives the depths of all pages from every origin by breadth-first
 // search over the links that carry depth. Pages that an unfinished run has not
 // reached yet have the depths that follow from what earlier runs recorded.
-func (s *Survey) OriginDepths() (*Depths, error) {
-	g, err := s.readGraph(false)
+func (ws *walks) originDepths() (*Depths, error) {
+	g, err := ws.readGraph(false)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.walkAll(g, s.inRun)
-	if err != nil || !s.hasOlder() {
-		return s.pack(found), err
+	found, err := ws.walkAll(g, ws.core.inRun)
+	if err != nil || !ws.core.hasOlder() {
+		return ws.pack(found), err
 	}
-	if g, err = s.readGraph(true); err != nil {
+	if g, err = ws.readGraph(true); err != nil {
 		return nil, err
 	}
-	older, err := s.walkAll(g, func(schema.ID) bool { return true })
+	older, err := ws.walkAll(g, func(schema.ID) bool { return true })
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range older {
-		l.pages = slices.DeleteFunc(l.pages, func(r reached) bool { return s.inRun(r.id) })
+		l.pages = slices.DeleteFunc(l.pages, func(r reached) bool { return ws.core.inRun(r.id) })
 		found = append(found, l)
 	}
-	return s.pack(found), nil
+	return ws.pack(found), nil
 }
 
-// hasOlder reports whether pages may be known that an unfinished run has not
-// reached yet.
-func (s *Survey) hasOlder() bool { return len(s.runs) > 1 && s.run.Status != schema.RunCompleted }
-
 // depth returns the smallest depth and hops of a page.
-func (s *Survey) depth(id schema.ID) (depth, hops uint8, err error) {
-	depth, hops = s.nearest(id)
-	if depth != kv.NoDepth || !s.hasOlder() {
+func (ws *walks) depth(id schema.ID) (depth, hops uint8, err error) {
+	depth, hops = ws.core.nearest(id)
+	if depth != kv.NoDepth || !ws.core.hasOlder() {
 		return depth, hops, nil
 	}
-	if s.older == nil {
-		all, err := s.OriginDepths()
+	if ws.older == nil {
+		all, err := ws.originDepths()
 		if err != nil {
 			return 0, 0, err
 		}
-		s.older = make([]uint8, s.URLs()+1)
-		for id := range s.older {
-			s.older[id] = all.Smallest(schema.ID(id)) + 1
+		ws.older = make([]uint8, ws.core.urls()+1)
+		for id := range ws.older {
+			ws.older[id] = all.Smallest(schema.ID(id)) + 1
 		}
 	}
-	return s.older[id] - 1, hops, nil
+	return ws.older[id] - 1, hops, nil
 }
 
-func (s *Survey) walkAll(g *graph, in func(schema.ID) bool) ([]level, error) {
-	own, err := s.ownPages(in)
+func (ws *walks) walkAll(g *graph, in func(schema.ID) bool) ([]level, error) {
+	own, err := ws.ownPages(in)
 	if err != nil {
 		return nil, err
 	}
 	var found []level
-	w := newWalk(g, own, s.cfg.Crawler.MaxDepth+1)
+	w := newWalk(g, own, ws.core.cfg.Crawler.MaxDepth+1)
 	w.found = func(l level) { found = append(found, l) }
-	for first := 0; first < len(s.terrain.Origins()); first += wordSize {
+	for first := 0; first < len(ws.core.terrain.Origins()); first += wordSize {
 		clear(w.seen)
 		w.run(first)
 	}
@@ -134,8 +138,8 @@ func (s *Survey) walkAll(g *graph, in func(schema.ID) bool) ([]level, error) {
 }
 
 // pack arranges levels by page. Those of a page keep their order by word.
-func (s *Survey) pack(found []level) *Depths {
-	d := &Depths{start: make([]uint32, s.URLs()+2)}
+func (ws *walks) pack(found []level) *Depths {
+	d := &Depths{start: make([]uint32, ws.core.urls()+2)}
 	slices.SortStableFunc(found, func(a, b level) int { return int(a.word) - int(b.word) })
 	for _, l := range found {
 		for _, r := range l.pages {

@@ -37,7 +37,8 @@ func drawModel(t *rapid.T, hosts [][]int, cfg config.Crawler) *model {
 	m := &model{cfg: cfg}
 	n := rapid.IntRange(1, 30).Draw(t, "pages")
 	for range n {
-		p := modelPage{host: rapid.IntRange(0, len(hosts)-1).Draw(t, "host"), nofollow: rapid.IntRange(0, 9).Draw(t, "nofollow") == 0}
+		p := modelPage{host: rapid.IntRange(0, len(hosts)-1).Draw(t, "host"),
+			nofollow: rapid.IntRange(0, 9).Draw(t, "nofollow") == 0}
 		m.own = append(m.own, hosts[p.host])
 		if rapid.IntRange(0, 2).Draw(t, "redirects") == 0 {
 			to := schema.ID(rapid.IntRange(1, n).Draw(t, "to"))
@@ -100,7 +101,7 @@ func (m *model) crawl() *crawled {
 	for changed := true; changed; {
 		changed = false
 		for i, p := range m.pages {
-			if c.depth[i] > m.cfg.MaxDepth || c.hops[i] > survey.MaxRedirects {
+			if c.depth[i] > m.cfg.MaxDepth || c.hops[i] > schema.MaxRedirects {
 				continue
 			}
 			c.visited[i] = true
@@ -157,7 +158,7 @@ func (m *model) record(w *surveytest.World, hostNames []string, c *crawled) {
 	w.Update(func(tx *kv.Tx) error {
 		ids := map[string]schema.HostID{}
 		for _, name := range hostNames {
-			h, err := tx.AddHost(name)
+			h, err := tx.Hosts.Add(name)
 			if err != nil {
 				return err
 			}
@@ -166,23 +167,24 @@ func (m *model) record(w *surveytest.World, hostNames []string, c *crawled) {
 		for i, p := range m.pages {
 			path := fmt.Sprintf("/%d", i)
 			u := schema.URL{Host: ids[hostNames[p.host]], PathQuery: path, FirstSeen: w.At, FirstRun: 1}
-			id, err := tx.AddURL(u, w.Store.Hash(schema.KindPage, "https://"+hostNames[p.host]+path))
+			id, err := tx.URLs.Add(u, w.Store.Hash(schema.KindPage, "https://"+hostNames[p.host]+path))
 			if err != nil {
 				return err
 			}
 			if c.depth[i] != none {
-				tx.SetDepth(id, uint8(c.depth[i]), uint8(c.hops[i]))
+				tx.Depths.Lower(id, uint8(c.depth[i]), uint8(c.hops[i]))
 			}
 		}
 		for i, p := range m.pages {
 			if !c.visited[i] {
 				continue
 			}
-			v := &schema.Visit{URL: schema.ID(i + 1), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1, NoFollow: p.nofollow, Links: slices.Clone(p.links)}
+			v := &schema.Visit{URL: schema.ID(i + 1), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1,
+				NoFollow: p.nofollow, Links: slices.Clone(p.links)}
 			if len(p.links) == 1 && p.links[0].Kinds.Has(schema.LinkRedirect) {
 				v.RedirectTo = p.links[0].To
 			}
-			if _, err := tx.AddVisit(v); err != nil {
+			if _, err := tx.Visits.Add(v); err != nil {
 				return err
 			}
 		}
@@ -205,7 +207,8 @@ seeds = ["https://b.q.test/"]
 	// OriginsOf is in the order of the terrain, whatever the pattern.
 	rapid.Check(t, func(rt *rapid.T) {
 		cfg := fmt.Sprintf("[crawler]\nmax-depth = %d\nrespect-nofollow = %t\nfollow-canonical = %t\n",
-			rapid.IntRange(0, 4).Draw(rt, "max-depth"), rapid.Bool().Draw(rt, "respect-nofollow"), rapid.Bool().Draw(rt, "follow-canonical"))
+			rapid.IntRange(0, 4).Draw(rt, "max-depth"), rapid.Bool().Draw(rt, "respect-nofollow"),
+			rapid.Bool().Draw(rt, "follow-canonical"))
 		w := surveytest.New(t, cfg+origins)
 		defer w.Store.Close()
 		m := drawModel(rt, hosts, w.Config.Crawler)
@@ -227,7 +230,8 @@ seeds = ["https://b.q.test/"]
 			}
 		}
 		for i := range m.pages {
-			if got, want := depths.Smallest(schema.ID(i+1)), c.depth[i]; int(got) != want && (want != none || got != kv.NoDepth) {
+			if got, want := depths.Smallest(schema.ID(i+1)), c.depth[i]; int(got) != want &&
+				(want != none || got != kv.NoDepth) {
 				rt.Fatalf("smallest depth of page %d: %d; the recorder has %d", i, got, want)
 			}
 		}
@@ -318,7 +322,8 @@ func TestOlderDepths(t *testing.T) {
 		t.Errorf("page that waited in the first run: %+v", p)
 	}
 	w.Visit("a.test/", nil)
-	w.Change(func(r *schema.Run) { r.Status, r.Walked, r.Finished = schema.RunRunning, true, w.At }) // outputs are being written
+	// outputs are being written
+	w.Change(func(r *schema.Run) { r.Status, r.Walked, r.Finished = schema.RunRunning, true, w.At })
 	s := w.Survey()
 	if run := s.Run(); run.Status != schema.RunCompleted || !run.Finished.Equal(w.At) {
 		t.Errorf("run whose outputs are being written: %s, %s", run.Status, run.Finished)

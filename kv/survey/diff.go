@@ -27,23 +27,23 @@ type Diff struct {
 // ErrRuns reports two runs that cannot be compared.
 var ErrRuns = errors.New("runs cannot be compared")
 
-// Diff compares two runs, the earlier one first.
-func (s *Survey) Diff(from, to schema.RunID) (*Diff, error) {
+// Compare compares two runs, the earlier one first.
+func Compare(s *Survey, from, to schema.RunID) (*Diff, error) {
 	if from >= to {
 		return nil, fmt.Errorf("%w: run %d is not before run %d", ErrRuns, from, to)
 	}
-	d := &Diff{s: s, stands: newBitset(s.store.URLs())}
+	d := &Diff{s: s, stands: newBitset(s.core.store.URLs())}
 	for i, id := range []schema.RunID{from, to} {
-		at, err := s.find(id)
+		at, err := s.core.find(id)
 		if errors.Is(err, ErrRun) {
 			err = fmt.Errorf("%w: %w", ErrRuns, err)
 		}
 		if err != nil {
 			return nil, err
 		}
-		run, end := s.runs[at], s.store.LastSeq()+1
-		if at+1 < len(s.runs) {
-			end = s.runs[at+1].FirstVisit
+		run, end := s.core.runs[at], s.core.store.LastSeq()+1
+		if at+1 < len(s.core.runs) {
+			end = s.core.runs[at+1].FirstVisit
 		}
 		if i == 0 {
 			d.From = run
@@ -59,15 +59,15 @@ func (s *Survey) Diff(from, to schema.RunID) (*Diff, error) {
 
 // read notes what one run visited and knew.
 func (d *Diff) read(i int, run schema.Run, end schema.Seq) error {
-	d.seqs[i], d.known[i] = make([]uint32, d.s.store.URLs()+1), newBitset(d.s.store.URLs())
-	return d.s.view(func(tx *kv.Tx) error {
+	d.seqs[i], d.known[i] = make([]uint32, d.s.core.store.URLs()+1), newBitset(d.s.core.store.URLs())
+	return d.s.core.view(func(tx *kv.Tx) error {
 		if err := d.readSeeds(tx, i, run); err != nil {
 			return err
 		}
 		if run.FirstVisit >= end {
 			return nil
 		}
-		return tx.EachVisit(run.FirstVisit, func(v *schema.Visit) (bool, error) {
+		return tx.Visits.Each(run.FirstVisit, func(v *schema.Visit) (bool, error) {
 			if v.Seq >= end {
 				return false, nil
 			}
@@ -79,7 +79,7 @@ func (d *Diff) read(i int, run schema.Run, end schema.Seq) error {
 			links := v.Links
 			if v.Stand != 0 {
 				var err error
-				if links, err = tx.AppendLinks(nil, v.Stand); err != nil {
+				if links, err = tx.Visits.AppendLinks(nil, v.Stand); err != nil {
 					return false, err
 				}
 			}
@@ -92,7 +92,7 @@ func (d *Diff) read(i int, run schema.Run, end schema.Seq) error {
 }
 
 func (d *Diff) readSeeds(tx *kv.Tx, i int, run schema.Run) error {
-	text, err := tx.Config(run.Config)
+	text, err := tx.Runs.Config(run.Config)
 	if err != nil {
 		return fmt.Errorf("configuration of run %d: %w", run.ID, err)
 	}
@@ -106,7 +106,7 @@ func (d *Diff) readSeeds(tx *kv.Tx, i int, run schema.Run) error {
 			if err != nil {
 				continue
 			}
-			id, ok, err := d.s.Lookup(u.Norm)
+			id, ok, err := d.s.core.lookup(u.Norm)
 			if err != nil {
 				return err
 			}
@@ -129,16 +129,16 @@ func (d *Diff) carryOver() error {
 	}
 	if d.To.Status != schema.RunCompleted { // what its sitemaps will name
 		for id := schema.ID(1); int(id) < len(d.seqs[0]); id++ {
-			if d.seqs[0][id] != 0 && d.seqs[1][id] == 0 && !d.s.isPage(id) {
+			if d.seqs[0][id] != 0 && d.seqs[1][id] == 0 && !d.s.core.isPage(id) {
 				work = append(work, id)
 			}
 		}
 	}
-	return d.s.view(func(tx *kv.Tx) error {
+	return d.s.core.view(func(tx *kv.Tx) error {
 		for len(work) > 0 {
 			id := work[len(work)-1]
 			work = work[:len(work)-1]
-			v, err := d.s.standing(tx, schema.Seq(d.seqs[0][id]))
+			v, err := d.s.core.standing(tx, schema.Seq(d.seqs[0][id]))
 			if err != nil {
 				return err
 			}
@@ -204,9 +204,9 @@ type PageChange struct {
 
 // EachPage calls f for every page that came, went or changed, by id.
 func (d *Diff) EachPage(f func(*PageChange) error) error {
-	return d.s.view(func(tx *kv.Tx) error {
+	return d.s.core.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) < len(d.seqs[0]); id++ {
-			if !d.s.isPage(id) {
+			if !d.s.core.isPage(id) {
 				continue
 			}
 			c := &PageChange{ID: id, Change: d.presence(int(id))}
@@ -215,7 +215,7 @@ func (d *Diff) EachPage(f func(*PageChange) error) error {
 				continue
 			}
 			if err == nil {
-				c.URL, err = tx.Norm(id)
+				c.URL, err = tx.URLs.Norm(id)
 			}
 			if err == nil {
 				err = f(c)
@@ -236,12 +236,12 @@ func (d *Diff) readVisits(tx *kv.Tx, c *PageChange) error {
 	}
 	var err error
 	if before != 0 {
-		if c.Before, err = d.s.standing(tx, before); err != nil {
+		if c.Before, err = d.s.core.standing(tx, before); err != nil {
 			return err
 		}
 	}
 	if after != 0 {
-		if c.After, err = d.s.standing(tx, after); err != nil {
+		if c.After, err = d.s.core.standing(tx, after); err != nil {
 			return err
 		}
 	}
@@ -286,9 +286,9 @@ type LinkChange struct {
 // EachLink calls f for every link that came or went, by the page that links. Links
 // of a page that the later run did not visit, and that did not go, stand.
 func (d *Diff) EachLink(f func(*LinkChange) error) error {
-	return d.s.view(func(tx *kv.Tx) error {
+	return d.s.core.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) < len(d.seqs[0]); id++ {
-			if !d.s.isPage(id) || d.seqs[1][id] == 0 && d.presence(int(id)) != Went {
+			if !d.s.core.isPage(id) || d.seqs[1][id] == 0 && d.presence(int(id)) != Went {
 				continue
 			}
 			if err := d.compareLinks(tx, id, f); err != nil {
@@ -304,7 +304,7 @@ func (d *Diff) compareLinks(tx *kv.Tx, id schema.ID, f func(*LinkChange) error) 
 	for i := range links {
 		if seq := schema.Seq(d.seqs[i][id]); seq != 0 {
 			var err error
-			if links[i], err = d.s.appendLinks(tx, nil, seq); err != nil {
+			if links[i], err = d.s.core.appendLinks(tx, nil, seq); err != nil {
 				return err
 			}
 		}
@@ -334,8 +334,8 @@ func (d *Diff) compareLinks(tx *kv.Tx, id schema.ID, f func(*LinkChange) error) 
 func (d *Diff) nameLink(tx *kv.Tx, c *LinkChange) error {
 	c.To = c.Link.To
 	var err error
-	if c.FromURL, err = tx.Norm(c.From); err == nil {
-		c.ToURL, err = tx.Norm(c.To)
+	if c.FromURL, err = tx.URLs.Norm(c.From); err == nil {
+		c.ToURL, err = tx.URLs.Norm(c.To)
 	}
 	return err
 }

@@ -36,7 +36,7 @@ type DiffSum struct {
 // Sum counts all changes.
 func (d *Diff) Sum() (*DiffSum, error) {
 	sum := &DiffSum{}
-	hosts := make([]HostChange, d.s.store.Hosts()+1)
+	hosts := make([]HostChange, d.s.core.store.Hosts()+1)
 	err := d.EachPage(func(c *PageChange) error {
 		h := &hosts[d.s.HostOf(c.ID)]
 		switch c.Change {
@@ -77,7 +77,7 @@ func (d *Diff) Sum() (*DiffSum, error) {
 func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 	var before, after = newBitset(len(all)), newBitset(len(all))
 	for id := range d.seqs[0] {
-		if !d.s.isPage(schema.ID(id)) {
+		if !d.s.core.isPage(schema.ID(id)) {
 			continue
 		}
 		h := int(d.s.HostOf(schema.ID(id)))
@@ -89,7 +89,7 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 		}
 	}
 	var changed []HostChange
-	err := d.s.view(func(tx *kv.Tx) error {
+	err := d.s.core.view(func(tx *kv.Tx) error {
 		for id := 1; id < len(all); id++ {
 			h := all[id]
 			if h.Came+h.Went+h.Changed == 0 {
@@ -103,7 +103,7 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 				h.Change = Went
 			}
 			var err error
-			if h.Name, err = tx.HostName(h.Host); err != nil {
+			if h.Name, err = tx.Hosts.Name(h.Host); err != nil {
 				return err
 			}
 			changed = append(changed, h)
@@ -125,10 +125,10 @@ func (d *Diff) answers(tx *kv.Tx) (found [2][]uint8, err error) {
 	for i := range found {
 		found[i] = make([]uint8, len(d.seqs[i]))
 		for id, seq := range d.seqs[i] {
-			if seq == 0 || !d.s.isPage(schema.ID(id)) {
+			if seq == 0 || !d.s.core.isPage(schema.ID(id)) {
 				continue
 			}
-			v, err := tx.Visit(schema.Seq(seq))
+			v, err := tx.Visits.At(schema.Seq(seq))
 			if err != nil {
 				return found, err
 			}
@@ -145,19 +145,19 @@ func (d *Diff) answers(tx *kv.Tx) (found [2][]uint8, err error) {
 
 // rot follows the links of the origins' pages.
 func (d *Diff) rot() ([]Rot, error) {
-	all := make([]Rot, len(d.s.terrain.Origins()))
-	own, err := d.s.ownPages(func(id schema.ID) bool { return d.seqs[1][id] != 0 })
+	all := make([]Rot, len(d.s.core.terrain.Origins()))
+	own, err := d.s.walks.ownPages(func(id schema.ID) bool { return d.seqs[1][id] != 0 })
 	if err != nil {
 		return nil, err
 	}
-	err = d.s.view(func(tx *kv.Tx) error {
+	err = d.s.core.view(func(tx *kv.Tx) error {
 		answers, err := d.answers(tx)
 		if err != nil {
 			return err
 		}
 		var buf []schema.Link
 		for _, id := range own.pages {
-			if buf, err = d.s.appendLinks(tx, buf[:0], schema.Seq(d.seqs[1][id])); err != nil {
+			if buf, err = d.s.core.appendLinks(tx, buf[:0], schema.Seq(d.seqs[1][id])); err != nil {
 				return err
 			}
 			for _, origin := range own.origins[d.s.HostOf(id)] {

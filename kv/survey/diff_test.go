@@ -17,13 +17,14 @@ import (
 // story is what a diff tells, one line for each change.
 func story(t *testing.T, w *surveytest.World, from, to schema.RunID) []string {
 	t.Helper()
-	d, err := w.Survey().Diff(from, to)
+	d, err := survey.Compare(w.Survey(), from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var lines []string
 	err = d.EachPage(func(c *survey.PageChange) error {
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Change, c.URL[len("https://"):], strings.Join(c.What, "+"))))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Change, c.URL[len("https://"):],
+			strings.Join(c.What, "+"))))
 		return nil
 	})
 	if err == nil {
@@ -43,7 +44,8 @@ func story(t *testing.T, w *surveytest.World, from, to schema.RunID) []string {
 		lines = append(lines, fmt.Sprintf("%s %s %d %d %d", h.Change, h.Name, h.Came, h.Went, h.Changed))
 	}
 	for _, r := range sum.Rot {
-		lines = append(lines, fmt.Sprintf("rot %d: %d links, %d dead, %d new, %d mended", r.Origin, r.Links, r.Dead, r.New, r.Mended))
+		lines = append(lines, fmt.Sprintf("rot %d: %d links, %d dead, %d new, %d mended", r.Origin, r.Links, r.Dead, r.New,
+			r.Mended))
 	}
 	slices.Sort(lines)
 	return lines
@@ -163,9 +165,10 @@ func TestDiffOfUnfinishedRun(t *testing.T) {
 }
 
 func TestDiffRefuses(t *testing.T) {
-	w := two(t, func(w *surveytest.World) { w.Visit("a.test/", nil) }, func(w *surveytest.World) { w.Visit("a.test/", nil) })
+	w := two(t, func(w *surveytest.World) { w.Visit("a.test/", nil) },
+		func(w *surveytest.World) { w.Visit("a.test/", nil) })
 	for _, runs := range [][2]schema.RunID{{1, 1}, {2, 1}, {1, 3}, {0, 1}} {
-		if _, err := w.Survey().Diff(runs[0], runs[1]); !errors.Is(err, survey.ErrRuns) {
+		if _, err := survey.Compare(w.Survey(), runs[0], runs[1]); !errors.Is(err, survey.ErrRuns) {
 			t.Errorf("Diff(%v) = %v, want %v", runs, err, survey.ErrRuns)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // two crawls of the same web have the same digest. Of a page that was not sent
 // again because it has not changed, the answer that stands counts.
 func (s *Survey) Digest() (string, error) {
-	d := &digester{leaves: make([][sha256.Size]byte, s.URLs()+1)}
+	d := &digester{leaves: make([][sha256.Size]byte, s.core.urls()+1)}
 	for _, step := range []func(*Survey) error{d.rankPages, d.readPages, d.readLinks} {
 		if err := step(s); err != nil {
 			return "", err
@@ -40,13 +40,13 @@ type digester struct {
 
 func (d *digester) rankPages(s *Survey) error {
 	var names names
-	err := s.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) <= s.URLs(); id++ {
-			if s.store.Kind(id) != schema.KindPage {
+	err := s.core.view(func(tx *kv.Tx) error {
+		for id := schema.ID(1); int(id) <= s.core.urls(); id++ {
+			if s.core.store.Kind(id) != schema.KindPage {
 				names.add("")
 				continue
 			}
-			norm, err := tx.Norm(id)
+			norm, err := tx.URLs.Norm(id)
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ func (d *digester) rankPages(s *Survey) error {
 		return nil
 	})
 	slices.SortFunc(d.sorted, func(a, b schema.ID) int { return bytes.Compare(names.of(a), names.of(b)) })
-	d.rank = make([]uint32, s.URLs()+1)
+	d.rank = make([]uint32, s.core.urls()+1)
 	for i, id := range d.sorted {
 		d.rank[id] = uint32(i)
 	}
@@ -83,12 +83,12 @@ func (n *names) of(id schema.ID) []byte {
 }
 
 func (d *digester) readPages(s *Survey) error {
-	depths, err := s.OriginDepths()
+	depths, err := s.walks.originDepths()
 	if err != nil {
 		return err
 	}
-	return s.EachPage(func(p *Page) error {
-		status, err := s.standingStatus(p)
+	return s.pages.each(func(p *Page) error {
+		status, err := standingStatus(s, p)
 		if err != nil {
 			return err
 		}
@@ -108,14 +108,14 @@ func (d *digester) readPages(s *Survey) error {
 }
 
 // standingStatus is the status that came with the body that stands.
-func (s *Survey) standingStatus(p *Page) (int, error) {
+func standingStatus(s *Survey, p *Page) (int, error) {
 	if p.Visit == nil {
 		return 0, nil
 	}
 	if p.Visit.Stand == 0 {
 		return p.Visit.Status, nil
 	}
-	from, err := s.tx.Visit(p.Visit.Stand)
+	from, err := s.core.tx.Visits.At(p.Visit.Stand)
 	if err != nil {
 		return 0, err
 	}
@@ -125,7 +125,7 @@ func (s *Survey) standingStatus(p *Page) (int, error) {
 func (d *digester) readLinks(s *Survey) error {
 	var links []schema.Link
 	page := schema.ID(0)
-	err := s.EachLink(func(from schema.ID, link schema.Link, _, _ schema.RunID) error {
+	err := s.links.each(func(from schema.ID, link schema.Link, _, _ schema.RunID) error {
 		if from != page {
 			d.addLinks(page, links)
 			page, links = from, links[:0]

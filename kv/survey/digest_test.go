@@ -34,7 +34,8 @@ func digestWorld(t *testing.T, r *rand.Rand, change func(page string, v *schema.
 			v.SHA256[0] = byte(i)
 			for n := range 5 {
 				to := w.Page(pages[(i*7+n*3+1)%len(pages)])
-				v.Links = append(v.Links, schema.Link{To: to, Kinds: surveytest.Kinds(schema.LinkAnchor), Anchor: fmt.Sprint("to ", n)})
+				v.Links = append(v.Links, schema.Link{To: to, Kinds: surveytest.Kinds(schema.LinkAnchor),
+					Anchor: fmt.Sprint("to ", n)})
 			}
 			if change != nil {
 				change(page, v)

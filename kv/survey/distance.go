@@ -13,7 +13,7 @@ type near struct{ depth, hops uint8 }
 // search finds the distances of all pages, and knows nothing of the order in which
 // they were met.
 type search struct {
-	*Survey
+	core    *core
 	graph   *graph
 	origins [][]int
 	near    []near // by id
@@ -23,10 +23,10 @@ type search struct {
 // distances searches what the run recorded for the distances of all pages, by id,
 // from the seeds, from what sitemaps name and from what earlier runs left waiting;
 // [kv.NoDepth]: the page does not belong to the run.
-func (s *Survey) distances() ([]near, error) {
-	d, err := s.newSearch(s.visited)
+func (ws *walks) distances() ([]near, error) {
+	d, err := ws.newSearch(ws.core.visited)
 	if err == nil {
-		err = d.enter(func(id schema.ID) bool { return s.visited(id) && d.counts(id) })
+		err = d.enter(func(id schema.ID) bool { return ws.core.visited(id) && d.counts(id) })
 	}
 	if err == nil {
 		err = d.eachEntered(func(id schema.ID) { d.relax(id, near{0, 0}) })
@@ -39,16 +39,16 @@ func (s *Survey) distances() ([]near, error) {
 }
 
 // newSearch is a search over the links of the visited pages for which in holds.
-func (s *Survey) newSearch(in func(schema.ID) bool) (*search, error) {
-	g, err := s.buildGraph(in)
+func (ws *walks) newSearch(in func(schema.ID) bool) (*search, error) {
+	g, err := ws.buildGraph(in)
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.ownPages(func(schema.ID) bool { return true })
+	own, err := ws.ownPages(func(schema.ID) bool { return true })
 	if err != nil {
 		return nil, err
 	}
-	d := &search{Survey: s, graph: g, origins: own.origins, near: make([]near, s.URLs()+1)}
+	d := &search{core: ws.core, graph: g, origins: own.origins, near: make([]near, ws.core.urls()+1)}
 	for i := range d.near {
 		d.near[i] = near{kv.NoDepth, kv.NoDepth}
 	}
@@ -57,20 +57,20 @@ func (s *Survey) newSearch(in func(schema.ID) bool) (*search, error) {
 
 // enter begins at the seeds and at what those sitemaps name for which in holds.
 func (d *search) enter(in func(schema.ID) bool) error {
-	for id := range d.seeds {
+	for id := range d.core.seeds {
 		d.relax(id, near{0, 0})
 	}
-	return d.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) <= d.URLs(); id++ {
-			if d.store.Kind(id) != schema.KindSitemap || !in(id) {
+	return d.core.view(func(tx *kv.Tx) error {
+		for id := schema.ID(1); int(id) <= d.core.urls(); id++ {
+			if d.core.store.Kind(id) != schema.KindSitemap || !in(id) {
 				continue
 			}
-			v, err := tx.Visit(d.latest(id))
+			v, err := tx.Visits.At(d.core.latest(id))
 			if err != nil {
 				return err
 			}
 			for _, e := range v.Sitemap {
-				if d.past == nil && d.visited(id) || d.own(e.To) { // that of an earlier run may be of a former origin
+				if d.core.past == nil && d.core.visited(id) || d.own(e.To) { // that of an earlier run may be of a former origin
 					d.relax(e.To, near{0, 0})
 				}
 			}
@@ -83,14 +83,14 @@ func (d *search) enter(in func(schema.ID) bool) error {
 // does not was read under a configuration that has changed since; of an older run it
 // can only be told by what the last one says of sitemaps and origins.
 func (d *search) counts(id schema.ID) bool {
-	if d.past == nil {
-		return d.inRun(id)
+	if d.core.past == nil {
+		return d.core.inRun(id)
 	}
-	return d.cfg.Crawler.Sitemaps != config.SitemapsOff
+	return d.core.cfg.Crawler.Sitemaps != config.SitemapsOff
 }
 
 // own reports whether a page belongs to an origin.
-func (d *search) own(id schema.ID) bool { return len(d.origins[d.store.HostOf(id)]) > 0 }
+func (d *search) own(id schema.ID) bool { return len(d.origins[d.core.store.HostOf(id)]) > 0 }
 
 func (d *search) relax(id schema.ID, n near) {
 	if int(id) >= len(d.near) {
@@ -99,7 +99,7 @@ func (d *search) relax(id schema.ID, n near) {
 	if d.own(id) {
 		n.depth = 0
 	}
-	if int(n.depth) > d.cfg.Crawler.MaxDepth+1 {
+	if int(n.depth) > d.core.cfg.Crawler.MaxDepth+1 {
 		return
 	}
 	best := near{min(n.depth, d.near[id].depth), min(n.hops, d.near[id].hops)}
@@ -115,7 +115,7 @@ func (d *search) settle() {
 		id := d.work[len(d.work)-1]
 		d.work = d.work[:len(d.work)-1]
 		n := d.near[id]
-		if !d.reach(n) {
+		if !d.core.reach(n) {
 			continue
 		}
 		from, to := d.graph.links(id)

@@ -8,8 +8,8 @@
 //
 // # States
 //
-// The state of a page follows from the first of these that says something
-// (SPEC 4): its class; its visit in the run; its depth; a rule that refuses it; the
+// The state of a page follows from the first of these that says something:
+// its class; its visit in the run; its depth; a rule that refuses it; the
 // budget of its host; a host that was given up or asks for rest. What is left is
 // queued. A page that the run has not met, or has no visit left for, keeps the state
 // of its last visit. One that no run has visited and an earlier run left waiting is
@@ -19,6 +19,24 @@
 // through more than ten pages, make a page failed, so that the order of visits
 // does not matter. And a page without a good answer is queued once more when a
 // form of it was seen that was not asked.
+//
+// # Rooms
+//
+// Each owns what it derives, is handed the rooms that it reads, and calls none above
+// it. A [Survey] is their door.
+//
+//	core       the run: its records, configuration and seeds (core.go, standing.go, past.go)
+//	hosts      what a host means for its pages: class, budget, what keeps it from being asked (host.go)
+//	redirects  where recorded redirects lead (redirect.go)
+//	links      the links that stand, with the runs that saw them (link.go, ever.go), and which carry depth (carries.go)
+//	walks      depths, distances and ways along links (graph.go, walk.go, depth.go, distance.go, path.go)
+//	pages      the state of a page (page.go, state.go)
+//	tallies    all pages, counted (tally.go, unasked.go, omitted.go)
+//	coverage   how well a host is covered, and by what it is cut (coverage.go, cover.go, omitted.go)
+//
+// Above them stand what reads a whole survey: the check of a store (check.go), the
+// digest (digest.go), what earlier runs left (left.go), what a person should notice
+// (notice.go), and the comparison of two runs (diff.go, diff_sum.go).
 //
 // # Use
 //

@@ -17,50 +17,50 @@ type graph struct {
 // readGraph builds the graph of the pages that carry depth: those that the
 // run has visited, with all set those that any run has, but for pages that a list
 // which came later keeps the crawl away from.
-func (s *Survey) readGraph(all bool) (*graph, error) {
-	if s.graph != nil && !all {
-		return s.graph, nil
+func (ws *walks) readGraph(all bool) (*graph, error) {
+	if ws.graph != nil && !all {
+		return ws.graph, nil
 	}
 	in := func(schema.ID) bool { return true }
 	if !all {
-		in = func(id schema.ID) bool { return s.visited(id) && s.within(id) }
+		in = func(id schema.ID) bool { return ws.core.visited(id) && ws.core.within(id) }
 	}
-	g, err := s.buildGraph(in)
+	g, err := ws.buildGraph(in)
 	if err == nil && !all {
-		s.graph = g
+		ws.graph = g
 	}
 	return g, err
 }
 
 // buildGraph builds the graph of the visited pages for which in holds.
-func (s *Survey) buildGraph(in func(schema.ID) bool) (*graph, error) {
-	g := &graph{start: make([]uint32, s.URLs()+2)}
+func (ws *walks) buildGraph(in func(schema.ID) bool) (*graph, error) {
+	g := &graph{start: make([]uint32, ws.core.urls()+2)}
 	var redirects []int
-	err := s.view(func(tx *kv.Tx) error {
+	err := ws.core.view(func(tx *kv.Tx) error {
 		var buf []schema.Link
-		for id := schema.ID(1); int(id) <= s.URLs(); id++ {
+		for id := schema.ID(1); int(id) <= ws.core.urls(); id++ {
 			g.start[id] = uint32(len(g.to))
-			seq := s.latest(id)
-			if seq == 0 || s.store.Kind(id) != schema.KindPage || !in(id) {
+			seq := ws.core.latest(id)
+			if seq == 0 || ws.core.store.Kind(id) != schema.KindPage || !in(id) {
 				continue
 			}
-			if ok, err := s.visitable(tx, id); err != nil {
+			if ok, err := ws.hosts.visitable(tx, id); err != nil {
 				return err
 			} else if !ok {
 				continue
 			}
-			nofollow, err := s.asksNofollow(tx, seq)
+			nofollow, err := ws.asksNofollow(tx, seq)
 			if err != nil {
 				return err
 			}
-			if buf, err = s.appendLinks(tx, buf[:0], seq); err != nil {
+			if buf, err = ws.core.appendLinks(tx, buf[:0], seq); err != nil {
 				return err
 			}
 			for i := range buf {
-				if int(buf[i].To) > s.URLs() {
+				if int(buf[i].To) > ws.core.urls() {
 					return fmt.Errorf("%w: visit %d links to URL %d, which its run does not know", kv.ErrDamaged, seq, buf[i].To)
 				}
-				if !Carries(s.cfg.Crawler, buf[i], nofollow) {
+				if !Carries(ws.core.cfg.Crawler, buf[i], nofollow) {
 					continue
 				}
 				if buf[i].Kinds.First() == schema.LinkRedirect {
@@ -82,24 +82,13 @@ func (s *Survey) buildGraph(in func(schema.ID) bool) (*graph, error) {
 	return g, nil
 }
 
-// within reports whether the distances of a page in the run let it be visited.
-func (s *Survey) within(id schema.ID) bool {
-	depth, hops := s.nearest(id)
-	return s.reach(near{depth, hops})
-}
-
-// reach reports whether a page at such distances is visited.
-func (s *Survey) reach(n near) bool {
-	return n.depth != kv.NoDepth && int(n.depth) <= s.cfg.Crawler.MaxDepth && n.hops <= MaxRedirects
-}
-
 // asksNofollow reports whether a page asks for its links not to be followed, and
 // that is respected.
-func (s *Survey) asksNofollow(tx *kv.Tx, seq schema.Seq) (bool, error) {
-	if !s.cfg.Crawler.RespectNofollow {
+func (ws *walks) asksNofollow(tx *kv.Tx, seq schema.Seq) (bool, error) {
+	if !ws.core.cfg.Crawler.RespectNofollow {
 		return false, nil
 	}
-	v, err := s.standing(tx, seq)
+	v, err := ws.core.standing(tx, seq)
 	return err == nil && v.NoFollow, err
 }
 
@@ -114,16 +103,16 @@ type members struct {
 }
 
 // ownPages returns the pages of origins for which in holds.
-func (s *Survey) ownPages(in func(schema.ID) bool) (*members, error) {
-	m := &members{hostOf: s.store.HostOf, origins: make([][]int, s.store.Hosts()+1)}
-	err := s.view(func(tx *kv.Tx) error {
-		return tx.EachHost(1, func(h *schema.Host) (bool, error) {
-			m.origins[h.ID] = s.terrain.OriginsOf(h.Name)
+func (ws *walks) ownPages(in func(schema.ID) bool) (*members, error) {
+	m := &members{hostOf: ws.core.store.HostOf, origins: make([][]int, ws.core.store.Hosts()+1)}
+	err := ws.core.view(func(tx *kv.Tx) error {
+		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+			m.origins[h.ID] = ws.core.terrain.OriginsOf(h.Name)
 			return true, nil
 		})
 	})
-	for id := schema.ID(1); int(id) <= s.URLs(); id++ {
-		if s.store.Kind(id) == schema.KindPage && len(m.origins[s.store.HostOf(id)]) > 0 && in(id) {
+	for id := schema.ID(1); int(id) <= ws.core.urls(); id++ {
+		if ws.core.store.Kind(id) == schema.KindPage && len(m.origins[ws.core.store.HostOf(id)]) > 0 && in(id) {
 			m.pages = append(m.pages, id)
 		}
 	}

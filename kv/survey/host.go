@@ -23,37 +23,44 @@ type host struct {
 	budget   string       // the key and its value, once the budget is used up
 	spent    bool         // the newest run has no visit left for its pages
 	retries  []schema.Retry
+	away     schema.Cause // why the newest run could not reach it; none: it could
 }
 
-func (s *Survey) host(tx *kv.Tx, id schema.HostID) (*host, error) {
-	if int(id) < len(s.hosts) && s.hosts[id] != nil {
-		return s.hosts[id], nil
+// hosts says what each host means for its pages, and keeps that.
+type hosts struct {
+	core *core
+	byID []*host // nil: not read yet
+}
+
+func (hs *hosts) host(tx *kv.Tx, id schema.HostID) (*host, error) {
+	if int(id) < len(hs.byID) && hs.byID[id] != nil {
+		return hs.byID[id], nil
 	}
-	record, err := tx.Host(id)
+	record, err := tx.Hosts.At(id)
 	if err != nil {
 		return nil, err
 	}
-	s.hosts[id] = s.newHost(s.known(record))
-	return s.hosts[id], nil
+	hs.byID[id] = hs.newHost(hs.core.known(record))
+	return hs.byID[id], nil
 }
 
-func (s *Survey) newHost(r *schema.Host) *host {
+func (hs *hosts) newHost(r *schema.Host) *host {
 	h := &host{
-		name: r.Name, site: weburl.Site(r.Name), verdict: s.terrain.HostClass(r.Name), origins: s.terrain.OriginsOf(r.Name),
-		held: schema.Queued,
+		name: r.Name, site: weburl.Site(r.Name), held: schema.Queued,
+		verdict: hs.core.terrain.HostClass(r.Name), origins: hs.core.terrain.OriginsOf(r.Name),
 	}
-	limit := s.cfg.Politeness.MaxCrawlDelay
-	if r.CrawlDelay > limit {
+	limit := hs.core.cfg.Politeness.MaxCrawlDelay
+	if r.CrawlDelay > limit && (r.Run != hs.core.run.ID || r.RunGivenUp != schema.GaveUpCrawlDelay) {
 		h.slow = fmt.Sprintf("%s > max-crawl-delay = %s", r.CrawlDelay, limit)
 	}
-	if r.Run == s.run.ID {
-		h.admitted, h.retries = r.Admitted, r.Retries
-		s.hold(h, r)
+	if r.Run == hs.core.run.ID {
+		h.admitted, h.retries, h.away = r.Admitted, r.Retries, outOfReach(r)
+		hs.hold(h, r)
 	}
-	if s.past != nil {
-		h.held, h.why = schema.Discovered, fmt.Sprintf("not visited by run %d; why is not known any more", s.run.ID)
+	if hs.core.past != nil {
+		h.held, h.why = schema.Discovered, fmt.Sprintf("not visited by run %d; why is not known any more", hs.core.run.ID)
 	}
-	h.spent = h.budget != "" || s.maxPages() != "" && (r.Run != s.run.ID || r.RunGivenUp == schema.NotGivenUp)
+	h.spent = h.budget != "" || hs.core.maxPages() != "" && (r.Run != hs.core.run.ID || r.RunGivenUp == schema.NotGivenUp)
 	if h.held == schema.Queued && r.Throttles > 0 {
 		h.held, h.why = schema.RateLimited, "suspended"
 		if !r.SuspendedTo.IsZero() {
@@ -64,44 +71,38 @@ func (s *Survey) newHost(r *schema.Host) *host {
 }
 
 // hold says what keeps the newest run from asking a host any further.
-func (s *Survey) hold(h *host, r *schema.Host) {
-	if limit := s.terrain.Budget(r.Name, s.cfg.Crawler.MaxDomainRequests); r.RunRequests >= limit {
-		h.budget = s.budgetKey(r.Name, limit)
+func (hs *hosts) hold(h *host, r *schema.Host) {
+	if limit := hs.core.terrain.Budget(r.Name, hs.core.cfg.Crawler.MaxDomainRequests); r.RunRequests >= limit {
+		h.budget = hs.budgetKey(r.Name, limit)
 		h.held, h.why = schema.RequestLimitHit, h.budget
 		return
 	}
 	switch r.RunGivenUp {
 	case schema.GaveUpConnection:
 		h.held = schema.Unreachable
-	case schema.GaveUpRateLimit:
+	case schema.GaveUpRateLimit, schema.GaveUpCrawlDelay:
 		h.held = schema.RateLimited
 	case schema.GaveUpRobots:
 		h.held = schema.Failed
 	default:
 		return
 	}
-	h.why = r.RunGivenUpWhy
+	h.why = r.RunGivenUpWhy.String()
 }
 
 // budgetKey names the key that a host's budget comes from, and its value.
-func (s *Survey) budgetKey(name string, limit int) string {
-	if s.terrain.Budget(name, -1) != -1 {
+func (hs *hosts) budgetKey(name string, limit int) string {
+	if hs.core.terrain.Budget(name, -1) != -1 {
 		return fmt.Sprintf("max-requests = %d", limit)
 	}
 	return fmt.Sprintf("max-domain-requests = %d", limit)
 }
 
-// FullDelay returns the time that passes at least between two requests to a host
-// (SPEC 7), what its answers add to it left out.
-func (s *Survey) FullDelay(h *schema.Host) time.Duration {
-	return max(s.cfg.Crawler.MinimumTimeOnPage, h.CrawlDelay)
-}
-
-// Robots returns the copy of a host's robots.txt; it is zero where there is none.
-func (s *Survey) Robots(id schema.HostID) (schema.RobotsCopy, error) {
+// robots returns the copy of a host's robots.txt; it is zero where there is none.
+func (hs *hosts) robots(id schema.HostID) (schema.RobotsCopy, error) {
 	var c schema.RobotsCopy
-	err := s.view(func(tx *kv.Tx) (err error) {
-		c, _, err = tx.Robots(id)
+	err := hs.core.view(func(tx *kv.Tx) (err error) {
+		c, _, err = tx.Hosts.Robots(id)
 		return err
 	})
 	return c, err

@@ -15,20 +15,23 @@ const (
 	blockPages = 1 << 13
 )
 
-// EachLink calls f for the links that stand, with their anchors: by the page that
+// links reads the links that stand.
+type links struct{ core *core }
+
+// each calls f for the links that stand, with their anchors: by the page that
 // links, then by target, with the first and the last run that saw the link. An
 // error of f ends it.
-func (s *Survey) EachLink(f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
-	return s.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) <= s.URLs(); {
+func (ls *links) each(f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
+	return ls.core.view(func(tx *kv.Tx) error {
+		for id := schema.ID(1); int(id) <= ls.core.urls(); {
 			var block []linking
 			var err error
-			if block, id, err = s.nextBlock(tx, id); err != nil {
+			if block, id, err = ls.nextBlock(tx, id); err != nil {
 				return err
 			}
 			for _, l := range block {
 				for i, link := range l.visit.Links {
-					if err := f(l.page, link, s.kept(l.first[i]), s.kept(l.last)); err != nil {
+					if err := f(l.page, link, ls.core.kept(l.first[i]), ls.core.kept(l.last)); err != nil {
 						return err
 					}
 				}
@@ -48,14 +51,14 @@ type linking struct {
 
 // nextBlock reads the links that stand on some pages from an id on, and returns the
 // id after the last of them.
-func (s *Survey) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error) {
+func (ls *links) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error) {
 	var block []linking
 	links := 0
-	for ; int(id) <= s.URLs() && links < blockLinks && len(block) < blockPages; id++ {
-		if s.latest(id) == 0 || s.store.Kind(id) != schema.KindPage {
+	for ; int(id) <= ls.core.urls() && links < blockLinks && len(block) < blockPages; id++ {
+		if ls.core.latest(id) == 0 || ls.core.store.Kind(id) != schema.KindPage {
 			continue
 		}
-		l, err := s.linking(tx, id)
+		l, err := ls.linking(tx, id)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -70,7 +73,7 @@ func (s *Survey) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error
 	}
 	slices.SortFunc(written, func(a, b *schema.Visit) int { return cmp.Compare(a.Seq, b.Seq) })
 	for _, v := range written {
-		if err := tx.Anchors(v); err != nil {
+		if err := tx.Visits.Anchors(v); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -78,15 +81,15 @@ func (s *Survey) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error
 }
 
 // linking reads the visit that holds the links of a page, without anchors.
-func (s *Survey) linking(tx *kv.Tx, id schema.ID) (linking, error) {
-	v, err := tx.Visit(s.latest(id))
+func (ls *links) linking(tx *kv.Tx, id schema.ID) (linking, error) {
+	v, err := tx.Visits.At(ls.core.latest(id))
 	if err != nil {
 		return linking{}, err
 	}
 	l := linking{page: id, visit: v, last: v.Run}
 	prev := v.Prev
 	if v.Stand != 0 {
-		if l.visit, err = tx.Visit(v.Stand); err != nil {
+		if l.visit, err = tx.Visits.At(v.Stand); err != nil {
 			return l, err
 		}
 	}
@@ -94,14 +97,14 @@ func (s *Survey) linking(tx *kv.Tx, id schema.ID) (linking, error) {
 	for i := range l.first {
 		l.first[i] = l.visit.Run
 	}
-	return l, s.lookBack(tx, &l, prev)
+	return l, ls.lookBack(tx, &l, prev)
 }
 
 // lookBack finds the first run that saw each link of a page, in the visits from
 // prev back.
-func (s *Survey) lookBack(tx *kv.Tx, l *linking, prev schema.Seq) error {
+func (ls *links) lookBack(tx *kv.Tx, l *linking, prev schema.Seq) error {
 	for prev != 0 && len(l.first) > 0 {
-		v, err := tx.Visit(prev)
+		v, err := tx.Visits.At(prev)
 		if err != nil {
 			return err
 		}
@@ -121,14 +124,14 @@ func (s *Survey) lookBack(tx *kv.Tx, l *linking, prev schema.Seq) error {
 	return nil
 }
 
-// Out returns the links of a page that stand, with their anchors.
-func (s *Survey) Out(id schema.ID) ([]schema.Link, error) {
-	if s.latest(id) == 0 || !s.isPage(id) {
+// out returns the links of a page that stand, with their anchors.
+func (ls *links) out(id schema.ID) ([]schema.Link, error) {
+	if ls.core.latest(id) == 0 || !ls.core.isPage(id) {
 		return nil, nil
 	}
 	var links []schema.Link
-	err := s.view(func(tx *kv.Tx) error {
-		v, err := s.anchored(tx, id)
+	err := ls.core.view(func(tx *kv.Tx) error {
+		v, err := ls.core.anchored(tx, id)
 		if err == nil {
 			links = v.Links
 		}
@@ -137,36 +140,24 @@ func (s *Survey) Out(id schema.ID) ([]schema.Link, error) {
 	return links, err
 }
 
-// anchored returns the visit that holds the links of a page, with their anchors.
-func (s *Survey) anchored(tx *kv.Tx, id schema.ID) (*schema.Visit, error) {
-	v, err := tx.Visit(s.latest(id))
-	if err == nil && v.Stand != 0 {
-		v, err = tx.Visit(v.Stand)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return v, tx.Anchors(v)
-}
-
 // A Backlink is a link to a page.
 type Backlink struct {
 	From schema.ID
 	Link schema.Link
 }
 
-// In returns the links to a page that stand: the first limit of them by the page
+// in returns the links to a page that stand: the first limit of them by the page
 // that links, with their anchors, and their number. It reads the links of all pages.
-func (s *Survey) In(id schema.ID, limit int) (links []Backlink, total int, err error) {
-	err = s.view(func(tx *kv.Tx) error {
+func (ls *links) in(id schema.ID, limit int) (links []Backlink, total int, err error) {
+	err = ls.core.view(func(tx *kv.Tx) error {
 		var buf []schema.Link
-		for from := schema.ID(1); int(from) <= s.URLs(); from++ {
-			seq := s.latest(from)
-			if seq == 0 || s.store.Kind(from) != schema.KindPage {
+		for from := schema.ID(1); int(from) <= ls.core.urls(); from++ {
+			seq := ls.core.latest(from)
+			if seq == 0 || ls.core.store.Kind(from) != schema.KindPage {
 				continue
 			}
 			var err error
-			if buf, err = s.appendLinks(tx, buf[:0], seq); err != nil {
+			if buf, err = ls.core.appendLinks(tx, buf[:0], seq); err != nil {
 				return err
 			}
 			if _, ok := linkTo(buf, id); !ok {
@@ -176,7 +167,7 @@ func (s *Survey) In(id schema.ID, limit int) (links []Backlink, total int, err e
 			if len(links) >= limit {
 				continue
 			}
-			v, err := s.anchored(tx, from)
+			v, err := ls.core.anchored(tx, from)
 			if err != nil {
 				return err
 			}
@@ -188,20 +179,6 @@ func (s *Survey) In(id schema.ID, limit int) (links []Backlink, total int, err e
 	return links, total, err
 }
 
-// appendLinks appends the links that stand after a visit, without anchors.
-func (s *Survey) appendLinks(tx *kv.Tx, dst []schema.Link, seq schema.Seq) ([]schema.Link, error) {
-	n := len(dst)
-	dst, err := tx.AppendLinks(dst, seq)
-	if err != nil || len(dst) > n {
-		return dst, err
-	}
-	v, err := tx.Visit(seq) // without links of its own: small
-	if err != nil || v.Stand == 0 {
-		return dst, err
-	}
-	return tx.AppendLinks(dst, v.Stand)
-}
-
 // linkTo finds a link among links sorted by target.
 func linkTo(links []schema.Link, to schema.ID) (schema.Link, bool) {
 	i, ok := slices.BinarySearchFunc(links, to, func(l schema.Link, to schema.ID) int { return cmp.Compare(l.To, to) })
@@ -211,18 +188,18 @@ func linkTo(links []schema.Link, to schema.ID) (schema.Link, bool) {
 	return links[i], true
 }
 
-// EachTarget calls f for the links that stand, by the page that links, without
+// eachTarget calls f for the links that stand, by the page that links, without
 // what else is known of them: much cheaper than [Survey.EachLink].
-func (s *Survey) EachTarget(f func(from, to schema.ID)) error {
-	return s.view(func(tx *kv.Tx) error {
+func (ls *links) eachTarget(f func(from, to schema.ID)) error {
+	return ls.core.view(func(tx *kv.Tx) error {
 		var buf []schema.Link
-		for from := schema.ID(1); int(from) <= s.URLs(); from++ {
-			seq := s.latest(from)
-			if seq == 0 || s.store.Kind(from) != schema.KindPage {
+		for from := schema.ID(1); int(from) <= ls.core.urls(); from++ {
+			seq := ls.core.latest(from)
+			if seq == 0 || ls.core.store.Kind(from) != schema.KindPage {
 				continue
 			}
 			var err error
-			if buf, err = s.appendLinks(tx, buf[:0], seq); err != nil {
+			if buf, err = ls.core.appendLinks(tx, buf[:0], seq); err != nil {
 				return err
 			}
 			for i := range buf {

@@ -58,8 +58,24 @@ func TestLinks(t *testing.T) {
 	if err := s.EachTarget(func(_, _ schema.ID) { targets++ }); err != nil || targets != 2 {
 		t.Errorf("EachTarget: %d links, %v", targets, err)
 	}
+	got = nil
+	err = s.EachLinkEver(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
+		got = append(got, fmt.Sprintf("%s %s %q %d-%d", name[from], name[link.To], link.Anchor, first, last))
+		return nil
+	})
+	want = []string{
+		`a.test/ a.test/1 "to a.test/1" 1-2`, `a.test/ a.test/2 "to a.test/2" 1-3`, `a.test/ a.test/3 "to a.test/3" 3-3`,
+		`b.test/ a.test/1 "to a.test/1" 1-1`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("EachLinkEver: %v\n%s", err, diff)
+	}
+	if p := look(t, w, "a.test/1"); p.FirstRun != 1 || p.LastRun != 2 {
+		t.Errorf("a page that is linked no more was seen in runs %d to %d; want 1 to 2", p.FirstRun, p.LastRun)
+	}
 	stop := errors.New("stop")
-	if err := s.EachLink(func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return stop }); !errors.Is(err, stop) {
+	if err := s.EachLink(func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return stop }); !errors.Is(err,
+		stop) {
 		t.Errorf("EachLink = %v; want the error of its function", err)
 	}
 }
@@ -78,7 +94,8 @@ func TestStanding(t *testing.T) {
 	})
 	p := look(t, w, "a.test/")
 	v := p.Visit
-	if v.Status != 304 || v.Title != "Home" || v.ETag != `"1"` || v.Charset != "utf-8" || v.Length != 10 || v.SHA256[0] != 7 ||
+	if v.Status != 304 || v.Title != "Home" || v.ETag != `"1"` || v.Charset != "utf-8" || v.Length != 10 ||
+		v.SHA256[0] != 7 ||
 		len(v.Facts) != 1 || len(v.Links) != 1 || v.ContentType != "text/html" || p.FirstRun != 1 || p.LastRun != 2 {
 		t.Errorf("page %+v, visit %+v", p, v)
 	}
@@ -89,7 +106,8 @@ func TestCover(t *testing.T) {
 	w := surveytest.New(t, "[crawler]\nmax-pages = 100\n"+minimal+"[[stub]]\ndomain = \"stub.test\"\n"+
 		"[[page-type]]\nname = \"ts\"\npath = \"^/type\"\nmax-per-group = 1\n")
 	denied := func(v *schema.Visit) {
-		v.State, v.Status, v.Requests, v.Charset, v.Error = schema.Failed, 0, 0, "", "denied by robots.txt"
+		v.State, v.Status, v.Requests, v.Charset = schema.Failed, 0, 0, ""
+		v.Reason.Cause = schema.CauseDenied
 	}
 	blocked := func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Failed, 403, "" }
 	tests := []struct {
@@ -103,7 +121,7 @@ func TestCover(t *testing.T) {
 		{"given.test", func(p string) {
 			w.Depth(p, 1, 0)
 			w.Host(p, func(h *schema.Host) {
-				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpRobots, "robots.txt unavailable: 503"
+				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpRobots, schema.Reason{Cause: schema.CauseRobots, Detail: "503"}
 			})
 		}, survey.CoverGivenUp, "given up: robots.txt unavailable: 503", 1},
 		{"down.test", func(p string) {
@@ -130,20 +148,24 @@ func TestCover(t *testing.T) {
 			w.Depth(p, 1, 0)
 			w.Host(p, func(h *schema.Host) { h.CrawlDelay = 60e9 })
 		}, survey.CoverWaiting, "slowed by Crawl-delay (1m0s)", 1},
-		{"trap.test", func(p string) { w.Visit(p, nil); w.Depth("trap.test/a/a/a/a", 1, 0) }, survey.CoverTrap, "capped as a trap (max-repeated-segments = 3)", 1},
+		{"trap.test", func(p string) { w.Visit(p, nil); w.Depth("trap.test/a/a/a/a", 1, 0) }, survey.CoverTrap,
+			"capped as a trap (max-repeated-segments = 3)", 1},
 		{"many.test", func(p string) {
 			w.Visit(p, nil)
 			w.Host(p, func(h *schema.Host) { h.Overflow = 7 })
 		}, survey.CoverTrap, "capped as a trap (7 URLs not recorded: max-urls-per-host = 100000)", 7},
-		{"block.test", func(p string) { w.Visit(p, blocked); w.Visit("block.test/2", nil) }, survey.CoverBlocked, "blocked (401, 403 or 429 on 1 of 2 pages)", 1},
-		{"login.test", func(p string) { w.Visit(p, nil); w.Visit("login.test/2", blocked); w.Visit("login.test/3", nil) }, survey.CoverComplete, "complete", 1},
-		{"deny.test", func(p string) { w.Visit(p, nil); w.Visit("deny.test/2", denied) }, survey.CoverDenied, "denied by robots.txt (1 of 2 pages)", 1},
+		{"block.test", func(p string) { w.Visit(p, blocked); w.Visit("block.test/2", nil) }, survey.CoverBlocked,
+			"blocked (401, 403 or 429 on 1 of 2 pages)", 1},
+		{"login.test", func(p string) { w.Visit(p, nil); w.Visit("login.test/2", blocked); w.Visit("login.test/3", nil) },
+			survey.CoverComplete, "complete", 1},
+		{"deny.test", func(p string) { w.Visit(p, nil); w.Visit("deny.test/2", denied) }, survey.CoverDenied,
+			"denied by robots.txt (1 of 2 pages)", 1},
 		{"traps.test", func(p string) {
 			w.Visit(p, nil)
 			for _, page := range []string{"/a/a/a/a", "/type/1", "/type/2", "/b/b/b/b", "/type/3"} {
 				w.Depth("traps.test"+page, 1, 0)
 			}
-			w.Update(func(tx *kv.Tx) error { return tx.AddCap(`page-type "ts": max-per-group = 1`, "traps.test", 1) })
+			w.Update(func(tx *kv.Tx) error { return tx.Runs.CountUp(`page-type "ts": max-per-group = 1`, "traps.test", 1) })
 			w.Visit("traps.test/2", denied)
 			w.Visit("traps.test/3", blocked)
 		}, survey.CoverTrap, `3 capped (page-type "ts": max-per-group = 1), 2 capped as a trap (max-repeated-segments = 3), 1 denied by robots.txt, 1 blocked (401, 403 or 429)`, 7},
@@ -156,7 +178,7 @@ func TestCover(t *testing.T) {
 			w.Visit(p, func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Unreachable, 0, "" })
 			w.Depth("lost.test/2", 1, 0)
 			w.Host(p, func(h *schema.Host) {
-				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, "three connection failures in a row"
+				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseConnections}
 			})
 		}, survey.CoverGivenUp, "1 given up: three connection failures in a row, 1 unreachable", 2},
 		{"far.test", func(p string) { w.Depth(p, 4, 0) }, survey.CoverNotVisited, "not visited", 0},
@@ -171,7 +193,8 @@ func TestCover(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Cover != tt.cover || r.Coverage != tt.text || r.KnownMissing != tt.missing {
-			t.Errorf("%s: %d, %q, %d missing; want %d, %q, %d", tt.host, r.Cover, r.Coverage, r.KnownMissing, tt.cover, tt.text, tt.missing)
+			t.Errorf("%s: %d, %q, %d missing; want %d, %q, %d", tt.host, r.Cover, r.Coverage, r.KnownMissing, tt.cover, tt.text,
+				tt.missing)
 		}
 	}
 	w.Change(func(r *schema.Run) { r.Pages = 100 })

@@ -17,16 +17,16 @@ type StraySeed struct {
 }
 
 // StraySeeds returns the seeds that end outside their origin, in their order.
-func (s *Survey) StraySeeds() ([]StraySeed, error) {
+func StraySeeds(s *Survey) ([]StraySeed, error) {
 	var stray []StraySeed
-	err := s.view(func(tx *kv.Tx) error {
-		for i, origin := range s.terrain.Origins() {
+	err := s.core.view(func(tx *kv.Tx) error {
+		for i, origin := range s.core.terrain.Origins() {
 			for _, seed := range origin.Seeds {
-				end, err := s.endOf(tx, seed)
+				end, err := s.redirects.endOf(tx, seed)
 				if err != nil {
 					return err
 				}
-				if end != "" && !slices.Contains(s.terrain.OriginsOf(weburl.Host(end)), i) {
+				if end != "" && !slices.Contains(s.core.terrain.OriginsOf(weburl.Host(end)), i) {
 					stray = append(stray, StraySeed{i, seed, end})
 				}
 			}
@@ -38,17 +38,17 @@ func (s *Survey) StraySeeds() ([]StraySeed, error) {
 
 // endOf returns the page where the redirects of a seed end; empty: the seed is
 // not known.
-func (s *Survey) endOf(tx *kv.Tx, seed string) (string, error) {
-	u, err := s.cfg.Rules().Parse(seed)
+func (rd *redirects) endOf(tx *kv.Tx, seed string) (string, error) {
+	u, err := rd.core.cfg.Rules().Parse(seed)
 	if err != nil {
 		return "", nil // the configuration was checked under its own rules
 	}
-	id, ok, err := s.Lookup(u.Norm)
+	id, ok, err := rd.core.lookup(u.Norm)
 	if err != nil || !ok {
 		return "", err
 	}
-	for range MaxRedirects {
-		to, err := s.redirectOf(tx, id)
+	for range schema.MaxRedirects {
+		to, err := rd.redirectOf(tx, id)
 		if err != nil {
 			return "", err
 		}
@@ -57,7 +57,7 @@ func (s *Survey) endOf(tx *kv.Tx, seed string) (string, error) {
 		}
 		id = to
 	}
-	return tx.Norm(id)
+	return tx.URLs.Norm(id)
 }
 
 // An Uncovered is a host below the domain of an origin that belongs to none,
@@ -71,15 +71,15 @@ type Uncovered struct {
 
 // UncoveredSubdomains returns the subdomains of origins that were met but belong
 // to no origin and no list, by origin, then by links, then by name.
-func (s *Survey) UncoveredSubdomains() ([]Uncovered, error) {
-	t, err := s.tallied()
+func UncoveredSubdomains(s *Survey) ([]Uncovered, error) {
+	t, err := s.tallies.tallied()
 	if err != nil {
 		return nil, err
 	}
 	var found []Uncovered
-	err = s.view(func(tx *kv.Tx) error {
-		for i, origin := range s.terrain.Origins() {
-			below, err := s.uncoveredBelow(tx, t, i, origin.Name)
+	err = s.core.view(func(tx *kv.Tx) error {
+		for i, origin := range s.core.terrain.Origins() {
+			below, err := uncoveredBelow(s, tx, t, i, origin.Name)
 			if err != nil {
 				return err
 			}
@@ -90,13 +90,13 @@ func (s *Survey) UncoveredSubdomains() ([]Uncovered, error) {
 	return found, err
 }
 
-func (s *Survey) uncoveredBelow(tx *kv.Tx, t *tally, origin int, name string) ([]Uncovered, error) {
+func uncoveredBelow(s *Survey, tx *kv.Tx, t *tally, origin int, name string) ([]Uncovered, error) {
 	var found []Uncovered
 	if len(name) > 2 && name[:2] == "*." {
 		return nil, nil
 	}
-	err := tx.HostsBelow(name, func(host string, id schema.HostID) bool {
-		if t.hosts[id].known > 0 && s.terrain.HostClass(host).Class == schema.ClassDiscovered {
+	err := tx.Hosts.Below(name, func(host string, id schema.HostID) bool {
+		if t.hosts[id].known > 0 && s.core.terrain.HostClass(host).Class == schema.ClassDiscovered {
 			found = append(found, Uncovered{origin, host, int(t.hosts[id].linked), "*." + name})
 		}
 		return true

@@ -32,23 +32,23 @@ type past struct {
 // asked again in another form has the state of its answer. Two surveys of a store
 // take turns: no function of one is called while one of the other runs.
 func (s *Survey) At(id schema.RunID) (*Survey, error) {
-	if id == s.run.ID {
+	if id == s.core.run.ID {
 		return s, nil
 	}
-	i, err := s.find(id)
+	i, err := s.core.find(id)
 	if err != nil {
 		return nil, err
 	}
-	older := newSurvey(s.store)
-	older.past, older.runs = &past{}, s.runs[:i+1:i+1]
-	err = older.view(func(tx *kv.Tx) error {
-		if err := older.past.read(tx, s.store, id, s.runs[i+1].FirstVisit); err != nil {
+	older := newSurvey(s.core.store)
+	older.core.past, older.core.runs = &past{}, s.core.runs[:i+1:i+1]
+	err = older.core.view(func(tx *kv.Tx) error {
+		if err := older.core.past.read(tx, s.core.store, id, s.core.runs[i+1].FirstVisit); err != nil {
 			return err
 		}
-		return older.readConfig(tx)
+		return older.core.readConfig(tx)
 	})
 	if err == nil {
-		older.past.near, err = older.distances()
+		older.core.past.near, err = older.walks.distances()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("survey of run %d: %w", id, err)
@@ -58,17 +58,17 @@ func (s *Survey) At(id schema.RunID) (*Survey, error) {
 
 // Past reports whether the survey is of a run that another has followed, so that
 // not everything is known, see [Survey.At].
-func (s *Survey) Past() bool { return s.past != nil }
+func (s *Survey) Past() bool { return s.core.past != nil }
 
 // find returns the place of a run among all, if its visits are there.
-func (s *Survey) find(id schema.RunID) (int, error) {
-	i := slices.IndexFunc(s.runs, func(r schema.Run) bool { return r.ID == id })
+func (c *core) find(id schema.RunID) (int, error) {
+	i := slices.IndexFunc(c.runs, func(r schema.Run) bool { return r.ID == id })
 	if i < 0 {
 		return 0, fmt.Errorf("%w %d", ErrRun, id)
 	}
 	var text []byte
-	err := s.view(func(tx *kv.Tx) (err error) {
-		text, err = tx.Meta(kv.MetaPruned)
+	err := c.view(func(tx *kv.Tx) (err error) {
+		text, err = tx.Meta.Value(kv.MetaPruned)
 		return err
 	})
 	if first, _ := strconv.Atoi(string(text)); err == nil && int(id) < first {
@@ -81,7 +81,7 @@ func (s *Survey) find(id schema.RunID) (int, error) {
 func (p *past) read(tx *kv.Tx, store *kv.Store, run schema.RunID, end schema.Seq) error {
 	var failed error
 	p.urls = sort.Search(store.URLs(), func(i int) bool { // ids grow with the runs
-		u, err := tx.URL(schema.ID(i + 1))
+		u, err := tx.URLs.At(schema.ID(i + 1))
 		failed = errors.Join(failed, err)
 		return u.FirstRun > run
 	})
@@ -92,7 +92,7 @@ func (p *past) read(tx *kv.Tx, store *kv.Store, run schema.RunID, end schema.Seq
 	for id := range p.latest[1:] {
 		seq := store.Latest(schema.ID(id + 1))
 		for seq >= end {
-			v, err := tx.Visit(seq)
+			v, err := tx.Visits.At(seq)
 			if err != nil {
 				return err
 			}
@@ -105,8 +105,8 @@ func (p *past) read(tx *kv.Tx, store *kv.Store, run schema.RunID, end schema.Seq
 
 // known returns what is known of a host: of an older run no more than its name, and
 // whether anything has named it with https, which no later run takes back.
-func (s *Survey) known(r *schema.Host) *schema.Host {
-	if s.past != nil {
+func (c *core) known(r *schema.Host) *schema.Host {
+	if c.past != nil {
 		return &schema.Host{ID: r.ID, Name: r.Name, HTTPS: r.HTTPS}
 	}
 	return r

@@ -28,7 +28,8 @@ func TestLinksOfEveryRun(t *testing.T) {
 	w.Begin()
 	w.Visit("a.test/", func(v *schema.Visit) { v.Status, v.Stand = 304, 2 })
 	s := w.Survey()
-	names := map[schema.ID]string{w.Page("a.test/"): "/", w.Page("a.test/x"): "x", w.Page("a.test/old"): "old", w.Page("a.test/new"): "new"}
+	names := map[schema.ID]string{w.Page("a.test/"): "/", w.Page("a.test/x"): "x", w.Page("a.test/old"): "old",
+		w.Page("a.test/new"): "new"}
 	for run, want := range map[schema.RunID]string{
 		1: "/ x 1-1, / old 1-1",
 		2: "/ x 1-2, / new 2-2, x old 2-2",
@@ -106,14 +107,16 @@ func TestAt(t *testing.T) {
 	if !s.Past() || first.Past() || s.Run().ID != 1 || len(s.Runs()) != 1 {
 		t.Errorf("past %t, run %d of %d", s.Past(), s.Run().ID, len(s.Runs()))
 	}
-	for name, want := range map[string]schema.State{"a.test/left": schema.Discovered, "a.test/private": schema.Discovered, "d.test/": schema.DepthExceeded, "bad.test/": schema.Blacklisted} {
+	for name, want := range map[string]schema.State{"a.test/left": schema.Discovered, "a.test/private": schema.Discovered,
+		"d.test/": schema.DepthExceeded, "bad.test/": schema.Blacklisted} {
 		p, err := s.Page(w.Page(name))
 		if lost := name == "a.test/left"; err != nil || p.State != want || p.Lost != lost || p.Missing() != lost {
 			t.Errorf("%s: %s, lost %t, missing %t, %v; want %s", name, p.State, p.Lost, p.Missing(), err, want)
 		}
 	}
 	report, err := s.Host(w.Store.HostOf(w.Page("a.test/")))
-	if err != nil || report.Cover != survey.CoverLost || report.KnownMissing != 1 || report.Waiting != 0 || report.Budget != "" {
+	if err != nil || report.Cover != survey.CoverLost || report.KnownMissing != 1 || report.Waiting != 0 ||
+		report.Budget != "" {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if _, ok, err := s.Lookup("https://e.test/"); ok || err != nil {
@@ -130,7 +133,7 @@ func TestAtRefuses(t *testing.T) {
 			t.Errorf("At(%d) = %v; want %v", run, err, survey.ErrRun)
 		}
 	}
-	w.Update(func(tx *kv.Tx) error { return tx.PutMeta(kv.MetaPruned, []byte("2")) })
+	w.Update(func(tx *kv.Tx) error { return tx.Meta.Put(kv.MetaPruned, []byte("2")) })
 	if _, err := w.Survey().At(1); !errors.Is(err, survey.ErrRun) {
 		t.Errorf("At(1) = %v; run 1 was pruned", err)
 	}

@@ -14,26 +14,26 @@ type Hop struct {
 	Link schema.Link // from the page before; zero for the first
 }
 
-// Path returns a shortest way along links that carry depth, from a page of an
+// path returns a shortest way along links that carry depth, from a page of an
 // origin to a page; nil where there is none within max-depth + 1. Of several ways
 // it is the one over the pages that were met first.
-func (s *Survey) Path(id schema.ID, origin int) ([]Hop, error) {
-	g, err := s.readGraph(false)
+func (ws *walks) path(id schema.ID, origin int) ([]Hop, error) {
+	g, err := ws.readGraph(false)
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.ownPages(s.inRun)
+	own, err := ws.ownPages(ws.core.inRun)
 	if err != nil {
 		return nil, err
 	}
-	w := newWalk(g, own, s.cfg.Crawler.MaxDepth+1)
+	w := newWalk(g, own, ws.core.cfg.Crawler.MaxDepth+1)
 	w.origins = func(h schema.HostID) []int {
 		if slices.Contains(own.origins[h], origin) {
 			return []int{0}
 		}
 		return nil
 	}
-	w.parent = make([]schema.ID, s.URLs()+1)
+	w.parent = make([]schema.ID, ws.core.urls()+1)
 	w.run(0)
 	if w.seen[id] == 0 {
 		return nil, nil
@@ -43,14 +43,14 @@ func (s *Survey) Path(id schema.ID, origin int) ([]Hop, error) {
 		ids = append(ids, at)
 	}
 	slices.Reverse(ids)
-	return s.hops(ids)
+	return ws.hops(ids)
 }
 
-func (s *Survey) hops(ids []schema.ID) ([]Hop, error) {
+func (ws *walks) hops(ids []schema.ID) ([]Hop, error) {
 	hops := make([]Hop, len(ids))
-	err := s.view(func(tx *kv.Tx) error {
+	err := ws.core.view(func(tx *kv.Tx) error {
 		for i, id := range ids {
-			norm, err := tx.Norm(id)
+			norm, err := tx.URLs.Norm(id)
 			if err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ func (s *Survey) hops(ids []schema.ID) ([]Hop, error) {
 			if i == 0 {
 				continue
 			}
-			v, err := s.anchored(tx, ids[i-1])
+			v, err := ws.core.anchored(tx, ids[i-1])
 			if err != nil {
 				return err
 			}

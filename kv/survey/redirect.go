@@ -5,13 +5,20 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
+// redirects follows those that are recorded.
+type redirects struct {
+	core  *core
+	hosts *hosts
+	next  map[schema.ID]schema.ID // where pages that redirects lead to redirect to themselves; 0: nowhere
+}
+
 // followRedirects counts the recorded redirects that begin at a page, as far as
 // they lead to pages that they have not passed.
-func (s *Survey) followRedirects(tx *kv.Tx, p *Page) error {
+func (rd *redirects) followRedirects(tx *kv.Tx, p *Page) error {
 	if p.RedirectTo == 0 {
 		return nil
 	}
-	passed := [MaxRedirects + 2]schema.ID{p.ID}
+	passed := [schema.MaxRedirects + 2]schema.ID{p.ID}
 	to := p.RedirectTo
 	for n := 1; ; n++ {
 		for _, id := range passed[:n] {
@@ -21,50 +28,50 @@ func (s *Survey) followRedirects(tx *kv.Tx, p *Page) error {
 			}
 		}
 		p.RedirectCount = n
-		if n > MaxRedirects {
+		if n > schema.MaxRedirects {
 			return nil
 		}
 		passed[n] = to
 		var err error
-		if to, err = s.redirectOf(tx, to); err != nil || to == 0 {
+		if to, err = rd.redirectOf(tx, to); err != nil || to == 0 {
 			return err
 		}
 	}
 }
 
 // redirectOf returns where a page redirects to; 0: nowhere.
-func (s *Survey) redirectOf(tx *kv.Tx, id schema.ID) (schema.ID, error) {
-	if to, ok := s.next[id]; ok {
+func (rd *redirects) redirectOf(tx *kv.Tx, id schema.ID) (schema.ID, error) {
+	if to, ok := rd.next[id]; ok {
 		return to, nil
 	}
-	to, err := s.readRedirect(tx, id)
+	to, err := rd.readRedirect(tx, id)
 	if err == nil {
-		s.next[id] = to
+		rd.next[id] = to
 	}
 	return to, err
 }
 
-func (s *Survey) readRedirect(tx *kv.Tx, id schema.ID) (schema.ID, error) {
-	seq := s.latest(id)
-	if seq == 0 || !s.isPage(id) {
+func (rd *redirects) readRedirect(tx *kv.Tx, id schema.ID) (schema.ID, error) {
+	seq := rd.core.latest(id)
+	if seq == 0 || !rd.core.isPage(id) {
 		return 0, nil
 	}
-	if ok, err := s.visitable(tx, id); err != nil || !ok {
+	if ok, err := rd.hosts.visitable(tx, id); err != nil || !ok {
 		return 0, err
 	}
-	v, err := tx.Visit(seq)
-	if err != nil || v.State != schema.Processed || !s.isPage(v.RedirectTo) {
+	v, err := tx.Visits.At(seq)
+	if err != nil || v.State != schema.Processed || !rd.core.isPage(v.RedirectTo) {
 		return 0, err
 	}
 	return v.RedirectTo, nil
 }
 
 // visitable reports whether the class of a page lets it be visited.
-func (s *Survey) visitable(tx *kv.Tx, id schema.ID) (bool, error) {
-	h, err := s.host(tx, s.store.HostOf(id))
-	if err != nil || !s.terrain.HasURLRules() {
+func (hs *hosts) visitable(tx *kv.Tx, id schema.ID) (bool, error) {
+	h, err := hs.host(tx, hs.core.store.HostOf(id))
+	if err != nil || !hs.core.terrain.HasURLRules() {
 		return err == nil && h.verdict.Class.Visitable(), err
 	}
-	norm, err := tx.Norm(id)
-	return err == nil && s.terrain.Classify(norm).Class.Visitable(), err
+	norm, err := tx.URLs.Norm(id)
+	return err == nil && hs.core.terrain.Classify(norm).Class.Visitable(), err
 }

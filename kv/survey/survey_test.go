@@ -59,66 +59,88 @@ max-per-group = 1
 		err    string // a part of it
 		rule   string
 	}{
-		{"blacklisted, visited before", lists, "bad.test/", func(w *surveytest.World) { w.Visit("bad.test/", nil) }, schema.Blacklisted, "", `blacklist "bad.test"`},
-		{"stub", lists, "stub.test/x", func(w *surveytest.World) { w.Depth("stub.test/x", 9, 0) }, schema.Stubbed, "", `stub "stub.test"`},
-		{"blacklisted URL", lists, "a.test/logout", func(w *surveytest.World) { w.Depth("a.test/logout", 0, 0) }, schema.Blacklisted, "", `blacklist url '/logout$'`},
-		{"visited, too deep now", minimal, "b.test/", func(w *surveytest.World) { w.Depth("b.test/", 4, 0); w.Visit("b.test/", nil) }, schema.Processed, "", ""},
+		{"blacklisted, visited before", lists, "bad.test/", func(w *surveytest.World) { w.Visit("bad.test/", nil) },
+			schema.Blacklisted, "", `blacklist "bad.test"`},
+		{"stub", lists, "stub.test/x", func(w *surveytest.World) { w.Depth("stub.test/x", 9, 0) }, schema.Stubbed, "",
+			`stub "stub.test"`},
+		{"blacklisted URL", lists, "a.test/logout", func(w *surveytest.World) { w.Depth("a.test/logout", 0, 0) },
+			schema.Blacklisted, "", `blacklist url '/logout$'`},
+		{"visited, too deep now", minimal, "b.test/",
+			func(w *surveytest.World) { w.Depth("b.test/", 4, 0); w.Visit("b.test/", nil) }, schema.Processed, "", ""},
 		{"visited, failed", minimal, "a.test/", func(w *surveytest.World) {
-			w.Visit("a.test/", func(v *schema.Visit) { v.State, v.Status, v.Error = schema.Failed, 0, "truncated body" })
+			w.Visit("a.test/", func(v *schema.Visit) {
+				v.State, v.Status, v.Reason = schema.Failed, 0, schema.Reason{Detail: "truncated body"}
+			})
 		}, schema.Failed, "truncated body", `quality "a.test"`},
 		{"denied by robots.txt", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Visit("a.test/x", func(v *schema.Visit) {
-				v.State, v.Status, v.Requests, v.Error, v.Rule = schema.Failed, 0, 0, "denied by robots.txt", "robots.txt line 2: Disallow: /x"
+				v.State, v.Status, v.Requests, v.Rule = schema.Failed, 0, 0, "robots.txt line 2: Disallow: /x"
+				v.Reason.Cause = schema.CauseDenied
 			})
 		}, schema.Failed, "denied by robots.txt", "robots.txt line 2: Disallow: /x"},
 		{"reopened by another form", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Visit("a.test/x", func(v *schema.Visit) { v.State, v.Status = schema.DeadLink, 404 })
 			w.Update(func(tx *kv.Tx) error {
-				_, err := tx.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/")
+				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/")
 				return err
 			})
 		}, schema.Queued, "", ""},
 		{"reopened, but over budget", minimal, "a.test/x", func(w *surveytest.World) {
-			w.Visit("a.test/x", func(v *schema.Visit) { v.State, v.Status, v.Error = schema.DeadLink, 404, "404 Not Found" })
+			w.Visit("a.test/x", func(v *schema.Visit) {
+				v.State, v.Status, v.Reason = schema.DeadLink, 404,
+					schema.StatusReason(404)
+			})
 			w.Host("a.test/x", func(h *schema.Host) { h.RunRequests = 500 })
 			w.Update(func(tx *kv.Tx) error {
-				_, err := tx.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/")
+				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/")
 				return err
 			})
 		}, schema.DeadLink, "404 Not Found", ""},
 		{"no depth: nofollow", "[crawler]\nrespect-nofollow = true\n" + minimal, "b.test/", func(w *surveytest.World) {
 			w.Visit("a.test/", func(v *schema.Visit) {
-				v.Links = []schema.Link{{To: w.URL(schema.KindPage, "b.test/", v.URL), Kinds: surveytest.Kinds(schema.LinkAnchor), Rel: schema.RelNofollow}}
+				v.Links = []schema.Link{{To: w.URL(schema.KindPage, "b.test/", v.URL), Kinds: surveytest.Kinds(schema.LinkAnchor),
+					Rel: schema.RelNofollow}}
 			})
 		}, schema.Discovered, "respect-nofollow = true", "respect-nofollow = true"},
 		{"no depth: canonical only", "[crawler]\nfollow-canonical = false\n" + minimal, "b.test/", func(w *surveytest.World) {
 			w.Visit("a.test/", func(v *schema.Visit) {
-				v.Links = []schema.Link{{To: w.URL(schema.KindPage, "b.test/", v.URL), Kinds: surveytest.Kinds(schema.LinkCanonical)}}
+				v.Links = []schema.Link{{To: w.URL(schema.KindPage, "b.test/", v.URL),
+					Kinds: surveytest.Kinds(schema.LinkCanonical)}}
 			})
 		}, schema.Discovered, "follow-canonical = false", "follow-canonical = false"},
-		{"no depth: of an earlier run", minimal, "b.test/", func(w *surveytest.World) { w.Page("b.test/"); w.Begin() }, schema.Discovered, "not reached by run 2", ""},
-		{"visited by an earlier run, not met again", minimal, "b.test/", func(w *surveytest.World) { w.Visit("b.test/", nil); w.Begin() }, schema.Processed, "", ""},
-		{"visited by an earlier run, waits again", minimal, "a.test/", func(w *surveytest.World) { w.Visit("a.test/", nil); w.Begin(); w.Depth("a.test/", 0, 0) }, schema.Queued, "", ""},
+		{"no depth: of an earlier run", minimal, "b.test/", func(w *surveytest.World) { w.Page("b.test/"); w.Begin() },
+			schema.Discovered, "not reached by run 2", ""},
+		{"visited by an earlier run, not met again", minimal, "b.test/",
+			func(w *surveytest.World) { w.Visit("b.test/", nil); w.Begin() }, schema.Processed, "", ""},
+		{"visited by an earlier run, waits again", minimal, "a.test/",
+			func(w *surveytest.World) { w.Visit("a.test/", nil); w.Begin(); w.Depth("a.test/", 0, 0) }, schema.Queued, "", ""},
 		{"visited by an earlier run, over budget", minimal, "a.test/", func(w *surveytest.World) {
 			w.Visit("a.test/", nil)
 			w.Begin()
 			w.Depth("a.test/", 0, 0)
 			w.Host("a.test/", func(h *schema.Host) { h.RunRequests = 500 })
 		}, schema.Processed, "", ""},
-		{"visited by an earlier run, max-pages", "[crawler]\nmax-pages = 5\n" + minimal, "a.test/", func(w *surveytest.World) {
-			w.Visit("a.test/", func(v *schema.Visit) { v.State, v.Status, v.Error = schema.DeadLink, 404, "404 Not Found" })
-			w.Begin()
-			w.Depth("a.test/", 0, 0)
-			w.Change(func(run *schema.Run) { run.Pages = 5 })
-		}, schema.DeadLink, "404 Not Found", ""},
-		{"left waiting by an earlier run", minimal, "b.test/x", func(w *surveytest.World) { w.Page("b.test/x"); w.Begin(); w.Push("b.test/x") }, schema.Queued, "", ""},
+		{"visited by an earlier run, max-pages", "[crawler]\nmax-pages = 5\n" + minimal, "a.test/",
+			func(w *surveytest.World) {
+				w.Visit("a.test/", func(v *schema.Visit) {
+					v.State, v.Status, v.Reason = schema.DeadLink, 404,
+						schema.StatusReason(404)
+				})
+				w.Begin()
+				w.Depth("a.test/", 0, 0)
+				w.Change(func(run *schema.Run) { run.Pages = 5 })
+			}, schema.DeadLink, "404 Not Found", ""},
+		{"left waiting by an earlier run", minimal, "b.test/x",
+			func(w *surveytest.World) { w.Page("b.test/x"); w.Begin(); w.Push("b.test/x") }, schema.Queued, "", ""},
 		{"left waiting by an earlier run, over budget", minimal, "b.test/x", func(w *surveytest.World) {
 			w.Page("b.test/x")
 			w.Begin()
 			w.Push("b.test/x")
 			w.Host("b.test/x", func(h *schema.Host) { h.RunRequests = 500 })
 		}, schema.RequestLimitHit, "max-domain-requests = 500", ""},
-		{"left waiting by an earlier run, excluded", minimal + "[traps]\nmax-path-depth = 1\n", "b.test/x/y", func(w *surveytest.World) { w.Page("b.test/x/y"); w.Begin(); w.Push("b.test/x/y") }, schema.Discovered, "trap: max-path-depth = 1", ""},
+		{"left waiting by an earlier run, excluded", minimal + "[traps]\nmax-path-depth = 1\n", "b.test/x/y",
+			func(w *surveytest.World) { w.Page("b.test/x/y"); w.Begin(); w.Push("b.test/x/y") }, schema.Discovered,
+			"trap: max-path-depth = 1", ""},
 		{"too deep, refused, over budget", lists, "b.test/private", func(w *surveytest.World) {
 			w.Depth("b.test/private", 4, 0)
 			w.Host("b.test/private", func(h *schema.Host) { h.RunRequests = 500 })
@@ -127,17 +149,19 @@ max-per-group = 1
 			w.Depth("a.test/private", 0, 0)
 			w.Host("a.test/private", func(h *schema.Host) { h.RunRequests = 500 })
 		}, schema.Discovered, `exclude "^/private"`, `exclude "^/private"`},
-		{"trap", minimal, "a.test/x/x/x/x", func(w *surveytest.World) { w.Depth("a.test/x/x/x/x", 0, 0) }, schema.Discovered, "trap: max-repeated-segments = 3", "trap: max-repeated-segments = 3"},
-		{"too many redirects on the way", minimal, "b.test/", func(w *surveytest.World) { w.Depth("b.test/", 1, 11) }, schema.Discovered, "more than 10 redirects", ""},
+		{"trap", minimal, "a.test/x/x/x/x", func(w *surveytest.World) { w.Depth("a.test/x/x/x/x", 0, 0) }, schema.Discovered,
+			"trap: max-repeated-segments = 3", "trap: max-repeated-segments = 3"},
+		{"too many redirects on the way", minimal, "b.test/", func(w *surveytest.World) { w.Depth("b.test/", 1, 11) },
+			schema.Discovered, "more than 10 redirects", ""},
 		{"page type", lists, "a.test/issues/2", func(w *surveytest.World) {
 			w.Depth("a.test/issues/2", 0, 0)
-			w.Update(func(tx *kv.Tx) error { return tx.AddCap(`page-type "issues": max-per-group = 1`, "a.test", 1) })
+			w.Update(func(tx *kv.Tx) error { return tx.Runs.CountUp(`page-type "issues": max-per-group = 1`, "a.test", 1) })
 		}, schema.Discovered, "max-per-group = 1", `page-type "issues": max-per-group = 1`},
 		{"page type, visited by an earlier run", lists, "a.test/issues/2", func(w *surveytest.World) {
 			w.Visit("a.test/issues/2", nil)
 			w.Begin()
 			w.Depth("a.test/issues/2", 0, 0)
-			w.Update(func(tx *kv.Tx) error { return tx.AddCap(`page-type "issues": max-per-group = 1`, "a.test", 2) })
+			w.Update(func(tx *kv.Tx) error { return tx.Runs.CountUp(`page-type "issues": max-per-group = 1`, "a.test", 2) })
 		}, schema.Processed, "", ""},
 		{"excluded, visited by an earlier run", lists, "a.test/private", func(w *surveytest.World) {
 			w.Visit("a.test/private", nil)
@@ -146,7 +170,7 @@ max-per-group = 1
 		}, schema.Discovered, `exclude "^/private"`, ""},
 		{"max-subdomains", "[crawler]\nmax-subdomains = 1\n" + minimal, "x.b.test/", func(w *surveytest.World) {
 			w.Depth("x.b.test/", 1, 0)
-			w.Update(func(tx *kv.Tx) error { return tx.AddCap("max-subdomains = 1", "b.test", 1) })
+			w.Update(func(tx *kv.Tx) error { return tx.Runs.CountUp("max-subdomains = 1", "b.test", 1) })
 		}, schema.Discovered, "max-subdomains = 1", "max-subdomains = 1"},
 		{"Crawl-delay", minimal, "b.test/", func(w *surveytest.World) {
 			w.Depth("b.test/", 1, 0)
@@ -156,7 +180,8 @@ max-per-group = 1
 			w.Depth("a.test/", 0, 0)
 			w.Host("a.test/", func(h *schema.Host) { h.CrawlDelay = 10 * time.Minute })
 		}, schema.Queued, "", ""},
-		{"in no sitemap", "[crawler]\nsitemaps = \"only\"\n" + minimal, "a.test/x", func(w *surveytest.World) { w.Depth("a.test/x", 0, 0) }, schema.Discovered, `sitemaps = "only"`, ""},
+		{"in no sitemap", "[crawler]\nsitemaps = \"only\"\n" + minimal, "a.test/x",
+			func(w *surveytest.World) { w.Depth("a.test/x", 0, 0) }, schema.Discovered, `sitemaps = "only"`, ""},
 		{"in a sitemap", "[crawler]\nsitemaps = \"only\"\n" + minimal, "a.test/x", func(w *surveytest.World) {
 			to := w.Depth("a.test/x", 0, 0)
 			w.URL(schema.KindSitemap, "a.test/sitemap.xml", 0)
@@ -178,17 +203,19 @@ max-per-group = 1
 		{"given up: connection, suspended", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Depth("a.test/x", 0, 0)
 			w.Host("a.test/x", func(h *schema.Host) {
-				h.RunGivenUp, h.RunGivenUpWhy, h.Throttles = schema.GaveUpConnection, "refused", 1
+				h.RunGivenUp, h.RunGivenUpWhy, h.Throttles = schema.GaveUpConnection, schema.Reason{Detail: "refused"}, 1
 			})
 		}, schema.Unreachable, "refused", ""},
 		{"given up: rate limit", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Depth("a.test/x", 0, 0)
-			w.Host("a.test/x", func(h *schema.Host) { h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpRateLimit, "429" })
+			w.Host("a.test/x", func(h *schema.Host) {
+				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpRateLimit, schema.Reason{Detail: "429"}
+			})
 		}, schema.RateLimited, "429", ""},
 		{"given up: robots.txt", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Depth("a.test/x", 0, 0)
 			w.Host("a.test/x", func(h *schema.Host) {
-				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpRobots, "robots.txt unavailable: 503"
+				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpRobots, schema.Reason{Cause: schema.CauseRobots, Detail: "503"}
 			})
 		}, schema.Failed, "robots.txt unavailable", ""},
 		{"suspended", minimal, "a.test/x", func(w *surveytest.World) {
@@ -197,9 +224,12 @@ max-per-group = 1
 		}, schema.RateLimited, "suspended until 2026-01-15T10:30:00Z", ""},
 		{"waits for another try", minimal, "a.test/x", func(w *surveytest.World) {
 			id := w.Depth("a.test/x", 0, 0)
-			w.Host("a.test/x", func(h *schema.Host) { h.Retries = []schema.Retry{{URL: id, Attempts: 2, Error: "timeout"}} })
+			w.Host("a.test/x", func(h *schema.Host) {
+				h.Retries = []schema.Retry{{URL: id, Attempts: 2, Reason: schema.Reason{Cause: schema.CauseTimeout}}}
+			})
 		}, schema.Queued, "timeout", ""},
-		{"queued", minimal, "a.test/x", func(w *surveytest.World) { w.Depth("a.test/x", 0, 0) }, schema.Queued, "", `quality "a.test"`},
+		{"queued", minimal, "a.test/x", func(w *surveytest.World) { w.Depth("a.test/x", 0, 0) }, schema.Queued, "",
+			`quality "a.test"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -252,7 +282,20 @@ func TestRedirects(t *testing.T) {
 	for _, tt := range tests {
 		p := look(t, w, tt.page)
 		if p.State != tt.state || p.Error != tt.err || p.RedirectCount != tt.count || p.RedirectTo == 0 {
-			t.Errorf("%s: %s, %q, %d redirects to %d; want %s, %q, %d", tt.page, p.State, p.Error, p.RedirectCount, p.RedirectTo, tt.state, tt.err, tt.count)
+			t.Errorf("%s: %s, %q, %d redirects to %d; want %s, %q, %d", tt.page, p.State, p.Error, p.RedirectCount, p.RedirectTo,
+				tt.state, tt.err, tt.count)
 		}
+	}
+}
+
+// Every host with pages is counted once: among those that are visited, or those that a
+// list keeps the crawl away from.
+func TestCountedHosts(t *testing.T) {
+	w := surveytest.New(t, surveytest.Lists)
+	w.Visit("a.test/", w.Links("b.test/", "bad.test/x", "bad.test/y", "stub.test/z", "x.q.test/"))
+	w.Update(func(tx *kv.Tx) error { _, err := tx.Hosts.Add("empty.test"); return err })
+	counts, err := w.Survey().Counts()
+	if err != nil || counts.Hosts != 3 || counts.Listed != 2 {
+		t.Errorf("%d hosts, %d listed, %v; want 3 and 2", counts.Hosts, counts.Listed, err)
 	}
 }

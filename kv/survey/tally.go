@@ -1,8 +1,6 @@
 package survey
 
 import (
-	"strings"
-
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -13,21 +11,29 @@ const (
 	classCount = int(schema.ClassStub) + 1
 )
 
-// deniedByRobots begins the error of a page that robots.txt forbids (SPEC 4).
-const deniedByRobots = "denied by robots.txt"
-
 // Counts are the pages of a terrain, counted.
 type Counts struct {
-	Pages     int
-	Processed int                 // in the run
-	ByState   [stateCount]int     // by schema.State
-	ByClass   [classCount]int     // by schema.Class
-	ByDepth   [kv.NoDepth + 1]int // by smallest depth; the last: pages without one
-	Crawled   [kv.NoDepth + 1]int // those of Processed, by smallest depth
-	NewHosts  [kv.NoDepth + 1]int // those of Hosts, by the smallest depth of their pages
-	Hosts     int                 // quality and discovered hosts with pages
-	Frontier  int                 // pages that wait, see [Page.Waits]
-	Links     int                 // that stand
+	Pages        int
+	Processed    int                 // in the run
+	ByState      [stateCount]int     // by schema.State
+	ByClass      [classCount]int     // by schema.Class
+	ByDepth      [kv.NoDepth + 1]int // by smallest depth; the last: pages without one
+	Crawled      [kv.NoDepth + 1]int // those of Processed, by smallest depth
+	NewHosts     [kv.NoDepth + 1]int // those of Hosts, by the smallest depth of their pages
+	Hosts        int                 // with pages, of the classes that are visited
+	Listed       int                 // hosts with pages that are blacklisted or stubs
+	Seen         Seen
+	Frontier     int            // pages that wait, see [Page.Waits]
+	Links        int            // that stand
+	LinksOmitted int            // see [Page.LinksOmitted]
+	Errors       map[string]int // of the run, by kind, see [tallies.countErrors]
+}
+
+// Seen is what the run has seen of what is known. While a run is not completed, it
+// is what was seen since the last that was.
+type Seen struct {
+	ByClass [classCount]int
+	Links   int
 }
 
 // A tally is what one pass over all pages counts.
@@ -38,86 +44,118 @@ type tally struct {
 
 // A hostTally is what is counted of one host.
 type hostTally struct {
-	byState   [stateCount]uint32
-	known     uint32
-	visited   uint32 // in the run
-	processed uint32 // of those
-	denied    uint32 // of those, by robots.txt
-	blocked   uint32 // of those: 401, 403, 429
-	unreached uint32 // of those: no connection
-	html      uint32 // of those: HTML pages
-	linkless  uint32 // of those: without links
-	missing   uint32 // see Page.Missing
-	capped    uint32 // of those: by a cap, a trap or a Crawl-delay
-	linked    uint32 // links from other hosts
-	nearest   uint8  // depth of all pages
-	from, to  uint8  // depths of processed pages
-	rules     []ruleTally
+	byState     [stateCount]uint32
+	known       uint32
+	visited     uint32       // in the run
+	processed   uint32       // of those
+	denied      uint32       // of those, by robots.txt
+	blocked     uint32       // of those: 401, 403, 429
+	unreached   uint32       // of those: no connection
+	html        uint32       // of those: HTML pages
+	linkless    uint32       // of those: without links
+	missing     uint32       // see Page.Missing
+	capped      uint32       // of those: by a cap, a trap or a Crawl-delay
+	unasked     uint32       // got no visit because the host could not be reached
+	failed      schema.Seq   // the last visit that did not reach it
+	away        schema.Cause // of that visit
+	linked      uint32       // links from other hosts
+	omitted     uint32       // links of its pages that are not recorded
+	beyond      uint32       // of those: by max-links-per-page
+	beyondHosts uint32       // of those: to hosts beyond max-hosts-per-page
+	nearest     uint8        // depth of all pages
+	from, to    uint8        // depths of processed pages
+	cappedBy    []cappedPages
 }
 
-// A ruleTally is how many pages of a host a rule has capped.
-type ruleTally struct {
-	rule  string
+// A cappedPages is how many pages of a host an obstacle keeps from being visited.
+type cappedPages struct {
+	by    obstacle
 	pages uint32
 }
 
-// cap counts a page that a rule has capped.
-func (h *hostTally) cap(rule string) {
+// cap counts a page that is capped.
+func (h *hostTally) cap(by obstacle) {
 	h.capped++
-	for i := range h.rules {
-		if h.rules[i].rule == rule {
-			h.rules[i].pages++
+	for i := range h.cappedBy {
+		if h.cappedBy[i].by == by {
+			h.cappedBy[i].pages++
 			return
 		}
 	}
-	h.rules = append(h.rules, ruleTally{rule, 1})
+	h.cappedBy = append(h.cappedBy, cappedPages{by, 1})
 }
 
-// Counts counts all pages; it does so once.
-func (s *Survey) Counts() (*Counts, error) {
-	t, err := s.tallied()
+// tallies counts all pages once.
+type tallies struct {
+	core  *core
+	hosts *hosts
+	pages *pages
+	tally *tally // nil: not counted yet
+}
+
+// counts counts all pages; it does so once.
+func (ts *tallies) counts() (*Counts, error) {
+	t, err := ts.tallied()
 	if err != nil {
 		return nil, err
 	}
 	return &t.counts, nil
 }
 
-func (s *Survey) tallied() (*tally, error) {
-	if s.tally != nil {
-		return s.tally, nil
+func (ts *tallies) tallied() (*tally, error) {
+	if ts.tally != nil {
+		return ts.tally, nil
 	}
-	t := &tally{hosts: make([]hostTally, s.store.Hosts()+1)}
+	t, since := &tally{hosts: make([]hostTally, ts.core.store.Hosts()+1)}, ts.core.since()
 	for i := range t.hosts {
 		h := &t.hosts[i]
 		h.nearest, h.from = kv.NoDepth, kv.NoDepth
 	}
-	err := s.EachPage(func(p *Page) error {
+	err := ts.pages.each(func(p *Page) error {
 		t.add(p)
-		s.addLinks(t, p)
+		ts.addLinks(t, p)
+		ts.addOmitted(t, p)
+		t.addSeen(p, since)
+		ts.addUnasked(t, p)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	for id := range t.hosts {
-		if h := &t.hosts[id]; h.known > 0 && s.hosts[id].verdict.Class.Visitable() {
+		switch h := &t.hosts[id]; {
+		case h.known == 0:
+		case ts.hosts.byID[id].verdict.Class.Visitable():
 			t.counts.Hosts++
 			t.counts.NewHosts[h.nearest]++
+		default:
+			t.counts.Listed++
 		}
 	}
-	s.tally = t
+	ts.countErrors(t)
+	ts.tally = t
 	return t, nil
 }
 
-func (s *Survey) addLinks(t *tally, p *Page) {
+func (ts *tallies) addLinks(t *tally, p *Page) {
 	if p.Visit == nil {
 		return
 	}
 	t.counts.Links += len(p.Visit.Links)
 	for i := range p.Visit.Links {
-		if to := s.store.HostOf(p.Visit.Links[i].To); to != p.Host {
+		if to := ts.core.store.HostOf(p.Visit.Links[i].To); to != p.Host {
 			t.hosts[to].linked++
 		}
+	}
+}
+
+// addSeen counts what the run since has seen, or a later one.
+func (t *tally) addSeen(p *Page, since schema.RunID) {
+	if p.LastRun >= since {
+		t.counts.Seen.ByClass[p.Class]++
+	}
+	if p.Visit != nil && p.Visit.Run >= since {
+		t.counts.Seen.Links += len(p.Visit.Links)
 	}
 }
 
@@ -136,8 +174,8 @@ func (t *tally) add(p *Page) {
 	if p.Missing() {
 		h.missing++
 	}
-	if p.Capped {
-		h.cap(p.Rule)
+	if p.capped.by != unhindered {
+		h.cap(p.capped)
 	}
 	if p.Visited && p.Class.Visitable() {
 		h.visited++
@@ -160,7 +198,7 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 				h.linkless++
 			}
 		}
-	case v.State == schema.Failed && strings.HasPrefix(v.Error, deniedByRobots):
+	case v.Reason.Cause == schema.CauseDenied:
 		h.denied++
 	case v.Status == 401 || v.Status == 403 || v.Status == 429:
 		h.blocked++
@@ -185,5 +223,5 @@ func (p *Page) Missing() bool {
 	case schema.RateLimited, schema.Unreachable, schema.Failed:
 		return !p.stands && (p.InRun || p.Left)
 	}
-	return p.Capped || p.Lost
+	return p.capped.by != unhindered || p.Lost
 }

@@ -25,9 +25,9 @@ type reached struct {
 //
 // A link leads one deeper. A redirect leads nowhere deeper, but a page outside an
 // origin is never nearer to it than 1; a page of an origin is at depth 0 from it,
-// so redirects matter between equals only from depth 1 on (SPEC 5).
+// so redirects matter between equals only from depth 1 on.
 type walk struct {
-	*graph
+	graph   *graph
 	own     *members
 	origins func(schema.HostID) []int
 	limit   int // the greatest depth
@@ -104,9 +104,9 @@ func (w *walk) spread(depth int) []reached {
 		word := w.fresh[id]
 		w.fresh[id] = 0
 		pages[i] = reached{id, word}
-		from, to := w.links(id)
+		from, to := w.graph.links(id)
 		for at := from; at < to; at++ {
-			if target := w.to[at]; word&^w.seen[target] != 0 && (depth == 0 || !w.redirect.has(int(at))) {
+			if target := w.graph.to[at]; word&^w.seen[target] != 0 && (depth == 0 || !w.graph.redirect.has(int(at))) {
 				w.come(id, target, word&^w.seen[target])
 			}
 		}
@@ -134,11 +134,11 @@ func (w *walk) closeRedirects() {
 	for len(work) > 0 {
 		id := work[len(work)-1]
 		work = work[:len(work)-1]
-		from, to := w.links(id)
+		from, to := w.graph.links(id)
 		for at := from; at < to; at++ {
-			target := w.to[at]
+			target := w.graph.to[at]
 			word := w.fresh[id] &^ w.seen[target]
-			if !w.redirect.has(int(at)) || word == 0 {
+			if !w.graph.redirect.has(int(at)) || word == 0 {
 				continue
 			}
 			if w.fresh[target] == 0 {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net/netip"
 	"regexp"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 // A Config is what one configuration file says, defaults filled in, paths absolute
 // and lists read. It comes from Load, Parse or ParseEffective and is not changed.
-// The fields bear the names of the keys (SPEC 2); keys in ms are durations here.
+// The fields bear the names of the keys; keys in ms are durations here.
 type Config struct {
 	Crawler    Crawler
 	UserAgent  UserAgent
@@ -54,6 +55,9 @@ type Crawler struct {
 	FollowCanonical        bool
 	Sitemaps               Sitemaps
 }
+
+// LinksPerPage is how many links of a page are recorded at most.
+func (c Crawler) LinksPerPage() int { return cmp.Or(c.MaxLinksPerPage, 10_000) }
 
 // UserAgent is [user-agent].
 type UserAgent struct {

@@ -118,18 +118,22 @@ func TestKeyRules(t *testing.T) {
 // Each rule of an entry, appended to a configuration that is right otherwise.
 func TestEntryRules(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"same domain", "[[quality]]\ndomain=\"www.Example.com\"\nseeds=[\"https://example.com/\"]", `:8: [[quality]] domain: "example.com" has an entry already, at line 5`},
+		{"same domain", "[[quality]]\ndomain=\"www.Example.com\"\nseeds=[\"https://example.com/\"]",
+			`:8: [[quality]] domain: "example.com" has an entry already, at line 5`},
 		{"overlapping", "[[quality]]\ndomain=\"*.example.com\"\nseeds=[\"https://a.example.com/\"]", ""},
 		{"no domain", "[[quality]]\nseeds=[\"https://a.com/\"]", ":7: [[quality]] domain is missing"},
 		{"no seeds", "[[quality]]\ndomain=\"a.com\"", ":7: [[quality]] seeds is missing"},
 		{"empty seeds", "[[quality]]\ndomain=\"a.com\"\nseeds=[]", ":9: [[quality]] seeds: is empty"},
 		{"http seed", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"http://a.com/\"]", "must begin with https://"},
 		{"bare seed", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"a.com\"]", `"a.com" is no URL: it begins with https://`},
-		{"bad seed", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"https://a b/\"]", `"https://a b/" is no URL that can be crawled`},
-		{"long seed", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"https://a.com/" + strings.Repeat("x", 3000) + "\"]", "URL too long"},
+		{"bad seed", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"https://a b/\"]",
+			`"https://a b/" is no URL that can be crawled`},
+		{"long seed", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"https://a.com/" + strings.Repeat("x", 3000) + "\"]",
+			"URL too long"},
 		{"foreign seed", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"https://b.a.com/\"]", `does not belong to "a.com"`},
 		{"seed of a port", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"https://www.a.com:8443/\"]", ""},
-		{"blacklisted seed", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"https://a.com/\"]\n[[blacklist]]\ndomain=\"*.com\"", `is refused by blacklist "*.com"`},
+		{"blacklisted seed", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"https://a.com/\"]\n[[blacklist]]\ndomain=\"*.com\"",
+			`is refused by blacklist "*.com"`},
 		{"stub seed", "[[stub]]\nurl='^https://example\\.com/$'", `is refused by stub url '^https://example\.com/$'`},
 		{"bad pattern", "[[stub]]\ndomain=\"https://a.com/x\"", `"https://a.com/x" is a URL, not a host name: write "a.com"`},
 		{"no source", "[[stub]]", "[[stub]] has 0 of domain, file, preset and url: give exactly one"},
@@ -139,7 +143,8 @@ func TestEntryRules(t *testing.T) {
 		{"empty file", "[[blacklist]]\nfile=\"\"", "file: is empty"},
 		{"bad expression", "[[blacklist]]\nurl='(a'", `"(a" is no RE2 expression: missing closing )`},
 		{"empty expression", "[[blacklist]]\nurl=''", "matches everything"},
-		{"bad include", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"https://a.com/\"]\ninclude=['[', 'x', '(?=y)']", "missing closing ]"},
+		{"bad include", "[[quality]]\ndomain=\"a.com\"\nseeds=[\"https://a.com/\"]\ninclude=['[', 'x', '(?=y)']",
+			"missing closing ]"},
 		{"page type of nothing", "[[page-type]]\nname=\"x\"", "needs domain, path or both"},
 		{"page type without name", "[[page-type]]\npath='x'", "name is missing"},
 		{"other group", "[[page-type]]\nname=\"x\"\npath='(?P<grp>x)'", `has a group named "grp"`},
@@ -165,7 +170,8 @@ func TestEntryRules(t *testing.T) {
 
 func TestEmptyNamesWhatIsRequired(t *testing.T) {
 	got := problems(t, "")
-	want := []string{": [user-agent] crawler-name is missing", ": no [[quality]] entry: name at least one domain to crawl, with seeds"}
+	want := []string{": [user-agent] crawler-name is missing",
+		": no [[quality]] entry: name at least one domain to crawl, with seeds"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -220,7 +226,9 @@ func TestNotices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"config.toml:9: \"*.www.x.org\" means \"*.x.org\"", "config.toml:1: neither contact-url nor contact-email", `config.toml:6: seed "https://example.com/" will not be visited: exclude "^/$"`}
+	want := []string{"config.toml:9: \"*.www.x.org\" means \"*.x.org\"",
+		"config.toml:1: neither contact-url nor contact-email",
+		`config.toml:6: seed "https://example.com/" will not be visited: exclude "^/$"`}
 	if len(notices) != len(want) {
 		t.Fatalf("notices %q", notices)
 	}
@@ -251,13 +259,16 @@ func TestUnsupported(t *testing.T) {
 	if got := mustParse(t, minimal).Unsupported(); got != nil {
 		t.Errorf("the minimal configuration asks for %v", got)
 	}
-	c := mustParse(t, "output.map-path = \"m.html\"\nmonitor.webhook = \"https://a.test/\"\nmonitor.report-path = \"r.json\"\npages.keep = true\ncrawler.sitemaps = \"off\"\n"+minimal)
+	c := mustParse(t,
+		"output.map-path = \"m.html\"\nmonitor.webhook = \"https://a.test/\"\nmonitor.report-path = \"r.json\"\npages.keep = true\ncrawler.sitemaps = \"off\"\n"+minimal)
 	if diff := cmp.Diff([]string{"[monitor] webhook"}, c.Unsupported()); diff != "" {
 		t.Error(diff)
 	}
 	known := map[string]bool{}
-	for _, k := range Keys() {
-		known[k.Table+"."+k.Name] = true
+	for _, table := range declared() {
+		for _, k := range table.keys {
+			known[table.name+"."+k.name] = true
+		}
 	}
 	for _, k := range unbuilt() {
 		if !known[k] {
@@ -278,13 +289,15 @@ func TestURLIdentity(t *testing.T) {
 
 func TestHash(t *testing.T) {
 	base := mustParse(t, minimal).Hash()
-	same := []string{"# a comment\n" + minimal, strings.ReplaceAll(minimal, " = ", "="), "crawler.max-depth = 3\nretry.delay = \"5000ms\"\n" + minimal}
+	same := []string{"# a comment\n" + minimal, strings.ReplaceAll(minimal, " = ", "="),
+		"crawler.max-depth = 3\nretry.delay = \"5000ms\"\n" + minimal}
 	for _, text := range same {
 		if mustParse(t, text).Hash() != base {
 			t.Errorf("the hash differs for\n%s", text)
 		}
 	}
-	for _, text := range []string{"crawler.max-depth = 4\n" + minimal, minimal + "exclude = ['x']\n", minimal + "[[stub]]\npreset = \"ads\"\n"} {
+	for _, text := range []string{"crawler.max-depth = 4\n" + minimal, minimal + "exclude = ['x']\n",
+		minimal + "[[stub]]\npreset = \"ads\"\n"} {
 		if mustParse(t, text).Hash() == base {
 			t.Errorf("the hash is the same for\n%s", text)
 		}
@@ -309,7 +322,8 @@ func TestEffective(t *testing.T) {
 	if diff := cmp.Diff(string(stored), string(again.Effective())); diff != "" || again.Hash() != c.Hash() {
 		t.Error(diff)
 	}
-	if got, want := again.Terrain().Classify("https://ads.example.net/"), c.Terrain().Classify("https://ads.example.net/"); got != want {
+	if got, want := again.Terrain().Classify("https://ads.example.net/"),
+		c.Terrain().Classify("https://ads.example.net/"); got != want {
 		t.Errorf("stored %v, loaded %v", got, want)
 	}
 	if _, err := ParseEffective(append(stored, "[new]\n"...)); err == nil {
@@ -322,7 +336,8 @@ func TestProxyPasswordIsNotStored(t *testing.T) {
 	if c.Network.Proxy != "http://me:hunter2@proxy.example.com:3128" {
 		t.Errorf("proxy %q", c.Network.Proxy)
 	}
-	if text := string(c.Effective()); strings.Contains(text, "hunter2") || !strings.Contains(text, "http://me@proxy.example.com:3128") {
+	if text := string(c.Effective()); strings.Contains(text, "hunter2") ||
+		!strings.Contains(text, "http://me@proxy.example.com:3128") {
 		t.Errorf("effective text:\n%s", text)
 	}
 }
@@ -337,7 +352,8 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%d ns are written %s, want %s", d, got, want)
 		}
 	}
-	for n, want := range map[int64]string{1: `"1B"`, 1000: `"1KB"`, 10_000_000: `"10MB"`, 1 << 20: `"1MiB"`, 1<<20 + 1: `"1048577B"`, 3 << 40: `"3TiB"`} {
+	for n, want := range map[int64]string{1: `"1B"`, 1000: `"1KB"`, 10_000_000: `"10MB"`, 1 << 20: `"1MiB"`,
+		1<<20 + 1: `"1048577B"`, 3 << 40: `"3TiB"`} {
 		got := tomlSize(n)
 		back, err := parseSize(strings.Trim(got, `"`))
 		if got != want || err != nil || back != n {
@@ -368,7 +384,8 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(string(full))
 	f.Add(Sample())
-	f.Add("crawler.max-depth=1\n" + minimal + "[[blacklist]]\nfile='h'\n[[stub]]\nurl='a\\.b'\n[[extract]]\nname='x'\nselector='a'\n")
+	f.Add("crawler.max-depth=1\n" + minimal +
+		"[[blacklist]]\nfile='h'\n[[stub]]\nurl='a\\.b'\n[[extract]]\nname='x'\nselector='a'\n")
 	f.Add("[network]\nproxy=\"http://a:b@c\"\nconnect-to={'*.a.b:1'='[::1]:2'}\nallow-private=['::/0']\n" + minimal)
 	f.Add("a=\"\"\"\n\\\"\"\"\"\nb='''x''''\n[[quality]]\n")
 	read := func(string) ([]byte, error) { return []byte("a.com\n||b.com^\n"), nil }

@@ -6,10 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 // A reader turns one text into a Config and collects what is wrong with it.
@@ -65,15 +65,11 @@ func syntaxProblem(err error) Problem {
 // clip keeps a library's message, which may quote the file, short and printable.
 func clip(message string) string {
 	const most = 300
+	short := inert.Line(message, most)
 	if len(message) > most {
-		message = message[:most] + "..."
+		short += "..."
 	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, message)
+	return short
 }
 
 // problem adds a violated rule at a path.

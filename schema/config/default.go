@@ -30,6 +30,8 @@ func newConfig() *Config {
 			MaxPerPrefix:        5000,
 			MaxURLsPerHost:      100_000,
 			MaxHostsPerSite:     1000,
+			MaxHostsPerPage:     1000,
+			MaxSitemapHosts:     10,
 		},
 		Retry: Retry{
 			MaxRetries:     3,

@@ -8,8 +8,10 @@ func qualityKeys(q *Quality) []key {
 			sample: `"` + placeholder + `"`, value: domain(&q.Pattern, &q.Name)},
 		{name: "seeds", doc: "where the walk begins: HTTPS URLs of the domain", required: true,
 			sample: `["https://` + placeholder + `/"]`, value: nonEmptyList(&q.Seeds, text, tomlString)},
-		{name: "max-requests", doc: "this entry's own budget per host; 0: max-domain-requests", value: number(&q.MaxRequests, 0, most)},
-		{name: "include", doc: "regular expressions on path?query; empty: everything", value: list(&q.Include, expression, tomlRegexp)},
+		{name: "max-requests", doc: "this entry's own budget per host; 0: max-domain-requests",
+			value: number(&q.MaxRequests, 0, most)},
+		{name: "include", doc: "regular expressions on path?query; empty: everything",
+			value: list(&q.Include, expression, tomlRegexp)},
 		{name: "exclude", doc: "regular expressions on path?query", value: list(&q.Exclude, expression, tomlRegexp)},
 	}
 }
@@ -46,8 +48,10 @@ func entityKeys(e *Entity) []key {
 func extractKeys(e *Extract) []key {
 	return []key{
 		{name: "name", doc: "of the fact", required: true, sample: `"author"`, value: str(&e.Name, notEmpty)},
-		{name: "domain", doc: "whose pages; absent: everybody's", sample: `"*.example.com"`, value: optionalPattern(&e.Domain)},
-		{name: "selector", doc: "CSS", required: true, sample: `'meta[name="author"]'`, value: str(&e.Selector, checkSelector)},
+		{name: "domain", doc: "whose pages; absent: everybody's", sample: `"*.example.com"`,
+			value: optionalPattern(&e.Domain)},
+		{name: "selector", doc: "CSS", required: true, sample: `'meta[name="author"]'`,
+			value: str(&e.Selector, checkSelector)},
 		{name: "attr", doc: "an attribute of the element; absent: its text", sample: `"content"`, value: optional(&e.Attr)},
 	}
 }

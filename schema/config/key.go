@@ -19,29 +19,6 @@ type table struct {
 	keys  []key
 }
 
-// A Key describes one key of the configuration.
-type Key struct {
-	Table   string // "crawler", "quality"
-	Array   bool   // the table is written [[quality]]
-	Name    string
-	Default string // TOML; empty: none
-	Unit    string // empty: none
-	Doc     string // one line
-}
-
-// Keys returns every key, in the order of the sample.
-func Keys() []Key {
-	var all []Key
-	for _, t := range declared() {
-		for _, k := range t.keys {
-			if !k.stored {
-				all = append(all, Key{Table: t.name, Array: t.array, Name: k.name, Default: k.text(), Unit: k.unit, Doc: k.doc})
-			}
-		}
-	}
-	return all
-}
-
 // declared returns all tables with their defaults.
 func declared() []table {
 	c := newConfig()
@@ -49,7 +26,8 @@ func declared() []table {
 	stub[0].sample = `"github.com"`
 	return append(c.tables(),
 		table{"quality", "A domain that is crawled to the end; depth is measured from it.", true, qualityKeys(&Quality{})},
-		table{"blacklist", "Never visited, only recorded. Exactly one of domain, file, preset, url.", true, listKeys(&List{})},
+		table{"blacklist", "Never visited, only recorded. Exactly one of domain, file, preset, url.", true,
+			listKeys(&List{})},
 		table{"stub", "As blacklist, in a class of its own: places to know of, not to walk through.", true, stub},
 		table{"page-type", "Names pages and caps how many of a group are visited per run.", true, pageTypeKeys(&PageType{})},
 		table{"entity", "What is one node at entity level.", true, entityKeys(&Entity{})},

@@ -167,7 +167,8 @@ func readFile(path string, limit int64) ([]byte, error) {
 }
 
 func tooLarge(limit int64) string {
-	return fmt.Sprintf("is larger than %d MiB; long lists of names belong into a list file, seeds into \"ripple crawl --seeds FILE\"", limit>>20)
+	return fmt.Sprintf("is larger than %d MiB; "+
+		"long lists of names belong into a list file, seeds into \"ripple crawl --seeds FILE\"", limit>>20)
 }
 
 // fileReason says why a file could not be used, without its path.

@@ -35,7 +35,7 @@ func mustParse(t testing.TB, text string) *Config {
 	return c
 }
 
-// The example of the specification, with the defaults written out, means the same
+// The full example, with the defaults written out, means the same
 // as the minimal one where both speak.
 func TestLoadFull(t *testing.T) {
 	c, notices, err := Load("testdata/full.toml")
@@ -52,7 +52,8 @@ func TestLoadFull(t *testing.T) {
 	if c.State.Path != filepath.Join(dir, "ripple.bolt") || c.Blacklist[1].File != filepath.Join(dir, "hosts.txt") {
 		t.Errorf("paths %q, %q", c.State.Path, c.Blacklist[1].File)
 	}
-	if c.Crawler.MinimumTimeOnPage != time.Second || c.Content.MaxResponseBytes != 10_000_000 || c.Politeness.MinimumTimePerAddress != 100*time.Millisecond {
+	if c.Crawler.MinimumTimeOnPage != time.Second || c.Content.MaxResponseBytes != 10_000_000 ||
+		c.Politeness.MinimumTimePerAddress != 100*time.Millisecond {
 		t.Errorf("units are wrong: %+v %+v %+v", c.Crawler, c.Content, c.Politeness)
 	}
 	if got := c.Network.ConnectTo["*.docs.test"]; got != "127.0.0.1:8443" {
@@ -79,7 +80,7 @@ func TestLoadFull(t *testing.T) {
 	}
 }
 
-// Each table and key of the specification's example is known, and its value is the
+// Each table and key of the full example is known, and its value is the
 // default that an absent key has.
 func TestDefaultsAreThoseOfTheExample(t *testing.T) {
 	full, _, err := Load("testdata/full.toml")
@@ -118,11 +119,13 @@ func TestLoadRefuses(t *testing.T) {
 		{"NUL", write("nul.toml", minimal+"\x00"), ":7: "},
 		{"UTF-16", write("utf16.toml", "\xff\xfe[\x00"), ":1: "},
 		{"syntax", write("syntax.toml", "[crawler]\nmax-depth = = 3\n"), ":2: no TOML: "},
-		{"list missing", write("a.toml", list("none.txt")), ":8: [[blacklist]] file: \"" + dir + "/none.txt\" does not exist"},
+		{"list missing", write("a.toml", list("none.txt")),
+			":8: [[blacklist]] file: \"" + dir + "/none.txt\" does not exist"},
 		{"list folder", write("b.toml", list(".")), "is a folder"},
 		{"anchors missing", write("c.toml", minimal+"[network]\nca-file = \"none.pem\"\n"), ":8: [network] ca-file: "},
 		{"anchors empty", write("d.toml", minimal+"[network]\nca-file = \"a.toml\"\n"), "holds no certificate"},
-		{"a million seeds", write("e.toml", strings.Replace(minimal, "seeds = [", "seeds = ["+strings.Repeat("\"https://example.com/a\",\n", 1_000_000), 1)), "larger than 4 MiB"},
+		{"a million seeds", write("e.toml", strings.Replace(minimal, "seeds = [",
+			"seeds = ["+strings.Repeat("\"https://example.com/a\",\n", 1_000_000), 1)), "larger than 4 MiB"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 func cidr(raw any) (netip.Prefix, error) {
@@ -100,4 +102,24 @@ func targetKey(s string) (string, error) {
 		return "", err
 	}
 	return p.String() + port, nil
+}
+
+// checkPort refuses a host at a port of another service, which is never asked unless a
+// proxy or connect-to says where to connect.
+func (c *Config) checkPort(host string) error {
+	_, port, err := net.SplitHostPort(host)
+	if err != nil || !weburl.BadPort(port) || c.Network.Proxy != "" {
+		return nil
+	}
+	for key := range c.Network.ConnectTo {
+		of := ""
+		if i := strings.LastIndexByte(key, ':'); i >= 0 && !strings.Contains(key[i:], "]") {
+			key, of = key[:i], key[i+1:]
+		}
+		p, _, err := terrain.ParsePattern(key)
+		if err == nil && p.Match(host) && (of == "" || of == port) {
+			return nil
+		}
+	}
+	return fmt.Errorf("is at port %s, which is that of another service and is never asked", port)
 }

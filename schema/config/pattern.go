@@ -137,7 +137,8 @@ func grouped(at **regexp.Regexp) value {
 		if re, err := expression(raw); err == nil {
 			for _, name := range re.SubexpNames() {
 				if name != "" && name != "group" {
-					return "", fmt.Errorf("%s has a group named %s; the one that counts is (?P<group>...)", quote(re.String()), quote(name))
+					return "", fmt.Errorf("%s has a group named %s; the one that counts is (?P<group>...)", quote(re.String()),
+						quote(name))
 				}
 			}
 		}
@@ -193,7 +194,8 @@ func contentType(raw any) (string, error) {
 	}
 	s = strings.ToLower(s)
 	kind, sub, ok := strings.Cut(s, "/")
-	if !ok || !isToken(kind) || !isToken(sub) || kind == "*" && sub != "*" || strings.Contains(strings.TrimSuffix(sub, "*"), "*") {
+	if !ok || !isToken(kind) || !isToken(sub) || kind == "*" && sub != "*" ||
+		strings.Contains(strings.TrimSuffix(sub, "*"), "*") {
 		return "", fmt.Errorf("%s is no content type as \"text/html\" and \"text/*\" are", quote(s))
 	}
 	return s, nil

@@ -119,6 +119,9 @@ func (r *reader) checkSeeds(c *Config, i int) {
 			return
 		}
 		norm, err := c.seed(seed, &c.Quality[i])
+		if err == nil && !r.stored { // what is stored was crawled once
+			err = c.checkPort(weburl.Host(norm))
+		}
 		if err != nil {
 			r.problem(path, fmt.Sprintf("[[quality]] seeds: %s %v", quote(seed), err))
 			continue
@@ -142,7 +145,8 @@ func (c *Config) seed(seed string, q *Quality) (norm string, err error) {
 	case q.Pattern.IsZero():
 		return u.Norm, nil // its own problem
 	case !q.Pattern.Match(u.Host()):
-		return "", fmt.Errorf("does not belong to %s: give its domain an entry of its own, or write a \"*.\" pattern that covers it", quote(q.Name))
+		return "", fmt.Errorf("does not belong to %s: "+
+			"give its domain an entry of its own, or write a \"*.\" pattern that covers it", quote(q.Name))
 	}
 	if v := c.terrain.Classify(u.Norm); !v.Class.Visitable() {
 		return "", fmt.Errorf("is refused by %s", v.Rule)

@@ -51,6 +51,9 @@ func (c *Config) addSeed(raw string, asQuality bool) error {
 		q = c.Quality[at]
 	}
 	norm, err := c.seed(raw, &q)
+	if err == nil {
+		err = c.checkPort(weburl.Host(norm))
+	}
 	if err != nil {
 		return err
 	}

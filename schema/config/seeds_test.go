@@ -32,24 +32,59 @@ func TestWithSeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(more.Quality); n != len(c.Quality)+2 || more.Quality[n-2].Name != "new.test" || len(more.Quality[n-2].Seeds) != 2 {
+	if n := len(more.Quality); n != len(c.Quality)+2 || more.Quality[n-2].Name != "new.test" ||
+		len(more.Quality[n-2].Seeds) != 2 {
 		t.Errorf("origins %+v", more.Quality)
 	}
 	if len(more.Terrain().OriginsOf("new.test")) != 1 {
 		t.Error("the terrain does not know the new origin")
 	}
 
-	_, err = c.WithSeeds([]string{"https://new.test/", "https://x.bad.test/", "http://" + host + "/", "nonsense", "ftp://" + host + "/"}, false)
+	_, err = c.WithSeeds([]string{"https://new.test/", "https://x.bad.test/", "http://" + host + "/", "nonsense",
+		"ftp://" + host + "/"}, false)
 	var refused *Errors
 	if !errors.As(err, &refused) || len(refused.List) != 5 {
 		t.Fatalf("refused: %v", err)
 	}
-	for i, want := range []string{"--as-quality", "--as-quality", "must begin with https://", "is no URL", "is no URL that can be crawled"} {
+	for i, want := range []string{"--as-quality", "--as-quality", "must begin with https://", "is no URL",
+		"is no URL that can be crawled"} {
 		if p := refused.List[i]; p.Line != i+1 || !strings.Contains(p.Text, want) {
 			t.Errorf("line %d: %q, want %q", p.Line, p.Text, want)
 		}
 	}
-	if _, err := c.WithSeeds([]string{"https://x.bad.test/"}, true); err == nil || !strings.Contains(err.Error(), "is refused by") {
+	if _, err := c.WithSeeds([]string{"https://x.bad.test/"}, true); err == nil ||
+		!strings.Contains(err.Error(), "is refused by") {
 		t.Errorf("a blacklisted seed: %v", err)
+	}
+}
+
+// So is one that is added.
+func TestAddedSeedsAtBadPorts(t *testing.T) {
+	c := mustParse(t, minimal)
+	host := c.Quality[0].Pattern.String()
+	if _, err := c.WithSeeds([]string{"https://" + host + ":25/"}, false); err == nil ||
+		!strings.Contains(err.Error(), "is at port 25") {
+		t.Errorf("added: %v", err)
+	}
+}
+
+// A seed at a port of another service is refused unless the user says where to connect.
+func TestSeedsAtBadPorts(t *testing.T) {
+	tests := []struct{ seed, network, err string }{
+		{"https://a.test:22/", "", "is at port 22"},
+		{"https://www.a.test:06667/", "", "is at port 6667"},
+		{"https://a.test:8443/", "", ""},
+		{"https://a.test:22/", `proxy = "http://127.0.0.1:3128"`, ""},
+		{"https://a.test:22/", `connect-to = {"a.test" = "127.0.0.1:8443"}`, ""},
+		{"https://a.test:22/", `connect-to = {"*.test:22" = "127.0.0.1:8443"}`, ""},
+		{"https://a.test:22/", `connect-to = {"a.test:23" = "127.0.0.1:8443", "b.test" = "127.0.0.1:8443"}`, "is at port 22"},
+	}
+	for _, tt := range tests {
+		text := "[user-agent]\ncrawler-name = \"x\"\n[network]\n" + tt.network +
+			"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"" + tt.seed + "\"]\n"
+		_, _, err := parseText(text)
+		if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+			t.Errorf("%s, %s: %v; want %q", tt.seed, tt.network, err, tt.err)
+		}
 	}
 }

@@ -4,7 +4,7 @@ import "time"
 
 const (
 	most    = 1<<31 - 1
-	mostMS  = 24 * time.Hour
+	mostGap = 24 * time.Hour
 	longest = 366 * 24 * time.Hour // of any duration: clocks stay far from overflow
 )
 
@@ -14,7 +14,8 @@ func (c *Config) tables() []table {
 		{name: "crawler", doc: "How far, how much, how fast.", keys: c.Crawler.keys()},
 		{name: "user-agent", doc: "Who asks: \"Name/1.0 (+url; email)\".", keys: c.UserAgent.keys()},
 		{name: "state", doc: "The live state.", keys: c.State.keys()},
-		{name: "output", doc: "Written when a run completes or stops by a limit; an empty path writes nothing.", keys: c.Output.keys()},
+		{name: "output", doc: "Written when a run completes or stops by a limit; an empty path writes nothing.",
+			keys: c.Output.keys()},
 		{name: "url", doc: "What makes two URLs one page. A change needs --fresh.", keys: c.URL.keys()},
 		{name: "traps", doc: "Limits against sites without end; 0 turns one off.", keys: c.trapKeys()},
 		{name: "retry", doc: "What happens after 5xx and timeouts.", keys: c.Retry.keys()},
@@ -30,17 +31,23 @@ func (c *Config) tables() []table {
 func (c *Crawler) keys() []key {
 	return []key{
 		{name: "max-depth", doc: "links that are followed away from an origin, >= 0", value: number(&c.MaxDepth, 0, 250)},
-		{name: "max-concurrent-pages-open", doc: "requests open at a time, 1 to 100", value: number(&c.MaxConcurrentPagesOpen, 1, 100)},
-		{name: "minimum-time-on-page", unit: "ms", doc: "between requests to one host, >= 100", value: millis(&c.MinimumTimeOnPage, 100, mostMS)},
+		{name: "max-concurrent-pages-open", doc: "requests open at a time, 1 to 100",
+			value: number(&c.MaxConcurrentPagesOpen, 1, 100)},
+		{name: "minimum-time-on-page", unit: "ms", doc: "between requests to one host, >= 100",
+			value: millis(&c.MinimumTimeOnPage, 100, mostGap)},
 		{name: "max-domain-requests", doc: "requests per run and host, >= 1", value: number(&c.MaxDomainRequests, 1, most)},
 		{name: "max-pages", doc: "pages visited per run; 0: no limit", value: number(&c.MaxPages, 0, most)},
 		{name: "max-run-time", unit: "duration", doc: "of one process; 0: no limit", value: duration(&c.MaxRunTime, 0)},
-		{name: "max-links-per-page", doc: "the first N distinct targets in document order are recorded; 0: 10,000", value: number(&c.MaxLinksPerPage, 0, 1_000_000)},
+		{name: "max-links-per-page", doc: "the first N distinct targets in document order are recorded; 0: 10,000",
+			value: number(&c.MaxLinksPerPage, 0, 1_000_000)},
 		{name: "max-subdomains", doc: "hosts per site that are visited; 0: all", value: number(&c.MaxSubdomains, 0, most)},
-		{name: "head-check", doc: "HEAD before GET: always | auto (unless the path looks like a page) | never", sample: `"auto"`,
-			value: enum(&c.HeadCheck, HeadAlways, HeadAuto, HeadNever)},
-		{name: "respect-nofollow", doc: "links with rel=nofollow are recorded, not followed", value: boolean(&c.RespectNofollow)},
-		{name: "respect-noindex", doc: "no title, anchors and facts of pages that ask for it", value: boolean(&c.RespectNoindex)},
+		{name: "head-check", doc: "HEAD before GET: always | auto (unless the path looks like a page) | never",
+			sample: `"auto"`,
+			value:  enum(&c.HeadCheck, HeadAlways, HeadAuto, HeadNever)},
+		{name: "respect-nofollow", doc: "links with rel=nofollow are recorded, not followed",
+			value: boolean(&c.RespectNofollow)},
+		{name: "respect-noindex", doc: "no title, anchors and facts of pages that ask for it",
+			value: boolean(&c.RespectNoindex)},
 		{name: "follow-canonical", doc: "the canonical link leads somewhere", value: boolean(&c.FollowCanonical)},
 		{name: "sitemaps", doc: "quality: of quality hosts | off | only: nothing but seeds and sitemap URLs is visited",
 			value: enum(&c.Sitemaps, SitemapsQuality, SitemapsOff, SitemapsOnly)},
@@ -76,7 +83,8 @@ func (o *Output) keys() []key {
 
 func (u *URL) keys() []key {
 	return []key{
-		{name: "strip-params", doc: "query parameters that are dropped; \"utm_*\" is all that begin so", value: list(&u.StripParams, stripParam, tomlString)},
+		{name: "strip-params", doc: "query parameters that are dropped; \"utm_*\" is all that begin so",
+			value: list(&u.StripParams, stripParam, tomlString)},
 		{name: "max-length", unit: "bytes", doc: "of the normalised URL", value: number(&u.MaxLength, 64, 1<<16)},
 	}
 }
@@ -85,11 +93,18 @@ func (c *Config) trapKeys() []key {
 	t := &c.Traps
 	return []key{
 		{name: "max-path-depth", doc: "segments of a path", value: number(&t.MaxPathDepth, 0, most)},
-		{name: "max-repeated-segments", doc: "the same path segment more often than this", value: number(&t.MaxRepeatedSegments, 0, most)},
+		{name: "max-repeated-segments", doc: "the same path segment more often than this",
+			value: number(&t.MaxRepeatedSegments, 0, most)},
 		{name: "max-queries-per-path", doc: "different queries of one path", value: number(&t.MaxQueriesPerPath, 0, most)},
-		{name: "max-per-prefix", doc: "pages below one first path segment of a discovered host", value: number(&t.MaxPerPrefix, 0, most)},
+		{name: "max-per-prefix", doc: "pages below one first path segment of a discovered host",
+			value: number(&t.MaxPerPrefix, 0, most)},
 		{name: "max-urls-per-host", doc: "recorded; beyond it links are counted", value: number(&t.MaxURLsPerHost, 0, most)},
-		{name: "max-hosts-per-site", doc: "recorded, of a site that is no origin's", value: number(&t.MaxHostsPerSite, 0, most)},
+		{name: "max-hosts-per-site", doc: "recorded, of a site that is no origin's",
+			value: number(&t.MaxHostsPerSite, 0, most)},
+		{name: "max-hosts-per-page", doc: "outside its site, the first in document order; links to further ones are counted",
+			value: number(&t.MaxHostsPerPage, 0, most)},
+		{name: "max-sitemap-hosts", doc: "foreign hosts that one host's robots.txt may name sitemaps on",
+			value: number(&t.MaxSitemapHosts, 0, most)},
 	}
 }
 
@@ -97,34 +112,50 @@ func (r *Retry) keys() []key {
 	return []key{
 		{name: "max-retries", doc: "after 5xx and timeouts, 0 to 100", value: number(&r.MaxRetries, 0, 100)},
 		{name: "delay", unit: "duration", doc: "before a retry", value: duration(&r.Delay, 0)},
-		{name: "backoff", doc: "constant | fibonacci | exponential (with jitter)", value: enum(&r.Backoff, BackoffConstant, BackoffFibonacci, BackoffExponential)},
+		{name: "backoff", doc: "constant | fibonacci | exponential (with jitter)",
+			value: enum(&r.Backoff, BackoffConstant, BackoffFibonacci, BackoffExponential)},
 		{name: "max-delay", unit: "duration", doc: "the longest delay", value: duration(&r.MaxDelay, 0)},
-		{name: "timeout", unit: "duration", doc: "from sending to the last response header", value: duration(&r.Timeout, time.Millisecond)},
-		{name: "timeout-step", unit: "duration", doc: "added to the timeout at every retry", value: duration(&r.TimeoutStep, 0)},
-		{name: "connect-timeout", unit: "duration", doc: "of name look-up, connection and TLS", value: duration(&r.ConnectTimeout, time.Millisecond)},
+		{name: "timeout", unit: "duration", doc: "from sending to the last response header",
+			value: duration(&r.Timeout, time.Millisecond)},
+		{name: "timeout-step", unit: "duration", doc: "added to the timeout at every retry",
+			value: duration(&r.TimeoutStep, 0)},
+		{name: "connect-timeout", unit: "duration", doc: "of name look-up, connection and TLS",
+			value: duration(&r.ConnectTimeout, time.Millisecond)},
 	}
 }
 
 func (p *Politeness) keys() []key {
 	return []key{
-		{name: "max-rate-limits", doc: "consecutive 429s before a host is given up for the run; 1: at once", value: number(&p.MaxRateLimits, 1, most)},
-		{name: "max-suspension", unit: "duration", doc: "a host that asks for more is given up for this run", value: duration(&p.MaxSuspension, 0)},
-		{name: "max-crawl-delay", unit: "duration", doc: "of a host with more, only seeds are visited", value: duration(&p.MaxCrawlDelay, 0)},
-		{name: "robots-ttl", unit: "duration", doc: "how long a robots.txt is remembered", value: duration(&p.RobotsTTL, time.Second)},
+		{name: "max-rate-limits",
+			doc:   "consecutive 429s, or 503s with Retry-After, before a host is given up for the run; 1: at once",
+			value: number(&p.MaxRateLimits, 1, most)},
+		{name: "max-suspension", unit: "duration", doc: "a host that asks for more is given up for this run",
+			value: duration(&p.MaxSuspension, 0)},
+		{name: "max-crawl-delay", unit: "duration",
+			doc:   "of a host with more, only seeds are visited; with more than max-suspension, nothing",
+			value: duration(&p.MaxCrawlDelay, 0)},
+		{name: "robots-ttl", unit: "duration", doc: "how long a robots.txt is remembered",
+			value: duration(&p.RobotsTTL, time.Second)},
 		{name: "robots-unreachable", doc: "disallow | allow", value: enum(&p.RobotsUnreachable, RobotsDisallow, RobotsAllow)},
 		{name: "adaptive-delay", doc: "slow hosts are asked less often", value: boolean(&p.AdaptiveDelay)},
 		{name: "delay-factor", doc: "how many response times pass between requests", value: float(&p.DelayFactor, 0, 1000)},
-		{name: "max-adaptive-delay", unit: "duration", doc: "the longest delay for slowness", value: duration(&p.MaxAdaptiveDelay, 0)},
-		{name: "max-parallel-per-domain", doc: "requests open to one host, 1 to 100", value: number(&p.MaxParallelPerDomain, 1, 100)},
-		{name: "minimum-time-per-address", unit: "duration", doc: "between requests to one IP address; 0: off", value: duration(&p.MinimumTimePerAddress, 0)},
+		{name: "max-adaptive-delay", unit: "duration", doc: "the longest delay for slowness",
+			value: duration(&p.MaxAdaptiveDelay, 0)},
+		{name: "max-parallel-per-domain", doc: "requests open to one host, 1 to 100",
+			value: number(&p.MaxParallelPerDomain, 1, 100)},
+		{name: "minimum-time-per-address", unit: "duration", doc: "between requests to one IP address; 0: off",
+			value: duration(&p.MinimumTimePerAddress, 0)},
 	}
 }
 
 func (c *Content) keys() []key {
 	return []key{
-		{name: "max-response-bytes", unit: "size", doc: "decoded; MB = 10^6, MiB = 2^20", value: size(&c.MaxResponseBytes, 1, 1<<40)},
-		{name: "accept-content-types", doc: "\"text/*\" is all of text", value: nonEmptyList(&c.AcceptContentTypes, contentType, tomlString)},
-		{name: "reject-content-types", doc: "taken out of the accepted ones", value: list(&c.RejectContentTypes, contentType, tomlString)},
+		{name: "max-response-bytes", unit: "size", doc: "decoded; MB = 10^6, MiB = 2^20",
+			value: size(&c.MaxResponseBytes, 1, 1<<40)},
+		{name: "accept-content-types", doc: "\"text/*\" is all of text",
+			value: nonEmptyList(&c.AcceptContentTypes, contentType, tomlString)},
+		{name: "reject-content-types", doc: "taken out of the accepted ones",
+			value: list(&c.RejectContentTypes, contentType, tomlString)},
 		{name: "compress", doc: "compressed answers are welcome", value: boolean(&c.Compress)},
 	}
 }
@@ -133,8 +164,10 @@ func (n *Network) keys() []key {
 	return []key{
 		{name: "proxy", doc: "http://user:password@host:port; also HTTPS_PROXY and NO_PROXY", value: proxy(&n.Proxy)},
 		{name: "ca-file", doc: "extra trust anchors (PEM)", value: str(&n.CAFile, anything)},
-		{name: "connect-to", doc: "{\"*.docs.test\" = \"127.0.0.1:8443\"}: dial this instead", value: connectTo(&n.ConnectTo)},
-		{name: "allow-private", doc: "CIDRs that may be dialled although private", value: list(&n.AllowPrivate, cidr, tomlPrefix)},
+		{name: "connect-to", doc: "{\"*.docs.test\" = \"127.0.0.1:8443\"}: dial this instead",
+			value: connectTo(&n.ConnectTo)},
+		{name: "allow-private", doc: "CIDRs that may be dialled although private",
+			value: list(&n.AllowPrivate, cidr, tomlPrefix)},
 		{name: "http2", doc: "HTTP/2 is offered", value: boolean(&n.HTTP2)},
 		{name: "keep-alive", doc: "connections stay open between requests", value: boolean(&n.KeepAlive)},
 	}
@@ -149,13 +182,16 @@ func (p *Pages) keys() []key {
 
 func (r *Recrawl) keys() []key {
 	return []key{
-		{name: "min-age", unit: "duration", doc: "a page visited more recently is not fetched again by a later run", value: duration(&r.MinAge, 0)},
+		{name: "min-age", unit: "duration",
+			doc:   "a page with a final answer younger than this is not asked again by a later run",
+			value: duration(&r.MinAge, 0)},
 	}
 }
 
 func (m *Monitor) keys() []key {
 	return []key{
-		{name: "listen", doc: "dashboard, /metrics and JSON API, as \"127.0.0.1:9313\"", value: str(&m.Listen, orEmpty(checkListen))},
+		{name: "listen", doc: "dashboard, /metrics and JSON API, as \"127.0.0.1:9313\"",
+			value: str(&m.Listen, orEmpty(checkListen))},
 		{name: "webhook", doc: "the report is posted there when a run ends", value: str(&m.Webhook, orEmpty(checkHTTP))},
 		{name: "metrics-csv", doc: "timestamp,metric,value every 10 s", value: str(&m.MetricsCSV, anything)},
 		{name: "report-path", doc: "JSON report at the end of the run", value: str(&m.ReportPath, anything)},

@@ -10,28 +10,61 @@ import (
 // A Cap is a rule that bounds how many pages, or hosts, of a group are visited
 // in a run. What was not visited when its group is full is refused by that rule.
 type Cap struct {
-	Rule  string // for a person to read, its limit included
+	Rule  Rule
 	Group string
 	Limit int
 }
 
+// What is counted of a site as its hosts are met. Neither is the rule of a [Cap]: the
+// limit is on what is recorded ([traps] max-hosts-per-site).
+const (
+	CountSiteHosts    = "hosts of a site"
+	CountSiteOverflow = "hosts of a site not recorded" // links to them
+)
+
+// A Room is what caps leave for one page more.
+type Room uint8
+
+const (
+	Free Room = iota
+	Held      // a group is full only with visits that are out: one of them may come to nothing
+	Full      // a full group keeps the page from being visited
+)
+
+// RoomIn says what caps leave for a page, and which cap leaves it no place, the first
+// in their order. Count tells what a rule's group has taken in the run; reserved, which
+// may be nil, what visits that are out may yet add to it.
+func RoomIn(caps []Cap, count func(rule, group string) (int, error), reserved map[Cap]int) (Room, Cap, error) {
+	for _, c := range caps {
+		n, err := count(c.Rule.String(), c.Group)
+		switch {
+		case err != nil || n >= c.Limit:
+			return Full, c, err
+		case n+reserved[c] >= c.Limit:
+			return Held, c, nil
+		}
+	}
+	return Free, Cap{}, nil
+}
+
 // Caps returns the caps that hold for a page, in the order in which they refuse
-// it: its page type, then the traps.
+// it: its page type, then the traps. The URL alone tells its groups, so a page can be
+// refused before it is asked.
 func (t *Terrain) Caps(host, pathQuery string) []Cap {
 	var caps []Cap
 	if name, group, limit, ok := t.PageType(host, pathQuery); ok && limit > 0 {
 		if group == "" {
 			group = host
 		}
-		caps = append(caps, Cap{Rule: fmt.Sprintf("page-type %q: max-per-group = %d", name, limit), Group: group, Limit: limit})
+		caps = append(caps, Cap{Rule{Text: fmt.Sprintf("page-type %q: max-per-group = %d", name, limit)}, group, limit})
 	}
 	path, _, query := strings.Cut(pathQuery, "?")
 	if limit := t.traps.MaxQueriesPerPath; query && limit > 0 {
-		caps = append(caps, Cap{Rule: fmt.Sprintf("trap: max-queries-per-path = %d", limit), Group: host + path, Limit: limit})
+		caps = append(caps, Cap{Rule{true, fmt.Sprintf("max-queries-per-path = %d", limit)}, host + path, limit})
 	}
 	if limit := t.traps.MaxPerPrefix; limit > 0 && t.OriginsOf(host) == nil {
 		prefix, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		caps = append(caps, Cap{Rule: fmt.Sprintf("trap: max-per-prefix = %d", limit), Group: host + "/" + prefix, Limit: limit})
+		caps = append(caps, Cap{Rule{true, fmt.Sprintf("max-per-prefix = %d", limit)}, host + "/" + prefix, limit})
 	}
 	return caps
 }
@@ -39,5 +72,5 @@ func (t *Terrain) Caps(host, pathQuery string) []Cap {
 // SubdomainCap returns the cap on the hosts of a site that are visited
 // ([crawler] max-subdomains).
 func SubdomainCap(host string, limit int) Cap {
-	return Cap{Rule: fmt.Sprintf("max-subdomains = %d", limit), Group: weburl.Site(host), Limit: limit}
+	return Cap{Rule{Text: fmt.Sprintf("max-subdomains = %d", limit)}, weburl.Site(host), limit}
 }

@@ -7,7 +7,7 @@
 //
 // # Classes
 //
-// The first match wins: blacklist, stub, quality, otherwise discovered (SPEC 4).
+// The first match wins: blacklist, stub, quality, otherwise discovered.
 // Names and wildcard bases of all lists are the keys of one map. A look-up tries
 // the host and then each name above it, so its cost grows with the number of
 // labels of the host and not with the length of the lists.

@@ -37,6 +37,12 @@ func isLabel(label string) bool {
 	return true
 }
 
+// hasOuterHyphen reports a label that begins or ends with a hyphen, which RFC 952
+// allows in no host name.
+func hasOuterHyphen(name string) bool {
+	return strings.Contains("."+name, ".-") || strings.Contains(name+".", "-.")
+}
+
 func isLabelByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }

@@ -59,6 +59,9 @@ func readLine(r *bufio.Reader) (string, error) {
 
 // appendLine adds the patterns of one line and reports whether it was understood.
 func appendLine(patterns []Pattern, line string) ([]Pattern, bool) {
+	if elementRule(line) {
+		return patterns, false
+	}
 	line = strings.TrimSpace(withoutComment(line))
 	if line == "" {
 		return patterns, true
@@ -83,7 +86,7 @@ func appendHosts(patterns []Pattern, names []string) ([]Pattern, bool) {
 		if !strings.Contains(name, ".") || name == "localhost.localdomain" || isIP(name) {
 			continue
 		}
-		p, _, err := ParsePattern(name)
+		p, _, err := parsePattern(name)
 		if err != nil || p.below {
 			whole = false
 			continue
@@ -101,12 +104,27 @@ func parseName(s string) (Pattern, bool) {
 			return Pattern{}, false
 		}
 	}
-	p, _, err := ParsePattern(name)
+	p, _, err := parsePattern(name)
 	if err != nil || below && isIP(p.base) {
 		return Pattern{}, false
 	}
 	p.below = p.below || below
 	return p, true
+}
+
+// elementRule reports whether a line is a rule for the elements of all pages, as
+// "##.banner" or "#@#div": unlike a comment it has a selector right behind its signs.
+func elementRule(line string) bool {
+	signs, ok := strings.CutPrefix(strings.TrimSpace(line), "#")
+	if !ok {
+		return false
+	}
+	at := strings.IndexByte(signs, '#')
+	if at < 0 || strings.Trim(signs[:at], "@?$%") != "" {
+		return false
+	}
+	selector := strings.TrimLeft(signs[at:], "#")
+	return selector != "" && !strings.ContainsRune(" \t-=", rune(selector[0]))
 }
 
 // withoutComment cuts what follows a "#" at the start of the line or after a space;

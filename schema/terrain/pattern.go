@@ -20,6 +20,15 @@ type Pattern struct {
 // ParsePattern reads and normalises a pattern. The notice, if not empty, says what
 // was changed in a way that the writer may not expect.
 func ParsePattern(s string) (p Pattern, notice string, err error) {
+	if p, notice, err = parsePattern(s); err == nil && hasOuterHyphen(p.base) {
+		return Pattern{}, "", fmt.Errorf("%q is not a host name: a label begins or ends with a hyphen", cut(s))
+	}
+	return p, notice, err
+}
+
+// parsePattern lets hyphens stand at the ends of labels, as names that DNS answers
+// and lists hold have them.
+func parsePattern(s string) (p Pattern, notice string, err error) {
 	name, below := strings.CutPrefix(s, "*.")
 	if isPlain(name) {
 		return Pattern{name, below}, "", nil
@@ -67,7 +76,8 @@ func checkForm(name string, below bool) error {
 	case isURL:
 		return fmt.Errorf("%q is a URL, not a host name: write %q", cut(name), Pattern{right, below}.String())
 	case host != rest:
-		return fmt.Errorf("%q has a port, but a pattern holds for every port: write %q", cut(name), Pattern{right, below}.String())
+		return fmt.Errorf("%q has a port, but a pattern holds for every port: write %q", cut(name),
+			Pattern{right, below}.String())
 	}
 	return nil
 }

@@ -53,6 +53,12 @@ func TestParsePattern(t *testing.T) {
 		{in: ".example.com", err: "not a host name"},
 		{in: "exa mple.com", err: "not a host name"},
 		{in: "it's.example", err: "not a host name"},
+		{in: "-bad-.com", err: "begins or ends with a hyphen"},
+		{in: "*.bad-.com", err: "begins or ends with a hyphen"},
+		{in: "good.-com", err: "begins or ends with a hyphen"},
+		{in: "xn--.com", err: "not a host name"},
+		{in: "-1.2.3.4", err: "not a host name"},
+		{in: "a-_-b.r3---sn.com", want: "a-_-b.r3---sn.com"},
 		{in: "a\x00b", err: "not a host name"},
 		{in: strings.Repeat("a", 64) + ".com", err: "not a host name"},
 		{in: strings.Repeat("abc.", 64) + "com", err: "not a host name"},
@@ -118,7 +124,8 @@ func TestPatternCompare(t *testing.T) {
 // A pattern is written as it is read; a plain name is one that needs no
 // normalising; every pattern matches its own base.
 func FuzzParsePattern(f *testing.F) {
-	for _, s := range []string{"example.com", "*.Example.com", "www.example.com", "127.1", "[::1]", "xn--a.b", "a-.b_c", "0x7f", "http://x/", "a:1", "*.co.uk"} {
+	for _, s := range []string{"example.com", "*.Example.com", "www.example.com", "127.1", "[::1]", "xn--a.b", "a-.b_c",
+		"0x7f", "http://x/", "a:1", "*.co.uk"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

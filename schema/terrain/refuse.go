@@ -17,31 +17,47 @@ type Traps struct {
 	MaxPerPrefix        int
 	MaxURLsPerHost      int
 	MaxHostsPerSite     int
+	MaxHostsPerPage     int
+	MaxSitemapHosts     int
 }
 
 // Traps returns the limits.
 func (t *Terrain) Traps() Traps { return t.traps }
 
+// A Rule keeps pages from being visited.
+type Rule struct {
+	Trap bool   // it is one of [traps]
+	Text string // for a person to read, its limit included
+}
+
+// String is the rule in words: `exclude "/private"`, `trap: max-path-depth = 20`.
+func (r Rule) String() string {
+	if r.Trap {
+		return "trap: " + r.Text
+	}
+	return r.Text
+}
+
 // Refuse reports whether a page must not be visited because of its URL alone, and
-// by which rule: `exclude "/private"`, `trap: max-path-depth = 20`. A page of
-// overlapping origins is refused only where each of them refuses it.
-func (t *Terrain) Refuse(host, pathQuery string) (rule string, refused bool) {
-	if rule := t.traps.refuse(pathQuery); rule != "" {
-		return rule, true
+// by which rule. A page of overlapping origins is refused only where each of them
+// refuses it.
+func (t *Terrain) Refuse(host, pathQuery string) (rule Rule, refused bool) {
+	if text := t.traps.refuse(pathQuery); text != "" {
+		return Rule{Trap: true, Text: text}, true
 	}
 	if !t.scoped {
-		return "", false
+		return Rule{}, false
 	}
 	for _, i := range t.OriginsOf(host) {
 		one := t.origins[i].refuse(pathQuery)
 		if one == "" {
-			return "", false
+			return Rule{}, false
 		}
-		if rule == "" {
-			rule = one
+		if rule.Text == "" {
+			rule.Text = one
 		}
 	}
-	return rule, rule != ""
+	return rule, rule.Text != ""
 }
 
 func (o *Origin) refuse(pathQuery string) string {
@@ -66,10 +82,10 @@ func firstMatch(list []*regexp.Regexp, s string) *regexp.Regexp {
 func (t Traps) refuse(pathQuery string) string {
 	path := segments(pathQuery)
 	if t.MaxPathDepth > 0 && path != "" && strings.Count(path, "/")+1 > t.MaxPathDepth {
-		return fmt.Sprintf("trap: max-path-depth = %d", t.MaxPathDepth)
+		return fmt.Sprintf("max-path-depth = %d", t.MaxPathDepth)
 	}
 	if t.MaxRepeatedSegments > 0 && repeats(path, t.MaxRepeatedSegments) {
-		return fmt.Sprintf("trap: max-repeated-segments = %d", t.MaxRepeatedSegments)
+		return fmt.Sprintf("max-repeated-segments = %d", t.MaxRepeatedSegments)
 	}
 	return ""
 }

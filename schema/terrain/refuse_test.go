@@ -47,7 +47,7 @@ func TestRefuse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		rule, refused := terrain.Refuse(tt.host, tt.path)
-		if rule != tt.rule || refused != (tt.rule != "") {
+		if rule.String() != tt.rule || refused != (tt.rule != "") {
 			t.Errorf("Refuse(%q, %q) = %q, %v; want %q", tt.host, tt.path, rule, refused, tt.rule)
 		}
 	}
@@ -63,7 +63,8 @@ func TestTrapsAreOffAtZero(t *testing.T) {
 // Both ways of counting segments agree.
 func TestRepeatsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		path := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "dd", ""}), 0, 30).Draw(t, "path"), "/")
+		path := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "dd", ""}), 0, 30).Draw(t,
+			"path"), "/")
 		limit := rapid.IntRange(1, 6).Draw(t, "limit")
 		if a, b := repeats(path, limit), repeatsCounted(path, limit); a != b {
 			t.Fatalf("%q repeats more than %d times: %v by pairs, %v by counting", path, limit, a, b)
@@ -94,7 +95,8 @@ func TestPageType(t *testing.T) {
 	for _, tt := range tests {
 		name, group, limit, ok := terrain.PageType(tt.host, tt.path)
 		if name != tt.name || group != tt.group || limit != tt.limit || ok != (tt.name != "") {
-			t.Errorf("PageType(%q, %q) = %q, %q, %d, %v; want %q, %q, %d", tt.host, tt.path, name, group, limit, ok, tt.name, tt.group, tt.limit)
+			t.Errorf("PageType(%q, %q) = %q, %q, %d, %v; want %q, %q, %d", tt.host, tt.path, name, group, limit, ok, tt.name,
+				tt.group, tt.limit)
 		}
 	}
 }

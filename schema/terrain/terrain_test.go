@@ -94,7 +94,8 @@ func TestNewErrors(t *testing.T) {
 }
 
 func TestOriginsAndBudget(t *testing.T) {
-	wide, narrow, host, other := origin(t, "*.example.com"), origin(t, "*.docs.example.com"), origin(t, "v1.docs.example.com"), origin(t, "*.x.org")
+	wide, narrow, host, other := origin(t, "*.example.com"), origin(t, "*.docs.example.com"),
+		origin(t, "v1.docs.example.com"), origin(t, "*.x.org")
 	wide.MaxRequests, narrow.MaxRequests = 10, 20
 	terrain := build(t, Spec{Origins: []Origin{wide, host, narrow, other}})
 	tests := []struct {
@@ -121,9 +122,11 @@ func TestOriginsAndBudget(t *testing.T) {
 }
 
 func TestDiscoveredHostsCostNoAllocation(t *testing.T) {
-	terrain := build(t, Spec{Origins: []Origin{origin(t, "*.example.com")}, Stub: []List{{Patterns: patterns(t, "*.x.org")}}})
+	terrain := build(t, Spec{Origins: []Origin{origin(t, "*.example.com")},
+		Stub: []List{{Patterns: patterns(t, "*.x.org")}}})
 	allocs := testing.AllocsPerRun(100, func() {
-		if terrain.OriginsOf("a.b.c.example.net:8443") != nil || terrain.Classify("https://a.b.c.example.net/x?y").Rule != "" {
+		if terrain.OriginsOf("a.b.c.example.net:8443") != nil ||
+			terrain.Classify("https://a.b.c.example.net/x?y").Rule != "" {
 			t.Fatal("the host is not discovered")
 		}
 	})
@@ -207,8 +210,10 @@ func BenchmarkClassify(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		terrain := build(b, Spec{Origins: []Origin{origin(b, "*.example.org")}, Blacklist: []List{{Source: "file f", Patterns: all}}})
-		for _, url := range []string{"https://a.b.unknown.com/x", "https://ads7.example-7.net/x", "https://docs.example.org/x"} {
+		terrain := build(b, Spec{Origins: []Origin{origin(b, "*.example.org")},
+			Blacklist: []List{{Source: "file f", Patterns: all}}})
+		for _, url := range []string{"https://a.b.unknown.com/x", "https://ads7.example-7.net/x",
+			"https://docs.example.org/x"} {
 			b.Run(fmt.Sprintf("%d/%s", n, terrain.Classify(url).Class), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

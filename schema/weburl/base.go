@@ -1,9 +1,11 @@
 package weburl
 
 // A Base is what references of one page are resolved against: its URL, or what
-// its <base href> says. It is immutable and safe for concurrent use.
+// its <base href> says. It is immutable and safe for concurrent use, as far as the
+// encoding of its queries is.
 type Base struct {
-	rules *Rules
+	rules  *Rules
+	encode func(query string) string // of references; nil: UTF-8
 	location
 }
 
@@ -33,6 +35,15 @@ func (b *Base) Parse(ref string) (URL, error) { return b.rules.normalize(ref, b)
 // b stays the one to use.
 func (b *Base) With(ref string) (*Base, error) { return b.rules.newBase(ref, b) }
 
+// Encoded returns the base of a page that is not in UTF-8: the queries of references
+// are given to encode before the bytes that come of it are percent-encoded. That of
+// the base itself stays as it is.
+func (b *Base) Encoded(encode func(query string) string) *Base {
+	encoded := *b
+	encoded.encode = encode
+	return &encoded
+}
+
 func (r *Rules) newBase(raw string, base *Base) (*Base, error) {
 	var buf [512]byte
 	text, l, err := resolve(buf[:0], raw, base)
@@ -44,7 +55,11 @@ func (r *Rules) newBase(raw string, base *Base) (*Base, error) {
 		return nil, refuse(ErrTooLong, raw)
 	}
 	l.text = string(text)
-	return &Base{r, l}, nil
+	made := &Base{rules: r, location: l}
+	if base != nil {
+		made.encode = base.encode
+	}
+	return made, nil
 }
 
 // normalize makes the Form in one buffer and the Norm in another, both on the
@@ -74,7 +89,7 @@ func (r *Rules) normalize(raw string, base *Base) (URL, error) {
 	return u, nil
 }
 
-// appendIdentity applies what is left of SPEC 3: "www.", path and order of the
+// appendIdentity applies what is left of the steps: "www.", path and order of the
 // parameters.
 func appendIdentity(dst []byte, l *location) []byte {
 	dst = append(dst, origin...)
@@ -118,11 +133,27 @@ func resolve(dst []byte, raw string, base *Base) ([]byte, location, error) {
 	l.query = len(dst)
 	switch {
 	case ref.hasQuery:
-		dst = appendEscaped(append(dst, '?'), ref.query, queryEscapes)
+		dst = appendQuery(append(dst, '?'), ref.query, base)
 	case !ref.hasAuthority && ref.path == "":
 		dst = append(dst, base.text[base.query:]...)
 	}
 	return dst, l, nil
+}
+
+// appendQuery appends a query in the encoding of the base.
+func appendQuery(dst []byte, query string, base *Base) []byte {
+	if base == nil || base.encode == nil {
+		return appendEscaped(dst, query, queryEscapes)
+	}
+	query = base.encode(query)
+	for i := range len(query) {
+		if queryEscapes(query[i]) {
+			dst = appendEscape(dst, query[i])
+		} else {
+			dst = append(dst, query[i])
+		}
+	}
+	return dst
 }
 
 // appendTarget appends the path of ref, or what the base makes of it.

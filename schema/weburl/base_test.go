@@ -7,8 +7,9 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/sumi-ripple/ripple/schema/weburl"
 	"pgregory.net/rapid"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 func TestBaseParse(t *testing.T) {
@@ -107,7 +108,8 @@ func TestSpellingsShareMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for ref, want := range map[string]float64{"intro": 1, "../api?b=1": 1, "../api/?b=1": 2, "/a/": 1, "https://other.example/": 1, "//www.other.example/x": 3, "?b&a": 2, "#top": 1} {
+	for ref, want := range map[string]float64{"intro": 1, "../api?b=1": 1, "../api/?b=1": 2, "/a/": 1,
+		"https://other.example/": 1, "//www.other.example/x": 3, "?b&a": 2, "#top": 1} {
 		if got := testing.AllocsPerRun(100, func() { _, _ = base.Parse(ref) }); got > want {
 			t.Errorf("Parse(%q) allocates %v times, want %v", ref, got, want)
 		}
@@ -118,8 +120,10 @@ func TestSpellingsShareMemory(t *testing.T) {
 // seldom do.
 func TestPieces(t *testing.T) {
 	pieces := []string{
-		"https:", "http:", "/", "//", `\`, "?", "&", "=", "#", "@", ":", ".", "..", "%2e", "%", "%41", "%3", "4", "www.", "example.com", "EXAMPLE",
-		"co.uk", ":80", ":443", ":8080", "a", "Z", "é", "\xc3", " ", "\t", "\n", "\x00", "utm_a=1", "ref", "b=2", "xn--", "127.1", "[::1]", "'", "^", "|", "{", ";",
+		"https:", "http:", "/", "//", `\`, "?", "&", "=", "#", "@", ":", ".", "..", "%2e", "%", "%41", "%3", "4", "www.",
+		"example.com", "EXAMPLE",
+		"co.uk", ":80", ":443", ":8080", "a", "Z", "é", "\xc3", " ", "\t", "\n", "\x00", "utm_a=1", "ref", "b=2", "xn--",
+		"127.1", "[::1]", "'", "^", "|", "{", ";",
 	}
 	rules := newRules(t)
 	piece := rapid.SampledFrom(pieces)
@@ -160,7 +164,8 @@ func TestHostsBeyondASCII(t *testing.T) {
 		rapid.RuneFrom(nil, unicode.Latin, unicode.Arabic, unicode.Hebrew, unicode.Devanagari, unicode.Han),
 	)
 	rapid.Check(t, func(rt *rapid.T) {
-		host := rapid.SampledFrom([]string{"", "www.", "xn--", "a."}).Draw(rt, "start") + rapid.StringOfN(letter, 1, 6, -1).Draw(rt, "host")
+		host := rapid.SampledFrom([]string{"", "www.", "xn--", "a."}).Draw(rt, "start") +
+			rapid.StringOfN(letter, 1, 6, -1).Draw(rt, "host")
 		u, err := rules.Parse("https://" + host)
 		if err != nil {
 			return
@@ -175,4 +180,42 @@ func TestHostsBeyondASCII(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The queries of references are in the encoding of their page, and nothing else is.
+func TestEncoded(t *testing.T) {
+	rules := newRules(t)
+	page, err := rules.Base("https://example.com/é?é")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := page.Encoded(func(query string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(query, "é", "\xe9"), "日", "%26%2326085%3B")
+	})
+	with, err := base.With("/dir/?é")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		base      *weburl.Base
+		ref, form string
+	}{
+		{base, "?q=é'<日&b", "https://example.com/%C3%A9?q=%E9%27%3C%26%2326085%3B&b"},
+		{base, "https://é.example/é?é#é", "https://xn--9ca.example/%C3%A9?%E9"},
+		{base, "#é", "https://example.com/%C3%A9?%C3%A9"},
+		{base, "", "https://example.com/%C3%A9?%C3%A9"},
+		{base, "?%c3%a9+~", "https://example.com/%C3%A9?%c3%a9+~"},
+		{base, "?utm_é=1&utm=\\", "https://example.com/%C3%A9?utm=\\"},
+		{with, "", "https://example.com/dir/?%E9"},
+		{with, "a?é", "https://example.com/dir/a?%E9"},
+		{page, "?é", "https://example.com/%C3%A9?%C3%A9"},
+	}
+	for _, tt := range tests {
+		u, err := tt.base.Parse(tt.ref)
+		if err != nil || u.Form != tt.form {
+			t.Errorf("%q = %q, %v; want %q", tt.ref, u.Form, err, tt.form)
+			continue
+		}
+		checkLaws(t, rules, u)
+	}
 }

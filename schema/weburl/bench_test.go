@@ -9,7 +9,8 @@ import (
 // climb with "./" or "../", some repeat, few are absolute, hardly any is odd.
 func hrefs() []string {
 	refs := []string{
-		"#content", "#", "/", "https://www.example.org/", "https://github.com/example/project", "https://www.example.net/about/",
+		"#content", "#", "/", "https://www.example.org/", "https://github.com/example/project",
+		"https://www.example.net/about/",
 		"?highlight=socket&page=2", "/search?q=index&check_keywords=yes&area=default", "mailto:docs@example.com",
 		"https://docs.example.com/3/library/index.html?utm_source=nav", "M%C3%BCller.html",
 	}

@@ -21,7 +21,7 @@ func queryEscapes(c byte) bool {
 }
 
 // appendEscaped appends s with the bytes that odd reports percent-encoded, and
-// with U+FFFD for each byte that is not UTF-8.
+// with U+FFFD for each sequence of bytes that is no character.
 func appendEscaped(dst []byte, s string, odd func(byte) bool) []byte {
 	start := 0
 	for i := 0; i < len(s); {
@@ -31,11 +31,25 @@ func appendEscaped(dst []byte, s string, odd func(byte) bool) []byte {
 		}
 		dst = append(dst, s[start:i]...)
 		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			size = subpart(s[i:])
+		}
 		dst = appendEscapedRune(dst, r)
 		i += size
 		start = i
 	}
 	return append(dst, s[start:]...)
+}
+
+// subpart is the length of what the Encoding standard takes for one error at the
+// start of s: as many bytes as a character could begin with, or one.
+func subpart(s string) int {
+	for n := min(utf8.UTFMax-1, len(s)); n > 1; n-- {
+		if !utf8.FullRuneInString(s[:n]) {
+			return n
+		}
+	}
+	return 1
 }
 
 func appendEscapedRune(dst []byte, r rune) []byte {

@@ -6,7 +6,7 @@ import "strings"
 type Step struct{ Name, Result string }
 
 // Explain normalises an absolute URL and tells how: how it was read, then each
-// step that changed something, in the order of SPEC 3. The last result is the
+// step that changed something, in the order of the steps. The last result is the
 // Norm. Of a URL that is too long in the end the steps are told beside the error.
 func (r *Rules) Explain(raw string) ([]Step, URL, error) {
 	u, failure := r.Parse(raw)

@@ -1,13 +1,8 @@
 package weburl
 
 import (
-	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	whatwg "github.com/nlnwa/whatwg-url/url"
-	"golang.org/x/net/idna"
 )
 
 // maxHost bounds, in bytes, what is given to the IDNA and address parsers, whose
@@ -96,13 +91,16 @@ func parseHostDotted(text string) (string, error) {
 		return parseIPv6(text)
 	}
 	name, err := toASCII(text)
-	if err != nil || isName(name) {
+	switch {
+	case err != nil || isName(name):
 		return name, err
+	case strings.ContainsFunc(name, isForbidden):
+		return "", ErrMalformed
+	case endsInNumber(name):
+		return parseIPv4(name)
 	}
-	return parseOdd(name)
+	return name, nil
 }
-
-const acePrefix = "xn--"
 
 // isName reports a name of which nothing but letter, digit, hyphen and underscore
 // is to be known: lower case, and no address, since its last label does not begin
@@ -121,70 +119,6 @@ func isName(text string) bool {
 		}
 	}
 	return text != "" && !isDigit(text[label])
-}
-
-// toASCII decodes escapes and applies IDNA: not transitional, underscores and
-// double hyphens tolerated. Names of ASCII alone only change their case, unless
-// a label may be an A-label.
-func toASCII(text string) (string, error) {
-	name, err := url.PathUnescape(text)
-	if err != nil || !utf8.ValidString(name) {
-		return "", ErrMalformed
-	}
-	low := lowerASCII(name)
-	if !strings.Contains(low, acePrefix) && isASCII(low) {
-		return low, nil
-	}
-	name, err = idnaProfile().ToASCII(name)
-	if err != nil || name == "" {
-		return "", ErrMalformed
-	}
-	return name, nil
-}
-
-func idnaProfile() *idna.Profile {
-	return idna.New(
-		idna.MapForLookup(),
-		idna.Transitional(false),
-		idna.BidiRule(),
-		idna.CheckJoiners(true),
-		idna.CheckHyphens(false),
-		idna.StrictDomainName(false),
-		idna.VerifyDNSLength(false),
-	)
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// parseIPv6 reads an address in brackets.
-func parseIPv6(text string) (string, error) {
-	if strings.LastIndexByte(text, '[') != 0 || strings.IndexByte(text, ']') != len(text)-1 {
-		return "", ErrMalformed
-	}
-	return parseOdd(text)
-}
-
-// parseOdd leaves a host that is, or looks like, an address to the library. What
-// would end the host there, or be dropped, is forbidden anyway.
-func parseOdd(host string) (string, error) {
-	if host[0] != '[' && strings.ContainsFunc(host, isForbidden) {
-		return "", ErrMalformed
-	}
-	u, err := whatwg.Parse(origin + host + "/")
-	if err != nil {
-		return "", ErrMalformed
-	}
-	if u.Hostname() == "" {
-		return "", ErrNoHost
-	}
-	return u.Hostname(), nil
 }
 
 // isForbidden reports a WHATWG forbidden domain code point.

@@ -68,7 +68,7 @@ func dots(segment string) int {
 	return n
 }
 
-// appendNormPath appends a path as step 5 of SPEC 3 wants it. Its dot segments are
+// appendNormPath appends a path as identities have it. Its dot segments are
 // resolved already, the ones written with %2e too, so decoding makes no new ones.
 func appendNormPath(dst []byte, path string) []byte {
 	for len(path) > 1 && path[len(path)-1] == '/' {

@@ -98,7 +98,8 @@ func TestSURT(t *testing.T) {
 
 func TestSURTKeepsDomainsTogether(t *testing.T) {
 	var keys []string
-	for _, norm := range []string{"https://b.example.com/", "https://example.org/", "https://a.example.com/z", "https://a.example.com/"} {
+	for _, norm := range []string{"https://b.example.com/", "https://example.org/", "https://a.example.com/z",
+		"https://a.example.com/"} {
 		keys = append(keys, weburl.SURT(norm))
 	}
 	slices.Sort(keys)
@@ -118,6 +119,18 @@ func TestUnicode(t *testing.T) {
 	} {
 		if got := weburl.Unicode(host); got != want {
 			t.Errorf("Unicode(%q) = %q, want %q", host, got, want)
+		}
+	}
+}
+
+func TestBadPort(t *testing.T) {
+	for port, want := range map[string]bool{
+		"0": true, "1": true, "022": true, "22": true, "25": true, "587": true, "6000": true, "6697": true, "10080": true,
+		"": false, "80": false, "443": false, "8080": false, "8443": false, "6001": false, "65536": false, "-1": false,
+		"x": false,
+	} {
+		if got := weburl.BadPort(port); got != want {
+			t.Errorf("BadPort(%q) = %t", port, got)
 		}
 	}
 }

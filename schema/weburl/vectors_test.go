@@ -77,7 +77,7 @@ func TestWebPlatformVectors(t *testing.T) {
 		"http://10.0.0.XN--pokxncvks": "disputed punycode",
 		"http://10.0.0.xN--pokxncvks": "disputed punycode",
 		"https://xn--/":               "disputed punycode",
-		// SPEC 3 step 3 drops the trailing dots.
+		// The trailing dots of a host are dropped.
 		"http://./":       "nothing is left without the dots",
 		"http://../":      "nothing is left without the dots",
 		"http://foo.09..": "ends in a number without the dots",

@@ -4,7 +4,7 @@
 // Reading follows the WHATWG URL standard for http and https: tabs and newlines
 // are dropped, backslashes are slashes, odd bytes are percent-encoded, and
 // references are resolved against a [Base]. [Rules] then apply the nine steps
-// of SPEC 3. The result is a [URL], with two spellings:
+// of an identity. The result is a [URL], with two spellings:
 //
 //   - Norm is the identity, what pages are told apart by;
 //   - Form is the address, what is requested. It keeps "www.", the trailing

@@ -1,7 +1,42 @@
 // Where we look: the middle of the view in units of the layout and pixels a unit.
 
 function makeCamera(g) {
-  return { x: 0, y: 0, scale: 1, width: 1, height: 1, least: 0.001, most: 200, box: bounds(g), flight: null };
+  const free = { left: 0, top: 0, right: 1, bottom: 1 };
+  return { x: 0, y: 0, scale: 1, width: 1, height: 1, least: 0.001, most: 200, box: bounds(g), free, flight: null };
+}
+
+// freeArea returns the part of the view that no card covers, in pixels: between the
+// cards where they stand beside the map, below and above them where it is narrow.
+function freeArea(width, height, cards) {
+  const free = { left: 16, top: 16, right: width - 16, bottom: height - 16 };
+  for (const { left, top, right, bottom } of cards) {
+    const gaps = { left: width - right, top: height - bottom, right: left, bottom: top }; // what stays free beside it
+    const side = Object.keys(gaps).reduce((a, b) => gaps[b] * (/left|right/.test(b) ? height : width)
+      > gaps[a] * (/left|right/.test(a) ? height : width) ? b : a);
+    if (side === "left") free.left = Math.max(free.left, right + 16);
+    else if (side === "right") free.right = Math.min(free.right, left - 16);
+    else if (side === "top") free.top = Math.max(free.top, bottom + 12);
+    else free.bottom = Math.min(free.bottom, top - 12);
+  }
+  if (free.right - free.left < 80) Object.assign(free, { left: 16, right: width - 16 });
+  if (free.bottom - free.top < 80) Object.assign(free, { top: 16, bottom: height - 16 });
+  return free;
+}
+
+// centred returns the place to look at for (x, y) to lie in the middle of the free area.
+function centred(c, x, y, scale) {
+  const { left, right, top, bottom } = c.free;
+  return { x: x - ((left + right) / 2 - c.width / 2) / scale, y: y - ((top + bottom) / 2 - c.height / 2) / scale, scale };
+}
+
+// shifted returns the nearest view that has (x, y) in the free area, or null if it
+// lies there already.
+function shifted(c, x, y) {
+  const look = c.flight ? c.flight.to : c, { left, right, top, bottom } = c.free, margin = 24;
+  const px = (x - look.x) * look.scale + c.width / 2, py = (y - look.y) * look.scale + c.height / 2;
+  const dx = Math.min(Math.max(px, left + margin), right - margin) - px;
+  const dy = Math.min(Math.max(py, top + margin), bottom - margin) - py;
+  return dx || dy ? { x: look.x - dx / look.scale, y: look.y - dy / look.scale, scale: look.scale } : null;
 }
 
 function toScreen(c, x, y) {
@@ -23,17 +58,12 @@ function pixels(c, radius) {
   return Math.max(radius * nodeScale(c), 1.1 + 0.22 * radius);
 }
 
-// whole returns the view that shows everything beside the cards.
+// whole returns the view that shows everything in the free area, with room for names.
 function whole(c) {
-  const wide = c.width > 900;
-  const left = wide ? 310 : 20, right = wide ? 120 : 20, top = wide ? 40 : 150, bottom = wide ? 40 : 200;
-  const width = Math.max(c.width - left - right, 100), height = Math.max(c.height - top - bottom, 100);
+  const { left, right, top, bottom } = c.free, names = right - left > 600 ? 60 : 24;
+  const width = Math.max(right - left - 2 * names, 60), height = Math.max(bottom - top - 40, 60);
   const scale = Math.min(width / Math.max(c.box.right - c.box.left, 20), height / Math.max(c.box.bottom - c.box.top, 20), 24);
-  return {
-    x: (c.box.left + c.box.right) / 2 + (right - left) / 2 / scale,
-    y: (c.box.top + c.box.bottom) / 2 + (bottom - top) / 2 / scale,
-    scale: bounded(c, scale),
-  };
+  return centred(c, (c.box.left + c.box.right) / 2, (c.box.top + c.box.bottom) / 2, bounded(c, scale));
 }
 
 function bounded(c, scale) {

@@ -8,13 +8,20 @@ const hues = [
   ["#b0881a", "#e9c555"], ["#b4489f", "#ec8fd8"], ["#6b8f1d", "#b2d65a"], ["#9a6240", "#d3a07c"], ["#4f5fb0", "#97a3ec"], ["#c25a3c", "#f29a7f"],
 ];
 const depths = [["#7a1f5c", "#ffe08a"], ["#b5375f", "#ffab6b"], ["#dd6a4a", "#f2768a"], ["#e0a03a", "#bb6bd0"], ["#9fb83f", "#7f7ae0"], ["#4aa58c", "#5f93d8"]];
+const coverColours = {
+  "complete": ["#1f9a6b", "#56d6a4"], "not visited": ["#9aa1ab", "#727b88"], "listed": ["#c98a12", "#f2bd4d"],
+};
+const cutColours = [
+  ["#c8433f", "#ff7d76"], ["#7d52c1", "#b894f5"], ["#3f6fd8", "#7ba4ff"], ["#b4489f", "#ec8fd8"], ["#1d93b5", "#63cdea"],
+  ["#9a6240", "#d3a07c"], ["#6b8f1d", "#b2d65a"], ["#4f5fb0", "#97a3ec"], ["#c25a3c", "#f29a7f"],
+];
 const plain = ["#8b929c", "#7d8694"];
 
 // groupsOf returns the groups of a colouring, the largest first for communities,
 // with label, colour for the theme and members, and the group of every node.
 function groupsOf(g, colouring, dark) {
   const of = new Int32Array(g.n);
-  const groups = { class: classGroups, community: communityGroups, depth: depthGroups }[colouring](g, of, dark ? 1 : 0);
+  const groups = { class: classGroups, coverage: coverGroups, community: communityGroups, depth: depthGroups }[colouring](g, of, dark ? 1 : 0);
   for (const group of groups) group.count = 0;
   for (let v = 0; v < g.n; v++) groups[of[v]].count++;
   return { of, groups };
@@ -25,6 +32,23 @@ function classGroups(g, of, theme) {
   const order = g.classes.map((label, i) => i).sort((a, b) => rank(g.classes[a]) - rank(g.classes[b]) || a - b);
   for (let v = 0; v < g.n; v++) of[v] = order.indexOf(g.class[v]);
   return order.map((i) => ({ label: g.classes[i], colour: (known.includes(g.classes[i]) ? classColours[g.classes[i]] : hues[i % hues.length])[theme] }));
+}
+
+// coverGroups has what is complete first and what was left out on purpose last, and
+// between them the reasons why hosts were cut, the most frequent first.
+function coverGroups(g, of, theme) {
+  const count = g.covers.map(() => 0);
+  for (const c of g.cover) count[c]++;
+  const rank = (label) => label === "complete" ? 0 : label in coverColours ? 2 : 1;
+  const order = g.covers.map((label, i) => i)
+    .sort((a, b) => rank(g.covers[a]) - rank(g.covers[b]) || count[b] - count[a] || a - b);
+  const place = new Map(order.map((cover, i) => [cover, i]));
+  for (let v = 0; v < g.n; v++) of[v] = place.get(g.cover[v]);
+  let cut = 0;
+  return order.map((i) => {
+    const label = g.covers[i], colour = coverColours[label] || cutColours[cut++ % cutColours.length];
+    return { label, colour: colour[theme] };
+  });
 }
 
 // communityGroups names the largest communities after their first node by rank

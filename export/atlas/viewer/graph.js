@@ -2,10 +2,12 @@
 
 function readGraph() {
   const raw = JSON.parse(document.getElementById("graph").textContent);
-  const g = { names: raw.names, titles: raw.titles, classes: raw.classes, level: raw.level, n: raw.names.length };
+  const g = { names: raw.names, titles: raw.titles, classes: raw.classes, level: raw.level, n: raw.names.length,
+    covers: raw.covers, reasons: raw.reasons, busiest: raw.busiest, more: raw.more || [], figures: raw.figures || [] };
   for (const name of ["x", "y", "pagerank", "harmonic"]) g[name] = decode(raw[name], Float32Array);
   for (const name of ["in", "out", "pages", "visited", "from", "to", "weight"]) g[name] = decode(raw[name], Uint32Array);
-  for (const name of ["class", "community", "depth"]) g[name] = decode(raw[name], Int32Array);
+  for (const name of ["class", "cover", "community", "depth"]) g[name] = decode(raw[name], Int32Array);
+  g.origin = (v) => g.classes[g.class[v]] === "quality";
   g.outward = group(g.n, g.from);
   g.inward = group(g.n, g.to);
   return g;

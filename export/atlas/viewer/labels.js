@@ -4,7 +4,7 @@ const cellSide = 64;
 
 // makeLabels returns the state of the layer above the nodes.
 function makeLabels(canvas) {
-  return { canvas, paper: canvas.getContext("2d"), widths: new Map(), taken: new Map() };
+  return { canvas, paper: canvas.getContext("2d"), widths: new Map(), taken: new Map(), named: [] };
 }
 
 function drawLabels(app) {
@@ -16,19 +16,23 @@ function drawLabels(app) {
   paper.textBaseline = "middle";
   paper.lineJoin = "round";
   labels.taken.clear();
-  for (const v of [app.selected, app.hovered]) if (v >= 0) drawRing(app, v);
+  drawArrows(app);
+  for (const v of app.origins) if (app.lit(v)) drawRing(app, v, 1.5, 1.5);
+  for (const v of [app.selected, app.hovered]) if (v >= 0) drawRing(app, v, 3, 2);
   keepClear(app);
+  labels.named = [];
   let room = Math.max(12, Math.round((c.width * c.height) / 20000));
   for (const v of wanted(app)) {
     if (room <= 0) break;
     if (drawLabel(app, v)) room--;
   }
+  labels.canvas.dataset.named = labels.named.slice(0, 60).join(" ");
 }
 
 // wanted lists nodes in the order in which they get names, each once.
 function* wanted(app) {
   const named = new Set();
-  for (const list of [[app.selected, app.hovered], app.selected >= 0 ? app.near.slice(0, 60) : [], app.order.subarray(0, 6000)]) {
+  for (const list of [[app.selected, app.hovered], app.origins, app.selected >= 0 ? app.near.slice(0, 60) : [], app.order.subarray(0, 6000)]) {
     for (const v of list) {
       if (v < 0 || named.has(v) || !app.lit(v)) continue;
       named.add(v);
@@ -37,9 +41,11 @@ function* wanted(app) {
   }
 }
 
-// keepClear takes the ground of the largest nodes, which names must not cover.
+// keepClear takes the ground of the cards and of the largest nodes, which names must not
+// lie under or cover.
 function keepClear(app) {
   const c = app.camera;
+  for (const { left, top, width, height } of app.cards) take(app.labels, left, top, width, height);
   let kept = 0;
   for (const v of app.order) {
     const r = pixels(c, app.radius[v]);
@@ -51,14 +57,54 @@ function keepClear(app) {
   }
 }
 
-function drawRing(app, v) {
+function drawRing(app, v, gap, width) {
   const [x, y] = toScreen(app.camera, app.g.x[v], app.g.y[v]);
   const paper = app.labels.paper;
   paper.strokeStyle = css(app.ink);
-  paper.lineWidth = 2;
+  paper.lineWidth = width;
   paper.beginPath();
-  paper.arc(x, y, pixels(app.camera, app.radius[v]) + 3, 0, 2 * Math.PI);
+  paper.arc(x, y, pixels(app.camera, app.radius[v]) + gap, 0, 2 * Math.PI);
   paper.stroke();
+}
+
+const mostArrows = 500;
+
+// drawArrows shows which way links lead: those of the selection, and all that are
+// in view where these are few.
+function drawArrows(app) {
+  const { g, strong, links } = app, paper = app.labels.paper;
+  paper.globalAlpha = 0.9;
+  for (const [u, v, colour] of strong.slice(0, mostArrows)) drawArrow(app, u, v, colour, 7);
+  paper.globalAlpha = 0.45;
+  if (links === "all" && app.selected < 0) {
+    const seen = [];
+    for (let i = 0; i < g.from.length && i < 20000 && seen.length <= mostArrows; i++) {
+      if (app.lit(g.from[i]) && app.lit(g.to[i]) && inView(app.camera, g.x[g.to[i]], g.y[g.to[i]])) seen.push(i);
+    }
+    if (seen.length <= mostArrows) for (const i of seen) drawArrow(app, g.from[i], g.to[i], app.thread, 4.5);
+  }
+  paper.globalAlpha = 1;
+}
+
+function inView(c, x, y) {
+  const [px, py] = toScreen(c, x, y);
+  return px >= 0 && py >= 0 && px <= c.width && py <= c.height;
+}
+
+// drawArrow puts a head on the link from u to v, at the rim of v, unless the link is
+// too short for one.
+function drawArrow(app, u, v, colour, size) {
+  const c = app.camera, paper = app.labels.paper;
+  const [ax, ay] = toScreen(c, app.g.x[u], app.g.y[u]), [bx, by] = toScreen(c, app.g.x[v], app.g.y[v]);
+  const far = Math.hypot(bx - ax, by - ay), gap = pixels(c, app.radius[v]) + (app.g.origin(v) ? 3 : 1);
+  if (far < gap + pixels(c, app.radius[u]) + 2 * size) return;
+  const dx = (bx - ax) / far, dy = (by - ay) / far, x = bx - dx * gap, y = by - dy * gap;
+  paper.fillStyle = css(colour);
+  paper.beginPath();
+  paper.moveTo(x, y);
+  paper.lineTo(x - dx * size - dy * size * 0.42, y - dy * size + dx * size * 0.42);
+  paper.lineTo(x - dx * size + dy * size * 0.42, y - dy * size - dx * size * 0.42);
+  paper.fill();
 }
 
 // drawLabel returns whether there was room for the name of v.
@@ -66,21 +112,24 @@ function drawLabel(app, v) {
   const { camera: c, g, labels } = app;
   const [x, y] = toScreen(c, g.x[v], g.y[v]), r = pixels(c, app.radius[v]);
   if (x < -r || y < -r || x > c.width + r || y > c.height + r) return false;
-  const must = v === app.selected || v === app.hovered;
+  const origin = app.prominent.has(v), must = v === app.selected || v === app.hovered || origin;
   if (!must && r < 2.2 && app.selected < 0) return false; // beside a selection only its neighbours come here
-  const size = must ? 13 : Math.round(Math.min(10.5 + app.radius[v] * 0.7, 15));
-  const text = short(g.names[v]), width = textWidth(labels, text, size);
-  const boxes = [[x + r + 4, y], [x - r - 4 - width, y], [x - width / 2, y + r + size * 0.8], [x - width / 2, y - r - size * 0.8]];
-  const place = boxes.find(([left, middle]) => left > 2 && left + width < c.width - 2 && free(labels, left - 2, middle - size * 0.62, width + 4, size * 1.24)) || (must && boxes[0]);
+  const size = Math.round(Math.min(10.5 + app.radius[v] * 0.7, 15)) + (origin ? 1 : 0);
+  const text = short(g.names[v]), width = textWidth(labels, text, size) * (must ? 1.08 : 1); // bold is wider
+  const gap = origin ? 8 : 4, above = r + gap + size * 0.5;
+  const boxes = [[x + r + gap, y], [x - r - gap - width, y], [x - width / 2, y + above], [x - width / 2, y - above]];
+  if (origin) for (const dy of [-1.6, 1.6]) boxes.push([x + r + 2, y + dy * size], [x - r - 2 - width, y + dy * size]);
+  const place = boxes.find(([left, middle]) => left > 2 && left + width < c.width - 2 && free(labels, left - 2, middle - size * 0.62, width + 4, size * 1.24)) || (must && [Math.max(2, Math.min(boxes[0][0], c.width - width - 4)), y]);
   if (!place) return false;
   take(labels, place[0] - 2, place[1] - size * 0.62, width + 4, size * 1.24);
   writeLabel(app, text, place, size, must);
+  labels.named.push(g.names[v]);
   return true;
 }
 
 function writeLabel(app, text, [x, y], size, must) {
   const paper = app.labels.paper;
-  paper.font = `${must ? 600 : 500} ${size}px system-ui, sans-serif`;
+  paper.font = `${must ? 650 : 500} ${size}px system-ui, sans-serif`;
   paper.lineWidth = 3.5;
   paper.strokeStyle = css(app.ground);
   paper.globalAlpha = 0.85;

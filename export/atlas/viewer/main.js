@@ -5,13 +5,16 @@ function start() {
   g.lower = g.names.map((name) => name.toLowerCase());
   g.lowerTitles = g.titles.map((title) => title.toLowerCase());
   const app = { g, camera: makeCamera(g), labels: makeLabels(document.getElementById("labels")), grid: makeGrid(g),
-    colour: "class", size: "pagerank", links: "all", theme: "", selected: -1, hovered: -1, focus: -1, near: [], ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
+    colour: "class", size: "pagerank", links: "all", theme: "", selected: -1, hovered: -1, focus: -1, near: [], strong: [], origins: [], prominent: new Set(), ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
   openPainter(app, true);
+  app.grouping = groupsOf(g, app.colour, isDark(app));
+  showLegend(app);
   measure(app);
   const fit = whole(app.camera).scale;
   Object.assign(app.camera, { least: fit / 3, most: Math.max(60, fit * 8) });
-  readView(app);
+  const said = readView(app);
   restyle(app);
+  if (!said) Object.assign(app.camera, whole(app.camera)); // beside the panel, if there is one
   listen(app);
 }
 
@@ -34,7 +37,11 @@ function openPainter(app, tryWebGL) {
 function measure(app) {
   const box = document.getElementById("stage").getBoundingClientRect();
   app.ratio = Math.min(devicePixelRatio || 1, 2.5);
-  Object.assign(app.camera, { width: Math.max(box.width, 1), height: Math.max(box.height, 1) });
+  const width = Math.max(box.width, 1), height = Math.max(box.height, 1);
+  const cards = ["head", "legend", "panel"].map((id) => document.getElementById(id)).filter((card) => !card.hidden)
+    .map((card) => card.getBoundingClientRect()).filter((r) => r.width > 0);
+  Object.assign(app.camera, { width, height, free: freeArea(width, height, cards) });
+  app.cards = cards;
 }
 
 function isDark(app) {
@@ -52,10 +59,13 @@ function restyle(app) {
   app.grouping = groupsOf(g, app.colour, dark);
   app.radius = radii(g, app.size);
   app.order = Uint32Array.from(app.radius.keys()).sort((a, b) => app.radius[b] - app.radius[a] || a - b);
+  app.origins = [...app.order].filter((v) => g.origin(v)).slice(0, 200);
+  app.prominent = new Set(app.origins.slice(0, 40)); // more names than that would hide the map
   relight(app);
   showLegend(app);
   showPanel(app);
   showResults(app);
+  measure(app);
 }
 
 // relight marks the selection: its links stand out and the rest steps back.
@@ -65,10 +75,11 @@ function relight(app) {
   const near = new Set([selected, ...app.near]);
   app.lit = (v) => (focus < 0 || grouping.of[v] === focus) && (selected < 0 || near.has(v));
   app.painter.nodes(app.radius, paint(g, grouping, app.lit));
-  app.painter.highlight(selected < 0 || app.links === "none" ? [] : [
+  app.strong = selected < 0 || app.links === "none" ? [] : [
     ...neighbours(g, selected, false).map(([v]) => [v, selected, app.ways[1]]),
     ...neighbours(g, selected, true).map(([v]) => [selected, v, app.ways[0]]),
-  ]);
+  ];
+  app.painter.highlight(app.strong);
   redraw(app);
   keepView(app);
 }
@@ -90,15 +101,18 @@ function focusGroup(app, group) {
   showLegend(app);
 }
 
-// select shows a node, and with centre also goes there.
+// select shows a node, and goes there: with centre to the middle of the free area,
+// else only as far as no card covers the node.
 function select(app, v, centre) {
   app.selected = v;
   relight(app);
   showPanel(app);
-  if (centre && v >= 0) {
-    const c = app.camera, scale = Math.max(c.scale, Math.min(whole(c).scale * 3, c.most));
-    const under = c.width <= 700 ? 0.2 * c.height / scale : 0; // there the panel covers the lower half
-    fly(c, { x: app.g.x[v], y: app.g.y[v] + under, scale });
+  measure(app);
+  if (v < 0) return;
+  const c = app.camera, x = app.g.x[v], y = app.g.y[v];
+  const to = centre ? centred(c, x, y, Math.max(c.scale, Math.min(whole(c).scale * 3, c.most))) : shifted(c, x, y);
+  if (to) {
+    fly(c, to);
     moved(app);
   }
 }

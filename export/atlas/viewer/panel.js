@@ -35,7 +35,9 @@ function showPanel(app) {
   close.addEventListener("click", () => select(app, -1));
   panel.append(close, make("h2", {}, g.names[v]));
   if (g.titles[v]) panel.append(make("p", { class: "title" }, g.titles[v]));
-  panel.append(chips(app, v), facts(g, v));
+  panel.append(chips(app, v));
+  if (g.reasons[v]) panel.append(make("p", { class: "reason" }, g.reasons[v]));
+  panel.append(facts(g, v), ...busiestPages(g, v));
   panel.append(...linkList(app, "out", "Links to", neighbours(g, v, true)), ...linkList(app, "in", "Linked from", neighbours(g, v, false)));
   panel.scrollTop = 0;
 }
@@ -59,7 +61,18 @@ function facts(g, v) {
   add("links out", count(g.out[v]));
   add("PageRank", share(g.pagerank[v]) + ", no. " + count(place(g.pagerank, v)));
   add("harmonic centrality", g.harmonic[v].toLocaleString("en", { maximumSignificantDigits: 4 }) + ", no. " + count(place(g.harmonic, v)));
+  g.more.forEach((name, i) => { if (g.figures[v][i]) add(name, g.figures[v][i]); });
   return list;
+}
+
+// busiestPages lists the pages of a node that most links lead to.
+function busiestPages(g, v) {
+  const pages = g.busiest[v] || [];
+  if (!pages.length) return [];
+  const rows = pages.map(([url, title, links]) => make("li", {}, make("a",
+    { class: "row", href: url, title: url, target: "_blank", rel: "noopener noreferrer nofollow" },
+    make("span", { class: "name" }, title || url.replace(/^https:\/\//, "")), make("span", { class: "more" }, count(links) + " in"))));
+  return [make("h3", {}, "Busiest pages"), make("ul", {}, ...rows)];
 }
 
 function share(value) {

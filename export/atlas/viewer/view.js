@@ -1,8 +1,9 @@
 // The view in the address: #x=..&y=..&z=..&node=..&colour=..&size=..&links=..&theme=..
 
-const choices = { colour: ["class", "community", "depth"], size: ["pagerank", "harmonic", "in", "out", "pages", "visited", "same"], links: ["all", "selected", "none"] };
+const choices = { colour: ["class", "coverage", "community", "depth"], size: ["pagerank", "harmonic", "in", "out", "pages", "visited", "same"], links: ["all", "selected", "none"] };
 
-// readView takes from the address what is there and valid.
+// readView takes from the address what is there and valid, and returns whether that
+// is a place to look at.
 function readView(app) {
   app.hash = location.hash;
   const said = new URLSearchParams(location.hash.slice(1));
@@ -14,8 +15,9 @@ function readView(app) {
   const node = said.has("node") ? app.g.names.indexOf(said.get("node")) : -1;
   app.selected = node;
   const [x, y, z] = ["x", "y", "z"].map((name) => said.has(name) ? Number(said.get(name)) : NaN);
-  if (Number.isFinite(x) && Number.isFinite(y) && z > 0 && Number.isFinite(z)) Object.assign(app.camera, { x, y, scale: bounded(app.camera, z), flight: null });
-  else Object.assign(app.camera, whole(app.camera));
+  const there = Number.isFinite(x) && Number.isFinite(y) && z > 0 && Number.isFinite(z);
+  Object.assign(app.camera, there ? { x, y, scale: bounded(app.camera, z), flight: null } : whole(app.camera));
+  return there;
 }
 
 // keepView writes the view into the address, once the hand rests. The page says

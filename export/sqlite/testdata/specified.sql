@@ -1,4 +1,4 @@
--- What the Sumi-Ripple specification (8.1) promises to readers.
+-- The tables and columns that readers of the database may rely on.
 CREATE TABLE runs (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     started_at      TEXT NOT NULL,

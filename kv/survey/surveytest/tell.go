@@ -22,7 +22,7 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 		t.Fatal(err)
 	}
 	lasting := *counts
-	lasting.Frontier = 0
+	lasting.Frontier, lasting.Errors = 0, nil
 	clear(lasting.ByState[:])
 	lines := []string{fmt.Sprintf("%+v", lasting)}
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -35,7 +35,8 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 		for origin, depth := range depths.Of(p.ID) {
 			from = append(from, fmt.Sprintf("%d:%d", origin, depth))
 		}
-		add("%s %s %s, runs %d-%d, depth %d %v, %d redirects", p.URL, p.Class, state, p.FirstRun, p.LastRun, p.Depth, from, p.Hops)
+		add("%s %s %s, runs %d-%d, depth %d %v, %d redirects", p.URL, p.Class, state, p.FirstRun, p.LastRun, p.Depth, from,
+			p.Hops)
 		return nil
 	})
 	if err == nil {

@@ -61,8 +61,9 @@ func New(t testing.TB, text string) *World {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	w := &World{t: t, Store: store, Config: cfg, ids: map[string]schema.ID{}, At: time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)}
-	w.Update(func(tx *kv.Tx) error { return tx.PutConfig(cfg.Hash(), cfg.Effective()) })
+	w := &World{t: t, Store: store, Config: cfg, ids: map[string]schema.ID{},
+		At: time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)}
+	w.Update(func(tx *kv.Tx) error { return tx.Runs.PutConfig(cfg.Hash(), cfg.Effective()) })
 	w.Begin()
 	return w
 }
@@ -82,14 +83,14 @@ func (w *World) Begin() {
 		generation := w.Store.Generation()
 		if w.Run.ID > 0 {
 			var err error
-			if generation, err = tx.NewGeneration(); err != nil {
+			if generation, err = tx.Depths.NewGeneration(); err != nil {
 				return err
 			}
 		}
 		w.Run = schema.Run{
 			ID: w.Run.ID + 1, Started: w.At, Config: w.Config.Hash(), FirstVisit: w.Store.LastSeq() + 1, Generation: generation,
 		}
-		return tx.PutRun(w.Run)
+		return tx.Runs.Put(w.Run)
 	})
 }
 
@@ -97,7 +98,7 @@ func (w *World) Begin() {
 func (w *World) Change(f func(run *schema.Run)) {
 	w.t.Helper()
 	f(&w.Run)
-	w.Update(func(tx *kv.Tx) error { return tx.PutRun(w.Run) })
+	w.Update(func(tx *kv.Tx) error { return tx.Runs.Put(w.Run) })
 }
 
 // Page returns the id of a page, "a.test/x", added if it is new.
@@ -111,10 +112,10 @@ func (w *World) URL(kind schema.URLKind, name string, referrer schema.ID) schema
 	}
 	host, pathQuery := weburl.Split("https://" + name)
 	w.Update(func(tx *kv.Tx) error {
-		h, ok, err := tx.HostByName(host)
+		h, ok, err := tx.Hosts.Lookup(host)
 		if err == nil && !ok {
 			var added *schema.Host
-			if added, err = tx.AddHost(host); err == nil {
+			if added, err = tx.Hosts.Add(host); err == nil {
 				h = added.ID
 			}
 		}
@@ -122,12 +123,12 @@ func (w *World) URL(kind schema.URLKind, name string, referrer schema.ID) schema
 			return err
 		}
 		u := schema.URL{Kind: kind, Host: h, PathQuery: pathQuery, Referrer: referrer, FirstSeen: w.At, FirstRun: w.Run.ID}
-		id, err := tx.AddURL(u, w.Store.Hash(kind, "https://"+name))
+		id, err := tx.URLs.Add(u, w.Store.Hash(kind, "https://"+name))
 		if err != nil {
 			return err
 		}
 		w.ids[name] = id
-		_, err = tx.AddForm(id, "https://"+name, "https://"+name)
+		_, err = tx.URLs.AddForm(id, "https://"+name, "https://"+name)
 		return err
 	})
 	return w.ids[name]
@@ -137,7 +138,7 @@ func (w *World) URL(kind schema.URLKind, name string, referrer schema.ID) schema
 func (w *World) Depth(name string, depth, hops uint8) schema.ID {
 	w.t.Helper()
 	id := w.Page(name)
-	w.Update(func(tx *kv.Tx) error { tx.SetDepth(id, depth, hops); return nil })
+	w.Update(func(tx *kv.Tx) error { tx.Depths.Lower(id, depth, hops); return nil })
 	return id
 }
 
@@ -146,9 +147,9 @@ func (w *World) Push(name string) {
 	w.t.Helper()
 	id := w.Page(name)
 	w.Update(func(tx *kv.Tx) error {
-		h, err := tx.Host(w.Store.HostOf(id))
+		h, err := tx.Hosts.At(w.Store.HostOf(id))
 		if err == nil {
-			err = tx.Push(h, 2, id)
+			err = tx.Frontier.Push(h, 2, id)
 		}
 		return err
 	})
@@ -170,7 +171,7 @@ func (w *World) Visit(name string, f func(v *schema.Visit)) schema.Seq {
 	if f != nil {
 		f(v)
 	}
-	w.Update(func(tx *kv.Tx) error { _, err := tx.AddVisit(v); return err })
+	w.Update(func(tx *kv.Tx) error { _, err := tx.Visits.Add(v); return err })
 	return v.Seq
 }
 
@@ -178,7 +179,8 @@ func (w *World) Visit(name string, f func(v *schema.Visit)) schema.Seq {
 func (w *World) Links(names ...string) func(v *schema.Visit) {
 	return func(v *schema.Visit) {
 		for _, name := range names {
-			v.Links = append(v.Links, schema.Link{To: w.URL(schema.KindPage, name, v.URL), Kinds: Kinds(schema.LinkAnchor), Anchor: "to " + name})
+			v.Links = append(v.Links, schema.Link{To: w.URL(schema.KindPage, name, v.URL), Kinds: Kinds(schema.LinkAnchor),
+				Anchor: "to " + name})
 		}
 	}
 }
@@ -196,11 +198,11 @@ func (w *World) Host(name string, f func(h *schema.Host)) {
 	w.t.Helper()
 	id := w.Store.HostOf(w.Page(name))
 	w.Update(func(tx *kv.Tx) error {
-		h, err := tx.Host(id)
+		h, err := tx.Hosts.At(id)
 		if err == nil {
 			h.Run = w.Run.ID
 			f(h)
-			tx.PutHost(h)
+			tx.Hosts.Put(h)
 		}
 		return err
 	})

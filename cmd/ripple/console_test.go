@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// hostileText would colour a terminal, turn text around and end a line; the joiner
+// in it is Persian.
+const hostileText = "a\u009b31m\u202eb\nc\u2066 می\u200cخواهم"
+
+// dangerous are the characters of it that must not reach a terminal.
+const dangerous = "\u009b\u202e\u2066"
+
+// TestLogIsInert logs hostile text in every place of a line.
+func TestLogIsInert(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		var b bytes.Buffer
+		log := slog.New(newLogHandler(newScreen(&b), slog.LevelInfo, format))
+		log.With("with", hostileText).Error(hostileText, "text", hostileText, "error", errors.New(hostileText))
+		got := b.String()
+		if strings.ContainsAny(got, dangerous) || strings.Count(got, "\n") != 1 {
+			t.Errorf("%s: %q", format, got)
+		}
+		if strings.Count(got, "a31mb c") != 4 || !strings.Contains(got, "می\u200cخواهم") {
+			t.Errorf("%s: text is lost: %q", format, got)
+		}
+	}
+}
+
+// TestJSONIsInert prints hostile text as JSON, which says it all the same.
+func TestJSONIsInert(t *testing.T) {
+	var b bytes.Buffer
+	if err := printJSON(&b, map[string]string{"title": hostileText}); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]string
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil || got["title"] != hostileText {
+		t.Errorf("%v, %q", err, got)
+	}
+	if strings.ContainsAny(b.String(), dangerous) {
+		t.Errorf("%q", b.String())
+	}
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// runDryRun shows what a configuration means and what a crawl would do, or refuses
+// as a crawl does: no page is visited and nothing is written. Of a seed's host
+// robots.txt is asked once, unless a crawl has a copy.
+func runDryRun(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds, fresh bool) error {
+	if err := refuseOutputs(cfg); err != nil {
+		return err
+	}
+	p, err := a.newProspect(ctx, cfg, extra, fresh)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	fmt.Fprintf(a.stdout, "user agent  %s\n", cfg.UserAgentString())
+	fmt.Fprintf(a.stdout, "state       %s\n", shown(cfg.State.Path))
+	fmt.Fprintf(a.stdout, "crawl       %s\n\n", strings.Join(p.lines, "\n            "))
+	showLimits(a.stdout, p.cfg)
+	showLists(a.stdout, p.cfg)
+	seeds := showSeeds(a.stdout, p.cfg)
+	fmt.Fprintln(a.stdout, "robots.txt of the seeds' hosts")
+	return showRobots(ctx, a.stdout, p, seeds)
+}
+
+// A prospect is what a crawl would find and do.
+type prospect struct {
+	cfg   *config.Config // with the further seeds of the run
+	store *kv.Store      // nil: there is none
+	busy  bool           // another crawl is at work
+	lines []string
+}
+
+func (p *prospect) Close() {
+	if p.store != nil {
+		p.store.Close()
+	}
+}
+
+// newProspect looks at the state file as a crawl would, and refuses as it would.
+func (a *app) newProspect(ctx context.Context, cfg *config.Config, extra extraSeeds, fresh bool) (*prospect, error) {
+	path := cfg.State.Path
+	if err := hasFolder(path); err != nil {
+		return nil, err
+	}
+	if err := mayWriteState(path); err != nil {
+		return nil, err
+	}
+	p := &prospect{lines: []string{"run #1 begins"}}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		p.cfg, err = extra.join(cfg)
+		return p, err
+	}
+	store, live, err := a.openReading(ctx, path)
+	if err != nil && !(fresh && errors.Is(err, kv.ErrDamaged)) {
+		return nil, err
+	}
+	p.store, p.busy = store, live != nil
+	if fresh {
+		if err := mayBackUp(path + ".bak"); err != nil {
+			p.Close()
+			return nil, err
+		}
+		p.lines = append(p.lines, "with an empty map; the old state is kept as "+shown(path+".bak"))
+		p.cfg, err = extra.join(cfg)
+	} else {
+		err = p.foresee(cfg, extra)
+	}
+	if p.busy {
+		p.lines = []string{fmt.Sprintf("run #%d is being crawled; a second crawl is refused until it ends", live.RunID)}
+	}
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// foresee tells which run goes on or begins.
+func (p *prospect) foresee(cfg *config.Config, extra extraSeeds) (err error) {
+	if p.cfg, _, err = extra.ofRun(p.store, cfg); err != nil {
+		return err
+	}
+	begun, err := crawl.Foresee(p.store, p.cfg)
+	if err != nil {
+		return err
+	}
+	p.lines, err = begunLines(p.store, p.cfg, begun, extra.same)
+	return err
+}
+
+func showLimits(w io.Writer, cfg *config.Config) {
+	c := cfg.Crawler
+	fmt.Fprintln(w, "limits")
+	t := newTable(w)
+	t.row("  max-depth", c.MaxDepth)
+	t.row("  requests to one host", fmt.Sprintf("%d a run, %s apart or more", c.MaxDomainRequests,
+		span(c.MinimumTimeOnPage)))
+	t.row("  requests open at a time", c.MaxConcurrentPagesOpen)
+	t.row("  pages of a run", orNone(c.MaxPages))
+	if c.MaxRunTime > 0 {
+		t.row("  time of a process", span(c.MaxRunTime))
+	}
+	t.row("  sitemaps", string(c.Sitemaps))
+	t.Flush()
+}
+
+func orNone(n int) string {
+	if n == 0 {
+		return "no limit"
+	}
+	return commas(n)
+}
+
+// showLists shows the lists in the order in which they decide.
+func showLists(w io.Writer, cfg *config.Config) {
+	fmt.Fprintln(w, "\nclasses; the first that matches a URL decides")
+	t := newTable(w)
+	showList(t, "blacklist", cfg.Blacklist)
+	showList(t, "stub", cfg.Stub)
+	for _, q := range cfg.Quality {
+		t.row("  quality", q.Name, scope(&q))
+	}
+	t.row("  discovered", "everything else")
+	t.Flush()
+}
+
+func showList(t table, class string, lists []config.List) {
+	for _, l := range lists {
+		switch {
+		case l.File != "":
+			t.row("  "+class, "file "+shown(l.File), count(len(l.Names), "name", "names"))
+		case l.Preset != "":
+			t.row("  "+class, "preset "+l.Preset, count(len(l.Names), "name", "names"))
+		case l.URL != nil:
+			t.row("  "+class, "url '"+clean(l.URL.String(), 200)+"'")
+		default:
+			t.row("  "+class, l.Domain)
+		}
+	}
+}
+
+// scope tells the rules of an origin.
+func scope(o *terrain.Origin) string {
+	var parts []string
+	if o.MaxRequests > 0 {
+		parts = append(parts, fmt.Sprintf("max-requests = %d", o.MaxRequests))
+	}
+	for _, re := range o.Include {
+		parts = append(parts, "include '"+clean(re.String(), 100)+"'")
+	}
+	for _, re := range o.Exclude {
+		parts = append(parts, "exclude '"+clean(re.String(), 100)+"'")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// showSeeds shows the seeds as pages and returns the first of each host.
+func showSeeds(w io.Writer, cfg *config.Config) []weburl.URL {
+	fmt.Fprintln(w, "\nseeds, and the pages that they are")
+	var firsts []weburl.URL
+	seen := map[string]bool{}
+	t := newTable(w)
+	for _, q := range cfg.Quality {
+		for _, raw := range q.Seeds {
+			u, err := cfg.Rules().Parse(raw)
+			if err != nil {
+				continue // the configuration was checked
+			}
+			page := ""
+			if u.Norm != raw {
+				page = "-> " + u.Norm
+			}
+			t.row("  "+clean(raw, 300), page)
+			if !seen[u.Host()] {
+				seen[u.Host()] = true
+				firsts = append(firsts, u)
+			}
+		}
+	}
+	t.Flush()
+	fmt.Fprintln(w)
+	return firsts
+}
+
+// maxPeeked bounds how many hosts a dry run looks at.
+const maxPeeked = 100
+
+func showRobots(ctx context.Context, w io.Writer, p *prospect, seeds []weburl.URL) error {
+	asked := seeds[:min(len(seeds), maxPeeked)]
+	peeks, err := crawl.Peek(ctx, crawl.PeekOptions{Config: p.cfg, Store: p.store, Busy: p.busy, Seeds: asked})
+	if err != nil {
+		return err
+	}
+	t := newTable(w)
+	for _, p := range peeks {
+		text := peekText(&p)
+		if !p.Copied.IsZero() {
+			text += " (copy of " + p.Copied.UTC().Format(time.RFC3339) + ")"
+		}
+		t.row("  "+clean(p.Host, 253), text)
+	}
+	t.Flush()
+	if n := len(seeds) - len(asked); n > 0 {
+		fmt.Fprintf(w, "  %s not asked\n", count(n, "further host was", "further hosts were"))
+	}
+	return nil
+}
+
+func peekText(p *crawl.Peeked) string {
+	switch {
+	case p.Error != "" && p.Status == 0:
+		return "not asked (" + clean(p.Error, 120) + ")"
+	case p.Rules == nil:
+		return fmt.Sprintf("unavailable (%d): nothing is visited until it can be had", p.Status)
+	case p.Status < 200 || p.Status > 299:
+		return fmt.Sprintf("none (%d): everything is allowed", p.Status)
+	}
+	text := "no rule for us"
+	if agent := p.Rules.Agent(); agent != "" {
+		text = fmt.Sprintf("rules for %q hold", agent)
+	}
+	if delay, ok := p.Rules.CrawlDelay(); ok && delay > 0 {
+		text += ", Crawl-delay " + span(delay.Round(100*time.Millisecond))
+	}
+	if n := len(p.Rules.Sitemaps()); n > 0 {
+		text += ", " + count(n, "sitemap", "sitemaps")
+	}
+	if !p.Rules.Check("/").Allowed {
+		text += "; the front page is forbidden"
+	}
+	return text
+}

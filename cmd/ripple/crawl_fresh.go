@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/kv"
+)
+
+// beginFresh puts an empty state in the place of an old one, which becomes the
+// one backup beside it. What hosts have asked for is carried over. At every
+// moment there is a whole state file under the name, and the old one stays
+// locked until the new one is in place.
+func (a *app) beginFresh(path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	next, backup := path+".fresh", path+".bak"
+	if err := mayBackUp(backup); err != nil {
+		return err
+	}
+	if err := mayWriteState(path); err != nil {
+		return err
+	}
+	old, err := openLocked(path, nil)
+	damaged := errors.Is(err, kv.ErrDamaged)
+	if err != nil && !damaged {
+		return err
+	}
+	defer os.Remove(next)
+	if err := prepareFresh(a, old, next, damaged); err != nil {
+		if old != nil {
+			old.Close()
+		}
+		return fmt.Errorf("begin a fresh state: %w", err)
+	}
+	err = replace(path, next, backup)
+	if old != nil {
+		err = errors.Join(err, old.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("begin a fresh state: %w", err)
+	}
+	a.say(fmt.Sprintf("the old state is kept as %s", shown(backup)))
+	return nil
+}
+
+// mayBackUp reports what is in the way of a backup.
+func mayBackUp(backup string) error {
+	if _, err := os.Stat(backup); err == nil && !isBolt(backup) {
+		return hint(fmt.Errorf("%s is in the way of the backup and no state file", shown(backup)), "move it away")
+	}
+	return nil
+}
+
+// prepareFresh makes the new state under another name.
+func prepareFresh(a *app, old *kv.Store, next string, damaged bool) error {
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	to, err := kv.Open(next, kv.Options{})
+	if err != nil {
+		return err
+	}
+	if damaged {
+		a.logger().Warn("the old state is damaged: what hosts asked for could not be carried over")
+		return to.Close()
+	}
+	_, err = crawl.Fresh(old, to)
+	return errors.Join(err, to.Close())
+}
+
+// replace gives the new file the name, and the old one that of the backup.
+func replace(path, next, backup string) error {
+	if err := os.Remove(backup); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Link(path, backup); err != nil { // a file system without links
+		if err := os.Rename(path, backup); err != nil {
+			return err
+		}
+	}
+	return kv.Rename(next, path)
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/census"
+)
+
+const (
+	metricsEvery  = 10 * time.Second
+	metricsHeader = "timestamp,metric,value\n"
+)
+
+// A metricsFile is what [monitor] metrics-csv names: lines of Unix seconds, metric
+// and value, appended whole, so that a kill leaves at most one line without its
+// end, which the next crawl cuts.
+type metricsFile struct{ f *os.File }
+
+// openMetrics opens a file of metrics for appending, or makes it. It refuses one
+// that begins otherwise.
+func openMetrics(path string) (*metricsFile, error) {
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("[monitor] metrics-csv: there is no folder %s; create it (%w)", shown(filepath.Dir(path)),
+			errConfig)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("[monitor] metrics-csv: %w (%w)", err, errConfig)
+	}
+	m := &metricsFile{f}
+	if err := m.repair(); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("[monitor] metrics-csv: %s %w (%w)", shown(path), err, errConfig)
+	}
+	return m, nil
+}
+
+// repair checks how the file begins and cuts a line without its end.
+func (m *metricsFile) repair() error {
+	info, err := m.f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("is no file")
+	}
+	head := make([]byte, min(info.Size(), int64(len(metricsHeader))))
+	if _, err := m.f.ReadAt(head, 0); err != nil && info.Size() > 0 {
+		return err
+	}
+	if !bytes.HasPrefix([]byte(metricsHeader), head) {
+		return fmt.Errorf("exists and was not written by Ripple; move it away or name another file")
+	}
+	if len(head) < len(metricsHeader) {
+		if err := m.f.Truncate(0); err != nil {
+			return err
+		}
+		_, err := m.f.WriteString(metricsHeader)
+		return err
+	}
+	tail := make([]byte, min(info.Size(), 4096))
+	if _, err := m.f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil && err != io.EOF {
+		return err
+	}
+	whole := bytes.LastIndexByte(tail, '\n') + 1
+	if whole == len(tail) {
+		return nil
+	}
+	return m.f.Truncate(info.Size() - int64(len(tail)-whole))
+}
+
+// append adds the lines of one moment in one write.
+func (m *metricsFile) append(at time.Time, s *census.Status) error {
+	var b bytes.Buffer
+	line := func(metric string, value float64) {
+		fmt.Fprintf(&b, "%d,%s,%s\n", at.Unix(), metric, strconv.FormatFloat(value, 'f', -1, 64))
+	}
+	line("run_id", float64(s.RunID))
+	line("elapsed_seconds", s.Elapsed)
+	line("pages_visited", float64(s.PagesVisited))
+	line("requests", float64(s.Requests))
+	line("pages_waiting", float64(s.PagesWaiting))
+	line("pages_per_second", s.PagesPerSecond)
+	line("hosts_active", float64(s.Hosts.Active))
+	line("hosts_waiting", float64(s.Hosts.Waiting))
+	line("hosts_suspended", float64(s.Hosts.Suspended))
+	line("hosts_given_up", float64(s.Hosts.GivenUp))
+	for _, kind := range slices.Sorted(maps.Keys(s.Errors)) {
+		line("errors_"+kind, float64(s.Errors[kind]))
+	}
+	_, err := m.f.Write(b.Bytes())
+	return err
+}
+
+// follow appends a moment every 10 s and the last one when ctx is done. A disk
+// that takes no more is no reason to end a crawl: it is told once.
+func (m *metricsFile) follow(ctx context.Context, status func() census.Status, warn func(error)) error {
+	defer m.f.Close()
+	tick := time.NewTicker(metricsEvery)
+	defer tick.Stop()
+	told := false
+	for done := false; !done; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			done = true
+		}
+		s := status()
+		if err := m.append(time.Now(), &s); err != nil && !told {
+			told = true
+			warn(err)
+		}
+	}
+	return nil
+}

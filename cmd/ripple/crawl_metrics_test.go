@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/census"
+)
+
+func TestMetricsFile(t *testing.T) {
+	tests := []struct {
+		name, before, want string // want: "" if it is refused
+	}{
+		{"missing", "-", metricsHeader},
+		{"empty", "", metricsHeader},
+		{"a torn header", "timestamp,me", metricsHeader},
+		{"whole lines", metricsHeader + "1,requests,2\n", metricsHeader + "1,requests,2\n"},
+		{"a torn line", metricsHeader + "1,requests,2\n1,pages_cr", metricsHeader + "1,requests,2\n"},
+		{"a torn first line", metricsHeader + "1", metricsHeader},
+		{"somebody's", "my notes\n", ""},
+		{"somebody's table", "timestamp,metric,values\n1,2,3\n", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "metrics.csv")
+			if tt.before != "-" {
+				if err := os.WriteFile(path, []byte(tt.before), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m, err := openMetrics(path)
+			if tt.want == "" {
+				if !errors.Is(err, errConfig) {
+					t.Errorf("openMetrics = %v, want %v", err, errConfig)
+				}
+				tt.want = tt.before
+			} else if err != nil {
+				t.Fatal(err)
+			} else {
+				m.f.Close()
+			}
+			if text, _ := os.ReadFile(path); string(text) != tt.want {
+				t.Errorf("the file holds %q, want %q", text, tt.want)
+			}
+		})
+	}
+}
+
+func TestMetricsEveryTenSeconds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "metrics.csv")
+	synctest.Test(t, func(t *testing.T) {
+		m, err := openMetrics(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 35*time.Second)
+		defer cancel()
+		pages := 0
+		status := func() census.Status {
+			pages += 5
+			return census.Status{RunID: 3, PagesVisited: pages, Errors: map[string]int{"timeout": 1}, PagesPerSecond: 0.5}
+		}
+		if err := m.follow(ctx, status, func(err error) { t.Error(err) }); err != nil {
+			t.Fatal(err)
+		}
+	})
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"946684810,pages_visited,5\n", "946684820,pages_visited,10\n",
+		"946684830,pages_visited,15\n",
+		"946684835,pages_visited,20\n", "946684835,errors_timeout,1\n", "946684835,pages_per_second,0.5\n",
+		"946684835,run_id,3\n"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if n := strings.Count(string(text), ",run_id,"); n != 4 {
+		t.Errorf("%d moments, want 4", n)
+	}
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// seedOptions name seeds that a crawl has for one run.
+type seedOptions struct {
+	file      string
+	asQuality bool
+}
+
+func (o *seedOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.file, "seeds", "", "begin in this run at further URLs too, one on a line of `FILE|-`")
+	f.BoolVar(&o.asQuality, "as-quality", false, "make the hosts of --seeds that no origin covers origins of this run")
+}
+
+// maxSeedsFile bounds a file of seeds, in bytes.
+const maxSeedsFile = 4 << 20
+
+// extraSeeds are the seeds of one run beside those of the configuration. They are
+// kept in the state file, so that the run keeps them when it is interrupted.
+type extraSeeds struct {
+	Run       schema.RunID `json:"run"`
+	AsQuality bool         `json:"as_quality"`
+	URLs      []string     `json:"urls"`
+
+	same bool // but for seeds like these, the last run had the configuration
+}
+
+// metaSeeds is the name under which they are kept.
+const metaSeeds = "run seeds"
+
+// read reads the seeds that are named. Empty lines and those that begin with #
+// are none.
+func (o *seedOptions) read() (extraSeeds, error) {
+	s := extraSeeds{AsQuality: o.asQuality}
+	if o.file == "" {
+		if o.asQuality {
+			return s, usage("--as-quality says what --seeds means; name a file with --seeds")
+		}
+		return s, nil
+	}
+	var in io.Reader = os.Stdin
+	if o.file != "-" {
+		f, err := os.Open(o.file)
+		if err != nil {
+			return s, usage("--seeds: %v", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	lines := bufio.NewScanner(io.LimitReader(in, maxSeedsFile+1))
+	size := 0
+	for lines.Scan() {
+		size += len(lines.Bytes()) + 1
+		if line := strings.TrimSpace(lines.Text()); line != "" && !strings.HasPrefix(line, "#") {
+			s.URLs = append(s.URLs, line)
+		}
+	}
+	switch err := lines.Err(); {
+	case err != nil:
+		return s, usage("--seeds: %v", err)
+	case size > maxSeedsFile:
+		return s, usage("--seeds: more than %d MB", maxSeedsFile>>20)
+	case len(s.URLs) == 0:
+		return s, usage("--seeds: %s holds no URL", shown(o.file))
+	}
+	return s, nil
+}
+
+// join adds the seeds to a configuration.
+func (s extraSeeds) join(cfg *config.Config) (*config.Config, error) {
+	if len(s.URLs) == 0 {
+		return cfg, nil
+	}
+	more, err := cfg.WithSeeds(s.URLs, s.AsQuality)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", err, errConfig)
+	}
+	return more, nil
+}
+
+// forRun adds the seeds, with those that the run to be continued has already, to
+// its configuration, and keeps them for it.
+func (s *extraSeeds) forRun(store *kv.Store, cfg *config.Config) (*config.Config, error) {
+	cfg, stale, err := s.ofRun(store, cfg)
+	if err != nil || !stale {
+		return cfg, err
+	}
+	return cfg, store.Update(func(tx *kv.Tx) error {
+		text, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		if len(s.URLs) == 0 {
+			text = nil
+		}
+		return tx.Meta.Put(metaSeeds, text)
+	})
+}
+
+// ofRun adds the seeds, with those that the run to be continued has already, to
+// its configuration, and reports whether there is something to keep or to forget.
+func (s *extraSeeds) ofRun(store *kv.Store, cfg *config.Config) (more *config.Config, stale bool, err error) {
+	var kept extraSeeds
+	var last schema.Run
+	err = store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		if err != nil {
+			return err
+		}
+		s.Run = 1
+		if n := len(runs); n > 0 {
+			last = runs[n-1]
+			if s.Run = last.ID; last.Status == schema.RunCompleted {
+				s.Run++
+			}
+		}
+		text, err := tx.Meta.Value(metaSeeds)
+		if err != nil || text == nil {
+			return err
+		}
+		return json.Unmarshal(text, &kept)
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	s.same = kept.hadBy(last, cfg)
+	own := len(s.URLs)
+	if kept.Run == s.Run {
+		for _, url := range kept.URLs {
+			if !slices.Contains(s.URLs, url) {
+				s.URLs = append(s.URLs, url)
+			}
+		}
+		s.AsQuality = s.AsQuality || kept.AsQuality
+	}
+	more, err = s.joinKept(cfg, own)
+	return more, len(s.URLs) > 0 || len(kept.URLs) > 0, err
+}
+
+// hadBy reports whether a run had a configuration, with the seeds if they are its.
+func (s extraSeeds) hadBy(run schema.Run, cfg *config.Config) bool {
+	if s.Run != run.ID {
+		return cfg.Hash() == run.Config
+	}
+	with, err := s.join(cfg)
+	return err == nil && with.Hash() == run.Config
+}
+
+// joinKept adds the seeds to a configuration. Of those behind the first own, which
+// the run had before, the ones that it refuses by now are dropped.
+func (s *extraSeeds) joinKept(cfg *config.Config, own int) (*config.Config, error) {
+	for {
+		more, err := s.join(cfg)
+		var refused *config.Errors
+		if err == nil || !errors.As(err, &refused) {
+			return more, err
+		}
+		before := len(s.URLs)
+		for _, p := range slices.Backward(refused.List) {
+			if p.Line > own {
+				s.URLs = slices.Delete(s.URLs, p.Line-1, p.Line)
+			}
+		}
+		if len(s.URLs) == before {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/graph"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// graphOptions select what is in a graph, and hold it for all formats of a call.
+type graphOptions struct {
+	level         string
+	run           runOption
+	without, only []string
+	minWeight     int
+	header        string // of CSV
+
+	opts export.Options
+	made *export.Graph
+	of   *survey.Survey // that made was asked of
+}
+
+func newGraphOptions() *graphOptions {
+	return &graphOptions{level: "host", header: "gephi", opts: export.Options{Level: export.LevelHost}}
+}
+
+func (o *graphOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.level, "level", o.level, "of graphs: what a node is, `page|host|entity|site`")
+	f.StringVar(&o.run.text, "run", "latest", "of graphs: the run that is shown, `N|latest|all`")
+	f.StringSliceVar(&o.without, "without", nil,
+		"of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav")
+	f.StringSliceVar(&o.only, "only", nil,
+		"of graphs: nodes of these `CLASSES` alone: quality, discovered, stub, blacklist")
+	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that stand for fewer than `N` between pages")
+	f.StringVar(&o.header, "csv-header", o.header, "name the columns of CSV for `gephi|neo4j`")
+}
+
+// formatFlags are the flags that say nothing to some formats.
+func formatFlags() []string {
+	return []string{"check", "csv-header", "level", "run", "without", "only", "min-weight"}
+}
+
+// parse reads the flags.
+func (o *graphOptions) parse() (err error) {
+	if o.opts.Level, err = export.ParseLevel(o.level); err != nil {
+		return usage("--level: %v", err)
+	}
+	if o.opts.Without, err = export.ParsePlaces(o.without); err != nil {
+		return usage("--without: %v", err)
+	}
+	if o.opts.Only, err = export.ParseClasses(o.only); err != nil {
+		return usage("--only: %v", err)
+	}
+	if o.opts.All = o.run.text == "all"; !o.opts.All {
+		if err := o.run.parse("latest or all"); err != nil {
+			return err
+		}
+	}
+	if o.minWeight < 0 {
+		return usage("--min-weight is %d; it may be 0 or more", o.minWeight)
+	}
+	if o.minWeight > 1 && o.opts.Level == export.LevelPage {
+		return usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
+	}
+	o.opts.MinWeight = o.minWeight
+	if o.header != "gephi" && o.header != "neo4j" {
+		return usage("--csv-header is %q; it may be gephi or neo4j", clean(o.header, 40))
+	}
+	return nil
+}
+
+// graph reads the graph of a survey, once.
+func (o *graphOptions) graph(s *survey.Survey) (*export.Graph, error) {
+	if o.made != nil && o.of == s {
+		return o.made, nil
+	}
+	of, err := o.run.of(s)
+	if err != nil {
+		return nil, err
+	}
+	g, err := export.New(of, o.opts)
+	if err != nil {
+		return nil, err
+	}
+	o.made, o.of = g, s
+	return g, nil
+}
+
+// graphFormats are the formats that show the graph.
+func graphFormats() []format {
+	var all []format
+	for _, f := range graph.Formats() {
+		one := format{
+			flag: f.Name, usage: f.Usage, graph: &f, check: f.Check,
+			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
+				g, err := opts.graph.graph(s)
+				if err != nil {
+					return err
+				}
+				return f.Write(ctx, path, g, graph.Options{Force: opts.force, Neo4j: opts.graph.header == "neo4j"})
+			},
+		}
+		if f.Path != nil {
+			one.key, one.path = "[output] "+f.Key, func(c *config.Config) string { return f.Path(c.Output) }
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// told says what was left out of the pictures; empty: nothing.
+func (o *graphOptions) told(targets []target) string {
+	if o.made == nil || o.made.Level() == export.LevelPage {
+		return ""
+	}
+	pictures := false
+	for _, t := range targets {
+		pictures = pictures || t.format.graph != nil && t.format.graph.Pruned
+	}
+	p, err := o.made.Picture() // there since the graph was written
+	if err != nil || !pictures || p.Left == 0 {
+		return ""
+	}
+	return fmt.Sprintf("GEXF and map show the %s heaviest of %s links; the other formats have all", commas(len(p.Links)),
+		commas(len(p.Links)+p.Left))
+}
+
+// fits reports what the targets of a call have against each other or its flags.
+func (o *graphOptions) fits(targets []target, changed []string) error {
+	graphs := false
+	formats, at := map[string]bool{}, map[string]string{}
+	for _, t := range targets {
+		f := t.format.graph
+		graphs = graphs || f != nil
+		formats[t.format.flag] = true
+		if f != nil && f.Drawn && o.opts.Level == export.LevelPage {
+			return usage("%s draws hosts, entities or sites; there are too many pages for a picture", t.named)
+		}
+		path := filepath.Clean(t.path)
+		if other, ok := at[path]; ok {
+			return usage("%s and %s both name %s", other, t.named, shown(t.path))
+		}
+		at[path] = t.named
+	}
+	for _, flag := range changed {
+		switch {
+		case flag == "check" && !formats["sqlite"]:
+			return usage("--check is for the SQLite database; add --sqlite FILE")
+		case flag == "csv-header" && !formats["csv"]:
+			return usage("--csv-header is for CSV; add --csv DIR")
+		case flag != "check" && !graphs:
+			return usage("--%s is for graphs; the SQLite database has all that stands", flag)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import "time"
+
+// An inspection is what is known of a URL.
+type inspection struct {
+	Input string    `json:"input"`
+	Known bool      `json:"known"`
+	URL   string    `json:"url"`
+	SURT  string    `json:"surt_key"`
+	Steps []urlStep `json:"steps"`
+	Class string    `json:"class"`
+	Rule  string    `json:"rule"`
+
+	classRule string // that gave the class
+	*inspectedPage
+}
+
+type urlStep struct {
+	Step   string `json:"step"`
+	Result string `json:"result"`
+}
+
+// An inspectedPage is what is known only of a page that was met.
+type inspectedPage struct {
+	rule         string         // that decided
+	State        string         `json:"state"`
+	Error        string         `json:"error_message"`
+	Depth        *int           `json:"depth"`
+	Seed         bool           `json:"seed"`
+	PageType     string         `json:"page_type"`
+	Title        string         `json:"title"`
+	DiscoveredAt time.Time      `json:"discovered_at"`
+	FirstRun     int            `json:"first_run"`
+	LastRun      int            `json:"last_run"`
+	Referrer     string         `json:"referrer"`
+	Forms        []string       `json:"forms"`
+	Paths        []originPath   `json:"depths"`
+	Robots       *robotsVerdict `json:"robots"`
+	Redirects    []string       `json:"redirects"`
+	LinksIn      linkList       `json:"links_in"`
+	LinksOut     linkList       `json:"links_out"`
+	Facts        []fact         `json:"facts"`
+	Visits       []visit        `json:"visits"`
+}
+
+type linkList struct {
+	Total int        `json:"total"`
+	Left  int        `json:"links_omitted,omitempty"` // further ones that are not recorded
+	Links []pageLink `json:"links"`
+}
+
+type pageLink struct {
+	URL    string `json:"url"`
+	State  string `json:"state"`
+	Kind   string `json:"kind"`
+	Rel    string `json:"rel"`
+	Place  string `json:"place"`
+	Anchor string `json:"anchor"`
+}
+
+type fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type visit struct {
+	Run         int       `json:"run_id"`
+	At          time.Time `json:"visited_at"`
+	State       string    `json:"state"`
+	Status      int       `json:"status_code"`
+	FetchURL    string    `json:"fetch_url"`
+	RedirectTo  string    `json:"redirect_to"`
+	ContentType string    `json:"content_type"`
+	Charset     string    `json:"charset"`
+	Length      int64     `json:"content_length"`
+	BodySHA256  string    `json:"body_sha256"`
+	ResponseMS  int64     `json:"response_ms"`
+	Requests    int       `json:"requests"`
+	Retries     int       `json:"retry_count"`
+	Kept        bool      `json:"kept"`
+	Unchanged   bool      `json:"unchanged"`
+	NoIndex     bool      `json:"noindex"`
+	NoFollow    bool      `json:"nofollow"`
+	ETag        string    `json:"etag"`
+	Modified    string    `json:"last_modified"`
+	Rule        string    `json:"rule"`
+	Error       string    `json:"error_message"`
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"io"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A report is what [monitor] report-path holds at the end of a run.
+type report struct {
+	Ripple   string         `json:"ripple"` // the version; its place marks the file as ours
+	RunID    int            `json:"run_id"`
+	Status   string         `json:"status"`
+	Reason   string         `json:"reason"`
+	Started  time.Time      `json:"started_at"`
+	Finished *time.Time     `json:"finished_at"`
+	Seconds  float64        `json:"running_seconds"`
+	Crawled  int            `json:"pages_crawled"` // processed, or kept, in the run
+	Visited  int            `json:"pages_visited"` // asked for in the run, whatever came of it
+	Requests int            `json:"requests"`
+	Errors   map[string]int `json:"errors"`
+	States   map[string]int `json:"pages_by_state"`
+
+	Metrics  metrics      `json:"metrics"`
+	Coverage []coverage   `json:"coverage"`
+	Sites    []cutSite    `json:"cut_sites"`
+	Stray    []strayEntry `json:"stray_seeds"`
+}
+
+// Metrics are those of a crawl of nodes and edges.
+type metrics struct {
+	NodesDiscovered int     `json:"nodes_discovered"`
+	NodesCrawled    int     `json:"nodes_crawled"`
+	Edges           int     `json:"edges"`
+	LinksOmitted    int     `json:"links_omitted"` // that pages have and that are no edges
+	PagesFetched    int     `json:"pages_fetched"`
+	PagesFailed     int     `json:"pages_failed"`
+	MeanFetchMS     float64 `json:"mean_fetch_ms"`
+}
+
+type coverage struct {
+	Domain       string `json:"domain"`
+	Class        string `json:"class"`
+	PagesKnown   int    `json:"pages_known"`
+	PagesVisited int    `json:"pages_visited"`
+	KnownMissing int    `json:"known_missing"`
+	LinksOmitted int    `json:"links_omitted"`
+	Coverage     string `json:"coverage"`
+}
+
+// A cutSite is a site of which not all hosts are recorded.
+type cutSite struct {
+	Site     string `json:"site"`
+	Hosts    int    `json:"hosts"`
+	Overflow int    `json:"overflow"` // links to further ones
+	Limit    string `json:"limit"`
+}
+
+func newCutSites(all []survey.CutSite) []cutSite {
+	sites := make([]cutSite, len(all))
+	for i, s := range all {
+		sites[i] = cutSite(s)
+	}
+	return sites
+}
+
+type strayEntry struct {
+	Seed string `json:"seed"`
+	End  string `json:"end"`
+}
+
+func writeReport(w io.Writer, s *survey.Survey) error {
+	r, err := newReport(s)
+	if err != nil {
+		return err
+	}
+	return printJSON(w, r)
+}
+
+func newReport(s *survey.Survey) (*report, error) {
+	run := s.Run()
+	r := &report{
+		Ripple: thisBuild().Version, RunID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(),
+		Started: run.Started.UTC(), Finished: timeOrNull(run.Finished), Seconds: run.Running.Seconds(),
+		Visited: run.Pages, Requests: run.Requests, States: map[string]int{},
+		Coverage: []coverage{}, Stray: []strayEntry{},
+	}
+	counts, err := s.Counts()
+	if err != nil {
+		return nil, err
+	}
+	for _, state := range schema.States() {
+		r.States[state.String()] = counts.ByState[state]
+	}
+	r.Crawled, r.Errors = counts.Processed, counts.Errors
+	r.Metrics.NodesDiscovered, r.Metrics.NodesCrawled = counts.Pages, counts.Processed
+	r.Metrics.Edges, r.Metrics.LinksOmitted = counts.Links, counts.LinksOmitted
+	if err := r.addFetches(s); err != nil {
+		return nil, err
+	}
+	cut, err := survey.CutSites(s)
+	if err != nil {
+		return nil, err
+	}
+	r.Sites = newCutSites(cut)
+	stray, err := survey.StraySeeds(s)
+	for _, seed := range stray {
+		r.Stray = append(r.Stray, strayEntry{seed.Seed, seed.End})
+	}
+	return r, err
+}
+
+// addFetches adds what was fetched and how each host is covered.
+func (r *report) addFetches(s *survey.Survey) error {
+	var total time.Duration
+	err := s.EachPage(func(p *survey.Page) error {
+		if !p.Visited || p.Visit.Requests == 0 {
+			return nil
+		}
+		r.Metrics.PagesFetched++
+		total += p.Visit.ResponseTime
+		if p.State != schema.Processed {
+			r.Metrics.PagesFailed++
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if n := r.Metrics.PagesFetched; n > 0 {
+		r.Metrics.MeanFetchMS = float64(total.Milliseconds()) / float64(n)
+	}
+	return s.EachHost(func(h *survey.HostReport) error {
+		if h.Known > 0 && (h.Class.Visitable() || h.Cover.Cut()) {
+			r.Coverage = append(r.Coverage, coverage{
+				Domain: h.Host.Name, Class: h.Class.String(), PagesKnown: h.Known, PagesVisited: h.Visited,
+				KnownMissing: h.KnownMissing, LinksOmitted: h.LinksOmitted, Coverage: h.Coverage,
+			})
+		}
+		return nil
+	})
+}
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/kv"
+)
+
+// openCopy opens a copy of a state that is being crawled. The copy has no name any
+// more when it is returned, where the system allows that.
+func (a *app) openCopy(ctx context.Context, path string) (*kv.Store, error) {
+	copied, remove, err := a.copyCrawled(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	store, err := kv.Open(copied, kv.Options{ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("open the copy of the state: %w", err)
+	}
+	return store, nil
+}
+
+// copyCrawled copies a state that is being crawled into a temporary file, which is
+// the caller's to remove.
+func (a *app) copyCrawled(ctx context.Context, path string) (copied string, remove func(), err error) {
+	return temporaryCopy(func(f *os.File) error {
+		fit := func(size int64) error { return fits(filepath.Dir(f.Name()), size) }
+		return a.crawlOf(path).Snapshot(ctx, f, fit)
+	})
+}
+
+// temporaryCopy returns the name of a temporary file that a function has written,
+// and what removes it.
+func temporaryCopy(write func(*os.File) error) (path string, remove func(), err error) {
+	dir, remove, err := whole.Scratch(os.TempDir())
+	if err != nil {
+		return "", nil, fmt.Errorf("copy the state: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "copy.bolt"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = errors.Join(write(f), f.Close())
+	}
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	return f.Name(), remove, nil
+}
+
+// fits reports an error if a folder has no room for a copy and a fifth more.
+func fits(dir string, size int64) error {
+	free, known := freeSpace(dir)
+	if need := uint64(size) + uint64(size)/5; known && free < need {
+		return hint(fmt.Errorf("a copy of the state needs %s MB in %s, which has %s", megabytes(need), dir, megabytes(free)),
+			"set TMPDIR to a folder with more room, or stop the crawl first")
+	}
+	return nil
+}
+
+// roomBeside reports an error if a new file cannot be made beside a state file.
+func roomBeside(path string, size int64) error {
+	if err := mayWriteState(path); err != nil {
+		return err
+	}
+	return fits(filepath.Dir(path), size)
+}
+
+func megabytes(n uint64) string { return commas(int(n / 1_000_000)) }

@@ -1,0 +1,113 @@
+package census
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const run = schema.RunID(7)
+
+func testPace(t *testing.T) Pace {
+	t.Helper()
+	text := "[user-agent]\ncrawler-name = \"t\"\ncontact-url = \"https://t.test/\"\n[crawler]\nmax-domain-requests = 100\n" +
+		"minimum-time-on-page = 100\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
+	cfg, _, err := config.Parse([]byte(text), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewPace(cfg, &schema.Run{ID: run, Pages: 10, Requests: 20})
+}
+
+func TestPace(t *testing.T) {
+	p := testPace(t)
+	tests := []struct {
+		name    string
+		host    schema.Host
+		waiting int
+		pages   float64
+		seconds float64
+	}{
+		{"nothing waits", schema.Host{}, 0, 0, 0},
+		{"two requests a page", schema.Host{}, 10, 10, 2},
+		{"as far as the budget goes", schema.Host{}, 5000, 50, 10},
+		{"what is left of the budget", schema.Host{Run: run, RunRequests: 90}, 5000, 5, 1},
+		{"of another run", schema.Host{Run: run - 1, RunRequests: 100, RunGivenUp: schema.GaveUpConnection}, 10, 10, 2},
+		{"no budget left", schema.Host{Run: run, RunRequests: 100}, 10, 0, 0},
+		{"given up", schema.Host{Run: run, RunGivenUp: schema.GaveUpConnection}, 10, 0, 0},
+		{"Crawl-delay", schema.Host{CrawlDelay: 3 * time.Second}, 1, 1, 6},
+		{"time-outs", schema.Host{Timeouts: 2}, 10, 10, 8},
+		{"slow answers", schema.Host{Smoothed: time.Second}, 10, 10, 20},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if pages, seconds := p.Of(&tt.host, tt.waiting); pages != tt.pages || seconds != tt.seconds {
+				t.Errorf("Of = %v pages in %v s, want %v in %v s", pages, seconds, tt.pages, tt.seconds)
+			}
+		})
+	}
+}
+
+func TestCount(t *testing.T) {
+	p, c := testPace(t), count{depth: -1}
+	for _, h := range []schema.Host{
+		{Name: "done.test", Generation: 1},
+		{Name: "far.test", Generation: 1, Waiting: 10, Queues: waitAt(schema.PagePriority(3, false, false))},
+		{Name: "near.test", Generation: 1, Waiting: 500, CrawlDelay: 2 * time.Second,
+			Queues: waitAt(schema.PrioritySitemap, schema.PagePriority(1, true, true))},
+		{Name: "old.test", Generation: 0, Waiting: 10},
+		{Name: "used.test", Generation: 1, Waiting: 10, Run: run, RunRequests: 100},
+		{Name: "left.test", Generation: 1, Waiting: 10, Run: run, RunGivenUp: schema.GaveUpConnection},
+		{Name: "rest.test", Generation: 1, Waiting: 1, Run: run, Throttles: 1, SuspendedTo: time.Now().Add(time.Hour),
+			Queues: waitAt(schema.PagePriority(2, false, false))},
+	} {
+		c.add(p, 1, &h)
+	}
+	if c.waiting != 511 || c.suspended != 1 || c.givenUp != 1 || c.depth != 1 {
+		t.Errorf("count = %+v", c)
+	}
+	if len(c.slowest) != 3 || c.slowest[0].Domain != "rest.test" || c.slowest[1] != (HostETA{"near.test", 500, 200}) {
+		t.Errorf("slowest = %+v", c.slowest)
+	}
+}
+
+func waitAt(priorities ...uint8) (queues []schema.Queue) {
+	for _, p := range priorities {
+		queues = append(queues, schema.Queue{Priority: p})
+	}
+	return queues
+}
+
+// A crawl that fetches nothing always says why.
+func TestWaitOf(t *testing.T) {
+	later := time.Now().Add(time.Minute)
+	tests := []struct {
+		name    string
+		status  crawl.Status
+		waiting int
+		next    string
+		want    Reason
+	}{
+		{"asks", crawl.Status{Open: 1, Next: later, Paused: true}, 9, "a.test", NoWait},
+		{"is about to ask", crawl.Status{Waking: 1, Next: later}, 9, "a.test", NoWait},
+		{"commits", crawl.Status{Pending: 1, Next: later}, 9, "a.test", NoWait},
+		{"away", crawl.Status{Open: 1, Away: later, Next: later}, 9, "a.test", ForNetwork},
+		{"waits", crawl.Status{Next: later}, 9, "a.test", ForHosts},
+		{"stopping", crawl.Status{Stopped: true, Paused: true}, 9, "", Stopping},
+		{"paused", crawl.Status{Paused: true, Full: true, Next: later}, 9, "a.test", Paused},
+		{"full", crawl.Status{Full: true, Next: later}, 9, "a.test", ForDisk},
+		{"decides", crawl.Status{}, 9, "", ForDecision},
+		{"empty", crawl.Status{}, 0, "", ForNothing},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := waitOf(&tt.status, tt.waiting, tt.next)
+			if got.Reason != tt.want || got.Host != "" != (tt.want == ForHosts) {
+				t.Errorf("waitOf = %+v, want reason %d", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,80 @@
+package census
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+)
+
+// A Status is a moment of a running crawl, for a person or a program.
+type Status struct {
+	RunID          int            `json:"run_id"`
+	Status         string         `json:"status"` // running, paused, stopping, writing
+	PID            int            `json:"pid"`
+	Elapsed        float64        `json:"elapsed_seconds"`
+	PagesVisited   int            `json:"pages_visited"`
+	Requests       int            `json:"requests"`
+	PagesWaiting   int            `json:"pages_waiting"`
+	PagesPerSecond float64        `json:"pages_per_second"`
+	Depth          int            `json:"depth"` // the smallest that pages wait at; -1: none waits
+	Hosts          Hosts          `json:"hosts"`
+	Errors         map[string]int `json:"errors"`
+	ETA            float64        `json:"eta_seconds"` // of what is known; 0: nothing waits
+	ETAHosts       []HostETA      `json:"eta_hosts"`   // that determine it
+	Waits          string         `json:"waits_for"`   // why nothing is being fetched; empty: something is
+	Wait           Wait           `json:"-"`           // the same, for whoever makes that sentence
+}
+
+// Hosts counts hosts by what they do.
+type Hosts struct {
+	Active    int `json:"active"`
+	Waiting   int `json:"waiting"`
+	Suspended int `json:"suspended"`
+	GivenUp   int `json:"given_up"`
+}
+
+// A Wait is why nothing is being fetched.
+type Wait struct {
+	Reason Reason
+	Host   string        // of [ForHosts]: the one that is asked next
+	Rest   time.Duration // of [ForHosts]: until then
+}
+
+// A Reason is one of those why nothing is fetched.
+type Reason int
+
+// The reasons. The first is none: something is fetched, or about to be.
+const (
+	NoWait Reason = iota
+	Stopping
+	Paused
+	ForDisk     // what was fetched is still being written
+	ForDecision // which page is next is being looked up
+	ForNothing  // there is nothing left to ask
+	ForHosts    // every host's clock has to run out first
+	ForNetwork  // the network of this machine is away
+)
+
+// waitOf says why a crawl fetches nothing, in which so many pages wait, and that
+// asks the host next as the next one.
+func waitOf(st *crawl.Status, pagesWaiting int, next string) Wait {
+	switch {
+	case !st.Away.IsZero():
+		return Wait{Reason: ForNetwork}
+	case st.Open > 0:
+		return Wait{}
+	case st.Stopped:
+		return Wait{Reason: Stopping}
+	case st.Paused:
+		return Wait{Reason: Paused}
+	case st.Full:
+		return Wait{Reason: ForDisk}
+	case st.Pending > 0 || st.Waking > 0 || st.Hosts.Ready > 0 || st.Asleep.Ready > 0: // about to
+		return Wait{}
+	case next == "" && pagesWaiting > 0:
+		return Wait{Reason: ForDecision}
+	case next == "":
+		return Wait{Reason: ForNothing}
+	}
+	return Wait{Reason: ForHosts, Host: next, Rest: time.Until(st.Next)}
+}

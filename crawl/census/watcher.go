@@ -1,0 +1,187 @@
+package census
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const (
+	atOnce      = 10_000           // hosts are counted, in a few ms
+	rateWindow  = 20 * time.Second // that pages per second are measured over
+	refreshWait = 2 * time.Second  // for a status of now; then an older one does
+)
+
+// A Watcher follows a crawl and keeps its latest status, which may be read from
+// any goroutine.
+type Watcher struct {
+	crawl  *crawl.Crawl
+	cfg    *atomic.Pointer[config.Config]
+	latest atomic.Pointer[Status]
+	asked  chan chan struct{} // to look at once; the inner one is closed then
+	ended  chan struct{}      // closed when nobody looks any more
+
+	begun  time.Time
+	before time.Duration // that earlier processes worked on the run
+	run    schema.Run
+	next   schema.HostID // where the census goes on
+	round  count         // the one that is being taken
+	last   count         // the last whole one
+	marks  []rateMark
+}
+
+type rateMark struct {
+	at    time.Time
+	pages int
+}
+
+// NewWatcher returns who follows a crawl of a run.
+func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.Run) *Watcher {
+	w := &Watcher{
+		crawl: c, cfg: cfg, begun: time.Now(), before: run.Running, run: run, next: 1,
+		asked: make(chan chan struct{}), ended: make(chan struct{}),
+	}
+	w.last.depth, w.round.depth = -1, -1
+	w.latest.Store(&Status{RunID: int(run.ID), Status: "running", PID: os.Getpid(), Depth: -1, PagesVisited: run.Pages})
+	return w
+}
+
+// Latest returns the last status that was seen.
+func (w *Watcher) Latest() Status { return *w.latest.Load() }
+
+// Refresh returns when the latest status is of now, or that cannot be had soon.
+// [Watcher.Follow] runs meanwhile, or is about to.
+func (w *Watcher) Refresh(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, refreshWait)
+	defer cancel()
+	looked := make(chan struct{})
+	select {
+	case w.asked <- looked:
+	case <-w.ended:
+		return
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-looked:
+	case <-ctx.Done():
+	}
+}
+
+// Follow looks at the crawl every second, and when it is asked to, until the crawl
+// or ctx has ended, and calls seen after each look. It is called once.
+func (w *Watcher) Follow(ctx context.Context, seen func(Status)) error {
+	defer close(w.ended)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var looked chan struct{}
+	for {
+		err := w.look()
+		if looked != nil {
+			close(looked)
+			looked = nil
+		}
+		if errors.Is(err, crawl.ErrEnded) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		seen(w.Latest())
+		select {
+		case <-tick.C:
+		case looked = <-w.asked:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (w *Watcher) look() error {
+	var next string
+	st, err := w.crawl.Status()
+	if err != nil {
+		return err
+	}
+	err = w.crawl.Query(func(store *kv.Store) error {
+		return store.View(func(tx *kv.Tx) error {
+			var err error
+			if w.run, err = tx.Runs.At(w.run.ID); err != nil {
+				return err
+			}
+			if st.NextHost != 0 {
+				if next, err = tx.Hosts.Name(st.NextHost); err != nil {
+					return err
+				}
+			}
+			return w.count(store, tx)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	w.latest.Store(w.status(&st, next))
+	return nil
+}
+
+// count goes on with the census.
+func (w *Watcher) count(store *kv.Store, tx *kv.Tx) error {
+	seen, pace := 0, NewPace(w.cfg.Load(), &w.run)
+	err := tx.Hosts.Each(w.next, func(h *schema.Host) (bool, error) {
+		w.round.add(pace, store.Generation(), h)
+		w.next = h.ID + 1
+		seen++
+		return seen < atOnce, nil
+	})
+	if int(w.next) > store.Hosts() {
+		w.last, w.round, w.next = w.round, count{depth: -1}, 1
+	}
+	return err
+}
+
+func (w *Watcher) status(st *crawl.Status, next string) *Status {
+	s := &Status{
+		RunID: int(w.run.ID), Status: "running", PID: os.Getpid(),
+		Elapsed:      (w.before + time.Since(w.begun)).Round(time.Millisecond).Seconds(),
+		PagesVisited: w.run.Pages, Requests: w.run.Requests, PagesWaiting: w.last.waiting,
+		PagesPerSecond: w.rate(), Depth: w.last.depth, Errors: w.run.Errors, ETAHosts: w.last.slowest,
+		Hosts: Hosts{
+			Active: st.Open, Waiting: st.Hosts.Waiting + st.Hosts.Held + st.Asleep.Waiting + st.Asleep.Held,
+			Suspended: w.last.suspended, GivenUp: w.last.givenUp,
+		},
+	}
+	switch {
+	case st.Stopped:
+		s.Status = "stopping"
+	case st.Paused:
+		s.Status = "paused"
+	}
+	if len(w.last.slowest) > 0 {
+		s.ETA = w.last.slowest[0].Seconds
+	}
+	if s.PagesPerSecond > 0 {
+		s.ETA = max(s.ETA, w.last.work/s.PagesPerSecond)
+	}
+	s.Wait = waitOf(st, s.PagesWaiting, next)
+	return s
+}
+
+// rate returns the pages per second of the last while.
+func (w *Watcher) rate() float64 {
+	now := time.Now()
+	w.marks = append(w.marks, rateMark{now, w.run.Pages})
+	for len(w.marks) > 2 && now.Sub(w.marks[0].at) > rateWindow {
+		w.marks = w.marks[1:]
+	}
+	first := w.marks[0]
+	if passed := now.Sub(first.at).Seconds(); passed > 0 {
+		return float64(w.run.Pages-first.pages) / passed
+	}
+	return 0
+}

@@ -1,0 +1,49 @@
+package census
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Young counts the pages that gave a final answer less than an age ago, so that a new
+// run keeps them. It reads no visit that is much older.
+func Young(store *kv.Store, age time.Duration) (int, error) {
+	if age <= 0 {
+		return 0, nil
+	}
+	n := 0
+	err := store.View(func(tx *kv.Tx) error {
+		from, err := firstSince(tx, store.LastSeq(), time.Now().Add(-age))
+		if err != nil {
+			return err
+		}
+		return tx.Visits.Each(from, func(v *schema.Visit) (bool, error) {
+			if v.Final() && store.Kind(v.URL) == schema.KindPage && store.Latest(v.URL) == v.Seq {
+				n++
+			}
+			return true, nil
+		})
+	})
+	return n, err
+}
+
+// firstSince finds about the first visit after a time: visits are recorded nearly
+// in the order of their times.
+func firstSince(tx *kv.Tx, last schema.Seq, since time.Time) (schema.Seq, error) {
+	lo, hi := schema.Seq(1), last+1
+	for lo < hi {
+		mid := (lo + hi) / 2
+		v, err := tx.Visits.At(mid)
+		if err != nil {
+			return 0, err
+		}
+		if v.At.Before(since) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, nil
+}

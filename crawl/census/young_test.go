@@ -1,0 +1,29 @@
+package census
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+func TestYoung(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	visit := func(page string, age time.Duration, state schema.State) {
+		w.At = time.Now().Add(-age)
+		w.Visit(page, func(v *schema.Visit) { v.State = state })
+	}
+	visit("a.test/again", 4*time.Hour, schema.Processed)
+	visit("a.test/old", 3*time.Hour, schema.Processed)
+	visit("a.test/young", 50*time.Minute, schema.Processed)
+	visit("a.test/failed", 40*time.Minute, schema.Failed)
+	visit("a.test/again", 30*time.Minute, schema.Processed)
+	visit("a.test/again", 20*time.Minute, schema.Processed)
+	for age, want := range map[time.Duration]int{0: 0, time.Minute: 0, 25 * time.Minute: 1, time.Hour: 2,
+		5 * time.Hour: 3} {
+		if got, err := Young(w.Store, age); got != want || err != nil {
+			t.Errorf("Young(%v) = %d, %v; want %d", age, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package charset
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// prologue is how much of a page is searched for a declaration.
+const prologue = 1024
+
+// OfHTML tells the encoding of a page whose response names label: that of the byte
+// order mark, else the label's, else the one that a <meta> or else an XML
+// declaration in the first 1,024 bytes names, else UTF-8 if the bytes are that and
+// not all ASCII, else windows-1252.
+func OfHTML(body []byte, label string) Encoding {
+	if e, ok := told(body, label); ok {
+		return e
+	}
+	head := body[:min(len(body), prologue)]
+	if e, ok := ofMeta(head); ok {
+		return e
+	}
+	if e, ok := ofDeclaration(head); ok {
+		return e
+	}
+	if utf8.Valid(body) && !isASCII(body) {
+		return named(utf8Name)
+	}
+	return named("windows-1252")
+}
+
+// OfXML tells the encoding of a page that is XML, where a <meta> says nothing and
+// UTF-8 needs no declaration. What is neither declared nor UTF-8 is no XML, and is
+// read as HTML.
+func OfXML(body []byte, label string) Encoding {
+	if e, ok := told(body, label); ok {
+		return e
+	}
+	if e, ok := ofDeclaration(body[:min(len(body), prologue)]); ok {
+		return e
+	}
+	if utf8.Valid(body) {
+		return named(utf8Name)
+	}
+	return OfHTML(body, "")
+}
+
+// told is what a byte order mark, the response or an XML declaration in UTF-16 say.
+func told(body []byte, label string) (Encoding, bool) {
+	for _, mark := range [...]struct{ bytes, name string }{
+		{"\ufeff", utf8Name}, {"\xfe\xff", utf16beName}, {"\xff\xfe", utf16leName},
+	} {
+		if bytes.HasPrefix(body, []byte(mark.bytes)) {
+			return named(mark.name), true
+		}
+	}
+	if e, ok := Lookup(label); ok {
+		return e, true
+	}
+	switch {
+	case bytes.HasPrefix(body, []byte("<\x00?\x00x\x00")):
+		return named(utf16leName), true
+	case bytes.HasPrefix(body, []byte("\x00<\x00?\x00x")):
+		return named(utf16beName), true
+	}
+	return Encoding{}, false
+}
+
+// ofDeclaration reads the encoding of an XML declaration ("get an XML encoding").
+func ofDeclaration(head []byte) (Encoding, bool) {
+	head, ok := bytes.CutPrefix(head, []byte("<?xml"))
+	end := bytes.IndexByte(head, '>')
+	if !ok || end < 0 {
+		return Encoding{}, false
+	}
+	_, rest, ok := bytes.Cut(head[:end], []byte("encoding"))
+	if !ok {
+		return Encoding{}, false
+	}
+	rest, ok = bytes.CutPrefix(trimControls(rest), []byte("="))
+	if rest = trimControls(rest); !ok || len(rest) == 0 || rest[0] != '"' && rest[0] != '\'' {
+		return Encoding{}, false
+	}
+	label, _, ok := bytes.Cut(rest[1:], rest[:1])
+	if !ok || bytes.ContainsFunc(label, func(c rune) bool { return c <= ' ' }) {
+		return Encoding{}, false
+	}
+	e, ok := Lookup(string(label))
+	return asRead(e), ok
+}
+
+// trimControls drops spaces and controls at the start.
+func trimControls(b []byte) []byte {
+	for len(b) > 0 && b[0] <= ' ' {
+		b = b[1:]
+	}
+	return b
+}
+
+// asRead turns an encoding in which a declaration cannot have been read into UTF-8.
+func asRead(e Encoding) Encoding {
+	if e.name == utf16beName || e.name == utf16leName {
+		return named(utf8Name)
+	}
+	return e
+}

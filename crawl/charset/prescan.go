@@ -1,0 +1,203 @@
+package charset
+
+import "bytes"
+
+// A prescan looks for a <meta> that names an encoding, as the HTML standard
+// prescans a byte stream. Once it has run out of bytes nothing counts any more, the
+// tag that it was in least of all.
+type prescan struct {
+	b  []byte
+	at int
+}
+
+// ofMeta returns the encoding that the first telling <meta> names.
+func ofMeta(head []byte) (Encoding, bool) {
+	for p := (prescan{b: head}); p.at < len(p.b); p.at++ {
+		rest := p.b[p.at:]
+		switch {
+		case rest[0] != '<':
+		case bytes.HasPrefix(rest, []byte("<!--")):
+			p.skipTo(p.at+2, "-->")
+			p.at += len("--")
+		case isMeta(rest):
+			p.at += len("<meta")
+			if e, ok := p.meta(); ok {
+				return e, true
+			}
+		case isTag(rest):
+			p.skipTag()
+		case len(rest) > 1 && (rest[1] == '!' || rest[1] == '/' || rest[1] == '?'):
+			p.skipTo(p.at, ">")
+		}
+	}
+	return Encoding{}, false
+}
+
+func isMeta(b []byte) bool {
+	const name = "<meta"
+	if len(b) <= len(name) || !bytes.EqualFold(b[:len(name)], []byte(name)) {
+		return false
+	}
+	return isSpace(b[len(name)]) || b[len(name)] == '/'
+}
+
+// isTag reports a start or end tag.
+func isTag(b []byte) bool {
+	b = bytes.TrimPrefix(b[1:], []byte("/"))
+	return len(b) > 0 && 'a' <= b[0]|0x20 && b[0]|0x20 <= 'z'
+}
+
+// skipTo goes to the next mark at or behind from, or to the end.
+func (p *prescan) skipTo(from int, mark string) {
+	if i := bytes.Index(p.b[from:], []byte(mark)); i >= 0 {
+		p.at = from + i
+	} else {
+		p.at = len(p.b)
+	}
+}
+
+// skipTag goes to the end of a tag, over its attributes.
+func (p *prescan) skipTag() {
+	for p.at < len(p.b) && !isSpace(p.b[p.at]) && p.b[p.at] != '>' {
+		p.at++
+	}
+	for {
+		if _, _, ok := p.attribute(); !ok {
+			return
+		}
+	}
+}
+
+// meta reads the attributes of a <meta>, of which the first of each name counts.
+func (p *prescan) meta() (Encoding, bool) {
+	var found Encoding
+	var pragma, needsPragma bool
+	seen := make(map[string]bool)
+	for {
+		name, value, ok := p.attribute()
+		if !ok {
+			break
+		}
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		switch name {
+		case "http-equiv":
+			pragma = pragma || value == "content-type"
+		case "content":
+			if e, ok := Lookup(charsetIn(value)); ok && !seen["charset"] && found.name == "" {
+				found, needsPragma = e, true
+			}
+		case "charset":
+			found, _ = Lookup(value)
+			needsPragma = false
+		}
+	}
+	if p.at == len(p.b) || found.name == "" || needsPragma && !pragma {
+		return Encoding{}, false
+	}
+	if found.name == userDefined {
+		return named("windows-1252"), true
+	}
+	return asRead(found), true
+}
+
+// attribute reads one attribute, in lower case; it is none at the end of the tag,
+// and where the bytes run out.
+func (p *prescan) attribute() (name, value string, ok bool) {
+	for p.at < len(p.b) && (isSpace(p.b[p.at]) || p.b[p.at] == '/') {
+		p.at++
+	}
+	start := p.at
+	for p.at < len(p.b) && !p.endsName(start) {
+		p.at++
+	}
+	if p.at == len(p.b) || p.at == start {
+		return "", "", false
+	}
+	name = lower(p.b[start:p.at])
+	p.skipSpace()
+	if p.at == len(p.b) || p.b[p.at] != '=' {
+		return name, "", p.at < len(p.b)
+	}
+	p.at++
+	p.skipSpace()
+	value, ok = p.value()
+	return name, value, ok
+}
+
+// endsName reports whether the name that began at start ends here. An equals sign
+// at its start belongs to it.
+func (p *prescan) endsName(start int) bool {
+	c := p.b[p.at]
+	return c == '=' && p.at > start || c == '/' || c == '>' || isSpace(c)
+}
+
+// value reads what follows an equals sign.
+func (p *prescan) value() (string, bool) {
+	if p.at == len(p.b) {
+		return "", false
+	}
+	if quote := p.b[p.at]; quote == '"' || quote == '\'' {
+		start := p.at + 1
+		if p.skipTo(start, string(quote)); p.at == len(p.b) {
+			return "", false
+		}
+		p.at++
+		return lower(p.b[start : p.at-1]), true
+	}
+	start := p.at
+	for p.at < len(p.b) && !isSpace(p.b[p.at]) && p.b[p.at] != '>' {
+		p.at++
+	}
+	return lower(p.b[start:p.at]), p.at < len(p.b)
+}
+
+func (p *prescan) skipSpace() {
+	for p.at < len(p.b) && isSpace(p.b[p.at]) {
+		p.at++
+	}
+}
+
+// charsetIn finds the label in the content of a <meta>, in lower case ("extracting a
+// character encoding from a meta element").
+func charsetIn(content string) string {
+	for rest := []byte(content); ; {
+		var ok bool
+		if _, rest, ok = bytes.Cut(rest, []byte("charset")); !ok {
+			return ""
+		}
+		value, ok := bytes.CutPrefix(bytes.TrimLeft(rest, spaces), []byte("="))
+		if !ok {
+			continue
+		}
+		value = bytes.TrimLeft(value, spaces)
+		if len(value) > 0 && (value[0] == '"' || value[0] == '\'') {
+			label, _, closed := bytes.Cut(value[1:], value[:1])
+			if !closed {
+				return ""
+			}
+			return string(label)
+		}
+		if end := bytes.IndexAny(value, spaces+";"); end >= 0 {
+			value = value[:end]
+		}
+		return string(value)
+	}
+}
+
+const spaces = "\t\n\f\r "
+
+func isSpace(c byte) bool { return bytes.IndexByte([]byte(spaces), c) >= 0 }
+
+func lower(b []byte) string {
+	low := make([]byte, len(b))
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		low[i] = c
+	}
+	return string(low)
+}

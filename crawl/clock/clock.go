@@ -1,0 +1,218 @@
+// Package clock keeps the clocks of a host: when it may be asked again, what an
+// answer does to that, and for how long another try waits.
+//
+// Its functions change the durable [schema.Host] that they are given, or only read
+// it; they know neither a store nor the other hosts. What the host's delay is, says
+// [config.Config.FullDelay].
+package clock
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const (
+	maxFailures   = 3 // connection failures in a row
+	maxRetryAfter = 366 * 24 * time.Hour
+)
+
+// adaptiveDelay is the time that passes after a response has ended.
+func adaptiveDelay(cfg *config.Config, h *schema.Host) time.Duration {
+	if !cfg.Politeness.AdaptiveDelay {
+		return 0
+	}
+	d := time.Duration(cfg.Politeness.DelayFactor * float64(h.Smoothed))
+	return min(d, cfg.Politeness.MaxAdaptiveDelay)
+}
+
+// delayed is the moment from which a host may be asked again, after a request
+// whose response began at first and ended at end.
+func delayed(cfg *config.Config, h *schema.Host, first, end time.Time) time.Time {
+	ready := first.Add(cfg.FullDelay(h))
+	if adapted := end.Add(adaptiveDelay(cfg, h)); adapted.After(ready) {
+		ready = adapted
+	}
+	return ready
+}
+
+// ReadyAfter returns when a host may be asked again after a request, if before it that
+// was at ready: the request may have been sent before others that are answered
+// already.
+func ReadyAfter(cfg *config.Config, h *schema.Host, ready time.Time, o *ring.Outcome) time.Time {
+	ready = later(ready, delayed(cfg, h, o.FirstByte, o.Done))
+	if cfg.Politeness.MaxParallelPerDomain > 1 { // from admission to admission
+		ready = later(ready, o.Step.Sent.Add(cfg.FullDelay(h)))
+	}
+	return ready
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// NewRun begins a run at a host: what was counted for an earlier one is zero, and
+// nobody has given it up. It reports whether anything had to be done.
+func NewRun(h *schema.Host, run schema.RunID) bool {
+	if h.Run == run {
+		return false
+	}
+	h.Run = run
+	h.Admitted = false
+	h.RunRequests, h.RunThrottles, h.RunVisited, h.SitemapFiles, h.SitemapsLeft = 0, 0, 0, 0, 0
+	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = schema.NotGivenUp, 0, schema.Reason{}
+	h.RobotsTries, h.RobotsDue, h.RobotsReason = 0, time.Time{}, schema.Reason{}
+	h.Failures, h.Retries = 0, nil
+	return true
+}
+
+// Observe brings a host's clocks and counters up to date with a request.
+func Observe(h *schema.Host, o *ring.Outcome) {
+	h.LastByte, h.LastEnd = later(h.LastByte, o.FirstByte), later(h.LastEnd, o.Done)
+	h.Requests++
+	if o.Address != "" {
+		h.Address = o.Address
+	}
+	switch {
+	case o.Cause == fetch.Cancelled:
+		return
+	case o.Cause.Connection():
+		h.Failures++
+	default:
+		h.Failures = 0
+	}
+	switch o.Cause {
+	case fetch.Timeout, fetch.Slow, fetch.ConnectTimeout, fetch.TLSTimeout:
+		h.Timeouts = min(h.Timeouts+1, config.MaxDelayDoublings)
+	case fetch.None:
+		h.Timeouts = 0
+	}
+	if o.Answered() {
+		smooth(h, o.FirstByte.Sub(o.Step.Sent), o.Status == http.StatusOK)
+	}
+}
+
+// smooth is an exponentially weighted mean of response times; only a 200 may
+// lower it.
+func smooth(h *schema.Host, sample time.Duration, ok bool) {
+	sample = max(0, sample)
+	if h.Smoothed == 0 {
+		h.Smoothed = sample
+		return
+	}
+	mean := time.Duration(0.3*float64(sample) + 0.7*float64(h.Smoothed))
+	if ok || mean > h.Smoothed {
+		h.Smoothed = mean
+	}
+}
+
+// OutOfReach reports whether a host could not be reached three times in a row.
+func OutOfReach(h *schema.Host) bool { return h.Failures >= maxFailures }
+
+// Throttle suspends a host that asked for rest: for as long as its Retry-After says, or
+// longer each time if it gives none. Answers to requests that were open when the
+// suspension began count with it. It returns why the host is to be given up; zero: it
+// is not.
+func Throttle(cfg *config.Config, h *schema.Host, o *ring.Outcome) (giveUp schema.Reason) {
+	h.RunThrottles++
+	if o.Step.Suspension != h.Suspension {
+		return schema.Reason{}
+	}
+	h.Throttles++
+	h.Suspension++
+	level := fibonacci(int(h.Throttles))
+	base := min(cfg.BaseDelay(h), cfg.FullDelay(h)) // less only where it asks for too much
+	wait := max(multiply(base, level), multiply(time.Second, level))
+	wait = min(wait, cfg.Retry.MaxDelay)
+	if o.RetryAfter >= 0 {
+		wait = o.RetryAfter
+	}
+	wait = min(max(wait, base), maxRetryAfter)
+	h.SuspendedTo, h.SuspendedFor = o.FirstByte.Add(wait), wait
+	switch {
+	case wait > cfg.Politeness.MaxSuspension:
+		return schema.Reason{Cause: schema.CauseAskedToWait, Wait: wait}
+	case int(h.Throttles) >= cfg.Politeness.MaxRateLimits:
+		return schema.Reason{Cause: schema.CauseRateLimits}
+	}
+	return schema.Reason{}
+}
+
+// Unthrottle ends a suspension once the host has answered otherwise. Silence is
+// no answer.
+func Unthrottle(h *schema.Host, o *ring.Outcome) {
+	if h.Throttles > 0 && o.Status != 0 && o.Step.Suspension == h.Suspension {
+		h.Throttles, h.SuspendedTo, h.SuspendedFor = 0, time.Time{}, 0
+	}
+}
+
+// Clamp cuts stored clocks to their longest possible value, so that a
+// wall clock that jumped cannot hold a host for ever.
+func Clamp(cfg *config.Config, h *schema.Host, now time.Time) {
+	if limit := now.Add(min(h.SuspendedFor, maxRetryAfter)); h.SuspendedTo.After(limit) {
+		h.SuspendedTo = limit
+	}
+	if h.LastByte.After(now) {
+		h.LastByte = now
+	}
+	if h.LastEnd.After(now) {
+		h.LastEnd = now
+	}
+	if h.RobotsAt.After(now) {
+		h.RobotsAt = now
+	}
+	for i := range h.Retries {
+		limit := now.Add(min(longestBackoff(cfg.Retry, h.Retries[i].Attempts), cfg.Retry.MaxDelay))
+		if h.Retries[i].Due.After(limit) {
+			h.Retries[i].Due = limit
+		}
+	}
+	if limit := now.Add(min(longestBackoff(cfg.Retry, int(h.RobotsTries)), cfg.Retry.MaxDelay)); h.RobotsDue.After(limit) {
+		h.RobotsDue = limit
+	}
+}
+
+// Backoff returns the time to wait before a try; tries counts those that failed
+// and is at least 1.
+func Backoff(cfg config.Retry, tries int) time.Duration {
+	d := longestBackoff(cfg, tries)
+	if cfg.Backoff == config.BackoffExponential {
+		d = d/2 + rand.N(d/2+1)
+	}
+	return min(d, cfg.MaxDelay)
+}
+
+func longestBackoff(cfg config.Retry, tries int) time.Duration {
+	switch cfg.Backoff {
+	case config.BackoffFibonacci:
+		return multiply(cfg.Delay, fibonacci(tries))
+	case config.BackoffExponential:
+		return multiply(cfg.Delay, 1<<min(max(tries, 1)-1, 30))
+	}
+	return cfg.Delay
+}
+
+// fibonacci returns 1, 1, 2, 3, 5, 8... for n = 1, 2, 3...
+func fibonacci(n int) int64 {
+	a, b := int64(1), int64(1)
+	for range min(n, 60) - 1 {
+		a, b = b, a+b
+	}
+	return a
+}
+
+// multiply returns n times d, or the longest duration if that is longer.
+func multiply(d time.Duration, n int64) time.Duration {
+	if d > 0 && n > int64(1<<62)/int64(d) {
+		return 1 << 62
+	}
+	return d * time.Duration(n)
+}

@@ -1,0 +1,199 @@
+package clock_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/clock"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// now is any moment of a day.
+func now() time.Time { return time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC) }
+
+func polite() *config.Config {
+	cfg := &config.Config{}
+	cfg.Crawler.MinimumTimeOnPage = 2 * time.Second
+	cfg.Retry = config.Retry{Delay: 10 * time.Second, MaxDelay: time.Hour, Backoff: config.BackoffFibonacci}
+	cfg.Politeness.MaxParallelPerDomain = 1
+	cfg.Politeness.MaxSuspension = time.Hour
+	cfg.Politeness.MaxRateLimits = 3
+	return cfg
+}
+
+func answer(status int, retryAfter time.Duration) *ring.Outcome {
+	return &ring.Outcome{Status: status, RetryAfter: retryAfter, FirstByte: now(), Done: now()}
+}
+
+func TestThrottle(t *testing.T) {
+	tests := []struct {
+		name       string
+		host       schema.Host
+		retryAfter time.Duration
+		wait       time.Duration // from the answer on; 0: not suspended
+		giveUp     schema.Cause
+	}{
+		{"the first time, its delay", schema.Host{}, -1, 2 * time.Second, schema.CauseNone},
+		{"the second time, the same", schema.Host{Throttles: 1}, -1, 2 * time.Second, schema.CauseNone},
+		{"as long as it says", schema.Host{}, time.Minute, time.Minute, schema.CauseNone},
+		{"never less than its delay", schema.Host{CrawlDelay: 30 * time.Second}, 0, 30 * time.Second, schema.CauseNone},
+		{"longer than the run waits", schema.Host{}, 2 * time.Hour, 2 * time.Hour, schema.CauseAskedToWait},
+		{"too often in a row", schema.Host{Throttles: 2}, -1, 4 * time.Second, schema.CauseRateLimits},
+		{"an answer from before the suspension", schema.Host{Suspension: 1}, time.Minute, 0, schema.CauseNone},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := tt.host
+			why := clock.Throttle(polite(), &h, answer(429, tt.retryAfter))
+			if why.Cause != tt.giveUp {
+				t.Errorf("given up because of %v, want %v", why.Cause, tt.giveUp)
+			}
+			if h.SuspendedFor != tt.wait || tt.wait > 0 && !h.SuspendedTo.Equal(now().Add(tt.wait)) {
+				t.Errorf("suspended for %v to %v, want %v", h.SuspendedFor, h.SuspendedTo, tt.wait)
+			}
+			if h.RunThrottles != 1 {
+				t.Errorf("counted %d times", h.RunThrottles)
+			}
+		})
+	}
+}
+
+// A suspension ends with an answer of the time in which it is probed, not with silence
+// and not with what was under way before.
+func TestUnthrottle(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status     int
+		suspension uint32
+		ends       bool
+	}{
+		"an answer":     {200, 4, true},
+		"a refusal":     {404, 4, true},
+		"silence":       {0, 4, false},
+		"an old answer": {200, 3, false},
+	} {
+		h := schema.Host{Throttles: 2, Suspension: 4, SuspendedTo: now(), SuspendedFor: time.Minute}
+		o := answer(tt.status, -1)
+		o.Step.Suspension = tt.suspension
+		clock.Unthrottle(&h, o)
+		if ended := h.Throttles == 0 && h.SuspendedTo.IsZero(); ended != tt.ends {
+			t.Errorf("%s: the suspension ended: %t, want %t", name, ended, tt.ends)
+		}
+	}
+}
+
+func TestObserve(t *testing.T) {
+	tests := []struct {
+		name     string
+		cause    fetch.Cause
+		timeouts uint8
+		failures uint8
+	}{
+		{"an answer", fetch.None, 0, 0},
+		{"a time-out", fetch.Timeout, 3, 0},
+		{"no connection in time", fetch.ConnectTimeout, 3, 2},
+		{"refused", fetch.Refused, 2, 2},
+		{"cut short by us", fetch.Cancelled, 2, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := schema.Host{Timeouts: 2, Failures: 1}
+			o := answer(0, -1)
+			o.Cause = tt.cause
+			clock.Observe(&h, o)
+			if h.Timeouts != tt.timeouts || h.Failures != tt.failures || h.Requests != 1 {
+				t.Errorf("%d time-outs, %d failures, %d requests; want %d, %d, 1",
+					h.Timeouts, h.Failures, h.Requests, tt.timeouts, tt.failures)
+			}
+		})
+	}
+	h := schema.Host{}
+	for n := range 3 {
+		if clock.OutOfReach(&h) {
+			t.Errorf("out of reach after %d failures", n)
+		}
+		o := answer(0, -1)
+		o.Cause = fetch.Refused
+		clock.Observe(&h, o)
+	}
+	if !clock.OutOfReach(&h) {
+		t.Error("within reach after three failures")
+	}
+}
+
+func TestRest(t *testing.T) {
+	cfg, h := polite(), &schema.Host{Smoothed: 4 * time.Second, Timeouts: 1}
+	o := answer(200, -1)
+	o.Step.Sent, o.Done = now().Add(-time.Second), now().Add(time.Second)
+	want := func(what string, got time.Time, after time.Duration) {
+		t.Helper()
+		if !got.Equal(now().Add(after)) {
+			t.Errorf("%s: after %v, want %v", what, got.Sub(now()), after)
+		}
+	}
+	want("a time-out doubles the delay", clock.ReadyAfter(cfg, h, time.Time{}, o), 4*time.Second)
+	want("never before what was promised", clock.ReadyAfter(cfg, h, now().Add(time.Minute), o), time.Minute)
+	cfg.Politeness.AdaptiveDelay, cfg.Politeness.DelayFactor, cfg.Politeness.MaxAdaptiveDelay = true, 2, time.Minute
+	want("a slow host rests from the end of its answer", clock.ReadyAfter(cfg, h, time.Time{}, o), 9*time.Second)
+}
+
+func TestNewRun(t *testing.T) {
+	h := schema.Host{
+		Run: 1, RunRequests: 5, Requests: 7, Throttles: 1, RunGivenUp: schema.GaveUpRobots,
+		Retries: []schema.Retry{{URL: 1}},
+	}
+	if clock.NewRun(&h, 1) || h.RunRequests != 5 {
+		t.Error("the same run began again")
+	}
+	if !clock.NewRun(&h, 2) || h.RunRequests != 0 || h.RunGivenUp != schema.NotGivenUp || len(h.Retries) > 0 {
+		t.Errorf("the next run begins with %+v", h)
+	}
+	if h.Requests != 7 || h.Throttles != 1 {
+		t.Error("what holds for all runs was forgotten")
+	}
+}
+
+// A clock that jumped holds no host for longer than it was told to wait.
+func TestClamp(t *testing.T) {
+	far := now().Add(1000 * time.Hour)
+	h := schema.Host{
+		SuspendedTo: far, SuspendedFor: time.Minute, LastByte: far, LastEnd: far, RobotsAt: far, RobotsDue: far,
+		RobotsTries: 2, Retries: []schema.Retry{{Attempts: 3, Due: far}},
+	}
+	clock.Clamp(polite(), &h, now())
+	for what, got := range map[string]struct {
+		at   time.Time
+		want time.Duration
+	}{
+		"suspension": {h.SuspendedTo, time.Minute},
+		"last byte":  {h.LastByte, 0},
+		"last end":   {h.LastEnd, 0},
+		"robots.txt": {h.RobotsAt, 0},
+		"its try":    {h.RobotsDue, 10 * time.Second},
+		"a retry":    {h.Retries[0].Due, 20 * time.Second},
+	} {
+		if !got.at.Equal(now().Add(got.want)) {
+			t.Errorf("%s: after %v, want %v", what, got.at.Sub(now()), got.want)
+		}
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	retry := polite().Retry
+	for tries, want := range []time.Duration{10, 10, 10, 20, 30, 50} {
+		if got := clock.Backoff(retry, max(tries, 1)); got != want*time.Second {
+			t.Errorf("fibonacci, try %d: %v, want %v", tries, got, want*time.Second)
+		}
+	}
+	if got := clock.Backoff(retry, 100); got != time.Hour {
+		t.Errorf("after many tries %v, want max-delay", got)
+	}
+	retry.Backoff = config.BackoffExponential
+	for range 100 {
+		if got := clock.Backoff(retry, 3); got < 20*time.Second || got > 40*time.Second {
+			t.Fatalf("exponential, try 3: %v, want 20 to 40 s", got)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package crawl
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/record"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+)
+
+const (
+	maxBatch      = 256
+	maxBatchBytes = 4 << 20
+	maxBatchAge   = 100 * time.Millisecond
+	maxLinger     = 20 * time.Millisecond
+	commitLead    = 4 * time.Millisecond // before the clock of a host runs out
+)
+
+// A committer gathers outcomes into batches, commits each in one transaction and tells
+// the scheduler what follows from it. What that is, package record says.
+type committer struct {
+	state *record.Recorder
+	store *kv.Store
+	set   *ring.Settings
+	log   *slog.Logger
+	most  int // outcomes in a commit
+	free  func(dir string) (uint64, bool)
+	full  bool        // the disk is
+	leave atomic.Bool // the time to stop is over
+}
+
+func newCommitter(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Event)) *committer {
+	return &committer{
+		state: record.New(store, set, log, onVisit), store: store, set: set, log: log, most: maxBatch, free: freeSpace,
+	}
+}
+
+// A batch is what a commit is made of.
+type batch struct {
+	most     int // outcomes
+	outcomes []ring.Outcome
+	wakes    []ring.Wake
+	size     int
+	first    time.Time     // when the first of it came
+	due      time.Time     // when it must be committed; zero: it is empty
+	linger   time.Duration // at least this long after the first of it; what the last commit took
+}
+
+func (b *batch) add(o ring.Outcome, ready time.Time) {
+	now := time.Now()
+	b.outcomes = append(b.outcomes, o)
+	b.size += 512 + len(o.Robots) + int(o.SealedSize())
+	if o.Page != nil {
+		for i := range o.Page.Links {
+			b.size += 64 + len(o.Page.Links[i].URL.Norm)
+		}
+	}
+	b.by(now.Add(maxBatchAge))
+	b.by(ready.Add(-commitLead))
+	if judge.Throttled(&o) || o.Moved || o.Step.Kind == ring.Resolve {
+		b.by(now)
+	}
+}
+
+// by has the batch committed by t, but not so soon that commits alone would keep
+// the recorder busy.
+func (b *batch) by(t time.Time) {
+	now := time.Now()
+	if b.due.IsZero() {
+		b.first = now
+	}
+	if floor := b.first.Add(b.linger); t.Before(floor) {
+		t = floor
+	}
+	if b.due.IsZero() || t.Before(b.due) {
+		b.due = t
+	}
+}
+
+// reset empties a batch that was committed, for the next one, which gathers for
+// at least so long.
+func (b *batch) reset(linger time.Duration) {
+	clear(b.outcomes) // lets go of pages
+	clear(b.wakes)
+	*b = batch{most: b.most, outcomes: b.outcomes[:0], wakes: b.wakes[:0], linger: linger}
+}
+
+// clock sets a timer to when the batch is due; nil: it is empty.
+func (b *batch) clock(timer *time.Timer) <-chan time.Time {
+	if b.due.IsZero() {
+		return nil
+	}
+	timer.Reset(max(0, time.Until(b.due)))
+	return timer.C
+}
+
+// ripe reports whether the batch is to be committed now.
+func (b *batch) ripe() bool {
+	return b.full() || !b.due.IsZero() && !time.Now().Before(b.due)
+}
+
+func (b *batch) full() bool {
+	return len(b.outcomes) >= b.most || len(b.wakes) >= maxBatch || b.size >= maxBatchBytes
+}
+
+// drain takes what has come in the meantime.
+func (b *batch) drain(r *committer, outcomes <-chan ring.Outcome, wakes <-chan ring.Wake) {
+	for !b.full() {
+		select {
+		case o, ok := <-outcomes:
+			if !ok {
+				return
+			}
+			b.add(o, r.mayAskAfter(&o))
+		case w, ok := <-wakes:
+			if !ok {
+				return
+			}
+			b.wakes = append(b.wakes, w)
+		default:
+			return
+		}
+	}
+}
+
+// A query is a question about the live state, answered between two commits.
+type query struct {
+	ask  func(*kv.Store) error
+	done chan<- error
+}
+
+// loop takes outcomes until the last visitor has closed them, and wakes until
+// the scheduler has. It is the only writer of the store.
+func (r *committer) loop(
+	walking context.Context, outcomes <-chan ring.Outcome, wakes <-chan ring.Wake, queries <-chan query,
+	effects chan<- ring.Effects,
+) error {
+	defer close(effects)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	b := &batch{most: r.most}
+	for outcomes != nil {
+		in, woken := outcomes, wakes
+		if r.full && b.full() {
+			in, woken = nil, nil
+		}
+		select {
+		case o, ok := <-in:
+			if !ok {
+				outcomes = nil
+				break
+			}
+			b.add(o, r.mayAskAfter(&o))
+		case w, ok := <-woken:
+			if !ok {
+				wakes = nil
+				break
+			}
+			b.wakes = append(b.wakes, w)
+			b.by(time.Now())
+		case q := <-queries:
+			q.done <- q.ask(r.store)
+		case <-b.clock(timer):
+			b.due = time.Now()
+		}
+		switch {
+		case !b.ripe() && outcomes != nil:
+		case r.hasRoom():
+			b.drain(r, outcomes, wakes)
+			begun := time.Now()
+			if err := r.commit(walking, b, effects); err != nil {
+				return err
+			}
+			b.reset(min(time.Since(begun), maxLinger))
+		case outcomes == nil || r.leave.Load():
+			return r.noRoom()
+		default:
+			b.due = time.Now().Add(roomCheck)
+		}
+	}
+	return nil
+}
+
+// mayAskAfter is when the host of an outcome may be asked again, as far as that
+// is known before the outcome is applied.
+func (r *committer) mayAskAfter(o *ring.Outcome) time.Time {
+	return o.FirstByte.Add(r.set.Config.Crawler.MinimumTimeOnPage)
+}
+
+// commit applies a batch in one transaction, lets depths travel on in as many
+// more as they need, and publishes what follows.
+func (r *committer) commit(walking context.Context, b *batch, effects chan<- ring.Effects) error {
+	if len(b.outcomes) == 0 && len(b.wakes) == 0 {
+		return nil
+	}
+	published := ring.Effects{Settled: len(b.outcomes), Woken: len(b.wakes)}
+	outcomes, wakes := b.outcomes, b.wakes
+	for more := true; more; outcomes, wakes = nil, nil {
+		err := r.store.Update(func(tx *kv.Tx) (err error) {
+			var list []ring.Effect
+			list, more, err = r.state.Turn(tx, outcomes, wakes)
+			published.List = append(published.List, list...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	b.releaseSealed()
+	select {
+	case effects <- published:
+		return nil
+	case <-walking.Done():
+		return walking.Err()
+	}
+}

@@ -1,0 +1,151 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const (
+	root       = "/api/v1/"
+	sizeHeader = "Ripple-Size"
+	patience   = 10 * time.Second // without a byte taken of a copy
+)
+
+// A Crawl is what is asked and commanded. Its methods may be called from several
+// goroutines at a time. What they return becomes JSON; an error is told to whoever
+// asked, an [Error] under its own code.
+type Crawl interface {
+	Status(context.Context) (any, error)
+	Feed(ctx context.Context, since uint64) (any, error)
+	Pause(context.Context) (any, error)
+	Unpause(context.Context) (any, error)
+	Stop(context.Context) (any, error)
+	// Size returns how many bytes a copy would have now, and Snapshot writes it.
+	Size(context.Context) (int64, error)
+	Snapshot(io.Writer) (int64, error)
+}
+
+// NewHandler is the API of a crawl.
+func NewHandler(c Crawl) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+root+"status", reply(c.Status))
+	mux.Handle("GET "+root+"feed", feed(c))
+	mux.Handle("GET "+root+"snapshot", &snapshots{crawl: c, token: make(chan struct{}, 1)})
+	mux.Handle("POST "+root+"pause", reply(c.Pause))
+	mux.Handle("POST "+root+"unpause", reply(c.Unpause))
+	mux.Handle("POST "+root+"stop", reply(c.Stop))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, &Error{http.StatusNotFound, "this crawl does not know " + strconv.Quote(r.Method+" "+r.URL.Path) +
+			"; it may be another version of ripple"})
+	})
+	return withoutBody(mux)
+}
+
+// withoutBody refuses requests that announce a body: none has one, and nobody
+// waits for it.
+func withoutBody(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength == 0 {
+			h.ServeHTTP(w, r)
+			return
+		}
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+		w.Header().Set("Connection", "close")
+		refuse(w, &Error{http.StatusRequestEntityTooLarge, "a question has no body"})
+	})
+}
+
+func reply(ask func(context.Context) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v, err := ask(r.Context())
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		send(w, http.StatusOK, v)
+	})
+}
+
+func feed(c Crawl) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		since, err := strconv.ParseUint(r.URL.Query().Get("since"), 10, 64)
+		if err != nil {
+			refuse(w, &Error{http.StatusBadRequest, "since is no cursor"})
+			return
+		}
+		reply(func(ctx context.Context) (any, error) { return c.Feed(ctx, since) }).ServeHTTP(w, r)
+	})
+}
+
+func refuse(w http.ResponseWriter, err error) {
+	code := http.StatusInternalServerError
+	var e *Error
+	if errors.As(err, &e) {
+		code = e.Code
+	}
+	send(w, code, fault{err.Error()})
+}
+
+type fault struct {
+	Error string `json:"error"`
+}
+
+func send(w http.ResponseWriter, code int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		code, text = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(code)
+	_, _ = w.Write(text)
+}
+
+// snapshots sends copies of the state, one at a time.
+type snapshots struct {
+	crawl Crawl
+	token chan struct{} // holds one while a copy is made
+}
+
+func (s *snapshots) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.token <- struct{}{}:
+		defer func() { <-s.token }()
+	default:
+		refuse(w, &Error{http.StatusConflict, "another copy of the state is being made; try again when it is done"})
+		return
+	}
+	size, err := s.crawl.Size(r.Context())
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set(sizeHeader, strconv.FormatInt(size, 10))
+	to := &patient{w, http.NewResponseController(w)}
+	to.extend()
+	if err := to.control.Flush(); err != nil {
+		return
+	}
+	if _, err := s.crawl.Snapshot(to); err != nil {
+		panic(http.ErrAbortHandler) // without its last chunk the copy is cut
+	}
+}
+
+// A patient writer fails only when nothing has been taken for a while.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	p.extend()
+	return p.ResponseWriter.Write(b)
+}
+
+func (p *patient) extend() { _ = p.control.SetWriteDeadline(time.Now().Add(patience)) }

@@ -1,4 +1,0 @@
-package control
-
-// privateModes says whether file modes tell who may enter a folder.
-const privateModes = false

@@ -1,0 +1,12 @@
+package control
+
+import "golang.org/x/sys/unix"
+
+// peerOf returns the user at the other end of a socket.
+func peerOf(fd int) (uid int, known bool, err error) {
+	cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+	if err != nil {
+		return 0, false, err
+	}
+	return int(cred.Uid), true, nil
+}

@@ -1,0 +1,79 @@
+package crawltest
+
+import (
+	"testing"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
+
+// Problems looks a state file through, its structure and its meaning, and returns what is wrong with it.
+func Problems(t testing.TB, path string) (found []string) {
+	t.Helper()
+	note := func(problem string) { found = append(found, problem) }
+	if err := kv.Check(path, note); err != nil {
+		t.Fatal(err)
+	}
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		return append(found, err.Error())
+	}
+	defer store.Close()
+	s, err := survey.New(store)
+	if err == nil {
+		err = s.Check(note)
+	}
+	if err != nil {
+		note(err.Error())
+	}
+	return found
+}
+
+// Verify fails the test for each of a state file's [Problems].
+func Verify(t testing.TB, path string) {
+	t.Helper()
+	for _, problem := range Problems(t, path) {
+		t.Error(problem)
+	}
+}
+
+// Survey returns what a store says of its last run.
+func Survey(t testing.TB, store *kv.Store) *survey.Survey {
+	t.Helper()
+	s, err := survey.New(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Surveyed has f read a state file, which is closed when it returns.
+func Surveyed(t testing.TB, path string, f func(*survey.Survey) error) {
+	t.Helper()
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := f(Survey(t, store)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Digest is the digest of the map that a state file holds.
+func Digest(t testing.TB, path string) (digest string) {
+	t.Helper()
+	Surveyed(t, path, func(s *survey.Survey) (err error) {
+		digest, err = s.Digest()
+		return err
+	})
+	return digest
+}
+
+// EachPage calls f for every page of a state file.
+func EachPage(t testing.TB, path string, f func(*survey.Page)) {
+	t.Helper()
+	Surveyed(t, path, func(s *survey.Survey) error {
+		return s.EachPage(func(p *survey.Page) error { f(p); return nil })
+	})
+}

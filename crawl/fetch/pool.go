@@ -1,0 +1,109 @@
+package fetch
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+)
+
+// A Pool holds clients that several users share where their configurations are
+// equal. The zero value is ready. A pool may be used from many goroutines.
+type Pool struct {
+	Resolver *Resolver // of all clients that name none; nil: each has its own
+	MaxConns int       // connections that its clients keep together, open and idle; 0: no bound
+
+	mu      sync.Mutex
+	clients map[string]*pooled
+	conns   atomic.Int64 // open, of all clients
+}
+
+// A pooled is a client, and how many use it.
+type pooled struct {
+	client *Client
+	users  int
+}
+
+// Client returns a client for a configuration. Each user closes it once; the last
+// one ends its connections.
+func (p *Pool) Client(cfg Config) (*Client, error) {
+	if cfg.Resolver == nil {
+		cfg.Resolver = p.Resolver
+	}
+	cfg.MaxConns = p.MaxConns
+	key, err := keyOf(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.clients[key]; c != nil {
+		c.users++
+		return c.client, nil
+	}
+	client, err := New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	client.dialler.opened = p.opened
+	client.leave = func() (last bool) { return p.leave(key) }
+	if p.clients == nil {
+		p.clients = map[string]*pooled{}
+	}
+	p.clients[key] = &pooled{client, 1}
+	return client, nil
+}
+
+func (p *Pool) leave(key string) (last bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.clients[key]
+	if c.users--; c.users > 0 {
+		return false
+	}
+	delete(p.clients, key)
+	return true
+}
+
+// opened counts connections. When they are too many, idle ones of every client go.
+func (p *Pool) opened(n int) {
+	if now := p.conns.Add(int64(n)); n > 0 && p.MaxConns > 0 && now > int64(p.MaxConns) {
+		p.CloseIdle()
+	}
+}
+
+// CloseIdle closes the connections that no request uses.
+func (p *Pool) CloseIdle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.clients {
+		c.client.CloseIdle()
+	}
+}
+
+// Renew drops what belongs to the network that this machine was in: idle connections
+// and the answers of name servers.
+func (p *Pool) Renew() {
+	if p.Resolver != nil {
+		p.Resolver.Forget()
+	}
+	p.CloseIdle()
+}
+
+// keyOf is the same for configurations that make equal clients. A file of trust
+// anchors counts by what is in it.
+func keyOf(cfg *Config) (string, error) {
+	named := *cfg
+	named.Resolver = nil
+	if cfg.CAFile != "" {
+		pem, err := os.ReadFile(cfg.CAFile)
+		if err != nil {
+			return "", fmt.Errorf("ca-file: %w", err)
+		}
+		named.CAFile = fmt.Sprintf("%x", sha256.Sum256(pem))
+	}
+	text, err := json.Marshal(named)
+	return string(text), err
+}

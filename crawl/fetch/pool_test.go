@@ -1,0 +1,64 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// A counted connection is open until it is closed.
+type counted struct {
+	net.Conn
+	once sync.Once
+	open *atomic.Int64
+}
+
+func (c *counted) Close() error {
+	c.once.Do(func() { c.open.Add(-1) })
+	return c.Conn.Close()
+}
+
+// serveKept serves nothing over connections that are kept.
+func serveKept(t *testing.T) (addr string) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().String()
+}
+
+// The connections that several clients keep are bounded together.
+func TestPoolBound(t *testing.T) {
+	const most = 4
+	addr := serveKept(t)
+	var open atomic.Int64
+	dial := func(ctx context.Context, _ netip.AddrPort, _ bool) (net.Conn, error) {
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		open.Add(1)
+		return &counted{Conn: c, open: &open}, err
+	}
+	lookup := func(context.Context, string) ([]netip.Addr, error) { return addresses("192.0.2.1"), nil }
+	p := &Pool{MaxConns: most}
+	for i := range 3 {
+		c, err := p.Client(Config{UserAgent: fmt.Sprint(i), KeepAlive: true, MaxOpen: 1, dial: dial, lookup: lookup})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		for host := range 3 {
+			if _, err := c.Do(t.Context(), Request{URL: fmt.Sprintf("http://%d.test/", host)}); err != nil {
+				t.Fatal(err)
+			}
+			if n := open.Load(); n > most {
+				t.Errorf("client %d keeps the connections open to %d", i, n)
+			}
+		}
+	}
+	if n := p.conns.Load(); n != open.Load() || n == 0 {
+		t.Errorf("the pool counts %d connections, %d are open", n, open.Load())
+	}
+}

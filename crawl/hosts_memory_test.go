@@ -1,0 +1,142 @@
+package crawl
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/process"
+)
+
+// A host that was never asked costs next to nothing besides its URLs: not when a crawl
+// begins with it, and not when its clock has passed and it waits for its turn.
+func TestMemoryOfUnvisitedHosts(t *testing.T) {
+	if process.Race {
+		t.Skip("memory says nothing under the race detector")
+	}
+	const hosts, most = 200_000, 64
+	store := storeOfUnvisited(t, hosts)
+	set := newOutcomeWeb(1).settings(t, recordConfig)
+	t.Cleanup(set.Client.Close)
+	before := heapInUse()
+	rec := newCommitter(store, set, quietLog(), nil)
+	if _, err := rec.state.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sched := newScheduler(schedulerConfig{Slots: 64, MaxUncommitted: maxUncommitted})
+	if err := rec.state.EachWaiting(sched.apply); err != nil {
+		t.Fatal(err)
+	}
+	grown := func(when string) int64 {
+		n := (heapInUse() - before) / hosts
+		t.Logf("%s, a host costs %d bytes", when, n)
+		return n
+	}
+	if n := sched.asleep.Len(); n < hosts {
+		t.Fatalf("%d hosts sleep, want %d", n, hosts)
+	}
+	if n := grown("at the start"); n > most {
+		t.Errorf("at the start a host costs %d bytes, want %d at most", n, most)
+	}
+	sched.asleep.Advance(time.Now().Add(time.Hour))
+	if n := grown("once its clock has passed"); n > most {
+		t.Errorf("a host whose clock has passed costs %d bytes, want %d at most", n, most)
+	}
+	runtime.KeepAlive(rec)
+	runtime.KeepAlive(sched)
+}
+
+// A host that was known before a process rests for its full delay, perhaps asked just
+// before a kill; where another configuration is taken in meanwhile, no less than that.
+func TestUnvisitedHostsRest(t *testing.T) {
+	store := storeOfUnvisited(t, 1)
+	set := newOutcomeWeb(1).settings(t, recordConfig)
+	t.Cleanup(set.Client.Close)
+	started := time.Now()
+	first := newCommitter(store, set, quietLog(), nil)
+	ready := readyOf(t, first, 1)
+	if delay := set.Config.FullDelay(&schema.Host{}); ready.Sub(started) < delay {
+		t.Errorf("at the start, the host rests for %s, want %s", ready.Sub(started), delay)
+	}
+	second := newCommitter(store, set, quietLog(), nil)
+	second.state.Inherit(first.state)
+	if again := readyOf(t, second, 1); again.Before(ready) {
+		t.Errorf("under the next configuration the host is asked %s earlier", ready.Sub(again))
+	}
+}
+
+// readyOf begins a walk and returns when a host is woken.
+func readyOf(t *testing.T, rec *committer, id schema.HostID) (ready time.Time) {
+	t.Helper()
+	_, err := rec.state.Begin(t.Context())
+	if err == nil {
+		err = rec.state.EachWaiting(func(e *ring.Effect) {
+			if e.Host == id {
+				ready = e.Ready
+			}
+		})
+	}
+	if err != nil || ready.IsZero() {
+		t.Fatalf("the host is woken at %v, error %v", ready, err)
+	}
+	return ready
+}
+
+// storeOfUnvisited is a state file with a waiting page for each of so many hosts.
+func storeOfUnvisited(t *testing.T, hosts int) *kv.Store {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	store, err := kv.Open(path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const commit = 20_000
+	for first := 0; first < hosts && err == nil; first += commit {
+		err = store.Update(func(tx *kv.Tx) error {
+			for i := first; i < min(first+commit, hosts); i++ {
+				if err := addUnvisited(tx, store, fmt.Sprintf("host-%d.test", i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err == nil {
+		store, err = kv.Open(path, kv.Options{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+func addUnvisited(tx *kv.Tx, store *kv.Store, name string) error {
+	h, err := tx.Hosts.Add(name)
+	if err != nil {
+		return err
+	}
+	page := schema.URL{Host: h.ID, PathQuery: "/"}
+	id, err := tx.URLs.Add(page, store.Hash(schema.KindPage, name+"/"))
+	if err != nil {
+		return err
+	}
+	tx.Depths.Lower(id, 1, 0)
+	return tx.Frontier.Push(h, schema.PagePriority(1, false, false), id)
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,78 @@
+package judge
+
+import (
+	"slices"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// redirect judges one that is followed within the visit only if it leads to another
+// form of the same page; any other is what the page says, like a link.
+func redirect(o *ring.Outcome) Verdict {
+	if o.Location == nil {
+		return settle(schema.Failed, schema.Reason{Cause: schema.CauseBadLocation, Status: o.Status, Detail: o.BadLocation})
+	}
+	if o.Location.Norm != o.Step.Norm {
+		return processed()
+	}
+	form, next := o.Location.Form, o.Follow()
+	if slices.Contains(next.Visit.Asked, form) || next.Visit.Hops >= schema.MaxRedirects {
+		return settle(schema.Failed, because(schema.CauseRedirectLoop))
+	}
+	next.Visit.Hops++
+	next.Ask(form)
+	return follow(next)
+}
+
+// failure classes a request that got no whole answer. One that met a dead
+// connection is made once more, which is no retry.
+func failure(o *ring.Outcome) Verdict {
+	if next := again(o); next != nil {
+		return follow(next)
+	}
+	switch o.Cause {
+	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.RefusedAddress, fetch.RefusedPort:
+		return otherForm(o, settle(schema.Unreachable, o.Reason()))
+	case fetch.DNSTemporary, fetch.ConnectTimeout, fetch.TLSTimeout, fetch.NoRoute, fetch.Proxy:
+		return otherForm(o, retry(schema.Unreachable, o.Reason()))
+	case fetch.Timeout, fetch.Slow, fetch.Reset, fetch.Truncated:
+		return retry(schema.Failed, o.Reason())
+	case fetch.TooLarge:
+		return settle(schema.Failed, because(schema.CauseTooLarge))
+	}
+	return settle(schema.Failed, o.Reason())
+}
+
+// again returns the same step, if it met a connection that had died in the
+// meantime, and for the first time in its visit.
+func again(o *ring.Outcome) *ring.Step {
+	if !o.Stale || o.Step.Visit.Repeated {
+		return nil
+	}
+	next := o.Follow()
+	next.Visit.Repeated = true
+	return next
+}
+
+// otherForm asks the next form of the page, if there is one.
+func otherForm(o *ring.Outcome, last Verdict) Verdict {
+	next := o.Follow()
+	next.Visit.Unreached = next.Visit.Unreached || o.Cause.Connection()
+	if o.Answered() && slices.Contains(next.Visit.Known, o.Step.URL) {
+		next.Visit.Gone = o.Status
+	}
+	for len(next.Visit.Forms) > 0 {
+		form := next.Visit.Forms[0]
+		next.Visit.Forms = next.Visit.Forms[1:]
+		if !slices.Contains(next.Visit.Asked, form) {
+			next.Ask(form)
+			return follow(next)
+		}
+	}
+	if gone := next.Visit.Gone; gone != 0 { // a server has said so; that others cannot be reached says nothing
+		return settle(schema.DeadLink, schema.StatusReason(gone))
+	}
+	return last
+}

@@ -1,0 +1,229 @@
+package judge_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+func settings(t *testing.T) *ring.Settings {
+	t.Helper()
+	text := `[user-agent]
+crawler-name = "T"
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+[[blacklist]]
+domain = "shut.test"
+`
+	cfg, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &ring.Settings{Config: cfg, Terrain: cfg.Terrain(), Rules: cfg.Rules()}
+}
+
+// page is a visit of https://a.test/x that may go on with another form.
+func page(s *ring.Settings, kind ring.Kind) ring.Step {
+	return ring.Step{
+		Kind: kind, ID: 1, URL: "https://a.test/x", Norm: "https://a.test/x", Settings: s,
+		Visit: ring.Progress{Forms: []string{"https://a.test/x/"}, Known: []string{"https://a.test/x", "https://a.test/x/"}},
+	}
+}
+
+func target(norm, form string) *ring.Target {
+	return &ring.Target{URL: weburl.URL{Norm: norm, Form: form}}
+}
+
+func TestPage(t *testing.T) {
+	s := settings(t)
+	other := target("https://a.test/x", "https://a.test/x/")
+	tests := []struct {
+		name      string
+		kind      ring.Kind
+		o         ring.Outcome
+		triesLeft bool
+		givenUp   bool
+		act       judge.Act
+		state     schema.State
+	}{
+		{
+			"a page", ring.Get, ring.Outcome{Status: 200, ContentType: "text/html"}, true, false, judge.Settle, schema.Processed,
+		},
+		{
+			"a type not wanted", ring.Get,
+			ring.Outcome{Status: 200, ContentType: "video/mp4"}, true, false, judge.Settle, schema.ContentMismatch,
+		},
+		{"HEAD of a page", ring.Head, ring.Outcome{Status: 200, ContentType: "text/html"}, true, false, judge.Follow, 0},
+		{
+			"HEAD of a type not wanted", ring.Head,
+			ring.Outcome{Status: 200, ContentType: "video/mp4"}, true, false, judge.Settle, schema.ContentMismatch,
+		},
+		{"HEAD not found, which GET decides", ring.Head, ring.Outcome{Status: 404}, true, false, judge.Follow, 0},
+		{"a 304 nobody asked for", ring.Get, ring.Outcome{Status: 304}, true, false, judge.Settle, schema.Failed},
+		{
+			"elsewhere", ring.Get,
+			ring.Outcome{Status: 301, Location: target("https://b.test/", "https://b.test/")}, true, false, judge.Settle,
+			schema.Processed,
+		},
+		{"another form of it", ring.Get, ring.Outcome{Status: 301, Location: other}, true, false, judge.Follow, 0},
+		{"nowhere", ring.Get, ring.Outcome{Status: 302}, true, false, judge.Settle, schema.Failed},
+		{"not found, but in another form", ring.Get, ring.Outcome{Status: 404}, true, false, judge.Follow, 0},
+		{"forbidden", ring.Get, ring.Outcome{Status: 403}, true, false, judge.Settle, schema.Failed},
+		{"503", ring.Get, ring.Outcome{Status: 503, RetryAfter: -1}, true, false, judge.Retry, schema.Failed},
+		{
+			"503 for the last time", ring.Get,
+			ring.Outcome{Status: 503, RetryAfter: -1}, false, false, judge.Settle, schema.Failed,
+		},
+		{
+			"503 with Retry-After", ring.Get,
+			ring.Outcome{Status: 503, RetryAfter: 9}, true, false, judge.Rest, schema.RateLimited,
+		},
+		{"429", ring.Get, ring.Outcome{Status: 429}, true, false, judge.Rest, schema.RateLimited},
+		{"429 once too often", ring.Get, ring.Outcome{Status: 429}, true, true, judge.Settle, schema.RateLimited},
+		{"silence", ring.Get, ring.Outcome{Cause: fetch.Timeout}, true, false, judge.Retry, schema.Failed},
+		{
+			"silence for the last time", ring.Get, ring.Outcome{Cause: fetch.Timeout}, false, false, judge.Settle, schema.Failed,
+		},
+		{
+			"refused, but perhaps not in another form", ring.Get,
+			ring.Outcome{Cause: fetch.Refused}, true, false, judge.Follow, 0,
+		},
+		{"too large", ring.Get, ring.Outcome{Cause: fetch.TooLarge}, true, false, judge.Settle, schema.Failed},
+		{"a connection that had died", ring.Get, ring.Outcome{Cause: fetch.Reset, Stale: true}, true, false, judge.Follow, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.o.Step = page(s, tt.kind)
+			v := judge.Page(&tt.o, nil, tt.triesLeft, tt.givenUp)
+			if v.Act != tt.act || v.Act != judge.Follow && v.State != tt.state {
+				t.Errorf("act %d in %s, want %d in %s", v.Act, v.State, tt.act, tt.state)
+			}
+			if (v.Next != nil) != (v.Act == judge.Follow) {
+				t.Errorf("next is %+v", v.Next)
+			}
+		})
+	}
+}
+
+// The last form decides, and one that a server said to be gone before those that
+// could not be reached.
+func TestLastForm(t *testing.T) {
+	o := ring.Outcome{Step: page(settings(t), ring.Get), Status: 410}
+	v := judge.Page(&o, nil, true, false)
+	if v.Next == nil || v.Next.URL != "https://a.test/x/" {
+		t.Fatalf("next is %+v", v.Next)
+	}
+	last := ring.Outcome{Step: *v.Next, Cause: fetch.Refused}
+	if v := judge.Page(&last, nil, true, false); v.Act != judge.Settle || v.State != schema.DeadLink {
+		t.Errorf("act %d in %s, want settled as a dead link", v.Act, v.State)
+	}
+}
+
+// Forms that redirect to each other end as a loop, and so does the eleventh redirect.
+func TestRedirectLoop(t *testing.T) {
+	s := settings(t)
+	o := ring.Outcome{Step: page(s, ring.Get), Status: 301, Location: target("https://a.test/x", "https://a.test/x/")}
+	v := judge.Page(&o, nil, true, false)
+	back := ring.Outcome{Step: *v.Next, Status: 301, Location: target("https://a.test/x", "https://a.test/x")}
+	if v := judge.Page(&back, nil, true, false); v.Act != judge.Settle || v.Reason.Cause != schema.CauseRedirectLoop {
+		t.Errorf("back where it began: %+v", v)
+	}
+	o.Step.Visit.Hops = schema.MaxRedirects
+	if v := judge.Page(&o, nil, true, false); v.Act != judge.Settle || v.Reason.Cause != schema.CauseRedirectLoop {
+		t.Errorf("one redirect too many: %+v", v)
+	}
+}
+
+// A step that robots.txt forbids ends the visit that it would belong to.
+func TestDenied(t *testing.T) {
+	rules := robots.Parse([]byte("User-agent: *\nDisallow: /x/\n"), "T")
+	o := ring.Outcome{Step: page(settings(t), ring.Get), Status: 404}
+	v := judge.Page(&o, rules, true, false)
+	if v.Act != judge.Settle || v.Reason.Cause != schema.CauseDenied || v.Rule != "robots.txt line 2: Disallow: /x/" {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestRobots(t *testing.T) {
+	s := settings(t)
+	asked := ring.Step{Kind: ring.Robots, Host: 1, For: 1, URL: "https://a.test/robots.txt", Settings: s}
+	away := asked
+	away.Host = 2
+	www := asked
+	www.Visit.Asked = []string{"https://www.a.test/robots.txt"}
+	far := asked
+	far.Visit.Hops = 5 // as many as are followed
+	to := target("https://b.test/robots.txt", "https://b.test/robots.txt")
+	tests := []struct {
+		name string
+		step ring.Step
+		o    ring.Outcome
+		act  judge.RobotsAct
+		next string
+	}{
+		{"a file", asked, ring.Outcome{Status: 200, Robots: []byte("x")}, judge.Keep, ""},
+		{"none", asked, ring.Outcome{Status: 404}, judge.Keep, ""},
+		{"forbidden, which is none", asked, ring.Outcome{Status: 403}, judge.Keep, ""},
+		{"a server in trouble", asked, ring.Outcome{Status: 500}, judge.Unreachable, ""},
+		{"asked to wait", asked, ring.Outcome{Status: 429}, judge.Unreachable, ""},
+		{"cut short", asked, ring.Outcome{Cause: fetch.Cancelled}, judge.Forget, ""},
+		{"silence", asked, ring.Outcome{Cause: fetch.Timeout}, judge.Unreachable, ""},
+		{
+			"refused, perhaps not at www.", asked, ring.Outcome{Cause: fetch.Refused}, judge.Ask,
+			"https://www.a.test/robots.txt",
+		},
+		{"refused at www. too", www, ring.Outcome{Cause: fetch.Refused}, judge.GiveUp, ""},
+		{"refused elsewhere", away, ring.Outcome{Cause: fetch.Refused}, judge.Unreachable, ""},
+		{"a dead connection", asked, ring.Outcome{Cause: fetch.Reset, Stale: true}, judge.Ask, "https://a.test/robots.txt"},
+		{"redirected", asked, ring.Outcome{Status: 301, Location: to}, judge.AskAt, "https://b.test/robots.txt"},
+		{"redirected too far", far, ring.Outcome{Status: 301, Location: to}, judge.Keep, ""},
+		{
+			"redirected to who is not visited", asked,
+			ring.Outcome{Status: 301, Location: target("https://shut.test/", "https://shut.test/")}, judge.Keep, "",
+		},
+		{
+			"redirected to itself", asked,
+			ring.Outcome{Status: 301, Location: target(asked.URL, asked.URL)}, judge.Unreachable, "",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.o.Step = tt.step
+			v := judge.Robots(&tt.o, "a.test")
+			if v.Act != tt.act {
+				t.Errorf("act %d, want %d (%v)", v.Act, tt.act, v.Reason)
+			}
+			if v.Next != nil && v.Next.URL != tt.next || v.Next == nil && tt.next != "" {
+				t.Errorf("next is %+v, want %q", v.Next, tt.next)
+			}
+		})
+	}
+}
+
+func TestThrottled(t *testing.T) {
+	tests := []struct {
+		name string
+		o    ring.Outcome
+		want bool
+	}{
+		{"429", ring.Outcome{Status: 429, RetryAfter: -1}, true},
+		{"429 with Retry-After", ring.Outcome{Status: 429, RetryAfter: 9}, true},
+		{"503", ring.Outcome{Status: 503, RetryAfter: -1}, false},
+		{"503 with Retry-After", ring.Outcome{Status: 503}, true},
+		{"500 with Retry-After", ring.Outcome{Status: 500, RetryAfter: 9}, false},
+		{"429 cut short", ring.Outcome{Status: 429, Cause: fetch.Timeout}, false},
+	}
+	for _, tt := range tests {
+		if got := judge.Throttled(&tt.o); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

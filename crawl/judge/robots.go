@@ -1,0 +1,123 @@
+package judge
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// maxRobotsRedirects is the number of redirects of a robots.txt that are followed
+// (RFC 9309 section 2.3.1.2).
+const maxRobotsRedirects = 5
+
+// A RobotsAct is what follows from an answer for the host whose robots.txt was
+// asked for.
+type RobotsAct uint8
+
+// The acts.
+const (
+	Forget      RobotsAct = iota // the request was cut short: nothing is known
+	Keep                         // the text holds; without one, all is allowed
+	Ask                          // the host that was asked is asked once more
+	AskAt                        // another host is asked
+	Unreachable                  // to be tried again
+	GiveUp                       // the host cannot be reached at all
+)
+
+// String says what follows in a few words.
+func (a RobotsAct) String() string {
+	return [...]string{
+		Forget: "forget", Keep: "keep", Ask: "ask again", AskAt: "ask another host", Unreachable: "unreachable",
+		GiveUp: "give up",
+	}[a]
+}
+
+// A RobotsVerdict is what an answer means for the host whose robots.txt was asked
+// for.
+type RobotsVerdict struct {
+	Act    RobotsAct
+	Status int           // of Keep
+	Text   []byte        // of Keep; nil: all is allowed
+	Next   *ring.Step    // of Ask and AskAt, which leaves its host to be filled in
+	At     *ring.Target  // of AskAt: where the redirect leads
+	Reason schema.Reason // of Unreachable and GiveUp
+}
+
+// Robots judges an answer for a robots.txt, which may come from another host than
+// the one that it is for; asked is the name of the host that it comes from. It is
+// never asked for at a host that the lists keep the crawl away from.
+func Robots(o *ring.Outcome, asked string) RobotsVerdict {
+	switch {
+	case o.Cause == fetch.Cancelled:
+		return RobotsVerdict{Act: Forget}
+	case !o.Answered():
+		return robotsFailure(o, asked)
+	case Throttled(o):
+		return unreachable(schema.StatusReason(o.Status))
+	case o.Status >= 200 && o.Status <= 299:
+		return RobotsVerdict{Act: Keep, Status: o.Status, Text: o.Robots}
+	case o.Status >= 300 && o.Status <= 399:
+		return robotsRedirect(o)
+	case o.Status >= 400 && o.Status <= 499:
+		return RobotsVerdict{Act: Keep, Status: o.Status}
+	}
+	return unreachable(schema.StatusReason(o.Status))
+}
+
+func unreachable(why schema.Reason) RobotsVerdict {
+	return RobotsVerdict{Act: Unreachable, Reason: why}
+}
+
+// robotsFailure has a host given up at once that cannot be reached at all, and one
+// tried again that is silent.
+func robotsFailure(o *ring.Outcome, asked string) RobotsVerdict {
+	if next := again(o); next != nil {
+		return RobotsVerdict{Act: Ask, Next: next}
+	}
+	if o.Step.For != o.Step.Host {
+		return unreachable(schema.Reason{Cause: o.Cause, Host: asked, Detail: o.Detail})
+	}
+	if o.Cause.Connection() && weburl.Literal(asked) == "" {
+		if form := otherAuthority(o.Step.URL); !slices.Contains(o.Step.Visit.Asked, form) {
+			next := o.Follow()
+			next.Visit.Unreached, next.Visit.Reason, next.URL = true, o.Reason(), form
+			return RobotsVerdict{Act: Ask, Next: next}
+		}
+	}
+	switch o.Cause {
+	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.RefusedAddress, fetch.RefusedPort:
+		return RobotsVerdict{Act: GiveUp, Reason: cmp.Or(o.Step.Visit.Reason, o.Reason())}
+	}
+	return unreachable(o.Reason())
+}
+
+// robotsRedirect follows a redirect, also to another host, but never to one that is
+// not to be visited. Too many of them are as if there were no robots.txt.
+func robotsRedirect(o *ring.Outcome) RobotsVerdict {
+	next := o.Follow()
+	next.Visit.Hops++
+	to := o.Location
+	if to == nil || next.Visit.Hops > maxRobotsRedirects || !o.Step.Settings.Terrain.Classify(to.Norm).Class.Visitable() {
+		return RobotsVerdict{Act: Keep, Status: http.StatusNotFound}
+	}
+	if slices.Contains(next.Visit.Asked, to.Form) {
+		return unreachable(because(schema.CauseRedirectLoop))
+	}
+	next.URL = to.Form
+	return RobotsVerdict{Act: AskAt, Next: next, At: to}
+}
+
+// otherAuthority returns a robots.txt URL with its www. added or taken away.
+func otherAuthority(url string) string {
+	rest := strings.TrimPrefix(url, "https://")
+	if bare, ok := strings.CutPrefix(rest, "www."); ok {
+		return "https://" + bare
+	}
+	return "https://www." + rest
+}

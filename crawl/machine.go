@@ -1,0 +1,66 @@
+package crawl
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/outage"
+	"github.com/sumi-ripple/ripple/crawl/pace"
+	"github.com/sumi-ripple/ripple/crawl/slots"
+)
+
+// A Machine is what the crawls of one process have in common: the answers of name
+// servers, the clocks of addresses, the slots for open requests, and the client
+// where their settings are equal. So several crawls are as polite to an address as
+// one, and what one of them changes or closes disturbs no other.
+type Machine struct {
+	clients fetch.Pool
+	clocks  pace.Clocks
+	network outage.Watch
+	crawls  atomic.Uint64 // begun so far
+	slots   *slots.Slots
+	few     int // requests that may be open for the limit of descriptors; 0: it allows what is wanted
+
+	suspended func() time.Duration // since the machine was started
+}
+
+// NewMachine returns a machine on which at most so many requests are open at a time;
+// 0: as many as its crawls may have together.
+func NewMachine(maxOpen int) *Machine {
+	m := &Machine{suspended: suspended}
+	most, conns := withinDescriptors(maxOpen, descriptors())
+	m.clients.Resolver, m.clients.MaxConns = fetch.NewResolver(nil), conns
+	m.slots = slots.New(most)
+	if most != maxOpen {
+		m.few = most
+	}
+	return m
+}
+
+// limit says so where a crawl may open fewer requests than it is configured to.
+func (m *Machine) limit(wanted int, log *slog.Logger) {
+	if m.few > 0 && m.few < wanted {
+		log.Warn("the limit of descriptors (ulimit -n) allows fewer open requests", "open", m.few, "wanted", wanted)
+	}
+}
+
+// reservedDescriptors are left to the state file, outputs, name servers, the socket
+// and whoever asks it.
+const reservedDescriptors = 128
+
+// withinDescriptors returns how many requests may be open, and how many connections
+// kept, where a process may have so many descriptors; 0: any number. A request
+// may try two addresses at a time, or ask a name server.
+func withinDescriptors(maxOpen, limit int) (open, conns int) {
+	if limit <= 0 {
+		return maxOpen, 0
+	}
+	conns = max(2, limit-min(reservedDescriptors, limit/2))
+	open = max(1, conns/2)
+	if maxOpen > 0 {
+		open = min(open, maxOpen)
+	}
+	return open, conns
+}

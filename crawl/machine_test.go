@@ -1,0 +1,199 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// onLoopback returns a machine whose name server knows some names, all of them at
+// 127.0.0.1.
+func onLoopback(t *testing.T, known func(name string) bool) *Machine {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for buf := make([]byte, 512); ; {
+			n, from, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			conn.WriteTo(atLoopback(buf[:n], known), from)
+		}
+	}()
+	t.Cleanup(func() { conn.Close(); <-done })
+	m := NewMachine(0)
+	m.clients.Resolver = fetch.NewResolver(&net.Resolver{PreferGo: true,
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+		}})
+	return m
+}
+
+// atLoopback answers a question for the address of a name.
+func atLoopback(question []byte, known func(name string) bool) []byte {
+	var p dnsmessage.Parser
+	h, _ := p.Start(question)
+	q, err := p.Question()
+	head := dnsmessage.Header{ID: h.ID, Response: true, RecursionAvailable: true}
+	knows := err == nil && known(strings.TrimSuffix(q.Name.String(), "."))
+	if !knows {
+		head.RCode = dnsmessage.RCodeNameError
+	}
+	b := dnsmessage.NewBuilder(nil, head)
+	b.StartQuestions()
+	b.Question(q)
+	b.StartAnswers()
+	if knows && q.Type == dnsmessage.TypeA {
+		b.AResource(dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 60},
+			dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}})
+	}
+	msg, _ := b.Finish()
+	return msg
+}
+
+const addressGap = 60 * time.Millisecond
+
+// dialled is the configuration of a crawl that finds its hosts by their names.
+func dialled(t *testing.T, web *webtest.Server, host, keys string) *config.Config {
+	t.Helper()
+	return crawltest.Parse(t, crawltest.Config(t, web, fmt.Sprintf(`
+[crawler]
+max-depth = 1
+max-concurrent-pages-open = 20
+%s
+[retry]
+max-retries = 0
+[politeness]
+minimum-time-per-address = %q
+adaptive-delay = false
+[network]
+connect-to = {}
+allow-private = ["127.0.0.0/8"]
+[[quality]]
+domain = %q
+seeds = ["https://%s:%s/"]
+`, keys, addressGap, host, host, portOf(web))))
+}
+
+func portOf(web *webtest.Server) string {
+	_, port, _ := net.SplitHostPort(web.Addr())
+	return port
+}
+
+// begin starts a crawl of a new state file.
+func (m *Machine) begin(t *testing.T, cfg *config.Config) *Crawl {
+	t.Helper()
+	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
+	c, _, err := Begin(t.Context(), store, Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Machine: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// checkAddressGaps wants the address gap between requests. A busy machine delays one
+// and not the next, so it looks at ten gaps at a time.
+func checkAddressGaps(t *testing.T, log []webtest.Entry) {
+	t.Helper()
+	const gaps, late = 10, 200 * time.Millisecond
+	for i := gaps; i < len(log); i++ {
+		if took := log[i].Arrived.Sub(log[i-gaps].Arrived); took < gaps*addressGap-late {
+			t.Errorf("%s%s is asked %v after the request %d before it", log[i].Host, log[i].Path, took, gaps)
+		}
+	}
+}
+
+// Hosts whose names are found only as www. share the clock of their address.
+func TestAddressOfAnotherForm(t *testing.T) {
+	web := crawltest.Serve(t)
+	var links []string
+	for i := range 25 {
+		name := fmt.Sprintf("h%d.test", i)
+		links = append(links, "https://"+name+":"+portOf(web)+"/")
+		web.Host("www."+name).Page("/", "<title>here</title>")
+	}
+	web.Host("start.test").Page("/", crawltest.Anchors(links...))
+	m := onLoopback(t, func(name string) bool { return name == "start.test" || strings.HasPrefix(name, "www.") })
+	c := m.begin(t, dialled(t, web, "start.test", ""))
+	if res, err := c.Run(t.Context()); err != nil || !res.Walked || res.Run.Pages != 26 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	log := web.Log()
+	if len(log) != 2*26 {
+		t.Errorf("%d requests, want %d", len(log), 2*26)
+	}
+	checkAddressGaps(t, log)
+}
+
+// Two crawls on one machine keep the gap of an address together, and what one of
+// them changes does not disturb the other.
+func TestTwoCrawls(t *testing.T) {
+	web := crawltest.Serve(t)
+	for _, name := range []string{"a.test", "b.test"} {
+		var links []string
+		for i := range 15 {
+			path := fmt.Sprintf("/%d", i)
+			links = append(links, path)
+			web.Host(name).Page(path, "<title>a page</title>")
+		}
+		web.Host(name).Page("/", crawltest.Anchors(links...))
+	}
+	m := onLoopback(t, func(string) bool { return true })
+	one, other := m.begin(t, dialled(t, web, "a.test", "")), m.begin(t, dialled(t, web, "b.test", ""))
+	if one.rec.set.Client != other.rec.set.Client {
+		t.Error("crawls with equal settings have clients of their own")
+	}
+	var g errgroup.Group
+	for _, c := range []*Crawl{one, other} {
+		g.Go(func() error {
+			res, err := c.Run(t.Context())
+			if err == nil && (!res.Walked || res.Run.Pages != 16 || res.Run.Requests != 17) {
+				err = fmt.Errorf("%+v", res)
+			}
+			return err
+		})
+	}
+	for len(web.Log()) < 6 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	one.Reload(dialled(t, web, "a.test", "max-links-per-page = 500"))
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	log := web.Log()
+	if len(log) != 2*17 {
+		t.Errorf("%d requests, want %d", len(log), 2*17)
+	}
+	checkAddressGaps(t, log)
+	conns := map[uint64]bool{}
+	for _, e := range log {
+		if strings.HasPrefix(e.Host, "b.test") {
+			conns[e.Conn] = true
+		}
+	}
+	if len(conns) != 1 {
+		t.Errorf("b.test was asked over %d connections, want 1", len(conns))
+	}
+	for _, bad := range webtest.CheckLog(log, webtest.MinGap(100*time.Millisecond, 5*time.Millisecond),
+		webtest.MaxOpen(1, 0), webtest.RobotsFirst()) {
+		t.Error(bad)
+	}
+}

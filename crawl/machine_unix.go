@@ -1,0 +1,14 @@
+//go:build unix
+
+package crawl
+
+import "syscall"
+
+// descriptors is how many this process may have open; 0: any number.
+func descriptors() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return int(min(uint64(limit.Cur), 1<<30))
+}

@@ -1,0 +1,159 @@
+// Package media reads the Content-Type of a response as browsers do.
+//
+// It follows "extract a MIME type" of the Fetch standard and "parse a MIME type"
+// of the MIME Sniffing standard: the last type of a list counts, faulty parameters
+// are passed over, and a type repeated without its charset keeps the one before.
+// Any text is accepted, and read in linear time.
+package media
+
+import "strings"
+
+// A Type is a MIME type, as far as a crawler needs it. The zero value is none.
+type Type struct {
+	Essence string // "text/html", in lower case
+	Charset string // as written; "" when there is none
+}
+
+// String writes the type so that Extract reads the same.
+func (t Type) String() string {
+	if t.Charset == "" {
+		return t.Essence
+	}
+	return t.Essence + `;charset="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(t.Charset) + `"`
+}
+
+// Extract returns what the values of the Content-Type fields of one response, in
+// their order, say together; the zero Type if none of them is a type.
+func Extract(values ...string) Type {
+	var found Type
+	for _, piece := range split(strings.Join(values, ", ")) {
+		t, ok := parse(piece)
+		if !ok || t.Essence == "*/*" {
+			continue
+		}
+		if t.Essence == found.Essence && t.Charset == "" {
+			t.Charset = found.Charset
+		}
+		found = t
+	}
+	return found
+}
+
+// IsHTML reports a page: HTML, or XHTML.
+func (t Type) IsHTML() bool { return t.Essence == "text/html" || t.IsXHTML() }
+
+// IsXHTML reports a page that browsers read as XML.
+func (t Type) IsXHTML() bool { return t.Essence == "application/xhtml+xml" }
+
+// split cuts a list at the commas outside of quoted strings.
+func split(list string) []string {
+	var pieces []string
+	for start, i := 0, 0; ; {
+		switch {
+		case i == len(list) || list[i] == ',':
+			pieces = append(pieces, strings.Trim(list[start:i], " \t"))
+			if i == len(list) {
+				return pieces
+			}
+			i++
+			start = i
+		case list[i] == '"':
+			i += quotedLength(list[i:])
+		default:
+			i++
+		}
+	}
+}
+
+// quotedLength is the length of the quoted string at the start of s; one that is
+// not closed reaches to the end.
+func quotedLength(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return len(s)
+}
+
+// parse reads one type with its parameters.
+func parse(s string) (Type, bool) {
+	s = strings.Trim(s, blanks)
+	essence, rest, more := strings.Cut(s, ";")
+	kind, sub, ok := strings.Cut(strings.TrimRight(essence, blanks), "/")
+	if !ok || !isToken(kind) || !isToken(sub) {
+		return Type{}, false
+	}
+	t := Type{Essence: strings.ToLower(kind + "/" + sub)}
+	for known := false; more && !known; {
+		var name, value string
+		name, value, rest, more = parameter(rest)
+		if strings.EqualFold(name, "charset") && value != "" && isQuotable(value) {
+			t.Charset, known = value, true // the first one counts
+		}
+	}
+	return t, true
+}
+
+const blanks = " \t\r\n"
+
+// parameter cuts the first parameter off a list of them; more tells whether a
+// semicolon follows it. An empty value is none, unless it is quoted, and as a
+// charset that says as little.
+func parameter(s string) (name, value, rest string, more bool) {
+	s = strings.TrimLeft(s, blanks)
+	end := strings.IndexAny(s, ";=")
+	if end < 0 {
+		return s, "", "", false
+	}
+	name = s[:end]
+	if s[end] == ';' {
+		return name, "", s[end+1:], true
+	}
+	s = s[end+1:]
+	if s != "" && s[0] == '"' {
+		n := quotedLength(s)
+		_, rest, more = strings.Cut(s[n:], ";")
+		return name, unquote(s[:n]), rest, more
+	}
+	value, rest, more = strings.Cut(s, ";")
+	return name, strings.TrimRight(value, blanks), rest, more
+}
+
+// unquote returns what a quoted string says, the closing quote being optional. A
+// backslash stands for what follows it, and for itself at the end.
+func unquote(s string) string {
+	var b strings.Builder
+	for i := 1; i < len(s) && s[i] != '"'; i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// isToken reports a token of RFC 9110.
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		alphanumeric := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
+		if !alphanumeric && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isQuotable reports text that a quoted string may hold.
+func isQuotable(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,58 @@
+package crawl
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// TestMinAgeKeepsFinalAnswers asks in the next run only for what ended in no final
+// answer. What is kept is no error of that run, and a new form reopens it.
+func TestMinAgeKeepsFinalAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		web := map[string]reply{
+			"/":        links("/gone", "/shut", "/image", "/broken", "/silent", "/refused", "/ok"),
+			"/gone":    {status: 404},
+			"/shut":    {status: 403},
+			"/image":   {status: 200, header: http.Header{"Content-Type": {"image/png"}}},
+			"/broken":  {status: 500},
+			"/silent":  {cause: fetch.Timeout},
+			"/refused": {cause: fetch.Refused},
+			"/ok":      {status: 200, body: "<title>x</title>"},
+			"/gone/":   {status: 200, body: "<title>y</title>"},
+		}
+		s.host["a.test"] = pages(web)
+		cfg := politeConfig(map[string]string{"retry": "max-retries = 0"})
+		if run := s.crawl(cfg, 0); run.Errors[schema.ErrorDeadLink] != 1 {
+			t.Errorf("errors of the first run: %v", run.Errors)
+		}
+		s.completed()
+		s.log = nil
+		time.Sleep(time.Hour)
+		web["/broken"] = links("/gone/")
+		run := s.crawl(cfg, 0)
+		asked := s.requests("a.test")
+		slices.Sort(asked)
+		if want := []string{"GET /broken", "GET /gone", "GET /gone/", "GET /refused", "GET /silent"}; !slices.Equal(asked,
+			want) {
+			t.Errorf("asked for %q, want %q", asked, want)
+		}
+		if n := run.Errors[schema.ErrorDeadLink]; n != 0 || run.Errors[schema.ErrorRefused] != 1 {
+			t.Errorf("errors of the second run: %v", run.Errors)
+		}
+		visits := s.visits()
+		for path, want := range map[string]schema.State{
+			"/shut": schema.Failed, "/image": schema.ContentMismatch, "/gone": schema.Processed, "/ok": schema.Processed,
+		} {
+			if v := visits["https://a.test"+path]; v.State != want || v.Kept == (path == "/gone") || v.Run != 2 {
+				t.Errorf("%s: %v of run %d, kept %t", path, v.State, v.Run, v.Kept)
+			}
+		}
+	})
+}

@@ -1,0 +1,204 @@
+// Package outage tells the failures of this machine's own network from those of
+// hosts.
+//
+// The network counts as away when hosts that answered before fail in a row, without
+// an HTTP answer between: five of them, or all that ever answered, at least three.
+// A failure that is this machine's own, such as a missing route, is enough by itself.
+// While the network is away only one request is made at a time, every 5 to 60 s;
+// any HTTP answer ends that.
+//
+// Until an outage can be ruled out, failures are held back, 10 s at most. Those that
+// fall into one are nobody's fault, and neither are those of requests that were open
+// when it began, or when the machine was suspended.
+//
+// A [Watch] reads no clock: time is what the caller says. It may be used from many
+// goroutines.
+package outage
+
+import (
+	"maps"
+	"sync"
+	"time"
+)
+
+const (
+	inARow   = 5 // hosts that fail
+	leastAll = 3 // hosts that answered, where all of them fail
+	minProbe = 5 * time.Second
+	maxProbe = 60 * time.Second
+
+	quiet    = 5 * time.Second // without an answer, after which what was sent before the last one counts
+	onTheWay = time.Second     // for which answers come in after the network has gone
+
+	// MaxHold is how long a failure is held back.
+	MaxHold = 10 * time.Second
+)
+
+// A Failure is a request without an HTTP answer.
+type Failure struct {
+	Host    uint64
+	Sent    time.Time
+	Own     bool // no route to anybody
+	Network bool // no connection, a TLS failure or a time-out: what a network that is away looks like
+}
+
+// A Watch follows the answers and failures of all requests.
+type Watch struct {
+	mu        sync.Mutex
+	answered  map[uint64]struct{} // hosts, in this process
+	row       map[uint64]failed   // hosts that failed since the last answer
+	last      time.Time           // answer
+	away      bool
+	since     time.Time
+	ended     time.Time // the last outage, or suspension
+	probe     time.Time // when the next request may be made
+	every     time.Duration
+	listeners map[chan<- struct{}]struct{}
+}
+
+// A failed request counts as long as nobody has answered since.
+type failed struct{ sent, end time.Time }
+
+// Answered notes an HTTP answer to a request that was sent and done at some time. It
+// ends an outage, unless the answer was on its way when that began. Answered reports
+// whether one ended.
+func (w *Watch) Answered(host uint64, sent, done, now time.Time) (ended bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.answered == nil {
+		w.answered = map[uint64]struct{}{}
+	}
+	w.answered[host] = struct{}{}
+	if done.After(w.last) {
+		w.last = done
+	}
+	maps.DeleteFunc(w.row, func(_ uint64, f failed) bool { return !f.end.After(done) })
+	if !w.away || sent.Before(w.since) && done.Before(w.since.Add(onTheWay)) {
+		return false
+	}
+	w.away, w.ended = false, now
+	w.tell()
+	return true
+}
+
+// Failed notes a failure. It reports whether an outage begins with it.
+func (w *Watch) Failed(f Failure, now time.Time) (begun bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, known := w.answered[f.Host]; known && f.Network {
+		if w.row == nil {
+			w.row = map[uint64]failed{}
+		}
+		w.row[f.Host] = failed{f.Sent, now}
+	}
+	return w.look(f.Own, now)
+}
+
+// Look reports whether an outage begins because it has been quiet for so long.
+func (w *Watch) Look(now time.Time) (begun bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.look(false, now)
+}
+
+// Begin notes that the network is away. It reports whether that is news.
+func (w *Watch) Begin(now time.Time) (begun bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.look(true, now)
+}
+
+// look begins an outage if there is one for certain, or the row is long enough. A
+// request that was sent before the last answer may have failed by itself among many
+// that succeed, unless it is quiet.
+func (w *Watch) look(certain bool, now time.Time) bool {
+	if w.away {
+		return false
+	}
+	row := 0
+	for _, f := range w.row {
+		if !f.sent.Before(w.last) || now.Sub(w.last) >= quiet {
+			row++
+		}
+	}
+	if !certain && row < min(inARow, max(leastAll, len(w.answered))) {
+		return false
+	}
+	w.away, w.since, w.every = true, now, minProbe
+	w.probe = now.Add(minProbe)
+	clear(w.row)
+	w.tell()
+	return true
+}
+
+// Suspended notes that the machine was suspended until now.
+func (w *Watch) Suspended(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = now
+}
+
+// Blameless reports whether a failure of a request sent at a time is nobody's fault,
+// because the network is away or was since.
+func (w *Watch) Blameless(sent time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.away || sent.Before(w.ended)
+}
+
+// Settled reports whether a failure need not be held back any longer: it ended at a
+// time, and somebody has answered since, or for long nobody has, or it cannot belong
+// to an outage because too few hosts have answered. One of this machine's own can.
+func (w *Watch) Settled(end time.Time, own bool, now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !own && len(w.answered) < leastAll || w.last.After(end) || now.Sub(end) >= MaxHold
+}
+
+// Anybody reports whether a host has answered after a time.
+func (w *Watch) Anybody(after time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last.After(after)
+}
+
+// Away reports since when the network is away, and when a request may be made to
+// see whether it still is.
+func (w *Watch) Away() (since, probe time.Time, away bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.since, w.probe, w.away
+}
+
+// Probed notes that such a request is made. The next one follows later.
+func (w *Watch) Probed(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.every = min(2*w.every, maxProbe)
+	w.probe = now.Add(w.every)
+}
+
+// Listen has a value sent whenever an outage begins or ends, where the channel has
+// room for it, until the function returned is called.
+func (w *Watch) Listen(c chan<- struct{}) (stop func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.listeners == nil {
+		w.listeners = map[chan<- struct{}]struct{}{}
+	}
+	w.listeners[c] = struct{}{}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.listeners, c)
+	}
+}
+
+func (w *Watch) tell() {
+	for c := range w.listeners {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package outage
+
+import (
+	"testing"
+	"time"
+)
+
+func at(s float64) time.Time {
+	return time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second)))
+}
+
+// watchOf is a watch of so many hosts that have answered.
+func watchOf(hosts uint64) *Watch {
+	w := &Watch{}
+	for h := range hosts {
+		w.Answered(h+1, at(0), at(0), at(0))
+	}
+	return w
+}
+
+func TestBegins(t *testing.T) {
+	own := func(host uint64) Failure { return Failure{Host: host, Sent: at(1), Own: true, Network: true} }
+	silent := func(host uint64) Failure { return Failure{Host: host, Sent: at(1), Network: true} }
+	tests := []struct {
+		name     string
+		answered uint64
+		failures []Failure
+		want     bool
+	}{
+		{"five hosts that answered", 20, []Failure{silent(1), silent(2), silent(3), silent(4), silent(5)}, true},
+		{"four of many", 20, []Failure{silent(1), silent(2), silent(3), silent(4)}, false},
+		{"one host, five times", 20, []Failure{silent(1), silent(1), silent(1), silent(1), silent(1)}, false},
+		{"all three", 3, []Failure{silent(1), silent(2), silent(3)}, true},
+		{"both of two", 2, []Failure{silent(1), silent(2)}, false},
+		{"hosts that never answered", 3, []Failure{silent(4), silent(5), silent(6), silent(7), silent(8)}, false},
+		{"no route at the only host", 1, []Failure{own(1)}, true},
+		{"no route at the start", 0, []Failure{own(1)}, true},
+		{"no route at one of many hosts", 20, []Failure{own(1)}, true},
+		{"no route, at a host that never answered", 20, []Failure{own(30)}, true},
+		{"refused bodies", 3, []Failure{{Host: 1, Sent: at(1)}, {Host: 2, Sent: at(1)}, {Host: 3, Sent: at(1)}}, false},
+		{"sent before the last answer", 3, []Failure{
+			{Host: 1, Sent: at(-1), Network: true}, {Host: 2, Sent: at(-1), Network: true},
+			{Host: 3, Sent: at(-1), Network: true},
+		}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w, begun := watchOf(tt.answered), false
+			for _, f := range tt.failures {
+				if w.Failed(f, at(2)) {
+					if begun {
+						t.Error("it begins twice")
+					}
+					begun = true
+				}
+			}
+			if _, _, away := w.Away(); begun != tt.want || away != tt.want {
+				t.Errorf("begun %v, away %v, want %v", begun, away, tt.want)
+			}
+		})
+	}
+}
+
+// An answer between failures shows that the network is there.
+func TestAnswerBetween(t *testing.T) {
+	w := watchOf(3)
+	for round := range 10 {
+		w.Failed(Failure{Host: 1, Sent: at(float64(round)), Network: true}, at(float64(round)+1))
+		if w.Failed(Failure{Host: 2, Sent: at(float64(round)), Network: true}, at(float64(round)+1)) {
+			t.Fatal("an outage begins")
+		}
+		w.Answered(3, at(float64(round)), at(float64(round)+1), at(float64(round)+1))
+	}
+}
+
+// An outage is probed ever more seldom, an answer ends it, and it is nobody's fault.
+func TestCourse(t *testing.T) {
+	w := watchOf(1)
+	told := make(chan struct{}, 1)
+	stop := w.Listen(told)
+	defer stop()
+	if w.Blameless(at(1)) {
+		t.Error("blameless before an outage")
+	}
+	w.Failed(Failure{Host: 1, Sent: at(2), Own: true}, at(2))
+	<-told
+	now := 2.0
+	for _, gap := range []float64{5, 10, 20, 40, 60, 60} {
+		if _, probe, _ := w.Away(); !probe.Equal(at(now + gap)) {
+			t.Errorf("the next probe is %v after the last, want %v", probe.Sub(at(now)), gap)
+		}
+		now += gap
+		w.Probed(at(now))
+	}
+	if !w.Blameless(at(now)) || !w.Answered(1, at(now), at(now+1), at(now+1)) {
+		t.Error("the answer does not end it")
+	}
+	<-told
+	if _, _, away := w.Away(); away || !w.Blameless(at(now)) || w.Blameless(at(now+2)) {
+		t.Error("requests of the outage are to blame, or later ones are not")
+	}
+	w.Suspended(at(now + 5))
+	if !w.Blameless(at(now+2)) || w.Blameless(at(now+6)) {
+		t.Error("requests open across a suspension are to blame, or later ones are not")
+	}
+}
+
+// A failure is held until somebody answers, at most 10 s, where an outage can be told.
+func TestHold(t *testing.T) {
+	if !watchOf(2).Settled(at(5), false, at(5)) {
+		t.Error("held though too few hosts have answered")
+	}
+	if watchOf(2).Settled(at(5), true, at(5)) {
+		t.Error("not held though it is this machine's own")
+	}
+	w := watchOf(3)
+	if w.Settled(at(5), false, at(6)) || !w.Settled(at(5), false, at(15)) {
+		t.Error("not held for 10 s")
+	}
+	w.Answered(2, at(6), at(7), at(7))
+	if !w.Settled(at(5), false, at(8)) {
+		t.Error("held after an answer")
+	}
+}
+
+// What was sent before the last answer tells of an outage only where it is quiet.
+func TestQuiet(t *testing.T) {
+	w := watchOf(2)
+	w.Answered(3, at(5), at(6), at(6))
+	for host := range uint64(2) {
+		w.Failed(Failure{Host: host + 1, Sent: at(5), Network: true}, at(7))
+	}
+	if w.Failed(Failure{Host: 3, Sent: at(6), Network: true}, at(7)) || w.Look(at(10)) {
+		t.Error("an outage begins though somebody has just answered")
+	}
+	if !w.Look(at(11)) || w.Look(at(12)) {
+		t.Error("no outage begins when it has been quiet, or it begins twice")
+	}
+}
+
+// An answer that was on its way when the network went away does not end the outage.
+func TestAnswerOnItsWay(t *testing.T) {
+	w := watchOf(3)
+	w.Failed(Failure{Host: 1, Sent: at(5), Own: true}, at(5))
+	if w.Answered(2, at(4.5), at(5.01), at(5.2)) {
+		t.Error("an answer that was on its way ends the outage")
+	}
+	if !w.Answered(2, at(4.5), at(8), at(8)) {
+		t.Error("a late answer does not end the outage")
+	}
+	w.Failed(Failure{Host: 1, Sent: at(9), Own: true}, at(9))
+	if !w.Answered(2, at(9.1), at(9.2), at(9.2)) {
+		t.Error("the answer to a later request does not end the outage")
+	}
+}
+
+// An answer says nothing of failures after it, however late it is told.
+func TestAnswerToldLate(t *testing.T) {
+	w := watchOf(3)
+	w.Failed(Failure{Host: 1, Sent: at(1), Network: true}, at(3))
+	w.Failed(Failure{Host: 2, Sent: at(1), Network: true}, at(3))
+	w.Answered(3, at(0), at(1), at(4))
+	if !w.Failed(Failure{Host: 3, Sent: at(1), Network: true}, at(4)) {
+		t.Error("an earlier answer ended the row")
+	}
+}

@@ -1,0 +1,72 @@
+package pace
+
+import (
+	"sync"
+	"time"
+)
+
+// Clocks are the clocks of addresses that several pacers ask. Whoever is about to
+// ask an address reserves it, and then either starts its clock or cancels. The
+// zero value is ready. Clocks may be used from many goroutines.
+type Clocks struct {
+	mu       sync.Mutex
+	reserved map[string]struct{}
+	asked    map[string]clock
+	before   map[string]clock // the generation before, forgotten when the longest gap has passed
+	turned   time.Time
+	longest  time.Duration
+}
+
+// A clock is when an address was asked, and how long it is then left alone.
+type clock struct {
+	at  time.Time
+	gap time.Duration
+}
+
+const minGeneration = 100 * time.Millisecond
+
+// Reserve reports whether an address may be asked now, by somebody who leaves it
+// alone for a gap; nobody else may, until Start or Cancel. Otherwise it returns
+// when to try again.
+func (c *Clocks) Reserve(address string, gap time.Duration, now time.Time) (again time.Time, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, taken := c.reserved[address]; taken {
+		return now.Add(gap), false
+	}
+	last, known := c.asked[address]
+	if !known {
+		last, known = c.before[address]
+	}
+	if free := last.at.Add(max(gap, last.gap)); known && free.After(now) {
+		return free, false
+	}
+	if c.reserved == nil {
+		c.reserved = map[string]struct{}{}
+	}
+	c.reserved[address] = struct{}{}
+	return time.Time{}, true
+}
+
+// Start says that a reserved address is asked now.
+func (c *Clocks) Start(address string, gap time.Duration, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.reserved, address)
+	c.longest = max(c.longest, gap, minGeneration)
+	if c.asked == nil || now.Sub(c.turned) > c.longest {
+		c.before, c.asked, c.turned = c.asked, c.before, now
+		clear(c.asked)
+	}
+	if c.asked == nil {
+		c.asked = map[string]clock{}
+	}
+	c.asked[address] = clock{now, gap}
+}
+
+// Cancel says that a reserved address is not asked.
+func (c *Clocks) Cancel(address string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.reserved, address)
+}

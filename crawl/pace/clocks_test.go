@@ -1,0 +1,56 @@
+package pace
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// An address that somebody reserves is nobody else's until its gap has passed
+// since it was asked, the longer of two gaps.
+func TestClocks(t *testing.T) {
+	const gap = 10 * time.Millisecond
+	var c Clocks
+	want := func(what string, now, again int, gap time.Duration) {
+		t.Helper()
+		got, ok := c.Reserve("a", gap, at(now))
+		if ok != (again == 0) || !ok && !got.Equal(at(again)) {
+			t.Errorf("%s: %v, %v; want %d", what, got, ok, again)
+		}
+	}
+	want("first", 1, 0, gap)
+	want("reserved", 2, 12, gap)
+	c.Cancel("a")
+	want("cancelled", 2, 0, gap)
+	c.Start("a", gap, at(5))
+	want("asked", 6, 15, gap)
+	want("by somebody who waits longer", 6, 45, 40*time.Millisecond)
+	want("when the gap has passed", 15, 0, gap)
+	c.Start("a", 40*time.Millisecond, at(15))
+	want("after somebody who waits longer", 30, 55, gap)
+	if _, ok := c.Reserve("b", gap, at(30)); !ok {
+		t.Error("another address is held")
+	}
+}
+
+// No clock is forgotten while it runs, and none is kept for long after.
+func TestClocksForget(t *testing.T) {
+	const gap = 500 * time.Millisecond
+	var c Clocks
+	asked := map[string]time.Time{}
+	for ms := range 20_000 {
+		address, now := fmt.Sprint(ms*7919%3000), at(ms)
+		_, ok := c.Reserve(address, gap, now)
+		last, known := asked[address]
+		if want := !known || now.Sub(last) >= gap; ok != want {
+			t.Fatalf("%s after %v: %v, want %v", address, now.Sub(last), ok, want)
+		}
+		if ok {
+			c.Start(address, gap, now)
+			asked[address] = now
+		}
+		if n := len(c.asked) + len(c.before); n > 2*500+2 || len(c.reserved) > 0 {
+			t.Fatalf("%d clocks are kept", n)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package page
+
+// An element is one of those that decide whether a <title> is the document's: those
+// of SVG and MathML have elements of other kinds in them, up to what may hold HTML
+// again, and what a <template> holds is no part of the document.
+type element uint8
+
+const (
+	elementNone element = iota
+	elementSVG
+	elementMath
+	elementTemplate
+	elementForeignObject // it and the next two: HTML in SVG
+	elementDesc
+	elementTitle
+	elementMi // it and those after it: HTML in MathML
+	elementMo
+	elementMn
+	elementMs
+	elementMtext
+	elements
+)
+
+// A foreign is the stack of such elements that are open. Entering and leaving cost
+// constant time on average, whatever the order.
+type foreign struct {
+	open  []element
+	count [elements]int
+}
+
+// within reports that a tag read now is of SVG or MathML.
+func (f *foreign) within() bool {
+	last := f.last()
+	return last == elementSVG || last == elementMath
+}
+
+func (f *foreign) last() element {
+	if len(f.open) == 0 {
+		return elementNone
+	}
+	return f.open[len(f.open)-1]
+}
+
+// enter follows a start tag.
+func (f *foreign) enter(name []byte, selfClosing bool) {
+	e := elementOf(name)
+	if f.within() {
+		if breaksOut(name) {
+			f.breakOut()
+			return
+		}
+		if !selfClosing && f.has(e) {
+			f.push(e)
+		}
+		return
+	}
+	if e == elementTemplate || (e == elementSVG || e == elementMath) && !selfClosing {
+		f.push(e)
+	}
+}
+
+// has reports whether an element is one of those that count in the innermost one,
+// which is SVG or MathML.
+func (f *foreign) has(e element) bool {
+	if f.last() == elementSVG {
+		return e == elementSVG || elementForeignObject <= e && e <= elementTitle
+	}
+	return e >= elementMi
+}
+
+// leave follows an end tag: it closes what was opened since its start tag.
+func (f *foreign) leave(name []byte) {
+	e := elementOf(name)
+	if f.count[e] == 0 {
+		if f.within() && (string(name) == "p" || string(name) == "br") {
+			f.breakOut()
+		}
+		return
+	}
+	for f.pop() != e {
+	}
+}
+
+// breakOut closes SVG and MathML, as the tag of an element that they cannot hold does.
+func (f *foreign) breakOut() {
+	for f.within() {
+		f.pop()
+	}
+}
+
+func (f *foreign) push(e element) {
+	f.open = append(f.open, e)
+	f.count[e]++
+}
+
+func (f *foreign) pop() element {
+	e := f.last()
+	f.open = f.open[:len(f.open)-1]
+	f.count[e]--
+	return e
+}
+
+// elementOf recognises a name in lower case.
+func elementOf(name []byte) element {
+	switch string(name) {
+	case "svg":
+		return elementSVG
+	case "math":
+		return elementMath
+	case "template":
+		return elementTemplate
+	case "foreignobject":
+		return elementForeignObject
+	case "desc":
+		return elementDesc
+	case "title":
+		return elementTitle
+	case "mi":
+		return elementMi
+	case "mo":
+		return elementMo
+	case "mn":
+		return elementMn
+	case "ms":
+		return elementMs
+	case "mtext":
+		return elementMtext
+	}
+	return elementNone
+}
+
+// breaksOut reports the elements whose start tag ends SVG and MathML (HTML, "the rules
+// for parsing tokens in foreign content").
+func breaksOut(name []byte) bool {
+	switch string(name) {
+	case "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed",
+		"h1", "h2", "h3", "h4", "h5", "h6", "head", "hr", "i", "img", "li", "listing", "menu", "meta", "nobr",
+		"ol", "p", "pre", "ruby", "s", "small", "span", "strong", "strike", "sub", "sup", "table", "tt", "u", "ul", "var":
+		return true
+	}
+	return false
+}

@@ -1,9 +1,0 @@
-//go:build race
-
-package page
-
-// With the race detector on, times say nothing and everything takes longer.
-const (
-	raceEnabled = true
-	shapeSize   = 500_000
-)

@@ -1,0 +1,144 @@
+package crawl
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// TestCrawlDelayTooLong gives a host up whose Crawl-delay no run waits for, be it a
+// seed's or not; what is a little less is waited for.
+func TestCrawlDelayTooLong(t *testing.T) {
+	const year = "8760h0m0s"
+	for _, tt := range []struct {
+		delay, keys string
+		host        string
+		why         string // empty: not given up
+		asked       string // pages of the host
+	}{
+		{delay: "1e9", host: "a.test", why: "Crawl-delay " + year + " > max-suspension = 1h0m0s"},
+		{delay: "1e9", host: "b.test", why: "Crawl-delay " + year + " > max-suspension = 1h0m0s"},
+		{delay: "1e999", host: "a.test", why: "Crawl-delay " + year + " > max-suspension = 1h0m0s"},
+		{delay: "3600.001", host: "a.test", why: "Crawl-delay 1h0m0.001s > max-suspension = 1h0m0s"},
+		{delay: "3600", host: "a.test", asked: "GET /"},
+		{delay: "3600", host: "b.test"},
+		{delay: "7200", keys: "max-crawl-delay = \"3h\"", host: "a.test", asked: "GET / GET /1"},
+		{delay: "7200", keys: "max-crawl-delay = \"90m\"", host: "a.test",
+			why: "Crawl-delay 2h0m0s > max-crawl-delay = 1h30m0s"},
+		{delay: "7200", keys: "max-suspension = \"2h\"", host: "a.test", asked: "GET /"},
+	} {
+		t.Run(tt.delay+" "+tt.host+" "+tt.keys, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newPaperServers(t)
+				if tt.host != "a.test" {
+					s.host["a.test"] = pages(map[string]reply{"/": links("https://" + tt.host + "/")})
+				}
+				s.host[tt.host] = site("User-agent: *\nCrawl-delay: "+tt.delay+"\n", 1)
+				begun := time.Now()
+				run := s.crawl(politeConfig(map[string]string{"politeness": tt.keys}), 0)
+				if took := time.Since(begun); tt.why != "" && took > time.Minute || !run.Walked {
+					t.Errorf("took %v, walked %v", took, run.Walked)
+				}
+				if got := s.hostRecord(tt.host).RunGivenUpWhy.String(); got != tt.why {
+					t.Errorf("given up because of %q, want %q", got, tt.why)
+				}
+				asked := slices.DeleteFunc(s.requests(tt.host), func(r string) bool { return r == "GET /robots.txt" })
+				if got := fmt.Sprint(asked); got != "["+tt.asked+"]" {
+					t.Errorf("asked for %s, want [%s]", got, tt.asked)
+				}
+				if tt.why != "" {
+					wantHeld(t, s, tt.host, tt.why)
+				}
+			})
+		})
+	}
+}
+
+// wantHeld wants the front page of a host to wait for a reason, and the host to be
+// told as given up.
+func wantHeld(t *testing.T, s *paperServers, host, why string) {
+	t.Helper()
+	store, err := kv.Open(s.path, kv.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	found, err := survey.New(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = found.EachHost(func(r *survey.HostReport) error {
+		if r.Host.Name == host && (r.Cover != survey.CoverGivenUp || r.Coverage != "given up: "+why) {
+			t.Errorf("%s is covered as %d, %q", host, r.Cover, r.Coverage)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	err = found.EachPage(func(p *survey.Page) error {
+		if p.URL == "https://"+host+"/" && (p.State != schema.RateLimited || p.Error != why) {
+			t.Errorf("%s: %v, %q", p.URL, p.State, p.Error)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCrawlDelayTooLongAtStarts begins with what other processes left of a host whose
+// Crawl-delay no run waits for, whatever its clocks say: it is given up at once, asked
+// for robots.txt alone once that is old, and for pages when it asks for less.
+func TestCrawlDelayTooLongAtStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		tooSlow := site("User-agent: *\nCrawl-delay: 1e9\n", 300)
+		s.host["a.test"] = func(q question) reply { return reply{wait: time.Minute, cause: fetch.Cancelled} }
+		cfg := politeConfig(map[string]string{"recrawl": "min-age = \"1000h\""})
+		walk := func(because string, asked ...string) {
+			t.Helper()
+			s.log = nil
+			begun := time.Now()
+			run := s.crawl(cfg, 0)
+			if took := time.Since(begun); took > 10*time.Minute || !run.Walked {
+				t.Errorf("%s: took %v, walked %v", because, took, run.Walked)
+			}
+			if got := s.requests("a.test"); !slices.Equal(got[:min(len(got), 2)], asked) {
+				t.Errorf("%s: asked for %q first, want %q", because, got, asked)
+			}
+		}
+		s.crawl(cfg, time.Second)
+		s.host["a.test"] = tooSlow
+		walk("killed while robots.txt is asked", "GET /robots.txt")
+		walk("the same run once more")
+		s.completed()
+		walk("the next run")
+		s.changeHost("a.test", func(h *schema.Host) { // as an older release left it
+			h.RunGivenUp, h.RunGivenUpWhy = schema.NotGivenUp, schema.Reason{}
+			h.LastByte, h.LastEnd = time.Now().AddDate(30, 0, 0), time.Now().AddDate(30, 0, 0)
+		})
+		walk("with clocks in the future")
+		s.completed()
+		time.Sleep(25 * time.Hour)
+		walk("an old robots.txt", "GET /robots.txt")
+		s.completed()
+		time.Sleep(25 * time.Hour)
+		s.host["a.test"] = site("User-agent: *\nCrawl-delay: 1\n", 300)
+		walk("asks for less", "GET /robots.txt", "GET /")
+		s.completed()
+		s.host["a.test"] = tooSlow
+		time.Sleep(25 * time.Hour)
+		walk("many pages stand", "GET /robots.txt")
+		if h := s.hostRecord("a.test"); h.RunGivenUp != schema.GaveUpCrawlDelay {
+			t.Errorf("given up %v at the end", h.RunGivenUp)
+		}
+	})
+}

@@ -1,0 +1,239 @@
+package proof
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+const killConfig = `
+[crawler]
+max-depth = 3
+max-concurrent-pages-open = 16
+head-check = "auto"
+sitemaps = "quality"
+[retry]
+delay = "100ms"
+[[quality]]
+domain = %q
+seeds = [%q]
+[[quality]]
+domain = %q
+seeds = [%q]
+[[blacklist]]
+domain = %q
+[[stub]]
+domain = %q
+`
+
+// A killableWeb is a web, and what a crawl of it needs.
+type killableWeb struct {
+	server *webtest.Server
+	config string // path
+	state  string // path
+}
+
+func newKillableWeb(t testing.TB, s *webtest.Server, text string) *killableWeb {
+	t.Helper()
+	w := &killableWeb{server: s}
+	w.config, w.state = crawltest.Files(t, s, text)
+	return w
+}
+
+// generatedWeb is a web of so many hosts and pages on each, which follows from the seed.
+func generatedWeb(t testing.TB, seed uint64, hosts, pages int) *killableWeb {
+	t.Helper()
+	s := crawltest.Serve(t)
+	web := s.Generate(seed, webtest.GenConfig{
+		Domain: "gen.test", Hosts: hosts, Pages: pages, Links: 24, Hrefs: 9, Size: 2000, Leave: 0.3, Redirects: 0.1,
+		Dead: 0.05,
+	})
+	seeds := web.Seeds()
+	name := func(i int) string { return fmt.Sprintf("h%d.gen.test", i) }
+	return newKillableWeb(t, s, fmt.Sprintf(killConfig, name(0), seeds[0], name(1), "https://"+name(1)+"/", name(hosts-1),
+		name(hosts-2)))
+}
+
+// crawl starts the crawler and kills it after a time; 0 lets it end. It reports
+// whether the crawl came to its end.
+func (w *killableWeb) crawl(t testing.TB, kill time.Duration) bool {
+	t.Helper()
+	cmd := child(w.config)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if kill > 0 {
+		timer := time.AfterFunc(kill, func() { _ = cmd.Process.Kill() })
+		defer timer.Stop()
+	}
+	err := cmd.Wait()
+	if cmd.ProcessState.ExitCode() > 0 {
+		t.Fatalf("the crawler failed: %v", err)
+	}
+	return err == nil || w.completed(t)
+}
+
+// killAfter starts the crawler and kills it when it has been given so many answers. It reports whether that was before
+// its end.
+func (w *killableWeb) killAfter(t testing.TB, answers int) bool {
+	t.Helper()
+	cmd := child(w.config)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for want := w.answered() + answers; w.answered() < want; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("the crawler failed: %v", err)
+			}
+			return false
+		case <-time.After(time.Millisecond):
+		}
+	}
+	_ = cmd.Process.Kill()
+	<-ended
+	return !w.completed(t)
+}
+
+// answered is the number of answers that the server has given.
+func (w *killableWeb) answered() (n int) {
+	for _, e := range w.server.Log() {
+		if !e.Done.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// completed reports whether the run is: a kill may have come just after that.
+func (w *killableWeb) completed(t testing.TB) bool {
+	t.Helper()
+	store, err := kv.Open(w.state, kv.Options{ReadOnly: true})
+	if err != nil {
+		return false // killed before there was a file
+	}
+	defer store.Close()
+	var runs []schema.Run
+	if err := store.View(func(tx *kv.Tx) (err error) { runs, err = tx.Runs.All(); return err }); err != nil {
+		t.Fatal(err)
+	}
+	return len(runs) > 0 && runs[len(runs)-1].Status == schema.RunCompleted
+}
+
+// visited returns the URLs whose visit is committed.
+func (w *killableWeb) visited(t testing.TB) map[string]bool {
+	t.Helper()
+	done := map[string]bool{}
+	store, err := kv.Open(w.state, kv.Options{ReadOnly: true})
+	if err != nil {
+		return done // killed before there was a file
+	}
+	defer store.Close()
+	err = store.View(func(tx *kv.Tx) error {
+		return tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
+			norm, err := tx.URLs.Norm(v.URL)
+			done[norm] = true
+			return true, err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// pages returns what the state file says of every page, for a person to compare.
+func (w *killableWeb) pages(t testing.TB) map[string]string {
+	t.Helper()
+	pages := map[string]string{}
+	crawltest.EachPage(t, w.state, func(p *survey.Page) {
+		pages[p.URL] = fmt.Sprint(p.State, " ", p.Depth, " ", p.Hops, " ", p.Error)
+		if p.Visit != nil {
+			pages[p.URL] += fmt.Sprint(" ", p.Visit.Status, " ", len(p.Visit.Links), " ", p.Visit.Form)
+		}
+	})
+	return pages
+}
+
+// TestKilled kills a crawl at random moments and resumes it until it is done:
+// the map is that of a crawl nobody killed, no committed page is asked again,
+// and no host is asked early.
+func TestKilled(t *testing.T) {
+	seed, crawls, kills, hosts, pages := crawltest.Seed(t), 1, 5, 24, 20
+	if crawltest.Full() {
+		crawls, kills, hosts, pages = 6, 40, 60, 34
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
+	total := 0
+	for i := range crawls {
+		whole := generatedWeb(t, seed+uint64(i), hosts, pages)
+		whole.crawl(t, 0)
+		want := crawltest.Digest(t, whole.state)
+
+		w := generatedWeb(t, seed+uint64(i), hosts, pages)
+		settled := map[string]time.Time{}
+		done := false
+		for range kills {
+			if done = w.crawl(t, time.Duration(50+r.IntN(500))*time.Millisecond); done {
+				break
+			}
+			total++
+			for u := range w.visited(t) {
+				if settled[u].IsZero() {
+					settled[u] = time.Now()
+				}
+			}
+		}
+		for !done {
+			done = w.crawl(t, 0)
+		}
+		got, found := crawltest.Digest(t, w.state), w.pages(t)
+		for u, state := range found {
+			if strings.HasPrefix(state, schema.Queued.String()) {
+				t.Errorf("seed %d, crawl %d: %s is left waiting", seed, i, u)
+			}
+		}
+		if got != want {
+			report(t, "state", found, whole.pages(t))
+			t.Fatalf("seed %d, crawl %d: the map differs after kills", seed, i)
+		}
+		w.check(t, settled)
+		t.Logf("seed %d, crawl %d: %d pages, %d kills so far, 0 lost, 0 duplicated", seed, i, len(found), total)
+	}
+	if total == 0 {
+		t.Error("no crawl was killed")
+	}
+}
+
+// check reads the server's log: politeness over all restarts, and no committed
+// page asked again.
+func (w *killableWeb) check(t testing.TB, settled map[string]time.Time) {
+	t.Helper()
+	log := w.server.Log()
+	for _, e := range log {
+		path := strings.TrimSuffix(e.Path, "/")
+		if path == "" {
+			path = "/"
+		}
+		at := settled["https://"+strings.TrimPrefix(e.Host, "www.")+path]
+		if !at.IsZero() && e.Arrived.After(at) {
+			t.Errorf("%s%s was committed and is asked again", e.Host, e.Path)
+		}
+	}
+	rules := []webtest.Rule{webtest.MinGap(100*time.Millisecond, 5*time.Millisecond), webtest.MaxOpen(1, 0),
+		webtest.RobotsFirst()}
+	for _, bad := range webtest.CheckLog(log, rules...) {
+		t.Error(bad)
+	}
+}

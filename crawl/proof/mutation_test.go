@@ -1,0 +1,168 @@
+package proof
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+)
+
+// A mutation breaks the crawler in one place.
+type mutation struct{ name, file, from, to, proof string }
+
+func mutations() []mutation {
+	return []mutation{
+		{
+			"depths do not travel on", "record/reach.go",
+			"r.work = append(r.work, id)\n\t\tif oldDepth", "if oldDepth", "TestDepthsAreShortestDistances",
+		},
+		{
+			"a redirect costs a step of depth", "record/reach.go",
+			"depth, hops = max(1, from.depth), from.hops+1", "depth, hops = from.depth+1, from.hops+1",
+			"TestDepthsAreShortestDistances",
+		},
+		{
+			"a URL leaves its line when it is asked", "record/choice.go",
+			"if step != nil && id == step.ID || slices.Contains(live.open, id) {\n\t\t\treturn false",
+			"if step != nil && id == step.ID || slices.Contains(live.open, id) {\n\t\t\treturn true",
+			"TestDepthsAreShortestDistances|TestOneDigest",
+		},
+		{
+			"what is left of a relaxation is forgotten", "record/recorder.go",
+			"err = tx.Depths.SetPending(r.reach.work)", "err = tx.Depths.SetPending(nil)", "TestPendingOutlivesAKill",
+		},
+		{
+			"a start does not wait", "record/hosts.go",
+			"ready = h.in.started.Add(h.in.set.Config.FullDelay(host))", "ready = h.in.started",
+			"TestKilled$|TestRestartsArePolite|TestVerifiedAfterKills",
+		},
+		{
+			"visits are counted twice", "record/ledger.go",
+			"l.in.run.Pages++", "l.in.run.Pages += 2", "TestOneDigest",
+		},
+		{
+			"a commit goes into a file without a name", "../kv/place.go",
+			"!os.SameFile(mine, named)", "named == nil", "TestLostBetweenCommits|TestLostWithinCommit",
+		},
+		{
+			"silent hosts take every slot", "slots/slots.go",
+			"return slots - min(due, slots/2)", "return slots", "TestLeftToProven|TestSilentHosts$",
+		},
+		{
+			"hosts are blamed for the network that is away", "outage/outage.go",
+			"return w.away || sent.Before(w.ended)", "return false", "TestWardenOutage|TestWardenSuspended",
+		},
+		{
+			"a want of descriptors leaves as many requests open", "slots/slots.go",
+			"s.few = max(1, min(s.limit(), s.used)/2)", "s.few = max(1, min(s.limit(), s.used))", "TestLack|TestWardenMeans",
+		},
+		{
+			"a host that asks for too long a delay is waited for", "record/plan.go",
+			"p.in.set.Config.AsksTooMuch(h) {", "false {", "TestCrawlDelayTooLong",
+		},
+		{
+			"every foreign host counts as one of the first", "record/sitemaps.go",
+			"if len(f.hosts) >= f.most {", "if false {", "TestForeignSitemaps|TestForeignHostsOfAPage",
+		},
+		{
+			"unproven hosts are sent to beyond their slots", "slots/slots.go",
+			"sh.unproven < left(sh.most, sh.due) && s.unproven < left(limit, due)", "due >= 0", "TestLeftToProven",
+		},
+		{
+			"failures of an outage are blamed", "warden.go",
+			"network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress", "o.Own == fetch.OwnAddress", "TestWardenOutage",
+		},
+		{
+			"all is asked in an outage", "scheduler.go",
+			"if away && now.Before(probe) {", "if away && probe.IsZero() {", "TestNothingIsAskedInAnOutage",
+		},
+		{
+			"a connection of another network is blamed", "warden.go",
+			"network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress", "network.Blameless(o.Step.Sent)", "TestWardenOwn",
+		},
+		{
+			"a process that was stopped is not seen", "pulse.go",
+			"late >= noise", "late < 0", "TestPulse",
+		},
+		{
+			"want of descriptors is blamed", "warden.go",
+			"o.Own == fetch.OwnMeans && w.lacked[host].times < maxLacks", "o.Own == fetch.OwnMeans && now.IsZero()",
+			"TestWardenMeans|TestFewDescriptors",
+		},
+	}
+}
+
+// TestMutations finds every place that [TestProofsBite] breaks.
+func TestMutations(t *testing.T) {
+	for _, m := range mutations() {
+		if source := m.source(t); strings.Count(source, m.from) != 1 {
+			t.Errorf("%s: %s holds this %d times, want once: %s", m.name, m.file, strings.Count(source, m.from), m.from)
+		}
+	}
+}
+
+// TestProofsBite breaks the crawler in one place at a time, in a copy of its source
+// that only the compiler sees, and runs a proof that must then fail. A crawl
+// without syncs is broken by TestPowerLoss itself.
+func TestProofsBite(t *testing.T) {
+	if !crawltest.Full() {
+		t.Skip("builds the package several times: set RIPPLE_PROOF=full")
+	}
+	for _, m := range mutations() {
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) {
+			out, err := m.run(t)
+			if err == nil {
+				t.Errorf("%s: %s passes all the same", m.name, m.proof)
+			} else if !strings.Contains(out, "--- FAIL") {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// path is where package crawl has the file.
+func (m mutation) path() string { return filepath.Join("..", m.file) }
+
+func (m mutation) source(t *testing.T) string {
+	t.Helper()
+	source, err := os.ReadFile(m.path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(source)
+}
+
+// run runs the proof, here, in package crawl and beside the file, with that changed.
+func (m mutation) run(t *testing.T) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	changed := filepath.Join(dir, filepath.Base(m.file))
+	if err := os.WriteFile(changed, []byte(strings.Replace(m.source(t), m.from, m.to, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	original, err := filepath.Abs(m.path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"test", "-count=1", "-vet=off", "-overlay=" + list, "-run=^(" + m.proof + ")"}
+	cmd := exec.Command("go", append(args, "..", "./"+filepath.Dir(m.path()), ".")...)
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "RIPPLE_PROOF=") {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}

@@ -1,0 +1,254 @@
+package proof
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
+	"golang.org/x/sys/unix"
+)
+
+// Where a crawler is and what it asks, when both have networks of their own.
+const (
+	home     = "10.1.0" // the network of the crawler, whose router is .1 and which is .2
+	abroad   = "10.2.0" // the network that it is in later
+	served   = "10.77.0"
+	resolver = served + ".253"
+
+	otherResolver = served + ".254"
+)
+
+// Two networks that lie in namespaces of this machine, the crawler's and that of all servers, with a line between them.
+type twoNetworks struct {
+	t       testing.TB
+	crawler *os.File
+	servers *os.File
+}
+
+// newTwoNetworks skips the test where there can be no such thing; it lets it fail where RIPPLE_CI=1 asks for one.
+func newTwoNetworks(t testing.TB) *twoNetworks {
+	t.Helper()
+	n := &twoNetworks{t: t}
+	for _, ns := range []**os.File{&n.crawler, &n.servers} {
+		var err error
+		if *ns, err = newNamespace(); err != nil {
+			unable(t, err)
+		}
+		t.Cleanup(func() { (*ns).Close() })
+	}
+	for _, c := range []struct {
+		in   *os.File
+		args string
+	}{
+		{n.servers, fmt.Sprintf("link add wan type veth peer name lan netns /proc/%d/fd/%d", os.Getpid(), n.crawler.Fd())},
+		{n.servers, "link set lo up"},
+		{n.servers, "link set wan up"},
+		{n.servers, "addr add " + home + ".1/24 dev wan"},
+		{n.servers, "addr add " + abroad + ".1/24 dev wan"},
+		{n.servers, "route add local " + served + ".0/24 dev lo"},
+		{n.crawler, "link set lo up"},
+	} {
+		if err := ip(c.in, c.args); err != nil {
+			unable(t, err)
+		}
+	}
+	n.join(home)
+	return n
+}
+
+func unable(t testing.TB, err error) {
+	t.Helper()
+	if os.Getenv("RIPPLE_CI") == "1" && os.Getuid() == 0 {
+		t.Fatalf("no networks can be made, and RIPPLE_CI=1 asks for some: %v", err)
+	}
+	t.Skipf("no networks can be made here: %v", err)
+}
+
+// join gives the crawler a place in a network.
+func (n *twoNetworks) join(network string) {
+	n.t.Helper()
+	n.do(n.crawler, "link set lan up")
+	n.do(n.crawler, "addr replace "+network+".2/24 dev lan")
+	n.do(n.crawler, "route replace default via "+network+".1")
+}
+
+// leave takes it away.
+func (n *twoNetworks) leave() {
+	n.t.Helper()
+	n.do(n.crawler, "addr flush dev lan")
+	n.do(n.crawler, "route flush all")
+}
+
+// lose drops whatever the crawler sends, without a word.
+func (n *twoNetworks) lose() {
+	n.t.Helper()
+	n.do(n.crawler, "neigh replace "+home+".1 lladdr 02:00:00:00:00:99 nud permanent dev lan")
+}
+
+// find ends that.
+func (n *twoNetworks) find() {
+	n.t.Helper()
+	n.do(n.crawler, "neigh del "+home+".1 dev lan")
+}
+
+// routes has the router say where it knows no way to.
+func (n *twoNetworks) routes() {
+	n.t.Helper()
+	err := within(n.servers, func() error { return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0) })
+	if err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+func (n *twoNetworks) do(in *os.File, args string) {
+	n.t.Helper()
+	if err := ip(in, args); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+func ip(in *os.File, args string) (err error) {
+	within(in, func() error {
+		out, failed := exec.Command("ip", strings.Fields(args)...).CombinedOutput()
+		if failed != nil {
+			err = fmt.Errorf("ip %s: %w: %s", args, failed, out)
+		}
+		return nil
+	})
+	return err
+}
+
+// listen listens where the servers are.
+func (n *twoNetworks) listen(addr string) (l net.Listener) {
+	n.t.Helper()
+	err := within(n.servers, func() (err error) {
+		l, err = net.Listen("tcp", addr)
+		return err
+	})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return l
+}
+
+// A nameServer knows the names of a web, each at an address of its own.
+type nameServer struct {
+	n    *twoNetworks
+	conn net.PacketConn
+	done chan struct{}
+}
+
+func (n *twoNetworks) nameServer() *nameServer {
+	n.t.Helper()
+	s := &nameServer{n: n}
+	s.start(resolver)
+	n.t.Cleanup(s.stop)
+	return s
+}
+
+func (s *nameServer) start(address string) {
+	s.n.t.Helper()
+	err := within(s.n.servers, func() (err error) {
+		s.conn, err = net.ListenPacket("udp", address+":53")
+		return err
+	})
+	if err != nil {
+		s.n.t.Fatal(err)
+	}
+	conn, done := s.conn, make(chan struct{})
+	s.done = done
+	go func() {
+		defer close(done)
+		for buf := make([]byte, 512); ; {
+			size, from, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			if answer := resolved(buf[:size]); answer != nil {
+				conn.WriteTo(answer, from)
+			}
+		}
+	}()
+}
+
+func (s *nameServer) stop() {
+	s.conn.Close()
+	<-s.done
+}
+
+func (s *nameServer) move(address string) {
+	s.n.t.Helper()
+	s.stop()
+	s.start(address)
+}
+
+// resolved answers a question: the host hN.test is at the Nth address, and of lame.test nobody says anything.
+func resolved(question []byte) []byte {
+	var p dnsmessage.Parser
+	h, _ := p.Start(question)
+	q, _ := p.Question()
+	var host byte
+	if q.Name.String() == "lame.test." {
+		return nil
+	}
+	known, _ := fmt.Sscanf(q.Name.String(), "h%d.test.", &host)
+	head := dnsmessage.Header{ID: h.ID, Response: true, RecursionAvailable: true}
+	if known == 0 {
+		head.RCode = dnsmessage.RCodeNameError
+	}
+	b := dnsmessage.NewBuilder(nil, head)
+	b.StartQuestions()
+	b.Question(q)
+	b.StartAnswers()
+	if known == 1 && q.Type == dnsmessage.TypeA {
+		head := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 60}
+		b.AResource(head, dnsmessage.AResource{A: [4]byte{10, 77, 0, 1 + host}})
+	}
+	msg, _ := b.Finish()
+	return msg
+}
+
+// newNamespace makes a network namespace, which ends with its file and whoever is in it.
+func newNamespace() (ns *os.File, err error) {
+	err = apart(func() error {
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			return err
+		}
+		ns, err = os.Open("/proc/thread-self/ns/net")
+		return err
+	})
+	return ns, err
+}
+
+// within runs f in a namespace. Sockets and processes that it makes stay there.
+func within(ns *os.File, f func() error) error {
+	return apart(func() error {
+		if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
+			return err
+		}
+		return f()
+	})
+}
+
+// apart runs f in a thread that ends with it.
+func apart(f func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked
+		done <- f()
+	}()
+	return <-done
+}
+
+// useResolvConf puts a file over resolv.conf, for this mount namespace; "" leaves it.
+func useResolvConf(path string) error {
+	if path == "" {
+		return nil
+	}
+	return unix.Mount(path, "/etc/resolv.conf", "", unix.MS_BIND, "")
+}

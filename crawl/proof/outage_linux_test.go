@@ -1,0 +1,178 @@
+package proof
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
+
+// A disturbance takes the network away from a crawl, and gives it back.
+type disturbance struct {
+	name    string
+	long    bool // one like it takes less time
+	outages int  // that the crawl should tell of
+	disturb func(*remoteCrawl)
+}
+
+func disturbances() []disturbance {
+	return []disturbance{
+		{"interface down", false, 1, func(c *remoteCrawl) {
+			c.do(c.crawler, "link set lan down")
+			c.away()
+			c.join(home)
+		}},
+		{"cable pulled", true, 1, func(c *remoteCrawl) {
+			c.do(c.servers, "link set wan down")
+			c.away()
+			c.do(c.servers, "link set wan up")
+		}},
+		{"packets lost", true, 1, func(c *remoteCrawl) {
+			c.lose()
+			c.away()
+			c.find()
+		}},
+		{"another network", true, 1, func(c *remoteCrawl) {
+			c.leave()
+			c.away()
+			c.names.move(otherResolver)
+			c.ask(otherResolver)
+			c.join(abroad)
+		}},
+		{"another network at once", false, 0, func(c *remoteCrawl) {
+			c.leave()
+			c.join(abroad)
+		}},
+		{"resolver away while hosts answer", false, 0, func(c *remoteCrawl) {
+			c.names.stop()
+			c.answers(70)
+			c.names.start(resolver)
+		}},
+		{"resolver away for long", true, 1, func(c *remoteCrawl) {
+			c.names.stop()
+			c.away()
+			c.names.start(resolver)
+		}},
+		{"twice", true, 2, func(c *remoteCrawl) {
+			for n := range 2 {
+				c.do(c.crawler, "link set lan down")
+				c.until("outage", func() bool { return c.told(toldAway) > n })
+				c.join(home)
+				c.until("end of it", func() bool { return c.told(toldThere) > n })
+				c.answers(20)
+			}
+		}},
+		{"stopped", false, 0, func(c *remoteCrawl) {
+			c.stop()
+			c.resume()
+		}},
+		{"stopped, and awake in another network", true, 0, func(c *remoteCrawl) {
+			c.stop()
+			c.leave()
+			c.join(abroad)
+			c.resume()
+		}},
+	}
+}
+
+// TestOutages takes the network away from a crawl in many ways. The map is that of a crawl that was left alone.
+func TestOutages(t *testing.T) {
+	quiet := newRemoteWeb(t).crawl("")
+	quiet.end()
+	quiet.wantOutages(0)
+	quiet.wantBlameless()
+	want := crawltest.Digest(t, quiet.state)
+	for _, tt := range disturbances() {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.long && !crawltest.Full() && os.Getenv("RIPPLE_CI") != "1" {
+				t.Skip("takes long: set RIPPLE_PROOF=full")
+			}
+			t.Parallel()
+			c := newRemoteWeb(t).crawl("")
+			c.answers(60)
+			tt.disturb(c)
+			c.end()
+			c.wantOutages(tt.outages)
+			c.wantBlameless()
+			if got := crawltest.Digest(t, c.state); got != want {
+				t.Errorf("digest %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestOutageAtStart begins a crawl before there is a network.
+func TestOutageAtStart(t *testing.T) {
+	w := newRemoteWeb(t)
+	w.leave()
+	c := w.crawl("")
+	c.away()
+	if n := len(c.web.Log()); n > 0 {
+		t.Errorf("%d requests came through", n)
+	}
+	c.join(home)
+	c.end()
+	c.wantOutages(1)
+	c.wantBlameless()
+}
+
+// TestOutageEnds ends a crawl while the network is away. What it has found stays, and it goes on later.
+func TestOutageEnds(t *testing.T) {
+	tests := []struct {
+		name, keys string
+		end        func(*remoteCrawl)
+	}{
+		{"by a signal", "", func(c *remoteCrawl) { c.signal(os.Interrupt) }},
+		{"by max-run-time", `max-run-time = "6s"`, func(*remoteCrawl) {}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := newRemoteWeb(t).crawl(tt.keys)
+			c.answers(60)
+			c.lose()
+			c.away()
+			tt.end(c)
+			c.end()
+			c.wantBlameless()
+			kept := 0
+			crawltest.EachPage(t, c.state, func(p *survey.Page) {
+				if p.Visited {
+					kept++
+				}
+			})
+			if asked := len(c.web.Log()); kept == 0 || kept < asked-2*outageHosts-8 {
+				t.Errorf("%d pages are kept of %d requests", kept, asked)
+			}
+			if c.told(toldThere) > 0 {
+				t.Error("the network was never there again")
+			}
+		})
+	}
+}
+
+// TestLostHosts crawls a web some of whose hosts are lost for reasons of their own, which look much like an outage.
+func TestLostHosts(t *testing.T) {
+	w := newRemoteWeb(t)
+	w.routes()
+	lost := []string{
+		"https://[2600::1]/",     // a family that leads nowhere here
+		"https://10.99.0.1/",     // a router knows no way
+		"https://10.77.0.1:444/", // refused
+		"https://lame.test/",     // its name server is silent
+	}
+	for i := range outageHosts / 2 {
+		w.web.Host(fmt.Sprintf("h%d.test", i)).Page("/2", crawltest.Anchors(lost...))
+	}
+	c := w.crawl("")
+	c.end()
+	c.wantOutages(0)
+	crawltest.EachPage(t, c.state, func(p *survey.Page) {
+		if blamed, want := p.Error != "", slices.Contains(lost, p.URL); blamed != want {
+			t.Errorf("%s: %q", p.URL, p.Error)
+		}
+	})
+}

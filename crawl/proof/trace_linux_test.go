@@ -1,0 +1,196 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// Of ptrace(2), what package syscall does not name.
+const (
+	ptraceOptions     = syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACESYSGOOD | 1<<20 // and killed with its tracer
+	ptraceSyscallInfo = 0x420e
+	syscallEntry      = 1
+	syscallExit       = 2
+)
+
+// trace runs a command and records what it does to one file, while that has a
+// temporary name too, and every line "ack N" that it writes to stdout. The command
+// is killed right after the first event for which kill, unless nil, is true.
+func trace(cmd *exec.Cmd, path string, kill func([]diskEvent) bool) ([]diskEvent, error) {
+	runtime.LockOSThread() // ptrace knows threads, not processes
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	pid := cmd.Process.Pid
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
+		return nil, err
+	}
+	if err := syscall.PtraceSetOptions(pid, ptraceOptions); err != nil {
+		return nil, err
+	}
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return nil, err
+	}
+	defer mem.Close()
+	t := &tracer{path: path, mem: mem, kill: kill, calls: map[int]tracedCall{}, files: map[uint64]traced{}}
+	if err := syscall.PtraceSyscall(pid, 0); err != nil {
+		return nil, err
+	}
+	err = t.follow(pid)
+	return t.events, errors.Join(err, t.err)
+}
+
+var errKilled = errors.New("killed")
+
+type tracer struct {
+	path   string
+	mem    *os.File
+	calls  map[int]tracedCall // by thread: the call that it is in
+	files  map[uint64]traced  // by descriptor
+	events []diskEvent
+	kill   func([]diskEvent) bool
+	dead   bool
+	err    error
+}
+
+// traced says whether a descriptor is that of the file, and whether the file has
+// a temporary name.
+type traced struct{ is, temporary bool }
+
+type tracedCall struct {
+	number uint64
+	args   [6]uint64
+}
+
+// follow lets all threads run from call to call until the process has ended.
+func (t *tracer) follow(pid int) error {
+	for {
+		var status syscall.WaitStatus
+		tid, err := syscall.Wait4(-1, &status, syscall.WALL, nil)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("wait: %w", err)
+		}
+		switch {
+		case status.Exited() && tid == pid:
+			if status.ExitStatus() != 0 {
+				return fmt.Errorf("the traced process ended with %d", status.ExitStatus())
+			}
+			return nil
+		case status.Signaled() && tid == pid && t.dead:
+			return errKilled
+		case status.Signaled() && tid == pid:
+			return fmt.Errorf("the traced process was killed by %s", status.Signal())
+		case !status.Stopped():
+			continue
+		}
+		signal := int(status.StopSignal())
+		switch status.StopSignal() {
+		case syscall.SIGTRAP | 0x80:
+			before := len(t.events)
+			t.call(tid)
+			signal = 0
+			if len(t.events) > before && t.kill != nil && !t.dead && t.kill(t.events) {
+				t.dead = true
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					return err
+				}
+			}
+		case syscall.SIGTRAP, syscall.SIGSTOP:
+			signal = 0
+		}
+		if err := syscall.PtraceSyscall(tid, signal); err != nil && err != syscall.ESRCH {
+			return fmt.Errorf("go on: %w", err)
+		}
+	}
+}
+
+// call reads a system call of a thread, as it begins and as it ends.
+func (t *tracer) call(tid int) {
+	var info struct {
+		op     uint8
+		_      [3]uint8
+		_      uint32
+		_, _   uint64
+		fields [8]uint64
+	}
+	_, _, errno := syscall.Syscall6(syscall.SYS_PTRACE, ptraceSyscallInfo, uintptr(tid), unsafe.Sizeof(info),
+		uintptr(unsafe.Pointer(&info)), 0, 0)
+	if errno == syscall.ESRCH {
+		return // the process has ended while this thread was stopped
+	}
+	if errno != 0 {
+		t.err = fmt.Errorf("ask for a system call: %w", errno)
+		return
+	}
+	switch info.op {
+	case syscallEntry:
+		call := tracedCall{info.fields[0], [6]uint64(info.fields[1:7])}
+		t.calls[tid] = call
+		if call.number == syscall.SYS_PWRITE64 {
+			t.note(call.args[0], diskEvent{kind: diskBefore, at: int64(call.args[3])})
+		}
+	case syscallExit:
+		if call, ok := t.calls[tid]; ok && int64(info.fields[0]) >= 0 {
+			t.done(call, info.fields[0])
+		}
+		delete(t.calls, tid)
+	}
+}
+
+// done records a call that has succeeded.
+func (t *tracer) done(call tracedCall, result uint64) {
+	args := call.args
+	switch call.number {
+	case syscall.SYS_OPENAT:
+		const room = len(".new-4294967295")
+		name, _, _ := strings.Cut(string(t.read(args[1], uint64(len(t.path)+room+1))), "\x00")
+		t.files[result] = traced{name == t.path, strings.HasPrefix(name, t.path+".new-")}
+	case syscall.SYS_CLOSE:
+		delete(t.files, args[0])
+	case syscall.SYS_PWRITE64:
+		t.note(args[0], diskEvent{kind: diskWrite, at: int64(args[3]), data: t.read(args[1], result)})
+	case syscall.SYS_FTRUNCATE:
+		t.note(args[0], diskEvent{kind: diskResize, at: int64(args[1])})
+	case syscall.SYS_FSYNC, syscall.SYS_FDATASYNC:
+		t.note(args[0], diskEvent{kind: diskSync})
+	case syscall.SYS_WRITE:
+		if text, ok := strings.CutPrefix(string(t.read(args[1], min(result, 64))), "ack "); ok && args[0] == 1 {
+			n, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+			t.events = append(t.events, diskEvent{kind: diskAck, at: n})
+		}
+	}
+}
+
+// note records an event of the file.
+func (t *tracer) note(descriptor uint64, e diskEvent) {
+	f := t.files[descriptor]
+	if f.is || f.temporary {
+		e.temporary = f.temporary
+		t.events = append(t.events, e)
+	}
+}
+
+// read copies memory of the traced process; less than n bytes at the end of a
+// mapping.
+func (t *tracer) read(at, n uint64) []byte {
+	b := make([]byte, n)
+	got, err := t.mem.ReadAt(b, int64(at))
+	if got == 0 && n > 0 {
+		t.err = err
+	}
+	return b[:got]
+}

@@ -1,0 +1,300 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// ErrIdentity reports a changed [url] section: the pages of the state file were
+// told apart by other rules.
+var ErrIdentity = errors.New("[url] differs from the state file's")
+
+const metaIdentity = "url identity"
+
+// Begun says which run a crawl continues or begins.
+type Begun struct {
+	Run     schema.Run
+	Resumed bool
+	Changed bool       // the configuration is not the one the run had, or the run before
+	Before  schema.Run // the run before, if a new one begins; its ID is 0 if there is none
+}
+
+// Begin continues the run that is not completed, else begins the next one. It is
+// idempotent: a start that was killed, or that ctx ended, is repeated by the next
+// one.
+func (r *Recorder) Begin(ctx context.Context) (Begun, error) {
+	left, err := halfReclassified(r.in.store)
+	if err == nil && left { // which run goes on, it decides
+		_, err = r.Reclassify()
+	}
+	if err != nil {
+		return Begun{}, err
+	}
+	return r.begin(ctx, false)
+}
+
+// begin is Begin; again works on the last run though it is completed, and leaves the
+// page store alone, and what the run has come to.
+func (r *Recorder) begin(ctx context.Context, again bool) (Begun, error) {
+	var b Begun
+	var reapply bool
+	err := r.in.store.Update(func(tx *kv.Tx) error {
+		t, err := r.open(tx)
+		if err != nil {
+			return err
+		}
+		if reapply, err = t.enterRun(again, &b); err != nil {
+			return err
+		}
+		if err := r.in.tx.Runs.PutConfig(r.in.run.Config, r.in.set.Config.Effective()); err != nil {
+			return err
+		}
+		if err := t.sow(reapply); err != nil || again {
+			return err
+		}
+		return r.pages.cut(&r.in)
+	})
+	if err != nil {
+		return b, err
+	}
+	b.Run = r.in.run
+	if err := r.recall(); err != nil {
+		return b, err
+	}
+	if reapply {
+		if err := r.takeUp(ctx, again); err != nil {
+			return b, err
+		}
+	}
+	return b, r.settlePending(ctx)
+}
+
+// enterRun chooses the run, and begins a new generation of depths where they must be
+// derived anew, which it reports.
+func (t *turn) enterRun(again bool, b *Begun) (reapply bool, err error) {
+	if err := checkIdentity(t.in); err != nil {
+		return false, err
+	}
+	if reapply, err = chooseRun(t.in, b, again); err != nil {
+		return false, err
+	}
+	unfinished, err := t.in.tx.Meta.Reapply()
+	if reapply = reapply || unfinished; !reapply || err != nil {
+		return false, err
+	}
+	if err := t.in.tx.Meta.SetReapply(true); err != nil { // until all that waits is queued
+		return false, err
+	}
+	if t.in.run.Generation, err = t.in.tx.Depths.NewGeneration(); err != nil {
+		return false, err
+	}
+	t.reach.work = nil
+	return true, nil
+}
+
+// recall notes what the sitemaps of the run have said before this process began.
+func (r *Recorder) recall() error {
+	return r.in.store.View(func(tx *kv.Tx) error {
+		r.in.tx = tx
+		clear(r.reach.listings)
+		return r.reach.listings.recall(&r.in)
+	})
+}
+
+// Foresee says which run [Recorder.Begin] would continue or begin under a
+// configuration, or refuses as it would, with [ErrIdentity]. It writes nothing.
+func Foresee(store *kv.Store, cfg *config.Config) (Begun, error) {
+	var b Begun
+	in := &scope{store: store, set: &ring.Settings{Config: cfg}, started: time.Now()}
+	err := store.View(func(tx *kv.Tx) error {
+		in.tx = tx
+		identity, err := tx.Meta.Value(metaIdentity)
+		if err == nil && identity != nil {
+			err = checkIdentity(in)
+		}
+		if err == nil {
+			_, err = chooseRun(in, &b, false)
+		}
+		return err
+	})
+	b.Run = in.run
+	return b, err
+}
+
+func checkIdentity(in *scope) error {
+	want := in.set.Config.URLIdentity()
+	have, err := in.tx.Meta.Value(metaIdentity)
+	if err != nil {
+		return err
+	}
+	if have == nil {
+		return in.tx.Meta.Put(metaIdentity, []byte(want))
+	}
+	if string(have) != want {
+		return fmt.Errorf("%w: use --fresh, or restore strip-params and max-length", ErrIdentity)
+	}
+	return nil
+}
+
+// chooseRun decides which run to work on, and whether its depths must be derived
+// anew. again continues the last one in any case.
+func chooseRun(in *scope, b *Begun, again bool) (reapply bool, err error) {
+	runs, err := in.tx.Runs.All()
+	if err != nil {
+		return false, err
+	}
+	hash, n := in.set.Config.Hash(), len(runs)
+	if n > 0 && (again || runs[n-1].Status != schema.RunCompleted) {
+		in.run = runs[n-1]
+		b.Resumed, b.Changed = true, in.run.Config != hash
+		in.run.Config = hash
+		if again {
+			return b.Changed, nil
+		}
+		in.run.Status, in.run.Walked = schema.RunRunning, in.run.Walked && !b.Changed
+		if !in.run.Walked {
+			in.run.End, in.run.Finished = schema.End{}, time.Time{}
+		}
+		return b.Changed, nil
+	}
+	if n > 0 {
+		b.Before, b.Changed = runs[n-1], runs[n-1].Config != hash
+	}
+	in.run = schema.Run{
+		ID: b.Before.ID + 1, Started: in.started.Truncate(time.Second), Config: hash,
+		FirstVisit: in.store.LastSeq() + 1, Generation: in.store.Generation(),
+	}
+	return b.Before.ID > 0, nil
+}
+
+// sow records the seeds and queues them, at depth 0. After a new generation it lets
+// depths travel again from them and from the sitemaps.
+func (t *turn) sow(reapply bool) error {
+	if reapply {
+		if err := t.renewSitemaps(); err != nil {
+			return err
+		}
+	}
+	for _, origin := range t.in.set.Terrain.Origins() {
+		for _, raw := range origin.Seeds {
+			if err := t.sowOne(raw); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(t.in.tx.Depths.SetPending(t.reach.work), t.in.tx.Runs.Put(t.in.run))
+}
+
+func (t *turn) sowOne(raw string) error {
+	u, err := t.in.set.Rules.Parse(raw)
+	if err != nil {
+		return err
+	}
+	to := ring.Target{URL: u, Hash: t.in.store.Hash(schema.KindPage, u.Norm)}
+	id, err := t.urls.record(to, schema.KindPage, 0)
+	if err != nil || id == 0 {
+		return err
+	}
+	t.in.seeds.pages[id] = true
+	t.in.seeds.hosts[t.in.store.HostOf(id)] = true
+	return errors.Join(t.reopen(), t.reach.relax(id, 0, 0, false))
+}
+
+// renewSitemaps has the sitemaps of every host queued again. Hosts of an origin that
+// were asked in this run, and may have nothing else to do, queue theirs at once; files
+// that were read in it pass their pages on without being asked.
+func (t *turn) renewSitemaps() error {
+	var known, ready []schema.HostID
+	err := t.in.tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+		if h.SitemapsRun != 0 || h.SitemapFiles != 0 {
+			known = append(known, h.ID)
+		}
+		if h.Run == t.in.run.ID && !h.RobotsAt.IsZero() && t.hosts.facts(h.ID).own {
+			ready = append(ready, h.ID)
+		}
+		return true, nil
+	})
+	for i := 0; err == nil && i < len(known); i++ {
+		err = t.forgetSitemaps(known[i])
+	}
+	for i := 0; err == nil && i < len(ready); i++ {
+		err = t.queueSitemapsAgain(ready[i])
+	}
+	return err
+}
+
+func (t *turn) forgetSitemaps(id schema.HostID) error {
+	h, err := t.in.tx.Hosts.At(id)
+	if err != nil {
+		return err
+	}
+	h.SitemapsRun, h.SitemapFiles = 0, 0
+	t.hosts.put(h)
+	return nil
+}
+
+func (t *turn) queueSitemapsAgain(id schema.HostID) error {
+	h, err := t.hosts.load(id)
+	if err != nil {
+		return err
+	}
+	rules, err := t.book.copied(h)
+	if err != nil || rules == nil || !t.reach.sitemapsDue(h) {
+		return err
+	}
+	return t.act(h, &decision{sitemaps: t.reach.namedSitemaps(h, rules)})
+}
+
+// takeUp queues again what earlier runs left waiting, once a generation of depths.
+// Where ctx is done before it is, the next start repeats it; and that of Reclassify,
+// which is not over with it, if it is killed.
+func (r *Recorder) takeUp(ctx context.Context, again bool) error {
+	s, err := survey.New(r.in.store)
+	if err != nil {
+		return err
+	}
+	var left []leftPage
+	err = survey.EachLeft(s, func(id schema.ID, depth uint8) { left = append(left, leftPage{id, depth}) })
+	for more := true; more && err == nil && ctx.Err() == nil; {
+		n := min(len(left), r.MostTravelled)
+		more = n < len(left)
+		err = r.in.store.Update(func(tx *kv.Tx) error {
+			t, err := r.open(tx)
+			for i := 0; i < n && err == nil; i++ {
+				err = t.reach.takeUp(left[i])
+			}
+			if err != nil {
+				return err
+			}
+			return errors.Join(tx.Depths.SetPending(r.reach.work), tx.Meta.SetReapply(more || again))
+		})
+		left = left[n:]
+	}
+	return err
+}
+
+// settlePending lets depths travel on until nothing is left undone, or ctx is done.
+func (r *Recorder) settlePending(ctx context.Context) error {
+	for more := true; more && ctx.Err() == nil; {
+		err := r.in.store.Update(func(tx *kv.Tx) error {
+			_, err := r.open(tx)
+			if err == nil {
+				err = r.reach.travel(r.MostTravelled)
+			}
+			more = len(r.reach.work) > 0
+			return errors.Join(err, tx.Depths.SetPending(r.reach.work))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package record
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/clock"
+	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+const (
+	maxParsedRobots = 4096
+	maxRobotsAge    = 30 * 24 * time.Hour // of a copy that stands while robots.txt is unreachable
+)
+
+// A book keeps every host's robots.txt: its rules, the tries to get it, and the
+// redirects by which another host is asked for it.
+type book struct {
+	in     *scope
+	hosts  *hosts
+	parsed map[schema.HostID]*robots.Rules
+}
+
+// rules returns what robots.txt of a host says, nil if that must be asked first. A
+// copy stands for robots-ttl; while the file is unreachable, for 30 days, between the
+// tries and after the last one.
+func (b *book) rules(h *schema.Host) (*robots.Rules, error) {
+	age := b.in.now.Sub(h.RobotsAt)
+	fresh := !h.RobotsAt.IsZero() && age < b.in.set.Config.Politeness.RobotsTTL
+	stands := !h.RobotsAt.IsZero() && age < maxRobotsAge && h.RobotsTries > 0 &&
+		(b.exhausted(h) || h.RobotsDue.After(b.in.now))
+	if fresh || stands {
+		return b.copied(h)
+	}
+	if b.exhausted(h) && b.in.set.Config.Politeness.RobotsUnreachable == config.RobotsAllow {
+		return robots.AllowAll(), nil
+	}
+	return nil, nil
+}
+
+// standing returns the rules that decide on a visit which is under way: if the copy
+// has run out during it, still that.
+func (b *book) standing(h *schema.Host) (*robots.Rules, error) {
+	if rules, err := b.rules(h); err != nil || rules != nil {
+		return rules, err
+	}
+	return b.copied(h)
+}
+
+// exhausted reports whether robots.txt was tried as often as it should be.
+func (b *book) exhausted(h *schema.Host) bool {
+	return int(h.RobotsTries) > b.in.set.Config.Retry.MaxRetries
+}
+
+// copied returns the rules of the copy, however old it is; nil: there is none.
+func (b *book) copied(h *schema.Host) (*robots.Rules, error) {
+	if rules, ok := b.parsed[h.ID]; ok {
+		return rules, nil
+	}
+	file, ok, err := b.in.tx.Hosts.Robots(h.ID)
+	if err != nil || !ok {
+		return nil, err
+	}
+	rules := robots.AllowAll()
+	if file.Text != nil {
+		rules = robots.Parse(file.Text, b.in.set.Config.UserAgent.CrawlerName)
+	}
+	if len(b.parsed) >= maxParsedRobots {
+		clear(b.parsed)
+	}
+	b.parsed[h.ID] = rules
+	return rules, nil
+}
+
+// request is the step that asks for a host's robots.txt, at the authority at which
+// the host is asked.
+func (b *book) request(h *schema.Host, form string) *ring.Step {
+	return &ring.Step{
+		Kind: ring.Robots, Host: h.ID, For: h.ID, URL: "https://" + weburl.Host(form) + "/robots.txt",
+		Timeout: b.in.set.Timeout(int(h.RobotsTries)), Settings: b.in.set,
+	}
+}
+
+// apply acts on what the judge says of an answer, which may have come from another
+// host than the one that it is for.
+func (b *book) apply(asked *schema.Host, o *ring.Outcome, v judge.RobotsVerdict) error {
+	h, err := b.hosts.change(o.Step.For)
+	if err != nil {
+		return err
+	}
+	live := b.hosts.live.of(h.ID)
+	live.robots = v.Act == judge.Ask
+	switch v.Act {
+	case judge.Keep:
+		return b.store(h, live, v, o)
+	case judge.Ask:
+		b.hosts.live.of(asked.ID).goOn(*v.Next)
+	case judge.AskAt:
+		return b.askAt(h, live, v)
+	case judge.Unreachable:
+		b.hosts.giveUpUnreached(asked)
+		b.tryLater(h, v.Reason)
+	case judge.GiveUp:
+		b.hosts.giveUp(h, schema.GaveUpConnection, v.Reason)
+	}
+	return nil
+}
+
+// store keeps an answer that holds for the host. No text allows all.
+func (b *book) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *ring.Outcome) error {
+	h.RobotsAt, h.RobotsStatus, h.RobotsTries = o.FirstByte.Truncate(time.Millisecond), v.Status, 0
+	h.RobotsDue, h.RobotsReason = time.Time{}, schema.Reason{}
+	here := o.Step.For == o.Step.Host
+	if o.Step.Visit.Unreached && here && isWWW(o.Step.URL, h.Name) {
+		h.WWW = true
+	}
+	file := schema.RobotsCopy{At: h.RobotsAt, Status: v.Status, Text: v.Text}
+	if err := b.in.tx.Hosts.PutRobots(h.ID, file); err != nil {
+		return err
+	}
+	delete(b.parsed, h.ID)
+	rules, err := b.copied(h)
+	if err != nil {
+		return err
+	}
+	h.CrawlDelay, _ = rules.CrawlDelay()
+	if here {
+		live.ready = clock.ReadyAfter(b.in.set.Config, h, live.ready, o)
+	} else if at := h.LastByte.Add(time.Millisecond + b.in.set.Config.FullDelay(h)); at.After(live.ready) {
+		live.ready = at // another host's answer has brought a Crawl-delay
+	}
+	b.in.log.Debug("robots.txt", "host", h.Name, "status_code", v.Status, "crawl-delay", h.CrawlDelay)
+	return nil
+}
+
+// askAt has another host asked, to which a robots.txt redirects.
+func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) error {
+	id, err := b.hosts.identify(v.At.Host())
+	if err != nil {
+		return err
+	}
+	target, err := b.hosts.load(id)
+	if err != nil {
+		return err
+	}
+	if target.RunGivenUp == schema.GaveUpConnection || target.RunGivenUp == schema.GaveUpRateLimit ||
+		b.in.set.Config.AsksTooMuch(target) {
+		b.tryLater(h, schema.Reason{Cause: schema.CauseTargetGivenUp, Host: target.Name})
+		return nil
+	}
+	next := *v.Next
+	next.Host = id
+	b.hosts.put(target)
+	live.robots = true
+	b.hosts.live.of(id).goOn(next)
+	b.hosts.touch(id)
+	return nil
+}
+
+// tryLater notes that robots.txt could not be had, and when it is tried again.
+func (b *book) tryLater(h *schema.Host, why schema.Reason) {
+	h.RobotsTries++
+	h.RobotsReason = why
+	h.RobotsDue = b.in.now.Add(clock.Backoff(b.in.set.Config.Retry, int(h.RobotsTries)))
+}
+
+// withdraw follows a request for robots.txt that is not made, because its host was
+// given up. Where another host waits for it, that one has no answer.
+func (b *book) withdraw(step ring.Step) error {
+	b.hosts.live.of(step.For).robots = false
+	if step.For == step.Host {
+		return nil
+	}
+	h, err := b.hosts.change(step.For)
+	if err != nil {
+		return err
+	}
+	b.tryLater(h, schema.Reason{Cause: schema.CauseTargetGivenUp})
+	return nil
+}

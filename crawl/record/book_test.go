@@ -1,0 +1,64 @@
+package record
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// How long a copy of robots.txt decides, and when the file is asked for again.
+func TestRulesStand(t *testing.T) {
+	const day = 24 * time.Hour
+	tests := []struct {
+		name   string
+		age    time.Duration
+		tries  uint8
+		due    time.Duration // of the next try
+		stands bool
+	}{
+		{"fresh", time.Hour, 0, 0, true},
+		{"old", 2 * day, 0, 0, false},
+		{"old, and a try is due", 2 * day, 1, -time.Minute, false},
+		{"old, between two tries", 2 * day, 1, time.Minute, true},
+		{"old, after the last try", 2 * day, 100, -time.Minute, true},
+		{"too old, after the last try", 31 * day, 100, -time.Minute, false},
+	}
+	inTurn(t, "[politeness]\nrobots-ttl = \"24h\"\n", func(r *Recorder, _ turn) {
+		h := r.hostOf(t, r.met(t, "https://a.test/"))
+		ok(t, r.in.tx.Hosts.PutRobots(h.ID, schema.RobotsCopy{Status: 200, Text: []byte("User-agent: *\nDisallow: /x")}))
+		for _, tt := range tests {
+			h.RobotsAt, h.RobotsTries, h.RobotsDue = r.in.now.Add(-tt.age), tt.tries, r.in.now.Add(tt.due)
+			rules, err := r.book.rules(h)
+			if err != nil || (rules != nil) != tt.stands {
+				t.Errorf("%s: rules %v, %v; want some: %t", tt.name, rules, err, tt.stands)
+			}
+			if rules, err := r.book.standing(h); err != nil || rules == nil || rules.Check("/x").Allowed {
+				t.Errorf("%s: a visit under way is not decided by the copy", tt.name)
+			}
+		}
+	})
+}
+
+// Of a robots.txt that another host is to be asked for, the host that waits for it
+// hears even if the other is never asked.
+func TestRedirectedRobots(t *testing.T) {
+	inTurn(t, "", func(r *Recorder, _ turn) {
+		h := r.hostOf(t, r.met(t, "https://a.test/"))
+		to := targetOf(r, mustParse(t, r, "https://b.test/robots.txt"))
+		o := &ring.Outcome{Step: ring.Step{Kind: ring.Robots, Host: h.ID, For: h.ID, URL: "https://a.test/robots.txt"}}
+		ok(t, r.book.apply(h, o, judge.RobotsVerdict{Act: judge.AskAt, Next: o.Follow(), At: &to}))
+		id, err := r.hosts.find("b.test")
+		ok(t, err)
+		next := r.hosts.live.of(id).next
+		if len(next) != 1 || next[0].Host != id || next[0].For != h.ID || !r.hosts.live.of(h.ID).robots {
+			t.Fatalf("the other host is asked %+v, and a.test waits: %t", next, r.hosts.live.of(h.ID).robots)
+		}
+		ok(t, r.book.withdraw(next[0]))
+		if h.RobotsTries != 1 || h.RobotsReason.Cause != schema.CauseTargetGivenUp || r.hosts.live.of(h.ID).robots {
+			t.Errorf("after %d tries, because of %v", h.RobotsTries, h.RobotsReason)
+		}
+	})
+}

@@ -1,0 +1,270 @@
+package record
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A choice picks the page of a host that is asked next. What needs no request (a page
+// that is settled, refused by a rule, or denied by robots.txt) it settles on the way.
+type choice struct {
+	in       *scope
+	hosts    *hosts
+	ledger   *ledger
+	quotas   *quotas
+	listings listings
+
+	passed map[schema.ID]bool // looked at: true needs no visit, false waits for a place in its group
+	settle []*schema.Visit
+	ids    []schema.ID // those that waiting returned last, for their memory
+}
+
+// begin forgets what was looked at for the decision before.
+func (c *choice) begin() {
+	clear(c.passed)
+	c.settle = nil
+}
+
+// errHeld says that a page keeps waiting, see [terrain.Held].
+var errHeld = errors.New("held by visits that are out")
+
+// next takes the retries that are due, then the waiting URLs in order.
+func (c *choice) next(h *schema.Host, live *liveHost, rules *robots.Rules) (decision, error) {
+	c.begin()
+	step, tried, err := c.fromRetries(h, live, rules)
+	if err != nil || step != nil || tried {
+		return decision{settle: c.settle, step: step, begins: true, wake: c.in.now}, err
+	}
+	more := true
+	for n := 4; n <= maxVerdicts && step == nil && more; n *= 8 { // mostly the first one needs a request
+		if step, more, err = c.fromQueue(h, live, rules, n); err != nil {
+			return decision{}, err
+		}
+	}
+	waiting := h.Waiting
+	err = c.trim(h, live, step)
+	d := decision{settle: c.settle, step: step, begins: true}
+	if d.wake = c.firstRetry(h); more && h.Waiting < waiting {
+		d.wake = c.in.now // else what is open or held comes back by itself
+	}
+	return d, err
+}
+
+// fromRetries takes the first retry that is due. It reports whether one was taken,
+// which may have needed no request.
+func (c *choice) fromRetries(h *schema.Host, live *liveHost, rules *robots.Rules) (step *ring.Step, taken bool,
+	err error) {
+	for _, r := range h.Retries {
+		if r.Due.After(c.in.now) || slices.Contains(live.open, r.URL) ||
+			c.in.isPage(r.URL) && c.quotas.exhausted(h, live) {
+			continue
+		}
+		step, err := c.look(h, r.URL, rules, r.Attempts)
+		if errors.Is(err, errHeld) {
+			continue
+		}
+		if err == nil && step == nil {
+			h.Retries = slices.Clone(h.Retries)
+			leaveRetry(h, r.URL)
+			c.hosts.put(h)
+		}
+		return step, true, err
+	}
+	return nil, false, nil
+}
+
+// fromQueue looks at the next n waiting URLs that were not looked at yet. It reports
+// whether there are more.
+func (c *choice) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, n int) (*ring.Step, bool, error) {
+	ids, err := c.waiting(h, live, n)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, id := range ids {
+		if _, copied := c.passed[id]; copied {
+			continue
+		}
+		step, err := c.look(h, id, rules, 0)
+		switch {
+		case errors.Is(err, errHeld):
+			c.passed[id] = false
+		case err != nil || step != nil:
+			return step, true, err
+		default:
+			c.passed[id] = true
+		}
+	}
+	return nil, len(ids) == n, nil
+}
+
+// waiting returns the first n waiting URLs that may be looked at, valid until the next
+// call.
+func (c *choice) waiting(h *schema.Host, live *liveHost, n int) ([]schema.ID, error) {
+	ids := c.ids[:0]
+	seedsOnly, sitemapsOnly, seen := c.quotas.seedsOnly(h), c.quotas.exhausted(h, live), 0
+	err := c.in.tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
+		if sitemapsOnly && c.in.isPage(id) {
+			return false // sitemaps stand first
+		}
+		if seen++; seedsOnly && c.in.isPage(id) && !c.in.seeds.pages[id] {
+			return seen < maxVerdicts // seeds are queued first
+		}
+		if _, passed := c.passed[id]; !passed && !slices.Contains(live.open, id) && !inRetry(h, id) {
+			ids = append(ids, id)
+		}
+		return len(ids) < n
+	})
+	c.ids = ids
+	return ids, err
+}
+
+// trim passes what needs no visit any more.
+func (c *choice) trim(h *schema.Host, live *liveHost, step *ring.Step) error {
+	var failed error
+	err := c.in.tx.Frontier.Trim(h, func(id schema.ID) bool {
+		if step != nil && id == step.ID || slices.Contains(live.open, id) {
+			return false
+		}
+		if c.passed[id] || inRetry(h, id) {
+			return true
+		}
+		done, err := c.ledger.done(id)
+		if err != nil {
+			failed = err
+		}
+		return done
+	})
+	c.hosts.put(h)
+	return errors.Join(err, failed)
+}
+
+// firstRetry returns when the next retry is due; those that are due already wait for
+// something else.
+func (c *choice) firstRetry(h *schema.Host) (first time.Time) {
+	for _, r := range h.Retries {
+		if r.Due.After(c.in.now) && (first.IsZero() || r.Due.Before(first)) {
+			first = r.Due
+		}
+	}
+	return first
+}
+
+// look returns the first request of a visit, or nil if the URL needs none: it is
+// settled, a rule keeps it from being visited, or robots.txt forbids it.
+func (c *choice) look(h *schema.Host, id schema.ID, rules *robots.Rules, tries int) (*ring.Step, error) {
+	if done, err := c.ledger.done(id); err != nil || done {
+		return nil, err
+	}
+	if tries > 0 { // perhaps begun under another configuration
+		if ok, err := c.wanted(id); err != nil || !ok {
+			return nil, err
+		}
+	}
+	if c.in.isPage(id) {
+		if asked, err := c.mayAsk(id, h); err != nil || !asked {
+			return nil, err
+		}
+	}
+	forms, err := c.forms(id, h)
+	if err != nil {
+		return nil, err
+	}
+	if v := rules.Check(weburl.PathQuery(forms[0])); !v.Allowed {
+		c.settle = append(c.settle, c.denied(id, forms, v))
+		return nil, nil
+	}
+	return c.step(h, id, forms, tries)
+}
+
+// mayAsk reports whether a page is asked for. One that is not, but was visited before,
+// is kept as it is.
+func (c *choice) mayAsk(id schema.ID, h *schema.Host) (bool, error) {
+	if depth, hops := c.in.store.Depth(id); !c.in.within(depth, hops) && !c.in.leftBefore(id) {
+		return false, nil
+	}
+	if kept, err := c.settleKept(id, false); err != nil || kept {
+		return false, err
+	}
+	switch room, err := c.quotas.room(id, h); {
+	case err != nil:
+		return false, err
+	case room == terrain.Held:
+		return false, errHeld
+	case room == terrain.Full:
+		_, err := c.settleKept(id, true)
+		return false, err
+	}
+	return true, nil
+}
+
+// step is the first request of a visit.
+func (c *choice) step(h *schema.Host, id schema.ID, forms []string, tries int) (*ring.Step, error) {
+	norm, err := c.in.tx.URLs.Norm(id)
+	if err != nil {
+		return nil, err
+	}
+	known, err := c.in.tx.URLs.Forms(id)
+	if err != nil {
+		return nil, err
+	}
+	step := &ring.Step{
+		Host: h.ID, For: h.ID, ID: id, URLKind: c.in.store.Kind(id), Norm: norm, Timeout: c.in.set.Timeout(tries),
+		Settings: c.in.set, Visit: ring.Progress{Retries: tries, Forms: forms[1:], Known: known},
+	}
+	step.Ask(forms[0])
+	return step, c.conditional(step)
+}
+
+// wanted reports whether lists and rules let a URL be asked.
+func (c *choice) wanted(id schema.ID) (bool, error) {
+	norm, err := c.in.tx.URLs.Norm(id)
+	if err != nil || !c.in.set.Terrain.Classify(norm).Class.Visitable() {
+		return false, err
+	}
+	if !c.in.isPage(id) {
+		return c.in.set.Config.Crawler.Sitemaps != config.SitemapsOff, nil
+	}
+	_, refused := c.in.set.Terrain.Refuse(weburl.Split(norm))
+	return !refused, nil
+}
+
+// denied is the visit of a page that robots.txt forbids.
+func (c *choice) denied(id schema.ID, forms []string, v robots.Verdict) *schema.Visit {
+	denied := judge.Denied(v)
+	return &schema.Visit{
+		URL: id, Run: c.in.run.ID, At: c.in.now.Truncate(time.Millisecond), State: denied.State, Reason: denied.Reason,
+		Rule: denied.Rule, Form: forms[0], FormsKnown: len(forms), Length: -1,
+	}
+}
+
+// conditional makes a step ask only for what has changed since the page was last
+// processed. A sitemap may be asked so if all that it named was recorded, so that
+// nothing is lost by not reading it.
+func (c *choice) conditional(step *ring.Step) error {
+	seq := c.in.store.Latest(step.ID)
+	if seq == 0 {
+		return nil
+	}
+	v, err := c.in.tx.Visits.At(seq)
+	if err != nil || v.State != schema.Processed || v.Form != step.URL || v.RedirectTo != 0 ||
+		v.ETag == "" && v.LastModified == "" {
+		return err
+	}
+	if step.URLKind == schema.KindSitemap && (v.Distinct != len(v.Sitemap) || v.Children != len(v.Links)) {
+		return nil
+	}
+	step.Kind, step.ETag, step.Modified = ring.Get, v.ETag, v.LastModified
+	if step.Visit.Revisit = v.Stand; v.Stand == 0 {
+		step.Visit.Revisit = seq
+	}
+	return nil
+}

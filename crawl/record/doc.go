@@ -1,0 +1,54 @@
+// Package record turns outcomes into what is durable of a crawl, and into what is asked
+// next. It has no clock: the committer of package crawl gathers outcomes and commits them.
+//
+// Everything happens in a turn, which is one transaction: [Recorder.Turn] applies the
+// outcomes of a batch, lets depths travel on, and plans every host that this has
+// touched. A turn is nothing but the order of calls; what is decided is decided by its
+// owners, each of which calls only owners that are listed before it:
+//
+//	hosts     the durable hosts, those in memory, who was touched and must be planned, who is given up
+//	urls      what is met is recorded: a URL, its host, its forms; the limits on what is recorded
+//	book      robots.txt of every host: its rules, the tries to get it, redirects to other hosts
+//	quotas    caps, budgets, max-pages, max-subdomains: reserve, release, count
+//	drafts    an outcome becomes a visit, with the URLs that it leads to; the page store
+//	ledger    the log of visits, what needs no visit any more, the counts of the run
+//	reach     depths: carried over links, travelling on, into the line of a host; sitemaps
+//	plan      what a host is asked next; choice, the page that it is asked for
+//
+// All of them read the scope: the transaction, the run, the configuration.
+//
+// # The way of an outcome
+//
+//	hosts.change, clock.Observe, clock.ReadyAfter, hosts.throttle   facts, whatever the answer means
+//	judge.Robots, book.apply                                  a robots.txt ends here
+//	ledger.done, book.standing, judge.Page                    what the answer means
+//	    the visit's next step waits in the host's memory
+//	quotas.release                                            or it does not go on:
+//	    another try waits in the host's record
+//	drafts.visit, quotas.countVisit                           or it ends:
+//	settle: ledger.record, reach.reopen, reach.carry
+//	reach.travel                                              once a turn
+//	until no host is touched: plan.decide, then what it says
+//
+// A decision is a step to ask, a time to wake the host, or something to do first: give
+// the host up, queue its sitemaps, drop a step, settle pages that need no request. To
+// settle is the only way back, and but for [Recorder.Reread] the only way into the log.
+//
+// # Where things are
+//
+// What a status or a failure means, a 503 for one, is decided in package judge; for how
+// long it suspends a host in package clock. A new limit on what is asked goes into
+// quotas: if it counts the pages of a group that their URLs tell, as a rule of the Caps of
+// package terrain; if only the answer tells the group, into quotas.countVisit, and then it
+// may be exceeded by what is open at the same time. A limit on what is recorded is in
+// urls. Which page comes first is the priority of package schema; which needs no request
+// is said by choice. What a visit records is made in drafts.
+//
+// # What is synced when
+//
+// Pages for the page store are appended during a turn, and synced (package warc) before
+// its transaction commits; the commit is the sync of package kv, and says up to where
+// the page store counts. Nothing else that counts is written: the index of the page
+// store and the metrics are derived. The steps of a turn are asked after its commit, so
+// a kill repeats a visit and loses none.
+package record

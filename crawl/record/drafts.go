@@ -1,0 +1,213 @@
+package record
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// drafts make a visit of an outcome: what is recorded of an answer, and the URLs that
+// it leads to.
+type drafts struct {
+	in    *scope
+	urls  *urls
+	pages *pageStore
+}
+
+// visit is the whole visit that an outcome ends.
+func (d *drafts) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, error) {
+	visit := d.answer(o, v)
+	if err := d.compare(visit); err != nil {
+		return nil, err
+	}
+	return visit, errors.Join(d.targets(o, visit), d.pages.add(d.in, o, visit))
+}
+
+// answer is what an outcome says itself, without links.
+func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
+	step := o.Step
+	visit := &schema.Visit{
+		URL: step.ID, Run: d.in.run.ID, At: o.FirstByte.Truncate(time.Millisecond),
+		State: v.State, Status: o.Status, Form: step.URL, FormsKnown: len(step.Visit.Known),
+		AliasHops: step.Visit.Hops, Retries: step.Visit.Retries, Requests: step.Visit.Requests + 1,
+		ContentType: o.ContentType, LastModified: o.LastModified, ETag: o.ETag, ServerDate: o.Date,
+		Length: o.Length, SHA256: o.SHA256, ResponseTime: max(0, o.FirstByte.Sub(step.Sent)),
+		Reason: v.Reason, Rule: v.Rule,
+	}
+	if v.State == schema.DeadLink && o.Status == 0 {
+		visit.Status = step.Visit.Gone
+	}
+	if o.Answered() && o.Status == 304 {
+		visit.Stand = step.Visit.Revisit
+	}
+	if p := o.Page; p != nil && v.State == schema.Processed {
+		visit.Charset, visit.NoIndex, visit.NoFollow, visit.Distinct = p.Charset, p.NoIndex, p.NoFollow, p.Distinct
+		if !visit.NoIndex || !d.in.set.Config.Crawler.RespectNoindex {
+			visit.Title = p.Title
+			for _, f := range p.Facts {
+				visit.Facts = append(visit.Facts, schema.Fact{Name: f.Name, Value: f.Value})
+			}
+		}
+	}
+	return visit
+}
+
+// compare sets a visit against the one before: what a 304 leaves standing, and
+// whether the body is the same.
+func (d *drafts) compare(visit *schema.Visit) error {
+	seq := d.in.store.Latest(visit.URL)
+	if seq == 0 || visit.State != schema.Processed {
+		return nil
+	}
+	before, err := d.in.tx.Visits.At(seq)
+	if err != nil || before.State != schema.Processed {
+		return err
+	}
+	if visit.Stand == 0 {
+		visit.Unchanged = visit.Length >= 0 && visit.Length == before.Length && visit.SHA256 == before.SHA256
+		return nil
+	}
+	visit.Unchanged = true
+	if !d.in.isPage(visit.URL) { // it stands for itself, with all that the one before named
+		visit.Stand = 0
+		visit.Links, visit.Sitemap, visit.Children = before.Links, before.Sitemap, before.Children
+	}
+	visit.Title, visit.Charset, visit.ContentType = before.Title, before.Charset, before.ContentType
+	visit.Length, visit.SHA256 = before.Length, before.SHA256
+	visit.Distinct, visit.BeyondHosts = before.Distinct, before.BeyondHosts
+	visit.NoIndex, visit.NoFollow, visit.StoredPath = before.NoIndex, before.NoFollow, before.StoredPath
+	visit.ETag, visit.LastModified = cmp.Or(visit.ETag, before.ETag), cmp.Or(visit.LastModified, before.LastModified)
+	return nil
+}
+
+// targets records the URLs that an outcome leads to and links the visit to them.
+func (d *drafts) targets(o *ring.Outcome, visit *schema.Visit) error {
+	switch {
+	case visit.State != schema.Processed:
+		return nil
+	case o.Location != nil && d.in.isPage(visit.URL):
+		return d.redirect(*o.Location, visit)
+	case o.Location != nil:
+		return d.files([]ring.Target{*o.Location}, visit)
+	case o.Sitemap != nil:
+		return d.sitemap(o, visit)
+	case o.Page != nil:
+		return d.links(o, visit)
+	}
+	return nil
+}
+
+// redirect records where a page redirects to. A seed that leads out of its origin is
+// told at once: nothing of the origin may ever be crawled.
+func (d *drafts) redirect(to ring.Target, visit *schema.Visit) error {
+	visit.Distinct = 1
+	id, err := d.urls.record(to, schema.KindPage, visit.URL)
+	if err != nil || id == 0 {
+		return err
+	}
+	visit.RedirectTo = id
+	visit.Links = []schema.Link{{To: id, Kinds: schema.Kinds(0).Add(schema.LinkRedirect), Place: schema.PlaceBody}}
+	if d.in.seeds.pages[visit.URL] && len(d.in.set.Terrain.OriginsOf(to.Host())) == 0 {
+		if norm, err := d.in.tx.URLs.Norm(visit.URL); err == nil {
+			d.in.log.Warn("a seed ends outside its origin", "seed", norm, "at", to.Norm)
+		}
+	}
+	return nil
+}
+
+// links records the pages that a page links to.
+func (d *drafts) links(o *ring.Outcome, visit *schema.Visit) error {
+	keepAnchors := !visit.NoIndex || !d.in.set.Config.Crawler.RespectNoindex
+	d.in.tx.URLs.Warm(o.Hashes)
+	var foreign foreignHosts
+	if most := d.in.set.Config.Traps.MaxHostsPerPage; len(o.Page.Links) > most { // fewer links lead to fewer hosts
+		page, err := d.in.tx.Hosts.Name(d.in.store.HostOf(visit.URL))
+		if err != nil {
+			return err
+		}
+		foreign = foreignHosts{site: weburl.Site(page), most: most}
+	}
+	visit.Links, visit.BeyondHosts = make([]schema.Link, 0, len(o.Page.Links)), 0
+	for i := range o.Page.Links {
+		from := &o.Page.Links[i]
+		if !foreign.admit(from.URL.Host()) {
+			visit.BeyondHosts++
+			continue
+		}
+		id, err := d.urls.record(ring.Target{URL: from.URL, Hash: o.Hashes[i], Forms: from.Forms}, schema.KindPage, visit.URL)
+		if err != nil {
+			return err
+		}
+		if id == 0 || id == visit.URL {
+			continue
+		}
+		link := schema.Link{To: id, Kinds: from.Kinds, Rel: from.Rel, Place: from.Place}
+		if keepAnchors {
+			link.Anchor = from.Anchor
+		}
+		visit.Links = append(visit.Links, link)
+	}
+	return nil
+}
+
+// sitemap records the pages and files that a sitemap names. Only pages of an origin
+// count.
+func (d *drafts) sitemap(o *ring.Outcome, visit *schema.Visit) error {
+	visit.Distinct, visit.Children = len(o.Entries), len(o.Files)
+	for i, to := range o.Entries {
+		if to.Norm == "" || len(d.in.set.Terrain.OriginsOf(to.Host())) == 0 {
+			continue
+		}
+		id, err := d.urls.record(to, schema.KindPage, 0)
+		if err != nil {
+			return err
+		}
+		if id != 0 {
+			e := o.Sitemap.Entries[i]
+			visit.Sitemap = append(visit.Sitemap, schema.SitemapEntry{To: id, LastMod: e.LastMod, ChangeFreq: e.ChangeFreq})
+		}
+	}
+	return d.files(o.Files, visit)
+}
+
+// files records the files that an index names, or a redirect.
+func (d *drafts) files(files []ring.Target, visit *schema.Visit) error {
+	from, err := d.urls.hosts.load(d.in.store.HostOf(visit.URL))
+	if err != nil {
+		return err
+	}
+	for _, to := range files {
+		if to.Norm == "" || !d.in.set.Terrain.Classify(to.Norm).Class.Visitable() {
+			continue
+		}
+		if out, err := d.leadsOut(from, to.Host()); err != nil {
+			return err
+		} else if out {
+			from.SitemapsLeft++
+			d.urls.hosts.put(from)
+			continue
+		}
+		to.Hash = d.in.store.Hash(schema.KindSitemap, to.Norm)
+		id, err := d.urls.record(to, schema.KindSitemap, visit.URL)
+		if err != nil {
+			return err
+		}
+		if id != 0 && id != visit.URL {
+			visit.Links = append(visit.Links, schema.Link{To: id, Kinds: schema.Kinds(0).Add(schema.LinkAnchor)})
+		}
+	}
+	visit.Links = distinctLinks(visit.Links)
+	return nil
+}
+
+// distinctLinks sorts links by target and keeps one of each.
+func distinctLinks(links []schema.Link) []schema.Link {
+	slices.SortFunc(links, func(a, b schema.Link) int { return cmp.Compare(a.To, b.To) })
+	return slices.CompactFunc(links, func(a, b schema.Link) bool { return a.To == b.To })
+}

@@ -1,0 +1,248 @@
+package record
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/clock"
+	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// hosts own the durable hosts, what is in memory of those that are being asked, and
+// which of them a turn has to plan.
+type hosts struct {
+	in     *scope
+	known  schema.HostID // hosts above it were not known before this process
+	live   livings
+	listed []hostFacts // by host id
+
+	loaded  map[schema.HostID]*schema.Host // brought up to date in this turn
+	marks   map[schema.HostID]*mark
+	touched []schema.HostID // to be planned, in the order of the first touch
+	names   map[string]schema.HostID
+
+	lastName string // looked for in names
+	lastHost schema.HostID
+}
+
+// A mark is what a turn notes of a host that it touches.
+type mark struct {
+	closed int  // requests that it settles
+	revoke bool // steps not yet sent are to come back
+	woken  bool
+	dirty  bool // in touched, and not planned since
+}
+
+// hostFacts are what the lists say of a host, and that it was named with https.
+type hostFacts struct {
+	known bool
+	class schema.Class
+	own   bool // of an origin
+	https bool // the durable host has HTTPS set
+}
+
+// begin forgets the turn before.
+func (h *hosts) begin() {
+	h.loaded, h.marks = map[schema.HostID]*schema.Host{}, map[schema.HostID]*mark{}
+	h.names, h.lastName, h.lastHost = map[string]schema.HostID{}, "", 0
+	h.touched = h.touched[:0]
+}
+
+// touch has a host planned before the turn ends.
+func (h *hosts) touch(id schema.HostID) *mark {
+	m := h.marks[id]
+	if m == nil {
+		m = &mark{}
+		h.marks[id] = m
+	}
+	if !m.dirty {
+		m.dirty = true
+		h.touched = append(h.touched, id)
+	}
+	return m
+}
+
+// load returns the durable host with its counters of an earlier run, and its queues
+// of an earlier generation, cleared. Whoever changes it calls put.
+func (h *hosts) load(id schema.HostID) (*schema.Host, error) {
+	if host := h.loaded[id]; host != nil {
+		return host, nil
+	}
+	host, err := h.in.tx.Hosts.At(id)
+	if err != nil {
+		return nil, err
+	}
+	h.loaded[id] = host
+	clock.Clamp(h.in.set.Config, host, h.in.now)
+	if clock.NewRun(host, h.in.run.ID) {
+		h.put(host)
+	}
+	if host.Generation != h.in.store.Generation() {
+		if err := h.in.tx.Frontier.Reset(host); err != nil {
+			return nil, err
+		}
+		host.Retries = slices.DeleteFunc(slices.Clone(host.Retries), func(r schema.Retry) bool {
+			return h.in.leftBefore(r.URL) // queued again if still wanted
+		})
+		h.put(host)
+	}
+	return host, nil
+}
+
+// put has a host written with the commit.
+func (h *hosts) put(host *schema.Host) { h.in.tx.Hosts.Put(host) }
+
+// change loads a host that is to be changed and planned.
+func (h *hosts) change(id schema.HostID) (*schema.Host, error) {
+	host, err := h.load(id)
+	if err == nil {
+		h.put(host)
+		h.touch(id)
+	}
+	return host, err
+}
+
+// giveUp ends asking a host for this run; its waiting pages keep their place for the
+// next one.
+func (h *hosts) giveUp(host *schema.Host, how schema.GiveUp, why schema.Reason) {
+	if host.RunGivenUp != schema.NotGivenUp {
+		return
+	}
+	host.RunGivenUp, host.RunGivenUpAt, host.RunGivenUpWhy = how, host.RunRequests, why
+	h.put(host)
+	h.touch(host.ID).revoke = true
+	h.in.log.Info("host given up", "host", host.Name, "reason", why.String(), "request", host.RunGivenUpAt)
+}
+
+// giveUpUnreached gives a host up that could not be reached three times in a row.
+func (h *hosts) giveUpUnreached(host *schema.Host) {
+	if clock.OutOfReach(host) {
+		h.giveUp(host, schema.GaveUpConnection, schema.Reason{Cause: schema.CauseConnections})
+	}
+}
+
+// throttle follows an answer that asks for rest, or ends one.
+func (h *hosts) throttle(host *schema.Host, o *ring.Outcome) {
+	if !judge.Throttled(o) {
+		clock.Unthrottle(host, o)
+	} else if why := clock.Throttle(h.in.set.Config, host, o); why != (schema.Reason{}) {
+		h.giveUp(host, schema.GaveUpRateLimit, why)
+	}
+}
+
+// earliest returns when a host may be asked again, as far as its delay goes; live is nil
+// where memory holds nothing of it.
+func (h *hosts) earliest(host *schema.Host, live *liveHost) time.Time {
+	var ready time.Time
+	if live != nil {
+		ready = live.ready
+	}
+	if host.ID <= h.known && ready.IsZero() { // perhaps asked just before a kill
+		ready = h.in.started.Add(h.in.set.Config.FullDelay(host))
+	}
+	return ready
+}
+
+// find returns the id of a host; 0: it is new.
+func (h *hosts) find(name string) (schema.HostID, error) {
+	if name == h.lastName { // most links of a page lead to one host
+		return h.lastHost, nil
+	}
+	id, ok := h.names[name]
+	if !ok {
+		var err error
+		if id, _, err = h.in.tx.Hosts.Lookup(name); err != nil || id == 0 {
+			return 0, err
+		}
+		h.names[name] = id
+	}
+	h.lastName, h.lastHost = name, id
+	return id, nil
+}
+
+// identify returns the id of a host, recorded now if it is new.
+func (h *hosts) identify(name string) (schema.HostID, error) {
+	id, err := h.find(name)
+	if err != nil || id != 0 {
+		return id, err
+	}
+	host, err := h.in.tx.Hosts.Add(name)
+	if err != nil {
+		return 0, err
+	}
+	h.tellUncovered(name)
+	h.names[name] = host.ID
+	return host.ID, nil
+}
+
+// seenHTTPS notes that a host was named with https, once.
+func (h *hosts) seenHTTPS(id schema.HostID) error {
+	if int(id) < len(h.listed) && h.listed[id].https {
+		return nil
+	}
+	host, err := h.in.tx.Hosts.At(id)
+	if err != nil {
+		return err
+	}
+	if !host.HTTPS {
+		host.HTTPS = true
+		h.put(host)
+	}
+	h.facts(id)
+	h.listed[id].https = true
+	return nil
+}
+
+// facts returns what the lists say of a host.
+func (h *hosts) facts(id schema.HostID) hostFacts {
+	for int(id) >= len(h.listed) {
+		h.listed = append(h.listed, hostFacts{})
+	}
+	if f := h.listed[id]; f.known {
+		return f
+	}
+	name, err := h.in.tx.Hosts.Name(id)
+	if err != nil {
+		return hostFacts{}
+	}
+	h.listed[id] = factsOf(h.in.set.Terrain, name)
+	return h.listed[id]
+}
+
+func factsOf(terr *terrain.Terrain, host string) hostFacts {
+	return hostFacts{known: true, class: terr.HostClass(host).Class, own: len(terr.OriginsOf(host)) > 0}
+}
+
+// tellUncovered says at once that a subdomain of an origin was met that no entry
+// covers.
+func (h *hosts) tellUncovered(name string) {
+	terr := h.in.set.Terrain
+	if len(terr.OriginsOf(name)) > 0 || !terr.HostClass(name).Class.Visitable() {
+		return
+	}
+	for parent := name; ; {
+		_, rest, ok := strings.Cut(parent, ".")
+		if !ok || rest == weburl.Site(rest) && len(terr.OriginsOf(rest)) == 0 {
+			return
+		}
+		if parent = rest; len(terr.OriginsOf(parent)) > 0 {
+			h.in.log.Info("a subdomain of an origin is not covered", "host", name, "pattern", "*."+parent)
+			return
+		}
+	}
+}
+
+// inRetry reports whether a URL waits for another try.
+func inRetry(h *schema.Host, id schema.ID) bool {
+	return slices.ContainsFunc(h.Retries, func(r schema.Retry) bool { return r.URL == id })
+}
+
+// leaveRetry takes a URL out of those that wait for another try.
+func leaveRetry(h *schema.Host, id schema.ID) {
+	h.Retries = slices.DeleteFunc(h.Retries, func(r schema.Retry) bool { return r.URL == id })
+}

@@ -1,0 +1,86 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// stay settles what stands as it is and waits at a host that is not asked any more:
+// what is young enough, and all that an earlier run has visited if what the run has for
+// it is spent.
+func (c *choice) stay(h *schema.Host, live *liveHost, spent bool) (decision, error) {
+	c.begin()
+	ids, err := c.revisits(h, live, spent)
+	if err != nil || len(ids) == 0 {
+		return decision{}, err
+	}
+	for _, id := range ids {
+		if depth, hops := c.in.store.Depth(id); !c.in.within(depth, hops) || c.passed[id] {
+			continue
+		}
+		inAnyCase := spent && c.in.isPage(id)
+		kept, err := c.settleKept(id, inAnyCase)
+		if err != nil {
+			return decision{}, err
+		}
+		c.passed[id] = kept || inAnyCase
+	}
+	waiting := h.Waiting
+	d := decision{settle: c.settle}
+	if err := c.trim(h, live, nil); err != nil {
+		return decision{}, err
+	}
+	if len(ids) >= maxVerdicts && (len(d.settle) > 0 || h.Waiting < waiting) {
+		d.wake = c.in.now
+	}
+	return d, nil
+}
+
+// revisits returns the first URLs in the line of a host that an earlier run has visited
+// and this one has not, with those in retry if they are wanted too.
+func (c *choice) revisits(h *schema.Host, live *liveHost, retries bool) (ids []schema.ID, err error) {
+	old := func(id schema.ID) bool { return c.in.known(id) && !slices.Contains(live.open, id) }
+	for _, r := range h.Retries {
+		if retries && old(r.URL) {
+			ids = append(ids, r.URL)
+		}
+	}
+	if n := len(h.Queues); n == 0 || h.Queues[n-1].Priority < schema.PriorityRevisit {
+		return ids, nil
+	}
+	err = c.in.tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
+		if old(id) {
+			ids = append(ids, id)
+		}
+		return len(ids) < maxVerdicts
+	})
+	return ids, err
+}
+
+// settleKept settles a page that an earlier run has visited as it is: because it is young
+// enough, or because it was processed, in any case.
+func (c *choice) settleKept(id schema.ID, anyCase bool) (bool, error) {
+	if !c.in.known(id) {
+		return false, nil
+	}
+	seq := c.in.store.Latest(id)
+	v, err := c.in.tx.Visits.At(seq)
+	if err != nil {
+		return false, err
+	}
+	processed := v.State == schema.Processed
+	if !(processed && (anyCase || c.listings.spares(c.in, v)) || c.in.young(v) && v.Final()) {
+		return false, nil
+	}
+	if open, err := c.ledger.reopened(v); err != nil || open {
+		return false, err
+	}
+	kept := *v
+	kept.Run, kept.Kept, kept.Requests, kept.Links, kept.Facts = c.in.run.ID, true, 0, nil, nil
+	if kept.Stand == 0 {
+		kept.Stand = seq
+	}
+	c.settle = append(c.settle, &kept)
+	return true, nil
+}

@@ -1,0 +1,136 @@
+package record
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A ledger is the log of visits, and what the run counts of them. It knows which
+// waiting URL needs no visit any more.
+type ledger struct {
+	in      *scope
+	onVisit func(Event)        // may be nil
+	settled map[schema.ID]bool // visits of this turn that no further form reopens
+}
+
+// An Event is a visit that a commit is about to hold, for a live view.
+type Event struct {
+	URL    string
+	State  schema.State
+	Status int
+	Links  int
+	Error  string
+	Time   time.Duration // to the first byte
+}
+
+// done reports whether a waiting URL needs no visit any more.
+func (l *ledger) done(id schema.ID) (bool, error) {
+	if l.settled[id] {
+		return true, nil
+	}
+	if !l.in.visited(id) {
+		return false, nil
+	}
+	open, err := l.waitsAgain(id)
+	return !open, err
+}
+
+// waitsAgain reports whether the last visit of a page is reopened.
+func (l *ledger) waitsAgain(id schema.ID) (bool, error) {
+	v, err := l.in.tx.Visits.At(l.in.store.Latest(id))
+	if err != nil {
+		return false, err
+	}
+	return l.reopened(v)
+}
+
+// reopened reports whether a visited page waits again for a form that was not known
+// when it was visited: one that has not answered with 2xx is asked in that, too.
+func (l *ledger) reopened(v *schema.Visit) (bool, error) {
+	if !survey.Unanswered(v) {
+		return false, nil
+	}
+	forms, err := l.in.tx.URLs.Forms(v.URL)
+	return len(forms) > v.FormsKnown, err
+}
+
+// record appends a visit to the log. own says that the page belongs to an origin.
+func (l *ledger) record(h *schema.Host, v *schema.Visit, own bool) error {
+	if err := l.noteLeft(v, own); err != nil {
+		return err
+	}
+	if _, err := l.in.tx.Visits.Add(v); err != nil {
+		return err
+	}
+	l.settled[v.URL] = !survey.Unanswered(v)
+	if !l.in.isPage(v.URL) {
+		return nil
+	}
+	if kind := v.ErrorKind(); kind != "" && !v.Kept {
+		l.countError(kind)
+	}
+	l.tell(v, h)
+	return nil
+}
+
+// noteLeft notes that a page which is being visited was left waiting by an earlier run,
+// and brings it into the run if it belongs to an origin: it is at depth 0 however it
+// was found, and as near as a seed.
+func (l *ledger) noteLeft(v *schema.Visit, own bool) error {
+	v.Left = false
+	switch seq := l.in.store.Latest(v.URL); {
+	case l.in.run.ID == 1, !l.in.isPage(v.URL), seq != 0 && seq < l.in.run.FirstVisit:
+		return nil
+	case seq != 0: // asked once more
+		before, err := l.in.tx.Visits.At(seq)
+		v.Left = err == nil && before.Left
+		return err
+	}
+	u, err := l.in.tx.URLs.At(v.URL)
+	if err != nil {
+		return err
+	}
+	if v.Left = u.FirstRun < l.in.run.ID; v.Left && own {
+		l.in.tx.Depths.Lower(v.URL, 0, 0)
+	}
+	return nil
+}
+
+// tell tells a live view of a visit.
+func (l *ledger) tell(v *schema.Visit, h *schema.Host) {
+	if l.onVisit == nil {
+		return
+	}
+	norm, err := l.in.tx.URLs.Norm(v.URL)
+	if err != nil {
+		norm = "https://" + h.Name
+	}
+	l.onVisit(Event{
+		URL: norm, State: v.State, Status: v.Status, Links: len(v.Links), Error: v.Reason.String(), Time: v.ResponseTime,
+	})
+}
+
+// countAsked counts a request of the run.
+func (l *ledger) countAsked(h *schema.Host, page bool) {
+	l.in.run.Requests++
+	if page {
+		h.RunRequests++
+	}
+}
+
+// countPage counts a page that was brought to its end by asking.
+func (l *ledger) countPage(h *schema.Host) {
+	h.RunVisited++
+	h.Visits++
+	l.in.run.Pages++
+}
+
+// countError counts an error of the run.
+func (l *ledger) countError(kind string) {
+	if l.in.run.Errors == nil {
+		l.in.run.Errors = map[string]int{}
+	}
+	l.in.run.Errors[kind]++
+}

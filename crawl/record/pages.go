@@ -1,0 +1,108 @@
+package record
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/warc"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// metaPages is the name under which the state file keeps what counts in its page
+// store: the store's name, the last segment and its end.
+const metaPages = "page store"
+
+// warcSoftware is told in the page store.
+const warcSoftware = "Ripple (+https://github.com/sumi-ripple/ripple)"
+
+// A pageStore is the recorder's end of the page store. Pages are appended during a
+// turn, and synced before the commit that says up to where the store counts.
+type pageStore struct {
+	writer *warc.Writer
+	name   string
+	stored bool // in this turn
+}
+
+// add appends a page to the store, before the commit that refers to it.
+func (p *pageStore) add(in *scope, o *ring.Outcome, visit *schema.Visit) error {
+	if o.Sealed == nil || visit.State != schema.Processed || visit.RedirectTo != 0 {
+		return nil
+	}
+	if err := p.open(in); err != nil {
+		return err
+	}
+	var err error
+	visit.StoredPath, err = p.writer.Append(o.Sealed)
+	p.stored = true
+	return err
+}
+
+// open opens the page store where the last commit left it. What was stored after
+// that, and not committed, is taken away.
+func (p *pageStore) open(in *scope) error {
+	if p.writer != nil {
+		return nil
+	}
+	text, err := in.tx.Meta.Value(metaPages)
+	if err != nil {
+		return err
+	}
+	var at warc.Position
+	name, rest, _ := bytes.Cut(text, []byte(" "))
+	if text != nil {
+		if at, err = warc.ParsePosition(rest); err != nil {
+			return fmt.Errorf("%w: %w", kv.ErrDamaged, err)
+		}
+		p.name = string(name)
+	} else {
+		var id [5]byte
+		_, _ = rand.Read(id[:]) // never fails
+		p.name = "ripple" + hex.EncodeToString(id[:])
+	}
+	p.writer, err = warc.Open(in.set.Config.Pages.Path, p.name, at, warcSoftware)
+	return err
+}
+
+// cut takes away, at a start, what was stored and not committed.
+func (p *pageStore) cut(in *scope) error {
+	text, err := in.tx.Meta.Value(metaPages)
+	if err != nil || text == nil || !in.set.Config.Pages.Keep {
+		return err
+	}
+	return p.open(in)
+}
+
+// sync makes the pages of a turn durable, and with its commit that they count.
+func (p *pageStore) sync(in *scope) error {
+	if !p.stored {
+		return nil
+	}
+	p.stored = false
+	at, err := p.writer.Sync()
+	if err != nil {
+		return err
+	}
+	return in.tx.Meta.Put(metaPages, []byte(p.name+" "+at.String()))
+}
+
+// close ends the writing of the page store.
+func (p *pageStore) close() error {
+	if p.writer == nil {
+		return nil
+	}
+	err := p.writer.Close()
+	*p = pageStore{}
+	return err
+}
+
+// LeavePages has the next page that is kept begin a page store of its own. It is for
+// a copy of a state file: the store it was copied with belongs to the original, and
+// only what that one has committed counts there. Pages that are stored can still be
+// read.
+func LeavePages(store *kv.Store) error {
+	return store.Update(func(tx *kv.Tx) error { return tx.Meta.Put(metaPages, nil) })
+}

@@ -1,0 +1,221 @@
+package record
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/clock"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+const (
+	maxVerdicts = 256    // taken without a request, for one host and commit
+	maxPlanned  = 20_000 // hosts whose next step is in memory; the others are woken
+)
+
+// A plan decides what a host is asked next: robots.txt first, then tries that are due,
+// then the URLs in its line. It decides and changes nothing but the lines, which what
+// needs no visit any more leaves; the turn acts.
+type plan struct {
+	in     *scope
+	hosts  *hosts
+	book   *book
+	quotas *quotas
+	reach  *reach
+	choice choice
+}
+
+// A decision is what is to be done at a host now. The turn does what it says, in the
+// order of the fields; unless there is a step, or nothing to do before wake, it asks
+// for the next decision.
+type decision struct {
+	again    bool            // once this is done, the host is to be decided on again
+	drop     *ring.Step      // of a continued visit, which may not go on; its URL still waits
+	giveUp   schema.GiveUp   // the host, because of why
+	why      schema.Reason   // of giveUp
+	sitemaps []ring.Target   // of the host, to be queued
+	settle   []*schema.Visit // without a request: kept as they are, or denied
+	step     *ring.Step      // to be asked; nil: none
+	begins   bool            // step is the first one of a visit, or of a look for robots.txt
+	wake     time.Time       // without a step: when to plan the host again; zero: an event will do that
+}
+
+// decide says what to do at a host.
+func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
+	if len(live.next) > 0 {
+		step := live.next[0]
+		live.next = live.next[1:]
+		if p.mayContinue(h, live, &step) {
+			return decision{step: &step}, nil
+		}
+		return decision{drop: &step, again: true}, nil
+	}
+	if rest := h.SuspendedTo.Sub(p.in.now); h.RunGivenUp == schema.NotGivenUp && p.restsTooLong(h, rest) {
+		why := schema.Reason{Cause: schema.CauseStillToWait, Wait: rest}
+		return decision{giveUp: schema.GaveUpRateLimit, why: why, again: true}, nil
+	}
+	if !hasWork(h) {
+		return decision{}, nil
+	}
+	shut, err := p.quotas.shutOut(h)
+	if err != nil {
+		return decision{}, err
+	}
+	rules, err := p.book.rules(h)
+	if err != nil {
+		return decision{}, err
+	}
+	if rules != nil && h.RunGivenUp == schema.NotGivenUp && p.in.set.Config.AsksTooMuch(h) {
+		return decision{giveUp: schema.GaveUpCrawlDelay, why: p.in.set.Config.WhyTooMuch(h), again: true}, nil
+	}
+	if shut || p.closed(h, live) {
+		return p.choice.stay(h, live, shut || p.quotas.spent(h))
+	}
+	if p.mustResolve(h, live) {
+		look := &ring.Step{Kind: ring.Resolve, Host: h.ID, URL: "https://" + h.Name + "/", Settings: p.in.set}
+		return decision{step: look}, nil
+	}
+	switch {
+	case rules == nil:
+		return p.askRobots(h, live)
+	case p.reach.sitemapsDue(h):
+		return decision{sitemaps: p.reach.namedSitemaps(h, rules), again: true}, nil
+	}
+	return p.choice.next(h, live, rules)
+}
+
+// mayContinue reports whether a continued visit still may go on.
+func (p *plan) mayContinue(h *schema.Host, live *liveHost, step *ring.Step) bool {
+	if step.Kind == ring.Robots {
+		return h.RunGivenUp == schema.NotGivenUp
+	}
+	probing := step.Suspension == h.Suspension
+	return h.RunGivenUp == schema.NotGivenUp && (h.Throttles == 0 || probing) &&
+		(step.URLKind != schema.KindPage || !p.quotas.exhausted(h, live))
+}
+
+// restsTooLong reports a host that an earlier run was told to leave alone for longer
+// than this one may wait.
+func (p *plan) restsTooLong(h *schema.Host, rest time.Duration) bool {
+	return h.Throttles > 0 && rest > p.in.set.Config.Politeness.MaxSuspension
+}
+
+func hasWork(h *schema.Host) bool { return h.Waiting > 0 || len(h.Retries) > 0 }
+
+// closed reports whether a host is not asked for pages any more in this run. Its
+// sitemaps count for no budget.
+func (p *plan) closed(h *schema.Host, live *liveHost) bool {
+	return h.RunGivenUp != schema.NotGivenUp || p.quotas.tooSlow(h) || p.quotas.enough(h) ||
+		p.quotas.exhausted(h, live) && !sitemapWaits(h)
+}
+
+// sitemapWaits reports whether the first waiting URL of a host is a sitemap.
+func sitemapWaits(h *schema.Host) bool {
+	return len(h.Queues) > 0 && h.Queues[0].Priority == schema.PrioritySitemap
+}
+
+// mustResolve reports whether the address of a host must be looked up first, because
+// it shares the clock of that.
+func (p *plan) mustResolve(h *schema.Host, live *liveHost) bool {
+	return !live.resolved && h.Address == "" && p.in.set.Config.Politeness.MinimumTimePerAddress > 0 &&
+		!p.in.set.Exempt(h.Name) && weburl.Literal(h.Name) == ""
+}
+
+// askRobots has a host's robots.txt asked for, unless it is on its way, or to be tried
+// later, or was tried often enough.
+func (p *plan) askRobots(h *schema.Host, live *liveHost) (decision, error) {
+	switch {
+	case live.robots:
+		return decision{}, nil
+	case p.book.exhausted(h):
+		why := schema.Reason{Cause: schema.CauseRobots, Detail: h.RobotsReason.String()}
+		return decision{giveUp: schema.GaveUpRobots, why: why, again: true}, nil
+	case h.RobotsDue.After(p.in.now):
+		return decision{wake: h.RobotsDue}, nil
+	}
+	form, err := p.choice.firstForm(h)
+	if err != nil {
+		return decision{}, err
+	}
+	return decision{step: p.book.request(h, form), begins: true}, nil
+}
+
+// effect is what the scheduler has to know of a host, but for its steps.
+func (p *plan) effect(h *schema.Host, live *liveHost) ring.Effect {
+	return ring.Effect{
+		Host: h.ID, Address: p.address(h), Delay: p.in.set.Config.FullDelay(h), Limit: p.parallel(h),
+		Failing: live.failing, Answered: live.answered, Suspension: h.Suspension,
+	}
+}
+
+// time sets the clock of an effect, and its priority.
+func (p *plan) time(e *ring.Effect, h *schema.Host, live *liveHost, wake time.Time) {
+	e.Ready = p.hosts.earliest(h, live)
+	if h.SuspendedTo.After(e.Ready) {
+		e.Ready = h.SuspendedTo
+	}
+	if len(e.Steps) == 0 && !wake.IsZero() && len(live.open) == 0 {
+		e.Wake = true
+		if wake.After(e.Ready) {
+			e.Ready = wake
+		}
+	}
+	e.Priority = 255
+	if len(h.Queues) > 0 {
+		e.Priority = h.Queues[0].Priority
+	}
+	if len(e.Steps) > 0 && e.Steps[0].ID != 0 {
+		depth, _ := p.in.store.Depth(e.Steps[0].ID)
+		e.Priority = min(e.Priority, schema.PagePriority(depth, false, false))
+	}
+}
+
+// parallel is the number of requests that may be open at a host: one while it is
+// suspended or probed.
+func (p *plan) parallel(h *schema.Host) int {
+	if h.Throttles > 0 {
+		return 1
+	}
+	return p.in.set.Config.Politeness.MaxParallelPerDomain
+}
+
+// address returns the address whose clock a host shares; empty: none.
+func (p *plan) address(h *schema.Host) string {
+	switch {
+	case p.in.set.Config.Politeness.MinimumTimePerAddress <= 0 || p.in.set.Exempt(h.Name):
+		return ""
+	case h.Address == "":
+		return weburl.Literal(h.Name)
+	}
+	return h.Address
+}
+
+// crowded reports whether the next steps of so many hosts are in memory that this one
+// is to be woken later.
+func (p *plan) crowded(h *schema.Host, live *liveHost, woken bool) bool {
+	return p.hosts.live.out > maxPlanned && !woken && len(live.next) == 0 &&
+		hasWork(h) && h.RunGivenUp == schema.NotGivenUp
+}
+
+// atStart is the effect that wakes a host when a process begins, if it has something to
+// do: not before its full delay since then has passed.
+func (p *plan) atStart(h *schema.Host) (ring.Effect, bool) {
+	queued := h.Waiting > 0 && h.Generation == p.in.store.Generation()
+	retries := len(h.Retries) > 0 && h.Run == p.in.run.ID
+	if !queued && !retries || p.quotas.tooSlow(h) {
+		return ring.Effect{}, false
+	}
+	clock.Clamp(p.in.set.Config, h, p.in.started)
+	e := ring.Effect{Host: h.ID, Wake: true, Ready: p.in.started, Limit: 1, Priority: 255, Suspension: h.Suspension}
+	if ready := p.hosts.earliest(h, p.hosts.live.byID[h.ID]); ready.After(e.Ready) {
+		e.Ready = ready
+	}
+	if h.SuspendedTo.After(e.Ready) && h.SuspendedTo.Sub(p.in.started) <= p.in.set.Config.Politeness.MaxSuspension {
+		e.Ready = h.SuspendedTo // else the host is given up when it is planned
+	}
+	if queued && len(h.Queues) > 0 {
+		e.Priority = h.Queues[0].Priority
+	}
+	return e, true
+}

@@ -1,0 +1,212 @@
+package record
+
+import (
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+)
+
+// quotas hold everything that limits how much is asked: the caps of groups of pages,
+// the budgets of hosts, max-pages and max-subdomains. What is asked for is reserved
+// first, so that visits which are open at the same time do not exceed a limit
+// together; who has to wait for what others have reserved is planned again when that
+// is released.
+//
+// A new limit goes here, as a method that says whether a host or a page may be asked. One
+// on the pages of a group that their URLs tell is a rule of package terrain's Caps, which
+// are reserved, refused and counted here already. One on a group that only the answer
+// tells, by a title for one, cannot be reserved: countVisit counts it when the answer is
+// settled. It then stops only what is planned later, and visits that were open at the
+// same time may exceed it together.
+type quotas struct {
+	in       *scope
+	hosts    *hosts
+	reserved map[terrain.Cap]int
+	pages    int                                    // reserved of max-pages
+	held     map[terrain.Cap]map[schema.HostID]bool // hosts with pages that wait for a place in a group
+	starved  map[schema.HostID]bool                 // kept waiting by max-pages, as far as it is reserved
+}
+
+func newQuotas(in *scope, hosts *hosts) quotas {
+	return quotas{
+		in: in, hosts: hosts, reserved: map[terrain.Cap]int{},
+		held: map[terrain.Cap]map[schema.HostID]bool{}, starved: map[schema.HostID]bool{},
+	}
+}
+
+// room says what its groups leave for a page. Where that is held, the host is planned
+// again once a visit that holds it is over.
+func (q *quotas) room(id schema.ID, h *schema.Host) (terrain.Room, error) {
+	caps, err := q.capsOf(id, h)
+	if err != nil {
+		return terrain.Full, err
+	}
+	room, by, err := terrain.RoomIn(caps, q.in.tx.Runs.Count, q.reserved)
+	if room == terrain.Held {
+		if q.held[by] == nil {
+			q.held[by] = map[schema.HostID]bool{}
+		}
+		q.held[by][h.ID] = true
+	}
+	return room, err
+}
+
+// capsOf returns the counters that a visit of the page adds to.
+func (q *quotas) capsOf(id schema.ID, h *schema.Host) ([]terrain.Cap, error) {
+	u, err := q.in.tx.URLs.At(id)
+	if err != nil {
+		return nil, err
+	}
+	return q.in.set.Terrain.Caps(h.Name, u.PathQuery), nil
+}
+
+// reserve counts the first step of a visit, which is about to be asked for.
+func (q *quotas) reserve(step *ring.Step, h *schema.Host) error {
+	if step.URLKind != schema.KindPage {
+		return nil
+	}
+	if err := q.countHost(h); err != nil {
+		return err
+	}
+	caps, err := q.capsOf(step.ID, h)
+	if err != nil {
+		return err
+	}
+	q.pages++
+	for _, c := range caps {
+		q.reserved[c]++
+	}
+	step.Visit.Reserved = caps
+	return nil
+}
+
+// release ends the reservation of a visit that is over, or that waits anew.
+func (q *quotas) release(step *ring.Step) {
+	if step.ID == 0 || step.URLKind != schema.KindPage {
+		return
+	}
+	q.pages--
+	for _, c := range step.Visit.Reserved {
+		if q.reserved[c]--; q.reserved[c] <= 0 {
+			delete(q.reserved, c)
+		}
+		for id := range q.held[c] {
+			q.hosts.touch(id)
+		}
+		delete(q.held, c)
+	}
+}
+
+// letOn plans as many hosts that max-pages kept waiting as it has room for again, or all
+// of them once it is used up.
+func (q *quotas) letOn() {
+	limit := q.in.set.Config.Crawler.MaxPages
+	room := limit - q.in.run.Pages - q.pages
+	for id := range q.starved {
+		if room--; room < 0 && q.in.run.Pages < limit {
+			break
+		}
+		delete(q.starved, id)
+		q.hosts.touch(id)
+	}
+}
+
+// countVisit adds a visit, which ends with an answer, to the counters of its groups: those
+// that were reserved. What belongs to a group by its answer is counted here too.
+func (q *quotas) countVisit(o *ring.Outcome) error {
+	for _, c := range o.Step.Visit.Reserved {
+		if err := q.in.tx.Runs.CountUp(c.Rule.String(), c.Group, q.in.run.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countHost counts a host that is about to be asked for its site, once a run.
+func (q *quotas) countHost(h *schema.Host) error {
+	if h.Admitted {
+		return nil
+	}
+	h.Admitted = true
+	q.hosts.put(h)
+	limit := q.in.set.Config.Crawler.MaxSubdomains
+	if limit <= 0 {
+		return nil
+	}
+	c := terrain.SubdomainCap(h.Name, limit)
+	return q.in.tx.Runs.CountUp(c.Rule.String(), c.Group, q.in.run.ID)
+}
+
+// shutOut reports whether max-subdomains keeps the whole host from being asked.
+func (q *quotas) shutOut(h *schema.Host) (bool, error) {
+	limit := q.in.set.Config.Crawler.MaxSubdomains
+	if limit <= 0 || h.Admitted {
+		return false, nil
+	}
+	caps := []terrain.Cap{terrain.SubdomainCap(h.Name, limit)}
+	room, _, err := terrain.RoomIn(caps, q.in.tx.Runs.Count, nil)
+	return room == terrain.Full, err
+}
+
+// budget is the number of requests for pages that a run makes at a host.
+func (q *quotas) budget(h *schema.Host) int {
+	return q.in.set.Terrain.Budget(h.Name, q.in.set.Config.Crawler.MaxDomainRequests)
+}
+
+// exhausted reports whether the host's budget is used up, what is open included.
+func (q *quotas) exhausted(h *schema.Host, live *liveHost) bool {
+	out := 0
+	for _, id := range live.open {
+		if id != 0 && q.in.isPage(id) {
+			out++
+		}
+	}
+	return h.RunRequests+out >= q.budget(h)
+}
+
+// enough reports whether the run visits no further page (max-pages), what is open
+// included.
+func (q *quotas) enough(h *schema.Host) bool {
+	limit := q.in.set.Config.Crawler.MaxPages
+	if limit <= 0 || q.in.run.Pages+q.pages < limit {
+		return false
+	}
+	if q.pages > 0 {
+		q.starved[h.ID] = true
+	}
+	return true
+}
+
+// spent reports whether the run has no visit left for the pages of a host: its
+// budget, or that of the run, is used up, with nothing open that counts.
+func (q *quotas) spent(h *schema.Host) bool {
+	limit := q.in.set.Config.Crawler.MaxPages
+	return h.RunRequests >= q.budget(h) || limit > 0 && q.in.run.Pages >= limit && h.RunGivenUp == schema.NotGivenUp
+}
+
+// cut reports whether a host has used its budget up and still has a page that waits and
+// was never visited.
+func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (waits bool, err error) {
+	if h.Run != q.in.run.ID || h.Generation != q.in.store.Generation() || h.RunGivenUp != schema.NotGivenUp ||
+		h.RunRequests < q.budget(h) {
+		return false, nil
+	}
+	err = tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
+		waits = q.in.store.Latest(id) == 0
+		return !waits
+	})
+	return waits, err
+}
+
+// seedsOnly reports whether a host asks for so long a delay that only seeds are worth
+// it. Its other pages keep their places, should it ask for less one day.
+func (q *quotas) seedsOnly(h *schema.Host) bool {
+	return h.CrawlDelay > q.in.set.Config.Politeness.MaxCrawlDelay
+}
+
+// tooSlow reports whether no page of a host is worth its delay. One that asks for too
+// much is given up instead.
+func (q *quotas) tooSlow(h *schema.Host) bool {
+	return q.seedsOnly(h) && !q.in.seeds.hosts[h.ID] && !q.in.set.Config.AsksTooMuch(h)
+}

@@ -1,0 +1,207 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Reclassify derives classes, depths and what waits anew, in place of
+// [Recorder.Begin]. The last run bears the configuration of the recorder then. If it
+// was completed it stays so, unless pages have come within its reach.
+//
+// It is idempotent; killed on the way, it is repeated by the next one or by the next
+// Begin. A store without a run is an error, see [survey.ErrNoRun].
+func (r *Recorder) Reclassify() (schema.Run, error) {
+	before, err := lastRun(r.in.store)
+	if err != nil {
+		return before, err
+	}
+	if _, err := r.begin(context.Background(), true); err != nil {
+		return before, err
+	}
+	waits, err := r.waits()
+	if err != nil {
+		return before, err
+	}
+	run := &r.in.run
+	run.Running = before.Running
+	switch {
+	case before.Status != schema.RunCompleted:
+		run.Status, run.Walked, run.End, run.Finished = schema.RunInterrupted, false, before.End, before.Finished
+	case waits:
+		run.Status, run.Walked, run.End = schema.RunInterrupted, false, schema.End{Kind: schema.EndReclassified}
+		run.Finished = time.Now().Truncate(time.Second)
+	default:
+		run.Status, run.Walked, run.End, run.Finished = before.Status, before.Walked, before.End, before.Finished
+	}
+	return *run, r.in.store.Update(func(tx *kv.Tx) error {
+		return errors.Join(tx.Runs.Put(*run), tx.Meta.SetReapply(false))
+	})
+}
+
+// halfReclassified reports whether Reclassify was killed at work on a run that was
+// completed.
+func halfReclassified(store *kv.Store) (left bool, err error) {
+	err = store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		if err != nil || len(runs) == 0 || runs[len(runs)-1].Status != schema.RunCompleted {
+			return err
+		}
+		left, err = tx.Meta.Reapply()
+		return err
+	})
+	return left, err
+}
+
+func lastRun(store *kv.Store) (run schema.Run, err error) {
+	err = store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		if err == nil && len(runs) == 0 {
+			err = survey.ErrNoRun
+		}
+		if err == nil {
+			run = runs[len(runs)-1]
+		}
+		return err
+	})
+	return run, err
+}
+
+// waits reports whether the run has anything left to ask.
+func (r *Recorder) waits() (bool, error) {
+	if limit := r.in.set.Config.Crawler.MaxPages; limit > 0 && r.in.run.Pages >= limit {
+		return false, nil
+	}
+	s, err := survey.New(r.in.store)
+	if err != nil {
+		return false, err
+	}
+	counts, err := s.Counts()
+	if err != nil || counts.ByState[schema.Queued] > 0 {
+		return err == nil, err
+	}
+	return sitemapsWait(&r.in)
+}
+
+// sitemapsWait reports whether sitemap files are queued at hosts that are asked.
+func sitemapsWait(in *scope) (found bool, err error) {
+	err = in.store.View(func(tx *kv.Tx) error {
+		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+			if h.Waiting == 0 || h.Run == in.run.ID && h.RunGivenUp != schema.NotGivenUp {
+				return true, nil
+			}
+			err := tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
+				found = !in.isPage(id) && !in.visited(id)
+				return !found
+			})
+			return !found, err
+		})
+	})
+	return found, err
+}
+
+// Resume has the recorder work on the last run, in place of [Recorder.Begin], to read
+// again what it has recorded.
+func (r *Recorder) Resume() (err error) {
+	r.in.run, err = lastRun(r.in.store)
+	return err
+}
+
+// A Reading is a page whose answer is read again.
+type Reading struct {
+	ID    schema.ID
+	Norm  string
+	Visit *schema.Visit // the last one, in this run
+}
+
+// A Reader returns what a visitor would make of a page's answer; nil: it cannot be had.
+// more is false where the transaction is large enough.
+type Reader func(Reading) (o *ring.Outcome, more bool)
+
+// Reread records in one transaction what is found by reading answers again: from an id
+// on, it calls read for the pages of the run, and stops where that says so. An outcome
+// whose links or facts are other than those recorded is recorded as a visit without a
+// request, and the depths are derived anew by the next [Recorder.Reclassify]. It
+// returns the next id, and how many pages were other.
+func (r *Recorder) Reread(from schema.ID, read Reader) (next schema.ID, changed int, err error) {
+	last := schema.ID(r.in.store.URLs())
+	err = r.in.store.Update(func(tx *kv.Tx) error {
+		t, err := r.open(tx)
+		more := true
+		for next = from; next <= last && more && err == nil; next++ {
+			var other bool
+			if other, more, err = t.reread(next, read); other {
+				changed++
+			}
+		}
+		return err
+	})
+	return next, changed, err
+}
+
+func (t *turn) reread(id schema.ID, read Reader) (changed, more bool, err error) {
+	if !t.in.isPage(id) || !t.in.visited(id) {
+		return false, true, nil
+	}
+	before, err := t.in.tx.Visits.At(t.in.store.Latest(id))
+	if err != nil || before.State != schema.Processed {
+		return false, true, err
+	}
+	norm, err := t.in.tx.URLs.Norm(id)
+	if err != nil {
+		return false, true, err
+	}
+	o, more := read(Reading{ID: id, Norm: norm, Visit: before})
+	if o == nil {
+		return false, more, nil
+	}
+	after, err := t.redraft(o, before)
+	if err == nil {
+		changed, err = differs(t.in.tx, before, after)
+	}
+	if err == nil && changed {
+		_, err = t.in.tx.Visits.Add(after)
+		err = errors.Join(err, t.in.tx.Meta.SetReapply(true)) // its depth travels anew
+	}
+	return changed, more, errors.Join(err, t.reopen())
+}
+
+// redraft is the visit of a page with the links and facts of an outcome, as if it had
+// been made under the present configuration.
+func (t *turn) redraft(o *ring.Outcome, before *schema.Visit) (*schema.Visit, error) {
+	after := *before
+	after.Kept, after.Requests, after.Stand = true, 0, 0
+	after.Run, after.Links = t.in.run.ID, nil
+	fresh := t.drafts.answer(o, judge.Verdict{State: before.State})
+	after.Title, after.Facts, after.Charset = fresh.Title, fresh.Facts, fresh.Charset
+	after.NoIndex, after.NoFollow, after.Distinct = fresh.NoIndex, fresh.NoFollow, fresh.Distinct
+	err := t.drafts.links(o, &after)
+	return &after, err
+}
+
+// differs compares what was extracted with what is recorded.
+func differs(tx *kv.Tx, before, after *schema.Visit) (bool, error) {
+	from := before
+	if before.Stand != 0 {
+		var err error
+		if from, err = tx.Visits.At(before.Stand); err != nil {
+			return false, err
+		}
+	}
+	if err := tx.Visits.Anchors(from); err != nil {
+		return false, err
+	}
+	slices.SortFunc(after.Links, func(a, b schema.Link) int { return int(int64(a.To) - int64(b.To)) })
+	same := slices.Equal(from.Links, after.Links) && slices.Equal(from.Facts, after.Facts) &&
+		before.Title == after.Title && before.Charset == after.Charset && before.NoIndex == after.NoIndex &&
+		before.NoFollow == after.NoFollow && before.Distinct == after.Distinct
+	return !same, nil
+}

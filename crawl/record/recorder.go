@@ -1,0 +1,137 @@
+package record
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A Recorder owns what is durable of a crawl, and what is in memory of its hosts. Its
+// methods may not be called at the same time; none of them but [Recorder.Turn] runs in
+// a transaction of the caller.
+type Recorder struct {
+	// MostTravelled is the number of pages whose depth travels on in one transaction.
+	MostTravelled int
+
+	in     scope
+	hosts  hosts
+	urls   urls
+	book   book
+	quotas quotas
+	ledger ledger
+	pages  pageStore
+	drafts drafts
+	reach  reach
+	plan   plan
+	ticked time.Time // until when the run's time is counted
+}
+
+// New returns a recorder of a store, which belongs to it until the recorder is let go
+// of. It has no run before [Recorder.Begin]. onVisit is called for each visit, must not
+// block, and may be nil.
+func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Event)) *Recorder {
+	now := time.Now()
+	r := &Recorder{MostTravelled: maxTravelled, ticked: now}
+	r.in = scope{
+		store: store, set: set, log: log, started: now,
+		seeds: seeds{pages: map[schema.ID]bool{}, hosts: map[schema.HostID]bool{}},
+	}
+	in, said := &r.in, listings{}
+	r.hosts = hosts{in: in, known: schema.HostID(store.Hosts()), live: newLivings()}
+	r.urls = urls{in: in, hosts: &r.hosts}
+	r.book = book{in: in, hosts: &r.hosts, parsed: map[schema.HostID]*robots.Rules{}}
+	r.quotas = newQuotas(in, &r.hosts)
+	r.ledger = ledger{in: in, onVisit: onVisit}
+	r.drafts = drafts{in: in, urls: &r.urls, pages: &r.pages}
+	r.reach = reach{in: in, hosts: &r.hosts, ledger: &r.ledger, listings: said}
+	r.plan = plan{in: in, hosts: &r.hosts, book: &r.book, quotas: &r.quotas, reach: &r.reach}
+	r.plan.choice = choice{
+		in: in, hosts: &r.hosts, ledger: &r.ledger, quotas: &r.quotas, listings: said, passed: map[schema.ID]bool{},
+	}
+	return r
+}
+
+// Settings are those that the recorder plans under.
+func (r *Recorder) Settings() *ring.Settings { return r.in.set }
+
+// Run is the run as it stands.
+func (r *Recorder) Run() schema.Run { return r.in.run }
+
+// Inherit takes over, before [Recorder.Begin], which hosts may not be asked yet, from a
+// recorder of the same store that has no step out any more.
+func (r *Recorder) Inherit(from *Recorder) {
+	r.hosts.live = from.hosts.live.clocks(time.Now())
+	r.in.run = from.in.run
+}
+
+// open begins a turn.
+func (r *Recorder) open(tx *kv.Tx) (turn, error) {
+	work, err := tx.Depths.Pending()
+	r.in.tx, r.in.now = tx, time.Now()
+	r.hosts.begin()
+	r.ledger.settled = map[schema.ID]bool{}
+	r.reach.work = work
+	return turn{
+		in: &r.in, hosts: &r.hosts, urls: &r.urls, book: &r.book, quotas: &r.quotas,
+		ledger: &r.ledger, drafts: &r.drafts, reach: &r.reach, plan: &r.plan,
+	}, err
+}
+
+// Turn does one transaction of a commit: it applies outcomes and wakes, lets depths
+// travel on, and plans every host that this has touched. There is more to do, by
+// further turns without outcomes, while depths have to travel on. It is void if the
+// transaction fails, and so is the recorder.
+func (r *Recorder) Turn(tx *kv.Tx, outcomes []ring.Outcome, wakes []ring.Wake) (
+	effects []ring.Effect, more bool, err error,
+) {
+	t, err := r.open(tx)
+	for i := 0; i < len(outcomes) && err == nil; i++ {
+		err = t.apply(&outcomes[i])
+	}
+	for i := 0; i < len(wakes) && err == nil; i++ {
+		err = t.wake(&wakes[i])
+	}
+	if err == nil { // what is settled from here on stores no page: it needed no request
+		err = r.pages.sync(&r.in)
+	}
+	if err == nil {
+		err = r.reach.travel(r.MostTravelled)
+	}
+	if err == nil {
+		effects, err = t.planAll()
+	}
+	if err == nil {
+		err = tx.Depths.SetPending(r.reach.work)
+	}
+	r.hosts.live.sweep(r.in.now)
+	r.tick()
+	return effects, len(r.reach.work) > 0, errors.Join(err, tx.Runs.Put(r.in.run))
+}
+
+// tick adds the time since the last turn to the run's.
+func (r *Recorder) tick() {
+	now := time.Now()
+	r.in.run.Running += now.Sub(r.ticked)
+	r.ticked = now
+}
+
+// EachWaiting gives the hosts that have something to do, to be woken when their full
+// delay since the start has passed. It keeps nothing of them: there may be millions.
+func (r *Recorder) EachWaiting(wake func(*ring.Effect)) error {
+	return r.in.store.View(func(tx *kv.Tx) error {
+		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+			if e, ok := r.plan.atStart(h); ok {
+				wake(&e)
+			}
+			return true, nil
+		})
+	})
+}
+
+// ClosePages ends the writing of the page store.
+func (r *Recorder) ClosePages() error { return r.pages.close() }

@@ -1,0 +1,61 @@
+package record
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A scope is what every owner of a turn may read: the transaction, the run that it
+// belongs to, and the configuration. The transaction and the time are those of the
+// turn, the rest that of the process.
+type scope struct {
+	store   *kv.Store
+	set     *ring.Settings
+	log     *slog.Logger
+	run     schema.Run // its pages, requests and errors are counted by the ledger
+	started time.Time  // of the process; no host is asked before its delay has passed since
+	seeds   seeds
+
+	tx  *kv.Tx
+	now time.Time
+}
+
+// seeds are the pages that the origins begin with.
+type seeds struct {
+	pages map[schema.ID]bool
+	hosts map[schema.HostID]bool
+}
+
+// visited reports whether a URL has a visit in this run.
+func (in *scope) visited(id schema.ID) bool { return in.store.Latest(id) >= in.run.FirstVisit }
+
+// known reports whether an earlier run has visited a URL, and this one has not.
+func (in *scope) known(id schema.ID) bool {
+	seq := in.store.Latest(id)
+	return seq != 0 && seq < in.run.FirstVisit
+}
+
+// young reports whether a visit is younger than min-age.
+func (in *scope) young(v *schema.Visit) bool {
+	age := in.now.Sub(v.At)
+	return age >= 0 && age < in.set.Config.Recrawl.MinAge
+}
+
+// leftBefore reports whether a page that stands in a line, or waits for another try,
+// was left there by an earlier run, and not reached since.
+func (in *scope) leftBefore(id schema.ID) bool {
+	depth, _ := in.store.Depth(id)
+	return in.run.ID > 1 && depth == kv.NoDepth && in.store.Latest(id) == 0
+}
+
+// within reports whether a page with these distances is visited.
+func (in *scope) within(depth, hops uint8) bool {
+	return depth != kv.NoDepth && int(depth) <= in.set.Config.Crawler.MaxDepth && hops <= schema.MaxRedirects
+}
+
+// isPage reports whether a URL is a page, and not a sitemap.
+func (in *scope) isPage(id schema.ID) bool { return in.store.Kind(id) == schema.KindPage }

@@ -1,0 +1,132 @@
+package record
+
+import (
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+const (
+	maxSitemapFiles = 200 // a host and run
+	maxSitemapDepth = 16  // of indexes in indexes
+)
+
+// sitemapsDue reports whether the sitemaps of a host have still to be queued in this
+// run: it is of an origin, and they are read at all.
+func (r *reach) sitemapsDue(h *schema.Host) bool {
+	return r.in.set.Config.Crawler.Sitemaps != config.SitemapsOff && h.SitemapsRun != r.in.run.ID &&
+		r.hosts.facts(h.ID).own
+}
+
+// namedSitemaps are the sitemaps of a host: those that its robots.txt names, else
+// those at the usual paths. It marks them as queued.
+func (r *reach) namedSitemaps(h *schema.Host, rules *robots.Rules) (files []ring.Target) {
+	h.SitemapsRun = r.in.run.ID
+	r.hosts.put(h)
+	authority := "https://" + h.Name
+	if h.WWW {
+		authority = "https://www." + h.Name
+	}
+	named := rules.Sitemaps()
+	if len(named) == 0 {
+		named = []string{"/sitemap.xml", "/sitemap_index.xml"}
+	}
+	base, err := r.in.set.Rules.Base(authority + "/robots.txt")
+	if err != nil {
+		return nil // a host name that is no URL has no sitemaps
+	}
+	foreign, left := foreignHosts{site: weburl.Site(h.Name), most: r.in.set.Config.Traps.MaxSitemapHosts}, 0
+	for _, ref := range named {
+		u, err := base.Parse(ref)
+		switch {
+		case err != nil || !r.in.set.Terrain.Classify(u.Norm).Class.Visitable():
+		case !foreign.admit(u.Host()):
+			left++
+		default:
+			files = append(files, ring.Target{URL: u, Hash: r.in.store.Hash(schema.KindSitemap, u.Norm)})
+		}
+	}
+	h.SitemapsLeft = max(h.SitemapsLeft, left) // perhaps queued before in this run
+	return files
+}
+
+// foreignHosts are the first so many hosts outside a site, of those that are met.
+type foreignHosts struct {
+	site  string
+	most  int // 0: any number
+	hosts map[string]bool
+}
+
+// admit reports whether a host is of the site, or one of the first outside it.
+func (f *foreignHosts) admit(host string) bool {
+	if f.most <= 0 || f.hosts[host] || weburl.Site(host) == f.site {
+		return true
+	}
+	if len(f.hosts) >= f.most {
+		return false
+	}
+	if f.hosts == nil {
+		f.hosts = map[string]bool{}
+	}
+	f.hosts[host] = true
+	return true
+}
+
+// leadsOut reports whether a sitemap on a host leads where sitemaps may not: out of its
+// site, to a host on which no robots.txt names any, and which is no origin's.
+func (d *drafts) leadsOut(from *schema.Host, host string) (bool, error) {
+	if d.in.set.Config.Traps.MaxSitemapHosts <= 0 || weburl.Site(host) == weburl.Site(from.Name) ||
+		len(d.in.set.Terrain.OriginsOf(host)) > 0 {
+		return false, nil
+	}
+	id, err := d.urls.hosts.find(host)
+	if err != nil || id == 0 {
+		return true, err
+	}
+	h, err := d.urls.hosts.load(id)
+	return err == nil && h.SitemapsFor != d.in.run.ID, err
+}
+
+// queueFile queues a sitemap; depth counts the indexes above it. A file that was read
+// in this run passes its pages on again.
+func (r *reach) queueFile(id schema.ID, depth uint8) error {
+	old, _ := r.in.store.Depth(id)
+	if old <= depth || depth >= maxSitemapDepth {
+		return nil
+	}
+	if old == kv.NoDepth {
+		h, err := r.hosts.load(r.in.store.HostOf(id))
+		if err != nil || h.SitemapFiles >= maxSitemapFiles {
+			return err
+		}
+		h.SitemapFiles++
+		r.hosts.put(h)
+	}
+	r.in.tx.Depths.Lower(id, depth, 0)
+	if r.in.visited(id) {
+		r.work = append(r.work, id)
+		return nil
+	}
+	return r.push(id, schema.PrioritySitemap)
+}
+
+// carrySitemap queues the files that an index names, and gives the pages of a sitemap
+// their depth.
+func (r *reach) carrySitemap(visit *schema.Visit) error {
+	r.listings.note(r.in, visit.Sitemap)
+	depth, _ := r.in.store.Depth(visit.URL)
+	for _, file := range visit.Links {
+		if err := r.queueFile(file.To, depth+1); err != nil {
+			return err
+		}
+	}
+	for _, e := range visit.Sitemap {
+		if err := r.relax(e.To, 0, 0, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}

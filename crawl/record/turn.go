@@ -1,0 +1,285 @@
+package record
+
+import (
+	"errors"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/clock"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A turn is the order in which the owners are called in one transaction, and nothing
+// else: outcomes in, effects out. It is void once the transaction has ended.
+type turn struct {
+	in     *scope
+	hosts  *hosts
+	urls   *urls
+	book   *book
+	quotas *quotas
+	ledger *ledger
+	drafts *drafts
+	reach  *reach
+	plan   *plan
+}
+
+// apply brings the store up to date with an outcome. A second outcome for a URL that
+// is settled changes clocks only.
+func (t *turn) apply(o *ring.Outcome) error {
+	h, err := t.hosts.change(o.Step.Host)
+	if err != nil {
+		return err
+	}
+	live := t.hosts.live.of(h.ID)
+	t.hosts.live.closed(live, o.Step.ID)
+	t.hosts.touch(h.ID).closed++
+	if o.Step.Kind == ring.Resolve {
+		if o.Cause != fetch.Cancelled {
+			h.Address, live.resolved = o.Address, true
+		}
+		return nil
+	}
+	if o.Moved {
+		h.Address = o.Address
+		live.moved(o.Step)
+		return nil
+	}
+	t.ledger.tellRequest(o)
+	clock.Observe(h, o)
+	live.heard(t.in.set.Config, h, o)
+	robots := o.Step.Kind == ring.Robots
+	t.ledger.countAsked(h, !robots && !o.Uncounted && o.Step.URLKind == schema.KindPage)
+	if o.Cause != fetch.Cancelled {
+		t.hosts.throttle(h, o)
+	}
+	switch {
+	case robots:
+		v := judge.Robots(o, h.Name)
+		t.ledger.tellVerdict(o, v.Act.String(), v.Reason)
+		return t.book.apply(h, o, v)
+	case o.Cause == fetch.Cancelled:
+		t.quotas.release(&o.Step)
+		return nil
+	}
+	return t.applyVisit(h, live, o)
+}
+
+// applyVisit acts on what the judge says of a page or a sitemap.
+func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error {
+	if done, err := t.ledger.done(o.Step.ID); err != nil || done {
+		t.quotas.release(&o.Step)
+		return err
+	}
+	t.hosts.giveUpUnreached(h)
+	rules, err := t.book.standing(h)
+	if err != nil {
+		return err
+	}
+	triesLeft := o.Step.Visit.Retries < t.in.set.Config.Retry.MaxRetries
+	v := judge.Page(o, rules, triesLeft, h.RunGivenUp == schema.GaveUpRateLimit)
+	t.ledger.tellVerdict(o, v.String(), v.Reason)
+	if v.Act == judge.Follow {
+		v.Next.Timeout, v.Next.Settings = t.in.set.Timeout(v.Next.Visit.Retries), t.in.set
+		live.goOn(*v.Next)
+		return nil
+	}
+	t.quotas.release(&o.Step)
+	switch v.Act {
+	case judge.Rest:
+		t.ledger.countError(schema.ErrorRateLimited)
+		return nil
+	case judge.Retry:
+		retryLater(h, o, v, clock.Backoff(t.in.set.Config.Retry, o.Step.Visit.Retries+1))
+		return nil
+	}
+	return t.settleAnswer(h, o, v)
+}
+
+// retryLater has a URL wait for another try.
+func retryLater(h *schema.Host, o *ring.Outcome, v judge.Verdict, wait time.Duration) {
+	leaveRetry(h, o.Step.ID)
+	h.Retries = append(h.Retries, schema.Retry{
+		URL: o.Step.ID, Attempts: o.Step.Visit.Retries + 1, Reason: v.Reason, Due: o.Done.Add(wait),
+	})
+}
+
+// settleAnswer ends the visit that an outcome was the last step of.
+func (t *turn) settleAnswer(h *schema.Host, o *ring.Outcome, v judge.Verdict) error {
+	visit, err := t.drafts.visit(o, v)
+	if err != nil {
+		return err
+	}
+	leaveRetry(h, o.Step.ID)
+	if o.Step.URLKind == schema.KindPage {
+		t.ledger.countPage(h)
+		if err := t.quotas.countVisit(o); err != nil {
+			return err
+		}
+	}
+	noteWWW(h, o)
+	return t.settle(h, visit)
+}
+
+// noteWWW notes that a host answers at its www. form only.
+func noteWWW(h *schema.Host, o *ring.Outcome) {
+	visit := &o.Step.Visit
+	if o.Answered() && o.Status < 400 && visit.Unreached && len(visit.Asked) > 0 && isWWW(o.Step.URL, h.Name) {
+		h.WWW = true
+	}
+}
+
+// settle records a visit, and carries what it found. It is the only way by which a
+// visit comes into the log.
+func (t *turn) settle(h *schema.Host, visit *schema.Visit) error {
+	if err := t.ledger.record(h, visit, t.hosts.facts(h.ID).own); err != nil {
+		return err
+	}
+	t.hosts.put(h)
+	return errors.Join(t.reopen(), t.reach.carry(visit))
+}
+
+// reopen queues pages once more of which another form was met.
+func (t *turn) reopen() error {
+	for _, id := range t.urls.takeReformed() {
+		if err := t.reach.reopen(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wake has hosts planned whose time has come, or takes back the steps that were
+// revoked.
+func (t *turn) wake(w *ring.Wake) error {
+	live := t.hosts.live.of(w.Host)
+	for i := range w.Unsent {
+		step := &w.Unsent[i]
+		t.hosts.live.closed(live, step.ID)
+		if err := t.drop(step); err != nil {
+			return err
+		}
+	}
+	t.hosts.touch(w.Host).woken = true
+	return nil
+}
+
+// drop ends a visit whose next step is not made; its URL still waits.
+func (t *turn) drop(step *ring.Step) error {
+	if step.Kind == ring.Robots {
+		return t.book.withdraw(*step)
+	}
+	t.quotas.release(step)
+	return nil
+}
+
+// planAll plans every host that was touched, until none is.
+func (t *turn) planAll() ([]ring.Effect, error) {
+	var effects []ring.Effect
+	for i := 0; ; i++ { // planning may touch further hosts
+		if i == len(t.hosts.touched) {
+			t.quotas.letOn()
+		}
+		if i == len(t.hosts.touched) {
+			return effects, nil
+		}
+		e, send, err := t.planHost(t.hosts.touched[i])
+		if err != nil {
+			return nil, err
+		}
+		if send {
+			effects = append(effects, e)
+		}
+	}
+}
+
+// planHost does what the plan decides until the host has as much to do as it may.
+func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
+	m, live := t.hosts.marks[id], t.hosts.live.of(id)
+	m.dirty = false
+	h, err := t.hosts.load(id)
+	if err != nil {
+		return ring.Effect{}, false, err
+	}
+	e := t.plan.effect(h, live)
+	if m.closed == 0 && len(live.open) >= e.Limit && !m.revoke {
+		return ring.Effect{}, false, nil
+	}
+	e.Closed, e.Revoke = m.closed, m.revoke && len(live.open) > 0
+	m.closed, m.revoke = 0, false
+	var wake time.Time
+	for len(live.open) < e.Limit {
+		if t.plan.crowded(h, live, m.woken) {
+			wake = t.in.now
+			break
+		}
+		d, err := t.plan.decide(h, live)
+		if err == nil {
+			err = t.act(h, &d)
+		}
+		if err != nil {
+			return e, false, err
+		}
+		if d.step != nil {
+			t.hosts.live.opened(live, d.step.ID)
+			e.Steps = append(e.Steps, *d.step)
+		} else if wake = d.wake; !d.again {
+			break
+		}
+	}
+	t.plan.time(&e, h, live, wake)
+	t.hosts.live.forget(id, live, t.in.now, len(e.Steps))
+	return e, true, nil
+}
+
+// act does what was decided, but for asking.
+func (t *turn) act(h *schema.Host, d *decision) error {
+	if d.drop != nil {
+		if err := t.drop(d.drop); err != nil {
+			return err
+		}
+	}
+	if d.giveUp != schema.NotGivenUp {
+		t.hosts.giveUp(h, d.giveUp, d.why)
+	}
+	for _, file := range d.sitemaps {
+		if err := t.queueSitemap(h, file); err != nil {
+			return err
+		}
+	}
+	for _, visit := range d.settle {
+		if err := t.settle(h, visit); err != nil {
+			return err
+		}
+	}
+	switch {
+	case d.step == nil:
+		return nil
+	case d.step.Kind == ring.Robots && d.begins:
+		t.hosts.live.of(h.ID).robots = true
+		return t.quotas.countHost(h)
+	case d.begins:
+		return t.quotas.reserve(d.step, h)
+	}
+	return nil
+}
+
+// queueSitemap records and queues one file that robots.txt of a host names. Where that
+// is on another site, further sitemaps may lead there.
+func (t *turn) queueSitemap(h *schema.Host, file ring.Target) error {
+	id, err := t.urls.record(file, schema.KindSitemap, 0)
+	if err != nil || id == 0 {
+		return err
+	}
+	at, err := t.hosts.load(t.in.store.HostOf(id))
+	if err != nil {
+		return err
+	}
+	if at.SitemapsFor != t.in.run.ID && weburl.Site(at.Name) != weburl.Site(h.Name) {
+		at.SitemapsFor = t.in.run.ID
+		t.hosts.put(at)
+	}
+	return t.reach.queueFile(id, 0)
+}

@@ -1,0 +1,115 @@
+package record
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// urls record what is met: a URL, its host and the forms in which it is named, as
+// far as the limits of [traps] go.
+type urls struct {
+	in       *scope
+	hosts    *hosts
+	reformed []schema.ID // visited pages of which another form was met, since it was taken last
+}
+
+// record returns the id of a target, recorded now if it is new. It is 0 where a
+// limit keeps the target from being recorded.
+func (u *urls) record(to ring.Target, kind schema.URLKind, referrer schema.ID) (schema.ID, error) {
+	name, pathQuery := weburl.Split(to.Norm)
+	host, err := u.hosts.find(name)
+	if err == nil && host == 0 {
+		if ok, err := u.siteHasRoom(name); err != nil || !ok {
+			return 0, err
+		}
+		host, err = u.hosts.identify(name)
+	}
+	if err == nil && !to.HTTP {
+		err = u.hosts.seenHTTPS(host)
+	}
+	if err != nil {
+		return 0, err
+	}
+	id, ok, err := u.in.tx.URLs.Lookup(to.Hash, host, kind, pathQuery)
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		id, err = u.add(schema.URL{Kind: kind, Host: host, PathQuery: pathQuery, Referrer: referrer}, to.Hash)
+		if err != nil || id == 0 {
+			return 0, err
+		}
+	}
+	added, err := u.addForms(id, to)
+	if added && ok && kind == schema.KindPage && u.in.visited(id) {
+		u.reformed = append(u.reformed, id)
+	}
+	return id, err
+}
+
+func (u *urls) addForms(id schema.ID, to ring.Target) (added bool, err error) {
+	added, err = u.in.tx.URLs.AddForm(id, to.Norm, to.Form)
+	for _, form := range to.Forms {
+		if err == nil {
+			var more bool
+			more, err = u.in.tx.URLs.AddForm(id, to.Norm, form)
+			added = added || more
+		}
+	}
+	return added, err
+}
+
+// add records a URL that was not known; its ID is ignored.
+func (u *urls) add(url schema.URL, hash uint64) (schema.ID, error) {
+	h, err := u.hosts.load(url.Host)
+	if err != nil {
+		return 0, err
+	}
+	u.hosts.put(h)
+	limit := u.in.set.Config.Traps.MaxURLsPerHost
+	switch page := url.Kind == schema.KindPage; {
+	case page && limit > 0 && h.Known-h.Files >= limit:
+		h.Overflow++
+		return 0, nil
+	case !page && limit > 0 && h.Files >= limit: // beside the pages, from which they take nothing
+		return 0, nil
+	case !page:
+		h.Files++
+	}
+	h.Known++
+	url.FirstSeen, url.FirstRun = u.in.now.Truncate(time.Second), u.in.run.ID
+	return u.in.tx.URLs.Add(url, hash)
+}
+
+// siteHasRoom holds [traps] max-hosts-per-site for a new host, unless it belongs to
+// an origin.
+func (u *urls) siteHasRoom(name string) (bool, error) {
+	limit := u.in.set.Config.Traps.MaxHostsPerSite
+	if limit <= 0 || len(u.in.set.Terrain.OriginsOf(name)) > 0 {
+		return true, nil
+	}
+	site := weburl.Site(name)
+	if site == name {
+		return true, nil
+	}
+	n, err := u.in.tx.Runs.Count(terrain.CountSiteHosts, site)
+	if err != nil {
+		return false, err
+	}
+	if n >= limit {
+		return false, u.in.tx.Runs.CountUp(terrain.CountSiteOverflow, site, u.in.run.ID)
+	}
+	return true, u.in.tx.Runs.CountUp(terrain.CountSiteHosts, site, u.in.run.ID)
+}
+
+// takeReformed returns the visited pages of which another form was met. The slice is
+// valid until the next record.
+func (u *urls) takeReformed() []schema.ID {
+	met := u.reformed
+	u.reformed = u.reformed[:0]
+	return met
+}

@@ -1,0 +1,62 @@
+package record
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A page that was visited is reported when another form of it is met, once, and opened
+// again only if it was not found.
+func TestReformed(t *testing.T) {
+	for state, reopens := range map[schema.State]bool{schema.DeadLink: true, schema.Processed: false} {
+		t.Run(state.String(), func(t *testing.T) {
+			inTurn(t, "", func(r *Recorder, turn turn) {
+				id := r.met(t, "https://a.test/x")
+				h := r.hostOf(t, id)
+				v := &schema.Visit{URL: id, Run: r.in.run.ID, State: state, Status: 404, Requests: 1, FormsKnown: 1, Length: -1}
+				ok(t, turn.settle(h, v))
+				r.met(t, "https://a.test/x")
+				if met := r.urls.takeReformed(); len(met) > 0 {
+					t.Errorf("%v are reported with the form they had", met)
+				}
+				r.met(t, "https://a.test/x/")
+				if met := r.urls.takeReformed(); len(met) != 1 || met[0] != id {
+					t.Errorf("%v are reported, want %d", met, id)
+				}
+				if open, err := r.ledger.waitsAgain(id); err != nil || open != reopens {
+					t.Errorf("reopened is %t, %v; want %t", open, err, reopens)
+				}
+			})
+		})
+	}
+}
+
+// A limit keeps a target from being recorded, and counts it.
+func TestURLLimits(t *testing.T) {
+	inTurn(t, "[traps]\nmax-urls-per-host = 2\nmax-hosts-per-site = 1\n", func(r *Recorder, _ turn) {
+		for form, recorded := range map[string]bool{"https://x.b.test/": true} {
+			if id := r.met(t, form); (id != 0) != recorded {
+				t.Errorf("%s: id %d, want one: %t", form, id, recorded)
+			}
+		}
+		if r.met(t, "https://y.b.test/") != 0 {
+			t.Error("a second host of a site was recorded")
+		}
+		first := r.met(t, "https://a.test/1")
+		if r.met(t, "https://a.test/2") != 0 { // the seed was the first
+			t.Error("a third URL of a host was recorded")
+		}
+		for i, want := range []bool{true, true, false} {
+			to := targetOf(r, mustParse(t, r, fmt.Sprintf("https://a.test/%d.xml", i)))
+			to.Hash = r.in.store.Hash(schema.KindSitemap, to.Norm)
+			if id, err := r.urls.record(to, schema.KindSitemap, 0); err != nil || id != 0 != want {
+				t.Errorf("sitemap %d: id %d, %v; want one: %t", i, id, err, want)
+			}
+		}
+		if h := r.hostOf(t, first); h.Known-h.Files != 2 || h.Overflow != 1 {
+			t.Errorf("%d are known and %d were left out, want 2 and 1", h.Known, h.Overflow)
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package ring
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/sitemap"
+	"github.com/sumi-ripple/ripple/crawl/warc"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// An Outcome is everything that one trip round the ring found out. It is plain
+// data: outcomes may be applied in any order and give the same map.
+type Outcome struct {
+	Step      Step
+	Cause     fetch.Cause // why there is no answer; fetch.None: there is one
+	Detail    string      // of Cause, or of a sitemap that cannot be read; sanitised
+	Stale     bool        // the connection had been kept from before, and died
+	Own       fetch.Own   // what of this machine explains Cause
+	Uncounted bool        // cancelled by a fault of this machine: clocks only
+	Moved     bool        // nothing was asked: the server is at Address, whose clock was not started
+	Address   string      // IP address that was dialled or looked up; "": none, or exempt
+	Status    int         // 0: no answer
+	FirstByte time.Time   // of the answer, or the end of a failed try
+	Done      time.Time
+
+	ContentType  string
+	LastModified string
+	ETag         string
+	Date         string
+	RetryAfter   time.Duration // -1: not given
+	Location     *Target       // of a redirect; nil: none that can be used
+	BadLocation  string        // why it cannot
+
+	Length  int64 // decoded bytes of the body; -1: not read
+	SHA256  [32]byte
+	Sealed  *warc.Sealed // for the page store; nil: not kept
+	Robots  []byte       // body of a robots.txt
+	Page    *page.Page
+	Hashes  []uint64 // of Page.Links, index for index
+	Sitemap *sitemap.File
+	Entries []Target // of Sitemap.Entries that are URLs; Norm is empty for others
+	Files   []Target // of Sitemap.Children likewise
+}
+
+// A Target is a URL that an outcome leads to, with the store's hash of it.
+type Target struct {
+	weburl.URL
+	Hash  uint64
+	Forms []string // further forms under which it was named
+}
+
+// maxSealed is how many bytes of pages may wait to be stored: what is fetched
+// faster than it is written waits in the visitors.
+const maxSealed = 64 << 20
+
+// Answered reports whether the server gave a whole answer.
+func (o *Outcome) Answered() bool { return o.Cause == fetch.None }
+
+// Reason says why there is no answer.
+func (o *Outcome) Reason() schema.Reason { return schema.Reason{Cause: o.Cause, Detail: o.Detail} }
+
+// SealedSize is what the outcome holds of [Settings.Sealed].
+func (o *Outcome) SealedSize() int64 {
+	if o.Sealed == nil {
+		return 0
+	}
+	return min(int64(o.Sealed.Size()), maxSealed)
+}

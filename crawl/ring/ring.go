@@ -1,0 +1,131 @@
+// Package ring holds the words of the ring: what scheduler, visitors and recorder
+// say to each other.
+//
+// The scheduler sends a [Step] to a visitor, the visitor an [Outcome] to the
+// recorder, and the recorder, after its commit, [Effects] to the scheduler, which
+// may ask it for a plan by a [Wake]. All of them are plain data: whoever receives
+// one owns it. A step carries the [Settings] that it was planned under, which are
+// immutable and shared.
+package ring
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A Kind says what a [Step] asks.
+type Kind uint8
+
+// The kinds of steps.
+const (
+	Resolve Kind = iota // look up the host's address; no request
+	Robots              // GET a robots.txt
+	Head                // HEAD a page
+	Get                 // GET a page or a sitemap
+)
+
+// Method is that of the request, where a step makes one.
+func (k Kind) Method() string {
+	if k == Head {
+		return http.MethodHead
+	}
+	return http.MethodGet
+}
+
+// A Step is one request to make, or one look-up. It waits in the line of the
+// host that it asks; steps live in memory only, so that a kill repeats the visit.
+type Step struct {
+	Kind       Kind
+	Host       schema.HostID // the host that is asked and leased
+	For        schema.HostID // robots: the host whose robots.txt this is; differs after a redirect
+	ID         schema.ID     // 0 for robots and look-ups
+	URLKind    schema.URLKind
+	URL        string // the form that is requested
+	Norm       string // the page's identity
+	Visit      Progress
+	ETag       string // makes the request conditional
+	Modified   string
+	Timeout    time.Duration
+	Sent       time.Time // when the scheduler sent it
+	Suspension uint32    // number of the host's suspension when it was sent
+	Address    string    // whose clock was started when it was sent; "": none
+	Unproven   bool      // the host had not proven that it answers when it was sent
+	Moves      int       // how often it was not asked because its server was at another address
+	Settings   *Settings // it was planned under
+}
+
+// Progress is what a visit has seen before the step, carried from one step of
+// the visit to the next.
+type Progress struct {
+	Requests  int           // made so far
+	Retries   int           // tries that failed before this one
+	Asked     []string      // forms asked in this visit
+	Forms     []string      // forms still to be asked, if this one is not found
+	Known     []string      // forms known when the visit began; others are guesses
+	Reserved  []terrain.Cap // caps that the visit counts for
+	Gone      int           // status of a form that was not found; 0: none
+	Reason    schema.Reason // why the first form of a robots.txt could not be reached
+	Unreached bool          // a form could not be reached
+	Repeated  bool          // a request that had met a dead connection
+	Hops      int           // redirects followed: to other forms of the page, or of a robots.txt
+	Revisit   schema.Seq    // the visit whose answer makes this one conditional; 0: none
+}
+
+// An Effect tells the scheduler what a commit means for a host: what to ask
+// next, and when. It replaces the host's clock, limits and priority; its steps
+// stand behind those that were not yet sent.
+type Effect struct {
+	Host       schema.HostID
+	Address    string        // IP address whose clock the host shares; "": none
+	Ready      time.Time     // when the host may be asked, or the recorder be woken
+	Delay      time.Duration // from one admission to the next, where Limit is more than 1
+	Priority   uint8         // of its first step; lower is served first
+	Steps      []Step
+	Wake       bool   // without steps: ask the recorder for a plan at Ready
+	Limit      int    // requests that may be open at a time
+	Failing    bool   // its last request had no answer: it is no proven host any more
+	Answered   bool   // its last request had an answer in time: it is a proven host
+	Suspension uint32 // number for the steps sent from now on
+	Closed     int    // its requests that this commit settled
+	Revoke     bool   // steps not yet sent go back to the recorder by a Wake
+}
+
+// Effects are published after the commit of the outcomes they follow from.
+type Effects struct {
+	List    []Effect
+	Settled int // outcomes in that commit
+	Woken   int // wakes answered
+}
+
+// A Wake asks the recorder to plan a host whose time has come, or gives back
+// the steps that an effect revoked.
+type Wake struct {
+	Host   schema.HostID
+	Unsent []Step
+}
+
+// Follow returns the step of an outcome as the start of the next one of the same
+// visit.
+func (o *Outcome) Follow() *Step {
+	next := o.Step
+	next.Visit.Requests++
+	if !slices.Contains(next.Visit.Asked, next.URL) {
+		next.Visit.Asked = append(slices.Clip(next.Visit.Asked), next.URL)
+	}
+	return &next
+}
+
+// Ask points a step at a form of its page, beginning with HEAD where that is
+// the mode.
+func (s *Step) Ask(form string) {
+	s.URL, s.Kind = form, Get
+	s.ETag, s.Modified, s.Visit.Revisit = "", "", 0
+	if s.URLKind == schema.KindPage && s.Settings.AsksHead(weburl.PathQuery(form)) {
+		s.Kind = Head
+	}
+}

@@ -1,0 +1,137 @@
+package ring
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/media"
+	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// Settings are what one effective configuration means for the ring. They are
+// immutable: a changed configuration is another value, and every step carries
+// the one that it was planned under.
+type Settings struct {
+	Config   *config.Config
+	Terrain  *terrain.Terrain
+	Rules    *weburl.Rules
+	Client   *fetch.Client
+	Extracts []page.Extract
+	Sealed   *semaphore.Weighted // bytes of pages that wait to be stored
+}
+
+// NewSettings returns the settings of a configuration, with a client of their own,
+// which the caller closes.
+func NewSettings(cfg *config.Config) (*Settings, error) {
+	return SharedSettings(cfg, new(fetch.Pool))
+}
+
+// SharedSettings returns the settings of a configuration, with a client of a pool,
+// which the caller closes.
+func SharedSettings(cfg *config.Config, clients *fetch.Pool) (*Settings, error) {
+	client, err := clients.Client(fetch.Config{
+		UserAgent:      cfg.UserAgentString(),
+		ConnectTimeout: cfg.Retry.ConnectTimeout,
+		Timeout:        cfg.Retry.Timeout,
+		MaxBytes:       cfg.Content.MaxResponseBytes,
+		Compress:       cfg.Content.Compress,
+		HTTP2:          cfg.Network.HTTP2,
+		KeepAlive:      cfg.Network.KeepAlive,
+		Proxy:          cfg.Network.Proxy,
+		CAFile:         cfg.Network.CAFile,
+		ConnectTo:      cfg.Network.ConnectTo,
+		AllowPrivate:   cfg.Network.AllowPrivate,
+		MaxOpen:        cfg.Crawler.MaxConcurrentPagesOpen,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &Settings{Config: cfg, Terrain: cfg.Terrain(), Rules: cfg.Rules(), Client: client,
+		Sealed: semaphore.NewWeighted(maxSealed)}
+	for _, e := range cfg.Extracts {
+		extract, err := page.NewExtract(e.Name, e.Selector, e.Attr)
+		if err != nil {
+			client.Close()
+			return nil, fmt.Errorf("extract %q: %w", e.Name, err)
+		}
+		if e.Domain != nil {
+			extract.On = e.Domain.Match
+		}
+		s.Extracts = append(s.Extracts, extract)
+	}
+	return s, nil
+}
+
+// Exempt reports whether a host has no address of its own to be spared: it is
+// reached through connect-to or a proxy.
+func (s *Settings) Exempt(host string) bool { return s.Client.Mapped(host) || s.Client.Proxy() != "" }
+
+// Accepts reports whether a body of the content type may be read: it is named by
+// accept-content-types and not by reject-content-types.
+func (s *Settings) Accepts(contentType string) bool {
+	kind := MediaType(contentType)
+	return matchesAny(s.Config.Content.AcceptContentTypes, kind) && !matchesAny(s.Config.Content.RejectContentTypes, kind)
+}
+
+func matchesAny(patterns []string, kind string) bool {
+	for _, p := range patterns {
+		prefix, wild := strings.CutSuffix(p, "*")
+		if wild && strings.HasPrefix(kind, strings.ToLower(prefix)) || strings.EqualFold(p, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// MediaType returns the type that a Content-Type names, in lower case and without its
+// parameters; of what is no type, what stands before a semicolon.
+func MediaType(contentType string) string {
+	if t := media.Extract(contentType); t.Essence != "" {
+		return t.Essence
+	}
+	kind, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+// IsHTML reports a content type in which links are looked for.
+func IsHTML(contentType string) bool { return media.Extract(contentType).IsHTML() }
+
+// AsksHead reports whether a page is asked by HEAD first.
+func (s *Settings) AsksHead(pathQuery string) bool {
+	switch s.Config.Crawler.HeadCheck {
+	case config.HeadNever:
+		return false
+	case config.HeadAlways:
+		return true
+	}
+	p, _, _ := strings.Cut(pathQuery, "?")
+	switch strings.ToLower(path.Ext(p)) {
+	case "", ".htm", ".html", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", ".cgi", ".pl", ".cfm", ".do":
+		return false
+	}
+	return true
+}
+
+// Timeout returns the time limit of a try, counted from 0.
+func (s *Settings) Timeout(tries int) time.Duration {
+	return s.Config.Retry.Timeout + time.Duration(tries)*s.Config.Retry.TimeoutStep
+}
+
+// SitemapsOnly reports whether only seeds and URLs of sitemaps are visited.
+func (s *Settings) SitemapsOnly() bool { return s.Config.Crawler.Sitemaps == config.SitemapsOnly }
+
+// Keeps reports whether an answer belongs into the page store.
+func (s *Settings) Keeps(o *Outcome) bool {
+	p := o.Page
+	return s.Config.Pages.Keep && o.Step.URLKind == schema.KindPage && p != nil && IsHTML(o.ContentType) &&
+		!p.NoArchive && (!p.NoIndex || !s.Config.Crawler.RespectNoindex)
+}

@@ -1,0 +1,182 @@
+package crawl
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/outage"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+)
+
+// A warden stands between visitors and recorder and lets no host be blamed for
+// what this machine lacks. Failures of an outage of its network or resolver, or for
+// want of means, go on as cancelled requests; those that may turn out to belong to an outage
+// are held back until that is known.
+type warden struct {
+	machine *Machine
+	crawl   uint64 // tells its hosts from those of other crawls
+	log     *slog.Logger
+	held    []ring.Outcome
+	pulse   pulse
+	lacked  map[uint64]lack
+	lacking uint64 // the host that lacked last
+	out     chan<- ring.Outcome
+}
+
+// A lack is how often a host has failed for want of means since it answered. Those
+// that other hosts share count once a minute.
+type lack struct {
+	times   int
+	counted time.Time
+}
+
+// maxLacks is how often a host may do so before it is the host that fails.
+const maxLacks = 5
+
+// run passes outcomes on until the visitors have closed them.
+func (w *warden) run(walking context.Context, in <-chan ring.Outcome) error {
+	defer close(w.out)
+	w.pulse.suspended = w.machine.suspended
+	defer w.pulse.keep(w.wake)()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for in != nil {
+		var due <-chan time.Time
+		if len(w.held) > 0 {
+			timer.Reset(min(beat, time.Until(w.held[0].Done.Add(outage.MaxHold))))
+			due = timer.C
+		}
+		select {
+		case o, open := <-in:
+			w.wake()
+			if !open {
+				in = nil
+				break
+			}
+			w.held = append(w.held, w.judge(o, time.Now()))
+		case <-due:
+			w.wake()
+			if w.machine.network.Look(time.Now()) {
+				w.away("nobody answers")
+			}
+		case <-walking.Done():
+			return walking.Err()
+		}
+		if err := w.release(walking, in == nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release passes on what is held back and need not be, or all: who is not known to
+// have failed by itself when a crawl is told to stop is asked again by the next one.
+func (w *warden) release(walking context.Context, all bool) error {
+	kept := w.held[:0]
+	for _, o := range w.held {
+		if !w.settle(&o, all, time.Now()) {
+			kept = append(kept, o)
+			continue
+		}
+		select {
+		case w.out <- o:
+		case <-walking.Done():
+			return walking.Err()
+		}
+	}
+	clear(w.held[len(kept):])
+	w.held = kept
+	return nil
+}
+
+// settle reports whether it is known whose fault a failure is.
+func (w *warden) settle(o *ring.Outcome, all bool, now time.Time) bool {
+	network := &w.machine.network
+	switch {
+	case o.Answered() || o.Cause == fetch.Cancelled:
+	case network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress:
+		blameless(o)
+	case o.Status != 0:
+	case all:
+		blameless(o)
+	case !network.Settled(o.Done, o.Own == fetch.OwnResolver, now):
+		return false
+	case o.Own == fetch.OwnResolver:
+		if !network.Anybody(o.Done) && network.Begin(now) {
+			w.away(o.Detail)
+		}
+		blameless(o)
+	}
+	return true
+}
+
+// judge takes an outcome as evidence.
+func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
+	host := w.crawl<<32 | uint64(o.Step.Host)
+	switch {
+	case o.Moved || o.Cause == fetch.Cancelled || o.Answered() && o.Status == 0: // a look-up
+	case o.Answered():
+		delete(w.lacked, host)
+		if w.machine.network.Answered(host, o.Step.Sent, o.Done, now) {
+			w.machine.clients.Renew()
+			w.log.Info("the network is there again")
+		}
+	case o.Own == fetch.OwnAddress:
+		w.machine.clients.Renew()
+	case o.Status != 0: // the answer was cut off, which an outage may explain but does not show
+	case o.Own == fetch.OwnMeans && w.lacked[host].times < maxLacks:
+		w.lacks(&o, host, now)
+	default:
+		f := outage.Failure{Host: host, Sent: o.Step.Sent, Own: o.Own == fetch.OwnNetwork}
+		f.Own = f.Own || o.Own == fetch.OwnNoResolver && !w.machine.network.Anybody(time.Time{})
+		f.Network = o.Cause.Connection() || o.Cause == fetch.Timeout
+		if w.machine.network.Failed(f, now) {
+			w.away(o.Detail)
+		}
+	}
+	return o
+}
+
+// away tells of an outage that begins. The next requests must not go out over
+// connections of the network that was.
+func (w *warden) away(why string) {
+	w.machine.clients.Renew()
+	w.log.Warn("the network of this machine is away: nothing is asked but one request every 5 to 60 s, until somebody answers",
+		"error", why)
+}
+
+// lacks has fewer requests opened from now on, and fewer connections kept.
+func (w *warden) lacks(o *ring.Outcome, host uint64, now time.Time) {
+	if w.lacked == nil {
+		w.lacked = map[uint64]lack{}
+	}
+	if l := w.lacked[host]; w.lacking == host || now.Sub(l.counted) >= time.Minute {
+		w.lacked[host] = lack{l.times + 1, now}
+	}
+	w.lacking = host
+	w.machine.clients.CloseIdle()
+	if limit, news := w.machine.slots.Lack(o.Step.Sent, now); news {
+		w.log.Warn("this machine lacks descriptors, ports or memory: fewer requests are open for a while",
+			"open", limit, "error", o.Detail)
+	}
+	blameless(o)
+}
+
+// wake finds that the machine, or this process, was suspended, and may be in another
+// network now.
+func (w *warden) wake() {
+	now := time.Now()
+	slept := w.pulse.slept(now)
+	if slept == 0 {
+		return
+	}
+	w.log.Info("this machine was suspended", "for", slept.Round(time.Second))
+	w.machine.network.Suspended(now)
+	w.machine.clients.Renew()
+}
+
+// blameless makes a failure a request that was cancelled and counts for nothing but
+// clocks.
+func blameless(o *ring.Outcome) { o.Cause, o.Uncounted = fetch.Cancelled, true }

@@ -1,0 +1,225 @@
+package crawl
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/outage"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// guarded passes outcomes through a warden and returns what comes out at once.
+type guarded struct {
+	t   *testing.T
+	m   *Machine
+	in  chan ring.Outcome
+	out chan ring.Outcome
+	end chan error
+}
+
+func newGuarded(t *testing.T, suspended func() time.Duration) *guarded {
+	g := &guarded{
+		t: t, m: NewMachine(0), in: make(chan ring.Outcome), out: make(chan ring.Outcome, 100), end: make(chan error, 1),
+	}
+	if suspended != nil {
+		g.m.suspended = suspended
+	}
+	w := &warden{machine: g.m, crawl: 1, log: slog.New(slog.DiscardHandler), out: g.out}
+	go func() { g.end <- w.run(t.Context(), g.in) }()
+	return g
+}
+
+func (g *guarded) answer(host schema.HostID) { g.pass(host, ring.Outcome{Status: 200}) }
+
+func (g *guarded) fail(host schema.HostID, cause fetch.Cause, own fetch.Own) {
+	g.pass(host, ring.Outcome{Cause: cause, Own: own})
+}
+
+func (g *guarded) pass(host schema.HostID, o ring.Outcome) {
+	o.Step = ring.Step{Kind: ring.Get, Host: host, Sent: time.Now()}
+	time.Sleep(time.Millisecond)
+	o.Done = time.Now()
+	g.in <- o
+}
+
+// want compares the causes of what came out.
+func (g *guarded) want(what string, causes ...fetch.Cause) {
+	g.t.Helper()
+	time.Sleep(time.Millisecond)
+	for _, want := range causes {
+		select {
+		case o := <-g.out:
+			if o.Cause != want || o.Uncounted != (want == fetch.Cancelled) {
+				g.t.Errorf("%s: %v, uncounted %v; want %v", what, o.Cause, o.Uncounted, want)
+			}
+		default:
+			g.t.Errorf("%s: nothing came out, want %v", what, want)
+		}
+	}
+	if len(g.out) > 0 {
+		g.t.Errorf("%s: %d more came out", what, len(g.out))
+	}
+}
+
+func (g *guarded) close() {
+	close(g.in)
+	if err := <-g.end; err != nil {
+		g.t.Error(err)
+	}
+}
+
+// In an outage nobody is to blame, nor is who failed just before it was found.
+func TestWardenOutage(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newGuarded(t, nil)
+		for host := range schema.HostID(3) {
+			g.answer(host + 1)
+		}
+		g.want("answers", fetch.None, fetch.None, fetch.None)
+		g.fail(1, fetch.ConnectTimeout, fetch.OwnNothing)
+		g.fail(9, fetch.NXDomain, fetch.OwnNothing)
+		g.fail(2, fetch.TLS, fetch.OwnNothing)
+		g.want("held")
+		g.fail(3, fetch.Timeout, fetch.OwnNothing)
+		g.want("all hosts have failed", fetch.Cancelled, fetch.Cancelled, fetch.Cancelled, fetch.Cancelled)
+		g.fail(2, fetch.NoRoute, fetch.OwnNetwork)
+		g.want("in the outage", fetch.Cancelled)
+		g.answer(2)
+		g.want("the end", fetch.None)
+		g.fail(3, fetch.Refused, fetch.OwnNothing)
+		g.want("held again")
+		g.answer(1)
+		g.want("somebody answers", fetch.Refused, fetch.None)
+		g.fail(3, fetch.Refused, fetch.OwnNothing)
+		time.Sleep(outage.MaxHold)
+		g.want("nobody answers for long", fetch.Refused)
+		g.fail(3, fetch.Refused, fetch.OwnNothing)
+		g.close()
+		g.want("a stop while it is held", fetch.Cancelled)
+	})
+}
+
+// Requests that were open across a suspension are cancelled if they fail, and those
+// sent later are not.
+func TestWardenSuspended(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var asleep atomic.Int64
+		g := newGuarded(t, func() time.Duration { return time.Duration(asleep.Load()) })
+		for host := range schema.HostID(3) {
+			g.answer(host + 1)
+		}
+		g.want("answers", fetch.None, fetch.None, fetch.None)
+		asleep.Add(int64(noise - time.Millisecond))
+		time.Sleep(2 * beat)
+		g.fail(2, fetch.Refused, fetch.OwnNothing)
+		g.want("clocks differ a little")
+		asleep.Add(int64(time.Hour))
+		time.Sleep(beat)
+		g.want("after an hour of sleep", fetch.Cancelled)
+		g.fail(2, fetch.Refused, fetch.OwnNothing)
+		g.answer(1)
+		g.want("awake", fetch.Refused, fetch.None)
+		g.close()
+	})
+}
+
+// A process that does not beat for longer than noise was stopped.
+func TestPulse(t *testing.T) {
+	now := time.Unix(0, 0)
+	p := pulse{suspended: func() time.Duration { return 0 }, last: now}
+	for _, tt := range []struct{ gap, slept time.Duration }{
+		{beat, 0}, {beat + noise - 1, 0}, {beat + noise, noise}, {beat, 0}, {time.Hour, time.Hour - beat}, {0, 0},
+	} {
+		now = now.Add(tt.gap)
+		if got := p.slept(now); got != tt.slept {
+			t.Errorf("after %v: %v, want %v", tt.gap, got, tt.slept)
+		}
+	}
+}
+
+// A connection whose address is gone, and a name server that is, are no host's fault
+// though others answer.
+func TestWardenOwn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newGuarded(t, nil)
+		g.answer(1)
+		g.want("an answer", fetch.None)
+		g.fail(2, fetch.Timeout, fetch.OwnAddress)
+		g.want("a connection of another network", fetch.Cancelled)
+		g.fail(2, fetch.DNSTemporary, fetch.OwnResolver)
+		g.want("held")
+		g.answer(1)
+		g.want("others answer", fetch.Cancelled, fetch.None)
+		g.fail(2, fetch.DNSTemporary, fetch.OwnNoResolver)
+		g.want("there never was a name server", fetch.DNSTemporary)
+		g.fail(2, fetch.DNSTemporary, fetch.OwnResolver)
+		time.Sleep(outage.MaxHold)
+		g.want("nobody answers", fetch.Cancelled)
+		if _, _, away := g.m.network.Away(); !away {
+			t.Error("no outage begins")
+		}
+		g.close()
+	})
+}
+
+// Want of descriptors is no host's fault, unless it is one host's alone.
+func TestWardenMeans(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newGuarded(t, nil)
+		share := g.m.slots.Share(100)
+		for share.Take(time.Now(), false, 0) {
+		}
+		for range maxLacks {
+			g.fail(1, fetch.NoRoute, fetch.OwnMeans)
+			g.want("a lack", fetch.Cancelled)
+		}
+		for range 60 {
+			share.Give(false)
+		}
+		if share.Take(time.Now(), false, 0) {
+			t.Error("as much is opened as before")
+		}
+		g.fail(1, fetch.NoRoute, fetch.OwnMeans)
+		g.want("always the same host", fetch.NoRoute)
+		for range 2 * maxLacks {
+			g.fail(2, fetch.NoRoute, fetch.OwnMeans)
+			g.fail(3, fetch.NoRoute, fetch.OwnMeans)
+			g.want("a lack that is shared", fetch.Cancelled, fetch.Cancelled)
+		}
+		g.close()
+	})
+}
+
+// While the network is away one request is sent every 5 to 60 s, to a proven host if
+// one is due, and all go on when somebody answers.
+func TestNothingIsAskedInAnOutage(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		now, network, proven := time.Now(), new(outage.Watch), new(hostSet)
+		proven.add(3)
+		b := newRig(t, schedulerConfig{Slots: 4, Network: network, Proven: proven, Initial: []ring.Effect{
+			asking(1, now.Add(time.Second), 1), asking(2, now.Add(time.Second), 2), asking(3, now.Add(time.Second), 3),
+			asking(4, now.Add(time.Second), 4),
+		}})
+		network.Failed(outage.Failure{Host: 1, Own: true}, now)
+		time.Sleep(4 * time.Second)
+		b.want("away")
+		if st := b.command(commandStatus); st.Away.IsZero() {
+			t.Errorf("status %+v", st)
+		}
+		time.Sleep(2 * time.Second)
+		b.want("the first probe", 3)
+		time.Sleep(5 * time.Second)
+		b.want("between probes")
+		time.Sleep(10 * time.Second)
+		b.want("the second probe", 1)
+		network.Answered(1, time.Now(), time.Now(), time.Now())
+		b.want("there again", 2, 4)
+		b.command(commandStop)
+		b.effects <- ring.Effects{Settled: 4}
+		b.wantEnd(nil)
+	})
+}

@@ -1,0 +1,161 @@
+package atlas
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// screens are the sizes at which the map is looked at: a desk and a telephone.
+func screens() map[string][2]int64 {
+	return map[string][2]int64{"1400 px": {1400, 900}, "400 px": {400, 800}}
+}
+
+// view opens a map on a screen of a size.
+func view(t *testing.T, m Map, size [2]int64) context.Context {
+	t.Helper()
+	ctx := open(t, m)
+	do(t, ctx, chromedp.EmulateViewport(size[0], size[1]))
+	rest(t, ctx)
+	ask[any](t, ctx, `history.replaceState(null, "", location.pathname), 1`)
+	do(t, ctx, chromedp.Reload())
+	wait(t, ctx, "document.documentElement.dataset.drawn")
+	rest(t, ctx)
+	return ctx
+}
+
+// TestOriginsAreNamed looks for the names of all origins when the map opens, however
+// small their nodes are.
+func TestOriginsAreNamed(t *testing.T) {
+	for name, size := range screens() {
+		t.Run(name, func(t *testing.T) {
+			m := sample(300)
+			origins := 0
+			for v := range m.Nodes {
+				m.Nodes[v].Class = "discovered"
+				if v%60 == 59 {
+					m.Nodes[v].Class, m.Nodes[v].PageRank = "quality", 0
+					origins++
+				}
+			}
+			ctx := view(t, m, size)
+			named := ask[string](t, ctx, `document.getElementById("labels").dataset.named`)
+			for _, n := range m.Nodes {
+				if n.Class == "quality" {
+					origins--
+					if !strings.Contains(" "+named+" ", " "+n.Name+" ") {
+						t.Errorf("%s has no name on the map, which names %s", n.Name, named)
+					}
+				}
+			}
+			if origins != 0 {
+				t.Errorf("%d origins were not looked for", origins)
+			}
+		})
+	}
+}
+
+// TestSelectedIsUncovered selects nodes where a card is about to be.
+func TestSelectedIsUncovered(t *testing.T) {
+	for name, size := range screens() {
+		t.Run(name, func(t *testing.T) {
+			m := sample(60)
+			ctx := view(t, m, size)
+			x, y := float64(size[0])-60, 80.0 // where the panel opens on a desk
+			if size[0] < 700 {
+				x, y = float64(size[0])/2+50, float64(size[1])-90
+			}
+			for v := range 5 {
+				const z = 20.0
+				left, top := float64(m.Points[v].X)-(x-float64(size[0])/2)/z, float64(m.Points[v].Y)-(y-float64(size[1])/2)/z
+				turnTo(t, ctx, fmt.Sprintf("#x=%g&y=%g&z=%g", left, top, z))
+				do(t, ctx, chromedp.MouseClickXY(x, y))
+				wait(t, ctx, fmt.Sprintf(`(%s) === %q`, panelHead, m.Nodes[v].Name))
+				uncovered(t, ctx, m, v)
+				press(t, ctx, kb.Escape)
+				wait(t, ctx, `document.getElementById("panel").hidden`)
+			}
+		})
+	}
+}
+
+// TestWholeFits asks that no node is under a card when the map opens.
+func TestWholeFits(t *testing.T) {
+	for name, size := range screens() {
+		t.Run(name, func(t *testing.T) {
+			m := sample(150)
+			ctx := view(t, m, size)
+			for v, p := range m.Points {
+				under := ask[string](t, ctx, fmt.Sprintf(`(() => {
+					const q = new URLSearchParams(location.hash.slice(1)), z = q.get("z");
+					return document.elementFromPoint((%g - q.get("x")) * z + innerWidth / 2,
+						(%g - q.get("y")) * z + innerHeight / 2)?.closest("[id]")?.id ?? "nothing"; })()`, p.X, p.Y))
+				if under != "labels" {
+					t.Fatalf("node %d is under %s", v, under)
+				}
+			}
+		})
+	}
+}
+
+// TestCoverage colours by coverage, filters by it and reads the reason on the card.
+func TestCoverage(t *testing.T) {
+	m := sample(40)
+	for v := range m.Nodes {
+		m.Nodes[v].Cover = "complete"
+	}
+	m.Nodes[3].Cover, m.Nodes[3].Reason = "denied by robots.txt", "denied by robots.txt (<b>7</b> of 12 pages)"
+	m.Nodes[3].Busiest = []Page{
+		{URL: "https://a.example/x", Title: "<i>Busy</i>", In: 1234}, {URL: "javascript:alert(1)", Title: "worse", In: 9},
+	}
+	ctx := view(t, m, [2]int64{1400, 900})
+	turnTo(t, ctx, "#colour=coverage&node="+m.Nodes[3].Name)
+	wait(t, ctx, fmt.Sprintf(`(%s) === %q`, panelHead, m.Nodes[3].Name))
+	groups := ask[string](t, ctx, `[...document.querySelectorAll("#groups .name")].map((e) => e.textContent).join(", ")`)
+	if groups != "complete, denied by robots.txt" {
+		t.Errorf("groups %q", groups)
+	}
+	if reason := ask[string](t, ctx, `document.querySelector("#panel .reason").textContent`); reason != m.Nodes[3].Reason {
+		t.Errorf("the card says %q", reason)
+	}
+	pages := ask[string](t, ctx, `[...document.querySelectorAll("#panel a.row")].map((a) => a.href + " " + a.textContent).join(", ")`)
+	if want := "https://a.example/x <i>Busy</i>1,234 in"; pages != want {
+		t.Errorf("pages %q, want %q", pages, want)
+	}
+	press(t, ctx, kb.Escape)
+	ask[any](t, ctx, `document.querySelectorAll("#groups button")[1].click()`)
+	wait(t, ctx, fmt.Sprintf(`document.getElementById("labels").dataset.named === %q`, m.Nodes[3].Name))
+}
+
+// TestArrows looks for the head of an arrow where a link ends, and for none where it
+// begins.
+func TestArrows(t *testing.T) {
+	m := Map{
+		Title: "Two", Level: "host", Run: "1", Status: "completed",
+		Nodes:  []Node{{Name: "a.example", Class: "stub"}, {Name: "b.example", Class: "stub"}},
+		Edges:  []Edge{{From: 0, To: 1, Weight: 1}},
+		Points: []Point{{Y: -10}, {Y: 10}}, // names stand to the right of them
+	}
+	ctx := view(t, m, [2]int64{1400, 900})
+	turnTo(t, ctx, "#x=0&y=0&z=24")
+	if at := ask[[]int](t, ctx, inkBesideLink); at[0] != 0 || at[1] == 0 {
+		t.Errorf("%d inked pixels left of the link where it begins, %d where it ends", at[0], at[1])
+	}
+}
+
+// inkBesideLink counts what is drawn to the left of the link, near its two ends, on the
+// layer of names.
+const inkBesideLink = `(() => {
+	const layer = document.getElementById("labels"), ratio = layer.width / innerWidth;
+	const copy = new OffscreenCanvas(layer.width, layer.height).getContext("2d", { willReadFrequently: true });
+	copy.drawImage(layer, 0, 0);
+	const ink = (top, bottom) => {
+		const box = [innerWidth / 2 - 3, top, 2, bottom - top].map((pixels) => pixels * ratio);
+		return copy.getImageData(...box).data.filter((value, i) => i % 4 === 3 && value > 0).length;
+	};
+	const middle = innerHeight / 2;
+	return [ink(middle - 200, middle - 20), ink(middle + 20, middle + 238)]; })()`

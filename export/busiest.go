@@ -1,0 +1,68 @@
+package export
+
+import (
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A BusyPage is a page that others link to.
+type BusyPage struct {
+	URL, Title string
+	In         int // links that stand, of any place
+}
+
+// Busiest returns, by place among the nodes, up to most pages of each of the given
+// nodes, those with the most links in first. There are none at page level.
+func (g *Graph) Busiest(nodes []int, most int) (map[int][]BusyPage, error) {
+	if g.opts.Level == LevelPage {
+		return nil, nil
+	}
+	in := make([]uint32, g.survey.URLs()+1)
+	err := g.survey.EachTarget(func(_, to schema.ID) { in[to]++ })
+	if err != nil {
+		return nil, err
+	}
+	wanted := make(map[string]int, len(nodes))
+	for _, i := range nodes {
+		wanted[g.nodes[i].Name] = i
+	}
+	busiest := make(map[int][]BusyPage, len(nodes))
+	err = g.survey.EachPage(func(p *survey.Page) error {
+		if i, ok := wanted[g.nameOf(p)]; ok && in[p.ID] > 0 && p.LastRun >= g.since {
+			page := BusyPage{URL: p.URL, In: int(in[p.ID])}
+			if p.Visit != nil {
+				page.Title = p.Visit.Title
+			}
+			busiest[i] = insert(busiest[i], page, most)
+		}
+		return nil
+	})
+	return busiest, err
+}
+
+// nameOf names the node that a page belongs to.
+func (g *Graph) nameOf(p *survey.Page) string {
+	switch g.opts.Level {
+	case LevelEntity:
+		return p.Entity
+	case LevelSite:
+		return p.Site
+	}
+	return p.HostName
+}
+
+// insert puts a page in its place among at most most; of equal ones the first stays
+// ahead.
+func insert(pages []BusyPage, page BusyPage, most int) []BusyPage {
+	at := len(pages)
+	for at > 0 && pages[at-1].In < page.In {
+		at--
+	}
+	if at >= most {
+		return pages
+	}
+	pages = slices.Insert(pages, at, page)
+	return pages[:min(len(pages), most)]
+}

@@ -1,0 +1,132 @@
+// Package changes writes down what came, went and changed between two runs: as text
+// or Markdown for a person, as JSON for a program, and as a graph.
+//
+// Lists that a person reads are short and begin with what changed most; a page that
+// neither run visited is counted, not listed. JSON and the graph have everything.
+package changes
+
+import (
+	"cmp"
+	"encoding/hex"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A page is a page that is not as it was, with the names of the SQL columns.
+type page struct {
+	URL    string   `json:"url"`
+	Change string   `json:"change"`
+	What   []string `json:"what,omitempty"`
+	Before *answer  `json:"before"` // null: the run did not visit it
+	After  *answer  `json:"after"`
+}
+
+type answer struct {
+	State  string `json:"state"`
+	Status int    `json:"status_code"`
+	Title  string `json:"title,omitempty"`
+	SHA256 string `json:"body_sha256,omitempty"`
+}
+
+type link struct {
+	From   string `json:"from_url"`
+	To     string `json:"to_url"`
+	Kind   string `json:"kind"`
+	Change string `json:"change"`
+}
+
+type host struct {
+	Domain  string `json:"domain"`
+	Change  string `json:"change"`
+	Came    int    `json:"pages_came"`
+	Went    int    `json:"pages_went"`
+	Changed int    `json:"pages_changed"`
+}
+
+// size is how many of a host's pages are not as they were.
+func (h *host) size() int { return h.Came + h.Went + h.Changed }
+
+type rot struct {
+	Origin string `json:"quality_origin"`
+	Links  int    `json:"links"`
+	Dead   int    `json:"dead"`
+	New    int    `json:"newly_dead"`
+	Mended int    `json:"mended"`
+}
+
+// size is how many links of an origin lead to another kind of page than before.
+func (r *rot) size() int { return r.New + r.Mended }
+
+// A head is what a comparison comes to.
+type head struct {
+	From    run    `json:"from"`
+	To      run    `json:"to"`
+	Pages   counts `json:"page_counts"`
+	Links   counts `json:"link_counts"`
+	Hosts   []host `json:"hosts"`
+	LinkRot []rot  `json:"link_rot"`
+}
+
+type run struct {
+	ID     int    `json:"run_id"`
+	Status string `json:"status"`
+}
+
+type counts struct {
+	Came    int `json:"came"`
+	Went    int `json:"went"`
+	Changed int `json:"changed"`
+}
+
+// newHead adds a comparison up. Hosts and origins of which most has changed come first.
+func newHead(s *survey.Survey, d *survey.Diff) (*head, error) {
+	sum, err := d.Sum()
+	if err != nil {
+		return nil, err
+	}
+	h := &head{
+		From: run{int(d.From.ID), d.From.Status.String()}, To: run{int(d.To.ID), d.To.Status.String()},
+		Pages: counts{sum.Came, sum.Went, sum.Changed}, Links: counts{Came: sum.LinksCame, Went: sum.LinksWent},
+		Hosts: []host{}, LinkRot: []rot{},
+	}
+	for _, c := range sum.Hosts {
+		change := c.Change.String()
+		if c.Change == survey.Same {
+			change = survey.Changed.String()
+		}
+		h.Hosts = append(h.Hosts, host{c.Name, change, c.Came, c.Went, c.Changed})
+	}
+	for _, r := range sum.Rot {
+		h.LinkRot = append(h.LinkRot, rot{s.Terrain().Origins()[r.Origin].Name, r.Links, r.Dead, r.New, r.Mended})
+	}
+	slices.SortFunc(h.Hosts, func(a, b host) int {
+		return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(a.Domain, b.Domain))
+	})
+	slices.SortFunc(h.LinkRot, func(a, b rot) int {
+		return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(b.Dead, a.Dead), cmp.Compare(a.Origin, b.Origin))
+	})
+	return h, nil
+}
+
+func newPage(c *survey.PageChange) page {
+	return page{
+		URL: c.URL, Change: c.Change.String(), What: c.What, Before: newAnswer(c.Before), After: newAnswer(c.After),
+	}
+}
+
+func newAnswer(v *schema.Visit) *answer {
+	if v == nil {
+		return nil
+	}
+	a := &answer{State: v.State.String(), Status: v.Status, Title: v.Title}
+	if v.SHA256 != [32]byte{} {
+		a.SHA256 = hex.EncodeToString(v.SHA256[:])
+	}
+	return a
+}
+
+func newLink(c *survey.LinkChange) link {
+	return link{c.FromURL, c.ToURL, c.Link.Kinds.First().String(), c.Change.String()}
+}

@@ -1,0 +1,142 @@
+package changes_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/export/changes"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// two are two completed runs: c.test changes more than b.test, and a page of
+// d.test becomes known that nobody visits.
+func two(t *testing.T) (*survey.Survey, *survey.Diff) {
+	t.Helper()
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("b.test/", "c.test/", "c.test/x"))
+	for _, name := range []string{"b.test/", "c.test/", "c.test/x"} {
+		w.Visit(name, nil)
+	}
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	w.Visit("a.test/", w.Links("b.test/", "c.test/", "c.test/x", "d.test/<&_x_"))
+	for _, name := range []string{"b.test/", "c.test/", "c.test/x"} {
+		w.Visit(name, func(v *schema.Visit) { v.State, v.Status = schema.DeadLink, 404 })
+	}
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	s := w.Survey()
+	d, err := survey.Compare(s, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, d
+}
+
+func TestText(t *testing.T) {
+	s, d := two(t)
+	var b bytes.Buffer
+	if err := changes.Text(&b, s, d, changes.Options{Limit: 50}); err != nil {
+		t.Fatal(err)
+	}
+	want := `From run #1 (completed) to run #2 (completed)
+
+       came  went  changed
+pages  1     0     3
+links  1     0
+
+Link rot
+
+origin  links checked  dead  newly dead  mended
+a.test  3              3     3           0
+
+Hosts
+
+host             pages came  went  changed
+c.test  changed  0           0     2
+b.test  changed  0           0     1
+d.test  came     1           0     0
+
+Pages
+
+         page              before         after          what
+changed  https://b.test/   processed 200  dead_link 404  state, status
+changed  https://c.test/   processed 200  dead_link 404  state, status
+changed  https://c.test/x  processed 200  dead_link 404  state, status
+
+1 page that neither run visited is not listed
+
+Links
+
+      from             to                      kind
+came  https://a.test/  https://d.test/<&_x_  anchor
+`
+	if diff := cmp.Diff(strings.Fields(want), strings.Fields(b.String())); diff != "" {
+		t.Errorf("(-want +got):\n%s\n%s", diff, b.String())
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	s, d := two(t)
+	var b bytes.Buffer
+	if err := changes.Text(&b, s, d, changes.Options{Markdown: true, Limit: 2}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"# From run #1", "\n## Hosts\n", "| c.test | changed | 0 | 0 | 2 |\n| b.test |", "and more; --limit -1 lists all",
+		`/&lt;&amp;\_x\_ | anchor |`,
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "| - | - |") || strings.Contains(b.String(), "d.test |") {
+		t.Errorf("a row beyond the limit, or of which nothing is known:\n%s", b.String())
+	}
+}
+
+// TestPrograms reads JSON and GEXF back: both have every page.
+func TestPrograms(t *testing.T) {
+	s, d := two(t)
+	var b bytes.Buffer
+	if err := changes.JSON(&b, s, d); err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Pages, Links []struct{ URL string }
+	}
+	if err := json.Unmarshal(b.Bytes(), &all); err != nil || len(all.Pages) != 4 || len(all.Links) != 1 {
+		t.Errorf("%v, %d pages, %d links; want 4 and 1:\n%s", err, len(all.Pages), len(all.Links), b.String())
+	}
+	b.Reset()
+	if err := changes.GEXF(&b, s, d); err != nil {
+		t.Fatal(err)
+	}
+	if !changes.IsOurs(b.Bytes()) {
+		t.Error("the graph is not known as ours")
+	}
+	count := map[string]int{}
+	for dec := xml.NewDecoder(&b); ; {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			count[e.Name.Local]++
+		}
+	}
+	if count["node"] != 5 || count["edge"] != 1 || count["color"] != 6 {
+		t.Errorf("%d nodes, %d edges, %d colours; want 5, 1, 6", count["node"], count["edge"], count["color"])
+	}
+}

@@ -1,0 +1,77 @@
+package changes
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sumi-ripple/ripple/schema/inert"
+)
+
+// A printer writes headings and tables.
+type printer struct {
+	w        io.Writer
+	markdown bool
+	limit    int // of the rows of a list
+	rows     int // that the list has now
+	table    *tabwriter.Writer
+}
+
+func (p *printer) title(text string) {
+	if p.markdown {
+		text = "# " + text
+	}
+	p.line(text)
+}
+
+func (p *printer) line(text string) { fmt.Fprintf(p.w, "%s\n\n", text) }
+
+// note is what is said below a table.
+func (p *printer) note(text string) { fmt.Fprintf(p.w, "\n%s\n", text) }
+
+func (p *printer) heading(text string) {
+	if p.markdown {
+		text = "## " + text
+	}
+	fmt.Fprintf(p.w, "\n%s\n\n", text)
+}
+
+// text makes a name or URL inert.
+func (p *printer) text(s string) string {
+	const most = 300
+	if p.markdown {
+		return inert.Markdown(s, most)
+	}
+	return inert.Line(s, most)
+}
+
+func (p *printer) begin(columns ...string) {
+	p.rows = 0
+	p.table = tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
+	p.row(columns...)
+	if p.markdown {
+		fmt.Fprintln(p.w, strings.Repeat("|---", len(columns))+"|")
+	}
+}
+
+func (p *printer) row(cells ...string) {
+	if p.markdown {
+		fmt.Fprintln(p.w, "| "+strings.Join(cells, " | ")+" |")
+		return
+	}
+	fmt.Fprintln(p.table, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+}
+
+// more reports whether the list may have another row, and counts it.
+func (p *printer) more() bool {
+	p.rows++
+	return p.rows <= p.limit
+}
+
+func (p *printer) end() {
+	_ = p.table.Flush() // empty in Markdown
+	if p.rows > p.limit {
+		p.note("and more; --limit -1 lists all")
+	}
+}

@@ -1,0 +1,123 @@
+package changes
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/amount"
+)
+
+// Options say how text is written.
+type Options struct {
+	Markdown bool
+	Limit    int // of the rows of a list
+}
+
+// errEnough ends a walk over changes of which enough are listed.
+var errEnough = errors.New("enough")
+
+// Text writes for a person, in Markdown or without it.
+func Text(w io.Writer, s *survey.Survey, d *survey.Diff, opts Options) error {
+	h, err := newHead(s, d)
+	if err != nil {
+		return err
+	}
+	p := printer{w: w, markdown: opts.Markdown, limit: opts.Limit}
+	p.title(fmt.Sprintf("From run #%d (%s) to run #%d (%s)", h.From.ID, h.From.Status, h.To.ID, h.To.Status))
+	if h.To.Status != schema.RunCompleted.String() {
+		p.line("The later run is not completed: what it has not looked at again stands.")
+	}
+	p.begin("", "came", "went", "changed")
+	p.row("pages", amount.Commas(h.Pages.Came), amount.Commas(h.Pages.Went), amount.Commas(h.Pages.Changed))
+	p.row("links", amount.Commas(h.Links.Came), amount.Commas(h.Links.Went), "")
+	p.end()
+	p.linkRot(h.LinkRot)
+	p.hosts(h.Hosts)
+	if h.Pages != (counts{}) {
+		if err := p.pages(d); err != nil {
+			return err
+		}
+	}
+	if h.Links != (counts{}) {
+		return p.links(d)
+	}
+	return nil
+}
+
+func (p *printer) linkRot(all []rot) {
+	if len(all) == 0 {
+		return
+	}
+	p.heading("Link rot")
+	p.begin("origin", "links checked", "dead", "newly dead", "mended")
+	for _, r := range all {
+		p.row(p.text(r.Origin), amount.Commas(r.Links), amount.Commas(r.Dead), amount.Commas(r.New), amount.Commas(r.Mended))
+	}
+	p.end()
+}
+
+func (p *printer) hosts(all []host) {
+	if len(all) == 0 {
+		return
+	}
+	p.heading("Hosts")
+	p.begin("host", "", "pages came", "went", "changed")
+	for _, h := range all {
+		if p.more() {
+			p.row(p.text(h.Domain), h.Change, amount.Commas(h.Came), amount.Commas(h.Went), amount.Commas(h.Changed))
+		}
+	}
+	p.end()
+}
+
+// pages lists the pages of which a run knows an answer, and counts the others.
+func (p *printer) pages(d *survey.Diff) error {
+	p.heading("Pages")
+	p.begin("", "page", "before", "after", "what")
+	unseen := 0
+	err := d.EachPage(func(c *survey.PageChange) error {
+		switch {
+		case c.Before == nil && c.After == nil:
+			unseen++
+		case p.more():
+			p.row(c.Change.String(), p.text(c.URL), answerText(c.Before), answerText(c.After), strings.Join(c.What, ", "))
+		}
+		return nil
+	})
+	p.end()
+	if unseen > 0 {
+		p.note(amount.Of(unseen, "page that neither run visited is", "pages that neither run visited are") + " not listed")
+	}
+	return err
+}
+
+func (p *printer) links(d *survey.Diff) error {
+	p.heading("Links")
+	p.begin("", "from", "to", "kind")
+	err := d.EachLink(func(c *survey.LinkChange) error {
+		if !p.more() {
+			return errEnough
+		}
+		p.row(c.Change.String(), p.text(c.FromURL), p.text(c.ToURL), c.Link.Kinds.First().String())
+		return nil
+	})
+	p.end()
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+func answerText(v *schema.Visit) string {
+	switch {
+	case v == nil:
+		return "-"
+	case v.Status == 0:
+		return v.State.String()
+	}
+	return fmt.Sprintf("%s %d", v.State, v.Status)
+}

@@ -1,0 +1,188 @@
+package export
+
+import (
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv"
+)
+
+// A Kind is the type of a column.
+type Kind uint8
+
+// The kinds.
+const (
+	Text Kind = iota
+	Integer
+	Real
+)
+
+// A Value is one cell, of the kind that its column names.
+type Value struct {
+	Text  string
+	Count int64
+	Real  float64
+	None  bool // nothing is known
+}
+
+// A Column is one figure of all nodes, or of all links.
+type Column[T any] struct {
+	Name   string // the same in every format
+	Kind   Kind
+	Title  string // under which the card of the map lists it; empty: not at all, or in words of its own
+	Levels Levels // whose graphs have it
+	SQL    Tables // of the SQLite export that have it; 0: none
+	Form   Form   // in Parquet
+	Of     func(*T) Value
+}
+
+// Levels is a set of levels.
+type Levels uint8
+
+// The sets that columns are of. A column that is in the SQLite export alone has
+// no level.
+const (
+	OfPages    Levels = 1 << LevelPage
+	AbovePages Levels = 1<<LevelHost | 1<<LevelEntity | 1<<LevelSite
+	AllLevels         = OfPages | AbovePages
+)
+
+// Has reports whether a level is in the set.
+func (s Levels) Has(l Level) bool { return s&(1<<l) != 0 }
+
+// Tables is a set of tables of the SQLite export. What terrain.sql (package
+// schema) does not specify stands behind what it does.
+type Tables uint8
+
+// The tables that columns are in.
+const (
+	InMetrics Tables = 1 << iota // of nodes: page_metrics, host_metrics and site_metrics
+	InLevels                     // of nodes: sites and entities; of links: host_links, site_links and entity_links
+	InLinks                      // of links: links
+)
+
+// A Form says how Parquet stores a column.
+type Form uint8
+
+// The forms. A column that is not nullable is in the files of every level.
+const (
+	Nullable   Form = 1 << iota // empty at other levels, and where nothing is known
+	Dictionary                  // few values come again and again
+)
+
+// Columns are the figures of nodes and links. A new one is one more entry in
+// nodeColumns or linkColumns, which every format of package graph then has at its
+// Levels. The tables of SQLite have it where SQL names them, the cards of the map if it
+// has a Title; the first figures have none, as the cards tell them in words of their
+// own. A fact that a [Node] does not have yet is filled in by pageNode and [Fold].
+type Columns struct {
+	Nodes []Column[Node]
+	Links []Column[Link]
+}
+
+// AllColumns returns all figures, ids, names, ends and weights left out.
+func AllColumns() *Columns { return &Columns{Nodes: nodeColumns(), Links: linkColumns()} }
+
+func nodeColumns() []Column[Node] {
+	type node = Node
+	return []Column[node]{
+		figure("title", Text, AllLevels, func(n *node) Value { return words(n.Title) }).as(Nullable),
+		figure("class", Text, AllLevels, func(n *node) Value { return words(n.Class.String()) }).as(Dictionary),
+		figure("depth", Integer, AllLevels, depth).as(Nullable),
+		figure("state", Text, AllLevels, func(n *node) Value { return words(n.State) }).as(Dictionary),
+		figure("domain", Text, OfPages, func(n *node) Value { return words(n.Host) }).as(Nullable | Dictionary),
+		figure("entity", Text, OfPages, func(n *node) Value { return words(n.Entity) }).as(Nullable),
+		figure("site", Text, OfPages, func(n *node) Value { return words(n.Site) }).as(Nullable | Dictionary),
+		figure("status_code", Integer, OfPages, status).as(Nullable),
+		figure("hosts", Integer, AbovePages, func(n *node) Value { return number(n.Hosts) }).in(InLevels),
+		figure("pages", Integer, AbovePages, func(n *node) Value { return number(n.Pages) }).in(InLevels),
+		figure("visited", Integer, AbovePages, func(n *node) Value { return number(n.Visited) }),
+		figure("first_run", Integer, AllLevels, func(n *node) Value { return unless0(n.First) }).as(Nullable),
+		figure("last_run", Integer, AllLevels, func(n *node) Value { return unless0(n.Last) }).as(Nullable),
+		figure("degree", Integer, AllLevels, degree),
+		figure("in_degree", Integer, AllLevels, func(n *node) Value { return number(n.InDegree) }).in(InMetrics),
+		figure("out_degree", Integer, AllLevels, func(n *node) Value { return number(n.OutDegree) }).in(InMetrics),
+		figure("pagerank", Real, AllLevels, func(n *node) Value { return fraction(n.PageRank) }).in(InMetrics),
+		figure("harmonic", Real, AllLevels, func(n *node) Value { return fraction(n.Harmonic) }).in(InMetrics),
+		figure("component", Integer, AllLevels, func(n *node) Value { return number(n.Component) }).in(InMetrics),
+		figure("community", Integer, AllLevels, func(n *node) Value { return number(n.Community) }).in(InMetrics),
+		figure("x", Real, AbovePages, func(n *node) Value { return place(n, n.X) }).as(Nullable),
+		figure("y", Real, AbovePages, func(n *node) Value { return place(n, -n.Y) }).as(Nullable), // upwards
+	}
+}
+
+// linkColumns has two columns of one name, which never meet: "editorial" is a share of
+// the pairs of pages in the formats of package graph, and their number in SQLite.
+func linkColumns() []Column[Link] {
+	type link = Link
+	return []Column[link]{
+		figure("pages", Integer, AllLevels, func(l *link) Value { return number(l.Pages) }).in(InLevels),
+		figure("editorial", Real, AllLevels, func(l *link) Value { return fraction(l.Share()) }),
+		figure("editorial", Integer, 0, func(l *link) Value { return number(l.Editorial) }).in(InLevels),
+		figure("kind", Text, OfPages, func(l *link) Value { return words(l.Page.Kinds.First().String()) }).
+			in(InLinks).as(Nullable | Dictionary),
+		figure("rel", Text, OfPages, func(l *link) Value { return words(l.Page.Rel.String()) }).
+			in(InLinks).as(Nullable | Dictionary),
+		figure("place", Text, OfPages, func(l *link) Value { return words(l.Page.Where()) }).
+			in(InLinks).as(Nullable | Dictionary),
+		figure("anchor", Text, OfPages, func(l *link) Value { return words(l.Page.Anchor) }).in(InLinks).as(Nullable),
+		figure("first_run", Integer, AllLevels, func(l *link) Value { return number(l.First) }).in(InLevels),
+		figure("last_run", Integer, AllLevels, func(l *link) Value { return number(l.Last) }).in(InLevels | InLinks),
+	}
+}
+
+// figure is a column that no table of SQLite has, and that is never empty in Parquet.
+func figure[T any](name string, kind Kind, levels Levels, of func(*T) Value) Column[T] {
+	return Column[T]{Name: name, Kind: kind, Levels: levels, Of: of}
+}
+
+// in names the tables of the SQLite export that have it.
+func (c Column[T]) in(tables Tables) Column[T] {
+	c.SQL = tables
+	return c
+}
+
+// as says how Parquet stores it.
+func (c Column[T]) as(form Form) Column[T] {
+	c.Form = form
+	return c
+}
+
+// NodeColumns returns the columns that the nodes of the graph have.
+func (g *Graph) NodeColumns() []Column[Node] { return at(g.columns.Nodes, g.opts.Level) }
+
+// LinkColumns returns the columns that the links of the graph have, those that
+// only its level has first.
+func (g *Graph) LinkColumns() []Column[Link] {
+	all := at(g.columns.Links, g.opts.Level)
+	slices.SortStableFunc(all, func(a, b Column[Link]) int { return int(a.Levels&^OfPages) - int(b.Levels&^OfPages) })
+	return all
+}
+
+// Columns returns all columns, those of other levels included.
+func (g *Graph) Columns() *Columns { return g.columns }
+
+func at[T any](all []Column[T], level Level) (kept []Column[T]) {
+	for _, c := range all {
+		if c.Levels.Has(level) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+func words(s string) Value                        { return Value{Text: s, None: s == ""} }
+func number[T ~int | ~int32 | ~uint32](n T) Value { return Value{Count: int64(n)} }
+func fraction(f float64) Value                    { return Value{Real: f} }
+func unless0[T ~int | ~uint32](n T) Value         { return Value{Count: int64(n), None: n == 0} }
+func place(n *Node, at float32) Value             { return Value{Real: float64(at), None: !n.Placed} }
+
+func depth(n *Node) Value { return Value{Count: int64(n.Depth), None: n.Depth == kv.NoDepth} }
+
+func degree(n *Node) Value { return Value{Count: int64(n.InDegree) + int64(n.OutDegree)} }
+
+func status(n *Node) Value {
+	if n.Page == nil || n.Page.Visit == nil {
+		return Value{None: true}
+	}
+	return unless0(n.Page.Visit.Status)
+}

@@ -1,0 +1,135 @@
+package graph
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/atlas"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema/amount"
+)
+
+const (
+	mapHead = "<!DOCTYPE html>"
+
+	mapPages = 5    // of a node that the map names
+	mapBusy  = 2000 // nodes whose pages it names
+)
+
+func isOurMap(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(mapHead)) &&
+		bytes.Contains(head, []byte(`<meta name="generator" content="Ripple">`))
+}
+
+// html writes the map.
+func html(o *output, g *export.Graph) error {
+	m, err := newMap(g)
+	if err != nil {
+		return err
+	}
+	return atlas.Write(o, m)
+}
+
+// newMap is the picture of a graph as the HTML map shows it. It takes the metrics and
+// the places; there is none at page level.
+func newMap(g *export.Graph) (atlas.Map, error) {
+	p, err := g.Picture()
+	if err != nil {
+		return atlas.Map{}, err
+	}
+	meta := g.Meta()
+	m := atlas.Map{
+		Title: mapTitle(g.Survey()), Level: meta.Level.String(), Run: meta.Runs, Status: meta.Status,
+		Partial: meta.Partial(), Points: p.At, LeftOut: atlas.Cut{Edges: p.Left},
+	}
+	more := titled(g.NodeColumns())
+	for _, c := range more {
+		m.More = append(m.More, c.Title)
+	}
+	err = g.EachNode(func(n *export.Node) error {
+		m.Nodes = append(m.Nodes, mapNode(n, more))
+		return nil
+	})
+	if err != nil {
+		return m, err
+	}
+	for _, l := range p.Links {
+		from, _ := g.Rank(l.From)
+		to, _ := g.Rank(l.To)
+		m.Edges = append(m.Edges, atlas.Edge{From: uint32(from), To: uint32(to), Weight: export.Weight(l.Links)})
+	}
+	busiest, err := g.Busiest(foremost(m.Nodes, mapBusy), mapPages)
+	for i, pages := range busiest {
+		for _, page := range pages {
+			m.Nodes[i].Busiest = append(m.Nodes[i].Busiest, atlas.Page(page))
+		}
+	}
+	return m, err
+}
+
+// titled are the columns that the card of a node lists under their titles.
+func titled(columns []export.Column[export.Node]) (kept []export.Column[export.Node]) {
+	for _, c := range columns {
+		if c.Title != "" {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+func mapNode(n *export.Node, more []export.Column[export.Node]) atlas.Node {
+	depth := int(n.Depth)
+	if n.Depth == kv.NoDepth {
+		depth = -1
+	}
+	node := atlas.Node{
+		Name: n.Name, Title: n.Title, Class: n.Class.String(), Cover: n.Cover, Reason: n.State, Depth: depth,
+		Community: int(n.Community), Pages: n.Pages, Visited: n.Visited,
+		In: int(n.InDegree), Out: int(n.OutDegree), PageRank: n.PageRank, Harmonic: n.Harmonic,
+	}
+	for _, c := range more {
+		node.More = append(node.More, readable(c.Of(n), c.Kind))
+	}
+	return node
+}
+
+// readable is a cell as a person reads it; empty: nothing is known.
+func readable(v export.Value, k export.Kind) string {
+	switch {
+	case v.None:
+		return ""
+	case k == export.Text:
+		return v.Text
+	case k == export.Real:
+		return strconv.FormatFloat(v.Real, 'g', 4, 64)
+	}
+	return amount.Commas(v.Count)
+}
+
+// foremost returns the places of the n nodes of highest PageRank.
+func foremost(nodes []atlas.Node, n int) []int {
+	order := make([]int, len(nodes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(nodes[b].PageRank, nodes[a].PageRank) })
+	return order[:min(n, len(order))]
+}
+
+// mapTitle names the first origins.
+func mapTitle(s *survey.Survey) string {
+	const most = 3
+	var names []string
+	for _, origin := range s.Terrain().Origins() {
+		names = append(names, strings.TrimPrefix(origin.Name, "*."))
+	}
+	if len(names) > most {
+		names = append(names[:most], amount.Of(len(names)-most, "other", "others"))
+	}
+	return "The terrain around " + strings.Join(names, ", ")
+}

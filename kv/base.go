@@ -1,0 +1,116 @@
+package kv
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A base is what the owners of buckets read and write through: the values of one
+// transaction, and what is held in memory of the file.
+type base struct {
+	s        *Store
+	b        *bbolt.Tx
+	writable bool
+	commit   uint64 // the number of this commit; of the last one in a View
+	buckets  [bucketCount]*bbolt.Bucket
+	err      error // of a method that cannot return it
+	w        writer
+	arena    *arena
+}
+
+// bucket returns an open bucket of the transaction.
+func (tx *base) bucket(b bucket) *bbolt.Bucket {
+	if tx.buckets[b] == nil {
+		tx.buckets[b] = tx.b.Bucket([]byte(b.String()))
+		if tx.buckets[b] == nil {
+			panic("bucket " + b.String() + " is missing")
+		}
+		if b.appended() {
+			tx.buckets[b].FillPercent = 0.95
+		}
+	}
+	return tx.buckets[b]
+}
+
+// get returns the fields of the value of a key, valid until the transaction or
+// the bucket changes, or [ErrNotFound].
+func (tx *base) get(b bucket, key []byte) (reader, error) {
+	value := tx.bucket(b).Get(key)
+	if value == nil {
+		return reader{}, fmt.Errorf("%w: %s %x", ErrNotFound, b, key)
+	}
+	body, err := tx.s.seal.open(b, key, value)
+	return reader{b: body}, err
+}
+
+// fields returns an empty writer for the fields of one value; the next call
+// takes its memory back.
+func (tx *base) fields() *writer {
+	tx.w.b = append(tx.w.b[:0], valueFormat)
+	return &tx.w
+}
+
+// put stores what was written to the writer that [base.fields] gave.
+func (tx *base) put(b bucket, key []byte, w *writer) error {
+	value := tx.arena.take(len(w.b) + 4)
+	value = append(value, w.b...)
+	value = binary.LittleEndian.AppendUint32(value, tx.s.seal.sum(b, key, w.b))
+	if err := tx.bucket(b).Put(key, value); err != nil {
+		return fmt.Errorf("%s %x: %w", b, key, err)
+	}
+	return nil
+}
+
+func (tx *base) delete(b bucket, key []byte) error {
+	if err := tx.bucket(b).Delete(key); err != nil {
+		return fmt.Errorf("%s %x: %w", b, key, err)
+	}
+	return nil
+}
+
+// each calls f for every value of a bucket from a key on, in order, until f
+// returns false. f must not change the bucket.
+func (tx *base) each(b bucket, from []byte, f func(key []byte, r *reader) (bool, error)) error {
+	c := tx.bucket(b).Cursor()
+	for key, value := c.Seek(from); key != nil; key, value = c.Next() {
+		body, err := tx.s.seal.open(b, key, value)
+		if err != nil {
+			return err
+		}
+		r := reader{b: body}
+		more, err := f(key, &r)
+		if err != nil || !more {
+			return err
+		}
+		if r.bad {
+			return damaged(b, key, "cannot be decoded")
+		}
+	}
+	return nil
+}
+
+// fail remembers the first error of a method that cannot return it.
+func (tx *base) fail(err error) {
+	if tx.err == nil {
+		tx.err = err
+	}
+}
+
+// change reports an error if the transaction only reads.
+func (tx *base) change() error {
+	if !tx.writable {
+		return ErrReadOnly
+	}
+	return nil
+}
+
+func (tx *base) known(id schema.ID) error {
+	if id == 0 || uint32(id) > tx.s.state.urls {
+		return fmt.Errorf("%w: URL %d", ErrNotFound, id)
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package kv
+
+import (
+	"github.com/zeebo/xxh3"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// An index is what is held in memory of the URLs: where a hash leads, and by id
+// what is asked for so often that no record can be read for it.
+type index struct {
+	seed   uint64 // of the hashes
+	lookup table
+	known  column[known]
+}
+
+// A known is what is held of a URL: together, because whoever asks for one of it
+// asks for more.
+type known struct {
+	host   uint32 // id
+	latest uint32 // visit
+	depth  uint8  // plus 1; 0: none
+	hops   uint8  // plus 1
+	mark   uint8  // shapes, and the kind from bit 5 on
+}
+
+// Hash returns the hash under which a URL is looked up. It is seeded, so that
+// nobody can make URLs collide.
+func (x *index) Hash(kind schema.URLKind, norm string) uint64 {
+	return xxh3.HashStringSeed(norm, x.seed+uint64(kind))
+}
+
+// HostOf returns the host of a URL; 0: there is no such URL.
+func (x *index) HostOf(id schema.ID) schema.HostID { return schema.HostID(x.known.at(id).host) }
+
+// Latest returns the last visit of a URL; 0: never visited.
+func (x *index) Latest(id schema.ID) schema.Seq { return schema.Seq(x.known.at(id).latest) }
+
+// Kind returns what a URL is asked for.
+func (x *index) Kind(id schema.ID) schema.URLKind { return schema.URLKind(x.known.at(id).mark >> 5) }
+
+// Shapes returns the forms of a URL that can be derived, and whether there are others.
+func (x *index) Shapes(id schema.ID) schema.Shape { return schema.Shape(x.known.at(id).mark & 31) }
+
+// Depth returns the smallest depth of a URL and its smallest number of hops,
+// each [NoDepth] if it has none in this generation.
+func (x *index) Depth(id schema.ID) (depth, hops uint8) {
+	k := x.known.at(id)
+	return k.depth - 1, k.hops - 1
+}
+
+func (x *index) setDepth(id schema.ID, depth, hops uint8) {
+	k := x.known.of(id)
+	k.depth, k.hops = depth+1, hops+1
+}

@@ -1,0 +1,119 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// A place is an open file and the name that it was opened under, which somebody
+// else can give to another one.
+type place struct {
+	path     string
+	readOnly bool
+	file     *os.File     // that of bbolt; closing it gives up the lock
+	size     atomic.Int64 // of the file, when the last transaction ended that may have changed it
+	last     int          // number of bbolt's last transaction; 0: none yet
+}
+
+// openLocked opens and locks the file that has the name when the lock is held:
+// another process may have put a new one in its place meanwhile.
+func (p *place) openLocked(name string, flag int, mode os.FileMode, timeout time.Duration) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(name, flag, mode)
+		if err != nil {
+			return nil, err
+		}
+		p.file = f
+		if err := lock(f, !p.readOnly, timeout); err != nil {
+			return nil, err
+		}
+		mine, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if named, err := os.Stat(name); err == nil && os.SameFile(mine, named) {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// present reports a file that is not what has its name any more.
+func (p *place) present() error {
+	mine, err := p.file.Stat()
+	if err != nil {
+		return p.lost("cannot be looked at: " + bare(err).Error())
+	}
+	named, err := os.Stat(p.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return p.lost("was removed or renamed while it was in use")
+	case err != nil:
+		return p.lost("cannot be looked at: " + bare(err).Error())
+	case !os.SameFile(mine, named):
+		return p.lost("was replaced by another file while it was in use")
+	}
+	if had := p.size.Load(); mine.Size() != had {
+		return p.lost(fmt.Sprintf("was changed by another program while it was in use: it has %d bytes, and had %d",
+			mine.Size(), had))
+	}
+	return nil
+}
+
+// measure takes the size that the file has by this process's own doing.
+func (p *place) measure() error {
+	mine, err := p.file.Stat()
+	if err != nil {
+		return p.lost("cannot be looked at: " + bare(err).Error())
+	}
+	p.size.Store(mine.Size())
+	return nil
+}
+
+// follows reports whether a transaction of bbolt begins at the state that the last
+// one left: what was written over the file in place has another number.
+func (p *place) follows(number int, writable bool) error {
+	if writable {
+		number-- // its own, when it is committed
+	}
+	if p.last != 0 && number != p.last {
+		return p.lost("was changed by another program while it was in use")
+	}
+	p.last = number
+	if writable {
+		p.last++
+	}
+	return nil
+}
+
+// uncut reports a file that is shorter than it was. It may be asked while a
+// commit goes on.
+func (p *place) uncut() error {
+	if mine, err := p.file.Stat(); err == nil && mine.Size() < p.size.Load() {
+		return p.lost("was cut while it was in use")
+	}
+	return nil
+}
+
+func (p *place) lost(how string) error { return fmt.Errorf("%w: %s %s", ErrLost, p.path, how) }
+
+// explained returns the reason of an error if it is that the file was lost.
+// What was read or written then says nothing.
+func (p *place) explained(err error) error {
+	if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrCommit) {
+		return err
+	}
+	lost := p.uncut()
+	if !p.readOnly {
+		lost = p.present()
+	}
+	if errors.Is(lost, ErrLost) {
+		return lost
+	}
+	return err
+}

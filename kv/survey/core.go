@@ -1,0 +1,174 @@
+package survey
+
+import (
+	"fmt"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A core is what all rooms read: the records of a store as one run left them, and the
+// configuration of that run.
+type core struct {
+	store   *kv.Store
+	past    *past  // nil: of the newest run
+	tx      *kv.Tx // of the call that is running
+	runs    []schema.Run
+	run     schema.Run // the last of runs
+	cfg     *config.Config
+	terrain *terrain.Terrain
+	seeds   map[schema.ID]bool
+}
+
+// readConfig reads the configuration of the last of the runs, and its seeds.
+func (c *core) readConfig(tx *kv.Tx) error {
+	c.run = c.runs[len(c.runs)-1]
+	text, err := tx.Runs.Config(c.run.Config)
+	if err != nil {
+		return fmt.Errorf("configuration of run %d: %w", c.run.ID, err)
+	}
+	if c.cfg, err = config.ParseEffective(text); err != nil {
+		return fmt.Errorf("configuration of run %d: %w", c.run.ID, err)
+	}
+	c.terrain = c.cfg.Terrain()
+	return c.readSeeds()
+}
+
+func (c *core) readSeeds() error {
+	for _, origin := range c.terrain.Origins() {
+		for _, raw := range origin.Seeds {
+			u, err := c.cfg.Rules().Parse(raw)
+			if err != nil {
+				continue // the configuration was checked under its own rules
+			}
+			id, ok, err := c.lookup(u.Norm)
+			if err != nil {
+				return err
+			}
+			if ok {
+				c.seeds[id] = true
+			}
+		}
+	}
+	return nil
+}
+
+// view runs f in a transaction, within the one that is open if there is one.
+func (c *core) view(f func(*kv.Tx) error) error {
+	if c.tx != nil {
+		return f(c.tx)
+	}
+	return c.store.View(func(tx *kv.Tx) error {
+		c.tx = tx
+		defer func() { c.tx = nil }()
+		return f(tx)
+	})
+}
+
+// URLs returns the last id of a URL, which bounds arrays by id.
+func (c *core) urls() int {
+	if c.past != nil {
+		return c.past.urls
+	}
+	return c.store.URLs()
+}
+
+// latest returns the last visit of a URL; 0: none.
+func (c *core) latest(id schema.ID) schema.Seq {
+	if c.past != nil {
+		return schema.Seq(c.past.latest[id])
+	}
+	return c.store.Latest(id)
+}
+
+// nearest returns the smallest depth and hops of a URL in the run; [kv.NoDepth]: it
+// does not belong to it.
+func (c *core) nearest(id schema.ID) (depth, hops uint8) {
+	if c.past != nil {
+		return c.past.near[id].depth, c.past.near[id].hops
+	}
+	return c.store.Depth(id)
+}
+
+// Lookup finds a page by its identity.
+func (c *core) lookup(norm string) (schema.ID, bool, error) {
+	name, pathQuery := weburl.Split(norm)
+	var id schema.ID
+	var ok bool
+	err := c.view(func(tx *kv.Tx) error {
+		host, known, err := tx.Hosts.Lookup(name)
+		if err != nil || !known {
+			return err
+		}
+		id, ok, err = tx.URLs.Lookup(c.store.Hash(schema.KindPage, norm), host, schema.KindPage, pathQuery)
+		return err
+	})
+	return id, ok && int(id) <= c.urls(), err
+}
+
+// visited reports whether a URL has a visit in the run.
+func (c *core) visited(id schema.ID) bool {
+	seq := c.latest(id)
+	return seq != 0 && seq >= c.run.FirstVisit
+}
+
+// inRun reports whether a URL belongs to the run of the survey.
+func (c *core) inRun(id schema.ID) bool {
+	depth, _ := c.nearest(id)
+	return depth != kv.NoDepth
+}
+
+// isPage reports whether an id is that of a page.
+func (c *core) isPage(id schema.ID) bool {
+	return id != 0 && int(id) <= c.urls() && c.store.Kind(id) == schema.KindPage
+}
+
+// within reports whether the distances of a page in the run let it be visited.
+func (c *core) within(id schema.ID) bool {
+	depth, hops := c.nearest(id)
+	return c.reach(near{depth, hops})
+}
+
+// reach reports whether a page at such distances is visited.
+func (c *core) reach(n near) bool {
+	return n.depth != kv.NoDepth && int(n.depth) <= c.cfg.Crawler.MaxDepth && n.hops <= schema.MaxRedirects
+}
+
+// since returns the last run that was completed; 0: none was.
+func (c *core) since() (since schema.RunID) {
+	for _, r := range c.runs {
+		if r.Status == schema.RunCompleted {
+			since = r.ID
+		}
+	}
+	return since
+}
+
+// hasOlder reports whether pages may be known that an unfinished run has not
+// reached yet.
+func (c *core) hasOlder() bool { return len(c.runs) > 1 && c.run.Status != schema.RunCompleted }
+
+// kept returns a run, or the oldest that is left if that one was pruned.
+func (c *core) kept(run schema.RunID) schema.RunID { return max(run, c.runs[0].ID) }
+
+// maxPages names [crawler] max-pages and its value if it ended the run.
+func (c *core) maxPages() string {
+	if limit := c.cfg.Crawler.MaxPages; limit > 0 && c.run.Pages >= limit {
+		return fmt.Sprintf("max-pages = %d", limit)
+	}
+	return ""
+}
+
+// A bitset is a set of small numbers.
+type bitset []uint64
+
+func newBitset(n int) *bitset {
+	b := make(bitset, n/64+1)
+	return &b
+}
+
+func (b bitset) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
+func (b bitset) set(i int)      { b[i/64] |= 1 << (i % 64) }

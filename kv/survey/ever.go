@@ -1,0 +1,73 @@
+package survey
+
+import (
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A seenLink is a link with the runs that saw it.
+type seenLink struct {
+	schema.Link
+	first, last schema.RunID
+}
+
+// eachEver calls f for the links that any run saw, each as the last of these saw it,
+// with its anchor: by the page that links, then by target. An error of f ends it.
+func (ls *links) eachEver(f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
+	return ls.core.view(func(tx *kv.Tx) error {
+		for id := schema.ID(1); int(id) <= ls.core.urls(); id++ {
+			if !ls.core.isPage(id) {
+				continue
+			}
+			all, err := ls.ever(tx, id)
+			if err != nil {
+				return err
+			}
+			for _, l := range all {
+				if err := f(id, l.Link, ls.core.kept(l.first), ls.core.kept(l.last)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// ever returns the links that the visits of a page had, by target.
+func (ls *links) ever(tx *kv.Tx, id schema.ID) (all []seenLink, err error) {
+	for seq := ls.core.latest(id); seq != 0; {
+		v, err := tx.Visits.At(seq)
+		if err != nil {
+			return nil, err
+		}
+		run, prev := v.Run, v.Prev
+		if v.Stand != 0 {
+			if v, err = tx.Visits.At(v.Stand); err != nil {
+				return nil, err
+			}
+		}
+		if err := tx.Visits.Anchors(v); err != nil {
+			return nil, err
+		}
+		all, seq = withOlder(all, v.Links, run), prev
+	}
+	return all, nil
+}
+
+// withOlder adds to links by target those that an older visit had in a run.
+func withOlder(all []seenLink, older []schema.Link, run schema.RunID) []seenLink {
+	merged := make([]seenLink, 0, max(len(all), len(older)))
+	for _, l := range older {
+		for len(all) > 0 && all[0].To < l.To {
+			merged, all = append(merged, all[0]), all[1:]
+		}
+		if len(all) > 0 && all[0].To == l.To {
+			one := all[0]
+			one.first = min(one.first, run)
+			merged, all = append(merged, one), all[1:]
+			continue
+		}
+		merged = append(merged, seenLink{l, run, run})
+	}
+	return append(merged, all...)
+}

@@ -1,0 +1,118 @@
+package survey
+
+import (
+	"fmt"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/amount"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+)
+
+// LinksOmitted is the number of links that a page has and that are not recorded:
+// those beyond max-links-per-page, and those to what the limits of [traps] keep from
+// being recorded.
+func (p *Page) LinksOmitted() int {
+	if p.Visit == nil {
+		return 0
+	}
+	return max(0, p.Visit.Distinct-len(p.Visit.Links))
+}
+
+// addOmitted counts the links that are not recorded.
+func (ts *tallies) addOmitted(t *tally, p *Page) {
+	n := p.LinksOmitted()
+	if n == 0 {
+		return
+	}
+	t.counts.LinksOmitted += n
+	h := &t.hosts[p.Host]
+	h.omitted += uint32(n)
+	h.beyondHosts += uint32(p.Visit.BeyondHosts)
+	h.beyond += uint32(min(n, max(0, p.Visit.Distinct-ts.core.cfg.Crawler.LinksPerPage())))
+}
+
+// lackLinks says that links of a host's pages were left out, if they were.
+func (cv *coverage) lackLinks(t *hostTally) (l lack, ok bool) {
+	n := amount.Of(int(t.beyond), "link", "links")
+	why := fmt.Sprintf("%s left out (max-links-per-page = %d)", n, cv.core.cfg.Crawler.LinksPerPage())
+	return lack{cover: CoverTrap, why: why}, t.beyond > 0
+}
+
+// lackSitemaps says that sitemaps on other sites were not read, if that is so.
+func (cv *coverage) lackSitemaps(r *schema.Host) (l lack, ok bool) {
+	n := amount.Of(r.SitemapsLeft, "sitemap", "sitemaps")
+	why := fmt.Sprintf("%s not read (max-sitemap-hosts = %d)", n, cv.core.cfg.Traps.MaxSitemapHosts)
+	return lack{cover: CoverTrap, why: why}, r.SitemapsLeft > 0 && r.Run == cv.core.run.ID
+}
+
+// lackHosts says that links to hosts were left out, of which a page named too many.
+func (cv *coverage) lackHosts(t *hostTally) (l lack, ok bool) {
+	n := amount.Of(int(t.beyondHosts), "link", "links")
+	why := fmt.Sprintf("%s left out (max-hosts-per-page = %d)", n, cv.core.cfg.Traps.MaxHostsPerPage)
+	return lack{cover: CoverTrap, why: why}, t.beyondHosts > 0
+}
+
+// A CutSite is a site of which hosts were met and not recorded.
+type CutSite struct {
+	Site     string
+	Hosts    int    // recorded
+	Overflow int    // links to further ones
+	Limit    string // "max-hosts-per-site = 1000"
+}
+
+// CutSites returns the sites of which the run left hosts out, in the order of their
+// first hosts. Of an older run that is not known any more.
+func CutSites(s *Survey) ([]CutSite, error) {
+	var cut []CutSite
+	err := s.core.view(func(tx *kv.Tx) (err error) {
+		cut, err = s.coverage.cutSites(tx)
+		return err
+	})
+	return cut, err
+}
+
+// cutSites finds them once.
+func (cv *coverage) cutSites(tx *kv.Tx) ([]CutSite, error) {
+	limit := cv.core.cfg.Traps.MaxHostsPerSite
+	if cv.overflow != nil || cv.core.past != nil || limit <= 0 {
+		return cv.cut, nil
+	}
+	cut, overflow := []CutSite(nil), map[string]int{}
+	sites, err := cv.sites(tx)
+	for i := 0; i < len(sites) && err == nil; i++ {
+		one := sites[i]
+		if one.Hosts < limit {
+			continue
+		}
+		if one.Overflow, err = tx.Runs.Count(terrain.CountSiteOverflow, one.Site); one.Overflow > 0 {
+			one.Limit = fmt.Sprintf("max-hosts-per-site = %d", limit)
+			cut, overflow[one.Site] = append(cut, one), one.Overflow
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	cv.cut, cv.overflow = cut, overflow
+	return cut, nil
+}
+
+// sites returns all sites with the number of their hosts.
+func (cv *coverage) sites(tx *kv.Tx) ([]CutSite, error) {
+	var sites []CutSite
+	at := map[string]int{}
+	for id := 1; id <= cv.core.store.Hosts(); id++ {
+		h, err := cv.hosts.host(tx, schema.HostID(id))
+		if err != nil {
+			return nil, err
+		}
+		i, ok := at[h.site]
+		if !ok {
+			i = len(sites)
+			at[h.site] = i
+			sites = append(sites, CutSite{Site: h.site})
+		}
+		sites[i].Hosts++
+	}
+	return sites, nil
+}

@@ -1,0 +1,83 @@
+package survey
+
+import (
+	"cmp"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// anchored returns the visit that holds the links of a page, with their anchors.
+func (c *core) anchored(tx *kv.Tx, id schema.ID) (*schema.Visit, error) {
+	v, err := tx.Visits.At(c.latest(id))
+	if err == nil && v.Stand != 0 {
+		v, err = tx.Visits.At(v.Stand)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, tx.Visits.Anchors(v)
+}
+
+// appendLinks appends the links that stand after a visit, without anchors.
+func (c *core) appendLinks(tx *kv.Tx, dst []schema.Link, seq schema.Seq) ([]schema.Link, error) {
+	n := len(dst)
+	dst, err := tx.Visits.AppendLinks(dst, seq)
+	if err != nil || len(dst) > n {
+		return dst, err
+	}
+	v, err := tx.Visits.At(seq) // without links of its own: small
+	if err != nil || v.Stand == 0 {
+		return dst, err
+	}
+	return tx.Visits.AppendLinks(dst, v.Stand)
+}
+
+// standing returns a visit with the links and facts that stand.
+func (c *core) standing(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
+	v, err := tx.Visits.At(seq)
+	if err != nil || v.Stand == 0 {
+		return v, err
+	}
+	from, err := tx.Visits.At(v.Stand)
+	if err != nil {
+		return nil, err
+	}
+	v.Links, v.Facts, v.Distinct = from.Links, from.Facts, from.Distinct
+	v.Title, v.Charset = from.Title, from.Charset
+	v.NoIndex, v.NoFollow = from.NoIndex, from.NoFollow
+	if v.Length < 0 || v.SHA256 == [32]byte{} {
+		v.Length, v.SHA256 = from.Length, from.SHA256
+	}
+	v.ContentType = cmp.Or(v.ContentType, from.ContentType)
+	v.LastModified = cmp.Or(v.LastModified, from.LastModified)
+	v.ETag = cmp.Or(v.ETag, from.ETag)
+	v.StoredPath = cmp.Or(v.StoredPath, from.StoredPath)
+	return v, nil
+}
+
+// eachSitemapEntry calls f for every page that a sitemap names, with the URL of
+// the sitemap: by sitemap, then in its order.
+func (c *core) eachSitemapEntry(f func(sitemap string, e schema.SitemapEntry) error) error {
+	return c.view(func(tx *kv.Tx) error {
+		for id := schema.ID(1); int(id) <= c.urls(); id++ {
+			if c.store.Kind(id) != schema.KindSitemap || !c.visited(id) {
+				continue
+			}
+			v, err := tx.Visits.At(c.latest(id))
+			if err != nil {
+				return err
+			}
+			norm, err := tx.URLs.Norm(id)
+			if err != nil {
+				return err
+			}
+			for _, e := range v.Sitemap {
+				if err := f(norm, e); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

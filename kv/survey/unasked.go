@@ -1,0 +1,66 @@
+package survey
+
+import (
+	"maps"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// outOfReach returns why a host that was given up could not be reached; none if it
+// could be. Of several failures in a row it is the last that is known, or
+// [schema.CauseConnections].
+func outOfReach(r *schema.Host) schema.Cause {
+	why := r.RunGivenUpWhy.Cause
+	if r.RunGivenUp == schema.NotGivenUp || r.RunGivenUp == schema.GaveUpRateLimit {
+		return schema.CauseNone
+	}
+	if r.RunGivenUp == schema.GaveUpConnection && why != schema.CauseConnections {
+		return why
+	}
+	if c := r.RobotsReason.Cause; r.RobotsTries > 0 && r.RobotsReason.Host == "" &&
+		(c.Connection() || c == schema.CauseTimeout) {
+		return c
+	}
+	if r.RunGivenUp == schema.GaveUpRobots {
+		return schema.CauseNone
+	}
+	for _, retry := range r.Retries {
+		if c := retry.Reason.Cause; c.Connection() {
+			return c
+		}
+	}
+	return schema.CauseConnections
+}
+
+// addUnasked counts a page that got no visit because its host could not be reached, or
+// notes why one that got a visit was not reached.
+func (ts *tallies) addUnasked(t *tally, p *Page) {
+	h := &t.hosts[p.Host]
+	switch {
+	case !p.stands && p.Missing() && (p.State == schema.Unreachable || p.State == schema.Failed):
+		if ts.hosts.byID[p.Host].away != schema.CauseNone {
+			h.unasked++
+		}
+	case p.Visited && p.State == schema.Unreachable && p.Visit.Seq > h.failed:
+		h.failed, h.away = p.Visit.Seq, p.Visit.Reason.Cause
+	}
+}
+
+// countErrors adds the pages that got no visit to the errors of the run.
+func (ts *tallies) countErrors(t *tally) {
+	t.counts.Errors = maps.Clone(ts.core.run.Errors)
+	if t.counts.Errors == nil {
+		t.counts.Errors = map[string]int{}
+	}
+	for id := range t.hosts {
+		h := &t.hosts[id]
+		if h.unasked == 0 {
+			continue
+		}
+		away := ts.hosts.byID[id].away
+		if away == schema.CauseConnections && h.away != schema.CauseNone {
+			away = h.away
+		}
+		t.counts.Errors[away.ErrorKind()] += int(h.unasked)
+	}
+}

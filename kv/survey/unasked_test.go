@@ -1,0 +1,87 @@
+package survey_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// TestErrors counts two pages that got no visit, beside what the run has counted of
+// visits, under the cause for which their host could not be reached.
+func TestErrors(t *testing.T) {
+	because := func(c schema.Cause) schema.Reason { return schema.Reason{Cause: c} }
+	gaveUp := func(how schema.GiveUp, c schema.Cause) func(*schema.Host) {
+		return func(h *schema.Host) { h.RunGivenUp, h.RunGivenUpWhy = how, because(c) }
+	}
+	robots := func(how schema.GiveUp, c, why schema.Cause) func(*schema.Host) {
+		return func(h *schema.Host) {
+			gaveUp(how, c)(h)
+			h.RobotsTries, h.RobotsReason = 4, because(why)
+		}
+	}
+	const connection, unavailable = schema.GaveUpConnection, schema.GaveUpRobots
+	tests := []struct {
+		name   string
+		host   func(h *schema.Host)
+		failed schema.Cause // of a visit that did not reach the host
+		kind   string       // of the pages without one; empty: they are no errors
+	}{
+		{"refused", gaveUp(connection, schema.CauseRefused), 0, schema.ErrorRefused},
+		{"no such host", gaveUp(connection, schema.CauseNXDomain), 0, schema.ErrorOther},
+		{"TLS", gaveUp(connection, schema.CauseTLS), 0, schema.ErrorOther},
+		{"TLS time-out", gaveUp(connection, schema.CauseTLSTimeout), 0, schema.ErrorTimeout},
+		{"not a public address", gaveUp(connection, schema.CauseRefusedAddress), 0, schema.ErrorOther},
+		{"three failures", gaveUp(connection, schema.CauseConnections), 0, schema.ErrorOther},
+		{"three failures, the last refused", gaveUp(connection, schema.CauseConnections), schema.CauseRefused,
+			schema.ErrorRefused},
+		{"three failures, the last a time-out", gaveUp(connection, schema.CauseConnections), schema.CauseConnectTimeout,
+			schema.ErrorTimeout},
+		{"three time-outs of robots.txt", robots(connection, schema.CauseConnections, schema.CauseConnectTimeout), 0,
+			schema.ErrorTimeout},
+		{"robots.txt is silent", robots(unavailable, schema.CauseRobots, schema.CauseTimeout), 0, schema.ErrorTimeout},
+		{"robots.txt by DNS", robots(unavailable, schema.CauseRobots, schema.CauseDNSTemporary), 0, schema.ErrorOther},
+		{"robots.txt is a 503", robots(unavailable, schema.CauseRobots, schema.CauseStatus), 0, ""},
+		{"a try that waits", func(h *schema.Host) {
+			gaveUp(connection, schema.CauseConnections)(h)
+			h.Retries = []schema.Retry{{URL: 1, Attempts: 1, Reason: because(schema.CauseConnectTimeout)}}
+		}, 0, schema.ErrorTimeout},
+		{"too many 429s", gaveUp(schema.GaveUpRateLimit, schema.CauseRateLimits), 0, ""},
+		{"the budget is used up", func(h *schema.Host) { h.RunRequests = 500 }, 0, ""},
+		{"it waits", func(*schema.Host) {}, 0, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := surveytest.New(t, surveytest.Minimal)
+			w.Visit("a.test/", w.Links("b.test/1", "b.test/2", "b.test/3"))
+			want := map[string]int{schema.ErrorDeadLink: 2}
+			if w.Depth("b.test/1", 1, 0); tt.failed != 0 {
+				w.Visit("b.test/1", func(v *schema.Visit) {
+					v.State, v.Status, v.Reason = schema.Unreachable, 0,
+						because(tt.failed)
+				})
+			} else {
+				w.Visit("b.test/1", nil)
+			}
+			w.Depth("b.test/2", 1, 0)
+			w.Depth("b.test/3", 1, 0)
+			w.Host("b.test/1", tt.host)
+			w.Change(func(r *schema.Run) { r.Errors = map[string]int{schema.ErrorDeadLink: 2} })
+			if tt.kind != "" {
+				want[tt.kind] += 2
+			}
+			counts, err := w.Survey().Counts()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, counts.Errors); diff != "" {
+				t.Errorf("errors (-want +got):\n%s", diff)
+			}
+			if len(w.Run.Errors) != 1 {
+				t.Errorf("the run's own errors have become %v", w.Run.Errors)
+			}
+		})
+	}
+}

@@ -1,0 +1,106 @@
+package inert
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// AppendXML appends text as it stands in an element or between quotes.
+func AppendXML(b []byte, s string) []byte {
+	s = Text(s)
+	for {
+		i := strings.IndexAny(s, `&<>"'`)
+		if i < 0 {
+			return append(b, s...)
+		}
+		b = append(append(b, s[:i]...), entity(s[i])...)
+		s = s[i+1:]
+	}
+}
+
+func entity(c byte) string {
+	switch c {
+	case '&':
+		return "&amp;"
+	case '<':
+		return "&lt;"
+	case '>':
+		return "&gt;"
+	case '"':
+		return "&quot;"
+	}
+	return "&#39;"
+}
+
+// AppendQuoted appends text between double quotes as JSON and DOT read it alike:
+// only quotes and backslashes are escaped, there is nothing else to escape.
+func AppendQuoted(b []byte, s string) []byte {
+	s = Text(s)
+	b = append(b, '"')
+	for {
+		i := strings.IndexAny(s, `"\`)
+		if i < 0 {
+			return append(append(b, s...), '"')
+		}
+		b = append(append(b, s[:i]...), '\\', s[i])
+		s = s[i+1:]
+	}
+}
+
+// AppendCell appends text as a cell of CSV (RFC 4180). What a spreadsheet could
+// take for a formula begins with an apostrophe.
+func AppendCell(b []byte, s string) []byte {
+	s = Text(s)
+	if formula(s) {
+		s = "'" + s
+	}
+	if !strings.ContainsAny(s, `,";`) && strings.TrimSpace(s) == s {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	for {
+		i := strings.IndexByte(s, '"')
+		if i < 0 {
+			return append(append(b, s...), '"')
+		}
+		b = append(append(b, s[:i]...), '"', '"')
+		s = s[i+1:]
+	}
+}
+
+// formula reports whether a cell could be read as one.
+func formula(s string) bool {
+	s = strings.TrimLeft(s, " \u00a0\u3000\u200c\u200d\uFFFD\"'")
+	r, _ := utf8.DecodeRuneInString(s)
+	return strings.ContainsRune("=+-@|%\uff1d\uff0b\uff0d\uff20", r) && s != ""
+}
+
+// JSON escapes in JSON what is dangerous where it is shown, and changes nothing of
+// what it says. Line breaks between its parts stay.
+func JSON(text []byte) []byte {
+	i := bytes.IndexFunc(text, escaped)
+	if i < 0 {
+		return text
+	}
+	out := append(make([]byte, 0, len(text)+64), text[:i]...)
+	for _, r := range string(text[i:]) {
+		switch {
+		case !escaped(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			out = appendEscape(appendEscape(out, 0xd800+(r-0x10000)>>10), 0xdc00+(r-0x10000)&0x3ff)
+		default:
+			out = appendEscape(out, r)
+		}
+	}
+	return out
+}
+
+// escaped reports what is not escaped already, and is no blank between the parts.
+func escaped(r rune) bool { return r > '~' && dangerOf(r) != none && r != utf8.RuneError }
+
+func appendEscape(b []byte, r rune) []byte {
+	const digits = "0123456789abcdef"
+	return append(b, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+}

@@ -1,0 +1,49 @@
+package inert
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line makes text fit for one line of a terminal, a log or a page, and for the
+// store: what is dangerous is gone, white space is folded, and no more than most
+// bytes are left.
+func Line(s string, most int) string {
+	if len(s) <= most && plain(s) {
+		return s
+	}
+	var b strings.Builder
+	space := false
+	for _, r := range s {
+		if unicode.IsSpace(r) {
+			space = b.Len() > 0
+			continue
+		}
+		if dangerOf(r) != none {
+			continue
+		}
+		if space {
+			if b.Len()+1+utf8.RuneLen(r) > most {
+				break
+			}
+			b.WriteByte(' ')
+			space = false
+		}
+		if b.Len()+utf8.RuneLen(r) > most {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// plain reports whether s is printable ASCII with single inner spaces.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] == ' ' && (i == 0 || i == len(s)-1 || s[i-1] == ' ') {
+			return false
+		}
+	}
+	return printable(s)
+}

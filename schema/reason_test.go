@@ -1,0 +1,145 @@
+package schema
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestReasonString(t *testing.T) {
+	tests := []struct {
+		reason Reason
+		want   string
+	}{
+		{Reason{}, ""},
+		{Reason{Detail: "what an old file says"}, "what an old file says"},
+		{Reason{Cause: CauseRefused}, "connection refused"},
+		{Reason{Cause: CauseTLS, Detail: "certificate has expired"}, "tls error: certificate has expired"},
+		{StatusReason(404), "404 Not Found"},
+		{StatusReason(599), "status 599"},
+		{Reason{Cause: CauseBadLocation, Status: 302, Detail: "redirect without Location"},
+			"302 Found: redirect without Location"},
+		{Reason{Cause: CauseRedirects}, "more than 10 redirects"},
+		{Reason{Cause: CauseContentType, Detail: "image/png"}, "content type image/png"},
+		{Reason{Cause: CauseSitemap, Detail: "no sitemap"}, "no sitemap"},
+		{Reason{Cause: CauseRobots, Detail: "503 Service Unavailable"}, "robots.txt unavailable: 503 Service Unavailable"},
+		{Reason{Cause: CauseTimeout, Host: "b.test"}, "redirects to b.test: timeout"},
+		{Reason{Cause: CauseTargetGivenUp, Host: "b.test"}, "redirects to b.test, which is given up"},
+		{Reason{Cause: CauseTargetGivenUp}, "redirects to a host that is given up"},
+		{Reason{Cause: CauseAskedToWait, Wait: 90*time.Second + time.Millisecond}, "asked to wait 1m30s"},
+		{Reason{Cause: CauseStillToWait, Wait: time.Hour}, "asked to wait, still 1h0m0s"},
+	}
+	for _, tt := range tests {
+		if got := tt.reason.String(); got != tt.want {
+			t.Errorf("%+v reads %q, want %q", tt.reason, got, tt.want)
+		}
+	}
+}
+
+// Every cause has words of its own.
+func TestCauseString(t *testing.T) {
+	seen := map[string]bool{}
+	for c := range causeCount {
+		if s := c.String(); s == "" || s == "unknown" || seen[s] {
+			t.Errorf("cause %d reads %q", c, s)
+		}
+		seen[c.String()] = true
+	}
+	if got := causeCount.String(); got != "unknown" || causeCount.Known() {
+		t.Errorf("a cause that nobody knows reads %q", got)
+	}
+}
+
+// The sentences that older releases wrote have their causes.
+func TestTold(t *testing.T) {
+	tests := []struct {
+		sentence string
+		status   int
+		want     Reason
+	}{
+		{"", 200, Reason{}},
+		{"denied by robots.txt", 0, Reason{Cause: CauseDenied}},
+		{"404 Not Found", 404, StatusReason(404)},
+		{"302 Found: unusable Location: x", 302, Reason{Cause: CauseBadLocation, Status: 302,
+			Detail: "unusable Location: x"}},
+		{"tls timeout: 10s", 0, Reason{Cause: CauseTLSTimeout, Detail: "10s"}},
+		{"content type image/png", 200, Reason{Cause: CauseContentType, Detail: "image/png"}},
+		{"timeouts are no cause", 0, Reason{Detail: "timeouts are no cause"}},
+		{"404 Not Found", 200, Reason{Detail: "404 Not Found"}},
+	}
+	for _, tt := range tests {
+		if got := Told(tt.sentence, tt.status); got != tt.want {
+			t.Errorf("Told(%q, %d) = %+v, want %+v", tt.sentence, tt.status, got, tt.want)
+		}
+	}
+}
+
+// FuzzReason states two laws: whatever an old record says, it is told again in the same
+// words; and the words of a reason end with its detail.
+func FuzzReason(f *testing.F) {
+	f.Add("tls error: certificate has expired", 0, byte(CauseTLS), "b.test")
+	f.Add("302 Found: redirect without Location", 302, byte(CauseTargetGivenUp), "")
+	f.Add("redirects to a host that is given up: x", 0, byte(200), "b.test")
+	f.Fuzz(func(t *testing.T, text string, status int, cause byte, host string) {
+		if got := Told(text, status).String(); got != text {
+			t.Errorf("Told(%q, %d) reads %q", text, status, got)
+		}
+		r := Reason{Cause: Cause(cause), Status: status, Host: host, Detail: text}
+		if !strings.HasSuffix(r.String(), text) {
+			t.Errorf("%+v reads %q", r, r.String())
+		}
+		e := End{Kind: EndKind(cause), N: status, Detail: text}
+		if !strings.HasSuffix(e.String(), text) {
+			t.Errorf("%+v reads %q", e, e.String())
+		}
+	})
+}
+
+func TestEndString(t *testing.T) {
+	tests := []struct {
+		end  End
+		want string
+	}{
+		{End{}, ""},
+		{End{Detail: "what an old file says"}, "what an old file says"},
+		{End{Kind: EndFrontier}, "the frontier is empty"},
+		{End{Kind: EndMaxPages, N: 500}, "max-pages = 500"},
+		{End{Kind: EndBudgets, N: 1}, "what is left is beyond the budget of a host"},
+		{End{Kind: EndBudgets, N: 2}, "what is left is beyond the budgets of 2 hosts"},
+		{End{Kind: EndMaxRunTime, After: time.Hour}, "max-run-time = 1h0m0s"},
+		{End{Kind: EndReload}, "configuration changed"},
+		{End{Kind: EndReclassified}, "reclassified"},
+		{End{Kind: EndStopped, Detail: "stopped by SIGINT"}, "stopped by SIGINT"},
+		{End{Kind: EndOutputs}, "stopped before its outputs were written"},
+	}
+	for _, tt := range tests {
+		if got := tt.end.String(); got != tt.want {
+			t.Errorf("%+v reads %q, want %q", tt.end, got, tt.want)
+		}
+	}
+}
+
+func TestErrorKind(t *testing.T) {
+	tests := []struct {
+		state State
+		cause Cause
+		want  string
+	}{
+		{Processed, CauseNone, ""},
+		{ContentMismatch, CauseContentType, ""},
+		{DeadLink, CauseStatus, ErrorDeadLink},
+		{RateLimited, CauseStatus, ErrorRateLimited},
+		{Unreachable, CauseRefused, ErrorRefused},
+		{Unreachable, CauseTLSTimeout, ErrorTimeout},
+		{Failed, CauseTimeout, ErrorTimeout},
+		{Failed, CauseDenied, ErrorDenied},
+		{Failed, CauseStatus, ErrorOther},
+		{Failed, CauseNone, ErrorOther},
+	}
+	for _, tt := range tests {
+		v := Visit{State: tt.state, Reason: Reason{Cause: tt.cause}}
+		if got := v.ErrorKind(); got != tt.want {
+			t.Errorf("%s, %s counts as %q, want %q", tt.state, tt.cause, got, tt.want)
+		}
+	}
+}

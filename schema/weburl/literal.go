@@ -1,0 +1,19 @@
+package weburl
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// Literal returns the IP address that a normalised host is, with or without a port;
+// empty: it is a name, which needs a look-up.
+func Literal(host string) string {
+	if ap, err := netip.ParseAddrPort(host); err == nil {
+		return ap.Addr().Unmap().String()
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	if err != nil {
+		return ""
+	}
+	return a.Unmap().String()
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -37,10 +36,10 @@ domain = "h2.gen.test"
 // is one map.
 func TestOneDigest(t *testing.T) {
 	orders := 1
-	if os.Getenv("RIPPLE_PROOF") == "full" {
+	if crawltest.Full() {
 		orders = 4
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := crawltest.Seed(t)
 	server, err := webtest.New(webtest.WithoutLog())
 	if err != nil {
 		t.Fatal(err)

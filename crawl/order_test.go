@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -65,11 +64,11 @@ func (w *paperWeb) search(maxDepth int) map[string]near {
 // TestDepthsAreShortestDistances crawls random webs in random orders, with random
 // batches and kills, and compares with breadth-first search.
 func TestDepthsAreShortestDistances(t *testing.T) {
-	seed, webs := uint64(time.Now().UnixNano()), 60
-	if os.Getenv("RIPPLE_PROOF") == "full" {
+	seed, webs := crawltest.Seed(t), 60
+	if crawltest.Full() {
 		webs = 1500
 	}
-	t.Logf("seed %d, %d webs", seed, webs)
+	t.Logf("%d webs", webs)
 	for i := range webs {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		web, maxDepth := randomWeb(r), r.IntN(4)

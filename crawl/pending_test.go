@@ -5,9 +5,7 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"testing"
-	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/ring"
@@ -19,8 +17,8 @@ import (
 // its own, and kills between them: the depths are the shortest distances all the
 // same.
 func TestPendingOutlivesAKill(t *testing.T) {
-	seed, webs := uint64(time.Now().UnixNano()), 80
-	if os.Getenv("RIPPLE_PROOF") == "full" {
+	seed, webs := crawltest.Seed(t), 80
+	if crawltest.Full() {
 		webs = 1000
 	}
 	kills := 0

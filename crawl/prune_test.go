@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -89,7 +90,7 @@ func (p *paperCrawl) prune(dst string, from schema.RunID) kv.Pruned {
 // run goes on as if nothing had been dropped.
 func TestPruneKeepsTheNewestRun(t *testing.T) {
 	webs := 12
-	if os.Getenv("RIPPLE_PROOF") == "full" {
+	if crawltest.Full() {
 		webs = 200
 	}
 	dropped := 0

@@ -120,7 +120,7 @@ func (w *paperWeb) asFarAsVisited(visited map[string]bool) *paperWeb {
 // once, as far as pages were visited, and in all when the crawl has gone on.
 func TestReclassifyEqualsFreshCrawl(t *testing.T) {
 	checks := flag.Lookup("rapid.checks").Value
-	if whole := checks.String(); os.Getenv("RIPPLE_PROOF") != "full" {
+	if whole := checks.String(); !crawltest.Full() {
 		defer func() { _ = checks.Set(whole) }()
 		_ = checks.Set("15")
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -84,8 +83,8 @@ func moody(web *webtest.Web, seed uint64) func(question) reply {
 // under others and begins further runs: whatever happens, the records agree, and
 // what was told of a run when it ended can be told of it after others.
 func TestVerifyFindsNothing(t *testing.T) {
-	seed, webs := uint64(time.Now().UnixNano()), 12
-	if os.Getenv("RIPPLE_PROOF") == "full" {
+	seed, webs := crawltest.Seed(t), 12
+	if crawltest.Full() {
 		webs = 200
 	}
 	server, err := webtest.New(webtest.WithoutLog())

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/export/sqlite"
 )
 
@@ -18,10 +19,10 @@ import (
 // always a whole file, the old one or the new one.
 func TestKilledWhileExporting(t *testing.T) {
 	kills := 12
-	if os.Getenv("RIPPLE_PROOF") == "full" {
+	if crawltest.Full() {
 		kills = 150
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := crawltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	program, cfg := built(t), crawled(t, seed)
 	out := filepath.Join(t.TempDir(), "terrain.db")

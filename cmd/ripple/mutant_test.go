@@ -19,6 +19,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -63,10 +64,10 @@ func TestMutants(t *testing.T) {
 		return
 	}
 	mutants := 100
-	if os.Getenv("RIPPLE_PROOF") == "full" {
+	if crawltest.Full() {
 		mutants = 2000
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := crawltest.Seed(t)
 	dir := filepath.Dir(crawledFor(t, seed, 500*time.Millisecond))
 	deaths, lines := 0, ""
 	const some = 250 // to a child: what damage has leaked ends with it
@@ -195,10 +196,10 @@ func exportMutant(path, to string) error {
 // check must tell every one.
 func TestEveryFlipIsFound(t *testing.T) {
 	flips := 150
-	if os.Getenv("RIPPLE_PROOF") == "full" {
+	if crawltest.Full() {
 		flips = 2000
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := crawltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	state := filepath.Join(filepath.Dir(crawled(t, seed)), "state.bolt")
 	raw := used(t, state)

@@ -56,9 +56,9 @@ func chain(s *webtest.Server, host string, n int) string {
 	return "https://" + host + "/0"
 }
 
-// conditionsWeb serves one of everything that the states tell apart.
-func conditionsWeb(s *webtest.Server) {
-	links := []string{
+// conditionsLinks lead to one of everything.
+func conditionsLinks(s *webtest.Server) []string {
+	return []string{
 		"https://beta.test/", "https://common.test/",
 		"https://only.test/page", "http://plain.test/x", "https://slash.test/dir", "https://alias.test/moved",
 		chain(s, "nine.test", 9), chain(s, "ten.test", 10), chain(s, "eleven.test", 11), "https://loop.test/a",
@@ -77,7 +77,11 @@ func conditionsWeb(s *webtest.Server) {
 		"https://noindex.test/",
 		"https://headless.test/file.bin", "https://selfish.test/",
 	}
-	s.Host("alpha.test").Page("/", crawltest.Anchors(links...))
+}
+
+// conditionsWeb serves one of everything that the states tell apart.
+func conditionsWeb(s *webtest.Server) {
+	s.Host("alpha.test").Page("/", crawltest.Anchors(conditionsLinks(s)...))
 	s.Host("beta.test").Page("/", crawltest.Anchors("https://alpha.test/", "https://alpha.test/about",
 		"https://common.test/", "https://slash.test/dir/", "https://www.only.test/page"))
 	s.Host("alpha.test").Page("/about", "<title>About</title>")

@@ -106,6 +106,12 @@ func crawlerKeys() []keyRow {
 			"a.test/1": html("x"), "a.test/sitemap.xml": html(urlset("https://a.test/o")), "a.test/o": html("x")},
 			see: askedOf("a.test"), seenA: "/ /o /sitemap.xml /sitemap_index.xml",
 			seenB: "/ /1 /o /sitemap.xml /sitemap_index.xml"},
+	}
+}
+
+// trapKeys are of what is recorded, and of what is read of it.
+func trapKeys() []keyRow {
+	return []keyRow{
 		{key: "url.strip-params", a: `["utm_*"]`, b: `["Sid"]`, web: map[string]reply{"a.test/": links("/x?utm_a=1&sid=2"),
 			"a.test/x?sid=2": html("x"), "a.test/x?utm_a=1": html("x")}, see: askedOf("a.test"), seenA: "/ /x?sid=2",
 			seenB: "/ /x?utm_a=1"},

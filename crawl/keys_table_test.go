@@ -93,7 +93,7 @@ func (row keyRow) observe(t *testing.T, value string) string {
 
 // TestKeys crawls a small web twice for every key, with two values.
 func TestKeys(t *testing.T) {
-	for _, row := range slices.Concat(crawlerKeys(), politenessKeys(), listKeys(t)) {
+	for _, row := range slices.Concat(crawlerKeys(), trapKeys(), politenessKeys(), listKeys(t)) {
 		t.Run(row.key, func(t *testing.T) {
 			if row.seenA == row.seenB {
 				t.Fatal("the two values are to be told apart")
@@ -133,7 +133,7 @@ func keysElsewhere() map[string]string {
 // TestEveryKeyIsCovered reads the keys off the commented configuration.
 func TestEveryKeyIsCovered(t *testing.T) {
 	covered := keysElsewhere()
-	for _, row := range slices.Concat(crawlerKeys(), politenessKeys(), listKeys(t)) {
+	for _, row := range slices.Concat(crawlerKeys(), trapKeys(), politenessKeys(), listKeys(t)) {
 		covered[row.key] = "TestKeys"
 	}
 	section, known := "", 0

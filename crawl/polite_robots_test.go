@@ -17,8 +17,17 @@ func redirect(to string) reply {
 	return reply{status: http.StatusFound, header: http.Header{"Location": {to}}}
 }
 
-// TestRobots asks for robots.txt first, whatever it answers.
-func TestRobots(t *testing.T) {
+// A robotsRow is what a host answers to the n-th question for its robots.txt.
+type robotsRow struct {
+	name   string
+	keys   map[string]string
+	robots func(n int) reply
+	want   string // requests to a.test after the first, with their seconds
+	gaveUp schema.GiveUp
+	why    string
+}
+
+func robotsRows() []robotsRow {
 	status := func(code int) reply { return reply{status: code} }
 	text := func(s string) reply { return reply{status: 200, body: s} }
 	down := func(c fetch.Cause) reply { return reply{cause: c} }
@@ -31,14 +40,7 @@ func TestRobots(t *testing.T) {
 			return then
 		}
 	}
-	for _, tt := range []struct {
-		name   string
-		keys   map[string]string
-		robots func(n int) reply
-		want   string // requests to a.test after the first, with their seconds
-		gaveUp schema.GiveUp
-		why    string
-	}{
+	return []robotsRow{
 		{name: "404 allows", robots: always(status(404)), want: "/@1 /1@2"},
 		{name: "403 allows", robots: always(status(403)), want: "/@1 /1@2"},
 		{name: "401 allows", robots: always(status(401)), want: "/@1 /1@2"},
@@ -81,56 +83,64 @@ func TestRobots(t *testing.T) {
 		{name: "redirect to a host that throttles", robots: always(redirect("https://busy.test/r")),
 			want: "/robots.txt@6.1 /robots.txt@12.2 /robots.txt@18.3", gaveUp: schema.GaveUpRobots,
 			why: "robots.txt unavailable"},
-	} {
+	}
+}
+
+// robotsServers are a.test, whose robots.txt is given, and those it may redirect to.
+func robotsServers(s *paperServers, robots func(n int) reply) {
+	s.host["a.test"] = func(q question) reply {
+		if q.path == "/robots.txt" && strings.HasPrefix(q.host, "www.") {
+			return reply{cause: fetch.NXDomain}
+		}
+		if q.path == "/robots.txt" {
+			return robots(q.n)
+		}
+		return site("", 1)(q)
+	}
+	for i := range 6 {
+		s.host[fmt.Sprintf("hop%d.test", i)] = func(q question) reply {
+			return redirect(fmt.Sprintf("https://hop%d.test/robots.txt", i+1))
+		}
+	}
+	answer := func(r reply) func(question) reply { return func(question) reply { return r } }
+	const no1, slow = "User-agent: *\nDisallow: /1", "User-agent: *\nCrawl-delay: 12"
+	s.host["hop5.test"] = answer(reply{status: 200, body: no1, wait: 5 * time.Second})
+	s.host["rules.test"] = answer(reply{status: 200, body: no1, wait: 4 * time.Second})
+	s.host["slow.test"] = answer(reply{status: 200, body: slow, wait: 4 * time.Second})
+	s.host["busy.test"] = answer(reply{status: 429, wait: time.Second})
+}
+
+// check holds what was asked against the row.
+func (r robotsRow) check(t *testing.T, s *paperServers) {
+	var got []string
+	log := only(s.log, "a.test")
+	for _, e := range log[1:] {
+		got = append(got, e.Path+"@"+seconds([]float64{e.Arrived.Sub(log[0].Arrived).Seconds()}))
+	}
+	if strings.Join(got, " ") != r.want {
+		t.Errorf("asked %v, want %s", got, r.want)
+	}
+	if len(only(s.log, "black.test"))+len(only(s.log, "hop6.test")) > 0 {
+		t.Error("a redirect was followed that must not be")
+	}
+	h := s.hostRecord("a.test")
+	if h.RunGivenUp != r.gaveUp || !strings.Contains(strings.ToLower(h.RunGivenUpWhy.String()), r.why) {
+		t.Errorf("given up %v, %q; want %v, %q", h.RunGivenUp, h.RunGivenUpWhy, r.gaveUp, r.why)
+	}
+	for _, bad := range webtest.CheckLog(s.log, webtest.MinGap(time.Second, 0), webtest.MaxOpen(1, 0)) {
+		t.Error(bad)
+	}
+}
+
+// TestRobots asks for robots.txt first, whatever it answers.
+func TestRobots(t *testing.T) {
+	for _, tt := range robotsRows() {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newPaperServers(t)
-				s.host["a.test"] = func(q question) reply {
-					if q.path == "/robots.txt" && strings.HasPrefix(q.host, "www.") {
-						return reply{cause: fetch.NXDomain}
-					}
-					if q.path == "/robots.txt" {
-						return tt.robots(q.n)
-					}
-					return site("", 1)(q)
-				}
-				for i := range 6 {
-					s.host[fmt.Sprintf("hop%d.test", i)] = func(q question) reply {
-						return redirect(fmt.Sprintf("https://hop%d.test/robots.txt", i+1))
-					}
-				}
-				one := time.Second
-				s.host["hop5.test"] = func(q question) reply {
-					return reply{status: 200, body: "User-agent: *\nDisallow: /1",
-						wait: 5 * one}
-				}
-				s.host["rules.test"] = func(q question) reply {
-					return reply{status: 200, body: "User-agent: *\nDisallow: /1",
-						wait: 4 * one}
-				}
-				s.host["slow.test"] = func(q question) reply {
-					return reply{status: 200, body: "User-agent: *\nCrawl-delay: 12", wait: 4 * one}
-				}
-				s.host["busy.test"] = func(q question) reply { return reply{status: 429, wait: one} }
+				robotsServers(s, tt.robots)
 				s.crawl(politeConfig(tt.keys)+"[[blacklist]]\ndomain = \"*.black.test\"\n", 0)
-				var got []string
-				log := only(s.log, "a.test")
-				for _, e := range log[1:] {
-					got = append(got, e.Path+"@"+seconds([]float64{e.Arrived.Sub(log[0].Arrived).Seconds()}))
-				}
-				if strings.Join(got, " ") != tt.want {
-					t.Errorf("asked %v, want %s", got, tt.want)
-				}
-				if len(only(s.log, "black.test"))+len(only(s.log, "hop6.test")) > 0 {
-					t.Error("a redirect was followed that must not be")
-				}
-				h := s.hostRecord("a.test")
-				if h.RunGivenUp != tt.gaveUp || !strings.Contains(strings.ToLower(h.RunGivenUpWhy.String()), tt.why) {
-					t.Errorf("given up %v, %q; want %v, %q", h.RunGivenUp, h.RunGivenUpWhy, tt.gaveUp, tt.why)
-				}
-				for _, bad := range webtest.CheckLog(s.log, webtest.MinGap(one, 0), webtest.MaxOpen(1, 0)) {
-					t.Error(bad)
-				}
+				tt.check(t, s)
 			})
 		})
 	}

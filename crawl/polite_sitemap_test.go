@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"slices"
@@ -41,21 +42,23 @@ func gzipped(s string) string {
 }
 
 const withSitemaps = "[crawler]\nhead-check = \"never\"\nsitemaps = %q\nmax-domain-requests = 5000\n" +
-	"[user-agent]\ncrawler-name = \"T\"\n[politeness]\nminimum-time-per-address = \"0s\"\n[traps]\nmax-queries-per-path = 0\n" +
+	"[user-agent]\ncrawler-name = \"T\"\n[politeness]\nminimum-time-per-address = \"0s\"\n" +
+	"[traps]\nmax-queries-per-path = 0\n" +
 	"[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n[[blacklist]]\ndomain = \"*.black.test\"\n"
 
-// TestSitemaps lets files of every kind be found, and reads what is asked and
-// where it lands.
-func TestSitemaps(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		mode     string
-		robots   string
-		files    map[string]reply // by path, of a.test
-		elsehost map[string]reply // of maps.test
-		asked    string           // paths of a.test that must be asked beside /, /1 and robots.txt, sorted
-		not      string           // paths that must not
-	}{
+// A sitemapRow is a host with sitemaps, and what is asked of it.
+type sitemapRow struct {
+	name     string
+	mode     string // of [crawler] sitemaps; by default "quality"
+	robots   string
+	files    map[string]reply // by path, of a.test
+	elsehost map[string]reply // of maps.test
+	asked    string           // paths of a.test that must be asked beside /, /1 and robots.txt, sorted
+	not      string           // paths that must not
+}
+
+func sitemapRows() []sitemapRow {
+	return []sitemapRow{
 		{
 			name: "the usual paths", files: map[string]reply{"/sitemap.xml": {status: 200, body: urlset("https://a.test/o")}},
 			asked: "/o /sitemap.xml /sitemap_index.xml",
@@ -80,8 +83,8 @@ func TestSitemaps(t *testing.T) {
 			files: map[string]reply{
 				"/z.gz":   {status: 200, body: gzipped(urlset("https://a.test/o"))},
 				"/t.txt":  {status: 200, body: "https://a.test/p\nhttps://a.test/q\n"},
-				"/r.rss":  {status: 200, body: `<rss version="2.0"><channel><item><link>https://a.test/r</link></item></channel></rss>`},
-				"/a.atom": {status: 200, body: `<feed xmlns="http://www.w3.org/2005/Atom"><entry><link href="https://a.test/s"/></entry></feed>`},
+				"/r.rss":  {status: 200, body: "<rss><channel><item><link>https://a.test/r</link></item></channel></rss>"},
+				"/a.atom": {status: 200, body: `<feed><entry><link href="https://a.test/s"/></entry></feed>`},
 			},
 			asked: "/a.atom /o /p /q /r /r.rss /s /t.txt /z.gz",
 		},
@@ -119,61 +122,70 @@ func TestSitemaps(t *testing.T) {
 			name: "only", mode: "only", files: map[string]reply{"/sitemap.xml": {status: 200, body: urlset("https://a.test/o")}},
 			asked: "/o /sitemap.xml /sitemap_index.xml", not: "/1",
 		},
-	} {
+	}
+}
+
+// host is a.test.
+func (r sitemapRow) host(q question) reply {
+	if file, ok := r.files[q.path]; ok {
+		return file
+	}
+	switch q.path {
+	case "/robots.txt":
+		return reply{status: 200, body: r.robots}
+	case "/":
+		return links("/1")
+	case "/sitemap.xml", "/sitemap_index.xml":
+		return reply{status: 404}
+	}
+	return reply{status: 200}
+}
+
+// check holds what was asked against the row.
+func (r sitemapRow) check(t *testing.T, s *paperServers) {
+	got := map[string]bool{}
+	for _, e := range only(s.log, "a.test") {
+		if got[e.Path] {
+			t.Errorf("%s was asked twice", e.Path)
+		}
+		got[e.Path] = true
+	}
+	for _, p := range strings.Fields(r.asked) {
+		if !got[p] {
+			t.Errorf("%s was not asked", p)
+		}
+		delete(got, p)
+	}
+	for _, p := range []string{"/", "/robots.txt"} {
+		delete(got, p)
+	}
+	if r.mode != "only" && !got["/1"] {
+		t.Error("/1 was not asked")
+	}
+	delete(got, "/1")
+	if r.mode == "only" && len(only(s.log, "a.test")) != 5 {
+		t.Errorf("asked %v", s.requests("a.test"))
+	}
+	if len(got) > 0 {
+		t.Errorf("asked besides: %v (must not: %s)", got, r.not)
+	}
+	for _, host := range []string{"b.test", "sub.a.test", "maps.black.test"} {
+		if n := len(only(s.log, host)); n > 0 {
+			t.Errorf("%s was asked %d times", host, n)
+		}
+	}
+}
+
+// TestSitemaps lets files of every kind be found, and reads what is asked and
+// where it lands.
+func TestSitemaps(t *testing.T) {
+	for _, tt := range sitemapRows() {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newPaperServers(t)
-				s.host["a.test"] = func(q question) reply {
-					if r, ok := tt.files[q.path]; ok {
-						return r
-					}
-					switch q.path {
-					case "/robots.txt":
-						return reply{status: 200, body: tt.robots}
-					case "/":
-						return links("/1")
-					case "/sitemap.xml", "/sitemap_index.xml":
-						return reply{status: 404}
-					}
-					return reply{status: 200}
-				}
-				s.host["maps.test"] = pages(tt.elsehost)
-				mode := tt.mode
-				if mode == "" {
-					mode = "quality"
-				}
-				s.crawl(fmt.Sprintf(withSitemaps, mode), 0)
-				got := map[string]bool{}
-				for _, e := range only(s.log, "a.test") {
-					if got[e.Path] {
-						t.Errorf("%s was asked twice", e.Path)
-					}
-					got[e.Path] = true
-				}
-				for _, p := range strings.Fields(tt.asked) {
-					if !got[p] {
-						t.Errorf("%s was not asked", p)
-					}
-					delete(got, p)
-				}
-				for _, p := range []string{"/", "/robots.txt"} {
-					delete(got, p)
-				}
-				if tt.mode != "only" && !got["/1"] {
-					t.Error("/1 was not asked")
-				}
-				delete(got, "/1")
-				if tt.mode == "only" && len(only(s.log, "a.test")) != 5 {
-					t.Errorf("asked %v", s.requests("a.test"))
-				}
-				if len(got) > 0 {
-					t.Errorf("asked besides: %v (must not: %s)", got, tt.not)
-				}
-				for _, host := range []string{"b.test", "sub.a.test", "maps.black.test"} {
-					if n := len(only(s.log, host)); n > 0 {
-						t.Errorf("%s was asked %d times", host, n)
-					}
-				}
+				s.host["a.test"], s.host["maps.test"] = tt.host, pages(tt.elsehost)
+				s.crawl(fmt.Sprintf(withSitemaps, cmp.Or(tt.mode, "quality")), 0)
+				tt.check(t, s)
 			})
 		})
 	}

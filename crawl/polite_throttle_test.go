@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,19 +46,19 @@ func seconds(all []float64) string {
 	return strings.Join(words, " ")
 }
 
-// TestThrottled leaves a host that asks for rest alone, request by request.
-func TestThrottled(t *testing.T) {
-	date := func(at time.Duration) http.Header {
-		return http.Header{"Retry-After": {time.Now().Add(at).UTC().Format(http.TimeFormat)}}
-	}
-	for _, tt := range []struct {
-		name    string
-		keys    map[string]string
-		serve   func() func(question) reply
-		want    string // seconds at which requests arrive: robots.txt, /, then pages
-		gaveUp  schema.GiveUp
-		atCount int
-	}{
+// A throttledRow is a host that asks for rest, and when it is asked.
+type throttledRow struct {
+	name    string
+	keys    map[string]string
+	serve   func() func(question) reply
+	want    string // seconds at which requests arrive: robots.txt, /, then pages
+	gaveUp  schema.GiveUp
+	atCount int
+}
+
+// unnamedRests are hosts that do not say for how long.
+func unnamedRests() []throttledRow {
+	return []throttledRow{
 		{
 			name:  "grows as Fibonacci says",
 			keys:  map[string]string{"politeness": "max-rate-limits = 9"},
@@ -82,6 +83,46 @@ func TestThrottled(t *testing.T) {
 			serve: func() func(question) reply { return throttling(1, 7, nil) },
 			want:  "0 1 2 3 4 6 9 14 19 24",
 		},
+		{
+			name: "an answer in between begins the count anew",
+			keys: map[string]string{"politeness": "max-rate-limits = 2"},
+			serve: func() func(question) reply {
+				honest := site("", 3)
+				return func(q question) reply {
+					if q.path != "/" && q.path != "/robots.txt" && q.n == 0 {
+						return reply{status: http.StatusTooManyRequests}
+					}
+					return honest(q)
+				}
+			},
+			want: "0 1 2 3 4 5 6 7",
+		},
+		{
+			name: "no answer is none: the next probe stays alone and the count stands",
+			keys: map[string]string{"politeness": "max-rate-limits = 3", "retry": "delay = \"1s\""},
+			serve: func() func(question) reply {
+				honest := site("", 1)
+				return func(q question) reply {
+					switch {
+					case q.path != "/1":
+						return honest(q)
+					case q.n == 1:
+						return reply{cause: fetch.Reset}
+					}
+					return reply{status: http.StatusTooManyRequests}
+				}
+			},
+			want: "0 1 2 3 4 5", gaveUp: schema.GaveUpRateLimit, atCount: 5,
+		},
+	}
+}
+
+// namedRests are hosts that say so.
+func namedRests() []throttledRow {
+	date := func(at time.Duration) http.Header {
+		return http.Header{"Retry-After": {time.Now().Add(at).UTC().Format(http.TimeFormat)}}
+	}
+	return []throttledRow{
 		{
 			name:  "Retry-After in seconds",
 			serve: func() func(question) reply { return throttling(1, 1, http.Header{"Retry-After": {"70"}}) },
@@ -125,18 +166,24 @@ func TestThrottled(t *testing.T) {
 			want: "0 1 8 15 22 29", gaveUp: schema.GaveUpRateLimit, atCount: 5,
 		},
 		{
+			name: "a wait as long as max-suspension",
+			serve: func() func(question) reply {
+				return throttling(1, 1, http.Header{"Retry-After": {"3600"}})
+			},
+			want: "0 1 2 3602",
+		},
+	}
+}
+
+// endlessRests are hosts that are given up.
+func endlessRests() []throttledRow {
+	return []throttledRow{
+		{
 			name: "a wait longer than max-suspension gives up",
 			serve: func() func(question) reply {
 				return throttling(5, 1, http.Header{"Retry-After": {"3601"}})
 			},
 			want: "0 1 2", gaveUp: schema.GaveUpRateLimit, atCount: 2,
-		},
-		{
-			name: "a wait as long as max-suspension does not",
-			serve: func() func(question) reply {
-				return throttling(1, 1, http.Header{"Retry-After": {"3600"}})
-			},
-			want: "0 1 2 3602",
 		},
 		{
 			name: "a Retry-After longer than time", serve: func() func(question) reply {
@@ -150,38 +197,12 @@ func TestThrottled(t *testing.T) {
 			serve: func() func(question) reply { return throttling(3, 1, nil) },
 			want:  "0 1 2", gaveUp: schema.GaveUpRateLimit, atCount: 2,
 		},
-		{
-			name: "an answer in between begins the count anew",
-			keys: map[string]string{"politeness": "max-rate-limits = 2"},
-			serve: func() func(question) reply {
-				honest := site("", 3)
-				return func(q question) reply {
-					if q.path != "/" && q.path != "/robots.txt" && q.n == 0 {
-						return reply{status: http.StatusTooManyRequests}
-					}
-					return honest(q)
-				}
-			},
-			want: "0 1 2 3 4 5 6 7",
-		},
-		{
-			name: "no answer is none: the next probe stays alone and the count stands",
-			keys: map[string]string{"politeness": "max-rate-limits = 3", "retry": "delay = \"1s\""},
-			serve: func() func(question) reply {
-				honest := site("", 1)
-				return func(q question) reply {
-					switch {
-					case q.path != "/1":
-						return honest(q)
-					case q.n == 1:
-						return reply{cause: fetch.Reset}
-					}
-					return reply{status: http.StatusTooManyRequests}
-				}
-			},
-			want: "0 1 2 3 4 5", gaveUp: schema.GaveUpRateLimit, atCount: 5,
-		},
-	} {
+	}
+}
+
+// TestThrottled leaves a host that asks for rest alone, request by request.
+func TestThrottled(t *testing.T) {
+	for _, tt := range slices.Concat(unnamedRests(), namedRests(), endlessRests()) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newPaperServers(t)

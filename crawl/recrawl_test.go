@@ -169,18 +169,17 @@ func (c *changing) want(run int, pages, links map[string]string, asked []string,
 	}
 }
 
-// TestThreeRuns changes a web between three runs in every way that a page can
-// change, and compares the map with what was done to the web.
-func TestThreeRuns(t *testing.T) {
-	c := newChanging(t, 500, "off", "0s")
-	title := func(name string, links ...string) string {
-		var b strings.Builder
-		fmt.Fprintf(&b, "<title>%s</title>", name)
-		for _, l := range links {
-			fmt.Fprintf(&b, "<a href=%q>x</a>", l)
-		}
-		return b.String()
+func title(name string, links ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<title>%s</title>", name)
+	for _, l := range links {
+		fmt.Fprintf(&b, "<a href=%q>x</a>", l)
 	}
+	return b.String()
+}
+
+// firstRun finds a web.
+func (c *changing) firstRun() {
 	c.page("a.test", "/", title("front", "/stays", "/goes", "/moves", "/hides", "/blocked", "/edited", "https://b.test/"))
 	c.page("a.test", "/stays", title("stays", "/goes"))
 	c.page("a.test", "/goes", title("goes", "https://b.test/last"))
@@ -212,7 +211,10 @@ func TestThreeRuns(t *testing.T) {
 		"a.test/moves 200", "a.test/robots.txt 404", "a.test/stays 200",
 		"b.test/ 200", "b.test/dropped 200", "b.test/last 200", "b.test/robots.txt 404",
 	}, asked)
+}
 
+// secondRun finds it changed in every way that a page can change.
+func (c *changing) secondRun() {
 	a := c.Host("a.test")
 	a.Status("/goes", http.StatusGone)
 	a.Redirect("/moves", "/moved", http.StatusMovedPermanently)
@@ -222,7 +224,7 @@ func TestThreeRuns(t *testing.T) {
 	c.page("a.test", "/edited", title("edited", "/added"))
 	c.page("a.test", "/added", title("added"))
 	c.forgetRobots()
-	asked = c.run()
+	asked := c.run()
 	c.want(2, map[string]string{
 		"a.test/": "processed 304 1-2 unchanged front", "a.test/stays": "processed 304 1-2 unchanged stays",
 		"a.test/goes":  "dead_link 410 1-2",
@@ -244,12 +246,15 @@ func TestThreeRuns(t *testing.T) {
 		"a.test/ 304", "a.test/added 200", "a.test/edited 200", "a.test/goes 410", "a.test/hides 200", "a.test/moved 200",
 		"a.test/moves 301", "a.test/robots.txt 200", "a.test/stays 304", "b.test/ 304", "b.test/robots.txt 404",
 	}, asked)
+}
 
-	a.Robots("")
+// thirdRun finds some of that undone.
+func (c *changing) thirdRun() {
+	c.Host("a.test").Robots("")
 	c.page("a.test", "/", title("front", "/stays", "/goes", "/blocked"))
 	c.page("a.test", "/goes", title("back", "/dropped"))
 	c.forgetRobots()
-	asked = c.run()
+	asked := c.run()
 	c.want(3, map[string]string{
 		"a.test/": "processed 200 1-3 front", "a.test/stays": "processed 304 1-3 unchanged stays",
 		"a.test/goes":  "processed 200 1-3 back",
@@ -271,6 +276,15 @@ func TestThreeRuns(t *testing.T) {
 		"a.test/ 200", "a.test/blocked 200", "a.test/dropped 304", "a.test/goes 200", "a.test/robots.txt 200",
 		"a.test/stays 304",
 	}, asked)
+}
+
+// TestThreeRuns changes a web between three runs in every way that a page can
+// change, and compares the map with what was done to the web.
+func TestThreeRuns(t *testing.T) {
+	c := newChanging(t, 500, "off", "0s")
+	c.firstRun()
+	c.secondRun()
+	c.thirdRun()
 }
 
 // TestUnchangedWeb crawls a web twice that stays as it is: the second time no

@@ -26,14 +26,17 @@ func served(p *Pacer, now time.Time, unproven bool) []schema.HostID {
 	}
 }
 
-func TestOrder(t *testing.T) {
-	tests := []struct {
-		name     string
-		gap      time.Duration
-		entries  []Entry // of hosts 1, 2, 3...
-		unproven bool
-		want     map[int][]schema.HostID // by time
-	}{
+// An orderRow is some hosts, and those that are served when.
+type orderRow struct {
+	name     string
+	gap      time.Duration
+	entries  []Entry // of hosts 1, 2, 3...
+	unproven bool
+	want     map[int][]schema.HostID // by time
+}
+
+func orderRows() []orderRow {
+	return []orderRow{
 		{
 			name:    "clock",
 			entries: []Entry{{Ready: at(10)}, {Ready: at(5)}},
@@ -81,7 +84,10 @@ func TestOrder(t *testing.T) {
 			want:     map[int][]schema.HostID{2: {1, 2, 3}},
 		},
 	}
-	for _, tt := range tests {
+}
+
+func TestOrder(t *testing.T) {
+	for _, tt := range orderRows() {
 		t.Run(tt.name, func(t *testing.T) {
 			p := New(tt.gap, time.Second)
 			for i, e := range tt.entries {

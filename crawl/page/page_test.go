@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,56 +34,27 @@ func rows(links []Link) []row {
 	return list
 }
 
-func TestLinks(t *testing.T) {
-	const dir = "https://example.com/dir/"
-	anchor := func(norm, text string) row {
-		return row{norm, schema.LinkAnchor, 0, schema.PlaceBody, text}
-	}
-	tests := []struct {
-		name, in string
-		want     []row
-	}{
+const dir = "https://example.com/dir/"
+
+func anchor(norm, text string) row {
+	return row{norm, schema.LinkAnchor, 0, schema.PlaceBody, text}
+}
+
+// A linkRow is a page, and its links in order.
+type linkRow struct {
+	name, in string
+	want     []row
+}
+
+// linkRows are links of every kind.
+func linkRows() []linkRow {
+	return []linkRow{
 		{"plain", `<a href=a>A</a> <A HREF='b'>B</A>`, []row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
 		{"area", `<map><area href=a alt="the &eacute;tage">`, []row{anchor(dir+"a", "the étage")}},
 		{"canonical", `<link rel="x Canonical" href="/c"><link rel=stylesheet href=s>`,
 			[]row{{"https://example.com/c", schema.LinkCanonical, 0, schema.PlaceBody, ""}}},
 		{"frame, not iframe", `<frameset><frame src=f><iframe src=i></iframe>`,
 			[]row{{dir + "f", schema.LinkFrame, 0, schema.PlaceBody, ""}}},
-		{"refresh", `<meta http-equiv=Refresh content="0; URL='r?a=1&amp;b'">`,
-			[]row{{dir + "r?a=1&b", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
-		{"refresh, entities before quotes", `<meta http-equiv=refresh content="0;url=&quot;r&quot;x">`,
-			[]row{{dir + "r", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
-		{"refresh, entities of the time and the word",
-			`<meta http-equiv="&#114;efresh" content="&#48;&#59;&#85;RL&equals;&apos;r?a=1&amp;amp;b'">`,
-			[]row{{dir + "r?a=1&amp;b", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
-		{"refresh, without a word", `<meta http-equiv=refresh content="0,'r'"><meta http-equiv=refresh content="0 url r">`,
-			[]row{{dir + "r", schema.LinkRefresh, 0, schema.PlaceBody, ""},
-				{dir + "url%20r", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
-		{"refresh, quote not closed", `<meta http-equiv=refresh content='.5;url="r s'>`,
-			[]row{{dir + "r%20s", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
-		{"refresh, no time",
-			`<meta http-equiv=refresh content="url=r"><meta http-equiv=refresh content="0url=r">` +
-				`<meta http-equiv=refresh content="+1;url=r">`, nil},
-		{"refresh, entity of a quote inside", `<meta http-equiv=refresh content="0;url='a&apos;b'">`,
-			[]row{{dir + "a", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
-		{"controls are escaped",
-			"<a href='a\x01b'>A</a><a href='a\x7f'>B</a><a href='a&#2;'>C</a><a href='a\x00'>D</a><a href='a&#31;b'>E</a>",
-			[]row{
-				anchor(dir+"a%01b", "A"), anchor(dir+"a%7F", "B"), anchor(dir+"a", "C"), anchor(dir+"a%EF%BF%BD", "D"),
-				anchor(dir+"a%1Fb", "E")}},
-		{"blanks beyond ASCII stay", "<a href='\u00a0a\u0085'>A</a><a href='\x0ba\x1f\f'>B</a>", []row{
-			anchor(dir+"%C2%A0a%C2%85", "A"), anchor(dir+"a", "B")}},
-		{"an error each", "<a href='a\xff'>A</a><a href='a\xff\xff'>B</a><a href='a\xe2\x82'>C</a>", []row{
-			anchor(dir+"a%EF%BF%BD", "A"), anchor(dir+"a%EF%BF%BD%EF%BF%BD", "B")}},
-		{"refresh of itself", `<meta http-equiv=refresh content=30>`, nil},
-		{"noscript and template", `<noscript><a href=a>A</a></noscript><template><a href=b>B</a></template>`,
-			[]row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
-		{"text is no markup", `<script>"<a href=a>"</script><style><a href=b></style><textarea><a href=c></textarea>` +
-			`<!-- <a href=d> --><iframe><a href=e></iframe><xmp><a href=f></xmp><title><a href=g></title>`, nil},
-		{"svg", `<svg><title>x</title><a xlink:href=a>A</a><a href=b xlink:href=c>B</a></svg><a xlink:href=d>D</a>`,
-			[]row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
-		{"svg, text as it is", `<a href=a><svg><![CDATA[a &amp; <b>]]></svg> &amp;</a>`,
-			[]row{anchor(dir+"a", "a &amp; <b> &")}},
 		{"no links", `<a href=a download>A</a><a href=" JavaScript:x">J</a><a href=mailto:x@y>M</a><a href=tel:1>` +
 			`<a href=data:,x><a href=ftp://x/><a href="java&#10;script:x"><a name=x>`, nil},
 		{"itself", `<a href="">1</a><a href=#x>2</a><a href=page>3</a><a href=//www.example.com/dir/page/>4</a>`, nil},
@@ -100,6 +72,53 @@ func TestLinks(t *testing.T) {
 		{"kinds", `<a href=a>x</a><link rel=canonical href=a>`,
 			[]row{{dir + "a", schema.LinkCanonical, 0, schema.PlaceBody, "x"}}},
 		{"a link in a link ends it", `<a href=a>A<a href=b>B</a>C</a>`, []row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
+	}
+}
+
+// refreshRows are pages that lead on by themselves.
+func refreshRows() []linkRow {
+	return []linkRow{
+		{"refresh", `<meta http-equiv=Refresh content="0; URL='r?a=1&amp;b'">`,
+			[]row{{dir + "r?a=1&b", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"refresh, entities before quotes", `<meta http-equiv=refresh content="0;url=&quot;r&quot;x">`,
+			[]row{{dir + "r", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"refresh, entities of the time and the word",
+			`<meta http-equiv="&#114;efresh" content="&#48;&#59;&#85;RL&equals;&apos;r?a=1&amp;amp;b'">`,
+			[]row{{dir + "r?a=1&amp;b", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"refresh, without a word", `<meta http-equiv=refresh content="0,'r'"><meta http-equiv=refresh content="0 url r">`,
+			[]row{{dir + "r", schema.LinkRefresh, 0, schema.PlaceBody, ""},
+				{dir + "url%20r", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"refresh, quote not closed", `<meta http-equiv=refresh content='.5;url="r s'>`,
+			[]row{{dir + "r%20s", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"refresh, no time",
+			`<meta http-equiv=refresh content="url=r"><meta http-equiv=refresh content="0url=r">` +
+				`<meta http-equiv=refresh content="+1;url=r">`, nil},
+		{"refresh, entity of a quote inside", `<meta http-equiv=refresh content="0;url='a&apos;b'">`,
+			[]row{{dir + "a", schema.LinkRefresh, 0, schema.PlaceBody, ""}}},
+		{"refresh of itself", `<meta http-equiv=refresh content=30>`, nil},
+	}
+}
+
+// textRows tell text from markup.
+func textRows() []linkRow {
+	return []linkRow{
+		{"controls are escaped",
+			"<a href='a\x01b'>A</a><a href='a\x7f'>B</a><a href='a&#2;'>C</a><a href='a\x00'>D</a><a href='a&#31;b'>E</a>",
+			[]row{
+				anchor(dir+"a%01b", "A"), anchor(dir+"a%7F", "B"), anchor(dir+"a", "C"), anchor(dir+"a%EF%BF%BD", "D"),
+				anchor(dir+"a%1Fb", "E")}},
+		{"blanks beyond ASCII stay", "<a href='\u00a0a\u0085'>A</a><a href='\x0ba\x1f\f'>B</a>", []row{
+			anchor(dir+"%C2%A0a%C2%85", "A"), anchor(dir+"a", "B")}},
+		{"an error each", "<a href='a\xff'>A</a><a href='a\xff\xff'>B</a><a href='a\xe2\x82'>C</a>", []row{
+			anchor(dir+"a%EF%BF%BD", "A"), anchor(dir+"a%EF%BF%BD%EF%BF%BD", "B")}},
+		{"noscript and template", `<noscript><a href=a>A</a></noscript><template><a href=b>B</a></template>`,
+			[]row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
+		{"text is no markup", `<script>"<a href=a>"</script><style><a href=b></style><textarea><a href=c></textarea>` +
+			`<!-- <a href=d> --><iframe><a href=e></iframe><xmp><a href=f></xmp><title><a href=g></title>`, nil},
+		{"svg", `<svg><title>x</title><a xlink:href=a>A</a><a href=b xlink:href=c>B</a></svg><a xlink:href=d>D</a>`,
+			[]row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
+		{"svg, text as it is", `<a href=a><svg><![CDATA[a &amp; <b>]]></svg> &amp;</a>`,
+			[]row{anchor(dir+"a", "a &amp; <b> &")}},
 		{"anchor text", "<a href=a> <b>x</b>y\n<br>z&nbsp;&amp;<!-- no --> <script>no</script>w</a>",
 			[]row{anchor(dir+"a", "xy z & w")}},
 		{"alt", `<a href=a> <img alt=""><img alt=one><img alt=two></a><a href=b><img alt=no>B</a>`,
@@ -109,7 +128,10 @@ func TestLinks(t *testing.T) {
 			[]row{anchor(dir+"x?a=1&b=%C3%A9&copy=2", "x")}},
 		{"cut off tag", `<a href=a>A</a><a href=b`, []row{anchor(dir+"a", "A")}},
 	}
-	for _, tt := range tests {
+}
+
+func TestLinks(t *testing.T) {
+	for _, tt := range slices.Concat(linkRows(), refreshRows(), textRows()) {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, rows(extract(t, tt.in, Options{}).Links)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.in, diff)

@@ -19,7 +19,10 @@ const seeds = 5
 // A mutation breaks the crawler in one place.
 type mutation struct{ name, file, from, to, proof string }
 
-func mutations() []mutation {
+func mutations() []mutation { return append(recorderMutations(), engineMutations()...) }
+
+// recorderMutations break what is recorded.
+func recorderMutations() []mutation {
 	return []mutation{
 		{
 			"depths do not travel on", "record/reach.go",
@@ -53,6 +56,12 @@ func mutations() []mutation {
 			"a commit goes into a file without a name", "../kv/place.go",
 			"!os.SameFile(mine, named)", "named == nil", "TestLostBetweenCommits|TestLostWithinCommit",
 		},
+	}
+}
+
+// engineMutations break who is asked, and who is blamed.
+func engineMutations() []mutation {
+	return []mutation{
 		{
 			"silent hosts take every slot", "slots/slots.go",
 			"return slots - min(due, slots/2)", "return slots", "TestLeftToProven|TestSilentHosts$",

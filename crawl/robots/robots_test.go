@@ -3,6 +3,7 @@ package robots_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,13 +38,17 @@ Disallow: /example/page/disallowed.gif
 `
 )
 
-func TestCheck(t *testing.T) {
+// A checkRow asks for a path, as an agent, of a robots.txt.
+type checkRow struct {
+	name, body, agent, path string
+	want                    robots.Verdict
+}
+
+// rfcRows are the examples of RFC 9309.
+func rfcRows() []checkRow {
 	// Section 2.2.1: two groups that name one token are one group.
 	const merged = "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: ExampleBot\ndisallow: /baz\n"
-	tests := []struct {
-		name, body, agent, path string
-		want                    robots.Verdict
-	}{
+	return []checkRow{
 		{"RFC 5.1 others", rfcSimple, "other", "/a.gif", no("Disallow: *.gif$", 2)},
 		{"RFC 5.1 others, end", rfcSimple, "other", "/a.gif?b", yes("", 0)},
 		{"RFC 5.1 others, folder", rfcSimple, "other", "/example/x", no("Disallow: /example/", 3)},
@@ -71,7 +76,12 @@ func TestCheck(t *testing.T) {
 			"/path/file-with-a-b.html", yes("", 0)},
 		{"RFC 2.2.3 encoded dollar", group("Disallow: /path/foo-%24"), "r", "/path/foo-$", no("Disallow: /path/foo-%24", 2)},
 		{"RFC 2.2.3 encoded dollar is no end", group("Disallow: /path/foo-%24"), "r", "/path/foo-", yes("", 0)},
+	}
+}
 
+// groupRows tell which lines address whom.
+func groupRows() []checkRow {
+	return []checkRow{
 		{"sitemap does not end a group", "User-agent: a\nSitemap: /s\nUser-agent: b\nDisallow: /", "a", "/",
 			no("Disallow: /", 4)},
 		{"crawl-delay does not end a group", "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /", "a", "/",
@@ -90,7 +100,12 @@ func TestCheck(t *testing.T) {
 		{"star with a remark", "User-agent: * all of you\nDisallow: /", "r", "/", no("Disallow: /", 2)},
 		{"star and letters is nobody", "User-agent: *r\nDisallow: /", "r", "/", yes("", 0)},
 		{"an agent without a token", "User-agent: /\nDisallow: /", "/", "/", yes("", 0)},
+	}
+}
 
+// spellingRows are files of every spelling.
+func spellingRows() []checkRow {
+	return []checkRow{
 		{"blanks and comments", "\t User-agent :\tr # me\n disallow\t: /a # b\n", "r", "/a", no("disallow\t: /a", 2)},
 		{"comment inside", group("Disallow: /a#b"), "r", "/abc", no("Disallow: /a", 2)},
 		{"blanks inside", group("Disallow: /a b"), "r", "/a%20b", no("Disallow: /a b", 2)},
@@ -102,7 +117,12 @@ func TestCheck(t *testing.T) {
 		{"UTF-16, low byte first", encode16("User-agent: r\nDisallow: /ä\n", false), "r", "/%C3%A4", no("Disallow: /ä", 2)},
 		{"UTF-16, high byte first", encode16("User-agent: r\nDisallow: /a\n", true), "r", "/a", no("Disallow: /a", 2)},
 		{"a page of HTML", "<!doctype html><html>\n<body>User-agent: *\nDisallow: /\n", "r", "/", yes("", 0)},
+	}
+}
 
+// pathRows hold rules against paths.
+func pathRows() []checkRow {
+	return []checkRow{
 		{"empty path", group("Disallow: /$"), "r", "", no("Disallow: /$", 2)},
 		{"query without path", group("Disallow: /?a"), "r", "?a=b", no("Disallow: /?a", 2)},
 		{"fragment", group("Disallow: /a$"), "r", "/a#b", no("Disallow: /a$", 2)},
@@ -118,7 +138,10 @@ func TestCheck(t *testing.T) {
 		{"last of many", group("Disallow: /*b$"), "r", "/abcb", no("Disallow: /*b$", 2)},
 		{"the first of twins", group("Disallow: /a", "Disallow: /a", "Disallow: /%61"), "r", "/a", no("Disallow: /a", 2)},
 	}
-	for _, tt := range tests {
+}
+
+func TestCheck(t *testing.T) {
+	for _, tt := range slices.Concat(rfcRows(), groupRows(), spellingRows(), pathRows()) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := robots.Parse([]byte(tt.body), tt.agent).Check(tt.path)
 			if got != tt.want {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,18 +19,24 @@ import (
 
 const base = "https://example.com/maps/sitemap.xml?page=1"
 
-func TestParse(t *testing.T) {
-	day := time.Date(2024, 5, 17, 0, 0, 0, 0, time.UTC)
-	tests := []struct {
-		name, body string
-		want       sitemap.File
-	}{
+func day() time.Time { return time.Date(2024, 5, 17, 0, 0, 0, 0, time.UTC) }
+
+// A fileRow is a sitemap and what it says.
+type fileRow struct {
+	name, body string
+	want       sitemap.File
+}
+
+// urlRows are lists of URLs.
+func urlRows() []fileRow {
+	return []fileRow{
 		{"everything",
-			urlset("<url><loc> https://example.com/a?b=1&amp;c=2\n</loc><lastmod>2024-05-17</lastmod><changefreq> Weekly </changefreq><priority>1</priority></url>"),
-			urls(sitemap.Entry{Loc: "https://example.com/a?b=1&c=2", LastMod: day, ChangeFreq: "weekly"})},
+			urlset("<url><loc> https://example.com/a?b=1&amp;c=2\n</loc><lastmod>2024-05-17</lastmod>" +
+				"<changefreq> Weekly </changefreq><priority>1</priority></url>"),
+			urls(sitemap.Entry{Loc: "https://example.com/a?b=1&c=2", LastMod: day(), ChangeFreq: "weekly"})},
 		{"fields before the URL",
 			urlset("<url><changefreq>never</changefreq><lastmod>2024-05-17</lastmod><loc>/a</loc></url>"),
-			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day, ChangeFreq: "never"})},
+			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day(), ChangeFreq: "never"})},
 		{"not values", urlset("<url><loc>/a</loc><lastmod>yesterday</lastmod><changefreq>often</changefreq></url>"),
 			urls(entry("/a"))},
 		{"empty", urlset(""), sitemap.File{Kind: sitemap.URLSet}},
@@ -39,15 +46,14 @@ func TestParse(t *testing.T) {
 		{"no URL", urlset(loc("") + loc("#a") + loc("mailto:a@b.org") + loc("javascript:a") + loc("https://") + loc("//") +
 			"<url/>" + loc(strings.Repeat("a", 9000)) + loc("/a")),
 			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a")}, Skipped: 8}},
-		{"index", `<sitemapindex><sitemap><loc>/a.xml.gz</loc><lastmod>2024-05-17</lastmod></sitemap></sitemapindex>`,
-			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{{Loc: "https://example.com/a.xml.gz", LastMod: day}}}},
-		{"both in one", `<sitemapindex><sitemap><loc>/a.xml</loc></sitemap><url><loc>/a</loc></url></sitemapindex>`,
-			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")},
-				Entries: []sitemap.Entry{entry("/a")}}},
 		{"several in one", urlset("<url><loc>/a</loc><loc>/b</loc><changefreq>daily</changefreq></url>"),
 			urls(entry("/a"), sitemap.Entry{Loc: "https://example.com/b", ChangeFreq: "daily"})},
-		{"no loc", "<sitemapindex><sitemap>\nhttps://example.com/a.xml\n</sitemap><sitemap>b.xml</sitemap></sitemapindex>",
-			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")}, Skipped: 1}},
+	}
+}
+
+// damagedRows are read all the same.
+func damagedRows() []fileRow {
+	return []fileRow{
 		{"wrapped", urlset("<url><loc><url>/a</url></loc></url><url><loc><b>/b</b></loc></url>"),
 			urls(entry("/a"), entry("/b"))},
 		{"prefix", `<s:urlset xmlns:s="x"><s:url><s:loc>/a</s:loc><i:loc>/i.png</i:loc><loc>/no</loc></s:url></s:urlset>`,
@@ -57,7 +63,7 @@ func TestParse(t *testing.T) {
 		{"bare ampersand", urlset(loc("/a?b=1&copy=2&lang=3")), urls(entry("/a?b=1&copy=2&lang=3"))},
 		{"comment within", urlset(loc("/a<!-- x -->b")), urls(entry("/ab"))},
 		{"unclosed", urlset("<url><loc>/a<lastmod>2024-05-17<url><loc>/b</loc>"),
-			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day}, entry("/b"))},
+			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day()}, entry("/b"))},
 		{"damaged", urlset(loc("/a") + "<3 <!-- a -- b --> <a b='<'>" + loc("/b") + "<" + loc("/c")),
 			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a"), entry("/b"), entry("/c")}, Skipped: 5}},
 		{"XML 1.1", `<?xml version="1.1"?>` + urlset(loc("/a")),
@@ -67,6 +73,19 @@ func TestParse(t *testing.T) {
 		{"cut in a tag", "<urlset>" + loc("/a") + "<url><loc>/b</lo", cutOff(entry("/a"), entry("/b"))},
 		{"cut between", "<urlset>" + loc("/a"), cutOff(entry("/a"))},
 		{"a warning first", "\nWarning: <b>mysql</b>\n<?xml version='1.0'?>" + urlset(loc("/a")), urls(entry("/a"))},
+	}
+}
+
+// formatRows are files of every other format.
+func formatRows() []fileRow {
+	return []fileRow{
+		{"index", `<sitemapindex><sitemap><loc>/a.xml.gz</loc><lastmod>2024-05-17</lastmod></sitemap></sitemapindex>`,
+			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{{Loc: "https://example.com/a.xml.gz", LastMod: day()}}}},
+		{"both in one", `<sitemapindex><sitemap><loc>/a.xml</loc></sitemap><url><loc>/a</loc></url></sitemapindex>`,
+			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")},
+				Entries: []sitemap.Entry{entry("/a")}}},
+		{"no loc", "<sitemapindex><sitemap>\nhttps://example.com/a.xml\n</sitemap><sitemap>b.xml</sitemap></sitemapindex>",
+			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")}, Skipped: 1}},
 		{"text", "https://example.com/a\r\n\n# b\n  http://other.org/ \rhttps://example.com/c\nnothing",
 			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a"), {Loc: "http://other.org/"}, entry("/c")},
 				Skipped: 1}},
@@ -74,16 +93,23 @@ func TestParse(t *testing.T) {
 			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}}},
 		{"text with an endless line", "http://" + strings.Repeat("a", 1<<20) + "\nhttps://example.com/a",
 			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}, Skipped: 1}},
-		{"RSS", `<rss><channel><link>/</link><image><url>/i.png</url></image><item><link>/a</link><atom:link href="/no"/><pubDate>Fri, 17 May 2024 02:00:00 +0200</pubDate><guid>/no</guid></item><item><guid>https://example.com/b</guid></item><item/></channel></rss>`,
-			sitemap.File{Kind: sitemap.RSS, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day},
+		{"RSS", `<rss><channel><link>/</link><image><url>/i.png</url></image><item><link>/a</link>` +
+			`<atom:link href="/no"/><pubDate>Fri, 17 May 2024 02:00:00 +0200</pubDate><guid>/no</guid></item>` +
+			`<item><guid>https://example.com/b</guid></item><item/></channel></rss>`,
+			sitemap.File{Kind: sitemap.RSS, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day()},
 				entry("/b")}, Skipped: 1}},
 		{"RDF", `<rdf:RDF><item rdf:about="x"><link>/a</link><dc:date>2024-05-17</dc:date></item></rdf:RDF>`,
-			sitemap.File{Kind: sitemap.RSS, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day}}}},
-		{"Atom", `<feed><link href="/"/><entry><link rel="self" href="/no"/><link href="/a"/><updated>2024-05-17T00:00:00Z</updated></entry><entry><link rel="alternate" href="/b"/><link href="/no"/></entry></feed>`,
-			sitemap.File{Kind: sitemap.Atom, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day},
+			sitemap.File{Kind: sitemap.RSS, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day()}}}},
+		{"Atom", `<feed><link href="/"/><entry><link rel="self" href="/no"/><link href="/a"/>` +
+			`<updated>2024-05-17T00:00:00Z</updated></entry>` +
+			`<entry><link rel="alternate" href="/b"/><link href="/no"/></entry></feed>`,
+			sitemap.File{Kind: sitemap.Atom, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day()},
 				entry("/b")}}},
 	}
-	for _, tt := range tests {
+}
+
+func TestParse(t *testing.T) {
+	for _, tt := range slices.Concat(urlRows(), damagedRows(), formatRows()) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := sitemap.Parse([]byte(tt.body), base, "", sitemap.Limits{})
 			if err != nil {

@@ -66,16 +66,19 @@ func two(t *testing.T, first, second func(w *surveytest.World)) *surveytest.Worl
 	return w
 }
 
-func TestDiff(t *testing.T) {
+// A diffRow makes two runs and tells their difference.
+type diffRow struct {
+	name          string
+	first, second func(w *surveytest.World)
+	want          []string
+}
+
+func diffRows() []diffRow {
 	stands := func(seq schema.Seq) func(v *schema.Visit) {
 		return func(v *schema.Visit) { v.Status, v.Stand, v.Unchanged = 304, seq, true }
 	}
 	var front schema.Seq
-	tests := []struct {
-		name          string
-		first, second func(w *surveytest.World)
-		want          []string
-	}{
+	return []diffRow{
 		{
 			"nothing has changed",
 			func(w *surveytest.World) { front = w.Visit("a.test/", w.Links("a.test/x", "b.test/")) },
@@ -138,7 +141,10 @@ func TestDiff(t *testing.T) {
 			},
 		},
 	}
-	for _, tt := range tests {
+}
+
+func TestDiff(t *testing.T) {
+	for _, tt := range diffRows() {
 		t.Run(tt.name, func(t *testing.T) {
 			w := two(t, tt.first, tt.second)
 			slices.Sort(tt.want)

@@ -3,6 +3,7 @@ package survey_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -101,22 +102,18 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// TestCover has a host for every cover.
-func TestCover(t *testing.T) {
-	w := surveytest.New(t, "[crawler]\nmax-pages = 100\n"+minimal+"[[stub]]\ndomain = \"stub.test\"\n"+
-		"[[page-type]]\nname = \"ts\"\npath = \"^/type\"\nmax-per-group = 1\n")
-	denied := func(v *schema.Visit) {
-		v.State, v.Status, v.Requests, v.Charset = schema.Failed, 0, 0, ""
-		v.Reason.Cause = schema.CauseDenied
-	}
-	blocked := func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Failed, 403, "" }
-	tests := []struct {
-		host    string
-		make    func(page string)
-		cover   survey.Cover
-		text    string
-		missing int
-	}{
+// A coverRow makes a page of a host and says how much of the host is covered.
+type coverRow struct {
+	host    string
+	make    func(page string)
+	cover   survey.Cover
+	text    string
+	missing int
+}
+
+// hostRows are of hosts that are covered whole, or in whose way one thing was.
+func hostRows(w *surveytest.World) []coverRow {
+	return []coverRow{
 		{"stub.test", func(p string) { w.Depth(p, 1, 0) }, survey.CoverListed, "stub", 0},
 		{"given.test", func(p string) {
 			w.Depth(p, 1, 0)
@@ -148,6 +145,17 @@ func TestCover(t *testing.T) {
 			w.Depth(p, 1, 0)
 			w.Host(p, func(h *schema.Host) { h.CrawlDelay = 60e9 })
 		}, survey.CoverWaiting, "slowed by Crawl-delay (1m0s)", 1},
+	}
+}
+
+// pageRows are of hosts that lack pages for reasons of their own.
+func pageRows(w *surveytest.World) []coverRow {
+	denied := func(v *schema.Visit) {
+		v.State, v.Status, v.Requests, v.Charset = schema.Failed, 0, 0, ""
+		v.Reason.Cause = schema.CauseDenied
+	}
+	blocked := func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Failed, 403, "" }
+	return []coverRow{
 		{"trap.test", func(p string) { w.Visit(p, nil); w.Depth("trap.test/a/a/a/a", 1, 0) }, survey.CoverTrap,
 			"capped as a trap (max-repeated-segments = 3)", 1},
 		{"many.test", func(p string) {
@@ -168,12 +176,14 @@ func TestCover(t *testing.T) {
 			w.Update(func(tx *kv.Tx) error { return tx.Runs.CountUp(`page-type "ts": max-per-group = 1`, "traps.test", 1) })
 			w.Visit("traps.test/2", denied)
 			w.Visit("traps.test/3", blocked)
-		}, survey.CoverTrap, `3 capped (page-type "ts": max-per-group = 1), 2 capped as a trap (max-repeated-segments = 3), 1 denied by robots.txt, 1 blocked (401, 403 or 429)`, 7},
+		}, survey.CoverTrap, `3 capped (page-type "ts": max-per-group = 1), ` +
+			"2 capped as a trap (max-repeated-segments = 3), 1 denied by robots.txt, 1 blocked (401, 403 or 429)", 7},
 		{"all.test", func(p string) {
 			w.Depth(p, 1, 0)
 			w.Depth("all.test/a/a/a/a", 1, 0)
 			w.Host(p, func(h *schema.Host) { h.RunRequests, h.Overflow = 500, 7 })
-		}, survey.CoverBudget, "1 cut by budget (max-domain-requests = 500), 7 not recorded (max-urls-per-host = 100000), 1 capped as a trap (max-repeated-segments = 3)", 9},
+		}, survey.CoverBudget, "1 cut by budget (max-domain-requests = 500), 7 not recorded (max-urls-per-host = 100000), " +
+			"1 capped as a trap (max-repeated-segments = 3)", 9},
 		{"lost.test", func(p string) {
 			w.Visit(p, func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Unreachable, 0, "" })
 			w.Depth("lost.test/2", 1, 0)
@@ -183,6 +193,13 @@ func TestCover(t *testing.T) {
 		}, survey.CoverGivenUp, "1 given up: three connection failures in a row, 1 unreachable", 2},
 		{"far.test", func(p string) { w.Depth(p, 4, 0) }, survey.CoverNotVisited, "not visited", 0},
 	}
+}
+
+// TestCover has a host for every cover.
+func TestCover(t *testing.T) {
+	w := surveytest.New(t, "[crawler]\nmax-pages = 100\n"+minimal+"[[stub]]\ndomain = \"stub.test\"\n"+
+		"[[page-type]]\nname = \"ts\"\npath = \"^/type\"\nmax-per-group = 1\n")
+	tests := slices.Concat(hostRows(w), pageRows(w))
 	for _, tt := range tests {
 		tt.make(tt.host + "/")
 	}

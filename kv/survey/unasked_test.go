@@ -9,10 +9,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestErrors counts two pages that got no visit, beside what the run has counted of
-// visits, under the cause for which their host could not be reached.
-func TestErrors(t *testing.T) {
-	because := func(c schema.Cause) schema.Reason { return schema.Reason{Cause: c} }
+func because(c schema.Cause) schema.Reason { return schema.Reason{Cause: c} }
+
+// An unaskedRow is a host two of whose pages got no visit.
+type unaskedRow struct {
+	name   string
+	host   func(h *schema.Host)
+	failed schema.Cause // of a visit that did not reach the host
+	kind   string       // of the pages without one; empty: they are no errors
+}
+
+func unaskedRows() []unaskedRow {
 	gaveUp := func(how schema.GiveUp, c schema.Cause) func(*schema.Host) {
 		return func(h *schema.Host) { h.RunGivenUp, h.RunGivenUpWhy = how, because(c) }
 	}
@@ -23,12 +30,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	const connection, unavailable = schema.GaveUpConnection, schema.GaveUpRobots
-	tests := []struct {
-		name   string
-		host   func(h *schema.Host)
-		failed schema.Cause // of a visit that did not reach the host
-		kind   string       // of the pages without one; empty: they are no errors
-	}{
+	return []unaskedRow{
 		{"refused", gaveUp(connection, schema.CauseRefused), 0, schema.ErrorRefused},
 		{"no such host", gaveUp(connection, schema.CauseNXDomain), 0, schema.ErrorOther},
 		{"TLS", gaveUp(connection, schema.CauseTLS), 0, schema.ErrorOther},
@@ -52,15 +54,19 @@ func TestErrors(t *testing.T) {
 		{"the budget is used up", func(h *schema.Host) { h.RunRequests = 500 }, 0, ""},
 		{"it waits", func(*schema.Host) {}, 0, ""},
 	}
-	for _, tt := range tests {
+}
+
+// TestErrors counts two pages that got no visit, beside what the run has counted of
+// visits, under the cause for which their host could not be reached.
+func TestErrors(t *testing.T) {
+	for _, tt := range unaskedRows() {
 		t.Run(tt.name, func(t *testing.T) {
 			w := surveytest.New(t, surveytest.Minimal)
 			w.Visit("a.test/", w.Links("b.test/1", "b.test/2", "b.test/3"))
 			want := map[string]int{schema.ErrorDeadLink: 2}
 			if w.Depth("b.test/1", 1, 0); tt.failed != 0 {
 				w.Visit("b.test/1", func(v *schema.Visit) {
-					v.State, v.Status, v.Reason = schema.Unreachable, 0,
-						because(tt.failed)
+					v.State, v.Status, v.Reason = schema.Unreachable, 0, because(tt.failed)
 				})
 			} else {
 				w.Visit("b.test/1", nil)

@@ -27,9 +27,13 @@ func problems(t *testing.T, text string) []string {
 	return strings.Split(strings.ReplaceAll(err.Error(), "config.toml", ""), "\n")
 }
 
-// Each rule of a key, one at a time, in a configuration that is right otherwise.
-func TestKeyRules(t *testing.T) {
-	tests := []struct{ key, want string }{
+// A ruleRow is one key, in a configuration that is right otherwise, and a part of
+// what is wrong with it, or nothing.
+type ruleRow struct{ key, want string }
+
+// crawlerRules are of what is walked and remembered.
+func crawlerRules() []ruleRow {
+	return []ruleRow{
 		{"crawler.max-depth = -1", "-1 is not between 0 and 250"},
 		{"crawler.max-depth = 3.0", "want a whole number, not a number with a point"},
 		{`crawler.max-depth = "3"`, "want a whole number, not a string"},
@@ -52,11 +56,6 @@ func TestKeyRules(t *testing.T) {
 		{`crawler.head-check = "sometimes"`, `is none of "always", "auto", "never"`},
 		{`crawler.respect-noindex = "yes"`, "want true or false, not a string"},
 		{`crawler.sitemaps = "only"`, ""},
-		{`user-agent.crawler-version = "1.0 beta"`, "must be letters, digits"},
-		{`user-agent.contact-email = "me@example.com"`, ""},
-		{`user-agent.contact-email = "Me <me@example.com>"`, "is no address"},
-		{`user-agent.contact-email = "example.com"`, "is no address"},
-		{`user-agent.contact-email = "a@b\r\nX: y"`, "holds a control character"},
 		{`state.path = ""`, "is empty"},
 		{`url.strip-params = ["a*b", "ok"]`, `[url] strip-params: parameter pattern "a*b"`},
 		{"url.strip-params = [1]", "want a string in quotes, not a whole number"},
@@ -64,6 +63,18 @@ func TestKeyRules(t *testing.T) {
 		{"url.strip-params = []", ""},
 		{"url.max-length = 63", "63 is not between 64 and 65536"},
 		{"traps.max-path-depth = 0", ""},
+	}
+}
+
+// networkRules are of who asks, how, and of what is said about it.
+func networkRules() []ruleRow {
+	return []ruleRow{
+		{`user-agent.crawler-version = "1.0 beta"`, "must be letters, digits"},
+		{`user-agent.contact-email = "me@example.com"`, ""},
+		{`user-agent.contact-email = "Me <me@example.com>"`, "is no address"},
+		{`user-agent.contact-email = "example.com"`, "is no address"},
+		{`user-agent.contact-email = "a@b\r\nX: y"`, "holds a control character"},
+		{`user-agent.crawler-name = "x"`, "has already been defined"},
 		{"retry.max-retries = 101", "101 is not between 0 and 100"},
 		{`retry.timeout = "0s"`, "not between"},
 		{`retry.backoff = "linear"`, "is none of"},
@@ -96,9 +107,11 @@ func TestKeyRules(t *testing.T) {
 		{`monitor.listen = "9313"`, "is no address"},
 		{`monitor.webhook = "ftp://x"`, "is no URL"},
 		{`monitor.report-path = "r\u0000.json"`, "holds a control character"},
-		{`user-agent.crawler-name = "x"`, "has already been defined"},
 	}
-	for _, tt := range tests {
+}
+
+func TestKeyRules(t *testing.T) {
+	for _, tt := range append(crawlerRules(), networkRules()...) {
 		t.Run(tt.key, func(t *testing.T) {
 			text := tt.key + "\n" + minimal
 			if name, ok := strings.CutPrefix(tt.key, "user-agent."); ok {

@@ -215,7 +215,7 @@ func (c *Crawl) visitors(walking, asking context.Context, share *slots.Share, st
 	defer close(outcomes)
 	var g errgroup.Group
 	for range c.rec.set.Config.Crawler.MaxConcurrentPagesOpen {
-		v := &visitor{hash: c.store.Hash, share: share}
+		v := &visitor{hash: c.store.Hash, share: share, clocks: &c.opts.Machine.clocks}
 		g.Go(func() error { return v.run(walking, asking, steps, outcomes) })
 	}
 	return g.Wait()

@@ -29,6 +29,10 @@
 // try waits in the host's record until it is due. Else the visit ends: it is appended to
 // the log, with the links that it found, and the depth of its page travels over them.
 //
+// A step is sent under the clock of one address. Where its server is found at another
+// one, or its address is dead and the next one's clock runs, nothing was asked: the step
+// goes round again, to wait for the clock of that address.
+//
 // A URL leaves its line on disk in the transaction that records its visit, so a kill
 // repeats a visit and loses none.
 //

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/media"
+	"github.com/sumi-ripple/ripple/crawl/pace"
 	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
@@ -25,6 +26,7 @@ import (
 type visitor struct {
 	hash      func(schema.URLKind, string) uint64
 	share     *slots.Share // gets the slot of each step back
+	clocks    *pace.Clocks // of addresses
 	extractor *page.Extractor
 	under     *ring.Settings // that extractor was made for
 	body      []byte         // of the last page; nothing of an outcome lies in it
@@ -54,8 +56,7 @@ func (v *visitor) visit(ctx context.Context, step ring.Step) ring.Outcome {
 		return v.resolve(ctx, step)
 	}
 	if at, moved := elsewhere(ctx, step); moved {
-		return ring.Outcome{Step: step, Moved: true, Address: at, FirstByte: step.Sent, Done: step.Sent, RetryAfter: -1,
-			Length: -1}
+		return move(step, at)
 	}
 	s := step.Settings
 	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
@@ -67,6 +68,8 @@ func (v *visitor) visit(ctx context.Context, step ring.Step) ring.Outcome {
 		Timeout:      step.Timeout,
 		Accept:       v.limit(step),
 		Address:      step.Address,
+		Admit:        v.admits(step),
+		Stay:         step.Moves >= maxMoves,
 		Cut:          step.Kind == ring.Robots || step.URLKind == schema.KindSitemap, // read as far as the limit
 	}
 	page := step.Kind == ring.Get && step.URLKind == schema.KindPage
@@ -74,6 +77,10 @@ func (v *visitor) visit(ctx context.Context, step ring.Step) ring.Outcome {
 		req.Buffer = v.body
 	}
 	resp, err := s.Client.Do(ctx, req)
+	var busy *fetch.Busy
+	if errors.As(err, &busy) {
+		return move(step, busy.Address.String())
+	}
 	if err != nil {
 		fail(&o, err)
 	}
@@ -94,46 +101,6 @@ func (v *visitor) visit(ctx context.Context, step ring.Step) ring.Outcome {
 		v.seal(ctx, &o, resp)
 	}
 	return o
-}
-
-// resolve looks an address up, so that hosts of one address share its clock. A
-// failure is left to the request that follows, which meets it too.
-func (v *visitor) resolve(ctx context.Context, step ring.Step) ring.Outcome {
-	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
-	addresses, err := step.Settings.Client.Resolve(ctx, weburl.Host(step.URL))
-	switch {
-	case err != nil:
-		fail(&o, err)
-	case len(addresses) > 0:
-		o.Address = addresses[0].String()
-	}
-	o.FirstByte = time.Now()
-	o.Done = o.FirstByte
-	return o
-}
-
-// maxMoves is how often a step follows its server from one address to another. One
-// that never rests has its clock started late rather than never being asked.
-const maxMoves = 3
-
-// elsewhere returns the address that a step's server is at, if the step was sent
-// under the clock of none of its addresses: a host may answer only as www., its name
-// may not have been found before, or it may have moved.
-func elsewhere(ctx context.Context, step ring.Step) (address string, moved bool) {
-	s, host := step.Settings, weburl.Host(step.URL)
-	if s.Config.Politeness.MinimumTimePerAddress <= 0 || step.Moves >= maxMoves || s.Exempt(host) {
-		return "", false
-	}
-	addresses, err := s.Client.Resolve(ctx, host)
-	if err != nil || len(addresses) == 0 { // the request meets it, too, and asks nobody
-		return "", false
-	}
-	for _, a := range addresses {
-		if a.String() == step.Address {
-			return "", false
-		}
-	}
-	return addresses[0].String(), true
 }
 
 // limit says how much of a body may be read, once the headers are known.

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"net/netip"
 	"strings"
 	"unicode/utf8"
 
@@ -46,6 +47,11 @@ type Error struct {
 	Own   Own   // what of this machine explains it
 	Stale bool  // sent on a kept-alive connection that died without an answer
 }
+
+// A Busy reports that a request was not sent because an address may not be asked now.
+type Busy struct{ Address netip.Addr }
+
+func (b *Busy) Error() string { return "address " + b.Address.String() + " is busy" }
 
 // Bounds in bytes on the text of errors and its parts.
 const (

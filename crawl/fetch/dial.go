@@ -86,32 +86,32 @@ func (d *dialler) connect(ctx context.Context, addr string, x *exchange) (net.Co
 	}
 	x.enter(connecting)
 	addrs = favouring(addrs, x.favoured)
-	c, err := d.race(ctx, addrs, uint16(portNumber), x.route.trusted())
-	if err != nil {
+	c, err := d.race(ctx, addrs, uint16(portNumber), x)
+	var busy *Busy
+	switch {
+	case errors.As(err, &busy):
+		return nil, &Error{Cause: Cancelled, Op: "connect", Err: err}
+	case err != nil:
 		d.resolver.forget(host)
 		return nil, d.failed(err, addrs)
 	}
 	return c, nil
 }
 
-// favouring returns the addresses with one of them first.
-func favouring(addrs []netip.Addr, address string) []netip.Addr {
-	i := slices.IndexFunc(addrs, func(a netip.Addr) bool { return a.String() == address })
+// favouring returns the addresses from one of them on, and then those before it: who
+// moves from each to the next one meets all.
+func favouring(addrs []netip.Addr, address netip.Addr) []netip.Addr {
+	i := slices.Index(addrs, address)
 	if i <= 0 {
 		return addrs
 	}
-	out := slices.Clone(addrs) // the list is the resolver's
-	out[0], out[i] = out[i], out[0]
-	return out
+	return slices.Concat(addrs[i:], addrs[:i]) // the list is the resolver's
 }
 
 // race tries the addresses in order, each with a head start over the next, and
-// returns the first connection, or the first error when none is left. It
-// returns when its last try has ended.
-func (d *dialler) race(ctx context.Context, addrs []netip.Addr, port uint16, trusted bool) (net.Conn, error) {
-	if len(addrs) == 1 {
-		return d.dial(ctx, netip.AddrPortFrom(addrs[0], port), trusted)
-	}
+// returns the first connection, or the first error when none is left. It ends as
+// [Busy] at one that may not be asked now. It returns when its last try has ended.
+func (d *dialler) race(ctx context.Context, addrs []netip.Addr, port uint16, x *exchange) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results := make(chan dialled)
@@ -121,8 +121,19 @@ func (d *dialler) race(ctx context.Context, addrs []netip.Addr, port uint16, tru
 	for more() || open > 0 {
 		if more() {
 			to := netip.AddrPortFrom(addrs[next], port)
-			go func() { results <- newDialled(d.dial(ctx, to, trusted)) }()
-			next, open = next+1, open+1
+			next++
+			switch {
+			case x.may(to.Addr()):
+				go func() { results <- newDialled(d.dial(ctx, to, x.route.trusted())) }()
+				open++
+			case x.stays && next > 1:
+			default:
+				won.err = &Busy{to.Addr()}
+				cancel()
+			}
+		}
+		if open == 0 {
+			continue
 		}
 		r, ok := receive(results, d.patience(more()))
 		if !ok {

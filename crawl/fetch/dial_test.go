@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"slices"
 	"sync"
@@ -85,7 +86,7 @@ func TestRace(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 				defer cancel()
 				start := time.Now()
-				c, err := d.race(ctx, addresses("192.0.2.1", "192.0.2.2", "192.0.2.3"), 443, false)
+				c, err := d.race(ctx, addresses("192.0.2.1", "192.0.2.2", "192.0.2.3"), 443, &exchange{})
 				if (c != nil) != tt.want || (err == nil) != tt.want || time.Since(start) != tt.took {
 					t.Errorf("%v, %v after %v", c, err, time.Since(start))
 				}
@@ -178,5 +179,82 @@ func TestCrowded(t *testing.T) {
 		if crowds != want {
 			t.Errorf("crowded %d times by %d connections, want %d", crowds, n+1, want)
 		}
+	}
+}
+
+// TestRaceAdmits lets no address be dialled without leave, but that whose clock was
+// started for the request.
+func TestRaceAdmits(t *testing.T) {
+	at := func(ms time.Duration) time.Duration { return ms * time.Millisecond }
+	down := map[string]error{"192.0.2.1": errors.New("down")}
+	tests := []struct {
+		name     string
+		net      *network
+		favoured string
+		stays    bool
+		busy     string // address that is never free
+		tried    []string
+		ended    string // the address that the race ends as busy at; empty: it connects
+		took     time.Duration
+	}{
+		{"the first answers", &network{delays: map[string]time.Duration{"192.0.2.1": at(100)}},
+			"192.0.2.1", false, "192.0.2.2", []string{"192.0.2.1"}, "", at(100)},
+		{"the first is down", &network{delays: map[string]time.Duration{"192.0.2.1": at(50)}, errs: down},
+			"192.0.2.1", false, "192.0.2.2", []string{"192.0.2.1"}, "192.0.2.2", at(50)},
+		{"the first is silent", &network{}, "192.0.2.1", false, "192.0.2.2", []string{"192.0.2.1"}, "192.0.2.2", at(300)},
+		{"the second is free", &network{delays: map[string]time.Duration{"192.0.2.1": 0, "192.0.2.2": 0}, errs: down},
+			"192.0.2.1", false, "192.0.2.3", []string{"192.0.2.1", "192.0.2.2"}, "", 0},
+		{"the last try is patient", &network{delays: map[string]time.Duration{"192.0.2.1": at(1000)}},
+			"192.0.2.1", true, "192.0.2.2", []string{"192.0.2.1", "192.0.2.3"}, "", at(1000)},
+		{"one that was not asked for", &network{}, "192.0.2.9", true, "192.0.2.1", nil, "192.0.2.1", 0},
+		{"from the favoured on", &network{delays: map[string]time.Duration{"192.0.2.1": 0}},
+			"192.0.2.3", false, "192.0.2.2", []string{"192.0.2.3", "192.0.2.1"}, "", at(300)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &dialler{dial: tt.net.dial, stagger: 300 * time.Millisecond}
+				x := &exchange{favoured: netip.MustParseAddr(tt.favoured), stays: tt.stays,
+					admit: func(a netip.Addr) bool { return a.String() != tt.busy }}
+				start := time.Now()
+				c, err := d.race(t.Context(), favouring(addresses("192.0.2.1", "192.0.2.2", "192.0.2.3"), x.favoured), 443, x)
+				var busy *Busy
+				switch {
+				case errors.As(err, &busy) && busy.Address.String() == tt.ended:
+				case err != nil || tt.ended != "":
+					t.Errorf("%v, %v; want it to end at %q", c, err, tt.ended)
+				default:
+					c.Close()
+				}
+				if took := time.Since(start); took != tt.took || !slices.Equal(tt.net.tried, tt.tried) || tt.net.open != 0 {
+					t.Errorf("tried %v for %v, %d left open", tt.net.tried, took, tt.net.open)
+				}
+			})
+		})
+	}
+}
+
+// A kept-alive connection is not used where it leads to an address that may not be
+// asked now.
+func TestKeptAliveElsewhere(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		t.Run(fmt.Sprintf("http2 %v", http2), func(t *testing.T) {
+			served := 0
+			c, url := serve(t, Config{KeepAlive: true, HTTP2: http2}, func(http.ResponseWriter, *http.Request) { served++ })
+			ask := func(address string, free bool) error {
+				_, err := c.Do(t.Context(), Request{URL: url, Address: address, Admit: func(netip.Addr) bool { return free }})
+				return err
+			}
+			if err := errors.Join(ask("127.0.0.1", false), ask("192.0.2.1", true)); err != nil {
+				t.Fatal(err)
+			}
+			var busy *Busy
+			if err := ask("192.0.2.1", false); !errors.As(err, &busy) || busy.Address.String() != "127.0.0.1" || served != 2 {
+				t.Errorf("%v; %d requests were served, want 2", err, served)
+			}
+			if err := ask("127.0.0.1", false); err != nil {
+				t.Errorf("once more: %v", err)
+			}
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,8 +33,10 @@ type exchange struct {
 	ctx      context.Context // ends with the caller's, or when a limit is passed, which is then its cause
 	cancel   context.CancelCauseFunc
 	route    route
-	plain    bool   // http, without TLS
-	favoured string // address
+	plain    bool // http, without TLS
+	favoured netip.Addr
+	admit    func(netip.Addr) bool // nil: any address may be asked
+	stays    bool
 	limits   limits
 	wire     atomic.Int64 // bytes of body
 
@@ -50,6 +53,7 @@ type exchange struct {
 	tunnelled bool  // the proxy, if any, has done its part
 	tlsErr    error // of the handshake
 	conn      net.Conn
+	admitted  []netip.Addr
 	first     time.Time
 	started   time.Time // reading
 	marks     [ticks]int64
@@ -69,6 +73,20 @@ func newExchange(ctx context.Context, way route, l limits) *exchange {
 	x := &exchange{route: way, limits: l, tunnelled: way.proxy == nil}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	return x
+}
+
+// may reports whether an address may be asked.
+func (x *exchange) may(a netip.Addr) bool {
+	x.mu.Lock()
+	known := x.admit == nil || a == x.favoured || slices.Contains(x.admitted, a)
+	x.mu.Unlock()
+	if known || !x.admit(a) {
+		return known
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.admitted = append(x.admitted, a)
+	return true
 }
 
 // end frees the clock and whatever the exchange still has under way.

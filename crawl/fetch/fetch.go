@@ -19,6 +19,10 @@
 // nor a DNS answer that changes can pass it. Exceptions are Config.AllowPrivate,
 // a dial that Config.ConnectTo sends elsewhere, and the dial to the proxy.
 //
+// A name may have several addresses. One that is silent for 300 ms, or refuses, gives
+// way to the next; where Request.Admit keeps that one from being asked, the request
+// ends as [Busy] before anything was sent.
+//
 // Nothing is sent twice: a server that read a request and hung up would be asked
 // again at once. A request that dies on a kept-alive connection before the first
 // byte of its answer ends as [Reset] with [Error.Stale]: the server had almost
@@ -67,8 +71,15 @@ type Request struct {
 	LastModified string // sent as If-Modified-Since
 	Timeout      time.Duration
 
-	// Address is tried first, if it is one of the host's; empty: any.
+	// Address is tried first, if it is one of the host's, and those that follow it
+	// next; empty: any.
 	Address string
+
+	// Admit is asked before any other address is, and refuses one that may not be
+	// asked now: the request then ends as [Busy]. With Stay that address is left
+	// out instead, unless nothing was tried before it. nil: any may be asked.
+	Admit func(netip.Addr) bool
+	Stay  bool
 
 	// Accept is called once, when the last header is in and, for a 2xx without
 	// Content-Type, the first 512 bytes have been sniffed. It says how many decoded
@@ -111,7 +122,8 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 		return nil, c.fail(ctx, err, req.URL)
 	}
 	x := newExchange(ctx, way, c.limits)
-	x.plain, x.favoured = target.Scheme == "http", req.Address
+	x.plain, x.admit, x.stays = target.Scheme == "http", req.Admit, req.Stay
+	x.favoured, _ = netip.ParseAddr(req.Address)
 	defer x.end()
 	res, err := c.exchange(x, c.build(x.traced(), target, &req), &req)
 	if err != nil {

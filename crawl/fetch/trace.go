@@ -38,10 +38,14 @@ func (x *exchange) wantConn(string) {
 	x.got, x.sent = false, false
 }
 
+// gotConn is called before anything is sent. A connection may lead to another address
+// than the one that would be dialled now.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
+	a := remote(info.Conn).Addr()
+	may := !a.IsValid() || x.may(a)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.barred {
+	if x.barred || !may {
 		sever(info.Conn) // or the request could still slip out
 	}
 	t := tracked(info.Conn)

@@ -48,6 +48,16 @@ func (c *Clocks) Reserve(address string, gap time.Duration, now time.Time) (agai
 	return time.Time{}, true
 }
 
+// Ask starts the clock of an address that is asked at once, and reports whether it may
+// be.
+func (c *Clocks) Ask(address string, gap time.Duration, now time.Time) bool {
+	_, ok := c.Reserve(address, gap, now)
+	if ok {
+		c.Start(address, gap, now)
+	}
+	return ok
+}
+
 // Start says that a reserved address is asked now.
 func (c *Clocks) Start(address string, gap time.Duration, now time.Time) {
 	c.mu.Lock()

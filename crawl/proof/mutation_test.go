@@ -63,6 +63,10 @@ func recorderMutations() []mutation {
 func engineMutations() []mutation {
 	return []mutation{
 		{
+			"a second address is asked without its clock", "address.go",
+			"return v.clocks.Ask(", "return a.IsValid() || v.clocks.Ask(", "TestSecondAddress",
+		},
+		{
 			"silent hosts take every slot", "slots/slots.go",
 			"return slots - min(due, slots/2)", "return slots", "TestLeftToProven|TestSilentHosts$",
 		},

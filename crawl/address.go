@@ -1,0 +1,71 @@
+package crawl
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// resolve looks an address up, so that hosts of one address share its clock. A
+// failure is left to the request that follows, which meets it too.
+func (v *visitor) resolve(ctx context.Context, step ring.Step) ring.Outcome {
+	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
+	addresses, err := step.Settings.Client.Resolve(ctx, weburl.Host(step.URL))
+	switch {
+	case err != nil:
+		fail(&o, err)
+	case len(addresses) > 0:
+		o.Address = addresses[0].String()
+	}
+	o.FirstByte = time.Now()
+	o.Done = o.FirstByte
+	return o
+}
+
+// maxMoves is how often a step follows its server from one address to another: as
+// often as it may have addresses.
+const maxMoves = 8
+
+// move gives a step back, to be sent under the clock of an address.
+func move(step ring.Step, address string) ring.Outcome {
+	return ring.Outcome{Step: step, Moved: true, Address: address, FirstByte: step.Sent, Done: step.Sent, RetryAfter: -1,
+		Length: -1}
+}
+
+// clocked reports whether the addresses of the host that a step asks have clocks.
+func clocked(step ring.Step) bool {
+	s := step.Settings
+	return s.Config.Politeness.MinimumTimePerAddress > 0 && !s.Exempt(weburl.Host(step.URL))
+}
+
+// admits is what lets a request on to another address than that of its step: that
+// one's clock, which starts with it. nil: it may go to any.
+func (v *visitor) admits(step ring.Step) func(netip.Addr) bool {
+	if !clocked(step) {
+		return nil
+	}
+	gap := step.Settings.Config.Politeness.MinimumTimePerAddress
+	return func(a netip.Addr) bool { return v.clocks.Ask(a.String(), gap, time.Now()) }
+}
+
+// elsewhere returns the address that a step's server is at, if the step was sent
+// under the clock of none of its addresses: a host may answer only as www., its name
+// may not have been found before, or it may have moved.
+func elsewhere(ctx context.Context, step ring.Step) (address string, moved bool) {
+	if step.Moves >= maxMoves || !clocked(step) {
+		return "", false
+	}
+	addresses, err := step.Settings.Client.Resolve(ctx, weburl.Host(step.URL))
+	if err != nil || len(addresses) == 0 { // the request meets it, too, and asks nobody
+		return "", false
+	}
+	for _, a := range addresses {
+		if a.String() == step.Address {
+			return "", false
+		}
+	}
+	return addresses[0].String(), true
+}

@@ -136,7 +136,8 @@ func TestExponential(t *testing.T) {
 			}
 			return reply{status: 404}
 		}
-		s.crawl(politeConfig(map[string]string{"retry": "delay = \"100s\"\nbackoff = \"exponential\"\nmax-retries = 4\nmax-delay = \"500s\""}), 0)
+		s.crawl(politeConfig(map[string]string{"retry": "delay = \"100s\"\nbackoff = \"exponential\"\nmax-retries = 4\n" +
+			"max-delay = \"500s\""}), 0)
 		tries, jitter := map[string][]time.Time{}, map[int]bool{}
 		for _, e := range s.log {
 			tries[e.Path] = append(tries[e.Path], e.Arrived)

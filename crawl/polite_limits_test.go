@@ -53,7 +53,8 @@ func TestCapsInParallel(t *testing.T) {
 		}
 		s.crawl(politeConfig(map[string]string{
 			"politeness": "max-parallel-per-domain = 2",
-			"more":       "[[page-type]]\nname = \"talks\"\ndomain = \"*.wide.test\"\npath = '^/(?P<group>talk)/'\nmax-per-group = 5\n",
+			"more": "[[page-type]]\nname = \"talks\"\ndomain = \"*.wide.test\"\npath = '^/(?P<group>talk)/'\n" +
+				"max-per-group = 5\n",
 		}), 0)
 		n := 0
 		for _, e := range s.log {

@@ -199,7 +199,8 @@ func TestBurst(t *testing.T) {
 			}
 			return a
 		}
-		s.crawl(politeConfig(map[string]string{"politeness": "max-rate-limits = 2\nmax-parallel-per-domain = 3\nadaptive-delay = false"}), 0)
+		s.crawl(politeConfig(map[string]string{"politeness": "max-rate-limits = 2\nmax-parallel-per-domain = 3\n" +
+			"adaptive-delay = false"}), 0)
 		h := s.hostRecord("a.test")
 		if h.RunGivenUp != schema.NotGivenUp || h.RunThrottles != 3 {
 			t.Errorf("given up %v after %d throttles, want not at all after 3", h.RunGivenUp, h.RunThrottles)

@@ -128,7 +128,8 @@ func TestReload(t *testing.T) {
 		s.Host("two.test").Handle("/3", func(http.ResponseWriter, *http.Request) { <-held })
 	})
 	c.await("two.test", "/3")
-	c.reload("", reloaded+"[[blacklist]]\ndomain = \"two.test\"\n[[quality]]\ndomain = \"new.test\"\nseeds = [\"https://new.test/\"]\n")
+	c.reload("", reloaded+"[[blacklist]]\ndomain = \"two.test\"\n[[quality]]\ndomain = \"new.test\"\n"+
+		"seeds = [\"https://new.test/\"]\n")
 	release()
 	c.await("new.test", "/more")
 	if res := <-c.result; !res.Walked {

@@ -143,7 +143,8 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 // connections of the network that was.
 func (w *warden) away(why string) {
 	w.machine.clients.Renew()
-	w.log.Warn("the network of this machine is away: nothing is asked but one request every 5 to 60 s, until somebody answers",
+	w.log.Warn("the network of this machine is away: nothing is asked "+
+		"but one request every 5 to 60 s, until somebody answers",
 		"error", why)
 }
 

@@ -55,7 +55,8 @@ func oldRun(config [32]byte, why string) []byte {
 func oldFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state.db")
-	cfg, _, err := config.Parse([]byte("[user-agent]\ncrawler-name = \"T\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"), "", nil)
+	cfg, _, err := config.Parse([]byte("[user-agent]\ncrawler-name = \"T\"\n[[quality]]\ndomain = \"a.test\"\n"+
+		"seeds = [\"https://a.test/\"]\n"), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

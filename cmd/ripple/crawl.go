@@ -304,7 +304,8 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 	}
 	lines := []string{text}
 	if b.Changed && !same {
-		lines = append(lines, "the configuration has changed since: lists, rules and limits hold from now on, visited pages keep their facts")
+		lines = append(lines, "the configuration has changed since: lists, rules and limits hold from now on, "+
+			"visited pages keep their facts")
 	}
 	return lines, nil
 }

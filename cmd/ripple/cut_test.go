@@ -25,9 +25,11 @@ func TestCutMap(t *testing.T) {
 		want       map[string]string // by output: a regular expression
 	}{
 		{"max-links-per-page", "[crawler]\nmax-links-per-page = 2\n", hosts(5), map[string]string{
-			"crawl":        `(?m)^  a\.test: 1 page, 3 links left out \(max-links-per-page = 2\)$`,
-			"out.md":       `(?s)\*\*This map is partial:\*\* 1 domain was cut, 3 links left out\..*- a\.test: 1 page, 3 links left out \(max-links-per-page = 2\)`,
-			"out.json":     `(?s)"links_omitted": 3,.*"domain": "a\.test",[^}]*"known_missing": 0,\s*"links_omitted": 3,\s*"coverage": "3 links left out \(max-links-per-page = 2\)"`,
+			"crawl": `(?m)^  a\.test: 1 page, 3 links left out \(max-links-per-page = 2\)$`,
+			"out.md": `(?s)\*\*This map is partial:\*\* 1 domain was cut, 3 links left out\..*` +
+				`- a\.test: 1 page, 3 links left out \(max-links-per-page = 2\)`,
+			"out.json": `(?s)"links_omitted": 3,.*"domain": "a\.test",[^}]*"known_missing": 0,\s*"links_omitted": 3,` +
+				`\s*"coverage": "3 links left out \(max-links-per-page = 2\)"`,
 			"query":        `(?m)^a\.test +3 links left out \(max-links-per-page = 2\) +0 +3 +0$`,
 			"stats":        `2 links \(and 3 left out\)`,
 			"stats --json": `(?s)"links_omitted": 3,.*"cut_sites": \[\]`,
@@ -39,12 +41,16 @@ func TestCutMap(t *testing.T) {
 		{"the default", "", hosts(10_002), map[string]string{
 			"crawl":  `(?m)^  a\.test: 1 page, [0-9]+ links left out`,
 			"out.md": `\(max-links-per-page = 10000\)`,
-			"query":  `(?m)^a\.test +2 links left out \(max-links-per-page = 10000\), 9,000 links left out \(max-hosts-.* 9002 +0$`,
+			"query": `(?m)^a\.test +2 links left out \(max-links-per-page = 10000\), ` +
+				`9,000 links left out \(max-hosts-.* 9002 +0$`,
 		}},
 		{"max-hosts-per-site", "[traps]\nmax-hosts-per-site = 2\n", hosts(5), map[string]string{
-			"crawl":        `(?s)  wide\.test: 2 hosts, 3 links to further ones left out \(max-hosts-per-site = 2\)\n.*  3 links were met and left out`,
-			"out.md":       `(?s)\*\*This map is partial:\*\* hosts of 1 site not recorded, 3 links left out\..*- wide\.test: 2 domains, 3 links to further ones left out \(max-hosts-per-site = 2\)`,
-			"out.json":     `(?s)"cut_sites": \[\s*\{\s*"site": "wide\.test",\s*"hosts": 2,\s*"overflow": 3,\s*"limit": "max-hosts-per-site = 2"`,
+			"crawl": `(?s)  wide\.test: 2 hosts, 3 links to further ones left out \(max-hosts-per-site = 2\)\n.*` +
+				`  3 links were met and left out`,
+			"out.md": `(?s)\*\*This map is partial:\*\* hosts of 1 site not recorded, 3 links left out\..*` +
+				`- wide\.test: 2 domains, 3 links to further ones left out \(max-hosts-per-site = 2\)`,
+			"out.json": `(?s)"cut_sites": \[\s*\{\s*"site": "wide\.test",\s*"hosts": 2,\s*"overflow": 3,` +
+				`\s*"limit": "max-hosts-per-site = 2"`,
 			"query":        `(?m)^a\.test +complete +0 +3 +0$`,
 			"sites":        `(?m)^wide\.test +2 +3$`,
 			"stats":        `(?m)^wide\.test: 2 hosts, 3 links to further ones left out`,

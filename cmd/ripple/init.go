@@ -40,7 +40,8 @@ func runInit(a *app, args []string) error {
 		}
 		return fmt.Errorf("write the configuration: %w", err)
 	}
-	a.say(fmt.Sprintf("%s is written. Replace what says REPLACE-ME, then look before you walk:\n  ripple crawl %s --dry-run", shown(path), shown(path)))
+	a.say(fmt.Sprintf("%s is written. Replace what says REPLACE-ME, then look before you walk:\n"+
+		"  ripple crawl %s --dry-run", shown(path), shown(path)))
 	return nil
 }
 

@@ -36,8 +36,9 @@ func newInspectCommand(a *app) *cobra.Command {
 the rule behind them, the shortest ways to it, what robots.txt decides, its links
 in and out, and its visits. Of a URL that was never met: how it is read, its
 class, and whether a rule refuses it.`,
-		Example: "  ripple inspect https://example.com/page\n  ripple inspect --json --limit 1000 https://example.com/ | jq .links_in.total",
-		Args:    cobra.MinimumNArgs(1),
+		Example: "  ripple inspect https://example.com/page\n" +
+			"  ripple inspect --json --limit 1000 https://example.com/ | jq .links_in.total",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runInspect(cmd.Context(), a, opts, args)
 		},

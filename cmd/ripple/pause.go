@@ -13,9 +13,10 @@ import (
 
 func newPauseCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "pause",
-		Short:   "Pause a running crawl",
-		Long:    "Pause a running crawl: it sends no request until \"ripple unpause\". What is open\nruns to its end, and nothing is lost.",
+		Use:   "pause",
+		Short: "Pause a running crawl",
+		Long: "Pause a running crawl: it sends no request until \"ripple unpause\". What is open\n" +
+			"runs to its end, and nothing is lost.",
 		Example: "  ripple pause\n  ripple pause --state valley.bolt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

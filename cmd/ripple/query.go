@@ -37,9 +37,10 @@ func questions() []question {
 		{"How many links of each origin are broken?", `SELECT d.quality_origin, count(*) AS broken FROM page_depths d
     JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
     WHERE d.depth = 0 AND t.state IN ('dead_link', 'unreachable', 'failed') GROUP BY 1 ORDER BY 2 DESC`},
-		{"Which hosts does only one origin link to?", `SELECT t.domain, min(d.quality_origin) AS origin, count(*) AS links FROM page_depths d
-    JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
-    WHERE d.depth = 0 AND t.class = 'discovered' GROUP BY 1 HAVING count(DISTINCT d.quality_origin) = 1 ORDER BY 3 DESC, 1`},
+		{"Which hosts does only one origin link to?", `SELECT t.domain, min(d.quality_origin) AS origin, count(*) AS links
+    FROM page_depths d JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
+    WHERE d.depth = 0 AND t.class = 'discovered'
+    GROUP BY 1 HAVING count(DISTINCT d.quality_origin) = 1 ORDER BY 3 DESC, 1`},
 		{"Which hosts matter most?", `SELECT domain, class, in_degree, round(pagerank, 4) AS pagerank FROM host_metrics
     JOIN hosts ON id = host_id ORDER BY pagerank DESC LIMIT 10`},
 	}

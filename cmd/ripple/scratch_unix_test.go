@@ -61,7 +61,8 @@ func TestOutputsUnderUmask(t *testing.T) {
 	program, cfg := built(t), crawled(t, 4)
 	for mask, file := range map[string]fs.FileMode{"002": 0o664, "027": 0o640, "077": 0o600} {
 		dir := t.TempDir()
-		script := `umask "$1"; cd "$2"; "$3" init >/dev/null && "$3" export --config "$4" --sqlite terrain.db --gexf terrain.gexf ` +
+		script := `umask "$1"; cd "$2"; "$3" init >/dev/null && "$3" export --config "$4" ` +
+			`--sqlite terrain.db --gexf terrain.gexf ` +
 			`--map terrain.html --csv csv --parquet parquet && "$3" init made.toml`
 		out, err := exec.Command("sh", "-c", script, "sh", mask, dir, program, cfg).CombinedOutput()
 		if err != nil {

@@ -13,7 +13,8 @@ const run = schema.RunID(7)
 
 func testPace(t *testing.T) Pace {
 	t.Helper()
-	text := "[user-agent]\ncrawler-name = \"t\"\ncontact-url = \"https://t.test/\"\n[crawler]\nmax-domain-requests = 100\n" +
+	text := "[user-agent]\ncrawler-name = \"t\"\ncontact-url = \"https://t.test/\"\n[crawler]\n" +
+		"max-domain-requests = 100\n" +
 		"minimum-time-on-page = 100\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
 	cfg, _, err := config.Parse([]byte(text), t.TempDir(), nil)
 	if err != nil {

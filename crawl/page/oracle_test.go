@@ -195,7 +195,8 @@ func compose(choices []byte) []byte {
 		`<svg><font size=1><style><a href=s></style>`, `<svg><textarea><a href=vw>vw</a></textarea></svg>`,
 		`<iframe src=f><a href=s></iframe>`, `<a href=//other.example/?x=1>o<script>no</script>ther</a>`, `<p>para<br>`,
 		`<a href="  d e  ">sp</a>`,
-		"<a href='li\nne'>line</a>", `<a href=a><i>i</i></a>`, `</b>`, `</nope>`, `<!-- x --!>`, `<?pi?>`, `<a href=é>é</a>`,
+		"<a href='li\nne'>line</a>", `<a href=a><i>i</i></a>`, `</b>`, `</nope>`, `<!-- x --!>`, `<?pi?>`,
+		`<a href=é>é</a>`,
 	}
 	containers := []string{"div", "section", "article", "main", "aside", "header", "footer", "nav"}
 	b := bytes.NewBufferString("<!DOCTYPE html><head>")

@@ -42,7 +42,8 @@ max-queries-per-path = 0
 func TestDocumentation(t *testing.T) {
 	root := os.Getenv("RIPPLE_DOCS")
 	if root == "" {
-		t.Skip("RIPPLE_DOCS does not name the folder of the documentation packages (git-doc, python3-doc, postgresql-doc-15, cmake-doc, nodejs-doc)")
+		t.Skip("RIPPLE_DOCS does not name the folder of the documentation packages (git-doc, python3-doc, " +
+			"postgresql-doc-15, cmake-doc, nodejs-doc)")
 	}
 	s := crawltest.Serve(t)
 	text := docsConfig

@@ -253,7 +253,8 @@ func hostileTraps(s *webtest.Server, expect func(hostilePage, string)) {
 	wild.Handle("/*", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		n := rand.Uint64()
-		fmt.Fprintf(w, `<title>trap</title><a href="%s/a/b">deeper</a><a href="/?sid=%d">again</a><a href="/cal/%d/%d">next</a>`, r.URL.Path, n, n%3000, n%12)
+		fmt.Fprintf(w, `<title>trap</title><a href="%s/a/b">deeper</a><a href="/?sid=%d">again</a>`+
+			`<a href="/cal/%d/%d">next</a>`, r.URL.Path, n, n%3000, n%12)
 		for i := range 50 {
 			fmt.Fprintf(w, `<a href="https://s%d.trap.test/">wild</a>`, n%1_000_000+uint64(i))
 		}

@@ -223,7 +223,8 @@ func (w *politeWeb) robots() {
 	never := regexp.MustCompile(`^/(2|secret.*|.*/private/([^o].*)?|.*\.pdf)$|[?&]sid=`)
 	star := w.add("stars.test", promise{never: never, visits: []string{"/", "/1", "/a/private/open", "/x.pdf.html",
 		"/?q=1"}})
-	star.Robots("User-agent: someone\nDisallow: /\n\nUser-agent: PoliteBot\nDisallow: /2$\nDisallow: /secret\nDisallow: /*/private/\nAllow: /*/private/open$\nDisallow: /*.pdf$\nDisallow: /*sid=\n")
+	star.Robots("User-agent: someone\nDisallow: /\n\nUser-agent: PoliteBot\nDisallow: /2$\nDisallow: /secret\n" +
+		"Disallow: /*/private/\nAllow: /*/private/open$\nDisallow: /*.pdf$\nDisallow: /*sid=\n")
 	star.Page("/", crawltest.Anchors("/1", "/2", "/2/", "/secret", "/secrets/1", "/a/private/x", "/a/b/private/y?z",
 		"/a/private/open", "/x.pdf", "/x.pdf.html", "/?q=1", "/?sid=1", "/1?a=b&sid=2"))
 	for _, path := range []string{"/a/private/open", "/x.pdf.html", "/?q=1"} {
@@ -295,7 +296,8 @@ func (w *politeWeb) odd() {
 	shop.Robots("User-agent: *\nDisallow: /hidden\nSitemap: https://maps.test/shop.xml\n")
 	shop.Page("/orphan", crawltest.Anchors("/"))
 	maps := w.add("maps.test", promise{visits: []string{"/", "/1", "/2", "/3", "/shop.xml"}})
-	maps.Page("/shop.xml", `<urlset><url><loc>https://shop.test/orphan</loc></url><url><loc>https://shop.test/hidden/1</loc></url></urlset>`).Type("application/xml")
+	maps.Page("/shop.xml", `<urlset><url><loc>https://shop.test/orphan</loc></url>`+
+		`<url><loc>https://shop.test/hidden/1</loc></url></urlset>`).Type("application/xml")
 
 	trap := w.add("head.test", promise{})
 	for path, answer := range map[string]func(http.ResponseWriter){

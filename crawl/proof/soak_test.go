@@ -79,7 +79,8 @@ func TestSoak(t *testing.T) {
 		t.Fatalf("%d samples", len(samples))
 	}
 	middle, last := samples[len(samples)/2], samples[len(samples)-1]
-	t.Logf("%d URLs, %d visits in %v: %d MB resident, %d MB of it not the file, heap %d MB, %d goroutines, %d descriptors, %d bytes of file a URL",
+	t.Logf("%d URLs, %d visits in %v: %d MB resident, %d MB of it not the file, heap %d MB, %d goroutines, "+
+		"%d descriptors, %d bytes of file a URL",
 		last.urls, last.visits, length, last.resident>>20, last.own>>20, last.heap>>20, last.goroutines, last.files,
 		last.size/int64(last.urls))
 	for _, m := range samples {

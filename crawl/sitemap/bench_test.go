@@ -12,7 +12,8 @@ func BenchmarkParse(b *testing.B) {
 	var xml, text strings.Builder
 	for i := range 50_000 {
 		fmt.Fprintf(&xml,
-			"<url>\n  <loc>https://example.com/products/%d?page=1&amp;size=2</loc>\n  <lastmod>2024-05-17T10:20:30+00:00</lastmod>\n  <changefreq>weekly</changefreq>\n</url>\n", i)
+			"<url>\n  <loc>https://example.com/products/%d?page=1&amp;size=2</loc>\n"+
+				"  <lastmod>2024-05-17T10:20:30+00:00</lastmod>\n  <changefreq>weekly</changefreq>\n</url>\n", i)
 		fmt.Fprintf(&text, "https://example.com/products/%d?page=1&size=2\n", i)
 	}
 	whole := `<?xml version="1.0" encoding="UTF-8"?>` + urlset(xml.String())

@@ -96,7 +96,8 @@ func (s *Sealed) revisit(of *location, at place) ([]byte, error) {
 // info is the record that a segment begins with.
 func info(name, software string, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "software: %s\r\nformat: WARC File Format 1.1\r\nconformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n", oneLine(software))
+	fmt.Fprintf(&b, "software: %s\r\nformat: WARC File Format 1.1\r\n"+
+		"conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n", oneLine(software))
 	return member(fields{
 		{"WARC-Type", "warcinfo"}, {"WARC-Record-ID", newID()}, {"WARC-Date", at.UTC().Format(dateLayout)},
 		{"WARC-Filename", name}, {"Content-Type", "application/warc-fields"},

@@ -122,7 +122,8 @@ func TestCoverage(t *testing.T) {
 	if reason := ask[string](t, ctx, `document.querySelector("#panel .reason").textContent`); reason != m.Nodes[3].Reason {
 		t.Errorf("the card says %q", reason)
 	}
-	pages := ask[string](t, ctx, `[...document.querySelectorAll("#panel a.row")].map((a) => a.href + " " + a.textContent).join(", ")`)
+	pages := ask[string](t, ctx, `[...document.querySelectorAll("#panel a.row")].`+
+		`map((a) => a.href + " " + a.textContent).join(", ")`)
 	if want := "https://a.example/x <i>Busy</i>1,234 in"; pages != want {
 		t.Errorf("pages %q, want %q", pages, want)
 	}

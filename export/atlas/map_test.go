@@ -248,7 +248,8 @@ func chooses(t *testing.T, ctx context.Context) {
 	groups := func() int { return ask[int](t, ctx, `document.querySelectorAll("#groups button").length`) }
 	before := groups()
 	for id, value := range map[string]string{"colour": "community", "size": "in", "links": "none"} {
-		ask[any](t, ctx, fmt.Sprintf(`(() => { const s = document.getElementById(%q); s.value = %q; s.dispatchEvent(new Event("change")); })()`, id, value))
+		ask[any](t, ctx, fmt.Sprintf(`(() => { const s = document.getElementById(%q); s.value = %q; `+
+			`s.dispatchEvent(new Event("change")); })()`, id, value))
 		wait(t, ctx, fmt.Sprintf("location.hash.includes('%s=%s')", id, value))
 	}
 	if after := groups(); before != 4 || after < 10 {
@@ -268,8 +269,10 @@ func returns(t *testing.T, ctx context.Context, m Map) {
 	do(t, ctx, chromedp.Reload())
 	wait(t, ctx, "document.documentElement.dataset.drawn")
 	wait(t, ctx, fmt.Sprintf(`(%s) === %q`, panelHead, m.Nodes[7].Name))
-	wait(t, ctx, `document.getElementById("colour").value === "depth" && document.documentElement.dataset.theme === "dark"`)
-	wait(t, ctx, `(() => { const p = new URLSearchParams(location.hash.slice(1)); return +p.get("x") === 10 && +p.get("y") === -20 && +p.get("z") === 3; })()`)
+	wait(t, ctx, `document.getElementById("colour").value === "depth" && `+
+		`document.documentElement.dataset.theme === "dark"`)
+	wait(t, ctx, `(() => { const p = new URLSearchParams(location.hash.slice(1)); `+
+		`return +p.get("x") === 10 && +p.get("y") === -20 && +p.get("z") === 3; })()`)
 }
 
 func TestMapIsDrawnSoon(t *testing.T) {
@@ -303,14 +306,18 @@ func TestMapWithoutWebGL(t *testing.T) {
 }
 
 // inkedPixels counts what is not ground on the lower canvas.
-const inkedPixels = `(() => { const c = document.querySelector("#stage canvas"); const copy = new OffscreenCanvas(c.width, c.height).getContext("2d", { willReadFrequently: true });
+const inkedPixels = `(() => { const c = document.querySelector("#stage canvas");
+	const copy = new OffscreenCanvas(c.width, c.height).getContext("2d", { willReadFrequently: true });
 	copy.drawImage(c, 0, 0); const d = copy.getImageData(0, 0, c.width, c.height).data;
-	let n = 0; for (let i = 4; i < d.length; i += 4) if (d[i] !== d[0] || d[i + 1] !== d[1] || d[i + 2] !== d[2]) n++; return n; })()`
+	let n = 0;
+	for (let i = 4; i < d.length; i += 4) if (d[i] !== d[0] || d[i + 1] !== d[1] || d[i + 2] !== d[2]) n++;
+	return n; })()`
 
 // A graphics card that goes away takes nothing with it.
 func TestMapOutlivesTheGraphicsCard(t *testing.T) {
 	ctx := open(t, sample(200))
-	ask[any](t, ctx, `document.querySelector("#stage canvas").getContext("webgl2").getExtension("WEBGL_lose_context").loseContext()`)
+	ask[any](t, ctx, `document.querySelector("#stage canvas").getContext("webgl2").`+
+		`getExtension("WEBGL_lose_context").loseContext()`)
 	wait(t, ctx, `document.documentElement.dataset.painter === "canvas"`)
 	wait(t, ctx, "("+inkedPixels+") > 500")
 }
@@ -322,13 +329,16 @@ func TestMapIsInert(t *testing.T) {
 		m.Nodes[v].Name, m.Nodes[v].Title, m.Nodes[v].Class = text, text, text
 	}
 	ctx := open(t, m)
-	ask[any](t, ctx, `(() => { const s = document.getElementById("colour"); s.value = "community"; s.dispatchEvent(new Event("change")); })()`)
+	ask[any](t, ctx, `(() => { const s = document.getElementById("colour"); s.value = "community"; `+
+		`s.dispatchEvent(new Event("change")); })()`)
 	for v := range hostile() {
-		ask[any](t, ctx, `document.getElementById("query").value = "e"; document.getElementById("query").dispatchEvent(new Event("input"))`)
+		ask[any](t, ctx, `document.getElementById("query").value = "e"; `+
+			`document.getElementById("query").dispatchEvent(new Event("input"))`)
 		ask[any](t, ctx, fmt.Sprintf(`document.querySelectorAll("#results button")[%d]?.click()`, v))
 	}
 	if broken := ask[bool](t, ctx,
-		`"broken" in document.documentElement.dataset || document.scripts.length !== 2 || document.querySelectorAll("img, svg, base, iframe, [onload], [onerror]").length > 0`); broken {
+		`"broken" in document.documentElement.dataset || document.scripts.length !== 2 || `+
+			`document.querySelectorAll("img, svg, base, iframe, [onload], [onerror]").length > 0`); broken {
 		t.Error("a title became part of the page")
 	}
 	if got, want := ask[string](t, ctx, `document.querySelector("h1").textContent`), m.Title; got != want {

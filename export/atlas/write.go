@@ -93,7 +93,8 @@ func (m Map) page() (*page, error) {
 	if p.Title = line(m.Title); p.Title == "" {
 		p.Title = "Ripple map"
 	}
-	p.Policy = fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'", digest(script), digest(string(style)))
+	p.Policy = fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; base-uri 'none'; "+
+		"form-action 'none'", digest(script), digest(string(style)))
 	return p, nil
 }
 

@@ -31,12 +31,15 @@ func TestLine(t *testing.T) {
 		t.Fatalf("%d lines, next %d", len(b.Lines), b.Next)
 	}
 	want := []string{
-		`{"cursor":1,"run":1,"url":"https://a.test/","page_type":null,"depth":0,"referrer":null,"state":"processed","visited_at":"2026-01-15T10:30:01Z",` +
+		`{"cursor":1,"run":1,"url":"https://a.test/","page_type":null,"depth":0,"referrer":null,"state":"processed",` +
+			`"visited_at":"2026-01-15T10:30:01Z",` +
 			`"metadata":{"status_code":200,"content_length":10,"latency_ms":30,"content_type":"text/html"},` +
 			`"links":[{"url":"https://a.test/odd","kind":"anchor","place":"main","anchor":"to a.test/odd"},` +
 			`{"url":"https://b.test/","kind":"anchor","place":"main","anchor":"to b.test/"}]}`,
-		`{"cursor":2,"run":1,"url":"https://a.test/odd","page_type":"odd","depth":0,"referrer":"https://a.test/","state":"processed","visited_at":"2026-01-15T10:30:02Z",` +
-			`"redirect_to":"https://a.test/","metadata":{"status_code":301,"content_length":10,"latency_ms":30,"content_type":"text/html"},` +
+		`{"cursor":2,"run":1,"url":"https://a.test/odd","page_type":"odd","depth":0,"referrer":"https://a.test/",` +
+			`"state":"processed","visited_at":"2026-01-15T10:30:02Z",` +
+			`"redirect_to":"https://a.test/","metadata":{"status_code":301,"content_length":10,"latency_ms":30,` +
+			`"content_type":"text/html"},` +
 			`"links":[{"url":"https://a.test/","kind":"redirect","place":""}]}`,
 	}
 	for i, line := range b.Lines {

@@ -193,7 +193,8 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := strings.Split(contents(t, path)["nodes.csv"], "\n")
-	want := "timestamp,url,page_type,depth,referrer,http_status,content_type,encoding,content_sha256,content_bytes,stored_path,etag,last_modified,fetch_latency_ms,retries,proxy_id,metadata,Id,Label,title,"
+	want := "timestamp,url,page_type,depth,referrer,http_status,content_type,encoding,content_sha256,content_bytes," +
+		"stored_path,etag,last_modified,fetch_latency_ms,retries,proxy_id,metadata,Id,Label,title,"
 	if !strings.HasPrefix(rows[0], want) {
 		t.Errorf("head %s", rows[0])
 	}
@@ -218,8 +219,11 @@ func TestNeo4j(t *testing.T) {
 	}
 	all := contents(t, path)
 	for name, want := range map[string]string{
-		"nodes.csv": "id:ID,label,:LABEL,title,class,depth:long,state,hosts:long,pages:long,visited:long,first_run:long,last_run:long,degree:long,in_degree:long,out_degree:long,pagerank:double,harmonic:double,component:long,community:long,x:double,y:double\n1,a.test,Host,Home,quality,0,",
-		"edges.csv": ":START_ID,:END_ID,:TYPE,weight:long,pages:long,editorial:double,first_run:long,last_run:long\n1,2,LINKS,",
+		"nodes.csv": "id:ID,label,:LABEL,title,class,depth:long,state,hosts:long,pages:long,visited:long,first_run:long," +
+			"last_run:long,degree:long,in_degree:long,out_degree:long,pagerank:double,harmonic:double,component:long," +
+			"community:long,x:double,y:double\n1,a.test,Host,Home,quality,0,",
+		"edges.csv": ":START_ID,:END_ID,:TYPE,weight:long,pages:long,editorial:double,first_run:long,last_run:long\n" +
+			"1,2,LINKS,",
 	} {
 		if !strings.HasPrefix(all[name], want) {
 			t.Errorf("%s:\n%s", name, all[name])

@@ -126,7 +126,8 @@ def gexf(path):
         return nx.read_gexf(path)
     except nx.NetworkXError:  # a networkx that is older than GEXF 1.3
         text = open(path, encoding="utf-8").read()
-        text = text.replace("http://gexf.net/1.3", "http://www.gexf.net/1.2draft").replace('version="1.3"', 'version="1.2"')
+        text = text.replace("http://gexf.net/1.3", "http://www.gexf.net/1.2draft")
+        text = text.replace('version="1.3"', 'version="1.2"')
         return nx.read_gexf(io.BytesIO(text.encode()))
 for g in (gexf(sys.argv[1]), nx.read_graphml(sys.argv[2])):
     edges = [d for _, _, d in g.edges(data=True)]
@@ -177,8 +178,10 @@ const readPandas = `
 import json, sys, pandas as pd
 n, e = (pd.read_csv(sys.argv[1] + "/" + f, keep_default_na=False, na_values=[""]) for f in ("nodes.csv", "edges.csv"))
 assert list(n["Id"]) == sorted(n["Id"]) and set(e["Source"]) | set(e["Target"]) <= set(n["Id"])
-print(json.dumps({"Nodes": len(n), "Edges": len(e), "Weight": int(e["Weight"].sum()), "Editorial": round((e["editorial"] * e["Weight"]).sum()),
-    "Quality": int((n["class"] == "quality").sum()), "InDegree": int(n["in_degree"].sum()), "Titles": sorted(n["title"].dropna().astype(str))}))
+print(json.dumps({"Nodes": len(n), "Edges": len(e), "Weight": int(e["Weight"].sum()),
+    "Editorial": round((e["editorial"] * e["Weight"]).sum()),
+    "Quality": int((n["class"] == "quality").sum()), "InDegree": int(n["in_degree"].sum()),
+    "Titles": sorted(n["title"].dropna().astype(str))}))
 `
 
 // TestPandas reads CSV with pandas.
@@ -351,7 +354,8 @@ func TestArrow(t *testing.T) {
 	}
 	out := python(t, "pyarrow.parquet", `
 import sys, pyarrow.parquet as pq
-print(pq.read_table(sys.argv[1] + "/nodes.parquet").num_rows, pq.read_table(sys.argv[1] + "/edges.parquet").num_rows)`, filepath.Join(dir, "x.parquet"))
+print(*(pq.read_table(sys.argv[1] + name).num_rows for name in ("/nodes.parquet", "/edges.parquet")))`,
+		filepath.Join(dir, "x.parquet"))
 	if got := strings.TrimSpace(string(out)); got != fmt.Sprint(want.Nodes, want.Edges) {
 		t.Errorf("pyarrow reads %s; want %d %d", got, want.Nodes, want.Edges)
 	}

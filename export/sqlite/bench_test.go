@@ -85,8 +85,10 @@ func driver(path string, pages, links int) error {
 			return err
 		}
 	}
-	page, err := tx.Prepare(`INSERT INTO pages VALUES (?,?,'host.a.test','processed','A title',200,'text/html',NULL,'2026-01-15T10:30:00Z',
-		'2026-01-15T10:30:00Z',1,NULL,0,?,'quality','quality "*.a.test"',?,NULL,0,1,'utf-8',NULL,10,NULL,30,0,0,NULL,NULL,NULL,1,1)`)
+	page, err := tx.Prepare(`INSERT INTO pages VALUES (?,?,'host.a.test','processed','A title',200,'text/html',NULL,
+		'2026-01-15T10:30:00Z',
+		'2026-01-15T10:30:00Z',1,NULL,0,?,'quality','quality "*.a.test"',?,NULL,0,1,'utf-8',
+		NULL,10,NULL,30,0,0,NULL,NULL,NULL,1,1)`)
 	if err != nil {
 		return err
 	}
@@ -117,7 +119,8 @@ func pageURL(i int) string { return fmt.Sprintf("h%d.a.test/section/page-%d", i%
 
 // web is a terrain of visited pages with links to others.
 func web(b *testing.B, pages, links int) *surveytest.World {
-	w := surveytest.New(b, "[user-agent]\ncrawler-name = \"Test\"\n[[quality]]\ndomain = \"*.a.test\"\nseeds = [\"https://a.test/\"]\n")
+	w := surveytest.New(b, "[user-agent]\ncrawler-name = \"Test\"\n[[quality]]\ndomain = \"*.a.test\"\n"+
+		"seeds = [\"https://a.test/\"]\n")
 	const batch = 250
 	w.Update(func(tx *kv.Tx) error {
 		for i := range 100 {

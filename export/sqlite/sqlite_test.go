@@ -144,27 +144,42 @@ func TestRows(t *testing.T) {
 			"https://q.test/|q.test|queued|quality|||quality \"*.q.test\"\n" +
 			"https://stub.test/o/r|stub.test|stubbed|stub|||stub \"stub.test\"\n" +
 			"https://stub.test/o/s|stub.test|stubbed|stub|||stub \"stub.test\"\n"},
-		{"facts of a page", "SELECT title, content_type, visited_at, discovered_at, surt_key, fetch_url, charset, etag, content_length, substr(body_sha256,1,4), response_ms, noindex, nofollow, first_run, last_run FROM pages WHERE url = 'https://a.test/'",
-			"Home\uFFFD \uFFFD|text/html|2026-01-15T10:30:02Z|2026-01-15T10:30:01Z|test,a)/|https://a.test/|utf-8|\"tag\"|10|0100|30|0|1|1|1\n"},
+		{"facts of a page", "SELECT title, content_type, visited_at, discovered_at, surt_key, fetch_url, charset, etag, " +
+			"content_length, substr(body_sha256,1,4), response_ms, noindex, nofollow, first_run, last_run " +
+			"FROM pages WHERE url = 'https://a.test/'",
+			"Home\uFFFD \uFFFD|text/html|2026-01-15T10:30:02Z|2026-01-15T10:30:01Z|" +
+				"test,a)/|https://a.test/|utf-8|\"tag\"|10|0100|30|0|1|1|1\n"},
 		{"facts of a page never visited",
-			"SELECT status_code, visited_at, fetch_url, content_length, body_sha256, response_ms, redirect_to FROM pages WHERE url = 'https://b.test/deep'", "||||||\n"},
+			"SELECT status_code, visited_at, fetch_url, content_length, body_sha256, response_ms, redirect_to " +
+				"FROM pages WHERE url = 'https://b.test/deep'", "||||||\n"},
 		{"referrer", "SELECT r.url FROM pages p JOIN pages r ON r.id = p.referrer_id WHERE p.url = 'https://b.test/'",
 			"https://a.test/\n"},
-		{"depths", "SELECT url, quality_origin, depth FROM page_depths JOIN pages p ON p.id = page_id WHERE domain IN ('b.test', 'q.test') ORDER BY 1, 2",
+		{"depths", "SELECT url, quality_origin, depth FROM page_depths JOIN pages p ON p.id = page_id " +
+			"WHERE domain IN ('b.test', 'q.test') ORDER BY 1, 2",
 			"https://b.test/|a.test|1\nhttps://b.test/deep|a.test|2\nhttps://q.test/|*.q.test|0\nhttps://q.test/|a.test|1\n"},
-		{"links", "SELECT f.url, t.url, l.kind, rel, place, anchor FROM links l JOIN pages f ON f.id = from_page_id JOIN pages t ON t.id = to_page_id WHERE t.domain IN ('bad.test', 'q.test') ORDER BY 1, 2",
-			"https://a.test/|https://bad.test/x|canonical|nofollow ugc|nav|to bad.test/x\nhttps://a.test/moved|https://q.test/|redirect|||\nhttps://b.test/|https://bad.test/x|anchor||main|to bad.test/x\n"},
+		{"links", "SELECT f.url, t.url, l.kind, rel, place, anchor " +
+			"FROM links l JOIN pages f ON f.id = from_page_id JOIN pages t ON t.id = to_page_id " +
+			"WHERE t.domain IN ('bad.test', 'q.test') ORDER BY 1, 2",
+			"https://a.test/|https://bad.test/x|canonical|nofollow ugc|nav|to bad.test/x\n" +
+				"https://a.test/moved|https://q.test/|redirect|||\n" +
+				"https://b.test/|https://bad.test/x|anchor||main|to bad.test/x\n"},
 		{"link kinds", "SELECT count(*), count(DISTINCT kind) FROM link_kinds", "11|3\n"},
-		{"redirects", "SELECT f.url, t.url, status FROM redirects JOIN pages f ON f.id = from_page_id JOIN pages t ON t.id = to_page_id", "https://a.test/moved|https://q.test/|301\n"},
+		{"redirects", "SELECT f.url, t.url, status FROM redirects JOIN pages f ON f.id = from_page_id " +
+			"JOIN pages t ON t.id = to_page_id", "https://a.test/moved|https://q.test/|301\n"},
 		{"facts", "SELECT name, value FROM facts", "author|Ada\nauthor|Eve\n"},
-		{"blacklisted", "SELECT url, reference_count, first_seen_run, (SELECT count(*) FROM blacklisted_referrers) FROM blacklisted_urls", "https://bad.test/x|2|1|2\n"},
+		{"blacklisted", "SELECT url, reference_count, first_seen_run, (SELECT count(*) FROM blacklisted_referrers) " +
+			"FROM blacklisted_urls", "https://bad.test/x|2|1|2\n"},
 		{"stubbed", "SELECT url, reference_count FROM stubbed_urls ORDER BY url",
 			"https://stub.test/o/r|1\nhttps://stub.test/o/s|1\n"},
 		{"domain states", "SELECT * FROM domain_states", "1|a.test|7|0|User-agent: *\n|2026-01-15T10:30:05Z\n"},
 		{"frontier", "SELECT url, priority, added_at FROM frontier JOIN pages p ON p.id = page_id ORDER BY priority, url",
-			"https://a.test/listed|0|2026-01-15T10:30:00Z\nhttps://q.test/|0|2026-01-15T10:30:03Z\nhttps://b.test/deep|2|2026-01-15T10:30:05Z\n"},
-		{"sitemap URLs", "SELECT url, sitemap_url, lastmod, changefreq, linked FROM sitemap_urls JOIN pages p ON p.id = page_id", "https://a.test/listed|https://a.test/sitemap.xml|2026-01-15T10:30:01Z|daily|0\n"},
-		{"hosts", "SELECT domain, site, class, title, min_depth, pages_known, pages_visited, crawl_count, requests, delay_ms, coverage, known_missing FROM hosts JOIN sites s ON s.id = site_id ORDER BY domain",
+			"https://a.test/listed|0|2026-01-15T10:30:00Z\nhttps://q.test/|0|2026-01-15T10:30:03Z\n" +
+				"https://b.test/deep|2|2026-01-15T10:30:05Z\n"},
+		{"sitemap URLs", "SELECT url, sitemap_url, lastmod, changefreq, linked " +
+			"FROM sitemap_urls JOIN pages p ON p.id = page_id",
+			"https://a.test/listed|https://a.test/sitemap.xml|2026-01-15T10:30:01Z|daily|0\n"},
+		{"hosts", "SELECT domain, site, class, title, min_depth, pages_known, pages_visited, crawl_count, requests, " +
+			"delay_ms, coverage, known_missing FROM hosts JOIN sites s ON s.id = site_id ORDER BY domain",
 			"a.test|a.test|quality|Home\uFFFD \uFFFD|0|4|3|4|9|3000|slowed by Crawl-delay (3s)|1\n" +
 				"b.test|b.test|discovered||1|2|1|0|0|1000|not finished|1\n" +
 				"bad.test|bad.test|blacklist||1|1|0|0|0|1000|blacklist|0\n" +
@@ -172,14 +187,21 @@ func TestRows(t *testing.T) {
 				"stub.test|stub.test|stub||1|2|0|0|0|1000|stub|0\n"},
 		{"sites", "SELECT site, hosts, pages FROM sites WHERE site = 'stub.test'", "stub.test|1|2\n"},
 		{"entities", "SELECT entity, hosts, pages FROM entities WHERE entity LIKE 'stub%'", "stub.test/o|1|2\n"},
-		{"host links", "SELECT f.domain, t.domain, links, pages, editorial, first_run, last_run FROM host_links JOIN hosts f ON f.id = from_id JOIN hosts t ON t.id = to_id ORDER BY 1, 2",
-			"a.test|b.test|1|1|1|1|1\na.test|bad.test|1|1|0|1|1\na.test|q.test|1|1|0|1|1\na.test|stub.test|2|1|2|1|1\nb.test|a.test|1|1|1|1|1\nb.test|bad.test|1|1|1|1|1\n"},
+		{"host links", "SELECT f.domain, t.domain, links, pages, editorial, first_run, last_run " +
+			"FROM host_links JOIN hosts f ON f.id = from_id JOIN hosts t ON t.id = to_id ORDER BY 1, 2",
+			"a.test|b.test|1|1|1|1|1\na.test|bad.test|1|1|0|1|1\na.test|q.test|1|1|0|1|1\na.test|stub.test|2|1|2|1|1\n" +
+				"b.test|a.test|1|1|1|1|1\nb.test|bad.test|1|1|1|1|1\n"},
 		{"site links", "SELECT sum(links), count(*) FROM site_links", "7|6\n"},
 		{"entity links", "SELECT sum(links), count(*) FROM entity_links", "7|6\n"},
-		{"page metrics", "SELECT count(*), sum(in_degree), sum(out_degree), round(sum(pagerank), 9), min(harmonic), max(component) FROM page_metrics", "10|10|10|1|0|1\n"},
-		{"page metrics of a page", "SELECT in_degree, out_degree, (SELECT count(*) FROM links WHERE to_page_id = page_id), component, community FROM page_metrics JOIN pages p ON p.id = page_id WHERE url = 'https://a.test/'", "1|6|1|0|0\n"},
-		{"host metrics", "SELECT count(*), sum(in_degree), sum(out_degree), round(sum(pagerank), 9), max(component) FROM host_metrics", "5|6|6|1|0\n"},
-		{"site metrics", "SELECT count(*), sum(in_degree), sum(out_degree), round(sum(pagerank), 9), max(component) FROM site_metrics", "5|6|6|1|0\n"},
+		{"page metrics", "SELECT count(*), sum(in_degree), sum(out_degree), round(sum(pagerank), 9), min(harmonic), " +
+			"max(component) FROM page_metrics", "10|10|10|1|0|1\n"},
+		{"page metrics of a page", "SELECT in_degree, out_degree, " +
+			"(SELECT count(*) FROM links WHERE to_page_id = page_id), component, community " +
+			"FROM page_metrics JOIN pages p ON p.id = page_id WHERE url = 'https://a.test/'", "1|6|1|0|0\n"},
+		{"host metrics", "SELECT count(*), sum(in_degree), sum(out_degree), round(sum(pagerank), 9), max(component) " +
+			"FROM host_metrics", "5|6|6|1|0\n"},
+		{"site metrics", "SELECT count(*), sum(in_degree), sum(out_degree), round(sum(pagerank), 9), max(component) " +
+			"FROM site_metrics", "5|6|6|1|0\n"},
 		{"header", "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version",
 			fmt.Sprintf("%d|1\n", sqlite.ApplicationID)},
 	}
@@ -204,10 +226,12 @@ func TestRuns(t *testing.T) {
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
 	db := write(t, w.Survey())
 	want := "https://a.test/new|2|2\nhttps://a.test/x|1|2\n"
-	if got := rows(t, db, "SELECT url, l.discovered_run, l.last_run FROM links l JOIN pages p ON p.id = to_page_id ORDER BY url"); got != want {
+	if got := rows(t, db, "SELECT url, l.discovered_run, l.last_run "+
+		"FROM links l JOIN pages p ON p.id = to_page_id ORDER BY url"); got != want {
 		t.Errorf("links:\n%swant:\n%s", got, want)
 	}
-	want = "https://a.test/|1|2|processed\nhttps://a.test/new|2|2|discovered\nhttps://a.test/old|1|1|discovered\nhttps://a.test/x|1|2|processed\n"
+	want = "https://a.test/|1|2|processed\nhttps://a.test/new|2|2|discovered\nhttps://a.test/old|1|1|discovered\n" +
+		"https://a.test/x|1|2|processed\n"
 	if got := rows(t, db, "SELECT url, first_run, last_run, state FROM pages ORDER BY url"); got != want {
 		t.Errorf("pages:\n%swant:\n%s", got, want)
 	}
@@ -248,7 +272,8 @@ func TestSchema(t *testing.T) {
 				t.Errorf("%s lacks the foreign key %s", name, key)
 			}
 		}
-		query = "SELECT name, \"unique\", origin, (SELECT group_concat(name || ' ' || \"desc\") FROM pragma_index_xinfo(i.name) WHERE key) FROM pragma_index_list('" + name + "') i ORDER BY name"
+		query = "SELECT name, \"unique\", origin, (SELECT group_concat(name || ' ' || \"desc\") " +
+			"FROM pragma_index_xinfo(i.name) WHERE key) FROM pragma_index_list('" + name + "') i ORDER BY name"
 		if want, got := rows(t, old, query), rows(t, db, query); got != want {
 			t.Errorf("indexes of %s:\n%swant\n%s", name, got, want)
 		}
@@ -262,7 +287,8 @@ func TestNoMetrics(t *testing.T) {
 		sqlite.Options{NoMetrics: true, Check: true}); err != nil {
 		t.Fatal(err)
 	}
-	query := "SELECT (SELECT count(*) FROM page_metrics), (SELECT count(*) FROM host_metrics), (SELECT count(*) FROM site_metrics), (SELECT count(*) FROM pages), (SELECT count(*) FROM host_links)"
+	query := "SELECT (SELECT count(*) FROM page_metrics), (SELECT count(*) FROM host_metrics), " +
+		"(SELECT count(*) FROM site_metrics), (SELECT count(*) FROM pages), (SELECT count(*) FROM host_links)"
 	if got := rows(t, open(t, path), query); got != "0|0|0|10|6\n" {
 		t.Errorf("got %s", got)
 	}

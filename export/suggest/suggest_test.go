@@ -121,9 +121,10 @@ func TestBlock(t *testing.T) {
 		text += c.Block()
 	}
 	for name, want := range map[string]string{
-		"two.test":       "[[quality]]\ndomain = \"two.test\"\nseeds = [\"https://two.test/\"]\n",
-		"many.test":      "[[quality]]\ndomain = \"*.many.test\"\nseeds = [\"https://a.many.test/\"]\n",
-		"forge.test/o.x": "[[quality]]\ndomain = \"forge.test\"\nseeds = [\"https://forge.test/o.x\"]\ninclude = [\"^/o\\\\.x($|[/?])\"]\n",
+		"two.test":  "[[quality]]\ndomain = \"two.test\"\nseeds = [\"https://two.test/\"]\n",
+		"many.test": "[[quality]]\ndomain = \"*.many.test\"\nseeds = [\"https://a.many.test/\"]\n",
+		"forge.test/o.x": "[[quality]]\ndomain = \"forge.test\"\nseeds = [\"https://forge.test/o.x\"]\n" +
+			"include = [\"^/o\\\\.x($|[/?])\"]\n",
 		"host.test:8443": "[[quality]]\ndomain = \"host.test\"\nseeds = [\"https://host.test:8443/\"]\n",
 	} {
 		if blocks[name] != want {

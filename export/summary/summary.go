@@ -82,7 +82,8 @@ func (p *page) head() {
 	}
 	if p.survey.Past() {
 		p.line("")
-		p.line("A later run has followed, and what is kept of the last one only is left out: budgets, delays and caps, hosts that were given up or asked for rest, and what was met without being recorded.")
+		p.line("A later run has followed, and what is kept of the last one only is left out: budgets, delays and caps, " +
+			"hosts that were given up or asked for rest, and what was met without being recorded.")
 	}
 	if n := len(p.survey.Runs()); n > 1 && run.Status != schema.RunCompleted {
 		before := p.survey.Runs()[n-2]

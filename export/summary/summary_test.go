@@ -291,7 +291,8 @@ func TestOlderRun(t *testing.T) {
 	}
 }
 
-const laterRun = "A later run has followed, and what is kept of the last one only is left out: budgets, delays and caps, hosts that were given up or asked for rest, and what was met without being recorded."
+const laterRun = "A later run has followed, and what is kept of the last one only is left out: budgets, " +
+	"delays and caps, hosts that were given up or asked for rest, and what was met without being recorded."
 
 // told is a summary by lines.
 func told(t *testing.T, s *survey.Survey) []string {

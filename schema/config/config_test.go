@@ -224,7 +224,8 @@ speed = 3
 		`:10: unknown table [crawlr]: did you mean [crawler]?`,
 		`:13: [[quality]] domain: "example.com/" is a URL, not a host name: write "example.com"`,
 		`:14: [[quality]] seeds: "nonsense" is no URL: it begins with https://`,
-		`:17: [[quality]] seeds: "https://c.com/" does not belong to "b.com": give its domain an entry of its own, or write a "*." pattern that covers it`,
+		`:17: [[quality]] seeds: "https://c.com/" does not belong to "b.com": give its domain an entry of its own, ` +
+			`or write a "*." pattern that covers it`,
 		`:21: [[quality]] exclude: "(" is no RE2 expression: missing closing )`,
 		`:22: unknown key "speed" in [[quality]]: the nearest known is "seeds"`,
 	}
@@ -273,7 +274,8 @@ func TestUnsupported(t *testing.T) {
 		t.Errorf("the minimal configuration asks for %v", got)
 	}
 	c := mustParse(t,
-		"output.map-path = \"m.html\"\nmonitor.webhook = \"https://a.test/\"\nmonitor.report-path = \"r.json\"\npages.keep = true\ncrawler.sitemaps = \"off\"\n"+minimal)
+		"output.map-path = \"m.html\"\nmonitor.webhook = \"https://a.test/\"\nmonitor.report-path = \"r.json\"\n"+
+			"pages.keep = true\ncrawler.sitemaps = \"off\"\n"+minimal)
 	if diff := cmp.Diff([]string{"[monitor] webhook"}, c.Unsupported()); diff != "" {
 		t.Error(diff)
 	}
@@ -436,7 +438,8 @@ func checkProblems(t *testing.T, text string, errs *Errors) {
 
 // The outline finds the line of every key of a text that is written plainly.
 func TestOutline(t *testing.T) {
-	text := "# c\na = 1\n\n[t] # [x]\n'k' = \"\"\"\n[no]\n\\\"\"\" \"\"\"\"\nm = [ # ]\n 'x', ]\n[[q]]\nz=1\n[[q]]\nz = {b = '}'}\n"
+	text := "# c\na = 1\n\n[t] # [x]\n'k' = \"\"\"\n[no]\n\\\"\"\" \"\"\"\"\nm = [ # ]\n 'x', ]\n" +
+		"[[q]]\nz=1\n[[q]]\nz = {b = '}'}\n"
 	o, problem := scan([]byte(text), false)
 	if problem != nil {
 		t.Fatal(problem)

@@ -28,12 +28,14 @@ func TestParseListFile(t *testing.T) {
 		{name: "plain names", in: "a.com\nB.com\r\n*.c.com\nwww.d.com", want: []string{"a.com", "b.com", "*.c.com", "d.com"}},
 		{name: "byte order mark", in: "\ufeffa.com\n", want: []string{"a.com"}},
 		{name: "hosts file",
-			in:   "127.0.0.1 localhost\n::1\tip6-localhost ip6-loopback\n0.0.0.0 0.0.0.0\n0.0.0.0 a.com b.com # why\n:: c.com\n127.0.0.1 localhost.localdomain\n",
+			in: "127.0.0.1 localhost\n::1\tip6-localhost ip6-loopback\n0.0.0.0 0.0.0.0\n0.0.0.0 a.com b.com # why\n" +
+				":: c.com\n127.0.0.1 localhost.localdomain\n",
 			want: []string{"a.com", "b.com", "c.com"}},
 		{name: "comments", in: "# one\n! two\n[Adblock Plus 2.0]\n  # three\na.com # four\n\t\n", want: []string{"a.com"}},
 		{name: "adblock names", in: "||a.com^\n||b.com^\n", want: []string{"*.a.com", "*.b.com"}},
 		{name: "adblock rules are skipped",
-			in: "||a.com^$third-party\n@@||b.com^\nc.com##.banner\nd.com#@#.x\n/banner/*\n||e.com/ads\n||*.f.com^\n-ads-\n||1.2.3.4^\n||g.com\n|https://h.com|\n", skipped: 10,
+			in: "||a.com^$third-party\n@@||b.com^\nc.com##.banner\nd.com#@#.x\n/banner/*\n||e.com/ads\n||*.f.com^\n-ads-\n" +
+				"||1.2.3.4^\n||g.com\n|https://h.com|\n", skipped: 10,
 			want: []string{"-ads-"}},
 		{name: "element rules of all pages",
 			in:   "##.banner\n###ad\n##[id^=\"ad\"]\n#@#.x\n#?#div:has(a)\n#$#body{}\n#$?#p{}\n  ##div > a\n##+js(x)\na.com\n",

@@ -15,7 +15,8 @@ func hostile() []string {
 	return []string{
 		"https://example.com/a/../b?b=1&a=2#c", "http://user@www.www.EXAMPLE.com.:443//a//", "../../x/./y/?q",
 		"//host:80/x", `\\host\path`,
-		"?", "#", "", "http:g", "https:g", "HTTP://[::1]:80", "https://１２７.1/", "https://ü_b.example./%7e%%32e/%2e%2E/",
+		"?", "#", "", "http:g", "https:g", "HTTP://[::1]:80", "https://１２７.1/",
+		"https://ü_b.example./%7e%%32e/%2e%2E/",
 		"ht\ttps://a\nb/\x00\xff", "https://www.1.2.3.4./", "https://xn--a/", "javascript:x",
 		"https://%61%2e%62/?&&a=&A&utm_=", "https://a..b../",
 		"https://0x7f.0.0.01/", "https://www.co.uk:08443/", "%2e%2e/%2E./a", ".//../..//c/", "https://www..com/", "/%zz%2",

@@ -96,7 +96,8 @@ func choirOddities(h *webtest.Host) {
 
 func sitemap(urls ...string) string {
 	var b strings.Builder
-	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n")
+	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
+		"<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n")
 	for _, u := range urls {
 		fmt.Fprintf(&b, "<url><loc>%s</loc></url>\n", u)
 	}

@@ -77,7 +77,8 @@ func (d *site) page(title, content string) string {
 	for _, section := range d.sections {
 		b.WriteString(anchor("/"+section+"/", heading(section)))
 	}
-	fmt.Fprintf(&b, "</nav>\n<main>\n<h1>%s</h1>\n%s</main>\n<footer>\n%s<small>%s, and friends</small>\n</footer>\n</body>\n</html>\n",
+	fmt.Fprintf(&b, "</nav>\n<main>\n<h1>%s</h1>\n%s</main>\n<footer>\n%s<small>%s, and friends</small>\n</footer>\n"+
+		"</body>\n</html>\n",
 		html.EscapeString(title), content, anchor("/about", "About this site"), html.EscapeString(d.author))
 	return b.String()
 }

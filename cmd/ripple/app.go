@@ -99,7 +99,8 @@ func addCommands(root *cobra.Command, a *app) {
 		{"Crawl:", []*cobra.Command{newDemoCommand(a), newInitCommand(a), newCrawlCommand(a), newRobotsCommand(a)}},
 		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a)}},
 		{"Ask about the map:", []*cobra.Command{
-			newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newQueryCommand(a), newSuggestCommand(a),
+			newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newBrokenCommand(a), newQueryCommand(a),
+			newSuggestCommand(a),
 		}},
 		{"Export and compare:", []*cobra.Command{
 			newExportCommand(a), newSummaryCommand(a), newDiffCommand(a), newFeedCommand(a),

@@ -15,13 +15,14 @@ type host struct {
 	name     string
 	site     string
 	verdict  terrain.Verdict
-	origins  []int        // the host belongs to them
-	admitted bool         // counts for max-subdomains in the newest run
-	slow     string       // why a Crawl-delay leaves only seeds to be visited; empty: it does not
-	held     schema.State // of the pages that nothing else keeps from being visited
-	why      string       // held is not Queued
-	budget   string       // the key and its value, once the budget is used up
-	spent    bool         // the newest run has no visit left for its pages
+	origins  []int         // the host belongs to them
+	admitted bool          // counts for max-subdomains in the newest run
+	slow     string        // why a Crawl-delay leaves only seeds to be visited; empty: it does not
+	held     schema.State  // of the pages that nothing else keeps from being visited
+	why      string        // held is not Queued
+	cause    schema.Reason // of why; zero: it is none of an error
+	budget   string        // the key and its value, once the budget is used up
+	spent    bool          // the newest run has no visit left for its pages
 	retries  []schema.Retry
 	away     schema.Cause // why the newest run could not reach it; none: it could
 }
@@ -87,7 +88,7 @@ func (hs *hosts) hold(h *host, r *schema.Host) {
 	default:
 		return
 	}
-	h.why = r.RunGivenUpWhy.String()
+	h.why, h.cause = r.RunGivenUpWhy.String(), r.RunGivenUpWhy
 }
 
 // budgetKey names the key that a host's budget comes from, and its value.

@@ -44,9 +44,10 @@ type Page struct {
 	RedirectCount int // recorded redirects that were followed from here, at most schema.MaxRedirects + 1
 	Retries       int // failed tries, of the visit or before the one it waits for
 
-	capped obstacle // keeps it from being visited
-	loops  bool     // the redirects from here come back
-	stands bool     // the state is that of its last visit
+	capped obstacle      // keeps it from being visited
+	loops  bool          // the redirects from here come back
+	stands bool          // the state is that of its last visit
+	cause  schema.Reason // of Error, as far as the page ended in one
 }
 
 // pages derives what each page is.

@@ -36,20 +36,19 @@ func (ps *pages) judge(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 // take gives a page the state of its last visit.
 func (ps *pages) take(p *Page) {
 	v := p.Visit
-	p.State, p.Error, p.stands = v.State, v.Reason.String(), true
+	p.State, p.Error, p.cause, p.stands = v.State, v.Reason.String(), v.Reason, true
 	p.Rule = cmp.Or(v.Rule, p.Rule)
 	if p.RedirectTo == 0 {
 		return
 	}
 	switch {
 	case p.loops:
-		p.State, p.Error = schema.Failed, schema.Reason{Cause: schema.CauseRedirectLoop}.String()
+		p.State, p.cause = schema.Failed, schema.Reason{Cause: schema.CauseRedirectLoop}
 	case p.RedirectCount > schema.MaxRedirects:
-		p.State, p.Error = schema.Failed, tooManyRedirects()
+		p.State, p.cause = schema.Failed, schema.Reason{Cause: schema.CauseRedirects}
 	}
+	p.Error = p.cause.String()
 }
-
-func tooManyRedirects() string { return schema.Reason{Cause: schema.CauseRedirects}.String() }
 
 // reopened reports whether a visited page waits again, for a form that was not
 // known when it was visited.
@@ -112,7 +111,7 @@ func (ps *pages) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 		p.Error = p.Rule
 		return nil
 	}
-	p.State, p.Error, p.Lost = h.held, h.why, ps.core.past != nil
+	p.State, p.Error, p.cause, p.Lost = h.held, h.why, h.cause, ps.core.past != nil
 	if p.State == schema.Queued {
 		for _, r := range h.retries {
 			if r.URL == p.ID {
@@ -168,7 +167,7 @@ func (ps *pages) refusing(h *host, pathQuery string, p *Page) (string, error) {
 		return rule.String(), nil
 	}
 	if p.Hops > schema.MaxRedirects && !p.Left {
-		return tooManyRedirects(), nil
+		return schema.Reason{Cause: schema.CauseRedirects}.String(), nil
 	}
 	if h.slow != "" && !p.Seed {
 		p.capped = obstacle{hinderedByDelay, h.slow}

@@ -185,15 +185,22 @@ func (t *Terrain) OriginsOf(host string) []int {
 	return found.origins
 }
 
-// Budget returns how many requests a run may send to a host: what the most
-// specific origin of the host says, or def.
-func (t *Terrain) Budget(host string, def int) int {
+// Narrowest returns the number of the most specific origin that a host belongs to; -1: it
+// belongs to none.
+func (t *Terrain) Narrowest(host string) int {
 	best := -1
 	for _, i := range t.OriginsOf(host) {
 		if best < 0 || t.origins[i].Pattern.Compare(t.origins[best].Pattern) < 0 {
 			best = i
 		}
 	}
+	return best
+}
+
+// Budget returns how many requests a run may send to a host: what the most
+// specific origin of the host says, or def.
+func (t *Terrain) Budget(host string, def int) int {
+	best := t.Narrowest(host)
 	if best < 0 || t.origins[best].MaxRequests == 0 {
 		return def
 	}

@@ -1,0 +1,35 @@
+package survey
+
+import (
+	"cmp"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Failure names the kind of error that a page ended in, with the same words for all
+// pages that share it: "404 Not Found", "timeout". It is empty of a page that is in no
+// error, or waits.
+func (p *Page) Failure() string {
+	switch {
+	case p.State != schema.DeadLink && p.State != schema.Unreachable && p.State != schema.Failed:
+		return ""
+	case p.cause.Cause == schema.CauseStatus:
+		return schema.StatusReason(p.cause.Status).String()
+	case p.cause.Cause == schema.CauseNone:
+		return cmp.Or(p.cause.Detail, p.State.String())
+	}
+	return p.cause.Cause.String()
+}
+
+// Broken reports whether a link to a page leads nowhere: the page is dead, has failed or
+// cannot be reached. One that robots.txt forbids is not broken: nobody has asked for it.
+func (p *Page) Broken() bool { return p.Failure() != "" && p.cause.Cause != schema.CauseDenied }
+
+// Status returns the status of the answer that the state follows from; 0: it follows from
+// none.
+func (p *Page) Status() int {
+	if !p.stands {
+		return 0
+	}
+	return p.Visit.Status
+}

@@ -28,7 +28,8 @@ type scanner struct {
 	literal  bool // the text is that of a CDATA section, without entities
 
 	tag   tag
-	attrs attributes // of a start tag that has any use for them
+	name  []byte     // of it, in any case
+	attrs attributes // of a start tag: its role, and all of one that has any use for them
 	raw   []byte     // the text inside, of a start tag whose content is not markup
 
 	foreign foreign
@@ -118,19 +119,20 @@ func (s *scanner) markup(i int) markup {
 // start reads the start tag whose name begins at i.
 func (s *scanner) start(i int) token {
 	end := s.nameEnd(i)
-	s.tag = tagOf(s.src[i:end])
+	s.name = s.src[i:end]
+	s.tag = tagOf(s.name)
 	if s.pos = s.readAttributes(end, s.tag.hasUse() || s.tag == tagFont); s.pos < 0 {
 		s.pos = len(s.src)
 		return tokenEOF
 	}
 	isForeign := s.foreign.within()
 	if s.tag == tagForeign || len(s.foreign.open) > 0 {
-		s.enter(s.src[i:end])
+		s.enter(s.name)
 	}
 	s.raw = nil
 	if s.tag.isRaw() && !isForeign {
 		from := s.pos
-		s.pos = s.rawEnd(from, s.src[i:end])
+		s.pos = s.rawEnd(from, s.name)
 		s.raw = s.src[from:s.pos]
 		s.titled = s.tag == tagTitle
 	}
@@ -167,13 +169,14 @@ func (s *scanner) leave(name []byte) {
 // end reads the end tag whose name begins at i.
 func (s *scanner) end(i int) token {
 	end := s.nameEnd(i)
-	s.tag = tagOf(s.src[i:end])
+	s.name = s.src[i:end]
+	s.tag = tagOf(s.name)
 	if s.pos = s.readAttributes(end, false); s.pos < 0 {
 		s.pos = len(s.src)
 		return tokenEOF
 	}
 	if len(s.foreign.open) > 0 && !(s.tag == tagTitle && s.titled) {
-		s.leave(s.src[i:end])
+		s.leave(s.name)
 	}
 	s.titled = false
 	return tokenEnd

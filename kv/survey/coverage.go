@@ -212,11 +212,12 @@ func (cv *coverage) lackRecord(r *schema.Host) (l lack, ok bool) {
 // lackWaiting says why pages wait that nothing but their host, or the run, keeps
 // from being visited. Of a host that was given up it says so also without any.
 func (cv *coverage) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, ok bool) {
+	trouble := r.Trouble(cv.core.run.ID)
 	switch {
 	case pages > 0 && h.held == schema.RequestLimitHit:
 		return lack{pages, CoverBudget, "cut by budget (" + h.budget + ")", ""}, true
-	case r.Run == cv.core.run.ID && r.RunGivenUp != schema.NotGivenUp:
-		return lack{pages, CoverGivenUp, "given up: " + r.RunGivenUpWhy.String(), ""}, true
+	case trouble.Kind == schema.TroubleGivenUp:
+		return lack{pages, CoverGivenUp, trouble.String(), ""}, true
 	case pages > 0 && cv.core.past != nil:
 		return lack{pages, CoverLost, "cut, it is not known any more by what", ""}, true
 	case pages > 0 && h.held == schema.RateLimited:
@@ -225,6 +226,8 @@ func (cv *coverage) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, 
 		return lack{pages, CoverBudget, "cut by budget (" + cv.core.maxPages() + ")", ""}, true
 	case pages > 0 && r.CrawlDelay > cv.core.cfg.Crawler.MinimumTimeOnPage:
 		return lack{pages, CoverWaiting, fmt.Sprintf("slowed by Crawl-delay (%s)", r.CrawlDelay), ""}, true
+	case pages > 0 && trouble.Kind != schema.TroubleNone:
+		return lack{pages, CoverWaiting, "not finished: " + trouble.String(), ""}, true
 	case pages > 0:
 		return lack{pages, CoverWaiting, "not finished", ""}, true
 	}

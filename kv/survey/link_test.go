@@ -141,6 +141,10 @@ func hostRows(w *surveytest.World) []coverRow {
 			w.Host(p, func(h *schema.Host) { h.CrawlDelay = 1e12 })
 		}, survey.CoverSlow, "slowed by Crawl-delay (16m40s > max-crawl-delay = 5m0s)", 1},
 		{"wait.test", func(p string) { w.Depth(p, 1, 0) }, survey.CoverWaiting, "not finished", 1},
+		{"silent.test", func(p string) {
+			w.Depth(p, 1, 0)
+			w.Host(p, func(h *schema.Host) { h.RobotsTries, h.RobotsReason = 2, schema.Reason{Cause: schema.CauseTimeout} })
+		}, survey.CoverWaiting, "not finished: robots.txt timed out twice", 1},
 		{"delay.test", func(p string) {
 			w.Depth(p, 1, 0)
 			w.Host(p, func(h *schema.Host) { h.CrawlDelay = 60e9 })

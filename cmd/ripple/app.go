@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -75,7 +76,7 @@ leave alone. The state is one file; SQLite and Markdown are made from it.`,
 	flags.StringVar(&a.state, "state", "", "the state `FILE`")
 	flags.StringVar(&a.config, "config", "",
 		"the configuration `FILE` that names the state file (default: ./config.toml,\nelse the folder's only state file)")
-	flags.CountVarP(&a.verbose, "verbose", "v", "report every visit; twice: every request and verdict")
+	flags.CountVarP(&a.verbose, "verbose", "v", "report every visit and retry; twice: every request and verdict")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "report only what goes wrong")
 	flags.StringVar(&a.logFormat, "log-format", "text", "the format of messages on stderr: `text|json`")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -172,13 +173,47 @@ func (a *app) logger() *slog.Logger {
 	return slog.New(newLogHandler(a.stderr, level, a.logFormat))
 }
 
-// say tells something on stderr, unless only what went wrong is wanted.
-func (a *app) say(text string) {
+// A remark is told to a person as a sentence, and to a program as an event, always in
+// the same words, with its facts.
+type remark struct {
+	text  string
+	event string
+	facts []any // keys and values, as of [slog.Logger.Info]
+}
+
+// tell tells a remark on stderr, unless only what went wrong is wanted.
+func (a *app) tell(r remark) {
 	switch {
 	case a.quiet:
 	case a.logFormat == "json":
-		a.logger().Info(text)
+		a.logger().Info(r.event, r.facts...)
 	default:
-		_, _ = io.WriteString(a.stderr, text+"\n")
+		_, _ = io.WriteString(a.stderr, r.text+"\n")
 	}
 }
+
+// warn tells a remark on what may go wrong, in the log.
+func (a *app) warn(r remark) {
+	if a.logFormat == "json" {
+		a.logger().Warn(r.event, r.facts...)
+		return
+	}
+	a.logger().Warn(r.text)
+}
+
+// complain tells why a command has failed.
+func (a *app) complain(err error) {
+	text := complaint(err)
+	switch {
+	case text == "":
+	case a.logFormat == "json":
+		for line := range strings.Lines(text) {
+			a.logger().Error("failed", "error", strings.TrimPrefix(strings.TrimSpace(line), "ripple: "))
+		}
+	default:
+		fmt.Fprintln(a.stderr, text)
+	}
+}
+
+// say tells what is always the same words.
+func (a *app) say(text string) { a.tell(remark{text: text, event: strings.TrimSpace(text)}) }

@@ -18,6 +18,7 @@ import (
 	"github.com/lmittmann/tint"
 	"golang.org/x/term"
 
+	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/schema/amount"
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
@@ -30,12 +31,20 @@ type screen struct {
 	w     io.Writer
 	fd    int
 	term  bool
+	size  func() (width, height int)
 	block []string
-	drawn int // lines of the block that stand on the terminal
+	drawn []string // lines of the block that stand on the terminal
 }
 
 func newScreen(w io.Writer) *screen {
 	s := &screen{w: w}
+	s.size = func() (int, int) {
+		width, height, err := term.GetSize(s.fd)
+		if err != nil || width < 2 || height < 2 {
+			return 80, 24
+		}
+		return width, height
+	}
 	if f, ok := w.(*os.File); ok {
 		s.fd = int(f.Fd())
 		s.term = term.IsTerminal(s.fd) && os.Getenv("TERM") != "dumb"
@@ -50,7 +59,7 @@ func (s *screen) coloured() bool { return s.term && os.Getenv("NO_COLOR") == "" 
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.drawn == 0 && len(s.block) == 0 {
+	if len(s.drawn) == 0 && len(s.block) == 0 {
 		return s.w.Write(p)
 	}
 	var b bytes.Buffer
@@ -74,23 +83,58 @@ func (s *screen) show(lines []string) {
 	_, _ = s.w.Write(b.Bytes())
 }
 
+// erase takes the drawn lines away. Where the terminal has become narrower since, it has
+// broken them.
 func (s *screen) erase(b *bytes.Buffer) {
-	if s.drawn > 0 {
-		fmt.Fprintf(b, "\r\x1b[%dA\x1b[J", s.drawn)
+	width, _ := s.size()
+	rows := 0
+	for _, line := range s.drawn {
+		rows += max(1, (utf8.RuneCountInString(line)+width-1)/width)
 	}
-	s.drawn = 0
+	if rows > 0 {
+		fmt.Fprintf(b, "\r\x1b[%dA\x1b[J", rows)
+	}
+	s.drawn = nil
 }
 
 // draw writes the block, no line longer than the terminal is wide.
 func (s *screen) draw(b *bytes.Buffer) {
-	width, height, err := term.GetSize(s.fd)
-	if err != nil || width < 20 {
-		width, height = 80, 24
+	width, height := s.size()
+	for _, line := range s.block {
+		s.drawn = append(s.drawn, fold(line, width-1)...)
 	}
-	for _, line := range s.block[:min(len(s.block), max(1, height-1))] {
-		b.WriteString(cut(line, width-1) + "\n")
-		s.drawn++
+	s.drawn = s.drawn[:min(len(s.drawn), height-1)]
+	for _, line := range s.drawn {
+		b.WriteString(line + "\n")
 	}
+}
+
+// foldIndent is where the text of a status line begins, behind its label.
+const foldIndent = "          "
+
+// fold breaks a line between words, and cuts a word that is longer than a line.
+func fold(line string, width int) (lines []string) {
+	indent := ""
+	for utf8.RuneCountInString(line) > width {
+		runes := []rune(line)
+		least := len(indent)
+		for least < len(runes) && runes[least] == ' ' {
+			least++
+		}
+		end := width
+		for end > least && runes[end] != ' ' {
+			end--
+		}
+		if end <= least {
+			return append(lines, cut(line, width))
+		}
+		lines = append(lines, strings.TrimRight(string(runes[:end]), " ·"))
+		if indent = foldIndent; 2*len(indent) > width {
+			indent = "  "
+		}
+		line = indent + strings.TrimLeft(string(runes[end:]), " ·")
+	}
+	return append(lines, line)
 }
 
 // cut shortens a line to a number of characters.
@@ -120,6 +164,10 @@ func newLogHandler(s *screen, level slog.Level, format string) slog.Handler {
 func inertAttr(_ []string, a slog.Attr) slog.Attr {
 	const most = 8192
 	switch v := a.Value.Any().(type) {
+	case slog.Level:
+		if v == crawl.LevelTrace {
+			a.Value = slog.StringValue("TRC")
+		}
 	case string:
 		a.Value = slog.StringValue(inert.Line(v, most))
 	case error:

@@ -119,9 +119,8 @@ func (a *app) load(path string) (*config.Config, error) {
 		return nil, fmt.Errorf("%s: this version of ripple cannot do yet what %s asks for; take it out (%w)",
 			shown(path), strings.Join(keys, ", "), errConfig)
 	}
-	log := a.logger()
 	for _, n := range notices {
-		log.Warn(string(n))
+		a.warn(remark{string(n), "configuration", []any{"notice", string(n)}})
 	}
 	return cfg, nil
 }
@@ -130,8 +129,9 @@ func (a *app) load(path string) (*config.Config, error) {
 func (a *app) warnOfProxy(cfg *config.Config) error {
 	proxy, err := fetch.ProxyOf(cfg.Network.Proxy)
 	if err == nil && proxy != "" {
-		a.logger().Warn("behind the proxy " + clean(proxy, 253) +
-			" only literal addresses can be judged: have it refuse names that lead to private ones")
+		a.warn(remark{"behind the proxy " + clean(proxy, 253) +
+			" only literal addresses can be judged: have it refuse names that lead to private ones",
+			"behind a proxy only literal addresses can be judged", []any{"proxy", clean(proxy, 253)}})
 	}
 	return err
 }
@@ -266,20 +266,28 @@ func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
 }
 
 func (w *walk) tellVisit(e crawl.Event) {
-	attrs := []any{"state", e.State.String(), "status_code", e.Status, "links", e.Links, "response_ms",
-		e.Time.Milliseconds()}
+	attrs := []any{"url", clean(e.URL, 2048), "state", e.State.String(), "status_code", e.Status, "links", e.Links,
+		"response_ms", e.Time.Milliseconds()}
 	if e.Error != "" {
 		attrs = append(attrs, "error", clean(e.Error, 256))
 	}
-	w.log.Debug(clean(e.URL, 2048), attrs...)
+	w.log.Debug("visit", attrs...)
 }
 
 func (w *walk) tellBegun(b crawl.Begun) error {
 	lines, err := begunLines(w.store, w.cfg.Load(), b, w.seeds.same)
-	for _, line := range lines {
+	if err != nil {
+		return err
+	}
+	event := "run begins"
+	if b.Resumed {
+		event = "run goes on"
+	}
+	w.app.tell(remark{lines[0], event, []any{"run", b.Run.ID, "pages", b.Run.Pages, "before", b.Before.ID}})
+	for _, line := range lines[1:] {
 		w.app.say(line)
 	}
-	return err
+	return nil
 }
 
 // begunLines say which run it is. same says that the configuration differs at most by

@@ -172,7 +172,7 @@ func (w *walk) obey(ctx context.Context) error {
 			switch {
 			case !isReload(s):
 				status := w.status()
-				w.app.say(strings.Join(statusLines(&status), "\n"))
+				w.app.tell(remark{strings.Join(statusLines(&status), "\n"), "status", statusAttrs(&status)})
 			case had && !hasTerminal():
 				if err := terminate(); err != nil {
 					return err
@@ -198,7 +198,7 @@ func (w *walk) reload() {
 	}
 	if err != nil {
 		for line := range strings.Lines(complaint(err)) {
-			w.log.Error(strings.TrimSpace(line))
+			w.log.Error("the configuration is wrong", "error", strings.TrimSpace(line))
 		}
 		w.log.Error("the configuration is not taken; the crawl goes on as before")
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
@@ -42,10 +43,11 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 		return err
 	}
 	for _, path := range written {
-		w.app.say("  wrote " + shown(path))
+		w.app.tell(remark{"  wrote " + shown(path), "output written", []any{"path", path}})
 	}
 	if limit {
-		w.app.say(fmt.Sprintf("  %q goes on", "ripple crawl "+shown(w.path)))
+		next := "ripple crawl " + shown(w.path)
+		w.app.tell(remark{fmt.Sprintf("  %q goes on", next), "the run can go on", []any{"command", next}})
 	}
 	return nil
 }
@@ -60,10 +62,13 @@ func early(ctx context.Context) error {
 }
 
 func (w *walk) tellInterrupted(r crawl.Result) {
-	w.app.say(fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, clean(r.Run.End.String(), 200),
-		visited(r.Run.Pages)))
-	w.app.say(fmt.Sprintf("  go on with:      ripple crawl %s", shown(w.path)))
-	w.app.say(fmt.Sprintf("  what is known:   ripple export --config %s --sqlite terrain.db", shown(w.path)))
+	why := clean(r.Run.End.String(), 200)
+	w.app.tell(remark{fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why, visited(r.Run.Pages)),
+		"run interrupted", []any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages}})
+	next := "ripple crawl " + shown(w.path)
+	export := fmt.Sprintf("ripple export --config %s --sqlite terrain.db", shown(w.path))
+	w.app.tell(remark{"  go on with:      " + next, "the run can go on", []any{"command", next}})
+	w.app.tell(remark{"  what is known:   " + export, "what is known can be exported", []any{"command", export}})
 }
 
 // tellEnd says how the run ended, which origins were cut and by which key, and
@@ -81,14 +86,20 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	if r.Run.ID > 1 {
 		processed += " or kept"
 	}
-	w.app.say(fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb,
-		visited(r.Run.Pages), processed, span(r.Run.Running.Round(time.Second/10)), clean(r.Run.End.String(), 200)))
+	why := clean(r.Run.End.String(), 200)
+	w.app.tell(remark{
+		fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb, visited(r.Run.Pages), processed,
+			span(r.Run.Running.Round(time.Second/10)), why), "run " + verb,
+		[]any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages, "processed", counts.Processed,
+			"seconds", r.Run.Running.Seconds()},
+	})
 	if r.Walked && counts.Processed == 0 {
 		w.app.say("  no page could be crawled: look at the seeds and at the network")
 	}
 	lines, err := remarks(s)
 	for _, line := range lines {
-		w.app.say("  " + line)
+		line.text = "  " + line.text
+		w.app.tell(line)
 	}
 	return err
 }
@@ -100,20 +111,27 @@ func visited(n int) string { return count(n, "page", "pages") + " visited" }
 const maxRemarks = 20
 
 // remarks are what a person should know about a map that is not whole.
-func remarks(s *survey.Survey) ([]string, error) {
-	var lines, empty []string
+func remarks(s *survey.Survey) ([]remark, error) {
+	var lines, empty []remark
+	var gone failures
 	left := 0
 	err := s.EachHost(func(h *survey.HostReport) error {
 		name := clean(h.Host.Name, 253)
 		switch {
 		case len(h.Origins) > 0 && h.Cover.Cut() && h.Cover != survey.CoverDenied:
 			if len(lines) < maxRemarks {
-				lines = append(lines, cutLine(name, h))
+				lines = append(lines, remark{cutLine(name, h), "origin cut", []any{"host", name, "pages", h.Processed,
+					"missing", h.KnownMissing, "reason", h.Coverage}})
 			} else {
 				left++
 			}
+		case h.Cover == survey.CoverGivenUp:
+			gone.add(h)
 		case h.HTML >= 3 && h.HTML == h.Linkless && len(empty) < maxRemarks:
-			empty = append(empty, fmt.Sprintf("%s: none of %d pages has a link; they are likely made by script", name, h.HTML))
+			empty = append(empty, remark{
+				fmt.Sprintf("%s: none of %d pages has a link; they are likely made by script", name, h.HTML),
+				"no page has a link", []any{"host", name, "count", h.HTML},
+			})
 		}
 		return nil
 	})
@@ -121,26 +139,39 @@ func remarks(s *survey.Survey) ([]string, error) {
 		return nil, err
 	}
 	if left > 0 {
-		lines = append(lines, fmt.Sprintf("and %s more; the summary has them all", count(left, "host", "hosts")))
+		text := fmt.Sprintf("and %s more; the summary has them all", count(left, "host", "hosts"))
+		lines = append(lines, remark{text, "further origins cut", []any{"count", left}})
 	}
-	lines = append(lines, empty...)
-	more, err := omissions(s)
-	if err != nil {
-		return nil, err
+	lines = slices.Concat(lines, gone.remarks(), empty)
+	for _, more := range []func(*survey.Survey) ([]remark, error){omissions, strays, uncovered} {
+		further, err := more(s)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, further...)
 	}
-	lines = append(lines, more...)
+	return lines, nil
+}
+
+// strays are the seeds that end outside their origins.
+func strays(s *survey.Survey) (lines []remark, err error) {
 	stray, err := survey.StraySeeds(s)
 	for _, seed := range stray[:min(len(stray), maxRemarks)] {
-		lines = append(lines, fmt.Sprintf("seed %s ends outside its origin, at %s", clean(seed.Seed, 200),
-			clean(seed.End, 200)))
+		from, to := clean(seed.Seed, 200), clean(seed.End, 200)
+		lines = append(lines, remark{fmt.Sprintf("seed %s ends outside its origin, at %s", from, to),
+			"a seed ends outside its origin", []any{"seed", from, "at", to}})
 	}
-	if err != nil {
-		return nil, err
-	}
+	return lines, err
+}
+
+// uncovered are the subdomains of origins that no entry covers.
+func uncovered(s *survey.Survey) (lines []remark, err error) {
 	below, err := survey.UncoveredSubdomains(s)
 	for _, u := range below[:min(len(below), maxRemarks)] {
-		lines = append(lines, fmt.Sprintf("%s is not covered (%s); domain = %q would", clean(u.Host, 253),
-			count(u.Links, "link", "links"), u.Pattern))
+		host := clean(u.Host, 253)
+		text := fmt.Sprintf("%s is not covered (%s); domain = %q would", host, count(u.Links, "link", "links"), u.Pattern)
+		lines = append(lines, remark{text, "a subdomain of an origin is not covered",
+			[]any{"host", host, "count", u.Links, "pattern", u.Pattern}})
 	}
 	return lines, err
 }
@@ -166,18 +197,20 @@ func cutLine(name string, h *survey.HostReport) string {
 }
 
 // omissions say which links are not on the map, and of which sites not all hosts are.
-func omissions(s *survey.Survey) (lines []string, err error) {
+func omissions(s *survey.Survey) (lines []remark, err error) {
 	sites, err := survey.CutSites(s)
 	for _, site := range sites[:min(len(sites), maxRemarks)] {
-		lines = append(lines, siteLine(cutSite(site)))
+		cut := cutSite(site)
+		lines = append(lines, remark{siteLine(cut), "site cut", []any{"site", clean(cut.Site, 253), "hosts", cut.Hosts,
+			"links_left_out", cut.Overflow, "reason", cut.Limit}})
 	}
 	if err != nil {
 		return nil, err
 	}
 	counts, err := s.Counts()
-	if err == nil && counts.LinksOmitted > 0 {
-		lines = append(lines, count(counts.LinksOmitted, "link was", "links were")+
-			" met and left out; the summary and the database say of which hosts")
+	if n := counts.LinksOmitted; err == nil && n > 0 {
+		lines = append(lines, remark{count(n, "link was", "links were") +
+			" met and left out; the summary and the database say of which hosts", "links left out", []any{"count", n}})
 	}
 	return lines, err
 }

@@ -44,7 +44,7 @@ func (a *app) beginFresh(path string) error {
 	if err != nil {
 		return fmt.Errorf("begin a fresh state: %w", err)
 	}
-	a.say(fmt.Sprintf("the old state is kept as %s", shown(backup)))
+	a.tell(remark{fmt.Sprintf("the old state is kept as %s", shown(backup)), "old state kept", []any{"path", backup}})
 	return nil
 }
 

@@ -112,7 +112,8 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		a.say(text)
 	}
 	if r.live != nil {
-		a.say(fmt.Sprintf("run #%d is not over: this is what was known a moment ago", r.live.RunID))
+		text := fmt.Sprintf("run #%d is not over: this is what was known a moment ago", r.live.RunID)
+		a.tell(remark{text, "run not over", []any{"run", r.live.RunID}})
 	}
 	return nil
 }

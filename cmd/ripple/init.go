@@ -40,8 +40,9 @@ func runInit(a *app, args []string) error {
 		}
 		return fmt.Errorf("write the configuration: %w", err)
 	}
-	a.say(fmt.Sprintf("%s is written. Replace what says REPLACE-ME, then look before you walk:\n"+
-		"  ripple crawl %s --dry-run", shown(path), shown(path)))
+	text := fmt.Sprintf("%s is written. Replace what says REPLACE-ME, then look before you walk:\n"+
+		"  ripple crawl %[1]s --dry-run", shown(path))
+	a.tell(remark{text, "configuration written", []any{"path", path}})
 	return nil
 }
 

@@ -142,6 +142,9 @@ func (r *reading) page(id schema.ID, u weburl.URL, limit int) (*inspectedPage, e
 	} else if ok {
 		out.Robots = &verdict
 	}
+	if err := r.addTrouble(out, p.HostName); err != nil {
+		return nil, err
+	}
 	if out.Paths, err = originPaths(r.Survey, id, maxOriginPaths); err != nil {
 		return nil, err
 	}
@@ -150,6 +153,23 @@ func (r *reading) page(id schema.ID, u weburl.URL, limit int) (*inspectedPage, e
 	}
 	out.LinksOut.Left = p.LinksOmitted()
 	return out, r.addHistory(out, p)
+}
+
+// addTrouble adds what keeps the page's host from being asked.
+func (r *reading) addTrouble(out *inspectedPage, host string) error {
+	return r.store.View(func(tx *kv.Tx) error {
+		id, known, err := tx.Hosts.Lookup(host)
+		if err != nil || !known {
+			return err
+		}
+		h, err := tx.Hosts.At(id)
+		if err != nil {
+			return err
+		}
+		t := h.Trouble(r.Run().ID)
+		out.Trouble, out.AgainAt = t.String(), timeOrNull(t.Until)
+		return nil
+	})
 }
 
 // addLinks adds links in and out.

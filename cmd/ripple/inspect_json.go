@@ -37,6 +37,8 @@ type inspectedPage struct {
 	Forms        []string       `json:"forms"`
 	Paths        []originPath   `json:"depths"`
 	Robots       *robotsVerdict `json:"robots"`
+	Trouble      string         `json:"host_trouble"` // why its host is not asked as its delay allows
+	AgainAt      *time.Time     `json:"host_again_at"`
 	Redirects    []string       `json:"redirects"`
 	LinksIn      linkList       `json:"links_in"`
 	LinksOut     linkList       `json:"links_out"`

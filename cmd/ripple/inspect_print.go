@@ -77,6 +77,9 @@ func printFacts(t table, in *inspection) {
 		t.row("  "+clean(f.Name, 60), clean(f.Value, 300))
 	}
 	t.row("  robots.txt", robotsText(p.Robots))
+	if p.Trouble != "" {
+		t.row("  host", clean(p.Trouble, 300)+againText(p.AgainAt))
+	}
 	for _, form := range p.Forms {
 		t.row("  seen as", clean(form, 2048))
 	}
@@ -92,6 +95,14 @@ func printFacts(t table, in *inspection) {
 		met += ", on " + clean(p.Referrer, 2048)
 	}
 	t.row("  first met", met)
+}
+
+// againText says when a host is asked again, unless that is over.
+func againText(at *time.Time) string {
+	if at == nil || time.Until(*at) <= 0 {
+		return ""
+	}
+	return ", again in " + restText(time.Until(*at))
 }
 
 func robotsText(v *robotsVerdict) string {

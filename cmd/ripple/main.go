@@ -8,7 +8,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"os"
@@ -24,9 +23,7 @@ func run(args []string) int {
 	defer stop()
 	a := newApp(os.Stdout, os.Stderr)
 	err := a.execute(ctx, args)
-	if text := complaint(err); text != "" {
-		fmt.Fprintln(os.Stderr, text)
-	}
+	a.complain(err)
 	return exitCode(err)
 }
 

@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,15 +47,16 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"web": scriptWeb, "exits": scriptExits, "files": scriptFiles, "hold": scriptHold, "awaits": scriptAwaits,
+			"until": scriptUntil,
 		},
 	})
 }
 
 // scriptWeb serves a web until the script ends, and writes the configuration
-// that crawls it: web demo, or web small|slow|odd [KEY=VALUE of [crawler]]...
+// that crawls it: web demo, or web small|slow|silent|odd [KEY=VALUE of [crawler]]...
 func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: web demo|small|slow|odd [key=value...]")
+		ts.Fatalf("usage: web demo|small|slow|silent|odd [key=value...]")
 	}
 	web, err := webtest.New()
 	ts.Check(err)
@@ -69,6 +72,11 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 	case "small", "slow":
 		smallWeb(web)
 		text = smallConfig(web.Addr(), args[0] == "slow", args[1:])
+	case "silent":
+		smallWeb(web)
+		silentWeb(web)
+		text = strings.ReplaceAll(smallConfig(web.Addr(), false, args[1:]),
+			"/a.test/\"]", "/a.test/\", \"https://a.test/silent\"]")
 	case "odd":
 		oddWeb(web)
 		text = smallConfig(web.Addr(), false, args[1:])
@@ -109,6 +117,19 @@ func oddWeb(web *webtest.Server) {
 	a.Redirect("/next", "https://b.test/", 301)
 	web.Host("b.test").Page("/deep", "<title>Deep</title>")
 	web.Host("away.test").Down(webtest.DownRefused)
+}
+
+// silentWeb adds a page that links to a host which takes a request for robots.txt and
+// says nothing, and to three that refuse connections in TLS.
+func silentWeb(web *webtest.Server) {
+	text := link("https://hang.test/", "Hangs")
+	for _, name := range []string{"down1.test", "down2.test", "down3.test"} {
+		text += link("https://"+name+"/", "Down")
+		web.Host(name).Down(webtest.DownRefused)
+		web.Host("www." + name).Down(webtest.DownRefused)
+	}
+	web.Host("a.test").Page("/silent", text)
+	web.Host("hang.test").Handle("/robots.txt", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 }
 
 func smallConfig(addr string, slow bool, keys []string) string {
@@ -187,6 +208,23 @@ func scriptFiles(ts *testscript.TestScript, neg bool, args []string) {
 	if slices.Equal(got, args) == neg {
 		ts.Fatalf("the folder holds %s", strings.Join(got, " "))
 	}
+}
+
+// scriptUntil runs a command again and again until its output matches.
+func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP command...")
+	}
+	want := regexp.MustCompile("(?m)" + args[0])
+	var out string
+	for range 200 {
+		_ = ts.Exec(args[1], args[2:]...)
+		if out = ts.ReadFile("stdout"); want.MatchString(out) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	ts.Fatalf("%s never said %q; at last:\n%s", strings.Join(args[1:], " "), args[0], out)
 }
 
 // scriptHold holds the lock of a state file, which is made if it is missing.

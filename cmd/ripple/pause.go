@@ -44,6 +44,6 @@ func runCommand(ctx context.Context, a *app, do, done string) error {
 		a.say("the crawl ends; it was starting")
 		return nil
 	}
-	a.say(fmt.Sprintf(done, st.RunID))
+	a.tell(remark{fmt.Sprintf(done, st.RunID), "crawl obeys", []any{"command", do, "run", st.RunID}})
 	return nil
 }

@@ -70,8 +70,9 @@ func (w *tableRows) end() error {
 		return err
 	}
 	if w.more {
-		w.app.say(fmt.Sprintf("there are more than %s; --limit N shows more, --csv and --json all",
-			count(w.limit, "row", "rows")))
+		text := fmt.Sprintf("there are more than %s; --limit N shows more, --csv and --json all",
+			count(w.limit, "row", "rows"))
+		w.app.tell(remark{text, "there are more rows", []any{"count", w.limit}})
 	}
 	return nil
 }

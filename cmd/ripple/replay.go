@@ -86,7 +86,8 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 	fmt.Fprintf(a.stdout, "run #%d: %s read from %s, %s other than recorded\n", done.Run.ID,
 		count(done.Pages, "page", "pages"), shown(cfg.Pages.Path), commas(done.Changed))
 	if done.Missing > 0 {
-		a.say(fmt.Sprintf("%s not in the page store any more; as recorded", count(done.Missing, "page is", "pages are")))
+		text := count(done.Missing, "page is", "pages are") + " not in the page store any more; as recorded"
+		a.tell(remark{text, "pages not in the page store", []any{"count", done.Missing}})
 	}
 	if done.Pages+done.Missing == 0 {
 		return errNoPages

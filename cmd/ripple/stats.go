@@ -17,7 +17,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-type statsOptions struct{ json bool }
+type statsOptions struct {
+	json  bool
+	limit limit
+}
 
 func newStatsCommand(a *app) *cobra.Command {
 	var opts statsOptions
@@ -27,11 +30,12 @@ func newStatsCommand(a *app) *cobra.Command {
 		Long: `Count pages by state, class and depth, and list the hosts that are slow,
 suspended or cut short, with the time that they will take and how many of their
 pages are missing. While a crawl runs, its own status is shown too.`,
-		Example: "  ripple stats\n  ripple stats --json | jq .pages_by_state",
+		Example: "  ripple stats\n  ripple stats --limit -1 --json | jq .slow_hosts",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	addLimit(cmd.Flags(), &opts.limit, 20, "hosts, and sites of which not all hosts are recorded")
 	return cmd
 }
 
@@ -51,6 +55,9 @@ type stats struct {
 	ByClass  map[string]int `json:"pages_by_class"`
 	ByDepth  []depthCount   `json:"pages_by_depth"`
 	Slow     []slowHost     `json:"slow_hosts"`
+
+	SitesTotal int `json:"cut_sites_total"` // --limit shows some of them
+	SlowTotal  int `json:"slow_hosts_total"`
 }
 
 type statsRun struct {
@@ -80,11 +87,10 @@ type slowHost struct {
 	DelayMS     int64      `json:"delay_ms"`
 	ETA         float64    `json:"eta_seconds"` // 0: not in this run
 	SuspendedTo *time.Time `json:"suspended_until"`
+	Trouble     string     `json:"trouble"`  // why it is not asked as its delay allows; empty: it is
+	AgainAt     *time.Time `json:"again_at"` // when it is asked again at the earliest
 	Coverage    string     `json:"coverage"`
 }
-
-// maxSlow is how many slow hosts are listed.
-const maxSlow = 20
 
 func runStats(ctx context.Context, a *app, opts statsOptions) error {
 	r, err := a.read(ctx)
@@ -92,7 +98,7 @@ func runStats(ctx context.Context, a *app, opts statsOptions) error {
 		return err
 	}
 	defer r.Close()
-	s, err := newStats(r)
+	s, err := newStats(r, int(opts.limit))
 	if err != nil {
 		return err
 	}
@@ -102,7 +108,7 @@ func runStats(ctx context.Context, a *app, opts statsOptions) error {
 	return flushed(a.stdout, func(w io.Writer) error { return printStats(w, s) })
 }
 
-func newStats(r *reading) (*stats, error) {
+func newStats(r *reading, most int) (*stats, error) {
 	counts, err := r.Counts()
 	if err != nil {
 		return nil, err
@@ -143,19 +149,21 @@ func newStats(r *reading) (*stats, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Sites = newCutSites(cut)
-	s.Slow, err = slowHosts(r, run)
+	s.SitesTotal = len(cut)
+	s.Sites = newCutSites(cut[:min(len(cut), most)])
+	s.Slow, s.SlowTotal, err = slowHosts(r, run, most)
 	return s, err
 }
 
 // slowHosts returns the hosts with pages that wait or are missing, those first
-// that take longest.
-func slowHosts(r *reading, run schema.Run) ([]slowHost, error) {
+// that take longest, and how many there are.
+func slowHosts(r *reading, run schema.Run, most int) (slow []slowHost, total int, err error) {
 	cfg, err := lastConfig(r.store)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	slow, pace := []slowHost{}, census.NewPace(cfg, &run)
+	slow = []slowHost{}
+	pace := census.NewPace(cfg, &run)
 	err = r.EachHost(func(h *survey.HostReport) error {
 		waiting := h.ByState[schema.Queued] + h.ByState[schema.RateLimited]
 		if waiting == 0 && !h.Cover.Cut() {
@@ -169,20 +177,23 @@ func slowHosts(r *reading, run schema.Run) ([]slowHost, error) {
 		if census.Suspended(h.Host) > 0 {
 			e.SuspendedTo = timeOrNull(h.Host.SuspendedTo)
 		}
-		slow = append(slow, e)
-		if len(slow) > 4*maxSlow {
-			slow = slowest(slow)
+		if t := pace.Trouble(h.Host); t.Kind != schema.TroubleNone {
+			e.Trouble, e.AgainAt = t.String(), timeOrNull(t.Until)
+		}
+		total++
+		if slow = append(slow, e); len(slow) > 100 && len(slow)/2 > most {
+			slow = slowest(slow, most)
 		}
 		return nil
 	})
-	return slowest(slow), err
+	return slowest(slow, most), total, err
 }
 
-func slowest(slow []slowHost) []slowHost {
+func slowest(slow []slowHost, most int) []slowHost {
 	slices.SortStableFunc(slow, func(a, b slowHost) int {
 		return cmp.Or(cmp.Compare(b.ETA, a.ETA), cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.Domain, b.Domain))
 	})
-	return slow[:min(len(slow), maxSlow)]
+	return slow[:min(len(slow), most)]
 }
 
 func printStats(w io.Writer, s *stats) error {
@@ -203,8 +214,11 @@ func printStats(w io.Writer, s *stats) error {
 		links += fmt.Sprintf(" (and %s left out)", commas(s.Omitted))
 	}
 	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", count(s.Pages, "page", "pages"), hosts, links, commas(s.Frontier))
-	for _, site := range s.Sites[:min(len(s.Sites), maxSlow)] {
+	for _, site := range s.Sites {
 		fmt.Fprintln(w, siteLine(site))
+	}
+	if n := s.SitesTotal - len(s.Sites); n > 0 {
+		fmt.Fprintf(w, "and %s more (--limit)\n", count(n, "site", ""))
 	}
 	fmt.Fprintln(w)
 	t := newTable(w)
@@ -227,7 +241,7 @@ func printStats(w io.Writer, s *stats) error {
 	if err := printDepths(w, s.ByDepth); err != nil {
 		return err
 	}
-	return printSlow(w, s.Slow)
+	return printSlow(w, s)
 }
 
 // printRun tells of a run that nobody works on.
@@ -254,20 +268,27 @@ func printDepths(w io.Writer, depths []depthCount) error {
 	return t.Flush()
 }
 
-func printSlow(w io.Writer, slow []slowHost) error {
-	if len(slow) == 0 {
+func printSlow(w io.Writer, s *stats) error {
+	if len(s.Slow) == 0 {
 		return nil
 	}
 	fmt.Fprintln(w)
 	t := newTable(w)
 	t.row("host", "missing", "delay", "ETA", "coverage")
-	for _, h := range slow {
+	for _, h := range s.Slow {
 		eta := "-"
 		if h.ETA > 0 {
-			eta = span(time.Duration(h.ETA * float64(time.Second)))
+			eta = seconds(h.ETA)
+		}
+		again := ""
+		if s.Live != nil {
+			again = againText(h.AgainAt)
 		}
 		t.row(clean(h.Domain, 60), commas(h.Missing), span(time.Duration(h.DelayMS)*time.Millisecond), eta,
-			clean(h.Coverage, 100))
+			clean(h.Coverage, 100)+again)
+	}
+	if n := s.SlowTotal - len(s.Slow); n > 0 {
+		t.row("and " + commas(n) + " more (--limit)")
 	}
 	return t.Flush()
 }

@@ -60,8 +60,9 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return printJSON(a.stdout, newSuggestions(found))
 	}
 	if len(found.Discovered)+len(found.Stubs) == 0 && opts.limit > 0 {
-		a.say(fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less",
-			count(opts.minOrigins, "origin", "origins")))
+		text := fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less",
+			count(opts.minOrigins, "origin", "origins"))
+		a.tell(remark{text, "nothing to suggest", []any{"min_origins", opts.minOrigins}})
 		return nil
 	}
 	return flushed(a.stdout, func(w io.Writer) error {

@@ -51,16 +51,16 @@ func (v *view) end() {
 
 // statusLines is a status for a person.
 func statusLines(s *census.Status) []string {
-	head := fmt.Sprintf("run #%d · %s", s.RunID, span(time.Duration(s.Elapsed*float64(time.Second))))
+	head := fmt.Sprintf("run #%d · %s", s.RunID, seconds(s.Elapsed))
 	if s.Depth >= 0 {
-		head += fmt.Sprintf(" · depth %d", s.Depth)
+		head += fmt.Sprintf(" · depth %d of %d", s.Depth, s.MaxDepth)
 	}
 	if s.Status != "running" {
 		head += " · " + s.Status
 	}
 	lines := []string{
 		head,
-		fmt.Sprintf("  pages   %s done · %s waiting · %.1f/s", commas(s.PagesVisited), commas(s.PagesWaiting),
+		fmt.Sprintf("  pages   %s done · %s to visit · %.1f/s", commas(s.PagesVisited), commas(s.PagesToVisit),
 			s.PagesPerSecond),
 		fmt.Sprintf("  hosts   %s active · %s waiting · %s suspended%s",
 			commas(s.Hosts.Active), commas(s.Hosts.Waiting), commas(s.Hosts.Suspended), givenUp(s.Hosts.GivenUp)),
@@ -71,11 +71,43 @@ func statusLines(s *census.Status) []string {
 	if text := etaText(s); text != "" {
 		lines = append(lines, "  ETA     "+text)
 	}
+	for _, text := range troubleLines(s) {
+		lines = append(lines, "  trouble "+text)
+	}
 	if s.Waits != "" {
 		lines = append(lines, "  "+s.Waits)
 	}
 	return lines
 }
+
+// troubleLines say which hosts keep the crawl waiting, and why.
+func troubleLines(s *census.Status) []string {
+	var lines []string
+	for _, t := range s.Troubles {
+		lines = append(lines, clean(t.Domain, 60)+": "+troubleText(&t))
+	}
+	if n := s.Troubled - len(lines); n > 0 && len(lines) > 0 {
+		lines[len(lines)-1] += "; and " + count(n, "further host", "")
+	}
+	return lines
+}
+
+// troubleText says why a crawl waits for a host.
+func troubleText(t *census.Trouble) string {
+	switch {
+	case t.Silent > 0 && t.Why != "":
+		return fmt.Sprintf("%s, asked again %s ago", clean(t.Why, 200), seconds(t.Silent))
+	case t.Silent > 0 && t.Robots:
+		return "robots.txt was asked for " + seconds(t.Silent) + " ago, no answer yet"
+	case t.Silent > 0:
+		return "asked " + seconds(t.Silent) + " ago, no answer yet"
+	}
+	return clean(t.Why, 200) + ", again in " + restText(duration(t.Again))
+}
+
+func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+func seconds(n float64) string { return span(duration(n)) }
 
 func givenUp(n int) string {
 	if n == 0 {
@@ -102,11 +134,14 @@ func etaText(s *census.Status) string {
 	if s.ETA <= 0 {
 		return ""
 	}
-	text := "about " + span(time.Duration(s.ETA*float64(time.Second)))
+	text := restText(duration(s.ETA))
+	if s.ETA >= 1 {
+		text = "about " + text
+	}
 	var hosts []string
 	for _, h := range s.ETAHosts {
 		if h.Seconds >= s.ETA/2 {
-			hosts = append(hosts, fmt.Sprintf("%s (%s waiting)", clean(h.Domain, 60), commas(h.Waiting)))
+			hosts = append(hosts, fmt.Sprintf("%s (%s to visit)", clean(h.Domain, 60), commas(h.ToVisit)))
 		}
 	}
 	if len(hosts) > 0 {
@@ -117,7 +152,7 @@ func etaText(s *census.Status) string {
 
 func statusAttrs(s *census.Status) []any {
 	attrs := []any{
-		"run", s.RunID, "done", s.PagesVisited, "waiting", s.PagesWaiting, "rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
+		"run", s.RunID, "done", s.PagesVisited, "to_visit", s.PagesToVisit, "rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
 		"active", s.Hosts.Active, "hosts_waiting", s.Hosts.Waiting, "suspended", s.Hosts.Suspended, "depth", s.Depth,
 	}
 	if text := errorText(s.Errors); text != "" {
@@ -125,6 +160,9 @@ func statusAttrs(s *census.Status) []any {
 	}
 	if text := etaText(s); text != "" {
 		attrs = append(attrs, "eta", text)
+	}
+	if lines := troubleLines(s); len(lines) > 0 {
+		attrs = append(attrs, "trouble", strings.Join(lines, "; "))
 	}
 	if s.Waits != "" {
 		attrs = append(attrs, "waits", s.Waits)

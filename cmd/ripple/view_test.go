@@ -19,31 +19,47 @@ func TestStatusLines(t *testing.T) {
 	}{
 		{"begins", census.Status{RunID: 1, Status: "running", Depth: -1}, []string{
 			"run #1 · 0s",
-			"  pages   0 done · 0 waiting · 0.0/s",
+			"  pages   0 done · 0 to visit · 0.0/s",
 			"  hosts   0 active · 0 waiting · 0 suspended",
 		}},
 		{"works", census.Status{
-			RunID: 2, Status: "running", Elapsed: 3725, PagesVisited: 12847, PagesWaiting: 4751, PagesPerSecond: 12.34, Depth: 1,
+			RunID: 2, Status: "running", Elapsed: 3725, PagesVisited: 12847, PagesWaiting: 9000, PagesToVisit: 4751,
+			PagesPerSecond: 12.34, Depth: 1, MaxDepth: 3,
 			Hosts:  census.Hosts{Active: 8, Waiting: 120, Suspended: 2, GivenUp: 3},
 			Errors: map[string]int{"dead_link": 12, "timeout": 3, "other": 0},
 			ETA:    4800, ETAHosts: []census.HostETA{
-				{Domain: "a.test", Waiting: 4000, Seconds: 4800}, {Domain: "b.test", Waiting: 100, Seconds: 120},
+				{Domain: "a.test", ToVisit: 4000, Seconds: 4800}, {Domain: "b.test", ToVisit: 100, Seconds: 120},
 			},
 		}, []string{
-			"run #2 · 1 h 02 min · depth 1",
-			"  pages   12,847 done · 4,751 waiting · 12.3/s",
+			"run #2 · 1 h 02 min · depth 1 of 3",
+			"  pages   12,847 done · 4,751 to visit · 12.3/s",
 			"  hosts   8 active · 120 waiting · 2 suspended · 3 given up",
 			"  errors  12 dead link · 3 timeout",
-			"  ETA     about 1 h 20 min: a.test (4,000 waiting)",
+			"  ETA     about 1 h 20 min: a.test (4,000 to visit)",
+		}},
+		{"waits", census.Status{RunID: 1, Status: "running", Troubled: 5, Troubles: []census.Trouble{
+			{Domain: "git.docs.test", Why: "robots.txt timed out twice", Robots: true, Again: 38.4},
+			{Domain: "a.test", Why: "robots.txt timed out", Robots: true, Silent: 12},
+			{Domain: "b.test", Robots: true, Silent: 3},
+		}, ETA: 0.4}, []string{
+			"run #1 · 0s · depth 0 of 0",
+			"  pages   0 done · 0 to visit · 0.0/s",
+			"  hosts   0 active · 0 waiting · 0 suspended",
+			"  ETA     a moment",
+			"  trouble git.docs.test: robots.txt timed out twice, again in 38 s",
+			"  trouble a.test: robots.txt timed out, asked again 12 s ago",
+			"  trouble b.test: robots.txt was asked for 3 s ago, no answer yet; and 2 further hosts",
 		}},
 		{"hostile", census.Status{
 			RunID: 1, Status: "paused", Depth: 0, Waits: "paused", ETA: 9,
-			ETAHosts: []census.HostETA{{Domain: "a\x1b[2J.test", Waiting: 1, Seconds: 9}},
+			ETAHosts: []census.HostETA{{Domain: "a\x1b[2J.test", ToVisit: 1, Seconds: 9}},
+			Troubles: []census.Trouble{{Domain: "a\x1b[2J.test", Why: "\x1b[2J"}},
 		}, []string{
-			"run #1 · 0s · depth 0 · paused",
-			"  pages   0 done · 0 waiting · 0.0/s",
+			"run #1 · 0s · depth 0 of 0 · paused",
+			"  pages   0 done · 0 to visit · 0.0/s",
 			"  hosts   0 active · 0 waiting · 0 suspended",
-			"  ETA     about 9 s: a[2J.test (1 waiting)",
+			"  ETA     about 9 s: a[2J.test (1 to visit)",
+			"  trouble a[2J.test: [2J, again in a moment",
 			"  paused",
 		}},
 	}
@@ -102,6 +118,27 @@ func TestScreen(t *testing.T) {
 		"three\n"
 	if b.String() != want {
 		t.Errorf("got  %q\nwant %q", b.String(), want)
+	}
+}
+
+// A narrow terminal shows all words, and one that has become narrower has nothing left over.
+func TestScreenNarrow(t *testing.T) {
+	var b bytes.Buffer
+	s := newScreen(&b)
+	width := 40
+	s.size = func() (int, int) { return width, 24 }
+	s.show([]string{"  ETA     about 4 s: docs.python.docs.test (298 to visit)",
+		"  pages   1 done · 2 to visit · 3.0/s · 4"})
+	want := "  ETA     about 4 s:\n          docs.python.docs.test (298 to\n          visit)\n" +
+		"  pages   1 done · 2 to visit · 3.0/s\n          4\n"
+	if b.String() != want {
+		t.Errorf("got  %q\nwant %q", b.String(), want)
+	}
+	b.Reset()
+	width = 20 // the second and the fourth line take two rows now
+	s.show(nil)
+	if want := "\r\x1b[7A\x1b[J"; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }
 

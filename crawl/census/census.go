@@ -9,40 +9,73 @@ package census
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-const slowestHosts = 3 // that an ETA names
+const (
+	slowestHosts = 3 // that an ETA names
+	maxTroubles  = 3 // that are told
+)
 
-// A HostETA says how long a host will take with what waits.
+// A HostETA says how long a host will take with what is to be visited of it.
 type HostETA struct {
 	Domain  string  `json:"domain"`
-	Waiting int     `json:"pages_waiting"`
+	ToVisit int     `json:"pages_to_visit"`
 	Seconds float64 `json:"eta_seconds"`
+}
+
+// A Trouble is a host with pages to visit that the crawl waits for, and why.
+type Trouble struct {
+	Domain string  `json:"domain"`
+	Why    string  `json:"why"`            // what has failed; empty: nothing yet
+	Robots bool    `json:"robots"`         // its robots.txt is what is asked for
+	Again  float64 `json:"again_seconds"`  // until it is asked again; 0: now
+	Silent float64 `json:"silent_seconds"` // since it was asked and has not answered; 0: it was not asked
 }
 
 // A Pace is how fast a run can be under its configuration.
 type Pace struct {
 	cfg     *config.Config
 	run     schema.RunID
-	perPage float64 // requests
+	perPage float64        // requests
+	left    float64        // pages, until max-pages
+	seeds   map[string]int // of a host
 }
 
 // NewPace returns the pace of a run, by what its pages have cost until now.
 func NewPace(cfg *config.Config, run *schema.Run) Pace {
-	p := Pace{cfg: cfg, run: run.ID, perPage: 1}
+	p := Pace{cfg: cfg, seeds: map[string]int{}}
+	for _, q := range cfg.Quality {
+		for _, seed := range q.Seeds {
+			if u, err := cfg.Rules().Parse(seed); err == nil {
+				p.seeds[weburl.Host(u.Norm)]++
+			}
+		}
+	}
+	return p.at(run)
+}
+
+// at returns the pace of a later moment.
+func (p Pace) at(run *schema.Run) Pace {
+	p.run, p.perPage, p.left = run.ID, 1, math.Inf(1)
 	if run.Pages > 0 {
 		p.perPage = max(1, float64(run.Requests)/float64(run.Pages))
+	}
+	if most := p.cfg.Crawler.MaxPages; most > 0 {
+		p.left = float64(max(0, most-run.Pages))
 	}
 	return p
 }
 
-// Of returns how many of a host's waiting pages the run can still visit, and how
-// many seconds that takes: none of a host that was given up, or has no budget left.
+// Of returns how many of a host's waiting pages the run will visit, as far as is known,
+// and how many seconds that takes: none of a host that was given up, or has no budget
+// left. One that does not answer takes as long as the tries that it has left.
 func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
 	budget := float64(p.cfg.Terrain().Budget(h.Name, p.cfg.Crawler.MaxDomainRequests))
 	if h.Run == p.run {
@@ -51,12 +84,31 @@ func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
 		}
 		budget -= float64(h.RunRequests)
 	}
-	if waiting == 0 || budget <= 0 {
+	pages = min(float64(waiting), math.Ceil(budget/p.perPage), p.left)
+	if h.CrawlDelay > p.cfg.Politeness.MaxCrawlDelay {
+		pages = min(pages, float64(p.seeds[h.Name]))
+	}
+	if pages <= 0 {
 		return 0, 0
 	}
-	pages = min(float64(waiting), budget/p.perPage)
 	gap := max(p.cfg.FullDelay(h), h.Smoothed)
-	return pages, pages*p.perPage*gap.Seconds() + Suspended(h).Seconds()
+	seconds = pages*p.perPage*gap.Seconds() + Suspended(h).Seconds()
+	if t := h.Trouble(p.run); t.Kind == schema.TroubleRobots {
+		retry := p.cfg.Retry
+		left := time.Duration(max(0, retry.MaxRetries+1-t.Times)) * (retry.Timeout + retry.Delay)
+		seconds = (max(0, time.Until(t.Until)) + left).Seconds()
+	}
+	return pages, seconds
+}
+
+// Trouble returns what a run has with a host that it asks, and when it asks again: not
+// before the host's delay has passed either.
+func (p Pace) Trouble(h *schema.Host) schema.Trouble {
+	t := h.Trouble(p.run)
+	if ready := h.LastByte.Add(p.cfg.FullDelay(h)); t.Kind > schema.TroubleGivenUp && ready.After(t.Until) {
+		t.Until = ready
+	}
+	return t
 }
 
 // Suspended returns how long a host still wants to be left alone.
@@ -70,23 +122,32 @@ func Suspended(h *schema.Host) time.Duration {
 // A count is what the hosts of a run still have to do.
 type count struct {
 	waiting, suspended, givenUp int
-	depth                       int // smallest; -1: none
+	depth                       int // smallest that pages to visit wait at; -1: none
 	slowest                     []HostETA
 	work                        float64 // pages that will be visited
+	troubles                    []ranked
+	troubled                    int // of so many hosts
 }
 
-// add counts a host of a map that began with a generation.
-func (c *count) add(p Pace, generation uint32, h *schema.Host) {
-	if h.Run == p.run && h.RunGivenUp != schema.NotGivenUp {
-		c.givenUp++
-		return
-	}
+// A ranked trouble is that of a host which takes so many seconds.
+type ranked struct {
+	Trouble
+	seconds float64
+}
+
+// add counts a host of a map that began with a generation, which is silent since a
+// time; zero: it is not.
+func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time) {
 	waiting := 0
 	if h.Generation == generation {
 		waiting = h.Waiting
 	}
 	if h.Run == p.run {
 		waiting += len(h.Retries)
+	}
+	if h.Run == p.run && h.RunGivenUp != schema.NotGivenUp {
+		c.givenUp++
+		return
 	}
 	pages, seconds := p.Of(h, waiting)
 	if pages == 0 {
@@ -100,8 +161,12 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host) {
 	if Suspended(h) > 0 {
 		c.suspended++
 	}
-	c.rank(HostETA{h.Name, waiting, seconds})
+	c.rank(HostETA{h.Name, int(pages), seconds})
+	c.tell(p, h, silent, seconds)
 }
+
+// toVisit is how many pages will be visited, as far as is known.
+func (c *count) toVisit(p Pace) int { return int(min(c.work, p.left)) }
 
 // nearest notes the smallest depth that pages of a host wait at.
 func (c *count) nearest(queues []schema.Queue) {
@@ -120,4 +185,31 @@ func (c *count) rank(e HostETA) {
 	c.slowest = append(c.slowest, e)
 	slices.SortStableFunc(c.slowest, func(a, b HostETA) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	c.slowest = c.slowest[:min(len(c.slowest), slowestHosts)]
+}
+
+// tell keeps the troubles of the hosts that will take longest.
+func (c *count) tell(p Pace, h *schema.Host, silent time.Time, seconds float64) {
+	t := p.Trouble(h)
+	if t.Kind == schema.TroubleNone && silent.IsZero() {
+		return
+	}
+	c.troubled++
+	told := Trouble{Domain: h.Name, Why: t.String(), Robots: h.RobotsAt.IsZero() || t.Kind == schema.TroubleRobots}
+	if silent.IsZero() {
+		told.Again = max(0, time.Until(t.Until).Seconds())
+	} else {
+		told.Silent = time.Since(silent).Seconds()
+	}
+	c.troubles = append(c.troubles, ranked{told, seconds})
+	slices.SortStableFunc(c.troubles, func(a, b ranked) int { return cmp.Compare(b.seconds, a.seconds) })
+	c.troubles = c.troubles[:min(len(c.troubles), maxTroubles)]
+}
+
+// told are the troubles.
+func (c *count) told() []Trouble {
+	all := make([]Trouble, len(c.troubles))
+	for i, t := range c.troubles {
+		all[i] = t.Trouble
+	}
+	return all
 }

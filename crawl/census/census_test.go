@@ -1,8 +1,13 @@
 package census
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/schema"
@@ -11,11 +16,11 @@ import (
 
 const run = schema.RunID(7)
 
-func testPace(t *testing.T) Pace {
+func testPace(t *testing.T, crawler ...string) Pace {
 	t.Helper()
 	text := "[user-agent]\ncrawler-name = \"t\"\ncontact-url = \"https://t.test/\"\n[crawler]\n" +
-		"max-domain-requests = 100\n" +
-		"minimum-time-on-page = 100\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
+		"max-domain-requests = 100\nminimum-time-on-page = 100\n" + strings.Join(crawler, "\n") +
+		"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
 	cfg, _, err := config.Parse([]byte(text), t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +46,9 @@ func TestPace(t *testing.T) {
 		{"given up", schema.Host{Run: run, RunGivenUp: schema.GaveUpConnection}, 10, 0, 0},
 		{"Crawl-delay", schema.Host{CrawlDelay: 3 * time.Second}, 1, 1, 6},
 		{"time-outs", schema.Host{Timeouts: 2}, 10, 10, 8},
+		{"only its seeds, and their delay is long", schema.Host{Name: "a.test", CrawlDelay: 400 * time.Second}, 10, 1, 800},
+		{"only seeds, and it has none", schema.Host{Name: "b.test", CrawlDelay: 400 * time.Second}, 10, 0, 0},
+		{"robots.txt: two tries of 30 s are left, 5 s apart", schema.Host{Run: run, RobotsTries: 2}, 10, 10, 70},
 		{"slow answers", schema.Host{Smoothed: time.Second}, 10, 10, 20},
 	}
 	for _, tt := range tests {
@@ -49,6 +57,50 @@ func TestPace(t *testing.T) {
 				t.Errorf("Of = %v pages in %v s, want %v in %v s", pages, seconds, tt.pages, tt.seconds)
 			}
 		})
+	}
+}
+
+// No more pages are to be visited than max-pages lets the run visit.
+func TestMaxPages(t *testing.T) {
+	p, c := testPace(t, "max-pages = 40"), count{depth: -1} // 10 were visited
+	for _, name := range []string{"a.test", "b.test"} {
+		c.add(p, 1, &schema.Host{Name: name, Generation: 1, Waiting: 20}, time.Time{})
+	}
+	if pages, _ := p.Of(&schema.Host{}, 45); pages != 30 || c.toVisit(p) != 30 || c.waiting != 40 {
+		t.Errorf("%v pages of a host and %d of all will be visited, %d wait; want 30, 30, 40", pages, c.toVisit(p), c.waiting)
+	}
+}
+
+// The hosts that take longest are told with their troubles.
+func TestTroubles(t *testing.T) { synctest.Test(t, testTroubles) }
+
+func testTroubles(t *testing.T) {
+	p, c := testPace(t), count{depth: -1}
+	asked, soon := time.Now().Add(-12*time.Second), time.Now().Add(time.Minute)
+	timeout := schema.Reason{Cause: schema.CauseTimeout}
+	for _, h := range []schema.Host{
+		{Name: "well.test"},
+		{Name: "robots.test", Run: run, RobotsTries: 2, RobotsReason: timeout, RobotsDue: soon},
+		{Name: "retry.test", RobotsAt: asked, Run: run, LastByte: time.Now(), CrawlDelay: time.Minute,
+			Retries: []schema.Retry{{Reason: timeout}}},
+		{Name: "given.test", Run: run, RunGivenUp: schema.GaveUpRobots},
+		{Name: "quick.test", Run: run, RobotsAt: asked, Retries: []schema.Retry{{Reason: timeout, Due: soon}}},
+	} {
+		h.Generation, h.Waiting = 1, 1
+		c.add(p, 1, &h, time.Time{})
+	}
+	c.add(p, 1, &schema.Host{Name: "silent.test", Generation: 1, Waiting: 50}, asked)
+	var got []string
+	for _, told := range c.told() {
+		got = append(got, fmt.Sprintf("%s %s %v %.0f %.0f", told.Domain, told.Why, told.Robots, told.Again, told.Silent))
+	}
+	want := []string{
+		"retry.test 1 page to be tried again: timeout false 60 0",
+		"robots.test robots.txt timed out twice true 60 0",
+		"silent.test  true 0 12",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || c.troubled != 4 {
+		t.Errorf("%d troubles: %s", c.troubled, diff)
 	}
 }
 
@@ -65,12 +117,12 @@ func TestCount(t *testing.T) {
 		{Name: "rest.test", Generation: 1, Waiting: 1, Run: run, Throttles: 1, SuspendedTo: time.Now().Add(time.Hour),
 			Queues: waitAt(schema.PagePriority(2, false, false))},
 	} {
-		c.add(p, 1, &h)
+		c.add(p, 1, &h, time.Time{})
 	}
 	if c.waiting != 511 || c.suspended != 1 || c.givenUp != 1 || c.depth != 1 {
 		t.Errorf("count = %+v", c)
 	}
-	if len(c.slowest) != 3 || c.slowest[0].Domain != "rest.test" || c.slowest[1] != (HostETA{"near.test", 500, 200}) {
+	if len(c.slowest) != 3 || c.slowest[0].Domain != "rest.test" || c.slowest[1] != (HostETA{"near.test", 50, 200}) {
 		t.Errorf("slowest = %+v", c.slowest)
 	}
 }

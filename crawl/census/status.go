@@ -15,12 +15,16 @@ type Status struct {
 	PagesVisited   int            `json:"pages_visited"`
 	Requests       int            `json:"requests"`
 	PagesWaiting   int            `json:"pages_waiting"`
+	PagesToVisit   int            `json:"pages_to_visit"` // of these: within the budgets, max-pages and delays
 	PagesPerSecond float64        `json:"pages_per_second"`
 	Depth          int            `json:"depth"` // the smallest that pages wait at; -1: none waits
 	Hosts          Hosts          `json:"hosts"`
 	Errors         map[string]int `json:"errors"`
+	MaxDepth       int            `json:"max_depth"`
 	ETA            float64        `json:"eta_seconds"` // of what is known; 0: nothing waits
 	ETAHosts       []HostETA      `json:"eta_hosts"`   // that determine it
+	Troubles       []Trouble      `json:"troubles"`    // of the hosts with trouble, those that take longest
+	Troubled       int            `json:"troubled"`    // hosts with trouble
 	Waits          string         `json:"waits_for"`   // why nothing is being fetched; empty: something is
 	Wait           Wait           `json:"-"`           // the same, for whoever makes that sentence
 }
@@ -55,9 +59,9 @@ const (
 	ForNetwork  // the network of this machine is away
 )
 
-// waitOf says why a crawl fetches nothing, in which so many pages wait, and that
-// asks the host next as the next one.
-func waitOf(st *crawl.Status, pagesWaiting int, next string) Wait {
+// waitOf says why a crawl fetches nothing, in which so many pages are to be visited, and
+// that asks the host next as the next one.
+func waitOf(st *crawl.Status, toVisit int, next string) Wait {
 	switch {
 	case !st.Away.IsZero():
 		return Wait{Reason: ForNetwork}
@@ -71,7 +75,7 @@ func waitOf(st *crawl.Status, pagesWaiting int, next string) Wait {
 		return Wait{Reason: ForDisk}
 	case st.Pending > 0 || st.Waking > 0 || st.Hosts.Ready > 0 || st.Asleep.Ready > 0: // about to
 		return Wait{}
-	case next == "" && pagesWaiting > 0:
+	case next == "" && toVisit > 0:
 		return Wait{Reason: ForDecision}
 	case next == "":
 		return Wait{Reason: ForNothing}

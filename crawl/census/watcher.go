@@ -31,6 +31,7 @@ type Watcher struct {
 	begun  time.Time
 	before time.Duration // that earlier processes worked on the run
 	run    schema.Run
+	pace   Pace
 	next   schema.HostID // where the census goes on
 	round  count         // the one that is being taken
 	last   count         // the last whole one
@@ -120,7 +121,7 @@ func (w *Watcher) look() error {
 					return err
 				}
 			}
-			return w.count(store, tx)
+			return w.count(store, tx, st.Silent)
 		})
 	})
 	if err != nil {
@@ -131,10 +132,20 @@ func (w *Watcher) look() error {
 }
 
 // count goes on with the census.
-func (w *Watcher) count(store *kv.Store, tx *kv.Tx) error {
-	seen, pace := 0, NewPace(w.cfg.Load(), &w.run)
+func (w *Watcher) count(store *kv.Store, tx *kv.Tx, silent []crawl.Silence) error {
+	seen := 0
+	if cfg := w.cfg.Load(); w.pace.cfg != cfg {
+		w.pace = NewPace(cfg, &w.run)
+	}
+	w.pace = w.pace.at(&w.run)
 	err := tx.Hosts.Each(w.next, func(h *schema.Host) (bool, error) {
-		w.round.add(pace, store.Generation(), h)
+		var since time.Time
+		for _, s := range silent {
+			if s.Host == h.ID {
+				since = s.Since
+			}
+		}
+		w.round.add(w.pace, store.Generation(), h, since)
 		w.next = h.ID + 1
 		seen++
 		return seen < atOnce, nil
@@ -150,7 +161,9 @@ func (w *Watcher) status(st *crawl.Status, next string) *Status {
 		RunID: int(w.run.ID), Status: "running", PID: os.Getpid(),
 		Elapsed:      (w.before + time.Since(w.begun)).Round(time.Millisecond).Seconds(),
 		PagesVisited: w.run.Pages, Requests: w.run.Requests, PagesWaiting: w.last.waiting,
-		PagesPerSecond: w.rate(), Depth: w.last.depth, Errors: w.run.Errors, ETAHosts: w.last.slowest,
+		PagesToVisit: w.last.toVisit(w.pace), PagesPerSecond: w.rate(), Depth: w.last.depth,
+		MaxDepth: w.cfg.Load().Crawler.MaxDepth, Errors: w.run.Errors, ETAHosts: w.last.slowest,
+		Troubles: w.last.told(), Troubled: w.last.troubled,
 		Hosts: Hosts{
 			Active: st.Open, Waiting: st.Hosts.Waiting + st.Hosts.Held + st.Asleep.Waiting + st.Asleep.Held,
 			Suspended: w.last.suspended, GivenUp: w.last.givenUp,
@@ -166,9 +179,9 @@ func (w *Watcher) status(st *crawl.Status, next string) *Status {
 		s.ETA = w.last.slowest[0].Seconds
 	}
 	if s.PagesPerSecond > 0 {
-		s.ETA = max(s.ETA, w.last.work/s.PagesPerSecond)
+		s.ETA = max(s.ETA, float64(s.PagesToVisit)/s.PagesPerSecond)
 	}
-	s.Wait = waitOf(st, s.PagesWaiting, next)
+	s.Wait = waitOf(st, s.PagesToVisit, next)
 	return s
 }
 

@@ -72,9 +72,6 @@ func adversarial() map[string]string {
 		"bases":                  fill("<base href=/b/>"),
 		"svgs":                   fill("<svg><title>"),
 		"NULs":                   fill("\x00<\x00a\x00"),
-		"roles":                  count("<x%d role=main>"),
-		"roles followed":         "<i role=main>" + fill("<i></b><b role=navigation><u>"),
-		"long role":              "<div role='" + fill("note ") + "'>",
 		"long rel":               "<a href=y rel='" + fill("nofollow ") + "'>x</a>",
 	}
 }

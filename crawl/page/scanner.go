@@ -28,8 +28,7 @@ type scanner struct {
 	literal  bool // the text is that of a CDATA section, without entities
 
 	tag   tag
-	name  []byte     // of it, in any case
-	attrs attributes // of a start tag: its role, and all of one that has any use for them
+	attrs attributes // of a start tag that has any use for them
 	raw   []byte     // the text inside, of a start tag whose content is not markup
 
 	foreign foreign
@@ -119,20 +118,19 @@ func (s *scanner) markup(i int) markup {
 // start reads the start tag whose name begins at i.
 func (s *scanner) start(i int) token {
 	end := s.nameEnd(i)
-	s.name = s.src[i:end]
-	s.tag = tagOf(s.name)
+	s.tag = tagOf(s.src[i:end])
 	if s.pos = s.readAttributes(end, s.tag.hasUse() || s.tag == tagFont); s.pos < 0 {
 		s.pos = len(s.src)
 		return tokenEOF
 	}
 	isForeign := s.foreign.within()
 	if s.tag == tagForeign || len(s.foreign.open) > 0 {
-		s.enter(s.name)
+		s.enter(s.src[i:end])
 	}
 	s.raw = nil
 	if s.tag.isRaw() && !isForeign {
 		from := s.pos
-		s.pos = s.rawEnd(from, s.name)
+		s.pos = s.rawEnd(from, s.src[i:end])
 		s.raw = s.src[from:s.pos]
 		s.titled = s.tag == tagTitle
 	}
@@ -169,14 +167,13 @@ func (s *scanner) leave(name []byte) {
 // end reads the end tag whose name begins at i.
 func (s *scanner) end(i int) token {
 	end := s.nameEnd(i)
-	s.name = s.src[i:end]
-	s.tag = tagOf(s.name)
+	s.tag = tagOf(s.src[i:end])
 	if s.pos = s.readAttributes(end, false); s.pos < 0 {
 		s.pos = len(s.src)
 		return tokenEOF
 	}
 	if len(s.foreign.open) > 0 && !(s.tag == tagTitle && s.titled) {
-		s.leave(s.name)
+		s.leave(s.src[i:end])
 	}
 	s.titled = false
 	return tokenEnd

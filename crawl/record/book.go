@@ -165,7 +165,11 @@ func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) erro
 func (b *book) tryLater(h *schema.Host, why schema.Reason) {
 	h.RobotsTries++
 	h.RobotsReason = why
-	h.RobotsDue = b.in.now.Add(clock.Backoff(b.in.set.Config.Retry, int(h.RobotsTries)))
+	wait := clock.Backoff(b.in.set.Config.Retry, int(h.RobotsTries))
+	h.RobotsDue = b.in.now.Add(wait)
+	if !b.exhausted(h) { // else the host is given up
+		b.in.log.Debug("robots.txt is tried again", "host", h.Name, "reason", why.String(), "tries", h.RobotsTries, "wait", wait)
+	}
 }
 
 // withdraw follows a request for robots.txt that is not made, because its host was

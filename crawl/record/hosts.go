@@ -116,7 +116,7 @@ func (h *hosts) giveUp(host *schema.Host, how schema.GiveUp, why schema.Reason) 
 	host.RunGivenUp, host.RunGivenUpAt, host.RunGivenUpWhy = how, host.RunRequests, why
 	h.put(host)
 	h.touch(host.ID).revoke = true
-	h.in.log.Info("host given up", "host", host.Name, "reason", why.String(), "request", host.RunGivenUpAt)
+	h.in.log.Debug("host given up", "host", host.Name, "reason", why.String(), "requests", host.RunGivenUpAt)
 }
 
 // giveUpUnreached gives a host up that could not be reached three times in a row.

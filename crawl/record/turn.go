@@ -89,10 +89,15 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 	t.quotas.release(&o.Step)
 	switch v.Act {
 	case judge.Rest:
+		t.in.log.Debug("host asks for rest", "host", h.Name, "url", o.Step.Norm, "status_code", o.Status,
+			"wait", h.SuspendedFor)
 		t.ledger.countError(schema.ErrorRateLimited)
 		return nil
 	case judge.Retry:
-		retryLater(h, o, v, clock.Backoff(t.in.set.Config.Retry, o.Step.Visit.Retries+1))
+		wait := clock.Backoff(t.in.set.Config.Retry, o.Step.Visit.Retries+1)
+		retryLater(h, o, v, wait)
+		t.in.log.Debug("page is tried again", "host", h.Name, "url", o.Step.Norm, "reason", v.Reason.String(),
+			"tries", o.Step.Visit.Retries+1, "wait", wait)
 		return nil
 	}
 	return t.settleAnswer(h, o, v)

@@ -26,13 +26,16 @@ func (t Type) String() string {
 // their order, say together; the zero Type if none of them is a type.
 func Extract(values ...string) Type {
 	var found Type
+	charset := "" // that stands for those of the same type that have none
 	for _, piece := range split(strings.Join(values, ", ")) {
-		t, ok := parse(piece)
-		if !ok || t.Essence == "*/*" {
+		t, declared, ok := parse(piece)
+		switch {
+		case !ok || t.Essence == "*/*":
 			continue
-		}
-		if t.Essence == found.Essence && t.Charset == "" {
-			t.Charset = found.Charset
+		case t.Essence != found.Essence:
+			charset = t.Charset
+		case !declared:
+			t.Charset = charset
 		}
 		found = t
 	}
@@ -79,48 +82,49 @@ func quotedLength(s string) int {
 	return len(s)
 }
 
-// parse reads one type with its parameters.
-func parse(s string) (Type, bool) {
+// parse reads one type with its parameters; declared reports one with a charset, be it empty.
+func parse(s string) (t Type, declared, ok bool) {
 	s = strings.Trim(s, blanks)
 	essence, rest, more := strings.Cut(s, ";")
-	kind, sub, ok := strings.Cut(strings.TrimRight(essence, blanks), "/")
-	if !ok || !isToken(kind) || !isToken(sub) {
-		return Type{}, false
+	kind, sub, _ := strings.Cut(strings.TrimRight(essence, blanks), "/")
+	if !isToken(kind) || !isToken(sub) {
+		return Type{}, false, false
 	}
-	t := Type{Essence: strings.ToLower(kind + "/" + sub)}
-	for known := false; more && !known; {
+	t.Essence = strings.ToLower(kind + "/" + sub)
+	for more && !declared {
 		var name, value string
-		name, value, rest, more = parameter(rest)
-		if strings.EqualFold(name, "charset") && value != "" && isQuotable(value) {
-			t.Charset, known = value, true // the first one counts
+		var given bool
+		name, value, given, rest, more = parameter(rest)
+		if given && strings.EqualFold(name, "charset") && isQuotable(value) {
+			t.Charset, declared = value, true // the first one counts
 		}
 	}
-	return t, true
+	return t, declared, true
 }
 
 const blanks = " \t\r\n"
 
 // parameter cuts the first parameter off a list of them; more tells whether a
-// semicolon follows it. An empty value is none, unless it is quoted, and as a
-// charset that says as little.
-func parameter(s string) (name, value, rest string, more bool) {
+// semicolon follows it. An empty value is not given, unless it is quoted.
+func parameter(s string) (name, value string, given bool, rest string, more bool) {
 	s = strings.TrimLeft(s, blanks)
 	end := strings.IndexAny(s, ";=")
 	if end < 0 {
-		return s, "", "", false
+		return s, "", false, "", false
 	}
 	name = s[:end]
 	if s[end] == ';' {
-		return name, "", s[end+1:], true
+		return name, "", false, s[end+1:], true
 	}
 	s = s[end+1:]
 	if s != "" && s[0] == '"' {
 		n := quotedLength(s)
 		_, rest, more = strings.Cut(s[n:], ";")
-		return name, unquote(s[:n]), rest, more
+		return name, unquote(s[:n]), true, rest, more
 	}
 	value, rest, more = strings.Cut(s, ";")
-	return name, strings.TrimRight(value, blanks), rest, more
+	value = strings.TrimRight(value, blanks)
+	return name, value, value != "", rest, more
 }
 
 // unquote returns what a quoted string says, the closing quote being optional. A

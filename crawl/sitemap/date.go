@@ -1,6 +1,7 @@
 package sitemap
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,10 +20,11 @@ func parseDate(s string) time.Time {
 	} else if len(s) > 10 && s[10] == ' ' {
 		s = s[:10] + "T" + strings.TrimLeft(s[10:], " ")
 	}
+	s, leap := cutLeap(s)
 	s, ahead := cutZone(s)
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1 && t.Year() <= 9999 {
-			return t.Add(-ahead).UTC()
+			return t.Add(leap - ahead).UTC()
 		}
 	}
 	return time.Time{}
@@ -33,36 +35,73 @@ func parseDate(s string) time.Time {
 func w3cLayouts() []string {
 	return []string{
 		"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05",
-		"2006-01-02T15:04", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z0700",
+		"2006-01-02T15:04", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z0700", "2006-01-02T15:04:05Z07",
 		"2006-01", "2006", "20060102", "2006-1-2", "2006/01/02",
 	}
 }
 
 func rfc822Layouts() []string {
-	return []string{
-		"2 Jan 2006 15:04:05", "2 Jan 06 15:04:05", "2 Jan 2006 15:04", "2 Jan 06 15:04", "2 Jan 2006", "2 Jan 06",
-	}
+	return []string{"2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "2 Jan 2006"}
 }
 
-// plainDate leaves of an RFC 822 date what counts: without comments and the day of the
-// week, which is redundant and often wrong, and with three letters of the month.
+// plainDate leaves of an RFC 822 date what counts: without comments, blanks at colons and
+// the day of the week, which is redundant and often wrong, with three letters of the month
+// and four digits of the year.
 func plainDate(s string) string {
-	for {
-		before, comment, ok := strings.Cut(s, "(")
-		if !ok {
-			break
-		}
-		_, after, _ := strings.Cut(comment, ")")
-		s = before + " " + after
-	}
-	fields := strings.Fields(strings.ReplaceAll(s, ",", " "))
+	s = strings.ReplaceAll(withoutComments(s), ",", " ")
+	s = strings.ReplaceAll(strings.ReplaceAll(s, " :", ":"), ": ", ":")
+	fields := strings.Fields(s)
 	if len(fields) > 0 && isName(fields[0]) {
 		fields = fields[1:]
 	}
 	if len(fields) > 1 && isName(fields[1]) {
 		fields[1] = fields[1][:min(3, len(fields[1]))]
 	}
+	if len(fields) > 2 {
+		fields[2] = fullYear(fields[2])
+	}
 	return strings.Join(fields, " ")
+}
+
+// withoutComments puts a blank for each comment, in which others may stand.
+func withoutComments(s string) string {
+	depth := 0
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '(':
+			depth++
+			b.WriteByte(' ')
+		case depth == 0:
+			b.WriteByte(c)
+		case c == ')':
+			depth--
+		case c == '\\':
+			i++
+		}
+	}
+	return b.String()
+}
+
+// fullYear writes out a year of two or three digits (RFC 5322, section 4.3).
+func fullYear(s string) string {
+	n, err := strconv.Atoi(s)
+	switch {
+	case err != nil || !isDigits(s) || len(s) != 2 && len(s) != 3:
+		return s
+	case len(s) == 2 && n < 50:
+		return strconv.Itoa(2000 + n)
+	}
+	return strconv.Itoa(1900 + n)
+}
+
+// cutLeap makes a leap second the one before, and returns what is missing.
+func cutLeap(s string) (string, time.Duration) {
+	const leap = ":60"
+	if i := strings.Index(s, leap); i >= 0 && strings.Count(s[:i], ":") == 1 {
+		return s[:i] + ":59" + s[i+len(leap):], time.Second
+	}
+	return s, 0
 }
 
 // cutZone takes the zone off the end of a date, if a blank stands before it, and returns

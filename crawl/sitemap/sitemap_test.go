@@ -211,6 +211,14 @@ func TestDates(t *testing.T) {
 		{"Fri 17 May 2024 10:20:30 PST", at(18, 20, 30)},
 		{"2024-05-17T10:20:30 EST", at(15, 20, 30)},
 		{"2024-05-17 10:20 CEST", at(10, 20, 0)},
+		{"2024-05-17T10:20:30+01", at(9, 20, 30)},
+		{"17 May 2024 (a (nested \\) comment) here) 10:20:30 EST", at(15, 20, 30)},
+		{"17 May 2024 10 : 20 :30 EST", at(15, 20, 30)},
+		{"16 May 2024 18:59:60 EST", at(0, 0, 0)}, // a leap second
+		{"2024-05-16T23:59:60Z", at(0, 0, 0)},
+		{"17 May 124 10:20:30 GMT", at(10, 20, 30)}, // three digits of a year count from 1900
+		{"17 May 50 00:00:00 GMT", time.Date(1950, 5, 17, 0, 0, 0, 0, time.UTC)},
+		{"17 May 49 00:00:00 GMT", time.Date(2049, 5, 17, 0, 0, 0, 0, time.UTC)},
 		{"Fri, 17 May 2024 10:20:30 +9900", time.Time{}},
 		{"Fri, 17 May 2024 10:20:30 +", time.Time{}},
 		{"Fri, 17 May 2024 10:20:30 1 2", time.Time{}},

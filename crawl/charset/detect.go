@@ -30,19 +30,20 @@ func OfHTML(body []byte, label string) Encoding {
 }
 
 // OfXML tells the encoding of a page that is XML, where a <meta> says nothing and
-// UTF-8 needs no declaration. What is neither declared nor UTF-8 is no XML, and is
-// read as HTML.
+// UTF-8 needs no declaration. What is neither declared nor UTF-8 is no XML, and there
+// a <meta> counts.
 func OfXML(body []byte, label string) Encoding {
 	if e, ok := told(body, label); ok {
 		return e
 	}
-	if e, ok := ofDeclaration(body[:min(len(body), prologue)]); ok {
+	head := body[:min(len(body), prologue)]
+	if e, ok := ofDeclaration(head); ok {
 		return e
 	}
-	if utf8.Valid(body) {
-		return named(utf8Name)
+	if e, ok := ofMeta(head); ok && !utf8.Valid(body) {
+		return e
 	}
-	return OfHTML(body, "")
+	return named(utf8Name)
 }
 
 // told is what a byte order mark, the response or an XML declaration in UTF-16 say.
@@ -97,10 +98,14 @@ func trimControls(b []byte) []byte {
 	return b
 }
 
-// asRead turns an encoding in which a declaration cannot have been read into UTF-8.
+// asRead turns an encoding in which a declaration cannot have been read into UTF-8, and
+// the one that only scripts have a use for into the one that is meant.
 func asRead(e Encoding) Encoding {
-	if e.name == utf16beName || e.name == utf16leName {
+	switch e.name {
+	case utf16beName, utf16leName:
 		return named(utf8Name)
+	case userDefined:
+		return named("windows-1252")
 	}
 	return e
 }

@@ -56,6 +56,7 @@ func TestOfHTML(t *testing.T) {
 		{"declaration of UTF-16", `<?xml encoding="utf-16"?>`, "", "utf-8"},
 		{"declaration in UTF-16", "<\x00?\x00x\x00m\x00", "", "utf-16le"},
 		{"declaration in UTF-16, big", "\x00<\x00?\x00x\x00m", "", "utf-16be"},
+		{"declaration of x-user-defined", `<?xml encoding="x-user-defined"?>`, "", "windows-1252"},
 		{"declaration not at the start", ` <?xml encoding="koi8-r"?>`, "", "windows-1252"},
 		{"declaration not closed", `<?xml encoding="koi8-r"`, "", "windows-1252"},
 		{"encoding behind the declaration", `<?xml?> encoding="koi8-r">`, "", "windows-1252"},
@@ -82,6 +83,7 @@ func TestOfXML(t *testing.T) {
 		{"meta says nothing", `<?xml version="1.0" encoding="koi8-r"?><meta charset="big5"/>`, "", "koi8-r"},
 		{"UTF-8 whatever meta says", `<meta charset="koi8-r"/>é`, "", "utf-8"},
 		{"no XML", `<meta charset="koi8-r"/>` + "\xe9", "", "koi8-r"},
+		{"nothing declared, one byte is not UTF-8", `<?xml version="1.0"?>` + "\xe9é", "", "utf-8"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -97,9 +97,6 @@ func (p *prescan) meta() (Encoding, bool) {
 	if p.at == len(p.b) || found.name == "" || needsPragma && !pragma {
 		return Encoding{}, false
 	}
-	if found.name == userDefined {
-		return named("windows-1252"), true
-	}
 	return asRead(found), true
 }
 

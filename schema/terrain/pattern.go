@@ -20,7 +20,7 @@ type Pattern struct {
 // ParsePattern reads and normalises a pattern. The notice, if not empty, says what
 // was changed in a way that the writer may not expect.
 func ParsePattern(s string) (p Pattern, notice string, err error) {
-	if p, notice, err = parsePattern(s); err == nil && hasOuterHyphen(p.base) {
+	if p, notice, err = parsePattern(s); err == nil && hasOuterHyphen(weburl.Unicode(p.base)) {
 		return Pattern{}, "", fmt.Errorf("%q is not a host name: a label begins or ends with a hyphen", cut(s))
 	}
 	return p, notice, err

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"strings"
 
-	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
 )
 
@@ -93,7 +92,7 @@ func Unicode(host string) string {
 		return host
 	}
 	name, port := splitPort(host)
-	decoded, err := idna.Display.ToUnicode(name)
+	decoded, err := idnaProfile().ToUnicode(name)
 	if err != nil {
 		return host
 	}

@@ -56,20 +56,18 @@ func (p *parser) read(text string) {
 		return
 	}
 	key, value = trim(key), trim(value)
-	if strings.EqualFold(trimUnseen(key), "sitemap") {
+	switch name := trimUnseen(key); {
+	case strings.EqualFold(name, "sitemap"):
 		p.sitemap(trimUnseen(value))
-		return
-	}
-	switch {
+	case strings.EqualFold(name, "crawl-delay"):
+		p.own.delay(trimUnseen(value))
+		p.all.delay(trimUnseen(value))
 	case strings.EqualFold(key, "user-agent"):
 		p.userAgent(value)
 	case strings.EqualFold(key, "disallow"):
 		p.rule(line{text: text, value: value, no: p.lineNo})
 	case strings.EqualFold(key, "allow"):
 		p.rule(line{text: text, value: value, no: p.lineNo, allow: true})
-	case strings.EqualFold(key, "crawl-delay"):
-		p.own.delay(value)
-		p.all.delay(value)
 	}
 }
 
@@ -246,7 +244,8 @@ func token(s string) string {
 func trim(s string) string { return strings.Trim(s, " \t\v\f") }
 
 // trimUnseen takes off what an editor shows as a blank or not at all, such as a no-break
-// space, in UTF-8 or Latin 1. Only the URL of a sitemap is certain to have none of it.
+// space, in UTF-8 or Latin 1. Only the URL of a sitemap and a number are certain to
+// have none of it.
 func trimUnseen(s string) string {
 	return strings.TrimFunc(s, func(c rune) bool {
 		return c == utf8.RuneError || unicode.In(c, unicode.White_Space, unicode.Cc, unicode.Cf)

@@ -205,6 +205,8 @@ func TestCrawlDelay(t *testing.T) {
 		{"Crawl-delay: .5", 500 * time.Millisecond, true},
 		{"Crawl-delay: 0", 0, true},
 		{"Crawl-delay: 5 seconds", 5 * time.Second, true},
+		{"\u00a0Crawl-delay:\u00a05\u00a0", 5 * time.Second, true},
+		{"Crawl-delay:\xa05\xa0seconds", 5 * time.Second, true},
 		{"Crawl-delay: 10s", 10 * time.Second, true},
 		{"Crawl-delay: 1e2", 100 * time.Second, true},
 		{"Crawl-delay: 1e999", 365 * 24 * time.Hour, true},

@@ -79,11 +79,10 @@ leave alone. The state is one file; SQLite and Markdown are made from it.`,
 	flags.CountVarP(&a.verbose, "verbose", "v", "report every visit and retry; twice: every request and verdict")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "report only what goes wrong")
 	flags.StringVar(&a.logFormat, "log-format", "text", "the format of messages on stderr: `text|json`")
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%v; \"%s --help\" lists the flags", err, cmd.CommandPath())
-	})
+	cmd.SetFlagErrorFunc(wrongFlag)
 	addCommands(cmd, a)
 	wrongUse(cmd)
+	addCompletions(cmd, a)
 	cmd.InitDefaultHelpCmd()
 	if help, _, err := cmd.Find([]string{"help"}); err == nil {
 		help.RunE = runHelp
@@ -143,20 +142,6 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		return usage("%q is no command; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
 	return usage("%q is no command; \"ripple --help\" lists them", args[0])
-}
-
-// wrongUse makes wrong arguments of any command wrong usage, with its usage line.
-func wrongUse(cmd *cobra.Command) {
-	for _, c := range cmd.Commands() {
-		if check := c.Args; check != nil {
-			c.Args = func(cmd *cobra.Command, args []string) error {
-				if err := check(cmd, args); err != nil {
-					return usage("%v; usage: %s", err, cmd.UseLine())
-				}
-				return nil
-			}
-		}
-	}
 }
 
 // logger returns a log of what is told while a command works.

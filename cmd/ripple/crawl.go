@@ -154,7 +154,7 @@ func (a *app) openCrawl(path string, fresh bool, locked func()) (*kv.Store, erro
 func hasFolder(path string) error {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return hint(fmt.Errorf("the folder %s of the state file does not exist", shown(dir)),
+		return hint(usage("the folder %s of the state file does not exist", shown(dir)),
 			"create it or change [state] path")
 	}
 	return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,13 +64,23 @@ func (o *seedOptions) read() (extraSeeds, error) {
 		defer f.Close()
 		in = f
 	}
+	first := true
 	lines := bufio.NewScanner(io.LimitReader(in, maxSeedsFile+1))
 	size := 0
 	for lines.Scan() {
 		size += len(lines.Bytes()) + 1
-		if line := strings.TrimSpace(lines.Text()); line != "" && !strings.HasPrefix(line, "#") {
-			s.URLs = append(s.URLs, line)
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
 		}
+		url, err := seedOf(line)
+		if err != nil {
+			return s, err
+		}
+		if !first || !isHeader(url) {
+			s.URLs = append(s.URLs, url)
+		}
+		first = false
 	}
 	switch err := lines.Err(); {
 	case err != nil:
@@ -81,6 +92,21 @@ func (o *seedOptions) read() (extraSeeds, error) {
 	}
 	return s, nil
 }
+
+// seedOf returns the URL of a line, which may be CSV of one column.
+func seedOf(line string) (string, error) {
+	if !strings.HasPrefix(line, `"`) {
+		return line, nil
+	}
+	fields, err := csv.NewReader(strings.NewReader(line)).Read()
+	if err != nil || len(fields) != 1 {
+		return "", usage("--seeds: a line holds one URL, %s does not", shown(clean(line, 80)))
+	}
+	return fields[0], nil
+}
+
+// isHeader reports whether the first line names the column of URLs below it.
+func isHeader(line string) bool { return !strings.ContainsAny(line, ".:/,") }
 
 // join adds the seeds to a configuration.
 func (s extraSeeds) join(cfg *config.Config) (*config.Config, error) {

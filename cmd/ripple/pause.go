@@ -35,6 +35,9 @@ func runCommand(ctx context.Context, a *app, do, done string) error {
 	var st census.Status
 	err = a.crawlOf(path).Post(ctx, do, &st)
 	if errors.Is(err, control.ErrNobody) {
+		if err := mustExist(path); err != nil {
+			return err
+		}
 		return hint(fmt.Errorf("no crawl is running on %s", shown(path)), "\"ripple crawl\" begins one")
 	}
 	if err != nil {

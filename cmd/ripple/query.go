@@ -174,7 +174,11 @@ func wrongSQL(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return usage("%s; \"ripple query --schema\" shows the tables", clean(err.Error(), 500))
+	text := strings.TrimPrefix(err.Error(), "SQL logic error: ")
+	if i := strings.LastIndex(text, " ("); i >= 0 && strings.Trim(text[i:], " (0123456789)") == "" { // SQLite's number
+		text = text[:i]
+	}
+	return usage("%s; \"ripple query --schema\" shows the tables", clean(text, 500))
 }
 
 // readsOnly refuses what is not one statement that reads. The database could not be

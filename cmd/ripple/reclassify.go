@@ -207,9 +207,11 @@ type depthChanges struct {
 }
 
 type turnPage struct {
-	URL    string `json:"url"`
-	Before string `json:"before"`
-	After  string `json:"after"`
+	URL         string `json:"url"`
+	ClassBefore string `json:"class_before"`
+	Class       string `json:"class"`
+	StateBefore string `json:"state_before"`
+	State       string `json:"state"`
 }
 
 // maxTurned is how many changed pages a person is shown.
@@ -273,14 +275,15 @@ func (d *depthChanges) add(was, now uint8) {
 
 // eachTurned calls f for the first pages that have another class or state.
 func (r *reclassified) eachTurned(store *kv.Store, most int, f func(turnPage) error) error {
-	say := func(s standing) string { return s.class.String() + ", " + s.state.String() }
 	return store.View(func(tx *kv.Tx) error {
 		for _, id := range r.turned[:min(most, len(r.turned))] {
 			norm, err := tx.URLs.Norm(id)
 			if err != nil {
 				return err
 			}
-			if err := f(turnPage{norm, say(r.before[id]), say(r.after[id])}); err != nil {
+			was, is := r.before[id], r.after[id]
+			p := turnPage{norm, was.class.String(), is.class.String(), was.state.String(), is.state.String()}
+			if err := f(p); err != nil {
 				return err
 			}
 		}
@@ -341,15 +344,24 @@ func (r *reclassified) print(w io.Writer, store *kv.Store, dryRun bool) error {
 	}
 	if len(r.turned) > 0 {
 		t.row("")
+		t.row("page", "class", "state")
 	}
 	err := r.eachTurned(store, maxTurned, func(p turnPage) error {
-		t.row(clean(p.URL, 200), p.Before+" -> "+p.After)
+		t.row(clean(p.URL, 200), turned(p.ClassBefore, p.Class), turned(p.StateBefore, p.State))
 		return nil
 	})
 	if n := len(r.turned) - maxTurned; n > 0 {
 		t.row(fmt.Sprintf("and %s more; --json lists all", commas(n)))
 	}
 	return errors.Join(err, t.Flush())
+}
+
+// turned says what a word has become.
+func turned(from, to string) string {
+	if from == to {
+		return to
+	}
+	return from + " -> " + to
 }
 
 // outlook says what the next crawl will do.

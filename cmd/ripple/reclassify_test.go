@@ -57,7 +57,7 @@ func TestReclassifyMany(t *testing.T) {
 	if err := json.Unmarshal([]byte(run(text, "reclassify", "--dry-run", "--json")), &all); err != nil {
 		t.Fatal(err)
 	}
-	want := turnPage{"https://far.test/0", "discovered, depth_exceeded", "blacklist, blacklisted"}
+	want := turnPage{"https://far.test/0", "discovered", "blacklist", "depth_exceeded", "blacklisted"}
 	if all.Changed != pages || len(all.Turned) != pages || all.Turned[0] != want {
 		t.Errorf("JSON has %d of %d pages: %+v", len(all.Turned), all.Changed, all.Turned)
 	}

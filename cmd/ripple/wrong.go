@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// wrongUse makes wrong arguments of any command wrong usage, with its usage line.
+func wrongUse(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		if check := c.Args; check != nil {
+			c.Args = func(cmd *cobra.Command, args []string) error {
+				if err := check(cmd, args); err != nil {
+					return usage("%s; usage: %s", wrongArgs(cmd, args), cmd.UseLine())
+				}
+				return nil
+			}
+		}
+	}
+}
+
+// wrongArgs says which argument is missing, or one too many, by the usage line.
+func wrongArgs(cmd *cobra.Command, args []string) string {
+	wanted := strings.Fields(cmd.Use)[1:]
+	switch {
+	case len(wanted) > len(args):
+		return strings.TrimSuffix(wanted[len(args)], "...") + " is missing"
+	case len(wanted) == 0:
+		return "it takes no argument, and " + shown(args[0]) + " is one"
+	}
+	return shown(args[len(wanted)]) + " is one argument too many"
+}
+
+// wrongFlag says what is wrong with a flag.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		name := unknown.GetSpecifiedName()
+		if near := nearFlags(cmd, name); len(near) > 0 {
+			return usage("there is no flag --%s; did you mean --%s?", clean(name, 60), strings.Join(near, " or --"))
+		}
+		return usage("there is no flag --%s; \"%s --help\" lists the flags", clean(name, 60), cmd.CommandPath())
+	case errors.As(err, &unknown):
+		return usage("there is no flag -%s; \"%s --help\" lists the flags", clean(unknown.GetSpecifiedName(), 60),
+			cmd.CommandPath())
+	case errors.As(err, &value):
+		return usage("--%s is %q; it may be %s", value.GetFlag().Name, clean(value.GetValue(), 60), mayBe(value))
+	case errors.As(err, &missing):
+		name, _ := pflag.UnquoteUsage(missing.GetFlag())
+		return usage("--%s needs a value: --%[1]s %s", missing.GetFlag().Name, name)
+	}
+	return usage("%v; \"%s --help\" lists the flags", err, cmd.CommandPath())
+}
+
+// mayBe says what a flag takes.
+func mayBe(err *pflag.InvalidValueError) string {
+	switch err.GetFlag().Value.Type() {
+	case "bool":
+		return "true or false"
+	case "int":
+		return "a number"
+	case "uint", "uint32", "uint64":
+		return "a number, 0 or more"
+	}
+	return strings.TrimPrefix(err.Unwrap().Error(), "it may be ")
+}
+
+// nearFlags are the flags that may be meant, as cobra finds commands.
+func nearFlags(cmd *cobra.Command, name string) []string {
+	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	return flags.SuggestionsFor(name)
+}

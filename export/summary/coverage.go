@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -30,7 +31,7 @@ func (p *page) coverage() {
 	p.seeds()
 	p.subdomains()
 	p.list("### Domains Whose Pages Have No Links (likely rendered by script)", &p.linkless, func(h hostLine) string {
-		return quoted(h.name) + " (" + pages(h.processed) + ")"
+		return quoted(h.name) + " (" + pagesOf(h.processed) + ")"
 	})
 	p.list("### Domains Seen Only as http:// and Not Reached over HTTPS", &p.unreached, func(h hostLine) string {
 		return quoted(h.name) + " (" + quoted(h.coverage) + ")"
@@ -44,7 +45,7 @@ func (p *page) partial(cut int) {
 		parts = append(parts, amount.Of(cut, "domain was", "domains were")+" cut")
 	}
 	if cut > 0 && p.missing > 0 {
-		parts = append(parts, "at least "+pages(p.missing)+" missing")
+		parts = append(parts, "at least "+pagesOf(p.missing)+" missing")
 	}
 	if n := len(p.sites); n > 0 {
 		parts = append(parts, "hosts of "+amount.Of(n, "site", "")+" not recorded")
@@ -64,18 +65,11 @@ func (p *page) partial(cut int) {
 
 // cutSites lists the sites of which hosts are not recorded.
 func (p *page) cutSites() {
-	if len(p.sites) == 0 {
-		return
-	}
-	p.line("")
-	p.line("### Sites of Which Not All Hosts Are Recorded")
-	for _, s := range p.sites[:min(len(p.sites), listed)] {
-		p.linef("- %s: %s, %s to further ones left out (%s)", quoted(s.Site), amount.Of(s.Hosts, "domain", ""),
+	p.items("### Sites of Which Not All Hosts Are Recorded", "site", len(p.sites), func(i int) string {
+		s := p.sites[i]
+		return fmt.Sprintf("%s: %s, %s to further ones left out (%s)", quoted(s.Site), amount.Of(s.Hosts, "domain", ""),
 			amount.Of(s.Overflow, "link", ""), s.Limit)
-	}
-	if more := len(p.sites) - listed; more > 0 {
-		p.linef("- ... (%s more sites)", amount.Commas(more))
-	}
+	})
 }
 
 type coverName struct {
@@ -95,46 +89,22 @@ func covers() [11]coverName {
 	}
 }
 
-// list writes a list with its title, if it holds anything.
+// list writes a list of hosts with its title, if it holds any.
 func (p *page) list(title string, list *top[hostLine], say func(hostLine) string) {
-	if list.total == 0 {
-		return
-	}
-	p.line("")
-	p.line(title)
-	for _, h := range list.best() {
-		p.line("- " + say(h))
-	}
-	if more := list.total - len(list.items); more > 0 {
-		p.linef("- ... (%s more domains)", amount.Commas(more))
-	}
+	hosts := list.best()
+	p.items(title, "domain", len(hosts), func(i int) string { return say(hosts[i]) })
 }
 
 func (p *page) seeds() {
-	if len(p.stray) == 0 {
-		return
-	}
-	p.line("")
-	p.line("### Seeds That End outside Their Origin")
-	for _, s := range p.stray[:min(len(p.stray), listed)] {
-		p.linef("- %s ends at %s", quoted(s.Seed), quoted(s.End))
-	}
-	if more := len(p.stray) - listed; more > 0 {
-		p.linef("- ... (%s more seeds)", amount.Commas(more))
-	}
+	p.items("### Seeds That End outside Their Origin", "seed", len(p.stray), func(i int) string {
+		return quoted(p.stray[i].Seed) + " ends at " + quoted(p.stray[i].End)
+	})
 }
 
 func (p *page) subdomains() {
-	if len(p.uncovered) == 0 {
-		return
-	}
-	p.line("")
-	p.line("### Subdomains That Are Not Covered")
-	for _, u := range p.uncovered[:min(len(p.uncovered), listed)] {
-		p.linef("- %s (%s; domain = \"%s\" covers it)", quoted(u.Host), amount.Of(u.Links, "link", "links"),
+	p.items("### Subdomains That Are Not Covered", "domain", len(p.uncovered), func(i int) string {
+		u := p.uncovered[i]
+		return fmt.Sprintf("%s (%s; domain = \"%s\" covers it)", quoted(u.Host), amount.Of(u.Links, "link", "links"),
 			quoted(u.Pattern))
-	}
-	if more := len(p.uncovered) - listed; more > 0 {
-		p.linef("- ... (%s more domains)", amount.Commas(more))
-	}
+	})
 }

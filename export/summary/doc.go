@@ -3,7 +3,9 @@
 // says so.
 //
 // The page has fixed parts in a fixed order, for programs that read it, followed by
-// a section on coverage that names every host that was cut, with the key that cut it. What
+// a section on coverage that names every host that was cut, with the key that cut it, and
+// by who links to whom, which links lead nowhere, and what was answered. Long lists are
+// folded; but for the hosts that were cut they end somewhere, and say how much is left. What
 // servers wrote is escaped so that it is inert in any Markdown renderer and in a
 // terminal: no HTML, no links, no table cells, no control characters.
 package summary

@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// findings are what the summary says, read from a survey in one pass over its
-// hosts, one over its links and one over its pages.
+// findings are what the summary says, read from a survey in a few passes over its
+// hosts, links and pages.
 type findings struct {
 	counts *survey.Counts
+	digest string // empty: of an older run, which is not known as it was
 
 	full, partly, others top[hostLine] // domains
 	limited              top[hostLine] // by their 429s
@@ -26,6 +28,12 @@ type findings struct {
 	unreached top[hostLine]
 	stray     []survey.StraySeed
 	uncovered []survey.Uncovered
+
+	cited  *citations
+	broken []broken.Link
+
+	statuses map[int]int    // pages of the run that were answered, by status
+	failed   map[string]int // pages that ended in an error, by its kind
 }
 
 // A hostLine is a host in a list.
@@ -64,26 +72,38 @@ func collect(s *survey.Survey) (*findings, error) {
 	f := &findings{
 		full: newTop(listed, byPages), partly: newTop(listed, byPages), others: newTop(listed, byPages),
 		limited: newTop(listed, byPages), black: newTop(listed, byReferences), stub: newTop(listed, byReferences),
-		cutHosts: newTop(listed, byMissing), linkless: newTop(listed, byPages), unreached: newTop(listed, byPages),
+		cutHosts: newTop(whole, byMissing), linkless: newTop(whole, byPages), unreached: newTop(whole, byPages),
+		cited: newCitations(s), statuses: map[int]int{}, failed: map[string]int{},
 	}
-	var err error
-	if f.counts, err = s.Counts(); err != nil {
-		return nil, err
+	each := func(r *survey.HostReport) error {
+		f.addHost(s.Run(), r)
+		f.cited.addHost(r)
+		return nil
 	}
-	if err := s.EachHost(func(r *survey.HostReport) error { f.addHost(s.Run(), r); return nil }); err != nil {
-		return nil, err
+	for _, step := range []func() error{
+		func() (err error) { f.counts, err = s.Counts(); return err },
+		func() error { return s.EachHost(each) },
+		f.cited.readLinks,
+		func() error { return s.EachPage(func(p *survey.Page) error { f.addPage(s, p); return nil }) },
+		func() error { return s.EachHost(func(r *survey.HostReport) error { f.cited.rank(r); return nil }) },
+		func() (err error) { f.stray, err = survey.StraySeeds(s); return err },
+		func() (err error) { f.sites, err = survey.CutSites(s); return err },
+		func() (err error) { f.uncovered, err = survey.UncoveredSubdomains(s); return err },
+		func() (err error) { f.broken, err = broken.Find(s); return err },
+		func() error { return f.readDigest(s) },
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
-	if err := f.addListed(s); err != nil {
-		return nil, err
+	return f, nil
+}
+
+func (f *findings) readDigest(s *survey.Survey) (err error) {
+	if !s.Past() {
+		f.digest, err = s.Digest()
 	}
-	if f.stray, err = survey.StraySeeds(s); err != nil {
-		return nil, err
-	}
-	if f.sites, err = survey.CutSites(s); err != nil {
-		return nil, err
-	}
-	f.uncovered, err = survey.UncoveredSubdomains(s)
-	return f, err
+	return err
 }
 
 func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
@@ -138,31 +158,32 @@ func rateLimited(run schema.Run, r *survey.HostReport) (string, bool) {
 	return "", false
 }
 
-// addListed counts the pages that refer to each listed URL.
-func (f *findings) addListed(s *survey.Survey) error {
-	references, since := make([]uint32, s.URLs()+1), s.Since()
-	if err := s.EachTarget(func(_, to schema.ID) { references[to]++ }); err != nil {
-		return err
+// addPage counts a page that the run, or one before it that is still to be completed,
+// has seen.
+func (f *findings) addPage(s *survey.Survey, p *survey.Page) {
+	if p.LastRun < s.Since() {
+		return
 	}
-	return s.EachPage(func(p *survey.Page) error {
-		line := urlLine{p.URL, int(references[p.ID])}
-		if p.LastRun < since {
-			return nil
-		}
-		switch p.Class {
-		case schema.ClassBlacklisted:
-			f.black.add(line)
-		case schema.ClassStub:
-			f.stub.add(line)
-		}
-		return nil
-	})
+	switch line := (urlLine{p.URL, int(f.cited.in[p.ID])}); p.Class {
+	case schema.ClassBlacklisted:
+		f.black.add(line)
+	case schema.ClassStub:
+		f.stub.add(line)
+	default:
+		f.cited.addPage(p)
+	}
+	if kind := p.Failure(); kind != "" {
+		f.failed[kind]++
+	}
+	if v := p.Visit; p.Visited && p.Class.Visitable() && (v.Requests > 0 || v.Kept) {
+		f.statuses[v.Status]++
+	}
 }
 
 // cut says what is missing of a host: "example.com: 249 pages, 4,751 waiting
 // (max-domain-requests = 500)".
 func (h hostLine) cut() string {
-	s := fmt.Sprintf("%s: %s", quoted(h.name), pages(h.processed))
+	s := fmt.Sprintf("%s: %s", quoted(h.name), pagesOf(h.processed))
 	if h.waiting > 0 {
 		s += ", " + amount.Commas(h.waiting) + " waiting"
 	}

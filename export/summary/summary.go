@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -12,8 +13,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// listed is the length of the lists.
-const listed = 20
+// listed is how much of a list stands openly; folded is how long one is with what is
+// folded, unless it has to be whole.
+const (
+	listed = 20
+	folded = 100
+	whole  = math.MaxInt / 4
+)
 
 // Write writes the summary of a survey; version is that of the program.
 func Write(w io.Writer, s *survey.Survey, version string) error {
@@ -22,9 +28,10 @@ func Write(w io.Writer, s *survey.Survey, version string) error {
 		return err
 	}
 	b := bufio.NewWriter(w)
-	p := &page{b: b, survey: s, findings: f}
+	p := &page{b: b, survey: s, findings: f, version: version}
 	for i, section := range []func(){
 		p.head, p.overall, p.depths, p.domains, p.blacklisted, p.stubbed, p.errors, p.coverage,
+		p.endorsements, p.pages, p.matrix, p.brokenLinks, p.answers, p.failures,
 	} {
 		if i > 0 {
 			p.line("")
@@ -43,8 +50,9 @@ func Write(w io.Writer, s *survey.Survey, version string) error {
 // A page is the Markdown that is being written.
 type page struct {
 	*findings
-	b      *bufio.Writer
-	survey *survey.Survey
+	b       *bufio.Writer
+	survey  *survey.Survey
+	version string // of the program
 }
 
 func (p *page) line(s string) {
@@ -71,15 +79,20 @@ func (p *page) head() {
 	run := p.survey.Run()
 	p.line("# Sumi-Ripple Crawl Summary")
 	p.line("")
-	p.linef("**Run ID:** %d", run.ID)
-	p.linef("**Started:** %s", moment(run.Started))
-	p.linef("**Finished:** %s", moment(run.Finished))
-	p.linef("**Duration:** %s", span(run.Running))
+	p.field("Run ID", fmt.Sprint(run.ID))
+	p.field("Started", moment(run.Started))
+	p.field("Finished", moment(run.Finished))
+	p.field("Duration", span(run.Running))
 	status := run.Status.String()
-	p.linef("**Status:** %s", strings.ToUpper(status[:1])+status[1:])
+	p.field("Status", strings.ToUpper(status[:1])+status[1:])
 	if why := run.End.String(); why != "" {
-		p.linef("**Reason:** %s", quoted(why))
+		p.field("Reason", quoted(why))
 	}
+	p.field("Configuration", fmt.Sprintf("SHA-256 %x", run.Config))
+	if p.digest != "" {
+		p.field("Digest", "SHA-256 "+p.digest)
+	}
+	p.field("Version", "Sumi-Ripple v"+quoted(p.version))
 	if p.survey.Past() {
 		p.line("")
 		p.line("A later run has followed, and what is kept of the last one only is left out: budgets, delays and caps, " +
@@ -92,6 +105,9 @@ func (p *page) head() {
 			moment(before.Started))
 	}
 }
+
+// field writes a line of the head. It ends with two spaces, which keep it one.
+func (p *page) field(name, value string) { p.line("**" + name + ":** " + value + "  ") }
 
 func (p *page) overall() {
 	c := p.counts
@@ -130,26 +146,26 @@ func (p *page) domains() {
 	p.line("## Discovered Domains")
 	p.line("")
 	p.line("### Quality Domains (Fully Crawled)")
-	p.hosts(&p.full, func(h hostLine) string { return pages(h.processed) })
+	p.hosts(&p.full, func(h hostLine) string { return pagesOf(h.processed) })
 	if p.partly.total > 0 {
 		p.line("")
 		p.line("### Quality Domains (Partly Crawled)")
-		p.hosts(&p.partly, func(h hostLine) string { return pages(h.processed) + ", " + quoted(h.coverage) })
+		p.hosts(&p.partly, func(h hostLine) string { return pagesOf(h.processed) + ", " + quoted(h.coverage) })
 	}
 	p.line("")
 	p.line("### Other Domains")
 	p.hosts(&p.others, func(h hostLine) string {
 		switch {
 		case h.from == kv.NoDepth: // none was processed, or none that is reached any more
-			return pages(h.processed)
+			return pagesOf(h.processed)
 		case h.from == h.to:
-			return fmt.Sprintf("%s, depth %d", pages(h.processed), h.from)
+			return fmt.Sprintf("%s, depth %d", pagesOf(h.processed), h.from)
 		}
-		return fmt.Sprintf("%s, depth %d-%d", pages(h.processed), h.from, h.to)
+		return fmt.Sprintf("%s, depth %d-%d", pagesOf(h.processed), h.from, h.to)
 	})
 }
 
-func pages(n int) string { return amount.Of(n, "page", "pages") }
+func pagesOf(n int) string { return amount.Of(n, "page", "pages") }
 
 // hosts writes a list of hosts with what is to be said of each.
 func (p *page) hosts(list *top[hostLine], say func(hostLine) string) {

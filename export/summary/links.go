@@ -1,0 +1,127 @@
+package summary
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/export/broken"
+	"github.com/sumi-ripple/ripple/schema/amount"
+)
+
+func (p *page) endorsements() {
+	p.line("## Domains by Endorsing Origins")
+	p.line("")
+	hosts := p.cited.hosts.best()
+	p.rows([]string{"Domain", "Class", "Origins", "Links", "Coverage"}, "domain", len(hosts), func(i int) []string {
+		h := hosts[i]
+		return []string{quoted(h.name), h.class, amount.Commas(h.origins), amount.Commas(h.links), quoted(h.coverage)}
+	})
+	p.shown(len(hosts), p.cited.hosts.total,
+		"an origin endorses what its pages link to in their text, or redirect to, outside of it")
+}
+
+// shown says how much of a list is shown, and what it holds.
+func (p *page) shown(n, total int, what string) {
+	p.line("")
+	p.linef("*(Showing top %s of %s; %s)*", amount.Commas(n), amount.Commas(total), what)
+}
+
+func (p *page) pages() {
+	p.line("## Pages by Links In")
+	p.line("")
+	pages := p.cited.pages.best()
+	p.rows([]string{"URL", "Title", "From Other Domains", "Links In"}, "page", len(pages), func(i int) []string {
+		l := pages[i]
+		return []string{quoted(l.url), quoted(l.title), amount.Commas(l.foreign), amount.Commas(l.in)}
+	})
+	p.shown(len(pages), p.cited.pages.total, "by the pages of other domains that link there")
+}
+
+// maxMatrix is how many origins a matrix has room for.
+const maxMatrix = 20
+
+// matrix says how many links lead from origin to origin.
+func (p *page) matrix() {
+	p.line("## Links between Origins")
+	p.line("")
+	if n := len(p.survey.Terrain().Origins()); n <= maxMatrix {
+		p.cells(n)
+	} else {
+		p.pairs()
+	}
+	p.line("")
+	p.line("*(Links in the text of pages, and redirects, from the origin of the row to that of the column)*")
+}
+
+// cells writes the matrix: a row for each origin that links, a column for each that is
+// linked to.
+func (p *page) cells(n int) {
+	head := []string{"From"}
+	for i := range n {
+		head = append(head, fmt.Sprint(i+1))
+	}
+	p.table(head...)
+	for from := range n {
+		cells := []string{fmt.Sprintf("%d: %s", from+1, quoted(p.originName(from)))}
+		for to := range n {
+			cells = append(cells, amount.Commas(p.cited.matrix[[2]int{from, to}]))
+		}
+		p.row(cells...)
+	}
+}
+
+func (p *page) originName(i int) string { return p.survey.Terrain().Origins()[i].Name }
+
+// pairs lists the origins that link to another, where they are too many for a matrix.
+func (p *page) pairs() {
+	links := p.cited.matrix
+	pairs := slices.DeleteFunc(slices.Collect(maps.Keys(links)), func(pair [2]int) bool { return pair[0] == pair[1] })
+	slices.SortFunc(pairs, func(a, b [2]int) int {
+		return cmp.Or(cmp.Compare(links[b], links[a]), slices.Compare(a[:], b[:]))
+	})
+	shown := pairs[:min(len(pairs), folded)]
+	p.rows([]string{"From", "To", "Links"}, "pair", len(shown), func(i int) []string {
+		return []string{quoted(p.originName(shown[i][0])), quoted(p.originName(shown[i][1])), amount.Commas(links[shown[i]])}
+	})
+}
+
+// brokenLinks lists the links that lead nowhere, by origin.
+func (p *page) brokenLinks() {
+	p.line("## Broken Links")
+	p.line("")
+	if len(p.broken) == 0 {
+		p.line("No link leads nowhere.")
+		return
+	}
+	p.linef("%s nowhere; \"ripple broken\" lists them all.", amount.Of(len(p.broken), "link leads", "links lead"))
+	for rest := p.broken; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(l broken.Link) bool { return l.Origin != rest[0].Origin })
+		if n < 0 {
+			n = len(rest)
+		}
+		p.brokenOf(rest[:n])
+		rest = rest[n:]
+	}
+}
+
+// brokenOf lists broken links of one origin.
+func (p *page) brokenOf(links []broken.Link) {
+	p.line("")
+	p.linef("### %s (%s)", quoted(cmp.Or(links[0].Origin, "Other Pages")), amount.Of(len(links), "link", ""))
+	p.line("")
+	shown := links[:min(len(links), folded)]
+	p.rows([]string{"Page", "Anchor", "Target", "Error"}, "link", len(shown), func(i int) []string {
+		l := shown[i]
+		anchor := l.Link.Anchor
+		if kind := l.Link.Kinds.First(); anchor == "" {
+			anchor = "(" + kind.String() + ")"
+		}
+		return []string{quoted(l.From), quoted(anchor), quoted(l.To), quoted(l.Why)}
+	})
+	if more := len(links) - len(shown); more > 0 {
+		p.line("")
+		p.linef("*(%s more)*", amount.Commas(more))
+	}
+}

@@ -1,0 +1,109 @@
+package summary_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/export/broken"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// TestHead has the head name what the summary is of.
+func TestHead(t *testing.T) {
+	w := surveytest.New(t, lists)
+	w.Visit("a.test/", w.Links("b.test/"))
+	digest, err := w.Survey().Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := told(t, w.Survey())
+	for _, want := range []string{
+		"**Configuration:** SHA-256 " + fmt.Sprintf("%x", w.Run.Config) + "  ", "**Digest:** SHA-256 " + digest + "  ",
+		"**Version:** Sumi-Ripple v1.0  ",
+	} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("%q is missing in\n%s", want, strings.Join(lines[:12], "\n"))
+		}
+	}
+}
+
+// TestCutHosts names every host that was cut: the first openly, the others in a fold.
+func TestCutHosts(t *testing.T) {
+	w := surveytest.New(t, lists)
+	w.Visit("a.test/", nil)
+	const hosts = 250
+	for i := range hosts {
+		name := fmt.Sprintf("h%03d.test/", i)
+		w.Depth(name, 1, 0)
+		w.Host(name, func(h *schema.Host) {
+			h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseRefused}
+		})
+	}
+	lines := told(t, w.Survey())
+	fold := slices.Index(lines, "<details><summary>230 more domains</summary>")
+	if fold < 0 || slices.Index(lines[fold:], "</details>") != 230+3 {
+		t.Errorf("no fold of 230 lines in\n%s", strings.Join(lines, "\n"))
+	}
+	for i := range hosts {
+		line := fmt.Sprintf("- h%03d.test: 0 pages, 1 missing (given up: connection refused)", i)
+		if at := slices.Index(lines, line); at < 0 || (at < fold) != (i < 20) {
+			t.Errorf("%q stands at line %d; the fold begins at %d", line, at, fold)
+		}
+	}
+}
+
+// TestBrokenLinks has the rows that the reader finds, and no others.
+func TestBrokenLinks(t *testing.T) {
+	w := surveytest.New(t, lists)
+	var dead []string
+	for i := range 150 {
+		dead = append(dead, fmt.Sprintf("dead.test/%03d", i))
+	}
+	w.Visit("a.test/", w.Links(dead...))
+	w.Visit("b.test/", w.Links(dead[0]))
+	for _, name := range dead {
+		w.Visit(name, func(v *schema.Visit) {
+			v.State, v.Status, v.Reason = schema.DeadLink, 404, schema.StatusReason(404)
+		})
+	}
+	s := w.Survey()
+	links, err := broken.Find(s)
+	if err != nil || len(links) != 151 {
+		t.Fatalf("%d links, %v", len(links), err)
+	}
+	lines := told(t, s)
+	for i, l := range links {
+		row := "| " + strings.Join([]string{l.From, l.Link.Anchor, l.To, l.Why}, " | ") + " |"
+		if there := slices.Contains(lines, row); there != (i < 100 || i == 150) {
+			t.Errorf("%q is told: %t", row, there)
+		}
+	}
+	for _, want := range []string{
+		`151 links lead nowhere; "ripple broken" lists them all.`, "### a.test (150 links)", "### Other Pages (1 link)",
+		"*(50 more)*", "<details><summary>80 more links</summary>", "| 404 Not Found | 150 |",
+	} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
+
+// TestManyOrigins lists the pairs that link, where a matrix would be too wide.
+func TestManyOrigins(t *testing.T) {
+	text := surveytest.Minimal
+	for i := range 25 {
+		text += fmt.Sprintf("[[quality]]\ndomain = \"o%02d.test\"\nseeds = [\"https://o%02d.test/\"]\n", i, i)
+	}
+	w := surveytest.New(t, text)
+	w.Visit("a.test/", w.Links("o03.test/", "a.test/x", "b.test/"))
+	w.Visit("o07.test/", w.Links("o03.test/", "a.test/", "a.test/x"))
+	lines := told(t, w.Survey())
+	at := slices.Index(lines, "| From | To | Links |")
+	want := []string{"| o07.test | a.test | 2 |", "| a.test | o03.test | 1 |", "| o07.test | o03.test | 1 |", ""}
+	if at < 0 || !slices.Equal(lines[at+2:at+6], want) {
+		t.Errorf("pairs at line %d: %q", at, lines[at+2:at+6])
+	}
+}

@@ -67,7 +67,7 @@ type Crawl struct {
 	next    atomic.Pointer[config.Config]
 	paused  atomic.Bool // a walk under another configuration begins so, too
 	number  uint64      // among the crawls of its machine
-	proven  hostSet     // hosts that answered in this process
+	trust   trust       // what hosts have shown in this process
 }
 
 // Begin continues the run of the store that is not completed, or begins the next
@@ -167,7 +167,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	share := c.opts.Machine.slots.Share(cfg.Crawler.MaxConcurrentPagesOpen)
 	defer share.Close()
 	sched := newScheduler(schedulerConfig{
-		Share: share, Clocks: &c.opts.Machine.clocks, Proven: &c.proven, Network: &c.opts.Machine.network,
+		Share: share, Clocks: &c.opts.Machine.clocks, Trust: &c.trust, Network: &c.opts.Machine.network,
 		AddressGap: cfg.Politeness.MinimumTimePerAddress, Soon: cfg.Retry.Timeout, MaxUncommitted: maxUncommitted,
 		Paused: c.paused.Load(),
 	})

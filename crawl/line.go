@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -19,8 +20,8 @@ type line struct {
 	delay      time.Duration
 	priority   uint8
 	limit      int
-	unproven   bool
-	returning  bool // nothing can be sent until one of its requests is settled
+	standing   slots.Standing
+	returning  slots.Tally // the host, where nothing can be sent until one of its requests is settled
 	suspension uint32
 }
 

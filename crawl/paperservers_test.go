@@ -241,7 +241,7 @@ func (s *paperServers) visitors(walking context.Context, rec *committer, share *
 				case <-walking.Done():
 					return walking.Err()
 				}
-				share.Give(step.Unproven)
+				share.Give(step.Standing)
 			}
 			return nil
 		})

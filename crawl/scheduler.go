@@ -21,7 +21,7 @@ type schedulerConfig struct {
 	Share          *slots.Share  // that bounds them with those of other crawls; nil: one of its own
 	Clocks         *pace.Clocks  // of addresses that other crawls ask, too; nil: its own
 	Network        *outage.Watch // says when nothing is to be asked; nil: one of its own
-	Proven         *hostSet      // hosts that were proven before; nil: none
+	Trust          *trust        // what hosts have shown before; nil: nothing
 	AddressGap     time.Duration
 	Soon           time.Duration // within which a proven host has a slot left for it
 	MaxUncommitted int           // requests sent whose outcomes are not committed
@@ -48,15 +48,15 @@ type scheduler struct {
 	lines   map[schema.HostID]*line
 	returns []ring.Wake // with revoked steps
 
-	unsent    int // steps in lines
-	unsettled int // steps sent, and their outcomes not committed
-	returning int // proven hosts of which nothing can be sent until a request is settled
-	waking    int // wakes sent and not answered
+	unsent    int         // steps in lines
+	unsettled int         // steps sent, and their outcomes not committed
+	returning slots.Tally // hosts of which nothing can be sent until a request is settled
+	waking    int         // wakes sent and not answered
 	sent      uint64
 
 	share   *slots.Share
 	clocks  *pace.Clocks
-	proven  *hostSet
+	trust   *trust
 	network *outage.Watch
 	changed chan struct{} // the network is away, or there again
 	offered offer
@@ -71,7 +71,7 @@ type scheduler struct {
 // An offer is what is reserved for the step that is offered to the visitors.
 type offer struct {
 	host     schema.HostID // 0: nothing is offered
-	unproven bool
+	standing slots.Standing
 	address  string // that is reserved; "": none
 }
 
@@ -86,7 +86,7 @@ func newScheduler(cfg schedulerConfig) *scheduler {
 		paused: cfg.Paused,
 		share:  cfg.Share,
 		clocks: cfg.Clocks,
-		proven: cfg.Proven,
+		trust:  cfg.Trust,
 
 		network: cfg.Network,
 		changed: make(chan struct{}, 1),
@@ -100,8 +100,8 @@ func newScheduler(cfg schedulerConfig) *scheduler {
 	if s.clocks == nil {
 		s.clocks = new(pace.Clocks)
 	}
-	if s.proven == nil {
-		s.proven = new(hostSet)
+	if s.trust == nil {
+		s.trust = new(trust)
 	}
 	for i := range cfg.Initial {
 		s.apply(&cfg.Initial[i])
@@ -226,27 +226,27 @@ func (s *scheduler) nextStep(now time.Time, steps chan<- ring.Step) (ring.Step, 
 	}
 	var l *line
 	if away { // a host that answered tells most
-		l = s.choose(now, false)
+		l = s.choose(now, slots.Answering)
 	}
 	if l == nil {
-		l = s.choose(now, true)
+		l = s.choose(now, slots.Unknown)
 	}
 	if l == nil {
 		return ring.Step{}, nil
 	}
 	step := *l.steps[0]
 	step.Sent, step.Suspension = now, l.suspension
-	step.Address, step.Unproven = s.offered.address, l.unproven
+	step.Address, step.Standing = s.offered.address, l.standing
 	return step, steps
 }
 
 // choose finds the host that is first among those that may be asked, and reserves
-// what it needs. Unless unproven, only proven hosts are looked at.
-func (s *scheduler) choose(now time.Time, unproven bool) *line {
+// what it needs. Only those of the worst standing, or a better one, are looked at.
+func (s *scheduler) choose(now time.Time, worst slots.Standing) *line {
 	for {
-		id, ok := s.pacer.Next(now, unproven)
+		id, ok := s.pacer.Next(now, uint8(worst))
 		if !ok {
-			if unproven {
+			if worst == slots.Unknown {
 				s.withdraw()
 			} else {
 				s.retract() // and wait for a slot
@@ -254,28 +254,36 @@ func (s *scheduler) choose(now time.Time, unproven bool) *line {
 			return nil
 		}
 		l := s.lines[id]
-		want := offer{id, l.unproven, s.spared(l)}
+		want := offer{id, l.standing, s.spared(l)}
 		if want == s.offered {
 			return l
 		}
 		s.retract()
-		if !s.share.Take(now, l.unproven, s.pacer.Due()+s.asleep.Due()+s.returning) {
+		if !s.share.Take(now, l.standing, s.due()) {
 			s.refused = true
-			if !l.unproven {
+			if l.standing == slots.Proven {
 				return nil
 			}
-			unproven = false
+			worst = l.standing - 1
 			continue
 		}
 		s.refused = false
 		if again, free := s.reserve(want.address, now); !free {
-			s.share.Give(l.unproven)
+			s.share.Give(l.standing)
 			s.pacer.Hold(id, again)
 			continue
 		}
 		s.offered = want
 		return l
 	}
+}
+
+// due counts the hosts that may want a slot soon.
+func (s *scheduler) due() slots.Tally {
+	due := s.returning
+	due.Add(s.pacer.Due())
+	due.Add(s.asleep.Due())
+	return due
 }
 
 // spared returns the address that the next step of a line asks, if it has a clock.
@@ -298,7 +306,7 @@ func (s *scheduler) retract() {
 	if s.offered.host == 0 {
 		return
 	}
-	s.share.Give(s.offered.unproven)
+	s.share.Give(s.offered.standing)
 	if s.offered.address != "" {
 		s.clocks.Cancel(s.offered.address)
 	}
@@ -340,7 +348,7 @@ func (s *scheduler) admitted(step *ring.Step, now time.Time) {
 
 // nextWake returns the wake to send and the channel, or nil if there is none.
 func (s *scheduler) nextWake(now time.Time, wakes chan<- ring.Wake) (ring.Wake, chan<- ring.Wake) {
-	id, ok := s.asleep.Next(now, true)
+	id, ok := s.asleep.Next(now, pace.Classes-1)
 	switch {
 	case s.paused:
 		return ring.Wake{}, nil
@@ -395,11 +403,13 @@ func (s *scheduler) apply(e *ring.Effect) {
 	l.limit, l.suspension = max(1, e.Limit), e.Suspension
 	switch {
 	case e.Failing:
-		s.proven.remove(e.Host)
+		s.trust.failed(e.Host)
+	case e.Proved:
+		s.trust.proved(e.Host)
 	case e.Answered:
-		s.proven.add(e.Host)
+		s.trust.answered(e.Host)
 	}
-	l.unproven = !s.proven.has(e.Host)
+	l.standing = s.trust.standing(e.Host)
 	if e.Revoke && len(l.steps) > 0 {
 		s.unsent -= len(l.steps)
 		s.returns = append(s.returns, ring.Wake{Host: e.Host, Unsent: l.revoke()})
@@ -407,7 +417,7 @@ func (s *scheduler) apply(e *ring.Effect) {
 	l.add(e.Host, e.Steps)
 	s.unsent += len(e.Steps)
 	if e.Wake && len(l.steps) == 0 {
-		s.asleep.Set(e.Host, pace.Entry{Ready: l.ready, Priority: e.Priority, Unproven: l.unproven})
+		s.asleep.Set(e.Host, pace.Entry{Ready: l.ready, Priority: e.Priority, Class: uint8(l.standing)})
 	} else {
 		s.asleep.Remove(e.Host)
 	}
@@ -417,14 +427,14 @@ func (s *scheduler) apply(e *ring.Effect) {
 // place puts a host where its line says.
 func (s *scheduler) place(id schema.HostID, l *line) {
 	sends := len(l.steps) > 0 && l.open < l.limit
-	if l.returning != (l.open > 0 && !sends && !l.unproven) {
-		l.returning = !l.returning
-		if s.returning--; l.returning {
-			s.returning += 2
-		}
+	s.returning.Take(l.returning)
+	l.returning = slots.Tally{}
+	if l.open > 0 && !sends {
+		l.returning[l.standing] = 1
 	}
+	s.returning.Add(l.returning)
 	if sends {
-		s.pacer.Set(id, pace.Entry{Address: l.address, Ready: l.next(), Priority: l.priority, Unproven: l.unproven})
+		s.pacer.Set(id, pace.Entry{Address: l.address, Ready: l.next(), Priority: l.priority, Class: uint8(l.standing)})
 		return
 	}
 	s.pacer.Remove(id)

@@ -40,7 +40,7 @@ func BenchmarkSchedule(b *testing.B) {
 					step, to = s.nextStep(now, steps)
 				}
 				s.admitted(&step, now)
-				s.share.Give(step.Unproven)
+				s.share.Give(step.Standing)
 				e := &effects[step.Host-1]
 				e.Ready = now.Add(time.Second)
 				if err := s.receive(ring.Effects{List: effects[step.Host-1 : step.Host], Settled: 1}); err != nil {
@@ -67,7 +67,7 @@ func BenchmarkRing(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		step := <-steps
-		s.share.Give(step.Unproven)
+		s.share.Give(step.Standing)
 		effects <- ring.Effects{List: []ring.Effect{{Host: step.Host, Limit: 1, Closed: 1, Steps: []ring.Step{step}}},
 			Settled: 1}
 	}

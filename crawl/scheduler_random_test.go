@@ -62,6 +62,7 @@ func (c *chance) effect(h *randomHost, closed int) ring.Effect {
 		Limit:    c.IntN(4),
 		Failing:  c.IntN(3) == 0,
 		Answered: c.IntN(2) == 0,
+		Proved:   c.IntN(3) == 0,
 		Revoke:   c.IntN(6) == 0,
 		Address:  []string{"", "192.0.2.1", "192.0.2.2", fmt.Sprint(h.id)}[c.IntN(4)],
 
@@ -153,22 +154,27 @@ func (c *chance) checkWork() {
 	if s.asleep.Counts().Ready > 0 && !r.recording {
 		c.fail("a host is not woken")
 	}
-	used, unproven := s.share.Used()
+	used := s.share.Used()
 	if r.busy == r.slots || s.unsettled == s.cfg.MaxUncommitted {
 		return
 	}
-	if used != r.busy {
-		c.fail("%d slots are used by %d visitors", used, r.busy)
+	if used.Sum() != r.busy {
+		c.fail("%d slots are used by %d visitors", used.Sum(), r.busy)
 	}
 	due := s.asleep.Due()
 	for _, l := range s.lines {
-		if !l.unproven && (l.open > 0 || !l.next().After(time.Now().Add(s.cfg.Soon))) {
-			due++
+		if l.open > 0 || !l.next().After(time.Now().Add(s.cfg.Soon)) {
+			due[l.standing]++
 		}
 	}
 	for id, l := range s.lines {
-		left := r.slots - min(due, r.slots/2)
-		if len(l.steps) > 0 && l.open < l.limit && c.ready(l) && (!l.unproven || unproven < left) {
+		better, worse := 0, used.Sum()
+		free := worse < r.slots
+		for bound := range l.standing {
+			better, worse = better+due[bound], worse-used[bound]
+			free = free && worse < r.slots-min(better, r.slots/2)
+		}
+		if len(l.steps) > 0 && l.open < l.limit && c.ready(l) && free {
 			c.fail("host %d is not asked, %d of %d visitors are busy", id, r.busy, r.slots)
 		}
 	}

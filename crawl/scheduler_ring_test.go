@@ -69,7 +69,7 @@ func (r *fakeRing) visit(next chan struct{}, steps <-chan ring.Step, outcomes ch
 		r.mu.Lock()
 		r.busy--
 		r.mu.Unlock()
-		r.scheduler.share.Give(step.Unproven)
+		r.scheduler.share.Give(step.Standing)
 	}
 }
 

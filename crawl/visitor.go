@@ -42,10 +42,10 @@ func (v *visitor) run(walking, asking context.Context, steps <-chan ring.Step, o
 		select {
 		case outcomes <- v.visit(asking, step):
 		case <-walking.Done():
-			v.share.Give(step.Unproven)
+			v.share.Give(step.Standing)
 			return walking.Err()
 		}
-		v.share.Give(step.Unproven)
+		v.share.Give(step.Standing)
 	}
 	return nil
 }

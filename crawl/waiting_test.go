@@ -118,7 +118,7 @@ func (r *waitingRing) visit(walking context.Context, share *slots.Share, steps <
 				case <-walking.Done():
 					return
 				}
-				share.Give(step.Unproven)
+				share.Give(step.Standing)
 			}
 		})
 	}

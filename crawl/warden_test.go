@@ -9,6 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/outage"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -171,16 +172,16 @@ func TestWardenMeans(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
 		share := g.m.slots.Share(100)
-		for share.Take(time.Now(), false, 0) {
+		for share.Take(time.Now(), slots.Proven, slots.Tally{}) {
 		}
 		for range maxLacks {
 			g.fail(1, fetch.NoRoute, fetch.OwnMeans)
 			g.want("a lack", fetch.Cancelled)
 		}
 		for range 60 {
-			share.Give(false)
+			share.Give(slots.Proven)
 		}
-		if share.Take(time.Now(), false, 0) {
+		if share.Take(time.Now(), slots.Proven, slots.Tally{}) {
 			t.Error("as much is opened as before")
 		}
 		g.fail(1, fetch.NoRoute, fetch.OwnMeans)
@@ -198,9 +199,9 @@ func TestWardenMeans(t *testing.T) {
 // one is due, and all go on when somebody answers.
 func TestNothingIsAskedInAnOutage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		now, network, proven := time.Now(), new(outage.Watch), new(hostSet)
-		proven.add(3)
-		b := newRig(t, schedulerConfig{Slots: 4, Network: network, Proven: proven, Initial: []ring.Effect{
+		now, network, proven := time.Now(), new(outage.Watch), new(trust)
+		proven.proved(3)
+		b := newRig(t, schedulerConfig{Slots: 4, Network: network, Trust: proven, Initial: []ring.Effect{
 			asking(1, now.Add(time.Second), 1), asking(2, now.Add(time.Second), 2), asking(3, now.Add(time.Second), 3),
 			asking(4, now.Add(time.Second), 4),
 		}})

@@ -13,12 +13,11 @@ func (p *Pacer) arrive(slot int32) {
 // detach takes a host out of the heap that it is in.
 func (p *Pacer) detach(slot int32) {
 	h := &p.hosts[slot]
-	p.unproven -= int(h.class)
 	if h.far {
 		p.far.remove(int(h.at), &p.byClock)
 		return
 	}
-	p.due -= 1 - int(h.class)
+	p.due[h.class]--
 	if h.address == none {
 		p.waiting.remove(int(h.at), &p.byClock)
 		return
@@ -64,7 +63,7 @@ func (p *Pacer) block(a int32, until int64) {
 // release ends the clock of an address.
 func (p *Pacer) release(a int32) {
 	p.addresses[a].blocked = false
-	for c := range classes {
+	for c := range Classes {
 		p.place(a, c)
 	}
 	p.retire(a)
@@ -85,7 +84,7 @@ func (p *Pacer) addressOf(key uint64) int32 {
 	}
 	x := &p.addresses[a]
 	x.key, x.blocked, x.until = key, false, math.MinInt64
-	x.at = [classes]int32{none, none}
+	x.at = [Classes]int32{none, none, none}
 	p.active[key] = a
 	return a
 }

@@ -15,7 +15,7 @@ const manyHosts = 100_000
 // second.
 func filled(gap time.Duration, address func(i int) string) *Pacer {
 	p := New(gap, time.Second)
-	p.Next(at(0), true)
+	p.Next(at(0), Classes-1)
 	for i := range manyHosts {
 		ready := at(0).Add(time.Duration(i) * time.Second / manyHosts)
 		p.Set(schema.HostID(i+1), Entry{Address: address(i), Ready: ready, Priority: uint8(i % 5)})
@@ -43,10 +43,10 @@ func BenchmarkSchedule(b *testing.B) {
 			now := at(0)
 			b.ReportAllocs()
 			for b.Loop() {
-				id, ok := p.Next(now, true)
+				id, ok := p.Next(now, Classes-1)
 				for !ok {
 					now, _ = p.NextTime()
-					id, ok = p.Next(now, true)
+					id, ok = p.Next(now, Classes-1)
 				}
 				p.Take(id, now)
 				p.Set(id, Entry{Address: names[id-1], Ready: now.Add(time.Second), Priority: uint8(id % 5)})

@@ -9,16 +9,15 @@ import (
 // Counts says what the hosts of a [Pacer] wait for. Each host counts once in
 // Ready, Held or Waiting.
 type Counts struct {
-	Ready    int // nothing but the caller
-	Held     int // the clock of their address
-	Waiting  int // their own clock
-	Unproven int // of all these, the unproven ones
+	Ready   int // nothing but the caller
+	Held    int // the clock of their address
+	Waiting int // their own clock
 }
 
 // Counts counts the hosts, as of the last call of Next or Take. It looks at every
 // address whose clock runs.
 func (p *Pacer) Counts() Counts {
-	c := Counts{Waiting: len(p.waiting) + len(p.far), Unproven: p.unproven}
+	c := Counts{Waiting: len(p.waiting) + len(p.far)}
 	for _, a := range p.blocked {
 		c.Held += p.addresses[a].ready()
 	}

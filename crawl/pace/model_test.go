@@ -36,9 +36,9 @@ func (m *model) time(e Entry) time.Time {
 	return e.Ready
 }
 
-func (m *model) next(unproven bool) (best schema.HostID, ok bool) {
+func (m *model) next(worst uint8) (best schema.HostID, ok bool) {
 	for id, e := range m.hosts {
-		if m.time(e).After(m.now) || e.Unproven && !unproven {
+		if m.time(e).After(m.now) || e.Class > worst {
 			continue
 		}
 		b := m.hosts[best]
@@ -65,9 +65,6 @@ func (m *model) take(id schema.HostID) bool {
 func (m *model) counts() Counts {
 	var c Counts
 	for _, e := range m.hosts {
-		if e.Unproven {
-			c.Unproven++
-		}
 		switch {
 		case e.Ready.After(m.now):
 			c.Waiting++
@@ -80,11 +77,11 @@ func (m *model) counts() Counts {
 	return c
 }
 
-// due counts the proven hosts that are ready soon.
-func (m *model) due() (n int) {
+// due counts the hosts that are ready soon.
+func (m *model) due() (n [Classes]int) {
 	for _, e := range m.hosts {
-		if !e.Unproven && !e.Ready.After(m.now.Add(m.soon)) {
-			n++
+		if !e.Ready.After(m.now.Add(m.soon)) {
+			n[e.Class]++
 		}
 	}
 	return n
@@ -101,14 +98,14 @@ func (m *model) upcoming() (at time.Time, ok bool) {
 }
 
 func (m *model) check(t *rapid.T, p *Pacer) {
-	for _, unproven := range []bool{false, true} {
-		got, ok := p.Next(m.now, unproven)
-		if want, has := m.next(unproven); got != want || ok != has {
-			t.Fatalf("Next(%v) = %d, %v; want %d, %v", unproven, got, ok, want, has)
+	for worst := range uint8(Classes) {
+		got, ok := p.Next(m.now, worst)
+		if want, has := m.next(worst); got != want || ok != has {
+			t.Fatalf("Next(%d) = %d, %v; want %d, %v", worst, got, ok, want, has)
 		}
 	}
 	if got, want := p.Due(), m.due(); got != want {
-		t.Fatalf("Due() = %d, want %d", got, want)
+		t.Fatalf("Due() = %v, want %v", got, want)
 	}
 	if got, want := p.Counts(), m.counts(); got != want {
 		t.Fatalf("Counts() = %+v, want %+v", got, want)
@@ -179,7 +176,7 @@ func lawOfModel(t *rapid.T) {
 	soon := time.Duration(rapid.IntRange(0, 8).Draw(t, "soon")) * time.Millisecond
 	p := New(gap, soon)
 	m := &model{gap: gap, soon: soon, now: at(0), hosts: map[schema.HostID]Entry{}, clocks: map[string]time.Time{}}
-	p.Next(m.now, true)
+	p.Next(m.now, 0)
 	id := rapid.Uint32Range(1, 12)
 	t.Repeat(map[string]func(*rapid.T){
 		"": func(t *rapid.T) { m.check(t, p) },
@@ -189,13 +186,13 @@ func lawOfModel(t *rapid.T) {
 				Address:  rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "address"),
 				Ready:    m.now.Add(time.Duration(rapid.IntRange(-3, 12).Draw(t, "ready")) * time.Millisecond),
 				Priority: rapid.Uint8Range(0, 2).Draw(t, "priority"),
-				Unproven: rapid.Bool().Draw(t, "unproven"),
+				Class:    rapid.Uint8Range(0, Classes-1).Draw(t, "class"),
 			}
 			p.Set(host, e)
 			m.set(host, e)
 		},
 		"take": func(t *rapid.T) {
-			host, _ := m.next(rapid.Bool().Draw(t, "any"))
+			host, _ := m.next(rapid.Uint8Range(0, Classes-1).Draw(t, "worst"))
 			if rapid.IntRange(0, 9).Draw(t, "other") == 0 {
 				host = schema.HostID(id.Draw(t, "host"))
 			}
@@ -204,7 +201,7 @@ func lawOfModel(t *rapid.T) {
 			}
 		},
 		"hold": func(t *rapid.T) {
-			host, ok := m.next(true)
+			host, ok := m.next(Classes - 1)
 			until := m.now.Add(time.Duration(rapid.IntRange(1, 8).Draw(t, "until")) * time.Millisecond)
 			if p.Hold(host, until); ok && m.hosts[host].Address != "" {
 				m.clocks[m.hosts[host].Address] = until

@@ -11,9 +11,9 @@
 // comes back stands behind all that are ready in its priority, so within one
 // priority nobody starves, however slow or large another host is; worse
 // priorities wait as long as better ones fill every slot, which is the order that
-// is asked for. Hosts that have not proven that they answer stand in the same
-// order; the caller says whether one may be chosen, and how many proven hosts will
-// be ready soon.
+// is asked for. Hosts of all classes stand in the same order; the caller says what the
+// worst class is that one may be chosen from, and is told how many hosts of each will be
+// ready soon.
 //
 // Every operation costs the logarithm of the number of hosts, also where all of
 // them share one address. A waiting host is an entry of 32 bytes in an arena and
@@ -37,7 +37,7 @@ type Entry struct {
 	Address  string // whose clock it shares; "": none
 	Ready    time.Time
 	Priority uint8 // lower is first
-	Unproven bool  // chosen only where the caller allows it
+	Class    uint8 // below [Classes]; chosen only where the caller allows it
 }
 
 // A Pacer holds the hosts that wait to be asked.
@@ -56,22 +56,21 @@ type Pacer struct {
 	addresses     []address
 	freeAddresses []int32
 
-	far      heap          // proven hosts whose own clock runs for longer than soon
-	waiting  heap          // the other hosts whose own clock runs
-	blocked  heap          // addresses whose clock runs
-	ready    [classes]heap // addresses with ready hosts and no running clock
-	unproven int
-	due      int // proven hosts that are not far
+	far     heap          // hosts whose own clock runs for longer than soon
+	waiting heap          // the other hosts whose own clock runs
+	blocked heap          // addresses whose clock runs
+	ready   [Classes]heap // addresses with ready hosts and no running clock
+	due     [Classes]int  // hosts that are not far
 
 	byClock   order
 	byTurn    order
 	byRelease order
-	byFirst   [classes]order
+	byFirst   [Classes]order
 }
 
-// Proven and unproven hosts have lines of their own, so that a caller who admits
-// no unproven host need not pass over thousands of them.
-const classes = 2
+// Classes is how many classes of hosts there are. Each has lines of its own, so that a
+// caller who admits none of a class need not pass over thousands of them.
+const Classes = 3
 
 // Two addresses of one hash would share a clock, which harms nobody.
 type host struct {
@@ -89,8 +88,8 @@ type address struct {
 	key     uint64 // 0: of the hosts without address
 	until   int64  // when its clock has passed
 	blocked bool
-	lines   [classes]heap  // ready hosts
-	at      [classes]int32 // position in ready; none: not there
+	lines   [Classes]heap  // ready hosts
+	at      [Classes]int32 // position in ready; none: not there
 }
 
 const none = -1
@@ -128,7 +127,10 @@ func New(gap, soon time.Duration) *Pacer {
 // counts as waiting from now on, so nobody is first for having been away, or
 // since when it was ready before.
 func (p *Pacer) Set(id schema.HostID, e Entry) {
-	h := host{id: id, since: max(p.offset(e.Ready), p.now), key: p.hash(e.Address), address: none, priority: e.Priority}
+	h := host{
+		id: id, since: max(p.offset(e.Ready), p.now), key: p.hash(e.Address), address: none, priority: e.Priority,
+		class: e.Class,
+	}
 	slot, ok := p.index.of(id)
 	if ok {
 		if h.since <= p.now {
@@ -139,11 +141,7 @@ func (p *Pacer) Set(id schema.HostID, e Entry) {
 		slot = p.newHost()
 		p.index.set(id, slot)
 	}
-	if e.Unproven {
-		h.class = 1
-		p.unproven++
-	}
-	h.far = h.class == 0 && h.since > p.now+int64(p.soon)
+	h.far = h.since > p.now+int64(p.soon)
 	p.hosts[slot] = h
 	switch {
 	case h.far:
@@ -154,16 +152,16 @@ func (p *Pacer) Set(id schema.HostID, e Entry) {
 	default:
 		p.waiting.push(slot, &p.byClock)
 	}
-	p.due += 1 - int(h.class)
+	p.due[h.class]++
 }
 
-// Next returns the host that is first at a time, and leaves it there. Unless
-// unproven, hosts that are not proven are passed over.
-func (p *Pacer) Next(now time.Time, unproven bool) (schema.HostID, bool) {
+// Next returns the host that is first at a time, and leaves it there. Hosts of classes
+// beyond the worst are passed over.
+func (p *Pacer) Next(now time.Time, worst uint8) (schema.HostID, bool) {
 	p.Advance(now)
 	best := int32(none)
-	for c := range p.ready {
-		if c == 1 && !unproven || len(p.ready[c]) == 0 {
+	for c := range int(worst) + 1 {
+		if len(p.ready[c]) == 0 {
 			continue
 		}
 		if first := p.first(p.ready[c][0], c); best == none || p.before(first, best) {
@@ -222,9 +220,9 @@ func (p *Pacer) NextTime() (time.Time, bool) {
 	return p.time(at), at != math.MaxInt64
 }
 
-// Due returns the number of proven hosts that were ready, or would be soon, at the
-// last call of Advance, Next or Take.
-func (p *Pacer) Due() int { return p.due }
+// Due returns the number of hosts of each class that were ready, or would be soon, at
+// the last call of Advance, Next or Take.
+func (p *Pacer) Due() [Classes]int { return p.due }
 
 // Hold keeps a ready host, and all of its address, until a time, because somebody
 // else asks the address.
@@ -275,7 +273,7 @@ func (p *Pacer) Advance(now time.Time) {
 		slot := p.far.remove(0, &p.byClock)
 		p.hosts[slot].far = false
 		p.waiting.push(slot, &p.byClock)
-		p.due++
+		p.due[p.hosts[slot].class]++
 	}
 	for len(p.blocked) > 0 && p.addresses[p.blocked[0]].until <= p.now {
 		p.release(p.blocked.remove(0, &p.byRelease))

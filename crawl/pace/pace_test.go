@@ -15,10 +15,10 @@ func at(ms int) time.Time {
 }
 
 // served takes hosts until none is ready.
-func served(p *Pacer, now time.Time, unproven bool) []schema.HostID {
+func served(p *Pacer, now time.Time, worst uint8) []schema.HostID {
 	var ids []schema.HostID
 	for {
-		id, ok := p.Next(now, unproven)
+		id, ok := p.Next(now, worst)
 		if !ok || !p.Take(id, now) {
 			return ids
 		}
@@ -28,11 +28,11 @@ func served(p *Pacer, now time.Time, unproven bool) []schema.HostID {
 
 // An orderRow is some hosts, and those that are served when.
 type orderRow struct {
-	name     string
-	gap      time.Duration
-	entries  []Entry // of hosts 1, 2, 3...
-	unproven bool
-	want     map[int][]schema.HostID // by time
+	name    string
+	gap     time.Duration
+	entries []Entry // of hosts 1, 2, 3...
+	worst   uint8
+	want    map[int][]schema.HostID // by time
 }
 
 func orderRows() []orderRow {
@@ -73,15 +73,15 @@ func orderRows() []orderRow {
 			want:    map[int][]schema.HostID{0: {1, 2}},
 		},
 		{
-			name:    "unproven hosts are passed over",
-			entries: []Entry{{Ready: at(0), Unproven: true}, {Ready: at(1)}},
+			name:    "hosts of a worse class are passed over",
+			entries: []Entry{{Ready: at(0), Class: 1}, {Ready: at(1)}},
 			want:    map[int][]schema.HostID{2: {2}},
 		},
 		{
-			name:     "unproven hosts in their turn",
-			unproven: true,
-			entries:  []Entry{{Ready: at(0), Unproven: true}, {Ready: at(1)}, {Ready: at(2), Unproven: true}},
-			want:     map[int][]schema.HostID{2: {1, 2, 3}},
+			name:    "hosts of a worse class in their turn",
+			worst:   1,
+			entries: []Entry{{Ready: at(0), Class: 1}, {Ready: at(1)}, {Ready: at(2), Class: 1}},
+			want:    map[int][]schema.HostID{2: {1, 2, 3}},
 		},
 	}
 }
@@ -98,7 +98,7 @@ func TestOrder(t *testing.T) {
 				if !ok {
 					continue
 				}
-				if diff := cmp.Diff(want, served(p, at(ms), tt.unproven)); diff != "" {
+				if diff := cmp.Diff(want, served(p, at(ms), tt.worst)); diff != "" {
 					t.Errorf("at %d ms (-want +got):\n%s", ms, diff)
 				}
 			}
@@ -110,12 +110,12 @@ func TestReturnStandsBehind(t *testing.T) {
 	p := New(0, time.Second)
 	p.Set(1, Entry{Ready: at(0)})
 	p.Set(2, Entry{Ready: at(1)})
-	p.Next(at(5), true)
+	p.Next(at(5), Classes-1)
 	p.Take(1, at(5))
 	p.Set(1, Entry{Ready: at(0)})
-	p.Next(at(6), true)
+	p.Next(at(6), Classes-1)
 	p.Set(2, Entry{Ready: at(2)}) // was ready before and keeps its place
-	if diff := cmp.Diff([]schema.HostID{2, 1}, served(p, at(7), true)); diff != "" {
+	if diff := cmp.Diff([]schema.HostID{2, 1}, served(p, at(7), Classes-1)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -125,7 +125,7 @@ func TestTakeOfOthers(t *testing.T) {
 	p.Set(1, Entry{Address: "a", Ready: at(0)})
 	p.Set(2, Entry{Address: "a", Ready: at(0)})
 	p.Set(3, Entry{Ready: at(50)})
-	p.Next(at(1), true)
+	p.Next(at(1), Classes-1)
 	for _, tt := range []struct {
 		id   schema.HostID
 		want bool
@@ -142,14 +142,14 @@ func TestTakeOfOthers(t *testing.T) {
 func TestCounts(t *testing.T) {
 	p := New(10*time.Millisecond, time.Second)
 	for i, e := range []Entry{
-		{Address: "a", Ready: at(0)}, {Address: "a", Ready: at(0), Unproven: true}, {Address: "b", Ready: at(0)},
-		{Address: "a", Ready: at(5)}, {Ready: at(20), Unproven: true},
+		{Address: "a", Ready: at(0)}, {Address: "a", Ready: at(0), Class: 1}, {Address: "b", Ready: at(0)},
+		{Address: "a", Ready: at(5)}, {Ready: at(20), Class: 1},
 	} {
 		p.Set(schema.HostID(i+1), e)
 	}
-	p.Next(at(0), true)
+	p.Next(at(0), Classes-1)
 	p.Take(1, at(0))
-	if diff := cmp.Diff(Counts{Ready: 1, Held: 1, Waiting: 2, Unproven: 2}, p.Counts()); diff != "" {
+	if diff := cmp.Diff(Counts{Ready: 1, Held: 1, Waiting: 2}, p.Counts()); diff != "" {
 		t.Error(diff)
 	}
 	p.Take(3, at(0))
@@ -175,14 +175,14 @@ func TestForgets(t *testing.T) {
 		for i := range schema.HostID(50) {
 			p.Set(i+1, Entry{Address: fmt.Sprintf("%d/%d", round, i%7), Ready: now})
 		}
-		if n := len(served(p, now, true)); n != 7 {
+		if n := len(served(p, now, Classes-1)); n != 7 {
 			t.Fatalf("round %d: %d hosts served, want one an address", round, n)
 		}
 		for i := range schema.HostID(50) {
 			p.Remove(i + 1)
 		}
 		p.Set(1, Entry{Address: fmt.Sprintf("%d/0", round), Ready: now})
-		if got := served(p, now.Add(9*time.Millisecond), true); got != nil {
+		if got := served(p, now.Add(9*time.Millisecond), Classes-1); got != nil {
 			t.Fatalf("round %d: the clock of an address was forgotten: %v", round, got)
 		}
 		p.Remove(1)

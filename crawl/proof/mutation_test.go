@@ -68,7 +68,19 @@ func engineMutations() []mutation {
 		},
 		{
 			"silent hosts take every slot", "slots/slots.go",
-			"return slots - min(due, slots/2)", "return slots", "TestLeftToProven|TestSilentHosts$",
+			"return slots - min(due, slots/2)", "return slots", "TestLeftToBetter|TestSilentHosts$",
+		},
+		{
+			"an answer to HEAD proves a host", "record/live.go",
+			"l.proved || o.Step.Kind == ring.Get", "true", "TestHeard|TestSlowHosts",
+		},
+		{
+			"a slow body is as good as any", "record/live.go",
+			"o.Answered() && o.Done.Sub(o.Step.Sent) <= cfg.Retry.Timeout", "o.Answered()", "TestHeard",
+		},
+		{
+			"a host that fails now and then is always trusted again", "trust.go",
+			"b.owed = 1 << (b.times - 1)", "b.owed = 1", "TestTrust",
 		},
 		{
 			"hosts are blamed for the network that is away", "outage/outage.go",
@@ -76,7 +88,7 @@ func engineMutations() []mutation {
 		},
 		{
 			"a want of descriptors leaves as many requests open", "slots/slots.go",
-			"s.few = max(1, min(s.limit(), s.used)/2)", "s.few = max(1, min(s.limit(), s.used))", "TestLack|TestWardenMeans",
+			"min(s.limit(), s.used.Sum())/2)", "min(s.limit(), s.used.Sum()))", "TestLack|TestWardenMeans",
 		},
 		{
 			"a host that asks for too long a delay is waited for", "record/plan.go",
@@ -88,7 +100,7 @@ func engineMutations() []mutation {
 		},
 		{
 			"unproven hosts are sent to beyond their slots", "slots/slots.go",
-			"sh.unproven < left(sh.most, sh.due) && s.unproven < left(limit, due)", "due >= 0", "TestLeftToProven",
+			"bound > Proven; bound--", "bound > standing; bound--", "TestLeftToBetter|TestSlowHosts",
 		},
 		{
 			"failures of an outage are blamed", "warden.go",

@@ -2,12 +2,14 @@ package proof
 
 import (
 	"fmt"
+	"net/http"
 	"os/exec"
 	"testing"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 )
 
 const silentConfig = `
@@ -15,6 +17,7 @@ const silentConfig = `
 max-depth = 2
 max-concurrent-pages-open = 10
 max-run-time = "8s"
+head-check = "always"
 [retry]
 timeout = "2s"
 connect-timeout = "2s"
@@ -28,11 +31,24 @@ seeds = ["https://h0.test/"]
 
 const honestHosts, honestPages = 4, 40
 
-// TestSilentHosts compares how often honest hosts are asked beside hosts that accept and say nothing with how often
-// they
-// are without them. Both crawls run at the same time, so that a busy machine slows both.
+// TestSilentHosts has honest hosts beside hosts that accept and say nothing.
 func TestSilentHosts(t *testing.T) {
-	webs := []*webtest.Server{honestWeb(t, 0), honestWeb(t, 300)}
+	beside(t, func(h *webtest.Host) { h.Down(webtest.DownSilent) })
+}
+
+// TestSlowHosts has honest hosts beside hosts that answer for robots.txt and to HEAD at once, and whose pages drip for as
+// long as the crawl lasts.
+func TestSlowHosts(t *testing.T) {
+	beside(t, func(h *webtest.Host) {
+		h.Page("/", "<title>a long page</title>").Fault(fault.BodyDrip).Every(100 * time.Millisecond)
+	})
+}
+
+// beside compares how often honest hosts are asked beside 300 others with how often they are without them. Both crawls
+// run at the same time, so that a busy machine slows both.
+func beside(t *testing.T, others func(*webtest.Host)) {
+	t.Helper()
+	webs := []*webtest.Server{honestWeb(t, 0, nil), honestWeb(t, 300, others)}
 	var crawls []*exec.Cmd
 	for _, s := range webs {
 		cmd := child(newKillableWeb(t, s, silentConfig).config)
@@ -46,31 +62,31 @@ func TestSilentHosts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	alone, beside := honestlyAsked(webs[0]), honestlyAsked(webs[1])
-	if alone < 40 || beside < alone*9/10 {
-		t.Errorf("%d requests to honest hosts in the time of %d", beside, alone)
+	alone, disturbed := honestlyAsked(webs[0]), honestlyAsked(webs[1])
+	if alone < 40 || disturbed < alone*9/10 {
+		t.Errorf("%d requests to honest hosts in the time of %d", disturbed, alone)
 	}
-	silent := map[string]bool{}
+	asked := map[string]bool{}
 	for _, e := range webs[1].Log() {
 		if e.Host[0] == 's' {
-			silent[e.Host] = true
+			asked[e.Host] = true
 		}
 	}
-	if len(silent) < 5 {
-		t.Errorf("only %d silent hosts were asked", len(silent))
+	if len(asked) < 5 {
+		t.Errorf("only %d of the others were asked", len(asked))
 	}
 }
 
-// honestWeb has a few hosts that answer, and so many that do not.
-func honestWeb(t *testing.T, silent int) *webtest.Server {
+// honestWeb has a few hosts that answer, and so many others.
+func honestWeb(t *testing.T, others int, change func(*webtest.Host)) *webtest.Server {
 	s := crawltest.Serve(t)
 	var links []string
 	for i := range honestHosts {
 		links = append(links, fmt.Sprintf("https://h%d.test/", i))
 	}
-	for i := range silent {
+	for i := range others {
 		name := fmt.Sprintf("s%d.test", i)
-		s.Host(name).Down(webtest.DownSilent)
+		change(s.Host(name))
 		links = append(links, "https://"+name+"/")
 	}
 	for p := range honestPages {
@@ -86,12 +102,12 @@ func honestWeb(t *testing.T, silent int) *webtest.Server {
 	return s
 }
 
-// honestlyAsked counts requests to the honest hosts in the three seconds after the last of them had answered once.
+// honestlyAsked counts requests to the honest hosts in the three seconds after the last of them had sent a page.
 func honestlyAsked(s *webtest.Server) (n int) {
 	first, all := map[string]bool{}, time.Time{}
 	for _, e := range s.Log() {
-		if e.Host[0] == 'h' && !first[e.Host] && !e.FirstByte.IsZero() {
-			first[e.Host], all = true, e.FirstByte
+		if e.Host[0] == 'h' && !first[e.Host] && e.Method == http.MethodGet && e.Path != "/robots.txt" && !e.Done.IsZero() {
+			first[e.Host], all = true, e.Done
 		}
 	}
 	for _, e := range s.Log() {

@@ -21,8 +21,9 @@ type liveHost struct {
 	open     []schema.ID // of the steps that are out; 0 for robots and look-ups
 	robots   bool        // its robots.txt is being asked, here or elsewhere
 	resolved bool        // its address was looked up in this process
-	failing  bool        // its last request had no answer
-	answered bool        // its last request had an answer within [retry] timeout
+	failing  bool        // since its last effect a request had no whole answer within [retry] timeout
+	answered bool        // since then one had
+	proved   bool        // and that with a page or sitemap
 }
 
 // idle reports whether nothing is known of a host but a clock that has passed.
@@ -31,11 +32,15 @@ func (l *liveHost) idle(now time.Time) bool {
 }
 
 // heard notes when the host may be asked again after a request, and whether it had an
-// answer.
+// answer in time. That to HEAD or for robots.txt says little of pages, which may come
+// slowly for minutes.
 func (l *liveHost) heard(cfg *config.Config, h *schema.Host, o *ring.Outcome) {
-	if o.Cause != fetch.Cancelled {
-		l.failing = !o.Answered()
-		l.answered = o.Answered() && o.Done.Sub(o.Step.Sent) <= cfg.Retry.Timeout
+	switch inTime := o.Answered() && o.Done.Sub(o.Step.Sent) <= cfg.Retry.Timeout; {
+	case o.Cause == fetch.Cancelled:
+	case !inTime:
+		l.failing = true
+	default:
+		l.answered, l.proved = true, l.proved || o.Step.Kind == ring.Get
 	}
 	l.ready = clock.ReadyAfter(cfg, h, l.ready, o)
 }

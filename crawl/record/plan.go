@@ -145,7 +145,7 @@ func (p *plan) askRobots(h *schema.Host, live *liveHost) (decision, error) {
 func (p *plan) effect(h *schema.Host, live *liveHost) ring.Effect {
 	return ring.Effect{
 		Host: h.ID, Address: p.address(h), Delay: p.in.set.Config.FullDelay(h), Limit: p.parallel(h),
-		Failing: live.failing, Answered: live.answered, Suspension: h.Suspension,
+		Failing: live.failing, Answered: live.answered, Proved: live.proved, Suspension: h.Suspension,
 	}
 }
 

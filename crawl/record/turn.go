@@ -214,6 +214,7 @@ func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 	}
 	e.Closed, e.Revoke = m.closed, m.revoke && len(live.open) > 0
 	m.closed, m.revoke = 0, false
+	live.failing, live.answered, live.proved = false, false, false
 	var wake time.Time
 	for len(live.open) < e.Limit {
 		if t.plan.crowded(h, live, m.woken) {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/terrain"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -51,12 +52,12 @@ type Step struct {
 	ETag       string // makes the request conditional
 	Modified   string
 	Timeout    time.Duration
-	Sent       time.Time // when the scheduler sent it
-	Suspension uint32    // number of the host's suspension when it was sent
-	Address    string    // whose clock was started when it was sent; "": none
-	Unproven   bool      // the host had not proven that it answers when it was sent
-	Moves      int       // how often it was not asked because its server was at another address
-	Settings   *Settings // it was planned under
+	Sent       time.Time      // when the scheduler sent it
+	Suspension uint32         // number of the host's suspension when it was sent
+	Address    string         // whose clock was started when it was sent; "": none
+	Standing   slots.Standing // of the host, when it was sent
+	Moves      int            // how often it was not asked because its server was at another address
+	Settings   *Settings      // it was planned under
 }
 
 // Progress is what a visit has seen before the step, carried from one step of
@@ -88,8 +89,9 @@ type Effect struct {
 	Steps      []Step
 	Wake       bool   // without steps: ask the recorder for a plan at Ready
 	Limit      int    // requests that may be open at a time
-	Failing    bool   // its last request had no answer: it is no proven host any more
-	Answered   bool   // its last request had an answer in time: it is a proven host
+	Failing    bool   // a request had no whole answer in time
+	Answered   bool   // one had, to HEAD or for robots.txt
+	Proved     bool   // one had, with a page or a sitemap
 	Suspension uint32 // number for the steps sent from now on
 	Closed     int    // its requests that this commit settled
 	Revoke     bool   // steps not yet sent go back to the recorder by a Wake

@@ -4,9 +4,11 @@
 // A crawl has a [Share], which bounds it, of [Slots], which bound all that share
 // them. Beside that bound two rules decide:
 //
-// Hosts that have not proven that they answer may be silent, and then hold a slot
-// for as long as a time-out. So a slot is left to each proven host that is due soon,
-// half of the slots at most, rounded down; unproven hosts use the rest.
+// Hosts that never answered may be silent, and then hold a slot for as long as a
+// time-out; those that answered, but have not yet sent a body, may send one for minutes.
+// So each host has a [Standing], and a slot is left to each host of a better one that is
+// due soon, half of the slots at most, rounded down; those that stand no better use the
+// rest.
 //
 // Where this machine lacks descriptors, ports or memory, half as many requests as
 // were open may be, at least one; from there it is a quarter more every 5 to 60 s,
@@ -27,14 +29,52 @@ const (
 	maxGrowth = 60 * time.Second
 )
 
+// A Standing is what a host has shown.
+type Standing uint8
+
+// The standings, the best first.
+const (
+	Proven    Standing = iota // it sends whole pages in time
+	Answering                 // it answers
+	Unknown
+	standings
+)
+
+// A Tally is a number of hosts or slots for each standing.
+type Tally [standings]int
+
+// Add adds another tally to t.
+func (t *Tally) Add(other Tally) {
+	for i, n := range other {
+		t[i] += n
+	}
+}
+
+// Take takes another tally off t.
+func (t *Tally) Take(other Tally) {
+	for i, n := range other {
+		t[i] -= n
+	}
+}
+
+// Sum is the number for all standings.
+func (t *Tally) Sum() int { return t.from(Proven) }
+
+// from is the number for a standing and those that are no better.
+func (t *Tally) from(s Standing) (n int) {
+	for _, m := range t[s:] {
+		n += m
+	}
+	return n
+}
+
 // Slots are what several crawls share.
 type Slots struct {
-	mu       sync.Mutex
-	most     int // 0: no bound
-	used     int
-	unproven int // of these
-	shares   []*Share
-	line     []*Share // that were refused
+	mu     sync.Mutex
+	most   int // 0: no bound
+	used   Tally
+	shares []*Share
+	line   []*Share // that were refused
 
 	few    int           // allowed while means are lacking; 0: they are not
 	halved time.Time     // requests sent before say nothing of few
@@ -44,13 +84,12 @@ type Slots struct {
 
 // A Share is what one crawl has of the slots.
 type Share struct {
-	slots    *Slots
-	most     int
-	used     int
-	unproven int
-	due      int  // proven hosts that may want a slot soon
-	wants    bool // an unproven host was refused last
-	freed    chan struct{}
+	slots *Slots
+	most  int
+	used  Tally
+	due   Tally    // hosts that may want a slot soon
+	wants Standing // that was refused last
+	freed chan struct{}
 }
 
 // New returns as many slots as the shares add up to, but at most so many; 0: without
@@ -76,36 +115,36 @@ func (sh *Share) Close() {
 	s.signal()
 }
 
-// Take takes a slot for a request, to a host that is unproven or not, beside so many
-// proven hosts that are due soon. If it is refused, Freed tells when to try again.
-func (sh *Share) Take(now time.Time, unproven bool, due int) bool {
+// Take takes a slot for a request to a host of a standing, beside so many hosts that are
+// due soon. If it is refused, Freed tells when to try again.
+func (sh *Share) Take(now time.Time, standing Standing, due Tally) bool {
 	s := sh.slots
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.grow(now)
-	fewer := due < sh.due
+	fewer := due[Proven] < sh.due[Proven] || due[Answering] < sh.due[Answering]
 	sh.due = due
-	if !s.allows(sh, unproven) || s.limit()-s.used <= s.ahead(sh) {
-		sh.wants = unproven
+	if !s.allows(sh, standing) || s.limit()-s.used.Sum() <= s.ahead(sh) {
+		sh.wants = standing
 		if !slices.Contains(s.line, sh) {
 			s.line = append(s.line, sh)
 		}
 		return false
 	}
 	s.leave(sh)
-	sh.add(1, unproven)
+	sh.add(1, standing)
 	if fewer && len(s.line) > 0 {
 		s.signal()
 	}
 	return true
 }
 
-// Give gives a slot back that was taken for such a host.
-func (sh *Share) Give(unproven bool) {
+// Give gives a slot back that was taken for a host of a standing.
+func (sh *Share) Give(standing Standing) {
 	s := sh.slots
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sh.add(-1, unproven)
+	sh.add(-1, standing)
 	s.signal()
 }
 
@@ -122,12 +161,11 @@ func (sh *Share) Withdraw() {
 // Freed gets a value when a share that was refused should try again.
 func (sh *Share) Freed() <-chan struct{} { return sh.freed }
 
-// Used returns how many slots of the share are used, and of these those for
-// unproven hosts.
-func (sh *Share) Used() (used, unproven int) {
+// Used returns how many slots of the share are used.
+func (sh *Share) Used() Tally {
 	sh.slots.mu.Lock()
 	defer sh.slots.mu.Unlock()
-	return sh.used, sh.unproven
+	return sh.used
 }
 
 // Lack says that a request sent at a time failed because this machine lacks means
@@ -141,7 +179,7 @@ func (s *Slots) Lack(sent, now time.Time) (limit int, news bool) {
 	}
 	news = s.few == 0
 	s.every = min(max(2*s.every, minGrowth), maxGrowth)
-	s.few = max(1, min(s.limit(), s.used)/2)
+	s.few = max(1, min(s.limit(), s.used.Sum())/2)
 	s.halved, s.grows = now, now.Add(s.every)
 	return s.few, news
 }
@@ -176,22 +214,25 @@ func (s *Slots) limit() int {
 }
 
 // allows says whether a share may take a slot, but for the shares that wait.
-func (s *Slots) allows(sh *Share, unproven bool) bool {
+func (s *Slots) allows(sh *Share, standing Standing) bool {
 	limit := s.limit()
-	if s.used >= limit || sh.used >= sh.most {
+	if s.used.Sum() >= limit || sh.used.Sum() >= sh.most {
 		return false
 	}
-	if !unproven {
-		return true
-	}
-	due := 0
+	var due Tally
 	for _, other := range s.shares {
-		due += other.due
+		due.Add(other.due)
 	}
-	return sh.unproven < left(sh.most, sh.due) && s.unproven < left(limit, due)
+	for bound := standing; bound > Proven; bound-- { // a bound for all that stand no better than it
+		mine, all := sh.due.Sum()-sh.due.from(bound), due.Sum()-due.from(bound)
+		if sh.used.from(bound) >= left(sh.most, mine) || s.used.from(bound) >= left(limit, all) {
+			return false
+		}
+	}
+	return true
 }
 
-// left is what unproven hosts have of so many slots.
+// left is what others have of so many slots beside so many hosts that are due.
 func left(slots, due int) int { return slots - min(due, slots/2) }
 
 // ahead counts the shares that have been waiting for longer and could take a slot.
@@ -215,13 +256,9 @@ func (s *Slots) leave(sh *Share) bool {
 	return i >= 0
 }
 
-func (sh *Share) add(n int, unproven bool) {
-	sh.used += n
-	sh.slots.used += n
-	if unproven {
-		sh.unproven += n
-		sh.slots.unproven += n
-	}
+func (sh *Share) add(n int, standing Standing) {
+	sh.used[standing] += n
+	sh.slots.used[standing] += n
 }
 
 // signal has the shares that wait look again.

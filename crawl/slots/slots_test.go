@@ -9,35 +9,35 @@ func at(s float64) time.Time {
 	return time.Unix(0, 0).Add(time.Duration(s * float64(time.Second)))
 }
 
-// Unproven hosts use what is not left to proven ones that are due.
-func TestLeftToProven(t *testing.T) {
+// Hosts use what is not left to those of a better standing that are due.
+func TestLeftToBetter(t *testing.T) {
 	tests := []struct {
-		name             string
-		slots, due       int
-		unproven, proven int // that can be had, unproven ones first
+		name  string
+		slots int
+		due   Tally
+		want  Tally // slots that can be had, the worst standing first
 	}{
-		{"nobody is due", 10, 0, 10, 0},
-		{"one is due", 10, 1, 9, 1},
-		{"half are due", 10, 5, 5, 5},
-		{"many are due", 10, 500, 5, 5},
-		{"an odd number", 7, 500, 4, 3},
-		{"a single slot", 1, 500, 1, 0},
-		{"two slots", 2, 1, 1, 1},
+		{"nobody is due", 10, Tally{}, Tally{0, 0, 10}},
+		{"one is due", 10, Tally{1, 0, 0}, Tally{1, 0, 9}},
+		{"half are due", 10, Tally{5, 0, 0}, Tally{5, 0, 5}},
+		{"many are due", 10, Tally{500, 500, 500}, Tally{5, 0, 5}},
+		{"an odd number", 7, Tally{500, 0, 0}, Tally{3, 0, 4}},
+		{"a single slot", 1, Tally{500, 0, 0}, Tally{0, 0, 1}},
+		{"two slots", 2, Tally{1, 0, 0}, Tally{1, 0, 1}},
+		{"some answer", 10, Tally{0, 3, 500}, Tally{0, 3, 7}},
+		{"some answer, others are proven", 10, Tally{2, 2, 500}, Tally{2, 2, 6}},
+		{"many answer, one is proven", 10, Tally{1, 500, 500}, Tally{1, 4, 5}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			sh := New(0).Share(tt.slots)
-			for _, want := range []struct {
-				unproven bool
-				n        int
-			}{{true, tt.unproven}, {false, tt.proven}} {
-				n := 0
-				for sh.Take(at(0), want.unproven, tt.due) {
-					n++
+			sh, got := New(0).Share(tt.slots), Tally{}
+			for _, s := range []Standing{Unknown, Answering, Proven} {
+				for sh.Take(at(0), s, tt.due) {
+					got[s]++
 				}
-				if n != want.n {
-					t.Errorf("%d slots, unproven %v: want %d", n, want.unproven, want.n)
-				}
+			}
+			if got != tt.want || sh.Used() != got {
+				t.Errorf("%v, want %v; used %v", got, tt.want, sh.Used())
 			}
 		})
 	}
@@ -47,27 +47,27 @@ func TestLeftToProven(t *testing.T) {
 func TestSharesTogether(t *testing.T) {
 	s := New(10)
 	a, b := s.Share(10), s.Share(10)
-	if !a.Take(at(0), false, 4) {
+	if !a.Take(at(0), Proven, Tally{4}) {
 		t.Fatal("refused")
 	}
 	n := 0
-	for b.Take(at(0), true, 0) {
+	for b.Take(at(0), Unknown, Tally{}) {
 		n++
 	}
 	if n != 6 {
 		t.Errorf("%d unproven, want 6", n)
 	}
 	for range 3 {
-		if !a.Take(at(0), false, 4) {
+		if !a.Take(at(0), Proven, Tally{4}) {
 			t.Error("a proven host is refused")
 		}
 	}
-	if a.Take(at(0), false, 4) {
+	if a.Take(at(0), Proven, Tally{4}) {
 		t.Error("more than all slots are taken")
 	}
 	b.Withdraw()
-	b.Give(true)
-	if _, unproven := b.Used(); unproven != 5 || !a.Take(at(0), false, 4) {
+	b.Give(Unknown)
+	if used := b.Used(); used[Unknown] != 5 || !a.Take(at(0), Proven, Tally{4}) {
 		t.Error("a slot that was given back cannot be had")
 	}
 }
@@ -76,11 +76,11 @@ func TestSharesTogether(t *testing.T) {
 func TestTurns(t *testing.T) {
 	s := New(1)
 	a, b, c := s.Share(1), s.Share(1), s.Share(1)
-	take := func(sh *Share) bool { return sh.Take(at(0), false, 0) }
+	take := func(sh *Share) bool { return sh.Take(at(0), Proven, Tally{}) }
 	if !take(a) || take(b) || take(c) {
 		t.Fatal("want one slot")
 	}
-	a.Give(false)
+	a.Give(Proven)
 	if take(a) || take(c) {
 		t.Error("out of turn")
 	}
@@ -93,11 +93,11 @@ func TestTurns(t *testing.T) {
 		t.Error("b is refused in its turn")
 	}
 	c.Withdraw()
-	b.Give(false)
+	b.Give(Proven)
 	if !take(a) {
 		t.Error("a waits behind one that wants nothing")
 	}
-	a.Give(false)
+	a.Give(Proven)
 	a.Close()
 	if !take(c) {
 		t.Error("refused after a share was closed")
@@ -108,10 +108,10 @@ func TestTurns(t *testing.T) {
 func TestRefusedUnproven(t *testing.T) {
 	s := New(2)
 	a, b := s.Share(2), s.Share(2)
-	if !a.Take(at(0), true, 1) || a.Take(at(0), true, 1) {
+	if !a.Take(at(0), Unknown, Tally{1}) || a.Take(at(0), Unknown, Tally{1}) {
 		t.Fatal("want one for an unproven host")
 	}
-	if !b.Take(at(0), false, 0) {
+	if !b.Take(at(0), Proven, Tally{}) {
 		t.Error("a proven host waits behind an unproven one that is refused")
 	}
 }
@@ -123,11 +123,11 @@ func TestLack(t *testing.T) {
 	sh := s.Share(100)
 	open := func(now float64, n int) {
 		t.Helper()
-		for used, _ := sh.Used(); used > 0; used-- {
-			sh.Give(false)
+		for range sh.Used()[Proven] {
+			sh.Give(Proven)
 		}
 		got := 0
-		for sh.Take(at(now), false, 0) {
+		for sh.Take(at(now), Proven, Tally{}) {
 			got++
 		}
 		if got != n {
@@ -159,8 +159,8 @@ func TestLack(t *testing.T) {
 		if now > 3600 {
 			t.Fatal("all slots are not there again after an hour")
 		}
-		if sh.Take(at(now), false, 0) {
-			sh.Give(false)
+		if sh.Take(at(now), Proven, Tally{}) {
+			sh.Give(Proven)
 		}
 		if s.few == 0 {
 			open(now, 100)

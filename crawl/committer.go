@@ -10,6 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 const (
@@ -35,7 +36,7 @@ type committer struct {
 
 func newCommitter(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Event)) *committer {
 	return &committer{
-		state: record.New(store, set, log, onVisit), store: store, set: set, log: log, most: maxBatch, free: freeSpace,
+		state: record.New(store, set, log, onVisit), store: store, set: set, log: log, most: maxBatch, free: disk.Free,
 	}
 }
 

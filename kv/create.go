@@ -10,7 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/sumi-ripple/ripple/schema/durable"
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // formatVersion is the version of the file's format, and formatRelease the first
@@ -38,7 +38,7 @@ func create(path string) error {
 		return err
 	}
 	removeStale(path) // not before: others may be creating it too
-	return durable.SyncDir(filepath.Dir(path))
+	return disk.SyncDir(filepath.Dir(path))
 }
 
 // removeStale removes what creations left behind that did not come to their end.
@@ -70,7 +70,7 @@ func Rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	_ = durable.SyncDir(filepath.Dir(to)) // the folder need not be readable
+	_ = disk.SyncDir(filepath.Dir(to)) // the folder need not be readable
 	return nil
 }
 

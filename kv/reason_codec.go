@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"time"
+
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -8,27 +10,43 @@ import (
 // causes still tell it. What follows at the end of the record makes a value of it: the
 // cause and how many bytes of the sentence, which are its last, are the detail.
 
+// cause writes what a reason and an end have in common; false: there is none, and
+// nothing else follows.
+func (w *writer) cause(kind byte, detail string, n int, span time.Duration) bool {
+	w.byte(kind)
+	if kind == 0 {
+		return false
+	}
+	w.number(len(detail))
+	w.number(n)
+	w.micros(span)
+	return true
+}
+
+// cause reads it. Without a cause all of the sentence is detail.
+func (r *reader) cause(sentence string) (kind byte, detail string, n int, span time.Duration) {
+	if kind = r.byte(); kind == 0 {
+		return 0, sentence, 0, 0
+	}
+	return kind, r.tail(sentence), r.number(), r.micros()
+}
+
 // reason writes what makes a reason of its sentence.
 func (w *writer) reason(v *schema.Reason) {
-	w.byte(byte(v.Cause))
-	if v.Cause == schema.CauseNone {
-		return
+	if w.cause(byte(v.Cause), v.Detail, v.Status, v.Wait) {
+		w.string(v.Host)
 	}
-	w.number(len(v.Detail))
-	w.number(v.Status)
-	w.micros(v.Wait)
-	w.string(v.Host)
 }
 
 // reason makes a reason of its sentence. Of a cause that this release does not know it
 // is the sentence.
 func (r *reader) reason(sentence string) schema.Reason {
-	v := schema.Reason{Cause: schema.Cause(r.byte()), Detail: sentence}
+	kind, detail, status, wait := r.cause(sentence)
+	v := schema.Reason{Cause: schema.Cause(kind), Detail: detail, Status: status, Wait: wait}
 	if v.Cause == schema.CauseNone {
 		return v
 	}
-	v.Detail = r.tail(sentence)
-	v.Status, v.Wait, v.Host = r.number(), r.micros(), r.string()
+	v.Host = r.string()
 	if !v.Cause.Known() {
 		return told(sentence)
 	}
@@ -36,24 +54,13 @@ func (r *reader) reason(sentence string) schema.Reason {
 }
 
 // end writes what makes an end of its sentence.
-func (w *writer) end(v *schema.End) {
-	w.byte(byte(v.Kind))
-	if v.Kind == schema.EndNone {
-		return
-	}
-	w.number(len(v.Detail))
-	w.number(v.N)
-	w.micros(v.After)
-}
+func (w *writer) end(v *schema.End) { w.cause(byte(v.Kind), v.Detail, v.N, v.After) }
 
 // end makes an end of its sentence, as [reader.reason] does.
 func (r *reader) end(sentence string) schema.End {
-	v := schema.End{Kind: schema.EndKind(r.byte()), Detail: sentence}
-	if v.Kind == schema.EndNone {
-		return v
-	}
-	v.Detail, v.N, v.After = r.tail(sentence), r.number(), r.micros()
-	if !v.Kind.Known() {
+	kind, detail, n, after := r.cause(sentence)
+	v := schema.End{Kind: schema.EndKind(kind), Detail: detail, N: n, After: after}
+	if v.Kind != schema.EndNone && !v.Kind.Known() {
 		return schema.End{Detail: sentence}
 	}
 	return v

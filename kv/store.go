@@ -13,6 +13,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // NoDepth is the depth, and the hops, of a URL that has none in the present
@@ -180,7 +181,7 @@ func (s *Store) release(b *bbolt.Tx) error {
 	if s.file == nil {
 		return nil
 	}
-	unlock(s.file)
+	disk.Unlock(s.file)
 	if err := s.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		return err
 	}

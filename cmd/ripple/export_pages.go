@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/schema/durable"
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // pagesIndex is the file of an exported page store that says which page is where.
@@ -91,7 +91,7 @@ func writePages(ctx context.Context, path string, s *survey.Survey) error {
 	if err := anyStored(s); err != nil {
 		return err
 	}
-	d, err := openPages(path, durable.SyncDir)
+	d, err := openPages(path, disk.SyncDir)
 	if err != nil {
 		return err
 	}

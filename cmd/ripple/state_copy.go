@@ -9,6 +9,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // openCopy opens a copy of a state that is being crawled. The copy has no name any
@@ -55,7 +56,7 @@ func temporaryCopy(write func(*os.File) error) (path string, remove func(), err 
 
 // fits reports an error if a folder has no room for a copy and a fifth more.
 func fits(dir string, size int64) error {
-	free, known := freeSpace(dir)
+	free, known := disk.Free(dir)
 	if need := uint64(size) + uint64(size)/5; known && free < need {
 		return hint(fmt.Errorf("a copy of the state needs %s MB in %s, which has %s", megabytes(need), dir, megabytes(free)),
 			"set TMPDIR to a folder with more room, or stop the crawl first")

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/renameio/v2/maybe"
 
-	"github.com/sumi-ripple/ripple/schema/durable"
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 const (
@@ -332,7 +332,7 @@ func (w *Writer) begin() error {
 	if err == nil {
 		err = w.write(record)
 	}
-	return errors.Join(err, durable.SyncDir(w.dir))
+	return errors.Join(err, disk.SyncDir(w.dir))
 }
 
 // end makes the segment that is being written durable and sorts its index.

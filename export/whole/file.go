@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sumi-ripple/ripple/schema/durable"
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // ErrForeign reports a target that exists and that Ripple did not write.
@@ -115,7 +115,7 @@ func publish(temporary, path string) error {
 	if err := os.Rename(temporary, path); err != nil {
 		return err
 	}
-	_ = durable.SyncDir(filepath.Dir(path)) // the folder need not be readable
+	_ = disk.SyncDir(filepath.Dir(path)) // the folder need not be readable
 	return nil
 }
 

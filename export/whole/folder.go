@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/sumi-ripple/ripple/schema/durable"
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // Manifest is the file by which a folder is known, and in which the files of a
@@ -107,14 +107,14 @@ func seal(dir string, names []string, about map[string]any) error {
 			return err
 		}
 	}
-	_ = durable.SyncDir(dir)
+	_ = disk.SyncDir(dir)
 	return nil
 }
 
 // publishFolder gives a finished folder its name. An old one of ours is exchanged
 // for it; what else is in a folder stays there.
 func publishFolder(temporary, path string, names []string) error {
-	defer func() { _ = durable.SyncDir(filepath.Dir(path)) }()
+	defer func() { _ = disk.SyncDir(filepath.Dir(path)) }()
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return os.Rename(temporary, path)
@@ -134,7 +134,7 @@ func publishFolder(temporary, path string, names []string) error {
 			return err
 		}
 	}
-	_ = durable.SyncDir(path)
+	_ = disk.SyncDir(path)
 	return nil
 }
 

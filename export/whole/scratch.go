@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 const (
 	scratchMark = ".ripple-new-" // then digits
 	lockName    = ".ripple-lock"
-	staleAge    = time.Hour // of what has no lock
+	staleAge    = time.Hour // of what has no lock, or where locks tell nothing
 )
 
 // Scratch makes a folder in dir that only this user can look into, for what is
@@ -31,7 +33,7 @@ func Scratch(dir string) (path string, remove func(), err error) {
 		if err != nil {
 			return "", nil, errors.Join(err, os.Remove(path))
 		}
-		lock(f)
+		_, _ = disk.TryLock(f, true)
 		if named, err := os.Stat(f.Name()); err == nil {
 			if mine, err := f.Stat(); err == nil && os.SameFile(mine, named) {
 				return path, func() { _ = f.Close(); _ = os.RemoveAll(path) }, nil
@@ -73,5 +75,6 @@ func abandoned(path string, info fs.FileInfo) bool {
 		return false
 	}
 	defer f.Close()
-	return lock(f) || !locks && old
+	held, _ := disk.TryLock(f, true)
+	return held && (disk.Locks || old)
 }

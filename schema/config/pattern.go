@@ -37,16 +37,7 @@ func pattern(at *terrain.Pattern) value {
 
 // domain is a pattern whose normalised text is kept beside it.
 func domain(at *terrain.Pattern, name *string) value {
-	v := pattern(at)
-	set := v.set
-	v.set = func(raw any) (string, error) {
-		notice, err := set(raw)
-		if err == nil {
-			*name = at.String()
-		}
-		return notice, err
-	}
-	return v
+	return pattern(at).then(func() { *name = at.String() })
 }
 
 func optionalPattern(at **terrain.Pattern) value {
@@ -55,11 +46,16 @@ func optionalPattern(at **terrain.Pattern) value {
 	if *at != nil {
 		p = **at
 	}
+	return v.then(func() { *at = &p })
+}
+
+// then calls done after the value has been set.
+func (v value) then(done func()) value {
 	set := v.set
 	v.set = func(raw any) (string, error) {
 		notice, err := set(raw)
 		if err == nil {
-			*at = &p
+			done()
 		}
 		return notice, err
 	}

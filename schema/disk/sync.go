@@ -1,7 +1,4 @@
-// Package durable makes the names in a folder outlive a loss of power: what was
-// created, renamed or removed there before the call. The contents of files are
-// theirs to sync.
-package durable
+package disk
 
 import (
 	"errors"
@@ -10,8 +7,9 @@ import (
 	"syscall"
 )
 
-// SyncDir syncs a folder. Where folders cannot be synced, on Windows and on some file
-// systems, it does nothing.
+// SyncDir makes the names in a folder outlive a loss of power: what was created, renamed
+// or removed there before the call. The contents of files are theirs to sync. Where
+// folders cannot be synced, on Windows and on some file systems, it does nothing.
 func SyncDir(folder string) error {
 	if runtime.GOOS == "windows" {
 		return nil

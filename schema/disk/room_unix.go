@@ -1,11 +1,11 @@
 //go:build linux || darwin
 
-package crawl
+package disk
 
 import "syscall"
 
-// freeSpace returns the bytes that may still be written into a folder.
-func freeSpace(dir string) (uint64, bool) {
+// Free returns how many bytes may still be written into a folder, or that this is not known.
+func Free(dir string) (bytes uint64, known bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
 		return 0, false

@@ -36,13 +36,26 @@ func runDryRun(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds
 	showLists(a.stdout, p.cfg)
 	seeds := showSeeds(a.stdout, p.cfg)
 	fmt.Fprintln(a.stdout, "robots.txt of the seeds' hosts")
-	return showRobots(ctx, a.stdout, p, seeds)
+	peeks, err := showRobots(ctx, a.stdout, p, seeds)
+	if err != nil {
+		return err
+	}
+	if err := showEstimate(a.stdout, p, peeks); err != nil {
+		return err
+	}
+	showOutputs(a.stdout, cfg)
+	if p.busy {
+		return stateError(cfg.State.Path, fmt.Errorf("%s is being crawled: %w", shown(cfg.State.Path), kv.ErrLocked))
+	}
+	return nil
 }
 
 // A prospect is what a crawl would find and do.
 type prospect struct {
 	cfg   *config.Config // with the further seeds of the run
 	store *kv.Store      // nil: there is none
+	goes  bool           // a run of the store goes on
+	fresh bool           // the map begins empty
 	busy  bool           // another crawl is at work
 	lines []string
 }
@@ -71,7 +84,7 @@ func (a *app) newProspect(ctx context.Context, cfg *config.Config, extra extraSe
 	if err != nil && !(fresh && errors.Is(err, kv.ErrDamaged)) {
 		return nil, err
 	}
-	p.store, p.busy = store, live != nil
+	p.store, p.busy, p.fresh = store, live != nil, fresh
 	if fresh {
 		if err := mayBackUp(path + ".bak"); err != nil {
 			p.Close()
@@ -101,6 +114,7 @@ func (p *prospect) foresee(cfg *config.Config, extra extraSeeds) (err error) {
 	if err != nil {
 		return err
 	}
+	p.goes = begun.Resumed
 	p.lines, err = begunLines(p.store, p.cfg, begun, extra.same)
 	return err
 }
@@ -202,11 +216,11 @@ func showSeeds(w io.Writer, cfg *config.Config) []weburl.URL {
 // maxPeeked bounds how many hosts a dry run looks at.
 const maxPeeked = 100
 
-func showRobots(ctx context.Context, w io.Writer, p *prospect, seeds []weburl.URL) error {
+func showRobots(ctx context.Context, w io.Writer, p *prospect, seeds []weburl.URL) ([]crawl.Peeked, error) {
 	asked := seeds[:min(len(seeds), maxPeeked)]
 	peeks, err := crawl.Peek(ctx, crawl.PeekOptions{Config: p.cfg, Store: p.store, Busy: p.busy, Seeds: asked})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t := newTable(w)
 	for _, p := range peeks {
@@ -220,7 +234,7 @@ func showRobots(ctx context.Context, w io.Writer, p *prospect, seeds []weburl.UR
 	if n := len(seeds) - len(asked); n > 0 {
 		fmt.Fprintf(w, "  %s not asked\n", count(n, "further host was", "further hosts were"))
 	}
-	return nil
+	return peeks, nil
 }
 
 func peekText(p *crawl.Peeked) string {

@@ -122,7 +122,7 @@ func writeDemoConfig(web *webtest.Server, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := demo.Config(web.Addr(), ca, dir)
+	text := demo.Config(web.Addr(), filepath.Base(ca), ".") // the folder may be moved
 	cfg, _, err := config.Parse([]byte(text), dir, os.ReadFile)
 	if err != nil {
 		return "", err
@@ -156,31 +156,36 @@ func (a *app) tellDemo(ctx context.Context, dir, path string) error {
 	if err := demoTable(a, r.Survey); err != nil {
 		return err
 	}
-	run := self()
-	in := func(name string) string { return shown(filepath.Join(dir, name)) }
 	fmt.Fprintf(a.stdout, `
-Everything is in %s. Look around:
-  %[2]s stats --config %[3]s
-  %[2]s inspect --config %[3]s https://alderford.test/about
-  %[2]s path --config %[3]s https://tidewater-maps.test/
-  sqlite3 %[4]s 'SELECT domain, coverage FROM hosts'
-  less %[5]s
-  and %[6]s in a browser, %[7]s in Gephi
+Everything is in %[1]s. Look around there:
+  cd %[1]s && %[2]s stats
+  %[2]s inspect https://alderford.test/about
+  %[2]s path https://tidewater-maps.test/
+  %[2]s query 'SELECT domain, coverage FROM hosts'
+and open map.html in a browser, summary.md in an editor, graph.gexf in Gephi.
 Then crawl what you care about:
   %[2]s init
-`, shown(dir), run, in("config.toml"), in("ripple.db"), in("summary.md"), in("map.html"), in("graph.gexf"))
+`, shown(dir), selfIn(dir))
 	return nil
 }
 
-// self is how this program was called, as a person may type it again.
-func self() string {
-	if path, err := os.Executable(); err == nil && strings.Contains(path, string(filepath.Separator)+"go-build") {
-		return "go run ./cmd/ripple"
+// selfIn is how this program is called by a person who has gone into a folder.
+func selfIn(dir string) string {
+	path, err := os.Executable()
+	if err == nil && strings.Contains(path, string(filepath.Separator)+"go-build") {
+		if here, err := os.Getwd(); err == nil {
+			if abs, err := filepath.Abs(dir); err == nil {
+				dir = abs
+			}
+			if up, err := filepath.Rel(dir, here); err == nil {
+				return "go run " + filepath.ToSlash(up) + "/cmd/ripple"
+			}
+		}
 	}
-	if _, err := exec.LookPath("ripple"); err == nil {
+	if _, err := exec.LookPath("ripple"); err == nil || path == "" {
 		return "ripple"
 	}
-	return shown(os.Args[0])
+	return shown(path)
 }
 
 // demoTable shows what was found of each host.

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 type exportOptions struct {
@@ -90,9 +94,13 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 	}
 	defer r.Close()
 	if len(targets) == 0 {
+		cfg, err := a.outputConfig(r)
+		if err != nil {
+			return err
+		}
 		for _, f := range formats() {
-			if f.path != nil && f.path(r.Config()) != "" && !f.atEnd {
-				targets = append(targets, target{f, f.path(r.Config()), f.key})
+			if f.path != nil && f.path(cfg) != "" && !f.atEnd {
+				targets = append(targets, target{f, f.path(cfg), f.key})
 			}
 		}
 		if len(targets) == 0 {
@@ -116,6 +124,17 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		a.tell(remark{text, "run not over", []any{"run", r.live.RunID}})
 	}
 	return nil
+}
+
+// outputConfig is the configuration that names the outputs: the one by which the state
+// was found, which may have been moved with it, else that of the run.
+func (a *app) outputConfig(r *reading) (*config.Config, error) {
+	path := cmp.Or(a.config, defaultConfig)
+	if _, err := os.Stat(path); a.state != "" || err != nil {
+		return r.Config(), nil
+	}
+	cfg, _, err := config.Load(path)
+	return cfg, err
 }
 
 // targets are the files that flags name, in the order of the formats.

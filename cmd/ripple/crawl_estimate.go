@@ -1,0 +1,204 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// An estimate is a number of requests to hosts, and how long they take: hosts are asked
+// side by side, so it is the host that takes longest which counts.
+type estimate struct {
+	hosts, requests int
+	time            time.Duration
+}
+
+func (e *estimate) add(requests int, gap time.Duration) {
+	if requests > 0 {
+		e.hosts++
+		e.requests += requests
+		e.time = max(e.time, time.Duration(requests)*gap)
+	}
+}
+
+// showEstimate shows what a crawl costs at least, with what is known to be visited, and
+// at most at the hosts of the origins that are known.
+func showEstimate(w io.Writer, p *prospect, peeks []crawl.Peeked) error {
+	hosts, err := p.hosts(peeks)
+	if err != nil {
+		return err
+	}
+	least, err := p.least(hosts, peeks)
+	if err != nil {
+		return err
+	}
+	most := p.most(hosts)
+	fmt.Fprintln(w, "\nestimate")
+	t := newTable(w)
+	t.row("  at least", fmt.Sprintf("%s to %s, in about %s", count(least.requests, "request", ""),
+		count(least.hosts, "host", ""), span(least.time)))
+	t.row("  at most", fmt.Sprintf("%s for pages to %s of origins, in about %s", count(most.requests, "request", ""),
+		count(most.hosts, "known host", ""), span(most.time)))
+	wide := wildcards(p.cfg)
+	if len(wide) > 0 {
+		t.row("  and", "as much to further hosts below "+strings.Join(wide, ", "))
+	}
+	if c := p.cfg.Crawler; c.MaxDepth > 0 {
+		t.row("  and", fmt.Sprintf("%s to each host on the way within %s", count(c.MaxDomainRequests, "request", ""),
+			count(c.MaxDepth, "link", "")))
+	}
+	return t.Flush()
+}
+
+// hosts are the hosts of the state, and those of the seeds with what their robots.txt
+// asks for.
+func (p *prospect) hosts(peeks []crawl.Peeked) (map[string]*schema.Host, error) {
+	all := map[string]*schema.Host{}
+	if p.store != nil && !p.fresh {
+		err := p.store.View(func(tx *kv.Tx) error {
+			return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+				if h.Waiting > 0 || len(h.Retries) > 0 || len(p.cfg.Terrain().OriginsOf(h.Name)) > 0 {
+					all[h.Name] = h
+				}
+				return true, nil
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, peek := range peeks {
+		h := all[peek.Host]
+		if h == nil {
+			h = &schema.Host{Name: peek.Host}
+			all[peek.Host] = h
+		}
+		if peek.Rules != nil {
+			h.CrawlDelay, _ = peek.Rules.CrawlDelay()
+		}
+	}
+	return all, nil
+}
+
+// least is what waits in a run that goes on; else the seeds, and the robots.txt of
+// their hosts, which a dry run may have asked for.
+func (p *prospect) least(hosts map[string]*schema.Host, peeks []crawl.Peeked) (*estimate, error) {
+	var e estimate
+	if p.goes {
+		var run schema.Run
+		err := p.store.View(func(tx *kv.Tx) error {
+			runs, err := tx.Runs.All()
+			if err == nil && len(runs) > 0 {
+				run = runs[len(runs)-1]
+			}
+			return err
+		})
+		pace := census.NewPace(p.cfg, &run)
+		for _, h := range hosts {
+			if pages, seconds := pace.Of(h, h.Waiting); pages > 0 {
+				e.add(int(pages), duration(seconds/pages))
+			}
+		}
+		return &e, err
+	}
+	asked := map[string]int{} // requests, by host
+	for _, peek := range peeks {
+		if peek.Copied.IsZero() {
+			asked[peek.Host]++
+		}
+	}
+	for _, q := range p.cfg.Quality {
+		for _, seed := range q.Seeds {
+			if u, err := p.cfg.Rules().Parse(seed); err == nil {
+				due, err := p.due(u.Norm)
+				if err != nil {
+					return nil, err
+				}
+				asked[u.Host()] += due
+			}
+		}
+	}
+	for name, n := range asked {
+		e.add(n, p.cfg.FullDelay(cmp.Or(hosts[name], &schema.Host{Name: name})))
+	}
+	return &e, nil
+}
+
+// due returns how many requests a seed costs at least: none if its last visit is young
+// enough to be kept.
+func (p *prospect) due(norm string) (n int, err error) {
+	if p.store == nil || p.fresh {
+		return 1, nil
+	}
+	err = p.store.View(func(tx *kv.Tx) error {
+		n = 1
+		name, pathQuery := weburl.Split(norm)
+		host, known, err := tx.Hosts.Lookup(name)
+		if err != nil || !known {
+			return err
+		}
+		id, known, err := tx.URLs.Lookup(p.store.Hash(schema.KindPage, norm), host, schema.KindPage, pathQuery)
+		if err != nil || !known || p.store.Latest(id) == 0 {
+			return err
+		}
+		v, err := tx.Visits.At(p.store.Latest(id))
+		if err == nil && v.Final() && time.Since(v.At) < p.cfg.Recrawl.MinAge {
+			n = 0
+		}
+		return err
+	})
+	return n, err
+}
+
+// most is what the budgets of the origins' hosts let be asked for.
+func (p *prospect) most(hosts map[string]*schema.Host) *estimate {
+	var e estimate
+	for name, h := range hosts {
+		if len(p.cfg.Terrain().OriginsOf(name)) > 0 {
+			e.add(p.cfg.Terrain().Budget(name, p.cfg.Crawler.MaxDomainRequests), p.cfg.FullDelay(h))
+		}
+	}
+	return &e
+}
+
+// wildcards are the patterns of origins that more hosts may match.
+func wildcards(cfg *config.Config) (all []string) {
+	for _, q := range cfg.Quality {
+		if strings.HasPrefix(q.Name, "*.") {
+			all = append(all, q.Name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// showOutputs shows what is written when a run ends.
+func showOutputs(w io.Writer, cfg *config.Config) {
+	t := newTable(w)
+	t.row("\noutputs, when the run ends")
+	none := true
+	for _, f := range formats() {
+		if f.path != nil && f.path(cfg) != "" {
+			none = false
+			t.row("  "+f.key, shown(f.path(cfg)))
+		}
+	}
+	if path := cfg.Monitor.MetricsCSV; path != "" {
+		none = false
+		t.row("  [monitor] metrics-csv", shown(path)+" (all the time)")
+	}
+	if none {
+		t.row("  none; \"ripple export\" writes what is wanted")
+	}
+	t.Flush()
+}

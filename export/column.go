@@ -110,8 +110,8 @@ func nodeColumns() []Column[Node] {
 	}
 }
 
-// linkColumns has two columns of one name, which never meet: "editorial" is a share of
-// the pairs of pages in the formats of package graph, and their number in SQLite.
+// linkColumns has columns of one name, which never meet: "editorial" and "sitewide" are
+// shares of the pairs of pages in the formats of package graph, and numbers in SQLite.
 func linkColumns() []Column[Link] {
 	type link = Link
 	return []Column[link]{
@@ -127,6 +127,8 @@ func linkColumns() []Column[Link] {
 		figure("anchor", Text, OfPages, func(l *link) Value { return words(l.Page.Anchor) }).in(InLinks).as(Nullable),
 		figure("first_run", Integer, AllLevels, func(l *link) Value { return number(l.First) }).in(InLevels),
 		figure("last_run", Integer, AllLevels, func(l *link) Value { return number(l.Last) }).in(InLevels | InLinks),
+		figure("sitewide", Real, AllLevels, func(l *link) Value { return fraction(l.SiteShare()) }),
+		figure("sitewide", Integer, 0, func(l *link) Value { return number(l.SiteWide) }).in(InLevels | InLinks),
 	}
 }
 

@@ -5,8 +5,9 @@
 //
 // A link of the graph stands for the pairs of pages that link between its two
 // nodes. It weighs as many as there are pairs (Links), or as there are pages that
-// link (Pages); Editorial are the pairs whose link stands in the text of the page.
-// At page level all three are one pair. Links within a node are left out.
+// link (Pages); Editorial are the pairs whose link stands in the text of the page, and
+// not on most pages of its host, as those that are SiteWide do. At page level a link is
+// one pair. Links within a node are left out.
 //
 // What is selected is a matter of [Options]: links by run, place and weight, nodes
 // by run and class. Ids are those of the SQLite export whatever is selected; nodes

@@ -138,6 +138,9 @@ func (f *Fold) AddLink(from schema.ID, l schema.Link, first, last schema.RunID) 
 	if l.Editorial() {
 		one.Editorial++
 	}
+	if l.SiteWide {
+		one.SiteWide++
+	}
 	one.First, one.Last = min(one.First, first), max(one.Last, last)
 }
 

@@ -187,10 +187,7 @@ func (g *Graph) EachLink(f func(*Link) error) error {
 		if g.rank[from] == 0 || g.rank[l.To] == 0 {
 			return nil
 		}
-		one = Link{From: uint32(from), To: uint32(l.To), Links: 1, Pages: 1, First: first, Last: last, Page: &l}
-		if l.Editorial() {
-			one.Editorial = 1
-		}
+		one = NewPageLink(from, &l, first, last)
 		return f(&one)
 	})
 }

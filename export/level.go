@@ -35,19 +35,22 @@ type (
 	Classes uint8
 )
 
+// siteWide stands in a set of places for links to what is site-wide, wherever they are.
+const siteWide = schema.PlaceNav + 1
+
 // Has reports whether a place is in the set.
 func (s Places) Has(p schema.Place) bool { return s&(1<<p) != 0 }
 
 // Has reports whether a class is in the set. An empty set has every class.
 func (s Classes) Has(c schema.Class) bool { return s == 0 || s&(1<<c) != 0 }
 
-// ParsePlaces reads names of places.
+// ParsePlaces reads names of places, and "sitewide".
 func ParsePlaces(names []string) (Places, error) {
 	var known []string
 	for p := schema.PlaceMain; p <= schema.PlaceNav; p++ {
 		known = append(known, p.String())
 	}
-	set, err := chooseAll("place", names, known)
+	set, err := chooseAll("place", names, append(known, "sitewide"))
 	return Places(set), err
 }
 

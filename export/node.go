@@ -41,14 +41,30 @@ type Link struct {
 	From, To    uint32
 	Links       int // pairs of pages: its weight
 	Pages       int // that link
-	Editorial   int // of the pairs: in the text of the page
+	Editorial   int // of the pairs: in the text of the page, and not site-wide
+	SiteWide    int // of the pairs: to what most pages of the host link to
 	First, Last schema.RunID
 
 	Page *schema.Link // at page level, with its anchor; valid while the link is
 }
 
+// NewPageLink returns a link between two pages, with the runs that saw it.
+func NewPageLink(from schema.ID, l *schema.Link, first, last schema.RunID) Link {
+	one := Link{From: uint32(from), To: uint32(l.To), Links: 1, Pages: 1, First: first, Last: last, Page: l}
+	if l.Editorial() {
+		one.Editorial = 1
+	}
+	if l.SiteWide {
+		one.SiteWide = 1
+	}
+	return one
+}
+
 // Share returns the editorial part of a link, 0 to 1.
 func (l *Link) Share() float64 { return float64(l.Editorial) / float64(l.Links) }
+
+// SiteShare returns the site-wide part of a link, 0 to 1.
+func (l *Link) SiteShare() float64 { return float64(l.SiteWide) / float64(l.Links) }
 
 // better reports whether a class says more of a node that has pages of both.
 func better(a, b schema.Class) bool { return weight(a) > weight(b) }

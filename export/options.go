@@ -39,7 +39,7 @@ func (o *Options) links(l schema.Link) bool {
 	if l.Kinds.Has(schema.LinkRedirect) || l.Kinds.Has(schema.LinkCanonical) || l.Kinds.Has(schema.LinkRefresh) {
 		return true
 	}
-	return !o.Without.Has(l.Place)
+	return !o.Without.Has(l.Place) && !(l.SiteWide && o.Without.Has(siteWide))
 }
 
 // String says what is left out; empty: nothing.
@@ -58,6 +58,9 @@ func (o Options) String() string {
 	}
 	if len(places) > 0 {
 		parts = append(parts, "without links in "+strings.Join(places, ", "))
+	}
+	if o.Without.Has(siteWide) {
+		parts = append(parts, "without site-wide links")
 	}
 	if o.MinWeight > 1 {
 		parts = append(parts, fmt.Sprintf("links of weight %d or more", o.MinWeight))

@@ -56,6 +56,10 @@ type Link struct {
 	Rel    Rel
 	Place  Place
 	Anchor string // kept beside the visit; empty unless anchors are asked for
+
+	// SiteWide says that most pages of the host lead there. It is derived by package
+	// survey from all links that stand, and is no part of a record.
+	SiteWide bool
 }
 
 // Where names the place of a link in its page; it is empty for a redirect, which
@@ -67,8 +71,11 @@ func (l Link) Where() string {
 	return l.Place.String()
 }
 
-// Editorial reports whether a link stands in the text of its page.
-func (l Link) Editorial() bool { return !l.Kinds.Has(LinkRedirect) && l.Place.Editorial() }
+// Editorial reports whether a link stands in the text of its page, and not on most
+// pages of the host.
+func (l Link) Editorial() bool {
+	return !l.Kinds.Has(LinkRedirect) && l.Place.Editorial() && !l.SiteWide
+}
 
 // A SitemapEntry is a page that a sitemap names.
 type SitemapEntry struct {
@@ -204,6 +211,9 @@ type Host struct {
 	Files        int   // of the URLs recorded: sitemaps; 0 in records of older releases
 	SitemapsFor  RunID // run in which a robots.txt of another site names sitemaps here
 }
+
+// Silent reports whether a host was asked and has never answered.
+func (h *Host) Silent() bool { return h.Requests > 0 && h.Smoothed == 0 }
 
 // A RunStatus is what has become of a run.
 type RunStatus uint8

@@ -81,6 +81,7 @@ CREATE TABLE links (
     place           TEXT NOT NULL,          -- the best: 'main', 'body', 'aside', 'header', 'footer', 'nav'; empty for a redirect
     anchor          TEXT,
     last_run        INTEGER NOT NULL REFERENCES runs(id),
+    sitewide        INTEGER NOT NULL,       -- 1: more than half of the pages of the host link there, of at least 10
     UNIQUE(from_page_id, to_page_id)
 );
 
@@ -219,7 +220,8 @@ CREATE TABLE entities (
 );
 
 -- Links between different hosts, sites and entities: how many pairs of pages, how
--- many pages link, and how many of the pairs stand in the text of the page.
+-- many pages link, how many of the pairs stand in the text of the page and not on
+-- most pages of its host (editorial), and how many do stand on most (sitewide).
 CREATE TABLE host_links (
     from_id         INTEGER NOT NULL REFERENCES hosts(id),
     to_id           INTEGER NOT NULL REFERENCES hosts(id),
@@ -228,6 +230,7 @@ CREATE TABLE host_links (
     editorial       INTEGER NOT NULL,
     first_run       INTEGER NOT NULL REFERENCES runs(id),
     last_run        INTEGER NOT NULL REFERENCES runs(id),
+    sitewide        INTEGER NOT NULL,
     PRIMARY KEY (from_id, to_id)
 ) WITHOUT ROWID;
 
@@ -241,6 +244,7 @@ CREATE TABLE site_links (
     editorial       INTEGER NOT NULL,
     first_run       INTEGER NOT NULL REFERENCES runs(id),
     last_run        INTEGER NOT NULL REFERENCES runs(id),
+    sitewide        INTEGER NOT NULL,
     PRIMARY KEY (from_id, to_id)
 ) WITHOUT ROWID;
 
@@ -254,6 +258,7 @@ CREATE TABLE entity_links (
     editorial       INTEGER NOT NULL,
     first_run       INTEGER NOT NULL REFERENCES runs(id),
     last_run        INTEGER NOT NULL REFERENCES runs(id),
+    sitewide        INTEGER NOT NULL,
     PRIMARY KEY (from_id, to_id)
 ) WITHOUT ROWID;
 

@@ -34,7 +34,7 @@ func (o *graphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.level, "level", o.level, "of graphs: what a node is, `page|host|entity|site`")
 	f.StringVar(&o.run.text, "run", "latest", "of graphs: the run that is shown, `N|latest|all`")
 	f.StringSliceVar(&o.without, "without", nil,
-		"of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav")
+		"of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav, sitewide")
 	f.StringSliceVar(&o.only, "only", nil,
 		"of graphs: nodes of these `CLASSES` alone: quality, discovered, stub, blacklist")
 	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that stand for fewer than `N` between pages")

@@ -25,8 +25,9 @@ func newSuggestCommand(a *app) *cobra.Command {
 		Use:   "suggest",
 		Short: "Suggest hosts to add, because many origins link to them",
 		Long: `Rank hosts that are on no list by the number of origins that link to them in the
-text of a page; links that stand elsewhere, as in a footer, are told and do not
-count. Then by PageRank as it is seen from the quality pages. The output is TOML:
+text of a page; links that stand elsewhere, as in a footer, or on most pages of
+their host, are told and do not count. Then by PageRank as it is seen from the
+quality pages; hosts that never answered come last. The output is TOML:
 [[quality]] blocks, with who links there, and how, and what the crawl has made of it
 so far as comments. The seed is a page that answered, if one did. Stub URLs follow
 as comments, grouped by entity.`,

@@ -68,7 +68,7 @@ func counted(t *testing.T, path string, level export.Level) counts {
 	switch level {
 	case export.LevelPage:
 		c = counts{one("SELECT count(*) FROM pages"), one("SELECT count(*) FROM links"), one("SELECT count(*) FROM links"),
-			one("SELECT count(*) FROM links WHERE place IN ('main', 'body')"),
+			one("SELECT count(*) FROM links WHERE place IN ('main', 'body') AND sitewide = 0"),
 			one("SELECT count(*) FROM pages WHERE class = 'quality'"),
 			one("SELECT sum(in_degree) FROM page_metrics"), nil}
 	case export.LevelHost:

@@ -162,12 +162,7 @@ func (e *exporter) addLinks() error {
 	return e.survey.EachLink(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
 		e.linked[link.To] = true
 		e.body = link
-		e.link = linkRow{id: e.links.number(), Link: export.Link{
-			From: uint32(from), To: uint32(link.To), Links: 1, Pages: 1, First: first, Last: last, Page: &e.body,
-		}}
-		if link.Editorial() {
-			e.link.Editorial = 1
-		}
+		e.link = linkRow{id: e.links.number(), Link: export.NewPageLink(from, &e.body, first, last)}
 		if err := e.links.put(&e.link); err != nil {
 			return err
 		}

@@ -3,10 +3,10 @@
 //
 // An origin votes for what its own pages link to in their text, or redirect to;
 // however many links it has, that is one vote. A link that stands elsewhere, as in
-// a footer, is likely on every page of its site: it is told, and is no vote. Equal
+// a footer, or leads where most pages of its host do, is told, and is no vote. Equal
 // numbers of votes are ordered by personalised PageRank: where a walker is found
 // who sets out from pages of the class quality. A page of several origins votes for
-// the narrowest.
+// the narrowest. Candidates that were asked and never answered come last.
 package suggest
 
 import (
@@ -35,6 +35,7 @@ type Candidate struct {
 
 	Coverage string // of its host, or of its hosts together
 	Missing  int    // pages of its host that are known to be missing; 0 of several hosts
+	Silent   bool   // none of its hosts that were asked has ever answered
 	Answers  string // the URL of a page that answered, the front page if it can be; empty: none
 
 	host   schema.HostID // the first that was met
@@ -47,7 +48,7 @@ type Candidate struct {
 type Origin struct {
 	Name      string // the entry's domain
 	Editorial int    // links in the text of a page, and redirects, which are as much a vote
-	SiteWide  int    // other links
+	SiteWide  int    // other links: at other places, or on most pages of the host
 	From, To  string // a page that links, and where: in the text if there is one
 	Anchor    string
 	Place     string // empty: a redirect
@@ -68,6 +69,8 @@ type finder struct {
 	fold       *export.Fold
 	origin     []int // by host: the origin that its pages vote for; -1: none
 	hosts      []string
+	silent     []bool               // by host
+	speaks     map[uint32]bool      // nodes with a page on a host that is not silent
 	class      []schema.Class       // by page
 	answers    map[uint32]schema.ID // by node: a page that answered, see [Candidate.Answers]
 	candidates map[uint32]*Candidate
@@ -79,7 +82,7 @@ type finder struct {
 func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 	f := &finder{
 		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, s.HostCount()+1),
-		hosts: make([]string, s.HostCount()+1),
+		hosts: make([]string, s.HostCount()+1), silent: make([]bool, s.HostCount()+1), speaks: make(map[uint32]bool),
 		class: make([]schema.Class, s.URLs()+1), answers: make(map[uint32]schema.ID), candidates: make(map[uint32]*Candidate),
 	}
 	for _, step := range []func() error{f.readHosts, f.readPages, f.readLinks} {
@@ -106,6 +109,7 @@ func (f *finder) readHosts() error {
 	return f.survey.EachHost(func(r *survey.HostReport) error {
 		f.fold.AddHost(r)
 		f.hosts[r.Host.ID] = r.Host.Name
+		f.silent[r.Host.ID] = r.Host.Silent()
 		f.origin[r.Host.ID] = -1
 		for _, o := range r.Origins {
 			if at := f.origin[r.Host.ID]; at < 0 || len(origins[o].Name) > len(origins[at].Name) {
@@ -120,6 +124,9 @@ func (f *finder) readPages() error {
 	return f.survey.EachPage(func(p *survey.Page) error {
 		f.fold.AddPage(p, true)
 		f.class[p.ID] = p.Class
+		if !f.silent[p.Host] {
+			f.speaks[f.fold.Node(p.ID)] = true
+		}
 		switch p.Class {
 		case schema.ClassQuality:
 			f.sources = append(f.sources, uint32(p.ID))
@@ -170,7 +177,7 @@ func (f *finder) count(node uint32, origin int, from schema.ID, l schema.Link) {
 		o = &Origin{Name: f.survey.Terrain().Origins()[origin].Name}
 		c.origin[origin] = o
 	}
-	editorial := l.Place.Editorial()
+	editorial := l.Place.Editorial() && !l.SiteWide
 	if o.from == 0 || editorial && o.Editorial == 0 {
 		o.from, o.to, o.Anchor, o.Place = from, l.To, l.Anchor, l.Where()
 	}
@@ -200,7 +207,7 @@ func (f *finder) ranked(minOrigins int) []*Candidate {
 			continue
 		}
 		c.Name, c.Title, c.Class, c.Hosts, c.Pages, c.Rank = n.Name, n.Title, n.Class, n.Hosts, n.Pages, near[node]
-		c.Coverage, c.answer = n.State, f.answers[node]
+		c.Coverage, c.answer, c.Silent = n.State, f.answers[node], !f.speaks[node]
 		for _, o := range c.origin {
 			c.Origin = append(c.Origin, *o)
 		}
@@ -210,6 +217,12 @@ func (f *finder) ranked(minOrigins int) []*Candidate {
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b *Candidate) int {
+		switch {
+		case b.Silent && !a.Silent:
+			return -1
+		case a.Silent && !b.Silent:
+			return 1
+		}
 		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Name, b.Name))
 	})
 	return all

@@ -29,6 +29,7 @@
 //	hosts      what a host means for its pages: class, budget, what keeps it from being asked (host.go)
 //	redirects  where recorded redirects lead (redirect.go)
 //	links      the links that stand, with the runs that saw them (link.go, ever.go), and which carry depth (carries.go)
+//	siteWide   the targets that most pages of a host link to (sitewide.go)
 //	walks      depths, distances and ways along links (graph.go, walk.go, depth.go, distance.go, path.go)
 //	pages      the state of a page (page.go, state.go)
 //	tallies    all pages, counted (tally.go, unasked.go, omitted.go)

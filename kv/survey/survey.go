@@ -23,6 +23,7 @@ type Survey struct {
 	tallies   *tallies
 	coverage  coverage
 	links     links
+	siteWide  siteWide
 }
 
 // New reads the runs of a store, the newest one's configuration and its seeds.
@@ -57,7 +58,7 @@ func newSurvey(store *kv.Store) *Survey {
 	ts := &tallies{core: c, hosts: hs, pages: ps}
 	return &Survey{
 		core: c, hosts: hs, redirects: rd, walks: ws, pages: ps, tallies: ts,
-		coverage: coverage{core: c, hosts: hs, tallies: ts}, links: links{core: c},
+		coverage: coverage{core: c, hosts: hs, tallies: ts}, links: links{core: c}, siteWide: siteWide{core: c},
 	}
 }
 
@@ -121,17 +122,17 @@ func (s *Survey) Host(id schema.HostID) (*HostReport, error) { return s.coverage
 func (s *Survey) Robots(id schema.HostID) (schema.RobotsCopy, error) { return s.hosts.robots(id) }
 
 // EachLink calls f for the links that stand, with their anchors: by the page that
-// links, then by target, with the first and the last run that saw the link. An
-// error of f ends it.
+// links, then by target, with the first and the last run that saw the link. Those to a
+// target that is site-wide are marked. An error of f ends it.
 func (s *Survey) EachLink(f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
-	return s.links.each(f)
+	return s.siteWide.mark(s.links.each, f)
 }
 
 // EachLinkEver calls f for the links that any run saw, those included that do not
 // stand any more: each as the last run that saw it did, in the order of
 // [Survey.EachLink], with the first and the last of these runs.
 func (s *Survey) EachLinkEver(f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
-	return s.links.eachEver(f)
+	return s.siteWide.mark(s.links.eachEver, f)
 }
 
 // EachTarget calls f for the links that stand, by the page that links, without

@@ -192,7 +192,7 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 		if p.Depth != kv.NoDepth {
 			h.from, h.to = min(h.from, p.Depth), max(h.to, p.Depth)
 		}
-		if v.Charset != "" && p.RedirectTo == 0 { // only HTML has one
+		if isHTML(v) {
 			h.html++
 			if len(v.Links) == 0 {
 				h.linkless++

@@ -1,0 +1,141 @@
+package survey
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// siteWidePages is the number of pages of HTML from which on a host has site-wide links.
+const siteWidePages = 10
+
+// siteWide knows the targets that more than half of the pages of a host link to, by the
+// links that stand. A link there says nothing of the page that it is on, whatever its
+// markup: the logo of a theme, a licence, the home page of the publisher.
+type siteWide struct {
+	core    *core
+	targets [][]schema.ID // by host that links, ascending; nil: not derived yet
+}
+
+// A linkFunc is called for a link, with the first and the last run that saw it.
+type linkFunc = func(from schema.ID, link schema.Link, first, last schema.RunID) error
+
+// mark calls each with f, which is given links whose SiteWide is set. A redirect
+// stands nowhere and is never site-wide.
+func (sw *siteWide) mark(each func(linkFunc) error, f linkFunc) error {
+	if err := sw.derive(); err != nil {
+		return err
+	}
+	return each(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
+		_, wide := slices.BinarySearch(sw.targets[sw.core.store.HostOf(from)], link.To)
+		link.SiteWide = wide && !link.Kinds.Has(schema.LinkRedirect)
+		return f(from, link, first, last)
+	})
+}
+
+// derive counts the links of all hosts with pages enough, once.
+func (sw *siteWide) derive() error {
+	if sw.targets != nil {
+		return nil
+	}
+	targets := make([][]schema.ID, sw.core.store.Hosts()+1)
+	c := counter{core: sw.core, counts: make([]uint32, sw.core.store.URLs()+1)}
+	pages, ends := sw.core.visitedByHost()
+	err := sw.core.view(func(tx *kv.Tx) (err error) {
+		for host := 1; host < len(targets) && err == nil; host++ {
+			if own := pages[ends[host-1]:ends[host]]; len(own) >= siteWidePages {
+				targets[host], err = c.count(tx, own)
+			}
+		}
+		return err
+	})
+	if err == nil {
+		sw.targets = targets
+	}
+	return err
+}
+
+// visitedByHost returns the pages that have a visit, by host: those of a host end at
+// ends[host].
+func (c *core) visitedByHost() (pages []schema.ID, ends []int) {
+	next := make([]int, c.store.Hosts()+2)
+	each := func(f func(id schema.ID)) {
+		for id := schema.ID(1); int(id) <= c.urls(); id++ {
+			if c.latest(id) != 0 && c.store.Kind(id) == schema.KindPage {
+				f(id)
+			}
+		}
+	}
+	each(func(id schema.ID) { next[c.store.HostOf(id)+1]++ })
+	for host := 1; host < len(next); host++ {
+		next[host] += next[host-1]
+	}
+	pages = make([]schema.ID, next[len(next)-1])
+	each(func(id schema.ID) {
+		at := &next[c.store.HostOf(id)]
+		pages[*at] = id
+		*at++
+	})
+	return pages, next
+}
+
+// A counter counts the links to each target of one host after the other.
+type counter struct {
+	core   *core
+	counts []uint32 // by target; zero between hosts
+	met    []schema.ID
+	links  []schema.Link // of one page
+}
+
+// count returns the targets that more than half of the pages of HTML among some link
+// to; nil if these are too few.
+func (c *counter) count(tx *kv.Tx, pages []schema.ID) (wide []schema.ID, err error) {
+	total := 0
+	for _, id := range pages {
+		html, err := c.read(tx, c.core.latest(id))
+		if err != nil {
+			return nil, err
+		}
+		if !html {
+			continue
+		}
+		total++
+		for i := range c.links {
+			to := c.links[i].To
+			if int(to) >= len(c.counts) {
+				return nil, fmt.Errorf("%w: page %d links to URL %d, which is not known", kv.ErrDamaged, id, to)
+			}
+			if c.counts[to]++; c.counts[to] == 1 {
+				c.met = append(c.met, to)
+			}
+		}
+	}
+	for _, to := range c.met {
+		if total >= siteWidePages && 2*int(c.counts[to]) > total {
+			wide = append(wide, to)
+		}
+		c.counts[to] = 0
+	}
+	c.met = c.met[:0]
+	slices.Sort(wide)
+	return wide, nil
+}
+
+// read reads the links that stand after a visit, and reports whether its page is one of
+// HTML. Only where there are none the rest of the visit has to be decoded for that.
+func (c *counter) read(tx *kv.Tx, seq schema.Seq) (html bool, err error) {
+	c.links, err = c.core.appendLinks(tx, c.links[:0], seq)
+	if err != nil || len(c.links) > 0 {
+		return err == nil && !c.links[0].Kinds.Has(schema.LinkRedirect), err
+	}
+	v, err := c.core.standing(tx, seq)
+	return err == nil && isHTML(v), err
+}
+
+// isHTML reports whether a visit, with what stands of it, read a page of HTML: only
+// that has a charset.
+func isHTML(v *schema.Visit) bool {
+	return v.State == schema.Processed && v.RedirectTo == 0 && v.Charset != ""
+}

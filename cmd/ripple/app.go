@@ -47,12 +47,12 @@ func newRootCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ripple",
 		Short: "Map the terrain of the web around the domains you trust",
-		Long: `Ripple crawls the domains you trust to the end, walks outward a few links
-from them, records who links to whom, and never visits what you asked it to
-leave alone. The state is one file; SQLite and Markdown are made from it.`,
-		Example: `  ripple demo                      see it work, on a small built-in web
-  ripple init                      write config.toml, every key explained
-  ripple crawl config.toml         walk; Ctrl-C stops, the same command goes on
+		Long: `Ripple crawls the domains you trust completely, follows a few links outward from
+them, records who links to whom, and never visits what you told it to leave alone.
+The state is one file; SQLite, Markdown and graph files are made from it.`,
+		Example: `  ripple demo                      # see it work, on a small built-in web
+  ripple init                      # write config.toml, with every key explained
+  ripple crawl config.toml         # Ctrl-C stops it; the same command resumes it
   ripple inspect https://a.example/page
   ripple export --sqlite terrain.db`,
 		Args:          unknownCommand,
@@ -73,19 +73,24 @@ leave alone. The state is one file; SQLite and Markdown are made from it.`,
 	}
 	cmd.Flags().BoolVarP(&version, "version", "V", false, "print the version")
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&a.state, "state", "", "the state `FILE`")
+	flags.StringVar(&a.state, "state", "", "use the state `FILE`")
 	flags.StringVar(&a.config, "config", "",
-		"the configuration `FILE` that names the state file (default: ./config.toml,\nelse the folder's only state file)")
+		"use the state file that the configuration `FILE` names (default: ./config.toml,\nelse the only state file in this folder)")
 	flags.CountVarP(&a.verbose, "verbose", "v", "report every visit and retry; twice: every request and verdict")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "report only what goes wrong")
-	flags.StringVar(&a.logFormat, "log-format", "text", "the format of messages on stderr: `text|json`")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "report only problems")
+	flags.StringVar(&a.logFormat, "log-format", "text", "write messages on stderr as `text|json`")
 	cmd.SetFlagErrorFunc(wrongFlag)
 	addCommands(cmd, a)
 	wrongUse(cmd)
 	addCompletions(cmd, a)
 	cmd.InitDefaultHelpCmd()
 	if help, _, err := cmd.Find([]string{"help"}); err == nil {
-		help.RunE = runHelp
+		help.RunE, help.Example = runHelp, "  ripple help crawl"
+		help.Short, help.Long = "Show how a command is used", "Show how a command is used, with examples."
+	}
+	cmd.InitDefaultCompletionCmd()
+	if shells, _, err := cmd.Find([]string{"completion"}); err == nil {
+		shells.Example = "  source <(ripple completion bash)\n  ripple completion bash --help   # how to install it"
 	}
 	return cmd
 }

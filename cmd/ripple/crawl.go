@@ -32,9 +32,9 @@ type crawlOptions struct {
 
 func (o *crawlOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.fresh, "fresh", false,
-		"begin with an empty map; the old state is kept as a backup, and\nwhat hosts have asked for is remembered")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be crawled, or refused; visit no page and write nothing")
-	f.BoolVar(&o.resume, "resume", false, "go on where the last crawl ended (this is the default)")
+		"begin an empty map; the old state is kept as a backup, and what\nhosts asked for is remembered")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be crawled or refused, with estimates; visit no page\nand write nothing")
+	f.BoolVar(&o.resume, "resume", false, "resume the interrupted run (the default)")
 	o.seeds.addFlags(f)
 }
 
@@ -43,20 +43,22 @@ func newCrawlCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "crawl [CONFIG]",
 		Short: "Crawl, or resume a crawl",
-		Long: `Walk the terrain that CONFIG describes (config.toml unless it is named). A run
-that was interrupted goes on; after a completed one the next run begins.
+		Long: `Crawl the web that CONFIG describes (config.toml if none is named). An interrupted
+run is resumed; after a completed run the next one begins.
 
-Ctrl-C stops: what is open has 10 s to finish, and nothing is lost. A second
-Ctrl-C leaves at once. SIGHUP reads the configuration again, SIGUSR1 prints the
-status. From another terminal: ripple stats, pause, unpause, stop.
+Ctrl-C stops the crawl: open requests get 10 s to finish, and nothing is lost. A
+second Ctrl-C leaves at once. SIGHUP reloads the configuration, SIGUSR1 prints the
+status. From another terminal, use ripple stats, pause, unpause and stop.
 
-The exit code is 0 for a completed run, and for one that "ripple stop" or
-max-run-time has interrupted; 130 after Ctrl-C, 143 after SIGTERM. "ripple stats
---json" tells .run.status.`,
-		Example: `  ripple crawl config.toml --dry-run   what would be crawled?
-  ripple crawl config.toml             begin, or go on
-  ripple crawl config.toml --fresh     forget the map, not the manners
-  sort new.txt | ripple crawl config.toml --seeds -   with these seeds too, this time`,
+The exit code is 0 if the run was completed, or interrupted by "ripple stop" or
+max-run-time; 130 after Ctrl-C, 143 after SIGTERM. "ripple stats --json" shows which
+it was, as .run.status.`,
+		Example: `  ripple crawl config.toml --dry-run   # what would it do, and how long would it take?
+  ripple crawl config.toml             # begin, or resume
+  ripple crawl config.toml --fresh     # begin an empty map
+  sort new.txt | ripple crawl config.toml --seeds -   # add seeds for this run
+  ripple query --csv "SELECT url FROM pages WHERE class = 'quality' AND depth > 3" |
+    ripple crawl --seeds -`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runCrawl(cmd.Context(), a, opts, args) },
 	}

@@ -25,7 +25,7 @@ import (
 type demoOptions struct{ dir string }
 
 func (o *demoOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.dir, "dir", "./ripple-demo", "the `DIR` that everything is written into")
+	f.StringVar(&o.dir, "dir", "./ripple-demo", "write everything to `DIR`")
 }
 
 func newDemoCommand(a *app) *cobra.Command {
@@ -33,9 +33,10 @@ func newDemoCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Crawl a small built-in web and write every output",
-		Long: `Serve a small web on this machine, crawl it over TLS as a real one is crawled,
-and write state and outputs into a folder. It asks nobody else and takes some
-seconds. Look around in the folder afterwards; "ripple demo" makes it anew.`,
+		Long: `Serve a small web on this machine, crawl it over TLS as a real one would be, and
+write the state and every output to a folder. It contacts no other machine and
+takes a few seconds. Look around in the folder afterwards; running "ripple demo"
+again replaces it.`,
 		Example: "  ripple demo\n  ripple demo --dir /tmp/valley",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, opts) },

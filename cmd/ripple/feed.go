@@ -23,8 +23,8 @@ type feedOptions struct {
 }
 
 func (o *feedOptions) addFlags(f *pflag.FlagSet) {
-	f.Uint64Var(&o.since, "since", 0, "begin after this `CURSOR`, that of the last line taken")
-	f.BoolVar(&o.follow, "follow", false, "wait for further visits, of this crawl and later ones")
+	f.Uint64Var(&o.since, "since", 0, "begin after `CURSOR`, the one in the last line you read")
+	f.BoolVar(&o.follow, "follow", false, "keep waiting for further visits, of this crawl and later ones")
 }
 
 func newFeedCommand(a *app) *cobra.Command {
@@ -32,10 +32,10 @@ func newFeedCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "feed",
 		Short: "Print visits as lines of JSON",
-		Long: `Print the visits of pages in the order in which they were committed, a line of
-JSON for each: url, page_type, depth, referrer, state, metadata, links, run and
-cursor. With the cursor of the last line it goes on where it was ended, and no
-line is lost or told twice. It works while a crawl runs, which never waits for it.`,
+		Long: `Print visits in the order in which they were committed, each as a line of JSON:
+url, page_type, depth, referrer, state, metadata, links, run and cursor. Given the
+cursor of the last line you read, it continues there; no line is lost or repeated.
+It also works during a crawl and never slows it down.`,
 		Example: "  ripple feed > visits.jsonl\n  ripple feed --follow --since 1042 | worker",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runFeed(cmd.Context(), a, opts) },

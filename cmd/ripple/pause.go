@@ -15,12 +15,12 @@ func newPauseCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pause",
 		Short: "Pause a running crawl",
-		Long: "Pause a running crawl: it sends no request until \"ripple unpause\". What is open\n" +
-			"runs to its end, and nothing is lost.",
+		Long: "Pause a running crawl: it sends no further request until \"ripple unpause\". Open\n" +
+			"requests are finished, and nothing is lost.",
 		Example: "  ripple pause\n  ripple pause --state valley.bolt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runCommand(cmd.Context(), a, "pause", "run #%d rests; \"ripple unpause\" goes on")
+			return runCommand(cmd.Context(), a, "pause", "run #%d is paused; \"ripple unpause\" resumes it")
 		},
 	}
 }

@@ -32,10 +32,9 @@ func newPruneCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Drop old runs and compact the file",
-		Long: `Write what the newest runs recorded into a new file, which then takes the place
-of the old one, whole or not at all. Pages that only older runs knew are
-forgotten, and those runs can no longer be compared. What hosts have asked for is
-kept.`,
+		Long: `Write what the newest runs recorded to a new file, which then replaces the old one,
+whole or not at all. Pages that only older runs knew are forgotten, and those runs
+can no longer be compared. What hosts asked for is kept.`,
 		Example: "  ripple prune --keep-runs 2\n  ripple prune --state valley.bolt --keep-runs 1 --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runPrune(cmd.Context(), a, opts) },

@@ -58,9 +58,9 @@ func newQueryCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "query 'SQL'",
 		Short: "Query the map in SQL",
-		Long: `Run one statement that reads, over the tables that "ripple export --sqlite" writes,
-made anew of what is known now. "-" reads it from stdin; --schema shows the tables.
-For many questions, export once and use sqlite3.`,
+		Long: `Run one read-only SQL statement over the tables that "ripple export --sqlite" writes,
+built from what is known now. "-" reads the statement from stdin; --schema shows the
+tables. To ask many questions, export once and use sqlite3.`,
 		Example: examples.String(),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if opts.schema {
@@ -80,7 +80,7 @@ For many questions, export once and use sqlite3.`,
 	f.BoolVar(&opts.csv, "csv", false, "print CSV")
 	f.BoolVar(&opts.json, "json", false, "print JSON, an object for each row")
 	f.BoolVar(&opts.schema, "schema", false, "print the tables and what their columns mean")
-	addLimit(f, &opts.limit, 1000, "rows as a table, long cells cut, where CSV and JSON have all")
+	addLimit(f, &opts.limit, 1000, "rows of a table, with long cells cut; CSV and JSON have everything")
 	return cmd
 }
 

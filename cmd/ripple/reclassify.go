@@ -30,8 +30,8 @@ type reclassifyOptions struct {
 }
 
 func (o *reclassifyOptions) addFlags(f *pflag.FlagSet) {
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would change and write nothing")
-	f.BoolVar(&o.json, "json", false, "print JSON, which lists all pages that turn")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would change, and write nothing")
+	f.BoolVar(&o.json, "json", false, "print JSON, with every page that changes")
 }
 
 func newReclassifyCommand(a *app) *cobra.Command {
@@ -39,11 +39,11 @@ func newReclassifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reclassify [CONFIG]",
 		Short: "Apply changed lists to the map, without asking a server",
-		Long: `Apply the lists and limits of CONFIG (config.toml unless it is named) to what is
-known: classes, depths and what waits follow from the recorded links, and no
-server is asked. Visited pages keep their facts. What has come within reach is
-visited by the next "ripple crawl"; "ripple export" writes the outputs anew.
-A running crawl does the same when it gets SIGHUP.`,
+		Long: `Apply the lists and limits in CONFIG (config.toml if none is named) to the pages
+already known. Classes, depths and the queue are worked out from the recorded links;
+no server is asked, and visited pages keep their facts. The next "ripple crawl"
+visits pages that have come within reach, and "ripple export" rewrites the outputs.
+A running crawl does the same on SIGHUP.`,
 		Example: "  ripple reclassify config.toml --dry-run\n  ripple reclassify config.toml && ripple export",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runReclassify(cmd.Context(), a, opts, args) },

@@ -30,11 +30,10 @@ func newReplayCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay [CONFIG]",
 		Short: "Extract links and facts again from the page store",
-		Long: `Extract links and facts again from the pages that [pages] keep has stored, under
-CONFIG (else the configuration of the last run), and ask no server. It serves
-when [[extract]] has become longer, or Ripple better at reading. Pages that were
-left out of the store stay as they are; what has come within reach is visited by
-the next "ripple crawl".`,
+		Long: `Extract links and facts again from the stored pages ([pages] keep), under CONFIG (or
+the configuration of the last run). No server is asked. Use it after adding an
+[[extract]], or with a newer release of Ripple. Pages that are not in the store stay
+as they are; the next "ripple crawl" visits pages that have come within reach.`,
 		Example: "  ripple replay config.toml\n  ripple replay --state valley.bolt --into again.bolt",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runReplay(cmd.Context(), a, opts, args) },

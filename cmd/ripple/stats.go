@@ -27,15 +27,15 @@ func newStatsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Show counts, and the hosts that take longest",
-		Long: `Count pages by state, class and depth, and list the hosts that are slow,
-suspended or cut short, with the time that they will take and how many of their
-pages are missing. While a crawl runs, its own status is shown too.`,
+		Long: `Count pages by state, class and depth, and list the hosts that are slow, suspended
+or cut short: how long each will still take, how many of its pages are missing, and
+why. During a crawl, its live status comes first.`,
 		Example: "  ripple stats\n  ripple stats --limit -1 --json | jq .slow_hosts",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
-	addLimit(cmd.Flags(), &opts.limit, 20, "hosts, and sites of which not all hosts are recorded")
+	addLimit(cmd.Flags(), &opts.limit, 20, "hosts, and sites whose hosts are not all recorded")
 	return cmd
 }
 

@@ -35,11 +35,11 @@ func newVerifyCommand(a *app) *cobra.Command {
 		Use:   "verify",
 		Short: "Check the state file's invariants",
 		Long: `Check the state file: every record's checksum, and that all records agree:
-every waiting entry has a page, every page one state, every counter is what can
-be counted, and every depth is the shortest distance.
+every queued entry has a page, every page has one state, every counter matches a
+recount, and every depth is a shortest distance.
 
-The check runs in a process of its own with limits of memory and time, because
-a damaged file may end it. Of a running crawl it checks a consistent copy.`,
+The check runs in a process of its own, with limits on memory and time, because a
+damaged file may crash it. During a crawl it checks a consistent copy.`,
 		Example: "  ripple verify\n  ripple verify --state terrain.bolt --digest\n  ripple verify --compact",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runVerify(cmd.Context(), a, opts) },

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // tellEvery is how often a crawl says how it goes where no terminal is watched.
@@ -123,10 +124,25 @@ func errorText(errors map[string]int) string {
 	var parts []string
 	for _, kind := range kinds {
 		if errors[kind] > 0 {
-			parts = append(parts, commas(errors[kind])+" "+strings.ReplaceAll(kind, "_", " "))
+			parts = append(parts, errorWords(kind, errors[kind]))
 		}
 	}
 	return strings.Join(parts, " · ")
+}
+
+// errorWords says how many errors there are of a kind.
+func errorWords(kind string, n int) string {
+	switch kind {
+	case schema.ErrorDeadLink:
+		return count(n, "dead link", "")
+	case schema.ErrorTimeout:
+		return count(n, "time-out", "")
+	case schema.ErrorRefused:
+		return commas(n) + " refused"
+	case schema.ErrorDenied:
+		return commas(n) + " denied by robots.txt"
+	}
+	return commas(n) + " " + strings.ReplaceAll(kind, "_", " ")
 }
 
 // etaText says when what is known will be done, and which hosts that depends on.
@@ -176,7 +192,7 @@ func waitText(s *census.Status) string {
 	case census.Stopping:
 		return "stopping"
 	case census.Paused:
-		return "paused; \"ripple unpause\" goes on"
+		return "paused; \"ripple unpause\" resumes it"
 	case census.ForDisk:
 		return "the disk is behind"
 	case census.ForDecision:

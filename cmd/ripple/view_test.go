@@ -34,7 +34,7 @@ func TestStatusLines(t *testing.T) {
 			"run #2 · 1 h 02 min · depth 1 of 3",
 			"  pages   12,847 done · 4,751 to visit · 12.3/s",
 			"  hosts   8 active · 120 waiting · 2 suspended · 3 given up",
-			"  errors  12 dead link · 3 timeout",
+			"  errors  12 dead links · 3 time-outs",
 			"  ETA     about 1 h 20 min: a.test (4,000 to visit)",
 		}},
 		{"waits", census.Status{RunID: 1, Status: "running", Troubled: 5, Troubles: []census.Trouble{
@@ -88,7 +88,7 @@ func TestWaitText(t *testing.T) {
 		{"one", census.Hosts{Waiting: 1}, later, "1 host waits, next in 12 s: a.test"},
 		{"suspended", census.Hosts{Waiting: 2, Suspended: 2}, later, "2 hosts have asked for patience, next in 12 s: a.test"},
 		{"soon", census.Hosts{Waiting: 1}, soon, "1 host waits, next in a moment: a.test"},
-		{"paused", census.Hosts{Waiting: 1}, census.Wait{Reason: census.Paused}, `paused; "ripple unpause" goes on`},
+		{"paused", census.Hosts{Waiting: 1}, census.Wait{Reason: census.Paused}, `paused; "ripple unpause" resumes it`},
 		{"stopping", census.Hosts{}, census.Wait{Reason: census.Stopping}, "stopping"},
 		{"full", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForDisk}, "the disk is behind"},
 		{"away", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForNetwork},

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// Every command's help says what it does and shows an example, on lines of 88 characters.
+func TestHelp(t *testing.T) {
+	root := newRootCommand(newApp(io.Discard, io.Discard))
+	for _, c := range append(root.Commands(), root) {
+		if c.Hidden {
+			continue
+		}
+		t.Run(c.Name(), func(t *testing.T) { checkHelp(t, c) })
+	}
+}
+
+func checkHelp(t *testing.T, c *cobra.Command) {
+	if strings.HasSuffix(c.Short, ".") || c.Long != "" && !strings.HasSuffix(strings.TrimSpace(c.Long), ".") &&
+		c.Name() != "export" {
+		t.Errorf("Short is a phrase, Long are sentences: %q, %q", c.Short, c.Long)
+	}
+	if !strings.Contains(c.Example, "ripple") {
+		t.Errorf("there is no example: %q", c.Example)
+	}
+	for line := range strings.Lines(c.Long) {
+		if len(line) > 89 {
+			t.Errorf("%d characters: %s", len(line), line)
+		}
+	}
+}

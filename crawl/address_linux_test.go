@@ -1,7 +1,6 @@
 package crawl
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -9,10 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
-
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
@@ -43,8 +40,7 @@ func TestSecondAddress(t *testing.T) {
 		s.Host(fmt.Sprintf("h%d.test:%s", i, port)).Page("/", "<title>here</title>")
 	}
 	s.Host("h0.test:"+port).Page("/", crawltest.Anchors(all...))
-	m := NewMachine(0)
-	m.clients.Resolver = fetch.NewResolver(deadFirst(t))
+	m := withNames(t, deadFirst)
 	path := filepath.Join(t.TempDir(), "state.bolt")
 	store := crawltest.Open(t, path)
 	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(secondAddressConfig, ":"+port)))
@@ -72,45 +68,12 @@ func TestSecondAddress(t *testing.T) {
 	}
 }
 
-// deadFirst is a name server: the host hN.test is at the address 127.0.1.N, where
-// nobody listens, and at 127.0.0.1.
-func deadFirst(t *testing.T) *net.Resolver {
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for buf := make([]byte, 512); ; {
-			n, from, err := conn.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			conn.WriteTo(bothAddresses(buf[:n]), from)
-		}
-	}()
-	t.Cleanup(func() { conn.Close(); <-done })
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
-}
-
-func bothAddresses(question []byte) []byte {
-	var p dnsmessage.Parser
-	h, _ := p.Start(question)
-	q, _ := p.Question()
+// deadFirst says that the host hN.test is at the address 127.0.1.N, where nobody
+// listens, and at 127.0.0.1.
+func deadFirst(name string) nameserver.Answer {
 	var host byte
-	known, _ := fmt.Sscanf(q.Name.String(), "h%d.test.", &host)
-	b := dnsmessage.NewBuilder(nil, dnsmessage.Header{ID: h.ID, Response: true, RecursionAvailable: true})
-	b.StartQuestions()
-	b.Question(q)
-	b.StartAnswers()
-	if known == 1 && q.Type == dnsmessage.TypeA {
-		for _, a := range [][4]byte{{127, 0, 1, host}, {127, 0, 0, 1}} {
-			b.AResource(dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 60}, dnsmessage.AResource{A: a})
-		}
+	if known, _ := fmt.Sscanf(name, "h%d.test", &host); known == 0 {
+		return nameserver.Unknown()
 	}
-	msg, _ := b.Finish()
-	return msg
+	return nameserver.At([4]byte{127, 0, 1, host}, [4]byte{127, 0, 0, 1})
 }

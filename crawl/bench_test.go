@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -211,19 +209,15 @@ func (w *benchWeb) fetch(b *testing.B, urls []string, http2 bool) time.Duration 
 
 // transport has the settings of the crawl's.
 func (w *benchWeb) transport(http2 bool) *http.Transport {
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(w.server.CAPEM())
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(http2)
-	return &http.Transport{
-		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, w.server.Addr())
-		},
-		TLSClientConfig: &tls.Config{RootCAs: roots, ClientSessionCache: tls.NewLRUClientSessionCache(512)},
-		MaxIdleConns:    1024, MaxIdleConnsPerHost: 2, DisableCompression: true, Protocols: protocols,
-		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: 4 << 20, MaxReceiveBufferPerStream: 1 << 20},
-	}
+	t := w.server.Transport()
+	t.TLSClientConfig.ClientSessionCache = tls.NewLRUClientSessionCache(512)
+	t.MaxIdleConns, t.MaxIdleConnsPerHost, t.DisableCompression = 1024, 2, true
+	t.Protocols = protocols
+	t.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerConnection: 4 << 20, MaxReceiveBufferPerStream: 1 << 20}
+	return t
 }
 
 // A bareReader fetches pages and looks at their tags and attributes.

@@ -1,7 +1,6 @@
 package crawl
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -10,63 +9,39 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// onLoopback returns a machine whose name server knows some names, all of them at
-// 127.0.0.1.
-func onLoopback(t *testing.T, known func(name string) bool) *Machine {
+// withNames returns a machine whose name server gives these answers.
+func withNames(t *testing.T, answer func(name string) nameserver.Answer) *Machine {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for buf := make([]byte, 512); ; {
-			n, from, err := conn.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			conn.WriteTo(atLoopback(buf[:n], known), from)
-		}
-	}()
-	t.Cleanup(func() { conn.Close(); <-done })
+	names := nameserver.Serve(conn, answer)
+	t.Cleanup(func() { names.Close() })
 	m := NewMachine(0)
-	m.clients.Resolver = fetch.NewResolver(&net.Resolver{PreferGo: true,
-		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
-		}})
+	m.clients.Resolver = fetch.NewResolver(names.Resolver())
 	return m
 }
 
-// atLoopback answers a question for the address of a name.
-func atLoopback(question []byte, known func(name string) bool) []byte {
-	var p dnsmessage.Parser
-	h, _ := p.Start(question)
-	q, err := p.Question()
-	head := dnsmessage.Header{ID: h.ID, Response: true, RecursionAvailable: true}
-	knows := err == nil && known(strings.TrimSuffix(q.Name.String(), "."))
-	if !knows {
-		head.RCode = dnsmessage.RCodeNameError
-	}
-	b := dnsmessage.NewBuilder(nil, head)
-	b.StartQuestions()
-	b.Question(q)
-	b.StartAnswers()
-	if knows && q.Type == dnsmessage.TypeA {
-		b.AResource(dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 60},
-			dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}})
-	}
-	msg, _ := b.Finish()
-	return msg
+// onLoopback returns a machine whose name server knows some names, all of them at
+// 127.0.0.1.
+func onLoopback(t *testing.T, known func(name string) bool) *Machine {
+	t.Helper()
+	return withNames(t, func(name string) nameserver.Answer {
+		if known(name) {
+			return nameserver.At([4]byte{127, 0, 0, 1})
+		}
+		return nameserver.Unknown()
+	})
 }
 
 const addressGap = 60 * time.Millisecond

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
@@ -59,24 +59,11 @@ func TestForeignSitemaps(t *testing.T) {
 // wantCovered wants a host to be cut, and its coverage to say so.
 func wantCovered(t *testing.T, s *paperServers, host, words string) {
 	t.Helper()
-	store, err := kv.Open(s.path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	found, err := survey.New(store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = found.EachHost(func(r *survey.HostReport) error {
+	crawltest.EachHost(t, s.path, func(r *survey.HostReport) {
 		if r.Host.Name == host && (!r.Cover.Cut() || r.Coverage != words) {
 			t.Errorf("%s is covered as %d, %q, want %q", host, r.Cover, r.Coverage, words)
 		}
-		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
 }
 
 // TestForeignHostsOfAPage records of a page the links to the first hosts outside its

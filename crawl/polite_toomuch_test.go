@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -65,33 +65,16 @@ func TestCrawlDelayTooLong(t *testing.T) {
 // told as given up.
 func wantHeld(t *testing.T, s *paperServers, host, why string) {
 	t.Helper()
-	store, err := kv.Open(s.path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	found, err := survey.New(store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = found.EachHost(func(r *survey.HostReport) error {
+	crawltest.EachHost(t, s.path, func(r *survey.HostReport) {
 		if r.Host.Name == host && (r.Cover != survey.CoverGivenUp || r.Coverage != "given up: "+why) {
 			t.Errorf("%s is covered as %d, %q", host, r.Cover, r.Coverage)
 		}
-		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
-	err = found.EachPage(func(p *survey.Page) error {
+	crawltest.EachPage(t, s.path, func(p *survey.Page) {
 		if p.URL == "https://"+host+"/" && (p.State != schema.RateLimited || p.Error != why) {
 			t.Errorf("%s: %v, %q", p.URL, p.State, p.Error)
 		}
-		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
 }
 
 // TestCrawlDelayTooLongAtStarts begins with what other processes left of a host whose

@@ -77,3 +77,11 @@ func EachPage(t testing.TB, path string, f func(*survey.Page)) {
 		return s.EachPage(func(p *survey.Page) error { f(p); return nil })
 	})
 }
+
+// EachHost calls f for every host of a state file.
+func EachHost(t testing.TB, path string, f func(*survey.HostReport)) {
+	t.Helper()
+	Surveyed(t, path, func(s *survey.Survey) error {
+		return s.EachHost(func(r *survey.HostReport) error { f(r); return nil })
+	})
+}

@@ -13,69 +13,37 @@ import (
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
 )
 
-// nameserver answers on loopback, or does not, by the name that is asked.
-func nameserver(t *testing.T, reply func(q dnsmessage.Question, b *dnsmessage.Builder),
-	code func(name string) (dnsmessage.RCode, bool)) *net.Resolver {
+// localNames asks a name server on loopback.
+func localNames(t *testing.T, answer func(name string) nameserver.Answer) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for buf := make([]byte, 512); ; {
-			n, from, err := conn.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			var p dnsmessage.Parser
-			h, _ := p.Start(buf[:n])
-			q, err := p.Question()
-			rcode, answers := code(q.Name.String())
-			if err != nil || !answers {
-				continue
-			}
-			b := dnsmessage.NewBuilder(nil, dnsmessage.Header{ID: h.ID, Response: true, RCode: rcode, RecursionAvailable: true})
-			b.StartQuestions()
-			b.Question(q)
-			b.StartAnswers()
-			reply(q, &b)
-			msg, _ := b.Finish()
-			conn.WriteTo(msg, from)
-		}
-	}()
-	t.Cleanup(func() { conn.Close(); <-done })
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		up, err := new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
-		if err == nil {
-			t.Cleanup(func() { up.Close() }) // the Go resolver waits for an answer longer than its caller
-		}
-		return up, err
-	}}
+	s := nameserver.Serve(conn, answer)
+	t.Cleanup(func() { s.Close() })
+	return s.Resolver()
 }
 
 func TestNameserver(t *testing.T) {
-	reply := func(q dnsmessage.Question, b *dnsmessage.Builder) {
-		if q.Type == dnsmessage.TypeA && q.Name.String() == "good.test." {
-			b.AResource(dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 60},
-				dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}})
-		}
-	}
-	code := func(name string) (dnsmessage.RCode, bool) {
+	names := localNames(t, func(name string) nameserver.Answer {
 		switch name {
-		case "good.test.", "empty.test.":
-			return dnsmessage.RCodeSuccess, true
-		case "servfail.test.":
-			return dnsmessage.RCodeServerFailure, true
-		case "silent.test.":
-			return 0, false
+		case "good.test":
+			return nameserver.At([4]byte{127, 0, 0, 1})
+		case "empty.test":
+			return nameserver.At()
+		case "servfail.test":
+			return nameserver.Answer{Code: dnsmessage.RCodeServerFailure}
+		case "silent.test":
+			return nameserver.Answer{Silent: true}
 		}
-		return dnsmessage.RCodeNameError, true
-	}
-	c := newClient(t, Config{lookup: systemLookup(watched(nameserver(t, reply, code))),
+		return nameserver.Unknown()
+	})
+	c := newClient(t, Config{lookup: systemLookup(watched(names)),
 		limits: limits{dns: 200 * time.Millisecond}})
 	for host, want := range map[string]Cause{
 		"good.test": RefusedAddress, "empty.test": NXDomain, "none.test": NXDomain,

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/sys/unix"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
 )
 
 // Where a crawler is and what it asks, when both have networks of their own.
@@ -138,79 +139,48 @@ func (n *twoNetworks) listen(addr string) (l net.Listener) {
 
 // A nameServer knows the names of a web, each at an address of its own.
 type nameServer struct {
-	n    *twoNetworks
-	conn net.PacketConn
-	done chan struct{}
+	n *twoNetworks
+	*nameserver.Server
 }
 
 func (n *twoNetworks) nameServer() *nameServer {
 	n.t.Helper()
 	s := &nameServer{n: n}
 	s.start(resolver)
-	n.t.Cleanup(s.stop)
+	n.t.Cleanup(func() { s.Close() })
 	return s
 }
 
 func (s *nameServer) start(address string) {
 	s.n.t.Helper()
-	err := within(s.n.servers, func() (err error) {
-		s.conn, err = net.ListenPacket("udp", address+":53")
+	err := within(s.n.servers, func() error {
+		conn, err := net.ListenPacket("udp", address+":53")
+		if err == nil {
+			s.Server = nameserver.Serve(conn, resolved)
+		}
 		return err
 	})
 	if err != nil {
 		s.n.t.Fatal(err)
 	}
-	conn, done := s.conn, make(chan struct{})
-	s.done = done
-	go func() {
-		defer close(done)
-		for buf := make([]byte, 512); ; {
-			size, from, err := conn.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			if answer := resolved(buf[:size]); answer != nil {
-				conn.WriteTo(answer, from)
-			}
-		}
-	}()
-}
-
-func (s *nameServer) stop() {
-	s.conn.Close()
-	<-s.done
 }
 
 func (s *nameServer) move(address string) {
 	s.n.t.Helper()
-	s.stop()
+	s.Close()
 	s.start(address)
 }
 
-// resolved answers a question: the host hN.test is at the Nth address, and of lame.test nobody says anything.
-func resolved(question []byte) []byte {
-	var p dnsmessage.Parser
-	h, _ := p.Start(question)
-	q, _ := p.Question()
+// resolved says that the host hN.test is at the Nth address, and nothing of lame.test.
+func resolved(name string) nameserver.Answer {
+	if name == "lame.test" {
+		return nameserver.Answer{Silent: true}
+	}
 	var host byte
-	if q.Name.String() == "lame.test." {
-		return nil
+	if known, _ := fmt.Sscanf(name, "h%d.test", &host); known == 0 {
+		return nameserver.Unknown()
 	}
-	known, _ := fmt.Sscanf(q.Name.String(), "h%d.test.", &host)
-	head := dnsmessage.Header{ID: h.ID, Response: true, RecursionAvailable: true}
-	if known == 0 {
-		head.RCode = dnsmessage.RCodeNameError
-	}
-	b := dnsmessage.NewBuilder(nil, head)
-	b.StartQuestions()
-	b.Question(q)
-	b.StartAnswers()
-	if known == 1 && q.Type == dnsmessage.TypeA {
-		head := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 60}
-		b.AResource(head, dnsmessage.AResource{A: [4]byte{10, 77, 0, 1 + host}})
-	}
-	msg, _ := b.Finish()
-	return msg
+	return nameserver.At([4]byte{10, 77, 0, 1 + host})
 }
 
 // newNamespace makes a network namespace, which ends with its file and whoever is in it.

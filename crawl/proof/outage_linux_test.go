@@ -47,12 +47,12 @@ func disturbances() []disturbance {
 			c.join(abroad)
 		}},
 		{"resolver away while hosts answer", false, 0, func(c *remoteCrawl) {
-			c.names.stop()
+			c.names.Close()
 			c.answers(70)
 			c.names.start(resolver)
 		}},
 		{"resolver away for long", true, 1, func(c *remoteCrawl) {
-			c.names.stop()
+			c.names.Close()
 			c.away()
 			c.names.start(resolver)
 		}},

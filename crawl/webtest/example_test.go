@@ -1,11 +1,7 @@
 package webtest_test
 
 import (
-	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
-	"net"
 	"net/http"
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
@@ -25,7 +21,7 @@ func Example() {
 	site.Page("/busy", "calm again").Times(1, 429, http.Header{"Retry-After": {"1"}})
 	site.Page("/broken", "half of this").Fault(fault.ResetMidBody)
 
-	client := trusting(web)
+	client := &http.Client{Transport: web.Transport()}
 	for range 2 {
 		resp, err := client.Get("https://alder.test/busy")
 		if err != nil {
@@ -43,16 +39,4 @@ func Example() {
 	// 429 Too Many Requests
 	// 200 OK
 	// alder.test: GET /busy (429)
-}
-
-// trusting is a client that knows the web's authority and finds every name there.
-func trusting(web *webtest.Server) *http.Client {
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(web.CAPEM())
-	return &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: roots},
-		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, web.Addr())
-		},
-	}}
 }

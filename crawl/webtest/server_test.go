@@ -1,9 +1,6 @@
 package webtest
 
 import (
-	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"log"
@@ -41,15 +38,7 @@ func newServer(t testing.TB, opts ...Option) *Server {
 // newClient trusts the server, finds every name there and follows no redirect.
 func newClient(t testing.TB, s *Server) *http.Client {
 	t.Helper()
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(s.CAPEM()) {
-		t.Fatal("authority's certificate is not readable")
-	}
-	var dialer net.Dialer
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
-	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return dialer.DialContext(ctx, network, s.Addr())
-	}
+	transport := s.Transport()
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{
 		Transport: transport, Timeout: 20 * time.Second,

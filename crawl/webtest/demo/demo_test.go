@@ -1,11 +1,7 @@
 package demo
 
 import (
-	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -15,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/PuerkitoBio/goquery"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
@@ -96,7 +93,7 @@ func hostOf(at string) string {
 
 // The demonstration keeps what its documentation promises.
 func TestDemo(t *testing.T) {
-	s := newServer(t)
+	s := crawltest.Serve(t)
 	seeds := Serve(s)
 	v := walkDemo(t, s, seeds)
 	pages, titles := map[string]int{}, map[string]string{}
@@ -147,7 +144,7 @@ func TestDemo(t *testing.T) {
 func TestDemoIsDeterministic(t *testing.T) {
 	var bodies [2]string
 	for i := range bodies {
-		s := newServer(t)
+		s := crawltest.Serve(t)
 		Serve(s)
 		bodies[i] = get(t, newClient(t, s), "https://night-ferry.test/")
 	}
@@ -185,36 +182,16 @@ func TestConfig(t *testing.T) {
 	for _, q := range cfg.Quality {
 		seeds = append(seeds, q.Seeds...)
 	}
-	s := newServer(t)
+	s := crawltest.Serve(t)
 	if got, want := strings.Join(Serve(s), " "), strings.Join(seeds, " "); got != want {
 		t.Errorf("seeds %s, the web says %s", want, got)
 	}
 }
 
-// newServer starts a server that ends with the test.
-func newServer(t *testing.T) *webtest.Server {
-	t.Helper()
-	s, err := webtest.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
 // newClient trusts the server, finds every name there and follows no redirect.
 func newClient(t *testing.T, s *webtest.Server) *http.Client {
 	t.Helper()
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(s.CAPEM())
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
-	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, s.Addr())
-	}
+	transport := s.Transport()
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{
 		Transport:     transport,

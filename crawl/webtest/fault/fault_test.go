@@ -3,11 +3,9 @@ package fault_test
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"runtime"
 	"strings"
@@ -17,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 )
@@ -26,32 +25,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// newServer starts a server that ends with the test.
-func newServer(t *testing.T) *webtest.Server {
-	t.Helper()
-	s, err := webtest.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("close server: %v", err)
-		}
-	})
-	return s
-}
-
-// newTransport trusts the server, finds every name there and expands nothing.
+// newTransport expands nothing.
 func newTransport(t *testing.T, s *webtest.Server) *http.Transport {
 	t.Helper()
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(s.CAPEM())
-	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true, DisableCompression: true,
-		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, s.Addr())
-		},
-	}
+	transport := s.Transport()
+	transport.DisableCompression = true
 	t.Cleanup(transport.CloseIdleConnections)
 	return transport
 }
@@ -97,7 +75,7 @@ func faultsSeen() map[fault.Fault]sighting {
 
 // Every fault must be what it says.
 func TestEveryFault(t *testing.T) {
-	s := newServer(t)
+	s := crawltest.Serve(t)
 	body := "<title>t</title>" + strings.Repeat("<p>text</p>", 100)
 	for _, f := range fault.All() {
 		s.Host(f.String()+".test").Page("/", body).Fault(f).Every(time.Millisecond)
@@ -157,7 +135,7 @@ func matches(err error, part string) bool {
 
 // The faults that a client of Go smooths over, as they are on the wire.
 func TestFaultBytes(t *testing.T) {
-	s := newServer(t)
+	s := crawltest.Serve(t)
 	h := s.Host("a.test")
 	for _, f := range []fault.Fault{fault.ControlLocation, fault.Status99, fault.Status999, fault.LengthTooShort} {
 		h.Page("/"+f.String(), "1234").Fault(f)
@@ -189,7 +167,7 @@ func TestFaultBytes(t *testing.T) {
 }
 
 func TestFaultReset(t *testing.T) {
-	s := newServer(t)
+	s := crawltest.Serve(t)
 	s.Host("a.test").Page("/", "body").Fault(fault.Reset)
 	if _, err := (&http.Client{Transport: newTransport(t, s)}).Get("https://a.test/"); !errors.Is(err,
 		syscall.ECONNRESET) {
@@ -199,7 +177,7 @@ func TestFaultReset(t *testing.T) {
 
 // Serving a whole bomb costs the server no memory to speak of.
 func TestBombServed(t *testing.T) {
-	s := newServer(t)
+	s := crawltest.Serve(t)
 	for _, f := range []fault.Fault{fault.GzipBomb, fault.NestedGzipBomb} {
 		s.Host(f.String()+".test").Page("/", "<p>").Fault(f)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -49,6 +50,17 @@ func (v *visitor) admits(step ring.Step) func(netip.Addr) bool {
 	}
 	gap := step.Settings.Config.Politeness.MinimumTimePerAddress
 	return func(a netip.Addr) bool { return v.clocks.Ask(a.String(), gap, time.Now()) }
+}
+
+// deaf reports whether name servers are silent, as the server of an outcome is: then it
+// is hardly that one's fault.
+func deaf(ctx context.Context, o *ring.Outcome) bool {
+	s := o.Step.Settings
+	switch o.Cause {
+	case fetch.ConnectTimeout, fetch.TLSTimeout, fetch.Timeout:
+		return !s.Exempt(weburl.Host(o.Step.URL)) && s.Client.Deaf(ctx)
+	}
+	return false
 }
 
 // elsewhere returns the address that a step's server is at, if the step was sent

@@ -29,7 +29,7 @@ type Machine struct {
 // NewMachine returns a machine on which at most so many requests are open at a time;
 // 0: as many as its crawls may have together.
 func NewMachine(maxOpen int) *Machine {
-	m := &Machine{suspended: suspended}
+	m := &Machine{suspended: suspensions()}
 	most, conns := withinDescriptors(maxOpen, descriptors())
 	m.clients.Resolver, m.clients.MaxConns = fetch.NewResolver(nil), conns
 	m.slots = slots.New(most)

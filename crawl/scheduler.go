@@ -143,6 +143,8 @@ func (s *scheduler) admit(ctx context.Context, steps chan<- ring.Step, effects <
 		}
 		now := time.Now()
 		step, toVisitor := s.nextStep(now, steps)
+		asked := s.due()
+		s.network.Asking(s.changed, asked[slots.Proven]+asked[slots.Answering])
 		wake, toRecorder := s.nextWake(now, wakes)
 		s.arm()
 		select {

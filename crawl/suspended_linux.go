@@ -6,7 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// suspended is for how long the machine has been suspended since it was started.
+// suspensions tells for how long the machine has been suspended since it was started.
+func suspensions() func() time.Duration { return suspended }
+
 func suspended() time.Duration {
 	var all, awake unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &all) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &awake) != nil {

@@ -96,6 +96,9 @@ func (v *visitor) visit(ctx context.Context, step ring.Step) ring.Outcome {
 	if o.Done.Before(o.FirstByte) {
 		o.Done = o.FirstByte
 	}
+	if o.Own == fetch.OwnNothing && deaf(ctx, &o) {
+		o.Own = fetch.OwnResolver
+	}
 	if o.Answered() {
 		v.read(&o, resp)
 		v.seal(ctx, &o, resp)

@@ -103,10 +103,13 @@ func (w *warden) settle(o *ring.Outcome, all bool, now time.Time) bool {
 		blameless(o)
 	case !network.Settled(o.Done, o.Own == fetch.OwnResolver, now):
 		return false
-	case o.Own == fetch.OwnResolver:
-		if !network.Anybody(o.Done) && network.Begin(now) {
+	case o.Own != fetch.OwnResolver:
+	case !network.Anybody(o.Done):
+		if network.Begin(now) {
 			w.away(o.Detail)
 		}
+		blameless(o)
+	case o.Cause == fetch.DNSTemporary:
 		blameless(o)
 	}
 	return true

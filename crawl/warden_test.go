@@ -155,6 +155,10 @@ func TestWardenOwn(t *testing.T) {
 		g.want("held")
 		g.answer(1)
 		g.want("others answer", fetch.Cancelled, fetch.None)
+		g.fail(2, fetch.ConnectTimeout, fetch.OwnResolver)
+		g.want("held, too")
+		g.answer(1)
+		g.want("a host that is silent by itself", fetch.ConnectTimeout, fetch.None)
 		g.fail(2, fetch.DNSTemporary, fetch.OwnNoResolver)
 		g.want("there never was a name server", fetch.DNSTemporary)
 		g.fail(2, fetch.DNSTemporary, fetch.OwnResolver)
@@ -223,4 +227,33 @@ func TestNothingIsAskedInAnOutage(t *testing.T) {
 		b.effects <- ring.Effects{Settled: 4}
 		b.wantEnd(nil)
 	})
+}
+
+// Of many hosts that answered, only those count as evidence that are asked now or soon.
+func TestThoseAskedAreEvidence(t *testing.T) {
+	for asked, want := range map[schema.HostID]bool{2: false, 3: true, 4: false} {
+		bubble(t, func(t *testing.T) {
+			now, network, known := time.Now(), new(outage.Watch), new(trust)
+			for host := range schema.HostID(20) {
+				network.Answered(uint64(host+1), now, now, now)
+				known.answered(host + 1)
+			}
+			cfg := schedulerConfig{Slots: 20, Network: network, Trust: known}
+			for host := range asked {
+				cfg.Initial = append(cfg.Initial, asking(host+1, now, schema.ID(host+1)))
+			}
+			b := newRig(t, cfg)
+			sent := b.offered()
+			begun := false
+			for host := range min(asked, 3) {
+				begun = network.Failed(outage.Failure{Host: uint64(host + 1), Sent: now, Network: true}, time.Now())
+			}
+			if begun != want {
+				t.Errorf("the first of %d hosts that are asked fail: an outage begins: %v", asked, begun)
+			}
+			b.command(commandStop)
+			b.effects <- ring.Effects{Settled: len(sent)}
+			b.wantEnd(nil)
+		})
+	}
 }

@@ -225,6 +225,12 @@ func (c *Client) Resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	return addrs, nil
 }
 
+// Deaf reports whether no name server answers any more, of whom one did before. It
+// looks the name up that was found last, for 2.5 s at most.
+func (c *Client) Deaf(ctx context.Context) bool {
+	return c.dialler.resolver.fault(ctx, OwnNothing) == OwnResolver
+}
+
 func bracketed(host string) string {
 	if strings.Contains(host, ":") {
 		return "[" + host + "]"

@@ -137,4 +137,11 @@ func TestOwnResolverLater(t *testing.T) {
 	away = true
 	want("lame.test", OwnResolver)
 	want("b.test", OwnResolver)
+	if c := newClient(t, Config{Resolver: r}); !c.Deaf(t.Context()) {
+		t.Error("the client hears a name server")
+	}
+	away = false
+	if c := newClient(t, Config{Resolver: r}); c.Deaf(t.Context()) {
+		t.Error("the client hears no name server")
+	}
 }

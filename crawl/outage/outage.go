@@ -2,10 +2,13 @@
 // hosts.
 //
 // The network counts as away when hosts that answered before fail in a row, without
-// an HTTP answer between: five of them, or all that ever answered, at least three.
-// A failure that is this machine's own, such as a missing route, is enough by itself.
-// While the network is away only one request is made at a time, every 5 to 60 s;
-// any HTTP answer ends that.
+// an HTTP answer between: five of them, or all that are still being asked, at least
+// three. Hosts that have nothing left to be asked cannot show that the network is there,
+// so they do not count. Of one or two hosts nobody can tell: they are to blame, and the
+// crawl can end, unless something else shows that it is not they. A failure that is this
+// machine's own, such as a missing route or a name server that is out of reach, too, is
+// enough by itself. While the network is away only one request is made at a time, every
+// 5 to 60 s; any HTTP answer ends that.
 //
 // Until an outage can be ruled out, failures are held back, 10 s at most. Those that
 // fall into one are nobody's fault, and neither are those of requests that were open
@@ -23,7 +26,7 @@ import (
 
 const (
 	inARow   = 5 // hosts that fail
-	leastAll = 3 // hosts that answered, where all of them fail
+	leastAll = 3 // hosts that are asked, where all of them fail
 	minProbe = 5 * time.Second
 	maxProbe = 60 * time.Second
 
@@ -53,7 +56,7 @@ type Watch struct {
 	ended     time.Time // the last outage, or suspension
 	probe     time.Time // when the next request may be made
 	every     time.Duration
-	listeners map[chan<- struct{}]struct{}
+	listeners map[chan<- struct{}]int // and how many hosts that answered each asks
 }
 
 // A failed request counts as long as nobody has answered since.
@@ -121,7 +124,7 @@ func (w *Watch) look(certain bool, now time.Time) bool {
 			row++
 		}
 	}
-	if !certain && row < min(inARow, max(leastAll, len(w.answered))) {
+	if !certain && row < min(inARow, max(leastAll, w.asked())) {
 		return false
 	}
 	w.away, w.since, w.every = true, now, minProbe
@@ -129,6 +132,17 @@ func (w *Watch) look(certain bool, now time.Time) bool {
 	clear(w.row)
 	w.tell()
 	return true
+}
+
+// asked is how many hosts could answer.
+func (w *Watch) asked() (n int) {
+	if len(w.listeners) == 0 {
+		return len(w.answered)
+	}
+	for _, asked := range w.listeners {
+		n += asked
+	}
+	return min(n, len(w.answered))
 }
 
 // Suspended notes that the machine was suspended until now.
@@ -184,14 +198,22 @@ func (w *Watch) Listen(c chan<- struct{}) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.listeners == nil {
-		w.listeners = map[chan<- struct{}]struct{}{}
+		w.listeners = map[chan<- struct{}]int{}
 	}
-	w.listeners[c] = struct{}{}
+	w.listeners[c] = 0
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		delete(w.listeners, c)
 	}
+}
+
+// Asking notes how many hosts that answered before whoever listens asks now, or will
+// soon.
+func (w *Watch) Asking(c chan<- struct{}, hosts int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.listeners[c] = hosts
 }
 
 func (w *Watch) tell() {

@@ -61,6 +61,33 @@ func TestBegins(t *testing.T) {
 	}
 }
 
+// Of many hosts that answered only those count that are still being asked, by all who
+// ask together.
+func TestStillAsked(t *testing.T) {
+	tests := []struct {
+		asked []int // by each who asks
+		fail  uint64
+		want  bool
+	}{
+		{[]int{3}, 3, true}, {[]int{4}, 3, false}, {[]int{4}, 4, true}, {[]int{2}, 2, false}, {[]int{0}, 3, true},
+		{[]int{2, 2}, 3, false}, {[]int{2, 2}, 4, true}, {[]int{100, 0}, 4, false}, {[]int{100, 0}, 5, true},
+	}
+	for _, tt := range tests {
+		w, begun := watchOf(20), false
+		for _, hosts := range tt.asked {
+			c := make(chan struct{}, 1)
+			w.Listen(c)
+			w.Asking(c, hosts)
+		}
+		for host := range tt.fail {
+			begun = w.Failed(Failure{Host: host + 1, Sent: at(1), Network: true}, at(2))
+		}
+		if begun != tt.want {
+			t.Errorf("%d hosts fail of those asked, %v: an outage begins: %v", tt.fail, tt.asked, begun)
+		}
+	}
+}
+
 // An answer between failures shows that the network is there.
 func TestAnswerBetween(t *testing.T) {
 	w := watchOf(3)

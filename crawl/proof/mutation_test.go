@@ -107,6 +107,14 @@ func engineMutations() []mutation {
 			"network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress", "o.Own == fetch.OwnAddress", "TestWardenOutage",
 		},
 		{
+			"hosts that nobody asks any more stand against an outage", "outage/outage.go",
+			"max(leastAll, w.asked())", "max(leastAll, len(w.answered))", "TestStillAsked|TestThoseAskedAreEvidence",
+		},
+		{
+			"a host is blamed that is silent together with its name server", "address.go",
+			"&& s.Client.Deaf(ctx)", "&& ctx == nil", "TestOutageLate",
+		},
+		{
 			"all is asked in an outage", "scheduler.go",
 			"if away && now.Before(probe) {", "if away && probe.IsZero() {", "TestNothingIsAskedInAnOutage",
 		},

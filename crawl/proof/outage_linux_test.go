@@ -97,16 +97,30 @@ func TestOutages(t *testing.T) {
 			c.end()
 			c.wantOutages(tt.outages)
 			c.wantBlameless()
-			if got := crawltest.Digest(t, c.state); got != want {
-				t.Errorf("digest %s, want %s", got, want)
-			}
+			c.wantDigest(want)
 		})
+	}
+}
+
+// undisturbed is the digest of a crawl of the same web that was left alone.
+func undisturbed(t *testing.T) string {
+	t.Helper()
+	c := newRemoteWeb(t).crawl("")
+	c.end()
+	return crawltest.Digest(t, c.state)
+}
+
+// wantDigest ends a crawl that must have found what an undisturbed one does.
+func (c *remoteCrawl) wantDigest(want string) {
+	c.t.Helper()
+	if got := crawltest.Digest(c.t, c.state); got != want {
+		c.t.Errorf("digest %s, want %s", got, want)
 	}
 }
 
 // TestOutageAtStart begins a crawl before there is a network.
 func TestOutageAtStart(t *testing.T) {
-	w := newRemoteWeb(t)
+	want, w := undisturbed(t), newRemoteWeb(t)
 	w.leave()
 	c := w.crawl("")
 	c.away()
@@ -117,6 +131,34 @@ func TestOutageAtStart(t *testing.T) {
 	c.end()
 	c.wantOutages(1)
 	c.wantBlameless()
+	c.wantDigest(want)
+}
+
+// TestOutageLate takes the network away without a word when only one or three hosts of many are left to be asked.
+func TestOutageLate(t *testing.T) {
+	for _, hosts := range []int{1, 3} {
+		t.Run(fmt.Sprintf("%d left", hosts), func(t *testing.T) {
+			t.Parallel()
+			late := func() *remoteCrawl {
+				w := newRemoteWeb(t)
+				for i := range hosts {
+					w.line(i, 80)
+				}
+				return w.crawl("")
+			}
+			quiet := late()
+			quiet.end()
+			c := late()
+			c.until("end of the other hosts", func() bool { return c.othersAsked() == outageHosts*(outagePages+2) })
+			c.lose()
+			c.away()
+			c.find()
+			c.end()
+			c.wantOutages(1)
+			c.wantBlameless()
+			c.wantDigest(crawltest.Digest(t, quiet.state))
+		})
+	}
 }
 
 // TestOutageEnds ends a crawl while the network is away. What it has found stays, and it goes on later.
@@ -128,10 +170,12 @@ func TestOutageEnds(t *testing.T) {
 		{"by a signal", "", func(c *remoteCrawl) { c.signal(os.Interrupt) }},
 		{"by max-run-time", `max-run-time = "6s"`, func(*remoteCrawl) {}},
 	}
+	want := undisturbed(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := newRemoteWeb(t).crawl(tt.keys)
+			w := newRemoteWeb(t)
+			c := w.crawl(tt.keys)
 			c.answers(60)
 			c.lose()
 			c.away()
@@ -150,6 +194,11 @@ func TestOutageEnds(t *testing.T) {
 			if c.told(toldThere) > 0 {
 				t.Error("the network was never there again")
 			}
+			c.find()
+			c = w.crawl("")
+			c.end()
+			c.wantBlameless()
+			c.wantDigest(want)
 		})
 	}
 }

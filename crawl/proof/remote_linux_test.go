@@ -85,6 +85,27 @@ func (w *remoteWeb) host(i int) {
 	h.Page("/", crawltest.Anchors(links...))
 }
 
+// line makes a line of further pages behind the last page of a host.
+func (w *remoteWeb) line(host, pages int) {
+	h := w.web.Host(fmt.Sprintf("h%d.test", host))
+	var links []string
+	for p := range pages {
+		links = append(links, fmt.Sprintf("/late/%d", p))
+		h.Page(links[p], "<title>a late page</title>")
+	}
+	h.Page(fmt.Sprintf("/%d", outagePages-1), crawltest.Anchors(links...))
+}
+
+// othersAsked counts the requests to pages that are in no such line.
+func (w *remoteWeb) othersAsked() (n int) {
+	for _, e := range w.web.Log() {
+		if !strings.HasPrefix(e.Path, "/late/") {
+			n++
+		}
+	}
+	return n
+}
+
 // ask writes down which name server the crawler asks.
 func (w *remoteWeb) ask(server string) {
 	w.t.Helper()

@@ -49,10 +49,18 @@ type Map struct {
 	Status  string   // of the run: "complete", "stopped", ...
 	Partial string   // "partial: N hosts cut", or empty: a partial map never passes as a full one
 	More    []string // names of what else the card of a node lists
+	Palette []Shade  // of the classes, in the order of the legend
 	Nodes   []Node
 	Edges   []Edge
 	Points  []Point // beside Nodes
 	LeftOut Cut     // what Pruned left out
+}
+
+// A Shade is the colour of a class, "#0f8f7e", on light and on dark ground.
+type Shade struct {
+	Class string `json:"class"`
+	Light string `json:"light"`
+	Dark  string `json:"dark"`
 }
 
 // A Cut counts what a picture does not show.

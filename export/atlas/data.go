@@ -19,6 +19,7 @@ type data struct {
 	Names     []string `json:"names"`
 	Titles    []string `json:"titles"`
 	Classes   []string `json:"classes"`
+	Palette   []Shade  `json:"palette"`
 	Covers    []string `json:"covers"`
 	Reasons   []string `json:"reasons"`
 	Busiest   [][]link `json:"busiest"`
@@ -77,7 +78,7 @@ const mostTitle = 160
 // data returns the graph as JSON without <, > and &.
 func (m Map) data() ([]byte, error) {
 	d := data{
-		Level: line(m.Level), Names: []string{}, Titles: []string{}, Reasons: []string{}, Busiest: [][]link{},
+		Level: line(m.Level), Palette: m.Palette, Names: []string{}, Titles: []string{}, Reasons: []string{}, Busiest: [][]link{},
 		Classes: []string{}, Covers: []string{},
 	}
 	for _, name := range m.More {

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/export"
@@ -10,47 +11,33 @@ import (
 
 const dotHead = "// Ripple\ndigraph terrain {\n"
 
-// dot writes the DOT language (https://graphviz.org/doc/info/lang.html). Nodes have
-// their places, for neato -n2.
+// dotStyle draws the graph readable as it is: force-directed on white ground, no two
+// labels over each other, links behind them.
+const dotStyle = `layout=sfdp, overlap=prism, outputorder=edgesfirst, bgcolor=white];
+node [shape=box, style="rounded,filled", fontname="Helvetica", fontcolor="#1c2128", margin="0.06,0.03", height=0.1, width=0.1];
+edge [color="#6f768066", arrowsize=0.5];
+`
+
+// dot writes the DOT language (https://graphviz.org/doc/info/lang.html). The places of
+// the nodes are those of the map, for neato -n with -Glayout=neato.
 func dot(o *output, g *export.Graph) error {
 	nodes, links := g.NodeColumns(), g.LinkColumns()
 	o.say(dotHead, "graph [")
-	for i, f := range facts(g, "") {
-		if i > 0 {
-			o.say(", ")
-		}
+	for _, f := range facts(g, "") {
 		o.say(f.name, "=")
 		o.line = inert.AppendQuoted(o.line, f.text)
+		o.say(", ")
 	}
-	o.say("];\nnode [shape=circle, style=filled, fixedsize=shape];\n")
+	o.say(dotStyle)
 	err := g.EachNode(func(n *export.Node) error {
-		o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
-		o.say(" [label=")
-		o.line = inert.AppendQuoted(o.line, n.Name)
-		for i := range nodes {
-			dotValue(o, nodes[i].Name, nodes[i].Of(n), nodes[i].Kind)
-		}
-		if n.Placed {
-			c := colour(n.Class)
-			o.say(fmt.Sprintf(`, pos="%.1f,%.1f!", width=%.3f, fillcolor="#%02x%02x%02x"`, n.X*dotScale, -n.Y*dotScale,
-				n.Radius*dotScale/36, c[0], c[1], c[2]))
-		}
-		o.say("];\n")
+		dotNode(o, n, nodes)
 		return o.put()
 	})
 	if err != nil {
 		return err
 	}
 	err = g.EachLink(func(l *export.Link) error {
-		o.line = strconv.AppendUint(o.line, uint64(l.From), 10)
-		o.say(" -> ")
-		o.line = strconv.AppendUint(o.line, uint64(l.To), 10)
-		o.say(" [weight=")
-		o.line = strconv.AppendInt(o.line, int64(l.Links), 10)
-		for i := range links {
-			dotValue(o, links[i].Name, links[i].Of(l), links[i].Kind)
-		}
-		o.say("];\n")
+		dotLink(o, l, links)
 		return o.put()
 	})
 	if err != nil {
@@ -62,6 +49,34 @@ func dot(o *output, g *export.Graph) error {
 
 // dotScale is the radius of a small node in points.
 const dotScale = 8
+
+func dotNode(o *output, n *export.Node, columns []export.Column[export.Node]) {
+	o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
+	o.say(" [label=")
+	o.line = inert.AppendQuoted(o.line, n.Name)
+	for i := range columns {
+		dotValue(o, columns[i].Name, columns[i].Of(n), columns[i].Kind)
+	}
+	c := export.ColourOf(n.Class)
+	degree := float64(n.InDegree) + float64(n.OutDegree)
+	o.say(fmt.Sprintf(`, fontsize=%.1f, color="%s", fillcolor="%s"`, 8+2*math.Log2(1+degree), c, c.Tint(0.2)))
+	if n.Placed {
+		o.say(fmt.Sprintf(`, pos="%.1f,%.1f"`, n.X*dotScale, -n.Y*dotScale))
+	}
+	o.say("];\n")
+}
+
+func dotLink(o *output, l *export.Link, columns []export.Column[export.Link]) {
+	o.line = strconv.AppendUint(o.line, uint64(l.From), 10)
+	o.say(" -> ")
+	o.line = strconv.AppendUint(o.line, uint64(l.To), 10)
+	o.say(" [weight=")
+	o.line = strconv.AppendInt(o.line, int64(l.Links), 10)
+	for i := range columns {
+		dotValue(o, columns[i].Name, columns[i].Of(l), columns[i].Kind)
+	}
+	o.say("];\n")
+}
 
 func dotValue(o *output, name string, v export.Value, k export.Kind) {
 	if v.None {

@@ -171,20 +171,6 @@ func TestXML(t *testing.T) {
 	}
 }
 
-// TestDOTLabels counts the quotes: text never ends a string.
-func TestDOTText(t *testing.T) {
-	var b bytes.Buffer
-	if err := format(t, "dot").Stream(&b, graphAt(t, terrain(t), export.Options{All: true})); err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(b.String()) {
-		bare := strings.NewReplacer(`\\`, "", `\"`, "").Replace(line)
-		if strings.Count(bare, `"`)%2 != 0 {
-			t.Errorf("a string does not end: %s", line)
-		}
-	}
-}
-
 // TestPages holds nodes.csv at page level to the seventeen columns, in their order.
 func TestPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "csv")

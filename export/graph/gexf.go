@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
@@ -86,7 +85,7 @@ func gexfNode(o *output, n *export.Node, columns []export.Column[export.Node]) {
 	o.say("\">")
 	gexfValues(o, n, columns)
 	if n.Placed {
-		c := colour(n.Class)
+		c := export.ColourOf(n.Class)
 		o.say("<viz:color r=\"", strconv.Itoa(c[0]), "\" g=\"", strconv.Itoa(c[1]), "\" b=\"", strconv.Itoa(c[2]),
 			"\"/><viz:position x=\"")
 		o.line = appendReal(o.line, float64(n.X))
@@ -131,17 +130,4 @@ func gexfValues[T any](o *output, of *T, columns []export.Column[T]) {
 		o.say("\"/>")
 	}
 	o.say("</attvalues>")
-}
-
-// colour is that of a class: apart also for those who see few colours.
-func colour(c schema.Class) [3]int {
-	switch c {
-	case schema.ClassQuality:
-		return [3]int{0, 114, 178}
-	case schema.ClassBlacklisted:
-		return [3]int{213, 94, 0}
-	case schema.ClassStub:
-		return [3]int{230, 159, 0}
-	}
-	return [3]int{110, 120, 130}
 }

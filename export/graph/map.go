@@ -45,7 +45,7 @@ func newMap(g *export.Graph) (atlas.Map, error) {
 	meta := g.Meta()
 	m := atlas.Map{
 		Title: mapTitle(g.Survey()), Level: meta.Level.String(), Run: meta.Runs, Status: meta.Status,
-		Partial: meta.Partial(), Points: p.At, LeftOut: atlas.Cut{Edges: p.Left},
+		Partial: meta.Partial(), Palette: export.Palette(), Points: p.At, LeftOut: atlas.Cut{Edges: p.Left},
 	}
 	more := titled(g.NodeColumns())
 	for _, c := range more {

@@ -211,26 +211,6 @@ func TestPandas(t *testing.T) {
 	}
 }
 
-// TestDOT has Graphviz read DOT.
-func TestDOT(t *testing.T) {
-	if _, err := exec.LookPath("gvpr"); err != nil {
-		lacking(t, "no graphviz")
-	}
-	for _, level := range levels() {
-		dir, want := written(t, level)
-		out, err := exec.Command("gvpr",
-			`BEG_G { printf("%d %d\n", nNodes($G), nEdges($G)); } N [label == ""] { print("no label"); }`,
-			filepath.Join(dir, "x.dot")).CombinedOutput()
-		if got := strings.TrimSpace(string(out)); err != nil || got != fmt.Sprint(want.Nodes, want.Edges) {
-			t.Errorf("%s: gvpr: %v, %q; want %d nodes, %d edges", level, err, got, want.Nodes, want.Edges)
-		}
-		if out, err := exec.Command("neato", "-n2", "-Tsvg", "-o", os.DevNull,
-			filepath.Join(dir, "x.dot")).CombinedOutput(); level != export.LevelPage && (err != nil || len(out) > 0) {
-			t.Errorf("%s: neato: %v\n%s", level, err, out)
-		}
-	}
-}
-
 // TestJSONL reads JSON Lines with encoding/json.
 func TestJSONL(t *testing.T) {
 	for _, level := range levels() {

@@ -1,8 +1,5 @@
 // What the colours say.
 
-const classColours = {
-  quality: ["#0f8f7e", "#3fd0b8"], discovered: ["#4a6fdc", "#7f9dff"], stub: ["#c98a12", "#f2bd4d"], blacklist: ["#c8433f", "#ff7d76"],
-};
 const hues = [
   ["#3f6fd8", "#7ba4ff"], ["#e0762a", "#ffa866"], ["#1f9a6b", "#56d6a4"], ["#c93f63", "#ff87a3"], ["#7d52c1", "#b894f5"], ["#1d93b5", "#63cdea"],
   ["#b0881a", "#e9c555"], ["#b4489f", "#ec8fd8"], ["#6b8f1d", "#b2d65a"], ["#9a6240", "#d3a07c"], ["#4f5fb0", "#97a3ec"], ["#c25a3c", "#f29a7f"],
@@ -28,10 +25,11 @@ function groupsOf(g, colouring, dark) {
 }
 
 function classGroups(g, of, theme) {
-  const known = Object.keys(classColours), rank = (label) => known.includes(label) ? known.indexOf(label) : known.length;
+  const colours = g.palette.map((shade) => [shade.light, shade.dark]), known = g.palette.map((shade) => shade.class);
+  const rank = (label) => known.includes(label) ? known.indexOf(label) : known.length;
   const order = g.classes.map((label, i) => i).sort((a, b) => rank(g.classes[a]) - rank(g.classes[b]) || a - b);
   for (let v = 0; v < g.n; v++) of[v] = order.indexOf(g.class[v]);
-  return order.map((i) => ({ label: g.classes[i], colour: (known.includes(g.classes[i]) ? classColours[g.classes[i]] : hues[i % hues.length])[theme] }));
+  return order.map((i) => ({ label: g.classes[i], colour: (colours[rank(g.classes[i])] || hues[i % hues.length])[theme] }));
 }
 
 // coverGroups has what is complete first and what was left out on purpose last, and

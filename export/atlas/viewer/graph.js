@@ -2,7 +2,7 @@
 
 function readGraph() {
   const raw = JSON.parse(document.getElementById("graph").textContent);
-  const g = { names: raw.names, titles: raw.titles, classes: raw.classes, level: raw.level, n: raw.names.length,
+  const g = { names: raw.names, titles: raw.titles, classes: raw.classes, palette: raw.palette || [], level: raw.level, n: raw.names.length,
     covers: raw.covers, reasons: raw.reasons, busiest: raw.busiest, more: raw.more || [], figures: raw.figures || [] };
   for (const name of ["x", "y", "pagerank", "harmonic"]) g[name] = decode(raw[name], Float32Array);
   for (const name of ["in", "out", "pages", "visited", "from", "to", "weight"]) g[name] = decode(raw[name], Uint32Array);

@@ -1,0 +1,57 @@
+package export
+
+import (
+	"fmt"
+
+	"github.com/sumi-ripple/ripple/export/atlas"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A swatch is the colour of a class, on light and on dark ground.
+type swatch struct {
+	class       schema.Class
+	light, dark RGB
+}
+
+// swatches are the colours of the classes in every picture of a graph, in the order of
+// its legend.
+func swatches() []swatch {
+	return []swatch{
+		{schema.ClassQuality, RGB{15, 143, 126}, RGB{63, 208, 184}},
+		{schema.ClassDiscovered, RGB{74, 111, 220}, RGB{127, 157, 255}},
+		{schema.ClassStub, RGB{201, 138, 18}, RGB{242, 189, 77}},
+		{schema.ClassBlacklisted, RGB{200, 67, 63}, RGB{255, 125, 118}},
+	}
+}
+
+// Palette returns the colours of the classes as the map takes them.
+func Palette() (all []atlas.Shade) {
+	for _, s := range swatches() {
+		all = append(all, atlas.Shade{Class: s.class.String(), Light: s.light.String(), Dark: s.dark.String()})
+	}
+	return all
+}
+
+// ColourOf returns the colour of a class on light ground.
+func ColourOf(c schema.Class) RGB {
+	for _, s := range swatches() {
+		if s.class == c {
+			return s.light
+		}
+	}
+	return RGB{}
+}
+
+// An RGB is a colour as red, green and blue, 0 to 255 each.
+type RGB [3]int
+
+// Tint returns the colour as a share of it on white, 0 to 1.
+func (c RGB) Tint(share float64) RGB {
+	for i, part := range c {
+		c[i] = 255 - int(share*float64(255-part))
+	}
+	return c
+}
+
+// String writes a colour as CSS and DOT do, "#0f8f7e".
+func (c RGB) String() string { return fmt.Sprintf("#%02x%02x%02x", c[0], c[1], c[2]) }

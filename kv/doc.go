@@ -74,7 +74,7 @@
 //	depths     generation u32, then as packed   first id, number, then per URL that came nearer: id less the id before,
 //	                                            smallest depth and smallest hops (bytes, 255: none). The smallest count
 //	frontier   host u32, priority u8, chunk u32 exactly 64 URL ids, each less the one before
-//	caps       128-bit hash of rule, NUL, group run, count
+//	caps       128-bit hash of rule, NUL, group run, count, the most of an earlier run
 //
 // A value is a format byte, which is 1, its fields, and a CRC32C (little-endian)
 // over the bucket's name, the key, the format byte and the fields. Fields are

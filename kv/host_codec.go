@@ -49,6 +49,9 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.number(h.SitemapsLeft)
 	w.uint(uint64(h.SitemapsFor))
 	w.number(h.Files)
+	if h.OverflowBefore > 0 {
+		w.number(h.OverflowBefore)
+	}
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -127,6 +130,9 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	}
 	if r.more() {
 		h.Files = r.number()
+	}
+	if r.more() {
+		h.OverflowBefore = r.number()
 	}
 	return h
 }

@@ -107,38 +107,84 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 
 // Count returns how often a rule's group was counted in the last run.
 func (rs *Runs) Count(rule, group string) (int, error) {
-	key := capKey(rs.tx.s.seed, rule, group)
-	r, err := rs.tx.get(bCaps, key)
-	if errors.Is(err, ErrNotFound) {
-		return 0, nil
-	}
-	run, n := schema.RunID(r.id()), r.uint()
-	switch {
-	case err != nil:
+	c, err := rs.counted(rule, group)
+	if c.run != rs.tx.s.state.lastRun() {
 		return 0, err
-	case r.bad:
-		return 0, damaged(bCaps, key, "cannot be decoded")
-	case run != rs.tx.s.state.lastRun():
-		return 0, nil
 	}
-	return int(n), nil
+	return c.n, err
+}
+
+// CountBefore returns how often it was counted in the run before the last that counted
+// most.
+func (rs *Runs) CountBefore(rule, group string) (int, error) {
+	c, err := rs.counted(rule, group)
+	if c.run != rs.tx.s.state.lastRun() {
+		return max(c.n, c.before), err
+	}
+	return c.before, err
+}
+
+// CountAll returns how often it was counted by [Runs.CountUpAll], whichever the run.
+func (rs *Runs) CountAll(rule, group string) (int, error) {
+	c, err := rs.counted(rule, group)
+	return c.n, err
 }
 
 // CountUp counts a rule's group once more in a run, which must be the last.
 func (rs *Runs) CountUp(rule, group string, run schema.RunID) error {
+	c, err := rs.counted(rule, group)
+	if err == nil && c.run != run {
+		c = count{run: run, before: max(c.n, c.before)}
+	}
+	c.n++
+	return errors.Join(err, rs.putCount(rule, group, c))
+}
+
+// CountUpAll counts it once more in a run on top of the runs before it.
+func (rs *Runs) CountUpAll(rule, group string, run schema.RunID) error {
+	c, err := rs.counted(rule, group)
+	return errors.Join(err, rs.putCount(rule, group, count{run: run, n: c.n + 1}))
+}
+
+// A count is how often something was counted in a run, and at most in one before it.
+type count struct {
+	run       schema.RunID
+	n, before int
+}
+
+// counted reads a count; the zero count is none.
+func (rs *Runs) counted(rule, group string) (count, error) {
+	key := capKey(rs.tx.s.seed, rule, group)
+	r, err := rs.tx.get(bCaps, key)
+	if err != nil {
+		if errors.Is(err, ErrNotFound) {
+			err = nil
+		}
+		return count{}, err
+	}
+	c := count{run: schema.RunID(r.id()), n: int(r.uint())}
+	if r.more() {
+		c.before = int(r.uint())
+	}
+	if r.bad {
+		return count{}, damaged(bCaps, key, "cannot be decoded")
+	}
+	return c, nil
+}
+
+func (rs *Runs) putCount(rule, group string, c count) error {
 	if err := rs.tx.change(); err != nil {
 		return err
 	}
-	if run != rs.tx.s.state.lastRun() {
-		return fmt.Errorf("kv: count for run %d in run %d", run, rs.tx.s.state.lastRun())
-	}
-	n, err := rs.Count(rule, group)
-	if err != nil {
-		return err
+	if c.run != rs.tx.s.state.lastRun() {
+		return fmt.Errorf("kv: count for run %d in run %d", c.run, rs.tx.s.state.lastRun())
 	}
 	w := rs.tx.fields()
-	w.uint(uint64(run))
-	w.uint(uint64(n) + 1)
+	w.uint(uint64(c.run))
+	w.uint(uint64(c.n))
+	if c.before > 0 {
+		w.uint(uint64(c.before))
+	}
 	return rs.tx.put(bCaps, capKey(rs.tx.s.seed, rule, group), w)
 }
 

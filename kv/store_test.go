@@ -130,7 +130,7 @@ func fullVisit() *schema.Visit {
 		SHA256: [32]byte{1, 2, 3}, ResponseTime: 321 * time.Millisecond, NoIndex: true, NoFollow: true, Unchanged: true,
 		Left:   true,
 		Reason: schema.Reason{Cause: schema.CauseTimeout, Status: 1, Wait: time.Second, Host: "h", Detail: "d"},
-		Rule:   "max-depth", Distinct: 12000, BeyondHosts: 1000, StoredPath: "a/b",
+		Rule:   "max-depth", Distinct: 12000, BeyondHosts: 1000, LinkLimit: 10000, StoredPath: "a/b",
 		Links: []schema.Link{
 			{To: 1, Kinds: plain, Place: schema.PlaceNav, Anchor: "home"},
 			{To: 4, Kinds: plain.Add(schema.LinkRefresh), Rel: schema.RelUGC | schema.RelSponsored, Place: schema.PlaceMain},
@@ -164,7 +164,7 @@ func TestHostRoundTrip(t *testing.T) {
 			SitemapFiles: 10, SitemapsLeft: 30, SitemapsFor: 31, Files: 32, Run: 11, RunRequests: 12, RunThrottles: 13,
 			RunVisited: 14, Admitted: true, RunGivenUp: schema.GaveUpRobots,
 			RunGivenUpAt: 15, RunGivenUpWhy: schema.Reason{Cause: schema.CauseRobots, Detail: "503 Service Unavailable"},
-			Requests: 16, Visits: 17, Known: 18, Overflow: 19, Generation: 1,
+			Requests: 16, Visits: 17, Known: 18, Overflow: 19, OverflowBefore: 33, Generation: 1,
 			Queues: []schema.Queue{{Priority: 3, Head: 1, Pos: 5, Tail: 7, Open: []schema.ID{9, 2, 4}},
 				{Priority: 9, Open: []schema.ID{1}}},
 			Waiting: 20, Retries: []schema.Retry{{URL: 1, Attempts: 2, Due: ms(30), Reason: schema.Reason{Detail: "e"}}},

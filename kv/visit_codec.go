@@ -73,8 +73,11 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.string(v.StoredPath)
 	encodeFindings(w, v)
 	w.reason(&v.Reason)
-	if v.BeyondHosts > 0 {
+	if v.BeyondHosts > 0 || v.LinkLimit > 0 {
 		w.number(v.BeyondHosts)
+	}
+	if v.LinkLimit > 0 {
+		w.number(v.LinkLimit)
 	}
 }
 
@@ -163,6 +166,9 @@ func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
 	}
 	if r.more() {
 		v.BeyondHosts = r.number()
+	}
+	if r.more() {
+		v.LinkLimit = r.number()
 	}
 	return v, shape
 }

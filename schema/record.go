@@ -124,6 +124,7 @@ type Visit struct {
 	Rule         string // the rule that decided, where one did
 	Distinct     int    // distinct link targets met; may exceed len(Links)
 	BeyondHosts  int    // of those: on hosts beyond max-hosts-per-page, not recorded
+	LinkLimit    int    // max-links-per-page, if there are more; 0 also in records of older releases
 	StoredPath   string // place in the page store
 
 	Links    []Link         // by ascending To
@@ -201,7 +202,7 @@ type Host struct {
 	Requests      int     // of every kind, all runs
 	Visits        int     // pages visited, all runs
 	Known         int     // URLs recorded
-	Overflow      int     // URLs met and not recorded (max-urls-per-host, max-hosts-per-site)
+	Overflow      int     // links to URLs that the run of field Run did not record (max-urls-per-host)
 	Generation    uint32  // of its queues; those of another generation are void
 	Queues        []Queue // by ascending priority
 	Waiting       int     // URLs in Queues, copies included
@@ -210,6 +211,8 @@ type Host struct {
 	SitemapsLeft int
 	Files        int   // of the URLs recorded: sitemaps; 0 in records of older releases
 	SitemapsFor  RunID // run in which a robots.txt of another site names sitemaps here
+
+	OverflowBefore int // the largest Overflow of an earlier run
 }
 
 // Silent reports whether a host was asked and has never answered.

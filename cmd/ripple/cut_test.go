@@ -142,6 +142,57 @@ func cutOutputs(t *testing.T, keys, page string) map[string]string {
 	return told
 }
 
+// What an earlier run left out of pages that are kept is told by the runs after it, once
+// and whatever the limits are by then, until the pages are read again.
+func TestCutMapLater(t *testing.T) {
+	const (
+		low  = "max-links-per-page = 7\n[traps]\nmax-hosts-per-site = 2\nmax-urls-per-host = 3\n"
+		high = "max-links-per-page = 99\n[traps]\nmax-hosts-per-site = 9\nmax-urls-per-host = 9\n"
+		anew = "[recrawl]\nmin-age = \"0s\"\n"
+		cut  = "\"1 not recorded (max-urls-per-host = 3), 2 links left out (max-links-per-page = 7)\",1,5,2,2\n"
+
+		question = "SELECT h.coverage, h.known_missing, h.links_omitted, s.hosts, s.overflow FROM hosts h, sites s " +
+			"WHERE h.domain = 'a.test' AND s.site = 'wide.test'"
+	)
+	dir := t.TempDir()
+	web := newWeb(t)
+	a := web.Host("a.test")
+	a.Robots("")
+	text := ""
+	for i := range 4 {
+		text += link(fmt.Sprintf("https://h%d.wide.test/", i), "h")
+	}
+	for i := range 4 {
+		text += link(fmt.Sprintf("/%d", i), "p")
+	}
+	a.Page("/", text+link("https://b.test/", "b"))
+	path := writeConfig(t, web, dir, false)
+	plain, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, run := range []struct{ keys, want string }{
+		{low, cut}, {low, cut}, {low + anew, cut}, {low + anew, cut},
+		{high, strings.Replace(cut, " = 3)", " of an earlier run)", 1)},
+		{high + anew, "complete,0,0,4,0\n"},
+	} {
+		keys, tables, _ := strings.Cut(run.keys, "[")
+		config := strings.Replace(string(plain), "max-depth = 2\n", "max-depth = 0\n"+keys, 1) + "[" + tables
+		if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		for _, args := range [][]string{{"crawl", path}, {"query", "--csv", "--config", path, question}} {
+			if err := newApp(&out, &errs).execute(t.Context(), args); err != nil {
+				t.Fatalf("%v\n%s", err, errs.String())
+			}
+		}
+		if _, got, _ := strings.Cut(out.String(), "\n"); got != run.want {
+			t.Errorf("run %d: %swant %s", i+1, got, run.want)
+		}
+	}
+}
+
 // What the second run does not see any more is in the graph of all runs with the run
 // that saw it, and in the summary of the first one alone.
 func TestVanished(t *testing.T) {

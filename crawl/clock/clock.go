@@ -67,6 +67,7 @@ func NewRun(h *schema.Host, run schema.RunID) bool {
 	}
 	h.Run = run
 	h.Admitted = false
+	h.Overflow, h.OverflowBefore = 0, max(h.Overflow, h.OverflowBefore)
 	h.RunRequests, h.RunThrottles, h.RunVisited, h.SitemapFiles, h.SitemapsLeft = 0, 0, 0, 0, 0
 	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = schema.NotGivenUp, 0, schema.Reason{}
 	h.RobotsTries, h.RobotsDue, h.RobotsReason = 0, time.Time{}, schema.Reason{}

@@ -48,6 +48,9 @@ func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 	}
 	if p := o.Page; p != nil && v.State == schema.Processed {
 		visit.Charset, visit.NoIndex, visit.NoFollow, visit.Distinct = p.Charset, p.NoIndex, p.NoFollow, p.Distinct
+		if most := d.in.set.Config.Crawler.LinksPerPage(); p.Distinct > most {
+			visit.LinkLimit = most
+		}
 		if !visit.NoIndex || !d.in.set.Config.Crawler.RespectNoindex {
 			visit.Title = p.Title
 			for _, f := range p.Facts {
@@ -80,7 +83,7 @@ func (d *drafts) compare(visit *schema.Visit) error {
 	}
 	visit.Title, visit.Charset, visit.ContentType = before.Title, before.Charset, before.ContentType
 	visit.Length, visit.SHA256 = before.Length, before.SHA256
-	visit.Distinct, visit.BeyondHosts = before.Distinct, before.BeyondHosts
+	visit.Distinct, visit.BeyondHosts, visit.LinkLimit = before.Distinct, before.BeyondHosts, before.LinkLimit
 	visit.NoIndex, visit.NoFollow, visit.StoredPath = before.NoIndex, before.NoFollow, before.StoredPath
 	visit.ETag, visit.LastModified = cmp.Or(visit.ETag, before.ETag), cmp.Or(visit.LastModified, before.LastModified)
 	return nil

@@ -182,7 +182,8 @@ func (t *turn) redraft(o *ring.Outcome, before *schema.Visit) (*schema.Visit, er
 	after.Run, after.Links = t.in.run.ID, nil
 	fresh := t.drafts.answer(o, judge.Verdict{State: before.State})
 	after.Title, after.Facts, after.Charset = fresh.Title, fresh.Facts, fresh.Charset
-	after.NoIndex, after.NoFollow, after.Distinct = fresh.NoIndex, fresh.NoFollow, fresh.Distinct
+	after.NoIndex, after.NoFollow = fresh.NoIndex, fresh.NoFollow
+	after.Distinct, after.LinkLimit = fresh.Distinct, fresh.LinkLimit
 	err := t.drafts.links(o, &after)
 	return &after, err
 }

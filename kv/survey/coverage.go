@@ -124,7 +124,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	for i, n := range t.byState {
 		report.ByState[i] = int(n)
 	}
-	report.LinksOmitted, report.KnownMissing = int(t.omitted), r.Overflow
+	report.LinksOmitted, report.KnownMissing = int(t.omitted), cv.overflowOf(r)
 	if h.verdict.Class.Visitable() {
 		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.unreached)
 	}
@@ -204,9 +204,15 @@ func (cv *coverage) lackListed(h *host, r *schema.Host) []lack {
 
 // lackRecord says that URLs of a host were met and not recorded, if they were.
 func (cv *coverage) lackRecord(r *schema.Host) (l lack, ok bool) {
-	key := fmt.Sprintf("max-urls-per-host = %d", cv.core.cfg.Traps.MaxURLsPerHost)
-	why, alone := "not recorded ("+key+")", fmt.Sprintf("capped as a trap (%d URLs not recorded: %s)", r.Overflow, key)
-	return lack{uint32(r.Overflow), CoverTrap, why, alone}, r.Overflow > 0
+	limit := cv.core.cfg.Traps.MaxURLsPerHost
+	reached := r.Run == cv.core.run.ID && r.Overflow > 0 || r.Known-r.Files >= limit
+	n, key := cv.overflowOf(r), limitOf("max-urls-per-host", limit, reached)
+	why, alone := "not recorded ("+key+")", fmt.Sprintf("capped as a trap (%d URLs not recorded: %s)", n, key)
+	return lack{uint32(n), CoverTrap, why, alone}, n > 0
+}
+
+func (cv *coverage) overflowOf(r *schema.Host) int {
+	return overflow(r, cv.core.run.ID, cv.tallies.tally.counts.leftBefore)
 }
 
 // lackWaiting says why pages wait that nothing but their host, or the run, keeps

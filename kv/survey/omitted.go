@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -29,13 +30,21 @@ func (ts *tallies) addOmitted(t *tally, p *Page) {
 	h := &t.hosts[p.Host]
 	h.omitted += uint32(n)
 	h.beyondHosts += uint32(p.Visit.BeyondHosts)
-	h.beyond += uint32(min(n, max(0, p.Visit.Distinct-ts.core.cfg.Crawler.LinksPerPage())))
+	limit := cmp.Or(p.Visit.LinkLimit, ts.core.cfg.Crawler.LinksPerPage())
+	beyond := max(0, min(n, p.Visit.Distinct-limit))
+	if beyond > 0 {
+		h.beyond += uint32(beyond)
+		h.limit = max(h.limit, limit)
+	}
+	if p.Visit.Kept || p.Visit.Stand != 0 {
+		t.counts.leftBefore += max(0, n-beyond-p.Visit.BeyondHosts)
+	}
 }
 
 // lackLinks says that links of a host's pages were left out, if they were.
 func (cv *coverage) lackLinks(t *hostTally) (l lack, ok bool) {
 	n := amount.Of(int(t.beyond), "link", "links")
-	why := fmt.Sprintf("%s left out (max-links-per-page = %d)", n, cv.core.cfg.Crawler.LinksPerPage())
+	why := fmt.Sprintf("%s left out (max-links-per-page = %d)", n, t.limit)
 	return lack{cover: CoverTrap, why: why}, t.beyond > 0
 }
 
@@ -74,19 +83,20 @@ func CutSites(s *Survey) ([]CutSite, error) {
 
 // cutSites finds them once.
 func (cv *coverage) cutSites(tx *kv.Tx) ([]CutSite, error) {
-	limit := cv.core.cfg.Traps.MaxHostsPerSite
-	if cv.overflow != nil || cv.core.past != nil || limit <= 0 {
-		return cv.cut, nil
+	t, err := cv.tallies.tallied()
+	if cv.overflow != nil || cv.core.past != nil || err != nil {
+		return cv.cut, err
 	}
+	limit := cv.core.cfg.Traps.MaxHostsPerSite
 	cut, overflow := []CutSite(nil), map[string]int{}
 	sites, err := cv.sites(tx)
 	for i := 0; i < len(sites) && err == nil; i++ {
 		one := sites[i]
-		if one.Hosts < limit {
+		if t.counts.leftBefore == 0 && (one.Hosts < limit || limit <= 0) {
 			continue
 		}
-		if one.Overflow, err = tx.Runs.Count(terrain.CountSiteOverflow, one.Site); one.Overflow > 0 {
-			one.Limit = fmt.Sprintf("max-hosts-per-site = %d", limit)
+		if one.Overflow, err = siteOverflow(tx, one.Site, t.counts.leftBefore); one.Overflow > 0 {
+			one.Limit = limitOf("max-hosts-per-site", limit, one.Hosts >= limit)
 			cut, overflow[one.Site] = append(cut, one), one.Overflow
 		}
 	}
@@ -95,6 +105,33 @@ func (cv *coverage) cutSites(tx *kv.Tx) ([]CutSite, error) {
 	}
 	cv.cut, cv.overflow = cut, overflow
 	return cut, nil
+}
+
+// siteOverflow is how many links lead to hosts of a site that are not recorded: those
+// of the run, and those of pages that were read before, of which there are at most left.
+func siteOverflow(tx *kv.Tx, site string, left int) (int, error) {
+	now, err := tx.Runs.Count(terrain.CountSiteOverflow, site)
+	if err != nil || left == 0 {
+		return now, err
+	}
+	before, err := tx.Runs.CountBefore(terrain.CountSiteOverflow, site)
+	return now + min(before, left), err
+}
+
+// overflow is the same of the URLs of a host.
+func overflow(h *schema.Host, run schema.RunID, left int) int {
+	if h.Run == run {
+		return h.Overflow + min(h.OverflowBefore, left)
+	}
+	return min(max(h.Overflow, h.OverflowBefore), left)
+}
+
+// limitOf names a limit that was reached: the present one, unless it was not.
+func limitOf(key string, limit int, reached bool) string {
+	if limit <= 0 || !reached {
+		return key + " of an earlier run"
+	}
+	return fmt.Sprintf("%s = %d", key, limit)
 }
 
 // sites returns all sites with the number of their hosts.

@@ -43,7 +43,8 @@ func (c *core) standing(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Links, v.Facts, v.Distinct = from.Links, from.Facts, from.Distinct
+	v.Links, v.Facts = from.Links, from.Facts
+	v.Distinct, v.BeyondHosts, v.LinkLimit = from.Distinct, from.BeyondHosts, from.LinkLimit
 	v.Title, v.Charset = from.Title, from.Charset
 	v.NoIndex, v.NoFollow = from.NoIndex, from.NoFollow
 	if v.Length < 0 || v.SHA256 == [32]byte{} {

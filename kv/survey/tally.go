@@ -26,6 +26,7 @@ type Counts struct {
 	Frontier     int            // pages that wait, see [Page.Waits]
 	Links        int            // that stand
 	LinksOmitted int            // see [Page.LinksOmitted]
+	leftBefore   int            // of those: by traps, of pages that an earlier run read
 	Errors       map[string]int // of the run, by kind, see [tallies.countErrors]
 }
 
@@ -61,6 +62,7 @@ type hostTally struct {
 	linked      uint32       // links from other hosts
 	omitted     uint32       // links of its pages that are not recorded
 	beyond      uint32       // of those: by max-links-per-page
+	limit       int          // of that: the highest that a page was read under
 	beyondHosts uint32       // of those: to hosts beyond max-hosts-per-page
 	nearest     uint8        // depth of all pages
 	from, to    uint8        // depths of processed pages

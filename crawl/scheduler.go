@@ -25,8 +25,7 @@ type schedulerConfig struct {
 	AddressGap     time.Duration
 	Soon           time.Duration // within which a proven host has a slot left for it
 	MaxUncommitted int           // requests sent whose outcomes are not committed
-	Initial        []ring.Effect
-	Paused         bool // begins as after commandPause
+	Paused         bool          // begins as after commandPause
 }
 
 // A scheduler decides when a host is asked, and which one is next. What it is
@@ -75,8 +74,7 @@ type offer struct {
 	address  string // that is reserved; "": none
 }
 
-// newScheduler returns a scheduler that begins with the initial effects. Before run,
-// others may be applied.
+// newScheduler returns a scheduler that knows no host. Effects may be applied before run.
 func newScheduler(cfg schedulerConfig) *scheduler {
 	s := &scheduler{
 		cfg:    cfg,
@@ -103,10 +101,6 @@ func newScheduler(cfg schedulerConfig) *scheduler {
 	if s.trust == nil {
 		s.trust = new(trust)
 	}
-	for i := range cfg.Initial {
-		s.apply(&cfg.Initial[i])
-	}
-	s.cfg.Initial = nil
 	return s
 }
 

@@ -15,7 +15,7 @@ func BenchmarkSchedule(b *testing.B) {
 	for _, bm := range []struct{ hosts, waiting int }{{100_000, 1}, {100_000, 4}, {10_000, 1}, {10_000, 40}} {
 		b.Run(fmt.Sprintf("hosts=%d/waiting=%d", bm.hosts, bm.waiting), func(b *testing.B) {
 			start := time.Now()
-			cfg := schedulerConfig{Slots: 64, AddressGap: time.Microsecond, MaxUncommitted: 1024}
+			var effects []ring.Effect
 			for i := range bm.hosts {
 				e := ring.Effect{
 					Host: schema.HostID(i + 1), Address: fmt.Sprint(i / 10), Priority: uint8(i % 5), Limit: 1,
@@ -24,10 +24,9 @@ func BenchmarkSchedule(b *testing.B) {
 				for range bm.waiting {
 					e.Steps = append(e.Steps, ring.Step{Kind: ring.Get, Host: e.Host})
 				}
-				cfg.Initial = append(cfg.Initial, e)
+				effects = append(effects, e)
 			}
-			effects := cfg.Initial
-			s := newScheduler(cfg)
+			s := knowing(schedulerConfig{Slots: 64, AddressGap: time.Microsecond, MaxUncommitted: 1024}, effects)
 			for i := range effects {
 				effects[i].Steps, effects[i].Closed = effects[i].Steps[:1:1], 1
 			}
@@ -55,13 +54,12 @@ func BenchmarkSchedule(b *testing.B) {
 // besides being made.
 func BenchmarkRing(b *testing.B) {
 	steps, effects, wakes := make(chan ring.Step), make(chan ring.Effects), make(chan ring.Wake)
-	var cfg schedulerConfig
+	var initial []ring.Effect
 	for i := range 1000 {
-		cfg.Initial = append(cfg.Initial, ring.Effect{Host: schema.HostID(i + 1), Limit: 1,
+		initial = append(initial, ring.Effect{Host: schema.HostID(i + 1), Limit: 1,
 			Steps: []ring.Step{{Kind: ring.Get}}})
 	}
-	cfg.Slots, cfg.MaxUncommitted = 64, 1024
-	s := newScheduler(cfg)
+	s := knowing(schedulerConfig{Slots: 64, MaxUncommitted: 1024}, initial)
 	ended := make(chan error, 1)
 	go func() { ended <- s.run(b.Context(), steps, effects, wakes, nil) }()
 	b.ReportAllocs()

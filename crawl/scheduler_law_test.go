@@ -103,7 +103,7 @@ func TestParallel(t *testing.T) {
 			first.Steps = append(first.Steps, ring.Step{Kind: ring.Get, ID: schema.ID(i)})
 		}
 		r := &fakeRing{slots: 10}
-		r.scheduler = newScheduler(schedulerConfig{Slots: 10, MaxUncommitted: 100, Initial: []ring.Effect{first}})
+		r.scheduler = knowing(schedulerConfig{Slots: 10, MaxUncommitted: 100}, []ring.Effect{first})
 		r.linger = func() (collect, commit time.Duration) { return 0, 0 }
 		var times []time.Duration
 		r.asked = func(ring.Step) time.Duration {

@@ -205,15 +205,16 @@ type world struct {
 func (w world) walk(t *testing.T) error {
 	c := &chance{Rand: rand.New(rand.NewPCG(w.seed, 1)), gap: w.gap}
 	cfg := schedulerConfig{Slots: w.slots, AddressGap: w.gap, Soon: w.soon, MaxUncommitted: w.uncommitted}
+	var initial []ring.Effect
 	all := 0
 	for i := range w.hosts {
 		h := &randomHost{id: schema.HostID(i + 1), left: c.IntN(w.each + 1)}
 		all += h.left
 		c.random = append(c.random, h)
-		cfg.Initial = append(cfg.Initial, c.effect(h, 0))
+		initial = append(initial, c.effect(h, 0))
 	}
 	control := make(chan command)
-	c.ring = &fakeRing{scheduler: newScheduler(cfg), slots: w.slots, asked: c.asked, plan: c.plan, control: control}
+	c.ring = &fakeRing{scheduler: knowing(cfg, initial), slots: w.slots, asked: c.asked, plan: c.plan, control: control}
 	pause := func(stream uint64) func(most time.Duration) time.Duration {
 		own := rand.New(rand.NewPCG(w.seed, stream))
 		return func(most time.Duration) time.Duration { return time.Duration(own.Int64N(int64(most) + 1)) }

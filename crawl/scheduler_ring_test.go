@@ -151,10 +151,11 @@ func (h *politeHost) effect(id schema.HostID, closed int) ring.Effect {
 // was asked was settled.
 func politeRing(t *testing.T, slots int, hosts []*politeHost) (asked int, settled time.Time) {
 	cfg := schedulerConfig{Slots: slots, MaxUncommitted: 1024, Soon: 30 * time.Second, AddressGap: 100 * time.Millisecond}
+	var initial []ring.Effect
 	for i, h := range hosts {
-		cfg.Initial = append(cfg.Initial, h.effect(schema.HostID(i+1), 0))
+		initial = append(initial, h.effect(schema.HostID(i+1), 0))
 	}
-	r := &fakeRing{scheduler: newScheduler(cfg), slots: slots}
+	r := &fakeRing{scheduler: knowing(cfg, initial), slots: slots}
 	r.linger = func() (collect, commit time.Duration) { return 50 * time.Millisecond, 3 * time.Millisecond }
 	r.asked = func(step ring.Step) time.Duration {
 		h := hosts[step.Host-1]

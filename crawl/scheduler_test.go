@@ -29,7 +29,7 @@ type rig struct {
 	cancel  context.CancelFunc
 }
 
-func newRig(t *testing.T, cfg schedulerConfig) *rig {
+func newRig(t *testing.T, cfg schedulerConfig, initial ...ring.Effect) *rig {
 	if cfg.MaxUncommitted == 0 {
 		cfg.MaxUncommitted = 1024
 	}
@@ -39,9 +39,18 @@ func newRig(t *testing.T, cfg schedulerConfig) *rig {
 		t: t, start: time.Now(), steps: make(chan ring.Step), wakes: make(chan ring.Wake),
 		effects: make(chan ring.Effects), control: make(chan command), ended: make(chan error, 1), cancel: cancel,
 	}
-	s := newScheduler(cfg)
+	s := knowing(cfg, initial)
 	go func() { b.ended <- s.run(ctx, b.steps, b.effects, b.wakes, b.control) }()
 	return b
+}
+
+// knowing returns a scheduler that knows hosts before it runs.
+func knowing(cfg schedulerConfig, initial []ring.Effect) *scheduler {
+	s := newScheduler(cfg)
+	for i := range initial {
+		s.apply(&initial[i])
+	}
+	return s
 }
 
 // offered returns the ids of all steps that can be had now.
@@ -126,8 +135,7 @@ func TestOneAfterTheOther(t *testing.T) {
 		now := time.Now()
 		low := asking(2, now, 20)
 		low.Priority = 1
-		b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{low, asking(1, now, 10, 11),
-			asking(3, now.Add(time.Second), 30)}})
+		b := newRig(t, schedulerConfig{Slots: 4}, low, asking(1, now, 10, 11), asking(3, now.Add(time.Second), 30))
 		b.want("by priority", 10, 20)
 		time.Sleep(time.Second - time.Nanosecond)
 		b.want("not before its time")
@@ -157,7 +165,7 @@ func TestAddressClock(t *testing.T) {
 			initial = append(initial, e)
 		}
 		initial[1].Steps[0].Kind = ring.Resolve // asks no server, and has the clock of none
-		b := newRig(t, schedulerConfig{Slots: 4, AddressGap: 100 * time.Millisecond, Initial: initial})
+		b := newRig(t, schedulerConfig{Slots: 4, AddressGap: 100 * time.Millisecond}, initial...)
 		b.want("the first", 1)
 		time.Sleep(100*time.Millisecond - time.Nanosecond)
 		b.want("within the gap")
@@ -172,8 +180,7 @@ func TestAddressClock(t *testing.T) {
 func TestUncommitted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		now := time.Now()
-		b := newRig(t, schedulerConfig{Slots: 4, MaxUncommitted: 2,
-			Initial: []ring.Effect{asking(1, now, 1), asking(2, now, 2), asking(3, now, 3)}})
+		b := newRig(t, schedulerConfig{Slots: 4, MaxUncommitted: 2}, asking(1, now, 1), asking(2, now, 2), asking(3, now, 3))
 		b.want("up to the limit", 1, 2)
 		if st := b.command(commandStatus); !st.Full || st.Open != 2 || st.Hosts != (pace.Counts{Ready: 1}) {
 			t.Errorf("status %+v", st)
@@ -191,7 +198,7 @@ func TestWake(t *testing.T) {
 		e := ring.Effect{Host: 7, Ready: time.Now().Add(time.Hour), Wake: true}
 		later := asking(8, e.Ready.Add(time.Hour), 80)
 		later.Wake = true // it has a step, and is asked
-		b := newRig(t, schedulerConfig{Slots: 1, Initial: []ring.Effect{e, later}})
+		b := newRig(t, schedulerConfig{Slots: 1}, e, later)
 		if st := b.command(commandStatus); st.NextHost != 7 || !st.Next.Equal(e.Ready) || st.Asleep.Waiting != 1 {
 			t.Errorf("status %+v", st)
 		}
@@ -220,7 +227,7 @@ func TestRevoke(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		e := asking(1, time.Now(), 1, 2, 3, 4)
 		e.Limit, e.Delay, e.Suspension = 2, time.Second, 5
-		b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{e}})
+		b := newRig(t, schedulerConfig{Slots: 4}, e)
 		if s := <-b.steps; s.ID != 1 || s.Suspension != 5 || !s.Sent.Equal(b.start) {
 			t.Errorf("sent %+v", s)
 		}
@@ -251,8 +258,7 @@ func TestPause(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		now := time.Now()
 		asleep := ring.Effect{Host: 3, Ready: now, Wake: true}
-		b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{asking(1, now, 1), asking(2, now.Add(time.Minute), 2),
-			asleep}})
+		b := newRig(t, schedulerConfig{Slots: 4}, asking(1, now, 1), asking(2, now.Add(time.Minute), 2), asleep)
 		<-b.steps
 		if st := b.command(commandPause); !st.Paused {
 			t.Errorf("status %+v", st)
@@ -285,7 +291,7 @@ func TestClosesSeveral(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		e := asking(1, time.Now(), 1, 2, 3, 4)
 		e.Limit = 2
-		b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{e}})
+		b := newRig(t, schedulerConfig{Slots: 4}, e)
 		b.want("as many as may be open", 1, 2)
 		e = asking(1, time.Now())
 		e.Limit, e.Closed = 2, 2
@@ -298,7 +304,7 @@ func TestClosesSeveral(t *testing.T) {
 
 func TestBeginsPaused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newRig(t, schedulerConfig{Slots: 4, Paused: true, Initial: []ring.Effect{asking(1, time.Now(), 1)}})
+		b := newRig(t, schedulerConfig{Slots: 4, Paused: true}, asking(1, time.Now(), 1))
 		b.want("paused")
 		b.command(commandUnpause)
 		b.want("again", 1)
@@ -335,7 +341,7 @@ func TestLineKeepsOrder(t *testing.T) {
 
 func TestStopSettles(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{asking(1, time.Now(), 1, 2)}})
+		b := newRig(t, schedulerConfig{Slots: 4}, asking(1, time.Now(), 1, 2))
 		b.want("one", 1)
 		b.command(commandStop)
 		if _, open := <-b.steps; open {
@@ -369,7 +375,7 @@ func TestEndings(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				b := newRig(t, schedulerConfig{Slots: 4, Initial: []ring.Effect{asking(1, time.Now(), 1, 2)}})
+				b := newRig(t, schedulerConfig{Slots: 4}, asking(1, time.Now(), 1, 2))
 				b.want("one", 1)
 				tt.end(b)
 				b.wantEnd(tt.want)
@@ -381,7 +387,7 @@ func TestEndings(t *testing.T) {
 // A thousand effects are taken though nobody takes steps or wakes.
 func TestNeverBlocksOnASend(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newRig(t, schedulerConfig{Slots: 1, Initial: []ring.Effect{asking(1, time.Now(), 1), {Host: 2, Wake: true}}})
+		b := newRig(t, schedulerConfig{Slots: 1}, asking(1, time.Now(), 1), ring.Effect{Host: 2, Wake: true})
 		for i := range schema.HostID(1000) {
 			b.effects <- ring.Effects{List: []ring.Effect{asking(3+i, time.Now(), 5), {Host: 2, Wake: true}}}
 		}

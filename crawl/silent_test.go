@@ -14,7 +14,7 @@ func TestSilent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		begun := time.Now()
 		asked := []ring.Effect{asking(1, begun, 1), asking(2, begun.Add(time.Second), 2)}
-		b := newRig(t, schedulerConfig{Slots: 9, Initial: asked})
+		b := newRig(t, schedulerConfig{Slots: 9}, asked...)
 		b.want("at once", 1)
 		if got := b.command(commandStatus).Silent; got != nil {
 			t.Errorf("silent at once: %v", got)

@@ -205,10 +205,8 @@ func TestNothingIsAskedInAnOutage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		now, network, proven := time.Now(), new(outage.Watch), new(trust)
 		proven.proved(3)
-		b := newRig(t, schedulerConfig{Slots: 4, Network: network, Trust: proven, Initial: []ring.Effect{
-			asking(1, now.Add(time.Second), 1), asking(2, now.Add(time.Second), 2), asking(3, now.Add(time.Second), 3),
-			asking(4, now.Add(time.Second), 4),
-		}})
+		b := newRig(t, schedulerConfig{Slots: 4, Network: network, Trust: proven}, asking(1, now.Add(time.Second), 1),
+			asking(2, now.Add(time.Second), 2), asking(3, now.Add(time.Second), 3), asking(4, now.Add(time.Second), 4))
 		network.Failed(outage.Failure{Host: 1, Own: true}, now)
 		time.Sleep(4 * time.Second)
 		b.want("away")
@@ -238,11 +236,11 @@ func TestThoseAskedAreEvidence(t *testing.T) {
 				network.Answered(uint64(host+1), now, now, now)
 				known.answered(host + 1)
 			}
-			cfg := schedulerConfig{Slots: 20, Network: network, Trust: known}
+			var initial []ring.Effect
 			for host := range asked {
-				cfg.Initial = append(cfg.Initial, asking(host+1, now, schema.ID(host+1)))
+				initial = append(initial, asking(host+1, now, schema.ID(host+1)))
 			}
-			b := newRig(t, cfg)
+			b := newRig(t, schedulerConfig{Slots: 20, Network: network, Trust: known}, initial...)
 			sent := b.offered()
 			begun := false
 			for host := range min(asked, 3) {

@@ -55,9 +55,8 @@ type Tables uint8
 
 // The tables that columns are in.
 const (
-	InMetrics Tables = 1 << iota // of nodes: page_metrics, host_metrics and site_metrics
-	InLevels                     // of nodes: sites and entities; of links: host_links, site_links and entity_links
-	InLinks                      // of links: links
+	InLevels Tables = 1 << iota // of nodes: sites and entities; of links: host_links, site_links and entity_links
+	InLinks                     // of links: links
 )
 
 // A Form says how Parquet stores a column.
@@ -72,19 +71,26 @@ const (
 // Columns are the figures of nodes and links. A new one is one more entry in
 // nodeColumns or linkColumns, which every format of package graph then has at its
 // Levels. The tables of SQLite have it where SQL names them, the cards of the map if it
-// has a Title; the first figures have none, as the cards tell them in words of their
-// own. A fact that a [Node] does not have yet is filled in by pageNode and [Fold].
+// has a Title; most have none, as the cards tell them in words of their own. A fact that
+// a [Node] does not have yet is filled in by pageNode and [Fold].
+//
+// What is measured on the links alone is an entry in measureColumns instead: it is a
+// figure of the nodes, too, and the metric tables of SQLite have it, whose rows are made
+// when the pages themselves are not at hand any more.
 type Columns struct {
-	Nodes []Column[Node]
-	Links []Column[Link]
+	Nodes    []Column[Node]
+	Links    []Column[Link]
+	Measures []Column[Measures]
 }
 
 // AllColumns returns all figures, ids, names, ends and weights left out.
-func AllColumns() *Columns { return &Columns{Nodes: nodeColumns(), Links: linkColumns()} }
+func AllColumns() *Columns {
+	return &Columns{Nodes: nodeColumns(), Links: linkColumns(), Measures: measureColumns()}
+}
 
 func nodeColumns() []Column[Node] {
 	type node = Node
-	return []Column[node]{
+	all := []Column[node]{
 		figure("title", Text, AllLevels, func(n *node) Value { return words(n.Title) }).as(Nullable),
 		figure("class", Text, AllLevels, func(n *node) Value { return words(n.Class.String()) }).as(Dictionary),
 		figure("depth", Integer, AllLevels, depth).as(Nullable),
@@ -96,17 +102,30 @@ func nodeColumns() []Column[Node] {
 		figure("hosts", Integer, AbovePages, func(n *node) Value { return number(n.Hosts) }).in(InLevels),
 		figure("pages", Integer, AbovePages, func(n *node) Value { return number(n.Pages) }).in(InLevels),
 		figure("visited", Integer, AbovePages, func(n *node) Value { return number(n.Visited) }),
-		figure("first_run", Integer, AllLevels, func(n *node) Value { return unless0(n.First) }).as(Nullable),
-		figure("last_run", Integer, AllLevels, func(n *node) Value { return unless0(n.Last) }).as(Nullable),
+		figure("first_run", Integer, AllLevels, func(n *node) Value { return unless0(n.First) }).as(Nullable).
+			titled("first met in run"),
+		figure("last_run", Integer, AllLevels, func(n *node) Value { return unless0(n.Last) }).as(Nullable).
+			titled("last met in run"),
 		figure("degree", Integer, AllLevels, degree),
-		figure("in_degree", Integer, AllLevels, func(n *node) Value { return number(n.InDegree) }).in(InMetrics),
-		figure("out_degree", Integer, AllLevels, func(n *node) Value { return number(n.OutDegree) }).in(InMetrics),
-		figure("pagerank", Real, AllLevels, func(n *node) Value { return fraction(n.PageRank) }).in(InMetrics),
-		figure("harmonic", Real, AllLevels, func(n *node) Value { return fraction(n.Harmonic) }).in(InMetrics),
-		figure("component", Integer, AllLevels, func(n *node) Value { return number(n.Component) }).in(InMetrics),
-		figure("community", Integer, AllLevels, func(n *node) Value { return number(n.Community) }).in(InMetrics),
+	}
+	for _, c := range measureColumns() {
+		all = append(all, figure(c.Name, c.Kind, c.Levels, func(n *node) Value { return c.Of(&n.Measures) }))
+	}
+	return append(all,
 		figure("x", Real, AbovePages, func(n *node) Value { return place(n, n.X) }).as(Nullable),
 		figure("y", Real, AbovePages, func(n *node) Value { return place(n, -n.Y) }).as(Nullable), // upwards
+	)
+}
+
+func measureColumns() []Column[Measures] {
+	type measures = Measures
+	return []Column[measures]{
+		figure("in_degree", Integer, AllLevels, func(m *measures) Value { return number(m.InDegree) }),
+		figure("out_degree", Integer, AllLevels, func(m *measures) Value { return number(m.OutDegree) }),
+		figure("pagerank", Real, AllLevels, func(m *measures) Value { return fraction(m.PageRank) }),
+		figure("harmonic", Real, AllLevels, func(m *measures) Value { return fraction(m.Harmonic) }),
+		figure("component", Integer, AllLevels, func(m *measures) Value { return number(m.Component) }),
+		figure("community", Integer, AllLevels, func(m *measures) Value { return number(m.Community) }),
 	}
 }
 
@@ -146,6 +165,12 @@ func (c Column[T]) in(tables Tables) Column[T] {
 // as says how Parquet stores it.
 func (c Column[T]) as(form Form) Column[T] {
 	c.Form = form
+	return c
+}
+
+// titled lists it on the cards of the map.
+func (c Column[T]) titled(title string) Column[T] {
+	c.Title = title
 	return c
 }
 

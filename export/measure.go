@@ -31,10 +31,12 @@ func MetricsOf(n int, from, to, weight []uint32) *Metrics {
 	return m
 }
 
-// Fill fills in the measures of a node, the i-th.
-func (m *Metrics) Fill(n *Node, i int) {
-	n.InDegree, n.OutDegree, n.PageRank, n.Harmonic = m.In[i], m.Out[i], m.PageRank[i], m.Harmonic[i]
-	n.Component, n.Community = m.Component[i], m.Community[i]
+// Of returns the measures of the i-th node.
+func (m *Metrics) Of(i int) Measures {
+	return Measures{
+		InDegree: m.In[i], OutDegree: m.Out[i], PageRank: m.PageRank[i], Harmonic: m.Harmonic[i],
+		Component: m.Component[i], Community: m.Community[i],
+	}
 }
 
 // Measure computes the metrics of the nodes, once.
@@ -63,7 +65,7 @@ func Weight(links int) uint32 { return uint32(min(links, math.MaxUint32)) }
 // measured fills in what is computed of a node.
 func (g *Graph) measured(n *Node, i int) {
 	if g.metrics != nil {
-		g.metrics.Fill(n, i)
+		n.Measures = g.metrics.Of(i)
 	}
 	if p := g.picture; p != nil {
 		n.Placed, n.X, n.Y, n.Radius = true, p.At[i].X, p.At[i].Y, p.Radius[i]

@@ -26,14 +26,18 @@ type Node struct {
 
 	Page *survey.Page // at page level; valid while the node is
 
-	// The metrics are zero until [Graph.Measure]; the place until [Graph.Picture].
+	Measures         // zero until [Graph.Measure]
+	Placed   bool    // by [Graph.Picture]
+	X, Y     float32 // the unit is the radius of a small node; y grows downwards
+	Radius   float64
+}
+
+// Measures are what the links alone say of a node.
+type Measures struct {
 	InDegree, OutDegree uint32
 	PageRank, Harmonic  float64
 	Component           int32 // that hangs together when directions are left out; 0 is the largest
 	Community           int32
-	Placed              bool
-	X, Y                float32 // the unit is the radius of a small node; y grows downwards
-	Radius              float64
 }
 
 // A Link leads from one node to another.

@@ -3,7 +3,6 @@ package judge
 import (
 	"slices"
 
-	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -24,36 +23,6 @@ func redirect(o *ring.Outcome) Verdict {
 	next.Visit.Hops++
 	next.Ask(form)
 	return follow(next)
-}
-
-// failure classes a request that got no whole answer. One that met a dead
-// connection is made once more, which is no retry.
-func failure(o *ring.Outcome) Verdict {
-	if next := again(o); next != nil {
-		return follow(next)
-	}
-	switch o.Cause {
-	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.RefusedAddress, fetch.RefusedPort:
-		return otherForm(o, settle(schema.Unreachable, o.Reason()))
-	case fetch.DNSTemporary, fetch.ConnectTimeout, fetch.TLSTimeout, fetch.NoRoute, fetch.Proxy:
-		return otherForm(o, retry(schema.Unreachable, o.Reason()))
-	case fetch.Timeout, fetch.Slow, fetch.Reset, fetch.Truncated:
-		return retry(schema.Failed, o.Reason())
-	case fetch.TooLarge:
-		return settle(schema.Failed, because(schema.CauseTooLarge))
-	}
-	return settle(schema.Failed, o.Reason())
-}
-
-// again returns the same step, if it met a connection that had died in the
-// meantime, and for the first time in its visit.
-func again(o *ring.Outcome) *ring.Step {
-	if !o.Stale || o.Step.Visit.Repeated {
-		return nil
-	}
-	next := o.Follow()
-	next.Visit.Repeated = true
-	return next
 }
 
 // otherForm asks the next form of the page, if there is one.

@@ -15,13 +15,19 @@ import (
 	"github.com/sumi-ripple/ripple/export/sqlite"
 )
 
-// withNew are all columns and two that nobody knows.
+// withNew are all columns and three that nobody knows.
 func withNew() *export.Columns {
 	all := export.AllColumns()
 	all.Nodes = append(all.Nodes, export.Column[export.Node]{
 		Name: "thrice", Kind: export.Integer, Title: "three times the id", Levels: export.AllLevels,
-		SQL: export.InMetrics | export.InLevels,
+		SQL: export.InLevels,
 		Of:  func(n *export.Node) export.Value { return export.Value{Count: 3_000_000 * int64(n.ID)} },
+	})
+	all.Measures = append(all.Measures, export.Column[export.Measures]{
+		Name: "ends", Kind: export.Integer, Levels: export.AllLevels,
+		Of: func(m *export.Measures) export.Value {
+			return export.Value{Count: int64(m.InDegree) + int64(m.OutDegree)}
+		},
 	})
 	all.Links = append(all.Links, export.Column[export.Link]{
 		Name: "span", Kind: export.Text, Levels: export.AllLevels, SQL: export.InLevels | export.InLinks,
@@ -50,7 +56,8 @@ func TestNewColumn(t *testing.T) {
 					return
 				case f.Name == "map":
 					nodes, links = all["x"], all["x"]
-					want = []string{`"more":["three times the id"]`, `"figures":[["3,000,000"],`}
+					want = []string{`"more":["first met in run","last met in run","three times the id"]`,
+						`"figures":[["1","1","3,000,000"],`}
 				case !f.Folder:
 					nodes, links = all["x"], all["x"]
 				}
@@ -97,9 +104,9 @@ func TestNewColumnInSQLite(t *testing.T) {
 	}
 	defer db.Close()
 	for _, tt := range []struct{ table, id, test string }{
-		{"page_metrics", "page_id", "thrice = 3000000 * page_id"},
-		{"host_metrics", "host_id", "thrice = 3000000 * host_id"},
-		{"site_metrics", "site_id", "thrice = 3000000 * site_id"},
+		{"page_metrics", "page_id", "ends = in_degree + out_degree"},
+		{"host_metrics", "host_id", "ends = in_degree + out_degree"},
+		{"site_metrics", "site_id", "ends = in_degree + out_degree"},
 		{"sites", "id", "thrice = 3000000 * id"},
 		{"entities", "id", "thrice = 3000000 * id"},
 		{"links", "id", "span = 'from far away'"},

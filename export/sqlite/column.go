@@ -43,9 +43,17 @@ func (r *record[T]) put(of *T) error {
 // figures are the columns that a kind of table has, as package export knows them.
 func figures[T any](all []export.Column[T], in export.Tables) []column[T] {
 	var kept []column[T]
+	for _, c := range within(all, in) {
+		kept = append(kept, column[T]{c.Name, func(of *T) any { return cell(c.Of(of), c.Kind) }})
+	}
+	return kept
+}
+
+// within are the figures that some tables have.
+func within[T any](all []export.Column[T], in export.Tables) (kept []export.Column[T]) {
 	for _, c := range all {
 		if c.SQL&in != 0 {
-			kept = append(kept, column[T]{c.Name, func(of *T) any { return cell(c.Of(of), c.Kind) }})
+			kept = append(kept, c)
 		}
 	}
 	return kept
@@ -65,11 +73,8 @@ func cell(v export.Value, k export.Kind) any {
 
 // widen adds the figures that terrain.sql does not specify behind the columns that
 // it does.
-func widen[T any](tx *sql.Tx, name string, all []export.Column[T], in export.Tables) error {
+func widen[T any](tx *sql.Tx, name string, all []export.Column[T]) error {
 	for _, c := range all {
-		if c.SQL&in == 0 {
-			continue
-		}
 		var found int
 		row := tx.QueryRow("SELECT count(*) FROM pragma_table_info(?) WHERE name = ?", name, c.Name)
 		if err := row.Scan(&found); err != nil {
@@ -92,19 +97,19 @@ func sqlType(k export.Kind) string {
 // widenAll does so in all tables of figures.
 func widenAll(tx *sql.Tx, c *export.Columns) error {
 	for _, level := range []string{"page", "host", "site"} {
-		if err := widen(tx, level+"_metrics", c.Nodes, export.InMetrics); err != nil {
+		if err := widen(tx, level+"_metrics", c.Measures); err != nil {
 			return err
 		}
 	}
 	for _, name := range []string{"sites", "entities"} {
-		if err := widen(tx, name, c.Nodes, export.InLevels); err != nil {
+		if err := widen(tx, name, within(c.Nodes, export.InLevels)); err != nil {
 			return err
 		}
 	}
 	for _, level := range []string{"host", "site", "entity"} {
-		if err := widen(tx, level+"_links", c.Links, export.InLevels); err != nil {
+		if err := widen(tx, level+"_links", within(c.Links, export.InLevels)); err != nil {
 			return err
 		}
 	}
-	return widen(tx, "links", c.Links, export.InLinks)
+	return widen(tx, "links", within(c.Links, export.InLinks))
 }

@@ -88,22 +88,22 @@ func hasFigures(table string) bool {
 func TestTypes(t *testing.T) {
 	columns, c := tablesOf(t), export.AllColumns()
 	for _, table := range []string{"page_metrics", "host_metrics", "site_metrics"} {
-		checkTypes(t, table, columns(table), c.Nodes, export.InMetrics)
+		checkTypes(t, table, columns(table), c.Measures)
 	}
 	for _, table := range []string{"sites", "entities"} {
-		checkTypes(t, table, columns(table), c.Nodes, export.InLevels)
+		checkTypes(t, table, columns(table), within(c.Nodes, export.InLevels))
 	}
 	for _, table := range []string{"host_links", "site_links", "entity_links"} {
-		checkTypes(t, table, columns(table), c.Links, export.InLevels)
+		checkTypes(t, table, columns(table), within(c.Links, export.InLevels))
 	}
-	checkTypes(t, "links", columns("links"), c.Links, export.InLinks)
+	checkTypes(t, "links", columns("links"), within(c.Links, export.InLinks))
 }
 
-func checkTypes[T any](t *testing.T, table string, all []specified, figures []export.Column[T], in export.Tables) {
+func checkTypes[T any](t *testing.T, table string, all []specified, figures []export.Column[T]) {
 	t.Helper()
 	for _, f := range figures {
 		i := slices.IndexFunc(all, func(s specified) bool { return s.name == f.Name })
-		if f.SQL&in != 0 && i >= 0 && all[i].kind != sqlType(f.Kind) {
+		if i >= 0 && all[i].kind != sqlType(f.Kind) {
 			t.Errorf("%s.%s is %s in terrain.sql, and written as %s", table, f.Name, all[i].kind, sqlType(f.Kind))
 		}
 	}

@@ -13,7 +13,7 @@ type level struct {
 	fold    *export.Fold
 	nodes   *record[export.Node] // nil: hosts, which are written from their reports
 	links   *record[export.Link]
-	metrics *record[export.Node] // nil: none
+	metrics *record[measured] // nil: none
 }
 
 // newLevels returns the tables of all levels above pages.
@@ -50,11 +50,20 @@ func linkTable(t *table, c *export.Columns) *record[export.Link] {
 	}, figures(c.Links, export.InLevels)...))
 }
 
+// A measured is what is measured of a node. A row of metrics knows no more: the pages
+// are not at hand any more when they are measured.
+type measured struct {
+	id uint32
+	export.Measures
+}
+
 // metricTable is the table of the metrics of nodes, whose ids stand in a column.
-func metricTable(t *table, id string, c *export.Columns) *record[export.Node] {
-	return newRecord(t, append([]column[export.Node]{
-		{id, func(n *export.Node) any { return int64(n.ID) }},
-	}, figures(c.Nodes, export.InMetrics)...))
+func metricTable(t *table, id string, c *export.Columns) *record[measured] {
+	columns := []column[measured]{{id, func(m *measured) any { return int64(m.id) }}}
+	for _, c := range c.Measures {
+		columns = append(columns, column[measured]{c.Name, func(m *measured) any { return cell(c.Of(&m.Measures), c.Kind) }})
+	}
+	return newRecord(t, columns)
 }
 
 // end writes the rows.
@@ -89,8 +98,7 @@ func (l *level) measure(nodes []export.Node, links []export.Link) error {
 	}
 	m := export.MetricsOf(len(nodes), from, to, weight)
 	for i := range nodes {
-		m.Fill(&nodes[i], i)
-		if err := l.metrics.put(&nodes[i]); err != nil {
+		if err := l.metrics.put(&measured{nodes[i].ID, m.Of(i)}); err != nil {
 			return err
 		}
 	}
@@ -99,13 +107,13 @@ func (l *level) measure(nodes []export.Node, links []export.Link) error {
 
 // A pageGraph is the links between pages as they are measured; nil, they are not.
 type pageGraph struct {
-	table    *record[export.Node]
+	table    *record[measured]
 	rank     []uint32 // by page: its place among the pages
 	ids      []schema.ID
 	from, to []uint32
 }
 
-func newPageGraph(t *record[export.Node], n int) *pageGraph {
+func newPageGraph(t *record[measured], n int) *pageGraph {
 	return &pageGraph{table: t, rank: make([]uint32, n)}
 }
 
@@ -129,11 +137,8 @@ func (g *pageGraph) end() error {
 		return nil
 	}
 	m := export.MetricsOf(len(g.ids), g.from, g.to, nil)
-	var n export.Node
 	for i, id := range g.ids {
-		n.ID = uint32(id)
-		m.Fill(&n, i)
-		if err := g.table.put(&n); err != nil {
+		if err := g.table.put(&measured{uint32(id), m.Of(i)}); err != nil {
 			return err
 		}
 	}

@@ -119,10 +119,11 @@ func (h *hosts) giveUp(host *schema.Host, how schema.GiveUp, why schema.Reason) 
 	h.in.log.Debug("host given up", "host", host.Name, "reason", why.String(), "requests", host.RunGivenUpAt)
 }
 
-// giveUpUnreached gives a host up that could not be reached three times in a row.
-func (h *hosts) giveUpUnreached(host *schema.Host) {
+// giveUpUnreached gives a host up that could not be reached three times in a row, and
+// for what cause the last time.
+func (h *hosts) giveUpUnreached(host *schema.Host, last schema.Cause) {
 	if clock.OutOfReach(host) {
-		h.giveUp(host, schema.GaveUpConnection, schema.Reason{Cause: schema.CauseConnections})
+		h.giveUp(host, schema.GaveUpConnection, schema.Reason{Cause: schema.CauseConnections, Detail: last.String()})
 	}
 }
 

@@ -106,7 +106,7 @@ func (c *commanded) Stop(context.Context) (any, error) {
 	case <-c.walk.begun:
 		return c.walk.status(), nil
 	default:
-		return census.Status{Status: "stopping", PID: os.Getpid(), Depth: -1}, nil
+		return census.Status{Status: "stopping", PID: os.Getpid(), Left: census.Left{Depth: -1}}, nil
 	}
 }
 
@@ -172,7 +172,7 @@ func (w *walk) obey(ctx context.Context) error {
 			switch {
 			case !isReload(s):
 				status := w.status()
-				w.app.tell(remark{strings.Join(statusLines(&status), "\n"), "status", statusAttrs(&status)})
+				w.app.tell(remark{strings.Join(statusLines(&status), "\n"), "status", []any{"status", status}})
 			case had && !hasTerminal():
 				if err := terminate(); err != nil {
 					return err

@@ -72,7 +72,7 @@ func TestSuspended(t *testing.T) {
 	if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	if lines.Scan(); !strings.HasPrefix(lines.Text(), "run #1 rests") {
+	if lines.Scan(); !strings.HasPrefix(lines.Text(), "run #1 is paused") {
 		t.Errorf("a crawl that goes on: %q", lines.Text())
 	}
 	if err := pause.Wait(); err != nil {

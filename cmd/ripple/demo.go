@@ -166,7 +166,7 @@ Everything is in %[1]s. Look around there:
 and open map.html in a browser, summary.md in an editor, graph.gexf in Gephi.
 Then crawl what you care about:
   %[2]s init
-`, shown(dir), selfIn(dir))
+`, shown(filepath.Clean(dir)), selfIn(dir))
 	return nil
 }
 

@@ -76,9 +76,15 @@ func printFacts(t table, in *inspection) {
 	for _, f := range p.Facts {
 		t.row("  "+clean(f.Name, 60), clean(f.Value, 300))
 	}
-	t.row("  robots.txt", robotsText(p.Robots))
-	if p.Trouble != "" {
-		t.row("  host", clean(p.Trouble, 300)+againText(p.AgainAt))
+	trouble := clean(p.Trouble, 300) + againText(p.AgainAt)
+	why, robots := strings.CutPrefix(trouble, "robots.txt ")
+	if robots && p.Robots == nil {
+		t.row("  robots.txt", why)
+	} else {
+		t.row("  robots.txt", robotsText(p.Robots))
+		if trouble != "" {
+			t.row("  host", trouble)
+		}
 	}
 	for _, form := range p.Forms {
 		t.row("  seen as", clean(form, 2048))

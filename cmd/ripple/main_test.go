@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,7 +121,8 @@ func oddWeb(web *webtest.Server) {
 }
 
 // silentWeb adds a page that links to a host which takes a request for robots.txt and
-// says nothing, and to three that refuse connections in TLS.
+// says nothing, and to three that refuse connections in TLS. Two pages that nobody links
+// to fail: one always, one by asking for rest once.
 func silentWeb(web *webtest.Server) {
 	text := link("https://hang.test/", "Hangs")
 	for _, name := range []string{"down1.test", "down2.test", "down3.test"} {
@@ -129,6 +131,13 @@ func silentWeb(web *webtest.Server) {
 		web.Host("www." + name).Down(webtest.DownRefused)
 	}
 	web.Host("a.test").Page("/silent", text)
+	web.Host("a.test").Status("/broken", http.StatusInternalServerError)
+	asked := new(atomic.Int32)
+	web.Host("a.test").Handle("/busy", func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 1 {
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	})
 	web.Host("hang.test").Handle("/robots.txt", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 }
 

@@ -44,6 +44,7 @@ type stats struct {
 	Bytes    int64          `json:"state_bytes"`
 	Run      statsRun       `json:"run"`
 	Live     *census.Status `json:"live"` // null: nobody crawls
+	Left     census.Left    `json:"left"` // for the run, within its limits
 	Pages    int            `json:"pages"`
 	Links    int            `json:"links"`
 	Hosts    int            `json:"hosts"`        // quality and discovered, with pages
@@ -85,7 +86,8 @@ type slowHost struct {
 	Missing     int        `json:"known_missing"`
 	Omitted     int        `json:"links_omitted"`
 	DelayMS     int64      `json:"delay_ms"`
-	ETA         float64    `json:"eta_seconds"` // 0: not in this run
+	ToVisit     int        `json:"pages_to_visit"` // in this run
+	ETA         float64    `json:"eta_seconds"`    // 0: not in this run
 	SuspendedTo *time.Time `json:"suspended_until"`
 	Trouble     string     `json:"trouble"`  // why it is not asked as its delay allows; empty: it is
 	AgainAt     *time.Time `json:"again_at"` // when it is asked again at the earliest
@@ -141,6 +143,9 @@ func newStats(r *reading, most int) (*stats, error) {
 		}
 		s.ByDepth = append(s.ByDepth, d)
 	}
+	if s.Left, err = r.left(&run); err != nil {
+		return nil, err
+	}
 	if s.Live != nil { // one count for both: that of the copy
 		s.Live.PagesVisited, s.Live.Requests, s.Live.PagesWaiting = run.Pages, run.Requests, counts.Frontier
 		s.Live.Errors = counts.Errors
@@ -153,6 +158,21 @@ func newStats(r *reading, most int) (*stats, error) {
 	s.Sites = newCutSites(cut[:min(len(cut), most)])
 	s.Slow, s.SlowTotal, err = slowHosts(r, run, most)
 	return s, err
+}
+
+// left is what a run has left to do, as its crawl says or as the file does.
+func (r *reading) left(run *schema.Run) (census.Left, error) {
+	if r.live != nil {
+		return r.live.Left, nil
+	}
+	if run.Status == schema.RunCompleted {
+		return census.Left{Depth: -1, ETAHosts: []census.HostETA{}}, nil
+	}
+	cfg, err := lastConfig(r.store)
+	if err != nil {
+		return census.Left{}, err
+	}
+	return census.LeftOf(r.store, cfg, run)
 }
 
 // slowHosts returns the hosts with pages that wait or are missing, those first
@@ -173,7 +193,9 @@ func slowHosts(r *reading, run schema.Run, most int) (slow []slowHost, total int
 			Domain: h.Host.Name, Class: h.Class.String(), Missing: h.KnownMissing, Omitted: h.LinksOmitted,
 			DelayMS: max(r.Config().BaseDelay(h.Host), h.Host.Smoothed).Milliseconds(), Coverage: h.Coverage,
 		}
-		_, e.ETA = pace.Of(h.Host, waiting)
+		var pages float64
+		pages, e.ETA = pace.Of(h.Host, waiting)
+		e.ToVisit = int(pages)
 		if census.Suspended(h.Host) > 0 {
 			e.SuspendedTo = timeOrNull(h.Host.SuspendedTo)
 		}
@@ -204,6 +226,9 @@ func printStats(w io.Writer, s *stats) error {
 		}
 	} else {
 		printRun(w, &s.Run)
+		if text := etaText(&s.Left); text != "" {
+			fmt.Fprintf(w, "%s left to visit, %s\n", count(s.Left.PagesToVisit, "page", ""), text)
+		}
 	}
 	hosts := count(s.Hosts, "host", "hosts")
 	if s.Listed > 0 {
@@ -274,7 +299,7 @@ func printSlow(w io.Writer, s *stats) error {
 	}
 	fmt.Fprintln(w)
 	t := newTable(w)
-	t.row("host", "missing", "delay", "ETA", "coverage")
+	t.row("host", "missing", "to visit", "delay", "ETA", "coverage")
 	for _, h := range s.Slow {
 		eta := "-"
 		if h.ETA > 0 {
@@ -284,7 +309,7 @@ func printSlow(w io.Writer, s *stats) error {
 		if s.Live != nil {
 			again = againText(h.AgainAt)
 		}
-		t.row(clean(h.Domain, 60), commas(h.Missing), span(time.Duration(h.DelayMS)*time.Millisecond), eta,
+		t.row(clean(h.Domain, 60), commas(h.Missing), commas(h.ToVisit), span(time.Duration(h.DelayMS)*time.Millisecond), eta,
 			clean(h.Coverage, 100)+again)
 	}
 	if n := s.SlowTotal - len(s.Slow); n > 0 {

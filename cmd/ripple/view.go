@@ -21,13 +21,14 @@ type view struct {
 	screen *screen
 	log    *slog.Logger
 	inTerm bool
+	facts  bool // what is logged is for a program
 	told   time.Time
 }
 
 func newView(a *app, log *slog.Logger) *view {
 	return &view{
 		screen: a.stderr, log: log, told: time.Now(),
-		inTerm: a.stderr.term && !a.quiet && a.logFormat == "text",
+		facts: a.logFormat == "json", inTerm: a.stderr.term && !a.quiet && a.logFormat == "text",
 	}
 }
 
@@ -39,7 +40,11 @@ func (v *view) see(s census.Status) {
 	}
 	if time.Since(v.told) >= tellEvery {
 		v.told = time.Now()
-		v.log.Info("progress", statusAttrs(&s)...)
+		attrs := []any{"status", s} // as "ripple stats --json" has it
+		if !v.facts {
+			attrs = statusAttrs(&s)
+		}
+		v.log.Info("progress", attrs...)
 	}
 }
 
@@ -69,7 +74,7 @@ func statusLines(s *census.Status) []string {
 	if text := errorText(s.Errors); text != "" {
 		lines = append(lines, "  errors  "+text)
 	}
-	if text := etaText(s); text != "" {
+	if text := etaText(&s.Left); text != "" {
 		lines = append(lines, "  ETA     "+text)
 	}
 	for _, text := range troubleLines(s) {
@@ -146,7 +151,7 @@ func errorWords(kind string, n int) string {
 }
 
 // etaText says when what is known will be done, and which hosts that depends on.
-func etaText(s *census.Status) string {
+func etaText(s *census.Left) string {
 	if s.ETA <= 0 {
 		return ""
 	}
@@ -174,7 +179,7 @@ func statusAttrs(s *census.Status) []any {
 	if text := errorText(s.Errors); text != "" {
 		attrs = append(attrs, "errors", text)
 	}
-	if text := etaText(s); text != "" {
+	if text := etaText(&s.Left); text != "" {
 		attrs = append(attrs, "eta", text)
 	}
 	if lines := troubleLines(s); len(lines) > 0 {

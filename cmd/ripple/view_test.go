@@ -17,19 +17,19 @@ func TestStatusLines(t *testing.T) {
 		status census.Status
 		want   []string
 	}{
-		{"begins", census.Status{RunID: 1, Status: "running", Depth: -1}, []string{
+		{"begins", census.Status{RunID: 1, Status: "running", Left: census.Left{Depth: -1}}, []string{
 			"run #1 · 0s",
 			"  pages   0 done · 0 to visit · 0.0/s",
 			"  hosts   0 active · 0 waiting · 0 suspended",
 		}},
 		{"works", census.Status{
-			RunID: 2, Status: "running", Elapsed: 3725, PagesVisited: 12847, PagesWaiting: 9000, PagesToVisit: 4751,
-			PagesPerSecond: 12.34, Depth: 1, MaxDepth: 3,
-			Hosts:  census.Hosts{Active: 8, Waiting: 120, Suspended: 2, GivenUp: 3},
-			Errors: map[string]int{"dead_link": 12, "timeout": 3, "other": 0},
-			ETA:    4800, ETAHosts: []census.HostETA{
+			RunID: 2, Status: "running", Elapsed: 3725, PagesVisited: 12847, PagesWaiting: 9000,
+			PagesPerSecond: 12.34,
+			Hosts:          census.Hosts{Active: 8, Waiting: 120, Suspended: 2, GivenUp: 3},
+			Errors:         map[string]int{"dead_link": 12, "timeout": 3, "other": 0},
+			Left: census.Left{PagesToVisit: 4751, Depth: 1, MaxDepth: 3, ETA: 4800, ETAHosts: []census.HostETA{
 				{Domain: "a.test", ToVisit: 4000, Seconds: 4800}, {Domain: "b.test", ToVisit: 100, Seconds: 120},
-			},
+			}},
 		}, []string{
 			"run #2 · 1 h 02 min · depth 1 of 3",
 			"  pages   12,847 done · 4,751 to visit · 12.3/s",
@@ -41,7 +41,7 @@ func TestStatusLines(t *testing.T) {
 			{Domain: "git.docs.test", Why: "robots.txt timed out twice", Robots: true, Again: 38.4},
 			{Domain: "a.test", Why: "robots.txt timed out", Robots: true, Silent: 12},
 			{Domain: "b.test", Robots: true, Silent: 3},
-		}, ETA: 0.4}, []string{
+		}, Left: census.Left{ETA: 0.4}}, []string{
 			"run #1 · 0s · depth 0 of 0",
 			"  pages   0 done · 0 to visit · 0.0/s",
 			"  hosts   0 active · 0 waiting · 0 suspended",
@@ -51,8 +51,8 @@ func TestStatusLines(t *testing.T) {
 			"  trouble b.test: robots.txt was asked for 3 s ago, no answer yet; and 2 further hosts",
 		}},
 		{"hostile", census.Status{
-			RunID: 1, Status: "paused", Depth: 0, Waits: "paused", ETA: 9,
-			ETAHosts: []census.HostETA{{Domain: "a\x1b[2J.test", ToVisit: 1, Seconds: 9}},
+			RunID: 1, Status: "paused", Waits: "paused",
+			Left:     census.Left{ETA: 9, ETAHosts: []census.HostETA{{Domain: "a\x1b[2J.test", ToVisit: 1, Seconds: 9}}},
 			Troubles: []census.Trouble{{Domain: "a\x1b[2J.test", Why: "\x1b[2J"}},
 		}, []string{
 			"run #1 · 0s · depth 0 of 0 · paused",
@@ -118,6 +118,29 @@ func TestScreen(t *testing.T) {
 		"three\n"
 	if b.String() != want {
 		t.Errorf("got  %q\nwant %q", b.String(), want)
+	}
+}
+
+// Where no terminal is watched, a log has the status now and then: facts for a program.
+func TestProgress(t *testing.T) {
+	tests := []struct{ format, want string }{
+		{"json", `"msg":"progress","status":{"run_id":1,`},
+		{"json", `"troubles":[{"domain":"a.test","why":"robots.txt timed out","robots":true,"again_seconds":5,`},
+		{"text", `progress run=1 done=0 to_visit=0`},
+		{"text", `trouble="a.test: robots.txt timed out, again in 5 s"`},
+	}
+	for _, tt := range tests {
+		var b bytes.Buffer
+		a := newApp(&b, &b)
+		a.logFormat = tt.format
+		v := newView(a, a.logger())
+		v.told = time.Now().Add(-tellEvery)
+		v.see(census.Status{RunID: 1, Troubled: 1, Troubles: []census.Trouble{
+			{Domain: "a.test", Why: "robots.txt timed out", Robots: true, Again: 5},
+		}})
+		if !strings.Contains(b.String(), tt.want) {
+			t.Errorf("%s is not in %s", tt.want, b.String())
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -95,8 +96,8 @@ func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
 	seconds = pages*p.perPage*gap.Seconds() + Suspended(h).Seconds()
 	if t := h.Trouble(p.run); t.Kind == schema.TroubleRobots {
 		retry := p.cfg.Retry
-		left := time.Duration(max(0, retry.MaxRetries+1-t.Times)) * (retry.Timeout + retry.Delay)
-		seconds = (max(0, time.Until(t.Until)) + left).Seconds()
+		tries := time.Duration(max(1, retry.MaxRetries+1-t.Times))
+		seconds = (max(0, time.Until(t.Until)) + tries*retry.Timeout + (tries-1)*retry.Delay).Seconds()
 	}
 	return pages, seconds
 }
@@ -153,6 +154,9 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time)
 	if pages == 0 {
 		return
 	}
+	if !silent.IsZero() && h.Trouble(p.run).Kind == schema.TroubleRobots {
+		seconds = max(1, seconds-time.Since(silent).Seconds())
+	}
 	c.waiting += waiting
 	c.work += pages
 	if h.Generation == generation {
@@ -165,8 +169,26 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time)
 	c.tell(p, h, silent, seconds)
 }
 
-// toVisit is how many pages will be visited, as far as is known.
-func (c *count) toVisit(p Pace) int { return int(min(c.work, p.left)) }
+// left is what a count comes to.
+func (c *count) left(p Pace) Left {
+	l := Left{PagesToVisit: int(min(c.work, p.left)), Depth: c.depth, MaxDepth: p.cfg.Crawler.MaxDepth, ETAHosts: c.slowest}
+	if len(c.slowest) > 0 {
+		l.ETA = c.slowest[0].Seconds
+	}
+	return l
+}
+
+// LeftOf returns what a run of a file that nobody crawls has left.
+func LeftOf(store *kv.Store, cfg *config.Config, run *schema.Run) (Left, error) {
+	p, c := NewPace(cfg, run), count{depth: -1}
+	err := store.View(func(tx *kv.Tx) error {
+		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+			c.add(p, store.Generation(), h, time.Time{})
+			return true, nil
+		})
+	})
+	return c.left(p), err
+}
 
 // nearest notes the smallest depth that pages of a host wait at.
 func (c *count) nearest(queues []schema.Queue) {

@@ -48,7 +48,7 @@ func TestPace(t *testing.T) {
 		{"time-outs", schema.Host{Timeouts: 2}, 10, 10, 8},
 		{"only its seeds, and their delay is long", schema.Host{Name: "a.test", CrawlDelay: 400 * time.Second}, 10, 1, 800},
 		{"only seeds, and it has none", schema.Host{Name: "b.test", CrawlDelay: 400 * time.Second}, 10, 0, 0},
-		{"robots.txt: two tries of 30 s are left, 5 s apart", schema.Host{Run: run, RobotsTries: 2}, 10, 10, 70},
+		{"robots.txt: two tries of 30 s are left, 5 s apart", schema.Host{Run: run, RobotsTries: 2}, 10, 10, 65},
 		{"slow answers", schema.Host{Smoothed: time.Second}, 10, 10, 20},
 	}
 	for _, tt := range tests {
@@ -66,8 +66,8 @@ func TestMaxPages(t *testing.T) {
 	for _, name := range []string{"a.test", "b.test"} {
 		c.add(p, 1, &schema.Host{Name: name, Generation: 1, Waiting: 20}, time.Time{})
 	}
-	if pages, _ := p.Of(&schema.Host{}, 45); pages != 30 || c.toVisit(p) != 30 || c.waiting != 40 {
-		t.Errorf("%v pages of a host and %d of all will be visited, %d wait; want 30, 30, 40", pages, c.toVisit(p), c.waiting)
+	if pages, _ := p.Of(&schema.Host{}, 45); pages != 30 || c.left(p).PagesToVisit != 30 || c.waiting != 40 {
+		t.Errorf("%v pages of a host and %d of all will be visited, %d wait; want 30, 30, 40", pages, c.left(p).PagesToVisit, c.waiting)
 	}
 }
 

@@ -15,18 +15,24 @@ type Status struct {
 	PagesVisited   int            `json:"pages_visited"`
 	Requests       int            `json:"requests"`
 	PagesWaiting   int            `json:"pages_waiting"`
-	PagesToVisit   int            `json:"pages_to_visit"` // of these: within the budgets, max-pages and delays
 	PagesPerSecond float64        `json:"pages_per_second"`
-	Depth          int            `json:"depth"` // the smallest that pages wait at; -1: none waits
 	Hosts          Hosts          `json:"hosts"`
 	Errors         map[string]int `json:"errors"`
-	MaxDepth       int            `json:"max_depth"`
-	ETA            float64        `json:"eta_seconds"` // of what is known; 0: nothing waits
-	ETAHosts       []HostETA      `json:"eta_hosts"`   // that determine it
-	Troubles       []Trouble      `json:"troubles"`    // of the hosts with trouble, those that take longest
-	Troubled       int            `json:"troubled"`    // hosts with trouble
-	Waits          string         `json:"waits_for"`   // why nothing is being fetched; empty: something is
-	Wait           Wait           `json:"-"`           // the same, for whoever makes that sentence
+	Left
+	Troubles []Trouble `json:"troubles"`  // of the hosts with trouble, those that take longest
+	Troubled int       `json:"troubled"`  // hosts with trouble
+	Waits    string    `json:"waits_for"` // why nothing is being fetched; empty: something is
+	Wait     Wait      `json:"-"`         // the same, for whoever makes that sentence
+}
+
+// Left is what a run is known to have left to do, within its budgets, max-pages and
+// the delays of hosts. It is the one definition of progress and of the time that is left.
+type Left struct {
+	PagesToVisit int       `json:"pages_to_visit"`
+	Depth        int       `json:"depth"` // the smallest that they wait at; -1: there are none
+	MaxDepth     int       `json:"max_depth"`
+	ETA          float64   `json:"eta_seconds"` // 0: nothing is left
+	ETAHosts     []HostETA `json:"eta_hosts"`   // that determine it
 }
 
 // Hosts counts hosts by what they do.

@@ -50,7 +50,8 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 		asked: make(chan chan struct{}), ended: make(chan struct{}),
 	}
 	w.last.depth, w.round.depth = -1, -1
-	w.latest.Store(&Status{RunID: int(run.ID), Status: "running", PID: os.Getpid(), Depth: -1, PagesVisited: run.Pages})
+	w.latest.Store(&Status{RunID: int(run.ID), Status: "running", PID: os.Getpid(), PagesVisited: run.Pages,
+		Left: Left{Depth: -1}})
 	return w
 }
 
@@ -161,8 +162,7 @@ func (w *Watcher) status(st *crawl.Status, next string) *Status {
 		RunID: int(w.run.ID), Status: "running", PID: os.Getpid(),
 		Elapsed:      (w.before + time.Since(w.begun)).Round(time.Millisecond).Seconds(),
 		PagesVisited: w.run.Pages, Requests: w.run.Requests, PagesWaiting: w.last.waiting,
-		PagesToVisit: w.last.toVisit(w.pace), PagesPerSecond: w.rate(), Depth: w.last.depth,
-		MaxDepth: w.cfg.Load().Crawler.MaxDepth, Errors: w.run.Errors, ETAHosts: w.last.slowest,
+		PagesPerSecond: w.rate(), Left: w.last.left(w.pace), Errors: w.run.Errors,
 		Troubles: w.last.told(), Troubled: w.last.troubled,
 		Hosts: Hosts{
 			Active: st.Open, Waiting: st.Hosts.Waiting + st.Hosts.Held + st.Asleep.Waiting + st.Asleep.Held,
@@ -174,9 +174,6 @@ func (w *Watcher) status(st *crawl.Status, next string) *Status {
 		s.Status = "stopping"
 	case st.Paused:
 		s.Status = "paused"
-	}
-	if len(w.last.slowest) > 0 {
-		s.ETA = w.last.slowest[0].Seconds
 	}
 	if s.PagesPerSecond > 0 {
 		s.ETA = max(s.ETA, float64(s.PagesToVisit)/s.PagesPerSecond)

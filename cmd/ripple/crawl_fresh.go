@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
@@ -15,8 +16,12 @@ import (
 // moment there is a whole state file under the name, and the old one stays
 // locked until the new one is in place.
 func (a *app) beginFresh(path string) error {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	path, err := filepath.EvalSymlinks(path) // a link stays where it is, and leads to the new file
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case err != nil:
+		return err
 	}
 	next, backup := path+".fresh", path+".bak"
 	if err := mayBackUp(backup); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/dustin/go-humanize"
@@ -82,6 +83,10 @@ func runPrune(_ context.Context, a *app, opts pruneOptions) error {
 // prune gives a file without old runs the name of the state file, which stays
 // locked until then.
 func prune(path string, keep int) (*pruned, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
 	store, err := openLocked(path, nil)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/sumi-ripple/ripple/kv"
 )
@@ -11,6 +12,9 @@ import (
 // compact gives a new file without free space the name of the state file. The
 // old one stays locked against writers until then.
 func compact(path string) (before, after int64, err error) {
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return 0, 0, err
+	}
 	old, err := kv.Open(path, kv.Options{ReadOnly: true})
 	if err != nil {
 		return 0, 0, stateError(path, err)

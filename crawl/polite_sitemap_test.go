@@ -11,7 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -256,4 +258,35 @@ func TestSitemapLimits(t *testing.T) {
 			t.Errorf("%d files were asked in the second run, want 200", files)
 		}
 	})
+}
+
+// TestTooManySitemaps reads as many sitemaps of a host as may be, and tells of the rest.
+func TestTooManySitemaps(t *testing.T) {
+	for files, coverage := range map[int]string{
+		schema.MaxSitemapFiles - 1: "complete", schema.MaxSitemapFiles + 2: "3 sitemaps not read (at most 200 of a host)",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			var all []string
+			for i := range files {
+				all = append(all, fmt.Sprintf("https://a.test/%d.xml", i))
+			}
+			web := map[string]reply{
+				"/": links(), "/index.xml": {status: 200, body: index(all...)},
+				"/robots.txt": {status: 200, body: "Sitemap: https://a.test/index.xml\n"},
+			}
+			s.host["a.test"] = func(q question) reply {
+				if r, ok := web[q.path]; ok {
+					return r
+				}
+				return reply{status: 200, body: urlset("https://a.test/")}
+			}
+			s.crawl(fmt.Sprintf(withSitemaps, "quality"), 0)
+			crawltest.EachHost(t, s.path, func(r *survey.HostReport) {
+				if r.Host.Name == "a.test" && r.Coverage != coverage {
+					t.Errorf("%d sitemaps: %q, want %q", files+1, r.Coverage, coverage)
+				}
+			})
+		})
+	}
 }

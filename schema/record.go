@@ -215,6 +215,9 @@ type Host struct {
 	OverflowBefore int // the largest Overflow of an earlier run
 }
 
+// MaxSitemapFiles is how many sitemaps of a host are read in a run.
+const MaxSitemapFiles = 200
+
 // Silent reports whether a host was asked and has never answered.
 func (h *Host) Silent() bool { return h.Requests > 0 && h.Smoothed == 0 }
 

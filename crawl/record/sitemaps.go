@@ -9,10 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-const (
-	maxSitemapFiles = 200 // a host and run
-	maxSitemapDepth = 16  // of indexes in indexes
-)
+const maxSitemapDepth = 16 // of indexes in indexes
 
 // sitemapsDue reports whether the sitemaps of a host have still to be queued in this
 // run: it is of an origin, and they are read at all.
@@ -99,7 +96,7 @@ func (r *reach) queueFile(id schema.ID, depth uint8) error {
 	}
 	if old == kv.NoDepth {
 		h, err := r.hosts.load(r.in.store.HostOf(id))
-		if err != nil || h.SitemapFiles >= maxSitemapFiles {
+		if err != nil || h.SitemapFiles >= schema.MaxSitemapFiles {
 			return err
 		}
 		h.SitemapFiles++

@@ -186,6 +186,9 @@ func (cv *coverage) lacks(h *host, r *schema.Host, t *hostTally) []lack {
 	if l, ok := cv.lackSitemaps(r); ok {
 		all = append(all, l)
 	}
+	if l, ok := cv.lackFiles(r); ok {
+		all = append(all, l)
+	}
 	all = append(all, lacksVisited(t)...)
 	slices.SortFunc(all, func(a, b lack) int {
 		return cmp.Or(cmp.Compare(a.cover, b.cover), cmp.Compare(b.pages, a.pages), cmp.Compare(a.why, b.why))

@@ -55,6 +55,14 @@ func (cv *coverage) lackSitemaps(r *schema.Host) (l lack, ok bool) {
 	return lack{cover: CoverTrap, why: why}, r.SitemapsLeft > 0 && r.Run == cv.core.run.ID
 }
 
+// lackFiles says that sitemaps of a host were not read because it has too many.
+func (cv *coverage) lackFiles(r *schema.Host) (l lack, ok bool) {
+	left := amount.Of(r.Files-r.SitemapFiles, "sitemap", "sitemaps")
+	why := fmt.Sprintf("%s not read (at most %d of a host)", left, schema.MaxSitemapFiles)
+	full := r.SitemapFiles >= schema.MaxSitemapFiles && r.Files > r.SitemapFiles
+	return lack{cover: CoverTrap, why: why}, full && r.Run == cv.core.run.ID
+}
+
 // lackHosts says that links to hosts were left out, of which a page named too many.
 func (cv *coverage) lackHosts(t *hostTally) (l lack, ok bool) {
 	n := amount.Of(int(t.beyondHosts), "link", "links")

@@ -73,7 +73,9 @@ func (u *urls) add(url schema.URL, hash uint64) (schema.ID, error) {
 	limit := u.in.set.Config.Traps.MaxURLsPerHost
 	switch page := url.Kind == schema.KindPage; {
 	case page && limit > 0 && h.Known-h.Files >= limit:
-		h.Overflow++
+		if url.Referrer != 0 || h.Overflow == 0 { // a seed comes with every start
+			h.Overflow++
+		}
 		return 0, nil
 	case !page && limit > 0 && h.Files >= limit: // beside the pages, from which they take nothing
 		return 0, nil

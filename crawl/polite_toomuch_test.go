@@ -125,3 +125,23 @@ func TestCrawlDelayTooLongAtStarts(t *testing.T) {
 		}
 	})
 }
+
+// TestCrawlDelayWaitedForLater has a run go on under a configuration that waits for a
+// Crawl-delay for which a host was given up.
+func TestCrawlDelayWaitedForLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = site("User-agent: *\nCrawl-delay: 7200\n", 1)
+		s.crawl(politeConfig(nil), 0)
+		if h := s.hostRecord("a.test"); h.RunGivenUp != schema.GaveUpCrawlDelay {
+			t.Fatalf("given up %v", h.RunGivenUp)
+		}
+		s.crawl(politeConfig(map[string]string{"politeness": "max-crawl-delay = \"3h\""}), 0)
+		if got := fmt.Sprint(s.requests("a.test")); got != "[GET /robots.txt GET / GET /1]" {
+			t.Errorf("asked for %s", got)
+		}
+		if h := s.hostRecord("a.test"); h.RunGivenUp != schema.NotGivenUp {
+			t.Errorf("given up %v at the end", h.RunGivenUp)
+		}
+	})
+}

@@ -75,6 +75,16 @@ func NewRun(h *schema.Host, run schema.RunID) bool {
 	return true
 }
 
+// Revive takes a host back that was given up for a Crawl-delay that is waited for now,
+// under another configuration. It reports whether there was anything to do.
+func Revive(cfg *config.Config, h *schema.Host) bool {
+	if h.RunGivenUp != schema.GaveUpCrawlDelay || cfg.AsksTooMuch(h) {
+		return false
+	}
+	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = schema.NotGivenUp, 0, schema.Reason{}
+	return true
+}
+
 // Observe brings a host's clocks and counters up to date with a request.
 func Observe(h *schema.Host, o *ring.Outcome) {
 	h.LastByte, h.LastEnd = later(h.LastByte, o.FirstByte), later(h.LastEnd, o.Done)

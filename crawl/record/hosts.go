@@ -79,7 +79,7 @@ func (h *hosts) load(id schema.HostID) (*schema.Host, error) {
 	}
 	h.loaded[id] = host
 	clock.Clamp(h.in.set.Config, host, h.in.now)
-	if clock.NewRun(host, h.in.run.ID) {
+	if clock.NewRun(host, h.in.run.ID) || clock.Revive(h.in.set.Config, host) {
 		h.put(host)
 	}
 	if host.Generation != h.in.store.Generation() {

@@ -17,8 +17,7 @@ func outOfReach(r *schema.Host) schema.Cause {
 	if r.RunGivenUp == schema.GaveUpConnection && why != schema.CauseConnections {
 		return why
 	}
-	if c := r.RobotsReason.Cause; r.RobotsTries > 0 && r.RobotsReason.Host == "" &&
-		(c.Connection() || c == schema.CauseTimeout) {
+	if c := r.RobotsReason.Cause; r.RobotsTries > 0 && r.RobotsReason.Host == "" && unanswered(c) {
 		return c
 	}
 	if r.RunGivenUp == schema.GaveUpRobots {
@@ -30,6 +29,11 @@ func outOfReach(r *schema.Host) schema.Cause {
 		}
 	}
 	return schema.CauseConnections
+}
+
+// unanswered reports a cause for which there was no answer of the host at all.
+func unanswered(c schema.Cause) bool {
+	return c.Connection() || c == schema.CauseTimeout || c == schema.CauseReset || c == schema.CauseProxy
 }
 
 // addUnasked counts a page that got no visit because its host could not be reached, or

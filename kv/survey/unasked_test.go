@@ -45,6 +45,8 @@ func unaskedRows() []unaskedRow {
 			schema.ErrorTimeout},
 		{"robots.txt is silent", robots(unavailable, schema.CauseRobots, schema.CauseTimeout), 0, schema.ErrorTimeout},
 		{"robots.txt by DNS", robots(unavailable, schema.CauseRobots, schema.CauseDNSTemporary), 0, schema.ErrorOther},
+		{"robots.txt by resets", robots(unavailable, schema.CauseRobots, schema.CauseReset), 0, schema.ErrorOther},
+		{"robots.txt by a proxy", robots(unavailable, schema.CauseRobots, schema.CauseProxy), 0, schema.ErrorOther},
 		{"robots.txt is a 503", robots(unavailable, schema.CauseRobots, schema.CauseStatus), 0, ""},
 		{"a try that waits", func(h *schema.Host) {
 			gaveUp(connection, schema.CauseConnections)(h)

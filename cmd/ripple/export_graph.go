@@ -20,6 +20,7 @@ type graphOptions struct {
 	without, only []string
 	minWeight     int
 	header        string // of CSV
+	gexf          string // version
 
 	opts export.Options
 	made *export.Graph
@@ -27,7 +28,7 @@ type graphOptions struct {
 }
 
 func newGraphOptions() *graphOptions {
-	return &graphOptions{level: "host", header: "gephi", opts: export.Options{Level: export.LevelHost}}
+	return &graphOptions{level: "host", header: "gephi", gexf: "1.3", opts: export.Options{Level: export.LevelHost}}
 }
 
 func (o *graphOptions) addFlags(f *pflag.FlagSet) {
@@ -39,11 +40,12 @@ func (o *graphOptions) addFlags(f *pflag.FlagSet) {
 		"of graphs: nodes of these `CLASSES` alone: quality, discovered, stub, blacklist")
 	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that stand for fewer than `N` between pages")
 	f.StringVar(&o.header, "csv-header", o.header, "name the columns of CSV for `gephi|neo4j`")
+	f.StringVar(&o.gexf, "gexf-version", o.gexf, "write GEXF `1.3|1.2`; 1.2 for Gephi 0.9 and networkx below 3")
 }
 
 // formatFlags are the flags that say nothing to some formats.
 func formatFlags() []string {
-	return []string{"check", "csv-header", "level", "run", "without", "only", "min-weight"}
+	return []string{"check", "csv-header", "gexf-version", "level", "run", "without", "only", "min-weight"}
 }
 
 // parse reads the flags.
@@ -71,6 +73,9 @@ func (o *graphOptions) parse() (err error) {
 	o.opts.MinWeight = o.minWeight
 	if o.header != "gephi" && o.header != "neo4j" {
 		return usage("--csv-header is %q; it may be gephi or neo4j", clean(o.header, 40))
+	}
+	if o.gexf != "1.3" && o.gexf != "1.2" {
+		return usage("--gexf-version is %q; it may be 1.3 or 1.2", clean(o.gexf, 40))
 	}
 	return nil
 }
@@ -103,7 +108,9 @@ func graphFormats() []format {
 				if err != nil {
 					return err
 				}
-				return f.Write(ctx, path, g, graph.Options{Force: opts.force, Neo4j: opts.graph.header == "neo4j"})
+				return f.Write(ctx, path, g, graph.Options{
+					Force: opts.force, Neo4j: opts.graph.header == "neo4j", GEXF12: opts.graph.gexf == "1.2",
+				})
 			},
 		}
 		if f.Path != nil {
@@ -154,6 +161,8 @@ func (o *graphOptions) fits(targets []target, changed []string) error {
 			return usage("--check is for the SQLite database; add --sqlite FILE")
 		case flag == "csv-header" && !formats["csv"]:
 			return usage("--csv-header is for CSV; add --csv DIR")
+		case flag == "gexf-version" && !formats["gexf"]:
+			return usage("--gexf-version is for GEXF; add --gexf FILE")
 		case flag != "check" && !graphs:
 			return usage("--%s is for graphs; the SQLite database has all that stands", flag)
 		}

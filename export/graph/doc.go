@@ -1,5 +1,5 @@
 // Package graph writes the graph of package export in the formats that other
-// programs read, GEXF 1.3, GraphML, DOT, JSON Lines, and folders of CSV or Parquet,
+// programs read, GEXF 1.3 or 1.2, GraphML, DOT, JSON Lines, and folders of CSV or Parquet,
 // and as the HTML map that package atlas draws.
 //
 // Those for programs carry the same columns under the same names, and integer ids. A

@@ -116,8 +116,8 @@ func TestDOTReadable(t *testing.T) {
 	if over > 0 {
 		t.Errorf("%d pairs of labels lie over each other", over)
 	}
-	hub, leaf := boxes[fmt.Sprint(w.Store.HostOf(w.Page("a.test/")))], boxes[fmt.Sprint(w.Store.HostOf(w.Page(hosts[299])))]
-	if hub.h < 1.5*leaf.h {
+	of := func(page string) box { return boxes[fmt.Sprint(w.Store.HostOf(w.Page(page)))] }
+	if hub, leaf := of("a.test/"), of(hosts[299]); hub.h < 1.5*leaf.h {
 		t.Errorf("the label of the hub is %v high, that of a leaf %v", hub.h, leaf.h)
 	}
 }

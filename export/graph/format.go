@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/export"
@@ -28,7 +29,7 @@ type Format struct {
 	Path func(config.Output) string
 
 	ours   func(head []byte) bool // of a file that begins so
-	stream func(*output, *export.Graph) error
+	stream func(*output, *export.Graph, Options) error
 	files  func(context.Context, string, *export.Graph, Options) ([]string, error)
 }
 
@@ -36,13 +37,16 @@ type Format struct {
 type Options struct {
 	Force bool // replace what Ripple did not write
 	Neo4j bool // head the columns of CSV as neo4j-admin reads them; else as Gephi does
+
+	GEXF12 bool // write GEXF 1.2draft, for Gephi 0.9 and networkx below 3; else 1.3
 }
 
 // Formats returns all formats.
 func Formats() []Format {
 	return []Format{
 		{
-			Name: "gexf", Usage: "write GEXF, for Gephi, to `FILE`", Pruned: true, ours: begins(gexfHead), stream: gexf,
+			Name: "gexf", Usage: "write GEXF, for Gephi, to `FILE`", Pruned: true,
+			ours: begins(gexfHead, gexf12Head), stream: gexf,
 			Key: "graph-path", Path: func(o config.Output) string { return o.GraphPath },
 		},
 		{Name: "graphml", Usage: "write GraphML to `FILE`", ours: begins(graphmlHead), stream: graphml},
@@ -60,8 +64,10 @@ func Formats() []Format {
 // Ours reports whether a file that begins so was written by Ripple in this format.
 func (f Format) Ours(head []byte) bool { return !f.Folder && f.ours(head) }
 
-func begins(with string) func([]byte) bool {
-	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(with)) }
+func begins(with ...string) func([]byte) bool {
+	return func(head []byte) bool {
+		return slices.ContainsFunc(with, func(w string) bool { return bytes.HasPrefix(head, []byte(w)) })
+	}
 }
 
 // Check reports why a target must not be replaced; see package whole.
@@ -87,16 +93,20 @@ func (f Format) Write(ctx context.Context, path string, g *export.Graph, opts Op
 			return names, about(g), err
 		})
 	}
-	return whole.Stream(ctx, path, func(w io.Writer) error { return f.Stream(w, g) })
+	return whole.Stream(ctx, path, func(w io.Writer) error { return f.write(w, g, opts) })
 }
 
-// Stream writes a graph to a writer, in a format of one file.
+// Stream writes a graph to a writer, in a format of one file without options.
 func (f Format) Stream(w io.Writer, g *export.Graph) error {
 	if err := prepare(g); err != nil {
 		return err
 	}
+	return f.write(w, g, Options{})
+}
+
+func (f Format) write(w io.Writer, g *export.Graph, opts Options) error {
 	o := newOutput(w)
-	if err := f.stream(o, g); err != nil {
+	if err := f.stream(o, g, opts); err != nil {
 		return err
 	}
 	return o.Flush()

@@ -7,21 +7,29 @@ import (
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
-const gexfHead = `<?xml version="1.0" encoding="UTF-8"?>
+// The beginnings of files in the versions of GEXF (https://gexf.net/schema.html). What
+// is written of them is the same, but that 1.2 knows no title.
+const (
+	gexfHead = `<?xml version="1.0" encoding="UTF-8"?>
 <gexf xmlns="http://gexf.net/1.3" xmlns:viz="http://gexf.net/1.3/viz" version="1.3">
 <meta lastmodifieddate="`
+	gexf12Head = `<?xml version="1.0" encoding="UTF-8"?>
+<gexf xmlns="http://www.gexf.net/1.2draft" xmlns:viz="http://www.gexf.net/1.2draft/viz" version="1.2">
+<meta lastmodifieddate="`
+)
 
-// gexf writes GEXF 1.3 (https://gexf.net/schema.html). Above page level it is a
-// picture: nodes have a place, a colour and a size, and of many links the heaviest
-// are shown.
-func gexf(o *output, g *export.Graph) error {
+// gexf writes GEXF. Above page level it is a picture: nodes have a place, a colour and
+// a size, and of many links the heaviest are shown.
+func gexf(o *output, g *export.Graph, opts Options) error {
 	each, pruned, err := shown(g)
 	if err != nil {
 		return err
 	}
-	o.say(gexfHead, g.Meta().Date(), "\"><creator>Ripple</creator><title>")
-	o.line = inert.AppendXML(o.line, "The terrain at "+g.Level().String()+" level")
-	o.say("</title><description>")
+	head, title := gexfHead, "<title>The terrain at "+g.Level().String()+" level</title>"
+	if opts.GEXF12 {
+		head, title = gexf12Head, ""
+	}
+	o.say(head, g.Meta().Date(), "\"><creator>Ripple</creator>", title, "<description>")
 	o.line = inert.AppendXML(o.line, sentence(g, pruned))
 	o.say("</description></meta>\n<graph defaultedgetype=\"directed\" mode=\"static\" idtype=\"integer\">\n")
 	nodes, links := g.NodeColumns(), g.LinkColumns()

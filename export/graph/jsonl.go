@@ -12,7 +12,7 @@ const jsonlHead = `{"type":"graph","ripple":"graph"`
 
 // jsonl writes one JSON object a line: the graph, then its nodes, then its links.
 // A number that JSON cannot write is a string as XML Schema spells it.
-func jsonl(o *output, g *export.Graph) error {
+func jsonl(o *output, g *export.Graph, _ Options) error {
 	nodes, links := g.NodeColumns(), g.LinkColumns()
 	o.say(`{"type":"graph"`)
 	for _, f := range facts(g, "") {

@@ -27,7 +27,7 @@ func isOurMap(head []byte) bool {
 }
 
 // html writes the map.
-func html(o *output, g *export.Graph) error {
+func html(o *output, g *export.Graph, _ Options) error {
 	m, err := newMap(g)
 	if err != nil {
 		return err

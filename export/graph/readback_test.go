@@ -47,6 +47,10 @@ func written(t *testing.T, level export.Level) (dir string, want counts) {
 			t.Fatal(err)
 		}
 	}
+	older := filepath.Join(dir, "x12.gexf")
+	if err := format(t, "gexf").Write(t.Context(), older, g, graph.Options{GEXF12: true}); err != nil {
+		t.Fatal(err)
+	}
 	return dir, counted(t, filepath.Join(dir, "x.db"), level)
 }
 
@@ -94,21 +98,28 @@ func counted(t *testing.T, path string, level export.Level) counts {
 // is skipped, and with RIPPLE_CI=1 fails.
 func python(t *testing.T, module, script string, args ...string) []byte {
 	t.Helper()
-	for _, interpreter := range []string{"python3", "/usr/bin/python3"} {
-		if exec.Command(interpreter, "-c", "import "+module).Run() != nil {
-			continue
-		}
-		cmd := exec.Command(interpreter, append([]string{"-c", script}, args...)...)
-		var stderr strings.Builder
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", interpreter, err, stderr.String())
-		}
-		return out
+	interpreter := interpreterWith(module)
+	if interpreter == "" {
+		lacking(t, "no python3 with "+module)
 	}
-	lacking(t, "no python3 with "+module)
-	return nil
+	cmd := exec.Command(interpreter, append([]string{"-c", script}, args...)...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", interpreter, err, stderr.String())
+	}
+	return out
+}
+
+// interpreterWith returns a Python that can import a module; empty: none can.
+func interpreterWith(module string) string {
+	for _, interpreter := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(interpreter, "-c", "import "+module).Run() == nil {
+			return interpreter
+		}
+	}
+	return ""
 }
 
 func lacking(t *testing.T, what string) {
@@ -117,50 +128,6 @@ func lacking(t *testing.T, what string) {
 		t.Fatal(what)
 	}
 	t.Skip(what)
-}
-
-const readNetworkx = `
-import io, json, sys, networkx as nx
-def gexf(path):
-    try:
-        return nx.read_gexf(path)
-    except nx.NetworkXError:  # a networkx that is older than GEXF 1.3
-        text = open(path, encoding="utf-8").read()
-        text = text.replace("http://gexf.net/1.3", "http://www.gexf.net/1.2draft")
-        text = text.replace('version="1.3"', 'version="1.2"')
-        return nx.read_gexf(io.BytesIO(text.encode()))
-for g in (gexf(sys.argv[1]), nx.read_graphml(sys.argv[2])):
-    edges = [d for _, _, d in g.edges(data=True)]
-    nodes = [d for _, d in g.nodes(data=True)]
-    print(json.dumps({"Nodes": len(nodes), "Edges": len(edges), "Weight": int(sum(d["weight"] for d in edges)),
-        "Editorial": round(sum(d["editorial"] * d["weight"] for d in edges)),
-        "Quality": sum(d["class"] == "quality" for d in nodes), "InDegree": sum(d["in_degree"] for d in nodes),
-        "Titles": sorted(d["title"] for d in nodes if "title" in d)}))
-    assert all(g.in_degree(n) == d["in_degree"] for n, d in g.nodes(data=True))
-`
-
-// TestNetworkx reads GEXF and GraphML with networkx.
-func TestNetworkx(t *testing.T) {
-	for _, level := range levels() {
-		t.Run(level.String(), func(t *testing.T) {
-			dir, want := written(t, level)
-			out := python(t, "networkx", readNetworkx, filepath.Join(dir, "x.gexf"), filepath.Join(dir, "x.graphml"))
-			d := json.NewDecoder(strings.NewReader(string(out)))
-			for _, name := range []string{"GEXF", "GraphML"} {
-				var got counts
-				if err := d.Decode(&got); err != nil {
-					t.Fatal(err)
-				}
-				if level == export.LevelPage {
-					checkTitles(t, got.Titles)
-				}
-				got.Titles = nil
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s (-SQLite +networkx):\n%s", name, diff)
-				}
-			}
-		})
-	}
 }
 
 // checkTitles looks for hostile titles that came back as text.

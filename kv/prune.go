@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // MetaPruned is the name under which a pruned file keeps the first run whose visits
@@ -376,6 +378,21 @@ func (p *pruning) copyRest() error {
 				return err
 			}
 		}
+		if err := p.uncountHosts(old, next); err != nil {
+			return err
+		}
 		return next.Meta.Put(MetaPruned, strconv.AppendUint(nil, uint64(p.from), 10))
+	})
+}
+
+// uncountHosts takes the hosts that are left behind off the numbers of their sites, so
+// that these have room for others.
+func (p *pruning) uncountHosts(old, next *Tx) error {
+	return old.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+		site := weburl.Site(h.Name)
+		if p.hosts[h.ID] != 0 || site == h.Name {
+			return true, nil
+		}
+		return true, next.Runs.countDown(terrain.CountSiteHosts, site)
 	})
 }

@@ -137,13 +137,30 @@ func (rs *Runs) CountUp(rule, group string, run schema.RunID) error {
 		c = count{run: run, before: max(c.n, c.before)}
 	}
 	c.n++
-	return errors.Join(err, rs.putCount(rule, group, c))
+	return errors.Join(err, rs.isLast(run), rs.putCount(rule, group, c))
 }
 
 // CountUpAll counts it once more in a run on top of the runs before it.
 func (rs *Runs) CountUpAll(rule, group string, run schema.RunID) error {
 	c, err := rs.counted(rule, group)
-	return errors.Join(err, rs.putCount(rule, group, count{run: run, n: c.n + 1}))
+	return errors.Join(err, rs.isLast(run), rs.putCount(rule, group, count{run: run, n: c.n + 1}))
+}
+
+// countDown takes one off a count, if there is one.
+func (rs *Runs) countDown(rule, group string) error {
+	c, err := rs.counted(rule, group)
+	if err != nil || c.n == 0 {
+		return err
+	}
+	c.n--
+	return rs.putCount(rule, group, c)
+}
+
+func (rs *Runs) isLast(run schema.RunID) error {
+	if last := rs.tx.s.state.lastRun(); run != last {
+		return fmt.Errorf("kv: count for run %d in run %d", run, last)
+	}
+	return nil
 }
 
 // A count is how often something was counted in a run, and at most in one before it.
@@ -175,9 +192,6 @@ func (rs *Runs) counted(rule, group string) (count, error) {
 func (rs *Runs) putCount(rule, group string, c count) error {
 	if err := rs.tx.change(); err != nil {
 		return err
-	}
-	if c.run != rs.tx.s.state.lastRun() {
-		return fmt.Errorf("kv: count for run %d in run %d", c.run, rs.tx.s.state.lastRun())
 	}
 	w := rs.tx.fields()
 	w.uint(uint64(c.run))

@@ -1,6 +1,8 @@
 package survey_test
 
 import (
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -129,5 +131,36 @@ func TestListedOverflow(t *testing.T) {
 	want := "stub, capped as a trap (7 URLs not recorded: max-urls-per-host = 1)"
 	if r.Coverage != want || !r.Cover.Cut() || r.KnownMissing != 7 {
 		t.Errorf("%q, cut %t, %d missing; want %q, cut, 7", r.Coverage, r.Cover.Cut(), r.KnownMissing, want)
+	}
+}
+
+// TestPrunedSite has a host that a pruned file leaves behind: its site has room again.
+func TestPrunedSite(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("old.wide.test/", "kept.wide.test/"))
+	w.Update(func(tx *kv.Tx) error {
+		return errors.Join(tx.Runs.CountUpAll(terrain.CountSiteHosts, "wide.test", w.Run.ID),
+			tx.Runs.CountUpAll(terrain.CountSiteHosts, "wide.test", w.Run.ID))
+	})
+	w.Begin()
+	w.Visit("a.test/", w.Links("kept.wide.test/"))
+	path := filepath.Join(t.TempDir(), "pruned.bolt")
+	if _, err := w.Store.Prune(path, w.Run.ID); err != nil {
+		t.Fatal(err)
+	}
+	pruned, err := kv.Open(path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pruned.Close()
+	err = pruned.View(func(tx *kv.Tx) error {
+		n, err := tx.Runs.CountAll(terrain.CountSiteHosts, "wide.test")
+		if n != 1 || pruned.Hosts() != 2 {
+			t.Errorf("%d hosts of the site are counted and %d of all recorded, want 1 and 2", n, pruned.Hosts())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

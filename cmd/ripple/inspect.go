@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,7 +24,7 @@ type inspectOptions struct {
 }
 
 func (o *inspectOptions) addFlags(f *pflag.FlagSet) {
-	addLimit(f, &o.limit, 20, "links in each direction")
+	addLimit(f, &o.limit, 20, "links in each direction, or rows of each list of a host")
 	f.BoolVar(&o.json, "json", false, "print JSON, one object for each URL")
 }
 
@@ -61,24 +62,42 @@ func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string)
 	defer r.Close()
 	var wrong []error
 	for i, raw := range urls {
-		one, err := r.inspect(raw, int(opts.limit))
-		if err != nil {
+		var text strings.Builder
+		if err := r.tell(&text, raw, opts); err != nil {
 			wrong = append(wrong, err)
 			continue
 		}
-		if opts.json {
-			err = printJSON(a.stdout, one)
-		} else {
-			if i > 0 {
-				fmt.Fprintln(a.stdout)
-			}
-			err = flushed(a.stdout, func(w io.Writer) error { return printInspection(w, one) })
+		if i > 0 && !opts.json {
+			fmt.Fprintln(a.stdout)
 		}
-		if err != nil {
+		if _, err := io.WriteString(a.stdout, text.String()); err != nil {
 			return err
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// tell writes what is known of a page or a host.
+func (r *reading) tell(w io.Writer, raw string, opts inspectOptions) error {
+	limit := int(opts.limit)
+	if isHost(raw) {
+		d, err := r.host(raw, limit)
+		switch {
+		case err != nil:
+			return err
+		case opts.json:
+			return printJSON(w, d)
+		}
+		return printDossier(w, d, limit)
+	}
+	in, err := r.inspect(raw, limit)
+	switch {
+	case err != nil:
+		return err
+	case opts.json:
+		return printJSON(w, in)
+	}
+	return printInspection(w, in)
 }
 
 func (r *reading) inspect(raw string, limit int) (*inspection, error) {
@@ -86,7 +105,7 @@ func (r *reading) inspect(raw string, limit int) (*inspection, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps, _, err := r.Config().Rules().Explain(raw)
+	steps, _, err := r.Config().Rules().Explain(completed(raw))
 	if err != nil {
 		return nil, err
 	}

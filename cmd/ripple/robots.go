@@ -233,16 +233,23 @@ func printRobots(w io.Writer, v robotsVerdict) error {
 
 // parseURL reads a URL that a person wrote.
 func parseURL(rules *weburl.Rules, raw string) (weburl.URL, error) {
-	u, err := rules.Parse(raw)
-	if err == nil {
+	u, err := rules.Parse(completed(raw))
+	switch {
+	case err == nil:
 		return u, nil
-	}
-	if errors.Is(err, weburl.ErrTooLong) {
+	case errors.Is(err, weburl.ErrTooLong):
 		return u, usage("%s: %v", clean(raw, 100), err)
 	}
-	example := "https://example.com/page"
-	if _, err := rules.Parse("https://" + raw); err == nil && !strings.Contains(raw, ":") {
-		example = "https://" + clean(raw, 200)
+	return u, usage("%q is no URL that can be crawled (%v); write it as https://example.com/page", clean(raw, 200), err)
+}
+
+// completed is what a person wrote, with the scheme if it begins with a host: a name with
+// a dot in it, and perhaps a port.
+func completed(raw string) string {
+	authority, _, _ := strings.Cut(raw, "/")
+	host, port, _ := strings.Cut(authority, ":")
+	if strings.Contains(host, ".") && strings.Trim(port, "0123456789") == "" {
+		return "https://" + raw
 	}
-	return u, usage("%q is no URL that can be crawled (%v); write it as %s", clean(raw, 200), err, example)
+	return raw
 }

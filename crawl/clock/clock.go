@@ -41,6 +41,16 @@ func delayed(cfg *config.Config, h *schema.Host, first, end time.Time) time.Time
 	return ready
 }
 
+// Ready returns when the clocks of a host run out, as its record tells it: it is asked no
+// earlier than that, nor before its full delay has passed since a start.
+func Ready(cfg *config.Config, h *schema.Host) time.Time {
+	ready := delayed(cfg, h, h.LastByte, h.LastEnd)
+	if h.Throttles > 0 {
+		ready = later(ready, h.SuspendedTo)
+	}
+	return ready
+}
+
 // ReadyAfter returns when a host may be asked again after a request, if before it that
 // was at ready: the request may have been sent before others that are answered
 // already.

@@ -197,3 +197,29 @@ func TestBackoff(t *testing.T) {
 		}
 	}
 }
+
+func TestReady(t *testing.T) {
+	tests := []struct {
+		name string
+		host schema.Host
+		want time.Duration // after now
+	}{
+		{"its delay after the first byte", schema.Host{LastByte: now(), LastEnd: now()}, 2 * time.Second},
+		{"that of its robots.txt", schema.Host{LastByte: now(), CrawlDelay: time.Minute}, time.Minute},
+		{"doubled by time-outs", schema.Host{LastByte: now(), Timeouts: 2}, 8 * time.Second},
+		{"as long as it takes to answer", schema.Host{LastByte: now(), LastEnd: now().Add(3 * time.Second),
+			Smoothed: 5 * time.Second}, 8 * time.Second},
+		{"suspended", schema.Host{LastByte: now(), Throttles: 1, SuspendedTo: now().Add(time.Hour)}, time.Hour},
+		{"no longer suspended", schema.Host{LastByte: now(), SuspendedTo: now().Add(time.Hour)}, 2 * time.Second},
+	}
+	cfg := polite()
+	cfg.Politeness.AdaptiveDelay, cfg.Politeness.DelayFactor = true, 1
+	cfg.Politeness.MaxAdaptiveDelay = time.Minute
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := clock.Ready(cfg, &tt.host).Sub(now()); got != tt.want {
+				t.Errorf("ready after %v, want %v", got, tt.want)
+			}
+		})
+	}
+}

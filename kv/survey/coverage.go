@@ -59,6 +59,8 @@ type HostReport struct {
 	Cover        Cover
 	Coverage     string // the cover in words, with all that was in the way
 	Budget       string // the key that cut the host, "max-domain-requests = 500"; empty: none did
+	Limit        int    // requests for pages that a run may send to it
+	LimitKey     string // the key that says so, and its value
 	LinksOmitted int    // links of its pages that are not recorded
 	SiteOverflow int    // links to further hosts of its site, which are not recorded
 	KnownMissing int    // pages that should be on the map: not visited, denied, blocked, or met and not recorded
@@ -132,6 +134,8 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 		return nil, err
 	}
 	report.SiteOverflow = cv.overflow[h.site]
+	report.Limit = cv.core.terrain.Budget(r.Name, cv.core.cfg.Crawler.MaxDomainRequests)
+	report.LimitKey = cv.hosts.budgetKey(r.Name, report.Limit)
 	lacks := cv.lacks(h, r, t)
 	report.Cover, report.Coverage = cover(lacks, t)
 	if report.Cover == CoverBudget {

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/clock"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// isHost reports whether an argument names a host and no page: it has neither scheme
+// nor slash.
+func isHost(raw string) bool { return raw != "" && !strings.Contains(raw, "/") }
+
+// host tells what is known of a host.
+func (r *reading) host(raw string, limit int) (*dossier, error) {
+	u, err := parseURL(r.Config().Rules(), raw)
+	if err != nil {
+		return nil, err
+	}
+	name := u.Host()
+	verdict := r.Terrain().HostClass(name)
+	d := &dossier{Input: raw, Domain: name, Site: weburl.Site(name), Class: verdict.Class.String(), Rule: verdict.Rule,
+		Origin: []string{}, visitable: verdict.Class.Visitable()}
+	for _, i := range r.Terrain().OriginsOf(name) {
+		d.Origin = append(d.Origin, r.Terrain().Origins()[i].Name)
+	}
+	var id schema.HostID
+	err = r.store.View(func(tx *kv.Tx) error {
+		var err error
+		id, d.Known, err = tx.Hosts.Lookup(name)
+		return err
+	})
+	if err != nil || !d.Known {
+		return d, err
+	}
+	d.knownHost, err = r.knownHost(id, limit)
+	return d, err
+}
+
+// knownHost tells what is known of a host that was met.
+func (r *reading) knownHost(id schema.HostID, limit int) (*knownHost, error) {
+	report, err := r.Host(id)
+	if err != nil {
+		return nil, err
+	}
+	k := r.hostFacts(report)
+	kept, err := r.Survey.Robots(id)
+	if err != nil {
+		return nil, err
+	}
+	k.Robots = keptRobots{kept.Status, timeOrNull(kept.At), string(kept.Text)}
+	in, err := r.addLinkedFrom(k, id, limit)
+	if err != nil {
+		return nil, err
+	}
+	return k, r.addPages(k, id, in, limit)
+}
+
+// hostFacts tells what the record of a host says.
+func (r *reading) hostFacts(report *survey.HostReport) *knownHost {
+	h, run, cfg := report.Host, r.Run(), r.Config()
+	k := &knownHost{
+		Run: int(run.ID), Title: report.Title, Known: report.Known, Visited: report.Visited, Waiting: report.Waiting, Visits: h.Visits,
+		Requests: h.Requests, ByState: map[string]int{}, Coverage: report.Coverage, Missing: report.KnownMissing,
+		Omitted: report.LinksOmitted, DelayMS: cfg.FullDelay(h).Milliseconds(), CrawlMS: h.CrawlDelay.Milliseconds(),
+		Timeouts: int(h.Timeouts), AnswerMS: h.Smoothed.Milliseconds(), Budget: report.Limit, budgetKey: report.LimitKey,
+	}
+	if report.MinDepth != kv.NoDepth {
+		depth := int(report.MinDepth)
+		k.MinDepth = &depth
+	}
+	for state, n := range report.ByState {
+		if n > 0 {
+			k.ByState[schema.State(state).String()] = n
+		}
+	}
+	if h.Run == run.ID {
+		k.BudgetUsed, k.RateLimited = h.RunRequests, h.RunThrottles
+	}
+	if !h.LastByte.IsZero() {
+		k.Next = timeOrNull(clock.Ready(cfg, h))
+	}
+	if t := census.NewPace(cfg, &run).Trouble(h); t.Kind != schema.TroubleNone {
+		k.Trouble, k.Again = t.String(), timeOrNull(t.Until)
+	}
+	return k
+}

@@ -1,0 +1,101 @@
+package main
+
+import "time"
+
+// A dossier is what is known of a host.
+type dossier struct {
+	Input  string   `json:"input"`
+	Known  bool     `json:"known"`
+	Domain string   `json:"domain"`
+	Site   string   `json:"site"`
+	Class  string   `json:"class"`
+	Rule   string   `json:"rule"`
+	Origin []string `json:"quality_origins"`
+
+	visitable bool // as its class says
+	*knownHost
+}
+
+// A knownHost is what is known only of a host that was met.
+type knownHost struct {
+	Run      int            `json:"run_id"` // the newest
+	Title    string         `json:"title"`
+	MinDepth *int           `json:"min_depth"`
+	Known    int            `json:"pages_known"`
+	Visited  int            `json:"pages_visited"` // in the run
+	Waiting  int            `json:"pages_waiting"`
+	Visits   int            `json:"crawl_count"` // all runs
+	Requests int            `json:"requests"`    // of every kind, all runs
+	ByState  map[string]int `json:"pages_by_state"`
+	ByDepth  []depthCount   `json:"pages_by_depth"`
+	Coverage string         `json:"coverage"`
+	Missing  int            `json:"known_missing"`
+	Omitted  int            `json:"links_omitted"`
+
+	Trouble     string     `json:"trouble"`        // what keeps it from being asked; empty: nothing
+	Again       *time.Time `json:"again_at"`       // when that is over; null: not in this run, or there is none
+	Next        *time.Time `json:"next_request"`   // no request comes earlier; null: none was sent
+	DelayMS     int64      `json:"delay_ms"`       // promised between two requests, time-outs included
+	CrawlMS     int64      `json:"crawl_delay_ms"` // of robots.txt
+	Timeouts    int        `json:"timeouts"`       // in a row, each of which doubles the delay
+	AnswerMS    int64      `json:"smoothed_ms"`    // of an answer; as long a rest follows it
+	BudgetUsed  int        `json:"request_count"`  // of the run
+	Budget      int        `json:"request_limit"`
+	budgetKey   string
+	RateLimited int        `json:"rate_limited"` // answers of the run that asked for rest
+	Robots      keptRobots `json:"robots"`
+
+	LinkedFrom hostLinks    `json:"linked_from"`
+	Busiest    []busyPage   `json:"busiest_pages"`
+	Errors     []hostErrors `json:"errors"`
+	Runs       []hostRun    `json:"runs"`
+}
+
+// A keptRobots is a robots.txt as the last answer that counts left it.
+type keptRobots struct {
+	Status    int        `json:"status_code"` // 0: there is no copy
+	FetchedAt *time.Time `json:"robots_fetched_at"`
+	Text      string     `json:"robots_txt"`
+}
+
+// hostLinks are the hosts that link to a host.
+type hostLinks struct {
+	Hosts int        `json:"hosts"`
+	Pages int        `json:"pages"`
+	Links int        `json:"links"`
+	From  []hostLink `json:"from"` // those of origins first, then by pages
+}
+
+// A hostLink is a host that links to another, with the first of its links.
+type hostLink struct {
+	Domain string `json:"domain"`
+	Origin string `json:"quality_origin"`
+	Pages  int    `json:"pages"`
+	Links  int    `json:"links"`
+	From   string `json:"from_url"`
+	To     string `json:"to_url"`
+	Anchor string `json:"anchor"`
+	Place  string `json:"place"`
+}
+
+type busyPage struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	State string `json:"state"`
+	In    int    `json:"links_in"`
+}
+
+type hostErrors struct {
+	Error string `json:"error"`
+	Pages int    `json:"pages"`
+}
+
+// A hostRun is what a run did at a host.
+type hostRun struct {
+	Run       int        `json:"run_id"`
+	First     *time.Time `json:"first_visit"`
+	Visited   int        `json:"pages"` // visited by asking
+	Kept      int        `json:"kept"`
+	Processed int        `json:"processed"`
+	Requests  int        `json:"requests"` // for pages
+}

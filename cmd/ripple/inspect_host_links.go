@@ -1,0 +1,195 @@
+package main
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A linker is a host that links to another.
+type linker struct {
+	hostLink
+	first, to schema.ID // its first link
+	last      schema.ID // page that was counted last
+}
+
+// addLinkedFrom adds who links to a host, and returns how many links lead to each of
+// its pages.
+func (r *reading) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (in map[schema.ID]int, err error) {
+	in, from := map[schema.ID]int{}, map[schema.HostID]*linker{}
+	err = r.EachTarget(func(page, to schema.ID) {
+		if r.HostOf(to) != host {
+			return
+		}
+		in[to]++
+		id := r.HostOf(page)
+		if id == host {
+			return
+		}
+		if from[id] == nil {
+			from[id] = &linker{first: page, to: to}
+		}
+		from[id].count(page)
+	})
+	all := make([]*linker, 0, len(from))
+	for _, l := range from {
+		if err == nil {
+			err = r.nameLinker(l)
+		}
+		k.LinkedFrom.Pages += l.Pages
+		k.LinkedFrom.Links += l.Links
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b *linker) int {
+		return cmp.Or(cmp.Compare(min(len(b.Origin), 1), min(len(a.Origin), 1)), cmp.Compare(b.Pages, a.Pages),
+			cmp.Compare(a.Domain, b.Domain))
+	})
+	k.LinkedFrom.Hosts, k.LinkedFrom.From = len(all), []hostLink{}
+	for _, l := range all[:min(len(all), limit)] {
+		if err == nil {
+			err = r.showLink(l)
+		}
+		k.LinkedFrom.From = append(k.LinkedFrom.From, l.hostLink)
+	}
+	return in, err
+}
+
+// count counts a link of a page; pages come one after the other.
+func (l *linker) count(page schema.ID) {
+	l.Links++
+	if page != l.last {
+		l.Pages++
+		l.last = page
+	}
+}
+
+// nameLinker says which host it is that links.
+func (r *reading) nameLinker(l *linker) error {
+	p, err := r.Page(l.first)
+	if err != nil {
+		return err
+	}
+	l.Domain, l.From = p.HostName, p.URL
+	if i := r.Terrain().Narrowest(p.HostName); i >= 0 {
+		l.Origin = r.Terrain().Origins()[i].Name
+	}
+	return nil
+}
+
+// showLink adds what the first link says, and where it leads.
+func (r *reading) showLink(l *linker) error {
+	p, err := r.Page(l.to)
+	if err != nil {
+		return err
+	}
+	l.To = p.URL
+	links, err := r.Out(l.first)
+	for _, link := range links {
+		if link.To == l.to {
+			l.Anchor, l.Place = link.Anchor, link.Where()
+		}
+	}
+	return err
+}
+
+// addPages adds the pages of a host: the busiest, the errors, the depths, and what the
+// runs did.
+func (r *reading) addPages(k *knownHost, host schema.HostID, in map[schema.ID]int, limit int) error {
+	depths, errs, runs := map[uint8]*depthCount{}, map[string]int{}, map[schema.RunID]*hostRun{}
+	k.Busiest = []busyPage{}
+	for id := schema.ID(1); int(id) <= r.URLs(); id++ {
+		if r.HostOf(id) != host || r.store.Kind(id) != schema.KindPage {
+			continue
+		}
+		p, err := r.Page(id)
+		if err != nil {
+			return err
+		}
+		if in[id] > 0 {
+			k.Busiest = append(k.Busiest, newBusyPage(p, in[id]))
+		}
+		addDepth(depths, p)
+		if kind := p.Failure(); kind != "" {
+			errs[kind]++
+		}
+		if err := r.addVisits(runs, id); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(k.Busiest, func(a, b busyPage) int { return cmp.Or(cmp.Compare(b.In, a.In), cmp.Compare(a.URL, b.URL)) })
+	k.Busiest = k.Busiest[:min(len(k.Busiest), limit)]
+	k.ByDepth, k.Errors, k.Runs = []depthCount{}, []hostErrors{}, []hostRun{}
+	for _, depth := range sortedKeys(depths) {
+		k.ByDepth = append(k.ByDepth, *depths[depth])
+	}
+	for _, kind := range sortedKeys(errs) {
+		k.Errors = append(k.Errors, hostErrors{kind, errs[kind]})
+	}
+	for _, run := range sortedKeys(runs) {
+		k.Runs = append(k.Runs, *runs[run])
+	}
+	slices.SortStableFunc(k.Errors, func(a, b hostErrors) int { return cmp.Compare(b.Pages, a.Pages) })
+	slices.Reverse(k.Runs) // the newest first
+	return nil
+}
+
+func newBusyPage(p *survey.Page, in int) busyPage {
+	b := busyPage{URL: p.URL, State: p.State.String(), In: in}
+	if p.Visit != nil {
+		b.Title = p.Visit.Title
+	}
+	return b
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+func addDepth(depths map[uint8]*depthCount, p *survey.Page) {
+	if depths[p.Depth] == nil {
+		depths[p.Depth] = &depthCount{}
+		if p.Depth != kv.NoDepth {
+			depth := int(p.Depth)
+			depths[p.Depth].Depth = &depth
+		}
+	}
+	depths[p.Depth].Pages++
+	if p.Visited && p.State == schema.Processed {
+		depths[p.Depth].Processed++
+	}
+}
+
+// addVisits adds the visits of a page to those of their runs.
+func (r *reading) addVisits(runs map[schema.RunID]*hostRun, id schema.ID) error {
+	return r.store.View(func(tx *kv.Tx) error {
+		for seq := r.store.Latest(id); seq != 0; {
+			v, err := tx.Visits.At(seq)
+			if err != nil {
+				return err
+			}
+			if runs[v.Run] == nil {
+				runs[v.Run] = &hostRun{Run: int(v.Run)}
+			}
+			runs[v.Run].add(v)
+			seq = v.Prev
+		}
+		return nil
+	})
+}
+
+func (h *hostRun) add(v *schema.Visit) {
+	if h.First == nil || v.At.Before(*h.First) {
+		h.First = timeOrNull(v.At)
+	}
+	h.Requests += v.Requests
+	if v.Kept {
+		h.Kept++
+	} else {
+		h.Visited++
+	}
+	if v.State == schema.Processed {
+		h.Processed++
+	}
+}

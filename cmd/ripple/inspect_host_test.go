@@ -1,0 +1,76 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// TestHostTrouble says of a host why it is not asked, and when it is asked again.
+func TestHostTrouble(t *testing.T) {
+	soon := time.Now().Add(time.Hour)
+	tests := []struct {
+		name string
+		host func(h *schema.Host)
+		want string
+	}{
+		{"suspended", func(h *schema.Host) { h.Throttles, h.SuspendedTo = 2, soon },
+			`  trouble +asked for rest twice, again in .*\n  asked next +in (59 min|1 h)`},
+		{"robots.txt", func(h *schema.Host) {
+			h.RobotsTries, h.RobotsDue, h.RobotsReason = 2, soon, schema.Reason{Cause: schema.CauseTimeout}
+		}, `  trouble +robots.txt timed out twice, again in .*\n  asked next +in `},
+		{"given up", func(h *schema.Host) {
+			h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseRefused}
+		}, `  trouble +given up: connection refused\n  asked next +by the next run\n`},
+		{"slow", func(h *schema.Host) { h.LastByte, h.CrawlDelay, h.Timeouts = time.Now(), time.Minute, 2 },
+			`  asked next +in .*\n  delay +4 min 00 s \(Crawl-delay 1 min 00 s, doubled by 2 time-outs in a row\)\n`},
+		{"budget", func(h *schema.Host) { h.RunRequests, h.RunThrottles = 1234, 3 },
+			`  budget +1,234 of 500 requests in run #1 \(max-domain-requests = 500\)\n  429 and 503 +3 answers in run #1\n`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := surveytest.New(t, surveytest.Minimal)
+			w.Visit("a.test/", w.Links("b.test/"))
+			w.Depth("b.test/", 1, 0)
+			w.Host("b.test/", tt.host)
+			r := &reading{Survey: w.Survey(), store: w.Store}
+			d, err := r.host("b.test", 20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			if err := printDossier(&b, d, 20); err != nil || !regexp.MustCompile(tt.want).MatchString(b.String()) {
+				t.Errorf("%v; no %q in\n%s", err, tt.want, b.String())
+			}
+		})
+	}
+}
+
+// TestHostileHost has a peer write everything that a dossier shows.
+func TestHostileHost(t *testing.T) {
+	const hostile = "x\x1b[31m\u202e\r\n\x07y"
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", func(v *schema.Visit) {
+		w.Links("b.test/")(v)
+		v.Links[0].Anchor = hostile
+	})
+	w.Visit("b.test/", func(v *schema.Visit) { v.Title = hostile })
+	w.Visit("b.test/2", func(v *schema.Visit) { v.State, v.Reason = schema.Failed, schema.Reason{Detail: hostile} })
+	w.Host("b.test/", func(h *schema.Host) {
+		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Detail: hostile}
+	})
+	r := &reading{Survey: w.Survey(), store: w.Store}
+	d, err := r.host("b.test", 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Robots = keptRobots{Status: 200, FetchedAt: &w.At, Text: hostile}
+	var b strings.Builder
+	if err := printDossier(&b, d, 20); err != nil || strings.ContainsAny(b.String(), "\x1b\u202e\r\x07") {
+		t.Errorf("%v; not inert: %q", err, b.String())
+	}
+}

@@ -74,8 +74,12 @@ func (l Link) Where() string {
 // Editorial reports whether a link stands in the text of its page, and not on most
 // pages of the host.
 func (l Link) Editorial() bool {
-	return !l.Kinds.Has(LinkRedirect) && l.Place.Editorial() && !l.SiteWide
+	return !l.Kinds.Has(LinkRedirect) && l.Endorses()
 }
+
+// Endorses reports whether a link speaks for its target: it is editorial, or a redirect,
+// which is as much a statement.
+func (l Link) Endorses() bool { return l.Place.Editorial() && !l.SiteWide }
 
 // A SitemapEntry is a page that a sitemap names.
 type SitemapEntry struct {

@@ -177,7 +177,7 @@ func (f *finder) count(node uint32, origin int, from schema.ID, l schema.Link) {
 		o = &Origin{Name: f.survey.Terrain().Origins()[origin].Name}
 		c.origin[origin] = o
 	}
-	editorial := l.Place.Editorial() && !l.SiteWide
+	editorial := l.Endorses()
 	if o.from == 0 || editorial && o.Editorial == 0 {
 		o.from, o.to, o.Anchor, o.Place = from, l.To, l.Anchor, l.Where()
 	}

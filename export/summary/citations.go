@@ -9,8 +9,8 @@ import (
 
 // citations are who links to whom.
 //
-// An origin endorses what a page of it links to in its text, or redirects to. A page of
-// several origins speaks for the narrowest.
+// An origin endorses what a page of it links to, as [schema.Link.Endorses] says. A page
+// of several origins speaks for the narrowest.
 type citations struct {
 	survey  *survey.Survey
 	origin  []int        // by host: the narrowest that it belongs to; -1: none
@@ -72,7 +72,7 @@ func (c *citations) readLinks() error {
 			c.foreign[l.To]++
 		}
 		origin := c.origin[host]
-		if last < since || origin < 0 || !l.Place.Editorial() {
+		if last < since || origin < 0 || !l.Endorses() {
 			return nil
 		}
 		if to := c.origin[target]; to >= 0 {

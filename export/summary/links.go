@@ -19,7 +19,7 @@ func (p *page) endorsements() {
 		return []string{quoted(h.name), h.class, amount.Commas(h.origins), amount.Commas(h.links), quoted(h.coverage)}
 	})
 	p.shown(len(hosts), p.cited.hosts.total,
-		"an origin endorses what its pages link to in their text, or redirect to, outside of it")
+		"by what their pages redirect to, or link to in their text and not on most pages of a host")
 }
 
 // shown says how much of a list is shown, and what it holds.

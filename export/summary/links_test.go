@@ -107,3 +107,24 @@ func TestManyOrigins(t *testing.T) {
 		t.Errorf("pairs at line %d: %q", at, lines[at+2:at+6])
 	}
 }
+
+// TestEndorsements counts what stands in the text, or redirects, and neither navigation
+// nor what most pages of a host link to.
+func TestEndorsements(t *testing.T) {
+	w := surveytest.New(t, lists)
+	for i := range 12 {
+		w.Visit(fmt.Sprintf("a.test/%d", i), w.Links("vendor.test/", "a.test/"))
+	}
+	w.Visit("a.test/", func(v *schema.Visit) {
+		w.Links("b.test/", "nav.test/", "bad.test/x")(v)
+		v.Links[1].Place = schema.PlaceNav
+	})
+	w.Visit("q.test/", w.Links("b.test/", "x.q.test/"))
+	w.Visit("x.q.test/", w.Redirect("c.test/"))
+	lines := told(t, w.Survey())
+	at := slices.Index(lines, "| Domain | Class | Origins | Links | Coverage |")
+	want := []string{"| b.test | discovered | 2 | 2 | not visited |", "| c.test | discovered | 1 | 1 | not visited |", ""}
+	if got := lines[at+2 : at+5]; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+}

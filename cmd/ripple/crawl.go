@@ -103,6 +103,9 @@ func (a *app) configPath(args []string) (string, error) {
 		return "", usage("a crawl takes its state file from [state] path; leave --state out")
 	case len(args) > 0 && a.config != "":
 		return "", usage("the configuration is named twice, %s and %s", shown(args[0]), shown(a.config))
+	case len(args) > 0 && (strings.Contains(args[0], "://") || strings.HasPrefix(args[0], "www.")):
+		return "", usage("%s is a URL and no configuration; this writes one that crawls it: ripple init --origin %[1]s",
+			shown(clean(args[0], 2048)))
 	case len(args) > 0:
 		return args[0], nil
 	case a.config != "":

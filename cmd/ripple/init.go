@@ -6,35 +6,47 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 func newInitCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var origins []string
+	cmd := &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "Write a commented configuration",
 		Long: `Write a configuration with every key explained, config.toml unless another
-file is named. It is refused, key by key, until its placeholders are replaced.
+file is named. It is refused, key by key, until its placeholders are replaced:
+with --origin these are only the contact that the sites are told.
 A file that exists is never overwritten; "-" writes to stdout.`,
-		Example: "  ripple init\n  ripple init valley.toml\n  ripple init - | less",
-		Args:    cobra.MaximumNArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return runInit(a, args) },
+		Example: "  ripple init\n  ripple init --origin https://example.com/ --origin https://docs.example.org/\n" +
+			"  ripple init valley.toml\n  ripple init - | less",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runInit(a, origins, args) },
 	}
+	cmd.Flags().StringArrayVar(&origins, "origin", nil, "crawl the site of `URL` to the end, from there (repeatable)")
+	return cmd
 }
 
-func runInit(a *app, args []string) error {
-	path := "config.toml"
+func runInit(a *app, urls, args []string) error {
+	path := defaultConfig
 	if len(args) > 0 {
 		path = args[0]
 	}
-	if path == "-" {
-		_, err := io.WriteString(a.stdout, config.Sample())
+	origins, err := originsOf(urls)
+	if err != nil {
 		return err
 	}
-	if err := writeNew(path, config.Sample()); err != nil {
+	if path == "-" {
+		_, err := io.WriteString(a.stdout, config.Sample(origins...))
+		return err
+	}
+	if err := writeNew(path, config.Sample(origins...)); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return usage("%s exists and is left as it is; name another file: ripple init FILE", shown(path))
 		}
@@ -44,6 +56,33 @@ func runInit(a *app, args []string) error {
 		"  ripple crawl %[1]s --dry-run", shown(path))
 	a.tell(remark{text, "configuration written", []any{"path", path}})
 	return nil
+}
+
+// originsOf makes an origin of the host of each URL, with the URLs as seeds.
+func originsOf(urls []string) (origins []config.Origin, err error) {
+	rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
+	if err != nil {
+		return nil, err
+	}
+	for _, raw := range urls {
+		u, err := parseURL(rules, raw)
+		if err != nil {
+			return nil, err
+		}
+		domain := u.Host()
+		if i := strings.LastIndexByte(domain, ':'); i >= 0 && !strings.HasSuffix(domain, "]") {
+			domain = domain[:i]
+		}
+		i := slices.IndexFunc(origins, func(o config.Origin) bool { return o.Domain == domain })
+		if i < 0 {
+			i = len(origins)
+			origins = append(origins, config.Origin{Domain: domain})
+		}
+		if !slices.Contains(origins[i].Seeds, u.Form) {
+			origins[i].Seeds = append(origins[i].Seeds, u.Form)
+		}
+	}
+	return origins, nil
 }
 
 // writeNew writes a file that must not exist; on an error there is none.

@@ -1,22 +1,58 @@
 package config
 
-import "strings"
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// An Origin is a domain that a sample is written for, and where the walk of it begins.
+type Origin struct {
+	Domain string
+	Seeds  []string
+}
 
 // Sample returns a configuration with every key explained. It is valid TOML and is
-// refused, key by key, until its placeholders are replaced.
-func Sample() string {
+// refused, key by key, until its placeholders are replaced. With origins only the
+// contact is left to be replaced.
+func Sample(origins ...Origin) string {
 	var b strings.Builder
 	b.WriteString("# Configuration of Ripple. Replace every " + placeholder + "; what else is here is the default\n" +
 		"# or a good start. Durations are written \"24h\", sizes \"10MB\" or \"16MiB\", regular\n" +
 		"# expressions are RE2 and match anywhere.\n")
+	given := map[string]string{}
+	if len(origins) > 0 {
+		given = map[string]string{
+			"user-agent.crawler-name": tomlString(sampleName), "quality.domain": tomlString(origins[0].Domain),
+			"quality.seeds": tomlStrings(origins[0].Seeds),
+		}
+	}
 	for _, t := range declared() {
-		writeSample(&b, t)
+		writeSample(&b, t, given)
+		if t.name != "quality" || len(origins) == 0 {
+			continue
+		}
+		for _, o := range origins[1:] {
+			fmt.Fprintf(&b, "\n%s\ndomain = %s\nseeds = %s\n", t.header(), tomlString(o.Domain), tomlStrings(o.Seeds))
+		}
 	}
 	return b.String()
 }
 
-// writeSample writes one table. An array that may be empty is commented out.
-func writeSample(b *strings.Builder, t table) {
+// sampleName is what the crawler is called until its user finds a name.
+const sampleName = "SumiRipple"
+
+func tomlStrings(all []string) string {
+	quoted := make([]string, len(all))
+	for i, s := range all {
+		quoted[i] = tomlString(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// writeSample writes one table, with the values that are given. An array that may be empty
+// is commented out.
+func writeSample(b *strings.Builder, t table, given map[string]string) {
 	off := ""
 	if t.array && t.name != "quality" {
 		off = "# "
@@ -30,7 +66,8 @@ func writeSample(b *strings.Builder, t table) {
 		if off != "" && t.oneOf() && k.name != "domain" {
 			mark += "# "
 		}
-		b.WriteString(explained(mark+k.name+" = "+k.example(), k.doc+unitNote(k)))
+		value := cmp.Or(given[t.name+"."+k.name], k.example())
+		b.WriteString(explained(mark+k.name+" = "+value, k.doc+unitNote(k)))
 	}
 }
 

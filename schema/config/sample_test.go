@@ -86,3 +86,22 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 		t.Errorf("only %d keys", count)
 	}
 }
+
+// TestSampleOfOrigins is valid as it stands, but for the contact.
+func TestSampleOfOrigins(t *testing.T) {
+	text := Sample(Origin{"example.com", []string{"https://example.com/", "https://www.example.com/a?b=\"c\\"}},
+		Origin{"example.org", []string{"https://example.org/"}})
+	_, _, err := Parse([]byte(text), "/home/me", noFiles)
+	var errs *Errors
+	if !errors.As(err, &errs) || len(errs.List) != 2 || errs.List[0].Key != "user-agent.contact-url" ||
+		errs.List[1].Key != "user-agent.contact-email" {
+		t.Fatalf("error %v", err)
+	}
+	c, notices, err := Parse([]byte(strings.ReplaceAll(text, placeholder, "example.net")), "/home/me", noFiles)
+	if err != nil || len(notices) > 0 {
+		t.Fatalf("%v, notices %q", err, notices)
+	}
+	if len(c.Quality) != 2 || len(c.Quality[0].Seeds) != 2 || c.Quality[1].Name != "example.org" {
+		t.Errorf("origins %+v", c.Quality)
+	}
+}

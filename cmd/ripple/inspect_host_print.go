@@ -72,7 +72,7 @@ func (k *knownHost) again() string {
 // next says when the host may be asked next.
 func (k *knownHost) next() string {
 	switch {
-	case k.Trouble != "" && k.Again == nil:
+	case k.Trouble != "" && k.Again == nil, k.BudgetUsed >= k.Budget:
 		return "by the next run"
 	case k.Again != nil:
 		return moment(*k.Again)

@@ -52,7 +52,8 @@ func TestMemoryOfUnvisitedHosts(t *testing.T) {
 }
 
 // A host that was known before a process rests for its full delay, perhaps asked just
-// before a kill; where another configuration is taken in meanwhile, no less than that.
+// before a kill; where another configuration is taken in meanwhile, no less and no more
+// than that. One that was met since rests for nothing.
 func TestUnvisitedHostsRest(t *testing.T) {
 	store := storeOfUnvisited(t, 1)
 	set := newOutcomeWeb(1).settings(t, recordConfig)
@@ -63,10 +64,19 @@ func TestUnvisitedHostsRest(t *testing.T) {
 	if delay := set.Config.FullDelay(&schema.Host{}); ready.Sub(started) < delay {
 		t.Errorf("at the start, the host rests for %s, want %s", ready.Sub(started), delay)
 	}
+	err := store.Update(func(tx *kv.Tx) error { return addUnvisited(tx, store, "met.test") })
+	if err != nil {
+		t.Fatal(err)
+	}
 	second := newCommitter(store, set, quietLog(), nil)
 	second.state.Inherit(first.state)
-	if again := readyOf(t, second, 1); again.Before(ready) {
-		t.Errorf("under the next configuration the host is asked %s earlier", ready.Sub(again))
+	if again := readyOf(t, second, 1); !again.Equal(ready) {
+		t.Errorf("under the next configuration the host is asked %s later", again.Sub(ready))
+	}
+	third := newCommitter(store, set, quietLog(), nil)
+	third.state.Inherit(first.state)
+	if met := readyOf(t, third, schema.HostID(store.Hosts())); met.After(time.Now()) {
+		t.Errorf("a host that was met since rests for %s", time.Until(met))
 	}
 }
 

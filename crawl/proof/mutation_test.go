@@ -45,7 +45,7 @@ func recorderMutations() []mutation {
 		},
 		{
 			"a start does not wait", "record/hosts.go",
-			"ready = h.in.started.Add(h.in.set.Config.FullDelay(host))", "ready = h.in.started",
+			"ready = since.at.Add(h.in.set.Config.FullDelay(host))", "ready = since.at",
 			"TestKilled$|TestRestartsArePolite|TestVerifiedAfterKills",
 		},
 		{

@@ -16,10 +16,11 @@ import (
 // hosts own the durable hosts, what is in memory of those that are being asked, and
 // which of them a turn has to plan.
 type hosts struct {
-	in     *scope
-	known  schema.HostID // hosts above it were not known before this process
-	live   livings
-	listed []hostFacts // by host id
+	in      *scope
+	walk    start // under this configuration
+	process start
+	live    livings
+	listed  []hostFacts // by host id
 
 	loaded  map[schema.HostID]*schema.Host // brought up to date in this turn
 	marks   map[schema.HostID]*mark
@@ -28,6 +29,12 @@ type hosts struct {
 
 	lastName string // looked for in names
 	lastHost schema.HostID
+}
+
+// A start is when hosts were begun with, and up to which id they were known then.
+type start struct {
+	at    time.Time
+	known schema.HostID
 }
 
 // A mark is what a turn notes of a host that it touches.
@@ -143,8 +150,12 @@ func (h *hosts) earliest(host *schema.Host, live *liveHost) time.Time {
 	if live != nil {
 		ready = live.ready
 	}
-	if host.ID <= h.known && ready.IsZero() { // perhaps asked just before a kill
-		ready = h.in.started.Add(h.in.set.Config.FullDelay(host))
+	since := h.walk
+	if host.LastByte.IsZero() { // no walk that came to its end has asked it
+		since = h.process
+	}
+	if host.ID <= since.known && ready.IsZero() { // perhaps asked just before a kill
+		ready = since.at.Add(h.in.set.Config.FullDelay(host))
 	}
 	return ready
 }

@@ -42,7 +42,8 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 		seeds: seeds{pages: map[schema.ID]bool{}, hosts: map[schema.HostID]bool{}},
 	}
 	in, said := &r.in, listings{}
-	r.hosts = hosts{in: in, known: schema.HostID(store.Hosts()), live: newLivings()}
+	begun := start{now, schema.HostID(store.Hosts())}
+	r.hosts = hosts{in: in, walk: begun, process: begun, live: newLivings()}
 	r.urls = urls{in: in, hosts: &r.hosts}
 	r.book = book{in: in, hosts: &r.hosts, parsed: map[schema.HostID]*robots.Rules{}}
 	r.quotas = newQuotas(in, &r.hosts)
@@ -62,10 +63,11 @@ func (r *Recorder) Settings() *ring.Settings { return r.in.set }
 // Run is the run as it stands.
 func (r *Recorder) Run() schema.Run { return r.in.run }
 
-// Inherit takes over, before [Recorder.Begin], which hosts may not be asked yet, from a
-// recorder of the same store that has no step out any more.
+// Inherit takes over, before [Recorder.Begin], which hosts may not be asked yet, and
+// since when the others were not asked, from a recorder of the same store that has no
+// step out any more.
 func (r *Recorder) Inherit(from *Recorder) {
-	r.hosts.live = from.hosts.live.clocks(time.Now())
+	r.hosts.live, r.hosts.process = from.hosts.live.clocks(time.Now()), from.hosts.process
 	r.in.run = from.in.run
 }
 

@@ -71,7 +71,7 @@ func AppendCell(b []byte, s string) []byte {
 
 // formula reports whether a cell could be read as one.
 func formula(s string) bool {
-	s = strings.TrimLeft(s, " \u00a0\u3000\u200c\u200d\uFFFD\"'")
+	s = strings.TrimLeft(s, " \u00a0\u061c\u200b\u200c\u200d\u200e\u200f\u2060\u3000\ufeff\uFFFD\"'")
 	r, _ := utf8.DecodeRuneInString(s)
 	return strings.ContainsRune("=+-@|%\uff1d\uff0b\uff0d\uff20", r) && s != ""
 }

@@ -3,8 +3,8 @@
 //
 // What is dangerous stands in one table, [dangerOf]; a function a target says what
 // becomes of it there. All of them return valid UTF-8, are the identity on harmless
-// text, and keep the zero-width joiner and non-joiner, which Persian is written and
-// emoji are put together with.
+// text, and keep what scripts are written with though it is not seen: joiners and
+// non-joiners, marks of direction, zero-width spaces.
 package inert
 
 import (
@@ -20,8 +20,8 @@ const (
 	lines            // ends a line or leaves a column
 	control          // acts on a terminal
 	direction        // has text read in another order than it is written in
-	unseen           // takes no room, so that names look alike
-	noText           // stands for nothing: non-characters, and bytes that are not UTF-8
+	unread           // a byte that was not UTF-8, and the character that stands for it
+	noText           // stands for nothing: non-characters and marks of annotations
 )
 
 // dangerOf is the table. A byte that is not UTF-8 comes as [utf8.RuneError].
@@ -33,11 +33,11 @@ func dangerOf(r rune) danger {
 		return lines
 	case r < ' ', r >= 0x7f && r <= 0x9f:
 		return control
-	case r == 0x061c, r == 0x200e, r == 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x206f:
-		return direction // marks, embeddings, overrides, isolates and what came before these
-	case r == 0x200b, r == 0x2060, r == 0xfeff, r >= 0xfff9 && r <= 0xfffb:
-		return unseen
-	case r == utf8.RuneError, r&0xfffe == 0xfffe, r >= 0xfdd0 && r <= 0xfdef:
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x206f:
+		return direction // embeddings, overrides, isolates and what came before these
+	case r == utf8.RuneError:
+		return unread
+	case r&0xfffe == 0xfffe, r >= 0xfdd0 && r <= 0xfdef, r >= 0xfff9 && r <= 0xfffb:
 		return noText
 	}
 	return none
@@ -75,7 +75,7 @@ func replaced(s string, unsafe func(danger) bool) string {
 func Text(s string) string { return replaced(s, func(d danger) bool { return d != none }) }
 
 // SQL makes text fit for a database, which is no place to lay it out: line breaks
-// and what is unseen stay.
+// stay.
 func SQL(s string) string {
-	return replaced(s, func(d danger) bool { return d == control || d == direction || d == noText })
+	return replaced(s, func(d danger) bool { return d != none && d != lines })
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // Line makes text fit for one line of a terminal, a log or a page, and for the
-// store: what is dangerous is gone, white space is folded, and no more than most
-// bytes are left.
+// store: what is dangerous is gone but that a byte was no UTF-8, which shows as
+// U+FFFD; white space is folded, and no more than most bytes are left.
 func Line(s string, most int) string {
 	if len(s) <= most && plain(s) {
 		return s
@@ -20,7 +20,7 @@ func Line(s string, most int) string {
 			space = b.Len() > 0
 			continue
 		}
-		if dangerOf(r) != none {
+		if d := dangerOf(r); d != none && d != unread {
 			continue
 		}
 		if space {

@@ -282,6 +282,19 @@ func (d *dialler) close() {
 	}
 }
 
+// abort has the connections that are open now reset when they are closed, also by the
+// end of the process. The system would go on sending a request that was lost, and a
+// host would get it long after it was given up, perhaps just before the next one.
+func (d *dialler) abort() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for c := range d.open {
+		if tcp, ok := c.Conn.(interface{ SetLinger(sec int) error }); ok {
+			_ = tcp.SetLinger(0) // closed meanwhile
+		}
+	}
+}
+
 func (d *dialler) count(n int) {
 	if d.opened != nil {
 		d.opened(n)

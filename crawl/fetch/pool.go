@@ -84,11 +84,17 @@ func (p *Pool) CloseIdle() {
 }
 
 // Renew drops what belongs to the network that this machine was in: idle connections
-// and the answers of name servers.
+// and the answers of name servers. Of connections that are in use, what was not
+// delivered is not sent any more once they are closed.
 func (p *Pool) Renew() {
 	if p.Resolver != nil {
 		p.Resolver.Forget()
 	}
+	p.mu.Lock()
+	for _, c := range p.clients {
+		c.client.dialler.abort()
+	}
+	p.mu.Unlock()
 	p.CloseIdle()
 }
 

@@ -2,13 +2,16 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -60,5 +63,50 @@ func TestPoolBound(t *testing.T) {
 	}
 	if n := p.conns.Load(); n != open.Load() || n == 0 {
 		t.Errorf("the pool counts %d connections, %d are open", n, open.Load())
+	}
+}
+
+// A connection of a network that was left is reset when it is closed: the peer gets
+// nothing more of it.
+func TestRenew(t *testing.T) {
+	served := make(chan net.Conn, 1)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		if c, err := listener.Accept(); err == nil {
+			served <- c
+		}
+	}()
+	dial := func(ctx context.Context, _ netip.AddrPort, _ bool) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", listener.Addr().String())
+	}
+	lookup := func(context.Context, string) ([]netip.Addr, error) { return addresses("192.0.2.1"), nil }
+	p := new(Pool)
+	c, err := p.Client(Config{MaxOpen: 1, dial: dial, lookup: lookup})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := c.Do(ctx, Request{URL: "http://a.test/"})
+		ended <- err
+	}()
+	peer := <-served
+	defer peer.Close()
+	if _, err := peer.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	p.Renew()
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("the request was answered")
+	}
+	if _, err := io.Copy(io.Discard, peer); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the connection ended with %v; want a reset", err)
 	}
 }

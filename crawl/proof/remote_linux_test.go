@@ -35,8 +35,8 @@ connect-to = {}
 allow-private = ["10.0.0.0/8"]
 [retry]
 max-retries = 0
-timeout = "3s"
-connect-timeout = "2s"
+timeout = "5s"
+connect-timeout = "4s"
 [politeness]
 adaptive-delay = false
 [[quality]]
@@ -109,7 +109,7 @@ func (w *remoteWeb) othersAsked() (n int) {
 // ask writes down which name server the crawler asks.
 func (w *remoteWeb) ask(server string) {
 	w.t.Helper()
-	if err := os.WriteFile(w.conf, []byte("nameserver "+server+"\noptions timeout:1 attempts:1\n"), 0o644); err != nil {
+	if err := os.WriteFile(w.conf, []byte("nameserver "+server+"\noptions timeout:2 attempts:2\n"), 0o644); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -212,7 +212,7 @@ func (c *remoteCrawl) away() {
 func (c *remoteCrawl) stop() {
 	c.t.Helper()
 	c.signal(syscall.SIGSTOP)
-	time.Sleep(5 * time.Second)
+	time.Sleep(7 * time.Second)
 }
 
 func (c *remoteCrawl) resume() {

@@ -53,7 +53,7 @@ neo4j, then: neo4j-admin database import full --nodes=DIR/nodes.csv
 		Example: `  ripple export                             what [output] names
   ripple export --sqlite terrain.db
   ripple export --map terrain.html --gexf terrain.gexf --level site
-  ripple export --csv terrain --level page --without nav,footer
+  ripple export --csv terrain --level page --without nav,footer,sitewide
   ripple export --parquet terrain --only quality,discovered --min-weight 3
   ripple export --state old.bolt --sqlite old.db --check`,
 		Args: cobra.NoArgs,

@@ -90,20 +90,33 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 		c.Votes, count(found.Origins, "origin", "origins"), count(c.Links, "link", "links"), count(c.Pages, "page", "pages"),
 		c.Rank)
 	for _, o := range c.Origin {
-		told := count(o.Editorial, "link", "links")
-		switch {
-		case o.Editorial == 0:
-			told = "only site-wide, " + count(o.SiteWide, "link", "links")
-		case o.SiteWide > 0:
-			told += fmt.Sprintf(", %s site-wide", commas(o.SiteWide))
-		}
-		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253), told, clean(o.From, 300), clean(o.To, 300),
+		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253), linkCounts(o), clean(o.From, 300), clean(o.To, 300),
 			placed(o.Anchor, o.Place))
 	}
 	if c.Class.Visitable() {
 		fmt.Fprintln(w, "# coverage: "+coverageText(c))
 	}
 	fmt.Fprintln(w, candidateBlock(c))
+}
+
+// linkCounts tells how many links of an origin are in the text of a page, and how many
+// are not.
+func linkCounts(o suggest.Origin) string {
+	var parts []string
+	if o.Editorial > 0 {
+		parts = append(parts, count(o.Editorial, "link", "links"))
+	}
+	if o.Elsewhere > 0 {
+		parts = append(parts, commas(o.Elsewhere)+" elsewhere")
+	}
+	if o.SiteWide > 0 {
+		parts = append(parts, commas(o.SiteWide)+" site-wide")
+	}
+	text := strings.Join(parts, ", ")
+	if o.Editorial == 0 {
+		return "only " + text
+	}
+	return text
 }
 
 // coverageText tells what a crawl made of a candidate so far.
@@ -152,6 +165,7 @@ type (
 	citingOrigin struct {
 		Origin    string `json:"quality_origin"`
 		Editorial int    `json:"editorial"`
+		Elsewhere int    `json:"elsewhere"`
 		SiteWide  int    `json:"sitewide"`
 		From      string `json:"from_url"`
 		To        string `json:"to_url"`
@@ -181,7 +195,9 @@ func newCandidates(all []suggest.Candidate) []candidate {
 			one.Block = strings.TrimSpace(c.Block())
 		}
 		for _, o := range c.Origin {
-			one.From = append(one.From, citingOrigin{o.Name, o.Editorial, o.SiteWide, o.From, o.To, o.Anchor, o.Place})
+			one.From = append(one.From, citingOrigin{
+				o.Name, o.Editorial, o.Elsewhere, o.SiteWide, o.From, o.To, o.Anchor, o.Place,
+			})
 		}
 		list = append(list, one)
 	}

@@ -26,7 +26,7 @@ func TestThemes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"subject.test 1 1: a.test 1/0", "theme.test 0 24: *.q.test 0/12, a.test 0/12"}
+	want := []string{"subject.test 1 1: a.test 1/0", "theme.test 0 24: *.q.test 0/0/12, a.test 0/0/12"}
 	if diff := cmp.Diff(want, told(found.Discovered)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

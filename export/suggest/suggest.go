@@ -48,7 +48,8 @@ type Candidate struct {
 type Origin struct {
 	Name      string // the entry's domain
 	Editorial int    // links in the text of a page, and redirects, which are as much a vote
-	SiteWide  int    // other links: at other places, or on most pages of the host
+	Elsewhere int    // other links that are not site-wide
+	SiteWide  int    // links to what most pages of the host link to
 	From, To  string // a page that links, and where: in the text if there is one
 	Anchor    string
 	Place     string // empty: a redirect
@@ -181,12 +182,15 @@ func (f *finder) count(node uint32, origin int, from schema.ID, l schema.Link) {
 	if o.from == 0 || editorial && o.Editorial == 0 {
 		o.from, o.to, o.Anchor, o.Place = from, l.To, l.Anchor, l.Where()
 	}
-	if editorial {
+	switch {
+	case l.SiteWide:
+		o.SiteWide++
+	case !editorial:
+		o.Elsewhere++
+	default:
 		if o.Editorial++; o.Editorial == 1 {
 			c.Votes++
 		}
-	} else {
-		o.SiteWide++
 	}
 }
 

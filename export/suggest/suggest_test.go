@@ -54,13 +54,18 @@ func terrain(t *testing.T) *surveytest.World {
 	return w
 }
 
-// told writes candidates as text: "name votes links: origin editorial/site-wide".
+// told writes candidates as text: "name votes links: origin editorial/elsewhere/site-wide",
+// the last only where there are any.
 func told(all []suggest.Candidate) []string {
 	var lines []string
 	for _, c := range all {
 		var origins []string
 		for _, o := range c.Origin {
-			origins = append(origins, fmt.Sprintf("%s %d/%d", o.Name, o.Editorial, o.SiteWide))
+			text := fmt.Sprintf("%s %d/%d", o.Name, o.Editorial, o.Elsewhere)
+			if o.SiteWide > 0 {
+				text += fmt.Sprintf("/%d", o.SiteWide)
+			}
+			origins = append(origins, text)
 		}
 		lines = append(lines, fmt.Sprintf("%s %d %d: %s", c.Name, c.Votes, c.Links, strings.Join(origins, ", ")))
 	}

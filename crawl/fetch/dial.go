@@ -271,6 +271,15 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
+// abort has the connection reset when it is closed, also by the end of the process. The
+// system would go on sending a request that was lost, and its host would get it long
+// after it was given up, perhaps just before the next one.
+func (c *conn) abort() {
+	if tcp, ok := c.Conn.(interface{ SetLinger(sec int) error }); ok {
+		_ = tcp.SetLinger(0) // closed meanwhile
+	}
+}
+
 // close closes whatever is open, now and later.
 func (d *dialler) close() {
 	d.mu.Lock()
@@ -282,16 +291,12 @@ func (d *dialler) close() {
 	}
 }
 
-// abort has the connections that are open now reset when they are closed, also by the
-// end of the process. The system would go on sending a request that was lost, and a
-// host would get it long after it was given up, perhaps just before the next one.
+// abort has the connections that are open now reset when they are closed.
 func (d *dialler) abort() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for c := range d.open {
-		if tcp, ok := c.Conn.(interface{ SetLinger(sec int) error }); ok {
-			_ = tcp.SetLinger(0) // closed meanwhile
-		}
+		c.abort()
 	}
 }
 

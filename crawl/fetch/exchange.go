@@ -135,6 +135,9 @@ func (x *exchange) ring() {
 		return
 	}
 	if x.phase != reading {
+		if t := tracked(x.conn); t != nil {
+			t.abort()
+		}
 		x.cancel(x.expired())
 		return
 	}

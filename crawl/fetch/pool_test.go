@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A counted connection is open until it is closed.
@@ -66,47 +67,56 @@ func TestPoolBound(t *testing.T) {
 	}
 }
 
-// A connection of a network that was left is reset when it is closed: the peer gets
+// A connection is reset when it is closed after an outage, and when its request is not answered in time: the peer gets
 // nothing more of it.
-func TestRenew(t *testing.T) {
-	served := make(chan net.Conn, 1)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+func TestReset(t *testing.T) {
+	tests := []struct {
+		name    string
+		timeout time.Duration
+		end     func(*Pool, context.CancelFunc)
+	}{
+		{"outage", time.Minute, func(p *Pool, cancel context.CancelFunc) { p.Renew(); cancel() }},
+		{"time-out", 50 * time.Millisecond, func(*Pool, context.CancelFunc) {}},
 	}
-	defer listener.Close()
-	go func() {
-		if c, err := listener.Accept(); err == nil {
-			served <- c
-		}
-	}()
-	dial := func(ctx context.Context, _ netip.AddrPort, _ bool) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp", listener.Addr().String())
-	}
-	lookup := func(context.Context, string) ([]netip.Addr, error) { return addresses("192.0.2.1"), nil }
-	p := new(Pool)
-	c, err := p.Client(Config{MaxOpen: 1, dial: dial, lookup: lookup})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() {
-		_, err := c.Do(ctx, Request{URL: "http://a.test/"})
-		ended <- err
-	}()
-	peer := <-served
-	defer peer.Close()
-	if _, err := peer.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
-	p.Renew()
-	cancel()
-	if err := <-ended; err == nil {
-		t.Error("the request was answered")
-	}
-	if _, err := io.Copy(io.Discard, peer); !errors.Is(err, syscall.ECONNRESET) {
-		t.Errorf("the connection ended with %v; want a reset", err)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer listener.Close()
+			dial := func(ctx context.Context, _ netip.AddrPort, _ bool) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "tcp", listener.Addr().String())
+			}
+			lookup := func(context.Context, string) ([]netip.Addr, error) { return addresses("192.0.2.1"), nil }
+			p := new(Pool)
+			c, err := p.Client(Config{MaxOpen: 1, Timeout: tt.timeout, dial: dial, lookup: lookup})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			ended := make(chan error)
+			go func() {
+				_, err := c.Do(ctx, Request{URL: "http://a.test/"})
+				ended <- err
+			}()
+			peer, err := listener.Accept()
+			if err == nil {
+				defer peer.Close()
+				_, err = peer.Read(make([]byte, 1))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.end(p, cancel)
+			if err := <-ended; err == nil {
+				t.Error("the request was answered")
+			}
+			if _, err := io.Copy(io.Discard, peer); !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("the connection ended with %v; want a reset", err)
+			}
+		})
 	}
 }

@@ -75,7 +75,8 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&a.state, "state", "", "use the state `FILE`")
 	flags.StringVar(&a.config, "config", "",
-		"use the state file that the configuration `FILE` names (default: ./config.toml,\nelse the only state file in this folder)")
+		"use the state file that the configuration `FILE` names (default: ./config.toml,\n"+
+			"else the only state file in this folder)")
 	flags.CountVarP(&a.verbose, "verbose", "v", "report every visit and retry; twice: every request and verdict")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "report only problems")
 	flags.StringVar(&a.logFormat, "log-format", "text", "write messages on stderr as `text|json`")

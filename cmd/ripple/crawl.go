@@ -33,7 +33,8 @@ type crawlOptions struct {
 func (o *crawlOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.fresh, "fresh", false,
 		"begin an empty map; the old state is kept as a backup, and what\nhosts asked for is remembered")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be crawled or refused, with estimates; visit no page\nand write nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false,
+		"show what would be crawled or refused, with estimates; visit no page\nand write nothing")
 	f.BoolVar(&o.resume, "resume", false, "resume the interrupted run (the default)")
 	o.seeds.addFlags(f)
 }

@@ -25,7 +25,8 @@ type seedOptions struct {
 }
 
 func (o *seedOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "seeds", "", "add the URLs in `FILE|-`, one a line, to the seeds of this run; a header\nline is skipped")
+	f.StringVar(&o.file, "seeds", "",
+		"add the URLs in `FILE|-`, one a line, to the seeds of this run; a header\nline is skipped")
 	f.BoolVar(&o.asQuality, "as-quality", false, "crawl hosts in --seeds that belong to no origin as origins of this run")
 }
 

@@ -187,6 +187,14 @@ func (r *reading) addTrouble(out *inspectedPage, host string) error {
 		}
 		t := h.Trouble(r.Run().ID)
 		out.Trouble, out.AgainAt = t.String(), timeOrNull(t.Until)
+		if r.live == nil {
+			return nil
+		}
+		for _, live := range r.live.Troubles {
+			if live.Domain == h.Name && live.Silent > 0 {
+				out.Trouble, out.AgainAt = troubleText(&live), nil
+			}
+		}
 		return nil
 	})
 }

@@ -67,7 +67,8 @@ func TestMaxPages(t *testing.T) {
 		c.add(p, 1, &schema.Host{Name: name, Generation: 1, Waiting: 20}, time.Time{})
 	}
 	if pages, _ := p.Of(&schema.Host{}, 45); pages != 30 || c.left(p).PagesToVisit != 30 || c.waiting != 40 {
-		t.Errorf("%v pages of a host and %d of all will be visited, %d wait; want 30, 30, 40", pages, c.left(p).PagesToVisit, c.waiting)
+		t.Errorf("%v pages of a host and %d of all will be visited, %d wait; want 30, 30, 40", pages,
+			c.left(p).PagesToVisit, c.waiting)
 	}
 }
 

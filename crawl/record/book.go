@@ -168,7 +168,8 @@ func (b *book) tryLater(h *schema.Host, why schema.Reason) {
 	wait := clock.Backoff(b.in.set.Config.Retry, int(h.RobotsTries))
 	h.RobotsDue = b.in.now.Add(wait)
 	if !b.exhausted(h) { // else the host is given up
-		b.in.log.Debug("robots.txt is tried again", "host", h.Name, "reason", why.String(), "tries", h.RobotsTries, "wait", wait)
+		b.in.log.Debug("robots.txt is tried again", "host", h.Name, "reason", why.String(),
+			"tries", h.RobotsTries, "wait", wait)
 	}
 }
 

@@ -1,10 +1,11 @@
 // Package crawl walks the terrain: it is the ring of scheduler, visitors and
 // recorder.
 //
-// The scheduler knows when a host may be asked and who is next. A visitor makes
-// one request, reads the answer and owns nothing. The recorder is two: a committer gathers
-// what comes back into batches and commits each in one transaction; what that means, and
-// what is asked next, is decided by a [record.Recorder], which owns the durable hosts.
+// The scheduler knows when a host may be asked and which one is next. A visitor makes
+// one request, reads the answer and owns nothing. The recorder has two parts: a committer
+// gathers outcomes into batches and commits each batch in one transaction; a
+// [record.Recorder], which owns the durable hosts, decides what they mean and what is
+// asked next.
 // One trip round the ring is one request: a [ring.Step] goes from scheduler to visitor, a
 // [ring.Outcome] from visitor to recorder, and after the commit [ring.Effects] go from
 // recorder to scheduler. Nothing else is shared.
@@ -16,18 +17,20 @@
 // brings it within reach and no list or rule keeps the crawl from it.
 //
 // The host is planned whenever something about it has changed: robots.txt first, then
-// tries that are due, then the URLs in its line. What needs no request (a page that is
-// settled, refused by a rule, or denied by robots.txt) is settled on the way. For the
-// first one that does, a step is made. It leaves with the effects of the commit, waits
-// in the scheduler until the clocks of its host and address have passed, and is asked
-// by a visitor, who parses the answer and compresses what is to be kept.
+// tries that are due, then the URLs in its line. A page that needs no request,
+// because it was visited already or a rule or robots.txt forbids it, is settled at once.
+// The first page that needs one becomes a step. The step leaves with the effects of the
+// commit and waits in the scheduler until the clocks of its host and its address have
+// passed. Then a visitor makes the request, parses the answer and compresses what is to
+// be kept.
 //
-// The outcome is first a fact about the host: its clocks go on, and an answer that asks
-// for rest suspends it. Then package judge says what it means for the visit. HEAD, GET,
-// another form of the URL and alias hops are steps of one visit; between them the visit
-// waits in the scheduler, never in a visitor, ahead of the host's other pages. Another
-// try waits in the host's record until it is due. Else the visit ends: it is appended to
-// the log, with the links that it found, and the depth of its page travels over them.
+// The outcome first says something about the host: its clocks are set, and an answer that
+// asks for rest suspends it. Then package judge says what it means for the visit, which is
+// one of three things. The visit goes on with another step: a GET after a HEAD, another
+// form of the URL, a redirect to such a form; it waits in the scheduler, never in a
+// visitor, ahead of the host's other pages. Or the page is tried again later, and waits in
+// the host's record until it is due. Or the visit ends: it is appended to the log, with the
+// links that it found, and the depth of its page travels over them.
 //
 // A step is sent under the clock of one address. Where its server is found at another
 // one, or its address is dead and the next one's clock runs, nothing was asked: the step

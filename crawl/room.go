@@ -24,10 +24,10 @@ func (r *committer) hasRoom() bool {
 	if full != r.full {
 		r.full = full
 		if full {
-			r.log.Warn("the disk is full: the crawl rests until there is room", "folder", filepath.Dir(r.store.Path()),
+			r.log.Warn("the disk is full: the crawl waits until there is room", "folder", filepath.Dir(r.store.Path()),
 				"free_mb", free>>20, "needed_mb", roomReserve>>20)
 		} else {
-			r.log.Info("there is room again: the crawl goes on")
+			r.log.Info("there is room on the disk again: the crawl goes on")
 		}
 	}
 	return !full

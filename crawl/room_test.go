@@ -36,7 +36,7 @@ func TestFullDisk(t *testing.T) {
 		if len(during) != 1 {
 			t.Errorf("commits with a full disk: %v", during)
 		}
-		for _, line := range []string{"the crawl rests until there is room", "there is room again"} {
+		for _, line := range []string{"the crawl waits until there is room", "there is room on the disk again"} {
 			if strings.Count(said.String(), line) != 1 {
 				t.Errorf("%q was said %d times", line, strings.Count(said.String(), line))
 			}

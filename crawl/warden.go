@@ -146,8 +146,7 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 // connections of the network that was.
 func (w *warden) away(why string) {
 	w.machine.clients.Renew()
-	w.log.Warn("the network of this machine is away: nothing is asked "+
-		"but one request every 5 to 60 s, until somebody answers",
+	w.log.Warn("the network of this machine is away: one request every 5 to 60 s is sent until a host answers",
 		"error", why)
 }
 

@@ -253,7 +253,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	if _, err := export.ParseLevel("hosts"); err == nil ||
-		err.Error() != `"hosts" is no level; it may be page, host, entity or site` {
+		err.Error() != `"hosts" is not a level; it may be page, host, entity or site` {
 		t.Errorf("ParseLevel: %v", err)
 	}
 	places, err := export.ParsePlaces([]string{"nav", " footer"})

@@ -82,5 +82,5 @@ func choose(what, name string, known []string) (int, error) {
 		}
 	}
 	last := len(known) - 1
-	return 0, fmt.Errorf("%q is no %s; it may be %s or %s", name, what, strings.Join(known[:last], ", "), known[last])
+	return 0, fmt.Errorf("%q is not a %s; it may be %s or %s", name, what, strings.Join(known[:last], ", "), known[last])
 }

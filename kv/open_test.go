@@ -46,7 +46,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"cut by a byte", raw[:len(raw)-1], kv.ErrDamaged, ""},
 		{"cut by half", raw[:len(raw)/2], kv.ErrDamaged, ""},
 		{"longer by a byte", append(bytes.Clone(raw), 0), kv.ErrDamaged,
-			fmt.Sprintf("its size, %d bytes, is no multiple of its page size, 4096", len(raw)+1)},
+			fmt.Sprintf("its size, %d bytes, is not a multiple of its page size, 4096", len(raw)+1)},
 		{"no metas", append(make([]byte, 2*4096), raw[2*4096:]...), kv.ErrForeign, ""},
 	}
 	for _, tt := range tests {

@@ -84,7 +84,7 @@ func (p *pages) readMetas() error {
 	case p.pageSize != 0 && p.high > uint64(p.size/p.pageSize):
 		return fmt.Errorf("%w: it was cut: %d bytes of %d", ErrDamaged, p.size, int64(p.high)*p.pageSize)
 	case p.pageSize != 0 && p.size%p.pageSize != 0:
-		return fmt.Errorf("%w: its size, %d bytes, is no multiple of its page size, %d: it was cut, or added to",
+		return fmt.Errorf("%w: its size, %d bytes, is not a multiple of its page size, %d: it was cut, or added to",
 			ErrDamaged, p.size, p.pageSize)
 	case p.pageSize != 0:
 		return nil

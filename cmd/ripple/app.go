@@ -145,9 +145,9 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return usage("%q is no command; did you mean %s?", args[0], strings.Join(near, " or "))
+		return usage("%q is not a command; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
-	return usage("%q is no command; \"ripple --help\" lists them", args[0])
+	return usage("%q is not a command; \"ripple --help\" lists them", args[0])
 }
 
 // logger returns a log of what is told while a command works.

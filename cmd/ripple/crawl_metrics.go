@@ -51,7 +51,7 @@ func (m *metricsFile) repair() error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("is no file")
+		return fmt.Errorf("is not a file")
 	}
 	head := make([]byte, min(info.Size(), int64(len(metricsHeader))))
 	if _, err := m.f.ReadAt(head, 0); err != nil && info.Size() > 0 {

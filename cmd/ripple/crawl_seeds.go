@@ -89,7 +89,7 @@ func (o *seedOptions) read() (extraSeeds, error) {
 	case size > maxSeedsFile:
 		return s, usage("--seeds: more than %d MB", maxSeedsFile>>20)
 	case len(s.URLs) == 0:
-		return s, usage("--seeds: %s holds no URL", shown(o.file))
+		return s, usage("--seeds: %s contains no URL", shown(o.file))
 	}
 	return s, nil
 }

@@ -26,7 +26,7 @@ func newSuggestCommand(a *app) *cobra.Command {
 		Short: "Suggest hosts to add, because many origins link to them",
 		Long: `Rank hosts that are on no list by the number of origins that link to them in the
 text of a page; links that stand elsewhere, as in a footer, or on most pages of
-their host, are told and do not count. Then by PageRank as it is seen from the
+their host, are shown but do not count. Then by PageRank as it is seen from the
 quality pages; hosts that never answered come last. The output is TOML:
 [[quality]] blocks, with who links there, and how, and what the crawl has made of it
 so far as comments. The seed is a page that answered, if one did. Stub URLs follow

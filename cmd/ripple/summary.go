@@ -19,7 +19,7 @@ type summaryOptions struct {
 }
 
 func (o *summaryOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.run.text, "run", "latest", "the run that is told of, `N|latest`")
+	f.StringVar(&o.run.text, "run", "latest", "the run to summarise, `N|latest`")
 	f.StringVar(&o.out, "out", "", "write to `FILE` instead of stdout")
 	f.BoolVar(&o.force, "force", false, "replace a file that Ripple did not write")
 }
@@ -30,9 +30,9 @@ func newSummaryCommand(a *app) *cobra.Command {
 		Use:   "summary",
 		Short: "Summarise a run in Markdown",
 		Long: `Summarise the last run in Markdown: what was crawled, what went wrong, which hosts
-matter, and how much is known to be missing. An older run is told of as it was
-when it ended, but for what is kept of the last one only: budgets, delays and
-caps, hosts that were given up or asked for rest, and what was met without being
+matter, and how much is known to be missing. An older run is shown as it was when
+it ended, without what is kept for the last run only: budgets, delays and caps,
+hosts that were given up or asked for rest, and what was met without being
 recorded.`,
 		Example: "  ripple summary\n  ripple summary --run 1\n  ripple summary --out summary.md",
 		Args:    cobra.NoArgs,

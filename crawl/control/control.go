@@ -106,7 +106,7 @@ func trusted(dir string) error {
 	owner, known := ownerOf(info)
 	switch {
 	case !info.IsDir():
-		return fmt.Errorf("control: %s is no folder", dir)
+		return fmt.Errorf("control: %s is not a folder", dir)
 	case !known:
 		return nil
 	case !permitted(owner, os.Getuid()):

@@ -132,7 +132,7 @@ func TestRefused(t *testing.T) {
 			Code: 404, Text: `this crawl does not know "GET /api/v1/weather"; it may be another version of ripple`}},
 		{"a change by GET", c.Get, "unpause", control.Error{
 			Code: 404, Text: `this crawl does not know "GET /api/v1/unpause"; it may be another version of ripple`}},
-		{"no cursor", c.Get, "feed?since=x", control.Error{Code: 400, Text: "since is no cursor"}},
+		{"no cursor", c.Get, "feed?since=x", control.Error{Code: 400, Text: "since is not a cursor"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

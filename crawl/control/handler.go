@@ -75,7 +75,7 @@ func feed(c Crawl) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		since, err := strconv.ParseUint(r.URL.Query().Get("since"), 10, 64)
 		if err != nil {
-			refuse(w, &Error{http.StatusBadRequest, "since is no cursor"})
+			refuse(w, &Error{http.StatusBadRequest, "since is not a cursor"})
 			return
 		}
 		reply(func(ctx context.Context) (any, error) { return c.Feed(ctx, since) }).ServeHTTP(w, r)

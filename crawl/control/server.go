@@ -42,7 +42,7 @@ func Listen(state string, h http.Handler) (*Server, error) {
 		return nil, err
 	}
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSocket == 0 {
-		return nil, fmt.Errorf("control: %s is there and is no socket", path)
+		return nil, fmt.Errorf("control: %s exists and is not a socket", path)
 	}
 	made := path + bound
 	if err := makePrivate(filepath.Dir(made)); err != nil {

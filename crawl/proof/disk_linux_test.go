@@ -49,7 +49,7 @@ func TestSmallDisk(t *testing.T) {
 	}
 	go func() {
 		for line := range lines {
-			if strings.Contains(line, "rests until there is room") {
+			if strings.Contains(line, "waits until there is room") {
 				_ = os.Remove(filler)
 				return
 			}

@@ -63,7 +63,7 @@ func (m Map) check() error {
 	}
 	for v, p := range m.Points {
 		if at := float64(p.X) + float64(p.Y); math.IsNaN(at) || math.IsInf(at, 0) {
-			return fmt.Errorf("point %d is no place", v)
+			return fmt.Errorf("point %d is not a place", v)
 		}
 	}
 	for i, e := range m.Edges {

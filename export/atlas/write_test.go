@@ -142,8 +142,8 @@ func TestMany(t *testing.T) {
 func TestWriteRefuses(t *testing.T) {
 	tests := map[string]func(*Map){
 		"2 points for 1 nodes":           func(m *Map) { m.Nodes = m.Nodes[:1] },
-		"point 1 is no place":            func(m *Map) { m.Points[1].X = float32(math.NaN()) },
-		"point 0 is no place":            func(m *Map) { m.Points[0].Y = float32(math.Inf(-1)) },
+		"point 1 is not a place":         func(m *Map) { m.Points[1].X = float32(math.NaN()) },
+		"point 0 is not a place":         func(m *Map) { m.Points[0].Y = float32(math.Inf(-1)) },
 		"link 0 leads from 7 to 1 among": func(m *Map) { m.Edges[0].From = 7 },
 	}
 	for want, spoil := range tests {

@@ -20,7 +20,7 @@ type host struct {
 	slow     string        // why a Crawl-delay leaves only seeds to be visited; empty: it does not
 	held     schema.State  // of the pages that nothing else keeps from being visited
 	why      string        // held is not Queued
-	cause    schema.Reason // of why; zero: it is none of an error
+	cause    schema.Reason // of why; zero: it is not one of an error
 	budget   string        // the key and its value, once the budget is used up
 	spent    bool          // the newest run has no visit left for its pages
 	retries  []schema.Retry

@@ -59,7 +59,7 @@ func only(s, extra string) bool {
 // checkContactURL wants what can stand in the comment of a User-Agent header.
 func checkContactURL(s string) error {
 	if strings.ContainsFunc(s, neverInComment) {
-		return fmt.Errorf("%s holds a character that must be percent-encoded in a User-Agent", quote(s))
+		return fmt.Errorf("%s contains a character that must be percent-encoded in a User-Agent", quote(s))
 	}
 	return checkHTTP(s)
 }
@@ -71,7 +71,7 @@ func neverInComment(r rune) bool {
 func checkHTTP(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" {
-		return fmt.Errorf("%s is no URL that begins with https://", quote(s))
+		return fmt.Errorf("%s is not a URL that begins with https://", quote(s))
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func checkHTTP(s string) error {
 func checkEmail(s string) error {
 	addr, err := mail.ParseAddress(s)
 	if err != nil || addr.Address != s || strings.ContainsFunc(s, neverInComment) {
-		return fmt.Errorf("%s is no address as \"crawler@example.com\" is", quote(s))
+		return fmt.Errorf("%s is not an address like \"crawler@example.com\"", quote(s))
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func checkEmail(s string) error {
 func checkListen(s string) error {
 	_, port, err := net.SplitHostPort(s)
 	if err != nil || !isPort(port) {
-		return fmt.Errorf("%s is no address as \"127.0.0.1:9313\" is", quote(s))
+		return fmt.Errorf("%s is not an address like \"127.0.0.1:9313\"", quote(s))
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func checkListen(s string) error {
 func checkAddress(s string) error {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil || host == "" || !isPort(port) || port == "0" || strings.ContainsAny(host, " /@") {
-		return fmt.Errorf("%s is no address as \"127.0.0.1:8443\" is", quote(s))
+		return fmt.Errorf("%s is not an address like \"127.0.0.1:8443\"", quote(s))
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func isPort(s string) bool {
 func checkProxy(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
-		return errors.New("is no URL as http://user:password@host:port is")
+		return errors.New("is not a URL like http://user:password@host:port")
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func checkSelector(s string) error {
 		return err
 	}
 	if _, err := cascadia.Compile(s); err != nil {
-		return fmt.Errorf("%s is no CSS selector: %w", quote(s), err)
+		return fmt.Errorf("%s is not a CSS selector: %w", quote(s), err)
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func parseSize(s string) (int64, error) {
 		}
 		return n * u.bytes, nil
 	}
-	return 0, fmt.Errorf("%s is no size, as \"10MB\" and \"16MiB\" are", quote(s))
+	return 0, fmt.Errorf("%s is not a size like \"10MB\" or \"16MiB\"", quote(s))
 }
 
 func cutSuffixFold(s, suffix string) (string, bool) {

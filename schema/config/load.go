@@ -137,10 +137,10 @@ func (r *reader) readList(l *List, path string, read func(string) ([]byte, error
 	}
 	l.Names = sorted(patterns)
 	if skipped > 0 {
-		r.notice(path, fmt.Sprintf("%s: %d lines are no names and were skipped", quote(l.File), skipped))
+		r.notice(path, fmt.Sprintf("%s: %d lines are not names and were skipped", quote(l.File), skipped))
 	}
 	if len(patterns) == 0 {
-		r.notice(path, fmt.Sprintf("%s holds no names", quote(l.File)))
+		r.notice(path, fmt.Sprintf("%s contains no names", quote(l.File)))
 	}
 	return nil
 }

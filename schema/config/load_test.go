@@ -42,7 +42,7 @@ func TestLoadFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(notices) != 2 || !strings.Contains(string(notices[0])+string(notices[1]), "3 lines are no names") {
+	if len(notices) != 2 || !strings.Contains(string(notices[0])+string(notices[1]), "3 lines are not names") {
 		t.Errorf("notices %q", notices)
 	}
 	dir, err := filepath.Abs("testdata")
@@ -123,7 +123,7 @@ func TestLoadRefuses(t *testing.T) {
 			":8: [[blacklist]] file: \"" + dir + "/none.txt\" does not exist"},
 		{"list folder", write("b.toml", list(".")), "is a folder"},
 		{"anchors missing", write("c.toml", minimal+"[network]\nca-file = \"none.pem\"\n"), ":8: [network] ca-file: "},
-		{"anchors empty", write("d.toml", minimal+"[network]\nca-file = \"a.toml\"\n"), "holds no certificate"},
+		{"anchors empty", write("d.toml", minimal+"[network]\nca-file = \"a.toml\"\n"), "contains no certificate"},
 		{"a million seeds", write("e.toml", strings.Replace(minimal, "seeds = [",
 			"seeds = ["+strings.Repeat("\"https://example.com/a\",\n", 1_000_000), 1)), "larger than 4 MiB"},
 	}

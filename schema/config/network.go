@@ -26,7 +26,7 @@ func cidr(raw any) (netip.Prefix, error) {
 	if addr, aerr := netip.ParseAddr(s); aerr == nil && addr.Zone() == "" {
 		return netip.Prefix{}, fmt.Errorf("%s is an address: write \"%s/%d\"", quote(s), s, addr.BitLen())
 	}
-	return netip.Prefix{}, fmt.Errorf("%s is no range of addresses as \"10.0.0.0/8\" is", quote(s))
+	return netip.Prefix{}, fmt.Errorf("%s is not a range of addresses like \"10.0.0.0/8\"", quote(s))
 }
 
 // proxy keeps the password to itself: text shows the URL without.

@@ -72,7 +72,7 @@ func names(at *[]terrain.Pattern) value {
 			}
 			all, skipped, err := terrain.ParseListFile(strings.NewReader(s))
 			if err == nil && skipped > 0 {
-				err = fmt.Errorf("%d lines are no names", skipped)
+				err = fmt.Errorf("%d lines are not names", skipped)
 			}
 			if err == nil {
 				*at = sorted(all)
@@ -108,7 +108,7 @@ func preset(at *string) value {
 	set := v.set
 	v.set = func(raw any) (string, error) {
 		if s, ok := raw.(string); ok && !slices.Contains(terrain.Presets(), s) {
-			return "", fmt.Errorf("%s is none of the built-in lists: %s", quote(s), strings.Join(terrain.Presets(), ", "))
+			return "", fmt.Errorf("%s is not one of the built-in lists: %s", quote(s), strings.Join(terrain.Presets(), ", "))
 		}
 		return set(raw)
 	}
@@ -153,7 +153,7 @@ func expression(raw any) (*regexp.Regexp, error) {
 	}
 	re, err := regexp.Compile(s)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no RE2 expression: %s", quote(s), reason(err))
+		return nil, fmt.Errorf("%s is not an RE2 expression: %s", quote(s), reason(err))
 	}
 	return re, nil
 }
@@ -192,7 +192,7 @@ func contentType(raw any) (string, error) {
 	kind, sub, ok := strings.Cut(s, "/")
 	if !ok || !isToken(kind) || !isToken(sub) || kind == "*" && sub != "*" ||
 		strings.Contains(strings.TrimSuffix(sub, "*"), "*") {
-		return "", fmt.Errorf("%s is no content type as \"text/html\" and \"text/*\" are", quote(s))
+		return "", fmt.Errorf("%s is not a content type like \"text/html\" or \"text/*\"", quote(s))
 	}
 	return s, nil
 }

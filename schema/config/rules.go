@@ -137,9 +137,9 @@ func (c *Config) seed(seed string, q *Quality) (norm string, err error) {
 	u, err := c.rules.Parse(seed)
 	switch {
 	case err != nil && !strings.Contains(seed, "://"):
-		return "", errors.New("is no URL: it begins with https://")
+		return "", errors.New("is not a URL: one begins with https://")
 	case err != nil:
-		return "", fmt.Errorf("is no URL that can be crawled: %w", plain(err))
+		return "", fmt.Errorf("is not a URL that can be crawled: %w", plain(err))
 	case u.HTTP:
 		return "", errors.New("must begin with https://")
 	case q.Pattern.IsZero():
@@ -166,7 +166,7 @@ func plain(err error) error {
 
 func checkAnchors(pem []byte) error {
 	if !x509.NewCertPool().AppendCertsFromPEM(pem) {
-		return errors.New("holds no certificate in PEM form")
+		return errors.New("contains no certificate in PEM form")
 	}
 	return nil
 }

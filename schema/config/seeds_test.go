@@ -46,8 +46,8 @@ func TestWithSeeds(t *testing.T) {
 	if !errors.As(err, &refused) || len(refused.List) != 5 {
 		t.Fatalf("refused: %v", err)
 	}
-	for i, want := range []string{"--as-quality", "--as-quality", "must begin with https://", "is no URL",
-		"is no URL that can be crawled"} {
+	for i, want := range []string{"--as-quality", "--as-quality", "must begin with https://", "is not a URL",
+		"is not a URL that can be crawled"} {
 		if p := refused.List[i]; p.Line != i+1 || !strings.Contains(p.Text, want) {
 			t.Errorf("line %d: %q, want %q", p.Line, p.Text, want)
 		}

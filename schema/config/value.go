@@ -98,7 +98,7 @@ func duration(at *time.Duration, lo time.Duration) value {
 		d, err := time.ParseDuration(s)
 		switch {
 		case err != nil:
-			return 0, fmt.Errorf("%s is no duration, as \"30s\", \"10m\" and \"24h\" are", quote(s))
+			return 0, fmt.Errorf("%s is not a duration like \"30s\", \"10m\" or \"24h\"", quote(s))
 		case d < lo || d > longest:
 			return 0, fmt.Errorf("%s is not between %s and %s", quote(s), tomlDuration(lo), tomlDuration(longest))
 		}
@@ -138,7 +138,7 @@ func enum[T ~string](at *T, allowed ...T) value {
 			}
 			names = append(names, quote(string(a)))
 		}
-		return "", fmt.Errorf("%s is none of %s", quote(s), strings.Join(names, ", "))
+		return "", fmt.Errorf("%s is not one of %s", quote(s), strings.Join(names, ", "))
 	}, func(v T) string { return tomlString(string(v)) })
 }
 
@@ -224,7 +224,7 @@ func text(raw any) (string, error) {
 	case strings.Contains(s, placeholder):
 		return "", fmt.Errorf("%s is still the placeholder: put your own value in its place", quote(s))
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
-		return "", fmt.Errorf("%s holds a control character", quote(s))
+		return "", fmt.Errorf("%s contains a control character", quote(s))
 	}
 	return s, nil
 }

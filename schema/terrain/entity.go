@@ -35,7 +35,7 @@ func ParseBy(s string) (By, error) {
 			return By(n), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is none of \"path-1\" to \"path-%d\", \"host\", \"site\"", cut(s), maxBy)
+	return 0, fmt.Errorf("%q is not one of \"path-1\" to \"path-%d\", \"host\", \"site\"", cut(s), maxBy)
 }
 
 // String returns what ParseBy reads.

@@ -72,7 +72,7 @@ func checkForm(name string, below bool) error {
 		if strings.Contains(name, "*") {
 			return fmt.Errorf("%q: a wildcard stands only in front, as in \"*.example.com\"", cut(name))
 		}
-		return fmt.Errorf("%q is not a host name, as \"example.com\" or \"*.example.com\" is", cut(name))
+		return fmt.Errorf("%q is not a host name like \"example.com\" or \"*.example.com\"", cut(name))
 	case isURL:
 		return fmt.Errorf("%q is a URL, not a host name: write %q", cut(name), Pattern{right, below}.String())
 	case host != rest:

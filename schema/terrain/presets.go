@@ -30,7 +30,7 @@ func readPreset(name string) ([]Pattern, error) {
 	defer f.Close()
 	patterns, skipped, err := ParseListFile(f)
 	if err == nil && skipped > 0 {
-		err = fmt.Errorf("%d lines are no names", skipped)
+		err = fmt.Errorf("%d lines are not names", skipped)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("preset %s: %w", name, err)

@@ -50,7 +50,7 @@ func (r *Rules) add(pattern string) error {
 	case strings.Contains(name, "*"):
 		return fmt.Errorf("parameter pattern %q: %q may only stand at the end", pattern, "*")
 	case strings.ContainsFunc(name, neverInName):
-		return fmt.Errorf("parameter pattern %q holds a character that no parameter name can have; "+
+		return fmt.Errorf("parameter pattern %q contains a character that no parameter name can have; "+
 			"write it percent-encoded", pattern)
 	case name == "":
 		r.all = true

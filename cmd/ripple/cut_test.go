@@ -20,9 +20,8 @@ func TestCutMap(t *testing.T) {
 		return b.String()
 	}
 	tests := []struct {
-		name, keys string
-		page       string
-		want       map[string]string // by output: a regular expression
+		name, keys, page string
+		want             map[string]string // by output: a regular expression
 	}{
 		{"max-links-per-page", "[crawler]\nmax-links-per-page = 2\n", hosts(5), map[string]string{
 			"crawl": `(?m)^  a\.test: 1 page, 3 links left out \(max-links-per-page = 2\)$`,

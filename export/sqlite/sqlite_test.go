@@ -127,10 +127,12 @@ func rows(t testing.TB, db *sql.DB, query string) string {
 	return b.String()
 }
 
-func TestRows(t *testing.T) {
-	w := terrain(t)
-	db := write(t, w.Survey())
-	tests := []struct{ name, query, want string }{
+// A rowsRow is a question to the database of terrain, and its answer.
+type rowsRow struct{ name, query, want string }
+
+// pageRows ask for pages and the links between them.
+func pageRows() []rowsRow {
+	return []rowsRow{
 		{"runs", "SELECT id, started_at, finished_at, length(config_hash), status, reason, pages, requests FROM runs",
 			"1|2026-01-15T10:30:00Z|2026-01-15T10:30:05Z|64|completed|the frontier is empty|5|9\n"},
 		{"pages", "SELECT url, domain, state, class, status_code, error_message, rule FROM pages ORDER BY url", `` +
@@ -175,6 +177,12 @@ func TestRows(t *testing.T) {
 		{"frontier", "SELECT url, priority, added_at FROM frontier JOIN pages p ON p.id = page_id ORDER BY priority, url",
 			"https://a.test/listed|0|2026-01-15T10:30:00Z\nhttps://q.test/|0|2026-01-15T10:30:03Z\n" +
 				"https://b.test/deep|2|2026-01-15T10:30:05Z\n"},
+	}
+}
+
+// levelRows ask for what stands above pages, and for what is measured.
+func levelRows() []rowsRow {
+	return []rowsRow{
 		{"sitemap URLs", "SELECT url, sitemap_url, lastmod, changefreq, linked " +
 			"FROM sitemap_urls JOIN pages p ON p.id = page_id",
 			"https://a.test/listed|https://a.test/sitemap.xml|2026-01-15T10:30:01Z|daily|0\n"},
@@ -205,7 +213,12 @@ func TestRows(t *testing.T) {
 		{"header", "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version",
 			fmt.Sprintf("%d|1\n", sqlite.ApplicationID)},
 	}
-	for _, tt := range tests {
+}
+
+func TestRows(t *testing.T) {
+	w := terrain(t)
+	db := write(t, w.Survey())
+	for _, tt := range append(pageRows(), levelRows()...) {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, rows(t, db, tt.query)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.query, diff)

@@ -74,8 +74,9 @@ func toldNone(a *app, s *survey.Survey) error {
 }
 
 func brokenColumns() []string {
-	return []string{"quality_origin", "from_url", "anchor", "to_url", "state", "status_code", "error_message", "kind", "rel",
-		"place"}
+	return []string{
+		"quality_origin", "from_url", "anchor", "to_url", "state", "status_code", "error_message", "kind", "rel", "place",
+	}
 }
 
 // writeBroken writes broken links as programs read them.

@@ -120,7 +120,9 @@ func (r *reading) addPages(k *knownHost, host schema.HostID, in map[schema.ID]in
 			return err
 		}
 	}
-	slices.SortFunc(k.Busiest, func(a, b busyPage) int { return cmp.Or(cmp.Compare(b.In, a.In), cmp.Compare(a.URL, b.URL)) })
+	slices.SortFunc(k.Busiest, func(a, b busyPage) int {
+		return cmp.Or(cmp.Compare(b.In, a.In), cmp.Compare(a.URL, b.URL))
+	})
 	k.Busiest = k.Busiest[:min(len(k.Busiest), limit)]
 	k.ByDepth, k.Errors, k.Runs = []depthCount{}, []hostErrors{}, []hostRun{}
 	for _, depth := range sortedKeys(depths) {

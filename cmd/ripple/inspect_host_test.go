@@ -29,7 +29,8 @@ func TestHostTrouble(t *testing.T) {
 		{"slow", func(h *schema.Host) { h.LastByte, h.CrawlDelay, h.Timeouts = time.Now(), time.Minute, 2 },
 			`  asked next +in .*\n  delay +4 min 00 s \(Crawl-delay 1 min 00 s, doubled by 2 time-outs in a row\)\n`},
 		{"budget", func(h *schema.Host) { h.RunRequests, h.RunThrottles = 1234, 3 },
-			`  asked next +by the next run\n(?s:.*)  budget +1,234 of 500 requests in run #1 \(max-domain-requests = 500\)\n  429 and 503 +3 answers in run #1\n`},
+			`  asked next +by the next run\n(?s:.*)  budget +1,234 of 500 requests in run #1 ` +
+				`\(max-domain-requests = 500\)\n  429 and 503 +3 answers in run #1\n`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

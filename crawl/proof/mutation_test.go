@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,7 +20,9 @@ const seeds = 5
 // A mutation breaks the crawler in one place.
 type mutation struct{ name, file, from, to, proof string }
 
-func mutations() []mutation { return append(recorderMutations(), engineMutations()...) }
+func mutations() []mutation {
+	return slices.Concat(recorderMutations(), slotMutations(), outageMutations())
+}
 
 // recorderMutations break what is recorded.
 func recorderMutations() []mutation {
@@ -59,8 +62,8 @@ func recorderMutations() []mutation {
 	}
 }
 
-// engineMutations break who is asked, and who is blamed.
-func engineMutations() []mutation {
+// slotMutations break who is asked.
+func slotMutations() []mutation {
 	return []mutation{
 		{
 			"a second address is asked without its clock", "address.go",
@@ -82,6 +85,12 @@ func engineMutations() []mutation {
 			"a host that fails now and then is always trusted again", "trust.go",
 			"b.owed = 1 << (b.times - 1)", "b.owed = 1", "TestTrust",
 		},
+	}
+}
+
+// outageMutations break who is blamed.
+func outageMutations() []mutation {
+	return []mutation{
 		{
 			"hosts are blamed for the network that is away", "outage/outage.go",
 			"return w.away || sent.Before(w.ended)", "return false", "TestWardenOutage|TestWardenSuspended",

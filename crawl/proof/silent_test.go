@@ -36,8 +36,8 @@ func TestSilentHosts(t *testing.T) {
 	beside(t, 9, func(h *webtest.Host) { h.Down(webtest.DownSilent) })
 }
 
-// TestSlowHosts has honest hosts beside hosts that answer for robots.txt and to HEAD at once, and whose pages drip for as
-// long as the crawl lasts.
+// TestSlowHosts has honest hosts beside hosts that answer for robots.txt and to HEAD at once, and whose pages drip for
+// as long as the crawl lasts.
 func TestSlowHosts(t *testing.T) {
 	beside(t, 5, func(h *webtest.Host) {
 		h.Page("/", "<title>a long page</title>").Fault(fault.BodyDrip).Every(100 * time.Millisecond)

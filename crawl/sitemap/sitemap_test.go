@@ -165,12 +165,15 @@ func TestParseEncodings(t *testing.T) {
 	}
 }
 
-func TestDates(t *testing.T) {
+// A date is how a sitemap writes one, and what it means.
+type date struct {
+	in   string
+	want time.Time
+}
+
+func dates() []date {
 	at := func(h, m, s int) time.Time { return time.Date(2024, 5, 17, h, m, s, 0, time.UTC) }
-	tests := []struct {
-		in   string
-		want time.Time
-	}{
+	return []date{
 		{"2024", time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)},
 		{"2024-05", time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)},
 		{"2024-05-17", at(0, 0, 0)},
@@ -228,6 +231,9 @@ func TestDates(t *testing.T) {
 		{"", time.Time{}},
 		{strings.Repeat("2024", 1000), time.Time{}},
 	}
+}
+
+func TestDates(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +241,7 @@ func TestDates(t *testing.T) {
 	machine := time.Local
 	time.Local = zone
 	defer func() { time.Local = machine }()
-	for _, tt := range tests {
+	for _, tt := range dates() {
 		f, err := sitemap.Parse([]byte(urlset("<url><loc>/a</loc><lastmod>"+tt.in+"</lastmod></url>")), base, "",
 			sitemap.DefaultLimits())
 		if err != nil || f.Entries[0].LastMod != tt.want {

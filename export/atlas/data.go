@@ -78,8 +78,8 @@ const mostTitle = 160
 // data returns the graph as JSON without <, > and &.
 func (m Map) data() ([]byte, error) {
 	d := data{
-		Level: line(m.Level), Palette: m.Palette, Names: []string{}, Titles: []string{}, Reasons: []string{}, Busiest: [][]link{},
-		Classes: []string{}, Covers: []string{},
+		Level: line(m.Level), Palette: m.Palette, Names: []string{}, Titles: []string{}, Reasons: []string{},
+		Busiest: [][]link{}, Classes: []string{}, Covers: []string{},
 	}
 	for _, name := range m.More {
 		d.More = append(d.More, line(name))

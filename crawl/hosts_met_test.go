@@ -71,7 +71,9 @@ func (c *metCrawl) commit(b *batch) {
 	if err := c.rec.commit(c.t.Context(), b, effects); err != nil {
 		c.t.Fatal(err)
 	}
-	for _, e := range (<-effects).List {
+	all := <-effects
+	c.sched.waking = 0
+	for _, e := range all.List {
 		c.publish(&e)
 	}
 }
@@ -81,11 +83,26 @@ func (c *metCrawl) until(hosts int) {
 	c.t.Helper()
 	for c.met < hosts {
 		if len(c.next) == 0 {
+			c.commit(&batch{wakes: []ring.Wake{{Host: 1}}})
+		}
+		if len(c.next) == 0 {
 			c.t.Fatal("a.test is not asked any more")
 		}
 		step := c.next[0]
 		c.next = c.next[1:]
-		c.commit(&batch{outcomes: []ring.Outcome{c.answer(step)}})
+		c.commit(&batch{outcomes: []ring.Outcome{c.answer(step)}, wakes: c.wakes()})
+	}
+}
+
+// wakes returns what the scheduler wakes now. Nobody asks whom it has planned.
+func (c *metCrawl) wakes() (wakes []ring.Wake) {
+	for to := make(chan ring.Wake); ; {
+		w, ok := c.sched.nextWake(time.Now(), to)
+		if ok == nil {
+			return wakes
+		}
+		c.sched.woke(&w)
+		wakes = append(wakes, w)
 	}
 }
 

@@ -16,6 +16,9 @@ import (
 // requests open that it settled: going on could hang or end a run too early.
 var errMiscounted = errors.New("crawl: the recorder's count of requests does not match")
 
+// maxAwake is how many steps may wait before hosts that never answered are left asleep.
+const maxAwake = 20_000
+
 type schedulerConfig struct {
 	Slots          int           // requests that may be open at a time
 	Share          *slots.Share  // that bounds them with those of other crawls; nil: one of its own
@@ -137,8 +140,6 @@ func (s *scheduler) admit(ctx context.Context, steps chan<- ring.Step, effects <
 		}
 		now := time.Now()
 		step, toVisitor := s.nextStep(now, steps)
-		asked := s.due()
-		s.network.Asking(s.changed, asked[slots.Proven]+asked[slots.Answering])
 		wake, toRecorder := s.nextWake(now, wakes)
 		s.arm()
 		select {
@@ -342,9 +343,21 @@ func (s *scheduler) admitted(step *ring.Step, now time.Time) {
 	s.place(step.Host, l)
 }
 
+// wakeable is the worst standing of hosts that are woken. Who never answered sleeps on,
+// in a few bytes, as long as there is enough to do.
+func (s *scheduler) wakeable(now time.Time) uint8 {
+	if s.unsent+s.waking < maxAwake {
+		return uint8(slots.Unknown)
+	}
+	if _, ready := s.pacer.Next(now, uint8(slots.Unknown)); ready || s.waking > 0 {
+		return uint8(slots.Answering)
+	}
+	return uint8(slots.Unknown)
+}
+
 // nextWake returns the wake to send and the channel, or nil if there is none.
 func (s *scheduler) nextWake(now time.Time, wakes chan<- ring.Wake) (ring.Wake, chan<- ring.Wake) {
-	id, ok := s.asleep.Next(now, pace.Classes-1)
+	id, ok := s.asleep.Next(now, s.wakeable(now))
 	switch {
 	case s.paused:
 		return ring.Wake{}, nil

@@ -132,7 +132,9 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 	case o.Own == fetch.OwnMeans && w.lacked[host].times < maxLacks:
 		w.lacks(&o, host, now)
 	default:
-		f := outage.Failure{Host: host, Sent: o.Step.Sent, Own: o.Own == fetch.OwnNetwork}
+		f := outage.Failure{
+			Host: host, Sent: o.Step.Sent, Own: o.Own == fetch.OwnNetwork, Alone: o.Own == fetch.OwnNothing,
+		}
 		f.Own = f.Own || o.Own == fetch.OwnNoResolver && !w.machine.network.Anybody(time.Time{})
 		f.Network = o.Cause.Connection() || o.Cause == fetch.Timeout
 		if w.machine.network.Failed(f, now) {

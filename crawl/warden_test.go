@@ -226,32 +226,3 @@ func TestNothingIsAskedInAnOutage(t *testing.T) {
 		b.wantEnd(nil)
 	})
 }
-
-// Of many hosts that answered, only those count as evidence that are asked now or soon.
-func TestThoseAskedAreEvidence(t *testing.T) {
-	for asked, want := range map[schema.HostID]bool{2: false, 3: true, 4: false} {
-		bubble(t, func(t *testing.T) {
-			now, network, known := time.Now(), new(outage.Watch), new(trust)
-			for host := range schema.HostID(20) {
-				network.Answered(uint64(host+1), now, now, now)
-				known.answered(host + 1)
-			}
-			var initial []ring.Effect
-			for host := range asked {
-				initial = append(initial, asking(host+1, now, schema.ID(host+1)))
-			}
-			b := newRig(t, schedulerConfig{Slots: 20, Network: network, Trust: known}, initial...)
-			sent := b.offered()
-			begun := false
-			for host := range min(asked, 3) {
-				begun = network.Failed(outage.Failure{Host: uint64(host + 1), Sent: now, Network: true}, time.Now())
-			}
-			if begun != want {
-				t.Errorf("the first of %d hosts that are asked fail: an outage begins: %v", asked, begun)
-			}
-			b.command(commandStop)
-			b.effects <- ring.Effects{Settled: len(sent)}
-			b.wantEnd(nil)
-		})
-	}
-}

@@ -2,13 +2,14 @@
 // hosts.
 //
 // The network counts as away when hosts that answered before fail in a row, without
-// an HTTP answer between: five of them, or all that are still being asked, at least
-// three. Hosts that have nothing left to be asked cannot show that the network is there,
-// so they do not count. Of one or two hosts nobody can tell: they are to blame, and the
-// crawl can end, unless something else shows that it is not they. A failure that is this
-// machine's own, such as a missing route or a name server that is out of reach, too, is
-// enough by itself. While the network is away only one request is made at a time, every
-// 5 to 60 s; any HTTP answer ends that.
+// an HTTP answer between: five of them, or all that ever answered, at least three. A
+// failure that is this machine's own, such as a missing route or a name server that is
+// out of reach, too, is enough by itself. While the network is away only one request is
+// made at a time, every 5 to 60 s; any HTTP answer ends that.
+//
+// The last hosts of a crawl may have fallen silent by themselves, and nobody else is left
+// to answer. So an outage that nothing but silence speaks for ends after half an hour,
+// too: from then on, until somebody answers, who fails is to blame.
 //
 // Until an outage can be ruled out, failures are held back, 10 s at most. Those that
 // fall into one are nobody's fault, and neither are those of requests that were open
@@ -26,12 +27,13 @@ import (
 
 const (
 	inARow   = 5 // hosts that fail
-	leastAll = 3 // hosts that are asked, where all of them fail
+	leastAll = 3 // hosts that answered, where all of them fail
 	minProbe = 5 * time.Second
 	maxProbe = 60 * time.Second
 
 	quiet    = 5 * time.Second // without an answer, after which what was sent before the last one counts
 	onTheWay = time.Second     // for which answers come in after the network has gone
+	maxGuess = 30 * time.Minute
 
 	// MaxHold is how long a failure is held back.
 	MaxHold = 10 * time.Second
@@ -42,6 +44,7 @@ type Failure struct {
 	Host    uint64
 	Sent    time.Time
 	Own     bool // no route to anybody
+	Alone   bool // nothing of this machine's own is known to have failed
 	Network bool // no connection, a TLS failure or a time-out: what a network that is away looks like
 }
 
@@ -52,11 +55,13 @@ type Watch struct {
 	row       map[uint64]failed   // hosts that failed since the last answer
 	last      time.Time           // answer
 	away      bool
+	certain   bool // something of this machine's own has failed in the outage
+	doubted   bool // an outage of which nothing was certain has ended without an answer
 	since     time.Time
 	ended     time.Time // the last outage, or suspension
 	probe     time.Time // when the next request may be made
 	every     time.Duration
-	listeners map[chan<- struct{}]int // and how many hosts that answered each asks
+	listeners map[chan<- struct{}]struct{}
 }
 
 // A failed request counts as long as nobody has answered since.
@@ -75,6 +80,7 @@ func (w *Watch) Answered(host uint64, sent, done, now time.Time) (ended bool) {
 	if done.After(w.last) {
 		w.last = done
 	}
+	w.doubted = false
 	maps.DeleteFunc(w.row, func(_ uint64, f failed) bool { return !f.end.After(done) })
 	if !w.away || sent.Before(w.since) && done.Before(w.since.Add(onTheWay)) {
 		return false
@@ -88,6 +94,11 @@ func (w *Watch) Answered(host uint64, sent, done, now time.Time) (ended bool) {
 func (w *Watch) Failed(f Failure, now time.Time) (begun bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.certain = w.certain || !f.Alone
+	if w.away && !w.certain && now.Sub(w.since) >= maxGuess {
+		w.away, w.doubted = false, true
+		w.tell()
+	}
 	if _, known := w.answered[f.Host]; known && f.Network {
 		if w.row == nil {
 			w.row = map[uint64]failed{}
@@ -115,7 +126,7 @@ func (w *Watch) Begin(now time.Time) (begun bool) {
 // request that was sent before the last answer may have failed by itself among many
 // that succeed, unless it is quiet.
 func (w *Watch) look(certain bool, now time.Time) bool {
-	if w.away {
+	if w.away || w.doubted && !certain {
 		return false
 	}
 	row := 0
@@ -124,25 +135,14 @@ func (w *Watch) look(certain bool, now time.Time) bool {
 			row++
 		}
 	}
-	if !certain && row < min(inARow, max(leastAll, w.asked())) {
+	if !certain && row < min(inARow, max(leastAll, len(w.answered))) {
 		return false
 	}
-	w.away, w.since, w.every = true, now, minProbe
+	w.away, w.certain, w.since, w.every = true, certain, now, minProbe
 	w.probe = now.Add(minProbe)
 	clear(w.row)
 	w.tell()
 	return true
-}
-
-// asked is how many hosts could answer.
-func (w *Watch) asked() (n int) {
-	if len(w.listeners) == 0 {
-		return len(w.answered)
-	}
-	for _, asked := range w.listeners {
-		n += asked
-	}
-	return min(n, len(w.answered))
 }
 
 // Suspended notes that the machine was suspended until now.
@@ -198,22 +198,14 @@ func (w *Watch) Listen(c chan<- struct{}) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.listeners == nil {
-		w.listeners = map[chan<- struct{}]int{}
+		w.listeners = map[chan<- struct{}]struct{}{}
 	}
-	w.listeners[c] = 0
+	w.listeners[c] = struct{}{}
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		delete(w.listeners, c)
 	}
-}
-
-// Asking notes how many hosts that answered before whoever listens asks now, or will
-// soon.
-func (w *Watch) Asking(c chan<- struct{}, hosts int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.listeners[c] = hosts
 }
 
 func (w *Watch) tell() {

@@ -61,29 +61,26 @@ func TestBegins(t *testing.T) {
 	}
 }
 
-// Of many hosts that answered only those count that are still being asked, by all who
-// ask together.
-func TestStillAsked(t *testing.T) {
-	tests := []struct {
-		asked []int // by each who asks
-		fail  uint64
-		want  bool
-	}{
-		{[]int{3}, 3, true}, {[]int{4}, 3, false}, {[]int{4}, 4, true}, {[]int{2}, 2, false}, {[]int{0}, 3, true},
-		{[]int{2, 2}, 3, false}, {[]int{2, 2}, 4, true}, {[]int{100, 0}, 4, false}, {[]int{100, 0}, 5, true},
-	}
-	for _, tt := range tests {
-		w, begun := watchOf(20), false
-		for _, hosts := range tt.asked {
-			c := make(chan struct{}, 1)
-			w.Listen(c)
-			w.Asking(c, hosts)
+// Hosts that fall silent together at the end of a crawl are an outage for half an hour, and then to blame, unless
+// something of this machine's own fails, too.
+func TestDoubted(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		w := watchOf(20)
+		all := func(now float64) (begun bool) {
+			for host := range uint64(5) {
+				begun = w.Failed(Failure{Host: host + 1, Sent: at(now - 1), Network: true, Alone: alone}, at(now)) || begun
+			}
+			return begun
 		}
-		for host := range tt.fail {
-			begun = w.Failed(Failure{Host: host + 1, Sent: at(1), Network: true}, at(2))
+		if !all(2) || all(1700) {
+			t.Fatalf("alone %t: no outage, or a second one", alone)
 		}
-		if begun != tt.want {
-			t.Errorf("%d hosts fail of those asked, %v: an outage begins: %v", tt.fail, tt.asked, begun)
+		if begun := all(1900); begun || w.Blameless(at(1899)) == alone {
+			t.Errorf("alone %t, after half an hour: begun %t, blameless %t", alone, begun, w.Blameless(at(1899)))
+		}
+		w.Answered(9, at(2000), at(2000), at(2000))
+		if !all(2010) {
+			t.Errorf("alone %t: no outage after an answer", alone)
 		}
 	}
 }

@@ -116,8 +116,8 @@ func outageMutations() []mutation {
 			"network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress", "o.Own == fetch.OwnAddress", "TestWardenOutage",
 		},
 		{
-			"hosts that nobody asks any more stand against an outage", "outage/outage.go",
-			"max(leastAll, w.asked())", "max(leastAll, len(w.answered))", "TestStillAsked|TestThoseAskedAreEvidence",
+			"an outage is believed in for ever", "outage/outage.go",
+			"now.Sub(w.since) >= maxGuess", "now.Before(w.since)", "TestDoubted",
 		},
 		{
 			"a host is blamed that is silent together with its name server", "address.go",

@@ -42,14 +42,13 @@ type Trouble struct {
 
 // A Pace is how fast a run can be under its configuration.
 type Pace struct {
-	cfg     *config.Config
-	run     schema.RunID
-	perPage float64        // requests
-	left    float64        // pages, until max-pages
-	seeds   map[string]int // of a host
+	cfg   *config.Config
+	run   schema.RunID
+	left  float64        // pages, until max-pages
+	seeds map[string]int // of a host
 }
 
-// NewPace returns the pace of a run, by what its pages have cost until now.
+// NewPace returns the pace of a run.
 func NewPace(cfg *config.Config, run *schema.Run) Pace {
 	p := Pace{cfg: cfg, seeds: map[string]int{}}
 	for _, q := range cfg.Quality {
@@ -64,10 +63,7 @@ func NewPace(cfg *config.Config, run *schema.Run) Pace {
 
 // at returns the pace of a later moment.
 func (p Pace) at(run *schema.Run) Pace {
-	p.run, p.perPage, p.left = run.ID, 1, math.Inf(1)
-	if run.Pages > 0 {
-		p.perPage = max(1, float64(run.Requests)/float64(run.Pages))
-	}
+	p.run, p.left = run.ID, math.Inf(1)
 	if most := p.cfg.Crawler.MaxPages; most > 0 {
 		p.left = float64(max(0, most-run.Pages))
 	}
@@ -78,14 +74,14 @@ func (p Pace) at(run *schema.Run) Pace {
 // and how many seconds that takes: none of a host that was given up, or has no budget
 // left. One that does not answer takes as long as the tries that it has left.
 func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
-	budget := float64(p.cfg.Terrain().Budget(h.Name, p.cfg.Crawler.MaxDomainRequests))
+	budget, perPage := float64(p.cfg.Terrain().Budget(h.Name, p.cfg.Crawler.MaxDomainRequests)), p.perPage(h)
 	if h.Run == p.run {
 		if h.RunGivenUp != schema.NotGivenUp {
 			return 0, 0
 		}
 		budget -= float64(h.RunRequests)
 	}
-	pages = min(float64(waiting), math.Ceil(budget/p.perPage), p.left)
+	pages = min(float64(waiting), math.Ceil(budget/perPage), p.left)
 	if h.CrawlDelay > p.cfg.Politeness.MaxCrawlDelay {
 		pages = min(pages, float64(p.seeds[h.Name]))
 	}
@@ -93,13 +89,25 @@ func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
 		return 0, 0
 	}
 	gap := max(p.cfg.FullDelay(h), h.Smoothed)
-	seconds = pages*p.perPage*gap.Seconds() + Suspended(h).Seconds()
+	seconds = pages*perPage*gap.Seconds() + Suspended(h).Seconds()
 	if t := h.Trouble(p.run); t.Kind == schema.TroubleRobots {
 		retry := p.cfg.Retry
 		tries := time.Duration(max(1, retry.MaxRetries+1-t.Times))
 		seconds = (max(0, time.Until(t.Until)) + tries*retry.Timeout + (tries-1)*retry.Delay).Seconds()
 	}
 	return pages, seconds
+}
+
+// perPage returns how many requests a page of a host costs: as many as those did that
+// the run has visited there. What failed at other hosts says nothing about it.
+func (p Pace) perPage(h *schema.Host) float64 {
+	if h.Run == p.run && h.RunVisited > 0 {
+		return max(1, float64(h.RunRequests)/float64(h.RunVisited))
+	}
+	if p.cfg.Crawler.HeadCheck == config.HeadAlways {
+		return 2
+	}
+	return 1
 }
 
 // Trouble returns what a run has with a host that it asks, and when it asks again: not

@@ -25,7 +25,7 @@ func testPace(t *testing.T, crawler ...string) Pace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewPace(cfg, &schema.Run{ID: run, Pages: 10, Requests: 20})
+	return NewPace(cfg, &schema.Run{ID: run, Pages: 10, Requests: 400}) // most failed
 }
 
 func TestPace(t *testing.T) {
@@ -41,6 +41,8 @@ func TestPace(t *testing.T) {
 		{"two requests a page", schema.Host{}, 10, 10, 2},
 		{"as far as the budget goes", schema.Host{}, 5000, 50, 10},
 		{"what is left of the budget", schema.Host{Run: run, RunRequests: 90}, 5000, 5, 1},
+		{"one request a page", schema.Host{Run: run, RunRequests: 50, RunVisited: 50}, 5000, 50, 5},
+		{"three a page", schema.Host{Run: run, RunRequests: 30, RunVisited: 10}, 10, 10, 3},
 		{"of another run", schema.Host{Run: run - 1, RunRequests: 100, RunGivenUp: schema.GaveUpConnection}, 10, 10, 2},
 		{"no budget left", schema.Host{Run: run, RunRequests: 100}, 10, 0, 0},
 		{"given up", schema.Host{Run: run, RunGivenUp: schema.GaveUpConnection}, 10, 0, 0},

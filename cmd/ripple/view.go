@@ -98,9 +98,11 @@ func troubleLines(s *census.Status) []string {
 	return lines
 }
 
-// troubleText says why a crawl waits for a host.
+// troubleText says why a crawl waits for a host, or does so no more.
 func troubleText(t *census.Trouble) string {
 	switch {
+	case t.Over:
+		return clean(t.Why, 200)
 	case t.Silent > 0 && t.Why != "":
 		return fmt.Sprintf("%s, asked again %s ago", clean(t.Why, 200), seconds(t.Silent))
 	case t.Silent > 0 && t.Robots:

@@ -37,7 +37,8 @@ func TestStatusLines(t *testing.T) {
 			"  errors  12 dead links · 3 time-outs",
 			"  ETA     about 1 h 20 min: a.test (4,000 to visit)",
 		}},
-		{"waits", census.Status{RunID: 1, Status: "running", Troubled: 5, Troubles: []census.Trouble{
+		{"waits", census.Status{RunID: 1, Status: "running", Troubled: 6, Troubles: []census.Trouble{
+			{Domain: "c.test", Why: "given up: connection refused", Over: true},
 			{Domain: "git.docs.test", Why: "robots.txt timed out twice", Robots: true, Again: 38.4},
 			{Domain: "a.test", Why: "robots.txt timed out", Robots: true, Silent: 12},
 			{Domain: "b.test", Robots: true, Silent: 3},
@@ -46,6 +47,7 @@ func TestStatusLines(t *testing.T) {
 			"  pages   0 done · 0 to visit · 0.0/s",
 			"  hosts   0 active · 0 waiting · 0 suspended",
 			"  ETA     a moment",
+			"  trouble c.test: given up: connection refused",
 			"  trouble git.docs.test: robots.txt timed out twice, again in 38 s",
 			"  trouble a.test: robots.txt timed out, asked again 12 s ago",
 			"  trouble b.test: robots.txt was asked for 3 s ago, no answer yet; and 2 further hosts",

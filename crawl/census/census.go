@@ -31,13 +31,15 @@ type HostETA struct {
 	Seconds float64 `json:"eta_seconds"`
 }
 
-// A Trouble is a host with pages to visit that the crawl waits for, and why.
+// A Trouble is a host with pages to visit that the crawl waits for, and why; or one
+// with a seed that it does not ask any more.
 type Trouble struct {
 	Domain string  `json:"domain"`
 	Why    string  `json:"why"`            // what has failed; empty: nothing yet
 	Robots bool    `json:"robots"`         // its robots.txt is what is asked for
 	Again  float64 `json:"again_seconds"`  // until it is asked again; 0: now
 	Silent float64 `json:"silent_seconds"` // since it was asked and has not answered; 0: it was not asked
+	Over   bool    `json:"given_up"`       // it is not asked again in this run
 }
 
 // A Pace is how fast a run can be under its configuration.
@@ -138,9 +140,10 @@ type count struct {
 	troubled                    int // of so many hosts
 }
 
-// A ranked trouble is that of a host which takes so many seconds.
+// A ranked trouble is that of a host which has so many seeds and takes so many seconds.
 type ranked struct {
 	Trouble
+	seeds   int
 	seconds float64
 }
 
@@ -155,7 +158,9 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time)
 		waiting += len(h.Retries)
 	}
 	if h.Run == p.run && h.RunGivenUp != schema.NotGivenUp {
-		c.givenUp++
+		if c.givenUp++; p.seeds[h.Name] > 0 {
+			c.tell(p, h, time.Time{}, 0)
+		}
 		return
 	}
 	pages, seconds := p.Of(h, waiting)
@@ -219,21 +224,24 @@ func (c *count) rank(e HostETA) {
 	c.slowest = c.slowest[:min(len(c.slowest), slowestHosts)]
 }
 
-// tell keeps the troubles of the hosts that will take longest.
+// tell keeps the troubles of the hosts with seeds, then of those that will take longest.
 func (c *count) tell(p Pace, h *schema.Host, silent time.Time, seconds float64) {
 	t := p.Trouble(h)
 	if t.Kind == schema.TroubleNone && silent.IsZero() {
 		return
 	}
 	c.troubled++
-	told := Trouble{Domain: h.Name, Why: t.String(), Robots: h.RobotsAt.IsZero() || t.Kind == schema.TroubleRobots}
+	told := Trouble{Domain: h.Name, Why: t.String(), Over: t.Kind == schema.TroubleGivenUp,
+		Robots: h.RobotsAt.IsZero() || t.Kind == schema.TroubleRobots}
 	if silent.IsZero() {
 		told.Again = max(0, time.Until(t.Until).Seconds())
 	} else {
 		told.Silent = time.Since(silent).Seconds()
 	}
-	c.troubles = append(c.troubles, ranked{told, seconds})
-	slices.SortStableFunc(c.troubles, func(a, b ranked) int { return cmp.Compare(b.seconds, a.seconds) })
+	c.troubles = append(c.troubles, ranked{told, p.seeds[h.Name], seconds})
+	slices.SortStableFunc(c.troubles, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(min(b.seeds, 1), min(a.seeds, 1)), cmp.Compare(b.seconds, a.seconds))
+	})
 	c.troubles = c.troubles[:min(len(c.troubles), maxTroubles)]
 }
 

@@ -74,7 +74,8 @@ func TestMaxPages(t *testing.T) {
 	}
 }
 
-// The hosts that take longest are told with their troubles.
+// The hosts that take longest are told with their troubles, and before them those with
+// seeds, also when they were given up.
 func TestTroubles(t *testing.T) { synctest.Test(t, testTroubles) }
 
 func testTroubles(t *testing.T) {
@@ -104,6 +105,12 @@ func testTroubles(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" || c.troubled != 4 {
 		t.Errorf("%d troubles: %s", c.troubled, diff)
+	}
+	given := &schema.Host{Name: "a.test", Run: run, RunGivenUp: schema.GaveUpRobots, RunGivenUpWhy: timeout}
+	c.add(p, 1, given, time.Time{})
+	first, seed := c.told()[0], Trouble{Domain: "a.test", Why: "given up: timeout", Over: true, Robots: true}
+	if diff := cmp.Diff(seed, first); diff != "" || c.troubled != 5 {
+		t.Errorf("of %d troubles, the first: %s", c.troubled, diff)
 	}
 }
 

@@ -33,3 +33,16 @@ func checkHelp(t *testing.T, c *cobra.Command) {
 		}
 	}
 }
+
+// What a command takes is named by its usage and told by its help.
+func TestHelpOfInspect(t *testing.T) {
+	c, _, err := newRootCommand(newApp(io.Discard, io.Discard)).Find([]string{"inspect"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"usage": c.Use, "short": c.Short, "long": c.Long, "example": c.Example} {
+		if !strings.Contains(strings.ToLower(text), "host") && !strings.Contains(text, "inspect example.com") {
+			t.Errorf("%s: no word of hosts: %s", name, text)
+		}
+	}
+}

@@ -31,13 +31,18 @@ func (o *inspectOptions) addFlags(f *pflag.FlagSet) {
 func newInspectCommand(a *app) *cobra.Command {
 	var opts inspectOptions
 	cmd := &cobra.Command{
-		Use:   "inspect URL...",
-		Short: "Show everything known about a page",
+		Use:   "inspect URL|HOST...",
+		Short: "Show everything known about a page or a host",
 		Long: `Show all that is known of a page: how its URL is read, its class and state and
 the rule behind them, the shortest ways to it, what robots.txt decides, its links
 in and out, and its visits. Of a URL that was never met: how it is read, its
-class, and whether a rule refuses it.`,
+class, and whether a rule refuses it.
+
+Of a host, which is a name without scheme and slash: its coverage and what is in
+the way, when it is asked next, delay, budget and robots.txt, who links to it,
+its busiest pages, its errors and its runs.`,
 		Example: "  ripple inspect https://example.com/page\n" +
+			"  ripple inspect example.com\n" +
 			"  ripple inspect --json --limit 1000 https://example.com/ | jq .links_in.total",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"net"
 	"net/netip"
 	"strings"
 	"unicode/utf8"
@@ -48,6 +49,9 @@ type Error struct {
 	Stale bool  // sent on a kept-alive connection that died without an answer
 }
 
+// errExpired ends a request whose time has passed, whatever it was about.
+var errExpired = errors.New("the request's time is over")
+
 // A Busy reports that a request was not sent because an address may not be asked now.
 type Busy struct{ Address netip.Addr }
 
@@ -77,19 +81,26 @@ func (e *Error) Reason() schema.Reason {
 	if e.Err == nil {
 		return r
 	}
-	if detail := detailOf(e.Err); !strings.HasSuffix(detail, e.Cause.String()) {
+	if detail := e.detail(); !strings.HasSuffix(detail, e.Cause.String()) {
 		r.Detail = shorten(inert.Line(detail, 4*maxReason), maxReason-len(e.Cause.String()+": "))
 	}
 	return r
 }
 
-// detailOf is the text of an error. Of a refused certificate it leaves out the
-// names that it is for, which may be a hundred.
-func detailOf(err error) string {
+// detail is what the cause does not say yet. It leaves out the names that a refused
+// certificate is for, which may be a hundred, and of a failed look-up the host's own
+// and the addresses.
+func (e *Error) detail() string {
+	var dns *net.DNSError
 	var host x509.HostnameError
 	var refused *tls.CertificateVerificationError
 	var inner *Error
+	err := e.Err
 	switch {
+	case errors.Is(err, errExpired) && (e.Cause == ConnectTimeout || e.Cause == TLSTimeout || e.Cause == Timeout):
+		return ""
+	case e.Cause == DNSTemporary && errors.As(err, &dns):
+		return strings.TrimSpace(dns.Err[strings.LastIndex(dns.Err, ": ")+1:])
 	case errors.As(err, &host):
 		return "the certificate is not for " + host.Host
 	case errors.As(err, &refused):

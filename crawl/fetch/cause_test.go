@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -46,6 +47,14 @@ func TestErrorText(t *testing.T) {
 		{TLS, refused(x509.UnknownAuthorityError{}), "tls error: certificate signed by unknown authority"},
 		{TLS, errors.New("tls: unsupported"), "tls error: unsupported"},
 		{NXDomain, nil, "no such host"},
+		{NXDomain, &net.DNSError{Err: "no such host", Name: "b.test", Server: "192.0.2.1:53"}, "no such host"},
+		{DNSTemporary, &net.DNSError{Err: "dial udp 192.0.2.1:53: connect: network is unreachable", Name: "www.b.test.",
+			Server: "192.0.2.1:53"}, "dns failure: network is unreachable"},
+		{DNSTemporary, &net.DNSError{Err: "server misbehaving", Name: "b.test"}, "dns failure: server misbehaving"},
+		{Proxy, &net.DNSError{Err: "server misbehaving", Name: "proxy.test"},
+			"proxy error: lookup proxy.test: server misbehaving"},
+		{Timeout, errExpired, "timeout"},
+		{DNSTemporary, errExpired, "dns failure: the request's time is over"},
 		{BadResponse, errors.New(strings.Repeat("é", 200)), "bad response: " + strings.Repeat("é", 71) + "…"},
 	} {
 		if got := (&Error{Cause: tt.cause, Op: "connect", URL: "https://b.test/",

@@ -164,7 +164,7 @@ func (x *exchange) measure(now int64) error {
 
 // expired says what the time ran out in.
 func (x *exchange) expired() *Error {
-	e := &Error{Cause: ConnectTimeout, Op: "connect", Err: errors.New("the request's time is over")}
+	e := &Error{Cause: ConnectTimeout, Op: "connect", Err: errExpired}
 	switch {
 	case !x.tunnelled:
 		e.Cause = Proxy

@@ -108,7 +108,11 @@ func (e *Error) detail() string {
 	case errors.As(err, &inner):
 		return inner.Reason().String()
 	}
-	return strings.TrimPrefix(err.Error(), "tls: ")
+	text := err.Error()
+	if remote, ok := strings.CutPrefix(text, "remote error: tls: "); ok {
+		return "the server says " + remote
+	}
+	return strings.TrimPrefix(text, "tls: ")
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -46,6 +46,7 @@ func TestErrorText(t *testing.T) {
 			"tls error: the certificate is not for b.test"},
 		{TLS, refused(x509.UnknownAuthorityError{}), "tls error: certificate signed by unknown authority"},
 		{TLS, errors.New("tls: unsupported"), "tls error: unsupported"},
+		{TLS, &net.OpError{Op: "remote error", Err: tls.AlertError(80)}, "tls error: the server says internal error"},
 		{NXDomain, nil, "no such host"},
 		{NXDomain, &net.DNSError{Err: "no such host", Name: "b.test", Server: "192.0.2.1:53"}, "no such host"},
 		{DNSTemporary, &net.DNSError{Err: "dial udp 192.0.2.1:53: connect: network is unreachable", Name: "www.b.test.",

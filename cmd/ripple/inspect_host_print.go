@@ -191,7 +191,7 @@ func (k *knownHost) printTables(w io.Writer) error {
 	if err := t.Flush(); err != nil || len(k.Runs) == 0 {
 		return err
 	}
-	t.row("\nruns", "since", "visited", "kept", "processed", "requests")
+	t.row("\nruns", "oldest visit", "visited", "kept", "processed", "requests")
 	for _, run := range k.Runs {
 		t.row(fmt.Sprintf("  #%d", run.Run), run.First.Format(time.RFC3339), commas(run.Visited), commas(run.Kept),
 			commas(run.Processed), commas(run.Requests))

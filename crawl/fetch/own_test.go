@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -113,11 +114,14 @@ func TestOwnResolver(t *testing.T) {
 // A name server that answered and does so no more is told from the servers of one
 // name, which may be silent.
 func TestOwnResolverLater(t *testing.T) {
-	away := false
+	away, zone := false, "lame.test"
 	silent := &net.DNSError{Err: "no answer", IsTimeout: true}
 	r := newResolver(func(_ context.Context, host string) ([]netip.Addr, error) {
-		if away || host == "lame.test" {
+		switch {
+		case away, strings.HasSuffix(host, zone):
 			return nil, silent
+		case host == "test.":
+			return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
 		}
 		return addresses("192.0.2.1"), nil
 	}, limits{}.orDefaults())
@@ -133,6 +137,8 @@ func TestOwnResolverLater(t *testing.T) {
 	if _, err := r.resolve(t.Context(), "a.test"); err != nil {
 		t.Fatal(err)
 	}
+	want("lame.test", OwnNothing)
+	zone = ".test" // that of the name which was found, too
 	want("lame.test", OwnNothing)
 	away = true
 	want("lame.test", OwnResolver)

@@ -154,7 +154,8 @@ func (r *Resolver) look(ctx context.Context, host string, timeout time.Duration,
 }
 
 // fault says why a name could not be looked up. If the name that was found last is
-// found no more, it is not this one's servers that are silent.
+// found no more, and nobody knows of its top-level domain, which every name server that
+// asks others has at hand, it is not this one's servers that are silent.
 func (r *Resolver) fault(ctx context.Context, own Own) Own {
 	r.mu.Lock()
 	known := r.known
@@ -166,10 +167,17 @@ func (r *Resolver) fault(ctx context.Context, own Own) Own {
 		return own
 	}
 	var f fault
-	if _, err := r.look(ctx, known, r.timeout/2, &f); err == nil || ctx.Err() != nil || f.reachedAny() {
+	top := known[strings.LastIndexByte(known, '.')+1:] + "."
+	if r.answers(ctx, known, r.timeout/2, &f) || r.answers(ctx, top, r.timeout/4, &f) || ctx.Err() != nil {
 		return OwnNothing
 	}
 	return OwnResolver
+}
+
+// answers reports whether a name server says anything of a name.
+func (r *Resolver) answers(ctx context.Context, name string, timeout time.Duration, f *fault) bool {
+	_, err := r.look(ctx, name, timeout, f)
+	return err == nil || f.reachedAny() || dnsCause(ctx, err) == NXDomain
 }
 
 // forget drops what is known of a host.

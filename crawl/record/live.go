@@ -32,8 +32,8 @@ func (l *liveHost) idle(now time.Time) bool {
 }
 
 // heard notes when the host may be asked again after a request, and whether it had an
-// answer in time, but for a connection that was kept too long. That to HEAD or for robots.txt says little of pages, which may come
-// slowly for minutes.
+// answer in time, but for a connection that was kept too long. That to HEAD or for
+// robots.txt says little of pages, which may come slowly for minutes.
 func (l *liveHost) heard(cfg *config.Config, h *schema.Host, o *ring.Outcome) {
 	switch inTime := o.Answered() && o.Done.Sub(o.Step.Sent) <= cfg.Retry.Timeout; {
 	case o.Cause == fetch.Cancelled, o.Stale && o.Done.Sub(o.Step.Sent) < time.Second:

@@ -73,7 +73,7 @@ func TestFactsOfHostilePages(t *testing.T) {
 			if len(p.Links) != 1 || len(p.Facts) != 0 {
 				t.Errorf("%d links, facts %v", len(p.Links), p.Facts)
 			}
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 		})

@@ -31,8 +31,8 @@ sitemaps = "quality"
 [retry]
 max-retries = %d
 delay = "100ms"
-timeout = "1s"
-connect-timeout = "1s"
+timeout = "3s"
+connect-timeout = "3s"
 [content]
 max-response-bytes = "10MiB"
 [[quality]]

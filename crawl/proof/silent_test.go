@@ -33,7 +33,7 @@ const honestHosts, honestPages = 4, 40
 
 // TestSilentHosts has honest hosts beside hosts that accept and say nothing.
 func TestSilentHosts(t *testing.T) {
-	beside(t, 9, func(h *webtest.Host) { h.Down(webtest.DownSilent) })
+	beside(t, 7, func(h *webtest.Host) { h.Down(webtest.DownSilent) })
 }
 
 // TestSlowHosts has honest hosts beside hosts that answer for robots.txt and to HEAD at once, and whose pages drip for

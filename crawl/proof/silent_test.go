@@ -33,21 +33,31 @@ const honestHosts, honestPages = 4, 40
 
 // TestSilentHosts has honest hosts beside hosts that accept and say nothing.
 func TestSilentHosts(t *testing.T) {
-	beside(t, 7, func(h *webtest.Host) { h.Down(webtest.DownSilent) })
+	beside(t, func(h *webtest.Host) { h.Down(webtest.DownSilent) })
 }
 
 // TestSlowHosts has honest hosts beside hosts that answer for robots.txt and to HEAD at once, and whose pages drip for
 // as long as the crawl lasts.
 func TestSlowHosts(t *testing.T) {
-	beside(t, 5, func(h *webtest.Host) {
+	beside(t, func(h *webtest.Host) {
 		h.Page("/", "<title>a long page</title>").Fault(fault.BodyDrip).Every(100 * time.Millisecond)
 	})
 }
 
-// beside compares how often honest hosts are asked beside 300 others with how often they are without them: so many
-// tenths at least, where without slots of their own it would be one. Both crawls run at the same time, so that a busy
-// machine slows both.
-func beside(t *testing.T, tenths int, others func(*webtest.Host)) {
+// beside compares how often honest hosts are asked beside 300 others with how often they are without them: nine tenths
+// at least, where without slots of their own it would be one. Both crawls run at the same time, so that a busy machine
+// slows both; as it may slow one more, they have three tries.
+func beside(t *testing.T, others func(*webtest.Host)) {
+	t.Helper()
+	for range 3 {
+		if besideOnce(t, others) {
+			return
+		}
+	}
+	t.Error("honest hosts were asked too seldom")
+}
+
+func besideOnce(t *testing.T, others func(*webtest.Host)) bool {
 	t.Helper()
 	webs := []*webtest.Server{honestWeb(t, 0, nil), honestWeb(t, 300, others)}
 	var crawls []*exec.Cmd
@@ -65,9 +75,6 @@ func beside(t *testing.T, tenths int, others func(*webtest.Host)) {
 	}
 	alone, disturbed := honestlyAsked(webs[0]), honestlyAsked(webs[1])
 	t.Logf("%d requests to honest hosts in the time of %d", disturbed, alone)
-	if alone < 40 || disturbed < alone*tenths/10 {
-		t.Errorf("want %d tenths", tenths)
-	}
 	asked := map[string]bool{}
 	for _, e := range webs[1].Log() {
 		if e.Host[0] == 's' {
@@ -77,6 +84,7 @@ func beside(t *testing.T, tenths int, others func(*webtest.Host)) {
 	if len(asked) < 5 {
 		t.Errorf("only %d of the others were asked", len(asked))
 	}
+	return alone >= 40 && disturbed >= alone*9/10
 }
 
 // honestWeb has a few hosts that answer, and so many others.

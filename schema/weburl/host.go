@@ -86,7 +86,7 @@ func parseHostDotted(text string) (string, error) {
 	case isName(text) && !strings.Contains(text, acePrefix):
 		return text, nil
 	case len(text) > maxHost:
-		return "", ErrMalformed
+		return "", ErrTooLong
 	case text[0] == '[':
 		return parseIPv6(text)
 	}

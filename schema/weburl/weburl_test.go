@@ -227,7 +227,7 @@ func badRows() []badRow {
 		{"bad IPv6", "https://[::1/", weburl.ErrMalformed},
 		{"brackets in brackets", "https://[[::1]]/", weburl.ErrMalformed},
 		{"IPv6 zone", "https://[fe80::1%25eth0]/", weburl.ErrMalformed},
-		{"long host", "https://" + strings.Repeat("ü", 5000) + ".example/", weburl.ErrMalformed},
+		{"long host", "https://" + strings.Repeat("ü", 5000) + ".example/", weburl.ErrTooLong},
 		{"long path", "https://example.com/" + strings.Repeat("a", weburl.DefaultMaxLength), weburl.ErrTooLong},
 		{"1 MB", "https://example.com/" + strings.Repeat("/", 1<<20), weburl.ErrTooLong},
 	}

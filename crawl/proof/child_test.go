@@ -3,6 +3,7 @@ package proof
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -36,12 +37,22 @@ const (
 func TestMain(m *testing.M) {
 	path := os.Getenv(envConfig)
 	if path == "" {
+		sideBySide()
 		goleak.VerifyTestMain(m)
 		return
 	}
 	if err := crawlAsChild(path); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+}
+
+// sideBySide lets eight tests wait at a time, however few processors there are:
+// the parallel ones of this package pass their time in networks that are away.
+func sideBySide() {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
 	}
 }
 

@@ -80,6 +80,7 @@ func disturbances() []disturbance {
 
 // TestOutages takes the network away from a crawl in many ways. The map is that of a crawl that was left alone.
 func TestOutages(t *testing.T) {
+	t.Parallel()
 	quiet := newRemoteWeb(t).crawl("")
 	quiet.end()
 	quiet.wantOutages(0)
@@ -120,6 +121,7 @@ func (c *remoteCrawl) wantDigest(want string) {
 
 // TestOutageAtStart begins a crawl before there is a network.
 func TestOutageAtStart(t *testing.T) {
+	t.Parallel()
 	want, w := undisturbed(t), newRemoteWeb(t)
 	w.leave()
 	c := w.crawl("")
@@ -136,6 +138,7 @@ func TestOutageAtStart(t *testing.T) {
 
 // TestOutageLate takes the network away without a word when only one or three hosts of many are left to be asked.
 func TestOutageLate(t *testing.T) {
+	t.Parallel()
 	for _, hosts := range []int{1, 3} {
 		t.Run(fmt.Sprintf("%d left", hosts), func(t *testing.T) {
 			t.Parallel()
@@ -163,6 +166,7 @@ func TestOutageLate(t *testing.T) {
 
 // TestOutageEnds ends a crawl while the network is away. What it has found stays, and it goes on later.
 func TestOutageEnds(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, keys string
 		end        func(*remoteCrawl)
@@ -205,6 +209,7 @@ func TestOutageEnds(t *testing.T) {
 
 // TestLostHosts crawls a web some of whose hosts are lost for reasons of their own, which look much like an outage.
 func TestLostHosts(t *testing.T) {
+	t.Parallel()
 	w := newRemoteWeb(t)
 	w.routes()
 	lost := []string{

@@ -3,12 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/crawl/census"
@@ -216,104 +214,4 @@ func slowest(slow []slowHost, most int) []slowHost {
 		return cmp.Or(cmp.Compare(b.ETA, a.ETA), cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.Domain, b.Domain))
 	})
 	return slow[:min(len(slow), most)]
-}
-
-func printStats(w io.Writer, s *stats) error {
-	fmt.Fprintf(w, "%s, %s in use\n", shown(s.State), humanize.Bytes(uint64(s.Bytes)))
-	if s.Live != nil {
-		for _, line := range statusLines(s.Live) {
-			fmt.Fprintln(w, line)
-		}
-	} else {
-		printRun(w, &s.Run)
-		if text := etaText(&s.Left); text != "" {
-			fmt.Fprintf(w, "%s left to visit, %s\n", count(s.Left.PagesToVisit, "page", ""), text)
-		}
-	}
-	hosts := count(s.Hosts, "host", "hosts")
-	if s.Listed > 0 {
-		hosts += fmt.Sprintf(" (and %s blacklisted or stubs)", commas(s.Listed))
-	}
-	links := count(s.Links, "link", "links")
-	if s.Omitted > 0 {
-		links += fmt.Sprintf(" (and %s left out)", commas(s.Omitted))
-	}
-	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", count(s.Pages, "page", "pages"), hosts, links, commas(s.Frontier))
-	for _, site := range s.Sites {
-		fmt.Fprintln(w, siteLine(site))
-	}
-	if n := s.SitesTotal - len(s.Sites); n > 0 {
-		fmt.Fprintf(w, "and %s more (--limit)\n", count(n, "site", ""))
-	}
-	fmt.Fprintln(w)
-	t := newTable(w)
-	t.row("state", "pages")
-	for _, state := range schema.States() {
-		if n := s.ByState[state.String()]; n > 0 {
-			t.row(state, commas(n))
-		}
-	}
-	t.row("")
-	t.row("class", "pages")
-	for class := schema.ClassDiscovered; class <= schema.ClassStub; class++ {
-		if n := s.ByClass[class.String()]; n > 0 {
-			t.row(class, commas(n))
-		}
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	if err := printDepths(w, s.ByDepth); err != nil {
-		return err
-	}
-	return printSlow(w, s)
-}
-
-// printRun tells of a run that nobody works on.
-func printRun(w io.Writer, run *statsRun) {
-	why := ""
-	if run.Reason != "" {
-		why = " (" + clean(run.Reason, 200) + ")"
-	}
-	fmt.Fprintf(w, "run #%d %s%s: %s in %s\n", run.ID, run.Status, why,
-		visited(run.Pages), span(time.Duration(run.Seconds*float64(time.Second))))
-}
-
-func printDepths(w io.Writer, depths []depthCount) error {
-	fmt.Fprintln(w)
-	t := newTable(w)
-	t.row("depth", "pages", "processed")
-	for _, d := range depths {
-		name := "none"
-		if d.Depth != nil {
-			name = fmt.Sprint(*d.Depth)
-		}
-		t.row(name, commas(d.Pages), commas(d.Processed))
-	}
-	return t.Flush()
-}
-
-func printSlow(w io.Writer, s *stats) error {
-	if len(s.Slow) == 0 {
-		return nil
-	}
-	fmt.Fprintln(w)
-	t := newTable(w)
-	t.row("host", "missing", "to visit", "delay", "ETA", "coverage")
-	for _, h := range s.Slow {
-		eta := "-"
-		if h.ETA > 0 {
-			eta = seconds(h.ETA)
-		}
-		again := ""
-		if s.Live != nil {
-			again = againText(h.AgainAt)
-		}
-		t.row(clean(h.Domain, 60), commas(h.Missing), commas(h.ToVisit), span(time.Duration(h.DelayMS)*time.Millisecond), eta,
-			clean(h.Coverage, 100)+again)
-	}
-	if n := s.SlowTotal - len(s.Slow); n > 0 {
-		t.row("and " + commas(n) + " more (--limit)")
-	}
-	return t.Flush()
 }

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// A walk is one process's work on a run: the crawl, who watches it and who
+// commands it.
+type walk struct {
+	app     *app
+	path    string // of the configuration
+	log     *slog.Logger
+	cfg     atomic.Pointer[config.Config]
+	stop    context.CancelCauseFunc // ends the crawl as a signal does
+	begun   chan struct{}           // closed when what follows is there
+	store   *kv.Store
+	crawl   *crawl.Crawl
+	watcher *census.Watcher
+	seeds   extraSeeds  // of this run
+	writing atomic.Bool // the walk is over, the outputs are being written
+}
+
+// run opens the state and crawls. Other commands reach it from the moment at
+// which the state that it works on is locked.
+func (w *walk) run(ctx context.Context, fresh bool) error {
+	ctx, w.stop = context.WithCancelCause(ctx)
+	defer w.stop(nil)
+	var g errgroup.Group
+	beside, cancel := context.WithCancel(context.Background())
+	g.Go(func() error { return w.obey(beside) })
+	err := w.open(fresh, func() { w.listen(beside, &g) })
+	if err == nil {
+		defer w.store.Close()
+		err = w.work(ctx, beside, &g)
+	}
+	cancel()
+	if errors.Is(err, kv.ErrLost) {
+		err = stateError(w.cfg.Load().State.Path, err)
+	}
+	return errors.Join(err, g.Wait())
+}
+
+// open opens the state, and gives the run the seeds that it has beside those of
+// the configuration.
+func (w *walk) open(fresh bool, locked func()) error {
+	cfg := w.cfg.Load()
+	store, err := w.app.openCrawl(cfg.State.Path, fresh, locked)
+	if err != nil {
+		return err
+	}
+	if cfg, err = w.seeds.forRun(store, cfg); err != nil {
+		store.Close()
+		return err
+	}
+	w.store = store
+	w.cfg.Store(cfg)
+	return nil
+}
+
+// work crawls, with what stands beside it in g.
+func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
+	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit})
+	if err != nil {
+		return err
+	}
+	w.crawl, w.watcher = c, census.NewWatcher(c, &w.cfg, begun.Run)
+	if err := w.tellBegun(begun); err != nil {
+		return err
+	}
+	if path := w.cfg.Load().Monitor.MetricsCSV; path != "" {
+		metrics, err := openMetrics(path)
+		if err != nil {
+			return err
+		}
+		warn := func(err error) { w.log.Warn("metrics cannot be written", "error", err) }
+		g.Go(func() error { return metrics.follow(beside, w.status, warn) })
+	}
+	w.writing.Store(begun.Run.Walked) // nothing is walked, and nobody answers
+	close(w.begun)
+	return w.walk(ctx, begun)
+}
+
+// walk crawls, unless only the outputs are missing, and ends the run.
+func (w *walk) walk(ctx context.Context, begun crawl.Begun) error {
+	result := crawl.Result{Run: begun.Run, Walked: true}
+	if !begun.Run.Walked {
+		var err error
+		if result, err = w.watched(ctx); err != nil {
+			return fmt.Errorf("run #%d: %w", begun.Run.ID, err)
+		}
+	}
+	w.writing.Store(true)
+	return w.finish(ctx, result)
+}
+
+// watched crawls and shows how it goes.
+func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
+	v := newView(w.app, w.log)
+	var g errgroup.Group
+	watching, cancel := context.WithCancel(context.Background())
+	g.Go(func() error { return w.watcher.Follow(watching, v.see) })
+	result, err := w.crawl.Run(ctx)
+	cancel()
+	watchErr := g.Wait()
+	v.end()
+	if err == nil && watchErr != nil {
+		w.log.Warn("the crawl could not be watched", "error", watchErr)
+	}
+	return result, err
+}
+
+func (w *walk) tellVisit(e crawl.Event) {
+	attrs := []any{"url", clean(e.URL, 2048), "state", e.State.String(), "status_code", e.Status, "links", e.Links,
+		"response_ms", e.Time.Milliseconds()}
+	if e.Error != "" {
+		attrs = append(attrs, "error", clean(e.Error, 256))
+	}
+	w.log.Debug("visit", attrs...)
+}
+
+func (w *walk) tellBegun(b crawl.Begun) error {
+	lines, err := begunLines(w.store, w.cfg.Load(), b, w.seeds.same)
+	if err != nil {
+		return err
+	}
+	event := "run begins"
+	if b.Resumed {
+		event = "run goes on"
+	}
+	w.app.tell(remark{lines[0], event, []any{"run", b.Run.ID, "pages", b.Run.Pages, "before", b.Before.ID}})
+	for _, line := range lines[1:] {
+		w.app.say(line)
+	}
+	return nil
+}
+
+// begunLines say which run it is. same says that the configuration differs at most by
+// seeds that are given for one run.
+func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) ([]string, error) {
+	run := b.Run
+	var text string
+	switch {
+	case b.Resumed && run.Walked:
+		text = fmt.Sprintf("run #%d has nothing left to visit; its outputs are written", run.ID)
+	case b.Resumed:
+		text = fmt.Sprintf("run #%d goes on: %s", run.ID, visited(run.Pages))
+	case b.Before.ID == 0:
+		text = fmt.Sprintf("run #%d begins", run.ID)
+	default:
+		kept, err := census.Young(store, cfg.Recrawl.MinAge)
+		if err != nil {
+			return nil, err
+		}
+		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s younger than %s are kept",
+			b.Before.ID, span(time.Since(b.Before.Finished)), run.ID, count(kept, "page", "pages"), span(cfg.Recrawl.MinAge))
+	}
+	lines := []string{text}
+	if b.Changed && !same {
+		lines = append(lines, "the configuration has changed since: lists, rules and limits hold from now on, "+
+			"visited pages keep their facts")
+	}
+	return lines, nil
+}

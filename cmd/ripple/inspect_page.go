@@ -1,0 +1,191 @@
+package main
+
+import (
+	"encoding/hex"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// page tells what is known of a page that was met.
+func (r *reading) page(id schema.ID, u weburl.URL, limit int) (*inspectedPage, error) {
+	p, err := r.Page(id)
+	if err != nil {
+		return nil, err
+	}
+	out := &inspectedPage{
+		rule: p.Rule, State: p.State.String(), Error: p.Error, Seed: p.Seed, PageType: p.PageType,
+		DiscoveredAt: p.FirstSeen.UTC(), FirstRun: int(p.FirstRun), LastRun: int(p.LastRun), Redirects: []string{},
+		Facts: []fact{},
+	}
+	if p.Depth != kv.NoDepth {
+		depth := int(p.Depth)
+		out.Depth = &depth
+	}
+	form := u.Form
+	if p.Visit != nil {
+		out.Title = p.Visit.Title
+		for _, f := range p.Visit.Facts {
+			out.Facts = append(out.Facts, fact{f.Name, f.Value})
+		}
+		if p.FetchURL != "" {
+			form = p.FetchURL
+		}
+	}
+	if verdict, ok, err := r.robots(p.HostName, form, ""); err != nil {
+		return nil, err
+	} else if ok {
+		out.Robots = &verdict
+	}
+	if err := r.addTrouble(out, p.HostName); err != nil {
+		return nil, err
+	}
+	if out.Paths, err = originPaths(r.Survey, id, maxOriginPaths); err != nil {
+		return nil, err
+	}
+	if err := r.addLinks(out, id, limit); err != nil {
+		return nil, err
+	}
+	out.LinksOut.Left = p.LinksOmitted()
+	return out, r.addHistory(out, p)
+}
+
+// addTrouble adds what keeps the page's host from being asked.
+func (r *reading) addTrouble(out *inspectedPage, host string) error {
+	return r.store.View(func(tx *kv.Tx) error {
+		id, known, err := tx.Hosts.Lookup(host)
+		if err != nil || !known {
+			return err
+		}
+		h, err := tx.Hosts.At(id)
+		if err != nil {
+			return err
+		}
+		t := h.Trouble(r.Run().ID)
+		out.Trouble, out.AgainAt = t.String(), timeOrNull(t.Until)
+		if r.live == nil {
+			return nil
+		}
+		for _, live := range r.live.Troubles {
+			if live.Domain == h.Name && live.Silent > 0 {
+				out.Trouble, out.AgainAt = troubleText(&live), nil
+			}
+		}
+		return nil
+	})
+}
+
+// addLinks adds links in and out.
+func (r *reading) addLinks(out *inspectedPage, id schema.ID, limit int) error {
+	back, total, err := r.In(id, limit)
+	if err != nil {
+		return err
+	}
+	out.LinksIn = linkList{Total: total, Links: []pageLink{}}
+	for _, b := range back {
+		if err := r.addLink(&out.LinksIn, b.From, b.Link); err != nil {
+			return err
+		}
+	}
+	links, err := r.Out(id)
+	if err != nil {
+		return err
+	}
+	out.LinksOut = linkList{Total: len(links), Links: []pageLink{}}
+	for _, l := range links[:min(limit, len(links))] {
+		if err := r.addLink(&out.LinksOut, l.To, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reading) addLink(list *linkList, other schema.ID, l schema.Link) error {
+	p, err := r.Page(other)
+	if err != nil {
+		return err
+	}
+	list.Links = append(list.Links, pageLink{
+		URL: p.URL, State: p.State.String(), Kind: l.Kinds.First().String(), Rel: l.Rel.String(), Place: l.Where(),
+		Anchor: l.Anchor,
+	})
+	return nil
+}
+
+// addHistory adds forms, redirects and visits, the newest first.
+func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
+	return r.store.View(func(tx *kv.Tx) error {
+		var err error
+		if out.Forms, err = tx.URLs.Forms(p.ID); err != nil {
+			return err
+		}
+		if p.Referrer != 0 {
+			if out.Referrer, err = tx.URLs.Norm(p.Referrer); err != nil {
+				return err
+			}
+		}
+		if out.Redirects, err = r.redirects(tx, p.ID, p.RedirectTo); err != nil {
+			return err
+		}
+		out.Visits = []visit{}
+		for seq := r.store.Latest(p.ID); seq != 0 && len(out.Visits) < maxHistory; {
+			v, err := tx.Visits.At(seq)
+			if err != nil {
+				return err
+			}
+			one, err := newVisit(tx, v)
+			if err != nil {
+				return err
+			}
+			out.Visits = append(out.Visits, one)
+			seq = v.Prev
+		}
+		return nil
+	})
+}
+
+// redirects follows the recorded redirects from a page on. Those that come back
+// end with the page that comes again.
+func (r *reading) redirects(tx *kv.Tx, from, to schema.ID) ([]string, error) {
+	urls, passed := []string{}, []schema.ID{from}
+	for to != 0 && len(urls) < maxRedirected {
+		norm, err := tx.URLs.Norm(to)
+		if err != nil {
+			return nil, err
+		}
+		urls = append(urls, norm)
+		seq := r.store.Latest(to)
+		if seq == 0 || slices.Contains(passed, to) {
+			break
+		}
+		passed = append(passed, to)
+		v, err := tx.Visits.At(seq)
+		if err != nil {
+			return nil, err
+		}
+		to = v.RedirectTo
+	}
+	return urls, nil
+}
+
+func newVisit(tx *kv.Tx, v *schema.Visit) (visit, error) {
+	one := visit{
+		Run: int(v.Run), At: v.At.UTC(), State: v.State.String(), Status: v.Status, FetchURL: v.Form,
+		ContentType: v.ContentType, Charset: v.Charset, Length: v.Length, ResponseMS: v.ResponseTime.Milliseconds(),
+		Requests: v.Requests, Retries: v.Retries, Kept: v.Kept, Unchanged: v.Unchanged, NoIndex: v.NoIndex,
+		NoFollow: v.NoFollow,
+		ETag:     v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Reason.String(),
+	}
+	if v.SHA256 != [32]byte{} {
+		one.BodySHA256 = hex.EncodeToString(v.SHA256[:])
+	}
+	if v.RedirectTo == 0 {
+		return one, nil
+	}
+	var err error
+	one.RedirectTo, err = tx.URLs.Norm(v.RedirectTo)
+	return one, err
+}

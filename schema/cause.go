@@ -68,6 +68,11 @@ func (c Cause) String() string {
 // Connection reports whether the request never reached an HTTP exchange.
 func (c Cause) Connection() bool { return c >= CauseNXDomain && c <= CauseTLSTimeout }
 
+// unanswered reports a cause for which there was no answer of the host at all.
+func (c Cause) unanswered() bool {
+	return c.Connection() || c == CauseTimeout || c == CauseReset || c == CauseProxy
+}
+
 // The kinds of errors that a run counts.
 const (
 	ErrorDeadLink    = "dead_link"

@@ -50,6 +50,42 @@ func (h *Host) Trouble(run RunID) Trouble {
 	return Trouble{}
 }
 
+// OutOfReach returns why a run has given the host up without having reached it; none: it
+// has reached it. Of several failures in a row it is the last that is known, or
+// [CauseConnections]. Its pages that got no visit count as errors of that cause.
+func (h *Host) OutOfReach(run RunID) Cause {
+	if h.Run != run || h.RunGivenUp != GaveUpConnection && h.RunGivenUp != GaveUpRobots {
+		return CauseNone
+	}
+	if h.RunGivenUp == GaveUpConnection {
+		if last := h.RunGivenUpWhy.last(); last != CauseConnections {
+			return last
+		}
+	}
+	if c := h.RobotsReason.Cause; h.RobotsTries > 0 && h.RobotsReason.Host == "" && c.unanswered() {
+		return c
+	}
+	if h.RunGivenUp == GaveUpRobots {
+		return CauseNone
+	}
+	for _, retry := range h.Retries {
+		if c := retry.Reason.Cause; c.Connection() {
+			return c
+		}
+	}
+	return CauseConnections
+}
+
+// last is the cause of the last of several failures, where it is known.
+func (r Reason) last() Cause {
+	if r.Cause == CauseConnections {
+		if c := Told(r.Detail, 0).Cause; c.Connection() {
+			return c
+		}
+	}
+	return r.Cause
+}
+
 // String is the trouble in words, without its time; empty if there is none.
 func (t Trouble) String() string {
 	switch t.Kind {

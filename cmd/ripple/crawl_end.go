@@ -93,6 +93,9 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 		[]any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages, "processed", counts.Processed,
 			"seconds", r.Run.Running.Seconds()},
 	})
+	if text := errorText(counts.Errors); text != "" {
+		w.app.tell(remark{"  errors: " + text, "errors", []any{"errors", counts.Errors}})
+	}
 	if r.Walked && counts.Processed == 0 {
 		w.app.say("  no page could be crawled: look at the seeds and at the network")
 	}

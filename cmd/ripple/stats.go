@@ -27,7 +27,8 @@ func newStatsCommand(a *app) *cobra.Command {
 		Short: "Show counts, and the hosts that take longest",
 		Long: `Count pages by state, class and depth, and list the hosts that are slow, suspended
 or cut short: how long each will still take, how many of its pages are missing, and
-why. During a crawl, its live status comes first.`,
+why. During a crawl, its live status comes first. Errors are visits of the run that
+ended in one, and pages that got no visit because their host could not be reached.`,
 		Example: "  ripple stats\n  ripple stats --limit -1 --json | jq .slow_hosts",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, opts) },

@@ -21,6 +21,9 @@ func printStats(w io.Writer, s *stats) error {
 		if text := etaText(&s.Left); text != "" {
 			fmt.Fprintf(w, "%s left to visit, %s\n", count(s.Left.PagesToVisit, "page", ""), text)
 		}
+		if text := errorText(s.Run.Errors); text != "" {
+			fmt.Fprintln(w, "errors: "+text)
+		}
 	}
 	hosts := count(s.Hosts, "host", "hosts")
 	if s.Listed > 0 {

@@ -137,7 +137,8 @@ type count struct {
 	slowest                     []HostETA
 	work                        float64 // pages that will be visited
 	troubles                    []ranked
-	troubled                    int // of so many hosts
+	troubled                    int            // of so many hosts
+	unasked                     map[string]int // pages that count as errors without a visit, by kind
 }
 
 // A ranked trouble is that of a host which has so many seeds and takes so many seconds.

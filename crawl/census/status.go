@@ -17,7 +17,7 @@ type Status struct {
 	PagesWaiting   int            `json:"pages_waiting"`
 	PagesPerSecond float64        `json:"pages_per_second"`
 	Hosts          Hosts          `json:"hosts"`
-	Errors         map[string]int `json:"errors"`
+	Errors         map[string]int `json:"errors"` // by kind, as [survey.Counts] has them
 	Left
 	Troubles []Trouble `json:"troubles"`  // of the hosts with trouble, those that take longest
 	Troubled int       `json:"troubled"`  // hosts with trouble

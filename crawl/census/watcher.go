@@ -35,6 +35,7 @@ type Watcher struct {
 	next   schema.HostID // where the census goes on
 	round  count         // the one that is being taken
 	last   count         // the last whole one
+	given  map[schema.HostID]unasked
 	marks  []rateMark
 }
 
@@ -47,7 +48,7 @@ type rateMark struct {
 func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.Run) *Watcher {
 	w := &Watcher{
 		crawl: c, cfg: cfg, begun: time.Now(), before: run.Running, run: run, next: 1,
-		asked: make(chan chan struct{}), ended: make(chan struct{}),
+		asked: make(chan chan struct{}), ended: make(chan struct{}), given: map[schema.HostID]unasked{},
 	}
 	w.last.depth, w.round.depth = -1, -1
 	w.latest.Store(&Status{RunID: int(run.ID), Status: "running", PID: os.Getpid(), PagesVisited: run.Pages,
@@ -149,7 +150,7 @@ func (w *Watcher) count(store *kv.Store, tx *kv.Tx, silent []crawl.Silence) erro
 		w.round.add(w.pace, store.Generation(), h, since)
 		w.next = h.ID + 1
 		seen++
-		return seen < atOnce, nil
+		return seen < atOnce, w.addUnasked(store, tx, h)
 	})
 	if int(w.next) > store.Hosts() {
 		w.last, w.round, w.next = w.round, count{depth: -1}, 1
@@ -162,7 +163,7 @@ func (w *Watcher) status(st *crawl.Status, next string) *Status {
 		RunID: int(w.run.ID), Status: "running", PID: os.Getpid(),
 		Elapsed:      (w.before + time.Since(w.begun)).Round(time.Millisecond).Seconds(),
 		PagesVisited: w.run.Pages, Requests: w.run.Requests, PagesWaiting: w.last.waiting,
-		PagesPerSecond: w.rate(), Left: w.last.left(w.pace), Errors: w.run.Errors,
+		PagesPerSecond: w.rate(), Left: w.last.left(w.pace), Errors: w.errors(),
 		Troubles: w.last.told(), Troubled: w.last.troubled,
 		Hosts: Hosts{
 			Active: st.Open, Waiting: st.Hosts.Waiting + st.Hosts.Held + st.Asleep.Waiting + st.Asleep.Held,

@@ -55,7 +55,7 @@ func (hs *hosts) newHost(r *schema.Host) *host {
 		h.slow = fmt.Sprintf("%s > max-crawl-delay = %s", r.CrawlDelay, limit)
 	}
 	if r.Run == hs.core.run.ID {
-		h.admitted, h.retries, h.away = r.Admitted, r.Retries, outOfReach(r)
+		h.admitted, h.retries, h.away = r.Admitted, r.Retries, r.OutOfReach(hs.core.run.ID)
 		hs.hold(h, r)
 	}
 	if hs.core.past != nil {

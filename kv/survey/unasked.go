@@ -6,36 +6,6 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// outOfReach returns why a host that was given up could not be reached; none if it
-// could be. Of several failures in a row it is the last that is known, or
-// [schema.CauseConnections].
-func outOfReach(r *schema.Host) schema.Cause {
-	why := r.RunGivenUpWhy.Cause
-	if r.RunGivenUp == schema.NotGivenUp || r.RunGivenUp == schema.GaveUpRateLimit {
-		return schema.CauseNone
-	}
-	if r.RunGivenUp == schema.GaveUpConnection && why != schema.CauseConnections {
-		return why
-	}
-	if c := r.RobotsReason.Cause; r.RobotsTries > 0 && r.RobotsReason.Host == "" && unanswered(c) {
-		return c
-	}
-	if r.RunGivenUp == schema.GaveUpRobots {
-		return schema.CauseNone
-	}
-	for _, retry := range r.Retries {
-		if c := retry.Reason.Cause; c.Connection() {
-			return c
-		}
-	}
-	return schema.CauseConnections
-}
-
-// unanswered reports a cause for which there was no answer of the host at all.
-func unanswered(c schema.Cause) bool {
-	return c.Connection() || c == schema.CauseTimeout || c == schema.CauseReset || c == schema.CauseProxy
-}
-
 // addUnasked counts a page that got no visit because its host could not be reached, or
 // notes why one that got a visit was not reached.
 func (ts *tallies) addUnasked(t *tally, p *Page) {

@@ -1,0 +1,66 @@
+package census
+
+import (
+	"maps"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// An unasked is how many pages of a host got no visit because the host could not be
+// reached, while so many of its URLs waited.
+type unasked struct{ waiting, pages int }
+
+// addUnasked counts the pages of a host that could not be reached, with the errors: as
+// those of a file are counted, see [survey.Counts].
+func (w *Watcher) addUnasked(store *kv.Store, tx *kv.Tx, h *schema.Host) error {
+	cause, waiting := h.OutOfReach(w.run.ID), h.Waiting+len(h.Retries)
+	cfg := w.pace.cfg
+	if cause == schema.CauseNone || h.RunRequests >= cfg.Terrain().Budget(h.Name, cfg.Crawler.MaxDomainRequests) {
+		return nil
+	}
+	u := w.given[h.ID]
+	if u.waiting != waiting {
+		pages, err := waitingPages(store, tx, &w.run, h)
+		if err != nil {
+			return err
+		}
+		u = unasked{waiting, pages}
+		w.given[h.ID] = u
+	}
+	if u.pages == 0 {
+		return nil
+	}
+	if w.round.unasked == nil {
+		w.round.unasked = map[string]int{}
+	}
+	w.round.unasked[cause.ErrorKind()] += u.pages
+	return nil
+}
+
+// waitingPages counts the pages of a host that a run has not visited. In its queues some
+// stand twice.
+func waitingPages(store *kv.Store, tx *kv.Tx, run *schema.Run, h *schema.Host) (int, error) {
+	pages := map[schema.ID]bool{}
+	add := func(_ uint8, id schema.ID) bool {
+		if seq := store.Latest(id); store.Kind(id) == schema.KindPage && (seq == 0 || seq < run.FirstVisit) {
+			pages[id] = true
+		}
+		return true
+	}
+	for _, r := range h.Retries {
+		add(0, r.URL)
+	}
+	err := tx.Frontier.Walk(h, add)
+	return len(pages), err
+}
+
+// errors are those that the run has counted, and the pages that got no visit.
+func (w *Watcher) errors() map[string]int {
+	all := map[string]int{}
+	maps.Copy(all, w.run.Errors)
+	for kind, n := range w.last.unasked {
+		all[kind] += n
+	}
+	return all
+}

@@ -25,6 +25,9 @@ const maxFailed = 3
 
 func (f *failures) add(h *survey.HostReport) {
 	reason, exact := "not reached", "not reached"
+	if h.Unreached == 0 {
+		reason, exact = "no answer", "no answer"
+	}
 	if h.Host.RunGivenUp != schema.NotGivenUp {
 		why := h.Host.RunGivenUpWhy
 		reason, exact = schema.Reason{Cause: why.Cause, Status: why.Status}.String(), why.String()

@@ -121,8 +121,8 @@ func oddWeb(web *webtest.Server) {
 }
 
 // silentWeb adds a page that links to a host which takes a request for robots.txt and
-// says nothing, and to three that refuse connections in TLS. Two pages that nobody links
-// to fail: one always, one by asking for rest once.
+// says nothing, and to three that refuse connections in TLS. Of the pages that nobody links
+// to two fail, one always, one by asking for rest once, and one leads to a page without an answer.
 func silentWeb(web *webtest.Server) {
 	text := link("https://hang.test/", "Hangs")
 	for _, name := range []string{"down1.test", "down2.test", "down3.test"} {
@@ -138,6 +138,8 @@ func silentWeb(web *webtest.Server) {
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
 	})
+	web.Host("a.test").Page("/mute", link("https://mute.test/", "Mute"))
+	web.Host("mute.test").Handle("/", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	web.Host("hang.test").Handle("/robots.txt", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 }
 

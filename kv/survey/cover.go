@@ -1,5 +1,12 @@
 package survey
 
+import (
+	"cmp"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
 // String names a cover in a word or two, the same for all hosts that share it; what
 // was in the way of one host, and how much, is [HostReport.Coverage].
 func (c Cover) String() string {
@@ -11,4 +18,24 @@ func (c Cover) String() string {
 		CoverNotVisited: "not visited",
 	}
 	return names[c]
+}
+
+// cover decides how a host is covered: by the first of what it lacks. The words tell
+// all of it, with the number of pages if there is more than one reason.
+func cover(lacks []lack, t *hostTally) (Cover, string) {
+	switch {
+	case len(lacks) == 0 && t.visited == 0:
+		return CoverNotVisited, "not visited"
+	case len(lacks) == 0 || lacks[0].cover == CoverComplete:
+		return CoverComplete, "complete"
+	case len(lacks) == 1:
+		return lacks[0].cover, cmp.Or(lacks[0].alone, lacks[0].why)
+	}
+	words := make([]string, len(lacks))
+	for i, l := range lacks {
+		if words[i] = l.why; l.pages > 0 {
+			words[i] = humanize.Comma(int64(l.pages)) + " " + l.why
+		}
+	}
+	return lacks[0].cover, strings.Join(words, ", ")
 }

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-
-	"github.com/dustin/go-humanize"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -18,7 +15,7 @@ type Cover uint8
 // The covers, in the order in which the first that holds is the host's.
 const (
 	CoverListed     Cover = iota // blacklisted or stub: not to be visited
-	CoverGivenUp                 // not asked any more in this run, or never reached
+	CoverGivenUp                 // not asked any more in this run, never reached, or silent
 	CoverBudget                  // its budget, or that of the run, was used up
 	CoverSuspended               // it asks for rest
 	CoverSlow                    // of a Crawl-delay that is too long, seeds only
@@ -63,7 +60,7 @@ type HostReport struct {
 	LimitKey     string // the key that says so, and its value
 	LinksOmitted int    // links of its pages that are not recorded
 	SiteOverflow int    // links to further hosts of its site, which are not recorded
-	KnownMissing int    // pages that should be on the map: not visited, denied, blocked, or met and not recorded
+	KnownMissing int    // pages that should be on the map: not visited, denied, blocked, silent, or met and not recorded
 }
 
 // coverage says how well each host is covered.
@@ -128,7 +125,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	}
 	report.LinksOmitted, report.KnownMissing = int(t.omitted), cv.overflowOf(r)
 	if h.verdict.Class.Visitable() {
-		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.unreached)
+		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.unreached + t.unanswered)
 	}
 	if _, err := cv.cutSites(tx); err != nil {
 		return nil, err
@@ -259,14 +256,18 @@ func lackCapped(c cappedPages) lack {
 }
 
 // lacksVisited says which pages were asked for and are missing all the same. Some
-// that are unreachable or blocked leave a host complete.
+// that are unreachable, unanswered or blocked leave a host complete.
 func lacksVisited(t *hostTally) (all []lack) {
+	silent := CoverComplete
+	if t.unreached+t.unanswered == t.visited {
+		silent = CoverGivenUp
+	}
 	if n := t.unreached; n > 0 {
-		l := lack{n, CoverComplete, "unreachable", ""}
-		if n == t.visited {
-			l.cover = CoverGivenUp
-		}
-		all = append(all, l)
+		all = append(all, lack{n, silent, "unreachable", ""})
+	}
+	if n := t.unanswered; n > 0 {
+		alone := fmt.Sprintf("no answer (to %d of %d pages)", n, t.visited)
+		all = append(all, lack{n, silent, "without an answer", alone})
 	}
 	if n := t.blocked; n > 0 {
 		alone := fmt.Sprintf("blocked (401, 403 or 429 on %d of %d pages)", n, t.visited)
@@ -281,24 +282,4 @@ func lacksVisited(t *hostTally) (all []lack) {
 		all = append(all, lack{n, CoverDenied, "denied by robots.txt", alone})
 	}
 	return all
-}
-
-// cover decides how a host is covered: by the first of what it lacks. The words tell
-// all of it, with the number of pages if there is more than one reason.
-func cover(lacks []lack, t *hostTally) (Cover, string) {
-	switch {
-	case len(lacks) == 0 && t.visited == 0:
-		return CoverNotVisited, "not visited"
-	case len(lacks) == 0 || lacks[0].cover == CoverComplete:
-		return CoverComplete, "complete"
-	case len(lacks) == 1:
-		return lacks[0].cover, cmp.Or(lacks[0].alone, lacks[0].why)
-	}
-	words := make([]string, len(lacks))
-	for i, l := range lacks {
-		if words[i] = l.why; l.pages > 0 {
-			words[i] = humanize.Comma(int64(l.pages)) + " " + l.why
-		}
-	}
-	return lacks[0].cover, strings.Join(words, ", ")
 }

@@ -124,6 +124,10 @@ func hostRows(w *surveytest.World) []coverRow {
 		{"down.test", func(p string) {
 			w.Visit(p, func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Unreachable, 0, "" })
 		}, survey.CoverGivenUp, "unreachable", 1},
+		{"mute.test", func(p string) { w.Visit(p, unanswered); w.Visit("mute.test/2", unanswered) },
+			survey.CoverGivenUp, "no answer (to 2 of 2 pages)", 2},
+		{"once.test", func(p string) { w.Visit(p, nil); w.Visit("once.test/2", unanswered) },
+			survey.CoverComplete, "complete", 1},
 		{"budget.test", func(p string) {
 			w.Depth(p, 1, 0)
 			w.Host(p, func(h *schema.Host) { h.RunRequests = 500 })
@@ -150,6 +154,11 @@ func hostRows(w *surveytest.World) []coverRow {
 			w.Host(p, func(h *schema.Host) { h.CrawlDelay = 60e9 })
 		}, survey.CoverWaiting, "slowed by Crawl-delay (1m0s)", 1},
 	}
+}
+
+// unanswered makes a visit one of a page that was asked for in vain.
+func unanswered(v *schema.Visit) {
+	v.State, v.Status, v.Charset, v.Reason.Cause = schema.Failed, 0, "", schema.CauseTimeout
 }
 
 // pageRows are of hosts that lack pages for reasons of their own.

@@ -52,6 +52,7 @@ type hostTally struct {
 	denied      uint32       // of those, by robots.txt
 	blocked     uint32       // of those: 401, 403, 429
 	unreached   uint32       // of those: no connection
+	unanswered  uint32       // of those: a connection, and no answer
 	html        uint32       // of those: HTML pages
 	linkless    uint32       // of those: without links
 	missing     uint32       // see Page.Missing
@@ -206,6 +207,8 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 		h.blocked++
 	case v.State == schema.Unreachable:
 		h.unreached++
+	case v.State == schema.Failed && v.Status == 0:
+		h.unanswered++
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 
 // browse starts a browser with flags more, or skips the test where there is none
 // (fails, under RIPPLE_CI=1).
-func browse(t *testing.T, more ...chromedp.ExecAllocatorOption) context.Context {
+func browse(t testing.TB, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
@@ -41,7 +41,7 @@ func browse(t *testing.T, more ...chromedp.ExecAllocatorOption) context.Context 
 	return ctx
 }
 
-func browserPath(t *testing.T) string {
+func browserPath(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -83,7 +83,7 @@ func (c *complaints) all() []string {
 }
 
 // visit opens a map from disk and waits for its first picture.
-func visit(t *testing.T, ctx context.Context, m Map) string {
+func visit(t testing.TB, ctx context.Context, m Map) string {
 	t.Helper()
 	var file bytes.Buffer
 	if err := Write(&file, m); err != nil {
@@ -98,7 +98,7 @@ func visit(t *testing.T, ctx context.Context, m Map) string {
 	return path
 }
 
-func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
+func do(t testing.TB, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Voi
 
 // wait returns once the expression holds. A page that is just being replaced is
 // asked again.
-func wait(t *testing.T, ctx context.Context, expression string) {
+func wait(t testing.TB, ctx context.Context, expression string) {
 	t.Helper()
 	for {
 		_, err := chromedp.Run(ctx, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(20*time.Second)))
@@ -121,7 +121,7 @@ func wait(t *testing.T, ctx context.Context, expression string) {
 }
 
 // ask returns the value of an expression.
-func ask[T any](t *testing.T, ctx context.Context, expression string) T {
+func ask[T any](t testing.TB, ctx context.Context, expression string) T {
 	t.Helper()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 // folder are described.
 const Manifest = "ripple.json"
 
+// asideMark ends the name of an old folder while a new one takes its place.
+const asideMark = ".ripple-old"
+
 // CheckFolder reports why a folder must not be replaced: with [ErrForeign] if
 // there is something in it that Ripple did not write. Forced, files of the same
 // names are replaced and the others stay.
@@ -117,7 +120,10 @@ func publishFolder(temporary, path string, names []string) error {
 	defer func() { _ = disk.SyncDir(filepath.Dir(path)) }()
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return os.Rename(temporary, path)
+		if err := os.Rename(temporary, path); err != nil {
+			return err
+		}
+		return removeAside(path)
 	}
 	if err != nil {
 		return err
@@ -146,12 +152,27 @@ func replaceFolder(temporary, path string) error {
 	if exchange(temporary, path) == nil {
 		return nil
 	}
-	old := filepath.Join(filepath.Dir(temporary), "old")
-	if err := os.Rename(path, old); err != nil {
+	return setAside(temporary, path)
+}
+
+// setAside replaces a folder where the system cannot exchange two. Killed in between,
+// it leaves the old one beside its place; it goes when a new one has come there.
+func setAside(temporary, path string) error {
+	old := path + asideMark
+	if err := errors.Join(removeAside(path), os.Rename(path, old)); err != nil {
 		return err
 	}
 	if err := os.Rename(temporary, path); err != nil {
 		return errors.Join(err, os.Rename(old, path))
 	}
-	return nil // the old one goes with the scratch folder
+	return removeAside(path)
+}
+
+// removeAside removes the old folder that was set aside for a new one at path.
+func removeAside(path string) error {
+	old := path + asideMark
+	if foreign, err := firstForeign(old); err != nil || foreign != "" {
+		return nil // there is none, or it is somebody else's
+	}
+	return os.RemoveAll(old)
 }

@@ -115,16 +115,44 @@ function drawLabel(app, v) {
   const origin = app.prominent.has(v), must = v === app.selected || v === app.hovered || origin;
   if (!must && r < 2.2 && app.selected < 0) return false; // beside a selection only its neighbours come here
   const size = Math.round(Math.min(10.5 + app.radius[v] * 0.7, 15)) + (origin ? 1 : 0);
-  const text = short(g.names[v]), width = textWidth(labels, text, size) * (must ? 1.08 : 1); // bold is wider
-  const gap = origin ? 8 : 4, above = r + gap + size * 0.5;
-  const boxes = [[x + r + gap, y], [x - r - gap - width, y], [x - width / 2, y + above], [x - width / 2, y - above]];
-  if (origin) for (const dy of [-1.6, 1.6]) boxes.push([x + r + 2, y + dy * size], [x - r - 2 - width, y + dy * size]);
-  const place = boxes.find(([left, middle]) => left > 2 && left + width < c.width - 2 && free(labels, left - 2, middle - size * 0.62, width + 4, size * 1.24)) || (must && [Math.max(2, Math.min(boxes[0][0], c.width - width - 4)), y]);
+  const text = short(g.names[v]), width = textWidth(labels, text, size, must), rim = r + (must ? 8 : 4);
+  const boxes = places(c, x, y, rim, width, size, must), tall = size * 1.24;
+  const fits = ([left, middle]) => left > 2 && left + width < c.width - 2 && middle > tall / 2 && middle < c.height - tall / 2;
+  const place = boxes.find((box) => fits(box) && free(labels, box[0] - 2, box[1] - tall / 2, width + 4, tall)) || (must && (boxes.find(fits) || boxes[0]));
   if (!place) return false;
-  take(labels, place[0] - 2, place[1] - size * 0.62, width + 4, size * 1.24);
+  take(labels, place[0] - 2, place[1] - tall / 2, width + 4, tall);
+  if (must) tie(app, x, y, rim, place, width, size);
   writeLabel(app, text, place, size, must);
   labels.named.push(g.names[v]);
   return true;
+}
+
+// places lists where a name may stand, the nearest first: beside its node, below and
+// above. One that must be there may also stand farther off, and inside the view.
+function places(c, x, y, rim, width, size, must) {
+  const lefts = [x + rim, x - rim - width, x - width / 2], off = rim + size * 0.5;
+  const list = [[lefts[0], y], [lefts[1], y], [lefts[2], y + off], [lefts[2], y - off]];
+  for (let away = 1; must && away <= 10; away++) {
+    for (const dy of [away * size, -away * size]) {
+      for (const left of lefts) list.push([Math.max(4, Math.min(left, c.width - width - 4)), y + dy]);
+    }
+  }
+  return list;
+}
+
+// tie draws a thread from a node to its name, where that stands farther off than names do.
+function tie(app, x, y, rim, [left, middle], width, size) {
+  const tx = Math.max(left, Math.min(x, left + width)), ty = middle + Math.sign(y - middle) * size * 0.5;
+  const paper = app.labels.paper, far = Math.hypot(tx - x, ty - y);
+  if (far < rim + size) return;
+  paper.strokeStyle = css(app.ink);
+  paper.globalAlpha = 0.5;
+  paper.lineWidth = 1;
+  paper.beginPath();
+  paper.moveTo(x + ((tx - x) * (rim - 4)) / far, y + ((ty - y) * (rim - 4)) / far);
+  paper.lineTo(tx, ty);
+  paper.stroke();
+  paper.globalAlpha = 1;
 }
 
 function writeLabel(app, text, [x, y], size, must) {
@@ -144,12 +172,13 @@ function short(name) {
   return name.length > 42 ? name.slice(0, 41) + "…" : name;
 }
 
-function textWidth(labels, text, size) {
-  let width = labels.widths.get(text);
+function textWidth(labels, text, size, bold) {
+  const font = `${bold ? 650 : 500} 100px system-ui, sans-serif`, key = font + text;
+  let width = labels.widths.get(key);
   if (width === undefined) {
-    labels.paper.font = "500 100px system-ui, sans-serif";
+    labels.paper.font = font;
     width = labels.paper.measureText(text).width / 100;
-    labels.widths.set(text, width);
+    labels.widths.set(key, width);
   }
   return width * size * 1.02;
 }

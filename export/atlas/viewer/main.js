@@ -105,7 +105,8 @@ function focusGroup(app, group) {
 // else only as far as no card covers the node.
 function select(app, v, centre) {
   app.selected = v;
-  relight(app);
+  if (v >= 0 && app.focus >= 0 && app.grouping.of[v] !== app.focus) focusGroup(app, -1); // which would hide it
+  else relight(app);
   showPanel(app);
   measure(app);
   if (v < 0) return;

@@ -1,0 +1,71 @@
+package atlas
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// rowOfOrigins is a map of origins that stand closer than their names are long.
+func rowOfOrigins() Map {
+	m := Map{Title: "Row", Level: "host", Run: "1", Status: "completed"}
+	for i := range 9 {
+		m.Nodes = append(m.Nodes, Node{Name: fmt.Sprintf("origin-number-%d.example", i), Class: "quality", Cover: "complete"})
+		m.Points = append(m.Points, Point{X: float32(i * 10), Y: float32(i % 2)})
+	}
+	last := &m.Nodes[8]
+	last.Class, last.Cover = "discovered", "not visited"
+	return m
+}
+
+// noteNames has the page keep the boxes of the names that it draws, and draw again.
+const noteNames = `(() => {
+	const paper = document.getElementById("labels").getContext("2d"), { clearRect, fillText } = paper;
+	paper.clearRect = (...all) => { window.drawn = []; clearRect.apply(paper, all); };
+	paper.fillText = (text, x, y) => {
+		const size = parseInt(paper.font.match(/(\d+)px/)[1]);
+		window.drawn.push({ text, left: x, right: x + paper.measureText(text).width, top: y - size / 2, bottom: y + size / 2 });
+		fillText.call(paper, text, x, y);
+	};
+	dispatchEvent(new Event("resize")); })()`
+
+type nameBox struct {
+	Text                     string
+	Left, Right, Top, Bottom float64
+}
+
+// TestNamesInACrowd asks that the names of origins are whole and over no other, where
+// these stand close together on a telephone.
+func TestNamesInACrowd(t *testing.T) {
+	ctx := view(t, rowOfOrigins(), [2]int64{400, 800})
+	ask[any](t, ctx, noteNames)
+	wait(t, ctx, "window.drawn?.length > 0")
+	names := ask[[]nameBox](t, ctx, "window.drawn")
+	if len(names) < 8 {
+		t.Errorf("%d names: %v", len(names), names)
+	}
+	for i, a := range names {
+		if a.Left < 0 || a.Right > 400 {
+			t.Errorf("%v is not whole", a)
+		}
+		for _, b := range names[:i] {
+			if a.Left < b.Right && b.Left < a.Right && a.Top < b.Bottom && b.Top < a.Bottom {
+				t.Errorf("%v lies over %v", a, b)
+			}
+		}
+	}
+}
+
+// TestSelectedIsInTheFilter selects a node that the filter steps back: the filter goes.
+func TestSelectedIsInTheFilter(t *testing.T) {
+	ctx := view(t, rowOfOrigins(), [2]int64{1400, 900})
+	turnTo(t, ctx, "#colour=coverage")
+	ask[any](t, ctx, `document.querySelectorAll("#groups button")[0].click()`)
+	wait(t, ctx, `document.querySelector("#groups [aria-pressed=true]")`)
+	slash(t, ctx)
+	press(t, ctx, "origin-number-8")
+	press(t, ctx, kb.Enter)
+	wait(t, ctx, fmt.Sprintf(`(%s) === "origin-number-8.example"`, panelHead))
+	wait(t, ctx, `!document.querySelector("#groups [aria-pressed=true]")`)
+}

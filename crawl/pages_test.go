@@ -174,24 +174,24 @@ func TestReplay(t *testing.T) {
 	c.page("a.test", "/two", "<title>Two</title>")
 	c.page("b.test", "/x", crawltest.Anchors("/y"))
 	c.run()
-	before := must(c.survey().Digest())(t)
+	before := must(survey.Digest(c.survey()))(t)
 	c.ResetLog()
 	done, err := crawl.Replay(c.store, crawltest.Parse(t, c.text))
 	if err != nil || done.Pages != 4 || done.Changed != 0 || done.Missing != 0 {
 		t.Errorf("Replay = %+v, %v; want 4 pages, none changed", done, err)
 	}
-	if after := must(c.survey().Digest())(t); after != before {
+	if after := must(survey.Digest(c.survey()))(t); after != before {
 		t.Errorf("the digest is %s, was %s", after, before)
 	}
 
 	spoil(t, c.store) // as an older extractor would have left it
-	if spoiled := must(c.survey().Digest())(t); spoiled == before {
+	if spoiled := must(survey.Digest(c.survey()))(t); spoiled == before {
 		t.Error("the digest does not tell a map without links")
 	}
 	if done, err = crawl.Replay(c.store, crawltest.Parse(t, c.text)); err != nil || done.Changed == 0 {
 		t.Errorf("Replay = %+v, %v; want changed pages", done, err)
 	}
-	if after := must(c.survey().Digest())(t); after != before {
+	if after := must(survey.Digest(c.survey()))(t); after != before {
 		t.Errorf("the digest is %s, was %s before it was spoiled", after, before)
 	}
 	if done.Run.Status != schema.RunCompleted {
@@ -215,7 +215,7 @@ func TestReplay(t *testing.T) {
 	if log := c.Log(); len(log) > 0 {
 		t.Errorf("%d requests were made", len(log))
 	}
-	if err := c.survey().Check(func(problem string) { t.Error(problem) }); err != nil {
+	if err := survey.Check(c.survey(), func(problem string) { t.Error(problem) }); err != nil {
 		t.Fatal(err)
 	}
 }

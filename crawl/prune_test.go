@@ -56,10 +56,10 @@ func told(t testing.TB, path string, all bool) (pages map[string]string, digest 
 		})
 	}
 	if err == nil {
-		digest, err = s.Digest()
+		digest, err = survey.Digest(s)
 	}
 	if err == nil {
-		err = s.Check(func(problem string) { t.Errorf("%s: %s", path, problem) })
+		err = survey.Check(s, func(problem string) { t.Errorf("%s: %s", path, problem) })
 	}
 	if err != nil {
 		t.Fatal(err)

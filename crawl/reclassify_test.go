@@ -99,7 +99,7 @@ func (p *paperCrawl) read() paperMap {
 		return nil
 	})
 	if err == nil {
-		err = s.Check(func(problem string) { p.t.Error(problem) })
+		err = survey.Check(s, func(problem string) { p.t.Error(problem) })
 	}
 	if err != nil {
 		p.t.Fatal(err)

@@ -63,7 +63,7 @@ func (c *changing) run() []string {
 	c.t.Helper()
 	c.ResetLog()
 	walk(c.t, c.store, crawltest.Parse(c.t, c.text))
-	if err := c.survey().Check(func(problem string) { c.t.Error(problem) }); err != nil {
+	if err := survey.Check(c.survey(), func(problem string) { c.t.Error(problem) }); err != nil {
 		c.t.Fatal(err)
 	}
 	c.lookBack()
@@ -300,7 +300,7 @@ func TestUnchangedWeb(t *testing.T) {
 	c.Host("a.test").Page("/sitemap.xml",
 		"<urlset><url><loc>https://a.test/three</loc></url></urlset>").Type("application/xml").ETag(`"s"`)
 	c.run()
-	digest := must(c.survey().Digest())(t)
+	digest := must(survey.Digest(c.survey()))(t)
 	asked := c.run()
 	want := []string{"a.test/ 304", "a.test/one 304", "a.test/sitemap.xml 304", "a.test/three 304", "a.test/two 304",
 		"b.test/ 304"}
@@ -312,11 +312,11 @@ func TestUnchangedWeb(t *testing.T) {
 			t.Errorf("%s%s: %d bytes of a body were sent", e.Host, e.Path, e.Bytes)
 		}
 	}
-	if again := must(c.survey().Digest())(t); again != digest {
+	if again := must(survey.Digest(c.survey()))(t); again != digest {
 		t.Errorf("the digest is %s, was %s", again, digest)
 	}
 	asked = c.run() // what stands may stand more than once
-	if again := must(c.survey().Digest())(t); again != digest || !slices.Equal(asked, want) {
+	if again := must(survey.Digest(c.survey()))(t); again != digest || !slices.Equal(asked, want) {
 		t.Errorf("third run: digest %s, was %s; asked for %q", again, digest, asked)
 	}
 }

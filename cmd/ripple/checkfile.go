@@ -171,9 +171,9 @@ func (v *verdict) survey(path string, digest bool, note func(string)) error {
 		return err
 	}
 	v.Run = int(s.Run().ID)
-	if err := s.Check(note); err != nil || !digest {
+	if err := survey.Check(s, note); err != nil || !digest {
 		return err
 	}
-	v.Digest, err = s.Digest()
+	v.Digest, err = survey.Digest(s)
 	return err
 }

@@ -21,7 +21,7 @@ func Problems(t testing.TB, path string) (found []string) {
 	defer store.Close()
 	s, err := survey.New(store)
 	if err == nil {
-		err = s.Check(note)
+		err = survey.Check(s, note)
 	}
 	if err != nil {
 		note(err.Error())
@@ -64,7 +64,7 @@ func Surveyed(t testing.TB, path string, f func(*survey.Survey) error) {
 func Digest(t testing.TB, path string) (digest string) {
 	t.Helper()
 	Surveyed(t, path, func(s *survey.Survey) (err error) {
-		digest, err = s.Digest()
+		digest, err = survey.Digest(s)
 		return err
 	})
 	return digest

@@ -214,7 +214,7 @@ func (d *disk) judge(path string, acked int64) string {
 		return problem
 	}
 	if err == nil {
-		err = s.Check(note)
+		err = survey.Check(s, note)
 	}
 	if err == nil {
 		err = store.Update(func(tx *kv.Tx) error { return tx.Runs.Put(s.Run()) })

@@ -101,7 +101,7 @@ func collect(s *survey.Survey) (*findings, error) {
 
 func (f *findings) readDigest(s *survey.Survey) (err error) {
 	if !s.Past() {
-		f.digest, err = s.Digest()
+		f.digest, err = survey.Digest(s)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/export/broken"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -15,7 +16,7 @@ import (
 func TestHead(t *testing.T) {
 	w := surveytest.New(t, lists)
 	w.Visit("a.test/", w.Links("b.test/"))
-	digest, err := w.Survey().Digest()
+	digest, err := survey.Digest(w.Survey())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // nothing, a counter that is not what can be counted, a depth that is not the
 // shortest distance. What [kv.Check] finds is taken for granted. An error says
 // that it could not be looked at.
-func (s *Survey) Check(report func(problem string)) error {
+func Check(s *Survey, report func(problem string)) error {
 	c := &checker{
 		core: s.core, pages: s.pages, walks: s.walks, report: report,
 		waits: newBitset(s.core.store.URLs()), visits: make([]hostCount, s.core.store.Hosts()+1),
@@ -27,6 +27,7 @@ func (s *Survey) Check(report func(problem string)) error {
 	return nil
 }
 
+// A checker compares the records of a store with each other.
 type checker struct {
 	core   *core
 	pages  *pages

@@ -111,7 +111,7 @@ func readAll(path string) error {
 		if err != nil {
 			return err
 		}
-		_, err = s.Digest()
+		_, err = survey.Digest(s)
 		err = errors.Join(err, s.EachPage(func(*survey.Page) error { return nil }),
 			s.EachLink(func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return nil }))
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 // It holds no ids, no times and nothing else that the order of visits decides, so
 // two crawls of the same web have the same digest. Of a page that was not sent
 // again because it has not changed, the answer that stands counts.
-func (s *Survey) Digest() (string, error) {
+func Digest(s *Survey) (string, error) {
 	d := &digester{leaves: make([][sha256.Size]byte, s.core.urls()+1)}
 	for _, step := range []func(*Survey) error{d.rankPages, d.readPages, d.readLinks} {
 		if err := step(s); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -44,7 +45,7 @@ func digestWorld(t *testing.T, r *rand.Rand, change func(page string, v *schema.
 			v.ResponseTime, v.Requests = 5, 1+r.IntN(3)
 		})
 	}
-	digest, err := w.Survey().Digest()
+	digest, err := survey.Digest(w.Survey())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func Write(w io.Writer, s *survey.Survey, version string) error {
 		return err
 	}
 	b := bufio.NewWriter(w)
-	p := &page{b: b, survey: s, findings: f, version: version}
+	p := &page{markdown: markdown{b}, survey: s, findings: f, version: version}
 	for i, section := range []func(){
 		p.head, p.overall, p.depths, p.domains, p.blacklisted, p.stubbed, p.errors, p.coverage,
 		p.endorsements, p.pages, p.matrix, p.brokenLinks, p.answers, p.failures,
@@ -47,32 +47,12 @@ func Write(w io.Writer, s *survey.Survey, version string) error {
 	return b.Flush() // the first error of any line
 }
 
-// A page is the Markdown that is being written.
+// A page is the summary that is being written.
 type page struct {
+	markdown
 	*findings
-	b       *bufio.Writer
 	survey  *survey.Survey
 	version string // of the program
-}
-
-func (p *page) line(s string) {
-	p.b.WriteString(s)
-	p.b.WriteByte('\n')
-}
-
-func (p *page) linef(format string, args ...any) { p.line(fmt.Sprintf(format, args...)) }
-
-// row writes a row of a table, whose cells are inert.
-func (p *page) row(cells ...string) { p.line("| " + strings.Join(cells, " | ") + " |") }
-
-// table begins a table.
-func (p *page) table(columns ...string) {
-	p.row(columns...)
-	rule := "|"
-	for _, c := range columns {
-		rule += strings.Repeat("-", len(c)+2) + "|"
-	}
-	p.line(rule)
 }
 
 func (p *page) head() {
@@ -105,9 +85,6 @@ func (p *page) head() {
 			moment(before.Started))
 	}
 }
-
-// field writes a line of the head. It ends with two spaces, which keep it one.
-func (p *page) field(name, value string) { p.line("**" + name + ":** " + value + "  ") }
 
 func (p *page) overall() {
 	c := p.counts

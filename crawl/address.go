@@ -42,9 +42,9 @@ func clocked(step ring.Step) bool {
 	return s.Config.Politeness.MinimumTimePerAddress > 0 && !s.Exempt(weburl.Host(step.URL))
 }
 
-// admits is what lets a request on to another address than that of its step: that
+// mayAsk is what lets a request on to another address than that of its step: that
 // one's clock, which starts with it. nil: it may go to any.
-func (v *visitor) admits(step ring.Step) func(netip.Addr) bool {
+func (v *visitor) mayAsk(step ring.Step) func(netip.Addr) bool {
 	if !clocked(step) {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 
 const (
 	stopGrace      = 10 * time.Second // for what is open when a crawl is told to stop
-	maxUncommitted = 1024             // requests admitted and not yet committed
+	maxUncommitted = 1024             // requests sent and not yet committed
 )
 
 // What package record says of a crawl is told by this one too.

@@ -22,9 +22,9 @@ type pulse struct {
 	last   time.Time
 }
 
-// keep has wake called as often as there should be a beat, until the function returned is
+// start has wake called as often as there should be a beat, until the function returned is
 // called.
-func (p *pulse) keep(wake func()) (stop func()) {
+func (p *pulse) start(wake func()) (stop func()) {
 	p.asleep, p.last = p.suspended(), time.Now()
 	var g errgroup.Group
 	done := make(chan struct{})

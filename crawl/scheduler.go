@@ -436,7 +436,7 @@ func (s *scheduler) apply(e *ring.Effect) {
 // place puts a host where its line says.
 func (s *scheduler) place(id schema.HostID, l *line) {
 	sends := len(l.steps) > 0 && l.open < l.limit
-	s.returning.Take(l.returning)
+	s.returning.Sub(l.returning)
 	l.returning = slots.Tally{}
 	if l.open > 0 && !sends {
 		l.returning[l.standing] = 1

@@ -68,7 +68,7 @@ func (v *visitor) visit(ctx context.Context, step ring.Step) ring.Outcome {
 		Timeout:      step.Timeout,
 		Accept:       v.limit(step),
 		Address:      step.Address,
-		Admit:        v.admits(step),
+		MayAsk:       v.mayAsk(step),
 		Stay:         step.Moves >= maxMoves,
 		Cut:          step.Kind == ring.Robots || step.URLKind == schema.KindSitemap, // read as far as the limit
 	}

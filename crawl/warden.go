@@ -39,7 +39,7 @@ const maxLacks = 5
 func (w *warden) run(walking context.Context, in <-chan ring.Outcome) error {
 	defer close(w.out)
 	w.pulse.suspended = w.machine.suspended
-	defer w.pulse.keep(w.wake)()
+	defer w.pulse.start(w.wake)()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for in != nil {

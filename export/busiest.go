@@ -53,8 +53,8 @@ func (g *Graph) nameOf(p *survey.Page) string {
 	return p.HostName
 }
 
-// insert puts a page in its place among at most most; of equal ones the first stays
-// ahead.
+// insert puts a page into its place in a list of at most so many; of equal ones the
+// first stays ahead.
 func insert(pages []BusyPage, page BusyPage, most int) []BusyPage {
 	at := len(pages)
 	for at > 0 && pages[at-1].In < page.In {

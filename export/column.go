@@ -76,7 +76,7 @@ const (
 //
 // What is measured on the links alone is an entry in measureColumns instead: it is a
 // figure of the nodes, too, and the metric tables of SQLite have it, whose rows are made
-// when the pages themselves are not at hand any more.
+// when the pages themselves are no longer at hand.
 type Columns struct {
 	Nodes    []Column[Node]
 	Links    []Column[Link]

@@ -193,7 +193,8 @@ func (f *Fold) named(name string) uint32 {
 	return id
 }
 
-// nodeOf makes the node of an id that is the next, or one of the next.
+// nodeOf names the node of an id, and makes it and those before it if they are not there
+// yet.
 func (f *Fold) nodeOf(id uint32, name string) *Node {
 	for int(id) >= len(f.nodes) {
 		f.nodes = append(f.nodes, Node{ID: uint32(len(f.nodes)), Depth: kv.NoDepth, Class: schema.ClassBlacklisted})
@@ -203,7 +204,7 @@ func (f *Fold) nodeOf(id uint32, name string) *Node {
 	return &f.nodes[id]
 }
 
-// add takes a class in: the best is the node's.
+// add takes the class of a page into account: the best one is the node's.
 func (n *Node) add(c schema.Class) {
 	if better(c, n.Class) {
 		n.Class = c

@@ -13,9 +13,8 @@ import (
 type Options struct {
 	Level Level
 
-	// All takes every page and link that any run saw, those that are gone included;
-	// else a run that is not completed has what earlier ones left since the last that
-	// is.
+	// All takes every page and link that any run saw, those that are gone included. Else
+	// only what was seen in the last completed run or after it is taken.
 	All bool
 
 	Without   Places  // links at these places are left out; redirects, canonical links and refreshes have none
@@ -25,8 +24,7 @@ type Options struct {
 	Columns *Columns // what is told of nodes and links; nil: [AllColumns]
 }
 
-// since returns the run in which a page or link was last seen, or a later one, if
-// it is taken.
+// since returns the first run that counts: what was last seen before it is not taken.
 func (o *Options) since(s *survey.Survey) schema.RunID {
 	if o.All {
 		return 0

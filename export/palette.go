@@ -45,7 +45,7 @@ func ColourOf(c schema.Class) RGB {
 // An RGB is a colour as red, green and blue, 0 to 255 each.
 type RGB [3]int
 
-// Tint returns the colour as a share of it on white, 0 to 1.
+// Tint returns a share of the colour, 0 to 1, on white.
 func (c RGB) Tint(share float64) RGB {
 	for i, part := range c {
 		c[i] = 255 - int(share*float64(255-part))

@@ -95,7 +95,7 @@ func (p *anchorPart) fill(v *schema.Visit) bool {
 // anchors reads texts of visits up to those of one, and fills in its anchors.
 func (r *reader) anchors(v *schema.Visit) bool {
 	for len(r.b) > 0 {
-		seq, n := schema.Seq(r.uint()), r.count(1)
+		seq, n := schema.Seq(r.uint()), r.length(1)
 		if seq == v.Seq && n == len(v.Links) {
 			for i := range v.Links {
 				v.Links[i].Anchor = r.string()

@@ -20,8 +20,8 @@ func (a *arena) reset() {
 	a.block = 0
 }
 
-// take returns room for n bytes.
-func (a *arena) take(n int) []byte {
+// alloc returns room for n bytes.
+func (a *arena) alloc(n int) []byte {
 	if n > arenaSize/4 {
 		return make([]byte, 0, n)
 	}

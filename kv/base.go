@@ -56,7 +56,7 @@ func (tx *base) fields() *writer {
 
 // put stores what was written to the writer that [base.fields] gave.
 func (tx *base) put(b bucket, key []byte, w *writer) error {
-	value := tx.arena.take(len(w.b) + 4)
+	value := tx.arena.alloc(len(w.b) + 4)
 	value = append(value, w.b...)
 	value = binary.LittleEndian.AppendUint32(value, tx.s.seal.sum(b, key, w.b))
 	if err := tx.bucket(b).Put(key, value); err != nil {

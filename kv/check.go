@@ -10,9 +10,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Check looks a state file through and reports every problem that it finds: of
-// its pages, of every record, and of what must agree between records. The file
-// is locked as for reading. An error says that it could not be looked at.
+// Check looks through a state file and reports every problem that it finds: of its
+// pages, of every record, and of what must agree between records. The file is locked as
+// for reading. An error means that the check did not come to its end.
 //
 // Damage may make Check slow or, in rare cases, end the process; a command runs
 // it in a child process with limits of time and memory.
@@ -28,7 +28,7 @@ func Check(path string, report func(problem string)) error {
 	if err != nil {
 		return fmt.Errorf("check %s: %w", path, err)
 	}
-	if n := s.pages.lost(); n != 0 {
+	if n := s.filePages.lost(); n != 0 {
 		report(fmt.Sprintf("%d pages are neither used nor free", n))
 	}
 	steps := []func(*checker){(*checker).counters, (*checker).hosts, (*checker).hostNames, (*checker).frontier,

@@ -134,7 +134,7 @@ func (c *checker) anchors() {
 		}
 		t := reader{b: text}
 		for len(t.b) > 0 {
-			seq, n := schema.Seq(t.uint()), t.count(1)
+			seq, n := schema.Seq(t.uint()), t.length(1)
 			links, err := c.tx.Visits.AppendLinks(nil, seq)
 			if c.failed(err) {
 				return

@@ -116,8 +116,8 @@ func (r *reader) raw(n uint64) []byte {
 
 func (r *reader) string() string { return string(r.raw(r.uint())) }
 
-// count returns the number of elements that follow, each of at least size bytes.
-func (r *reader) count(size int) int {
+// length returns the number of elements that follow, each of at least size bytes.
+func (r *reader) length(size int) int {
 	n := r.uint()
 	if n > uint64(len(r.b)/size) {
 		r.fail()
@@ -164,7 +164,7 @@ func (r *reader) stamp() (int64, bool) {
 
 // ids appends a list that [writer.ids] wrote.
 func (r *reader) ids(dst []schema.ID) []schema.ID {
-	return r.deltas(dst, r.count(1))
+	return r.deltas(dst, r.length(1))
 }
 
 func (r *reader) deltas(dst []schema.ID, n int) []schema.ID {

@@ -41,7 +41,7 @@ func create(path string) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// removeStale removes what creations left behind that did not come to their end.
+// removeStale removes what interrupted creations left behind.
 func removeStale(path string) {
 	entries, _ := os.ReadDir(filepath.Dir(path))
 	for _, e := range entries {

@@ -8,8 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Depths owns the bucket depths, and in meta what is left to relax. A new
-// generation of depths is one of queues too.
+// Depths owns the bucket depths, and in meta what is left to relax. A new generation of
+// depths is also one of queues.
 type Depths struct {
 	tx      *base
 	lowered []schema.ID

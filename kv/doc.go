@@ -12,10 +12,10 @@
 //
 // # Rooms
 //
-// A [Store] opens, locks and closes the file and begins transactions. Its place
-// finds out when the file is lost, its index is what is held in memory of the URLs
-// and may be asked outside of transactions too. A [Tx] is their beginning and end;
-// what is between is its owners', and nobody but its owner writes a bucket:
+// A [Store] opens, locks and closes the file and begins transactions. Its place finds
+// out when the file is lost; its index is what is held in memory of the URLs, and may be
+// asked outside of transactions too. A [Tx] begins and ends them; what happens in
+// between is the work of its owners, and nobody but its owner writes a bucket:
 //
 //	owner     buckets                    may ask
 //	Hosts     hosts, hostnames, robots

@@ -35,8 +35,8 @@ var (
 	ErrFull = errors.New("state file is full")
 )
 
-// bare takes what was done, and to which file, from the error of a system call:
-// whoever returns it names the state file.
+// bare strips the error of a system call of its operation and file name: whoever returns
+// it names the state file.
 func bare(err error) error {
 	if at, ok := err.(*os.PathError); ok {
 		return at.Err
@@ -58,7 +58,7 @@ func guard(f func() error) (err error) {
 			panic(v)
 		}
 		if _, broken := v.(runtime.Error); broken {
-			v = "a page holds what it cannot"
+			v = "a page holds impossible values"
 		}
 		err = fmt.Errorf("%w: %v", ErrDamaged, v)
 	}()

@@ -24,8 +24,8 @@ type Frontier struct {
 	last  chunk // that was read
 }
 
-// Push appends a URL to the queue of its host with a priority, best is 0. It
-// gives the host to [Hosts.Put].
+// Push appends a URL to the queue of its host with a priority, of which 0 is the best.
+// It gives the host to [Hosts.Put].
 func (fr *Frontier) Push(h *schema.Host, priority uint8, id schema.ID) error {
 	if err := fr.tx.change(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func chunkKey(host schema.HostID, priority uint8, chunk uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(key, priority), chunk)
 }
 
-// A chunk is one that was read.
+// A chunk holds the URLs of a chunk that was read, and its key.
 type chunk struct {
 	key [chunkKeySize]byte
 	ids []schema.ID
@@ -131,10 +131,9 @@ func each(ids []schema.ID, priority uint8, f func(uint8, schema.ID) bool) bool {
 	return true
 }
 
-// Trim moves the head of every queue of a host past the URLs that are settled,
-// up to the first that is not, and deletes the chunks that are used up. settled
-// must neither walk nor trim queues. It
-// gives the host to [Hosts.Put] if it has changed.
+// Trim moves the head of every queue of a host past the URLs that are settled, up to the
+// first that is not, and deletes the chunks that are used up. settled must neither walk
+// nor trim queues. Trim gives the host to [Hosts.Put] if it has changed.
 func (fr *Frontier) Trim(h *schema.Host, settled func(schema.ID) bool) error {
 	if err := fr.tx.change(); err != nil {
 		return err

@@ -150,8 +150,8 @@ func (hs *Hosts) Each(from schema.HostID, f func(*schema.Host) (bool, error)) er
 	return nil
 }
 
-// visiting returns the instance of a host if there is one and does not make
-// it one otherwise, so that a scan leaves the cache alone.
+// visiting returns the instance of a host if there is one. A host that it reads does not
+// become one, so that a scan leaves the cache alone.
 func (hs *Hosts) visiting(id schema.HostID) (*schema.Host, error) {
 	if hs.tx.writable {
 		if h, ok := hs.tx.s.hosts.get(id); ok {

@@ -163,7 +163,7 @@ func decodeHostRun(r *reader, h *schema.Host) {
 func decodeQueues(r *reader, h *schema.Host) {
 	h.Generation = uint32(r.id())
 	h.Waiting = r.number()
-	for range r.count(5) {
+	for range r.length(5) {
 		q := schema.Queue{Priority: r.byte(), Head: uint32(r.id()), Pos: r.byte(), Tail: uint32(r.id()), Open: r.ids(nil)}
 		if r.bad || q.Head > q.Tail || q.Pos >= chunkSize || q.Head == q.Tail && q.Pos != 0 || len(q.Open) >= chunkSize {
 			r.fail()
@@ -175,7 +175,7 @@ func decodeQueues(r *reader, h *schema.Host) {
 
 func decodeRetries(r *reader) []schema.Retry {
 	var retries []schema.Retry
-	for range r.count(4) {
+	for range r.length(4) {
 		retries = append(retries, schema.Retry{URL: r.id(), Attempts: r.number(), Due: r.millis(), Reason: told(r.string())})
 	}
 	return retries

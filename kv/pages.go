@@ -27,11 +27,11 @@ const (
 // wholeSize is the size up to which a file is always looked through whole.
 const wholeSize = 32 << 20
 
-// A pages checks the page structure of a file before bbolt maps it. bbolt
+// filePages checks the page structure of a file before bbolt maps it. bbolt
 // trusts what it reads: a cycle of pages or a wrong count ends the process in a
 // way that cannot be recovered from. Faults and panics, which can, are left to
 // [guard].
-type pages struct {
+type filePages struct {
 	file     io.ReaderAt
 	size     int64
 	pageSize int64
@@ -46,7 +46,7 @@ type pages struct {
 // checkPages refuses a file that is not one of bbolt's, was cut, or has a
 // damaged structure. Of large files it reads the branches only, unless whole is
 // set. The file must be locked.
-func checkPages(file *os.File, whole bool) (*pages, error) {
+func checkPages(file *os.File, whole bool) (*filePages, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func checkPages(file *os.File, whole bool) (*pages, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: not a regular file", ErrForeign)
 	}
-	p := &pages{file: file, size: info.Size()}
+	p := &filePages{file: file, size: info.Size()}
 	if err := p.readMetas(); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func checkPages(file *os.File, whole bool) (*pages, error) {
 	return p, p.checkRoot()
 }
 
-func (p *pages) readMetas() error {
+func (p *filePages) readMetas() error {
 	ours := false
 	for i := int64(-1); i < 7; i++ {
 		at := int64(0)
@@ -95,7 +95,7 @@ func (p *pages) readMetas() error {
 }
 
 // readMeta takes over a valid meta that is newer than what was found before.
-func (p *pages) readMeta(m []byte, at int64) {
+func (p *filePages) readMeta(m []byte, at int64) {
 	order := binary.NativeEndian
 	sum := fnv.New64a()
 	sum.Write(m[:metaSize-8])
@@ -115,7 +115,7 @@ func brokenPage(id uint64, problem string) error {
 }
 
 // header returns the kind of a page, its count, and the number of its last page.
-func (p *pages) header(id uint64) (kind, count uint16, last uint64, err error) {
+func (p *filePages) header(id uint64) (kind, count uint16, last uint64, err error) {
 	if id < 2 || id >= p.high {
 		return 0, 0, 0, brokenPage(id, "does not exist")
 	}
@@ -131,8 +131,8 @@ func (p *pages) header(id uint64) (kind, count uint16, last uint64, err error) {
 	return order.Uint16(h[8:]), order.Uint16(h[10:]), last, nil
 }
 
-// use marks pages as referred to; each may be so once.
-func (p *pages) use(first, last uint64) error {
+// use marks pages as referred to; none may be referred to twice.
+func (p *filePages) use(first, last uint64) error {
 	for id := first; id <= last; id++ {
 		if id < 2 || id >= p.high {
 			return brokenPage(id, "does not exist")
@@ -146,7 +146,7 @@ func (p *pages) use(first, last uint64) error {
 }
 
 // load marks a page as used and returns its bytes.
-func (p *pages) load(id uint64) (kind, count uint16, body []byte, err error) {
+func (p *filePages) load(id uint64) (kind, count uint16, body []byte, err error) {
 	kind, count, last, err := p.header(id)
 	if err != nil {
 		return 0, 0, nil, err
@@ -161,7 +161,7 @@ func (p *pages) load(id uint64) (kind, count uint16, body []byte, err error) {
 	return kind, count, body, nil
 }
 
-func (p *pages) checkFreelist() error {
+func (p *filePages) checkFreelist() error {
 	kind, short, body, err := p.load(p.freelist)
 	if err != nil {
 		return err
@@ -183,12 +183,12 @@ func (p *pages) checkFreelist() error {
 }
 
 // checkRoot looks through the tree of buckets and every bucket's own.
-func (p *pages) checkRoot() error {
+func (p *filePages) checkRoot() error {
 	var roots []uint64
 	var leaves []bool
 	err := p.walk(p.root, true, nil, nil, func(key, value []byte, bucket bool) error {
 		if !bucket || len(value) < pageHeader {
-			return brokenPage(p.root, "holds something else than buckets")
+			return brokenPage(p.root, "holds something other than buckets")
 		}
 		root := binary.NativeEndian.Uint64(value)
 		if root == 0 {
@@ -227,7 +227,7 @@ func checkInline(page []byte) error {
 
 // lost returns the number of pages that nothing refers to. It is right only of
 // a file that was looked through whole.
-func (p *pages) lost() int {
+func (p *filePages) lost() int {
 	n := int(p.high) - 2
 	for _, word := range p.used {
 		n -= bits.OnesCount64(word)

@@ -8,7 +8,7 @@ import (
 // walk looks through a tree of pages whose keys must be from low on and before
 // high; nil: any. Its leaves are read if leaves is set, and otherwise taken for
 // leaves if the first one on a branch is one.
-func (p *pages) walk(id uint64, leaves bool, low, high []byte, f func(key, value []byte, bucket bool) error) error {
+func (p *filePages) walk(id uint64, leaves bool, low, high []byte, f func(key, value []byte, bucket bool) error) error {
 	kind, count, body, err := p.load(id)
 	if err != nil {
 		return err

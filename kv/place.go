@@ -43,7 +43,8 @@ func (p *place) openLocked(name string, flag int, mode os.FileMode, timeout time
 	}
 }
 
-// present reports a file that is not what has its name any more.
+// present reports with [ErrLost] that the file is no longer the one that has its name,
+// or was changed.
 func (p *place) present() error {
 	mine, err := p.file.Stat()
 	if err != nil {
@@ -65,7 +66,7 @@ func (p *place) present() error {
 	return nil
 }
 
-// measure takes the size that the file has by this process's own doing.
+// measure notes the size that this process has given the file.
 func (p *place) measure() error {
 	mine, err := p.file.Stat()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// MetaPruned is the name under which a pruned file keeps the first run whose visits
-// it has all.
+// MetaPruned is the name under which a pruned file keeps the first run of which it has
+// all visits.
 const MetaPruned = "pruned before run"
 
 // pruneCommit is the number of records that a commit of a pruned file holds.
@@ -25,12 +25,12 @@ type Pruned struct {
 	DroppedURLs, DroppedVisits, DroppedHosts int
 }
 
-// Prune writes what the runs from one on recorded into a new file, numbered anew:
-// their visits, those whose links stand in them, the last visits of pages that the
-// newest run has reached, the URLs that any of these names, and every host that
-// was ever asked. The records of all runs stay, so that their numbers do. The new
-// file is whole and synced when Prune returns, and removed when it fails; giving
-// it the place of the old one is left to the caller.
+// Prune writes what the runs from one on recorded into a new file, numbered anew: their
+// visits, those whose links stand in them, the last visits of pages that the newest run
+// has reached, the URLs that any of these names, and every host that was ever asked. The
+// records of all runs stay, so that their numbers stay the same. The new file is whole
+// and synced when Prune returns, and removed when it fails; giving it the place of the
+// old one is left to the caller.
 func (s *Store) Prune(dst string, from schema.RunID) (Pruned, error) {
 	f, err := os.OpenFile(dst, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

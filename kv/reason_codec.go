@@ -23,7 +23,7 @@ func (w *writer) cause(kind byte, detail string, n int, span time.Duration) bool
 	return true
 }
 
-// cause reads it. Without a cause all of the sentence is detail.
+// cause reads what [writer.cause] wrote. Without a cause the whole sentence is detail.
 func (r *reader) cause(sentence string) (kind byte, detail string, n int, span time.Duration) {
 	if kind = r.byte(); kind == 0 {
 		return 0, sentence, 0, 0
@@ -38,8 +38,8 @@ func (w *writer) reason(v *schema.Reason) {
 	}
 }
 
-// reason makes a reason of its sentence. Of a cause that this release does not know it
-// is the sentence.
+// reason makes a reason of its sentence. Where this release does not know the cause, the
+// reason is the sentence alone.
 func (r *reader) reason(sentence string) schema.Reason {
 	kind, detail, status, wait := r.cause(sentence)
 	v := schema.Reason{Cause: schema.Cause(kind), Detail: detail, Status: status, Wait: wait}

@@ -92,7 +92,7 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 	run.Requests = int(r.uint())
 	run.Generation = uint32(r.id())
 	run.Running = time.Duration(r.int()) * time.Millisecond
-	for range r.count(2) {
+	for range r.length(2) {
 		if run.Errors == nil {
 			run.Errors = make(map[string]int)
 		}
@@ -114,8 +114,7 @@ func (rs *Runs) Count(rule, group string) (int, error) {
 	return c.n, err
 }
 
-// CountBefore returns how often it was counted in the run before the last that counted
-// most.
+// CountBefore returns the most that a rule's group was counted in a run before the last.
 func (rs *Runs) CountBefore(rule, group string) (int, error) {
 	c, err := rs.counted(rule, group)
 	if c.run != rs.tx.s.state.lastRun() {
@@ -124,7 +123,8 @@ func (rs *Runs) CountBefore(rule, group string) (int, error) {
 	return c.before, err
 }
 
-// CountAll returns how often it was counted by [Runs.CountUpAll], whichever the run.
+// CountAll returns how often a rule's group was counted by [Runs.CountUpAll], in
+// whichever run.
 func (rs *Runs) CountAll(rule, group string) (int, error) {
 	c, err := rs.counted(rule, group)
 	return c.n, err
@@ -140,7 +140,7 @@ func (rs *Runs) CountUp(rule, group string, run schema.RunID) error {
 	return errors.Join(err, rs.isLast(run), rs.putCount(rule, group, c))
 }
 
-// CountUpAll counts it once more in a run on top of the runs before it.
+// CountUpAll counts a rule's group once more in a run, on top of the runs before it.
 func (rs *Runs) CountUpAll(rule, group string, run schema.RunID) error {
 	c, err := rs.counted(rule, group)
 	return errors.Join(err, rs.isLast(run), rs.putCount(rule, group, count{run: run, n: c.n + 1}))

@@ -36,13 +36,13 @@ type Options struct {
 // means to open it again.
 type Store struct {
 	place
-	db      *bbolt.DB
-	cause   error // why it is closed; nil: open
-	closed  atomic.Bool
-	busy    bool // inside a transaction
-	abandon bool // a transaction could not be ended: its locks are never released
-	whole   bool // look through all pages on opening
-	pages   *pages
+	db        *bbolt.DB
+	cause     error // why it is closed; nil: open
+	closed    atomic.Bool
+	busy      bool // inside a transaction
+	abandon   bool // a transaction could not be ended: its locks are never released
+	whole     bool // look through all pages on opening
+	filePages *filePages
 
 	seal  sealer
 	state state
@@ -88,7 +88,7 @@ func Open(path string, opts Options) (*Store, error) {
 		s.shut(nil, err)
 		return nil, fmt.Errorf("open %s: %w", path, bare(err))
 	}
-	s.pages = nil
+	s.filePages = nil
 	return s, nil
 }
 
@@ -130,7 +130,7 @@ func (s *Store) boltOptions(timeout time.Duration) *bbolt.Options {
 			if err != nil {
 				return nil, err
 			}
-			s.pages, err = checkPages(f, s.whole)
+			s.filePages, err = checkPages(f, s.whole)
 			return f, err
 		},
 	}
@@ -188,13 +188,13 @@ func (s *Store) release(b *bbolt.Tx) error {
 	return nil
 }
 
-// Present reports with [ErrLost] that the open file is not what has its name any
-// more, or that somebody else has written to it or cut it: what is committed
-// would then go into nothing.
+// Present reports with [ErrLost] that the open file is no longer the one that has its
+// name, or that somebody else has written to it or cut it: what is committed then would
+// be lost.
 //
-// Every commit asks this before it writes and before it returns. Whoever gives
-// another file the name asks it just before. Who only reads can do so to the end
-// of a file that has no name any more.
+// Every commit asks this before it writes and before it returns. Whoever gives another
+// file the name asks it just before. A reader may go on to the end with a file that has
+// lost its name.
 func (s *Store) Present() error {
 	if s.cause != nil {
 		return s.cause
@@ -217,8 +217,8 @@ func (s *Store) Size() int64 {
 	return size
 }
 
-// Snapshot writes a consistent copy of the file. Commits go on meanwhile, and
-// the file grows by what they would have used again.
+// Snapshot writes a consistent copy of the file. Commits go on meanwhile, and the file
+// grows by the space that they would have used again.
 func (s *Store) Snapshot(w io.Writer) (n int64, err error) {
 	if s.closed.Load() {
 		return 0, ErrClosed

@@ -17,8 +17,8 @@ type newURL struct {
 	hash uint64
 }
 
-// URLs owns the buckets urls, seen, forms and shapes: what is known of a URL since
-// it was first seen. It names the host of a URL.
+// URLs owns the buckets urls, seen, forms and shapes: what is known of a URL since it
+// was first seen. They ask Hosts for the name of the host in an identity.
 type URLs struct {
 	tx    *base
 	hosts *Hosts

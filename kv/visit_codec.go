@@ -174,11 +174,11 @@ func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
 }
 
 func decodeFindings(r *reader, v *schema.Visit) {
-	for range r.count(2) {
+	for range r.length(2) {
 		v.Facts = append(v.Facts, schema.Fact{Name: r.string(), Value: r.string()})
 	}
 	before := int64(0)
-	for range r.count(3) {
+	for range r.length(3) {
 		before += r.int()
 		if before < 0 || before > 1<<32-1 {
 			r.fail()

@@ -89,11 +89,11 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 	}
 	w.writing.Store(begun.Run.Walked) // nothing is walked, and nobody answers
 	close(w.begun)
-	return w.walk(ctx, begun)
+	return w.complete(ctx, begun)
 }
 
-// walk crawls, unless only the outputs are missing, and ends the run.
-func (w *walk) walk(ctx context.Context, begun crawl.Begun) error {
+// complete crawls, unless only the outputs are missing, and ends the run.
+func (w *walk) complete(ctx context.Context, begun crawl.Begun) error {
 	result := crawl.Result{Run: begun.Run, Walked: true}
 	if !begun.Run.Walked {
 		var err error

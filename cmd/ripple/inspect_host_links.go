@@ -33,7 +33,7 @@ func (r *reading) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (in
 		if from[id] == nil {
 			from[id] = &linker{first: page, to: to}
 		}
-		from[id].count(page)
+		from[id].add(page)
 	})
 	all := make([]*linker, 0, len(from))
 	for _, l := range from {
@@ -58,8 +58,8 @@ func (r *reading) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (in
 	return in, err
 }
 
-// count counts a link of a page; pages come one after the other.
-func (l *linker) count(page schema.ID) {
+// add counts a link of a page; pages come one after the other.
+func (l *linker) add(page schema.ID) {
 	l.Links++
 	if page != l.last {
 		l.Pages++

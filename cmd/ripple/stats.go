@@ -142,7 +142,7 @@ func newStats(r *reading, most int) (*stats, error) {
 		}
 		s.ByDepth = append(s.ByDepth, d)
 	}
-	if s.Left, err = r.left(&run); err != nil {
+	if s.Left, err = r.leftOf(&run); err != nil {
 		return nil, err
 	}
 	if s.Live != nil { // one count for both: that of the copy
@@ -159,8 +159,8 @@ func newStats(r *reading, most int) (*stats, error) {
 	return s, err
 }
 
-// left is what a run has left to do, as its crawl says or as the file does.
-func (r *reading) left(run *schema.Run) (census.Left, error) {
+// leftOf is what a run has left to do, as its crawl says or as the file does.
+func (r *reading) leftOf(run *schema.Run) (census.Left, error) {
 	if r.live != nil {
 		return r.live.Left, nil
 	}

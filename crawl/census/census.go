@@ -44,10 +44,10 @@ type Trouble struct {
 
 // A Pace is how fast a run can be under its configuration.
 type Pace struct {
-	cfg   *config.Config
-	run   schema.RunID
-	left  float64        // pages, until max-pages
-	seeds map[string]int // of a host
+	cfg       *config.Config
+	run       schema.RunID
+	allowance float64        // pages, until max-pages
+	seeds     map[string]int // of a host
 }
 
 // NewPace returns the pace of a run.
@@ -65,9 +65,9 @@ func NewPace(cfg *config.Config, run *schema.Run) Pace {
 
 // at returns the pace of a later moment.
 func (p Pace) at(run *schema.Run) Pace {
-	p.run, p.left = run.ID, math.Inf(1)
+	p.run, p.allowance = run.ID, math.Inf(1)
 	if most := p.cfg.Crawler.MaxPages; most > 0 {
-		p.left = float64(max(0, most-run.Pages))
+		p.allowance = float64(max(0, most-run.Pages))
 	}
 	return p
 }
@@ -83,7 +83,7 @@ func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
 		}
 		budget -= float64(h.RunRequests)
 	}
-	pages = min(float64(waiting), math.Ceil(budget/perPage), p.left)
+	pages = min(float64(waiting), math.Ceil(budget/perPage), p.allowance)
 	if h.CrawlDelay > p.cfg.Politeness.MaxCrawlDelay {
 		pages = min(pages, float64(p.seeds[h.Name]))
 	}
@@ -186,7 +186,7 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time)
 // left is what a count comes to.
 func (c *count) left(p Pace) Left {
 	l := Left{
-		PagesToVisit: int(min(c.work, p.left)), Depth: c.depth, MaxDepth: p.cfg.Crawler.MaxDepth, ETAHosts: c.slowest,
+		PagesToVisit: int(min(c.work, p.allowance)), Depth: c.depth, MaxDepth: p.cfg.Crawler.MaxDepth, ETAHosts: c.slowest,
 	}
 	if len(c.slowest) > 0 {
 		l.ETA = c.slowest[0].Seconds

@@ -76,7 +76,7 @@ func liveErrors(t *testing.T, w *surveytest.World) map[string]int {
 	cfg.Store(w.Config)
 	watcher := NewWatcher(nil, &cfg, w.Run)
 	for range 2 {
-		if err := w.Store.View(func(tx *kv.Tx) error { return watcher.count(w.Store, tx, nil) }); err != nil {
+		if err := w.Store.View(func(tx *kv.Tx) error { return watcher.countHosts(w.Store, tx, nil) }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -123,7 +123,7 @@ func (w *Watcher) look() error {
 					return err
 				}
 			}
-			return w.count(store, tx, st.Silent)
+			return w.countHosts(store, tx, st.Silent)
 		})
 	})
 	if err != nil {
@@ -133,8 +133,8 @@ func (w *Watcher) look() error {
 	return nil
 }
 
-// count goes on with the census.
-func (w *Watcher) count(store *kv.Store, tx *kv.Tx, silent []crawl.Silence) error {
+// countHosts goes on with the census.
+func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, silent []crawl.Silence) error {
 	seen := 0
 	if cfg := w.cfg.Load(); w.pace.cfg != cfg {
 		w.pace = NewPace(cfg, &w.run)

@@ -56,7 +56,7 @@ func Ready(cfg *config.Config, h *schema.Host) time.Time {
 // already.
 func ReadyAfter(cfg *config.Config, h *schema.Host, ready time.Time, o *ring.Outcome) time.Time {
 	ready = later(ready, delayed(cfg, h, o.FirstByte, o.Done))
-	if cfg.Politeness.MaxParallelPerDomain > 1 { // from admission to admission
+	if cfg.Politeness.MaxParallelPerDomain > 1 { // from one request to the next
 		ready = later(ready, o.Step.Sent.Add(cfg.FullDelay(h)))
 	}
 	return ready

@@ -79,12 +79,12 @@ func (d *dialler) connect(ctx context.Context, addr string, x *exchange) (net.Co
 	if err != nil {
 		return nil, &Error{Cause: BadResponse, Op: "connect", Err: err}
 	}
-	x.enter(resolving)
+	x.enterPhase(resolving)
 	addrs, err := d.resolver.resolve(ctx, host)
 	if err != nil {
 		return nil, err
 	}
-	x.enter(connecting)
+	x.enterPhase(connecting)
 	addrs = favouring(addrs, x.favoured)
 	c, err := d.race(ctx, addrs, uint16(portNumber), x)
 	var busy *Busy
@@ -123,7 +123,7 @@ func (d *dialler) race(ctx context.Context, addrs []netip.Addr, port uint16, x *
 			to := netip.AddrPortFrom(addrs[next], port)
 			next++
 			switch {
-			case x.may(to.Addr()):
+			case x.allows(to.Addr()):
 				go func() { results <- newDialled(d.dial(ctx, to, x.route.trusted())) }()
 				open++
 			case x.stays && next > 1:
@@ -240,7 +240,7 @@ func (d *dialler) track(c net.Conn) (*conn, error) {
 	}
 	many := len(d.open) > d.most
 	d.mu.Unlock()
-	d.count(1)
+	d.tellOpened(1)
 	if many {
 		d.crowded()
 	}
@@ -266,7 +266,7 @@ func (c *conn) Close() error {
 		c.d.mu.Lock()
 		delete(c.d.open, c)
 		c.d.mu.Unlock()
-		c.d.count(-1)
+		c.d.tellOpened(-1)
 	})
 	return c.Conn.Close()
 }
@@ -300,7 +300,7 @@ func (d *dialler) abort() {
 	}
 }
 
-func (d *dialler) count(n int) {
+func (d *dialler) tellOpened(n int) {
 	if d.opened != nil {
 		d.opened(n)
 	}

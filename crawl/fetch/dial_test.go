@@ -114,7 +114,7 @@ func TestTake(t *testing.T) {
 	for i := range 10_000 {
 		many = append(many, netip.MustParseAddr(fmt.Sprintf("2606:4700::%x", i+1)))
 	}
-	got := take(append(many, addresses("8.8.8.8", "::ffff:8.8.4.4")...), maxAddresses)
+	got := interleave(append(many, addresses("8.8.8.8", "::ffff:8.8.4.4")...), maxAddresses)
 	want := addresses("2606:4700::1", "8.8.8.8", "2606:4700::2", "8.8.4.4", "2606:4700::3", "2606:4700::4", "2606:4700::5",
 		"2606:4700::6")
 	if !slices.Equal(got, want) {
@@ -215,7 +215,7 @@ func TestRaceAdmits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := &dialler{dial: tt.net.dial, stagger: 300 * time.Millisecond}
 				x := &exchange{favoured: netip.MustParseAddr(tt.favoured), stays: tt.stays,
-					admit: func(a netip.Addr) bool { return a.String() != tt.busy }}
+					mayAsk: func(a netip.Addr) bool { return a.String() != tt.busy }}
 				start := time.Now()
 				c, err := d.race(t.Context(), favouring(addresses("192.0.2.1", "192.0.2.2", "192.0.2.3"), x.favoured), 443, x)
 				var busy *Busy
@@ -242,7 +242,7 @@ func TestKeptAliveElsewhere(t *testing.T) {
 			served := 0
 			c, url := serve(t, Config{KeepAlive: true, HTTP2: http2}, func(http.ResponseWriter, *http.Request) { served++ })
 			ask := func(address string, free bool) error {
-				_, err := c.Do(t.Context(), Request{URL: url, Address: address, Admit: func(netip.Addr) bool { return free }})
+				_, err := c.Do(t.Context(), Request{URL: url, Address: address, MayAsk: func(netip.Addr) bool { return free }})
 				return err
 			}
 			if err := errors.Join(ask("127.0.0.1", false), ask("192.0.2.1", true)); err != nil {

@@ -35,7 +35,7 @@ type exchange struct {
 	route    route
 	plain    bool // http, without TLS
 	favoured netip.Addr
-	admit    func(netip.Addr) bool // nil: any address may be asked
+	mayAsk   func(netip.Addr) bool // nil: any address may be asked
 	stays    bool
 	limits   limits
 	wire     atomic.Int64 // bytes of body
@@ -53,7 +53,7 @@ type exchange struct {
 	tunnelled bool  // the proxy, if any, has done its part
 	tlsErr    error // of the handshake
 	conn      net.Conn
-	admitted  []netip.Addr
+	allowed   []netip.Addr
 	first     time.Time
 	started   time.Time // reading
 	marks     [ticks]int64
@@ -75,17 +75,17 @@ func newExchange(ctx context.Context, way route, l limits) *exchange {
 	return x
 }
 
-// may reports whether an address may be asked.
-func (x *exchange) may(a netip.Addr) bool {
+// allows reports whether an address may be asked.
+func (x *exchange) allows(a netip.Addr) bool {
 	x.mu.Lock()
-	known := x.admit == nil || a == x.favoured || slices.Contains(x.admitted, a)
+	known := x.mayAsk == nil || a == x.favoured || slices.Contains(x.allowed, a)
 	x.mu.Unlock()
-	if known || !x.admit(a) {
+	if known || !x.mayAsk(a) {
 		return known
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.admitted = append(x.admitted, a)
+	x.allowed = append(x.allowed, a)
 	return true
 }
 

@@ -20,7 +20,7 @@
 // a dial that Config.ConnectTo sends elsewhere, and the dial to the proxy.
 //
 // A name may have several addresses. One that is silent for 300 ms, or refuses, gives
-// way to the next; where Request.Admit keeps that one from being asked, the request
+// way to the next; where Request.MayAsk keeps that one from being asked, the request
 // ends as [Busy] before anything was sent.
 //
 // Nothing is sent twice: a server that read a request and hung up would be asked
@@ -75,11 +75,11 @@ type Request struct {
 	// next; empty: any.
 	Address string
 
-	// Admit is asked before any other address is, and refuses one that may not be
+	// MayAsk is asked before any other address is, and refuses one that may not be
 	// asked now: the request then ends as [Busy]. With Stay that address is left
 	// out instead, unless nothing was tried before it. nil: any may be asked.
-	Admit func(netip.Addr) bool
-	Stay  bool
+	MayAsk func(netip.Addr) bool
+	Stay   bool
 
 	// Accept is called once, when the last header is in and, for a 2xx without
 	// Content-Type, the first 512 bytes have been sniffed. It says how many decoded
@@ -122,7 +122,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 		return nil, c.fail(ctx, err, req.URL)
 	}
 	x := newExchange(ctx, way, c.limits)
-	x.plain, x.admit, x.stays = target.Scheme == "http", req.Admit, req.Stay
+	x.plain, x.mayAsk, x.stays = target.Scheme == "http", req.MayAsk, req.Stay
 	x.favoured, _ = netip.ParseAddr(req.Address)
 	defer x.end()
 	res, err := c.exchange(x, c.build(x.traced(), target, &req), &req)

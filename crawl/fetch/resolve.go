@@ -137,7 +137,7 @@ func (r *Resolver) fill(ctx context.Context, host string, a *record) {
 		}
 		return
 	}
-	a.addrs, a.expires = take(addrs, maxAddresses), time.Now().Add(r.ttl)
+	a.addrs, a.expires = interleave(addrs, maxAddresses), time.Now().Add(r.ttl)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.known = host
@@ -213,9 +213,9 @@ func dnsCause(ctx context.Context, err error) Cause {
 	return DNSTemporary
 }
 
-// take returns at most n addresses, the families in turn, beginning with the
+// interleave returns at most n addresses, the families in turn, beginning with the
 // family of the first: a name with eight dead IPv6 addresses keeps its IPv4.
-func take(addrs []netip.Addr, n int) []netip.Addr {
+func interleave(addrs []netip.Addr, n int) []netip.Addr {
 	var lists [2][]netip.Addr
 	for _, a := range addrs {
 		a = a.Unmap()

@@ -42,7 +42,7 @@ func (x *exchange) wantConn(string) {
 // than the one that would be dialled now.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	a := remote(info.Conn).Addr()
-	may := !a.IsValid() || x.may(a)
+	may := !a.IsValid() || x.allows(a)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.barred || !may {
@@ -68,9 +68,9 @@ func (x *exchange) gotFirstByte() {
 	x.mu.Unlock()
 }
 
-// enter notes how far the dial is. A dial that the request no longer waits for
+// enterPhase notes how far the dial is. A dial that the request no longer waits for
 // changes nothing.
-func (x *exchange) enter(p phase) {
+func (x *exchange) enterPhase(p phase) {
 	x.mu.Lock()
 	if !x.got {
 		x.phase = p
@@ -82,7 +82,7 @@ func (x *exchange) handshake() {
 	if x.route.proxy != nil && x.route.proxy.Scheme != "https" {
 		x.tunnel()
 	}
-	x.enter(handshaking)
+	x.enterPhase(handshaking)
 }
 
 func (x *exchange) handshook(_ tls.ConnectionState, err error) {
@@ -94,9 +94,8 @@ func (x *exchange) handshook(_ tls.ConnectionState, err error) {
 	x.mu.Unlock()
 }
 
-// forsake severs a connection with which hands are still being shaken. The transport may find the handshake finished
-// all
-// the same, and give the connection to another request.
+// forsake severs a connection with which hands are still being shaken. The transport may
+// find the handshake finished all the same, and give the connection to another request.
 func (x *exchange) forsake(c *conn) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -145,7 +145,8 @@ func (s *scanner) cdata(i int) {
 	}
 }
 
-// enter follows the start tag of a name of which no long one counts.
+// enter follows the start tag of a name. Names longer than low are of no element that
+// counts.
 func (s *scanner) enter(name []byte) {
 	var low [16]byte
 	if _, styled := s.attrs.get(attrFont); styled && s.tag == tagFont {

@@ -139,7 +139,7 @@ func (d *drafts) links(o *ring.Outcome, visit *schema.Visit) error {
 	visit.Links, visit.BeyondHosts = make([]schema.Link, 0, len(o.Page.Links)), 0
 	for i := range o.Page.Links {
 		from := &o.Page.Links[i]
-		if !foreign.admit(from.URL.Host()) {
+		if !foreign.accept(from.URL.Host()) {
 			visit.BeyondHosts++
 			continue
 		}

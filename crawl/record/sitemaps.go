@@ -40,7 +40,7 @@ func (r *reach) namedSitemaps(h *schema.Host, rules *robots.Rules) (files []ring
 		u, err := base.Parse(ref)
 		switch {
 		case err != nil || !r.in.set.Terrain.Classify(u.Norm).Class.Visitable():
-		case !foreign.admit(u.Host()):
+		case !foreign.accept(u.Host()):
 			left++
 		default:
 			files = append(files, ring.Target{URL: u, Hash: r.in.store.Hash(schema.KindSitemap, u.Norm)})
@@ -57,8 +57,8 @@ type foreignHosts struct {
 	hosts map[string]bool
 }
 
-// admit reports whether a host is of the site, or one of the first outside it.
-func (f *foreignHosts) admit(host string) bool {
+// accept reports whether a host is of the site, or one of the first outside it.
+func (f *foreignHosts) accept(host string) bool {
 	if f.most <= 0 || f.hosts[host] || weburl.Site(host) == f.site {
 		return true
 	}

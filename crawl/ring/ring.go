@@ -84,7 +84,7 @@ type Effect struct {
 	Host       schema.HostID
 	Address    string        // IP address whose clock the host shares; "": none
 	Ready      time.Time     // when the host may be asked, or the recorder be woken
-	Delay      time.Duration // from one admission to the next, where Limit is more than 1
+	Delay      time.Duration // from one request to the next, where Limit is more than 1
 	Priority   uint8         // of its first step; lower is served first
 	Steps      []Step
 	Wake       bool   // without steps: ask the recorder for a plan at Ready

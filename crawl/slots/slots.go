@@ -50,8 +50,8 @@ func (t *Tally) Add(other Tally) {
 	}
 }
 
-// Take takes another tally off t.
-func (t *Tally) Take(other Tally) {
+// Sub takes another tally off t.
+func (t *Tally) Sub(other Tally) {
 	for i, n := range other {
 		t[i] -= n
 	}
@@ -225,15 +225,15 @@ func (s *Slots) allows(sh *Share, standing Standing) bool {
 	}
 	for bound := standing; bound > Proven; bound-- { // a bound for all that stand no better than it
 		mine, all := sh.due.Sum()-sh.due.from(bound), due.Sum()-due.from(bound)
-		if sh.used.from(bound) >= left(sh.most, mine) || s.used.from(bound) >= left(limit, all) {
+		if sh.used.from(bound) >= usable(sh.most, mine) || s.used.from(bound) >= usable(limit, all) {
 			return false
 		}
 	}
 	return true
 }
 
-// left is what others have of so many slots beside so many hosts that are due.
-func left(slots, due int) int { return slots - min(due, slots/2) }
+// usable is how many of so many slots may be used beside so many hosts that are due.
+func usable(slots, due int) int { return slots - min(due, slots/2) }
 
 // ahead counts the shares that have been waiting for longer and could take a slot.
 func (s *Slots) ahead(sh *Share) (n int) {

@@ -119,7 +119,7 @@ func (p *Page) change(f func()) *Page {
 }
 
 func (p *Page) respond(x *exchange, r *http.Request) {
-	a := p.take(r)
+	a := p.nextAnswer(r)
 	if !pause(r.Context(), a.delay) {
 		panic(http.ErrAbortHandler)
 	}
@@ -134,8 +134,8 @@ func (p *Page) respond(x *exchange, r *http.Request) {
 	})
 }
 
-// take decides the answer and counts it.
-func (p *Page) take(r *http.Request) answer {
+// nextAnswer decides the answer and counts it.
+func (p *Page) nextAnswer(r *http.Request) answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.early) > 0 && p.early[0].left <= 0 {

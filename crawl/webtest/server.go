@@ -191,7 +191,7 @@ func (s *Server) ResetLog() { s.journal.reset() }
 
 // serve answers one request and logs it.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if !s.enter() {
+	if !s.addHandler() {
 		panic(http.ErrAbortHandler)
 	}
 	defer s.handlers.Done()
@@ -201,7 +201,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	x.returned = true
 }
 
-func (s *Server) enter() bool {
+func (s *Server) addHandler() bool {
 	s.life.RLock()
 	defer s.life.RUnlock()
 	if s.closed {

@@ -11,7 +11,7 @@ import (
 const (
 	chunk   = 512 // bodies worked on as one; fixed, so that cores never change a sum
 	gravity = 0.04
-	jitter  = 1.0 // how much swinging is borne for speed
+	jitter  = 1.0 // how much swinging is tolerated for speed
 )
 
 // A field moves the bodies of a web step by step (after ForceAtlas2 by Jacomy,

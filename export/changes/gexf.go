@@ -34,7 +34,7 @@ const (
 // IsOurs reports whether a file that begins so is a graph that GEXF wrote.
 func IsOurs(head []byte) bool { return bytes.Contains(head, []byte(gexfMark)) }
 
-// colour is that of a change: apart also for those who see few colours.
+// colour is that of a change. People who see few colours can tell them apart too.
 func colour(c survey.Change) string {
 	switch c {
 	case survey.Came:

@@ -33,7 +33,7 @@ type Format struct {
 	files  func(context.Context, string, *export.Graph, Options) ([]string, error)
 }
 
-// Options are what some formats can do otherwise.
+// Options change how some formats are written.
 type Options struct {
 	Force bool // replace what Ripple did not write
 	Neo4j bool // head the columns of CSV as neo4j-admin reads them; else as Gephi does
@@ -124,7 +124,7 @@ func prepare(g *export.Graph) error {
 // A fact is one thing that is said of a graph as a whole.
 type fact struct{ name, text string }
 
-// facts are what is to be said of a graph; pruned, of a picture of it.
+// facts are what is to be said of a graph; pruned says what its picture leaves out.
 func facts(g *export.Graph, pruned string) []fact {
 	m := g.Meta()
 	all := []fact{

@@ -8,7 +8,7 @@ import (
 )
 
 // The beginnings of files in the versions of GEXF (https://gexf.net/schema.html). What
-// is written of them is the same, but that 1.2 knows no title.
+// follows is the same in both, except that 1.2 knows no title.
 const (
 	gexfHead = `<?xml version="1.0" encoding="UTF-8"?>
 <gexf xmlns="http://gexf.net/1.3" xmlns:viz="http://gexf.net/1.3/viz" version="1.3">

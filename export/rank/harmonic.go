@@ -71,7 +71,7 @@ func (s *seeker) search(lo, hi int) {
 	}
 	for d := uint64(1); len(s.front) > 0; d++ {
 		s.spread()
-		s.count(unit / d)
+		s.award(unit / d)
 	}
 }
 
@@ -94,8 +94,8 @@ func (s *seeker) spread() {
 	s.front = s.front[:0]
 }
 
-// count gives each node of the new front its share of every search that arrived.
-func (s *seeker) count(share uint64) {
+// award gives each node of the new front its share of every search that arrived.
+func (s *seeker) award(share uint64) {
 	for _, v := range s.new {
 		s.seen[v] |= s.next[v]
 		s.score[v] += share * uint64(bits.OnesCount64(s.next[v]))

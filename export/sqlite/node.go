@@ -50,8 +50,8 @@ func linkTable(t *table, c *export.Columns) *record[export.Link] {
 	}, figures(c.Links, export.InLevels)...))
 }
 
-// A measured is what is measured of a node. A row of metrics knows no more: the pages
-// are not at hand any more when they are measured.
+// A measured is what is measured of a node. A row of metrics knows nothing else: the
+// pages are no longer at hand when they are measured.
 type measured struct {
 	id uint32
 	export.Measures
@@ -105,7 +105,7 @@ func (l *level) measure(nodes []export.Node, links []export.Link) error {
 	return l.metrics.end()
 }
 
-// A pageGraph is the links between pages as they are measured; nil, they are not.
+// A pageGraph is the links between pages, to be measured; nil: they are not measured.
 type pageGraph struct {
 	table    *record[measured]
 	rank     []uint32 // by page: its place among the pages

@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A pageRow is a page, and its visit or one of which nothing is known.
+// A pageRow is a page with its visit, which is the zero visit if there is none.
 type pageRow struct {
 	*survey.Page
 	visit *schema.Visit
@@ -97,7 +97,7 @@ func linkColumns(c *export.Columns) []column[linkRow] {
 		{"discovered_run", func(l *linkRow) any { return int64(l.First) }},
 	}
 	for _, f := range figures(c.Links, export.InLinks) {
-		if f.name == "place" { // that of a redirect is empty, and none is NULL
+		if f.name == "place" { // empty for a redirect, and never NULL
 			all = append(all, column[linkRow]{f.name, func(l *linkRow) any { return l.Page.Where() }})
 			continue
 		}

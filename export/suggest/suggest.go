@@ -1,12 +1,12 @@
 // Package suggest finds hosts and entities that are worth adding to the terrain:
 // those that many origins point to.
 //
-// An origin votes for what its own pages link to in their text, or redirect to;
-// however many links it has, that is one vote. A link that stands elsewhere, as in
-// a footer, or leads where most pages of its host do, is told, and is no vote. Equal
-// numbers of votes are ordered by personalised PageRank: where a walker is found
-// who sets out from pages of the class quality. A page of several origins votes for
-// the narrowest. Candidates that were asked and never answered come last.
+// An origin votes for what its own pages link to in their text, or redirect to; however
+// many links it has, that is one vote. A link that stands elsewhere, as in a footer, or
+// leads where most pages of its host do, is counted, but is no vote. Equal numbers of
+// votes are ordered by personalised PageRank: how often a walker comes by who sets out
+// from pages of the class quality. A page of several origins votes for the narrowest.
+// Candidates that were asked and never answered come last.
 package suggest
 
 import (
@@ -79,7 +79,8 @@ type finder struct {
 	sources    []uint32
 }
 
-// Find returns the candidates with at least so many votes, limit of each sort.
+// Find returns the candidates with at least minOrigins votes: at most limit that are
+// stubs, and as many that are not.
 func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 	f := &finder{
 		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, s.HostCount()+1),
@@ -158,14 +159,14 @@ func (f *finder) readLinks() error {
 			return nil
 		}
 		if node := f.fold.Node(l.To); node != f.fold.Node(from) {
-			f.count(node, origin, from, l)
+			f.countLink(node, origin, from, l)
 		}
 		return nil
 	})
 }
 
-// count counts a link of an origin's page.
-func (f *finder) count(node uint32, origin int, from schema.ID, l schema.Link) {
+// countLink counts a link of an origin's page.
+func (f *finder) countLink(node uint32, origin int, from schema.ID, l schema.Link) {
 	c := f.candidates[node]
 	if c == nil {
 		host := f.survey.HostOf(l.To)

@@ -26,14 +26,14 @@ func (p *page) coverage() {
 			p.row(c.name, amount.Commas(n))
 		}
 	}
-	p.list("### Domains That Were Cut", &p.cutHosts, hostLine.cut)
+	p.hostItems("### Domains That Were Cut", &p.cutHosts, hostLine.cut)
 	p.cutSites()
 	p.seeds()
 	p.subdomains()
-	p.list("### Domains Whose Pages Have No Links (likely rendered by script)", &p.linkless, func(h hostLine) string {
+	p.hostItems("### Domains Whose Pages Have No Links (likely rendered by script)", &p.linkless, func(h hostLine) string {
 		return quoted(h.name) + " (" + pagesOf(h.processed) + ")"
 	})
-	p.list("### Domains Seen Only as http:// and Not Reached over HTTPS", &p.unreached, func(h hostLine) string {
+	p.hostItems("### Domains Seen Only as http:// and Not Reached over HTTPS", &p.unreached, func(h hostLine) string {
 		return quoted(h.name) + " (" + quoted(h.coverage) + ")"
 	})
 }
@@ -89,8 +89,8 @@ func covers() [11]coverName {
 	}
 }
 
-// list writes a list of hosts with its title, if it holds any.
-func (p *page) list(title string, list *top[hostLine], say func(hostLine) string) {
+// hostItems writes a list of hosts with its title, if it holds any.
+func (p *page) hostItems(title string, list *top[hostLine], say func(hostLine) string) {
 	hosts := list.best()
 	p.items(title, "domain", len(hosts), func(i int) string { return say(hosts[i]) })
 }

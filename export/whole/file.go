@@ -52,9 +52,9 @@ func readHead(path string) ([]byte, error) {
 	return head, err
 }
 
-// File has a file written: build is given the path of an empty file, in a folder of
-// its own beside the target, which takes its name when build succeeds. A new file
-// has the permissions that the umask leaves, one that replaces another those of
+// File has a file written: build is given the path of an empty file, in a folder of its
+// own beside the target, and the file takes the target's name when build succeeds. A new
+// file has the permissions that the umask leaves, one that replaces another those of
 // that.
 func File(path string, build func(temporary string) error) error {
 	dir, remove, err := Scratch(filepath.Dir(path))

@@ -68,7 +68,7 @@ func (c *core) view(f func(*kv.Tx) error) error {
 	})
 }
 
-// URLs returns the last id of a URL, which bounds arrays by id.
+// urls returns the last id of a URL, which bounds arrays by id.
 func (c *core) urls() int {
 	if c.past != nil {
 		return c.past.urls
@@ -93,7 +93,7 @@ func (c *core) nearest(id schema.ID) (depth, hops uint8) {
 	return c.store.Depth(id)
 }
 
-// Lookup finds a page by its identity.
+// lookup finds a page by its identity.
 func (c *core) lookup(norm string) (schema.ID, bool, error) {
 	name, pathQuery := weburl.Split(norm)
 	var id schema.ID
@@ -132,7 +132,7 @@ func (c *core) within(id schema.ID) bool {
 	return c.reach(near{depth, hops})
 }
 
-// reach reports whether a page at such distances is visited.
+// reach reports whether a page at such distances may be visited.
 func (c *core) reach(n near) bool {
 	return n.depth != kv.NoDepth && int(n.depth) <= c.cfg.Crawler.MaxDepth && n.hops <= schema.MaxRedirects
 }
@@ -151,10 +151,10 @@ func (c *core) since() (since schema.RunID) {
 // reached yet.
 func (c *core) hasOlder() bool { return len(c.runs) > 1 && c.run.Status != schema.RunCompleted }
 
-// kept returns a run, or the oldest that is left if that one was pruned.
-func (c *core) kept(run schema.RunID) schema.RunID { return max(run, c.runs[0].ID) }
+// unpruned returns a run, or the oldest that is left if that one was pruned.
+func (c *core) unpruned(run schema.RunID) schema.RunID { return max(run, c.runs[0].ID) }
 
-// maxPages names [crawler] max-pages and its value if it ended the run.
+// maxPages names [crawler] max-pages and its value if that was used up; else empty.
 func (c *core) maxPages() string {
 	if limit := c.cfg.Crawler.MaxPages; limit > 0 && c.run.Pages >= limit {
 		return fmt.Sprintf("max-pages = %d", limit)

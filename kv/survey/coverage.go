@@ -18,7 +18,7 @@ const (
 	CoverGivenUp                 // not asked any more in this run, never reached, or silent
 	CoverBudget                  // its budget, or that of the run, was used up
 	CoverSuspended               // it asks for rest
-	CoverSlow                    // of a Crawl-delay that is too long, seeds only
+	CoverSlow                    // its Crawl-delay is too long: only its seeds are visited
 	CoverWaiting                 // the run has not finished with it
 	CoverLost                    // an older run left pages out, and it is not known any more why
 	CoverTrap                    // a cap or trap kept pages or links from being visited or recorded

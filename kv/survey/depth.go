@@ -85,14 +85,14 @@ func (ws *walks) originDepths() (*Depths, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := ws.walkAll(g, ws.core.inRun)
+	found, err := ws.searchAll(g, ws.core.inRun)
 	if err != nil || !ws.core.hasOlder() {
 		return ws.pack(found), err
 	}
 	if g, err = ws.readGraph(true); err != nil {
 		return nil, err
 	}
-	older, err := ws.walkAll(g, func(schema.ID) bool { return true })
+	older, err := ws.searchAll(g, func(schema.ID) bool { return true })
 	if err != nil {
 		return nil, err
 	}
@@ -122,17 +122,17 @@ func (ws *walks) depth(id schema.ID) (depth, hops uint8, err error) {
 	return ws.older[id] - 1, hops, nil
 }
 
-func (ws *walks) walkAll(g *graph, in func(schema.ID) bool) ([]level, error) {
+func (ws *walks) searchAll(g *graph, in func(schema.ID) bool) ([]level, error) {
 	own, err := ws.ownPages(in)
 	if err != nil {
 		return nil, err
 	}
 	var found []level
-	w := newWalk(g, own, ws.core.cfg.Crawler.MaxDepth+1)
-	w.found = func(l level) { found = append(found, l) }
+	s := newOriginSearch(g, own, ws.core.cfg.Crawler.MaxDepth+1)
+	s.found = func(l level) { found = append(found, l) }
 	for first := 0; first < len(ws.core.terrain.Origins()); first += wordSize {
-		clear(w.seen)
-		w.run(first)
+		clear(s.seen)
+		s.run(first)
 	}
 	return found, nil
 }

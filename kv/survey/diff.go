@@ -11,17 +11,17 @@ import (
 
 // A Diff compares what two runs saw: a function of the log of visits.
 //
-// A run knows the pages that it visited, those that these pages and its sitemaps
-// name, and its seeds. What the later run did not look at again, because it is
-// not over or a budget was used up, stands as the earlier one saw it: no page is
-// said to have gone whose way there was not walked.
+// A run knows the pages that it visited, those that these pages and its sitemaps name,
+// and its seeds. What the later run did not look at again, because it is not over or a
+// budget was used up, stands as the earlier one saw it: no page is said to have gone
+// unless the way to it was walked.
 type Diff struct {
 	From, To schema.Run
 
-	s      *Survey
-	seqs   [2][]uint32 // by id: the last visit in the run; 0: none
-	known  [2]*bitset  // by id
-	stands *bitset     // pages of From that To had no chance to find gone
+	s       *Survey
+	seqs    [2][]uint32 // by id: the last visit in the run; 0: none
+	known   [2]*bitset  // by id
+	carried *bitset     // pages of From that To had no chance to find gone
 }
 
 // ErrRuns reports two runs that cannot be compared.
@@ -32,7 +32,7 @@ func Compare(s *Survey, from, to schema.RunID) (*Diff, error) {
 	if from >= to {
 		return nil, fmt.Errorf("%w: run %d is not before run %d", ErrRuns, from, to)
 	}
-	d := &Diff{s: s, stands: newBitset(s.core.store.URLs())}
+	d := &Diff{s: s, carried: newBitset(s.core.store.URLs())}
 	for i, id := range []schema.RunID{from, to} {
 		at, err := s.core.find(id)
 		if errors.Is(err, ErrRun) {
@@ -143,10 +143,10 @@ func (d *Diff) carryOver() error {
 				return err
 			}
 			for _, to := range targetsOf(v) {
-				if d.stands.has(int(to)) || d.seqs[1][to] != 0 {
+				if d.carried.has(int(to)) || d.seqs[1][to] != 0 {
 					continue
 				}
-				d.stands.set(int(to))
+				d.carried.set(int(to))
 				if d.seqs[0][to] != 0 && !d.known[1].has(int(to)) {
 					work = append(work, to)
 				}
@@ -183,7 +183,7 @@ func (c Change) String() string { return [...]string{"same", "came", "went", "ch
 
 // presence compares what the two runs know of an id.
 func (d *Diff) presence(id int) Change {
-	switch before, after := d.known[0].has(id), d.known[1].has(id) || d.stands.has(id); {
+	switch before, after := d.known[0].has(id), d.known[1].has(id) || d.carried.has(id); {
 	case after && !before:
 		return Came
 	case before && !after:

@@ -84,7 +84,7 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 		if d.known[0].has(id) {
 			before.set(h)
 		}
-		if d.known[1].has(id) || d.stands.has(id) {
+		if d.known[1].has(id) || d.carried.has(id) {
 			after.set(h)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 // row.
 type near struct{ depth, hops uint8 }
 
-// search finds the distances of all pages, and knows nothing of the order in which
+// A distanceSearch finds the distances of all pages, and knows nothing of the order in which
 // they were met.
-type search struct {
+type distanceSearch struct {
 	core    *core
 	graph   *graph
 	origins [][]int
@@ -24,12 +24,12 @@ type search struct {
 // from the seeds, from what sitemaps name and from what earlier runs left waiting;
 // [kv.NoDepth]: the page does not belong to the run.
 func (ws *walks) distances() ([]near, error) {
-	d, err := ws.newSearch(ws.core.visited)
+	d, err := ws.newDistanceSearch(ws.core.visited)
 	if err == nil {
-		err = d.enter(func(id schema.ID) bool { return ws.core.visited(id) && d.counts(id) })
+		err = d.begin(func(id schema.ID) bool { return ws.core.visited(id) && d.ofRun(id) })
 	}
 	if err == nil {
-		err = d.eachEntered(func(id schema.ID) { d.relax(id, near{0, 0}) })
+		err = d.eachTakenUp(func(id schema.ID) { d.relax(id, near{0, 0}) })
 	}
 	if err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (ws *walks) distances() ([]near, error) {
 	return d.near, nil
 }
 
-// newSearch is a search over the links of the visited pages for which in holds.
-func (ws *walks) newSearch(in func(schema.ID) bool) (*search, error) {
+// newDistanceSearch is a search over the links of the visited pages for which in holds.
+func (ws *walks) newDistanceSearch(in func(schema.ID) bool) (*distanceSearch, error) {
 	g, err := ws.buildGraph(in)
 	if err != nil {
 		return nil, err
@@ -48,15 +48,15 @@ func (ws *walks) newSearch(in func(schema.ID) bool) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &search{core: ws.core, graph: g, origins: own.origins, near: make([]near, ws.core.urls()+1)}
+	d := &distanceSearch{core: ws.core, graph: g, origins: own.origins, near: make([]near, ws.core.urls()+1)}
 	for i := range d.near {
 		d.near[i] = near{kv.NoDepth, kv.NoDepth}
 	}
 	return d, nil
 }
 
-// enter begins at the seeds and at what those sitemaps name for which in holds.
-func (d *search) enter(in func(schema.ID) bool) error {
+// begin starts at the seeds and at what those sitemaps name for which in holds.
+func (d *distanceSearch) begin(in func(schema.ID) bool) error {
 	for id := range d.core.seeds {
 		d.relax(id, near{0, 0})
 	}
@@ -79,10 +79,10 @@ func (d *search) enter(in func(schema.ID) bool) error {
 	})
 }
 
-// counts reports whether a sitemap that was read in the run belongs to it. One that
+// ofRun reports whether a sitemap that was read in the run belongs to it. One that
 // does not was read under a configuration that has changed since; of an older run it
 // can only be told by what the last one says of sitemaps and origins.
-func (d *search) counts(id schema.ID) bool {
+func (d *distanceSearch) ofRun(id schema.ID) bool {
 	if d.core.past == nil {
 		return d.core.inRun(id)
 	}
@@ -90,9 +90,9 @@ func (d *search) counts(id schema.ID) bool {
 }
 
 // own reports whether a page belongs to an origin.
-func (d *search) own(id schema.ID) bool { return len(d.origins[d.core.store.HostOf(id)]) > 0 }
+func (d *distanceSearch) own(id schema.ID) bool { return len(d.origins[d.core.store.HostOf(id)]) > 0 }
 
-func (d *search) relax(id schema.ID, n near) {
+func (d *distanceSearch) relax(id schema.ID, n near) {
 	if int(id) >= len(d.near) {
 		return
 	}
@@ -110,7 +110,7 @@ func (d *search) relax(id schema.ID, n near) {
 }
 
 // settle follows the links of pages within reach until nothing comes nearer.
-func (d *search) settle() {
+func (d *distanceSearch) settle() {
 	for len(d.work) > 0 {
 		id := d.work[len(d.work)-1]
 		d.work = d.work[:len(d.work)-1]

@@ -30,7 +30,7 @@
 //	redirects  where recorded redirects lead (redirect.go)
 //	links      the links that stand, with the runs that saw them (link.go, ever.go), and which carry depth (carries.go)
 //	siteWide   the targets that most pages of a host link to (sitewide.go)
-//	walks      depths, distances and ways along links (graph.go, walk.go, depth.go, distance.go, path.go)
+//	walks      depths, distances and ways along links (graph.go, origin_search.go, depth.go, distance.go, path.go)
 //	pages      the state of a page (page.go, state.go)
 //	tallies    all pages, counted (tally.go, unasked.go, omitted.go)
 //	coverage   how well a host is covered, and by what it is cut (coverage.go, cover.go, omitted.go)

@@ -24,7 +24,7 @@ func (ls *links) eachEver(f func(from schema.ID, link schema.Link, first, last s
 				return err
 			}
 			for _, l := range all {
-				if err := f(id, l.Link, ls.core.kept(l.first), ls.core.kept(l.last)); err != nil {
+				if err := f(id, l.Link, ls.core.unpruned(l.first), ls.core.unpruned(l.last)); err != nil {
 					return err
 				}
 			}

@@ -7,8 +7,8 @@ import (
 )
 
 // Failure names the kind of error that a page ended in, with the same words for all
-// pages that share it: "404 Not Found", "timeout". It is empty of a page that is in no
-// error, or waits.
+// pages that share it: "404 Not Found", "timeout". It is empty for a page that ended in
+// no error, or that waits.
 func (p *Page) Failure() string {
 	switch {
 	case p.State != schema.DeadLink && p.State != schema.Unreachable && p.State != schema.Failed:
@@ -28,7 +28,7 @@ func (p *Page) Broken() bool { return p.Failure() != "" && p.cause.Cause != sche
 // Status returns the status of the answer that the state follows from; 0: it follows from
 // none.
 func (p *Page) Status() int {
-	if !p.stands {
+	if !p.fromVisit {
 		return 0
 	}
 	return p.Visit.Status

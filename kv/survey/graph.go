@@ -2,6 +2,7 @@ package survey
 
 import (
 	"fmt"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )

@@ -19,7 +19,7 @@ type host struct {
 	admitted bool          // counts for max-subdomains in the newest run
 	slow     string        // why a Crawl-delay leaves only seeds to be visited; empty: it does not
 	held     schema.State  // of the pages that nothing else keeps from being visited
-	why      string        // held is not Queued
+	why      string        // held is not Queued; empty: it is
 	cause    schema.Reason // of why; zero: it is not one of an error
 	budget   string        // the key and its value, once the budget is used up
 	spent    bool          // the newest run has no visit left for its pages
@@ -27,7 +27,7 @@ type host struct {
 	away     schema.Cause // why the newest run could not reach it; none: it could
 }
 
-// hosts says what each host means for its pages, and keeps that.
+// hosts says what each host means for its pages, and remembers it.
 type hosts struct {
 	core *core
 	byID []*host // nil: not read yet

@@ -6,19 +6,18 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// EachLeft calls f for the pages that earlier runs left waiting, with a depth.
-// First for those of origins that the run has visited, which are at depth 0
-// however they were found; then, by id, for those that it has neither visited nor
-// reached, as far as the links that stand bring them within reach and no list or rule
-// refuses them. With sitemaps = "only" there are none of these, since sitemaps name
-// what is visited.
+// EachLeft calls f for the pages that earlier runs left waiting, with a depth: first for
+// those of origins that the run has visited, which are at depth 0 however they were
+// found; then, by id, for those that it has neither visited nor reached, as far as the
+// links that stand bring them within reach and no list or rule refuses them. With
+// sitemaps = "only" there are none of the latter, since sitemaps name what is visited.
 func EachLeft(s *Survey, f func(id schema.ID, depth uint8)) error {
 	if s.core.run.ID == 1 {
 		return nil
 	}
-	d, err := s.walks.newSearch(func(schema.ID) bool { return true })
+	d, err := s.walks.newDistanceSearch(func(schema.ID) bool { return true })
 	if err == nil {
-		err = d.enter(func(id schema.ID) bool {
+		err = d.begin(func(id schema.ID) bool {
 			return s.core.latest(id) != 0 && s.core.cfg.Crawler.Sitemaps != config.SitemapsOff
 		})
 	}
@@ -26,7 +25,7 @@ func EachLeft(s *Survey, f func(id schema.ID, depth uint8)) error {
 		return err
 	}
 	d.settle()
-	if err := d.eachEntered(func(id schema.ID) { f(id, 0) }); err != nil {
+	if err := d.eachTakenUp(func(id schema.ID) { f(id, 0) }); err != nil {
 		return err
 	}
 	return s.core.view(func(tx *kv.Tx) error {
@@ -37,7 +36,7 @@ func EachLeft(s *Survey, f func(id schema.ID, depth uint8)) error {
 			if !s.core.reach(d.near[u.ID]) {
 				return true, nil
 			}
-			ok, err := s.hosts.admitted(tx, u)
+			ok, err := s.hosts.mayVisit(tx, u)
 			if ok {
 				f(u.ID, d.near[u.ID].depth)
 			}
@@ -46,9 +45,9 @@ func EachLeft(s *Survey, f func(id schema.ID, depth uint8)) error {
 	})
 }
 
-// eachEntered calls f for the pages of origins that earlier runs left waiting and the
+// eachTakenUp calls f for the pages of origins that earlier runs left waiting and the
 // run of the survey has visited.
-func (d *search) eachEntered(f func(schema.ID)) error {
+func (d *distanceSearch) eachTakenUp(f func(schema.ID)) error {
 	if d.core.run.ID == 1 {
 		return nil
 	}
@@ -69,8 +68,8 @@ func (d *search) eachEntered(f func(schema.ID)) error {
 	})
 }
 
-// admitted reports whether neither lists nor rules keep a page from being visited.
-func (hs *hosts) admitted(tx *kv.Tx, u schema.URL) (bool, error) {
+// mayVisit reports whether neither lists nor rules keep a page from being visited.
+func (hs *hosts) mayVisit(tx *kv.Tx, u schema.URL) (bool, error) {
 	if ok, err := hs.visitable(tx, u.ID); err != nil || !ok || hs.core.cfg.Crawler.Sitemaps == config.SitemapsOnly {
 		return false, err
 	}
@@ -78,9 +77,9 @@ func (hs *hosts) admitted(tx *kv.Tx, u schema.URL) (bool, error) {
 	return !refused, nil
 }
 
-// waitsSince reports whether an earlier run left a page waiting that the run has
-// not reached yet: it stands in a line, or waits for another try, without a depth. Of
-// an older run that is not known any more.
+// waitsSince reports whether an earlier run left a page waiting that the run has not
+// reached yet: it stands in a line, or waits for another try, without a depth. For an
+// older run that is no longer known.
 func (ps *pages) waitsSince(tx *kv.Tx, id schema.ID) (bool, error) {
 	if ps.core.run.ID == 1 || ps.core.past != nil || ps.core.inRun(id) || ps.core.latest(id) != 0 {
 		return false, nil

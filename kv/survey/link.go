@@ -31,7 +31,7 @@ func (ls *links) each(f func(from schema.ID, link schema.Link, first, last schem
 			}
 			for _, l := range block {
 				for i, link := range l.visit.Links {
-					if err := f(l.page, link, ls.core.kept(l.first[i]), ls.core.kept(l.last)); err != nil {
+					if err := f(l.page, link, ls.core.unpruned(l.first[i]), ls.core.unpruned(l.last)); err != nil {
 						return err
 					}
 				}

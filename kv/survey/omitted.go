@@ -79,7 +79,7 @@ type CutSite struct {
 }
 
 // CutSites returns the sites of which the run left hosts out, in the order of their
-// first hosts. Of an older run that is not known any more.
+// first hosts. For an older run that is no longer known, and there are none.
 func CutSites(s *Survey) ([]CutSite, error) {
 	var cut []CutSite
 	err := s.core.view(func(tx *kv.Tx) (err error) {
@@ -115,8 +115,8 @@ func (cv *coverage) cutSites(tx *kv.Tx) ([]CutSite, error) {
 	return cut, nil
 }
 
-// siteOverflow is how many links lead to hosts of a site that are not recorded: those
-// of the run, and those of pages that were read before, of which there are at most left.
+// siteOverflow is how many links lead to hosts of a site that are not recorded: those of
+// the run, and those counted before it, of which no more than left can still stand.
 func siteOverflow(tx *kv.Tx, site string, left int) (int, error) {
 	now, err := tx.Runs.Count(terrain.CountSiteOverflow, site)
 	if err != nil || left == 0 {
@@ -126,7 +126,7 @@ func siteOverflow(tx *kv.Tx, site string, left int) (int, error) {
 	return now + min(before, left), err
 }
 
-// overflow is the same of the URLs of a host.
+// overflow is how many URLs of a host are not recorded, counted in the same way.
 func overflow(h *schema.Host, run schema.RunID, left int) int {
 	if h.Run == run {
 		return h.Overflow + min(h.OverflowBefore, left)

@@ -44,10 +44,10 @@ type Page struct {
 	RedirectCount int // recorded redirects that were followed from here, at most schema.MaxRedirects + 1
 	Retries       int // failed tries, of the visit or before the one it waits for
 
-	capped obstacle      // keeps it from being visited
-	loops  bool          // the redirects from here come back
-	stands bool          // the state is that of its last visit
-	cause  schema.Reason // of Error, as far as the page ended in one
+	capped    obstacle      // keeps it from being visited
+	loops     bool          // the redirects from here come back
+	fromVisit bool          // the state is that of its last visit
+	cause     schema.Reason // of Error, as far as the page ended in one
 }
 
 // pages derives what each page is.
@@ -104,7 +104,7 @@ func (ps *pages) page(tx *kv.Tx, u schema.URL) (*Page, error) {
 	}
 	p := &Page{
 		ID: u.ID, URL: "https://" + h.name + u.PathQuery, Host: u.Host, HostName: h.name, Site: h.site,
-		Seed: ps.core.seeds[u.ID], InRun: ps.core.inRun(u.ID), FirstSeen: u.FirstSeen, FirstRun: ps.core.kept(u.FirstRun),
+		Seed: ps.core.seeds[u.ID], InRun: ps.core.inRun(u.ID), FirstSeen: u.FirstSeen, FirstRun: ps.core.unpruned(u.FirstRun),
 	}
 	if ps.core.isPage(u.Referrer) {
 		p.Referrer = u.Referrer
@@ -201,8 +201,8 @@ func (ps *pages) readSights() error {
 	return err
 }
 
-// fullCap returns the first cap of a page that is full; zero: none.
-// Only those of the newest run are kept.
+// fullCap returns the first cap of a page that is full; zero: none, as for an older run,
+// whose counts are no longer known.
 func (ps *pages) fullCap(tx *kv.Tx, h *host, pathQuery string) (obstacle, error) {
 	if ps.core.past != nil {
 		return obstacle{}, nil

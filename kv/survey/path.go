@@ -26,20 +26,20 @@ func (ws *walks) path(id schema.ID, origin int) ([]Hop, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newWalk(g, own, ws.core.cfg.Crawler.MaxDepth+1)
-	w.origins = func(h schema.HostID) []int {
+	s := newOriginSearch(g, own, ws.core.cfg.Crawler.MaxDepth+1)
+	s.origins = func(h schema.HostID) []int {
 		if slices.Contains(own.origins[h], origin) {
 			return []int{0}
 		}
 		return nil
 	}
-	w.parent = make([]schema.ID, ws.core.urls()+1)
-	w.run(0)
-	if w.seen[id] == 0 {
+	s.parent = make([]schema.ID, ws.core.urls()+1)
+	s.run(0)
+	if s.seen[id] == 0 {
 		return nil, nil
 	}
 	var ids []schema.ID
-	for at := id; at != 0; at = w.parent[at] {
+	for at := id; at != 0; at = s.parent[at] {
 		ids = append(ids, at)
 	}
 	slices.Reverse(ids)

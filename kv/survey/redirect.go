@@ -9,7 +9,7 @@ import (
 type redirects struct {
 	core  *core
 	hosts *hosts
-	next  map[schema.ID]schema.ID // where pages that redirects lead to redirect to themselves; 0: nowhere
+	next  map[schema.ID]schema.ID // from the target of a redirect to where that redirects; 0: nowhere
 }
 
 // followRedirects counts the recorded redirects that begin at a page, as far as

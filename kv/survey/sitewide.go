@@ -12,8 +12,8 @@ import (
 const siteWidePages = 10
 
 // siteWide knows the targets that more than half of the pages of a host link to, by the
-// links that stand. A link there says nothing of the page that it is on, whatever its
-// markup: the logo of a theme, a licence, the home page of the publisher.
+// links that stand. A link to one of them says nothing about the page that it is on,
+// whatever its markup: the logo of a theme, a licence, the home page of the publisher.
 type siteWide struct {
 	core    *core
 	targets [][]schema.ID // by host that links, ascending; nil: not derived yet
@@ -35,7 +35,7 @@ func (sw *siteWide) mark(each func(linkFunc) error, f linkFunc) error {
 	})
 }
 
-// derive counts the links of all hosts with pages enough, once.
+// derive counts the links of all hosts with enough pages, once.
 func (sw *siteWide) derive() error {
 	if sw.targets != nil {
 		return nil
@@ -46,7 +46,7 @@ func (sw *siteWide) derive() error {
 	err := sw.core.view(func(tx *kv.Tx) (err error) {
 		for host := 1; host < len(targets) && err == nil; host++ {
 			if own := pages[ends[host-1]:ends[host]]; len(own) >= siteWidePages {
-				targets[host], err = c.count(tx, own)
+				targets[host], err = c.wideTargets(tx, own)
 			}
 		}
 		return err
@@ -89,9 +89,9 @@ type counter struct {
 	links  []schema.Link // of one page
 }
 
-// count returns the targets that more than half of the pages of HTML among some link
-// to; nil if these are too few.
-func (c *counter) count(tx *kv.Tx, pages []schema.ID) (wide []schema.ID, err error) {
+// wideTargets returns the targets that more than half of the pages of HTML among the
+// given ones link to; nil if there are too few of these.
+func (c *counter) wideTargets(tx *kv.Tx, pages []schema.ID) (wide []schema.ID, err error) {
 	total := 0
 	for _, id := range pages {
 		html, err := c.read(tx, c.core.latest(id))

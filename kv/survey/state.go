@@ -25,7 +25,7 @@ func (ps *pages) judge(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 	case p.Visited:
 		again, err := ps.reopened(tx, p.Visit)
 		if err != nil || !again {
-			ps.take(p)
+			ps.applyVisit(p)
 			return err
 		}
 		return ps.judgeReopened(tx, h, pathQuery, p)
@@ -33,10 +33,10 @@ func (ps *pages) judge(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 	return ps.judgeUnvisited(tx, h, pathQuery, p)
 }
 
-// take gives a page the state of its last visit.
-func (ps *pages) take(p *Page) {
+// applyVisit gives a page the state of its last visit.
+func (ps *pages) applyVisit(p *Page) {
 	v := p.Visit
-	p.State, p.Error, p.cause, p.stands = v.State, v.Reason.String(), v.Reason, true
+	p.State, p.Error, p.cause, p.fromVisit = v.State, v.Reason.String(), v.Reason, true
 	p.Rule = cmp.Or(v.Rule, p.Rule)
 	if p.RedirectTo == 0 {
 		return
@@ -76,7 +76,7 @@ func (ps *pages) judgeReopened(tx *kv.Tx, h *host, pathQuery string, p *Page) er
 		return err
 	}
 	p.Rule, p.capped = rule, obstacle{}
-	ps.take(p)
+	ps.applyVisit(p)
 	return nil
 }
 
@@ -84,7 +84,7 @@ func (ps *pages) judgeReopened(tx *kv.Tx, h *host, pathQuery string, p *Page) er
 func (ps *pages) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 	switch {
 	case !p.InRun && p.Visit != nil:
-		ps.take(p)
+		ps.applyVisit(p)
 		return nil
 	case !p.InRun && !p.Left && (p.Depth == kv.NoDepth || int(p.Depth) <= ps.core.cfg.Crawler.MaxDepth):
 		p.State = schema.Discovered
@@ -103,7 +103,7 @@ func (ps *pages) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 	case err != nil:
 		return err
 	case rule == "" && p.Visit != nil && (full.by != unhindered || h.spent): // what an earlier run saw stands
-		ps.take(p)
+		ps.applyVisit(p)
 		return nil
 	case rule != "" || full.by != unhindered:
 		p.State, p.capped = schema.Discovered, cmp.Or(p.capped, full)
@@ -157,8 +157,8 @@ func (o obstacle) String() string {
 	return o.text
 }
 
-// refusing returns the rule that keeps a page within reach from being visited, be
-// the caps full or not, and marks the page if that is a trap or a Crawl-delay.
+// refusing returns the rule, caps aside, that keeps a page within reach from being
+// visited, and marks the page if that is a trap or a Crawl-delay.
 func (ps *pages) refusing(h *host, pathQuery string, p *Page) (string, error) {
 	if rule, refused := ps.core.terrain.Refuse(h.name, pathQuery); refused {
 		if rule.Trap {

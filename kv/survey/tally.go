@@ -152,7 +152,7 @@ func (ts *tallies) addLinks(t *tally, p *Page) {
 	}
 }
 
-// addSeen counts what the run since has seen, or a later one.
+// addSeen counts what the run since, or a later one, has seen of a page.
 func (t *tally) addSeen(p *Page, since schema.RunID) {
 	if p.LastRun >= since {
 		t.counts.Seen.ByClass[p.Class]++
@@ -215,7 +215,7 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 // Waits reports whether a page is part of the frontier: it will be asked for, now
 // or when its host has had its rest.
 func (p *Page) Waits() bool {
-	return p.State == schema.Queued || p.State == schema.RateLimited && !p.stands && (p.InRun || p.Left)
+	return p.State == schema.Queued || p.State == schema.RateLimited && !p.fromVisit && (p.InRun || p.Left)
 }
 
 // Missing reports whether a page is within reach of the run, belongs to
@@ -226,7 +226,7 @@ func (p *Page) Missing() bool {
 	case schema.Queued, schema.RequestLimitHit:
 		return true
 	case schema.RateLimited, schema.Unreachable, schema.Failed:
-		return !p.stands && (p.InRun || p.Left)
+		return !p.fromVisit && (p.InRun || p.Left)
 	}
 	return p.capped.by != unhindered || p.Lost
 }

@@ -11,7 +11,7 @@ import (
 func (ts *tallies) addUnasked(t *tally, p *Page) {
 	h := &t.hosts[p.Host]
 	switch {
-	case !p.stands && p.Missing() && (p.State == schema.Unreachable || p.State == schema.Failed):
+	case !p.fromVisit && p.Missing() && (p.State == schema.Unreachable || p.State == schema.Failed):
 		if ts.hosts.byID[p.Host].away != schema.CauseNone {
 			h.unasked++
 		}

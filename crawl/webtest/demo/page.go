@@ -57,7 +57,7 @@ func (d *site) serve(s *webtest.Server) {
 	h.Page("/", d.page(d.name, d.front())).Gzip()
 	h.Page("/about", d.page("About", d.prose(3, nil)))
 	for _, section := range d.sections {
-		h.Page("/"+section+"/", d.page(heading(section), d.list(section)))
+		h.Page("/"+section+"/", d.page(heading(section), d.sectionList(section)))
 		h.Redirect("/"+section, "/"+section+"/", 301)
 	}
 	for i, a := range d.articles {
@@ -125,7 +125,7 @@ func nameFrom(href string) string {
 	return heading(strings.Join(words, " "))
 }
 
-func (d *site) list(section string) string {
+func (d *site) sectionList(section string) string {
 	var b strings.Builder
 	b.WriteString(d.prose(1, nil) + "<ul>\n")
 	for _, a := range d.articles {

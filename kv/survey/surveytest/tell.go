@@ -8,9 +8,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Tell is all that a survey tells of its run and that outlives it, one line for the
-// counts and for each page, link and host: all but the states of pages that were
-// not visited, which tell what their hosts were like.
+// Tell returns all that a survey says of its run and that a later run does not change,
+// one line for the counts and for each page, link and host: all but the states of pages
+// that were not visited, which depend on what their hosts were like.
 func Tell(t testing.TB, s *survey.Survey) []string {
 	t.Helper()
 	depths, err := s.OriginDepths()

@@ -1,5 +1,7 @@
 package schema
 
+import "strings"
+
 // A Cause is why something has come to no good end: a request, a visit, a host. Its
 // numbers are part of the file's format; further causes are added at the end.
 type Cause uint8
@@ -73,14 +75,20 @@ func (c Cause) unanswered() bool {
 	return c.Connection() || c == CauseTimeout || c == CauseReset || c == CauseProxy
 }
 
-// The kinds of errors that a run counts.
+// The kinds of errors that a run counts. There are more: see [Cause.ErrorKind].
 const (
 	ErrorDeadLink    = "dead_link"
 	ErrorRateLimited = "rate_limited"
 	ErrorRefused     = "connection_refused"
 	ErrorTimeout     = "timeout"
 	ErrorDenied      = "robots_denied"
-	ErrorOther       = "other"
+	ErrorDNS         = "dns_failure"
+	ErrorServer      = "server_error" // an answer of 5xx
+	ErrorClient      = "client_error" // another one of 4xx
+	ErrorRobots      = "robots_unavailable"
+	ErrorRedirect    = "bad_redirect"
+	ErrorResponse    = "bad_response"
+	ErrorOther       = "other" // and of older releases all but the first five
 )
 
 // Final reports whether a visit ended in an answer that would be the same a little
@@ -103,6 +111,14 @@ func (v *Visit) ErrorKind() string {
 	case RateLimited:
 		return ErrorRateLimited
 	}
+	if v.Reason.Cause == CauseStatus {
+		switch v.Status / 100 {
+		case 4:
+			return ErrorClient
+		case 5:
+			return ErrorServer
+		}
+	}
 	return v.Reason.Cause.ErrorKind()
 }
 
@@ -116,6 +132,17 @@ func (c Cause) ErrorKind() string {
 		return ErrorRefused
 	case CauseConnectTimeout, CauseTLSTimeout, CauseTimeout:
 		return ErrorTimeout
+	case CauseNXDomain, CauseDNSTemporary:
+		return ErrorDNS
+	case CauseRobots, CauseTargetGivenUp:
+		return ErrorRobots
+	case CauseBadLocation, CauseRedirectLoop, CauseRedirects:
+		return ErrorRedirect
+	case CauseBadResponse, CauseUnasked304:
+		return ErrorResponse
+	case CauseRefusedAddress, CauseNoRoute, CauseTLS, CauseReset, CauseTruncated, CauseTooLarge, CauseSlow, CauseProxy,
+		CauseSitemap:
+		return strings.ReplaceAll(c.String(), " ", "_") // each is one of its own
 	}
 	return ErrorOther
 }

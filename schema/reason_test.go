@@ -133,11 +133,15 @@ func TestErrorKind(t *testing.T) {
 		{Unreachable, CauseTLSTimeout, ErrorTimeout},
 		{Failed, CauseTimeout, ErrorTimeout},
 		{Failed, CauseDenied, ErrorDenied},
-		{Failed, CauseStatus, ErrorOther},
+		{Failed, CauseStatus, ErrorServer},
+		{Unreachable, CauseTLS, "tls_error"},
+		{Unreachable, CauseNXDomain, ErrorDNS},
+		{Failed, CauseTooLarge, "response_too_large"},
+		{Failed, CauseRedirectLoop, ErrorRedirect},
 		{Failed, CauseNone, ErrorOther},
 	}
 	for _, tt := range tests {
-		v := Visit{State: tt.state, Reason: Reason{Cause: tt.cause}}
+		v := Visit{State: tt.state, Status: 503, Reason: Reason{Cause: tt.cause}}
 		if got := v.ErrorKind(); got != tt.want {
 			t.Errorf("%s, %s counts as %q, want %q", tt.state, tt.cause, got, tt.want)
 		}

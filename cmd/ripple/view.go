@@ -148,8 +148,15 @@ func errorWords(kind string, n int) string {
 		return commas(n) + " refused"
 	case schema.ErrorDenied:
 		return commas(n) + " denied by robots.txt"
+	case schema.ErrorRobots:
+		return commas(n) + " without a robots.txt that can be had"
 	}
-	return commas(n) + " " + strings.ReplaceAll(kind, "_", " ")
+	words := strings.NewReplacer("_", " ", "dns", "DNS", "tls", "TLS").Replace(kind)
+	switch words[strings.LastIndexByte(words, ' ')+1:] {
+	case "error", "failure", "redirect", "response", "reset":
+		return count(n, words, "")
+	}
+	return commas(n) + " " + words
 }
 
 // etaText says when what is known will be done, and which hosts that depends on.

@@ -26,7 +26,7 @@ func TestStatusLines(t *testing.T) {
 			RunID: 2, Status: "running", Elapsed: 3725, PagesVisited: 12847, PagesWaiting: 9000,
 			PagesPerSecond: 12.34,
 			Hosts:          census.Hosts{Active: 8, Waiting: 120, Suspended: 2, GivenUp: 3},
-			Errors:         map[string]int{"dead_link": 12, "timeout": 3, "other": 0},
+			Errors:         map[string]int{"dead_link": 12, "timeout": 3, "tls_error": 2, "dns_failure": 1, "other": 0},
 			Left: census.Left{PagesToVisit: 4751, Depth: 1, MaxDepth: 3, ETA: 4800, ETAHosts: []census.HostETA{
 				{Domain: "a.test", ToVisit: 4000, Seconds: 4800}, {Domain: "b.test", ToVisit: 100, Seconds: 120},
 			}},
@@ -34,7 +34,7 @@ func TestStatusLines(t *testing.T) {
 			"run #2 · 1 h 02 min · depth 1 of 3",
 			"  pages   12,847 done · 4,751 to visit · 12.3/s",
 			"  hosts   8 active · 120 waiting · 2 suspended · 3 given up",
-			"  errors  12 dead links · 3 time-outs",
+			"  errors  12 dead links · 3 time-outs · 2 TLS errors · 1 DNS failure",
 			"  ETA     about 1 h 20 min: a.test (4,000 to visit)",
 		}},
 		{"waits", census.Status{RunID: 1, Status: "running", Troubled: 6, Troubles: []census.Trouble{

@@ -2,9 +2,12 @@ package summary
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -177,8 +180,8 @@ func (p *page) errors() {
 	p.line("## Error Summary")
 	p.line("")
 	p.table("Error Type", "Count")
-	for _, kind := range errorKinds() {
-		p.row(kind.name, amount.Commas(errs[kind.key]))
+	for _, kind := range errorKinds(errs) {
+		p.row(errorName(kind), amount.Commas(errs[kind]))
 	}
 	if p.survey.Past() {
 		return
@@ -196,21 +199,44 @@ func (p *page) errors() {
 	}
 }
 
-// An errorKind is a counter of a run and its name.
-type errorKind struct{ key, name string }
-
-func errorKinds() [6]errorKind {
-	return [...]errorKind{
-		{"dead_link", "Dead Links (404)"}, {"rate_limited", "Rate Limited (429)"},
-		{"connection_refused", "Connection Refused"},
-		{"timeout", "Timeout"}, {"robots_denied", "Robots Denied"}, {"other", "Other"},
+// errorKinds are the kinds of errors that are told: always those of the form, and before
+// what is left the others of a run, the most frequent first.
+func errorKinds(errs map[string]int) []string {
+	kinds := []string{
+		schema.ErrorDeadLink, schema.ErrorRateLimited, schema.ErrorRefused, schema.ErrorTimeout, schema.ErrorDenied,
 	}
+	further := slices.DeleteFunc(slices.Collect(maps.Keys(errs)), func(kind string) bool {
+		return kind == schema.ErrorOther || errs[kind] == 0 || slices.Contains(kinds, kind)
+	})
+	slices.SortFunc(further, func(a, b string) int { return cmp.Or(cmp.Compare(errs[b], errs[a]), cmp.Compare(a, b)) })
+	return append(append(kinds, further...), schema.ErrorOther)
+}
+
+// errorName is a kind of errors as a table has it.
+func errorName(kind string) string {
+	switch kind {
+	case schema.ErrorDeadLink:
+		return "Dead Links (404)"
+	case schema.ErrorRateLimited:
+		return "Rate Limited (429)"
+	case schema.ErrorServer:
+		return "Server Error (5xx)"
+	case schema.ErrorClient:
+		return "Client Error (4xx)"
+	}
+	words := strings.Split(kind, "_")
+	for i, word := range words {
+		if words[i] = strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):]; word == "tls" || word == "dns" {
+			words[i] = strings.ToUpper(word)
+		}
+	}
+	return quoted(strings.Join(words, " "))
 }
 
 func (p *page) errorsTotal() int {
 	total := 0
-	for _, kind := range errorKinds() {
-		total += p.counts.Errors[kind.key]
+	for _, n := range p.counts.Errors {
+		total += n
 	}
 	return total
 }

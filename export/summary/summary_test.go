@@ -121,7 +121,7 @@ func TestPartial(t *testing.T) {
 		r.Status, r.End, r.Running = schema.RunInterrupted, schema.End{Kind: schema.EndMaxRunTime, After: time.Hour},
 			time.Hour
 		r.Errors = map[string]int{"dead_link": 89, "rate_limited": 12, "connection_refused": 1023, "timeout": 18,
-			"robots_denied": 8, "other": 6}
+			"robots_denied": 8, "tls_error": 4, "dns_failure": 5, "server_error": 5, "connection_reset": 0, "other": 6}
 	})
 	golden(t, w, "partial.md")
 }

@@ -32,10 +32,10 @@ func unaskedRows() []unaskedRow {
 	const connection, unavailable = schema.GaveUpConnection, schema.GaveUpRobots
 	return []unaskedRow{
 		{"refused", gaveUp(connection, schema.CauseRefused), 0, schema.ErrorRefused},
-		{"no such host", gaveUp(connection, schema.CauseNXDomain), 0, schema.ErrorOther},
-		{"TLS", gaveUp(connection, schema.CauseTLS), 0, schema.ErrorOther},
+		{"no such host", gaveUp(connection, schema.CauseNXDomain), 0, schema.ErrorDNS},
+		{"TLS", gaveUp(connection, schema.CauseTLS), 0, "tls_error"},
 		{"TLS time-out", gaveUp(connection, schema.CauseTLSTimeout), 0, schema.ErrorTimeout},
-		{"not a public address", gaveUp(connection, schema.CauseRefusedAddress), 0, schema.ErrorOther},
+		{"not a public address", gaveUp(connection, schema.CauseRefusedAddress), 0, "address_refused"},
 		{"three failures", gaveUp(connection, schema.CauseConnections), 0, schema.ErrorOther},
 		{"three failures, the last refused", gaveUp(connection, schema.CauseConnections), schema.CauseRefused,
 			schema.ErrorRefused},
@@ -44,9 +44,9 @@ func unaskedRows() []unaskedRow {
 		{"three time-outs of robots.txt", robots(connection, schema.CauseConnections, schema.CauseConnectTimeout), 0,
 			schema.ErrorTimeout},
 		{"robots.txt is silent", robots(unavailable, schema.CauseRobots, schema.CauseTimeout), 0, schema.ErrorTimeout},
-		{"robots.txt by DNS", robots(unavailable, schema.CauseRobots, schema.CauseDNSTemporary), 0, schema.ErrorOther},
-		{"robots.txt by resets", robots(unavailable, schema.CauseRobots, schema.CauseReset), 0, schema.ErrorOther},
-		{"robots.txt by a proxy", robots(unavailable, schema.CauseRobots, schema.CauseProxy), 0, schema.ErrorOther},
+		{"robots.txt by DNS", robots(unavailable, schema.CauseRobots, schema.CauseDNSTemporary), 0, schema.ErrorDNS},
+		{"robots.txt by resets", robots(unavailable, schema.CauseRobots, schema.CauseReset), 0, "connection_reset"},
+		{"robots.txt by a proxy", robots(unavailable, schema.CauseRobots, schema.CauseProxy), 0, "proxy_error"},
 		{"robots.txt is a 503", robots(unavailable, schema.CauseRobots, schema.CauseStatus), 0, ""},
 		{"a try that waits", func(h *schema.Host) {
 			gaveUp(connection, schema.CauseConnections)(h)

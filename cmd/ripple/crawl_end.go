@@ -17,8 +17,7 @@ import (
 func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 	limit := r.Run.End.Kind == schema.EndMaxRunTime
 	if !r.Walked && !limit {
-		w.tellInterrupted(r)
-		return early(ctx)
+		return errors.Join(w.tellInterrupted(r), early(ctx))
 	}
 	s, err := survey.New(w.store)
 	if err != nil {
@@ -28,8 +27,7 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 	if err != nil {
 		if context.Cause(ctx) != nil {
 			r.Run.End = schema.End{Kind: schema.EndOutputs}
-			w.tellInterrupted(r)
-			return early(ctx)
+			return errors.Join(w.tellInterrupted(r), early(ctx))
 		}
 		return hint(fmt.Errorf("run #%d: %w", r.Run.ID, err), "nothing is lost: %q writes them again",
 			"ripple crawl "+shown(w.path))
@@ -61,14 +59,22 @@ func early(ctx context.Context) error {
 	return nil
 }
 
-func (w *walk) tellInterrupted(r crawl.Result) {
+// tellInterrupted says why the run ended early, which hosts had failed, and what can be
+// done next.
+func (w *walk) tellInterrupted(r crawl.Result) error {
 	why := clean(r.Run.End.String(), 200)
 	w.app.tell(remark{fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why, visited(r.Run.Pages)),
 		"run interrupted", []any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages}})
+	failed, err := failedHosts(w.store, r.Run.ID)
+	for _, line := range failed {
+		line.text = "  " + line.text
+		w.app.tell(line)
+	}
 	next := "ripple crawl " + shown(w.path)
 	export := fmt.Sprintf("ripple export --config %s --sqlite terrain.db", shown(w.path))
 	w.app.tell(remark{"  go on with:      " + next, "the run can go on", []any{"command", next}})
 	w.app.tell(remark{"  what is known:   " + export, "what is known can be exported", []any{"command", export}})
+	return err
 }
 
 // tellEnd says how the run ended, which origins were cut and by which key, and
@@ -129,7 +135,7 @@ func remarks(s *survey.Survey) ([]remark, error) {
 				left++
 			}
 		case h.Cover == survey.CoverGivenUp:
-			gone.add(h)
+			gone.addReport(h)
 		case h.HTML >= 3 && h.HTML == h.Linkless && len(empty) < maxRemarks:
 			empty = append(empty, remark{
 				fmt.Sprintf("%s: none of %d pages has a link; they are likely made by script", name, h.HTML),

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -15,7 +16,7 @@ type failures struct{ groups []*failure }
 
 type failure struct {
 	reason string // that all have
-	exact  string // of the first
+	exact  string // the same with its details, where all have those
 	count  int
 	names  []string // of the first ones
 }
@@ -23,25 +24,69 @@ type failure struct {
 // maxFailed is how many hosts are named with a reason.
 const maxFailed = 3
 
-func (f *failures) add(h *survey.HostReport) {
-	reason, exact := "not reached", "not reached"
-	if h.Unreached == 0 {
-		reason, exact = "no answer", "no answer"
-	}
-	if h.Host.RunGivenUp != schema.NotGivenUp {
-		why := h.Host.RunGivenUpWhy
-		reason, exact = schema.Reason{Cause: why.Cause, Status: why.Status}.String(), why.String()
-	}
-	reason = cmp.Or(reason, exact)
+func (f *failures) add(name, reason, exact string) {
 	i := slices.IndexFunc(f.groups, func(g *failure) bool { return g.reason == reason })
 	if i < 0 {
 		i = len(f.groups)
 		f.groups = append(f.groups, &failure{reason: reason, exact: exact})
 	}
 	g := f.groups[i]
-	if g.count++; len(g.names) < maxFailed {
-		g.names = append(g.names, clean(h.Host.Name, 253))
+	if g.exact != exact {
+		g.exact = reason
 	}
+	if g.count++; len(g.names) < maxFailed {
+		g.names = append(g.names, clean(name, 253))
+	}
+}
+
+// addReport adds a host that was given up, or never answered.
+func (f *failures) addReport(h *survey.HostReport) {
+	switch {
+	case h.Host.RunGivenUp != schema.NotGivenUp:
+		f.addHost(h.Host)
+	case h.Unreached > 0:
+		f.add(h.Host.Name, h.Away, h.Away)
+	default:
+		f.add(h.Host.Name, "no answer", "no answer")
+	}
+}
+
+// addHost adds a host that was given up.
+func (f *failures) addHost(h *schema.Host) {
+	exact := h.RunGivenUpWhy.String()
+	f.add(h.Name, cmp.Or(whyGivenUp(h), exact), exact)
+}
+
+// whyGivenUp is why a host was given up, with the same words for all that share it: the
+// cause, and of several failures also the last one's.
+func whyGivenUp(h *schema.Host) string {
+	last := h.OutOfReach(h.Run)
+	switch why := h.RunGivenUpWhy; {
+	case why.Cause == schema.CauseNone:
+		return ""
+	case why.Cause == schema.CauseRobots && h.RobotsReason.Cause != schema.CauseNone:
+		return why.Cause.String() + ": " + schema.Reason{Cause: h.RobotsReason.Cause, Status: h.RobotsReason.Status}.String()
+	case why.Cause == schema.CauseConnections && last != schema.CauseConnections:
+		return why.Cause.String() + ": " + last.String()
+	case why.Status != 0:
+		return schema.StatusReason(why.Status).String()
+	default:
+		return why.Cause.String()
+	}
+}
+
+// failedHosts are the hosts that a run has given up, as its file says.
+func failedHosts(store *kv.Store, run schema.RunID) ([]remark, error) {
+	var f failures
+	err := store.View(func(tx *kv.Tx) error {
+		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+			if h.Run == run && h.RunGivenUp != schema.NotGivenUp {
+				f.addHost(h)
+			}
+			return true, nil
+		})
+	})
+	return f.remarks(), err
 }
 
 // remarks are one for each reason, the most frequent first.
@@ -50,17 +95,13 @@ func (f *failures) remarks() (lines []remark) {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.reason, b.reason))
 	})
 	for _, g := range f.groups {
-		reason := g.reason
-		if g.count == 1 {
-			reason = g.exact
-		}
 		names := strings.Join(g.names, ", ")
 		if n := g.count - len(g.names); n > 0 {
 			names += fmt.Sprintf(" and %s more", commas(n))
 		}
 		lines = append(lines, remark{
-			fmt.Sprintf("%s failed: %s (%s)", count(g.count, "host", ""), clean(reason, 200), names),
-			"hosts failed", []any{"count", g.count, "reason", clean(reason, 200), "hosts", g.names},
+			fmt.Sprintf("%s failed: %s (%s)", count(g.count, "host", ""), clean(g.exact, 200), names),
+			"hosts failed", []any{"count", g.count, "reason", clean(g.exact, 200), "hosts", g.names},
 		})
 	}
 	return lines

@@ -102,7 +102,7 @@ func (b *book) apply(asked *schema.Host, o *ring.Outcome, v judge.RobotsVerdict)
 	case judge.AskAt:
 		return b.askAt(h, live, v)
 	case judge.Unreachable:
-		b.hosts.giveUpUnreached(asked, o.Cause)
+		b.hosts.giveUpUnreached(asked, o.Reason())
 		b.tryLater(h, v.Reason)
 	case judge.GiveUp:
 		b.hosts.giveUp(h, schema.GaveUpConnection, v.Reason)

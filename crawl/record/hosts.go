@@ -127,8 +127,8 @@ func (h *hosts) giveUp(host *schema.Host, how schema.GiveUp, why schema.Reason) 
 }
 
 // giveUpUnreached gives a host up that could not be reached three times in a row, and
-// for what cause the last time.
-func (h *hosts) giveUpUnreached(host *schema.Host, last schema.Cause) {
+// for what reason the last time.
+func (h *hosts) giveUpUnreached(host *schema.Host, last schema.Reason) {
 	if clock.OutOfReach(host) {
 		h.giveUp(host, schema.GaveUpConnection, schema.Reason{Cause: schema.CauseConnections, Detail: last.String()})
 	}

@@ -73,7 +73,7 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 		t.quotas.release(&o.Step)
 		return err
 	}
-	t.hosts.giveUpUnreached(h, o.Cause)
+	t.hosts.giveUpUnreached(h, o.Reason())
 	rules, err := t.book.standing(h)
 	if err != nil {
 		return err

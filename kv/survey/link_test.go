@@ -168,6 +168,9 @@ func pageRows(w *surveytest.World) []coverRow {
 		v.Reason.Cause = schema.CauseDenied
 	}
 	blocked := func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Failed, 403, "" }
+	lost := func(c schema.Cause) func(*schema.Visit) {
+		return func(v *schema.Visit) { v.State, v.Status, v.Charset, v.Reason.Cause = schema.Unreachable, 0, "", c }
+	}
 	return []coverRow{
 		{"trap.test", func(p string) { w.Visit(p, nil); w.Depth("trap.test/a/a/a/a", 1, 0) }, survey.CoverTrap,
 			"capped as a trap (max-repeated-segments = 3)", 1},
@@ -204,6 +207,10 @@ func pageRows(w *surveytest.World) []coverRow {
 				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseConnections}
 			})
 		}, survey.CoverGivenUp, "1 given up: three connection failures in a row, 1 unreachable", 2},
+		{"tls.test", func(p string) { w.Visit(p, lost(schema.CauseTLS)); w.Visit("tls.test/2", lost(schema.CauseTLS)) },
+			survey.CoverGivenUp, "unreachable: tls error", 2},
+		{"mixed.test", func(p string) { w.Visit(p, lost(schema.CauseTLS)); w.Visit("mixed.test/2", lost(schema.CauseReset)) },
+			survey.CoverGivenUp, "unreachable", 2},
 		{"far.test", func(p string) { w.Depth(p, 4, 0) }, survey.CoverNotVisited, "not visited", 0},
 	}
 }

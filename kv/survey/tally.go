@@ -60,6 +60,7 @@ type hostTally struct {
 	unasked     uint32       // got no visit because the host could not be reached
 	failed      schema.Seq   // the last visit that did not reach it
 	away        schema.Cause // of that visit
+	mixed       bool         // others had other causes
 	linked      uint32       // links from other hosts
 	omitted     uint32       // links of its pages that are not recorded
 	beyond      uint32       // of those: by max-links-per-page

@@ -15,8 +15,11 @@ func (ts *tallies) addUnasked(t *tally, p *Page) {
 		if ts.hosts.byID[p.Host].away != schema.CauseNone {
 			h.unasked++
 		}
-	case p.Visited && p.State == schema.Unreachable && p.Visit.Seq > h.failed:
-		h.failed, h.away = p.Visit.Seq, p.Visit.Reason.Cause
+	case p.Visited && p.State == schema.Unreachable:
+		h.mixed = h.mixed || h.failed > 0 && p.Visit.Reason.Cause != h.away
+		if p.Visit.Seq > h.failed {
+			h.failed, h.away = p.Visit.Seq, p.Visit.Reason.Cause
+		}
 	}
 }
 

@@ -13,14 +13,14 @@ import (
 func (p *page) answers() {
 	p.line("## Answers by Status")
 	p.line("")
-	p.table("Status", "Pages")
-	for _, status := range slices.Sorted(maps.Keys(p.statuses)) {
+	statuses := slices.Sorted(maps.Keys(p.statuses))
+	p.rows([]string{"Status", "Pages"}, "status", len(statuses), func(i int) []string {
 		name := "no answer"
-		if status != 0 {
-			name = schema.StatusReason(status).String()
+		if statuses[i] != 0 {
+			name = schema.StatusReason(statuses[i]).String()
 		}
-		p.row(quoted(name), amount.Commas(p.statuses[status]))
-	}
+		return []string{quoted(name), amount.Commas(p.statuses[statuses[i]])}
+	})
 }
 
 // failures counts the pages that ended in an error by its kind.

@@ -196,6 +196,9 @@ func (h hostLine) cut() string {
 	case h.omitted > 0:
 		s += ", " + amount.Of(h.omitted, "link", "") + " left out"
 	}
+	if h.cover == survey.CoverLost && h.coverage == "cut" { // as the head explains
+		return s
+	}
 	if h.budget != "" {
 		return s + " (" + quoted(h.budget) + ")"
 	}

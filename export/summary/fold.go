@@ -17,8 +17,13 @@ func (p *page) items(title, noun string, n int, say func(i int) string) {
 	})
 }
 
-// rows writes a table of n rows: the first openly, the others in a fold.
+// rows writes a table of n rows: the first openly, the others in a fold. One of none is
+// a word.
 func (p *page) rows(columns []string, noun string, n int, cells func(i int) []string) {
+	if n == 0 {
+		p.line("None.")
+		return
+	}
 	p.fold(noun, n, func(from, to int) {
 		p.table(columns...)
 		for i := from; i < to; i++ {

@@ -24,6 +24,9 @@ func (p *page) endorsements() {
 
 // shown says how much of a list is shown, and what it holds.
 func (p *page) shown(n, total int, what string) {
+	if total == 0 {
+		return
+	}
 	p.line("")
 	p.linef("*(Showing top %s of %s; %s)*", amount.Commas(n), amount.Commas(total), what)
 }

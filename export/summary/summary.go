@@ -79,7 +79,8 @@ func (p *page) head() {
 	if p.survey.Past() {
 		p.line("")
 		p.line("A later run has followed, and what is kept of the last one only is left out: budgets, delays and caps, " +
-			"hosts that were given up or asked for rest, and what was met without being recorded.")
+			"hosts that were given up or asked for rest, and what was met without being recorded. " +
+			"So it is not known any more by what a domain was cut.")
 	}
 	if n := len(p.survey.Runs()); n > 1 && run.Status != schema.RunCompleted {
 		before := p.survey.Runs()[n-2]
@@ -167,6 +168,10 @@ func (p *page) stubbed() { p.urls("## Top Stubbed URLs", &p.stub) }
 func (p *page) urls(title string, list *top[urlLine]) {
 	p.line(title)
 	p.line("")
+	if list.total == 0 {
+		p.line("None.")
+		return
+	}
 	p.table("URL", "Reference Count")
 	for _, u := range list.best() {
 		p.row(quoted(u.url), amount.Commas(u.references))

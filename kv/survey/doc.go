@@ -33,7 +33,7 @@
 //	walks      depths, distances and ways along links (graph.go, origin_search.go, depth.go, distance.go, path.go)
 //	pages      the state of a page (page.go, state.go)
 //	tallies    all pages, counted (tally.go, unasked.go, omitted.go)
-//	coverage   how well a host is covered, and by what it is cut (coverage.go, cover.go, omitted.go)
+//	coverage   how well a host is covered, and by what it is cut (coverage.go, lack.go, cover.go, omitted.go)
 //
 // Above them stand what reads a whole survey: the check of a store (check.go), the
 // digest (digest.go), what earlier runs left (left.go), what a person should notice

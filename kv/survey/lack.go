@@ -82,7 +82,7 @@ func (cv *coverage) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, 
 	case trouble.Kind == schema.TroubleGivenUp:
 		return lack{pages, CoverGivenUp, trouble.String(), ""}, true
 	case pages > 0 && cv.core.past != nil:
-		return lack{pages, CoverLost, "cut, it is not known any more by what", ""}, true
+		return lack{pages, CoverLost, "cut", ""}, true
 	case pages > 0 && h.held == schema.RateLimited:
 		return lack{pages, CoverSuspended, h.why, ""}, true
 	case pages > 0 && cv.core.maxPages() != "":

@@ -103,6 +103,11 @@ func (o *diffOptions) runs(all []schema.Run) (from, to schema.RunID, err error) 
 	if o.to != 0 {
 		to = schema.RunID(o.to)
 	}
+	for _, id := range []schema.RunID{to, schema.RunID(o.from)} {
+		if id != 0 && !hasRun(all, id) {
+			return 0, 0, usage("there is no run #%d; %s", id, runsText(all))
+		}
+	}
 	if o.from != 0 {
 		return schema.RunID(o.from), to, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -168,10 +169,25 @@ func (o *runOption) of(s *survey.Survey) (*survey.Survey, error) {
 		return s, nil
 	}
 	older, err := s.At(o.id)
-	if errors.Is(err, survey.ErrRun) {
-		return nil, usage("--run: %v", err)
+	switch {
+	case !errors.Is(err, survey.ErrRun):
+		return older, err
+	case !hasRun(s.Runs(), o.id):
+		return nil, usage("--run: there is no run #%d; %s", o.id, runsText(s.Runs()))
 	}
-	return older, err
+	return nil, usage("--run: %v", err)
+}
+
+func hasRun(all []schema.Run, id schema.RunID) bool {
+	return slices.ContainsFunc(all, func(r schema.Run) bool { return r.ID == id })
+}
+
+// runsText says which runs there are.
+func runsText(all []schema.Run) string {
+	if len(all) == 1 {
+		return fmt.Sprintf("the only one is #%d", all[0].ID)
+	}
+	return fmt.Sprintf("there are #%d to #%d", all[0].ID, all[len(all)-1].ID)
 }
 
 // mustExist reports a state file that is not there: another one was meant, or one

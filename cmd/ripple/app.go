@@ -179,7 +179,8 @@ func (a *app) tell(r remark) {
 	case a.logFormat == "json":
 		a.logger().Info(r.event, r.facts...)
 	default:
-		_, _ = io.WriteString(a.stderr, r.text+"\n")
+		command := len(r.facts) > 0 && r.facts[0] == "command" // to be copied as it is
+		a.stderr.tell(r.text, command)
 	}
 }
 

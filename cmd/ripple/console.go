@@ -72,6 +72,16 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// tell writes lines above the block. On a terminal they are broken between words, unless
+// they are to stay whole.
+func (s *screen) tell(text string, whole bool) {
+	if s.term && !whole {
+		width, _ := s.size()
+		text = wrap(text, width-1)
+	}
+	_, _ = s.Write([]byte(text + "\n"))
+}
+
 // show replaces the block; nil takes it away.
 func (s *screen) show(lines []string) {
 	s.mu.Lock()
@@ -135,6 +145,27 @@ func fold(line string, width int) (lines []string) {
 		line = indent + strings.TrimLeft(string(runes[end:]), " ·")
 	}
 	return append(lines, line)
+}
+
+// wrap breaks lines between words, and indents what follows. A word that is longer than a
+// line stays whole.
+func wrap(text string, width int) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		rest := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(rest)]
+		for i, word := range strings.Split(rest, " ") {
+			switch last := len(lines) - 1; {
+			case i == 0:
+				lines = append(lines, indent+word)
+			case utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) > width:
+				lines = append(lines, indent+"  "+word)
+			default:
+				lines[last] += " " + word
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // cut shortens a line to a number of characters.

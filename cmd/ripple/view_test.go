@@ -167,6 +167,35 @@ func TestScreenNarrow(t *testing.T) {
 	}
 }
 
+// What is told on a terminal is broken between words; a command stays whole.
+func TestTold(t *testing.T) {
+	long := "https://a.test/" + strings.Repeat("x", 40)
+	tests := []struct {
+		name string
+		told remark
+		want string
+	}{
+		{"short", remark{text: "run #1 completed"}, "run #1 completed\n"},
+		{"long", remark{text: "  2 hosts failed: three connection failures in a row (a.test)"},
+			"  2 hosts failed: three connection\n    failures in a row (a.test)\n"},
+		{"two lines", remark{text: "run #1\n  pages   1 done · 2 to visit · 3.0/s · 4"},
+			"run #1\n  pages   1 done · 2 to visit · 3.0/s ·\n    4\n"},
+		{"a long word", remark{text: "  wrote " + long}, "  wrote\n    " + long + "\n"},
+		{"a command", remark{text: "  go on with:      ripple crawl my-long-config.toml", facts: []any{"command", "x"}},
+			"  go on with:      ripple crawl my-long-config.toml\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b bytes.Buffer
+			a := newApp(&b, &b)
+			a.stderr.term, a.stderr.size = true, func() (int, int) { return 40, 24 }
+			if a.tell(tt.told); b.String() != tt.want {
+				t.Errorf("got  %q\nwant %q", b.String(), tt.want)
+			}
+		})
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000",
 		-100: "-100"} {

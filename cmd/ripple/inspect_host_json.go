@@ -34,7 +34,7 @@ type knownHost struct {
 
 	Trouble     string     `json:"trouble"`        // what keeps it from being asked; empty: nothing
 	Again       *time.Time `json:"again_at"`       // when that is over; null: not in this run, or there is none
-	Next        *time.Time `json:"next_request"`   // no request comes earlier; null: none was sent
+	Next        *time.Time `json:"next_request"`   // no request comes earlier; null: none was answered
 	DelayMS     int64      `json:"delay_ms"`       // promised between two requests, time-outs included
 	CrawlMS     int64      `json:"crawl_delay_ms"` // of robots.txt
 	Timeouts    int        `json:"timeouts"`       // in a row, each of which doubles the delay
@@ -46,6 +46,7 @@ type knownHost struct {
 	Robots      keptRobots `json:"robots"`
 
 	LinkedFrom hostLinks    `json:"linked_from"`
+	open       bool         // a request may be open that the file does not know of
 	Busiest    []busyPage   `json:"busiest_pages"`
 	Errors     []hostErrors `json:"errors"`
 	Runs       []hostRun    `json:"runs"`

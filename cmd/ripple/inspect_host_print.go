@@ -66,7 +66,7 @@ func (k *knownHost) again() string {
 	if k.Again == nil {
 		return ""
 	}
-	return ", again " + moment(*k.Again)
+	return ", again " + k.moment(*k.Again)
 }
 
 // next says when the host may be asked next.
@@ -75,17 +75,22 @@ func (k *knownHost) next() string {
 	case k.Trouble != "" && k.Again == nil, k.BudgetUsed >= k.Budget:
 		return "by the next run"
 	case k.Again != nil:
-		return moment(*k.Again)
-	case k.Next == nil:
+		return k.moment(*k.Again)
+	case k.Next == nil && !k.open:
 		return "at any time: it was never asked"
+	case k.Next == nil:
+		return k.moment(time.Time{})
 	}
-	return moment(*k.Next)
+	return k.moment(*k.Next)
 }
 
 // moment is a time as it lies before a person.
-func moment(at time.Time) string {
+func (k *knownHost) moment(at time.Time) string {
 	if rest := time.Until(at); rest > 0 {
 		return fmt.Sprintf("in %s (%s)", span(rest), at.Format(time.RFC3339))
+	}
+	if k.open {
+		return "as soon as no request to it is open, which the state does not tell"
 	}
 	return "at any time"
 }

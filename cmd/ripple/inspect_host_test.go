@@ -28,6 +28,8 @@ func TestHostTrouble(t *testing.T) {
 		}, `  trouble +given up: connection refused\n  asked next +by the next run\n`},
 		{"slow", func(h *schema.Host) { h.LastByte, h.CrawlDelay, h.Timeouts = time.Now(), time.Minute, 2 },
 			`  asked next +in .*\n  delay +4 min 00 s \(Crawl-delay 1 min 00 s, doubled by 2 time-outs in a row\)\n`},
+		{"asked long ago", func(h *schema.Host) { h.LastByte = soon.Add(-2 * time.Hour) }, `  asked next +at any time\n`},
+		{"never asked", func(*schema.Host) {}, `  asked next +at any time: it was never asked\n`},
 		{"budget", func(h *schema.Host) { h.RunRequests, h.RunThrottles = 1234, 3 },
 			`  asked next +by the next run\n(?s:.*)  budget +1,234 of 500 requests in run #1 ` +
 				`\(max-domain-requests = 500\)\n  429 and 503 +3 answers in run #1\n`},

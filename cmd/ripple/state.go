@@ -119,6 +119,7 @@ type reading struct {
 	path  string         // of the state file
 	size  int64          // of it in bytes
 	live  *census.Status // of the running crawl; nil: nobody crawls
+	open  bool           // a request may be open that the file does not know of
 }
 
 func (r *reading) Close() error { return r.store.Close() }
@@ -138,6 +139,7 @@ func (a *app) read(ctx context.Context) (*reading, error) {
 		r.store.Close()
 		return nil, err
 	}
+	r.open = r.Run().Status == schema.RunRunning
 	if r.live == nil {
 		r.Interrupt()
 	}

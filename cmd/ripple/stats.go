@@ -155,7 +155,7 @@ func newStats(r *reading, most int) (*stats, error) {
 	}
 	s.SitesTotal = len(cut)
 	s.Sites = newCutSites(cut[:min(len(cut), most)])
-	s.Slow, s.SlowTotal, err = slowHosts(r, run, most)
+	s.Slow, s.SlowTotal, err = slowHosts(r, run, &s.Left, most)
 	return s, err
 }
 
@@ -176,7 +176,7 @@ func (r *reading) leftOf(run *schema.Run) (census.Left, error) {
 
 // slowHosts returns the hosts with pages that wait or are missing, those first
 // that take longest, and how many there are.
-func slowHosts(r *reading, run schema.Run, most int) (slow []slowHost, total int, err error) {
+func slowHosts(r *reading, run schema.Run, left *census.Left, most int) (slow []slowHost, total int, err error) {
 	cfg, err := lastConfig(r.store)
 	if err != nil {
 		return nil, 0, err
@@ -194,7 +194,7 @@ func slowHosts(r *reading, run schema.Run, most int) (slow []slowHost, total int
 		}
 		var pages float64
 		pages, e.ETA = pace.Of(h.Host, waiting)
-		e.ToVisit = int(pages)
+		e.ToVisit, e.ETA = int(pages), left.Within(e.ETA)
 		if census.Suspended(h.Host) > 0 {
 			e.SuspendedTo = timeOrNull(h.Host.SuspendedTo)
 		}

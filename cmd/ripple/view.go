@@ -168,6 +168,9 @@ func etaText(s *census.Left) string {
 	if s.ETA >= 1 {
 		text = "about " + text
 	}
+	if s.ETALimit != "" {
+		return text + ", when the crawl stops: " + s.ETALimit
+	}
 	var hosts []string
 	for _, h := range s.ETAHosts {
 		if h.Seconds >= s.ETA/2 {

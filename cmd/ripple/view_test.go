@@ -52,6 +52,13 @@ func TestStatusLines(t *testing.T) {
 			"  trouble a.test: robots.txt timed out, asked again 12 s ago",
 			"  trouble b.test: robots.txt was asked for 3 s ago, no answer yet; and 2 further hosts",
 		}},
+		{"ends before", census.Status{RunID: 1, Left: census.Left{PagesToVisit: 900, ETA: 300,
+			ETALimit: "max-run-time = 1h0m0s", ETAHosts: []census.HostETA{{Domain: "a.test", ToVisit: 900, Seconds: 300}}}}, []string{
+			"run #1 · 0s · depth 0 of 0 · ",
+			"  pages   0 done · 900 to visit · 0.0/s",
+			"  hosts   0 active · 0 waiting · 0 suspended",
+			"  ETA     about 5 min 00 s, when the crawl stops: max-run-time = 1h0m0s",
+		}},
 		{"hostile", census.Status{
 			RunID: 1, Status: "paused", Waits: "paused",
 			Left:     census.Left{ETA: 9, ETAHosts: []census.HostETA{{Domain: "a\x1b[2J.test", ToVisit: 1, Seconds: 9}}},

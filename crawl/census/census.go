@@ -203,7 +203,9 @@ func LeftOf(store *kv.Store, cfg *config.Config, run *schema.Run) (Left, error) 
 			return true, nil
 		})
 	})
-	return c.left(p), err
+	l := c.left(p)
+	l.endBy(cfg.Crawler.MaxRunTime, 0)
+	return l, err
 }
 
 // nearest notes the smallest depth that pages of a host wait at.

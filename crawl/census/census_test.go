@@ -74,6 +74,23 @@ func TestMaxPages(t *testing.T) {
 	}
 }
 
+// The time that is left ends with that of the process.
+func TestEndBy(t *testing.T) {
+	for _, tt := range []struct{ limit, worked, eta, want time.Duration }{
+		{0, time.Hour, 50 * time.Minute, 50 * time.Minute},
+		{time.Hour, 5 * time.Minute, 50 * time.Minute, 50 * time.Minute},
+		{time.Hour, 20 * time.Minute, 50 * time.Minute, 40 * time.Minute},
+		{time.Hour, 2 * time.Hour, 50 * time.Minute, time.Millisecond},
+		{time.Hour, 20 * time.Minute, 0, 0},
+	} {
+		l := Left{ETA: tt.eta.Seconds(), ETAHosts: []HostETA{{Seconds: tt.eta.Seconds()}}}
+		l.endBy(tt.limit, tt.worked)
+		if cut := tt.want < tt.eta; l.ETA != tt.want.Seconds() || l.ETAHosts[0].Seconds != l.ETA || (l.ETALimit == "max-run-time = 1h0m0s") != cut {
+			t.Errorf("%v of %v: %v s (%q) of %v are left, want %v", tt.worked, tt.limit, l.ETA, l.ETALimit, tt.eta, tt.want)
+		}
+	}
+}
+
 // The hosts that take longest are told with their troubles, and before them those with
 // seeds, also when they were given up.
 func TestTroubles(t *testing.T) { synctest.Test(t, testTroubles) }

@@ -1,6 +1,7 @@
 package census
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
@@ -27,12 +28,35 @@ type Status struct {
 
 // Left is what a run is known to have left to do, within its budgets, max-pages and
 // the delays of hosts. It is the one definition of progress and of the time that is left.
+// That is never more than max-run-time leaves to the process that crawls, or leaves the
+// next one.
 type Left struct {
 	PagesToVisit int       `json:"pages_to_visit"`
 	Depth        int       `json:"depth"` // the smallest that they wait at; -1: there are none
 	MaxDepth     int       `json:"max_depth"`
 	ETA          float64   `json:"eta_seconds"` // 0: nothing is left
+	ETALimit     string    `json:"eta_limit"`   // the key that ends the process before, and its value; empty: none does
 	ETAHosts     []HostETA `json:"eta_hosts"`   // that determine it
+}
+
+// endBy cuts the time that is left to that of a process which has worked for a while.
+func (l *Left) endBy(limit, worked time.Duration) {
+	rest := max(time.Millisecond, limit-worked).Seconds()
+	if limit > 0 && l.ETA > rest {
+		l.ETA, l.ETALimit = rest, "max-run-time = "+limit.String()
+		l.ETAHosts = slices.Clone(l.ETAHosts)
+		for i := range l.ETAHosts {
+			l.ETAHosts[i].Seconds = l.Within(l.ETAHosts[i].Seconds)
+		}
+	}
+}
+
+// Within cuts the time that a host takes to what is left.
+func (l *Left) Within(seconds float64) float64 {
+	if l.ETALimit == "" {
+		return seconds
+	}
+	return min(seconds, l.ETA)
 }
 
 // Hosts counts hosts by what they do.

@@ -179,6 +179,7 @@ func (w *Watcher) status(st *crawl.Status, next string) *Status {
 	if s.PagesPerSecond > 0 {
 		s.ETA = max(s.ETA, float64(s.PagesToVisit)/s.PagesPerSecond)
 	}
+	s.endBy(w.pace.cfg.Crawler.MaxRunTime, time.Since(w.begun))
 	s.Wait = waitOf(st, s.PagesToVisit, next)
 	return s
 }

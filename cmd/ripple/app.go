@@ -60,7 +60,7 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if a.logFormat != "text" && a.logFormat != "json" {
-				return usage("--log-format is %q; it may be \"text\" or \"json\"", a.logFormat)
+				return usage("--log-format is %q; it must be \"text\" or \"json\"", a.logFormat)
 			}
 			return nil
 		},

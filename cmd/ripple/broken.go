@@ -37,7 +37,7 @@ if there are any broken links.`,
 
 func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	if opts.csv && opts.json {
-		return usage("--csv and --json are two formats; use one of them")
+		return usage("--csv and --json exclude each other; use one of them")
 	}
 	r, err := a.read(ctx)
 	if err != nil {

@@ -99,7 +99,7 @@ func (a *app) configPath(args []string) (string, error) {
 	case len(args) > 0 && a.config != "":
 		return "", usage("the configuration is named twice, %s and %s", shown(args[0]), shown(a.config))
 	case len(args) > 0 && (strings.Contains(args[0], "://") || strings.HasPrefix(args[0], "www.")):
-		return "", usage("%s is a URL and no configuration; this writes one that crawls it: ripple init --origin %[1]s",
+		return "", usage("%s is a URL, not a configuration; to write one that crawls it: ripple init --origin %[1]s",
 			shown(clean(args[0], 2048)))
 	case len(args) > 0:
 		return args[0], nil
@@ -116,7 +116,7 @@ func (a *app) load(path string) (*config.Config, error) {
 		return nil, err
 	}
 	if keys := cfg.Unsupported(); len(keys) > 0 {
-		return nil, fmt.Errorf("%s: this version of ripple cannot do yet what %s asks for; take it out (%w)",
+		return nil, fmt.Errorf("%s: this version of ripple cannot yet do what %s asks for; take it out (%w)",
 			shown(path), strings.Join(keys, ", "), errConfig)
 	}
 	for _, n := range notices {

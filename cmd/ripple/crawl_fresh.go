@@ -56,7 +56,7 @@ func (a *app) beginFresh(path string) error {
 // mayBackUp reports what is in the way of a backup.
 func mayBackUp(backup string) error {
 	if _, err := os.Stat(backup); err == nil && !isBolt(backup) {
-		return hint(fmt.Errorf("%s is in the way of the backup and no state file", shown(backup)), "move it away")
+		return hint(fmt.Errorf("%s is in the way of the backup and is not a state file", shown(backup)), "move it away")
 	}
 	return nil
 }

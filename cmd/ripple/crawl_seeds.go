@@ -52,7 +52,7 @@ func (o *seedOptions) read() (extraSeeds, error) {
 	s := extraSeeds{AsQuality: o.asQuality}
 	if o.file == "" {
 		if o.asQuality {
-			return s, usage("--as-quality says what --seeds means; name a file with --seeds")
+			return s, usage("--as-quality needs --seeds FILE, whose hosts it makes origins of this run")
 		}
 		return s, nil
 	}
@@ -87,7 +87,7 @@ func (o *seedOptions) read() (extraSeeds, error) {
 	case err != nil:
 		return s, usage("--seeds: %v", err)
 	case size > maxSeedsFile:
-		return s, usage("--seeds: more than %d MB", maxSeedsFile>>20)
+		return s, usage("--seeds: %s is larger than %d MB", shown(o.file), maxSeedsFile>>20)
 	case len(s.URLs) == 0:
 		return s, usage("--seeds: %s contains no URL", shown(o.file))
 	}
@@ -101,7 +101,7 @@ func seedOf(line string) (string, error) {
 	}
 	fields, err := csv.NewReader(strings.NewReader(line)).Read()
 	if err != nil || len(fields) != 1 {
-		return "", usage("--seeds: a line holds one URL, %s does not", shown(clean(line, 80)))
+		return "", usage("--seeds: each line must hold one URL; %s does not", shown(clean(line, 80)))
 	}
 	return fields[0], nil
 }

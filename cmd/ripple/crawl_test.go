@@ -127,7 +127,7 @@ func TestStopWhileStarting(t *testing.T) {
 		t.Errorf("stats: %v", err)
 	}
 	if err := newApp(io.Discard, &said).execute(t.Context(), []string{"stop", "--state", state}); err != nil ||
-		!strings.Contains(said.String(), "the crawl ends; it was starting") {
+		!strings.Contains(said.String(), "the crawl was still starting; it ends now") {
 		t.Errorf("stop: %v\n%s", err, said.String())
 	}
 	close(told.release)

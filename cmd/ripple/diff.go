@@ -54,7 +54,7 @@ at again stands as the earlier one saw it.`,
 
 func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 	if opts.json && opts.markdown || opts.gexf != "" && (opts.json || opts.markdown) {
-		return usage("--json, --markdown and --gexf are forms of one thing; use one of them")
+		return usage("--json, --markdown and --gexf exclude each other; use one of them")
 	}
 	if opts.gexf != "" {
 		if err := (&format{check: replaceable(changes.IsOurs)}).refuseNamed(opts.gexf, opts.force); err != nil {
@@ -96,7 +96,7 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 // runs chooses the two runs.
 func (o *diffOptions) runs(all []schema.Run) (from, to schema.RunID, err error) {
 	if len(all) < 2 {
-		return 0, 0, hint(errors.New("there is one run only, and nothing to compare it with"),
+		return 0, 0, hint(errors.New("there is only one run, and nothing to compare it with"),
 			"\"ripple crawl\" begins the next one once it is completed")
 	}
 	to = all[len(all)-1].ID

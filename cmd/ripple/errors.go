@@ -81,7 +81,7 @@ func stateError(path string, err error) error {
 	case errors.Is(err, kv.ErrDamaged):
 		return hint(err, "\"ripple crawl --fresh\" keeps it as a backup and begins anew")
 	case errors.Is(err, kv.ErrLost):
-		return hint(err, "put the file back, or a backup of it, before the next crawl, which else begins anew")
+		return hint(err, "put the file back, or a backup of it, before the next crawl, which would otherwise begin anew")
 	case errors.Is(err, fs.ErrPermission):
 		return hint(err, "ripple needs to read and write the file, and the folder that it is in")
 	case errors.Is(err, fs.ErrNotExist):

@@ -37,15 +37,16 @@ func newExportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the map as files",
-		Long: `Write what is known to files. Without a format it writes what [output] of the
-last run names. It works while a crawl is running, on a copy of the state. Files
-are replaced whole or not at all; one that Ripple did not write is left alone.
+		Long: `Write what is known to files. If no format is given, it writes the files that
+[output] of the last run names. While a crawl is running, it works on a copy of the
+state. Files are replaced whole or not at all; one that Ripple did not write is left
+alone.
 
 Formats can be combined. Graphs have a node for each host, or for what --level
 says, with class, depth, degree, PageRank, harmonic centrality, component,
-community and a place in the picture; a link weighs as many as it stands for
-between pages. GEXF and the map show at most 100,000 links, and say so. --run N
-shows the map as run N left it.
+community and a place in the picture; the weight of a link is the number of links
+between pages that it stands for. GEXF and the map show at most 100,000 links, and
+say so. --run N shows the map as run N left it.
 
 A folder of CSV opens in Gephi as it is. For Neo4j, write it with --csv-header
 neo4j, then: neo4j-admin database import full --nodes=DIR/nodes.csv

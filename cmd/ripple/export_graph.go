@@ -65,17 +65,17 @@ func (o *graphOptions) parse() (err error) {
 		}
 	}
 	if o.minWeight < 0 {
-		return usage("--min-weight is %d; it may be 0 or more", o.minWeight)
+		return usage("--min-weight is %d; it must be 0 or more", o.minWeight)
 	}
 	if o.minWeight > 1 && o.opts.Level == export.LevelPage {
 		return usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
 	}
 	o.opts.MinWeight = o.minWeight
 	if o.header != "gephi" && o.header != "neo4j" {
-		return usage("--csv-header is %q; it may be gephi or neo4j", clean(o.header, 40))
+		return usage("--csv-header is %q; it must be gephi or neo4j", clean(o.header, 40))
 	}
 	if o.gexf != "1.3" && o.gexf != "1.2" {
-		return usage("--gexf-version is %q; it may be 1.3 or 1.2", clean(o.gexf, 40))
+		return usage("--gexf-version is %q; it must be 1.3 or 1.2", clean(o.gexf, 40))
 	}
 	return nil
 }

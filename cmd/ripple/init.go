@@ -20,9 +20,9 @@ func newInitCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "Write a commented configuration",
-		Long: `Write a configuration with every key explained, config.toml unless another
-file is named. It is refused, key by key, until its placeholders are replaced:
-with --origin these are only the contact that the sites are told.
+		Long: `Write a configuration in which every key is explained, to config.toml unless another
+file is named. "ripple crawl" refuses it, key by key, until its placeholders are
+replaced; with --origin, the contact that sites are told is the only one.
 A file that exists is never overwritten; "-" writes to stdout.`,
 		Example: "  ripple init\n  ripple init --origin https://example.com/ --origin https://docs.example.org/\n" +
 			"  ripple init valley.toml\n  ripple init - | less",

@@ -31,11 +31,11 @@ func newInspectCommand(a *app) *cobra.Command {
 		Short: "Show everything known about a page or a host",
 		Long: `Show all that is known of a page: how its URL is read, its class and state and
 the rule behind them, the shortest ways to it, what robots.txt decides, its links
-in and out, and its visits. Of a URL that was never met: how it is read, its
+in and out, and its visits. For a URL that was never met: how it is read, its
 class, and whether a rule refuses it.
 
-Of a host, which is a name without scheme and slash: its coverage and what is in
-the way, when it is asked next, delay, budget and robots.txt, who links to it,
+For a host, which is a name without a scheme or a slash: its coverage and what is
+in the way, when it is asked next, delay, budget and robots.txt, who links to it,
 its busiest pages, its errors and its runs.`,
 		Example: "  ripple inspect https://example.com/page\n" +
 			"  ripple inspect example.com\n" +

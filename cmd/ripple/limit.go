@@ -21,7 +21,7 @@ func addLimit(f *pflag.FlagSet, l *limit, most limit, what string) {
 func (l *limit) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < -1 {
-		return errors.New("it may be 0 or more, or -1 for all")
+		return errors.New("it must be 0 or more, or -1 for all")
 	}
 	if *l = limit(n); n == -1 {
 		*l = math.MaxInt

@@ -137,7 +137,7 @@ func mayWrite(dir string) error {
 // may replace.
 func (f *format) refuseNamed(path string, force bool) error {
 	if path == "-" {
-		return usage("\"-\" is not a file here; name one, or ./- for one of that name")
+		return usage("\"-\" does not mean stdout here; name a file, or write ./- for one of that name")
 	}
 	err := f.refuse(path, force)
 	var foreign *foreignError

@@ -44,7 +44,7 @@ func runCommand(ctx context.Context, a *app, do, done string) error {
 		return err
 	}
 	if st.RunID == 0 {
-		a.say("the crawl ends; it was starting")
+		a.say("the crawl was still starting; it ends now")
 		return nil
 	}
 	a.tell(remark{fmt.Sprintf(done, st.RunID), "crawl obeys", []any{"command", do, "run", st.RunID}})

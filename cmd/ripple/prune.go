@@ -24,7 +24,7 @@ type pruneOptions struct {
 }
 
 func (o *pruneOptions) addFlags(f *pflag.FlagSet) {
-	f.IntVar(&o.keep, "keep-runs", 2, "keep what the newest `N` completed runs, and one that is not over, recorded")
+	f.IntVar(&o.keep, "keep-runs", 2, "keep what the newest `N` completed runs recorded, and a run that is not over")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
@@ -57,7 +57,7 @@ type pruned struct {
 
 func runPrune(_ context.Context, a *app, opts pruneOptions) error {
 	if opts.keep < 1 {
-		return usage("--keep-runs is %d; at least 1 is kept", opts.keep)
+		return usage("--keep-runs is %d; it must be 1 or more", opts.keep)
 	}
 	path, err := a.statePath()
 	if err != nil {

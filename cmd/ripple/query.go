@@ -186,7 +186,7 @@ func wrongSQL(err error) error {
 // open other files.
 func readsOnly(text string) error {
 	if len(text) > maxQuery || strings.ContainsRune(text, 0) {
-		return usage("a statement is text of at most 1 MiB")
+		return usage("the statement must be text of at most 1 MiB")
 	}
 	statements := 0
 	first := ""
@@ -198,9 +198,9 @@ func readsOnly(text string) error {
 	}
 	switch {
 	case statements != 1:
-		return usage("one statement is run, not %d", statements)
+		return usage("it must be one statement, not %d", statements)
 	case first != "SELECT" && first != "WITH" && first != "VALUES" && first != "EXPLAIN":
-		return usage("a statement begins with SELECT, WITH, VALUES or EXPLAIN; nothing can be changed here")
+		return usage("the statement must begin with SELECT, WITH, VALUES or EXPLAIN; nothing can be changed here")
 	}
 	return nil
 }

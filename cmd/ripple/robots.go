@@ -26,7 +26,7 @@ type robotsOptions struct {
 }
 
 func (o *robotsOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.agent, "agent", "", "the crawler `NAME` (default: crawler-name of the configuration)")
+	f.StringVar(&o.agent, "agent", "", "judge for the crawler `NAME` (default: crawler-name of the configuration)")
 	f.StringVar(&o.file, "file", "", "read robots.txt from `FILE`; no state is needed (\"-\": stdin)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }

@@ -159,7 +159,7 @@ func (o *runOption) parse(words string) error {
 	}
 	n, err := strconv.ParseUint(o.text, 10, 32)
 	if err != nil || n == 0 {
-		return usage("--run is %q; it may be the number of a run, or %s", clean(o.text, 40), words)
+		return usage("--run is %q; it must be the number of a run, or %s", clean(o.text, 40), words)
 	}
 	o.id = schema.RunID(n)
 	return nil

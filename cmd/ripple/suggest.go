@@ -26,11 +26,11 @@ func newSuggestCommand(a *app) *cobra.Command {
 		Short: "Suggest hosts to add, because many origins link to them",
 		Long: `Rank hosts that are on no list by the number of origins that link to them in the
 text of a page; links that stand elsewhere, as in a footer, or on most pages of
-their host, are shown but do not count. Then by PageRank as it is seen from the
-quality pages; hosts that never answered come last. The output is TOML:
-[[quality]] blocks, with who links there, and how, and what the crawl has made of it
-so far as comments. The seed is a page that answered, if one did. Stub URLs follow
-as comments, grouped by entity.`,
+their host, are shown but do not count. Hosts with equally many origins are ranked
+by their PageRank, seen from the quality pages; hosts that never answered come last.
+The output is TOML: [[quality]] blocks, with comments that say who links there, and
+how, and what the crawl has found there so far. The seed is a page that answered, if
+one did. Stub URLs follow as comments, grouped by entity.`,
 		Example: `  ripple suggest
   ripple suggest --min-origins 2 >> config.toml
   ripple suggest --json | jq -r '.discovered[].entity'`,

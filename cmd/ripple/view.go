@@ -217,7 +217,7 @@ func waitText(s *census.Status) string {
 	case census.ForNothing:
 		return "nothing is left to ask"
 	case census.ForNetwork:
-		return "the network of this machine is away; goes on when a host answers"
+		return "the network of this machine is down; the crawl goes on when a host answers"
 	case census.ForHosts:
 		return hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + clean(s.Wait.Host, 80)
 	}

@@ -101,7 +101,7 @@ func TestWaitText(t *testing.T) {
 		{"stopping", census.Hosts{}, census.Wait{Reason: census.Stopping}, "stopping"},
 		{"full", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForDisk}, "the disk is behind"},
 		{"away", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForNetwork},
-			"the network of this machine is away; goes on when a host answers"},
+			"the network of this machine is down; the crawl goes on when a host answers"},
 		{"empty", census.Hosts{}, census.Wait{Reason: census.ForNothing}, "nothing is left to ask"},
 	}
 	for _, tt := range tests {

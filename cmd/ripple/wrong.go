@@ -29,9 +29,9 @@ func wrongArgs(cmd *cobra.Command, args []string) string {
 	case len(wanted) > len(args):
 		return strings.TrimSuffix(wanted[len(args)], "...") + " is missing"
 	case len(wanted) == 0:
-		return "it takes no argument, and " + shown(args[0]) + " is one"
+		return cmd.CommandPath() + " takes no arguments, but was given " + shown(args[0])
 	}
-	return shown(args[len(wanted)]) + " is one argument too many"
+	return "unexpected argument " + shown(args[len(wanted)])
 }
 
 // wrongFlag says what is wrong with a flag.
@@ -50,7 +50,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		return usage("there is no flag -%s; \"%s --help\" lists the flags", clean(unknown.GetSpecifiedName(), 60),
 			cmd.CommandPath())
 	case errors.As(err, &value):
-		return usage("--%s is %q; it may be %s", value.GetFlag().Name, clean(value.GetValue(), 60), mayBe(value))
+		return usage("--%s is %q; it must be %s", value.GetFlag().Name, clean(value.GetValue(), 60), mayBe(value))
 	case errors.As(err, &missing):
 		name, _ := pflag.UnquoteUsage(missing.GetFlag())
 		return usage("--%s needs a value: --%[1]s %s", missing.GetFlag().Name, name)
@@ -68,7 +68,7 @@ func mayBe(err *pflag.InvalidValueError) string {
 	case "uint", "uint32", "uint64":
 		return "a number, 0 or more"
 	}
-	return strings.TrimPrefix(err.Unwrap().Error(), "it may be ")
+	return strings.TrimPrefix(err.Unwrap().Error(), "it must be ")
 }
 
 // nearFlags are the flags that may be meant, as cobra finds commands.

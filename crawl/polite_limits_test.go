@@ -3,6 +3,7 @@ package crawl
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,6 +65,28 @@ func TestCapsInParallel(t *testing.T) {
 		}
 		if n != 5 {
 			t.Errorf("%d pages of the group were asked, want 5", n)
+		}
+	})
+}
+
+// TestLookUpAgain looks a name up again after a second where this machine has no means
+// to, since no clock of a server paces that.
+func TestLookUpAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.deaf, s.address = 3, "192.0.2.1"
+		s.host["a.test"] = site("", 1)
+		s.crawl(strings.Replace(politeConfig(nil), "per-address = \"0s\"", "per-address = \"1s\"", 1), 0)
+		if len(s.lookedUp) != 4 {
+			t.Fatalf("looked up %d times, want 4", len(s.lookedUp))
+		}
+		for i, at := range s.lookedUp[1:] {
+			if gap := at.Sub(s.lookedUp[i]); gap < time.Second || gap > 2*time.Second {
+				t.Errorf("look-up %d follows after %v", i+2, gap)
+			}
+		}
+		if asked := s.requests("a.test"); len(asked) != 3 {
+			t.Errorf("asked for %v", asked)
 		}
 	})
 }

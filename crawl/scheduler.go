@@ -121,6 +121,7 @@ func (s *scheduler) run(ctx context.Context, steps chan<- ring.Step, effects <-c
 	defer s.timer.Stop()
 	defer s.network.Listen(s.changed)()
 	err := s.admit(ctx, steps, effects, wakes, control)
+	s.stopped = true
 	s.withdraw()
 	close(steps)
 	if err != nil {
@@ -171,7 +172,6 @@ func (s *scheduler) admit(ctx context.Context, steps chan<- ring.Step, effects <
 
 // drain receives until all outcomes are settled and all wakes answered.
 func (s *scheduler) drain(ctx context.Context, effects <-chan ring.Effects, control <-chan command) error {
-	s.stopped = true
 	for s.unsettled > 0 || s.waking > 0 {
 		select {
 		case e, open := <-effects:
@@ -313,10 +313,12 @@ func (s *scheduler) retract() {
 // withdraw lets others have what this scheduler has no use for now.
 func (s *scheduler) withdraw() {
 	s.retract()
-	if s.refused {
-		s.share.Withdraw()
-		s.refused = false
+	var due slots.Tally
+	if !s.paused && !s.stopped {
+		due = s.due()
 	}
+	s.share.Withdraw(due)
+	s.refused = false
 }
 
 // admitted follows a step that was sent. Its slot is the visitor's now.
@@ -463,6 +465,11 @@ func (s *scheduler) arm() {
 	}
 	if _, probe, away := s.network.Away(); away && (!ok || probe.Before(next)) && time.Until(probe) > 0 {
 		next, ok = probe, true
+	}
+	if s.refused {
+		if grows := s.share.Grows(); !grows.IsZero() && (!ok || grows.Before(next)) {
+			next, ok = grows, true
+		}
 	}
 	switch {
 	case !ok:

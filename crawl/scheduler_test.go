@@ -33,7 +33,9 @@ func newRig(t *testing.T, cfg schedulerConfig, initial ...ring.Effect) *rig {
 	if cfg.MaxUncommitted == 0 {
 		cfg.MaxUncommitted = 1024
 	}
-	cfg.Share = slots.New(0).Share(100) // no visitor gives one back
+	if cfg.Share == nil {
+		cfg.Share = slots.New(0).Share(100) // no visitor gives one back
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	b := &rig{
 		t: t, start: time.Now(), steps: make(chan ring.Step), wakes: make(chan ring.Wake),
@@ -283,6 +285,48 @@ func TestPause(t *testing.T) {
 		b.wantRunning()
 		b.effects <- ring.Effects{Woken: 1}
 		b.wantEnd(nil)
+	})
+}
+
+// The slots left to the hosts of a crawl are everybody's while it is paused.
+func TestPauseLeavesSlots(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, now := slots.New(4), time.Now()
+		var proven, unknown []ring.Effect
+		for host := range schema.HostID(4) {
+			e := asking(host+1, now, schema.ID(host)+1)
+			unknown = append(unknown, e)
+			e.Answered, e.Proved = true, true
+			proven = append(proven, e)
+		}
+		a := newRig(t, schedulerConfig{Share: s.Share(4)}, proven...)
+		synctest.Wait()
+		b := newRig(t, schedulerConfig{Share: s.Share(4)}, unknown...)
+		b.want("beside hosts that are due", 1, 2)
+		a.command(commandPause)
+		b.want("beside a crawl that is paused", 3, 4)
+		a.cancel()
+		b.cancel()
+		<-a.ended
+		<-b.ended
+	})
+}
+
+// Slots that were lacking are used as soon as they are there again, though nothing else
+// happens.
+func TestSlotsGrow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, now := slots.New(0), time.Now()
+		share := s.Share(4)
+		s.Lack(now, now)
+		b := newRig(t, schedulerConfig{Share: share}, asking(1, now, 1), asking(2, now, 2), asking(3, now, 3))
+		b.want("one at a time", 1)
+		time.Sleep(5 * time.Second)
+		b.want("one more", 2)
+		time.Sleep(5 * time.Second)
+		b.want("again", 3)
+		b.cancel()
+		<-b.ended
 	})
 }
 

@@ -20,20 +20,21 @@ type warden struct {
 	log     *slog.Logger
 	held    []ring.Outcome
 	pulse   pulse
-	lacked  map[uint64]lack
-	lacking uint64 // the host that lacked last
+	lacked  map[uint64]excuses // for want of means; those that other hosts share count once a minute
+	slept   map[uint64]excuses // because the machine was suspended; one counts once
+	lacking uint64             // the host that lacked last
 	out     chan<- ring.Outcome
 }
 
-// A lack is how often a host has failed for want of means since it answered. Those
-// that other hosts share count once a minute.
-type lack struct {
+// Excuses are how often a failure of a host was put down to this machine since the host
+// answered.
+type excuses struct {
 	times   int
 	counted time.Time
 }
 
-// maxLacks is how often a host may do so before it is the host that fails.
-const maxLacks = 5
+// maxExcuses is how often that may be before it is the host that fails.
+const maxExcuses = 5
 
 // run passes outcomes on until the visitors have closed them.
 func (w *warden) run(walking context.Context, in <-chan ring.Outcome) error {
@@ -96,7 +97,7 @@ func (w *warden) settle(o *ring.Outcome, all bool, now time.Time) bool {
 	network := &w.machine.network
 	switch {
 	case o.Answered() || o.Cause == fetch.Cancelled:
-	case network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress:
+	case network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress || w.sleptThrough(o):
 		blameless(o)
 	case o.Status != 0:
 	case all:
@@ -117,11 +118,12 @@ func (w *warden) settle(o *ring.Outcome, all bool, now time.Time) bool {
 
 // judge takes an outcome as evidence.
 func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
-	host := w.crawl<<32 | uint64(o.Step.Host)
+	host := w.id(&o)
 	switch {
 	case o.Moved || o.Cause == fetch.Cancelled || o.Answered() && o.Status == 0: // a look-up
 	case o.Answered():
 		delete(w.lacked, host)
+		delete(w.slept, host)
 		if w.machine.network.Answered(host, o.Step.Sent, o.Done, now) {
 			w.machine.clients.Renew()
 			w.log.Info("the network is there again")
@@ -129,7 +131,7 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 	case o.Own == fetch.OwnAddress:
 		w.machine.clients.Renew()
 	case o.Status != 0: // the answer was cut off, which an outage may explain but does not show
-	case o.Own == fetch.OwnMeans && w.lacked[host].times < maxLacks:
+	case o.Own == fetch.OwnMeans && w.lacked[host].times < maxExcuses:
 		w.lacks(&o, host, now)
 	default:
 		f := outage.Failure{
@@ -137,11 +139,39 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 		}
 		f.Own = f.Own || o.Own == fetch.OwnNoResolver && !w.machine.network.Anybody(time.Time{})
 		f.Network = o.Cause.Connection() || o.Cause == fetch.Timeout
-		if w.machine.network.Failed(f, now) {
+		switch w.machine.network.Failed(f, now) {
+		case outage.Begun:
 			w.away(o.Detail)
+		case outage.Doubted:
+			w.log.Warn("no host answers, but nothing shows that the network of this machine is away: " +
+				"hosts that fail are to blame again")
 		}
 	}
 	return o
+}
+
+// id tells a host from those of other crawls.
+func (w *warden) id(o *ring.Outcome) uint64 { return w.crawl<<32 | uint64(o.Step.Host) }
+
+// sleptThrough reports whether the machine was suspended while a request was open, which
+// excuses its host. A machine that is late again and again excuses nobody for ever.
+func (w *warden) sleptThrough(o *ring.Outcome) bool {
+	woke := w.machine.network.Woke()
+	if !o.Step.Sent.Before(woke) {
+		return false
+	}
+	e := w.slept[w.id(o)]
+	if e.counted.Equal(woke) {
+		return true
+	}
+	if e.times == maxExcuses {
+		return false
+	}
+	if w.slept == nil {
+		w.slept = map[uint64]excuses{}
+	}
+	w.slept[w.id(o)] = excuses{e.times + 1, woke}
+	return true
 }
 
 // away tells of an outage that begins. The next requests must not go out over
@@ -155,10 +185,10 @@ func (w *warden) away(why string) {
 // lacks has fewer requests opened from now on, and fewer connections kept.
 func (w *warden) lacks(o *ring.Outcome, host uint64, now time.Time) {
 	if w.lacked == nil {
-		w.lacked = map[uint64]lack{}
+		w.lacked = map[uint64]excuses{}
 	}
 	if l := w.lacked[host]; w.lacking == host || now.Sub(l.counted) >= time.Minute {
-		w.lacked[host] = lack{l.times + 1, now}
+		w.lacked[host] = excuses{l.times + 1, now}
 	}
 	w.lacking = host
 	w.machine.clients.CloseIdle()

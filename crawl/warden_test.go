@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,13 +24,17 @@ type guarded struct {
 }
 
 func newGuarded(t *testing.T, suspended func() time.Duration) *guarded {
+	return newGuardedLogged(t, suspended, slog.New(slog.DiscardHandler))
+}
+
+func newGuardedLogged(t *testing.T, suspended func() time.Duration, log *slog.Logger) *guarded {
 	g := &guarded{
 		t: t, m: NewMachine(0), in: make(chan ring.Outcome), out: make(chan ring.Outcome, 100), end: make(chan error, 1),
 	}
 	if suspended != nil {
 		g.m.suspended = suspended
 	}
-	w := &warden{machine: g.m, crawl: 1, log: slog.New(slog.DiscardHandler), out: g.out}
+	w := &warden{machine: g.m, crawl: 1, log: log, out: g.out}
 	go func() { g.end <- w.run(t.Context(), g.in) }()
 	return g
 }
@@ -128,6 +133,69 @@ func TestWardenSuspended(t *testing.T) {
 	})
 }
 
+// A machine that is late once in every request excuses a host five times, until the host
+// answers.
+func TestWardenLateAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var asleep atomic.Int64
+		g := newGuarded(t, func() time.Duration { return time.Duration(asleep.Load()) })
+		for host := range schema.HostID(3) {
+			g.answer(host + 1)
+		}
+		g.want("answers", fetch.None, fetch.None, fetch.None)
+		late := func(n int, host schema.HostID, want fetch.Cause) {
+			for range n {
+				o := ring.Outcome{Step: ring.Step{Kind: ring.Get, Host: host, Sent: time.Now()}, Cause: fetch.Timeout}
+				asleep.Add(int64(noise))
+				time.Sleep(2 * beat)
+				for range 2 { // two of its requests were open
+					o.Done = time.Now()
+					g.in <- o
+				}
+				g.answer(3)
+				g.want("late", want, want, fetch.None)
+			}
+		}
+		late(maxExcuses, 2, fetch.Cancelled)
+		late(2, 2, fetch.Timeout)
+		late(1, 1, fetch.Cancelled)
+		g.answer(2)
+		g.want("it answers", fetch.None)
+		late(1, 2, fetch.Cancelled)
+		g.close()
+	})
+}
+
+// Hosts that are silent for good at the end of a crawl are to blame after half an hour,
+// and the log says so.
+func TestWardenDoubts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var told strings.Builder
+		g := newGuardedLogged(t, nil, slog.New(slog.NewTextHandler(&told, nil)))
+		for host := range schema.HostID(3) {
+			g.answer(host + 1)
+		}
+		g.want("answers", fetch.None, fetch.None, fetch.None)
+		silent := func(what string, want fetch.Cause) {
+			for host := range schema.HostID(3) {
+				g.fail(host+1, fetch.Timeout, fetch.OwnNothing)
+			}
+			time.Sleep(outage.MaxHold)
+			g.want(what, want, want, want)
+		}
+		silent("an outage", fetch.Cancelled)
+		time.Sleep(29 * time.Minute)
+		silent("for half an hour", fetch.Cancelled)
+		time.Sleep(time.Minute)
+		silent("for longer", fetch.Timeout)
+		silent("later", fetch.Timeout)
+		if n := strings.Count(told.String(), "to blame again"); n != 1 {
+			t.Errorf("told %d times:\n%s", n, told.String())
+		}
+		g.close()
+	})
+}
+
 // A process that does not beat for longer than noise was stopped.
 func TestPulse(t *testing.T) {
 	now := time.Unix(0, 0)
@@ -178,7 +246,7 @@ func TestWardenMeans(t *testing.T) {
 		share := g.m.slots.Share(100)
 		for share.Take(time.Now(), slots.Proven, slots.Tally{}) {
 		}
-		for range maxLacks {
+		for range maxExcuses {
 			g.fail(1, fetch.NoRoute, fetch.OwnMeans)
 			g.want("a lack", fetch.Cancelled)
 		}
@@ -190,7 +258,7 @@ func TestWardenMeans(t *testing.T) {
 		}
 		g.fail(1, fetch.NoRoute, fetch.OwnMeans)
 		g.want("always the same host", fetch.NoRoute)
-		for range 2 * maxLacks {
+		for range 2 * maxExcuses {
 			g.fail(2, fetch.NoRoute, fetch.OwnMeans)
 			g.fail(3, fetch.NoRoute, fetch.OwnMeans)
 			g.want("a lack that is shared", fetch.Cancelled, fetch.Cancelled)

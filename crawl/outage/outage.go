@@ -13,7 +13,7 @@
 //
 // Until an outage can be ruled out, failures are held back, 10 s at most. Those that
 // fall into one are nobody's fault, and neither are those of requests that were open
-// when it began, or when the machine was suspended.
+// when it began.
 //
 // A [Watch] reads no clock: time is what the caller says. It may be used from many
 // goroutines.
@@ -58,7 +58,8 @@ type Watch struct {
 	certain   bool // something of this machine's own has failed in the outage
 	doubted   bool // an outage of which nothing was certain has ended without an answer
 	since     time.Time
-	ended     time.Time // the last outage, or suspension
+	ended     time.Time // the last outage
+	woke      time.Time // this machine, the last time
 	probe     time.Time // when the next request may be made
 	every     time.Duration
 	listeners map[chan<- struct{}]struct{}
@@ -90,12 +91,23 @@ func (w *Watch) Answered(host uint64, sent, done, now time.Time) (ended bool) {
 	return true
 }
 
-// Failed notes a failure. It reports whether an outage begins with it.
-func (w *Watch) Failed(f Failure, now time.Time) (begun bool) {
+// News is what a failure changes.
+type News uint8
+
+// The kinds of news.
+const (
+	None    News = iota
+	Begun        // an outage begins
+	Doubted      // it ends without an answer: who fails is to blame again
+)
+
+// Failed notes a failure, and reports what it changes.
+func (w *Watch) Failed(f Failure, now time.Time) News {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.certain = w.certain || !f.Alone
-	if w.away && !w.certain && now.Sub(w.since) >= maxGuess {
+	doubted := w.away && !w.certain && now.Sub(w.since) >= maxGuess
+	if doubted {
 		w.away, w.doubted = false, true
 		w.tell()
 	}
@@ -105,7 +117,13 @@ func (w *Watch) Failed(f Failure, now time.Time) (begun bool) {
 		}
 		w.row[f.Host] = failed{f.Sent, now}
 	}
-	return w.look(f.Own, now)
+	switch {
+	case w.look(f.Own, now):
+		return Begun
+	case doubted:
+		return Doubted
+	}
+	return None
 }
 
 // Look reports whether an outage begins because it has been quiet for so long.
@@ -149,7 +167,14 @@ func (w *Watch) look(certain bool, now time.Time) bool {
 func (w *Watch) Suspended(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ended = now
+	w.woke = now
+}
+
+// Woke returns when the machine was suspended last; zero: never.
+func (w *Watch) Woke() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.woke
 }
 
 // Blameless reports whether a failure of a request sent at a time is nobody's fault,

@@ -47,7 +47,7 @@ func TestBegins(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w, begun := watchOf(tt.answered), false
 			for _, f := range tt.failures {
-				if w.Failed(f, at(2)) {
+				if w.Failed(f, at(2)) == Begun {
 					if begun {
 						t.Error("it begins twice")
 					}
@@ -65,10 +65,15 @@ func TestBegins(t *testing.T) {
 // something of this machine's own fails, too.
 func TestDoubted(t *testing.T) {
 	for _, alone := range []bool{true, false} {
-		w := watchOf(20)
+		w, doubts := watchOf(20), 0
 		all := func(now float64) (begun bool) {
 			for host := range uint64(5) {
-				begun = w.Failed(Failure{Host: host + 1, Sent: at(now - 1), Network: true, Alone: alone}, at(now)) || begun
+				switch w.Failed(Failure{Host: host + 1, Sent: at(now - 1), Network: true, Alone: alone}, at(now)) {
+				case Begun:
+					begun = true
+				case Doubted:
+					doubts++
+				}
 			}
 			return begun
 		}
@@ -77,6 +82,9 @@ func TestDoubted(t *testing.T) {
 		}
 		if begun := all(1900); begun || w.Blameless(at(1899)) == alone {
 			t.Errorf("alone %t, after half an hour: begun %t, blameless %t", alone, begun, w.Blameless(at(1899)))
+		}
+		if told := doubts == 1; told != alone {
+			t.Errorf("alone %t: doubted %d times", alone, doubts)
 		}
 		w.Answered(9, at(2000), at(2000), at(2000))
 		if !all(2010) {
@@ -90,7 +98,7 @@ func TestAnswerBetween(t *testing.T) {
 	w := watchOf(3)
 	for round := range 10 {
 		w.Failed(Failure{Host: 1, Sent: at(float64(round)), Network: true}, at(float64(round)+1))
-		if w.Failed(Failure{Host: 2, Sent: at(float64(round)), Network: true}, at(float64(round)+1)) {
+		if w.Failed(Failure{Host: 2, Sent: at(float64(round)), Network: true}, at(float64(round)+1)) == Begun {
 			t.Fatal("an outage begins")
 		}
 		w.Answered(3, at(float64(round)), at(float64(round)+1), at(float64(round)+1))
@@ -124,8 +132,8 @@ func TestCourse(t *testing.T) {
 		t.Error("requests of the outage are to blame, or later ones are not")
 	}
 	w.Suspended(at(now + 5))
-	if !w.Blameless(at(now+2)) || w.Blameless(at(now+6)) {
-		t.Error("requests open across a suspension are to blame, or later ones are not")
+	if !w.Woke().Equal(at(now+5)) || w.Blameless(at(now+2)) {
+		t.Error("a suspension is forgotten, or taken for an outage")
 	}
 }
 
@@ -154,7 +162,7 @@ func TestQuiet(t *testing.T) {
 	for host := range uint64(2) {
 		w.Failed(Failure{Host: host + 1, Sent: at(5), Network: true}, at(7))
 	}
-	if w.Failed(Failure{Host: 3, Sent: at(6), Network: true}, at(7)) || w.Look(at(10)) {
+	if w.Failed(Failure{Host: 3, Sent: at(6), Network: true}, at(7)) == Begun || w.Look(at(10)) {
 		t.Error("an outage begins though somebody has just answered")
 	}
 	if !w.Look(at(11)) || w.Look(at(12)) {
@@ -184,7 +192,7 @@ func TestAnswerToldLate(t *testing.T) {
 	w.Failed(Failure{Host: 1, Sent: at(1), Network: true}, at(3))
 	w.Failed(Failure{Host: 2, Sent: at(1), Network: true}, at(3))
 	w.Answered(3, at(0), at(1), at(4))
-	if !w.Failed(Failure{Host: 3, Sent: at(1), Network: true}, at(4)) {
+	if w.Failed(Failure{Host: 3, Sent: at(1), Network: true}, at(4)) != Begun {
 		t.Error("an earlier answer ended the row")
 	}
 }

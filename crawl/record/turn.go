@@ -37,9 +37,11 @@ func (t *turn) apply(o *ring.Outcome) error {
 	t.hosts.live.closed(live, o.Step.ID)
 	t.hosts.touch(h.ID).closed++
 	if o.Step.Kind == ring.Resolve {
-		if o.Cause != fetch.Cancelled {
-			h.Address, live.resolved = o.Address, true
+		if o.Cause == fetch.Cancelled { // no clock of a server paces what is looked up again
+			live.ready = o.Done.Add(time.Second)
+			return nil
 		}
+		h.Address, live.resolved = o.Address, true
 		return nil
 	}
 	if o.Moved {

@@ -122,8 +122,7 @@ func (sh *Share) Take(now time.Time, standing Standing, due Tally) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.grow(now)
-	fewer := due[Proven] < sh.due[Proven] || due[Answering] < sh.due[Answering]
-	sh.due = due
+	s.expect(sh, due)
 	if !s.allows(sh, standing) || s.limit()-s.used.Sum() <= s.ahead(sh) {
 		sh.wants = standing
 		if !slices.Contains(s.line, sh) {
@@ -133,9 +132,6 @@ func (sh *Share) Take(now time.Time, standing Standing, due Tally) bool {
 	}
 	s.leave(sh)
 	sh.add(1, standing)
-	if fewer && len(s.line) > 0 {
-		s.signal()
-	}
 	return true
 }
 
@@ -148,18 +144,39 @@ func (sh *Share) Give(standing Standing) {
 	s.signal()
 }
 
-// Withdraw says that no slot is wanted now.
-func (sh *Share) Withdraw() {
+// Withdraw says that no slot is wanted now, beside so many hosts that are due soon.
+func (sh *Share) Withdraw(due Tally) {
 	s := sh.slots
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.expect(sh, due)
 	if s.leave(sh) {
+		s.signal()
+	}
+}
+
+// expect leaves slots to so many hosts of a share, and no longer to those before.
+func (s *Slots) expect(sh *Share, due Tally) {
+	fewer := due[Proven] < sh.due[Proven] || due[Answering] < sh.due[Answering]
+	sh.due = due
+	if fewer {
 		s.signal()
 	}
 }
 
 // Freed gets a value when a share that was refused should try again.
 func (sh *Share) Freed() <-chan struct{} { return sh.freed }
+
+// Grows returns when more slots may be used again; zero: none are lacking.
+func (sh *Share) Grows() time.Time {
+	s := sh.slots
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.few == 0 {
+		return time.Time{}
+	}
+	return s.grows
+}
 
 // Used returns how many slots of the share are used.
 func (sh *Share) Used() Tally {

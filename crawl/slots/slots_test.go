@@ -65,10 +65,42 @@ func TestSharesTogether(t *testing.T) {
 	if a.Take(at(0), Proven, Tally{4}) {
 		t.Error("more than all slots are taken")
 	}
-	b.Withdraw()
+	b.Withdraw(Tally{})
 	b.Give(Unknown)
 	if used := b.Used(); used[Unknown] != 5 || !a.Take(at(0), Proven, Tally{4}) {
 		t.Error("a slot that was given back cannot be had")
+	}
+}
+
+// Nothing is left to the hosts of a share that has stopped asking, and who waits is told.
+func TestWithdrawn(t *testing.T) {
+	s := New(4)
+	a, b := s.Share(4), s.Share(4)
+	if !a.Take(at(0), Proven, Tally{4}) {
+		t.Fatal("refused")
+	}
+	a.Give(Proven)
+	n := 0
+	for b.Take(at(0), Unknown, Tally{}) {
+		n++
+	}
+	if n != 2 {
+		t.Errorf("%d beside hosts that are due, want 2", n)
+	}
+	a.Withdraw(Tally{4})
+	select {
+	case <-b.Freed():
+		t.Error("told though nothing has changed")
+	default:
+	}
+	a.Withdraw(Tally{})
+	select {
+	case <-b.Freed():
+	default:
+		t.Error("not told")
+	}
+	if !b.Take(at(0), Unknown, Tally{}) || !b.Take(at(0), Unknown, Tally{}) {
+		t.Error("slots are left to nobody")
 	}
 }
 
@@ -92,7 +124,7 @@ func TestTurns(t *testing.T) {
 	if !take(b) {
 		t.Error("b is refused in its turn")
 	}
-	c.Withdraw()
+	c.Withdraw(Tally{})
 	b.Give(Proven)
 	if !take(a) {
 		t.Error("a waits behind one that wants nothing")

@@ -137,7 +137,7 @@ func outageMutations() []mutation {
 		},
 		{
 			"want of descriptors is blamed", "warden.go",
-			"o.Own == fetch.OwnMeans && w.lacked[host].times < maxLacks", "o.Own == fetch.OwnMeans && now.IsZero()",
+			"o.Own == fetch.OwnMeans && w.lacked[host].times < maxExcuses", "o.Own == fetch.OwnMeans && now.IsZero()",
 			"TestWardenMeans|TestFewDescriptors",
 		},
 	}

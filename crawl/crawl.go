@@ -103,8 +103,8 @@ type Result struct {
 }
 
 // Run walks until the frontier is empty or ctx is done. What is open then has 10 s
-// to finish. Whatever ends it, everything that is in the
-// store is whole; the error is one that kept the walk from going on.
+// to finish. Whatever ends it, everything that is in the store is whole; the error is one
+// that kept the walk from going on.
 func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 	defer close(c.done)
 	defer func() {
@@ -158,7 +158,7 @@ func (c *Crawl) walkUntil(ctx context.Context, started time.Time) (schema.End, e
 	return c.walk(ctx, timer.C)
 }
 
-// walk runs the ring once. It returns no end if it came to its own.
+// walk runs the ring once. It returns EndNone if nothing is left to do.
 func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End, error) {
 	if ctx.Err() != nil {
 		return stopped(ctx), nil

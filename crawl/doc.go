@@ -1,14 +1,16 @@
-// Package crawl walks the terrain: it is the ring of scheduler, visitors and
+// Package crawl walks the terrain: it is the ring of scheduler, visitors, warden and
 // recorder.
 //
 // The scheduler knows when a host may be asked and which one is next. A visitor makes
-// one request, reads the answer and owns nothing. The recorder has two parts: a committer
+// one request, reads the answer and owns nothing. The warden stands behind the visitors:
+// what is this machine's fault, such as a network that is away, is no host's. The recorder has two parts: a committer
 // gathers outcomes into batches and commits each batch in one transaction; a
 // [record.Recorder], which owns the durable hosts, decides what they mean and what is
 // asked next.
 // One trip round the ring is one request: a [ring.Step] goes from scheduler to visitor, a
-// [ring.Outcome] from visitor to recorder, and after the commit [ring.Effects] go from
-// recorder to scheduler. Nothing else is shared.
+// [ring.Outcome] from visitor through the warden to recorder, and after the commit
+// [ring.Effects] go from recorder to scheduler. What crawls of one process share is in
+// [Machine]: the resolver, the clocks of addresses, slots, what is known of the network.
 //
 // # The life of a URL
 //
@@ -26,10 +28,11 @@
 //
 // The outcome first says something about the host: its clocks are set, and an answer that
 // asks for rest suspends it. Then package judge says what it means for the visit, which is
-// one of three things. The visit goes on with another step: a GET after a HEAD, another
+// one of four things. The visit goes on with another step: a GET after a HEAD, another
 // form of the URL, a redirect to such a form; it waits in the scheduler, never in a
 // visitor, ahead of the host's other pages. Or the page is tried again later, and waits in
-// the host's record until it is due. Or the visit ends: it is appended to the log, with the
+// the host's record until it is due. Or the host rests, and the page keeps its place in
+// line. Or the visit ends: it is appended to the log, with the
 // links that it found, and the depth of its page travels over them.
 //
 // A step is sent under the clock of one address. Where its server is found at another

@@ -70,11 +70,13 @@ const (
 
 // Columns are the figures of nodes and links. A new one is one more entry in
 // nodeColumns or linkColumns, which every format of package graph then has at its
-// Levels. The tables of SQLite have it where SQL names them, the cards of the map if it
-// has a Title; most have none, as the cards tell them in words of their own. A fact that
-// a [Node] does not have yet is filled in by pageNode and [Fold].
+// Levels. SQLite has it where terrain.sql (package schema) names it: pages and hosts in
+// package sqlite, row.go; the others from here. The cards of the map have it if it has a
+// Title; most have none, as the cards tell them in words of their own. A fact that a
+// [Node] does not have yet is filled in by pageNode and [Fold].
 //
-// What is measured on the links alone is an entry in measureColumns instead: it is a
+// What is measured on the links alone (a field of [Measures], which MetricsOf computes) is
+// an entry in measureColumns instead: it is a
 // figure of the nodes, too, and the metric tables of SQLite have it, whose rows are made
 // when the pages themselves are no longer at hand.
 type Columns struct {
@@ -109,12 +111,20 @@ func nodeColumns() []Column[Node] {
 		figure("degree", Integer, AllLevels, degree),
 	}
 	for _, c := range measureColumns() {
-		all = append(all, figure(c.Name, c.Kind, c.Levels, func(n *node) Value { return c.Of(&n.Measures) }))
+		all = append(all, ofNodes(c))
 	}
 	return append(all,
 		figure("x", Real, AbovePages, func(n *node) Value { return place(n, n.X) }).as(Nullable),
 		figure("y", Real, AbovePages, func(n *node) Value { return place(n, -n.Y) }).as(Nullable), // upwards
 	)
+}
+
+// ofNodes is a measure as a figure of the nodes. Of the tables, those of metrics have it.
+func ofNodes(c Column[Measures]) Column[Node] {
+	return Column[Node]{
+		Name: c.Name, Kind: c.Kind, Title: c.Title, Levels: c.Levels, Form: c.Form,
+		Of: func(n *Node) Value { return c.Of(&n.Measures) },
+	}
 }
 
 func measureColumns() []Column[Measures] {
@@ -177,8 +187,8 @@ func (c Column[T]) titled(title string) Column[T] {
 // NodeColumns returns the columns that the nodes of the graph have.
 func (g *Graph) NodeColumns() []Column[Node] { return at(g.columns.Nodes, g.opts.Level) }
 
-// LinkColumns returns the columns that the links of the graph have, those that
-// only its level has first.
+// LinkColumns returns the columns that the links of the graph have, those of pages alone
+// first.
 func (g *Graph) LinkColumns() []Column[Link] {
 	all := at(g.columns.Links, g.opts.Level)
 	slices.SortStableFunc(all, func(a, b Column[Link]) int { return int(a.Levels&^OfPages) - int(b.Levels&^OfPages) })

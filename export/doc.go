@@ -4,10 +4,10 @@
 // export and the metrics are made from it.
 //
 // A link of the graph stands for the pairs of pages that link between its two
-// nodes. It weighs as many as there are pairs (Links), or as there are pages that
-// link (Pages); Editorial are the pairs whose link stands in the text of the page, and
-// not on most pages of its host, as those that are SiteWide do. At page level a link is
-// one pair. Links within a node are left out.
+// nodes. Its weight is the number of pairs (Links); Pages counts the pages that link,
+// Editorial the pairs whose link is in the text of the page and not site-wide, SiteWide
+// those found on most pages of a host. At page level a link is one pair. Links within a
+// node are left out.
 //
 // What is selected is a matter of [Options]: links by run, place and weight, nodes
 // by run and class. Ids are those of the SQLite export whatever is selected; nodes

@@ -107,7 +107,7 @@ type Visit struct {
 	State        State
 	Status       int // HTTP status; 0: no answer, or none asked
 	Form         string
-	FormsKnown   int // number of forms that were known when the visit ended
+	FormsKnown   int // number of forms that were known when the visit began
 	RedirectTo   ID
 	AliasHops    int
 	Retries      int
@@ -192,7 +192,7 @@ type Host struct {
 	RobotsTries   uint8     // failed tries since
 	RobotsDue     time.Time // when it may be tried again
 	RobotsReason  Reason    // why the last try failed
-	RobotsRun     RunID     // run in which the current tries were made
+	RobotsRun     RunID     // not used any more; part of the format
 	SitemapsRun   RunID     // run in which its sitemaps were queued
 	SitemapFiles  int       // queued in that run
 	Run           RunID

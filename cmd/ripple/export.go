@@ -38,7 +38,7 @@ func newExportCommand(a *app) *cobra.Command {
 		Use:   "export",
 		Short: "Write the map as files",
 		Long: `Write what is known to files. If no format is given, it writes the files that
-[output] of the last run names. While a crawl is running, it works on a copy of the
+[output] of the configuration names. While a crawl is running, it works on a copy of the
 state. Files are replaced whole or not at all; one that Ripple did not write is left
 alone.
 

@@ -43,7 +43,7 @@ func (o *graphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.gexf, "gexf-version", o.gexf, "write GEXF `1.3|1.2`; 1.2 for Gephi 0.9 and networkx below 3")
 }
 
-// formatFlags are the flags that say nothing to some formats.
+// formatFlags are the flags that some formats ignore.
 func formatFlags() []string {
 	return []string{"check", "csv-header", "gexf-version", "level", "run", "without", "only", "min-weight"}
 }

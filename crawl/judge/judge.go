@@ -1,7 +1,8 @@
 // Package judge says what an answer means: for the page or sitemap that was asked
 // for, and for the host whose robots.txt it is.
 //
-// It is the one place where a status, a failure or a redirect is given its meaning.
+// It is the one place where a status, a failure or a redirect is given its meaning for a
+// visit.
 // A verdict depends on its arguments alone; whoever asked for it acts on it.
 //
 // Which answer asks for rest is said here too, by [Throttled]. That it suspends its

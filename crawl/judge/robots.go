@@ -50,8 +50,8 @@ type RobotsVerdict struct {
 }
 
 // Robots judges an answer for a robots.txt, which may come from another host than
-// the one that it is for; asked is the name of the host that it comes from. It is
-// never asked for at a host that the lists keep the crawl away from.
+// the one that it is for; asked is the name of the host that it comes from. No
+// robots.txt is asked for at a host that the lists keep the crawl away from.
 func Robots(o *ring.Outcome, asked string) RobotsVerdict {
 	switch {
 	case o.Cause == fetch.Cancelled:
@@ -74,8 +74,8 @@ func unreachable(why schema.Reason) RobotsVerdict {
 	return RobotsVerdict{Act: Unreachable, Reason: why}
 }
 
-// robotsFailure has a host given up at once that cannot be reached at all, and one
-// tried again that is silent.
+// robotsFailure gives up at once a host that cannot be reached at all, and has one that is
+// silent tried again.
 func robotsFailure(o *ring.Outcome, asked string) RobotsVerdict {
 	if next := again(o); next != nil {
 		return RobotsVerdict{Act: Ask, Next: next}

@@ -1,9 +1,9 @@
 // Package record turns outcomes into what is durable of a crawl, and into what is asked
-// next. It has no clock: the committer of package crawl gathers outcomes and commits them.
+// next. It waits for nothing: the committer of package crawl gathers outcomes and commits them.
 //
 // Everything happens in a turn, which is one transaction: [Recorder.Turn] applies the
 // outcomes of a batch, lets depths travel on, and plans every host that this has
-// touched. A turn is nothing but the order of calls; what is decided is decided by its
+// touched. A turn is the order of calls; what is decided is decided by its
 // owners, each of which calls only owners that are listed before it:
 //
 //	hosts     the durable hosts, those in memory, who was touched and must be planned, who is given up
@@ -15,11 +15,12 @@
 //	reach     depths: carried over links, travelling on, into the line of a host; sitemaps
 //	plan      what a host is asked next; choice, the page that it is asked for
 //
-// All of them read the scope: the transaction, the run, the configuration.
+// All of them read the scope: the transaction, the run, the configuration. The ledger
+// counts in the run.
 //
 // # The way of an outcome
 //
-//	hosts.change, clock.Observe, clock.ReadyAfter, hosts.throttle   facts, whatever the answer means
+//	hosts.change, clock.Observe, live.heard, hosts.throttle   facts, whatever the answer means
 //	judge.Robots, book.apply                                  a robots.txt ends here
 //	ledger.done, book.standing, judge.Page                    what the answer means
 //	    the visit's next step waits in the host's memory
@@ -41,14 +42,16 @@
 // quotas: if it counts the pages of a group that their URLs tell, as a rule of the Caps of
 // package terrain; if only the answer tells the group, into quotas.countVisit, and then it
 // may be exceeded by what is open at the same time. A limit on what is recorded is in
-// urls. Which page comes first is the priority of package schema; which needs no request
-// is said by choice. What a visit records is made in drafts.
+// urls. What quotas refuse, plan and choice ask them; what the state of a page then is,
+// package survey of kv says from the same rules. Which page comes first is the priority of
+// package schema; which needs no request is said by choice. What a visit records is made in
+// drafts.
 //
 // # What is synced when
 //
 // Pages for the page store are appended during a turn, and synced (package warc) before
 // its transaction commits; the commit is the sync of package kv, and says up to where
-// the page store counts. Nothing else that counts is written: the index of the page
+// the page store counts. Nothing else that a crawl needs is written: the index of the page
 // store and the metrics are derived. The steps of a turn are asked after its commit, so
 // a kill repeats a visit and loses none.
 package record

@@ -15,8 +15,8 @@ const (
 )
 
 // A plan decides what a host is asked next: robots.txt first, then tries that are due,
-// then the URLs in its line. It decides and changes nothing but the lines, which what
-// needs no visit any more leaves; the turn acts.
+// then the URLs in its line. It decides, and the turn acts. All that deciding changes is
+// where a URL waits, and who waits for room that others have reserved.
 type plan struct {
 	in     *scope
 	hosts  *hosts
@@ -27,8 +27,8 @@ type plan struct {
 }
 
 // A decision is what is to be done at a host now. The turn does what it says, in the
-// order of the fields; unless there is a step, or nothing to do before wake, it asks
-// for the next decision.
+// order of the fields. It asks for the next decision where again says so, and after a step
+// as long as the host may have another request open.
 type decision struct {
 	again    bool            // once this is done, the host is to be decided on again
 	drop     *ring.Step      // of a continued visit, which may not go on; its URL still waits

@@ -15,10 +15,12 @@ import (
 //
 // A new limit goes here, as a method that says whether a host or a page may be asked. One
 // on the pages of a group that their URLs tell is a rule of package terrain's Caps, which
-// are reserved, refused and counted here already. One on a group that only the answer
-// tells, by a title for one, cannot be reserved: countVisit counts it when the answer is
-// settled. It then stops only what is planned later, and visits that were open at the
-// same time may exceed it together.
+// are reserved, refused and counted here already, and told by package survey of kv. One on
+// a group that only the answer tells, by a title for one, cannot be reserved: countVisit
+// counts it when the answer is settled (hand it the visit, which has the title also where
+// the page has not changed), choice.mayAsk asks whether it is full, and package survey has
+// to know it to name the state of what was not asked. It then stops only what is planned
+// later, and visits that were open at the same time may exceed it together.
 type quotas struct {
 	in       *scope
 	hosts    *hosts

@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A turn is the order in which the owners are called in one transaction, and nothing
-// else: outcomes in, effects out. It is void once the transaction has ended.
+// A turn is the order in which the owners are called in one transaction: outcomes in,
+// effects out. It is void once the transaction has ended.
 type turn struct {
 	in     *scope
 	hosts  *hosts
@@ -27,7 +27,7 @@ type turn struct {
 }
 
 // apply brings the store up to date with an outcome. A second outcome for a URL that
-// is settled changes clocks only.
+// is settled changes clocks and counts only.
 func (t *turn) apply(o *ring.Outcome) error {
 	h, err := t.hosts.change(o.Step.Host)
 	if err != nil {
@@ -138,8 +138,8 @@ func noteWWW(h *schema.Host, o *ring.Outcome) {
 	}
 }
 
-// settle records a visit, and carries what it found. It is the only way by which a
-// visit comes into the log.
+// settle records a visit, and carries what it found. But for [Recorder.Reread] it is the
+// only way by which a visit comes into the log.
 func (t *turn) settle(h *schema.Host, visit *schema.Visit) error {
 	if err := t.ledger.record(h, visit, t.hosts.facts(h.ID).own); err != nil {
 		return err
@@ -187,7 +187,7 @@ func (t *turn) planAll() ([]ring.Effect, error) {
 	var effects []ring.Effect
 	for i := 0; ; i++ { // planning may touch further hosts
 		if i == len(t.hosts.touched) {
-			t.quotas.letOn()
+			t.quotas.letOn() // which may touch some
 		}
 		if i == len(t.hosts.touched) {
 			return effects, nil

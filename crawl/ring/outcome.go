@@ -19,7 +19,7 @@ type Outcome struct {
 	Detail    string      // of Cause, or of a sitemap that cannot be read; sanitised
 	Stale     bool        // the connection had been kept from before, and died
 	Own       fetch.Own   // what of this machine explains Cause
-	Uncounted bool        // cancelled by a fault of this machine: clocks only
+	Uncounted bool        // cancelled by a fault of this machine: it counts for clocks only
 	Moved     bool        // nothing was asked: the server is at Address, whose clock was not started
 	Address   string      // IP address that was dialled or looked up; "": none, or exempt
 	Status    int         // 0: no answer

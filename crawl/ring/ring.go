@@ -52,7 +52,7 @@ type Step struct {
 	ETag       string // makes the request conditional
 	Modified   string
 	Timeout    time.Duration
-	Sent       time.Time      // when the scheduler sent it
+	Sent       time.Time      // when a visitor took it
 	Suspension uint32         // number of the host's suspension when it was sent
 	Address    string         // whose clock was started when it was sent; "": none
 	Standing   slots.Standing // of the host, when it was sent

@@ -129,7 +129,7 @@ func (s *Settings) Timeout(tries int) time.Duration {
 // SitemapsOnly reports whether only seeds and URLs of sitemaps are visited.
 func (s *Settings) SitemapsOnly() bool { return s.Config.Crawler.Sitemaps == config.SitemapsOnly }
 
-// Keeps reports whether an answer belongs into the page store.
+// Keeps reports whether an answer belongs in the page store.
 func (s *Settings) Keeps(o *Outcome) bool {
 	p := o.Page
 	return s.Config.Pages.Keep && o.Step.URLKind == schema.KindPage && p != nil && IsHTML(o.ContentType) &&

@@ -11,5 +11,5 @@
 // What servers wrote is text and nothing else in every format: valid UTF-8 without
 // control characters, non-characters and direction overrides, escaped, and in CSV
 // no formula. Numbers are spelled as XML Schema does. Files are written as the
-// graph streams by; nothing is held.
+// graph streams by; but for the map, writers hold nothing.
 package graph

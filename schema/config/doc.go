@@ -14,5 +14,5 @@
 // list files and presets held, in one canonical text. It needs no other file to be
 // read again by [ParseEffective], and it is the same text again then, so its hash
 // identifies what a run was told to do. The password of a proxy is left out of it:
-// it says nothing about the terrain and does not belong into a state file.
+// it says nothing about the terrain and does not belong in a state file.
 package config

@@ -168,7 +168,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 
 func tooLarge(limit int64) string {
 	return fmt.Sprintf("is larger than %d MiB; "+
-		"long lists of names belong into a list file, seeds into \"ripple crawl --seeds FILE\"", limit>>20)
+		"long lists of names belong in a list file, seeds in \"ripple crawl --seeds FILE\"", limit>>20)
 }
 
 // fileReason says why a file could not be used, without its path.

@@ -19,5 +19,6 @@
 // A page of a class that is visited can still be kept from being visited: by the
 // include and exclude expressions of its origins, and by traps that show in the
 // URL alone ([Terrain.Refuse]). Caps that need counting (queries of a path, pages
-// below a prefix, pages of a group) belong to the crawl; their limits are here.
+// below a prefix, pages of a group) are counted by the crawl; their rules and limits are
+// here.
 package terrain

@@ -1,0 +1,14 @@
+package export
+
+import "testing"
+
+// TestMeasureOfNodes lists a measure with all that is said of it among the figures of nodes.
+func TestMeasureOfNodes(t *testing.T) {
+	of := func(m *Measures) Value { return number(m.InDegree) }
+	c := ofNodes(figure("x", Integer, AbovePages, of).as(Nullable).titled("an x"))
+	n := Node{Measures: Measures{InDegree: 7}}
+	if c.Name != "x" || c.Kind != Integer || c.Levels != AbovePages || c.Form != Nullable || c.Title != "an x" ||
+		c.Of(&n).Count != 7 {
+		t.Errorf("%+v, value %+v", c, c.Of(&n))
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -27,7 +28,18 @@ func TestMain(m *testing.M) {
 	if os.Getenv("RIPPLE_TEST_MAIN") != "" {
 		main()
 	}
-	testscript.Main(m, map[string]func(){"ripple": main})
+	testscript.Main(sideBySide{m}, map[string]func(){"ripple": main})
+}
+
+// sideBySide runs six scripts at a time, however few processors there are: mostly they wait.
+type sideBySide struct{ m *testing.M }
+
+func (s sideBySide) Run() int {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	return s.m.Run()
 }
 
 func TestScripts(t *testing.T) {

@@ -163,8 +163,8 @@ func exact(s string, max int) string {
 	return s
 }
 
-// retryAfter reads seconds or an HTTP date (RFC 9110 section 10.2.3); -1 if the
-// value is neither.
+// retryAfter reads seconds or an HTTP date (RFC 9110 section 10.2.3), which is in UTC
+// whatever zone an old form of it names; -1 if the value is neither.
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if value == "" {
@@ -176,11 +176,12 @@ func retryAfter(value string, now time.Time) time.Duration {
 	if strings.Trim(value, "0123456789") == "" {
 		return 1 << 62 // more seconds than fit
 	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return -1
+	for _, layout := range []string{http.TimeFormat, time.RFC850, time.ANSIC} {
+		if at, err := time.ParseInLocation(layout, value, time.UTC); err == nil {
+			return max(0, at.Sub(now))
+		}
 	}
-	return max(0, at.Sub(now))
+	return -1
 }
 
 // read makes sense of the body.

@@ -180,7 +180,7 @@ func cut(line string, width int) string {
 // newLogHandler writes log lines for a person, or as JSON.
 func newLogHandler(s *screen, level slog.Level, format string) slog.Handler {
 	if format == "json" {
-		return slog.NewJSONHandler(s, &slog.HandlerOptions{Level: level, ReplaceAttr: inertAttr})
+		return slog.NewJSONHandler(s, &slog.HandlerOptions{Level: level, ReplaceAttr: jsonAttr})
 	}
 	layout := time.RFC3339
 	if s.term {
@@ -205,6 +205,19 @@ func inertAttr(_ []string, a slog.Attr) slog.Attr {
 		a.Value = slog.StringValue(inert.Line(v.Error(), most))
 	}
 	return a
+}
+
+// jsonAttr names the unit of a duration, as all JSON of Ripple does, and a level in full.
+func jsonAttr(groups []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case time.Duration:
+		return slog.Float64(a.Key+"_seconds", v.Seconds())
+	case slog.Level:
+		if v == crawl.LevelTrace {
+			return slog.String(a.Key, "TRACE")
+		}
+	}
+	return inertAttr(groups, a)
 }
 
 // printJSON writes a value as a program reads it: indented, a line break after.

@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
 )
 
 // hostileText would colour a terminal, turn text around and end a line; the joiner
@@ -29,6 +32,17 @@ func TestLogIsInert(t *testing.T) {
 		if strings.Count(got, "a31mb c") != 4 || !strings.Contains(got, "می\u200cخواهم") {
 			t.Errorf("%s: text is lost: %q", format, got)
 		}
+	}
+}
+
+// TestJSONLog asks that a program reads the unit of a time, and a level by its name.
+func TestJSONLog(t *testing.T) {
+	var b bytes.Buffer
+	log := slog.New(newLogHandler(newScreen(&b), crawl.LevelTrace, "json"))
+	log.Log(t.Context(), crawl.LevelTrace, "page is tried again", "tries", 1, "wait", 1500*time.Millisecond)
+	want := `"level":"TRACE","msg":"page is tried again","tries":1,"wait_seconds":1.5}`
+	if got := b.String(); !strings.Contains(got, want) {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -133,7 +133,7 @@ func (b *book) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *r
 	} else if at := h.LastByte.Add(time.Millisecond + b.in.set.Config.FullDelay(h)); at.After(live.ready) {
 		live.ready = at // another host's answer has brought a Crawl-delay
 	}
-	b.in.log.Debug("robots.txt", "host", h.Name, "status_code", v.Status, "crawl-delay", h.CrawlDelay)
+	b.in.log.Debug("robots.txt", "host", h.Name, "status_code", v.Status, "crawl_delay", h.CrawlDelay)
 	return nil
 }
 

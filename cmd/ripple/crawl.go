@@ -98,15 +98,26 @@ func (a *app) configPath(args []string) (string, error) {
 		return "", usage("a crawl takes its state file from [state] path; leave --state out")
 	case len(args) > 0 && a.config != "":
 		return "", usage("the configuration is named twice, %s and %s", shown(args[0]), shown(a.config))
-	case len(args) > 0 && (strings.Contains(args[0], "://") || strings.HasPrefix(args[0], "www.")):
-		return "", usage("%s is a URL, not a configuration; to write one that crawls it: ripple init --origin %[1]s",
-			shown(clean(args[0], 2048)))
 	case len(args) > 0:
-		return args[0], nil
+		return args[0], notSite(args[0])
 	case a.config != "":
 		return a.config, nil
 	}
 	return defaultConfig, nil
+}
+
+// notSite refuses what is no name of a configuration, but a URL or the name of a site.
+func notSite(name string) error {
+	site := shown(clean(name, 2048))
+	switch _, err := os.Stat(name); {
+	case strings.Contains(name, "://"):
+		return usage("%s is a URL, not a configuration; to write one that crawls it: ripple init --origin %[1]s", site)
+	case err == nil || filepath.Ext(name) == ".toml" || !strings.Contains(name, "."),
+		strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "www."):
+		return nil
+	}
+	return usage("there is no file %s; to write a configuration that crawls the site: "+
+		"ripple init --origin https://%[1]s", site)
 }
 
 // load reads a configuration that is to be followed, and tells its notices.

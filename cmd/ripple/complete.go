@@ -60,7 +60,9 @@ func completeWords(f *pflag.Flag, words []string) cobra.CompletionFunc {
 		}
 		var all []string
 		for _, w := range words {
-			all = append(all, before+w)
+			if !strings.Contains(","+before, ","+w+",") {
+				all = append(all, before+w)
+			}
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -40,7 +40,8 @@ type extraSeeds struct {
 	AsQuality bool         `json:"as_quality"`
 	URLs      []string     `json:"urls"`
 
-	same bool // but for seeds like these, the last run had the configuration
+	lines []int // where the first of them were read
+	same  bool  // but for seeds like these, the last run had the configuration
 }
 
 // metaSeeds is the name under which they are kept.
@@ -68,7 +69,7 @@ func (o *seedOptions) read() (extraSeeds, error) {
 	first := true
 	lines := bufio.NewScanner(io.LimitReader(in, maxSeedsFile+1))
 	size := 0
-	for lines.Scan() {
+	for number := 1; lines.Scan(); number++ {
 		size += len(lines.Bytes()) + 1
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -79,7 +80,7 @@ func (o *seedOptions) read() (extraSeeds, error) {
 			return s, err
 		}
 		if !first || !isHeader(url) {
-			s.URLs = append(s.URLs, url)
+			s.URLs, s.lines = append(s.URLs, url), append(s.lines, number)
 		}
 		first = false
 	}
@@ -145,6 +146,7 @@ func (s *extraSeeds) forRun(store *kv.Store, cfg *config.Config) (*config.Config
 func (s *extraSeeds) ofRun(store *kv.Store, cfg *config.Config) (more *config.Config, stale bool, err error) {
 	var kept extraSeeds
 	var last schema.Run
+	var before *config.Config // of the last run
 	err = store.View(func(tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
 		if err != nil {
@@ -156,6 +158,9 @@ func (s *extraSeeds) ofRun(store *kv.Store, cfg *config.Config) (more *config.Co
 			if s.Run = last.ID; last.Status == schema.RunCompleted {
 				s.Run++
 			}
+			if before, err = configOf(tx, last); err != nil {
+				before = nil // one that cannot be read is another
+			}
 		}
 		text, err := tx.Meta.Value(metaSeeds)
 		if err != nil || text == nil {
@@ -166,7 +171,7 @@ func (s *extraSeeds) ofRun(store *kv.Store, cfg *config.Config) (more *config.Co
 	if err != nil {
 		return nil, false, err
 	}
-	s.same = kept.hadBy(last, cfg)
+	s.same = before != nil && kept.hadBy(last.ID, before, cfg)
 	own := len(s.URLs)
 	if kept.Run == s.Run {
 		for _, url := range kept.URLs {
@@ -180,13 +185,14 @@ func (s *extraSeeds) ofRun(store *kv.Store, cfg *config.Config) (more *config.Co
 	return more, len(s.URLs) > 0 || len(kept.URLs) > 0, err
 }
 
-// hadBy reports whether a run had a configuration, with the seeds if they are its.
-func (s extraSeeds) hadBy(run schema.Run, cfg *config.Config) bool {
-	if s.Run != run.ID {
-		return cfg.Hash() == run.Config
+// hadBy reports whether a run with the configuration before had cfg, with the seeds if
+// they are its.
+func (s extraSeeds) hadBy(run schema.RunID, before, cfg *config.Config) bool {
+	if s.Run != run {
+		return cfg.SameElsewhere(before)
 	}
 	with, err := s.join(cfg)
-	return err == nil && with.Hash() == run.Config
+	return err == nil && with.SameElsewhere(before)
 }
 
 // joinKept adds the seeds to a configuration. Of those behind the first own, which
@@ -204,8 +210,14 @@ func (s *extraSeeds) joinKept(cfg *config.Config, own int) (*config.Config, erro
 				s.URLs = slices.Delete(s.URLs, p.Line-1, p.Line)
 			}
 		}
-		if len(s.URLs) == before {
-			return nil, err
+		if len(s.URLs) < before {
+			continue
 		}
+		for i, p := range refused.List {
+			if p.Line <= len(s.lines) {
+				refused.List[i].Line = s.lines[p.Line-1]
+			}
+		}
+		return nil, err
 	}
 }

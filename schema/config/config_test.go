@@ -320,6 +320,31 @@ func TestHash(t *testing.T) {
 	}
 }
 
+func TestSameElsewhere(t *testing.T) {
+	in := func(dir, text string) *Config {
+		c, _, err := Parse([]byte(text+minimal), dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	here := in("/here", "")
+	for _, tt := range []struct {
+		there *Config
+		same  bool
+	}{
+		{here, true},
+		{in("/there", ""), true},
+		{in("/there", "crawler.max-depth = 4\n"), false},
+		{in("/there", "output.map-path = \"map.html\"\n"), false},
+		{in("/there", "network.connect-to = {\"*.b.test\" = \"127.0.0.1:1\"}\n"), false},
+	} {
+		if got := tt.there.SameElsewhere(here); got != tt.same {
+			t.Errorf("SameElsewhere = %v, want %v, of\n%s", got, tt.same, tt.there.Effective())
+		}
+	}
+}
+
 func TestEffective(t *testing.T) {
 	c, _, err := Load("testdata/full.toml")
 	if err != nil {

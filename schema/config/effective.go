@@ -45,6 +45,25 @@ func writeTable(b *bytes.Buffer, t table) {
 // same have the same hash.
 func (c *Config) Hash() [32]byte { return sha256.Sum256(c.Effective()) }
 
+// SameElsewhere reports whether an older configuration differs at most in where its
+// files are: its folder was moved.
+func (c *Config) SameElsewhere(older *Config) bool {
+	moved, err := ParseEffective(older.Effective())
+	if err != nil {
+		return false
+	}
+	from, to := moved.paths(), c.paths()
+	if len(from) != len(to) {
+		return false
+	}
+	for i, p := range from {
+		if *p != "" && *to[i] != "" { // an output that was switched on or off is a change
+			*p = *to[i]
+		}
+	}
+	return moved.Hash() == c.Hash()
+}
+
 // URLIdentity returns the canonical text of [url]. Where it differs from that of a
 // state file, the pages there have other identities, and only a fresh start helps.
 func (c *Config) URLIdentity() string {

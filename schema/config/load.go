@@ -75,6 +75,15 @@ func parse(path string, text []byte, dir string, read func(string) ([]byte, erro
 
 // resolve makes the paths of files absolute.
 func (c *Config) resolve(dir string) {
+	for _, p := range c.paths() {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(dir, *p)
+		}
+	}
+}
+
+// paths are those of all files and folders.
+func (c *Config) paths() []*string {
 	paths := []*string{
 		&c.State.Path, &c.Pages.Path, &c.Network.CAFile,
 		&c.Output.DatabasePath, &c.Output.SummaryPath, &c.Output.GraphPath, &c.Output.MapPath,
@@ -85,11 +94,7 @@ func (c *Config) resolve(dir string) {
 			paths = append(paths, &lists[i].File)
 		}
 	}
-	for _, p := range paths {
-		if *p != "" && !filepath.IsAbs(*p) {
-			*p = filepath.Join(dir, *p)
-		}
-	}
+	return paths
 }
 
 // readFiles reads what the configuration refers to.

@@ -45,7 +45,7 @@ func clocked(step ring.Step) bool {
 // mayAsk is what lets a request on to another address than that of its step: that
 // one's clock, which starts with it. nil: it may go to any.
 func (v *visitor) mayAsk(step ring.Step) func(netip.Addr) bool {
-	if !clocked(step) {
+	if !clocked(step) || v.clocks == nil {
 		return nil
 	}
 	gap := step.Settings.Config.Politeness.MinimumTimePerAddress

@@ -181,3 +181,14 @@ func TestPeekRedirects(t *testing.T) {
 		}
 	}
 }
+
+// A host whose address has a clock is asked like others: here as far as to learn that
+// its address is refused.
+func TestPeekAtAddress(t *testing.T) {
+	o := peekOptions(t, crawltest.Serve(t), "10.0.0.1")
+	o.Config.Politeness.MinimumTimePerAddress = time.Second
+	peeks, err := crawl.Peek(t.Context(), o)
+	if err != nil || peeks[0].Error != "address refused" {
+		t.Errorf("%+v, %v", peeks, err)
+	}
+}

@@ -26,7 +26,7 @@ import (
 type visitor struct {
 	hash      func(schema.URLKind, string) uint64
 	share     *slots.Share // gets the slot of each step back
-	clocks    *pace.Clocks // of addresses
+	clocks    *pace.Clocks // of addresses; nil: the caller keeps hosts apart
 	extractor *page.Extractor
 	under     *ring.Settings // that extractor was made for
 	body      []byte         // of the last page; nothing of an outcome lies in it
@@ -55,7 +55,7 @@ func (v *visitor) visit(ctx context.Context, step ring.Step) ring.Outcome {
 	if step.Kind == ring.Resolve {
 		return v.resolve(ctx, step)
 	}
-	if at, moved := elsewhere(ctx, step); moved {
+	if at, moved := elsewhere(ctx, step); moved && v.clocks != nil {
 		return move(step, at)
 	}
 	s := step.Settings

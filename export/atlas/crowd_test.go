@@ -2,6 +2,7 @@ package atlas
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -68,4 +69,17 @@ func TestSelectedIsInTheFilter(t *testing.T) {
 	press(t, ctx, kb.Enter)
 	wait(t, ctx, fmt.Sprintf(`(%s) === "origin-number-8.example"`, panelHead))
 	wait(t, ctx, `!document.querySelector("#groups [aria-pressed=true]")`)
+}
+
+// TestFoundIsUncovered takes a result of a search on a telephone, where the list of
+// results and the panel would cover the map between them.
+func TestFoundIsUncovered(t *testing.T) {
+	m := sample(300)
+	ctx := view(t, m, [2]int64{400, 800})
+	slash(t, ctx)
+	press(t, ctx, "a")
+	press(t, ctx, kb.Enter)
+	wait(t, ctx, fmt.Sprintf(`(%s) !== ""`, panelHead))
+	head := ask[string](t, ctx, panelHead)
+	uncovered(t, ctx, m, slices.IndexFunc(m.Nodes, func(n Node) bool { return n.Name == head }))
 }

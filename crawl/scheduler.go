@@ -120,7 +120,7 @@ func (s *scheduler) run(ctx context.Context, steps chan<- ring.Step, effects <-c
 	s.timer.Stop()
 	defer s.timer.Stop()
 	defer s.network.Listen(s.changed)()
-	err := s.admit(ctx, steps, effects, wakes, control)
+	err := s.sendSteps(ctx, steps, effects, wakes, control)
 	s.stopped = true
 	s.withdraw()
 	close(steps)
@@ -130,7 +130,7 @@ func (s *scheduler) run(ctx context.Context, steps chan<- ring.Step, effects <-c
 	return s.drain(ctx, effects, control)
 }
 
-func (s *scheduler) admit(ctx context.Context, steps chan<- ring.Step, effects <-chan ring.Effects,
+func (s *scheduler) sendSteps(ctx context.Context, steps chan<- ring.Step, effects <-chan ring.Effects,
 	wakes chan<- ring.Wake, control <-chan command) error {
 	for !s.stopped {
 		if err := ctx.Err(); err != nil {
@@ -145,7 +145,7 @@ func (s *scheduler) admit(ctx context.Context, steps chan<- ring.Step, effects <
 		s.arm()
 		select {
 		case toVisitor <- step:
-			s.admitted(&step, time.Now())
+			s.handedOver(&step, time.Now())
 		case toRecorder <- wake:
 			s.woke(&wake)
 		case e, open := <-effects:
@@ -178,7 +178,7 @@ func (s *scheduler) drain(ctx context.Context, effects <-chan ring.Effects, cont
 			if !open {
 				return nil
 			}
-			if err := s.count(&e); err != nil {
+			if err := s.settle(&e); err != nil {
 				return err
 			}
 		case c, open := <-control:
@@ -321,8 +321,8 @@ func (s *scheduler) withdraw() {
 	s.refused = false
 }
 
-// admitted follows a step that was sent. Its slot is the visitor's now.
-func (s *scheduler) admitted(step *ring.Step, now time.Time) {
+// handedOver follows a step that was sent. Its slot is the visitor's now.
+func (s *scheduler) handedOver(step *ring.Step, now time.Time) {
 	l := s.lines[step.Host]
 	if step.Kind == ring.Resolve { // asks no server
 		s.pacer.Remove(step.Host)
@@ -387,10 +387,11 @@ func (s *scheduler) receive(e ring.Effects) error {
 	for i := range e.List {
 		s.apply(&e.List[i])
 	}
-	return s.count(&e)
+	return s.settle(&e)
 }
 
-func (s *scheduler) count(e *ring.Effects) error {
+// settle counts what is open no longer.
+func (s *scheduler) settle(e *ring.Effects) error {
 	s.unsettled -= e.Settled
 	s.waking -= e.Woken
 	if s.unsettled < 0 || s.waking < 0 {

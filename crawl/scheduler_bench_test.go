@@ -38,7 +38,7 @@ func BenchmarkSchedule(b *testing.B) {
 					now, _ = s.pacer.NextTime()
 					step, to = s.nextStep(now, steps)
 				}
-				s.admitted(&step, now)
+				s.handedOver(&step, now)
 				s.share.Give(step.Standing)
 				e := &effects[step.Host-1]
 				e.Ready = now.Add(time.Second)

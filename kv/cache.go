@@ -1,6 +1,6 @@
 package kv
 
-// A cache keeps what was used last, at most twice its limit. It has two
+// A cache keeps what was used last, about twice its limit at most. It has two
 // generations: what is used moves to the young one, and when that is full it
 // takes the place of the old.
 type cache[K comparable, V any] struct {

@@ -15,7 +15,8 @@
 // A [Store] opens, locks and closes the file and begins transactions. Its place finds
 // out when the file is lost; its index is what is held in memory of the URLs, and may be
 // asked outside of transactions too. A [Tx] begins and ends them; what happens in
-// between is the work of its owners, and nobody but its owner writes a bucket:
+// between is the work of its owners, and nobody but its owner and Prune, which copies
+// them, writes a bucket:
 //
 //	owner     buckets                    may ask
 //	Hosts     hosts, hostnames, robots
@@ -113,7 +114,7 @@
 // # In memory
 //
 // A table from hash to id (12-byte slots, 16 to 24 bytes a URL) and by id: host,
-// latest visit, depth, hops, and shapes with kind, 11 bytes. A 64-bit hash is
+// latest visit, depth, hops, and shapes with kind, 12 bytes. A 64-bit hash is
 // taken to identify a URL of its host: seeded as it is, two URLs of one host meet
 // by accident only, once in 10^5 files of 17 million URLs. If the hosts differ,
 // or several URLs have the hash, the record decides.
@@ -121,7 +122,7 @@
 // # Damage
 //
 // Before the file is mapped its pages are checked for what bbolt would follow
-// into a crash: all of them up to 32 MB, and beyond that its branches. Every
+// into a crash: all of them up to 32 MB, and beyond that its branches and the names of hosts. Every
 // value's checksum is compared whenever it is read; gaps in what is dense are
 // found. Faults of the mapping and panics of bbolt become [ErrDamaged]. What
 // cannot be told is a whole page that has gone back to an earlier state.

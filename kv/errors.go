@@ -31,7 +31,8 @@ var (
 	ErrClosed = errors.New("state file is closed")
 	// ErrReadOnly reports an update of a store that was opened for reading.
 	ErrReadOnly = errors.New("state file was opened for reading")
-	// ErrFull reports that one of the numbers of a state file is used up.
+	// ErrFull reports that one of the numbers of a state file is used up, or that a value or
+	// a commit is too large for it.
 	ErrFull = errors.New("state file is full")
 )
 

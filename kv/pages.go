@@ -44,7 +44,7 @@ type filePages struct {
 }
 
 // checkPages refuses a file that is not one of bbolt's, was cut, or has a
-// damaged structure. Of large files it reads the branches only, unless whole is
+// damaged structure. Of large files it reads the branches and the names of hosts only, unless whole is
 // set. The file must be locked.
 func checkPages(file *os.File, whole bool) (*filePages, error) {
 	info, err := file.Stat()

@@ -76,9 +76,9 @@ func (p *place) measure() error {
 	return nil
 }
 
-// follows reports whether a transaction of bbolt begins at the state that the last
-// one left: what was written over the file in place has another number.
-func (p *place) follows(number int, writable bool) error {
+// advance takes the number of a transaction of bbolt, which must begin at the state that
+// the last one left: what was written over the file in place has another number.
+func (p *place) advance(number int, writable bool) error {
 	if writable {
 		number-- // its own, when it is committed
 	}
@@ -103,8 +103,8 @@ func (p *place) uncut() error {
 
 func (p *place) lost(how string) error { return fmt.Errorf("%w: %s %s", ErrLost, p.path, how) }
 
-// explained returns the reason of an error if it is that the file was lost.
-// What was read or written then says nothing.
+// explained returns [ErrLost] if that explains an error: what was read or written then
+// means nothing.
 func (p *place) explained(err error) error {
 	if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrCommit) {
 		return err

@@ -39,7 +39,7 @@ func (s *Store) Prune(dst string, from schema.RunID) (Pruned, error) {
 	p := &pruning{old: s, from: from}
 	err = f.Close()
 	if err == nil {
-		err = os.Remove(dst) // made anew by one who knows its seed
+		err = os.Remove(dst) // created below with the old seed
 	}
 	if err == nil {
 		err = guard(func() error { return initialiseSeeded(dst, s.seed) })

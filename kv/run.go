@@ -123,9 +123,9 @@ func (rs *Runs) CountBefore(rule, group string) (int, error) {
 	return c.before, err
 }
 
-// CountAll returns how often a rule's group was counted by [Runs.CountUpAll], in
+// Total returns how often a rule's group was counted by [Runs.AddToTotal], in
 // whichever run.
-func (rs *Runs) CountAll(rule, group string) (int, error) {
+func (rs *Runs) Total(rule, group string) (int, error) {
 	c, err := rs.counted(rule, group)
 	return c.n, err
 }
@@ -140,8 +140,8 @@ func (rs *Runs) CountUp(rule, group string, run schema.RunID) error {
 	return errors.Join(err, rs.isLast(run), rs.putCount(rule, group, c))
 }
 
-// CountUpAll counts a rule's group once more in a run, on top of the runs before it.
-func (rs *Runs) CountUpAll(rule, group string, run schema.RunID) error {
+// AddToTotal counts a rule's group once more in a run, on top of the runs before it.
+func (rs *Runs) AddToTotal(rule, group string, run schema.RunID) error {
 	c, err := rs.counted(rule, group)
 	return errors.Join(err, rs.isLast(run), rs.putCount(rule, group, count{run: run, n: c.n + 1}))
 }

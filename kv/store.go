@@ -31,9 +31,9 @@ type Options struct {
 // one goroutine; only [Store.Hash], [Store.Snapshot], [Store.Size] and
 // [Store.Path] may be called from any.
 //
-// A transaction that fails leaves memory and file apart. The store then closes
-// itself, every later call returns [ErrClosed] with the cause, and going on
-// means to open it again.
+// An Update that fails, or damage that is met, leaves memory and file apart. The store
+// then closes itself, every later transaction returns [ErrClosed] with the cause, and
+// going on means to open it again.
 type Store struct {
 	place
 	db        *bbolt.DB

@@ -39,7 +39,7 @@ func newTx(s *Store, b *bbolt.Tx, writable bool) *Tx {
 }
 
 // Update runs f in a transaction and commits what it did, synced to disk. If f
-// or the commit fails, nothing, or after [ErrCommit] perhaps everything, has
+// or the commit fails, nothing, or after [ErrCommit] or [ErrLost] perhaps everything, has
 // been written, and the store is closed.
 func (s *Store) Update(f func(*Tx) error) error {
 	if s.cause == nil && s.readOnly {
@@ -48,9 +48,9 @@ func (s *Store) Update(f func(*Tx) error) error {
 	return s.transact(true, f)
 }
 
-// View runs f in a transaction that reads the last commit. An open one makes
-// the file grow while others commit, so it should last at most 100 ms. Errors
-// of f are returned as they are; damage closes the store.
+// View runs f in a transaction that reads the last commit. The next Update waits for its
+// end, so it should be short while a crawl runs. Errors of f are returned as they are;
+// damage closes the store.
 func (s *Store) View(f func(*Tx) error) error { return s.transact(false, f) }
 
 func (s *Store) transact(writable bool, f func(*Tx) error) error {
@@ -79,7 +79,7 @@ func (s *Store) transact(writable bool, f func(*Tx) error) error {
 		if err != nil {
 			return err
 		}
-		if err := s.follows(b.ID(), writable); err != nil {
+		if err := s.advance(b.ID(), writable); err != nil {
 			return err
 		}
 		return newTx(s, b, writable).perform(f)

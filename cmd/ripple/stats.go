@@ -136,7 +136,7 @@ func newStats(r *reading, most int) (*stats, error) {
 		if n == 0 {
 			continue
 		}
-		d := depthCount{Pages: n, Processed: counts.Crawled[depth]}
+		d := depthCount{Pages: n, Processed: counts.ProcessedByDepth[depth]}
 		if depth != kv.NoDepth {
 			d.Depth = &depth
 		}

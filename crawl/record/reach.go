@@ -55,7 +55,7 @@ func (r *reach) spread(from source, links []schema.Link) error {
 		if !survey.Carries(r.in.set.Config.Crawler, link, from.nofollow) {
 			continue
 		}
-		depth, hops := from.depth+1, uint8(0)
+		depth, hops := from.depth+1, uint8(0) // package survey has the rule once more, to check what is stored
 		if link.Kinds.First() == schema.LinkRedirect {
 			depth, hops = max(1, from.depth), from.hops+1
 		}

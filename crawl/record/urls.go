@@ -98,14 +98,14 @@ func (u *urls) siteHasRoom(name string) (bool, error) {
 	if site == name {
 		return true, nil
 	}
-	n, err := u.in.tx.Runs.CountAll(terrain.CountSiteHosts, site)
+	n, err := u.in.tx.Runs.Total(terrain.CountSiteHosts, site)
 	if err != nil {
 		return false, err
 	}
 	if n >= limit {
 		return false, u.in.tx.Runs.CountUp(terrain.CountSiteOverflow, site, u.in.run.ID)
 	}
-	return true, u.in.tx.Runs.CountUpAll(terrain.CountSiteHosts, site, u.in.run.ID)
+	return true, u.in.tx.Runs.AddToTotal(terrain.CountSiteHosts, site, u.in.run.ID)
 }
 
 // takeReformed returns the visited pages of which another form was met. The slice is

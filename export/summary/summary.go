@@ -109,16 +109,16 @@ func (p *page) depths() {
 	p.line("")
 	p.table("Depth", "Pages", "New Domains")
 	for depth := 0; depth < kv.NoDepth; depth++ {
-		if depth > p.survey.Config().Crawler.MaxDepth && c.Crawled[depth] == 0 && c.NewHosts[depth] == 0 {
+		if depth > p.survey.Config().Crawler.MaxDepth && c.ProcessedByDepth[depth] == 0 && c.HostsByDepth[depth] == 0 {
 			continue
 		}
 		name := fmt.Sprint(depth)
 		if depth == 0 {
 			name = "0 (Quality)"
 		}
-		p.row(name, amount.Commas(c.Crawled[depth]), amount.Commas(c.NewHosts[depth]))
+		p.row(name, amount.Commas(c.ProcessedByDepth[depth]), amount.Commas(c.HostsByDepth[depth]))
 	}
-	if pages, hosts := c.Crawled[kv.NoDepth], c.NewHosts[kv.NoDepth]; pages+hosts > 0 {
+	if pages, hosts := c.ProcessedByDepth[kv.NoDepth], c.HostsByDepth[kv.NoDepth]; pages+hosts > 0 {
 		p.row("none", amount.Commas(pages), amount.Commas(hosts))
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Check reports every place where the records of a store do not agree in what
 // they mean: a page that should wait and does not, an entry that waits for
 // nothing, a counter that is not what can be counted, a depth that is not the
-// shortest distance. What [kv.Check] finds is taken for granted. An error says
+// shortest distance. It assumes that [kv.Check] has found nothing. An error says
 // that it could not be looked at.
 func Check(s *Survey, report func(problem string)) error {
 	c := &checker{

@@ -139,8 +139,8 @@ func TestPrunedSite(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("old.wide.test/", "kept.wide.test/"))
 	w.Update(func(tx *kv.Tx) error {
-		return errors.Join(tx.Runs.CountUpAll(terrain.CountSiteHosts, "wide.test", w.Run.ID),
-			tx.Runs.CountUpAll(terrain.CountSiteHosts, "wide.test", w.Run.ID))
+		return errors.Join(tx.Runs.AddToTotal(terrain.CountSiteHosts, "wide.test", w.Run.ID),
+			tx.Runs.AddToTotal(terrain.CountSiteHosts, "wide.test", w.Run.ID))
 	})
 	w.Begin()
 	w.Visit("a.test/", w.Links("kept.wide.test/"))
@@ -154,7 +154,7 @@ func TestPrunedSite(t *testing.T) {
 	}
 	defer pruned.Close()
 	err = pruned.View(func(tx *kv.Tx) error {
-		n, err := tx.Runs.CountAll(terrain.CountSiteHosts, "wide.test")
+		n, err := tx.Runs.Total(terrain.CountSiteHosts, "wide.test")
 		if n != 1 || pruned.Hosts() != 2 {
 			t.Errorf("%d hosts of the site are counted and %d of all recorded, want 1 and 2", n, pruned.Hosts())
 		}

@@ -79,8 +79,7 @@ func (s *Survey) Run() schema.Run { return s.core.run }
 func (s *Survey) Runs() []schema.Run { return s.core.runs }
 
 // Since returns the last run that was completed, 0 if none was. What was last seen
-// before it is gone; what was seen since stands until the run that is under way has
-// come there.
+// before it is gone; what was seen since is kept until the current run reaches it.
 func (s *Survey) Since() schema.RunID { return s.core.since() }
 
 // Config returns the effective configuration of the run.

@@ -13,21 +13,21 @@ const (
 
 // Counts are the pages of a terrain, counted.
 type Counts struct {
-	Pages        int
-	Processed    int                 // in the run
-	ByState      [stateCount]int     // by schema.State
-	ByClass      [classCount]int     // by schema.Class
-	ByDepth      [kv.NoDepth + 1]int // by smallest depth; the last: pages without one
-	Crawled      [kv.NoDepth + 1]int // those of Processed, by smallest depth
-	NewHosts     [kv.NoDepth + 1]int // those of Hosts, by the smallest depth of their pages
-	Hosts        int                 // with pages, of the classes that are visited
-	Listed       int                 // hosts with pages that are blacklisted or stubs
-	Seen         Seen
-	Frontier     int            // pages that wait, see [Page.Waits]
-	Links        int            // that stand
-	LinksOmitted int            // see [Page.LinksOmitted]
-	leftBefore   int            // of those: by traps, of pages that an earlier run read
-	Errors       map[string]int // of the run, by kind, see [tallies.countErrors]
+	Pages            int
+	Processed        int                 // in the run
+	ByState          [stateCount]int     // by schema.State
+	ByClass          [classCount]int     // by schema.Class
+	ByDepth          [kv.NoDepth + 1]int // by smallest depth; the last: pages without one
+	ProcessedByDepth [kv.NoDepth + 1]int // those of Processed, by smallest depth
+	HostsByDepth     [kv.NoDepth + 1]int // those of Hosts, by the smallest depth of their pages
+	Hosts            int                 // with pages, of the classes that are visited
+	Listed           int                 // hosts with pages that are blacklisted or stubs
+	Seen             Seen
+	Frontier         int            // pages that wait, see [Page.Waits]
+	Links            int            // that stand
+	LinksOmitted     int            // see [Page.LinksOmitted]
+	leftBefore       int            // of those: by traps, of pages that an earlier run read
+	Errors           map[string]int // of the run, by kind, see [tallies.countErrors]
 }
 
 // Seen is what the run has seen of what is known. While a run is not completed, it
@@ -48,13 +48,13 @@ type hostTally struct {
 	byState     [stateCount]uint32
 	known       uint32
 	visited     uint32       // in the run
-	processed   uint32       // of those
-	denied      uint32       // of those, by robots.txt
-	blocked     uint32       // of those: 401, 403, 429
-	unreached   uint32       // of those: no connection
-	unanswered  uint32       // of those: a connection, and no answer
-	html        uint32       // of those: HTML pages
-	linkless    uint32       // of those: without links
+	processed   uint32       // of visited
+	denied      uint32       // of visited: by robots.txt
+	blocked     uint32       // of visited: 401, 403, 429
+	unreached   uint32       // of visited: no connection
+	unanswered  uint32       // of visited: a connection, and no answer
+	html        uint32       // of processed: HTML pages
+	linkless    uint32       // of html: without links
 	missing     uint32       // see Page.Missing
 	capped      uint32       // of those: by a cap, a trap or a Crawl-delay
 	unasked     uint32       // got no visit because the host could not be reached
@@ -131,7 +131,7 @@ func (ts *tallies) tallied() (*tally, error) {
 		case h.known == 0:
 		case ts.hosts.byID[id].verdict.Class.Visitable():
 			t.counts.Hosts++
-			t.counts.NewHosts[h.nearest]++
+			t.counts.HostsByDepth[h.nearest]++
 		default:
 			t.counts.Listed++
 		}
@@ -191,7 +191,7 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 	switch v := p.Visit; {
 	case p.State == schema.Processed:
 		t.counts.Processed++
-		t.counts.Crawled[p.Depth]++
+		t.counts.ProcessedByDepth[p.Depth]++
 		h.processed++
 		if p.Depth != kv.NoDepth {
 			h.from, h.to = min(h.from, p.Depth), max(h.to, p.Depth)

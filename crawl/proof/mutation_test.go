@@ -124,7 +124,7 @@ func outageMutations() []mutation {
 			"&& s.Client.Deaf(ctx)", "&& ctx == nil", "TestOutageLate",
 		},
 		{
-			"all is asked in an outage", "scheduler.go",
+			"all is asked in an outage", "offer.go",
 			"if away && now.Before(probe) {", "if away && probe.IsZero() {", "TestNothingIsAskedInAnOutage",
 		},
 		{

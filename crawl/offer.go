@@ -1,0 +1,131 @@
+package crawl
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/slots"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// An offer is what is reserved for the step that is offered to the visitors.
+type offer struct {
+	host     schema.HostID // 0: nothing is offered
+	standing slots.Standing
+	address  string // that is reserved; "": none
+}
+
+// nextStep returns the step to send and the channel, or nil if there is none. A slot
+// and the address of the step's host are reserved until it is sent or retracted.
+func (s *scheduler) nextStep(now time.Time, steps chan<- ring.Step) (ring.Step, chan<- ring.Step) {
+	s.pacer.Advance(now)
+	if s.paused || s.full() {
+		s.withdraw()
+		return ring.Step{}, nil
+	}
+	_, probe, away := s.network.Away()
+	if away && now.Before(probe) {
+		s.withdraw()
+		return ring.Step{}, nil
+	}
+	var l *line
+	if away { // a host that answered tells most
+		l = s.choose(now, slots.Answering)
+	}
+	if l == nil {
+		l = s.choose(now, slots.Unknown)
+	}
+	if l == nil {
+		return ring.Step{}, nil
+	}
+	step := *l.steps[0]
+	step.Sent, step.Suspension = now, l.suspension
+	step.Address, step.Standing = s.offered.address, l.standing
+	return step, steps
+}
+
+// choose finds the host that is first among those that may be asked, and reserves
+// what it needs. Only those of the worst standing, or a better one, are looked at.
+func (s *scheduler) choose(now time.Time, worst slots.Standing) *line {
+	for {
+		id, ok := s.pacer.Next(now, uint8(worst))
+		if !ok {
+			if worst == slots.Unknown {
+				s.withdraw()
+			} else {
+				s.retract() // and wait for a slot
+			}
+			return nil
+		}
+		l := s.lines[id]
+		want := offer{id, l.standing, s.spared(l)}
+		if want == s.offered {
+			return l
+		}
+		s.retract()
+		if !s.share.Take(now, l.standing, s.due()) {
+			s.refused = true
+			if l.standing == slots.Proven {
+				return nil
+			}
+			worst = l.standing - 1
+			continue
+		}
+		s.refused = false
+		if again, free := s.reserve(want.address, now); !free {
+			s.share.Give(l.standing)
+			s.pacer.Hold(id, again)
+			continue
+		}
+		s.offered = want
+		return l
+	}
+}
+
+// due counts the hosts that may want a slot soon.
+func (s *scheduler) due() slots.Tally {
+	due := s.returning
+	due.Add(s.pacer.Due())
+	due.Add(s.asleep.Due())
+	return due
+}
+
+// spared returns the address that the next step of a line asks, if it has a clock.
+func (s *scheduler) spared(l *line) string {
+	if s.cfg.AddressGap <= 0 || l.steps[0].Kind == ring.Resolve { // asks no server
+		return ""
+	}
+	return l.address
+}
+
+func (s *scheduler) reserve(address string, now time.Time) (again time.Time, free bool) {
+	if address == "" {
+		return time.Time{}, true
+	}
+	return s.clocks.Reserve(address, s.cfg.AddressGap, now)
+}
+
+// retract gives back what was reserved for a step that is offered no longer.
+func (s *scheduler) retract() {
+	if s.offered.host == 0 {
+		return
+	}
+	s.share.Give(s.offered.standing)
+	if s.offered.address != "" {
+		s.clocks.Cancel(s.offered.address)
+	}
+	s.offered = offer{}
+}
+
+// withdraw lets others have what this scheduler has no use for now.
+func (s *scheduler) withdraw() {
+	s.retract()
+	var due slots.Tally
+	if !s.paused && !s.stopped {
+		due = s.due()
+	}
+	s.share.Withdraw(due)
+	s.refused = false
+}
+
+func (s *scheduler) full() bool { return s.unsettled >= s.cfg.MaxUncommitted }

@@ -24,19 +24,19 @@ const (
 // A committer gathers outcomes into batches, commits each in one transaction and tells
 // the scheduler what follows from it. What that is, package record says.
 type committer struct {
-	state *record.Recorder
-	store *kv.Store
-	set   *ring.Settings
-	log   *slog.Logger
-	most  int // outcomes in a commit
-	free  func(dir string) (uint64, bool)
-	full  bool        // the disk is
-	leave atomic.Bool // the time to stop is over
+	recorder *record.Recorder
+	store    *kv.Store
+	set      *ring.Settings
+	log      *slog.Logger
+	most     int // outcomes in a commit
+	free     func(dir string) (uint64, bool)
+	full     bool        // the disk is
+	leave    atomic.Bool // the time to stop is over
 }
 
 func newCommitter(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Event)) *committer {
 	return &committer{
-		state: record.New(store, set, log, onVisit), store: store, set: set, log: log, most: maxBatch, free: disk.Free,
+		recorder: record.New(store, set, log, onVisit), store: store, set: set, log: log, most: maxBatch, free: disk.Free,
 	}
 }
 
@@ -136,17 +136,17 @@ type query struct {
 
 // loop takes outcomes until the last visitor has closed them, and wakes until
 // the scheduler has. It is the only writer of the store.
-func (r *committer) loop(
+func (c *committer) loop(
 	walking context.Context, outcomes <-chan ring.Outcome, wakes <-chan ring.Wake, queries <-chan query,
 	effects chan<- ring.Effects,
 ) error {
 	defer close(effects)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	b := &batch{most: r.most}
+	b := &batch{most: c.most}
 	for outcomes != nil {
 		in, woken := outcomes, wakes
-		if r.full && b.full() {
+		if c.full && b.full() {
 			in, woken = nil, nil
 		}
 		select {
@@ -155,7 +155,7 @@ func (r *committer) loop(
 				outcomes = nil
 				break
 			}
-			b.add(o, r.mayAskAfter(&o))
+			b.add(o, c.mayAskAfter(&o))
 		case w, ok := <-woken:
 			if !ok {
 				wakes = nil
@@ -164,21 +164,21 @@ func (r *committer) loop(
 			b.wakes = append(b.wakes, w)
 			b.by(time.Now())
 		case q := <-queries:
-			q.done <- q.ask(r.store)
+			q.done <- q.ask(c.store)
 		case <-b.clock(timer):
 			b.due = time.Now()
 		}
 		switch {
 		case !b.ripe() && outcomes != nil:
-		case r.hasRoom():
-			b.drain(r, outcomes, wakes)
+		case c.hasRoom():
+			b.drain(c, outcomes, wakes)
 			begun := time.Now()
-			if err := r.commit(walking, b, effects); err != nil {
+			if err := c.commit(walking, b, effects); err != nil {
 				return err
 			}
 			b.reset(min(time.Since(begun), maxLinger))
-		case outcomes == nil || r.leave.Load():
-			return r.noRoom()
+		case outcomes == nil || c.leave.Load():
+			return c.noRoom()
 		default:
 			b.due = time.Now().Add(roomCheck)
 		}
@@ -188,22 +188,22 @@ func (r *committer) loop(
 
 // mayAskAfter is when the host of an outcome may be asked again, as far as that
 // is known before the outcome is applied.
-func (r *committer) mayAskAfter(o *ring.Outcome) time.Time {
-	return o.FirstByte.Add(r.set.Config.Crawler.MinimumTimeOnPage)
+func (c *committer) mayAskAfter(o *ring.Outcome) time.Time {
+	return o.FirstByte.Add(c.set.Config.Crawler.MinimumTimeOnPage)
 }
 
 // commit applies a batch in one transaction, lets depths travel on in as many
 // more as they need, and publishes what follows.
-func (r *committer) commit(walking context.Context, b *batch, effects chan<- ring.Effects) error {
+func (c *committer) commit(walking context.Context, b *batch, effects chan<- ring.Effects) error {
 	if len(b.outcomes) == 0 && len(b.wakes) == 0 {
 		return nil
 	}
 	published := ring.Effects{Settled: len(b.outcomes), Woken: len(b.wakes)}
 	outcomes, wakes := b.outcomes, b.wakes
 	for more := true; more; outcomes, wakes = nil, nil {
-		err := r.store.Update(func(tx *kv.Tx) (err error) {
+		err := c.store.Update(func(tx *kv.Tx) (err error) {
 			var list []ring.Effect
-			list, more, err = r.state.Turn(tx, outcomes, wakes)
+			list, more, err = c.recorder.Turn(tx, outcomes, wakes)
 			published.List = append(published.List, list...)
 			return err
 		})

@@ -57,17 +57,17 @@ type Options struct {
 // A Crawl works on one run of one state file. Its methods may be called from any
 // goroutine once it has begun.
 type Crawl struct {
-	opts    Options
-	store   *kv.Store
-	rec     *committer
-	control chan command
-	queries chan query
-	done    chan struct{} // closed when Run has returned
-	reload  chan struct{} // another configuration is there
-	next    atomic.Pointer[config.Config]
-	paused  atomic.Bool // a walk under another configuration begins so, too
-	number  uint64      // among the crawls of its machine
-	trust   trust       // what hosts have shown in this process
+	opts      Options
+	store     *kv.Store
+	committer *committer
+	control   chan command
+	queries   chan query
+	done      chan struct{} // closed when Run has returned
+	reload    chan struct{} // another configuration is there
+	next      atomic.Pointer[config.Config]
+	paused    atomic.Bool // a walk under another configuration begins so, too
+	number    uint64      // among the crawls of its machine
+	trust     trust       // what hosts have shown in this process
 }
 
 // Begin continues the run of the store that is not completed, or begins the next
@@ -83,11 +83,11 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 		return nil, Begun{}, err
 	}
 	c := &Crawl{
-		opts: opts, store: store, rec: newCommitter(store, set, opts.Log, opts.OnVisit),
+		opts: opts, store: store, committer: newCommitter(store, set, opts.Log, opts.OnVisit),
 		number: opts.Machine.crawls.Add(1), control: make(chan command), queries: make(chan query), done: make(chan struct{}),
 		reload: make(chan struct{}, 1),
 	}
-	begun, err := c.rec.state.Begin(ctx)
+	begun, err := c.committer.recorder.Begin(ctx)
 	if err != nil {
 		set.Client.Close()
 		return nil, begun, err
@@ -108,14 +108,14 @@ type Result struct {
 func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 	defer close(c.done)
 	defer func() {
-		c.rec.set.Client.Close()
-		err = errors.Join(err, c.rec.state.ClosePages())
+		c.committer.set.Client.Close()
+		err = errors.Join(err, c.committer.recorder.ClosePages())
 	}()
 	started := time.Now()
 	for {
 		why, err := c.walkUntil(ctx, started)
 		if err != nil {
-			return Result{Run: c.rec.state.Run()}, err
+			return Result{Run: c.committer.recorder.Run()}, err
 		}
 		cfg := c.next.Swap(nil)
 		if cfg == nil && why.Kind == schema.EndReload { // told twice, and the other time has brought it
@@ -123,7 +123,7 @@ func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 		}
 		if cfg != nil {
 			if err := c.change(ctx, cfg); err != nil {
-				return Result{Run: c.rec.state.Run()}, err
+				return Result{Run: c.committer.recorder.Run()}, err
 			}
 			if why.Kind == schema.EndNone || why.Kind == schema.EndReload {
 				continue
@@ -139,11 +139,11 @@ func (c *Crawl) ended(why schema.End) (Result, error) {
 	walked := why.Kind == schema.EndNone
 	var err error
 	if walked {
-		err = c.rec.state.Finish()
+		err = c.committer.recorder.Finish()
 	} else {
-		err = c.rec.state.End(why)
+		err = c.committer.recorder.End(why)
 	}
-	return Result{Run: c.rec.state.Run(), Walked: walked}, err
+	return Result{Run: c.committer.recorder.Run(), Walked: walked}, err
 }
 
 // walkUntil runs the ring once, at most until max-run-time has passed since the
@@ -163,7 +163,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	if ctx.Err() != nil {
 		return stopped(ctx), nil
 	}
-	cfg := c.rec.set.Config
+	cfg := c.committer.set.Config
 	share := c.opts.Machine.slots.Share(cfg.Crawler.MaxConcurrentPagesOpen)
 	defer share.Close()
 	sched := newScheduler(schedulerConfig{
@@ -171,7 +171,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 		AddressGap: cfg.Politeness.MinimumTimePerAddress, Soon: cfg.Retry.Timeout, MaxUncommitted: maxUncommitted,
 		Paused: c.paused.Load(),
 	})
-	if err := c.rec.state.EachWaiting(sched.apply); err != nil {
+	if err := c.committer.recorder.EachWaiting(sched.apply); err != nil {
 		return schema.End{}, err
 	}
 	var (
@@ -196,7 +196,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	})
 	g.Go(func() error { // owns the hosts and the write transaction; drains, commits, ends
 		defer close(over)
-		return c.rec.loop(walking, outcomes, wakes, c.queries, effects)
+		return c.committer.loop(walking, outcomes, wakes, c.queries, effects)
 	})
 	g.Go(func() error {
 		why = c.watch(ctx, deadline, over, cancel)
@@ -214,7 +214,7 @@ func (c *Crawl) visitors(walking, asking context.Context, share *slots.Share, st
 	outcomes chan<- ring.Outcome) error {
 	defer close(outcomes)
 	var g errgroup.Group
-	for range c.rec.set.Config.Crawler.MaxConcurrentPagesOpen {
+	for range c.committer.set.Config.Crawler.MaxConcurrentPagesOpen {
 		v := &visitor{hash: c.store.Hash, share: share, clocks: &c.opts.Machine.clocks}
 		g.Go(func() error { return v.run(walking, asking, steps, outcomes) })
 	}
@@ -244,7 +244,7 @@ func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-cha
 	select {
 	case <-over:
 	case <-grace.C:
-		c.rec.leave.Store(true)
+		c.committer.leave.Store(true)
 		cancel()
 	}
 	return why
@@ -274,22 +274,22 @@ func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
 			return err
 		}
 	}
-	old := c.rec
+	old := c.committer
 	old.set.Client.Close()
 	c.opts.Config = cfg
-	c.rec = newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
-	c.rec.state.Inherit(old.state)
-	if err := errors.Join(old.state.ClosePages(), old.state.End(schema.End{Kind: schema.EndReload})); err != nil {
+	c.committer = newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
+	c.committer.recorder.Inherit(old.recorder)
+	if err := errors.Join(old.recorder.ClosePages(), old.recorder.End(schema.End{Kind: schema.EndReload})); err != nil {
 		return err
 	}
-	_, err = c.rec.state.Begin(ctx)
+	_, err = c.committer.recorder.Begin(ctx)
 	return err
 }
 
 // Complete writes down that the outputs of a walk that came to its end are in
 // place. The run was finished when the walk was.
 func (c *Crawl) Complete() error {
-	return c.rec.state.Complete()
+	return c.committer.recorder.Complete()
 }
 
 // Pause keeps requests from being sent until Unpause.

@@ -25,11 +25,11 @@ func TestMemoryOfUnvisitedHosts(t *testing.T) {
 	t.Cleanup(set.Client.Close)
 	before := heapInUse()
 	rec := newCommitter(store, set, quietLog(), nil)
-	if _, err := rec.state.Begin(t.Context()); err != nil {
+	if _, err := rec.recorder.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	sched := newScheduler(schedulerConfig{Slots: 64, MaxUncommitted: maxUncommitted})
-	if err := rec.state.EachWaiting(sched.apply); err != nil {
+	if err := rec.recorder.EachWaiting(sched.apply); err != nil {
 		t.Fatal(err)
 	}
 	grown := func(when string) int64 {
@@ -69,12 +69,12 @@ func TestUnvisitedHostsRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := newCommitter(store, set, quietLog(), nil)
-	second.state.Inherit(first.state)
+	second.recorder.Inherit(first.recorder)
 	if again := readyOf(t, second, 1); !again.Equal(ready) {
 		t.Errorf("under the next configuration the host is asked %s later", again.Sub(ready))
 	}
 	third := newCommitter(store, set, quietLog(), nil)
-	third.state.Inherit(first.state)
+	third.recorder.Inherit(first.recorder)
 	if met := readyOf(t, third, schema.HostID(store.Hosts())); met.After(time.Now()) {
 		t.Errorf("a host that was met since rests for %s", time.Until(met))
 	}
@@ -83,9 +83,9 @@ func TestUnvisitedHostsRest(t *testing.T) {
 // readyOf begins a walk and returns when a host is woken.
 func readyOf(t *testing.T, rec *committer, id schema.HostID) (ready time.Time) {
 	t.Helper()
-	_, err := rec.state.Begin(t.Context())
+	_, err := rec.recorder.Begin(t.Context())
 	if err == nil {
-		err = rec.state.EachWaiting(func(e *ring.Effect) {
+		err = rec.recorder.EachWaiting(func(e *ring.Effect) {
 			if e.Host == id {
 				ready = e.Ready
 			}

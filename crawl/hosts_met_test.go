@@ -47,8 +47,8 @@ func newMetCrawl(t *testing.T) *metCrawl {
 	c := &metCrawl{t: t, store: crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))}
 	c.rec = newCommitter(c.store, set, quietLog(), nil)
 	c.sched = newScheduler(schedulerConfig{Slots: 64, MaxUncommitted: maxUncommitted})
-	if _, err = c.rec.state.Begin(t.Context()); err == nil {
-		err = c.rec.state.EachWaiting(c.publish)
+	if _, err = c.rec.recorder.Begin(t.Context()); err == nil {
+		err = c.rec.recorder.EachWaiting(c.publish)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -133,7 +133,7 @@ func TestTwoCrawls(t *testing.T) {
 	}
 	m := onLoopback(t, func(string) bool { return true })
 	one, other := m.begin(t, dialled(t, web, "a.test", "")), m.begin(t, dialled(t, web, "b.test", ""))
-	if one.rec.set.Client != other.rec.set.Client {
+	if one.committer.set.Client != other.committer.set.Client {
 		t.Error("crawls with equal settings have clients of their own")
 	}
 	var g errgroup.Group

@@ -117,11 +117,11 @@ func (p *paperCrawl) start() {
 		p.t.Fatal(err)
 	}
 	p.store, p.rec = store, newCommitter(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
-	if _, err := p.rec.state.Begin(p.t.Context()); err != nil {
+	if _, err := p.rec.recorder.Begin(p.t.Context()); err != nil {
 		p.t.Fatal(err)
 	}
 	var initial []ring.Effect
-	if err := p.rec.state.EachWaiting(func(e *ring.Effect) { initial = append(initial, *e) }); err != nil {
+	if err := p.rec.recorder.EachWaiting(func(e *ring.Effect) { initial = append(initial, *e) }); err != nil {
 		p.t.Fatal(err)
 	}
 	p.steps, p.wakes = nil, nil
@@ -256,7 +256,7 @@ func (p *paperCrawl) addSitemap(norm string, entries ...schema.SitemapEntry) {
 		}
 		tx.Depths.Lower(id, 0, 0)
 		_, err = tx.Visits.Add(&schema.Visit{
-			URL: id, Run: p.rec.state.Run().ID, State: schema.Processed, Status: 200, Requests: 1, Sitemap: entries,
+			URL: id, Run: p.rec.recorder.Run().ID, State: schema.Processed, Status: 200, Requests: 1, Sitemap: entries,
 			Distinct: len(entries),
 		})
 		return err

@@ -199,20 +199,20 @@ func (s *paperServers) crawlWith(cfg *config.Config, kill time.Duration) schema.
 	if s.most > 0 {
 		rec.most = s.most
 	}
-	if _, err := rec.state.Begin(s.t.Context()); err != nil {
+	if _, err := rec.recorder.Begin(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
 	err = s.ring(rec, kill)
 	switch {
 	case err == nil:
-		err = rec.state.Finish()
+		err = rec.recorder.Finish()
 	case kill > 0 && errors.Is(err, context.DeadlineExceeded):
 		err = nil
 	}
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return rec.state.Run()
+	return rec.recorder.Run()
 }
 
 // ring is [Crawl.walk] with paper servers in place of visitors.
@@ -222,7 +222,7 @@ func (s *paperServers) ring(rec *committer, kill time.Duration) error {
 		Slots: cfg.Crawler.MaxConcurrentPagesOpen, AddressGap: cfg.Politeness.MinimumTimePerAddress,
 		MaxUncommitted: maxUncommitted,
 	})
-	if err := rec.state.EachWaiting(sched.apply); err != nil {
+	if err := rec.recorder.EachWaiting(sched.apply); err != nil {
 		return err
 	}
 	steps, outcomes := make(chan ring.Step), make(chan ring.Outcome, 64)

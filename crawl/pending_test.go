@@ -41,7 +41,7 @@ func TestPendingOutlivesAKill(t *testing.T) {
 // is killed after the first.
 func (p *paperCrawl) runInParts() (kills int) {
 	for p.start(); len(p.steps)+len(p.wakes) > 0; {
-		p.rec.state.MostTravelled = 0
+		p.rec.recorder.MostTravelled = 0
 		b := &batch{wakes: p.wakes}
 		for range min(len(p.steps), 1+p.r.IntN(4)) {
 			b.outcomes = append(b.outcomes, p.answer(p.steps[0]))
@@ -51,7 +51,7 @@ func (p *paperCrawl) runInParts() (kills int) {
 		for more := true; more; b = new(batch) {
 			var list []ring.Effect
 			err := p.store.Update(func(tx *kv.Tx) (err error) {
-				list, more, err = p.rec.state.Turn(tx, b.outcomes, b.wakes)
+				list, more, err = p.rec.recorder.Turn(tx, b.outcomes, b.wakes)
 				return err
 			})
 			if err != nil {
@@ -64,7 +64,7 @@ func (p *paperCrawl) runInParts() (kills int) {
 				break
 			}
 			p.publish(list)
-			p.rec.state.MostTravelled = 1
+			p.rec.recorder.MostTravelled = 1
 		}
 	}
 	return kills

@@ -176,11 +176,11 @@ func (c *handCrawl) open(set *ring.Settings) {
 		c.b.Fatal(err)
 	}
 	c.store, c.rec = store, newCommitter(store, set, quietLog(), nil)
-	if _, err := c.rec.state.Begin(c.b.Context()); err != nil {
+	if _, err := c.rec.recorder.Begin(c.b.Context()); err != nil {
 		c.b.Fatal(err)
 	}
 	var list []ring.Effect
-	if err := c.rec.state.EachWaiting(func(e *ring.Effect) { list = append(list, *e) }); err != nil {
+	if err := c.rec.recorder.EachWaiting(func(e *ring.Effect) { list = append(list, *e) }); err != nil {
 		c.b.Fatal(err)
 	}
 	c.publish(list)

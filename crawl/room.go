@@ -18,22 +18,22 @@ var ErrNoRoom = errors.New("the disk of the state file is full")
 
 // hasRoom reports whether there is room for a commit. A full disk is said once,
 // and so is its end.
-func (r *committer) hasRoom() bool {
-	free, known := r.free(filepath.Dir(r.store.Path()))
+func (c *committer) hasRoom() bool {
+	free, known := c.free(filepath.Dir(c.store.Path()))
 	full := known && free < roomReserve
-	if full != r.full {
-		r.full = full
+	if full != c.full {
+		c.full = full
 		if full {
-			r.log.Warn("the disk is full: the crawl waits until there is room", "folder", filepath.Dir(r.store.Path()),
+			c.log.Warn("the disk is full: the crawl waits until there is room", "folder", filepath.Dir(c.store.Path()),
 				"free_mb", free>>20, "needed_mb", roomReserve>>20)
 		} else {
-			r.log.Info("there is room on the disk again: the crawl goes on")
+			c.log.Info("there is room on the disk again: the crawl goes on")
 		}
 	}
 	return !full
 }
 
-func (r *committer) noRoom() error {
+func (c *committer) noRoom() error {
 	return fmt.Errorf("%w: %s needs %d MB free; nothing that was committed is lost", ErrNoRoom,
-		filepath.Dir(r.store.Path()), roomReserve>>20)
+		filepath.Dir(c.store.Path()), roomReserve>>20)
 }

@@ -41,8 +41,8 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("%q was said %d times", line, strings.Count(said.String(), line))
 			}
 		}
-		if rec.state.Run().Pages != 31 {
-			t.Errorf("%d pages, want 31", rec.state.Run().Pages)
+		if rec.recorder.Run().Pages != 31 {
+			t.Errorf("%d pages, want 31", rec.recorder.Run().Pages)
 		}
 		if n := len(s.requests("a.test")); n > 40 {
 			t.Errorf("%d requests for 31 pages", n)
@@ -95,7 +95,7 @@ func roomyRecorder(t *testing.T, s *paperServers) (*committer, *bytes.Buffer) {
 	t.Cleanup(func() { store.Close() })
 	said := &bytes.Buffer{}
 	rec := newCommitter(store, set, slog.New(slog.NewTextHandler(said, nil)), nil)
-	if _, err := rec.state.Begin(t.Context()); err != nil {
+	if _, err := rec.recorder.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return rec, said

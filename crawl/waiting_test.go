@@ -67,7 +67,7 @@ func newWaitingRing(t *testing.T, hosts, open int, latency time.Duration) *waiti
 	set := r.web.settings(t, text)
 	t.Cleanup(set.Client.Close)
 	r.rec = newCommitter(store, set, quietLog(), nil)
-	if _, err := r.rec.state.Begin(t.Context()); err != nil {
+	if _, err := r.rec.recorder.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -78,7 +78,7 @@ func newWaitingRing(t *testing.T, hosts, open int, latency time.Duration) *waiti
 func (r *waitingRing) run(t *testing.T, warm, window time.Duration) int {
 	t.Helper()
 	sched := newScheduler(schedulerConfig{Slots: r.open, MaxUncommitted: maxUncommitted})
-	if err := r.rec.state.EachWaiting(sched.apply); err != nil {
+	if err := r.rec.recorder.EachWaiting(sched.apply); err != nil {
 		t.Fatal(err)
 	}
 	steps, outcomes := make(chan ring.Step), make(chan ring.Outcome, maxBatch)

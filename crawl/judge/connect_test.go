@@ -27,7 +27,7 @@ func TestConnectionFailures(t *testing.T) {
 		robots := ring.Outcome{Step: ring.Step{Kind: ring.Robots, URL: "https://192.0.2.1/robots.txt"}, Cause: cause}
 		wanted := GiveUp
 		if again {
-			wanted = Unreachable
+			wanted = TryLater
 		}
 		if v := Robots(&robots, "192.0.2.1"); v.Act != wanted {
 			t.Errorf("robots.txt, %v: %+v", cause, v)

@@ -172,16 +172,16 @@ func TestRobots(t *testing.T) {
 		{"a file", asked, ring.Outcome{Status: 200, Robots: []byte("x")}, judge.Keep, ""},
 		{"none", asked, ring.Outcome{Status: 404}, judge.Keep, ""},
 		{"forbidden, which is none", asked, ring.Outcome{Status: 403}, judge.Keep, ""},
-		{"a server in trouble", asked, ring.Outcome{Status: 500}, judge.Unreachable, ""},
-		{"asked to wait", asked, ring.Outcome{Status: 429}, judge.Unreachable, ""},
+		{"a server in trouble", asked, ring.Outcome{Status: 500}, judge.TryLater, ""},
+		{"asked to wait", asked, ring.Outcome{Status: 429}, judge.TryLater, ""},
 		{"cut short", asked, ring.Outcome{Cause: fetch.Cancelled}, judge.Forget, ""},
-		{"silence", asked, ring.Outcome{Cause: fetch.Timeout}, judge.Unreachable, ""},
+		{"silence", asked, ring.Outcome{Cause: fetch.Timeout}, judge.TryLater, ""},
 		{
 			"refused, perhaps not at www.", asked, ring.Outcome{Cause: fetch.Refused}, judge.Ask,
 			"https://www.a.test/robots.txt",
 		},
 		{"refused at www. too", www, ring.Outcome{Cause: fetch.Refused}, judge.GiveUp, ""},
-		{"refused elsewhere", away, ring.Outcome{Cause: fetch.Refused}, judge.Unreachable, ""},
+		{"refused elsewhere", away, ring.Outcome{Cause: fetch.Refused}, judge.TryLater, ""},
 		{"a dead connection", asked, ring.Outcome{Cause: fetch.Reset, Stale: true}, judge.Ask, "https://a.test/robots.txt"},
 		{"redirected", asked, ring.Outcome{Status: 301, Location: to}, judge.AskAt, "https://b.test/robots.txt"},
 		{"redirected too far", far, ring.Outcome{Status: 301, Location: to}, judge.Keep, ""},
@@ -191,7 +191,7 @@ func TestRobots(t *testing.T) {
 		},
 		{
 			"redirected to itself", asked,
-			ring.Outcome{Status: 301, Location: target(asked.URL, asked.URL)}, judge.Unreachable, "",
+			ring.Outcome{Status: 301, Location: target(asked.URL, asked.URL)}, judge.TryLater, "",
 		},
 	}
 	for _, tt := range tests {

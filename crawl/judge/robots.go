@@ -22,18 +22,18 @@ type RobotsAct uint8
 
 // The acts.
 const (
-	Forget      RobotsAct = iota // the request was cut short: nothing is known
-	Keep                         // the text holds; without one, all is allowed
-	Ask                          // the host that was asked is asked once more
-	AskAt                        // another host is asked
-	Unreachable                  // to be tried again
-	GiveUp                       // the host cannot be reached at all
+	Forget   RobotsAct = iota // the request was cut short: nothing is known
+	Keep                      // the text holds; without one, all is allowed
+	Ask                       // the host that was asked is asked once more
+	AskAt                     // another host is asked
+	TryLater                  // to be tried again
+	GiveUp                    // the host cannot be reached at all
 )
 
 // String says what follows in a few words.
 func (a RobotsAct) String() string {
 	return [...]string{
-		Forget: "forget", Keep: "keep", Ask: "ask again", AskAt: "ask another host", Unreachable: "unreachable",
+		Forget: "forget", Keep: "keep", Ask: "ask again", AskAt: "ask another host", TryLater: "try later",
 		GiveUp: "give up",
 	}[a]
 }
@@ -46,7 +46,7 @@ type RobotsVerdict struct {
 	Text   []byte        // of Keep; nil: all is allowed
 	Next   *ring.Step    // of Ask and AskAt, which leaves its host to be filled in
 	At     *ring.Target  // of AskAt: where the redirect leads
-	Reason schema.Reason // of Unreachable and GiveUp
+	Reason schema.Reason // of TryLater and GiveUp
 }
 
 // Robots judges an answer for a robots.txt, which may come from another host than
@@ -59,7 +59,7 @@ func Robots(o *ring.Outcome, asked string) RobotsVerdict {
 	case !o.Answered():
 		return robotsFailure(o, asked)
 	case Throttled(o):
-		return unreachable(schema.StatusReason(o.Status))
+		return tryLater(schema.StatusReason(o.Status))
 	case o.Status >= 200 && o.Status <= 299:
 		return RobotsVerdict{Act: Keep, Status: o.Status, Text: o.Robots}
 	case o.Status >= 300 && o.Status <= 399:
@@ -67,11 +67,11 @@ func Robots(o *ring.Outcome, asked string) RobotsVerdict {
 	case o.Status >= 400 && o.Status <= 499:
 		return RobotsVerdict{Act: Keep, Status: o.Status}
 	}
-	return unreachable(schema.StatusReason(o.Status))
+	return tryLater(schema.StatusReason(o.Status))
 }
 
-func unreachable(why schema.Reason) RobotsVerdict {
-	return RobotsVerdict{Act: Unreachable, Reason: why}
+func tryLater(why schema.Reason) RobotsVerdict {
+	return RobotsVerdict{Act: TryLater, Reason: why}
 }
 
 // robotsFailure gives up at once a host that cannot be reached at all, and has one that is
@@ -81,7 +81,7 @@ func robotsFailure(o *ring.Outcome, asked string) RobotsVerdict {
 		return RobotsVerdict{Act: Ask, Next: next}
 	}
 	if o.Step.For != o.Step.Host {
-		return unreachable(schema.Reason{Cause: o.Cause, Host: asked, Detail: o.Detail})
+		return tryLater(schema.Reason{Cause: o.Cause, Host: asked, Detail: o.Detail})
 	}
 	if o.Cause.Connection() && weburl.Literal(asked) == "" {
 		if form := otherAuthority(o.Step.URL); !slices.Contains(o.Step.Visit.Asked, form) {
@@ -94,7 +94,7 @@ func robotsFailure(o *ring.Outcome, asked string) RobotsVerdict {
 	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.RefusedAddress, fetch.RefusedPort:
 		return RobotsVerdict{Act: GiveUp, Reason: cmp.Or(o.Step.Visit.Reason, o.Reason())}
 	}
-	return unreachable(o.Reason())
+	return tryLater(o.Reason())
 }
 
 // robotsRedirect follows a redirect, also to another host, but never to one that is
@@ -107,7 +107,7 @@ func robotsRedirect(o *ring.Outcome) RobotsVerdict {
 		return RobotsVerdict{Act: Keep, Status: http.StatusNotFound}
 	}
 	if slices.Contains(next.Visit.Asked, to.Form) {
-		return unreachable(because(schema.CauseRedirectLoop))
+		return tryLater(because(schema.CauseRedirectLoop))
 	}
 	next.URL = to.Form
 	return RobotsVerdict{Act: AskAt, Next: next, At: to}

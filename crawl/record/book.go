@@ -32,11 +32,11 @@ func (b *book) rules(h *schema.Host) (*robots.Rules, error) {
 	age := b.in.now.Sub(h.RobotsAt)
 	fresh := !h.RobotsAt.IsZero() && age < b.in.set.Config.Politeness.RobotsTTL
 	stands := !h.RobotsAt.IsZero() && age < maxRobotsAge && h.RobotsTries > 0 &&
-		(b.exhausted(h) || h.RobotsDue.After(b.in.now))
+		(b.triedOut(h) || h.RobotsDue.After(b.in.now))
 	if fresh || stands {
 		return b.copied(h)
 	}
-	if b.exhausted(h) && b.in.set.Config.Politeness.RobotsUnreachable == config.RobotsAllow {
+	if b.triedOut(h) && b.in.set.Config.Politeness.RobotsUnreachable == config.RobotsAllow {
 		return robots.AllowAll(), nil
 	}
 	return nil, nil
@@ -51,8 +51,8 @@ func (b *book) standing(h *schema.Host) (*robots.Rules, error) {
 	return b.copied(h)
 }
 
-// exhausted reports whether robots.txt was tried as often as it should be.
-func (b *book) exhausted(h *schema.Host) bool {
+// triedOut reports whether robots.txt was tried as often as it should be.
+func (b *book) triedOut(h *schema.Host) bool {
 	return int(h.RobotsTries) > b.in.set.Config.Retry.MaxRetries
 }
 
@@ -101,7 +101,7 @@ func (b *book) apply(asked *schema.Host, o *ring.Outcome, v judge.RobotsVerdict)
 		b.hosts.live.of(asked.ID).goOn(*v.Next)
 	case judge.AskAt:
 		return b.askAt(h, live, v)
-	case judge.Unreachable:
+	case judge.TryLater:
 		b.hosts.giveUpUnreached(asked, o.Reason())
 		b.tryLater(h, v.Reason)
 	case judge.GiveUp:
@@ -167,7 +167,7 @@ func (b *book) tryLater(h *schema.Host, why schema.Reason) {
 	h.RobotsReason = why
 	wait := clock.Backoff(b.in.set.Config.Retry, int(h.RobotsTries))
 	h.RobotsDue = b.in.now.Add(wait)
-	if !b.exhausted(h) { // else the host is given up
+	if !b.triedOut(h) { // else the host is given up
 		b.in.log.Debug("robots.txt is tried again", "host", h.Name, "reason", why.String(),
 			"tries", h.RobotsTries, "wait", wait)
 	}

@@ -45,7 +45,7 @@ func crawlerRules() []ruleRow {
 		{"crawler.max-concurrent-pages-open = 100", ""},
 		{"crawler.minimum-time-on-page = 99", "99 is not between 100 and"},
 		{"crawler.minimum-time-on-page = 100", ""},
-		{`crawler.minimum-time-on-page = "1s"`, "want a whole number, not a string"},
+		{`crawler.minimum-time-on-page = "1s"`, "want a whole number of milliseconds, not a string"},
 		{"crawler.max-domain-requests = 0", "0 is less than 1"},
 		{"crawler.max-pages = -1", "-1 is less than 0"},
 		{"crawler.max-pages = 9223372036854775807", "not between"},
@@ -228,7 +228,7 @@ speed = 3
 		`:17: [[quality]] seeds: "https://c.com/" does not belong to "b.com": give its domain an entry of its own, ` +
 			`or write a "*." pattern that covers it`,
 		`:21: [[quality]] exclude: "(" is not an RE2 expression: missing closing )`,
-		`:22: unknown key "speed" in [[quality]]: the nearest known is "seeds"`,
+		`:22: unknown key "speed" in [[quality]]: known are "domain", "seeds", "max-requests", "include", "exclude"`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

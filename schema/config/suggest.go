@@ -1,9 +1,13 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
-// unknownKey says that a key is unknown and which one may be meant: the nearest of
-// its table, unless another table has one of that name.
+// unknownKey says that a key is unknown and which one may be meant: that of another table,
+// or one that is spelt much the same, or any of its table.
 func unknownKey(name string, in table, all []table) string {
 	text := fmt.Sprintf("unknown key %s in %s", quote(name), in.header())
 	for _, t := range all {
@@ -13,13 +17,13 @@ func unknownKey(name string, in table, all []table) string {
 			}
 		}
 	}
-	near, distance := "", 0
+	var known []string
 	for _, k := range in.keys {
-		if d := editDistance(name, k.name); !k.stored && (near == "" || d < distance) {
-			near, distance = k.name, d
+		if !k.stored {
+			known = append(known, k.name)
 		}
 	}
-	return text + did(near, distance, len(near))
+	return text + meant(name, known, quote)
 }
 
 // unknownTable says the same of a name outside any table.
@@ -36,13 +40,12 @@ func unknownTable(name string, isTable bool, all []table) string {
 			}
 		}
 	}
-	near, distance := table{}, 0
+	headers := map[string]string{}
+	var known []string
 	for _, t := range all {
-		if d := editDistance(name, t.name); near.name == "" || d < distance {
-			near, distance = t, d
-		}
+		known, headers[t.name] = append(known, t.name), t.header()
 	}
-	return text + did(near.header(), distance, len(near.name))
+	return text + meant(name, known, func(name string) string { return headers[name] })
 }
 
 func (t table) header() string {
@@ -52,14 +55,17 @@ func (t table) header() string {
 	return "[" + t.name + "]"
 }
 
-func did(near string, distance, length int) string {
-	if near != "" && near[0] != '[' {
-		near = quote(near)
+// meant suggests the one of the known names that is spelt much the same, or all of them.
+func meant(name string, known []string, show func(string) string) string {
+	near := slices.MinFunc(known, func(a, b string) int { return editDistance(name, a) - editDistance(name, b) })
+	if editDistance(name, near) <= max(1, len(near)/3) {
+		return ": did you mean " + show(near) + "?"
 	}
-	if distance <= max(1, length/3) {
-		return ": did you mean " + near + "?"
+	all := make([]string, len(known))
+	for i, k := range known {
+		all[i] = show(k)
 	}
-	return ": the nearest known is " + near
+	return ": known are " + strings.Join(all, ", ")
 }
 
 func clean(name string) string {

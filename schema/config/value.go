@@ -38,23 +38,23 @@ func bind[T any](at *T, read func(any) (T, error), write func(T) string) value {
 
 func number(at *int, lo, hi int64) value {
 	return bind(at, func(raw any) (int, error) {
-		n, err := whole(raw, lo, hi)
+		n, err := whole(raw, "a whole number", lo, hi)
 		return int(n), err
 	}, func(n int) string { return fmt.Sprint(n) })
 }
 
 func millis(at *time.Duration, lo int64, hi time.Duration) value {
 	return bind(at, func(raw any) (time.Duration, error) {
-		n, err := whole(raw, lo, hi.Milliseconds())
+		n, err := whole(raw, "a whole number of milliseconds", lo, hi.Milliseconds())
 		return time.Duration(n) * time.Millisecond, err
 	}, func(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) })
 }
 
-func whole(raw any, lo, hi int64) (int64, error) {
+func whole(raw any, what string, lo, hi int64) (int64, error) {
 	n, ok := raw.(int64)
 	switch {
 	case !ok:
-		return 0, wanted("a whole number", raw)
+		return 0, wanted(what, raw)
 	case n < lo && hi == most:
 		return 0, fmt.Errorf("%d is less than %d", n, lo)
 	case n < lo || n > hi:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/pace"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/kv"
@@ -78,10 +79,11 @@ func Peek(ctx context.Context, o PeekOptions) ([]Peeked, error) {
 // A peeker is one call of Peek.
 type peeker struct {
 	PeekOptions
-	set  *ring.Settings
-	now  time.Time
-	asks []*peek
-	rest time.Duration // before every round of requests, and after the last
+	set    *ring.Settings
+	now    time.Time
+	asks   []*peek
+	rest   time.Duration // before every round of requests, and after the last
+	clocks pace.Clocks
 }
 
 // A peek is the way to one answer.
@@ -169,14 +171,12 @@ func (p *peeker) round(ctx context.Context) error {
 			later = append(later, ask)
 			continue
 		}
-		if len(asked) > 0 && !p.set.Exempt(ask.host) { // hosts may share an address
-			if err := wait(ctx, p.Config.Politeness.MinimumTimePerAddress); err != nil {
-				break
-			}
-		}
 		asked[ask.host] = true
 		led = append(led, ask)
 		g.Go(func() error {
+			if err := p.awaitAddress(ctx, &ask.step); err != nil {
+				return err
+			}
 			ask.ask(ctx, p.set)
 			return ctx.Err()
 		})
@@ -200,6 +200,25 @@ func (p *peeker) round(ctx context.Context) error {
 }
 
 // ask asks once. The peek is done unless the answer leads on.
+// awaitAddress waits for the clock of the address that a step will ask, which hosts may
+// share, and starts it.
+func (p *peeker) awaitAddress(ctx context.Context, step *ring.Step) error {
+	if !clocked(*step) {
+		return nil
+	}
+	addresses, err := p.set.Client.Resolve(ctx, weburl.Host(step.URL))
+	if err != nil || len(addresses) == 0 {
+		return nil // which the request meets, too
+	}
+	gap := p.Config.Politeness.MinimumTimePerAddress
+	for !p.clocks.Ask(addresses[0].String(), gap, time.Now()) {
+		if err := wait(ctx, gap); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (p *peek) ask(ctx context.Context, s *ring.Settings) {
 	v := &visitor{hash: func(schema.URLKind, string) uint64 { return 0 }}
 	o := v.visit(ctx, p.step)

@@ -70,8 +70,8 @@ func (c Cause) String() string {
 // Connection reports whether the request never reached an HTTP exchange.
 func (c Cause) Connection() bool { return c >= CauseNXDomain && c <= CauseTLSTimeout }
 
-// unanswered reports a cause for which there was no answer of the host at all.
-func (c Cause) unanswered() bool {
+// Unanswered reports a cause for which there was no answer of the host at all.
+func (c Cause) Unanswered() bool {
 	return c.Connection() || c == CauseTimeout || c == CauseReset || c == CauseProxy
 }
 

@@ -62,7 +62,7 @@ func (h *Host) OutOfReach(run RunID) Cause {
 			return last
 		}
 	}
-	if c := h.RobotsReason.Cause; h.RobotsTries > 0 && h.RobotsReason.Host == "" && c.unanswered() {
+	if c := h.RobotsReason.Cause; h.RobotsTries > 0 && h.RobotsReason.Host == "" && c.Unanswered() {
 		return c
 	}
 	if h.RunGivenUp == GaveUpRobots {

@@ -112,7 +112,7 @@ func notSite(name string) error {
 	switch _, err := os.Stat(name); {
 	case strings.Contains(name, "://"):
 		return usage("%s is a URL, not a configuration; to write one that crawls it: ripple init --origin %[1]s", site)
-	case err == nil || filepath.Ext(name) == ".toml" || !strings.Contains(name, "."),
+	case !errors.Is(err, fs.ErrNotExist) || filepath.Ext(name) == ".toml" || !strings.Contains(name, "."),
 		strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "www."):
 		return nil
 	}

@@ -194,7 +194,7 @@ func slowHosts(r *reading, run schema.Run, left *census.Left, most int) (slow []
 		}
 		var pages float64
 		pages, e.ETA = pace.Of(h.Host, waiting)
-		e.ToVisit, e.ETA = int(pages), left.Within(e.ETA)
+		e.ToVisit = int(pages)
 		if census.Suspended(h.Host) > 0 {
 			e.SuspendedTo = timeOrNull(h.Host.SuspendedTo)
 		}
@@ -207,7 +207,11 @@ func slowHosts(r *reading, run schema.Run, left *census.Left, most int) (slow []
 		}
 		return nil
 	})
-	return slowest(slow, most), total, err
+	slow = slowest(slow, most)
+	for i := range slow {
+		slow[i].ETA = left.Within(slow[i].ETA)
+	}
+	return slow, total, err
 }
 
 func slowest(slow []slowHost, most int) []slowHost {

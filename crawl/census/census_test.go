@@ -85,7 +85,8 @@ func TestEndBy(t *testing.T) {
 	} {
 		l := Left{ETA: tt.eta.Seconds(), ETAHosts: []HostETA{{Seconds: tt.eta.Seconds()}}}
 		l.endBy(tt.limit, tt.worked)
-		if cut := tt.want < tt.eta; l.ETA != tt.want.Seconds() || l.ETAHosts[0].Seconds != l.ETA || (l.ETALimit == "max-run-time = 1h0m0s") != cut {
+		if cut := tt.want < tt.eta; l.ETA != tt.want.Seconds() || l.ETAHosts[0].Seconds != l.ETA ||
+			(l.ETALimit == "max-run-time = 1h0m0s") != cut {
 			t.Errorf("%v of %v: %v s (%q) of %v are left, want %v", tt.worked, tt.limit, l.ETA, l.ETALimit, tt.eta, tt.want)
 		}
 	}

@@ -34,6 +34,7 @@ const (
 	quiet    = 5 * time.Second // without an answer, after which what was sent before the last one counts
 	onTheWay = time.Second     // for which answers come in after the network has gone
 	maxGuess = 30 * time.Minute
+	oneWake  = 2 * time.Second // within which all notice a suspension
 
 	// MaxHold is how long a failure is held back.
 	MaxHold = 10 * time.Second
@@ -163,11 +164,14 @@ func (w *Watch) look(certain bool, now time.Time) bool {
 	return true
 }
 
-// Suspended notes that the machine was suspended until now.
+// Suspended notes that the machine was suspended until now. Several may notice one
+// suspension, each a little later.
 func (w *Watch) Suspended(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.woke = now
+	if now.Sub(w.woke) >= oneWake {
+		w.woke = now
+	}
 }
 
 // Woke returns when the machine was suspended last; zero: never.

@@ -38,7 +38,9 @@ func (t *turn) apply(o *ring.Outcome) error {
 	t.hosts.touch(h.ID).closed++
 	if o.Step.Kind == ring.Resolve {
 		if o.Cause == fetch.Cancelled { // no clock of a server paces what is looked up again
-			live.ready = o.Done.Add(time.Second)
+			if again := t.in.now.Add(time.Second); again.After(live.ready) {
+				live.ready = again
+			}
 			return nil
 		}
 		h.Address, live.resolved = o.Address, true

@@ -174,5 +174,6 @@ func removeAside(path string) error {
 	if foreign, err := firstForeign(old); err != nil || foreign != "" {
 		return nil // there is none, or it is somebody else's
 	}
+	_ = disk.SyncDir(filepath.Dir(path)) // the new one has its name for good
 	return os.RemoveAll(old)
 }

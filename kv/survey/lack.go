@@ -112,7 +112,7 @@ func lackCapped(c cappedPages) lack {
 // that are unreachable, unanswered or blocked leave a host complete.
 func lacksVisited(t *hostTally) (all []lack) {
 	silent := CoverComplete
-	if t.unreached+t.unanswered == t.visited {
+	if t.unreached+t.unanswered == t.visited && t.missing == t.capped { // else what they wait for says more
 		silent = CoverGivenUp
 	}
 	if n := t.unreached; n > 0 {

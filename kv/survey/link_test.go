@@ -128,6 +128,13 @@ func hostRows(w *surveytest.World) []coverRow {
 			survey.CoverGivenUp, "no answer (to 2 of 2 pages)", 2},
 		{"once.test", func(p string) { w.Visit(p, nil); w.Visit("once.test/2", unanswered) },
 			survey.CoverComplete, "complete", 1},
+		{"begun.test", func(p string) { w.Visit(p, unanswered); w.Depth("begun.test/2", 1, 0) },
+			survey.CoverWaiting, "1 not finished, 1 without an answer", 2},
+		{"garbled.test", func(p string) {
+			w.Visit(p, func(v *schema.Visit) {
+				v.State, v.Status, v.Charset, v.Reason.Cause = schema.Failed, 0, "", schema.CauseBadResponse
+			})
+		}, survey.CoverComplete, "complete", 0},
 		{"budget.test", func(p string) {
 			w.Depth(p, 1, 0)
 			w.Host(p, func(h *schema.Host) { h.RunRequests = 500 })

@@ -208,7 +208,7 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 		h.blocked++
 	case v.State == schema.Unreachable:
 		h.unreached++
-	case v.State == schema.Failed && v.Status == 0:
+	case v.State == schema.Failed && v.Reason.Cause.Unanswered():
 		h.unanswered++
 	}
 }

@@ -228,7 +228,7 @@ speed = 3
 		`:17: [[quality]] seeds: "https://c.com/" does not belong to "b.com": give its domain an entry of its own, ` +
 			`or write a "*." pattern that covers it`,
 		`:21: [[quality]] exclude: "(" is not an RE2 expression: missing closing )`,
-		`:22: unknown key "speed" in [[quality]]: known are "domain", "seeds", "max-requests", "include", "exclude"`,
+		`:22: unknown key "speed" in [[quality]]: the nearest known is "seeds" of "domain", "seeds", "max-requests", "include", "exclude"`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -342,6 +342,16 @@ func TestSameElsewhere(t *testing.T) {
 		if got := tt.there.SameElsewhere(here); got != tt.same {
 			t.Errorf("SameElsewhere = %v, want %v, of\n%s", got, tt.same, tt.there.Effective())
 		}
+	}
+	mapped := in("/here", "output.map-path = \"a.html\"\nmonitor.report-path = \"/srv/report.json\"\n")
+	for text, same := range map[string]bool{"a.html": true, "b.html": false, "/here/a.html": false} {
+		text = "output.map-path = \"" + text + "\"\nmonitor.report-path = \"/srv/report.json\"\n"
+		if got := in("/there/too", text).SameElsewhere(mapped); got != same {
+			t.Errorf("SameElsewhere = %v, want %v, of %s", got, same, text)
+		}
+	}
+	if in("/here", "output.map-path = \"b.html\"\nmonitor.report-path = \"/srv/report.json\"\n").SameElsewhere(mapped) {
+		t.Error("another name in the same folder is no change")
 	}
 }
 

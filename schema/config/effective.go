@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"crypto/sha256"
+	"path/filepath"
 	"slices"
 )
 
@@ -52,16 +53,21 @@ func (c *Config) SameElsewhere(older *Config) bool {
 	if err != nil {
 		return false
 	}
-	from, to := moved.paths(), c.paths()
-	if len(from) != len(to) {
-		return false
-	}
-	for i, p := range from {
-		if *p != "" && *to[i] != "" { // an output that was switched on or off is a change
-			*p = *to[i]
+	from, to := folders(older.State.Path, c.State.Path)
+	for _, p := range moved.paths() {
+		if inside, err := filepath.Rel(from, *p); *p != "" && err == nil && filepath.IsLocal(inside) {
+			*p = filepath.Join(to, inside)
 		}
 	}
 	return moved.Hash() == c.Hash()
+}
+
+// folders returns the folders that two paths lie in at the same place, the outermost.
+func folders(a, b string) (string, string) {
+	for filepath.Base(a) == filepath.Base(b) && a != b {
+		a, b = filepath.Dir(a), filepath.Dir(b)
+	}
+	return a, b
 }
 
 // URLIdentity returns the canonical text of [url]. Where it differs from that of a

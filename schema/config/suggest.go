@@ -55,7 +55,8 @@ func (t table) header() string {
 	return "[" + t.name + "]"
 }
 
-// meant suggests the one of the known names that is spelt much the same, or all of them.
+// meant suggests the known name that is spelt most alike, and if that is not much the same, all
+// of them.
 func meant(name string, known []string, show func(string) string) string {
 	near := slices.MinFunc(known, func(a, b string) int { return editDistance(name, a) - editDistance(name, b) })
 	if editDistance(name, near) <= max(1, len(near)/3) {
@@ -65,7 +66,7 @@ func meant(name string, known []string, show func(string) string) string {
 	for i, k := range known {
 		all[i] = show(k)
 	}
-	return ": known are " + strings.Join(all, ", ")
+	return ": the nearest known is " + show(near) + " of " + strings.Join(all, ", ")
 }
 
 func clean(name string) string {

@@ -35,6 +35,7 @@ type PeekOptions struct {
 type Peeked struct {
 	Host   string
 	Copied time.Time     // when a crawl took the copy that stands; zero: the host was to be asked
+	Asked  bool          // just now
 	Status int           // of the last answer; 0: there was none
 	Rules  *robots.Rules // nil: unavailable
 	Error  string        // why there was no answer, or no request, in a few words
@@ -222,7 +223,7 @@ func (p *peeker) awaitAddress(ctx context.Context, step *ring.Step) error {
 func (p *peek) ask(ctx context.Context, s *ring.Settings) {
 	v := &visitor{hash: func(schema.URLKind, string) uint64 { return 0 }}
 	o := v.visit(ctx, p.step)
-	p.Status, p.done = o.Status, true
+	p.Asked, p.Status, p.done = true, o.Status, true
 	switch verdict := judge.Robots(&o, p.host); verdict.Act {
 	case judge.Keep:
 		p.Rules = robots.AllowAll()

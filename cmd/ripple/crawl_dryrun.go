@@ -239,7 +239,9 @@ func showRobots(ctx context.Context, w io.Writer, p *prospect, seeds []weburl.UR
 
 func peekText(p *crawl.Peeked) string {
 	switch {
-	case p.Error != "" && p.Status == 0:
+	case p.Error != "" && p.Asked:
+		return "no answer (" + clean(p.Error, 120) + "): nothing is visited until it can be had"
+	case p.Error != "":
 		return "not asked (" + clean(p.Error, 120) + ")"
 	case p.Rules == nil:
 		return fmt.Sprintf("unavailable (%d): nothing is visited until it can be had", p.Status)

@@ -59,7 +59,7 @@ type HostReport struct {
 	LimitKey     string // the key that says so, and its value
 	LinksOmitted int    // links of its pages that are not recorded
 	SiteOverflow int    // links to further hosts of its site, which are not recorded
-	KnownMissing int    // pages that should be on the map: not visited, denied, blocked, silent, or met and not recorded
+	KnownMissing int    // pages that should be on the map: see lacks, and those that were met and not recorded
 }
 
 // coverage says how well each host is covered.
@@ -125,7 +125,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	report.Away = t.unreachable()
 	report.LinksOmitted, report.KnownMissing = int(t.omitted), cv.overflowOf(r)
 	if h.verdict.Class.Visitable() {
-		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.unreached + t.unanswered)
+		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.unreached + t.unanswered + t.brokenAll())
 	}
 	if _, err := cv.cutSites(tx); err != nil {
 		return nil, err

@@ -108,11 +108,20 @@ func lackCapped(c cappedPages) lack {
 	return lack{c.pages, CoverTrap, "capped (" + c.by.text + ")", ""}
 }
 
+// brokenAll is the number of pages that ended in an error of the server, if all did. Some
+// leave a host complete, as errors of single pages.
+func (t *hostTally) brokenAll() uint32 {
+	if t.broken < t.visited {
+		return 0
+	}
+	return t.broken
+}
+
 // lacksVisited says which pages were asked for and are missing all the same. Some
 // that are unreachable, unanswered or blocked leave a host complete.
 func lacksVisited(t *hostTally) (all []lack) {
 	silent := CoverComplete
-	if t.unreached+t.unanswered == t.visited && t.missing == t.capped { // else what they wait for says more
+	if t.unreached+t.unanswered+t.brokenAll() == t.visited && t.missing == t.capped { // else what they wait for says more
 		silent = CoverGivenUp
 	}
 	if n := t.unreached; n > 0 {
@@ -121,6 +130,10 @@ func lacksVisited(t *hostTally) (all []lack) {
 	if n := t.unanswered; n > 0 {
 		alone := fmt.Sprintf("no answer (to %d of %d pages)", n, t.visited)
 		all = append(all, lack{n, silent, "without an answer", alone})
+	}
+	if n := t.brokenAll(); n > 0 {
+		alone := fmt.Sprintf("server errors (5xx on %d of %d pages)", n, t.visited)
+		all = append(all, lack{n, silent, "server errors (5xx)", alone})
 	}
 	if n := t.blocked; n > 0 {
 		alone := fmt.Sprintf("blocked (401, 403 or 429 on %d of %d pages)", n, t.visited)

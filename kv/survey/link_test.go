@@ -135,6 +135,10 @@ func hostRows(w *surveytest.World) []coverRow {
 				v.State, v.Status, v.Charset, v.Reason.Cause = schema.Failed, 0, "", schema.CauseBadResponse
 			})
 		}, survey.CoverComplete, "complete", 0},
+		{"broken.test", func(p string) { w.Visit(p, broken); w.Visit("broken.test/2", broken) },
+			survey.CoverGivenUp, "server errors (5xx on 2 of 2 pages)", 2},
+		{"flaky.test", func(p string) { w.Visit(p, nil); w.Visit("flaky.test/2", broken) },
+			survey.CoverComplete, "complete", 0},
 		{"budget.test", func(p string) {
 			w.Depth(p, 1, 0)
 			w.Host(p, func(h *schema.Host) { h.RunRequests = 500 })
@@ -167,6 +171,9 @@ func hostRows(w *surveytest.World) []coverRow {
 func unanswered(v *schema.Visit) {
 	v.State, v.Status, v.Charset, v.Reason.Cause = schema.Failed, 0, "", schema.CauseTimeout
 }
+
+// broken makes a visit one that ended in an error of the server.
+func broken(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Failed, 503, "" }
 
 // pageRows are of hosts that lack pages for reasons of their own.
 func pageRows(w *surveytest.World) []coverRow {

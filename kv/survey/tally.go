@@ -53,6 +53,7 @@ type hostTally struct {
 	blocked     uint32       // of visited: 401, 403, 429
 	unreached   uint32       // of visited: no connection
 	unanswered  uint32       // of visited: a connection, and no answer
+	broken      uint32       // of visited: 5xx
 	html        uint32       // of processed: HTML pages
 	linkless    uint32       // of html: without links
 	missing     uint32       // see Page.Missing
@@ -210,6 +211,8 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 		h.unreached++
 	case v.State == schema.Failed && v.Reason.Cause.Unanswered():
 		h.unanswered++
+	case v.State == schema.Failed && v.Status >= 500:
+		h.broken++
 	}
 }
 

@@ -39,13 +39,15 @@ func (f *failures) add(name, reason, exact string) {
 	}
 }
 
-// addReport adds a host that was given up, or never answered.
+// addReport adds a host that was given up, or never answered, or with errors alone.
 func (f *failures) addReport(h *survey.HostReport) {
 	switch {
 	case h.Host.RunGivenUp != schema.NotGivenUp:
 		f.addHost(h.Host)
 	case h.Unreached > 0:
 		f.add(h.Host.Name, h.Away, h.Away)
+	case h.Broken > 0:
+		f.add(h.Host.Name, "server errors (5xx)", "server errors (5xx)")
 	default:
 		f.add(h.Host.Name, "no answer", "no answer")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -29,17 +30,26 @@ func TestFailures(t *testing.T) {
 	} {
 		f.addHost(h)
 	}
+	for _, r := range []survey.HostReport{
+		{Host: given("a.test", three("connection refused"))}, {Host: &schema.Host{Name: "j.test"}, Broken: 2},
+		{Host: &schema.Host{Name: "k.test"}}, {Host: &schema.Host{Name: "l.test"}, Unreached: 1, Away: "unreachable"},
+	} {
+		f.addReport(&r)
+	}
 	var got []string
 	for _, r := range f.remarks() {
 		got = append(got, r.text)
 	}
 	want := []string{
+		"3 hosts failed: three connection failures in a row: connection refused (a.test, b.test, a.test)",
 		"2 hosts failed: asked to wait (g.test, h.test)",
-		"2 hosts failed: three connection failures in a row: connection refused (a.test, b.test)",
 		"2 hosts failed: three connection failures in a row: tls error (c.test, d.test)",
 		"2 hosts failed: tls error: the certificate has expired (e.test, f.test)",
 		"1 host failed: as an old file says (i.test)",
+		"1 host failed: no answer (k.test)",
 		"1 host failed: robots.txt unavailable: 503 Service Unavailable (r.test)",
+		"1 host failed: server errors (5xx) (j.test)",
+		"1 host failed: unreachable (l.test)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -49,6 +49,7 @@ type HostReport struct {
 	HTML      int    // pages of HTML that were processed
 	Linkless  int    // of those: without links
 	Unreached int    // visits that ended without a connection
+	Broken    int    // visits that ended in 5xx, if all did
 	Away      string // the same in words, and why
 	Linked    int    // links from other hosts
 
@@ -118,6 +119,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 		Known: int(t.known), Visited: int(t.visited), Processed: int(t.processed),
 		Waiting: int(t.byState[schema.Queued] + t.byState[schema.RequestLimitHit]),
 		HTML:    int(t.html), Linkless: int(t.linkless), Unreached: int(t.unreached), Linked: int(t.linked),
+		Broken: int(t.brokenAll()),
 	}
 	for i, n := range t.byState {
 		report.ByState[i] = int(n)

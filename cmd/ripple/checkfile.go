@@ -29,20 +29,7 @@ func checkApart(ctx context.Context, path string, opts verifyOptions) (*verdict,
 	limit := checkTime(info.Size())
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errCheckTime)
 	defer cancel()
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("check %s: %w", shown(path), err)
-	}
-	cmd := exec.CommandContext(ctx, self, "check-file")
-	cmd.Args[0] = os.Args[0]
-	cmd.Env = append(os.Environ(), envCheck+"="+path)
-	if opts.digest {
-		cmd.Args = append(cmd.Args, "--digest")
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
+	cmd, out, err := startCheck(ctx, path, opts)
 	if err != nil {
 		return nil, fmt.Errorf("check %s: %w", shown(path), err)
 	}
@@ -60,6 +47,25 @@ func checkApart(ctx context.Context, path string, opts verifyOptions) (*verdict,
 	}
 	v.Whole = v.Found == 0
 	return v, nil
+}
+
+// startCheck starts the process that checks a file, and returns what it prints.
+func startCheck(ctx context.Context, path string, opts verifyOptions) (*exec.Cmd, io.Reader, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, "check-file")
+	cmd.Args[0] = os.Args[0]
+	cmd.Env = append(os.Environ(), envCheck+"="+path)
+	if opts.digest {
+		cmd.Args = append(cmd.Args, "--digest")
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	return cmd, out, cmd.Start()
 }
 
 var errCheckTime = errors.New("the check takes too long")

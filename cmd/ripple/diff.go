@@ -77,8 +77,13 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 	if err != nil {
 		return err
 	}
+	return a.tellDiff(ctx, r.Survey, d, opts)
+}
+
+// tellDiff prints a comparison, or writes it as GEXF.
+func (a *app) tellDiff(ctx context.Context, s *survey.Survey, d *survey.Diff, opts diffOptions) (err error) {
 	if opts.gexf != "" {
-		err := whole.Stream(ctx, opts.gexf, func(w io.Writer) error { return changes.GEXF(w, r.Survey, d) })
+		err := whole.Stream(ctx, opts.gexf, func(w io.Writer) error { return changes.GEXF(w, s, d) })
 		if err == nil {
 			fmt.Fprintln(a.stdout, shown(opts.gexf))
 		}
@@ -86,9 +91,9 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 	}
 	out := bufio.NewWriter(a.stdout)
 	if opts.json {
-		err = changes.JSON(out, r.Survey, d)
+		err = changes.JSON(out, s, d)
 	} else {
-		err = changes.Text(out, r.Survey, d, changes.Options{Markdown: opts.markdown, Limit: int(opts.limit)})
+		err = changes.Text(out, s, d, changes.Options{Markdown: opts.markdown, Limit: int(opts.limit)})
 	}
 	return errors.Join(err, out.Flush())
 }

@@ -124,6 +124,12 @@ func (r *reading) addPages(k *knownHost, host schema.HostID, in map[schema.ID]in
 		return cmp.Or(cmp.Compare(b.In, a.In), cmp.Compare(a.URL, b.URL))
 	})
 	k.Busiest = k.Busiest[:min(len(k.Busiest), limit)]
+	k.order(depths, errs, runs)
+	return nil
+}
+
+// order sorts what was counted: the most frequent error and the newest run first.
+func (k *knownHost) order(depths map[uint8]*depthCount, errs map[string]int, runs map[schema.RunID]*hostRun) {
 	k.ByDepth, k.Errors, k.Runs = []depthCount{}, []hostErrors{}, []hostRun{}
 	for _, depth := range sortedKeys(depths) {
 		k.ByDepth = append(k.ByDepth, *depths[depth])
@@ -135,8 +141,7 @@ func (r *reading) addPages(k *knownHost, host schema.HostID, in map[schema.ID]in
 		k.Runs = append(k.Runs, *runs[run])
 	}
 	slices.SortStableFunc(k.Errors, func(a, b hostErrors) int { return cmp.Compare(b.Pages, a.Pages) })
-	slices.Reverse(k.Runs) // the newest first
-	return nil
+	slices.Reverse(k.Runs)
 }
 
 func newBusyPage(p *survey.Page, in int) busyPage {

@@ -37,13 +37,7 @@ func (t *turn) apply(o *ring.Outcome) error {
 	t.hosts.live.closed(live, o.Step.ID)
 	t.hosts.touch(h.ID).closed++
 	if o.Step.Kind == ring.Resolve {
-		if o.Cause == fetch.Cancelled { // no clock of a server paces what is looked up again
-			if again := t.in.now.Add(time.Second); again.After(live.ready) {
-				live.ready = again
-			}
-			return nil
-		}
-		h.Address, live.resolved = o.Address, true
+		t.lookedUp(h, live, o)
 		return nil
 	}
 	if o.Moved {
@@ -69,6 +63,16 @@ func (t *turn) apply(o *ring.Outcome) error {
 		return nil
 	}
 	return t.applyVisit(h, live, o)
+}
+
+// lookedUp keeps the address of a host. Where this machine could not look it up, it tries
+// again a little later: no clock of a server paces that.
+func (t *turn) lookedUp(h *schema.Host, live *liveHost, o *ring.Outcome) {
+	if o.Cause != fetch.Cancelled {
+		h.Address, live.resolved = o.Address, true
+	} else if again := t.in.now.Add(time.Second); again.After(live.ready) {
+		live.ready = again
+	}
 }
 
 // applyVisit acts on what the judge says of a page or a sitemap.

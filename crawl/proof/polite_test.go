@@ -56,6 +56,7 @@ type promise struct {
 type politeWeb struct {
 	*webtest.Server
 	promised map[string]promise
+	pulse    *pulse
 
 	mu    sync.Mutex
 	rests []rest
@@ -191,7 +192,9 @@ func date() (string, time.Duration) {
 }
 
 func newPoliteWeb(t testing.TB) *politeWeb {
-	w := &politeWeb{Server: crawltest.Serve(t, webtest.WithUnknownRefused()), promised: map[string]promise{}}
+	w := &politeWeb{
+		Server: crawltest.Serve(t, webtest.WithUnknownRefused()), promised: map[string]promise{}, pulse: newPulse(t),
+	}
 	for i := range 14 {
 		w.add(fmt.Sprintf("plain%d.test", i), promise{})
 	}
@@ -320,7 +323,7 @@ func (w *politeWeb) odd() {
 // promised to each host. Tolerance is what a server may see too early.
 func (w *politeWeb) check(t testing.TB, log []webtest.Entry, tolerance time.Duration, restarted bool) {
 	t.Helper()
-	log = timedOut(log)
+	log = w.timedOut(log)
 	rules := []webtest.Rule{
 		webtest.MinGap(100*time.Millisecond, tolerance), webtest.MaxOpen(1, tolerance), webtest.RobotsFirst("/r.txt"),
 		w.kept(restarted),
@@ -355,13 +358,17 @@ func (w *politeWeb) check(t testing.TB, log []webtest.Entry, tolerance time.Dura
 }
 
 // timedOut ends the tries that a client has given up at its time-out: a busy server notices only later that the client
-// is gone.
-func timedOut(log []webtest.Entry) []webtest.Entry {
+// has come, and that it is gone.
+func (w *politeWeb) timedOut(log []webtest.Entry) []webtest.Entry {
 	const timeout = 1500 * time.Millisecond // as in politeWebConfig
 	log = slices.Clone(log)
 	for i, e := range log {
-		if e.FirstByte.IsZero() && e.Done.Sub(e.Arrived) > timeout {
-			log[i].Done = e.Arrived.Add(timeout)
+		if !e.FirstByte.IsZero() {
+			continue
+		}
+		late := min(w.pulse.lateness(e.Arrived.Add(-time.Second), e.Done), timeout)
+		if end := e.Arrived.Add(timeout - late); e.Done.After(end) {
+			log[i].Done = end
 		}
 	}
 	return log
@@ -432,7 +439,7 @@ func TestPoliteWeb(t *testing.T) {
 	for _, bad := range webtest.CheckLog(log, func(_ string, e []webtest.Entry) []string { return adapted(e) }) {
 		t.Error(bad)
 	}
-	gap, _ := webtest.SmallestGap(timedOut(log))
+	gap, _ := webtest.SmallestGap(w.timedOut(log))
 	t.Logf("%d hosts, %d requests, smallest gap %v", len(w.promised), len(log), gap)
 	for host, n := range map[string]int{"tired.test": 4, "asleep.test": 1} {
 		if w.count(host) != n {
@@ -465,6 +472,6 @@ func TestPoliteWebKilled(t *testing.T) {
 	}
 	log := w.Log()
 	w.check(t, log, 5*time.Millisecond, true)
-	gap, _ := webtest.SmallestGap(timedOut(log))
+	gap, _ := webtest.SmallestGap(w.timedOut(log))
 	t.Logf("seed %d: %d kills, %d requests, smallest gap %v", seed, killed, len(log), gap)
 }

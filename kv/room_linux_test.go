@@ -34,6 +34,7 @@ func TestAddressSpaceLimited(t *testing.T) {
 }
 
 func fillWithLimit(t *testing.T, path string) {
+	reserveHeap()
 	limitAddressSpace(t, 300<<20)
 	s := openUnchecked(t, path)
 	s.FastForTests()
@@ -58,6 +59,16 @@ func fillWithLimit(t *testing.T, path string) {
 	if _, err := kv.Open(path, kv.Options{}); err == nil || !strings.Contains(err.Error(), "(ulimit -v)") {
 		t.Errorf("Open: %v; want an error that names the limit", err)
 	}
+}
+
+// reserveHeap leaves the heap room that it keeps: what it cannot grow by ends a process.
+func reserveHeap() {
+	room := make([][]byte, 64)
+	for i := range room {
+		room[i] = make([]byte, 1<<20)
+	}
+	runtime.KeepAlive(room)
+	runtime.GC()
 }
 
 // limitAddressSpace leaves this process so many bytes more than it has mapped.

@@ -8,12 +8,8 @@ import (
 // TestRetryAfterZone reads dates in UTC, also where the machine is in the zone that they
 // name.
 func TestRetryAfterZone(t *testing.T) {
-	zone, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		t.Skip(err)
-	}
 	local := time.Local
-	time.Local = zone
+	time.Local = time.FixedZone("EST", -5*60*60)
 	t.Cleanup(func() { time.Local = local })
 	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 	for _, value := range []string{

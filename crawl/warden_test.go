@@ -41,6 +41,15 @@ func newGuardedLogged(t *testing.T, suspended func() time.Duration, log *slog.Lo
 
 func (g *guarded) answer(host schema.HostID) { g.pass(host, ring.Outcome{Status: 200}) }
 
+// begin has three hosts answer.
+func (g *guarded) begin() {
+	g.t.Helper()
+	for host := range schema.HostID(3) {
+		g.answer(host + 1)
+	}
+	g.want("answers", fetch.None, fetch.None, fetch.None)
+}
+
 func (g *guarded) fail(host schema.HostID, cause fetch.Cause, own fetch.Own) {
 	g.pass(host, ring.Outcome{Cause: cause, Own: own})
 }
@@ -82,10 +91,7 @@ func (g *guarded) close() {
 func TestWardenOutage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
-		for host := range schema.HostID(3) {
-			g.answer(host + 1)
-		}
-		g.want("answers", fetch.None, fetch.None, fetch.None)
+		g.begin()
 		g.fail(1, fetch.ConnectTimeout, fetch.OwnNothing)
 		g.fail(9, fetch.NXDomain, fetch.OwnNothing)
 		g.fail(2, fetch.TLS, fetch.OwnNothing)
@@ -115,10 +121,7 @@ func TestWardenSuspended(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var asleep atomic.Int64
 		g := newGuarded(t, func() time.Duration { return time.Duration(asleep.Load()) })
-		for host := range schema.HostID(3) {
-			g.answer(host + 1)
-		}
-		g.want("answers", fetch.None, fetch.None, fetch.None)
+		g.begin()
 		asleep.Add(int64(noise - time.Millisecond))
 		time.Sleep(2 * beat)
 		g.fail(2, fetch.Refused, fetch.OwnNothing)
@@ -139,10 +142,7 @@ func TestWardenLateAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var asleep atomic.Int64
 		g := newGuarded(t, func() time.Duration { return time.Duration(asleep.Load()) })
-		for host := range schema.HostID(3) {
-			g.answer(host + 1)
-		}
-		g.want("answers", fetch.None, fetch.None, fetch.None)
+		g.begin()
 		late := func(n int, host schema.HostID, want fetch.Cause) {
 			for range n {
 				o := ring.Outcome{Step: ring.Step{Kind: ring.Get, Host: host, Sent: time.Now()}, Cause: fetch.Timeout}
@@ -172,10 +172,7 @@ func TestWardenDoubts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var told strings.Builder
 		g := newGuardedLogged(t, nil, slog.New(slog.NewTextHandler(&told, nil)))
-		for host := range schema.HostID(3) {
-			g.answer(host + 1)
-		}
-		g.want("answers", fetch.None, fetch.None, fetch.None)
+		g.begin()
 		silent := func(what string, want fetch.Cause) {
 			for host := range schema.HostID(3) {
 				g.fail(host+1, fetch.Timeout, fetch.OwnNothing)

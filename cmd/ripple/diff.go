@@ -77,19 +77,19 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.tellDiff(ctx, r.Survey, d, opts)
+	return tellDiff(ctx, a.stdout, r.Survey, d, opts)
 }
 
 // tellDiff prints a comparison, or writes it as GEXF.
-func (a *app) tellDiff(ctx context.Context, s *survey.Survey, d *survey.Diff, opts diffOptions) (err error) {
+func tellDiff(ctx context.Context, w io.Writer, s *survey.Survey, d *survey.Diff, opts diffOptions) (err error) {
 	if opts.gexf != "" {
 		err := whole.Stream(ctx, opts.gexf, func(w io.Writer) error { return changes.GEXF(w, s, d) })
 		if err == nil {
-			fmt.Fprintln(a.stdout, shown(opts.gexf))
+			fmt.Fprintln(w, shown(opts.gexf))
 		}
 		return err
 	}
-	out := bufio.NewWriter(a.stdout)
+	out := bufio.NewWriter(w)
 	if opts.json {
 		err = changes.JSON(out, s, d)
 	} else {

@@ -18,7 +18,7 @@ const (
 	soakSize = 200_000   // URLs by which everything must have its place
 	soakRoom = 150 << 20 // bytes resident at that size
 	soakOpen = 1100      // descriptors: as many connections as are kept, and what is open
-	soakBusy = 1400      // goroutines: one for each of those, and those of the crawl
+	soakBusy = 1200      // goroutines: one for each of those, and those of the crawl
 )
 
 const soakConfig = `

@@ -228,7 +228,8 @@ speed = 3
 		`:17: [[quality]] seeds: "https://c.com/" does not belong to "b.com": give its domain an entry of its own, ` +
 			`or write a "*." pattern that covers it`,
 		`:21: [[quality]] exclude: "(" is not an RE2 expression: missing closing )`,
-		`:22: unknown key "speed" in [[quality]]: the nearest known is "seeds" of "domain", "seeds", "max-requests", "include", "exclude"`,
+		`:22: unknown key "speed" in [[quality]]: the nearest known is "seeds" of "domain", ` +
+			`"seeds", "max-requests", "include", "exclude"`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

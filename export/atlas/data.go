@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 
@@ -41,6 +42,17 @@ type data struct {
 
 	More    []string   `json:"more,omitempty"`    // names
 	Figures [][]string `json:"figures,omitempty"` // of each node, beside these
+
+	*caption
+}
+
+// A caption is what a page of its own says above the map.
+type caption struct {
+	Counts  string `json:"counts"`
+	LeftOut string `json:"left_out"`
+	Run     string `json:"run"`
+	Status  string `json:"status"`
+	Partial string `json:"partial"`
 }
 
 // A link leads to a page: URL, title, links in.
@@ -75,10 +87,24 @@ const mostURL = 2048
 // mostTitle is how much of a title the map shows, in bytes.
 const mostTitle = 160
 
+// JSON returns the map, pruned (see [Map.Pruned]), as the viewer's show reads it.
+// The error names what is wrong with m.
+func (m Map) JSON() ([]byte, error) {
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("map: %w", err)
+	}
+	m = m.Pruned()
+	return m.encode(&caption{Counts: m.counts(), LeftOut: m.leftOut(), Run: line(m.Run), Status: line(m.Status),
+		Partial: line(m.Partial)})
+}
+
 // data returns the graph as JSON without <, > and &.
-func (m Map) data() ([]byte, error) {
+func (m Map) data() ([]byte, error) { return m.encode(nil) }
+
+func (m Map) encode(c *caption) ([]byte, error) {
 	d := data{
-		Level: line(m.Level), Palette: m.Palette, Names: []string{}, Titles: []string{}, Reasons: []string{},
+		caption: c,
+		Level:   line(m.Level), Palette: m.Palette, Names: []string{}, Titles: []string{}, Reasons: []string{},
 		Busiest: [][]link{}, Classes: []string{}, Covers: []string{},
 	}
 	for _, name := range m.More {

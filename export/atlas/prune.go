@@ -17,6 +17,9 @@ const (
 // first. LeftOut counts what is missing. A second call changes nothing.
 func (m Map) Pruned() Map { return m.pruned(mostNodes, mostEdges) }
 
+// Foremost returns the map pruned further, to at most n nodes.
+func (m Map) Foremost(n int) Map { return m.pruned(n, mostEdges) }
+
 func (m Map) pruned(nodes, edges int) Map {
 	before := Cut{Nodes: len(m.Nodes), Edges: len(m.Edges)}
 	if len(m.Nodes) > nodes {

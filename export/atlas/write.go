@@ -19,7 +19,7 @@ import (
 //go:embed viewer
 var viewer embed.FS
 
-// scripts are the parts of the viewer in the order in which they stand in the page.
+// scripts are the parts of the viewer in the order in which they stand in a page.
 func scripts() []string {
 	return []string{"graph.js", "colour.js", "camera.js", "webgl.js", "canvas.js", "labels.js", "panel.js", "view.js",
 		"input.js", "main.js"}
@@ -46,11 +46,11 @@ func Write(w io.Writer, m Map) error {
 	if err != nil {
 		return fmt.Errorf("write map: %w", err)
 	}
-	t, err := template.ParseFS(viewer, "viewer/page.html.tmpl")
+	t, err := template.ParseFS(viewer, "viewer/*.tmpl")
 	if err != nil {
 		return fmt.Errorf("write map: %w", err)
 	}
-	if err := t.Execute(w, p); err != nil {
+	if err := t.ExecuteTemplate(w, "page.html.tmpl", p); err != nil {
 		return fmt.Errorf("write map: %w", err)
 	}
 	return nil
@@ -75,7 +75,7 @@ func (m Map) check() error {
 }
 
 func (m Map) page() (*page, error) {
-	style, err := viewer.ReadFile("viewer/viewer.css")
+	style, err := joined("ground.css", "viewer.css")
 	if err != nil {
 		return nil, err
 	}
@@ -94,22 +94,27 @@ func (m Map) page() (*page, error) {
 		p.Title = "Ripple map"
 	}
 	p.Policy = fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; base-uri 'none'; "+
-		"form-action 'none'", digest(script), digest(string(style)))
+		"form-action 'none'", digest(script), digest(style))
 	return p, nil
 }
 
-// script joins the parts of the viewer into one function.
+// script joins the parts of the viewer into one function, which shows the graph in
+// the file.
 func script() (string, error) {
+	text, err := joined(append(scripts(), "file.js")...)
+	return "(() => {\n\"use strict\";\n" + text + "})();\n", err
+}
+
+// joined puts parts of the viewer one behind the other.
+func joined(names ...string) (string, error) {
 	var b strings.Builder
-	b.WriteString("(() => {\n\"use strict\";\n")
-	for _, name := range scripts() {
+	for _, name := range names {
 		part, err := viewer.ReadFile("viewer/" + name)
 		if err != nil {
 			return "", err
 		}
 		b.Write(part)
 	}
-	b.WriteString("})();\n")
 	return b.String(), nil
 }
 

@@ -1,12 +1,13 @@
-// The graph that the page carries, as typed arrays.
+// The graph as typed arrays.
 
-function readGraph() {
-  const raw = JSON.parse(document.getElementById("graph").textContent);
+function readGraph(raw) {
   const g = { names: raw.names, titles: raw.titles, classes: raw.classes, palette: raw.palette || [], level: raw.level, n: raw.names.length,
     covers: raw.covers, reasons: raw.reasons, busiest: raw.busiest, more: raw.more || [], figures: raw.figures || [] };
   for (const name of ["x", "y", "pagerank", "harmonic"]) g[name] = decode(raw[name], Float32Array);
   for (const name of ["in", "out", "pages", "visited", "from", "to", "weight"]) g[name] = decode(raw[name], Uint32Array);
   for (const name of ["class", "cover", "community", "depth"]) g[name] = decode(raw[name], Int32Array);
+  g.lower = g.names.map((name) => name.toLowerCase());
+  g.lowerTitles = g.titles.map((title) => title.toLowerCase());
   g.origin = (v) => g.classes[g.class[v]] === "quality";
   g.outward = group(g.n, g.from);
   g.inward = group(g.n, g.to);
@@ -60,6 +61,25 @@ function bounds(g) {
     b.top = Math.min(b.top, g.y[v]); b.bottom = Math.max(b.bottom, g.y[v]);
   }
   return g.n ? b : { left: -1, top: -1, right: 1, bottom: 1 };
+}
+
+// keepPlaces puts the nodes of a later graph where an earlier one had them, and new ones
+// beside those that they are linked with, one around the other in a widening spiral.
+function keepPlaces(before, g) {
+  const known = new Map(before.names.map((name, v) => [name, v])), placed = new Uint8Array(g.n), crowd = new Map();
+  const put = (v, x, y) => { g.x[v] = x; g.y[v] = y; placed[v] = 1; };
+  for (let v = 0; v < g.n; v++) {
+    const was = known.get(g.names[v]);
+    if (was !== undefined) put(v, before.x[was], before.y[was]);
+  }
+  const order = [...g.names.keys()].filter((v) => !placed[v]).sort((a, b) => g.pagerank[b] - g.pagerank[a] || a - b);
+  for (const v of order) {
+    const [beside] = [...neighbours(g, v, false), ...neighbours(g, v, true)].map(([u]) => u).filter((u) => placed[u]);
+    if (beside === undefined) { placed[v] = 1; continue; } // nothing holds it: where the layout has it
+    const turn = (crowd.get(beside) || 0) + 1, far = 9 + 3.2 * Math.sqrt(turn), angle = 2.39996 * turn + beside;
+    crowd.set(beside, turn);
+    put(v, g.x[beside] + far * Math.cos(angle), g.y[beside] + far * Math.sin(angle));
+  }
 }
 
 // makeGrid sorts the nodes into squares for picking.

@@ -9,10 +9,11 @@ function listen(app) {
   layer.addEventListener("pointerleave", () => { if (!pointers.size) hover(app, -1); });
   layer.addEventListener("wheel", (event) => wheel(app, event), { passive: false });
   layer.addEventListener("dblclick", (event) => { zoom(app.camera, 2, event.clientX, event.clientY); moved(app); });
-  addEventListener("keydown", (event) => key(app, event));
-  addEventListener("resize", () => { measure(app); redraw(app); });
-  addEventListener("hashchange", () => { if (location.hash !== app.hash) { readView(app); restyle(app); } });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (!app.theme) restyle(app); });
+  const { signal } = app.ended;
+  addEventListener("keydown", (event) => key(app, event), { signal });
+  addEventListener("resize", () => { measure(app); redraw(app); }, { signal });
+  addEventListener("hashchange", () => { if (location.hash !== app.hash) { readView(app); restyle(app); } }, { signal });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (!app.theme) restyle(app); }, { signal });
   listenCards(app);
 }
 
@@ -24,7 +25,7 @@ function listenCards(app) {
   on("zoom-in", "click", () => step(app, 1.5));
   on("zoom-out", "click", () => step(app, 1 / 1.5));
   on("fit", "click", () => { fly(app.camera, whole(app.camera)); moved(app); });
-  on("theme", "click", () => flip(app));
+  if (document.getElementById("theme")) on("theme", "click", () => flip(app));
 }
 
 function press(app, pointers, event) {
@@ -80,7 +81,7 @@ function key(app, event) {
   const field = event.target instanceof Element && event.target.closest("input, select");
   if (event.key === "Escape") return escape(app, field);
   if (field) return enterResults(event);
-  const act = { "/": () => document.getElementById("query").focus(), "+": () => step(app, 1.5), "=": () => step(app, 1.5), "-": () => step(app, 1 / 1.5), 0: () => document.getElementById("fit").click(), t: () => flip(app) }[event.key];
+  const act = { "/": () => document.getElementById("query").focus(), "+": () => step(app, 1.5), "=": () => step(app, 1.5), "-": () => step(app, 1 / 1.5), 0: () => document.getElementById("fit").click(), t: !app.page.dark && (() => flip(app)) }[event.key];
   if (act) { event.preventDefault(); act(); }
   if (arrows[event.key]) travel(app, event);
 }

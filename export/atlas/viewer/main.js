@@ -1,21 +1,48 @@
 // Puts the parts together. One object, app, is the whole state of the page.
 
-function start() {
-  const g = readGraph();
-  g.lower = g.names.map((name) => name.toLowerCase());
-  g.lowerTitles = g.titles.map((title) => title.toLowerCase());
-  const app = { g, camera: makeCamera(g), labels: makeLabels(document.getElementById("labels")), grid: makeGrid(g),
+// show draws a graph as it was written, see graph.js, on the page's elements. Page says
+// where the view is kept, see view.js; the rest of it is optional: dark, whether the
+// ground is dark, and dossier, the address where more is told of a node.
+function show(raw, page) {
+  const g = readGraph(raw);
+  const app = { g, page, ended: new AbortController(), camera: makeCamera(g), labels: makeLabels(document.getElementById("labels")), grid: makeGrid(g),
     colour: "class", size: "pagerank", links: "all", theme: "", selected: -1, hovered: -1, focus: -1, near: [], strong: [], origins: [], prominent: new Set(), ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
   openPainter(app, true);
   app.grouping = groupsOf(g, app.colour, isDark(app));
   showLegend(app);
   measure(app);
-  const fit = whole(app.camera).scale;
-  Object.assign(app.camera, { least: fit / 3, most: Math.max(60, fit * 8) });
+  setReach(app.camera);
   const said = readView(app);
   restyle(app);
   if (!said) Object.assign(app.camera, whole(app.camera)); // beside the panel, if there is one
   listen(app);
+  return app;
+}
+
+// renew shows a later graph of the same terrain. What was shown stays where it was,
+// and so does the view.
+function renew(app, raw) {
+  const g = readGraph(raw), selected = g.names.indexOf(app.g.names[app.selected]);
+  keepPlaces(app.g, g);
+  Object.assign(app, { g, selected, hovered: -1, focus: -1, grid: makeGrid(g) });
+  app.camera.box = bounds(g);
+  setReach(app.camera);
+  openPainter(app, true);
+  restyle(app);
+}
+
+// leave ends what a view has begun, before its elements go.
+function leave(app) {
+  app.ended.abort();
+  clearTimeout(app.keeping);
+  cancelAnimationFrame(app.waiting);
+  delete document.documentElement.dataset.drawn;
+}
+
+// setReach bounds how far one can zoom.
+function setReach(c) {
+  const fit = whole(c).scale;
+  Object.assign(c, { least: fit / 3, most: Math.max(60, fit * 8) });
 }
 
 // openPainter prefers WebGL2 and falls back to a plain canvas, also when the
@@ -38,13 +65,14 @@ function measure(app) {
   const box = document.getElementById("stage").getBoundingClientRect();
   app.ratio = Math.min(devicePixelRatio || 1, 2.5);
   const width = Math.max(box.width, 1), height = Math.max(box.height, 1);
-  const cards = ["head", "legend", "panel"].map((id) => document.getElementById(id)).filter((card) => !card.hidden)
+  const cards = [...document.querySelectorAll(".card:is(#head, #legend, #panel, .bar)")].filter((card) => !card.hidden)
     .map((card) => card.getBoundingClientRect()).filter((r) => r.width > 0);
   Object.assign(app.camera, { width, height, free: freeArea(width, height, cards) });
   app.cards = cards;
 }
 
 function isDark(app) {
+  if (app.page.dark) return app.page.dark();
   return app.theme ? app.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
@@ -135,7 +163,7 @@ function moved(app) {
 }
 
 function redraw(app) {
-  if (!app.waiting) app.waiting = requestAnimationFrame((now) => frame(app, now));
+  if (!app.waiting && !app.ended.signal.aborted) app.waiting = requestAnimationFrame((now) => frame(app, now));
 }
 
 function frame(app, now) {
@@ -160,5 +188,3 @@ function lookOf(app, moving) {
   app.slow = moving ? app.slow || app.cost > 60 && app.cost < 1000 : false;
   return { ground: app.ground, thread: app.thread, ratio: app.ratio, alpha: app.links === "all" ? alpha * (app.selected >= 0 ? 0.6 : 1) : 0, most: app.slow ? 4000 : m };
 }
-
-start();

@@ -47,6 +47,7 @@ function chips(app, v) {
   const list = make("div", { class: "chips" }, chip);
   if (g.depth[v] >= 0) list.append(make("span", { class: "chip" }, "depth " + g.depth[v]));
   if (g.community[v] >= 0) list.append(make("span", { class: "chip" }, "community " + g.community[v]));
+  if (app.page.dossier) list.append(make("a", { class: "chip", href: app.page.dossier(g.names[v]) }, "all about it"));
   if (/^[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?$/.test(g.names[v])) {
     list.append(make("a", { class: "chip", href: "https://" + g.names[v] + "/", target: "_blank", rel: "noopener noreferrer nofollow" }, "open ↗"));
   }

@@ -1,4 +1,6 @@
-// The view in the address: #x=..&y=..&z=..&node=..&colour=..&size=..&links=..&theme=..
+// The view in the address: x=..&y=..&z=..&node=..&colour=..&size=..&links=..&theme=..
+// The page reads and writes it: page.read returns what the address says, page.write
+// takes what it is to say.
 
 const choices = { colour: ["class", "coverage", "community", "depth"], size: ["pagerank", "harmonic", "in", "out", "pages", "visited", "same"], links: ["all", "selected", "none"] };
 
@@ -6,7 +8,7 @@ const choices = { colour: ["class", "coverage", "community", "depth"], size: ["p
 // is a place to look at.
 function readView(app) {
   app.hash = location.hash;
-  const said = new URLSearchParams(location.hash.slice(1));
+  const said = app.page.read();
   for (const [name, values] of Object.entries(choices)) {
     if (values.includes(said.get(name))) app[name] = said.get(name);
     document.getElementById(name).value = app[name];
@@ -34,8 +36,7 @@ function writeView(app) {
   if (app.selected >= 0) said.set("node", app.g.names[app.selected]);
   for (const name of Object.keys(choices)) if (app[name] !== choices[name][0]) said.set(name, app[name]);
   if (app.theme) said.set("theme", app.theme);
-  app.hash = "#" + said;
-  try { history.replaceState(null, "", app.hash); } catch { /* some browsers refuse it on files */ }
+  try { app.page.write(said); } catch { /* some browsers refuse it on files */ }
   app.hash = location.hash;
   document.documentElement.dataset.resting = "";
 }

@@ -1,0 +1,78 @@
+package scaletest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// end writes what the walk leaves behind: lines of pages that wait, and the run's end.
+func (m *maker) end() error {
+	cut := 0
+	for _, s := range m.sites {
+		if s.id == 0 {
+			continue
+		}
+		if s.requests >= m.budget {
+			cut++
+		}
+		if err := m.endSite(s); err != nil {
+			return err
+		}
+	}
+	m.run.Status, m.run.Walked = schema.RunCompleted, true
+	m.run.Finished, m.run.Running = m.at, m.at.Sub(m.run.Started)
+	m.run.End = schema.End{Kind: schema.EndFrontier}
+	if cut > 0 {
+		m.run.End = schema.End{Kind: schema.EndBudgets, N: cut}
+	}
+	return nil
+}
+
+// endSite writes what the run has come to know of a host.
+func (m *maker) endSite(s *site) error {
+	h, err := m.tx.Hosts.At(s.id)
+	if err != nil {
+		return err
+	}
+	h.Known, h.Run, h.Admitted = len(s.pages), m.run.ID, true
+	h.RunRequests, h.RunVisited, h.Visits, h.Requests = s.requests, s.visited, s.visited, s.requests
+	switch s.fate {
+	case fateListed:
+		m.tx.Hosts.Put(h)
+		return nil
+	case fateAway:
+		h.RunGivenUp, h.RunGivenUpAt, h.Failures = schema.GaveUpConnection, s.requests, 3
+		h.RunGivenUpWhy = schema.Reason{Cause: schema.CauseConnections}
+	case fateOwn:
+		h.Known, h.Files, h.SitemapsRun, h.SitemapFiles = h.Known+1, 1, m.run.ID, 1
+		err = m.sitemap(s)
+		fallthrough
+	default:
+		h.HTTPS, h.LastByte, h.LastEnd, h.Smoothed = true, m.at, m.at, 80*time.Millisecond
+		err = errors.Join(err, m.robots(h))
+	}
+	m.tx.Hosts.Put(h)
+	return errors.Join(err, m.queue(h, s))
+}
+
+// robots keeps the robots.txt of a host.
+func (m *maker) robots(h *schema.Host) error {
+	h.Requests, h.RobotsAt, h.RobotsStatus = h.Requests+1, m.run.Started, 200
+	text := fmt.Sprintf("User-agent: *\nDisallow: /%s/\nAllow: /%s/\n", m.word(), m.word())
+	return m.tx.Hosts.PutRobots(h.ID, schema.RobotsCopy{At: h.RobotsAt, Status: 200, Text: []byte(text)})
+}
+
+// queue lets the pages of a host wait that are within reach and were not visited.
+func (m *maker) queue(h *schema.Host, s *site) error {
+	for _, id := range s.pages {
+		if depth, _ := m.store.Depth(id); m.store.Latest(id) == 0 && depth <= maxDepth {
+			if err := m.tx.Frontier.Push(h, depth, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+// Package scaletest makes state files as large as those of real crawls, for benchmarks
+// and tests that read one.
+//
+// A file is what a crawl of a made-up web would have left: hosts whose sizes follow
+// Zipf's law, links of which most stay on their host and lead to few pages, redirects,
+// dead links, pages that were not visited, titles, anchors, robots.txt. Its records agree
+// as those of a crawl do. The same size makes the same records.
+//
+// Files are made once and kept in the folder that the environment variable RIPPLE_SCALE
+// names, where all packages share them; without it [File] skips. To make them all
+// beforehand, with a few GB of disk and a quarter of an hour for the largest:
+//
+//	RIPPLE_SCALE=/folder go test -run TestFiles -timeout 0 -v ./kv/scaletest
+package scaletest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/schema/disk"
+)
+
+// folderVariable names the folder of the files.
+const folderVariable = "RIPPLE_SCALE"
+
+// A Size says how large a terrain is. Its numbers are reached within a few percent.
+type Size struct {
+	Pages int // known, of which about a tenth is not visited
+	Links int
+	Hosts int
+}
+
+// Small is quickly made; it is the size for tests.
+func Small() Size { return Size{Pages: 20_000, Links: 90_000, Hosts: 100} }
+
+// Medium is a terrain of some hundred hosts that were crawled to the end.
+func Medium() Size { return Size{Pages: 743_000, Links: 3_200_000, Hosts: 560} }
+
+// Large is a terrain of many hosts.
+func Large() Size { return Size{Pages: 3_000_000, Links: 20_000_000, Hosts: 14_000} }
+
+// Huge is what a crawl of months has come to.
+func Huge() Size { return Size{Pages: 10_000_000, Links: 100_000_000, Hosts: 100_000} }
+
+// Name is the name of the size's file.
+func (s Size) Name() string {
+	return fmt.Sprintf("%d-pages-%d-links-%d-hosts.bolt", s.Pages, s.Links, s.Hosts)
+}
+
+// File returns the path of a file of a size, which it makes if it is not there. Others
+// read the file too: who wants to change it changes a copy. Without RIPPLE_SCALE it
+// skips the test or benchmark.
+func File(t testing.TB, size Size) string {
+	t.Helper()
+	folder := os.Getenv(folderVariable)
+	if folder == "" {
+		t.Skip(folderVariable + " names no folder for large state files")
+	}
+	path := filepath.Join(folder, size.Name())
+	if err := keep(path, size); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// keep makes the file of a size unless it is there. Several that do so at once make it
+// each, under names of their own.
+func keep(path string, size Size) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp(filepath.Dir(path), "making-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	made := filepath.Join(folder, size.Name())
+	if err := Make(made, size); err != nil {
+		return err
+	}
+	if err := os.Rename(made, path); err != nil {
+		return err
+	}
+	return disk.SyncDir(filepath.Dir(path))
+}

@@ -1,0 +1,95 @@
+package scaletest_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/scaletest"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// TestMake makes a small file, which must be as whole as that of a crawl, and has in it
+// what the large ones are made for.
+func TestMake(t *testing.T) {
+	size := scaletest.Small()
+	s := surveyOf(t, size)
+	if err := survey.Check(s, func(problem string) { t.Error(problem) }); err != nil {
+		t.Fatal(err)
+	}
+	counts, err := s.Counts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "pages", counts.Pages, size.Pages)
+	within(t, "links", counts.Links, size.Links)
+	within(t, "hosts", counts.Hosts+counts.Listed, size.Hosts)
+	within(t, "processed pages", counts.Processed, size.Pages*80/100)
+	for state, n := range counts.ByState {
+		switch state := schema.State(state); state {
+		case schema.Discovered, schema.Queued, schema.Fetching, schema.RateLimited:
+		default:
+			if n == 0 {
+				t.Errorf("no page is %s", state)
+			}
+		}
+	}
+}
+
+// TestMakeAgain makes one size twice: the maps are the same.
+func TestMakeAgain(t *testing.T) {
+	size := scaletest.Size{Pages: 2000, Links: 9000, Hosts: 20}
+	first, err := survey.Digest(surveyOf(t, size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := survey.Digest(surveyOf(t, size)); err != nil || again != first {
+		t.Errorf("%v; the digests are %x and %x", err, first, again)
+	}
+}
+
+// surveyOf makes a file of a size and checks it.
+func surveyOf(t *testing.T, size scaletest.Size) *survey.Survey {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), size.Name())
+	if err := scaletest.Make(path, size); err != nil {
+		t.Fatal(err)
+	}
+	if err := kv.Check(path, func(problem string) { t.Error(problem) }); err != nil {
+		t.Fatal(err)
+	}
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	s, err := survey.New(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// within checks that a number is what it should be but for a tenth.
+func within(t *testing.T, what string, got, want int) {
+	t.Helper()
+	t.Logf("%d %s", got, what)
+	if got < want*9/10 || got > want*11/10 {
+		t.Errorf("%d %s, want about %d", got, what, want)
+	}
+}
+
+// TestFiles makes the files of all sizes.
+func TestFiles(t *testing.T) {
+	for _, size := range []scaletest.Size{
+		scaletest.Small(), scaletest.Medium(), scaletest.Large(), scaletest.Huge(),
+	} {
+		info, err := os.Stat(scaletest.File(t, size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %d MB", size.Name(), info.Size()>>20)
+	}
+}

@@ -18,9 +18,13 @@ import (
 )
 
 const (
-	stopGrace      = 10 * time.Second // for what is open when a crawl is told to stop
-	maxUncommitted = 1024             // requests sent and not yet committed
+	stopGrace        = 10 * time.Second // for what is open when a crawl is told to stop
+	usualUncommitted = 1024
 )
+
+// maxUncommitted is how many requests may be sent and not yet committed where so many
+// may be open: twice as many, so that those which are being committed keep none waiting.
+func maxUncommitted(open int) int { return max(usualUncommitted, 2*open) }
 
 // What package record says of a crawl is told by this one too.
 type (
@@ -92,7 +96,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 		set.Client.Close()
 		return nil, begun, err
 	}
-	opts.Machine.limit(opts.Config.Crawler.MaxConcurrentPagesOpen, opts.Log)
+	opts.Machine.limit(opts.Config.MaxOpen(), opts.Log)
 	return c, begun, nil
 }
 
@@ -164,12 +168,12 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 		return stopped(ctx), nil
 	}
 	cfg := c.committer.set.Config
-	share := c.opts.Machine.slots.Share(cfg.Crawler.MaxConcurrentPagesOpen)
+	share := c.opts.Machine.slots.Share(cfg.MaxOpen())
 	defer share.Close()
 	sched := newScheduler(schedulerConfig{
 		Share: share, Clocks: &c.opts.Machine.clocks, Trust: &c.trust, Network: &c.opts.Machine.network,
-		AddressGap: cfg.Politeness.MinimumTimePerAddress, Soon: cfg.Retry.Timeout, MaxUncommitted: maxUncommitted,
-		Paused: c.paused.Load(),
+		AddressGap: cfg.Politeness.MinimumTimePerAddress, Soon: cfg.Retry.Timeout,
+		MaxUncommitted: maxUncommitted(cfg.MaxOpen()), Paused: c.paused.Load(),
 	})
 	if err := c.committer.recorder.EachWaiting(sched.apply); err != nil {
 		return schema.End{}, err
@@ -214,7 +218,7 @@ func (c *Crawl) visitors(walking, asking context.Context, share *slots.Share, st
 	outcomes chan<- ring.Outcome) error {
 	defer close(outcomes)
 	var g errgroup.Group
-	for range c.committer.set.Config.Crawler.MaxConcurrentPagesOpen {
+	for range c.committer.set.Config.MaxOpen() {
 		v := &visitor{hash: c.store.Hash, share: share, clocks: &c.opts.Machine.clocks}
 		g.Go(func() error { return v.run(walking, asking, steps, outcomes) })
 	}
@@ -274,6 +278,7 @@ func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
 			return err
 		}
 	}
+	c.opts.Machine.limit(cfg.MaxOpen(), c.opts.Log)
 	old := c.committer
 	old.set.Client.Close()
 	c.opts.Config = cfg

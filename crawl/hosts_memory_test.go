@@ -28,7 +28,7 @@ func TestMemoryOfUnvisitedHosts(t *testing.T) {
 	if _, err := rec.recorder.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	sched := newScheduler(schedulerConfig{Slots: 64, MaxUncommitted: maxUncommitted})
+	sched := newScheduler(schedulerConfig{Slots: 64, MaxUncommitted: usualUncommitted})
 	if err := rec.recorder.EachWaiting(sched.apply); err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func newMetCrawl(t *testing.T) *metCrawl {
 	t.Cleanup(set.Client.Close)
 	c := &metCrawl{t: t, store: crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))}
 	c.rec = newCommitter(c.store, set, quietLog(), nil)
-	c.sched = newScheduler(schedulerConfig{Slots: 64, MaxUncommitted: maxUncommitted})
+	c.sched = newScheduler(schedulerConfig{Slots: 64, MaxUncommitted: usualUncommitted})
 	if _, err = c.rec.recorder.Begin(t.Context()); err == nil {
 		err = c.rec.recorder.EachWaiting(c.publish)
 	}

@@ -64,6 +64,8 @@ func crawlerKeys() []keyRow {
 		{key: "crawler.max-depth", a: "1", b: "2", web: chainWeb(), see: hostsAsked, seenA: "2", seenB: "3"},
 		{key: "crawler.max-concurrent-pages-open", a: "2", b: "5", web: slowly(manyHosts(12, "test"), 9*time.Second),
 			see: mostOpen, seenA: "2", seenB: "5"},
+		{key: "network.max-open", a: "0", b: "12", web: slowly(manyHosts(30, "test"), 9*time.Second),
+			with: "crawler.max-concurrent-pages-open = 2", see: mostOpen, seenA: "2", seenB: "12"},
 		{key: "crawler.minimum-time-on-page", a: "1000", b: "4000", web: wideWeb(3), see: wholeSeconds, seenA: "4",
 			seenB: "16"},
 		{key: "crawler.max-domain-requests", a: "3", b: "5", web: wideWeb(20), see: requestsOf("a.test"), seenA: "4",

@@ -31,7 +31,7 @@ type Machine struct {
 func NewMachine(maxOpen int) *Machine {
 	m := &Machine{suspended: suspensions()}
 	most, conns := withinDescriptors(maxOpen, descriptors())
-	m.clients.Resolver, m.clients.MaxConns = fetch.NewResolver(nil), conns
+	m.clients.Resolver, m.clients.MaxConns, m.clients.MaxOpen = fetch.NewResolver(nil), conns, most
 	m.slots = slots.New(most)
 	if most != maxOpen {
 		m.few = most

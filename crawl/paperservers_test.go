@@ -219,8 +219,8 @@ func (s *paperServers) crawlWith(cfg *config.Config, kill time.Duration) schema.
 func (s *paperServers) ring(rec *committer, kill time.Duration) error {
 	cfg := rec.set.Config
 	sched := newScheduler(schedulerConfig{
-		Slots: cfg.Crawler.MaxConcurrentPagesOpen, AddressGap: cfg.Politeness.MinimumTimePerAddress,
-		MaxUncommitted: maxUncommitted,
+		Slots: cfg.MaxOpen(), AddressGap: cfg.Politeness.MinimumTimePerAddress,
+		MaxUncommitted: maxUncommitted(cfg.MaxOpen()),
 	})
 	if err := rec.recorder.EachWaiting(sched.apply); err != nil {
 		return err
@@ -246,7 +246,7 @@ func (s *paperServers) visitors(walking context.Context, rec *committer, share *
 	outcomes chan<- ring.Outcome) error {
 	defer close(outcomes)
 	var g errgroup.Group
-	for range rec.set.Config.Crawler.MaxConcurrentPagesOpen {
+	for range rec.set.Config.MaxOpen() {
 		v := &visitor{hash: rec.store.Hash}
 		g.Go(func() error {
 			for step := range steps {

@@ -77,7 +77,7 @@ func newWaitingRing(t *testing.T, hosts, open int, latency time.Duration) *waiti
 // begins when the ring is warm.
 func (r *waitingRing) run(t *testing.T, warm, window time.Duration) int {
 	t.Helper()
-	sched := newScheduler(schedulerConfig{Slots: r.open, MaxUncommitted: maxUncommitted})
+	sched := newScheduler(schedulerConfig{Slots: r.open, MaxUncommitted: maxUncommitted(r.open)})
 	if err := r.rec.recorder.EachWaiting(sched.apply); err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func showLimits(w io.Writer, cfg *config.Config) {
 	t.row("  max-depth", c.MaxDepth)
 	t.row("  requests to one host", fmt.Sprintf("%d a run, %s apart or more", c.MaxDomainRequests,
 		span(c.MinimumTimeOnPage)))
-	t.row("  requests open at a time", c.MaxConcurrentPagesOpen)
+	t.row("  requests open at a time", commas(cfg.MaxOpen()))
 	t.row("  pages of a run", orNone(c.MaxPages))
 	if c.MaxRunTime > 0 {
 		t.row("  time of a process", span(c.MaxRunTime))

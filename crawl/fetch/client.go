@@ -20,7 +20,9 @@ const (
 	maxHeaderBytes = 64 << 10
 	idleTimeout    = 90 * time.Second // a host asked once a minute keeps its connection
 	idlePerHost    = 2
-	tlsSessions    = 512
+	leastIdle      = 64
+	usualIdle      = 1024 // connections, for whoever has fewer requests open
+	usualSessions  = 512
 	accepted       = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.1"
 	encodings      = "gzip, br, zstd"
 )
@@ -115,10 +117,10 @@ func newDialler(ctx context.Context, cfg *Config, g *guard) *dialler {
 }
 
 // idleConns is the number of idle connections kept over all hosts. A polite
-// crawl asks many hosts in turn, so it is many times the number of open requests;
-// each costs about 30 KB.
+// crawl asks many hosts in turn, so it is many times the number of open requests, if
+// those are few; each costs about 30 KB.
 func idleConns(cfg *Config) int {
-	idle := min(max(16*cfg.MaxOpen, 64), 1024)
+	idle := min(max(16*cfg.MaxOpen, leastIdle), max(cfg.MaxOpen, usualIdle))
 	if cfg.MaxConns > 0 {
 		idle = max(1, min(idle, cfg.MaxConns-cfg.MaxOpen))
 	}
@@ -135,7 +137,7 @@ func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport
 		DialContext:            d.dialContext,
 		TLSClientConfig: &tls.Config{
 			RootCAs:            roots,
-			ClientSessionCache: tls.NewLRUClientSessionCache(tlsSessions),
+			ClientSessionCache: tls.NewLRUClientSessionCache(max(cfg.MaxOpen, usualSessions)),
 		},
 		DisableKeepAlives:      !cfg.KeepAlive,
 		DisableCompression:     true,

@@ -14,6 +14,7 @@ import (
 type Pool struct {
 	Resolver *Resolver // of all clients that name none; nil: each has its own
 	MaxConns int       // connections that its clients keep together, open and idle; 0: no bound
+	MaxOpen  int       // requests that they have open; 0: no bound
 
 	mu      sync.Mutex
 	clients map[string]*pooled
@@ -33,6 +34,9 @@ func (p *Pool) Client(cfg Config) (*Client, error) {
 		cfg.Resolver = p.Resolver
 	}
 	cfg.MaxConns = p.MaxConns
+	if p.MaxOpen > 0 {
+		cfg.MaxOpen = min(cfg.MaxOpen, p.MaxOpen)
+	}
 	key, err := keyOf(&cfg)
 	if err != nil {
 		return nil, err

@@ -120,3 +120,29 @@ func TestReset(t *testing.T) {
 		})
 	}
 }
+
+// Idle connections follow the requests that may be open, and leave them the descriptors
+// that they need.
+func TestIdleConns(t *testing.T) {
+	for _, tt := range []struct{ open, conns, want int }{
+		{1, 0, 64}, {10, 0, 160}, {100, 0, 1024}, {5000, 0, 5000}, {5000, 20_000, 5000}, {9000, 12_000, 3000}, {10, 12, 2},
+		{10, 10, 1},
+	} {
+		if got := idleConns(&Config{MaxOpen: tt.open, MaxConns: tt.conns}); got != tt.want {
+			t.Errorf("%d open of %d connections: %d idle, want %d", tt.open, tt.conns, got, tt.want)
+		}
+	}
+}
+
+// A client has no more requests open than its pool, whatever it is configured to.
+func TestPoolOpen(t *testing.T) {
+	p := &Pool{MaxConns: 100, MaxOpen: 40}
+	c, err := p.Client(Config{MaxOpen: 9000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if got := c.transport.MaxIdleConns; got != 60 {
+		t.Errorf("%d idle connections, want 60", got)
+	}
+}

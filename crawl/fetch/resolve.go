@@ -18,7 +18,15 @@ const (
 	positiveTTL  = 5 * time.Minute
 	negativeTTL  = time.Minute
 	maxAddresses = 8
-	maxNames     = 8192 // per generation of the cache
+	maxNames     = 32 << 10 // per generation of the cache; a few hundred bytes each
+)
+
+// A name server in a home answers about 150 questions at a time, and a look-up asks two,
+// one for each address family. One that takes long waits for somebody else's name server,
+// and makes room for the next.
+const (
+	maxLookups = 64
+	longLookup = time.Second
 )
 
 type lookupFunc func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -29,6 +37,7 @@ type Resolver struct {
 	lookup  lookupFunc
 	timeout time.Duration
 	ttl     time.Duration
+	asking  chan struct{} // look-ups of names that were not found before
 
 	mu    sync.Mutex
 	known string // the last name that was found
@@ -39,6 +48,7 @@ type Resolver struct {
 // A record is written by the goroutine that made it, until done is closed.
 type record struct {
 	done    chan struct{}
+	again   bool // the name was found before
 	addrs   []netip.Addr
 	err     *Error
 	expires time.Time
@@ -54,7 +64,7 @@ func NewResolver(r *net.Resolver) *Resolver {
 }
 
 func newResolver(lookup lookupFunc, l limits) *Resolver {
-	return &Resolver{lookup: lookup, timeout: l.dns, ttl: l.dnsTTL}
+	return &Resolver{lookup: lookup, timeout: l.dns, ttl: l.dnsTTL, asking: make(chan struct{}, maxLookups)}
 }
 
 func systemLookup(r *net.Resolver) lookupFunc {
@@ -112,7 +122,7 @@ func (r *Resolver) record(host string) (a *record, mine bool) {
 			return a, false
 		}
 	}
-	a = &record{done: make(chan struct{})}
+	a = &record{done: make(chan struct{}), again: a != nil && a.err == nil}
 	r.put(host, a)
 	return a, true
 }
@@ -126,6 +136,12 @@ func (r *Resolver) put(host string, a *record) {
 
 func (r *Resolver) fill(ctx context.Context, host string, a *record) {
 	defer close(a.done)
+	leave, err := r.enter(ctx, a.again)
+	if err != nil {
+		a.err = &Error{Cause: Cancelled, Op: "resolve", Err: err}
+		return
+	}
+	defer leave()
 	var f fault
 	addrs, err := r.look(ctx, host, r.timeout, &f)
 	if err != nil {
@@ -141,6 +157,22 @@ func (r *Resolver) fill(ctx context.Context, host string, a *record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.known = host
+}
+
+// enter waits for its turn to ask a name server, which a name that was found before has
+// at once. Leave must be called when it has answered.
+func (r *Resolver) enter(ctx context.Context, again bool) (leave func(), err error) {
+	if again {
+		return func() {}, nil
+	}
+	select {
+	case r.asking <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	once := sync.OnceFunc(func() { <-r.asking })
+	late := time.AfterFunc(longLookup, once)
+	return func() { late.Stop(); once() }, nil
 }
 
 func (r *Resolver) look(ctx context.Context, host string, timeout time.Duration, f *fault) ([]netip.Addr, error) {

@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -78,10 +79,10 @@ func TestCache(t *testing.T) {
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) {
 			asked, start := 0, time.Now()
-			r := &Resolver{timeout: time.Second, ttl: positiveTTL, lookup: func(context.Context, string) ([]netip.Addr, error) {
+			r := newResolver(func(context.Context, string) ([]netip.Addr, error) {
 				asked++
 				return addresses("8.8.8.8"), tt.err
-			}}
+			}, limits{}.orDefaults())
 			for _, at := range tt.at {
 				time.Sleep(time.Until(start.Add(at)))
 				if _, err := r.resolve(t.Context(), "a.test"); (err == nil) != (tt.err == nil) {
@@ -99,8 +100,7 @@ func TestCache(t *testing.T) {
 func TestSharedLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		r := &Resolver{timeout: 5 * time.Second, ttl: positiveTTL, lookup: func(ctx context.Context, _ string) ([]netip.Addr,
-			error) {
+		r := newResolver(func(ctx context.Context, _ string) ([]netip.Addr, error) {
 			asked.Add(1)
 			select {
 			case <-time.After(time.Second):
@@ -108,7 +108,7 @@ func TestSharedLookup(t *testing.T) {
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
-		}}
+		}, limits{}.orDefaults())
 		impatient, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		var wg sync.WaitGroup
@@ -133,11 +133,11 @@ func TestSharedLookup(t *testing.T) {
 }
 
 func TestCacheIsBounded(t *testing.T) {
-	r := &Resolver{timeout: time.Second, ttl: time.Hour, lookup: func(context.Context, string) ([]netip.Addr, error) {
+	r := newResolver(func(context.Context, string) ([]netip.Addr, error) {
 		return nil, errors.New("down")
-	}}
+	}, limits{}.orDefaults())
 	for i := range 3 * maxNames {
-		r.resolve(t.Context(), string(rune('a'+i%26))+string(rune(0x4e00+i))+".test")
+		r.resolve(t.Context(), fmt.Sprintf("h%d.test", i))
 	}
 	if n := len(r.names) + len(r.old); n > 2*maxNames {
 		t.Errorf("%d names", n)
@@ -162,5 +162,69 @@ func TestForget(t *testing.T) {
 		if asked != 2 {
 			t.Errorf("%d look-ups, want 2", asked)
 		}
+	})
+}
+
+// Of names met for the first time so many are looked up at a time; one that takes long
+// makes room, and one that was found before waits for nobody.
+func TestLookupsAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asking, most atomic.Int32
+		lookup := func(_ context.Context, host string) ([]netip.Addr, error) {
+			if n := asking.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			defer asking.Add(-1)
+			if host != "known.test" {
+				time.Sleep(4 * time.Second)
+			}
+			return addresses("192.0.2.1"), nil
+		}
+		c := newClient(t, Config{limits: limits{dnsTTL: time.Minute}, lookup: lookup})
+		resolve := func(host string) {
+			if _, err := c.Resolve(t.Context(), host); err != nil {
+				t.Error(err)
+			}
+		}
+		resolve("known.test")
+		time.Sleep(2 * time.Minute)
+		var g sync.WaitGroup
+		for i := range 3 * maxLookups {
+			g.Go(func() { resolve(fmt.Sprintf("h%d.test", i)) })
+		}
+		synctest.Wait()
+		if n := most.Load(); n != maxLookups {
+			t.Errorf("%d look-ups at a time, want %d", n, maxLookups)
+		}
+		before := time.Now()
+		resolve("known.test")
+		if took := time.Since(before); took != 0 {
+			t.Errorf("a name that is known waited for %v", took)
+		}
+		g.Wait()
+		if took := time.Since(before); took != 6*time.Second {
+			t.Errorf("all were found after %v, want 6s", took)
+		}
+	})
+}
+
+// A look-up that waits for its turn ends with whoever asked.
+func TestLookupGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t, Config{lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+		defer cancel()
+		var g sync.WaitGroup
+		for i := range 2 * maxLookups {
+			g.Go(func() {
+				if _, err := c.Resolve(ctx, fmt.Sprintf("h%d.test", i)); causeOf(t, err) != Cancelled {
+					t.Errorf("%v, want cancelled", err)
+				}
+			})
+		}
+		g.Wait()
 	})
 }

@@ -50,7 +50,7 @@ func SharedSettings(cfg *config.Config, clients *fetch.Pool) (*Settings, error) 
 		CAFile:         cfg.Network.CAFile,
 		ConnectTo:      cfg.Network.ConnectTo,
 		AllowPrivate:   cfg.Network.AllowPrivate,
-		MaxOpen:        cfg.Crawler.MaxConcurrentPagesOpen,
+		MaxOpen:        cfg.MaxOpen(),
 	})
 	if err != nil {
 		return nil, err

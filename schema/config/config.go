@@ -117,8 +117,12 @@ type Content struct {
 	Compress           bool
 }
 
+// MaxOpen is how many requests may be open at a time on this machine.
+func (c *Config) MaxOpen() int { return cmp.Or(c.Network.MaxOpen, c.Crawler.MaxConcurrentPagesOpen) }
+
 // Network is [network].
 type Network struct {
+	MaxOpen      int               // 0: Crawler.MaxConcurrentPagesOpen; see [Config.MaxOpen]
 	Proxy        string            // empty: that of the environment
 	CAFile       string            // empty: none
 	ConnectTo    map[string]string // normalised pattern, perhaps with ":port" -> "addr:port"

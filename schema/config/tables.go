@@ -31,7 +31,7 @@ func (c *Config) tables() []table {
 func (c *Crawler) keys() []key {
 	return []key{
 		{name: "max-depth", doc: "links that are followed away from an origin, >= 0", value: number(&c.MaxDepth, 0, 250)},
-		{name: "max-concurrent-pages-open", doc: "requests open at a time, 1 to 100",
+		{name: "max-concurrent-pages-open", doc: "requests open at a time, 1 to 100; for more see [network] max-open",
 			value: number(&c.MaxConcurrentPagesOpen, 1, 100)},
 		{name: "minimum-time-on-page", unit: "ms", doc: "between requests to one host, >= 100",
 			value: millis(&c.MinimumTimeOnPage, 100, mostGap)},
@@ -162,6 +162,8 @@ func (c *Content) keys() []key {
 
 func (n *Network) keys() []key {
 	return []key{
+		{name: "max-open", doc: "requests open at a time, up to 10,000; 0: max-concurrent-pages-open",
+			value: number(&n.MaxOpen, 0, 10_000)},
 		{name: "proxy", doc: "http://user:password@host:port; also HTTPS_PROXY and NO_PROXY", value: proxy(&n.Proxy)},
 		{name: "ca-file", doc: "extra trust anchors (PEM)", value: str(&n.CAFile, anything)},
 		{name: "connect-to", doc: "{\"*.docs.test\" = \"127.0.0.1:8443\"}: dial this instead",

@@ -118,9 +118,9 @@ func TestHTTP2Refusals(t *testing.T) {
 		c := newClient(t, Config{CAFile: file, HTTP2: true, KeepAlive: true, AllowPrivate: loopback()})
 		for n := int64(1); n <= 2; n++ {
 			_, err := c.Do(t.Context(), Request{URL: "https://" + addr + "/"})
-			if causeOf(t, err) != want || requests.Load() != n || accepted.Load() != n {
-				t.Errorf("%v: %v after %d requests on %d connections, want %v after %d", code, err, requests.Load(),
-					accepted.Load(), want, n)
+			if causeOf(t, err) != want || requests.Load() != n || accepted.Load() < n { // one may be dialled in vain
+				t.Errorf("%v: %v after %d requests on %d connections, want %v after %d on as many", code, err,
+					requests.Load(), accepted.Load(), want, n)
 			}
 		}
 		c.Close()

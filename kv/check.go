@@ -102,7 +102,7 @@ func (c *checker) each(b bucket, length int, f func(key []byte, r *reader)) {
 // counters reads what is held in memory, which compares the packed values with
 // the counters.
 func (c *checker) counters() {
-	c.failed(c.tx.rebuild())
+	c.failed(c.tx.rebuild(0))
 	c.each(bMeta, 0, func([]byte, *reader) {})
 	c.each(bSeen, 10, func([]byte, *reader) {})
 	c.each(bShapes, 10, func([]byte, *reader) {})

@@ -21,6 +21,8 @@ var (
 	ErrFormat = errors.New("state file has another format")
 	// ErrDamaged reports a state file that does not hold what was written to it.
 	ErrDamaged = errors.New("state file is damaged")
+	// ErrMemory reports a state file of which more is held in memory than there may be.
+	ErrMemory = errors.New("state file needs more memory than there is")
 	// ErrLost reports a state file that was removed, replaced, cut or written to by
 	// somebody else while it was open.
 	ErrLost = errors.New("state file is lost")

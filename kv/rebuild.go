@@ -6,18 +6,29 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
+// memoryOfURL is what is held in memory of a URL at most, in bytes: its slot, when the
+// table has just grown, and what is known by its id.
+const memoryOfURL = 40
+
 // rebuild reads the counters and what is held in memory, and checks that they
-// agree.
-func (tx *Tx) rebuild() error {
+// agree. It fails with [ErrMemory] where that would be more than most; 0: any number.
+func (tx *Tx) rebuild(most int64) error {
 	if err := tx.readMeta(); err != nil {
 		return err
 	}
 	s := tx.s
 	if int64(s.state.urls) > tx.b.Size()/8 {
 		return damaged(bMeta, []byte("state"), "counts more URLs than the file can hold")
+	}
+	if need := int64(s.state.urls) * memoryOfURL; most > 0 && need > most {
+		return fmt.Errorf("%w: %s need %s, and %s are left for them", ErrMemory,
+			amount.Of(int(s.state.urls), "URL", "URLs"), humanize.Bytes(uint64(need)), humanize.Bytes(uint64(most)))
 	}
 	s.lookup.reserve(int(s.state.urls))
 	for _, step := range []func() error{tx.URLs.rebuild, tx.URLs.rebuildShapes,

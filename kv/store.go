@@ -25,6 +25,7 @@ type Options struct {
 	ReadOnly bool          // shares the lock with other readers; the file must exist
 	Timeout  time.Duration // to wait for the lock; 0: 2 s
 	Locked   func()        // called when the lock is held, before memory is filled; may be nil
+	Memory   int64         // bytes that may be filled; 0: any number
 }
 
 // A Store is an open state file and what is held in memory of it. It belongs to
@@ -59,7 +60,7 @@ type Store struct {
 // Open opens a state file and reads into memory what is held there. Without
 // ReadOnly a missing file is created, and appears whole or not at all.
 //
-// It fails with [ErrLocked], [ErrForeign], [ErrFormat] or [ErrDamaged], each
+// It fails with [ErrLocked], [ErrForeign], [ErrFormat], [ErrDamaged] or [ErrMemory], each
 // with the file's name and what can be done.
 func Open(path string, opts Options) (*Store, error) {
 	if opts.Timeout == 0 {
@@ -82,7 +83,7 @@ func Open(path string, opts Options) (*Store, error) {
 		opts.Locked()
 	}
 	if err == nil {
-		err = s.transact(false, (*Tx).rebuild)
+		err = s.transact(false, func(tx *Tx) error { return tx.rebuild(opts.Memory) })
 	}
 	if err != nil {
 		s.shut(nil, err)

@@ -148,8 +148,7 @@ func (a *app) warnOfProxy(cfg *config.Config) error {
 }
 
 // openCrawl opens the state file of a crawl, which is made if it is missing.
-// When it is locked, and before it is read, locked is called.
-func (a *app) openCrawl(path string, fresh bool, locked func()) (*kv.Store, error) {
+func (a *app) openCrawl(path string, fresh bool, opts kv.Options) (*kv.Store, error) {
 	if err := hasFolder(path); err != nil {
 		return nil, err
 	}
@@ -158,7 +157,7 @@ func (a *app) openCrawl(path string, fresh bool, locked func()) (*kv.Store, erro
 			return nil, err
 		}
 	}
-	return openLocked(path, locked)
+	return openLocked(path, opts)
 }
 
 // hasFolder reports an error if the folder of a state file is missing.

@@ -204,6 +204,7 @@ func (w *walk) reload() {
 		return
 	}
 	w.app.say("the configuration was read again; it holds from now on")
+	newMemory(cfg.Network.MemoryLimit, memoryHere()).set()
 	w.cfg.Store(cfg)
 	w.crawl.Reload(cfg)
 }
@@ -216,6 +217,9 @@ func (w *walk) mayFollow(cfg *config.Config) error {
 		return fmt.Errorf("[state] path cannot change while a crawl runs")
 	case cfg.URLIdentity() != old.URLIdentity():
 		return fmt.Errorf("[url] cannot change; stop the crawl and use --fresh")
+	}
+	if err := newMemory(cfg.Network.MemoryLimit, memoryHere()).allows(heldMemory()); err != nil {
+		return err
 	}
 	return refuseOutputs(cfg)
 }

@@ -132,6 +132,7 @@ func showLimits(w io.Writer, cfg *config.Config) {
 		t.row("  time of a process", span(c.MaxRunTime))
 	}
 	t.row("  sitemaps", string(c.Sitemaps))
+	t.row("  memory", newMemory(cfg.Network.MemoryLimit, memoryHere()))
 	t.Flush()
 }
 

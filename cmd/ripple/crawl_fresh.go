@@ -30,7 +30,7 @@ func (a *app) beginFresh(path string) error {
 	if err := mayWriteState(path); err != nil {
 		return err
 	}
-	old, err := openLocked(path, nil)
+	old, err := openLocked(path, kv.Options{})
 	damaged := errors.Is(err, kv.ErrDamaged)
 	if err != nil && !damaged {
 		return err

@@ -40,6 +40,7 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 	var g errgroup.Group
 	beside, cancel := context.WithCancel(context.Background())
 	g.Go(func() error { return w.obey(beside) })
+	g.Go(func() error { return w.keepMemory(beside) })
 	err := w.open(fresh, func() { w.listen(beside, &g) })
 	if err == nil {
 		defer w.store.Close()
@@ -56,9 +57,12 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 // the configuration.
 func (w *walk) open(fresh bool, locked func()) error {
 	cfg := w.cfg.Load()
-	store, err := w.app.openCrawl(cfg.State.Path, fresh, locked)
+	m := newMemory(cfg.Network.MemoryLimit, memoryHere())
+	m.set()
+	w.log.Debug("memory is limited", "limit", m.String())
+	store, err := w.app.openCrawl(cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.forURLs()})
 	if err != nil {
-		return err
+		return m.explain(err)
 	}
 	if cfg, err = w.seeds.forRun(store, cfg); err != nil {
 		store.Close()

@@ -41,7 +41,7 @@ func mendable(err error) bool {
 	var c *config.Errors
 	var r *undecided
 	return errors.As(err, &u) || errors.As(err, &c) || errors.As(err, &r) || errors.Is(err, errConfig) ||
-		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, kv.ErrForeign)
+		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory)
 }
 
 // errConfig marks a configuration that is valid and cannot be followed.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/kv"
 )
 
 // A crawl whose state file is taken away, exchanged or cut ends at its next commit,
@@ -58,7 +60,7 @@ func TestLostState(t *testing.T) {
 // written over.
 func TestLostWhileReplacing(t *testing.T) {
 	path := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
-	old, err := openLocked(path, nil)
+	old, err := openLocked(path, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

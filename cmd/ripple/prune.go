@@ -87,7 +87,7 @@ func prune(path string, keep int) (*pruned, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := openLocked(path, nil)
+	store, err := openLocked(path, kv.Options{})
 	if err != nil {
 		return nil, err
 	}

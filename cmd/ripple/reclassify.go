@@ -67,7 +67,7 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 	} else if err := mustExist(state); err != nil {
 		return err
 	}
-	store, err := openLocked(state, nil)
+	store, err := openLocked(state, kv.Options{})
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 			return err
 		}
 	}
-	store, err := openLocked(state, nil)
+	store, err := openLocked(state, kv.Options{})
 	if err != nil {
 		return err
 	}

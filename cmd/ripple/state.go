@@ -234,11 +234,9 @@ func mayWriteState(path string) error { return stateError(path, mayWrite(filepat
 
 // openLocked opens a state file for writing. The file that is locked in the end
 // must be the one that has the name: another start may have replaced it meanwhile.
-// When the lock is held, and before the file is read, locked is called, unless it
-// is nil.
-func openLocked(path string, locked func()) (*kv.Store, error) {
+func openLocked(path string, opts kv.Options) (*kv.Store, error) {
 	before, _ := os.Stat(path)
-	store, err := kv.Open(path, kv.Options{Locked: locked})
+	store, err := kv.Open(path, opts)
 	if err != nil {
 		return nil, stateError(path, err)
 	}

@@ -122,7 +122,8 @@ func (c *Config) MaxOpen() int { return cmp.Or(c.Network.MaxOpen, c.Crawler.MaxC
 
 // Network is [network].
 type Network struct {
-	MaxOpen      int               // 0: Crawler.MaxConcurrentPagesOpen; see [Config.MaxOpen]
+	MaxOpen      int // 0: Crawler.MaxConcurrentPagesOpen; see [Config.MaxOpen]
+	MemoryLimit  MemoryLimit
 	Proxy        string            // empty: that of the environment
 	CAFile       string            // empty: none
 	ConnectTo    map[string]string // normalised pattern, perhaps with ":port" -> "addr:port"

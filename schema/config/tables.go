@@ -164,6 +164,8 @@ func (n *Network) keys() []key {
 	return []key{
 		{name: "max-open", doc: "requests open at a time, up to 10,000; 0: max-concurrent-pages-open",
 			value: number(&n.MaxOpen, 0, 10_000)},
+		{name: "memory-limit", unit: "size", doc: "soft limit of the process: auto (3/4 of what there is) | off | a size",
+			value: memoryLimit(&n.MemoryLimit)},
 		{name: "proxy", doc: "http://user:password@host:port; also HTTPS_PROXY and NO_PROXY", value: proxy(&n.Proxy)},
 		{name: "ca-file", doc: "extra trust anchors (PEM)", value: str(&n.CAFile, anything)},
 		{name: "connect-to", doc: "{\"*.docs.test\" = \"127.0.0.1:8443\"}: dial this instead",

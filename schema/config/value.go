@@ -107,22 +107,24 @@ func duration(at *time.Duration, lo time.Duration) value {
 }
 
 func size(at *int64, lo, hi int64) value {
-	return bind(at, func(raw any) (int64, error) {
-		n, ok := raw.(int64)
-		if !ok {
-			s, err := text(raw)
-			if err != nil {
-				return 0, fmt.Errorf("%w; a size is written as \"10MB\" or \"16MiB\"", err)
-			}
-			if n, err = parseSize(s); err != nil {
-				return 0, err
-			}
+	return bind(at, func(raw any) (int64, error) { return bytesOf(raw, lo, hi) }, tomlSize)
+}
+
+func bytesOf(raw any, lo, hi int64) (int64, error) {
+	n, ok := raw.(int64)
+	if !ok {
+		s, err := text(raw)
+		if err != nil {
+			return 0, fmt.Errorf("%w; a size is written as \"10MB\" or \"16MiB\"", err)
 		}
-		if n < lo || n > hi {
-			return 0, fmt.Errorf("%d bytes are not between %s and %s", n, tomlSize(lo), tomlSize(hi))
+		if n, err = parseSize(s); err != nil {
+			return 0, err
 		}
-		return n, nil
-	}, tomlSize)
+	}
+	if n < lo || n > hi {
+		return 0, fmt.Errorf("%d bytes are not between %s and %s", n, tomlSize(lo), tomlSize(hi))
+	}
+	return n, nil
 }
 
 func enum[T ~string](at *T, allowed ...T) value {

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime/debug"
+	gauges "runtime/metrics"
+	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/dustin/go-humanize"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const (
+	memoryBase  = 48_000_000 // bytes that a crawl holds besides what it knows of URLs
+	memoryEvery = 10 * time.Second
+
+	// collectAt has the heap collected when it is so many percent larger than what was left of it. What a crawl holds
+	// is mostly tables without pointers, which cost a collection nothing: 100, the default, is no faster.
+	collectAt = 45
+)
+
+// A memory is the soft limit of what this process holds. The collector keeps to it as long as half of the processor
+// time is enough for that. There is one in a process, which the command sets and nobody else.
+type memory struct {
+	said  string // what decides
+	bytes int64  // math.MaxInt64: there is no limit
+}
+
+// newMemory returns the limit that a configuration asks for where there is so much memory; 0: nobody knows. GOMEMLIMIT
+// wins, which the process has from its start.
+func newMemory(limit config.MemoryLimit, here uint64) memory {
+	m := memory{fmt.Sprintf("[network] memory-limit = %s", limit), int64(limit)}
+	switch {
+	case os.Getenv("GOMEMLIMIT") != "":
+		return memory{"GOMEMLIMIT", debug.SetMemoryLimit(-1)}
+	case limit == config.MemoryAuto && here > 0:
+		m.bytes = int64(min(here, math.MaxInt64) / 4 * 3)
+	case limit == config.MemoryAuto, limit == config.MemoryOff:
+		m.bytes = math.MaxInt64
+	}
+	return m
+}
+
+// memoryHere is what the machine has, or less where the cgroup of this process may have less; 0: nobody knows.
+func memoryHere() (least uint64) {
+	for _, ask := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem} {
+		if n, err := ask(); err == nil && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
+// set makes it the limit of the process.
+func (m memory) set() {
+	debug.SetMemoryLimit(m.bytes)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectAt)
+	}
+}
+
+// forURLs is how many bytes of it are left to what is known of URLs; 0: any number.
+func (m memory) forURLs() int64 {
+	if m.bytes == math.MaxInt64 {
+		return 0
+	}
+	return max(1, m.bytes-memoryBase)
+}
+
+func (m memory) String() string {
+	if m.bytes == math.MaxInt64 {
+		return "none"
+	}
+	return fmt.Sprintf("%s (%s)", humanize.Bytes(uint64(m.bytes)), m.said)
+}
+
+// explain names the limit where an error of opening a state is due to it.
+func (m memory) explain(err error) error {
+	if !errors.Is(err, kv.ErrMemory) {
+		return err
+	}
+	return hint(fmt.Errorf("%s, which is %s here, is too small: %w", m.said, humanize.Bytes(uint64(m.bytes)), err),
+		"raise it, or crawl where there is more memory")
+}
+
+// allows reports that a crawl which holds so many bytes cannot keep to the limit.
+func (m memory) allows(held uint64) error {
+	if held > uint64(m.bytes)/10*9 {
+		return fmt.Errorf("%s is too small: the crawl holds %s", m.said, humanize.Bytes(held))
+	}
+	return nil
+}
+
+// heldMemory is what the last collection left of the heap, in bytes.
+func heldMemory() uint64 {
+	held := []gauges.Sample{{Name: "/gc/heap/live:bytes"}}
+	gauges.Read(held)
+	return held[0].Value.Uint64()
+}
+
+// keepMemory keeps the process to the limit of its configuration, also when that or what the machine gives it changes,
+// until ctx is done. It says so once, and again when it was mended, if that costs much.
+func (w *walk) keepMemory(ctx context.Context) error {
+	tick := time.NewTicker(memoryEvery)
+	defer tick.Stop()
+	said := false
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		m := newMemory(w.cfg.Load().Network.MemoryLimit, memoryHere())
+		if m.bytes != debug.SetMemoryLimit(-1) {
+			m.set()
+		}
+		err := m.allows(heldMemory())
+		if err != nil && !said {
+			w.log.Warn("memory is short: up to half of the processor time goes into keeping to the limit", "error", err)
+		}
+		said = err != nil
+	}
+}

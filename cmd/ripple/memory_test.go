@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+func TestMemoryLimit(t *testing.T) {
+	const gb = 1_000_000_000
+	tests := []struct {
+		name  string
+		limit config.MemoryLimit
+		here  uint64
+		bytes int64
+		says  string
+		urls  int64
+	}{
+		{"of the machine", config.MemoryAuto, 4 * gb, 3 * gb, `3.0 GB ([network] memory-limit = "auto")`, 3*gb - memoryBase},
+		{"of nobody knows what", config.MemoryAuto, 0, math.MaxInt64, "none", 0},
+		{"of a machine beyond numbers", config.MemoryAuto, math.MaxUint64, math.MaxInt64 / 4 * 3,
+			`6.9 EB ([network] memory-limit = "auto")`, math.MaxInt64/4*3 - memoryBase},
+		{"of a cgroup too small for anything", config.MemoryAuto, 1 << 20, 3 << 18,
+			`786 kB ([network] memory-limit = "auto")`, 1},
+		{"off", config.MemoryOff, 4 * gb, math.MaxInt64, "none", 0},
+		{"said", 2 * gb, 4 * gb, 2 * gb, `2.0 GB ([network] memory-limit = "2GB")`, 2*gb - memoryBase},
+		{"more than there is", 8 * gb, 4 * gb, 8 * gb, `8.0 GB ([network] memory-limit = "8GB")`, 8*gb - memoryBase},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("GOMEMLIMIT", "")
+			m := newMemory(tt.limit, tt.here)
+			if m.bytes != tt.bytes || m.String() != tt.says || m.forURLs() != tt.urls {
+				t.Errorf("%d bytes, %s, %d for URLs; want %d, %s, %d", m.bytes, m, m.forURLs(), tt.bytes, tt.says, tt.urls)
+			}
+		})
+	}
+}
+
+// What the process was started with wins.
+func TestMemoryOfEnvironment(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(5_000_000_000))
+	t.Setenv("GOMEMLIMIT", "5000000000")
+	if m := newMemory(2_000_000_000, 4_000_000_000); m.String() != "5.0 GB (GOMEMLIMIT)" {
+		t.Errorf("the limit is %s", m)
+	}
+}
+
+func TestMemoryTooSmall(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "")
+	m := newMemory(200_000_000, 0)
+	err := m.explain(fmt.Errorf("open x: %w", kv.ErrMemory))
+	if exitCode(err) != 2 || !strings.Contains(complaint(err), `[network] memory-limit = "200MB"`) {
+		t.Errorf("a state too large: exit code %d, %s", exitCode(err), complaint(err))
+	}
+	other := errors.New("other")
+	if m.explain(other) != other || m.explain(nil) != nil {
+		t.Error("an error of something else is not taken as it is")
+	}
+	if err := m.allows(179_000_000); err != nil {
+		t.Errorf("with room left: %v", err)
+	}
+	want := `[network] memory-limit = "200MB" is too small: the crawl holds 190 MB`
+	if err := m.allows(190_000_000); err == nil || err.Error() != want {
+		t.Errorf("without room: %v; want %s", err, want)
+	}
+	if err := newMemory(config.MemoryOff, 0).allows(1 << 50); err != nil {
+		t.Errorf("without a limit: %v", err)
+	}
+}
+
+// A crawl that no longer fits its limit says so once, and follows the next limit.
+func TestKeepMemory(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "")
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	held := make([]byte, 100_000_000)
+	runtime.GC()
+	synctest.Test(t, func(t *testing.T) {
+		var told bytes.Buffer
+		w := &walk{log: slog.New(slog.NewTextHandler(&told, nil))}
+		w.cfg.Store(&config.Config{Network: config.Network{MemoryLimit: 80_000_000}})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _ = w.keepMemory(ctx) }()
+		time.Sleep(5 * memoryEvery)
+		synctest.Wait()
+		if n := strings.Count(told.String(), "memory is short"); n != 1 || debug.SetMemoryLimit(-1) != 80_000_000 {
+			t.Errorf("said %d times, want 1; the limit is %d:\n%s", n, debug.SetMemoryLimit(-1), told.String())
+		}
+		w.cfg.Store(&config.Config{Network: config.Network{MemoryLimit: config.MemoryOff}})
+		time.Sleep(memoryEvery)
+		synctest.Wait()
+		if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
+			t.Errorf("the limit is still %d", got)
+		}
+		cancel()
+	})
+	runtime.KeepAlive(held)
+}
+
+// Where there is a machine, somebody knows what it has.
+func TestMemoryHere(t *testing.T) {
+	if n := memoryHere(); n < 1<<26 {
+		t.Errorf("this machine has %d bytes", n)
+	}
+}

@@ -1,0 +1,45 @@
+package config
+
+import "fmt"
+
+// A MemoryLimit is how many bytes a process that crawls may hold, or one of two words.
+type MemoryLimit int64
+
+// The limits that are no number of bytes.
+const (
+	MemoryAuto MemoryLimit = 0  // three quarters of what the machine has, or the cgroup of the process
+	MemoryOff  MemoryLimit = -1 // none
+)
+
+// A crawl of a few pages holds half of the least limit.
+const (
+	leastMemory = 64_000_000
+	mostMemory  = 1 << 50
+)
+
+func memoryLimit(at *MemoryLimit) value {
+	return bind(at, func(raw any) (MemoryLimit, error) {
+		switch raw {
+		case "auto":
+			return MemoryAuto, nil
+		case "off":
+			return MemoryOff, nil
+		}
+		n, err := bytesOf(raw, leastMemory, mostMemory)
+		if err != nil {
+			err = fmt.Errorf(`%w; "auto" and "off" are possible, too`, err)
+		}
+		return MemoryLimit(n), err
+	}, MemoryLimit.String)
+}
+
+// String is the limit as it is written in a configuration.
+func (m MemoryLimit) String() string {
+	switch m {
+	case MemoryAuto:
+		return `"auto"`
+	case MemoryOff:
+		return `"off"`
+	}
+	return tomlSize(int64(m))
+}

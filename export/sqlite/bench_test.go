@@ -118,7 +118,7 @@ func driver(path string, pages, links int) error {
 func pageURL(i int) string { return fmt.Sprintf("h%d.a.test/section/page-%d", i%100, i*7919%1_000_003) }
 
 // web is a terrain of visited pages with links to others.
-func web(b *testing.B, pages, links int) *surveytest.World {
+func web(b testing.TB, pages, links int) *surveytest.World {
 	w := surveytest.New(b, "[user-agent]\ncrawler-name = \"Test\"\n[[quality]]\ndomain = \"*.a.test\"\n"+
 		"seeds = [\"https://a.test/\"]\n")
 	const batch = 250

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"strings"
 
 	_ "modernc.org/sqlite" // the driver
 
@@ -14,35 +15,52 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// build fills an empty database file.
-func build(ctx context.Context, path string, s *survey.Survey, opts Options) (err error) {
+// build fills an empty database file. What SQLite sorts on the way lies beside it.
+func build(ctx context.Context, path string, s *survey.Survey, opts Options) error {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String())
+	name := (&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String()
+	err = connected(name, func(db *sql.DB) error {
+		if err := prepare(db, filepath.Dir(absolute), pageSize(s.URLs())); err != nil {
+			return err
+		}
+		return fill(ctx, db, s, opts)
+	})
+	if err != nil || !opts.Check {
+		return err
+	}
+	return connected(name, func(db *sql.DB) error { return Check(ctx, db) })
+}
+
+// connected calls f with the only connection to a database.
+func connected(name string, f func(*sql.DB) error) error {
+	db, err := sql.Open("sqlite", name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
-	if err := prepare(db); err != nil {
-		return err
+	return errors.Join(f(db), db.Close())
+}
+
+// pageSize is the size of the database's pages in bytes: on larger ones less is left
+// over between rows, but a tree takes one at least.
+func pageSize(urls int) int {
+	if urls < 100_000 {
+		return 4096
 	}
-	if err := fill(ctx, db, s, opts); err != nil {
-		return err
-	}
-	if opts.Check {
-		return Check(ctx, db)
-	}
-	return nil
+	return 32768
 }
 
 // prepare sets up a database that nobody else can see yet: there is nothing to
-// roll back to.
-func prepare(db *sql.DB) error {
+// roll back to. The folder of temporary files is one for the whole process; while there
+// are several exports in it, any will do.
+func prepare(db *sql.DB, temporary string, pageSize int) error {
 	for _, pragma := range []string{
-		"journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -65536",
+		fmt.Sprintf("page_size = %d", pageSize), "journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE",
+		"cache_size = -32768", "temp_store = FILE",
+		"temp_store_directory = '" + strings.ReplaceAll(temporary, "'", "''") + "'",
 		fmt.Sprintf("application_id = %d", ApplicationID), "user_version = 1",
 	} {
 		if _, err := db.Exec("PRAGMA " + pragma); err != nil {
@@ -59,32 +77,17 @@ func fill(ctx context.Context, db *sql.DB, s *survey.Survey, opts Options) error
 	}
 	defer tx.Rollback()
 	tables, indexes := schema.SQLStatements()
-	if err := execAll(ctx, tx, tables); err != nil {
+	l, err := newLoad(ctx, tx, tables, func() error { return widenAll(tx, opts.Columns) })
+	if err != nil {
 		return err
 	}
-	if err := widenAll(tx, opts.Columns); err != nil {
+	if err := newExporter(ctx, tx, s, opts).run(); err != nil {
 		return err
 	}
-	e := newExporter(ctx, tx, s, opts)
-	if err := e.run(); err != nil {
-		return err
-	}
-	if err := execAll(ctx, tx, indexes); err != nil {
+	if err := l.end(indexes); err != nil {
 		return err
 	}
 	return tx.Commit()
-}
-
-func execAll(ctx context.Context, tx *sql.Tx, statements []string) error {
-	for _, statement := range statements {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(statement); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Check has SQLite check a database: its structure, and that every reference

@@ -8,7 +8,9 @@
 // Ripple's own are known by their application id.
 //
 // Rows are written in the order of their ids, pages first, then links, so that
-// most of the file is only appended to; indexes follow the load. What is held in
+// most of the file is only appended to; all indexes follow the load, those of
+// constraints included. What SQLite sorts for them lies beside the target, never in the
+// system's folder for temporary files. What is held in
 // memory is a few bytes for every page and every link, which the metrics need, and
 // the links between hosts, sites and entities (package export).
 package sqlite

@@ -205,8 +205,9 @@ func (e *exporter) addReferrer(from, to schema.ID, first schema.RunID) error {
 func (e *exporter) addListed() error {
 	for _, name := range [][2]string{{"blacklist", "blacklisted"}, {"stub", "stubbed"}} {
 		_, err := e.tx.Exec(fmt.Sprintf(`INSERT INTO %[2]s_urls
-			SELECT id, url, domain, (SELECT count(*) FROM %[2]s_referrers WHERE %[2]s_url_id = pages.id), first_run
-			FROM pages WHERE class = '%[1]s' ORDER BY id`, name[0], name[1]))
+			SELECT id, url, domain, coalesce(n, 0), first_run FROM pages LEFT JOIN
+			(SELECT %[2]s_url_id AS page, count(*) AS n FROM %[2]s_referrers GROUP BY 1) ON page = id
+			WHERE class = '%[1]s' ORDER BY id`, name[0], name[1]))
 		if err != nil {
 			return err
 		}

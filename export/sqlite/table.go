@@ -72,7 +72,7 @@ func (t *table) end() error {
 
 func (t *table) insert(rows int) string {
 	row := "(?" + strings.Repeat(",?", len(t.columns)-1) + ")"
-	return "INSERT INTO " + t.name + " (" + strings.Join(t.columns, ", ") + ") VALUES " + row + strings.Repeat(","+row,
+	return "INSERT INTO " + loaded(t.name) + " (" + strings.Join(t.columns, ", ") + ") VALUES " + row + strings.Repeat(","+row,
 		rows-1)
 }
 

@@ -28,7 +28,8 @@ type committer struct {
 	store    *kv.Store
 	set      *ring.Settings
 	log      *slog.Logger
-	most     int // outcomes in a commit
+	onFull   func(free uint64) // may be nil
+	most     int               // outcomes in a commit
 	free     func(dir string) (uint64, bool)
 	full     bool        // the disk is
 	leave    atomic.Bool // the time to stop is over

@@ -12,6 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/slots"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -54,8 +55,9 @@ var ErrEnded = errors.New("the crawl is not running")
 type Options struct {
 	Config  *config.Config
 	Log     *slog.Logger
-	OnVisit func(Event) // called by the recorder for each visit; must not block; may be nil
-	Machine *Machine    // shared with other crawls; nil: one of its own
+	OnVisit func(Event)  // called by the recorder for each visit; must not block; may be nil
+	OnFull  func(uint64) // called when the disk has only so many bytes left; must not block; may be nil
+	Machine *Machine     // shared with other crawls; nil: one of its own
 }
 
 // A Crawl works on one run of one state file. Its methods may be called from any
@@ -91,6 +93,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 		number: opts.Machine.crawls.Add(1), control: make(chan command), queries: make(chan query), done: make(chan struct{}),
 		reload: make(chan struct{}, 1),
 	}
+	c.committer.onFull = opts.OnFull
 	begun, err := c.committer.recorder.Begin(ctx)
 	if err != nil {
 		set.Client.Close()
@@ -283,6 +286,7 @@ func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
 	old.set.Client.Close()
 	c.opts.Config = cfg
 	c.committer = newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
+	c.committer.onFull = c.opts.OnFull
 	c.committer.recorder.Inherit(old.recorder)
 	if err := errors.Join(old.recorder.ClosePages(), old.recorder.End(schema.End{Kind: schema.EndReload})); err != nil {
 		return err
@@ -345,4 +349,20 @@ func (c *Crawl) Query(ask func(*kv.Store) error) error {
 	case <-c.done:
 		return ErrEnded
 	}
+}
+
+// View has f read the live store between two commits; see [Crawl.Query].
+func (c *Crawl) View(f func(*kv.Tx) error) error {
+	return c.Query(func(store *kv.Store) error { return store.View(f) })
+}
+
+// Update runs a small transaction of the caller's between two commits. It fails with
+// [webhook.ErrLater] while the disk is full. An error of f ends the crawl.
+func (c *Crawl) Update(f func(*kv.Tx) error) error {
+	return c.Query(func(store *kv.Store) error {
+		if !c.committer.hasRoom() {
+			return webhook.ErrLater
+		}
+		return store.Update(f)
+	})
 }

@@ -12,7 +12,8 @@ const freshBatch = 1000
 
 // Fresh carries what politeness needs from one state to an empty one: of every
 // host that was ever asked its clocks, its suspension and its copy of
-// robots.txt. Pages, links and runs stay behind. It returns the number of hosts.
+// robots.txt; and what is still to be told to the webhook. Pages, links and runs stay
+// behind. It returns the number of hosts.
 func Fresh(from, to *kv.Store) (int, error) {
 	if to.Hosts() > 0 {
 		return 0, fmt.Errorf("carry clocks over: %s is not empty", to.Path())
@@ -29,7 +30,19 @@ func Fresh(from, to *kv.Store) (int, error) {
 		carried += len(hosts)
 		next = last + 1
 	}
+	if err := carryMessages(from, to); err != nil {
+		return carried, fmt.Errorf("carry messages over: %w", err)
+	}
 	return carried, nil
+}
+
+// carryMessages copies what is still to be told to the webhook.
+func carryMessages(from, to *kv.Store) error {
+	return from.View(func(old *kv.Tx) error {
+		return to.Update(func(tx *kv.Tx) error {
+			return old.Messages.Each(func(m *schema.Message) (bool, error) { return true, tx.Messages.Put(m) })
+		})
+	})
 }
 
 // An askedHost is a host that has heard from us, with its robots.txt.

@@ -26,6 +26,9 @@ func (c *committer) hasRoom() bool {
 		if full {
 			c.log.Warn("the disk is full: the crawl waits until there is room", "folder", filepath.Dir(c.store.Path()),
 				"free_mb", free>>20, "needed_mb", roomReserve>>20)
+			if c.onFull != nil {
+				c.onFull(free)
+			}
 		} else {
 			c.log.Info("there is room on the disk again: the crawl goes on")
 		}

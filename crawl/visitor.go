@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
@@ -143,7 +141,7 @@ func answer(o *ring.Outcome, resp *fetch.Response) {
 	o.LastModified = get("Last-Modified", 64)
 	o.ETag = exact(resp.Header.Get("ETag"), 256)
 	o.Date = get("Date", 64)
-	o.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), o.FirstByte) // a suspension is counted from there
+	o.RetryAfter = resp.RetryAfter() // a suspension is counted from there
 }
 
 // contentType keeps a Content-Type as it came, or of a long one what counts.
@@ -161,27 +159,6 @@ func exact(s string, max int) string {
 		return ""
 	}
 	return s
-}
-
-// retryAfter reads seconds or an HTTP date (RFC 9110 section 10.2.3), which is in UTC
-// whatever zone an old form of it names; -1 if the value is neither.
-func retryAfter(value string, now time.Time) time.Duration {
-	value = strings.TrimSpace(value)
-	if value == "" {
-		return -1
-	}
-	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(n) * time.Second
-	}
-	if strings.Trim(value, "0123456789") == "" {
-		return 1 << 62 // more seconds than fit
-	}
-	for _, layout := range []string{http.TimeFormat, time.RFC850, time.ANSIC} {
-		if at, err := time.ParseInLocation(layout, value, time.UTC); err == nil {
-			return max(0, at.Sub(now))
-		}
-	}
-	return -1
 }
 
 // read makes sense of the body.

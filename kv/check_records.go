@@ -180,4 +180,5 @@ func (c *checker) others() {
 		c.failed(err)
 	})
 	c.each(bCaps, 16, func(_ []byte, r *reader) { r.id(); r.uint() })
+	c.failed(c.tx.Messages.Each(func(*schema.Message) (bool, error) { return true, nil }))
 }

@@ -26,6 +26,7 @@
 //	Depths    depths; meta "pending"
 //	Runs      runs, configs, caps
 //	Meta      meta "value/"
+//	Messages  meta "message/"
 //
 // All of them read and write through the base, which seals values, opens them and
 // keeps the counters: meta "format" and "state". No owner asks one that is listed after it.
@@ -48,6 +49,7 @@
 //	                                            values in depths of the generation, pending?, reapply?
 //	           "pending"                        list of URL ids
 //	           "value/" name                    bytes
+//	           "message/" u64                   id, kind, made (ms), tries, next (ms), body (all texts)
 //	configs    hash, 32 bytes                   zstd
 //	runs       run u32                          a run
 //	hosts      host u32                         a host in the order of encodeHost, beginning with its name. A queue:

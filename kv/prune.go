@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -351,7 +352,7 @@ func (p *pruning) copyQueues() error {
 	})
 }
 
-// copyRest copies counters, named values and what is left undone.
+// copyRest copies counters, named values, messages and what is left undone.
 func (p *pruning) copyRest() error {
 	return p.both(func(old, next *Tx) error {
 		ids, err := old.Depths.Pending()
@@ -367,7 +368,7 @@ func (p *pruning) copyRest() error {
 		}
 		for _, b := range []bucket{bCaps, bMeta} {
 			err := old.each(b, nil, func(key []byte, r *reader) (bool, error) {
-				if b == bMeta && string(key[:min(len(key), 6)]) != "value/" {
+				if b == bMeta && !bytes.HasPrefix(key, metaKey("")) && !bytes.HasPrefix(key, []byte(messagePrefix)) {
 					return true, nil
 				}
 				w := next.fields()

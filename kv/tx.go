@@ -24,6 +24,7 @@ type Tx struct {
 	Depths   Depths
 	Runs     Runs
 	Meta     Meta
+	Messages Messages
 }
 
 func newTx(s *Store, b *bbolt.Tx, writable bool) *Tx {
@@ -35,6 +36,7 @@ func newTx(s *Store, b *bbolt.Tx, writable bool) *Tx {
 	tx.Depths.tx = &tx.base
 	tx.Runs.tx = &tx.base
 	tx.Meta.tx = &tx.base
+	tx.Messages.tx = &tx.base
 	return tx
 }
 

@@ -269,3 +269,15 @@ type RobotsCopy struct {
 	Status int
 	Text   []byte // nil for a 4xx
 }
+
+// A Message is an event that the address of [monitor] webhook is told of, until it is
+// told or given up. But for its body and its tries it is never changed.
+type Message struct {
+	Seq   uint64    // position among those of the state file; 0: not stored yet
+	ID    string    // names it to the receiver: the same whenever it is sent
+	Kind  string    // "run.completed"
+	Made  time.Time // milliseconds
+	Tries int       // sendings that were begun
+	Next  time.Time // not sent before; milliseconds
+	Body  []byte    // what is sent
+}

@@ -103,7 +103,8 @@ func addCommands(root *cobra.Command, a *app) {
 		commands []*cobra.Command
 	}{
 		{"Crawl:", []*cobra.Command{newDemoCommand(a), newInitCommand(a), newCrawlCommand(a), newRobotsCommand(a)}},
-		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a)}},
+		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a),
+			newWebhookCommand(a)}},
 		{"Ask about the map:", []*cobra.Command{
 			newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newBrokenCommand(a), newQueryCommand(a),
 			newSuggestCommand(a),

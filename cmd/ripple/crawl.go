@@ -86,7 +86,11 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	if err := refuseOutputs(cfg); err != nil {
 		return err
 	}
-	w := &walk{app: a, path: path, log: a.logger(), seeds: extra, begun: make(chan struct{})}
+	sender, err := a.newSender(cfg)
+	if err != nil {
+		return err
+	}
+	w := &walk{app: a, path: path, log: a.logger(), sender: sender, seeds: extra, begun: make(chan struct{})}
 	w.cfg.Store(cfg)
 	return w.run(ctx, opts.fresh)
 }

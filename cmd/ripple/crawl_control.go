@@ -196,6 +196,9 @@ func (w *walk) reload() {
 	if err == nil && cfg.Network.Proxy != w.cfg.Load().Network.Proxy {
 		err = w.app.warnOfProxy(cfg)
 	}
+	if err == nil {
+		err = w.sender.Follow(cfg)
+	}
 	if err != nil {
 		for line := range strings.Lines(complaint(err)) {
 			w.log.Error("the configuration is wrong", "error", strings.TrimSpace(line))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -28,6 +29,7 @@ type walk struct {
 	store   *kv.Store
 	crawl   *crawl.Crawl
 	watcher *census.Watcher
+	sender  *webhook.Sender
 	seeds   extraSeeds  // of this run
 	writing atomic.Bool // the walk is over, the outputs are being written
 }
@@ -75,7 +77,9 @@ func (w *walk) open(fresh bool, locked func()) error {
 
 // work crawls, with what stands beside it in g.
 func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
-	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit})
+	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{
+		Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit, OnFull: w.tellFull,
+	})
 	if err != nil {
 		return err
 	}
@@ -93,7 +97,10 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 	}
 	w.writing.Store(begun.Run.Walked) // nothing is walked, and nobody answers
 	close(w.begun)
-	return w.complete(ctx, begun)
+	end := w.telling(ctx, !begun.Run.Walked)
+	err = w.complete(ctx, begun)
+	end(err)
+	return err
 }
 
 // complete crawls, unless only the outputs are missing, and ends the run.

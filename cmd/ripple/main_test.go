@@ -84,6 +84,7 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 		text = demo.Config(web.Addr(), ca, dir)
 	case "small", "slow":
 		smallWeb(web)
+		hookWeb(web, dir)
 		text = smallConfig(web.Addr(), args[0] == "slow", args[1:])
 	case "silent":
 		smallWeb(web)

@@ -1,11 +1,14 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -181,7 +184,7 @@ func fixedHeader(cfg *Config) http.Header {
 	return h
 }
 
-// build makes the request. It has no body, no credentials and no referer.
+// build makes the request. It has no credentials and no referer but those of req.
 func (c *Client) build(ctx context.Context, target *url.URL, req *Request) *http.Request {
 	header := make(http.Header, len(c.header)+2)
 	for name, values := range c.header {
@@ -193,9 +196,14 @@ func (c *Client) build(ctx context.Context, target *url.URL, req *Request) *http
 	if req.LastModified != "" && httpguts.ValidHeaderFieldValue(req.LastModified) {
 		header["If-Modified-Since"] = []string{req.LastModified}
 	}
+	maps.Copy(header, req.Header)
 	hr := &http.Request{
 		Method: orDefault(req.Method, http.MethodGet), URL: target, Host: target.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if len(req.Body) > 0 {
+		hr.ContentLength = int64(len(req.Body))
+		hr.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(req.Body)), nil }
 	}
 	return hr.WithContext(ctx)
 }

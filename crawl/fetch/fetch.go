@@ -1,7 +1,7 @@
 // Package fetch asks a server one question, bounded in bytes, in time and in
 // the addresses it may reach.
 //
-// [Client.Do] sends one GET or HEAD and returns what came back. It follows no
+// [Client.Do] sends one GET, HEAD or POST and returns what came back. It follows no
 // redirect, keeps no cookie and sends neither Referer nor credentials; retries,
 // politeness and the meaning of a status are the caller's. Every stage has a
 // limit of its own, after which the connection is given up:
@@ -65,11 +65,14 @@ type Config struct {
 
 // A Request is one question.
 type Request struct {
-	Method       string // GET or HEAD; empty: GET
+	Method       string // GET, HEAD or POST; empty: GET
 	URL          string // http(s), as the WHATWG serialises it: path and query are sent byte for byte
 	ETag         string // sent as If-None-Match
 	LastModified string // sent as If-Modified-Since
 	Timeout      time.Duration
+
+	Header http.Header // sent beside the client's own, in place of those that it names
+	Body   []byte      // of a POST
 
 	// Address is tried first, if it is one of the host's, and those that follow it
 	// next; empty: any.
@@ -139,9 +142,9 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 // exchange sends, waits for the headers, and reads as much body as is wanted.
 func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Response, error) {
 	x.await(c.connect, orDefault(req.Timeout, c.timeout))
-	raw, err := c.transport.RoundTrip(hr)
+	raw, err := c.send(hr)
 	for tries := 0; err != nil && tries < 3 && x.unsent(); tries++ {
-		raw, err = c.transport.RoundTrip(hr)
+		raw, err = c.send(hr)
 	}
 	if err != nil {
 		return nil, x.headerError(err)
@@ -158,6 +161,14 @@ func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Respons
 		x.abandon(err)
 	}
 	return res, err
+}
+
+// send sends a request with its body, if it has one, from the beginning.
+func (c *Client) send(hr *http.Request) (*http.Response, error) {
+	if hr.GetBody != nil {
+		hr.Body, _ = hr.GetBody() // from memory
+	}
+	return c.transport.RoundTrip(hr)
 }
 
 // fail gives an error its URL. The end of the caller's context, or of the client,

@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/net/http2"
 )
@@ -27,6 +29,28 @@ func joinTypes(h http.Header) {
 	if types := h["Content-Type"]; len(types) > 1 {
 		h["Content-Type"] = []string{strings.Join(types, ", ")}
 	}
+}
+
+// RetryAfter returns how long the answer asks to wait from its first byte on: seconds or
+// an HTTP date (RFC 9110 section 10.2.3), which is in UTC whatever zone an old form of it
+// names; -1 if it asks for neither.
+func (r *Response) RetryAfter() time.Duration {
+	value := strings.TrimSpace(r.Header.Get("Retry-After"))
+	if value == "" {
+		return -1
+	}
+	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if strings.Trim(value, "0123456789") == "" {
+		return 1 << 62 // more seconds than fit
+	}
+	for _, layout := range []string{http.TimeFormat, time.RFC850, time.ANSIC} {
+		if at, err := time.ParseInLocation(layout, value, time.UTC); err == nil {
+			return max(0, at.Sub(r.FirstByte))
+		}
+	}
+	return -1
 }
 
 // tlsCause tells a handshake that failed from a connection that did.

@@ -2,58 +2,115 @@ package record
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
 // End writes down that the walk was interrupted, when and why.
-func (r *Recorder) End(why schema.End) error { return r.end(false, why) }
+func (r *Recorder) End(why schema.End) error {
+	return r.end(false, why, func(tx *kv.Tx) error {
+		if why.Kind == schema.EndReload {
+			return nil
+		}
+		return r.tellRun(tx, webhook.RunInterrupted)
+	})
+}
 
 // Finish writes down that nothing is left to do, and why.
 func (r *Recorder) Finish() error {
-	why, err := r.completion()
-	return errors.Join(err, r.end(true, why))
+	cut := cuts{}
+	why, err := r.completion(cut)
+	return errors.Join(err, r.end(true, why, func(tx *kv.Tx) error { return cut.tell(tx, &r.in) }))
 }
 
-func (r *Recorder) end(walked bool, why schema.End) error {
+// end writes down that the walk is over, with what is told of it.
+func (r *Recorder) end(walked bool, why schema.End, tell func(*kv.Tx) error) error {
 	r.tick()
 	run := &r.in.run
 	run.Walked, run.End, run.Finished = walked, why, time.Now().Truncate(time.Second)
 	if !walked {
 		run.Status = schema.RunInterrupted
 	}
-	return r.putRun()
+	return r.putRun(tell)
 }
 
 // Complete writes down that the outputs of a walk that came to its end are in place.
 func (r *Recorder) Complete() error {
 	r.in.run.Status = schema.RunCompleted
-	return r.putRun()
+	return r.putRun(func(tx *kv.Tx) error { return r.tellRun(tx, webhook.RunCompleted) })
 }
 
-func (r *Recorder) putRun() error {
-	return r.in.store.Update(func(tx *kv.Tx) error { return tx.Runs.Put(r.in.run) })
+func (r *Recorder) putRun(tell func(*kv.Tx) error) error {
+	return r.in.store.Update(func(tx *kv.Tx) error { return errors.Join(tx.Runs.Put(r.in.run), tell(tx)) })
 }
 
-// completion says why nothing is left to do.
-func (r *Recorder) completion() (schema.End, error) {
-	if limit := r.in.set.Config.Crawler.MaxPages; limit > 0 && r.in.run.Pages >= limit {
+// tellRun tells what has become of the run.
+func (r *Recorder) tellRun(tx *kv.Tx, kind string) error {
+	return webhook.Add(tx, r.in.set.Config, kind, webhook.NewRun(r.in.set.Config, &r.in.run))
+}
+
+// completion says why nothing is left to do, and notes the origins that were cut.
+func (r *Recorder) completion(cut cuts) (schema.End, error) {
+	limit := r.in.set.Config.Crawler.MaxPages
+	enough := limit > 0 && r.in.run.Pages >= limit
+	if enough && r.in.set.Config.Monitor.Webhook == "" {
 		return schema.End{Kind: schema.EndMaxPages, N: limit}, nil
 	}
-	cut := 0
+	n := 0
 	err := r.in.store.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
-			waits, err := r.quotas.cut(tx, h)
-			if waits {
-				cut++
+			key, err := r.quotas.cut(tx, h)
+			if key != "" {
+				n++
+				cut.add(r.in.set.Terrain, h.Name, key)
 			}
 			return true, err
 		})
 	})
-	if cut > 0 {
-		return schema.End{Kind: schema.EndBudgets, N: cut}, err
+	switch {
+	case enough:
+		return schema.End{Kind: schema.EndMaxPages, N: limit}, err
+	case n > 0:
+		return schema.End{Kind: schema.EndBudgets, N: n}, err
 	}
 	return schema.End{Kind: schema.EndFrontier}, err
+}
+
+// cuts are the origins of which pages are left out, by their places in the configuration.
+type cuts map[int]*webhook.Origin
+
+// add notes a host that a key has cut.
+func (c cuts) add(terr *terrain.Terrain, host, key string) {
+	const named = 10
+	for _, i := range terr.OriginsOf(host) {
+		o := c[i]
+		if o == nil {
+			o = &webhook.Origin{Origin: terr.Origins()[i].Name, Reason: key}
+			c[i] = o
+		}
+		if o.Hosts++; len(o.Domains) < named {
+			o.Domains = append(o.Domains, host)
+		}
+	}
+}
+
+// tell tells of the origins, so many at a time.
+func (c cuts) tell(tx *kv.Tx, in *scope) error {
+	places := slices.Sorted(maps.Keys(c))
+	for some := range slices.Chunk(places, webhook.MaxGathered) {
+		told := webhook.Origins{Subject: webhook.SubjectOf(in.set.Config, in.run.ID)}
+		for _, i := range some {
+			told.Origins = append(told.Origins, *c[i])
+		}
+		if err := webhook.Add(tx, in.set.Config, webhook.OriginCut, told); err != nil {
+			return err
+		}
+	}
+	return nil
 }

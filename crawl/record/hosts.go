@@ -8,6 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/crawl/judge"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/terrain"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -22,6 +23,7 @@ type hosts struct {
 	live    livings
 	listed  []hostFacts // by host id
 
+	gone    []webhook.Host                 // given up in this turn
 	loaded  map[schema.HostID]*schema.Host // brought up to date in this turn
 	marks   map[schema.HostID]*mark
 	touched []schema.HostID // to be planned, in the order of the first touch
@@ -57,7 +59,7 @@ type hostFacts struct {
 func (h *hosts) begin() {
 	h.loaded, h.marks = map[schema.HostID]*schema.Host{}, map[schema.HostID]*mark{}
 	h.names, h.lastName, h.lastHost = map[string]schema.HostID{}, "", 0
-	h.touched = h.touched[:0]
+	h.touched, h.gone = h.touched[:0], nil
 }
 
 // touch has a host planned before the turn ends.
@@ -123,6 +125,7 @@ func (h *hosts) giveUp(host *schema.Host, how schema.GiveUp, why schema.Reason) 
 	host.RunGivenUp, host.RunGivenUpAt, host.RunGivenUpWhy = how, host.RunRequests, why
 	h.put(host)
 	h.touch(host.ID).revoke = true
+	h.gone = append(h.gone, webhook.Host{Domain: host.Name, Reason: why.String(), Requests: host.RunGivenUpAt})
 	h.in.log.Debug("host given up", "host", host.Name, "reason", why.String(), "requests", host.RunGivenUpAt)
 }
 

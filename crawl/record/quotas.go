@@ -1,6 +1,8 @@
 package record
 
 import (
+	"fmt"
+
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -187,18 +189,38 @@ func (q *quotas) spent(h *schema.Host) bool {
 	return h.RunRequests >= q.budget(h) || limit > 0 && q.in.run.Pages >= limit && h.RunGivenUp == schema.NotGivenUp
 }
 
-// cut reports whether a host has used its budget up and still has a page that waits and
-// was never visited.
-func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (waits bool, err error) {
-	if h.Run != q.in.run.ID || h.Generation != q.in.store.Generation() || h.RunGivenUp != schema.NotGivenUp ||
-		h.RunRequests < q.budget(h) {
-		return false, nil
+// cut returns the key, with its value, for which a page of a host still waits that was
+// never visited: the host's budget, or that of the run, is used up. Empty: there is none.
+func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (key string, err error) {
+	asked := h.Run == q.in.run.ID
+	limit := q.in.set.Config.Crawler.MaxPages
+	switch {
+	case h.Generation != q.in.store.Generation() || asked && h.RunGivenUp != schema.NotGivenUp:
+		return "", nil
+	case asked && h.RunRequests >= q.budget(h):
+		key = q.budgetKey(h)
+	case limit > 0 && q.in.run.Pages >= limit:
+		key = fmt.Sprintf("max-pages = %d", limit)
+	default:
+		return "", nil
 	}
+	waits := false
 	err = tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
 		waits = q.in.store.Latest(id) == 0
 		return !waits
 	})
-	return waits, err
+	if !waits {
+		key = ""
+	}
+	return key, err
+}
+
+// budgetKey names the key that the budget of a host comes from, and its value.
+func (q *quotas) budgetKey(h *schema.Host) string {
+	if q.in.set.Terrain.Budget(h.Name, -1) != -1 {
+		return fmt.Sprintf("max-requests = %d", q.budget(h))
+	}
+	return fmt.Sprintf("max-domain-requests = %d", q.budget(h))
 }
 
 // seedsOnly reports whether a host asks for so long a delay that only seeds are worth

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -109,6 +110,9 @@ func (r *Recorder) Turn(tx *kv.Tx, outcomes []ring.Outcome, wakes []ring.Wake) (
 	}
 	if err == nil {
 		err = tx.Depths.SetPending(r.reach.work)
+	}
+	if err == nil && len(r.hosts.gone) > 0 {
+		err = webhook.AddHosts(tx, r.in.set.Config, r.in.run.ID, r.hosts.gone)
 	}
 	r.hosts.live.sweep(r.in.now)
 	r.tick()

@@ -76,6 +76,17 @@ func checkHTTP(s string) error {
 	return nil
 }
 
+func checkWebhook(s string) error {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Scheme != "https" || u.Hostname() == "":
+		return errors.New("is not a URL that begins with https://")
+	case u.User != nil || u.Fragment != "":
+		return errors.New("may hold no user, password or fragment")
+	}
+	return nil
+}
+
 func checkEmail(s string) error {
 	addr, err := mail.ParseAddress(s)
 	if err != nil || addr.Address != s || strings.ContainsFunc(s, neverInComment) {

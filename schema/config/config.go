@@ -143,10 +143,11 @@ type Recrawl struct{ MinAge time.Duration }
 
 // Monitor is [monitor]; what is empty is off.
 type Monitor struct {
-	Listen     string
-	Webhook    string
-	MetricsCSV string
-	ReportPath string
+	Listen            string
+	Webhook           string // may hold a secret of its receiver in its path: only its host is shown
+	WebhookSecretFile string
+	MetricsCSV        string
+	ReportPath        string
 }
 
 // Quality is one [[quality]] entry, an origin of the terrain.

@@ -293,9 +293,9 @@ func TestUnsupported(t *testing.T) {
 		t.Errorf("the minimal configuration asks for %v", got)
 	}
 	c := mustParse(t,
-		"output.map-path = \"m.html\"\nmonitor.webhook = \"https://a.test/\"\nmonitor.report-path = \"r.json\"\n"+
+		"output.map-path = \"m.html\"\nmonitor.listen = \"127.0.0.1:1\"\nmonitor.report-path = \"r.json\"\n"+
 			"pages.keep = true\ncrawler.sitemaps = \"off\"\n"+minimal)
-	if diff := cmp.Diff([]string{"[monitor] webhook"}, c.Unsupported()); diff != "" {
+	if diff := cmp.Diff([]string{"[monitor] listen"}, c.Unsupported()); diff != "" {
 		t.Error(diff)
 	}
 	known := map[string]bool{}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
@@ -87,7 +88,7 @@ func (c *Config) paths() []*string {
 	paths := []*string{
 		&c.State.Path, &c.Pages.Path, &c.Network.CAFile,
 		&c.Output.DatabasePath, &c.Output.SummaryPath, &c.Output.GraphPath, &c.Output.MapPath,
-		&c.Monitor.MetricsCSV, &c.Monitor.ReportPath,
+		&c.Monitor.WebhookSecretFile, &c.Monitor.MetricsCSV, &c.Monitor.ReportPath,
 	}
 	for _, lists := range [][]List{c.Blacklist, c.Stub} {
 		for i := range lists {
@@ -101,15 +102,28 @@ func (c *Config) paths() []*string {
 func (r *reader) readFiles(c *Config, read func(string) ([]byte, error)) {
 	r.readLists("blacklist", c.Blacklist, read)
 	r.readLists("stub", c.Stub, read)
-	if c.Network.CAFile == "" {
+	r.readKey("network.ca-file", c.Network.CAFile, read, checkAnchors)
+	r.readKey("monitor.webhook-secret-file", c.Monitor.WebhookSecretFile, read, func(text []byte) error {
+		_, err := WebhookSecrets(text)
+		return err
+	})
+	if c.Monitor.Webhook != "" && c.Monitor.WebhookSecretFile == "" {
+		r.problem("monitor.webhook", "[monitor] webhook needs webhook-secret-file, which signs what is sent there")
+	}
+}
+
+// readKey checks what the file holds that a key names, if it names one.
+func (r *reader) readKey(at, path string, read func(string) ([]byte, error), check func([]byte) error) {
+	if path == "" {
 		return
 	}
-	pem, err := read(c.Network.CAFile)
+	text, err := read(path)
 	if err == nil {
-		err = checkAnchors(pem)
+		err = check(text)
 	}
 	if err != nil {
-		r.problem("network.ca-file", fmt.Sprintf("[network] ca-file: %s %s", quote(c.Network.CAFile), fileReason(err)))
+		table, key, _ := strings.Cut(at, ".")
+		r.problem(at, fmt.Sprintf("[%s] %s: %s %s", table, key, quote(path), fileReason(err)))
 	}
 }
 

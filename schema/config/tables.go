@@ -196,7 +196,10 @@ func (m *Monitor) keys() []key {
 	return []key{
 		{name: "listen", doc: "dashboard, /metrics and JSON API, as \"127.0.0.1:9313\"",
 			value: str(&m.Listen, orEmpty(checkListen))},
-		{name: "webhook", doc: "the report is posted there when a run ends", value: str(&m.Webhook, orEmpty(checkHTTP))},
+		{name: "webhook", doc: "https:// address that is told how the run goes",
+			value: str(&m.Webhook, orEmpty(checkWebhook))},
+		{name: "webhook-secret-file", doc: "\"whsec_...\", which signs that; two lines while one is being changed",
+			value: str(&m.WebhookSecretFile, anything)},
 		{name: "metrics-csv", doc: "timestamp,metric,value every 10 s", value: str(&m.MetricsCSV, anything)},
 		{name: "report-path", doc: "JSON report at the end of the run", value: str(&m.ReportPath, anything)},
 	}

@@ -7,7 +7,6 @@ import "slices"
 func unbuilt() []string {
 	return []string{
 		"monitor.listen",
-		"monitor.webhook",
 	}
 }
 

@@ -1,6 +1,7 @@
-package crawl
+package fetch
 
 import (
+	"net/http"
 	"testing"
 	"time"
 )
@@ -16,11 +17,16 @@ func TestRetryAfterZone(t *testing.T) {
 		"Thu, 15 Jan 2026 10:31:00 GMT", "Thursday, 15-Jan-26 10:31:00 GMT", "Thursday, 15-Jan-26 10:31:00 EST",
 		"Thu Jan 15 10:31:00 2026",
 	} {
-		if got := retryAfter(value, now); got != time.Minute {
+		if got := retryAfterAt(value, now); got != time.Minute {
 			t.Errorf("%q: %v, want a minute", value, got)
 		}
 	}
-	if got := retryAfter("Thursday", now); got != -1 {
+	if got := retryAfterAt("Thursday", now); got != -1 {
 		t.Errorf("no date: %v", got)
 	}
+}
+
+func retryAfterAt(value string, now time.Time) time.Duration {
+	r := &Response{Header: http.Header{"Retry-After": {value}}, FirstByte: now}
+	return r.RetryAfter()
 }

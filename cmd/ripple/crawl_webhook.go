@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const (
+	lastDelivery   = 30 * time.Second // how long a crawl that is over waits for its webhook
+	hurriedAtBreak = 5 * time.Second  // and how long after a signal
+)
+
+// newSender returns what tells the webhook of a configuration.
+func (a *app) newSender(cfg *config.Config) (*webhook.Sender, error) {
+	sender, err := webhook.New(cfg, a.logger())
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", err, errConfig)
+	}
+	return sender, nil
+}
+
+// telling has messages sent beside a walk. The function that it returns ends that, and
+// sends those that are left, as far as there is time.
+func (w *walk) telling(ctx context.Context, walks bool) (end func(error)) {
+	var g errgroup.Group
+	sending, hush := context.WithCancel(context.Background())
+	if walks {
+		g.Go(func() error { return w.sender.Run(sending, w.crawl) })
+	}
+	return func(failed error) {
+		until, cancel := context.WithTimeout(context.Background(), lastDelivery)
+		defer cancel()
+		defer context.AfterFunc(until, hush)()
+		defer context.AfterFunc(ctx, func() {
+			if early(ctx) != nil {
+				time.AfterFunc(hurriedAtBreak, cancel)
+			}
+		})()
+		err := g.Wait()
+		hush()
+		if errors.Is(err, crawl.ErrEnded) {
+			err = nil
+		}
+		if !errors.Is(failed, crawl.ErrNoRoom) && !storeFailed(failed) {
+			err = errors.Join(err, w.tellLast(ctx, until))
+		}
+		if err != nil {
+			w.log.Warn("the webhook could not be told", "error", err)
+		}
+	}
+}
+
+// tellLast sends what waits when the walk is over, and says how much does not go.
+func (w *walk) tellLast(ctx, until context.Context) error {
+	if w.cfg.Load().Monitor.Webhook == "" {
+		return nil
+	}
+	left, err := w.sender.Flush(until, w.store)
+	if left > 0 && early(ctx) == nil { // after a signal the last line says how to go on
+		w.app.tell(remark{fmt.Sprintf("  %s the webhook; the next crawl sends what is due", waitFor(left)),
+			"messages wait for the webhook", []any{"messages", left}})
+	}
+	return err
+}
+
+func waitFor(n int) string {
+	if n == 1 {
+		return "1 message waits for"
+	}
+	return count(n, "message", "messages") + " wait for"
+}
+
+// tellFull tells the webhook that the disk has no room left.
+func (w *walk) tellFull(free uint64) {
+	cfg := w.cfg.Load()
+	w.sender.Tell(webhook.DiskLow, webhook.Disk{Subject: webhook.SubjectOf(cfg, 0), Free: free})
+}
+
+var _ webhook.Box = (*kv.Store)(nil) // of a walk that is over

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/crawl/webhook"
+)
+
+type webhookOptions struct{ json bool }
+
+func (o *webhookOptions) addFlags(f *pflag.FlagSet) { f.BoolVar(&o.json, "json", false, "print JSON") }
+
+func newWebhookCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "webhook",
+		Short: "Try the webhook",
+		Long: `A crawl tells the address in [monitor] webhook when a run is completed or interrupted,
+hosts are given up, an origin is cut or the disk is full, as Standard Webhooks 1.0 says:
+JSON, signed with the secret in webhook-secret-file.`,
+		Example: "  echo \"whsec_$(openssl rand -base64 32)\" > hook.secret\n  ripple webhook test config.toml",
+		Args:    unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newWebhookTestCommand(a))
+	return cmd
+}
+
+func newWebhookTestCommand(a *app) *cobra.Command {
+	var opts webhookOptions
+	cmd := &cobra.Command{
+		Use:   "test [CONFIG]",
+		Short: "Send one event to the webhook",
+		Long: `Send an event of type "test" to the address in [monitor] webhook and say what came back.
+The exit code is 1 if it was not taken.`,
+		Example: "  ripple webhook test config.toml",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runWebhookTest(cmd.Context(), a, opts, args) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runWebhookTest(ctx context.Context, a *app, opts webhookOptions, args []string) error {
+	path, err := a.configPath(args)
+	if err != nil {
+		return err
+	}
+	cfg, err := a.load(path)
+	if err != nil {
+		return err
+	}
+	if cfg.Monitor.Webhook == "" {
+		return usage("%s names no [monitor] webhook", shown(path))
+	}
+	sender, err := a.newSender(cfg)
+	if err != nil {
+		return err
+	}
+	answer, err := sender.Test(ctx)
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		err = printJSON(a.stdout, newWebhookAnswer(&answer))
+	} else {
+		err = flushed(a.stdout, func(w io.Writer) error { printWebhookAnswer(w, &answer); return nil })
+	}
+	if err == nil && !answer.Delivered() {
+		return errQuiet
+	}
+	return err
+}
+
+// A webhookAnswer is what came of a test, for a program.
+type webhookAnswer struct {
+	ID     string `json:"id"`
+	Host   string `json:"host"`
+	Status int    `json:"status_code"`
+	Millis int64  `json:"response_ms"`
+	Body   string `json:"body"`
+	Error  string `json:"error"`
+}
+
+func newWebhookAnswer(a *webhook.Answer) webhookAnswer {
+	return webhookAnswer{a.ID, clean(a.Host, 253), a.Status, a.Took.Milliseconds(), clean(string(a.Body), 512),
+		a.Reason.String()}
+}
+
+func printWebhookAnswer(w io.Writer, a *webhook.Answer) {
+	verdict := "it was taken"
+	switch {
+	case a.Delivered():
+	case a.Status == http.StatusGone:
+		verdict = "a crawl would send nothing more there"
+	case a.Status/100 == 3:
+		verdict = "it was not taken: redirects are not followed"
+	default:
+		verdict = "it was not taken"
+	}
+	said := a.Reason.String()
+	if a.Status != 0 {
+		said = fmt.Sprintf("%d %s in %d ms", a.Status, http.StatusText(a.Status), a.Took.Milliseconds())
+	}
+	fmt.Fprintf(w, "%s: %s; %s\n  webhook-id  %s\n", clean(a.Host, 253), said, verdict, a.ID)
+	if len(a.Body) > 0 {
+		fmt.Fprintf(w, "  answer      %s\n", clean(string(a.Body), 512))
+	}
+}

@@ -1,0 +1,277 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// A receiver gives its answers in turn, the last one for ever, and notes what it got.
+type receiver struct {
+	answers []Answer
+	got     []schema.Message
+	at      []time.Time
+	takes   time.Duration // to answer
+}
+
+func (r *receiver) post(ctx context.Context, _ *target, m *schema.Message) Answer {
+	a := r.answers[min(len(r.got), len(r.answers)-1)]
+	r.got, r.at = append(r.got, *m), append(r.at, time.Now())
+	select {
+	case <-time.After(r.takes):
+	case <-ctx.Done():
+		return Answer{RetryAfter: -1}
+	}
+	return a
+}
+
+// gaps are the times between what was got.
+func (r *receiver) gaps() (all []time.Duration) {
+	for i := 1; i < len(r.at); i++ {
+		all = append(all, r.at[i].Sub(r.at[i-1]).Round(lookEvery))
+	}
+	return all
+}
+
+func status(code int) Answer { return Answer{Status: code, RetryAfter: -1} }
+
+func newSender(t testing.TB, cfg *config.Config, r *receiver) *Sender {
+	t.Helper()
+	s, err := New(cfg, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.post = r.post
+	return s
+}
+
+// runFor has a sender work for a time.
+func runFor(t testing.TB, s *Sender, box Box, d time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	if err := s.Run(ctx, box); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func addRun(t testing.TB, box Box, cfg *config.Config) {
+	t.Helper()
+	update(t, box, func(tx *kv.Tx) error { return Add(tx, cfg, RunCompleted, nil) })
+}
+
+// A receiver that fails for ever is asked ten times in three days, always with the same
+// message; whatever it answers but 2xx and 410 is a failure.
+func TestTenTries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &receiver{answers: []Answer{{RetryAfter: -1}, status(302), status(404), status(500), status(199), status(503)}}
+		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+		addRun(t, store, cfg)
+		runFor(t, newSender(t, cfg, r), store, 5*24*time.Hour)
+		if diff := cmp.Diff(delays(), r.gaps()); diff != "" {
+			t.Error(diff)
+		}
+		for i, m := range r.got {
+			if m.ID != r.got[0].ID || string(m.Body) != string(r.got[0].Body) || m.Tries != i+1 {
+				t.Errorf("try %d: %+v", i+1, m)
+			}
+		}
+		if left := waiting(t, store); len(left) != 0 {
+			t.Errorf("%d messages are left", len(left))
+		}
+	})
+}
+
+// Retry-After puts a try off, a day at most, and brings none forward.
+func TestRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asks := func(d time.Duration) Answer { return Answer{Status: 429, RetryAfter: d} }
+		r := &receiver{answers: []Answer{asks(time.Minute), asks(time.Second), asks(1 << 62), status(204)}}
+		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+		addRun(t, store, cfg)
+		runFor(t, newSender(t, cfg, r), store, 3*24*time.Hour)
+		want := []time.Duration{time.Minute, 5 * time.Minute, 24 * time.Hour}
+		if diff := cmp.Diff(want, r.gaps()); diff != "" {
+			t.Error(diff)
+		}
+		if left := waiting(t, store); len(left) != 0 {
+			t.Errorf("%d messages are left", len(left))
+		}
+	})
+}
+
+// 410 ends all messages for that address, and that is remembered; another address begins anew.
+func TestGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &receiver{answers: []Answer{status(410), status(204)}}
+		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+		addRun(t, store, cfg)
+		addRun(t, store, cfg)
+		s := newSender(t, cfg, r)
+		runFor(t, s, store, time.Minute)
+		addRun(t, store, cfg)
+		if len(r.got) != 1 || len(waiting(t, store)) != 0 {
+			t.Errorf("%d sent, %d wait", len(r.got), len(waiting(t, store)))
+		}
+		other := configured(t, "https://other.test/", "", secret(0))
+		if err := s.Follow(other); err != nil {
+			t.Fatal(err)
+		}
+		addRun(t, store, other)
+		runFor(t, s, store, time.Minute)
+		if len(r.got) != 2 || len(waiting(t, store)) != 0 {
+			t.Errorf("another address: %d sent, %d wait", len(r.got), len(waiting(t, store)))
+		}
+	})
+}
+
+// cutBox loses what it is to write from a number of transactions on, as a kill does.
+type cutBox struct {
+	*kv.Store
+	left int
+}
+
+var errKilled = errors.New("killed")
+
+func (b *cutBox) Update(f func(*kv.Tx) error) error {
+	if b.left--; b.left < 0 {
+		return errKilled
+	}
+	return b.Store.Update(f)
+}
+
+// A kill at any point, before a try is written down, before it is sent or before its answer
+// is, loses no message, and repeats it with its id and its body.
+func TestKilledSender(t *testing.T) {
+	for kept := range 4 {
+		synctest.Test(t, func(t *testing.T) {
+			cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+			for range 3 {
+				addRun(t, store, cfg)
+			}
+			want := waiting(t, store)
+			r := &receiver{answers: []Answer{status(204)}}
+			if err := newSender(t, cfg, r).Run(t.Context(), &cutBox{store, kept}); !errors.Is(err, errKilled) {
+				t.Fatalf("Run = %v", err)
+			}
+			path := store.Path()
+			store.Close()
+			store = openStore(t, path)
+			runFor(t, newSender(t, cfg, r), store, time.Minute)
+			if n := len(waiting(t, store)); n != 0 {
+				t.Errorf("%d transactions: %d messages are left", kept, n)
+			}
+			for _, m := range want {
+				sent := slices.DeleteFunc(slices.Clone(r.got), func(g schema.Message) bool { return g.ID != m.ID })
+				for _, g := range sent {
+					if string(g.Body) != string(m.Body) {
+						t.Errorf("%d transactions: another body", kept)
+					}
+				}
+				if len(sent) == 0 || len(sent) > 2 {
+					t.Errorf("%d transactions: a message was sent %d times", kept, len(sent))
+				}
+			}
+		})
+	}
+}
+
+// A box that takes nothing now is no end.
+func TestBoxLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+		addRun(t, store, cfg)
+		r := &receiver{answers: []Answer{status(204)}}
+		runFor(t, newSender(t, cfg, r), laterBox{store, time.Now().Add(time.Minute)}, 2*time.Minute)
+		if len(r.got) != 1 || len(waiting(t, store)) != 0 {
+			t.Errorf("%d sent, %d wait", len(r.got), len(waiting(t, store)))
+		}
+	})
+}
+
+type laterBox struct {
+	*kv.Store
+	until time.Time
+}
+
+func (b laterBox) Update(f func(*kv.Tx) error) error {
+	if time.Now().Before(b.until) {
+		return ErrLater
+	}
+	return b.Store.Update(f)
+}
+
+// At the end of a crawl what is gathered goes at once, a failure is tried again while there
+// is time, and a receiver without an answer is not waited for any longer.
+func TestFlush(t *testing.T) {
+	tests := []struct {
+		name       string
+		r          receiver
+		sent, left int
+		took       time.Duration
+	}{
+		{"taken", receiver{answers: []Answer{status(204)}}, 2, 0, 0},
+		{"taken at the second try", receiver{answers: []Answer{status(500), status(204)}}, 3, 0, 5 * time.Second},
+		{"never taken", receiver{answers: []Answer{status(500)}}, 4, 2, 5 * time.Second},
+		{"never answered", receiver{answers: []Answer{status(204)}, takes: time.Hour}, 1, 2, 30 * time.Second},
+		{"slow", receiver{answers: []Answer{status(204)}, takes: 20 * time.Second}, 2, 1, 30 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+				addRun(t, store, cfg)
+				update(t, store, func(tx *kv.Tx) error { return AddHosts(tx, cfg, 1, hostsFrom(0, 1)) })
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				began := time.Now()
+				left, err := newSender(t, cfg, &tt.r).Flush(ctx, store)
+				if err != nil || left != tt.left || len(tt.r.got) != tt.sent || time.Since(began) != tt.took {
+					t.Errorf("%d left, %v; %d sent in %v", left, err, len(tt.r.got), time.Since(began))
+				}
+			})
+		})
+	}
+}
+
+// What is told from memory is sent once, and leaves no trace in the file.
+func TestTell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+		r := &receiver{answers: []Answer{status(500)}}
+		s := newSender(t, cfg, r)
+		for range 100 { // more than it can hold: they never wait
+			s.Tell(DiskLow, Disk{SubjectOf(cfg, 0), 5})
+		}
+		commit := store.LastCommit()
+		runFor(t, s, store, time.Hour)
+		if len(r.got) != cap(s.told) || r.got[0].Kind != DiskLow || store.LastCommit() != commit {
+			t.Errorf("%d sent", len(r.got))
+		}
+	})
+}
+
+// A clock that was set back by a year keeps no message for a year.
+func TestClockSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+		addRun(t, store, cfg)
+		m := waiting(t, store)[0]
+		m.Next, m.Tries = m.Next.AddDate(1, 0, 0), 1
+		update(t, store, func(tx *kv.Tx) error { return tx.Messages.Put(m) })
+		r := &receiver{answers: []Answer{status(204)}}
+		runFor(t, newSender(t, cfg, r), store, time.Minute)
+		if len(r.got) != 1 {
+			t.Errorf("%d sent", len(r.got))
+		}
+	})
+}

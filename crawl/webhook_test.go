@@ -1,0 +1,214 @@
+package crawl
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// hooked is the text of a configuration that has a webhook told, and more.
+func hooked(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "secret")
+	secret := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32))
+	if err := os.WriteFile(path, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	monitor := fmt.Sprintf("[monitor]\nwebhook = \"https://hook.test/\"\nwebhook-secret-file = %q\n", path)
+	return crawltest.Paper(monitor + text)
+}
+
+// A toldEvent is a message, read.
+type toldEvent struct {
+	Kind string `json:"type"`
+	Data struct {
+		Reason  string
+		Hosts   []webhook.Host
+		Origins []webhook.Origin
+	}
+}
+
+func eventsIn(t testing.TB, path string) (all []toldEvent) {
+	t.Helper()
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	err = store.View(func(tx *kv.Tx) error {
+		return tx.Messages.Each(func(m *schema.Message) (bool, error) {
+			var e toldEvent
+			err := json.Unmarshal(m.Body, &e)
+			all = append(all, e)
+			return true, err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestEvents crawls a web in which a host refuses connections and two origins are cut: what
+// is told is what the run records, in its order.
+func TestEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		front := site("", 30)
+		s.host["a.test"] = func(q question) reply {
+			if r := front(q); q.path != "/" {
+				return r
+			}
+			return links(append(paths(30), "https://down.test/1", "https://down.test/2", "https://down.test/3")...)
+		}
+		s.host["b.test"] = site("", 30)
+		s.host["down.test"] = func(question) reply { return reply{cause: fetch.Refused} }
+		run := s.crawl(hooked(t, `[crawler]
+max-domain-requests = 10
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+[[quality]]
+domain = "*.b.test"
+seeds = ["https://b.test/"]
+max-requests = 5
+`), 0)
+		events := eventsIn(t, s.path)
+		if len(events) != 2 || events[0].Kind != webhook.HostGivenUp || events[1].Kind != webhook.OriginCut {
+			t.Fatalf("events: %+v", events)
+		}
+		if hosts := events[0].Data.Hosts; len(hosts) != 1 || hosts[0].Domain != "down.test" ||
+			!strings.Contains(hosts[0].Reason, "connection refused") {
+			t.Errorf("given up: %+v", hosts)
+		}
+		want := []webhook.Origin{
+			{Origin: "a.test", Reason: "max-domain-requests = 10", Hosts: 1, Domains: []string{"a.test"}},
+			{Origin: "*.b.test", Reason: "max-requests = 5", Hosts: 1, Domains: []string{"b.test"}},
+		}
+		if diff := cmp.Diff(want, events[1].Data.Origins); diff != "" {
+			t.Error(diff)
+		}
+		if run.End.Kind != schema.EndBudgets || run.End.N != 2 {
+			t.Errorf("the run ended with %v", run.End)
+		}
+	})
+}
+
+// max-pages cuts every origin with a page that waits.
+func TestEventOfMaxPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = site("", 30)
+		text := "[crawler]\nmax-pages = 4\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
+		run := s.crawl(hooked(t, text), 0)
+		events := eventsIn(t, s.path)
+		if len(events) != 1 || len(events[0].Data.Origins) != 1 || events[0].Data.Origins[0].Reason != "max-pages = 4" {
+			t.Errorf("events: %+v", events)
+		}
+		if run.End.Kind != schema.EndMaxPages {
+			t.Errorf("the run ended with %v", run.End)
+		}
+	})
+}
+
+// TestEventsAndKills kills a crawl again and again: a host is told of exactly when the file
+// says that it was given up.
+func TestEventsAndKills(t *testing.T) {
+	for _, kill := range []time.Duration{3 * time.Second, 7 * time.Second, 31 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			var out []string
+			for i := range 40 {
+				out = append(out, fmt.Sprintf("https://down%d.test/1", i), fmt.Sprintf("https://down%d.test/2", i),
+					fmt.Sprintf("https://down%d.test/3", i))
+			}
+			s.host["a.test"] = pages(map[string]reply{"/": links(out...)})
+			s.other = func(question) reply { return reply{cause: fetch.Refused} }
+			text := hooked(t, "[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n")
+			for range 3 {
+				s.crawl(text, kill)
+				if diff := cmp.Diff(givenUpIn(t, s.path), toldIn(t, s.path)); diff != "" {
+					t.Fatalf("killed after %v: %s", kill, diff)
+				}
+			}
+			s.crawl(text, 0)
+			told := toldIn(t, s.path)
+			if diff := cmp.Diff(givenUpIn(t, s.path), told); diff != "" || len(told) != 40 {
+				t.Errorf("%d told at the end: %s", len(told), diff)
+			}
+		})
+	}
+}
+
+func toldIn(t testing.TB, path string) []string {
+	t.Helper()
+	var names []string
+	for _, e := range eventsIn(t, path) {
+		for _, h := range e.Data.Hosts {
+			names = append(names, h.Domain)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func givenUpIn(t testing.TB, path string) []string {
+	t.Helper()
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	names := map[string]bool{}
+	err = store.View(func(tx *kv.Tx) error {
+		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+			if h.RunGivenUp != schema.NotGivenUp {
+				names[h.Name] = true
+			}
+			return true, nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// A fresh start tells what the old file still had to tell.
+func TestFreshCarriesMessages(t *testing.T) {
+	dir := t.TempDir()
+	from, to := crawltest.Open(t, filepath.Join(dir, "a")), crawltest.Open(t, filepath.Join(dir, "b"))
+	err := from.Update(func(tx *kv.Tx) error { return tx.Messages.Put(&schema.Message{ID: "msg_a"}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Fresh(from, to); err != nil {
+		t.Fatal(err)
+	}
+	err = to.View(func(tx *kv.Tx) error {
+		last, n, err := tx.Messages.Last()
+		if n != 1 || last.ID != "msg_a" {
+			t.Errorf("%d messages: %+v", n, last)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -26,6 +26,7 @@ const (
 	leastIdle      = 64
 	usualIdle      = 1024 // connections, for whoever has fewer requests open
 	usualSessions  = 512
+	headerTable    = 512 // bytes of the tables of HPACK, of which memory holds five times as much
 	accepted       = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.1"
 	encodings      = "gzip, br, zstd"
 )
@@ -152,6 +153,8 @@ func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport
 		HTTP2: &http.HTTP2Config{
 			MaxReceiveBufferPerConnection: 4 << 20,
 			MaxReceiveBufferPerStream:     1 << 20,
+			MaxDecoderHeaderTableSize:     headerTable,
+			MaxEncoderHeaderTableSize:     headerTable,
 		},
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 const (
 	maxBatch      = 256
-	maxBatchBytes = 4 << 20
+	maxBatchBytes = 8 << 20
 	maxBatchAge   = 100 * time.Millisecond
 	maxLinger     = 20 * time.Millisecond
 	commitLead    = 4 * time.Millisecond // before the clock of a host runs out
@@ -46,7 +46,7 @@ type batch struct {
 	most     int // outcomes
 	outcomes []ring.Outcome
 	wakes    []ring.Wake
-	size     int
+	size     int64
 	first    time.Time     // when the first of it came
 	due      time.Time     // when it must be committed; zero: it is empty
 	linger   time.Duration // at least this long after the first of it; what the last commit took
@@ -55,12 +55,7 @@ type batch struct {
 func (b *batch) add(o ring.Outcome, ready time.Time) {
 	now := time.Now()
 	b.outcomes = append(b.outcomes, o)
-	b.size += 512 + len(o.Robots) + int(o.SealedSize())
-	if o.Page != nil {
-		for i := range o.Page.Links {
-			b.size += 64 + len(o.Page.Links[i].URL.Norm)
-		}
-	}
+	b.size += o.Held
 	b.by(now.Add(maxBatchAge))
 	b.by(ready.Add(-commitLead))
 	if judge.Throttled(&o) || o.Moved || o.Step.Kind == ring.Resolve {
@@ -212,7 +207,7 @@ func (c *committer) commit(walking context.Context, b *batch, effects chan<- rin
 			return err
 		}
 	}
-	b.releaseSealed()
+	b.release()
 	select {
 	case effects <- published:
 		return nil

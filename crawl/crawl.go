@@ -84,7 +84,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	if opts.Machine == nil {
 		opts.Machine = NewMachine(0)
 	}
-	set, err := ring.SharedSettings(opts.Config, &opts.Machine.clients)
+	set, err := ring.SharedSettings(opts.Config, &opts.Machine.clients, opts.Machine.memory.Load())
 	if err != nil {
 		return nil, Begun{}, err
 	}
@@ -269,7 +269,7 @@ func (c *Crawl) Reload(cfg *config.Config) {
 
 // change takes another configuration into the run, between two walks.
 func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
-	set, err := ring.SharedSettings(cfg, &c.opts.Machine.clients)
+	set, err := ring.SharedSettings(cfg, &c.opts.Machine.clients, c.opts.Machine.memory.Load())
 	if err == nil && cfg.URLIdentity() != c.opts.Config.URLIdentity() {
 		set.Client.Close()
 		err = ErrIdentity
@@ -277,7 +277,7 @@ func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
 	if err != nil {
 		c.opts.Log.Warn("the changed configuration is not applied", "error", err)
 		cfg = c.opts.Config
-		if set, err = ring.SharedSettings(cfg, &c.opts.Machine.clients); err != nil {
+		if set, err = ring.SharedSettings(cfg, &c.opts.Machine.clients, c.opts.Machine.memory.Load()); err != nil {
 			return err
 		}
 	}

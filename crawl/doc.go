@@ -69,11 +69,16 @@
 // [Reclassify] derives classes, depths and what waits from the recorded links
 // alone, and [Replay] the links from the page store.
 //
+// # What is in memory
+//
+// A visitor waits with its outcome while too much of what the others found is not yet
+// committed, counted in bytes: a page may name a hundred times its size in links. How much
+// that is, [Machine.LimitMemory] says. It decides when something is recorded, never what.
+//
 // # The page store
 //
-// A visitor waits while too much of what it has compressed is not yet written. Package
-// record appends it during the transaction that refers to it, and package warc syncs it
-// before that commits.
+// A visitor compresses what is kept. Package record appends it during the transaction that
+// refers to it, and package warc syncs it before that commits.
 //
 // # The end
 //

@@ -20,6 +20,7 @@ type Machine struct {
 	clocks  pace.Clocks
 	network outage.Watch
 	crawls  atomic.Uint64 // begun so far
+	memory  atomic.Int64  // soft limit of the process; 0: none
 	slots   *slots.Slots
 	few     int // requests that may be open for the limit of descriptors; 0: it allows what is wanted
 
@@ -38,6 +39,10 @@ func NewMachine(maxOpen int) *Machine {
 	}
 	return m
 }
+
+// LimitMemory tells the soft limit of what the process holds, in bytes; 0: there is none. Crawls that begin
+// after it, or take another configuration, keep less in flight. It sets no limit itself.
+func (m *Machine) LimitMemory(bytes int64) { m.memory.Store(bytes) }
 
 // limit says so where a crawl may open fewer requests than it is configured to.
 func (m *Machine) limit(wanted int, log *slog.Logger) {

@@ -9,12 +9,23 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// seal compresses a page for the page store, and waits while too much is waiting
-// there. A page for which the wait is cut short is as if it had not been asked.
-func (v *visitor) seal(ctx context.Context, o *ring.Outcome, resp *fetch.Response) {
+// hold compresses a page for the page store, if it is to be kept, and waits while too much is not
+// committed. An answer for which the wait is cut short is as if it had not been asked for.
+func (v *visitor) hold(ctx context.Context, o *ring.Outcome, resp *fetch.Response) {
+	err := seal(o, resp)
+	if err == nil {
+		err = o.Hold(ctx)
+	}
+	if err != nil {
+		*o = ring.Outcome{Step: o.Step, Address: o.Address, FirstByte: o.FirstByte, Done: o.Done, RetryAfter: -1, Length: -1,
+			Cause: fetch.Cancelled, Detail: schema.Clean(err.Error(), 256)}
+	}
+}
+
+func seal(o *ring.Outcome, resp *fetch.Response) error {
 	s := o.Step.Settings
 	if len(resp.Body) == 0 || !s.Keeps(o) {
-		return
+		return nil
 	}
 	head, err := s.Client.RequestHead(fetch.Request{
 		URL: o.Step.URL, ETag: o.Step.ETag, LastModified: o.Step.Modified,
@@ -25,20 +36,12 @@ func (v *visitor) seal(ctx context.Context, o *ring.Outcome, resp *fetch.Respons
 			Status: o.Status, Header: resp.Header, Body: resp.Body, Digest: o.SHA256,
 		})
 	}
-	if err == nil {
-		err = s.Sealed.Acquire(ctx, o.SealedSize())
-	}
-	if err != nil {
-		o.Sealed, o.Cause, o.Detail = nil, fetch.Cancelled, schema.Clean(err.Error(), 256)
-	}
+	return err
 }
 
-// releaseSealed lets visitors go on once a batch is stored.
-func (b *batch) releaseSealed() {
+// release lets visitors go on once a batch is committed.
+func (b *batch) release() {
 	for i := range b.outcomes {
-		if o := &b.outcomes[i]; o.Sealed != nil {
-			o.Step.Settings.Sealed.Release(o.SealedSize())
-			o.Sealed = nil
-		}
+		b.outcomes[i].Release()
 	}
 }

@@ -99,7 +99,7 @@ func (v *visitor) visit(ctx context.Context, step ring.Step) ring.Outcome {
 	}
 	if o.Answered() {
 		v.read(&o, resp)
-		v.seal(ctx, &o, resp)
+		v.hold(ctx, &o, resp)
 	}
 	return o
 }

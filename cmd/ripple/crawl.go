@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -90,7 +91,8 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	if err != nil {
 		return err
 	}
-	w := &walk{app: a, path: path, log: a.logger(), sender: sender, seeds: extra, begun: make(chan struct{})}
+	w := &walk{app: a, path: path, log: a.logger(), sender: sender, seeds: extra,
+		machine: crawl.NewMachine(0), begun: make(chan struct{})}
 	w.cfg.Store(cfg)
 	return w.run(ctx, opts.fresh)
 }

@@ -207,7 +207,7 @@ func (w *walk) reload() {
 		return
 	}
 	w.app.say("the configuration was read again; it holds from now on")
-	newMemory(cfg.Network.MemoryLimit, memoryHere()).set()
+	w.limitMemory(newMemory(cfg.Network.MemoryLimit, memoryHere()))
 	w.cfg.Store(cfg)
 	w.crawl.Reload(cfg)
 }

@@ -27,6 +27,7 @@ type walk struct {
 	stop    context.CancelCauseFunc // ends the crawl as a signal does
 	begun   chan struct{}           // closed when what follows is there
 	store   *kv.Store
+	machine *crawl.Machine
 	crawl   *crawl.Crawl
 	watcher *census.Watcher
 	sender  *webhook.Sender
@@ -60,7 +61,7 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 func (w *walk) open(fresh bool, locked func()) error {
 	cfg := w.cfg.Load()
 	m := newMemory(cfg.Network.MemoryLimit, memoryHere())
-	m.set()
+	w.limitMemory(m)
 	w.log.Debug("memory is limited", "limit", m.String())
 	store, err := w.app.openCrawl(cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.forURLs()})
 	if err != nil {
@@ -79,6 +80,7 @@ func (w *walk) open(fresh bool, locked func()) error {
 func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{
 		Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit, OnFull: w.tellFull,
+		Machine: w.machine,
 	})
 	if err != nil {
 		return err

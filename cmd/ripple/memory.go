@@ -98,6 +98,12 @@ func (m memory) allows(held uint64) error {
 	return nil
 }
 
+// limitMemory makes it the limit of the process, and tells the crawl.
+func (w *walk) limitMemory(m memory) {
+	m.set()
+	w.machine.LimitMemory(m.bytes)
+}
+
 // heldMemory is what the last collection left of the heap, in bytes.
 func heldMemory() uint64 {
 	held := []gauges.Sample{{Name: "/gc/heap/live:bytes"}}
@@ -119,7 +125,7 @@ func (w *walk) keepMemory(ctx context.Context) error {
 		}
 		m := newMemory(w.cfg.Load().Network.MemoryLimit, memoryHere())
 		if m.bytes != debug.SetMemoryLimit(-1) {
-			m.set()
+			w.limitMemory(m)
 		}
 		err := m.allows(heldMemory())
 		if err != nil && !said {

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -90,7 +91,7 @@ func TestKeepMemory(t *testing.T) {
 	runtime.GC()
 	synctest.Test(t, func(t *testing.T) {
 		var told bytes.Buffer
-		w := &walk{log: slog.New(slog.NewTextHandler(&told, nil))}
+		w := &walk{machine: crawl.NewMachine(0), log: slog.New(slog.NewTextHandler(&told, nil))}
 		w.cfg.Store(&config.Config{Network: config.Network{MemoryLimit: 80_000_000}})
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { _ = w.keepMemory(ctx) }()

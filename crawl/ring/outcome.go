@@ -43,6 +43,8 @@ type Outcome struct {
 	Sitemap *sitemap.File
 	Entries []Target // of Sitemap.Entries that are URLs; Norm is empty for others
 	Files   []Target // of Sitemap.Children likewise
+
+	Held int64 // bytes, see [Outcome.Hold]
 }
 
 // A Target is a URL that an outcome leads to, with the store's hash of it.
@@ -52,20 +54,8 @@ type Target struct {
 	Forms []string // further forms under which it was named
 }
 
-// maxSealed is how many bytes of pages may wait to be stored: what is fetched
-// faster than it is written waits in the visitors.
-const maxSealed = 64 << 20
-
 // Answered reports whether the server gave a whole answer.
 func (o *Outcome) Answered() bool { return o.Cause == fetch.None }
 
 // Reason says why there is no answer.
 func (o *Outcome) Reason() schema.Reason { return schema.Reason{Cause: o.Cause, Detail: o.Detail} }
-
-// SealedSize is what the outcome holds of [Settings.Sealed].
-func (o *Outcome) SealedSize() int64 {
-	if o.Sealed == nil {
-		return 0
-	}
-	return min(int64(o.Sealed.Size()), maxSealed)
-}

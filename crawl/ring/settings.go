@@ -26,18 +26,20 @@ type Settings struct {
 	Rules    *weburl.Rules
 	Client   *fetch.Client
 	Extracts []page.Extract
-	Sealed   *semaphore.Weighted // bytes of pages that wait to be stored
+
+	held    *semaphore.Weighted // bytes of outcomes that are not committed
+	maxHeld int64
 }
 
 // NewSettings returns the settings of a configuration, with a client of their own,
 // which the caller closes.
 func NewSettings(cfg *config.Config) (*Settings, error) {
-	return SharedSettings(cfg, new(fetch.Pool))
+	return SharedSettings(cfg, new(fetch.Pool), 0)
 }
 
 // SharedSettings returns the settings of a configuration, with a client of a pool,
-// which the caller closes.
-func SharedSettings(cfg *config.Config, clients *fetch.Pool) (*Settings, error) {
+// which the caller closes, under a soft limit of memory in bytes; 0: there is none.
+func SharedSettings(cfg *config.Config, clients *fetch.Pool, memory int64) (*Settings, error) {
 	client, err := clients.Client(fetch.Config{
 		UserAgent:      cfg.UserAgentString(),
 		ConnectTimeout: cfg.Retry.ConnectTimeout,
@@ -55,8 +57,9 @@ func SharedSettings(cfg *config.Config, clients *fetch.Pool) (*Settings, error) 
 	if err != nil {
 		return nil, err
 	}
+	most := maxHeld(memory)
 	s := &Settings{Config: cfg, Terrain: cfg.Terrain(), Rules: cfg.Rules(), Client: client,
-		Sealed: semaphore.NewWeighted(maxSealed)}
+		held: semaphore.NewWeighted(most), maxHeld: most}
 	for _, e := range cfg.Extracts {
 		extract, err := page.NewExtract(e.Name, e.Selector, e.Attr)
 		if err != nil {

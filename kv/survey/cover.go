@@ -7,6 +7,15 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
+// Covers returns all covers, in their order.
+func Covers() []Cover {
+	all := make([]Cover, CoverNotVisited+1)
+	for i := range all {
+		all[i] = Cover(i)
+	}
+	return all
+}
+
 // String names a cover in a word or two, the same for all hosts that share it; what
 // was in the way of one host, and how much, is [HostReport.Coverage].
 func (c Cover) String() string {

@@ -19,6 +19,19 @@ const (
 	TroubleRetries             // pages of it wait for another try
 )
 
+// TroubleKinds returns all kinds but that of no trouble.
+func TroubleKinds() []TroubleKind {
+	return []TroubleKind{TroubleGivenUp, TroubleRest, TroubleRobots, TroubleRetries}
+}
+
+// String names a kind in a word or two.
+func (k TroubleKind) String() string {
+	return [...]string{
+		TroubleNone: "none", TroubleGivenUp: "given up", TroubleRest: "rest", TroubleRobots: "robots.txt",
+		TroubleRetries: "retries",
+	}[k]
+}
+
 // A Trouble is what keeps a host from being asked as its delay allows, as the host's
 // record tells it. The zero value is none.
 type Trouble struct {

@@ -15,6 +15,9 @@ const (
 	ClassStub
 )
 
+// Classes returns all classes, in their order.
+func Classes() []Class { return []Class{ClassDiscovered, ClassQuality, ClassBlacklisted, ClassStub} }
+
 // String returns the class's name in SQL and reports.
 func (c Class) String() string {
 	switch c {

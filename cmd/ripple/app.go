@@ -106,7 +106,7 @@ func addCommands(root *cobra.Command, a *app) {
 		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a),
 			newWebhookCommand(a)}},
 		{"Ask about the map:", []*cobra.Command{
-			newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newBrokenCommand(a), newQueryCommand(a),
+			newServeCommand(a), newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newBrokenCommand(a), newQueryCommand(a),
 			newSuggestCommand(a),
 		}},
 		{"Export and compare:", []*cobra.Command{
@@ -123,7 +123,7 @@ func addCommands(root *cobra.Command, a *app) {
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(newCheckFileCommand(a), newVersionCommand(a))
+	root.AddCommand(newCheckFileCommand(a), newReadTerrainCommand(a), newVersionCommand(a))
 }
 
 // runHelp shows the help of a command. Unlike cobra it refuses what is none.

@@ -64,7 +64,7 @@ func (r *reading) knownHost(id schema.HostID, limit int) (*knownHost, error) {
 func (r *reading) hostFacts(report *survey.HostReport) *knownHost {
 	h, run, cfg := report.Host, r.Run(), r.Config()
 	k := &knownHost{
-		open: r.open, Run: int(run.ID), Title: report.Title, Known: report.Known, Visited: report.Visited, Waiting: report.Waiting,
+		open: r.open, Run: int(run.ID), Title: report.Title, Pages: report.Known, Visited: report.Visited, Waiting: report.Waiting,
 		Visits: h.Visits, Requests: h.Requests, ByState: map[string]int{},
 		Coverage: report.Coverage, Missing: report.KnownMissing,
 		Omitted: report.LinksOmitted, DelayMS: cfg.FullDelay(h).Milliseconds(), CrawlMS: h.CrawlDelay.Milliseconds(),

@@ -21,7 +21,7 @@ type knownHost struct {
 	Run      int            `json:"run_id"` // the newest
 	Title    string         `json:"title"`
 	MinDepth *int           `json:"min_depth"`
-	Known    int            `json:"pages_known"`
+	Pages    int            `json:"pages_known"`
 	Visited  int            `json:"pages_visited"` // in the run
 	Waiting  int            `json:"pages_waiting"`
 	Visits   int            `json:"crawl_count"` // all runs

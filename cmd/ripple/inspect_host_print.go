@@ -121,7 +121,7 @@ func (k *knownHost) pages() string {
 			states = append(states, commas(n)+" "+state.String())
 		}
 	}
-	text := commas(k.Known) + " known"
+	text := commas(k.Pages) + " known"
 	if len(states) > 0 {
 		text += ": " + strings.Join(states, ", ")
 	}

@@ -117,11 +117,7 @@ func newStats(r *reading, most int) (*stats, error) {
 	run := r.Run()
 	s := &stats{
 		State: r.path, Bytes: r.size, Live: r.live,
-		Run: statsRun{
-			ID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(), Started: run.Started.UTC(),
-			Finished: timeOrNull(run.Finished),
-			Pages:    run.Pages, Requests: run.Requests, Seconds: run.Running.Seconds(), Errors: counts.Errors,
-		},
+		Run:   newStatsRun(run, counts.Errors),
 		Pages: counts.Pages, Links: counts.Links, Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
 		Omitted: counts.LinksOmitted,
 		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: []depthCount{},
@@ -157,6 +153,14 @@ func newStats(r *reading, most int) (*stats, error) {
 	s.Sites = newCutSites(cut[:min(len(cut), most)])
 	s.Slow, s.SlowTotal, err = slowHosts(r, run, &s.Left, most)
 	return s, err
+}
+
+func newStatsRun(run schema.Run, errs map[string]int) statsRun {
+	return statsRun{
+		ID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(), Started: run.Started.UTC(),
+		Finished: timeOrNull(run.Finished),
+		Pages:    run.Pages, Requests: run.Requests, Seconds: run.Running.Seconds(), Errors: errs,
+	}
 }
 
 // leftOf is what a run has left to do, as its crawl says or as the file does.

@@ -42,26 +42,51 @@ func newMap(g *export.Graph) (atlas.Map, error) {
 	if err != nil {
 		return atlas.Map{}, err
 	}
+	m, err := unplaced(g)
+	m.Points, m.LeftOut.Edges = p.At, p.Left
+	for i := range p.Links {
+		m.Edges = append(m.Edges, mapEdge(g, &p.Links[i]))
+	}
+	return m, err
+}
+
+// Foremost is the picture of the n nodes of highest PageRank alone, which have places of
+// their own: it takes the metrics, but no time for the places of the others. There is
+// none at page level.
+func Foremost(g *export.Graph, n int) (atlas.Map, error) {
+	if _, err := g.Measure(); err != nil {
+		return atlas.Map{}, err
+	}
+	m, err := unplaced(g)
+	if err != nil {
+		return m, err
+	}
+	err = g.EachLink(func(l *export.Link) error {
+		m.Edges = append(m.Edges, mapEdge(g, l))
+		return nil
+	})
+	m = m.Foremost(n)
+	m.Points = atlas.Layout(len(m.Nodes), m.Edges, atlas.Radii(m.Nodes), 1, nil)
+	return m, err
+}
+
+// unplaced is the map of the nodes of a graph, without links and places.
+func unplaced(g *export.Graph) (atlas.Map, error) {
 	meta := g.Meta()
 	m := atlas.Map{
 		Title: mapTitle(g.Survey()), Level: meta.Level.String(), Run: meta.Runs, Status: meta.Status,
-		Partial: meta.Partial(), Palette: export.Palette(), Points: p.At, LeftOut: atlas.Cut{Edges: p.Left},
+		Partial: meta.Partial(), Palette: export.Palette(),
 	}
 	more := titled(g.NodeColumns())
 	for _, c := range more {
 		m.More = append(m.More, c.Title)
 	}
-	err = g.EachNode(func(n *export.Node) error {
+	err := g.EachNode(func(n *export.Node) error {
 		m.Nodes = append(m.Nodes, mapNode(n, more))
 		return nil
 	})
 	if err != nil {
 		return m, err
-	}
-	for _, l := range p.Links {
-		from, _ := g.Rank(l.From)
-		to, _ := g.Rank(l.To)
-		m.Edges = append(m.Edges, atlas.Edge{From: uint32(from), To: uint32(to), Weight: export.Weight(l.Links)})
 	}
 	busiest, err := g.Busiest(foremost(m.Nodes, mapBusy), mapPages)
 	for i, pages := range busiest {
@@ -70,6 +95,12 @@ func newMap(g *export.Graph) (atlas.Map, error) {
 		}
 	}
 	return m, err
+}
+
+func mapEdge(g *export.Graph, l *export.Link) atlas.Edge {
+	from, _ := g.Rank(l.From)
+	to, _ := g.Rank(l.To)
+	return atlas.Edge{From: uint32(from), To: uint32(to), Weight: export.Weight(l.Links)}
 }
 
 // titled are the columns that the card of a node lists under their titles.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/mail"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -98,9 +99,41 @@ func checkEmail(s string) error {
 func checkListen(s string) error {
 	_, port, err := net.SplitHostPort(s)
 	if err != nil || !isPort(port) {
-		return fmt.Errorf("%s is not an address like \"127.0.0.1:9313\"", quote(s))
+		return fmt.Errorf("%s is not an address like \"127.0.0.1:7575\"", quote(s))
 	}
 	return nil
+}
+
+// CheckListen reports why the desk cannot be served at its address: beyond loopback the
+// token must not be sent in the open.
+func (m *Monitor) CheckListen() error {
+	if err := checkListen(m.Listen); err != nil {
+		return fmt.Errorf("[monitor] listen: %w", err)
+	}
+	switch {
+	case (m.CertFile == "") != (m.KeyFile == ""):
+		return errors.New("[monitor] cert-file and key-file belong together: name both or none")
+	case m.CertFile == "" && !isLoopback(m.Listen):
+		return fmt.Errorf("[monitor] listen: %s is reached from other machines, which takes cert-file and key-file; "+
+			"or listen at 127.0.0.1 and use ssh -L", quote(m.Listen))
+	}
+	return nil
+}
+
+// isLoopback reports whether an address is reached from this machine alone.
+func isLoopback(addr string) bool {
+	host, _, _ := net.SplitHostPort(addr)
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// hostName wants a name as a Host header has it, without port.
+func hostName(raw any) (string, error) {
+	s, err := text(raw)
+	if err == nil && (s == "" || !only(s, ".-:")) {
+		err = fmt.Errorf("%s is not a name like \"crawler.example.com\"", quote(s))
+	}
+	return strings.ToLower(s), err
 }
 
 // checkAddress wants host:port with both.

@@ -144,6 +144,10 @@ type Recrawl struct{ MinAge time.Duration }
 // Monitor is [monitor]; what is empty is off.
 type Monitor struct {
 	Listen            string
+	TokenFile         string
+	Hosts             []string // further names that the desk is asked by
+	CertFile          string
+	KeyFile           string
 	Webhook           string // may hold a secret of its receiver in its path: only its host is shown
 	WebhookSecretFile string
 	MetricsCSV        string

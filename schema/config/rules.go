@@ -27,6 +27,11 @@ func (r *reader) check(c *Config) {
 			r.problem(entryPath("page-type", i), "[[page-type]] needs domain, path or both")
 		}
 	}
+	if c.Monitor.Listen != "" && checkListen(c.Monitor.Listen) == nil {
+		if err := c.Monitor.CheckListen(); err != nil {
+			r.problem("monitor.listen", err.Error())
+		}
+	}
 	rules, err := weburl.NewRules(c.URL.StripParams, c.URL.MaxLength)
 	if err != nil {
 		r.problem("url", "[url] "+err.Error())

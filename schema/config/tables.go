@@ -194,8 +194,13 @@ func (r *Recrawl) keys() []key {
 
 func (m *Monitor) keys() []key {
 	return []key{
-		{name: "listen", doc: "dashboard, /metrics and JSON API, as \"127.0.0.1:9313\"",
+		{name: "listen", doc: "the desk in the browser and its JSON API, as \"127.0.0.1:7575\"",
 			value: str(&m.Listen, orEmpty(checkListen))},
+		{name: "token-file", doc: "who may ask, mode 0600; made if missing; \"\": a new one each time, which is printed",
+			value: str(&m.TokenFile, anything)},
+		{name: "hosts", doc: "further names that the desk may be asked by", value: list(&m.Hosts, hostName, tomlString)},
+		{name: "cert-file", doc: "with key-file, demanded beyond loopback (PEM)", value: str(&m.CertFile, anything)},
+		{name: "key-file", doc: "of cert-file", value: str(&m.KeyFile, anything)},
 		{name: "webhook", doc: "https:// address that is told how the run goes",
 			value: str(&m.Webhook, orEmpty(checkWebhook))},
 		{name: "webhook-secret-file", doc: "\"whsec_...\", which signs that; two lines while one is being changed",

@@ -1,0 +1,171 @@
+package desk
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/schema/inert"
+)
+
+// A Stream writes an answer itself, as JSON.
+type Stream func(io.Writer) error
+
+// maxBody bounds what a POST carries, in bytes.
+const maxBody = 1<<20 + 4096
+
+// NewAPI is the API: the routes, and openapi.json, which describes them. What is to be
+// answered apart is given to reader; nil: this process is the reader, which answers
+// nothing else.
+func NewAPI(routes []Route, reader http.Handler, version string) (http.Handler, error) {
+	mux := http.NewServeMux()
+	for _, r := range routes {
+		switch {
+		case !r.Apart && reader == nil:
+		case r.Apart && reader != nil:
+			mux.Handle(r.Method+" "+Root+r.Path, checked(r, reader))
+		default:
+			mux.Handle(r.Method+" "+Root+r.Path, answer(r))
+		}
+	}
+	text, err := Document(routes, version)
+	if err != nil {
+		return nil, err
+	}
+	mux.HandleFunc("GET "+Root+"openapi.json", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, text) })
+	return told(mux), nil
+}
+
+// told has the mux refuse in JSON, too.
+func told(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, pattern := mux.Handler(r)
+		if pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		header := http.Header{}
+		h.ServeHTTP(&headless{header: header}, r)
+		if allow := header.Get("Allow"); allow != "" {
+			w.Header().Set("Allow", allow)
+			Refuse(w, &control.Error{Code: http.StatusMethodNotAllowed, Text: r.Method + " is not allowed here, but " + allow})
+			return
+		}
+		Refuse(w, &control.Error{Code: http.StatusNotFound, Text: "there is nothing at " + strconv.Quote(r.URL.Path) +
+			"; " + Root + "openapi.json says what there is"})
+	})
+}
+
+// A headless writer keeps the header alone.
+type headless struct{ header http.Header }
+
+func (h *headless) Header() http.Header         { return h.header }
+func (h *headless) Write(b []byte) (int, error) { return len(b), nil }
+func (h *headless) WriteHeader(int)             {}
+
+// checked gives on what is asked as its route demands.
+func checked(r Route, to http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if _, err := r.Parse(req); err != nil {
+			Refuse(w, err)
+			return
+		}
+		to.ServeHTTP(w, req)
+	})
+}
+
+// answer answers what a route is asked.
+func answer(r Route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		q, err := r.Parse(req)
+		if err == nil && r.Method == http.MethodPost {
+			q.body, err = body(w, req)
+		}
+		if err != nil {
+			Refuse(w, err)
+			return
+		}
+		v, err := r.Answer(req.Context(), q)
+		if err != nil {
+			Refuse(w, err)
+			return
+		}
+		write(w, v)
+	})
+}
+
+func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if big := new(http.MaxBytesError); errors.As(err, &big) {
+		return nil, &control.Error{Code: http.StatusRequestEntityTooLarge, Text: "the body is too long"}
+	}
+	if err != nil {
+		return nil, wrong("the body could not be read")
+	}
+	return text, nil
+}
+
+// write sends an answer.
+func write(w http.ResponseWriter, v any) {
+	if s, ok := v.(Stream); ok {
+		w.Header().Set("Content-Type", "application/json")
+		if err := s(w); err != nil {
+			panic(http.ErrAbortHandler) // an answer that was cut is not to be taken for whole
+		}
+		return
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		Refuse(w, errors.New("the answer cannot be written"))
+		return
+	}
+	send(w, http.StatusOK, inert.JSON(b.Bytes()))
+}
+
+// Refuse sends an error, a [control.Error] under its own code.
+func Refuse(w http.ResponseWriter, err error) {
+	code := http.StatusInternalServerError
+	var e *control.Error
+	if errors.As(err, &e) {
+		code = e.Code
+	}
+	text, _ := json.Marshal(struct { // a string always has a form
+		Error string `json:"error"`
+	}{err.Error()})
+	send(w, code, inert.JSON(text))
+}
+
+func send(w http.ResponseWriter, code int, text []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(code)
+	_, _ = w.Write(text)
+}
+
+// stall is how long a client may take nothing of an answer.
+const stall = 10 * time.Second
+
+// A patient writer fails only when nothing has been taken for a while.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Unwrap is for [http.ResponseController].
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+func (p *patient) Write(b []byte) (int, error) {
+	_ = p.control.SetWriteDeadline(time.Now().Add(stall))
+	return p.ResponseWriter.Write(b)
+}
+
+// quiet is a log for what peers do amiss, which is theirs to tell.
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -1,0 +1,475 @@
+package desk
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// TestMain lets the test binary be a reader.
+func TestMain(m *testing.M) {
+	if socket := os.Getenv("DESK_TEST_SOCKET"); socket != "" {
+		api, err := NewAPI(testRoutes(), nil, "test")
+		if err == nil {
+			err = ServeReader(context.Background(), socket, api, os.Stdin, os.Stdout)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+type said struct {
+	Text   string `json:"text"`
+	Number int    `json:"number"`
+	Flag   bool   `json:"flag"`
+}
+
+// testRoutes are answered with what was asked.
+func testRoutes() []Route {
+	params := []Param{
+		{Name: "text", Kind: Text, Most: 10, Doc: "a text"},
+		{Name: "word", Kind: Text, Words: []string{"one", "two"}, Doc: "a word"},
+		{Name: "number", Kind: Number, Default: 5, Least: 1, Most: 9, Doc: "a number"},
+		{Name: "flag", Kind: Flag, Doc: "a flag"},
+	}
+	echo := func(_ context.Context, q Query) (any, error) {
+		return said{q.Text("text") + q.Text("word") + q.Text("name"), q.Number("number"), q.Flag("flag")}, nil
+	}
+	return []Route{
+		{Name: "now", Method: http.MethodGet, Path: "now", Params: params, Returns: said{}, Answer: echo},
+		{Name: "far", Method: http.MethodGet, Path: "far", Params: params, Returns: said{}, Apart: true, Answer: echo},
+		{Name: "named", Method: http.MethodGet, Path: "named/{name}", Returns: said{}, Answer: echo,
+			Params: []Param{{Name: "name", Kind: Text, Required: true, Most: 10, Doc: "a name"}}},
+		{Name: "needy", Method: http.MethodGet, Path: "needy", Returns: said{}, Answer: echo,
+			Params: []Param{{Name: "text", Kind: Text, Required: true, Doc: "a text"}}},
+		{Name: "change", Method: http.MethodPost, Path: "change", Returns: said{}, Body: said{},
+			Answer: func(_ context.Context, q Query) (any, error) {
+				var s said
+				return &s, q.Decode(&s)
+			}},
+		{Name: "wrong", Method: http.MethodGet, Path: "wrong", Returns: said{},
+			Answer: func(context.Context, Query) (any, error) { return nil, errors.New("<b>no\x1b[31m") }},
+		{Name: "pid", Method: http.MethodGet, Path: "pid", Returns: said{}, Apart: true,
+			Answer: func(context.Context, Query) (any, error) { return said{Number: os.Getpid()}, nil }},
+		{Name: "conflict", Method: http.MethodGet, Path: "conflict", Returns: said{},
+			Answer: func(context.Context, Query) (any, error) { return nil, &control.Error{Code: 409, Text: "not now"} }},
+	}
+}
+
+func testReader() *Reader {
+	return &Reader{Command: func(socket string) (*exec.Cmd, error) {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "DESK_TEST_SOCKET="+socket)
+		return cmd, nil
+	}}
+}
+
+const testToken = "0123456789abcdefXYZ"
+
+// A served desk is one that answers until the test ends.
+type served struct {
+	*Desk
+	t    *testing.T
+	host string // its address
+}
+
+func serve(t *testing.T, m config.Monitor) *served {
+	t.Helper()
+	if m.Listen == "" {
+		m.Listen = "127.0.0.1:0"
+	}
+	m.TokenFile = filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(m.TokenFile, []byte(testToken+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Listen(Options{Monitor: m, Routes: testRoutes(), Reader: testReader(), Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var g errgroup.Group
+	g.Go(func() error { return d.Serve(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &served{d, t, d.listener.Addr().String()}
+}
+
+// ask asks a desk, with the right token unless a header says otherwise.
+func (s *served) ask(method, path, body string, header ...string) (code int, text string, answer http.Header) {
+	s.t.Helper()
+	r, err := http.NewRequest(method, "http://"+s.host+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+testToken)
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		if r.Header.Set(header[i], header[i+1]); header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+	}
+	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	a, err := c.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	all, err := io.ReadAll(a.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a.StatusCode, string(all), a.Header
+}
+
+// Whoever is not meant is kept out, whatever else is right.
+func TestGuard(t *testing.T) {
+	s := serve(t, config.Monitor{Hosts: []string{"desk.example.com"}})
+	_, port, _ := net.SplitHostPort(s.host)
+	tests := []struct {
+		name, method, path string
+		header             []string
+		want               int
+	}{
+		{"all is right", "GET", "/api/v1/now", nil, 200},
+		{"HEAD", "HEAD", "/api/v1/now", nil, 200},
+		{"localhost", "GET", "/api/v1/now", []string{"Host", "localhost:" + port}, 200},
+		{"a name of its own", "GET", "/api/v1/now", []string{"Host", "Desk.Example.com"}, 200},
+		{"through a tunnel", "GET", "/api/v1/now", []string{"Host", "[::1]:9999"}, 200},
+
+		{"a rebound name", "GET", "/api/v1/now", []string{"Host", "evil.example"}, 421},
+		{"a rebound name with the port", "GET", "/", []string{"Host", "evil.example:" + port}, 421},
+		{"a name that begins alike", "GET", "/", []string{"Host", "127.0.0.1.evil.example"}, 421},
+		{"a name that ends alike", "GET", "/", []string{"Host", "evil-localhost"}, 421},
+		{"another address", "GET", "/", []string{"Host", "10.1.2.3"}, 421},
+		{"no address at all", "GET", "/", []string{"Host", "0.0.0.0:" + port}, 421},
+		{"a foreign host before a foreign origin", "GET", "/api/v1/now",
+			[]string{"Host", "evil.example", "Origin", "http://evil.example"}, 421},
+
+		{"a foreign origin asks", "GET", "/api/v1/now", []string{"Origin", "https://evil.example"}, 403},
+		{"a foreign origin changes", "POST", "/api/v1/change", []string{"Origin", "https://evil.example"}, 403},
+		{"no origin, as of a file", "POST", "/api/v1/change", []string{"Origin", "null"}, 403},
+		{"another port", "POST", "/api/v1/change", []string{"Origin", "http://127.0.0.1:1"}, 403},
+		{"a browser says so", "POST", "/api/v1/change", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"another name of the site", "GET", "/api/v1/now", []string{"Sec-Fetch-Site", "same-site"}, 403},
+		{"the page itself", "GET", "/api/v1/now", []string{"Sec-Fetch-Site", "same-origin"}, 200},
+
+		{"no token", "GET", "/api/v1/now", []string{"Authorization", ""}, 401},
+		{"no token where nothing is", "GET", "/api/v1/nothing", []string{"Authorization", ""}, 401},
+		{"no token for the description", "GET", "/api/v1/openapi.json", []string{"Authorization", ""}, 401},
+		{"a wrong token", "GET", "/api/v1/now", []string{"Authorization", "Bearer " + testToken + "x"}, 401},
+		{"the beginning of a token", "GET", "/api/v1/now", []string{"Authorization", "Bearer " + testToken[:18]}, 401},
+		{"another scheme", "GET", "/api/v1/now", []string{"Authorization", "Basic " + testToken}, 401},
+		{"a token in the query", "GET", "/api/v1/now?token=" + testToken, []string{"Authorization", ""}, 401},
+		{"a token in a cookie", "GET", "/api/v1/now", []string{"Authorization", "", "Cookie", "token=" + testToken}, 401},
+
+		{"a form", "POST", "/api/v1/change", []string{"Content-Type", "application/x-www-form-urlencoded"}, 415},
+		{"a form of text", "POST", "/api/v1/change", []string{"Content-Type", "text/plain"}, 415},
+		{"a form of parts", "POST", "/api/v1/change", []string{"Content-Type", "multipart/form-data; boundary=x"}, 415},
+		{"no type", "POST", "/api/v1/change", []string{"Content-Type", ""}, 415},
+		{"JSON", "POST", "/api/v1/change", []string{"Content-Type", "application/json; charset=utf-8"}, 200},
+
+		{"a change by GET", "GET", "/api/v1/change", nil, 405},
+		{"a preflight", "OPTIONS", "/api/v1/change", []string{"Origin", "https://evil.example",
+			"Access-Control-Request-Method", "POST"}, 403},
+		{"OPTIONS", "OPTIONS", "/api/v1/now", nil, 405},
+		{"DELETE", "DELETE", "/api/v1/now", nil, 405},
+		{"TRACE of the application", "TRACE", "/", nil, 405},
+		{"the application needs no token", "GET", "/", []string{"Authorization", ""}, 200},
+		{"a link to the application", "GET", "/", []string{"Sec-Fetch-Site", "cross-site", "Authorization", ""}, 200},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			code, text, header := s.ask(tt.method, tt.path, `{}`, tt.header...)
+			if code != tt.want {
+				t.Errorf("%s %s: %d, want %d: %s", tt.method, tt.path, code, tt.want, text)
+			}
+			for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy",
+				"Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy"} {
+				if header.Get(name) == "" {
+					t.Errorf("there is no %s", name)
+				}
+			}
+			for name := range header {
+				if strings.HasPrefix(name, "Access-Control-") || name == "Set-Cookie" {
+					t.Errorf("%s: %s", name, header.Get(name))
+				}
+			}
+			if strings.Contains(text+fmt.Sprint(header), testToken) {
+				t.Error("the token is told")
+			}
+		})
+	}
+}
+
+// Nothing but the files of the application can be had.
+func TestPaths(t *testing.T) {
+	s := serve(t, config.Monitor{})
+	for _, path := range []string{
+		"/app/", "/app", "/server.go", "/app/../server.go", "/app/%2e%2e/server.go", "/..%2f..%2fetc/passwd", "/app/..%5cserver.go",
+		"//etc/passwd", "/app//etc/passwd", "/enter/nothing", "/app/index.html/", "/app/none.js",
+	} {
+		code, text, header := s.ask("GET", path, "")
+		if code != 404 && (code != 301 && code != 307 || strings.Contains(header.Get("Location"), "//")) {
+			t.Errorf("%s: %d %s %.80q", path, code, header.Get("Location"), text)
+		}
+	}
+	for _, path := range []string{"/", "/app/index.html"} {
+		if code, _, _ := s.ask("GET", path, ""); code != 200 && code != 301 {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+}
+
+func TestParams(t *testing.T) {
+	s := serve(t, config.Monitor{})
+	tests := []struct {
+		query string
+		code  int
+		want  string
+	}{
+		{"now", 200, `{"text":"","number":5,"flag":false}`},
+		{"now?text=a%3Cb&number=9&flag=1", 200, `{"text":"a<b","number":9,"flag":true}`},
+		{"far?text=a&number=1&flag=true", 200, `{"text":"a","number":1,"flag":true}`},
+		{"now?word=two", 200, `{"text":"two","number":5,"flag":false}`},
+		{"named/x", 200, `{"text":"x","number":0,"flag":false}`},
+		{"named/a%2Fb", 200, `{"text":"a/b","number":0,"flag":false}`},
+		{"now?word=three", 400, "word must be one of one, two"},
+		{"now?text=01234567890", 400, "text is longer than 10 bytes"},
+		{"now?number=0", 400, "number must be a number from 1 to 9"},
+		{"now?number=1e1", 400, "number must be a number"},
+		{"far?number=99999999999999999999", 400, "number must be a number"},
+		{"now?flag=perhaps", 400, "flag must be 1 or 0"},
+		{"now?text=a&text=b", 400, "text is given twice"},
+		{"now?nothing=1", 400, `there is no parameter \"nothing\"`},
+		{"now?name=%zz", 400, "the query is malformed"},
+		{"needy", 400, "text is missing: a text"},
+		{"named/01234567890", 400, "name is longer"},
+		{"wrong", 500, `no\u001b[31m"}`},
+		{"conflict", 409, `{"error":"not now"}`},
+		{"nothing", 404, "openapi.json says what there is"},
+	}
+	for _, tt := range tests {
+		code, text, header := s.ask("GET", "/api/v1/"+tt.query, "")
+		if code != tt.code || !strings.Contains(text, tt.want) {
+			t.Errorf("%s: %d %s, want %d %s", tt.query, code, text, tt.code, tt.want)
+		}
+		if header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: is %s", tt.query, header.Get("Content-Type"))
+		}
+	}
+}
+
+// What is too long, or not what was expected, is refused.
+func TestBodies(t *testing.T) {
+	s := serve(t, config.Monitor{})
+	for body, want := range map[string]int{
+		`{"text":"a"}`: 200, `{"text":"a"} x`: 400, `{"none":1}`: 400, `[`: 400, "": 400,
+	} {
+		if code, text, _ := s.ask("POST", "/api/v1/change", body); code != want {
+			t.Errorf("%.40s (%d bytes): %d %s, want %d", body, len(body), code, text, want)
+		}
+	}
+	api, err := NewAPI(testRoutes(), http.NotFoundHandler(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	api.ServeHTTP(w, httptest.NewRequest("POST", "/api/v1/change", strings.NewReader(strings.Repeat("x", maxBody+1))))
+	if w.Code != 413 {
+		t.Errorf("a giant body: %d", w.Code)
+	}
+	for _, sent := range []string{
+		"GET /api/v1/now HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 1<<20),
+		"GET /api/v1/now?text=" + strings.Repeat("x", 1<<20),
+	} {
+		c, err := net.Dial("tcp", s.host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(c, sent); err == nil {
+			line, err := bufio.NewReader(c).ReadString('\n')
+			if err == nil && !strings.Contains(line, " 431 ") {
+				t.Errorf("%.40q without an end is answered %q", sent, line)
+			}
+		}
+		c.Close()
+	}
+}
+
+// The reader is started again when it was killed, and its socket is nobody else's.
+func TestReaderKilled(t *testing.T) {
+	s := serve(t, config.Monitor{})
+	if code, text, _ := s.ask("GET", "/api/v1/far?text=a", ""); code != 200 {
+		t.Fatalf("far: %d %s", code, text)
+	}
+	info, err := os.Stat(s.reader.dir)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder of the socket: %v, %v", info.Mode(), err)
+	}
+	for range 2 {
+		c := s.reader.child
+		_ = c.cmd.Process.Kill()
+		<-c.ended
+		if code, text, _ := s.ask("GET", "/api/v1/far?text=a", ""); code != 200 || !strings.Contains(text, `"a"`) {
+			t.Errorf("far, when the reader was killed: %d %s", code, text)
+		}
+	}
+}
+
+// A reader that does not start is told of, and nothing else fails.
+func TestReaderFails(t *testing.T) {
+	s := serve(t, config.Monitor{})
+	works := s.reader.Command
+	s.reader.Command = func(string) (*exec.Cmd, error) { return exec.Command(os.Args[0], "-no-such-flag"), nil }
+	if code, text, _ := s.ask("GET", "/api/v1/far", ""); code != 503 || !strings.Contains(text, "no-such-flag") {
+		t.Errorf("far: %d %s", code, text)
+	}
+	if code, _, _ := s.ask("GET", "/api/v1/now", ""); code != 200 {
+		t.Errorf("now: %d", code)
+	}
+	s.reader.Command = works
+	if code, text, _ := s.ask("GET", "/api/v1/far", ""); code != 200 {
+		t.Errorf("far, mended: %d %s", code, text)
+	}
+}
+
+// A thousand clients that say nothing keep nobody out for longer than it takes to drop
+// them.
+func TestThousandConnections(t *testing.T) {
+	s := serve(t, config.Monitor{})
+	var open []net.Conn
+	for range 1000 {
+		c, err := net.Dial("tcp", s.host)
+		if err != nil {
+			break // the queue of the system is full
+		}
+		open = append(open, c)
+	}
+	for _, c := range open {
+		c.Close()
+	}
+	if code, _, _ := s.ask("GET", "/api/v1/now", ""); code != 200 {
+		t.Errorf("after %d connections: %d", len(open), code)
+	}
+}
+
+// A connection that says nonsense is answered, or hung up on.
+func TestNonsense(t *testing.T) {
+	s := serve(t, config.Monitor{})
+	for _, sent := range []string{
+		"\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+		"POST /api/v1/change HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+		"POST /api/v1/change HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"\x16\x03\x01\x00\x00", "GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+	} {
+		c, err := net.Dial("tcp", s.host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(c, sent)
+		_ = c.(*net.TCPConn).CloseWrite()
+		line, _ := bufio.NewReader(c).ReadString('\n')
+		if strings.Contains(line, " 200 ") {
+			t.Errorf("%q is answered %q", sent, line)
+		}
+		c.Close()
+	}
+}
+
+func TestListenRefused(t *testing.T) {
+	s := serve(t, config.Monitor{})
+	for listen, want := range map[string]string{
+		s.host: "is in use", "0.0.0.0:0": "takes cert-file and key-file", "nonsense": "is not an address",
+		"example.com:0": "takes cert-file",
+	} {
+		if d, err := Listen(Options{Monitor: config.Monitor{Listen: listen}, Reader: testReader()}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v; want %q", listen, d, err, want)
+		}
+	}
+}
+
+func TestIPv6(t *testing.T) {
+	if l, err := net.Listen("tcp", "[::1]:0"); err != nil {
+		t.Skip(err)
+	} else {
+		l.Close()
+	}
+	s := serve(t, config.Monitor{Listen: "[::1]:0"})
+	if code, _, _ := s.ask("GET", "/api/v1/now", ""); code != 200 {
+		t.Errorf("now: %d", code)
+	}
+	if got := s.Address(); !strings.HasPrefix(got, "http://[::1]:") || !strings.HasSuffix(got, "/#token="+testToken) {
+		t.Errorf("the address is %s", got)
+	}
+}
+
+// The browser is led in without the token in its arguments, once.
+func TestEntrance(t *testing.T) {
+	s := serve(t, config.Monitor{})
+	address, err := s.Entrance()
+	if err != nil || strings.Contains(address, testToken) {
+		t.Fatalf("Entrance = %s, %v", address, err)
+	}
+	path := strings.TrimPrefix(address, "http://"+s.host)
+	if code, _, header := s.ask("GET", path, "", "Host", "evil.example"); code != 421 {
+		t.Errorf("by another name: %d %s", code, header.Get("Location"))
+	}
+	if code, _, header := s.ask("GET", path, ""); code != 303 || header.Get("Location") != "/#token="+testToken {
+		t.Errorf("the first time: %d %s", code, header.Get("Location"))
+	}
+	if code, _, header := s.ask("GET", path, ""); code != 404 {
+		t.Errorf("the second time: %d %s", code, header.Get("Location"))
+	}
+}
+
+func TestTickets(t *testing.T) {
+	var all tickets
+	for range maxTickets {
+		if _, err := all.sell("a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := all.sell("a"); err == nil {
+		t.Error("there is no end of tickets")
+	}
+	for id, old := range all.sold {
+		old.until = time.Now().Add(-time.Second)
+		all.sold[id] = old
+		if to, ok := all.take(id); ok {
+			t.Errorf("an old ticket leads to %s", to)
+		}
+		break
+	}
+	if id, err := all.sell("b"); err != nil {
+		t.Error(err)
+	} else if to, ok := all.take(id); !ok || to != "b" {
+		t.Errorf("take = %s, %v", to, ok)
+	}
+}

@@ -1,0 +1,102 @@
+package desk
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/crawl/control"
+)
+
+// A Guard decides who is answered.
+type Guard struct {
+	Token string
+	Hosts []string // names that this machine is asked by, beside loopback and the address that was connected to
+}
+
+// policy is what pages may do: nothing but run and fetch what comes from here.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Site lets anybody in who asks for the right host.
+func (g *Guard) Site(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range map[string]string{
+			"Content-Security-Policy":      policy,
+			"X-Content-Type-Options":       "nosniff",
+			"Referrer-Policy":              "no-referrer",
+			"Cross-Origin-Opener-Policy":   "same-origin",
+			"Cross-Origin-Resource-Policy": "same-origin",
+			"Cache-Control":                "no-store",
+		} {
+			w.Header().Set(name, value)
+		}
+		if !g.known(r) {
+			Refuse(w, &control.Error{Code: http.StatusMisdirectedRequest,
+				Text: "this desk is not asked by that name; [monitor] hosts lists further ones"})
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// API lets in who knows the token, and no page of another origin. What changes
+// something must be JSON, which no form of another page can send.
+func (g *Guard) API(h http.Handler) http.Handler {
+	same := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := r.Clone(r.Context())
+		asked.Method = http.MethodPost // GET, too, is for pages of our own alone
+		mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		switch {
+		case same.Check(asked) != nil:
+			Refuse(w, &control.Error{Code: http.StatusForbidden, Text: "a page of another origin asks"})
+		case !g.authorized(r):
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			Refuse(w, &control.Error{Code: http.StatusUnauthorized,
+				Text: "the token is missing or wrong; it stands behind #token= in the address that was printed"})
+		case r.Method == http.MethodPost && (err != nil || mediaType != "application/json"):
+			Refuse(w, &control.Error{Code: http.StatusUnsupportedMediaType, Text: "send JSON, as Content-Type: application/json"})
+		default:
+			h.ServeHTTP(w, r)
+		}
+	})
+}
+
+// authorized compares the token in a time that does not depend on what was sent.
+func (g *Guard) authorized(r *http.Request) bool {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.Token))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1 && strings.EqualFold(scheme, "Bearer")
+}
+
+// known reports whether a request is for this host. A name that somebody else has made
+// to lead here is none of ours, whatever the port.
+func (g *Guard) known(r *http.Request) bool {
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if host == "localhost" || slices.ContainsFunc(g.Hosts, func(name string) bool { return strings.EqualFold(name, host) }) {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && (addr.IsLoopback() || addr == connectedTo(r.Context()))
+}
+
+// connectedTo returns the address of this machine that a request came to.
+func connectedTo(ctx context.Context) netip.Addr {
+	local, ok := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	addr, _ := netip.AddrFromSlice(local.IP)
+	return addr.Unmap()
+}

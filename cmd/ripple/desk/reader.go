@@ -1,0 +1,224 @@
+package desk
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/export/whole"
+)
+
+// AgeHeader says how many seconds ago what was answered from was read.
+const AgeHeader = "Ripple-Age"
+
+const (
+	maxAnswer = 2 * time.Minute  // for one answer of the reader, then it is ended
+	starting  = 20 * time.Second // for the reader to listen
+)
+
+// A Reader has a process of its own answer what reads the terrain, which it starts when
+// it is first asked, and again when it has ended. The process ends with this one. Its
+// methods may be called from any goroutine.
+type Reader struct {
+	// Command makes the process, which calls [ServeReader] for the socket.
+	Command func(socket string) (*exec.Cmd, error)
+
+	mu     sync.Mutex
+	child  *child // nil: none was started
+	n      int    // were started
+	dir    string // private, for the sockets
+	remove func()
+	ends   errgroup.Group
+}
+
+// A child is the process.
+type child struct {
+	cmd   *exec.Cmd
+	stdin io.Closer // ends it
+	proxy *httputil.ReverseProxy
+	ended chan struct{}
+}
+
+// ServeHTTP asks the process.
+func (r *Reader) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	c, err := r.running(req.Context())
+	if err != nil {
+		Refuse(w, &control.Error{Code: http.StatusServiceUnavailable, Text: "the terrain cannot be read: " + err.Error()})
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(req.Context(), maxAnswer, errSlow)
+	defer cancel()
+	out := req.Clone(ctx)
+	out.Header = http.Header{}
+	for _, name := range []string{"Content-Type", "Cache-Control"} {
+		if v := req.Header.Get(name); v != "" {
+			out.Header.Set(name, v)
+		}
+	}
+	c.proxy.ServeHTTP(w, out)
+	if context.Cause(ctx) == errSlow {
+		_ = c.cmd.Process.Kill()
+	}
+}
+
+var errSlow = errors.New("it takes longer than " + maxAnswer.String())
+
+// running returns the process, which is started if none is there.
+func (r *Reader) running(ctx context.Context) (*child, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.child != nil {
+		select {
+		case <-r.child.ended:
+		default:
+			return r.child, nil
+		}
+	}
+	c, err := r.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.child = c
+	return c, nil
+}
+
+func (r *Reader) start(ctx context.Context) (*child, error) {
+	if r.dir == "" {
+		dir, remove, err := whole.Scratch(os.TempDir())
+		if err != nil {
+			return nil, err
+		}
+		r.dir, r.remove = dir, remove
+	}
+	r.n++
+	socket := filepath.Join(r.dir, "r"+strconv.Itoa(r.n))
+	cmd, err := r.Command(socket)
+	if err != nil {
+		return nil, err
+	}
+	apart(cmd)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	var said bytes.Buffer
+	cmd.Stderr = &firstBytes{&said}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	c := &child{cmd: cmd, stdin: stdin, proxy: proxyTo(socket), ended: make(chan struct{})}
+	ready := make(chan error, 1)
+	r.ends.Go(func() error {
+		_, err := bufio.NewReader(out).ReadString('\n')
+		ready <- err
+		_ = cmd.Wait()
+		close(c.ended)
+		return nil
+	})
+	limit, cancel := context.WithTimeout(ctx, starting)
+	defer cancel()
+	select {
+	case err = <-ready:
+	case <-limit.Done():
+		err = limit.Err()
+	}
+	if err != nil {
+		_ = cmd.Process.Kill()
+		<-c.ended
+		return nil, fmt.Errorf("its reader does not start: %w %s", err, said.Bytes())
+	}
+	return c, nil
+}
+
+// Close ends the process.
+func (r *Reader) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.child != nil {
+		_ = r.child.stdin.Close()
+		select {
+		case <-r.child.ended:
+		case <-time.After(parting):
+			_ = r.child.cmd.Process.Kill()
+		}
+	}
+	_ = r.ends.Wait()
+	if r.remove != nil {
+		r.remove()
+		r.dir, r.remove = "", nil
+	}
+}
+
+// proxyTo asks who listens at a socket.
+func proxyTo(socket string) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", "reader", "reader"
+		},
+		Transport: &http.Transport{
+			DisableCompression: true,
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+			},
+		},
+		ErrorLog: quiet(),
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, _ error) {
+			if errors.Is(context.Cause(r.Context()), errSlow) {
+				Refuse(w, &control.Error{Code: http.StatusGatewayTimeout, Text: errSlow.Error()})
+				return
+			}
+			w.Header().Set("Retry-After", "1")
+			Refuse(w, &control.Error{Code: http.StatusServiceUnavailable, Text: "the reader of the terrain has ended; ask again"})
+		},
+	}
+}
+
+// ServeReader is the process's side: it answers at a socket until in ends, which it does
+// with the process that holds its other end. When it listens it writes a line to out.
+func ServeReader(ctx context.Context, socket string, h http.Handler, in io.Reader, out io.Writer) error {
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: h, ErrorLog: quiet()}
+	var g errgroup.Group
+	g.Go(func() error {
+		_, _ = io.Copy(io.Discard, in)
+		return server.Close()
+	})
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	fmt.Fprintln(out, "ready")
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// firstBytes keeps the beginning of what is written.
+type firstBytes struct{ to *bytes.Buffer }
+
+func (f *firstBytes) Write(b []byte) (int, error) {
+	const most = 1000
+	f.to.Write(b[:min(len(b), max(0, most-f.to.Len()))])
+	return len(b), nil
+}

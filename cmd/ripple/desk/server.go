@@ -1,0 +1,134 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/netutil"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const (
+	maxConnections = 256 // further ones wait
+	maxHeader      = 16 << 10
+	silence        = 10 * time.Second // of a client that was to ask
+	reading        = 30 * time.Second // of a request as a whole
+	idle           = 2 * time.Minute
+	parting        = time.Second // for what is being answered at the end
+)
+
+// Options are what a desk is made of.
+type Options struct {
+	config.Monitor
+	Routes  []Route
+	Reader  *Reader
+	Version string
+}
+
+// A Desk is a server that listens.
+type Desk struct {
+	listener net.Listener
+	server   *http.Server
+	reader   *Reader
+	monitor  config.Monitor
+	token    string
+	tickets  tickets
+}
+
+// Listen opens the address, so that it is known to be free, and makes or reads the
+// token.
+func Listen(o Options) (*Desk, error) {
+	if err := o.CheckListen(); err != nil {
+		return nil, err
+	}
+	token, err := Token(o.TokenFile)
+	if err != nil {
+		return nil, err
+	}
+	api, err := NewAPI(o.Routes, o.Reader, o.Version)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", o.Monitor.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use, perhaps by another desk; name another address with --listen or [monitor] listen",
+			o.Monitor.Listen)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s: %w", o.Monitor.Listen, err)
+	}
+	d := &Desk{listener: l, reader: o.Reader, monitor: o.Monitor, token: token}
+	guard := &Guard{Token: token, Hosts: o.Hosts}
+	mux := http.NewServeMux()
+	mux.Handle("/", site())
+	mux.HandleFunc("GET /enter/{ticket}", d.enter)
+	mux.Handle(Root, guard.API(api))
+	d.server = &http.Server{
+		Handler: patiently(guard.Site(mux)), MaxHeaderBytes: maxHeader, ErrorLog: quiet(),
+		ReadHeaderTimeout: silence, ReadTimeout: reading, IdleTimeout: idle,
+	}
+	return d, nil
+}
+
+// Address is where a browser finds the desk, with the token in the fragment, which no
+// browser sends anywhere.
+func (d *Desk) Address() string {
+	u := d.address()
+	u.Fragment = "token=" + d.token
+	return u.String()
+}
+
+func (d *Desk) address() *url.URL {
+	u := &url.URL{Scheme: "http", Host: d.listener.Addr().String(), Path: "/"}
+	if d.monitor.CertFile != "" {
+		u.Scheme = "https"
+	}
+	host, port, _ := net.SplitHostPort(u.Host)
+	if ip := net.ParseIP(host); ip.IsUnspecified() && len(d.monitor.Hosts) > 0 {
+		u.Host = net.JoinHostPort(d.monitor.Hosts[0], port)
+	}
+	return u
+}
+
+// Serve answers until ctx is done. It is called once.
+func (d *Desk) Serve(ctx context.Context) error {
+	var g errgroup.Group
+	d.server.BaseContext = func(net.Listener) context.Context { return ctx }
+	limited := netutil.LimitListener(d.listener, maxConnections)
+	g.Go(func() error {
+		if d.monitor.CertFile != "" {
+			return d.server.ServeTLS(limited, d.monitor.CertFile, d.monitor.KeyFile)
+		}
+		return d.server.Serve(limited)
+	})
+	stop := context.AfterFunc(ctx, func() { _ = limited.Close() })
+	err := g.Wait()
+	if !stop() {
+		err = nil // asked to
+	}
+	leaving, cancel := context.WithTimeout(context.Background(), parting)
+	defer cancel()
+	if d.server.Shutdown(leaving) != nil {
+		_ = d.server.Close()
+	}
+	d.reader.Close()
+	if err != nil {
+		return fmt.Errorf("desk: %w", err)
+	}
+	return nil
+}
+
+// patiently bounds how long a client may take nothing, whoever writes to it.
+func patiently(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(&patient{w, http.NewResponseController(w)}, r)
+	})
+}

@@ -1,0 +1,61 @@
+package desk
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+)
+
+const (
+	leastToken = 16 // characters
+	mostToken  = 512
+)
+
+// Token reads the token of a file that nobody but its owner can read, and makes one
+// where there is no file. Without a name it makes one that is written nowhere.
+func Token(path string) (string, error) {
+	if path == "" {
+		return rand.Text(), nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return readToken(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("make the token: %w", err)
+	}
+	token := rand.Text()
+	_, err = f.WriteString(token + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("write the token: %w", err), os.Remove(path))
+	}
+	return token, nil
+}
+
+func readToken(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("the token file %s must be a file that only its owner can read: chmod 600", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if len(token) < leastToken || len(token) > mostToken || strings.ContainsFunc(token, odd) {
+		return "", fmt.Errorf("the token file %s must hold %d to %d letters, digits, \"-\" and \"_\"", path, leastToken, mostToken)
+	}
+	return token, nil
+}
+
+// odd reports whether a character cannot stand in a header and in a fragment as it is.
+func odd(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
+}

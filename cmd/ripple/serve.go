@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// defaultListen is where the desk is unless something else is said.
+const defaultListen = "127.0.0.1:7575"
+
+type serveOptions struct {
+	listen string
+	open   bool
+}
+
+func (o *serveOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.listen, "listen", "", "listen at `ADDR` (default: [monitor] listen, else "+defaultListen+")")
+	f.BoolVar(&o.open, "open", false, "open the browser")
+}
+
+func newServeCommand(a *app) *cobra.Command {
+	var opts serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the map to a browser, and to programs as JSON",
+		Long: `Serve the desk until Ctrl-C: the map in the browser, over a state file or over a
+running crawl, and the same as JSON below /api/v1, which /api/v1/openapi.json
+describes. The address that is printed carries a token behind "#"; programs send it
+as "Authorization: Bearer TOKEN". [monitor] token-file keeps one token for good.
+
+A state file is only read, and locked only while something is read from it, so that a
+crawl can begin meanwhile. Of a running crawl a copy is shown that is renewed when it
+is a minute old.
+
+Beyond this machine a desk is reached through ssh -L, or with [monitor] listen,
+cert-file and key-file.`,
+		Example: `  ripple serve
+  ripple serve --state terrain.bolt --listen 127.0.0.1:8080
+  curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:7575/api/v1/stats`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, opts) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runServe(ctx context.Context, a *app, opts serveOptions) error {
+	path, err := a.statePath()
+	if err != nil {
+		return err
+	}
+	if err := mustExist(path); err != nil {
+		return err
+	}
+	monitor, err := a.monitor()
+	if err != nil {
+		return err
+	}
+	switch {
+	case opts.listen != "":
+		monitor.Listen = opts.listen
+	case monitor.Listen == "":
+		monitor.Listen = defaultListen
+	}
+	d, err := a.openDesk(path, monitor)
+	if err != nil {
+		return err
+	}
+	var g errgroup.Group
+	g.Go(func() error { return d.Serve(ctx) })
+	fmt.Fprintln(a.stdout, d.Address())
+	a.say("Ctrl-C ends it")
+	if opts.open {
+		entrance, err := d.Entrance()
+		if err == nil {
+			err = browse(entrance)
+		}
+		if err != nil {
+			a.warn(remark{"the browser cannot be opened: " + err.Error(), "no browser", nil})
+		}
+	}
+	return g.Wait()
+}
+
+// monitor is [monitor] of the configuration, if there is one.
+func (a *app) monitor() (config.Monitor, error) {
+	path := a.config
+	if path == "" {
+		path = defaultConfig
+	}
+	if _, err := os.Stat(path); a.config == "" && (a.state != "" || errors.Is(err, fs.ErrNotExist)) {
+		return config.Monitor{}, nil
+	}
+	cfg, _, err := config.Load(path)
+	if err != nil {
+		return config.Monitor{}, err
+	}
+	return cfg.Monitor, nil
+}
+
+// openDesk opens the desk of a state file.
+func (a *app) openDesk(path string, m config.Monitor) (*desk.Desk, error) {
+	reader := &desk.Reader{Command: func(socket string) (*exec.Cmd, error) { return readerCommand(path, socket) }}
+	routes := append(liveRoutes(&liveCrawl{a.crawlOf(path)}), terrainRoutes(nil)...)
+	d, err := desk.Listen(desk.Options{Monitor: m, Routes: routes, Reader: reader, Version: thisBuild().Version})
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	return d, nil
+}

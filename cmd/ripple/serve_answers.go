@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/broken"
+	"github.com/sumi-ripple/ripple/export/changes"
+	"github.com/sumi-ripple/ripple/export/graph"
+	"github.com/sumi-ripple/ripple/export/suggest"
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
+
+func (o *opened) answerStats(q desk.Query) (any, error) {
+	return newStats(o.reading, q.Number("limit"))
+}
+
+func (o *opened) answerHost(q desk.Query) (any, error) {
+	if !isHost(q.Text("domain")) {
+		return nil, usage("%q is not the name of a host", clean(q.Text("domain"), 200))
+	}
+	return o.host(q.Text("domain"), q.Number("limit"))
+}
+
+func (o *opened) answerPage(q desk.Query) (any, error) {
+	return o.inspect(q.Text("url"), q.Number("limit"))
+}
+
+func (o *opened) answerPath(q desk.Query) (any, error) {
+	u, err := parseURL(o.Config().Rules(), q.Text("url"))
+	if err != nil {
+		return nil, err
+	}
+	id, known, err := o.Lookup(u.Norm)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, &control.Error{Code: http.StatusNotFound, Text: clean(u.Norm, 300) + " is not known"}
+	}
+	return originPaths(o.Survey, id, len(o.Terrain().Origins()))
+}
+
+func (o *opened) answerSuggest(q desk.Query) (any, error) {
+	found, err := suggest.Find(o.Survey, q.Number("min_origins"), q.Number("limit"))
+	if err != nil {
+		return nil, err
+	}
+	return newSuggestions(found), nil
+}
+
+// A brokenLink is a link that leads nowhere, with the columns of [brokenColumns].
+type brokenLink struct {
+	Origin *string `json:"quality_origin"`
+	From   string  `json:"from_url"`
+	Anchor string  `json:"anchor"`
+	To     string  `json:"to_url"`
+	State  string  `json:"state"`
+	Status *int    `json:"status_code"`
+	Error  string  `json:"error_message"`
+	Kind   string  `json:"kind"`
+	Rel    string  `json:"rel"`
+	Place  string  `json:"place"`
+}
+
+func (o *opened) answerBroken(q desk.Query) (any, error) {
+	links, err := broken.Find(o.Survey)
+	if err != nil {
+		return nil, err
+	}
+	links = links[:min(len(links), q.Number("limit"))]
+	return desk.Stream(func(w io.Writer) error { return writeBroken(newJSONRows(w, brokenColumns()), links) }), nil
+}
+
+type runList struct {
+	Runs []statsRun `json:"runs"`
+}
+
+func (o *opened) answerRuns(desk.Query) (any, error) {
+	list := runList{Runs: []statsRun{}}
+	for _, run := range o.Runs() {
+		list.Runs = append(list.Runs, newStatsRun(run, run.Errors))
+	}
+	slices.Reverse(list.Runs)
+	return list, nil
+}
+
+// maxGraph is how many hosts the map of the desk shows.
+const maxGraph = 5000
+
+func (o *opened) answerGraph(desk.Query) (any, error) {
+	g, err := export.New(o.Survey, export.Options{Level: export.LevelHost})
+	if err != nil {
+		return nil, err
+	}
+	m, err := graph.Foremost(g, maxGraph)
+	if err != nil {
+		return nil, err
+	}
+	text, err := m.JSON()
+	return desk.Stream(func(w io.Writer) error { _, err := w.Write(text); return err }), err
+}
+
+func (o *opened) answerDiff(q desk.Query) (any, error) {
+	opts := diffOptions{from: uint32(q.Number("from")), to: uint32(q.Number("to"))}
+	from, to, err := opts.runs(o.Runs())
+	if err != nil {
+		return nil, err
+	}
+	d, err := survey.Compare(o.Survey, from, to)
+	if errors.Is(err, survey.ErrRuns) {
+		return nil, usage("%v", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := changes.JSON(&b, o.Survey, d); err != nil {
+		return nil, fmt.Errorf("compare runs: %w", err)
+	}
+	return desk.Stream(func(w io.Writer) error { _, err := b.WriteTo(w); return err }), nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"net/http"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+const (
+	maxName = 2048 // of a URL or host that is asked for, in bytes
+	maxRows = 100_000
+)
+
+// terrainRoutes are what is asked of the terrain, and answered by t in the process that
+// reads it; elsewhere t is nil. The answers are those of the commands with --json.
+func terrainRoutes(t *terrainReader) []desk.Route {
+	rows := desk.Param{Name: "limit", Kind: desk.Number, Default: 20, Most: maxRows, Doc: "rows of each list at most"}
+	all := []desk.Route{
+		{Path: "stats", Name: "stats", Returns: stats{}, Params: []desk.Param{rows}, Answer: t.of((*opened).answerStats),
+			Doc: "Pages by state, class and depth, and the hosts that take longest."},
+		{Path: "hosts", Name: "hosts", Returns: hostPage{}, Params: hostParams(), Answer: t.of((*opened).answerHosts),
+			Doc: "Some of the hosts that match, in an order."},
+		{Path: "hosts/{domain}", Name: "host", Returns: dossier{}, Answer: t.of((*opened).answerHost),
+			Params: []desk.Param{{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}, rows},
+			Doc:    "All that is known of a host."},
+		{Path: "pages", Name: "page", Returns: inspection{}, Params: []desk.Param{urlParam(), rows}, Answer: t.of((*opened).answerPage),
+			Doc: "All that is known of a page."},
+		{Path: "path", Name: "path", Returns: []originPath{}, Params: []desk.Param{urlParam()}, Answer: t.of((*opened).answerPath),
+			Doc: "A shortest way of links from each origin to a page."},
+		{Path: "suggest", Name: "suggest", Returns: suggestions{}, Answer: t.of((*opened).answerSuggest),
+			Params: []desk.Param{{Name: "min_origins", Kind: desk.Number, Default: 1, Most: maxRows,
+				Doc: "origins that link there, at least"}, rows},
+			Doc: "Hosts that are on no list, ranked by the origins that link to them."},
+		{Path: "broken", Name: "broken", Returns: []brokenLink{}, Answer: t.of((*opened).answerBroken),
+			Params: []desk.Param{{Name: "limit", Kind: desk.Number, Default: 10_000, Most: maxRows, Doc: "links at most"}},
+			Doc:    "Links that lead nowhere, by origin."},
+		{Path: "runs", Name: "runs", Returns: runList{}, Answer: t.of((*opened).answerRuns), Doc: "All runs, the newest first."},
+		{Path: "diff", Name: "diff", Returns: map[string]any{}, Params: diffParams(), Answer: t.of((*opened).answerDiff),
+			Doc: "What came, went and changed between two runs."},
+		{Path: "graph", Name: "graph", Returns: map[string]any{}, Answer: t.of((*opened).answerGraph),
+			Doc: "The hosts with their places, and the links between them, as the HTML map shows them: " +
+				"at most 5,000 hosts, those of highest PageRank."},
+	}
+	for i := range all {
+		all[i].Method, all[i].Apart = http.MethodGet, true
+	}
+	return all
+}
+
+func urlParam() desk.Param {
+	return desk.Param{Name: "url", Kind: desk.Text, Required: true, Most: maxName, Doc: "a page"}
+}
+
+func diffParams() []desk.Param {
+	return []desk.Param{
+		{Name: "from", Kind: desk.Number, Most: 1<<31 - 1, Doc: "the earlier run; 0: the one before the later"},
+		{Name: "to", Kind: desk.Number, Most: 1<<31 - 1, Doc: "the later run; 0: the newest"},
+	}
+}
+
+// hostParams are how hosts are chosen and ordered.
+func hostParams() []desk.Param {
+	return []desk.Param{
+		{Name: "search", Kind: desk.Text, Most: 253, Doc: "a part of the name"},
+		{Name: "sort", Kind: desk.Text, Words: sortedKeys(hostOrders()), Doc: "the column; without it by name"},
+		{Name: "desc", Kind: desk.Flag, Doc: "the other way round"},
+		{Name: "class", Kind: desk.Text, Words: words(schema.Classes()), Doc: "of this class alone"},
+		{Name: "cover", Kind: desk.Text, Words: words(survey.Covers()), Doc: "of this coverage alone"},
+		{Name: "reason", Kind: desk.Text, Words: words(schema.TroubleKinds()), Doc: "with this trouble alone"},
+		{Name: "offset", Kind: desk.Number, Most: 1<<31 - 1, Doc: "matching hosts before the first"},
+		{Name: "limit", Kind: desk.Number, Default: 100, Most: 500, Doc: "hosts at most"},
+	}
+}
+
+// words are the names of values.
+func words[T interface{ String() string }](all []T) []string {
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = v.String()
+	}
+	return names
+}

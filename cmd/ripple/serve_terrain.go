@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
+
+const (
+	newCopy  = time.Second // of a state that is being crawled: a new one is not made more often
+	oldCopy  = time.Minute // then a new one is made
+	copyWork = 100         // a copy is at least so many times as old as it took to make
+)
+
+// A terrainReader reads a state for a desk: one question at a time, since a survey
+// belongs to one goroutine. Of a state that is being crawled it has a copy, which it
+// renews when it is old, while the old one goes on answering. A file that nobody crawls
+// is locked only while a question is answered, so that a crawl can begin.
+type terrainReader struct {
+	app  *app
+	turn chan struct{} // holds one while somebody owns what follows
+	now  *opened       // nil: nothing is open
+	next chan *opened  // gets a new copy
+	made bool          // a new copy is being made
+	work errgroup.Group
+}
+
+// opened is a reading, and how old it is.
+type opened struct {
+	*reading
+	at    time.Time
+	took  time.Duration
+	err   error
+	hosts *hostIndex // nil: not made yet
+
+	answers map[string]*heldAnswer // by URL
+	kept    int                    // bytes in them
+}
+
+func newTerrainReader(a *app) *terrainReader {
+	return &terrainReader{app: a, turn: make(chan struct{}, 1), next: make(chan *opened, 1)}
+}
+
+// own calls f, which may use t, when those before have had their turn. fresh asks for a
+// new copy.
+func (t *terrainReader) own(ctx context.Context, fresh bool, f func()) {
+	select {
+	case t.turn <- struct{}{}:
+		defer func() { <-t.turn }()
+	case <-ctx.Done():
+		return
+	}
+	t.renew(fresh)
+	f()
+	if t.now != nil && t.now.live == nil && !t.now.store.Lend() {
+		t.drop()
+	}
+}
+
+// renew takes a new copy for an old one, and gives up what does not hold any more.
+func (t *terrainReader) renew(fresh bool) {
+	select {
+	case o := <-t.next:
+		if t.made = false; o.err == nil {
+			t.drop()
+			t.now = o
+		}
+	default:
+	}
+	if t.now == nil {
+		return
+	}
+	age := time.Since(t.now.at)
+	switch {
+	case t.now.live == nil:
+		if t.now.store.Reclaim() != nil {
+			t.drop()
+		}
+	case t.ended(), fresh && age > newCopy:
+		t.drop()
+	case age > max(oldCopy, copyWork*t.now.took) && !t.made:
+		t.made = true
+		t.work.Go(func() error { t.next <- t.open(context.Background()); return nil })
+	}
+}
+
+// ended reports whether the crawl whose copy is read has given its file free.
+func (t *terrainReader) ended() bool {
+	path, err := control.Path(t.app.state)
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// of has a question answered from what is read.
+func (t *terrainReader) of(answer func(*opened, desk.Query) (any, error)) func(context.Context, desk.Query) (any, error) {
+	return func(ctx context.Context, q desk.Query) (any, error) {
+		o, err := t.reading(ctx)
+		if err != nil {
+			return nil, answerable(err)
+		}
+		v, err := answer(o, q)
+		return v, answerable(err)
+	}
+}
+
+// reading returns what is read, which is opened if it is not.
+func (t *terrainReader) reading(ctx context.Context) (*opened, error) {
+	if t.now == nil {
+		o := t.open(ctx)
+		if o.err != nil {
+			return nil, o.err
+		}
+		t.now = o
+	}
+	return t.now, nil
+}
+
+// open opens a file that nobody crawls, or a copy. Beside a crawl this process works
+// with what of the processors nobody else wants.
+func (t *terrainReader) open(ctx context.Context) *opened {
+	o := &opened{at: time.Now(), answers: map[string]*heldAnswer{}}
+	o.reading, o.err = t.app.read(ctx)
+	o.took = time.Since(o.at)
+	if o.err == nil && o.live != nil {
+		desk.Lowest()
+	}
+	return o
+}
+
+// drop closes what is open.
+func (t *terrainReader) drop() {
+	if t.now != nil {
+		t.now.Close()
+		t.now = nil
+	}
+}
+
+// close ends all use.
+func (t *terrainReader) close() {
+	t.turn <- struct{}{}
+	_ = t.work.Wait()
+	t.drop()
+}
+
+// answerable makes an error one that the desk answers with: a wrong question is told
+// from a state that cannot be read now.
+func answerable(err error) error {
+	var u *usageError
+	var h *hinted
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &u):
+		return &control.Error{Code: http.StatusBadRequest, Text: err.Error()}
+	case errors.Is(err, kv.ErrLocked), errors.Is(err, control.ErrSilent):
+		return &control.Error{Code: http.StatusServiceUnavailable, Text: err.Error()}
+	case errors.Is(err, survey.ErrNoRun):
+		return &control.Error{Code: http.StatusNotFound, Text: err.Error()}
+	case errors.As(err, &h):
+		return &control.Error{Code: http.StatusConflict, Text: err.Error() + "; " + h.hint}
+	}
+	return err
+}

@@ -1,0 +1,376 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// A testDesk is asked as by a program.
+type testDesk struct {
+	t     *testing.T
+	base  string
+	token string
+}
+
+// serveState serves a state file until the test ends.
+func serveState(t *testing.T, state string) *testDesk {
+	t.Helper()
+	t.Setenv("RIPPLE_TEST_MAIN", "1") // for the reader
+	d, err := newApp(io.Discard, io.Discard).openDesk(state, config.Monitor{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var g errgroup.Group
+	g.Go(func() error { return d.Serve(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	return newTestDesk(t, d.Address())
+}
+
+func newTestDesk(t *testing.T, address string) *testDesk {
+	base, token, _ := strings.Cut(address, "#token=")
+	return &testDesk{t, base + "api/v1/", token}
+}
+
+func (d *testDesk) get(path string) (code int, text []byte) {
+	d.t.Helper()
+	r, err := http.NewRequest("GET", d.base+path, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+d.token)
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	text, err = io.ReadAll(a.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return a.StatusCode, text
+}
+
+// json is an answer, which must be one.
+func (d *testDesk) json(path string) any {
+	d.t.Helper()
+	code, text := d.get(path)
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil || code != http.StatusOK {
+		d.t.Fatalf("%s: %d, %v: %.300s", path, code, err, text)
+	}
+	return v
+}
+
+// schemas are the answers that openapi.json promises, by operation, and the paths.
+func (d *testDesk) schemas() (promised map[string]*jsonschema.Resolved, paths map[string]string) {
+	d.t.Helper()
+	_, text := d.get("openapi.json")
+	var doc struct {
+		OpenAPI string `json:"openapi"`
+		Paths   map[string]map[string]struct {
+			ID        string `json:"operationId"`
+			Responses map[string]struct {
+				Content map[string]struct {
+					Schema *jsonschema.Schema `json:"schema"`
+				} `json:"content"`
+			} `json:"responses"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil || doc.OpenAPI != "3.1.1" {
+		d.t.Fatalf("openapi.json: %v, version %q", err, doc.OpenAPI)
+	}
+	promised, paths = map[string]*jsonschema.Resolved{}, map[string]string{}
+	for path, methods := range doc.Paths {
+		for _, o := range methods {
+			for kind, content := range o.Responses["200"].Content {
+				if kind != "application/json" {
+					continue
+				}
+				s, err := content.Schema.Resolve(nil)
+				if err != nil {
+					d.t.Fatalf("%s: %v", o.ID, err)
+				}
+				promised[o.ID], paths[o.ID] = s, path
+			}
+		}
+	}
+	return promised, paths
+}
+
+// Every answer is that of the command with --json, and as openapi.json says.
+func TestServeAnswers(t *testing.T) {
+	cfg := crawled(t, 5)
+	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
+	d := serveState(t, state)
+	promised, _ := d.schemas()
+	page := "https://h0.gen.test/"
+	tests := []struct {
+		name, path string
+		command    []string // nil: there is none
+	}{
+		{"status", "status", nil},
+		{"stats", "stats", []string{"stats", "--json"}},
+		{"stats", "stats?limit=1", []string{"stats", "--json", "--limit", "1"}},
+		{"hosts", "hosts", nil},
+		{"hosts", "hosts?search=h1&sort=requests&desc=1&class=quality&limit=3", nil},
+		{"host", "hosts/h0.gen.test", []string{"inspect", "--json", "h0.gen.test"}},
+		{"host", "hosts/never.met.test", []string{"inspect", "--json", "never.met.test"}},
+		{"page", "pages?url=" + url.QueryEscape(page), []string{"inspect", "--json", page}},
+		{"page", "pages?url=https://never.met.test/", []string{"inspect", "--json", "https://never.met.test/"}},
+		{"path", "path?url=" + url.QueryEscape(page), []string{"path", "--json", page}},
+		{"suggest", "suggest?min_origins=0", []string{"suggest", "--json", "--min-origins", "0"}},
+		{"broken", "broken", []string{"broken", "--json"}},
+		{"runs", "runs", nil},
+		{"graph", "graph", nil},
+	}
+	seen := map[string]bool{}
+	for _, tt := range tests {
+		got := d.json(tt.path)
+		seen[tt.name] = true
+		if err := promised[tt.name].Validate(got); err != nil {
+			t.Errorf("%s is not as openapi.json says: %v", tt.path, err)
+		}
+		if tt.command == nil {
+			continue
+		}
+		if diff := cmp.Diff(printed(t, append(tt.command, "--state", state)...), got); diff != "" {
+			t.Errorf("%s is not what %q prints: %s", tt.path, tt.command, diff)
+		}
+	}
+	for name := range promised {
+		if name != "diff" && !seen[name] {
+			t.Errorf("%s is promised and was not asked", name)
+		}
+	}
+}
+
+// printed is the JSON that a command prints.
+func printed(t *testing.T, args ...string) (v any) {
+	t.Helper()
+	var out, complaints bytes.Buffer
+	if err := newApp(&out, &complaints).execute(t.Context(), args); err != nil && !errors.Is(err, errQuiet) {
+		t.Fatalf("%q: %v\n%s", args, err, complaints.Bytes())
+	}
+	if err := json.Unmarshal(out.Bytes(), &v); err != nil {
+		t.Fatalf("%q: %v\n%s", args, err, out.Bytes())
+	}
+	return v
+}
+
+func TestServeRefuses(t *testing.T) {
+	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt"))
+	for path, want := range map[string]int{
+		"pages?url=" + url.QueryEscape("::nonsense"): 400, "pages": 400, "path?url=https://never.met.test/": 404,
+		"hosts/" + url.PathEscape("https://h0.gen.test/"): 400, "hosts?sort=password": 400, "diff": 409, "diff?to=7": 409,
+		"pages?url=" + strings.Repeat("x", 3000): 400, "hosts?limit=501": 400,
+	} {
+		if code, text := d.get(path); code != want {
+			t.Errorf("%.60s: %d %s, want %d", path, code, text, want)
+		}
+	}
+}
+
+// A crawl can begin while its file is served, and what it writes is what is shown then.
+func TestServeBesideWriter(t *testing.T) {
+	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
+	d := serveState(t, state)
+	before := d.json("stats")
+	for round := range 2 {
+		store, err := kv.Open(state, kv.Options{})
+		if err != nil {
+			t.Fatalf("round %d: a crawl cannot begin: %v", round, err)
+		}
+		code, text := d.get("hosts?offset=" + fmt.Sprint(round)) // a question that was not asked before
+		if code != http.StatusServiceUnavailable || !strings.Contains(string(text), "in use") {
+			t.Errorf("round %d: while another process writes: %d %s", round, code, text)
+		}
+		err = store.Update(func(tx *kv.Tx) error {
+			if round == 0 {
+				return nil
+			}
+			runs, err := tx.Runs.All()
+			if err != nil {
+				return err
+			}
+			runs[0].Requests += 1000
+			return tx.Runs.Put(runs[0])
+		})
+		if err := errors.Join(err, store.Close()); err != nil {
+			t.Fatal(err)
+		}
+		after := d.json("stats")
+		if same := cmp.Equal(before, after); same != (round == 0) {
+			t.Errorf("round %d: the same figures: %v", round, same)
+		}
+	}
+}
+
+// The file that has the name is the one that is shown.
+func TestServeReplaced(t *testing.T) {
+	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
+	d := serveState(t, state)
+	before := d.json("hosts")
+	other := filepath.Join(filepath.Dir(crawled(t, 6)), "state.bolt")
+	if err := os.Rename(other, state); err != nil {
+		t.Fatal(err)
+	}
+	if after := d.json("hosts"); cmp.Equal(before, after) {
+		t.Error("the file that was replaced is still shown")
+	}
+	if err := os.Remove(state); err != nil {
+		t.Fatal(err)
+	}
+	if code, text := d.get("hosts"); code != http.StatusBadRequest || !strings.Contains(string(text), "there is no state file") {
+		t.Errorf("a file that was removed: %d %s", code, text)
+	}
+}
+
+// A desk over a crawl that runs shows what it does, and a copy of its state.
+func TestServeCrawl(t *testing.T) {
+	c := startCrawl(t)
+	d := serveState(t, filepath.Join(c.dir, "ripple.bolt"))
+	promised, _ := d.schemas()
+	for _, path := range []string{"status", "stats", "hosts"} {
+		if err := promised[path].Validate(d.json(path)); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	status := d.json("status").(map[string]any)
+	if status["mode"] != "crawl" || status["status"] != "running" {
+		t.Errorf("status = %v", status)
+	}
+	r, err := http.NewRequest("GET", d.base+"runs", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+d.token)
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Body.Close()
+	if a.Header.Get(desk.AgeHeader) == "" {
+		t.Error("the age of the copy is not told")
+	}
+	if err := c.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	c.wait()
+	if got := d.json("status").(map[string]any); got["mode"] != "file" {
+		t.Errorf("when the crawl is over: %v", got)
+	}
+	if got := d.json("stats").(map[string]any)["live"]; got != nil {
+		t.Errorf("when the crawl is over, it is still shown: %v", got)
+	}
+}
+
+// The process that reads ends with the one that serves, however that ends.
+func TestServeKilled(t *testing.T) {
+	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
+	t.Setenv("TMPDIR", t.TempDir())
+	cmd := ripple("serve", "--state", state, "--listen", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	address := make([]byte, 200)
+	n, err := out.Read(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newTestDesk(t, strings.TrimSpace(string(address[:n])))
+	d.json("stats")
+	sockets, err := filepath.Glob(filepath.Join(os.TempDir(), ".ripple-new-*", "r1"))
+	if err != nil || len(sockets) != 1 {
+		t.Fatalf("%d sockets, %v", len(sockets), err)
+	}
+	asks := func() error {
+		_, err := (&http.Transport{DialContext: dialTo(sockets[0])}).RoundTrip(&http.Request{
+			Method: "GET", URL: &url.URL{Scheme: "http", Host: "reader", Path: desk.Root + "runs"},
+			Header: http.Header{}, Close: true})
+		return err
+	}
+	if err := asks(); err != nil {
+		t.Fatalf("the reader does not answer: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); asks() == nil; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the reader has outlived the desk")
+		}
+	}
+}
+
+func dialTo(socket string) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", socket) }
+}
+
+// Hosts are chosen and ordered by what their records say.
+func TestChooseHosts(t *testing.T) {
+	x := &hostIndex{orders: map[string][]uint32{}, hosts: []hostKey{
+		{name: "a.test", id: 1, known: 3, class: schema.ClassQuality},
+		{name: "b.test", id: 2, known: 1, trouble: schema.TroubleRest},
+		{name: "c.other", id: 3, known: 3},
+		{name: "d.test", id: 4, known: 2, class: schema.ClassStub},
+	}}
+	params := desk.Route{Params: hostParams(), Path: "hosts"}
+	for query, want := range map[string]string{
+		"":                                   "[1 2 3 4]",
+		"desc=1":                             "[4 3 2 1]",
+		"sort=pages_known":                   "[2 4 1 3]",
+		"sort=pages_known&desc=1":            "[3 1 4 2]",
+		"search=TEST":                        "[1 2 4]",
+		"search=.test&class=stub":            "[4]",
+		"reason=rest":                        "[2]",
+		"search=nothing":                     "[]",
+		"sort=domain&cover=listed":           "[1 2 3 4]",
+		"sort=requests&cover=budget used up": "[]",
+	} {
+		r, err := http.NewRequest("GET", "/?"+strings.ReplaceAll(query, " ", "+"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := params.Parse(r)
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		got := []schema.HostID{}
+		x.choose(q, func(k *hostKey) { got = append(got, k.id) })
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, want %s", query, got, want)
+		}
+	}
+}

@@ -57,8 +57,9 @@ func (w *writer) deltas(ids []schema.ID) {
 // A reader takes fields from a value. After the first field that cannot be read
 // it is bad and returns zero values only, so a decoder looks once, at its end.
 type reader struct {
-	b   []byte
-	bad bool
+	b    []byte
+	bad  bool
+	lean bool // texts are passed over, where text reads them
 }
 
 func (r *reader) fail() { r.b, r.bad = nil, true }
@@ -115,6 +116,15 @@ func (r *reader) raw(n uint64) []byte {
 }
 
 func (r *reader) string() string { return string(r.raw(r.uint())) }
+
+// text is string, and empty for a lean reader.
+func (r *reader) text() string {
+	b := r.raw(r.uint())
+	if r.lean {
+		return ""
+	}
+	return string(b)
+}
 
 // length returns the number of elements that follow, each of at least size bytes.
 func (r *reader) length(size int) int {

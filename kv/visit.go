@@ -150,17 +150,26 @@ func (vs *Visits) AppendLinks(dst []schema.Link, seq schema.Seq) ([]schema.Link,
 // Each calls f for the visits from a number on, in order, until it returns
 // false. Their links have no anchors. In an update, f must add no visits.
 func (vs *Visits) Each(from schema.Seq, f func(*schema.Visit) (bool, error)) error {
+	return vs.eachRecord(from, func(seq schema.Seq, r *reader) (bool, error) {
+		v, err := vs.decode(r, seq)
+		if err != nil {
+			return false, err
+		}
+		return f(v)
+	})
+}
+
+// eachRecord calls f for the records of visits from a number on, in order, until it
+// returns false. None may be missing.
+func (vs *Visits) eachRecord(from schema.Seq, f func(seq schema.Seq, r *reader) (bool, error)) error {
 	next, more := max(from, 1), true
 	err := vs.tx.each(bVisits, key64(uint64(next)), func(key []byte, r *reader) (bool, error) {
 		if !isKey(key, uint64(next)) {
 			return false, damaged(bVisits, key, "does not follow the one before")
 		}
-		v, err := vs.decode(r, next)
-		if err != nil {
-			return false, err
-		}
 		next++
-		more, err = f(v)
+		var err error
+		more, err = f(next-1, r)
 		return more, err
 	})
 	if more && err == nil && next <= schema.Seq(vs.tx.s.state.visits) {

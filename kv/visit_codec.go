@@ -114,8 +114,14 @@ func visitFlags(v *schema.Visit) uint64 {
 }
 
 func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
-	v := &schema.Visit{Seq: seq, URL: r.id()}
-	v.Links, _ = decodeLinks(r, nil)
+	v := &schema.Visit{}
+	return v, decodeVisitInto(v, r, seq)
+}
+
+// decodeVisitInto is decodeVisit with the memory of v and of its links.
+func decodeVisitInto(v *schema.Visit, r *reader, seq schema.Seq) schema.Shape {
+	*v = schema.Visit{Seq: seq, URL: r.id(), Links: v.Links[:0]}
+	v.Links, _ = decodeLinks(r, v.Links)
 	v.Run = schema.RunID(r.id())
 	v.Commit = r.uint()
 	v.At = r.millis()
@@ -136,18 +142,18 @@ func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
 	v.Status = r.number()
 	shape := schema.Shape(r.byte())
 	if shape == schema.ShapeOther {
-		v.Form = r.string()
+		v.Form = r.text()
 	}
 	v.FormsKnown = r.number()
 	v.RedirectTo = r.id()
 	v.AliasHops = r.number()
 	v.Retries = r.number()
 	v.Requests = r.number()
-	v.Title = r.string()
+	v.Title = r.text()
 	v.ContentType = r.word()
 	v.Charset = r.word()
 	v.LastModified = r.date()
-	v.ETag = r.string()
+	v.ETag = r.text()
 	v.ServerDate = r.date()
 	v.Length = r.int()
 	if flags&visitHashed != 0 {
@@ -157,7 +163,7 @@ func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
 	text := r.string()
 	v.Rule = r.string()
 	v.Distinct = r.number()
-	v.StoredPath = r.string()
+	v.StoredPath = r.text()
 	decodeFindings(r, v)
 	if r.more() {
 		v.Reason = r.reason(text)
@@ -170,12 +176,14 @@ func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
 	if r.more() {
 		v.LinkLimit = r.number()
 	}
-	return v, shape
+	return shape
 }
 
 func decodeFindings(r *reader, v *schema.Visit) {
 	for range r.length(2) {
-		v.Facts = append(v.Facts, schema.Fact{Name: r.string(), Value: r.string()})
+		if f := (schema.Fact{Name: r.text(), Value: r.text()}); !r.lean {
+			v.Facts = append(v.Facts, f)
+		}
 	}
 	before := int64(0)
 	for range r.length(3) {
@@ -184,9 +192,10 @@ func decodeFindings(r *reader, v *schema.Visit) {
 			r.fail()
 			return
 		}
-		v.Sitemap = append(v.Sitemap, schema.SitemapEntry{
-			To: schema.ID(before), LastMod: r.seconds(), ChangeFreq: r.string(),
-		})
+		e := schema.SitemapEntry{To: schema.ID(before), LastMod: r.seconds(), ChangeFreq: r.text()}
+		if !r.lean {
+			v.Sitemap = append(v.Sitemap, e)
+		}
 	}
 	v.Children = r.number()
 }
@@ -278,10 +287,10 @@ func (w *writer) date(text string) {
 func (r *reader) date() string {
 	if len(r.b) > 0 && r.b[0] == 0 {
 		r.byte()
-		return r.string()
+		return r.text()
 	}
 	t := r.seconds()
-	if r.bad {
+	if r.bad || r.lean {
 		return ""
 	}
 	return t.Format(httpDate)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -83,32 +82,12 @@ func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
 // originPaths returns shortest ways to a page from up to limit origins, the
 // nearest first.
 func originPaths(s *survey.Survey, id schema.ID, limit int) ([]originPath, error) {
-	depths, err := s.OriginDepths()
-	if err != nil {
-		return nil, err
+	ways, err := s.Ways(id, limit)
+	paths := make([]originPath, len(ways))
+	for i, w := range ways {
+		paths[i] = originPath{Origin: s.Terrain().Origins()[w.Origin].Name, Depth: int(w.Depth), Path: pathHops(w.Hops)}
 	}
-	paths := []originPath{}
-	var origins []int
-	for origin, depth := range depths.Of(id) {
-		paths = append(paths, originPath{Origin: s.Terrain().Origins()[origin].Name, Depth: int(depth)})
-		origins = append(origins, origin)
-	}
-	order := make([]int, len(paths))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return paths[i].Depth - paths[j].Depth })
-	nearest := make([]originPath, 0, min(limit, len(paths)))
-	for _, i := range order[:min(limit, len(order))] {
-		hops, err := s.Path(id, origins[i])
-		if err != nil {
-			return nil, err
-		}
-		p := paths[i]
-		p.Path = pathHops(hops)
-		nearest = append(nearest, p)
-	}
-	return nearest, nil
+	return paths, err
 }
 
 func pathHops(hops []survey.Hop) []pathHop {

@@ -139,6 +139,7 @@ func (a *app) read(ctx context.Context) (*reading, error) {
 		r.store.Close()
 		return nil, err
 	}
+	r.Until(ctx)
 	r.open = r.Run().Status == schema.RunRunning
 	if r.live == nil {
 		r.Interrupt()

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -14,8 +15,10 @@ import (
 // configuration of that run.
 type core struct {
 	store   *kv.Store
-	past    *past  // nil: of the newest run
-	tx      *kv.Tx // of the call that is running
+	past    *past           // nil: of the newest run
+	tx      *kv.Tx          // of the call that is running
+	ctx     context.Context // of [Survey.Until]; nil: none
+	stand   []uint32        // by id, see [core.stands]; nil: the last visit of each page
 	runs    []schema.Run
 	run     schema.Run // the last of runs
 	cfg     *config.Config

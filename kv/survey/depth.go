@@ -73,8 +73,12 @@ func (d *Depths) Smallest(id schema.ID) uint8 {
 type walks struct {
 	core  *core
 	hosts *hosts
-	graph *graph  // of what the run has visited; nil: not read yet
-	older []uint8 // by id: smallest depth plus 1 over all that is recorded; nil: not needed or not yet derived
+	graph *graph // of what the run has visited; nil: not read yet
+
+	hostsRead bool
+	closed    *bitset // pages whose class keeps the crawl away from them; nil: their hosts decide
+
+	older []uint8 // by id: smallest depth over all that is recorded; nil: not needed or not yet derived
 }
 
 // originDepths derives the depths of all pages from every origin by breadth-first
@@ -110,16 +114,11 @@ func (ws *walks) depth(id schema.ID) (depth, hops uint8, err error) {
 		return depth, hops, nil
 	}
 	if ws.older == nil {
-		all, err := ws.originDepths()
-		if err != nil {
+		if ws.older, err = ws.olderDepths(); err != nil {
 			return 0, 0, err
 		}
-		ws.older = make([]uint8, ws.core.urls()+1)
-		for id := range ws.older {
-			ws.older[id] = all.Smallest(schema.ID(id)) + 1
-		}
 	}
-	return ws.older[id] - 1, hops, nil
+	return ws.older[id], hops, nil
 }
 
 func (ws *walks) searchAll(g *graph, in func(schema.ID) bool) ([]level, error) {

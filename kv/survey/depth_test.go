@@ -226,8 +226,10 @@ seeds = ["https://b.q.test/"]
 				if depth, ok := want[i]; ok != found || ok && depth != got {
 					rt.Fatalf("page %d from origin %d: %d, %t; want %d, %t", i, origin, got, found, depth, ok)
 				}
-				checkPath(rt, s, schema.ID(i+1), origin, got, found)
 			}
+		}
+		for i := range m.pages {
+			checkWays(rt, s, depths, schema.ID(i+1))
 		}
 		for i := range m.pages {
 			if got, want := depths.Smallest(schema.ID(i+1)), c.depth[i]; int(got) != want &&
@@ -251,29 +253,44 @@ func depthFrom(d *survey.Depths, id schema.ID, origin int) (uint8, bool) {
 	return 0, false
 }
 
-// checkPath holds a path to the depth that it proves.
-func checkPath(t *rapid.T, s *survey.Survey, id schema.ID, origin int, depth uint8, found bool) {
-	path, err := s.Path(id, origin)
-	if err != nil || (path != nil) != found {
-		t.Fatalf("path to %d from %d: %v, %v; the depth is found: %t", id, origin, path, err, found)
+// checkWays holds the ways to a page to its depths, and each to the depth that it proves.
+func checkWays(t *rapid.T, s *survey.Survey, depths *survey.Depths, id schema.ID) {
+	ways, err := s.Ways(id, 3)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !found {
-		return
+	got := map[int]uint8{}
+	for i, w := range ways {
+		got[w.Origin] = w.Depth
+		if i > 0 && (ways[i-1].Depth > w.Depth || ways[i-1].Depth == w.Depth && ways[i-1].Origin > w.Origin) {
+			t.Fatalf("ways out of order: %v", ways)
+		}
+		checkHops(t, w, id)
 	}
+	if diff := cmp.Diff(maps.Collect(depths.Of(id)), got); diff != "" {
+		t.Fatalf("depths of page %d (-want +got):\n%s", id, diff)
+	}
+	if nearest, err := s.Ways(id, 1); err != nil || len(ways) > 0 && cmp.Diff(ways[:1], nearest) != "" {
+		t.Fatalf("the nearest way to page %d: %v, %v; all are %v", id, nearest, err, ways)
+	}
+}
+
+// checkHops holds a way to the depth that it proves.
+func checkHops(t *rapid.T, w survey.Way, id schema.ID) {
 	length := 0
-	for i, hop := range path {
+	for i, hop := range w.Hops {
 		switch {
 		case i == 0:
 		case hop.Link.To != hop.ID:
-			t.Fatalf("hop %d of %v is not by its link", i, path)
+			t.Fatalf("hop %d of %v is not by its link", i, w)
 		case hop.Link.Kinds.First() == schema.LinkRedirect:
 			length = max(1, length)
 		default:
 			length++
 		}
 	}
-	if length != int(depth) || path[len(path)-1].ID != id {
-		t.Fatalf("path to %d from %d proves depth %d, not %d: %v", id, origin, length, depth, path)
+	if length != int(w.Depth) || w.Hops[len(w.Hops)-1].ID != id {
+		t.Fatalf("the way to %d proves depth %d: %v", id, length, w)
 	}
 }
 
@@ -302,6 +319,31 @@ func TestManyOrigins(t *testing.T) {
 	got = maps.Collect(depths.Of(w.Page("o64.test/")))
 	if diff := cmp.Diff(map[int]uint8{0: 2, 63: 2, 64: 0, 149: 2}, got); diff != "" {
 		t.Errorf("depths (-want +got):\n%s", diff)
+	}
+}
+
+// TestFirstWay has several ways of one length: over the pages that were met first, whatever
+// the order in which they were visited.
+func TestFirstWay(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	for _, name := range []string{"a.test/", "a.test/2", "b.test/", "c.test/", "d.test/", "end.test/"} {
+		w.Depth(name, min(1, uint8(len(name)-len("a.test/"))), 0)
+	}
+	w.Visit("d.test/", w.Links("end.test/"))
+	w.Visit("c.test/", w.Links("end.test/"))
+	w.Visit("b.test/", w.Links("d.test/"))
+	w.Visit("a.test/2", w.Links("b.test/", "c.test/", "d.test/"))
+	w.Visit("a.test/", w.Links("c.test/", "d.test/"))
+	ways, err := w.Survey().Ways(w.Page("end.test/"), 10)
+	if err != nil || len(ways) != 1 || ways[0].Depth != 2 {
+		t.Fatalf("%v, %v", ways, err)
+	}
+	var got []string
+	for _, hop := range ways[0].Hops {
+		got = append(got, hop.URL)
+	}
+	if diff := cmp.Diff([]string{"https://a.test/", "https://c.test/", "https://end.test/"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

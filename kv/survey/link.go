@@ -149,34 +149,38 @@ type Backlink struct {
 // in returns the links to a page that stand: the first limit of them by the page
 // that links, with their anchors, and their number. It reads the links of all pages.
 func (ls *links) in(id schema.ID, limit int) (links []Backlink, total int, err error) {
-	err = ls.core.view(func(tx *kv.Tx) error {
-		var buf []schema.Link
-		for from := schema.ID(1); int(from) <= ls.core.urls(); from++ {
-			seq := ls.core.latest(from)
-			if seq == 0 || ls.core.store.Kind(from) != schema.KindPage {
-				continue
-			}
-			var err error
-			if buf, err = ls.core.appendLinks(tx, buf[:0], seq); err != nil {
-				return err
-			}
-			if _, ok := linkTo(buf, id); !ok {
-				continue
-			}
+	var from []schema.ID
+	err = ls.core.eachStanding(everyPage, func(page schema.ID, all []schema.Link, _ bool) error {
+		if _, ok := linkTo(all, id); ok {
 			total++
-			if len(links) >= limit {
-				continue
-			}
-			v, err := ls.core.anchored(tx, from)
+			from = append(from, page)
+		}
+		if len(from) > 2*limit+1000 {
+			from = firstOf(from, limit)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	err = ls.core.view(func(tx *kv.Tx) error {
+		for _, page := range firstOf(from, limit) {
+			v, err := ls.core.anchored(tx, page)
 			if err != nil {
 				return err
 			}
 			link, _ := linkTo(v.Links, id)
-			links = append(links, Backlink{from, link})
+			links = append(links, Backlink{page, link})
 		}
 		return nil
 	})
 	return links, total, err
+}
+
+// firstOf sorts ids and returns the first n of them.
+func firstOf(ids []schema.ID, n int) []schema.ID {
+	slices.Sort(ids)
+	return ids[:min(n, len(ids))]
 }
 
 // linkTo finds a link among links sorted by target.

@@ -37,7 +37,6 @@ type originSearch struct {
 	fresh   []uint64    // by id: the origins that reached it at the present depth
 	coming  []uint64    // at the next one
 	found   func(level)
-	parent  []schema.ID // of the first link that led to a page; nil: not wanted
 }
 
 func newOriginSearch(g *graph, own *members, limit int) *originSearch {
@@ -107,25 +106,18 @@ func (s *originSearch) spread(depth int) []reached {
 		from, to := s.graph.links(id)
 		for at := from; at < to; at++ {
 			if target := s.graph.to[at]; word&^s.seen[target] != 0 && (depth == 0 || !s.graph.redirect.has(int(at))) {
-				s.come(id, target, word&^s.seen[target])
+				s.come(target, word&^s.seen[target])
 			}
 		}
 	}
 	return pages
 }
 
-func (s *originSearch) come(from, target schema.ID, word uint64) {
+func (s *originSearch) come(target schema.ID, word uint64) {
 	if s.coming[target] == 0 {
 		s.next = append(s.next, target)
-		s.adopt(from, target)
 	}
 	s.coming[target] |= word
-}
-
-func (s *originSearch) adopt(from, target schema.ID) {
-	if s.parent != nil {
-		s.parent[target] = from
-	}
 }
 
 // closeRedirects reaches at the present depth what redirects lead to from there.
@@ -143,7 +135,6 @@ func (s *originSearch) closeRedirects() {
 			}
 			if s.fresh[target] == 0 {
 				s.now = append(s.now, target)
-				s.adopt(id, target)
 			}
 			s.fresh[target] |= word
 			s.seen[target] |= word

@@ -40,7 +40,7 @@ func (s *Survey) At(id schema.RunID) (*Survey, error) {
 		return nil, err
 	}
 	older := newSurvey(s.core.store)
-	older.core.past, older.core.runs = &past{}, s.core.runs[:i+1:i+1]
+	older.core.past, older.core.runs, older.core.ctx = &past{}, s.core.runs[:i+1:i+1], s.core.ctx
 	err = older.core.view(func(tx *kv.Tx) error {
 		if err := older.core.past.read(tx, s.core.store, id, s.core.runs[i+1].FirstVisit); err != nil {
 			return err

@@ -1,11 +1,17 @@
 package survey
 
 import (
-	"slices"
-
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
+
+// A Way is a shortest way along links that carry depth, from a page of an origin to a
+// page.
+type Way struct {
+	Origin int   // its number in the terrain
+	Depth  uint8 // links; a redirect is none, but for one of the origin's own pages
+	Hops   []Hop // nil: only what earlier runs recorded leads there
+}
 
 // A Hop is one page of a path and the link that leads to it.
 type Hop struct {
@@ -14,37 +20,35 @@ type Hop struct {
 	Link schema.Link // from the page before; zero for the first
 }
 
-// path returns a shortest way along links that carry depth, from a page of an
-// origin to a page; nil where there is none within max-depth + 1. Of several ways
-// it is the one over the pages that were met first.
-func (ws *walks) path(id schema.ID, origin int) ([]Hop, error) {
-	g, err := ws.readGraph(false)
-	if err != nil {
-		return nil, err
-	}
-	own, err := ws.ownPages(ws.core.inRun)
-	if err != nil {
-		return nil, err
-	}
-	s := newOriginSearch(g, own, ws.core.cfg.Crawler.MaxDepth+1)
-	s.origins = func(h schema.HostID) []int {
-		if slices.Contains(own.origins[h], origin) {
-			return []int{0}
+// ways returns ways to a page from the nearest origins, at most limit of them.
+func (ws *walks) ways(id schema.ID, limit int) ([]Way, error) {
+	in, own := ws.carries, ws.core.inRun
+	older := !ws.core.inRun(id)
+	if older {
+		if !ws.core.hasOlder() {
+			return nil, nil
 		}
-		return nil
+		in, own = everyPage, everyPage
 	}
-	s.parent = make([]schema.ID, ws.core.urls()+1)
-	s.run(0)
-	if s.seen[id] == 0 {
-		return nil, nil
+	b := ws.newBackSearch(id, in, own)
+	b.older = older
+	starts, err := b.find(limit)
+	ways := make([]Way, len(starts))
+	for i, s := range starts {
+		ways[i] = Way{Origin: s.origin, Depth: s.depth}
+		if err != nil || older {
+			continue
+		}
+		var ids []schema.ID
+		if ids, err = b.trace(s); err == nil {
+			ways[i].Hops, err = ws.hops(ids)
+		}
 	}
-	var ids []schema.ID
-	for at := id; at != 0; at = s.parent[at] {
-		ids = append(ids, at)
-	}
-	slices.Reverse(ids)
-	return ws.hops(ids)
+	return ways, err
 }
+
+// carries reports whether the links of a page carry depth in the run.
+func (ws *walks) carries(id schema.ID) bool { return ws.core.visited(id) && ws.core.within(id) }
 
 func (ws *walks) hops(ids []schema.ID) ([]Hop, error) {
 	hops := make([]Hop, len(ids))

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"context"
 	"errors"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -70,6 +71,9 @@ func (s *Survey) Interrupt() {
 		s.core.runs[len(s.core.runs)-1] = s.core.run
 	}
 }
+
+// Until ends long walks over the records, with the cause, when ctx is done.
+func (s *Survey) Until(ctx context.Context) { s.core.until(ctx) }
 
 // Run returns the run that the survey is of: the newest, unless [Survey.At] says
 // otherwise.
@@ -158,7 +162,8 @@ func (s *Survey) In(id schema.ID, limit int) (links []Backlink, total int, err e
 // reached yet have the depths that follow from what earlier runs recorded.
 func (s *Survey) OriginDepths() (*Depths, error) { return s.walks.originDepths() }
 
-// Path returns a shortest way along links that carry depth, from a page of an
-// origin to a page; nil where there is none within max-depth + 1. Of several ways
-// it is the one over the pages that were met first.
-func (s *Survey) Path(id schema.ID, origin int) ([]Hop, error) { return s.walks.path(id, origin) }
+// Ways returns shortest ways along links that carry depth to a page, from the nearest
+// origins: at most limit of them, by depth and then by their number, as far as they are
+// not longer than max-depth + 1. Of several ways from an origin it is the one over the pages
+// that were met first. It reads the links of all pages, once for every link of the longest.
+func (s *Survey) Ways(id schema.ID, limit int) ([]Way, error) { return s.walks.ways(id, limit) }

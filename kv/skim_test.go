@@ -1,0 +1,70 @@
+package kv_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/scaletest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// TestSkim holds what the quick ways to read the log say of each visit to the whole one.
+func TestSkim(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	if err := scaletest.Make(path, scaletest.Size{Pages: 2000, Links: 9000, Hosts: 20}); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, path)
+	stands := &schema.Visit{URL: 1, Run: 1, At: time.UnixMilli(5), State: schema.Processed, Status: 304, Stand: 1,
+		NoFollow: true, Facts: []schema.Fact{{Name: "a", Value: "b"}}, Form: "http://other.test/", StoredPath: "x"}
+	if err := s.Update(func(tx *kv.Tx) error { _, err := tx.Visits.Add(stands); return err }); err != nil {
+		t.Fatal(err)
+	}
+	var whole, skimmed, linked []schema.Visit
+	read := func(f func(tx *kv.Tx) error) {
+		t.Helper()
+		if err := s.View(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read(func(tx *kv.Tx) error {
+		return tx.Visits.Each(1, func(v *schema.Visit) (bool, error) { whole = append(whole, *v); return true, nil })
+	})
+	read(func(tx *kv.Tx) error {
+		return tx.Visits.Skim(1, func(v *schema.Visit) (bool, error) {
+			one := *v
+			one.Links = append([]schema.Link(nil), v.Links...)
+			skimmed = append(skimmed, one)
+			return true, nil
+		})
+	})
+	odd := func(_ schema.Seq, id schema.ID) bool { return id%2 == 1 }
+	read(func(tx *kv.Tx) error {
+		return tx.Visits.EachLinks(odd, func(seq schema.Seq, id schema.ID, l []schema.Link, stand schema.Seq) error {
+			linked = append(linked, schema.Visit{Seq: seq, URL: id, Links: append([]schema.Link(nil), l...), Stand: stand})
+			return nil
+		})
+	})
+	texts := cmpopts.IgnoreFields(schema.Visit{}, "Form", "Title", "LastModified", "ETag", "ServerDate", "StoredPath",
+		"Facts", "Sitemap")
+	if diff := cmp.Diff(whole, skimmed, texts); diff != "" {
+		t.Errorf("skimmed (-want +got):\n%s", diff)
+	}
+	var want []schema.Visit
+	for _, v := range whole {
+		if odd(v.Seq, v.URL) {
+			want = append(want, schema.Visit{Seq: v.Seq, URL: v.URL, Links: v.Links, Stand: v.Stand})
+		}
+	}
+	if diff := cmp.Diff(want, linked); diff != "" {
+		t.Errorf("links (-want +got):\n%s", diff)
+	}
+	if last := skimmed[len(skimmed)-1]; last.Title+last.Form+last.StoredPath != "" || last.Facts != nil || last.Stand != 1 {
+		t.Errorf("the last: %+v", last)
+	}
+}

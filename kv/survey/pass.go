@@ -1,0 +1,97 @@
+package survey
+
+import (
+	"context"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// until ends long walks over the records when ctx is done.
+func (c *core) until(ctx context.Context) { c.ctx = ctx }
+
+// live returns why a walk over the records should end; nil: it should not.
+func (c *core) live() error {
+	if c.ctx == nil || c.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(c.ctx)
+}
+
+// A standFunc is called for a page with the links that stand, by ascending target and
+// without anchors, and whether they are not to be followed as the page itself asks. The
+// links are valid while it runs.
+type standFunc func(page schema.ID, links []schema.Link, nofollow bool) error
+
+func everyPage(schema.ID) bool { return true }
+
+// eachStanding calls f for every page that is wanted and has links that stand, in the order
+// in which they were written: the file is read from one end to the other, which is many
+// times as fast as looking up the visits of one page after the other. Whether a page asks
+// for its links not to be followed is only said where that is respected.
+func (c *core) eachStanding(want func(page schema.ID) bool, f standFunc) error {
+	if err := c.findStands(); err != nil {
+		return err
+	}
+	stands := func(seq schema.Seq, page schema.ID) bool {
+		return c.isPage(page) && c.stands(page) == seq && want(page)
+	}
+	return c.view(func(tx *kv.Tx) error {
+		if !c.cfg.Crawler.RespectNofollow {
+			return tx.Visits.EachLinks(stands, func(_ schema.Seq, page schema.ID, links []schema.Link, _ schema.Seq) error {
+				if err := c.live(); err != nil || len(links) == 0 {
+					return err
+				}
+				return f(page, links, false)
+			})
+		}
+		return tx.Visits.Skim(1, func(v *schema.Visit) (bool, error) {
+			err := c.live()
+			if err == nil && len(v.Links) > 0 && stands(v.Seq, v.URL) {
+				err = f(v.URL, v.Links, v.NoFollow)
+			}
+			return err == nil, err
+		})
+	})
+}
+
+// stands returns the visit that holds the links of a page that stand; 0: none does.
+func (c *core) stands(page schema.ID) schema.Seq {
+	if c.stand != nil {
+		return schema.Seq(c.stand[page])
+	}
+	return c.latest(page)
+}
+
+// findStands notes the visits that hold the links that stand, unless they are the last of
+// each page: no page of a file has been visited twice then.
+func (c *core) findStands() error {
+	if c.stand != nil || c.visitedOnce() {
+		return nil
+	}
+	stand := make([]uint32, c.urls()+1)
+	last := func(seq schema.Seq, id schema.ID) bool { return int(id) < len(stand) && c.latest(id) == seq }
+	err := c.view(func(tx *kv.Tx) error {
+		return tx.Visits.EachLinks(last, func(seq schema.Seq, id schema.ID, links []schema.Link, from schema.Seq) error {
+			if stand[id] = uint32(seq); len(links) == 0 && from != 0 {
+				stand[id] = uint32(from)
+			}
+			return c.live()
+		})
+	})
+	if err == nil {
+		c.stand = stand
+	}
+	return err
+}
+
+// visitedOnce reports whether no URL has two visits.
+func (c *core) visitedOnce() bool {
+	visited := schema.Seq(0)
+	for id := schema.ID(1); int(id) <= c.store.URLs(); id++ {
+		if c.store.Latest(id) != 0 {
+			visited++
+		}
+	}
+	return visited == c.store.LastSeq()
+}

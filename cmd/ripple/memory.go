@@ -48,9 +48,10 @@ func newMemory(limit config.MemoryLimit, here uint64) memory {
 	return m
 }
 
-// memoryHere is what the machine has, or less where the cgroup of this process may have less; 0: nobody knows.
+// memoryHere is what the machine has, or less where the cgroup or the address space of this process is limited;
+// 0: nobody knows.
 func memoryHere() (least uint64) {
-	for _, ask := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem} {
+	for _, ask := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem, addressSpace} {
 		if n, err := ask(); err == nil && (least == 0 || n < least) {
 			least = n
 		}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+)
+
+const memoryConfig = `
+[crawler]
+max-depth = 0
+max-concurrent-pages-open = 64
+max-domain-requests = 1000000
+max-pages = %d
+[politeness]
+minimum-time-per-address = "0s"
+adaptive-delay = false
+[traps]
+max-per-prefix = 0
+max-queries-per-path = 0
+[[quality]]
+domain = "*.gen.test"
+seeds = ["%s"]
+`
+
+// BenchmarkMemory crawls as a person does, in a process of its own, and looks at what that process holds of the
+// machine: "anon-MB" is the most memory that was its own (RssAnon); "resident-MB" the most with the pages of the state
+// file that it has mapped, which the machine takes back whenever it needs them. "live-MB" is the most that a
+// collection left, and "of-live" the first as a multiple of it.
+func BenchmarkMemory(b *testing.B) {
+	pages, hosts := benchNumber("PAGES", 30_000), benchNumber("HOSTS", 560)
+	web := crawltest.Serve(b, webtest.WithoutLog())
+	generated := web.Generate(1, webtest.GenConfig{
+		Hosts: hosts, Pages: benchNumber("SITE", 2000), Links: benchNumber("LINKS", 0), Hrefs: benchNumber("LINKS", 0),
+		Leave: 0.1,
+	})
+	program := built(b)
+	for b.Loop() {
+		path, state := crawltest.Files(b, web, fmt.Sprintf(memoryConfig, pages, strings.Join(generated.Seeds(), `", "`)))
+		begun := time.Now()
+		m := measured(b, exec.Command(program, "crawl", path, "-q"))
+		took := time.Since(begun)
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(float64(pages)/took.Seconds(), "pages/s")
+		b.ReportMetric(float64(m.cpu.Microseconds())/float64(pages), "cpu-us/page")
+		b.ReportMetric(float64(urlsOf(b, state)), "URLs")
+		b.ReportMetric(float64(m.anon)/1e6, "anon-MB")
+		b.ReportMetric(float64(m.resident)/1e6, "resident-MB")
+		b.ReportMetric(float64(m.live)/1e6, "live-MB")
+		b.ReportMetric(float64(m.collections), "collections")
+		b.ReportMetric(float64(m.anon)/float64(m.live), "of-live")
+	}
+}
+
+func urlsOf(b *testing.B, state string) int {
+	b.Helper()
+	store, err := kv.Open(state, kv.Options{ReadOnly: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	return store.URLs()
+}
+
+// benchNumber is a number that the environment may set.
+func benchNumber(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_" + name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// A footprint is what a process held at most, in bytes.
+type footprint struct {
+	anon, resident, live int64
+	collections          int
+	cpu                  time.Duration
+}
+
+// measured runs a command to its end and watches its memory.
+func measured(b *testing.B, cmd *exec.Cmd) (m footprint) {
+	b.Helper()
+	cmd.Env = append(os.Environ(), "GODEBUG=gctrace=1")
+	told, err := cmd.StderrPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		m.follow(told)
+	}()
+	for over := false; !over; {
+		select {
+		case <-ended:
+			over = true
+		case <-time.After(20 * time.Millisecond):
+			anon, total := residentOf(cmd.Process.Pid)
+			m.anon, m.resident = max(m.anon, anon), max(m.resident, total)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		b.Fatal(err)
+	}
+	m.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return m
+}
+
+// follow reads what each collection left: "gc 7 @0.1s 2%: ..., 4->5->3 MB, 6 MB goal, ...".
+func (m *footprint) follow(told io.Reader) {
+	for lines := bufio.NewScanner(told); lines.Scan(); {
+		before, _, found := strings.Cut(lines.Text(), " MB, ")
+		if !found || !strings.HasPrefix(before, "gc ") {
+			fmt.Fprintln(os.Stderr, lines.Text())
+			continue
+		}
+		m.collections++
+		live, err := strconv.ParseInt(before[strings.LastIndex(before, ">")+1:], 10, 64)
+		if err == nil {
+			m.live = max(m.live, live<<20)
+		}
+	}
+}
+
+// residentOf is what a process holds of the machine: memory of its own, and all.
+func residentOf(pid int) (anon, total int64) {
+	f, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return 0, 0
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), ":")
+		kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		switch name {
+		case "RssAnon":
+			anon = kb << 10
+		case "VmRSS":
+			total = kb << 10
+		}
+	}
+	return anon, total
+}

@@ -1,9 +1,7 @@
 package export
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -12,8 +10,8 @@ import (
 )
 
 // A Fold adds pages and the links between them up to the nodes and links of a
-// level above. It is given all hosts, then all pages, then links, each in the
-// order of the survey.
+// level above. It is given all hosts, then all pages, each in the order of the survey,
+// and then reads the links.
 type Fold struct {
 	survey *survey.Survey
 	level  Level
@@ -23,9 +21,6 @@ type Fold struct {
 	of     []uint32          // by page for entities, by host for sites
 	kinds  []survey.Cover    // by host
 	seen   map[[2]uint32]bool
-	at     map[[2]uint32]int32 // where a link is
-	links  []Link
-	page   []schema.ID // beside links: the last that links
 }
 
 // A cover adds up how hosts are covered.
@@ -38,7 +33,7 @@ type cover struct {
 func NewFold(s *survey.Survey, level Level) *Fold {
 	f := &Fold{
 		survey: s, level: level, ids: make(map[string]uint32), nodes: make([]Node, 1), covers: make([]cover, 1),
-		kinds: make([]survey.Cover, s.HostCount()+1), seen: make(map[[2]uint32]bool), at: make(map[[2]uint32]int32),
+		kinds: make([]survey.Cover, s.HostCount()+1), seen: make(map[[2]uint32]bool),
 	}
 	switch level {
 	case LevelEntity:
@@ -116,34 +111,6 @@ func (f *Fold) addToEntity(p *survey.Page) *Node {
 	return n
 }
 
-// AddLink adds a link between pages.
-func (f *Fold) AddLink(from schema.ID, l schema.Link, first, last schema.RunID) {
-	a, b := f.Node(from), f.Node(l.To)
-	if a == b {
-		return
-	}
-	i, ok := f.at[[2]uint32{a, b}]
-	if !ok {
-		i = int32(len(f.links))
-		f.at[[2]uint32{a, b}] = i
-		f.links = append(f.links, Link{From: a, To: b, First: first})
-		f.page = append(f.page, 0)
-	}
-	one := &f.links[i]
-	one.Links++
-	if f.page[i] != from {
-		f.page[i] = from
-		one.Pages++
-	}
-	if l.Editorial() {
-		one.Editorial++
-	}
-	if l.SiteWide {
-		one.SiteWide++
-	}
-	one.First, one.Last = min(one.First, first), max(one.Last, last)
-}
-
 // Node returns the id of the node that a page belongs to.
 func (f *Fold) Node(page schema.ID) uint32 {
 	switch f.level {
@@ -165,22 +132,15 @@ func (f *Fold) NodeOfHost(id schema.HostID) uint32 {
 }
 
 // Nodes returns all nodes by id, those without selected pages included. They
-// belong to the fold.
+// belong to the fold, which takes no more of them.
 func (f *Fold) Nodes() []Node {
+	f.seen = nil
 	for id := range f.nodes {
 		if f.level != LevelHost {
 			f.nodes[id].State, f.nodes[id].Cover = f.covers[id].String(), f.covers[id].word()
 		}
 	}
 	return f.nodes[1:]
-}
-
-// Links returns the links in the order of their ends. They belong to the fold,
-// which takes no more of them.
-func (f *Fold) Links() []Link {
-	f.at, f.page, f.seen = nil, nil, nil
-	slices.SortFunc(f.links, func(a, b Link) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
-	return f.links
 }
 
 func (f *Fold) named(name string) uint32 {

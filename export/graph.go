@@ -1,12 +1,15 @@
 package export
 
 import (
+	"context"
+
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
 // A Graph is one reading of a survey at a level. It belongs to one goroutine.
 type Graph struct {
+	ctx     context.Context
 	survey  *survey.Survey
 	opts    Options
 	since   schema.RunID // what was last seen before it is left out
@@ -16,7 +19,7 @@ type Graph struct {
 	count   int      // nodes
 
 	nodes []Node // above page level
-	links []Link // above page level
+	links []pair // above page level
 
 	metrics *Metrics
 	picture *Picture
@@ -24,7 +27,7 @@ type Graph struct {
 
 // New selects the nodes of a graph, and above page level adds up its links.
 func New(s *survey.Survey, opts Options) (*Graph, error) {
-	g := &Graph{survey: s, opts: opts, since: opts.since(s), columns: opts.Columns}
+	g := &Graph{ctx: context.Background(), survey: s, opts: opts, since: opts.since(s), columns: opts.Columns}
 	if g.columns == nil {
 		g.columns = AllColumns()
 	}
@@ -35,6 +38,17 @@ func New(s *survey.Survey, opts Options) (*Graph, error) {
 		return g, g.selectPages()
 	}
 	return g, g.fold()
+}
+
+// Until has what the graph is asked for end with the cause of ctx soon after that is done.
+func (g *Graph) Until(ctx context.Context) { g.ctx = ctx }
+
+// ended returns why nobody waits for the graph any more; nil: somebody does.
+func (g *Graph) ended() error {
+	if g.ctx.Err() != nil {
+		return context.Cause(g.ctx)
+	}
+	return nil
 }
 
 // Len returns the number of nodes.
@@ -67,17 +81,35 @@ func (g *Graph) selectPages() error {
 }
 
 // eachPageLink calls f for the links between pages that are selected by run and place.
-func (g *Graph) eachPageLink(f func(from schema.ID, l schema.Link, first, last schema.RunID) error) error {
+func (g *Graph) eachPageLink(f survey.LinkFunc) error {
 	each := g.survey.EachLink
 	if g.opts.All {
 		each = g.survey.EachLinkEver
 	}
-	return each(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+	return each(g.selected(f))
+}
+
+// linksOf calls f for those of some pages.
+func (g *Graph) linksOf(pages []schema.ID, f survey.LinkFunc) error {
+	each := g.survey.EachLinkOf
+	if g.opts.All {
+		each = g.survey.EachLinkEverOf
+	}
+	return each(pages, g.selected(f))
+}
+
+// selected calls f for those of the links that it is called for that are selected by run
+// and place.
+func (g *Graph) selected(f survey.LinkFunc) survey.LinkFunc {
+	return func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+		if err := g.ended(); err != nil {
+			return err
+		}
 		if last < g.since || !g.opts.links(l) {
 			return nil
 		}
 		return f(from, l, first, last)
-	})
+	}
 }
 
 // fold adds up the nodes and links of a level above pages.
@@ -97,16 +129,8 @@ func (g *Graph) fold() error {
 	if err != nil {
 		return err
 	}
-	err = g.eachPageLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
-		f.AddLink(from, l, first, last)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
 	g.keepNodes(f.Nodes())
-	g.keepLinks(f.Links())
-	return nil
+	return f.EachLink(g.linksOf, g.keepLink)
 }
 
 func (g *Graph) keepNodes(all []Node) {
@@ -122,13 +146,11 @@ func (g *Graph) keepNodes(all []Node) {
 	g.count = len(g.nodes)
 }
 
-func (g *Graph) keepLinks(all []Link) {
-	g.links = all[:0]
-	for _, l := range all {
-		if g.rank[l.From] != 0 && g.rank[l.To] != 0 && l.Links >= g.opts.MinWeight {
-			g.links = append(g.links, l)
-		}
+func (g *Graph) keepLink(l *Link) error {
+	if g.rank[l.From] != 0 && g.rank[l.To] != 0 && l.Links >= g.opts.MinWeight {
+		g.links = append(g.links, newPair(l))
 	}
+	return nil
 }
 
 // EachNode calls f for every node by id. A node is valid while f runs. An error of
@@ -143,19 +165,23 @@ func (g *Graph) EachNode(f func(*Node) error) error {
 		}
 		return nil
 	}
+	var n Node
 	return g.survey.EachPage(func(p *survey.Page) error {
 		i, ok := g.Rank(uint32(p.ID))
 		if !ok {
 			return nil
 		}
-		n := pageNode(p)
-		g.measured(n, i)
-		return f(n)
+		n = pageNode(p)
+		g.measured(&n, i)
+		if err := g.ended(); err != nil {
+			return err
+		}
+		return f(&n)
 	})
 }
 
-func pageNode(p *survey.Page) *Node {
-	n := &Node{
+func pageNode(p *survey.Page) Node {
+	n := Node{
 		ID: uint32(p.ID), Name: p.URL, Class: p.Class, Depth: p.Depth, State: p.State.String(),
 		Host: p.HostName, Site: p.Site, Entity: p.Entity, Hosts: 1, Pages: 1, First: p.FirstRun, Last: p.LastRun, Page: p,
 	}
@@ -173,7 +199,8 @@ func pageNode(p *survey.Page) *Node {
 func (g *Graph) EachLink(f func(*Link) error) error {
 	if g.opts.Level != LevelPage {
 		for i := range g.links {
-			if err := f(&g.links[i]); err != nil {
+			one := g.links[i].link()
+			if err := f(&one); err != nil {
 				return err
 			}
 		}
@@ -182,12 +209,19 @@ func (g *Graph) EachLink(f func(*Link) error) error {
 	if g.opts.MinWeight > 1 {
 		return nil
 	}
+	return g.eachPageLink(g.within(f))
+}
+
+// within calls f for those of the links that it is called for whose ends are in the graph.
+func (g *Graph) within(f func(*Link) error) survey.LinkFunc {
 	var one Link
-	return g.eachPageLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+	var body schema.Link
+	return func(from schema.ID, l schema.Link, first, last schema.RunID) error {
 		if g.rank[from] == 0 || g.rank[l.To] == 0 {
 			return nil
 		}
-		one = NewPageLink(from, &l, first, last)
+		body = l
+		one = NewPageLink(from, &body, first, last)
 		return f(&one)
-	})
+	}
 }

@@ -1,9 +1,11 @@
 package export
 
 import (
+	"context"
 	"math"
 
 	"github.com/sumi-ripple/ripple/export/rank"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // seed makes communities and pictures the same each time.
@@ -19,16 +21,15 @@ type Metrics struct {
 	Community []int32
 }
 
-// MetricsOf measures the links from[i] -> to[i] among n nodes; a nil weight gives
-// each the weight 1.
-func MetricsOf(n int, from, to, weight []uint32) *Metrics {
-	r := rank.Build(n, from, to, weight)
-	m := &Metrics{
-		In: rank.InDegree(r), Out: rank.OutDegree(r), PageRank: rank.PageRank(r, rank.Damping, rank.Tolerance),
-		Component: rank.WeakComponents(r), Community: rank.Communities(r, seed),
-	}
-	m.Harmonic, m.Exact = rank.Harmonic(r)
-	return m
+// MetricsOf measures a graph, until ctx is done. Communities come first, which need most
+// memory besides what was measured before.
+func MetricsOf(ctx context.Context, g *rank.Graph) (*Metrics, error) {
+	g.Until(ctx)
+	m := &Metrics{Community: rank.Communities(g, seed), Component: rank.WeakComponents(g)}
+	m.Harmonic, m.Exact = rank.Harmonic(g)
+	m.PageRank = rank.PageRank(g, rank.Damping, rank.Tolerance)
+	m.In, m.Out = rank.InDegree(g), rank.OutDegree(g)
+	return m, context.Cause(ctx)
 }
 
 // Of returns the measures of the i-th node.
@@ -44,19 +45,38 @@ func (g *Graph) Measure() (*Metrics, error) {
 	if g.metrics != nil {
 		return g.metrics, nil
 	}
-	var from, to, weight []uint32
-	err := g.EachLink(func(l *Link) error {
-		from, to = append(from, g.rank[l.From]-1), append(to, g.rank[l.To]-1)
-		if g.opts.Level != LevelPage {
-			weight = append(weight, Weight(l.Links))
-		}
+	b := rank.NewBuilder(g.count, len(g.links), g.opts.Level != LevelPage)
+	err := g.eachBareLink(func(l *Link) error {
+		b.Add(g.rank[l.From]-1, g.rank[l.To]-1, Weight(l.Links))
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	g.metrics = MetricsOf(g.count, from, to, weight)
-	return g.metrics, nil
+	m, err := MetricsOf(g.ctx, b.Graph())
+	if err == nil {
+		g.metrics = m
+	}
+	return m, err
+}
+
+// eachBareLink is EachLink without anchors.
+func (g *Graph) eachBareLink(f func(*Link) error) error {
+	if g.opts.Level != LevelPage {
+		return g.EachLink(f)
+	}
+	const some = 1 << 13
+	pages := make([]schema.ID, 0, some)
+	for id := schema.ID(1); int(id) < len(g.rank); id++ {
+		if pages = append(pages, id); len(pages) < some && int(id) < len(g.rank)-1 {
+			continue
+		}
+		if err := g.linksOf(pages, g.within(f)); err != nil {
+			return err
+		}
+		pages = pages[:0]
+	}
+	return nil
 }
 
 // Weight is a number of links as the metrics take it.

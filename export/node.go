@@ -52,6 +52,27 @@ type Link struct {
 	Page *schema.Link // at page level, with its anchor; valid while the link is
 }
 
+// A pair is a link above page level as a graph holds it: there may be as many as there are
+// links between pages, of which a store has fewer than 2^32.
+type pair struct {
+	from, to                          uint32
+	links, pages, editorial, siteWide uint32
+	first, last                       schema.RunID
+}
+
+func newPair(l *Link) pair {
+	return pair{
+		l.From, l.To, uint32(l.Links), uint32(l.Pages), uint32(l.Editorial), uint32(l.SiteWide), l.First, l.Last,
+	}
+}
+
+func (p *pair) link() Link {
+	return Link{
+		From: p.from, To: p.to, Links: int(p.links), Pages: int(p.pages), Editorial: int(p.editorial),
+		SiteWide: int(p.siteWide), First: p.first, Last: p.last,
+	}
+}
+
 // NewPageLink returns a link between two pages, with the runs that saw it.
 func NewPageLink(from schema.ID, l *schema.Link, first, last schema.RunID) Link {
 	one := Link{From: uint32(from), To: uint32(l.To), Links: 1, Pages: 1, First: first, Last: last, Page: l}

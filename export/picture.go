@@ -60,31 +60,41 @@ func (g *Graph) Picture() (*Picture, error) {
 // heaviest returns at most n links in their order: first the heaviest of each node,
 // so that nothing comes loose while there is room, then the heaviest of all; of
 // equal ones the first.
-func heaviest(links []Link, n int) []Link {
-	if len(links) <= n {
-		return links
-	}
-	order := make([]int, len(links))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(links[b].Links, links[a].Links) })
-	tied := make(map[uint32]bool)
-	var first, rest []int
-	for _, i := range order {
-		from, to := links[i].From, links[i].To
-		if tied[from] && tied[to] {
-			rest = append(rest, i)
-			continue
+func heaviest(links []pair, n int) []Link {
+	shown := make([]bool, len(links))
+	left := min(n, len(links))
+	show := func(i uint32) {
+		if left > 0 && !shown[i] {
+			shown[i] = true
+			left--
 		}
-		tied[from], tied[to] = true, true
-		first = append(first, i)
 	}
-	order = append(first, rest...)[:n]
-	slices.Sort(order)
-	kept := make([]Link, n)
-	for i, at := range order {
-		kept[i] = links[at]
+	order := byWeight(links)
+	tied := make(map[uint32]bool)
+	for _, i := range order {
+		if l := &links[i]; !tied[l.from] || !tied[l.to] {
+			tied[l.from], tied[l.to] = true, true
+			show(i)
+		}
+	}
+	for _, i := range order {
+		show(i)
+	}
+	kept := make([]Link, 0, min(n, len(links)))
+	for i := range links {
+		if shown[i] {
+			kept = append(kept, links[i].link())
+		}
 	}
 	return kept
+}
+
+// byWeight returns the places of links, the heaviest first; of equal ones the first.
+func byWeight(links []pair) []uint32 {
+	order := make([]uint32, len(links))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(links[b].links, links[a].links) })
+	return order
 }

@@ -6,9 +6,9 @@ import (
 )
 
 func TestHeaviest(t *testing.T) {
-	links := []Link{
-		{From: 1, To: 2, Links: 9}, {From: 1, To: 3, Links: 1}, {From: 2, To: 1, Links: 9}, {From: 2, To: 3, Links: 8},
-		{From: 4, To: 5, Links: 1},
+	links := []pair{
+		{from: 1, to: 2, links: 9}, {from: 1, to: 3, links: 1}, {from: 2, to: 1, links: 9}, {from: 2, to: 3, links: 8},
+		{from: 4, to: 5, links: 1},
 	}
 	tests := map[int]string{1: "1>2", 2: "1>2 2>3", 3: "1>2 2>3 4>5", 4: "1>2 2>1 2>3 4>5", 5: "1>2 1>3 2>1 2>3 4>5",
 		9: "1>2 1>3 2>1 2>3 4>5"}

@@ -40,7 +40,7 @@ func climb(base *network, of []int32, random *rand.Rand) []int32 {
 	for {
 		groups := newMover(level, of, random).move()
 		parts, count := refine(level, of, random)
-		if groups == level.len() || count == level.len() {
+		if groups == level.len() || count == level.len() || level.ended() {
 			break
 		}
 		next := make([]int32, count) // of the smaller graph: its group
@@ -71,6 +71,7 @@ func connect(base *network, of []int32) []int32 {
 		parts[v] = open
 	}
 	var queue []uint32
+	var r row
 	for v := range parts {
 		if parts[v] != open {
 			continue
@@ -79,7 +80,8 @@ func connect(base *network, of []int32) []int32 {
 		for queue = append(queue[:0], uint32(v)); len(queue) > 0; {
 			u := queue[len(queue)-1]
 			queue = queue[:len(queue)-1]
-			for _, to := range base.to[base.off[u]:base.off[u+1]] {
+			neighbours, _ := base.row(u, &r)
+			for _, to := range neighbours {
 				if parts[to] == open && of[to] == of[v] {
 					parts[to] = int32(v)
 					queue = append(queue, to)

@@ -14,6 +14,9 @@ func WeakComponents(g *Graph) []int32 {
 		parent[v] = int32(v)
 	}
 	for u := range parent {
+		if u%chunk == 0 && g.ended() {
+			break
+		}
 		for _, v := range g.Out(uint32(u)) {
 			a, b := root(parent, int32(u)), root(parent, int32(v))
 			parent[max(a, b)] = min(a, b)

@@ -27,7 +27,7 @@ func countDistances(g *Graph) []float64 {
 	n := g.Len()
 	jobs := (n + 63) / 64
 	seekers := make([]seeker, workers(jobs))
-	share(jobs, func(worker, job int) {
+	share(g.ctx, jobs, func(worker, job int) {
 		s := &seekers[worker]
 		if s.seen == nil {
 			*s = newSeeker(g)

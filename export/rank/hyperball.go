@@ -23,7 +23,7 @@ const (
 // nearly the same set it is common to all of them, and their order stays true.
 func hyperBall(g *Graph, seed uint64, regs int) []float64 {
 	b := newBalls(g, seed, regs)
-	for t := 1; t <= ballSteps && b.step(float64(t)); t++ {
+	for t := 1; t <= ballSteps && b.step(float64(t)) && !b.in.ended(); t++ {
 		b.now, b.next = b.next, b.now
 		b.grew, b.grows = b.grows, b.grew
 	}
@@ -51,9 +51,9 @@ type balls struct {
 
 func newBalls(g *Graph, seed uint64, regs int) *balls {
 	n := g.Len()
-	b := &balls{in: g.Reverse(), words: regs / 8, now: make([]uint64, n*regs/8), next: make([]uint64, n*regs/8),
+	b := &balls{in: g.in(), words: regs / 8, now: make([]uint64, n*regs/8), next: make([]uint64, n*regs/8),
 		grew: make([]bool, n), grows: make([]bool, n), size: make([]float64, n), score: make([]float64, n)}
-	eachChunk(n, func(_, lo, hi int) {
+	eachChunk(g.ctx, n, func(_, lo, hi int) {
 		for v := lo; v < hi; v++ {
 			hash := mix(uint64(v) + seed)
 			reg := hash & uint64(regs-1)
@@ -82,7 +82,7 @@ func (b *balls) counter(all []uint64, v int) []uint64 {
 // any changed.
 func (b *balls) step(t float64) bool {
 	var changed atomic.Bool
-	eachChunk(len(b.size), func(_, lo, hi int) {
+	eachChunk(b.in.ctx, len(b.size), func(_, lo, hi int) {
 		for v := lo; v < hi; v++ {
 			if b.grow(v, t) {
 				changed.Store(true)

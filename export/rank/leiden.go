@@ -15,6 +15,7 @@ type mover struct {
 	size     []int32   // per group
 	free     []int32   // groups without nodes
 	near     *near
+	row      row
 	queue    []uint32 // a ring
 	head     int
 	waiting  int
@@ -24,9 +25,10 @@ type mover struct {
 func newMover(w *network, of []int32, random *rand.Rand) *mover {
 	n := w.len()
 	m := &mover{w: w, of: of, strength: make([]float64, n), size: make([]int32, n), near: newNear(n),
-		queue: make([]uint32, n), queued: make([]bool, n), waiting: n}
-	for i, v := range random.Perm(n) {
-		m.queue[i], m.queued[v] = uint32(v), true
+		queued: make([]bool, n), waiting: n}
+	m.queue = shuffled(n, random)
+	for _, v := range m.queue {
+		m.queued[v] = true
 	}
 	for v, id := range of {
 		m.strength[id] += w.strength[v]
@@ -44,6 +46,9 @@ func newMover(w *network, of []int32, random *rand.Rand) *mover {
 // It returns the number of groups.
 func (m *mover) move() int {
 	for left := int64(turns) * int64(len(m.queue)); m.waiting > 0 && left > 0; left-- {
+		if left%chunk == 0 && m.w.ended() {
+			break
+		}
 		v := m.pop()
 		from := m.of[v]
 		to := m.best(v)
@@ -51,7 +56,8 @@ func (m *mover) move() int {
 			continue
 		}
 		m.transfer(v, to)
-		for _, u := range m.w.to[m.w.off[v]:m.w.off[v+1]] {
+		neighbours, _ := m.w.row(v, &m.row)
+		for _, u := range neighbours {
 			if m.of[u] != to && !m.queued[u] {
 				m.push(u)
 			}
@@ -77,8 +83,9 @@ func (m *mover) push(v uint32) {
 // best returns the group in which v raises the modularity most: its own unless
 // another is truly better.
 func (m *mover) best(v uint32) int32 {
-	for i := m.w.off[v]; i < m.w.off[v+1]; i++ {
-		m.near.add(m.of[m.w.to[i]], m.w.weight[i])
+	neighbours, weight := m.w.row(v, &m.row)
+	for i, u := range neighbours {
+		m.near.add(m.of[u], weight[i])
 	}
 	defer m.near.clear()
 	own := m.of[v]

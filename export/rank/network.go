@@ -1,9 +1,19 @@
 package rank
 
+import (
+	"context"
+	"math/rand/v2"
+)
+
 // A network is an undirected weighted graph: every link is in the rows of both
 // its ends, none leads to its own node. Weights are sums of whole numbers and
 // exact up to 2^53.
+//
+// The first one of a graph holds no rows: it puts them together when they are asked for,
+// as they would take six times the memory of the graph.
 type network struct {
+	ctx      context.Context // of the graph
+	graph    *Graph          // nil: the rows are those below
 	off      []int64
 	to       []uint32
 	weight   []float64
@@ -13,66 +23,81 @@ type network struct {
 
 func (w *network) len() int { return len(w.strength) }
 
+// ended reports whether nobody waits for results any more.
+func (w *network) ended() bool { return w.ctx != nil && w.ctx.Err() != nil }
+
 // undirect leaves the directions out of g and joins links of one pair.
 func undirect(g *Graph) *network {
-	in := g.Reverse()
-	w := &network{off: make([]int64, g.Len()+1), strength: make([]float64, g.Len())}
-	w.to = make([]uint32, 0, 2*len(g.To))
-	w.weight = make([]float64, 0, 2*len(g.To))
-	for u := range g.Len() {
-		w.mergeRows(g, in, uint32(u))
-		w.close(u)
+	w := &network{ctx: g.ctx, graph: g, strength: make([]float64, g.Len())}
+	var r row
+	for u := range w.strength {
+		if u%chunk == 0 && g.ended() {
+			break
+		}
+		_, weight := w.row(uint32(u), &r)
+		w.strength[u] = sum(weight)
+		w.total += w.strength[u]
 	}
 	return w
 }
 
-// mergeRows appends the neighbours of u, ascending.
-func (w *network) mergeRows(out, in *Graph, u uint32) {
+// A row has room for the links of a node.
+type row struct {
+	to     []uint32
+	weight []float64
+}
+
+// row returns the neighbours of u, with the weights of the links to them. The slices are
+// parts of the network, or of r until that is used again.
+func (w *network) row(u uint32, r *row) (to []uint32, weight []float64) {
+	if w.graph == nil {
+		return w.to[w.off[u]:w.off[u+1]], w.weight[w.off[u]:w.off[u+1]]
+	}
+	r.merge(w.graph, w.graph.in(), u)
+	return r.to, r.weight
+}
+
+// merge takes the neighbours of u, ascending.
+func (r *row) merge(out, in *Graph, u uint32) {
+	r.to, r.weight = r.to[:0], r.weight[:0]
 	i, iEnd, j, jEnd := out.Off[u], out.Off[u+1], in.Off[u], in.Off[u+1]
 	for i < iEnd || j < jEnd {
 		if j == jEnd || i < iEnd && out.To[i] <= in.To[j] {
-			w.add(u, out.To[i], float64(out.weight(i)))
+			r.add(u, out.To[i], float64(out.weight(i)))
 			i++
 		} else {
-			w.add(u, in.To[j], float64(in.weight(j)))
+			r.add(u, in.To[j], float64(in.weight(j)))
 			j++
 		}
 	}
 }
 
 // add puts a link behind the others of u, or joins it with the last one.
-func (w *network) add(u, v uint32, weight float64) {
-	last := len(w.to) - 1
+func (r *row) add(u, v uint32, weight float64) {
+	last := len(r.to) - 1
 	switch {
 	case v == u || weight == 0:
-	case int64(last) >= w.off[u] && w.to[last] == v:
-		w.weight[last] += weight
+	case last >= 0 && r.to[last] == v:
+		r.weight[last] += weight
 	default:
-		w.to = append(w.to, v)
-		w.weight = append(w.weight, weight)
+		r.to = append(r.to, v)
+		r.weight = append(r.weight, weight)
 	}
-}
-
-// close ends the row of u.
-func (w *network) close(u int) {
-	w.off[u+1] = int64(len(w.to))
-	w.strength[u] += sum(w.weight[w.off[u]:])
-	w.total += w.strength[u]
 }
 
 // shrink makes each of count parts one node.
 func (w *network) shrink(parts []int32, count int) *network {
-	small := &network{off: make([]int64, count+1), strength: make([]float64, count)}
-	small.to = make([]uint32, 0, len(w.to)/4) // parts swallow most links
-	small.weight = make([]float64, 0, len(w.to)/4)
+	small := &network{ctx: w.ctx, off: make([]int64, count+1), strength: make([]float64, count)}
 	near := newNear(count)
 	first, members := membersOf(parts, count)
+	var r row
 	for part := range count {
 		all := 0.0
 		for _, v := range members[first[part]:first[part+1]] {
 			all += w.strength[v]
-			for i := w.off[v]; i < w.off[v+1]; i++ {
-				near.add(parts[w.to[i]], w.weight[i])
+			neighbours, weight := w.row(v, &r)
+			for i, u := range neighbours {
+				near.add(parts[u], weight[i])
 			}
 		}
 		for _, other := range near.touched {
@@ -87,6 +112,17 @@ func (w *network) shrink(parts []int32, count int) *network {
 		small.total += all
 	}
 	return small
+}
+
+// shuffled returns the numbers below n in the order that random gives, which is that of
+// [rand.Rand.Perm] in half the memory.
+func shuffled(n int, random *rand.Rand) []uint32 {
+	order := make([]uint32, n)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	random.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+	return order
 }
 
 // membersOf lists the nodes by part: those of p are members[first[p]:first[p+1]].

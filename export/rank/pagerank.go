@@ -59,10 +59,10 @@ type walk struct {
 
 func newWalk(g *Graph, jump []float64, damping float64) *walk {
 	n := g.Len()
-	w := &walk{in: g.Reverse(), damping: damping, jump: jump, split: make([]float64, n), rank: make([]float64, n),
+	w := &walk{in: g.in(), damping: damping, jump: jump, split: make([]float64, n), rank: make([]float64, n),
 		flow: make([]float64, n), next: make([]float64, n), idle: make([]float64, chunks(n)),
 		change: make([]float64, chunks(n))}
-	eachChunk(n, func(part, lo, hi int) {
+	eachChunk(g.ctx, n, func(part, lo, hi int) {
 		for u := lo; u < hi; u++ {
 			if out := outWeight(g, u); out > 0 {
 				w.split[u] = damping / out
@@ -107,7 +107,7 @@ func (w *walk) settle(part, u int) {
 func (w *walk) run(tol float64) []float64 {
 	for range steps {
 		w.step()
-		if sum(w.change) < tol {
+		if sum(w.change) < tol || w.in.ended() {
 			break
 		}
 	}
@@ -119,7 +119,7 @@ func (w *walk) step() {
 	jumping := 1 - w.damping + w.damping*sum(w.idle)
 	clear(w.idle)
 	clear(w.change)
-	eachChunk(len(w.rank), func(part, lo, hi int) {
+	eachChunk(w.in.ctx, len(w.rank), func(part, lo, hi int) {
 		for v := lo; v < hi; v++ {
 			gathered := jumping*w.jumpTo(v) + w.gather(v)
 			w.change[part] += max(gathered-w.rank[v], w.rank[v]-gathered)

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"context"
 	"runtime"
 	"sync/atomic"
 
@@ -14,9 +15,9 @@ const chunk = 1 << 13
 // chunks returns into how many parts eachChunk cuts n nodes.
 func chunks(n int) int { return (n + chunk - 1) / chunk }
 
-// eachChunk calls work for each part [lo, hi) of 0..n-1, on all cores.
-func eachChunk(n int, work func(part, lo, hi int)) {
-	share(chunks(n), func(_, part int) {
+// eachChunk calls work for each part [lo, hi) of 0..n-1, on all cores, until ctx is done.
+func eachChunk(ctx context.Context, n int, work func(part, lo, hi int)) {
+	share(ctx, chunks(n), func(_, part int) {
 		work(part, part*chunk, min((part+1)*chunk, n))
 	})
 }
@@ -25,15 +26,15 @@ func eachChunk(n int, work func(part, lo, hi int)) {
 func workers(jobs int) int { return min(runtime.GOMAXPROCS(0), jobs) }
 
 // share calls work once for each job below jobs, on all cores; worker is below
-// workers(jobs) and never runs two jobs at once.
-func share(jobs int, work func(worker, job int)) {
+// workers(jobs) and never runs two jobs at once. When ctx is done it ends early; nil: never.
+func share(ctx context.Context, jobs int, work func(worker, job int)) {
 	var next atomic.Int64
 	var group errgroup.Group
 	for worker := range workers(jobs) {
 		group.Go(func() error {
 			for {
 				job := int(next.Add(1)) - 1
-				if job >= jobs {
+				if job >= jobs || ctx != nil && ctx.Err() != nil {
 					return nil
 				}
 				work(worker, job)

@@ -13,6 +13,7 @@ type refiner struct {
 	cut      []float64 // per part: weight of the links to the rest of its group
 	single   []bool    // per part
 	near     *near
+	row      row
 }
 
 // refine returns the part of each node, numbered in the order of their first
@@ -24,13 +25,17 @@ func refine(w *network, of []int32, random *rand.Rand) ([]int32, int) {
 	for v := range n {
 		r.single[v] = true
 		r.group[of[v]] += w.strength[v]
-		for i := w.off[v]; i < w.off[v+1]; i++ {
-			if of[w.to[i]] == of[v] {
-				r.cut[v] += w.weight[i]
+		neighbours, weight := w.row(uint32(v), &r.row)
+		for i, u := range neighbours {
+			if of[u] == of[v] {
+				r.cut[v] += weight[i]
 			}
 		}
 	}
-	for _, v := range random.Perm(n) {
+	for i, v := range shuffled(n, random) {
+		if i%chunk == 0 && w.ended() {
+			break
+		}
 		if r.single[v] && r.well(int32(v)) {
 			r.join(uint32(v))
 		}
@@ -47,9 +52,10 @@ func (r *refiner) well(part int32) bool {
 
 // join puts a node that is still alone into the neighbouring part that gains most.
 func (r *refiner) join(v uint32) {
-	for i := r.w.off[v]; i < r.w.off[v+1]; i++ {
-		if u := r.w.to[i]; r.of[u] == r.of[v] {
-			r.near.add(r.part[u], r.w.weight[i])
+	neighbours, weight := r.w.row(v, &r.row)
+	for i, u := range neighbours {
+		if r.of[u] == r.of[v] {
+			r.near.add(r.part[u], weight[i])
 		}
 	}
 	defer r.near.clear()

@@ -11,6 +11,7 @@
 // most of the file is only appended to; all indexes follow the load, those of
 // constraints included. What SQLite sorts for them lies beside the target, never in the
 // system's folder for temporary files. What is held in
-// memory is a few bytes for every page and every link, which the metrics need, and
-// the links between hosts, sites and entities (package export).
+// memory is what SQLite needs, a few bytes for every page, the hosts, sites and entities,
+// and the arrays of the metrics (package rank). Links go through one by one; they are read
+// again for each level above pages.
 package sqlite

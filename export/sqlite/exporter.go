@@ -96,11 +96,17 @@ func (e *exporter) end() error {
 	} {
 		errs = append(errs, t.end())
 	}
-	for _, l := range e.levels {
-		errs = append(errs, l.end())
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
-	errs = append(errs, e.graph.end())
-	return errors.Join(errs...)
+	e.depths = nil // it takes room that the metrics need
+	for i, l := range e.levels {
+		if err := l.end(e.pages.ctx); err != nil {
+			return err
+		}
+		e.levels[i] = nil
+	}
+	return e.graph.end(e.pages.ctx, e.survey, e.links.written)
 }
 
 func (e *exporter) addRuns() error {
@@ -173,10 +179,6 @@ func (e *exporter) addLinks() error {
 			if err := e.linkKinds.add(int64(from), int64(link.To), kind.String()); err != nil {
 				return err
 			}
-		}
-		e.graph.addLink(from, link.To)
-		for _, l := range e.levels {
-			l.fold.AddLink(from, link, first, last)
 		}
 		return e.addReferrer(from, link.To, first)
 	})

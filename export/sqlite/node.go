@@ -1,9 +1,12 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 
 	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/rank"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
@@ -66,9 +69,9 @@ func metricTable(t *table, id string, c *export.Columns) *record[measured] {
 	return newRecord(t, columns)
 }
 
-// end writes the rows.
-func (l *level) end() error {
-	nodes, links := l.fold.Nodes(), l.fold.Links()
+// end writes the rows. The links are read anew, and go through a level one by one.
+func (l *level) end(ctx context.Context) error {
+	nodes := l.fold.Nodes()
 	if l.nodes != nil {
 		for i := range nodes {
 			if err := l.nodes.put(&nodes[i]); err != nil {
@@ -79,38 +82,38 @@ func (l *level) end() error {
 			return err
 		}
 	}
-	for i := range links {
-		if err := l.links.put(&links[i]); err != nil {
+	graph := rank.NewBuilder(len(nodes), 0, true)
+	err := l.fold.EachLink(l.fold.Survey().EachLinkOf, func(k *export.Link) error {
+		if l.metrics != nil { // whose nodes have dense ids
+			graph.Add(k.From-1, k.To-1, export.Weight(k.Links))
+		}
+		return l.links.put(k)
+	})
+	if err := errors.Join(err, l.links.end()); err != nil || l.metrics == nil {
+		return err
+	}
+	m, err := export.MetricsOf(ctx, graph.Graph())
+	if err != nil {
+		return err
+	}
+	return putMetrics(l.metrics, m, len(nodes), func(i int) uint32 { return nodes[i].ID })
+}
+
+// putMetrics writes the metrics of n nodes, whose ids are given.
+func putMetrics(t *record[measured], m *export.Metrics, n int, id func(i int) uint32) error {
+	for i := range n {
+		if err := t.put(&measured{id(i), m.Of(i)}); err != nil {
 			return err
 		}
 	}
-	return errors.Join(l.links.end(), l.measure(nodes, links))
+	return t.end()
 }
 
-// measure writes the metrics of the nodes, whose ids are dense.
-func (l *level) measure(nodes []export.Node, links []export.Link) error {
-	if l.metrics == nil {
-		return nil
-	}
-	from, to, weight := make([]uint32, len(links)), make([]uint32, len(links)), make([]uint32, len(links))
-	for i, k := range links {
-		from[i], to[i], weight[i] = k.From-1, k.To-1, export.Weight(k.Links)
-	}
-	m := export.MetricsOf(len(nodes), from, to, weight)
-	for i := range nodes {
-		if err := l.metrics.put(&measured{nodes[i].ID, m.Of(i)}); err != nil {
-			return err
-		}
-	}
-	return l.metrics.end()
-}
-
-// A pageGraph is the links between pages, to be measured; nil: they are not measured.
+// A pageGraph is the pages, to be measured; nil: they are not measured.
 type pageGraph struct {
-	table    *record[measured]
-	rank     []uint32 // by page: its place among the pages
-	ids      []schema.ID
-	from, to []uint32
+	table *record[measured]
+	rank  []uint32 // by page: its place among the pages
+	ids   []schema.ID
 }
 
 func newPageGraph(t *record[measured], n int) *pageGraph {
@@ -125,22 +128,18 @@ func (g *pageGraph) addPage(id schema.ID) {
 	g.ids = append(g.ids, id)
 }
 
-func (g *pageGraph) addLink(from, to schema.ID) {
-	if g == nil {
-		return
-	}
-	g.from, g.to = append(g.from, g.rank[from]), append(g.to, g.rank[to])
-}
-
-func (g *pageGraph) end() error {
+// end reads the links once more, of which there are so many.
+func (g *pageGraph) end(ctx context.Context, s *survey.Survey, links int64) error {
 	if g == nil {
 		return nil
 	}
-	m := export.MetricsOf(len(g.ids), g.from, g.to, nil)
-	for i, id := range g.ids {
-		if err := g.table.put(&measured{uint32(id), m.Of(i)}); err != nil {
-			return err
-		}
+	graph := rank.NewBuilder(len(g.ids), int(links), false)
+	if err := s.EachTarget(func(from, to schema.ID) { graph.Add(g.rank[from], g.rank[to], 1) }); err != nil {
+		return err
 	}
-	return g.table.end()
+	m, err := export.MetricsOf(ctx, graph.Graph())
+	if err != nil {
+		return err
+	}
+	return putMetrics(g.table, m, len(g.ids), func(i int) uint32 { return uint32(g.ids[i]) })
 }

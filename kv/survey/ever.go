@@ -13,24 +13,44 @@ type seenLink struct {
 
 // eachEver calls f for the links that any run saw, each as the last of these saw it,
 // with its anchor: by the page that links, then by target. An error of f ends it.
-func (ls *links) eachEver(f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
+func (ls *links) eachEver(f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) <= ls.core.urls(); id++ {
-			if !ls.core.isPage(id) {
-				continue
-			}
-			all, err := ls.ever(tx, id)
-			if err != nil {
+			if err := ls.everOn(tx, id, f); err != nil {
 				return err
-			}
-			for _, l := range all {
-				if err := f(id, l.Link, ls.core.unpruned(l.first), ls.core.unpruned(l.last)); err != nil {
-					return err
-				}
 			}
 		}
 		return nil
 	})
+}
+
+// eachEverOf is eachEver for some pages, in their order.
+func (ls *links) eachEverOf(pages []schema.ID, f LinkFunc) error {
+	return ls.core.view(func(tx *kv.Tx) error {
+		for _, id := range pages {
+			if err := ls.everOn(tx, id, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// everOn calls f for the links of a page; of what is no page it does not.
+func (ls *links) everOn(tx *kv.Tx, id schema.ID, f LinkFunc) error {
+	if !ls.core.isPage(id) {
+		return nil
+	}
+	all, err := ls.ever(tx, id)
+	if err != nil {
+		return err
+	}
+	for _, l := range all {
+		if err := f(id, l.Link, ls.core.unpruned(l.first), ls.core.unpruned(l.last)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ever returns the links that the visits of a page had, by target.

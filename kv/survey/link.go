@@ -21,7 +21,7 @@ type links struct{ core *core }
 // each calls f for the links that stand, with their anchors: by the page that
 // links, then by target, with the first and the last run that saw the link. An
 // error of f ends it.
-func (ls *links) each(f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
+func (ls *links) each(f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) <= ls.core.urls(); {
 			var block []linking
@@ -39,6 +39,50 @@ func (ls *links) each(f func(from schema.ID, link schema.Link, first, last schem
 		}
 		return nil
 	})
+}
+
+// eachOf calls f for the links that stand on some pages, in the order of the pages, then
+// by target, without anchors. What is no page has none.
+func (ls *links) eachOf(pages []schema.ID, f LinkFunc) error {
+	return ls.core.view(func(tx *kv.Tx) error {
+		var one linking
+		for _, id := range pages {
+			if ls.core.latest(id) == 0 || !ls.core.isPage(id) {
+				continue
+			}
+			links, err := ls.bare(tx, id, &one)
+			if err != nil {
+				return err
+			}
+			for i := range links {
+				if err := f(id, links[i], ls.core.unpruned(one.first[i]), ls.core.unpruned(one.last)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// bare reads the links of a page without anchors, and into one which runs saw them. Of a
+// single run there is nothing to look back to.
+func (ls *links) bare(tx *kv.Tx, id schema.ID, one *linking) ([]schema.Link, error) {
+	if len(ls.core.runs) > 1 {
+		var err error
+		if *one, err = ls.linking(tx, id); err != nil {
+			return nil, err
+		}
+		return one.visit.Links, nil
+	}
+	if one.visit == nil {
+		one.visit, one.last = &schema.Visit{}, ls.core.run.ID
+	}
+	links, err := ls.core.appendLinks(tx, one.visit.Links[:0], ls.core.latest(id))
+	one.visit.Links = links
+	for len(one.first) < len(links) {
+		one.first = append(one.first, one.last)
+	}
+	return links, err
 }
 
 // A linking is a page with the visit that holds the links that stand.

@@ -19,12 +19,9 @@ type siteWide struct {
 	targets [][]schema.ID // by host that links, ascending; nil: not derived yet
 }
 
-// A linkFunc is called for a link, with the first and the last run that saw it.
-type linkFunc = func(from schema.ID, link schema.Link, first, last schema.RunID) error
-
 // mark calls each with f, which is given links whose SiteWide is set. A redirect
 // stands nowhere and is never site-wide.
-func (sw *siteWide) mark(each func(linkFunc) error, f linkFunc) error {
+func (sw *siteWide) mark(each func(LinkFunc) error, f LinkFunc) error {
 	if err := sw.derive(); err != nil {
 		return err
 	}

@@ -127,15 +127,30 @@ func (s *Survey) Robots(id schema.HostID) (schema.RobotsCopy, error) { return s.
 // EachLink calls f for the links that stand, with their anchors: by the page that
 // links, then by target, with the first and the last run that saw the link. Those to a
 // target that is site-wide are marked. An error of f ends it.
-func (s *Survey) EachLink(f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
+func (s *Survey) EachLink(f LinkFunc) error {
 	return s.siteWide.mark(s.links.each, f)
 }
 
 // EachLinkEver calls f for the links that any run saw, those included that do not
 // stand any more: each as the last run that saw it did, in the order of
 // [Survey.EachLink], with the first and the last of these runs.
-func (s *Survey) EachLinkEver(f func(from schema.ID, link schema.Link, first, last schema.RunID) error) error {
+func (s *Survey) EachLinkEver(f LinkFunc) error {
 	return s.siteWide.mark(s.links.eachEver, f)
+}
+
+// A LinkFunc is called for a link, with the first and the last run that saw it. An error
+// ends the walk.
+type LinkFunc = func(from schema.ID, link schema.Link, first, last schema.RunID) error
+
+// EachLinkOf is [Survey.EachLink] for some pages in their order, without anchors. What is
+// no page has no links.
+func (s *Survey) EachLinkOf(pages []schema.ID, f LinkFunc) error {
+	return s.siteWide.mark(func(f LinkFunc) error { return s.links.eachOf(pages, f) }, f)
+}
+
+// EachLinkEverOf is [Survey.EachLinkEver] for some pages in their order.
+func (s *Survey) EachLinkEverOf(pages []schema.ID, f LinkFunc) error {
+	return s.siteWide.mark(func(f LinkFunc) error { return s.links.eachEverOf(pages, f) }, f)
 }
 
 // EachTarget calls f for the links that stand, by the page that links, without

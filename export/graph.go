@@ -40,8 +40,9 @@ func New(s *survey.Survey, opts Options) (*Graph, error) {
 	return g, g.fold()
 }
 
-// Until has what the graph is asked for end with the cause of ctx soon after that is done.
-func (g *Graph) Until(ctx context.Context) { g.ctx = ctx }
+// Until has what the graph is asked for end with the cause of ctx soon after that is done,
+// and tell p how far it has come.
+func (g *Graph) Until(ctx context.Context, p Progress) { g.ctx, g.opts.Progress = ctx, p }
 
 // ended returns why nobody waits for the graph any more; nil: somebody does.
 func (g *Graph) ended() error {
@@ -72,6 +73,7 @@ func (g *Graph) Rank(id uint32) (int, bool) {
 func (g *Graph) selectPages() error {
 	g.rank = make([]uint32, g.survey.URLs()+1)
 	return g.survey.EachPage(func(p *survey.Page) error {
+		g.opts.Progress.Passing("pages", int(p.ID), g.survey.URLs())
 		if p.LastRun >= g.since && g.opts.Only.Has(p.Class) {
 			g.count++
 			g.rank[p.ID] = uint32(g.count)
@@ -123,6 +125,7 @@ func (g *Graph) fold() error {
 		return err
 	}
 	err = g.survey.EachPage(func(p *survey.Page) error {
+		g.opts.Progress.Passing("pages", int(p.ID), g.survey.URLs())
 		f.AddPage(p, p.LastRun >= g.since)
 		return nil
 	})
@@ -130,7 +133,10 @@ func (g *Graph) fold() error {
 		return err
 	}
 	g.keepNodes(f.Nodes())
-	return f.EachLink(g.linksOf, g.keepLink)
+	return f.EachLink(g.linksOf, func(l *Link) error {
+		g.opts.Progress.Passing("links", int(l.From), len(g.rank))
+		return g.keepLink(l)
+	})
 }
 
 func (g *Graph) keepNodes(all []Node) {
@@ -171,6 +177,7 @@ func (g *Graph) EachNode(f func(*Node) error) error {
 		if !ok {
 			return nil
 		}
+		g.opts.Progress.Passing("nodes", i, g.count)
 		n = pageNode(p)
 		g.measured(&n, i)
 		if err := g.ended(); err != nil {
@@ -200,6 +207,7 @@ func (g *Graph) EachLink(f func(*Link) error) error {
 	if g.opts.Level != LevelPage {
 		for i := range g.links {
 			one := g.links[i].link()
+			g.opts.Progress.Passing("links", i, len(g.links))
 			if err := f(&one); err != nil {
 				return err
 			}
@@ -209,7 +217,10 @@ func (g *Graph) EachLink(f func(*Link) error) error {
 	if g.opts.MinWeight > 1 {
 		return nil
 	}
-	return g.eachPageLink(g.within(f))
+	return g.eachPageLink(g.within(func(l *Link) error {
+		g.opts.Progress.Passing("links", int(l.From), g.survey.URLs())
+		return f(l)
+	}))
 }
 
 // within calls f for those of the links that it is called for whose ends are in the graph.

@@ -53,6 +53,7 @@ func (g *Graph) Measure() (*Metrics, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.opts.Progress.At("metrics", 0, 0)
 	m, err := MetricsOf(g.ctx, b.Graph())
 	if err == nil {
 		g.metrics = m

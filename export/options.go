@@ -21,6 +21,8 @@ type Options struct {
 	MinWeight int     // links that weigh less are left out
 	Only      Classes // other nodes are left out, and their links
 
+	Progress Progress // nil: nobody is told
+
 	Columns *Columns // what is told of nodes and links; nil: [AllColumns]
 }
 

@@ -52,7 +52,13 @@ func (g *Graph) Picture() (*Picture, error) {
 	for i, l := range p.Links {
 		edges[i] = atlas.Edge{From: g.rank[l.From] - 1, To: g.rank[l.To] - 1, Weight: Weight(l.Links)}
 	}
-	p.At = atlas.Layout(g.count, edges, p.Radius, seed, nil)
+	p.At = atlas.Layout(g.count, edges, p.Radius, seed, func(done, total int) bool {
+		g.opts.Progress.At("places", done, total)
+		return g.ctx.Err() == nil
+	})
+	if err := g.ended(); err != nil {
+		return nil, err
+	}
 	g.picture = p
 	return p, nil
 }

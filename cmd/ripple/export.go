@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -17,6 +18,8 @@ type exportOptions struct {
 	check bool
 	graph *graphOptions
 	paths map[string]*string // by format
+
+	progress export.Progress
 }
 
 func (o *exportOptions) addFlags(f *pflag.FlagSet) {
@@ -112,7 +115,11 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		}
 	}
 	for _, t := range targets {
-		if err := t.format.write(ctx, t.path, r.Survey, opts); err != nil {
+		err := a.during("writing "+shown(t.path), func(p export.Progress) error {
+			opts.progress = p
+			return t.format.write(ctx, t.path, r.Survey, opts)
+		})
+		if err != nil {
 			return err
 		}
 		fmt.Fprintln(a.stdout, shown(t.path))

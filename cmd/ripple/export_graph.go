@@ -104,10 +104,12 @@ func graphFormats() []format {
 		one := format{
 			flag: f.Name, usage: f.Usage, graph: &f, check: f.Check,
 			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
+				opts.graph.opts.Progress = opts.progress
 				g, err := opts.graph.graph(s)
 				if err != nil {
 					return err
 				}
+				g.Until(ctx, opts.progress)
 				return f.Write(ctx, path, g, graph.Options{
 					Force: opts.force, Neo4j: opts.graph.header == "neo4j", GEXF12: opts.graph.gexf == "1.2",
 				})

@@ -41,7 +41,9 @@ func formats() []format {
 			key: "[output] database-path", path: func(c *config.Config) string { return c.Output.DatabasePath },
 			check: replaceable(sqlite.IsOurs),
 			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
-				return sqlite.Write(ctx, path, s, sqlite.Options{Check: opts.check, Force: opts.force})
+				return sqlite.Write(ctx, path, s, sqlite.Options{
+					Check: opts.check, Force: opts.force, Progress: opts.progress,
+				})
 			},
 		},
 		{

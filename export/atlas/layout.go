@@ -20,14 +20,15 @@ type Point struct{ X, Y float32 }
 // The same arguments give the same picture whatever the number of cores. The work
 // is bounded by count, never by a clock: a part of n nodes takes
 // 60 + 2,000,000/n steps, at most 400, and its coarser forms together one to three
-// times that work. progress, if not nil, is told how much of total is done; it is called
-// from the goroutine of the caller.
-func Layout(n int, edges []Edge, radius []float64, seed uint64, progress func(done, total int)) []Point {
+// times that work. progress, if not nil, is told how much of total is done, and says whether
+// the picture is still wanted: if not, the places mean nothing. It is called from the
+// goroutine of the caller.
+func Layout(n int, edges []Edge, radius []float64, seed uint64, progress func(done, total int) (wanted bool)) []Point {
 	if n == 0 {
 		return nil
 	}
 	if progress == nil {
-		progress = func(int, int) {}
+		progress = func(int, int) bool { return true }
 	}
 	if radius == nil {
 		radius = slices.Repeat([]float64{1}, n)
@@ -48,7 +49,8 @@ type layout struct {
 	random      *rand.Rand
 	parts       []part
 	done, total int
-	progress    func(done, total int)
+	progress    func(done, total int) (wanted bool)
+	unwanted    bool
 }
 
 // A part is a set of nodes that hangs together.
@@ -128,9 +130,12 @@ func (l *layout) draw(p *part) box {
 		}
 		f := newField(w, p.x, p.y)
 		for range steps(w.len()) {
+			if l.unwanted {
+				break
+			}
 			f.step()
 			l.done += w.len()
-			l.progress(l.done, l.total)
+			l.unwanted = !l.progress(l.done, l.total)
 		}
 		p.levels[at] = level{} // for the collector
 	}

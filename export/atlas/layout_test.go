@@ -102,14 +102,25 @@ func TestLayoutIsTheSameOnAnyNumberOfCores(t *testing.T) {
 func TestLayoutTellsItsProgress(t *testing.T) {
 	_, edges := terrain(500, 3)
 	last, whole, calls := 0, 0, 0
-	Layout(500, edges, nil, 1, func(done, total int) {
+	Layout(500, edges, nil, 1, func(done, total int) bool {
 		if done <= last || done > total || whole != 0 && total != whole {
 			t.Fatalf("%d of %d after %d of %d", done, total, last, whole)
 		}
 		last, whole, calls = done, total, calls+1
+		return true
 	})
 	if last != whole || calls == 0 {
 		t.Errorf("ended at %d of %d", last, whole)
+	}
+}
+
+// TestLayoutUnwanted ends a layout at its first step.
+func TestLayoutUnwanted(t *testing.T) {
+	_, edges := terrain(500, 3)
+	calls := 0
+	Layout(500, edges, nil, 1, func(int, int) bool { calls++; return false })
+	if calls != 1 {
+		t.Errorf("%d steps were done", calls)
 	}
 }
 

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -149,4 +150,34 @@ func TestSameOnAnyNumberOfCores(t *testing.T) {
 			t.Fatalf("on %d cores (-one +more):\n%s", cores, fmt.Sprintf("%.2000s", diff))
 		}
 	}
+}
+
+// TestUntil measures for nobody: everything ends, at once.
+func TestUntil(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	g := simple(200_000, 400_000, 1).graph()
+	g.Until(ctx)
+	Communities(g, 1)
+	WeakComponents(g)
+	if scores, _ := Harmonic(g); slices.Max(scores) > 0 {
+		t.Error("centrality was worked out for nobody")
+	}
+	if ranks := PageRank(g, Damping, Tolerance); slices.Max(ranks) > 0 {
+		t.Error("ranks were worked out for nobody")
+	}
+}
+
+// TestBuilder makes the graph that Build makes.
+func TestBuilder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := anyLinks(20).Draw(t, "links").graph()
+		b := NewBuilder(want.Len(), 0, want.Weight != nil)
+		for _, l := range triples(want) {
+			b.Add(l[0], l[1], l[2])
+		}
+		if diff := cmp.Diff(triples(want), triples(b.Graph())); diff != "" {
+			t.Fatal(diff)
+		}
+	})
 }

@@ -84,7 +84,7 @@ func fill(ctx context.Context, db *sql.DB, s *survey.Survey, opts Options) error
 	if err := newExporter(ctx, tx, s, opts).run(); err != nil {
 		return err
 	}
-	if err := l.end(indexes); err != nil {
+	if err := l.end(indexes, opts.Progress); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -14,10 +14,11 @@ import (
 
 // An exporter carries a survey into the tables.
 type exporter struct {
-	survey *survey.Survey
-	tx     *sql.Tx
-	depths *survey.Depths
-	names  []string // of the origins
+	survey   *survey.Survey
+	progress export.Progress
+	tx       *sql.Tx
+	depths   *survey.Depths
+	names    []string // of the origins
 
 	runs  *record[schema.Run]
 	pages *record[pageRow]
@@ -44,7 +45,7 @@ func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, opts Options
 	table := func(name string, columns ...string) *table { return newTable(ctx, tx, name, columns...) }
 	n := s.URLs() + 1
 	e := &exporter{
-		survey: s, tx: tx,
+		survey: s, progress: opts.Progress, tx: tx,
 		runs: newRecord(table("runs"), runColumns()), pages: newRecord(table("pages"), pageColumns()),
 		links:       newRecord(table("links"), linkColumns(opts.Columns)),
 		pageDepths:  table("page_depths", "id", "page_id", "quality_origin", "depth"),
@@ -101,11 +102,13 @@ func (e *exporter) end() error {
 	}
 	e.depths = nil // it takes room that the metrics need
 	for i, l := range e.levels {
+		e.progress.At(l.links.name, 0, 0)
 		if err := l.end(e.pages.ctx); err != nil {
 			return err
 		}
 		e.levels[i] = nil
 	}
+	e.progress.At("metrics", 0, 0)
 	return e.graph.end(e.pages.ctx, e.survey, e.links.written)
 }
 
@@ -120,6 +123,7 @@ func (e *exporter) addRuns() error {
 
 func (e *exporter) addPages() error {
 	return e.survey.EachPage(func(p *survey.Page) error {
+		e.progress.Passing("pages", int(p.ID), e.survey.URLs())
 		e.class[p.ID] = p.Class
 		e.graph.addPage(p.ID)
 		for _, l := range e.levels {
@@ -166,6 +170,7 @@ func (e *exporter) addVisit(p *survey.Page) error {
 
 func (e *exporter) addLinks() error {
 	return e.survey.EachLink(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
+		e.progress.Passing("links", int(from), e.survey.URLs())
 		e.linked[link.To] = true
 		e.body = link
 		e.link = linkRow{id: e.links.number(), Link: export.NewPageLink(from, &e.body, first, last)}

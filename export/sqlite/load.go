@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sumi-ripple/ripple/export"
 )
 
 // A load is the time in which rows come in. Two kinds of trees are not in their final
@@ -54,7 +56,7 @@ func newLoad(ctx context.Context, tx *sql.Tx, tables []string, widen func() erro
 }
 
 // end brings the trees into their final form and makes the indexes.
-func (l *load) end(indexes []string) error {
+func (l *load) end(indexes []string, p export.Progress) error {
 	var statements []string
 	for _, name := range copied() {
 		statements = append(statements, "INSERT INTO "+name+" SELECT * FROM "+loaded(name), "DROP TABLE "+loaded(name))
@@ -62,17 +64,20 @@ func (l *load) end(indexes []string) error {
 	for _, u := range l.uniques {
 		statements = append(statements, u.index())
 	}
-	return l.exec(slices.Concat(statements, indexes, restore())...)
-}
-
-// exec runs statements. The end of the context ends the one that is running.
-func (l *load) exec(statements ...string) error {
-	for _, statement := range statements {
-		if _, err := l.tx.ExecContext(l.ctx, statement); err != nil {
+	statements = slices.Concat(statements, indexes, restore())
+	for i, statement := range statements {
+		p.At("indexes", i, len(statements))
+		if err := l.exec(statement); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// exec runs a statement, which the end of the context ends.
+func (l *load) exec(statement string) error {
+	_, err := l.tx.ExecContext(l.ctx, statement)
+	return err
 }
 
 // copied are the tables that are loaded under another name.

@@ -20,6 +20,8 @@ type Options struct {
 
 	NoMetrics bool // leave the tables of metrics empty, which take time
 
+	Progress export.Progress // nil: nobody is told
+
 	Columns *export.Columns // the figures of nodes and links; nil: [export.AllColumns]
 }
 

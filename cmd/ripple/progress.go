@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/export"
+)
+
+const (
+	silentFor   = 2 * time.Second // work that takes no longer is not talked about
+	redrawEvery = time.Second / 4
+)
+
+// A progress tells on stderr how far work has come that takes its time: in place on a
+// terminal, elsewhere now and then in a line.
+type progress struct {
+	app   *app
+	what  string // "writing terrain.db"
+	begun time.Time
+	told  time.Time // zero: not yet
+	at    atomic.Pointer[reached]
+}
+
+// A reached is how far it has come.
+type reached struct {
+	step        string
+	done, total int
+}
+
+// during does a piece of work, which says how far it has come. Nothing is told where only
+// problems are wanted.
+func (a *app) during(what string, work func(export.Progress) error) error {
+	if a.quiet {
+		return work(nil)
+	}
+	p := &progress{app: a, what: what, begun: time.Now()}
+	over := make(chan struct{})
+	var watching errgroup.Group
+	watching.Go(func() error { p.watch(over); return nil })
+	defer func() { close(over); _ = watching.Wait() }()
+	return work(p.see)
+}
+
+func (p *progress) see(step string, done, total int) { p.at.Store(&reached{step, done, total}) }
+
+// watch tells it until the work is over.
+func (p *progress) watch(over <-chan struct{}) {
+	tick := time.NewTicker(redrawEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			if p.inPlace() && !p.told.IsZero() {
+				p.app.stderr.show(nil)
+			}
+			return
+		case <-tick.C:
+			p.tell()
+		}
+	}
+}
+
+func (p *progress) inPlace() bool { return p.app.stderr.term && p.app.logFormat == "text" }
+
+func (p *progress) tell() {
+	took := time.Since(p.begun)
+	if took < silentFor || !p.inPlace() && !p.told.IsZero() && time.Since(p.told) < tellEvery {
+		return
+	}
+	p.told = time.Now()
+	now := p.at.Load()
+	if now == nil {
+		now = &reached{}
+	}
+	if p.inPlace() {
+		p.app.stderr.show([]string{p.line(now, bar(now), took)})
+		return
+	}
+	p.app.tell(remark{p.line(now, "", took), "progress", []any{
+		"work", p.what, "step", now.step, "done", now.done, "total", now.total, "seconds", took.Round(time.Second).Seconds(),
+	}})
+}
+
+// line says it for a person.
+func (p *progress) line(now *reached, bar string, took time.Duration) string {
+	parts := []string{p.what}
+	if now.step != "" {
+		parts[0] += ": " + now.step
+	}
+	if now.total > 0 {
+		parts[0] += bar + fmt.Sprintf(" %d %%", share(now))
+	}
+	return strings.Join(append(parts, span(took)), " · ")
+}
+
+// barWidth is how many characters a bar has between its ends.
+const barWidth = 20
+
+// bar is as full as the step is done; empty where nobody knows.
+func bar(now *reached) string {
+	if now.total <= 0 {
+		return ""
+	}
+	full := barWidth * share(now) / 100
+	return " [" + strings.Repeat("#", full) + strings.Repeat(".", barWidth-full) + "]"
+}
+
+func share(now *reached) int { return max(0, min(100, int(100*int64(now.done)/int64(now.total)))) }

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/export"
+)
+
+// TestLongWork does work of a minute: a terminal shows a bar that goes away, a file gets a
+// line now and then, and who wants only problems gets nothing. Stdout never gets any.
+func TestLongWork(t *testing.T) {
+	tests := []struct {
+		name        string
+		term, quiet bool
+		format      string
+		want        []string
+		lines       int
+	}{
+		{"terminal", true, false, "text", []string{"writing x.db: links [##########..........] 50 % · 2 s", "\x1b[1A\x1b[J"}, -1},
+		{"file", false, false, "text", []string{"writing x.db: links 50 % · 2 s\n", "writing x.db: indexes · 32 s\n"}, 2},
+		{"program", false, false, "json", []string{`"msg":"progress","work":"writing x.db","step":"links","done":5,"total":10`}, 2},
+		{"quiet", true, true, "text", nil, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out, err bytes.Buffer
+				a := newApp(&out, &err)
+				a.stderr.term, a.quiet, a.logFormat = tt.term, tt.quiet, tt.format
+				_ = a.during("writing x.db", func(p export.Progress) error {
+					p.At("links", 5, 10)
+					time.Sleep(30 * time.Second)
+					p.At("indexes", 0, 0)
+					time.Sleep(30 * time.Second)
+					return nil
+				})
+				for _, want := range tt.want {
+					if !strings.Contains(err.String(), want) {
+						t.Errorf("%q does not contain %q", err.String(), want)
+					}
+				}
+				if lines := strings.Count(err.String(), "\n"); tt.lines >= 0 && lines != tt.lines || out.Len() > 0 {
+					t.Errorf("%d lines, want %d: %q; on stdout %q", lines, tt.lines, err.String(), out.String())
+				}
+			})
+		})
+	}
+}
+
+// TestShortWork tells nothing.
+func TestShortWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var err bytes.Buffer
+		a := newApp(&err, &err)
+		a.stderr.term, a.logFormat = true, "text"
+		_ = a.during("writing x.db", func(export.Progress) error { time.Sleep(silentFor - time.Second/8); return nil })
+		if err.Len() > 0 {
+			t.Errorf("%q", err.String())
+		}
+	})
+}

@@ -29,6 +29,7 @@ type committer struct {
 	set      *ring.Settings
 	log      *slog.Logger
 	onFull   func(free uint64) // may be nil
+	onCommit func(Commit)      // may be nil
 	most     int               // outcomes in a commit
 	free     func(dir string) (uint64, bool)
 	full     bool        // the disk is
@@ -124,6 +125,12 @@ func (b *batch) drain(r *committer, outcomes <-chan ring.Outcome, wakes <-chan r
 	}
 }
 
+// A Commit is what was committed at a time. Its outcomes belong to the crawl.
+type Commit struct {
+	Took     time.Duration
+	Outcomes []ring.Outcome
+}
+
 // A query is a question about the live state, answered between two commits.
 type query struct {
 	ask  func(*kv.Store) error
@@ -194,6 +201,7 @@ func (c *committer) commit(walking context.Context, b *batch, effects chan<- rin
 	if len(b.outcomes) == 0 && len(b.wakes) == 0 {
 		return nil
 	}
+	begun := time.Now()
 	published := ring.Effects{Settled: len(b.outcomes), Woken: len(b.wakes)}
 	outcomes, wakes := b.outcomes, b.wakes
 	for more := true; more; outcomes, wakes = nil, nil {
@@ -206,6 +214,9 @@ func (c *committer) commit(walking context.Context, b *batch, effects chan<- rin
 		if err != nil {
 			return err
 		}
+	}
+	if c.onCommit != nil {
+		c.onCommit(Commit{time.Since(begun), b.outcomes})
 	}
 	b.release()
 	select {

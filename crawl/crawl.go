@@ -53,11 +53,12 @@ var ErrEnded = errors.New("the crawl is not running")
 
 // Options say what to crawl and whom to tell.
 type Options struct {
-	Config  *config.Config
-	Log     *slog.Logger
-	OnVisit func(Event)  // called by the recorder for each visit; must not block; may be nil
-	OnFull  func(uint64) // called when the disk has only so many bytes left; must not block; may be nil
-	Machine *Machine     // shared with other crawls; nil: one of its own
+	Config   *config.Config
+	Log      *slog.Logger
+	OnVisit  func(Event)  // called by the recorder for each visit; must not block; may be nil
+	OnFull   func(uint64) // called when the disk has only so many bytes left; must not block; may be nil
+	OnCommit func(Commit) // called after each commit of outcomes; must not block; may be nil
+	Machine  *Machine     // shared with other crawls; nil: one of its own
 }
 
 // A Crawl works on one run of one state file. Its methods may be called from any
@@ -93,7 +94,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 		number: opts.Machine.crawls.Add(1), control: make(chan command), queries: make(chan query), done: make(chan struct{}),
 		reload: make(chan struct{}, 1),
 	}
-	c.committer.onFull = opts.OnFull
+	c.committer.onFull, c.committer.onCommit = opts.OnFull, opts.OnCommit
 	begun, err := c.committer.recorder.Begin(ctx)
 	if err != nil {
 		set.Client.Close()
@@ -286,7 +287,7 @@ func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
 	old.set.Client.Close()
 	c.opts.Config = cfg
 	c.committer = newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
-	c.committer.onFull = c.opts.OnFull
+	c.committer.onFull, c.committer.onCommit = c.opts.OnFull, c.opts.OnCommit
 	c.committer.recorder.Inherit(old.recorder)
 	if err := errors.Join(old.recorder.ClosePages(), old.recorder.End(schema.End{Kind: schema.EndReload})); err != nil {
 		return err

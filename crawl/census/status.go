@@ -24,6 +24,7 @@ type Status struct {
 	Troubled int       `json:"troubled"`  // hosts with trouble
 	Waits    string    `json:"waits_for"` // why nothing is being fetched; empty: something is
 	Wait     Wait      `json:"-"`         // the same, for whoever makes that sentence
+	Next     time.Time `json:"-"`         // when the clock of the next host runs out; zero: none is waited for
 }
 
 // Left is what a run is known to have left to do, within its budgets, max-pages and

@@ -163,7 +163,7 @@ func (w *Watcher) status(st *crawl.Status, next string) *Status {
 		RunID: int(w.run.ID), Status: "running", PID: os.Getpid(),
 		Elapsed:      (w.before + time.Since(w.begun)).Round(time.Millisecond).Seconds(),
 		PagesVisited: w.run.Pages, Requests: w.run.Requests, PagesWaiting: w.last.waiting,
-		PagesPerSecond: w.rate(), Left: w.last.left(w.pace), Errors: w.errors(),
+		PagesPerSecond: w.rate(), Next: st.Next, Left: w.last.left(w.pace), Errors: w.errors(),
 		Troubles: w.last.told(), Troubled: w.last.troubled,
 		Hosts: Hosts{
 			Active: st.Open, Waiting: st.Hosts.Waiting + st.Hosts.Held + st.Asleep.Waiting + st.Asleep.Held,

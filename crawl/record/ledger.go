@@ -23,6 +23,8 @@ type Event struct {
 	Links  int
 	Error  string
 	Time   time.Duration // to the first byte
+	Again  bool          // the run had visited the page before
+	Was    schema.State  // of that visit
 }
 
 // done reports whether a waiting URL needs no visit any more.
@@ -71,8 +73,7 @@ func (l *ledger) record(h *schema.Host, v *schema.Visit, own bool) error {
 	if kind := v.ErrorKind(); kind != "" && !v.Kept {
 		l.countError(kind)
 	}
-	l.tell(v, h)
-	return nil
+	return l.tell(v, h)
 }
 
 // noteLeft notes that a page which is being visited was left waiting by an earlier run,
@@ -99,17 +100,26 @@ func (l *ledger) noteLeft(v *schema.Visit, own bool) error {
 }
 
 // tell tells a live view of a visit.
-func (l *ledger) tell(v *schema.Visit, h *schema.Host) {
+func (l *ledger) tell(v *schema.Visit, h *schema.Host) error {
 	if l.onVisit == nil {
-		return
+		return nil
 	}
 	norm, err := l.in.tx.URLs.Norm(v.URL)
 	if err != nil {
 		norm = "https://" + h.Name
 	}
-	l.onVisit(Event{
+	e := Event{
 		URL: norm, State: v.State, Status: v.Status, Links: len(v.Links), Error: v.Reason.String(), Time: v.ResponseTime,
-	})
+	}
+	if v.Prev >= l.in.run.FirstVisit {
+		before, err := l.in.tx.Visits.At(v.Prev)
+		if err != nil {
+			return err
+		}
+		e.Again, e.Was = true, before.State
+	}
+	l.onVisit(e)
+	return nil
 }
 
 // countAsked counts a request of the run.

@@ -54,6 +54,7 @@ type stats struct {
 	ByState  map[string]int `json:"pages_by_state"`
 	ByClass  map[string]int `json:"pages_by_class"`
 	ByDepth  []depthCount   `json:"pages_by_depth"`
+	Origins  []originStats  `json:"origins"`
 	Slow     []slowHost     `json:"slow_hosts"`
 
 	SitesTotal int `json:"cut_sites_total"` // --limit shows some of them
@@ -151,8 +152,7 @@ func newStats(r *reading, most int) (*stats, error) {
 	}
 	s.SitesTotal = len(cut)
 	s.Sites = newCutSites(cut[:min(len(cut), most)])
-	s.Slow, s.SlowTotal, err = slowHosts(r, run, &s.Left, most)
-	return s, err
+	return s, s.addHosts(r, run, most)
 }
 
 func newStatsRun(run schema.Run, errs map[string]int) statsRun {
@@ -178,44 +178,49 @@ func (r *reading) leftOf(run *schema.Run) (census.Left, error) {
 	return census.LeftOf(r.store, cfg, run)
 }
 
-// slowHosts returns the hosts with pages that wait or are missing, those first
-// that take longest, and how many there are.
-func slowHosts(r *reading, run schema.Run, left *census.Left, most int) (slow []slowHost, total int, err error) {
+// addHosts counts the hosts of the origins, and lists those with pages that wait or are
+// missing, those first that take longest.
+func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
 	cfg, err := lastConfig(r.store)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	slow = []slowHost{}
+	s.Slow, s.Origins = []slowHost{}, newOriginStats(r)
 	pace := census.NewPace(cfg, &run)
 	err = r.EachHost(func(h *survey.HostReport) error {
 		waiting := h.ByState[schema.Queued] + h.ByState[schema.RateLimited]
+		pages, seconds := pace.Of(h.Host, waiting)
+		s.addOrigins(h, pages, seconds)
 		if waiting == 0 && !h.Cover.Cut() {
 			return nil
 		}
-		e := slowHost{
-			Domain: h.Host.Name, Class: h.Class.String(), Missing: h.KnownMissing, Omitted: h.LinksOmitted,
-			DelayMS: max(r.Config().BaseDelay(h.Host), h.Host.Smoothed).Milliseconds(), Coverage: h.Coverage,
-		}
-		var pages float64
-		pages, e.ETA = pace.Of(h.Host, waiting)
-		e.ToVisit = int(pages)
-		if census.Suspended(h.Host) > 0 {
-			e.SuspendedTo = timeOrNull(h.Host.SuspendedTo)
-		}
-		if t := pace.Trouble(h.Host); t.Kind != schema.TroubleNone {
-			e.Trouble, e.AgainAt = t.String(), timeOrNull(t.Until)
-		}
-		total++
-		if slow = append(slow, e); len(slow) > 100 && len(slow)/2 > most {
-			slow = slowest(slow, most)
+		s.SlowTotal++
+		s.Slow = append(s.Slow, newSlowHost(r, h, pace, int(pages), seconds))
+		if len(s.Slow) > 100 && len(s.Slow)/2 > most {
+			s.Slow = slowest(s.Slow, most)
 		}
 		return nil
 	})
-	slow = slowest(slow, most)
-	for i := range slow {
-		slow[i].ETA = left.Within(slow[i].ETA)
+	s.Slow = slowest(s.Slow, most)
+	for i := range s.Slow {
+		s.Slow[i].ETA = s.Left.Within(s.Slow[i].ETA)
 	}
-	return slow, total, err
+	return err
+}
+
+func newSlowHost(r *reading, h *survey.HostReport, pace census.Pace, pages int, eta float64) slowHost {
+	e := slowHost{
+		Domain: h.Host.Name, Class: h.Class.String(), Missing: h.KnownMissing, Omitted: h.LinksOmitted,
+		DelayMS: max(r.Config().BaseDelay(h.Host), h.Host.Smoothed).Milliseconds(), Coverage: h.Coverage,
+		ToVisit: pages, ETA: eta,
+	}
+	if census.Suspended(h.Host) > 0 {
+		e.SuspendedTo = timeOrNull(h.Host.SuspendedTo)
+	}
+	if t := pace.Trouble(h.Host); t.Kind != schema.TroubleNone {
+		e.Trouble, e.AgainAt = t.String(), timeOrNull(t.Until)
+	}
+	return e
 }
 
 func slowest(slow []slowHost, most int) []slowHost {

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"cmp"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// An originStats says how far a run has come with an origin: the sums over its hosts.
+type originStats struct {
+	Origin   string  `json:"quality_origin"`
+	Hosts    int     `json:"hosts"` // with pages
+	CutHosts int     `json:"hosts_cut"`
+	Known    int     `json:"pages_known"`
+	Visited  int     `json:"pages_visited"`
+	ToVisit  int     `json:"pages_to_visit"` // in this run
+	Missing  int     `json:"known_missing"`
+	Used     int     `json:"request_count"` // of the budgets of its hosts
+	Limit    int     `json:"request_limit"`
+	ETA      float64 `json:"eta_seconds"` // of the host that takes longest; 0: not in this run
+	Coverage string  `json:"coverage"`    // of the host with most missing
+	CutBy    string  `json:"cut_by"`      // the key that cuts a host, and its value; empty: none does
+
+	worst int // missing, of that host
+}
+
+// newOriginStats is what is added up, an entry for each origin.
+func newOriginStats(r *reading) []originStats {
+	origins := r.Terrain().Origins()
+	list := make([]originStats, len(origins))
+	for i := range origins {
+		list[i] = originStats{Origin: origins[i].Name, Coverage: "no page is known", worst: -1}
+	}
+	return list
+}
+
+// add counts a host that belongs to the origin, with what it still has to do.
+func (o *originStats) add(h *survey.HostReport, run schema.RunID, pages, seconds float64) {
+	if h.Known == 0 {
+		return
+	}
+	o.Hosts++
+	o.Known += h.Known
+	o.Visited += h.Visited
+	o.Missing += h.KnownMissing
+	o.ToVisit += int(pages)
+	o.Limit += h.Limit
+	if h.Host.Run == run {
+		o.Used += h.Host.RunRequests
+	}
+	o.ETA = max(o.ETA, seconds)
+	if h.Cover.Cut() && h.Cover != survey.CoverWaiting {
+		o.CutHosts++
+	}
+	if h.KnownMissing > o.worst {
+		o.worst, o.Coverage = h.KnownMissing, h.Coverage
+	}
+	o.CutBy = cmp.Or(o.CutBy, h.Budget)
+}
+
+// addOrigins counts a host with each origin that it belongs to.
+func (s *stats) addOrigins(h *survey.HostReport, pages, seconds float64) {
+	for _, i := range h.Origins {
+		s.Origins[i].add(h, schema.RunID(s.Run.ID), pages, s.Left.Within(seconds))
+	}
+}

@@ -111,6 +111,7 @@ func (t *terrainReader) of(answer func(*opened, desk.Query) (any, error)) func(c
 		if err != nil {
 			return nil, answerable(err)
 		}
+		o.Until(ctx)
 		v, err := answer(o, q)
 		return v, answerable(err)
 	}

@@ -8,7 +8,7 @@ import (
 // A Viewer is what a page of its own needs to show a map, which it has from
 // [Map.JSON]. The page's own rules go after these styles.
 type Viewer struct {
-	Module string        // JavaScript that exports show, renew and leave; see viewer/main.js
+	Module string        // JavaScript that exports show, renew, restyle and leave; see viewer/main.js
 	Ground string        // CSS: colours in light and dark, text, cards, controls
 	Style  string        // CSS of the elements in Stage
 	Stage  template.HTML // the elements that show needs, without a heading
@@ -19,7 +19,7 @@ func NewViewer() (v Viewer, err error) {
 	if v.Module, err = joined(scripts()...); err != nil {
 		return v, err
 	}
-	v.Module += "\nexport { show, renew, leave };\n"
+	v.Module += "\nexport { show, renew, restyle, leave };\n"
 	if v.Ground, err = joined("ground.css"); err != nil {
 		return v, err
 	}

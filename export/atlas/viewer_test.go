@@ -13,7 +13,8 @@ func TestViewer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(v.Module, "export { show, renew, leave };\n") || strings.Contains(v.Module, "getElementById(\"graph\")") {
+	if !strings.HasSuffix(v.Module, "export { show, renew, restyle, leave };\n") ||
+		strings.Contains(v.Module, "getElementById(\"graph\")") {
 		t.Error("the module does not leave the start to its page")
 	}
 	for _, id := range []string{"stage", "labels", "head", "query", "results", "legend", "groups", "panel", "tip"} {

@@ -232,15 +232,15 @@ func TestPaths(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	for _, path := range []string{
 		"/app/", "/app", "/server.go", "/app/../server.go", "/app/%2e%2e/server.go", "/..%2f..%2fetc/passwd", "/app/..%5cserver.go",
-		"//etc/passwd", "/app//etc/passwd", "/enter/nothing", "/app/index.html/", "/app/none.js",
+		"//etc/passwd", "/app//etc/passwd", "/enter/nothing", "/app/index.html/", "/app/none.js", "/app/index.html",
 	} {
 		code, text, header := s.ask("GET", path, "")
 		if code != 404 && (code != 301 && code != 307 || strings.Contains(header.Get("Location"), "//")) {
 			t.Errorf("%s: %d %s %.80q", path, code, header.Get("Location"), text)
 		}
 	}
-	for _, path := range []string{"/", "/app/index.html"} {
-		if code, _, _ := s.ask("GET", path, ""); code != 200 && code != 301 {
+	for _, path := range []string{"/", "/app/main.js"} {
+		if code, _, _ := s.ask("GET", path, ""); code != 200 {
 			t.Errorf("%s: %d", path, code)
 		}
 	}

@@ -1,0 +1,324 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// testPolicy is what the desk allows pages.
+const testPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const token = "t0ken"
+
+type object map[string]any
+
+// A fake is a desk whose answers are made up.
+type fake struct {
+	server *httptest.Server
+	mode   string           // crawl or file
+	hosts  int              // that there are
+	change func(any) any    // of every answer; nil: none
+	refuse map[string]int   // codes that paths are refused with
+	stream http.HandlerFunc // answers events; nil: a status, and silence
+
+	mu    sync.Mutex
+	asked []string // requests of the API, with their queries
+	limit int      // largest that was asked for
+	told  []string // commands
+}
+
+// newFake starts a desk.
+func newFake(t *testing.T) *fake {
+	t.Helper()
+	d := &fake{mode: "crawl", hosts: 40, refuse: map[string]int{}}
+	mux := http.NewServeMux()
+	mux.Handle("/", NewHandler())
+	mux.Handle("/api/v1/", d.guarded(d.api()))
+	d.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", testPolicy)
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		d.server.CloseClientConnections()
+		d.server.Close()
+	})
+	return d
+}
+
+// url is the address of a view, with the token as the desk prints it.
+func (d *fake) url(view string) string { return d.server.URL + "/#/" + view + "?token=" + token }
+
+func (d *fake) guarded(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := strings.TrimPrefix(r.URL.Path, "/api/v1/")
+		d.mu.Lock()
+		d.asked = append(d.asked, r.Method+" "+path+"?"+r.URL.RawQuery)
+		if n, err := strconv.Atoi(r.FormValue("limit")); err == nil {
+			d.limit = max(d.limit, n)
+		}
+		code := d.refuse[path]
+		d.mu.Unlock()
+		if r.Header.Get("Authorization") != "Bearer "+token {
+			code = http.StatusUnauthorized
+		}
+		if code != 0 {
+			w.WriteHeader(code)
+			fmt.Fprintf(w, `{"error":"refused with %d"}`, code)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+func (d *fake) api() http.Handler {
+	mux := http.NewServeMux()
+	answers := map[string]func(*http.Request) any{
+		"status": func(*http.Request) any { return d.status() }, "stats": func(*http.Request) any { return statsOf() },
+		"hosts": d.hostList, "hosts/{domain}": dossierOf, "hosts/{domain}/requests": requestsOf, "pages": pageOf,
+		"openapi.json": d.document, "suggest": suggestOf, "broken": brokenOf, "runs": runsOf, "diff": diffOf, "graph": graphOf,
+	}
+	for path, answer := range answers {
+		mux.HandleFunc("GET /api/v1/"+path, func(w http.ResponseWriter, r *http.Request) { d.send(w, answer(r)) })
+	}
+	for _, command := range []string{"pause", "unpause", "stop", "reload"} {
+		mux.HandleFunc("POST /api/v1/"+command, func(w http.ResponseWriter, r *http.Request) {
+			d.mu.Lock()
+			d.told = append(d.told, command)
+			d.mu.Unlock()
+			d.send(w, object{})
+		})
+	}
+	mux.HandleFunc("POST /api/v1/query", func(w http.ResponseWriter, r *http.Request) { d.send(w, queryOf(r)) })
+	mux.HandleFunc("GET /api/v1/files", func(w http.ResponseWriter, r *http.Request) { d.send(w, filesOf(r)) })
+	mux.HandleFunc("GET /api/v1/events", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		if d.stream != nil {
+			d.stream(w, r)
+			return
+		}
+		d.event(w, "status", "", d.status())
+		d.event(w, "visits", "2", object{"visits": []any{visitOf(1), visitOf(2)}})
+		<-r.Context().Done()
+	})
+	return mux
+}
+
+// event sends one of the stream.
+func (d *fake) event(w http.ResponseWriter, name, id string, v any) {
+	text, _ := json.Marshal(d.changed(v))
+	if id != "" {
+		id = "id: " + id + "\n"
+	}
+	fmt.Fprintf(w, "event: %s\n%sdata: %s\n\n", name, id, text)
+	w.(http.Flusher).Flush()
+}
+
+func (d *fake) send(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(d.changed(v))
+}
+
+// changed returns what becomes of an answer, as JSON has it.
+func (d *fake) changed(v any) any {
+	if d.change == nil {
+		return v
+	}
+	text, _ := json.Marshal(v)
+	var read any
+	_ = json.Unmarshal(text, &read)
+	return d.change(read)
+}
+
+// asks returns the requests that begin like that.
+func (d *fake) asks(prefix string) (list []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, path := range d.asked {
+		if strings.HasPrefix(path, prefix) {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+func (d *fake) status() object {
+	if d.mode == "file" {
+		return object{"mode": "file", "status": "finished"}
+	}
+	return object{"mode": "crawl", "run_id": 3, "status": "running", "pid": 4711, "elapsed_seconds": 1834.2,
+		"pages_visited": 12847, "requests": 20113, "pages_waiting": 4751, "pages_per_second": 8.25,
+		"hosts":  object{"active": 0, "waiting": 12, "suspended": 2, "given_up": 1},
+		"errors": object{"dead_link": 31, "timeout": 4}, "pages_to_visit": 4300, "depth": 1, "max_depth": 3,
+		"eta_seconds": 3120.5, "eta_limit": "", "eta_hosts": []any{object{"domain": "slow.test", "pages_to_visit": 2400,
+			"eta_seconds": 3120.5}},
+		"troubles": []any{object{"domain": "gone.test", "why": "tls error", "again_seconds": 31, "silent_seconds": 0,
+			"robots": true, "given_up": false}}, "troubled": 5,
+		"waits_for": "12 hosts wait, next in 3.2 s: a.test"}
+}
+
+func visitOf(n int) object {
+	return object{"cursor": n, "run": 3, "url": fmt.Sprintf("https://a.test/%d", n), "state": "processed",
+		"visited_at": "2026-11-22T13:59:19Z", "redirect_to": "https://a.test/to",
+		"metadata": object{"status_code": 200, "latency_ms": 20, "title": fmt.Sprintf("Page %d", n)}}
+}
+
+func statsOf() object {
+	return object{"state_path": "/tmp/terrain.bolt", "state_bytes": 1 << 20, "run": object{"id": 3, "status": "completed",
+		"reason": "the frontier is empty", "started_at": "2026-11-22T13:00:00Z", "finished_at": "2026-11-22T13:59:19Z",
+		"pages": 282, "requests": 306, "running_seconds": 6.5, "errors": object{"dead_link": 3}},
+		"left":  object{"pages_to_visit": 0, "depth": -1},
+		"pages": 31800, "links": 2075, "hosts": 14, "listed_hosts": 3, "frontier": 0,
+		"pages_by_state": object{"processed": 277, "dead_link": 3, "queued": 0}, "pages_by_class": object{"quality": 175},
+		"pages_by_depth": []any{object{"depth": 0, "pages": 175, "processed": 170}, object{"depth": nil, "pages": 3,
+			"processed": 0}},
+		"origins": []any{object{"quality_origin": "*.a.test", "hosts": 2, "hosts_cut": 2, "pages_known": 4751,
+			"pages_visited": 249, "pages_to_visit": 12, "known_missing": 4502, "request_count": 500, "request_limit": 1000,
+			"eta_seconds": 61.5, "coverage": "cut by budget (max-domain-requests = 500)",
+			"cut_by": "max-domain-requests = 500"}},
+		"slow_hosts": []any{object{"domain": "gone.test", "class": "discovered", "known_missing": 1, "pages_to_visit": 7,
+			"eta_seconds": 12.5, "coverage": "unreachable: tls error"}}, "slow_hosts_total": 1}
+}
+
+// document says what can be asked, as far as the application looks at it.
+func (d *fake) document(*http.Request) any {
+	list := object{}
+	for _, path := range strings.Fields("status stats hosts/{domain} hosts/{domain}/requests pages suggest broken runs " +
+		"diff graph query events files tickets pause unpause stop reload") {
+		list["/"+path] = object{}
+	}
+	parameter := func(name string, words ...any) object {
+		return object{"name": name, "schema": object{"enum": words}}
+	}
+	list["/hosts"] = object{"get": object{"parameters": []any{parameter("class", "quality", "stub"),
+		parameter("cover", "complete"), parameter("reason", "rest", "retries")}}}
+	return object{"paths": list}
+}
+
+func (d *fake) hostList(r *http.Request) any {
+	offset, _ := strconv.Atoi(r.FormValue("offset"))
+	limit, _ := strconv.Atoi(r.FormValue("limit"))
+	total, hosts := d.hosts, []any{}
+	if r.FormValue("search") == "nowhere" {
+		total = 0
+	}
+	for i := offset; i < min(offset+limit, total); i++ {
+		hosts = append(hosts, object{"domain": fmt.Sprintf("host-%07d.test", i), "class": "discovered", "title": "A host",
+			"coverage": "complete", "cover": "complete", "trouble": "", "min_depth": 1, "pages_known": i + 1,
+			"pages_visited": i, "requests": i, "delay_ms": 1000, "known_missing": 1})
+	}
+	return object{"total": total, "offset": offset, "hosts": hosts}
+}
+
+func dossierOf(r *http.Request) any {
+	return object{"input": r.PathValue("domain"), "known": true, "domain": r.PathValue("domain"), "class": "quality",
+		"rule": `quality "a.test"`, "run_id": 3, "title": "The house of A", "min_depth": 0, "pages_known": 54,
+		"pages_visited": 53, "pages_waiting": 1, "crawl_count": 53, "requests": 56,
+		"pages_by_state": object{"processed": 53, "failed": 1}, "coverage": "denied by robots.txt (1 of 54 pages)",
+		"known_missing": 1, "links_omitted": 0, "trouble": "asked for rest", "again_at": "2036-11-22T13:59:19Z",
+		"next_request": "2036-11-22T13:59:19Z", "delay_ms": 1000, "crawl_delay_ms": 0, "timeouts": 0, "smoothed_ms": 8,
+		"request_count": 53, "request_limit": 200, "rate_limited": 1,
+		"robots": object{"status_code": 200, "robots_fetched_at": "2026-11-22T13:59:13Z",
+			"robots_txt": "User-agent: *\nDisallow: /drafts/\nAllow: /drafts/published\n"},
+		"linked_from": object{"hosts": 1, "pages": 3, "links": 4, "from": []any{object{"domain": "b.test",
+			"quality_origin": "b.test", "pages": 3, "links": 4, "from_url": "https://b.test/", "to_url": "https://a.test/",
+			"anchor": "the A", "place": "main"}}},
+		"busiest_pages": []any{object{"url": "https://a.test/", "title": "A", "state": "processed", "links_in": 57}},
+		"errors":        []any{object{"error": "denied by robots.txt", "pages": 1}},
+		"runs": []any{object{"run_id": 3, "first_visit": "2026-11-22T13:59:13Z", "pages": 54, "kept": 0, "processed": 53,
+			"requests": 53}}}
+}
+
+func requestsOf(*http.Request) any {
+	list := []any{} // the newest first
+	for i := range 100 {
+		r := object{"url": "https://a.test/", "at": time.Date(2026, 11, 22, 13, 0, 100-i, 0, time.UTC), "gap_ms": 1000 + 10*i,
+			"promised_ms": 1000, "kind": "get", "status_code": 200, "response_ms": 30, "error_message": ""}
+		if i == 99 {
+			r["gap_ms"], r["promised_ms"] = 0, 0
+		}
+		list = append(list, r)
+	}
+	return object{"domain": "a.test", "requests": list}
+}
+
+func pageOf(r *http.Request) any {
+	path := []any{object{"url": "https://b.test/"}, object{"url": r.FormValue("url"), "kind": "anchor", "place": "main",
+		"anchor": "the A"}}
+	link := object{"url": "https://b.test/", "state": "processed", "kind": "anchor", "rel": "nofollow", "place": "main",
+		"anchor": "the B"}
+	return object{"input": r.FormValue("url"), "known": true, "url": r.FormValue("url"), "surt_key": "test,a)/",
+		"steps": []any{object{"step": "parse", "result": r.FormValue("url")}}, "class": "quality", "rule": "a rule",
+		"state": "failed", "error_message": "500 Internal", "depth": 0, "seed": true, "page_type": "issue",
+		"title": "About A", "discovered_at": "2026-11-22T13:59:13Z", "first_run": 1, "last_run": 3,
+		"referrer": "https://b.test/", "forms": []any{r.FormValue("url")},
+		"depths": []any{object{"quality_origin": "b.test", "depth": 1, "path": path}},
+		"robots": object{"agent": "Bot", "group": "*", "allowed": false, "rule": "Disallow: /drafts/", "line": 2,
+			"why": "line 2", "status_code": 200, "robots_fetched_at": "2026-11-22T13:59:13Z"}, "host_trouble": "",
+		"redirects": []any{"https://b.test/"}, "facts": []any{object{"name": "author", "value": "Ann"}},
+		"links_in":  object{"total": 300, "links": []any{link}},
+		"links_out": object{"total": 1, "links": []any{link}, "links_omitted": 3},
+		"visits": []any{object{"run_id": 3, "visited_at": "2026-11-22T13:59:13Z", "state": "failed", "status_code": 500,
+			"content_type": "text/html", "content_length": 544, "response_ms": 0, "requests": 1, "kept": false,
+			"error_message": "500 Internal"}}}
+}
+
+func suggestOf(*http.Request) any {
+	one := object{"entity": "new.test", "title": "New", "class": "discovered", "hosts": 1, "pages": 22, "origins": 2,
+		"links": 9, "pagerank": 0.0204, "coverage": "complete", "known_missing": 0,
+		"block": "[[quality]]\ndomain = \"new.test\"\nseeds = [\"https://new.test/\"]",
+		"linked_from": []any{object{"quality_origin": "a.test", "editorial": 2, "elsewhere": 1, "sitewide": 4,
+			"from_url": "https://a.test/", "to_url": "https://new.test/", "anchor": "new", "place": "main"}}}
+	return object{"origins": 3, "discovered": []any{one}, "stubs": []any{one}}
+}
+
+func brokenOf(*http.Request) any {
+	return []any{object{"quality_origin": "a.test", "from_url": "https://a.test/", "anchor": "Guestbook",
+		"to_url": "https://a.test/guestbook", "state": "dead_link", "status_code": 410, "error_message": "410 Gone",
+		"kind": "anchor", "rel": "", "place": "body"},
+		object{"quality_origin": nil, "from_url": "https://b.test/", "anchor": "", "to_url": "https://gone.test/",
+			"state": "unreachable", "status_code": nil, "error_message": "=tls error", "kind": "anchor", "rel": "",
+			"place": "body"}}
+}
+
+func runsOf(*http.Request) any {
+	run := func(id int) object {
+		return object{"id": id, "status": "completed", "reason": "the frontier is empty",
+			"started_at": "2026-11-22T13:00:00Z", "finished_at": "2026-11-22T13:59:19Z", "pages": 282, "requests": 306,
+			"running_seconds": 6.5, "errors": object{}}
+	}
+	return object{"runs": []any{run(2), run(1)}}
+}
+
+func diffOf(*http.Request) any {
+	page := object{"url": "https://a.test/", "change": "changed", "what": []any{"title"}, "before": object{"state": "processed",
+		"status_code": 200}, "after": nil}
+	return object{"from": object{"run_id": 1}, "to": object{"run_id": 2},
+		"page_counts": object{"came": 4, "went": 5, "changed": 6}, "link_counts": object{"came": 7, "went": 8, "changed": 0},
+		"hosts":    []any{object{"domain": "a.test", "change": "came", "pages_came": 1, "pages_went": 2, "pages_changed": 3}},
+		"link_rot": []any{object{"quality_origin": "a.test", "links": 10, "dead": 2, "newly_dead": 1, "mended": 0}},
+		"pages":    []any{page}, "links": []any{object{"from_url": "https://a.test/", "to_url": "https://b.test/",
+			"kind": "anchor", "change": "went"}}}
+}
+
+func queryOf(r *http.Request) any {
+	var asked struct{ SQL string }
+	_ = json.NewDecoder(r.Body).Decode(&asked)
+	if strings.Contains(asked.SQL, "host_links") {
+		return object{"columns": []any{"domain", "pages", "links", "editorial"}, "rows": []any{[]any{"b.test", 1, 2, 1}}}
+	}
+	return object{"columns": []any{"domain", "url", "n", "text"}, "more": true,
+		"rows": []any{[]any{"a.test", "https://a.test/", 1234, "=1+1"}, []any{"b.test", nil, nil, "two"}}}
+}
+
+func filesOf(*http.Request) any {
+	return object{"formats": []any{"sqlite", "gexf"}, "files": []any{object{"id": "1", "format": "sqlite",
+		"name": "ripple.db", "state": "done", "done": 1, "bytes": 123456789, "at": "2026-11-22T13:59:13Z", "error": ""}}}
+}

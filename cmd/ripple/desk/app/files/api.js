@@ -1,0 +1,82 @@
+// Questions to the desk's API. The token comes in the fragment of the first address,
+// stays in this tab and is sent in a header only.
+
+const root = "/api/v1/", kept = "ripple-token";
+let token = takeToken();
+
+function takeToken() {
+  const said = new URLSearchParams(location.hash.replace(/^#\/?/, "").replace(/^[^=&]*\?/, ""));
+  const given = said.get("token");
+  if (!given) return sessionStorage.getItem(kept) || "";
+  sessionStorage.setItem(kept, given);
+  said.delete("token");
+  const view = location.hash.startsWith("#/") ? location.hash.replace(/\?.*/, "") : "#/now";
+  history.replaceState(null, "", view + (said.size ? "?" + said : ""));
+  return given;
+}
+
+export function setToken(text) {
+  token = text.trim();
+  sessionStorage.setItem(kept, token);
+}
+
+// A Failure is why a question has no answer: code 0 where the desk cannot be reached.
+export class Failure extends Error {
+  constructor(code, message, again) {
+    super(message);
+    this.code = code;
+    this.again = again; // seconds after which it may be asked again
+  }
+}
+
+// send asks and returns the response, or fails.
+export async function send(path, { said = {}, body, method, headers = {}, signal } = {}) {
+  const list = Object.entries(said).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  const query = list.length ? "?" + new URLSearchParams(list) : "";
+  const options = { method: method || (body === undefined ? "GET" : "POST"), signal, cache: "no-store",
+    credentials: "omit", headers: { Authorization: "Bearer " + token, ...headers } };
+  if (options.method === "POST") {
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body === undefined ? {} : body);
+  }
+  let response;
+  try {
+    response = await fetch(root + path + query, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Failure(0, "The desk does not answer. Is its crawl, or “ripple serve”, still running?");
+  }
+  if (!response.ok) throw await failure(response);
+  return response;
+}
+
+async function failure(response) {
+  let text = "";
+  try { text = (await response.json()).error; } catch { /* no reason was given */ }
+  return new Failure(response.status, text || `The desk answers ${response.status} ${response.statusText}.`,
+    Number(response.headers.get("Retry-After")) || 0);
+}
+
+// ask returns an answer, with the age of the snapshot that gave it in seconds, or null.
+export async function ask(path, options) {
+  const response = await send(path, options), age = response.headers.get("Ripple-Age");
+  const data = await response.json();
+  return { data, age: age === null ? null : Number(age) };
+}
+
+let paths = {};
+
+// describe learns what the desk can be asked, once.
+export async function describe(signal) {
+  const { data } = await ask("openapi.json", { signal });
+  paths = data.paths;
+}
+
+// offers says whether the desk can be asked that.
+export function offers(path) { return Object.hasOwn(paths, "/" + path); }
+
+// wordsOf lists what a parameter of a question may be.
+export function wordsOf(path, name) {
+  const parameter = offers(path) && paths["/" + path].get.parameters.find((p) => p.name === name);
+  return (parameter && parameter.schema.enum) || [];
+}

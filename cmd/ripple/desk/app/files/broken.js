@@ -1,0 +1,59 @@
+// Broken: links that lead nowhere, by origin.
+
+import { ask } from "./api.js";
+import { el, put, pageLink, outside, address, button, save, csv } from "./dom.js";
+import { heading, section, empty, fetched, table, state, choice } from "./parts.js";
+import { number, count } from "./words.js";
+
+const columns = ["quality_origin", "from_url", "anchor", "to_url", "state", "status_code", "error_message", "kind",
+  "rel", "place"];
+
+export function show(view, said, signal) {
+  const total = el("span", { class: "soft total", role: "status" }), box = el("div", {});
+  put(view, heading("Broken links", total), box);
+  fetched(box, () => ask("broken", { signal }), (answer) => draw(answer.links || answer, said, total), signal);
+}
+
+function draw(links, said, total) {
+  if (!links.length) return empty("Every link whose target was asked leads somewhere.");
+  const origins = [...new Set(links.map((l) => l.quality_origin || ""))],
+    states = [...new Set(links.map((l) => l.state))];
+  const chosen = { origin: "", state: "", search: "", ...said }, sheet = el("div", {});
+  const search = el("input", { type: "search", class: "search", placeholder: "Search pages, anchors, errors   /",
+    "aria-label": "Search broken links", value: chosen.search });
+  const choose = (changes) => {
+    Object.assign(chosen, changes);
+    history.replaceState(null, "", address("broken", chosen));
+    const list = links.filter((l) => (!chosen.origin || (l.quality_origin || "–") === chosen.origin) &&
+      (!chosen.state || l.state === chosen.state) && matches(l, chosen.search.toLowerCase()));
+    put(total, list.length === links.length ? count(links.length, "link")
+      : `${number(list.length)} of ${count(links.length, "link")}`);
+    put(sheet, list.length ? section(null, null, rows(list)) : empty("No broken link is like that."));
+    chosen.list = list;
+  };
+  search.addEventListener("input", () => choose({ search: search.value }));
+  const filters = el("div", { class: "filters" }, search,
+    choice("origin", [["", "all"], ...origins.map((o) => [o || "–", o || "none"])], chosen.origin,
+    (origin) => choose({ origin })),
+    choice("target", [["", "all"], ...states.map((s) => [s, s.replaceAll("_", " ")])], chosen.state,
+      (value) => choose({ state: value })),
+    button("CSV", () => save(csv(columns, chosen.list.map((l) => columns.map((c) => l[c]))), "broken.csv",
+      "text/csv")));
+  choose({});
+  return [filters, sheet];
+}
+
+function matches(l, word) {
+  return !word || [l.from_url, l.to_url, l.anchor, l.error_message].some((text) => String(text).toLowerCase()
+    .includes(word));
+}
+
+function rows(list) {
+  return table([{ title: "origin", cell: (l) => l.quality_origin || "–" },
+    { title: "page", class: "name", cell: (l) => pageLink(l.from_url) },
+    { title: "anchor", cell: (l) => l.anchor || "–" },
+    { title: "leads to", class: "name", cell: (l) => [pageLink(l.to_url), " ", outside(l.to_url, "↗")] },
+    { title: "target", cell: (l) => state(l.state) }, { title: "status", class: "num",
+    cell: (l) => l.status_code || "–" },
+    { title: "why", cell: (l) => l.error_message }, { title: "place", cell: (l) => l.place || "–" }], list);
+}

@@ -1,0 +1,183 @@
+// Charts: a line over time and bars one after the other, as drawings with axes, units
+// and what lies under the pointer or the cursor keys.
+
+import { el, svg, put } from "./dom.js";
+import { number } from "./words.js";
+
+const edge = { left: 46, right: 8, top: 8, bottom: 20 };
+
+// ticks are at most most+1 round values from 0 to what is needed for high.
+export function ticks(high, most = 4) {
+  if (!(high > 0)) return [0, 1];
+  const rough = high / most, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough * 0.999);
+  const list = [];
+  for (let i = 0; i <= Math.ceil(high / step - 0.001); i++) list.push(Number((i * step).toPrecision(12)));
+  return list;
+}
+
+// sized draws anew whenever its element has another width. The drawing keeps it.
+function sized(box, draw, signal) {
+  const watch = new ResizeObserver(() => requestAnimationFrame(() => draw(Math.max(160, box.clientWidth))));
+  watch.observe(box);
+  signal.addEventListener("abort", () => watch.disconnect());
+}
+
+// lineChart returns an element and show, which takes the points {at, value}, the oldest first.
+export function lineChart({ title, unit, colour, signal }) {
+  const picture = el("div", { class: "plot", tabindex: "0", role: "img" });
+  const latest = el("b", { class: "latest" }), said = el("span", { class: "soft" });
+  const box = el("figure", { class: "chart" }, el("figcaption", {}, title, el("span", { class: "spacer" }), said,
+    latest), picture);
+  let points = [], width = 0, at = -1;
+  const draw = () => {
+    if (!width) return;
+    const last = points[points.length - 1], shown = at >= 0 && points[at] ? points[at] : last;
+    latest.textContent = shown ? number(shown.value) + " " + unit : "";
+    said.textContent = at >= 0 && shown ? before(last.at - shown.at) : "";
+    picture.setAttribute("aria-label", title + (shown ? `: ${number(shown.value)} ${unit}` : ": nothing yet"));
+    put(picture, points.length < 2 ? el("p", { class: "empty" }, "The line begins with the second look, in a second.")
+      : drawLine(points, width, colour, at));
+  };
+  const hover = (index) => { at = index; draw(); };
+  picture.addEventListener("pointermove", (event) => {
+    const part = (event.clientX - picture.getBoundingClientRect().left - edge.left) / (width - edge.left - edge.right);
+    hover(nearest(points, part));
+  });
+  for (const name of ["pointerleave", "blur"]) picture.addEventListener(name, () => hover(-1));
+  picture.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by || !points.length) return;
+    event.preventDefault();
+    hover(Math.min(Math.max((at < 0 ? points.length - 1 : at) + by, 0), points.length - 1));
+  });
+  sized(picture, (now) => { width = now; draw(); }, signal);
+  return { element: box, show: (list) => { points = list; if (at < 0 || !picture.matches(":hover")) draw(); } };
+}
+
+function nearest(points, part) {
+  if (points.length < 2) return -1;
+  const first = points[0].at, wanted = first + part * (points[points.length - 1].at - first);
+  let best = 0;
+  points.forEach((point, i) => { if (Math.abs(point.at - wanted) < Math.abs(points[best].at - wanted)) best = i; });
+  return best;
+}
+
+function before(ms) {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 1 ? "now" : seconds < 120 ? `${seconds} s before` : `${Math.round(seconds / 60)} min before`;
+}
+
+const tall = 120;
+
+function drawLine(points, width, colour, at) {
+  const marks = ticks(Math.max(...points.map((point) => point.value)), 3), high = marks[marks.length - 1];
+  const first = points[0].at, whole = Math.max(1, points[points.length - 1].at - first);
+  const x = (t) => edge.left + ((t - first) / whole) * (width - edge.left - edge.right);
+  const y = (v) => edge.top + (1 - v / high) * (tall - edge.top - edge.bottom);
+  const path = thin(points, width).map((point, i) => (i ? "L" : "M") + x(point.at).toFixed(1) + " " + y(point.value)
+    .toFixed(1)).join("");
+  const ground = `L${x(first + whole).toFixed(1)} ${y(0)}L${x(first)} ${y(0)}Z`;
+  const drawing = svg("svg", { viewBox: `0 0 ${width} ${tall}`, width, height: tall, class: "line " + colour,
+    "aria-hidden": "true" },
+    ...marks.map((mark) => axisMark(mark, y(mark), width)), ...timeMarks(whole, x, first),
+    svg("path", { class: "under", d: path + ground }), svg("path", { class: "over", d: path }));
+  if (points[at]) drawing.append(...cross(x(points[at].at), y(points[at].value)));
+  return drawing;
+}
+
+// thin leaves one point for each pixel of width.
+function thin(points, width) {
+  const every = Math.max(1, Math.ceil(points.length / width));
+  return points.filter((point, i) => i % every === 0 || i === points.length - 1);
+}
+
+function axisMark(mark, y, width) {
+  return svg("g", { class: "axis" }, svg("line", { x1: edge.left, x2: width - edge.right, y1: y, y2: y }),
+    svg("text", { x: edge.left - 6, y: y + 3.5, "text-anchor": "end" },
+      mark >= 10000 ? mark / 1000 + "k" : number(mark)));
+}
+
+function timeMarks(whole, x, first) {
+  const text = whole < 120000 ? Math.round(whole / 1000) + " s ago" : whole < 7200000
+    ? Math.round(whole / 60000) + " min ago" : Math.round(whole / 3600000) + " h ago";
+  return [svg("text", { class: "axis", x: x(first), y: tall - 5 }, text),
+    svg("text", { class: "axis", x: x(first + whole), y: tall - 5, "text-anchor": "end" }, "now")];
+}
+
+function cross(x, y) {
+  return [svg("line", { class: "cross", x1: x, x2: x, y1: edge.top, y2: tall - edge.bottom }),
+    svg("circle", { class: "cross", cx: x, cy: y, r: 3.5 })];
+}
+
+// gapStrip draws the last requests of a host, one bar each: how long the gap before it
+// was, and a line where it was promised to end. what says in words what a request was.
+export function gapStrip({ requests, what, signal }) {
+  const picture = el("div", { class: "plot", tabindex: "0", role: "img" }), said = el("p", { class: "said soft" });
+  const least = requests.filter((r) => r.gap_ms > 0).length, broken = requests.filter(isBroken).length;
+  picture.setAttribute("aria-label", `${least} gaps, ${broken} shorter than promised`);
+  const rest = "Each bar is a request: its height is the gap that was kept, the line the gap that was promised.";
+  let width = 0, at = -1;
+  const draw = () => { if (width) put(picture, drawStrip(requests, width, at));
+    said.textContent = at < 0 ? rest : what(requests[at]); };
+  const hover = (index) => { at = requests[index] ? index : -1; draw(); };
+  picture.addEventListener("pointermove", (event) => hover(
+    Math.floor(((event.clientX - picture.getBoundingClientRect()
+    .left - edge.left) / (width - edge.left - edge.right)) * requests.length)));
+  for (const name of ["pointerleave", "blur"]) picture.addEventListener(name, () => hover(-1));
+  picture.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    hover(Math.min(Math.max((at < 0 ? requests.length : at) + by, 0), requests.length - 1));
+  });
+  sized(picture, (now) => { width = now; draw(); }, signal);
+  return el("figure", { class: "chart" }, picture, said);
+}
+
+function isBroken(r) { return r.gap_ms > 0 && r.gap_ms < r.promised_ms; }
+
+function drawStrip(requests, width, at) {
+  const high = Math.max(...requests.map((r) => Math.max(Math.min(r.gap_ms || 0, 4 * (r.promised_ms || Infinity)),
+    r.promised_ms || 0)), 1);
+  const marks = ticks(high / 1000, 3), top = marks[marks.length - 1] * 1000,
+    wide = (width - edge.left - edge.right) / Math.max(requests.length, 20);
+  const y = (ms) => edge.top + (1 - Math.min(ms, top) / top) * (tall - edge.top - edge.bottom);
+  const bars = requests.map((r, i) => {
+    const x = edge.left + i * wide, kept = r.gap_ms || 0,
+      name = isBroken(r) ? "short" : r.status_code >= 400 || r.status_code === 0 ? "error" : "kept";
+    return svg("g", { class: name + (i === at ? " at" : "") },
+      svg("rect", { x: (x + wide * 0.14).toFixed(1), y: y(kept).toFixed(1), width: Math.max(1, wide * 0.72).toFixed(1),
+        height: Math.max(1, y(0) - y(kept)).toFixed(1), rx: 1 }),
+      r.promised_ms > 0 && svg("line", { class: "promise", x1: x.toFixed(1), x2: (x + wide).toFixed(1),
+        y1: y(r.promised_ms).toFixed(1), y2: y(r.promised_ms).toFixed(1) }));
+  });
+  return svg("svg", { viewBox: `0 0 ${width} ${tall}`, width, height: tall, class: "strip", "aria-hidden": "true" },
+    ...marks.map((mark) => axisMark(mark, y(mark * 1000), width)),
+    svg("text", { class: "axis", x: edge.left - 6, y: tall - 5, "text-anchor": "end" }, "s"), ...bars,
+    svg("text", { class: "axis", x: edge.left, y: tall - 5 }, "oldest"),
+    svg("text", { class: "axis", x: width - edge.right, y: tall - 5, "text-anchor": "end" },
+    requests.length > 60 || requests.length === 20 ? "latest" : ""));
+}
+
+// bars lists names with numbers, the largest first, each with its share of the largest.
+export function bars(entries, { words = (name) => name, colour = () => "accent", links = null } = {}) {
+  const list = entries.filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]);
+  const most = Math.max(1, ...list.map(([, n]) => n));
+  return el("ul", { class: "bars" }, list.map(([name, n]) => {
+    const bar = el("span", { class: "bar-fill", "aria-hidden": "true" });
+    bar.style.setProperty("--share", n / most);
+    bar.style.setProperty("--bar", `var(--${colour(name)})`);
+    return el("li", {}, links ? links(name, words(name)) : el("span", { class: "name" }, words(name)),
+      el("span", { class: "amount" }, number(n)), bar);
+  }));
+}
+
+// meter is a part of a whole, as a bar.
+export function meter(part, whole, colour, label) {
+  const bar = el("span", { class: "meter", role: "meter", "aria-valuemin": 0, "aria-valuemax": whole || 0,
+    "aria-valuenow": part || 0, "aria-label": label });
+  bar.style.setProperty("--share", whole > 0 ? Math.min(1, part / whole) : 0);
+  bar.style.setProperty("--bar", `var(--${colour})`);
+  return bar;
+}

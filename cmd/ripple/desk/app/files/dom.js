@@ -1,0 +1,118 @@
+// Elements. Text from a server is only ever text here: nothing in this application
+// reads markup, and what could reorder or hide a line is shown by its number.
+
+const svgSpace = "http://www.w3.org/2000/svg";
+const mostText = 2000; // characters of one text; a title may have any length
+const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+
+// visible makes a text fit to be read: controls, also those of writing direction, as
+// their numbers, and no more than most characters.
+export function visible(text, most = mostText) {
+  const whole = String(text), cut = whole.length > most ? whole.slice(0, most).replace(/[\ud800-\udbff]$/u, "") + "…"
+    : whole;
+  return cut.replace(unsafe, (c) => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0"));
+}
+
+// el builds an element. Properties that begin with "on" are listeners, false and null
+// ones are left out, the rest are attributes. Children are elements, texts or lists of them.
+export function el(tag, properties, ...children) {
+  return fill(document.createElement(tag), properties, children);
+}
+
+// svg is el for drawings.
+export function svg(tag, properties, ...children) {
+  return fill(document.createElementNS(svgSpace, tag), properties, children);
+}
+
+function fill(element, properties, children) {
+  for (const [name, value] of Object.entries(properties || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : visible(value));
+  }
+  element.append(...nodes(children));
+  return element;
+}
+
+function nodes(children) {
+  return children.flat(9).filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => child instanceof Node ? child : document.createTextNode(visible(child)));
+}
+
+// put replaces what an element holds. A link that had the focus has it again.
+export function put(element, ...children) {
+  const held = element.contains(document.activeElement) && document.activeElement.getAttribute("href");
+  element.replaceChildren(...nodes(children));
+  const again = held && [...element.querySelectorAll("a")].find((link) => link.getAttribute("href") === held);
+  if (again) again.focus({ preventScroll: true });
+  return element;
+}
+
+// swatch is a coloured dot. A colour is a name of the style sheet's.
+export function swatch(colour) {
+  const dot = el("span", { class: "dot", "aria-hidden": "true" });
+  dot.style.setProperty("--dot", `var(--${colour})`);
+  return dot;
+}
+
+// chip is a short label, with a dot where it has a colour.
+export function chip(text, colour, title) {
+  return el("span", { class: "chip", title }, colour && swatch(colour), text);
+}
+
+// address is that of a view, with what it shows.
+export function address(view, said = {}) {
+  const kept = Object.entries(said).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  const query = new URLSearchParams(kept).toString();
+  return "#/" + view + (query ? "?" + query : "");
+}
+
+export function hostLink(domain, text) {
+  return el("a", { class: "name", href: address("host/" + encodeURIComponent(domain)), title: text && domain },
+    text || domain);
+}
+
+export function pageLink(url, text) {
+  return el("a", { class: "name", href: address("page", { url }), title: text && url }, text || url);
+}
+
+// outside leads to a page of the web, where the address is one; nothing else becomes a link.
+export function outside(url, text) {
+  let target = null;
+  try { target = new URL(url); } catch { /* no address */ }
+  if (!target || !/^https?:$/.test(target.protocol) || target.username || target.password) return el("span", {}, text);
+  return el("a", { href: target.href, target: "_blank", rel: "noopener noreferrer", class: "outside",
+    "aria-label": "open " + url }, text);
+}
+
+// button is a plain one.
+export function button(text, onclick, properties = {}) {
+  return el("button", { type: "button", class: "button", onclick, ...properties }, text);
+}
+
+// copier copies a text and says so.
+export function copier(text, name) {
+  const made = button(name, async () => {
+    try { await navigator.clipboard.writeText(text); made.textContent = "Copied";
+      } catch { made.textContent = "Select and copy it"; }
+    setTimeout(() => { made.textContent = name; }, 2000);
+  });
+  return made;
+}
+
+// save hands a text to the browser as a file.
+export function save(text, name, type) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  el("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+// csv is a table as spreadsheets read it: a cell that they would take for a formula is quoted by an apostrophe.
+export function csv(columns, rows) {
+  const cell = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    const inert = typeof value !== "number" && /^[=+\-@\t\r]/.test(text) ? "'" + text : text;
+    return /[",\r\n]/.test(inert) ? '"' + inert.replaceAll('"', '""') + '"' : inert;
+  };
+  return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+}

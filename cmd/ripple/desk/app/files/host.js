@@ -1,0 +1,167 @@
+// Host: all that is known of one.
+
+import { ask, offers } from "./api.js";
+import { el, put, chip, hostLink, pageLink, outside, address, button } from "./dom.js";
+import { bars, meter, gapStrip } from "./chart.js";
+import { heading, section, figure, facts, table, empty, fetched, state } from "./parts.js";
+import { number, count, span, ago, moment, clock, milliseconds, plain, percent, stateColour, classColour,
+  coverColour } from "./words.js";
+
+export function show(view, said, signal, domain) {
+  const box = el("div", { class: "host" });
+  put(view, box);
+  fetched(box, () => ask("hosts/" + encodeURIComponent(domain), { said: { limit: 100 }, signal }),
+    (d) => dossier(d, signal), signal);
+}
+
+function dossier(d, signal) {
+  const head = el("header", { class: "hero" }, heading(d.domain, outside("https://" + d.domain + "/", "open ↗")),
+    d.title && el("p", { class: "title" }, d.title),
+    el("p", { class: "chips" }, chip(d.class, classColour(d.class)),
+      d.known && chip(d.coverage, coverColour(d.coverage)),
+      d.min_depth !== null && d.min_depth !== undefined && chip("depth " + d.min_depth),
+      d.rule && el("span", { class: "soft" }, "by " + d.rule)));
+  if (!d.known) return [head, empty("No page of this host is known, and nothing links to it.")];
+  const asksStrip = offers("hosts/{domain}/requests"), asksSQL = offers("query");
+  const strip = el("div", {}), robots = el("div", {}), out = el("div", {});
+  if (asksStrip) fetched(strip, () => ask(`hosts/${encodeURIComponent(d.domain)}/requests`, { signal }),
+    (answer) => stripOf(answer, signal), signal);
+  askRobots(robots, d, `https://${d.domain}/`, signal);
+  if (asksSQL) fetched(out, () => ask("query", { body: { sql: linksOut(d.domain) }, signal }), outOf, signal);
+  return [head, coverage(d),
+    asksStrip && section("The last requests", "the gap that was promised, and the gap that was kept", strip),
+    el("div", { class: "columns" }, section("Pages by state", null,
+      bars(Object.entries(d.pages_by_state), { words: plain, colour: stateColour })),
+      section("Errors", null, errors(d.errors))),
+    section("robots.txt", robotsMeta(d.robots), robots),
+    section("Who links here", count(d.linked_from.hosts, "host") + ", " + count(d.linked_from.pages, "page"),
+      endorsers(d.linked_from.from)),
+    asksSQL && section("What it links to", null, out),
+    section("Top pages", "by links that lead to them", pages(d.busiest_pages)), section("Runs", null, runs(d.runs))];
+}
+
+function coverage(d) {
+  const next = d.next_request && Date.parse(d.next_request) > Date.now() ? ago(d.next_request)
+    : "now, as far as it goes";
+  return el("div", { class: "columns" }, section("Coverage", null,
+    el("p", { class: "lead" }, whyOf(d)),
+    el("div", { class: "figures" }, figure("visited", number(d.pages_visited),
+      percent(d.pages_visited, d.pages_known) + " of " + number(d.pages_known)),
+      figure("waiting", number(d.pages_waiting)), figure("missing", number(d.known_missing)),
+      figure("visits, all runs", number(d.crawl_count))),
+      meter(d.pages_visited, d.pages_known, "good", "pages visited")),
+  section("Clock and budget", null, facts([["between two requests", milliseconds(d.delay_ms)],
+    ["Crawl-delay asked for", d.crawl_delay_ms > 0 && milliseconds(d.crawl_delay_ms)],
+    ["an answer takes", milliseconds(d.smoothed_ms)], ["time-outs in a row", d.timeouts > 0 && number(d.timeouts)],
+    ["answers that asked for rest", d.rate_limited > 0 && number(d.rate_limited)],
+    ["may be asked", next], ["trouble", d.trouble && d.trouble + (d.again_at ? ", again " + ago(d.again_at) : "")],
+    ["requests of every kind", number(d.requests)]]),
+  el("p", { class: "between" }, el("span", { class: "soft" }, "budget of run #" + d.run_id),
+    el("span", { class: "num" }, `${number(d.request_count)} of ${number(d.request_limit)}`)),
+  meter(d.request_count, d.request_limit, d.request_count >= d.request_limit ? "bad" : "accent",
+    "requests of the budget")));
+}
+
+function whyOf(d) {
+  if (d.coverage === "complete") return `All ${count(d.pages_known, "page")} that are known were visited.`;
+  const text = d.coverage[0].toUpperCase() + d.coverage.slice(1);
+  return text + (d.known_missing ? `; ${count(d.known_missing, "page is", "pages are")} known to be missing.` : ".") +
+    (d.links_omitted ? ` ${count(d.links_omitted, "link was", "links were")} counted and not recorded.` : "");
+}
+
+// stripOf draws the requests, which come with the newest first.
+function stripOf({ requests }, signal) {
+  if (!requests.length) return empty("Nothing was asked of this host lately.");
+  return gapStrip({ requests: [...requests].reverse(), signal, what: (r) => {
+    const answer = r.status_code ? `${r.status_code} in ${milliseconds(r.response_ms)}`
+      : r.error_message || "no answer";
+    const promise = r.promised_ms ? `, promised ${milliseconds(r.promised_ms)}` : "";
+    const gap = r.gap_ms ? `gap ${milliseconds(r.gap_ms)}${promise}` : "the first";
+    return [clock(r.at), r.kind, answer, gap, r.url].filter(Boolean).join(" · ");
+  } });
+}
+
+function robotsMeta(robots) {
+  return robots.status_code ? `${robots.status_code}, fetched ${ago(robots.robots_fetched_at)}` : null;
+}
+
+// askRobots shows the file, with the line that decides about a page.
+function askRobots(element, d, url, signal) {
+  if (!d.robots.status_code) { put(element, empty("It was not fetched.")); return; }
+  const field = el("input", { type: "text", class: "search", value: url, "aria-label": "Page to test",
+    spellcheck: "false" }), verdict = el("p", { class: "lead", role: "status" }), file = el("div", {});
+  const test = async () => {
+    try {
+      const { data } = await ask("pages", { said: { url: field.value.trim() }, signal });
+      const rule = data.robots;
+      put(verdict, rule ? [chip(rule.allowed ? "allowed" : "disallowed", rule.allowed ? "good" : "bad"),
+        rule.rule ? ` by line ${rule.line}: ${rule.rule}` : " " + rule.why,
+        el("span", { class: "soft" }, ` · group “${rule.group}”, as ${rule.agent}`)]
+        : "Nothing is decided about that page: it is not known.");
+      put(file, robotsFile(d.robots.robots_txt, rule && rule.rule ? rule.line : 0));
+    } catch (error) {
+      if (error.name !== "AbortError") put(verdict, error.message);
+    }
+  };
+  put(file, robotsFile(d.robots.robots_txt, 0));
+  put(element, el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); test(); } }, field,
+    el("button", { class: "button" }, "Which line decides?")), verdict, file);
+  test();
+}
+
+const mostLines = 400;
+
+function robotsFile(text, deciding) {
+  if (!text.trim()) return empty("It is empty, or there is none: everything is allowed.");
+  const lines = text.split(/\r\n|\r|\n/), first = Math.max(0, Math.min(deciding - 20, lines.length - mostLines)),
+    shown = lines.slice(first, first + mostLines);
+  const list = el("ol", { class: "listing", start: first + 1 },
+    shown.map((line, i) => el("li", { class: first + i + 1 === deciding ? "deciding" : null }, line || " ")));
+  list.style.setProperty("--first", first);
+  return [list, lines.length > shown.length && el("p", { class: "soft" },
+    `${number(lines.length - shown.length)} further lines`)];
+}
+
+function errors(list) {
+  return list.length ? bars(list.map((e) => [e.error, e.pages]), { colour: () => "bad" })
+    : empty("No visit has ended in an error.");
+}
+
+function endorsers(list) {
+  if (!list.length) return empty("No other host links here.");
+  return table([{ title: "host", class: "name", cell: (f) => hostLink(f.domain) },
+    { title: "origin", cell: (f) => f.quality_origin || "–" },
+    { title: "pages", class: "num", cell: (f) => number(f.pages) }, { title: "anchor", cell: (f) => f.anchor || "–" },
+    { title: "from", class: "name", cell: (f) => pageLink(f.from_url) },
+    { title: "to", class: "name", cell: (f) => pageLink(f.to_url) }], list, { most: 20 });
+}
+
+function linksOut(domain) {
+  return `SELECT t.domain, l.pages, l.links, l.editorial
+FROM host_links l JOIN hosts f ON f.id = l.from_id JOIN hosts t ON t.id = l.to_id
+WHERE f.domain = '${domain.replaceAll("'", "''")}' ORDER BY l.links DESC, t.domain LIMIT 50`;
+}
+
+function outOf({ rows }) {
+  if (!rows.length) return empty("It links to no other host.");
+  return table([{ title: "host", class: "name", cell: (r) => hostLink(r[0]) },
+    { title: "pages", class: "num", cell: (r) => number(r[1]) },
+    { title: "links", class: "num", cell: (r) => number(r[2]) },
+    { title: "in the text", class: "num", cell: (r) => number(r[3]) }], rows, { most: 20 });
+}
+
+function pages(list) {
+  if (!list.length) return empty("No link leads to a page of this host.");
+  return table([{ title: "page", class: "name", cell: (p) => [pageLink(p.url),
+    p.title && el("span", { class: "soft title" }, p.title)] }, { title: "state", cell: (p) => state(p.state) },
+    { title: "links in", class: "num", cell: (p) => number(p.links_in) }], list, { most: 20 });
+}
+
+function runs(list) {
+  return table([{ title: "run", cell: (r) => "#" + r.run_id },
+    { title: "first visit", cell: (r) => moment(r.first_visit) },
+    { title: "visited", class: "num", cell: (r) => number(r.pages) },
+    { title: "kept", class: "num", cell: (r) => number(r.kept) },
+    { title: "processed", class: "num", cell: (r) => number(r.processed) },
+    { title: "requests", class: "num", cell: (r) => number(r.requests) }], list);
+}

@@ -1,0 +1,47 @@
+// What can be done by keys, and the list of them.
+
+import { el, button } from "./dom.js";
+import { flip } from "./theme.js";
+
+const general = [["?", "these keys"], ["/", "search in this view"], ["t", "light or dark"],
+  ["Esc", "close, or leave a field"], ["Tab", "from one thing to the next"]];
+const inside = [["↑ ↓ PgUp PgDn Home End", "through the hosts"], ["Enter", "open the host"],
+  ["← →", "through the points of a chart"], ["Ctrl+Enter", "ask, in Ask"],
+  ["+ − 0", "zoom the map, show all of it"],
+  ["arrows", "move the map"]];
+
+// listenKeys obeys keys; views returns those that there are, as {name, key, title}.
+export function listenKeys(views) {
+  let going = false; // g was pressed, the name of a view comes
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented ||
+      document.querySelector("dialog[open]")) return;
+    const field = event.target instanceof Element && event.target.closest("input, textarea, select");
+    if (field) { if (event.key === "Escape") field.blur(); return; }
+    const view = going && views().find((v) => v.key === event.key);
+    going = event.key === "g";
+    if (view) { event.preventDefault(); location.hash = "#/" + view.name; return; }
+    const act = { "?": () => showKeys(views()), "/": focusSearch, t: flip }[event.key];
+    if (act && act() !== false) event.preventDefault();
+  });
+}
+
+function focusSearch() {
+  const field = document.querySelector("#view input[type=search], #view input.search, #view textarea");
+  if (!field) return false;
+  field.focus();
+  field.select();
+}
+
+export function showKeys(views) {
+  const list = (name, keys) => el("section", {}, el("h3", {}, name),
+    el("dl", { class: "keys" }, keys.map(([key, text]) => [el("dt", {}, key.split(" ").map((k) => el("kbd", {}, k))),
+    el("dd", {}, text)])));
+  const dialog = el("dialog", { class: "card", "aria-label": "Keys" }, el("h2", {}, "Keys"),
+    el("div", { class: "columns" }, list("Go to", views.map((v) => ["g " + v.key, v.title])),
+      el("div", {}, list("Everywhere", general), list("Inside", inside))),
+      el("div", { class: "buttons" }, button("Close", () => dialog.close())));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}

@@ -1,0 +1,81 @@
+// What the desk says by itself: the status, every second of a running crawl, and the
+// visits as they come. One for the whole page; views listen.
+
+import { ask, Failure } from "./api.js";
+import { follow } from "./stream.js";
+
+const mostVisits = 200, mostSamples = 3600, patience = 5000;
+
+export const live = {
+  status: null, // the latest; null: none was read yet
+  line: null, // null: being made; true; or the Failure that keeps it from being there
+  visits: [], // newest first
+  samples: [], // {at, rate, waiting}, oldest first
+  listeners: new Set(),
+};
+
+// listen calls told at every change, and once at the start, until signal ends it.
+export function listen(told, signal) {
+  live.listeners.add(told);
+  signal.addEventListener("abort", () => live.listeners.delete(told));
+  told(live);
+}
+
+function tell() {
+  for (const told of [...live.listeners]) told(live);
+}
+
+const place = { cursor: "", refused: 0 }; // in the stream
+const full = [404, 429, 503]; // the desk has no stream for us: its status is asked for meanwhile
+
+// start follows the desk for as long as the page is there, or until the token is wrong.
+export async function start(signal) {
+  while (!signal.aborted) {
+    try {
+      const { data } = await ask("status", { signal });
+      takeStatus(data);
+      live.line = true;
+      tell();
+      if (data.mode === "crawl") await follow(place, { event: take, line: tellLine },
+        untilFile(signal));
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (!full.includes(error.code)) tellLine(error instanceof Failure ? error : new Failure(0, String(error)));
+      if (error.code === 401) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, patience));
+  }
+}
+
+// untilFile ends a stream when the crawl has.
+function untilFile(signal) {
+  const ended = new AbortController();
+  signal.addEventListener("abort", () => ended.abort());
+  live.over = () => ended.abort();
+  return ended.signal;
+}
+
+function tellLine(line) {
+  live.line = line;
+  tell();
+}
+
+function take(name, data) {
+  if (name === "status") takeStatus(data);
+  if (name === "visits") takeVisits(data);
+  if (name === "ended") live.over();
+  tell();
+}
+
+function takeStatus(status) {
+  live.status = status;
+  if (status.mode === "file") return;
+  live.samples.push({ at: Date.now(), rate: status.pages_per_second, waiting: status.pages_waiting });
+  if (live.samples.length > mostSamples) live.samples.shift();
+}
+
+function takeVisits(data) {
+  const list = data.visits;
+  live.seen = (live.seen || 0) + list.length;
+  live.visits = [...list.slice(-mostVisits).reverse(), ...live.visits].slice(0, mostVisits);
+}

@@ -1,0 +1,139 @@
+// The frame: the bar, the views by their addresses, and the token where it is missing.
+
+import { el, put, swatch, visible } from "./dom.js";
+import { setToken, describe, offers } from "./api.js";
+import { live, listen, start } from "./live.js";
+import { apply, flip } from "./theme.js";
+import { listenKeys, showKeys } from "./keys.js";
+import { failed, empty, heading, loading } from "./parts.js";
+import { number } from "./words.js";
+import * as now from "./now.js";
+import * as map from "./map.js";
+import * as hosts from "./hosts.js";
+import * as host from "./host.js";
+import * as page from "./page.js";
+import * as suggest from "./suggest.js";
+import * as broken from "./broken.js";
+import * as runs from "./runs.js";
+import * as asking from "./ask.js";
+import * as files from "./files.js";
+import * as control from "./control.js";
+
+// A view has needs: what the desk must be able to answer for it.
+const views = [
+  { name: "now", key: "n", title: "Now", module: now, needs: ["status", "stats", "hosts"] },
+  { name: "map", key: "m", title: "Map", module: map, needs: ["graph"] },
+  { name: "hosts", key: "h", title: "Hosts", module: hosts, needs: ["hosts"] },
+  { name: "page", key: "p", title: "Page", module: page, needs: ["pages"] },
+  { name: "suggest", key: "s", title: "Suggest", module: suggest, needs: ["suggest"] },
+  { name: "broken", key: "b", title: "Broken", module: broken, needs: ["broken"] },
+  { name: "runs", key: "r", title: "Runs", module: runs, needs: ["runs", "diff"] },
+  { name: "ask", key: "a", title: "Ask", module: asking, needs: ["query"] },
+  { name: "files", key: "f", title: "Files", module: files, needs: ["files", "tickets"] },
+  { name: "control", key: "c", title: "Control", module: control, needs: ["pause", "unpause", "stop", "reload"] },
+];
+const view = document.getElementById("view"), links = document.getElementById("views"),
+  pulse = document.getElementById("pulse");
+let leaving = new AbortController(), shown = null, life = new AbortController();
+
+// readAddress takes "#/host/a.org?x=1" apart.
+function readAddress() {
+  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s), [name, ...rest] = path.split("/");
+  let what = rest.join("/");
+  try { what = decodeURIComponent(what); } catch { /* as it stands */ }
+  return { name: name || "now", what, said: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+function showView() {
+  const { name, what, said } = readAddress();
+  const known = name === "host" && what ? { name: "hosts", title: what, module: host }
+    : whole().find((v) => v.name === name);
+  leaving.abort();
+  leaving = new AbortController();
+  view.className = "view-" + (known ? name : "none");
+  document.title = (known ? visible(known.title, 100) + " · " : "") + "Ripple";
+  for (const link of links.querySelectorAll("a")) link.setAttribute("aria-current",
+    known && link.dataset.name === known.name ? "page" : "false");
+  const current = links.querySelector('[aria-current="page"]');
+  if (current) current.scrollIntoView({ block: "nearest", inline: "center" });
+  if (!known) put(view, heading("Nothing is here"), empty("There is no such view.",
+    el("a", { href: "#/now" }, "Go to Now")));
+  else known.module.show(view, said, leaving.signal, what);
+  if (shown !== null) { scrollTo(0, 0); focusTitle(); }
+  shown = name;
+}
+
+// noteFault keeps what went wrong where whoever looks for it finds it.
+function noteFault(text) { document.documentElement.dataset.fault = String(text); }
+
+function focusTitle() {
+  const title = view.querySelector("h1");
+  if (title) title.focus({ preventScroll: true });
+}
+
+// showPulse says in the bar whether the crawl runs and the line to the desk stands.
+function showPulse({ status: s, line }) {
+  document.documentElement.dataset.line = line === true ? "up" : line === null ? "none" : "down";
+  if (line && line !== true) {
+    put(pulse, swatch("bad"), line.code === 401 ? "no token" : "no line");
+    pulse.title = line.message;
+    if (line.code === 401) askToken();
+    return;
+  }
+  if (!s) return;
+  pulse.title = "";
+  if (s.mode === "file") put(pulse, swatch("calm"), "finished");
+  else put(pulse, swatch(s.status === "running" ? "good" : "warm"), s.status,
+    el("span", { class: "num more" }, number(s.pages_per_second) + "/s"));
+}
+
+function askToken() {
+  leaving.abort();
+  leaving = new AbortController();
+  const field = el("input", { type: "password", class: "search", "aria-label": "Token", autocomplete: "off",
+    required: true });
+  put(view, heading("The desk asks for its token"), el("form",
+    { class: "filters token", onsubmit: (event) => { event.preventDefault(); setToken(field.value); begin(); } },
+    field, el("button", { class: "button main" }, "Enter")),
+    el("p", { class: "soft" },
+      "It stands behind “#token=” in the address that was printed when the desk began, and in its token file."));
+  field.focus();
+}
+
+// begin learns what the desk can be asked, and shows what that is enough for.
+async function begin() {
+  life.abort();
+  life = new AbortController();
+  Object.assign(live, { line: null, status: null });
+  put(view, loading());
+  try {
+    await describe(life.signal);
+  } catch (error) {
+    if (error.name !== "AbortError") (error.code === 401 ? askToken : showFailure)(error);
+    return;
+  }
+  put(links, whole().map((v) => {
+    const link = el("a", { href: "#/" + v.name, title: "g " + v.key }, v.title);
+    link.dataset.name = v.name;
+    return link;
+  }));
+  start(life.signal);
+  showView();
+}
+
+// whole are the views whose questions this desk answers.
+function whole() { return views.filter((v) => v.needs.every(offers)); }
+
+function showFailure(error) { put(view, heading("Ripple"), failed(error, begin)); }
+
+document.getElementById("skip").addEventListener("click", () => view.focus());
+document.getElementById("flip").addEventListener("click", flip);
+document.getElementById("keys").addEventListener("click", () => showKeys(whole()));
+addEventListener("hashchange", showView);
+addEventListener("error", (event) => noteFault(event.message));
+addEventListener("unhandledrejection", ({ reason }) => { if (!reason ||
+  reason.name !== "AbortError") noteFault(reason); });
+apply();
+listenKeys(whole);
+listen(showPulse, new AbortController().signal);
+begin();

@@ -1,0 +1,59 @@
+// Map: the graph of hosts, drawn by the viewer of the exported map, growing while the crawl runs.
+
+import { ask } from "./api.js";
+import { el, put, address, button } from "./dom.js";
+import { live } from "./live.js";
+import { isDark } from "./theme.js";
+import { loading, failed, empty } from "./parts.js";
+import { show as draw, renew, restyle, leave } from "./viewer.js";
+
+const look = 30000; // ms between two looks at a growing terrain
+
+export function show(view, said, signal) {
+  const note = el("div", { class: "map-note" }, loading("Laying out the map…"));
+  let app = null, timer = 0;
+  document.body.classList.add("mapped");
+  put(view, el("h1", { class: "hidden", tabindex: "-1" }, "Map"), note);
+  signal.addEventListener("abort", () => {
+    clearTimeout(timer);
+    document.body.classList.remove("mapped");
+    if (app) leave(app);
+  });
+  const again = async () => {
+    try {
+      const { data } = await ask("graph", { signal });
+      if (signal.aborted) return;
+      if (!data.names.length) put(note, empty("There is nothing to draw yet."));
+      else if (app) renew(app, data);
+      else app = begin(view, data, signal);
+      if (data.names.length) caption(data);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (!app) put(note, failed(error, again));
+    }
+    if (live.status && live.status.mode === "crawl") timer = setTimeout(again, look);
+  };
+  again();
+}
+
+// begin puts the viewer's elements into the view and starts it.
+function begin(view, data, signal) {
+  const stage = document.getElementById("map-stage").content.cloneNode(true);
+  put(view, el("h1", { class: "hidden", tabindex: "-1" }, "Map"), stage);
+  const app = draw(data, {
+    read: () => new URLSearchParams(location.hash.replace(/^[^?]*\??/, "")),
+    write: (said) => { if (!signal.aborted) history.replaceState(null, "", "#/map?" + said); },
+    dark: isDark,
+    dossier: (name) => address("host/" + encodeURIComponent(name)),
+  });
+  document.addEventListener("theme", () => restyle(app), { signal });
+  return app;
+}
+
+function caption(data) {
+  put(document.getElementById("counts"), data.counts);
+  const head = document.getElementById("head");
+  for (const old of head.querySelectorAll(".caption")) old.remove();
+  for (const text of [data.partial, data.left_out]) if (text) document.getElementById("counts")
+    .after(el("p", { class: "caption warn" }, text));
+}

@@ -1,0 +1,231 @@
+// Now: why this much, or nothing, is being fetched, and what comes of it.
+
+import { ask } from "./api.js";
+import { el, put, pageLink, hostLink, chip, swatch, address } from "./dom.js";
+import { live, listen } from "./live.js";
+import { lineChart, bars, meter } from "./chart.js";
+import { section, figure, table, empty, loading, fetched, failed } from "./parts.js";
+import { number, count, span, ago, clock, percent, plain, coverColour, stateColour, classColour,
+  milliseconds } from "./words.js";
+
+const look = 10000; // ms between two questions of what only the reader knows
+const mostVisits = 30; // shown
+
+export function show(view, said, signal) {
+  const box = el("div", { class: "now" }, loading("Asking how it goes…"));
+  let shown = "";
+  put(view, box);
+  listen(({ status, line }) => {
+    if (!status) { if (line && line !== true) put(box, failed(line)); return; }
+    if (shown !== status.mode) {
+      shown = status.mode;
+      (shown === "file" ? showFinished : showRunning)(box, signal);
+    }
+  }, signal);
+}
+
+// sentence says in one line why this much is being fetched.
+export function sentence(s) {
+  if (s.waits_for) return s.waits_for[0].toUpperCase() + s.waits_for.slice(1) + ".";
+  if (s.hosts.active > 0) {
+    const resting = count(s.hosts.waiting, "host rests", "hosts rest");
+    return `${count(s.hosts.active, "request is", "requests are")} open; ${resting} between two requests.`;
+  }
+  return s.pages_to_visit > 0 ? "The next request is about to be made." : "Nothing is left to ask.";
+}
+
+function showRunning(box, signal) {
+  const said = el("p", { class: "sentence", "aria-live": "off" }), meta = el("p", { class: "soft meta" }),
+    figures = el("div", { class: "figures" });
+  const rate = lineChart({ title: "Pages per second", unit: "/s", colour: "accent", signal });
+  const waiting = lineChart({ title: "Pages waiting", unit: "", colour: "stub", signal });
+  const why = el("div", {}), origins = el("div", {}), errors = el("div", {}), visits = el("div", { class: "visits" });
+  put(box, el("h1", { class: "hidden", tabindex: "-1" }, "Now"), el("header", { class: "hero" }, said, meta), figures,
+    el("div", { class: "columns charts" }, el("section", { class: "block" }, rate.element),
+      el("section", { class: "block" }, waiting.element)),
+    el("div", { class: "columns" },
+      section("Hosts", "by why they are asked, or wait", why), section("Errors", "of this run", errors)),
+    section("Origins", "coverage, budget, and what cuts it", origins), section("Latest visits", null, visits));
+  let troubled = [];
+  const draw = ({ status: s, line, samples, visits: list }) => {
+    if (!s || s.mode === "file") return;
+    put(said, line === true ? sentence(s) : line ? line.message : "");
+    put(meta, metaText(s));
+    put(figures, figuresOf(s));
+    rate.show(samples.map(({ at, rate: value }) => ({ at, value })));
+    waiting.show(samples.map(({ at, waiting: value }) => ({ at, value })));
+    put(why, reasonsOf(s, troubled));
+    put(errors, errorsOf(s.errors));
+    drawVisits(visits, list);
+  };
+  put(origins, loading());
+  listen(draw, signal);
+  askTerrain((list, reasons) => {
+    if (!reasons) { if (!origins.querySelector("table")) put(origins, failed(list)); return; }
+    troubled = reasons;
+    draw(live);
+    put(origins, originsOf(list));
+  }, signal);
+}
+
+function metaText(s) {
+  const parts = [`Run #${s.run_id}`, span(Math.round(s.elapsed_seconds)) + " so far"];
+  if (s.status !== "running") parts.push(s.status);
+  if (s.depth >= 0) parts.push(`depth ${s.depth} of ${s.max_depth}`);
+  if (s.eta_seconds > 0) parts.push(`what is known will be done in about ${span(s.eta_seconds)}` +
+    (s.eta_limit ? `, when the crawl stops (${s.eta_limit})` : ""));
+  const slow = (s.eta_hosts || []).filter((h) => h.eta_seconds >= s.eta_seconds / 2).slice(0, 2);
+  const named = s.eta_seconds > 0 && !s.eta_limit ? slow.map((h) => [" · ", hostLink(h.domain),
+    ` takes longest, ${count(h.pages_to_visit, "page")}`]) : [];
+  return [parts.join(" · "), named.slice(0, 1)];
+}
+
+function figuresOf(s) {
+  const known = s.pages_visited + s.pages_to_visit;
+  return [figure("pages visited", number(s.pages_visited),
+    known ? percent(s.pages_visited, known) + " of what will be" : null),
+    figure("pages to visit", number(s.pages_to_visit)),
+    figure("pages / s", number(s.pages_per_second)), figure("requests", number(s.requests)),
+    figure("hosts active", number(s.hosts.active)),
+    figure("hosts resting", number(s.hosts.waiting)), figure("suspended", number(s.hosts.suspended)),
+    figure("given up", number(s.hosts.given_up))];
+}
+
+const troubles = ["robots.txt", "retries"]; // of hosts, which only the reader counts
+
+// reasonsOf groups the hosts by why they are not being asked, and names those with trouble.
+function reasonsOf({ hosts, troubles: named = [], troubled }, counted) {
+  const counts = new Map(counted), resting = Math.max(0, hosts.waiting - hosts.suspended);
+  const groups = [["good", hosts.active, "being asked", ""], ["accent", resting, "resting between two requests", ""],
+    ["warm", hosts.suspended, "suspended: they asked for patience (429, Retry-After)", "rest"],
+    ["warm", counts.get("robots.txt"), "without a robots.txt that can be had", "robots.txt"],
+    ["warm", counts.get("retries"), "with pages that are tried again", "retries"],
+    ["bad", hosts.given_up, "given up for this run", "given up"]];
+  const lines = groups.filter(([, n]) => n > 0).map(([colour, n, text, reason]) => el("li", {}, swatch(colour),
+    el("b", {}, number(n)), " ", reason ? el("a", { href: address("hosts", { reason }) }, text) : text));
+  const list = named.map((t) => el("li", {}, swatch("bad"), hostLink(t.domain), " ", el("span", {}, troubleText(t))));
+  if (!lines.length && !list.length) return empty("No host waits.");
+  return [el("ul", { class: "reasons" }, lines), list.length > 0 && el("ul", { class: "reasons troubles" }, list),
+    troubled > list.length && list.length > 0 && el("p", { class: "soft" },
+      `and ${count(troubled - list.length, "further host")} with trouble`)];
+}
+
+function troubleText(t) {
+  if (t.given_up) return t.why;
+  const asked = t.why || (t.robots ? "robots.txt was asked for" : "was asked");
+  if (t.silent_seconds > 0) return `${asked}, ${span(t.silent_seconds)} ago, no answer yet`;
+  return t.why + ", again in " + span(t.again_seconds);
+}
+
+function errorsOf(errors) {
+  const list = Object.entries(errors || {});
+  if (!list.some(([, n]) => n > 0)) return empty("No visit has ended in an error.");
+  return bars(list, { words: plain, colour: () => "bad" });
+}
+
+// askTerrain has from the reader what the crawl does not know by itself, every ten seconds.
+async function askTerrain(told, signal) {
+  try {
+    const [stats, ...troubled] = await Promise.all([ask("stats", { signal }),
+      ...troubles.map((reason) => ask("hosts", { said: { reason, limit: 1 }, signal }))]);
+    told(stats.data.origins, troubles.map((reason, i) => [reason, troubled[i].data.total]));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    told(error);
+  }
+  const timer = setTimeout(() => askTerrain(told, signal), look);
+  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+}
+
+function originsOf(list) {
+  return table([
+    { title: "origin", class: "name", cell: (o) => [originLink(o.quality_origin),
+      o.hosts > 1 && el("span", { class: "soft" }, " " + count(o.hosts, "host"))] },
+    { title: "coverage", cell: (o) => [chip(o.coverage, coverColour(o.coverage)),
+      o.hosts_cut > 1 && el("span", { class: "soft" }, ` ${count(o.hosts_cut, "host")} cut`)] },
+    { title: "visited", class: "wide", cell: (o) => part(o.pages_visited, o.pages_known, "good", "pages visited") },
+    { title: "budget", class: "wide", cell: (o) => part(o.request_count, o.request_limit, o.cut_by ? "bad" : "accent",
+      "requests of the budget") },
+    { title: "to visit", class: "num", cell: (o) => number(o.pages_to_visit) },
+    { title: "ETA", class: "num", cell: (o) => (o.eta_seconds > 0 ? span(o.eta_seconds) : "–") },
+    { title: "missing", class: "num", cell: (o) => number(o.known_missing) },
+    { title: "cut by", cell: (o) => (o.cut_by ? el("code", {}, o.cut_by) : "–") },
+  ], list, { most: 50 });
+}
+
+// originLink leads to the host of an origin, or to the hosts of one that has several.
+function originLink(name) {
+  return name.startsWith("*.") ? el("a", { class: "name", href: address("hosts", { search: name.slice(2) }) }, name)
+    : hostLink(name);
+}
+
+function part(n, whole, colour, label) {
+  return [el("span", { class: "num" }, `${number(n)} of ${number(whole)}`), meter(n, whole, colour, label)];
+}
+
+// drawVisits puts new visits above those that are there already.
+function drawVisits(element, list) {
+  const shown = list.slice(0, mostVisits), newest = shown.length ? shown[0].cursor : -1,
+    before = Number(element.dataset.newest);
+  if (!shown.length) { put(element, empty("Visits appear here as they come.")); return; }
+  const fresh = newest >= before ? shown.filter((v) => v.cursor > before) : shown; // smaller: of another terrain
+  if (fresh === shown || !element.querySelector("ul")) put(element, el("ul", {}));
+  const rows = element.querySelector("ul");
+  rows.prepend(...(rows.children.length ? fresh : shown).map(visitLine));
+  while (rows.children.length > mostVisits) rows.lastChild.remove();
+  element.dataset.newest = newest;
+}
+
+function visitLine(v) {
+  const { status_code: status, latency_ms: took, title } = v.metadata || {};
+  const line = el("li", {}, el("time", { class: "soft num" }, clock(v.visited_at)),
+    chip(status || plain(v.state), stateColour(v.state), plain(v.state)), pageLink(v.url),
+    el("span", { class: "soft title" }, title || v.error_message || (v.redirect_to ? "→ " + v.redirect_to : "")),
+    el("span", { class: "num soft" }, milliseconds(took)));
+  line.dataset.cursor = v.cursor;
+  return line;
+}
+
+// showFinished tells of a file that nobody crawls.
+function showFinished(box, signal) {
+  fetched(box, () => ask("stats", { signal }), finished, signal);
+}
+
+function finished(s) {
+  const run = s.run, ended = run.finished_at ? ago(run.finished_at) : "";
+  const end = run.status === "completed" ? `was completed ${ended}` : `is ${run.status}`;
+  const left = s.left.pages_to_visit > 0
+    ? ` ${count(s.left.pages_to_visit, "page waits", "pages wait")}; “ripple crawl” goes on with them.` : "";
+  return [el("h1", { class: "hidden", tabindex: "-1" }, "Now"),
+    el("header", { class: "hero" }, el("p", { class: "sentence" },
+      `Nothing is being fetched: run #${run.id} ${end}${run.reason ? ", because " + run.reason : ""}.${left}`),
+      el("p", { class: "soft meta" },
+        `${s.state_path} · ${span(Math.round(run.running_seconds))} of work, ${count(run.requests, "request")}`)),
+    el("div", { class: "figures" }, figure("pages", number(s.pages)), figure("links", number(s.links)),
+      figure("hosts", number(s.hosts)), figure("listed hosts", number(s.listed_hosts)),
+      figure("waiting", number(s.frontier)), figure("visited", number(run.pages), "in run #" + run.id)),
+    el("div", { class: "columns" }, section("Pages by state", null,
+      bars(Object.entries(s.pages_by_state), { words: plain, colour: stateColour })),
+      el("div", {}, section("Pages by class", null, bars(Object.entries(s.pages_by_class), { colour: classColour })),
+        section("Errors", "of run #" + run.id, errorsOf(run.errors))),
+      section("Pages by depth", null, depthTable(s.pages_by_depth))),
+    section("Origins", "coverage, budget, and what cuts it", originsOf(s.origins)),
+    section("Hosts cut short", s.slow_hosts_total ? count(s.slow_hosts_total, "host") : null, cutTable(s.slow_hosts))];
+}
+
+function depthTable(list) {
+  return table([{ title: "depth", class: "num", cell: (d) => (d.depth === null ? "none" : d.depth) },
+    { title: "pages", class: "num", cell: (d) => number(d.pages) },
+    { title: "processed", class: "num", cell: (d) => number(d.processed) },
+    { title: "", class: "wide middle", cell: (d) => meter(d.processed, d.pages, "good", "processed") }], list);
+}
+
+function cutTable(list) {
+  if (!list.length) return empty("Every host that was visited is complete.");
+  return table([{ title: "host", class: "name", cell: (h) => hostLink(h.domain) },
+    { title: "class", cell: (h) => chip(h.class, classColour(h.class)) },
+    { title: "coverage", cell: (h) => h.coverage }, { title: "missing", class: "num",
+      cell: (h) => number(h.known_missing) },
+    { title: "to visit", class: "num", cell: (h) => number(h.pages_to_visit) },
+    { title: "ETA", class: "num", cell: (h) => (h.eta_seconds > 0 ? span(h.eta_seconds) : "–") }], list);
+}

@@ -1,0 +1,101 @@
+// Page: all that is known of one, and the shortest ways to it.
+
+import { ask, offers } from "./api.js";
+import { el, put, chip, hostLink, pageLink, outside, address, button } from "./dom.js";
+import { heading, section, facts, table, empty, fetched, state, route } from "./parts.js";
+import { number, count, moment, ago, bytes, milliseconds, classColour } from "./words.js";
+
+export function show(view, said, signal) {
+  const url = said.url || "", field = el("input", { type: "text", class: "search", value: url,
+    placeholder: "https://…   /", "aria-label": "Address of a page", spellcheck: "false", autocapitalize: "none",
+    inputmode: "url" });
+  const go = (event) => { event.preventDefault(); if (field.value.trim()) location.hash = address("page",
+    { url: field.value.trim() }); };
+  const box = el("div", { class: "page" });
+  put(view, el("form", { class: "filters", onsubmit: go }, field, el("button", { class: "button" }, "Look it up")),
+    box);
+  if (url) fetched(box, () => ask("pages", { said: { url, limit: 100 }, signal }), inspection, signal);
+  else put(box, heading("Page"),
+    empty("Which page? Its address leads to all that is known of it: class, state and why, " +
+    "shortest paths, links and visits."));
+}
+
+function inspection(p) {
+  const title = p.title || (p.known ? "No title" : "Not known");
+  const head = el("header", { class: "hero" }, heading(title),
+    el("p", { class: "address" }, el("span", {}, p.url || p.input), " ", outside(p.url || p.input, "open ↗")),
+    el("p", { class: "chips" }, chip(p.class, classColour(p.class)), p.known && state(p.state),
+      p.known && p.depth !== null && chip("depth " + p.depth), p.seed && chip("seed"),
+      p.page_type && chip("type " + p.page_type),
+      p.known && p.error_message && el("span", { class: "warn" }, p.error_message)));
+  if (!p.known) return [head, empty("No link to this page was met. This is what would become of it:"),
+    section("Address", null, steps(p))];
+  return [head, section("Shortest paths", "from each origin that reaches it", paths(p.depths)),
+    el("div", { class: "columns" }, section("Address", null, steps(p), el("h3", {}, "Forms under which it was seen"),
+      el("ul", { class: "plain-list" }, p.forms.map((form) => el("li", {}, el("code", {}, form))))),
+      section("Standing", null, standing(p), p.facts.length > 0 &&
+        [el("h3", {}, "Facts"), facts(p.facts.map((f) => [f.name, f.value]))])),
+    p.redirects.length > 0 && section("Redirects", null,
+      el("ol", { class: "plain-list" }, p.redirects.map((url) => el("li", {}, pageLink(url))))),
+    section("Links in", count(p.links_in.total, "page"),
+      links(p.links_in, "No page links here.", linking(p.url, "f", "t"))),
+      section("Links out", count(p.links_out.total, "page"),
+      links(p.links_out, "It links to no page.", linking(p.url, "t", "f"))),
+    section("Visits", null, visits(p.visits))];
+}
+
+function steps(p) {
+  return facts([...p.steps.map((s) => [s.step, el("code", {}, s.result)]), ["sort key", el("code", {}, p.surt_key)],
+    [p.known ? "decided by" : "class by", p.rule || "no list names it"]]);
+}
+
+function standing(p) {
+  const r = p.robots;
+  return facts([["robots.txt", r && [chip(r.allowed ? "allowed" : "disallowed", r.allowed ? "good" : "bad"), " ",
+    r.rule ? `line ${r.line}: ${r.rule}` : r.why]], ["its copy",
+    r && r.status_code > 0 && `${r.status_code}, ${ago(r.robots_fetched_at)}`],
+    ["host", hostOf(p.url)], ["trouble of the host", p.host_trouble], ["found", moment(p.discovered_at)],
+    ["first linked from", p.referrer && pageLink(p.referrer)],
+    ["runs", p.first_run === p.last_run ? "#" + p.first_run : `#${p.first_run} to #${p.last_run}`]]);
+}
+
+export function paths(list) {
+  if (!list || !list.length) return empty("No origin reaches it within the depth that is kept.");
+  return el("div", { class: "routes" }, list.map((o) => route(o.quality_origin, o.depth, o.path)));
+}
+
+function links({ links: list, total, links_omitted: left }, none, sql) {
+  if (!list.length) return empty(none);
+  const more = total - list.length;
+  return [table([{ title: "page", class: "name", cell: (l) => pageLink(l.url) },
+    { title: "state", cell: (l) => state(l.state) }, { title: "anchor", cell: (l) => l.anchor || "–" },
+    { title: "kind", cell: (l) => [l.kind, l.rel && " " + l.rel] }, { title: "place", cell: (l) => l.place || "–" }],
+    list, { most: 25 }),
+  more > 0 && el("p", { class: "rest" }, offers("query")
+    ? el("a", { href: address("ask", { sql }) }, `Ask for all ${number(total)}`) : `and ${number(more)} more`),
+  left > 0 && el("p", { class: "soft" }, `${number(left)} further were counted and not recorded`)];
+}
+
+function hostOf(url) {
+  try { return hostLink(new URL(url).host); } catch { return null; }
+}
+
+// linking asks for the pages at one end of the links whose other end is a page.
+function linking(url, one, other) {
+  return `SELECT ${one}.url, ${one}.state, l.anchor, l.kind, l.place
+FROM links l JOIN pages f ON f.id = l.from_page_id JOIN pages t ON t.id = l.to_page_id
+WHERE ${other}.url = '${url.replaceAll("'", "''")}' ORDER BY 1`;
+}
+
+function visits(list) {
+  if (!list.length) return empty("It was not visited.");
+  return table([{ title: "run", cell: (v) => "#" + v.run_id }, { title: "at", cell: (v) => moment(v.visited_at) },
+    { title: "state", cell: (v) => state(v.state) },
+    { title: "status", class: "num", cell: (v) => v.status_code || "–" },
+    { title: "in", class: "num", cell: (v) => milliseconds(v.response_ms) },
+    { title: "length", class: "num", cell: (v) => bytes(v.content_length) },
+    { title: "type", cell: (v) => v.content_type || "–" },
+    { title: "requests", class: "num", cell: (v) => number(v.requests) },
+    { title: "more", cell: (v) => [v.kept && "kept", v.unchanged && "unchanged", v.noindex && "noindex",
+      v.nofollow && "nofollow", v.error_message].filter(Boolean).join(", ") || "–" }], list, { most: 20 });
+}

@@ -1,0 +1,85 @@
+// Runs: history, and the difference of any two.
+
+import { ask } from "./api.js";
+import { el, put, address, pageLink, hostLink, chip, button } from "./dom.js";
+import { heading, section, figure, empty, fetched, table, choice } from "./parts.js";
+import { number, count, span, moment, plain } from "./words.js";
+
+const tints = { completed: "good", running: "accent", interrupted: "warm" };
+const changed = { came: "good", went: "bad", changed: "warm" };
+
+export function show(view, said, signal) {
+  const box = el("div", {});
+  put(view, heading("Runs"), box);
+  fetched(box, () => ask("runs", { signal }), ({ runs }) => history(runs, said, signal), signal);
+}
+
+function history(runs, said, signal) {
+  if (!runs.length) return empty("There was no run yet.");
+  const list = [...runs].sort((a, b) => idOf(b) - idOf(a));
+  const sheet = table([{ title: "run", cell: (r) => "#" + idOf(r) },
+    { title: "status", cell: (r) => chip(r.status, tints[r.status]) },
+    { title: "why it ended", cell: (r) => r.reason || "–" },
+    { title: "started", cell: (r) => moment(r.started_at) },
+    { title: "took", class: "num", cell: (r) => span(seconds(r)) },
+    { title: "pages", class: "num", cell: (r) => number(r.pages) },
+    { title: "requests", class: "num", cell: (r) => number(r.requests) }], list, { most: 50 });
+  return [section(null, null, sheet), list.length < 2 ? empty("There is one run only: nothing to compare it with yet.")
+    : comparison(list, said, signal)];
+}
+
+function idOf(r) { return r.id === undefined ? r.run_id : r.id; }
+
+function seconds(r) {
+  if (r.running_seconds !== undefined) return Math.round(r.running_seconds);
+  return r.finished_at ? Math.round((Date.parse(r.finished_at) - Date.parse(r.started_at)) / 1000) : NaN;
+}
+
+function comparison(list, said, signal) {
+  const ids = list.map((r) => [String(idOf(r)), "#" + idOf(r)]),
+    chosen = { from: said.from || ids[1][0], to: said.to || ids[0][0] }, box = el("div", {});
+  const renew = (changes) => {
+    Object.assign(chosen, changes);
+    window.history.replaceState(null, "", address("runs", chosen));
+    if (chosen.from === chosen.to) put(box, empty("Choose two different runs."));
+    else fetched(box, () => ask("diff", { said: chosen, signal }), difference, signal);
+  };
+  if (said.from) renew({});
+  return section("What changed", null, el("div", { class: "filters" },
+    choice("from", ids, chosen.from, (from) => renew({ from })), choice("to", ids, chosen.to, (to) => renew({ to })),
+    button("Compare", () => renew({}))), box);
+}
+
+function difference(d) {
+  const counts = (c) => `${number(c.came)} came, ${number(c.went)} went` +
+    (c.changed ? `, ${number(c.changed)} changed` : "");
+  const { pages, links, hosts, link_rot: rot } = d;
+  return [el("div", { class: "figures" }, figure("pages", counts(d.page_counts)),
+    figure("links", counts(d.link_counts)), figure("hosts", number(hosts.length), "with changes")),
+    rot.length > 0 && section("Link rot", "links of each origin that lead to dead pages",
+      table([{ title: "origin", cell: (r) => r.quality_origin || "–" },
+      { title: "links", class: "num", cell: (r) => number(r.links) },
+      { title: "dead", class: "num", cell: (r) => number(r.dead) },
+      { title: "newly dead", class: "num", cell: (r) => number(r.newly_dead) },
+      { title: "mended", class: "num", cell: (r) => number(r.mended) }], rot)),
+    section("Hosts", count(hosts.length, "host"), hosts.length
+      ? table([{ title: "host", class: "name", cell: (h) => hostLink(h.domain) },
+      { title: "change", cell: (h) => chip(h.change || "same", changed[h.change]) },
+      { title: "came", class: "num", cell: (h) => number(h.pages_came) },
+      { title: "went", class: "num", cell: (h) => number(h.pages_went) },
+      { title: "changed", class: "num", cell: (h) => number(h.pages_changed) }], hosts, { most: 50 })
+      : empty("No host changed.")),
+    section("Pages", count(pages.length, "page"), pages.length
+      ? table([{ title: "page", class: "name", cell: (p) => pageLink(p.url) },
+      { title: "change", cell: (p) => chip(p.change, changed[p.change]) },
+      { title: "what", cell: (p) => (p.what || []).map(plain).join(", ") || "–" },
+      { title: "before", cell: (p) => answer(p.before) }, { title: "after", cell: (p) => answer(p.after) }], pages,
+      { most: 100 }) : empty("No page changed.")),
+    section("Links", count(links.length, "link"), links.length
+      ? table([{ title: "from", class: "name", cell: (l) => pageLink(l.from_url) },
+      { title: "to", class: "name", cell: (l) => pageLink(l.to_url) },
+      { title: "kind", cell: (l) => l.kind }, { title: "change", cell: (l) => chip(l.change, changed[l.change]) }],
+      links, { most: 100 }) : empty("No link changed."))];
+}
+
+function answer(a) { return a ? [plain(a.state), a.status_code ? " " + a.status_code : ""] : "–"; }

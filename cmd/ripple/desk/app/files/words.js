@@ -1,0 +1,86 @@
+// Numbers, times and names as people read them.
+
+export function number(n) {
+  return n === null || n === undefined ? "–" : Number(n).toLocaleString("en", { maximumFractionDigits: 1 });
+}
+
+// count is a number of things: count(1, "page") is "1 page".
+export function count(n, one, more = one + "s") {
+  return number(n) + " " + (n === 1 ? one : more);
+}
+
+export function percent(part, whole) {
+  if (!whole) return "–";
+  const share = (100 * part) / whole;
+  return (share > 99.9 && share < 100 ? "99.9" : share.toLocaleString("en",
+    { maximumFractionDigits: share < 10 ? 1 : 0 })) + " %";
+}
+
+// span is a time in seconds, in its two largest units.
+export function span(seconds) {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
+  if (seconds > 0 && seconds < 0.95) return Math.round(seconds * 1000) + " ms";
+  if (seconds < 9.95) return (Math.round(seconds * 10) / 10) + " s";
+  const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+  let rest = Math.round(seconds), parts = [];
+  for (const [name, size] of units) {
+    const whole = Math.floor(rest / size);
+    rest -= whole * size;
+    if (whole || parts.length) parts.push(whole ? `${whole} ${name}` : "");
+  }
+  return parts.slice(0, 2).filter(Boolean).join(" ");
+}
+
+export function milliseconds(ms) {
+  return ms === null || ms === undefined ? "–" : ms === 0 ? "0 ms" : span(ms / 1000);
+}
+
+// ago is how long a moment lies back, or is ahead.
+export function ago(time, now = Date.now()) {
+  const seconds = (now - Date.parse(time)) / 1000;
+  if (Number.isNaN(seconds)) return "never";
+  if (Math.abs(seconds) < 1.5) return "now";
+  return seconds > 0 ? span(Math.round(seconds)) + " ago" : "in " + span(-seconds);
+}
+
+export function moment(time) {
+  if (Number.isNaN(Date.parse(time))) return "–";
+  return new Date(time).toISOString().replace("T", " ").replace(/\.\d+Z$|Z$/, "") + " UTC";
+}
+
+export function clock(time) {
+  return Number.isNaN(Date.parse(time)) ? "–" : new Date(time).toLocaleTimeString("en-GB");
+}
+
+export function bytes(n) {
+  if (n === null || n === undefined || n < 0) return "–";
+  let size = n, unit = 0;
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  while (size >= 1000 && unit < units.length - 1) { size /= 1000; unit++; }
+  return size.toLocaleString("en", { maximumFractionDigits: unit && size < 100 ? 1 : 0 }) + " " + units[unit];
+}
+
+// plain is a name of the API's in words: "dead_link" is "dead link".
+export function plain(name) {
+  return String(name).replaceAll("_", " ").replace(/\bdns\b/, "DNS").replace(/\btls\b/, "TLS");
+}
+
+const states = {
+  processed: "good", queued: "calm", discovered: "calm", fetching: "busy", blacklisted: "off", stubbed: "stub",
+    depth_exceeded: "off",
+  request_limit_hit: "warm", rate_limited: "warm", dead_link: "bad", unreachable: "bad", failed: "bad",
+  content_mismatch: "off",
+};
+
+export function stateColour(state) { return Object.hasOwn(states, state) ? states[state] : "calm"; }
+
+const classes = { quality: "class-quality", discovered: "class-discovered", stub: "class-stub",
+  blacklist: "class-blacklist" };
+
+export function classColour(name) { return Object.hasOwn(classes, name) ? classes[name] : "calm"; }
+
+// coverColour says how well a host is covered: whole, by choice not, or cut.
+export function coverColour(coverage) {
+  if (coverage === "complete") return "good";
+  return /^(not visited|blacklist|stub|listed|not finished)/.test(coverage) ? "calm" : "warm";
+}

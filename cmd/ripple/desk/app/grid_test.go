@@ -1,0 +1,78 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+)
+
+// A million hosts scroll to any place: rows come on demand, few are there at a time,
+// and the scrollbar stays as it is.
+func TestMillionHosts(t *testing.T) {
+	d := newFake(t)
+	d.hosts = 1_000_000
+	b := desktest.Open(t, d.url("hosts"))
+	shows := func(n int) string {
+		return fmt.Sprintf(`[...document.querySelectorAll(".grid-rows .name a")].some((a) => a.innerText === "host-%07d.test"
+			&& a.getBoundingClientRect().bottom <= document.querySelector(".grid").getBoundingClientRect().bottom + 1
+			&& a.getBoundingClientRect().top >= document.querySelector(".grid-head").getBoundingClientRect().bottom - 1)`, n)
+	}
+	b.Wait(shows(0))
+	b.Wait(`document.querySelector(".total").innerText === "1,000,000 hosts"`)
+	tall := desktest.Ask[float64](b, `document.querySelector(".grid").scrollHeight`)
+	desktest.Ask[any](b, `document.querySelector(".grid").focus()`)
+	for _, step := range []struct {
+		key  string
+		last int
+	}{{kb.End, 999_999}, {kb.ArrowUp, 999_998}, {kb.Home, 0}, {kb.ArrowDown, 1}} {
+		b.Press(step.key)
+		b.Wait(shows(step.last))
+		b.Wait(fmt.Sprintf(`document.querySelector(".grid [aria-selected=true]").getAttribute("aria-rowindex") === "%d"`, step.last+2))
+	}
+	for _, part := range []float64{0.25, 0.5, 0.75} { // as a hand drags the bar
+		desktest.Ask[any](b, fmt.Sprintf(`(() => { const g = document.querySelector(".grid");
+			g.scrollTop = (g.scrollHeight - g.clientHeight) * %g; })()`, part))
+		b.Wait(fmt.Sprintf(`Math.abs(Number(document.querySelector(".grid-rows .name a")?.innerText.slice(5, 12)) - %g) < 50`,
+			part*1e6))
+	}
+	if got := desktest.Ask[float64](b, `document.querySelector(".grid").scrollHeight`); got != tall {
+		t.Errorf("the scrollbar stood for %v px, then for %v", tall, got)
+	}
+	if n := desktest.Ask[int](b, `document.querySelectorAll(".grid-row").length`); n > 100 {
+		t.Errorf("%d rows are there", n)
+	}
+	if d.limit > 500 || len(d.asks("GET hosts?")) > 30 {
+		t.Errorf("%d rows were asked for at a time, in %d questions", d.limit, len(d.asks("GET hosts?")))
+	}
+	b.Press(kb.Home)
+	b.Wait(shows(0))
+	b.Press(kb.Enter)
+	b.Wait(`location.hash === "#/host/host-0000000.test"`)
+}
+
+// A search is asked of the desk, stands in the address, and may find nothing.
+func TestHostsAreSearchedAndSorted(t *testing.T) {
+	d := newFake(t)
+	b := desktest.Open(t, d.url("hosts"))
+	b.Wait(`document.querySelector(".grid-row .chip")`)
+	b.Press("/")
+	b.Wait(`document.activeElement.type === "search"`)
+	desktest.Ask[any](b, `document.activeElement.value = ""`)
+	b.Press("nowhere")
+	b.Wait(`document.querySelector(".grid .empty")?.innerText === "No host is like that." &&
+		location.hash.includes("search=nowhere")`)
+	desktest.Ask[any](b, `location.hash = "#/hosts?class=quality", 1`)
+	b.Wait(`document.querySelector(".grid-row .chip")`)
+	desktest.Ask[any](b, `[...document.querySelectorAll(".sorter")].find((x) => x.innerText.startsWith("missing")).click()`)
+	b.Wait(`document.querySelector('[aria-sort="descending"]')?.innerText === "missing ↓" &&
+		document.querySelector(".grid-row .chip")`)
+	last := d.asks("GET hosts?")
+	if got := last[len(last)-1]; !strings.Contains(got, "sort=known_missing") || !strings.Contains(got, "desc=1") ||
+		!strings.Contains(got, "class=quality") {
+		t.Errorf("the last question is %s", got)
+	}
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+)
+
+// hostile are texts of servers that want to be more than text.
+func hostile() []string {
+	return []string{
+		"<script>document.documentElement.dataset.broken = 1</script>",
+		"</title></style></template><img src=x onerror=\"document.documentElement.dataset.broken=1\">",
+		"javascript:document.documentElement.dataset.broken=1//https://",
+		"data:text/html,<script>parent.document.documentElement.dataset.broken=1</script>",
+		"\u202egro.elpmaxe\u202c \u2066x\u2069 \u200f \x1b[31mred \u0000 \u2028 end",
+		strings.Repeat("very long title 🦊 ", 17_000), // 300 kB
+		"${document.documentElement.dataset.broken=1} {{.}} '); DROP TABLE pages; -- \" ' `",
+		"https://user:secret@a.test/",
+		"", "\ud7ff\ue000", "https://[", "__proto__",
+	}
+}
+
+// hurt replaces every text of an answer but the few that the application steers by.
+func hurt() func(any) any {
+	texts, n := hostile(), 0
+	var change func(name string, v any) any
+	change = func(name string, v any) any {
+		switch v := v.(type) {
+		case string:
+			if slices.Contains([]string{"mode", "status", "x", "y", "from", "to", "weight", "pagerank", "harmonic", "in", "out", "pages",
+				"visited", "class", "cover", "community", "depth", "at", "palette"}, name) {
+				return v
+			}
+			n++
+			return texts[n%len(texts)]
+		case []any:
+			for i := range v {
+				v[i] = change(name+"s", v[i])
+			}
+			return v
+		case map[string]any:
+			for key := range v {
+				if name != "palette" && name != "palettes" {
+					v[key] = change(key, v[key])
+				}
+			}
+			for _, key := range []string{"errors", "pages_by_state", "pages_by_class"} {
+				if _, ok := v[key].(map[string]any); ok {
+					v[key] = map[string]any{texts[0]: 1.0, texts[1]: 2.0, "__proto__": 3.0, "constructor": 4.0}
+				}
+			}
+			return v
+		}
+		return v
+	}
+	return func(v any) any { return change("", v) }
+}
+
+// damage says what became of hostile text: code that ran, elements and addresses that
+// nobody made, characters that turn writing round.
+const damage = `(() => {
+	const out = [];
+	if ("broken" in document.documentElement.dataset) out.push("a script ran");
+	if (document.scripts.length !== 1) out.push(document.scripts.length + " scripts");
+	if (document.querySelectorAll("iframe, object, base, [onerror], [onload]").length) out.push("foreign elements");
+	if ([...document.images].some((image) => !image.src.endsWith("/app/icon.svg"))) out.push("foreign images");
+	for (const a of document.querySelectorAll("a[href]")) {
+		const outside = a.origin !== location.origin;
+		if (!/^https?:$/.test(a.protocol) || a.username) out.push("a link to " + a.href.slice(0, 80));
+		if (outside && !(a.relList.contains("noopener") && a.relList.contains("noreferrer")))
+			out.push("an open door to " + a.href.slice(0, 80));
+	}
+	if (/[\u202a-\u202e\u2066-\u2069\u200f\u001b]/.test(document.body.textContent + document.title))
+		out.push("writing that is turned round");
+	if (document.body.textContent.length > 1e6) out.push(document.body.textContent.length + " characters");
+	if (document.documentElement.scrollWidth > innerWidth) out.push(document.documentElement.scrollWidth + " px wide");
+	return out.join("; ");
+})()`
+
+// Whatever servers say, every view shows it as text, within bounds.
+func TestHostileTextIsInert(t *testing.T) {
+	d := newFake(t)
+	d.change = hurt()
+	b := desktest.Open(t, d.url("now"))
+	b.Size(400, 900)
+	for _, v := range allViews() {
+		t.Run(v.address, func(t *testing.T) {
+			b := b.In(t)
+			b.Visit(v.address, `document.querySelector("#view").innerText.trim() && !document.querySelector("#view .loading")`)
+			if failure := b.Text("#view .failed"); strings.Contains(failure, "could not be drawn") {
+				t.Errorf("%.300s", failure)
+			}
+			if wrong := desktest.Ask[string](b, damage); wrong != "" {
+				t.Errorf("%.1000s", wrong)
+			}
+		})
+	}
+	for _, name := range hostile() {
+		b.Visit("host/"+strings.ToUpper(fmt.Sprintf("%%%x", name[:min(1, len(name))])), "true")
+		desktest.Ask[any](b, fmt.Sprintf(`location.hash = "#/host/" + encodeURIComponent(%q), 1`, name[:min(200, len(name))]))
+		if wrong := desktest.Ask[string](b, damage); wrong != "" {
+			t.Errorf("%q: %.300s", name[:min(40, len(name))], wrong)
+		}
+	}
+}
+
+// A table that goes to a spreadsheet holds no formula.
+func TestCSVHoldsNoFormula(t *testing.T) {
+	b := desktest.Open(t, newFake(t).url("control"))
+	got := desktest.Ask[string](b, `import("/app/dom.js").then((m) => m.csv(["a", "b"],
+		[["=1+1", -5], ["say \"x\"", null], ["@x,y", "\tz"]]))`)
+	if want := "a,b\r\n'=1+1,-5\r\n\"say \"\"x\"\"\",\r\n\"'@x,y\",'\tz\r\n"; got != want {
+		t.Errorf("csv = %q; want %q", got, want)
+	}
+}

@@ -1,0 +1,166 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+)
+
+// A stream that breaks goes on behind what was read: no visit is missed, none is there twice.
+func TestStreamMissesNothing(t *testing.T) {
+	const all = 190
+	d := newFake(t)
+	d.stream = func(w http.ResponseWriter, r *http.Request) {
+		at, _ := strconv.Atoi(r.Header.Get("Last-Event-ID"))
+		d.event(w, "status", "", d.status())
+		for n := at + 1; n <= all; n += 3 {
+			visits := []any{}
+			for c := n; c < min(n+3, all+1); c++ {
+				visits = append(visits, visitOf(c))
+			}
+			d.event(w, "visits", strconv.Itoa(min(n+2, all)), object{"visits": visits})
+			if n-at > 60 { // breaks in the middle of an event
+				fmt.Fprintf(w, "event: visits\nid: 9999\ndata: [{\"curs")
+				return
+			}
+		}
+		<-r.Context().Done()
+	}
+	b := desktest.Open(t, d.url("now"))
+	seen := `import("/app/live.js").then((m) => m.live.visits.map((v) => v.cursor).join(" "))`
+	b.Wait(`document.querySelector(".visits li")?.dataset.cursor === "190"`)
+	want := make([]string, all)
+	for i := range want {
+		want[i] = strconv.Itoa(all - i)
+	}
+	if got := desktest.Ask[string](b, seen); got != strings.Join(want, " ") {
+		t.Errorf("visits %s", got)
+	}
+	if n := len(d.asks("GET events?")); n < 3 {
+		t.Errorf("%d streams", n)
+	}
+}
+
+// A hidden tab has no stream, and takes it up again when it is seen.
+func TestHiddenTabHasNoStream(t *testing.T) {
+	d, ended := newFake(t), make(chan string, 9)
+	d.stream = func(w http.ResponseWriter, r *http.Request) {
+		at, _ := strconv.Atoi(r.Header.Get("Last-Event-ID"))
+		d.event(w, "visits", strconv.Itoa(at+7), object{"visits": []any{visitOf(at + 7)}})
+		<-r.Context().Done()
+		ended <- r.Header.Get("Last-Event-ID")
+	}
+	b := desktest.Open(t, d.url("now"))
+	b.Wait(`document.querySelector(".visits li")`)
+	hide := func(hidden bool) {
+		desktest.Ask[any](b, fmt.Sprintf(`Object.defineProperty(document, "hidden", { value: %t, configurable: true }),
+			document.dispatchEvent(new Event("visibilitychange")), 1`, hidden))
+	}
+	hide(true)
+	if cursor := <-ended; cursor != "" {
+		t.Errorf("the first stream began at %q", cursor)
+	}
+	before := len(d.asks("GET events?"))
+	hide(false)
+	b.Wait(`document.querySelectorAll(".visits li").length === 2`)
+	hide(true)
+	if cursor := <-ended; cursor != "7" || len(d.asks("GET events?")) != before+1 {
+		t.Errorf("the stream was taken up at %q, with %d questions", cursor, len(d.asks("GET events?"))-before)
+	}
+}
+
+// A line that is gone is said, and so is its return.
+func TestLostLine(t *testing.T) {
+	d := newFake(t)
+	b := desktest.Open(t, d.url("now"))
+	b.Wait(`document.querySelector("#pulse")?.innerText.startsWith("running")`)
+	d.mu.Lock()
+	d.refuse["events"], d.refuse["status"] = 500, 500
+	d.mu.Unlock()
+	d.server.CloseClientConnections()
+	b.Wait(`document.documentElement.dataset.line === "down" && document.querySelector("#pulse").innerText === "no line"`)
+	d.mu.Lock()
+	clear(d.refuse)
+	d.mu.Unlock()
+	b.Wait(`document.documentElement.dataset.line === "up"`)
+}
+
+// Where the desk has no stream left its status is asked for.
+func TestNoStreamLeft(t *testing.T) {
+	d := newFake(t)
+	d.refuse["events"] = 503
+	b := desktest.Open(t, d.url("now"))
+	b.Wait(`document.querySelectorAll(".line").length === 2 && document.documentElement.dataset.line === "up"`)
+	if n := len(d.asks("GET status?")); n < 2 {
+		t.Errorf("the status was asked for %d times", n)
+	}
+}
+
+// A cursor that the desk refuses, since its terrain was begun anew, is given up.
+func TestRefusedCursor(t *testing.T) {
+	d, n := newFake(t), 6
+	d.stream = func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Last-Event-ID") != "" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		n++
+		d.event(w, "status", "", d.status())
+		d.event(w, "visits", strconv.Itoa(n), object{"visits": []any{visitOf(n)}})
+	}
+	b := desktest.Open(t, d.url("now"))
+	b.Wait(`document.querySelector('.visits [data-cursor="7"]') && document.querySelector('.visits [data-cursor="8"]')`)
+}
+
+// A map that grows keeps what it showed where it was.
+func TestMapGrows(t *testing.T) {
+	b := desktest.Open(t, newFake(t).url("map"))
+	b.Wait(`document.documentElement.dataset.drawn`)
+	moved := desktest.Ask[string](b, `Promise.all([import("/app/viewer.js"),
+		fetch("/api/v1/graph", { headers: { Authorization: "Bearer t0ken" } }).then((r) => r.json())]).then(([m, raw]) => {
+		const app = m.show(raw, { read: () => new URLSearchParams(), write: () => {} });
+		const was = new Map(app.g.names.map((name, v) => [name, [app.g.x[v], app.g.y[v]]]));
+		const grown = structuredClone(raw);
+		grown.names = grown.names.map((name, v) => v < 3 ? "new-" + v + ".test" : name);
+		m.renew(app, grown);
+		const wrong = app.g.names.filter((name, v) => was.has(name) ? app.g.x[v] !== was.get(name)[0] || app.g.y[v] !== was.get(name)[1]
+			: !Number.isFinite(app.g.x[v]) || !Number.isFinite(app.g.y[v]));
+		m.leave(app);
+		return wrong.join(" ");
+	})`)
+	if moved != "" {
+		t.Errorf("moved: %s", moved)
+	}
+}
+
+// Figures that change under the hand take nothing out of it.
+func TestFocusStays(t *testing.T) {
+	d, next := newFake(t), make(chan int)
+	d.stream = func(w http.ResponseWriter, r *http.Request) {
+		for n := range next {
+			status := d.status()
+			status["pages_visited"] = n
+			d.event(w, "status", "", status)
+			d.event(w, "visits", strconv.Itoa(n), object{"visits": []any{visitOf(n)}})
+		}
+		<-r.Context().Done()
+	}
+	b := desktest.Open(t, d.url("now"))
+	next <- 1
+	b.Wait(`document.querySelector('.visits [data-cursor="1"] a')`)
+	for i, link := range []string{".meta a", ".troubles a", ".visits a"} {
+		before := desktest.Ask[string](b, fmt.Sprintf(`(() => { const a = document.querySelector(%q);
+			a.focus(); return a.href; })()`, link))
+		n := i + 2
+		next <- n
+		b.Wait(fmt.Sprintf(`document.querySelector('.visits [data-cursor="%d"] a')`, n))
+		if after := desktest.Ask[string](b, `document.activeElement.href ?? document.activeElement.tagName`); after != before {
+			t.Errorf("the focus went from %s to %s", before, after)
+		}
+	}
+	close(next)
+}

@@ -1,0 +1,210 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+)
+
+// A seenView is a view, and what is there when it has been drawn.
+type seenView struct{ address, until string }
+
+func allViews() []seenView {
+	table := `document.querySelector("#view td")`
+	return []seenView{
+		{"now", `document.querySelector(".sentence")?.innerText && ` + table}, {"map", `document.documentElement.dataset.drawn`},
+		{"hosts", `document.querySelector(".grid-row .chip")`}, {"host/a.test", `document.querySelector(".strip rect")`},
+		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`},
+		{"suggest", `document.querySelector(".candidate")`}, {"broken", table},
+		{"runs?from=1&to=2", `document.querySelectorAll("#view table").length > 2`},
+		{"ask?sql=SELECT+1", table}, {"files", table}, {"control", `document.querySelector(".commands")`},
+	}
+}
+
+// misfits lists what is laid out beyond the window, and text that is too faint to read:
+// less than 4.5 to 1, or 3 to 1 where it is large.
+const misfits = `(() => {
+	const out = [], root = document.documentElement;
+	if (root.scrollWidth > innerWidth) out.push("the page is " + root.scrollWidth + " px wide");
+	const read = (text) => { const c = new OffscreenCanvas(1, 1).getContext("2d"); c.fillStyle = text; c.fillRect(0, 0, 1, 1);
+		const d = c.getImageData(0, 0, 1, 1).data; return [d[0], d[1], d[2], d[3] / 255]; };
+	const over = (a, b) => [0, 1, 2].map((i) => a[i] * a[3] + b[i] * (1 - a[3]));
+	const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255;
+		return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; });
+		return .2126 * r + .7152 * g + .0722 * b; };
+	const ground = (e) => { const layers = []; for (let p = e; p; p = p.parentElement)
+		layers.push(read(getComputedStyle(p).backgroundColor));
+		return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255]); };
+	const seen = new Set();
+	for (const e of document.querySelectorAll("body *")) {
+		const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+		const style = getComputedStyle(e);
+		if (!own || !e.checkVisibility({ visibilityProperty: true }) || e.closest(".hidden, .skip, svg, template, :disabled")) continue;
+		const below = ground(e), ink = over(read(style.color), below), a = light(ink), b = light(below);
+		const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05), size = parseFloat(style.fontSize);
+		const what = e.className + " " + e.tagName + " " + ratio.toFixed(2);
+		if (ratio >= (size >= 24 || size >= 18.66 && style.fontWeight >= 600 ? 3 : 4.5) || seen.has(what)) continue;
+		seen.add(what);
+		out.push(what + ": " + e.textContent.slice(0, 30));
+	}
+	return out.join("; ");
+})()`
+
+// Every view is drawn at every width in both themes: nothing beyond the window, nothing too faint, no
+// fault, and one heading.
+func TestViews(t *testing.T) {
+	b := desktest.Open(t, newFake(t).url("now"))
+	for _, width := range []int64{400, 1400, 3840} {
+		b.Size(width, 900)
+		for _, v := range allViews() {
+			t.Run(fmt.Sprint(v.address, " ", width), func(t *testing.T) { looksRight(b.In(t), v) })
+		}
+	}
+}
+
+func looksRight(b *desktest.Tab, v seenView) {
+	b.Visit("none", `document.querySelector("#view.view-none")`)
+	b.Visit(v.address, v.until)
+	for range 2 {
+		if wrong := desktest.Ask[string](b, misfits); wrong != "" {
+			b.Errorf("%s: %s", desktest.Ask[string](b, "document.documentElement.dataset.theme"), wrong)
+		}
+		b.Press("t")
+	}
+	if n := desktest.Ask[int](b, `document.querySelectorAll("h1").length`); n != 1 {
+		b.Errorf("%d headings", n)
+	}
+	if fault := desktest.Ask[string](b, `document.documentElement.dataset.fault ?? ""`); fault != "" {
+		b.Error(fault)
+	}
+}
+
+// Figures are those of the answers.
+func TestFigures(t *testing.T) {
+	b := desktest.Open(t, newFake(t).url("now"))
+	tests := []struct{ address, until, selector, want string }{
+		{"now", "true", ".sentence", "12 hosts wait, next in 3.2 s: a.test."},
+		{"now", "true", ".figures", "12,847"}, {"now", "true", ".figures", "4,300"}, {"now", "true", "#pulse", "8.3/s"},
+		{"now", "true", ".meta", "slow.test"}, {"now", "true", ".troubles", "gone.test tls error, again in 31 s"},
+		{"now", `document.querySelector(".visits li")`, ".visits", "Page 2"},
+		{"now", `document.querySelector("#view td")`, "#view td:last-child", "max-domain-requests = 500"},
+		{"now", `document.querySelector("#view td")`, "#view tbody", "249 of 4,751"},
+		{"now", `document.querySelectorAll(".reasons:first-child li").length === 5`, ".reasons", "40 with pages that are tried again"},
+		{"host/a.test", `document.querySelector(".deciding")`, ".deciding", "Disallow: /drafts/"},
+		{"host/a.test", `document.querySelector(".deciding")`, "#view", "53 of 200"},
+		{"host/a.test", "true", "#view", "Denied by robots.txt (1 of 54 pages); 1 page is known to be missing."},
+		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`, ".route", "“the A”"},
+		{"suggest", `document.querySelector(".candidate")`, ".candidate", "2 of 3 origins"},
+		{"suggest", `document.querySelector(".candidate")`, ".paste pre", "[[quality]]\ndomain = \"new.test\""},
+		{"broken", `document.querySelector("#view td")`, ".total", "2 links"},
+		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "4 came, 5 went, 6 changed"},
+		{"ask?sql=SELECT+1", `document.querySelector("#view td")`, "#view", "1,234"},
+		{"files", `document.querySelector("#view td")`, "#view", "123 MB"},
+		{"map", `document.documentElement.dataset.drawn`, "#head", "30 hosts, 30 links\npartial: 2 hosts cut"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.address+" "+tt.want, func(t *testing.T) {
+			b := b.In(t)
+			b.Visit(tt.address, tt.until)
+			b.Wait(fmt.Sprintf(`document.querySelector(%q)?.innerText.replace(/\s+/g, " ").includes(%q)`, tt.selector,
+				strings.Join(strings.Fields(tt.want), " ")))
+		})
+	}
+}
+
+func TestFinishedFile(t *testing.T) {
+	d := newFake(t)
+	d.mode = "file"
+	b := desktest.Open(t, d.url("now"))
+	b.Wait(`document.querySelector(".sentence")?.innerText.startsWith("Nothing is being fetched: run #3 was completed")`)
+	b.Wait(`document.querySelector(".figures").innerText.includes("31,800")`)
+	b.Visit("control", `document.querySelector("#view .empty")?.innerText.includes("No crawl runs")`)
+}
+
+// What cannot be answered is said, and can be asked again.
+func TestFailures(t *testing.T) {
+	d := newFake(t)
+	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken", "runs", "files", "query", "pages",
+		"hosts/a.test"} {
+		d.refuse[path] = 503
+	}
+	b := desktest.Open(t, d.url("now"))
+	for _, v := range allViews() {
+		if v.address != "control" {
+			b.Visit(v.address, `document.querySelector("#view .failed")?.innerText.includes("refused with 503")`)
+		}
+	}
+	d.mu.Lock()
+	clear(d.refuse)
+	d.mu.Unlock()
+	b.Visit("suggest", `document.querySelector(".candidate, .failed button")`)
+	desktest.Ask[any](b, `document.querySelector(".failed button")?.click()`)
+	b.Wait(`document.querySelector(".candidate")`)
+}
+
+// Without its token the desk asks for it, and the address does not keep it.
+func TestToken(t *testing.T) {
+	d := newFake(t)
+	b := desktest.Open(t, d.url("suggest"))
+	b.Wait(`document.querySelector(".candidate")`)
+	if address := desktest.Ask[string](b, "location.href + history.length"); strings.Contains(address, token) {
+		t.Errorf("the address is %s", address)
+	}
+	desktest.Ask[any](b, `sessionStorage.clear(), location.reload()`)
+	b.Wait(`document.querySelector("form.token input") === document.activeElement && document.activeElement.type === "password"`)
+	b.Press(token)
+	b.Press(kb.Enter)
+	b.Wait(`document.querySelector(".candidate")`)
+}
+
+func TestKeys(t *testing.T) {
+	b := desktest.Open(t, newFake(t).url("now"))
+	for key, address := range map[string]string{"h": "hosts", "m": "map", "c": "control", "b": "broken", "n": "now"} {
+		b.Press("g")
+		b.Press(key)
+		b.Wait(fmt.Sprintf(`location.hash.startsWith("#/%s") && document.activeElement?.tagName === "H1"`, address))
+	}
+	b.Press("?")
+	b.Wait(`document.querySelectorAll("dialog[open] kbd").length > 20`)
+	b.Press(kb.Escape)
+	b.Wait(`!document.querySelector("dialog")`)
+	theme := desktest.Ask[string](b, "document.documentElement.dataset.theme")
+	b.Press("t")
+	b.Wait(fmt.Sprintf("document.documentElement.dataset.theme !== %q", theme))
+	b.Visit("hosts", `document.querySelector(".grid-row .chip")`)
+	b.Press("/")
+	b.Wait(`document.activeElement.type === "search"`)
+	b.Press(kb.Escape)
+	b.Press(kb.Tab)
+	b.Wait(`getComputedStyle(document.activeElement).outlineStyle === "solid" && document.activeElement !== document.body`)
+}
+
+// A command that ends something is asked about first.
+func TestControl(t *testing.T) {
+	d := newFake(t)
+	b := desktest.Open(t, d.url("control"))
+	press := func(name string) {
+		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#view button, dialog button")]
+			.findLast((x) => x.innerText === %q).click()`, name))
+	}
+	b.Wait(`document.querySelector(".commands")`)
+	press("Pause")
+	b.Wait(`document.querySelector("#view [role=status]").innerText === "It is paused."`)
+	press("Stop")
+	b.Wait(`document.querySelector("dialog[open]")`)
+	press("Cancel")
+	b.Wait(`!document.querySelector("dialog")`)
+	press("Stop")
+	b.Wait(`document.querySelector("dialog[open]")`)
+	press("Stop")
+	b.Wait(`document.querySelector("#view [role=status]").innerText === "It is stopping."`)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if got := strings.Join(d.told, " "); got != "pause stop" {
+		t.Errorf("the crawl was told %q", got)
+	}
+}

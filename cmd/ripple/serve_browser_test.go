@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+)
+
+// The desk shows in every view the figures that the commands print.
+func TestDeskShowsWhatIsAnswered(t *testing.T) {
+	cfg := crawled(t, 5)
+	d := serveState(t, filepath.Join(filepath.Dir(cfg), "state.bolt"))
+	b := desktest.Open(t, strings.TrimSuffix(d.base, "api/v1/")+"#/now?token="+d.token)
+	stats, page := d.json("stats").(map[string]any), "https://h0.gen.test/"
+	host := d.json("hosts/h0.gen.test").(map[string]any)
+	inspected := d.json("pages?url=" + page).(map[string]any)
+	suggested := d.json("suggest?limit=200").(map[string]any)
+	tests := []struct {
+		view, selector string
+		want           []any
+	}{
+		{"now", ".figures", []any{figure(stats["pages"]), figure(stats["links"]), figure(stats["hosts"])}},
+		{"now", "#view", byState(stats)},
+		{"now", ".sentence", []any{"run #1 was completed", stats["run"].(map[string]any)["reason"]}},
+		{"hosts", ".total", []any{figure(d.json("hosts").(map[string]any)["total"]), "hosts"}},
+		{"hosts?sort=domain&desc=", ".grid-rows [aria-rowindex=\"2\"]", hostCells(d)},
+		{"host/h0.gen.test", "#view", append(byState(host), host["title"], host["coverage"], figure(host["pages_known"]))},
+		{"page?url=" + page, "#view", []any{inspected["title"], inspected["surt_key"], inspected["rule"],
+			figure(total(inspected, "links_in")) + " page", figure(total(inspected, "links_out")) + " page"}},
+		{"suggest", "#view", []any{suggested["discovered"].([]any)[0].(map[string]any)["block"]}},
+		{"broken", ".total", []any{fmt.Sprint(len(d.json("broken").([]any))) + " link"}},
+		{"runs", "#view td", []any{"#1"}},
+		{"map", "#counts", []any{d.json("graph").(map[string]any)["counts"]}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.view+" "+tt.selector, func(t *testing.T) {
+			b := b.In(t)
+			b.Visit(tt.view, fmt.Sprintf("document.querySelector(%q)", tt.selector))
+			for _, want := range tt.want {
+				b.Wait(fmt.Sprintf(`document.querySelector(%q)?.innerText.replace(/\s+/g, " ").toLowerCase().includes(%q)`,
+					tt.selector, strings.ToLower(strings.Join(strings.Fields(fmt.Sprint(want)), " "))))
+			}
+		})
+	}
+}
+
+// figure is a number as the desk writes it.
+func figure(n any) string { return commas(int(n.(float64))) }
+
+func total(v map[string]any, list string) any { return v[list].(map[string]any)["total"] }
+
+// byState are the lines of the pages by state.
+func byState(v map[string]any) (lines []any) {
+	for state, n := range v["pages_by_state"].(map[string]any) {
+		if n != 0.0 {
+			lines = append(lines, strings.ReplaceAll(state, "_", " ")+" "+figure(n))
+		}
+	}
+	return lines
+}
+
+// hostCells are what the first host's row says.
+func hostCells(d *testDesk) []any {
+	h := d.json("hosts?sort=domain&limit=1").(map[string]any)["hosts"].([]any)[0].(map[string]any)
+	return []any{h["domain"], h["class"], h["coverage"], figure(h["pages_visited"]), figure(h["requests"])}
+}

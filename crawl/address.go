@@ -12,7 +12,7 @@ import (
 
 // resolve looks an address up, so that hosts of one address share its clock. A
 // failure is left to the request that follows, which meets it too.
-func (v *visitor) resolve(ctx context.Context, step ring.Step) ring.Outcome {
+func (v *visitors) resolve(ctx context.Context, step ring.Step) ring.Outcome {
 	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
 	addresses, err := step.Settings.Client.Resolve(ctx, weburl.Host(step.URL))
 	switch {
@@ -44,7 +44,7 @@ func clocked(step ring.Step) bool {
 
 // mayAsk is what lets a request on to another address than that of its step: that
 // one's clock, which starts with it. nil: it may go to any.
-func (v *visitor) mayAsk(step ring.Step) func(netip.Addr) bool {
+func (v *visitors) mayAsk(step ring.Step) func(netip.Addr) bool {
 	if !clocked(step) || v.clocks == nil {
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/ring"
-	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -197,7 +196,8 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	// knows who may be asked; closes steps
 	g.Go(func() error { return sched.run(walking, steps, effects, wakes, c.control) })
 	// ask and parse, own nothing; close found
-	g.Go(func() error { return c.visitors(walking, asking, share, steps, found) })
+	visitors := visitors{share, &c.opts.Machine.clocks, newParsers(c.store.Hash, 0)}
+	g.Go(func() error { return visitors.run(walking, asking, steps, found) })
 	g.Go(func() error {
 		w := &warden{machine: c.opts.Machine, crawl: c.number, log: c.opts.Log, out: outcomes}
 		return w.run(walking, found) // takes what is no host's fault off it; closes outcomes
@@ -216,17 +216,6 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 
 func stopped(ctx context.Context) schema.End {
 	return schema.End{Kind: schema.EndStopped, Detail: context.Cause(ctx).Error()}
-}
-
-func (c *Crawl) visitors(walking, asking context.Context, share *slots.Share, steps <-chan ring.Step,
-	outcomes chan<- ring.Outcome) error {
-	defer close(outcomes)
-	var g errgroup.Group
-	for range c.committer.set.Config.MaxOpen() {
-		v := &visitor{hash: c.store.Hash, share: share, clocks: &c.opts.Machine.clocks}
-		g.Go(func() error { return v.run(walking, asking, steps, outcomes) })
-	}
-	return g.Wait()
 }
 
 // watch waits for a reason to stop, then gives what is open its grace.

@@ -2,15 +2,15 @@
 // recorder.
 //
 // The scheduler knows when a host may be asked and which one is next. A visitor makes
-// one request, reads the answer and owns nothing. The warden stands behind the visitors:
-// what is this machine's fault, such as a network that is away, is no host's. The recorder has two parts: a committer
-// gathers outcomes into batches and commits each batch in one transaction; a
-// [record.Recorder], which owns the durable hosts, decides what they mean and what is
-// asked next.
-// One trip round the ring is one request: a [ring.Step] goes from scheduler to visitor, a
-// [ring.Outcome] from visitor through the warden to recorder, and after the commit
-// [ring.Effects] go from recorder to scheduler. What crawls of one process share is in
-// [Machine]: the resolver, the clocks of addresses, slots, what is known of the network.
+// one request and waits for the answer; a parser makes sense of it. They own nothing. The
+// warden stands behind the visitors: what is this machine's fault, such as a network that
+// is away, is no host's. The recorder has two parts: a committer gathers outcomes into
+// batches and commits each batch in one transaction; a [record.Recorder], which owns the
+// durable hosts, decides what they mean and what is asked next. One trip round the ring is
+// one request: a [ring.Step] goes from scheduler to visitor, a [ring.Outcome] from visitor
+// through the warden to recorder, and after the commit [ring.Effects] go from recorder to
+// scheduler. What crawls of one process share is in [Machine]: the resolver, the clocks of
+// addresses, slots, what is known of the network.
 //
 // # The life of a URL
 //
@@ -23,8 +23,9 @@
 // because it was visited already or a rule or robots.txt forbids it, is settled at once.
 // The first page that needs one becomes a step. The step leaves with the effects of the
 // commit and waits in the scheduler until the clocks of its host and its address have
-// passed. Then a visitor makes the request, parses the answer and compresses what is to
-// be kept.
+// passed. Then a visitor makes the request and takes the answer as it comes, in little
+// memory, for it may wait for minutes. Parsers are few, and wait for nobody but the
+// recorder: one of them decodes the answer, reads it and compresses what is to be kept.
 //
 // The outcome first says something about the host: its clocks are set, and an answer that
 // asks for rest suspends it. Then package judge says what it means for the visit, which is

@@ -27,12 +27,17 @@ type Machine struct {
 	suspended func() time.Duration // since the machine was started
 }
 
+// mostForBodies is the memory that large bodies may have. Of a soft limit of memory it is
+// a quarter at most.
+const mostForBodies = 1 << 30
+
 // NewMachine returns a machine on which at most so many requests are open at a time;
 // 0: as many as its crawls may have together.
 func NewMachine(maxOpen int) *Machine {
 	m := &Machine{suspended: suspensions()}
 	most, conns := withinDescriptors(maxOpen, descriptors())
 	m.clients.Resolver, m.clients.MaxConns, m.clients.MaxOpen = fetch.NewResolver(nil), conns, most
+	m.clients.LimitBodies(mostForBodies)
 	m.slots = slots.New(most)
 	if most != maxOpen {
 		m.few = most
@@ -42,7 +47,14 @@ func NewMachine(maxOpen int) *Machine {
 
 // LimitMemory tells the soft limit of what the process holds, in bytes; 0: there is none. Crawls that begin
 // after it, or take another configuration, keep less in flight. It sets no limit itself.
-func (m *Machine) LimitMemory(bytes int64) { m.memory.Store(bytes) }
+func (m *Machine) LimitMemory(bytes int64) {
+	m.memory.Store(bytes)
+	forBodies := int64(mostForBodies)
+	if bytes > 0 {
+		forBodies = min(bytes/4, mostForBodies)
+	}
+	m.clients.LimitBodies(forBodies)
+}
 
 // limit says so where a crawl may open fewer requests than it is configured to.
 func (m *Machine) limit(wanted int, log *slog.Logger) {

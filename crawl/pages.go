@@ -6,19 +6,17 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/warc"
-	"github.com/sumi-ripple/ripple/schema"
 )
 
 // hold compresses a page for the page store, if it is to be kept, and waits while too much is not
 // committed. An answer for which the wait is cut short is as if it had not been asked for.
-func (v *visitor) hold(ctx context.Context, o *ring.Outcome, resp *fetch.Response) {
+func hold(ctx context.Context, o *ring.Outcome, resp *fetch.Response) {
 	err := seal(o, resp)
 	if err == nil {
 		err = o.Hold(ctx)
 	}
 	if err != nil {
-		*o = ring.Outcome{Step: o.Step, Address: o.Address, FirstByte: o.FirstByte, Done: o.Done, RetryAfter: -1, Length: -1,
-			Cause: fetch.Cancelled, Detail: schema.Clean(err.Error(), 256)}
+		cancelled(o, err)
 	}
 }
 

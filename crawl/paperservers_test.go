@@ -112,7 +112,7 @@ func site(robots string, n int) func(question) reply {
 	}
 }
 
-func (s *paperServers) answer(v *visitor, step ring.Step) ring.Outcome {
+func (s *paperServers) answer(p *parser, step ring.Step) ring.Outcome {
 	if step.Kind == ring.Resolve {
 		return s.lookUp(step)
 	}
@@ -131,7 +131,7 @@ func (s *paperServers) answer(v *visitor, step ring.Step) ring.Outcome {
 	if f != nil {
 		r = f(q)
 	}
-	o := s.play(v, step, r, &entry)
+	o := s.play(p, step, r, &entry)
 	s.mu.Lock()
 	s.log = append(s.log, entry)
 	s.mu.Unlock()
@@ -150,7 +150,7 @@ func (s *paperServers) lookUp(step ring.Step) ring.Outcome {
 	return o
 }
 
-func (s *paperServers) play(v *visitor, step ring.Step, r reply, entry *webtest.Entry) ring.Outcome {
+func (s *paperServers) play(p *parser, step ring.Step, r reply, entry *webtest.Entry) ring.Outcome {
 	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
 	time.Sleep(r.wait)
 	first := time.Now()
@@ -170,7 +170,7 @@ func (s *paperServers) play(v *visitor, step ring.Step, r reply, entry *webtest.
 		Size: int64(len(r.body))}
 	answer(&o, resp)
 	o.Address = s.address
-	v.read(&o, resp)
+	p.read(&o, resp)
 	return o
 }
 
@@ -247,11 +247,11 @@ func (s *paperServers) visitors(walking context.Context, rec *committer, share *
 	defer close(outcomes)
 	var g errgroup.Group
 	for range rec.set.Config.MaxOpen() {
-		v := &visitor{hash: rec.store.Hash}
+		p := &parser{hash: rec.store.Hash}
 		g.Go(func() error {
 			for step := range steps {
 				select {
-				case outcomes <- s.answer(v, step):
+				case outcomes <- s.answer(p, step):
 				case <-walking.Done():
 					return walking.Err()
 				}

@@ -221,10 +221,14 @@ func (p *peeker) awaitAddress(ctx context.Context, step *ring.Step) error {
 }
 
 func (p *peek) ask(ctx context.Context, s *ring.Settings) {
-	v := &visitor{hash: func(schema.URLKind, string) uint64 { return 0 }}
-	o := v.visit(ctx, p.step)
+	hash := func(schema.URLKind, string) uint64 { return 0 }
+	v := visitors{parsers: newParsers(hash, 1)}
+	v.visit(ctx, p.step, func(o ring.Outcome) { p.answered(&o, s) })
+}
+
+func (p *peek) answered(o *ring.Outcome, s *ring.Settings) {
 	p.Asked, p.Status, p.done = true, o.Status, true
-	switch verdict := judge.Robots(&o, p.host); verdict.Act {
+	switch verdict := judge.Robots(o, p.host); verdict.Act {
 	case judge.Keep:
 		p.Rules = robots.AllowAll()
 		if verdict.Text != nil {

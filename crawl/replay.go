@@ -36,7 +36,7 @@ func Replay(store *kv.Store, cfg *config.Config) (Replayed, error) {
 		return Replayed{}, err
 	}
 	defer set.Client.Close()
-	p := &replay{set: set, reader: warc.NewReader(cfg.Pages.Path), visitor: &visitor{hash: store.Hash}}
+	p := &replay{set: set, reader: warc.NewReader(cfg.Pages.Path), parser: &parser{hash: store.Hash}}
 	rec := record.New(store, set, silent(), nil)
 	if err := rec.Resume(); err != nil {
 		return Replayed{}, err
@@ -56,12 +56,12 @@ func Replay(store *kv.Store, cfg *config.Config) (Replayed, error) {
 
 // A replay reads answers again from a page store.
 type replay struct {
-	set     *ring.Settings
-	reader  *warc.Reader
-	visitor *visitor
-	done    Replayed
-	pages   int // of this commit
-	size    int // of their bodies
+	set    *ring.Settings
+	reader *warc.Reader
+	parser *parser
+	done   Replayed
+	pages  int // of this commit
+	size   int // of their bodies
 }
 
 // read is what a visitor would have made of a stored answer. There is no more to read
@@ -82,6 +82,6 @@ func (p *replay) read(r record.Reading) (o *ring.Outcome, more bool) {
 		Step:   ring.Step{Kind: ring.Get, ID: r.ID, URL: rec.URL, Norm: r.Norm, Settings: p.set},
 		Status: rec.Status, FirstByte: rec.At, Done: rec.At, ContentType: contentType(rec.Header.Get("Content-Type")),
 	}
-	p.visitor.page(o, rec.Header, rec.Body, int64(len(rec.Body)))
+	p.parser.page(o, rec.Header, rec.Body, int64(len(rec.Body)))
 	return o, p.pages < replayBatch && p.size < replayBytes
 }

@@ -130,9 +130,9 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 		}
 	case o.Own == fetch.OwnAddress:
 		w.machine.clients.Renew()
-	case o.Status != 0: // the answer was cut off, which an outage may explain but does not show
 	case o.Own == fetch.OwnMeans && w.lacked[host].times < maxExcuses:
 		w.lacks(&o, host, now)
+	case o.Status != 0: // the answer was cut off, which an outage may explain but does not show
 	default:
 		f := outage.Failure{
 			Host: host, Sent: o.Step.Sent, Own: o.Own == fetch.OwnNetwork, Alone: o.Own == fetch.OwnNothing,

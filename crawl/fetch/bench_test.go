@@ -27,7 +27,7 @@ func BenchmarkDo(b *testing.B) {
 			b.Run(proto+path, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if res, err := c.Do(b.Context(), Request{URL: url + path}); err != nil || len(res.Body) != len(body) {
+					if res, err := do(c, b.Context(), Request{URL: url + path}); err != nil || len(res.Body) != len(body) {
 						b.Fatal(err)
 					}
 				}

@@ -40,7 +40,7 @@ func TestAcceptAndCut(t *testing.T) {
 			}
 			return tt.limit
 		}
-		res, err := c.Do(context.Background(), Request{URL: url + tt.path, Accept: limit, Cut: tt.cut})
+		res, err := do(c, context.Background(), Request{URL: url + tt.path, Accept: limit, Cut: tt.cut})
 		if causeOf(t, err) != tt.cause || string(res.Body) != body[:tt.want] || res.Size != int64(tt.want) {
 			t.Errorf("%+v: %d bytes, %v", tt, len(res.Body), err)
 		}
@@ -68,7 +68,7 @@ func TestSniff(t *testing.T) {
 			w.Write(encode(t, []byte(tt.body), tt.encoding))
 		})
 		var asked string
-		res, err := c.Do(context.Background(), Request{URL: url, Accept: func(_ int, h http.Header) int64 {
+		res, err := do(c, context.Background(), Request{URL: url, Accept: func(_ int, h http.Header) int64 {
 			asked = h.Get("Content-Type")
 			return 1 << 20
 		}})
@@ -87,7 +87,7 @@ func TestSniffFaulty(t *testing.T) {
 			w.Header()["Content-Type"] = []string{declared}
 			w.Write([]byte("<html>"))
 		})
-		res, err := c.Do(context.Background(), Request{URL: url})
+		res, err := do(c, context.Background(), Request{URL: url})
 		if got := res.Header.Get("Content-Type"); err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", declared, got, err, want)
 		}
@@ -101,7 +101,7 @@ func TestSeveralTypes(t *testing.T) {
 		w.Write([]byte("x"))
 	})
 	var asked string
-	res, err := c.Do(context.Background(), Request{URL: url, Accept: func(_ int, h http.Header) int64 {
+	res, err := do(c, context.Background(), Request{URL: url, Accept: func(_ int, h http.Header) int64 {
 		asked = h.Get("Content-Type")
 		return 10
 	}})
@@ -117,7 +117,7 @@ func TestHead(t *testing.T) {
 		w.Header().Set("Content-Encoding", "gzip")
 		w.Header().Set("Content-Length", "1000000000")
 	})
-	res, err := c.Do(context.Background(),
+	res, err := do(c, context.Background(),
 		Request{Method: "HEAD", URL: url, Accept: func(int, http.Header) int64 { return 1 }})
 	if err != nil || res.Status != 200 || len(res.Body) != 0 || res.Header.Get("Content-Length") != "1000000000" {
 		t.Errorf("%+v, %v", res, err)

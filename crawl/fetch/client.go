@@ -63,6 +63,7 @@ type Client struct {
 	connect   time.Duration
 	timeout   time.Duration
 	maxBytes  int64
+	budget    *Budget // nil: no bound
 	limits    limits
 	stop      context.CancelFunc
 	leave     func() (last bool) // the pool; nil: there is none
@@ -91,6 +92,7 @@ func New(cfg Config) (*Client, error) {
 		connect:   orDefault(cfg.ConnectTimeout, 10*time.Second),
 		timeout:   orDefault(cfg.Timeout, 30*time.Second),
 		maxBytes:  orDefault(cfg.MaxBytes, 10_000_000),
+		budget:    cfg.Bodies,
 		limits:    cfg.limits,
 		stop:      stop,
 		transport: newTransport(&cfg, d, roots),

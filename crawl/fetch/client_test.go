@@ -24,7 +24,7 @@ func TestNothingFollowed(t *testing.T) {
 		http.Redirect(w, r, "/elsewhere", http.StatusFound)
 	})
 	for n := 1; n <= 2; n++ {
-		res, err := c.Do(t.Context(), Request{URL: url})
+		res, err := do(c, t.Context(), Request{URL: url})
 		if err != nil || res.Status != 302 || res.Header.Get("Location") != "/elsewhere" || asked != n {
 			t.Errorf("%+v, %v after %d requests", res, err, asked)
 		}
@@ -47,8 +47,8 @@ func TestHTTP2Body(t *testing.T) {
 		}
 	})
 	for path, want := range map[string]Cause{"/reset": Reset, "/short": Truncated, "/large": BadResponse} {
-		res, err := c.Do(t.Context(), Request{URL: url + path})
-		if causeOf(t, err) != want || res != nil && (res.Status != 200 || string(res.Body) != "abc") {
+		res, err := do(c, t.Context(), Request{URL: url + path})
+		if causeOf(t, err) != want || res != nil && (res.Status != 200 || res.Wire != 3) {
 			t.Errorf("%s: %+v, %v; want %v", path, res, err, want)
 		}
 	}
@@ -67,7 +67,7 @@ func TestSevered(t *testing.T) {
 			for _, conn := range open {
 				sever(conn)
 			}
-			if _, err := c.Do(t.Context(), Request{URL: url}); err != nil {
+			if _, err := do(c, t.Context(), Request{URL: url}); err != nil {
 				t.Errorf("http2 %v: %v", http2, err)
 			}
 		}
@@ -88,7 +88,7 @@ func TestTogether(t *testing.T) {
 			wg.Go(func() {
 				for range 10 {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.IntN(60))*time.Millisecond)
-					res, err := c.Do(ctx, Request{URL: url + path})
+					res, err := do(c, ctx, Request{URL: url + path})
 					cancel()
 					if cause := causeOf(t, err); cause != Cancelled && (cause != None || string(res.Body) != path) {
 						t.Errorf("http2 %v, %d bytes: %v", http2, len(path), err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,6 +25,8 @@ const (
 // decoders are reused from body to body. The zero value is ready.
 type decoders struct {
 	buffers, gzip, flate, brotli, zstd, chunks sync.Pool
+
+	sniffing sync.Mutex
 }
 
 // content is a decoded body. It reads limit bytes and a few, then errs; so does
@@ -58,12 +61,16 @@ func (d *decoders) open(header []string, wire io.Reader, limit int64) (*content,
 
 // encodingNames reads Content-Encoding, without "identity".
 func encodingNames(header []string) ([]string, error) {
+	known := []string{"gzip", "deflate", "br", "zstd"}
 	var names []string
 	for _, line := range header {
 		for name := range strings.SplitSeq(line, ",") {
 			name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "x-")
 			if name == "" || name == "identity" {
 				continue
+			}
+			if !slices.Contains(known, name) {
+				return nil, fmt.Errorf("unknown content encoding %q", cut(name, 32))
 			}
 			if names = append(names, name); len(names) > maxEncodings {
 				return nil, errors.New("too many content encodings")
@@ -81,10 +88,8 @@ func (c *content) stage(name string, in *bufio.Reader) (io.Reader, error) {
 		return c.inflate(in)
 	case "br":
 		return c.unbrotli(in), nil
-	case "zstd":
-		return c.unzstd(in)
 	}
-	return nil, fmt.Errorf("unknown content encoding %q", cut(name, 32))
+	return c.unzstd(in)
 }
 
 func (c *content) buffered(r io.Reader) *bufio.Reader {
@@ -160,6 +165,9 @@ func (c *content) close() {
 	c.back = nil
 }
 
+// stageLimit is how many bytes a stage may read where so many are decoded in the end.
+func stageLimit(limit int64) int64 { return limit + limit/8 + decodedSlack }
+
 // bounded is the input of a stage: the wire or the output of the stage before.
 type bounded struct {
 	r       io.Reader
@@ -168,8 +176,7 @@ type bounded struct {
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	limit := b.content.limit
-	if b.n > limit+limit/8+decodedSlack {
+	if limit := b.content.limit; b.n > stageLimit(limit) {
 		return 0, tooLarge(limit)
 	}
 	n, err := b.r.Read(p)

@@ -54,12 +54,11 @@ func decode(d *decoders, header string, data []byte, limit int64) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	all := chunks{pool: &d.chunks}
-	defer all.release()
-	if err = all.fill(c, limit+1); err == io.EOF {
+	all, err := appendFrom(nil, c, limit+1)
+	if err == io.EOF {
 		err = nil
 	}
-	return all.bytes(limit + 1), err
+	return all, err
 }
 
 func sample(n int) []byte {

@@ -130,7 +130,7 @@ func TestRefusedConnection(t *testing.T) {
 	url := "https://" + l.Addr().String()
 	l.Close()
 	c := newClient(t, Config{AllowPrivate: loopback()})
-	_, err = c.Do(t.Context(), Request{URL: url})
+	_, err = do(c, t.Context(), Request{URL: url})
 	if causeOf(t, err) != Refused {
 		t.Error(err)
 	}
@@ -144,7 +144,7 @@ func TestClose(t *testing.T) {
 		failed := make(chan error, 2)
 		for _, url := range []string{"https://192.0.2.1/", "https://192.0.2.9/"} {
 			go func() {
-				_, err := c.Do(t.Context(), Request{URL: url})
+				_, err := do(c, t.Context(), Request{URL: url})
 				failed <- err
 			}()
 		}
@@ -156,7 +156,7 @@ func TestClose(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, err := c.Do(t.Context(), Request{URL: "https://192.0.2.1/"}); causeOf(t, err) != Cancelled {
+		if _, err := do(c, t.Context(), Request{URL: "https://192.0.2.1/"}); causeOf(t, err) != Cancelled {
 			t.Errorf("after the end: %v", err)
 		}
 		if n.open != 0 || time.Since(start) != 0 {
@@ -242,7 +242,7 @@ func TestKeptAliveElsewhere(t *testing.T) {
 			served := 0
 			c, url := serve(t, Config{KeepAlive: true, HTTP2: http2}, func(http.ResponseWriter, *http.Request) { served++ })
 			ask := func(address string, free bool) error {
-				_, err := c.Do(t.Context(), Request{URL: url, Address: address, MayAsk: func(netip.Addr) bool { return free }})
+				_, err := do(c, t.Context(), Request{URL: url, Address: address, MayAsk: func(netip.Addr) bool { return free }})
 				return err
 			}
 			if err := errors.Join(ask("127.0.0.1", false), ask("192.0.2.1", true)); err != nil {

@@ -23,6 +23,7 @@ const (
 	handshaking
 	waiting // for the header
 	reading
+	held // with the clock stopped
 	draining
 )
 
@@ -55,7 +56,8 @@ type exchange struct {
 	conn      net.Conn
 	allowed   []netip.Addr
 	first     time.Time
-	started   time.Time // reading
+	started   time.Time // reading; later by the time that was waited
+	waited    time.Duration
 	marks     [ticks]int64
 	tick      int
 }
@@ -115,6 +117,24 @@ func (x *exchange) readBody() {
 	x.mu.Unlock()
 }
 
+// hold stops the clock of a body that waits for this machine, until the function
+// returned is called. Its rate is looked at anew from there.
+func (x *exchange) hold() (goOn func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.phase = held
+	x.timer.Stop()
+	since := time.Now()
+	return func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		took := time.Since(since)
+		x.waited, x.started = x.waited+took, x.started.Add(took)
+		x.phase, x.tick, x.marks = reading, 0, [ticks]int64{x.wire.Load()}
+		x.timer.Reset(x.limits.window / ticks)
+	}
+}
+
 // drain sets the clock to an end of a body that nobody wants.
 func (x *exchange) drain() {
 	x.mu.Lock()
@@ -127,7 +147,7 @@ func (x *exchange) drain() {
 func (x *exchange) ring() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.ctx.Err() != nil {
+	if x.ctx.Err() != nil || x.phase == held {
 		return
 	}
 	if left := time.Until(x.deadline); x.phase == waiting && left > 0 {

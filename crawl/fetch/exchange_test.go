@@ -81,7 +81,7 @@ func TestFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := piped(t, Config{MaxBytes: ample}, tt.play)
 				start := time.Now()
-				res, err := c.Do(t.Context(), Request{URL: "http://192.0.2.1/"})
+				res, err := do(c, t.Context(), Request{URL: "http://192.0.2.1/"})
 				if got := causeOf(t, err); got != tt.want {
 					t.Fatalf("%v, want %v", err, tt.want)
 				}
@@ -124,7 +124,7 @@ func TestBodyAtTheRate(t *testing.T) {
 				io.WriteString(conn, strings.Repeat("x", 3072))
 			}
 		})
-		res, err := c.Do(t.Context(), Request{URL: "http://192.0.2.1/"})
+		res, err := do(c, t.Context(), Request{URL: "http://192.0.2.1/"})
 		if err != nil || len(res.Body) != 184320 {
 			t.Fatalf("%d bytes, %v", len(res.Body), err)
 		}
@@ -172,7 +172,7 @@ func TestTimeoutByPhase(t *testing.T) {
 					c.dialler.dial = dial
 				}
 				start := time.Now()
-				_, err := c.Do(t.Context(), Request{URL: tt.url, Timeout: tt.timeout})
+				_, err := do(c, t.Context(), Request{URL: tt.url, Timeout: tt.timeout})
 				if got := causeOf(t, err); got != tt.want || time.Since(start) != tt.took {
 					t.Errorf("%v after %v, want %v after %v", err, time.Since(start), tt.want, tt.took)
 				}
@@ -196,7 +196,7 @@ func TestCancelled(t *testing.T) {
 			c := piped(t, Config{}, tt.play)
 			ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 			defer cancel()
-			_, err := c.Do(ctx, Request{URL: tt.url})
+			_, err := do(c, ctx, Request{URL: tt.url})
 			if causeOf(t, err) != Cancelled || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s: %v", tt.name, err)
 			}
@@ -236,11 +236,11 @@ func TestNeverRepeated(t *testing.T) {
 					}
 					silent(conn, in)
 				})
-				if _, err := c.Do(t.Context(), Request{URL: "http://192.0.2.1/"}); err != nil {
+				if _, err := do(c, t.Context(), Request{URL: "http://192.0.2.1/"}); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
-				res, err := c.Do(t.Context(), Request{URL: "http://192.0.2.1/"})
+				res, err := do(c, t.Context(), Request{URL: "http://192.0.2.1/"})
 				var e *Error
 				stale := errors.As(err, &e) && e.Stale
 				if causeOf(t, err) != tt.want || stale != tt.stale || requests != tt.requests {
@@ -270,7 +270,7 @@ func TestUnwantedBody(t *testing.T) {
 			})
 			for range 2 {
 				none := func(int, http.Header) int64 { return 0 }
-				res, err := c.Do(t.Context(), Request{URL: "http://192.0.2.1/", Accept: none})
+				res, err := do(c, t.Context(), Request{URL: "http://192.0.2.1/", Accept: none})
 				if err != nil || res.Status != 404 || len(res.Body) != 0 || res.Wire != 0 {
 					t.Fatalf("%+v, %v", res, err)
 				}

@@ -14,6 +14,11 @@
 //	body                   1 KiB/s over any 10 s, 5 min, and as many decoded
 //	                       bytes as Request.Accept grants, at every stage of decoding
 //
+// While a body comes it is kept as the server encoded it, in pieces of 8 KiB, and
+// [Response.Decode] needs no network: what decoding takes is taken by as few as the
+// caller likes. Beyond 1 MiB a body waits, outside of all its limits of time, until
+// Config.Bodies has memory for as much as it may become.
+//
 // Only public addresses are dialled. The check sits where the socket
 // is about to connect, on the numeric address, so neither a spelling, a redirect
 // nor a DNS answer that changes can pass it. Exceptions are Config.AllowPrivate,
@@ -57,6 +62,7 @@ type Config struct {
 	MaxOpen        int               // requests open at a time; sizes the pool of idle connections
 	MaxConns       int               // connections, open and idle; 0: no bound
 	Resolver       *Resolver         // nil: one of its own
+	Bodies         *Budget           // memory of large bodies; nil: no bound
 
 	limits limits
 	lookup lookupFunc // instead of Resolver's
@@ -92,28 +98,28 @@ type Request struct {
 
 	// Cut makes a longer body end at the limit instead of being an error.
 	Cut bool
-
-	// Buffer is written over by the body, which shares its memory where it fits.
-	Buffer []byte
 }
 
-// A Response is what came back. It belongs to the caller; its body may lie in
-// the request's buffer.
+// A Response is what came back. It belongs to the caller, who releases it once.
 type Response struct {
 	Status    int
-	Header    http.Header // with the sniffed Content-Type if the server sent none
-	Body      []byte      // decoded; what there is of it when Do also returns an error
-	Size      int64       // decoded bytes read
-	Wire      int64       // bytes of body read off the connection
-	FirstByte time.Time   // of the response, interim ones included
-	Done      time.Time   // the exchange was over
+	Header    http.Header   // with the sniffed Content-Type if the server sent none
+	Body      []byte        // after Decode; what could be decoded when that errs
+	Size      int64         // of Body
+	Wire      int64         // bytes of body read off the connection
+	FirstByte time.Time     // of the response, interim ones included
+	Done      time.Time     // the exchange was over
+	Waited    time.Duration // before that, for memory: no fault of the server
 	Remote    netip.AddrPort
 	Proto     string // "HTTP/1.1", "HTTP/2.0"
 	Sniffed   string // content type read off the body; empty if the server declared one
+
+	came *body // nil: none was read
 }
 
-// Do sends one request. The error is an [*Error]; the response stands beside it
-// when the headers had arrived. A context that ends is [Cancelled], never a
+// Do sends one request and takes what comes off the connection; decoding it is left to
+// [Response.Decode]. The error is an [*Error]; the response, without a body, stands
+// beside it when the headers had arrived. A context that ends is [Cancelled], never a
 // time-out. Do may be called from many goroutines.
 func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	target, err := parseURL(req.URL)
@@ -133,6 +139,9 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 		e := c.fail(ctx, err, req.URL)
 		if e.Own == OwnNothing && e.Cause != Cancelled && x.uprooted() {
 			e.Own = OwnAddress
+		}
+		if x.waited > 0 && (e.Cause == Reset || e.Cause == Truncated) {
+			e.Own = OwnMeans // who sends waits no longer than it likes
 		}
 		return res, e
 	}

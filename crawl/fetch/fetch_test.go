@@ -34,6 +34,16 @@ func newClient(t testing.TB, cfg Config) *Client {
 	return c
 }
 
+// do asks and decodes.
+func do(c *Client, ctx context.Context, req Request) (*Response, error) {
+	res, err := c.Do(ctx, req)
+	if err == nil {
+		defer res.Release()
+		err = res.Decode(nil)
+	}
+	return res, err
+}
+
 // serve starts a TLS server and a client that trusts it.
 func serve(t testing.TB, cfg Config, h http.HandlerFunc) (*Client, string) {
 	t.Helper()
@@ -86,7 +96,7 @@ func TestDo(t *testing.T) {
 			w.Write([]byte("hello"))
 		})
 	before := time.Now()
-	res, err := c.Do(context.Background(), Request{URL: url + "/a%7e//b?x=|&y", ETag: `"e"`, LastModified: "yesterday"})
+	res, err := do(c, context.Background(), Request{URL: url + "/a%7e//b?x=|&y", ETag: `"e"`, LastModified: "yesterday"})
 	if err != nil {
 		t.Fatal(err)
 	}

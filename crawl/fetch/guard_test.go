@@ -99,7 +99,7 @@ func TestServerSideForgery(t *testing.T) {
 	c := newClient(t, Config{lookup: lookup})
 	for _, host := range hosts {
 		for _, scheme := range []string{"http://", "https://"} {
-			_, err := c.Do(context.Background(), Request{URL: scheme + host + port + "/"})
+			_, err := do(c, context.Background(), Request{URL: scheme + host + port + "/"})
 			if causeOf(t, err) != RefusedAddress {
 				t.Errorf("%s%s: %v", scheme, host, err)
 			}
@@ -128,7 +128,7 @@ func TestRebinding(t *testing.T) {
 		if _, err := c.Resolve(context.Background(), host); err != nil {
 			t.Fatal(err)
 		}
-		_, err := c.Do(context.Background(), Request{URL: "https://" + host + port + "/"})
+		_, err := do(c, context.Background(), Request{URL: "https://" + host + port + "/"})
 		if causeOf(t, err) != RefusedAddress {
 			t.Fatalf("try %d: %v", i, err)
 		}

@@ -65,7 +65,7 @@ func TestOwnOfSeveral(t *testing.T) {
 	}
 	lookup := func(context.Context, string) ([]netip.Addr, error) { return addresses("2001:db8::1", "192.0.2.1"), nil }
 	c := newClient(t, Config{lookup: lookup, dial: n.dial})
-	_, err := c.Do(t.Context(), Request{URL: "http://a.test/"})
+	_, err := do(c, t.Context(), Request{URL: "http://a.test/"})
 	var e *Error
 	if !errors.As(err, &e) || e.Cause != Refused || e.Own != OwnNothing {
 		t.Errorf("%+v", e)
@@ -102,7 +102,7 @@ func TestOwnResolver(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClient(t, Config{Resolver: NewResolver(&net.Resolver{PreferGo: true, Dial: tt.dial})})
-			_, err := c.Do(t.Context(), Request{URL: "http://a.test/"})
+			_, err := do(c, t.Context(), Request{URL: "http://a.test/"})
 			var e *Error
 			if !errors.As(err, &e) || e.Own != tt.want || !e.Cause.Connection() {
 				t.Errorf("%v: %+v, want %v", err, e, tt.want)

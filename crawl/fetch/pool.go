@@ -18,6 +18,7 @@ type Pool struct {
 
 	mu      sync.Mutex
 	clients map[string]*pooled
+	bodies  *Budget // of clients that name none; nil: no bound
 	conns   atomic.Int64 // open, of all clients
 }
 
@@ -47,6 +48,9 @@ func (p *Pool) Client(cfg Config) (*Client, error) {
 		c.users++
 		return c.client, nil
 	}
+	if cfg.Bodies == nil {
+		cfg.Bodies = p.bodies
+	}
 	client, err := New(cfg)
 	if err != nil {
 		return nil, err
@@ -58,6 +62,14 @@ func (p *Pool) Client(cfg Config) (*Client, error) {
 	}
 	p.clients[key] = &pooled{client, 1}
 	return client, nil
+}
+
+// LimitBodies bounds the memory that large bodies have together, in bytes. It is for
+// clients that are made from then on.
+func (p *Pool) LimitBodies(size int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bodies = NewBudget(size)
 }
 
 func (p *Pool) leave(key string) (last bool) {
@@ -106,7 +118,7 @@ func (p *Pool) Renew() {
 // anchors counts by what is in it.
 func keyOf(cfg *Config) (string, error) {
 	named := *cfg
-	named.Resolver = nil
+	named.Resolver, named.Bodies = nil, nil
 	if cfg.CAFile != "" {
 		pem, err := os.ReadFile(cfg.CAFile)
 		if err != nil {

@@ -54,7 +54,7 @@ func TestPoolBound(t *testing.T) {
 		}
 		defer c.Close()
 		for host := range 3 {
-			if _, err := c.Do(t.Context(), Request{URL: fmt.Sprintf("http://%d.test/", host)}); err != nil {
+			if _, err := do(c, t.Context(), Request{URL: fmt.Sprintf("http://%d.test/", host)}); err != nil {
 				t.Fatal(err)
 			}
 			if n := open.Load(); n > most {
@@ -99,7 +99,7 @@ func TestReset(t *testing.T) {
 			defer cancel()
 			ended := make(chan error)
 			go func() {
-				_, err := c.Do(ctx, Request{URL: "http://a.test/"})
+				_, err := do(c, ctx, Request{URL: "http://a.test/"})
 				ended <- err
 			}()
 			peer, err := listener.Accept()

@@ -50,7 +50,7 @@ func TestNameserver(t *testing.T) {
 		"good.test": RefusedAddress, "empty.test": NXDomain, "none.test": NXDomain,
 		"servfail.test": DNSTemporary, "silent.test": DNSTemporary,
 	} {
-		_, err := c.Do(t.Context(), Request{URL: "https://" + host + "/"})
+		_, err := do(c, t.Context(), Request{URL: "https://" + host + "/"})
 		if causeOf(t, err) != want {
 			t.Errorf("%s: %v, want %v", host, err, want)
 		}
@@ -155,7 +155,7 @@ func TestForget(t *testing.T) {
 			return addresses("192.0.2.1"), nil
 		}})
 		for range 2 {
-			if _, err := c.Do(t.Context(), Request{URL: "https://a.test/"}); causeOf(t, err) != NoRoute {
+			if _, err := do(c, t.Context(), Request{URL: "https://a.test/"}); causeOf(t, err) != NoRoute {
 				t.Error(err)
 			}
 		}

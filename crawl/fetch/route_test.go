@@ -82,14 +82,14 @@ func TestMapped(t *testing.T) {
 	target := strings.TrimPrefix(s.URL, "https://")
 	c := newClient(t, Config{CAFile: caFile(t, s), ConnectTo: map[string]string{"*.example.com": target,
 		"wrong.test": target}})
-	res, err := c.Do(t.Context(), Request{URL: "https://example.com/"})
+	res, err := do(c, t.Context(), Request{URL: "https://example.com/"})
 	if err != nil || host != "example.com" || sni != "example.com" || res.Remote.String() != target {
 		t.Errorf("%+v, %v; asked for %q, %q", res, err, host, sni)
 	}
-	if _, err := c.Do(t.Context(), Request{URL: "https://wrong.test/"}); causeOf(t, err) != TLS {
+	if _, err := do(c, t.Context(), Request{URL: "https://wrong.test/"}); causeOf(t, err) != TLS {
 		t.Errorf("wrong name: %v", err)
 	}
-	if _, err := c.Do(t.Context(), Request{URL: s.URL}); causeOf(t, err) != RefusedAddress {
+	if _, err := do(c, t.Context(), Request{URL: s.URL}); causeOf(t, err) != RefusedAddress {
 		t.Errorf("the target itself: %v", err)
 	}
 	if !c.Mapped("www.example.com") || !c.Mapped("wrong.test:1") || c.Mapped("other.test") {
@@ -146,7 +146,7 @@ func TestProxy(t *testing.T) {
 		{"https://wrong.test/", TLS},
 	}
 	for _, tt := range tests {
-		if _, err := c.Do(t.Context(), Request{URL: tt.url}); causeOf(t, err) != tt.want {
+		if _, err := do(c, t.Context(), Request{URL: tt.url}); causeOf(t, err) != tt.want {
 			t.Errorf("%s: %v, want %v", tt.url, err, tt.want)
 		}
 	}
@@ -213,7 +213,7 @@ func TestBadPort(t *testing.T) {
 	})
 	for _, tt := range tests {
 		dialled = nil
-		_, err := c.Do(t.Context(), Request{URL: tt.url})
+		_, err := do(c, t.Context(), Request{URL: tt.url})
 		if causeOf(t, err) != tt.want || (len(dialled) > 0) != (tt.want == Refused) {
 			t.Errorf("%s: %v, dialled %q; want %v", tt.url, err, dialled, tt.want)
 		}

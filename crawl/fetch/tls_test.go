@@ -81,7 +81,7 @@ func TestHandshake(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			addr, accepted := listen(t, tt.play)
 			c := newClient(t, Config{CAFile: tt.ca, AllowPrivate: loopback(), ConnectTimeout: time.Second})
-			_, err := c.Do(t.Context(), Request{URL: "https://" + addr + "/"})
+			_, err := do(c, t.Context(), Request{URL: "https://" + addr + "/"})
 			if causeOf(t, err) != tt.want || accepted.Load() != 1 {
 				t.Errorf("%v after %d connections, want %v after 1", err, accepted.Load(), tt.want)
 			}
@@ -97,8 +97,8 @@ func TestResetInTheBody(t *testing.T) {
 		conn.(*net.TCPConn).SetLinger(0)
 	})
 	c := newClient(t, Config{AllowPrivate: loopback()})
-	res, err := c.Do(t.Context(), Request{URL: "http://" + addr + "/"})
-	if causeOf(t, err) != Reset || res == nil || res.Status != 200 || string(res.Body) != "abc" {
+	res, err := do(c, t.Context(), Request{URL: "http://" + addr + "/"})
+	if causeOf(t, err) != Reset || res == nil || res.Status != 200 || res.Wire != 3 {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
@@ -117,7 +117,7 @@ func TestHTTP2Refusals(t *testing.T) {
 		addr, accepted := listen(t, play)
 		c := newClient(t, Config{CAFile: file, HTTP2: true, KeepAlive: true, AllowPrivate: loopback()})
 		for n := int64(1); n <= 2; n++ {
-			_, err := c.Do(t.Context(), Request{URL: "https://" + addr + "/"})
+			_, err := do(c, t.Context(), Request{URL: "https://" + addr + "/"})
 			if causeOf(t, err) != want || requests.Load() != n || accepted.Load() < n { // one may be dialled in vain
 				t.Errorf("%v: %v after %d requests on %d connections, want %v after %d on as many", code, err,
 					requests.Load(), accepted.Load(), want, n)
@@ -154,7 +154,7 @@ func TestProtocols(t *testing.T) {
 				remotes = append(remotes, r.RemoteAddr)
 			})
 			for range 2 {
-				res, err := c.Do(t.Context(), Request{URL: url})
+				res, err := do(c, t.Context(), Request{URL: url})
 				if err != nil || (res.Proto == "HTTP/2.0") != http2 {
 					t.Fatalf("%+v, %v", res, err)
 				}

@@ -48,7 +48,7 @@ func TestRequestLine(t *testing.T) {
 				}
 				conn.Write([]byte(page + "Content-Length: 0\r\n\r\n"))
 			})
-			_, err := c.Do(t.Context(), Request{URL: tt.url})
+			_, err := do(c, t.Context(), Request{URL: tt.url})
 			if (causeOf(t, err) == BadResponse) != (tt.want == "") || strings.TrimSpace(line) != tt.want {
 				t.Errorf("%q: sent %q, %v; want %q", tt.url, line, err, tt.want)
 			}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"reflect"
+	"runtime/debug"
 	"testing"
 	"time"
 	"unsafe"
@@ -89,7 +90,9 @@ func crawlAsChild(path string) error {
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
-	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: log})
+	machine := crawl.NewMachine(0)
+	machine.LimitMemory(debug.SetMemoryLimit(-1)) // that of GOMEMLIMIT
+	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: log, Machine: machine})
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

@@ -35,7 +35,7 @@ func (l *liveHost) idle(now time.Time) bool {
 // answer in time, but for a connection that was kept too long. That to HEAD or for
 // robots.txt says little of pages, which may come slowly for minutes.
 func (l *liveHost) heard(cfg *config.Config, h *schema.Host, o *ring.Outcome) {
-	switch inTime := o.Answered() && o.Done.Sub(o.Step.Sent) <= cfg.Retry.Timeout; {
+	switch inTime := o.Answered() && o.Done.Sub(o.Step.Sent)-o.Waited <= cfg.Retry.Timeout; {
 	case o.Cause == fetch.Cancelled, o.Stale && o.Done.Sub(o.Step.Sent) < time.Second:
 	case !inTime:
 		l.failing = true

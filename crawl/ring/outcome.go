@@ -25,6 +25,7 @@ type Outcome struct {
 	Status    int         // 0: no answer
 	FirstByte time.Time   // of the answer, or the end of a failed try
 	Done      time.Time
+	Waited    time.Duration // before Done, for memory of this machine
 
 	ContentType  string
 	LastModified string

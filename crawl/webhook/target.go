@@ -92,6 +92,8 @@ func (t *target) post(ctx context.Context, m *schema.Message, wantsBody bool) An
 	})
 	a := Answer{ID: m.ID, Host: t.host(), Took: time.Since(sent), RetryAfter: -1}
 	if res != nil { // what fails after the header changes nothing
+		defer res.Release()
+		_ = res.Decode(nil)
 		a.Status, a.Body, a.RetryAfter = res.Status, res.Body, res.RetryAfter()
 		a.Took = res.FirstByte.Sub(sent)
 		return a

@@ -130,6 +130,9 @@ func TestHostileAnswers(t *testing.T) {
 			if a.Status != tt.status || len(a.Body) > mostAnswer {
 				t.Errorf("status %d with %d bytes (%v), want %d", a.Status, len(a.Body), a.Reason, tt.status)
 			}
+			if tt.name == "endless answer that is read" && len(a.Body) != mostAnswer {
+				t.Errorf("%d bytes are read, want %d", len(a.Body), mostAnswer)
+			}
 			if a.Status == 0 && a.Reason.Cause == schema.CauseNone {
 				t.Error("no answer, and no reason")
 			}

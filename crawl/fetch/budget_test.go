@@ -1,0 +1,128 @@
+package fetch
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// large answers with so many bytes, encoded or not.
+func large(t *testing.T, size int, encodings ...string) script {
+	data := encode(t, []byte(strings.Repeat("x", size)), encodings...)
+	head := page
+	if len(encodings) > 0 {
+		head += "Content-Encoding: " + strings.Join(encodings, ", ") + "\r\n"
+	}
+	return answer(head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(data)) + string(data))
+}
+
+// A large body waits, for longer than any time-out, until there is memory for it, and
+// that is nobody's fault. Small ones do not wait.
+func TestBudget(t *testing.T) {
+	const size = 3 << 20
+	synctest.Test(t, func(t *testing.T) {
+		budget := NewBudget(5 << 20)
+		get := func(play script) (*Response, error) {
+			return piped(t, Config{Bodies: budget, MaxBytes: 4 << 20, Compress: true}, play).Do(t.Context(),
+				Request{URL: "http://192.0.2.1/"})
+		}
+		first, err := get(large(t, size))
+		if err != nil || first.Waited != 0 {
+			t.Fatalf("%+v, %v", first, err)
+		}
+		go func() {
+			time.Sleep(time.Hour)
+			first.Release()
+		}()
+		small, err := get(large(t, freeBytes-1))
+		if err != nil || small.Waited != 0 || small.Decode(nil) != nil || small.Size != freeBytes-1 {
+			t.Errorf("small: %+v, %v", small, err)
+		}
+		second, err := get(large(t, size))
+		if err != nil || second.Waited != time.Hour || second.Decode(nil) != nil || second.Size != size {
+			t.Errorf("second: %d bytes after a wait of %v, %v", second.Size, second.Waited, err)
+		}
+		second.Release()
+	})
+}
+
+// What is small on the wire waits when it is decoded, and its decoder waits for nobody.
+func TestBudgetOfDecoded(t *testing.T) {
+	const size = 3 << 20
+	synctest.Test(t, func(t *testing.T) {
+		cfg := Config{Bodies: NewBudget(5 << 20), MaxBytes: 4 << 20, Compress: true}
+		get := func() *Response {
+			res, err := piped(t, cfg, large(t, size, "gzip")).Do(t.Context(), Request{URL: "http://192.0.2.1/"})
+			if err != nil || res.Waited != 0 {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			return res
+		}
+		first, second := get(), get()
+		if err := first.Decode(nil); err != nil || first.Size != size {
+			t.Fatalf("%d bytes, %v", first.Size, err)
+		}
+		if err := second.Decode(nil); !errors.Is(err, ErrCrowded) || second.Body != nil {
+			t.Errorf("%d bytes, %v; want none and %v", len(second.Body), err, ErrCrowded)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := second.Reserve(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("reserved: %v", err)
+		}
+		first.Release()
+		if err := errors.Join(second.Reserve(t.Context()), second.Decode(nil)); err != nil || second.Size != size {
+			t.Errorf("%d bytes, %v", second.Size, err)
+		}
+		second.Release()
+	})
+}
+
+// One body is always let in, and none deadlocks with itself.
+func TestBudgetTooSmall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := Config{Bodies: NewBudget(1), MaxBytes: 4 << 20, Compress: true}
+		for _, encodings := range [][]string{nil, {"gzip"}} {
+			res, err := do(piped(t, cfg, large(t, 3<<20, encodings...)), t.Context(), Request{URL: "http://192.0.2.1/"})
+			if err != nil || res.Size != 3<<20 {
+				t.Errorf("%v: %+v, %v", encodings, res, err)
+			}
+		}
+	})
+}
+
+// A server that hangs up while its body waits is not to blame, and the wait ends with
+// whoever asked.
+func TestBudgetNoFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := Config{Bodies: NewBudget(5 << 20), MaxBytes: 4 << 20}
+		first, err := piped(t, cfg, large(t, 3<<20)).Do(t.Context(), Request{URL: "http://192.0.2.1/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hangUp := func(conn net.Conn, in *bufio.Reader) {
+			answer(page+"Content-Length: 3000000\r\n\r\n"+strings.Repeat("x", freeBytes))(conn, in)
+			time.Sleep(time.Minute)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := piped(t, cfg, hangUp).Do(ctx, Request{URL: "http://192.0.2.1/"}); causeOf(t, err) != Cancelled {
+			t.Errorf("%v, want cancelled", err)
+		}
+		go func() {
+			time.Sleep(2 * time.Minute)
+			first.Release()
+		}()
+		_, err = piped(t, cfg, hangUp).Do(t.Context(), Request{URL: "http://192.0.2.1/"})
+		var e *Error
+		if !errors.As(err, &e) || e.Own != OwnMeans {
+			t.Errorf("%+v, want a failure of this machine", e)
+		}
+	})
+}

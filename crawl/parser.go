@@ -1,0 +1,159 @@
+package crawl
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"runtime"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/sitemap"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// Parsers are those that are not at work. There are few, however many requests are open:
+// decoders, texts and extractors take memory, and no more of them get on than there are
+// processors. Who has one waits for no network.
+type parsers chan *parser
+
+type hashFunc func(schema.URLKind, string) uint64
+
+// newParsers returns so many parsers; 0: twice as many as there are processors, because
+// some wait for the recorder to take what they have made.
+func newParsers(hash hashFunc, n int) parsers {
+	if n == 0 {
+		n = 2 * runtime.GOMAXPROCS(0)
+	}
+	all := make(parsers, n)
+	for range n {
+		all <- &parser{hash: hash}
+	}
+	return all
+}
+
+// take waits for a parser. It errs when ctx ends.
+func (all parsers) take(ctx context.Context) (*parser, error) {
+	select {
+	case p := <-all:
+		return p, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// A parser makes sense of one answer after the other. It owns nothing but its memory.
+type parser struct {
+	hash      hashFunc
+	extractor *page.Extractor
+	under     *ring.Settings // that extractor was made for
+	text      []byte         // of the last page; nothing of an outcome lies in it
+}
+
+// maxKept is the size up to which the memory of a text is used again.
+const maxKept = 1 << 20
+
+// decode undoes the encodings of a body. Only the text of a page is not kept.
+func (p *parser) decode(o *ring.Outcome, resp *fetch.Response) error {
+	if o.Step.Kind != ring.Get || o.Step.URLKind != schema.KindPage {
+		return resp.Decode(nil)
+	}
+	err := resp.Decode(p.text)
+	if size := cap(resp.Body); size > cap(p.text) && size <= maxKept {
+		p.text = resp.Body
+	}
+	return err
+}
+
+// read makes sense of the body.
+func (p *parser) read(o *ring.Outcome, resp *fetch.Response) {
+	step := o.Step
+	if o.Status >= 300 && o.Status < 400 && o.Status != http.StatusNotModified {
+		p.redirect(o, resp.Header.Get("Location"))
+		return
+	}
+	if o.Status < 200 || o.Status > 299 || step.Kind == ring.Head {
+		return
+	}
+	switch {
+	case step.Kind == ring.Robots:
+		o.Robots = resp.Body
+	case step.URLKind == schema.KindSitemap:
+		p.sitemap(o, resp.Body)
+	case step.Settings.Accepts(o.ContentType):
+		p.page(o, resp.Header, resp.Body, resp.Size)
+	}
+}
+
+func (p *parser) redirect(o *ring.Outcome, location string) {
+	if location == "" {
+		o.BadLocation = "redirect without Location"
+		return
+	}
+	base, err := o.Step.Settings.Rules.Base(o.Step.URL)
+	if err == nil {
+		var to weburl.URL
+		if to, err = base.Parse(location); err == nil {
+			o.Location = &ring.Target{URL: to, Hash: p.hash(schema.KindPage, to.Norm)}
+			return
+		}
+	}
+	o.BadLocation = schema.Clean("unusable Location: "+err.Error(), 256)
+}
+
+func (p *parser) page(o *ring.Outcome, header http.Header, body []byte, size int64) {
+	s := o.Step.Settings
+	o.Length, o.SHA256 = size, sha256.Sum256(body)
+	found := &page.Page{}
+	if ring.IsHTML(o.ContentType) && len(body) > 0 {
+		if parsed, err := p.extract(o.Step, o.ContentType, body); err == nil {
+			found = &parsed
+		}
+	}
+	tag := page.ParseRobotsTag(header.Values("X-Robots-Tag"), s.Config.UserAgent.CrawlerName)
+	found.NoIndex = found.NoIndex || tag.NoIndex
+	found.NoFollow = found.NoFollow || tag.NoFollow
+	found.NoArchive = found.NoArchive || tag.NoArchive
+	o.Page = found
+	o.Hashes = make([]uint64, len(found.Links))
+	for i := range found.Links {
+		o.Hashes[i] = p.hash(schema.KindPage, found.Links[i].URL.Norm)
+	}
+}
+
+func (p *parser) extract(step ring.Step, contentType string, body []byte) (page.Page, error) {
+	s := step.Settings
+	base, err := s.Rules.Base(step.URL)
+	if err != nil {
+		return page.Page{}, err
+	}
+	if p.under != s {
+		p.under = s
+		p.extractor = page.NewExtractor(page.Options{
+			MaxLinks: s.Config.Crawler.LinksPerPage(), Agent: s.Config.UserAgent.CrawlerName, Extracts: s.Extracts,
+		})
+	}
+	return p.extractor.Extract(body, contentType, base, step.Norm), nil
+}
+
+func (p *parser) sitemap(o *ring.Outcome, body []byte) {
+	file, err := sitemap.Parse(body, o.Step.URL, o.ContentType, sitemap.DefaultLimits())
+	if err != nil {
+		o.Detail = schema.Clean(err.Error(), 256)
+	}
+	o.Length, o.SHA256, o.Sitemap = int64(len(body)), sha256.Sum256(body), &file
+	o.Entries = p.targets(o.Step.Settings, schema.KindPage, file.Entries)
+	o.Files = p.targets(o.Step.Settings, schema.KindSitemap, file.Children)
+}
+
+func (p *parser) targets(s *ring.Settings, kind schema.URLKind, entries []sitemap.Entry) []ring.Target {
+	targets := make([]ring.Target, len(entries))
+	for i, e := range entries {
+		if u, err := s.Rules.Parse(e.Loc); err == nil {
+			targets[i] = ring.Target{URL: u, Hash: p.hash(kind, u.Norm)}
+		}
+	}
+	return targets
+}

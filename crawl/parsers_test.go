@@ -1,0 +1,99 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/slots"
+	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+const parsersConfig = `
+[[quality]]
+domain = "good.test"
+seeds = ["https://good.test/"]
+`
+
+func noHash(schema.URLKind, string) uint64 { return 0 }
+
+// Bodies that drip, or do not come at all, keep no parser from the pages of others.
+func TestDripsHoldNoParser(t *testing.T) {
+	web := crawltest.Serve(t)
+	web.Host("good.test").Page("/", "<title>a page</title>")
+	const drips = 8
+	for i := range drips {
+		f := fault.BodyDrip
+		if i%2 == 0 {
+			f = fault.Silence
+		}
+		web.Host(fmt.Sprintf("d%d.test", i)).Page("/", "<title>a long page</title>").Fault(f)
+	}
+	set, err := ring.NewSettings(crawltest.Parse(t, crawltest.Config(t, web, parsersConfig)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Client.Close()
+	asking, giveUp := context.WithCancel(t.Context())
+	v := visitors{share: slots.New(0).Share(drips + 1), parsers: newParsers(noHash, 1)}
+	steps, outcomes := make(chan ring.Step), make(chan ring.Outcome)
+	ended := make(chan error, 1)
+	go func() { ended <- v.run(t.Context(), asking, steps, outcomes) }()
+	ask := func(host string) {
+		steps <- ring.Step{Kind: ring.Get, URLKind: schema.KindPage, URL: "https://" + host + "/",
+			Norm: "https://" + host + "/", Timeout: set.Timeout(0), Settings: set}
+	}
+	for i := range drips {
+		ask(fmt.Sprintf("d%d.test", i))
+	}
+	for len(web.Log()) < drips {
+		ask("good.test")
+		if o := <-outcomes; !o.Answered() || o.Page == nil || o.Page.Title != "a page" {
+			t.Fatalf("%+v", o)
+		}
+	}
+	giveUp()
+	close(steps)
+	for o := range outcomes {
+		if o.Cause != fetch.Cancelled {
+			t.Errorf("%s: %v, want cancelled", o.Step.URL, o.Cause)
+		}
+	}
+	if err := <-ended; err != nil || len(v.parsers) != 1 {
+		t.Errorf("%v; %d parsers are there, want 1", err, len(v.parsers))
+	}
+}
+
+// A parser is kept until its outcome is taken, and a request that is given up while it
+// waits for one was not made.
+func TestParserIsAwaited(t *testing.T) {
+	web := crawltest.Serve(t)
+	web.Host("good.test").Page("/", "<title>a page</title>")
+	set, err := ring.NewSettings(crawltest.Parse(t, crawltest.Config(t, web, parsersConfig)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Client.Close()
+	v := visitors{parsers: newParsers(noHash, 1)}
+	step := ring.Step{Kind: ring.Get, URL: "https://good.test/", Timeout: set.Timeout(0), Settings: set}
+	v.visit(t.Context(), step, func(o ring.Outcome) {
+		if len(v.parsers) != 0 {
+			t.Error("the parser is free before its outcome is taken")
+		}
+	})
+	p, _ := v.parsers.take(t.Context())
+	gone := errors.New("gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	o := ring.Outcome{Step: step, Status: http.StatusOK}
+	cancel(gone)
+	if v.parse(ctx, &o, &fetch.Response{Status: http.StatusOK}) != nil || o.Cause != fetch.Cancelled || o.Detail != "gone" {
+		t.Errorf("%+v, want cancelled", o)
+	}
+	v.parsers <- p
+}

@@ -2,6 +2,7 @@ package crawl_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -20,7 +21,11 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(envServer) != "" {
-		os.Exit(serveAsChild())
+		if err := serveAsChild(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	}
 	goleak.VerifyTestMain(m)
 }

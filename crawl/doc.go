@@ -72,7 +72,7 @@
 //
 // # What is in memory
 //
-// A visitor waits with its outcome while too much of what the others found is not yet
+// A parser waits with its outcome while too much of what the others found is not yet
 // committed, counted in bytes: a page may name a hundred times its size in links. How much
 // that is, [Machine.LimitMemory] says. It decides when something is recorded, never what.
 //

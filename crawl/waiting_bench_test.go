@@ -3,6 +3,7 @@ package crawl_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,34 +24,71 @@ import (
 )
 
 // envServer makes the test binary serve a generated web, so that a benchmark can
-// tell its own processor time from the server's. It names the folder for the
-// certificate of its authority.
+// tell its own processor time from the server's. It holds a [servedConfig].
 const envServer = "RIPPLE_TEST_SERVER"
 
-// serveAsChild prints its address and serves until its input ends.
-func serveAsChild() int {
-	s, err := webtest.New(webtest.WithLatency(50*time.Millisecond), webtest.WithoutLog())
-	if err == nil {
-		_, err = s.CAFile(os.Getenv(envServer))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	s.Generate(1, webtest.GenConfig{Hosts: 1000, Pages: 2000})
-	fmt.Println(s.Addr())
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	_ = s.Close()
-	return 0
+// A servedConfig describes the web of a server in a process of its own.
+type servedConfig struct {
+	Dir     string // for the certificate of its authority
+	Latency time.Duration
+	Hosts   int
+	Size    int  // of a page; 0: that of a usual one
+	Log     bool // at its end it tells the smallest gap that it saw
 }
 
-// startServer returns the address and the certificate of a server in a process
-// of its own.
-func startServer(b *testing.B) (addr, ca string) {
+// serveAsChild prints its address and serves until its input ends.
+func serveAsChild() error {
+	var cfg servedConfig
+	if err := json.Unmarshal([]byte(os.Getenv(envServer)), &cfg); err != nil {
+		return err
+	}
+	options := []webtest.Option{webtest.WithLatency(cfg.Latency)}
+	if !cfg.Log {
+		options = append(options, webtest.WithoutLog())
+	}
+	s, err := webtest.New(options...)
+	if err != nil {
+		return err
+	}
+	if _, err = s.CAFile(cfg.Dir); err != nil {
+		return err
+	}
+	s.Generate(1, webtest.GenConfig{Hosts: cfg.Hosts, Pages: 2000, Size: cfg.Size})
+	fmt.Println(s.Addr())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	fmt.Println(smallestGap(s.Log()).Microseconds())
+	return s.Close()
+}
+
+// smallestGap is the shortest time from an answer of a host to the next request to it; an hour: there was none.
+func smallestGap(log []webtest.Entry) time.Duration {
+	least, last := time.Hour, map[string]time.Time{}
+	for _, e := range log {
+		if at := last[e.Host]; !at.IsZero() {
+			least = min(least, e.Arrived.Sub(at))
+		}
+		last[e.Host] = e.FirstByte
+	}
+	return least
+}
+
+// A serverProcess is a server in a process of its own.
+type serverProcess struct {
+	addr string
+	ca   string // path of the certificate of its authority
+	in   io.Closer
+	out  *bufio.Reader
+}
+
+func startServerOf(b *testing.B, cfg servedConfig) *serverProcess {
 	b.Helper()
-	dir := b.TempDir()
+	cfg.Dir = b.TempDir()
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), envServer+"="+dir)
+	cmd.Env = append(os.Environ(), envServer+"="+string(text))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -63,11 +102,30 @@ func startServer(b *testing.B) (addr, ca string) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { in.Close(); _ = cmd.Wait() })
-	addr, err = bufio.NewReader(out).ReadString('\n')
+	p := &serverProcess{ca: filepath.Join(cfg.Dir, "webtest-ca.pem"), in: in, out: bufio.NewReader(out)}
+	p.addr = p.line(b)
+	return p
+}
+
+func (p *serverProcess) line(b *testing.B) string {
+	b.Helper()
+	line, err := p.out.ReadString('\n')
 	if err != nil {
 		b.Fatal(err)
 	}
-	return strings.TrimSpace(addr), filepath.Join(dir, "webtest-ca.pem")
+	return strings.TrimSpace(line)
+}
+
+// smallestGap ends the server and returns the shortest time in ms that it saw between an answer and the next request
+// to the same host.
+func (p *serverProcess) smallestGap(b *testing.B) float64 {
+	b.Helper()
+	p.in.Close()
+	us, err := strconv.ParseFloat(p.line(b), 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return us / 1000
 }
 
 // BenchmarkWaiting crawls hosts that may be asked once a second and answer after
@@ -75,11 +133,11 @@ func startServer(b *testing.B) (addr, ca string) {
 // of that which is reached once every host has a connection, and "cores" what
 // this process, without the server, needs for it.
 func BenchmarkWaiting(b *testing.B) {
-	addr, ca := startServer(b)
+	server := startServerOf(b, servedConfig{Latency: 50 * time.Millisecond, Hosts: 1000})
 	for _, hosts := range []int{1000, 50} {
 		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
 			for b.Loop() {
-				text := crawltest.Complete(fmt.Sprintf(benchConfig, 100, 1000, 1_000_000, true), ca, addr)
+				text := crawltest.Complete(fmt.Sprintf(benchConfig, 100, 1000, 1_000_000, true), server.ca, server.addr)
 				pages, cpu, took := crawlWindow(b, text+waitingSeeds(hosts))
 				b.ReportMetric(0, "ns/op")
 				b.ReportMetric(pages/took.Seconds(), "pages/s")

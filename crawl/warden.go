@@ -19,6 +19,7 @@ type warden struct {
 	crawl   uint64 // tells its hosts from those of other crawls
 	log     *slog.Logger
 	held    []ring.Outcome
+	changes uint64 // of the network, when all of held were looked at
 	pulse   pulse
 	lacked  map[uint64]excuses // for want of means; those that other hosts share count once a minute
 	slept   map[uint64]excuses // because the machine was suspended; one counts once
@@ -45,6 +46,7 @@ func (w *warden) run(walking context.Context, in <-chan ring.Outcome) error {
 	defer timer.Stop()
 	for in != nil {
 		var due <-chan time.Time
+		looked := len(w.held) // at those, and nothing has changed since
 		if len(w.held) > 0 {
 			timer.Reset(min(beat, time.Until(w.held[0].Done.Add(outage.MaxHold))))
 			due = timer.C
@@ -58,6 +60,7 @@ func (w *warden) run(walking context.Context, in <-chan ring.Outcome) error {
 			}
 			w.held = append(w.held, w.judge(o, time.Now()))
 		case <-due:
+			looked = 0
 			w.wake()
 			if w.machine.network.Look(time.Now()) {
 				w.away("nobody answers")
@@ -65,18 +68,22 @@ func (w *warden) run(walking context.Context, in <-chan ring.Outcome) error {
 		case <-walking.Done():
 			return walking.Err()
 		}
-		if err := w.release(walking, in == nil); err != nil {
+		if changes := w.machine.network.Changes(); changes != w.changes || in == nil {
+			looked, w.changes = 0, changes
+		}
+		if err := w.release(walking, looked, in == nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// release passes on what is held back and need not be, or all: who is not known to
-// have failed by itself when a crawl is told to stop is asked again by the next one.
-func (w *warden) release(walking context.Context, all bool) error {
-	kept := w.held[:0]
-	for _, o := range w.held {
+// release passes on what is held back and need not be, but for those that were looked at
+// before, or all: who is not known to have failed by itself when a crawl is told to stop
+// is asked again by the next one.
+func (w *warden) release(walking context.Context, looked int, all bool) error {
+	kept := w.held[:looked]
+	for _, o := range w.held[looked:] {
 		if !w.settle(&o, all, time.Now()) {
 			kept = append(kept, o)
 			continue

@@ -115,6 +115,27 @@ func TestWardenOutage(t *testing.T) {
 	})
 }
 
+// Thousands that fail at a time are held and, as soon as somebody answers, to blame.
+func TestWardenHoldsMany(t *testing.T) {
+	const hosts = 5000
+	bubble(t, func(t *testing.T) {
+		g := newGuarded(t, nil)
+		g.begin()
+		for host := range schema.HostID(hosts) {
+			g.fail(10+host, fetch.Timeout, fetch.OwnNothing)
+		}
+		g.want("held")
+		g.answer(1)
+		for range hosts {
+			if o := <-g.out; o.Cause != fetch.Timeout || o.Uncounted {
+				t.Fatalf("host %d: %v, uncounted %v", o.Step.Host, o.Cause, o.Uncounted)
+			}
+		}
+		g.want("somebody answers", fetch.None)
+		g.close()
+	})
+}
+
 // Requests that were open across a suspension are cancelled if they fail, and those
 // sent later are not.
 func TestWardenSuspended(t *testing.T) {

@@ -18,7 +18,7 @@ type Pool struct {
 
 	mu      sync.Mutex
 	clients map[string]*pooled
-	bodies  *Budget // of clients that name none; nil: no bound
+	bodies  *Budget      // of clients that name none; nil: no bound
 	conns   atomic.Int64 // open, of all clients
 }
 

@@ -64,6 +64,7 @@ type Watch struct {
 	probe     time.Time // when the next request may be made
 	every     time.Duration
 	listeners map[chan<- struct{}]struct{}
+	changes   uint64
 }
 
 // A failed request counts as long as nobody has answered since.
@@ -81,6 +82,7 @@ func (w *Watch) Answered(host uint64, sent, done, now time.Time) (ended bool) {
 	w.answered[host] = struct{}{}
 	if done.After(w.last) {
 		w.last = done
+		w.changes++
 	}
 	w.doubted = false
 	maps.DeleteFunc(w.row, func(_ uint64, f failed) bool { return !f.end.After(done) })
@@ -171,6 +173,7 @@ func (w *Watch) Suspended(now time.Time) {
 	defer w.mu.Unlock()
 	if now.Sub(w.woke) >= oneWake {
 		w.woke = now
+		w.changes++
 	}
 }
 
@@ -179,6 +182,14 @@ func (w *Watch) Woke() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.woke
+}
+
+// Changes is another number whenever what Blameless and Settled say may be something
+// else, but for the time that passes.
+func (w *Watch) Changes() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changes
 }
 
 // Blameless reports whether a failure of a request sent at a time is nobody's fault,
@@ -238,6 +249,7 @@ func (w *Watch) Listen(c chan<- struct{}) (stop func()) {
 }
 
 func (w *Watch) tell() {
+	w.changes++
 	for c := range w.listeners {
 		select {
 		case c <- struct{}{}:

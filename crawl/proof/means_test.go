@@ -19,11 +19,12 @@ import (
 const meansConfig = `
 [crawler]
 max-depth = 2
-max-concurrent-pages-open = 40
 [retry]
 max-retries = 0
 [politeness]
 minimum-time-per-address = "0s"
+[network]
+max-open = 400
 [[quality]]
 domain = "h0.test"
 seeds = ["https://h0.test/"]
@@ -62,7 +63,7 @@ func TestFewDescriptors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := crawltest.Serve(t)
-			manyHosts(s, 60)
+			manyHosts(s, 120)
 			w := newKillableWeb(t, s, meansConfig)
 			log := filepath.Join(t.TempDir(), "log.json")
 			cmd := child(w.config, envLog+"="+log, tt.env)

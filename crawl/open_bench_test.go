@@ -1,0 +1,169 @@
+package crawl_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/schema/process"
+)
+
+const openConfig = `
+[crawler]
+max-depth = 0
+head-check = "never"
+sitemaps = "off"
+minimum-time-on-page = 1000
+max-domain-requests = 1000000
+[retry]
+timeout = "2m"
+[politeness]
+minimum-time-per-address = "0s"
+adaptive-delay = false
+[network]
+max-open = %d
+http2 = %t
+`
+
+// BenchmarkOpen crawls hosts that may be asked once a second and answer after a while, with many requests open. What
+// can be reached is the least of hosts / (1 s + latency), max-open / latency and what the processors can do, which is
+// measured just before, at no latency. "of-limit" is the share of that. The server is a process of its own.
+func BenchmarkOpen(b *testing.B) {
+	for _, tt := range []struct{ hosts, open int }{{500, 1000}, {20_000, 100}, {20_000, 1000}, {20_000, 10_000}} {
+		able := 0.0
+		for _, latency := range []time.Duration{0, 5, 50, 300, 1000} {
+			latency *= time.Millisecond
+			b.Run(fmt.Sprintf("hosts=%d/open=%d/latency=%v", tt.hosts, tt.open, latency), func(b *testing.B) {
+				for b.Loop() {
+					w := servedFor(b, latency, tt.hosts)
+					rate, cpu := w.rate(b, tt.open, time.Second+latency)
+					if latency == 0 {
+						able = rate
+					}
+					limit := min(able, float64(tt.hosts)/(time.Second+latency).Seconds())
+					if latency > 0 {
+						limit = min(limit, float64(tt.open)/latency.Seconds())
+					}
+					b.ReportMetric(0, "ns/op")
+					b.ReportMetric(rate, "requests/s")
+					b.ReportMetric(rate/limit, "of-limit")
+					b.ReportMetric(cpu, "cpu-us/request")
+					b.ReportMetric(w.smallestGap(b), "smallest-gap-ms")
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkOpenMemory has as many requests open as there may be, none of them answered, and tells what each costs.
+func BenchmarkOpenMemory(b *testing.B) {
+	const open = 5000
+	for _, http2 := range []bool{true, false} {
+		b.Run(fmt.Sprintf("http2=%t", http2), func(b *testing.B) {
+			for b.Loop() {
+				w := servedFor(b, time.Minute, 2*open)
+				stop, c := w.begin(b, open, http2)
+				debug.FreeOSMemory()
+				before := heldNow()
+				run := inBackground(c)
+				for st := (crawl.Status{}); st.Open < open*9/10; time.Sleep(100 * time.Millisecond) {
+					var err error
+					if st, err = c.Status(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				runtime.GC()
+				st, err := c.Status()
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(float64(heldNow()-before)/float64(st.Open), "B/open")
+				stop()
+				<-run
+			}
+		})
+	}
+}
+
+// heldNow is what the heap and the stacks take.
+func heldNow() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+// A servedWeb is a generated web in a process of its own.
+type servedWeb struct {
+	*serverProcess
+	hosts int
+}
+
+func servedFor(b *testing.B, latency time.Duration, hosts int) *servedWeb {
+	b.Helper()
+	return &servedWeb{startServerOf(b, servedConfig{Latency: latency, Hosts: hosts, Size: 2000, Log: true}), hosts}
+}
+
+// begin prepares a crawl of all hosts.
+func (w *servedWeb) begin(b *testing.B, open int, http2 bool) (stop context.CancelFunc, c *stoppable) {
+	b.Helper()
+	text := crawltest.Complete(fmt.Sprintf(openConfig, open, http2), w.ca, w.addr) + waitingSeeds(w.hosts)
+	running, _, err := crawl.Begin(b.Context(), crawltest.Open(b, stateFile(b)), crawl.Options{
+		Config: crawltest.Parse(b, text), Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	return cancel, &stoppable{running, ctx}
+}
+
+// A stoppable crawl ends with its context.
+type stoppable struct {
+	*crawl.Crawl
+	ctx context.Context
+}
+
+func inBackground(c *stoppable) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Run(c.ctx)
+		ended <- err
+	}()
+	return ended
+}
+
+// rate is how many requests a second are sent for some seconds of a crawl that has warmed up, and the microseconds of
+// processor time that each of them takes. It counts whole rounds of all hosts, which were all asked first at one time.
+func (w *servedWeb) rate(b *testing.B, open int, round time.Duration) (rate, cpu float64) {
+	b.Helper()
+	const warm = 4 * time.Second
+	stop, c := w.begin(b, open, true)
+	run := inBackground(c)
+	time.Sleep(warm + round)
+	before, busy, begun := w.sent(b, c), process.CPUTime(), time.Now()
+	time.Sleep(6 * round)
+	sent, took := float64(w.sent(b, c)-before), time.Since(begun)
+	busy = process.CPUTime() - busy
+	stop()
+	if err := <-run; err != nil && !errors.Is(err, context.Canceled) {
+		b.Fatal(err)
+	}
+	return sent / took.Seconds(), float64(busy.Microseconds()) / cmp.Or(sent, 1)
+}
+
+func (w *servedWeb) sent(b *testing.B, c *stoppable) uint64 {
+	st, err := c.Status()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return st.Sent
+}

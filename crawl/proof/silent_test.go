@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,8 +16,7 @@ import (
 const silentConfig = `
 [crawler]
 max-depth = 2
-max-concurrent-pages-open = 10
-max-run-time = "8s"
+max-run-time = "%s"
 head-check = "always"
 [retry]
 timeout = "2s"
@@ -24,6 +24,8 @@ connect-timeout = "2s"
 max-retries = 0
 [politeness]
 adaptive-delay = false
+[network]
+max-open = %d
 [[quality]]
 domain = "h0.test"
 seeds = ["https://h0.test/"]
@@ -44,9 +46,9 @@ func TestSlowHosts(t *testing.T) {
 	})
 }
 
-// beside compares how often honest hosts are asked beside 300 others with how often they are without them: nine tenths
-// at least, where without slots of their own it would be one. Both crawls run at the same time, so that a busy machine
-// slows both; as it may slow one more, they have three tries.
+// beside compares how often honest hosts are asked beside hundreds of others, in full beside thousands, with how often
+// they are without them: nine tenths at least, where without slots of their own it would be one. Both crawls run at the
+// same time, so that a busy machine slows both; as it may slow one more, they have three tries.
 func beside(t *testing.T, others func(*webtest.Host)) {
 	t.Helper()
 	for range 3 {
@@ -59,10 +61,14 @@ func beside(t *testing.T, others func(*webtest.Host)) {
 
 func besideOnce(t *testing.T, others func(*webtest.Host)) bool {
 	t.Helper()
-	webs := []*webtest.Server{honestWeb(t, 0, nil), honestWeb(t, 300, others)}
+	text, many := fmt.Sprintf(silentConfig, "8s", 10), 300
+	if crawltest.Full() {
+		text, many = fmt.Sprintf(silentConfig, "25s", 1000), 10_000
+	}
+	webs := []*webtest.Server{honestWeb(t, 0, nil), honestWeb(t, many, others)}
 	var crawls []*exec.Cmd
 	for _, s := range webs {
-		cmd := child(newKillableWeb(t, s, silentConfig).config)
+		cmd := child(newKillableWeb(t, s, text).config)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -87,26 +93,28 @@ func besideOnce(t *testing.T, others func(*webtest.Host)) bool {
 	return alone >= 40 && disturbed >= alone*9/10
 }
 
-// honestWeb has a few hosts that answer, and so many others.
+// honestWeb has a few hosts that answer, and so many others, which the pages of the first one lead to.
 func honestWeb(t *testing.T, others int, change func(*webtest.Host)) *webtest.Server {
 	s := crawltest.Serve(t)
 	var links []string
 	for i := range honestHosts {
 		links = append(links, fmt.Sprintf("https://h%d.test/", i))
 	}
+	var far [honestPages + 1][]string
 	for i := range others {
 		name := fmt.Sprintf("s%d.test", i)
 		change(s.Host(name))
-		links = append(links, "https://"+name+"/")
+		page := i / 300 % len(far) // more than 1,000 hosts of a page are not followed
+		far[page] = append(far[page], "https://"+name+"/")
 	}
 	for p := range honestPages {
 		links = append(links, fmt.Sprintf("/%d", p))
 	}
 	for i := range honestHosts {
 		h := s.Host(fmt.Sprintf("h%d.test", i))
-		h.Page("/", crawltest.Anchors(links...))
+		h.Page("/", crawltest.Anchors(slices.Concat(links, far[0])...))
 		for p := range honestPages {
-			h.Page(fmt.Sprintf("/%d", p), "<title>a page</title>")
+			h.Page(fmt.Sprintf("/%d", p), "<title>a page</title>"+crawltest.Anchors(far[p+1]...))
 		}
 	}
 	return s

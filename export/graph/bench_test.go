@@ -7,54 +7,80 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/scaletest"
+	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// benchPages is 5,000 pages with 10 links each; RIPPLE_BENCH_PAGES=100000 makes it
-// a million links.
-func benchPages(b *testing.B) int {
-	n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_PAGES"))
-	if err != nil {
-		return 5_000
+// benchGraph is the graph of the pages of a small terrain, or of the one whose size
+// RIPPLE_BENCH_SIZES names, of a file of package scaletest.
+func benchGraph(b *testing.B) *export.Graph {
+	size := scaletest.Small()
+	path := filepath.Join(b.TempDir(), "state.bolt")
+	switch os.Getenv("RIPPLE_BENCH_SIZES") {
+	case "medium":
+		path = scaletest.File(b, scaletest.Medium())
+	case "large":
+		path = scaletest.File(b, scaletest.Large())
+	case "huge":
+		path = scaletest.File(b, scaletest.Huge())
+	default:
+		if err := scaletest.Make(path, size); err != nil {
+			b.Fatal(err)
+		}
 	}
-	return n
-}
-
-func benchWorld(b *testing.B) *surveytest.World { return wide(b, benchPages(b), 100, 10) }
-
-// BenchmarkExport writes the graph of pages, measured beforehand, into a file, in
-// turn with as many bytes that are there already. "of-bare" is how many times as
-// long it takes, "of-reading" how many times as long as reading the graph alone.
-func BenchmarkExport(b *testing.B) {
-	g := graphAt(b, benchWorld(b), export.Options{})
-	if _, err := g.Measure(); err != nil {
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
 		b.Fatal(err)
 	}
-	reading := timed(b, func() error {
-		return errors.Join(g.EachNode(func(*export.Node) error { return nil }),
-			g.EachLink(func(*export.Link) error { return nil }))
-	})
-	for _, name := range []string{"gexf", "graphml", "jsonl"} {
+	b.Cleanup(func() { store.Close() })
+	s, err := survey.New(store)
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := export.New(s, export.Options{})
+	if err == nil {
+		_, err = g.Measure()
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return g
+}
+
+// BenchmarkExport writes the graph of pages, measured beforehand, into a file, in turn
+// with its limit: reading the same nodes and links, and writing as many bytes that are
+// there already. "of-limit" is how many times as long it takes.
+func BenchmarkExport(b *testing.B) {
+	g := benchGraph(b)
+	for _, name := range []string{"gexf", "graphml", "jsonl", "dot"} {
 		b.Run(name, func(b *testing.B) {
 			f, path := format(b, name), filepath.Join(b.TempDir(), "x")
-			var writing, copying time.Duration
+			var writing, reading, copying time.Duration
+			var size int64
+			links := 0
 			for b.Loop() {
 				writing += timed(b, func() error { return filled(path, func(w io.Writer) error { return f.Stream(w, g) }) })
 				info, err := os.Stat(path)
 				if err != nil {
 					b.Fatal(err)
 				}
-				copying += timed(b, func() error { return filled(path, func(w io.Writer) error { return bare(w, info.Size()) }) })
+				size = info.Size()
+				copying += timed(b, func() error { return filled(path, func(w io.Writer) error { return bare(w, size) }) })
+				links = 0
+				reading += timed(b, func() error {
+					return errors.Join(g.EachNode(func(*export.Node) error { return nil }),
+						g.EachLink(func(*export.Link) error { links++; return nil }))
+				})
 			}
 			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(float64(benchPages(b)*10)*float64(b.N)/writing.Seconds(), "links/s")
-			b.ReportMetric(writing.Seconds()/copying.Seconds(), "of-bare")
-			b.ReportMetric(writing.Seconds()/float64(b.N)/reading.Seconds(), "of-reading")
+			b.ReportMetric(float64(links)*float64(b.N)/writing.Seconds(), "links/s")
+			b.ReportMetric(float64(size)/1e6, "MB")
+			b.ReportMetric(writing.Seconds()/(copying+reading).Seconds(), "of-limit")
 		})
 	}
 }
@@ -90,10 +116,7 @@ func bare(w io.Writer, n int64) error {
 // BenchmarkHeap reports what is live on the heap at most while a graph of pages
 // streams by, beside what is there when it ends.
 func BenchmarkHeap(b *testing.B) {
-	g := graphAt(b, benchWorld(b), export.Options{})
-	if _, err := g.Measure(); err != nil {
-		b.Fatal(err)
-	}
+	g := benchGraph(b)
 	var w heapWriter
 	for b.Loop() {
 		if err := format(b, "jsonl").Stream(&w, g); err != nil {

@@ -6,6 +6,21 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 )
 
+// A spelled is a column with what stands before each of its cells, put together once.
+type spelled[T any] struct {
+	export.Column[T]
+	before string
+}
+
+// spell puts together what stands before the cells of columns.
+func spell[T any](columns []export.Column[T], before func(i int, name string) string) []spelled[T] {
+	all := make([]spelled[T], len(columns))
+	for i, c := range columns {
+		all[i] = spelled[T]{c, before(i, c.Name)}
+	}
+	return all
+}
+
 // kindName is how GEXF and GraphML call a kind.
 func kindName(k export.Kind) string { return [...]string{"string", "long", "double"}[k] }
 

@@ -35,9 +35,10 @@ func gexf(o *output, g *export.Graph, opts Options) error {
 	nodes, links := g.NodeColumns(), g.LinkColumns()
 	gexfAttributes(o, "node", nodes)
 	gexfAttributes(o, "edge", links)
+	ofNodes, ofLinks := spell(nodes, gexfBefore), spell(links, gexfBefore)
 	o.say("<nodes count=\"", strconv.Itoa(g.Len()), "\">\n")
 	err = g.EachNode(func(n *export.Node) error {
-		gexfNode(o, n, nodes)
+		gexfNode(o, n, ofNodes)
 		return o.put()
 	})
 	if err != nil {
@@ -46,7 +47,7 @@ func gexf(o *output, g *export.Graph, opts Options) error {
 	o.say("</nodes>\n<edges>\n")
 	id := int64(0)
 	err = each(func(l *export.Link) error {
-		gexfLink(o, id, l, links)
+		gexfLink(o, id, l, ofLinks)
 		id++
 		return o.put()
 	})
@@ -85,7 +86,7 @@ func gexfAttributes[T any](o *output, class string, columns []export.Column[T]) 
 	o.say("</attributes>\n")
 }
 
-func gexfNode(o *output, n *export.Node, columns []export.Column[export.Node]) {
+func gexfNode(o *output, n *export.Node, columns []spelled[export.Node]) {
 	o.say("<node id=\"")
 	o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
 	o.say("\" label=\"")
@@ -106,7 +107,7 @@ func gexfNode(o *output, n *export.Node, columns []export.Column[export.Node]) {
 	o.say("</node>\n")
 }
 
-func gexfLink(o *output, id int64, l *export.Link, columns []export.Column[export.Link]) {
+func gexfLink(o *output, id int64, l *export.Link, columns []spelled[export.Link]) {
 	o.say("<edge id=\"")
 	o.line = strconv.AppendInt(o.line, id, 10)
 	o.say("\" source=\"")
@@ -120,22 +121,22 @@ func gexfLink(o *output, id int64, l *export.Link, columns []export.Column[expor
 	o.say("</edge>\n")
 }
 
-func gexfValues[T any](o *output, of *T, columns []export.Column[T]) {
+func gexfBefore(i int, _ string) string { return "<attvalue for=\"" + strconv.Itoa(i) + "\" value=\"" }
+
+func gexfValues[T any](o *output, of *T, columns []spelled[T]) {
 	o.say("<attvalues>")
 	for i := range columns {
 		v := columns[i].Of(of)
 		if v.None {
 			continue
 		}
-		o.say("<attvalue for=\"")
-		o.line = strconv.AppendInt(o.line, int64(i), 10)
-		o.say("\" value=\"")
+		o.line = append(o.line, columns[i].before...)
 		if columns[i].Kind == export.Text {
 			o.line = inert.AppendXML(o.line, v.Text)
 		} else {
 			o.line = appendNumber(o.line, v, columns[i].Kind)
 		}
-		o.say("\"/>")
+		o.line = append(o.line, "\"/>"...)
 	}
 	o.say("</attvalues>")
 }

@@ -30,16 +30,19 @@ func graphml(o *output, g *export.Graph, _ Options) error {
 	}
 	o.say("<graph id=\"terrain\" edgedefault=\"directed\">\n")
 	for i, f := range said {
-		graphmlData(o, 'g', i, export.Value{Text: f.text}, export.Text)
+		graphmlData(o, graphmlBefore('g', i), export.Value{Text: f.text}, export.Text)
 	}
 	o.say("\n")
+	ofNodes := spell(nodes, func(i int, _ string) string { return graphmlBefore('n', i+1) })
+	ofLinks := spell(links, func(i int, _ string) string { return graphmlBefore('e', i+1) })
+	label, weight := graphmlBefore('n', 0), graphmlBefore('e', 0)
 	err := g.EachNode(func(n *export.Node) error {
 		o.say("<node id=\"")
 		o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
 		o.say("\">")
-		graphmlData(o, 'n', 0, export.Value{Text: n.Name}, export.Text)
-		for i := range nodes {
-			graphmlData(o, 'n', i+1, nodes[i].Of(n), nodes[i].Kind)
+		graphmlData(o, label, export.Value{Text: n.Name}, export.Text)
+		for i := range ofNodes {
+			graphmlData(o, ofNodes[i].before, ofNodes[i].Of(n), ofNodes[i].Kind)
 		}
 		o.say("</node>\n")
 		return o.put()
@@ -53,9 +56,9 @@ func graphml(o *output, g *export.Graph, _ Options) error {
 		o.say("\" target=\"")
 		o.line = strconv.AppendUint(o.line, uint64(l.To), 10)
 		o.say("\">")
-		graphmlData(o, 'e', 0, export.Value{Count: int64(l.Links)}, export.Integer)
-		for i := range links {
-			graphmlData(o, 'e', i+1, links[i].Of(l), links[i].Kind)
+		graphmlData(o, weight, export.Value{Count: int64(l.Links)}, export.Integer)
+		for i := range ofLinks {
+			graphmlData(o, ofLinks[i].before, ofLinks[i].Of(l), ofLinks[i].Kind)
 		}
 		o.say("</edge>\n")
 		return o.put()
@@ -72,14 +75,15 @@ func graphmlKey(o *output, of string, i int, name string, k export.Kind) {
 		"\"/>\n")
 }
 
-func graphmlData(o *output, letter byte, i int, v export.Value, k export.Kind) {
+func graphmlBefore(letter byte, i int) string {
+	return "<data key=\"" + string(letter) + strconv.Itoa(i) + "\">"
+}
+
+func graphmlData(o *output, before string, v export.Value, k export.Kind) {
 	if v.None {
 		return
 	}
-	o.say("<data key=\"")
-	o.line = append(o.line, letter)
-	o.line = strconv.AppendInt(o.line, int64(i), 10)
-	o.say("\">")
+	o.line = append(o.line, before...)
 	if k == export.Text {
 		o.line = inert.AppendXML(o.line, v.Text)
 	} else {

@@ -14,17 +14,18 @@ const jsonlHead = `{"type":"graph","ripple":"graph"`
 // A number that JSON cannot write is a string as XML Schema spells it.
 func jsonl(o *output, g *export.Graph, _ Options) error {
 	nodes, links := g.NodeColumns(), g.LinkColumns()
+	ofNodes, ofLinks, label := spell(nodes, jsonBefore), spell(links, jsonBefore), jsonBefore(0, "label")
 	o.say(`{"type":"graph"`)
-	for _, f := range facts(g, "") {
-		jsonValue(o, f.name, export.Value{Text: f.text}, export.Text)
+	for i, f := range facts(g, "") {
+		jsonValue(o, jsonBefore(i, f.name), export.Value{Text: f.text}, export.Text)
 	}
 	o.say("}\n")
 	err := g.EachNode(func(n *export.Node) error {
 		o.say(`{"type":"node","id":`)
 		o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
-		jsonValue(o, "label", export.Value{Text: n.Name}, export.Text)
-		for i := range nodes {
-			jsonValue(o, nodes[i].Name, nodes[i].Of(n), nodes[i].Kind)
+		jsonValue(o, label, export.Value{Text: n.Name}, export.Text)
+		for i := range ofNodes {
+			jsonValue(o, ofNodes[i].before, ofNodes[i].Of(n), ofNodes[i].Kind)
 		}
 		o.say("}\n")
 		return o.put()
@@ -39,8 +40,8 @@ func jsonl(o *output, g *export.Graph, _ Options) error {
 		o.line = strconv.AppendUint(o.line, uint64(l.To), 10)
 		o.say(`,"weight":`)
 		o.line = strconv.AppendInt(o.line, int64(l.Links), 10)
-		for i := range links {
-			jsonValue(o, links[i].Name, links[i].Of(l), links[i].Kind)
+		for i := range ofLinks {
+			jsonValue(o, ofLinks[i].before, ofLinks[i].Of(l), ofLinks[i].Kind)
 		}
 		o.say("}\n")
 		return o.put()
@@ -51,11 +52,13 @@ func jsonl(o *output, g *export.Graph, _ Options) error {
 	return o.put()
 }
 
-func jsonValue(o *output, name string, v export.Value, k export.Kind) {
+func jsonBefore(_ int, name string) string { return `,"` + name + `":` }
+
+func jsonValue(o *output, before string, v export.Value, k export.Kind) {
 	if v.None {
 		return
 	}
-	o.say(`,"`, name, `":`)
+	o.line = append(o.line, before...)
 	switch {
 	case k == export.Text:
 		o.line = inert.AppendQuoted(o.line, v.Text)

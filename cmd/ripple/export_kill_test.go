@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -60,6 +61,54 @@ func TestKilledWhileExporting(t *testing.T) {
 		t.Errorf("%d exports were killed, want %d", killed, kills)
 	}
 	t.Logf("seed %d: %d kills, the old file untouched after %d exports, 0 torn", seed, killed, kept)
+}
+
+// TestInterruptedWhileExporting sends Ctrl-C to exports at random moments: each ends with
+// its exit code, whatever it was at, and leaves nothing but whole outputs.
+func TestInterruptedWhileExporting(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be sent Ctrl-C here")
+	}
+	seed := crawltest.Seed(t)
+	r := rand.New(rand.NewPCG(seed, 1))
+	program, cfg := built(t), crawled(t, seed)
+	dir := t.TempDir()
+	args := []string{"export", "--config", cfg, "--sqlite", filepath.Join(dir, "x.db"),
+		"--map", filepath.Join(dir, "x.html"), "--csv", filepath.Join(dir, "csv")}
+	stopped, long := 0, time.Second
+	for tries := 0; stopped < 6 && tries < 100; tries++ {
+		cmd := exec.Command(program, args...)
+		begun := time.Now()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(time.Duration(r.Int64N(int64(long))), func() { _ = cmd.Process.Signal(os.Interrupt) })
+		_ = cmd.Wait()
+		timer.Stop()
+		switch code := cmd.ProcessState.ExitCode(); code {
+		case 0:
+			long = time.Since(begun)
+		case 130:
+			stopped++
+			long += long / 10
+		case -1: // before it had asked for signals
+		default:
+			t.Fatalf("exit code %d", code)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if name := e.Name(); name != "x.db" && name != "x.html" && name != "csv" && cmd.ProcessState.ExitCode() >= 0 {
+				t.Errorf("left in the folder: %s", name)
+			}
+		}
+	}
+	if stopped < 6 {
+		t.Errorf("%d exports were stopped, want 6", stopped)
+	}
+	requireWhole(t, filepath.Join(dir, "x.db"))
 }
 
 // killedAfter kills an export after a time, and reports what the export took, and whether it had not ended.

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestExportDiskFull exports onto a disk that has no room for the new file: it says so, the
+// old one is whole, and nothing else is left.
+func TestExportDiskFull(t *testing.T) {
+	program, cfg := built(t), crawled(t, 1)
+	for _, format := range []string{"sqlite", "gexf", "graphml", "dot", "jsonl", "map", "csv", "parquet"} {
+		t.Run(format, func(t *testing.T) {
+			disk := t.TempDir()
+			if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
+				t.Skipf("a small disk cannot be mounted here: %v", err)
+			}
+			t.Cleanup(func() { _ = syscall.Unmount(disk, 0) })
+			target := filepath.Join(disk, "out")
+			args := []string{"export", "--config", cfg, "--" + format, target}
+			if _, complaints, code := ran(t, program, args...); code != 0 {
+				t.Fatalf("with room: %s", complaints)
+			}
+			before := contents(t, target)
+			fillDisk(t, filepath.Join(disk, "filler"))
+			_, complaints, code := ran(t, program, args...)
+			if code != 1 || !strings.Contains(complaints, "write "+target) || !isFull(complaints) {
+				t.Errorf("exit %d: %q", code, complaints)
+			}
+			if after := contents(t, target); !bytes.Equal(before, after) {
+				t.Errorf("the old output is %d bytes of %d", len(after), len(before))
+			}
+			if entries, err := os.ReadDir(disk); err != nil || len(entries) != 2 {
+				t.Errorf("left on the disk: %v, %v", entries, err)
+			}
+		})
+	}
+}
+
+// isFull reports whether a text says that the disk is.
+func isFull(text string) bool {
+	return strings.Contains(text, "no space left on device") || strings.Contains(text, "disk is full")
+}
+
+// fillDisk leaves no page of a disk free.
+func fillDisk(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+}
+
+// contents are the bytes of a file, or of all files in a folder.
+func contents(t *testing.T, path string) []byte {
+	t.Helper()
+	names := []string{path}
+	if entries, err := os.ReadDir(path); err == nil {
+		names = nil
+		for _, e := range entries {
+			names = append(names, filepath.Join(path, e.Name()))
+		}
+	}
+	var all []byte
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	return all
+}
+
+// TestExportWithoutTMPDIR has no folder for temporary files: what an export needs lies
+// beside its target.
+func TestExportWithoutTMPDIR(t *testing.T) {
+	program, cfg := built(t), crawled(t, 1)
+	target := filepath.Join(t.TempDir(), "x.db")
+	cmd := exec.Command(program, "export", "--config", cfg, "--sqlite", target)
+	cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Join(t.TempDir(), "none"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	requireWhole(t, target)
+}

@@ -35,17 +35,21 @@ func skipTo(r *reader) {
 	}
 }
 
-// Skim calls f for the visits from a number on, in order, until it returns false, with
+// Skim calls f for all visits in order, but for those of URLs that are not wanted, with
 // what is said of a visit in numbers, why it is not processed, its content type and its
 // charset. Other texts, facts and entries of a sitemap are left out. The visit is valid
-// while f runs.
-func (vs *Visits) Skim(from schema.Seq, f func(*schema.Visit) (bool, error)) error {
+// while f runs. An error of f ends it.
+func (vs *Visits) Skim(want func(schema.Seq, schema.ID) bool, f func(*schema.Visit) error) error {
 	var v schema.Visit
-	return vs.eachRecord(from, func(seq schema.Seq, r *reader) (bool, error) {
-		if err := skim(r, seq, &v); err != nil {
-			return false, err
+	return vs.eachRecord(1, func(seq schema.Seq, r *reader) (bool, error) {
+		if head := (reader{b: r.b}); !want(seq, head.id()) {
+			return true, nil
 		}
-		return f(&v)
+		err := skim(r, seq, &v)
+		if err == nil {
+			err = f(&v)
+		}
+		return err == nil, err
 	})
 }
 

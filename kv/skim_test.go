@@ -25,6 +25,7 @@ func TestSkim(t *testing.T) {
 	if err := s.Update(func(tx *kv.Tx) error { _, err := tx.Visits.Add(stands); return err }); err != nil {
 		t.Fatal(err)
 	}
+	all := func(schema.Seq, schema.ID) bool { return true }
 	var whole, skimmed, linked []schema.Visit
 	read := func(f func(tx *kv.Tx) error) {
 		t.Helper()
@@ -36,11 +37,11 @@ func TestSkim(t *testing.T) {
 		return tx.Visits.Each(1, func(v *schema.Visit) (bool, error) { whole = append(whole, *v); return true, nil })
 	})
 	read(func(tx *kv.Tx) error {
-		return tx.Visits.Skim(1, func(v *schema.Visit) (bool, error) {
+		return tx.Visits.Skim(all, func(v *schema.Visit) error {
 			one := *v
 			one.Links = append([]schema.Link(nil), v.Links...)
 			skimmed = append(skimmed, one)
-			return true, nil
+			return nil
 		})
 	})
 	odd := func(_ schema.Seq, id schema.ID) bool { return id%2 == 1 }

@@ -31,9 +31,9 @@ func (r *reading) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (in
 			return
 		}
 		if from[id] == nil {
-			from[id] = &linker{first: page, to: to}
+			from[id] = &linker{first: page, to: to} // of pages and of their links that with the lowest number
 		}
-		from[id].add(page)
+		from[id].add(page, to)
 	})
 	all := make([]*linker, 0, len(from))
 	for _, l := range from {
@@ -58,9 +58,12 @@ func (r *reading) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (in
 	return in, err
 }
 
-// add counts a link of a page; pages come one after the other.
-func (l *linker) add(page schema.ID) {
+// add counts a link of a page; pages come one after the other, each with its links in order.
+func (l *linker) add(page, to schema.ID) {
 	l.Links++
+	if page < l.first {
+		l.first, l.to = page, to
+	}
 	if page != l.last {
 		l.Pages++
 		l.last = page

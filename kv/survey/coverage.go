@@ -51,7 +51,6 @@ type HostReport struct {
 	Unreached int    // visits that ended without a connection
 	Broken    int    // visits that ended in 5xx, if all did
 	Away      string // the same in words, and why
-	Linked    int    // links from other hosts
 
 	Cover        Cover
 	Coverage     string // the cover in words, with all that was in the way
@@ -69,6 +68,7 @@ type coverage struct {
 	hosts   *hosts
 	tallies *tallies
 
+	left     int // see [tallies.leftBefore]
 	cut      []CutSite
 	overflow map[string]int // of cut, by site; nil: not read yet
 }
@@ -93,7 +93,7 @@ func (cv *coverage) each(f func(*HostReport) error) error {
 
 // of returns the report on a host.
 func (cv *coverage) of(id schema.HostID) (*HostReport, error) {
-	t, err := cv.tallies.tallied()
+	t, err := cv.tallies.ofHost(id)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (cv *coverage) of(id schema.HostID) (*HostReport, error) {
 	err = cv.core.view(func(tx *kv.Tx) error {
 		r, err := tx.Hosts.At(id)
 		if err == nil {
-			report, err = cv.report(tx, cv.core.known(r), &t.hosts[id])
+			report, err = cv.report(tx, cv.core.known(r), t)
 		}
 		return err
 	})
@@ -113,12 +113,15 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	if err != nil {
 		return nil, err
 	}
+	if cv.left, err = cv.tallies.leftBefore(); err != nil {
+		return nil, err
+	}
 	report := &HostReport{
 		Host: r, Class: h.verdict.Class, Rule: h.verdict.Rule, Site: h.site, Origins: h.origins,
 		MinDepth: t.nearest, FromDepth: t.from, ToDepth: t.to,
 		Known: int(t.known), Visited: int(t.visited), Processed: int(t.processed),
 		Waiting: int(t.byState[schema.Queued] + t.byState[schema.RequestLimitHit]),
-		HTML:    int(t.html), Linkless: int(t.linkless), Unreached: int(t.unreached), Linked: int(t.linked),
+		HTML:    int(t.html), Linkless: int(t.linkless), Unreached: int(t.unreached),
 		Broken: int(t.brokenAll()),
 	}
 	for i, n := range t.byState {

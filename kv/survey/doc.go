@@ -33,7 +33,7 @@
 //	siteWide   the targets that most pages of a host link to (sitewide.go)
 //	walks      depths, distances and ways along links (graph.go, origin_search.go, depth.go, distance.go), and against
 //	           them (path.go, back.go, trace.go)
-//	pages      the state of a page (page.go, state.go)
+//	pages      the state of a page (page.go, sketch.go, state.go)
 //	tallies    all pages, counted (tally.go, unasked.go, omitted.go)
 //	coverage   how well a host is covered, and by what it is cut (coverage.go, lack.go, cover.go, omitted.go)
 //

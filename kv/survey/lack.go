@@ -69,7 +69,7 @@ func (cv *coverage) lackRecord(r *schema.Host) (l lack, ok bool) {
 }
 
 func (cv *coverage) overflowOf(r *schema.Host) int {
-	return overflow(r, cv.core.run.ID, cv.tallies.tally.counts.leftBefore)
+	return overflow(r, cv.core.run.ID, cv.left)
 }
 
 // lackWaiting says why pages wait that nothing but their host, or the run, keeps

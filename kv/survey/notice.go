@@ -3,6 +3,7 @@ package survey
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -70,39 +71,55 @@ type Uncovered struct {
 }
 
 // UncoveredSubdomains returns the subdomains of origins that were met but belong
-// to no origin and no list, by origin, then by links, then by name.
+// to no origin and no list, by origin, then by links, then by name. Where there are any,
+// it reads the links of all pages.
 func UncoveredSubdomains(s *Survey) ([]Uncovered, error) {
 	t, err := s.tallies.tallied()
 	if err != nil {
 		return nil, err
 	}
 	var found []Uncovered
+	links := map[schema.HostID]int{} // from other hosts
+	ids := map[string]schema.HostID{}
 	err = s.core.view(func(tx *kv.Tx) error {
 		for i, origin := range s.core.terrain.Origins() {
-			below, err := uncoveredBelow(s, tx, t, i, origin.Name)
+			if strings.HasPrefix(origin.Name, "*.") {
+				continue
+			}
+			err := tx.Hosts.Below(origin.Name, func(host string, id schema.HostID) bool {
+				if t.hosts[id].known > 0 && s.core.terrain.HostClass(host).Class == schema.ClassDiscovered {
+					found = append(found, Uncovered{Origin: i, Host: host, Pattern: "*." + origin.Name})
+					links[id], ids[host] = 0, id
+				}
+				return true
+			})
 			if err != nil {
 				return err
 			}
-			found = append(found, below...)
 		}
 		return nil
+	})
+	if err == nil && len(found) > 0 {
+		err = s.core.countFrom(links)
+	}
+	for i := range found {
+		found[i].Links = links[ids[found[i].Host]]
+	}
+	slices.SortFunc(found, func(a, b Uncovered) int {
+		return cmp.Or(cmp.Compare(a.Origin, b.Origin), cmp.Compare(b.Links, a.Links), cmp.Compare(a.Host, b.Host))
 	})
 	return found, err
 }
 
-func uncoveredBelow(s *Survey, tx *kv.Tx, t *tally, origin int, name string) ([]Uncovered, error) {
-	var found []Uncovered
-	if len(name) > 2 && name[:2] == "*." {
-		return nil, nil
-	}
-	err := tx.Hosts.Below(name, func(host string, id schema.HostID) bool {
-		if t.hosts[id].known > 0 && s.core.terrain.HostClass(host).Class == schema.ClassDiscovered {
-			found = append(found, Uncovered{origin, host, int(t.hosts[id].linked), "*." + name})
+// countFrom counts for some hosts the links from others.
+func (c *core) countFrom(links map[schema.HostID]int) error {
+	return c.eachStanding(everyPage, func(page schema.ID, all []schema.Link, _ bool) error {
+		for i := range all {
+			to := c.store.HostOf(all[i].To)
+			if n, ok := links[to]; ok && to != c.store.HostOf(page) {
+				links[to] = n + 1
+			}
 		}
-		return true
+		return nil
 	})
-	slices.SortFunc(found, func(a, b Uncovered) int {
-		return cmp.Or(cmp.Compare(b.Links, a.Links), cmp.Compare(a.Host, b.Host))
-	})
-	return found, err
 }

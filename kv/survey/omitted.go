@@ -91,19 +91,22 @@ func CutSites(s *Survey) ([]CutSite, error) {
 
 // cutSites finds them once.
 func (cv *coverage) cutSites(tx *kv.Tx) ([]CutSite, error) {
-	t, err := cv.tallies.tallied()
-	if cv.overflow != nil || cv.core.past != nil || err != nil {
-		return cv.cut, err
+	if cv.overflow != nil || cv.core.past != nil {
+		return cv.cut, nil
+	}
+	left, err := cv.tallies.leftBefore()
+	if err != nil {
+		return nil, err
 	}
 	limit := cv.core.cfg.Traps.MaxHostsPerSite
 	cut, overflow := []CutSite(nil), map[string]int{}
 	sites, err := cv.sites(tx)
 	for i := 0; i < len(sites) && err == nil; i++ {
 		one := sites[i]
-		if t.counts.leftBefore == 0 && (one.Hosts < limit || limit <= 0) {
+		if left == 0 && (one.Hosts < limit || limit <= 0) {
 			continue
 		}
-		if one.Overflow, err = siteOverflow(tx, one.Site, t.counts.leftBefore); one.Overflow > 0 {
+		if one.Overflow, err = siteOverflow(tx, one.Site, left); one.Overflow > 0 {
 			one.Limit = limitOf("max-hosts-per-site", limit, one.Hosts >= limit)
 			cut, overflow[one.Site] = append(cut, one), one.Overflow
 		}

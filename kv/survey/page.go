@@ -141,15 +141,19 @@ func (ps *pages) readVisit(tx *kv.Tx, p *Page) error {
 	if err != nil {
 		return err
 	}
-	p.Visit, p.Visited = v, ps.core.visited(p.ID)
-	p.Retries = v.Retries
+	ps.addVisit(p, v)
 	if v.Requests > 0 || v.Kept {
 		p.FetchURL = v.Form
 	}
+	return nil
+}
+
+// addVisit fills in what a visit says, its texts aside.
+func (ps *pages) addVisit(p *Page, v *schema.Visit) {
+	p.Visit, p.Visited, p.Retries = v, ps.core.visited(p.ID), v.Retries
 	if v.State == schema.Processed && ps.core.isPage(v.RedirectTo) {
 		p.RedirectTo = v.RedirectTo
 	}
-	return nil
 }
 
 // lastRun returns the last run that saw a page: reached it, visited it, or saw a

@@ -45,12 +45,11 @@ func (c *core) eachStanding(want func(page schema.ID) bool, f standFunc) error {
 				return f(page, links, false)
 			})
 		}
-		return tx.Visits.Skim(1, func(v *schema.Visit) (bool, error) {
-			err := c.live()
-			if err == nil && len(v.Links) > 0 && stands(v.Seq, v.URL) {
-				err = f(v.URL, v.Links, v.NoFollow)
+		return tx.Visits.Skim(stands, func(v *schema.Visit) error {
+			if err := c.live(); err != nil || len(v.Links) == 0 {
+				return err
 			}
-			return err == nil, err
+			return f(v.URL, v.Links, v.NoFollow)
 		})
 	})
 }

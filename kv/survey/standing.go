@@ -43,10 +43,8 @@ func (c *core) standing(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Links, v.Facts = from.Links, from.Facts
-	v.Distinct, v.BeyondHosts, v.LinkLimit = from.Distinct, from.BeyondHosts, from.LinkLimit
-	v.Title, v.Charset = from.Title, from.Charset
-	v.NoIndex, v.NoFollow = from.NoIndex, from.NoFollow
+	stand(v, from)
+	v.Facts, v.Title = from.Facts, from.Title
 	if v.Length < 0 || v.SHA256 == [32]byte{} {
 		v.Length, v.SHA256 = from.Length, from.SHA256
 	}
@@ -55,6 +53,13 @@ func (c *core) standing(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 	v.ETag = cmp.Or(v.ETag, from.ETag)
 	v.StoredPath = cmp.Or(v.StoredPath, from.StoredPath)
 	return v, nil
+}
+
+// stand lets v say of links, and of how a page asks for them to be treated, what from says.
+func stand(v, from *schema.Visit) {
+	v.Links, v.Charset = from.Links, from.Charset
+	v.Distinct, v.BeyondHosts, v.LinkLimit = from.Distinct, from.BeyondHosts, from.LinkLimit
+	v.NoIndex, v.NoFollow = from.NoIndex, from.NoFollow
 }
 
 // eachSitemapEntry calls f for every page that a sitemap names, with the URL of

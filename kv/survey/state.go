@@ -3,6 +3,7 @@ package survey
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -55,6 +56,9 @@ func (ps *pages) applyVisit(p *Page) {
 func (ps *pages) reopened(tx *kv.Tx, v *schema.Visit) (bool, error) {
 	if !Unanswered(v) || ps.core.past != nil {
 		return false, nil
+	}
+	if shapes := ps.core.store.Shapes(v.URL); shapes&schema.ShapeOther == 0 {
+		return bits.OnesCount8(uint8(shapes)) > v.FormsKnown, nil
 	}
 	forms, err := tx.URLs.Forms(v.URL)
 	return len(forms) > v.FormsKnown, err

@@ -153,8 +153,8 @@ func (s *Survey) EachLinkEverOf(pages []schema.ID, f LinkFunc) error {
 	return s.siteWide.mark(func(f LinkFunc) error { return s.links.eachEverOf(pages, f) }, f)
 }
 
-// EachTarget calls f for the links that stand, by the page that links, without
-// what else is known of them: much cheaper than [Survey.EachLink].
+// EachTarget calls f for the links that stand, page by page in the order in which they were
+// written, without what else is known of them: much cheaper than [Survey.EachLink].
 func (s *Survey) EachTarget(f func(from, to schema.ID)) error { return s.links.eachTarget(f) }
 
 // EachSitemapEntry calls f for every page that a sitemap names, with the URL of

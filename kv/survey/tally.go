@@ -62,7 +62,6 @@ type hostTally struct {
 	failed      schema.Seq   // the last visit that did not reach it
 	away        schema.Cause // of that visit
 	mixed       bool         // others had other causes
-	linked      uint32       // links from other hosts
 	omitted     uint32       // links of its pages that are not recorded
 	beyond      uint32       // of those: by max-links-per-page
 	limit       int          // of that: the highest that a page was read under
@@ -111,20 +110,8 @@ func (ts *tallies) tallied() (*tally, error) {
 	if ts.tally != nil {
 		return ts.tally, nil
 	}
-	t, since := &tally{hosts: make([]hostTally, ts.core.store.Hosts()+1)}, ts.core.since()
-	for i := range t.hosts {
-		h := &t.hosts[i]
-		h.nearest, h.from = kv.NoDepth, kv.NoDepth
-	}
-	err := ts.pages.each(func(p *Page) error {
-		t.add(p)
-		ts.addLinks(t, p)
-		ts.addOmitted(t, p)
-		t.addSeen(p, since)
-		ts.addUnasked(t, p)
-		return nil
-	})
-	if err != nil {
+	t := ts.empty()
+	if err := ts.pages.sketches(ts.countInto(t)); err != nil {
 		return nil, err
 	}
 	for id := range t.hosts {
@@ -142,16 +129,57 @@ func (ts *tallies) tallied() (*tally, error) {
 	return t, nil
 }
 
-func (ts *tallies) addLinks(t *tally, p *Page) {
-	if p.Visit == nil {
-		return
+// empty returns a tally before anything is counted.
+func (ts *tallies) empty() *tally {
+	t := &tally{hosts: make([]hostTally, ts.core.store.Hosts()+1)}
+	for i := range t.hosts {
+		h := &t.hosts[i]
+		h.nearest, h.from = kv.NoDepth, kv.NoDepth
 	}
-	t.counts.Links += len(p.Visit.Links)
-	for i := range p.Visit.Links {
-		if to := ts.core.store.HostOf(p.Visit.Links[i].To); to != p.Host {
-			t.hosts[to].linked++
+	return t
+}
+
+// countInto returns what counts a page.
+func (ts *tallies) countInto(t *tally) func(*Page) error {
+	since := ts.core.since()
+	return func(p *Page) error {
+		t.add(p)
+		if p.Visit != nil {
+			t.counts.Links += len(p.Visit.Links)
 		}
+		ts.addOmitted(t, p)
+		t.addSeen(p, since)
+		ts.addUnasked(t, p)
+		return nil
 	}
+}
+
+// ofHost counts the pages of one host, or all if that was done or has to be, see
+// [tallies.leftBefore].
+func (ts *tallies) ofHost(id schema.HostID) (*hostTally, error) {
+	if ts.tally != nil || ts.core.run.ID > 1 {
+		t, err := ts.tallied()
+		if err != nil {
+			return nil, err
+		}
+		return &t.hosts[id], nil
+	}
+	t := ts.empty()
+	err := ts.pages.sketchesOf(id, ts.countInto(t))
+	return &t.hosts[id], err
+}
+
+// leftBefore counts the links that pages which an earlier run read have and that limits of
+// [traps] keep from being recorded.
+func (ts *tallies) leftBefore() (int, error) {
+	if ts.core.run.ID == 1 {
+		return 0, nil
+	}
+	t, err := ts.tallied()
+	if err != nil {
+		return 0, err
+	}
+	return t.counts.leftBefore, nil
 }
 
 // addSeen counts what the run since, or a later one, has seen of a page.

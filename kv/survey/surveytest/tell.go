@@ -21,6 +21,7 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	recount(t, s, counts)
 	lasting := *counts
 	lasting.Frontier, lasting.Errors = 0, nil
 	clear(lasting.ByState[:])
@@ -48,8 +49,8 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 	if err == nil {
 		err = s.EachHost(func(r *survey.HostReport) error {
 			if r.Known > 0 {
-				add("%s %q, depth %d, %d-%d: %d known, %d visited, %d processed, %d links",
-					r.Host.Name, r.Title, r.MinDepth, r.FromDepth, r.ToDepth, r.Known, r.Visited, r.Processed, r.Linked)
+				add("%s %q, depth %d, %d-%d: %d known, %d visited, %d processed",
+					r.Host.Name, r.Title, r.MinDepth, r.FromDepth, r.ToDepth, r.Known, r.Visited, r.Processed)
 			}
 			return nil
 		})
@@ -58,4 +59,31 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 		t.Fatal(err)
 	}
 	return lines
+}
+
+// recount counts the pages of a survey one by one, which must give what was counted at once.
+func recount(t testing.TB, s *survey.Survey, counts *survey.Counts) {
+	t.Helper()
+	want, got := survey.Counts{}, survey.Counts{ByState: counts.ByState, ByClass: counts.ByClass, ByDepth: counts.ByDepth,
+		Pages: counts.Pages, Frontier: counts.Frontier, Links: counts.Links, LinksOmitted: counts.LinksOmitted}
+	err := s.EachPage(func(p *survey.Page) error {
+		want.Pages++
+		want.ByState[p.State]++
+		want.ByClass[p.Class]++
+		want.ByDepth[p.Depth]++
+		if p.Waits() {
+			want.Frontier++
+		}
+		if p.Visit != nil {
+			want.Links += len(p.Visit.Links)
+		}
+		want.LinksOmitted += p.LinksOmitted()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {
+		t.Errorf("counts are %s; one by one the pages give %s", g, w)
+	}
 }

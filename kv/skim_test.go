@@ -65,7 +65,8 @@ func TestSkim(t *testing.T) {
 	if diff := cmp.Diff(want, linked); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)
 	}
-	if last := skimmed[len(skimmed)-1]; last.Title+last.Form+last.StoredPath != "" || last.Facts != nil || last.Stand != 1 {
+	last := skimmed[len(skimmed)-1]
+	if last.Title+last.Form+last.StoredPath != "" || last.Facts != nil || last.Stand != 1 {
 		t.Errorf("the last: %+v", last)
 	}
 }

@@ -240,6 +240,7 @@ func (us *URLs) Each(from schema.ID, f func(schema.URL) (bool, error)) error {
 			}
 			u := b.u
 			u.PathQuery = string(b.path)
+			us.read = u // f is likely to ask for it
 			var err error
 			if more, err = f(u); err != nil {
 				return false, err

@@ -21,7 +21,7 @@ type linker struct {
 // its pages.
 func (r *reading) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (in map[schema.ID]int, err error) {
 	in, from := map[schema.ID]int{}, map[schema.HostID]*linker{}
-	err = r.EachTarget(func(page, to schema.ID) {
+	err = r.EachTargetWritten(func(page, to schema.ID) {
 		if r.HostOf(to) != host {
 			return
 		}

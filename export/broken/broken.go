@@ -29,11 +29,11 @@ type Link struct {
 // completed run has not seen any more are left out.
 func Find(s *survey.Survey) ([]Link, error) {
 	f := &finder{survey: s, targets: make(map[schema.ID]Link), broken: make([]bool, s.URLs()+1)}
-	if err := s.EachPage(func(p *survey.Page) error { f.addPage(p); return nil }); err != nil {
+	if err := s.EachSketch(f.addPage); err != nil {
 		return nil, err
 	}
 	var from []schema.ID
-	err := s.EachTarget(func(page, to schema.ID) {
+	err := s.EachTargetWritten(func(page, to schema.ID) {
 		if f.broken[to] && (len(from) == 0 || from[len(from)-1] != page) {
 			from = append(from, page)
 		}
@@ -57,10 +57,15 @@ type finder struct {
 	links   []Link
 }
 
-func (f *finder) addPage(p *survey.Page) {
-	if f.broken[p.ID] = p.Broken() && p.LastRun >= f.survey.Since(); f.broken[p.ID] {
+func (f *finder) addPage(sketch *survey.Page) error {
+	if f.broken[sketch.ID] = sketch.Broken() && sketch.LastRun >= f.survey.Since(); !f.broken[sketch.ID] {
+		return nil
+	}
+	p, err := f.survey.Page(sketch.ID)
+	if err == nil {
 		f.targets[p.ID] = Link{To: p.URL, State: p.State, Status: p.Status(), Why: p.Error}
 	}
+	return err
 }
 
 // addLinks adds the broken links of a page.

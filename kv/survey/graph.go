@@ -40,6 +40,9 @@ func (ws *walks) buildGraph(in func(schema.ID) bool) (*graph, error) {
 	err := ws.core.view(func(tx *kv.Tx) error {
 		var buf []schema.Link
 		for id := schema.ID(1); int(id) <= ws.core.urls(); id++ {
+			if err := ws.core.live(); err != nil {
+				return err
+			}
 			g.start[id] = uint32(len(g.to))
 			seq := ws.core.latest(id)
 			if seq == 0 || ws.core.store.Kind(id) != schema.KindPage || !in(id) {

@@ -2,6 +2,7 @@ package survey
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -127,7 +128,7 @@ func (ls *links) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error
 // linking reads the visit that holds the links of a page, without anchors.
 func (ls *links) linking(tx *kv.Tx, id schema.ID) (linking, error) {
 	v, err := tx.Visits.At(ls.core.latest(id))
-	if err != nil {
+	if err = errors.Join(err, ls.core.live()); err != nil {
 		return linking{}, err
 	}
 	l := linking{page: id, visit: v, last: v.Run}
@@ -236,9 +237,34 @@ func linkTo(links []schema.Link, to schema.ID) (schema.Link, bool) {
 	return links[i], true
 }
 
-// eachTarget calls f for the links that stand, page by page in the order in which they were
-// written, without what else is known of them: much cheaper than [Survey.EachLink].
+// eachTarget calls f for the links that stand, by the page that links, without
+// what else is known of them: much cheaper than [Survey.EachLink].
 func (ls *links) eachTarget(f func(from, to schema.ID)) error {
+	return ls.core.view(func(tx *kv.Tx) error {
+		var buf []schema.Link
+		for from := schema.ID(1); int(from) <= ls.core.urls(); from++ {
+			seq := ls.core.latest(from)
+			if seq == 0 || ls.core.store.Kind(from) != schema.KindPage {
+				continue
+			}
+			err := ls.core.live()
+			if err != nil {
+				return err
+			}
+			if buf, err = ls.core.appendLinks(tx, buf[:0], seq); err != nil {
+				return err
+			}
+			for i := range buf {
+				f(from, buf[i].To)
+			}
+		}
+		return nil
+	})
+}
+
+// eachWritten is eachTarget page by page in the order in which they were written, which is
+// much cheaper again.
+func (ls *links) eachWritten(f func(from, to schema.ID)) error {
 	return ls.core.eachStanding(everyPage, func(from schema.ID, links []schema.Link, _ bool) error {
 		for i := range links {
 			f(from, links[i].To)

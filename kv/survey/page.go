@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"errors"
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -73,6 +74,9 @@ func (ps *pages) each(f func(*Page) error) error {
 			}
 			if u.Kind != schema.KindPage {
 				return true, nil
+			}
+			if err := ps.core.live(); err != nil {
+				return false, err
 			}
 			p, err := ps.page(tx, u)
 			if err == nil {
@@ -190,6 +194,7 @@ func (ps *pages) readSights() error {
 			if v.Stand != 0 {
 				links, err = tx.Visits.AppendLinks(links, v.Stand)
 			}
+			err = errors.Join(err, ps.core.live())
 			for _, l := range links {
 				sights[l.To] = max(sights[l.To], v.Run)
 			}

@@ -9,79 +9,54 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-func benchSurvey(b *testing.B) *survey.Survey {
+// ask measures a question to a terrain of three million pages. Each one is asked of a
+// survey that has derived nothing yet.
+func ask(b *testing.B, question func(*survey.Survey) error) {
 	store, err := kv.Open(scaletest.File(b, scaletest.Large()), kv.Options{ReadOnly: true})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { store.Close() })
-	s, err := survey.New(store)
-	if err != nil {
-		b.Fatal(err)
+	defer store.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		s, err := survey.New(store)
+		if err == nil {
+			err = question(s)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
 	}
-	return s
+	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(store.URLs()), "ns/URL")
 }
+
+// somePage is a page of a host that belongs to no origin.
+func somePage(s *survey.Survey) schema.ID { return schema.ID(s.URLs() * 7 / 10) }
 
 func BenchmarkCounts(b *testing.B) {
-	s := benchSurvey(b)
-	for b.Loop() {
-		if _, err := s.Counts(); err != nil {
-			b.Fatal(err)
-		}
-	}
+	ask(b, func(s *survey.Survey) error { _, err := s.Counts(); return err })
 }
 
-func benchVisits(b *testing.B, f func(tx *kv.Tx) error) {
-	store, err := kv.Open(scaletest.File(b, scaletest.Large()), kv.Options{ReadOnly: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { store.Close() })
-	for b.Loop() {
-		if err := store.View(f); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkEachLinks(b *testing.B) {
-	n := 0
-	benchVisits(b, func(tx *kv.Tx) error {
-		want := func(schema.Seq, schema.ID) bool { return true }
-		return tx.Visits.EachLinks(want, func(_ schema.Seq, _ schema.ID, l []schema.Link, _ schema.Seq) error {
-			n += len(l)
-			return nil
-		})
-	})
-}
-
-func BenchmarkSkim(b *testing.B) {
-	n := 0
-	benchVisits(b, func(tx *kv.Tx) error {
-		all := func(schema.Seq, schema.ID) bool { return true }
-		return tx.Visits.Skim(all, func(v *schema.Visit) error {
-			n += len(v.Links)
-			return nil
-		})
-	})
+func BenchmarkOneHost(b *testing.B) {
+	ask(b, func(s *survey.Survey) error { _, err := s.Host(s.HostOf(somePage(s))); return err })
 }
 
 func BenchmarkWays(b *testing.B) {
-	s := benchSurvey(b)
-	id := schema.ID(s.URLs() * 7 / 10)
-	for b.Loop() {
-		if _, err := s.Ways(id, 10); err != nil {
-			b.Fatal(err)
-		}
-	}
+	ask(b, func(s *survey.Survey) error { _, err := s.Ways(somePage(s), 10); return err })
 }
 
 func BenchmarkIn(b *testing.B) {
-	s := benchSurvey(b)
-	id := schema.ID(s.URLs() * 7 / 10)
-	for b.Loop() {
-		if _, _, err := s.In(id, 20); err != nil {
-			b.Fatal(err)
-		}
-	}
+	ask(b, func(s *survey.Survey) error { _, _, err := s.In(somePage(s), 20); return err })
+}
+
+func BenchmarkEachTarget(b *testing.B) {
+	ask(b, func(s *survey.Survey) error { return s.EachTarget(func(schema.ID, schema.ID) {}) })
+}
+
+func BenchmarkEachTargetWritten(b *testing.B) {
+	ask(b, func(s *survey.Survey) error { return s.EachTargetWritten(func(schema.ID, schema.ID) {}) })
+}
+
+func BenchmarkEachPageLarge(b *testing.B) {
+	ask(b, func(s *survey.Survey) error { return s.EachPage(func(*survey.Page) error { return nil }) })
 }

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -92,7 +93,7 @@ func (c *counter) wideTargets(tx *kv.Tx, pages []schema.ID) (wide []schema.ID, e
 	total := 0
 	for _, id := range pages {
 		html, err := c.read(tx, c.core.latest(id))
-		if err != nil {
+		if err = errors.Join(err, c.core.live()); err != nil {
 			return nil, err
 		}
 		if !html {

@@ -108,6 +108,12 @@ func (s *Survey) Lookup(norm string) (schema.ID, bool, error) { return s.core.lo
 // while f runs. An error of f ends it.
 func (s *Survey) EachPage(f func(*Page) error) error { return s.pages.each(f) }
 
+// EachSketch calls f for every page, in no order that means anything, with what can be
+// counted of it: its ids, class, state and depth, and of its visit what [kv.Visits.Skim]
+// says, with the links that stand. It takes a quarter of the time of [Survey.EachPage]. The
+// page and its visit are valid while f runs. An error of f ends it.
+func (s *Survey) EachSketch(f func(*Page) error) error { return s.pages.sketches(f) }
+
 // Page returns a page, or an error that wraps [kv.ErrNotFound].
 func (s *Survey) Page(id schema.ID) (*Page, error) { return s.pages.byID(id) }
 
@@ -153,9 +159,13 @@ func (s *Survey) EachLinkEverOf(pages []schema.ID, f LinkFunc) error {
 	return s.siteWide.mark(func(f LinkFunc) error { return s.links.eachEverOf(pages, f) }, f)
 }
 
-// EachTarget calls f for the links that stand, page by page in the order in which they were
-// written, without what else is known of them: much cheaper than [Survey.EachLink].
+// EachTarget calls f for the links that stand, by the page that links, without
+// what else is known of them: much cheaper than [Survey.EachLink].
 func (s *Survey) EachTarget(f func(from, to schema.ID)) error { return s.links.eachTarget(f) }
+
+// EachTargetWritten is [Survey.EachTarget] page by page in the order in which they were
+// written, which is several times as fast.
+func (s *Survey) EachTargetWritten(f func(from, to schema.ID)) error { return s.links.eachWritten(f) }
 
 // EachSitemapEntry calls f for every page that a sitemap names, with the URL of
 // the sitemap: by sitemap, then in its order.

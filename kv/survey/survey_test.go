@@ -1,7 +1,9 @@
 package survey_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,5 +75,45 @@ func TestCountedHosts(t *testing.T) {
 	counts, err := w.Survey().Counts()
 	if err != nil || counts.Hosts != 3 || counts.Listed != 2 {
 		t.Errorf("%d hosts, %d listed, %v; want 3 and 2", counts.Hosts, counts.Listed, err)
+	}
+}
+
+// TestUntil ends every walk over many records with why its context was ended.
+func TestUntil(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	for i := range 12 {
+		w.Visit(fmt.Sprintf("a.test/%d", i), w.Links("a.test/", "b.test/"))
+	}
+	w.Depth("b.test/", 1, 0)
+	b := w.Page("b.test/")
+	stopped := errors.New("stopped")
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(stopped)
+	nobody := func(schema.ID, schema.ID) {}
+	none := func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return nil }
+	for name, walk := range map[string]func(*survey.Survey) error{
+		"Counts":            func(s *survey.Survey) error { _, err := s.Counts(); return err },
+		"Host":              func(s *survey.Survey) error { _, err := s.Host(1); return err },
+		"EachHost":          func(s *survey.Survey) error { return s.EachHost(func(*survey.HostReport) error { return nil }) },
+		"EachPage":          func(s *survey.Survey) error { return s.EachPage(func(*survey.Page) error { return nil }) },
+		"EachSketch":        func(s *survey.Survey) error { return s.EachSketch(func(*survey.Page) error { return nil }) },
+		"EachLink":          func(s *survey.Survey) error { return s.EachLink(none) },
+		"EachLinkEver":      func(s *survey.Survey) error { return s.EachLinkEver(none) },
+		"EachTarget":        func(s *survey.Survey) error { return s.EachTarget(nobody) },
+		"EachTargetWritten": func(s *survey.Survey) error { return s.EachTargetWritten(nobody) },
+		"In":                func(s *survey.Survey) error { _, _, err := s.In(b, 1); return err },
+		"Ways":              func(s *survey.Survey) error { _, err := s.Ways(b, 1); return err },
+		"OriginDepths":      func(s *survey.Survey) error { _, err := s.OriginDepths(); return err },
+		"Digest":            func(s *survey.Survey) error { _, err := survey.Digest(s); return err },
+	} {
+		s := w.Survey()
+		if err := walk(s); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		s = w.Survey()
+		s.Until(ctx)
+		if err := walk(s); !errors.Is(err, stopped) {
+			t.Errorf("%s: %v, want the cause", name, err)
+		}
 	}
 }

@@ -50,9 +50,12 @@ func newMemory(limit config.MemoryLimit, here uint64) memory {
 
 // memoryHere is what the machine has, or less where the cgroup or the address space of this process is limited;
 // 0: nobody knows.
-func memoryHere() (least uint64) {
-	for _, ask := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem, addressSpace} {
-		if n, err := ask(); err == nil && (least == 0 || n < least) {
+func memoryHere() uint64 { return leastOf(memlimit.FromCgroup, memlimit.FromSystem, addressSpace) }
+
+// leastOf returns the least that is known; 0: nothing is.
+func leastOf(all ...memlimit.Provider) (least uint64) {
+	for _, ask := range all {
+		if n, err := ask(); err == nil && n > 0 && (least == 0 || n < least) {
 			least = n
 		}
 	}
@@ -94,7 +97,7 @@ func (m memory) explain(err error) error {
 // allows reports that a crawl which holds so many bytes cannot keep to the limit.
 func (m memory) allows(held uint64) error {
 	if held > uint64(m.bytes)/10*9 {
-		return fmt.Errorf("%s is too small: the crawl holds %s", m.said, humanize.Bytes(held))
+		return fmt.Errorf("%s is too little: the crawl holds %s", m, humanize.Bytes(held))
 	}
 	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -73,7 +75,7 @@ func TestMemoryTooSmall(t *testing.T) {
 	if err := m.allows(179_000_000); err != nil {
 		t.Errorf("with room left: %v", err)
 	}
-	want := `[network] memory-limit = "200MB" is too small: the crawl holds 190 MB`
+	want := `200 MB ([network] memory-limit = "200MB") is too little: the crawl holds 190 MB`
 	if err := m.allows(190_000_000); err == nil || err.Error() != want {
 		t.Errorf("without room: %v; want %s", err, want)
 	}
@@ -111,8 +113,25 @@ func TestKeepMemory(t *testing.T) {
 	runtime.KeepAlive(held)
 }
 
-// Where there is a machine, somebody knows what it has.
+// Who does not know what there is, or has no limit, is not asked further.
 func TestMemoryHere(t *testing.T) {
+	fails := func() (uint64, error) { return 1, memlimit.ErrCgroupsNotSupported }
+	free := func() (uint64, error) { return 0, memlimit.ErrNoLimit }
+	tests := []struct {
+		name string
+		all  []memlimit.Provider
+		want uint64
+	}{
+		{"a cgroup of a machine", []memlimit.Provider{memlimit.Limit(256 << 20), memlimit.Limit(8 << 30)}, 256 << 20},
+		{"a cgroup larger than its machine", []memlimit.Provider{memlimit.Limit(64 << 30), memlimit.Limit(8 << 30)}, 8 << 30},
+		{"no cgroup", []memlimit.Provider{fails, memlimit.Limit(8 << 30), free}, 8 << 30},
+		{"a machine that says nothing", []memlimit.Provider{fails, memlimit.Limit(0), free}, 0},
+	}
+	for _, tt := range tests {
+		if got := leastOf(tt.all...); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
+	}
 	if n := memoryHere(); n < 1<<26 {
 		t.Errorf("this machine has %d bytes", n)
 	}

@@ -124,7 +124,7 @@ func newDialler(ctx context.Context, cfg *Config, g *guard) *dialler {
 
 // idleConns is the number of idle connections kept over all hosts. A polite
 // crawl asks many hosts in turn, so it is many times the number of open requests, if
-// those are few; each costs about 30 KB.
+// those are few; each costs 30 to 90 KB.
 func idleConns(cfg *Config) int {
 	idle := min(max(16*cfg.MaxOpen, leastIdle), max(cfg.MaxOpen, usualIdle))
 	if cfg.MaxConns > 0 {

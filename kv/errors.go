@@ -47,6 +47,10 @@ func bare(err error) error {
 	return err
 }
 
+// Guard runs f, which reads a store within a transaction that somebody else has begun,
+// so that damage that is met in there is an error already when f is left.
+func Guard(f func() error) error { return guard(f) }
+
 // guard runs f. A fault of the mapped file or a panic that begins in the store
 // becomes an error that wraps [ErrDamaged]; the panics of others go on.
 func guard(f func() error) (err error) {

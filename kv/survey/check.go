@@ -79,7 +79,7 @@ func (c *checker) wait(h *schema.Host, id schema.ID, try bool) {
 // checkPages derives the state of every page, and holds it against what waits.
 func (c *checker) checkPages() error {
 	capped := c.core.cfg.Crawler.MaxSubdomains > 0
-	return c.pages.each(func(p *Page) error {
+	return c.pages.each(1, func(p *Page) error {
 		count := &c.visits[p.Host]
 		count.known++
 		if p.Visit != nil && p.Visit.Requests > 0 {

@@ -17,7 +17,7 @@ type core struct {
 	store   *kv.Store
 	past    *past           // nil: of the newest run
 	tx      *kv.Tx          // of the call that is running
-	ctx     context.Context // of [Survey.Until]; nil: none
+	ctx     context.Context // of [Survey.Until] and [Survey.Hold]; nil: none
 	stand   []uint32        // by id, see [core.stands]; nil: the last visit of each page
 	runs    []schema.Run
 	run     schema.Run // the last of runs
@@ -62,13 +62,20 @@ func (c *core) readSeeds() error {
 // view runs f in a transaction, within the one that is open if there is one.
 func (c *core) view(f func(*kv.Tx) error) error {
 	if c.tx != nil {
-		return f(c.tx)
+		return kv.Guard(func() error { return f(c.tx) })
 	}
 	return c.store.View(func(tx *kv.Tx) error {
 		c.tx = tx
 		defer func() { c.tx = nil }()
 		return f(tx)
 	})
+}
+
+// hold runs f in one transaction, and ends long walks over the records when ctx is done.
+func (c *core) hold(ctx context.Context, f func() error) error {
+	defer c.until(c.ctx)
+	c.until(ctx)
+	return c.view(func(*kv.Tx) error { return f() })
 }
 
 // urls returns the last id of a URL, which bounds arrays by id.

@@ -87,7 +87,7 @@ func (d *digester) readPages(s *Survey) error {
 	if err != nil {
 		return err
 	}
-	return s.pages.each(func(p *Page) error {
+	return s.pages.each(1, func(p *Page) error {
 		status, err := standingStatus(s, p)
 		if err != nil {
 			return err

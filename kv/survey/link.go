@@ -51,6 +51,9 @@ func (ls *links) eachOf(pages []schema.ID, f LinkFunc) error {
 			if ls.core.latest(id) == 0 || !ls.core.isPage(id) {
 				continue
 			}
+			if err := ls.core.live(); err != nil {
+				return err
+			}
 			links, err := ls.bare(tx, id, &one)
 			if err != nil {
 				return err
@@ -112,6 +115,11 @@ func (ls *links) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error
 			block = append(block, l)
 		}
 	}
+	return block, id, fillAnchors(tx, block)
+}
+
+// fillAnchors reads the anchors of links in the order in which they were written.
+func fillAnchors(tx *kv.Tx, block []linking) error {
 	written := make([]*schema.Visit, len(block))
 	for i := range block {
 		written[i] = block[i].visit
@@ -119,10 +127,47 @@ func (ls *links) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error
 	slices.SortFunc(written, func(a, b *schema.Visit) int { return cmp.Compare(a.Seq, b.Seq) })
 	for _, v := range written {
 		if err := tx.Visits.Anchors(v); err != nil {
-			return nil, 0, err
+			return err
 		}
 	}
-	return block, id, nil
+	return nil
+}
+
+// PageLinks are the links of a page that stand, by target.
+type PageLinks struct {
+	Page  schema.ID
+	Links []schema.Link
+	First []schema.RunID // by link: the first run that saw it
+	Last  schema.RunID
+}
+
+// between returns the links of the pages from one id to another, with their anchors if
+// these are wanted.
+func (ls *links) between(from, to schema.ID, anchors bool) (all []PageLinks, err error) {
+	var block []linking
+	err = ls.core.view(func(tx *kv.Tx) error {
+		for id := from; id <= min(to, schema.ID(ls.core.urls())); id++ {
+			if ls.core.latest(id) == 0 || ls.core.store.Kind(id) != schema.KindPage {
+				continue
+			}
+			l, err := ls.linking(tx, id)
+			if err != nil {
+				return err
+			}
+			block = append(block, l)
+		}
+		if anchors {
+			return fillAnchors(tx, block)
+		}
+		return nil
+	})
+	for _, l := range block {
+		for i := range l.first {
+			l.first[i] = ls.core.unpruned(l.first[i])
+		}
+		all = append(all, PageLinks{l.page, l.visit.Links, l.first, ls.core.unpruned(l.last)})
+	}
+	return all, err
 }
 
 // linking reads the visit that holds the links of a page, without anchors.

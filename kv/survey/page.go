@@ -64,11 +64,11 @@ type pages struct {
 	sights []schema.RunID // by id: the last run in which a page linked there; nil: not read yet
 }
 
-// each calls f for every page by id; sitemap files are none. A page is valid
+// each calls f for every page from an id on; sitemap files are none. A page is valid
 // while f runs. An error of f ends it.
-func (ps *pages) each(f func(*Page) error) error {
+func (ps *pages) each(from schema.ID, f func(*Page) error) error {
 	return ps.core.view(func(tx *kv.Tx) error {
-		return tx.URLs.Each(1, func(u schema.URL) (bool, error) {
+		return tx.URLs.Each(from, func(u schema.URL) (bool, error) {
 			if int(u.ID) > ps.core.urls() {
 				return false, nil
 			}

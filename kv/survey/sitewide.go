@@ -27,10 +27,15 @@ func (sw *siteWide) mark(each func(LinkFunc) error, f LinkFunc) error {
 		return err
 	}
 	return each(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
-		_, wide := slices.BinarySearch(sw.targets[sw.core.store.HostOf(from)], link.To)
-		link.SiteWide = wide && !link.Kinds.Has(schema.LinkRedirect)
+		link.SiteWide = sw.has(from, &link)
 		return f(from, link, first, last)
 	})
+}
+
+// has reports whether a link is to one of the targets, which have been derived.
+func (sw *siteWide) has(from schema.ID, l *schema.Link) bool {
+	_, wide := slices.BinarySearch(sw.targets[sw.core.store.HostOf(from)], l.To)
+	return wide && !l.Kinds.Has(schema.LinkRedirect)
 }
 
 // derive counts the links of all hosts with enough pages, once.

@@ -65,20 +65,13 @@ func stand(v, from *schema.Visit) {
 // eachSitemapEntry calls f for every page that a sitemap names, with the URL of
 // the sitemap: by sitemap, then in its order.
 func (c *core) eachSitemapEntry(f func(sitemap string, e schema.SitemapEntry) error) error {
-	return c.view(func(tx *kv.Tx) error {
+	return c.view(func(*kv.Tx) error {
 		for id := schema.ID(1); int(id) <= c.urls(); id++ {
-			if c.store.Kind(id) != schema.KindSitemap || !c.visited(id) {
-				continue
-			}
-			v, err := tx.Visits.At(c.latest(id))
+			norm, entries, err := c.sitemap(id)
 			if err != nil {
 				return err
 			}
-			norm, err := tx.URLs.Norm(id)
-			if err != nil {
-				return err
-			}
-			for _, e := range v.Sitemap {
+			for _, e := range entries {
 				if err := f(norm, e); err != nil {
 					return err
 				}
@@ -86,4 +79,22 @@ func (c *core) eachSitemapEntry(f func(sitemap string, e schema.SitemapEntry) er
 		}
 		return nil
 	})
+}
+
+// sitemap returns the URL of a sitemap that the run has read, and what it names; of
+// other URLs nothing.
+func (c *core) sitemap(id schema.ID) (norm string, entries []schema.SitemapEntry, err error) {
+	if c.store.Kind(id) != schema.KindSitemap || !c.visited(id) {
+		return "", nil, nil
+	}
+	err = c.view(func(tx *kv.Tx) error {
+		v, err := tx.Visits.At(c.latest(id))
+		if err != nil {
+			return err
+		}
+		entries = v.Sitemap
+		norm, err = tx.URLs.Norm(id)
+		return err
+	})
+	return norm, entries, err
 }

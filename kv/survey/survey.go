@@ -75,6 +75,11 @@ func (s *Survey) Interrupt() {
 // Until ends long walks over the records, with the cause, when ctx is done.
 func (s *Survey) Until(ctx context.Context) { s.core.until(ctx) }
 
+// Hold runs f in one transaction, so that what it reads piece by piece is of one state
+// even while other readers come and go. Walks over many records that it begins end with
+// the error of ctx when that is done.
+func (s *Survey) Hold(ctx context.Context, f func() error) error { return s.core.hold(ctx, f) }
+
 // Run returns the run that the survey is of: the newest, unless [Survey.At] says
 // otherwise.
 func (s *Survey) Run() schema.Run { return s.core.run }
@@ -95,6 +100,12 @@ func (s *Survey) Terrain() *terrain.Terrain { return s.core.terrain }
 // HostCount returns the last id of a host, which bounds arrays by id.
 func (s *Survey) HostCount() int { return s.core.store.Hosts() }
 
+// HostName returns the name of a host.
+func (s *Survey) HostName(id schema.HostID) (string, error) { return s.hosts.name(id) }
+
+// LookupHost finds a host by its name.
+func (s *Survey) LookupHost(name string) (schema.HostID, bool, error) { return s.hosts.lookup(name) }
+
 // HostOf returns the host of a URL.
 func (s *Survey) HostOf(id schema.ID) schema.HostID { return s.core.store.HostOf(id) }
 
@@ -106,7 +117,13 @@ func (s *Survey) Lookup(norm string) (schema.ID, bool, error) { return s.core.lo
 
 // EachPage calls f for every page by id; sitemap files are none. A page is valid
 // while f runs. An error of f ends it.
-func (s *Survey) EachPage(f func(*Page) error) error { return s.pages.each(f) }
+func (s *Survey) EachPage(f func(*Page) error) error { return s.pages.each(1, f) }
+
+// EachPageFrom is [Survey.EachPage] from an id on.
+func (s *Survey) EachPageFrom(id schema.ID, f func(*Page) error) error { return s.pages.each(id, f) }
+
+// IsPage reports whether an id is that of a page.
+func (s *Survey) IsPage(id schema.ID) bool { return s.core.isPage(id) }
 
 // EachSketch calls f for every page, in no order that means anything, with what can be
 // counted of it: its ids, class, state and depth, and of its visit what [kv.Visits.Skim]
@@ -159,6 +176,21 @@ func (s *Survey) EachLinkEverOf(pages []schema.ID, f LinkFunc) error {
 	return s.siteWide.mark(func(f LinkFunc) error { return s.links.eachEverOf(pages, f) }, f)
 }
 
+// Links returns the links that stand of the pages from one id to another, with their
+// anchors if these are wanted. Which are site-wide is for [Survey.SiteWide] to say.
+func (s *Survey) Links(from, to schema.ID, anchors bool) ([]PageLinks, error) {
+	return s.links.between(from, to, anchors)
+}
+
+// SiteWide reports whether a link is to what most pages of the host link to. At first it
+// reads the links of all pages.
+func (s *Survey) SiteWide(from schema.ID, l schema.Link) (bool, error) {
+	if err := s.siteWide.derive(); err != nil {
+		return false, err
+	}
+	return s.siteWide.has(from, &l), nil
+}
+
 // EachTarget calls f for the links that stand, by the page that links, without
 // what else is known of them: much cheaper than [Survey.EachLink].
 func (s *Survey) EachTarget(f func(from, to schema.ID)) error { return s.links.eachTarget(f) }
@@ -171,6 +203,12 @@ func (s *Survey) EachTargetWritten(f func(from, to schema.ID)) error { return s.
 // the sitemap: by sitemap, then in its order.
 func (s *Survey) EachSitemapEntry(f func(sitemap string, e schema.SitemapEntry) error) error {
 	return s.core.eachSitemapEntry(f)
+}
+
+// Sitemap returns the URL of a sitemap that the run has read, and what it names; of
+// other URLs nothing.
+func (s *Survey) Sitemap(id schema.ID) (url string, entries []schema.SitemapEntry, err error) {
+	return s.core.sitemap(id)
 }
 
 // Out returns the links of a page that stand, with their anchors.

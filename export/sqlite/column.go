@@ -2,40 +2,69 @@ package sqlite
 
 import (
 	"database/sql"
+	"strings"
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
+// The kinds of most columns.
+const (
+	text    = export.Text
+	integer = export.Integer
+)
+
 // A column is one of a table, and how it is read from what a row stands for.
 type column[T any] struct {
 	name string
+	kind export.Kind
 	of   func(*T) any
 }
 
-// A record is a table whose rows are read from values of one type.
-type record[T any] struct {
-	*table
+// A relation is a table whose rows are read from values of one type. It is the one
+// definition of a table, written to a file or read by statements.
+type relation[T any] struct {
+	name    string
 	columns []column[T]
 }
 
-// newRecord gives a table its columns.
-func newRecord[T any](t *table, columns []column[T]) *record[T] {
-	for _, c := range columns {
-		t.columns = append(t.columns, c.name)
+// declaration is a statement that creates a table of these columns.
+func (r relation[T]) declaration() string {
+	columns := make([]string, len(r.columns))
+	for i, c := range r.columns {
+		columns[i] = c.name + " " + sqlType(c.kind)
 	}
-	return &record[T]{table: t, columns: columns}
+	return "CREATE TABLE " + r.name + "(" + strings.Join(columns, ", ") + ")"
 }
 
-// widen gives a record one more column, before its first row.
-func (r *record[T]) widen(c column[T]) {
-	r.columns, r.table.columns = append(r.columns, c), append(r.table.columns, c.name)
+// through is a relation of something that has in it what the rows of another are read from.
+func through[T, U any](r relation[T], in func(*U) *T) relation[U] {
+	wider := relation[U]{name: r.name}
+	for _, c := range r.columns {
+		wider.columns = append(wider.columns, column[U]{c.name, c.kind, func(of *U) any { return c.of(in(of)) }})
+	}
+	return wider
+}
+
+// A record is a relation that is being written.
+type record[T any] struct {
+	*table
+	relation relation[T]
+}
+
+// newRecord gives a table its columns.
+func newRecord[T any](t *table, r relation[T]) *record[T] {
+	t.name = r.name
+	for _, c := range r.columns {
+		t.columns = append(t.columns, c.name)
+	}
+	return &record[T]{table: t, relation: r}
 }
 
 // put appends the row of a value.
 func (r *record[T]) put(of *T) error {
-	for i := range r.columns {
-		r.values = append(r.values, r.columns[i].of(of))
+	for i := range r.relation.columns {
+		r.values = append(r.values, r.relation.columns[i].of(of))
 	}
 	return r.added()
 }
@@ -44,7 +73,7 @@ func (r *record[T]) put(of *T) error {
 func figures[T any](all []export.Column[T], in export.Tables) []column[T] {
 	var kept []column[T]
 	for _, c := range within(all, in) {
-		kept = append(kept, column[T]{c.Name, func(of *T) any { return cell(c.Of(of), c.Kind) }})
+		kept = append(kept, column[T]{c.Name, c.Kind, func(of *T) any { return cell(c.Of(of), c.Kind) }})
 	}
 	return kept
 }

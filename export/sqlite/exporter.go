@@ -4,67 +4,72 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 // An exporter carries a survey into the tables.
 type exporter struct {
 	survey   *survey.Survey
 	progress export.Progress
-	tx       *sql.Tx
 	depths   *survey.Depths
 	names    []string // of the origins
 
-	runs  *record[schema.Run]
-	pages *record[pageRow]
-	links *record[linkRow]
-	hosts *record[survey.HostReport]
-
-	pageDepths, linkKinds, redirects, facts     *table
-	blacklisted, stubbed, frontier, sitemapURLs *table
-	domainStates                                *table
+	runs     *record[schema.Run]
+	pages    *record[pageRow]
+	depth    *record[depthRow]
+	links    *record[linkRow]
+	kinds    *record[kindRow]
+	redirect *record[pageRow]
+	facts    *record[factRow]
+	frontier *record[waitingRow]
+	sitemaps *record[sitemapRow]
+	domains  *record[domainRow]
+	hosts    *record[hostRow]
+	listed   []*listed
 
 	levels []*level
 	sites  *export.Fold
 
-	class  []schema.Class // by page
-	linked []bool         // by page: another page links there
-	graph  *pageGraph
-	none   schema.Visit // of a page that was not visited
-	page   pageRow      // that is being written
-	link   linkRow      // likewise
-	body   schema.Link  // of link
+	class      []schema.Class // by page
+	references []uint32       // by page: pages that link there
+	graph      *pageGraph
+	page       pageRow     // that is being written
+	link       linkRow     // likewise
+	body       schema.Link // of link
+}
+
+// A listed is the tables of the pages of a class that is not visited.
+type listed struct {
+	class     schema.Class
+	urls      *record[listedRow]
+	referrers *record[referrerRow]
 }
 
 func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, opts Options) *exporter {
-	table := func(name string, columns ...string) *table { return newTable(ctx, tx, name, columns...) }
+	table := func() *table { return newTable(ctx, tx) }
 	n := s.URLs() + 1
 	e := &exporter{
-		survey: s, progress: opts.Progress, tx: tx,
-		runs: newRecord(table("runs"), runColumns()), pages: newRecord(table("pages"), pageColumns()),
-		links:       newRecord(table("links"), linkColumns(opts.Columns)),
-		pageDepths:  table("page_depths", "id", "page_id", "quality_origin", "depth"),
-		linkKinds:   table("link_kinds", "from_page_id", "to_page_id", "kind"),
-		redirects:   table("redirects", "from_page_id", "to_page_id", "status"),
-		facts:       table("facts", "page_id", "name", "value"),
-		blacklisted: table("blacklisted_referrers", "id", "blacklisted_url_id", "referrer_page_id", "discovered_run"),
-		stubbed:     table("stubbed_referrers", "id", "stubbed_url_id", "referrer_page_id", "discovered_run"),
-		frontier:    table("frontier", "id", "page_id", "priority", "added_at"),
-		sitemapURLs: table("sitemap_urls", "page_id", "sitemap_url", "lastmod", "changefreq", "linked"),
-		domainStates: table("domain_states",
-			"id", "domain", "request_count", "rate_limited", "robots_txt", "robots_fetched_at"),
-		class: make([]schema.Class, n), linked: make([]bool, n),
+		survey: s, progress: opts.Progress, sites: export.NewFold(s, export.LevelSite),
+		runs: newRecord(table(), runRelation()), pages: newRecord(table(), pageRelation()),
+		depth: newRecord(table(), depthRelation()), links: newRecord(table(), linkRelation(opts.Columns)),
+		kinds: newRecord(table(), kindRelation()), redirect: newRecord(table(), redirectRelation()),
+		facts: newRecord(table(), factRelation()), frontier: newRecord(table(), frontierRelation()),
+		sitemaps: newRecord(table(), sitemapRelation()), domains: newRecord(table(), domainRelation()),
+		hosts: newRecord(table(), hostRelation(s)),
+		class: make([]schema.Class, n), references: make([]uint32, n),
 	}
-	e.sites = export.NewFold(s, export.LevelSite)
-	e.hosts = newRecord(table("hosts"), hostColumns(e))
+	for _, class := range listedClasses() {
+		e.listed = append(e.listed, &listed{
+			class: class, urls: newRecord(table(), listedRelation(listedAs(class))),
+			referrers: newRecord(table(), referrerRelation(listedAs(class))),
+		})
+	}
 	e.levels = newLevels(table, e.sites, opts)
 	if !opts.NoMetrics {
-		e.graph = newPageGraph(metricTable(table("page_metrics"), "page_id", opts.Columns), n)
+		e.graph = newPageGraph(newRecord(table(), metricRelation("page", opts.Columns)), n)
 	}
 	for _, origin := range s.Terrain().Origins() {
 		e.names = append(e.names, origin.Name)
@@ -80,7 +85,7 @@ func (e *exporter) run() error {
 		return err
 	}
 	for _, step := range []func() error{
-		e.addRuns, e.addHosts, e.addPages, e.addLinks, e.addSitemapURLs, e.end, e.addListed,
+		e.addRuns, e.addHosts, e.addPages, e.addLinks, e.addSitemapURLs, e.addListed, e.end,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -91,10 +96,7 @@ func (e *exporter) run() error {
 
 func (e *exporter) end() error {
 	var errs []error
-	for _, t := range []*table{
-		e.runs.table, e.pages.table, e.pageDepths, e.links.table, e.linkKinds, e.redirects, e.facts,
-		e.blacklisted, e.stubbed, e.frontier, e.sitemapURLs, e.domainStates, e.hosts.table,
-	} {
+	for _, t := range e.tables() {
 		errs = append(errs, t.end())
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -110,6 +112,18 @@ func (e *exporter) end() error {
 	}
 	e.progress.At("metrics", 0, 0)
 	return e.graph.end(e.pages.ctx, e.survey, e.links.written)
+}
+
+// tables are those that stand for themselves; levels and graph have more.
+func (e *exporter) tables() []*table {
+	all := []*table{
+		e.runs.table, e.pages.table, e.depth.table, e.links.table, e.kinds.table, e.redirect.table, e.facts.table,
+		e.frontier.table, e.sitemaps.table, e.domains.table, e.hosts.table,
+	}
+	for _, l := range e.listed {
+		all = append(all, l.urls.table, l.referrers.table)
+	}
+	return all
 }
 
 func (e *exporter) addRuns() error {
@@ -134,23 +148,20 @@ func (e *exporter) addPages() error {
 }
 
 func (e *exporter) addPage(p *survey.Page) error {
-	e.page = pageRow{Page: p, visit: p.Visit}
-	if p.Visit == nil {
-		e.page.visit = &e.none
-	}
+	e.page.of(p)
 	return e.pages.put(&e.page)
 }
 
 func (e *exporter) addDepths(p *survey.Page) error {
 	for origin, depth := range e.depths.Of(p.ID) {
-		if err := e.pageDepths.add(e.pageDepths.number(), int64(p.ID), e.names[origin], int64(depth)); err != nil {
+		if err := e.depth.put(&depthRow{e.depth.number(), p.ID, e.names[origin], depth}); err != nil {
 			return err
 		}
 	}
 	if !p.Waits() {
 		return nil
 	}
-	return e.frontier.add(e.frontier.number(), int64(p.ID), int64(p.Depth), moment(p.FirstSeen))
+	return e.frontier.put(&waitingRow{e.frontier.number(), e.page})
 }
 
 func (e *exporter) addVisit(p *survey.Page) error {
@@ -158,20 +169,20 @@ func (e *exporter) addVisit(p *survey.Page) error {
 		return nil
 	}
 	for _, f := range p.Visit.Facts {
-		if err := e.facts.add(int64(p.ID), inert.SQL(f.Name), inert.SQL(f.Value)); err != nil {
+		if err := e.facts.put(&factRow{p.ID, f}); err != nil {
 			return err
 		}
 	}
 	if p.RedirectTo == 0 {
 		return nil
 	}
-	return e.redirects.add(int64(p.ID), int64(p.RedirectTo), int64(p.Visit.Status))
+	return e.redirect.put(&e.page)
 }
 
 func (e *exporter) addLinks() error {
 	return e.survey.EachLink(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
 		e.progress.Passing("links", int(from), e.survey.URLs())
-		e.linked[link.To] = true
+		e.references[link.To]++
 		e.body = link
 		e.link = linkRow{id: e.links.number(), Link: export.NewPageLink(from, &e.body, first, last)}
 		if err := e.links.put(&e.link); err != nil {
@@ -181,7 +192,7 @@ func (e *exporter) addLinks() error {
 			if !link.Kinds.Has(kind) {
 				continue
 			}
-			if err := e.linkKinds.add(int64(from), int64(link.To), kind.String()); err != nil {
+			if err := e.kinds.put(&kindRow{from, link.To, kind}); err != nil {
 				return err
 			}
 		}
@@ -189,34 +200,44 @@ func (e *exporter) addLinks() error {
 	})
 }
 
-// kindsByName returns the kinds in the order of the key of link_kinds.
-func kindsByName() [5]schema.LinkKind {
-	return [...]schema.LinkKind{schema.LinkAnchor, schema.LinkCanonical, schema.LinkFrame, schema.LinkRedirect,
-		schema.LinkRefresh}
-}
-
 func (e *exporter) addReferrer(from, to schema.ID, first schema.RunID) error {
-	var t *table
-	switch e.class[to] {
-	case schema.ClassBlacklisted:
-		t = e.blacklisted
-	case schema.ClassStub:
-		t = e.stubbed
-	default:
-		return nil
+	for _, l := range e.listed {
+		if l.class == e.class[to] {
+			return l.referrers.put(&referrerRow{l.referrers.number(), to, from, first})
+		}
 	}
-	return t.add(t.number(), int64(to), int64(from), int64(first))
+	return nil
 }
 
-// addListed derives the tables of listed URLs from the pages and their referrers.
+// listedClasses are those of pages that are never visited.
+func listedClasses() [2]schema.Class {
+	return [...]schema.Class{schema.ClassBlacklisted, schema.ClassStub}
+}
+
+// listedAs is the beginning of the names of the tables of such a class.
+func listedAs(c schema.Class) string {
+	if c == schema.ClassStub {
+		return "stubbed"
+	}
+	return "blacklisted"
+}
+
+// addListed writes the pages that are listed, once it is known how many link there.
 func (e *exporter) addListed() error {
-	for _, name := range [][2]string{{"blacklist", "blacklisted"}, {"stub", "stubbed"}} {
-		_, err := e.tx.Exec(fmt.Sprintf(`INSERT INTO %[2]s_urls
-			SELECT id, url, domain, coalesce(n, 0), first_run FROM pages LEFT JOIN
-			(SELECT %[2]s_url_id AS page, count(*) AS n FROM %[2]s_referrers GROUP BY 1) ON page = id
-			WHERE class = '%[1]s' ORDER BY id`, name[0], name[1]))
-		if err != nil {
-			return err
+	for _, l := range e.listed {
+		for id, class := range e.class {
+			if id == 0 || class != l.class {
+				continue
+			}
+			p, err := e.survey.Page(schema.ID(id))
+			if err != nil {
+				return err
+			}
+			row := listedRow{references: int(e.references[id])}
+			row.of(p)
+			if err := l.urls.put(&row); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -224,8 +245,7 @@ func (e *exporter) addListed() error {
 
 func (e *exporter) addSitemapURLs() error {
 	return e.survey.EachSitemapEntry(func(sitemap string, entry schema.SitemapEntry) error {
-		return e.sitemapURLs.add(int64(entry.To), sitemap, moment(entry.LastMod), text(entry.ChangeFreq),
-			flag(e.linked[entry.To]))
+		return e.sitemaps.put(&sitemapRow{sitemap, entry, e.references[entry.To] > 0})
 	})
 }
 
@@ -234,26 +254,14 @@ func (e *exporter) addHosts() error {
 		for _, l := range e.levels {
 			l.fold.AddHost(r)
 		}
-		if err := e.addDomainState(r); err != nil {
+		d, err := domainOf(e.survey, r.Host)
+		if err == nil && d != nil {
+			d.id = e.domains.number()
+			err = e.domains.put(d)
+		}
+		if err != nil {
 			return err
 		}
-		return e.hosts.put(r)
+		return e.hosts.put(&hostRow{r.Host.ID, r.Host.Name, r, e.sites.NodeOfHost(r.Host.ID)})
 	})
-}
-
-func (e *exporter) addDomainState(r *survey.HostReport) error {
-	h := r.Host
-	if h.Requests == 0 && h.RobotsAt.IsZero() {
-		return nil
-	}
-	requests, limited := 0, h.Throttles > 0
-	if h.Run == e.survey.Run().ID {
-		requests, limited = h.RunRequests, limited || h.RunGivenUp == schema.GaveUpRateLimit
-	}
-	robots, err := e.survey.Robots(h.ID)
-	if err != nil {
-		return err
-	}
-	return e.domainStates.add(e.domainStates.number(), h.Name, int64(requests), flag(limited), text(string(robots.Text)),
-		moment(h.RobotsAt))
 }

@@ -20,37 +20,49 @@ type level struct {
 }
 
 // newLevels returns the tables of all levels above pages.
-func newLevels(table func(string, ...string) *table, sites *export.Fold, opts Options) []*level {
+func newLevels(table func() *table, sites *export.Fold, opts Options) []*level {
 	s, c := sites.Survey(), opts.Columns
-	hosts := &level{fold: export.NewFold(s, export.LevelHost), links: linkTable(table("host_links"), c)}
-	site := &level{fold: sites, nodes: nodeTable(table("sites"), "site", c), links: linkTable(table("site_links"), c)}
-	site.nodes.widen(column[export.Node]{"overflow", func(n *export.Node) any { return int64(n.Overflow) }})
+	hosts := &level{fold: export.NewFold(s, export.LevelHost), links: newRecord(table(), levelLinks("host", c))}
+	site := &level{
+		fold: sites, nodes: newRecord(table(), siteRelation(c)), links: newRecord(table(), levelLinks("site", c)),
+	}
 	entities := &level{
-		fold: export.NewFold(s, export.LevelEntity), nodes: nodeTable(table("entities"), "entity", c),
-		links: linkTable(table("entity_links"), c),
+		fold:  export.NewFold(s, export.LevelEntity),
+		nodes: newRecord(table(), entityRelation(c)), links: newRecord(table(), levelLinks("entity", c)),
 	}
 	if !opts.NoMetrics {
-		hosts.metrics = metricTable(table("host_metrics"), "host_id", c)
-		site.metrics = metricTable(table("site_metrics"), "site_id", c)
+		hosts.metrics = newRecord(table(), metricRelation("host", c))
+		site.metrics = newRecord(table(), metricRelation("site", c))
 	}
 	return []*level{hosts, site, entities}
 }
 
-// nodeTable is the table of the nodes of a level, whose names stand in a column.
-func nodeTable(t *table, name string, c *export.Columns) *record[export.Node] {
-	return newRecord(t, append([]column[export.Node]{
-		{"id", func(n *export.Node) any { return int64(n.ID) }},
-		{name, func(n *export.Node) any { return inert.SQL(n.Name) }},
-	}, figures(c.Nodes, export.InLevels)...))
+// nodeRelation is that of the nodes of a level, whose names stand in a column.
+func nodeRelation(table, name string, c *export.Columns) relation[export.Node] {
+	return relation[export.Node]{table, append([]column[export.Node]{
+		{"id", integer, func(n *export.Node) any { return int64(n.ID) }},
+		{name, text, func(n *export.Node) any { return inert.SQL(n.Name) }},
+	}, figures(c.Nodes, export.InLevels)...)}
 }
 
-// linkTable is the table of the links of a level.
-func linkTable(t *table, c *export.Columns) *record[export.Link] {
-	return newRecord(t, append([]column[export.Link]{
-		{"from_id", func(l *export.Link) any { return int64(l.From) }},
-		{"to_id", func(l *export.Link) any { return int64(l.To) }},
-		{"links", func(l *export.Link) any { return int64(l.Links) }},
-	}, figures(c.Links, export.InLevels)...))
+func siteRelation(c *export.Columns) relation[export.Node] {
+	r := nodeRelation("sites", "site", c)
+	overflow := func(n *export.Node) any { return int64(n.Overflow) }
+	r.columns = append(r.columns, column[export.Node]{"overflow", integer, overflow})
+	return r
+}
+
+func entityRelation(c *export.Columns) relation[export.Node] {
+	return nodeRelation("entities", "entity", c)
+}
+
+// levelLinks is the relation of the links of a level.
+func levelLinks(level string, c *export.Columns) relation[export.Link] {
+	return relation[export.Link]{level + "_links", append([]column[export.Link]{
+		{"from_id", integer, func(l *export.Link) any { return int64(l.From) }},
+		{"to_id", integer, func(l *export.Link) any { return int64(l.To) }},
+		{"links", integer, func(l *export.Link) any { return int64(l.Links) }},
+	}, figures(c.Links, export.InLevels)...)}
 }
 
 // A measured is what is measured of a node. A row of metrics knows nothing else: the
@@ -60,13 +72,14 @@ type measured struct {
 	export.Measures
 }
 
-// metricTable is the table of the metrics of nodes, whose ids stand in a column.
-func metricTable(t *table, id string, c *export.Columns) *record[measured] {
-	columns := []column[measured]{{id, func(m *measured) any { return int64(m.id) }}}
+// metricRelation is that of the metrics of the nodes of a level.
+func metricRelation(level string, c *export.Columns) relation[measured] {
+	columns := []column[measured]{{level + "_id", integer, func(m *measured) any { return int64(m.id) }}}
 	for _, c := range c.Measures {
-		columns = append(columns, column[measured]{c.Name, func(m *measured) any { return cell(c.Of(&m.Measures), c.Kind) }})
+		of := func(m *measured) any { return cell(c.Of(&m.Measures), c.Kind) }
+		columns = append(columns, column[measured]{c.Name, c.Kind, of})
 	}
-	return newRecord(t, columns)
+	return relation[measured]{level + "_metrics", columns}
 }
 
 // end writes the rows. The links are read anew, and go through a level one by one.

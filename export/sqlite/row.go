@@ -12,65 +12,126 @@ import (
 
 // A pageRow is a page with its visit, which is the zero visit if there is none.
 type pageRow struct {
+	id schema.ID
 	*survey.Page
 	visit *schema.Visit
+
+	// Of a row that is read piece by piece:
+	read  func(schema.ID) (*survey.Page, error) // reads the page
+	whole bool                                  // it was read; else Page is some, or nil
+	some  survey.Page
 }
 
 // A linkRow is a link between two pages, with the id of its row.
 type linkRow struct {
-	export.Link
 	id int64
+	export.Link
+
+	// Of a row that is read piece by piece: where from, and what has been read beyond the
+	// ends, once Page is there.
+	scan             *linkScan
+	anchored, marked bool
 }
 
-func runColumns() []column[schema.Run] {
+// A hostRow is a host, which lies in a site.
+type hostRow struct {
+	id   schema.HostID
+	name string
+	*survey.HostReport
+	site uint32
+}
+
+func runRelation() relation[schema.Run] {
 	type run = schema.Run
-	return []column[run]{
-		{"id", func(r *run) any { return int64(r.ID) }},
-		{"started_at", func(r *run) any { return moment(r.Started) }},
-		{"finished_at", func(r *run) any { return moment(r.Finished) }},
-		{"config_hash", func(r *run) any { return hex.EncodeToString(r.Config[:]) }},
-		{"status", func(r *run) any { return r.Status.String() }},
-		{"reason", func(r *run) any { return text(r.End.String()) }},
-		{"pages", func(r *run) any { return int64(r.Pages) }},
-		{"requests", func(r *run) any { return int64(r.Requests) }},
+	return relation[run]{"runs", []column[run]{
+		{"id", integer, func(r *run) any { return int64(r.ID) }},
+		{"started_at", text, func(r *run) any { return moment(r.Started) }},
+		{"finished_at", text, func(r *run) any { return moment(r.Finished) }},
+		{"config_hash", text, func(r *run) any { return hex.EncodeToString(r.Config[:]) }},
+		{"status", text, func(r *run) any { return r.Status.String() }},
+		{"reason", text, func(r *run) any { return words(r.End.String()) }},
+		{"pages", integer, func(r *run) any { return int64(r.Pages) }},
+		{"requests", integer, func(r *run) any { return int64(r.Requests) }},
+	}}
+}
+
+func pageRelation() relation[pageRow] {
+	return relation[pageRow]{"pages", []column[pageRow]{
+		{"id", integer, func(p *pageRow) any { return int64(p.id) }},
+		{"url", text, func(p *pageRow) any { return p.URL }},
+		{"domain", text, func(p *pageRow) any { return p.HostName }},
+		{"state", text, func(p *pageRow) any { return p.State.String() }},
+		{"title", text, func(p *pageRow) any { return words(p.visit.Title) }},
+		{"status_code", integer, func(p *pageRow) any { return number(p.visit.Status) }},
+		{"content_type", text, func(p *pageRow) any { return words(p.visit.ContentType) }},
+		{"last_modified", text, func(p *pageRow) any { return words(p.visit.LastModified) }},
+		{"visited_at", text, func(p *pageRow) any { return p.ifAsked(moment(p.visit.At)) }},
+		{"discovered_at", text, func(p *pageRow) any { return moment(p.FirstSeen) }},
+		{"discovered_run", integer, func(p *pageRow) any { return int64(p.FirstRun) }},
+		{"error_message", text, func(p *pageRow) any { return words(p.Error) }},
+		{"retry_count", integer, func(p *pageRow) any { return int64(p.Retries) }},
+		{"surt_key", text, func(p *pageRow) any { return weburl.SURT(p.URL) }},
+		{"class", text, func(p *pageRow) any { return p.Class.String() }},
+		{"rule", text, func(p *pageRow) any { return words(p.Rule) }},
+		{"fetch_url", text, func(p *pageRow) any { return words(p.FetchURL) }},
+		{"redirect_to", integer, func(p *pageRow) any { return number(p.RedirectTo) }},
+		{"redirect_count", integer, func(p *pageRow) any { return int64(p.RedirectCount) }},
+		{"referrer_id", integer, func(p *pageRow) any { return number(p.Referrer) }},
+		{"charset", text, func(p *pageRow) any { return words(p.visit.Charset) }},
+		{"etag", text, func(p *pageRow) any { return words(p.visit.ETag) }},
+		{"content_length", integer, (*pageRow).length},
+		{"body_sha256", text, func(p *pageRow) any { return digest(p.visit.SHA256) }},
+		{"response_ms", integer, func(p *pageRow) any { return p.ifAsked(p.visit.ResponseTime.Milliseconds()) }},
+		{"noindex", integer, func(p *pageRow) any { return flag(p.visit.NoIndex) }},
+		{"nofollow", integer, func(p *pageRow) any { return flag(p.visit.NoFollow) }},
+		{"page_type", text, func(p *pageRow) any { return words(p.PageType) }},
+		{"stored_path", text, func(p *pageRow) any { return words(p.visit.StoredPath) }},
+		{"server_date", text, func(p *pageRow) any { return words(p.visit.ServerDate) }},
+		{"first_run", integer, func(p *pageRow) any { return int64(p.FirstRun) }},
+		{"last_run", integer, func(p *pageRow) any { return int64(p.LastRun) }},
+	}}
+}
+
+// of makes it the row of a page.
+func (p *pageRow) of(page *survey.Page) {
+	p.id, p.Page, p.visit = page.ID, page, page.Visit
+	if p.visit == nil {
+		p.visit = &schema.Visit{}
 	}
 }
 
-func pageColumns() []column[pageRow] {
-	return []column[pageRow]{
-		{"id", func(p *pageRow) any { return int64(p.ID) }},
-		{"url", func(p *pageRow) any { return p.URL }},
-		{"domain", func(p *pageRow) any { return p.HostName }},
-		{"state", func(p *pageRow) any { return p.State.String() }},
-		{"title", func(p *pageRow) any { return text(p.visit.Title) }},
-		{"status_code", func(p *pageRow) any { return number(p.visit.Status) }},
-		{"content_type", func(p *pageRow) any { return text(p.visit.ContentType) }},
-		{"last_modified", func(p *pageRow) any { return text(p.visit.LastModified) }},
-		{"visited_at", func(p *pageRow) any { return p.ifAsked(moment(p.visit.At)) }},
-		{"discovered_at", func(p *pageRow) any { return moment(p.FirstSeen) }},
-		{"discovered_run", func(p *pageRow) any { return int64(p.FirstRun) }},
-		{"error_message", func(p *pageRow) any { return text(p.Error) }},
-		{"retry_count", func(p *pageRow) any { return int64(p.Retries) }},
-		{"surt_key", func(p *pageRow) any { return weburl.SURT(p.URL) }},
-		{"class", func(p *pageRow) any { return p.Class.String() }},
-		{"rule", func(p *pageRow) any { return text(p.Rule) }},
-		{"fetch_url", func(p *pageRow) any { return text(p.FetchURL) }},
-		{"redirect_to", func(p *pageRow) any { return number(p.RedirectTo) }},
-		{"redirect_count", func(p *pageRow) any { return int64(p.RedirectCount) }},
-		{"referrer_id", func(p *pageRow) any { return number(p.Referrer) }},
-		{"charset", func(p *pageRow) any { return text(p.visit.Charset) }},
-		{"etag", func(p *pageRow) any { return text(p.visit.ETag) }},
-		{"content_length", (*pageRow).length},
-		{"body_sha256", func(p *pageRow) any { return digest(p.visit.SHA256) }},
-		{"response_ms", func(p *pageRow) any { return p.ifAsked(p.visit.ResponseTime.Milliseconds()) }},
-		{"noindex", func(p *pageRow) any { return flag(p.visit.NoIndex) }},
-		{"nofollow", func(p *pageRow) any { return flag(p.visit.NoFollow) }},
-		{"page_type", func(p *pageRow) any { return text(p.PageType) }},
-		{"stored_path", func(p *pageRow) any { return text(p.visit.StoredPath) }},
-		{"server_date", func(p *pageRow) any { return text(p.visit.ServerDate) }},
-		{"first_run", func(p *pageRow) any { return int64(p.FirstRun) }},
-		{"last_run", func(p *pageRow) any { return int64(p.LastRun) }},
+// load reads the page.
+func (p *pageRow) load() error {
+	if p.whole {
+		return nil
 	}
+	page, err := p.read(p.id)
+	if err == nil {
+		p.of(page)
+		p.whole = true
+	}
+	return err
+}
+
+// loadSome reads of the page what is in memory; false: a column shows something else.
+func (p *pageRow) loadSome(d *DB, column string) (ok bool, err error) {
+	if p.whole {
+		return true, nil
+	}
+	switch column {
+	case "domain":
+		p.some.HostName, err = d.survey.HostName(d.survey.HostOf(p.id))
+	case "state", "class":
+		m := d.marks
+		if m == nil {
+			return false, nil
+		}
+		p.some.State, p.some.Class = m.state[p.id], m.class[p.id]
+	default:
+		return false, nil
+	}
+	p.Page = &p.some
+	return true, err
 }
 
 // ifAsked is NULL for a page that was not asked for.
@@ -89,42 +150,49 @@ func (p *pageRow) length() any {
 	return p.visit.Length
 }
 
-func linkColumns(c *export.Columns) []column[linkRow] {
-	all := []column[linkRow]{
-		{"id", func(l *linkRow) any { return l.id }},
-		{"from_page_id", func(l *linkRow) any { return int64(l.From) }},
-		{"to_page_id", func(l *linkRow) any { return int64(l.To) }},
-		{"discovered_run", func(l *linkRow) any { return int64(l.First) }},
-	}
-	for _, f := range figures(c.Links, export.InLinks) {
-		if f.name == "place" { // empty for a redirect, and never NULL
-			all = append(all, column[linkRow]{f.name, func(l *linkRow) any { return l.Page.Where() }})
-			continue
-		}
-		all = append(all, column[linkRow]{f.name, func(l *linkRow) any { return f.of(&l.Link) }})
-	}
-	return all
+func redirectRelation() relation[pageRow] {
+	return relation[pageRow]{"redirects", []column[pageRow]{
+		{"from_page_id", integer, func(p *pageRow) any { return int64(p.id) }},
+		{"to_page_id", integer, func(p *pageRow) any { return int64(p.RedirectTo) }},
+		{"status", integer, func(p *pageRow) any { return int64(p.visit.Status) }},
+	}}
 }
 
-// hostColumns are those of hosts, which lie in sites that the exporter numbers.
-func hostColumns(e *exporter) []column[survey.HostReport] {
-	type report = survey.HostReport
-	return []column[report]{
-		{"id", func(r *report) any { return int64(r.Host.ID) }},
-		{"domain", func(r *report) any { return r.Host.Name }},
-		{"site_id", func(r *report) any { return int64(e.sites.NodeOfHost(r.Host.ID)) }},
-		{"class", func(r *report) any { return r.Class.String() }},
-		{"title", func(r *report) any { return text(r.Title) }},
-		{"min_depth", func(r *report) any { return depth(r.MinDepth) }},
-		{"pages_known", func(r *report) any { return int64(r.Known) }},
-		{"pages_visited", func(r *report) any { return int64(r.Visited) }},
-		{"crawl_count", func(r *report) any { return int64(r.Host.Visits) }},
-		{"requests", func(r *report) any { return int64(r.Host.Requests) }},
-		{"delay_ms", func(r *report) any { return e.survey.Config().BaseDelay(r.Host).Milliseconds() }},
-		{"coverage", func(r *report) any { return r.Coverage }},
-		{"known_missing", func(r *report) any { return int64(r.KnownMissing) }},
-		{"links_omitted", func(r *report) any { return int64(r.LinksOmitted) }},
+func linkRelation(c *export.Columns) relation[linkRow] {
+	all := []column[linkRow]{
+		{"id", integer, func(l *linkRow) any { return l.id }},
+		{"from_page_id", integer, func(l *linkRow) any { return int64(l.From) }},
+		{"to_page_id", integer, func(l *linkRow) any { return int64(l.To) }},
+		{"discovered_run", integer, func(l *linkRow) any { return int64(l.First) }},
 	}
+	for _, f := range figures(c.Links, export.InLinks) {
+		of := func(l *linkRow) any { return f.of(&l.Link) }
+		if f.name == "place" { // empty for a redirect, and never NULL
+			of = func(l *linkRow) any { return l.Page.Where() }
+		}
+		all = append(all, column[linkRow]{f.name, f.kind, of})
+	}
+	return relation[linkRow]{"links", all}
+}
+
+func hostRelation(s *survey.Survey) relation[hostRow] {
+	type row = hostRow
+	return relation[row]{"hosts", []column[row]{
+		{"id", integer, func(h *row) any { return int64(h.id) }},
+		{"domain", text, func(h *row) any { return h.name }},
+		{"site_id", integer, func(h *row) any { return int64(h.site) }},
+		{"class", text, func(h *row) any { return h.Class.String() }},
+		{"title", text, func(h *row) any { return words(h.Title) }},
+		{"min_depth", integer, func(h *row) any { return depth(h.MinDepth) }},
+		{"pages_known", integer, func(h *row) any { return int64(h.Known) }},
+		{"pages_visited", integer, func(h *row) any { return int64(h.Visited) }},
+		{"crawl_count", integer, func(h *row) any { return int64(h.Host.Visits) }},
+		{"requests", integer, func(h *row) any { return int64(h.Host.Requests) }},
+		{"delay_ms", integer, func(h *row) any { return s.Config().BaseDelay(h.Host).Milliseconds() }},
+		{"coverage", text, func(h *row) any { return h.Coverage }},
+		{"known_missing", integer, func(h *row) any { return int64(h.KnownMissing) }},
+		{"links_omitted", integer, func(h *row) any { return int64(h.LinksOmitted) }},
+	}}
 }
 
 // depth is NULL for none.

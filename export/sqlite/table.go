@@ -24,15 +24,7 @@ type table struct {
 	written int64 // rows, those of values included
 }
 
-func newTable(ctx context.Context, tx *sql.Tx, name string, columns ...string) *table {
-	return &table{name: name, columns: columns, ctx: ctx, tx: tx, values: make([]any, 0, batchRows*len(columns))}
-}
-
-// add appends a row with a value for every column.
-func (t *table) add(row ...any) error {
-	t.values = append(t.values, row...)
-	return t.added()
-}
+func newTable(ctx context.Context, tx *sql.Tx) *table { return &table{ctx: ctx, tx: tx} }
 
 // added counts a row whose values have been appended.
 func (t *table) added() error {
@@ -76,8 +68,8 @@ func (t *table) insert(rows int) string {
 		rows-1)
 }
 
-// text is NULL for an empty string.
-func text(s string) any {
+// words is NULL for an empty string.
+func words(s string) any {
 	if s == "" {
 		return nil
 	}

@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+)
+
+func (s *server) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.open)
+}
+
+func discard([]string) (func([]any) (bool, error), error) {
+	return func([]any) (bool, error) { return true, nil }, nil
+}
+
+// TestNothingIsKept opens and closes many databases, of which nothing stays behind.
+func TestNothingIsKept(t *testing.T) {
+	s := surveytest.New(t, surveytest.Minimal).Survey()
+	server, err := served()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, routines, heap := server.count(), runtime.NumGoroutine(), int64(0)
+	for n := range 1000 {
+		d, err := Open(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Query(t.Context(), "SELECT * FROM pages JOIN links", discard); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n == 99 {
+			heap = held()
+		}
+	}
+	if n := server.count(); n != before {
+		t.Errorf("%d databases are still known; want %d", n, before)
+	}
+	if grown := held() - heap; grown > 4<<20 {
+		t.Errorf("900 openings have left %d bytes behind", grown)
+	}
+	if n := runtime.NumGoroutine(); n > routines+2 {
+		t.Errorf("%d goroutines; want %d", n, routines)
+	}
+}
+
+func held() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestPanic has a table panic at every turn: the statement fails, and the next one works.
+func TestPanic(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", nil)
+	d, err := Open(w.Survey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	v := d.tables[1].(*view[pageRow])
+	whole := *v
+	for name, hurt := range map[string]func(){
+		"planning":  func() { v.rows = func() int64 { panic("hurt") } },
+		"beginning": func() { v.scan = func(span) (next[pageRow], error) { panic("hurt") } },
+		"going on": func() {
+			v.scan = func(span) (next[pageRow], error) {
+				return func(*pageRow) (bool, error) { panic("hurt") }, nil
+			}
+		},
+		"a column": func() { v.load = func(*pageRow, string) error { panic("hurt") } },
+	} {
+		hurt()
+		err := d.Query(t.Context(), "SELECT url FROM pages", discard)
+		if err == nil || !strings.Contains(err.Error(), "hurt") {
+			t.Errorf("%s: %v", name, err)
+		}
+		*v = whole
+		if err := d.Query(t.Context(), "SELECT url FROM pages", discard); err != nil {
+			t.Errorf("after %s: %v", name, err)
+		}
+	}
+}

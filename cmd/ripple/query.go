@@ -2,19 +2,14 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/export/sqlite"
-	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -58,9 +53,10 @@ func newQueryCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "query 'SQL'",
 		Short: "Query the map in SQL",
-		Long: `Run one read-only SQL statement over the tables that "ripple export --sqlite" writes,
-built from what is known now. "-" reads the statement from stdin; --schema shows the
-tables. To ask many questions, export once and use sqlite3.`,
+		Long: `Run one read-only SQL statement over the tables that "ripple export --sqlite" writes.
+They are read from the state as it is now: nothing is copied, and what concerns few
+pages is answered at once. "-" reads the statement from stdin; --schema shows the
+tables. To ask many questions about everything, export once and use sqlite3.`,
 		Example: examples.String(),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if opts.schema {
@@ -106,79 +102,33 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 		return err
 	}
 	defer r.Close()
-	dir, remove, err := whole.Scratch(os.TempDir())
+	d, err := sqlite.Open(r.Survey)
 	if err != nil {
 		return err
 	}
-	defer remove()
-	if err := fits(dir, r.size); err != nil {
-		return err
-	}
-	path := filepath.Join(dir, "terrain.db")
-	if err := sqlite.Write(ctx, path, r.Survey,
-		sqlite.Options{NoMetrics: !strings.Contains(strings.ToLower(text), "_metrics")}); err != nil {
-		return err
-	}
-	return ask(ctx, a, opts, path, text)
-}
-
-// ask runs a statement on a database that cannot be written to.
-func ask(ctx context.Context, a *app, opts queryOptions, path, text string) (err error) {
-	name := url.URL{Scheme: "file", Path: filepath.ToSlash(path),
-		RawQuery: "mode=ro&_pragma=query_only(1)&_pragma=trusted_schema(0)"}
-	db, err := sql.Open("sqlite", name.String())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1)
-	rows, err := db.QueryContext(ctx, text)
-	if err != nil {
-		return wrongSQL(err)
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return err
-	}
+	defer d.Close()
 	var w rowWriter
-	switch {
-	case opts.csv:
-		w = newCSVRows(a.stdout, columns)
-	case opts.json:
-		w = newJSONRows(a.stdout, columns)
-	default:
-		w = newTableRows(a, columns, int(opts.limit))
+	err = d.Query(ctx, text, func(columns []string) (func([]any) (bool, error), error) {
+		w = newRows(a, opts, columns)
+		return w.row, nil
+	})
+	if wrong := new(sqlite.StatementError); errors.As(err, &wrong) {
+		return usage("%s; \"ripple query --schema\" shows the tables", clean(wrong.Text, 500))
 	}
-	values := make([]any, len(columns))
-	into := make([]any, len(columns))
-	for i := range values {
-		into[i] = &values[i]
-	}
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
-		if more, err := w.row(values); err != nil || !more {
-			return errors.Join(err, w.end())
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return wrongSQL(err)
+	if err != nil {
+		return stateError(r.path, err)
 	}
 	return w.end()
 }
 
-// wrongSQL makes what SQLite says of a statement wrong usage.
-func wrongSQL(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
+func newRows(a *app, opts queryOptions, columns []string) rowWriter {
+	switch {
+	case opts.csv:
+		return newCSVRows(a.stdout, columns)
+	case opts.json:
+		return newJSONRows(a.stdout, columns)
 	}
-	text := strings.TrimPrefix(err.Error(), "SQL logic error: ")
-	if i := strings.LastIndex(text, " ("); i >= 0 && strings.Trim(text[i:], " (0123456789)") == "" { // SQLite's number
-		text = text[:i]
-	}
-	return usage("%s; \"ripple query --schema\" shows the tables", clean(text, 500))
+	return newTableRows(a, columns, int(opts.limit))
 }
 
 // readsOnly refuses what is not one statement that reads. The database could not be

@@ -319,6 +319,8 @@ func queryOf(r *http.Request) any {
 }
 
 func filesOf(*http.Request) any {
-	return object{"formats": []any{"sqlite", "gexf"}, "files": []any{object{"id": "1", "format": "sqlite",
-		"name": "ripple.db", "state": "done", "done": 1, "bytes": 123456789, "at": "2026-11-22T13:59:13Z", "error": ""}}}
+	return object{"files": []any{object{"id": "1", "order": object{"format": "gexf", "level": "site"},
+		"name": "terrain.gexf", "status": "done", "bytes": 123456789, "seconds": 2.5, "error_message": ""},
+		object{"id": "2", "order": object{"format": "sqlite"}, "name": "terrain.db", "status": "failed",
+			"error_message": "the disk is full"}}}
 }

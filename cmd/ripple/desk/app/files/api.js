@@ -3,6 +3,7 @@
 
 const root = "/api/v1/", kept = "ripple-token";
 let token = takeToken();
+let fresh = false; // the next answers are to be of now
 
 function takeToken() {
   const said = new URLSearchParams(location.hash.replace(/^#\/?/, "").replace(/^[^=&]*\?/, ""));
@@ -33,8 +34,9 @@ export class Failure extends Error {
 export async function send(path, { said = {}, body, method, headers = {}, signal } = {}) {
   const list = Object.entries(said).filter(([, value]) => value !== "" && value !== null && value !== undefined);
   const query = list.length ? "?" + new URLSearchParams(list) : "";
-  const options = { method: method || (body === undefined ? "GET" : "POST"), signal, cache: "no-store",
+  const options = { method: method || (body === undefined ? "GET" : "POST"), signal,
     credentials: "omit", headers: { Authorization: "Bearer " + token, ...headers } };
+  if (fresh) options.headers["Cache-Control"] = "no-cache";
   if (options.method === "POST") {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body === undefined ? {} : body);
@@ -48,6 +50,12 @@ export async function send(path, { said = {}, body, method, headers = {}, signal
   }
   if (!response.ok) throw await failure(response);
   return response;
+}
+
+// askFresh asks as question does, for answers of now instead of those of an older copy.
+export async function askFresh(question) {
+  fresh = true;
+  try { return await question(); } finally { fresh = false; }
 }
 
 async function failure(response) {

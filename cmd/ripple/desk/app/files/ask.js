@@ -1,6 +1,6 @@
 // Ask: one read-only SQL question at a time.
 
-import { ask } from "./api.js";
+import { ask, askFresh } from "./api.js";
 import { el, put, address, button, hostLink, pageLink, save, csv } from "./dom.js";
 import { heading, section, empty, failed, loading, table, tellAge } from "./parts.js";
 import { number, count, span } from "./words.js";
@@ -46,7 +46,7 @@ export function show(view, said, signal) {
     try {
       const { data, age } = await ask("query", { body: { sql: text.value }, signal: mine.signal });
       put(box, rows(data));
-      tellAge(age);
+      tellAge(age, () => askFresh(run));
       const took = span((performance.now() - begun) / 1000);
       put(time, count(data.rows.length, "row") + (data.more ? ", and more that were cut" : "") + " in " + took);
     } catch (error) {
@@ -102,7 +102,7 @@ function insert(text, name) {
 }
 
 // readSchema returns the tables of a script of CREATE statements, one column a line.
-export function readSchema(script) {
+function readSchema(script) {
   const tables = [];
   let comment = [], current = null;
   for (const line of script.split("\n")) {

@@ -7,7 +7,7 @@ import { number } from "./words.js";
 const edge = { left: 46, right: 8, top: 8, bottom: 20 };
 
 // ticks are at most most+1 round values from 0 to what is needed for high.
-export function ticks(high, most = 4) {
+function ticks(high, most = 4) {
   if (!(high > 0)) return [0, 1];
   const rough = high / most, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough * 0.999);
@@ -116,7 +116,9 @@ export function gapStrip({ requests, what, signal }) {
   const picture = el("div", { class: "plot", tabindex: "0", role: "img" }), said = el("p", { class: "said soft" });
   const least = requests.filter((r) => r.gap_ms > 0).length, broken = requests.filter(isBroken).length;
   picture.setAttribute("aria-label", `${least} gaps, ${broken} shorter than promised`);
-  const rest = "Each bar is a request: its height is the gap that was kept, the line the gap that was promised.";
+  const rest = requests.some((r) => r.promised_ms > 0)
+    ? "Each bar is a request: its height is the gap that was kept, the line the gap that was promised."
+    : "Each bar is a visit: its height is the gap before it. What was promised is known while a crawl runs.";
   let width = 0, at = -1;
   const draw = () => { if (width) put(picture, drawStrip(requests, width, at));
     said.textContent = at < 0 ? rest : what(requests[at]); };

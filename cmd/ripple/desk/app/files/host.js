@@ -1,7 +1,7 @@
 // Host: all that is known of one.
 
 import { ask, offers } from "./api.js";
-import { el, put, chip, hostLink, pageLink, outside, address, button } from "./dom.js";
+import { el, put, chip, hostLink, pageLink, outside } from "./dom.js";
 import { bars, meter, gapStrip } from "./chart.js";
 import { heading, section, figure, facts, table, empty, fetched, state } from "./parts.js";
 import { number, count, span, ago, moment, clock, milliseconds, plain, percent, stateColour, classColour,
@@ -29,7 +29,7 @@ function dossier(d, signal) {
   askRobots(robots, d, `https://${d.domain}/`, signal);
   if (asksSQL) fetched(out, () => ask("query", { body: { sql: linksOut(d.domain) }, signal }), outOf, signal);
   return [head, coverage(d),
-    asksStrip && section("The last requests", "the gap that was promised, and the gap that was kept", strip),
+    asksStrip && section("The last requests", "and the gaps between them", strip),
     el("div", { class: "columns" }, section("Pages by state", null,
       bars(Object.entries(d.pages_by_state), { words: plain, colour: stateColour })),
       section("Errors", null, errors(d.errors))),

@@ -1,7 +1,7 @@
 // Map: the graph of hosts, drawn by the viewer of the exported map, growing while the crawl runs.
 
 import { ask } from "./api.js";
-import { el, put, address, button } from "./dom.js";
+import { el, put, address } from "./dom.js";
 import { live } from "./live.js";
 import { isDark } from "./theme.js";
 import { loading, failed, empty } from "./parts.js";

@@ -25,7 +25,7 @@ export function show(view, said, signal) {
 }
 
 // sentence says in one line why this much is being fetched.
-export function sentence(s) {
+function sentence(s) {
   if (s.waits_for) return s.waits_for[0].toUpperCase() + s.waits_for.slice(1) + ".";
   if (s.hosts.active > 0) {
     const resting = count(s.hosts.waiting, "host rests", "hosts rest");

@@ -59,7 +59,7 @@ function standing(p) {
     ["runs", p.first_run === p.last_run ? "#" + p.first_run : `#${p.first_run} to #${p.last_run}`]]);
 }
 
-export function paths(list) {
+function paths(list) {
   if (!list || !list.length) return empty("No origin reaches it within the depth that is kept.");
   return el("div", { class: "routes" }, list.map((o) => route(o.quality_origin, o.depth, o.path)));
 }

@@ -1,7 +1,7 @@
 // Parts that several views are made of.
 
 import { el, put, chip, button, pageLink } from "./dom.js";
-import { Failure } from "./api.js";
+import { askFresh, Failure } from "./api.js";
 import { number, span, plain, stateColour } from "./words.js";
 
 // heading begins a view. The title takes the focus when the view is entered.
@@ -34,22 +34,25 @@ export function failed(error, again) {
 // fetched puts a loading sign into an element, then what draw makes of the answer, or why there is none.
 export async function fetched(element, question, draw, signal) {
   const again = () => fetched(element, question, draw, signal);
+  const renew = () => fetched(element, () => askFresh(question), draw, signal);
   put(element, loading());
   try {
     const answer = await question();
     if (signal.aborted) return;
     put(element, draw(answer.data));
-    tellAge(answer.age);
+    tellAge(answer.age, renew);
   } catch (error) {
     if (error.name !== "AbortError" && !signal.aborted) put(element, failed(error, again));
   }
 }
 
-// tellAge says in the heading of which moment an answer is, where that is not now.
-export function tellAge(age) {
+// tellAge says in the heading of which moment an answer is, where that is not now, and lets it be renewed.
+export function tellAge(age, renew) {
   const head = document.querySelector("#view .heading"), old = head && head.querySelector(".age");
   if (old) old.remove();
-  if (head && age >= 2) head.append(el("span", { class: "age soft" }, `as of ${span(Math.round(age))} ago`));
+  if (!head || !(age >= 2)) return;
+  head.append(el("span", { class: "age soft" }, `as of ${span(Math.round(age))} ago `,
+    button("renew", renew, { class: "link" })));
 }
 
 export function state(name) { return chip(plain(name), stateColour(name)); }

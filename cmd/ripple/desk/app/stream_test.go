@@ -45,6 +45,20 @@ func TestStreamMissesNothing(t *testing.T) {
 	}
 }
 
+// Where more came than is told, it says how many.
+func TestVisitsLeftOut(t *testing.T) {
+	d := newFake(t)
+	d.stream = func(w http.ResponseWriter, r *http.Request) {
+		d.event(w, "status", "", d.status())
+		d.event(w, "visits", "2", object{"visits": []any{visitOf(1), visitOf(2)}, "omitted": 0})
+		d.event(w, "visits", "90", object{"visits": []any{visitOf(89), visitOf(90)}, "omitted": 86})
+		<-r.Context().Done()
+	}
+	b := desktest.Open(t, d.url("now"))
+	b.Wait(`[...document.querySelectorAll(".visits li")].map((li) => li.dataset.cursor ?? li.innerText).join(" ") ===
+		"90 89 86 visits between, too many to be told 2 1"`)
+}
+
 // A hidden tab has no stream, and takes it up again when it is seen.
 func TestHiddenTabHasNoStream(t *testing.T) {
 	d, ended := newFake(t), make(chan string, 9)

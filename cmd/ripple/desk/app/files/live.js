@@ -74,8 +74,9 @@ function takeStatus(status) {
   if (live.samples.length > mostSamples) live.samples.shift();
 }
 
-function takeVisits(data) {
-  const list = data.visits;
-  live.seen = (live.seen || 0) + list.length;
-  live.visits = [...list.slice(-mostVisits).reverse(), ...live.visits].slice(0, mostVisits);
+// takeVisits puts visits before those that are there. Between them stands how many were
+// left out, where there were more than anybody can read.
+function takeVisits({ visits, omitted }) {
+  const gap = omitted > 0 && visits.length ? [{ omitted, cursor: visits[0].cursor - 0.5 }] : [];
+  live.visits = [...visits.slice(-mostVisits).reverse(), ...gap, ...live.visits].slice(0, mostVisits);
 }

@@ -177,6 +177,7 @@ function drawVisits(element, list) {
 }
 
 function visitLine(v) {
+  if (v.omitted) return el("li", { class: "gap soft" }, `${count(v.omitted, "visit")} between, too many to be told`);
   const { status_code: status, latency_ms: took, title } = v.metadata || {};
   const line = el("li", {}, el("time", { class: "soft num" }, clock(v.visited_at)),
     chip(status || plain(v.state), stateColour(v.state), plain(v.state)), pageLink(v.url),

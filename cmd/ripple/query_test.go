@@ -1,11 +1,17 @@
 package main
 
 import (
+	"database/sql"
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 func TestReadsOnly(t *testing.T) {
@@ -80,4 +86,67 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("%s: no answer\n%s", q.asks, out.String())
 		}
 	}
+	file := filepath.Join(dir, "terrain.db")
+	run("export", "--config", config, "--sqlite", file)
+	for table, want := range tablesOf(t, file) {
+		run("query", "--config", config, "--csv", "SELECT * FROM "+table)
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("%s (-exported +asked):\n%s", table, diff)
+		}
+	}
+}
+
+// tablesOf reads the tables of an export as a query shows them.
+func tablesOf(t *testing.T, path string) map[string]string {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tables := map[string]string{}
+	for _, table := range schemaTables() {
+		rows, err := db.Query("SELECT * FROM " + table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables[table] = csvOf(t, rows)
+	}
+	return tables
+}
+
+// schemaTables are the names of the tables.
+func schemaTables() (names []string) {
+	statements, _ := schema.SQLStatements()
+	for _, s := range statements {
+		names = append(names, strings.Fields(s)[2])
+	}
+	return names
+}
+
+func csvOf(t *testing.T, rows *sql.Rows) string {
+	t.Helper()
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	w := newCSVRows(&b, columns)
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.row(values); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(rows.Err(), w.end()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -33,6 +33,18 @@ func benchSizes() map[string]scaletest.Size {
 }
 
 func scaled(b *testing.B, size scaletest.Size) *survey.Survey {
+	return surveyed(b, stored(b, size))
+}
+
+func surveyed(b *testing.B, store *kv.Store) *survey.Survey {
+	s, err := survey.New(store)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+func stored(b *testing.B, size scaletest.Size) *kv.Store {
 	path := filepath.Join(b.TempDir(), "state.bolt")
 	if size == scaletest.Small() {
 		if err := scaletest.Make(path, size); err != nil {
@@ -46,11 +58,7 @@ func scaled(b *testing.B, size scaletest.Size) *survey.Survey {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { store.Close() })
-	s, err := survey.New(store)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return s
+	return store
 }
 
 // BenchmarkExport writes, in turn with the bare driver, which is given the same rows one by

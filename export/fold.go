@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -20,6 +21,7 @@ type Fold struct {
 	covers []cover           // beside nodes
 	of     []uint32          // by page for entities, by host for sites
 	kinds  []survey.Cover    // by host
+	noted  map[schema.HostID]schema.HostNote
 	seen   map[[2]uint32]bool
 }
 
@@ -34,6 +36,7 @@ func NewFold(s *survey.Survey, level Level) *Fold {
 	f := &Fold{
 		survey: s, level: level, ids: make(map[string]uint32), nodes: make([]Node, 1), covers: make([]cover, 1),
 		kinds: make([]survey.Cover, s.HostCount()+1), seen: make(map[[2]uint32]bool),
+		noted: make(map[schema.HostID]schema.HostNote),
 	}
 	switch level {
 	case LevelEntity:
@@ -50,10 +53,14 @@ func (f *Fold) Survey() *survey.Survey { return f.survey }
 // AddHost adds a host.
 func (f *Fold) AddHost(r *survey.HostReport) {
 	f.kinds[r.Host.ID] = r.Cover
+	if r.Noted.Note != "" || len(r.Noted.Tags) > 0 {
+		f.noted[r.Host.ID] = r.Noted
+	}
 	switch f.level {
 	case LevelHost:
 		n := f.nodeOf(uint32(r.Host.ID), r.Host.Name)
 		n.Title, n.Class, n.State, n.Cover, n.Site, n.Hosts = r.Title, r.Class, r.Coverage, r.Cover.String(), r.Site, 1
+		f.note(n, r.Host.ID)
 	case LevelSite:
 		id := f.named(r.Site)
 		f.of[r.Host.ID] = id
@@ -61,11 +68,28 @@ func (f *Fold) AddHost(r *survey.HostReport) {
 		n.Site = r.Site
 		n.Hosts++
 		n.add(r.Class)
+		f.note(n, r.Host.ID)
 		if r.Host.Name == r.Site || n.Title == "" {
 			n.Title = r.Title
 		}
 		f.covers[id].add(r.Cover)
 		f.covers[id].more, n.Overflow = r.SiteOverflow > 0, r.SiteOverflow
+	}
+}
+
+// note adds what is noted of a host to the node that it belongs to.
+func (f *Fold) note(n *Node, host schema.HostID) {
+	noted, ok := f.noted[host]
+	if !ok {
+		return
+	}
+	tags := append(strings.FieldsFunc(n.Tags, func(r rune) bool { return r == ',' }), noted.Tags...)
+	slices.Sort(tags)
+	n.Tags = strings.Join(slices.Compact(tags), ",")
+	if n.Note == "" || noted.Note == "" {
+		n.Note += noted.Note
+	} else {
+		n.Note += "; " + noted.Note
 	}
 }
 
@@ -107,6 +131,7 @@ func (f *Fold) addToEntity(p *survey.Page) *Node {
 	}
 	f.seen[[2]uint32{id, uint32(p.Host)}] = true
 	n.Hosts++
+	f.note(n, p.Host)
 	f.covers[id].add(f.kinds[p.Host])
 	return n
 }

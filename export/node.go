@@ -17,6 +17,8 @@ type Node struct {
 	Host     string // of a page
 	Site     string // of a page or host
 	Entity   string // of a page
+	Tags     string // that people gave its hosts, each once, separated by commas
+	Note     string // that people made on its hosts
 	Hosts    int    // that its pages are on
 	Pages    int    // selected
 	Visited  int    // of those, in the newest run

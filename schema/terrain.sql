@@ -199,7 +199,9 @@ CREATE TABLE hosts (
     delay_ms        INTEGER NOT NULL,       -- between two requests, at least
     coverage        TEXT NOT NULL,
     known_missing   INTEGER NOT NULL,       -- pages that were not visited, denied, blocked, or not even recorded
-    links_omitted   INTEGER NOT NULL        -- links of its pages that are not recorded
+    links_omitted   INTEGER NOT NULL,       -- links of its pages that are not recorded
+    tags            TEXT,                   -- that people gave it, separated by commas
+    note            TEXT                    -- that people made
 );
 
 -- Registrable domains.

@@ -104,10 +104,10 @@ func addCommands(root *cobra.Command, a *app) {
 	}{
 		{"Crawl:", []*cobra.Command{newDemoCommand(a), newInitCommand(a), newCrawlCommand(a), newRobotsCommand(a)}},
 		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a),
-			newWebhookCommand(a)}},
+			newReloadCommand(a), newWebhookCommand(a)}},
 		{"Ask about the map:", []*cobra.Command{
 			newServeCommand(a), newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newBrokenCommand(a), newQueryCommand(a),
-			newSuggestCommand(a),
+			newSuggestCommand(a), newDecideCommand(a),
 		}},
 		{"Export and compare:", []*cobra.Command{
 			newExportCommand(a), newSummaryCommand(a), newDiffCommand(a), newFeedCommand(a),

@@ -178,14 +178,25 @@ func (w *walk) obey(ctx context.Context) error {
 					return err
 				}
 			default:
-				w.reload()
+				_ = w.reload() // it was said
 			}
 		}
 	}
 }
 
-// reload goes on under the configuration file as it is now, if that can be.
-func (w *walk) reload() {
+// Reload goes on under the configuration file as it is now.
+func (c *commanded) Reload(ctx context.Context) (any, error) {
+	return c.command(ctx, func() error {
+		if err := c.walk.reload(); err != nil {
+			return &control.Error{Code: http.StatusConflict, Text: strings.TrimPrefix(complaint(err), "ripple: ")}
+		}
+		return nil
+	})
+}
+
+// reload goes on under the configuration file as it is now. Where that cannot be, it says
+// so and returns why.
+func (w *walk) reload() error {
 	cfg, err := w.app.load(w.path)
 	if err == nil {
 		cfg, err = w.seeds.join(cfg)
@@ -204,12 +215,13 @@ func (w *walk) reload() {
 			w.log.Error("the configuration is wrong", "error", strings.TrimSpace(line))
 		}
 		w.log.Error("the configuration is not taken; the crawl goes on as before")
-		return
+		return err
 	}
 	w.app.say("the configuration was read again; it holds from now on")
 	w.limitMemory(newMemory(cfg.Network.MemoryLimit, memoryHere()))
 	w.cfg.Store(cfg)
 	w.crawl.Reload(cfg)
+	return nil
 }
 
 // mayFollow reports what a running crawl cannot change.

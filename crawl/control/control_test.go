@@ -83,6 +83,7 @@ func (c *crawl) Feed(_ context.Context, since uint64) (any, error) { return did{
 func (c *crawl) Pause(context.Context) (any, error)                { return did{Did: "pause"}, c.err }
 func (c *crawl) Unpause(context.Context) (any, error)              { return did{Did: "unpause"}, nil }
 func (c *crawl) Stop(context.Context) (any, error)                 { return did{Did: "stop"}, c.err }
+func (c *crawl) Reload(context.Context) (any, error)               { return did{Did: "reload"}, c.err }
 func (c *crawl) Size(context.Context) (int64, error)               { return int64(len(c.data)), c.err }
 
 func (c *crawl) Snapshot(w io.Writer) (int64, error) {

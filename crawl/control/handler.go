@@ -25,6 +25,7 @@ type Crawl interface {
 	Pause(context.Context) (any, error)
 	Unpause(context.Context) (any, error)
 	Stop(context.Context) (any, error)
+	Reload(context.Context) (any, error)
 	// Size returns how many bytes a copy would have now, and Snapshot writes it.
 	Size(context.Context) (int64, error)
 	Snapshot(io.Writer) (int64, error)
@@ -39,6 +40,7 @@ func NewHandler(c Crawl) http.Handler {
 	mux.Handle("POST "+root+"pause", reply(c.Pause))
 	mux.Handle("POST "+root+"unpause", reply(c.Unpause))
 	mux.Handle("POST "+root+"stop", reply(c.Stop))
+	mux.Handle("POST "+root+"reload", reply(c.Reload))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, &Error{http.StatusNotFound, "this crawl does not know " + strconv.Quote(r.Method+" "+r.URL.Path) +
 			"; it may be another version of ripple"})

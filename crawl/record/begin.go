@@ -57,6 +57,9 @@ func (r *Recorder) begin(ctx context.Context, again bool) (Begun, error) {
 		if err := r.in.tx.Runs.PutConfig(r.in.run.Config, r.in.set.Config.Effective()); err != nil {
 			return err
 		}
+		if err := keepNotes(&r.in); err != nil {
+			return err
+		}
 		if err := t.sow(reapply); err != nil || again {
 			return err
 		}
@@ -75,6 +78,15 @@ func (r *Recorder) begin(ctx context.Context, again bool) (Begun, error) {
 		}
 	}
 	return b, r.settlePending(ctx)
+}
+
+// keepNotes has the state file say what is noted of hosts.
+func keepNotes(in *scope) error {
+	text, err := in.set.Config.Notes().Encode()
+	if err != nil {
+		return err
+	}
+	return in.tx.Meta.Put(schema.MetaNotes, text)
 }
 
 // enterRun chooses the run, and begins a new generation of depths where they must be

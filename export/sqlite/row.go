@@ -192,6 +192,8 @@ func hostRelation(s *survey.Survey) relation[hostRow] {
 		{"coverage", text, func(h *row) any { return h.Coverage }},
 		{"known_missing", integer, func(h *row) any { return int64(h.KnownMissing) }},
 		{"links_omitted", integer, func(h *row) any { return int64(h.LinksOmitted) }},
+		{"tags", text, func(h *row) any { return words(h.Noted.TagText()) }},
+		{"note", text, func(h *row) any { return words(h.Noted.Note) }},
 	}}
 }
 

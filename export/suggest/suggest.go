@@ -6,7 +6,8 @@
 // leads where most pages of its host do, is counted, but is no vote. Equal numbers of
 // votes are ordered by personalised PageRank: how often a walker comes by who sets out
 // from pages of the class quality. A page of several origins votes for the narrowest.
-// Candidates that were asked and never answered come last.
+// Candidates that were asked and never answered come last; hosts that people decided to
+// leave for later are none.
 package suggest
 
 import (
@@ -71,6 +72,7 @@ type finder struct {
 	origin     []int // by host: the origin that its pages vote for; -1: none
 	hosts      []string
 	silent     []bool               // by host
+	later      []bool               // by host: people decided to leave it for now
 	speaks     map[uint32]bool      // nodes with a page on a host that is not silent
 	class      []schema.Class       // by page
 	answers    map[uint32]schema.ID // by node: a page that answered, see [Candidate.Answers]
@@ -84,8 +86,9 @@ type finder struct {
 func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 	f := &finder{
 		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, s.HostCount()+1),
-		hosts: make([]string, s.HostCount()+1), silent: make([]bool, s.HostCount()+1), speaks: make(map[uint32]bool),
-		class: make([]schema.Class, s.URLs()+1), answers: make(map[uint32]schema.ID), candidates: make(map[uint32]*Candidate),
+		hosts: make([]string, s.HostCount()+1), silent: make([]bool, s.HostCount()+1), later: make([]bool, s.HostCount()+1),
+		speaks: make(map[uint32]bool),
+		class:  make([]schema.Class, s.URLs()+1), answers: make(map[uint32]schema.ID), candidates: make(map[uint32]*Candidate),
 	}
 	for _, step := range []func() error{f.readHosts, f.readPages, f.readLinks} {
 		if err := step(); err != nil {
@@ -111,7 +114,7 @@ func (f *finder) readHosts() error {
 	return f.survey.EachHost(func(r *survey.HostReport) error {
 		f.fold.AddHost(r)
 		f.hosts[r.Host.ID] = r.Host.Name
-		f.silent[r.Host.ID] = r.Host.Silent()
+		f.silent[r.Host.ID], f.later[r.Host.ID] = r.Host.Silent(), r.Noted.Later
 		f.origin[r.Host.ID] = -1
 		for _, o := range r.Origins {
 			if at := f.origin[r.Host.ID]; at < 0 || len(origins[o].Name) > len(origins[at].Name) {
@@ -155,7 +158,8 @@ func (f *finder) readLinks() error {
 	return f.survey.EachLink(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
 		f.from, f.to = append(f.from, uint32(from)), append(f.to, uint32(l.To))
 		origin := f.origin[f.survey.HostOf(from)]
-		if origin < 0 || f.class[l.To] != schema.ClassDiscovered && f.class[l.To] != schema.ClassStub {
+		if origin < 0 || f.later[f.survey.HostOf(l.To)] ||
+			f.class[l.To] != schema.ClassDiscovered && f.class[l.To] != schema.ClassStub {
 			return nil
 		}
 		if node := f.fold.Node(l.To); node != f.fold.Node(from) {

@@ -24,6 +24,7 @@ type core struct {
 	cfg     *config.Config
 	terrain *terrain.Terrain
 	seeds   map[schema.ID]bool
+	notes   schema.HostNotes // of the state as it is now
 }
 
 // readConfig reads the configuration of the last of the runs, and its seeds.
@@ -37,7 +38,18 @@ func (c *core) readConfig(tx *kv.Tx) error {
 		return fmt.Errorf("configuration of run %d: %w", c.run.ID, err)
 	}
 	c.terrain = c.cfg.Terrain()
+	if err := c.readNotes(tx); err != nil {
+		return err
+	}
 	return c.readSeeds()
+}
+
+func (c *core) readNotes(tx *kv.Tx) error {
+	text, err := tx.Meta.Value(schema.MetaNotes)
+	if err == nil {
+		c.notes, err = schema.DecodeHostNotes(text)
+	}
+	return err
 }
 
 func (c *core) readSeeds() error {

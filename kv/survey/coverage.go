@@ -37,6 +37,7 @@ type HostReport struct {
 	Site    string
 	Origins []int  // that it belongs to
 	Title   string // of its front page
+	Noted   schema.HostNote
 
 	MinDepth           uint8 // of its pages; kv.NoDepth: none
 	FromDepth, ToDepth uint8 // of its processed pages; FromDepth is kv.NoDepth if none has one
@@ -117,7 +118,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 		return nil, err
 	}
 	report := &HostReport{
-		Host: r, Class: h.verdict.Class, Rule: h.verdict.Rule, Site: h.site, Origins: h.origins,
+		Host: r, Class: h.verdict.Class, Rule: h.verdict.Rule, Site: h.site, Origins: h.origins, Noted: cv.core.notes.Of(r.Name),
 		MinDepth: t.nearest, FromDepth: t.from, ToDepth: t.to,
 		Known: int(t.known), Visited: int(t.visited), Processed: int(t.processed),
 		Waiting: int(t.byState[schema.Queued] + t.byState[schema.RequestLimitHit]),

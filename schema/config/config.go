@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/terrain"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -27,6 +28,7 @@ type Config struct {
 	Pages      Pages
 	Recrawl    Recrawl
 	Monitor    Monitor
+	Decisions  Decisions
 
 	Quality   []Quality
 	Blacklist []List
@@ -35,6 +37,8 @@ type Config struct {
 	Entities  []Entity
 	Extracts  []Extract
 
+	decided []Decision // that change a class, by host
+	notes   schema.HostNotes
 	rules   *weburl.Rules
 	terrain *terrain.Terrain
 }
@@ -153,6 +157,9 @@ type Monitor struct {
 	MetricsCSV        string
 	ReportPath        string
 }
+
+// Decisions is [decisions].
+type Decisions struct{ File string } // empty: none
 
 // Quality is one [[quality]] entry, an origin of the terrain.
 type Quality = terrain.Origin

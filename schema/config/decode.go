@@ -42,6 +42,9 @@ func (r *reader) decode(text []byte) *Config {
 	c.PageTypes = entries(r, root, "page-type", pageTypeKeys)
 	c.Entities = entries(r, root, "entity", entityKeys)
 	c.Extracts = entries(r, root, "extract", extractKeys)
+	if r.stored {
+		c.decided = entries(r, root, "decision", decidedKeys)
+	}
 	for _, name := range slices.Sorted(maps.Keys(root)) {
 		_, isTable := root[name].(map[string]any)
 		_, isArray := root[name].([]map[string]any)

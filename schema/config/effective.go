@@ -20,6 +20,7 @@ func (c *Config) Effective() []byte {
 	writeEntries(&b, "page-type", c.PageTypes, pageTypeKeys)
 	writeEntries(&b, "entity", c.Entities, entityKeys)
 	writeEntries(&b, "extract", c.Extracts, extractKeys)
+	writeEntries(&b, "decision", c.decided, decidedKeys)
 	return b.Bytes()
 }
 

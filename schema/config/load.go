@@ -36,6 +36,25 @@ func Load(path string) (*Config, []Notice, error) {
 	return nil, nil, &Errors{Path: path, List: []Problem{{Text: reason}}, cause: err}
 }
 
+// LoadWith is [Load] as if some of the files that the configuration names held other
+// texts, by their absolute paths.
+func LoadWith(path string, texts map[string][]byte) (*Config, []Notice, error) {
+	text, err := readFile(path, maxFile)
+	if err != nil {
+		return Load(path) // which says why
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, nil, err
+	}
+	return parse(path, text, dir, func(path string) ([]byte, error) {
+		if text, ok := texts[path]; ok {
+			return text, nil
+		}
+		return readList(path)
+	})
+}
+
 // Parse reads a configuration that was written for the folder dir. Its list files
 // are read with read, under absolute paths if dir is one. Problems are said to be
 // those of "config.toml".
@@ -89,7 +108,7 @@ func (c *Config) paths() []*string {
 		&c.State.Path, &c.Pages.Path, &c.Network.CAFile,
 		&c.Output.DatabasePath, &c.Output.SummaryPath, &c.Output.GraphPath, &c.Output.MapPath,
 		&c.Monitor.WebhookSecretFile, &c.Monitor.MetricsCSV, &c.Monitor.ReportPath,
-		&c.Monitor.TokenFile, &c.Monitor.CertFile, &c.Monitor.KeyFile,
+		&c.Monitor.TokenFile, &c.Monitor.CertFile, &c.Monitor.KeyFile, &c.Decisions.File,
 	}
 	for _, lists := range [][]List{c.Blacklist, c.Stub} {
 		for i := range lists {
@@ -103,6 +122,7 @@ func (c *Config) paths() []*string {
 func (r *reader) readFiles(c *Config, read func(string) ([]byte, error)) {
 	r.readLists("blacklist", c.Blacklist, read)
 	r.readLists("stub", c.Stub, read)
+	r.readDecisions(c, read)
 	r.readKey("network.ca-file", c.Network.CAFile, read, checkAnchors)
 	r.readKey("monitor.webhook-secret-file", c.Monitor.WebhookSecretFile, read, func(text []byte) error {
 		_, err := WebhookSecrets(text)
@@ -190,6 +210,8 @@ func tooLarge(limit int64) string {
 	return fmt.Sprintf("is larger than %d MiB; "+
 		"long lists of names belong in a list file, seeds in \"ripple crawl --seeds FILE\"", limit>>20)
 }
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // fileReason says why a file could not be used, without its path.
 func fileReason(err error) string {

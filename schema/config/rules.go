@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/terrain"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -71,6 +72,7 @@ func (c *Config) spec() terrain.Spec {
 		PageTypes: c.PageTypes,
 		Entities:  c.Entities,
 		Traps:     c.Traps,
+		Decided:   c.decidedClasses(),
 	}
 }
 
@@ -128,13 +130,21 @@ func (r *reader) checkSeeds(c *Config, i int) {
 			err = c.checkPort(weburl.Host(norm))
 		}
 		if err != nil {
-			r.problem(path, fmt.Sprintf("[[quality]] seeds: %s %v", quote(seed), err))
+			r.problem(path, fmt.Sprintf("%s: %s %v", c.seedsOf(i), quote(seed), err))
 			continue
 		}
 		if rule, refused := c.terrain.Refuse(weburl.Split(norm)); refused {
 			r.notice(path, fmt.Sprintf("seed %s will not be visited: %s", quote(seed), rule))
 		}
 	}
+}
+
+// seedsOf names the seeds of an entry, which a decision may have made.
+func (c *Config) seedsOf(i int) string {
+	if class, decided := c.decidedClasses()[c.Quality[i].Pattern]; decided && class == schema.ClassQuality {
+		return "[decisions] file: seeds of " + quote(c.Quality[i].Name)
+	}
+	return "[[quality]] seeds"
 }
 
 // seed checks one seed of an entry and returns it normalised.

@@ -25,7 +25,11 @@ func (c *Config) WithSeeds(urls []string, asQuality bool) (*Config, error) {
 	if err := errs.orNil(); err != nil {
 		return nil, err
 	}
-	return ParseEffective(more.Effective())
+	with, err := ParseEffective(more.Effective())
+	if err == nil {
+		with.notes = c.notes
+	}
+	return with, err
 }
 
 func (c *Config) addSeed(raw string, asQuality bool) error {

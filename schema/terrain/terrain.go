@@ -18,6 +18,7 @@ type Spec struct {
 	PageTypes []PageType
 	Entities  []Entity
 	Traps     Traps
+	Decided   map[Pattern]schema.Class // of hosts, in place of what the lists of names say
 }
 
 // An Origin is one [[quality]] entry.
@@ -57,6 +58,7 @@ type Terrain struct {
 	pageTypes []pageType
 	entities  []Entity
 	traps     Traps
+	decided   map[Pattern]schema.Class
 }
 
 // New builds a terrain. The slices of the spec belong to it from then on.
@@ -67,6 +69,7 @@ func New(spec Spec) (*Terrain, error) {
 		blacklist: len(spec.Blacklist),
 		entities:  spec.Entities,
 		traps:     spec.Traps,
+		decided:   spec.Decided,
 	}
 	t.index = newIndex(t.countNames())
 	var errs []error
@@ -122,25 +125,45 @@ func (t *Terrain) addOrigins() (errs []error) {
 	return errs
 }
 
-// HostClass classifies a host, which may carry a port, by the lists of names.
+// HostClass classifies a host, which may carry a port, by what was decided of it, else by
+// the lists of names.
 func (t *Terrain) HostClass(host string) Verdict {
+	if v, ok := t.decision(host); ok {
+		return v
+	}
 	return t.hostVerdict(t.index.lookup(host))
 }
 
-// Classify returns the class of a normalised URL: first match wins, blacklist,
-// stub, quality, discovered.
-func (t *Terrain) Classify(norm string) Verdict {
-	if len(t.urlLists) == 0 {
-		return t.HostClass(weburl.Host(norm))
+// decision returns what was decided of a host, if anything was.
+func (t *Terrain) decision(host string) (Verdict, bool) {
+	if len(t.decided) == 0 {
+		return Verdict{}, false
 	}
-	found, by := t.index.lookup(weburl.Host(norm))
+	name := withoutPort(host)
+	class, ok := t.decided[Pattern{base: name}]
+	return Verdict{class, class.String() + ` decision "` + name + `"`}, ok
+}
+
+// Classify returns the class of a normalised URL: first match wins, blacklist,
+// stub, quality, discovered. What was decided of its host takes the place of the lists of
+// names, and comes after every url pattern.
+func (t *Terrain) Classify(norm string) Verdict {
+	host := weburl.Host(norm)
+	if len(t.urlLists) == 0 {
+		return t.HostClass(host)
+	}
+	decided, isDecided := t.decision(host)
+	found, by := t.index.lookup(host)
 	for _, i := range t.urlLists {
-		if found.list != none && t.class(found.list) <= t.class(i) {
+		if !isDecided && found.list != none && t.class(found.list) <= t.class(i) {
 			break
 		}
 		if t.lists[i].URL.MatchString(norm) {
 			return Verdict{t.class(i), fmt.Sprintf("%s url '%s'", t.class(i), t.lists[i].URL)}
 		}
+	}
+	if isDecided {
+		return decided
 	}
 	return t.hostVerdict(found, by)
 }

@@ -1,0 +1,234 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+)
+
+// A Decision is one [[decision]] entry of the file that [decisions] names: what a person
+// decided of a host. It takes the place of the lists of names; url patterns come first.
+type Decision struct {
+	Host  terrain.Pattern // one host
+	Class DecidedClass
+	Seeds []string // of quality; empty: https://HOST/
+	Tags  []string
+	Note  string
+}
+
+// DecidedClass is what a host is decided to be.
+type DecidedClass string
+
+// The values of class. Later changes no class: the host is not suggested for now.
+const (
+	DecidedQuality   DecidedClass = "quality"
+	DecidedBlacklist DecidedClass = "blacklist"
+	DecidedStub      DecidedClass = "stub"
+	DecidedLater     DecidedClass = "later"
+)
+
+// DecidedClasses are the values of class.
+func DecidedClasses() []DecidedClass {
+	return []DecidedClass{DecidedQuality, DecidedBlacklist, DecidedStub, DecidedLater}
+}
+
+// class returns the class that a decision gives; false: it gives none.
+func (c DecidedClass) class() (schema.Class, bool) {
+	switch c {
+	case DecidedQuality:
+		return schema.ClassQuality, true
+	case DecidedBlacklist:
+		return schema.ClassBlacklisted, true
+	case DecidedStub:
+		return schema.ClassStub, true
+	}
+	return schema.ClassDiscovered, false
+}
+
+// Bounds on what is noted of a host, in bytes.
+const (
+	mostTags = 32
+	maxTag   = 64
+	maxNote  = 1000
+)
+
+// decisionKeys declares the keys of an entry.
+func decisionKeys(d *Decision) []key {
+	return []key{
+		{name: "host", required: true, value: onlyHost(&d.Host)},
+		{name: "class", required: true, value: enum(&d.Class, DecidedClasses()...)},
+		{name: "seeds", value: list(&d.Seeds, text, tomlString)},
+		{name: "tags", value: list(&d.Tags, tag, tomlString)},
+		{name: "note", value: str(&d.Note, checkNote)},
+	}
+}
+
+// decidedKeys declares what of an entry belongs to the effective configuration.
+func decidedKeys(d *Decision) []key { return decisionKeys(d)[:2] }
+
+// onlyHost is a pattern that names one host.
+func onlyHost(at *terrain.Pattern) value {
+	v := pattern(at)
+	set := v.set
+	v.set = func(raw any) (string, error) {
+		if s, ok := raw.(string); ok && strings.Contains(s, "*") {
+			return "", fmt.Errorf("%s is a pattern: a decision is on one host, and patterns belong in the configuration", quote(s))
+		}
+		return set(raw)
+	}
+	return v
+}
+
+func tag(raw any) (string, error) {
+	s, err := text(raw)
+	if err == nil && (s == "" || len(s) > maxTag || strings.TrimSpace(s) != s || strings.Contains(s, ",")) {
+		err = fmt.Errorf("%s is not a tag: 1 to %d bytes without a comma, and no space around it", quote(s), maxTag)
+	}
+	return s, err
+}
+
+func checkNote(s string) error {
+	if len(s) > maxNote {
+		return fmt.Errorf("is longer than %d bytes", maxNote)
+	}
+	return nil
+}
+
+// TOML is the entry as Ripple writes it.
+func (d *Decision) TOML() string {
+	var b strings.Builder
+	b.WriteString("[[decision]]\n")
+	for _, k := range decisionKeys(d) {
+		if text := k.text(); k.required || text != "[]" && text != `""` {
+			b.WriteString(k.name + " = " + text + "\n")
+		}
+	}
+	return b.String()
+}
+
+// Check reports what a decision must not say, every reason in a line of [*Errors].
+func (d *Decision) Check() error {
+	_, err := ParseDecisions("decision", []byte(d.TOML()))
+	return err
+}
+
+// ParseDecisions reads a file of decisions, whose name stands in the [*Errors].
+func ParseDecisions(name string, text []byte) ([]Decision, error) {
+	r := &reader{errs: &Errors{Path: name}}
+	all := r.decisions(text)
+	return all, r.errs.orNil()
+}
+
+func (r *reader) decisions(text []byte) []Decision {
+	if len(text) > maxFile {
+		r.errs.add(Problem{Text: tooLarge(maxFile)})
+		return nil
+	}
+	text = []byte(strings.TrimPrefix(string(text), "\ufeff"))
+	outline, problem := scan(text, false)
+	if problem != nil {
+		r.errs.add(*problem)
+		return nil
+	}
+	r.outline, r.declared = outline, []table{{"decision", "", true, decisionKeys(&Decision{})}}
+	root := map[string]any{}
+	if _, err := toml.Decode(string(text), &root); err != nil {
+		r.errs.add(syntaxProblem(err))
+		return nil
+	}
+	all := entries(r, root, "decision", decisionKeys)
+	for name := range root {
+		r.problem(name, unknownTable(name, false, r.declared))
+	}
+	first := map[terrain.Pattern]int{}
+	for i := range all {
+		d, at := &all[i], entryPath("decision", i)
+		if j, twice := first[d.Host]; twice && !d.Host.IsZero() {
+			r.problem(at, fmt.Sprintf("[[decision]] host: %s is decided already, at line %d", quote(d.Host.String()),
+				r.outline.at(entryPath("decision", j))))
+		}
+		first[d.Host] = i
+		if len(d.Seeds) > 0 && d.Class != DecidedQuality {
+			r.problem(at+".seeds", fmt.Sprintf("[[decision]] seeds: only quality has seeds, not %s", d.Class))
+		}
+		if len(d.Tags) > mostTags {
+			r.problem(at+".tags", fmt.Sprintf("[[decision]] tags: there are more than %d", mostTags))
+		}
+	}
+	return all
+}
+
+// readDecisions reads the file that [decisions] names, and has its decisions hold. One
+// that is not there yet decides nothing.
+func (r *reader) readDecisions(c *Config, read func(string) ([]byte, error)) {
+	if c.Decisions.File == "" {
+		return
+	}
+	text, err := read(c.Decisions.File)
+	switch {
+	case isMissing(err):
+		return
+	case err != nil:
+		r.problem("decisions.file", fmt.Sprintf("[decisions] file: %s %s", quote(c.Decisions.File), fileReason(err)))
+		return
+	}
+	all, err := ParseDecisions(c.Decisions.File, text)
+	var wrong *Errors
+	if errors.As(err, &wrong) {
+		for _, p := range wrong.List {
+			r.problem("decisions.file", fmt.Sprintf("[decisions] file: %s:%d: %s", clean(c.Decisions.File), p.Line, p.Text))
+		}
+		return
+	}
+	c.decide(r, all)
+}
+
+// decide has decisions hold: their hosts, in order, become origins or change their class.
+func (c *Config) decide(r *reader, all []Decision) {
+	slices.SortFunc(all, func(a, b Decision) int { return strings.Compare(a.Host.String(), b.Host.String()) })
+	c.notes = schema.HostNotes{}
+	for _, d := range all {
+		name := d.Host.String()
+		tags := slices.Compact(slices.Sorted(slices.Values(d.Tags)))
+		if d.Class == DecidedLater || d.Note != "" || len(tags) > 0 {
+			c.notes[name] = schema.HostNote{Tags: tags, Note: d.Note, Later: d.Class == DecidedLater}
+		}
+		if _, decides := d.Class.class(); !decides {
+			continue
+		}
+		if d.Class == DecidedQuality {
+			q := Quality{Name: name, Pattern: d.Host, Seeds: d.Seeds}
+			if len(q.Seeds) == 0 {
+				q.Seeds = []string{"https://" + name + "/"}
+			}
+			if slices.ContainsFunc(c.Quality, func(o Quality) bool { return o.Pattern == d.Host }) {
+				r.problem("decisions.file", fmt.Sprintf("[decisions] file: %s is the domain of a [[quality]] entry already", quote(name)))
+				continue
+			}
+			c.Quality = append(c.Quality, q)
+		}
+		c.decided = append(c.decided, d)
+	}
+}
+
+// decidedClasses returns the classes that were decided, by host.
+func (c *Config) decidedClasses() map[terrain.Pattern]schema.Class {
+	if len(c.decided) == 0 {
+		return nil
+	}
+	classes := make(map[terrain.Pattern]schema.Class, len(c.decided))
+	for i := range c.decided {
+		classes[c.decided[i].Host], _ = c.decided[i].Class.class()
+	}
+	return classes
+}
+
+// Notes returns what the file of decisions notes of hosts. It is no part of the effective
+// configuration.
+func (c *Config) Notes() schema.HostNotes { return c.notes }

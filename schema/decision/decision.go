@@ -1,0 +1,248 @@
+// Package decision changes one entry of a file of decisions, which belongs to people.
+//
+// What Ripple did not write it leaves as it is, byte by byte: comments, entries of others
+// and the ends of lines. An entry is its own as long as it reads exactly as Ripple writes
+// it. The file is locked while it is changed, is replaced as a whole, and is left alone if
+// somebody else has changed it meanwhile. A kill leaves the old file or the new one.
+package decision
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/disk"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+)
+
+var (
+	// ErrChanged reports a file that somebody else has changed meanwhile.
+	ErrChanged = errors.New("the file was changed meanwhile")
+	// ErrBusy reports a file that somebody else is changing.
+	ErrBusy = errors.New("another program is changing the file")
+	// ErrForeign reports an entry that Ripple did not write, or not as it reads now.
+	ErrForeign = errors.New("the entry was written by hand")
+)
+
+// maxFile bounds what is read, in bytes. What is longer is no file that people keep.
+const maxFile = 4 << 20
+
+// lockWait is how long another writer is waited for.
+const lockWait = 5 * time.Second
+
+// An Edit turns what was decided of a host into what is decided from now on. before is nil
+// where nothing was.
+type Edit func(before *config.Decision) config.Decision
+
+// Apply changes the entry of a host in a text, or adds one, and returns the new text and
+// the entry. name is that of the file, for errors.
+func Apply(name string, text []byte, host terrain.Pattern, edit Edit) ([]byte, config.Decision, error) {
+	all, err := config.ParseDecisions(name, text)
+	if err != nil {
+		return nil, config.Decision{}, err
+	}
+	var before *config.Decision
+	if i := slices.IndexFunc(all, func(d config.Decision) bool { return d.Host == host }); i >= 0 {
+		before = &all[i]
+	}
+	after := edit(before)
+	if err := after.Check(); err != nil {
+		return nil, after, err
+	}
+	next, err := replaced(text, before, &after)
+	if err != nil {
+		return nil, after, err
+	}
+	if _, err := config.ParseDecisions(name, next); err != nil {
+		return nil, after, fmt.Errorf("%s would not be a file of decisions any more: %w", name, err)
+	}
+	return next, after, nil
+}
+
+// replaced writes an entry in the place of another one, or at the end.
+func replaced(text []byte, before, after *config.Decision) ([]byte, error) {
+	end := "\n"
+	if bytes.Contains(text, []byte("\r\n")) {
+		end = "\r\n"
+	}
+	block := strings.ReplaceAll(after.TOML(), "\n", end)
+	if before == nil {
+		var b bytes.Buffer
+		b.Write(text)
+		if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+			b.WriteString(end)
+		}
+		if len(text) > 0 {
+			b.WriteString(end)
+		}
+		b.WriteString(block)
+		return b.Bytes(), nil
+	}
+	old := []byte(strings.ReplaceAll(before.TOML(), "\n", end))
+	at, found := own(text, old)
+	if !found {
+		return nil, fmt.Errorf("%s: %w", before.Host, ErrForeign)
+	}
+	return slices.Concat(text[:at], []byte(block), text[at+len(old):]), nil
+}
+
+// own finds an entry that stands alone: at the beginning of a line, and followed by nothing
+// that would belong to it.
+func own(text, block []byte) (at int, found bool) {
+	for from := 0; ; from = at + 1 {
+		i := bytes.Index(text[from:], block)
+		if i < 0 {
+			return 0, false
+		}
+		at = from + i
+		if (at == 0 || text[at-1] == '\n') && endsEntry(text[at+len(block):]) {
+			return at, true
+		}
+	}
+}
+
+// endsEntry reports whether what follows is no further key of the entry before.
+func endsEntry(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	for bytes.HasPrefix(rest, []byte("#")) {
+		_, rest, _ = bytes.Cut(rest, []byte("\n"))
+		rest = bytes.TrimLeft(rest, " \t\r\n")
+	}
+	return len(rest) == 0 || rest[0] == '['
+}
+
+// Write changes the entry of a host in a file, which is made if it is missing, and returns
+// the entry. Of a symbolic link it changes the file that it leads to.
+func Write(path string, host terrain.Pattern, edit Edit) (config.Decision, error) {
+	var d config.Decision
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	f, err := lock(path)
+	if err != nil {
+		return d, err
+	}
+	defer f.Close() // and with it the lock
+	text, err := read(f)
+	if err != nil {
+		return d, fmt.Errorf("%s: %w", path, err)
+	}
+	next, d, err := Apply(path, text, host, edit)
+	if err != nil {
+		return d, err
+	}
+	return d, replace(path, f, text, next)
+}
+
+// lock opens a file, and waits until nobody else changes it.
+func lock(path string) (*os.File, error) {
+	for end := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		held, err := disk.TryLock(f, true)
+		if err == nil && held && present(path, f) == nil {
+			return f, nil
+		}
+		f.Close()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("%s: %w", path, ErrBusy)
+		}
+	}
+}
+
+// present reports ErrChanged if a file no longer is the one that has the name.
+func present(path string, f *os.File) error {
+	named, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	open, err := f.Stat()
+	if err == nil && !os.SameFile(named, open) {
+		err = fmt.Errorf("%s: %w", path, ErrChanged)
+	}
+	return err
+}
+
+func read(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%w: not a file", fs.ErrInvalid)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+	}
+	return text, err
+}
+
+// replace gives a file new contents, if it still has the old ones.
+func replace(path string, f *os.File, old, text []byte) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	next, err := besides(path, text, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	defer os.Remove(next)
+	now, err := read(f)
+	if err == nil {
+		err = present(path, f)
+	}
+	if err == nil && !bytes.Equal(now, old) {
+		err = fmt.Errorf("%s: %w", path, ErrChanged)
+	}
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" {
+		f.Close() // an open file keeps its name there
+	}
+	if err := os.Rename(next, path); err != nil {
+		return err
+	}
+	_ = disk.SyncDir(filepath.Dir(path)) // the folder need not be readable
+	return nil
+}
+
+// besides writes a file beside another one, whole and synced, and returns its name. What
+// a kill has left of such files goes: whoever holds the lock is alone.
+func besides(path string, text []byte, mode fs.FileMode) (string, error) {
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".*"))
+	for _, stale := range left {
+		_ = os.Remove(stale)
+	}
+	t, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return "", err
+	}
+	_, err = t.Write(text)
+	if err == nil && runtime.GOOS != "windows" {
+		err = t.Chmod(mode)
+	}
+	if err == nil {
+		err = t.Sync()
+	}
+	if err = errors.Join(err, t.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(t.Name()))
+	}
+	return t.Name(), nil
+}

@@ -1,0 +1,334 @@
+package decision
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+)
+
+func host(t testing.TB, name string) terrain.Pattern {
+	t.Helper()
+	p, _, err := terrain.ParsePattern(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// as decides a class and keeps the rest.
+func as(p terrain.Pattern, class config.DecidedClass) Edit {
+	return func(before *config.Decision) config.Decision {
+		d := config.Decision{Host: p}
+		if before != nil {
+			d = *before
+		}
+		d.Class = class
+		return d
+	}
+}
+
+const byPeople = `# Our decisions. Talk to Ada before you change them.
+
+[[decision]]            # a forge
+host  = "forge.test"
+class = "stub"
+note  = "everybody links there"
+
+[[decision]]
+host = "a.test"
+class = "quality"
+tags = ["radio", "salt"]
+# end of the list
+`
+
+// What people wrote stays as it is, byte by byte; Ripple's own entries change in their place.
+func TestApply(t *testing.T) {
+	tests := []struct {
+		name, text, host string
+		class            config.DecidedClass
+		want             string
+		err              error
+	}{
+		{"an empty file", "", "b.test", "later", "[[decision]]\nhost = \"b.test\"\nclass = \"later\"\n", nil},
+		{"a new host", byPeople, "b.test", "stub", byPeople + "\n[[decision]]\nhost = \"b.test\"\nclass = \"stub\"\n", nil},
+		{"its own entry", byPeople, "a.test", "stub",
+			strings.Replace(byPeople, "a.test\"\nclass = \"quality\"", "a.test\"\nclass = \"stub\"", 1), nil},
+		{"an entry of people", byPeople, "forge.test", "blacklist", "", ErrForeign},
+		{"its own entry, with a key added behind it", "[[decision]]\nhost = \"a.test\"\nclass = \"stub\"\n\n# so:\nnote = \"x\"\n",
+			"a.test", "later", "", ErrForeign},
+		{"ends of lines", "# x\r\n[[decision]]\r\nhost = \"a.test\"\r\nclass = \"stub\"\r\n# y\r\n", "a.test", "later",
+			"# x\r\n[[decision]]\r\nhost = \"a.test\"\r\nclass = \"later\"\r\n# y\r\n", nil},
+		{"no end of the last line", "# x", "a.test", "later", "# x\n\n[[decision]]\nhost = \"a.test\"\nclass = \"later\"\n", nil},
+		{"another name", "[[decision]]\nhost = \"xn--bcher-kva.test\"\nclass = \"stub\"\n", "Bücher.test", "later",
+			"[[decision]]\nhost = \"xn--bcher-kva.test\"\nclass = \"later\"\n", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := host(t, tt.host)
+			got, _, err := Apply("d.toml", []byte(tt.text), p, as(p, tt.class))
+			if !errors.Is(err, tt.err) || err == nil && string(got) != tt.want {
+				t.Errorf("%v\n%s", err, cmp.Diff(tt.want, string(got)))
+			}
+		})
+	}
+}
+
+// A file that is none is refused, with every reason, and stays.
+func TestRefused(t *testing.T) {
+	entry := "[[decision]]\nhost = %q\nclass = \"stub\"\n"
+	tests := []struct{ name, text, want string }{
+		{"no TOML", "[[decision", "no TOML"},
+		{"one host twice", fmt.Sprintf(entry+entry, "a.test", "A.test"), "is decided already, at line 1"},
+		{"a pattern", fmt.Sprintf(entry, "*.a.test"), "is a pattern"},
+		{"a URL", fmt.Sprintf(entry, "https://a.test/"), "is a URL"},
+		{"a port", fmt.Sprintf(entry, "a.test:8443"), "has a port"},
+		{"an unknown class", "[[decision]]\nhost = \"a.test\"\nclass = \"nice\"\n", "is not one of"},
+		{"an unknown key", fmt.Sprintf(entry+"tag = \"x\"\n", "a.test"), "tag"},
+		{"seeds of a stub", fmt.Sprintf(entry+"seeds = [\"https://a.test/\"]\n", "a.test"), "only quality has seeds"},
+		{"a comma in a tag", fmt.Sprintf(entry+"tags = [\"a,b\"]\n", "a.test"), "is not a tag"},
+		{"a long note", fmt.Sprintf(entry+"note = %q\n", "a.test", strings.Repeat("x", 2000)), "longer than"},
+		{"too many tags", fmt.Sprintf(entry+"tags = [%s\"x\"]\n", "a.test", strings.Repeat("\"x\",", 40)), "more than 32"},
+		{"another table", "[crawler]\nmax-depth = 1\n", "crawler"},
+		{"a giant file", "# " + strings.Repeat("x", maxFile), "larger than"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "d.toml")
+			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := host(t, "b.test")
+			_, err := Write(path, p, as(p, "later"))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Write = %v, want %q", err, tt.want)
+			}
+			if text, err := os.ReadFile(path); err != nil || string(text) != tt.text {
+				t.Errorf("the file was changed (%v)", err)
+			}
+			left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))
+			if hidden, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*toml*")); len(left)+len(hidden) != 1 {
+				t.Errorf("the folder holds %q %q", left, hidden)
+			}
+		})
+	}
+}
+
+// Somebody who saves the file while it is changed keeps what he saved.
+func TestChangedMeanwhile(t *testing.T) {
+	for name, save := range map[string]func(path string) error{
+		"in place": func(path string) error { return os.WriteFile(path, []byte("# mine\n"), 0o600) },
+		"another file": func(path string) error {
+			return errors.Join(os.WriteFile(path+"~", []byte("# mine\n"), 0o600), os.Rename(path+"~", path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "d.toml")
+			if err := os.WriteFile(path, []byte(byPeople), 0o640); err != nil {
+				t.Fatal(err)
+			}
+			p := host(t, "b.test")
+			_, err := Write(path, p, func(*config.Decision) config.Decision {
+				if err := save(path); err != nil {
+					t.Fatal(err)
+				}
+				return config.Decision{Host: p, Class: "later"}
+			})
+			if !errors.Is(err, ErrChanged) {
+				t.Errorf("Write = %v", err)
+			}
+			if text, err := os.ReadFile(path); err != nil || string(text) != "# mine\n" {
+				t.Errorf("the file holds %q, %v", text, err)
+			}
+		})
+	}
+}
+
+// Writers at once lose nothing of each other.
+func TestWritersAtOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files are not locked there")
+	}
+	path := filepath.Join(t.TempDir(), "d.toml")
+	if err := os.WriteFile(path, []byte(byPeople), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	var g sync.WaitGroup
+	for i := range 16 {
+		g.Go(func() {
+			p := host(t, fmt.Sprintf("h%d.test", i))
+			for err := errors.New("not yet"); err != nil; {
+				if _, err = Write(path, p, as(p, "later")); err != nil && !errors.Is(err, ErrBusy) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	g.Wait()
+	text, err := os.ReadFile(path)
+	if err != nil || !bytes.HasPrefix(text, []byte(byPeople)) {
+		t.Errorf("what people wrote has changed (%v)", err)
+	}
+	if all, err := config.ParseDecisions(path, text); err != nil || len(all) != 18 {
+		t.Errorf("%d decisions, %v", len(all), err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// A symbolic link stays one, and leads to what was changed.
+func TestSymlink(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "kept", "d.toml"), filepath.Join(dir, "d.toml")
+	if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("# x\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Skip(err)
+	}
+	p := host(t, "b.test")
+	if _, err := Write(link, p, as(p, "later")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link is %v, %v", info, err)
+	}
+	if text, err := os.ReadFile(file); err != nil || !bytes.Contains(text, []byte("b.test")) {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+}
+
+// A folder that cannot be written to, and a name that is no file, are errors that change nothing.
+func TestNoPlace(t *testing.T) {
+	p := host(t, "b.test")
+	if _, err := Write(t.TempDir(), p, as(p, "later")); err == nil {
+		t.Error("a folder was taken for a file")
+	}
+	if _, err := Write(filepath.Join(t.TempDir(), "none", "d.toml"), p, as(p, "later")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+	if os.Getuid() == 0 || runtime.GOOS == "windows" {
+		return
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "d.toml")
+	if err := errors.Join(os.WriteFile(path, []byte("# x\n"), 0o600), os.Chmod(dir, 0o500)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(path, p, as(p, "later")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a read-only folder: %v", err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "# x\n" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+}
+
+const envKilled = "RIPPLE_TEST_DECIDE"
+
+// TestMain lets the test binary be a writer that goes on until it is killed.
+func TestMain(m *testing.M) {
+	path := os.Getenv(envKilled)
+	if path == "" {
+		os.Exit(m.Run())
+	}
+	p, _, err := terrain.ParsePattern("b.test")
+	for i := 0; err == nil; i++ {
+		_, err = Write(path, p, as(p, config.DecidedClasses()[i%4]))
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// A writer that is killed at any moment leaves the old file or the new one.
+func TestKilledWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.toml")
+	if err := os.WriteFile(path, []byte(byPeople), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), envKilled+"="+path)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(time.Duration(20+7*i)*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait()
+		kill.Stop()
+		text, err := os.ReadFile(path)
+		if err != nil || !bytes.HasPrefix(text, []byte(byPeople)) {
+			t.Fatalf("after kill %d: %v\n%s", i, err, text)
+		}
+		if all, err := config.ParseDecisions(path, text); err != nil || len(all) > 3 {
+			t.Fatalf("after kill %d: %d decisions, %v", i, len(all), err)
+		}
+	}
+	p := host(t, "c.test")
+	if _, err := Write(path, p, as(p, "later")); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("the folder holds %v, %v", left, err)
+	}
+}
+
+// FuzzApply states that whatever the text, an edit keeps every other entry and every comment,
+// and that the same edit again changes nothing.
+func FuzzApply(f *testing.F) {
+	f.Add(byPeople)
+	f.Add("")
+	f.Add("# x\r\n[[decision]]\r\nhost = \"b.test\"\r\nclass = \"stub\"\r\n")
+	f.Add("decision = [{host = \"b.test\", class = \"stub\"}]")
+	f.Add("[[decision]]\nhost = \"a.test\"\nclass = \"stub\"\nnote = \"\"\"\n[[decision]]\nhost = 'b.test'\n\"\"\"\n")
+	p, _, err := terrain.ParsePattern("b.test")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		before, err := config.ParseDecisions("d", []byte(text))
+		if err != nil {
+			return
+		}
+		next, d, err := Apply("d", []byte(text), p, as(p, "later"))
+		if err != nil {
+			return
+		}
+		after, err := config.ParseDecisions("d", next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		others := func(all []config.Decision) (kept []string) {
+			for i := range all {
+				if all[i].Host != p {
+					kept = append(kept, all[i].TOML())
+				}
+			}
+			return kept
+		}
+		if diff := cmp.Diff(others(before), others(after)); diff != "" {
+			t.Errorf("other entries: %s", diff)
+		}
+		if got, want := bytes.Count(next, []byte("#")), strings.Count(text, "#"); got != want {
+			t.Errorf("%d signs of comments, were %d", got, want)
+		}
+		again, same, err := Apply("d", next, p, as(p, "later"))
+		if err != nil || !bytes.Equal(again, next) || same.TOML() != d.TOML() {
+			t.Errorf("again: %v\n%s", err, cmp.Diff(string(next), string(again)))
+		}
+	})
+}

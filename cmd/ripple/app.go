@@ -106,8 +106,8 @@ func addCommands(root *cobra.Command, a *app) {
 		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a),
 			newReloadCommand(a), newWebhookCommand(a)}},
 		{"Ask about the map:", []*cobra.Command{
-			newServeCommand(a), newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newBrokenCommand(a), newQueryCommand(a),
-			newSuggestCommand(a), newDecideCommand(a),
+			newServeCommand(a), newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newBrokenCommand(a),
+			newQueryCommand(a), newSuggestCommand(a), newDecideCommand(a),
 		}},
 		{"Export and compare:", []*cobra.Command{
 			newExportCommand(a), newSummaryCommand(a), newDiffCommand(a), newFeedCommand(a),

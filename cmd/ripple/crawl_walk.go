@@ -12,6 +12,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -31,6 +32,7 @@ type walk struct {
 	crawl   *crawl.Crawl
 	watcher *census.Watcher
 	sender  *webhook.Sender
+	meter   *meter.Meter
 	seeds   extraSeeds  // of this run
 	writing atomic.Bool // the walk is over, the outputs are being written
 }
@@ -78,8 +80,9 @@ func (w *walk) open(fresh bool, locked func()) error {
 
 // work crawls, with what stands beside it in g.
 func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
+	w.meter = newMeter(w)
 	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{
-		Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit, OnFull: w.tellFull,
+		Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit, OnFull: w.tellFull, OnCommit: w.meter.Committed,
 		Machine: w.machine,
 	})
 	if err != nil {
@@ -99,6 +102,9 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 	}
 	w.writing.Store(begun.Run.Walked) // nothing is walked, and nobody answers
 	close(w.begun)
+	if !begun.Run.Walked {
+		w.recall(g, begun.Run, w.store.LastSeq())
+	}
 	end := w.telling(ctx, !begun.Run.Walked)
 	err = w.complete(ctx, begun)
 	end(err)
@@ -135,6 +141,7 @@ func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
 }
 
 func (w *walk) tellVisit(e crawl.Event) {
+	w.meter.Visited(e)
 	attrs := []any{"url", clean(e.URL, 2048), "state", e.State.String(), "status_code", e.Status, "links", e.Links,
 		"response_ms", e.Time.Milliseconds()}
 	if e.Error != "" {

@@ -38,6 +38,7 @@ func newServeCommand(a *app) *cobra.Command {
 running crawl, and the same as JSON below /api/v1, which /api/v1/openapi.json
 describes. The address that is printed carries a token behind "#"; programs send it
 as "Authorization: Bearer TOKEN". [monitor] token-file keeps one token for good.
+While a crawl runs, /metrics is for Prometheus (authorization, credentials_file).
 
 A state file is only read, and locked only while something is read from it, so that a
 crawl can begin meanwhile. Of a running crawl a copy is shown that is renewed when it
@@ -112,8 +113,11 @@ func (a *app) monitor() (config.Monitor, error) {
 // openDesk opens the desk of a state file.
 func (a *app) openDesk(path string, m config.Monitor) (*desk.Desk, error) {
 	reader := &desk.Reader{Command: func(socket string) (*exec.Cmd, error) { return readerCommand(path, socket) }}
-	routes := append(liveRoutes(&liveCrawl{a.crawlOf(path)}), terrainRoutes(nil)...)
-	d, err := desk.Listen(desk.Options{Monitor: m, Routes: routes, Reader: reader, Version: thisBuild().Version})
+	live := &liveCrawl{a.crawlOf(path)}
+	d, err := desk.Listen(desk.Options{
+		Monitor: m, Routes: append(liveRoutes(live), terrainRoutes(nil)...), Reader: reader, Version: thisBuild().Version,
+		Metrics: live.metrics,
+	})
 	if err != nil {
 		return nil, usage("%v", err)
 	}

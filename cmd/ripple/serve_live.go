@@ -40,3 +40,12 @@ func (l *liveCrawl) status(ctx context.Context, _ desk.Query) (any, error) {
 	}
 	return s, err
 }
+
+// metrics are those of the running crawl; a file has none.
+func (l *liveCrawl) metrics(ctx context.Context) ([]byte, error) {
+	text, err := l.client.Metrics(ctx)
+	if errors.Is(err, control.ErrNobody) {
+		err = &control.Error{Code: http.StatusServiceUnavailable, Text: "no crawl is running"}
+	}
+	return text, err
+}

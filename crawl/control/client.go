@@ -60,6 +60,20 @@ func (c *Client) ask(ctx context.Context, method, what string, reply any) error 
 	return nil
 }
 
+// Metrics returns what a crawl answers a scrape of Prometheus, in the text format.
+func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
+	r, err := c.do(ctx, http.MethodGet, "metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	text, err := body(r)
+	if err != nil {
+		return nil, silent(ctx, err)
+	}
+	return text, nil
+}
+
 // Snapshot writes a consistent copy of a state file that is being crawled. Before
 // the first byte it tells fit how many there will be, about; an error of fit ends
 // it.

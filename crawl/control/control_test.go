@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,6 +85,7 @@ func (c *crawl) Pause(context.Context) (any, error)                { return did{
 func (c *crawl) Unpause(context.Context) (any, error)              { return did{Did: "unpause"}, nil }
 func (c *crawl) Stop(context.Context) (any, error)                 { return did{Did: "stop"}, c.err }
 func (c *crawl) Reload(context.Context) (any, error)               { return did{Did: "reload"}, c.err }
+func (c *crawl) Metrics(w http.ResponseWriter, _ *http.Request)    { fmt.Fprintln(w, "up 1") }
 func (c *crawl) Size(context.Context) (int64, error)               { return int64(len(c.data)), c.err }
 
 func (c *crawl) Snapshot(w io.Writer) (int64, error) {

@@ -26,6 +26,8 @@ type Crawl interface {
 	Unpause(context.Context) (any, error)
 	Stop(context.Context) (any, error)
 	Reload(context.Context) (any, error)
+	// Metrics answers a scrape of Prometheus.
+	Metrics(http.ResponseWriter, *http.Request)
 	// Size returns how many bytes a copy would have now, and Snapshot writes it.
 	Size(context.Context) (int64, error)
 	Snapshot(io.Writer) (int64, error)
@@ -36,6 +38,7 @@ func NewHandler(c Crawl) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+root+"status", reply(c.Status))
 	mux.Handle("GET "+root+"feed", feed(c))
+	mux.HandleFunc("GET "+root+"metrics", c.Metrics)
 	mux.Handle("GET "+root+"snapshot", &snapshots{crawl: c, token: make(chan struct{}, 1)})
 	mux.Handle("POST "+root+"pause", reply(c.Pause))
 	mux.Handle("POST "+root+"unpause", reply(c.Unpause))

@@ -102,7 +102,8 @@ func serve(t *testing.T, m config.Monitor) *served {
 	if err := os.WriteFile(m.TokenFile, []byte(testToken+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := Listen(Options{Monitor: m, Routes: testRoutes(), Reader: testReader(), Version: "test"})
+	metrics := func(context.Context) ([]byte, error) { return []byte("up 1\n"), nil }
+	d, err := Listen(Options{Monitor: m, Routes: testRoutes(), Reader: testReader(), Version: "test", Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,6 +188,12 @@ func TestGuard(t *testing.T) {
 		{"another scheme", "GET", "/api/v1/now", []string{"Authorization", "Basic " + testToken}, 401},
 		{"a token in the query", "GET", "/api/v1/now?token=" + testToken, []string{"Authorization", ""}, 401},
 		{"a token in a cookie", "GET", "/api/v1/now", []string{"Authorization", "", "Cookie", "token=" + testToken}, 401},
+
+		{"a scrape", "GET", "/metrics", nil, 200},
+		{"a scrape of a rebound name", "GET", "/metrics", []string{"Host", "evil.example"}, 421},
+		{"a scrape by a foreign origin", "GET", "/metrics", []string{"Origin", "https://evil.example"}, 403},
+		{"a scrape without a token", "GET", "/metrics", []string{"Authorization", ""}, 401},
+		{"a scrape that changes", "POST", "/metrics", nil, 405},
 
 		{"a form", "POST", "/api/v1/change", []string{"Content-Type", "application/x-www-form-urlencoded"}, 415},
 		{"a form of text", "POST", "/api/v1/change", []string{"Content-Type", "text/plain"}, 415},

@@ -31,6 +31,9 @@ type Options struct {
 	Routes  []Route
 	Reader  *Reader
 	Version string
+
+	// Metrics is what a scrape of Prometheus is answered, in its text format.
+	Metrics func(context.Context) ([]byte, error)
 }
 
 // A Desk is a server that listens.
@@ -71,6 +74,7 @@ func Listen(o Options) (*Desk, error) {
 	mux.Handle("/", site())
 	mux.HandleFunc("GET /enter/{ticket}", d.enter)
 	mux.Handle(Root, guard.API(api))
+	mux.Handle("GET /metrics", guard.API(metrics(o.Metrics)))
 	d.server = &http.Server{
 		Handler: patiently(guard.Site(mux)), MaxHeaderBytes: maxHeader, ErrorLog: quiet(),
 		ReadHeaderTimeout: silence, ReadTimeout: reading, IdleTimeout: idle,

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/meter"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// newMeter returns the metrics of a walk.
+func newMeter(w *walk) *meter.Meter {
+	b := thisBuild()
+	return meter.New(meter.Build{Version: b.Version, Commit: b.Commit, Go: b.Go}, w.moment)
+}
+
+// moment is what a scrape reads.
+func (w *walk) moment(ctx context.Context) meter.Moment {
+	if !w.writing.Load() {
+		w.watcher.Refresh(ctx)
+	}
+	return meter.Moment{Status: w.status(), State: w.store.Size()}
+}
+
+// recall counts what the run had visited before this process, beside the walk.
+func (w *walk) recall(g *errgroup.Group, run schema.Run, last schema.Seq) {
+	g.Go(func() error {
+		err := w.meter.Recall(w.crawl.View, run.FirstVisit, last)
+		if errors.Is(err, crawl.ErrEnded) {
+			return nil
+		}
+		return err
+	})
+}
+
+// Metrics answers a scrape of Prometheus.
+func (c *commanded) Metrics(w http.ResponseWriter, r *http.Request) {
+	if err := c.begun(r.Context()); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	c.walk.meter.Handler().ServeHTTP(w, r)
+}

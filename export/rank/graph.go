@@ -10,8 +10,9 @@
 // the order in which goroutines happen to end. Functions use all cores, keep no
 // state and may be called at the same time on one graph, which they only read.
 //
-// Together they need at most 16 bytes for every link besides those of the caller, as long
-// as groups of nodes swallow most links between their own, and 96 for every node.
+// A graph takes 4 bytes for every link and, when it is measured, as much again to be turned
+// round. Besides that every measure takes 50 to 80 bytes for every node, and Communities 24
+// for every link between its smallest groups, which in a terrain swallow most links.
 //
 // A node id that is not below the number of nodes is a mistake of the caller and
 // panics as an index out of range does.

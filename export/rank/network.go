@@ -85,33 +85,52 @@ func (r *row) add(u, v uint32, weight float64) {
 	}
 }
 
-// shrink makes each of count parts one node.
+// shrink makes each of count parts one node. It goes through the links twice: once to
+// count those that are left, so that there is room for no more.
 func (w *network) shrink(parts []int32, count int) *network {
 	small := &network{ctx: w.ctx, off: make([]int64, count+1), strength: make([]float64, count)}
-	near := newNear(count)
 	first, members := membersOf(parts, count)
-	var r row
+	f := &folding{w: w, parts: parts, near: newNear(count)}
 	for part := range count {
-		all := 0.0
-		for _, v := range members[first[part]:first[part+1]] {
-			all += w.strength[v]
-			neighbours, weight := w.row(v, &r)
-			for i, u := range neighbours {
-				near.add(parts[u], weight[i])
-			}
+		f.add(int32(part), members[first[part]:first[part+1]])
+		small.off[part+1] = small.off[part] + int64(len(f.near.touched))
+		f.near.clear()
+	}
+	small.to = make([]uint32, 0, small.off[count])
+	small.weight = make([]float64, 0, small.off[count])
+	for part := range count {
+		own := members[first[part]:first[part+1]]
+		f.add(int32(part), own)
+		for _, other := range f.near.touched {
+			small.to = append(small.to, uint32(other))
+			small.weight = append(small.weight, f.near.weight[other])
 		}
-		for _, other := range near.touched {
-			if int(other) != part {
-				small.to = append(small.to, uint32(other))
-				small.weight = append(small.weight, near.weight[other])
-			}
+		f.near.clear()
+		for _, v := range own {
+			small.strength[part] += w.strength[v]
 		}
-		near.clear()
-		small.off[part+1] = int64(len(small.to))
-		small.strength[part] = all
-		small.total += all
+		small.total += small.strength[part]
 	}
 	return small
+}
+
+// A folding adds up the links from parts of a network to others.
+type folding struct {
+	w     *network
+	parts []int32
+	near  *near // of the part that was added last
+	row   row
+}
+
+func (f *folding) add(part int32, members []uint32) {
+	for _, v := range members {
+		neighbours, weight := f.w.row(v, &f.row)
+		for i, u := range neighbours {
+			if f.parts[u] != part {
+				f.near.add(f.parts[u], weight[i])
+			}
+		}
+	}
 }
 
 // shuffled returns the numbers below n in the order that random gives, which is that of

@@ -44,7 +44,7 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 		return err
 	}
 	defer r.Close()
-	links, err := broken.Find(r.Survey)
+	links, err := finding(a, "looking for broken links", func() ([]broken.Link, error) { return broken.Find(r.Survey) })
 	if err != nil {
 		return err
 	}

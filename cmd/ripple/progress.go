@@ -46,6 +46,15 @@ func (a *app) during(what string, work func(export.Progress) error) error {
 	return work(p.see)
 }
 
+// finding returns what a search finds that does not say how far it has come.
+func finding[T any](a *app, what string, search func() (T, error)) (all T, err error) {
+	err = a.during(what, func(export.Progress) (err error) {
+		all, err = search()
+		return err
+	})
+	return all, err
+}
+
 func (p *progress) see(step string, done, total int) { p.at.Store(&reached{step, done, total}) }
 
 // watch tells it until the work is over.

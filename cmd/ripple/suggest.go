@@ -53,7 +53,9 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return err
 	}
 	defer r.Close()
-	found, err := suggest.Find(r.Survey, opts.minOrigins, int(opts.limit))
+	found, err := finding(a, "looking for hosts to add", func() (*suggest.Suggestions, error) {
+		return suggest.Find(r.Survey, opts.minOrigins, int(opts.limit))
+	})
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/summary"
 	"github.com/sumi-ripple/ripple/export/whole"
 )
@@ -62,12 +64,21 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 		return err
 	}
 	write := func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version) }
-	if opts.out == "" {
-		return flushed(a.stdout, write)
-	}
-	if err := whole.Stream(ctx, opts.out, write); err != nil {
+	if opts.out != "" {
+		err := a.during("writing "+shown(opts.out), func(export.Progress) error { return whole.Stream(ctx, opts.out, write) })
+		if err == nil {
+			fmt.Fprintln(a.stdout, shown(opts.out))
+		}
 		return err
 	}
-	fmt.Fprintln(a.stdout, shown(opts.out))
-	return nil
+	text, err := finding(a, "summing up the run", func() (string, error) {
+		var b strings.Builder
+		err := write(&b)
+		return b.String(), err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(a.stdout, text)
+	return err
 }

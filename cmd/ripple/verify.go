@@ -73,7 +73,7 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 		return err
 	}
 	defer release()
-	v, err := checkApart(ctx, target, opts)
+	v, err := finding(a, "checking "+shown(path), func() (*verdict, error) { return checkApart(ctx, target, opts) })
 	if err != nil {
 		return err
 	}

@@ -28,8 +28,9 @@ func maxUncommitted(open int) int { return max(usualUncommitted, 2*open) }
 
 // What package record says of a crawl is told by this one too.
 type (
-	Event = record.Event // a visit that a commit is about to hold, for a live view
-	Begun = record.Begun // which run a crawl continues or begins
+	Request = record.Request // a request, and the rest that its host had before it
+	Event   = record.Event   // a visit that a commit is about to hold, for a live view
+	Begun   = record.Begun   // which run a crawl continues or begins
 )
 
 // LevelTrace is the level at which every request is logged, and every verdict.
@@ -52,12 +53,13 @@ var ErrEnded = errors.New("the crawl is not running")
 
 // Options say what to crawl and whom to tell.
 type Options struct {
-	Config   *config.Config
-	Log      *slog.Logger
-	OnVisit  func(Event)  // called by the recorder for each visit; must not block; may be nil
-	OnFull   func(uint64) // called when the disk has only so many bytes left; must not block; may be nil
-	OnCommit func(Commit) // called after each commit of outcomes; must not block; may be nil
-	Machine  *Machine     // shared with other crawls; nil: one of its own
+	Config    *config.Config
+	Log       *slog.Logger
+	OnVisit   func(Event)   // called by the recorder for each visit; must not block; may be nil
+	OnRequest func(Request) // likewise for each request; may be nil
+	OnFull    func(uint64)  // called when the disk has only so many bytes left; must not block; may be nil
+	OnCommit  func(Commit)  // called after each commit of outcomes; must not block; may be nil
+	Machine   *Machine      // shared with other crawls; nil: one of its own
 }
 
 // A Crawl works on one run of one state file. Its methods may be called from any
@@ -94,6 +96,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 		reload: make(chan struct{}, 1),
 	}
 	c.committer.onFull, c.committer.onCommit = opts.OnFull, opts.OnCommit
+	c.committer.recorder.OnRequest = opts.OnRequest
 	begun, err := c.committer.recorder.Begin(ctx)
 	if err != nil {
 		set.Client.Close()
@@ -277,6 +280,7 @@ func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
 	c.opts.Config = cfg
 	c.committer = newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
 	c.committer.onFull, c.committer.onCommit = c.opts.OnFull, c.opts.OnCommit
+	c.committer.recorder.OnRequest = c.opts.OnRequest
 	c.committer.recorder.Inherit(old.recorder)
 	if err := errors.Join(old.recorder.ClosePages(), old.recorder.End(schema.End{Kind: schema.EndReload})); err != nil {
 		return err

@@ -3,7 +3,20 @@ package main
 import (
 	"os/exec"
 	"runtime"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 )
+
+// browse shows a desk in the browser of whoever called, if there is one.
+func (a *app) browse(d *desk.Desk) {
+	entrance, err := d.Entrance()
+	if err == nil {
+		err = browse(entrance)
+	}
+	if err != nil {
+		a.warn(remark{"the browser cannot be opened: " + err.Error(), "no browser", nil})
+	}
+}
 
 // browse shows an address in the browser of whoever called.
 func browse(address string) error {

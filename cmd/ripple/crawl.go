@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,6 +22,7 @@ type crawlOptions struct {
 	dryRun bool
 	resume bool
 	seeds  seedOptions
+	listen string
 }
 
 func (o *crawlOptions) addFlags(f *pflag.FlagSet) {
@@ -32,6 +32,7 @@ func (o *crawlOptions) addFlags(f *pflag.FlagSet) {
 		"show what would be crawled or refused, with estimates; visit no page\nand write nothing")
 	f.BoolVar(&o.resume, "resume", false, "resume the interrupted run (the default)")
 	o.seeds.addFlags(f)
+	f.StringVar(&o.listen, "listen", "", "serve the desk at `ADDR` while crawling (default: [monitor] listen)")
 }
 
 func newCrawlCommand(a *app) *cobra.Command {
@@ -44,7 +45,7 @@ run is resumed; after a completed run the next one begins.
 
 Ctrl-C stops the crawl: open requests get 10 s to finish, and nothing is lost. A
 second Ctrl-C leaves at once. SIGHUP reloads the configuration, SIGUSR1 prints the
-status. From another terminal, use ripple stats, pause, unpause and stop.
+status. From another terminal, use ripple stats, pause, unpause, stop and reload.
 
 The exit code is 0 if the run was completed, or interrupted by "ripple stop" or
 max-run-time; 130 after Ctrl-C, 143 after SIGTERM. "ripple stats --json" shows which
@@ -94,6 +95,9 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	w := &walk{app: a, path: path, log: a.logger(), sender: sender, seeds: extra,
 		machine: crawl.NewMachine(0), begun: make(chan struct{})}
 	w.cfg.Store(cfg)
+	if err := w.openDesk(opts.listen); err != nil {
+		return err
+	}
 	return w.run(ctx, opts.fresh)
 }
 
@@ -131,10 +135,6 @@ func (a *app) load(path string) (*config.Config, error) {
 	cfg, notices, err := config.Load(path)
 	if err != nil {
 		return nil, err
-	}
-	if keys := cfg.Unsupported(); len(keys) > 0 {
-		return nil, fmt.Errorf("%s: this version of ripple cannot yet do what %s asks for; take it out (%w)",
-			shown(path), strings.Join(keys, ", "), errConfig)
 	}
 	for _, n := range notices {
 		a.warn(remark{string(n), "configuration", []any{"notice", string(n)}})

@@ -19,6 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
 var (
@@ -67,11 +68,11 @@ func (c *commanded) begun(ctx context.Context) error {
 	return errStarting
 }
 
-func (c *commanded) Status(ctx context.Context) (any, error) {
+func (c *commanded) Status(ctx context.Context, latest bool) (any, error) {
 	if err := c.begun(ctx); err != nil {
 		return nil, err
 	}
-	if !c.walk.writing.Load() {
+	if !latest && !c.walk.writing.Load() {
 		c.walk.watcher.Refresh(ctx)
 	}
 	return c.walk.status(), nil
@@ -119,8 +120,12 @@ func (c *commanded) Size(ctx context.Context) (int64, error) {
 
 func (c *commanded) Snapshot(to io.Writer) (int64, error) { return c.walk.store.Snapshot(to) }
 
+func (c *commanded) Requests(_ context.Context, domain string) (any, error) {
+	return c.walk.requests.of(domain), nil
+}
+
 // Feed reads visits between two commits.
-func (c *commanded) Feed(ctx context.Context, since uint64) (any, error) {
+func (c *commanded) Feed(ctx context.Context, since uint64, brief bool, last uint64) (any, error) {
 	if err := c.begun(ctx); err != nil {
 		return nil, err
 	}
@@ -128,10 +133,19 @@ func (c *commanded) Feed(ctx context.Context, since uint64) (any, error) {
 		return nil, errWriting
 	}
 	var b *feed.Batch
+	read := feed.Read
+	switch {
+	case last > 0:
+		read = func(s *kv.Store, t *terrain.Terrain, since uint64) (*feed.Batch, error) {
+			return feed.ReadLast(s, t, since, last)
+		}
+	case brief:
+		read = feed.ReadBrief
+	}
 	lists := c.walk.cfg.Load().Terrain()
 	err := c.walk.crawl.Query(func(store *kv.Store) error {
 		var err error
-		b, err = feed.Read(store, lists, since)
+		b, err = read(store, lists, since)
 		return err
 	})
 	switch {
@@ -197,6 +211,8 @@ func (c *commanded) Reload(ctx context.Context) (any, error) {
 // reload goes on under the configuration file as it is now. Where that cannot be, it says
 // so and returns why.
 func (w *walk) reload() error {
+	w.reloading.Lock()
+	defer w.reloading.Unlock()
 	cfg, err := w.app.load(w.path)
 	if err == nil {
 		cfg, err = w.seeds.join(cfg)

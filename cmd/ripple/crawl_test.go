@@ -216,7 +216,7 @@ type started struct {
 	path string // of its configuration
 }
 
-func startCrawl(t *testing.T) *started {
+func startCrawl(t *testing.T, flags ...string) *started {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sig") // short enough for a socket
 	if err != nil {
@@ -229,7 +229,7 @@ func startCrawl(t *testing.T) *started {
 		t.Fatal(err)
 	}
 	defer told.Close()
-	c.cmd = exec.Command(os.Args[0], "crawl", c.path)
+	c.cmd = exec.Command(os.Args[0], append([]string{"crawl", c.path}, flags...)...)
 	c.cmd.Env = append(os.Environ(), "RIPPLE_TEST_MAIN=1")
 	c.cmd.Stderr = told
 	if err := c.cmd.Start(); err != nil {

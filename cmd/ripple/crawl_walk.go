@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/meter"
@@ -35,6 +37,10 @@ type walk struct {
 	meter   *meter.Meter
 	seeds   extraSeeds  // of this run
 	writing atomic.Bool // the walk is over, the outputs are being written
+
+	desk      *desk.Desk // nil: none is served
+	requests  lastRequests
+	reloading sync.Mutex // held while the configuration is read again
 }
 
 // run opens the state and crawls. Other commands reach it from the moment at
@@ -45,6 +51,9 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 	var g errgroup.Group
 	beside, cancel := context.WithCancel(context.Background())
 	g.Go(func() error { return w.obey(beside) })
+	if w.desk != nil {
+		g.Go(func() error { return w.desk.Serve(beside) })
+	}
 	g.Go(func() error { return w.keepMemory(beside) })
 	err := w.open(fresh, func() { w.listen(beside, &g) })
 	if err == nil {
@@ -82,8 +91,9 @@ func (w *walk) open(fresh bool, locked func()) error {
 func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 	w.meter = newMeter(w)
 	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{
-		Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit, OnFull: w.tellFull, OnCommit: w.meter.Committed,
-		Machine: w.machine,
+		Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit, OnRequest: w.requests.add, OnFull: w.tellFull,
+		OnCommit: w.meter.Committed,
+		Machine:  w.machine,
 	})
 	if err != nil {
 		return err

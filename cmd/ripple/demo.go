@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
@@ -22,10 +23,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-type demoOptions struct{ dir string }
+type demoOptions struct {
+	dir    string
+	serve  bool
+	listen string
+}
 
 func (o *demoOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.dir, "dir", "./ripple-demo", "write everything to `DIR`")
+	f.BoolVar(&o.serve, "serve", false, "show it in the browser while it crawls, and afterwards, until Ctrl-C")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "with --serve: listen at `ADDR`")
 }
 
 func newDemoCommand(a *app) *cobra.Command {
@@ -37,7 +44,7 @@ func newDemoCommand(a *app) *cobra.Command {
 write the state and every output to a folder. It contacts no other machine and
 takes a few seconds. Look around in the folder afterwards; running "ripple demo"
 again replaces it.`,
-		Example: "  ripple demo\n  ripple demo --dir /tmp/valley",
+		Example: "  ripple demo\n  ripple demo --serve\n  ripple demo --dir /tmp/valley",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, opts) },
 	}
@@ -63,11 +70,40 @@ func runDemo(ctx context.Context, a *app, opts demoOptions) error {
 	if err != nil {
 		return err
 	}
+	if opts.serve {
+		return a.serveDemo(ctx, opts, path)
+	}
+	return a.crawlDemo(ctx, opts, path)
+}
+
+// crawlDemo crawls, and shows what was found.
+func (a *app) crawlDemo(ctx context.Context, opts demoOptions, path string) error {
 	a.say("a small web is served on this machine, and crawled over TLS as a real one would be")
 	if err := runCrawl(ctx, a, crawlOptions{}, []string{path}); err != nil {
 		return err
 	}
 	return a.tellDemo(ctx, opts.dir, path)
+}
+
+// serveDemo does so before the eyes of a browser, which may look on until ctx is done.
+func (a *app) serveDemo(ctx context.Context, opts demoOptions, path string) error {
+	d, err := a.openDesk(filepath.Join(filepath.Dir(path), "ripple.bolt"), config.Monitor{Listen: opts.listen})
+	if err != nil {
+		return err
+	}
+	serving, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var g errgroup.Group
+	g.Go(func() error { return d.Serve(serving) })
+	fmt.Fprintln(a.stdout, d.Address())
+	a.browse(d)
+	err = a.crawlDemo(ctx, opts, path)
+	if err == nil {
+		a.say("the desk stays until Ctrl-C")
+	} else {
+		cancel()
+	}
+	return errors.Join(err, g.Wait())
 }
 
 // claimDemo makes the folder, or empties one that an earlier demonstration made.
@@ -116,34 +152,15 @@ func emptyDemo(dir string) error {
 	return nil
 }
 
-// writeDemoConfig writes the configuration, without the keys that this version
-// cannot follow yet.
+// writeDemoConfig writes the configuration.
 func writeDemoConfig(web *webtest.Server, dir string) (string, error) {
 	ca, err := web.CAFile(dir)
 	if err != nil {
 		return "", err
 	}
 	text := demo.Config(web.Addr(), filepath.Base(ca), ".") // the folder may be moved
-	cfg, _, err := config.Parse([]byte(text), dir, os.ReadFile)
-	if err != nil {
-		return "", err
-	}
-	for _, key := range cfg.Unsupported() {
-		text = withoutKey(text, key[strings.LastIndexByte(key, ' ')+1:])
-	}
 	path := filepath.Join(dir, "config.toml")
 	return path, os.WriteFile(path, []byte(text), 0o666)
-}
-
-// withoutKey takes the line of a key out of a configuration.
-func withoutKey(text, key string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, key+" = ") {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
 }
 
 // tellDemo shows what was found, and where to look next.

@@ -102,6 +102,12 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 		return err
 	}
 	defer r.Close()
+	return r.query(ctx, text, func(columns []string) rowWriter { return newRows(a, opts, columns) })
+}
+
+// query runs a statement. answer is given the names of the columns, and returns who
+// takes the rows.
+func (r *reading) query(ctx context.Context, text string, answer func(columns []string) rowWriter) error {
 	d, err := sqlite.Open(r.Survey)
 	if err != nil {
 		return err
@@ -109,7 +115,7 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 	defer d.Close()
 	var w rowWriter
 	err = d.Query(ctx, text, func(columns []string) (func([]any) (bool, error), error) {
-		w = newRows(a, opts, columns)
+		w = answer(columns)
 		return w.row, nil
 	})
 	if wrong := new(sqlite.StatementError); errors.As(err, &wrong) {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -83,13 +84,7 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 	fmt.Fprintln(a.stdout, d.Address())
 	a.say("Ctrl-C ends it")
 	if opts.open {
-		entrance, err := d.Entrance()
-		if err == nil {
-			err = browse(entrance)
-		}
-		if err != nil {
-			a.warn(remark{"the browser cannot be opened: " + err.Error(), "no browser", nil})
-		}
+		a.browse(d)
 	}
 	return g.Wait()
 }
@@ -113,10 +108,10 @@ func (a *app) monitor() (config.Monitor, error) {
 // openDesk opens the desk of a state file.
 func (a *app) openDesk(path string, m config.Monitor) (*desk.Desk, error) {
 	reader := &desk.Reader{Command: func(socket string) (*exec.Cmd, error) { return readerCommand(path, socket) }}
-	live := &liveCrawl{a.crawlOf(path)}
+	live := &liveCrawl{&control.Client{State: path}, reader}
 	d, err := desk.Listen(desk.Options{
-		Monitor: m, Routes: append(liveRoutes(live), terrainRoutes(nil)...), Reader: reader, Version: thisBuild().Version,
-		Metrics: live.metrics,
+		Monitor: m, Routes: append(live.routes(), terrainRoutes(nil)...), First: live.first(), Live: live, Reader: reader,
+		Exports: deskExports(path), Metrics: live.metrics, Version: thisBuild().Version,
 	})
 	if err != nil {
 		return nil, usage("%v", err)

@@ -13,8 +13,10 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/export/changes"
+	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/export/suggest"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
@@ -90,6 +92,45 @@ func (o *opened) answerRuns(desk.Query) (any, error) {
 	}
 	slices.Reverse(list.Runs)
 	return list, nil
+}
+
+func (o *opened) answerFeed(q desk.Query) (any, error) {
+	read := feed.Read
+	if q.Flag("brief") {
+		read = feed.ReadBrief
+	}
+	b, err := read(o.store, o.Terrain(), cursorOf(q))
+	if errors.Is(err, feed.ErrCursor) {
+		return nil, usage("%v", err)
+	}
+	return b, err
+}
+
+// answerRequests tells of the last visits to a host.
+func (o *opened) answerRequests(q desk.Query) (any, error) {
+	found := requestList{q.Text("domain"), []request{}}
+	err := o.store.View(func(tx *kv.Tx) error {
+		host, known, err := tx.Hosts.Lookup(found.Domain)
+		if err != nil || !known {
+			return err
+		}
+		for seq := o.store.LastSeq(); seq > 0 && len(found.Requests) <= keptRequests; seq-- {
+			v, err := tx.Visits.At(seq)
+			if err != nil {
+				return err
+			}
+			if o.HostOf(v.URL) == host && !v.Kept {
+				found.Requests = append(found.Requests, request{URL: v.Form, Kind: "page", At: v.At.UTC(), Status: v.Status,
+					ResponseMS: v.ResponseTime.Milliseconds(), Error: v.Reason.String()})
+			}
+		}
+		return nil
+	})
+	for i := range max(0, len(found.Requests)-1) {
+		found.Requests[i].GapMS = found.Requests[i].At.Sub(found.Requests[i+1].At).Milliseconds()
+	}
+	found.Requests = found.Requests[:min(len(found.Requests), keptRequests)]
+	return found, err
 }
 
 // maxGraph is how many hosts the map of the desk shows.

@@ -3,15 +3,22 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/export/feed"
 )
 
-// A liveCrawl is the crawl that may be running on a state file, as the desk asks it.
-type liveCrawl struct{ client *control.Client }
+// A liveCrawl is the crawl that may be running on a state file, as the desk asks it. What
+// only a file knows when the crawl is over, the reader is asked.
+type liveCrawl struct {
+	client *control.Client
+	reader *desk.Reader
+}
 
 // A deskStatus is what goes on now.
 type deskStatus struct {
@@ -21,24 +28,127 @@ type deskStatus struct {
 
 type crawlStatus = census.Status // by whose name its field of that name is not hidden
 
-// liveRoutes are what is asked of the running crawl.
-func liveRoutes(l *liveCrawl) []desk.Route {
-	return []desk.Route{
-		{Name: "status", Method: http.MethodGet, Path: "status", Returns: deskStatus{}, Answer: l.status,
-			Doc: "What the crawl does now, and why nothing is being fetched; status is \"finished\" where none is running."},
+// idleStatus is the status where no crawl is running.
+func idleStatus() deskStatus {
+	return deskStatus{"file", census.Status{Status: "finished", Errors: map[string]int{}, Troubles: []census.Trouble{},
+		Left: census.Left{Depth: -1, ETAHosts: []census.HostETA{}}}}
+}
+
+// routes are what is asked of the running crawl, and told it.
+func (l *liveCrawl) routes() []desk.Route {
+	status := func(ctx context.Context, _ desk.Query) (any, error) {
+		s, _, err := l.now(ctx, "status")
+		return s, err
+	}
+	all := []desk.Route{{Name: "status", Method: http.MethodGet, Path: "status", Returns: deskStatus{}, Answer: status,
+		Doc: "What the crawl does now, and why nothing is being fetched; status is \"finished\" where none is running."}}
+	for name, doc := range map[string]string{
+		"pause":   "Have the crawl send no further request.",
+		"unpause": "Have the crawl go on.",
+		"stop":    "End the crawl; it can be resumed.",
+		"reload":  "Have the crawl read its configuration again.",
+	} {
+		all = append(all, desk.Route{Name: name, Method: http.MethodPost, Path: name, Doc: doc, Returns: deskStatus{},
+			Answer: func(ctx context.Context, _ desk.Query) (any, error) { return l.tell(ctx, name) }})
+	}
+	return all
+}
+
+// first are what the crawl answers while it runs, and the reader afterwards.
+func (l *liveCrawl) first() map[string]func(context.Context, desk.Query) (any, error) {
+	return map[string]func(context.Context, desk.Query) (any, error){
+		"feed": func(ctx context.Context, q desk.Query) (any, error) {
+			var b feed.Batch
+			return &b, l.ask(ctx, feedQuestion(cursorOf(q), q.Flag("brief")), &b)
+		},
+		"requests": func(ctx context.Context, q desk.Query) (any, error) {
+			var list requestList
+			return &list, l.ask(ctx, "hosts/"+url.PathEscape(q.Text("domain"))+"/requests", &list)
+		},
 	}
 }
 
-func (l *liveCrawl) status(ctx context.Context, _ desk.Query) (any, error) {
-	s := deskStatus{Mode: "crawl"}
-	err := l.client.Get(ctx, "status", &s.crawlStatus)
-	if errors.Is(err, control.ErrNobody) {
-		return deskStatus{"file", census.Status{
-			Status: "finished", Errors: map[string]int{}, Troubles: []census.Trouble{},
-			Left: census.Left{Depth: -1, ETAHosts: []census.HostETA{}},
-		}}, nil
+// cursorOf is the cursor that a query names.
+func cursorOf(q desk.Query) uint64 {
+	if n := q.Number("since"); n >= 0 {
+		return uint64(n)
 	}
-	return s, err
+	return feed.Newest
+}
+
+// feedQuestion asks for visits, as the control socket takes it.
+func feedQuestion(since uint64, brief bool) string {
+	what := fmt.Sprintf("feed?since=%d", since)
+	if brief {
+		what += "&brief=1"
+	}
+	return what
+}
+
+// ask asks the crawl; it fails with [desk.ErrApart] where none is running.
+func (l *liveCrawl) ask(ctx context.Context, what string, v any) error {
+	err := l.client.Get(ctx, what, v)
+	if errors.Is(err, control.ErrNobody) {
+		return desk.ErrApart
+	}
+	return answerable(err)
+}
+
+// Status tells what went on a moment ago, and whether visits may come. Nobody looks for
+// its sake.
+func (l *liveCrawl) Status(ctx context.Context) (status any, runs bool, err error) {
+	return l.now(ctx, "status?latest=1")
+}
+
+func (l *liveCrawl) now(ctx context.Context, what string) (status any, runs bool, err error) {
+	s := deskStatus{Mode: "crawl"}
+	if err := l.client.Get(ctx, what, &s.crawlStatus); errors.Is(err, control.ErrNobody) {
+		return idleStatus(), false, nil
+	} else if err != nil {
+		return nil, false, answerable(err)
+	}
+	return s.whole(), s.Status != "writing", nil
+}
+
+// whole is a status of which no list is missing, as before the first look at a crawl.
+func (s deskStatus) whole() deskStatus {
+	if s.Errors == nil {
+		s.Errors = map[string]int{}
+	}
+	return s
+}
+
+// Feed tells visits after a cursor, without their links.
+func (l *liveCrawl) Feed(ctx context.Context, since uint64) (*feed.Batch, error) {
+	return l.visits(ctx, feedQuestion(since, true), since)
+}
+
+// Last tells the last visits after a cursor.
+func (l *liveCrawl) Last(ctx context.Context, since, most uint64) (*feed.Batch, error) {
+	return l.visits(ctx, fmt.Sprintf("feed?since=%d&last=%d", since, most), since)
+}
+
+// visits asks the crawl, or the reader where none runs.
+func (l *liveCrawl) visits(ctx context.Context, what string, since uint64) (*feed.Batch, error) {
+	var b feed.Batch
+	err := l.client.Get(ctx, what, &b)
+	if !errors.Is(err, control.ErrNobody) {
+		return &b, err
+	}
+	if what = feedQuestion(since, true); since == feed.Newest {
+		what = "feed?since=-1"
+	}
+	return &b, l.reader.Get(ctx, what, &b)
+}
+
+// tell tells the crawl to do something.
+func (l *liveCrawl) tell(ctx context.Context, what string) (any, error) {
+	s := deskStatus{Mode: "crawl"}
+	err := l.client.Post(ctx, what, &s.crawlStatus)
+	if errors.Is(err, control.ErrNobody) {
+		err = &control.Error{Code: http.StatusConflict, Text: err.Error()}
+	}
+	return s.whole(), answerable(err)
 }
 
 // metrics are those of the running crawl; a file has none.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -37,6 +38,16 @@ func terrainRoutes(t *terrainReader) []desk.Route {
 			Params: []desk.Param{{Name: "limit", Kind: desk.Number, Default: 10_000, Most: maxRows, Doc: "links at most"}},
 			Doc:    "Links that lead nowhere, by origin."},
 		{Path: "runs", Name: "runs", Returns: runList{}, Answer: t.of((*opened).answerRuns), Doc: "All runs, the newest first."},
+		{Path: "feed", Name: "feed", Returns: feed.Batch{}, Answer: t.of((*opened).answerFeed),
+			Params: []desk.Param{
+				{Name: "since", Kind: desk.Number, Default: -1, Least: -1, Most: 1 << 53, Doc: "a cursor; -1: that of the last visit"},
+				{Name: "brief", Kind: desk.Flag, Doc: "without the links of the pages"},
+			},
+			Doc: "Visits after a cursor, each once, and the cursor to go on with."},
+		{Path: "hosts/{domain}/requests", Name: "requests", Returns: requestList{}, Answer: t.of((*opened).answerRequests),
+			Params: []desk.Param{{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}},
+			Doc: "The last 100 requests to a host, the newest first, with the rest that was promised before each and that " +
+				"was kept; where no crawl runs, the visits."},
 		{Path: "diff", Name: "diff", Returns: map[string]any{}, Params: diffParams(), Answer: t.of((*opened).answerDiff),
 			Doc: "What came, went and changed between two runs."},
 		{Path: "graph", Name: "graph", Returns: map[string]any{}, Answer: t.of((*opened).answerGraph),
@@ -46,7 +57,9 @@ func terrainRoutes(t *terrainReader) []desk.Route {
 	for i := range all {
 		all[i].Method, all[i].Apart = http.MethodGet, true
 	}
-	return all
+	return append(all, desk.Route{Method: http.MethodPost, Path: "query", Name: "query", Apart: true, Body: statement{},
+		Returns: queryAnswer{}, Answer: t.inTime((*opened).answerQuery),
+		Doc: "Ask one read-only SQL statement of the tables of the SQLite export: 30 s, 100,000 rows."})
 }
 
 func urlParam() desk.Param {

@@ -117,10 +117,18 @@ func (t *terrainReader) of(answer func(*opened, desk.Query) (any, error)) func(c
 	}
 }
 
+// inTime is of, for an answer that may be given up.
+func (t *terrainReader) inTime(answer func(*opened, context.Context, desk.Query) (any, error)) func(context.Context,
+	desk.Query) (any, error) {
+	return func(ctx context.Context, q desk.Query) (any, error) {
+		return t.of(func(o *opened, q desk.Query) (any, error) { return answer(o, ctx, q) })(ctx, q)
+	}
+}
+
 // reading returns what is read, which is opened if it is not.
 func (t *terrainReader) reading(ctx context.Context) (*opened, error) {
 	if t.now == nil {
-		o := t.open(ctx)
+		o := t.open(context.WithoutCancel(ctx)) // others will ask, too
 		if o.err != nil {
 			return nil, o.err
 		}
@@ -133,6 +141,10 @@ func (t *terrainReader) reading(ctx context.Context) (*opened, error) {
 // with what of the processors nobody else wants.
 func (t *terrainReader) open(ctx context.Context) *opened {
 	o := &opened{at: time.Now(), answers: map[string]*heldAnswer{}}
+	if err := mustExist(t.app.state); err != nil {
+		o.err = &control.Error{Code: http.StatusServiceUnavailable, Text: complaint(err)}
+		return o
+	}
 	o.reading, o.err = t.app.read(ctx)
 	o.took = time.Since(o.at)
 	if o.err == nil && o.live != nil {

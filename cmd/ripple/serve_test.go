@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -60,10 +61,22 @@ func newTestDesk(t *testing.T, address string) *testDesk {
 
 func (d *testDesk) get(path string) (code int, text []byte) {
 	d.t.Helper()
-	r, err := http.NewRequest("GET", d.base+path, nil)
+	return d.ask("GET", path, nil)
+}
+
+// send tells something, as JSON.
+func (d *testDesk) send(path, body string) (code int, text []byte) {
+	d.t.Helper()
+	return d.ask("POST", path, strings.NewReader(body))
+}
+
+func (d *testDesk) ask(method, path string, body io.Reader) (code int, text []byte) {
+	d.t.Helper()
+	r, err := http.NewRequest(method, d.base+path, body)
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer "+d.token)
 	a, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -149,6 +162,11 @@ func TestServeAnswers(t *testing.T) {
 		{"broken", "broken", []string{"broken", "--json"}},
 		{"runs", "runs", nil},
 		{"graph", "graph", nil},
+		{"feed", "feed?since=0", nil},
+		{"feed", "feed?since=3&brief=1", nil},
+		{"feed", "feed", nil},
+		{"requests", "hosts/h0.gen.test/requests", nil},
+		{"requests", "hosts/never.met.test/requests", nil},
 	}
 	seen := map[string]bool{}
 	for _, tt := range tests {
@@ -165,8 +183,16 @@ func TestServeAnswers(t *testing.T) {
 		}
 	}
 	for name := range promised {
-		if name != "diff" && !seen[name] {
-			t.Errorf("%s is promised and was not asked", name)
+		switch name {
+		case "pause", "unpause", "stop", "reload":
+			if code, text := d.send(name, "{}"); code != http.StatusConflict {
+				t.Errorf("%s where no crawl runs: %d %s", name, code, text)
+			}
+		case "diff", "query", "files", "file", "order", "ticket":
+		default:
+			if !seen[name] {
+				t.Errorf("%s is promised and was not asked", name)
+			}
 		}
 	}
 }
@@ -247,7 +273,8 @@ func TestServeReplaced(t *testing.T) {
 	if err := os.Remove(state); err != nil {
 		t.Fatal(err)
 	}
-	if code, text := d.get("hosts"); code != http.StatusBadRequest || !strings.Contains(string(text), "there is no state file") {
+	code, text := d.get("hosts")
+	if code != http.StatusServiceUnavailable || !strings.Contains(string(text), "there is no state file") {
 		t.Errorf("a file that was removed: %d %s", code, text)
 	}
 }
@@ -262,10 +289,8 @@ func TestServeCrawl(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	status := d.json("status").(map[string]any)
-	if status["mode"] != "crawl" || status["status"] != "running" {
-		t.Errorf("status = %v", status)
-	}
+	d.commands(promised)
+	d.watched(promised)
 	r, err := http.NewRequest("GET", d.base+"runs", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -288,6 +313,105 @@ func TestServeCrawl(t *testing.T) {
 	}
 	if got := d.json("stats").(map[string]any)["live"]; got != nil {
 		t.Errorf("when the crawl is over, it is still shown: %v", got)
+	}
+}
+
+// commands tells a crawl everything that it can be told but to stop.
+func (d *testDesk) commands(promised map[string]*jsonschema.Resolved) {
+	d.t.Helper()
+	is := func(want string) {
+		d.t.Helper()
+		got := d.json("status").(map[string]any)
+		if got["mode"] != "crawl" || got["status"] != want {
+			d.t.Errorf("the status is %v, want %s", got, want)
+		}
+	}
+	is("running")
+	steps := []struct{ command, then string }{{"pause", "paused"}, {"unpause", "running"}, {"reload", "running"}}
+	for _, step := range steps {
+		code, text := d.send(step.command, "{}")
+		var v any
+		if err := json.Unmarshal(text, &v); err != nil || code != http.StatusOK {
+			d.t.Fatalf("%s: %d %s", step.command, code, text)
+		}
+		if err := promised[step.command].Validate(v); err != nil {
+			d.t.Errorf("%s: %v", step.command, err)
+		}
+		is(step.then)
+	}
+}
+
+// watched looks at the last requests, which kept what was promised, and at the visits.
+func (d *testDesk) watched(promised map[string]*jsonschema.Resolved) {
+	d.t.Helper()
+	got := d.json("hosts/a.test/requests")
+	if err := promised["requests"].Validate(got); err != nil {
+		d.t.Error(err)
+	}
+	list := got.(map[string]any)["requests"].([]any)
+	if len(list) == 0 {
+		d.t.Fatal("there are no requests")
+	}
+	for _, one := range list {
+		r := one.(map[string]any)
+		if r["gap_ms"].(float64) < r["promised_ms"].(float64) {
+			d.t.Errorf("less was kept than promised: %v", r)
+		}
+	}
+	if first := list[len(list)-1].(map[string]any); first["kind"] != "robots" {
+		d.t.Errorf("the first request was %v", first)
+	}
+	if err := promised["feed"].Validate(d.json("feed?since=0")); err != nil {
+		d.t.Error(err)
+	}
+}
+
+// A crawl serves a desk itself, and streams what it does until it ends.
+func TestCrawlListens(t *testing.T) {
+	c := startCrawl(t, "--listen", "127.0.0.1:0")
+	_, address, _ := strings.Cut(c.told(), "the desk is at ")
+	address, _, _ = strings.Cut(address, "\n")
+	d := newTestDesk(t, address)
+	promised, _ := d.schemas()
+	r, err := http.NewRequest("GET", d.base+"events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+d.token)
+	r.Header.Set("Last-Event-ID", "0")
+	stream, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	lines := bufio.NewScanner(stream.Body)
+	for found := false; !found; {
+		if !lines.Scan() {
+			t.Fatalf("the stream ended: %v", lines.Err())
+		}
+		found = lines.Text() == "event: status"
+	}
+	d.commands(promised)
+	d.watched(promised)
+	if got := d.json("stats").(map[string]any)["live"]; got == nil {
+		t.Error("the figures are not those of a running crawl")
+	}
+	metrics := &testDesk{t, strings.TrimSuffix(d.base, "api/v1/"), d.token}
+	if code, text := metrics.get("metrics"); code != http.StatusOK ||
+		!strings.Contains(string(text), "\nripple_requests_total{code=\"200\"} ") {
+		t.Errorf("metrics: %d %.300s", code, text)
+	}
+	metrics.token = "wrong"
+	if code, text := metrics.get("metrics"); code != http.StatusUnauthorized {
+		t.Errorf("metrics without the token: %d %.300s", code, text)
+	}
+	if code, text := d.send("stop", "{}"); code != http.StatusOK {
+		t.Errorf("stop: %d %s", code, text)
+	}
+	if code := c.wait(); code != 0 {
+		t.Errorf("the crawl ended with %d: %s", code, c.told())
+	}
+	for lines.Scan() {
 	}
 }
 

@@ -4,12 +4,15 @@
 // written. It therefore answers HTTP on a unix socket that follows from the state
 // file's name (see [Path]):
 //
-//	GET  /api/v1/status            what the crawl does
-//	GET  /api/v1/feed?since=N      visits after the cursor N
+//	GET  /api/v1/status            what the crawl does; with latest=1 as it was seen last
+//	GET  /api/v1/feed?since=N      visits after the cursor N; with brief=1 without their links,
+//	                               with last=N of the last N of them alone
+//	GET  /api/v1/hosts/HOST/requests   the last requests to a host
 //	GET  /api/v1/snapshot          a consistent copy of the state, about Ripple-Size bytes
-//	POST /api/v1/pause             these three answer with the status
+//	POST /api/v1/pause             these answer with the status
 //	POST /api/v1/unpause
 //	POST /api/v1/stop
+//	POST /api/v1/reload            the configuration is read again
 //
 // Answers are JSON whose fields have the names of the SQL columns, but for the
 // copy, which is sent in chunks: one that ends without its last chunk is cut. An

@@ -73,20 +73,35 @@ type did struct {
 	Since uint64 `json:"since"`
 }
 
-func (c *crawl) Status(ctx context.Context) (any, error) {
+func (c *crawl) Status(ctx context.Context, latest bool) (any, error) {
+	if latest {
+		return did{Did: "latest status"}, nil
+	}
 	if c.status != nil {
 		return c.status(ctx)
 	}
 	return did{Did: "status"}, c.err
 }
 
-func (c *crawl) Feed(_ context.Context, since uint64) (any, error) { return did{"feed", since}, c.err }
-func (c *crawl) Pause(context.Context) (any, error)                { return did{Did: "pause"}, c.err }
-func (c *crawl) Unpause(context.Context) (any, error)              { return did{Did: "unpause"}, nil }
-func (c *crawl) Stop(context.Context) (any, error)                 { return did{Did: "stop"}, c.err }
-func (c *crawl) Reload(context.Context) (any, error)               { return did{Did: "reload"}, c.err }
-func (c *crawl) Metrics(w http.ResponseWriter, _ *http.Request)    { fmt.Fprintln(w, "up 1") }
-func (c *crawl) Size(context.Context) (int64, error)               { return int64(len(c.data)), c.err }
+func (c *crawl) Feed(_ context.Context, since uint64, brief bool, last uint64) (any, error) {
+	if last > 0 {
+		return did{"last of feed", since + last}, c.err
+	}
+	if brief {
+		return did{"brief feed", since}, c.err
+	}
+	return did{"feed", since}, c.err
+}
+
+func (c *crawl) Requests(_ context.Context, domain string) (any, error) {
+	return did{Did: domain}, c.err
+}
+func (c *crawl) Reload(context.Context) (any, error)            { return did{Did: "reload"}, c.err }
+func (c *crawl) Pause(context.Context) (any, error)             { return did{Did: "pause"}, c.err }
+func (c *crawl) Unpause(context.Context) (any, error)           { return did{Did: "unpause"}, nil }
+func (c *crawl) Stop(context.Context) (any, error)              { return did{Did: "stop"}, c.err }
+func (c *crawl) Metrics(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "up 1") }
+func (c *crawl) Size(context.Context) (int64, error)            { return int64(len(c.data)), c.err }
 
 func (c *crawl) Snapshot(w io.Writer) (int64, error) {
 	if c.snapshot != nil {
@@ -107,6 +122,11 @@ func TestAsk(t *testing.T) {
 	}{
 		{"status", c.Get, did{Did: "status"}},
 		{"feed?since=7", c.Get, did{"feed", 7}},
+		{"status?latest=1", c.Get, did{Did: "latest status"}},
+		{"feed?since=7&last=2", c.Get, did{"last of feed", 9}},
+		{"feed?since=7&brief=1", c.Get, did{"brief feed", 7}},
+		{"hosts/a.test:8443/requests", c.Get, did{Did: "a.test:8443"}},
+		{"reload", c.Post, did{Did: "reload"}},
 		{"pause", c.Post, did{Did: "pause"}},
 		{"unpause", c.Post, did{Did: "unpause"}},
 		{"stop", c.Post, did{Did: "stop"}},

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,8 +21,13 @@ const (
 // goroutines at a time. What they return becomes JSON; an error is told to whoever
 // asked, an [Error] under its own code.
 type Crawl interface {
-	Status(context.Context) (any, error)
-	Feed(ctx context.Context, since uint64) (any, error)
+	// Status is of now, or with latest the one that was seen last.
+	Status(ctx context.Context, latest bool) (any, error)
+	// Feed tells visits after a cursor; brief leaves their links out. Unless last is 0, it
+	// tells of so many of the last ones alone, briefly.
+	Feed(ctx context.Context, since uint64, brief bool, last uint64) (any, error)
+	// Requests tells the last requests to a host.
+	Requests(ctx context.Context, domain string) (any, error)
 	Pause(context.Context) (any, error)
 	Unpause(context.Context) (any, error)
 	Stop(context.Context) (any, error)
@@ -36,7 +42,10 @@ type Crawl interface {
 // NewHandler is the API of a crawl.
 func NewHandler(c Crawl) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET "+root+"status", reply(c.Status))
+	mux.HandleFunc("GET "+root+"status", func(w http.ResponseWriter, r *http.Request) {
+		latest := r.URL.Query().Get("latest") != ""
+		reply(func(ctx context.Context) (any, error) { return c.Status(ctx, latest) }).ServeHTTP(w, r)
+	})
 	mux.Handle("GET "+root+"feed", feed(c))
 	mux.HandleFunc("GET "+root+"metrics", c.Metrics)
 	mux.Handle("GET "+root+"snapshot", &snapshots{crawl: c, token: make(chan struct{}, 1)})
@@ -44,6 +53,10 @@ func NewHandler(c Crawl) http.Handler {
 	mux.Handle("POST "+root+"unpause", reply(c.Unpause))
 	mux.Handle("POST "+root+"stop", reply(c.Stop))
 	mux.Handle("POST "+root+"reload", reply(c.Reload))
+	mux.HandleFunc("GET "+root+"hosts/{domain}/requests", func(w http.ResponseWriter, r *http.Request) {
+		domain := r.PathValue("domain")
+		reply(func(ctx context.Context) (any, error) { return c.Requests(ctx, domain) }).ServeHTTP(w, r)
+	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, &Error{http.StatusNotFound, "this crawl does not know " + strconv.Quote(r.Method+" "+r.URL.Path) +
 			"; it may be another version of ripple"})
@@ -83,7 +96,13 @@ func feed(c Crawl) http.Handler {
 			refuse(w, &Error{http.StatusBadRequest, "since is not a cursor"})
 			return
 		}
-		reply(func(ctx context.Context) (any, error) { return c.Feed(ctx, since) }).ServeHTTP(w, r)
+		brief := r.URL.Query().Get("brief") != ""
+		last, err := strconv.ParseUint(cmp.Or(r.URL.Query().Get("last"), "0"), 10, 64)
+		if err != nil {
+			refuse(w, &Error{http.StatusBadRequest, "last is not a number"})
+			return
+		}
+		reply(func(ctx context.Context) (any, error) { return c.Feed(ctx, since, brief, last) }).ServeHTTP(w, r)
 	})
 }
 

@@ -18,6 +18,9 @@ import (
 type Recorder struct {
 	// MostTravelled is the number of pages whose depth travels on in one transaction.
 	MostTravelled int
+	// OnRequest is called for each request of a turn, and must not block; nil: nobody is
+	// told.
+	OnRequest func(Request)
 
 	in     scope
 	hosts  hosts
@@ -81,7 +84,7 @@ func (r *Recorder) open(tx *kv.Tx) (turn, error) {
 	r.reach.work = work
 	return turn{
 		in: &r.in, hosts: &r.hosts, urls: &r.urls, book: &r.book, quotas: &r.quotas,
-		ledger: &r.ledger, drafts: &r.drafts, reach: &r.reach, plan: &r.plan,
+		ledger: &r.ledger, drafts: &r.drafts, reach: &r.reach, plan: &r.plan, onRequest: r.OnRequest,
 	}, err
 }
 

@@ -24,6 +24,8 @@ type turn struct {
 	drafts *drafts
 	reach  *reach
 	plan   *plan
+
+	onRequest func(Request) // may be nil
 }
 
 // apply brings the store up to date with an outcome. A second outcome for a URL that
@@ -46,6 +48,9 @@ func (t *turn) apply(o *ring.Outcome) error {
 		return nil
 	}
 	t.ledger.tellRequest(o)
+	if t.onRequest != nil {
+		t.onRequest(newRequest(t.in.set.Config, h, o))
+	}
 	clock.Observe(h, o)
 	live.heard(t.in.set.Config, h, o)
 	robots := o.Step.Kind == ring.Robots

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -29,6 +30,9 @@ var ErrCursor = errors.New("the cursor is beyond the last visit; the state was b
 // ahead of its visits, once visits were dropped.
 const MetaBase = "feed base"
 
+// Newest stands for the cursor of the last visit: what comes after it is only told.
+const Newest = math.MaxUint64
+
 const (
 	batchBytes = 2 << 20
 	batchTime  = 50 * time.Millisecond
@@ -40,6 +44,8 @@ type Batch struct {
 	Lines []json.RawMessage `json:"lines"`
 	Next  uint64            `json:"next"`
 	More  bool              `json:"more"` // there are further visits
+
+	Omitted uint64 `json:"omitted,omitempty"` // visits of [ReadLast] that have no line
 }
 
 // A line is one visit: the fields of a discovery record, and what Ripple adds.
@@ -56,7 +62,7 @@ type line struct {
 	Error    string   `json:"error_message,omitempty"`
 	Redirect *string  `json:"redirect_to,omitempty"`
 	Metadata metadata `json:"metadata"`
-	Links    []link   `json:"links"`
+	Links    []link   `json:"links,omitzero"`
 	Omitted  int      `json:"links_omitted,omitempty"` // more than a line can hold, or that are not recorded
 }
 
@@ -78,7 +84,22 @@ type link struct {
 
 // Read returns the lines of some visits after a cursor; 0 is before the first.
 func Read(store *kv.Store, t *terrain.Terrain, cursor uint64) (*Batch, error) {
-	r := &reader{store: store, terrain: t, batch: &Batch{Lines: []json.RawMessage{}, Next: cursor}}
+	return read(store, t, cursor, &reader{})
+}
+
+// ReadBrief is Read without the links of the pages, of which lines say nothing then.
+func ReadBrief(store *kv.Store, t *terrain.Terrain, cursor uint64) (*Batch, error) {
+	return read(store, t, cursor, &reader{brief: true})
+}
+
+// ReadLast is ReadBrief for whoever looks on: of more than so many visits only the last
+// have lines.
+func ReadLast(store *kv.Store, t *terrain.Terrain, cursor, most uint64) (*Batch, error) {
+	return read(store, t, cursor, &reader{brief: true, most: most})
+}
+
+func read(store *kv.Store, t *terrain.Terrain, cursor uint64, r *reader) (*Batch, error) {
+	r.store, r.terrain, r.batch = store, t, &Batch{Lines: []json.RawMessage{}, Next: cursor}
 	err := store.View(func(tx *kv.Tx) error {
 		base, err := Base(tx)
 		if err != nil {
@@ -86,12 +107,20 @@ func Read(store *kv.Store, t *terrain.Terrain, cursor uint64) (*Batch, error) {
 		}
 		r.tx, r.base = tx, base
 		last := uint64(store.LastSeq())
+		if cursor == Newest {
+			cursor = base + last
+			r.batch.Next = cursor
+		}
 		if cursor > base+last {
 			return fmt.Errorf("%w (%d of %d)", ErrCursor, cursor, base+last)
 		}
 		from := uint64(0)
 		if cursor > base {
 			from = cursor - base
+		}
+		if r.most > 0 && last-from > r.most {
+			r.batch.Omitted = last - r.most - from
+			from = last - r.most
 		}
 		return r.read(schema.Seq(from)+1, schema.Seq(last))
 	})
@@ -113,6 +142,8 @@ type reader struct {
 	tx      *kv.Tx
 	base    uint64
 	batch   *Batch
+	brief   bool   // without links
+	most    uint64 // visits; 0: all
 	size    int
 }
 
@@ -179,6 +210,9 @@ func (r *reader) line(v *schema.Visit) (*line, error) {
 	}
 	if l.Redirect, err = r.norm(v.RedirectTo); err != nil {
 		return nil, err
+	}
+	if r.brief {
+		return l, nil
 	}
 	return l, r.links(l, v)
 }

@@ -296,29 +296,6 @@ func TestUserAgentString(t *testing.T) {
 	}
 }
 
-func TestUnsupported(t *testing.T) {
-	if got := mustParse(t, minimal).Unsupported(); got != nil {
-		t.Errorf("the minimal configuration asks for %v", got)
-	}
-	c := mustParse(t,
-		"output.map-path = \"m.html\"\nmonitor.listen = \"127.0.0.1:1\"\nmonitor.report-path = \"r.json\"\n"+
-			"pages.keep = true\ncrawler.sitemaps = \"off\"\n"+minimal)
-	if diff := cmp.Diff([]string{"[monitor] listen"}, c.Unsupported()); diff != "" {
-		t.Error(diff)
-	}
-	known := map[string]bool{}
-	for _, table := range declared() {
-		for _, k := range table.keys {
-			known[table.name+"."+k.name] = true
-		}
-	}
-	for _, k := range unbuilt() {
-		if !known[k] {
-			t.Errorf("%q is no key", k)
-		}
-	}
-}
-
 func TestURLIdentity(t *testing.T) {
 	text := func(url string) string { return mustParse(t, "[url]\n"+url+"\n"+minimal).URLIdentity() }
 	if a, b := text(`strip-params = ["a", "b", "a"]`), text(`strip-params = ["b", "a"]`); a != b {

@@ -47,9 +47,6 @@ func TestSampleWorksWhenFilledIn(t *testing.T) {
 	if c.Crawler.HeadCheck != HeadAuto || c.Output.DatabasePath != "/home/me/sumi-ripple.db" {
 		t.Errorf("head-check %q, database %q", c.Crawler.HeadCheck, c.Output.DatabasePath)
 	}
-	if unsupported := c.Unsupported(); len(unsupported) > 0 {
-		t.Errorf("the sample asks for %v", unsupported)
-	}
 }
 
 // What the sample shows commented out is right too.

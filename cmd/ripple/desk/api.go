@@ -28,6 +28,8 @@ func NewAPI(routes []Route, reader http.Handler, version string) (http.Handler, 
 	for _, r := range routes {
 		switch {
 		case !r.Apart && reader == nil:
+		case r.Handler != nil:
+			mux.Handle(r.Method+" "+Root+r.Path, r.Handler)
 		case r.Apart && reader != nil:
 			mux.Handle(r.Method+" "+Root+r.Path, checked(r, reader))
 		default:
@@ -69,14 +71,27 @@ func (h *headless) Header() http.Header         { return h.header }
 func (h *headless) Write(b []byte) (int, error) { return len(b), nil }
 func (h *headless) WriteHeader(int)             {}
 
-// checked gives on what is asked as its route demands.
+// ErrApart is what an entry of Options.First fails with if the reader is to be asked.
+var ErrApart = errors.New("ask the reader")
+
+// checked gives on what is asked as its route demands, and has no other answer first.
 func checked(r Route, to http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if _, err := r.Parse(req); err != nil {
-			Refuse(w, err)
-			return
+		var v any
+		q, err := r.Parse(req)
+		if err == nil {
+			if err = ErrApart; r.Answer != nil {
+				v, err = r.Answer(req.Context(), q)
+			}
 		}
-		to.ServeHTTP(w, req)
+		switch {
+		case errors.Is(err, ErrApart):
+			to.ServeHTTP(w, req)
+		case err != nil:
+			Refuse(w, err)
+		default:
+			write(w, v)
+		}
 	})
 }
 

@@ -95,6 +95,11 @@ type served struct {
 
 func serve(t *testing.T, m config.Monitor) *served {
 	t.Helper()
+	return serveWith(t, m, &fakeLive{})
+}
+
+func serveWith(t *testing.T, m config.Monitor, live Live) *served {
+	t.Helper()
 	if m.Listen == "" {
 		m.Listen = "127.0.0.1:0"
 	}
@@ -103,7 +108,8 @@ func serve(t *testing.T, m config.Monitor) *served {
 		t.Fatal(err)
 	}
 	metrics := func(context.Context) ([]byte, error) { return []byte("up 1\n"), nil }
-	d, err := Listen(Options{Monitor: m, Routes: testRoutes(), Reader: testReader(), Version: "test", Metrics: metrics})
+	d, err := Listen(Options{Monitor: m, Routes: testRoutes(), Reader: testReader(), Live: live, Version: "test",
+		Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)
 	}

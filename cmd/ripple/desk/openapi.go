@@ -42,14 +42,18 @@ func Document(routes []Route, version string) ([]byte, error) {
 
 // operation describes a route.
 func (r *Route) operation() (map[string]any, error) {
-	returns, err := schemaOf(r.Returns)
-	if err != nil {
-		return nil, err
+	content := map[string]any{r.Media: map[string]any{"schema": map[string]any{"type": Text}}}
+	if r.Handler == nil {
+		returns, err := schemaOf(r.Returns)
+		if err != nil {
+			return nil, err
+		}
+		content = inJSON(returns)
 	}
 	o := map[string]any{
 		"operationId": r.Name, "summary": r.Doc, "parameters": r.parameters(),
 		"responses": map[string]any{
-			"200": map[string]any{"description": "the answer", "content": inJSON(returns)},
+			"200": map[string]any{"description": "the answer", "content": content},
 			"default": map[string]any{"description": "why not",
 				"content": inJSON(map[string]any{"$ref": "#/components/schemas/error"})},
 		},
@@ -59,6 +63,7 @@ func (r *Route) operation() (map[string]any, error) {
 	}
 	body := &jsonschema.Schema{Type: "object"}
 	if r.Body != nil {
+		var err error
 		if body, err = schemaOf(r.Body); err != nil {
 			return nil, err
 		}

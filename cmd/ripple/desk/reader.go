@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -77,6 +78,27 @@ func (r *Reader) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 var errSlow = errors.New("it takes longer than " + maxAnswer.String())
+
+// Get asks for something, such as "feed?since=7", and decodes the answer.
+func (r *Reader) Get(ctx context.Context, what string, v any) error {
+	c, err := r.running(ctx)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://reader"+Root+what, nil)
+	if err != nil {
+		return err
+	}
+	a, err := c.proxy.Transport.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer a.Body.Close()
+	if a.StatusCode != http.StatusOK {
+		return &control.Error{Code: a.StatusCode, Text: "the reader answers " + a.Status}
+	}
+	return json.NewDecoder(a.Body).Decode(v)
+}
 
 // running returns the process, which is started if none is there.
 func (r *Reader) running(ctx context.Context) (*child, error) {

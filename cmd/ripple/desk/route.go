@@ -27,6 +27,9 @@ type Route struct {
 	Returns any  // a value of the type of the answer
 	Apart   bool // the [Reader] answers
 
+	Handler http.Handler // answers itself, with what is no JSON; else nil
+	Media   string       // the type of that
+
 	// Answer answers. What it returns becomes JSON, unless it is a [Stream]; a
 	// [control.Error] is told under its own code.
 	Answer func(context.Context, Query) (any, error)

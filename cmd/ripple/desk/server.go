@@ -28,8 +28,13 @@ const (
 // Options are what a desk is made of.
 type Options struct {
 	config.Monitor
-	Routes  []Route
+	Routes []Route
+	// First may answer, by their names, routes that are answered apart: unless they fail
+	// with [ErrApart], the reader is not asked.
+	First   map[string]func(context.Context, Query) (any, error)
+	Live    Live // what goes on now, for streams
 	Reader  *Reader
+	Exports *Exports // nil: none can be ordered
 	Version string
 
 	// Metrics is what a scrape of Prometheus is answered, in its text format.
@@ -44,6 +49,8 @@ type Desk struct {
 	monitor  config.Monitor
 	token    string
 	tickets  tickets
+	events   *events
+	exports  *Exports
 }
 
 // Listen opens the address, so that it is known to be free, and makes or reads the
@@ -55,6 +62,13 @@ func Listen(o Options) (*Desk, error) {
 	token, err := Token(o.TokenFile)
 	if err != nil {
 		return nil, err
+	}
+	d := &Desk{reader: o.Reader, monitor: o.Monitor, token: token, events: newEvents(o.Live), exports: o.Exports}
+	o.Routes = append(append(o.Routes, d.events.route()), o.Exports.routes(&d.tickets)...)
+	for i := range o.Routes {
+		if r := &o.Routes[i]; r.Apart {
+			r.Answer = o.First[r.Name]
+		}
 	}
 	api, err := NewAPI(o.Routes, o.Reader, o.Version)
 	if err != nil {
@@ -68,11 +82,12 @@ func Listen(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", o.Monitor.Listen, err)
 	}
-	d := &Desk{listener: l, reader: o.Reader, monitor: o.Monitor, token: token}
+	d.listener = l
 	guard := &Guard{Token: token, Hosts: o.Hosts}
 	mux := http.NewServeMux()
 	mux.Handle("/", site())
 	mux.HandleFunc("GET /enter/{ticket}", d.enter)
+	mux.HandleFunc("GET /download/{ticket}", d.download)
 	mux.Handle(Root, guard.API(api))
 	mux.Handle("GET /metrics", guard.API(metrics(o.Metrics)))
 	d.server = &http.Server{
@@ -106,28 +121,34 @@ func (d *Desk) address() *url.URL {
 func (d *Desk) Serve(ctx context.Context) error {
 	var g errgroup.Group
 	d.server.BaseContext = func(net.Listener) context.Context { return ctx }
+	following, unfollow := context.WithCancel(context.Background())
+	g.Go(func() error { d.events.follow(following); return nil })
 	limited := netutil.LimitListener(d.listener, maxConnections)
-	g.Go(func() error {
-		if d.monitor.CertFile != "" {
-			return d.server.ServeTLS(limited, d.monitor.CertFile, d.monitor.KeyFile)
-		}
-		return d.server.Serve(limited)
-	})
 	stop := context.AfterFunc(ctx, func() { _ = limited.Close() })
-	err := g.Wait()
+	err := d.accept(limited)
 	if !stop() {
 		err = nil // asked to
 	}
+	unfollow() // ends the streams
+	_ = g.Wait()
 	leaving, cancel := context.WithTimeout(context.Background(), parting)
 	defer cancel()
 	if d.server.Shutdown(leaving) != nil {
 		_ = d.server.Close()
 	}
 	d.reader.Close()
+	d.exports.Close()
 	if err != nil {
 		return fmt.Errorf("desk: %w", err)
 	}
 	return nil
+}
+
+func (d *Desk) accept(l net.Listener) error {
+	if d.monitor.CertFile != "" {
+		return d.server.ServeTLS(l, d.monitor.CertFile, d.monitor.KeyFile)
+	}
+	return d.server.Serve(l)
 }
 
 // patiently bounds how long a client may take nothing, whoever writes to it.

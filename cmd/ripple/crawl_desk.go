@@ -1,0 +1,21 @@
+package main
+
+import "cmp"
+
+// openDesk opens the desk that the crawl serves itself, and tells its address; without
+// one that is named it does nothing.
+func (w *walk) openDesk(listen string) error {
+	cfg := w.cfg.Load()
+	monitor := cfg.Monitor
+	monitor.Listen = cmp.Or(listen, monitor.Listen)
+	if monitor.Listen == "" {
+		return nil
+	}
+	d, err := w.app.openDesk(cfg.State.Path, monitor)
+	if err != nil {
+		return err
+	}
+	w.desk = d
+	w.app.tell(remark{"the desk is at " + d.Address(), "desk", []any{"address", d.Address()}})
+	return nil
+}

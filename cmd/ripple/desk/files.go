@@ -1,0 +1,287 @@
+package desk
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/export/whole"
+)
+
+const (
+	maxFiles   = 20 // that are kept
+	maxWriting = time.Hour
+)
+
+// An Order says which export is wanted, in the words of "ripple export".
+type Order struct {
+	Format    string   `json:"format"`
+	Level     string   `json:"level,omitempty"`
+	Run       string   `json:"run,omitempty"`
+	Without   []string `json:"without,omitempty"`
+	Only      []string `json:"only,omitempty"`
+	MinWeight int      `json:"min_weight,omitempty"`
+}
+
+// A File is an export that was ordered.
+type File struct {
+	ID      string  `json:"id"`
+	Order   Order   `json:"order"`
+	Name    string  `json:"name"`
+	Status  string  `json:"status"` // waiting, writing, done or failed
+	Bytes   int64   `json:"bytes"`  // written so far
+	Seconds float64 `json:"seconds"`
+	Error   string  `json:"error_message"`
+
+	folder string // of its own
+	begun  time.Time
+}
+
+type fileList struct {
+	Files []File `json:"files"`
+}
+
+// Exports are files that are made on demand, one at a time, each by a process of its own
+// at lowest priority. They are gone when the desk ends. Its methods may be called from
+// any goroutine.
+type Exports struct {
+	// Formats are what can be ordered, with the endings of their names; that of what is a
+	// folder, which is sent as an archive, is empty.
+	Formats map[string]string
+	// Command makes the process that writes an export. It ends with its standard input.
+	Command func(o Order, target string) (*exec.Cmd, error)
+
+	mu     sync.Mutex
+	files  []*File // the newest last
+	n      int     // were ordered
+	dir    string
+	remove func()
+	closed chan struct{}
+	turn   chan struct{} // holds one while a file is written
+	work   errgroup.Group
+}
+
+func (e *Exports) routes(t *tickets) []Route {
+	if e == nil {
+		return nil
+	}
+	e.closed, e.turn = make(chan struct{}), make(chan struct{}, 1)
+	id := []Param{{Name: "id", Kind: Text, Required: true, Most: 20, Doc: "a file"}}
+	return []Route{
+		{Name: "files", Method: http.MethodGet, Path: "files", Returns: fileList{}, Doc: "The exports that were ordered.",
+			Answer: func(context.Context, Query) (any, error) { return e.list(), nil }},
+		{Name: "file", Method: http.MethodGet, Path: "files/{id}", Params: id, Returns: File{}, Doc: "How far an export is.",
+			Answer: func(_ context.Context, q Query) (any, error) { return e.file(q.Text("id")) }},
+		{Name: "order", Method: http.MethodPost, Path: "files", Body: Order{}, Returns: File{}, Doc: "Order an export.",
+			Answer: func(_ context.Context, q Query) (any, error) {
+				var o Order
+				if err := q.Decode(&o); err != nil {
+					return nil, err
+				}
+				return e.order(o)
+			}},
+		{Name: "ticket", Method: http.MethodPost, Path: "tickets", Body: ticketFor{}, Returns: ticketSold{},
+			Doc: "Get a ticket to a file: /download/TICKET sends it, once, within a minute.",
+			Answer: func(_ context.Context, q Query) (any, error) {
+				var wanted ticketFor
+				if err := q.Decode(&wanted); err != nil {
+					return nil, err
+				}
+				f, err := e.file(strings.TrimPrefix(wanted.Path, "files/"))
+				if err == nil && f.Status != "done" {
+					err = &control.Error{Code: http.StatusConflict, Text: "the file is not done"}
+				}
+				if err != nil {
+					return nil, err
+				}
+				id, err := t.sell("files/" + f.ID)
+				return ticketSold{id}, err
+			}},
+	}
+}
+
+type (
+	ticketFor struct {
+		Path string `json:"path"` // files/ID
+	}
+	ticketSold struct {
+		Ticket string `json:"ticket"`
+	}
+)
+
+// order has an export written when those before are.
+func (e *Exports) order(o Order) (File, error) {
+	ending, known := e.Formats[o.Format]
+	if !known {
+		return File{}, wrong("there is no format %.40q", o.Format)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.room(); err != nil {
+		return File{}, err
+	}
+	e.n++
+	f := &File{ID: strconv.Itoa(e.n), Order: o, Name: "terrain-" + o.Format, Status: "waiting"}
+	if ending != "" {
+		f.Name = "terrain" + ending
+	}
+	f.folder = filepath.Join(e.dir, f.ID)
+	if err := os.Mkdir(f.folder, 0o700); err != nil {
+		return File{}, err
+	}
+	e.files = append(e.files, f)
+	e.work.Go(func() error { e.write(f); return nil })
+	return *f, nil
+}
+
+// room makes room for one more file: the oldest that is over goes.
+func (e *Exports) room() error {
+	if e.dir == "" {
+		dir, remove, err := whole.Scratch(os.TempDir())
+		if err != nil {
+			return err
+		}
+		e.dir, e.remove = dir, remove
+	}
+	if len(e.files) < maxFiles {
+		return nil
+	}
+	for i, f := range e.files {
+		if f.Status == "done" || f.Status == "failed" {
+			e.files = append(e.files[:i:i], e.files[i+1:]...)
+			return os.RemoveAll(f.folder)
+		}
+	}
+	return &control.Error{Code: http.StatusTooManyRequests, Text: "too many exports wait to be written"}
+}
+
+// write writes a file when it is its turn.
+func (e *Exports) write(f *File) {
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-e.closed:
+		return
+	}
+	e.mu.Lock()
+	f.Status, f.begun = "writing", time.Now()
+	e.mu.Unlock()
+	err := e.run(f)
+	bytes := sizeOf(f.folder)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f.Status, f.Bytes, f.Seconds = "done", bytes, time.Since(f.begun).Seconds()
+	if err != nil {
+		f.Status, f.Error = "failed", err.Error()
+	}
+}
+
+func (e *Exports) run(f *File) error {
+	cmd, err := e.Command(f.Order, filepath.Join(f.folder, f.Name))
+	if err != nil {
+		return err
+	}
+	apart(cmd)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	var said bytes.Buffer
+	cmd.Stderr = &firstBytes{&said}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	e.work.Go(func() error { ended <- cmd.Wait(); return nil })
+	select {
+	case err = <-ended:
+	case <-e.closed:
+		_ = stdin.Close()
+		err = <-ended
+	case <-time.After(maxWriting):
+		_ = cmd.Process.Kill()
+		err = errors.Join(errors.New("it takes longer than "+maxWriting.String()), <-ended)
+	}
+	if text := strings.TrimSpace(said.String()); err != nil && text != "" {
+		err = errors.New(strings.TrimPrefix(text, "ripple: "))
+	}
+	return err
+}
+
+// now is a file as it is told; the caller holds the lock.
+func (e *Exports) now(f *File) File {
+	told := *f
+	if f.Status == "writing" {
+		told.Bytes, told.Seconds = sizeOf(f.folder), time.Since(f.begun).Seconds()
+	}
+	return told
+}
+
+func (e *Exports) list() fileList {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := fileList{[]File{}}
+	for _, f := range e.files {
+		all.Files = append(all.Files, e.now(f))
+	}
+	return all
+}
+
+func (e *Exports) file(id string) (File, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, f := range e.files {
+		if f.ID == id {
+			return e.now(f), nil
+		}
+	}
+	return File{}, &control.Error{Code: http.StatusNotFound, Text: "there is no such file"}
+}
+
+// Close ends what is being written, and removes all files.
+func (e *Exports) Close() {
+	if e == nil {
+		return
+	}
+	close(e.closed)
+	_ = e.work.Wait()
+	if e.remove != nil {
+		e.remove()
+	}
+}
+
+// sizeOf is how many bytes lie below a folder.
+func sizeOf(folder string) (bytes int64) {
+	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return nil
+	})
+	return bytes
+}
+
+// EndWithInput ends this process when its standard input does, which is when the process
+// that ordered its work does, and works with what of the processors nobody else wants.
+func EndWithInput() {
+	Lowest()
+	go func() { // ends with the process
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
+}

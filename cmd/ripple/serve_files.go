@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+)
+
+// deskExports are the exports that can be ordered at a desk of a state file.
+func deskExports(path string) *desk.Exports {
+	return &desk.Exports{
+		Formats: map[string]string{
+			"sqlite": ".db", "gexf": ".gexf", "graphml": ".graphml", "dot": ".dot", "jsonl": ".jsonl", "map": ".html",
+			"summary": ".md", "csv": "", "parquet": "",
+		},
+		Command: func(o desk.Order, target string) (*exec.Cmd, error) {
+			self, err := os.Executable()
+			if err != nil {
+				return nil, err
+			}
+			cmd := exec.Command(self, append([]string{"write-export", "--"}, exportArgs(o, path, target)...)...)
+			cmd.Args[0] = os.Args[0]
+			return cmd, nil
+		},
+	}
+}
+
+// exportArgs are how the command line orders the same.
+func exportArgs(o desk.Order, path, target string) []string {
+	if o.Format == "summary" {
+		return []string{"summary", "--quiet", "--state", path, "--out", target}
+	}
+	args := []string{"export", "--quiet", "--state", path, "--" + o.Format, target}
+	for flag, value := range map[string]string{
+		"--level": o.Level, "--run": o.Run, "--without": strings.Join(o.Without, ","), "--only": strings.Join(o.Only, ","),
+	} {
+		if value != "" {
+			args = append(args, flag+"="+value)
+		}
+	}
+	if o.MinWeight > 0 {
+		args = append(args, "--min-weight", strconv.Itoa(o.MinWeight))
+	}
+	return args
+}
+
+// newWriteExportCommand is a command that was ordered at a desk. It is not meant for
+// people.
+func newWriteExportCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:    "write-export",
+		Hidden: true,
+		Args:   cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] != "export" && args[0] != "summary" {
+				return usage("use \"ripple export\"")
+			}
+			desk.EndWithInput()
+			return newApp(a.stdout, a.stderr).execute(cmd.Context(), args)
+		},
+	}
+}

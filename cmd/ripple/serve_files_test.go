@@ -1,0 +1,198 @@
+package main
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+)
+
+// decoded is an answer to a POST, which must be one.
+func (d *testDesk) decoded(path, body string) (v map[string]any) {
+	d.t.Helper()
+	code, text := d.send(path, body)
+	if err := json.Unmarshal(text, &v); err != nil || code != http.StatusOK {
+		d.t.Fatalf("%s: %d, %v: %.300s", path, code, err, text)
+	}
+	return v
+}
+
+func TestServeQuery(t *testing.T) {
+	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt"))
+	promised, _ := d.schemas()
+	got := d.decoded("query", `{"sql": "SELECT domain, 1 AS one, NULL AS none FROM hosts WHERE domain = 'h0.gen.test'"}`)
+	if err := promised["query"].Validate(got); err != nil {
+		t.Error(err)
+	}
+	want := map[string]any{"columns": []any{"domain", "one", "none"}, "more": false,
+		"rows": []any{[]any{"h0.gen.test", 1.0, nil}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	many := `{"sql": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 200000) SELECT i FROM n"}`
+	if got := d.decoded("query", many); len(got["rows"].([]any)) != maxQueryRows || got["more"] != true {
+		t.Errorf("%d rows, more: %v", len(got["rows"].([]any)), got["more"])
+	}
+	for _, sql := range []string{
+		"DROP TABLE pages", "SELECT 1; SELECT 2", "ATTACH 'x.db' AS x", "SELECT * FROM nothing", "", "PRAGMA writable_schema = 1",
+		"SELECT load_extension('x')",
+	} {
+		body, err := json.Marshal(statement{sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, text := d.send("query", string(body)); code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", sql, code, text)
+		}
+	}
+}
+
+// ordered is a file that was ordered, when it is there or has failed.
+func (d *testDesk) ordered(order string) map[string]any {
+	d.t.Helper()
+	id := d.decoded("files", order)["id"].(string)
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		f := d.json("files/" + id).(map[string]any)
+		if f["status"] == "done" || f["status"] == "failed" {
+			return f
+		}
+		if time.Now().After(end) {
+			d.t.Fatalf("it is not written: %v", f)
+		}
+	}
+}
+
+// download gets what a ticket is for.
+func (d *testDesk) download(ticket any) (code int, body []byte, header http.Header) {
+	d.t.Helper()
+	a, err := http.Get(fmt.Sprintf("%s/download/%v", strings.TrimSuffix(d.base, "/api/v1/"), ticket))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	if body, err = io.ReadAll(a.Body); err != nil {
+		d.t.Fatal(err)
+	}
+	return a.StatusCode, body, a.Header
+}
+
+// A file is ordered, written and sent, once for each ticket.
+func TestServeFiles(t *testing.T) {
+	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt"))
+	promised, _ := d.schemas()
+	f := d.ordered(`{"format": "gexf", "level": "site"}`)
+	if err := promised["file"].Validate(f); err != nil || f["status"] != "done" || f["bytes"] == 0.0 {
+		t.Fatalf("the file is %v, %v", f, err)
+	}
+	path := fmt.Sprintf(`{"path": "files/%s"}`, f["id"])
+	ticket := d.decoded("tickets", path)["ticket"]
+	code, body, header := d.download(ticket)
+	if code != http.StatusOK || !bytes.Contains(body, []byte("<gexf")) {
+		t.Errorf("the file is sent as %d %.100s", code, body)
+	}
+	if got := header.Get("Content-Disposition"); got != "attachment; filename=terrain.gexf" {
+		t.Errorf("it is sent as %s", got)
+	}
+	if got := header.Get("Content-Security-Policy"); !strings.HasPrefix(got, "sandbox;") {
+		t.Errorf("its policy is %s", got)
+	}
+	if code, _, _ := d.download(ticket); code != http.StatusNotFound {
+		t.Errorf("the second time: %d", code)
+	}
+	if f := d.ordered(`{"format": "csv"}`); f["status"] == "done" {
+		_, body, header := d.download(d.decoded("tickets", fmt.Sprintf(`{"path": "files/%s"}`, f["id"]))["ticket"])
+		z, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
+		if err != nil || len(z.File) < 2 || !strings.Contains(header.Get("Content-Disposition"), ".zip") {
+			t.Errorf("a folder is sent as %s, %v", header.Get("Content-Disposition"), err)
+		}
+	} else {
+		t.Errorf("a folder: %v", f)
+	}
+	if f := d.ordered(`{"format": "gexf", "level": "galaxy"}`); f["status"] != "failed" ||
+		!strings.Contains(f["error_message"].(string), "galaxy") {
+		t.Errorf("what cannot be written: %v", f)
+	}
+	if err := promised["files"].Validate(d.json("files")); err != nil {
+		t.Error(err)
+	}
+	for body, want := range map[string]int{`{"format": "exe"}`: 400, `{"format": "../x"}`: 400, `{}`: 400, `{"path": "x"}`: 400} {
+		if code, text := d.send("files", body); code != want {
+			t.Errorf("order %s: %d %s", body, code, text)
+		}
+	}
+	for _, path := range []string{"files/99", "files/../1", "/etc/passwd", ""} {
+		if code, text := d.send("tickets", fmt.Sprintf(`{"path": %q}`, path)); code != http.StatusNotFound {
+			t.Errorf("a ticket to %s: %d %s", path, code, text)
+		}
+	}
+}
+
+// What is ordered becomes flags, and nothing else.
+func TestExportArgs(t *testing.T) {
+	got := exportArgs(desk.Order{Format: "csv", Level: "host --force", Run: "-1", Without: []string{"nav", "footer"}, MinWeight: 3},
+		"s.bolt", "out")
+	for _, arg := range got {
+		if arg == "--force" || arg == "-1" {
+			t.Errorf("%q has a flag of its own: %s", got, arg)
+		}
+	}
+	if !strings.Contains(strings.Join(got, " "), "--without=nav,footer") {
+		t.Errorf("%q", got)
+	}
+}
+
+// The demonstration is served while it crawls, and afterwards.
+func TestDemoServes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	cmd := ripple("demo", "--serve", "--dir", filepath.Join(t.TempDir(), "d"))
+	cmd.Env = append(cmd.Env, "PATH=") // no browser
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	told := bufio.NewReader(out)
+	address, err := told.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newTestDesk(t, strings.TrimSpace(address))
+	seen := false
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		status := d.json("status").(map[string]any)
+		seen = seen || status["mode"] == "crawl"
+		if seen && status["mode"] == "file" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the crawl does not end: %v", status)
+		}
+	}
+	if run := d.json("stats").(map[string]any)["run"].(map[string]any); run["status"] != "completed" {
+		t.Errorf("the run is %v", run)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Skip(err) // there are no such signals here
+	}
+	_, _ = io.Copy(io.Discard, told)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,51 @@
+package record
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/clock"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// A Request is one that a crawl has sent, and the rest that its host had before it. Both
+// gaps count from the first byte of the answer before; they are 0 for the first request.
+type Request struct {
+	Host     string
+	URL      string
+	Kind     string        // robots, sitemap, head or get
+	At       time.Time     // when it was sent
+	Gap      time.Duration // that was kept
+	Promised time.Duration // the least that was promised to the host
+	Status   int           // 0: no answer
+	Time     time.Duration // to the first byte
+	Error    string        // why there is no answer
+}
+
+// newRequest tells of a request before the clocks of its host go on.
+func newRequest(cfg *config.Config, h *schema.Host, o *ring.Outcome) Request {
+	r := Request{
+		Host: h.Name, URL: o.Step.URL, Kind: kindOf(&o.Step), At: o.Step.Sent, Status: o.Status,
+		Time: o.FirstByte.Sub(o.Step.Sent),
+	}
+	if !h.LastByte.IsZero() {
+		r.Gap, r.Promised = o.Step.Sent.Sub(h.LastByte), clock.Ready(cfg, h).Sub(h.LastByte)
+	}
+	if !o.Answered() {
+		r.Error = o.Reason().String()
+	}
+	return r
+}
+
+func kindOf(s *ring.Step) string {
+	switch {
+	case s.Kind == ring.Robots:
+		return "robots"
+	case s.URLKind == schema.KindSitemap:
+		return "sitemap"
+	case s.Kind == ring.Head:
+		return "head"
+	}
+	return "get"
+}

@@ -113,6 +113,7 @@ func TestKeys(t *testing.T) {
 func keysElsewhere() map[string]string {
 	byNetwork := "TestNetworkKeys, over real sockets"
 	exports := "not the crawl's: outputs, commands and exports"
+	byDesk := "not the crawl's: package desk"
 	return map[string]string{
 		"crawler.max-run-time":       "TestMaxRunTime",
 		"user-agent.crawler-version": byNetwork, "user-agent.contact-url": byNetwork, "user-agent.contact-email": byNetwork,
@@ -124,7 +125,8 @@ func keysElsewhere() map[string]string {
 		"state.path": exports, "output.database-path": exports, "output.summary-path": exports, "output.graph-path": exports,
 		"output.map-path": exports,
 		"pages.keep":      exports, "pages.path": exports,
-		"monitor.listen": exports, "monitor.webhook": exports,
+		"monitor.listen": byDesk, "monitor.token-file": byDesk, "monitor.hosts": byDesk, "monitor.cert-file": byDesk,
+		"monitor.key-file": byDesk, "monitor.webhook": exports,
 		"monitor.webhook-secret-file": exports, "decisions.file": "TestDecisions, of package config",
 		"monitor.metrics-csv": exports, "monitor.report-path": exports,
 		"entity.domain": exports, "entity.by": exports,

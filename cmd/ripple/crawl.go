@@ -54,7 +54,7 @@ it was, as .run.status.`,
   ripple crawl config.toml             # begin, or resume
   ripple crawl config.toml --fresh     # begin an empty map
   sort new.txt | ripple crawl config.toml --seeds -   # add seeds for this run
-  ripple query --csv "SELECT url FROM pages WHERE class = 'quality' AND depth > 3" |
+  ripple query --csv "SELECT url FROM pages WHERE class = 'quality' AND state = 'failed'" |
     ripple crawl --seeds -`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runCrawl(cmd.Context(), a, opts, args) },

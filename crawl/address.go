@@ -65,13 +65,15 @@ func deaf(ctx context.Context, o *ring.Outcome) bool {
 
 // elsewhere returns the address that a step's server is at, if the step was sent
 // under the clock of none of its addresses: a host may answer only as www., its name
-// may not have been found before, or it may have moved.
+// may not have been found before, or it may have moved. It waits for the name server outside
+// of the time that the server has, also where addresses have no clocks.
 func elsewhere(ctx context.Context, step ring.Step) (address string, moved bool) {
-	if step.Moves >= maxMoves || !clocked(step) {
+	host := weburl.Host(step.URL)
+	if step.Moves >= maxMoves || step.Settings.Exempt(host) {
 		return "", false
 	}
-	addresses, err := step.Settings.Client.Resolve(ctx, weburl.Host(step.URL))
-	if err != nil || len(addresses) == 0 { // the request meets it, too, and asks nobody
+	addresses, err := step.Settings.Client.Resolve(ctx, host)
+	if err != nil || len(addresses) == 0 || !clocked(step) { // the request meets it, too, and asks nobody
 		return "", false
 	}
 	for _, a := range addresses {

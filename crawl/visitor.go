@@ -60,6 +60,7 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 		pass(move(step, at))
 		return
 	}
+	step.Sent = time.Now() // a turn at a name server may have taken long
 	o, resp := v.ask(ctx, step)
 	if resp != nil {
 		defer resp.Release()

@@ -7,8 +7,11 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -150,4 +153,36 @@ func TestOwnResolverLater(t *testing.T) {
 	if c := newClient(t, Config{Resolver: r}); c.Deaf(t.Context()) {
 		t.Error("the client hears no name server")
 	}
+}
+
+// Many who hear no name server at the same time ask it like one.
+func TestDeafTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var away bool
+		var asked atomic.Int32
+		c := newClient(t, Config{lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
+			if !away {
+				return addresses("192.0.2.1"), nil
+			}
+			asked.Add(1)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		if _, err := c.Resolve(t.Context(), "a.test"); err != nil {
+			t.Fatal(err)
+		}
+		away = true
+		var g sync.WaitGroup
+		for range 1000 {
+			g.Go(func() {
+				if !c.Deaf(t.Context()) {
+					t.Error("the client hears a name server")
+				}
+			})
+		}
+		g.Wait()
+		if n := asked.Load(); n != 2 {
+			t.Errorf("%d look-ups, want 2", n)
+		}
+	})
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // The Go resolver tells no TTL. Five minutes are a common one, and spare a host
@@ -38,6 +40,7 @@ type Resolver struct {
 	timeout time.Duration
 	ttl     time.Duration
 	asking  chan struct{} // look-ups of names that were not found before
+	hearing singleflight.Group
 
 	mu    sync.Mutex
 	known string // the last name that was found
@@ -198,12 +201,20 @@ func (r *Resolver) fault(ctx context.Context, own Own) Own {
 		}
 		return own
 	}
-	var f fault
-	top := known[strings.LastIndexByte(known, '.')+1:] + "."
-	if r.answers(ctx, known, r.timeout/2, &f) || r.answers(ctx, top, r.timeout/4, &f) || ctx.Err() != nil {
+	// Thousands may ask this at a time, which is more than a name server can answer.
+	heard, _, _ := r.hearing.Do(known, func() (any, error) { return r.hears(ctx, known), nil })
+	if heard.(bool) || ctx.Err() != nil {
 		return OwnNothing
 	}
 	return OwnResolver
+}
+
+// hears reports whether a name server says anything of a name that it knew, or of its
+// top-level domain. It counts as heard when ctx ends.
+func (r *Resolver) hears(ctx context.Context, known string) bool {
+	var f fault
+	top := known[strings.LastIndexByte(known, '.')+1:] + "."
+	return r.answers(ctx, known, r.timeout/2, &f) || r.answers(ctx, top, r.timeout/4, &f) || ctx.Err() != nil
 }
 
 // answers reports whether a name server says anything of a name.

@@ -234,8 +234,8 @@ func (w *walk) reload() error {
 		return err
 	}
 	w.app.say("the configuration was read again; it holds from now on")
+	w.cfg.Store(cfg) // before the limit, which is looked at every few seconds
 	w.limitMemory(newMemory(cfg.Network.MemoryLimit, memoryHere()))
-	w.cfg.Store(cfg)
 	w.crawl.Reload(cfg)
 	return nil
 }

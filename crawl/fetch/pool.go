@@ -44,12 +44,13 @@ func (p *Pool) Client(cfg Config) (*Client, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if cfg.Bodies == nil && p.bodies != nil {
+		cfg.Bodies = p.bodies
+		key += fmt.Sprint(" ", p.bodies.size) // who has another limit now waits for it
+	}
 	if c := p.clients[key]; c != nil {
 		c.users++
 		return c.client, nil
-	}
-	if cfg.Bodies == nil {
-		cfg.Bodies = p.bodies
 	}
 	client, err := New(cfg)
 	if err != nil {
@@ -69,7 +70,9 @@ func (p *Pool) Client(cfg Config) (*Client, error) {
 func (p *Pool) LimitBodies(size int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bodies = NewBudget(size)
+	if p.bodies == nil || p.bodies.size != size {
+		p.bodies = NewBudget(size)
+	}
 }
 
 func (p *Pool) leave(key string) (last bool) {

@@ -146,3 +146,24 @@ func TestPoolOpen(t *testing.T) {
 		t.Errorf("%d idle connections, want 60", got)
 	}
 }
+
+// A limit of memory that has changed holds for the next user, whatever else is equal.
+func TestPoolLimitBodies(t *testing.T) {
+	var p Pool
+	var clients []*Client
+	for _, size := range []int64{8, 8, 4} {
+		p.LimitBodies(size)
+		c, err := p.Client(Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if c.budget.size != size {
+			t.Errorf("bodies may have %d bytes, want %d", c.budget.size, size)
+		}
+		clients = append(clients, c)
+	}
+	if clients[0] != clients[1] || clients[1] == clients[2] {
+		t.Error("who has the same limit shares a client, and nobody else")
+	}
+}

@@ -67,3 +67,38 @@ func hostCells(d *testDesk) []any {
 	h := d.json("hosts?sort=domain&limit=1").(map[string]any)["hosts"].([]any)[0].(map[string]any)
 	return []any{h["domain"], h["class"], h["coverage"], figure(h["pages_visited"]), figure(h["requests"])}
 }
+
+// The desk follows a crawl that runs, tells it what to do, and says when it is gone.
+func TestDeskWatchesACrawl(t *testing.T) {
+	c := startCrawl(t, "--listen", "127.0.0.1:0")
+	_, address, _ := strings.Cut(c.told(), "the desk is at ")
+	address, _, _ = strings.Cut(address, "\n")
+	d := newTestDesk(t, address)
+	b := desktest.Open(t, strings.Replace(address, "#token", "#/now?token", 1))
+	b.Wait(`document.querySelector("#pulse").innerText.startsWith("running")`)
+	click := func(name string) {
+		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#view button, dialog button")]
+			.findLast((x) => x.innerText === %q).click()`, name))
+	}
+	b.Visit("control", `document.querySelector(".commands")`)
+	click("Pause")
+	b.Wait(`document.querySelector("#pulse").innerText.startsWith("paused")`)
+	b.Visit("now", `document.querySelector(".sentence")?.innerText.startsWith("Paused")`)
+	status := d.json("status").(map[string]any)
+	for _, name := range []string{"pages_visited", "pages_to_visit", "requests"} {
+		b.Wait(fmt.Sprintf(`document.querySelector(".figures").innerText.includes("%s\n%s")`,
+			strings.ReplaceAll(name, "_", " "), figure(status[name])))
+	}
+	b.Visit("host/a.test", `document.querySelector(".strip rect")`)
+	b.Wait(`document.querySelector("[role=img].plot").getAttribute("aria-label").endsWith(", 0 shorter than promised")`)
+	b.Visit("control", `document.querySelector(".commands")`)
+	click("Go on")
+	b.Wait(`document.querySelector("#pulse").innerText.startsWith("running")`)
+	click("Stop")
+	b.Wait(`document.querySelector("dialog[open]")`)
+	click("Stop")
+	if code := c.wait(); code != 0 {
+		t.Errorf("the crawl ended with %d: %s", code, c.told())
+	}
+	b.Wait(`document.querySelector("#pulse").innerText === "no line"`)
+}

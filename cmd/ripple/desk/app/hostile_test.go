@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
@@ -26,7 +27,8 @@ func hostile() []string {
 
 // hurt replaces every text of an answer but the few that the application steers by.
 func hurt() func(any) any {
-	texts, n := hostile(), 0
+	texts := hostile()
+	var n atomic.Int64
 	var change func(name string, v any) any
 	change = func(name string, v any) any {
 		switch v := v.(type) {
@@ -35,8 +37,7 @@ func hurt() func(any) any {
 				"visited", "class", "cover", "community", "depth", "at", "palette"}, name) {
 				return v
 			}
-			n++
-			return texts[n%len(texts)]
+			return texts[int(n.Add(1))%len(texts)]
 		case []any:
 			for i := range v {
 				v[i] = change(name+"s", v[i])

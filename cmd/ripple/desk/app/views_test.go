@@ -163,11 +163,13 @@ func TestToken(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	b := desktest.Open(t, newFake(t).url("now"))
-	for key, address := range map[string]string{"h": "hosts", "m": "map", "c": "control", "b": "broken", "n": "now"} {
+	for _, view := range []string{"hosts", "map", "control", "broken", "now"} {
 		b.Press("g")
-		b.Press(key)
-		b.Wait(fmt.Sprintf(`location.hash.startsWith("#/%s") && document.activeElement?.tagName === "H1"`, address))
+		b.Press(view[:1])
+		b.Wait(fmt.Sprintf(`location.hash.startsWith("#/%s") && document.querySelector("#view h1")?.innerText.toLowerCase()
+			.startsWith(%q)`, view, view[:3]))
 	}
+	b.Wait(`document.activeElement?.tagName === "H1"`)
 	b.Press("?")
 	b.Wait(`document.querySelectorAll("dialog[open] kbd").length > 20`)
 	b.Press(kb.Escape)

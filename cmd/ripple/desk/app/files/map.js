@@ -42,7 +42,9 @@ function begin(view, data, signal) {
   put(view, el("h1", { class: "hidden", tabindex: "-1" }, "Map"), stage);
   const app = draw(data, {
     read: () => new URLSearchParams(location.hash.replace(/^[^?]*\??/, "")),
-    write: (said) => { if (!signal.aborted) history.replaceState(null, "", "#/map?" + said); },
+    write: (said) => { // not over the address of a view that is about to be shown
+      if (/^#\/map(\?|$)/.test(location.hash)) history.replaceState(null, "", "#/map?" + said);
+    },
     dark: isDark,
     dossier: (name) => address("host/" + encodeURIComponent(name)),
   });

@@ -123,9 +123,9 @@ func TestWebhookKilled(t *testing.T) {
 	if err := crawl().Wait(); err != nil {
 		t.Fatal(err)
 	}
-	close(got)
 	seen := map[string]string{}
-	for m := range got {
+	for range len(got) {
+		m := <-got
 		if m.Kind != "run.completed" || seen[m.ID] != "" {
 			t.Errorf("told %+v", m)
 		}

@@ -34,11 +34,12 @@ seeds = ["https://h0.test/"]
 const outsideHeap = 32_000_000
 
 // TestLargeBodies opens pages of 9.9 MB at the same time, of which every other is small on the wire, under a limit that
-// holds a few of them. All of them are read, within the limit.
+// holds a few of them. All of them are read, within the limit; a limit is soft, and where others compute as well the
+// collector may be late, for which the short form leaves room. Without a budget 100 of them took 2.7 GB.
 func TestLargeBodies(t *testing.T) {
-	hosts, limit := 24, 250_000_000
+	hosts, limit, most := 24, 250_000_000, int64(350_000_000)
 	if crawltest.Full() {
-		hosts, limit = 100, 400_000_000
+		hosts, limit, most = 100, 400_000_000, 400_000_000
 	}
 	s := crawltest.Serve(t)
 	serveLarge(t, s, hosts)
@@ -58,8 +59,8 @@ func TestLargeBodies(t *testing.T) {
 	}
 	held := process.MaxResident(cmd.ProcessState)
 	t.Logf("%d bodies of 9.9 MB: %d MB resident at most", hosts, held/1e6)
-	if held > int64(limit) && !process.Race {
-		t.Errorf("%d MB resident, want %d", held/1e6, limit/1e6)
+	if held > most && !process.Race {
+		t.Errorf("%d MB resident, want %d", held/1e6, most/1e6)
 	}
 }
 

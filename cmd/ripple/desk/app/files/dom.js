@@ -13,6 +13,14 @@ export function visible(text, most = mostText) {
   return cut.replace(unsafe, (c) => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0"));
 }
 
+// harmless makes every text within a value fit to be read.
+export function harmless(value) {
+  if (typeof value === "string") return visible(value);
+  if (Array.isArray(value)) return value.map(harmless);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, harmless(inner)]));
+}
+
 // el builds an element. Properties that begin with "on" are listeners, false and null
 // ones are left out, the rest are attributes. Children are elements, texts or lists of them.
 export function el(tag, properties, ...children) {

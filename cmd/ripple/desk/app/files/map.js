@@ -1,7 +1,7 @@
 // Map: the graph of hosts, drawn by the viewer of the exported map, growing while the crawl runs.
 
 import { ask } from "./api.js";
-import { el, put, address } from "./dom.js";
+import { el, put, address, harmless } from "./dom.js";
 import { live } from "./live.js";
 import { isDark } from "./theme.js";
 import { loading, failed, empty } from "./parts.js";
@@ -21,7 +21,7 @@ export function show(view, said, signal) {
   });
   const again = async () => {
     try {
-      const { data } = await ask("graph", { signal });
+      const data = harmless((await ask("graph", { signal })).data); // the viewer takes texts as they are
       if (signal.aborted) return;
       if (!data.names.length) put(note, empty("There is nothing to draw yet."));
       else if (app) renew(app, data);

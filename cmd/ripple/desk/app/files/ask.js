@@ -1,7 +1,7 @@
 // Ask: one read-only SQL question at a time.
 
 import { ask, askFresh } from "./api.js";
-import { el, put, address, button, hostLink, pageLink, save, csv } from "./dom.js";
+import { el, put, keep, button, hostLink, pageLink, save, csv } from "./dom.js";
 import { heading, section, empty, failed, loading, table, tellAge } from "./parts.js";
 import { number, count, span } from "./words.js";
 
@@ -40,7 +40,7 @@ export function show(view, said, signal) {
     question.abort();
     question = new AbortController();
     const mine = question, begun = performance.now();
-    window.history.replaceState(null, "", address("ask", { sql: text.value }));
+    keep("ask", { sql: text.value });
     put(box, loading("Asking; a question may take 30 s…"));
     put(time);
     try {

@@ -1,7 +1,7 @@
 // Broken: links that lead nowhere, by origin.
 
 import { ask } from "./api.js";
-import { el, put, pageLink, outside, address, button, save, csv } from "./dom.js";
+import { el, put, pageLink, outside, keep, button, save, csv } from "./dom.js";
 import { heading, section, empty, fetched, table, state, choice } from "./parts.js";
 import { number, count } from "./words.js";
 
@@ -23,7 +23,7 @@ function draw(links, said, total) {
     "aria-label": "Search broken links", value: chosen.search });
   const choose = (changes) => {
     Object.assign(chosen, changes);
-    history.replaceState(null, "", address("broken", chosen));
+    keep("broken", chosen);
     const list = links.filter((l) => (!chosen.origin || (l.quality_origin || "–") === chosen.origin) &&
       (!chosen.state || l.state === chosen.state) && matches(l, chosen.search.toLowerCase()));
     put(total, list.length === links.length ? count(links.length, "link")

@@ -75,6 +75,14 @@ export function address(view, said = {}) {
   return "#/" + view + (query ? "?" + query : "");
 }
 
+// at reports whether the address is that of a view. It may be that of the next one already.
+export const at = (view) => location.hash.split("?")[0] === "#/" + view;
+
+// keep writes what a view shows into its address.
+export function keep(view, said) {
+  if (at(view)) history.replaceState(null, "", address(view, said));
+}
+
 export function hostLink(domain, text) {
   return el("a", { class: "name", href: address("host/" + encodeURIComponent(domain)), title: text && domain },
     text || domain);

@@ -1,7 +1,7 @@
 // Hosts: all of them, however many, by search, order, class, coverage, reason and tag.
 
 import { ask, wordsOf } from "./api.js";
-import { el, put, address, hostLink, chip } from "./dom.js";
+import { el, put, address, keep, hostLink, chip } from "./dom.js";
 import { makeGrid, totalText } from "./grid.js";
 import { heading, choice, failed } from "./parts.js";
 import { number, milliseconds, coverColour, classColour } from "./words.js";
@@ -32,7 +32,7 @@ export function show(view, said, signal) {
   const search = el("input", { type: "search", class: "search", placeholder: "Search hosts   /",
     "aria-label": "Search hosts", value: chosen.search, spellcheck: "false", autocapitalize: "none" });
   const renew = (changes) => { Object.assign(chosen, changes);
-    history.replaceState(null, "", address("hosts", chosen)); build(); };
+    keep("hosts", chosen); build(); };
   let grids = new AbortController(), timer = 0;
   signal.addEventListener("abort", () => { grids.abort(); clearTimeout(timer); });
   search.addEventListener("input", () => { clearTimeout(timer);

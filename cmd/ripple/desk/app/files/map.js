@@ -1,7 +1,7 @@
 // Map: the graph of hosts, drawn by the viewer of the exported map, growing while the crawl runs.
 
 import { ask } from "./api.js";
-import { el, put, address, harmless } from "./dom.js";
+import { el, put, address, at, harmless } from "./dom.js";
 import { live } from "./live.js";
 import { isDark } from "./theme.js";
 import { loading, failed, empty } from "./parts.js";
@@ -42,9 +42,7 @@ function begin(view, data, signal) {
   put(view, el("h1", { class: "hidden", tabindex: "-1" }, "Map"), stage);
   const app = draw(data, {
     read: () => new URLSearchParams(location.hash.replace(/^[^?]*\??/, "")),
-    write: (said) => { // not over the address of a view that is about to be shown
-      if (/^#\/map(\?|$)/.test(location.hash)) history.replaceState(null, "", "#/map?" + said);
-    },
+    write: (said) => { if (at("map")) history.replaceState(null, "", "#/map?" + said); },
     dark: isDark,
     dossier: (name) => address("host/" + encodeURIComponent(name)),
   });

@@ -1,7 +1,7 @@
 // Runs: history, and the difference of any two.
 
 import { ask } from "./api.js";
-import { el, put, address, pageLink, hostLink, chip, button } from "./dom.js";
+import { el, put, keep, pageLink, hostLink, chip, button } from "./dom.js";
 import { heading, section, figure, empty, fetched, table, choice } from "./parts.js";
 import { number, count, span, moment, plain } from "./words.js";
 
@@ -40,7 +40,7 @@ function comparison(list, said, signal) {
     chosen = { from: said.from || ids[1][0], to: said.to || ids[0][0] }, box = el("div", {});
   const renew = (changes) => {
     Object.assign(chosen, changes);
-    window.history.replaceState(null, "", address("runs", chosen));
+    keep("runs", chosen);
     if (chosen.from === chosen.to) put(box, empty("Choose two different runs."));
     else fetched(box, () => ask("diff", { said: chosen, signal }), difference, signal);
   };

@@ -67,7 +67,13 @@ type killedCrawl struct {
 // true. It reports whether that came.
 func (k *killedCrawl) run(kill func([]diskEvent) bool) bool {
 	k.t.Helper()
-	events, err := trace(child(k.config), k.state, kill)
+	events, err := trace(child(k.config), k.state, func(events []diskEvent) bool {
+		now := kill(events)
+		if now {
+			k.killed = append(k.killed, time.Now())
+		}
+		return now
+	})
 	switch {
 	case errors.Is(err, errKilled):
 		k.kills[killPoint(events)]++

@@ -473,7 +473,7 @@ func TestPoliteWebKilled(t *testing.T) {
 	if killed < kills || !w.heardOne() {
 		t.Errorf("%d kills, a host that asked for rest was heard over one: %t", killed, w.heardOne())
 	}
-	log := w.Log()
+	log := k.log()
 	w.check(t, log, 5*time.Millisecond, true)
 	gap, _ := webtest.SmallestGap(w.timedOut(log))
 	t.Logf("seed %d: %d kills, %d requests, smallest gap %v", seed, killed, len(log), gap)

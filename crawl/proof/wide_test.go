@@ -62,7 +62,7 @@ func TestKilledWide(t *testing.T) {
 	if kills == 0 || again > kills*uncommitted {
 		t.Errorf("%d kills, %d requests were repeated, want at most %d a kill", kills, again, uncommitted)
 	}
-	for _, bad := range webtest.CheckLog(w.server.Log(), webtest.MinGap(100*time.Millisecond, 5*time.Millisecond),
+	for _, bad := range webtest.CheckLog(w.log(), webtest.MinGap(100*time.Millisecond, 5*time.Millisecond),
 		webtest.MaxOpen(1, 0), webtest.RobotsFirst()) {
 		t.Error(bad)
 	}

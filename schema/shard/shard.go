@@ -1,0 +1,131 @@
+// Package shard says to which part of a terrain a host belongs that is split over
+// several state files.
+//
+// All hosts of a site belong to one shard. The rule, with the public suffix list that
+// tells sites, is a version of its own and frozen: an upgrade of any library moves no
+// host. So it shares nothing with package weburl, whose sites follow the newest list.
+package shard
+
+import (
+	_ "embed" // the list
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Version is the version of the rule. Two that differ never work on one terrain.
+const Version = 1
+
+// MaxShards is the largest number of shards that a terrain has.
+const MaxShards = 256
+
+//go:embed suffixes-v1.txt
+var suffixes string // read-only
+
+// A Rule says to which of a fixed number of shards a host belongs. It may be used by
+// several goroutines at a time.
+type Rule struct {
+	shards  uint64
+	kinds   map[string]kind // by suffix, without its mark
+	deepest int             // labels of the longest suffix
+}
+
+// A kind is a set of what the list says of a suffix.
+type kind uint8
+
+const (
+	normal    kind = 1 << iota
+	wildcard       // every name directly below is a suffix
+	exception      // no suffix, though a wildcard says so
+)
+
+// New returns the rule for so many shards, from 1 to [MaxShards].
+func New(shards int) (*Rule, error) {
+	if shards < 1 || shards > MaxShards {
+		return nil, fmt.Errorf("%d shards: there may be 1 to %d", shards, MaxShards)
+	}
+	r := &Rule{shards: uint64(shards), kinds: make(map[string]kind, 1<<14)}
+	for line := range strings.Lines(suffixes) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "//") {
+			r.add(line)
+		}
+	}
+	return r, nil
+}
+
+func (r *Rule) add(line string) {
+	k := normal
+	if name, ok := strings.CutPrefix(line, "*."); ok {
+		line, k = name, wildcard
+	} else if name, ok := strings.CutPrefix(line, "!"); ok {
+		line, k = name, exception
+	}
+	r.kinds[line] |= k
+	labels := strings.Count(line, ".") + 1
+	if k == wildcard {
+		labels++
+	}
+	r.deepest = max(r.deepest, labels)
+}
+
+// Of returns the shard of a host as identities name it, port or not, from 0 on: XXH3 of
+// its site in 64 bits with seed 0, modulo the number of shards.
+func (r *Rule) Of(host string) int {
+	return int(xxh3.HashString(r.Site(host)) % r.shards)
+}
+
+// Site returns the registrable domain of a host by the frozen list. An address is its
+// own site, as is a public suffix, and what is no name; a port is dropped.
+func (r *Rule) Site(host string) string {
+	name := withoutPort(host)
+	if isAddress(name) || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") {
+		return name
+	}
+	suffix := r.suffix(name)
+	if len(suffix) >= len(name) {
+		return name
+	}
+	rest := name[:len(name)-len(suffix)-1]
+	return name[strings.LastIndexByte(rest, '.')+1:]
+}
+
+// suffix returns the public suffix of a name: that of the longest rule that matches,
+// unless there is an exception; by default the last label.
+func (r *Rule) suffix(name string) string {
+	at := strings.LastIndexByte(name, '.') + 1
+	suffix, above := name[at:], ""
+	for range r.deepest {
+		here := name[at:]
+		switch k := r.kinds[here]; {
+		case k&exception != 0:
+			return above
+		case k&normal != 0, above != "" && r.kinds[above]&wildcard != 0:
+			suffix = here
+		}
+		if at == 0 {
+			break
+		}
+		above, at = here, strings.LastIndexByte(name[:at-1], '.')+1
+	}
+	return suffix
+}
+
+func withoutPort(host string) string {
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.Contains(host[i:], "]") {
+		return host[:i]
+	}
+	return host
+}
+
+func isAddress(name string) bool {
+	if strings.HasPrefix(name, "[") {
+		return true
+	}
+	if name == "" || name[len(name)-1] < '0' || name[len(name)-1] > '9' {
+		return false
+	}
+	_, err := netip.ParseAddr(name)
+	return err == nil
+}

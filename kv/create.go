@@ -77,16 +77,17 @@ func Rename(from, to string) error {
 func initialise(path string) error {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
-	return initialiseSeeded(path, binary.LittleEndian.Uint64(seed[:]))
+	return initialiseAfter(path, binary.LittleEndian.Uint64(seed[:]), 0)
 }
 
-func initialiseSeeded(path string, seed uint64) error {
+// initialiseAfter makes an empty file whose first commit follows one of another file.
+func initialiseAfter(path string, seed, commit uint64) error {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType})
 	if err != nil {
 		return err
 	}
 	s := &Store{seal: newSealer(), index: index{seed: seed}}
-	s.state.generation = 1
+	s.state.generation, s.state.commit = 1, commit
 	err = db.Update(func(b *bbolt.Tx) error {
 		for name := range bucketCount {
 			if _, err := b.CreateBucket([]byte(name.String())); err != nil {

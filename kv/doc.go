@@ -27,6 +27,7 @@
 //	Runs      runs, configs, caps
 //	Meta      meta "value/"
 //	Messages  meta "message/"
+//	Openings  meta "opening/"
 //
 // All of them read and write through the base, which seals values, opens them and
 // keeps the counters: meta "format" and "state". No owner asks one that is listed after it.
@@ -50,6 +51,7 @@
 //	           "pending"                        list of URL ids
 //	           "value/" name                    bytes
 //	           "message/" u64                   id, kind, made (ms), tries, next (ms), body (all texts)
+//	           "opening/" commit u64            16 random bytes
 //	configs    hash, 32 bytes                   zstd
 //	runs       run u32                          a run
 //	hosts      host u32                         a host in the order of encodeHost, beginning with its name. A queue:

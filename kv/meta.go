@@ -122,7 +122,9 @@ func (m *Meta) Put(name string, value []byte) error {
 	return m.tx.put(bMeta, metaKey(name), w)
 }
 
-func metaKey(name string) []byte { return []byte("value/" + name) }
+const valuePrefix = "value/"
+
+func metaKey(name string) []byte { return []byte(valuePrefix + name) }
 
 // Reapply reports whether a changed configuration is still to be applied.
 func (m *Meta) Reapply() (bool, error) { return m.tx.s.state.reapply, nil }

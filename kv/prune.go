@@ -29,9 +29,9 @@ type Pruned struct {
 // Prune writes what the runs from one on recorded into a new file, numbered anew: their
 // visits, those whose links stand in them, the last visits of pages that the newest run
 // has reached, the URLs that any of these names, and every host that was ever asked. The
-// records of all runs stay, so that their numbers stay the same. The new file is whole
-// and synced when Prune returns, and removed when it fails; giving it the place of the
-// old one is left to the caller.
+// records of all runs stay, so that their numbers stay the same; the commits follow those
+// of the old file. The new file is whole and synced when Prune returns, and removed when
+// it fails; giving it the place of the old one is left to the caller.
 func (s *Store) Prune(dst string, from schema.RunID) (Pruned, error) {
 	f, err := os.OpenFile(dst, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) Prune(dst string, from schema.RunID) (Pruned, error) {
 		err = os.Remove(dst) // created below with the old seed
 	}
 	if err == nil {
-		err = guard(func() error { return initialiseSeeded(dst, s.seed) })
+		err = guard(func() error { return initialiseAfter(dst, s.seed, s.state.commit) })
 	}
 	if err == nil {
 		err = p.run(dst)
@@ -352,7 +352,7 @@ func (p *pruning) copyQueues() error {
 	})
 }
 
-// copyRest copies counters, named values, messages and what is left undone.
+// copyRest copies counters, named values, messages, openings and what is left undone.
 func (p *pruning) copyRest() error {
 	return p.both(func(old, next *Tx) error {
 		ids, err := old.Depths.Pending()
@@ -366,9 +366,10 @@ func (p *pruning) copyRest() error {
 		if err := errors.Join(next.Depths.SetPending(ids), next.Meta.SetReapply(p.old.state.reapply)); err != nil {
 			return err
 		}
+		kept := []string{valuePrefix, messagePrefix, openingPrefix}
 		for _, b := range []bucket{bCaps, bMeta} {
 			err := old.each(b, nil, func(key []byte, r *reader) (bool, error) {
-				if b == bMeta && !bytes.HasPrefix(key, metaKey("")) && !bytes.HasPrefix(key, []byte(messagePrefix)) {
+				if b == bMeta && !slices.ContainsFunc(kept, func(p string) bool { return bytes.HasPrefix(key, []byte(p)) }) {
 					return true, nil
 				}
 				w := next.fields()

@@ -41,6 +41,7 @@ type Store struct {
 	cause     error // why it is closed; nil: open
 	closed    atomic.Bool
 	busy      bool // inside a transaction
+	entered   bool // a file that lists its openings lists this one
 	abandon   bool // a transaction could not be ended: its locks are never released
 	whole     bool // look through all pages on opening
 	filePages *filePages

@@ -25,6 +25,7 @@ type Tx struct {
 	Runs     Runs
 	Meta     Meta
 	Messages Messages
+	Openings Openings
 }
 
 func newTx(s *Store, b *bbolt.Tx, writable bool) *Tx {
@@ -37,6 +38,7 @@ func newTx(s *Store, b *bbolt.Tx, writable bool) *Tx {
 	tx.Runs.tx = &tx.base
 	tx.Meta.tx = &tx.base
 	tx.Messages.tx = &tx.base
+	tx.Openings.tx = &tx.base
 	return tx
 }
 
@@ -104,6 +106,12 @@ func (tx *Tx) perform(f func(*Tx) error) error {
 	tx.commit++
 	tx.arena.reset()
 	s.spare.lend(tx)
+	if !s.entered {
+		if err := tx.Openings.enter(); err != nil {
+			return err
+		}
+		s.entered = true
+	}
 	if err := f(tx); err != nil {
 		return err
 	}

@@ -16,6 +16,10 @@ type Seq uint64
 // A RunID numbers the runs of a state file from 1; 0 is none.
 type RunID uint32
 
+// An Opening names one time that a state file was opened for writing. It is random, so
+// no two are the same.
+type Opening [16]byte
+
 // A URLKind says what a URL is asked for.
 type URLKind uint8
 

@@ -26,9 +26,8 @@ func (tx *Tx) rebuild(most int64) error {
 	if int64(s.state.urls) > tx.b.Size()/8 {
 		return damaged(bMeta, []byte("state"), "counts more URLs than the file can hold")
 	}
-	if need := int64(s.state.urls) * memoryOfURL; most > 0 && need > most {
-		return fmt.Errorf("%w: %s need %s, and %s are left for them", ErrMemory,
-			amount.Of(int(s.state.urls), "URL", "URLs"), humanize.Bytes(uint64(need)), humanize.Bytes(uint64(most)))
+	if err := enoughFor(int(s.state.urls), most); err != nil {
+		return err
 	}
 	s.lookup.reserve(int(s.state.urls))
 	for _, step := range []func() error{tx.URLs.rebuild, tx.URLs.rebuildShapes,
@@ -36,6 +35,24 @@ func (tx *Tx) rebuild(most int64) error {
 		if err := step(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// enoughFor fails with [ErrMemory] where so many URLs need more than most; 0: any number.
+func enoughFor(urls int, most int64) error {
+	if need := int64(urls) * memoryOfURL; most > 0 && need > most {
+		return fmt.Errorf("%w: %s need %s, and %s are left for them", ErrMemory,
+			amount.Of(urls, "URL", "URLs"), humanize.Bytes(uint64(need)), humanize.Bytes(uint64(most)))
+	}
+	return nil
+}
+
+// Fits fails with [ErrMemory], as [Open] would, where no more than so many bytes are left to what is held in memory;
+// 0: any number are.
+func (s *Store) Fits(most int64) error {
+	if err := enoughFor(s.URLs(), most); err != nil {
+		return fmt.Errorf("open %s: %w", s.path, err)
 	}
 	return nil
 }

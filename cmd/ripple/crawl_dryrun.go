@@ -107,6 +107,10 @@ func (a *app) newProspect(ctx context.Context, cfg *config.Config, extra extraSe
 
 // foresee tells which run goes on or begins.
 func (p *prospect) foresee(cfg *config.Config, extra extraSeeds) (err error) {
+	m := newMemory(cfg.Network.MemoryLimit, memoryHere())
+	if err := m.explain(p.store.Fits(m.forURLs())); err != nil {
+		return err
+	}
 	if p.cfg, _, err = extra.ofRun(p.store, cfg); err != nil {
 		return err
 	}

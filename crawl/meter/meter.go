@@ -20,6 +20,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -59,7 +60,7 @@ func New(build Build, now func(context.Context) Moment) *Meter {
 		}, []string{"code"}),
 		answers: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "ripple_request_duration_seconds",
-			Help:    "Time from sending a request to the end of its answer, or to its failure.",
+			Help:    "Time from sending a request to the end of its answer, or to its failure, but for waits of this machine.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -86,7 +87,9 @@ func (m *Meter) Committed(c crawl.Commit) {
 			continue
 		}
 		m.requests.WithLabelValues(code(o.Status)).Inc()
-		m.answers.Observe(o.Done.Sub(o.Step.Sent).Seconds())
+		if o.Cause != fetch.NXDomain && o.Cause != fetch.DNSTemporary { // which waits for its turn at a name server
+			m.answers.Observe((o.Done.Sub(o.Step.Sent) - o.Waited).Seconds())
+		}
 	}
 }
 

@@ -54,9 +54,11 @@ func fed() *Meter {
 	m := newMeter()
 	look, moved := outcome(0, fetch.None), outcome(0, fetch.None)
 	look.Step.Kind, moved.Moved = ring.Resolve, true
+	held := outcome(404, fetch.None)
+	held.Done, held.Waited = held.Done.Add(time.Hour), time.Hour
 	m.Committed(crawl.Commit{Took: 3 * time.Millisecond, Outcomes: []ring.Outcome{
-		outcome(200, fetch.None), outcome(200, fetch.None), outcome(404, fetch.None), outcome(999, fetch.None),
-		outcome(0, fetch.Refused), look, moved,
+		outcome(200, fetch.None), outcome(200, fetch.None), held, outcome(999, fetch.None),
+		outcome(0, fetch.Refused), outcome(0, fetch.DNSTemporary), look, moved,
 	}})
 	m.Visited(crawl.Event{State: schema.Processed})
 	m.Visited(crawl.Event{State: schema.DeadLink})
@@ -83,7 +85,7 @@ func TestShown(t *testing.T) {
 		`ripple_pages{state="processed"} 2`,
 		`ripple_request_duration_seconds_count 5`, `ripple_request_duration_seconds_sum 5`,
 		`ripple_requests_total{code="200"} 2`, `ripple_requests_total{code="404"} 1`,
-		`ripple_requests_total{code="none"} 1`, `ripple_requests_total{code="other"} 1`,
+		`ripple_requests_total{code="none"} 2`, `ripple_requests_total{code="other"} 1`,
 		`ripple_run_info{run_id="7",status="running"} 1`,
 		`ripple_state_bytes 4096`,
 	}

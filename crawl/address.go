@@ -67,19 +67,19 @@ func deaf(ctx context.Context, o *ring.Outcome) bool {
 // under the clock of none of its addresses: a host may answer only as www., its name
 // may not have been found before, or it may have moved. It waits for the name server outside
 // of the time that the server has, also where addresses have no clocks.
-func elsewhere(ctx context.Context, step ring.Step) (address string, moved bool) {
+func elsewhere(ctx context.Context, step ring.Step) (address string, moved bool, err error) {
 	host := weburl.Host(step.URL)
 	if step.Moves >= maxMoves || step.Settings.Exempt(host) {
-		return "", false
+		return "", false, nil
 	}
 	addresses, err := step.Settings.Client.Resolve(ctx, host)
-	if err != nil || len(addresses) == 0 || !clocked(step) { // the request meets it, too, and asks nobody
-		return "", false
+	if err != nil || len(addresses) == 0 || !clocked(step) {
+		return "", false, err
 	}
 	for _, a := range addresses {
 		if a.String() == step.Address {
-			return "", false
+			return "", false, nil
 		}
 	}
-	return addresses[0].String(), true
+	return addresses[0].String(), true, nil
 }

@@ -56,7 +56,12 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 		pass(v.resolve(ctx, step))
 		return
 	}
-	if at, moved := elsewhere(ctx, step); moved && v.clocks != nil {
+	at, moved, err := elsewhere(ctx, step)
+	switch {
+	case err != nil:
+		pass(unfound(step, err))
+		return
+	case moved && v.clocks != nil:
 		pass(move(step, at))
 		return
 	}
@@ -74,6 +79,15 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 	if p != nil {
 		v.parsers <- p
 	}
+}
+
+// unfound is what comes of a step whose host could not be looked up: its request would look it up once more, in the
+// time that the server has, and no longer know whose fault it is that it fails.
+func unfound(step ring.Step, err error) ring.Outcome {
+	now := time.Now()
+	o := ring.Outcome{Step: step, FirstByte: now, Done: now, RetryAfter: -1, Length: -1}
+	fail(&o, err)
+	return o
 }
 
 // ask makes a request. Of the answer, the body is left as it came.

@@ -137,7 +137,7 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 		}
 	case o.Own == fetch.OwnAddress:
 		w.machine.clients.Renew()
-	case o.Own == fetch.OwnMeans && w.lacked[host].times < maxExcuses:
+	case (o.Own == fetch.OwnMeans || o.Own == fetch.OwnWait) && w.lacked[host].times < maxExcuses:
 		w.lacks(&o, host, now)
 	case o.Status != 0: // the answer was cut off, which an outage may explain but does not show
 	default:
@@ -189,7 +189,8 @@ func (w *warden) away(why string) {
 		"error", why)
 }
 
-// lacks has fewer requests opened from now on, and fewer connections kept.
+// lacks has fewer requests opened from now on, and fewer connections kept. Where only a body had to wait, as it may at
+// any number of requests, it changes nothing.
 func (w *warden) lacks(o *ring.Outcome, host uint64, now time.Time) {
 	if w.lacked == nil {
 		w.lacked = map[uint64]excuses{}
@@ -198,6 +199,10 @@ func (w *warden) lacks(o *ring.Outcome, host uint64, now time.Time) {
 		w.lacked[host] = excuses{l.times + 1, now}
 	}
 	w.lacking = host
+	if o.Own == fetch.OwnWait {
+		blameless(o)
+		return
+	}
 	w.machine.clients.CloseIdle()
 	if limit, news := w.machine.slots.Lack(o.Step.Sent, now); news {
 		w.log.Warn("this machine lacks descriptors, ports or memory: fewer requests are open for a while",

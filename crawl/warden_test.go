@@ -285,6 +285,31 @@ func TestWardenMeans(t *testing.T) {
 	})
 }
 
+// A server that does not wait as long as its body has to is not to blame, up to a point, and that is no reason to have
+// fewer requests open.
+func TestWardenWait(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newGuarded(t, nil)
+		share := g.m.slots.Share(100)
+		for share.Take(time.Now(), slots.Proven, slots.Tally{}) {
+		}
+		cut := ring.Outcome{Status: 200, Cause: fetch.Truncated, Own: fetch.OwnWait}
+		for range maxExcuses {
+			g.pass(1, cut)
+			g.want("cut off in a wait", fetch.Cancelled)
+		}
+		for n := range 100 {
+			share.Give(slots.Proven)
+			if !share.Take(time.Now(), slots.Proven, slots.Tally{}) {
+				t.Fatalf("less is opened than before: at %d", n)
+			}
+		}
+		g.pass(1, cut)
+		g.want("always the same host", fetch.Truncated)
+		g.close()
+	})
+}
+
 // While the network is away one request is sent every 5 to 60 s, to a proven host if
 // one is due, and all go on when somebody answers.
 func TestNothingIsAskedInAnOutage(t *testing.T) {

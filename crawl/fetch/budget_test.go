@@ -121,7 +121,7 @@ func TestBudgetNoFault(t *testing.T) {
 		}()
 		_, err = piped(t, cfg, hangUp).Do(t.Context(), Request{URL: "http://192.0.2.1/"})
 		var e *Error
-		if !errors.As(err, &e) || e.Own != OwnMeans {
+		if !errors.As(err, &e) || e.Own != OwnWait {
 			t.Errorf("%+v, want a failure of this machine", e)
 		}
 	})

@@ -141,7 +141,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 			e.Own = OwnAddress
 		}
 		if x.waited > 0 && (e.Cause == Reset || e.Cause == Truncated) {
-			e.Own = OwnMeans // who sends waits no longer than it likes
+			e.Own = OwnWait // who sends waits no longer than it likes
 		}
 		return res, e
 	}

@@ -20,6 +20,7 @@ const (
 	OwnNetwork        // no network, no route
 	OwnAddress        // the address of this machine that it was asked from is gone
 	OwnMeans          // no descriptor, port or memory left
+	OwnWait           // it waited for memory, longer than the peer did
 )
 
 // ownOf classes an error of a socket. That a peer refuses or is silent is not our own.

@@ -21,7 +21,7 @@ const seeds = 5
 type mutation struct{ name, file, from, to, proof string }
 
 func mutations() []mutation {
-	return slices.Concat(recorderMutations(), slotMutations(), outageMutations())
+	return slices.Concat(recorderMutations(), slotMutations(), outageMutations(), waitMutations())
 }
 
 // recorderMutations break what is recorded.
@@ -137,8 +137,27 @@ func outageMutations() []mutation {
 		},
 		{
 			"want of descriptors is blamed", "warden.go",
-			"o.Own == fetch.OwnMeans && w.lacked[host].times < maxExcuses", "o.Own == fetch.OwnMeans && now.IsZero()",
+			"o.Own == fetch.OwnWait) && w.lacked[host].times < maxExcuses", "o.Own == fetch.OwnWait) && now.IsZero()",
 			"TestWardenMeans|TestFewDescriptors",
+		},
+	}
+}
+
+// waitMutations break what waits for this machine, and who is blamed for it.
+func waitMutations() []mutation {
+	return []mutation{
+		{
+			"a name that could not be looked up is looked up again", "visitor.go",
+			"case err != nil:\n\t\tpass(unfound(step, err))", "case err != nil && ctx == nil:\n\t\tpass(unfound(step, err))",
+			"TestLookedUpOnce",
+		},
+		{
+			"a host is blamed that did not wait for memory", "fetch/fetch.go",
+			"if x.waited > 0 &&", "if x.waited < 0 &&", "TestBudgetNoFault",
+		},
+		{
+			"a wait for memory has fewer requests opened", "warden.go",
+			"if o.Own == fetch.OwnWait {", "if o.Own == fetch.OwnAddress {", "TestWardenWait",
 		},
 	}
 }

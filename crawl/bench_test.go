@@ -228,6 +228,24 @@ type bareReader struct {
 }
 
 func (r *bareReader) read(url string) error {
+	if err := r.fetch(url); err != nil {
+		return err
+	}
+	for z := html.NewTokenizer(&r.body); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return nil
+		case html.StartTagToken, html.SelfClosingTagToken:
+			for _, more := z.TagName(); more; {
+				_, _, more = z.TagAttr()
+			}
+		}
+	}
+}
+
+// fetch reads and decompresses a body; of anything but a page there is none.
+func (r *bareReader) fetch(url string) error {
+	r.body.Reset()
 	req, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
 		return err
@@ -249,18 +267,8 @@ func (r *bareReader) read(url string) error {
 		}
 		body = &r.gzip
 	}
-	r.body.Reset()
 	if _, err := r.body.ReadFrom(body); err != nil {
 		return fmt.Errorf("%s: %w", url, err)
 	}
-	for z := html.NewTokenizer(&r.body); ; {
-		switch z.Next() {
-		case html.ErrorToken:
-			return nil
-		case html.StartTagToken, html.SelfClosingTagToken:
-			for _, more := z.TagName(); more; {
-				_, _, more = z.TagAttr()
-			}
-		}
-	}
+	return nil
 }

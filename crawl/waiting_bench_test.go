@@ -33,7 +33,8 @@ type servedConfig struct {
 	Latency time.Duration
 	Hosts   int
 	Size    int  // of a page; 0: that of a usual one
-	Log     bool // at its end it tells the smallest gap that it saw
+	Log     bool // at its end it tells the smallest gap that it saw, and how many connections
+	Heavy   bool // every host has a robots.txt and [heavyPage]
 }
 
 // serveAsChild prints its address and serves until its input ends.
@@ -53,10 +54,15 @@ func serveAsChild() error {
 	if _, err = s.CAFile(cfg.Dir); err != nil {
 		return err
 	}
-	s.Generate(1, webtest.GenConfig{Hosts: cfg.Hosts, Pages: 2000, Size: cfg.Size})
+	if cfg.Heavy {
+		serveHeavy(s)
+	} else {
+		s.Generate(1, webtest.GenConfig{Hosts: cfg.Hosts, Pages: 2000, Size: cfg.Size})
+	}
 	fmt.Println(s.Addr())
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	fmt.Println(smallestGap(s.Log()).Microseconds())
+	fmt.Println(connections(s.Log()))
 	return s.Close()
 }
 
@@ -70,6 +76,15 @@ func smallestGap(log []webtest.Entry) time.Duration {
 		last[e.Host] = e.FirstByte
 	}
 	return least
+}
+
+// connections is how many of them the requests came over.
+func connections(log []webtest.Entry) int {
+	seen := map[uint64]bool{}
+	for _, e := range log {
+		seen[e.Conn] = true
+	}
+	return len(seen)
 }
 
 // A serverProcess is a server in a process of its own.

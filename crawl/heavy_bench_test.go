@@ -1,0 +1,237 @@
+package crawl_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/crawl/webtest/prose"
+	"github.com/sumi-ripple/ripple/schema/process"
+)
+
+const heavyConfig = `
+[crawler]
+max-depth = 0
+head-check = "never"
+sitemaps = "off"
+max-domain-requests = 1
+[politeness]
+minimum-time-per-address = "0s"
+adaptive-delay = false
+[network]
+max-open = %d
+`
+
+const heavyOpen = 1000
+
+// BenchmarkHeavy crawls hosts of which each has a robots.txt and one page of 240 kB that is worth following, so that
+// every page costs a TLS handshake. RIPPLE_BENCH_HOSTS says how many; 100,000 are what a wide crawl meets in an hour.
+// Then it fetches the same list over plain net/http, robots.txt first, as many at a time and with the same settings;
+// "of-fetching" is the crawl's speed as a share of that, where nothing is even looked at, and "of-bare" as a share of
+// fetching and tokenizing. "handshakes" is what they take of the crawl's processor time. Each has a server of its own,
+// in another process.
+func BenchmarkHeavy(b *testing.B) {
+	hosts := heavyHosts()
+	for b.Loop() {
+		crawled := heavyRun(b, func(p *serverProcess) { p.crawlHeavy(b, hosts) })
+		fetched := heavyRun(b, func(p *serverProcess) { p.fetchHeavy(b, hosts, (*bareReader).fetch) })
+		read := heavyRun(b, func(p *serverProcess) { p.fetchHeavy(b, hosts, (*bareReader).read) })
+		shaken := heavyRun(b, func(p *serverProcess) { p.shakeHands(b, min(hosts, 2000)) })
+		perHandshake := shaken.cpu.Seconds() / float64(min(hosts, 2000))
+
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(float64(hosts)/crawled.took.Seconds(), "pages/s")
+		b.ReportMetric(float64(hosts*len(heavyPage()))/1e6/crawled.took.Seconds(), "MB/s")
+		b.ReportMetric(crawled.cpu.Seconds()*1e6/float64(hosts), "cpu-us/page")
+		b.ReportMetric(fetched.took.Seconds()/crawled.took.Seconds(), "of-fetching")
+		b.ReportMetric(fetched.cpu.Seconds()/crawled.cpu.Seconds(), "of-fetching-cpu")
+		b.ReportMetric(read.took.Seconds()/crawled.took.Seconds(), "of-bare")
+		b.ReportMetric(read.cpu.Seconds()/crawled.cpu.Seconds(), "of-bare-cpu")
+		b.ReportMetric(perHandshake*float64(crawled.conns)/crawled.cpu.Seconds(), "handshakes")
+		b.ReportMetric(float64(crawled.conns)/float64(hosts), "conns/host")
+		b.ReportMetric(float64(fetched.conns)/float64(hosts), "fetching-conns/host")
+	}
+}
+
+func heavyHosts() int {
+	if n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_HOSTS")); err == nil {
+		return n
+	}
+	return 2000
+}
+
+// A heavyCost is what something took of this process, and how many connections of the server.
+type heavyCost struct {
+	took, cpu time.Duration
+	conns     int
+}
+
+func heavyRun(b *testing.B, do func(*serverProcess)) heavyCost {
+	b.Helper()
+	p := startServerOf(b, servedConfig{Heavy: true, Log: true})
+	begun, busy := time.Now(), process.CPUTime()
+	do(p)
+	c := heavyCost{took: time.Since(begun), cpu: process.CPUTime() - busy}
+	p.smallestGap(b)
+	var err error
+	if c.conns, err = strconv.Atoi(p.line(b)); err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+// serveHeavy serves the same page, compressed once, for all hosts.
+func serveHeavy(s *webtest.Server) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(heavyPage()) // a bytes.Buffer takes everything
+	_ = z.Close()
+	all := s.Host("*.gen.test")
+	all.Robots("User-agent: *\nDisallow: /search\n")
+	all.Handle("/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(packed.Bytes()) // who goes away is counted
+	})
+}
+
+// heavyPage is a page of 240 kB: half of it styles and data for scripts, half of it 200 teasers in markup as content
+// systems write it, with links to 60 pages of its own host and 20 others.
+var heavyPage = sync.OnceValue(func() []byte {
+	const size, teasers = 240_000, 200
+	stock, dice := prose.NewStock(1), &prose.Dice{State: 1}
+	page := []byte("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>All our stories</title>\n<style>")
+	for i := 0; len(page) < size/6; i++ {
+		page = fmt.Appendf(page, ".c-%d{margin:0 auto;padding:%dpx;color:#%06x}\n", i, i%32, dice.Next()%0xffffff)
+	}
+	page = append(page, "</style></head><body><main>\n"...)
+	begin, room := len(page), size/2
+	for i := range teasers {
+		to := fmt.Sprintf("/stories/%d", i%60)
+		if i%10 == 9 {
+			to = fmt.Sprintf("https://friend%d.test/", i/10)
+		}
+		page = fmt.Appendf(page, `<article class="c-%d teaser" data-id="%x"><div class="inner"><h2><a href="%s" rel="bookmark">`,
+			i, dice.Next(), to)
+		page = append(stock.AppendTitle(page, dice), "</a></h2><p>"...)
+		page = stock.AppendText(page, dice, max(0, begin+room*(i+1)/teasers-len(page)-30))
+		page = append(page, "</p></div></article>\n"...)
+	}
+	page = append(page, "</main><script type=\"application/json\">["...)
+	for len(page) < size {
+		page = fmt.Appendf(page, `{"id":"%x","kind":"story"},`, dice.Next())
+	}
+	return append(page, "{}]</script></body></html>\n"...)
+})
+
+func (p *serverProcess) crawlHeavy(b *testing.B, hosts int) {
+	b.Helper()
+	text := crawltest.Complete(fmt.Sprintf(heavyConfig, heavyOpen), p.ca, p.addr) + waitingSeeds(hosts)
+	store := crawltest.Open(b, stateFile(b))
+	c, _, err := crawl.Begin(b.Context(), store, crawl.Options{
+		Config: crawltest.Parse(b, text), Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	res, err := c.Run(context.Background())
+	if err != nil || res.Run.Pages < hosts {
+		b.Fatalf("%d pages of %d: %s, %v", res.Run.Pages, hosts, res.Run.End, err)
+	}
+}
+
+// fetchHeavy asks each host for its robots.txt and then its page.
+func (p *serverProcess) fetchHeavy(b *testing.B, hosts int, read func(*bareReader, string) error) {
+	b.Helper()
+	transport := p.transport(b)
+	defer transport.CloseIdleConnections()
+	work, failed := make(chan int), make(chan error, heavyOpen)
+	var wg sync.WaitGroup
+	for range heavyOpen {
+		wg.Go(func() {
+			r := bareReader{transport: transport}
+			var first error
+			for host := range work {
+				for _, path := range []string{"/robots.txt", "/"} {
+					if err := read(&r, fmt.Sprintf("https://h%d.gen.test%s", host, path)); err != nil && first == nil {
+						first = err
+					}
+				}
+			}
+			failed <- first
+		})
+	}
+	for host := range hosts {
+		work <- host
+	}
+	close(work)
+	wg.Wait()
+	for range heavyOpen {
+		if err := <-failed; err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// transport has the settings of a crawl's.
+func (p *serverProcess) transport(b *testing.B) *http.Transport {
+	b.Helper()
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	return &http.Transport{
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, p.addr)
+		},
+		TLSClientConfig:     p.tlsConfig(b),
+		MaxIdleConns:        1024,
+		MaxIdleConnsPerHost: 2,
+		DisableCompression:  true,
+		Protocols:           protocols,
+		HTTP2:               &http.HTTP2Config{MaxReceiveBufferPerConnection: 4 << 20, MaxReceiveBufferPerStream: 1 << 20},
+	}
+}
+
+func (p *serverProcess) tlsConfig(b *testing.B) *tls.Config {
+	b.Helper()
+	pem, err := os.ReadFile(p.ca)
+	if err != nil {
+		b.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	return &tls.Config{
+		RootCAs: roots, ClientSessionCache: tls.NewLRUClientSessionCache(heavyOpen),
+		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256}, NextProtos: []string{"h2", "http/1.1"},
+	}
+}
+
+// shakeHands connects to hosts, one after the other, and asks for nothing.
+func (p *serverProcess) shakeHands(b *testing.B, hosts int) {
+	b.Helper()
+	cfg := p.tlsConfig(b)
+	for host := range hosts {
+		cfg := cfg.Clone()
+		cfg.ServerName = fmt.Sprintf("h%d.gen.test", host)
+		c, err := tls.Dial("tcp", p.addr, cfg)
+		if err != nil {
+			b.Fatal(err)
+		}
+		c.Close()
+	}
+}

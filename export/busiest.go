@@ -28,18 +28,36 @@ func (g *Graph) Busiest(nodes []int, most int) (map[int][]BusyPage, error) {
 	for _, i := range nodes {
 		wanted[g.nodes[i].Name] = i
 	}
-	busiest := make(map[int][]BusyPage, len(nodes))
-	err = g.survey.EachPage(func(p *survey.Page) error {
+	busiest := make(map[int][]schema.ID, len(nodes))
+	err = g.survey.EachPlace(func(p *survey.Page) error {
 		if i, ok := wanted[g.nameOf(p)]; ok && in[p.ID] > 0 && p.LastRun >= g.since {
-			page := BusyPage{URL: p.URL, In: int(in[p.ID])}
-			if p.Visit != nil {
-				page.Title = p.Visit.Title
-			}
-			busiest[i] = insert(busiest[i], page, most)
+			busiest[i] = insert(busiest[i], p.ID, in, most)
 		}
 		return nil
 	})
-	return busiest, err
+	if err != nil {
+		return nil, err
+	}
+	return g.busy(busiest, in)
+}
+
+// busy looks up pages.
+func (g *Graph) busy(ids map[int][]schema.ID, in []uint32) (map[int][]BusyPage, error) {
+	all := make(map[int][]BusyPage, len(ids))
+	for node, list := range ids {
+		for _, id := range list {
+			p, err := g.survey.Page(id)
+			if err != nil {
+				return nil, err
+			}
+			page := BusyPage{URL: p.URL, In: int(in[id])}
+			if p.Visit != nil {
+				page.Title = p.Visit.Title
+			}
+			all[node] = append(all[node], page)
+		}
+	}
+	return all, nil
 }
 
 // nameOf names the node that a page belongs to.
@@ -55,9 +73,9 @@ func (g *Graph) nameOf(p *survey.Page) string {
 
 // insert puts a page into its place in a list of at most so many; of equal ones the
 // first stays ahead.
-func insert(pages []BusyPage, page BusyPage, most int) []BusyPage {
+func insert(pages []schema.ID, page schema.ID, in []uint32, most int) []schema.ID {
 	at := len(pages)
-	for at > 0 && pages[at-1].In < page.In {
+	for at > 0 && in[pages[at-1]] < in[page] {
 		at--
 	}
 	if at >= most {

@@ -93,7 +93,8 @@ func (f *Fold) note(n *Node, host schema.HostID) {
 	}
 }
 
-// AddPage adds a page; what is not selected only gets its place.
+// AddPage adds a page; what is not selected only gets its place. Of what only a visit
+// says, entities need the title.
 func (f *Fold) AddPage(p *survey.Page, selected bool) {
 	var n *Node
 	switch f.level {

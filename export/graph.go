@@ -124,7 +124,11 @@ func (g *Graph) fold() error {
 	if err != nil {
 		return err
 	}
-	err = g.survey.EachPage(func(p *survey.Page) error {
+	each := g.survey.EachPlace
+	if g.opts.Level == LevelEntity {
+		each = g.survey.EachPage // the visit of its front page names an entity
+	}
+	err = each(func(p *survey.Page) error {
 		g.opts.Progress.Passing("pages", int(p.ID), g.survey.URLs())
 		f.AddPage(p, p.LastRun >= g.since)
 		return nil

@@ -67,6 +67,29 @@ type pages struct {
 // each calls f for every page from an id on; sitemap files are none. A page is valid
 // while f runs. An error of f ends it.
 func (ps *pages) each(from schema.ID, f func(*Page) error) error {
+	return ps.walk(from, ps.page, f)
+}
+
+// places is each without what only a visit says, which is looked up for none but pages
+// that an older run saw last.
+func (ps *pages) places(f func(*Page) error) error {
+	return ps.walk(1, func(tx *kv.Tx, u schema.URL) (*Page, error) {
+		p, _, err := ps.place(tx, u)
+		if err != nil {
+			return nil, err
+		}
+		if p.Visited = ps.core.visited(u.ID); !p.Visited && !p.InRun && len(ps.core.runs) > 1 {
+			if err := ps.readVisit(tx, p); err != nil {
+				return nil, err
+			}
+		}
+		p.LastRun, err = ps.lastRun(p)
+		return p, err
+	}, f)
+}
+
+// walk calls f for what another function makes of every page from an id on.
+func (ps *pages) walk(from schema.ID, page func(*kv.Tx, schema.URL) (*Page, error), f func(*Page) error) error {
 	return ps.core.view(func(tx *kv.Tx) error {
 		return tx.URLs.Each(from, func(u schema.URL) (bool, error) {
 			if int(u.ID) > ps.core.urls() {
@@ -78,7 +101,7 @@ func (ps *pages) each(from schema.ID, f func(*Page) error) error {
 			if err := ps.core.live(); err != nil {
 				return false, err
 			}
-			p, err := ps.page(tx, u)
+			p, err := page(tx, u)
 			if err == nil {
 				err = f(p)
 			}
@@ -102,9 +125,24 @@ func (ps *pages) byID(id schema.ID) (*Page, error) {
 }
 
 func (ps *pages) page(tx *kv.Tx, u schema.URL) (*Page, error) {
-	h, err := ps.hosts.host(tx, u.Host)
+	p, h, err := ps.place(tx, u)
 	if err != nil {
 		return nil, err
+	}
+	if err := ps.readVisit(tx, p); err != nil {
+		return nil, err
+	}
+	if p.LastRun, err = ps.lastRun(p); err != nil {
+		return nil, err
+	}
+	return p, ps.judge(tx, h, u.PathQuery, p)
+}
+
+// place derives what is known of a page without its visit, and its host.
+func (ps *pages) place(tx *kv.Tx, u schema.URL) (*Page, *host, error) {
+	h, err := ps.hosts.host(tx, u.Host)
+	if err != nil {
+		return nil, nil, err
 	}
 	p := &Page{
 		ID: u.ID, URL: "https://" + h.name + u.PathQuery, Host: u.Host, HostName: h.name, Site: h.site,
@@ -121,18 +159,10 @@ func (ps *pages) page(tx *kv.Tx, u schema.URL) (*Page, error) {
 	}
 	p.Class, p.Rule = verdict.Class, verdict.Rule
 	if p.Depth, p.Hops, err = ps.walks.depth(u.ID); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if p.Left, err = ps.waitsSince(tx, u.ID); err != nil {
-		return nil, err
-	}
-	if err := ps.readVisit(tx, p); err != nil {
-		return nil, err
-	}
-	if p.LastRun, err = ps.lastRun(p); err != nil {
-		return nil, err
-	}
-	return p, ps.judge(tx, h, u.PathQuery, p)
+	p.Left, err = ps.waitsSince(tx, u.ID)
+	return p, h, err
 }
 
 // readVisit fills in what the last visit says.

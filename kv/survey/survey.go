@@ -122,6 +122,10 @@ func (s *Survey) EachPage(f func(*Page) error) error { return s.pages.each(1, f)
 // EachPageFrom is [Survey.EachPage] from an id on.
 func (s *Survey) EachPageFrom(id schema.ID, f func(*Page) error) error { return s.pages.each(id, f) }
 
+// EachPlace is [Survey.EachPage] in a third of its time, without what only a visit says:
+// the state, what decided it, and for most pages the visit itself.
+func (s *Survey) EachPlace(f func(*Page) error) error { return s.pages.places(f) }
+
 // IsPage reports whether an id is that of a page.
 func (s *Survey) IsPage(id schema.ID) bool { return s.core.isPage(id) }
 

@@ -96,6 +96,7 @@ func TestUntil(t *testing.T) {
 		"Host":              func(s *survey.Survey) error { _, err := s.Host(1); return err },
 		"EachHost":          func(s *survey.Survey) error { return s.EachHost(func(*survey.HostReport) error { return nil }) },
 		"EachPage":          func(s *survey.Survey) error { return s.EachPage(func(*survey.Page) error { return nil }) },
+		"EachPlace":         func(s *survey.Survey) error { return s.EachPlace(func(*survey.Page) error { return nil }) },
 		"EachSketch":        func(s *survey.Survey) error { return s.EachSketch(func(*survey.Page) error { return nil }) },
 		"EachLink":          func(s *survey.Survey) error { return s.EachLink(none) },
 		"EachLinkEver":      func(s *survey.Survey) error { return s.EachLinkEver(none) },

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -22,6 +24,7 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 		t.Fatal(err)
 	}
 	recount(t, s, counts)
+	revisit(t, s)
 	lasting := *counts
 	lasting.Frontier, lasting.Errors = 0, nil
 	clear(lasting.ByState[:])
@@ -85,5 +88,22 @@ func recount(t testing.TB, s *survey.Survey, counts *survey.Counts) {
 	}
 	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {
 		t.Errorf("counts are %s; one by one the pages give %s", g, w)
+	}
+}
+
+// revisit walks over the places of all pages, which must be those of the pages.
+func revisit(t testing.TB, s *survey.Survey) {
+	t.Helper()
+	var want, got []string
+	line := func(p *survey.Page) string {
+		return fmt.Sprintln(p.ID, p.URL, p.Host, p.HostName, p.Site, p.Entity, p.PageType, p.Class, p.Depth, p.Hops, p.Seed,
+			p.InRun, p.Left, p.FirstSeen, p.FirstRun, p.LastRun, p.Referrer, p.Visited)
+	}
+	err := s.EachPage(func(p *survey.Page) error { want = append(want, line(p)); return nil })
+	if err == nil {
+		err = s.EachPlace(func(p *survey.Page) error { got = append(got, line(p)); return nil })
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("the places of pages: %v (-want +got):\n%s", err, diff)
 	}
 }

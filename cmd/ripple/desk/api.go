@@ -8,7 +8,6 @@ import (
 	"log"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/schema/inert"
@@ -163,23 +162,6 @@ func send(w http.ResponseWriter, code int, text []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(code)
 	_, _ = w.Write(text)
-}
-
-// stall is how long a client may take nothing of an answer.
-const stall = 10 * time.Second
-
-// A patient writer fails only when nothing has been taken for a while.
-type patient struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-// Unwrap is for [http.ResponseController].
-func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
-
-func (p *patient) Write(b []byte) (int, error) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(stall))
-	return p.ResponseWriter.Write(b)
 }
 
 // quiet is a log for what peers do amiss, which is theirs to tell.

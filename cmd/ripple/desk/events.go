@@ -193,7 +193,6 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := http.NewResponseController(w)
-	_ = out.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")
 	s := &stream{cursor: cursor, told: make(chan []byte, backlog)}
 	if cursor == feed.Newest {

@@ -64,6 +64,7 @@ func (g *Guard) API(h http.Handler) http.Handler {
 		case r.Method == http.MethodPost && (err != nil || mediaType != "application/json"):
 			Refuse(w, &control.Error{Code: http.StatusUnsupportedMediaType, Text: "send JSON, as Content-Type: application/json"})
 		default:
+			prove(r.Context())
 			h.ServeHTTP(w, r)
 		}
 	})

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -10,19 +11,19 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/net/netutil"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 const (
-	maxConnections = 256 // further ones wait
+	maxConnections = 256 // further ones make others go
 	maxHeader      = 16 << 10
 	silence        = 10 * time.Second // of a client that was to ask
-	reading        = 30 * time.Second // of a request as a whole
+	reading        = 30 * time.Second // of the body of a request
 	idle           = 2 * time.Minute
-	parting        = time.Second // for what is being answered at the end
+	stall          = 10 * time.Second // in which a client takes nothing of an answer
+	parting        = time.Second      // for what is being answered at the end
 )
 
 // Options are what a desk is made of.
@@ -43,7 +44,7 @@ type Options struct {
 
 // A Desk is a server that listens.
 type Desk struct {
-	listener net.Listener
+	listener *connections
 	server   *http.Server
 	reader   *Reader
 	monitor  config.Monitor
@@ -51,6 +52,7 @@ type Desk struct {
 	tickets  tickets
 	events   *events
 	exports  *Exports
+	patience patience
 }
 
 // Listen opens the address, so that it is known to be free, and makes or reads the
@@ -63,7 +65,12 @@ func Listen(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{reader: o.Reader, monitor: o.Monitor, token: token, events: newEvents(o.Live), exports: o.Exports}
+	secure, err := secured(o.Monitor)
+	if err != nil {
+		return nil, err
+	}
+	d := &Desk{reader: o.Reader, monitor: o.Monitor, token: token, events: newEvents(o.Live), exports: o.Exports,
+		patience: patience{reading, stall}}
 	o.Routes = append(append(o.Routes, d.events.route()), o.Exports.routes(&d.tickets)...)
 	for i := range o.Routes {
 		if r := &o.Routes[i]; r.Apart {
@@ -82,7 +89,7 @@ func Listen(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", o.Monitor.Listen, err)
 	}
-	d.listener = l
+	d.listener = newConnections(l, maxConnections)
 	guard := &Guard{Token: token, Hosts: o.Hosts}
 	mux := http.NewServeMux()
 	mux.Handle("/", site())
@@ -91,10 +98,23 @@ func Listen(o Options) (*Desk, error) {
 	mux.Handle(Root, guard.API(api))
 	mux.Handle("GET /metrics", guard.API(metrics(o.Metrics)))
 	d.server = &http.Server{
-		Handler: patiently(guard.Site(mux)), MaxHeaderBytes: maxHeader, ErrorLog: quiet(),
-		ReadHeaderTimeout: silence, ReadTimeout: reading, IdleTimeout: idle,
+		Handler: patiently(guard.Site(mux), &d.patience), MaxHeaderBytes: maxHeader, ErrorLog: quiet(), TLSConfig: secure,
+		ReadHeaderTimeout: silence, IdleTimeout: idle,
+		ConnState: d.listener.changed, ConnContext: within,
 	}
 	return d, nil
+}
+
+// secured reads the certificate and its key; nil: TLS is not spoken.
+func secured(m config.Monitor) (*tls.Config, error) {
+	if m.CertFile == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(m.CertFile, m.KeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("[monitor] cert-file and key-file: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}}, nil
 }
 
 // Address is where a browser finds the desk, with the token in the fragment, which no
@@ -123,9 +143,8 @@ func (d *Desk) Serve(ctx context.Context) error {
 	d.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	following, unfollow := context.WithCancel(context.Background())
 	g.Go(func() error { d.events.follow(following); return nil })
-	limited := netutil.LimitListener(d.listener, maxConnections)
-	stop := context.AfterFunc(ctx, func() { _ = limited.Close() })
-	err := d.accept(limited)
+	stop := context.AfterFunc(ctx, func() { _ = d.listener.Close() })
+	err := d.accept()
 	if !stop() {
 		err = nil // asked to
 	}
@@ -144,16 +163,9 @@ func (d *Desk) Serve(ctx context.Context) error {
 	return nil
 }
 
-func (d *Desk) accept(l net.Listener) error {
-	if d.monitor.CertFile != "" {
-		return d.server.ServeTLS(l, d.monitor.CertFile, d.monitor.KeyFile)
+func (d *Desk) accept() error {
+	if d.server.TLSConfig != nil {
+		return d.server.ServeTLS(d.listener, "", "")
 	}
-	return d.server.Serve(l)
-}
-
-// patiently bounds how long a client may take nothing, whoever writes to it.
-func patiently(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(&patient{w, http.NewResponseController(w)}, r)
-	})
+	return d.server.Serve(d.listener)
 }

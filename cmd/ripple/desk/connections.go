@@ -1,0 +1,136 @@
+package desk
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// connections are those to a desk, so many at most. One more makes another go: first of
+// those that have not shown the token the one that has waited longest between two
+// requests, then the one that has been longest at its first, then at any; then of those
+// that have shown it the one that has waited longest. Whoever has shown it and is being
+// answered stays. So nobody keeps others out by opening connections, be it thousands.
+type connections struct {
+	net.Listener
+	most int
+
+	mu   sync.Mutex
+	open map[*connection]bool
+	n    uint64 // changes of state until now
+}
+
+// A connection is to one client. All but the first is guarded by the lock of connections.
+type connection struct {
+	net.Conn
+	of     *connections
+	state  http.ConnState
+	since  uint64 // the change that led to that state
+	proven bool   // the token was shown
+}
+
+func newConnections(l net.Listener, most int) *connections {
+	return &connections{Listener: l, most: most, open: map[*connection]bool{}}
+}
+
+// Accept returns the next connection, for which there is room.
+func (c *connections) Accept() (net.Conn, error) {
+	for {
+		conn, err := c.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if one := c.admit(conn); one != nil {
+			return one, nil
+		}
+		_ = conn.Close() // everybody else is being answered
+	}
+}
+
+// admit makes room for a connection; nil: there is none.
+func (c *connections) admit(conn net.Conn) *connection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) >= c.most {
+		last := c.leastMissed()
+		if last == nil {
+			return nil
+		}
+		delete(c.open, last)
+		_ = last.Conn.Close()
+	}
+	c.n++
+	one := &connection{Conn: conn, of: c, since: c.n}
+	c.open[one] = true
+	return one
+}
+
+// leastMissed returns the connection that is to go; nil: none is.
+func (c *connections) leastMissed() (last *connection) {
+	for one := range c.open {
+		if one.proven && one.state != http.StateIdle {
+			continue
+		}
+		if last == nil || one.rank() < last.rank() || one.rank() == last.rank() && one.since < last.since {
+			last = one
+		}
+	}
+	return last
+}
+
+// rank orders connections by how much they would be missed.
+func (one *connection) rank() int {
+	switch {
+	case one.proven:
+		return 3
+	case one.state == http.StateIdle:
+		return 0
+	case one.state == http.StateNew:
+		return 1
+	}
+	return 2
+}
+
+// Close closes the connection, which is then none any more.
+func (one *connection) Close() error {
+	one.of.mu.Lock()
+	delete(one.of.open, one)
+	one.of.mu.Unlock()
+	return one.Conn.Close()
+}
+
+// changed is for [http.Server.ConnState].
+func (c *connections) changed(conn net.Conn, state http.ConnState) {
+	if one := own(conn); one != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.n++
+		one.state, one.since = state, c.n
+	}
+}
+
+type connectionKey struct{}
+
+// within is for [http.Server.ConnContext].
+func within(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, own(conn))
+}
+
+// own returns the connection that TLS may be spoken over.
+func own(conn net.Conn) *connection {
+	if over, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		conn = over.NetConn()
+	}
+	one, _ := conn.(*connection)
+	return one
+}
+
+// prove notes that the token was shown over the connection of a request.
+func prove(ctx context.Context) {
+	if one, _ := ctx.Value(connectionKey{}).(*connection); one != nil {
+		one.of.mu.Lock()
+		one.proven = true
+		one.of.mu.Unlock()
+	}
+}

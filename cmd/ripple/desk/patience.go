@@ -1,0 +1,66 @@
+package desk
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+)
+
+// A patience is how long clients are waited for.
+type patience struct {
+	reading time.Duration // for the body of a request, as a whole
+	stall   time.Duration // while nothing is taken of an answer
+}
+
+// patiently bounds how long a client takes to say what it wants, and takes nothing of the
+// answer, whoever reads and writes. How long the answer takes to be found is no concern of
+// the client's.
+func patiently(h http.Handler, p *patience) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := http.NewResponseController(w)
+		if r.ContentLength != 0 {
+			_ = c.SetReadDeadline(time.Now().Add(p.reading))
+			r.Body = &awaited{r.Body, c}
+		}
+		h.ServeHTTP(&patient{w, c, p.stall}, r)
+	})
+}
+
+// An awaited body is waited for no longer when all of it has come: the deadline would end
+// the request while it is answered.
+type awaited struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+func (a *awaited) Read(b []byte) (int, error) {
+	n, err := a.ReadCloser.Read(b)
+	if errors.Is(err, io.EOF) {
+		_ = a.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// A patient writer fails when nothing of a piece is taken for a while.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	stall   time.Duration
+}
+
+// Unwrap is for [http.ResponseController].
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// piece is how many bytes a client must at least take in time.
+const piece = 16 << 10
+
+func (p *patient) Write(b []byte) (written int, err error) {
+	for first := true; first || len(b) > 0 && err == nil; first = false {
+		_ = p.control.SetWriteDeadline(time.Now().Add(p.stall))
+		var n int
+		n, err = p.ResponseWriter.Write(b[:min(len(b), piece)])
+		written, b = written+n, b[n:]
+	}
+	return written, err
+}

@@ -1,0 +1,141 @@
+package desk
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// certified is a configuration with a certificate of its own, for this machine.
+func certified(t *testing.T) config.Monitor {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		DNSNames: []string{"desk.example.com"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := config.Monitor{CertFile: filepath.Join(t.TempDir(), "cert"), KeyFile: filepath.Join(t.TempDir(), "key")}
+	for path, block := range map[string]*pem.Block{
+		m.CertFile: {Type: "CERTIFICATE", Bytes: cert}, m.KeyFile: {Type: "PRIVATE KEY", Bytes: secret},
+	} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+// trusting speaks TLS to a desk with such a certificate, and HTTP/2 where that is had.
+func trusting(t *testing.T, m config.Monitor) *http.Transport {
+	t.Helper()
+	text, err := os.ReadFile(m.CertFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(text)
+	over := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
+	t.Cleanup(over.CloseIdleConnections)
+	return over
+}
+
+// Beyond this machine a desk speaks TLS alone, under the name that it is given.
+func TestTLS(t *testing.T) {
+	m := certified(t)
+	m.Listen, m.Hosts = "0.0.0.0:0", []string{"desk.example.com"}
+	s := serveWith(t, m, &fakeLive{})
+	s.over = trusting(t, m)
+	_, port, _ := net.SplitHostPort(s.host)
+	if got, want := s.Address(), "https://desk.example.com:"+port+"/#token="+testToken; got != want {
+		t.Errorf("the address is %s, want %s", got, want)
+	}
+	s.host = "127.0.0.1:" + port
+	a := s.open("GET", "/api/v1/now", "")
+	a.Body.Close()
+	if a.StatusCode != http.StatusOK || a.ProtoMajor != 2 || a.TLS.Version < tls.VersionTLS12 {
+		t.Errorf("now: %s, %s, TLS %x", a.Status, a.Proto, a.TLS.Version)
+	}
+	s.answered([]asking{
+		{"its name", "GET", "/", []string{"Host", "desk.example.com"}, 200},
+		{"another name", "GET", "/", []string{"Host", "evil.example"}, 421},
+		{"no token", "GET", "/api/v1/now", []string{"Authorization", ""}, 401},
+		{"its page", "POST", "/api/v1/change", []string{"Origin", "https://" + s.host}, 200},
+		{"another page", "POST", "/api/v1/change", []string{"Origin", "https://evil.example"}, 403},
+	})
+	s.inTheOpen()
+	s.entered()
+}
+
+// inTheOpen asks a desk that speaks TLS without it.
+func (s *served) inTheOpen() {
+	s.t.Helper()
+	c, err := net.Dial("tcp", s.host)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, s.get("now")); err != nil {
+		s.t.Fatal(err)
+	}
+	if text, _ := io.ReadAll(c); !bytes.HasPrefix(text, []byte("HTTP/1.0 400 ")) {
+		s.t.Errorf("in the open it is answered %.200q", text)
+	}
+}
+
+// entered goes in by a ticket.
+func (s *served) entered() {
+	s.t.Helper()
+	address, err := s.Entrance()
+	if err != nil || !strings.HasPrefix(address, "https://desk.example.com:") {
+		s.t.Errorf("the entrance is %s, %v", address, err)
+	}
+	code, _, header := s.ask("GET", "/enter/"+address[strings.LastIndex(address, "/")+1:], "")
+	if code != http.StatusSeeOther || header.Get("Location") != "/#token="+testToken {
+		s.t.Errorf("entering: %d %s", code, header.Get("Location"))
+	}
+}
+
+// What TLS cannot be spoken with is said before anything is served.
+func TestTLSRefused(t *testing.T) {
+	good, other := certified(t), certified(t)
+	none := filepath.Join(t.TempDir(), "none")
+	for want, m := range map[string]config.Monitor{
+		"no such file":           {CertFile: none, KeyFile: good.KeyFile},
+		none:                     {CertFile: good.CertFile, KeyFile: none},
+		"does not match":         {CertFile: good.CertFile, KeyFile: other.KeyFile},
+		"failed to find":         {CertFile: good.KeyFile, KeyFile: good.KeyFile},
+		"name both or none":      {CertFile: good.CertFile},
+		"cert-file and key-file": {KeyFile: good.KeyFile},
+	} {
+		m.Listen = "127.0.0.1:0"
+		_, err := Listen(Options{Monitor: m, Reader: testReader()})
+		if text := fmt.Sprint(err); err == nil || !strings.Contains(text, want) || strings.Contains(text, "\n") {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}

@@ -114,7 +114,7 @@ func (w *Watch) Failed(f Failure, now time.Time) News {
 		w.away, w.doubted = false, true
 		w.tell()
 	}
-	if _, known := w.answered[f.Host]; known && f.Network {
+	if _, known := w.answered[f.Host]; known && f.Network && !f.Sent.Before(w.woke) {
 		if w.row == nil {
 			w.row = map[uint64]failed{}
 		}
@@ -167,12 +167,13 @@ func (w *Watch) look(certain bool, now time.Time) bool {
 }
 
 // Suspended notes that the machine was suspended until now. Several may notice one
-// suspension, each a little later.
+// suspension, each a little later. Requests that were open meanwhile show nothing.
 func (w *Watch) Suspended(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if now.Sub(w.woke) >= oneWake {
 		w.woke = now
+		clear(w.row)
 		w.changes++
 	}
 }

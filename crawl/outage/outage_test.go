@@ -61,6 +61,25 @@ func TestBegins(t *testing.T) {
 	}
 }
 
+// Requests that were open while the machine was suspended fail together, and show nothing of the network.
+func TestSuspendedShowsNothing(t *testing.T) {
+	w := watchOf(20)
+	fail := func(sent, end float64, hosts ...uint64) (begun bool) {
+		for _, host := range hosts {
+			begun = w.Failed(Failure{Host: host, Sent: at(sent), Network: true}, at(end)) == Begun || begun
+		}
+		return begun
+	}
+	begun := fail(1, 2, 1, 2, 3, 4)
+	w.Suspended(at(100))
+	if begun || fail(3, 100, 5, 6, 7, 8, 9, 10) {
+		t.Error("requests that were suspended are an outage")
+	}
+	if fail(101, 102, 1, 2, 3, 4) || !fail(101, 102, 5) {
+		t.Error("an outage begins not with the fifth host that fails after a suspension")
+	}
+}
+
 // Hosts that fall silent together at the end of a crawl are an outage for half an hour, and then to blame, unless
 // something of this machine's own fails, too.
 func TestDoubted(t *testing.T) {

@@ -83,22 +83,62 @@ func (b *balls) counter(all []uint64, v int) []uint64 {
 func (b *balls) step(t float64) bool {
 	var changed atomic.Bool
 	eachChunk(b.in.ctx, len(b.size), func(_, lo, hi int) {
-		for v := lo; v < hi; v++ {
-			if b.grow(v, t) {
-				changed.Store(true)
+		var grown grown
+		for first := lo; first < hi; first += batch {
+			grown.gather(b, first, min(first+batch, hi))
+			from := 0
+			for v := first; v < min(first+batch, hi); v++ {
+				to := grown.end[v-first]
+				if b.grow(v, grown.nodes[from:to], t) {
+					changed.Store(true)
+				}
+				from = to
 			}
 		}
 	})
 	return changed.Load()
 }
 
-// grow works out the counter of v in this step.
-func (b *balls) grow(v int, t float64) bool {
-	old, ball := b.counter(b.now, v), b.counter(b.next, v)
-	copy(ball, old)
+// batch is how many counters are worked out after those that they need were asked of the
+// memory: a wait for one of these is then a wait for all.
+const batch = 8
+
+// grown are the predecessors of a batch of nodes that grew in the last step.
+type grown struct {
+	nodes   []uint32
+	end     [batch]int // per node of the batch: where its own end
+	fetched uint64     // keeps the loads from being left out
+}
+
+// gather finds those of the nodes lo to hi-1, and has their counters fetched into the cache.
+func (g *grown) gather(b *balls, lo, hi int) {
+	const line = 8 // words
+	g.nodes = g.nodes[:0]
+	for v := lo; v < hi; v++ {
+		for _, u := range b.in.Out(uint32(v)) {
+			if b.grew[u] {
+				g.nodes = append(g.nodes, u)
+			}
+		}
+		g.end[v-lo] = len(g.nodes)
+	}
+	for _, u := range g.nodes {
+		for i := int(u) * b.words; i < (int(u)+1)*b.words; i += line {
+			g.fetched ^= b.now[i]
+		}
+	}
+}
+
+// grow works out the counter of v in this step from those of the predecessors that grew.
+// The one of two steps ago, in whose place it stands, is the last one unless v grew then.
+func (b *balls) grow(v int, from []uint32, t float64) bool {
+	ball := b.counter(b.next, v)
+	if b.grew[v] {
+		copy(ball, b.counter(b.now, v))
+	}
 	b.grows[v] = false
-	for _, u := range b.in.Out(uint32(v)) {
-		if b.grew[u] && unite(ball, b.counter(b.now, int(u))) {
+	for _, u := range from {
+		if unite(ball, b.counter(b.now, int(u))) {
 			b.grows[v] = true
 		}
 	}

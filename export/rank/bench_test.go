@@ -61,7 +61,7 @@ func BenchmarkHarmonicBall(b *testing.B) {
 }
 
 func BenchmarkHarmonicExact(b *testing.B) {
-	l := simple(exactLimit, 4*exactLimit, 1)
+	l := simple(15_000, exactWork/15_000, 1)
 	g := l.graph()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -2,16 +2,21 @@ package rank
 
 import "math/bits"
 
-// exactLimit is the number of nodes up to which Harmonic counts exactly.
-const exactLimit = 50_000
+// Harmonic counts exactly up to so many nodes, and up to so many of them times links, which
+// is about the processor time that it takes in nanoseconds.
+const (
+	exactNodes = 50_000
+	exactWork  = 1 << 30
+)
 
 // Harmonic returns the harmonic centrality of each node: the sum of 1/d over all
 // other nodes from which it can be reached, d being the number of links on the
-// shortest way. Up to 50,000 nodes it is counted (rounding below 1e-9) and exact
-// is true; above, HyperBall estimates it, about a tenth off, and exact is false.
+// shortest way. Up to 50,000 nodes, and up to 2^30 for nodes times links, it is counted
+// (rounding below 1e-9) and exact is true; above, HyperBall estimates it, about a tenth off,
+// and exact is false.
 // Weights do not matter.
 func Harmonic(g *Graph) (scores []float64, exact bool) {
-	if g.Len() > exactLimit {
+	if g.Len() > exactNodes || g.Len()*len(g.To) > exactWork {
 		return hyperBall(g, ballSeed, registers(g.Len())), false
 	}
 	return countDistances(g), true

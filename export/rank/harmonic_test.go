@@ -80,18 +80,23 @@ func TestRegistersFit(t *testing.T) {
 }
 
 func TestHarmonicSaysThatItEstimates(t *testing.T) {
-	n := uint32(exactLimit + 1)
-	var l links
-	for v := range n - 1 {
-		l.from, l.to = append(l.from, v), append(l.to, n-1) // a star
-	}
-	l.n = int(n)
-	got, exact := Harmonic(l.graph())
-	if exact {
-		t.Error("called exact")
-	}
-	if hub := got[n-1]; math.Abs(hub-float64(n-1)) > 0.2*float64(n) || got[0] != 0 {
-		t.Errorf("hub %v, leaf %v; want about %d and 0", hub, got[0], n-1)
+	for name, star := range map[string]struct{ leaves, links int }{
+		"many nodes": {exactNodes, 1}, "many links": {20_000, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := links{n: star.leaves + 1}
+			for i := range star.leaves * star.links {
+				l.from, l.to = append(l.from, uint32(i/star.links)), append(l.to, uint32(star.leaves))
+			}
+			got, exact := Harmonic(l.graph())
+			if exact {
+				t.Error("called exact")
+			}
+			want := float64(star.leaves)
+			if hub := got[star.leaves]; math.Abs(hub-want) > 0.2*want || got[0] != 0 {
+				t.Errorf("hub %v, leaf %v; want about %v and 0", hub, got[0], want)
+			}
+		})
 	}
 }
 

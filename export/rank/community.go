@@ -37,10 +37,10 @@ func climb(base *network, of []int32, random *rand.Rand) []int32 {
 	level := base
 	node := singletons(base.len()) // of the base: its node in level
 	of = append([]int32(nil), of...)
-	for {
+	for !level.ended() {
 		groups := newMover(level, of, random).move()
 		parts, count := refine(level, of, random)
-		if groups == level.len() || count == level.len() || level.ended() {
+		if groups == level.len() || count == level.len() {
 			break
 		}
 		next := make([]int32, count) // of the smaller graph: its group
@@ -72,12 +72,14 @@ func connect(base *network, of []int32) []int32 {
 	}
 	var queue []uint32
 	var r row
+	met, over := 0, false
 	for v := range parts {
 		if parts[v] != open {
 			continue
 		}
 		parts[v] = int32(v)
-		for queue = append(queue[:0], uint32(v)); len(queue) > 0; {
+		for queue = append(queue[:0], uint32(v)); len(queue) > 0 && !over; met++ {
+			over = met%chunk == 0 && base.ended()
 			u := queue[len(queue)-1]
 			queue = queue[:len(queue)-1]
 			neighbours, _ := base.row(u, &r)

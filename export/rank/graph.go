@@ -179,9 +179,5 @@ func OutDegree(g *Graph) []uint32 {
 
 // InDegree returns how many links lead to each node.
 func InDegree(g *Graph) []uint32 {
-	degree := make([]uint32, g.Len())
-	for _, v := range g.To {
-		degree[v]++
-	}
-	return degree
+	return OutDegree(g.in())
 }

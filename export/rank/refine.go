@@ -23,12 +23,15 @@ func refine(w *network, of []int32, random *rand.Rand) ([]int32, int) {
 	r := &refiner{w: w, of: of, part: singletons(n), group: make([]float64, n),
 		strength: append([]float64(nil), w.strength...), cut: make([]float64, n), single: make([]bool, n), near: newNear(n)}
 	for v := range n {
+		if v%chunk == 0 && w.ended() {
+			break
+		}
 		r.single[v] = true
 		r.group[of[v]] += w.strength[v]
 		neighbours, weight := w.row(uint32(v), &r.row)
 		for i, u := range neighbours {
 			if of[u] == of[v] {
-				r.cut[v] += weight[i]
+				r.cut[v] += float64(weight[i])
 			}
 		}
 	}

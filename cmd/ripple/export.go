@@ -97,6 +97,7 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		return err
 	}
 	defer r.Close()
+	collect(exportAt)
 	if len(targets) == 0 {
 		cfg, err := a.outputConfig(r)
 		if err != nil {

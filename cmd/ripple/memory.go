@@ -25,6 +25,10 @@ const (
 	// is mostly tables without pointers, which cost a collection nothing: 50 was measured as no slower than 100, the
 	// default; 35 was slower.
 	collectAt = 45
+
+	// exportAt is that of an export: most of what it holds are arrays without pointers, those of the metrics, and what
+	// it promises is how much it holds.
+	exportAt = 15
 )
 
 // A memory is the soft limit of what this process holds. The collector keeps to it as long as half of the processor
@@ -66,8 +70,13 @@ func leastOf(all ...memlimit.Provider) (least uint64) {
 // set makes it the limit of the process.
 func (m memory) set() {
 	debug.SetMemoryLimit(m.bytes)
+	collect(collectAt)
+}
+
+// collect has the heap collected when it has grown by so many percent. GOGC wins.
+func collect(percent int) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
+		debug.SetGCPercent(percent)
 	}
 }
 

@@ -82,12 +82,21 @@ func (b *Builder) Add(from, to, weight uint32) {
 	}
 }
 
-// Graph returns the graph, once.
+// Graph returns the graph, once, and with no more room than it needs.
 func (b *Builder) Graph() *Graph {
+	b.g.To, b.g.Weight = fitted(b.g.To), fitted(b.g.Weight)
 	for i := range b.g.Len() {
 		b.g.Off[i+1] += b.g.Off[i]
 	}
 	return b.g
+}
+
+// fitted is a slice without the room that is left behind it, if that is much.
+func fitted(s []uint32) []uint32 {
+	if cap(s)-len(s) <= len(s)/16 {
+		return s
+	}
+	return append(make([]uint32, 0, len(s)), s...)
 }
 
 // Build groups the links from[i] -> to[i] among n nodes by counting, in time and

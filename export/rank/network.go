@@ -155,13 +155,20 @@ func shuffled(n int, random *rand.Rand) []uint32 {
 }
 
 // membersOf lists the nodes by part: those of p are members[first[p]:first[p+1]].
-func membersOf(parts []int32, count int) (first []int64, members []uint32) {
-	keys, nodes := make([]uint32, len(parts)), make([]uint32, len(parts))
-	for v, part := range parts {
-		keys[v], nodes[v] = uint32(part), uint32(v)
+func membersOf(parts []int32, count int) (first, members []uint32) {
+	first, members = make([]uint32, count+1), make([]uint32, len(parts))
+	for _, part := range parts {
+		first[part]++
 	}
-	grouped := group(max(count, len(parts)), keys, nodes, nil)
-	return grouped.Off, grouped.To
+	for part := range count {
+		first[part+1] += first[part]
+	}
+	for v := len(parts) - 1; v >= 0; v-- { // from their ends to their beginnings
+		part := parts[v]
+		first[part]--
+		members[first[part]] = uint32(v)
+	}
+	return first, members
 }
 
 // near adds up weights, none of which is 0, by group and forgets them in the time that it took.

@@ -131,6 +131,7 @@ func fullVisit() *schema.Visit {
 		Left:   true,
 		Reason: schema.Reason{Cause: schema.CauseTimeout, Status: 1, Wait: time.Second, Host: "h", Detail: "d"},
 		Rule:   "max-depth", Distinct: 12000, BeyondHosts: 1000, LinkLimit: 10000, StoredPath: "a/b",
+		Shell: schema.ShellMount | schema.ShellAsks,
 		Links: []schema.Link{
 			{To: 1, Kinds: plain, Place: schema.PlaceNav, Anchor: "home"},
 			{To: 4, Kinds: plain.Add(schema.LinkRefresh), Rel: schema.RelUGC | schema.RelSponsored, Place: schema.PlaceMain},
@@ -139,6 +140,32 @@ func fullVisit() *schema.Visit {
 		Facts:    []schema.Fact{{Name: "price", Value: "3"}, {Name: "price", Value: "4"}},
 		Sitemap:  []schema.SitemapEntry{{To: 4, LastMod: time.Unix(1.6e9, 0).UTC()}, {To: 3, ChangeFreq: "daily"}},
 		Children: 7,
+	}
+}
+
+// TestLaterNumbers reads back what is left out of a record because it is 0 up to its end.
+func TestLaterNumbers(t *testing.T) {
+	s := openUnchecked(t, filepath.Join(t.TempDir(), "state.db"))
+	for set := range 8 {
+		want := fullVisit()
+		want.BeyondHosts, want.LinkLimit, want.Shell = set&1*7, set>>1&1*8, schema.Shell(set>>2&1*9)
+		var got *schema.Visit
+		update(t, s, func(tx *kv.Tx) error {
+			for i := range 5 {
+				if _, err := addURL(s, tx, "a.test", fmt.Sprintf("/%d/%d", set, i)); err != nil {
+					return err
+				}
+			}
+			seq, err := tx.Visits.Add(want)
+			if err == nil {
+				got, err = tx.Visits.At(seq)
+			}
+			return err
+		})
+		if got.BeyondHosts != want.BeyondHosts || got.LinkLimit != want.LinkLimit || got.Shell != want.Shell {
+			t.Errorf("%d, %d, %d; want %d, %d, %d", got.BeyondHosts, got.LinkLimit, got.Shell, want.BeyondHosts, want.LinkLimit,
+				want.Shell)
+		}
 	}
 }
 

@@ -73,11 +73,16 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.string(v.StoredPath)
 	encodeFindings(w, v)
 	w.reason(&v.Reason)
-	if v.BeyondHosts > 0 || v.LinkLimit > 0 {
-		w.number(v.BeyondHosts)
+	encodeLater(w, v.BeyondHosts, v.LinkLimit, int(v.Shell))
+}
+
+// encodeLater writes the numbers that later releases added, without the zeros at their end.
+func encodeLater(w *writer, numbers ...int) {
+	for len(numbers) > 0 && numbers[len(numbers)-1] == 0 {
+		numbers = numbers[:len(numbers)-1]
 	}
-	if v.LinkLimit > 0 {
-		w.number(v.LinkLimit)
+	for _, n := range numbers {
+		w.number(n)
 	}
 }
 
@@ -170,12 +175,13 @@ func decodeVisitInto(v *schema.Visit, r *reader, seq schema.Seq) schema.Shape {
 	} else {
 		v.Reason = schema.Told(text, v.Status)
 	}
-	if r.more() {
-		v.BeyondHosts = r.number()
+	shell := 0
+	for _, n := range [...]*int{&v.BeyondHosts, &v.LinkLimit, &shell} {
+		if r.more() {
+			*n = r.number()
+		}
 	}
-	if r.more() {
-		v.LinkLimit = r.number()
-	}
+	v.Shell = schema.Shell(shell)
 	return shape
 }
 

@@ -134,6 +134,7 @@ type Visit struct {
 	BeyondHosts  int    // of those: on hosts beyond max-hosts-per-page, not recorded
 	LinkLimit    int    // max-links-per-page, if there are more; 0 also in records of older releases
 	StoredPath   string // place in the page store
+	Shell        Shell  // 0 also in records of older releases
 
 	Links    []Link         // by ascending To
 	Facts    []Fact         // in document order

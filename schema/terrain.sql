@@ -51,7 +51,8 @@ CREATE TABLE pages (
     stored_path     TEXT,                   -- in the page store
     server_date     TEXT,                   -- as the server wrote it
     first_run       INTEGER NOT NULL REFERENCES runs(id),
-    last_run        INTEGER NOT NULL REFERENCES runs(id)
+    last_run        INTEGER NOT NULL REFERENCES runs(id),
+    needs_scripts   TEXT                    -- the signs that it shows nothing without them; NULL: there are none
 );
 
 CREATE INDEX idx_pages_domain ON pages(domain);
@@ -201,7 +202,8 @@ CREATE TABLE hosts (
     known_missing   INTEGER NOT NULL,       -- pages that were not visited, denied, blocked, or not even recorded
     links_omitted   INTEGER NOT NULL,       -- links of its pages that are not recorded
     tags            TEXT,                   -- that people gave it, separated by commas
-    note            TEXT                    -- that people made
+    note            TEXT,                   -- that people made
+    need_scripts    INTEGER NOT NULL        -- pages processed in the newest run whose needs_scripts is not NULL
 );
 
 -- Registrable domains.

@@ -136,11 +136,9 @@ func remarks(s *survey.Survey) ([]remark, error) {
 			}
 		case h.Cover == survey.CoverGivenUp:
 			gone.addReport(h)
-		case h.HTML >= 3 && h.HTML == h.Linkless && len(empty) < maxRemarks:
-			empty = append(empty, remark{
-				fmt.Sprintf("%s: none of %d pages has a link; they are likely made by script", name, h.HTML),
-				"no page has a link", []any{"host", name, "count", h.HTML},
-			})
+		}
+		if line, ok := madeByScript(name, h); ok && len(empty) < maxRemarks {
+			empty = append(empty, line)
 		}
 		return nil
 	})
@@ -160,6 +158,24 @@ func remarks(s *survey.Survey) ([]remark, error) {
 		lines = append(lines, further...)
 	}
 	return lines, nil
+}
+
+// madeByScript says that pages of a host show nothing without their scripts, or that it
+// looks as if they did not.
+func madeByScript(name string, h *survey.HostReport) (remark, bool) {
+	switch {
+	case h.Shells > 0:
+		return remark{
+			fmt.Sprintf("%s: %s of %s likely need scripts", name, commas(h.Shells), count(h.HTML, "page", "pages")),
+			"pages likely need scripts", []any{"host", name, "count", h.Shells},
+		}, true
+	case h.HTML >= 3 && h.HTML == h.Linkless && h.Cover != survey.CoverGivenUp:
+		return remark{
+			fmt.Sprintf("%s: none of %d pages has a link; they are likely made by script", name, h.HTML),
+			"no page has a link", []any{"host", name, "count", h.HTML},
+		}, true
+	}
+	return remark{}, false
 }
 
 // strays are the seeds that end outside their origins.

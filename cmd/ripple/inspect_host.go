@@ -67,7 +67,8 @@ func (r *reading) hostFacts(report *survey.HostReport) *knownHost {
 		open: r.open, Run: int(run.ID), Title: report.Title, Pages: report.Known, Visited: report.Visited, Waiting: report.Waiting,
 		Visits: h.Visits, Requests: h.Requests, ByState: map[string]int{},
 		Coverage: report.Coverage, Missing: report.KnownMissing,
-		Omitted: report.LinksOmitted, DelayMS: cfg.FullDelay(h).Milliseconds(), CrawlMS: h.CrawlDelay.Milliseconds(),
+		Omitted: report.LinksOmitted, HTML: report.HTML, Shells: report.Shells,
+		DelayMS: cfg.FullDelay(h).Milliseconds(), CrawlMS: h.CrawlDelay.Milliseconds(),
 		Timeouts: int(h.Timeouts), AnswerMS: h.Smoothed.Milliseconds(), Budget: report.Limit, budgetKey: report.LimitKey,
 	}
 	if report.MinDepth != kv.NoDepth {

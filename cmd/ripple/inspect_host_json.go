@@ -31,6 +31,8 @@ type knownHost struct {
 	Coverage string         `json:"coverage"`
 	Missing  int            `json:"known_missing"`
 	Omitted  int            `json:"links_omitted"`
+	HTML     int            `json:"html_pages"`   // processed in the run
+	Shells   int            `json:"need_scripts"` // of those: that likely show nothing without their scripts
 
 	Trouble     string     `json:"trouble"`        // what keeps it from being asked; empty: nothing
 	Again       *time.Time `json:"again_at"`       // when that is over; null: not in this run, or there is none

@@ -44,6 +44,9 @@ func (k *knownHost) printFacts(t table, visitable bool) {
 	if k.Missing > 0 {
 		t.row("  missing", count(k.Missing, "page", ""))
 	}
+	if k.Shells > 0 {
+		t.row("  scripts", fmt.Sprintf("%s of %s likely need them", commas(k.Shells), count(k.HTML, "page", "")))
+	}
 	if k.Trouble != "" {
 		t.row("  trouble", clean(k.Trouble, 300)+k.again())
 	}

@@ -84,6 +84,7 @@ type visit struct {
 	Unchanged   bool      `json:"unchanged"`
 	NoIndex     bool      `json:"noindex"`
 	NoFollow    bool      `json:"nofollow"`
+	Shell       string    `json:"needs_scripts"` // the signs that it shows nothing without them; empty: there are none
 	ETag        string    `json:"etag"`
 	Modified    string    `json:"last_modified"`
 	Rule        string    `json:"rule"`

@@ -176,8 +176,8 @@ func newVisit(tx *kv.Tx, v *schema.Visit) (visit, error) {
 		Run: int(v.Run), At: v.At.UTC(), State: v.State.String(), Status: v.Status, FetchURL: v.Form,
 		ContentType: v.ContentType, Charset: v.Charset, Length: v.Length, ResponseMS: v.ResponseTime.Milliseconds(),
 		Requests: v.Requests, Retries: v.Retries, Kept: v.Kept, Unchanged: v.Unchanged, NoIndex: v.NoIndex,
-		NoFollow: v.NoFollow,
-		ETag:     v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Reason.String(),
+		NoFollow: v.NoFollow, Shell: v.Shell.String(),
+		ETag: v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Reason.String(),
 	}
 	if v.SHA256 != [32]byte{} {
 		one.BodySHA256 = hex.EncodeToString(v.SHA256[:])

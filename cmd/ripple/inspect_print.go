@@ -186,5 +186,8 @@ func visitText(v visit) string {
 	if v.Unchanged {
 		parts = append(parts, "unchanged")
 	}
+	if v.Shell != "" {
+		parts = append(parts, "likely needs scripts: "+v.Shell)
+	}
 	return strings.Join(parts, ", ")
 }

@@ -69,7 +69,7 @@ func TestScripts(t *testing.T) {
 // that crawls it: web demo, or web small|slow|silent|odd [KEY=VALUE of [crawler]]...
 func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: web demo|small|slow|silent|odd [key=value...]")
+		ts.Fatalf("usage: web demo|small|slow|silent|odd|shells [key=value...]")
 	}
 	web, err := webtest.New()
 	ts.Check(err)
@@ -93,6 +93,9 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 			"/a.test/\"]", "/a.test/\", \"https://a.test/silent\"]")
 	case "odd":
 		oddWeb(web)
+		text = smallConfig(web.Addr(), false, args[1:])
+	case "shells":
+		shellWeb(web)
 		text = smallConfig(web.Addr(), false, args[1:])
 	default:
 		ts.Fatalf("there is no web %q", args[0])
@@ -131,6 +134,17 @@ func oddWeb(web *webtest.Server) {
 	a.Redirect("/next", "https://b.test/", 301)
 	web.Host("b.test").Page("/deep", "<title>Deep</title>")
 	web.Host("away.test").Down(webtest.DownRefused)
+}
+
+// shellWeb is a quality site with two pages that show nothing without their scripts, one of
+// which never changes, and one that scripts take over.
+func shellWeb(web *webtest.Server) {
+	const app = `<script type="module" src="/app.js"></script>`
+	a := web.Host("a.test")
+	a.Page("/", "<title>Front</title>"+link("/map", "Map")+link("/shop", "Shop")+link("/news", "News"))
+	a.Page("/map", `<title>Map</title><div id="root"></div>`+app).Header("Etag", `"1"`)
+	a.Page("/shop", `<title>Shop</title><noscript>Please enable JavaScript.</noscript><div id="page"></div>`+app)
+	a.Page("/news", `<title>News</title><div id="root"><h1>News</h1><p>The mill is open.</p></div>`+app)
 }
 
 // silentWeb adds a page that links to a host which takes a request for robots.txt and

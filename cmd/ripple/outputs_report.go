@@ -48,6 +48,7 @@ type coverage struct {
 	KnownMissing int    `json:"known_missing"`
 	LinksOmitted int    `json:"links_omitted"`
 	Coverage     string `json:"coverage"`
+	NeedScripts  int    `json:"need_scripts"` // pages
 }
 
 // A cutSite is a site of which not all hosts are recorded.
@@ -137,6 +138,7 @@ func (r *report) addFetches(s *survey.Survey) error {
 			r.Coverage = append(r.Coverage, coverage{
 				Domain: h.Host.Name, Class: h.Class.String(), PagesKnown: h.Known, PagesVisited: h.Visited,
 				KnownMissing: h.KnownMissing, LinksOmitted: h.LinksOmitted, Coverage: h.Coverage,
+				NeedScripts: h.Shells,
 			})
 		}
 		return nil

@@ -50,6 +50,7 @@ type stats struct {
 	Listed   int            `json:"listed_hosts"` // blacklisted and stub, with pages
 	Frontier int            `json:"frontier"`
 	Omitted  int            `json:"links_omitted"` // that pages have and that are not recorded
+	Shells   int            `json:"need_scripts"`  // processed pages that likely show nothing without their scripts
 	Sites    []cutSite      `json:"cut_sites"`     // of which not all hosts are recorded
 	ByState  map[string]int `json:"pages_by_state"`
 	ByClass  map[string]int `json:"pages_by_class"`
@@ -120,7 +121,7 @@ func newStats(r *reading, most int) (*stats, error) {
 		State: r.path, Bytes: r.size, Live: r.live,
 		Run:   newStatsRun(run, counts.Errors),
 		Pages: counts.Pages, Links: counts.Links, Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
-		Omitted: counts.LinksOmitted,
+		Omitted: counts.LinksOmitted, Shells: counts.Shells,
 		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: []depthCount{},
 	}
 	for _, state := range schema.States() {

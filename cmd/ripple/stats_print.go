@@ -34,6 +34,9 @@ func printStats(w io.Writer, s *stats) error {
 		links += fmt.Sprintf(" (and %s left out)", commas(s.Omitted))
 	}
 	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", count(s.Pages, "page", "pages"), hosts, links, commas(s.Frontier))
+	if s.Shells > 0 {
+		fmt.Fprintf(w, "%s likely need scripts\n", count(s.Shells, "page", "pages"))
+	}
 	for _, site := range s.Sites {
 		fmt.Fprintln(w, siteLine(site))
 	}

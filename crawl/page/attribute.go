@@ -1,6 +1,9 @@
 package page
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
 // An attr is one of the attributes that say something about links or the page.
 type attr uint8
@@ -97,6 +100,20 @@ func (s *scanner) readAttributes(i int, keep bool) int {
 			s.attrs.set(attrOf(s.src[i:nameEnd]), s.src[from:to])
 		}
 		last, i = to, next
+	}
+}
+
+// eachAttribute yields all attributes of the start tag that was read last, as written.
+func (s *scanner) eachAttribute() iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, value []byte) bool) {
+		for i := s.skipSpace(s.nameTo); i < len(s.src) && s.src[i] != '>'; i = s.skipSpace(i) {
+			nameEnd := s.attrNameEnd(i)
+			from, to, next := s.readValue(nameEnd)
+			if next < 0 || !yield(s.src[i:nameEnd], s.src[from:to]) {
+				return
+			}
+			i = next
+		}
 	}
 }
 

@@ -20,15 +20,16 @@ type Extractor struct {
 	nesting nesting
 	robots  robots
 
-	page    *Page
-	titled  bool   // the title was met
-	base    []byte // value of the first <base href>
-	based   bool   // there is one
-	link    int    // position in the ledger of the link being read, -1: none
-	reading bool   // its text is wanted
-	text    []byte // of it, so far
-	hidden  bool   // text is that of a style or script in a drawing
-	alt     string // of the first image in it that has one
+	page     *Page
+	titled   bool   // the title was met
+	scripted bool   // so was a script
+	base     []byte // value of the first <base href>
+	based    bool   // there is one
+	link     int    // position in the ledger of the link being read, -1: none
+	reading  bool   // its text is wanted
+	text     []byte // of it, so far
+	hidden   bool   // text is that of a style or script in a drawing
+	alt      string // of the first image in it that has one
 }
 
 // NewExtractor returns an extractor with its own memory.
@@ -59,6 +60,9 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 	e.ledger.resolve(&p, base, self, e.opt.MaxLinks)
 	tag := e.robots.tag()
 	p.NoIndex, p.NoFollow, p.NoArchive = tag.NoIndex, tag.NoFollow, tag.NoArchive
+	if e.scripted && p.Distinct <= shellTargets {
+		p.Shell = shellOf(&e.scan, text, base, self)
+	}
 	p.Facts = facts(e.opt.Extracts, text, weburl.Host(self))
 	e.scan.reset(nil) // lets go of the body
 	e.base = nil
@@ -72,7 +76,7 @@ func (e *Extractor) read(p *Page, text []byte) {
 	e.ledger.reset()
 	e.nesting.reset()
 	e.robots = robots{agent: e.opt.Agent}
-	e.titled, e.base, e.based, e.link = false, nil, false, -1
+	e.titled, e.scripted, e.base, e.based, e.link = false, false, nil, false, -1
 	for {
 		switch e.scan.next() {
 		case tokenStart:
@@ -116,6 +120,7 @@ func (e *Extractor) start(t tag) {
 		e.title()
 	case tagScript, tagStyle:
 		e.breakWord()
+		e.scripted = e.scripted || t == tagScript
 		e.hidden = e.scan.raw == nil && !e.scan.attrs.selfClosing
 	default:
 		e.breakWord()

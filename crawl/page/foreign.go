@@ -34,6 +34,10 @@ func (f *foreign) within() bool {
 	return last == elementSVG || last == elementMath
 }
 
+// drawing reports that a tag or text read now is a part of a drawing or a formula, whatever
+// it is of.
+func (f *foreign) drawing() bool { return f.count[elementSVG]+f.count[elementMath] > 0 }
+
 func (f *foreign) last() element {
 	if len(f.open) == 0 {
 		return elementNone

@@ -72,6 +72,10 @@ func adversarial() map[string]string {
 		"bases":                  fill("<base href=/b/>"),
 		"svgs":                   fill("<svg><title>"),
 		"NULs":                   fill("\x00<\x00a\x00"),
+		"mounts":                 fill(`<div id="my-app-root"></div>`),
+		"noscripts":              fill("<noscript>JavaScript</noscript>"),
+		"scripts":                count(`<script src="//h%d.example/"></script>`),
+		"inline scripts":         fill("<script>import</script>"),
 		"long rel":               "<a href=y rel='" + fill("nofollow ") + "'>x</a>",
 	}
 }
@@ -82,7 +86,7 @@ func TestHostileShapes(t *testing.T) {
 	swallowed := []string{"ends of nothing", "open tags", "quotes"}
 	for name, shape := range adversarial() {
 		t.Run(name, func(t *testing.T) {
-			body := []byte(shape + `<a href=/last>last</a>`)
+			body := []byte(`<script src=/s></script>` + shape + `<a href=/last>last</a>`) // read a second time, see shellOf
 			var p Page
 			var full bool
 			took, allocated := cost(func() {

@@ -6,7 +6,8 @@
 // and no nesting is too deep. Links are the `href` of <a> and <area>, the
 // canonical <link>, the `src` of <frame> and a <meta> refresh that names a URL,
 // all seen with scripting off: those in <noscript> and <template> count, those
-// in comments and in the text of scripts, styles and iframes do not.
+// in comments and in the text of scripts, styles and iframes do not. A page with few
+// links is read again for the signs that it shows nothing without its scripts.
 //
 // An [Extractor] belongs to one goroutine; the pages it returns belong to the
 // caller and hold no part of the body. Time and memory are linear in the body,
@@ -36,11 +37,12 @@ type Options struct {
 
 // A Page is what a page says.
 type Page struct {
-	Title    string // the first <title>, white space folded, at most 1,000 characters
-	Charset  string // canonical name of the encoding that was read
-	Links    []Link // one per target, in document order; never the page itself
-	Distinct int    // targets met; beyond four times MaxLinks of hrefs, new ones are counted unread
-	Facts    []Fact // at most 100, of 1,000 characters each
+	Title    string       // the first <title>, white space folded, at most 1,000 characters
+	Charset  string       // canonical name of the encoding that was read
+	Links    []Link       // one per target, in document order; never the page itself
+	Distinct int          // targets met; beyond four times MaxLinks of hrefs, new ones are counted unread
+	Facts    []Fact       // at most 100, of 1,000 characters each
+	Shell    schema.Shell // 0, unless it likely shows nothing without its scripts
 
 	// What the robots metas say: those addressed to the agent, else those to all.
 	NoIndex, NoFollow, NoArchive bool

@@ -28,9 +28,11 @@ type scanner struct {
 	literal  bool // the text is that of a CDATA section, without entities
 
 	tag   tag
+	name  []byte     // of the tag, as written
 	attrs attributes // of a start tag that has any use for them
 	raw   []byte     // the text inside, of a start tag whose content is not markup
 
+	nameTo  int // where the name of the last start tag ends
 	foreign foreign
 	titled  bool // the next end tag of a title is that of raw text
 }
@@ -118,7 +120,9 @@ func (s *scanner) markup(i int) markup {
 // start reads the start tag whose name begins at i.
 func (s *scanner) start(i int) token {
 	end := s.nameEnd(i)
-	s.tag = tagOf(s.src[i:end])
+	s.name = s.src[i:end]
+	s.nameTo = end
+	s.tag = tagOf(s.name)
 	if s.pos = s.readAttributes(end, s.tag.hasUse() || s.tag == tagFont); s.pos < 0 {
 		s.pos = len(s.src)
 		return tokenEOF
@@ -168,7 +172,8 @@ func (s *scanner) leave(name []byte) {
 // end reads the end tag whose name begins at i.
 func (s *scanner) end(i int) token {
 	end := s.nameEnd(i)
-	s.tag = tagOf(s.src[i:end])
+	s.name = s.src[i:end]
+	s.tag = tagOf(s.name)
 	if s.pos = s.readAttributes(end, false); s.pos < 0 {
 		s.pos = len(s.src)
 		return tokenEOF

@@ -48,6 +48,7 @@ func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 	}
 	if p := o.Page; p != nil && v.State == schema.Processed {
 		visit.Charset, visit.NoIndex, visit.NoFollow, visit.Distinct = p.Charset, p.NoIndex, p.NoFollow, p.Distinct
+		visit.Shell = p.Shell
 		if most := d.in.set.Config.Crawler.LinksPerPage(); p.Distinct > most {
 			visit.LinkLimit = most
 		}
@@ -85,6 +86,7 @@ func (d *drafts) compare(visit *schema.Visit) error {
 	visit.Length, visit.SHA256 = before.Length, before.SHA256
 	visit.Distinct, visit.BeyondHosts, visit.LinkLimit = before.Distinct, before.BeyondHosts, before.LinkLimit
 	visit.NoIndex, visit.NoFollow, visit.StoredPath = before.NoIndex, before.NoFollow, before.StoredPath
+	visit.Shell = before.Shell
 	visit.ETag, visit.LastModified = cmp.Or(visit.ETag, before.ETag), cmp.Or(visit.LastModified, before.LastModified)
 	return nil
 }

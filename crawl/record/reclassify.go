@@ -182,7 +182,7 @@ func (t *turn) redraft(o *ring.Outcome, before *schema.Visit) (*schema.Visit, er
 	after.Run, after.Links = t.in.run.ID, nil
 	fresh := t.drafts.answer(o, judge.Verdict{State: before.State})
 	after.Title, after.Facts, after.Charset = fresh.Title, fresh.Facts, fresh.Charset
-	after.NoIndex, after.NoFollow = fresh.NoIndex, fresh.NoFollow
+	after.NoIndex, after.NoFollow, after.Shell = fresh.NoIndex, fresh.NoFollow, fresh.Shell
 	after.Distinct, after.LinkLimit = fresh.Distinct, fresh.LinkLimit
 	err := t.drafts.links(o, &after)
 	return &after, err
@@ -203,6 +203,6 @@ func differs(tx *kv.Tx, before, after *schema.Visit) (bool, error) {
 	slices.SortFunc(after.Links, func(a, b schema.Link) int { return int(int64(a.To) - int64(b.To)) })
 	same := slices.Equal(from.Links, after.Links) && slices.Equal(from.Facts, after.Facts) &&
 		before.Title == after.Title && before.Charset == after.Charset && before.NoIndex == after.NoIndex &&
-		before.NoFollow == after.NoFollow && before.Distinct == after.Distinct
+		before.NoFollow == after.NoFollow && before.Distinct == after.Distinct && before.Shell == after.Shell
 	return !same, nil
 }

@@ -89,6 +89,7 @@ func pageRelation() relation[pageRow] {
 		{"server_date", text, func(p *pageRow) any { return words(p.visit.ServerDate) }},
 		{"first_run", integer, func(p *pageRow) any { return int64(p.FirstRun) }},
 		{"last_run", integer, func(p *pageRow) any { return int64(p.LastRun) }},
+		{"needs_scripts", text, func(p *pageRow) any { return words(p.visit.Shell.String()) }},
 	}}
 }
 
@@ -194,6 +195,7 @@ func hostRelation(s *survey.Survey) relation[hostRow] {
 		{"links_omitted", integer, func(h *row) any { return int64(h.LinksOmitted) }},
 		{"tags", text, func(h *row) any { return words(h.Noted.TagText()) }},
 		{"note", text, func(h *row) any { return words(h.Noted.Note) }},
+		{"need_scripts", integer, func(h *row) any { return int64(h.Shells) }},
 	}}
 }
 

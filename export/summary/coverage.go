@@ -30,6 +30,9 @@ func (p *page) coverage() {
 	p.cutSites()
 	p.seeds()
 	p.subdomains()
+	p.hostItems("### Domains with Pages That Likely Need Scripts", &p.shells, func(h hostLine) string {
+		return fmt.Sprintf("%s (%s of %s)", quoted(h.name), amount.Commas(h.shells), pagesOf(h.html))
+	})
 	p.hostItems("### Domains Whose Pages Have No Links (likely rendered by script)", &p.linkless, func(h hostLine) string {
 		return quoted(h.name) + " (" + pagesOf(h.processed) + ")"
 	})

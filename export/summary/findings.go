@@ -24,7 +24,8 @@ type findings struct {
 	missing   int                             // pages, over all hosts
 	sites     []survey.CutSite
 	cutHosts  top[hostLine] // by what is missing
-	linkless  top[hostLine]
+	shells    top[hostLine] // by how many of their pages are
+	linkless  top[hostLine] // but those
 	unreached top[hostLine]
 	stray     []survey.StraySeed
 	uncovered []survey.Uncovered
@@ -43,6 +44,8 @@ type hostLine struct {
 	from, to  uint8
 	missing   int
 	omitted   int // links
+	html      int // pages
+	shells    int // of those
 	waiting   int
 	coverage  string
 	cover     survey.Cover
@@ -64,6 +67,10 @@ func byMissing(a, b hostLine) int {
 	return cmp.Or(cmp.Compare(b.missing, a.missing), cmp.Compare(a.name, b.name))
 }
 
+func byShells(a, b hostLine) int {
+	return cmp.Or(cmp.Compare(b.shells, a.shells), cmp.Compare(a.name, b.name))
+}
+
 func byReferences(a, b urlLine) int {
 	return cmp.Or(cmp.Compare(b.references, a.references), cmp.Compare(a.url, b.url))
 }
@@ -72,8 +79,9 @@ func collect(s *survey.Survey) (*findings, error) {
 	f := &findings{
 		full: newTop(listed, byPages), partly: newTop(listed, byPages), others: newTop(listed, byPages),
 		limited: newTop(listed, byPages), black: newTop(listed, byReferences), stub: newTop(listed, byReferences),
-		cutHosts: newTop(whole, byMissing), linkless: newTop(whole, byPages), unreached: newTop(whole, byPages),
-		cited: newCitations(s), statuses: map[int]int{}, failed: map[string]int{},
+		cutHosts: newTop(whole, byMissing), shells: newTop(whole, byShells), linkless: newTop(whole, byPages),
+		unreached: newTop(whole, byPages),
+		cited:     newCitations(s), statuses: map[int]int{}, failed: map[string]int{},
 	}
 	each := func(r *survey.HostReport) error {
 		f.addHost(s.Run(), r)
@@ -110,7 +118,7 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 	h := r.Host
 	line := hostLine{
 		name: h.Name, processed: r.Processed, from: r.FromDepth, to: r.ToDepth, missing: r.KnownMissing, waiting: r.Waiting,
-		omitted:  r.LinksOmitted,
+		omitted: r.LinksOmitted, html: r.HTML, shells: r.Shells,
 		coverage: r.Coverage, cover: r.Cover, budget: r.Budget, own: len(r.Origins) > 0,
 	}
 	if limited, ok := rateLimited(run, r); ok {
@@ -135,7 +143,10 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 	if r.Cover.Cut() {
 		f.cutHosts.add(line)
 	}
-	if r.HTML > 0 && r.Linkless == r.HTML && (r.Class == schema.ClassQuality || r.HTML > 1) {
+	switch {
+	case r.Shells > 0:
+		f.shells.add(line)
+	case r.HTML > 0 && r.Linkless == r.HTML && (r.Class == schema.ClassQuality || r.HTML > 1):
 		f.linkless.add(line)
 	}
 	if r.Processed == 0 && !h.HTTPS && (r.Unreached > 0 || r.Cover == survey.CoverGivenUp &&

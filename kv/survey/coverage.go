@@ -49,6 +49,7 @@ type HostReport struct {
 	ByState   [stateCount]int
 	HTML      int    // pages of HTML that were processed
 	Linkless  int    // of those: without links
+	Shells    int    // of HTML: that likely show nothing without their scripts
 	Unreached int    // visits that ended without a connection
 	Broken    int    // visits that ended in 5xx, if all did
 	Away      string // the same in words, and why
@@ -122,7 +123,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 		MinDepth: t.nearest, FromDepth: t.from, ToDepth: t.to,
 		Known: int(t.known), Visited: int(t.visited), Processed: int(t.processed),
 		Waiting: int(t.byState[schema.Queued] + t.byState[schema.RequestLimitHit]),
-		HTML:    int(t.html), Linkless: int(t.linkless), Unreached: int(t.unreached),
+		HTML:    int(t.html), Linkless: int(t.linkless), Shells: int(t.shells), Unreached: int(t.unreached),
 		Broken: int(t.brokenAll()),
 	}
 	for i, n := range t.byState {

@@ -59,7 +59,7 @@ func (c *core) standing(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 func stand(v, from *schema.Visit) {
 	v.Links, v.Charset = from.Links, from.Charset
 	v.Distinct, v.BeyondHosts, v.LinkLimit = from.Distinct, from.BeyondHosts, from.LinkLimit
-	v.NoIndex, v.NoFollow = from.NoIndex, from.NoFollow
+	v.NoIndex, v.NoFollow, v.Shell = from.NoIndex, from.NoFollow, from.Shell
 }
 
 // eachSitemapEntry calls f for every page that a sitemap names, with the URL of

@@ -26,6 +26,7 @@ type Counts struct {
 	Frontier         int            // pages that wait, see [Page.Waits]
 	Links            int            // that stand
 	LinksOmitted     int            // see [Page.LinksOmitted]
+	Shells           int            // of Processed: that likely show nothing without their scripts
 	leftBefore       int            // of those: by traps, of pages that an earlier run read
 	Errors           map[string]int // of the run, by kind, see [tallies.countErrors]
 }
@@ -56,6 +57,7 @@ type hostTally struct {
 	broken      uint32       // of visited: 5xx
 	html        uint32       // of processed: HTML pages
 	linkless    uint32       // of html: without links
+	shells      uint32       // of html: that likely need scripts
 	missing     uint32       // see Page.Missing
 	capped      uint32       // of those: by a cap, a trap or a Crawl-delay
 	unasked     uint32       // got no visit because the host could not be reached
@@ -229,6 +231,10 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 			h.html++
 			if len(v.Links) == 0 {
 				h.linkless++
+			}
+			if v.Shell != 0 {
+				h.shells++
+				t.counts.Shells++
 			}
 		}
 	case v.Reason.Cause == schema.CauseDenied:

@@ -63,10 +63,11 @@ function coverage(d) {
 }
 
 function whyOf(d) {
-  if (d.coverage === "complete") return `All ${count(d.pages_known, "page")} that are known were visited.`;
+  const scripts = d.need_scripts ? ` ${count(d.need_scripts, "page")} likely show nothing without scripts.` : "";
+  if (d.coverage === "complete") return `All ${count(d.pages_known, "page")} that are known were visited.${scripts}`;
   const text = d.coverage.slice(0, 1).toUpperCase() + d.coverage.slice(1);
   return text + (d.known_missing ? `; ${count(d.known_missing, "page is", "pages are")} known to be missing.` : ".") +
-    (d.links_omitted ? ` ${count(d.links_omitted, "link was", "links were")} counted and not recorded.` : "");
+    (d.links_omitted ? ` ${count(d.links_omitted, "link was", "links were")} counted and not recorded.` : "") + scripts;
 }
 
 // stripOf draws the requests, which come with the newest first.

@@ -1,13 +1,14 @@
 package atlas
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/sumi-ripple/ripple/export/browsertest"
 )
 
 // screens are the sizes at which the map is looked at: a desk and a telephone.
@@ -16,16 +17,16 @@ func screens() map[string][2]int64 {
 }
 
 // view opens a map on a screen of a size.
-func view(t *testing.T, m Map, size [2]int64) context.Context {
+func view(t *testing.T, m Map, size [2]int64) *browsertest.Tab {
 	t.Helper()
-	ctx := open(t, m)
-	do(t, ctx, chromedp.EmulateViewport(size[0], size[1]))
-	rest(t, ctx)
-	ask[any](t, ctx, `history.replaceState(null, "", location.pathname), 1`)
-	do(t, ctx, chromedp.Reload())
-	wait(t, ctx, "document.documentElement.dataset.drawn")
-	rest(t, ctx)
-	return ctx
+	b := open(t, m)
+	b.Size(size[0], size[1])
+	rest(t, b)
+	browsertest.Ask[any](b, `history.replaceState(null, "", location.pathname), 1`)
+	b.Do(chromedp.Reload())
+	b.Wait("document.documentElement.dataset.drawn")
+	rest(t, b)
+	return b
 }
 
 // TestOriginsAreNamed looks for the names of all origins when the map opens, however
@@ -42,8 +43,8 @@ func TestOriginsAreNamed(t *testing.T) {
 					origins++
 				}
 			}
-			ctx := view(t, m, size)
-			named := ask[string](t, ctx, `document.getElementById("labels").dataset.named`)
+			b := view(t, m, size)
+			named := browsertest.Ask[string](b, `document.getElementById("labels").dataset.named`)
 			for _, n := range m.Nodes {
 				if n.Class == "quality" {
 					origins--
@@ -64,7 +65,7 @@ func TestSelectedIsUncovered(t *testing.T) {
 	for name, size := range screens() {
 		t.Run(name, func(t *testing.T) {
 			m := sample(60)
-			ctx := view(t, m, size)
+			b := view(t, m, size)
 			x, y := float64(size[0])-60, 80.0 // where the panel opens on a desk
 			if size[0] < 700 {
 				x, y = float64(size[0])/2+50, float64(size[1])-90
@@ -72,12 +73,12 @@ func TestSelectedIsUncovered(t *testing.T) {
 			for v := range 5 {
 				const z = 20.0
 				left, top := float64(m.Points[v].X)-(x-float64(size[0])/2)/z, float64(m.Points[v].Y)-(y-float64(size[1])/2)/z
-				turnTo(t, ctx, fmt.Sprintf("#x=%g&y=%g&z=%g", left, top, z))
-				do(t, ctx, chromedp.MouseClickXY(x, y))
-				wait(t, ctx, fmt.Sprintf(`(%s) === %q`, panelHead, m.Nodes[v].Name))
-				uncovered(t, ctx, m, v)
-				press(t, ctx, kb.Escape)
-				wait(t, ctx, `document.getElementById("panel").hidden`)
+				turnTo(t, b, fmt.Sprintf("#x=%g&y=%g&z=%g", left, top, z))
+				b.Do(chromedp.MouseClickXY(x, y))
+				b.Wait(fmt.Sprintf(`(%s) === %q`, panelHead, m.Nodes[v].Name))
+				uncovered(t, b, m, v)
+				b.Press(kb.Escape)
+				b.Wait(`document.getElementById("panel").hidden`)
 			}
 		})
 	}
@@ -88,9 +89,9 @@ func TestWholeFits(t *testing.T) {
 	for name, size := range screens() {
 		t.Run(name, func(t *testing.T) {
 			m := sample(150)
-			ctx := view(t, m, size)
+			b := view(t, m, size)
 			for v, p := range m.Points {
-				under := ask[string](t, ctx, fmt.Sprintf(`(() => {
+				under := browsertest.Ask[string](b, fmt.Sprintf(`(() => {
 					const q = new URLSearchParams(location.hash.slice(1)), z = q.get("z");
 					return document.elementFromPoint((%g - q.get("x")) * z + innerWidth / 2,
 						(%g - q.get("y")) * z + innerHeight / 2)?.closest("[id]")?.id ?? "nothing"; })()`, p.X, p.Y))
@@ -112,24 +113,24 @@ func TestCoverage(t *testing.T) {
 	m.Nodes[3].Busiest = []Page{
 		{URL: "https://a.example/x", Title: "<i>Busy</i>", In: 1234}, {URL: "javascript:alert(1)", Title: "worse", In: 9},
 	}
-	ctx := view(t, m, [2]int64{1400, 900})
-	turnTo(t, ctx, "#colour=coverage&node="+m.Nodes[3].Name)
-	wait(t, ctx, fmt.Sprintf(`(%s) === %q`, panelHead, m.Nodes[3].Name))
-	groups := ask[string](t, ctx, `[...document.querySelectorAll("#groups .name")].map((e) => e.textContent).join(", ")`)
+	b := view(t, m, [2]int64{1400, 900})
+	turnTo(t, b, "#colour=coverage&node="+m.Nodes[3].Name)
+	b.Wait(fmt.Sprintf(`(%s) === %q`, panelHead, m.Nodes[3].Name))
+	groups := browsertest.Ask[string](b, `[...document.querySelectorAll("#groups .name")].map((e) => e.textContent).join(", ")`)
 	if groups != "complete, denied by robots.txt" {
 		t.Errorf("groups %q", groups)
 	}
-	if reason := ask[string](t, ctx, `document.querySelector("#panel .reason").textContent`); reason != m.Nodes[3].Reason {
+	if reason := browsertest.Ask[string](b, `document.querySelector("#panel .reason").textContent`); reason != m.Nodes[3].Reason {
 		t.Errorf("the card says %q", reason)
 	}
-	pages := ask[string](t, ctx, `[...document.querySelectorAll("#panel a.row")].`+
+	pages := browsertest.Ask[string](b, `[...document.querySelectorAll("#panel a.row")].`+
 		`map((a) => a.href + " " + a.textContent).join(", ")`)
 	if want := "https://a.example/x <i>Busy</i>1,234 in"; pages != want {
 		t.Errorf("pages %q, want %q", pages, want)
 	}
-	press(t, ctx, kb.Escape)
-	ask[any](t, ctx, `document.querySelectorAll("#groups button")[1].click()`)
-	wait(t, ctx, fmt.Sprintf(`document.getElementById("labels").dataset.named === %q`, m.Nodes[3].Name))
+	b.Press(kb.Escape)
+	browsertest.Ask[any](b, `document.querySelectorAll("#groups button")[1].click()`)
+	b.Wait(fmt.Sprintf(`document.getElementById("labels").dataset.named === %q`, m.Nodes[3].Name))
 }
 
 // TestArrows looks for the head of an arrow where a link ends, and for none where it
@@ -141,9 +142,9 @@ func TestArrows(t *testing.T) {
 		Edges:  []Edge{{From: 0, To: 1, Weight: 1}},
 		Points: []Point{{Y: -10}, {Y: 10}}, // names stand to the right of them
 	}
-	ctx := view(t, m, [2]int64{1400, 900})
-	turnTo(t, ctx, "#x=0&y=0&z=24")
-	if at := ask[[]int](t, ctx, inkBesideLink); at[0] != 0 || at[1] == 0 {
+	b := view(t, m, [2]int64{1400, 900})
+	turnTo(t, b, "#x=0&y=0&z=24")
+	if at := browsertest.Ask[[]int](b, inkBesideLink); at[0] != 0 || at[1] == 0 {
 		t.Errorf("%d inked pixels left of the link where it begins, %d where it ends", at[0], at[1])
 	}
 }

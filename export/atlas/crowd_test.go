@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/sumi-ripple/ripple/export/browsertest"
 )
 
 // rowOfOrigins is a map of origins that stand closer than their names are long.
@@ -39,10 +41,10 @@ type nameBox struct {
 // TestNamesInACrowd asks that the names of origins are whole and over no other, where
 // these stand close together on a telephone.
 func TestNamesInACrowd(t *testing.T) {
-	ctx := view(t, rowOfOrigins(), [2]int64{400, 800})
-	ask[any](t, ctx, noteNames)
-	wait(t, ctx, "window.drawn?.length > 0")
-	names := ask[[]nameBox](t, ctx, "window.drawn")
+	b := view(t, rowOfOrigins(), [2]int64{400, 800})
+	browsertest.Ask[any](b, noteNames)
+	b.Wait("window.drawn?.length > 0")
+	names := browsertest.Ask[[]nameBox](b, "window.drawn")
 	if len(names) < 8 {
 		t.Errorf("%d names: %v", len(names), names)
 	}
@@ -60,26 +62,26 @@ func TestNamesInACrowd(t *testing.T) {
 
 // TestSelectedIsInTheFilter selects a node that the filter steps back: the filter goes.
 func TestSelectedIsInTheFilter(t *testing.T) {
-	ctx := view(t, rowOfOrigins(), [2]int64{1400, 900})
-	turnTo(t, ctx, "#colour=coverage")
-	ask[any](t, ctx, `document.querySelectorAll("#groups button")[0].click()`)
-	wait(t, ctx, `document.querySelector("#groups [aria-pressed=true]")`)
-	slash(t, ctx)
-	press(t, ctx, "origin-number-8")
-	press(t, ctx, kb.Enter)
-	wait(t, ctx, fmt.Sprintf(`(%s) === "origin-number-8.example"`, panelHead))
-	wait(t, ctx, `!document.querySelector("#groups [aria-pressed=true]")`)
+	b := view(t, rowOfOrigins(), [2]int64{1400, 900})
+	turnTo(t, b, "#colour=coverage")
+	browsertest.Ask[any](b, `document.querySelectorAll("#groups button")[0].click()`)
+	b.Wait(`document.querySelector("#groups [aria-pressed=true]")`)
+	slash(t, b)
+	b.Press("origin-number-8")
+	b.Press(kb.Enter)
+	b.Wait(fmt.Sprintf(`(%s) === "origin-number-8.example"`, panelHead))
+	b.Wait(`!document.querySelector("#groups [aria-pressed=true]")`)
 }
 
 // TestFoundIsUncovered takes a result of a search on a telephone, where the list of
 // results and the panel would cover the map between them.
 func TestFoundIsUncovered(t *testing.T) {
 	m := sample(300)
-	ctx := view(t, m, [2]int64{400, 800})
-	slash(t, ctx)
-	press(t, ctx, "a")
-	press(t, ctx, kb.Enter)
-	wait(t, ctx, fmt.Sprintf(`(%s) !== ""`, panelHead))
-	head := ask[string](t, ctx, panelHead)
-	uncovered(t, ctx, m, slices.IndexFunc(m.Nodes, func(n Node) bool { return n.Name == head }))
+	b := view(t, m, [2]int64{400, 800})
+	slash(t, b)
+	b.Press("a")
+	b.Press(kb.Enter)
+	b.Wait(fmt.Sprintf(`(%s) !== ""`, panelHead))
+	head := browsertest.Ask[string](b, panelHead)
+	uncovered(t, b, m, slices.IndexFunc(m.Nodes, func(n Node) bool { return n.Name == head }))
 }

@@ -6,19 +6,13 @@ import (
 	"image/color"
 	"image/png"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
 // TestPicture looks at a map of 150 hosts: something is drawn.
 func TestPicture(t *testing.T) {
-	ctx := open(t, sample(150))
-	rest(t, ctx)
-	shot, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		t.Fatal(err)
-	}
-	picture, err := png.Decode(bytes.NewReader(shot))
+	b := open(t, sample(150))
+	rest(t, b)
+	picture, err := png.Decode(bytes.NewReader(b.Screenshot()))
 	if err != nil {
 		t.Fatal(err)
 	}

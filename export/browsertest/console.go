@@ -1,0 +1,61 @@
+package browsertest
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/chromedp/chromedp"
+)
+
+// Silent has the test fail at its end if the console says anything until then, as of a
+// breach of the policy, but for texts that hold one of the given. What the software
+// renderer says of its own speed is no complaint.
+func (b *Tab) Silent(but ...string) {
+	b.Helper()
+	heard := complaints{but: append(but, "GL Driver Message")}
+	go heard.listen(chromedp.Console(b.ctx)) // ends with the browser
+	b.Cleanup(func() {
+		if text := heard.all(); len(text) != 0 {
+			b.Errorf("the console says %q", text)
+		}
+	})
+}
+
+// A complaints collects what the console says.
+type complaints struct {
+	but []string
+
+	mu   sync.Mutex
+	text []string
+}
+
+// listen collects until the browser ends.
+func (c *complaints) listen(said iter.Seq2[chromedp.ConsoleMessage, error]) {
+	for message, err := range said {
+		if err != nil {
+			return
+		}
+		text := message.String()
+		if slices.ContainsFunc(c.but, func(known string) bool { return strings.Contains(text, known) }) {
+			continue
+		}
+		c.mu.Lock()
+		c.text = append(c.text, text)
+		c.mu.Unlock()
+	}
+}
+
+func (c *complaints) all() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.text)
+}
+
+// quoted is a text as JavaScript writes it.
+func quoted(text string) string {
+	b, _ := json.Marshal(text) // a text always has a form
+	return string(b)
+}

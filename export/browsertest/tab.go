@@ -1,0 +1,165 @@
+// Package browsertest drives a browser, for tests of what a page shows and does. It knows
+// nothing of what is looked at.
+package browsertest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/memory"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a page may take to become what is waited for.
+const patience = time.Minute
+
+// A Tab is a tab of a browser, for one test.
+type Tab struct {
+	testing.TB
+	ctx context.Context
+}
+
+// Open starts a browser with one tab, which is empty, or skips the test where there is none
+// (fails, under RIPPLE_CI=1). It ends with the test.
+func Open(t testing.TB, options ...chromedp.ExecAllocatorOption) *Tab {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	all := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(browserPath(t)), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1400, 900),
+	}
+	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "enable-unsafe-swiftshader", "disable-quic",
+		"no-first-run", "disable-background-networking", "disable-component-update", "disable-sync",
+		"disable-dev-shm-usage", "hide-scrollbars"} {
+		all = append(all, chromedp.Flag(flag, true))
+	}
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(all, options...)...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	b := &Tab{t, ctx}
+	b.Do(chromedp.Navigate("about:blank"))
+	return b
+}
+
+func browserPath(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("RIPPLE_CI") == "1" {
+		t.Fatal("no Chromium found, and RIPPLE_CI=1 asks for one")
+	}
+	t.Skip("no Chromium found; nothing is looked at in a browser")
+	return ""
+}
+
+// Beside opens another tab of the same browser.
+func (b *Tab) Beside() *Tab {
+	b.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	b.Cleanup(cancel)
+	beside := &Tab{b.TB, ctx}
+	beside.Do(chromedp.Navigate("about:blank"))
+	return beside
+}
+
+// In is the same tab for a part of the test.
+func (b *Tab) In(t testing.TB) *Tab { return &Tab{t, b.ctx} }
+
+// Do takes steps of package chromedp.
+func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// Go opens an address.
+func (b *Tab) Go(address string) {
+	b.Helper()
+	b.Do(chromedp.Navigate(address))
+}
+
+// Wait returns once the expression holds. A page that is just being replaced is asked
+// again.
+func (b *Tab) Wait(expression string) {
+	b.Helper()
+	for {
+		_, err := chromedp.Run(b.ctx, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(patience)))
+		if err == nil {
+			return
+		}
+		if text := err.Error(); !strings.Contains(text, "context") && !strings.Contains(text, "navigated") || b.ctx.Err() != nil {
+			b.Fatalf("waiting for %s: %v; the page says %.600q", expression, err,
+				Ask[string](b, `document.body?.innerText ?? ""`))
+		}
+	}
+}
+
+// Ask returns the value of an expression; a promise is waited for.
+func Ask[T any](b *Tab, expression string) T {
+	b.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// Call sends a command of the browser's protocol to the tab.
+func Call[P, R any](b *Tab, command cdp.Command[P, R], params P) R {
+	b.Helper()
+	result, err := chromedp.Call(b.ctx, command, params)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return result
+}
+
+// Press types keys, or one of package kb, into what has the focus.
+func (b *Tab) Press(keys string) {
+	b.Helper()
+	b.Do(chromedp.KeyEvent(keys))
+}
+
+// Size makes the window so large, in pixels.
+func (b *Tab) Size(width, height int64) {
+	b.Helper()
+	b.Do(chromedp.EmulateViewport(width, height))
+}
+
+// Text is what an element shows; empty: there is none.
+func (b *Tab) Text(selector string) string {
+	b.Helper()
+	return Ask[string](b, "document.querySelector("+quoted(selector)+")?.innerText ?? \"\"")
+}
+
+// Screenshot is what the window shows, as PNG.
+func (b *Tab) Screenshot() []byte {
+	b.Helper()
+	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return shot
+}
+
+// Held is what the page of a tab holds when what it has dropped is collected: bytes of
+// JavaScript, nodes and listeners of the document.
+func (b *Tab) Held() (bytes, nodes, listeners int64) {
+	b.Helper()
+	Call(b, heapprofiler.CollectGarbage, cdp.Empty{})
+	dom := Call(b, memory.GetDOMCounters, cdp.Empty{})
+	return int64(Call(b, runtime.GetHeapUsage, cdp.Empty{}).UsedSize), dom.Nodes, dom.JsEventListeners
+}

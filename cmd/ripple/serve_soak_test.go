@@ -1,0 +1,221 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+)
+
+// envHolds names the socket at which this process, started by a test, tells what it holds.
+const envHolds = "RIPPLE_TEST_HOLDS"
+
+// A holding is what a process, or the page of a tab, holds.
+type holding struct {
+	Heap        int64 // bytes, when what was dropped is collected
+	Goroutines  int64
+	Descriptors int64
+	Nodes       int64 // of the document
+	Listeners   int64
+}
+
+// tellHoldings answers whoever asks at the socket, if one is named.
+func tellHoldings() {
+	socket := os.Getenv(envHolds)
+	if socket == "" {
+		return
+	}
+	os.Unsetenv(envHolds) // for children
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		panic(err)
+	}
+	go func() { // ends with the process
+		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			runtime.GC()
+			runtime.GC() // for what finalizers held
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			open, _ := os.ReadDir("/proc/self/fd")
+			_ = json.NewEncoder(w).Encode(holding{Heap: int64(m.HeapAlloc), Goroutines: int64(runtime.NumGoroutine()),
+				Descriptors: int64(len(open))})
+		}))
+	}()
+}
+
+// A watcher is a desk that serves four pages over a crawl which does not end.
+type watcher struct {
+	*testing.T
+	crawl, desk *exec.Cmd
+	dir         string
+	address     string
+	tabs        []*desktest.Tab
+}
+
+func watchEndless(t *testing.T) *watcher {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "soak") // short enough for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	w := &watcher{T: t, dir: dir}
+	w.crawl = w.start("crawl", "crawl", w.endlessWeb(), "-q")
+	state := filepath.Join(dir, "ripple.bolt")
+	for _, err := os.Stat(state); err != nil; _, err = os.Stat(state) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	w.desk = w.start("desk", "serve", "--state", state, "--listen", "127.0.0.1:0")
+	for !strings.Contains(w.address, "\n") {
+		time.Sleep(20 * time.Millisecond)
+		said, err := os.ReadFile(filepath.Join(dir, "desk.said"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.address = string(said)
+	}
+	w.address, _, _ = strings.Cut(w.address, "\n")
+	view := func(name string) string { return strings.Replace(w.address, "#token", "#/"+name+"?token", 1) }
+	first := desktest.Open(t, view("now"))
+	w.tabs = []*desktest.Tab{first, first.Beside(view("map")), first.Beside(view("hosts")), first.Beside(view("now"))}
+	return w
+}
+
+// endlessWeb serves a web, and returns the configuration that crawls it.
+func (w *watcher) endlessWeb() string {
+	w.Helper()
+	web, err := webtest.New()
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { web.Close() })
+	web.Generate(1, webtest.GenConfig{Hosts: 8, Pages: 1000, Links: 4, Hrefs: 6, Size: 2000, Leave: 0.3, Endless: true})
+	if _, err := web.CAFile(w.dir); err != nil {
+		w.Fatal(err)
+	}
+	text := smallConfig(web.Addr(), false, []string{"max-concurrent-pages-open=8", "max-domain-requests=1000000"})
+	text = strings.NewReplacer(`domain = "a.test"`, `domain = "*.gen.test"`, "https://a.test/\"]", `https://h0.gen.test/"]`,
+		"minimum-time-on-page = 100", "minimum-time-on-page = 250").Replace(text)
+	path := filepath.Join(w.dir, "config.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	return path
+}
+
+// start starts ripple, until the test ends.
+func (w *watcher) start(name string, args ...string) *exec.Cmd {
+	w.Helper()
+	said, err := os.Create(filepath.Join(w.dir, name+".said"))
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer said.Close()
+	cmd := ripple(args...)
+	cmd.Stdout = said
+	cmd.Env = append(cmd.Env, envHolds+"="+filepath.Join(w.dir, name+".holds"))
+	if err := cmd.Start(); err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
+}
+
+// holdings are what the processes and the pages hold.
+func (w *watcher) holdings() map[string]holding {
+	w.Helper()
+	all := map[string]holding{}
+	for _, name := range []string{"crawl", "desk"} {
+		c := &http.Client{Transport: &http.Transport{DialContext: dialTo(filepath.Join(w.dir, name+".holds")), DisableKeepAlives: true}}
+		a, err := c.Get("http://" + name)
+		if err != nil {
+			w.Fatal(err)
+		}
+		var h holding
+		err = json.NewDecoder(a.Body).Decode(&h)
+		a.Body.Close()
+		if err != nil {
+			w.Fatal(err)
+		}
+		all[name] = h
+	}
+	for i, b := range w.tabs {
+		var h holding
+		h.Heap, h.Nodes, h.Listeners = b.Held()
+		all[fmt.Sprintf("page %d", i)] = h
+	}
+	return all
+}
+
+// round has the last page go through all views, while the others stay.
+func (w *watcher) round(long bool) {
+	w.Helper()
+	there := `document.querySelector("#view h1")`
+	if long {
+		there += ` && !document.querySelector("#view .loading")`
+	}
+	b := w.tabs[len(w.tabs)-1]
+	for _, view := range []string{"map", "hosts", "host/h1.gen.test", "page?url=https%3A%2F%2Fh0.gen.test%2F", "suggest", "broken",
+		"runs", "ask", "files", "control", "now"} {
+		b.Visit(view, there)
+	}
+	b.Wait(`document.querySelector(".visits li")`)
+}
+
+// TestWatchedForLong looks at a crawl with four pages: neither the desk nor a page grows.
+// It takes some rounds through all views, or as long as RIPPLE_SOAK says, such as 30m.
+func TestWatchedForLong(t *testing.T) {
+	if runtime.GOOS != "linux" || testing.Short() {
+		t.Skip("it counts descriptors as Linux does, and takes seconds")
+	}
+	long, err := time.ParseDuration(os.Getenv("RIPPLE_SOAK"))
+	if err != nil && os.Getenv("RIPPLE_SOAK") != "" {
+		t.Fatal(err)
+	}
+	w := watchEndless(t)
+	const warm, least = 3, 9
+	begun := time.Now()
+	var seen []map[string]holding
+	for len(seen) < least || time.Since(begun) < long {
+		w.round(long > 0)
+		seen = append(seen, w.holdings())
+	}
+	seen = seen[warm:]
+	t.Logf("%d rounds in %s", len(seen)+warm, time.Since(begun).Round(time.Second))
+	before, after := leastOfAll(seen[:len(seen)/2]), leastOfAll(seen[len(seen)/2:])
+	for name, b := range before {
+		a := after[name]
+		t.Logf("%s: %+v, then %+v", name, b, a)
+		if name == "crawl" {
+			b.Heap = a.Heap // it knows more pages
+		}
+		if a.Heap > b.Heap+b.Heap/10+2<<20 || a.Goroutines > b.Goroutines+8 || a.Descriptors > b.Descriptors+8 ||
+			a.Nodes > b.Nodes+b.Nodes/20+100 || a.Listeners > b.Listeners+b.Listeners/20+20 {
+			t.Errorf("%s has grown", name)
+		}
+	}
+}
+
+// leastOfAll returns the least that each held: what comes and goes is no growth.
+func leastOfAll(seen []map[string]holding) map[string]holding {
+	least := map[string]holding{}
+	for name, h := range seen[0] {
+		for _, one := range seen {
+			o := one[name]
+			h = holding{min(h.Heap, o.Heap), min(h.Goroutines, o.Goroutines), min(h.Descriptors, o.Descriptors), min(h.Nodes, o.Nodes),
+				min(h.Listeners, o.Listeners)}
+		}
+		least[name] = h
+	}
+	return least
+}

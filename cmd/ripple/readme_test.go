@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,9 @@ func TestREADME(t *testing.T) {
 	}
 	dir, shown := t.TempDir(), consoleCommands(string(text))
 	for _, c := range shown {
+		if strings.HasPrefix(c.line, "curl ") && !c.served(t, dir, binary) {
+			continue
+		}
 		out, code, now := c.run(t, dir, filepath.Dir(binary))
 		dir = now
 		if code != c.code {
@@ -43,6 +47,34 @@ type consoleCommand struct {
 	line string
 	code int
 	says []string // lines in order; "...": others may stand here
+	env  []string
+}
+
+// served has the command find the desk of the state in a folder. It reports whether there
+// is the program for it.
+func (c *consoleCommand) served(t *testing.T, dir, binary string) bool {
+	t.Helper()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Logf("%s is not tried: %v", c.line, err)
+		return false
+	}
+	cmd := exec.Command(binary, "serve", "--listen", "127.0.0.1:0")
+	cmd.Dir = dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk, token, _ := strings.Cut(strings.TrimSpace(address), "/#token=")
+	c.env = []string{"DESK=" + desk, "TOKEN=" + token}
+	return true
 }
 
 // run returns what a command says, its exit code, and the folder that it leaves the shell in.
@@ -51,7 +83,7 @@ func (c *consoleCommand) run(t *testing.T, dir, bin string) (out string, code in
 	left := filepath.Join(t.TempDir(), "folder")
 	cmd := exec.Command("sh", "-c", c.line+"; code=$?; pwd >'"+left+"'; exit $code")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+	cmd.Env = append(append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH")), c.env...)
 	said, _ := cmd.CombinedOutput()
 	folder, err := os.ReadFile(left)
 	if err != nil {

@@ -23,19 +23,26 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // A testDesk is asked as by a program.
 type testDesk struct {
-	t     *testing.T
+	t     testing.TB
 	base  string
 	token string
 }
 
 // serveState serves a state file until the test ends.
 func serveState(t *testing.T, state string) *testDesk {
+	t.Helper()
+	d, end := openState(t, state)
+	t.Cleanup(end)
+	return d
+}
+
+// openState serves a state file until the function is called that it returns.
+func openState(t testing.TB, state string) (served *testDesk, end func()) {
 	t.Helper()
 	t.Setenv("RIPPLE_TEST_MAIN", "1") // for the reader
 	d, err := newApp(io.Discard, io.Discard).openDesk(state, config.Monitor{Listen: "127.0.0.1:0"})
@@ -45,16 +52,15 @@ func serveState(t *testing.T, state string) *testDesk {
 	ctx, cancel := context.WithCancel(context.Background())
 	var g errgroup.Group
 	g.Go(func() error { return d.Serve(ctx) })
-	t.Cleanup(func() {
+	return newTestDesk(t, d.Address()), func() {
 		cancel()
 		if err := g.Wait(); err != nil {
 			t.Error(err)
 		}
-	})
-	return newTestDesk(t, d.Address())
+	}
 }
 
-func newTestDesk(t *testing.T, address string) *testDesk {
+func newTestDesk(t testing.TB, address string) *testDesk {
 	base, token, _ := strings.Cut(address, "#token=")
 	return &testDesk{t, base + "api/v1/", token}
 }
@@ -460,41 +466,4 @@ func TestServeKilled(t *testing.T) {
 
 func dialTo(socket string) func(context.Context, string, string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", socket) }
-}
-
-// Hosts are chosen and ordered by what their records say.
-func TestChooseHosts(t *testing.T) {
-	x := &hostIndex{orders: map[string][]uint32{}, hosts: []hostKey{
-		{name: "a.test", id: 1, known: 3, class: schema.ClassQuality},
-		{name: "b.test", id: 2, known: 1, trouble: schema.TroubleRest},
-		{name: "c.other", id: 3, known: 3},
-		{name: "d.test", id: 4, known: 2, class: schema.ClassStub},
-	}}
-	params := desk.Route{Params: hostParams(), Path: "hosts"}
-	for query, want := range map[string]string{
-		"":                                   "[1 2 3 4]",
-		"desc=1":                             "[4 3 2 1]",
-		"sort=pages_known":                   "[2 4 1 3]",
-		"sort=pages_known&desc=1":            "[3 1 4 2]",
-		"search=TEST":                        "[1 2 4]",
-		"search=.test&class=stub":            "[4]",
-		"reason=rest":                        "[2]",
-		"search=nothing":                     "[]",
-		"sort=domain&cover=listed":           "[1 2 3 4]",
-		"sort=requests&cover=budget used up": "[]",
-	} {
-		r, err := http.NewRequest("GET", "/?"+strings.ReplaceAll(query, " ", "+"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q, err := params.Parse(r)
-		if err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
-		got := []schema.HostID{}
-		x.choose(q, func(k *hostKey) { got = append(got, k.id) })
-		if fmt.Sprint(got) != want {
-			t.Errorf("%s: %v, want %s", query, got, want)
-		}
-	}
 }

@@ -17,13 +17,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a page may take to become what is waited for.
-const patience = time.Minute
-
 // A Tab is a tab of a browser, for one test.
 type Tab struct {
 	testing.TB
-	ctx context.Context
+	Patience time.Duration // for a page to become what is waited for; a minute unless set
+	ctx      context.Context
 }
 
 // Open starts a browser with one tab, which is empty, or skips the test where there is none
@@ -45,7 +43,7 @@ func Open(t testing.TB, options ...chromedp.ExecAllocatorOption) *Tab {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	b := &Tab{t, ctx}
+	b := &Tab{t, time.Minute, ctx}
 	b.Do(chromedp.Navigate("about:blank"))
 	return b
 }
@@ -69,13 +67,13 @@ func (b *Tab) Beside() *Tab {
 	b.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
 	b.Cleanup(cancel)
-	beside := &Tab{b.TB, ctx}
+	beside := &Tab{b.TB, b.Patience, ctx}
 	beside.Do(chromedp.Navigate("about:blank"))
 	return beside
 }
 
 // In is the same tab for a part of the test.
-func (b *Tab) In(t testing.TB) *Tab { return &Tab{t, b.ctx} }
+func (b *Tab) In(t testing.TB) *Tab { return &Tab{t, b.Patience, b.ctx} }
 
 // Do takes steps of package chromedp.
 func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
@@ -96,7 +94,7 @@ func (b *Tab) Go(address string) {
 func (b *Tab) Wait(expression string) {
 	b.Helper()
 	for {
-		_, err := chromedp.Run(b.ctx, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(patience)))
+		_, err := chromedp.Run(b.ctx, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(b.Patience)))
 		if err == nil {
 			return
 		}

@@ -19,5 +19,6 @@
 //
 // The application itself is sent to anybody on the right host: it holds no data. Changes
 // take POST and JSON. Whatever is sent, headers and bodies are bounded in bytes and in
-// time, and so is the number of connections.
+// time, and so is the number of connections: where there are too many, the one that would
+// be missed least goes.
 package desk

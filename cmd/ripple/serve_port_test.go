@@ -1,0 +1,40 @@
+package main
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Where an address is taken the second desk says so in one line, before anything is
+// begun, and the first one stays.
+func TestOneAddressTwoDesks(t *testing.T) {
+	c := startCrawl(t, "--listen", "127.0.0.1:0")
+	_, address, _ := strings.Cut(c.told(), "the desk is at ")
+	address, _, _ = strings.Cut(address, "\n")
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	other := writeConfig(t, newWeb(t), dir, true)
+	state := filepath.Join(c.dir, "ripple.bolt")
+	for _, args := range [][]string{
+		{"crawl", other, "--listen", u.Host}, {"serve", "--state", state, "--listen", u.Host},
+	} {
+		cmd := ripple(args...)
+		out, _ := cmd.CombinedOutput()
+		text := strings.TrimSpace(string(out))
+		if code := cmd.ProcessState.ExitCode(); code != 2 || strings.Contains(text, "\n") || !strings.Contains(text, u.Host+" is in use") {
+			t.Errorf("%q: exit %d: %s", args, code, text)
+		}
+	}
+	if found, err := os.ReadDir(dir); err != nil || len(found) != 2 { // the configuration and its certificate
+		t.Errorf("the second crawl has begun something: %v, %v", found, err)
+	}
+	if got := newTestDesk(t, address).json("status").(map[string]any)["mode"]; got != "crawl" {
+		t.Errorf("the first desk: %v", got)
+	}
+}

@@ -75,22 +75,30 @@ func (tx *base) delete(b bucket, key []byte) error {
 // each calls f for every value of a bucket from a key on, in order, until f
 // returns false. f must not change the bucket.
 func (tx *base) each(b bucket, from []byte, f func(key []byte, r *reader) (bool, error)) error {
+	if b.appended() && !tx.writable {
+		return tx.eachAhead(b, from, f)
+	}
 	c := tx.bucket(b).Cursor()
 	for key, value := c.Seek(from); key != nil; key, value = c.Next() {
 		body, err := tx.s.seal.open(b, key, value)
 		if err != nil {
 			return err
 		}
-		r := reader{b: body}
-		more, err := f(key, &r)
-		if err != nil || !more {
+		if more, err := tellOf(b, record{key, body}, f); err != nil || !more {
 			return err
-		}
-		if r.bad {
-			return damaged(b, key, "cannot be decoded")
 		}
 	}
 	return nil
+}
+
+// tellOf calls f for a record of a bucket.
+func tellOf(b bucket, one record, f func(key []byte, r *reader) (bool, error)) (more bool, err error) {
+	r := reader{b: one.body}
+	more, err = f(one.key, &r)
+	if err == nil && more && r.bad {
+		err = damaged(b, one.key, "cannot be decoded")
+	}
+	return more, err
 }
 
 // fail remembers the first error of a method that cannot return it.

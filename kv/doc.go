@@ -117,8 +117,9 @@
 //
 // # In memory
 //
-// A table from hash to id (12-byte slots, 16 to 24 bytes a URL) and by id: host,
-// latest visit, depth, hops, and shapes with kind, 12 bytes. A 64-bit hash is
+// A table from hash to id (12-byte slots, 16 to 24 bytes a URL), which a store that is
+// only read makes when it is needed, and by id: host, latest visit, depth, hops, and shapes
+// with kind, 12 bytes. A 64-bit hash is
 // taken to identify a URL of its host: seeded as it is, two URLs of one host meet
 // by accident only, once in 10^5 files of 17 million URLs. If the hosts differ,
 // or several URLs have the hash, the record decides.

@@ -10,8 +10,12 @@ import (
 // what is asked for so often that no record can be read for it.
 type index struct {
 	seed   uint64 // of the hashes
-	lookup table
+	lookup table  // of all URLs, or of those that were looked for, see [URLs.seek]
 	known  column[known]
+
+	foundAll bool            // lookup has all URLs
+	sought   map[uint64]bool // else the hashes of which it has them
+	seeks    int             // how often some were looked for
 }
 
 // A known is what is held of a URL: together, because whoever asks for one of it

@@ -51,3 +51,9 @@ func withoutRoom(err error) error {
 	return fmt.Errorf("the address space of this process is limited to %d MB, which the file no longer fits in: "+
 		"raise the limit (ulimit -v): %w", limit.Cur/1_000_000, err)
 }
+
+// willNeed has the system begin to read a part of a file. What comes of it shows when
+// that is read.
+func willNeed(f *os.File, at, size int64) {
+	_ = unix.Fadvise(int(f.Fd()), at, size, unix.FADV_WILLNEED)
+}

@@ -29,7 +29,9 @@ func (tx *Tx) rebuild(most int64) error {
 	if err := enoughFor(int(s.state.urls), most); err != nil {
 		return err
 	}
-	s.lookup.reserve(int(s.state.urls))
+	if s.foundAll = !s.readOnly; s.foundAll {
+		s.lookup.reserve(int(s.state.urls))
+	}
 	for _, step := range []func() error{tx.URLs.rebuild, tx.URLs.rebuildShapes,
 		tx.Visits.rebuild, tx.Depths.rebuild, tx.checkLast} {
 		if err := step(); err != nil {
@@ -77,8 +79,20 @@ func (tx *base) eachPart(b bucket, from []byte, f func(first, count uint64, item
 
 func (us *URLs) rebuild() error {
 	s := us.tx.s
-	n := uint64(0)
-	err := us.tx.eachPart(bSeen, nil, func(first, count uint64, r *reader) error {
+	n, err := us.eachSeen(func(id schema.ID, hash uint64, host int64, mark byte) {
+		if s.foundAll {
+			s.lookup.add(hash, id)
+		}
+		*s.known.of(id) = known{host: uint32(host), mark: mark}
+	})
+	return agree(err, "URLs seen", n, uint64(s.state.urls))
+}
+
+// eachSeen calls f for every URL by id, with what was noted when it was added, and returns
+// their number.
+func (us *URLs) eachSeen(f func(id schema.ID, hash uint64, host int64, mark byte)) (n uint64, err error) {
+	hosts := int64(us.tx.s.state.hosts)
+	return n, us.tx.eachPart(bSeen, nil, func(first, count uint64, r *reader) error {
 		if first != n+1 {
 			return fmt.Errorf("%w: URL %d follows URL %d", ErrDamaged, first, n)
 		}
@@ -88,15 +102,13 @@ func (us *URLs) rebuild() error {
 			hash := r.fixed()
 			host += r.int()
 			mark := r.byte()
-			if r.bad || host < 1 || host > int64(s.state.hosts) {
+			if r.bad || host < 1 || host > hosts {
 				return fmt.Errorf("%w: host of URL %d", ErrDamaged, n)
 			}
-			s.lookup.add(hash, schema.ID(n))
-			*s.known.of(schema.ID(n)) = known{host: uint32(host), mark: mark}
+			f(schema.ID(n), hash, host, mark)
 		}
 		return nil
 	})
-	return agree(err, "URLs seen", n, uint64(s.state.urls))
 }
 
 // eachID calls f for the items of a packed value that are numbered by

@@ -35,6 +35,9 @@ type URLs struct {
 func (us *URLs) Lookup(
 	hash uint64, host schema.HostID, kind schema.URLKind, pathQuery string,
 ) (schema.ID, bool, error) {
+	if err := us.seek(hash); err != nil {
+		return 0, false, err
+	}
 	p := us.tx.s.lookup.find(hash)
 	collided := false
 	for id := p.next(); id != 0; id = p.next() {
@@ -55,9 +58,13 @@ func (us *URLs) Lookup(
 	return 0, false, nil
 }
 
-// Warm prepares the look-ups of hashes: the memory that each will read is loaded
-// for all at once, where one look-up after the other would wait for it.
+// Warm prepares the look-ups of hashes: what each will read is loaded for all at once,
+// where one look-up after the other would wait for it.
 func (us *URLs) Warm(hashes []uint64) {
+	if !us.tx.s.foundAll {
+		us.tx.fail(us.seek(hashes...))
+		return
+	}
 	ids := us.warm[:0]
 	for _, hash := range hashes {
 		ids = append(ids, us.tx.s.lookup.first(hash))

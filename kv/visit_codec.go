@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"encoding/binary"
 	"slices"
 	"time"
 
@@ -239,21 +240,34 @@ func decodeLinks(r *reader, dst []schema.Link) ([]schema.Link, bool) {
 		return dst, false
 	}
 	dst = slices.Grow(dst, int(n))
-	to := uint64(0)
+	b, at, to := r.b, 0, uint64(0)
 	for range n {
-		to += r.uint()
-		if r.bad || to > 1<<32-1 {
+		if at+1 >= len(b) {
 			r.fail()
 			return dst, false
 		}
-		flags := r.byte()
-		l := schema.Link{To: schema.ID(to), Kinds: plainLink}
-		l.Place, l.Rel = schema.Place(flags&7), schema.Rel(flags>>linkRel&7)
-		if flags&linkKinds != 0 {
-			l.Kinds = schema.Kinds(r.byte())
+		delta, size := uint64(b[at]), 1
+		if delta >= 0x80 {
+			delta, size = binary.Uvarint(b[at:])
 		}
-		dst = append(dst, l)
+		at += size
+		if to += delta; size <= 0 || to > 1<<32-1 || delta > 1<<32-1 || at >= len(b) {
+			r.fail()
+			return dst, false
+		}
+		flags, kinds := b[at], plainLink
+		if at++; flags&linkKinds != 0 {
+			if at >= len(b) {
+				r.fail()
+				return dst, false
+			}
+			kinds = schema.Kinds(b[at])
+			at++
+		}
+		dst = append(dst, schema.Link{To: schema.ID(to), Kinds: kinds, Place: schema.Place(flags & 7),
+			Rel: schema.Rel(flags >> linkRel & 7)})
 	}
+	r.b = b[at:]
 	return dst, anchors
 }
 

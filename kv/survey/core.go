@@ -2,6 +2,7 @@ package survey
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -53,22 +54,34 @@ func (c *core) readNotes(tx *kv.Tx) error {
 }
 
 func (c *core) readSeeds() error {
+	var seeds []string
 	for _, origin := range c.terrain.Origins() {
 		for _, raw := range origin.Seeds {
-			u, err := c.cfg.Rules().Parse(raw)
-			if err != nil {
-				continue // the configuration was checked under its own rules
-			}
-			id, ok, err := c.lookup(u.Norm)
-			if err != nil {
-				return err
-			}
-			if ok {
-				c.seeds[id] = true
+			if u, err := c.cfg.Rules().Parse(raw); err == nil { // the configuration was checked under its own rules
+				seeds = append(seeds, u.Norm)
 			}
 		}
 	}
-	return nil
+	err := c.warm(seeds)
+	for _, norm := range seeds {
+		id, ok, failed := c.lookup(norm)
+		if err = errors.Join(err, failed); err != nil {
+			return err
+		}
+		if ok {
+			c.seeds[id] = true
+		}
+	}
+	return err
+}
+
+// warm prepares the look-ups of pages by their identities.
+func (c *core) warm(norms []string) error {
+	hashes := make([]uint64, len(norms))
+	for i, norm := range norms {
+		hashes[i] = c.store.Hash(schema.KindPage, norm)
+	}
+	return c.view(func(tx *kv.Tx) error { tx.URLs.Warm(hashes); return nil })
 }
 
 // view runs f in a transaction, within the one that is open if there is one.

@@ -2,6 +2,7 @@ package survey
 
 import (
 	"cmp"
+	"errors"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -83,6 +84,9 @@ func (cv *coverage) each(f func(*HostReport) error) error {
 		return err
 	}
 	return cv.core.view(func(tx *kv.Tx) error {
+		if err := cv.warm(tx); err != nil {
+			return err
+		}
 		return tx.Hosts.Each(1, func(r *schema.Host) (bool, error) {
 			report, err := cv.report(tx, cv.core.known(r), &t.hosts[r.ID])
 			if err == nil {
@@ -149,9 +153,22 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	return report, err
 }
 
+// warm prepares the look-ups of all front pages.
+func (cv *coverage) warm(tx *kv.Tx) error {
+	var fronts []string
+	err := tx.Hosts.Each(1, func(r *schema.Host) (bool, error) {
+		fronts = append(fronts, front(r.Name))
+		return true, nil
+	})
+	return errors.Join(err, cv.core.warm(fronts))
+}
+
+// front is the identity of a host's front page.
+func front(host string) string { return "https://" + host + "/" }
+
 // titleOf returns the title of a host's front page.
 func (cv *coverage) titleOf(h *host) (string, error) {
-	id, ok, err := cv.core.lookup("https://" + h.name + "/")
+	id, ok, err := cv.core.lookup(front(h.name))
 	if err != nil || !ok || cv.core.latest(id) == 0 {
 		return "", err
 	}

@@ -1,0 +1,63 @@
+package kv
+
+import "github.com/sumi-ripple/ripple/schema"
+
+// maxSeeks is how often the URLs of hashes are looked for before the table of all is made,
+// which takes as long as ten times that.
+const maxSeeks = 8
+
+// seek makes sure that the table has the URLs of some hashes. In a store that is only read
+// it has none at first: most questions look up a few URLs and would wait for all to be
+// entered.
+func (us *URLs) seek(hashes ...uint64) error {
+	x := &us.tx.s.index
+	if x.foundAll {
+		return nil
+	}
+	fresh := make(map[uint64]bool, len(hashes))
+	for _, hash := range hashes {
+		if !x.sought[hash] {
+			fresh[hash] = true
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	if x.seeks++; x.seeks > maxSeeks {
+		return us.findAll()
+	}
+	if err := us.find(fresh); err != nil {
+		return err
+	}
+	if x.sought == nil {
+		x.sought = make(map[uint64]bool)
+	}
+	for hash := range fresh {
+		x.sought[hash] = true
+	}
+	return nil
+}
+
+// find enters the URLs of some hashes into the table.
+func (us *URLs) find(hashes map[uint64]bool) error {
+	var maybe [1 << 10]uint64 // a bit for each by its highest 16: most URLs are none of them
+	for hash := range hashes {
+		maybe[hash>>54] |= 1 << (hash >> 48 & 63)
+	}
+	_, err := us.eachSeen(func(id schema.ID, hash uint64, _ int64, _ byte) {
+		if maybe[hash>>54]&(1<<(hash>>48&63)) != 0 && hashes[hash] {
+			us.tx.s.lookup.add(hash, id)
+		}
+	})
+	return err
+}
+
+// findAll enters all URLs into the table.
+func (us *URLs) findAll() error {
+	x := &us.tx.s.index
+	x.lookup, x.sought = table{}, nil
+	x.lookup.reserve(int(us.tx.s.state.urls))
+	_, err := us.eachSeen(func(id schema.ID, hash uint64, _ int64, _ byte) { x.lookup.add(hash, id) })
+	x.foundAll = err == nil
+	return err
+}

@@ -42,6 +42,7 @@ type Candidate struct {
 	host   schema.HostID // the first that was met
 	label  string        // name of that host
 	answer schema.ID     // 0: none
+	front  schema.ID     // 0: none
 	origin map[int]*Origin
 }
 
@@ -69,15 +70,17 @@ type Suggestions struct {
 type finder struct {
 	survey     *survey.Survey
 	fold       *export.Fold
+	links      *survey.LinkTable
 	origin     []int // by host: the origin that its pages vote for; -1: none
 	hosts      []string
 	silent     []bool               // by host
 	later      []bool               // by host: people decided to leave it for now
 	speaks     map[uint32]bool      // nodes with a page on a host that is not silent
 	class      []schema.Class       // by page
+	answered   []bool               // by page
 	answers    map[uint32]schema.ID // by node: a page that answered, see [Candidate.Answers]
+	fronts     map[uint32]schema.ID // by node: its front page
 	candidates map[uint32]*Candidate
-	from, to   []uint32 // all links
 	sources    []uint32
 }
 
@@ -87,10 +90,10 @@ func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 	f := &finder{
 		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, s.HostCount()+1),
 		hosts: make([]string, s.HostCount()+1), silent: make([]bool, s.HostCount()+1), later: make([]bool, s.HostCount()+1),
-		speaks: make(map[uint32]bool),
-		class:  make([]schema.Class, s.URLs()+1), answers: make(map[uint32]schema.ID), candidates: make(map[uint32]*Candidate),
+		speaks: make(map[uint32]bool), class: make([]schema.Class, s.URLs()+1), answered: make([]bool, s.URLs()+1),
+		answers: make(map[uint32]schema.ID), fronts: make(map[uint32]schema.ID), candidates: make(map[uint32]*Candidate),
 	}
-	for _, step := range []func() error{f.readHosts, f.readPages, f.readLinks} {
+	for _, step := range []func() error{f.readLinks, f.readHosts, f.readPages, f.vote} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -125,55 +128,64 @@ func (f *finder) readHosts() error {
 	})
 }
 
+// readLinks reads all links, and of the pages what can be counted.
+func (f *finder) readLinks() (err error) {
+	f.links, err = f.survey.LinkTable(func(p *survey.Page) error {
+		f.answered[p.ID] = p.Class == schema.ClassDiscovered && p.State == schema.Processed && p.RedirectTo == 0
+		return nil
+	})
+	return err
+}
+
 func (f *finder) readPages() error {
-	return f.survey.EachPage(func(p *survey.Page) error {
-		f.fold.AddPage(p, true)
+	return f.survey.EachPlace(func(p *survey.Page) error {
 		f.class[p.ID] = p.Class
+		f.fold.AddPage(p, true)
+		node := f.fold.Node(p.ID)
 		if !f.silent[p.Host] {
-			f.speaks[f.fold.Node(p.ID)] = true
+			f.speaks[node] = true
 		}
-		switch p.Class {
-		case schema.ClassQuality:
+		if p.Class == schema.ClassQuality {
 			f.sources = append(f.sources, uint32(p.ID))
-		case schema.ClassDiscovered:
-			f.noteAnswer(p)
+		}
+		front := strings.TrimSuffix(p.URL, "/") == "https://"+p.Entity
+		if front {
+			f.fronts[node] = p.ID
+		}
+		if f.answered[p.ID] && (front || f.answers[node] == 0) { // the front page before all others
+			f.answers[node] = p.ID
 		}
 		return nil
 	})
 }
 
-// noteAnswer notes the first page of a node that answered, and the front page
-// before all others.
-func (f *finder) noteAnswer(p *survey.Page) {
-	if p.State != schema.Processed || p.RedirectTo != 0 {
-		return
-	}
-	node := f.fold.Node(p.ID)
-	if front := strings.TrimSuffix(p.URL, "/") == "https://"+p.Entity; front || f.answers[node] == 0 {
-		f.answers[node] = p.ID
-	}
-}
-
-func (f *finder) readLinks() error {
-	return f.survey.EachLink(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
-		f.from, f.to = append(f.from, uint32(from)), append(f.to, uint32(l.To))
+// vote counts the links of origins to candidates. Hosts and pages are known by then.
+func (f *finder) vote() error {
+	for from := schema.ID(1); int(from) <= f.survey.URLs(); from++ {
 		origin := f.origin[f.survey.HostOf(from)]
-		if origin < 0 || f.later[f.survey.HostOf(l.To)] ||
-			f.class[l.To] != schema.ClassDiscovered && f.class[l.To] != schema.ClassStub {
-			return nil
+		if origin < 0 {
+			continue
 		}
-		if node := f.fold.Node(l.To); node != f.fold.Node(from) {
-			f.countLink(node, origin, from, l)
+		for at := f.links.Off[from]; at < f.links.Off[from+1]; at++ {
+			to := schema.ID(f.links.To[at])
+			if f.later[f.survey.HostOf(to)] ||
+				f.class[to] != schema.ClassDiscovered && f.class[to] != schema.ClassStub {
+				continue
+			}
+			if node := f.fold.Node(to); node != f.fold.Node(from) {
+				f.countLink(node, origin, from, at)
+			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // countLink counts a link of an origin's page.
-func (f *finder) countLink(node uint32, origin int, from schema.ID, l schema.Link) {
+func (f *finder) countLink(node uint32, origin int, from schema.ID, at int64) {
+	to := schema.ID(f.links.To[at])
 	c := f.candidates[node]
 	if c == nil {
-		host := f.survey.HostOf(l.To)
+		host := f.survey.HostOf(to)
 		c = &Candidate{host: host, label: f.hosts[host], origin: make(map[int]*Origin)}
 		f.candidates[node] = c
 	}
@@ -183,12 +195,12 @@ func (f *finder) countLink(node uint32, origin int, from schema.ID, l schema.Lin
 		o = &Origin{Name: f.survey.Terrain().Origins()[origin].Name}
 		c.origin[origin] = o
 	}
-	editorial := l.Endorses()
+	editorial := f.links.Endorses(from, at)
 	if o.from == 0 || editorial && o.Editorial == 0 {
-		o.from, o.to, o.Anchor, o.Place = from, l.To, l.Anchor, l.Where()
+		o.from, o.to = from, to
 	}
 	switch {
-	case l.SiteWide:
+	case f.links.SiteWide(from, at):
 		o.SiteWide++
 	case !editorial:
 		o.Elsewhere++
@@ -203,7 +215,7 @@ func (f *finder) countLink(node uint32, origin int, from schema.ID, l schema.Lin
 func (f *finder) ranked(minOrigins int) []*Candidate {
 	nodes := f.fold.Nodes()
 	near := make([]float64, len(nodes)+1)
-	g := rank.Build(len(f.class), f.from, f.to, nil)
+	g := &rank.Graph{Off: f.links.Off, To: f.links.To}
 	for page, share := range rank.Personalised(g, f.sources) {
 		if page > 0 && page < len(f.class) {
 			near[f.fold.Node(schema.ID(page))] += share
@@ -215,8 +227,8 @@ func (f *finder) ranked(minOrigins int) []*Candidate {
 		if c.Votes < minOrigins || n.Class != schema.ClassDiscovered && n.Class != schema.ClassStub {
 			continue
 		}
-		c.Name, c.Title, c.Class, c.Hosts, c.Pages, c.Rank = n.Name, n.Title, n.Class, n.Hosts, n.Pages, near[node]
-		c.Coverage, c.answer, c.Silent = n.State, f.answers[node], !f.speaks[node]
+		c.Name, c.Class, c.Hosts, c.Pages, c.Rank = n.Name, n.Class, n.Hosts, n.Pages, near[node]
+		c.Coverage, c.answer, c.front, c.Silent = n.State, f.answers[node], f.fronts[node], !f.speaks[node]
 		for _, o := range c.origin {
 			c.Origin = append(c.Origin, *o)
 		}
@@ -245,22 +257,35 @@ func (f *finder) name(candidates []Candidate) error {
 			return err
 		}
 		for i := range c.Origin {
-			o := &c.Origin[i]
-			from, err := f.survey.Page(o.from)
-			if err != nil {
+			if err := f.cite(&c.Origin[i]); err != nil {
 				return err
 			}
-			to, err := f.survey.Page(o.to)
-			if err != nil {
-				return err
-			}
-			o.From, o.To = from.URL, to.URL
 		}
 	}
 	return nil
 }
 
-// cover fills in how a candidate is covered, and a page of it that answered.
+// cite fills in the link of an origin that is shown.
+func (f *finder) cite(o *Origin) error {
+	from, err := f.survey.Page(o.from)
+	if err != nil {
+		return err
+	}
+	to, err := f.survey.Page(o.to)
+	if err != nil {
+		return err
+	}
+	o.From, o.To = from.URL, to.URL
+	links, err := f.survey.Out(o.from)
+	for i := range links {
+		if links[i].To == o.to {
+			o.Anchor, o.Place = links[i].Anchor, links[i].Where()
+		}
+	}
+	return err
+}
+
+// cover fills in how a candidate is covered, its title, and a page of it that answered.
 func (f *finder) cover(c *Candidate) error {
 	if c.Hosts == 1 {
 		report, err := f.survey.Host(c.host)
@@ -268,6 +293,15 @@ func (f *finder) cover(c *Candidate) error {
 			return err
 		}
 		c.Coverage, c.Missing = report.Coverage, report.KnownMissing
+	}
+	if c.front != 0 {
+		p, err := f.survey.Page(c.front)
+		if err != nil {
+			return err
+		}
+		if p.Visit != nil {
+			c.Title = p.Visit.Title
+		}
 	}
 	if c.answer == 0 {
 		return nil

@@ -34,8 +34,12 @@ func (sw *siteWide) mark(each func(LinkFunc) error, f LinkFunc) error {
 
 // has reports whether a link is to one of the targets, which have been derived.
 func (sw *siteWide) has(from schema.ID, l *schema.Link) bool {
-	_, wide := slices.BinarySearch(sw.targets[sw.core.store.HostOf(from)], l.To)
-	return wide && !l.Kinds.Has(schema.LinkRedirect)
+	return !l.Kinds.Has(schema.LinkRedirect) && sw.wide(from, l.To)
+}
+
+func (sw *siteWide) wide(from, to schema.ID) bool {
+	_, wide := slices.BinarySearch(sw.targets[sw.core.store.HostOf(from)], to)
+	return wide
 }
 
 // derive counts the links of all hosts with enough pages, once.
@@ -43,17 +47,26 @@ func (sw *siteWide) derive() error {
 	if sw.targets != nil {
 		return nil
 	}
-	targets := make([][]schema.ID, sw.core.store.Hosts()+1)
-	c := counter{core: sw.core, counts: make([]uint32, sw.core.store.URLs()+1)}
-	pages, ends := sw.core.visitedByHost()
-	err := sw.core.view(func(tx *kv.Tx) (err error) {
-		for host := 1; host < len(targets) && err == nil; host++ {
-			if own := pages[ends[host-1]:ends[host]]; len(own) >= siteWidePages {
-				targets[host], err = c.wideTargets(tx, own)
-			}
-		}
-		return err
+	return sw.core.view(func(tx *kv.Tx) error {
+		r := &lookup{core: sw.core, tx: tx}
+		return sw.count(r.row)
 	})
+}
+
+// A rowFunc returns the targets of a page's links, valid until it is called again, and
+// whether the page is one of HTML.
+type rowFunc func(id schema.ID) (to []uint32, html bool, err error)
+
+// count derives it from the links of pages, host by host.
+func (sw *siteWide) count(row rowFunc) (err error) {
+	targets := make([][]schema.ID, sw.core.store.Hosts()+1)
+	c := counter{core: sw.core, row: row, counts: make([]uint32, sw.core.store.URLs()+1)}
+	pages, ends := sw.core.visitedByHost()
+	for host := 1; host < len(targets) && err == nil; host++ {
+		if own := pages[ends[host-1]:ends[host]]; len(own) >= siteWidePages {
+			targets[host], err = c.wideTargets(own)
+		}
+	}
 	if err == nil {
 		sw.targets = targets
 	}
@@ -87,17 +100,17 @@ func (c *core) visitedByHost() (pages []schema.ID, ends []int) {
 // A counter counts the links to each target of one host after the other.
 type counter struct {
 	core   *core
+	row    rowFunc
 	counts []uint32 // by target; zero between hosts
-	met    []schema.ID
-	links  []schema.Link // of one page
+	met    []uint32
 }
 
 // wideTargets returns the targets that more than half of the pages of HTML among the
 // given ones link to; nil if there are too few of these.
-func (c *counter) wideTargets(tx *kv.Tx, pages []schema.ID) (wide []schema.ID, err error) {
+func (c *counter) wideTargets(pages []schema.ID) (wide []schema.ID, err error) {
 	total := 0
 	for _, id := range pages {
-		html, err := c.read(tx, c.core.latest(id))
+		links, html, err := c.row(id)
 		if err = errors.Join(err, c.core.live()); err != nil {
 			return nil, err
 		}
@@ -105,8 +118,7 @@ func (c *counter) wideTargets(tx *kv.Tx, pages []schema.ID) (wide []schema.ID, e
 			continue
 		}
 		total++
-		for i := range c.links {
-			to := c.links[i].To
+		for _, to := range links {
 			if int(to) >= len(c.counts) {
 				return nil, fmt.Errorf("%w: page %d links to URL %d, which is not known", kv.ErrDamaged, id, to)
 			}
@@ -117,7 +129,7 @@ func (c *counter) wideTargets(tx *kv.Tx, pages []schema.ID) (wide []schema.ID, e
 	}
 	for _, to := range c.met {
 		if total >= siteWidePages && 2*int(c.counts[to]) > total {
-			wide = append(wide, to)
+			wide = append(wide, schema.ID(to))
 		}
 		c.counts[to] = 0
 	}
@@ -126,15 +138,30 @@ func (c *counter) wideTargets(tx *kv.Tx, pages []schema.ID) (wide []schema.ID, e
 	return wide, nil
 }
 
-// read reads the links that stand after a visit, and reports whether its page is one of
-// HTML. Only where there are none the rest of the visit has to be decoded for that.
-func (c *counter) read(tx *kv.Tx, seq schema.Seq) (html bool, err error) {
-	c.links, err = c.core.appendLinks(tx, c.links[:0], seq)
-	if err != nil || len(c.links) > 0 {
-		return err == nil && !c.links[0].Kinds.Has(schema.LinkRedirect), err
+// A lookup looks the links of pages up.
+type lookup struct {
+	core  *core
+	tx    *kv.Tx
+	links []schema.Link // of one page
+	to    []uint32
+}
+
+// row reads the links that stand after the last visit of a page. Only where there are none
+// the rest of the visit has to be decoded to know whether it is one of HTML.
+func (l *lookup) row(id schema.ID) (to []uint32, html bool, err error) {
+	seq := l.core.latest(id)
+	if l.links, err = l.core.appendLinks(l.tx, l.links[:0], seq); err != nil {
+		return nil, false, err
 	}
-	v, err := c.core.standing(tx, seq)
-	return err == nil && isHTML(v), err
+	if len(l.links) == 0 {
+		v, err := l.core.standing(l.tx, seq)
+		return nil, err == nil && isHTML(v), err
+	}
+	l.to = l.to[:0]
+	for i := range l.links {
+		l.to = append(l.to, uint32(l.links[i].To))
+	}
+	return l.to, !l.links[0].Kinds.Has(schema.LinkRedirect), nil
 }
 
 // isHTML reports whether a visit, with what stands of it, read a page of HTML: only

@@ -133,7 +133,7 @@ func (s *Survey) IsPage(id schema.ID) bool { return s.core.isPage(id) }
 // counted of it: its ids, class, state and depth, and of its visit what [kv.Visits.Skim]
 // says, with the links that stand. It takes a quarter of the time of [Survey.EachPage]. The
 // page and its visit are valid while f runs. An error of f ends it.
-func (s *Survey) EachSketch(f func(*Page) error) error { return s.pages.sketches(f) }
+func (s *Survey) EachSketch(f func(*Page) error) error { return s.tallies.along(f) }
 
 // Page returns a page, or an error that wraps [kv.ErrNotFound].
 func (s *Survey) Page(id schema.ID) (*Page, error) { return s.pages.byID(id) }

@@ -1,6 +1,8 @@
 package survey
 
 import (
+	"errors"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -109,13 +111,31 @@ func (ts *tallies) counts() (*Counts, error) {
 }
 
 func (ts *tallies) tallied() (*tally, error) {
+	var err error
+	if ts.tally == nil {
+		err = ts.along(func(*Page) error { return nil })
+	}
+	return ts.tally, err
+}
+
+// along sketches all pages for f, and counts them on the way unless that was done.
+func (ts *tallies) along(f func(*Page) error) error {
 	if ts.tally != nil {
-		return ts.tally, nil
+		return ts.pages.sketches(f)
 	}
 	t := ts.empty()
-	if err := ts.pages.sketches(ts.countInto(t)); err != nil {
-		return nil, err
+	count := ts.countInto(t)
+	err := ts.pages.sketches(func(p *Page) error { return errors.Join(count(p), f(p)) })
+	if err == nil {
+		ts.countHosts(t)
+		ts.countErrors(t)
+		ts.tally = t
 	}
+	return err
+}
+
+// countHosts counts the hosts with pages.
+func (ts *tallies) countHosts(t *tally) {
 	for id := range t.hosts {
 		switch h := &t.hosts[id]; {
 		case h.known == 0:
@@ -126,9 +146,6 @@ func (ts *tallies) tallied() (*tally, error) {
 			t.counts.Listed++
 		}
 	}
-	ts.countErrors(t)
-	ts.tally = t
-	return t, nil
 }
 
 // empty returns a tally before anything is counted.

@@ -1,6 +1,8 @@
 package crawl
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -78,7 +80,7 @@ func (p *paperCrawl) prune(dst string, from schema.RunID) kv.Pruned {
 		p.t.Fatal(err)
 	}
 	defer store.Close()
-	done, err := store.Prune(dst, from)
+	done, err := store.Prune(p.t.Context(), dst, from)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -159,10 +161,20 @@ func TestPruneLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	if _, err := store.Prune(dst, 1); err == nil {
+	if _, err := store.Prune(t.Context(), dst, 1); err == nil {
 		t.Error("a file of others is replaced")
 	}
 	if text, _ := os.ReadFile(dst); string(text) != "mine" {
 		t.Errorf("it holds %q", text)
+	}
+	why := errors.New("somebody wants to stop")
+	ended, end := context.WithCancelCause(t.Context())
+	end(why)
+	half := filepath.Join(t.TempDir(), "half.bolt")
+	if _, err := store.Prune(ended, half, 1); !errors.Is(err, why) {
+		t.Errorf("stopped: %v, want %v", err, why)
+	}
+	if _, err := os.Stat(half); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what was written until then: %v, want %v", err, os.ErrNotExist)
 	}
 }

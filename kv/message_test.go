@@ -86,7 +86,7 @@ func TestMessagesAreKept(t *testing.T) {
 		return tx.Runs.Put(schema.Run{ID: 1, Config: [32]byte{1}, FirstVisit: 1})
 	})
 	pruned, small := path+".pruned", path+".small"
-	if _, err := s.Prune(pruned, 1); err != nil {
+	if _, err := s.Prune(t.Context(), pruned, 1); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()

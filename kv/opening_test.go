@@ -177,7 +177,7 @@ func (f historyFile) copied(t *testing.T, path string, how int) historyFile {
 	case 2:
 		s := openFast(t, f.path)
 		was = s.LastCommit()
-		if _, err := s.Prune(path, 1); err != nil {
+		if _, err := s.Prune(t.Context(), path, 1); err != nil {
 			t.Fatal(err)
 		}
 		s.Close()

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,13 +32,14 @@ type Pruned struct {
 // has reached, the URLs that any of these names, and every host that was ever asked. The
 // records of all runs stay, so that their numbers stay the same; the commits follow those
 // of the old file. The new file is whole and synced when Prune returns, and removed when
-// it fails; giving it the place of the old one is left to the caller.
-func (s *Store) Prune(dst string, from schema.RunID) (Pruned, error) {
+// it fails, with the cause soon after ctx is done; giving it the place of the old one is
+// left to the caller.
+func (s *Store) Prune(ctx context.Context, dst string, from schema.RunID) (Pruned, error) {
 	f, err := os.OpenFile(dst, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return Pruned{}, fmt.Errorf("prune: %w", err)
 	}
-	p := &pruning{old: s, from: from}
+	p := &pruning{ctx: ctx, old: s, from: from}
 	err = f.Close()
 	if err == nil {
 		err = os.Remove(dst) // created below with the old seed
@@ -56,6 +58,7 @@ func (s *Store) Prune(dst string, from schema.RunID) (Pruned, error) {
 
 // A pruning copies one file into another.
 type pruning struct {
+	ctx       context.Context
 	old, next *Store
 	from      schema.RunID
 
@@ -98,7 +101,7 @@ func (p *pruning) mark(tx *Tx) error {
 			p.visits[v.Seq] = 1
 			p.visits[v.Stand] = 1
 		}
-		return true, nil
+		return true, context.Cause(p.ctx)
 	})
 	if err == nil {
 		p.visits[0] = 0
@@ -106,7 +109,7 @@ func (p *pruning) mark(tx *Tx) error {
 			if p.visits[v.Seq] != 0 {
 				p.markNamed(v)
 			}
-			return true, nil
+			return true, context.Cause(p.ctx)
 		})
 	}
 	if err != nil {
@@ -162,6 +165,9 @@ func (p *pruning) markHosts(tx *Tx) error {
 // a limited size.
 func (p *pruning) batches(kept []uint32, f func(old, next *Tx, n int) error) error {
 	for n := 1; n < len(kept); {
+		if err := context.Cause(p.ctx); err != nil {
+			return err
+		}
 		err := p.both(func(old, next *Tx) error {
 			for done := 0; n < len(kept) && done < pruneCommit; n++ {
 				if kept[n] == 0 {

@@ -61,7 +61,7 @@ func runFeed(ctx context.Context, a *app, opts feedOptions) error {
 		case err != nil:
 			return feedError(err)
 		case !live && (first || seen):
-			if err := f.fromFile(); err != nil && !(opts.follow && errors.Is(err, kv.ErrLocked)) {
+			if err := f.fromFile(ctx); err != nil && !(opts.follow && errors.Is(err, kv.ErrLocked)) {
 				return feedError(err)
 			}
 			seen = false
@@ -128,7 +128,7 @@ func pause(ctx context.Context) error {
 }
 
 // fromFile tells what a file has that nobody crawls.
-func (f *feeder) fromFile() error {
+func (f *feeder) fromFile(ctx context.Context) error {
 	store, err := openQuiet(f.path)
 	if err != nil {
 		return err
@@ -144,6 +144,9 @@ func (f *feeder) fromFile() error {
 			return err
 		}
 		if err := f.tell(b); err != nil || !b.More {
+			return err
+		}
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ type pruned struct {
 	After    int64 `json:"bytes_after"`
 }
 
-func runPrune(_ context.Context, a *app, opts pruneOptions) error {
+func runPrune(ctx context.Context, a *app, opts pruneOptions) error {
 	if opts.keep < 1 {
 		return usage("--keep-runs is %d; it must be 1 or more", opts.keep)
 	}
@@ -66,7 +67,7 @@ func runPrune(_ context.Context, a *app, opts pruneOptions) error {
 	if err := mustExist(path); err != nil {
 		return err
 	}
-	done, err := prune(path, opts.keep)
+	done, err := finding(a, "pruning "+shown(path), func() (*pruned, error) { return prune(ctx, path, opts.keep) })
 	if err != nil {
 		return err
 	}
@@ -81,8 +82,8 @@ func runPrune(_ context.Context, a *app, opts pruneOptions) error {
 }
 
 // prune gives a file without old runs the name of the state file, which stays
-// locked until then.
-func prune(path string, keep int) (*pruned, error) {
+// locked until then. It fails with the cause when ctx is done, and leaves the file as it was.
+func prune(ctx context.Context, path string, keep int) (*pruned, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func prune(path string, keep int) (*pruned, error) {
 	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	p, err := store.Prune(next, from)
+	p, err := store.Prune(ctx, next, from)
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +116,14 @@ func prune(path string, keep int) (*pruned, error) {
 	compacted := path + ".compact" // the new file was written in many commits
 	_ = os.Remove(compacted)
 	defer os.Remove(compacted)
-	if err := errors.Join(err1, kv.Compact(next, compacted)); err != nil {
+	if err := cmp.Or(err1, context.Cause(ctx)); err != nil {
+		return nil, err
+	}
+	if err := kv.Compact(next, compacted); err != nil {
 		return nil, err
 	}
 	is, err := os.Stat(compacted)
-	if err == nil {
+	if err = cmp.Or(err, context.Cause(ctx)); err == nil {
 		err = takePlace(store, compacted)
 	}
 	if err != nil {

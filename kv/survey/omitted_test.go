@@ -145,7 +145,7 @@ func TestPrunedSite(t *testing.T) {
 	w.Begin()
 	w.Visit("a.test/", w.Links("kept.wide.test/"))
 	path := filepath.Join(t.TempDir(), "pruned.bolt")
-	if _, err := w.Store.Prune(path, w.Run.ID); err != nil {
+	if _, err := w.Store.Prune(t.Context(), path, w.Run.ID); err != nil {
 		t.Fatal(err)
 	}
 	pruned, err := kv.Open(path, kv.Options{})

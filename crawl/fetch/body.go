@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/media"
 )
@@ -44,6 +45,8 @@ type bodyReader struct {
 	exchange *exchange
 	raw      *http.Response
 	reading  bool
+	settled  time.Time // when the claim was looked at
+	had      int64     // bytes by then
 }
 
 // choose asks Accept, and reports whether there is a body that is to be read.
@@ -105,24 +108,20 @@ func (b *bodyReader) beginning() ([]byte, error) {
 
 // fill reads until there are upTo bytes or the body has ended. Beyond what is free to
 // every body it waits, outside of the body's clocks, until there is memory for it.
-func (b *bodyReader) fill(upTo int64) error {
+func (b *bodyReader) fill(upTo int64) (err error) {
 	if !b.reading {
 		b.reading = true
 		b.exchange.readBody()
 	}
-	err := b.fillTo(min(upTo, freeBytes))
-	if err == nil && upTo > freeBytes && !b.ended {
+	for err == nil && !b.ended && b.chunks.size < upTo {
 		if err = b.find(); err == nil {
-			err = b.fillTo(upTo)
+			err = b.fillTo(min(upTo, b.chunks.size+chunkBytes))
 		}
 	}
 	return b.explain(err)
 }
 
 func (b *bodyReader) fillTo(upTo int64) error {
-	if b.ended {
-		return nil
-	}
 	err := b.chunks.fill(readerFunc(b.read), upTo)
 	if b.ended = err == io.EOF; b.ended {
 		return nil
@@ -130,14 +129,31 @@ func (b *bodyReader) fillTo(upTo int64) error {
 	return err
 }
 
-// find finds memory for the whole of the body.
+// find finds memory for a chunk more.
 func (b *bodyReader) find() error {
+	if b.slacken(); b.mayGrow() {
+		return nil
+	}
+	defer b.settle()
 	if b.reserve() {
 		return nil
 	}
 	defer b.exchange.hold()()
 	return b.await(b.exchange.ctx)
 }
+
+// slacken gives back what is claimed for more than the body will bring in the next four windows, as it came in the last
+// one: else a few bodies that only drip would keep all others waiting, for minutes.
+func (b *bodyReader) slacken() {
+	if b.claim.held == 0 || time.Since(b.settled) < b.exchange.limits.window {
+		return
+	}
+	b.budget.shrink(&b.claim, b.chunks.size+4*(b.chunks.size-b.had)+chunkBytes)
+	b.settle()
+}
+
+// settle has the rate of the body looked at anew.
+func (b *bodyReader) settle() { b.settled, b.had = time.Now(), b.chunks.size }
 
 // read counts what comes off the connection.
 func (b *bodyReader) read(p []byte) (int, error) {

@@ -26,7 +26,8 @@ const (
 	leastIdle      = 64
 	usualIdle      = 1024 // connections, for whoever has fewer requests open
 	usualSessions  = 512
-	headerTable    = 512 // bytes of the tables of HPACK, of which memory holds five times as much
+	connBuffer     = 1 << 30 // a body that waits keeps its own buffer full, and no other of its connection from coming
+	headerTable    = 512     // bytes of the tables of HPACK, of which memory holds five times as much
 	accepted       = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.1"
 	encodings      = "gzip, br, zstd"
 )
@@ -64,6 +65,7 @@ type Client struct {
 	timeout   time.Duration
 	maxBytes  int64
 	budget    *Budget // nil: no bound
+	free      int64   // of it, for each body
 	limits    limits
 	stop      context.CancelFunc
 	leave     func() (last bool) // the pool; nil: there is none
@@ -93,6 +95,7 @@ func New(cfg Config) (*Client, error) {
 		timeout:   orDefault(cfg.Timeout, 30*time.Second),
 		maxBytes:  orDefault(cfg.MaxBytes, 10_000_000),
 		budget:    cfg.Bodies,
+		free:      cfg.Bodies.free(cfg.MaxOpen),
 		limits:    cfg.limits,
 		stop:      stop,
 		transport: newTransport(&cfg, d, roots),
@@ -154,8 +157,8 @@ func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		Protocols:              protocols,
 		HTTP2: &http.HTTP2Config{
-			MaxReceiveBufferPerConnection: 4 << 20,
-			MaxReceiveBufferPerStream:     1 << 20,
+			MaxReceiveBufferPerConnection: connBuffer,
+			MaxReceiveBufferPerStream:     int(cfg.Bodies.free(cfg.MaxOpen)),
 			MaxDecoderHeaderTableSize:     headerTable,
 			MaxEncoderHeaderTableSize:     headerTable,
 		},

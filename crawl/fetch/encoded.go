@@ -26,7 +26,8 @@ type body struct {
 	chunks   chunks
 	ended    bool // there is no more than the chunks
 	budget   *Budget
-	reserved int64 // of it
+	free     int64 // bytes of body for which nothing is claimed
+	claim    claim
 }
 
 func newBody(c *Client, encoding []string, req *Request) *body {
@@ -34,6 +35,7 @@ func newBody(c *Client, encoding []string, req *Request) *body {
 	return &body{
 		decoders: c.decoders, url: req.URL, encoding: encoding, plain: err == nil && len(names) == 0, limit: c.maxBytes,
 		cut: req.Cut, chunks: chunks{pool: &c.decoders.chunks}, budget: c.budget,
+		free: c.free,
 	}
 }
 

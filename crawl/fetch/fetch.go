@@ -16,8 +16,8 @@
 //
 // While a body comes it is kept as the server encoded it, in pieces of 8 KiB, and
 // [Response.Decode] needs no network: what decoding takes is taken by as few as the
-// caller likes. Beyond 1 MiB a body waits, outside of all its limits of time, until
-// Config.Bodies has memory for as much as it may become.
+// caller likes. Beyond 1 MiB, or less where very many may be open, a body waits, outside
+// of all its limits of time, until Config.Bodies has memory for as much as it may become.
 //
 // Only public addresses are dialled. The check sits where the socket
 // is about to connect, on the numeric address, so neither a spelling, a redirect

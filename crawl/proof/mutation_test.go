@@ -156,6 +156,22 @@ func waitMutations() []mutation {
 			"if x.waited > 0 &&", "if x.waited < 0 &&", "TestBudgetNoFault",
 		},
 		{
+			"a body that drips keeps what it claimed", "fetch/body.go",
+			"if b.claim.held == 0 ||", "if b.claim.held >= 0 ||", "TestBudgetDrips$",
+		},
+		{
+			"bodies wait for each other's memory for ever", "fetch/budget.go",
+			"&& b.moving > 0 {", "&& b.held > 0 {", "TestBudgetLaw",
+		},
+		{
+			"a body that waits keeps others of its connection waiting", "fetch/client.go",
+			"= 1 << 30 // a body", "= 4 << 20 // a body", "TestBudgetHTTP2",
+		},
+		{
+			"every open body has a megabyte", "fetch/budget.go",
+			"b.size/int64(max(open, 1))", "b.size*int64(max(open, 1))", "TestBudgetFree",
+		},
+		{
 			"a wait for memory has fewer requests opened", "warden.go",
 			"if o.Own == fetch.OwnWait {", "if o.Own == fetch.OwnAddress {", "TestWardenWait",
 		},

@@ -52,6 +52,7 @@ type paperServers struct {
 	begun   time.Time // for those who measure
 	text    string    // of the newest crawl's configuration
 	most    int       // outcomes of one commit; 0: as many as the recorder takes
+	machine *Machine  // whose network may be away; nil: a warden is not needed
 	mu      sync.Mutex
 	log     []webtest.Entry
 	asked   map[string]int
@@ -218,10 +219,14 @@ func (s *paperServers) crawlWith(cfg *config.Config, kill time.Duration) schema.
 // ring is [Crawl.walk] with paper servers in place of visitors.
 func (s *paperServers) ring(rec *committer, kill time.Duration) error {
 	cfg := rec.set.Config
-	sched := newScheduler(schedulerConfig{
+	how := schedulerConfig{
 		Slots: cfg.MaxOpen(), AddressGap: cfg.Politeness.MinimumTimePerAddress,
 		MaxUncommitted: maxUncommitted(cfg.MaxOpen()),
-	})
+	}
+	if s.machine != nil {
+		how.Network = &s.machine.network
+	}
+	sched := newScheduler(how)
 	if err := rec.recorder.EachWaiting(sched.apply); err != nil {
 		return err
 	}
@@ -234,7 +239,13 @@ func (s *paperServers) ring(rec *committer, kill time.Duration) error {
 	defer cancel()
 	g, walking := errgroup.WithContext(ctx)
 	g.Go(func() error { return sched.run(walking, steps, effects, wakes, nil) })
-	g.Go(func() error { return rec.loop(walking, outcomes, wakes, nil, effects) })
+	judged := outcomes
+	if s.machine != nil {
+		judged = make(chan ring.Outcome, 64)
+		w := &warden{machine: s.machine, crawl: 1, log: slog.New(slog.DiscardHandler), out: judged}
+		g.Go(func() error { return w.run(walking, outcomes) })
+	}
+	g.Go(func() error { return rec.loop(walking, judged, wakes, nil, effects) })
 	g.Go(func() error { return s.visitors(walking, rec, sched.share, steps, outcomes) })
 	if err := g.Wait(); err != nil {
 		return err

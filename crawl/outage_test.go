@@ -1,0 +1,106 @@
+package crawl
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
+
+const wideOutageConfig = `
+[crawler]
+max-depth = 0
+minimum-time-on-page = 1000
+[politeness]
+adaptive-delay = false
+[network]
+max-open = %d
+`
+
+// TestWideOutage takes the network away for ten minutes while thousands of requests are open, in the middle of a crawl:
+// nobody is given up or blamed, hardly anything is asked meanwhile, no gap is cut short when all go on together, and the
+// map is that of a crawl that was left alone.
+func TestWideOutage(t *testing.T) {
+	hosts := 2000
+	if crawltest.Full() {
+		hosts = 10_000
+	}
+	quiet := newOutageWeb(t, hosts)
+	quiet.crawl()
+	w := newOutageWeb(t, hosts)
+	w.from, w.to = 5500*time.Millisecond, 10*time.Minute
+	w.crawl()
+	open, probes := 0, 0
+	for _, e := range w.log {
+		switch at := e.Arrived.Sub(w.begun); {
+		case at < w.from && e.Done.Sub(w.begun) > w.from:
+			open++
+		case at >= w.from+time.Minute && at < w.to:
+			probes++
+		}
+	}
+	if open < hosts*9/10 || probes > 60 {
+		t.Errorf("%d were open when the network went, want %d; %d were asked while it was away, want 60 at most", open, hosts,
+			probes)
+	}
+	crawltest.EachPage(t, w.path, func(p *survey.Page) {
+		if !p.Visited || p.Error != "" || p.Retries > 0 {
+			t.Errorf("%s: visited %v, %q, %d retries", p.URL, p.Visited, p.Error, p.Retries)
+		}
+	})
+	if got, want := crawltest.Digest(t, w.path), crawltest.Digest(t, quiet.path); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+	for _, bad := range webtest.CheckLog(w.log, webtest.MinGap(time.Second, 0), webtest.MaxOpen(1, 0), webtest.RobotsFirst()) {
+		t.Error(bad)
+	}
+}
+
+// An outageWeb is many hosts of two pages that answer after three seconds, behind a network that is away for a while.
+type outageWeb struct {
+	*paperServers
+	hosts    int
+	from, to time.Duration // since the start; 0: it is never away
+}
+
+func newOutageWeb(t *testing.T, hosts int) *outageWeb {
+	return &outageWeb{paperServers: newPaperServers(t), hosts: hosts}
+}
+
+func (w *outageWeb) crawl() {
+	var seeds []string
+	for i := range w.hosts {
+		seeds = append(seeds, fmt.Sprintf(`"https://h%d.test/"`, i))
+	}
+	text := crawltest.Paper(fmt.Sprintf(wideOutageConfig, w.hosts)) +
+		"[[quality]]\ndomain = \"*.test\"\nseeds = [" + strings.Join(seeds, ",") + "]\n"
+	synctest.Test(w.t.(*testing.T), func(*testing.T) {
+		w.machine, w.begun = NewMachine(0), time.Now()
+		w.other = w.reply
+		w.paperServers.crawl(text, 0)
+	})
+}
+
+// reply is lost where it, or the question, falls into the outage.
+func (w *outageWeb) reply(q question) reply {
+	const latency, patience = 3 * time.Second, 30 * time.Second
+	if now := time.Since(w.begun); w.to > 0 && now < w.to && now+latency > w.from {
+		return reply{wait: patience, cause: fetch.Timeout}
+	}
+	switch {
+	case q.path == "/robots.txt":
+		return reply{status: http.StatusNotFound, wait: latency}
+	case q.path == "/":
+		page := links(paths(1)...)
+		page.wait = latency
+		return page
+	}
+	return reply{status: http.StatusOK, body: "<title>x</title>", wait: latency}
+}

@@ -30,6 +30,9 @@ max-depth = 0
 head-check = "never"
 sitemaps = "off"
 max-domain-requests = 1
+[retry]
+timeout = "5m"
+connect-timeout = "5m"
 [politeness]
 minimum-time-per-address = "0s"
 adaptive-delay = false

@@ -58,7 +58,8 @@ func TestWideOutage(t *testing.T) {
 	if got, want := crawltest.Digest(t, w.path), crawltest.Digest(t, quiet.path); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
-	for _, bad := range webtest.CheckLog(w.log, webtest.MinGap(time.Second, 0), webtest.MaxOpen(1, 0), webtest.RobotsFirst()) {
+	laws := []webtest.Rule{webtest.MinGap(time.Second, 0), webtest.MaxOpen(1, 0), webtest.RobotsFirst()}
+	for _, bad := range webtest.CheckLog(w.log, laws...) {
 		t.Error(bad)
 	}
 }

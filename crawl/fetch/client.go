@@ -166,7 +166,7 @@ func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport
 }
 
 // curves are the usual ones without those that withstand quantum computers: what a crawler asks for is public and
-// carries no secret to be kept for decades, and they are a fifth of what a handshake costs, at both ends.
+// carries no secret to be kept for decades, and they are two fifths of what a handshake costs both ends.
 func curves() []tls.CurveID {
 	return []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
 }

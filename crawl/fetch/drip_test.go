@@ -156,6 +156,7 @@ func TestBudgetHTTP2(t *testing.T) {
 		cfg := Config{CAFile: file, HTTP2: true, KeepAlive: true, AllowPrivate: loopback(), Bodies: budget, MaxBytes: 4 << 20}
 		tlsConfig := &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2"}}
 		c := piped(t, cfg, secured(tlsConfig, func(conn net.Conn, _ *bufio.Reader) {
+			//lint:ignore SA1019 net/http serves no single connection
 			new(http2.Server).ServeConn(conn, &http2.ServeConnOpts{Handler: http.HandlerFunc(sized)})
 		}))
 		first, err := c.Do(t.Context(), Request{URL: "https://127.0.0.1/large"})

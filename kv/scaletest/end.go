@@ -38,7 +38,7 @@ func (m *maker) endSite(s *site) error {
 		return err
 	}
 	h.Known, h.Run, h.Admitted = len(s.pages), m.run.ID, true
-	h.RunRequests, h.RunVisited, h.Visits, h.Requests = s.requests, s.visited, s.visited, s.requests
+	h.RunRequests, h.RunVisited, h.Visits, h.Requests = s.requests, s.visited, h.Visits+s.visited, h.Requests+s.requests
 	switch s.fate {
 	case fateListed:
 		m.tx.Hosts.Put(h)
@@ -68,7 +68,7 @@ func (m *maker) robots(h *schema.Host) error {
 // queue lets the pages of a host wait that are within reach and were not visited.
 func (m *maker) queue(h *schema.Host, s *site) error {
 	for _, id := range s.pages {
-		if depth, _ := m.store.Depth(id); m.store.Latest(id) == 0 && depth <= maxDepth {
+		if depth, _ := m.store.Depth(id); m.store.Latest(id) < m.run.FirstVisit && depth <= maxDepth {
 			if err := m.tx.Frontier.Push(h, depth, id); err != nil {
 				return err
 			}

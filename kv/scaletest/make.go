@@ -66,7 +66,15 @@ func (m *maker) make() error {
 	if err != nil {
 		return err
 	}
-	return m.update(m.end)
+	if err := m.update(m.end); err != nil {
+		return err
+	}
+	for run := 1; run < m.size.Runs; run++ {
+		if err := m.again(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // update runs a step in a transaction, and records the run with it.

@@ -4,7 +4,8 @@
 // A file is what a crawl of a made-up web would have left: hosts whose sizes follow
 // Zipf's law, links of which most stay on their host and lead to few pages, redirects,
 // dead links, pages that were not visited, titles, anchors, robots.txt. Its records agree
-// as those of a crawl do. The same size makes the same records.
+// as those of a crawl do. The same size makes the same records. With [Size].Runs a terrain
+// is walked again, for what compares runs.
 //
 // Files are made once and kept in the folder that the environment variable RIPPLE_SCALE
 // names, where all packages share them; without it [File] skips. To make them all
@@ -30,6 +31,7 @@ type Size struct {
 	Pages int // known, of which about a tenth is not visited
 	Links int
 	Hosts int
+	Runs  int // 0: one; a further one finds most pages as they were
 }
 
 // Small is quickly made; it is the size for tests.
@@ -46,6 +48,9 @@ func Huge() Size { return Size{Pages: 10_000_000, Links: 100_000_000, Hosts: 100
 
 // Name is the name of the size's file.
 func (s Size) Name() string {
+	if s.Runs > 1 {
+		return fmt.Sprintf("%d-pages-%d-links-%d-hosts-%d-runs.bolt", s.Pages, s.Links, s.Hosts, s.Runs)
+	}
 	return fmt.Sprintf("%d-pages-%d-links-%d-hosts.bolt", s.Pages, s.Links, s.Hosts)
 }
 

@@ -50,6 +50,30 @@ func TestMakeAgain(t *testing.T) {
 	}
 }
 
+// TestMakeTwoRuns makes a terrain that was walked twice: the file is as whole as one of a
+// crawl, and in the second run pages came, went and changed, while most did not.
+func TestMakeTwoRuns(t *testing.T) {
+	size := scaletest.Size{Pages: 5000, Links: 30_000, Hosts: 40, Runs: 2}
+	s := surveyOf(t, size)
+	if err := survey.Check(s, func(problem string) { t.Error(problem) }); err != nil {
+		t.Fatal(err)
+	}
+	d, err := survey.Compare(s, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := d.Sum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, n := range map[string]int{"came": sum.Came, "went": sum.Went, "changed": sum.Changed,
+		"links came": sum.LinksCame, "links went": sum.LinksWent} {
+		if n == 0 || n > size.Pages/2 {
+			t.Errorf("%s: %d", what, n)
+		}
+	}
+}
+
 // surveyOf makes a file of a size and checks it.
 func surveyOf(t *testing.T, size scaletest.Size) *survey.Survey {
 	t.Helper()

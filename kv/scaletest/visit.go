@@ -40,13 +40,7 @@ func (m *maker) visit(id schema.ID) error {
 	if err := m.answer(v, s); err != nil {
 		return err
 	}
-	s.visited, s.requests = s.visited+1, s.requests+1
-	m.run.Pages, m.run.Requests = m.run.Pages+1, m.run.Requests+1
-	if kind := v.ErrorKind(); kind != "" {
-		m.run.Errors[kind]++
-	}
-	_, err = m.tx.Visits.Add(v)
-	return err
+	return m.record(v)
 }
 
 // answer makes up what a page answers. The first pages of a host are there.
@@ -117,23 +111,26 @@ func (m *maker) page(v *schema.Visit, s *site) error {
 func (m *maker) sitemap(s *site) error {
 	const path = "/sitemap.xml"
 	norm := "https://" + s.name + path
-	u := schema.URL{Kind: schema.KindSitemap, Host: s.id, PathQuery: path, FirstSeen: m.at, FirstRun: m.run.ID}
-	id, err := m.tx.URLs.Add(u, m.store.Hash(schema.KindSitemap, norm))
-	if err != nil {
-		return err
+	if s.sitemap == 0 {
+		u := schema.URL{Kind: schema.KindSitemap, Host: s.id, PathQuery: path, FirstSeen: m.at, FirstRun: m.run.ID}
+		id, err := m.tx.URLs.Add(u, m.store.Hash(schema.KindSitemap, norm))
+		if err != nil {
+			return err
+		}
+		if _, err := m.tx.URLs.AddForm(id, norm, norm); err != nil {
+			return err
+		}
+		s.sitemap = id
 	}
-	m.tx.Depths.Lower(id, 0, 0)
-	if _, err := m.tx.URLs.AddForm(id, norm, norm); err != nil {
-		return err
-	}
+	m.tx.Depths.Lower(s.sitemap, 0, 0)
 	v := &schema.Visit{
-		URL: id, Run: m.run.ID, At: m.at, State: schema.Processed, Status: 200, Requests: 1, FormsKnown: 1, Form: norm,
+		URL: s.sitemap, Run: m.run.ID, At: m.at, State: schema.Processed, Status: 200, Requests: 1, FormsKnown: 1, Form: norm,
 		ContentType: "application/xml", Length: 100_000, ResponseTime: 50 * time.Millisecond,
 	}
 	for _, page := range s.pages[:min(len(s.pages), mostListed)] {
 		m.lower(page, near{})
 		v.Sitemap = append(v.Sitemap, schema.SitemapEntry{To: page, LastMod: began.AddDate(0, 0, -m.rand.IntN(1000))})
 	}
-	_, err = m.tx.Visits.Add(v)
+	_, err := m.tx.Visits.Add(v)
 	return err
 }

@@ -33,10 +33,11 @@ const (
 
 // A site is a host of the terrain.
 type site struct {
-	name  string
-	fate  fate
-	id    schema.HostID // 0: not met yet
-	pages []schema.ID   // by the order in which they were met
+	name    string
+	fate    fate
+	id      schema.HostID // 0: not met yet
+	pages   []schema.ID   // by the order in which they were met
+	sitemap schema.ID     // 0: not met yet
 	// of the run
 	visited, requests int
 }

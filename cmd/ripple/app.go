@@ -123,7 +123,7 @@ func addCommands(root *cobra.Command, a *app) {
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(newCheckFileCommand(a), newReadTerrainCommand(a), newWriteExportCommand(a), newVersionCommand(a))
+	root.AddCommand(newCheckFileCommand(a), newReadTerrainCommand(a), newOrderedCommand(a), newVersionCommand(a))
 }
 
 // runHelp shows the help of a command. Unlike cobra it refuses what is none.

@@ -11,7 +11,7 @@ func (w *walk) openDesk(listen string) error {
 	if monitor.Listen == "" {
 		return nil
 	}
-	d, err := w.app.openDesk(cfg.State.Path, monitor)
+	d, err := w.app.openDesk(cfg.State.Path, w.path, monitor)
 	if err != nil {
 		return err
 	}

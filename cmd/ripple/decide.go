@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -13,9 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/sumi-ripple/ripple/crawl/census"
-	"github.com/sumi-ripple/ripple/crawl/control"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/decision"
 	"github.com/sumi-ripple/ripple/schema/terrain"
@@ -26,6 +22,8 @@ type decideOptions struct {
 	tags   []string
 	note   string
 	dryRun bool
+	seen   string
+	json   bool
 	given  map[string]bool // flags
 }
 
@@ -34,6 +32,8 @@ func (o *decideOptions) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.tags, "tag", nil, "tag the host with `WORD`; may be repeated; '' takes all tags off")
 	f.StringVar(&o.note, "note", "", "note `TEXT` on the host; '' takes the note off")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would come and go, and write nothing")
+	f.StringVar(&o.seen, "if-version", "", "refuse if the file is not as a dry run saw it: its `VERSION`, told by --json")
+	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
 func newDecideCommand(a *app) *cobra.Command {
@@ -63,39 +63,35 @@ Without such a file, or without a configuration, the entry is only shown.`,
 }
 
 func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) error {
-	host, class, err := decided(args[0], args[1])
+	host, class, err := parseDecision(args[0], args[1])
 	if err != nil {
 		return err
 	}
-	edit := opts.edit(host, class)
 	path, err := a.configPath(nil)
 	if err != nil {
 		return err
 	}
-	cfg, err := a.decisionsOf(path)
+	cfg, err := a.decisionsOf(path, opts.json)
 	if err != nil {
 		return err
 	}
-	if cfg == nil || cfg.Decisions.File == "" {
-		return a.showDecision(edit, path, cfg != nil)
+	d := &decider{app: a, json: opts.json, path: path, cfg: cfg, host: host, edit: opts.edit(host, class)}
+	switch {
+	case cfg == nil || cfg.Decisions.File == "":
+		err = d.show()
+	case opts.dryRun:
+		err = d.foretell(ctx)
+	default:
+		err = d.write(ctx, opts.seen)
 	}
-	next, d, err := foreseen(cfg, path, host, edit)
-	if err != nil {
-		return decideError(err)
+	if err != nil || !opts.json {
+		return err
 	}
-	if opts.dryRun {
-		return dryDecide(ctx, a, next, d)
-	}
-	if d, err = decision.Write(cfg.Decisions.File, host, edit); err != nil {
-		return decideError(err)
-	}
-	a.tell(remark{fmt.Sprintf("%s is decided: %s, in %s", host, d.Class, shown(cfg.Decisions.File)), "decided",
-		[]any{"host", host.String(), "class", string(d.Class), "path", cfg.Decisions.File}})
-	return a.applyDecision(ctx, path, next)
+	return printJSON(a.stdout, d.result)
 }
 
-// decided reads the arguments.
-func decided(name, class string) (terrain.Pattern, config.DecidedClass, error) {
+// parseDecision reads the arguments.
+func parseDecision(name, class string) (terrain.Pattern, config.DecidedClass, error) {
 	host, _, err := terrain.ParsePattern(name)
 	switch {
 	case strings.Contains(name, "*"):
@@ -118,13 +114,13 @@ func (o *decideOptions) edit(host terrain.Pattern, class config.DecidedClass) de
 		}
 		d.Host, d.Class = host, class
 		if o.given["seed"] {
-			d.Seeds = o.seeds
+			d.Seeds = withoutEmpty(o.seeds)
 		}
 		if class != config.DecidedQuality && !o.given["seed"] {
 			d.Seeds = nil
 		}
 		if o.given["tag"] {
-			d.Tags = slices.DeleteFunc(slices.Clone(o.tags), func(t string) bool { return t == "" })
+			d.Tags = withoutEmpty(o.tags)
 		}
 		if o.given["note"] {
 			d.Note = o.note
@@ -133,98 +129,21 @@ func (o *decideOptions) edit(host terrain.Pattern, class config.DecidedClass) de
 	}
 }
 
-// decisionsOf reads the configuration that is decided under; nil: there is none.
-func (a *app) decisionsOf(path string) (*config.Config, error) {
+func withoutEmpty(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" })
+}
+
+// decisionsOf reads the configuration that is decided under; nil: there is none. A program
+// is not told what a person might mend.
+func (a *app) decisionsOf(path string, program bool) (*config.Config, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && a.config == "" {
 		return nil, nil
 	}
+	if program {
+		cfg, _, err := config.Load(path)
+		return cfg, err
+	}
 	return a.load(path)
-}
-
-// showDecision shows an entry that no file can take.
-func (a *app) showDecision(edit decision.Edit, path string, configured bool) error {
-	d := edit(nil)
-	if err := d.Check(); err != nil {
-		return decideError(err)
-	}
-	why := fmt.Sprintf("nothing is written: %s names no [decisions] file", shown(path))
-	if !configured {
-		why = fmt.Sprintf("nothing is written: there is no %s; name one with --config", shown(path))
-	}
-	a.say(why)
-	return flushed(a.stdout, func(w io.Writer) error { fmt.Fprint(w, d.TOML()); return nil })
-}
-
-// foreseen is the configuration with an entry as it would be.
-func foreseen(cfg *config.Config, path string, host terrain.Pattern, edit decision.Edit) (
-	*config.Config, config.Decision, error,
-) {
-	file := cfg.Decisions.File
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err != nil {
-		return nil, config.Decision{}, err
-	}
-	text, d, err := decision.Apply(file, text, host, edit)
-	if err != nil {
-		return nil, d, err
-	}
-	next, _, err := config.LoadWith(path, map[string][]byte{file: text})
-	return next, d, err
-}
-
-// dryDecide shows an entry, and what it would change in the map.
-func dryDecide(ctx context.Context, a *app, cfg *config.Config, d config.Decision) error {
-	if err := flushed(a.stdout, func(w io.Writer) error { fmt.Fprintln(w, d.TOML()); return nil }); err != nil {
-		return err
-	}
-	if _, err := os.Stat(cfg.State.Path); errors.Is(err, fs.ErrNotExist) {
-		a.say("nothing has been crawled yet: nothing would change")
-		return nil
-	}
-	copied, remove, err := a.workingCopy(ctx, cfg.State.Path)
-	if err != nil {
-		return err
-	}
-	defer remove()
-	return a.reclassifyAt(copied, cfg, true)
-}
-
-// applyDecision has a decision hold in the map: by the crawl that runs, or as reclassify does.
-func (a *app) applyDecision(ctx context.Context, path string, cfg *config.Config) error {
-	var st census.Status
-	err := a.crawlOf(cfg.State.Path).Post(ctx, "reload", &st)
-	switch {
-	case err == nil:
-		a.say("the running crawl follows it from now on")
-		return nil
-	case !errors.Is(err, control.ErrNobody):
-		return hint(err, "the decision is written; %q applies it", "ripple reload")
-	}
-	if _, err := os.Stat(cfg.State.Path); errors.Is(err, fs.ErrNotExist) {
-		a.say("nothing has been crawled yet: the first crawl follows it")
-		return nil
-	}
-	if err := a.reclassifyAt(cfg.State.Path, cfg, false); err != nil {
-		return hint(err, "the decision is written; %q applies it", "ripple reclassify "+shown(path))
-	}
-	return nil
-}
-
-// reclassifyAt applies a configuration to a state file, and prints what changes.
-func (a *app) reclassifyAt(state string, cfg *config.Config, dry bool) error {
-	store, err := openLocked(state, kv.Options{})
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	change, err := reclassify(store, cfg)
-	if err != nil {
-		return err
-	}
-	return flushed(a.stdout, func(w io.Writer) error { return change.print(w, store, dry) })
 }
 
 // decideError says what to do about a file of decisions that cannot be changed.

@@ -87,7 +87,7 @@ func (a *app) crawlDemo(ctx context.Context, opts demoOptions, path string) erro
 
 // serveDemo does so before the eyes of a browser, which may look on until ctx is done.
 func (a *app) serveDemo(ctx context.Context, opts demoOptions, path string) error {
-	d, err := a.openDesk(filepath.Join(filepath.Dir(path), "ripple.bolt"), config.Monitor{Listen: opts.listen})
+	d, err := a.openDesk(filepath.Join(filepath.Dir(path), "ripple.bolt"), path, config.Monitor{Listen: opts.listen})
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func emptyDemo(dir string) error {
 		}
 	}
 	for _, name := range []string{"ripple.bolt", "ripple.db", "summary.md", "graph.gexf", "map.html", "report.json",
-		"config.toml", "webtest-ca.pem"} {
+		"config.toml", "decisions.toml", "webtest-ca.pem"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -11,6 +11,9 @@ type dossier struct {
 	Class  string   `json:"class"`
 	Rule   string   `json:"rule"`
 	Origin []string `json:"quality_origins"`
+	Tags   []string `json:"tags"` // that people gave it, as their decisions say
+	Note   string   `json:"note"`
+	Later  bool     `json:"later"` // it is not suggested for now
 
 	visitable bool // as its class says
 	*knownHost

@@ -23,6 +23,7 @@ func printDossier(w io.Writer, d *dossier, limit int) error {
 		t.row("  origin", strings.Join(d.Origin, ", "))
 	}
 	t.row("  site", clean(d.Site, 253))
+	d.printNoted(t)
 	if !d.Known {
 		t.row("  known", "no: no page that was visited links to the host")
 		return t.Flush()
@@ -34,6 +35,19 @@ func printDossier(w io.Writer, d *dossier, limit int) error {
 	d.printRobots(w, limit)
 	d.printLinks(w)
 	return d.printTables(w)
+}
+
+// printNoted shows what people decided and noted of it.
+func (d *dossier) printNoted(t table) {
+	if len(d.Tags) > 0 {
+		t.row("  tags", clean(strings.Join(d.Tags, ", "), 300))
+	}
+	if d.Note != "" {
+		t.row("  note", clean(d.Note, 300))
+	}
+	if d.Later {
+		t.row("  suggested", "not for now, as was decided")
+	}
 }
 
 func (k *knownHost) printFacts(t table, visitable bool) {

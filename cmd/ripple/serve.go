@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -75,7 +76,7 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 	case monitor.Listen == "":
 		monitor.Listen = defaultListen
 	}
-	d, err := a.openDesk(path, monitor)
+	d, err := a.openDesk(path, a.servedConfig(), monitor)
 	if err != nil {
 		return err
 	}
@@ -91,11 +92,8 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 
 // monitor is [monitor] of the configuration, if there is one.
 func (a *app) monitor() (config.Monitor, error) {
-	path := a.config
+	path := a.servedConfig()
 	if path == "" {
-		path = defaultConfig
-	}
-	if _, err := os.Stat(path); a.config == "" && (a.state != "" || errors.Is(err, fs.ErrNotExist)) {
 		return config.Monitor{}, nil
 	}
 	cfg, _, err := config.Load(path)
@@ -105,13 +103,24 @@ func (a *app) monitor() (config.Monitor, error) {
 	return cfg.Monitor, nil
 }
 
-// openDesk opens the desk of a state file.
-func (a *app) openDesk(path string, m config.Monitor) (*desk.Desk, error) {
+// servedConfig is the configuration that names the state file of a desk; empty: none does.
+func (a *app) servedConfig() string {
+	if a.config != "" || a.state != "" {
+		return a.config
+	}
+	if _, err := os.Stat(defaultConfig); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return defaultConfig
+}
+
+// openDesk opens the desk of a state file, which a configuration names; empty: none does.
+func (a *app) openDesk(path, cfg string, m config.Monitor) (*desk.Desk, error) {
 	reader := &desk.Reader{Command: func(socket string) (*exec.Cmd, error) { return readerCommand(path, socket) }}
 	live := &liveCrawl{&control.Client{State: path}, reader}
 	d, err := desk.Listen(desk.Options{
-		Monitor: m, Routes: append(live.routes(), terrainRoutes(nil)...), First: live.first(), Live: live, Reader: reader,
-		Exports: deskExports(path), Metrics: live.metrics, Version: thisBuild().Version,
+		Monitor: m, Routes: slices.Concat(live.routes(), newDeciding(cfg).routes(), terrainRoutes(nil)), First: live.first(),
+		Live: live, Reader: reader, Exports: deskExports(path), Metrics: live.metrics, Version: thisBuild().Version,
 	})
 	if err != nil {
 		return nil, usage("%v", err)

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,15 +19,7 @@ func deskExports(path string) *desk.Exports {
 			"sqlite": ".db", "gexf": ".gexf", "graphml": ".graphml", "dot": ".dot", "jsonl": ".jsonl", "map": ".html",
 			"summary": ".md", "csv": "", "parquet": "",
 		},
-		Command: func(o desk.Order, target string) (*exec.Cmd, error) {
-			self, err := os.Executable()
-			if err != nil {
-				return nil, err
-			}
-			cmd := exec.Command(self, append([]string{"write-export", "--"}, exportArgs(o, path, target)...)...)
-			cmd.Args[0] = os.Args[0]
-			return cmd, nil
-		},
+		Command: func(o desk.Order, target string) (*exec.Cmd, error) { return ordered(exportArgs(o, path, target)...) },
 	}
 }
 
@@ -49,19 +42,29 @@ func exportArgs(o desk.Order, path, target string) []string {
 	return args
 }
 
-// newWriteExportCommand is a command that was ordered at a desk. It is not meant for
-// people.
-func newWriteExportCommand(a *app) *cobra.Command {
+// newOrderedCommand is a command that was ordered at a desk. It is not meant for people.
+func newOrderedCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:    "write-export",
+		Use:    "ordered",
 		Hidden: true,
 		Args:   cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] != "export" && args[0] != "summary" {
+			if !slices.Contains([]string{"export", "summary", "decide"}, args[0]) {
 				return usage("use \"ripple export\"")
 			}
 			desk.EndWithInput()
 			return newApp(a.stdout, a.stderr).execute(cmd.Context(), args)
 		},
 	}
+}
+
+// ordered makes the process of a command that was ordered at a desk.
+func ordered(args ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, append([]string{"ordered", "--"}, args...)...)
+	cmd.Args[0] = os.Args[0]
+	return cmd, nil
 }

@@ -17,6 +17,7 @@ type hostPage struct {
 	Total  int       `json:"total"` // that match
 	Offset int       `json:"offset"`
 	Hosts  []hostRow `json:"hosts"`
+	Tags   []string  `json:"tags"` // that any host has
 }
 
 // A hostRow is a host in a list.
@@ -36,6 +37,9 @@ type hostRow struct {
 	Requests int    `json:"requests"`
 	DelayMS  int64  `json:"delay_ms"`
 	Missing  int    `json:"known_missing"`
+
+	Tags []string `json:"tags"`
+	Note string   `json:"note"`
 }
 
 // A hostIndex is what hosts are chosen and ordered by: some 60 bytes a host, so that a
@@ -43,6 +47,7 @@ type hostRow struct {
 type hostIndex struct {
 	hosts  []hostKey           // by name
 	orders map[string][]uint32 // places in hosts, made when first asked for
+	tagged map[string]map[schema.HostID]bool
 }
 
 type hostKey struct {
@@ -77,9 +82,10 @@ func (o *opened) index() (*hostIndex, error) {
 	}
 	cfg, run := o.Config(), o.Run()
 	pace := census.NewPace(cfg, &run)
-	x := &hostIndex{orders: map[string][]uint32{}}
+	x := &hostIndex{orders: map[string][]uint32{}, tagged: map[string]map[schema.HostID]bool{}}
 	err := o.EachHost(func(h *survey.HostReport) error {
 		if h.Known > 0 {
+			x.tag(h.Host.ID, h.Noted.Tags)
 			x.hosts = append(x.hosts, hostKey{
 				name: h.Host.Name, id: h.Host.ID, known: uint32(h.Known), visited: uint32(h.Visited),
 				visits: uint32(h.Host.Visits), requests: uint32(h.Host.Requests), missing: uint32(h.KnownMissing),
@@ -95,6 +101,16 @@ func (o *opened) index() (*hostIndex, error) {
 	slices.SortFunc(x.hosts, func(a, b hostKey) int { return cmp.Compare(a.name, b.name) })
 	o.hosts = x
 	return x, nil
+}
+
+// tag notes the tags of a host.
+func (x *hostIndex) tag(id schema.HostID, tags []string) {
+	for _, tag := range tags {
+		if x.tagged[tag] == nil {
+			x.tagged[tag] = map[schema.HostID]bool{}
+		}
+		x.tagged[tag][id] = true
+	}
 }
 
 // sorted returns the places of all hosts in the order of a column, equal ones by name;
@@ -116,7 +132,7 @@ func (x *hostIndex) sorted(column string) []uint32 {
 // choose calls f for the hosts that a query is about, in its order.
 func (x *hostIndex) choose(q desk.Query, f func(*hostKey)) {
 	order, search := x.sorted(q.Text("sort")), strings.ToLower(q.Text("search"))
-	class, cover, trouble := q.Text("class"), q.Text("cover"), q.Text("reason")
+	class, cover, trouble, tag := q.Text("class"), q.Text("cover"), q.Text("reason"), q.Text("tag")
 	for i := range x.hosts {
 		if q.Flag("desc") {
 			i = len(x.hosts) - 1 - i
@@ -126,7 +142,7 @@ func (x *hostIndex) choose(q desk.Query, f func(*hostKey)) {
 		}
 		k := &x.hosts[i]
 		if (class == "" || k.class.String() == class) && (cover == "" || k.cover.String() == cover) &&
-			(trouble == "" || k.trouble.String() == trouble) && strings.Contains(k.name, search) {
+			(trouble == "" || k.trouble.String() == trouble) && (tag == "" || x.tagged[tag][k.id]) && strings.Contains(k.name, search) {
 			f(k)
 		}
 	}
@@ -137,7 +153,7 @@ func (o *opened) answerHosts(q desk.Query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := hostPage{Offset: q.Number("offset"), Hosts: []hostRow{}}
+	page := hostPage{Offset: q.Number("offset"), Hosts: []hostRow{}, Tags: append([]string{}, sortedKeys(x.tagged)...)}
 	var chosen []schema.HostID
 	x.choose(q, func(k *hostKey) {
 		if page.Total >= page.Offset && len(chosen) < q.Number("limit") {
@@ -163,6 +179,7 @@ func (o *opened) newHostRow(h *survey.HostReport, pace census.Pace) hostRow {
 		Coverage: h.Coverage, Trouble: pace.Trouble(h.Host).String(), Known: h.Known, Visited: h.Visited,
 		Waiting: h.Waiting, Visits: h.Host.Visits, Requests: h.Host.Requests,
 		DelayMS: o.Config().FullDelay(h.Host).Milliseconds(), Missing: h.KnownMissing,
+		Tags: append([]string{}, h.Noted.Tags...), Note: h.Noted.Note,
 	}
 	if h.MinDepth != kv.NoDepth {
 		depth := int(h.MinDepth)

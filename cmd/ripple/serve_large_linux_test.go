@@ -21,11 +21,11 @@ func BenchmarkLargeDesk(b *testing.B) {
 	var shell, figures, drawn, used float64
 	for b.Loop() {
 		before := usedByChildren(b)
-		d, end := openState(b, state)
+		d, end := openState(b, state, "")
 		shell += d.shows(tab, "now", `document.querySelector("#view h1")`)
 		figures += d.shows(tab, "", `document.querySelector(".figures")`)
 		end()
-		d, end = openState(b, state)
+		d, end = openState(b, state, "")
 		drawn += d.shows(tab, "map", `document.documentElement.dataset.drawn`)
 		end()
 		used += usedByChildren(b) - before

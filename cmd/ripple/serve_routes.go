@@ -82,6 +82,7 @@ func hostParams() []desk.Param {
 		{Name: "class", Kind: desk.Text, Words: words(schema.Classes()), Doc: "of this class alone"},
 		{Name: "cover", Kind: desk.Text, Words: words(survey.Covers()), Doc: "of this coverage alone"},
 		{Name: "reason", Kind: desk.Text, Words: words(schema.TroubleKinds()), Doc: "with this trouble alone"},
+		{Name: "tag", Kind: desk.Text, Most: 64, Doc: "with this tag alone"},
 		{Name: "offset", Kind: desk.Number, Most: 1<<31 - 1, Doc: "matching hosts before the first"},
 		{Name: "limit", Kind: desk.Number, Default: 100, Most: 500, Doc: "hosts at most"},
 	}

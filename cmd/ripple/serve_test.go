@@ -36,16 +36,22 @@ type testDesk struct {
 // serveState serves a state file until the test ends.
 func serveState(t *testing.T, state string) *testDesk {
 	t.Helper()
-	d, end := openState(t, state)
+	return serveConfig(t, state, "")
+}
+
+// serveConfig serves one that a configuration names.
+func serveConfig(t *testing.T, state, cfg string) *testDesk {
+	t.Helper()
+	d, end := openState(t, state, cfg)
 	t.Cleanup(end)
 	return d
 }
 
 // openState serves a state file until the function is called that it returns.
-func openState(t testing.TB, state string) (served *testDesk, end func()) {
+func openState(t testing.TB, state, cfg string) (served *testDesk, end func()) {
 	t.Helper()
 	t.Setenv("RIPPLE_TEST_MAIN", "1") // for the reader
-	d, err := newApp(io.Discard, io.Discard).openDesk(state, config.Monitor{Listen: "127.0.0.1:0"})
+	d, err := newApp(io.Discard, io.Discard).openDesk(state, cfg, config.Monitor{Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,6 +173,7 @@ func TestServeAnswers(t *testing.T) {
 		{"suggest", "suggest?min_origins=0", []string{"suggest", "--json", "--min-origins", "0"}},
 		{"broken", "broken", []string{"broken", "--json"}},
 		{"runs", "runs", nil},
+		{"decisions", "decisions", nil},
 		{"graph", "graph", nil},
 		{"feed", "feed?since=0", nil},
 		{"feed", "feed?since=3&brief=1", nil},
@@ -194,7 +201,7 @@ func TestServeAnswers(t *testing.T) {
 			if code, text := d.send(name, "{}"); code != http.StatusConflict {
 				t.Errorf("%s where no crawl runs: %d %s", name, code, text)
 			}
-		case "diff", "query", "files", "file", "order", "ticket":
+		case "diff", "query", "files", "file", "order", "ticket", "decide":
 		default:
 			if !seen[name] {
 				t.Errorf("%s is promised and was not asked", name)

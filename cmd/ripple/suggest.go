@@ -152,6 +152,7 @@ type (
 	}
 	candidate struct {
 		Entity   string         `json:"entity"`
+		Domain   *string        `json:"domain"` // null: it is no single host
 		Title    *string        `json:"title"`
 		Class    string         `json:"class"`
 		Hosts    int            `json:"hosts"`
@@ -162,6 +163,7 @@ type (
 		From     []citingOrigin `json:"linked_from"`
 		Coverage string         `json:"coverage"`
 		Missing  int            `json:"known_missing"`
+		Answers  string         `json:"answering_url"` // a page that answered; empty: none
 		Block    string         `json:"block,omitempty"`
 	}
 	citingOrigin struct {
@@ -189,6 +191,10 @@ func newCandidates(all []suggest.Candidate) []candidate {
 			Entity: c.Name, Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links,
 			PageRank: c.Rank,
 			From:     []citingOrigin{}, Coverage: c.Coverage, Missing: c.Missing,
+			Answers: c.Answers,
+		}
+		if host := c.Host(); host != "" {
+			one.Domain = &host
 		}
 		if c.Title != "" {
 			one.Title = &c.Title

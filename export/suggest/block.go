@@ -9,6 +9,22 @@ import (
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
+// Host returns the name of the one host that a candidate is, without a port; empty: it is
+// a part of one, or several.
+func (c *Candidate) Host() string {
+	if c.Name != c.label {
+		return ""
+	}
+	return withoutPort(c.label)
+}
+
+func withoutPort(host string) string {
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		return host[:i]
+	}
+	return host
+}
+
 // Block returns the [[quality]] entry that adds a candidate to a configuration;
 // empty if it cannot be one, as an IP address cannot. Its seed is a page that
 // answered; where none has, the front page.
@@ -21,9 +37,7 @@ func (c *Candidate) Block() string {
 		domain = "*." + c.Name
 	}
 	seed = cmp.Or(c.Answers, seed)
-	if i := strings.LastIndexByte(domain, ':'); i >= 0 && !strings.HasSuffix(domain, "]") {
-		domain = domain[:i]
-	}
+	domain = withoutPort(domain)
 	if _, _, err := terrain.ParsePattern(domain); err != nil {
 		return ""
 	}

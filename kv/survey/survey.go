@@ -106,6 +106,9 @@ func (s *Survey) HostName(id schema.HostID) (string, error) { return s.hosts.nam
 // LookupHost finds a host by its name.
 func (s *Survey) LookupHost(name string) (schema.HostID, bool, error) { return s.hosts.lookup(name) }
 
+// Noted returns what people noted of a host, known or not, as the state has it now.
+func (s *Survey) Noted(name string) schema.HostNote { return s.core.notes.Of(name) }
+
 // HostOf returns the host of a URL.
 func (s *Survey) HostOf(id schema.ID) schema.HostID { return s.core.store.HostOf(id) }
 

@@ -8,6 +8,8 @@ package decision
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -120,9 +122,17 @@ func endsEntry(rest []byte) bool {
 	return len(rest) == 0 || rest[0] == '['
 }
 
+// Version tells a text from others. That of a file that is not there is the version of no
+// text.
+func Version(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
 // Write changes the entry of a host in a file, which is made if it is missing, and returns
-// the entry. Of a symbolic link it changes the file that it leads to.
-func Write(path string, host terrain.Pattern, edit Edit) (config.Decision, error) {
+// the entry. Of a symbolic link it changes the file that it leads to. A file that has
+// another version than seen it leaves alone; of an empty seen any will do.
+func Write(path string, host terrain.Pattern, seen string, edit Edit) (config.Decision, error) {
 	var d config.Decision
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -135,6 +145,9 @@ func Write(path string, host terrain.Pattern, edit Edit) (config.Decision, error
 	text, err := read(f)
 	if err != nil {
 		return d, fmt.Errorf("%s: %w", path, err)
+	}
+	if seen != "" && seen != Version(text) {
+		return d, fmt.Errorf("%s: %w", path, ErrChanged)
 	}
 	next, d, err := Apply(path, text, host, edit)
 	if err != nil {

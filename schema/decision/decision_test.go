@@ -112,7 +112,7 @@ func TestRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := host(t, "b.test")
-			_, err := Write(path, p, as(p, "later"))
+			_, err := Write(path, p, "", as(p, "later"))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Write = %v, want %q", err, tt.want)
 			}
@@ -141,7 +141,7 @@ func TestChangedMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := host(t, "b.test")
-			_, err := Write(path, p, func(*config.Decision) config.Decision {
+			_, err := Write(path, p, "", func(*config.Decision) config.Decision {
 				if err := save(path); err != nil {
 					t.Fatal(err)
 				}
@@ -171,7 +171,7 @@ func TestWritersAtOnce(t *testing.T) {
 		g.Go(func() {
 			p := host(t, fmt.Sprintf("h%d.test", i))
 			for err := errors.New("not yet"); err != nil; {
-				if _, err = Write(path, p, as(p, "later")); err != nil && !errors.Is(err, ErrBusy) {
+				if _, err = Write(path, p, "", as(p, "later")); err != nil && !errors.Is(err, ErrBusy) {
 					t.Error(err)
 					return
 				}
@@ -202,7 +202,7 @@ func TestSymlink(t *testing.T) {
 		t.Skip(err)
 	}
 	p := host(t, "b.test")
-	if _, err := Write(link, p, as(p, "later")); err != nil {
+	if _, err := Write(link, p, "", as(p, "later")); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -213,13 +213,37 @@ func TestSymlink(t *testing.T) {
 	}
 }
 
+// A file is changed only if it has the version that was seen, one that is not there, too.
+func TestSeen(t *testing.T) {
+	path, p := filepath.Join(t.TempDir(), "d.toml"), host(t, "b.test")
+	if _, err := Write(path, p, Version([]byte(byPeople)), as(p, "later")); !errors.Is(err, ErrChanged) {
+		t.Errorf("a file that is not there is changed: %v", err)
+	}
+	if _, err := Write(path, p, Version(nil), as(p, "later")); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(path, p, Version(nil), as(p, "stub")); !errors.Is(err, ErrChanged) {
+		t.Errorf("another file is changed: %v", err)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, text) {
+		t.Errorf("the file holds %q, %v", now, err)
+	}
+	if _, err := Write(path, p, Version(text), as(p, "stub")); err != nil {
+		t.Errorf("the file that was seen: %v", err)
+	}
+}
+
 // A folder that cannot be written to, and a name that is no file, are errors that change nothing.
 func TestNoPlace(t *testing.T) {
 	p := host(t, "b.test")
-	if _, err := Write(t.TempDir(), p, as(p, "later")); err == nil {
+	if _, err := Write(t.TempDir(), p, "", as(p, "later")); err == nil {
 		t.Error("a folder was taken for a file")
 	}
-	if _, err := Write(filepath.Join(t.TempDir(), "none", "d.toml"), p, as(p, "later")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Write(filepath.Join(t.TempDir(), "none", "d.toml"), p, "", as(p, "later")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {
@@ -230,7 +254,7 @@ func TestNoPlace(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, []byte("# x\n"), 0o600), os.Chmod(dir, 0o500)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(path, p, as(p, "later")); !errors.Is(err, fs.ErrPermission) {
+	if _, err := Write(path, p, "", as(p, "later")); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a read-only folder: %v", err)
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "# x\n" {
@@ -248,7 +272,7 @@ func TestMain(m *testing.M) {
 	}
 	p, _, err := terrain.ParsePattern("b.test")
 	for i := 0; err == nil; i++ {
-		_, err = Write(path, p, as(p, config.DecidedClasses()[i%4]))
+		_, err = Write(path, p, "", as(p, config.DecidedClasses()[i%4]))
 	}
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
@@ -279,7 +303,7 @@ func TestKilledWriter(t *testing.T) {
 		}
 	}
 	p := host(t, "c.test")
-	if _, err := Write(path, p, as(p, "later")); err != nil {
+	if _, err := Write(path, p, "", as(p, "later")); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {

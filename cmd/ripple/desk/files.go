@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -69,7 +68,8 @@ type Exports struct {
 	n      int     // were ordered
 	dir    string
 	remove func()
-	closed chan struct{}
+	open   context.Context
+	close  context.CancelFunc
 	turn   chan struct{} // holds one while a file is written
 	work   errgroup.Group
 }
@@ -78,7 +78,8 @@ func (e *Exports) routes(t *tickets) []Route {
 	if e == nil {
 		return nil
 	}
-	e.closed, e.turn = make(chan struct{}), make(chan struct{}, 1)
+	e.open, e.close = context.WithCancel(context.Background())
+	e.turn = make(chan struct{}, 1)
 	id := []Param{{Name: "id", Kind: Text, Required: true, Most: 20, Doc: "a file"}}
 	return []Route{
 		{Name: "files", Method: http.MethodGet, Path: "files", Returns: fileList{}, Doc: "The exports that were ordered.",
@@ -173,7 +174,7 @@ func (e *Exports) write(f *File) {
 	select {
 	case e.turn <- struct{}{}:
 		defer func() { <-e.turn }()
-	case <-e.closed:
+	case <-e.open.Done():
 		return
 	}
 	e.mu.Lock()
@@ -194,30 +195,9 @@ func (e *Exports) run(f *File) error {
 	if err != nil {
 		return err
 	}
-	apart(cmd)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	var said bytes.Buffer
-	cmd.Stderr = &firstBytes{&said}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	ended := make(chan error, 1)
-	e.work.Go(func() error { ended <- cmd.Wait(); return nil })
-	select {
-	case err = <-ended:
-	case <-e.closed:
-		_ = stdin.Close()
-		err = <-ended
-	case <-time.After(maxWriting):
-		_ = cmd.Process.Kill()
-		err = errors.Join(errors.New("it takes longer than "+maxWriting.String()), <-ended)
-	}
-	if text := strings.TrimSpace(said.String()); err != nil && text != "" {
-		err = errors.New(strings.TrimPrefix(text, "ripple: "))
-	}
+	ctx, cancel := context.WithTimeoutCause(e.open, maxWriting, errors.New("it takes longer than "+maxWriting.String()))
+	defer cancel()
+	_, err = Run(ctx, cmd)
 	return err
 }
 
@@ -256,7 +236,7 @@ func (e *Exports) Close() {
 	if e == nil {
 		return
 	}
-	close(e.closed)
+	e.close()
 	_ = e.work.Wait()
 	if e.remove != nil {
 		e.remove()

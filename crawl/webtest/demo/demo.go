@@ -39,7 +39,7 @@ func Config(addr, caFile, dir string) string {
 	in := func(name string) string { return tomlString(filepath.Join(dir, name)) }
 	return fmt.Sprintf(configuration,
 		in("ripple.bolt"), in("ripple.db"), in("summary.md"), in("graph.gexf"), in("map.html"),
-		in("report.json"), tomlString(caFile), tomlString(addr))
+		in("decisions.toml"), in("report.json"), tomlString(caFile), tomlString(addr))
 }
 
 // tomlString quotes as JSON does, which TOML reads alike.
@@ -71,6 +71,9 @@ database-path = %s
 summary-path = %s
 graph-path = %s
 map-path = %s
+
+[decisions]
+file = %s
 
 [monitor]
 report-path = %s

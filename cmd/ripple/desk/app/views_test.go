@@ -99,7 +99,10 @@ func TestFigures(t *testing.T) {
 		{"host/a.test", "true", "#view", "Denied by robots.txt (1 of 54 pages); 1 page is known to be missing."},
 		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`, ".route", "“the A”"},
 		{"suggest", `document.querySelector(".candidate")`, ".candidate", "2 of 3 origins"},
-		{"suggest", `document.querySelector(".candidate")`, ".paste pre", "[[quality]]\ndomain = \"new.test\""},
+		{"suggest", `document.querySelector(".candidate details").open = true`, ".paste code", "[[quality]]\ndomain = \"new.test\""},
+		{"suggest", `document.querySelector(".candidate")`, "#view", "asked Ada"},
+		{"hosts?tag=radio", `document.querySelector(".grid-row .tag")`, ".choice-place select", "near"},
+		{"host/a.test", `document.querySelector(".deciding")`, ".hero", "radio"},
 		{"broken", `document.querySelector("#view td")`, ".total", "2 links"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "4 came, 5 went, 6 changed"},
 		{"ask?sql=SELECT+1", `document.querySelector("#view td")`, "#view", "1,234"},
@@ -208,5 +211,34 @@ func TestControl(t *testing.T) {
 	defer d.mu.Unlock()
 	if got := strings.Join(d.told, " "); got != "pause stop" {
 		t.Errorf("the crawl was told %q", got)
+	}
+}
+
+// A decision is written only as it was foreseen.
+func TestDecide(t *testing.T) {
+	d := newFake(t)
+	b := desktest.Open(t, d.url("suggest"))
+	press := func(name string) {
+		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#view .decide button")]
+			.find((x) => x.innerText === %q).click()`, name))
+	}
+	b.Wait(`document.querySelector(".decide .fields")?.hidden`)
+	desktest.Ask[any](b, `document.querySelector(".decide input[value=quality]").click()`)
+	desktest.Ask[any](b, `document.querySelector(".decide input[type=text]").focus()`)
+	b.Press("radio, , near")
+	press("See what would change")
+	b.Wait(`document.querySelector(".foresight")?.innerText.includes("22 of 282 pages would change; then 21 pages wait")`)
+	b.Press("!") // it was not foreseen with that
+	b.Wait(`document.querySelector(".foresight").innerText === ""`)
+	press("See what would change")
+	b.Wait(`document.querySelector(".foresight .turns")`)
+	press("Write and apply")
+	b.Wait(`document.querySelector(".foresight").innerText.includes("It holds in the map.")`)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	want := `{"host":"new.test","class":"quality","note":"","tags":["radio","near!"],"dry_run":false,"version":"v1",` +
+		`"seeds":["https://new.test/start"]}`
+	if len(d.told) != 3 || d.told[2] != want {
+		t.Errorf("the desk was told %q, want %s", d.told, want)
 	}
 }

@@ -92,6 +92,9 @@ export function pageLink(url, text) {
   return el("a", { class: "name", href: address("page", { url }), title: text && url }, text || url);
 }
 
+// tagLink leads to the hosts with a tag.
+export function tagLink(tag) { return el("a", { class: "chip tag", href: address("hosts", { tag }) }, tag); }
+
 // outside leads to a page of the web, where the address is one; nothing else becomes a link.
 export function outside(url, text) {
   let target = null;

@@ -1,7 +1,8 @@
 // Host: all that is known of one.
 
 import { ask, offers } from "./api.js";
-import { el, put, chip, hostLink, pageLink, outside } from "./dom.js";
+import { el, put, chip, hostLink, pageLink, outside, tagLink } from "./dom.js";
+import { decideForm, decidedChip } from "./decide.js";
 import { bars, meter, gapStrip } from "./chart.js";
 import { heading, section, figure, facts, table, empty, fetched, state } from "./parts.js";
 import { number, count, span, ago, moment, clock, milliseconds, plain, percent, stateColour, classColour,
@@ -20,8 +21,11 @@ function dossier(d, signal) {
     el("p", { class: "chips" }, chip(d.class, classColour(d.class)),
       d.known && chip(d.coverage, coverColour(d.coverage)),
       d.min_depth !== null && d.min_depth !== undefined && chip("depth " + d.min_depth),
-      d.rule && el("span", { class: "soft" }, "by " + d.rule)));
-  if (!d.known) return [head, empty("No page of this host is known, and nothing links to it.")];
+      d.later && decidedChip("later"), d.tags.map(tagLink),
+      d.rule && el("span", { class: "soft" }, "by " + d.rule)), d.note && el("p", { class: "note" }, d.note));
+  const deciding = offers("decisions") && section("Decide", "what this host is",
+    decideForm(d.domain, { chosen: decidedClass(d), tags: d.tags, note: d.note, signal }));
+  if (!d.known) return [head, empty("No page of this host is known, and nothing links to it."), deciding];
   const asksStrip = offers("hosts/{domain}/requests"), asksSQL = offers("query");
   const strip = el("div", {}), robots = el("div", {}), out = el("div", {});
   if (asksStrip) fetched(strip, () => ask(`hosts/${encodeURIComponent(d.domain)}/requests`, { signal }),
@@ -32,13 +36,16 @@ function dossier(d, signal) {
     asksStrip && section("The last requests", "and the gaps between them", strip),
     el("div", { class: "columns" }, section("Pages by state", null,
       bars(Object.entries(d.pages_by_state), { words: plain, colour: stateColour })),
-      section("Errors", null, errors(d.errors))),
+      section("Errors", null, errors(d.errors)), deciding),
     section("robots.txt", robotsMeta(d.robots), robots),
     section("Who links here", count(d.linked_from.hosts, "host") + ", " + count(d.linked_from.pages, "page"),
       endorsers(d.linked_from.from)),
     asksSQL && section("What it links to", null, out),
     section("Top pages", "by links that lead to them", pages(d.busiest_pages)), section("Runs", null, runs(d.runs))];
 }
+
+// decidedClass is what was decided of a host; empty: nothing.
+function decidedClass(d) { return d.later ? "later" : /^decision /.test(d.rule) ? d.class : ""; }
 
 function coverage(d) {
   const next = d.next_request && Date.parse(d.next_request) > Date.now() ? ago(d.next_request)
@@ -97,7 +104,7 @@ function askRobots(element, d, url, signal) {
       const rule = data.robots;
       put(verdict, rule ? [chip(rule.allowed ? "allowed" : "disallowed", rule.allowed ? "good" : "bad"),
         rule.rule ? ` by line ${rule.line}: ${rule.rule}` : " " + rule.why,
-        el("span", { class: "soft" }, ` · group “${rule.group}”, as ${rule.agent}`)]
+        rule.group && el("span", { class: "soft" }, ` · group “${rule.group}”, as ${rule.agent}`)]
         : "Nothing is decided about that page: it is not known.");
       put(file, robotsFile(d.robots.robots_txt, rule && rule.rule ? rule.line : 0));
     } catch (error) {

@@ -1,7 +1,7 @@
 // Hosts: all of them, however many, by search, order, class, coverage, reason and tag.
 
 import { ask, wordsOf } from "./api.js";
-import { el, put, address, keep, hostLink, chip } from "./dom.js";
+import { el, put, address, keep, hostLink, tagLink, chip } from "./dom.js";
 import { makeGrid, totalText } from "./grid.js";
 import { heading, choice, failed } from "./parts.js";
 import { number, milliseconds, coverColour, classColour } from "./words.js";
@@ -10,7 +10,8 @@ const rest = 200; // ms that a hand rests before its word is searched for
 
 const columns = [
   { name: "domain", title: "host", sort: "domain", class: "name",
-    cell: (h) => [hostLink(h.domain), h.title && el("span", { class: "soft title" }, h.title)] },
+    cell: (h) => [hostLink(h.domain), h.tags.map((tag) => [" ", tagLink(tag)]),
+      (h.note || h.title) && el("span", { class: "soft title", title: h.note }, h.note || h.title)] },
   { name: "class", title: "class", class: "class", cell: (h) => chip(h.class, classColour(h.class)) },
   { name: "coverage", title: "coverage", class: "cover",
     cell: (h) => chip(h.coverage, coverColour(h.coverage), h.trouble || h.coverage) },
@@ -25,18 +26,24 @@ const columns = [
 const upward = ["domain", "min_depth"]; // ordered from the least at first
 
 export function show(view, said, signal) {
-  const chosen = { search: "", class: "", cover: "", reason: "", sort: "pages_known", desc: "1" };
+  const chosen = { search: "", class: "", cover: "", reason: "", tag: "", sort: "pages_known", desc: "1" };
   for (const name of Object.keys(chosen)) if (said[name] !== undefined) chosen[name] = said[name];
   const total = el("span", { class: "soft total", role: "status" }), place = el("div", { class: "grid-place" }),
-    problem = el("div", {});
+    problem = el("div", {}), tags = el("span", { class: "choice-place" });
   const search = el("input", { type: "search", class: "search", placeholder: "Search hosts   /",
     "aria-label": "Search hosts", value: chosen.search, spellcheck: "false", autocapitalize: "none" });
   const renew = (changes) => { Object.assign(chosen, changes);
     keep("hosts", chosen); build(); };
-  let grids = new AbortController(), timer = 0;
+  let grids = new AbortController(), timer = 0, known = [];
   signal.addEventListener("abort", () => { grids.abort(); clearTimeout(timer); });
   search.addEventListener("input", () => { clearTimeout(timer);
     timer = setTimeout(() => renew({ search: search.value.trim() }), rest); });
+  const offerTags = (all) => {
+    const list = [...new Set([chosen.tag, ...all])].filter(Boolean).sort();
+    if (list.length === known.length) return; // it is not taken from under somebody's hand
+    known = list;
+    put(tags, choice("tag", [["", "all"], ...list.map((tag) => [tag, tag])], chosen.tag, (tag) => renew({ tag })));
+  };
   const build = () => {
     grids.abort();
     grids = new AbortController();
@@ -45,12 +52,13 @@ export function show(view, said, signal) {
     const fetchRows = async (offset, limit, question) => {
       const { data } = await ask("hosts", { said: { ...chosen, offset, limit }, signal: question });
       put(total, totalText(data.total, "host", "hosts"));
+      offerTags(data.tags);
       return { total: data.total, rows: data.hosts };
     };
     const grid = makeGrid({ columns, fetchRows, signal: grids.signal,
       sorted: { name: chosen.sort, desc: chosen.desc === "1" },
       open: (h) => { location.hash = address("host/" + encodeURIComponent(h.domain)); },
-      empty: () => (chosen.search || chosen.class || chosen.cover || chosen.reason ? "No host is like that."
+      empty: () => (["search", "class", "cover", "reason", "tag"].some((name) => chosen[name]) ? "No host is like that."
         : "No host is known yet."),
       onsort: (name) => renew({ sort: name, desc: chosen.sort === name ? (chosen.desc === "1" ? "" : "1")
         : upward.includes(name) ? "" : "1" }),
@@ -61,7 +69,7 @@ export function show(view, said, signal) {
     el("div", { class: "filters" }, search,
       choice("class", named("class"), chosen.class, (value) => renew({ class: value })),
       choice("coverage", named("cover"), chosen.cover, (cover) => renew({ cover })),
-      choice("trouble", named("reason"), chosen.reason, (reason) => renew({ reason }))), problem, place));
+      choice("trouble", named("reason"), chosen.reason, (reason) => renew({ reason })), tags), problem, place));
   build();
 }
 

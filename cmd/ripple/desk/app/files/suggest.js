@@ -1,8 +1,9 @@
-// Suggest: hosts worth adding, with the evidence and the block to paste.
+// Suggest: hosts worth adding, with the evidence, and what is decided of them.
 
-import { ask } from "./api.js";
-import { el, put, chip, hostLink, pageLink, copier, address } from "./dom.js";
-import { heading, empty, fetched, choice } from "./parts.js";
+import { ask, offers } from "./api.js";
+import { el, put, chip, hostLink, pageLink, copier, tagLink, address } from "./dom.js";
+import { heading, section, table, empty, fetched, choice } from "./parts.js";
+import { decideForm, decidedChip } from "./decide.js";
 import { number, count, coverColour } from "./words.js";
 
 export function show(view, said, signal) {
@@ -12,19 +13,29 @@ export function show(view, said, signal) {
     el("div", { class: "filters" }, choice("linked from",
       [["", "any origin"], ["2", "2 origins or more"], ["3", "3 origins or more"], ["5", "5 origins or more"]], least,
       choose)), box);
-  fetched(box, () => ask("suggest", { said: { min_origins: least, limit: 200 }, signal }), draw, signal);
+  fetched(box, async () => {
+    const [found, decided] = await Promise.all([ask("suggest", { said: { min_origins: least, limit: 200 }, signal }),
+      offers("decisions") ? ask("decisions", { signal }) : null]);
+    return { age: found.age, data: { found: found.data, decided: decided && decided.data } };
+  }, (data) => draw(data, signal), signal);
 }
 
-function draw(found) {
-  const { discovered, stubs, origins } = found;
-  if (!discovered.length && !stubs.length) return empty("Nothing is linked from as many origins.");
-  return [el("ol", { class: "candidates" }, discovered.map((c, i) => candidate(c, i + 1, origins))),
-    stubs.length > 0 && [el("h2", {}, "Stubs", el("span", { class: "soft" }, "never visited, and cited all the same")),
-      el("ol", { class: "candidates" }, stubs.map((c, i) => candidate(c, i + 1, origins)))]];
+function draw({ found, decided }, signal) {
+  const known = new Set(decided ? decided.decisions.map((d) => d.host) : []);
+  const open = (list) => list.filter((c) => !known.has(c.domain)); // what was copied may be older than a decision
+  const discovered = open(found.discovered), stubs = open(found.stubs);
+  const list = (all) => el("ol", { class: "candidates" }, all.map((c, i) => candidate(c, i + 1, found.origins,
+    decided, signal)));
+  return [decided && decided.reason && el("p", { class: "lead soft" },
+    `A decision is only shown here, to be copied: ${decided.reason}.`),
+  discovered.length + stubs.length > 0 ? list(discovered) : empty("Nothing else is linked from as many origins."),
+  stubs.length > 0 && [el("h2", {}, "Stubs", el("span", { class: "soft" }, "never visited, and cited all the same")),
+    list(stubs)],
+  decided && decided.decisions.length > 0 && section("Decided", `in ${decided.path}`, decisions(decided.decisions))];
 }
 
-function candidate(c, rank, origins) {
-  const name = /[/]/.test(c.entity) ? el("span", { class: "name" }, c.entity) : hostLink(c.entity);
+function candidate(c, rank, origins, decided, signal) {
+  const name = c.domain ? hostLink(c.domain, c.entity) : el("span", { class: "name" }, c.entity);
   return el("li", { class: "block candidate" },
     el("div", { class: "rank num", "aria-hidden": "true" }, rank),
     el("div", { class: "evidence" }, el("h3", {}, name), c.title && el("p", { class: "title" }, c.title),
@@ -34,8 +45,18 @@ function candidate(c, rank, origins) {
         c.coverage && chip(c.coverage, coverColour(c.coverage)),
         c.known_missing > 0 && chip(number(c.known_missing) + " missing", "warm")),
       el("ul", { class: "citing" }, c.linked_from.map(citing))),
-    c.block && el("div", { class: "paste" }, el("pre", { tabindex: "0" }, el("code", {}, c.block)),
-      copier(c.block + "\n", "Copy block")));
+    el("div", { class: "verdict" },
+      decided && c.domain && decideForm(c.domain, { seed: seedOf(c), signal }),
+      c.block && (decided && c.domain ? el("details", { open: !decided.path }, el("summary", {}, "As [[quality]] of the configuration"),
+        block(c)) : block(c))));
+}
+
+// seedOf is where to begin at a host whose front page is not what answered.
+function seedOf(c) { return c.answering_url && c.answering_url !== `https://${c.domain}/` ? c.answering_url : ""; }
+
+function block(c) {
+  return el("div", { class: "paste" }, el("pre", { tabindex: "0" }, el("code", {}, c.block)),
+    copier(c.block + "\n", "Copy block"));
 }
 
 function citing(o) {
@@ -45,4 +66,12 @@ function citing(o) {
   return el("li", {}, el("b", {}, o.quality_origin), " ", el("span", { class: "soft" }, parts.join(", ")),
     el("span", { class: "via" }, pageLink(o.from_url), " → ", pageLink(o.to_url), o.anchor && el("q", {}, o.anchor),
       o.place && el("span", { class: "soft" }, o.place)));
+}
+
+// decisions are those in the file; the host's own view changes one.
+function decisions(list) {
+  return table([{ title: "host", class: "name", cell: (d) => hostLink(d.host) },
+    { title: "decided", cell: (d) => decidedChip(d.class) },
+    { title: "tags", cell: (d) => (d.tags.length ? d.tags.map((tag) => [tagLink(tag), " "]) : "–") },
+    { title: "note", cell: (d) => d.note || "–" }], list, { most: 50 });
 }

@@ -1,0 +1,141 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+func dossierOf(r *http.Request) any {
+	return object{"input": r.PathValue("domain"), "known": true, "domain": r.PathValue("domain"), "class": "quality",
+		"tags": []any{"radio"}, "note": "asked Ada", "later": false, "rule": `quality "a.test"`, "run_id": 3, "title": "The house of A", "min_depth": 0, "pages_known": 54,
+		"pages_visited": 53, "pages_waiting": 1, "crawl_count": 53, "requests": 56,
+		"pages_by_state": object{"processed": 53, "failed": 1}, "coverage": "denied by robots.txt (1 of 54 pages)",
+		"known_missing": 1, "links_omitted": 0, "trouble": "asked for rest", "again_at": "2036-11-22T13:59:19Z",
+		"next_request": "2036-11-22T13:59:19Z", "delay_ms": 1000, "crawl_delay_ms": 0, "timeouts": 0, "smoothed_ms": 8,
+		"request_count": 53, "request_limit": 200, "rate_limited": 1,
+		"robots": object{"status_code": 200, "robots_fetched_at": "2026-11-22T13:59:13Z",
+			"robots_txt": "User-agent: *\nDisallow: /drafts/\nAllow: /drafts/published\n"},
+		"linked_from": object{"hosts": 1, "pages": 3, "links": 4, "from": []any{object{"domain": "b.test",
+			"quality_origin": "b.test", "pages": 3, "links": 4, "from_url": "https://b.test/", "to_url": "https://a.test/",
+			"anchor": "the A", "place": "main"}}},
+		"busiest_pages": []any{object{"url": "https://a.test/", "title": "A", "state": "processed", "links_in": 57}},
+		"errors":        []any{object{"error": "denied by robots.txt", "pages": 1}},
+		"runs": []any{object{"run_id": 3, "first_visit": "2026-11-22T13:59:13Z", "pages": 54, "kept": 0, "processed": 53,
+			"requests": 53}}}
+}
+
+func requestsOf(*http.Request) any {
+	list := []any{} // the newest first
+	for i := range 100 {
+		r := object{"url": "https://a.test/", "at": time.Date(2026, 11, 22, 13, 0, 100-i, 0, time.UTC), "gap_ms": 1000 + 10*i,
+			"promised_ms": 1000, "kind": "get", "status_code": 200, "response_ms": 30, "error_message": ""}
+		if i == 99 {
+			r["gap_ms"], r["promised_ms"] = 0, 0
+		}
+		list = append(list, r)
+	}
+	return object{"domain": "a.test", "requests": list}
+}
+
+func pageOf(r *http.Request) any {
+	path := []any{object{"url": "https://b.test/"}, object{"url": r.FormValue("url"), "kind": "anchor", "place": "main",
+		"anchor": "the A"}}
+	link := object{"url": "https://b.test/", "state": "processed", "kind": "anchor", "rel": "nofollow", "place": "main",
+		"anchor": "the B"}
+	return object{"input": r.FormValue("url"), "known": true, "url": r.FormValue("url"), "surt_key": "test,a)/",
+		"steps": []any{object{"step": "parse", "result": r.FormValue("url")}}, "class": "quality", "rule": "a rule",
+		"state": "failed", "error_message": "500 Internal", "depth": 0, "seed": true, "page_type": "issue",
+		"title": "About A", "discovered_at": "2026-11-22T13:59:13Z", "first_run": 1, "last_run": 3,
+		"referrer": "https://b.test/", "forms": []any{r.FormValue("url")},
+		"depths": []any{object{"quality_origin": "b.test", "depth": 1, "path": path}},
+		"robots": object{"agent": "Bot", "group": "*", "allowed": false, "rule": "Disallow: /drafts/", "line": 2,
+			"why": "line 2", "status_code": 200, "robots_fetched_at": "2026-11-22T13:59:13Z"}, "host_trouble": "",
+		"redirects": []any{"https://b.test/"}, "facts": []any{object{"name": "author", "value": "Ann"}},
+		"links_in":  object{"total": 300, "links": []any{link}},
+		"links_out": object{"total": 1, "links": []any{link}, "links_omitted": 3},
+		"visits": []any{object{"run_id": 3, "visited_at": "2026-11-22T13:59:13Z", "state": "failed", "status_code": 500,
+			"content_type": "text/html", "content_length": 544, "response_ms": 0, "requests": 1, "kept": false,
+			"error_message": "500 Internal"}}}
+}
+
+func suggestOf(*http.Request) any {
+	one := object{"entity": "new.test", "domain": "new.test", "answering_url": "https://new.test/start", "title": "New", "class": "discovered", "hosts": 1, "pages": 22, "origins": 2,
+		"links": 9, "pagerank": 0.0204, "coverage": "complete", "known_missing": 0,
+		"block": "[[quality]]\ndomain = \"new.test\"\nseeds = [\"https://new.test/\"]",
+		"linked_from": []any{object{"quality_origin": "a.test", "editorial": 2, "elsewhere": 1, "sitewide": 4,
+			"from_url": "https://a.test/", "to_url": "https://new.test/", "anchor": "new", "place": "main"}}}
+	return object{"origins": 3, "discovered": []any{one}, "stubs": []any{one}}
+}
+
+func decisionsOf(*http.Request) any {
+	return object{"path": "/tmp/decided.toml", "reason": "", "decisions": []any{object{"host": "b.test", "class": "later",
+		"seeds": []any{}, "tags": []any{"radio"}, "note": "asked Ada"}}}
+}
+
+// decided is the answer to a decision.
+func (d *fake) decided(r *http.Request) any {
+	text, _ := io.ReadAll(r.Body)
+	var v object
+	_ = json.Unmarshal(text, &v)
+	d.mu.Lock()
+	d.told = append(d.told, string(text))
+	d.mu.Unlock()
+	turn := object{"from": "discovered", "to": v["class"], "pages": 22}
+	return object{"host": v["host"], "class": v["class"], "seeds": v["seeds"], "tags": v["tags"], "note": v["note"],
+		"toml": fmt.Sprintf("[[decision]]\nhost = %q\n", v["host"]), "path": "/tmp/decided.toml", "version": "v1",
+		"written": v["dry_run"] != true, "applied": "reclassify", "reason": "", "change": object{"pages": 282,
+			"pages_changed": 22, "classes": []any{turn}, "states": []any{turn}, "pages_waiting": 21, "turned_more": 21,
+			"depths": object{"nearer": 3, "farther": 0, "gained": 1, "lost": 0},
+			"turned_pages": []any{object{"url": "https://new.test/", "class_before": "discovered", "class": v["class"],
+				"state_before": "discovered", "state": "queued"}}}}
+}
+
+func brokenOf(*http.Request) any {
+	return []any{object{"quality_origin": "a.test", "from_url": "https://a.test/", "anchor": "Guestbook",
+		"to_url": "https://a.test/guestbook", "state": "dead_link", "status_code": 410, "error_message": "410 Gone",
+		"kind": "anchor", "rel": "", "place": "body"},
+		object{"quality_origin": nil, "from_url": "https://b.test/", "anchor": "", "to_url": "https://gone.test/",
+			"state": "unreachable", "status_code": nil, "error_message": "=tls error", "kind": "anchor", "rel": "",
+			"place": "body"}}
+}
+
+func runsOf(*http.Request) any {
+	run := func(id int) object {
+		return object{"id": id, "status": "completed", "reason": "the frontier is empty",
+			"started_at": "2026-11-22T13:00:00Z", "finished_at": "2026-11-22T13:59:19Z", "pages": 282, "requests": 306,
+			"running_seconds": 6.5, "errors": object{}}
+	}
+	return object{"runs": []any{run(2), run(1)}}
+}
+
+func diffOf(*http.Request) any {
+	page := object{"url": "https://a.test/", "change": "changed", "what": []any{"title"}, "before": object{"state": "processed",
+		"status_code": 200}, "after": nil}
+	return object{"from": object{"run_id": 1}, "to": object{"run_id": 2},
+		"page_counts": object{"came": 4, "went": 5, "changed": 6}, "link_counts": object{"came": 7, "went": 8, "changed": 0},
+		"hosts":    []any{object{"domain": "a.test", "change": "came", "pages_came": 1, "pages_went": 2, "pages_changed": 3}},
+		"link_rot": []any{object{"quality_origin": "a.test", "links": 10, "dead": 2, "newly_dead": 1, "mended": 0}},
+		"pages":    []any{page}, "links": []any{object{"from_url": "https://a.test/", "to_url": "https://b.test/",
+			"kind": "anchor", "change": "went"}}}
+}
+
+func queryOf(r *http.Request) any {
+	var asked struct{ SQL string }
+	_ = json.NewDecoder(r.Body).Decode(&asked)
+	if strings.Contains(asked.SQL, "host_links") {
+		return object{"columns": []any{"domain", "pages", "links", "editorial"}, "rows": []any{[]any{"b.test", 1, 2, 1}}}
+	}
+	return object{"columns": []any{"domain", "url", "n", "text"}, "more": true,
+		"rows": []any{[]any{"a.test", "https://a.test/", 1234, "=1+1"}, []any{"b.test", nil, nil, "two"}}}
+}
+
+func filesOf(*http.Request) any {
+	return object{"files": []any{object{"id": "1", "order": object{"format": "gexf", "level": "site"},
+		"name": "terrain.gexf", "status": "done", "bytes": 123456789, "seconds": 2.5, "error_message": ""},
+		object{"id": "2", "order": object{"format": "sqlite"}, "name": "terrain.db", "status": "failed",
+			"error_message": "the disk is full"}}}
+}

@@ -1,0 +1,111 @@
+// Decide: what a host is to be. It is chosen, then foreseen, then written and applied.
+
+import { ask, askFresh } from "./api.js";
+import { el, put, button, chip, copier } from "./dom.js";
+import { failed, loading, table } from "./parts.js";
+import { number, count, plain, classColour } from "./words.js";
+
+const classes = [
+  ["quality", "Quality", "An origin: crawled to the end, and depth is counted from it."],
+  ["stub", "Stub", "Recorded as a target of links, never visited."],
+  ["blacklist", "Blacklist", "Never visited, and its links count for nothing."],
+  ["later", "Later", "Its class stays as it is; it is not suggested for now."],
+];
+let forms = 0; // were made; the buttons of each need a name of their own
+
+// decidedChip says what was decided.
+export function decidedChip(name) {
+  return chip(name, name === "later" ? "calm" : classColour(name));
+}
+
+// decideForm decides about a host. What was decided of it before is {chosen, tags, note}, seed a page to begin at;
+// done is called with the answer when it holds.
+export function decideForm(host, { chosen = "", tags = [], note = "", seed = "", done, signal }) {
+  const group = "decide-" + ++forms, what = el("p", { class: "soft" }, "What is it to be?"),
+    outcome = el("div", { class: "foresight", role: "status" });
+  const words = el("input", { type: "text", class: "field", value: tags.join(", "), placeholder: "radio, local",
+    autocapitalize: "none" });
+  const remark = el("textarea", { class: "field", rows: "1", maxlength: "1000", placeholder: "why, or who was asked" });
+  remark.value = note;
+  const foresee = button("See what would change", () => attempt(true), { class: "button" });
+  const rest = el("div", { class: "fields", hidden: true },
+    el("label", {}, el("span", { class: "soft" }, "tags"), words), el("label", {}, el("span", { class: "soft" }, "note"), remark), el("div", { class: "buttons" }, foresee));
+  const form = el("form", { class: "decide", onsubmit: (event) => { event.preventDefault();
+    if (known()) foresee.click(); } },
+  el("fieldset", { class: "segments" }, el("legend", { class: "hidden" }, "What " + host + " is to be"),
+    classes.map(([name, title]) => el("label", {}, el("input", { type: "radio", name: group, value: name,
+      checked: name === chosen }), el("span", {}, title)))),
+  what, rest, outcome);
+  const known = () => classes.find(([name]) => name === chosen);
+  const say = () => { put(what, known()[2]); rest.hidden = false; };
+  form.addEventListener("input", (event) => {
+    if (event.target.type === "radio") { chosen = event.target.value; say(); }
+    put(outcome); // it was foreseen for something else
+  });
+  if (known()) say();
+  const attempt = async (dryRun, version = "") => {
+    const body = { host, class: chosen, note: remark.value.trim(),
+      tags: words.value.split(",").map((word) => word.trim()).filter(Boolean), dry_run: dryRun, version };
+    if (seed && chosen === "quality") body.seeds = [seed];
+    foresee.disabled = true;
+    put(outcome, loading(dryRun ? "Working out what would come and go…" : "Writing and applying it…"));
+    try {
+      const { data } = await askFresh(() => ask("decisions", { body, signal }));
+      put(outcome, dryRun ? foresight(data, () => attempt(false, data.version), () => put(outcome)) : settled(data));
+      if (data.written && done) done(data);
+    } catch (error) {
+      if (error.name !== "AbortError") put(outcome, failed(error, () => attempt(true)));
+    }
+    foresee.disabled = false;
+  };
+  return form;
+}
+
+// foresight shows what a decision would change, and has it written.
+function foresight(d, write, cancel) {
+  if (!d.path) return [el("p", {}, sentence(d.reason)), entry(d)];
+  return [d.change ? changes(d.change, "would change") : el("p", {}, sentence(d.reason)), entry(d),
+    el("div", { class: "buttons" }, button("Write and apply", write, { class: "button main" }),
+      button("Cancel", cancel)),
+    el("p", { class: "soft" }, "It is written to ", el("code", {}, d.path), ", and applied at once.")];
+}
+
+// settled says what became of a decision.
+function settled(d) {
+  if (!d.written) return [el("p", {}, sentence(d.reason)), entry(d)];
+  const how = { reload: "The running crawl follows it from now on.", reclassify: "It holds in the map." };
+  const follows = Object.hasOwn(how, d.applied) ? how[d.applied] : sentence(d.reason);
+  return [el("p", {}, "Decided: ", decidedChip(d.class), " ", follows),
+    d.change && changes(d.change, "changed")];
+}
+
+function sentence(text) { return text ? text[0].toUpperCase() + text.slice(1) + "." : ""; }
+
+function entry(d) {
+  return el("div", { class: "paste" }, el("pre", { tabindex: "0" }, el("code", {}, d.toml.trim())),
+    copier(d.toml, "Copy entry"));
+}
+
+// changes lists what comes and goes: classes, states, distances, and some of the pages.
+function changes(c, verb) {
+  if (!c.pages_changed) return el("p", {}, "No page ", verb === "changed" ? "has changed." : "would change.");
+  const turns = [...c.classes, ...c.states].map((t) => el("li", {}, el("b", {}, number(t.pages)), " ",
+    plain(t.from) + " → " + plain(t.to)));
+  const distances = Object.entries(c.depths).filter(([, n]) => n > 0).map(([name, n]) => el("li", {},
+    el("b", {}, number(n)), " " + depths[name]));
+  return [el("p", {}, `${number(c.pages_changed)} of ${count(c.pages, "page")} ${verb}; then ` +
+    `${count(c.pages_waiting, "page waits", "pages wait")} to be visited.`),
+  el("ul", { class: "turns" }, turns, distances), turnedPages(c)];
+}
+
+const depths = { nearer: "come nearer to an origin", farther: "go farther from all origins",
+  gained: "come within reach", lost: "go out of reach" };
+
+function turnedPages(c) {
+  const become = (before, after) => (before === after ? plain(after) : plain(before) + " → " + plain(after));
+  return c.turned_pages.length > 0 && el("details", {}, el("summary", {}, c.turned_more > 0
+    ? `The first ${c.turned_pages.length} of ${number(c.turned_pages.length + c.turned_more)} pages` : "The pages"),
+  table([{ title: "page", class: "name", cell: (p) => p.url },
+    { title: "class", cell: (p) => become(p.class_before, p.class) },
+    { title: "state", cell: (p) => become(p.state_before, p.state) }], c.turned_pages));
+}

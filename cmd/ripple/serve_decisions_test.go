@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// withDecisions has a configuration name a file of decisions, which it returns.
+func withDecisions(t *testing.T, cfg string) string {
+	t.Helper()
+	text, err := os.ReadFile(cfg)
+	if err == nil {
+		err = os.WriteFile(cfg, append(text, "\n[decisions]\nfile = \"decided.toml\"\n"...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(filepath.Dir(cfg), "decided.toml")
+}
+
+// decide sends a decision, and returns the answer, which must have that code.
+func (d *testDesk) decide(want int, body string) (answer decided, text string) {
+	d.t.Helper()
+	code, got := d.send("decisions", body)
+	if code != want {
+		d.t.Fatalf("%s: %d, want %d: %.500s", body, code, want, got)
+	}
+	if code == http.StatusOK {
+		if err := json.Unmarshal(got, &answer); err != nil {
+			d.t.Fatal(err)
+		}
+		var plain any
+		promised, _ := d.schemas()
+		if err := json.Unmarshal(got, &plain); err != nil || promised["decide"].Validate(plain) != nil {
+			d.t.Errorf("not as promised: %v, %v: %.500s", err, promised["decide"].Validate(plain), got)
+		}
+	}
+	return answer, string(got)
+}
+
+// A decision is foreseen, then written and applied, and is seen in every view.
+func TestDecideAtDesk(t *testing.T) {
+	cfg := crawled(t, 5)
+	file := withDecisions(t, cfg)
+	d := serveConfig(t, filepath.Join(filepath.Dir(cfg), "state.bolt"), cfg)
+	first := d.json("suggest").(map[string]any)["discovered"].([]any)[0].(map[string]any)
+	host := first["domain"].(string)
+	said, _ := json.Marshal(host)
+	quality := `{"host":` + string(said) + `,"class":"quality","tags":["near","x y"],"note":"--note",`
+	seen, _ := d.decide(http.StatusOK, quality+`"dry_run":true}`)
+	if c := seen.Change; seen.Written || seen.Path != file || c == nil || c.Changed == 0 || len(c.Turned) == 0 ||
+		!strings.Contains(seen.TOML, "near") {
+		t.Errorf("the dry run: %+v", seen)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the dry run has written")
+	}
+	done, _ := d.decide(http.StatusOK, quality+`"version":"`+seen.Version+`"}`)
+	if !done.Written || done.Applied != "reclassify" || done.Change.Changed != seen.Change.Changed {
+		t.Errorf("decided: %+v, %+v, was foreseen as %+v", done, done.Change, seen.Change)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != seen.TOML {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	_, changed := d.decide(http.StatusConflict, `{"host":`+string(said)+`,"class":"stub","version":"`+seen.Version+`"}`)
+	if !strings.Contains(changed, "was changed meanwhile; nothing was written") {
+		t.Errorf("refused with %s", changed)
+	}
+	d.noted(host)
+}
+
+// noted looks for what was noted of a host.
+func (d *testDesk) noted(host string) {
+	d.t.Helper()
+	known := d.json("hosts/" + host).(map[string]any)
+	if known["class"] != "quality" || known["note"] != "--note" || len(known["tags"].([]any)) != 2 {
+		d.t.Errorf("the host is %v %v %v", known["class"], known["tags"], known["note"])
+	}
+	hosts := d.json("hosts?tag=x+y").(map[string]any)
+	if first := hosts["hosts"].([]any)[0].(map[string]any); hosts["total"] != 1.0 || first["domain"] != host ||
+		len(hosts["tags"].([]any)) != 2 {
+		d.t.Errorf("by tag: %v", hosts)
+	}
+	if none := d.json("hosts?tag=far").(map[string]any)["total"]; none != 0.0 {
+		d.t.Errorf("%v hosts have a tag that nobody gave", none)
+	}
+	list := d.json("decisions").(map[string]any)["decisions"].([]any)
+	if len(list) != 1 || list[0].(map[string]any)["host"] != host {
+		d.t.Errorf("decisions: %v", list)
+	}
+	for _, c := range d.json("suggest").(map[string]any)["discovered"].([]any) {
+		if c.(map[string]any)["entity"] == host {
+			d.t.Error("it is still suggested")
+		}
+	}
+}
+
+// Without a file, or without a configuration, the entry is only shown; nonsense is refused.
+func TestDecideNowhere(t *testing.T) {
+	cfg := crawled(t, 5)
+	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
+	alone, plain := serveState(t, state), serveConfig(t, state, cfg)
+	for _, tt := range []struct {
+		desk *testDesk
+		why  string
+	}{{alone, "there is no"}, {plain, "names no [decisions] file"}} {
+		for _, dry := range []string{"true", "false"} {
+			got, _ := tt.desk.decide(http.StatusOK, `{"host":"h1.gen.test","class":"later","dry_run":`+dry+`}`)
+			if got.Written || got.Path != "" || !strings.Contains(got.Why, tt.why) || !strings.Contains(got.TOML, "later") {
+				t.Errorf("shown: %+v", got)
+			}
+		}
+		if list := tt.desk.json("decisions").(map[string]any); list["path"] != "" || list["reason"] == "" {
+			t.Errorf("decisions: %v", list)
+		}
+	}
+	withDecisions(t, cfg)
+	for body, want := range map[string]string{
+		`{"host":"*.gen.test","class":"stub"}`:                    "is a pattern",
+		`{"host":"h1.gen.test","class":"good"}`:                   "is not one of quality",
+		`{"host":"","class":"stub"}`:                              "",
+		`{"host":"--help","class":"stub"}`:                        "",
+		`{"host":"h1.gen.test","class":"stub","tags":["a,b"]}`:    "is not a tag",
+		`{"host":"h1.gen.test","class":"stub","seeds":["x"]}`:     "only quality has seeds",
+		`{"host":"h1.gen.test","class":"stub","note":"a\u0000b"}`: "",
+		`{"host":"h1.gen.test","class":"stub","color":"red"}`:     "not the JSON",
+		`{"host":"b.test","class":"quality","seeds":["x://y"]}`:   "{\"error\":\"",
+	} {
+		if _, text := plain.decide(http.StatusBadRequest, body); !strings.Contains(text, want) {
+			t.Errorf("%s: %s", body, text)
+		}
+	}
+}
+
+// A running crawl follows a decision at once.
+func TestDecideWhileCrawling(t *testing.T) {
+	c := startCrawl(t)
+	file := withDecisions(t, c.path)
+	d := serveConfig(t, filepath.Join(c.dir, "ripple.bolt"), c.path)
+	got, _ := d.decide(http.StatusOK, `{"host":"b.test","class":"blacklist"}`)
+	if got.Applied != "reload" || !got.Written {
+		t.Errorf("decided: %+v", got)
+	}
+	c.awaitTold("the configuration was read again")
+	if err := os.WriteFile(file, []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, text := d.decide(http.StatusBadRequest, `{"host":"b.test","class":"stub"}`); !strings.Contains(text, "decided.toml") {
+		t.Errorf("a file that cannot be read: %s", text)
+	}
+}

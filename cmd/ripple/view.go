@@ -219,7 +219,11 @@ func waitText(s *census.Status) string {
 	case census.ForNetwork:
 		return "the network of this machine is down; the crawl goes on when a host answers"
 	case census.ForHosts:
-		return hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + clean(s.Wait.Host, 80)
+		text := hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + clean(s.Wait.Host, 80)
+		if s.Wait.Why != "" {
+			text += ", " + clean(s.Wait.Why, 200)
+		}
+		return text
 	}
 	return ""
 }

@@ -137,7 +137,8 @@ type count struct {
 	slowest                     []HostETA
 	work                        float64 // pages that will be visited
 	troubles                    []ranked
-	troubled                    int            // of so many hosts
+	troubled                    int // of so many hosts
+	groups                      []Group
 	unasked                     map[string]int // pages that count as errors without a visit, by kind
 }
 
@@ -159,12 +160,14 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time)
 		waiting += len(h.Retries)
 	}
 	if h.Run == p.run && h.RunGivenUp != schema.NotGivenUp {
+		c.addGroup(p, h, waiting, 0)
 		if c.givenUp++; p.seeds[h.Name] > 0 {
 			c.tell(p, h, time.Time{}, 0)
 		}
 		return
 	}
 	pages, seconds := p.Of(h, waiting)
+	c.addGroup(p, h, waiting, pages)
 	if pages == 0 {
 		return
 	}

@@ -185,7 +185,7 @@ func TestWaitOf(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := waitOf(&tt.status, tt.waiting, tt.next)
+			got := waitOf(&tt.status, tt.waiting, nextHost{tt.next, "Crawl-delay 10"})
 			if got.Reason != tt.want || got.Host != "" != (tt.want == ForHosts) {
 				t.Errorf("waitOf = %+v, want reason %d", got, tt.want)
 			}

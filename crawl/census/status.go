@@ -22,6 +22,7 @@ type Status struct {
 	Left
 	Troubles []Trouble `json:"troubles"`  // of the hosts with trouble, those that take longest
 	Troubled int       `json:"troubled"`  // hosts with trouble
+	Groups   []Group   `json:"reasons"`   // hosts with pages left, by why they wait
 	Waits    string    `json:"waits_for"` // why nothing is being fetched; empty: something is
 	Wait     Wait      `json:"-"`         // the same, for whoever makes that sentence
 	Next     time.Time `json:"-"`         // when the clock of the next host runs out; zero: none is waited for
@@ -72,6 +73,7 @@ type Hosts struct {
 type Wait struct {
 	Reason Reason
 	Host   string        // of [ForHosts]: the one that is asked next
+	Why    string        // of [ForHosts]: why that waits, if not for minimum-time-on-page
 	Rest   time.Duration // of [ForHosts]: until then
 }
 
@@ -92,7 +94,7 @@ const (
 
 // waitOf says why a crawl fetches nothing, in which so many pages are to be visited, and
 // that asks the host next as the next one.
-func waitOf(st *crawl.Status, toVisit int, next string) Wait {
+func waitOf(st *crawl.Status, toVisit int, next nextHost) Wait {
 	switch {
 	case !st.Away.IsZero():
 		return Wait{Reason: ForNetwork}
@@ -106,10 +108,10 @@ func waitOf(st *crawl.Status, toVisit int, next string) Wait {
 		return Wait{Reason: ForDisk}
 	case st.Pending > 0 || st.Waking > 0 || st.Hosts.Ready > 0 || st.Asleep.Ready > 0: // about to
 		return Wait{}
-	case next == "" && toVisit > 0:
+	case next.name == "" && toVisit > 0:
 		return Wait{Reason: ForDecision}
-	case next == "":
+	case next.name == "":
 		return Wait{Reason: ForNothing}
 	}
-	return Wait{Reason: ForHosts, Host: next, Rest: time.Until(st.Next)}
+	return Wait{Reason: ForHosts, Host: next.name, Why: next.why, Rest: time.Until(st.Next)}
 }

@@ -52,7 +52,7 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 	}
 	w.last.depth, w.round.depth = -1, -1
 	w.latest.Store(&Status{RunID: int(run.ID), Status: "running", PID: os.Getpid(), PagesVisited: run.Pages,
-		Left: Left{Depth: -1}})
+		Groups: []Group{}, Left: Left{Depth: -1}})
 	return w
 }
 
@@ -107,7 +107,7 @@ func (w *Watcher) Follow(ctx context.Context, seen func(Status)) error {
 }
 
 func (w *Watcher) look() error {
-	var next string
+	var next nextHost
 	st, err := w.crawl.Status()
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (w *Watcher) look() error {
 				return err
 			}
 			if st.NextHost != 0 {
-				if next, err = tx.Hosts.Name(st.NextHost); err != nil {
+				if next, err = w.nextHost(tx, st.NextHost); err != nil {
 					return err
 				}
 			}
@@ -136,10 +136,7 @@ func (w *Watcher) look() error {
 // countHosts goes on with the census.
 func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, silent []crawl.Silence) error {
 	seen := 0
-	if cfg := w.cfg.Load(); w.pace.cfg != cfg {
-		w.pace = NewPace(cfg, &w.run)
-	}
-	w.pace = w.pace.at(&w.run)
+	w.keepPace()
 	err := tx.Hosts.Each(w.next, func(h *schema.Host) (bool, error) {
 		var since time.Time
 		for _, s := range silent {
@@ -158,13 +155,34 @@ func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, silent []crawl.Silence)
 	return err
 }
 
-func (w *Watcher) status(st *crawl.Status, next string) *Status {
+// keepPace has the pace be that of now.
+func (w *Watcher) keepPace() {
+	if cfg := w.cfg.Load(); w.pace.cfg != cfg {
+		w.pace = NewPace(cfg, &w.run)
+	}
+	w.pace = w.pace.at(&w.run)
+}
+
+// A nextHost is the host that is asked next, and why it waits until then.
+type nextHost struct{ name, why string }
+
+func (w *Watcher) nextHost(tx *kv.Tx, id schema.HostID) (nextHost, error) {
+	w.keepPace()
+	h, err := tx.Hosts.At(id)
+	if err != nil {
+		return nextHost{}, err
+	}
+	_, why, _ := w.pace.group(h, 1)
+	return nextHost{h.Name, why}, nil
+}
+
+func (w *Watcher) status(st *crawl.Status, next nextHost) *Status {
 	s := &Status{
 		RunID: int(w.run.ID), Status: "running", PID: os.Getpid(),
 		Elapsed:      (w.before + time.Since(w.begun)).Round(time.Millisecond).Seconds(),
 		PagesVisited: w.run.Pages, Requests: w.run.Requests, PagesWaiting: w.last.waiting,
 		PagesPerSecond: w.rate(), Next: st.Next, Left: w.last.left(w.pace), Errors: w.errors(),
-		Troubles: w.last.told(), Troubled: w.last.troubled,
+		Troubles: w.last.told(), Troubled: w.last.troubled, Groups: w.last.grouped(),
 		Hosts: Hosts{
 			Active: st.Open, Waiting: st.Hosts.Waiting + st.Hosts.Held + st.Asleep.Waiting + st.Asleep.Held,
 			Suspended: w.last.suspended, GivenUp: w.last.givenUp,

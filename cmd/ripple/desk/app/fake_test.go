@@ -162,7 +162,14 @@ func (d *fake) status() object {
 			"eta_seconds": 3120.5}},
 		"troubles": []any{object{"domain": "gone.test", "why": "tls error", "again_seconds": 31, "silent_seconds": 0,
 			"robots": true, "given_up": false}}, "troubled": 5,
+		"reasons": []any{reasonOf("ready", 1, 0, ""), reasonOf("crawl_delay", 12, 3.2, "Crawl-delay 10"),
+			reasonOf("retries", 40, 31, "1 page to be tried again: timeout")},
 		"waits_for": "12 hosts wait, next in 3.2 s: a.test"}
+}
+
+func reasonOf(name string, hosts int, next float64, why string) object {
+	return object{"reason": name, "hosts": hosts, "pages_waiting": 10 * hosts, "next_seconds": next, "first": "a.test",
+		"first_why": why}
 }
 
 func visitOf(n int) object {

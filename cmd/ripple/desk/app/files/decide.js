@@ -29,7 +29,8 @@ export function decideForm(host, { chosen = "", tags = [], note = "", seed = "",
   remark.value = note;
   const foresee = button("See what would change", () => attempt(true), { class: "button" });
   const rest = el("div", { class: "fields", hidden: true },
-    el("label", {}, el("span", { class: "soft" }, "tags"), words), el("label", {}, el("span", { class: "soft" }, "note"), remark), el("div", { class: "buttons" }, foresee));
+    el("label", {}, el("span", { class: "soft" }, "tags"), words),
+    el("label", {}, el("span", { class: "soft" }, "note"), remark), el("div", { class: "buttons" }, foresee));
   const form = el("form", { class: "decide", onsubmit: (event) => { event.preventDefault();
     if (known()) foresee.click(); } },
   el("fieldset", { class: "segments" }, el("legend", { class: "hidden" }, "What " + host + " is to be"),

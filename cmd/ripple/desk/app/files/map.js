@@ -25,7 +25,7 @@ export function show(view, said, signal) {
       if (signal.aborted) return;
       if (!data.names.length) put(note, empty("There is nothing to draw yet."));
       else if (app) renew(app, data);
-      else app = begin(view, data, signal);
+      else app = begin(note, data, signal);
       if (data.names.length) caption(data);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -36,10 +36,10 @@ export function show(view, said, signal) {
   again();
 }
 
-// begin puts the viewer's elements into the view and starts it.
-function begin(view, data, signal) {
-  const stage = document.getElementById("map-stage").content.cloneNode(true);
-  put(view, el("h1", { class: "hidden", tabindex: "-1" }, "Map"), stage);
+// begin puts the viewer's elements in the place of a note and starts it. The title, which
+// may have the focus, stays.
+function begin(note, data, signal) {
+  note.replaceWith(document.getElementById("map-stage").content.cloneNode(true));
   const app = draw(data, {
     read: () => new URLSearchParams(location.hash.replace(/^[^?]*\??/, "")),
     write: (said) => { if (at("map")) history.replaceState(null, "", "#/map?" + said); },

@@ -44,9 +44,8 @@ function showRunning(box, signal) {
     el("div", { class: "columns charts" }, el("section", { class: "block" }, rate.element),
       el("section", { class: "block" }, waiting.element)),
     el("div", { class: "columns" },
-      section("Hosts", "by why they are asked, or wait", why), section("Errors", "of this run", errors)),
+      section("Hosts with pages left", "by why they wait", why), section("Errors", "of this run", errors)),
     section("Origins", "coverage, budget, and what cuts it", origins), section("Latest visits", null, visits));
-  let troubled = [];
   const draw = ({ status: s, line, samples, visits: list }) => {
     if (!s || s.mode === "file") return;
     put(said, line === true ? sentence(s) : line ? line.message : "");
@@ -54,17 +53,15 @@ function showRunning(box, signal) {
     put(figures, figuresOf(s));
     rate.show(samples.map(({ at, rate: value }) => ({ at, value })));
     waiting.show(samples.map(({ at, waiting: value }) => ({ at, value })));
-    put(why, reasonsOf(s, troubled));
+    put(why, reasonsOf(s));
     put(errors, errorsOf(s.errors));
     drawVisits(visits, list);
   };
   put(origins, loading());
   listen(draw, signal);
-  askTerrain((list, reasons) => {
-    if (!reasons) { if (!origins.querySelector("table")) put(origins, failed(list)); return; }
-    troubled = reasons;
-    draw(live);
-    put(origins, originsOf(list));
+  askOrigins((list, error) => {
+    if (list) put(origins, originsOf(list));
+    else if (!origins.querySelector("table")) put(origins, failed(error));
   }, signal);
 }
 
@@ -91,23 +88,36 @@ function figuresOf(s) {
     figure("given up", number(s.hosts.given_up))];
 }
 
-const troubles = ["robots.txt", "retries"]; // of hosts, which only the reader counts
+// reasons are why hosts wait: a colour, the words, and what filters the hosts that are meant, if something does.
+const reasons = {
+  ready: ["good", "asked now, or about to be"], delay: ["accent", "between two requests"],
+  crawl_delay: ["accent", "keep the Crawl-delay of their robots.txt"],
+  slow: ["accent", "rest as long as they take to answer"], timeouts: ["warm", "asked more slowly after time-outs"],
+  rest: ["warm", "asked for patience (429, Retry-After)", { reason: "rest" }],
+  robots: ["warm", "without a robots.txt that can be had", { reason: "robots.txt" }],
+  retries: ["warm", "have only pages to be tried again", { reason: "retries" }],
+  budget: ["calm", "have used up their budget", { cover: "budget used up" }],
+  given_up: ["bad", "given up for this run", { reason: "given up" }],
+};
 
-// reasonsOf groups the hosts by why they are not being asked, and names those with trouble.
-function reasonsOf({ hosts, troubles: named = [], troubled }, counted) {
-  const counts = new Map(counted), resting = Math.max(0, hosts.waiting - hosts.suspended);
-  const groups = [["good", hosts.active, "being asked", ""], ["accent", resting, "resting between two requests", ""],
-    ["warm", hosts.suspended, "suspended: they asked for patience (429, Retry-After)", "rest"],
-    ["warm", counts.get("robots.txt"), "without a robots.txt that can be had", "robots.txt"],
-    ["warm", counts.get("retries"), "with pages that are tried again", "retries"],
-    ["bad", hosts.given_up, "given up for this run", "given up"]];
-  const lines = groups.filter(([, n]) => n > 0).map(([colour, n, text, reason]) => el("li", {}, swatch(colour),
-    el("b", {}, number(n)), " ", reason ? el("a", { href: address("hosts", { reason }) }, text) : text));
+// reasonsOf groups the hosts with pages left by why they wait, and names those with trouble.
+function reasonsOf({ reasons: groups, troubles: named, troubled }) {
   const list = named.map((t) => el("li", {}, swatch("bad"), hostLink(t.domain), " ", el("span", {}, troubleText(t))));
-  if (!lines.length && !list.length) return empty("No host waits.");
-  return [el("ul", { class: "reasons" }, lines), list.length > 0 && el("ul", { class: "reasons troubles" }, list),
+  if (!groups.length && !list.length) return empty("No host has pages left.");
+  return [el("ul", { class: "reasons" }, groups.map(reasonLine)),
+    list.length > 0 && el("ul", { class: "reasons troubles" }, list),
     troubled > list.length && list.length > 0 && el("p", { class: "soft" },
       `and ${count(troubled - list.length, "further host")} with trouble`)];
+}
+
+function reasonLine(g) {
+  const [colour, text, filter] = Object.hasOwn(reasons, g.reason) ? reasons[g.reason]
+    : ["calm", plain(g.reason)];
+  const next = g.first && g.reason !== "ready" && [g.next_seconds > 0 ? "next in " + span(g.next_seconds) : "next now",
+    ": ", hostLink(g.first), g.first_why && ", " + g.first_why];
+  return el("li", {}, swatch(colour), el("b", {}, number(g.hosts)), " ",
+    el("span", {}, filter ? el("a", { href: address("hosts", filter) }, text) : text),
+    el("span", { class: "soft more" }, count(g.pages_waiting, "page"), next && [" · ", next]));
 }
 
 function troubleText(t) {
@@ -123,17 +133,15 @@ function errorsOf(errors) {
   return bars(list, { words: plain, colour: () => "bad" });
 }
 
-// askTerrain has from the reader what the crawl does not know by itself, every ten seconds.
-async function askTerrain(told, signal) {
+// askOrigins has from the reader what the crawl does not know by itself, every ten seconds.
+async function askOrigins(told, signal) {
   try {
-    const [stats, ...troubled] = await Promise.all([ask("stats", { signal }),
-      ...troubles.map((reason) => ask("hosts", { said: { reason, limit: 1 }, signal }))]);
-    told(stats.data.origins, troubles.map((reason, i) => [reason, troubled[i].data.total]));
+    told((await ask("stats", { signal })).data.origins);
   } catch (error) {
     if (error.name === "AbortError") return;
-    told(error);
+    told(null, error);
   }
-  const timer = setTimeout(() => askTerrain(told, signal), look);
+  const timer = setTimeout(() => askOrigins(told, signal), look);
   signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
 }
 

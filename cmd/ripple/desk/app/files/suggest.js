@@ -47,8 +47,8 @@ function candidate(c, rank, origins, decided, signal) {
       el("ul", { class: "citing" }, c.linked_from.map(citing))),
     el("div", { class: "verdict" },
       decided && c.domain && decideForm(c.domain, { seed: seedOf(c), signal }),
-      c.block && (decided && c.domain ? el("details", { open: !decided.path }, el("summary", {}, "As [[quality]] of the configuration"),
-        block(c)) : block(c))));
+      c.block && (decided && c.domain ? el("details", { open: !decided.path },
+        el("summary", {}, "As [[quality]] of the configuration"), block(c)) : block(c))));
 }
 
 // seedOf is where to begin at a host whose front page is not what answered.

@@ -1,0 +1,63 @@
+package census
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Every host with pages left is in one group, by why it waits, and the first that may be
+// asked is named.
+func TestGroups(t *testing.T) { synctest.Test(t, testGroups) }
+
+func testGroups(t *testing.T) {
+	p, c := testPace(t), count{depth: -1} // 100 ms between two requests
+	now := time.Now()
+	timeout := schema.Reason{Cause: schema.CauseTimeout}
+	for _, h := range []schema.Host{
+		{Name: "new.test"},
+		{Name: "ready.test", LastByte: now.Add(-time.Second)},
+		{Name: "delay.test", LastByte: now},
+		{Name: "sooner.test", LastByte: now.Add(-40 * time.Millisecond)},
+		{Name: "crawl.test", LastByte: now, CrawlDelay: 2500 * time.Millisecond},
+		{Name: "slow.test", LastByte: now, LastEnd: now, Smoothed: 3 * time.Second},
+		{Name: "timeouts.test", LastByte: now, Timeouts: 3},
+		{Name: "rest.test", Run: run, Throttles: 1, SuspendedTo: now.Add(time.Minute)},
+		{Name: "robots.test", Run: run, RobotsTries: 2, RobotsReason: timeout, RobotsDue: now.Add(5 * time.Second)},
+		{Name: "some.test", Run: run, LastByte: now, Retries: []schema.Retry{{Reason: timeout, Due: now.Add(time.Hour)}}},
+		{Name: "budget.test", Run: run, RunRequests: 100},
+		{Name: "given.test", Run: run, RunGivenUp: schema.GaveUpRobots, RunGivenUpWhy: timeout},
+		{Name: "idle.test", Waiting: -1},
+	} {
+		h.Generation, h.Waiting = 1, h.Waiting+1
+		c.add(p, 1, &h, time.Time{})
+	}
+	only := schema.Host{Name: "only.test", Generation: 1, Run: run, LastByte: now,
+		Retries: []schema.Retry{{Reason: timeout, Due: now.Add(30 * time.Second)}}}
+	c.add(p, 1, &only, time.Time{})
+	time.Sleep(10 * time.Millisecond)
+	var got []string
+	for _, g := range c.grouped() {
+		got = append(got, fmt.Sprintf("%s %d %d %.2f %s %s", g.Reason, g.Hosts, g.Pages, g.Next, g.First, g.Why))
+	}
+	want := []string{
+		"ready 2 2 0.00 new.test ",
+		"delay 3 4 0.05 sooner.test ",
+		"crawl_delay 1 1 2.49 crawl.test Crawl-delay 2.5",
+		"slow 1 1 2.99 slow.test it answers in 3s",
+		"timeouts 1 1 0.79 timeouts.test 3 time-outs in a row",
+		"rest 1 1 59.99 rest.test ",
+		"robots 1 1 4.99 robots.test robots.txt timed out twice",
+		"retries 1 1 29.99 only.test 1 page to be tried again: timeout",
+		"budget 1 1 0.00  ",
+		"given_up 1 1 0.00  ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/atlas"
 )
@@ -30,4 +32,27 @@ func drawn(n int) any {
 		panic(err)
 	}
 	return read
+}
+
+// However many hosts there are, the map is drawn.
+func TestLargeMap(t *testing.T) {
+	d := newFake(t)
+	d.change = func(v any) any {
+		if m, ok := v.(map[string]any); ok && m["names"] != nil {
+			return drawn(1500)
+		}
+		return v
+	}
+	b := desktest.Open(t, d.url("map"))
+	b.Wait(`document.documentElement.dataset.drawn`)
+}
+
+// However long a crawl was watched, its charts are whole.
+func TestLongPath(t *testing.T) {
+	b := desktest.Open(t, newFake(t).url("control"))
+	got := desktest.Ask[int](b, `import("/app/dom.js").then((m) =>
+		m.svg("path", { d: "M0 0" + "L1 1".repeat(5000) }).getAttribute("d").length)`)
+	if want := len("M0 0") + 5000*len("L1 1"); got != want {
+		t.Errorf("the path has %d characters, want %d", got, want)
+	}
 }

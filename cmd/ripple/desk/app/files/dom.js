@@ -3,6 +3,7 @@
 
 const svgSpace = "http://www.w3.org/2000/svg";
 const mostText = 2000; // characters of one text; a title may have any length
+const packed = /^[A-Za-z0-9+/]*=*$/;
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
 
 // visible makes a text fit to be read: controls, also those of writing direction, as
@@ -13,12 +14,14 @@ export function visible(text, most = mostText) {
   return cut.replace(unsafe, (c) => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0"));
 }
 
-// harmless makes every text within a value fit to be read.
-export function harmless(value) {
+// harmless makes every text within a value fit to be read. What names says are no texts but
+// numbers in base64, as columns of the map, which are long.
+export function harmless(value, names = []) {
   if (typeof value === "string") return visible(value);
-  if (Array.isArray(value)) return value.map(harmless);
+  if (Array.isArray(value)) return value.map((one) => harmless(one));
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, harmless(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) =>
+    [name, names.includes(name) && packed.test(inner) ? inner : harmless(inner)]));
 }
 
 // el builds an element. Properties that begin with "on" are listeners, false and null
@@ -36,6 +39,7 @@ function fill(element, properties, children) {
   for (const [name, value] of Object.entries(properties || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "d") element.setAttribute(name, value); // a path, which is ours and long
     else element.setAttribute(name, value === true ? "" : visible(value));
   }
   element.append(...nodes(children));

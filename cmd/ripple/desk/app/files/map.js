@@ -7,6 +7,8 @@ import { isDark } from "./theme.js";
 import { loading, failed, empty } from "./parts.js";
 import { show as draw, renew, restyle, leave } from "./viewer.js";
 
+const columns = ["class", "cover", "community", "depth", "x", "y", "pagerank", "harmonic", "in", "out", "pages",
+  "visited", "from", "to", "weight"];
 const look = 30000; // ms between two looks at a growing terrain
 
 export function show(view, said, signal) {
@@ -21,7 +23,7 @@ export function show(view, said, signal) {
   });
   const again = async () => {
     try {
-      const data = harmless((await ask("graph", { signal })).data); // the viewer takes texts as they are
+      const data = harmless((await ask("graph", { signal })).data, columns); // the viewer takes texts as they are
       if (signal.aborted) return;
       if (!data.names.length) put(note, empty("There is nothing to draw yet."));
       else if (app) renew(app, data);

@@ -134,15 +134,19 @@ function errorsOf(errors) {
 }
 
 // askOrigins has from the reader what the crawl does not know by itself, every ten seconds.
-async function askOrigins(told, signal) {
-  try {
-    told((await ask("stats", { signal })).data.origins);
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    told(null, error);
-  }
-  const timer = setTimeout(() => askOrigins(told, signal), look);
-  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+function askOrigins(told, signal) {
+  let timer = 0;
+  signal.addEventListener("abort", () => clearTimeout(timer));
+  const again = async () => {
+    try {
+      told((await ask("stats", { signal })).data.origins);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      told(null, error);
+    }
+    if (!signal.aborted) timer = setTimeout(again, look);
+  };
+  again();
 }
 
 function originsOf(list) {

@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,9 +58,14 @@ func TestSuspended(t *testing.T) {
 	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	told, output := io.Pipe()
+	if _, err := syscall.Wait4(c.cmd.Process.Pid, nil, syscall.WUNTRACED, nil); err != nil {
+		t.Fatal(err)
+	}
 	pause := ripple("pause", "--state", filepath.Join(c.dir, "ripple.bolt"))
-	pause.Stderr = output
+	told, err := pause.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := pause.Start(); err != nil {
 		t.Fatal(err)
 	}

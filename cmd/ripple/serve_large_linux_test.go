@@ -22,7 +22,7 @@ func BenchmarkLargeDesk(b *testing.B) {
 	for b.Loop() {
 		before := usedByChildren(b)
 		d, end := openState(b, state, "")
-		shell += d.shows(tab, "now", `document.querySelector("#view h1")`)
+		shell += d.shows(tab, "now", `document.querySelector("#views a") && document.querySelector("#view .now")`)
 		figures += d.shows(tab, "", `document.querySelector(".figures")`)
 		end()
 		d, end = openState(b, state, "")

@@ -30,7 +30,8 @@ type crawlStatus = census.Status // by whose name its field of that name is not 
 
 // idleStatus is the status where no crawl is running.
 func idleStatus() deskStatus {
-	return deskStatus{"file", census.Status{Status: "finished", Errors: map[string]int{}, Troubles: []census.Trouble{}, Groups: []census.Group{},
+	return deskStatus{"file", census.Status{Status: "finished", Errors: map[string]int{},
+		Troubles: []census.Trouble{}, Groups: []census.Group{},
 		Left: census.Left{Depth: -1, ETAHosts: []census.HostETA{}}}}
 }
 

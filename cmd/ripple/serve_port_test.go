@@ -27,7 +27,8 @@ func TestOneAddressTwoDesks(t *testing.T) {
 		cmd := ripple(args...)
 		out, _ := cmd.CombinedOutput()
 		text := strings.TrimSpace(string(out))
-		if code := cmd.ProcessState.ExitCode(); code != 2 || strings.Contains(text, "\n") || !strings.Contains(text, u.Host+" is in use") {
+		if code := cmd.ProcessState.ExitCode(); code != 2 || strings.Contains(text, "\n") ||
+			!strings.Contains(text, u.Host+" is in use") {
 			t.Errorf("%q: exit %d: %s", args, code, text)
 		}
 	}

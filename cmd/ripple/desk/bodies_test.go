@@ -28,8 +28,10 @@ func TestBodies(t *testing.T) {
 func TestGiantBodies(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	for name, head := range map[string]string{
-		"with the token":    "Authorization: Bearer " + testToken + "\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n",
-		"in chunks":         "Authorization: Bearer " + testToken + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n",
+		"with the token": "Authorization: Bearer " + testToken +
+			"\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n",
+		"in chunks": "Authorization: Bearer " + testToken +
+			"\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n",
 		"without the token": "Content-Length: 99999999999\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 
 func dossierOf(r *http.Request) any {
 	return object{"input": r.PathValue("domain"), "known": true, "domain": r.PathValue("domain"), "class": "quality",
-		"tags": []any{"radio"}, "note": "asked Ada", "later": false, "rule": `quality "a.test"`, "run_id": 3, "title": "The house of A", "min_depth": 0, "pages_known": 54,
+		"tags": []any{"radio"}, "note": "asked Ada", "later": false, "rule": `quality "a.test"`,
+		"run_id": 3, "title": "The house of A", "min_depth": 0, "pages_known": 54,
 		"pages_visited": 53, "pages_waiting": 1, "crawl_count": 53, "requests": 56,
 		"pages_by_state": object{"processed": 53, "failed": 1}, "coverage": "denied by robots.txt (1 of 54 pages)",
 		"known_missing": 1, "links_omitted": 0, "trouble": "asked for rest", "again_at": "2036-11-22T13:59:19Z",
@@ -63,7 +64,8 @@ func pageOf(r *http.Request) any {
 }
 
 func suggestOf(*http.Request) any {
-	one := object{"entity": "new.test", "domain": "new.test", "answering_url": "https://new.test/start", "title": "New", "class": "discovered", "hosts": 1, "pages": 22, "origins": 2,
+	one := object{"entity": "new.test", "domain": "new.test", "answering_url": "https://new.test/start", "title": "New",
+		"class": "discovered", "hosts": 1, "pages": 22, "origins": 2,
 		"links": 9, "pagerank": 0.0204, "coverage": "complete", "known_missing": 0,
 		"block": "[[quality]]\ndomain = \"new.test\"\nseeds = [\"https://new.test/\"]",
 		"linked_from": []any{object{"quality_origin": "a.test", "editorial": 2, "elsewhere": 1, "sitewide": 4,

@@ -2,7 +2,9 @@ package app
 
 import (
 	"fmt"
+	"hash/crc32"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,28 +27,30 @@ func hostile() []string {
 	}
 }
 
-// hurt replaces every text of an answer but the few that the application steers by.
-func hurt() func(any) any {
+// hurt replaces every text of an answer but the few that the application steers by. Which
+// one a text becomes follows from its place and the round: in as many rounds as there are
+// hostile texts each stands once in every place.
+func hurt(round *atomic.Uint32) func(any) any {
 	texts := hostile()
-	var n atomic.Int64
-	var change func(name string, v any) any
-	change = func(name string, v any) any {
+	var change func(place, name string, v any) any
+	change = func(place, name string, v any) any {
+		place += "/" + name
 		switch v := v.(type) {
 		case string:
 			if slices.Contains([]string{"mode", "status", "x", "y", "from", "to", "weight", "pagerank", "harmonic", "in", "out", "pages",
 				"visited", "class", "cover", "community", "depth", "at", "palette"}, name) {
 				return v
 			}
-			return texts[int(n.Add(1))%len(texts)]
+			return texts[(crc32.ChecksumIEEE([]byte(place))+round.Load())%uint32(len(texts))]
 		case []any:
 			for i := range v {
-				v[i] = change(name+"s", v[i])
+				v[i] = change(place+strconv.Itoa(i), name+"s", v[i])
 			}
 			return v
 		case map[string]any:
 			for key := range v {
 				if name != "palette" && name != "palettes" {
-					v[key] = change(key, v[key])
+					v[key] = change(place, key, v[key])
 				}
 			}
 			for _, key := range []string{"errors", "pages_by_state", "pages_by_class"} {
@@ -58,7 +62,7 @@ func hurt() func(any) any {
 		}
 		return v
 	}
-	return func(v any) any { return change("", v) }
+	return func(v any) any { return change("", "", v) }
 }
 
 // damage says what became of hostile text: code that ran, elements and addresses that
@@ -85,11 +89,14 @@ const damage = `(() => {
 // Whatever servers say, every view shows it as text, within bounds.
 func TestHostileTextIsInert(t *testing.T) {
 	d := newFake(t)
-	d.change = hurt()
+	var round atomic.Uint32
+	d.change = hurt(&round)
 	b := desktest.Open(t, d.url("now"))
 	b.Size(400, 900)
-	for _, v := range allViews() {
-		t.Run(v.address, func(t *testing.T) {
+	for i := range len(hostile()) * len(allViews()) {
+		n, v := i/len(allViews()), allViews()[i%len(allViews())]
+		round.Store(uint32(n))
+		t.Run(fmt.Sprintf("%d/%s", n, v.address), func(t *testing.T) {
 			b := b.In(t)
 			b.Visit(v.address, `document.querySelector("#view").innerText.trim() && !document.querySelector("#view .loading")`)
 			if failure := b.Text("#view .failed"); strings.Contains(failure, "could not be drawn") {

@@ -170,21 +170,14 @@ func (d *decider) apply(ctx context.Context, cfg *config.Config) error {
 
 // reclassify applies a configuration to a state file, and tells what changes.
 func (d *decider) reclassify(state string, cfg *config.Config, dry bool) error {
-	store, err := openLocked(state, kv.Options{})
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	change, err := reclassify(store, cfg)
-	if err != nil {
-		return err
-	}
-	if !d.json {
-		return flushed(d.app.stdout, func(w io.Writer) error { return change.print(w, store, dry) })
-	}
-	d.result.Change = &changed{reclassified: *change, Turned: []turnPage{}, More: max(0, len(change.turned)-maxTurned)}
-	return change.eachTurned(store, maxTurned, func(p turnPage) error {
-		d.result.Change.Turned = append(d.result.Change.Turned, p)
-		return nil
+	return reclassify(state, cfg, func(store *kv.Store, change *reclassified) error {
+		if !d.json {
+			return flushed(d.app.stdout, func(w io.Writer) error { return change.print(w, store, dry) })
+		}
+		d.result.Change = &changed{reclassified: *change, Turned: []turnPage{}, More: max(0, len(change.turned)-maxTurned)}
+		return change.eachTurned(store, maxTurned, func(p turnPage) error {
+			d.result.Change.Turned = append(d.result.Change.Turned, p)
+			return nil
+		})
 	})
 }

@@ -67,19 +67,12 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 	} else if err := mustExist(state); err != nil {
 		return err
 	}
-	store, err := openLocked(state, kv.Options{})
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	change, err := reclassify(store, cfg)
-	if err != nil {
-		return err
-	}
-	if opts.json {
-		return change.writeJSON(a.stdout, store)
-	}
-	return flushed(a.stdout, func(w io.Writer) error { return change.print(w, store, opts.dryRun) })
+	return reclassify(state, cfg, func(store *kv.Store, change *reclassified) error {
+		if opts.json {
+			return change.writeJSON(a.stdout, store)
+		}
+		return flushed(a.stdout, func(w io.Writer) error { return change.print(w, store, opts.dryRun) })
+	})
 }
 
 // workingCopy makes a copy of a state file that may be changed, and returns its
@@ -103,8 +96,23 @@ func (a *app) workingCopy(ctx context.Context, state string) (copied string, rem
 	})
 }
 
-// reclassify applies a configuration to a store and compares before and after.
-func reclassify(store *kv.Store, cfg *config.Config) (*reclassified, error) {
+// reclassify applies a configuration to a state file that nobody crawls, and has told what
+// changed while the file is open.
+func reclassify(state string, cfg *config.Config, tell func(*kv.Store, *reclassified) error) error {
+	store, err := openLocked(state, kv.Options{})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	change, err := reclassifyStore(store, cfg)
+	if err != nil {
+		return err
+	}
+	return tell(store, change)
+}
+
+// reclassifyStore applies a configuration to a store and compares before and after.
+func reclassifyStore(store *kv.Store, cfg *config.Config) (*reclassified, error) {
 	cfg, err := withKeptSeeds(store, cfg)
 	if err != nil {
 		return nil, err

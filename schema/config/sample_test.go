@@ -102,3 +102,11 @@ func TestSampleOfOrigins(t *testing.T) {
 		t.Errorf("origins %+v", c.Quality)
 	}
 }
+
+func TestDocsFitTheSample(t *testing.T) {
+	for i, line := range strings.Split(Sample(), "\n") {
+		if len(line) > 150 || regexp.MustCompile(`\s$`).MatchString(line) {
+			t.Errorf("line %d: %q", i+1, line)
+		}
+	}
+}

@@ -3,9 +3,6 @@ package app
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -55,30 +52,6 @@ func TestNoDoors(t *testing.T) {
 			if strings.Contains(strings.ReplaceAll(string(text), "http://www.w3.org/2000/svg", ""), door) {
 				t.Errorf("%s says %q", name, door)
 			}
-		}
-	}
-}
-
-// Modules are read by a second reader of JavaScript, where there is one.
-func TestModulesParse(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node found; the modules are read by the browser alone")
-	}
-	texts, err := all()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range texts {
-		if filepath.Ext(name) != ".js" {
-			continue
-		}
-		path := filepath.Join(t.TempDir(), strings.TrimSuffix(name, ".js")+".mjs")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if said, err := exec.Command(node, "--check", path).CombinedOutput(); err != nil {
-			t.Errorf("%s: %s", name, said)
 		}
 	}
 }

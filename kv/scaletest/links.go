@@ -45,7 +45,7 @@ func (m *maker) links(v *schema.Visit, s *site) error {
 
 // linkCount is the number of links of a page: few on most, many on some.
 func (m *maker) linkCount() int {
-	mean := float64(m.size.Links) / float64(m.size.Pages) / visitedPages / answering
+	mean := float64(m.size.Links) / float64(m.size.Pages) / m.size.visited() / answering
 	return int(mean*(0.25+0.75*m.rand.ExpFloat64()) + m.rand.Float64())
 }
 

@@ -112,7 +112,11 @@ func (m *maker) begin() error {
 
 // upTo is the number of pages that are known when those at a depth are visited.
 func (m *maker) upTo(depth uint8) int {
-	return int([...]float64{ownPages + nearPages, ownPages + nearPages + farPages, 1}[depth] * float64(m.size.Pages))
+	met := [...]float64{ownPages + nearPages, ownPages + nearPages + farPages}
+	if int(depth) >= len(met) {
+		return m.size.Pages
+	}
+	return int(met[depth] * m.size.visited() / visitedPages * float64(m.size.Pages))
 }
 
 // walk visits some of the pages that are at the depth.

@@ -74,6 +74,22 @@ func TestMakeTwoRuns(t *testing.T) {
 	}
 }
 
+// TestMakeVisited makes a terrain of which most pages were not visited.
+func TestMakeVisited(t *testing.T) {
+	size := scaletest.Size{Pages: 20_000, Visited: 5_800, Links: 104_000, Hosts: 100, Runs: 2}
+	s := surveyOf(t, size)
+	if err := survey.Check(s, func(problem string) { t.Error(problem) }); err != nil {
+		t.Fatal(err)
+	}
+	counts, err := s.Counts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "pages", counts.Pages, size.Pages)
+	within(t, "links", counts.Links, size.Links)
+	within(t, "processed pages", counts.Processed, size.Visited*90/100)
+}
+
 // surveyOf makes a file of a size and checks it.
 func surveyOf(t *testing.T, size scaletest.Size) *survey.Survey {
 	t.Helper()
@@ -108,7 +124,7 @@ func within(t *testing.T, what string, got, want int) {
 // TestFiles makes the files of all sizes.
 func TestFiles(t *testing.T) {
 	for _, size := range []scaletest.Size{
-		scaletest.Small(), scaletest.Medium(), scaletest.Large(), scaletest.Huge(),
+		scaletest.Small(), scaletest.Medium(), scaletest.Large(), scaletest.Known(), scaletest.Huge(),
 	} {
 		info, err := os.Stat(scaletest.File(t, size))
 		if err != nil {

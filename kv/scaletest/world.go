@@ -14,7 +14,7 @@ import (
 const (
 	maxDepth      = 2
 	hostsOfOrigin = 4   // an origin has as many hosts
-	ownPages      = 0.4 // of all pages, those of origins
+	ownPages      = 0.4 // of all pages where visitedPages are visited, those of origins
 	nearPages     = 0.2 // at depth 1
 	farPages      = 0.34
 	visitedPages  = 0.9

@@ -183,4 +183,7 @@ func (c *checker) others() {
 	c.each(bCaps, 16, func(_ []byte, r *reader) { r.id(); r.uint() })
 	c.failed(c.tx.Messages.Each(func(*schema.Message) (bool, error) { return true, nil }))
 	c.failed(c.tx.Openings.check())
+	c.failed(c.tx.Outbox.check())
+	c.failed(c.tx.Inbound.check())
+	c.failed(c.tx.Peers.check())
 }

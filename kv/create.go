@@ -89,7 +89,7 @@ func initialiseAfter(path string, seed, commit uint64) error {
 	s := &Store{seal: newSealer(), index: index{seed: seed}}
 	s.state.generation, s.state.commit = 1, commit
 	err = db.Update(func(b *bbolt.Tx) error {
-		for name := range bucketCount {
+		for name := range bPart {
 			if _, err := b.CreateBucket([]byte(name.String())); err != nil {
 				return err
 			}

@@ -28,6 +28,10 @@
 //	Meta      meta "value/"
 //	Messages  meta "message/"
 //	Openings  meta "opening/"
+//	Part      meta "part"                Hosts, for the names that tell a shard
+//	Outbox    outbox
+//	Inbound   inbound
+//	Peers     peers
 //
 // All of them read and write through the base, which seals values, opens them and
 // keeps the counters: meta "format" and "state". No owner asks one that is listed after it.
@@ -52,6 +56,8 @@
 //	           "value/" name                    bytes
 //	           "message/" u64                   id, kind, made (ms), tries, next (ms), body (all texts)
 //	           "opening/" commit u64            16 random bytes
+//	           "part"                           id of the terrain (16 bytes), version of the rule, shard, shards,
+//	                                            numbers of run and configuration
 //	configs    hash, 32 bytes                   zstd
 //	runs       run u32                          a run
 //	hosts      host u32                         a host in the order of encodeHost, beginning with its name. A queue:
@@ -80,6 +86,10 @@
 //	                                            smallest depth and smallest hops (bytes, 255: none). The smallest count
 //	frontier   host u32, priority u8, chunk u32 exactly 64 URL ids, each less the one before
 //	caps       128-bit hash of rule, NUL, group run, count, the most of an earlier run
+//	outbox     shard u8, URL u32                commit that marked it last
+//	inbound    URL u32                          numbers of run and configuration, depth and hops (bytes), listed?, changed
+//	                                            (s), time between changes (ns)
+//	peers      shard u8                         opening (16 bytes), commit, cursor
 //
 // A value is a format byte, which is 1, its fields, and a CRC32C (little-endian)
 // over the bucket's name, the key, the format byte and the fields. Fields are
@@ -103,6 +113,9 @@
 //
 // A new format version is for what older releases would read wrong; they refuse
 // it with the release that the file names.
+//
+// The value "part" and the last three buckets are only in a file that holds one shard of
+// a terrain, see [Part].
 //
 // # What is synced when
 //

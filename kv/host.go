@@ -64,6 +64,7 @@ func (hs *Hosts) Add(name string) (*schema.Host, error) {
 	}
 	name = strings.Clone(name)
 	hs.tx.s.ids.put(name, id, 1)
+	hs.tx.s.settle(name)
 	h := &schema.Host{ID: id, Name: name, Generation: hs.tx.s.state.generation}
 	hs.Put(h)
 	return h, nil

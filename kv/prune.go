@@ -79,8 +79,8 @@ func (p *pruning) run(dst string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.next.Close()) }()
-	for _, step := range []func() error{p.copyHosts, p.copyURLs, p.copyRuns, p.copyVisits,
-		p.copyDepths, p.copyQueues, p.copyRest} {
+	for _, step := range []func() error{p.beginPart, p.copyHosts, p.copyURLs, p.copyRuns, p.copyVisits,
+		p.copyDepths, p.copyQueues, p.copyRest, p.copyPart} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (p *pruning) mark(tx *Tx) error {
 			p.urls[id] = 1
 		}
 	}
-	return p.markHosts(tx)
+	return errors.Join(p.markPart(tx), p.markHosts(tx))
 }
 
 // markNamed keeps the URLs that a visit names.

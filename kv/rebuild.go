@@ -33,7 +33,7 @@ func (tx *Tx) rebuild(most int64) error {
 		s.lookup.reserve(int(s.state.urls))
 	}
 	for _, step := range []func() error{tx.URLs.rebuild, tx.URLs.rebuildShapes,
-		tx.Visits.rebuild, tx.Depths.rebuild, tx.checkLast} {
+		tx.Visits.rebuild, tx.Depths.rebuild, tx.checkLast, tx.Part.rebuild} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -32,12 +32,17 @@ const (
 	bDepths
 	bFrontier
 	bCaps
+	bOutbox // from here on only in a file that holds a part of a terrain
+	bInbound
+	bPeers
 	bucketCount
+
+	bPart = bOutbox
 )
 
 func (b bucket) String() string {
 	return [bucketCount]string{"meta", "configs", "runs", "hosts", "hostnames", "robots", "urls", "forms",
-		"shapes", "seen", "visits", "anchors", "done", "depths", "frontier", "caps"}[b]
+		"shapes", "seen", "visits", "anchors", "done", "depths", "frontier", "caps", "outbox", "inbound", "peers"}[b]
 }
 
 // appended reports whether keys are only ever added at the bucket's end.

@@ -49,6 +49,7 @@ type Store struct {
 	seal  sealer
 	state state
 	index
+	part
 	hosts   *cache[schema.HostID, *schema.Host]
 	names   *cache[schema.HostID, string]
 	ids     *cache[string, schema.HostID]

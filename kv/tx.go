@@ -26,6 +26,10 @@ type Tx struct {
 	Meta     Meta
 	Messages Messages
 	Openings Openings
+	Part     Part
+	Outbox   Outbox
+	Inbound  Inbound
+	Peers    Peers
 }
 
 func newTx(s *Store, b *bbolt.Tx, writable bool) *Tx {
@@ -39,6 +43,10 @@ func newTx(s *Store, b *bbolt.Tx, writable bool) *Tx {
 	tx.Meta.tx = &tx.base
 	tx.Messages.tx = &tx.base
 	tx.Openings.tx = &tx.base
+	tx.Part.tx = &tx.base
+	tx.Outbox.tx = &tx.base
+	tx.Inbound.tx = &tx.base
+	tx.Peers.tx = &tx.base
 	return tx
 }
 
@@ -142,7 +150,7 @@ func (tx *Tx) flush() error {
 	}
 	tx.s.state.commit = tx.commit
 	for _, step := range []func() error{tx.URLs.flush, tx.URLs.flushShapes, tx.Hosts.flush, tx.Depths.flush,
-		tx.Visits.flush, tx.Visits.flushAnchors, tx.Depths.sweep, tx.putState} {
+		tx.Visits.flush, tx.Visits.flushAnchors, tx.Depths.sweep, tx.Outbox.flush, tx.putState} {
 		if err := step(); err != nil {
 			return err
 		}

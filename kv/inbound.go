@@ -1,0 +1,93 @@
+package kv
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Inbound owns the bucket inbound: what other shards have told of URLs of this one.
+type Inbound struct{ tx *base }
+
+// Put stores what is told of a URL, instead of what was.
+func (in *Inbound) Put(id schema.ID, told schema.Inbound) error {
+	_, known, err := in.At(id)
+	if err := errors.Join(in.tx.change(), in.tx.known(id), err); err != nil {
+		return err
+	}
+	if in.tx.s.rule == nil || in.tx.s.Foreign(in.tx.s.HostOf(id)) {
+		return damaged(bInbound, key32(uint32(id)), "is no URL of this shard")
+	}
+	if !known {
+		in.tx.s.inbound++
+	}
+	w := in.tx.fields()
+	encodeInbound(w, told)
+	return in.tx.put(bInbound, key32(uint32(id)), w)
+}
+
+// At returns what is told of a URL, if something is.
+func (in *Inbound) At(id schema.ID) (told schema.Inbound, ok bool, err error) {
+	if in.tx.s.rule == nil {
+		return told, false, nil
+	}
+	r, err := in.tx.get(bInbound, key32(uint32(id)))
+	if errors.Is(err, ErrNotFound) {
+		return told, false, nil
+	}
+	if err != nil {
+		return told, false, err
+	}
+	if told = decodeInbound(&r); r.bad {
+		err = damaged(bInbound, key32(uint32(id)), "cannot be decoded")
+	}
+	return told, err == nil, err
+}
+
+// Each calls f for all that is told, by id, until f returns false. f must not change it.
+func (in *Inbound) Each(f func(id schema.ID, told schema.Inbound) (bool, error)) error {
+	if in.tx.s.rule == nil {
+		return nil
+	}
+	return in.tx.each(bInbound, nil, func(key []byte, r *reader) (bool, error) {
+		id := schema.ID(0)
+		if len(key) == 4 {
+			id = schema.ID(binary.BigEndian.Uint32(key))
+		}
+		if host := in.tx.s.HostOf(id); host == 0 || in.tx.s.Foreign(host) {
+			return false, damaged(bInbound, key, "is no URL of this shard")
+		}
+		told := decodeInbound(r)
+		if r.bad {
+			return false, damaged(bInbound, key, "cannot be decoded")
+		}
+		return f(id, told)
+	})
+}
+
+func (in *Inbound) rebuild() error {
+	return in.Each(func(schema.ID, schema.Inbound) (bool, error) { in.tx.s.inbound++; return true, nil })
+}
+
+func (in *Inbound) check() error {
+	return in.Each(func(schema.ID, schema.Inbound) (bool, error) { return true, nil })
+}
+
+func encodeInbound(w *writer, in schema.Inbound) {
+	w.uint(in.Run)
+	w.uint(in.Configuration)
+	w.byte(in.Depth)
+	w.byte(in.Hops)
+	w.bool(in.Listed)
+	w.seconds(in.Changed)
+	w.int(int64(in.Every))
+}
+
+func decodeInbound(r *reader) schema.Inbound {
+	return schema.Inbound{
+		Run: r.uint(), Configuration: r.uint(), Depth: r.byte(), Hops: r.byte(), Listed: r.bool(), Changed: r.seconds(),
+		Every: time.Duration(r.int()),
+	}
+}

@@ -1,0 +1,179 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sumi-ripple/ripple/schema"
+	split "github.com/sumi-ripple/ripple/schema/shard"
+)
+
+// Part owns the value "part" of the bucket meta, which says that the file holds one shard
+// of a terrain, and makes the buckets outbox, inbound and peers, which only such a file
+// has. A file that holds a whole terrain has none of these, and costs nothing.
+//
+// A URL, host or site is foreign if it belongs to another shard.
+type Part struct{ tx *base }
+
+// A part is what is held in memory of it: the shard of every host, and how much is in
+// the buckets.
+type part struct {
+	of      schema.Part
+	rule    *split.Rule // nil: the file holds a whole terrain
+	shards  []uint8     // by id of the host, less 1
+	marked  []int       // URLs in the outbox, by shard
+	inbound int
+	cursors int // peers that have one
+}
+
+// Part says which part of a terrain the file holds.
+func (p *part) Part() schema.Part { return p.of }
+
+// Foreign reports whether a host belongs to another shard.
+func (p *part) Foreign(host schema.HostID) bool {
+	return p.rule != nil && p.ShardOf(host) != p.of.Shard
+}
+
+// ShardOf returns the shard of a host; 0 in a file that holds a whole terrain.
+func (p *part) ShardOf(host schema.HostID) int {
+	if p.rule == nil {
+		return 0
+	}
+	return int(p.shards[host-1])
+}
+
+// Marked returns the number of URLs that a shard has still to be told of, and whether
+// more may come of what is known already. What is unmarked since is counted after the commit.
+func (p *part) Marked(shard int) (n int, more bool) {
+	if p.rule == nil {
+		return 0, false
+	}
+	return p.marked[shard], p.cursors > 0
+}
+
+// Told returns the number of URLs that other shards have told of.
+func (p *part) Told() int { return p.inbound }
+
+// settle notes the shard of a host that is added.
+func (p *part) settle(name string) {
+	if p.rule != nil {
+		p.shards = append(p.shards, uint8(p.rule.Of(name)))
+	}
+}
+
+// Put has a file without hosts hold a part of a terrain, or says how far the terrain has
+// come. Which part it is cannot change, and neither number can go back.
+func (ps *Part) Put(of schema.Part) error {
+	if err := ps.tx.change(); err != nil {
+		return err
+	}
+	was := ps.tx.s.part.of
+	same := was
+	same.Run, same.Configuration = of.Run, of.Configuration
+	switch begun := ps.tx.s.rule != nil; {
+	case begun && (same != of || of.Run < was.Run || of.Configuration < was.Configuration):
+		return fmt.Errorf("kv: shard %d of %d at %d.%d cannot become shard %d of %d at %d.%d",
+			was.Shard, was.Shards, was.Run, was.Configuration, of.Shard, of.Shards, of.Run, of.Configuration)
+	case !begun:
+		if err := ps.begin(of); err != nil {
+			return err
+		}
+	}
+	ps.tx.s.part.of = of
+	w := ps.tx.fields()
+	encodePart(w, of)
+	return ps.tx.put(bMeta, []byte(partKeyName), w)
+}
+
+// begin makes the buckets.
+func (ps *Part) begin(of schema.Part) error {
+	if ps.tx.s.state.hosts > 0 {
+		return errors.New("kv: a file that has hosts cannot become a shard")
+	}
+	if err := ps.tx.s.part.divide(of); err != nil {
+		return err
+	}
+	for b := bPart; b < bucketCount; b++ {
+		if _, err := ps.tx.b.CreateBucketIfNotExists([]byte(b.String())); err != nil {
+			return fmt.Errorf("%s: %w", b, err)
+		}
+	}
+	return nil
+}
+
+// divide takes the rule by which a terrain is split.
+func (p *part) divide(of schema.Part) error {
+	if of.Rule != split.Version {
+		return fmt.Errorf("%w: the terrain is split by rule %d, and this Ripple has rule %d", ErrFormat, of.Rule, split.Version)
+	}
+	rule, err := split.New(of.Shards)
+	if err == nil && (of.Shard < 0 || of.Shard >= of.Shards) {
+		err = fmt.Errorf("shard %d of %d", of.Shard, of.Shards)
+	}
+	if err != nil {
+		return fmt.Errorf("kv: %w", err)
+	}
+	*p = part{of: of, rule: rule, marked: make([]int, of.Shards)}
+	return nil
+}
+
+// place notes the shards of all hosts.
+func (ps *Part) place() error {
+	s := ps.tx.s
+	hosts := Hosts{tx: ps.tx}
+	for id := schema.HostID(1); uint32(id) <= s.state.hosts; id++ {
+		name, err := hosts.Name(id)
+		if err != nil {
+			return err
+		}
+		s.settle(name)
+	}
+	return nil
+}
+
+// rebuild reads what is held in memory.
+func (ps *Part) rebuild() error {
+	r, err := ps.tx.get(bMeta, []byte(partKeyName))
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	of := decodePart(&r)
+	if r.bad {
+		return damaged(bMeta, []byte(partKeyName), "cannot be decoded")
+	}
+	for b := bPart; b < bucketCount; b++ {
+		if ps.tx.b.Bucket([]byte(b.String())) == nil {
+			return damaged(b, nil, "is missing")
+		}
+	}
+	s := ps.tx.s
+	if err := s.part.divide(of); err != nil {
+		return err
+	}
+	outbox, inbound, peers := Outbox{tx: ps.tx}, Inbound{tx: ps.tx}, Peers{tx: ps.tx}
+	return errors.Join(ps.place(), outbox.rebuild(), inbound.rebuild(), peers.rebuild())
+}
+
+const partKeyName = "part"
+
+func encodePart(w *writer, p schema.Part) {
+	w.raw(p.Terrain[:])
+	w.uint(uint64(p.Rule))
+	w.uint(uint64(p.Shard))
+	w.uint(uint64(p.Shards))
+	w.uint(p.Run)
+	w.uint(p.Configuration)
+}
+
+func decodePart(r *reader) (p schema.Part) {
+	copy(p.Terrain[:], r.raw(16))
+	p.Rule, p.Shard, p.Shards = int(r.narrow(1<<20)), int(r.narrow(split.MaxShards-1)), int(r.narrow(split.MaxShards))
+	p.Run, p.Configuration = r.uint(), r.uint()
+	if p.Shard >= p.Shards {
+		r.fail()
+	}
+	return p
+}

@@ -19,7 +19,6 @@ import (
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
 var (
@@ -124,32 +123,34 @@ func (c *commanded) Requests(_ context.Context, domain string) (any, error) {
 	return c.walk.requests.of(domain), nil
 }
 
-// Feed reads visits between two commits.
+// Feed reads visits between two commits, and those that are held of a walk that is over.
 func (c *commanded) Feed(ctx context.Context, since uint64, brief bool, last uint64) (any, error) {
 	if err := c.begun(ctx); err != nil {
 		return nil, err
+	}
+	if tail := c.walk.tail.Load(); tail != nil && (brief || last > 0) {
+		return fed(tail.After(since, last))
 	}
 	if c.walk.writing.Load() { // or the run had been walked before
 		return nil, errWriting
 	}
 	var b *feed.Batch
-	read := feed.Read
-	switch {
-	case last > 0:
-		read = func(s *kv.Store, t *terrain.Terrain, since uint64) (*feed.Batch, error) {
-			return feed.ReadLast(s, t, since, last)
-		}
-	case brief:
-		read = feed.ReadBrief
-	}
 	lists := c.walk.cfg.Load().Terrain()
-	err := c.walk.crawl.Query(func(store *kv.Store) error {
-		var err error
-		b, err = read(store, lists, since)
+	err := c.walk.crawl.Query(func(store *kv.Store) (err error) {
+		if brief || last > 0 {
+			b, err = feed.ReadBrief(store, lists, since, last)
+		} else {
+			b, err = feed.Read(store, lists, since)
+		}
 		return err
 	})
+	return fed(b, err)
+}
+
+// fed is what comes of reading visits.
+func fed(b *feed.Batch, err error) (any, error) {
 	switch {
-	case errors.Is(err, crawl.ErrEnded):
+	case errors.Is(err, crawl.ErrEnded), errors.Is(err, feed.ErrTail):
 		return nil, errWriting
 	case errors.Is(err, feed.ErrCursor):
 		return nil, &control.Error{Code: http.StatusBadRequest, Text: err.Error()}

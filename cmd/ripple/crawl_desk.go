@@ -1,6 +1,11 @@
 package main
 
-import "cmp"
+import (
+	"cmp"
+	"context"
+
+	"golang.org/x/sync/errgroup"
+)
 
 // openDesk opens the desk that the crawl serves itself, and tells its address; without
 // one that is named it does nothing.
@@ -18,4 +23,18 @@ func (w *walk) openDesk(listen string) error {
 	w.desk = d
 	w.app.tell(remark{"the desk is at " + d.Address(), "desk", []any{"address", d.Address()}})
 	return nil
+}
+
+// serveDesk has the desk answer, if there is one, until end is called, which returns when
+// whoever looks on was told what came last.
+func (w *walk) serveDesk() (end func() error) {
+	var g errgroup.Group
+	ctx, cancel := context.WithCancel(context.Background())
+	if w.desk != nil {
+		g.Go(func() error { return w.desk.Serve(ctx) })
+	}
+	return func() error {
+		cancel()
+		return g.Wait()
+	}
 }

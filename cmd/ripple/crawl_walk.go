@@ -16,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
+	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -35,8 +36,9 @@ type walk struct {
 	watcher *census.Watcher
 	sender  *webhook.Sender
 	meter   *meter.Meter
-	seeds   extraSeeds  // of this run
-	writing atomic.Bool // the walk is over, the outputs are being written
+	seeds   extraSeeds                // of this run
+	writing atomic.Bool               // the walk is over, the outputs are being written
+	tail    atomic.Pointer[feed.Tail] // of a walk that is over
 
 	desk      *desk.Desk // nil: none is served
 	requests  lastRequests
@@ -51,20 +53,19 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 	var g errgroup.Group
 	beside, cancel := context.WithCancel(context.Background())
 	g.Go(func() error { return w.obey(beside) })
-	if w.desk != nil {
-		g.Go(func() error { return w.desk.Serve(beside) })
-	}
+	closeDesk := w.serveDesk()
 	g.Go(func() error { return w.keepMemory(beside) })
 	err := w.open(fresh, func() { w.listen(beside, &g) })
 	if err == nil {
 		defer w.store.Close()
 		err = w.work(ctx, beside, &g)
 	}
+	shown := closeDesk() // first: it asks this crawl for what came last
 	cancel()
 	if errors.Is(err, kv.ErrLost) {
 		err = stateError(w.cfg.Load().State.Path, err)
 	}
-	return errors.Join(err, g.Wait())
+	return errors.Join(err, shown, g.Wait())
 }
 
 // open opens the state, and gives the run the seeds that it has beside those of
@@ -110,7 +111,10 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 		warn := func(err error) { w.log.Warn("metrics cannot be written", "error", err) }
 		g.Go(func() error { return metrics.follow(beside, w.status, warn) })
 	}
-	w.writing.Store(begun.Run.Walked) // nothing is walked, and nobody answers
+	if begun.Run.Walked { // nothing is walked, and nobody answers
+		w.keepTail()
+		w.writing.Store(true)
+	}
 	close(w.begun)
 	if !begun.Run.Walked {
 		w.recall(g, begun.Run, w.store.LastSeq())
@@ -126,12 +130,29 @@ func (w *walk) complete(ctx context.Context, begun crawl.Begun) error {
 	result := crawl.Result{Run: begun.Run, Walked: true}
 	if !begun.Run.Walked {
 		var err error
-		if result, err = w.watched(ctx); err != nil {
+		result, err = w.watched(ctx)
+		if !storeFailed(err) {
+			w.keepTail()
+		}
+		if err != nil {
 			return fmt.Errorf("run #%d: %w", begun.Run.ID, err)
 		}
 	}
 	w.writing.Store(true)
 	return w.finish(ctx, result)
+}
+
+// keptVisits are held in memory for those who look on when the walk is over.
+const keptVisits = 200
+
+// keepTail holds the last visits of a walk that is over.
+func (w *walk) keepTail() {
+	tail, err := feed.ReadTail(w.store, w.cfg.Load().Terrain(), keptVisits)
+	if err != nil {
+		w.log.Warn("the last visits are not shown at the desk", "error", err)
+		return
+	}
+	w.tail.Store(tail)
 }
 
 // watched crawls and shows how it goes.

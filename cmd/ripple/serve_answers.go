@@ -95,11 +95,13 @@ func (o *opened) answerRuns(desk.Query) (any, error) {
 }
 
 func (o *opened) answerFeed(q desk.Query) (any, error) {
-	read := feed.Read
-	if q.Flag("brief") {
-		read = feed.ReadBrief
+	var b *feed.Batch
+	var err error
+	if last := uint64(q.Number("last")); q.Flag("brief") || last > 0 {
+		b, err = feed.ReadBrief(o.store, o.Terrain(), cursorOf(q), last)
+	} else {
+		b, err = feed.Read(o.store, o.Terrain(), cursorOf(q))
 	}
-	b, err := read(o.store, o.Terrain(), cursorOf(q))
 	if errors.Is(err, feed.ErrCursor) {
 		return nil, usage("%v", err)
 	}

@@ -60,7 +60,7 @@ func (l *liveCrawl) first() map[string]func(context.Context, desk.Query) (any, e
 	return map[string]func(context.Context, desk.Query) (any, error){
 		"feed": func(ctx context.Context, q desk.Query) (any, error) {
 			var b feed.Batch
-			return &b, l.ask(ctx, feedQuestion(cursorOf(q), q.Flag("brief")), &b)
+			return &b, l.ask(ctx, feedQuestion(cursorOf(q), q.Flag("brief"), uint64(q.Number("last"))), &b)
 		},
 		"requests": func(ctx context.Context, q desk.Query) (any, error) {
 			var list requestList
@@ -78,8 +78,8 @@ func cursorOf(q desk.Query) uint64 {
 }
 
 // feedQuestion asks for visits, as the control socket takes it.
-func feedQuestion(since uint64, brief bool) string {
-	what := fmt.Sprintf("feed?since=%d", since)
+func feedQuestion(since uint64, brief bool, last uint64) string {
+	what := fmt.Sprintf("feed?since=%d&last=%d", since, last)
 	if brief {
 		what += "&brief=1"
 	}
@@ -121,22 +121,23 @@ func (s deskStatus) whole() deskStatus {
 
 // Feed tells visits after a cursor, without their links.
 func (l *liveCrawl) Feed(ctx context.Context, since uint64) (*feed.Batch, error) {
-	return l.visits(ctx, feedQuestion(since, true), since)
+	return l.visits(ctx, since, 0)
 }
 
 // Last tells the last visits after a cursor.
 func (l *liveCrawl) Last(ctx context.Context, since, most uint64) (*feed.Batch, error) {
-	return l.visits(ctx, fmt.Sprintf("feed?since=%d&last=%d", since, most), since)
+	return l.visits(ctx, since, most)
 }
 
 // visits asks the crawl, or the reader where none runs.
-func (l *liveCrawl) visits(ctx context.Context, what string, since uint64) (*feed.Batch, error) {
+func (l *liveCrawl) visits(ctx context.Context, since, last uint64) (*feed.Batch, error) {
 	var b feed.Batch
+	what := feedQuestion(since, true, last)
 	err := l.client.Get(ctx, what, &b)
 	if !errors.Is(err, control.ErrNobody) {
 		return &b, err
 	}
-	if what = feedQuestion(since, true); since == feed.Newest {
+	if since == feed.Newest {
 		what = "feed?since=-1"
 	}
 	return &b, l.reader.Get(ctx, what, &b)

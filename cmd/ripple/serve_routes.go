@@ -42,6 +42,7 @@ func terrainRoutes(t *terrainReader) []desk.Route {
 			Params: []desk.Param{
 				{Name: "since", Kind: desk.Number, Default: -1, Least: -1, Most: 1 << 53, Doc: "a cursor; -1: that of the last visit"},
 				{Name: "brief", Kind: desk.Flag, Doc: "without the links of the pages"},
+				{Name: "last", Kind: desk.Number, Most: maxRows, Doc: "briefly, and of more visits than so many the last alone; 0: all"},
 			},
 			Doc: "Visits after a cursor, each once, and the cursor to go on with."},
 		{Path: "hosts/{domain}/requests", Name: "requests", Returns: requestList{}, Answer: t.of((*opened).answerRequests),

@@ -45,7 +45,7 @@ type Batch struct {
 	Next  uint64            `json:"next"`
 	More  bool              `json:"more"` // there are further visits
 
-	Omitted uint64 `json:"omitted,omitempty"` // visits of [ReadLast] that have no line
+	Omitted uint64 `json:"omitted,omitempty"` // visits before them that have no line
 }
 
 // A line is one visit: the fields of a discovery record, and what Ripple adds.
@@ -87,14 +87,9 @@ func Read(store *kv.Store, t *terrain.Terrain, cursor uint64) (*Batch, error) {
 	return read(store, t, cursor, &reader{})
 }
 
-// ReadBrief is Read without the links of the pages, of which lines say nothing then.
-func ReadBrief(store *kv.Store, t *terrain.Terrain, cursor uint64) (*Batch, error) {
-	return read(store, t, cursor, &reader{brief: true})
-}
-
-// ReadLast is ReadBrief for whoever looks on: of more than so many visits only the last
-// have lines.
-func ReadLast(store *kv.Store, t *terrain.Terrain, cursor, most uint64) (*Batch, error) {
+// ReadBrief is Read without the links of the pages, of which lines say nothing then. Of
+// more than so many visits only the last have lines; 0: all have.
+func ReadBrief(store *kv.Store, t *terrain.Terrain, cursor, most uint64) (*Batch, error) {
 	return read(store, t, cursor, &reader{brief: true, most: most})
 }
 

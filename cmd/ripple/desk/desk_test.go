@@ -122,6 +122,16 @@ func serve(t *testing.T, m config.Monitor) *served {
 // serveWith serves a desk that is prepared by functions before it begins.
 func serveWith(t *testing.T, m config.Monitor, live Live, prepare ...func(*Desk)) *served {
 	t.Helper()
+	d := listening(t, m, live)
+	for _, f := range prepare {
+		f(d)
+	}
+	return serveUntil(t, context.Background(), d)
+}
+
+// listening is a desk that does not serve yet.
+func listening(t *testing.T, m config.Monitor, live Live) *Desk {
+	t.Helper()
 	if m.Listen == "" {
 		m.Listen = "127.0.0.1:0"
 	}
@@ -135,10 +145,13 @@ func serveWith(t *testing.T, m config.Monitor, live Live, prepare ...func(*Desk)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range prepare {
-		f(d)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
+	return d
+}
+
+// serveUntil serves a desk until the test ends, or ctx is done.
+func serveUntil(t *testing.T, ctx context.Context, d *Desk) *served {
+	t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
 	var g errgroup.Group
 	g.Go(func() error { return d.Serve(ctx) })
 	t.Cleanup(func() {

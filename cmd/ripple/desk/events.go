@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -17,8 +18,11 @@ import (
 const (
 	maxStreams = 16
 	beat       = time.Second
-	maxTold    = 50 // visits that are told in a second
-	backlog    = 8  // events that a stream may be behind; then it is dropped
+	soon       = 5 * time.Second
+	farewell   = time.Second // for what streams are told when the desk ends
+	maxOwed    = 10          // beats in which the last visits of a crawl are asked for
+	maxTold    = 50          // visits that are told in a second
+	backlog    = 8           // events that a stream may be behind; then it is dropped
 )
 
 // Live is what goes on now, as streams are told it. Its methods may be called from any
@@ -44,7 +48,7 @@ type Live interface {
 // once. Where more than 50 come in a second only the last are told, and how many were left
 // out: what a person cannot read is not worth slowing a crawl for, and programs have the
 // feed. All streams are told from one question a second; one that takes its events too
-// slowly is dropped, and comes back.
+// slowly is dropped, and comes back. When the desk ends all are told what came last.
 type events struct {
 	live  Live
 	seats chan struct{} // holds one for each stream
@@ -72,57 +76,95 @@ func (e *events) route() Route {
 	}
 }
 
-// follow tells the streams until ctx is done. It is called once.
+// follow tells the streams until ctx is done, and then once more. It is called once.
 func (e *events) follow(ctx context.Context) {
 	defer close(e.ended)
-	streams := map[*stream]bool{}
+	t := teller{live: e.live, streams: map[*stream]bool{}}
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
-	running := false
 	for {
 		select {
 		case s := <-e.join:
-			streams[s] = true
+			t.streams[s] = true
 		case s := <-e.leave:
-			delete(streams, s)
+			delete(t.streams, s)
 		case <-tick.C:
-			if len(streams) > 0 {
-				running = e.tell(ctx, streams, running)
-			}
+			t.tell(ctx)
 		case <-ctx.Done():
-			for s := range streams {
-				close(s.told)
-			}
+			t.dismiss()
 			return
 		}
 	}
 }
 
-// tell tells all streams what is new. It reports whether a crawl runs.
-func (e *events) tell(ctx context.Context, streams map[*stream]bool, ran bool) (runs bool) {
-	status, runs, err := e.live.Status(ctx)
+// A teller tells all streams together.
+type teller struct {
+	live    Live
+	streams map[*stream]bool
+	owed    int // beats in which the end of a crawl may still be told; 0: none was told to run
+}
+
+// tell tells all streams what is new. A crawl has ended for them when they have its last
+// visits, or these could not be had for long.
+func (t *teller) tell(ctx context.Context) {
+	if len(t.streams) == 0 {
+		return
+	}
+	status, runs, err := t.live.Status(ctx)
 	if err != nil {
-		return ran // it will be told when it can be asked
+		return // it will be told when it can be asked
 	}
 	from := uint64(feed.Newest)
-	for s := range streams {
+	for s := range t.streams {
 		from = min(from, s.cursor)
 	}
 	var b *feed.Batch
-	if runs || ran {
-		b, _ = e.live.Last(ctx, from, maxTold) // what cannot be had now comes with the next
+	if runs || t.owed > 0 {
+		if b, err = t.last(ctx, from); ofAnother(err) { // what cannot be had now comes with the next
+			t.drop()
+			return
+		}
 	}
 	now := event("status", 0, status)
-	if ran && !runs {
+	switch {
+	case runs:
+		t.owed = maxOwed
+	case t.owed == 1, t.owed > 0 && err == nil:
+		t.owed = 0
 		now = append(now, event("ended", 0, status)...)
+	case t.owed > 0:
+		t.owed--
 	}
+	t.send(now, b, from)
+}
+
+// last returns the last visits after a cursor; nil: they cannot be had soon.
+func (t *teller) last(ctx context.Context, from uint64) (*feed.Batch, error) {
+	ctx, cancel := context.WithTimeout(ctx, soon)
+	defer cancel()
+	b, err := t.live.Last(ctx, from, maxTold)
+	for err == nil && b.More {
+		var further *feed.Batch
+		if further, err = t.live.Last(ctx, b.Next, maxTold); err == nil {
+			b.Append(further)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// send sends all streams what goes on now, behind the visits of a batch, which was read
+// after the smallest of their cursors; nil: there are none.
+func (t *teller) send(now []byte, b *feed.Batch, from uint64) {
 	var shared []byte // for those at the same cursor, which are nearly all
-	for s := range streams {
+	for s := range t.streams {
 		text := now
 		if b != nil && b.Next > s.cursor {
 			news := shared
 			if s.cursor != from || news == nil {
-				news = visits(b, s.cursor)
+				news = visits(b.After(from, s.cursor))
 			}
 			if s.cursor == from {
 				shared = news
@@ -133,25 +175,39 @@ func (e *events) tell(ctx context.Context, streams map[*stream]bool, ran bool) (
 		select {
 		case s.told <- text:
 		default:
-			delete(streams, s)
+			delete(t.streams, s)
 			close(s.told)
 		}
 	}
-	return runs
 }
 
-// visits is the event of the visits of a batch that come after a cursor.
-func visits(b *feed.Batch, after uint64) []byte {
-	lines := []json.RawMessage{}
-	for _, line := range b.Lines {
-		var at struct {
-			Cursor uint64 `json:"cursor"`
-		}
-		if json.Unmarshal(line, &at) == nil && at.Cursor > after {
-			lines = append(lines, line)
-		}
+// dismiss tells the streams what came last, as far as that can be had at once, and ends
+// them.
+func (t *teller) dismiss() {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	t.tell(ctx)
+	t.drop()
+}
+
+// drop ends all streams.
+func (t *teller) drop() {
+	for s := range t.streams {
+		delete(t.streams, s)
+		close(s.told)
 	}
-	return event("visits", b.Next, map[string]any{"visits": lines, "omitted": b.Omitted})
+}
+
+// ofAnother reports whether cursors are refused because they are of another terrain. Who
+// comes back with them is told.
+func ofAnother(err error) bool {
+	var e *control.Error
+	return errors.As(err, &e) && e.Code == http.StatusBadRequest
+}
+
+// visits is the event of the visits of a batch.
+func visits(b *feed.Batch) []byte {
+	return event("visits", b.Next, map[string]any{"visits": b.Lines, "omitted": b.Omitted})
 }
 
 // event is an event as it is sent; an id of 0 leaves that of the event before.
@@ -199,7 +255,7 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.cursor = b.Next
 	}
 	for more := true; more; {
-		_, err := w.Write(visits(b, s.cursor))
+		_, err := w.Write(visits(b))
 		if err == nil {
 			err = out.Flush()
 		}
@@ -215,7 +271,8 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.send(r.Context(), w, out, s)
 }
 
-// send sends what a stream is told until its reader goes, or it is dropped.
+// send sends what a stream is told until its reader goes, or it is dropped. Where the desk
+// ends, what it was told before is sent to its end.
 func (e *events) send(ctx context.Context, w http.ResponseWriter, out *http.ResponseController, s *stream) {
 	select {
 	case e.join <- s:
@@ -233,15 +290,20 @@ func (e *events) send(ctx context.Context, w http.ResponseWriter, out *http.Resp
 				return
 			}
 		case <-ctx.Done():
-			e.quit(s)
-			return
+			if e.quit(s) {
+				return
+			}
+			ctx = context.WithoutCancel(ctx)
 		}
 	}
 }
 
-func (e *events) quit(s *stream) {
+// quit has a stream be told nothing any more. It reports whether somebody tells.
+func (e *events) quit(s *stream) bool {
 	select {
 	case e.leave <- s:
+		return true
 	case <-e.ended:
+		return false
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -26,6 +27,7 @@ type fakeLive struct {
 	runs  bool
 	asked int
 	err   error
+	fails int // so many questions for the last visits
 }
 
 func (f *fakeLive) set(last uint64, runs bool) {
@@ -58,8 +60,15 @@ func (f *fakeLive) Feed(_ context.Context, since uint64) (*feed.Batch, error) {
 
 func (f *fakeLive) Last(ctx context.Context, since, most uint64) (*feed.Batch, error) {
 	f.mu.Lock()
-	last := f.last
+	last, fails := f.last, f.fails > 0
+	f.fails--
 	f.mu.Unlock()
+	if fails {
+		return nil, errors.New("not now")
+	}
+	if since > last {
+		return nil, &control.Error{Code: http.StatusBadRequest, Text: "beyond the last"}
+	}
 	omitted := uint64(0)
 	if last > since+most {
 		omitted = last - most - since

@@ -79,7 +79,7 @@ func (r *Reader) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 var errSlow = errors.New("it takes longer than " + maxAnswer.String())
 
-// Get asks for something, such as "feed?since=7", and decodes the answer.
+// Get asks for something as it is now, such as "feed?since=7", and decodes the answer.
 func (r *Reader) Get(ctx context.Context, what string, v any) error {
 	c, err := r.running(ctx)
 	if err != nil {
@@ -89,6 +89,7 @@ func (r *Reader) Get(ctx context.Context, what string, v any) error {
 	if err != nil {
 		return err
 	}
+	req.Header.Set("Cache-Control", "no-cache")
 	a, err := c.proxy.Transport.RoundTrip(req)
 	if err != nil {
 		return err

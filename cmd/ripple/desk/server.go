@@ -137,10 +137,13 @@ func (d *Desk) address() *url.URL {
 	return u
 }
 
-// Serve answers until ctx is done. It is called once.
+// Serve answers until ctx is done, and ends what it answers within two seconds. It is
+// called once.
 func (d *Desk) Serve(ctx context.Context) error {
 	var g errgroup.Group
-	d.server.BaseContext = func(net.Listener) context.Context { return ctx }
+	answering, leave := context.WithCancel(context.WithoutCancel(ctx))
+	defer leave()
+	d.server.BaseContext = func(net.Listener) context.Context { return answering }
 	following, unfollow := context.WithCancel(context.Background())
 	g.Go(func() error { d.events.follow(following); return nil })
 	stop := context.AfterFunc(ctx, func() { _ = d.listener.Close() })
@@ -148,8 +151,9 @@ func (d *Desk) Serve(ctx context.Context) error {
 	if !stop() {
 		err = nil // asked to
 	}
-	unfollow() // ends the streams
+	unfollow() // ends the streams, when they were told what came last
 	_ = g.Wait()
+	leave()
 	leaving, cancel := context.WithTimeout(context.Background(), parting)
 	defer cancel()
 	if d.server.Shutdown(leaving) != nil {

@@ -1,0 +1,127 @@
+package desk
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// followed has streams that begin at cursors be told what goes on while f runs. It
+// returns what each was told; all have ended.
+func followed(t *testing.T, live Live, cursors []uint64, f func()) []*audience {
+	t.Helper()
+	e := newEvents(live)
+	ctx, cancel := context.WithCancel(t.Context())
+	var g errgroup.Group
+	g.Go(func() error { e.follow(ctx); return nil })
+	all := make([]*audience, len(cursors))
+	for i, cursor := range cursors {
+		s := &stream{cursor: cursor, told: make(chan []byte, backlog)}
+		all[i] = &audience{}
+		g.Go(func() error {
+			for text := range s.told {
+				all[i].read(bufio.NewScanner(strings.NewReader(string(text))), func() bool { return false })
+			}
+			return nil
+		})
+		e.join <- s
+	}
+	f()
+	cancel()
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+	return all
+}
+
+// What comes between the last beat and the end of the desk reaches every stream.
+func TestStreamsAreToldTheLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		live := &fakeLive{runs: true, last: 3}
+		all := followed(t, live, []uint64{0, 2}, func() {
+			time.Sleep(beat * 3 / 2)
+			live.set(20, false)
+		})
+		for i, a := range all {
+			if n := 20 - 2*i; len(a.cursors) != n || a.id != "20" || a.names[len(a.names)-1] != "ended" {
+				t.Errorf("stream %d was told the visits %v until %s, in %v", i, a.cursors, a.id, a.names)
+			}
+		}
+	})
+}
+
+// A crawl that is over is told to have ended when its last visits are, or these cannot be
+// had for long.
+func TestEndedAfterTheLast(t *testing.T) {
+	for name, fails := range map[string]int{"at once": 0, "later": 3, "never": 99} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				live := &fakeLive{runs: true, last: 3}
+				a := followed(t, live, []uint64{0}, func() {
+					time.Sleep(beat * 3 / 2)
+					live.set(5, false)
+					live.mu.Lock()
+					live.fails = fails
+					live.mu.Unlock()
+					time.Sleep(beat * (maxOwed + 3))
+				})[0]
+				ends, visits := 0, 0
+				for _, name := range a.names {
+					switch {
+					case name == "ended":
+						ends++
+					case name == "visits" && ends == 0:
+						visits++
+					}
+				}
+				if ends != 1 || visits != 2 && fails < maxOwed || visits != 1 && fails > maxOwed {
+					t.Errorf("after %d events with visits it ended %d times: %v", visits, ends, a.names)
+				}
+			})
+		})
+	}
+}
+
+// Streams whose cursors are of a terrain that was begun anew are sent away, to begin anew.
+func TestBegunAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		live := &fakeLive{runs: true, last: 9}
+		followed(t, live, []uint64{9, 9}, func() {
+			live.set(2, true)
+			time.Sleep(2 * beat)
+			live.set(90, true)
+			time.Sleep(2 * beat)
+			if live.asked > 0 {
+				t.Errorf("%d questions for streams that are gone", live.asked)
+			}
+		})
+	})
+}
+
+// Whoever reads a stream when the desk is asked to end reads it to its end.
+func TestReadToItsEnd(t *testing.T) {
+	live := &fakeLive{runs: true, last: 3}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := serveUntil(t, ctx, listening(t, config.Monitor{}, live))
+	answer := s.open("GET", "/api/v1/events", "", "Last-Event-ID", "0")
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Fatal(answer.Status)
+	}
+	a, lines := &audience{}, bufio.NewScanner(answer.Body)
+	a.read(lines, func() bool { return len(a.names) > 1 }) // what it had missed, and the status: it is told beat by beat
+	live.set(30, true)
+	cancel()
+	a.read(lines, func() bool { return false })
+	if len(a.cursors) != 30 || a.cursors[29] != 30 || lines.Err() != nil {
+		t.Errorf("it was told the visits %v, and then %v", a.cursors, lines.Err())
+	}
+}

@@ -1,0 +1,85 @@
+package feed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+)
+
+// ErrTail reports a cursor before the visits of a [Tail].
+var ErrTail = errors.New("the visits after the cursor are not held any more")
+
+// A Tail is the last visits of a store, without their links, for when nobody may ask the
+// store any more. It does not change: any goroutine may read it.
+type Tail struct {
+	from  uint64 // the cursor before them
+	batch *Batch
+}
+
+// ReadTail returns so many of the last visits.
+func ReadTail(store *kv.Store, t *terrain.Terrain, most uint64) (*Tail, error) {
+	b, err := ReadBrief(store, t, Newest, 0)
+	if err != nil {
+		return nil, err
+	}
+	tail := &Tail{from: b.Next - min(b.Next, most)}
+	if tail.batch, err = ReadBrief(store, t, tail.from, 0); err != nil {
+		return nil, err
+	}
+	for tail.batch.More {
+		if b, err = ReadBrief(store, t, tail.batch.Next, 0); err != nil {
+			return nil, err
+		}
+		tail.batch.Append(b)
+	}
+	return tail, nil
+}
+
+// After returns what [ReadBrief] would. It errs with [ErrTail] where visits were to be told
+// that are not in the tail.
+func (t *Tail) After(cursor, most uint64) (*Batch, error) {
+	next := t.batch.Next
+	if cursor == Newest {
+		cursor = next
+	}
+	from := cursor
+	if most > 0 {
+		from = max(cursor, t.from, next-min(next, most))
+	}
+	switch {
+	case cursor > next:
+		return nil, fmt.Errorf("%w (%d of %d)", ErrCursor, cursor, next)
+	case from < t.from:
+		return nil, ErrTail
+	}
+	return &Batch{Lines: t.batch.after(from), Next: next, Omitted: from - cursor}, nil
+}
+
+// Append adds the batch that was read after b.
+func (b *Batch) Append(further *Batch) {
+	b.Lines, b.Next, b.More = append(b.Lines, further.Lines...), further.Next, further.More
+	b.Omitted += further.Omitted
+}
+
+// After returns what of a batch, which was read after the cursor from, comes after a
+// later one.
+func (b *Batch) After(from, cursor uint64) *Batch {
+	first := from + b.Omitted
+	return &Batch{Lines: b.after(cursor), Next: b.Next, More: b.More, Omitted: first - min(first, cursor)}
+}
+
+func (b *Batch) after(cursor uint64) []json.RawMessage {
+	lines := []json.RawMessage{}
+	for _, text := range b.Lines {
+		var at struct {
+			Cursor uint64 `json:"cursor"`
+		}
+		if json.Unmarshal(text, &at) == nil && at.Cursor > cursor {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,72 @@
+package feed_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/export/feed"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+)
+
+// whole is ReadBrief over as many batches as that takes.
+func whole(t *testing.T, w *surveytest.World, cursor, most uint64) *feed.Batch {
+	t.Helper()
+	all, err := feed.ReadBrief(w.Store, w.Config.Terrain(), cursor, most)
+	for err == nil && all.More {
+		var b *feed.Batch
+		if b, err = feed.ReadBrief(w.Store, w.Config.Terrain(), all.Next, most); err == nil {
+			all.Append(b)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// What a tail answers is what the store would, or that it does not hold it, and so is what
+// of a batch comes after a cursor.
+func TestTail(t *testing.T) {
+	const base, visits, held = 10, 9, 4
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Update(func(tx *kv.Tx) error { return tx.Meta.Put(feed.MetaBase, []byte(fmt.Sprint(base))) })
+	for i := range visits {
+		w.Visit(fmt.Sprintf("a.test/%d", i), nil)
+	}
+	tail, err := feed.ReadTail(w.Store, w.Config.Terrain(), held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, most := range []uint64{0, 1, held, held + 1, visits} {
+		for cursor := uint64(base); cursor <= base+visits; cursor++ {
+			got, err := tail.After(cursor, most)
+			lacks := cursor < base+visits-held && most == 0
+			if errors.Is(err, feed.ErrTail) != lacks {
+				t.Errorf("After(%d, %d) = %v", cursor, most, err)
+			}
+			if lacks {
+				continue
+			}
+			if diff := cmp.Diff(whole(t, w, cursor, min(most, held)), got); diff != "" {
+				t.Errorf("After(%d, %d): %s", cursor, most, diff)
+			}
+			for from := uint64(base); from <= cursor && most > 0; from++ {
+				want := whole(t, w, max(cursor, base+visits-most), most)
+				want.Omitted = base + visits - cursor - uint64(len(want.Lines))
+				if diff := cmp.Diff(want, whole(t, w, from, most).After(from, cursor)); diff != "" {
+					t.Errorf("of %d after %d, After(%d): %s", most, from, cursor, diff)
+				}
+			}
+		}
+	}
+	if _, err := tail.After(base+visits+1, 1); !errors.Is(err, feed.ErrCursor) {
+		t.Errorf("of another state: %v", err)
+	}
+	if b, err := tail.After(feed.Newest, 1); err != nil || b.Next != base+visits || len(b.Lines) != 0 {
+		t.Errorf("of the newest: %v, %v", b, err)
+	}
+}

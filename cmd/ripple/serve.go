@@ -47,7 +47,7 @@ crawl can begin meanwhile. Of a running crawl a copy is shown that is renewed wh
 is a minute old.
 
 Beyond this machine a desk is reached through ssh -L, or with [monitor] listen,
-cert-file and key-file.`,
+cert-file and key-file, which are read again when they have changed.`,
 		Example: `  ripple serve
   ripple serve --state terrain.bolt --listen 127.0.0.1:8080
   curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:7575/api/v1/stats`,
@@ -120,7 +120,7 @@ func (a *app) openDesk(path, cfg string, m config.Monitor) (*desk.Desk, error) {
 	live := &liveCrawl{&control.Client{State: path}, reader}
 	d, err := desk.Listen(desk.Options{
 		Monitor: m, Routes: slices.Concat(live.routes(), newDeciding(cfg).routes(), terrainRoutes(nil)), First: live.first(),
-		Live: live, Reader: reader, Exports: deskExports(path), Metrics: live.metrics, Version: thisBuild().Version,
+		Live: live, Reader: reader, Exports: deskExports(path), Metrics: live.metrics, Version: thisBuild().Version, Log: a.logger(),
 	})
 	if err != nil {
 		return nil, usage("%v", err)

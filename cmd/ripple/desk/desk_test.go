@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -141,7 +142,7 @@ func listening(t *testing.T, m config.Monitor, live Live) *Desk {
 	}
 	metrics := func(context.Context) ([]byte, error) { return []byte("up 1\n"), nil }
 	d, err := Listen(Options{Monitor: m, Routes: testRoutes(), Reader: testReader(), Live: live, Version: "test",
-		Metrics: metrics})
+		Metrics: metrics, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -37,6 +38,7 @@ type Options struct {
 	Reader  *Reader
 	Exports *Exports // nil: none can be ordered
 	Version string
+	Log     *slog.Logger // of warnings
 
 	// Metrics is what a scrape of Prometheus is answered, in its text format.
 	Metrics func(context.Context) ([]byte, error)
@@ -65,7 +67,7 @@ func Listen(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	secure, err := secured(o.Monitor)
+	secure, err := secured(o)
 	if err != nil {
 		return nil, err
 	}
@@ -106,15 +108,15 @@ func Listen(o Options) (*Desk, error) {
 }
 
 // secured reads the certificate and its key; nil: TLS is not spoken.
-func secured(m config.Monitor) (*tls.Config, error) {
-	if m.CertFile == "" {
+func secured(o Options) (*tls.Config, error) {
+	if o.CertFile == "" {
 		return nil, nil
 	}
-	pair, err := tls.LoadX509KeyPair(m.CertFile, m.KeyFile)
+	c, err := newCertificate(o.Monitor, o.Log)
 	if err != nil {
-		return nil, fmt.Errorf("[monitor] cert-file and key-file: %w", err)
+		return nil, err
 	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}}, nil
+	return &tls.Config{GetCertificate: c.now}, nil
 }
 
 // Address is where a browser finds the desk, with the token in the fragment, which no

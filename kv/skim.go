@@ -2,35 +2,43 @@ package kv
 
 import "github.com/sumi-ripple/ripple/schema"
 
-// A LinkFunc is called for a visit with its number, its URL and its links, without
-// anchors. Of one without links it is told too where its links stand, see [schema.Visit].
-// The links are valid while it runs.
-type LinkFunc = func(seq schema.Seq, id schema.ID, links []schema.Link, stand schema.Seq) error
+// A Linked is a visit with its links, without anchors. Of one without links it says where
+// its links stand, see [schema.Visit].
+type Linked struct {
+	Seq   schema.Seq
+	URL   schema.ID
+	Run   schema.RunID
+	Links []schema.Link
+	Stand schema.Seq
+}
 
 // EachLinks calls f for all visits in order, but for those of URLs that are not wanted.
-// It costs a tenth of [Visits.Each], and less for what is not wanted. An error of f ends it.
-func (vs *Visits) EachLinks(want func(schema.Seq, schema.ID) bool, f LinkFunc) error {
-	var links []schema.Link
+// It costs a tenth of [Visits.Each], and less for what is not wanted. What f is given is
+// valid while it runs. An error of f ends it.
+func (vs *Visits) EachLinks(want func(schema.Seq, schema.ID) bool, f func(*Linked) error) error {
+	var l Linked
 	return vs.eachRecord(1, func(seq schema.Seq, r *reader) (bool, error) {
-		id, stand := r.id(), schema.Seq(0)
-		if !want(seq, id) {
+		l = Linked{Seq: seq, URL: r.id(), Links: l.Links[:0]}
+		if !want(seq, l.URL) {
 			return true, nil
 		}
-		if links, _ = decodeLinks(r, links[:0]); len(links) == 0 {
+		l.Links, _ = decodeLinks(r, l.Links)
+		l.Run = schema.RunID(r.id())
+		if len(l.Links) == 0 {
 			skipTo(r)
-			stand = schema.Seq(r.uint())
+			l.Stand = schema.Seq(r.uint())
 		}
 		if r.bad {
 			return false, damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
 		}
-		err := f(seq, id, links, stand)
+		err := f(&l)
 		return err == nil, err
 	})
 }
 
-// skipTo passes the fields of a visit between its links and the visit that stands.
+// skipTo passes the fields of a visit between its run and the visit that stands.
 func skipTo(r *reader) {
-	for range 4 { // run, commit, time, the visit before
+	for range 3 { // commit, time, the visit before
 		r.uint()
 	}
 }

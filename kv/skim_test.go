@@ -46,8 +46,9 @@ func TestSkim(t *testing.T) {
 	})
 	odd := func(_ schema.Seq, id schema.ID) bool { return id%2 == 1 }
 	read(func(tx *kv.Tx) error {
-		return tx.Visits.EachLinks(odd, func(seq schema.Seq, id schema.ID, l []schema.Link, stand schema.Seq) error {
-			linked = append(linked, schema.Visit{Seq: seq, URL: id, Links: append([]schema.Link(nil), l...), Stand: stand})
+		return tx.Visits.EachLinks(odd, func(l *kv.Linked) error {
+			linked = append(linked, schema.Visit{Seq: l.Seq, URL: l.URL, Run: l.Run, Links: append([]schema.Link(nil), l.Links...),
+				Stand: l.Stand})
 			return nil
 		})
 	})
@@ -59,7 +60,7 @@ func TestSkim(t *testing.T) {
 	var want []schema.Visit
 	for _, v := range whole {
 		if odd(v.Seq, v.URL) {
-			want = append(want, schema.Visit{Seq: v.Seq, URL: v.URL, Links: v.Links, Stand: v.Stand})
+			want = append(want, schema.Visit{Seq: v.Seq, URL: v.URL, Run: v.Run, Links: v.Links, Stand: v.Stand})
 		}
 	}
 	if diff := cmp.Diff(want, linked); diff != "" {
@@ -68,5 +69,39 @@ func TestSkim(t *testing.T) {
 	last := skimmed[len(skimmed)-1]
 	if last.Title+last.Form+last.StoredPath != "" || last.Facts != nil || last.Stand != 1 {
 		t.Errorf("the last: %+v", last)
+	}
+}
+
+// TestAtAnyOrder asks for URLs one by one, upwards, downwards and to and fro: each answer is
+// that of the walk over all.
+func TestAtAnyOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	if err := scaletest.Make(path, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, path)
+	n := s.URLs()
+	orders := map[string]func(i int) int{
+		"upwards": func(i int) int { return i }, "downwards": func(i int) int { return n - 1 - i },
+		"every third": func(i int) int { return i * 3 % n }, "to and fro": func(i int) int { return (i*i + 7*i) % n },
+	}
+	err := s.View(func(tx *kv.Tx) error {
+		var want []schema.URL
+		err := tx.URLs.Each(1, func(u schema.URL) (bool, error) { want = append(want, u); return true, nil })
+		if err != nil || len(want) != n {
+			t.Fatalf("%d of %d URLs, %v", len(want), n, err)
+		}
+		for name, at := range orders {
+			for i := range n {
+				u, err := tx.URLs.At(schema.ID(at(i) + 1))
+				if err != nil || u != want[at(i)] {
+					t.Fatalf("%s, URL %d: %+v, %v; want %+v", name, at(i)+1, u, err, want[at(i)])
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

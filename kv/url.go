@@ -25,6 +25,7 @@ type URLs struct {
 
 	added  []newURL   // by this commit, beginning with id [URLs.first]
 	read   schema.URL // the last one that was read from the file, which never changes
+	block  urlReader  // where that was read, of a transaction that only reads
 	shaped []schema.ID
 	warm   []schema.ID
 	loaded uint32 // keeps loads from being optimised away
@@ -113,23 +114,38 @@ func (us *URLs) At(id schema.ID) (schema.URL, error) {
 	if us.read.ID == id {
 		return us.read, nil
 	}
-	key := urlKey(id)
-	r, err := us.tx.get(bURLs, key)
+	b, err := us.blockOf(id)
 	if err != nil {
-		return schema.URL{}, missing(err, bURLs, key)
+		return schema.URL{}, err
 	}
-	b := openURLs(&r, id)
 	for b.next() {
 		if b.u.ID == id {
 			if b.u.Host != us.tx.s.HostOf(id) {
 				break
 			}
-			b.u.PathQuery = string(b.path)
+			if !us.tx.writable {
+				us.block = b
+			}
 			us.read = b.u
-			return b.u, nil
+			us.read.PathQuery = string(b.path)
+			return us.read, nil
 		}
 	}
-	return schema.URL{}, damaged(bURLs, key, "does not have the URL that was seen")
+	return schema.URL{}, damaged(bURLs, urlKey(id), "does not have the URL that was seen")
+}
+
+// blockOf returns the block of a URL: where the last one was read if that comes before it,
+// so that who asks for URLs in order reads each block once.
+func (us *URLs) blockOf(id schema.ID) (urlReader, error) {
+	if last := us.block.u.ID; last != 0 && last < id && (last-1)/urlBlock == (id-1)/urlBlock {
+		return us.block, nil
+	}
+	key := urlKey(id)
+	r, err := us.tx.get(bURLs, key)
+	if err != nil {
+		return urlReader{}, missing(err, bURLs, key)
+	}
+	return openURLs(&r, id), nil
 }
 
 // missing names the absence of a record that must be there.

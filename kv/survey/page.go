@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"errors"
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -212,32 +211,54 @@ func (ps *pages) readSights() error {
 	if ps.sights != nil {
 		return nil
 	}
+	stood, err := ps.readStood()
+	if err != nil {
+		return err
+	}
 	sights := make([]schema.RunID, ps.core.store.URLs()+1)
-	err := ps.core.view(func(tx *kv.Tx) error {
-		var links []schema.Link
-		return tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
-			if v.Run > ps.core.run.ID {
-				return false, nil
+	see := func(id schema.ID, run schema.RunID) { sights[id] = max(sights[id], run) }
+	every := func(schema.Seq, schema.ID) bool { return true }
+	err = ps.core.view(func(tx *kv.Tx) error {
+		return tx.Visits.EachLinks(every, func(l *kv.Linked) error {
+			if l.Run > ps.core.run.ID {
+				return nil
 			}
-			var err error
-			links = append(links[:0], v.Links...)
-			if v.Stand != 0 {
-				links, err = tx.Visits.AppendLinks(links, v.Stand)
+			for i := range l.Links {
+				see(l.Links[i].To, max(l.Run, stood[l.Seq]))
 			}
-			err = errors.Join(err, ps.core.live())
-			for _, l := range links {
-				sights[l.To] = max(sights[l.To], v.Run)
+			if ps.core.store.Kind(l.URL) != schema.KindSitemap {
+				return ps.core.live()
+			}
+			v, err := tx.Visits.At(l.Seq)
+			if err != nil {
+				return err
 			}
 			for _, e := range v.Sitemap {
-				sights[e.To] = max(sights[e.To], v.Run)
+				see(e.To, l.Run)
 			}
-			return true, err
+			return nil
 		})
 	})
 	if err == nil {
 		ps.sights = sights
 	}
 	return err
+}
+
+// readStood notes for every visit the last run in which its links stood for those of
+// another; 0: in none.
+func (ps *pages) readStood() ([]schema.RunID, error) {
+	stood := make([]schema.RunID, ps.core.store.LastSeq()+1)
+	every := func(schema.Seq, schema.ID) bool { return true }
+	err := ps.core.view(func(tx *kv.Tx) error {
+		return tx.Visits.EachLinks(every, func(l *kv.Linked) error {
+			if l.Run <= ps.core.run.ID {
+				stood[l.Stand] = max(stood[l.Stand], l.Run)
+			}
+			return ps.core.live()
+		})
+	})
+	return stood, err
 }
 
 // fullCap returns the first cap of a page that is full; zero: none, as for an older run,

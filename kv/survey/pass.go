@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -38,11 +39,11 @@ func (c *core) eachStanding(want func(page schema.ID) bool, f standFunc) error {
 	}
 	return c.view(func(tx *kv.Tx) error {
 		if !c.cfg.Crawler.RespectNofollow {
-			return tx.Visits.EachLinks(stands, func(_ schema.Seq, page schema.ID, links []schema.Link, _ schema.Seq) error {
-				if err := c.live(); err != nil || len(links) == 0 {
+			return tx.Visits.EachLinks(stands, func(l *kv.Linked) error {
+				if err := c.live(); err != nil || len(l.Links) == 0 {
 					return err
 				}
-				return f(page, links, false)
+				return f(l.URL, l.Links, false)
 			})
 		}
 		return tx.Visits.Skim(stands, func(v *schema.Visit) error {
@@ -71,10 +72,8 @@ func (c *core) findStands() error {
 	stand := make([]uint32, c.urls()+1)
 	last := func(seq schema.Seq, id schema.ID) bool { return int(id) < len(stand) && c.latest(id) == seq }
 	err := c.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachLinks(last, func(seq schema.Seq, id schema.ID, links []schema.Link, from schema.Seq) error {
-			if stand[id] = uint32(seq); len(links) == 0 && from != 0 {
-				stand[id] = uint32(from)
-			}
+		return tx.Visits.EachLinks(last, func(l *kv.Linked) error {
+			stand[l.URL] = uint32(cmp.Or(l.Stand, l.Seq))
 			return c.live()
 		})
 	})

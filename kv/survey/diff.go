@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -19,9 +20,20 @@ type Diff struct {
 	From, To schema.Run
 
 	s       *Survey
-	seqs    [2][]uint32 // by id: the last visit in the run; 0: none
-	known   [2]*bitset  // by id
-	carried *bitset     // pages of From that To had no chance to find gone
+	sides   [2]side // of From and of To
+	carried *bitset // pages of From that To had no chance to find gone
+	changed *bitset // pages that both visited and found different; nil: not compared yet
+}
+
+// A side is what one run saw, by id.
+type side struct {
+	run    schema.Run
+	end    schema.Seq // the first visit after it
+	known  *bitset
+	seq    []uint32 // the last visit in the run; 0: none
+	source []uint32 // the visit whose links, facts and texts stand after that; 0: there is none
+	plain  *bitset  // the last visit read a page, and says nothing of it that its source does not
+	answer []uint8  // of the last visit
 }
 
 // ErrRuns reports two runs that cannot be compared.
@@ -41,64 +53,104 @@ func Compare(s *Survey, from, to schema.RunID) (*Diff, error) {
 		if err != nil {
 			return nil, err
 		}
-		run, end := s.core.runs[at], s.core.store.LastSeq()+1
+		end := s.core.store.LastSeq() + 1
 		if at+1 < len(s.core.runs) {
 			end = s.core.runs[at+1].FirstVisit
 		}
-		if i == 0 {
-			d.From = run
-		} else {
-			d.To = run
-		}
-		if err := d.read(i, run, end); err != nil {
-			return nil, err
-		}
+		d.sides[i] = newSide(s.core.runs[at], end, s.core.store.URLs())
+	}
+	d.From, d.To = d.sides[0].run, d.sides[1].run
+	if err := s.core.view(d.read); err != nil {
+		return nil, err
 	}
 	return d, d.carryOver()
 }
 
-// read notes what one run visited and knew.
-func (d *Diff) read(i int, run schema.Run, end schema.Seq) error {
-	d.seqs[i], d.known[i] = make([]uint32, d.s.core.store.URLs()+1), newBitset(d.s.core.store.URLs())
-	return d.s.core.view(func(tx *kv.Tx) error {
-		if err := d.readSeeds(tx, i, run); err != nil {
+func newSide(run schema.Run, end schema.Seq, urls int) side {
+	return side{
+		run: run, end: end, known: newBitset(urls), seq: make([]uint32, urls+1), source: make([]uint32, urls+1),
+		plain: newBitset(urls), answer: make([]uint8, urls+1),
+	}
+}
+
+// has reports whether a visit was made in the run.
+func (sd *side) has(seq schema.Seq) bool { return seq >= sd.run.FirstVisit && seq < sd.end }
+
+// read notes what the runs visited and knew, in two readings of the log: of visits, and of
+// the links that stood for those of others.
+func (d *Diff) read(tx *kv.Tx) error {
+	var stood [2]*bitset // by visit
+	for i := range d.sides {
+		stood[i] = newBitset(int(d.s.core.store.LastSeq()))
+		if err := d.readSeeds(tx, &d.sides[i]); err != nil {
 			return err
 		}
-		if run.FirstVisit >= end {
-			return nil
+	}
+	seen := func(seq schema.Seq, _ schema.ID) bool { return d.sides[0].has(seq) || d.sides[1].has(seq) }
+	err := tx.Visits.Skim(seen, func(v *schema.Visit) error {
+		i := 0
+		if d.sides[1].has(v.Seq) {
+			i = 1
 		}
-		return tx.Visits.Each(run.FirstVisit, func(v *schema.Visit) (bool, error) {
-			if v.Seq >= end {
-				return false, nil
+		if v.Stand != 0 {
+			stood[i].set(int(v.Stand))
+		}
+		return errors.Join(d.sides[i].add(tx, v, d.s.core.store.Kind(v.URL)), d.s.core.live())
+	})
+	if err != nil {
+		return err
+	}
+	stands := func(seq schema.Seq, _ schema.ID) bool { return stood[0].has(int(seq)) || stood[1].has(int(seq)) }
+	return tx.Visits.EachLinks(stands, func(l *kv.Linked) error {
+		for i := range d.sides {
+			if stood[i].has(int(l.Seq)) {
+				d.sides[i].know(l.Links)
 			}
-			d.seqs[i][v.URL] = uint32(v.Seq)
-			d.known[i].set(int(v.URL))
-			for _, e := range v.Sitemap {
-				d.known[i].set(int(e.To))
-			}
-			links := v.Links
-			if v.Stand != 0 {
-				var err error
-				if links, err = tx.Visits.AppendLinks(nil, v.Stand); err != nil {
-					return false, err
-				}
-			}
-			for _, l := range links {
-				d.known[i].set(int(l.To))
-			}
-			return true, nil
-		})
+		}
+		return d.s.core.live()
 	})
 }
 
-func (d *Diff) readSeeds(tx *kv.Tx, i int, run schema.Run) error {
-	text, err := tx.Runs.Config(run.Config)
+// add notes a visit of the run, as [kv.Visits.Skim] reads it.
+func (sd *side) add(tx *kv.Tx, v *schema.Visit, kind schema.URLKind) error {
+	sd.known.set(int(v.URL))
+	sd.seq[v.URL], sd.source[v.URL] = uint32(v.Seq), uint32(cmp.Or(v.Stand, v.Seq))
+	sd.answer[v.URL] = answerOf(v)
+	sd.plain.unset(int(v.URL))
+	own := v.Stand == 0 || v.Length < 0 || v.SHA256 == [32]byte{}
+	if own && v.State == schema.Processed && v.RedirectTo == 0 {
+		sd.plain.set(int(v.URL))
+	}
+	if v.Stand == 0 {
+		sd.know(v.Links)
+	}
+	if kind != schema.KindSitemap {
+		return nil
+	}
+	whole, err := tx.Visits.At(v.Seq)
 	if err != nil {
-		return fmt.Errorf("configuration of run %d: %w", run.ID, err)
+		return err
+	}
+	for _, e := range whole.Sitemap {
+		sd.known.set(int(e.To))
+	}
+	return nil
+}
+
+func (sd *side) know(links []schema.Link) {
+	for i := range links {
+		sd.known.set(int(links[i].To))
+	}
+}
+
+func (d *Diff) readSeeds(tx *kv.Tx, sd *side) error {
+	text, err := tx.Runs.Config(sd.run.Config)
+	if err != nil {
+		return fmt.Errorf("configuration of run %d: %w", sd.run.ID, err)
 	}
 	cfg, err := config.ParseEffective(text)
 	if err != nil {
-		return fmt.Errorf("configuration of run %d: %w", run.ID, err)
+		return fmt.Errorf("configuration of run %d: %w", sd.run.ID, err)
 	}
 	for _, origin := range cfg.Quality {
 		for _, raw := range origin.Seeds {
@@ -111,7 +163,7 @@ func (d *Diff) readSeeds(tx *kv.Tx, i int, run schema.Run) error {
 				return err
 			}
 			if ok {
-				d.known[i].set(int(id))
+				sd.known.set(int(id))
 			}
 		}
 	}
@@ -121,15 +173,16 @@ func (d *Diff) readSeeds(tx *kv.Tx, i int, run schema.Run) error {
 // carryOver marks what stands because To did not look: the pages that it knows
 // and did not visit, and what From found from there.
 func (d *Diff) carryOver() error {
+	before, after := &d.sides[0], &d.sides[1]
 	var work []schema.ID
-	for id := schema.ID(1); int(id) < len(d.seqs[0]); id++ {
-		if d.seqs[0][id] != 0 && d.seqs[1][id] == 0 && d.known[1].has(int(id)) {
+	for id := schema.ID(1); int(id) < len(before.seq); id++ {
+		if before.seq[id] != 0 && after.seq[id] == 0 && after.known.has(int(id)) {
 			work = append(work, id)
 		}
 	}
 	if d.To.Status != schema.RunCompleted { // what its sitemaps will name
-		for id := schema.ID(1); int(id) < len(d.seqs[0]); id++ {
-			if d.seqs[0][id] != 0 && d.seqs[1][id] == 0 && !d.s.core.isPage(id) {
+		for id := schema.ID(1); int(id) < len(before.seq); id++ {
+			if before.seq[id] != 0 && after.seq[id] == 0 && !d.s.core.isPage(id) {
 				work = append(work, id)
 			}
 		}
@@ -138,16 +191,16 @@ func (d *Diff) carryOver() error {
 		for len(work) > 0 {
 			id := work[len(work)-1]
 			work = work[:len(work)-1]
-			v, err := d.s.core.standing(tx, schema.Seq(d.seqs[0][id]))
+			v, err := d.s.core.standing(tx, schema.Seq(before.seq[id]))
 			if err != nil {
 				return err
 			}
 			for _, to := range targetsOf(v) {
-				if d.carried.has(int(to)) || d.seqs[1][to] != 0 {
+				if d.carried.has(int(to)) || after.seq[to] != 0 {
 					continue
 				}
 				d.carried.set(int(to))
-				if d.seqs[0][to] != 0 && !d.known[1].has(int(to)) {
+				if before.seq[to] != 0 && !after.known.has(int(to)) {
 					work = append(work, to)
 				}
 			}
@@ -183,7 +236,7 @@ func (c Change) String() string { return [...]string{"same", "came", "went", "ch
 
 // presence compares what the two runs know of an id.
 func (d *Diff) presence(id int) Change {
-	switch before, after := d.known[0].has(id), d.known[1].has(id) || d.carried.has(id); {
+	switch before, after := d.sides[0].known.has(id), d.sides[1].known.has(id) || d.carried.has(id); {
 	case after && !before:
 		return Came
 	case before && !after:
@@ -204,53 +257,87 @@ type PageChange struct {
 
 // EachPage calls f for every page that came, went or changed, by id.
 func (d *Diff) EachPage(f func(*PageChange) error) error {
-	return d.s.core.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) < len(d.seqs[0]); id++ {
-			if !d.s.core.isPage(id) {
+	return d.eachPage(func(tx *kv.Tx, c *PageChange) (err error) {
+		if c.Change != Changed {
+			err = d.readVisits(tx, c)
+		}
+		if err == nil {
+			c.URL, err = tx.URLs.Norm(c.ID)
+		}
+		if err == nil {
+			err = f(c)
+		}
+		return err
+	})
+}
+
+// eachPage is EachPage without URLs, and without the visits of pages that came or went.
+func (d *Diff) eachPage(f func(*kv.Tx, *PageChange) error) error {
+	changed := newBitset(d.s.core.store.URLs())
+	err := d.s.core.view(func(tx *kv.Tx) error {
+		for id := schema.ID(1); int(id) < len(d.sides[0].seq); id++ {
+			change := d.presence(int(id))
+			if !d.s.core.isPage(id) || change == Same && d.isSame(id) {
 				continue
 			}
-			c := &PageChange{ID: id, Change: d.presence(int(id))}
-			err := d.readVisits(tx, c)
-			if err == nil && c.Change == Same {
+			c := &PageChange{ID: id, Change: change}
+			if err := errors.Join(d.compare(tx, c), d.s.core.live()); err != nil {
+				return err
+			}
+			if c.Change == Same {
 				continue
 			}
-			if err == nil {
-				c.URL, err = tx.URLs.Norm(id)
+			if c.Change == Changed {
+				changed.set(int(id))
 			}
-			if err == nil {
-				err = f(c)
-			}
-			if err != nil {
+			if err := f(tx, c); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err == nil {
+		d.changed = changed
+	}
+	return err
 }
 
-// readVisits reads what the runs recorded of a page, and compares where both did.
-func (d *Diff) readVisits(tx *kv.Tx, c *PageChange) error {
-	before, after := schema.Seq(d.seqs[0][c.ID]), schema.Seq(d.seqs[1][c.ID])
-	if c.Change == Same && (before == 0 || after == 0) {
+// isSame reports whether it is clear without reading its visits that a page has not
+// changed: a run did not visit it, or both read the same of it.
+func (d *Diff) isSame(id schema.ID) bool {
+	before, after := &d.sides[0], &d.sides[1]
+	switch {
+	case before.seq[id] == 0 || after.seq[id] == 0:
+		return true
+	case d.changed != nil:
+		return !d.changed.has(int(id))
+	}
+	return before.source[id] == after.source[id] && before.plain.has(int(id)) && after.plain.has(int(id))
+}
+
+// compare reads the visits of a page that both runs visited and knew, and compares them.
+func (d *Diff) compare(tx *kv.Tx, c *PageChange) error {
+	if c.Change != Same {
 		return nil
 	}
-	var err error
-	if before != 0 {
-		if c.Before, err = d.s.core.standing(tx, before); err != nil {
-			return err
-		}
+	err := d.readVisits(tx, c)
+	if err != nil {
+		return err
 	}
-	if after != 0 {
-		if c.After, err = d.s.core.standing(tx, after); err != nil {
-			return err
-		}
-	}
-	if c.Change == Same {
-		if c.What = differences(c.Before, c.After); len(c.What) > 0 {
-			c.Change = Changed
-		}
+	if c.What = differences(c.Before, c.After); len(c.What) > 0 {
+		c.Change = Changed
 	}
 	return nil
+}
+
+// readVisits reads what the runs recorded of a page.
+func (d *Diff) readVisits(tx *kv.Tx, c *PageChange) (err error) {
+	for i, v := range []**schema.Visit{&c.Before, &c.After} {
+		if seq := schema.Seq(d.sides[i].seq[c.ID]); seq != 0 && err == nil {
+			*v, err = d.s.core.standing(tx, seq)
+		}
+	}
+	return err
 }
 
 // differences names what two visits of a page disagree about.
@@ -286,12 +373,38 @@ type LinkChange struct {
 // EachLink calls f for every link that came or went, by the page that links. Links
 // of a page that the later run did not visit, and that did not go, stand.
 func (d *Diff) EachLink(f func(*LinkChange) error) error {
+	return d.eachLink(func(tx *kv.Tx, c *LinkChange) (err error) {
+		if c.FromURL, err = tx.URLs.Norm(c.From); err == nil {
+			c.ToURL, err = tx.URLs.Norm(c.To)
+		}
+		if err == nil {
+			err = f(c)
+		}
+		return err
+	})
+}
+
+// eachLink is EachLink without URLs.
+func (d *Diff) eachLink(f func(*kv.Tx, *LinkChange) error) error {
+	before, after := &d.sides[0], &d.sides[1]
 	return d.s.core.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) < len(d.seqs[0]); id++ {
-			if !d.s.core.isPage(id) || d.seqs[1][id] == 0 && d.presence(int(id)) != Went {
+		var links [2][]schema.Link
+		for id := schema.ID(1); int(id) < len(before.seq); id++ {
+			if !d.s.core.isPage(id) || before.source[id] == after.source[id] ||
+				after.seq[id] == 0 && d.presence(int(id)) != Went {
 				continue
 			}
-			if err := d.compareLinks(tx, id, f); err != nil {
+			err := d.s.core.live()
+			for i := range links {
+				links[i] = links[i][:0]
+				if seq := schema.Seq(d.sides[i].source[id]); seq != 0 && err == nil {
+					links[i], err = tx.Visits.AppendLinks(links[i], seq)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if err := compareLinks(tx, id, links[0], links[1], f); err != nil {
 				return err
 			}
 		}
@@ -299,17 +412,8 @@ func (d *Diff) EachLink(f func(*LinkChange) error) error {
 	})
 }
 
-func (d *Diff) compareLinks(tx *kv.Tx, id schema.ID, f func(*LinkChange) error) error {
-	var links [2][]schema.Link
-	for i := range links {
-		if seq := schema.Seq(d.seqs[i][id]); seq != 0 {
-			var err error
-			if links[i], err = d.s.core.appendLinks(tx, nil, seq); err != nil {
-				return err
-			}
-		}
-	}
-	before, after := links[0], links[1]
+// compareLinks calls f for what is in one of two lists of a page's links only.
+func compareLinks(tx *kv.Tx, id schema.ID, before, after []schema.Link, f func(*kv.Tx, *LinkChange) error) error {
 	for len(before) > 0 || len(after) > 0 {
 		c := LinkChange{From: id}
 		switch {
@@ -321,21 +425,10 @@ func (d *Diff) compareLinks(tx *kv.Tx, id schema.ID, f func(*LinkChange) error) 
 			before, after = before[1:], after[1:]
 			continue
 		}
-		if err := d.nameLink(tx, &c); err != nil {
-			return err
-		}
-		if err := f(&c); err != nil {
+		c.To = c.Link.To
+		if err := f(tx, &c); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (d *Diff) nameLink(tx *kv.Tx, c *LinkChange) error {
-	c.To = c.Link.To
-	var err error
-	if c.FromURL, err = tx.URLs.Norm(c.From); err == nil {
-		c.ToURL, err = tx.URLs.Norm(c.To)
-	}
-	return err
 }

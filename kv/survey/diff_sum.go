@@ -37,7 +37,7 @@ type DiffSum struct {
 func (d *Diff) Sum() (*DiffSum, error) {
 	sum := &DiffSum{}
 	hosts := make([]HostChange, d.s.core.store.Hosts()+1)
-	err := d.EachPage(func(c *PageChange) error {
+	err := d.eachPage(func(_ *kv.Tx, c *PageChange) error {
 		h := &hosts[d.s.HostOf(c.ID)]
 		switch c.Change {
 		case Came:
@@ -55,7 +55,7 @@ func (d *Diff) Sum() (*DiffSum, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = d.EachLink(func(c *LinkChange) error {
+	err = d.eachLink(func(_ *kv.Tx, c *LinkChange) error {
 		if c.Change == Came {
 			sum.LinksCame++
 		} else {
@@ -76,15 +76,15 @@ func (d *Diff) Sum() (*DiffSum, error) {
 // hosts names the hosts with changes, and finds those that came or went.
 func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 	var before, after = newBitset(len(all)), newBitset(len(all))
-	for id := range d.seqs[0] {
+	for id := range d.sides[0].seq {
 		if !d.s.core.isPage(schema.ID(id)) {
 			continue
 		}
 		h := int(d.s.HostOf(schema.ID(id)))
-		if d.known[0].has(id) {
+		if d.sides[0].known.has(id) {
 			before.set(h)
 		}
-		if d.known[1].has(id) || d.carried.has(id) {
+		if d.sides[1].known.has(id) || d.carried.has(id) {
 			after.set(h)
 		}
 	}
@@ -120,53 +120,39 @@ const (
 	dead
 )
 
-// answers notes for every page how it answered in both runs.
-func (d *Diff) answers(tx *kv.Tx) (found [2][]uint8, err error) {
-	for i := range found {
-		found[i] = make([]uint8, len(d.seqs[i]))
-		for id, seq := range d.seqs[i] {
-			if seq == 0 || !d.s.core.isPage(schema.ID(id)) {
-				continue
-			}
-			v, err := tx.Visits.At(schema.Seq(seq))
-			if err != nil {
-				return found, err
-			}
-			switch {
-			case v.State == schema.DeadLink, v.State == schema.Unreachable, v.State == schema.Failed && v.Requests > 0:
-				found[i][id] = dead
-			case v.State == schema.Processed, v.State == schema.ContentMismatch:
-				found[i][id] = alive
-			}
-		}
+// answerOf says how a page answered a visit.
+func answerOf(v *schema.Visit) uint8 {
+	switch {
+	case v.State == schema.DeadLink, v.State == schema.Unreachable, v.State == schema.Failed && v.Requests > 0:
+		return dead
+	case v.State == schema.Processed, v.State == schema.ContentMismatch:
+		return alive
 	}
-	return found, nil
+	return notAsked
 }
 
 // rot follows the links of the origins' pages.
 func (d *Diff) rot() ([]Rot, error) {
+	before, after := &d.sides[0], &d.sides[1]
 	all := make([]Rot, len(d.s.core.terrain.Origins()))
-	own, err := d.s.walks.ownPages(func(id schema.ID) bool { return d.seqs[1][id] != 0 })
+	origins, err := d.s.walks.originsOfHosts()
 	if err != nil {
 		return nil, err
 	}
+	stand := func(seq schema.Seq, id schema.ID) bool {
+		return d.s.core.isPage(id) && after.source[id] == uint32(seq) && len(origins[d.s.HostOf(id)]) > 0
+	}
 	err = d.s.core.view(func(tx *kv.Tx) error {
-		answers, err := d.answers(tx)
-		if err != nil {
-			return err
-		}
-		var buf []schema.Link
-		for _, id := range own.pages {
-			if buf, err = d.s.core.appendLinks(tx, buf[:0], schema.Seq(d.seqs[1][id])); err != nil {
-				return err
-			}
-			for _, origin := range own.origins[d.s.HostOf(id)] {
-				for _, l := range buf {
-					all[origin].add(answers[0][l.To], answers[1][l.To])
+		return tx.Visits.EachLinks(stand, func(l *kv.Linked) error {
+			for _, origin := range origins[d.s.HostOf(l.URL)] {
+				for i := range l.Links {
+					if to := l.Links[i].To; d.s.core.isPage(to) {
+						all[origin].add(before.answer[to], after.answer[to])
+					}
 				}
 			}
-		}
-		return nil
+			return d.s.core.live()
+		})
 	})
 	var found []Rot
 	for i := range all {

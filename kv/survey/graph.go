@@ -108,17 +108,27 @@ type members struct {
 
 // ownPages returns the pages of origins for which in holds.
 func (ws *walks) ownPages(in func(schema.ID) bool) (*members, error) {
-	m := &members{hostOf: ws.core.store.HostOf, origins: make([][]int, ws.core.store.Hosts()+1)}
-	err := ws.core.view(func(tx *kv.Tx) error {
-		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
-			m.origins[h.ID] = ws.core.terrain.OriginsOf(h.Name)
-			return true, nil
-		})
-	})
+	origins, err := ws.originsOfHosts()
+	if err != nil {
+		return nil, err
+	}
+	m := &members{hostOf: ws.core.store.HostOf, origins: origins}
 	for id := schema.ID(1); int(id) <= ws.core.urls(); id++ {
 		if ws.core.store.Kind(id) == schema.KindPage && len(m.origins[ws.core.store.HostOf(id)]) > 0 && in(id) {
 			m.pages = append(m.pages, id)
 		}
 	}
-	return m, err
+	return m, nil
+}
+
+// originsOfHosts returns the origins that each host belongs to, by host.
+func (ws *walks) originsOfHosts() ([][]int, error) {
+	origins := make([][]int, ws.core.store.Hosts()+1)
+	err := ws.core.view(func(tx *kv.Tx) error {
+		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+			origins[h.ID] = ws.core.terrain.OriginsOf(h.Name)
+			return true, nil
+		})
+	})
+	return origins, err
 }

@@ -23,6 +23,7 @@ type app struct {
 	verbose   int
 	quiet     bool
 	logFormat string
+	reports   func(reached) // is told how far long work has come; nil: people are, on stderr
 }
 
 func newApp(stdout, stderr io.Writer) *app {

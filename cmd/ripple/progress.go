@@ -26,7 +26,7 @@ type progress struct {
 	at    atomic.Pointer[reached]
 }
 
-// A reached is how far it has come.
+// A reached is how far it has come; a total of 0 is not known.
 type reached struct {
 	step        string
 	done, total int
@@ -35,7 +35,7 @@ type reached struct {
 // during does a piece of work, which says how far it has come. Nothing is told where only
 // problems are wanted.
 func (a *app) during(what string, work func(export.Progress) error) error {
-	if a.quiet {
+	if a.quiet && a.reports == nil {
 		return work(nil)
 	}
 	p := &progress{app: a, what: what, begun: time.Now()}
@@ -77,6 +77,12 @@ func (p *progress) watch(over <-chan struct{}) {
 func (p *progress) inPlace() bool { return p.app.stderr.term && p.app.logFormat == "text" }
 
 func (p *progress) tell() {
+	if p.app.reports != nil {
+		if now := p.at.Load(); now != nil {
+			p.app.reports(*now)
+		}
+		return
+	}
 	took := time.Since(p.begun)
 	if took < silentFor || !p.inPlace() && !p.told.IsZero() && time.Since(p.told) < tellEvery {
 		return

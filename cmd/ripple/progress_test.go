@@ -51,6 +51,26 @@ func TestLongWork(t *testing.T) {
 	}
 }
 
+// A program that has work done is told as it goes, also where people are told nothing.
+func TestReportedWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all bytes.Buffer
+		var told []reached
+		a := newApp(&all, &all)
+		a.quiet, a.reports = true, func(r reached) { told = append(told, r) }
+		_ = a.during("writing x.db", func(p export.Progress) error {
+			time.Sleep(redrawEvery * 3 / 2)
+			p.At("links", 5, 10)
+			time.Sleep(redrawEvery * 2)
+			return nil
+		})
+		want := reached{"links", 5, 10}
+		if len(told) != 2 || told[0] != want || told[1] != want || all.Len() > 0 {
+			t.Errorf("told %v, and to people %q", told, all.String())
+		}
+	})
+}
+
 // TestShortWork tells nothing.
 func TestShortWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ func deskExports(path string) *desk.Exports {
 	return &desk.Exports{
 		Formats: map[string]string{
 			"sqlite": ".db", "gexf": ".gexf", "graphml": ".graphml", "dot": ".dot", "jsonl": ".jsonl", "map": ".html",
-			"summary": ".md", "csv": "", "parquet": "",
+			"summary": ".md", "csv": "", "parquet": "", "pages": "",
 		},
 		Command: func(o desk.Order, target string) (*exec.Cmd, error) { return ordered(exportArgs(o, path, target)...) },
 	}
@@ -53,7 +53,11 @@ func newOrderedCommand(a *app) *cobra.Command {
 				return usage("use \"ripple export\"")
 			}
 			desk.EndWithInput()
-			return newApp(a.stdout, a.stderr).execute(cmd.Context(), args)
+			ordered := newApp(a.stdout, a.stderr)
+			if args[0] != "decide" { // of which the output is wanted
+				ordered.reports = func(r reached) { desk.Report(a.stdout, r.step, r.done, r.total) }
+			}
+			return ordered.execute(cmd.Context(), args)
 		},
 	}
 }

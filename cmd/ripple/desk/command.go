@@ -16,8 +16,8 @@ type Ended struct {
 func (e *Ended) Error() string { return e.Text }
 
 // Run runs a command that ends with its standard input (see [EndWithInput]), in a group of
-// its own, and returns what it prints. When ctx is done it is killed. It fails with
-// [Ended] where the command has said why it failed.
+// its own, and returns what it prints, unless that goes elsewhere. When ctx is done it is
+// killed. It fails with [Ended] where the command has said why it failed.
 func Run(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 	apart(cmd)
 	stdin, err := cmd.StdinPipe()
@@ -26,7 +26,10 @@ func Run(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 	}
 	defer stdin.Close()
 	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &firstBytes{&said}
+	cmd.Stderr = &firstBytes{&said}
+	if cmd.Stdout == nil {
+		cmd.Stdout = &out
+	}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

@@ -40,8 +40,10 @@ type File struct {
 	ID      string  `json:"id"`
 	Order   Order   `json:"order"`
 	Name    string  `json:"name"`
-	Status  string  `json:"status"` // waiting, writing, done or failed
-	Bytes   int64   `json:"bytes"`  // written so far
+	Status  string  `json:"status"`  // waiting, writing, done or failed
+	Bytes   int64   `json:"bytes"`   // written so far
+	Step    string  `json:"step"`    // of what is being written; empty: not known
+	Percent *int    `json:"percent"` // done of that step; null: not known
 	Seconds float64 `json:"seconds"`
 	Error   string  `json:"error_message"`
 
@@ -185,6 +187,7 @@ func (e *Exports) write(f *File) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	f.Status, f.Bytes, f.Seconds = "done", bytes, time.Since(f.begun).Seconds()
+	f.Step, f.Percent = "", nil
 	if err != nil {
 		f.Status, f.Error = "failed", err.Error()
 	}
@@ -195,6 +198,11 @@ func (e *Exports) run(f *File) error {
 	if err != nil {
 		return err
 	}
+	cmd.Stdout = &reports{told: func(r report) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		f.Step, f.Percent = r.Step, r.share()
+	}}
 	ctx, cancel := context.WithTimeoutCause(e.open, maxWriting, errors.New("it takes longer than "+maxWriting.String()))
 	defer cancel()
 	_, err = Run(ctx, cmd)

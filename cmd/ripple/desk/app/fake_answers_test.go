@@ -139,5 +139,8 @@ func filesOf(*http.Request) any {
 	return object{"files": []any{object{"id": "1", "order": object{"format": "gexf", "level": "site"},
 		"name": "terrain.gexf", "status": "done", "bytes": 123456789, "seconds": 2.5, "error_message": ""},
 		object{"id": "2", "order": object{"format": "sqlite"}, "name": "terrain.db", "status": "failed",
-			"error_message": "the disk is full"}}}
+			"error_message": "the disk is full"},
+		object{"id": "3", "order": object{"format": "csv", "run": "2", "without": []any{"nav", "footer"}, "min_weight": 3},
+			"name": "terrain-csv", "status": "writing", "bytes": 5000, "seconds": 4, "error_message": "", "step": "links",
+			"percent": 40}}}
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -98,6 +99,13 @@ func (d *fake) api() http.Handler {
 	}
 	mux.HandleFunc("POST /api/v1/query", func(w http.ResponseWriter, r *http.Request) { d.send(w, queryOf(r)) })
 	mux.HandleFunc("POST /api/v1/decisions", func(w http.ResponseWriter, r *http.Request) { d.send(w, d.decided(r)) })
+	mux.HandleFunc("POST /api/v1/files", func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		d.mu.Lock()
+		d.told = append(d.told, string(text))
+		d.mu.Unlock()
+		d.send(w, object{})
+	})
 	mux.HandleFunc("GET /api/v1/files", func(w http.ResponseWriter, r *http.Request) { d.send(w, filesOf(r)) })
 	mux.HandleFunc("GET /api/v1/events", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

@@ -108,6 +108,8 @@ func TestFigures(t *testing.T) {
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "4 came, 5 went, 6 changed"},
 		{"ask?sql=SELECT+1", `document.querySelector("#view td")`, "#view", "1,234"},
 		{"files", `document.querySelector("#view td")`, "#view", "123 MB"},
+		{"files", `document.querySelector("#view td")`, "#view", "terrain-csv of run #2, from weight 3, without nav, footer"},
+		{"files", `document.querySelector("#view .sheet .meter")`, "#view", "writing links 40 %"},
 		{"map", `document.documentElement.dataset.drawn`, "#head", "30 hosts, 30 links\npartial: 2 hosts cut"},
 	}
 	for _, tt := range tests {

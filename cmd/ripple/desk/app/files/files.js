@@ -3,6 +3,7 @@
 import { ask } from "./api.js";
 import { el, put, chip, button } from "./dom.js";
 import { heading, section, empty, failed, loading, table, choice } from "./parts.js";
+import { meter } from "./chart.js";
 import { bytes, span } from "./words.js";
 
 const look = 1000; // ms between two looks at what is being written
@@ -17,7 +18,11 @@ const formats = [ // name, title, what it is for, whether it is a graph
   ["csv", "CSV", "nodes and edges, for Gephi or Neo4j", true],
   ["jsonl", "JSON Lines", "a line a node and a link", true],
   ["parquet", "Parquet", "DuckDB and Spark", true],
+  ["pages", "Pages", "the stored pages themselves, where [pages] keep = true", false],
 ];
+const levels = [["host", "hosts"], ["site", "sites"], ["entity", "entities"], ["page", "pages"]];
+const places = ["main", "body", "aside", "header", "footer", "nav", "sitewide"];
+const classes = ["quality", "discovered", "stub", "blacklist"];
 
 export function show(view, said, signal) {
   const made = el("div", {}), problem = el("div", {});
@@ -38,7 +43,7 @@ export function show(view, said, signal) {
     }
   };
   const order = (body) => attempt(async () => { await ask("files", { body, signal }); await renew(); });
-  put(view, heading("Files"), problem, offers(order), section("Made here", "kept until the desk ends", made));
+  put(view, heading("Files"), problem, offers(order, signal), section("Made here", "kept until the desk ends", made));
   put(made, loading());
   renew();
 }
@@ -49,26 +54,66 @@ async function fetchFile(file, signal) {
   el("a", { href: "download/" + encodeURIComponent(data.ticket), download: file.name }).click();
 }
 
-function offers(order) {
-  let level = "host";
-  const levels = [["host", "hosts"], ["site", "sites"], ["entity", "entities"], ["page", "pages"]];
-  return section("Make a file", null,
-    el("div", { class: "filters" }, choice("nodes of graphs", levels, level, (value) => { level = value; })),
+function offers(order, signal) {
+  const chosen = { level: "host" };
+  return section("Make a file", null, graphOptions(chosen, signal),
     el("ul", { class: "offers" }, formats.map(([format, title, what, graph]) => el("li", {}, el("b", {}, title),
       el("span", { class: "soft" }, what),
-      button("Make", () => order(graph ? { format, level } : { format }), { "aria-label": "Make " + title })))));
+      button("Make", () => order(graph ? { format, ...chosen } : { format }), { "aria-label": "Make " + title })))));
+}
+
+// graphOptions are what graphs may leave out; what is chosen becomes part of the order.
+function graphOptions(chosen, signal) {
+  const runs = el("span", {});
+  const drawRuns = (list) => put(runs, choice("run", [["", "the newest"], ["all", "all"],
+    ...list.map((r) => [String(r.id), "#" + r.id])], chosen.run || "", (run) => take(chosen, "run", run)));
+  drawRuns([]);
+  ask("runs", { signal }).then(({ data }) => drawRuns(data.runs), () => { /* the newest and all can be had */ });
+  const weight = el("input", { type: "number", min: 0, max: 1000000, step: 1, value: 0, class: "few",
+    "aria-label": "links of weight at least", oninput: () => take(chosen, "min_weight", weight.valueAsNumber || 0) });
+  return el("div", {}, el("div", { class: "filters" },
+    choice("nodes of graphs", levels, chosen.level, (level) => { chosen.level = level; }), runs,
+    el("label", { class: "choice" }, el("span", { class: "soft" }, "links of weight at least"), weight)),
+    el("details", { class: "further" }, el("summary", {}, "Leave out of graphs"),
+      several("links at", places, (list) => take(chosen, "without", list)),
+      several("all nodes but", classes, (list) => take(chosen, "only", list))));
+}
+
+// take notes a value, or that there is none.
+function take(chosen, name, value) {
+  if (value && value.length !== 0) chosen[name] = value; else delete chosen[name];
+}
+
+// several is a group of boxes of which any may be ticked.
+function several(title, names, change) {
+  const boxes = names.map((name) => el("input", { type: "checkbox", value: name,
+    onchange: () => change(boxes.filter((box) => box.checked).map((box) => box.value)) }));
+  return el("fieldset", { class: "several" }, el("legend", { class: "soft" }, title),
+    boxes.map((box) => el("label", {}, box, box.value)));
 }
 
 function list(files, fetchOne) {
   if (!files.length) return empty("Nothing was made yet.");
   return table([
-    { title: "file", class: "name", cell: (f) => [f.name,
-      f.order.level && el("span", { class: "soft" }, " by " + f.order.level)] },
-    { title: "state", cell: (f) => [chip(f.status, tints[f.status]),
+    { title: "file", class: "name", cell: (f) => [f.name, el("span", { class: "soft" }, orderText(f.order))] },
+    { title: "state", cell: (f) => [chip(f.status, tints[f.status]), progress(f),
       f.error_message && el("span", { class: "warn" }, " " + f.error_message)] },
     { title: "size", class: "num", cell: (f) => (f.bytes > 0 ? bytes(f.bytes) : "–") },
     { title: "took", class: "num", cell: (f) => (f.seconds > 0 ? span(f.seconds) : "–") },
     { title: "", cell: (f) => f.status === "done" && button("Download", () => fetchOne(f),
       { "aria-label": "Download " + f.name }) },
   ], [...files].reverse());
+}
+
+// progress is how much is done of the step that is being worked on.
+function progress({ step, percent }) {
+  if (!step) return null;
+  if (percent === null) return el("span", { class: "soft" }, " " + step);
+  return [el("span", { class: "soft" }, ` ${step} ${percent} %`), meter(percent, 100, "accent", step + " done")];
+}
+
+function orderText(o) {
+  return [o.level && " by " + o.level, o.run && " of " + (o.run === "all" ? "all runs" : "run #" + o.run),
+    o.min_weight > 0 && " from weight " + o.min_weight, o.without && " without " + o.without.join(", "),
+    o.only && " only " + o.only.join(", ")].filter(Boolean).join(",");
 }

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+)
+
+// What is chosen becomes part of an order, of a graph alone.
+func TestOrders(t *testing.T) {
+	d := newFake(t)
+	b := desktest.Open(t, d.url("files"))
+	b.Wait(`document.querySelectorAll("select[aria-label=run] option").length === 4`)
+	desktest.Ask[any](b, `(() => {
+		const change = (selector, value, name = "change") => {
+			const input = document.querySelector(selector);
+			if (input.type === "checkbox") input.click(); else input.value = value;
+			input.dispatchEvent(new Event(name));
+		};
+		document.querySelector("details.further").open = true;
+		change('select[aria-label="nodes of graphs"]', "site");
+		change("select[aria-label=run]", "2");
+		change("input.few", "3", "input");
+		for (const value of ["nav", "footer", "quality", "stub", "main"]) change(`+"`.several input[value=${value}]`"+`);
+		change(".several input[value=main]");
+	})()`)
+	want := []map[string]any{
+		{"format": "gexf", "level": "site", "run": "2", "min_weight": 3.0, "without": []any{"footer", "nav"},
+			"only": []any{"quality", "stub"}},
+		{"format": "pages"},
+	}
+	for i, name := range []string{"Make GEXF", "Make Pages"} {
+		desktest.Ask[any](b, `document.querySelector('[aria-label="`+name+`"]').click()`)
+		b.Wait(`document.querySelector("#view td")`)
+		var got map[string]any
+		err := json.Unmarshal([]byte(d.nth(t, i)), &got)
+		if diff := cmp.Diff(want[i], got); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", name, err, diff)
+		}
+	}
+}
+
+// nth waits for a command and returns it.
+func (d *fake) nth(t *testing.T, i int) string {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		d.mu.Lock()
+		told := d.told
+		d.mu.Unlock()
+		if len(told) > i {
+			return told[i]
+		}
+		if time.Now().After(end) {
+			t.Fatalf("after a minute it was told %q", told)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package desk
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// A report is how far the process has come that writes an export, as a line of its output.
+type report struct {
+	Step  string `json:"step"`
+	Done  int    `json:"done"`
+	Total int    `json:"total"` // 0: not known
+}
+
+// Report tells the desk how far an export has come.
+func Report(out io.Writer, step string, done, total int) {
+	if line, err := json.Marshal(report{step, done, total}); err == nil {
+		fmt.Fprintf(out, "%s\n", line)
+	}
+}
+
+// share is how much is done, in percent; nil: that is not known.
+func (r report) share() *int {
+	if r.Total <= 0 {
+		return nil
+	}
+	percent := int(100 * int64(max(0, min(r.Done, r.Total))) / int64(r.Total))
+	return &percent
+}
+
+// reports are read from what a process writes. Other lines are passed over.
+type reports struct {
+	told func(report)
+	rest []byte // of a line
+}
+
+const maxReport = 1 << 12 // bytes of a line
+
+func (r *reports) Write(b []byte) (int, error) {
+	for line := range bytes.Lines(b) {
+		if r.rest = append(r.rest, line[:min(len(line), maxReport-len(r.rest))]...); line[len(line)-1] != '\n' {
+			continue
+		}
+		var one report
+		if json.Unmarshal(r.rest, &one) == nil {
+			r.told(one)
+		}
+		r.rest = r.rest[:0]
+	}
+	return len(b), nil
+}

@@ -247,3 +247,29 @@ func TestDecide(t *testing.T) {
 		t.Errorf("the desk was told %q, want %s", d.told, want)
 	}
 }
+
+// Where there are more broken links than are shown, that is said.
+func TestBrokenLinksCut(t *testing.T) {
+	d := newFake(t)
+	b := desktest.Open(t, d.url("broken"))
+	b.Wait(`document.querySelector(".total")?.innerText === "2 links"`)
+	if desktest.Ask[bool](b, `document.querySelector("#view").innerText.includes("the first")`) {
+		t.Error("two links are said to be cut")
+	}
+	d.change = func(v any) any {
+		links, is := v.([]any)
+		for is && len(links) <= 10000 {
+			links = append(links, links[0])
+		}
+		if is {
+			return links
+		}
+		return v
+	}
+	b.Visit("now", `document.querySelector(".figures")`)
+	b.Visit("broken", `document.querySelector(".total")?.innerText === "10,000 links"`)
+	b.Wait(`document.querySelector("#view").innerText.includes("These are the first 10,000 broken links")`)
+	if asked := strings.Join(d.asks("GET broken?"), " "); !strings.Contains(asked, "limit=10001") {
+		t.Errorf("asked %s", asked)
+	}
+}

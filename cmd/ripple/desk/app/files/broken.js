@@ -5,13 +5,21 @@ import { el, put, pageLink, outside, keep, button, save, csv } from "./dom.js";
 import { heading, section, empty, fetched, table, state, choice } from "./parts.js";
 import { number, count } from "./words.js";
 
+const most = 10000; // links that are shown
 const columns = ["quality_origin", "from_url", "anchor", "to_url", "state", "status_code", "error_message", "kind",
   "rel", "place"];
 
 export function show(view, said, signal) {
   const total = el("span", { class: "soft total", role: "status" }), box = el("div", {});
   put(view, heading("Broken links", total), box);
-  fetched(box, () => ask("broken", { signal }), (answer) => draw(answer.links || answer, said, total), signal);
+  fetched(box, () => ask("broken?limit=" + (most + 1), { signal }), (links) => [cutAt(links),
+    draw(links.slice(0, most), said, total)].flat(), signal);
+}
+
+// cutAt says so where there are more links than are shown.
+function cutAt(links) {
+  return links.length > most && el("p", { class: "warn", role: "status" },
+    `These are the first ${number(most)} broken links; `, el("code", {}, "ripple broken"), " prints all of them.");
 }
 
 function draw(links, said, total) {

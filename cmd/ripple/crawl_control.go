@@ -119,6 +119,13 @@ func (c *commanded) Size(ctx context.Context) (int64, error) {
 
 func (c *commanded) Snapshot(to io.Writer) (int64, error) { return c.walk.store.Snapshot(to) }
 
+func (c *commanded) Origins(ctx context.Context) (any, error) {
+	if err := c.begun(ctx); err != nil {
+		return nil, err
+	}
+	return originList{c.walk.watcher.Origins()}, nil
+}
+
 func (c *commanded) Requests(_ context.Context, domain string) (any, error) {
 	return c.walk.requests.of(domain), nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/broken"
@@ -79,6 +80,17 @@ func (o *opened) answerBroken(q desk.Query) (any, error) {
 	}
 	links = links[:min(len(links), q.Number("limit"))]
 	return desk.Stream(func(w io.Writer) error { return writeBroken(newJSONRows(w, brokenColumns()), links) }), nil
+}
+
+// answerOrigins tells what a crawl would that went on from here.
+func (o *opened) answerOrigins(desk.Query) (any, error) {
+	runs := o.Runs()
+	cfg, err := lastConfig(o.store)
+	if err != nil || len(runs) == 0 {
+		return originList{[]census.Origin{}}, err
+	}
+	all, err := census.OriginsOf(o.store, cfg, &runs[len(runs)-1])
+	return originList{all}, err
 }
 
 type runList struct {

@@ -62,6 +62,10 @@ func (l *liveCrawl) first() map[string]func(context.Context, desk.Query) (any, e
 			var b feed.Batch
 			return &b, l.ask(ctx, feedQuestion(cursorOf(q), q.Flag("brief"), uint64(q.Number("last"))), &b)
 		},
+		"origins": func(ctx context.Context, _ desk.Query) (any, error) {
+			var list originList
+			return &list, l.ask(ctx, "origins", &list)
+		},
 		"requests": func(ctx context.Context, q desk.Query) (any, error) {
 			var list requestList
 			return &list, l.ask(ctx, "hosts/"+url.PathEscape(q.Text("domain"))+"/requests", &list)

@@ -21,6 +21,9 @@ func terrainRoutes(t *terrainReader) []desk.Route {
 	all := []desk.Route{
 		{Path: "stats", Name: "stats", Returns: stats{}, Params: []desk.Param{rows}, Answer: t.of((*opened).answerStats),
 			Doc: "Pages by state, class and depth, and the hosts that take longest."},
+		{Path: "origins", Name: "origins", Returns: originList{}, Answer: t.of((*opened).answerOrigins),
+			Doc: "How far the run has come with its origins, those first that take longest, at most 1,000: of a crawl from its " +
+				"memory, a second old for every 10,000 hosts."},
 		{Path: "hosts", Name: "hosts", Returns: hostPage{}, Params: hostParams(), Answer: t.of((*opened).answerHosts),
 			Doc: "Some of the hosts that match, in an order."},
 		{Path: "hosts/{domain}", Name: "host", Returns: dossier{}, Answer: t.of((*opened).answerHost),

@@ -163,6 +163,7 @@ func TestServeAnswers(t *testing.T) {
 		{"status", "status", nil},
 		{"stats", "stats", []string{"stats", "--json"}},
 		{"stats", "stats?limit=1", []string{"stats", "--json", "--limit", "1"}},
+		{"origins", "origins", nil},
 		{"hosts", "hosts", nil},
 		{"hosts", "hosts?search=h1&sort=requests&desc=1&class=quality&limit=3", nil},
 		{"host", "hosts/h0.gen.test", []string{"inspect", "--json", "h0.gen.test"}},
@@ -297,7 +298,7 @@ func TestServeCrawl(t *testing.T) {
 	c := startCrawl(t)
 	d := serveState(t, filepath.Join(c.dir, "ripple.bolt"))
 	promised, _ := d.schemas()
-	for _, path := range []string{"status", "stats", "hosts"} {
+	for _, path := range []string{"status", "stats", "origins", "hosts"} {
 		if err := promised[path].Validate(d.json(path)); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -23,6 +24,12 @@ type originStats struct {
 	CutBy    string  `json:"cut_by"`      // the key that cuts a host, and its value; empty: none does
 
 	worst int // missing, of that host
+}
+
+// An originList is how far a run has come with its origins, as far as that is known without
+// a look at pages.
+type originList struct {
+	Origins []census.Origin `json:"origins"`
 }
 
 // newOriginStats is what is added up, an entry for each origin.

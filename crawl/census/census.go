@@ -139,6 +139,7 @@ type count struct {
 	troubles                    []ranked
 	troubled                    int // of so many hosts
 	groups                      []Group
+	origins                     []Origin       // as the configuration has them
 	unasked                     map[string]int // pages that count as errors without a visit, by kind
 }
 
@@ -159,6 +160,8 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time)
 	if h.Run == p.run {
 		waiting += len(h.Retries)
 	}
+	pages, seconds := p.Of(h, waiting)
+	c.addOrigins(p, h, pages, seconds)
 	if h.Run == p.run && h.RunGivenUp != schema.NotGivenUp {
 		c.addGroup(p, h, waiting, 0)
 		if c.givenUp++; p.seeds[h.Name] > 0 {
@@ -166,7 +169,6 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time)
 		}
 		return
 	}
-	pages, seconds := p.Of(h, waiting)
 	c.addGroup(p, h, waiting, pages)
 	if pages == 0 {
 		return
@@ -199,16 +201,27 @@ func (c *count) left(p Pace) Left {
 
 // LeftOf returns what a run of a file that nobody crawls has left.
 func LeftOf(store *kv.Store, cfg *config.Config, run *schema.Run) (Left, error) {
-	p, c := NewPace(cfg, run), count{depth: -1}
-	err := store.View(func(tx *kv.Tx) error {
+	c, p, err := countOf(store, cfg, run)
+	return c.leftBy(p), err
+}
+
+// leftBy is what a count comes to for the next process that crawls.
+func (c *count) leftBy(p Pace) Left {
+	l := c.left(p)
+	l.endBy(p.cfg.Crawler.MaxRunTime, 0)
+	return l
+}
+
+// countOf counts the hosts of a run of a file that nobody crawls.
+func countOf(store *kv.Store, cfg *config.Config, run *schema.Run) (c count, p Pace, err error) {
+	p, c = NewPace(cfg, run), count{depth: -1}
+	err = store.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 			c.add(p, store.Generation(), h, time.Time{})
 			return true, nil
 		})
 	})
-	l := c.left(p)
-	l.endBy(cfg.Crawler.MaxRunTime, 0)
-	return l, err
+	return c, p, err
 }
 
 // nearest notes the smallest depth that pages of a host wait at.

@@ -25,6 +25,7 @@ type Watcher struct {
 	crawl  *crawl.Crawl
 	cfg    *atomic.Pointer[config.Config]
 	latest atomic.Pointer[Status]
+	told   atomic.Pointer[[]Origin]
 	asked  chan chan struct{} // to look at once; the inner one is closed then
 	ended  chan struct{}      // closed when nobody looks any more
 
@@ -51,6 +52,7 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 		asked: make(chan chan struct{}), ended: make(chan struct{}), given: map[schema.HostID]unasked{},
 	}
 	w.last.depth, w.round.depth = -1, -1
+	w.told.Store(&[]Origin{})
 	w.latest.Store(&Status{RunID: int(run.ID), Status: "running", PID: os.Getpid(), PagesVisited: run.Pages,
 		Groups: []Group{}, Left: Left{Depth: -1}})
 	return w
@@ -58,6 +60,14 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 
 // Latest returns the last status that was seen.
 func (w *Watcher) Latest() Status { return *w.latest.Load() }
+
+// Origins returns how far the run has come with its origins, those first that take
+// longest, no more than [MaxOrigins]: as of the last whole look at all hosts, which takes a
+// second for every 10,000 of them.
+func (w *Watcher) Origins() []Origin {
+	left := w.Latest().Left
+	return left.within(*w.told.Load())
+}
 
 // Refresh returns when the latest status is of now, or that cannot be had soon.
 // [Watcher.Follow] runs meanwhile, or is about to.
@@ -151,14 +161,17 @@ func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, silent []crawl.Silence)
 	})
 	if int(w.next) > store.Hosts() {
 		w.last, w.round, w.next = w.round, count{depth: -1}, 1
+		origins := w.last.foremost()
+		w.told.Store(&origins)
 	}
 	return err
 }
 
-// keepPace has the pace be that of now.
+// keepPace has the pace be that of now. Under another configuration a census begins anew.
 func (w *Watcher) keepPace() {
 	if cfg := w.cfg.Load(); w.pace.cfg != cfg {
 		w.pace = NewPace(cfg, &w.run)
+		w.round, w.next = count{depth: -1}, 1
 	}
 	w.pace = w.pace.at(&w.run)
 }

@@ -96,6 +96,7 @@ func (c *crawl) Feed(_ context.Context, since uint64, brief bool, last uint64) (
 func (c *crawl) Requests(_ context.Context, domain string) (any, error) {
 	return did{Did: domain}, c.err
 }
+func (c *crawl) Origins(context.Context) (any, error)           { return did{Did: "origins"}, c.err }
 func (c *crawl) Reload(context.Context) (any, error)            { return did{Did: "reload"}, c.err }
 func (c *crawl) Pause(context.Context) (any, error)             { return did{Did: "pause"}, c.err }
 func (c *crawl) Unpause(context.Context) (any, error)           { return did{Did: "unpause"}, nil }
@@ -126,6 +127,7 @@ func TestAsk(t *testing.T) {
 		{"feed?since=7&last=2", c.Get, did{"last of feed", 9}},
 		{"feed?since=7&brief=1", c.Get, did{"brief feed", 7}},
 		{"hosts/a.test:8443/requests", c.Get, did{Did: "a.test:8443"}},
+		{"origins", c.Get, did{Did: "origins"}},
 		{"reload", c.Post, did{Did: "reload"}},
 		{"pause", c.Post, did{Did: "pause"}},
 		{"unpause", c.Post, did{Did: "unpause"}},

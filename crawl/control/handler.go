@@ -28,6 +28,8 @@ type Crawl interface {
 	Feed(ctx context.Context, since uint64, brief bool, last uint64) (any, error)
 	// Requests tells the last requests to a host.
 	Requests(ctx context.Context, domain string) (any, error)
+	// Origins tells how far the run has come with its origins.
+	Origins(context.Context) (any, error)
 	Pause(context.Context) (any, error)
 	Unpause(context.Context) (any, error)
 	Stop(context.Context) (any, error)
@@ -47,6 +49,7 @@ func NewHandler(c Crawl) http.Handler {
 		reply(func(ctx context.Context) (any, error) { return c.Status(ctx, latest) }).ServeHTTP(w, r)
 	})
 	mux.Handle("GET "+root+"feed", feed(c))
+	mux.Handle("GET "+root+"origins", reply(c.Origins))
 	mux.HandleFunc("GET "+root+"metrics", c.Metrics)
 	mux.Handle("GET "+root+"snapshot", &snapshots{crawl: c, token: make(chan struct{}, 1)})
 	mux.Handle("POST "+root+"pause", reply(c.Pause))

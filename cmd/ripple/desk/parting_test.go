@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -124,4 +125,32 @@ func TestReadToItsEnd(t *testing.T) {
 	if len(a.cursors) != 30 || a.cursors[29] != 30 || lines.Err() != nil {
 		t.Errorf("it was told the visits %v, and then %v", a.cursors, lines.Err())
 	}
+}
+
+// What a stream was told before the desk ended is sent, whatever is noticed first.
+func TestSentToItsEnd(t *testing.T) {
+	for range 20 {
+		e, ctx := newEvents(&fakeLive{}), endedContext(t)
+		var g errgroup.Group
+		g.Go(func() error {
+			s := <-e.join
+			for range backlog {
+				s.told <- []byte(".")
+			}
+			close(s.told)
+			close(e.ended)
+			return nil
+		})
+		w := httptest.NewRecorder()
+		e.send(ctx, w, http.NewResponseController(w), &stream{told: make(chan []byte, backlog)})
+		if err := g.Wait(); err != nil || w.Body.Len() != backlog {
+			t.Fatalf("of %d events %d were sent", backlog, w.Body.Len())
+		}
+	}
+}
+
+func endedContext(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
 }

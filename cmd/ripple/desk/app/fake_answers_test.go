@@ -96,6 +96,15 @@ func (d *fake) decided(r *http.Request) any {
 				"state_before": "discovered", "state": "queued"}}}}
 }
 
+// originsOf are those of which figures move, and one that the reader has not met yet.
+func originsOf(*http.Request) any {
+	origin := func(name string, visited int) object {
+		return object{"quality_origin": name, "hosts": 1, "pages_visited": visited, "pages_to_visit": 5, "request_count": 777,
+			"request_limit": 1000, "eta_seconds": 90}
+	}
+	return object{"origins": []any{origin("*.a.test", 251), origin("new.test", 3)}}
+}
+
 func brokenOf(*http.Request) any {
 	return []any{object{"quality_origin": "a.test", "from_url": "https://a.test/", "anchor": "Guestbook",
 		"to_url": "https://a.test/guestbook", "state": "dead_link", "status_code": 410, "error_message": "410 Gone",

@@ -9,6 +9,7 @@ import { number, count, span, ago, clock, percent, plain, coverColour, stateColo
   milliseconds } from "./words.js";
 
 const look = 10000; // ms between two questions of what only the reader knows
+const glance = 3000; // and of how far the crawl has come with its origins
 const mostVisits = 30; // shown
 
 export function show(view, said, signal) {
@@ -39,13 +40,14 @@ function showRunning(box, signal) {
     figures = el("div", { class: "figures" });
   const rate = lineChart({ title: "Pages per second", unit: "/s", colour: "accent", signal });
   const waiting = lineChart({ title: "Pages waiting", unit: "", colour: "stub", signal });
-  const why = el("div", {}), origins = el("div", {}), errors = el("div", {}), visits = el("div", { class: "visits" });
+  const why = el("div", {}), origins = el("div", {}), age = el("span", {}),
+    errors = el("div", {}), visits = el("div", { class: "visits" });
   put(box, el("h1", { class: "hidden", tabindex: "-1" }, "Now"), el("header", { class: "hero" }, said, meta), figures,
     el("div", { class: "columns charts" }, el("section", { class: "block" }, rate.element),
       el("section", { class: "block" }, waiting.element)),
     el("div", { class: "columns" },
       section("Hosts with pages left", "by why they wait", why), section("Errors", "of this run", errors)),
-    section("Origins", "coverage, budget, and what cuts it", origins), section("Latest visits", null, visits));
+    section("Origins", ["coverage, budget, and what cuts it", age], origins), section("Latest visits", null, visits));
   const draw = ({ status: s, line, samples, visits: list }) => {
     if (!s || s.mode === "file") return;
     put(said, line === true ? sentence(s) : line ? line.message : "");
@@ -59,10 +61,24 @@ function showRunning(box, signal) {
   };
   put(origins, loading());
   listen(draw, signal);
-  askOrigins((list, error) => {
-    if (list) put(origins, originsOf(list));
-    else if (!origins.querySelector("table")) put(origins, failed(error));
-  }, signal);
+  followOrigins(origins, age, signal);
+}
+
+// followOrigins shows how far the crawl has come with its origins, as it knows itself, and,
+// from the reader, which is slower, what came of it.
+function followOrigins(box, age, signal) {
+  let moves = [], whole = [], read = 0;
+  const draw = () => {
+    const now = new Map(moves.map((o) => [o.quality_origin, o])), known = new Set(whole.map((o) => o.quality_origin));
+    put(box, originsOf([...whole.map((o) => ({ ...o, ...now.get(o.quality_origin) })),
+      ...moves.filter((o) => !known.has(o.quality_origin))]));
+    const old = read && Math.round((Date.now() - read) / 1000);
+    put(age, old >= 2 && `; coverage as of ${span(old)} ago`);
+  };
+  const failing = (error) => { if (!box.querySelector("table")) put(box, failed(error)); };
+  again("origins", glance, ({ data }) => { moves = data.origins; draw(); }, failing, signal);
+  again("stats", look, ({ data, age: was }) => { whole = data.origins; read = Date.now() - 1000 * (was || 0); draw(); },
+    failing, signal);
 }
 
 function metaText(s) {
@@ -133,29 +149,30 @@ function errorsOf(errors) {
   return bars(list, { words: plain, colour: () => "bad" });
 }
 
-// askOrigins has from the reader what the crawl does not know by itself, every ten seconds.
-function askOrigins(told, signal) {
+// again asks for something again and again, so many ms after each answer.
+function again(what, pause, told, failing, signal) {
   let timer = 0;
   signal.addEventListener("abort", () => clearTimeout(timer));
-  const again = async () => {
+  const once = async () => {
     try {
-      told((await ask("stats", { signal })).data.origins);
+      told(await ask(what, { signal }));
     } catch (error) {
       if (error.name === "AbortError") return;
-      told(null, error);
+      failing(error);
     }
-    if (!signal.aborted) timer = setTimeout(again, look);
+    if (!signal.aborted) timer = setTimeout(once, pause);
   };
-  again();
+  once();
 }
 
 function originsOf(list) {
   return table([
     { title: "origin", class: "name", cell: (o) => [originLink(o.quality_origin),
       o.hosts > 1 && el("span", { class: "soft" }, " " + count(o.hosts, "host"))] },
-    { title: "coverage", cell: (o) => [chip(o.coverage, coverColour(o.coverage)),
+    { title: "coverage", cell: (o) => !o.coverage ? "–" : [chip(o.coverage, coverColour(o.coverage)),
       o.hosts_cut > 1 && el("span", { class: "soft" }, ` ${count(o.hosts_cut, "host")} cut`)] },
-    { title: "visited", class: "wide", cell: (o) => part(o.pages_visited, o.pages_known, "good", "pages visited") },
+    { title: "visited", class: "wide", cell: (o) => part(o.pages_visited,
+      Math.max(o.pages_known || 0, o.pages_visited), "good", "pages visited") },
     { title: "budget", class: "wide", cell: (o) => part(o.request_count, o.request_limit, o.cut_by ? "bad" : "accent",
       "requests of the budget") },
     { title: "to visit", class: "num", cell: (o) => number(o.pages_to_visit) },

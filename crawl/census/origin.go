@@ -1,0 +1,77 @@
+package census
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// MaxOrigins is how many origins are told of.
+const MaxOrigins = 1000
+
+// An Origin says how far a run has come with an origin: the sums over its hosts.
+type Origin struct {
+	Origin  string  `json:"quality_origin"`
+	Hosts   int     `json:"hosts"` // with pages
+	Visited int     `json:"pages_visited"`
+	ToVisit int     `json:"pages_to_visit"` // in this run
+	Used    int     `json:"request_count"`  // of the budgets of its hosts
+	Limit   int     `json:"request_limit"`
+	ETA     float64 `json:"eta_seconds"` // of the host that takes longest; 0: not in this run
+}
+
+// addOrigins counts a host, of which so many pages will be visited in so many seconds,
+// with each origin that it belongs to.
+func (c *count) addOrigins(p Pace, h *schema.Host, pages, seconds float64) {
+	lists := p.cfg.Terrain()
+	if c.origins == nil {
+		c.origins = make([]Origin, len(lists.Origins()))
+		for i, named := range lists.Origins() {
+			c.origins[i].Origin = named.Name
+		}
+	}
+	if h.Known <= h.Files {
+		return
+	}
+	for _, i := range lists.OriginsOf(h.Name) {
+		o := &c.origins[i]
+		o.Hosts++
+		o.Limit += lists.Budget(h.Name, p.cfg.Crawler.MaxDomainRequests)
+		if h.Run == p.run {
+			o.Visited += h.RunVisited
+			o.Used += h.RunRequests
+		}
+		o.ToVisit += int(pages)
+		o.ETA = max(o.ETA, seconds)
+	}
+}
+
+// foremost are the origins that take longest, no more than [MaxOrigins].
+func (c *count) foremost() []Origin {
+	all := slices.Clone(c.origins)
+	slices.SortStableFunc(all, func(a, b Origin) int { return cmp.Compare(b.ETA, a.ETA) })
+	return all[:min(len(all), MaxOrigins)]
+}
+
+// within cuts the times of origins to what is left.
+func (l *Left) within(all []Origin) []Origin {
+	cut := append([]Origin{}, all...)
+	for i := range cut {
+		cut[i].ETA = l.Within(cut[i].ETA)
+	}
+	return cut
+}
+
+// OriginsOf returns how far a run of a file has come that nobody crawls, the origins first
+// that take longest, no more than [MaxOrigins].
+func OriginsOf(store *kv.Store, cfg *config.Config, run *schema.Run) ([]Origin, error) {
+	c, p, err := countOf(store, cfg, run)
+	if err != nil {
+		return nil, err
+	}
+	l := c.leftBy(p)
+	return l.within(c.foremost()), nil
+}

@@ -14,9 +14,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
+// How long a crawl that is over waits for its webhook. After a signal that is less, for a
+// signal promises an end within seconds (see [grace]), and no message is lost: it is in the
+// state file, and goes with the next command that crawls.
 const (
-	lastDelivery   = 30 * time.Second // how long a crawl that is over waits for its webhook
-	hurriedAtBreak = 5 * time.Second  // and how long after a signal
+	lastDelivery   = 30 * time.Second
+	hurriedAtBreak = 5 * time.Second
 )
 
 // newSender returns what tells the webhook of a configuration.

@@ -22,7 +22,9 @@ func newWebhookCommand(a *app) *cobra.Command {
 		Short: "Try the webhook",
 		Long: `A crawl tells the address in [monitor] webhook when a run is completed or interrupted,
 hosts are given up, an origin is cut or the disk is full, as Standard Webhooks 1.0 says:
-JSON, signed with the secret in webhook-secret-file.`,
+JSON, signed with the secret in webhook-secret-file. What the address does not take is
+tried again for three days, by every command that crawls: when one is over it waits for
+that, 30 s at most, or 5 s after Ctrl-C, which is a promise to end soon.`,
 		Example: "  echo \"whsec_$(openssl rand -base64 32)\" > hook.secret\n  ripple webhook test config.toml",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

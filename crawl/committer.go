@@ -46,6 +46,7 @@ func newCommitter(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit
 type batch struct {
 	most     int // outcomes
 	outcomes []ring.Outcome
+	told     []ring.Referral // by other shards
 	wakes    []ring.Wake
 	size     int64
 	first    time.Time     // when the first of it came
@@ -198,16 +199,16 @@ func (c *committer) mayAskAfter(o *ring.Outcome) time.Time {
 // commit applies a batch in one transaction, lets depths travel on in as many
 // more as they need, and publishes what follows.
 func (c *committer) commit(walking context.Context, b *batch, effects chan<- ring.Effects) error {
-	if len(b.outcomes) == 0 && len(b.wakes) == 0 {
+	if len(b.outcomes) == 0 && len(b.told) == 0 && len(b.wakes) == 0 {
 		return nil
 	}
 	begun := time.Now()
 	published := ring.Effects{Settled: len(b.outcomes), Woken: len(b.wakes)}
-	outcomes, wakes := b.outcomes, b.wakes
-	for more := true; more; outcomes, wakes = nil, nil {
+	outcomes, told, wakes := b.outcomes, b.told, b.wakes
+	for more := true; more; outcomes, told, wakes = nil, nil, nil {
 		err := c.store.Update(func(tx *kv.Tx) (err error) {
 			var list []ring.Effect
-			list, more, err = c.recorder.Turn(tx, outcomes, wakes)
+			list, more, err = c.recorder.Turn(tx, outcomes, told, wakes)
 			published.List = append(published.List, list...)
 			return err
 		})

@@ -36,6 +36,12 @@ func (o *Openings) Last() (schema.Opening, error) {
 	return last, err
 }
 
+// Now returns the newest opening with the last commit; in an update, with that before it.
+func (o *Openings) Now() (opening schema.Opening, commit uint64, err error) {
+	opening, err = o.Last()
+	return opening, o.tx.s.state.commit, err
+}
+
 // Contains reports whether the file lists an opening and holds a commit of it: one that
 // lies before the next opening, and is not above the last commit.
 func (o *Openings) Contains(opening schema.Opening, commit uint64) (bool, error) {

@@ -34,6 +34,9 @@ func (p *part) Foreign(host schema.HostID) bool {
 	return p.rule != nil && p.ShardOf(host) != p.of.Shard
 }
 
+// ForeignName is Foreign of a host by its name, which need not be known.
+func (p *part) ForeignName(host string) bool { return p.rule != nil && p.rule.Of(host) != p.of.Shard }
+
 // ShardOf returns the shard of a host; 0 in a file that holds a whole terrain.
 func (p *part) ShardOf(host schema.HostID) int {
 	if p.rule == nil {
@@ -60,6 +63,9 @@ func (p *part) settle(name string) {
 		p.shards = append(p.shards, uint8(p.rule.Of(name)))
 	}
 }
+
+// Of says which part of a terrain the file holds.
+func (ps *Part) Of() schema.Part { return ps.tx.s.part.of }
 
 // Put has a file without hosts hold a part of a terrain, or says how far the terrain has
 // come. Which part it is cannot change, and neither number can go back.

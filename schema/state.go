@@ -20,6 +20,7 @@ const (
 	DepthExceeded
 	RequestLimitHit
 	ContentMismatch
+	Foreign // only in a file that holds one shard of a terrain: another shard visits it
 	stateCount
 )
 
@@ -64,6 +65,8 @@ func (s State) String() string {
 		return "request_limit_hit"
 	case ContentMismatch:
 		return "content_mismatch"
+	case Foreign:
+		return "foreign"
 	}
 	return fmt.Sprintf("state(%d)", uint8(s))
 }

@@ -93,7 +93,9 @@ func newReport(s *survey.Survey) (*report, error) {
 		return nil, err
 	}
 	for _, state := range schema.States() {
-		r.States[state.String()] = counts.ByState[state]
+		if n := counts.ByState[state]; n > 0 || state != schema.Foreign {
+			r.States[state.String()] = n
+		}
 	}
 	r.Crawled, r.Errors = counts.Processed, counts.Errors
 	r.Metrics.NodesDiscovered, r.Metrics.NodesCrawled = counts.Pages, counts.Processed

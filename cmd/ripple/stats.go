@@ -125,7 +125,9 @@ func newStats(r *reading, most int) (*stats, error) {
 		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: []depthCount{},
 	}
 	for _, state := range schema.States() {
-		s.ByState[state.String()] = counts.ByState[state]
+		if n := counts.ByState[state]; n > 0 || state != schema.Foreign {
+			s.ByState[state.String()] = n
+		}
 	}
 	for class, n := range counts.ByClass {
 		s.ByClass[schema.Class(class).String()] = n

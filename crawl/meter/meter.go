@@ -48,7 +48,7 @@ type Meter struct {
 }
 
 // states is the number of states of a page.
-const states = int(schema.ContentMismatch) + 1
+const states = int(schema.ContentMismatch) + 1 // no visit ends as foreign
 
 // New returns the metrics of a crawl, whose status now returns.
 func New(build Build, now func(context.Context) Moment) *Meter {

@@ -188,7 +188,7 @@ func chooseRun(in *scope, b *Begun, again bool) (reapply bool, err error) {
 }
 
 // sow records the seeds and queues them, at depth 0. After a new generation it lets
-// depths travel again from them and from the sitemaps.
+// depths travel again from them, from the sitemaps and from what other shards have told.
 func (t *turn) sow(reapply bool) error {
 	if reapply {
 		if err := t.renewSitemaps(); err != nil {
@@ -202,12 +202,15 @@ func (t *turn) sow(reapply bool) error {
 			}
 		}
 	}
+	if err := t.referAgain(reapply); err != nil {
+		return err
+	}
 	return errors.Join(t.in.tx.Depths.SetPending(t.reach.work), t.in.tx.Runs.Put(t.in.run))
 }
 
 func (t *turn) sowOne(raw string) error {
 	u, err := t.in.set.Rules.Parse(raw)
-	if err != nil {
+	if err != nil || t.in.store.ForeignName(u.Host()) {
 		return err
 	}
 	to := ring.Target{URL: u, Hash: t.in.store.Hash(schema.KindPage, u.Norm)}

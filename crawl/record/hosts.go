@@ -195,22 +195,42 @@ func (h *hosts) identify(name string) (schema.HostID, error) {
 	return host.ID, nil
 }
 
-// seenHTTPS notes that a host was named with https, once.
-func (h *hosts) seenHTTPS(id schema.HostID) error {
+// visitable reports whether the lists let a URL be visited.
+func (h *hosts) visitable(id schema.ID) (bool, error) {
+	ok := h.facts(h.in.store.HostOf(id)).class.Visitable()
+	if !ok || !h.in.set.Terrain.HasURLRules() {
+		return ok, nil
+	}
+	norm, err := h.in.tx.URLs.Norm(id)
+	return err == nil && h.in.set.Terrain.Classify(norm).Class.Visitable(), err
+}
+
+// mark has the shard told of a foreign URL that visits it, unless the lists refuse it.
+func (h *hosts) mark(id schema.ID) error {
+	ok, err := h.visitable(id)
+	if ok {
+		h.in.tx.Outbox.Mark(id)
+	}
+	return err
+}
+
+// seenHTTPS notes that a host was named with https, and reports whether that is new.
+func (h *hosts) seenHTTPS(id schema.HostID) (bool, error) {
 	if int(id) < len(h.listed) && h.listed[id].https {
-		return nil
+		return false, nil
 	}
 	host, err := h.in.tx.Hosts.At(id)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if !host.HTTPS {
+	again := host.HTTPS
+	if !again {
 		host.HTTPS = true
 		h.put(host)
 	}
 	h.facts(id)
 	h.listed[id].https = true
-	return nil
+	return !again, nil
 }
 
 // facts returns what the lists say of a host.

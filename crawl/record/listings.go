@@ -63,32 +63,35 @@ func period(changefreq string) time.Duration {
 }
 
 // listings are what the sitemaps of this run say of pages that an earlier run has
-// visited.
+// visited, and of foreign ones.
 type listings map[schema.ID]listing
 
-// note takes what a sitemap says.
-func (all listings) note(in *scope, entries []schema.SitemapEntry) {
-	for _, e := range entries {
-		every := period(e.ChangeFreq)
-		if !in.known(e.To) || e.LastMod.IsZero() && every < 0 {
-			continue
-		}
-		l, known := all[e.To]
-		if !known {
-			l.every = -1
-		}
-		if e.LastMod.After(l.changed) {
-			l.changed = e.LastMod
-		}
-		if every >= 0 && (l.every < 0 || every < l.every) {
-			l.every = every
-		}
-		all[e.To] = l
+// note takes what a sitemap says of a page, and reports whether that is new.
+func (all listings) note(in *scope, e schema.SitemapEntry) bool {
+	return all.add(in, e.To, listing{e.LastMod, period(e.ChangeFreq)})
+}
+
+func (all listings) add(in *scope, id schema.ID, said listing) bool {
+	if !in.foreign(id) && (!in.known(id) || said.changed.IsZero() && said.every < 0) {
+		return false
 	}
+	l, known := all[id]
+	before := l
+	if !known {
+		l.every = -1
+	}
+	if said.changed.After(l.changed) {
+		l.changed = said.changed
+	}
+	if said.every >= 0 && (l.every < 0 || said.every < l.every) {
+		l.every = said.every
+	}
+	all[id] = l
+	return !known || l != before
 }
 
 // recall notes what the sitemaps say that were read in this run before this process
-// began.
+// began, and those that other shards have told of.
 func (all listings) recall(in *scope) error {
 	for id := schema.ID(1); int(id) <= in.store.URLs(); id++ {
 		if in.isPage(id) || !in.visited(id) {
@@ -98,9 +101,16 @@ func (all listings) recall(in *scope) error {
 		if err != nil {
 			return err
 		}
-		all.note(in, v.Sitemap)
+		for _, e := range v.Sitemap {
+			all.note(in, e)
+		}
 	}
-	return nil
+	return in.eachTold(func(id schema.ID, told schema.Inbound) error {
+		if told.Listed {
+			all.add(in, id, listing{told.Changed, told.Every})
+		}
+		return nil
+	})
 }
 
 // spares reports whether a page need not be asked again, because its visit is younger

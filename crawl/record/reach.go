@@ -84,6 +84,9 @@ func (r *reach) relax(id schema.ID, depth, hops uint8, bySitemap bool) error {
 		return nil
 	}
 	r.in.tx.Depths.Lower(id, depth, hops)
+	if r.in.foreign(id) {
+		return r.hosts.mark(id)
+	}
 	if r.in.visited(id) {
 		r.work = append(r.work, id)
 		if oldDepth == kv.NoDepth && r.in.isPage(id) { // visited as one that was left
@@ -110,7 +113,7 @@ func (r *reach) travel(most int) error {
 // passOn carries the depth of a visited page over its recorded links, unless a list or
 // a max-depth that came later keeps the crawl away from it.
 func (r *reach) passOn(id schema.ID) error {
-	if ok, err := r.visitable(id); err != nil || !ok {
+	if ok, err := r.hosts.visitable(id); err != nil || !ok {
 		return err
 	}
 	visit, err := r.in.tx.Visits.At(r.in.store.Latest(id))
@@ -124,16 +127,6 @@ func (r *reach) passOn(id schema.ID) error {
 		return nil
 	}
 	return r.carryLinks(visit)
-}
-
-// visitable reports whether the lists let a URL be visited.
-func (r *reach) visitable(id schema.ID) (bool, error) {
-	ok := r.hosts.facts(r.in.store.HostOf(id)).class.Visitable()
-	if !ok || !r.in.set.Terrain.HasURLRules() {
-		return ok, nil
-	}
-	norm, err := r.in.tx.URLs.Norm(id)
-	return err == nil && r.in.set.Terrain.Classify(norm).Class.Visitable(), err
 }
 
 // own reports whether a URL is of an origin.
@@ -154,7 +147,7 @@ func (r *reach) enqueue(id schema.ID, oldDepth, oldHops uint8, bySitemap bool) e
 	if queued {
 		return nil
 	}
-	if ok, err := r.visitable(id); err != nil || !ok {
+	if ok, err := r.hosts.visitable(id); err != nil || !ok {
 		return err
 	}
 	u, err := r.in.tx.URLs.At(id)
@@ -171,8 +164,11 @@ func (r *reach) enqueue(id schema.ID, oldDepth, oldHops uint8, bySitemap bool) e
 	return r.push(id, priority)
 }
 
-// push puts a URL into the line of its host.
+// push puts a URL into the line of its host. Of a foreign one its shard is told instead.
 func (r *reach) push(id schema.ID, priority uint8) error {
+	if r.in.foreign(id) {
+		return r.hosts.mark(id)
+	}
 	h, err := r.hosts.change(r.in.store.HostOf(id))
 	if err != nil {
 		return err

@@ -88,16 +88,19 @@ func (r *Recorder) open(tx *kv.Tx) (turn, error) {
 	}, err
 }
 
-// Turn does one transaction of a commit: it applies outcomes and wakes, lets depths
-// travel on, and plans every host that this has touched. There is more to do, by
-// further turns without outcomes, while depths have to travel on. It is void if the
+// Turn does one transaction of a commit: it applies outcomes, what other shards have told,
+// and wakes, lets depths travel on, and plans every host that this has touched. There is
+// more to do, by further turns without any of these, while depths have to travel on. It is void if the
 // transaction fails, and so is the recorder.
-func (r *Recorder) Turn(tx *kv.Tx, outcomes []ring.Outcome, wakes []ring.Wake) (
+func (r *Recorder) Turn(tx *kv.Tx, outcomes []ring.Outcome, referrals []ring.Referral, wakes []ring.Wake) (
 	effects []ring.Effect, more bool, err error,
 ) {
 	t, err := r.open(tx)
 	for i := 0; i < len(outcomes) && err == nil; i++ {
 		err = t.apply(&outcomes[i])
+	}
+	for i := 0; i < len(referrals) && err == nil; i++ {
+		err = t.refer(&referrals[i])
 	}
 	for i := 0; i < len(wakes) && err == nil; i++ {
 		err = t.wake(&wakes[i])

@@ -57,5 +57,8 @@ func (in *scope) within(depth, hops uint8) bool {
 	return depth != kv.NoDepth && int(depth) <= in.set.Config.Crawler.MaxDepth && hops <= schema.MaxRedirects
 }
 
+// foreign reports whether another shard visits a URL.
+func (in *scope) foreign(id schema.ID) bool { return in.store.Foreign(in.store.HostOf(id)) }
+
 // isPage reports whether a URL is a page, and not a sitemap.
 func (in *scope) isPage(id schema.ID) bool { return in.store.Kind(id) == schema.KindPage }

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"errors"
+
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/kv"
@@ -113,7 +115,6 @@ func (r *reach) queueFile(id schema.ID, depth uint8) error {
 // carrySitemap queues the files that an index names, and gives the pages of a sitemap
 // their depth.
 func (r *reach) carrySitemap(visit *schema.Visit) error {
-	r.listings.note(r.in, visit.Sitemap)
 	depth, _ := r.in.store.Depth(visit.URL)
 	for _, file := range visit.Links {
 		if err := r.queueFile(file.To, depth+1); err != nil {
@@ -121,7 +122,11 @@ func (r *reach) carrySitemap(visit *schema.Visit) error {
 		}
 	}
 	for _, e := range visit.Sitemap {
-		if err := r.relax(e.To, 0, 0, true); err != nil {
+		err := r.relax(e.To, 0, 0, true)
+		if r.listings.note(r.in, e) && r.in.foreign(e.To) {
+			err = errors.Join(err, r.hosts.mark(e.To))
+		}
+		if err != nil {
 			return err
 		}
 	}

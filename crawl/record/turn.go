@@ -169,6 +169,33 @@ func (t *turn) reopen() error {
 	return nil
 }
 
+// refer applies what another shard tells of a URL. What cannot be, or is of another run or
+// configuration, is no harm: it is passed over.
+func (t *turn) refer(ref *ring.Referral) error {
+	to, ok := t.in.targetOf(ref)
+	if !ok || !t.in.current(ref.Told) {
+		return nil
+	}
+	id, err := t.urls.record(to, ref.Kind, 0)
+	if err != nil || id == 0 {
+		return err
+	}
+	was, known, err := t.in.tx.Inbound.At(id)
+	if err != nil {
+		return err
+	}
+	told := ref.Told
+	if known && t.in.current(was) {
+		told = nearer(was, told)
+	}
+	if !known || told != was {
+		if err := t.in.tx.Inbound.Put(id, told); err != nil {
+			return err
+		}
+	}
+	return errors.Join(t.reopen(), t.reach.refer(id, told))
+}
+
 // wake has hosts planned whose time has come, or takes back the steps that were
 // revoked.
 func (t *turn) wake(w *ring.Wake) error {

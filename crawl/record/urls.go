@@ -28,8 +28,9 @@ func (u *urls) record(to ring.Target, kind schema.URLKind, referrer schema.ID) (
 		}
 		host, err = u.hosts.identify(name)
 	}
+	changed := false
 	if err == nil && !to.HTTP {
-		err = u.hosts.seenHTTPS(host)
+		changed, err = u.hosts.seenHTTPS(host)
 	}
 	if err != nil {
 		return 0, err
@@ -45,6 +46,9 @@ func (u *urls) record(to ring.Target, kind schema.URLKind, referrer schema.ID) (
 		}
 	}
 	added, err := u.addForms(id, to)
+	if err == nil && (added || changed) && u.in.store.Foreign(host) {
+		return id, u.hosts.mark(id)
+	}
 	if added && ok && kind == schema.KindPage && u.in.visited(id) {
 		u.reformed = append(u.reformed, id)
 	}

@@ -88,7 +88,7 @@ func (c *checker) checkPages() error {
 				count.asked++
 			}
 		}
-		if p.State > schema.ContentMismatch || p.State == schema.Fetching {
+		if !p.State.Valid() || p.State == schema.Fetching {
 			c.problem("%s: state %d", p.URL, p.State)
 		}
 		_, pathQuery := weburl.Split(p.URL)

@@ -56,8 +56,8 @@ func (c *core) readNotes(tx *kv.Tx) error {
 func (c *core) readSeeds() error {
 	var seeds []string
 	for _, origin := range c.terrain.Origins() {
-		for _, raw := range origin.Seeds {
-			if u, err := c.cfg.Rules().Parse(raw); err == nil { // the configuration was checked under its own rules
+		for _, raw := range origin.Seeds { // which were checked under the rules of the configuration
+			if u, err := c.cfg.Rules().Parse(raw); err == nil && !c.store.ForeignName(u.Host()) {
 				seeds = append(seeds, u.Norm)
 			}
 		}
@@ -73,6 +73,23 @@ func (c *core) readSeeds() error {
 		}
 	}
 	return err
+}
+
+// eachTold calls f for what other shards of the terrain have told of URLs, as far as it
+// counts in the newest run; of an older one nothing does.
+func (c *core) eachTold(f func(id schema.ID, told schema.Inbound)) error {
+	if c.past != nil || c.store.Told() == 0 {
+		return nil
+	}
+	part := c.store.Part()
+	return c.view(func(tx *kv.Tx) error {
+		return tx.Inbound.Each(func(id schema.ID, told schema.Inbound) (bool, error) {
+			if told.Run == part.Run && told.Configuration == part.Configuration {
+				f(id, told)
+			}
+			return true, nil
+		})
+	})
 }
 
 // warm prepares the look-ups of pages by their identities.

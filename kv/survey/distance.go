@@ -55,10 +55,19 @@ func (ws *walks) newDistanceSearch(in func(schema.ID) bool) (*distanceSearch, er
 	return d, nil
 }
 
-// begin starts at the seeds and at what those sitemaps name for which in holds.
+// begin starts at the seeds, at what other shards have told of, and at what those sitemaps
+// name for which in holds.
 func (d *distanceSearch) begin(in func(schema.ID) bool) error {
 	for id := range d.core.seeds {
 		d.relax(id, near{0, 0})
+	}
+	err := d.core.eachTold(func(id schema.ID, told schema.Inbound) {
+		if d.core.isPage(id) && told.Depth != kv.NoDepth {
+			d.relax(id, near{told.Depth, told.Hops})
+		}
+	})
+	if err != nil {
+		return err
 	}
 	return d.core.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) <= d.core.urls(); id++ {

@@ -23,6 +23,9 @@ func (ps *pages) judge(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 	case p.Class == schema.ClassStub:
 		p.State = schema.Stubbed
 		return nil
+	case ps.core.store.Foreign(p.Host):
+		p.State = schema.Foreign
+		return nil
 	case p.Visited:
 		again, err := ps.reopened(tx, p.Visit)
 		if err != nil || !again {
@@ -188,7 +191,7 @@ func (ps *pages) refusing(h *host, pathQuery string, p *Page) (string, error) {
 	return "", nil
 }
 
-// readListed notes the pages that the sitemaps of the run name.
+// readListed notes the pages that the sitemaps of the run name, those of other shards among them.
 func (ps *pages) readListed() error {
 	if ps.listed != nil {
 		return nil
@@ -198,6 +201,13 @@ func (ps *pages) readListed() error {
 		listed.set(int(e.To))
 		return nil
 	})
+	if err == nil {
+		err = ps.core.eachTold(func(id schema.ID, told schema.Inbound) {
+			if told.Listed {
+				listed.set(int(id))
+			}
+		})
+	}
 	if err == nil {
 		ps.listed = listed
 	}

@@ -9,7 +9,7 @@ import (
 
 // stateCount and classCount are the numbers of states and classes.
 const (
-	stateCount = int(schema.ContentMismatch) + 1
+	stateCount = int(schema.Foreign) + 1
 	classCount = int(schema.ClassStub) + 1
 )
 

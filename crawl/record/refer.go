@@ -1,0 +1,131 @@
+package record
+
+import (
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Referral is what the last commit, which tx reads, has to tell another shard of a
+// foreign URL.
+func (r *Recorder) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
+	ref := ring.Referral{Kind: r.in.store.Kind(id)}
+	part := r.in.store.Part()
+	ref.Told = schema.Inbound{Run: part.Run, Configuration: part.Configuration, Every: -1}
+	ref.Told.Depth, ref.Told.Hops = r.in.store.Depth(id)
+	if l, ok := r.reach.listings[id]; ok {
+		ref.Told.Listed, ref.Told.Changed, ref.Told.Every = true, l.changed.UTC(), l.every
+	}
+	h, err := tx.Hosts.At(r.in.store.HostOf(id))
+	if err != nil {
+		return ref, err
+	}
+	ref.HTTPS = h.HTTPS
+	if ref.URL, err = tx.URLs.Norm(id); err == nil {
+		ref.Forms, err = tx.URLs.Forms(id)
+	}
+	return ref, err
+}
+
+// MarkAgain marks what of so many URLs from one on another shard has to be told, and
+// returns the first that is left; 0: none is.
+func (r *Recorder) MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (next schema.ID, err error) {
+	r.in.tx = tx
+	last := schema.ID(r.in.store.URLs())
+	for n := 0; from <= last && n < most; from, n = from+1, n+1 {
+		host := r.in.store.HostOf(from)
+		if !r.in.store.Foreign(host) || r.in.store.ShardOf(host) != shard {
+			continue
+		}
+		if err := r.hosts.mark(from); err != nil {
+			return 0, err
+		}
+	}
+	if from > last {
+		return 0, nil
+	}
+	return from, nil
+}
+
+// targetOf returns the URL of a referral; not ok: it names none, or a foreign one.
+func (in *scope) targetOf(ref *ring.Referral) (to ring.Target, ok bool) {
+	u, err := in.set.Rules.Parse(ref.URL)
+	if err != nil || u.Norm != ref.URL || in.store.ForeignName(u.Host()) || ref.Kind > schema.KindSitemap {
+		return to, false
+	}
+	var forms []string
+	for _, form := range ref.Forms {
+		if f, err := in.set.Rules.Parse(form); err == nil && f.Norm == u.Norm && f.Form == form {
+			forms = append(forms, form)
+		}
+	}
+	if len(forms) == 0 {
+		return to, false
+	}
+	u.Form, u.HTTP = forms[0], !ref.HTTPS
+	return ring.Target{URL: u, Hash: in.store.Hash(ref.Kind, u.Norm), Forms: forms[1:]}, true
+}
+
+// current reports whether what was told counts: under the terrain's present run and
+// configuration only.
+func (in *scope) current(told schema.Inbound) bool {
+	part := in.store.Part()
+	return told.Run == part.Run && told.Configuration == part.Configuration
+}
+
+// eachTold calls f for what other shards have told and counts.
+func (in *scope) eachTold(f func(id schema.ID, told schema.Inbound) error) error {
+	return in.tx.Inbound.Each(func(id schema.ID, told schema.Inbound) (bool, error) {
+		if !in.current(told) {
+			return true, nil
+		}
+		err := f(id, told)
+		return err == nil, err
+	})
+}
+
+// nearer is what two shards tell together.
+func nearer(a, b schema.Inbound) schema.Inbound {
+	a.Depth, a.Hops, a.Listed = min(a.Depth, b.Depth), min(a.Hops, b.Hops), a.Listed || b.Listed
+	if b.Changed.After(a.Changed) {
+		a.Changed = b.Changed
+	}
+	if b.Every >= 0 && (a.Every < 0 || b.Every < a.Every) {
+		a.Every = b.Every
+	}
+	return a
+}
+
+// refer gives a URL the distances that other shards have told.
+func (r *reach) refer(id schema.ID, told schema.Inbound) error {
+	if told.Listed {
+		r.listings.add(r.in, id, listing{told.Changed, told.Every})
+	}
+	switch {
+	case told.Depth == kv.NoDepth:
+		return nil
+	case r.in.isPage(id):
+		return r.relax(id, told.Depth, told.Hops, told.Listed)
+	}
+	return r.queueFile(id, told.Depth)
+}
+
+// referAgain applies to a new generation of depths what other shards have told.
+func (t *turn) referAgain(reapply bool) error {
+	if !reapply || t.in.store.Told() == 0 {
+		return nil
+	}
+	type telling struct {
+		id   schema.ID
+		told schema.Inbound
+	}
+	var all []telling
+	err := t.in.eachTold(func(id schema.ID, told schema.Inbound) error {
+		all = append(all, telling{id, told})
+		return nil
+	})
+	for i := 0; i < len(all) && err == nil; i++ {
+		err = t.reach.refer(all[i].id, all[i].told)
+	}
+	return err
+}

@@ -1,0 +1,14 @@
+package ring
+
+import "github.com/sumi-ripple/ripple/schema"
+
+// A Referral is what one shard of a terrain tells another of a URL that belongs to it.
+// Numbers are minima and the rest are sets: referrals may be applied in any order, and
+// again, and give the same map.
+type Referral struct {
+	Kind  schema.URLKind
+	URL   string   // identity
+	Forms []string // at least one
+	HTTPS bool     // its host was named with https
+	Told  schema.Inbound
+}

@@ -83,6 +83,7 @@ type paperCrawl struct {
 	web   *paperWeb
 	cfg   *config.Config
 	path  string
+	part  schema.Part // zero: the whole terrain
 	store *kv.Store
 	rec   *committer
 	steps []ring.Step
@@ -111,6 +112,9 @@ func (p *paperCrawl) start() {
 	store, err := kv.Open(p.path, kv.Options{})
 	if err != nil {
 		p.t.Fatal(err)
+	}
+	if p.part != (schema.Part{}) && store.Part() == (schema.Part{}) {
+		p.divide(store)
 	}
 	set, err := ring.NewSettings(p.cfg)
 	if err != nil {

@@ -1,0 +1,69 @@
+// Package exchange tells the shards of a terrain of each other's URLs, so that what one of
+// them meets another visits, whatever is lost on the way.
+//
+// A [Sender] tells another shard of what stands in the outbox of its own, in letters of at
+// most 256 KB that are made from committed state; a [Receiver] applies a letter and answers
+// it after the commit. Only an answer takes a URL out of the outbox, and only if nothing has
+// changed since the letter was made. So a letter that is lost is made again, and as what it
+// says are minima and sets, one that comes twice, late or after a younger one does no harm.
+//
+// # When a file goes back
+//
+// A receiver's file may be an older copy of what it was, or a new one. So an answer names
+// the opening of the file and its commit, and the sender keeps the highest. Before the first
+// letter of every session, and whenever the opening has become another one, it asks whether
+// the file contains that commit. If not, it forgets it, and tells all again that it knows of
+// the shard: a cursor in its own file says how far that has come, over any restart. An
+// answer counts only in the opening that was asked about last, and a receiver takes only
+// letters that are addressed to its present opening.
+//
+// # Runs and configurations
+//
+// Distances hold under one run and one configuration of the terrain. A receiver that is
+// behind a letter's answers "later", one that is ahead "older": neither acknowledges
+// anything.
+//
+// # Who may call
+//
+// Sender and Receiver reach the file through a [Shard] alone, which serves one call at a
+// time. A [Carrier] only carries.
+package exchange
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// MaxLetter is the size of a letter at most, in bytes.
+const MaxLetter = 256 << 10
+
+// ErrNobody reports that nobody has answered a letter. Whether it was applied is not known.
+var ErrNobody = errors.New("no answer")
+
+// A Carrier brings letters to shards. It may lose them, or their answers, bring them twice,
+// late and in any order. It may be used by several goroutines at a time.
+type Carrier interface {
+	// Ask brings a letter to a shard and returns the answer to it, or [ErrNobody]. It
+	// does not keep the letter.
+	Ask(ctx context.Context, shard int, letter []byte) (answer []byte, err error)
+}
+
+// A Shard is a state file with the recorder that writes it.
+type Shard interface {
+	// View has f read the last commit.
+	View(f func(*kv.Tx) error) error
+	// Update runs a small transaction.
+	Update(f func(*kv.Tx) error) error
+	// Apply returns when a commit holds the referrals, but for those that name no URL of
+	// this shard.
+	Apply(referrals []ring.Referral) error
+	// Referral makes the referral of a foreign URL, in a View.
+	Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error)
+	// MarkAgain marks what of so many URLs from one on another shard has to be told, in
+	// an Update, and returns the first that is left; 0: none is.
+	MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (next schema.ID, err error)
+}

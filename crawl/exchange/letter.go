@@ -1,0 +1,139 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A letter goes from one shard to another. Without referrals it is a question: whether the
+// receiver's file contains a commit of an opening.
+type letter struct {
+	Terrain       []byte     `json:"terrain"`
+	From          int        `json:"from"`
+	To            int        `json:"to"`
+	Opening       []byte     `json:"opening"` // of the receiver; of a question, the one that is asked about
+	Commit        uint64     `json:"commit"`  // of a question
+	Run           uint64     `json:"run"`
+	Configuration uint64     `json:"configuration"`
+	Referrals     []referral `json:"referrals"`
+}
+
+// A referral is a [ring.Referral] on its way, without the numbers that the letter has.
+type referral struct {
+	Kind    schema.URLKind `json:"kind"`
+	URL     string         `json:"url"`
+	Forms   []string       `json:"forms"`
+	HTTPS   bool           `json:"https"`
+	Depth   uint8          `json:"depth"`
+	Hops    uint8          `json:"hops"`
+	Listed  bool           `json:"listed"`
+	Changed int64          `json:"changed"` // seconds since 1970; 0: not said
+	Every   time.Duration  `json:"every"`   // ns; negative: not said
+}
+
+// A verdict says what has become of a letter.
+type verdict string
+
+const (
+	contains verdict = "contains" // the file has the commit that was asked about
+	lacks    verdict = "lacks"
+	done     verdict = "done"    // a commit holds the referrals
+	moved    verdict = "moved"   // the file was opened anew since
+	later    verdict = "later"   // the receiver's run or configuration is behind the letter's
+	older    verdict = "older"   // it is ahead of the letter's
+	refused  verdict = "refused" // it is no letter, or for somebody else
+)
+
+// An answer names the receiver's opening and its last commit, with the terrain's numbers as
+// it knows them.
+type answer struct {
+	Verdict       verdict `json:"verdict"`
+	Opening       []byte  `json:"opening"`
+	Commit        uint64  `json:"commit"`
+	Run           uint64  `json:"run"`
+	Configuration uint64  `json:"configuration"`
+}
+
+const maxForms = 4 // that are kept of a URL
+
+// decodeLetter reads a letter that anybody may have written.
+func decodeLetter(text []byte) (l letter, err error) {
+	if len(text) > MaxLetter {
+		return l, fmt.Errorf("letter of %d bytes", len(text))
+	}
+	if err := decode(text, &l); err != nil {
+		return l, fmt.Errorf("letter: %w", err)
+	}
+	if len(l.Terrain) != 16 || len(l.Opening) != 16 {
+		return l, errors.New("letter: terrain or opening of a wrong length")
+	}
+	for i := range l.Referrals {
+		if n := len(l.Referrals[i].Forms); n == 0 || n > maxForms {
+			return l, fmt.Errorf("letter: %d forms of a URL", n)
+		}
+	}
+	return l, nil
+}
+
+func decodeAnswer(text []byte) (a answer, err error) {
+	if len(text) > MaxLetter {
+		return a, fmt.Errorf("answer of %d bytes", len(text))
+	}
+	if err := decode(text, &a); err != nil {
+		return a, fmt.Errorf("answer: %w", err)
+	}
+	if len(a.Opening) != 16 && a.Verdict != refused {
+		return a, errors.New("answer: opening of a wrong length")
+	}
+	return a, nil
+}
+
+// decode reads one value, which is all there is.
+func decode(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows")
+	}
+	return nil
+}
+
+func encode(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // none of the types can fail
+	}
+	return text
+}
+
+func pack(ref *ring.Referral) referral {
+	r := referral{
+		Kind: ref.Kind, URL: ref.URL, Forms: ref.Forms, HTTPS: ref.HTTPS, Depth: ref.Told.Depth, Hops: ref.Told.Hops,
+		Listed: ref.Told.Listed, Every: ref.Told.Every,
+	}
+	if !ref.Told.Changed.IsZero() {
+		r.Changed = ref.Told.Changed.Unix()
+	}
+	return r
+}
+
+func (l *letter) unpack(r *referral) ring.Referral {
+	ref := ring.Referral{Kind: r.Kind, URL: r.URL, Forms: r.Forms, HTTPS: r.HTTPS}
+	ref.Told = schema.Inbound{
+		Run: l.Run, Configuration: l.Configuration, Depth: r.Depth, Hops: r.Hops, Listed: r.Listed, Every: r.Every,
+	}
+	if r.Changed != 0 {
+		ref.Told.Changed = time.Unix(r.Changed, 0).UTC()
+	}
+	return ref
+}

@@ -1,0 +1,77 @@
+package exchange
+
+import (
+	"cmp"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A Receiver answers the letters to a shard.
+type Receiver struct{ shard Shard }
+
+// NewReceiver returns the receiver of a shard.
+func NewReceiver(s Shard) *Receiver { return &Receiver{s} }
+
+// Answer applies a letter, whoever wrote it, and answers it. An error is one of the file:
+// there is no answer then.
+func (r *Receiver) Answer(text []byte) ([]byte, error) {
+	l, err := decodeLetter(text)
+	if err != nil {
+		return encode(answer{Verdict: refused}), nil
+	}
+	a, err := r.judge(&l)
+	if err != nil {
+		return nil, err
+	}
+	if a.Verdict != done {
+		return encode(a), nil
+	}
+	referrals := make([]ring.Referral, len(l.Referrals))
+	for i := range referrals {
+		referrals[i] = l.unpack(&l.Referrals[i])
+	}
+	if err := r.shard.Apply(referrals); err != nil {
+		return nil, err
+	}
+	if a, err = r.judge(&l); err != nil { // as of the commit; the terrain may have come further
+		return nil, err
+	}
+	return encode(a), nil
+}
+
+// judge says what is to become of a letter as the file is now.
+func (r *Receiver) judge(l *letter) (a answer, err error) {
+	err = r.shard.View(func(tx *kv.Tx) error {
+		opening, commit, err := tx.Openings.Now()
+		if err != nil {
+			return err
+		}
+		part := tx.Part.Of()
+		a = answer{Opening: opening[:], Commit: commit, Run: part.Run, Configuration: part.Configuration}
+		at := cmp.Or(cmp.Compare(l.Run, part.Run), cmp.Compare(l.Configuration, part.Configuration))
+		switch {
+		case [16]byte(l.Terrain) != part.Terrain, l.To != part.Shard, l.From == part.Shard, l.From < 0,
+			l.From >= part.Shards:
+			a = answer{Verdict: refused}
+		case len(l.Referrals) == 0:
+			a.Verdict = lacks
+			has, err := tx.Openings.Contains(schema.Opening(l.Opening), l.Commit)
+			if has {
+				a.Verdict = contains
+			}
+			return err
+		case schema.Opening(l.Opening) != opening:
+			a.Verdict = moved
+		case at > 0:
+			a.Verdict = later
+		case at < 0:
+			a.Verdict = older
+		default:
+			a.Verdict = done
+		}
+		return nil
+	})
+	return a, err
+}

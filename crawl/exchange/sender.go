@@ -1,0 +1,205 @@
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// markMost is the number of URLs that one transaction looks at to mark them anew.
+const markMost = 10_000
+
+// A Sender tells one other shard of what stands for it in the outbox. It belongs to one
+// goroutine.
+type Sender struct {
+	shard   Shard
+	carrier Carrier
+	peer    int
+	checked schema.Opening // of the peer, in which answers count; zero: it has to be asked
+}
+
+// NewSender returns the sender of a shard to another one.
+func NewSender(s Shard, c Carrier, peer int) *Sender { return &Sender{shard: s, carrier: c, peer: peer} }
+
+// A Progress says what a step has come to.
+type Progress uint8
+
+// What a step may come to.
+const (
+	Idle  Progress = iota // there is nothing to tell
+	Went                  // there may be more
+	Stuck                 // it has to be tried again, after a while
+)
+
+// Run tells the peer whatever there is, until ctx is done or the file fails. It looks for
+// more when changed says so, which its owner sends on after commits, and tries again after
+// a while, which grows from first to last, for as long as nobody answers.
+func (s *Sender) Run(ctx context.Context, changed <-chan struct{}, first, last time.Duration) error {
+	for wait := first; ; {
+		p, err := s.Step(ctx)
+		if err != nil {
+			return err
+		}
+		var again <-chan time.Time
+		more := changed
+		switch p {
+		case Went:
+			wait = first
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			continue
+		case Stuck:
+			again, more = time.After(wait), nil
+			wait = min(2*wait, last)
+		}
+		select {
+		case <-again:
+		case <-more:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Step does the next thing that is to be done: it asks what the peer's file contains, marks
+// what is to be told again, or sends a letter. An error is one of the shard's file.
+func (s *Sender) Step(ctx context.Context) (Progress, error) {
+	var peer schema.Peer
+	var l letter
+	var ids []schema.ID
+	var commit uint64
+	err := s.shard.View(func(tx *kv.Tx) (err error) {
+		if peer, err = tx.Peers.At(s.peer); err != nil || peer.Cursor != 0 {
+			return err
+		}
+		l = s.begin(tx.Part.Of())
+		if _, commit, err = tx.Openings.Now(); err == nil {
+			ids, err = s.fill(tx, &l)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return Stuck, err
+	case peer.Cursor != 0:
+		return Went, s.mark(peer)
+	case len(ids) == 0:
+		return Idle, nil
+	case s.checked == schema.Opening{}:
+		answered, _, err := s.check(ctx, l, peer)
+		if !answered {
+			return Stuck, err
+		}
+		return Went, err
+	}
+	return s.send(ctx, l, ids, commit)
+}
+
+func (s *Sender) begin(part schema.Part) letter {
+	return letter{
+		Terrain: part.Terrain[:], From: part.Shard, To: s.peer, Opening: s.checked[:],
+		Run: part.Run, Configuration: part.Configuration,
+	}
+}
+
+// fill puts as many referrals into a letter as it holds, and returns their URLs.
+func (s *Sender) fill(tx *kv.Tx, l *letter) (ids []schema.ID, err error) {
+	size := len(encode(l))
+	err = tx.Outbox.Each(s.peer, 0, func(id schema.ID, _ uint64) (bool, error) {
+		ref, err := s.shard.Referral(tx, id)
+		if err != nil {
+			return false, err
+		}
+		r := pack(&ref)
+		if size += len(encode(r)) + 1; size > MaxLetter && len(ids) > 0 {
+			return false, nil
+		}
+		l.Referrals, ids = append(l.Referrals, r), append(ids, id)
+		return true, nil
+	})
+	return ids, err
+}
+
+// mark marks some more of what is to be told again.
+func (s *Sender) mark(peer schema.Peer) error {
+	return s.shard.Update(func(tx *kv.Tx) (err error) {
+		if peer.Cursor, err = s.shard.MarkAgain(tx, s.peer, peer.Cursor, markMost); err != nil {
+			return err
+		}
+		return tx.Peers.Put(s.peer, peer)
+	})
+}
+
+// Confirm asks whether the peer's file still contains what it has answered last, whether
+// or not there is something to tell. It is false where that cannot be said, and where
+// everything is now to be told again. An error is one of the shard's file.
+func (s *Sender) Confirm(ctx context.Context) (bool, error) {
+	var l letter
+	var peer schema.Peer
+	err := s.shard.View(func(tx *kv.Tx) (err error) {
+		l = s.begin(tx.Part.Of())
+		peer, err = tx.Peers.At(s.peer)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	_, contained, err := s.check(ctx, l, peer)
+	return contained, err
+}
+
+// check asks whether the peer's file contains what it has answered last, and has all told
+// again if not. Of a peer that has never answered nothing was taken out of the outbox.
+func (s *Sender) check(ctx context.Context, l letter, peer schema.Peer) (answered, contained bool, err error) {
+	l.Opening, l.Commit, l.Referrals = peer.Opening[:], peer.Commit, nil
+	a, ok := s.ask(ctx, l)
+	if !ok || a.Verdict != contains && a.Verdict != lacks {
+		return false, false, nil
+	}
+	s.checked = schema.Opening(a.Opening)
+	if a.Verdict == contains || peer.Commit == 0 {
+		return true, true, nil
+	}
+	return true, false, s.shard.Update(func(tx *kv.Tx) error { return tx.Peers.Put(s.peer, schema.Peer{Cursor: 1}) })
+}
+
+// send sends a letter that was made of a commit, and takes what is acknowledged out of the
+// outbox.
+func (s *Sender) send(ctx context.Context, l letter, ids []schema.ID, commit uint64) (Progress, error) {
+	a, ok := s.ask(ctx, l)
+	switch {
+	case !ok:
+		s.checked = schema.Opening{} // perhaps another one answers when somebody does
+		return Stuck, nil
+	case a.Verdict == moved, a.Verdict == done && schema.Opening(a.Opening) != s.checked:
+		s.checked = schema.Opening{}
+		return Stuck, nil
+	case a.Verdict != done:
+		return Stuck, nil
+	}
+	return Went, s.shard.Update(func(tx *kv.Tx) error {
+		peer, err := tx.Peers.At(s.peer)
+		if err != nil {
+			return err
+		}
+		if peer.Opening != s.checked || peer.Commit < a.Commit {
+			peer.Opening, peer.Commit = s.checked, a.Commit
+		}
+		if err := tx.Outbox.Acknowledge(ids, commit); err != nil {
+			return fmt.Errorf("acknowledge to shard %d: %w", s.peer, err)
+		}
+		return tx.Peers.Put(s.peer, peer)
+	})
+}
+
+func (s *Sender) ask(ctx context.Context, l letter) (a answer, ok bool) {
+	text, err := s.carrier.Ask(ctx, s.peer, encode(l))
+	if err == nil {
+		a, err = decodeAnswer(text)
+	}
+	return a, err == nil
+}

@@ -1,0 +1,318 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/shard"
+)
+
+// divide has a new file hold a part of a terrain.
+func (p *paperCrawl) divide(store *kv.Store) {
+	p.t.Helper()
+	err := store.Update(func(tx *kv.Tx) error {
+		_, err := tx.Openings.Begin()
+		return errors.Join(err, tx.Part.Put(p.part))
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// A paperShard is a crawl of one shard, which is told of URLs by the others.
+type paperShard struct {
+	*paperCrawl
+	senders []*exchange.Sender // by shard; nil: its own
+	backup  string             // an older copy of its file; empty: none
+	lost    map[string]int     // how often each page was asked before the file went back
+}
+
+func (p *paperShard) View(f func(*kv.Tx) error) error   { return p.store.View(f) }
+func (p *paperShard) Update(f func(*kv.Tx) error) error { return p.store.Update(f) }
+
+func (p *paperShard) Apply(told []ring.Referral) error {
+	effects := make(chan ring.Effects, 1)
+	err := p.rec.commit(p.t.Context(), &batch{told: told}, effects)
+	if err == nil {
+		p.publish((<-effects).List)
+	}
+	return err
+}
+
+func (p *paperShard) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
+	return p.rec.recorder.Referral(tx, id)
+}
+
+func (p *paperShard) MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (schema.ID, error) {
+	return p.rec.recorder.MarkAgain(tx, shard, from, min(most, 3))
+}
+
+// A paperTerrain is a terrain of several shards, whose letters are lost, come twice and
+// late, and whose shards are killed, lose commits and are created anew.
+type paperTerrain struct {
+	t      *testing.T
+	r      *rand.Rand
+	shards []*paperShard
+	late   []lateLetter
+	calm   bool // nothing is lost any more
+
+	letters, dropped, kills, backs, anew int
+}
+
+type lateLetter struct {
+	shard int
+	text  []byte
+}
+
+func newPaperTerrain(t *testing.T, r *rand.Rand, web *paperWeb, text string, shards int) *paperTerrain {
+	p := &paperTerrain{t: t, r: r}
+	for n := range shards {
+		s := &paperShard{paperCrawl: newPaper(t, r, web, text)}
+		s.part = schema.Part{
+			Terrain: [16]byte{1}, Rule: shard.Version, Shard: n, Shards: shards, Run: 1, Configuration: 1,
+		}
+		p.shards = append(p.shards, s)
+	}
+	for n := range p.shards {
+		p.start(n)
+	}
+	return p
+}
+
+func (p *paperTerrain) start(n int) {
+	s := p.shards[n]
+	s.start()
+	s.senders = make([]*exchange.Sender, len(p.shards))
+	for peer := range p.shards {
+		if peer != n {
+			s.senders[peer] = exchange.NewSender(s, p, peer)
+		}
+	}
+}
+
+// Ask is the carrier.
+func (p *paperTerrain) Ask(_ context.Context, to int, text []byte) ([]byte, error) {
+	p.letters++
+	if len(text) > exchange.MaxLetter {
+		p.t.Errorf("a letter of %d bytes", len(text))
+	}
+	what := p.r.IntN(10)
+	if p.calm {
+		what = 9
+	}
+	p.dropped += (9 - what) / 6
+	switch what {
+	case 0: // lost
+		return nil, exchange.ErrNobody
+	case 1: // late
+		p.late = append(p.late, lateLetter{to, text})
+		return nil, exchange.ErrNobody
+	case 2: // twice
+		p.deliver(to, text)
+	case 3: // the answer is lost
+		p.deliver(to, text)
+		return nil, exchange.ErrNobody
+	}
+	return p.deliver(to, text), nil
+}
+
+func (p *paperTerrain) deliver(to int, text []byte) []byte {
+	reply, err := exchange.NewReceiver(p.shards[to]).Answer(text)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return reply
+}
+
+// turn does something that may happen, whatever the order.
+func (p *paperTerrain) turn() {
+	n := p.r.IntN(len(p.shards))
+	s := p.shards[n]
+	switch what := p.r.IntN(100); {
+	case what < 50 && len(s.steps)+len(s.wakes) > 0:
+		s.turnRound()
+	case what < 90 || p.calm:
+		p.tell(s)
+	case what < 94 && len(p.late) > 0:
+		i := p.r.IntN(len(p.late))
+		l := p.late[i]
+		p.late = append(p.late[:i], p.late[i+1:]...)
+		p.deliver(l.shard, l.text)
+	case what < 97:
+		p.kills++
+		s.kill()
+		p.start(n)
+	case what < 98:
+		s.kill()
+		s.backup = filepath.Join(p.t.TempDir(), "backup")
+		if err := kv.Compact(s.path, s.backup); err != nil {
+			p.t.Fatal(err)
+		}
+		p.start(n)
+	case what < 99 && s.backup != "":
+		p.backs++
+		s.kill()
+		copyFile(p.t, s.backup, s.path)
+		p.start(n)
+	case what == 99:
+		p.anew++
+		s.kill()
+		if err := os.Remove(s.path); err != nil {
+			p.t.Fatal(err)
+		}
+		s.backup = ""
+		p.start(n)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tell has a shard do a step with one of the others.
+func (p *paperTerrain) tell(s *paperShard) exchange.Progress {
+	sender := s.senders[p.r.IntN(len(p.shards))]
+	if sender == nil {
+		return exchange.Idle
+	}
+	progress, err := sender.Step(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return progress
+}
+
+// over reports whether nothing is left to do, and nothing to be told.
+func (p *paperTerrain) over() bool {
+	for _, s := range p.shards {
+		if len(s.steps)+len(s.wakes) > 0 {
+			return false
+		}
+		for peer := range p.shards {
+			if n, more := s.store.Marked(peer); n > 0 || more {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// run crawls to the end: for some time anything may happen, then nothing is lost any more.
+func (p *paperTerrain) run(moody int) (map[string]near, map[string]bool) {
+	for range moody {
+		p.turn()
+	}
+	p.calm = true
+	for n := range p.shards { // which asks the others what they contain
+		p.shards[n].kill()
+		p.start(n)
+	}
+	for round := 0; ; round++ {
+		if round > 20_000 {
+			p.t.Fatal("the crawl does not end")
+		}
+		if p.over() && p.confirmed() {
+			break
+		}
+		p.turn()
+	}
+	return p.united()
+}
+
+// confirmed asks every shard whether it contains what it has answered.
+func (p *paperTerrain) confirmed() bool {
+	all := true
+	for _, s := range p.shards {
+		for _, sender := range s.senders {
+			if sender == nil {
+				continue
+			}
+			ok, err := sender.Confirm(p.t.Context())
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			all = all && ok
+		}
+	}
+	return all
+}
+
+// united is what the shards know together: of each page what its own shard says.
+func (p *paperTerrain) united() (map[string]near, map[string]bool) {
+	depths, visited := map[string]near{}, map[string]bool{}
+	for _, s := range p.shards {
+		err := s.store.View(func(tx *kv.Tx) error {
+			return tx.URLs.Each(1, func(u schema.URL) (bool, error) {
+				norm, err := tx.URLs.Norm(u.ID)
+				if s.store.Foreign(u.Host) {
+					if s.store.Latest(u.ID) != 0 {
+						p.t.Errorf("shard %d has visited %s", s.part.Shard, norm)
+					}
+					return true, err
+				}
+				if d, h := s.store.Depth(u.ID); d != kv.NoDepth {
+					depths[norm] = near{int(d), int(h)}
+				}
+				if s.store.Latest(u.ID) != 0 {
+					visited[norm] = true
+				}
+				return true, err
+			})
+		})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		s.kill()
+		crawltest.Verify(p.t, s.path)
+	}
+	return depths, visited
+}
+
+// TestShards crawls random webs with one to four shards, which lose letters and files, and
+// compares what they know together with what one crawl does.
+func TestShards(t *testing.T) {
+	seed, webs := crawltest.Seed(t), 20
+	if crawltest.Full() {
+		webs = 1000
+	}
+	var sum paperTerrain
+	for i := range webs {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		web, maxDepth := randomWeb(r), 1+r.IntN(3)
+		wantDepths, wantVisited := newPaper(t, r, web, twoOrigins(maxDepth)).run(0)
+		p := newPaperTerrain(t, r, web, twoOrigins(maxDepth), 1+r.IntN(4))
+		depths, visited := p.run(r.IntN(300))
+		if !maps.Equal(depths, wantDepths) {
+			t.Fatalf("web %d of seed %d, %d shards: %s", i, seed, len(p.shards), difference(depths, wantDepths))
+		}
+		if !maps.Equal(visited, wantVisited) {
+			t.Fatalf("web %d of seed %d, %d shards: visited %v, want %v", i, seed, len(p.shards), visited, wantVisited)
+		}
+		if t.Failed() {
+			t.Fatalf("web %d of seed %d, %d shards", i, seed, len(p.shards))
+		}
+		sum.letters, sum.dropped, sum.kills = sum.letters+p.letters, sum.dropped+p.dropped, sum.kills+p.kills
+		sum.backs, sum.anew = sum.backs+p.backs, sum.anew+p.anew
+	}
+	t.Logf("%d letters, %d of them lost; %d kills, %d files gone back, %d created anew", sum.letters, sum.dropped,
+		sum.kills, sum.backs, sum.anew)
+	if sum.dropped*sum.kills*sum.backs*sum.anew == 0 {
+		t.Error("something did not happen")
+	}
+}

@@ -22,7 +22,9 @@ type Sender struct {
 }
 
 // NewSender returns the sender of a shard to another one.
-func NewSender(s Shard, c Carrier, peer int) *Sender { return &Sender{shard: s, carrier: c, peer: peer} }
+func NewSender(s Shard, c Carrier, peer int) *Sender {
+	return &Sender{shard: s, carrier: c, peer: peer}
+}
 
 // A Progress says what a step has come to.
 type Progress uint8

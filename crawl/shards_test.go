@@ -312,7 +312,7 @@ func TestShards(t *testing.T) {
 	}
 	t.Logf("%d letters, %d of them lost; %d kills, %d files gone back, %d created anew", sum.letters, sum.dropped,
 		sum.kills, sum.backs, sum.anew)
-	if sum.dropped*sum.kills*sum.backs*sum.anew == 0 {
-		t.Error("something did not happen")
+	if crawltest.Full() && sum.dropped*sum.kills*sum.backs*sum.anew == 0 {
+		t.Error("something never happened")
 	}
 }

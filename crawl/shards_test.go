@@ -13,6 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/kv/unite"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
@@ -34,7 +36,6 @@ type paperShard struct {
 	*paperCrawl
 	senders []*exchange.Sender // by shard; nil: its own
 	backup  string             // an older copy of its file; empty: none
-	lost    map[string]int     // how often each page was asked before the file went back
 }
 
 func (p *paperShard) View(f func(*kv.Tx) error) error   { return p.store.View(f) }
@@ -284,6 +285,28 @@ func (p *paperTerrain) united() (map[string]near, map[string]bool) {
 	return depths, visited
 }
 
+// unitedDigest makes one file of the shards, which must be as good as that of one crawl,
+// and returns its digest.
+func (p *paperTerrain) unitedDigest() string {
+	path := filepath.Join(p.t.TempDir(), "united.bolt")
+	dst := crawltest.Open(p.t, path)
+	var paths []string
+	for _, n := range p.r.Perm(len(p.shards)) {
+		paths = append(paths, p.shards[n].path)
+	}
+	if err := errors.Join(unite.Files(p.t.Context(), paths, dst), dst.Close()); err != nil {
+		p.t.Fatal(err)
+	}
+	crawltest.Verify(p.t, path)
+	return digestOf(p.t, path)
+}
+
+func digestOf(t *testing.T, path string) (digest string) {
+	t.Helper()
+	crawltest.Surveyed(t, path, func(s *survey.Survey) (err error) { digest, err = survey.Digest(s); return err })
+	return digest
+}
+
 // TestShards crawls random webs with one to four shards, which lose letters and files, and
 // compares what they know together with what one crawl does.
 func TestShards(t *testing.T) {
@@ -295,9 +318,13 @@ func TestShards(t *testing.T) {
 	for i := range webs {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		web, maxDepth := randomWeb(r), 1+r.IntN(3)
-		wantDepths, wantVisited := newPaper(t, r, web, twoOrigins(maxDepth)).run(0)
+		whole := newPaper(t, r, web, twoOrigins(maxDepth))
+		wantDepths, wantVisited := whole.run(0)
 		p := newPaperTerrain(t, r, web, twoOrigins(maxDepth), 1+r.IntN(4))
 		depths, visited := p.run(r.IntN(300))
+		if got, want := p.unitedDigest(), digestOf(t, whole.path); got != want {
+			t.Fatalf("web %d of seed %d, %d shards: digest %s, want %s", i, seed, len(p.shards), got, want)
+		}
 		if !maps.Equal(depths, wantDepths) {
 			t.Fatalf("web %d of seed %d, %d shards: %s", i, seed, len(p.shards), difference(depths, wantDepths))
 		}

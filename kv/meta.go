@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -107,6 +108,18 @@ func (m *Meta) Value(name string) ([]byte, error) {
 		return nil, nil
 	}
 	return append([]byte{}, r.b...), err
+}
+
+// Each calls f for every named value, by name.
+func (m *Meta) Each(f func(name string, value []byte) error) error {
+	return m.tx.each(bMeta, []byte(valuePrefix), func(key []byte, r *reader) (bool, error) {
+		name, ok := bytes.CutPrefix(key, []byte(valuePrefix))
+		if !ok {
+			return false, nil
+		}
+		err := f(string(name), bytes.Clone(r.b))
+		return err == nil, err
+	})
 }
 
 // Put stores a small named value; nil removes it.

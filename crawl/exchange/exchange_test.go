@@ -414,7 +414,8 @@ func TestSenderRuns(t *testing.T) {
 func FuzzLetter(f *testing.F) {
 	s := newShard(f)
 	f.Add(encode(s.letterTo()))
-	f.Add([]byte(`{"terrain":"AQAAAAAAAAAAAAAAAAAAAA==","opening":"AQAAAAAAAAAAAAAAAAAAAA==","from":1,"referrals":[{"forms":[""]}]}`))
+	f.Add([]byte(`{"terrain":"AQAAAAAAAAAAAAAAAAAAAA==","opening":"AQAAAAAAAAAAAAAAAAAAAA==","from":1,` +
+		`"referrals":[{"forms":[""]}]}`))
 	f.Add([]byte(`{} {}`))
 	f.Add([]byte(`[`))
 	f.Fuzz(func(t *testing.T, text []byte) {

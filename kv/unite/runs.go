@@ -1,0 +1,146 @@
+package unite
+
+import (
+	"errors"
+	"maps"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// copyRuns copies the runs one after the other, each with the visits of all shards.
+func (u *uniting) copyRuns() error {
+	last := 0
+	for _, s := range u.sources {
+		last = max(last, len(s.runs))
+	}
+	for n := range last {
+		if err := u.copyRun(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyRun copies a run by its place in the shards that have it.
+func (u *uniting) copyRun(n int) error {
+	var whole *schema.Run
+	for _, s := range u.sources {
+		if n >= len(s.runs) {
+			continue
+		}
+		if whole == nil {
+			run := s.runs[n]
+			run.FirstVisit, run.Generation, run.Errors = u.dst.LastSeq()+1, u.dst.Generation(), maps.Clone(run.Errors)
+			whole = &run
+			continue
+		}
+		add(whole, &s.runs[n])
+	}
+	err := u.dst.Update(func(tx *kv.Tx) error { return errors.Join(u.copyConfigs(tx, n), tx.Runs.Put(*whole)) })
+	for _, s := range u.sources {
+		if err == nil {
+			err = u.copyVisits(s, whole.ID)
+		}
+	}
+	return err
+}
+
+// add adds what a shard did of a run. The run is as far as the shard that is least far.
+func add(whole, part *schema.Run) {
+	if part.Started.Before(whole.Started) {
+		whole.Started = part.Started
+	}
+	if part.Finished.After(whole.Finished) {
+		whole.Finished = part.Finished
+	}
+	if part.Status != schema.RunCompleted {
+		whole.Status, whole.End = part.Status, part.End
+	}
+	whole.Walked = whole.Walked && part.Walked
+	whole.Pages += part.Pages
+	whole.Requests += part.Requests
+	whole.Running = max(whole.Running, part.Running)
+	for name, n := range part.Errors {
+		if whole.Errors == nil {
+			whole.Errors = map[string]int{}
+		}
+		whole.Errors[name] += n
+	}
+}
+
+// copyConfigs copies the configurations of a run. One that was pruned is missing.
+func (u *uniting) copyConfigs(tx *kv.Tx, n int) error {
+	for _, s := range u.sources {
+		if n >= len(s.runs) {
+			continue
+		}
+		text, err := s.tx.Runs.Config(s.runs[n].Config)
+		if errors.Is(err, kv.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			err = tx.Runs.PutConfig(s.runs[n].Config, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyVisits copies the visits of a shard up to the last of a run.
+func (u *uniting) copyVisits(s *source, run schema.RunID) error {
+	return u.batches(func(tx *kv.Tx) (bool, error) {
+		if s.next > s.store.LastSeq() {
+			return false, nil
+		}
+		v, err := s.tx.Visits.At(s.next)
+		if err == nil && v.Run > run {
+			return false, nil
+		}
+		if err == nil {
+			err = s.tx.Visits.Anchors(v)
+		}
+		if err != nil {
+			return false, err
+		}
+		v.URL, v.RedirectTo, v.Stand = s.urls[v.URL], s.urls[v.RedirectTo], s.visits[v.Stand]
+		for i := range v.Links {
+			v.Links[i].To = s.urls[v.Links[i].To]
+		}
+		for i := range v.Sitemap {
+			v.Sitemap[i].To = s.urls[v.Sitemap[i].To]
+		}
+		s.visits[s.next], err = tx.Visits.Add(v)
+		s.next++
+		return true, err
+	})
+}
+
+// copyMeta copies the named values, which all shards have alike, and what is left undone.
+func (u *uniting) copyMeta() error {
+	return u.dst.Update(func(tx *kv.Tx) error {
+		var pending []schema.ID
+		reapply := false
+		for _, s := range u.sources {
+			ids, err := s.tx.Depths.Pending()
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				pending = append(pending, s.urls[id])
+			}
+			undone, err := s.tx.Meta.Reapply()
+			if err != nil {
+				return err
+			}
+			reapply = reapply || undone
+		}
+		err := errors.Join(tx.Depths.SetPending(pending), tx.Meta.SetReapply(reapply))
+		if err != nil {
+			return err
+		}
+		return u.sources[0].tx.Meta.Each(func(name string, value []byte) error { return tx.Meta.Put(name, value) })
+	})
+}

@@ -1,0 +1,158 @@
+package unite
+
+import (
+	"cmp"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// copyURLs merges the URLs of all shards, each of which has them about in the order in which
+// they were first seen.
+func (u *uniting) copyURLs() error {
+	heads := make([]schema.URL, len(u.sources)) // the next of each; ID 0: there is none
+	for n, s := range u.sources {
+		if err := s.advance(&heads[n]); err != nil {
+			return err
+		}
+	}
+	return u.batches(func(tx *kv.Tx) (bool, error) {
+		first := -1
+		for n := range heads {
+			if heads[n].ID != 0 && (first < 0 || earlier(&heads[n], &heads[first]) < 0) {
+				first = n
+			}
+		}
+		if first < 0 {
+			return false, nil
+		}
+		if err := u.addURL(tx, u.sources[first], heads[first]); err != nil {
+			return false, err
+		}
+		return true, u.sources[first].advance(&heads[first])
+	})
+}
+
+func earlier(a, b *schema.URL) int {
+	return cmp.Or(cmp.Compare(a.FirstRun, b.FirstRun), a.FirstSeen.Compare(b.FirstSeen))
+}
+
+// advance reads the URL after one; the first after the zero value, which also follows the last.
+func (s *source) advance(head *schema.URL) error {
+	if int(head.ID) == s.store.URLs() {
+		*head = schema.URL{}
+		return nil
+	}
+	next, err := s.tx.URLs.At(head.ID + 1)
+	*head = next
+	return err
+}
+
+// addURL adds a URL that another shard has not added yet, and its forms.
+func (u *uniting) addURL(tx *kv.Tx, s *source, url schema.URL) error {
+	name, err := s.tx.Hosts.Name(url.Host)
+	if err != nil {
+		return err
+	}
+	h, err := host(tx, name)
+	if err != nil {
+		return err
+	}
+	norm, old := "https://"+name+url.PathQuery, url.ID
+	hash := u.dst.Hash(url.Kind, norm)
+	id, found, err := tx.URLs.Lookup(hash, h.ID, url.Kind, url.PathQuery)
+	if err == nil && !found {
+		url.Host, url.Referrer = h.ID, s.urls[url.Referrer]
+		if id, err = tx.URLs.Add(url, hash); err == nil {
+			h.Known++
+			if url.Kind == schema.KindSitemap {
+				h.Files++
+			}
+			tx.Hosts.Put(h)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.urls[old] = id
+	forms, err := s.tx.URLs.Forms(old)
+	for _, form := range forms {
+		if err == nil {
+			_, err = tx.URLs.AddForm(id, norm, form)
+		}
+	}
+	return err
+}
+
+// host returns a host of the new file, which is added if it is new.
+func host(tx *kv.Tx, name string) (*schema.Host, error) {
+	id, found, err := tx.Hosts.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return tx.Hosts.Add(name)
+	}
+	return tx.Hosts.At(id)
+}
+
+// copyHosts takes over what the shard of a host knows of it. What limits have kept from
+// being recorded is summed.
+func (u *uniting) copyHosts() error {
+	return u.each(func(s *source) int { return s.store.Hosts() }, func(tx *kv.Tx, s *source, n int) error {
+		from, err := s.tx.Hosts.At(schema.HostID(n))
+		if err != nil {
+			return err
+		}
+		h, err := host(tx, from.Name)
+		if err != nil {
+			return err
+		}
+		https, overflow := h.HTTPS || from.HTTPS, h.Overflow+from.Overflow
+		if s.own(from.ID) {
+			id, generation, known, files := h.ID, h.Generation, h.Known, h.Files
+			*h = *from
+			h.ID, h.Generation, h.Queues, h.Waiting, h.Retries, h.Known, h.Files = id, generation, nil, 0, nil, known, files
+		}
+		h.HTTPS, h.Overflow = https, overflow
+		tx.Hosts.Put(h)
+		robots, ok, err := s.tx.Hosts.Robots(from.ID)
+		if err == nil && ok && s.own(from.ID) {
+			err = tx.Hosts.PutRobots(h.ID, robots)
+		}
+		return err
+	})
+}
+
+func (u *uniting) copyDepths() error {
+	return u.each(func(s *source) int { return s.store.URLs() }, func(tx *kv.Tx, s *source, n int) error {
+		depth, hops := s.store.Depth(schema.ID(n))
+		tx.Depths.Lower(s.urls[n], depth, hops)
+		return nil
+	})
+}
+
+// copyQueues copies what waits, and the tries that are due.
+func (u *uniting) copyQueues() error {
+	return u.each(func(s *source) int { return s.store.Hosts() }, func(tx *kv.Tx, s *source, n int) error {
+		from, err := s.tx.Hosts.At(schema.HostID(n))
+		if err != nil || !s.own(from.ID) {
+			return err
+		}
+		h, err := host(tx, from.Name)
+		if err != nil {
+			return err
+		}
+		for _, r := range from.Retries {
+			r.URL = s.urls[r.URL]
+			h.Retries = append(h.Retries, r)
+		}
+		tx.Hosts.Put(h)
+		var failed error
+		err = s.tx.Frontier.Walk(from, func(priority uint8, id schema.ID) bool {
+			failed = tx.Frontier.Push(h, priority, s.urls[id])
+			return failed == nil
+		})
+		return cmp.Or(err, failed)
+	})
+}

@@ -1,0 +1,289 @@
+package unite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/shard"
+)
+
+// A file is one of two shards of a terrain.
+type file struct {
+	t     *testing.T
+	store *kv.Store
+	path  string
+	ids   map[string]schema.ID // by identity
+}
+
+func newFile(t *testing.T, part schema.Part) *file {
+	t.Helper()
+	f := &file{t: t, path: filepath.Join(t.TempDir(), "shard.bolt"), ids: map[string]schema.ID{}}
+	store, err := kv.Open(f.path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	f.store = store
+	f.update(func(tx *kv.Tx) error {
+		if part == (schema.Part{}) {
+			return nil
+		}
+		return tx.Part.Put(part)
+	})
+	return f
+}
+
+func (f *file) update(do func(tx *kv.Tx) error) {
+	f.t.Helper()
+	if err := f.store.Update(do); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *file) run(id schema.RunID, status schema.RunStatus, pages int) {
+	f.t.Helper()
+	f.update(func(tx *kv.Tx) error {
+		err := tx.Runs.PutConfig([32]byte{byte(id)}, []byte("c"))
+		return errors.Join(err, tx.Runs.Put(schema.Run{
+			ID: id, Config: [32]byte{byte(id)}, FirstVisit: f.store.LastSeq() + 1, Status: status, Pages: pages,
+			Requests: 2 * pages, Errors: map[string]int{"other": pages}, Started: second(10 + pages), Walked: true,
+		}))
+	})
+}
+
+func second(n int) time.Time { return time.Unix(1e9+int64(n), 0).UTC() }
+
+// see records a page that was seen at a second, from another one.
+func (f *file) see(run schema.RunID, host, path, from string, at int, forms ...string) {
+	f.t.Helper()
+	f.update(func(tx *kv.Tx) error {
+		id, found, err := tx.Hosts.Lookup(host)
+		if err == nil && !found {
+			var h *schema.Host
+			if h, err = tx.Hosts.Add(host); err == nil {
+				id = h.ID
+			}
+		}
+		if err != nil {
+			return err
+		}
+		norm := "https://" + host + path
+		u := schema.URL{Host: id, PathQuery: path, Referrer: f.ids[from], FirstSeen: second(at), FirstRun: run}
+		if f.ids[norm], err = tx.URLs.Add(u, f.store.Hash(schema.KindPage, norm)); err != nil {
+			return err
+		}
+		for _, form := range forms {
+			if _, err := tx.URLs.AddForm(f.ids[norm], norm, form); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (f *file) host(name string, change func(h *schema.Host)) {
+	f.t.Helper()
+	f.update(func(tx *kv.Tx) error {
+		id, _, err := tx.Hosts.Lookup(name)
+		if err != nil {
+			return err
+		}
+		h, err := tx.Hosts.At(id)
+		if err == nil {
+			change(h)
+			tx.Hosts.Put(h)
+		}
+		return err
+	})
+}
+
+// hosts returns a host of each of the two shards.
+func hosts(t *testing.T) (names [2]string) {
+	rule, err := shard.New(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; names[0] == "" || names[1] == ""; i++ {
+		name := fmt.Sprintf("h%d.test", i)
+		names[rule.Of(name)] = name
+	}
+	return names
+}
+
+func part(n int) schema.Part {
+	return schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shard: n, Shards: 2, Run: 1, Configuration: 1}
+}
+
+// What two shards know of a page is put together, and of a host what its own one knows.
+func TestFiles(t *testing.T) {
+	names := hosts(t)
+	a, b := newFile(t, part(0)), newFile(t, part(1))
+	own, other := "https://"+names[0]+"/", "https://"+names[1]+"/"
+	a.run(1, schema.RunCompleted, 1)
+	a.see(1, names[0], "/", "", 1, own)
+	a.see(1, names[1], "/", own, 5, other)
+	b.run(1, schema.RunInterrupted, 2)
+	b.see(1, names[1], "/x", "", 2, other+"x")
+	b.see(1, names[1], "/", other+"x", 3, other, "https://www."+names[1]+"/")
+	a.host(names[1], func(h *schema.Host) { h.HTTPS, h.Overflow, h.CrawlDelay = true, 3, time.Hour })
+	b.host(names[1], func(h *schema.Host) { h.Overflow, h.CrawlDelay, h.Known = 4, time.Second, 2 })
+	a.visit(1, own, other)
+	b.visit(1, other+"x", other)
+	b.update(func(tx *kv.Tx) error {
+		h, err := tx.Hosts.At(1)
+		if err != nil {
+			return err
+		}
+		tx.Depths.Lower(b.ids[other], 1, 0)
+		return tx.Frontier.Push(h, 7, b.ids[other])
+	})
+	a.update(func(tx *kv.Tx) error { tx.Depths.Lower(a.ids[other], 2, 0); return tx.Meta.Put("n", []byte("v")) })
+	a.store.Close()
+	b.store.Close()
+
+	path := filepath.Join(t.TempDir(), "united.bolt")
+	dst, err := kv.Open(path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dst.Close()
+	if err := unite.Files(t.Context(), []string{b.path, a.path}, dst); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	err = dst.View(func(tx *kv.Tx) error {
+		err := tx.URLs.Each(1, func(u schema.URL) (bool, error) {
+			norm, err := tx.URLs.Norm(u.ID)
+			forms, err2 := tx.URLs.Forms(u.ID)
+			depth, _ := dst.Depth(u.ID)
+			got = append(got, fmt.Sprintf("%s from %d at %d, %d forms, depth %d", norm, u.Referrer,
+				u.FirstSeen.Unix()-1e9, len(forms), depth))
+			return true, errors.Join(err, err2)
+		})
+		if err != nil {
+			return err
+		}
+		for seq := schema.Seq(1); seq <= dst.LastSeq(); seq++ {
+			v, err := tx.Visits.At(seq)
+			if err != nil {
+				return err
+			}
+			if err := tx.Visits.Anchors(v); err != nil {
+				return err
+			}
+			got = append(got, fmt.Sprintf("visit of %d, to %d: %s", v.URL, v.Links[0].To, v.Links[0].Anchor))
+		}
+		id, _, err := tx.Hosts.Lookup(names[1])
+		if err != nil {
+			return err
+		}
+		h, err := tx.Hosts.At(id)
+		if err != nil {
+			return err
+		}
+		got = append(got, fmt.Sprintf("https %t, overflow %d, delay %s, known %d, waiting %d", h.HTTPS, h.Overflow,
+			h.CrawlDelay, h.Known, h.Waiting))
+		if err := tx.Frontier.Walk(h, func(priority uint8, id schema.ID) bool {
+			got = append(got, fmt.Sprintf("%d waits with %d", id, priority))
+			return true
+		}); err != nil {
+			return err
+		}
+		runs, err := tx.Runs.All()
+		for _, r := range runs {
+			got = append(got, fmt.Sprintf("run %d: %s, %d pages, %d requests, %d errors, since %d, visit %d", r.ID, r.Status,
+				r.Pages, r.Requests, r.Errors["other"], r.Started.Unix()-1e9, r.FirstVisit))
+		}
+		value, err2 := tx.Meta.Value("n")
+		got = append(got, string(value))
+		return errors.Join(err, err2)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		own + " from 0 at 1, 1 forms, depth 255", other + "x from 0 at 2, 1 forms, depth 255",
+		other + " from 2 at 3, 2 forms, depth 1",
+		"visit of 1, to 3: to " + other, "visit of 2, to 3: to " + other,
+		"https true, overflow 7, delay 1s, known 2, waiting 1", "3 waits with 7",
+		fmt.Sprintf("run 1: %s, 3 pages, 6 requests, 3 errors, since 11, visit 1", schema.RunInterrupted), "v",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	dst.Close()
+	if err := kv.Check(path, func(problem string) { t.Error(problem) }); err != nil {
+		t.Error(err)
+	}
+}
+
+// visit records that a page was visited and links to another.
+func (f *file) visit(run schema.RunID, norm, to string) {
+	f.t.Helper()
+	f.update(func(tx *kv.Tx) error {
+		_, err := tx.Visits.Add(&schema.Visit{
+			URL: f.ids[norm], Run: run, State: schema.Processed, Status: 200, Requests: 1, Length: -1,
+			Links: []schema.Link{{To: f.ids[to], Kinds: schema.Kinds(0).Add(schema.LinkAnchor), Anchor: "to " + to}},
+		})
+		return err
+	})
+}
+
+// What does not make a whole terrain is refused, and nothing is written.
+func TestFilesRefused(t *testing.T) {
+	another := part(1)
+	another.Terrain[0] = 2
+	three := part(1)
+	three.Shards = 3
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, v := range map[string]struct {
+		ctx   context.Context
+		parts []schema.Part
+	}{
+		"a whole terrain":     {t.Context(), []schema.Part{{}}},
+		"one of two":          {t.Context(), []schema.Part{part(0)}},
+		"the same twice":      {t.Context(), []schema.Part{part(1), part(1)}},
+		"another terrain":     {t.Context(), []schema.Part{part(0), another}},
+		"of two and of three": {t.Context(), []schema.Part{part(0), three}},
+		"too many":            {t.Context(), []schema.Part{part(0), part(1), part(1)}},
+		"told to stop":        {ended, []schema.Part{part(0), part(1)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var paths []string
+			for _, p := range v.parts {
+				f := newFile(t, p)
+				f.store.Close()
+				paths = append(paths, f.path)
+			}
+			dst, err := kv.Open(filepath.Join(t.TempDir(), "united.bolt"), kv.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer dst.Close()
+			if err := unite.Files(v.ctx, paths, dst); err == nil {
+				t.Error("it is united")
+			}
+			if dst.LastCommit() != 0 {
+				t.Error("something is written")
+			}
+			for _, path := range slices.Compact(paths) { // whose locks are given up
+				store, err := kv.Open(path, kv.Options{Timeout: time.Second})
+				if err != nil {
+					t.Fatal(err)
+				}
+				store.Close()
+			}
+		})
+	}
+}

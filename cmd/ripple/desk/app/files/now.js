@@ -59,7 +59,6 @@ function showRunning(box, signal) {
     put(errors, errorsOf(s.errors));
     drawVisits(visits, list);
   };
-  put(origins, loading());
   listen(draw, signal);
   followOrigins(origins, age, signal);
 }
@@ -67,18 +66,24 @@ function showRunning(box, signal) {
 // followOrigins shows how far the crawl has come with its origins, as it knows itself, and,
 // from the reader, which is slower, what came of it.
 function followOrigins(box, age, signal) {
+  const problem = el("div", {}), sheet = el("div", {}, loading());
   let moves = [], whole = [], read = 0;
+  put(box, problem, sheet);
   const draw = () => {
     const now = new Map(moves.map((o) => [o.quality_origin, o])), known = new Set(whole.map((o) => o.quality_origin));
-    put(box, originsOf([...whole.map((o) => ({ ...o, ...now.get(o.quality_origin) })),
+    put(sheet, originsOf([...whole.map((o) => ({ ...o, ...now.get(o.quality_origin) })),
       ...moves.filter((o) => !known.has(o.quality_origin))]));
     const old = read && Math.round((Date.now() - read) / 1000);
     put(age, old >= 2 && `; coverage as of ${span(old)} ago`);
   };
-  const failing = (error) => { if (!box.querySelector("table")) put(box, failed(error)); };
+  const failing = (error) => { put(problem, failed(error)); if (!sheet.querySelector("table")) put(sheet); };
   again("origins", glance, ({ data }) => { moves = data.origins; draw(); }, failing, signal);
-  again("stats", look, ({ data, age: was }) => { whole = data.origins; read = Date.now() - 1000 * (was || 0); draw(); },
-    failing, signal);
+  again("stats", look, ({ data, age: was }) => {
+    whole = data.origins;
+    read = Date.now() - 1000 * (was || 0);
+    put(problem);
+    draw();
+  }, failing, signal);
 }
 
 function metaText(s) {

@@ -19,10 +19,10 @@ const (
 	maxStreams = 16
 	beat       = time.Second
 	soon       = 5 * time.Second
-	farewell   = time.Second // for what streams are told when the desk ends
-	maxOwed    = 10          // beats in which the last visits of a crawl are asked for
-	maxTold    = 50          // visits that are told in a second
-	backlog    = 8           // events that a stream may be behind; then it is dropped
+	farewell   = 5 * time.Second // for what streams are told when the desk ends
+	maxOwed    = 10              // beats in which the last visits of a crawl are asked for
+	maxTold    = 50              // visits that are told in a second
+	backlog    = 8               // events that a stream may be behind; then it is dropped
 )
 
 // Live is what goes on now, as streams are told it. Its methods may be called from any

@@ -24,7 +24,7 @@ const (
 	reading        = 30 * time.Second // of the body of a request
 	idle           = 2 * time.Minute
 	stall          = 10 * time.Second // in which a client takes nothing of an answer
-	parting        = time.Second      // for what is being answered at the end
+	parting        = 3 * time.Second  // for what is being answered at the end
 )
 
 // Options are what a desk is made of.
@@ -139,7 +139,7 @@ func (d *Desk) address() *url.URL {
 	return u
 }
 
-// Serve answers until ctx is done, and ends what it answers within two seconds. It is
+// Serve answers until ctx is done, and ends what it answers within eight seconds. It is
 // called once.
 func (d *Desk) Serve(ctx context.Context) error {
 	var g errgroup.Group

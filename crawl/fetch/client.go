@@ -86,7 +86,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	d := newDialler(ctx, &cfg, &guard)
-	c := &Client{
+	return &Client{
 		dialler:   d,
 		routes:    routes,
 		decoders:  new(decoders),
@@ -99,9 +99,7 @@ func New(cfg Config) (*Client, error) {
 		limits:    cfg.limits,
 		stop:      stop,
 		transport: newTransport(&cfg, d, roots),
-	}
-	d.crowded = c.transport.CloseIdleConnections
-	return c, nil
+	}, nil
 }
 
 func newDialler(ctx context.Context, cfg *Config, g *guard) *dialler {

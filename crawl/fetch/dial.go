@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"container/list"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -24,12 +25,12 @@ type dialler struct {
 	resolver *Resolver
 	dial     dialFunc
 	stagger  time.Duration // head start of an address over the next
-	most     int           // connections, beyond which crowded is called
-	crowded  func()
-	opened   func(n int) // is told of connections that are opened, or closed; nil: nobody is
+	most     int           // connections, beyond which idle ones are closed
+	opened   func(n int)   // is told of connections that are opened, or closed; nil: nobody is
 
 	mu   sync.Mutex
 	open map[*conn]struct{} // nil: closed
+	idle list.List          // of *conn: open, after a request and without one, the longest idle first
 	last netip.Addr         // that was connected to
 }
 
@@ -222,10 +223,15 @@ type conn struct {
 	once sync.Once
 
 	severed atomic.Bool // by this client, while the transport may still give it to a request
+
+	// under the lock of the dialler
+	users int           // requests that it was given to
+	idle  *list.Element // nil: it is not idle
+	since time.Time     // it is idle
 }
 
 // track enters a connection among the open ones. When they are too many, which
-// idle HTTP/2 connections can be, all idle ones go.
+// idle HTTP/2 connections can be, the one that has been idle longest goes.
 func (d *dialler) track(c net.Conn) (*conn, error) {
 	t := &conn{Conn: c, d: d}
 	d.mu.Lock()
@@ -242,9 +248,70 @@ func (d *dialler) track(c net.Conn) (*conn, error) {
 	d.mu.Unlock()
 	d.tellOpened(1)
 	if many {
-		d.crowded()
+		d.shed()
 	}
 	return t, nil
+}
+
+// take marks a connection as used by a request, and reports whether it was severed before.
+func (c *conn) take() (severed bool) {
+	c.d.mu.Lock()
+	defer c.d.mu.Unlock()
+	if c.severed.Load() {
+		return true
+	}
+	c.users++
+	c.leaveIdle()
+	return false
+}
+
+// release ends a use that take began.
+func (c *conn) release() {
+	c.d.mu.Lock()
+	defer c.d.mu.Unlock()
+	if c.users--; c.users > 0 {
+		return
+	}
+	if _, open := c.d.open[c]; open {
+		c.since = time.Now()
+		c.idle = c.d.idle.PushBack(c)
+	}
+}
+
+// leaveIdle is for whoever holds the lock of the dialler.
+func (c *conn) leaveIdle() {
+	if c.idle != nil {
+		c.d.idle.Remove(c.idle)
+		c.idle = nil
+	}
+}
+
+// shed closes the connection that has been idle longest, which no request is given any
+// more, and reports whether there was one.
+func (d *dialler) shed() bool {
+	d.mu.Lock()
+	first := d.idle.Front()
+	if first == nil {
+		d.mu.Unlock()
+		return false
+	}
+	c := first.Value.(*conn)
+	c.leaveIdle()
+	c.severed.Store(true)
+	d.mu.Unlock()
+	c.Close()
+	return true
+}
+
+// idleSince returns since when the connection is idle that shed would close; the zero time:
+// there is none.
+func (d *dialler) idleSince() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if first := d.idle.Front(); first != nil {
+		return first.Value.(*conn).since
+	}
+	return time.Time{}
 }
 
 // tracked returns the connection of a dialler below others; nil: there is none.
@@ -265,6 +332,7 @@ func (c *conn) Close() error {
 	c.once.Do(func() {
 		c.d.mu.Lock()
 		delete(c.d.open, c)
+		c.leaveIdle()
 		c.d.mu.Unlock()
 		c.d.tellOpened(-1)
 	})

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -165,20 +167,72 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Connections that the transport does not count, idle HTTP/2 ones, are bounded too.
+// Connections that the transport does not count, idle HTTP/2 ones, are bounded too: the one
+// that has been idle longest makes room, and no other has to be made twice.
 func TestCrowded(t *testing.T) {
-	crowds := 0
-	d := &dialler{most: 2, crowded: func() { crowds++ }, open: map[*conn]struct{}{}}
-	defer d.close()
-	for n, want := range []int{0, 0, 1} {
-		client, server := net.Pipe()
-		defer server.Close()
-		if _, err := d.track(client); err != nil {
+	made := make([]atomic.Int64, 4)
+	var urls []string
+	var trusted string
+	for i := range made {
+		s := httptest.NewUnstartedServer(http.NotFoundHandler())
+		s.EnableHTTP2 = true
+		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				made[i].Add(1)
+			}
+		}
+		s.StartTLS()
+		defer s.Close()
+		urls, trusted = append(urls, s.URL), caFile(t, s) // all have the same certificate
+	}
+	c := newClient(t, Config{CAFile: trusted, HTTP2: true, KeepAlive: true, AllowPrivate: loopback()})
+	c.dialler.most = 3
+	for step, asked := range []struct {
+		server int
+		made   [4]int64
+	}{
+		{0, [4]int64{1, 0, 0, 0}}, {1, [4]int64{1, 1, 0, 0}}, {2, [4]int64{1, 1, 1, 0}},
+		{0, [4]int64{1, 1, 1, 0}}, // used again: now that to 1 is idle longest
+		{3, [4]int64{1, 1, 1, 1}}, {0, [4]int64{1, 1, 1, 1}}, {2, [4]int64{1, 1, 1, 1}},
+		{1, [4]int64{1, 2, 1, 1}}, {0, [4]int64{1, 2, 1, 1}}, {2, [4]int64{1, 2, 1, 1}},
+	} {
+		if _, err := do(c, t.Context(), Request{URL: urls[asked.server]}); err != nil {
 			t.Fatal(err)
 		}
-		if crowds != want {
-			t.Errorf("crowded %d times by %d connections, want %d", crowds, n+1, want)
+		for i := range made {
+			if got := made[i].Load(); got != asked.made[i] {
+				t.Errorf("step %d: %d connections to server %d, want %d", step, got, i, asked.made[i])
+			}
 		}
+		if n := len(c.dialler.open); n > 3 {
+			t.Errorf("step %d: %d connections are open", step, n)
+		}
+	}
+}
+
+// A connection that a request uses is no idle one, whatever it waits for.
+func TestCrowdedInUse(t *testing.T) {
+	d := &dialler{most: 1, open: map[*conn]struct{}{}}
+	defer d.close()
+	next := func() *conn {
+		client, server := net.Pipe()
+		t.Cleanup(func() { server.Close() })
+		c, err := d.track(client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	used := next()
+	used.take()
+	used.take()
+	used.release()
+	if next(); used.severed.Load() {
+		t.Error("a connection that another request still uses was closed")
+	}
+	used.release()
+	if next(); !used.severed.Load() || !used.take() {
+		t.Error("an idle connection was not closed, or is given away after that")
 	}
 }
 

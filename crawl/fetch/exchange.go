@@ -54,6 +54,8 @@ type exchange struct {
 	tunnelled bool  // the proxy, if any, has done its part
 	tlsErr    error // of the handshake
 	conn      net.Conn
+	taken     *conn // that is not idle because of this
+	over      bool
 	allowed   []netip.Addr
 	first     time.Time
 	started   time.Time // reading; later by the time that was waited
@@ -96,8 +98,18 @@ func (x *exchange) end() {
 	x.cancel(nil)
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.release()
+	x.over = true
 	if x.timer != nil {
 		x.timer.Stop()
+	}
+}
+
+// release gives back the connection that was taken, if there is one.
+func (x *exchange) release() {
+	if x.taken != nil {
+		x.taken.release()
+		x.taken = nil
 	}
 }
 

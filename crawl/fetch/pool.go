@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A Pool holds clients that several users share where their configurations are
@@ -86,10 +87,25 @@ func (p *Pool) leave(key string) (last bool) {
 	return true
 }
 
-// opened counts connections. When they are too many, idle ones of every client go.
+// opened counts connections. When they are too many, the one that has been idle longest goes.
 func (p *Pool) opened(n int) {
 	if now := p.conns.Add(int64(n)); n > 0 && p.MaxConns > 0 && now > int64(p.MaxConns) {
-		p.CloseIdle()
+		p.shed()
+	}
+}
+
+func (p *Pool) shed() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var longest *dialler
+	var since time.Time
+	for _, c := range p.clients {
+		if at := c.client.dialler.idleSince(); !at.IsZero() && (longest == nil || at.Before(since)) {
+			longest, since = c.client.dialler, at
+		}
+	}
+	if longest != nil {
+		longest.shed()
 	}
 }
 

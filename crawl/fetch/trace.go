@@ -48,8 +48,11 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	if x.barred || !may {
 		sever(info.Conn) // or the request could still slip out
 	}
+	x.release()
 	t := tracked(info.Conn)
-	x.dead = t != nil && t.severed.Load()
+	if x.dead = t != nil && !x.over && t.take(); t != nil && !x.over && !x.dead {
+		x.taken = t
+	}
 	x.got, x.reused, x.conn, x.tunnelled = true, info.Reused, info.Conn, true
 	x.phase = max(x.phase, waiting)
 }

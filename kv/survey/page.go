@@ -246,12 +246,14 @@ func (ps *pages) readSights() error {
 }
 
 // readStood notes for every visit the last run in which its links stood for those of
-// another; 0: in none.
+// another; 0: in none. Those of the first of all runs stand for themselves.
 func (ps *pages) readStood() ([]schema.RunID, error) {
 	stood := make([]schema.RunID, ps.core.store.LastSeq()+1)
-	every := func(schema.Seq, schema.ID) bool { return true }
+	later := func(seq schema.Seq, _ schema.ID) bool {
+		return ps.core.runs[0].ID > 1 || len(ps.core.runs) > 1 && seq >= ps.core.runs[1].FirstVisit
+	}
 	err := ps.core.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachLinks(every, func(l *kv.Linked) error {
+		return tx.Visits.EachLinks(later, func(l *kv.Linked) error {
 			if l.Run <= ps.core.run.ID {
 				stood[l.Stand] = max(stood[l.Stand], l.Run)
 			}

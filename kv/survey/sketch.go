@@ -58,6 +58,7 @@ type sketcher struct {
 	pages *pages
 	tx    *kv.Tx
 	from  schema.Visit // whose links stand
+	page  Page         // that is told of
 }
 
 // visited tells of a page by its last visit.
@@ -72,14 +73,14 @@ func (sk *sketcher) visited(v *schema.Visit, f func(*Page) error) error {
 }
 
 func (sk *sketcher) tell(id schema.ID, v *schema.Visit, f func(*Page) error) error {
-	p := Page{ID: id, Host: sk.pages.core.store.HostOf(id), Visit: v}
+	sk.page = Page{ID: id, Host: sk.pages.core.store.HostOf(id), Visit: v}
 	if err := sk.pages.core.live(); err != nil {
 		return err
 	}
-	if err := sk.pages.sketch(sk.tx, &p); err != nil {
+	if err := sk.pages.sketch(sk.tx, &sk.page); err != nil {
 		return err
 	}
-	return f(&p)
+	return f(&sk.page)
 }
 
 // sketch derives what can be counted of a page, given its id, its host and its visit.

@@ -1,8 +1,6 @@
 package survey
 
 import (
-	"fmt"
-
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -33,57 +31,28 @@ func (ws *walks) readGraph(all bool) (*graph, error) {
 	return g, err
 }
 
-// buildGraph builds the graph of the visited pages for which in holds.
+// buildGraph builds the graph of the visited pages for which in holds. It reads the log
+// twice: to count links, and to take them.
 func (ws *walks) buildGraph(in func(schema.ID) bool) (*graph, error) {
 	g := &graph{start: make([]uint32, ws.core.urls()+2)}
-	var redirects []int
-	err := ws.core.view(func(tx *kv.Tx) error {
-		var buf []schema.Link
-		for id := schema.ID(1); int(id) <= ws.core.urls(); id++ {
-			if err := ws.core.live(); err != nil {
-				return err
-			}
-			g.start[id] = uint32(len(g.to))
-			seq := ws.core.latest(id)
-			if seq == 0 || ws.core.store.Kind(id) != schema.KindPage || !in(id) {
-				continue
-			}
-			if ok, err := ws.hosts.visitable(tx, id); err != nil {
-				return err
-			} else if !ok {
-				continue
-			}
-			nofollow, err := ws.asksNofollow(tx, seq)
-			if err != nil {
-				return err
-			}
-			if buf, err = ws.core.appendLinks(tx, buf[:0], seq); err != nil {
-				return err
-			}
-			for i := range buf {
-				if int(buf[i].To) > ws.core.urls() {
-					return fmt.Errorf("%w: visit %d links to URL %d, which its run does not know", kv.ErrDamaged, seq, buf[i].To)
-				}
-				if !Carries(ws.core.cfg.Crawler, buf[i], nofollow) {
-					continue
-				}
-				if buf[i].Kinds.First() == schema.LinkRedirect {
-					redirects = append(redirects, len(g.to))
-				}
-				g.to = append(g.to, buf[i].To)
-			}
-		}
-		return nil
-	})
+	err := ws.eachCarrying(in, func(from schema.ID, links []schema.Link) { g.start[from+1] = uint32(len(links)) })
 	if err != nil {
 		return nil, err
 	}
-	g.start[len(g.start)-1] = uint32(len(g.to))
-	g.redirect = newBitset(len(g.to))
-	for _, at := range redirects {
-		g.redirect.set(at)
+	for id := 1; id < len(g.start); id++ {
+		g.start[id] += g.start[id-1]
 	}
-	return g, nil
+	links := g.start[len(g.start)-1]
+	g.to, g.redirect = make([]schema.ID, links), newBitset(int(links))
+	err = ws.eachCarrying(in, func(from schema.ID, links []schema.Link) {
+		for i := range links {
+			at := int(g.start[from]) + i
+			if g.to[at] = links[i].To; links[i].Kinds.First() == schema.LinkRedirect {
+				g.redirect.set(at)
+			}
+		}
+	})
+	return g, err
 }
 
 // asksNofollow reports whether a page asks for its links not to be followed, and

@@ -89,7 +89,8 @@ func (ls *links) bare(tx *kv.Tx, id schema.ID, one *linking) ([]schema.Link, err
 	return links, err
 }
 
-// A linking is a page with the visit that holds the links that stand.
+// A linking is a page with the visit that holds the links that stand, see
+// [kv.Visits.Skim].
 type linking struct {
 	page  schema.ID
 	visit *schema.Visit
@@ -172,14 +173,14 @@ func (ls *links) between(from, to schema.ID, anchors bool) (all []PageLinks, err
 
 // linking reads the visit that holds the links of a page, without anchors.
 func (ls *links) linking(tx *kv.Tx, id schema.ID) (linking, error) {
-	v, err := tx.Visits.At(ls.core.latest(id))
-	if err = errors.Join(err, ls.core.live()); err != nil {
+	v := &schema.Visit{}
+	if err := errors.Join(tx.Visits.SkimAt(ls.core.latest(id), v), ls.core.live()); err != nil {
 		return linking{}, err
 	}
 	l := linking{page: id, visit: v, last: v.Run}
 	prev := v.Prev
 	if v.Stand != 0 {
-		if l.visit, err = tx.Visits.At(v.Stand); err != nil {
+		if err := tx.Visits.SkimAt(v.Stand, v); err != nil {
 			return l, err
 		}
 	}
@@ -193,9 +194,9 @@ func (ls *links) linking(tx *kv.Tx, id schema.ID) (linking, error) {
 // lookBack finds the first run that saw each link of a page, in the visits from
 // prev back.
 func (ls *links) lookBack(tx *kv.Tx, l *linking, prev schema.Seq) error {
+	var v schema.Visit
 	for prev != 0 && len(l.first) > 0 {
-		v, err := tx.Visits.At(prev)
-		if err != nil {
+		if err := tx.Visits.SkimAt(prev, &v); err != nil {
 			return err
 		}
 		for i, j := 0, 0; i < len(l.visit.Links) && j < len(v.Links); {

@@ -7,11 +7,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// anchored returns the visit that holds the links of a page, with their anchors.
+// anchored returns the visit that holds the links of a page, as [kv.Visits.Skim] reads it
+// but with their anchors.
 func (c *core) anchored(tx *kv.Tx, id schema.ID) (*schema.Visit, error) {
-	v, err := tx.Visits.At(c.latest(id))
+	v := &schema.Visit{}
+	err := tx.Visits.SkimAt(c.latest(id), v)
 	if err == nil && v.Stand != 0 {
-		v, err = tx.Visits.At(v.Stand)
+		err = tx.Visits.SkimAt(v.Stand, v)
 	}
 	if err != nil {
 		return nil, err
@@ -26,8 +28,8 @@ func (c *core) appendLinks(tx *kv.Tx, dst []schema.Link, seq schema.Seq) ([]sche
 	if err != nil || len(dst) > n {
 		return dst, err
 	}
-	v, err := tx.Visits.At(seq) // without links of its own: small
-	if err != nil || v.Stand == 0 {
+	var v schema.Visit // without links of its own: small
+	if err := tx.Visits.SkimAt(seq, &v); err != nil || v.Stand == 0 {
 		return dst, err
 	}
 	return tx.Visits.AppendLinks(dst, v.Stand)

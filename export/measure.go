@@ -25,10 +25,19 @@ type Metrics struct {
 // memory besides what was measured before.
 func MetricsOf(ctx context.Context, g *rank.Graph) (*Metrics, error) {
 	g.Until(ctx)
-	m := &Metrics{Community: rank.Communities(g, seed), Component: rank.WeakComponents(g)}
-	m.Harmonic, m.Exact = rank.Harmonic(g)
-	m.PageRank = rank.PageRank(g, rank.Damping, rank.Tolerance)
-	m.In, m.Out = rank.InDegree(g), rank.OutDegree(g)
+	m := new(Metrics)
+	for _, measure := range []func(){
+		func() { m.Community = rank.Communities(g, seed) },
+		func() { m.Component = rank.WeakComponents(g) },
+		func() { m.Harmonic, m.Exact = rank.Harmonic(g) },
+		func() { m.PageRank = rank.PageRank(g, rank.Damping, rank.Tolerance) },
+		func() { m.In, m.Out = rank.InDegree(g), rank.OutDegree(g) },
+	} {
+		if ctx.Err() != nil { // the next one would make its room before it finds that out
+			break
+		}
+		measure()
+	}
 	return m, context.Cause(ctx)
 }
 

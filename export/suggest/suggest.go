@@ -12,6 +12,7 @@ package suggest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -85,7 +86,7 @@ type finder struct {
 }
 
 // Find returns the candidates with at least minOrigins votes: at most limit that are
-// stubs, and as many that are not.
+// stubs, and as many that are not. It ends with [survey.Survey.Context].
 func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 	f := &finder{
 		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, s.HostCount()+1),
@@ -98,7 +99,10 @@ func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 			return nil, err
 		}
 	}
-	all := f.ranked(minOrigins)
+	all, err := f.ranked(minOrigins)
+	if err != nil {
+		return nil, err
+	}
 	found := &Suggestions{Origins: len(s.Terrain().Origins())}
 	for _, c := range all {
 		list := &found.Discovered
@@ -161,10 +165,14 @@ func (f *finder) readPages() error {
 
 // vote counts the links of origins to candidates. Hosts and pages are known by then.
 func (f *finder) vote() error {
+	ctx := f.survey.Context()
 	for from := schema.ID(1); int(from) <= f.survey.URLs(); from++ {
 		origin := f.origin[f.survey.HostOf(from)]
 		if origin < 0 {
 			continue
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		for at := f.links.Off[from]; at < f.links.Off[from+1]; at++ {
 			to := schema.ID(f.links.To[at])
@@ -211,15 +219,25 @@ func (f *finder) countLink(node uint32, origin int, from schema.ID, at int64) {
 	}
 }
 
-// ranked completes the candidates and puts them in order.
-func (f *finder) ranked(minOrigins int) []*Candidate {
-	nodes := f.fold.Nodes()
-	near := make([]float64, len(nodes)+1)
-	g := &rank.Graph{Off: f.links.Off, To: f.links.To}
+// nearness returns how often the walker comes by at each node.
+func (f *finder) nearness() ([]float64, error) {
+	near := make([]float64, len(f.fold.Nodes())+1)
+	g, ctx := &rank.Graph{Off: f.links.Off, To: f.links.To}, f.survey.Context()
+	g.Until(ctx)
 	for page, share := range rank.Personalised(g, f.sources) {
 		if page > 0 && page < len(f.class) {
 			near[f.fold.Node(schema.ID(page))] += share
 		}
+	}
+	return near, context.Cause(ctx)
+}
+
+// ranked completes the candidates and puts them in order.
+func (f *finder) ranked(minOrigins int) ([]*Candidate, error) {
+	nodes := f.fold.Nodes()
+	near, err := f.nearness()
+	if err != nil {
+		return nil, err
 	}
 	var all []*Candidate
 	for node, c := range f.candidates {
@@ -246,7 +264,7 @@ func (f *finder) ranked(minOrigins int) []*Candidate {
 		}
 		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Name, b.Name))
 	})
-	return all
+	return all, nil
 }
 
 // name fills in what is told of the hosts, and the URLs of the pages that are shown.

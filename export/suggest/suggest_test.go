@@ -1,9 +1,11 @@
 package suggest_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -176,5 +178,41 @@ func TestSeed(t *testing.T) {
 	}
 	if _, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile); err != nil {
 		t.Errorf("%v in\n%s", err, text)
+	}
+}
+
+// An ending context ends when it has been asked so often.
+type ending struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (e *ending) Err() error {
+	if e.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestFindEnds ends the search wherever it looks whether anybody waits for it: it returns
+// nothing then.
+func TestFindEnds(t *testing.T) {
+	w := surveytest.New(t, lists)
+	w.Visit("a.test/", w.Links("subject.test/", "a.test/x"))
+	w.Visit("a.test/x", w.Links("subject.test/"))
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	for looks := int64(0); ; looks++ {
+		ctx := &ending{Context: context.Background()}
+		ctx.left.Store(looks)
+		s := w.Survey()
+		s.Until(ctx)
+		found, err := suggest.Find(s, 0, 10)
+		ended := ctx.left.Load() < 0
+		if !ended && err == nil && looks > 0 {
+			return
+		}
+		if ended && (err == nil || found != nil) {
+			t.Fatalf("ended at look %d: %v, %v", looks+1, found, err)
+		}
 	}
 }

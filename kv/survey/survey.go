@@ -75,6 +75,15 @@ func (s *Survey) Interrupt() {
 // Until ends long walks over the records, with the cause, when ctx is done.
 func (s *Survey) Until(ctx context.Context) { s.core.until(ctx) }
 
+// Context is that of [Survey.Until], for what is worked out of the records; without one it
+// never ends.
+func (s *Survey) Context() context.Context {
+	if s.core.ctx == nil {
+		return context.Background()
+	}
+	return s.core.ctx
+}
+
 // Hold runs f in one transaction, so that what it reads piece by piece is of one state
 // even while other readers come and go. Walks over many records that it begins end with
 // the error of ctx when that is done.

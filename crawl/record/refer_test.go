@@ -1,0 +1,165 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/shard"
+)
+
+// newShard is a recorder of the shard of a.test, of two, at run 2 and configuration 3, in
+// a run of its own; foreign is a host of the other shard.
+func newShard(t *testing.T, path, text string) (r *Recorder, foreign string) {
+	t.Helper()
+	rule, err := shard.New(2)
+	ok(t, err)
+	own := rule.Of("a.test")
+	for i := 0; foreign == "" || rule.Of(foreign) == own; i++ {
+		foreign = fmt.Sprintf("h%d.test", i)
+	}
+	cfg, _, err := config.Parse([]byte(text+head), t.TempDir(), os.ReadFile)
+	ok(t, err)
+	set, err := ring.NewSettings(cfg)
+	ok(t, err)
+	t.Cleanup(set.Client.Close)
+	store, err := kv.Open(path, kv.Options{})
+	ok(t, err)
+	t.Cleanup(func() { store.Close() })
+	part := schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shard: own, Shards: 2, Run: 2, Configuration: 3}
+	ok(t, store.Update(func(tx *kv.Tx) error { return tx.Part.Put(part) }))
+	r = New(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
+	_, err = r.Begin(t.Context())
+	ok(t, err)
+	return r, foreign
+}
+
+// turn does something in a turn of its own.
+func (r *Recorder) turn(t *testing.T, f func(turn turn)) {
+	t.Helper()
+	ok(t, r.in.store.Update(func(tx *kv.Tx) error {
+		turn, err := r.open(tx)
+		if err == nil {
+			f(turn)
+			err = tx.Runs.Put(r.in.run)
+		}
+		return errors.Join(err, tx.Depths.SetPending(r.reach.work))
+	}))
+}
+
+func (r *Recorder) marked() int { n, _ := r.in.store.Marked(1 - r.in.store.Part().Shard); return n }
+
+// A page of another shard is never queued. Whatever changes of it is to be told, and
+// nothing else is.
+func TestForeignPage(t *testing.T) {
+	r, foreign := newShard(t, filepath.Join(t.TempDir(), "state.bolt"), "[crawler]\nmax-depth = 2\n")
+	page, id := "https://"+foreign+"/p", schema.ID(0)
+	acknowledged := func(what string, want int, f func(turn turn)) {
+		t.Helper()
+		r.turn(t, f)
+		if r.marked() != want {
+			t.Errorf("%s: %d pages are marked, want %d", what, r.marked(), want)
+		}
+		ok(t, r.in.store.Update(func(tx *kv.Tx) error {
+			return tx.Outbox.Acknowledge([]schema.ID{id}, r.in.store.LastCommit())
+		}))
+	}
+	acknowledged("met", 1, func(turn) { id = r.met(t, page) })
+	acknowledged("met again", 0, func(turn) { r.met(t, page) })
+	acknowledged("another form", 1, func(turn) { r.met(t, "https://www."+foreign+"/p") })
+	acknowledged("a distance", 1, func(turn) { ok(t, r.reach.relax(id, 2, 1, false)) })
+	acknowledged("the same distance", 0, func(turn) { ok(t, r.reach.relax(id, 2, 1, false)) })
+	acknowledged("too far", 0, func(turn) { ok(t, r.reach.relax(id, 4, 4, false)) })
+	listed := func(day int) func(turn) {
+		return func(turn) {
+			file := r.met(t, "https://a.test/sitemap") // stands for one
+			entry := schema.SitemapEntry{To: id, LastMod: time.Unix(int64(day)*86400, 0).UTC(), ChangeFreq: "hourly"}
+			ok(t, r.reach.carrySitemap(&schema.Visit{URL: file, Sitemap: []schema.SitemapEntry{entry}}))
+		}
+	}
+	acknowledged("listed", 1, listed(9))
+	acknowledged("listed again", 0, listed(9))
+	acknowledged("listed as of later", 1, listed(10))
+	ok(t, r.in.store.View(func(tx *kv.Tx) error {
+		got, err := r.Referral(tx, id)
+		want := ring.Referral{
+			URL: page, Forms: []string{page, "https://www." + foreign + "/p"}, HTTPS: true,
+			Told: schema.Inbound{Run: 2, Configuration: 3, Listed: true, Changed: time.Unix(864000, 0).UTC(), Every: time.Hour},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("referral (-want +got):\n%s", diff)
+		}
+		h, err2 := tx.Hosts.At(r.in.store.HostOf(id))
+		if err2 == nil && h.Waiting != 0 {
+			t.Error("it waits")
+		}
+		return errors.Join(err, err2)
+	}))
+}
+
+// What others tell of a page counts as far as it is nearer, is of the present run and
+// configuration, and names a page of the shard; and again in a new generation of depths.
+func TestRefer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	r, foreign := newShard(t, path, "[crawler]\nmax-depth = 2\n")
+	const page = "https://a.test/told"
+	tell := func(change func(ref *ring.Referral)) {
+		t.Helper()
+		ref := ring.Referral{URL: page, Forms: []string{page}, HTTPS: true}
+		ref.Told = schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: 3, Every: -1}
+		change(&ref)
+		r.turn(t, func(turn turn) { ok(t, turn.refer(&ref)) })
+	}
+	before := r.in.store.URLs()
+	tell(func(ref *ring.Referral) { ref.Told.Run = 1 })
+	tell(func(ref *ring.Referral) { ref.Told.Configuration = 4 })
+	tell(func(ref *ring.Referral) { ref.Forms = nil })
+	tell(func(ref *ring.Referral) { ref.Forms = []string{"https://b.test/"} })
+	tell(func(ref *ring.Referral) { ref.Kind = 2 })
+	tell(func(ref *ring.Referral) { ref.URL = "https://A.test/told" })
+	tell(func(ref *ring.Referral) {
+		ref.URL, ref.Forms = "https://"+foreign+"/", []string{"https://" + foreign + "/"}
+	})
+	tell(func(ref *ring.Referral) { ref.URL = "nonsense" })
+	if n := r.in.store.URLs(); n != before || r.in.store.Told() != 0 {
+		t.Fatalf("%d URLs are known, %d told of", n, r.in.store.Told())
+	}
+	told := func(want schema.Inbound) {
+		t.Helper()
+		id := schema.ID(r.in.store.URLs())
+		ok(t, r.in.store.View(func(tx *kv.Tx) error {
+			got, _, err := tx.Inbound.At(id)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("inbound (-want +got):\n%s", diff)
+			}
+			h, err2 := tx.Hosts.At(r.in.store.HostOf(id))
+			if depth, hops := r.in.store.Depth(id); err2 == nil && (depth != 0 || hops != want.Hops || h.Waiting == 0) {
+				t.Errorf("depth %d after %d redirects, and %d wait", depth, hops, h.Waiting)
+			}
+			return errors.Join(err, err2)
+		}))
+	}
+	tell(func(*ring.Referral) {})
+	told(schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: 3, Every: -1})
+	tell(func(ref *ring.Referral) { ref.Told.Depth, ref.Told.Hops, ref.Told.Listed = 3, 1, true })
+	tell(func(ref *ring.Referral) { ref.Told.Hops, ref.Told.Every = 2, time.Hour })
+	want := schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: 1, Listed: true, Every: time.Hour}
+	told(want)
+	ok(t, r.in.store.Close())
+	was := r.in.store.Generation()
+	if r, _ = newShard(t, path, "[crawler]\nmax-depth = 3\n"); r.in.store.Generation() == was {
+		t.Error("the depths are those of before")
+	}
+	told(want)
+}

@@ -90,7 +90,7 @@ func (s *scheduler) silent() (all []Silence) {
 
 func (s *scheduler) status() schedulerStatus {
 	used := s.share.Used()
-	if s.offered.host != 0 { // not yet
+	if s.offered.made { // not yet
 		used[s.offered.standing]--
 	}
 	st := schedulerStatus{

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
@@ -60,6 +61,10 @@ type Options struct {
 	OnFull    func(uint64)  // called when the disk has only so many bytes left; must not block; may be nil
 	OnCommit  func(Commit)  // called after each commit of outcomes; must not block; may be nil
 	Machine   *Machine      // shared with other crawls; nil: one of its own
+
+	// OpenRenderer opens what renders pages under a configuration that has some rendered;
+	// nil: none is.
+	OpenRenderer func(context.Context, *config.Config) (ring.Renderer, error)
 }
 
 // A Crawl works on one run of one state file. Its methods may be called from any
@@ -86,7 +91,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	if opts.Machine == nil {
 		opts.Machine = NewMachine(0)
 	}
-	set, err := ring.SharedSettings(opts.Config, &opts.Machine.clients, opts.Machine.memory.Load())
+	set, err := opts.settings(ctx, opts.Config)
 	if err != nil {
 		return nil, Begun{}, err
 	}
@@ -99,11 +104,25 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	c.committer.recorder.OnRequest = opts.OnRequest
 	begun, err := c.committer.recorder.Begin(ctx)
 	if err != nil {
-		set.Client.Close()
-		return nil, begun, err
+		return nil, begun, errors.Join(err, set.Close())
 	}
 	opts.Machine.limit(opts.Config.MaxOpen(), opts.Log)
 	return c, begun, nil
+}
+
+// settings are what a configuration means for the ring, with a renderer where it has pages
+// rendered.
+func (o *Options) settings(ctx context.Context, cfg *config.Config) (*ring.Settings, error) {
+	set, err := ring.SharedSettings(cfg, &o.Machine.clients, o.Machine.memory.Load())
+	if err != nil || cfg.Render.Mode == config.RenderOff || o.OpenRenderer == nil {
+		return set, err
+	}
+	if set.Renderer, err = o.OpenRenderer(ctx, cfg); err != nil {
+		set.Client.Close()
+		return nil, err
+	}
+	set.Answers = answers.New("", answers.MaxBytes)
+	return set, nil
 }
 
 // A Result says how a walk ended.
@@ -118,8 +137,7 @@ type Result struct {
 func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 	defer close(c.done)
 	defer func() {
-		c.committer.set.Client.Close()
-		err = errors.Join(err, c.committer.recorder.ClosePages())
+		err = errors.Join(err, c.committer.set.Close(), c.committer.recorder.ClosePages())
 	}()
 	started := time.Now()
 	for {
@@ -262,21 +280,22 @@ func (c *Crawl) Reload(cfg *config.Config) {
 
 // change takes another configuration into the run, between two walks.
 func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
-	set, err := ring.SharedSettings(cfg, &c.opts.Machine.clients, c.opts.Machine.memory.Load())
+	old := c.committer
+	set, err := c.opts.settings(ctx, cfg)
 	if err == nil && cfg.URLIdentity() != c.opts.Config.URLIdentity() {
-		set.Client.Close()
-		err = ErrIdentity
+		err = errors.Join(ErrIdentity, set.Close())
 	}
 	if err != nil {
 		c.opts.Log.Warn("the changed configuration is not applied", "error", err)
 		cfg = c.opts.Config
-		if set, err = ring.SharedSettings(cfg, &c.opts.Machine.clients, c.opts.Machine.memory.Load()); err != nil {
+		if set, err = c.opts.settings(ctx, cfg); err != nil {
 			return err
 		}
 	}
 	c.opts.Machine.limit(cfg.MaxOpen(), c.opts.Log)
-	old := c.committer
-	old.set.Client.Close()
+	if err := old.set.Close(); err != nil {
+		return err
+	}
 	c.opts.Config = cfg
 	c.committer = newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
 	c.committer.onFull, c.committer.onCommit = c.opts.OnFull, c.opts.OnCommit

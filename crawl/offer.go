@@ -10,7 +10,8 @@ import (
 
 // An offer is what is reserved for the step that is offered to the visitors.
 type offer struct {
-	host     schema.HostID // 0: nothing is offered
+	made     bool
+	host     schema.HostID
 	standing slots.Standing
 	address  string // that is reserved; "": none
 }
@@ -58,7 +59,7 @@ func (s *scheduler) choose(now time.Time, worst slots.Standing) *line {
 			return nil
 		}
 		l := s.lines[id]
-		want := offer{id, l.standing, s.spared(l)}
+		want := offer{true, id, l.standing, s.spared(l)}
 		if want == s.offered {
 			return l
 		}
@@ -92,7 +93,7 @@ func (s *scheduler) due() slots.Tally {
 
 // spared returns the address that the next step of a line asks, if it has a clock.
 func (s *scheduler) spared(l *line) string {
-	if s.cfg.AddressGap <= 0 || l.steps[0].Kind == ring.Resolve { // asks no server
+	if s.cfg.AddressGap <= 0 || !l.steps[0].Kind.Asks() {
 		return ""
 	}
 	return l.address
@@ -107,7 +108,7 @@ func (s *scheduler) reserve(address string, now time.Time) (again time.Time, fre
 
 // retract gives back what was reserved for a step that is offered no longer.
 func (s *scheduler) retract() {
-	if s.offered.host == 0 {
+	if !s.offered.made {
 		return
 	}
 	s.share.Give(s.offered.standing)

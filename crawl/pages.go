@@ -10,8 +10,8 @@ import (
 
 // hold compresses a page for the page store, if it is to be kept, and waits while too much is not
 // committed. An answer for which the wait is cut short is as if it had not been asked for.
-func hold(ctx context.Context, o *ring.Outcome, resp *fetch.Response) {
-	err := seal(o, resp)
+func hold(ctx context.Context, o *ring.Outcome, resp *fetch.Response, rendered *warc.Rendered) {
+	err := seal(o, resp, rendered)
 	if err == nil {
 		err = o.Hold(ctx)
 	}
@@ -20,7 +20,7 @@ func hold(ctx context.Context, o *ring.Outcome, resp *fetch.Response) {
 	}
 }
 
-func seal(o *ring.Outcome, resp *fetch.Response) error {
+func seal(o *ring.Outcome, resp *fetch.Response, rendered *warc.Rendered) error {
 	s := o.Step.Settings
 	if len(resp.Body) == 0 || !s.Keeps(o) {
 		return nil
@@ -32,6 +32,7 @@ func seal(o *ring.Outcome, resp *fetch.Response) error {
 		o.Sealed, err = warc.Seal(&warc.Page{
 			URL: o.Step.URL, At: o.FirstByte, Address: o.Address, Request: head,
 			Status: o.Status, Header: resp.Header, Body: resp.Body, Digest: o.SHA256,
+			Rendered: rendered,
 		})
 	}
 	return err

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
@@ -48,11 +50,13 @@ type reply struct {
 type paperServers struct {
 	t       testing.TB
 	path    string
-	address string    // of every host
-	begun   time.Time // for those who measure
-	text    string    // of the newest crawl's configuration
-	most    int       // outcomes of one commit; 0: as many as the recorder takes
-	machine *Machine  // whose network may be away; nil: a warden is not needed
+	address string        // of every host
+	begun   time.Time     // for those who measure
+	text    string        // of the newest crawl's configuration
+	most    int           // outcomes of one commit; 0: as many as the recorder takes
+	machine *Machine      // whose network may be away; nil: a warden is not needed
+	browser *paperBrowser // nil: no page is rendered
+	room    int64         // for what is rendered; 0: as much as in a crawl
 	mu      sync.Mutex
 	log     []webtest.Entry
 	asked   map[string]int
@@ -114,8 +118,11 @@ func site(robots string, n int) func(question) reply {
 }
 
 func (s *paperServers) answer(p *parser, step ring.Step) ring.Outcome {
-	if step.Kind == ring.Resolve {
+	switch step.Kind {
+	case ring.Resolve:
 		return s.lookUp(step)
+	case ring.Render:
+		return s.show(p, step)
 	}
 	host := weburl.Host(step.URL)
 	q := question{host: host, method: step.Kind.Method(), path: weburl.PathQuery(step.URL), step: step}
@@ -172,6 +179,7 @@ func (s *paperServers) play(p *parser, step ring.Step, r reply, entry *webtest.E
 	answer(&o, resp)
 	o.Address = s.address
 	p.read(&o, resp)
+	layDown(&o, resp)
 	return o
 }
 
@@ -190,7 +198,10 @@ func (s *paperServers) crawlWith(cfg *config.Config, kill time.Duration) schema.
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer set.Client.Close()
+	if s.browser != nil {
+		set.Renderer, set.Answers = s.browser, answers.New(s.t.TempDir(), cmp.Or(s.room, answers.MaxBytes))
+	}
+	defer set.Close()
 	store, err := kv.Open(s.path, kv.Options{})
 	if err != nil {
 		s.t.Fatal(err)

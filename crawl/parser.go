@@ -8,6 +8,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/sitemap"
 	"github.com/sumi-ripple/ripple/schema"
@@ -70,6 +71,10 @@ func (p *parser) decode(o *ring.Outcome, resp *fetch.Response) error {
 // read makes sense of the body.
 func (p *parser) read(o *ring.Outcome, resp *fetch.Response) {
 	step := o.Step
+	if step.Kind == ring.Asset {
+		o.Answer = &render.Answer{Status: o.Status, Header: resp.Header, Body: resp.Body}
+		return
+	}
 	if o.Status >= 300 && o.Status < 400 && o.Status != http.StatusNotModified {
 		p.redirect(o, resp.Header.Get("Location"))
 		return
@@ -117,9 +122,13 @@ func (p *parser) page(o *ring.Outcome, header http.Header, body []byte, size int
 	found.NoFollow = found.NoFollow || tag.NoFollow
 	found.NoArchive = found.NoArchive || tag.NoArchive
 	o.Page = found
-	o.Hashes = make([]uint64, len(found.Links))
-	for i := range found.Links {
-		o.Hashes[i] = p.hash(schema.KindPage, found.Links[i].URL.Norm)
+	p.hashLinks(o)
+}
+
+func (p *parser) hashLinks(o *ring.Outcome) {
+	o.Hashes = make([]uint64, len(o.Page.Links))
+	for i := range o.Page.Links {
+		o.Hashes[i] = p.hash(schema.KindPage, o.Page.Links[i].URL.Norm)
 	}
 }
 

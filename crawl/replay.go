@@ -83,5 +83,14 @@ func (p *replay) read(r record.Reading) (o *ring.Outcome, more bool) {
 		Status: rec.Status, FirstByte: rec.At, Done: rec.At, ContentType: contentType(rec.Header.Get("Content-Type")),
 	}
 	p.parser.page(o, rec.Header, rec.Body, int64(len(rec.Body)))
+	if r.Visit.Rendering&schema.Rendered != 0 {
+		shown, err := p.reader.Rendered(r.Visit.StoredPath)
+		if err != nil {
+			p.done.Missing++
+			return nil, true
+		}
+		p.size += len(shown.DOM)
+		p.parser.shown(o, shown)
+	}
 	return o, p.pages < replayBatch && p.size < replayBytes
 }

@@ -204,7 +204,7 @@ func (s *scheduler) end() error {
 // handedOver follows a step that was sent. Its slot is the visitor's now.
 func (s *scheduler) handedOver(step *ring.Step, now time.Time) {
 	l := s.lines[step.Host]
-	if step.Kind == ring.Resolve { // asks no server
+	if !step.Kind.Asks() {
 		s.pacer.Remove(step.Host)
 	} else {
 		s.pacer.Take(step.Host, now)
@@ -214,7 +214,7 @@ func (s *scheduler) handedOver(step *ring.Step, now time.Time) {
 		s.clocks.Start(s.offered.address, s.cfg.AddressGap, now)
 	}
 	s.offered = offer{}
-	if _, _, away := s.network.Away(); away {
+	if _, _, away := s.network.Away(); away && step.Kind != ring.Render {
 		s.network.Probed(now)
 	}
 	l.pass()

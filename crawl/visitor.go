@@ -52,8 +52,12 @@ func (v *visitors) run(walking, asking context.Context, steps <-chan ring.Step, 
 // they are recorded.
 func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Outcome)) {
 	step.Sent = time.Now() // the scheduler may have offered it for a while
-	if step.Kind == ring.Resolve {
+	switch step.Kind {
+	case ring.Resolve:
 		pass(v.resolve(ctx, step))
+		return
+	case ring.Render:
+		v.render(ctx, step, pass)
 		return
 	}
 	at, moved, err := elsewhere(ctx, step)
@@ -100,6 +104,7 @@ func (v *visitors) ask(ctx context.Context, step ring.Step) (ring.Outcome, *fetc
 		ETag:         step.ETag,
 		LastModified: step.Modified,
 		Timeout:      step.Timeout,
+		Header:       headerOf(step),
 		Accept:       limit(step),
 		Address:      step.Address,
 		MayAsk:       v.mayAsk(step),
@@ -151,7 +156,8 @@ func (v *visitors) parse(ctx context.Context, o *ring.Outcome, resp *fetch.Respo
 			fail(o, err)
 		default:
 			p.read(o, resp)
-			hold(ctx, o, resp)
+			layDown(o, resp)
+			hold(ctx, o, resp, nil)
 		}
 		return p
 	}
@@ -172,6 +178,8 @@ func limit(step ring.Step) func(int, http.Header) int64 {
 		switch {
 		case status < 200 || status > 299 || step.Kind == ring.Head:
 			return 0
+		case step.Kind == ring.Asset:
+			return s.Config.Content.MaxResponseBytes
 		case step.Kind == ring.Robots:
 			return robots.MaxBytes
 		case step.URLKind == schema.KindSitemap:

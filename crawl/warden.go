@@ -127,6 +127,7 @@ func (w *warden) settle(o *ring.Outcome, all bool, now time.Time) bool {
 func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 	host := w.id(&o)
 	switch {
+	case o.Step.Kind == ring.Render:
 	case o.Moved || o.Cause == fetch.Cancelled || o.Answered() && o.Status == 0: // a look-up
 	case o.Answered():
 		delete(w.lacked, host)

@@ -18,12 +18,13 @@ const (
 	visitLeft
 )
 
-// The bits of a link: its place, its rel flags, and whether its kinds follow
-// because they are not those of a plain anchor.
+// The bits of a link: its place, its rel flags, whether its kinds follow because they are
+// not those of a plain anchor, and whether only the rendering showed it.
 const (
-	linkRel   = 3
-	linkKinds = 1 << 6
-	plainLink = schema.Kinds(1 << schema.LinkAnchor)
+	linkRel      = 3
+	linkKinds    = 1 << 6
+	linkRendered = 1 << 7
+	plainLink    = schema.Kinds(1 << schema.LinkAnchor)
 )
 
 // httpDate is the layout of dates in HTTP headers.
@@ -74,7 +75,7 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.string(v.StoredPath)
 	encodeFindings(w, v)
 	w.reason(&v.Reason)
-	encodeLater(w, v.BeyondHosts, v.LinkLimit, int(v.Shell))
+	encodeLater(w, v.BeyondHosts, v.LinkLimit, int(v.Shell), int(v.Rendering), v.RenderAsked)
 }
 
 // encodeLater writes the numbers that later releases added, without the zeros at their end.
@@ -176,13 +177,13 @@ func decodeVisitInto(v *schema.Visit, r *reader, seq schema.Seq) schema.Shape {
 	} else {
 		v.Reason = schema.Told(text, v.Status)
 	}
-	shell := 0
-	for _, n := range [...]*int{&v.BeyondHosts, &v.LinkLimit, &shell} {
+	shell, rendering := 0, 0
+	for _, n := range [...]*int{&v.BeyondHosts, &v.LinkLimit, &shell, &rendering, &v.RenderAsked} {
 		if r.more() {
 			*n = r.number()
 		}
 	}
-	v.Shell = schema.Shell(shell)
+	v.Shell, v.Rendering = schema.Shell(shell), schema.Rendering(rendering)
 	return shape
 }
 
@@ -221,6 +222,9 @@ func encodeLinks(w *writer, links []schema.Link, anchors bool) {
 		l := &links[i]
 		w.uint(uint64(l.To - before))
 		flags := byte(l.Place)&7 | byte(l.Rel&7)<<linkRel
+		if l.Rendered {
+			flags |= linkRendered
+		}
 		if l.Kinds == plainLink {
 			w.byte(flags)
 		} else {
@@ -265,7 +269,7 @@ func decodeLinks(r *reader, dst []schema.Link) ([]schema.Link, bool) {
 			at++
 		}
 		dst = append(dst, schema.Link{To: schema.ID(to), Kinds: kinds, Place: schema.Place(flags & 7),
-			Rel: schema.Rel(flags >> linkRel & 7)})
+			Rel: schema.Rel(flags >> linkRel & 7), Rendered: flags&linkRendered != 0})
 	}
 	r.b = b[at:]
 	return dst, anchors

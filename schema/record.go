@@ -61,6 +61,10 @@ type Link struct {
 	Place  Place
 	Anchor string // kept beside the visit; empty unless anchors are asked for
 
+	// Rendered says that only the rendering of the page showed the link, and not what the
+	// server sent.
+	Rendered bool
+
 	// SiteWide says that most pages of the host lead there. It is derived by package
 	// survey from all links that stand, and is no part of a record.
 	SiteWide bool
@@ -135,6 +139,8 @@ type Visit struct {
 	LinkLimit    int    // max-links-per-page, if there are more; 0 also in records of older releases
 	StoredPath   string // place in the page store
 	Shell        Shell  // 0 also in records of older releases
+	Rendering    Rendering
+	RenderAsked  int // what its scripts asked for and got, from a server or from what other pages had asked for
 
 	Links    []Link         // by ascending To
 	Facts    []Fact         // in document order

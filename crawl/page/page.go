@@ -56,4 +56,6 @@ type Link struct {
 	Rel    schema.Rel   // the flags that every mention of the target carries
 	Place  schema.Place // the best
 	Anchor string       // first text that is not empty, else alt of an image in the link; at most 120 characters
+
+	Rendered bool // left false: it is for who compares a page with what its scripts make of it
 }

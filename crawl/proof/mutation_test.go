@@ -38,8 +38,8 @@ func recorderMutations() []mutation {
 		},
 		{
 			"a URL leaves its line when it is asked", "record/choice.go",
-			"if step != nil && id == step.ID || slices.Contains(live.open, id) {\n\t\t\treturn false",
-			"if step != nil && id == step.ID || slices.Contains(live.open, id) {\n\t\t\treturn true",
+			"if step != nil && id == step.ID || live.busy(id) {\n\t\t\treturn false",
+			"if step != nil && id == step.ID || live.busy(id) {\n\t\t\treturn true",
 			"TestDepthsAreShortestDistances|TestOneDigest",
 		},
 		{

@@ -64,7 +64,7 @@ func (c *choice) next(h *schema.Host, live *liveHost, rules *robots.Rules) (deci
 func (c *choice) fromRetries(h *schema.Host, live *liveHost, rules *robots.Rules) (step *ring.Step, taken bool,
 	err error) {
 	for _, r := range h.Retries {
-		if r.Due.After(c.in.now) || slices.Contains(live.open, r.URL) ||
+		if r.Due.After(c.in.now) || live.busy(r.URL) ||
 			c.in.isPage(r.URL) && c.quotas.exhausted(h, live) {
 			continue
 		}
@@ -118,7 +118,7 @@ func (c *choice) waiting(h *schema.Host, live *liveHost, n int) ([]schema.ID, er
 		if seen++; seedsOnly && c.in.isPage(id) && !c.in.seeds.pages[id] {
 			return seen < maxVerdicts // seeds are queued first
 		}
-		if _, passed := c.passed[id]; !passed && !slices.Contains(live.open, id) && !inRetry(h, id) {
+		if _, passed := c.passed[id]; !passed && !live.busy(id) && !inRetry(h, id) {
 			ids = append(ids, id)
 		}
 		return len(ids) < n
@@ -131,7 +131,7 @@ func (c *choice) waiting(h *schema.Host, live *liveHost, n int) ([]schema.ID, er
 func (c *choice) trim(h *schema.Host, live *liveHost, step *ring.Step) error {
 	var failed error
 	err := c.in.tx.Frontier.Trim(h, func(id schema.ID) bool {
-		if step != nil && id == step.ID || slices.Contains(live.open, id) {
+		if step != nil && id == step.ID || live.busy(id) {
 			return false
 		}
 		if c.passed[id] || inRetry(h, id) {
@@ -248,7 +248,7 @@ func (c *choice) denied(id schema.ID, forms []string, v robots.Verdict) *schema.
 
 // conditional makes a step ask only for what has changed since the page was last
 // processed. A sitemap may be asked so if all that it named was recorded, so that
-// nothing is lost by not reading it.
+// nothing is lost by not reading it. A page that is rendered is always sent whole.
 func (c *choice) conditional(step *ring.Step) error {
 	seq := c.in.store.Latest(step.ID)
 	if seq == 0 {
@@ -258,6 +258,9 @@ func (c *choice) conditional(step *ring.Step) error {
 	if err != nil || v.State != schema.Processed || v.Form != step.URL || v.RedirectTo != 0 ||
 		v.ETag == "" && v.LastModified == "" {
 		return err
+	}
+	if v.Rendering != 0 || c.in.set.MayRender(weburl.Host(step.Norm), v.Shell) {
+		return nil // that it has not changed says nothing of what its scripts load
 	}
 	if step.URLKind == schema.KindSitemap && (v.Distinct != len(v.Sitemap) || v.Children != len(v.Links)) {
 		return nil

@@ -48,7 +48,7 @@ func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 	}
 	if p := o.Page; p != nil && v.State == schema.Processed {
 		visit.Charset, visit.NoIndex, visit.NoFollow, visit.Distinct = p.Charset, p.NoIndex, p.NoFollow, p.Distinct
-		visit.Shell = p.Shell
+		visit.Shell, visit.Rendering, visit.RenderAsked = p.Shell, o.Rendering, o.RenderAsked
 		if most := d.in.set.Config.Crawler.LinksPerPage(); p.Distinct > most {
 			visit.LinkLimit = most
 		}
@@ -86,7 +86,7 @@ func (d *drafts) compare(visit *schema.Visit) error {
 	visit.Length, visit.SHA256 = before.Length, before.SHA256
 	visit.Distinct, visit.BeyondHosts, visit.LinkLimit = before.Distinct, before.BeyondHosts, before.LinkLimit
 	visit.NoIndex, visit.NoFollow, visit.StoredPath = before.NoIndex, before.NoFollow, before.StoredPath
-	visit.Shell = before.Shell
+	visit.Shell, visit.Rendering, visit.RenderAsked = before.Shell, before.Rendering, before.RenderAsked
 	visit.ETag, visit.LastModified = cmp.Or(visit.ETag, before.ETag), cmp.Or(visit.LastModified, before.LastModified)
 	return nil
 }
@@ -152,7 +152,7 @@ func (d *drafts) links(o *ring.Outcome, visit *schema.Visit) error {
 		if id == 0 || id == visit.URL {
 			continue
 		}
-		link := schema.Link{To: id, Kinds: from.Kinds, Rel: from.Rel, Place: from.Place}
+		link := schema.Link{To: id, Kinds: from.Kinds, Rel: from.Rel, Place: from.Place, Rendered: from.Rendered}
 		if keepAnchors {
 			link.Anchor = from.Anchor
 		}

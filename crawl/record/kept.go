@@ -1,8 +1,6 @@
 package record
 
 import (
-	"slices"
-
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -40,7 +38,7 @@ func (c *choice) stay(h *schema.Host, live *liveHost, spent bool) (decision, err
 // revisits returns the first URLs in the line of a host that an earlier run has visited
 // and this one has not, with those in retry if they are wanted too.
 func (c *choice) revisits(h *schema.Host, live *liveHost, retries bool) (ids []schema.ID, err error) {
-	old := func(id schema.ID) bool { return c.in.known(id) && !slices.Contains(live.open, id) }
+	old := func(id schema.ID) bool { return c.in.known(id) && !live.busy(id) }
 	for _, r := range h.Retries {
 		if retries && old(r.URL) {
 			ids = append(ids, r.URL)

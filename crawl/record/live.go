@@ -19,16 +19,25 @@ type liveHost struct {
 	ready    time.Time   // not before; carries the monotonic clock
 	next     []ring.Step // continued visits, ahead of the host's pages
 	open     []schema.ID // of the steps that are out; 0 for robots and look-ups
+	assets   []asset     // what scripts of pages ask it for, ahead of its pages
 	robots   bool        // its robots.txt is being asked, here or elsewhere
 	resolved bool        // its address was looked up in this process
 	failing  bool        // since its last effect a request had no whole answer within [retry] timeout
 	answered bool        // since then one had
 	proved   bool        // and that with a page or sitemap
+
+	rendering []schema.ID // its pages that are being rendered
+}
+
+// busy reports whether a page has a step out, or is being rendered.
+func (l *liveHost) busy(id schema.ID) bool {
+	return slices.Contains(l.open, id) || slices.Contains(l.rendering, id)
 }
 
 // idle reports whether nothing is known of a host but a clock that has passed.
 func (l *liveHost) idle(now time.Time) bool {
-	return len(l.open) == 0 && len(l.next) == 0 && !l.robots && !l.ready.After(now)
+	return len(l.open) == 0 && len(l.next) == 0 && len(l.assets) == 0 && len(l.rendering) == 0 && !l.robots &&
+		!l.ready.After(now)
 }
 
 // heard notes when the host may be asked again after a request, and whether it had an
@@ -40,7 +49,7 @@ func (l *liveHost) heard(cfg *config.Config, h *schema.Host, o *ring.Outcome) {
 	case !inTime:
 		l.failing = true
 	default:
-		l.answered, l.proved = true, l.proved || o.Step.Kind == ring.Get
+		l.answered, l.proved = true, l.proved || o.Step.Kind == ring.Get || o.Step.Kind == ring.Asset
 	}
 	l.ready = clock.ReadyAfter(cfg, h, l.ready, o)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -18,12 +19,13 @@ const (
 // then the URLs in its line. It decides, and the turn acts. All that deciding changes is
 // where a URL waits, and who waits for room that others have reserved.
 type plan struct {
-	in     *scope
-	hosts  *hosts
-	book   *book
-	quotas *quotas
-	reach  *reach
-	choice choice
+	in      *scope
+	hosts   *hosts
+	book    *book
+	quotas  *quotas
+	reach   *reach
+	renders *renders
+	choice  choice
 }
 
 // A decision is what is to be done at a host now. The turn does what it says, in the
@@ -31,6 +33,7 @@ type plan struct {
 // as long as the host may have another request open.
 type decision struct {
 	again    bool            // once this is done, the host is to be decided on again
+	refuse   *refusal        // of what scripts ask the host for
 	drop     *ring.Step      // of a continued visit, which may not go on; its URL still waits
 	giveUp   schema.GiveUp   // the host, because of why
 	why      schema.Reason   // of giveUp
@@ -55,7 +58,7 @@ func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
 		why := schema.Reason{Cause: schema.CauseStillToWait, Wait: rest}
 		return decision{giveUp: schema.GaveUpRateLimit, why: why, again: true}, nil
 	}
-	if !hasWork(h) {
+	if !hasWork(h) && len(live.assets) == 0 {
 		return decision{}, nil
 	}
 	shut, err := p.quotas.shutOut(h)
@@ -69,7 +72,10 @@ func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
 	if rules != nil && h.RunGivenUp == schema.NotGivenUp && p.in.set.Config.AsksTooMuch(h) {
 		return decision{giveUp: schema.GaveUpCrawlDelay, why: p.in.set.Config.WhyTooMuch(h), again: true}, nil
 	}
-	if shut || p.closed(h, live) {
+	if r := p.refuseAssets(h, live, shut); r != nil {
+		return decision{refuse: r, again: true}, nil
+	}
+	if len(live.assets) == 0 && (shut || p.closed(h, live)) {
 		return p.choice.stay(h, live, shut || p.quotas.spent(h))
 	}
 	if p.mustResolve(h, live) {
@@ -81,6 +87,26 @@ func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
 		return p.askRobots(h, live)
 	case p.reach.sitemapsDue(h):
 		return decision{sitemaps: p.reach.namedSitemaps(h, rules), again: true}, nil
+	}
+	if d, ok := p.asset(h, live, rules); ok {
+		return d, nil
+	}
+	d, err := p.page(h, live, rules, shut)
+	if d.step == nil && !d.again {
+		d.wake = p.orAsset(d.wake, live)
+	}
+	return d, err
+}
+
+// page decides on the pages of a host.
+func (p *plan) page(h *schema.Host, live *liveHost, rules *robots.Rules, shut bool) (decision, error) {
+	switch {
+	case !hasWork(h):
+		return decision{}, nil
+	case shut || p.closed(h, live):
+		return p.choice.stay(h, live, shut || p.quotas.spent(h))
+	case p.renders.crowded(h):
+		return decision{}, nil
 	}
 	return p.choice.next(h, live, rules)
 }
@@ -165,7 +191,9 @@ func (p *plan) time(e *ring.Effect, h *schema.Host, live *liveHost, wake time.Ti
 	if len(h.Queues) > 0 {
 		e.Priority = h.Queues[0].Priority
 	}
-	if len(e.Steps) > 0 && e.Steps[0].ID != 0 {
+	if len(e.Steps) > 0 && e.Steps[0].Kind == ring.Asset {
+		e.Priority = 0 // pages wait for it
+	} else if len(e.Steps) > 0 && e.Steps[0].ID != 0 {
 		depth, _ := p.in.store.Depth(e.Steps[0].ID)
 		e.Priority = min(e.Priority, schema.PagePriority(depth, false, false))
 	}
@@ -194,7 +222,7 @@ func (p *plan) address(h *schema.Host) string {
 // crowded reports whether the next steps of so many hosts are in memory that this one
 // is to be woken later.
 func (p *plan) crowded(h *schema.Host, live *liveHost, woken bool) bool {
-	return p.hosts.live.out > maxPlanned && !woken && len(live.next) == 0 &&
+	return p.hosts.live.out > maxPlanned && !woken && len(live.next) == 0 && len(live.assets) == 0 &&
 		hasWork(h) && h.RunGivenUp == schema.NotGivenUp
 }
 

@@ -162,7 +162,7 @@ func (q *quotas) budget(h *schema.Host) int {
 func (q *quotas) exhausted(h *schema.Host, live *liveHost) bool {
 	out := 0
 	for _, id := range live.open {
-		if id != 0 && q.in.isPage(id) {
+		if id == ring.AssetID || id != 0 && q.in.isPage(id) {
 			out++
 		}
 	}

@@ -22,17 +22,18 @@ type Recorder struct {
 	// told.
 	OnRequest func(Request)
 
-	in     scope
-	hosts  hosts
-	urls   urls
-	book   book
-	quotas quotas
-	ledger ledger
-	pages  pageStore
-	drafts drafts
-	reach  reach
-	plan   plan
-	ticked time.Time // until when the run's time is counted
+	in      scope
+	hosts   hosts
+	urls    urls
+	book    book
+	quotas  quotas
+	renders renders
+	ledger  ledger
+	pages   pageStore
+	drafts  drafts
+	reach   reach
+	plan    plan
+	ticked  time.Time // until when the run's time is counted
 }
 
 // New returns a recorder of a store, which belongs to it until the recorder is let go
@@ -51,10 +52,11 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	r.urls = urls{in: in, hosts: &r.hosts}
 	r.book = book{in: in, hosts: &r.hosts, parsed: map[schema.HostID]*robots.Rules{}}
 	r.quotas = newQuotas(in, &r.hosts)
+	r.renders = newRenders(in, &r.hosts)
 	r.ledger = ledger{in: in, onVisit: onVisit}
 	r.drafts = drafts{in: in, urls: &r.urls, pages: &r.pages}
 	r.reach = reach{in: in, hosts: &r.hosts, ledger: &r.ledger, listings: said}
-	r.plan = plan{in: in, hosts: &r.hosts, book: &r.book, quotas: &r.quotas, reach: &r.reach}
+	r.plan = plan{in: in, hosts: &r.hosts, book: &r.book, quotas: &r.quotas, reach: &r.reach, renders: &r.renders}
 	r.plan.choice = choice{
 		in: in, hosts: &r.hosts, ledger: &r.ledger, quotas: &r.quotas, listings: said, passed: map[schema.ID]bool{},
 	}
@@ -84,7 +86,7 @@ func (r *Recorder) open(tx *kv.Tx) (turn, error) {
 	r.reach.work = work
 	return turn{
 		in: &r.in, hosts: &r.hosts, urls: &r.urls, book: &r.book, quotas: &r.quotas,
-		ledger: &r.ledger, drafts: &r.drafts, reach: &r.reach, plan: &r.plan, onRequest: r.OnRequest,
+		renders: &r.renders, ledger: &r.ledger, drafts: &r.drafts, reach: &r.reach, plan: &r.plan, onRequest: r.OnRequest,
 	}, err
 }
 

@@ -14,7 +14,7 @@ import (
 type Request struct {
 	Host     string
 	URL      string
-	Kind     string        // robots, sitemap, head or get
+	Kind     string        // robots, sitemap, script, head or get
 	At       time.Time     // when it was sent
 	Gap      time.Duration // that was kept
 	Promised time.Duration // the least that was promised to the host
@@ -42,6 +42,8 @@ func kindOf(s *ring.Step) string {
 	switch {
 	case s.Kind == ring.Robots:
 		return "robots"
+	case s.Kind == ring.Asset:
+		return "script"
 	case s.URLKind == schema.KindSitemap:
 		return "sitemap"
 	case s.Kind == ring.Head:

@@ -15,15 +15,16 @@ import (
 // A turn is the order in which the owners are called in one transaction: outcomes in,
 // effects out. It is void once the transaction has ended.
 type turn struct {
-	in     *scope
-	hosts  *hosts
-	urls   *urls
-	book   *book
-	quotas *quotas
-	ledger *ledger
-	drafts *drafts
-	reach  *reach
-	plan   *plan
+	in      *scope
+	hosts   *hosts
+	urls    *urls
+	book    *book
+	quotas  *quotas
+	renders *renders
+	ledger  *ledger
+	drafts  *drafts
+	reach   *reach
+	plan    *plan
 
 	onRequest func(Request) // may be nil
 }
@@ -31,6 +32,9 @@ type turn struct {
 // apply brings the store up to date with an outcome. A second outcome for a URL that
 // is settled changes clocks and counts only.
 func (t *turn) apply(o *ring.Outcome) error {
+	if o.Step.Kind == ring.Render {
+		return t.rendered(o)
+	}
 	h, err := t.hosts.change(o.Step.Host)
 	if err != nil {
 		return err
@@ -63,6 +67,9 @@ func (t *turn) apply(o *ring.Outcome) error {
 		v := judge.Robots(o, h.Name)
 		t.ledger.tellVerdict(o, v.Act.String(), v.Reason)
 		return t.book.apply(h, o, v)
+	case o.Step.Kind == ring.Asset:
+		t.fetchedAsset(h, live, o)
+		return nil
 	case o.Cause == fetch.Cancelled:
 		t.quotas.release(&o.Step)
 		return nil
@@ -97,6 +104,10 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 	if v.Act == judge.Follow {
 		v.Next.Timeout, v.Next.Settings = t.in.set.Timeout(v.Next.Visit.Retries), t.in.set
 		live.goOn(*v.Next)
+		return nil
+	}
+	if o.Fetched != nil {
+		t.renders.begin(live, o)
 		return nil
 	}
 	t.quotas.release(&o.Step)
@@ -211,12 +222,18 @@ func (t *turn) wake(w *ring.Wake) error {
 	return nil
 }
 
-// drop ends a visit whose next step is not made; its URL still waits.
+// drop ends a visit whose next step is not made; its URL still waits, and so does what
+// scripts ask for.
 func (t *turn) drop(step *ring.Step) error {
-	if step.Kind == ring.Robots {
+	switch step.Kind {
+	case ring.Robots:
 		return t.book.withdraw(*step)
+	case ring.Asset:
+		live := t.hosts.live.of(step.Host)
+		live.assets = append(live.assets, asset{url: step.URL, tries: step.Visit.Retries})
+	default:
+		t.quotas.release(step)
 	}
-	t.quotas.release(step)
 	return nil
 }
 
@@ -228,6 +245,9 @@ func (t *turn) planAll() ([]ring.Effect, error) {
 			t.quotas.letOn() // which may touch some
 		}
 		if i == len(t.hosts.touched) {
+			if e, some := t.renders.effect(); some {
+				effects = append(effects, e)
+			}
 			return effects, nil
 		}
 		e, send, err := t.planHost(t.hosts.touched[i])
@@ -282,6 +302,9 @@ func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 
 // act does what was decided, but for asking.
 func (t *turn) act(h *schema.Host, d *decision) error {
+	if d.refuse != nil {
+		t.renders.answer(d.refuse.url, d.refuse.answer())
+	}
 	if d.drop != nil {
 		if err := t.drop(d.drop); err != nil {
 			return err
@@ -303,6 +326,8 @@ func (t *turn) act(h *schema.Host, d *decision) error {
 	switch {
 	case d.step == nil:
 		return nil
+	case d.step.Kind == ring.Asset:
+		return t.quotas.countHost(h)
 	case d.step.Kind == ring.Robots && d.begins:
 		t.hosts.live.of(h.ID).robots = true
 		return t.quotas.countHost(h)

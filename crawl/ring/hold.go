@@ -57,6 +57,9 @@ const (
 // hundred times of it, where its links are relative to a long base.
 func (o *Outcome) size() int64 {
 	n := outcomeSize + len(o.Robots)
+	if o.Answer != nil {
+		n += len(o.Answer.Body)
+	}
 	if o.Sealed != nil {
 		n += o.Sealed.Size()
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/crawl/sitemap"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/schema"
@@ -44,6 +45,13 @@ type Outcome struct {
 	Sitemap *sitemap.File
 	Entries []Target // of Sitemap.Entries that are URLs; Norm is empty for others
 	Files   []Target // of Sitemap.Children likewise
+
+	Fetched     *Fetched       // a page that is to be rendered before its visit ends
+	Missing     []string       // of Render: URLs that are to be asked before the page is rendered afresh
+	Failed      string         // of Render: why the browser failed; sanitised. There is the page as it was fetched
+	Answer      *render.Answer // of Asset: what the scripts get
+	Rendering   schema.Rendering
+	RenderAsked int // see [schema.Visit]
 
 	Held int64 // bytes, see [Outcome.Hold]
 }

@@ -9,10 +9,12 @@
 package ring
 
 import (
+	"math"
 	"net/http"
 	"slices"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/terrain"
@@ -28,7 +30,19 @@ const (
 	Robots              // GET a robots.txt
 	Head                // HEAD a page
 	Get                 // GET a page or a sitemap
+	Asset               // GET what the scripts of a page ask for
+	Render              // render a page; no request
 )
+
+// Browser is the host whose line the steps of kind Render wait in. It has no clock, and as
+// many of them may be open as there are browsers.
+const Browser schema.HostID = 0
+
+// AssetID is the ID of the steps of kind Asset: what they ask for is no page.
+const AssetID schema.ID = math.MaxUint32
+
+// Asks reports whether a step asks a server.
+func (k Kind) Asks() bool { return k != Resolve && k != Render }
 
 // Method is that of the request, where a step makes one.
 func (k Kind) Method() string {
@@ -58,6 +72,15 @@ type Step struct {
 	Standing   slots.Standing // of the host, when it was sent
 	Moves      int            // how often it was not asked because its server was at another address
 	Settings   *Settings      // it was planned under
+	Fetched    *Fetched       // of Render: the page
+}
+
+// Fetched is the answer for a page that is to be rendered.
+type Fetched struct {
+	Outcome Outcome       // of the last request of the visit, without the page
+	Page    *answers.Page // what the browser shows
+	Rounds  int           // that were cut short because something was missing
+	Tries   int           // that failed
 }
 
 // Progress is what a visit has seen before the step, carried from one step of

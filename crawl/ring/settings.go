@@ -1,6 +1,8 @@
 package ring
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -8,9 +10,11 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/terrain"
@@ -27,8 +31,40 @@ type Settings struct {
 	Client   *fetch.Client
 	Extracts []page.Extract
 
+	// Renderer shows what pages are once their scripts have run, with Answers; both are nil
+	// where no page is rendered.
+	Renderer Renderer
+	Answers  *answers.Cache
+
 	held    *semaphore.Weighted // bytes of outcomes that are not committed
 	maxHeld int64
+}
+
+// A Renderer renders pages, several at a time. It belongs to who opened it.
+type Renderer interface {
+	Render(context.Context, render.Page, render.Answers) (render.Rendering, error)
+	Close() error
+}
+
+// Close lets go of what the settings have opened.
+func (s *Settings) Close() error {
+	s.Client.Close()
+	if s.Renderer == nil {
+		return nil
+	}
+	return errors.Join(s.Renderer.Close(), s.Answers.Close())
+}
+
+// Renders reports whether a fetched page is to be rendered.
+func (s *Settings) Renders(o *Outcome) bool {
+	return s.Renderer != nil && o.Page != nil && o.Length > 0 && IsHTML(o.ContentType) &&
+		s.MayRender(weburl.Host(o.Step.Norm), o.Page.Shell)
+}
+
+// MayRender reports whether a page of a host is to be rendered that shows such signs.
+func (s *Settings) MayRender(host string, signs schema.Shell) bool {
+	cfg := &s.Config.Render
+	return cfg.Renders(host, len(s.Terrain.OriginsOf(host)) > 0) && (signs != 0 || cfg.Mode == config.RenderAlways)
 }
 
 // NewSettings returns the settings of a configuration, with a client of their own,

@@ -6,7 +6,8 @@
 // own, so that it can be read from its offset. A segment begins with a warcinfo
 // record; every page is a request record followed by a response record, or, if
 // the store has the same body already, by a revisit record that names it by its
-// payload digest. Bodies are stored decoded; the fields of the head that spoke of
+// payload digest. Where its scripts were run, the document that they made of it follows, as a
+// conversion record that refers to that of the answer. Bodies are stored decoded; the fields of the head that spoke of
 // codings are kept with "X-Archive-Orig-" before their names.
 //
 // # Durability

@@ -71,6 +71,35 @@ func (r *Reader) Page(at string) (*Record, error) {
 	return rec, nil
 }
 
+// Rendered returns what the scripts made of the page at a place that [Writer.Append] gave.
+func (r *Reader) Rendered(at string) (*Rendered, error) {
+	p, err := parsePlace(at)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(filepath.Join(r.dir, p.file))
+	if err != nil {
+		return nil, fmt.Errorf("page store: %w", err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(p.offset, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("page store: %w", err)
+	}
+	members := bufio.NewReader(f)
+	page, err := readMember(members)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	rec, err := readMember(members)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("behind %s: %w", at, err)
+	case rec.Type != "conversion" || rec.Fields.Get("WARC-Refers-To") != page.Fields.Get("WARC-Record-ID"):
+		return nil, fmt.Errorf("behind %s: %w of what its scripts made of it", at, ErrRecord)
+	}
+	return &Rendered{DOM: rec.Body, Navigations: rec.Fields.Values(navigation)}, nil
+}
+
 func (r *Reader) at(p place) (*Record, error) {
 	f, err := os.Open(filepath.Join(r.dir, p.file))
 	if err != nil {

@@ -35,6 +35,15 @@ type Page struct {
 	Header  http.Header // of the answer
 	Body    []byte      // decoded
 	Digest  [sha256.Size]byte
+
+	// Rendered is the document that its scripts made of it, if they were run.
+	Rendered *Rendered
+}
+
+// Rendered is what the scripts of a page made of it.
+type Rendered struct {
+	DOM         []byte   // HTML in UTF-8
+	Navigations []string // URLs that the page tried to lead to
 }
 
 // A Sealed is a page ready to be appended: compressed, because that is the work.
@@ -45,13 +54,15 @@ type Sealed struct {
 	status   int
 	mime     string
 	digest   [sha256.Size]byte
+	id       string // of the record of the answer
 	head     []byte // of the answer, as it is stored
 	request  []byte // member
 	response []byte // member
+	rendered []byte // member; nil: none
 }
 
 // Size returns the bytes that a sealed page holds.
-func (s *Sealed) Size() int { return len(s.request) + len(s.response) + len(s.head) }
+func (s *Sealed) Size() int { return len(s.request) + len(s.response) + len(s.head) + len(s.rendered) }
 
 // Seal makes the records of a page. It keeps nothing of it.
 func Seal(p *Page) (*Sealed, error) {
@@ -60,6 +71,7 @@ func Seal(p *Page) (*Sealed, error) {
 		status: p.Status, mime: mime(p.Header.Get("Content-Type")), digest: p.Digest, head: head(p),
 	}
 	id := newID()
+	s.id = id
 	block := append(slices.Clone(s.head), p.Body...)
 	var err error
 	s.response, err = member(fields{
@@ -78,13 +90,33 @@ func Seal(p *Page) (*Sealed, error) {
 		{"WARC-Block-Digest", digestText(sha256.Sum256(p.Request))},
 		{"Content-Type", "application/http;msgtype=request"},
 	}, p.Request)
+	if err == nil && p.Rendered != nil {
+		s.rendered, err = s.conversion(p.Rendered)
+	}
 	return s, err
+}
+
+// navigation is the field that tells where the scripts of a page tried to lead. It may
+// stand several times.
+const navigation = "Ripple-Navigation"
+
+// conversion is the record of what the scripts of a page made of it.
+func (s *Sealed) conversion(r *Rendered) ([]byte, error) {
+	f := fields{
+		{"WARC-Type", "conversion"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)},
+		{"WARC-Target-URI", s.url}, {"WARC-Refers-To", s.id},
+		{"WARC-Block-Digest", digestText(sha256.Sum256(r.DOM))}, {"Content-Type", "text/html; charset=utf-8"},
+	}
+	for _, to := range r.Navigations {
+		f = append(f, [2]string{navigation, to})
+	}
+	return member(f, r.DOM)
 }
 
 // revisit is the record of a page whose body another record has.
 func (s *Sealed) revisit(of *location, at place) ([]byte, error) {
 	return member(fields{
-		{"WARC-Type", "revisit"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)},
+		{"WARC-Type", "revisit"}, {"WARC-Record-ID", s.id}, {"WARC-Date", s.at.Format(dateLayout)},
 		{"WARC-Target-URI", s.url},
 		{"WARC-IP-Address", s.address}, {"WARC-Profile", profile}, {"WARC-Payload-Digest", digestText(s.digest)},
 		{"WARC-Refers-To-Target-URI", of.url}, {"WARC-Refers-To-Date", of.date}, {"WARC-Refers-To", of.id},
@@ -200,6 +232,7 @@ type entry struct {
 	Length     string `json:"length"`
 	Offset     string `json:"offset"`
 	Filename   string `json:"filename"`
+	Rendered   string `json:"ripple-rendered,omitempty"` // length of the conversion record that follows
 }
 
 const revisitMime = "warc/revisit"
@@ -221,6 +254,13 @@ func parseEntry(line []byte) (e entry, end int64, ok bool) {
 	length, err2 := strconv.ParseInt(e.Length, 10, 64)
 	if err1 != nil || err2 != nil || offset < 0 || length < 0 || offset > 1<<62 || length > 1<<40 {
 		return e, 0, false
+	}
+	if e.Rendered != "" {
+		follows, err := strconv.ParseInt(e.Rendered, 10, 64)
+		if err != nil || follows < 0 || follows > 1<<40 {
+			return e, 0, false
+		}
+		length += follows
 	}
 	return e, offset + length, true
 }

@@ -191,6 +191,9 @@ func scan(path, name string) []entry {
 			e.Length = strconv.FormatInt(count.n-int64(r.Buffered())-offset, 10)
 			entries = append(entries, e)
 		}
+		if last := len(entries) - 1; rec.Type == "conversion" && last >= 0 {
+			entries[last].Rendered = strconv.FormatInt(count.n-int64(r.Buffered())-offset, 10)
+		}
 	}
 }
 
@@ -280,6 +283,9 @@ func (w *Writer) append(s *Sealed) (string, error) {
 	if err := w.write(record); err != nil {
 		return "", err
 	}
+	if err := w.write(s.rendered); err != nil {
+		return "", err
+	}
 	if !known {
 		w.bodies[sum] = here
 	}
@@ -287,6 +293,9 @@ func (w *Writer) append(s *Sealed) (string, error) {
 		key: keyOf(s.url), stamp: s.at.Format("20060102150405"), URL: s.url, Mime: mime, Status: strconv.Itoa(s.status),
 		Digest: digestText(s.digest), Length: strconv.Itoa(len(record)), Offset: strconv.FormatInt(here.offset, 10),
 		Filename: here.file,
+	}
+	if len(s.rendered) > 0 {
+		e.Rendered = strconv.Itoa(len(s.rendered))
 	}
 	line, err := e.line()
 	if err == nil {

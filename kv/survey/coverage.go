@@ -50,7 +50,7 @@ type HostReport struct {
 	ByState   [stateCount]int
 	HTML      int    // pages of HTML that were processed
 	Linkless  int    // of those: without links
-	Shells    int    // of HTML: that likely show nothing without their scripts
+	Shells    int    // of HTML: that likely show nothing without their scripts, and were not rendered
 	Unreached int    // visits that ended without a connection
 	Broken    int    // visits that ended in 5xx, if all did
 	Away      string // the same in words, and why

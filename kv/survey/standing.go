@@ -62,6 +62,7 @@ func stand(v, from *schema.Visit) {
 	v.Links, v.Charset = from.Links, from.Charset
 	v.Distinct, v.BeyondHosts, v.LinkLimit = from.Distinct, from.BeyondHosts, from.LinkLimit
 	v.NoIndex, v.NoFollow, v.Shell = from.NoIndex, from.NoFollow, from.Shell
+	v.Rendering, v.RenderAsked = from.Rendering, from.RenderAsked
 }
 
 // eachSitemapEntry calls f for every page that a sitemap names, with the URL of

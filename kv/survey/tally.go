@@ -28,7 +28,9 @@ type Counts struct {
 	Frontier         int            // pages that wait, see [Page.Waits]
 	Links            int            // that stand
 	LinksOmitted     int            // see [Page.LinksOmitted]
-	Shells           int            // of Processed: that likely show nothing without their scripts
+	Shells           int            // of Processed: that likely show nothing without their scripts, and were not rendered
+	Rendered         int            // of Processed
+	Unrendered       int            // of Processed: the browser failed
 	leftBefore       int            // of those: by traps, of pages that an earlier run read
 	Errors           map[string]int // of the run, by kind, see [tallies.countErrors]
 }
@@ -249,10 +251,7 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 			if len(v.Links) == 0 {
 				h.linkless++
 			}
-			if v.Shell != 0 {
-				h.shells++
-				t.counts.Shells++
-			}
+			t.countRendering(h, v)
 		}
 	case v.Reason.Cause == schema.CauseDenied:
 		h.denied++
@@ -264,6 +263,21 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 		h.unanswered++
 	case v.State == schema.Failed && v.Status >= 500:
 		h.broken++
+	}
+}
+
+// countRendering counts a page that was rendered, or is likely to need that.
+func (t *tally) countRendering(h *hostTally, v *schema.Visit) {
+	switch {
+	case v.Rendering&schema.Rendered != 0:
+		t.counts.Rendered++
+		return
+	case v.Rendering != 0:
+		t.counts.Unrendered++
+	}
+	if v.Shell != 0 {
+		h.shells++
+		t.counts.Shells++
 	}
 }
 

@@ -28,6 +28,7 @@ type Config struct {
 	Pages      Pages
 	Recrawl    Recrawl
 	Monitor    Monitor
+	Render     Render
 	Decisions  Decisions
 
 	Quality   []Quality

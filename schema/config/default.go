@@ -61,5 +61,6 @@ func newConfig() *Config {
 		Network: Network{HTTP2: true, KeepAlive: true},
 		Pages:   Pages{Path: "./ripple-pages"},
 		Recrawl: Recrawl{MinAge: 24 * time.Hour},
+		Render:  Render{Mode: RenderOff, MaxRequests: 30, Timeout: 20 * time.Second, Sandbox: true},
 	}
 }

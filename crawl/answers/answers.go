@@ -1,0 +1,150 @@
+// Package answers keeps what pages ask for while they are rendered: for every URL the
+// first answer of a run, so that all pages see the same scripts, and no server is asked
+// for one twice.
+//
+// What the browser is told comes from here alone. A URL that may not be asked has a
+// refusal for its answer, which stands as any other does. Bodies, and those of the pages
+// that wait to be rendered, lie in one temporary file; what is known of them is in memory.
+package answers
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/sumi-ripple/ripple/crawl/render"
+)
+
+// MaxBytes is what the bodies of a run may take on disk.
+const MaxBytes = 1_000_000_000
+
+// What is in memory is bounded too: the head of an answer, in bytes, and how many there are.
+const (
+	maxHeader  = 64 << 10
+	maxEntries = 100_000
+)
+
+// Crowded is the refusal of what did not fit.
+const Crowded = "too much was asked for while pages were rendered"
+
+// A Cache holds the answers of a run. Its methods may be called from any goroutine.
+type Cache struct {
+	mu      sync.Mutex
+	file    file
+	entries map[string]entry
+}
+
+type entry struct {
+	status  int
+	header  http.Header
+	body    extent
+	refused string
+}
+
+// New returns an empty cache whose bodies take so many bytes at most, in a file in a
+// folder, which is made when something is put there; "": that for temporary files.
+func New(dir string, most int64) *Cache {
+	return &Cache{file: file{dir: dir, most: most}, entries: map[string]entry{}}
+}
+
+// Close lets go of the file. What is asked for after that has no answer.
+func (c *Cache) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries = map[string]entry{}
+	return c.file.close()
+}
+
+// Has reports whether a URL has an answer.
+func (c *Cache) Has(url string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.entries[url]
+	return ok
+}
+
+// Put keeps an answer, unless the URL has one. One that does not fit, or cannot be written,
+// is refused.
+func (c *Cache) Put(url string, a *render.Answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.entries[url]; ok {
+		return
+	}
+	if a.Refused != "" {
+		c.entries[url] = entry{refused: a.Refused}
+		return
+	}
+	c.entries[url] = entry{refused: Crowded}
+	if len(c.entries) > maxEntries || sizeOf(a.Header) > maxHeader {
+		return
+	}
+	if at, ok := c.file.put(a.Body); ok {
+		c.entries[url] = entry{status: a.Status, header: a.Header, body: at}
+	}
+}
+
+func sizeOf(h http.Header) (n int) {
+	for name, values := range h {
+		for _, v := range values {
+			n += len(name) + len(v)
+		}
+	}
+	return n
+}
+
+// Answer implements [render.Answers]. A body that cannot be read any more is as none.
+func (c *Cache) Answer(method, url string) (render.Answer, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.entries[url]
+	if !ok || e.refused != "" {
+		return render.Answer{Refused: e.refused}, ok
+	}
+	a := render.Answer{Status: e.status, Header: e.header.Clone()}
+	if method == http.MethodHead {
+		return a, true
+	}
+	body, err := c.file.get(e.body)
+	if err != nil {
+		return render.Answer{Refused: err.Error()}, true
+	}
+	a.Body = body
+	return a, true
+}
+
+// A Page is a fetched page that waits to be rendered. Who has it frees it.
+type Page struct {
+	URL    string
+	Status int
+	Header http.Header
+	body   extent
+	cache  *Cache
+}
+
+// Keep lays a page down until it is rendered; its body is copied. It returns nil where
+// there is no room for it.
+func (c *Cache) Keep(p *render.Page) *Page {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, ok := c.file.put(p.Body)
+	if !ok {
+		return nil
+	}
+	return &Page{URL: p.URL, Status: p.Status, Header: p.Header, body: at, cache: c}
+}
+
+// Load reads a page.
+func (p *Page) Load() (render.Page, error) {
+	p.cache.mu.Lock()
+	defer p.cache.mu.Unlock()
+	body, err := p.cache.file.get(p.body)
+	return render.Page{URL: p.URL, Status: p.Status, Header: p.Header, Body: body}, err
+}
+
+// Free gives back the room of a page. It may be called twice.
+func (p *Page) Free() {
+	p.cache.mu.Lock()
+	defer p.cache.mu.Unlock()
+	p.cache.file.release(p.body)
+	p.body = extent{}
+}

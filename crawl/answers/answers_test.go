@@ -1,0 +1,166 @@
+package answers_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/answers"
+	"github.com/sumi-ripple/ripple/crawl/render"
+)
+
+func open(t *testing.T, most int64) *answers.Cache {
+	t.Helper()
+	c := answers.New(t.TempDir(), most)
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func put(t *testing.T, c *answers.Cache, url string, a render.Answer) {
+	t.Helper()
+	c.Put(url, &a)
+}
+
+// The first answer stands, a refusal as well as any other.
+func TestFirstStands(t *testing.T) {
+	c := open(t, 1000)
+	put(t, c, "https://a.test/app.js", render.Answer{Status: 200, Header: http.Header{"Etag": {"1"}}, Body: []byte("one")})
+	put(t, c, "https://a.test/app.js", render.Answer{Status: 200, Body: []byte("two")})
+	put(t, c, "https://a.test/no.js", render.Answer{Refused: "denied by robots.txt"})
+	put(t, c, "https://a.test/no.js", render.Answer{Status: 200, Body: []byte("yes")})
+	a, ok := c.Answer(http.MethodGet, "https://a.test/app.js")
+	if !ok || string(a.Body) != "one" || a.Status != 200 || a.Header.Get("ETag") != "1" {
+		t.Errorf("the answer is %+v, %v; want the first", a, ok)
+	}
+	if a, ok := c.Answer(http.MethodHead, "https://a.test/app.js"); !ok || a.Body != nil || a.Status != 200 {
+		t.Errorf("to HEAD the answer is %+v, %v", a, ok)
+	}
+	if a, ok := c.Answer(http.MethodGet, "https://a.test/no.js"); !ok || a.Refused != "denied by robots.txt" || a.Status != 0 {
+		t.Errorf("the answer is %+v, %v; want the refusal", a, ok)
+	}
+	if a, ok := c.Answer(http.MethodGet, "https://a.test/other.js"); ok {
+		t.Errorf("what nobody has asked for has the answer %+v", a)
+	}
+}
+
+// What does not fit is refused, and stays so when there is room again.
+func TestBound(t *testing.T) {
+	c := open(t, 100)
+	page := c.Keep(&render.Page{URL: "https://a.test/", Body: make([]byte, 60)})
+	if page == nil {
+		t.Fatal("a page that fits is not kept")
+	}
+	put(t, c, "https://a.test/large.js", render.Answer{Status: 200, Body: make([]byte, 60)})
+	put(t, c, "https://a.test/small.js", render.Answer{Status: 200, Body: make([]byte, 40)})
+	if c.Keep(&render.Page{URL: "https://a.test/b", Body: make([]byte, 60)}) != nil {
+		t.Error("a page that does not fit is kept")
+	}
+	page.Free()
+	page.Free()
+	put(t, c, "https://a.test/large.js", render.Answer{Status: 200, Body: make([]byte, 60)})
+	put(t, c, "https://a.test/later.js", render.Answer{Status: 200, Body: make([]byte, 60)})
+	for url, refused := range map[string]string{"large": answers.Crowded, "small": "", "later": ""} {
+		if a, ok := c.Answer(http.MethodGet, "https://a.test/"+url+".js"); !ok || a.Refused != refused {
+			t.Errorf("%s: refused for %q, want %q", url, a.Refused, refused)
+		}
+	}
+	if a, _ := c.Answer(http.MethodGet, "https://a.test/later.js"); len(a.Body) != 60 {
+		t.Errorf("%d bytes came back of 60", len(a.Body))
+	}
+	put(t, c, "https://a.test/head.js", render.Answer{Status: 200, Header: http.Header{"A": {string(make([]byte, 70_000))}}})
+	if a, _ := c.Answer(http.MethodGet, "https://a.test/head.js"); a.Refused != answers.Crowded {
+		t.Error("an answer with a head of 70 kB is kept")
+	}
+}
+
+// Whatever is kept and freed, everything comes back as it was, and the room is bounded.
+func TestRoomIsUsedAgain(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	c := open(t, 4000)
+	type kept struct {
+		page *answers.Page
+		body []byte
+	}
+	var all []kept
+	for n := range 3000 {
+		if len(all) > 0 && random.IntN(2) == 0 {
+			i := random.IntN(len(all))
+			got, err := all[i].page.Load()
+			if err != nil || !bytes.Equal(got.Body, all[i].body) {
+				t.Fatalf("step %d: a body came back changed: %v", n, err)
+			}
+			all[i].page.Free()
+			all[i] = all[len(all)-1]
+			all = all[:len(all)-1]
+			continue
+		}
+		body := bytes.Repeat([]byte(strconv.Itoa(n%10)), random.IntN(400))
+		page := c.Keep(&render.Page{URL: "https://a.test/" + strconv.Itoa(n), Status: 200, Body: body})
+		if page != nil {
+			all = append(all, kept{page, body})
+		}
+	}
+	for _, k := range all {
+		k.page.Free()
+	}
+	if c.Keep(&render.Page{Body: make([]byte, 4000)}) == nil {
+		t.Error("when all is freed, not all the room is there")
+	}
+}
+
+// Nothing is left in the folder, and after the end there are no answers.
+func TestClose(t *testing.T) {
+	dir := t.TempDir()
+	c := answers.New(dir, 1000)
+	put(t, c, "https://a.test/app.js", render.Answer{Status: 200, Body: []byte("one")})
+	page := c.Keep(&render.Page{Body: []byte("page")})
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	page.Free()
+	if got, err := page.Load(); err == nil && len(got.Body) > 0 {
+		t.Errorf("a page can be loaded after the end: %q", got.Body)
+	}
+	if c.Has("https://a.test/app.js") {
+		t.Error("there is an answer after the end")
+	}
+	put(t, c, "https://a.test/b.js", render.Answer{Status: 200, Body: []byte("b")})
+	if a, _ := c.Answer(http.MethodGet, "https://a.test/b.js"); a.Body != nil {
+		t.Error("an answer is kept after the end")
+	}
+}
+
+// In the last round what is not known is refused, and so is in any what is asked for beyond
+// the number of requests that a page has.
+func TestLook(t *testing.T) {
+	c := open(t, 1000)
+	put(t, c, "https://a.test/1", render.Answer{Status: 200})
+	put(t, c, "https://a.test/3", render.Answer{Status: 200})
+	for _, last := range []bool{false, true} {
+		look := answers.Look{Answers: c, Most: 2, Last: last}
+		if a, ok := look.Answer(http.MethodGet, "https://a.test/1"); !ok || a.Status != 200 || len(look.Refused) > 0 {
+			t.Errorf("what is known has the answer %+v, %v", a, ok)
+		}
+		if a, ok := look.Answer(http.MethodGet, "https://a.test/2"); ok != last || last != (a.Refused == answers.TooLate) ||
+			look.Refused[answers.TooLate] != last {
+			t.Errorf("what is not known has the answer %+v, %v; last: %v", a, ok, last)
+		}
+		if a, ok := look.Answer(http.MethodGet, "https://a.test/1"); !ok || a.Status != 200 {
+			t.Errorf("asked twice, it counts twice: %+v, %v", a, ok)
+		}
+		if a, ok := look.Answer(http.MethodGet, "https://a.test/3"); !ok || a.Refused != answers.TooMany ||
+			!look.Refused[answers.TooMany] {
+			t.Errorf("the third request has the answer %+v, %v", a, ok)
+		}
+	}
+}

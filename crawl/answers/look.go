@@ -1,0 +1,49 @@
+package answers
+
+import "github.com/sumi-ripple/ripple/crawl/render"
+
+// Refusals of what pages ask for, which are the same for all that is refused so.
+const (
+	TooMany = "too many requests of one page"
+	TooLate = "too many rounds of one page"
+)
+
+// A Look gives a page its answers for one round. It belongs to that round.
+type Look struct {
+	Answers render.Answers
+	Most    int  // requests of the page that are answered
+	Last    bool // there is no further round: what was not asked by now is refused
+
+	Refused map[string]bool // the reasons for which something was refused
+
+	asked map[string]bool
+}
+
+// Answer implements [render.Answers].
+func (l *Look) Answer(method, url string) (render.Answer, bool) {
+	if !l.asked[url] {
+		if len(l.asked) >= l.Most {
+			return l.refuse(TooMany), true
+		}
+		if l.asked == nil {
+			l.asked = map[string]bool{}
+		}
+		l.asked[url] = true
+	}
+	a, ok := l.Answers.Answer(method, url)
+	switch {
+	case !ok && l.Last:
+		return l.refuse(TooLate), true
+	case a.Refused != "":
+		return l.refuse(a.Refused), true
+	}
+	return a, ok
+}
+
+func (l *Look) refuse(why string) render.Answer {
+	if l.Refused == nil {
+		l.Refused = map[string]bool{}
+	}
+	l.Refused[why] = true
+	return render.Answer{Refused: why}
+}

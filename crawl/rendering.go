@@ -1,0 +1,160 @@
+package crawl
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/sumi-ripple/ripple/crawl/answers"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/record"
+	"github.com/sumi-ripple/ripple/crawl/render"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/warc"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// headerOf is what a request says beside what all say: scripts and data are welcome where
+// a page asks for them.
+func headerOf(step ring.Step) http.Header {
+	if step.Kind == ring.Asset {
+		return http.Header{"Accept": {"*/*"}}
+	}
+	return nil
+}
+
+// layDown puts a page that is to be rendered where it can wait, instead of what was read of
+// it. Where there is no room, the page stays as it was fetched.
+func layDown(o *ring.Outcome, resp *fetch.Response) {
+	s := o.Step.Settings
+	if !s.Renders(o) {
+		return
+	}
+	at := s.Answers.Keep(&render.Page{URL: o.Step.URL, Status: o.Status, Header: resp.Header, Body: resp.Body})
+	if at == nil {
+		o.Rendering = schema.RenderFailed
+		return
+	}
+	o.Page, o.Hashes = nil, nil
+	o.Fetched = &ring.Fetched{Outcome: *o, Page: at}
+}
+
+// render has a browser show a page, and reads what it shows. Where the browser fails, it is
+// the page as it was fetched.
+func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Outcome)) {
+	o := step.Fetched.Outcome
+	o.Step = step
+	fetched, err := step.Fetched.Page.Load()
+	var shown render.Rendering
+	look := answers.Look{
+		Answers: step.Settings.Answers, Most: step.Settings.Config.Render.MaxRequests,
+		Last: step.Fetched.Rounds >= record.MaxRounds-1,
+	}
+	if err == nil {
+		bound, cancel := context.WithTimeout(ctx, step.Settings.Config.Render.Timeout)
+		shown, err = step.Settings.Renderer.Render(bound, fetched, &look)
+		cancel()
+	}
+	if ctx.Err() != nil {
+		cancelled(&o, context.Cause(ctx))
+		pass(o)
+		return
+	}
+	if err == nil && len(shown.Missing) > 0 {
+		for _, missing := range shown.Missing {
+			o.Missing = append(o.Missing, missing.URL)
+		}
+		pass(o)
+		return
+	}
+	p, taken := v.parsers.take(ctx)
+	if taken != nil {
+		cancelled(&o, taken)
+		pass(o)
+		return
+	}
+	p.page(&o, fetched.Header, fetched.Body, o.Length)
+	var kept *warc.Rendered
+	if err != nil {
+		o.Failed, o.Rendering = schema.Clean(err.Error(), 256), schema.RenderFailed
+	} else if o.Rendering = renderingOf(&shown, look.Refused); o.Rendering&schema.Rendered != 0 {
+		kept = &warc.Rendered{DOM: shown.DOM, Navigations: shown.Navigations}
+		o.RenderAsked = len(shown.Used)
+		p.shown(&o, kept)
+	}
+	hold(ctx, &o, &fetch.Response{Header: fetched.Header, Body: fetched.Body}, kept)
+	pass(o)
+	v.parsers <- p
+}
+
+// shown reads what a page has become by its scripts, in place of what was fetched.
+func (p *parser) shown(o *ring.Outcome, r *warc.Rendered) {
+	dom, err := p.extract(o.Step, "text/html; charset=utf-8", r.DOM)
+	if err != nil {
+		return
+	}
+	fetched := o.Page
+	p.navigations(o, &dom, r.Navigations)
+	before := make(map[string]bool, len(fetched.Links))
+	for i := range fetched.Links {
+		before[fetched.Links[i].URL.Norm] = true
+	}
+	for i := range dom.Links {
+		dom.Links[i].Rendered = !before[dom.Links[i].URL.Norm]
+	}
+	dom.NoIndex, dom.NoFollow = dom.NoIndex || fetched.NoIndex, dom.NoFollow || fetched.NoFollow
+	dom.NoArchive = dom.NoArchive || fetched.NoArchive
+	dom.Charset, dom.Shell = fetched.Charset, fetched.Shell
+	o.Page = &dom
+	p.hashLinks(o)
+}
+
+// navigations adds where the page tried to lead its window, as what refreshes it.
+func (p *parser) navigations(o *ring.Outcome, dom *page.Page, urls []string) {
+	base, err := o.Step.Settings.Rules.Base(o.Step.URL)
+	if err != nil {
+		return
+	}
+	for _, to := range urls {
+		u, err := base.Parse(to)
+		if err != nil || u.Norm == o.Step.Norm || dom.Distinct >= o.Step.Settings.Config.Crawler.LinksPerPage() {
+			continue
+		}
+		if i := indexOf(dom.Links, u.Norm); i >= 0 {
+			dom.Links[i].Kinds = dom.Links[i].Kinds.Add(schema.LinkRefresh)
+			continue
+		}
+		dom.Links = append(dom.Links, page.Link{
+			URL: u, Kinds: schema.Kinds(0).Add(schema.LinkRefresh), Place: schema.PlaceBody,
+		})
+		dom.Distinct++
+	}
+}
+
+func indexOf(links []page.Link, norm string) int {
+	for i := range links {
+		if links[i].URL.Norm == norm {
+			return i
+		}
+	}
+	return -1
+}
+
+// renderingOf says what became of a page, and for which reasons something was kept from it.
+func renderingOf(r *render.Rendering, refused map[string]bool) schema.Rendering {
+	if r.TooLarge {
+		return schema.RenderTooLarge
+	}
+	said := schema.Rendered
+	for why := range refused {
+		switch why {
+		case record.DeniedAsset:
+			said |= schema.RenderDenied
+		case answers.TooMany, answers.TooLate:
+			said |= schema.RenderCut
+		default:
+			said |= schema.RenderRefused
+		}
+	}
+	return said
+}

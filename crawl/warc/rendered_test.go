@@ -1,0 +1,87 @@
+package warc
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func sealedRendered(t testing.TB, url, body, dom string, navigations ...string) *Sealed {
+	t.Helper()
+	p := testPage(url, body)
+	p.Rendered = &Rendered{DOM: []byte(dom), Navigations: navigations}
+	s, err := Seal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What the scripts of a page made of it stands behind the answer, also behind one whose
+// body the store has already, and is found again after a start, with the index as it was
+// or made anew.
+func TestRendered(t *testing.T) {
+	dir := t.TempDir()
+	w := open(t, dir, Position{})
+	first, err := w.Append(sealedRendered(t, "https://a.test/", "shell", "<p>one", "https://a.test/x", "https://b.test/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := appended(t, w, "https://a.test/plain", "plain")
+	second, err := w.Append(sealedRendered(t, "https://a.test/2", "shell", "<p>two"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := w.Sync()
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(how string) {
+		t.Helper()
+		r := NewReader(dir)
+		got, err := r.Rendered(first)
+		if err != nil || string(got.DOM) != "<p>one" ||
+			!slices.Equal(got.Navigations, []string{"https://a.test/x", "https://b.test/"}) {
+			t.Errorf("%s: %+v, %v", how, got, err)
+		}
+		if got, err = r.Rendered(second); err != nil || string(got.DOM) != "<p>two" || len(got.Navigations) > 0 {
+			t.Errorf("%s: behind a revisit: %+v, %v", how, got, err)
+		}
+		if got, err = r.Rendered(plain); err == nil {
+			t.Errorf("%s: a page that was not rendered has %q", how, got.DOM)
+		}
+		wantPage(t, dir, first, "https://a.test/", "shell")
+		wantPage(t, dir, second, "https://a.test/2", "shell")
+		wantPage(t, dir, plain, "https://a.test/plain", "plain")
+	}
+	look("while it is written")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	index := filepath.Join(dir, strings.TrimSuffix(strings.Split(first, "#")[0], segmentSuffix)+indexSuffix)
+	stat, err := os.Stat(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, dir, at)
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	look("after a start")
+	entries, end := readEntries(index, at.Offset)
+	if len(entries) != 3 || end != at.Offset {
+		t.Errorf("the index tells %d pages up to %d, want 3 up to %d", len(entries), end, at.Offset)
+	}
+	if err := os.Remove(index); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, dir, at).Close(); err != nil {
+		t.Fatal(err)
+	}
+	look("with a new index")
+	if made, err := os.Stat(index); err != nil || made.Size() != stat.Size() {
+		t.Errorf("the index made anew differs: %v, %v", made, err)
+	}
+}

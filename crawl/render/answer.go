@@ -1,0 +1,164 @@
+package render
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+const reasonNavigation = "navigation"
+
+// answer answers a request, or notes that it is missing and leaves it waiting.
+func (v *visit) answer(e *fetch.EventRequestPaused) error {
+	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == v.frame && !v.started {
+		v.started = true
+		return v.fulfill(e, v.page.Status, headers(e, v.page.Header), v.page.Body)
+	}
+	if e.ResourceType == network.ResourceTypeOther { // the browser's own, as for an icon: no script hears of it
+		return v.fail(e, network.ErrorReasonBlockedByClient)
+	}
+	if preflight(e) {
+		return v.fulfill(e, http.StatusNoContent, headers(e, nil), nil)
+	}
+	a, known := v.ask(e)
+	if !known {
+		v.held = append(v.held, e)
+		return nil
+	}
+	if a.Refused == "" {
+		return v.fulfill(e, a.Status, headers(e, a.Header), a.Body)
+	}
+	// What must not be asked for is given as nothing, where a page would rather break than
+	// do without: a bundle waits for its styles, and a frame for its load.
+	switch e.ResourceType {
+	case network.ResourceTypeStylesheet:
+		return v.fulfill(e, 200, headers(e, http.Header{"Content-Type": {"text/css"}}), nil)
+	case network.ResourceTypeDocument:
+		if e.FrameID != v.frame {
+			return v.fulfill(e, 200, headers(e, http.Header{"Content-Type": {"text/html"}}), nil)
+		}
+		return v.fail(e, network.ErrorReasonAborted)
+	}
+	return v.fail(e, network.ErrorReasonBlockedByClient)
+}
+
+// preflight says whether a browser asks by itself if a script may ask (Fetch, section 4.9):
+// it may, for all that its world can answer.
+func preflight(e *fetch.EventRequestPaused) bool {
+	return e.Request.Method == http.MethodOptions && e.Request.Headers["Access-Control-Request-Method"] != nil
+}
+
+// ask looks up the answer to a request, and notes what became of it; false: it is missing.
+func (v *visit) ask(e *fetch.EventRequestPaused) (Answer, bool) {
+	r := Request{e.Request.Method, e.Request.URL}
+	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == v.frame {
+		v.navigation(r.URL + e.Request.URLFragment)
+		return Answer{Refused: reasonNavigation}, true
+	}
+	a, known := Answer{Refused: v.forbids(e)}, true
+	if a.Refused == "" {
+		a, known = v.answers.Answer(r.Method, r.URL)
+	}
+	switch {
+	case !known:
+		v.result.Missing = once(v.result.Missing, r)
+	case a.Refused != "":
+		v.refused(r, a.Refused)
+	default:
+		v.result.Used = once(v.result.Used, r)
+	}
+	return a, known
+}
+
+func once(all []Request, r Request) []Request {
+	if slices.Contains(all, r) {
+		return all
+	}
+	return append(all, r)
+}
+
+// forbids says why a request must not be made, whatever its answer would be; empty: it may.
+func (v *visit) forbids(e *fetch.EventRequestPaused) string {
+	switch e.ResourceType {
+	case network.ResourceTypeScript, network.ResourceTypeXHR, network.ResourceTypeFetch:
+	case network.ResourceTypeDocument:
+		return "frame"
+	default:
+		return strings.ToLower(string(e.ResourceType))
+	}
+	switch {
+	case e.Request.Headers["Sec-Purpose"] != nil || e.Request.Headers["Purpose"] != nil:
+		return "prefetch"
+	case !strings.HasPrefix(e.Request.URL, "http://") && !strings.HasPrefix(e.Request.URL, "https://"):
+		return "not http or https"
+	case e.Request.Method != http.MethodGet && e.Request.Method != http.MethodHead:
+		return "not GET or HEAD"
+	case v.requests > maxRequests:
+		return "too many requests"
+	}
+	return ""
+}
+
+// fulfill gives an answer, after which no other is given until it has been read.
+func (v *visit) fulfill(e *fetch.EventRequestPaused, status int, header []*fetch.HeaderEntry, body []byte) error {
+	v.reading = e.NetworkID
+	_, err := chromedp.Call(v.ctx, fetch.FulfillRequest, fetch.FulfillRequestParams{
+		RequestID: e.RequestID, ResponseCode: int64(status), ResponseHeaders: header, Body: body})
+	return err
+}
+
+func (v *visit) fail(e *fetch.EventRequestPaused, reason network.ErrorReason) error {
+	v.reading = e.NetworkID
+	return tell(v.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason})
+}
+
+// headers are those of an answer, but for what speaks of the transfer, keeps state, sends
+// reports or moves the page to another process; every origin may read it.
+func headers(e *fetch.EventRequestPaused, from http.Header) []*fetch.HeaderEntry {
+	var all []*fetch.HeaderEntry
+	add := func(name, value string) {
+		all = append(all, &fetch.HeaderEntry{Name: name, Value: strings.ToValidUTF8(value, "")})
+	}
+	var names []string
+	for name, values := range from {
+		name = http.CanonicalHeaderKey(name)
+		if withheld(name) {
+			continue
+		}
+		names = append(names, name)
+		for _, value := range values {
+			add(name, value)
+		}
+	}
+	slices.SortFunc(all, func(a, b *fetch.HeaderEntry) int { return strings.Compare(a.Name, b.Name) })
+	slices.Sort(names)
+	origin, _ := e.Request.Headers["Origin"].(string)
+	if origin == "" {
+		origin = "*"
+	} else {
+		add("Access-Control-Allow-Credentials", "true")
+	}
+	add("Access-Control-Allow-Origin", origin)
+	add("Access-Control-Expose-Headers", strings.Join(names, ", "))
+	if wanted, _ := e.Request.Headers["Access-Control-Request-Headers"].(string); wanted != "" {
+		add("Access-Control-Allow-Headers", wanted)
+		add("Access-Control-Allow-Methods", "GET, HEAD")
+	}
+	return all
+}
+
+func withheld(name string) bool {
+	switch name {
+	case "Connection", "Keep-Alive", "Transfer-Encoding", "Content-Encoding", "Content-Length", "Content-Disposition", "Trailer",
+		"Set-Cookie", "Set-Cookie2", "Clear-Site-Data", "Strict-Transport-Security", "Alt-Svc", "Refresh",
+		"Nel", "Report-To", "Reporting-Endpoints", "Accept-Ch", "Critical-Ch", "Speculation-Rules", "Supports-Loading-Mode",
+		"Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy", "Cross-Origin-Resource-Policy", "Origin-Agent-Cluster",
+		"Document-Isolation-Policy", "Service-Worker-Allowed":
+		return true
+	}
+	return strings.HasPrefix(name, "Access-Control-")
+}

@@ -1,0 +1,173 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// A browser is one Chromium with all its processes, in a process group and a folder of its
+// own. It belongs to one goroutine.
+type browser struct {
+	ctx      context.Context // of chromedp; done once the browser has ended
+	end      func()
+	group    int // of processes
+	folder   string
+	wall     net.Listener
+	rendered int  // pages
+	broken   bool // a page of it does not close
+}
+
+// start starts a browser, which ends with close or the context.
+func start(ctx context.Context, o Options) (*browser, error) {
+	folder, err := os.MkdirTemp("", "ripple-browser-")
+	if err != nil {
+		return nil, err
+	}
+	wall, err := build()
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	ctx, endAll := chromedp.NewExecAllocator(ctx, switches(o, folder, wall.Addr().String())...)
+	ctx, endOne := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // what fails returns its error
+	b := &browser{ctx: ctx, folder: folder, wall: wall, end: func() { endOne(); endAll() }}
+	if err := b.hide(); err != nil {
+		if strings.Contains(err.Error(), "sandbox") {
+			err = fmt.Errorf("%w: allow users to make namespaces, or do without the sandbox (%w)", ErrNoSandbox, err)
+		}
+		return nil, errors.Join(err, b.close())
+	}
+	b.group = chromedp.FromContext(ctx).Browser.Process().Pid
+	return b, nil
+}
+
+// build opens the wall: the proxy of a browser, which ends every connection at once. What
+// the browser does not ask through its protocol ends there; it looks up no names, since it
+// has a proxy, and has no other way out.
+func build() (net.Listener, error) {
+	wall, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	go func() { // ends with the listener
+		for {
+			c, err := wall.Accept()
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			if err == nil {
+				c.Close()
+			}
+		}
+	}()
+	return wall, nil
+}
+
+// switches says how Chromium starts: without what is its user's, with no way out but the
+// wall, and with no site in a process of its own, so that one session hears of every frame.
+func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
+	all := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(o.Path), chromedp.UserDataDir(filepath.Join(folder, "profile")), chromedp.ModifyCmdFunc(detach),
+		chromedp.NoInheritEnv, chromedp.Env("HOME="+folder, "TMPDIR="+folder, "PATH="+os.Getenv("PATH"), "TZ=UTC", "LANG=C.UTF-8"),
+	}
+	for name, value := range map[string]any{
+		"no-sandbox":                      o.NoSandbox,
+		"proxy-server":                    "http://" + wall,
+		"proxy-bypass-list":               "<-loopback>",
+		"host-resolver-rules":             "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+		"lang":                            "en-US",
+		"accept-lang":                     "en-US",
+		"window-size":                     "1280,800",
+		"force-color-profile":             "srgb",
+		"blink-settings":                  "imagesEnabled=false", // an image's end comes at no certain moment of the page's time
+		"password-store":                  "basic",
+		"renderer-process-limit":          "1",
+		"force-webrtc-ip-handling-policy": "disable_non_proxied_udp",
+		"webrtc-ip-handling-policy":       "disable_non_proxied_udp",
+		"disable-features": "IsolateOrigins,SitePerProcess,OriginKeyedProcessesByDefault,Translate,OptimizationHints,MediaRouter," +
+			"DialMediaRouteProvider,AsyncDns,DnsOverHttps,PreconnectToSearch,NetworkTimeServiceQuerying,Prerender2," +
+			"SpeculationRulesPrefetchFuture,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,SpareRendererForSitePerProcess," +
+			"BackForwardCache,InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater,AutofillServerCommunication",
+	} {
+		all = append(all, chromedp.Flag(name, value))
+	}
+	for _, name := range []string{
+		"headless", "disable-gpu", "hide-scrollbars", "mute-audio", "no-first-run", "no-default-browser-check", "no-pings",
+		"disable-quic", "disable-extensions", "disable-sync", "disable-background-networking", "disable-component-update",
+		"disable-default-apps", "disable-breakpad", "disable-crash-reporter", "disable-client-side-phishing-detection",
+		"disable-domain-reliability", "disable-dev-shm-usage", "disable-site-isolation-trials", "disable-hang-monitor",
+		"disable-background-timer-throttling", "disable-backgrounding-occluded-windows", "disable-renderer-backgrounding",
+		"disable-ipc-flooding-protection", "disable-threaded-animation", "disable-threaded-scrolling",
+		"disable-checker-imaging", "disable-image-animation-resync", "disable-notifications", "dns-prefetch-disable",
+		"metrics-recording-only", "use-mock-keychain", "enable-automation",
+	} {
+		all = append(all, chromedp.Flag(name, true))
+	}
+	return all
+}
+
+// hide closes the window that a browser starts with, which costs two processes. Hidden tabs
+// can be opened as long as there is a tab of any kind.
+func (b *browser) hide() error {
+	if err := chromedp.Do(b.ctx); err != nil {
+		return err
+	}
+	if _, err := hidden(b.ctx, ""); err != nil {
+		return err
+	}
+	_, err := chromedp.CallBrowser(b.ctx, target.CloseTarget, target.CloseTargetParams{
+		TargetID: chromedp.FromContext(b.ctx).Target.TargetID})
+	return err
+}
+
+// watch cancels by fail if the browser's memory exceeds the limit, in bytes. What it
+// returns ends the watch.
+func (b *browser) watch(ctx context.Context, limit int64, fail context.CancelCauseFunc) func() {
+	ctx, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		look := time.NewTicker(250 * time.Millisecond)
+		defer look.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-look.C:
+			}
+			if held := resident(b.group); held > limit {
+				fail(fmt.Errorf("browser holds %d MB, more than %d", held>>20, limit>>20))
+				return
+			}
+		}
+	}()
+	return func() { stop(); <-done }
+}
+
+// close kills the browser and all its processes, and removes its folder.
+func (b *browser) close() error {
+	if b.group != 0 {
+		kill(b.group)
+	}
+	b.end()
+	err := b.wall.Close()
+	for range 100 { // what was being forked while the rest was killed
+		if b.group == 0 || len(members(b.group)) == 0 {
+			break
+		}
+		kill(b.group)
+		time.Sleep(10 * time.Millisecond)
+	}
+	return errors.Join(err, os.RemoveAll(b.folder))
+}
+
+// kill ends the browser where it stands.
+func (b *browser) kill() { kill(b.group) }

@@ -1,0 +1,144 @@
+package render
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A page without end, or without measure, costs its browser, and the next page gets another.
+func testLimits(t *testing.T, r *Renderer) {
+	usual := r.limits
+	tests := []struct {
+		name   string
+		body   string
+		limits limits
+		want   string
+	}{
+		{"a loop without end", `<script>for (;;);</script>`, limits{3 * time.Second, usual.memory, usual.pages}, "took too long"},
+		{"memory without end", `<script>const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1))</script>`, usual,
+			"browser holds"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r.limits = tt.limits
+			_, err := r.Render(t.Context(), html("https://a.example/", tt.body), web{})
+			if err == nil || !strings.Contains(err.Error(), tt.want) && !strings.Contains(err.Error(), "crashed") {
+				t.Errorf("error %v, want %q in it", err, tt.want)
+			}
+			r.limits = usual
+			if got := render(t, r, html("https://a.example/", `<p>after</p>`), web{}); !strings.Contains(string(got.DOM), "after") {
+				t.Errorf("the next page became %q", got.DOM)
+			}
+		})
+	}
+}
+
+// A browser renders so many pages, and leaves no process and no folder.
+func testManyPages(t *testing.T, r *Renderer) {
+	b := <-r.idle
+	r.idle <- nil
+	if b != nil {
+		b.close()
+	}
+	r.limits.pages = 2
+	var groups []int
+	var folders []string
+	for range 3 {
+		render(t, r, html("https://a.example/", `<p>page</p>`), web{})
+		b := <-r.idle
+		r.idle <- b
+		groups, folders = append(groups, b.group), append(folders, b.folder)
+	}
+	if groups[0] != groups[1] || groups[1] == groups[2] {
+		t.Errorf("pages were rendered by process groups %v, want another for the third", groups)
+	}
+	if left := members(groups[0]); len(left) != 0 {
+		t.Errorf("processes %v are left", left)
+	}
+	if _, err := os.Stat(folders[0]); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("folder %s is left: %v", folders[0], err)
+	}
+}
+
+// What a page leaves in its browser is not there for the next.
+func testForgets(t *testing.T, r *Renderer) {
+	page := html("https://a.example/", `<p id=out></p><script>out.append(localStorage.n ?? "new", document.cookie, name);
+		localStorage.n = 1; document.cookie = "n=1"; name = "n"</script>`)
+	for range 2 {
+		if got := render(t, r, page, web{}); !strings.Contains(string(got.DOM), `<p id="out">new</p>`) {
+			t.Errorf("the page became %q", got.DOM)
+		}
+	}
+}
+
+func testTooLarge(t *testing.T, r *Renderer) {
+	defer func(usual int64) { r.options.MaxDOM = usual }(r.options.MaxDOM)
+	r.options.MaxDOM = 10_000
+	page := html("https://a.example/", `<script>document.write("<p>" + "é".repeat(5_000))</script>`)
+	if got := render(t, r, page, web{}); !got.TooLarge || got.DOM != nil {
+		t.Errorf("a document of more than 10,000 bytes: too large is %v, with %d bytes", got.TooLarge, len(got.DOM))
+	}
+}
+
+// A process that is killed leaves no browser.
+func TestParent(t *testing.T) {
+	if os.Getenv("RENDER_PARENT") == "1" {
+		r := open(t, 1)
+		b := <-r.idle
+		r.idle <- b
+		os.Stdout.WriteString("group " + strconv.Itoa(b.group) + " " + b.folder + "\n")
+		r.Render(t.Context(), html("https://a.example/", `<script>for (;;);</script>`), web{})
+		return
+	}
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	command := exec.Command(os.Args[0], "-test.run=^TestParent$", "-test.v")
+	command.Env = append(os.Environ(), "RENDER_PARENT=1")
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	group, folder := 0, ""
+	said := bufio.NewScanner(out)
+	for group == 0 && said.Scan() {
+		if words := strings.Fields(said.Text()); len(words) == 3 && words[0] == "group" {
+			group, _ = strconv.Atoi(words[1])
+			folder = words[2]
+		} else if strings.HasPrefix(said.Text(), "--- SKIP") {
+			command.Wait()
+			t.Skip("no browser")
+		}
+	}
+	if len(members(group)) < 3 {
+		t.Errorf("the browser has processes %v", members(group))
+	}
+	command.Process.Kill()
+	command.Wait()
+	for len(members(group)) != 0 { // until the test's own deadline
+		time.Sleep(10 * time.Millisecond)
+	}
+	os.RemoveAll(folder)
+}
+
+func TestOpen(t *testing.T) {
+	if _, err := Open(t.Context(), Options{Path: "/nowhere/chromium", NoSandbox: true}); !errors.Is(err, ErrNoBrowser) ||
+		!strings.Contains(err.Error(), "package chromium") {
+		t.Errorf("without a browser: %v", err)
+	}
+	if _, err := Open(t.Context(), Options{Path: os.Args[0]}); os.Getuid() == 0 && !errors.Is(err, ErrNoSandbox) {
+		t.Errorf("as root, with the sandbox: %v", err)
+	}
+	if _, err := Open(t.Context(), Options{Path: "/bin/false", NoSandbox: true}); err == nil || errors.Is(err, ErrNoBrowser) {
+		t.Errorf("with a browser that does not start: %v", err)
+	}
+}

@@ -1,0 +1,66 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// detach puts a browser into a process group of its own, which dies with this process. The
+// first process alone has to be told: the others end when it does.
+func detach(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// kill ends a process group; false: there is none any more.
+func kill(group int) bool { return syscall.Kill(-group, syscall.SIGKILL) == nil }
+
+// members are the processes of a group that have not ended.
+func members(group int) []int {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	var found []int
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // has ended
+		}
+		// After the name, which may hold anything: state, parent, group (proc_pid_stat(5)).
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+		if len(fields) > 2 && string(fields[0]) != "Z" && string(fields[2]) == strconv.Itoa(group) {
+			if process, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+				found = append(found, process)
+			}
+		}
+	}
+	return found
+}
+
+// resident is the memory of a process group in bytes, of shared pages each process's share
+// (proc_pid_smaps(5), Pss).
+func resident(group int) int64 {
+	var sum int64
+	for _, process := range members(group) {
+		sum += share(process)
+	}
+	return sum
+}
+
+func share(process int) int64 {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(process) + "/smaps_rollup")
+	if err != nil {
+		return 0 // has ended
+	}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		if rest, ok := strings.CutPrefix(lines.Text(), "Pss:"); ok {
+			kilobytes, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kilobytes << 10
+		}
+	}
+	return 0
+}

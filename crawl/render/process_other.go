@@ -1,0 +1,15 @@
+//go:build !linux
+
+package render
+
+import "os/exec"
+
+// Nothing of this is called: [find] finds no browser here.
+
+func detach(*exec.Cmd) {}
+
+func kill(int) bool { return false }
+
+func members(int) []int { return nil }
+
+func resident(int) int64 { return 0 }

@@ -1,0 +1,177 @@
+package render
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A web is answers by URL.
+type web map[string]string
+
+func (w web) Answer(method, url string) (Answer, bool) {
+	body, ok := w[url]
+	kind := "text/javascript"
+	switch {
+	case strings.HasPrefix(body, "refused: "):
+		return Answer{Refused: body}, true
+	case strings.HasPrefix(body, "to: "):
+		return Answer{Status: 302, Header: http.Header{"Location": {strings.TrimPrefix(body, "to: ")}}}, true
+	case strings.HasPrefix(body, "{"), strings.HasPrefix(body, "["):
+		kind = "application/json"
+	}
+	return Answer{Status: 200, Header: http.Header{"Content-Type": {kind}}, Body: []byte(body)}, ok
+}
+
+func html(url, body string) Page {
+	return Page{url, 200, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, []byte("<!DOCTYPE html>\n" + body)}
+}
+
+// open opens a renderer, or skips the test where there is no browser (fails, under
+// RIPPLE_CI=1).
+func open(t testing.TB, browsers int) *Renderer {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	o := Options{Browsers: browsers, NoSandbox: os.Getuid() == 0, UserAgent: "ripple", MaxDOM: 10 << 20}
+	r, err := Open(t.Context(), o)
+	if errors.Is(err, ErrNoBrowser) && os.Getenv("RIPPLE_CI") != "1" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func render(t testing.TB, r *Renderer, p Page, a Answers) Rendering {
+	t.Helper()
+	got, err := r.Render(t.Context(), p, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// All in one browser, since a busy machine takes its time to start one.
+func TestRenderer(t *testing.T) {
+	r := open(t, 1)
+	t.Run("pages", func(t *testing.T) { testPages(t, r) })
+	t.Run("forgets", func(t *testing.T) { testForgets(t, r) })
+	t.Run("too large", func(t *testing.T) { testTooLarge(t, r) })
+	t.Run("no leak", func(t *testing.T) { testNoLeak(t, r) })
+	t.Run("same", func(t *testing.T) { testSame(t, r, open(t, 1)) })
+	t.Run("kills", func(t *testing.T) { testKills(t, r) })
+	t.Run("limits", func(t *testing.T) { testLimits(t, r) })
+	t.Run("many pages", func(t *testing.T) { testManyPages(t, r) })
+}
+
+// What a page becomes: what its document holds, and what it asked for.
+func testPages(t *testing.T, r *Renderer) {
+	const at = "https://a.example/x"
+	tests := []struct {
+		name string
+		body string
+		web  web
+		want string // part of the document
+		rest Rendering
+	}{
+		{"without scripts", `<html lang=en><p>as it is`, nil, `<html lang="en"><head></head><body><p>as it is`, Rendering{}},
+		{"a script and its data", `<i id=out></i><script src=/app.js></script>`, web{
+			"https://a.example/app.js":  `fetch("data#part").then(r => r.json()).then(d => out.innerHTML = d.text)`,
+			"https://a.example/data":    `{"text": "<a href=/y>y</a>"}`,
+			"https://a.example/nothing": ``,
+		}, `<i id="out"><a href="/y">y</a></i>`, Rendering{Used: gets("https://a.example/app.js", "https://a.example/data")}},
+		{"missing, in the order of asking", `<script src=/1.js></script><script src=/2.js></script><script>fetch("/3")</script>`, nil,
+			"", Rendering{Missing: gets("https://a.example/1.js")}},
+		{"missing behind an answer", `<script src=/1.js></script><script>fetch("/3")</script>`, web{"https://a.example/1.js": ``},
+			"", Rendering{Missing: gets("https://a.example/3"), Used: gets("https://a.example/1.js")}},
+		{"missing, and asked for synchronously", `<script>x = new XMLHttpRequest; x.open("GET", "/3", false); x.send()</script>`, nil,
+			"", Rendering{Missing: gets("https://a.example/3")}},
+		{"a refused script", `<i id=out></i><script src=/1.js onerror="out.append('gone')"></script>`,
+			web{"https://a.example/1.js": "refused: robots.txt"}, `<i id="out">gone</i>`,
+			Rendering{Refused: refusals("GET", "refused: robots.txt", "https://a.example/1.js")}},
+		{"a redirect to another host", `<i id=out></i><script src=/1.js></script>`,
+			web{"https://a.example/1.js": "to: https://b.example/2.js", "https://b.example/2.js": "out.append(1)"}, `<i id="out">1</i>`,
+			Rendering{Used: gets("https://a.example/1.js", "https://b.example/2.js")}},
+		{"a redirect to what is missing", `<script src=/1.js></script>`, web{"https://a.example/1.js": "to: http://10.0.0.1/2.js"}, "",
+			Rendering{Missing: gets("http://10.0.0.1/2.js"), Used: gets("https://a.example/1.js")}},
+		{"headers of other origins", `<i id=out></i><script>` +
+			`fetch("https://b.example/d", {credentials: "include", headers: {"X-Own": "1"}}).then(` +
+			`async r => out.append(r.headers.get("Content-Type"), (await r.json()).a))</script>`,
+			web{"https://b.example/d": `{"a": 7}`}, `<i id="out">application/json7</i>`, Rendering{Used: gets("https://b.example/d")}},
+		{"sending", `<i id=out></i><script>fetch("/p", {method: "POST", body: "1"}).catch(() => out.append("no"))</script>`, nil,
+			`<i id="out">no</i>`, Rendering{Refused: refusals("POST", "not GET or HEAD", "https://a.example/p")}},
+		{"asking for headers alone", `<i id=out></i><script>fetch("/h", {method: "HEAD"}).then(r => out.append(r.status))</script>`,
+			web{"https://a.example/h": ``}, `<i id="out">200</i>`, Rendering{Used: []Request{{"HEAD", "https://a.example/h"}}}},
+		{"styles load, and hold nothing", `<i id=out></i><link rel=stylesheet href=/s.css onload="out.append(1)">`, nil,
+			`<i id="out">1</i>`, Rendering{Refused: refusals("GET", "stylesheet", "https://a.example/s.css")}},
+		{"images neither load nor fail", `<i id=out></i><img src=/i.png onload="out.append(1)" onerror="out.append(2)">`, nil,
+			`<i id="out"></i>`, Rendering{}},
+		{"frames load, and hold nothing", `<i id=out></i><iframe src=https://b.example/ onload="out.append(1)"></iframe>`, nil,
+			`<i id="out">1</i>`, Rendering{Refused: refusals("GET", "frame", "https://b.example/")}},
+		{"leaving", `<i id=out></i><script>location = "/z"; setTimeout(() => out.append("stays"), 5000)</script>`, nil,
+			`<i id="out">stays</i>`, Rendering{Navigations: []string{"https://a.example/z"}}},
+		{"a new window", `<script>open("/z"); open("/z")</script>`, nil, "open",
+			Rendering{Navigations: []string{"https://a.example/z"}}},
+		{"a form", `<form action=/z><input name=q value=1></form><script>document.forms[0].submit()</script>`, nil, "form",
+			Rendering{Navigations: []string{"https://a.example/z?q=1"}}},
+		{"a refresh", `<meta http-equiv=refresh content="2;url=/z"><p id=out>`, nil, "out",
+			Rendering{Navigations: []string{"https://a.example/z"}}},
+		{"shadow roots", `<x-a></x-a><script>customElements.define("x-a", class extends HTMLElement {` +
+			`connectedCallback() { this.attachShadow({mode: "open"}).innerHTML = "<a href=/in>in</a>" }})</script>`, nil,
+			`<x-a><template shadowrootmode="open"><a href="/in">in</a></template></x-a>`, Rendering{}},
+		{"routes of a client", `<a href=next>n</a><script>history.pushState(1, "", "/deep/route/")</script>`, nil,
+			`<base href="https://a.example/deep/route/">`, Rendering{}},
+		{"dialogs", `<i id=out></i><script>alert(1); out.append(confirm(2), prompt(3))</script>`, nil,
+			`<i id="out">falsenull</i>`, Rendering{}},
+		{"text that is no text", `<i id=out></i><script>out.append("\ud800")</script>`, nil, "<i id=\"out\">\ufffd</i>", Rendering{}},
+		{"a script that spoils its world", `<i id=out>1</i><script>` +
+			`Element.prototype.getHTML = () => "x"; String.prototype.slice = null;` +
+			`Array.prototype.push = null; JSON.stringify = null; document.documentElement.remove = null</script>`, nil,
+			`<i id="out">1</i>`, Rendering{}},
+		{"ten seconds, and no more", `<i id=out></i><script>setInterval(() => out.append(1), 999)</script>`, nil,
+			`<i id="out">1111111111</i>`, Rendering{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := render(t, r, html(at, tt.body), tt.web)
+			if !strings.Contains(string(got.DOM), tt.want) || (tt.want == "") != (len(got.DOM) == 0) {
+				t.Errorf("document %q, want %q in it", got.DOM, tt.want)
+			}
+			got.DOM = nil
+			if len(got.Missing) > 1 { // how many are noted in one round is the browser's to say, and which is first is not
+				got.Missing = got.Missing[:1]
+			}
+			if d := cmp.Diff(tt.rest, got); d != "" {
+				t.Errorf("what was asked for (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func gets(urls ...string) []Request {
+	var all []Request
+	for _, url := range urls {
+		all = append(all, Request{"GET", url})
+	}
+	return all
+}
+
+func refusals(method, reason string, urls ...string) []Refusal {
+	var all []Refusal
+	for _, url := range urls {
+		all = append(all, Refusal{Request{method, url}, reason})
+	}
+	return all
+}

@@ -1,0 +1,105 @@
+package render
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+const (
+	// How long a page lives, in milliseconds of its own time.
+	lifetime = 10_000.0
+	// When a page is born, in seconds since 1970: noon of 1 January 2026, UTC, as in world.js.
+	birth = 1_767_268_800
+)
+
+//go:embed world.js
+var world string
+
+// tab opens a tab without a window, in a context of its own: it shares nothing with what was
+// rendered before. What it
+// returns last closes both, or finds the browser broken.
+func (b *browser) tab() (context.Context, func(), error) {
+	own, err := chromedp.CallBrowser(b.ctx, target.CreateBrowserContext, target.CreateBrowserContextParams{})
+	if err != nil {
+		return nil, nil, err
+	}
+	made, err := hidden(b.ctx, own.BrowserContextID)
+	if err != nil {
+		return nil, nil, err
+	}
+	tab, end := chromedp.NewContext(b.ctx, chromedp.WithTargetID(made), chromedp.WithDetachOnCancel())
+	return tab, func() {
+		end()
+		ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
+		defer cancel()
+		// A context does not end with its hidden tabs.
+		_, closed := chromedp.CallBrowser(ctx, target.CloseTarget, target.CloseTargetParams{TargetID: made})
+		_, disposed := chromedp.CallBrowser(ctx, target.DisposeBrowserContext, target.DisposeBrowserContextParams(own))
+		b.broken = closed != nil || disposed != nil
+	}, nil
+}
+
+// hidden opens a tab without a window, in a context or, empty, the browser's own.
+func hidden(ctx context.Context, in cdp.BrowserContextID) (target.ID, error) {
+	yes := true
+	made, err := chromedp.CallBrowser(ctx, target.CreateTarget, target.CreateTargetParams{
+		URL: "about:blank", BrowserContextID: in, Hidden: &yes})
+	return made.TargetID, err
+}
+
+// prepare gives a tab the world of a page, and has its time stand still.
+func prepare(tab context.Context, o Options) error {
+	c := chromedp.FromContext(tab)
+	return errors.Join(
+		tell(tab, css.Disable, cdp.Empty{}), // what chromedp follows, and nobody here asks for
+		tell(tab, dom.Disable, cdp.Empty{}),
+		tell(tab, log.Disable, cdp.Empty{}),
+		tell(tab, page.SetLifecycleEventsEnabled, page.SetLifecycleEventsEnabledParams{}),
+		tell(tab, runtime.AddBinding, runtime.AddBindingParams{Name: "rippleTells"}),
+		tell(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: world}),
+		tell(tab, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
+			UserAgent: o.UserAgent, AcceptLanguage: "en-US", Platform: "Linux x86_64"}),
+		tell(tab, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"}),
+		tell(tab, emulation.SetHardwareConcurrencyOverride, emulation.SetHardwareConcurrencyOverrideParams{HardwareConcurrency: 4}),
+		tell(tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+			Width: 1280, Height: 800, DeviceScaleFactor: 1}),
+		tell(tab, fetch.Enable, fetch.EnableParams{}),
+		tell(tab, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
+			Policy: emulation.VirtualTimePolicyPause, InitialVirtualTime: birth}),
+		deny(tab, c.BrowserContextID),
+	)
+}
+
+// startTime has the page's time run, as long as nothing is being answered.
+func startTime(tab context.Context) error {
+	budget := lifetime
+	return tell(tab, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
+		Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, Budget: &budget})
+}
+
+// deny refuses downloads.
+func deny(tab context.Context, id cdp.BrowserContextID) error {
+	_, err := chromedp.CallBrowser(tab, protocol.SetDownloadBehavior, protocol.SetDownloadBehaviorParams{
+		Behavior: protocol.SetDownloadBehaviorBehaviorDeny, BrowserContextID: id})
+	return err
+}
+
+// tell sends a command whose result nobody needs.
+func tell[P, R any](tab context.Context, command cdp.Command[P, R], params P) error {
+	_, err := chromedp.Call(tab, command, params)
+	return err
+}

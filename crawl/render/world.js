@@ -1,0 +1,217 @@
+// The world of a rendered page: its clock, its chance and its doors. It runs before any
+// script of a page, in every frame. What can be told is told through the binding.
+(() => {
+  "use strict";
+  const tell = globalThis.rippleTells;
+  delete globalThis.rippleTells;
+  const refuse = (method, url, reason) => tell(JSON.stringify({ method, url: absolute(url), reason }));
+  const absolute = (url) => {
+    try { return new URL(url, document.baseURI).href; } catch { return String(url); }
+  };
+  const put = (object, name, value) =>
+    Object.defineProperty(object, name, { value, writable: true, configurable: true, enumerable: false });
+  const show = (object, name, get) => Object.defineProperty(object, name, { get, configurable: true, enumerable: true });
+
+  // The clock, in milliseconds: every reading is one later, and a timer's time has come
+  // when it fires, whatever passed in truth.
+  const birth = Date.UTC(2026, 0, 1, 12);
+  let clock = birth;
+  const read = () => ++clock;
+  const reach = (time) => { if (time > clock) clock = time; };
+
+  const { setTimeout: later, clearTimeout: never, setInterval: often } = globalThis;
+  const call = (handler, args) => {
+    if (typeof handler === "function") handler.apply(globalThis, args);
+    else (0, eval)(String(handler));
+  };
+  const wait = (delay) => Math.min(Math.max(Number(delay) || 0, 0), 2 ** 31 - 1);
+  put(globalThis, "setTimeout", function setTimeout(handler, delay, ...args) {
+    const due = clock + wait(delay);
+    return later(() => { reach(due); call(handler, args); }, delay);
+  });
+  put(globalThis, "setInterval", function setInterval(handler, delay, ...args) {
+    let due = clock;
+    return often(() => { due += wait(delay); reach(due); call(handler, args); }, delay);
+  });
+  put(globalThis, "requestAnimationFrame", function requestAnimationFrame(handler) {
+    const due = clock + 16;
+    return later(() => { reach(due); handler(read() - birth); }, 16);
+  });
+  put(globalThis, "cancelAnimationFrame", function cancelAnimationFrame(id) { never(id); });
+  put(globalThis, "requestIdleCallback", function requestIdleCallback(handler) {
+    return later(() => handler({ didTimeout: false, timeRemaining: () => 10 }), 1);
+  });
+  put(globalThis, "cancelIdleCallback", function cancelIdleCallback(id) { never(id); });
+
+  const RealDate = Date;
+  function OurDate(...args) {
+    if (!new.target) return new RealDate(read()).toString();
+    return Reflect.construct(RealDate, args.length ? args : [read()], new.target);
+  }
+  for (const name of ["parse", "UTC"]) put(OurDate, name, RealDate[name]);
+  put(OurDate, "now", function now() { return read(); });
+  Object.defineProperty(OurDate, "name", { value: "Date" });
+  Object.defineProperty(OurDate, "length", { value: 7 });
+  Object.defineProperty(OurDate, "prototype", { value: RealDate.prototype, writable: false });
+  put(RealDate.prototype, "constructor", OurDate);
+  put(globalThis, "Date", OurDate);
+  const format = Intl.DateTimeFormat.prototype;
+  const { formatToParts, resolvedOptions } = format;
+  const bound = Object.getOwnPropertyDescriptor(format, "format").get;
+  show(format, "format", function () {
+    const inner = bound.call(this);
+    return (date) => inner(date === undefined ? read() : date);
+  });
+  put(format, "formatToParts", function (date) { return formatToParts.call(this, date === undefined ? read() : date); });
+  if (globalThis.Temporal) {
+    const instant = () => Temporal.Instant.fromEpochMilliseconds(read());
+    const zoned = (zone) => instant().toZonedDateTimeISO(zone ?? resolvedOptions.call(new Intl.DateTimeFormat()).timeZone);
+    put(Temporal.Now, "instant", instant);
+    put(Temporal.Now, "zonedDateTimeISO", zoned);
+    put(Temporal.Now, "plainDateTimeISO", (zone) => zoned(zone).toPlainDateTime());
+    put(Temporal.Now, "plainDateISO", (zone) => zoned(zone).toPlainDate());
+    put(Temporal.Now, "plainTimeISO", (zone) => zoned(zone).toPlainTime());
+  }
+
+  // Measurements are of the true clock, so there are none.
+  put(Performance.prototype, "now", function now() { return read() - birth; });
+  show(Performance.prototype, "timeOrigin", () => birth);
+  for (const name of ["getEntries", "getEntriesByType", "getEntriesByName"]) put(Performance.prototype, name, () => []);
+  show(Performance.prototype, "memory", () => undefined);
+  put(PerformanceObserver.prototype, "observe", function observe() {});
+  const times = new Proxy({}, { get: (_, name) => (name === "toJSON" ? () => ({}) : birth) });
+  show(Performance.prototype, "timing", () => times);
+  show(Event.prototype, "timeStamp", () => clock - birth);
+  show(Document.prototype, "lastModified", () => "01/01/2026 12:00:00");
+
+  // Chance: xorshift of 32 bits (Marsaglia 2003), the same in every frame.
+  let state = 2463534242;
+  const chance = () => {
+    state ^= state << 13; state ^= state >>> 17; state ^= state << 5;
+    return state >>> 0;
+  };
+  put(Math, "random", function random() { return chance() / 2 ** 32; });
+  put(Crypto.prototype, "getRandomValues", function getRandomValues(array) {
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = chance() >>> 24;
+    return array;
+  });
+  put(Crypto.prototype, "randomUUID", function randomUUID() {
+    const hex = Array.from({ length: 32 }, () => (chance() >>> 28).toString(16));
+    hex[12] = "4"; hex[16] = (8 + (chance() >>> 30)).toString(16);
+    return [8, 12, 16, 20, 32].map((end, i, ends) => hex.slice(i ? ends[i - 1] : 0, end).join("")).join("-");
+  });
+
+  // Observers look at the layout ten times a second of the page's time, not when a frame
+  // happens to be drawn.
+  const watched = new Set();
+  let looking = false;
+  const look = () => {
+    if (looking) return;
+    looking = true;
+    const due = clock + 100;
+    later(() => {
+      looking = false;
+      reach(due);
+      for (const observer of [...watched]) observer.look();
+      if (watched.size) look();
+    }, 100);
+  };
+  class Observer {
+    #handler; #targets = new Map();
+    constructor(handler) { this.#handler = handler; }
+    observe(target) {
+      if (!this.#targets.has(target)) this.#targets.set(target, undefined);
+      watched.add(this);
+      look();
+    }
+    unobserve(target) { this.#targets.delete(target); }
+    disconnect() { this.#targets.clear(); watched.delete(this); }
+    takeRecords() { return []; }
+    look() {
+      const entries = [];
+      for (const [target, before] of this.#targets) {
+        const entry = this.entry(target), now = this.state(entry);
+        if (now === before) continue;
+        this.#targets.set(target, now);
+        entries.push(entry);
+      }
+      if (entries.length) this.#handler.call(this, entries, this);
+    }
+  }
+  class OurIntersectionObserver extends Observer {
+    constructor(handler, options = {}) {
+      super(handler);
+      this.root = options?.root ?? null;
+      this.rootMargin = options?.rootMargin ?? "0px 0px 0px 0px";
+      this.thresholds = [options?.threshold ?? 0].flat();
+    }
+    entry(target) {
+      const box = target.getBoundingClientRect();
+      const root = this.#within(this.root?.getBoundingClientRect?.() ?? new DOMRect(0, 0, innerWidth, innerHeight));
+      const left = Math.max(box.left, root.left), right = Math.min(box.right, root.right);
+      const [top, bottom] = [Math.max(box.top, root.top), Math.min(box.bottom, root.bottom)];
+      const meets = target.isConnected && target.getClientRects().length > 0 && left <= right && top <= bottom;
+      const common = meets ? new DOMRect(left, top, right - left, bottom - top) : new DOMRect();
+      const area = box.width * box.height;
+      return {
+        target, time: clock - birth, boundingClientRect: box, rootBounds: root, intersectionRect: common,
+        isIntersecting: meets, intersectionRatio: area ? common.width * common.height / area : Number(meets),
+      };
+    }
+    #within(root) {
+      const margins = this.rootMargin.trim().split(/\s+/).map((margin) => parseFloat(margin) || 0);
+      const [top, right = top, bottom = top, left = right] = margins;
+      return new DOMRect(root.x - left, root.y - top, root.width + left + right, root.height + top + bottom);
+    }
+    state(entry) { return `${entry.isIntersecting} ${this.thresholds.filter((t) => entry.intersectionRatio >= t).length}`; }
+  }
+  class OurResizeObserver extends Observer {
+    entry(target) {
+      const contentRect = new DOMRect(0, 0, target.clientWidth ?? 0, target.clientHeight ?? 0);
+      const size = [{ inlineSize: contentRect.width, blockSize: contentRect.height }];
+      return { target, contentRect, borderBoxSize: size, contentBoxSize: size, devicePixelContentBoxSize: size };
+    }
+    state(entry) { return `${entry.contentRect.width} ${entry.contentRect.height}`; }
+  }
+  put(globalThis, "IntersectionObserver", OurIntersectionObserver);
+  put(globalThis, "ResizeObserver", OurResizeObserver);
+
+  // Doors: what is neither GET nor HEAD of a page is refused as if nobody was there.
+  const closed = (kind, ready) => class extends EventTarget {
+    constructor(url) {
+      super();
+      refuse("GET", url, kind);
+      this.url = absolute(url);
+      this.readyState = ready;
+      for (const type of ["open", "message", "error", "close"]) this["on" + type] ??= null;
+      later(() => {
+        for (const type of ["error", "close"]) {
+          const event = new Event(type);
+          this["on" + type]?.(event);
+          this.dispatchEvent(event);
+        }
+      }, 1);
+    }
+    send() {} close() {} terminate() {} postMessage() {}
+    get port() { return { start() {}, close() {}, postMessage() {}, addEventListener() {} }; }
+  };
+  const states = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 };
+  put(globalThis, "WebSocket", Object.assign(closed("WebSocket", 3), states));
+  put(globalThis, "EventSource", Object.assign(closed("EventSource", 2), { CONNECTING: 0, OPEN: 1, CLOSED: 2 }));
+  put(globalThis, "Worker", closed("worker"));
+  put(globalThis, "SharedWorker", closed("worker"));
+  for (const name of ["WebTransport", "WebSocketStream", "RTCPeerConnection", "webkitRTCPeerConnection", "Notification"]) {
+    delete globalThis[name];
+  }
+  delete Navigator.prototype.serviceWorker;
+  put(Navigator.prototype, "sendBeacon", function sendBeacon(url) { refuse("POST", url, "beacon"); return true; });
+  put(globalThis, "open", function open(url) {
+    if (url) refuse("", url, "navigation");
+    return null;
+  });
+  put(globalThis, "alert", function alert() {});
+  put(globalThis, "print", function print() {});
+  put(globalThis, "confirm", function confirm() { return false; });
+  put(globalThis, "prompt", function prompt() { return null; });
+})();

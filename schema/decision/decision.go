@@ -237,13 +237,17 @@ func replace(path string, f *os.File, old, text []byte) error {
 }
 
 // besides writes a file beside another one, whole and synced, and returns its name. What
-// a kill has left of such files goes: whoever holds the lock is alone.
+// a kill has left of such files goes: whoever holds the lock is alone. Other files stay,
+// such as what editors keep there of a file that is open.
 func besides(path string, text []byte, mode fs.FileMode) (string, error) {
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".*"))
-	for _, stale := range left {
-		_ = os.Remove(stale)
+	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)+".ripple-"
+	beside, _ := os.ReadDir(dir) // the folder need not be readable
+	for _, file := range beside {
+		if strings.HasPrefix(file.Name(), prefix) {
+			_ = os.Remove(filepath.Join(dir, file.Name()))
+		}
 	}
-	t, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	t, err := os.CreateTemp(dir, prefix+"*")
 	if err != nil {
 		return "", err
 	}

@@ -311,6 +311,23 @@ func TestKilledWriter(t *testing.T) {
 	}
 }
 
+// What editors keep beside a file that is open stays, and what a kill has left goes.
+func TestBeside(t *testing.T) {
+	dir, p := t.TempDir(), host(t, "b.test")
+	for _, name := range []string{".d.toml.swp", ".d.toml.un~", ".d.toml.ripple-1"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Write(filepath.Join(dir, "d.toml"), p, "", as(p, "later")); err != nil {
+		t.Fatal(err)
+	}
+	beside, err := os.ReadDir(dir)
+	if err != nil || len(beside) != 3 || beside[0].Name() != ".d.toml.swp" || beside[1].Name() != ".d.toml.un~" {
+		t.Errorf("the folder holds %v, %v", beside, err)
+	}
+}
+
 // FuzzApply states that whatever the text, an edit keeps every other entry and every comment,
 // and that the same edit again changes nothing.
 func FuzzApply(f *testing.F) {

@@ -85,7 +85,7 @@ func (e *events) follow(ctx context.Context) {
 	for {
 		select {
 		case s := <-e.join:
-			t.streams[s] = true
+			t.streams[s], t.behind = true, maxOwed
 		case s := <-e.leave:
 			delete(t.streams, s)
 		case <-tick.C:
@@ -102,6 +102,7 @@ type teller struct {
 	live    Live
 	streams map[*stream]bool
 	owed    int // beats in which the end of a crawl may still be told; 0: none was told to run
+	behind  int // beats in which a stream that came may miss what came while it did; 0: none does
 }
 
 // tell tells all streams what is new. A crawl has ended for them when they have its last
@@ -119,10 +120,13 @@ func (t *teller) tell(ctx context.Context) {
 		from = min(from, s.cursor)
 	}
 	var b *feed.Batch
-	if runs || t.owed > 0 {
+	if runs || t.owed > 0 || t.behind > 0 {
 		if b, err = t.last(ctx, from); ofAnother(err) { // what cannot be had now comes with the next
 			t.drop()
 			return
+		}
+		if t.behind = max(0, t.behind-1); err == nil {
+			t.behind = 0
 		}
 	}
 	now := event("status", 0, status)
@@ -244,6 +248,10 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	b, err := e.live.Feed(r.Context(), cursor)
+	if ofAnother(err) {
+		Refuse(w, err)
+		return
+	}
 	if err != nil {
 		Refuse(w, &control.Error{Code: http.StatusServiceUnavailable, Text: err.Error()})
 		return

@@ -243,6 +243,10 @@ func TestEventsRefused(t *testing.T) {
 	if code, text, _ := s.ask("GET", "/api/v1/events", ""); code != 503 {
 		t.Errorf("when nothing can be asked: %d %s", code, text)
 	}
+	live.err = &control.Error{Code: http.StatusBadRequest, Text: "beyond the last"}
+	if code, text, _ := s.ask("GET", "/api/v1/events", "", "Last-Event-ID", "9"); code != 400 {
+		t.Errorf("a cursor of another terrain: %d %s", code, text)
+	}
 	live.err = nil
 	for range maxStreams {
 		s.events.seats <- struct{}{}

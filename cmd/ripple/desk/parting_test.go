@@ -59,6 +59,22 @@ func TestStreamsAreToldTheLast(t *testing.T) {
 	})
 }
 
+// What came of a crawl that ended while a stream came reaches it, also when it cannot be
+// had at first.
+func TestEndedWhileItCame(t *testing.T) {
+	for name, fails := range map[string]int{"at once": 0, "later": 3} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				live := &fakeLive{last: 9, fails: fails}
+				a := followed(t, live, []uint64{4}, func() { time.Sleep(beat * (maxOwed + 3) / 2) })[0]
+				if len(a.cursors) != 5 || a.id != "9" {
+					t.Errorf("it was told the visits %v until %s", a.cursors, a.id)
+				}
+			})
+		})
+	}
+}
+
 // A crawl that is over is told to have ended when its last visits are, or these cannot be
 // had for long.
 func TestEndedAfterTheLast(t *testing.T) {

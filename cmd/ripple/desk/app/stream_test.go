@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
@@ -119,7 +120,7 @@ func TestRefusedCursor(t *testing.T) {
 	d, n := newFake(t), 6
 	d.stream = func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Last-Event-ID") != "" {
-			w.WriteHeader(http.StatusServiceUnavailable)
+			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
 		n++
@@ -128,6 +129,27 @@ func TestRefusedCursor(t *testing.T) {
 	}
 	b := desktest.Open(t, d.url("now"))
 	b.Wait(`document.querySelector('.visits [data-cursor="7"]') && document.querySelector('.visits [data-cursor="8"]')`)
+}
+
+// A cursor is kept while the desk has no stream, however often it says so.
+func TestKeptCursor(t *testing.T) {
+	d, back := newFake(t), make(chan string, 1)
+	var asked atomic.Int32
+	d.stream = func(w http.ResponseWriter, r *http.Request) {
+		switch n := asked.Add(1); {
+		case n == 1:
+			d.event(w, "status", "", d.status())
+			d.event(w, "visits", "7", object{"visits": []any{visitOf(7)}})
+		case n <= 3:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case n == 4:
+			back <- r.Header.Get("Last-Event-ID")
+		}
+	}
+	desktest.Open(t, d.url("now"))
+	if cursor := <-back; cursor != "7" {
+		t.Errorf("the stream was taken up at %q", cursor)
+	}
 }
 
 // A map that grows keeps what it showed where it was.

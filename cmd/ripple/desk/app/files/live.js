@@ -25,7 +25,7 @@ function tell() {
   for (const told of [...live.listeners]) told(live);
 }
 
-const place = { cursor: "", refused: 0 }; // in the stream
+const place = { cursor: "" }; // in the stream
 const full = [404, 429, 503]; // the desk has no stream for us: its status is asked for meanwhile
 
 // start follows the desk for as long as the page is there, or until the token is wrong.

@@ -6,10 +6,9 @@ import { send, Failure } from "./api.js";
 
 const silence = 20000; // ms without a byte: the line is dead
 const shortest = 500, longest = 15000; // ms before a line is taken up again
-const mostRefusals = 2; // of a cursor
 
 // follow reads events behind place.cursor until signal ends it, or the desk has no stream
-// for it: then it fails. A cursor that is refused again and again is given up. It calls
+// for it: then it fails. A cursor of another terrain is given up. It calls
 // on.event(name, data), and on.line(true | Failure) when the line comes and goes.
 export async function follow(place, on, signal) {
   for (let wait = shortest; !signal.aborted; wait = Math.min(wait * 2, longest)) {
@@ -28,7 +27,6 @@ async function stream(place, on, signal) {
   try {
     const headers = place.cursor ? { "Last-Event-ID": place.cursor } : {};
     const response = await send("events", { signal: line.signal, headers });
-    place.refused = 0;
     on.line(true);
     await read(response.body.getReader(), end, (name, data, id) => {
       told = told || name === "status";
@@ -47,11 +45,10 @@ async function stream(place, on, signal) {
   return told;
 }
 
-// refused counts and hands on a refusal: the cursor may be that of another terrain.
+// refused hands on a refusal, unless that is of the cursor: then a stream begins anew.
 function refused(place, error) {
-  place.refused++;
-  if (place.refused % mostRefusals === 0) place.cursor = "";
-  throw error;
+  if (error.code !== 400 || !place.cursor) throw error;
+  place.cursor = "";
 }
 
 // seen returns when the tab can be seen.

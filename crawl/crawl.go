@@ -63,7 +63,7 @@ type Options struct {
 	Machine   *Machine      // shared with other crawls; nil: one of its own
 
 	// OpenRenderer opens what renders pages under a configuration that has some rendered;
-	// nil: none is.
+	// nil: a browser.
 	OpenRenderer func(context.Context, *config.Config) (ring.Renderer, error)
 }
 
@@ -114,10 +114,14 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 // rendered.
 func (o *Options) settings(ctx context.Context, cfg *config.Config) (*ring.Settings, error) {
 	set, err := ring.SharedSettings(cfg, &o.Machine.clients, o.Machine.memory.Load())
-	if err != nil || cfg.Render.Mode == config.RenderOff || o.OpenRenderer == nil {
+	if err != nil || cfg.Render.Mode == config.RenderOff {
 		return set, err
 	}
-	if set.Renderer, err = o.OpenRenderer(ctx, cfg); err != nil {
+	open := o.OpenRenderer
+	if open == nil {
+		open = openBrowser
+	}
+	if set.Renderer, err = open(ctx, cfg); err != nil {
 		set.Client.Close()
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // headerOf is what a request says beside what all say: scripts and data are welcome where
@@ -157,4 +158,13 @@ func renderingOf(r *render.Rendering, refused map[string]bool) schema.Rendering 
 		}
 	}
 	return said
+}
+
+// openBrowser opens the browsers that a configuration asks for. They outlive ctx, so that
+// pages which are open when a crawl is told to stop can end.
+func openBrowser(ctx context.Context, cfg *config.Config) (ring.Renderer, error) {
+	return render.Open(context.WithoutCancel(ctx), render.Options{
+		Path: cfg.Render.Browser, Browsers: cfg.Render.Browsers(), NoSandbox: !cfg.Render.Sandbox,
+		UserAgent: cfg.UserAgentString(), MaxDOM: cfg.Content.MaxResponseBytes,
+	})
 }

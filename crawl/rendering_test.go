@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,8 +14,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
 // rendering is the configuration of a crawl of a.test that renders what needs it, with
@@ -28,34 +25,6 @@ func rendering(tables string) string {
 	return crawltest.Paper(tables + "\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n")
 }
 
-// render crawls under a configuration whose table [render] says how pages are rendered.
-func (s *paperServers) render(text string, kill time.Duration) {
-	s.t.Helper()
-	before, rest, _ := strings.Cut(text, "[render]\n")
-	table, after, _ := strings.Cut(rest, "\n[")
-	how := config.Render{Mode: config.RenderAuto, MaxRequests: 30, Timeout: 20 * time.Second}
-	for line := range strings.Lines(table) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), " = ")
-		switch n, _ := strconv.Atoi(value); key {
-		case "mode":
-			how.Mode = config.RenderMode(strings.Trim(value, `"`))
-		case "domains":
-			p, _, err := terrain.ParsePattern(strings.Trim(value, `["]`))
-			if err != nil {
-				s.t.Fatal(err)
-			}
-			how.Domains = append(how.Domains, p)
-		case "max-browsers":
-			how.MaxBrowsers = n
-		case "max-requests":
-			how.MaxRequests = n
-		}
-	}
-	cfg := crawltest.Parse(s.t, before+"["+after)
-	cfg.Render = how
-	s.crawlWith(cfg, kill)
-}
-
 // rendered crawls a web of "host/path" -> reply with a browser, until the end.
 func rendered(t *testing.T, web map[string]reply, tables string, with ...func(*paperServers)) *paperServers {
 	t.Helper()
@@ -65,7 +34,7 @@ func rendered(t *testing.T, web map[string]reply, tables string, with ...func(*p
 	for _, set := range with {
 		set(s)
 	}
-	s.render(rendering(tables), 0)
+	s.crawl(rendering(tables), 0)
 	crawltest.Verify(t, s.path)
 	return s
 }
@@ -378,10 +347,10 @@ func TestRenderingOneDigest(t *testing.T) {
 			s.browser, s.most = &paperBrowser{takes: time.Second}, 1+random.IntN(5)
 			keyRow{web: web}.serve(s)
 			for range 1 + random.IntN(4) {
-				s.render(rendering(""), time.Duration(1+random.IntN(20_000))*time.Millisecond)
+				s.crawl(rendering(""), time.Duration(1+random.IntN(20_000))*time.Millisecond)
 				crawltest.Verify(t, s.path)
 			}
-			s.render(rendering(""), 0)
+			s.crawl(rendering(""), 0)
 			check("kills", s)
 			spared(t, s)
 		})
@@ -455,7 +424,7 @@ func TestRenderingAgain(t *testing.T) {
 		})
 		s.complete()
 		time.Sleep(48 * time.Hour)
-		s.render(rendering(""), 0)
+		s.crawl(rendering(""), 0)
 		if got := strings.Join(conditional, " "); got != "/b" {
 			t.Errorf("asked with conditions: %q, want /b alone", got)
 		}

@@ -156,6 +156,7 @@ func linkColumns() []Column[Link] {
 		figure("place", Text, OfPages, func(l *link) Value { return words(l.Page.Where()) }).
 			in(InLinks).as(Nullable | Dictionary),
 		figure("anchor", Text, OfPages, func(l *link) Value { return words(l.Page.Anchor) }).in(InLinks).as(Nullable),
+		figure("rendered", Integer, OfPages, func(l *link) Value { return truth(l.Page.Rendered) }).in(InLinks).as(Nullable),
 		figure("first_run", Integer, AllLevels, func(l *link) Value { return number(l.First) }).in(InLevels),
 		figure("last_run", Integer, AllLevels, func(l *link) Value { return number(l.Last) }).in(InLevels | InLinks),
 		figure("sitewide", Real, AllLevels, func(l *link) Value { return fraction(l.SiteShare()) }),
@@ -209,7 +210,14 @@ func at[T any](all []Column[T], level Level) (kept []Column[T]) {
 	return kept
 }
 
-func words(s string) Value                        { return Value{Text: s, None: s == ""} }
+func words(s string) Value { return Value{Text: s, None: s == ""} }
+func truth(on bool) Value {
+	if on {
+		return Value{Count: 1}
+	}
+	return Value{}
+}
+
 func number[T ~int | ~int32 | ~uint32](n T) Value { return Value{Count: int64(n)} }
 func fraction(f float64) Value                    { return Value{Real: f} }
 func unless0[T ~int | ~uint32](n T) Value         { return Value{Count: int64(n), None: n == 0} }

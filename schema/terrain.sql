@@ -52,7 +52,9 @@ CREATE TABLE pages (
     server_date     TEXT,                   -- as the server wrote it
     first_run       INTEGER NOT NULL REFERENCES runs(id),
     last_run        INTEGER NOT NULL REFERENCES runs(id),
-    needs_scripts   TEXT                    -- the signs that it shows nothing without them; NULL: there are none
+    needs_scripts   TEXT,                   -- the signs that it shows nothing without them; NULL: there are none
+    rendered        TEXT,                   -- why a browser showed it, and what was kept from it; NULL: none did
+    render_requests INTEGER NOT NULL        -- what its scripts asked for and got, also from what others had asked for
 );
 
 CREATE INDEX idx_pages_domain ON pages(domain);
@@ -81,6 +83,7 @@ CREATE TABLE links (
     rel             TEXT,                   -- 'nofollow ugc sponsored', as far as all links of the pair carry them
     place           TEXT NOT NULL,          -- the best: 'main', 'body', 'aside', 'header', 'footer', 'nav'; empty for a redirect
     anchor          TEXT,
+    rendered        INTEGER NOT NULL,       -- 1: only the scripts of the page show it
     last_run        INTEGER NOT NULL REFERENCES runs(id),
     sitewide        INTEGER NOT NULL,       -- 1: more than half of the pages of the host link there, of at least 10
     UNIQUE(from_page_id, to_page_id)
@@ -203,7 +206,7 @@ CREATE TABLE hosts (
     links_omitted   INTEGER NOT NULL,       -- links of its pages that are not recorded
     tags            TEXT,                   -- that people gave it, separated by commas
     note            TEXT,                   -- that people made
-    need_scripts    INTEGER NOT NULL        -- pages processed in the newest run whose needs_scripts is not NULL
+    need_scripts    INTEGER NOT NULL        -- pages processed in the newest run that show nothing without their scripts, and were not rendered
 );
 
 -- Registrable domains.

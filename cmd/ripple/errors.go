@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -41,7 +42,8 @@ func mendable(err error) bool {
 	var c *config.Errors
 	var r *undecided
 	return errors.As(err, &u) || errors.As(err, &c) || errors.As(err, &r) || errors.Is(err, errConfig) ||
-		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory)
+		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, render.ErrNoBrowser) || errors.Is(err, render.ErrNoSandbox) ||
+		errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory)
 }
 
 // errConfig marks a configuration that is valid and cannot be followed.

@@ -85,6 +85,8 @@ type visit struct {
 	NoIndex     bool      `json:"noindex"`
 	NoFollow    bool      `json:"nofollow"`
 	Shell       string    `json:"needs_scripts"` // the signs that it shows nothing without them; empty: there are none
+	Rendered    string    `json:"rendered"`      // why a browser showed it, and what was kept from it; empty: none did
+	RenderAsked int       `json:"render_requests"`
 	ETag        string    `json:"etag"`
 	Modified    string    `json:"last_modified"`
 	Rule        string    `json:"rule"`

@@ -177,6 +177,7 @@ func newVisit(tx *kv.Tx, v *schema.Visit) (visit, error) {
 		ContentType: v.ContentType, Charset: v.Charset, Length: v.Length, ResponseMS: v.ResponseTime.Milliseconds(),
 		Requests: v.Requests, Retries: v.Retries, Kept: v.Kept, Unchanged: v.Unchanged, NoIndex: v.NoIndex,
 		NoFollow: v.NoFollow, Shell: v.Shell.String(),
+		Rendered: v.Rendering.Tell(v.Shell), RenderAsked: v.RenderAsked,
 		ETag: v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Reason.String(),
 	}
 	if v.SHA256 != [32]byte{} {

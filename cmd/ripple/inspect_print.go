@@ -186,7 +186,9 @@ func visitText(v visit) string {
 	if v.Unchanged {
 		parts = append(parts, "unchanged")
 	}
-	if v.Shell != "" {
+	if v.Rendered != "" {
+		parts = append(parts, fmt.Sprintf("rendered with %s: %s", count(v.RenderAsked, "request", "requests"), v.Rendered))
+	} else if v.Shell != "" {
 		parts = append(parts, "likely needs scripts: "+v.Shell)
 	}
 	return strings.Join(parts, ", ")

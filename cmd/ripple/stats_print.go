@@ -34,6 +34,12 @@ func printStats(w io.Writer, s *stats) error {
 		links += fmt.Sprintf(" (and %s left out)", commas(s.Omitted))
 	}
 	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", count(s.Pages, "page", "pages"), hosts, links, commas(s.Frontier))
+	if s.Rendered > 0 {
+		fmt.Fprintf(w, "%s rendered\n", count(s.Rendered, "page", "pages"))
+	}
+	if s.Unshown > 0 {
+		fmt.Fprintf(w, "%s recorded as fetched: the browser failed\n", count(s.Unshown, "page", "pages"))
+	}
 	if s.Shells > 0 {
 		fmt.Fprintf(w, "%s likely need scripts\n", count(s.Shells, "page", "pages"))
 	}

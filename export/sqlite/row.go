@@ -90,6 +90,8 @@ func pageRelation() relation[pageRow] {
 		{"first_run", integer, func(p *pageRow) any { return int64(p.FirstRun) }},
 		{"last_run", integer, func(p *pageRow) any { return int64(p.LastRun) }},
 		{"needs_scripts", text, func(p *pageRow) any { return words(p.visit.Shell.String()) }},
+		{"rendered", text, func(p *pageRow) any { return words(p.visit.Rendering.Tell(p.visit.Shell)) }},
+		{"render_requests", integer, func(p *pageRow) any { return int64(p.visit.RenderAsked) }},
 	}}
 }
 

@@ -108,7 +108,7 @@ func (c *Config) paths() []*string {
 		&c.State.Path, &c.Pages.Path, &c.Network.CAFile,
 		&c.Output.DatabasePath, &c.Output.SummaryPath, &c.Output.GraphPath, &c.Output.MapPath,
 		&c.Monitor.WebhookSecretFile, &c.Monitor.MetricsCSV, &c.Monitor.ReportPath,
-		&c.Monitor.TokenFile, &c.Monitor.CertFile, &c.Monitor.KeyFile, &c.Decisions.File,
+		&c.Monitor.TokenFile, &c.Monitor.CertFile, &c.Monitor.KeyFile, &c.Decisions.File, &c.Render.Browser,
 	}
 	for _, lists := range [][]List{c.Blacklist, c.Stub} {
 		for i := range lists {

@@ -8,8 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
-// Render says which pages are shown by a browser, and how. There is no key for it yet: a
-// configuration that is read has none shown.
+// Render is [render].
 type Render struct {
 	Mode        RenderMode
 	Domains     []terrain.Pattern // empty: the hosts of all origins
@@ -29,6 +28,31 @@ const (
 	RenderAuto   RenderMode = "auto"
 	RenderAlways RenderMode = "always"
 )
+
+func readPattern(raw any) (terrain.Pattern, error) {
+	s, err := text(raw)
+	if err != nil {
+		return terrain.Pattern{}, err
+	}
+	p, _, err := terrain.ParsePattern(s)
+	return p, err
+}
+
+func (r *Render) keys() []key {
+	return []key{
+		{name: "mode", doc: "off | auto: those that show nothing without their scripts | always; takes Chromium",
+			value: enum(&r.Mode, RenderOff, RenderAuto, RenderAlways)},
+		{name: "domains", doc: "whose pages, as [\"*.example.com\"]; none: those of all quality hosts",
+			value: list(&r.Domains, readPattern, func(p terrain.Pattern) string { return tomlString(p.String()) })},
+		{name: "browser", doc: "the browser's path; \"\": chromium, chromium-headless-shell or google-chrome on the PATH",
+			value: str(&r.Browser, anything)},
+		{name: "max-browsers", doc: "at a time; 0: one a core", value: number(&r.MaxBrowsers, 0, 64)},
+		{name: "max-requests", doc: "of one page, scripts and data", value: number(&r.MaxRequests, 0, 10_000)},
+		{name: "timeout", unit: "duration", doc: "of one look at a page, by the wall clock",
+			value: duration(&r.Timeout, time.Second)},
+		{name: "sandbox", doc: "Chromium's sandbox stays on", value: boolean(&r.Sandbox)},
+	}
+}
 
 // Browsers is how many run at a time.
 func (r *Render) Browsers() int { return cmp.Or(r.MaxBrowsers, runtime.NumCPU()) }

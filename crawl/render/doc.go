@@ -54,7 +54,7 @@ type Answers interface {
 // A Refusal is a request that was not answered.
 type Refusal struct {
 	Request
-	Reason string // "image", "not GET or HEAD", or what Answer.Refused says
+	Reason string // "worker", "not GET or HEAD", or what Answer.Refused says
 }
 
 // A Rendering is what became of a page.

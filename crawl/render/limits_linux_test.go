@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -36,6 +37,40 @@ func testLimits(t *testing.T, r *Renderer) {
 				t.Errorf("the next page became %q", got.DOM)
 			}
 		})
+	}
+}
+
+// A killer answers as a web does, and kills a process when it is asked.
+type killer struct {
+	web
+	process int
+}
+
+func (k killer) Answer(method, url string) (Answer, bool) {
+	_ = syscall.Kill(k.process, syscall.SIGKILL)
+	return k.web.Answer(method, url)
+}
+
+// A page during which a process ends that serves all pages is rendered again: it may have
+// missed something.
+func testHelperKilled(t *testing.T, r *Renderer) {
+	page := html("https://a.example/", `<p id=out></p><script src="/x.js"></script>`)
+	web := web{"https://a.example/x.js": `document.querySelector("#out").append("whole")`}
+	for i := range 2 {
+		render(t, r, page, web)
+		b := <-r.idle
+		r.idle <- b
+		all := helpers(b.group)
+		if len(all) < 2 {
+			t.Fatalf("the browser has helpers %v", all)
+		}
+		victim := all[i*(len(all)-1)]
+		if _, err := r.Render(t.Context(), page, killer{web, victim}); err == nil {
+			t.Errorf("the page was rendered although process %d of %v was killed", victim, all)
+		}
+	}
+	if got := render(t, r, page, web); !strings.Contains(string(got.DOM), "whole") {
+		t.Errorf("the next page became %q", got.DOM)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -38,6 +39,15 @@ func members(group int) []int {
 		}
 	}
 	return found
+}
+
+// helpers are the processes of a group that serve all its pages: what Chromium starts again
+// when it ends, and whose work is lost.
+func helpers(group int) []int {
+	return slices.DeleteFunc(members(group), func(process int) bool {
+		command, _ := os.ReadFile("/proc/" + strconv.Itoa(process) + "/cmdline")
+		return !bytes.Contains(command, []byte("--type=zygote")) && !bytes.Contains(command, []byte("network.mojom.NetworkService"))
+	})
 }
 
 // resident is the memory of a process group in bytes, of shared pages each process's share

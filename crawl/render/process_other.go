@@ -12,4 +12,6 @@ func kill(int) bool { return false }
 
 func members(int) []int { return nil }
 
+func helpers(int) []int { return nil }
+
 func resident(int) int64 { return 0 }

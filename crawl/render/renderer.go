@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -124,11 +125,19 @@ func (r *Renderer) visit(ctx context.Context, b *browser, p Page, a Answers) (Re
 	defer fail(nil)
 	defer b.watch(ctx, r.limits.memory, fail)()
 	b.rendered++
+	serving := helpers(b.group)
 	result, err := b.render(ctx, p, a, r.options)
+	if err == nil && !containsAll(helpers(b.group), serving) {
+		err = errors.New("a process of the browser ended") // and the page may have missed something
+	}
 	if err != nil && ctx.Err() != nil {
 		err = cmp.Or(context.Cause(ctx), err)
 	}
 	return result, err
+}
+
+func containsAll(list, wanted []int) bool {
+	return !slices.ContainsFunc(wanted, func(n int) bool { return !slices.Contains(list, n) })
 }
 
 // Close ends the browsers, once each has rendered its page. Nothing is rendered after it.

@@ -72,6 +72,7 @@ func TestRenderer(t *testing.T) {
 	t.Run("no leak", func(t *testing.T) { testNoLeak(t, r) })
 	t.Run("same", func(t *testing.T) { testSame(t, r, open(t, 1)) })
 	t.Run("kills", func(t *testing.T) { testKills(t, r) })
+	t.Run("helper killed", func(t *testing.T) { testHelperKilled(t, r) })
 	t.Run("limits", func(t *testing.T) { testLimits(t, r) })
 	t.Run("many pages", func(t *testing.T) { testManyPages(t, r) })
 }

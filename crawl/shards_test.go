@@ -312,7 +312,7 @@ func digestOf(t *testing.T, path string) (digest string) {
 func TestShards(t *testing.T) {
 	seed, webs := crawltest.Seed(t), 20
 	if crawltest.Full() {
-		webs = 1000
+		webs = 200
 	}
 	var sum paperTerrain
 	for i := range webs {

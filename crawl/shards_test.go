@@ -290,11 +290,11 @@ func (p *paperTerrain) united() (map[string]near, map[string]bool) {
 func (p *paperTerrain) unitedDigest() string {
 	path := filepath.Join(p.t.TempDir(), "united.bolt")
 	dst := crawltest.Open(p.t, path)
-	var paths []string
+	var shards []unite.Shard
 	for _, n := range p.r.Perm(len(p.shards)) {
-		paths = append(paths, p.shards[n].path)
+		shards = append(shards, unite.Shard{Name: p.shards[n].path, Store: crawltest.Open(p.t, p.shards[n].path)})
 	}
-	if err := errors.Join(unite.Files(p.t.Context(), paths, dst), dst.Close()); err != nil {
+	if err := errors.Join(unite.Stores(p.t.Context(), shards, dst, nil), dst.Close()); err != nil {
 		p.t.Fatal(err)
 	}
 	crawltest.Verify(p.t, path)

@@ -103,7 +103,7 @@ func (u *uniting) copyVisits(s *source, run schema.RunID) error {
 			err = s.tx.Visits.Anchors(v)
 		}
 		if err != nil {
-			return false, err
+			return false, s.named(err)
 		}
 		v.URL, v.RedirectTo, v.Stand = s.urls[v.URL], s.urls[v.RedirectTo], s.visits[v.Stand]
 		for i := range v.Links {

@@ -5,7 +5,8 @@
 // same by shard; visits by run, shard and their place in the log. Depths and first
 // sightings are minima, forms and HTTPS unions, and a page has the referrer of its earliest
 // sighting. The rest of a host is what its own shard knows of it. The counts of groups that
-// a cap has limited are not taken over, nor messages, and stored paths stay as they are.
+// a cap has limited are not taken over, nor messages. Stored paths stay as they are: the
+// page stores of shards name their segments differently, which may lie in one folder.
 //
 // Memory holds a number for every URL, visit and host of every shard, and no text.
 package unite
@@ -14,6 +15,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -22,8 +25,18 @@ import (
 // most is the number of records in a commit.
 const most = 4096
 
+// ErrShards reports files that are not the shards of one terrain, each of them once.
+var ErrShards = errors.New("not the shards of one terrain")
+
+// A Shard is the open file of a shard, and what errors call it.
+type Shard struct {
+	Name  string
+	Store *kv.Store
+}
+
 // A source is the file of one shard, and what its numbers have become.
 type source struct {
+	name   string
 	store  *kv.Store
 	tx     *kv.Tx
 	runs   []schema.Run
@@ -37,58 +50,75 @@ type uniting struct {
 	ctx     context.Context
 	sources []*source // by shard
 	dst     *kv.Store
+
+	see         func(step string, done, total int) // may be nil
+	step        string
+	done, total int // records
 }
 
-// Files writes what the files of all shards of a terrain hold into a new file, which must
-// be empty. They are read at one commit each. It fails with the cause soon after ctx is
-// done.
-func Files(ctx context.Context, paths []string, dst *kv.Store) (err error) {
-	u := &uniting{ctx: ctx, dst: dst}
-	defer func() {
-		for _, s := range u.sources {
-			if s != nil {
-				err = errors.Join(err, s.store.Close())
-			}
-		}
-	}()
-	for _, path := range paths {
-		if err := u.open(path, len(paths)); err != nil {
-			return err
-		}
-	}
-	return u.view(0, u.copy)
-}
-
-// open opens the file of a shard, which must fit in with the others.
-func (u *uniting) open(path string, shards int) error {
-	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+// Stores writes what the files of all shards of a terrain hold into a new file, which
+// must be empty. They are read at one commit each, and stay open. see, which may be nil,
+// is told now and then how many records of a step are done.
+//
+// It fails with [ErrShards] before anything is written, and with the cause soon after ctx
+// is done.
+func Stores(ctx context.Context, shards []Shard, dst *kv.Store, see func(step string, done, total int)) error {
+	sources, err := arrange(shards)
 	if err != nil {
 		return err
 	}
-	part := store.Part()
-	switch {
-	case part == (schema.Part{}):
-		err = fmt.Errorf("%s holds a whole terrain", path)
-	case part.Shards != shards:
-		err = fmt.Errorf("%s is shard %d of %d, and %d files are given", path, part.Shard, part.Shards, shards)
-	case u.sources == nil:
-		u.sources = make([]*source, shards)
+	u := &uniting{ctx: ctx, sources: sources, dst: dst, see: see}
+	return u.view(0, u.copy)
+}
+
+// arrange returns the files by shard.
+func arrange(shards []Shard) ([]*source, error) {
+	if len(shards) == 0 {
+		return nil, fmt.Errorf("%w: there are none", ErrShards)
 	}
-	for _, s := range u.sources {
+	first := shards[0]
+	whole := first.Store.Part()
+	sources := make([]*source, whole.Shards)
+	for _, s := range shards {
+		part, why := s.Store.Part(), ""
 		switch {
-		case err != nil || s == nil:
-		case s.store.Part().Terrain != part.Terrain:
-			err = fmt.Errorf("%s is of another terrain than %s", path, s.store.Path())
-		case s.store.Part().Shard == part.Shard:
-			err = fmt.Errorf("%s and %s are both shard %d", path, s.store.Path(), part.Shard)
+		case part.Shards == 0:
+			why = s.Name + " holds a whole terrain"
+		case part.Terrain != whole.Terrain:
+			why = fmt.Sprintf("%s is of another terrain than %s", s.Name, first.Name)
+		case part.Shards != whole.Shards:
+			why = fmt.Sprintf("%s is one of %d, %s one of %d", s.Name, part.Shards, first.Name, whole.Shards)
+		case sources[part.Shard] != nil:
+			why = fmt.Sprintf("%s and %s are both shard %d", sources[part.Shard].name, s.Name, part.Shard)
+		default:
+			sources[part.Shard] = newSource(s)
+			continue
+		}
+		return nil, fmt.Errorf("%w: %s", ErrShards, why)
+	}
+	return sources, complete(sources)
+}
+
+func newSource(s Shard) *source {
+	return &source{
+		name: s.Name, store: s.Store, next: 1,
+		urls: make([]schema.ID, s.Store.URLs()+1), visits: make([]schema.Seq, s.Store.LastSeq()+1),
+	}
+}
+
+// complete names the shards that are missing, or the first ten of them.
+func complete(sources []*source) error {
+	var missing []string
+	for n, s := range sources {
+		if s == nil {
+			missing = append(missing, strconv.Itoa(n))
 		}
 	}
-	if err != nil {
-		return errors.Join(err, store.Close())
+	if more := len(missing) - 10; more > 0 {
+		missing = append(missing[:10], fmt.Sprintf("and %d more", more))
 	}
-	u.sources[part.Shard] = &source{
-		store: store, next: 1,
-		urls: make([]schema.ID, store.URLs()+1), visits: make([]schema.Seq, store.LastSeq()+1),
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: of shards 0 to %d these are missing: %s", ErrShards, len(sources)-1, strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -109,8 +139,23 @@ func (u *uniting) view(n int, f func() error) error {
 }
 
 func (u *uniting) copy() error {
-	for _, step := range []func() error{u.copyURLs, u.copyHosts, u.copyRuns, u.copyDepths, u.copyQueues, u.copyMeta} {
-		if err := step(); err != nil {
+	urls, hosts, visits := 0, 0, 0
+	for _, s := range u.sources {
+		urls, hosts, visits = urls+s.store.URLs(), hosts+s.store.Hosts(), visits+int(s.store.LastSeq())
+	}
+	for _, step := range []struct {
+		name  string
+		total int
+		do    func() error
+	}{
+		{"URLs", urls, u.copyURLs}, {"hosts", hosts, u.copyHosts}, {"visits", visits, u.copyRuns},
+		{"depths", urls, u.copyDepths}, {"queues", hosts, u.copyQueues}, {"values", 0, u.copyMeta},
+	} {
+		if err := context.Cause(u.ctx); err != nil {
+			return err
+		}
+		u.step, u.done, u.total = step.name, 0, step.total
+		if err := step.do(); err != nil {
 			return err
 		}
 	}
@@ -123,9 +168,14 @@ func (u *uniting) batches(f func(tx *kv.Tx) (more bool, err error)) error {
 		if err := context.Cause(u.ctx); err != nil {
 			return err
 		}
+		if u.see != nil {
+			u.see(u.step, u.done, u.total)
+		}
 		err := u.dst.Update(func(tx *kv.Tx) (err error) {
 			for n := 0; n < most && more && err == nil; n++ {
-				more, err = f(tx)
+				if more, err = f(tx); more {
+					u.done++
+				}
 			}
 			return err
 		})
@@ -145,9 +195,17 @@ func (u *uniting) each(last func(*source) int, f func(tx *kv.Tx, s *source, n in
 				return false, nil
 			}
 		}
-		return true, f(tx, u.sources[shard], n)
+		return true, u.sources[shard].named(f(tx, u.sources[shard], n))
 	})
 }
 
 // own reports whether a host belongs to the shard.
 func (s *source) own(id schema.HostID) bool { return !s.store.Foreign(id) }
+
+// named says of damage in which file it is.
+func (s *source) named(err error) error {
+	if errors.Is(err, kv.ErrDamaged) {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	return err
+}

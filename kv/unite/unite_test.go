@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,7 +125,7 @@ func part(n int) schema.Part {
 }
 
 // What two shards know of a page is put together, and of a host what its own one knows.
-func TestFiles(t *testing.T) {
+func TestStores(t *testing.T) {
 	names := hosts(t)
 	a, b := newFile(t, part(0)), newFile(t, part(1))
 	own, other := "https://"+names[0]+"/", "https://"+names[1]+"/"
@@ -148,19 +148,23 @@ func TestFiles(t *testing.T) {
 		return tx.Frontier.Push(h, 7, b.ids[other])
 	})
 	a.update(func(tx *kv.Tx) error { tx.Depths.Lower(a.ids[other], 2, 0); return tx.Meta.Put("n", []byte("v")) })
-	a.store.Close()
-	b.store.Close()
-
 	path := filepath.Join(t.TempDir(), "united.bolt")
 	dst, err := kv.Open(path, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dst.Close()
-	if err := unite.Files(t.Context(), []string{b.path, a.path}, dst); err != nil {
+	var got, steps []string
+	err = unite.Stores(t.Context(), named(b, a), dst, func(step string, done, total int) {
+		steps = append(steps, fmt.Sprintf("%s %d/%d", step, done, total))
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
+	wantSteps := []string{"URLs 0/4", "hosts 0/3", "visits 0/2", "visits 1/2", "depths 0/4", "queues 0/3"}
+	if diff := cmp.Diff(wantSteps, steps); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 	err = dst.View(func(tx *kv.Tx) error {
 		err := tx.URLs.Each(1, func(u schema.URL) (bool, error) {
 			norm, err := tx.URLs.Norm(u.ID)
@@ -239,50 +243,77 @@ func (f *file) visit(run schema.RunID, norm, to string) {
 	})
 }
 
+// named are the files as they are called.
+func named(files ...*file) (shards []unite.Shard) {
+	for n, f := range files {
+		shards = append(shards, unite.Shard{Name: string(rune('a' + n)), Store: f.store})
+	}
+	return shards
+}
+
+func newUnited(t *testing.T) *kv.Store {
+	t.Helper()
+	dst, err := kv.Open(filepath.Join(t.TempDir(), "united.bolt"), kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dst.Close() })
+	return dst
+}
+
 // What does not make a whole terrain is refused, and nothing is written.
-func TestFilesRefused(t *testing.T) {
+func TestStoresRefused(t *testing.T) {
 	another := part(1)
 	another.Terrain[0] = 2
-	three := part(1)
-	three.Shards = 3
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
+	three, many := part(1), part(2)
+	three.Shards, many.Shards = 3, 20
 	for name, v := range map[string]struct {
-		ctx   context.Context
 		parts []schema.Part
+		why   string
 	}{
-		"a whole terrain":     {t.Context(), []schema.Part{{}}},
-		"one of two":          {t.Context(), []schema.Part{part(0)}},
-		"the same twice":      {t.Context(), []schema.Part{part(1), part(1)}},
-		"another terrain":     {t.Context(), []schema.Part{part(0), another}},
-		"of two and of three": {t.Context(), []schema.Part{part(0), three}},
-		"too many":            {t.Context(), []schema.Part{part(0), part(1), part(1)}},
-		"told to stop":        {ended, []schema.Part{part(0), part(1)}},
+		"none":                {nil, "there are none"},
+		"a whole terrain":     {[]schema.Part{part(0), {}}, "b holds a whole terrain"},
+		"first of all":        {[]schema.Part{{}, part(0)}, "a holds a whole terrain"},
+		"one of two":          {[]schema.Part{part(0)}, "of shards 0 to 1 these are missing: 1"},
+		"one of many":         {[]schema.Part{many}, "of shards 0 to 19 these are missing: 0, 1, 3, 4, 5, 6, 7, 8, 9, 10, and 9 more"},
+		"the same twice":      {[]schema.Part{part(1), part(1)}, "a and b are both shard 1"},
+		"another terrain":     {[]schema.Part{part(0), another}, "b is of another terrain than a"},
+		"of two and of three": {[]schema.Part{part(0), three}, "b is one of 3, a one of 2"},
+		"of three and of two": {[]schema.Part{three, part(0)}, "b is one of 2, a one of 3"},
+		"too many":            {[]schema.Part{part(0), part(1), part(1)}, "b and c are both shard 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var paths []string
+			var files []*file
 			for _, p := range v.parts {
-				f := newFile(t, p)
-				f.store.Close()
-				paths = append(paths, f.path)
+				files = append(files, newFile(t, p))
 			}
-			dst, err := kv.Open(filepath.Join(t.TempDir(), "united.bolt"), kv.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer dst.Close()
-			if err := unite.Files(v.ctx, paths, dst); err == nil {
-				t.Error("it is united")
+			dst := newUnited(t)
+			err := unite.Stores(t.Context(), named(files...), dst, nil)
+			if !errors.Is(err, unite.ErrShards) || !strings.HasSuffix(err.Error(), ": "+v.why) {
+				t.Errorf("%v; want: %s", err, v.why)
 			}
 			if dst.LastCommit() != 0 {
 				t.Error("something is written")
 			}
-			for _, path := range slices.Compact(paths) { // whose locks are given up
-				store, err := kv.Open(path, kv.Options{Timeout: time.Second})
-				if err != nil {
-					t.Fatal(err)
+		})
+	}
+}
+
+// It ends at whatever step it is told to.
+func TestStoresStopped(t *testing.T) {
+	for _, at := range []string{"URLs", "hosts", "visits", "depths", "queues"} {
+		t.Run(at, func(t *testing.T) {
+			a, b := newFile(t, part(0)), newFile(t, part(1))
+			a.run(1, schema.RunCompleted, 0)
+			stopped, last := errors.New("stopped"), ""
+			ctx, cancel := context.WithCancelCause(t.Context())
+			see := func(step string, _, _ int) {
+				if last = step; step == at {
+					cancel(stopped)
 				}
-				store.Close()
+			}
+			if err := unite.Stores(ctx, named(a, b), newUnited(t), see); !errors.Is(err, stopped) || last != at {
+				t.Errorf("%v after %s", err, last)
 			}
 		})
 	}

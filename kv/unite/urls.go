@@ -26,10 +26,11 @@ func (u *uniting) copyURLs() error {
 		if first < 0 {
 			return false, nil
 		}
-		if err := u.addURL(tx, u.sources[first], heads[first]); err != nil {
-			return false, err
+		s := u.sources[first]
+		if err := u.addURL(tx, s, heads[first]); err != nil {
+			return false, s.named(err)
 		}
-		return true, u.sources[first].advance(&heads[first])
+		return true, s.advance(&heads[first])
 	})
 }
 
@@ -45,7 +46,7 @@ func (s *source) advance(head *schema.URL) error {
 	}
 	next, err := s.tx.URLs.At(head.ID + 1)
 	*head = next
-	return err
+	return s.named(err)
 }
 
 // addURL adds a URL that another shard has not added yet, and its forms.

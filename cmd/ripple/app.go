@@ -114,7 +114,7 @@ func addCommands(root *cobra.Command, a *app) {
 			newExportCommand(a), newSummaryCommand(a), newDiffCommand(a), newFeedCommand(a),
 		}},
 		{"Look after a state file:", []*cobra.Command{
-			newVerifyCommand(a), newReclassifyCommand(a), newReplayCommand(a), newPruneCommand(a),
+			newVerifyCommand(a), newReclassifyCommand(a), newReplayCommand(a), newPruneCommand(a), newUniteCommand(a),
 		}},
 	}
 	for _, g := range groups {

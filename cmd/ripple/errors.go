@@ -10,6 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/unite"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -43,7 +44,7 @@ func mendable(err error) bool {
 	var r *undecided
 	return errors.As(err, &u) || errors.As(err, &c) || errors.As(err, &r) || errors.Is(err, errConfig) ||
 		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, render.ErrNoBrowser) || errors.Is(err, render.ErrNoSandbox) ||
-		errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory)
+		errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory) || errors.Is(err, unite.ErrShards)
 }
 
 // errConfig marks a configuration that is valid and cannot be followed.

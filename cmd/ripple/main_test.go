@@ -61,7 +61,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"web": scriptWeb, "exits": scriptExits, "files": scriptFiles, "hold": scriptHold, "awaits": scriptAwaits,
-			"until": scriptUntil,
+			"until": scriptUntil, "shard": scriptShard,
 		},
 	})
 }
@@ -70,7 +70,7 @@ func TestScripts(t *testing.T) {
 // that crawls it: web demo, or web small|slow|silent|odd [KEY=VALUE of [crawler]]...
 func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: web demo|small|slow|silent|odd|shells [key=value...]")
+		ts.Fatalf("usage: web demo|small|slow|silent|odd|shells|pair|untold [key=value...]")
 	}
 	web, err := webtest.New()
 	ts.Check(err)
@@ -98,6 +98,9 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 	case "shells":
 		shellWeb(web)
 		text = smallConfig(web.Addr(), false, args[1:])
+	case "pair", "untold":
+		pairWeb(web, args[0] == "untold")
+		text = smallConfig(web.Addr(), false, args[1:]) + pairConfig
 	default:
 		ts.Fatalf("there is no web %q", args[0])
 	}

@@ -83,9 +83,9 @@ func stateFiles(dir string) ([]string, error) {
 }
 
 // isBeside reports whether a name is that of a file which Ripple keeps beside a
-// state: the backup of --fresh, or the state that it is making.
+// state: the backup of --fresh, or the state that it, prune or compact is making.
 func isBeside(name string) bool {
-	return strings.HasSuffix(name, ".bak") || strings.HasSuffix(name, ".fresh")
+	return slices.Contains([]string{".bak", ".fresh", ".prune", ".compact"}, filepath.Ext(name))
 }
 
 // isBolt looks for the mark of a bbolt file in its first page.

@@ -76,8 +76,13 @@ func (c *checker) wait(h *schema.Host, id schema.ID, try bool) {
 	}
 }
 
-// checkPages derives the state of every page, and holds it against what waits.
+// checkPages derives the state of every page, and holds it against what waits, unless that
+// is still to be queued.
 func (c *checker) checkPages() error {
+	reapply, _, err := c.unfinished()
+	if err != nil {
+		return err
+	}
 	capped := c.core.cfg.Crawler.MaxSubdomains > 0
 	return c.pages.each(1, func(p *Page) error {
 		count := &c.visits[p.Host]
@@ -93,7 +98,7 @@ func (c *checker) checkPages() error {
 		}
 		_, pathQuery := weburl.Split(p.URL)
 		capped := capped || p.capped.by != unhindered || len(c.core.terrain.Caps(p.HostName, pathQuery)) > 0
-		if !capped && p.Missing() && !c.waits.has(int(p.ID)) {
+		if !capped && !reapply && p.Missing() && !c.waits.has(int(p.ID)) {
 			c.problem("%s is %s and waits nowhere", p.URL, p.State)
 		}
 		return nil
@@ -163,7 +168,7 @@ func (c *checker) checkDistances() error {
 	if err != nil {
 		return err
 	}
-	unfinished, err := c.unfinished()
+	reapply, travel, err := c.unfinished()
 	if err != nil {
 		return err
 	}
@@ -173,7 +178,7 @@ func (c *checker) checkDistances() error {
 		}
 		depth, hops := c.core.store.Depth(id)
 		want := found[id]
-		if depth < want.depth || hops < want.hops || !unfinished && (depth != want.depth || hops != want.hops) {
+		if depth < want.depth || hops < want.hops || !reapply && !travel && (depth != want.depth || hops != want.hops) {
 			if err := c.differs(id, near{depth, hops}, want); err != nil {
 				return err
 			}
@@ -182,18 +187,19 @@ func (c *checker) checkDistances() error {
 	return nil
 }
 
-// unfinished reports whether depths are still to be passed on.
-func (c *checker) unfinished() (unfinished bool, err error) {
+// unfinished reports whether all depths and queues are to be derived anew, and whether
+// depths are still to be passed on.
+func (c *checker) unfinished() (reapply, travel bool, err error) {
 	err = c.core.view(func(tx *kv.Tx) error {
 		pending, err := tx.Depths.Pending()
 		if err != nil {
 			return err
 		}
-		reapply, err := tx.Meta.Reapply()
-		unfinished = len(pending) > 0 || reapply
+		travel = len(pending) > 0
+		reapply, err = tx.Meta.Reapply()
 		return err
 	})
-	return unfinished, err
+	return reapply, travel, err
 }
 
 func (c *checker) differs(id schema.ID, have, want near) error {

@@ -10,11 +10,7 @@ import (
 
 // copyRuns copies the runs one after the other, each with the visits of all shards.
 func (u *uniting) copyRuns() error {
-	last := 0
-	for _, s := range u.sources {
-		last = max(last, len(s.runs))
-	}
-	for n := range last {
+	for n := range u.sources[0].runs {
 		if err := u.copyRun(n); err != nil {
 			return err
 		}
@@ -22,22 +18,14 @@ func (u *uniting) copyRuns() error {
 	return nil
 }
 
-// copyRun copies a run by its place in the shards that have it.
+// copyRun copies the n-th run.
 func (u *uniting) copyRun(n int) error {
-	var whole *schema.Run
-	for _, s := range u.sources {
-		if n >= len(s.runs) {
-			continue
-		}
-		if whole == nil {
-			run := s.runs[n]
-			run.FirstVisit, run.Generation, run.Errors = u.dst.LastSeq()+1, u.dst.Generation(), maps.Clone(run.Errors)
-			whole = &run
-			continue
-		}
-		add(whole, &s.runs[n])
+	whole := u.sources[0].runs[n]
+	whole.FirstVisit, whole.Generation, whole.Errors = u.dst.LastSeq()+1, u.dst.Generation(), maps.Clone(whole.Errors)
+	for _, s := range u.sources[1:] {
+		add(&whole, &s.runs[n])
 	}
-	err := u.dst.Update(func(tx *kv.Tx) error { return errors.Join(u.copyConfigs(tx, n), tx.Runs.Put(*whole)) })
+	err := u.dst.Update(func(tx *kv.Tx) error { return errors.Join(u.copyConfigs(tx, n), tx.Runs.Put(whole)) })
 	for _, s := range u.sources {
 		if err == nil {
 			err = u.copyVisits(s, whole.ID)
@@ -72,9 +60,6 @@ func add(whole, part *schema.Run) {
 // copyConfigs copies the configurations of a run. One that was pruned is missing.
 func (u *uniting) copyConfigs(tx *kv.Tx, n int) error {
 	for _, s := range u.sources {
-		if n >= len(s.runs) {
-			continue
-		}
 		text, err := s.tx.Runs.Config(s.runs[n].Config)
 		if errors.Is(err, kv.ErrNotFound) {
 			continue
@@ -135,7 +120,7 @@ func (u *uniting) copyMeta() error {
 			if err != nil {
 				return err
 			}
-			reapply = reapply || undone
+			reapply = reapply || undone || s.untold()
 		}
 		err := errors.Join(tx.Depths.SetPending(pending), tx.Meta.SetReapply(reapply))
 		if err != nil {
@@ -143,4 +128,17 @@ func (u *uniting) copyMeta() error {
 		}
 		return u.sources[0].tx.Meta.Each(func(name string, value []byte) error { return tx.Meta.Put(name, value) })
 	})
+}
+
+// untold reports whether other shards may not know yet what this one has to tell them.
+func (s *source) untold() bool {
+	if n := len(s.runs); s.live && n > 0 && s.runs[n-1].Status != schema.RunCompleted {
+		return true
+	}
+	for peer := range s.store.Part().Shards {
+		if n, more := s.store.Marked(peer); n > 0 || more {
+			return true
+		}
+	}
+	return false
 }

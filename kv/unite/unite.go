@@ -28,15 +28,17 @@ const most = 4096
 // ErrShards reports files that are not the shards of one terrain, each of them once.
 var ErrShards = errors.New("not the shards of one terrain")
 
-// A Shard is the open file of a shard, and what errors call it.
+// A Shard is the open file of a shard.
 type Shard struct {
-	Name  string
+	Name  string // what errors call it
 	Store *kv.Store
+	Live  bool // it is a copy of one that is being crawled
 }
 
 // A source is the file of one shard, and what its numbers have become.
 type source struct {
 	name   string
+	live   bool
 	store  *kv.Store
 	tx     *kv.Tx
 	runs   []schema.Run
@@ -60,8 +62,11 @@ type uniting struct {
 // must be empty. They are read at one commit each, and stay open. see, which may be nil,
 // is told now and then how many records of a step are done.
 //
-// It fails with [ErrShards] before anything is written, and with the cause soon after ctx
-// is done.
+// The map of a run that is not over may lack what a shard has not been told yet, or not
+// before it was copied. Then it is noted that depths and queues are to be derived anew.
+//
+// It fails with [ErrShards], or where not all have begun the same run, before anything is
+// written, and with the cause soon after ctx is done.
 func Stores(ctx context.Context, shards []Shard, dst *kv.Store, see func(step string, done, total int)) error {
 	sources, err := arrange(shards)
 	if err != nil {
@@ -101,7 +106,7 @@ func arrange(shards []Shard) ([]*source, error) {
 
 func newSource(s Shard) *source {
 	return &source{
-		name: s.Name, store: s.Store, next: 1,
+		name: s.Name, live: s.Live, store: s.Store, next: 1,
 		urls: make([]schema.ID, s.Store.URLs()+1), visits: make([]schema.Seq, s.Store.LastSeq()+1),
 	}
 }
@@ -139,6 +144,9 @@ func (u *uniting) view(n int, f func() error) error {
 }
 
 func (u *uniting) copy() error {
+	if err := u.sameRun(); err != nil {
+		return err
+	}
 	urls, hosts, visits := 0, 0, 0
 	for _, s := range u.sources {
 		urls, hosts, visits = urls+s.store.URLs(), hosts+s.store.Hosts(), visits+int(s.store.LastSeq())
@@ -157,6 +165,19 @@ func (u *uniting) copy() error {
 		u.step, u.done, u.total = step.name, 0, step.total
 		if err := step.do(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// sameRun reports shards one of which has begun a run that another has not: what the one
+// waits for, the other has visited long ago.
+func (u *uniting) sameRun() error {
+	first := u.sources[0]
+	for _, s := range u.sources {
+		if len(s.runs) != len(first.runs) {
+			return fmt.Errorf("%s has come to run #%d and %s to run #%d: they are united once they are in the same",
+				first.name, len(first.runs), s.name, len(s.runs))
 		}
 	}
 	return nil

@@ -299,12 +299,66 @@ func TestStoresRefused(t *testing.T) {
 	}
 }
 
+// Shards of which only one has begun a run have no common map.
+func TestStoresOfTwoRuns(t *testing.T) {
+	a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+	b.run(1, schema.RunCompleted, 0)
+	want := "b has come to run #0 and a to run #1" // by shard
+	if err := unite.Stores(t.Context(), named(b, a), dst, nil); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want: %s", err, want)
+	}
+	if dst.LastCommit() != 0 {
+		t.Error("something is written")
+	}
+}
+
+// What others have still to be told, or may have been told since it was copied, is queued
+// anew.
+func TestStoresUntold(t *testing.T) {
+	names := hosts(t)
+	for name, v := range map[string]struct {
+		status schema.RunStatus
+		mark   bool
+		live   bool
+		want   bool
+	}{
+		"all is told":         {status: schema.RunInterrupted},
+		"something is marked": {status: schema.RunInterrupted, mark: true, want: true},
+		"live":                {status: schema.RunRunning, live: true, want: true},
+		"live, at its end":    {status: schema.RunCompleted, live: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+			a.run(1, schema.RunCompleted, 0)
+			b.run(1, v.status, 0)
+			if v.mark {
+				b.see(1, names[0], "/", "", 1)
+				b.update(func(tx *kv.Tx) error { tx.Outbox.Mark(1); return nil })
+			}
+			shards := named(a, b)
+			shards[1].Live = v.live
+			if err := unite.Stores(t.Context(), shards, dst, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := dst.View(func(tx *kv.Tx) error {
+				if reapply, err := tx.Meta.Reapply(); reapply != v.want || err != nil {
+					t.Errorf("%t, %v", reapply, err)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
 // It ends at whatever step it is told to.
 func TestStoresStopped(t *testing.T) {
 	for _, at := range []string{"URLs", "hosts", "visits", "depths", "queues"} {
 		t.Run(at, func(t *testing.T) {
 			a, b := newFile(t, part(0)), newFile(t, part(1))
 			a.run(1, schema.RunCompleted, 0)
+			b.run(1, schema.RunCompleted, 0)
 			stopped, last := errors.New("stopped"), ""
 			ctx, cancel := context.WithCancelCause(t.Context())
 			see := func(step string, _, _ int) {

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/disk"
+)
+
+type uniteOptions struct {
+	out   string
+	force bool
+}
+
+func (o *uniteOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVarP(&o.out, "out", "o", "", "write the whole terrain to `FILE`")
+	f.BoolVar(&o.force, "force", false, "replace a file that exists, unless it is in use")
+}
+
+func newUniteCommand(a *app) *cobra.Command {
+	var opts uniteOptions
+	cmd := &cobra.Command{
+		Use:   "unite DIR|FILE... -o FILE",
+		Short: "Make one state file of the shards of a terrain",
+		Long: `Make one state file of the files of all shards of a terrain, which every command
+reads as that of one machine. Each shard must be there, once; of a folder, the files
+in it that hold a shard are taken. One that is being crawled is read from a copy.
+
+The new file appears whole or not at all, and the shards stay as they are. What the
+page stores of several machines keep is found once their segments lie in the one
+folder that [pages] path names. Not taken over: how much of a group of pages its cap
+has counted, links to hosts beyond max-hosts-per-site, and what webhooks have not
+told yet.`,
+		Example: "  ripple unite terrain/ -o terrain.bolt\n" +
+			"  ripple unite shard-000.bolt /mnt/b/shard-001.bolt -o terrain.bolt\n" +
+			"  ripple export --state terrain.bolt --sqlite terrain.db",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runUnite(cmd.Context(), a, opts, args) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) error {
+	switch {
+	case a.state != "" || a.config != "":
+		return usage("unite reads the files that it is given; leave --state and --config out")
+	case opts.out == "":
+		return usage("-o FILE is missing: what is to be written")
+	}
+	if real, err := filepath.EvalSymlinks(opts.out); err == nil {
+		opts.out = real // a link stays where it is, and leads to the new file
+	}
+	if err := opts.refuse(); err != nil {
+		return err
+	}
+	var s shards
+	defer s.close()
+	err := a.during("writing "+shown(opts.out), func(p export.Progress) error {
+		p.At("opening shards", 0, 0)
+		if err := s.open(ctx, a, args); err != nil {
+			return err
+		}
+		return s.write(ctx, opts, p)
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", shown(opts.out), count(len(s.all), "shard", "shards"),
+		count(s.urls, "URL", "URLs"), count(s.visits, "visit", "visits"))
+	if slices.ContainsFunc(s.all, func(one unite.Shard) bool { return one.Live }) {
+		a.say("a shard is being crawled: this is what was known a moment ago")
+	}
+	return nil
+}
+
+// refuse reports why the output cannot be written, or must not be: unlike an export a
+// state file cannot be made again, whoever wrote it.
+func (o *uniteOptions) refuse() error {
+	f := format{check: func(path string, force bool) error {
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s is not a file; name another", shown(path))
+		case !force:
+			return fmt.Errorf("%s exists; name another file, or use --force", shown(path))
+		}
+		return nil
+	}}
+	return f.refuseNamed(o.out, o.force)
+}
+
+// shards are the open files of shards.
+type shards struct {
+	all          []unite.Shard
+	urls, visits int // of the whole
+}
+
+func (s *shards) close() {
+	for _, one := range s.all {
+		one.Store.Close()
+	}
+}
+
+// open opens what is named.
+func (s *shards) open(ctx context.Context, a *app, args []string) error {
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return usage("there is no %s", shown(arg))
+		case err != nil:
+			return err
+		case info.IsDir():
+			err = s.openFolder(ctx, a, arg)
+		default:
+			err = s.openFile(ctx, a, arg)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openFolder opens the files of a folder that hold a shard.
+func (s *shards) openFolder(ctx context.Context, a *app, dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	found := len(s.all)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || isBeside(e.Name()) || !isBolt(path) {
+			continue
+		}
+		switch err := s.openFile(ctx, a, path); {
+		case errors.Is(err, kv.ErrForeign):
+		case err != nil:
+			return err
+		case s.all[len(s.all)-1].Store.Part() == schema.Part{}:
+			s.all[len(s.all)-1].Store.Close()
+			s.all = s.all[:len(s.all)-1]
+		}
+	}
+	if len(s.all) == found {
+		return usage("no file in %s holds a shard of a terrain", shown(dir))
+	}
+	return nil
+}
+
+// openFile opens a state file, or a copy of one that is being crawled.
+func (s *shards) openFile(ctx context.Context, a *app, path string) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	store, live, err := a.openReading(ctx, path)
+	var h *hinted
+	if errors.As(err, &h) && !errors.Is(err, kv.ErrLocked) {
+		return h.error // what helps is for a state that is crawled alone
+	}
+	if err != nil {
+		return err
+	}
+	s.all = append(s.all, unite.Shard{Name: shown(path), Store: store, Live: live != nil})
+	return nil
+}
+
+// write gives a new file that holds what the shards do the name of the output.
+func (s *shards) write(ctx context.Context, opts uniteOptions, p export.Progress) error {
+	release, err := s.reserve(opts.out)
+	if err != nil {
+		return err
+	}
+	defer release()
+	dir, remove, err := whole.Scratch(filepath.Dir(opts.out))
+	if err != nil {
+		return err
+	}
+	defer remove()
+	united, compacted := filepath.Join(dir, "united.bolt"), filepath.Join(dir, "compacted.bolt")
+	err = s.unite(ctx, united, p)
+	if err == nil {
+		p.At("compacting", 0, 0)
+		err = kv.Compact(united, compacted) // it was written in many commits
+	}
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		err = opts.refuse() // it may have come meanwhile
+	}
+	if err == nil {
+		err = kv.Rename(compacted, opts.out)
+	}
+	switch {
+	case errors.Is(err, kv.ErrDamaged):
+		return hint(err, "\"ripple verify --state FILE\" tells of each shard whether it is whole")
+	case err != nil && !mendable(err):
+		return fmt.Errorf("write %s: %w", shown(opts.out), err)
+	}
+	return err
+}
+
+// reserve locks a file that is to be replaced, which nobody may be using and which must
+// not be one of the shards.
+func (s *shards) reserve(path string) (release func(), err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	release = func() { _ = f.Close() }
+	mine, err := f.Stat()
+	for _, one := range s.all {
+		if its, gone := os.Stat(one.Store.Path()); err == nil && gone == nil && os.SameFile(mine, its) {
+			err = usage("%s is one of the shards; name another file", shown(path))
+		}
+	}
+	if err == nil {
+		var held bool
+		if held, err = disk.TryLock(f, true); err == nil && !held {
+			err = hint(fmt.Errorf("replace %s: %w", shown(path), kv.ErrLocked), "name another file")
+		}
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// unite writes a new state file.
+func (s *shards) unite(ctx context.Context, path string, p export.Progress) error {
+	dst, err := kv.Open(path, kv.Options{})
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	if err := unite.Stores(ctx, s.all, dst, p); err != nil {
+		return err
+	}
+	if err := crawl.LeavePages(dst); err != nil {
+		return err
+	}
+	s.urls, s.visits = dst.URLs(), int(dst.LastSeq())
+	return dst.Close()
+}

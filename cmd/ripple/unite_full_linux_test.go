@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestUniteDiskFull unites onto a disk that has no room for the new file, or not enough: it
+// says so, the old one is whole, and nothing else is left.
+func TestUniteDiskFull(t *testing.T) {
+	dir, disk := t.TempDir(), t.TempDir()
+	newShards(t, dir)
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
+		t.Skipf("a small disk cannot be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) })
+	target, filler := filepath.Join(disk, "whole.bolt"), filepath.Join(disk, "filler")
+	run := func() error {
+		return newApp(io.Discard, io.Discard).execute(t.Context(), []string{"unite", dir, "--force", "-o", target})
+	}
+	if err := run(); err != nil {
+		t.Fatalf("with room: %v", err)
+	}
+	before := contents(t, target)
+	for _, room := range []int64{0, 16 << 10, 40 << 10} {
+		t.Run(fmt.Sprint(room), func(t *testing.T) {
+			fillDisk(t, filler)
+			info, err := os.Stat(filler)
+			if err == nil {
+				err = os.Truncate(filler, info.Size()-room)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = run()
+			if exitCode(err) != 1 || !strings.Contains(complaint(err), "write "+target) || !isFull(complaint(err)) {
+				t.Errorf("%v", err)
+			}
+			if !bytes.Equal(before, contents(t, target)) {
+				t.Error("the old output has changed")
+			}
+			if entries, err := os.ReadDir(disk); err != nil || len(entries) != 2 {
+				t.Errorf("left on the disk: %v, %v", entries, err)
+			}
+		})
+	}
+}

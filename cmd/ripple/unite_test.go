@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/shard"
+)
+
+// pairWeb is two origins, each in another of two shards, that link to pages of each other
+// which both know from the beginning: the shards need not tell each other anything, unless
+// there is a page that only the other one links to.
+func pairWeb(web *webtest.Server, untold bool) {
+	for name, other := range map[string]string{"a.test": "https://c.test/", "c.test": "https://a.test/"} {
+		h := web.Host(name)
+		h.Page("/", "<title>Front</title>"+link("/one", "One")+link(other, "The other")+link("/gone", "Gone"))
+		h.Page("/one", "<title>One</title>"+link("/two", "Two")+link(other+"?utm_source="+name, "The other again"))
+		h.Page("/two", "<title>Two</title>"+link("/", "Home"))
+	}
+	if untold {
+		web.Host("c.test").Page("/two", link("https://a.test/three", "Three"))
+		web.Host("a.test").Page("/three", "<title>Three</title>"+link("/four", "Four"))
+		web.Host("a.test").Page("/four", "<title>Four</title>")
+	}
+}
+
+const pairConfig = `
+[[quality]]
+domain = "c.test"
+seeds = ["https://c.test/"]
+`
+
+// scriptShard makes an empty file of a shard.
+func scriptShard(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: shard FILE SHARD SHARDS TERRAIN")
+	}
+	var n [3]int
+	for i, text := range args[1:] {
+		var err error
+		n[i], err = strconv.Atoi(text)
+		ts.Check(err)
+	}
+	store, err := kv.Open(ts.MkAbs(args[0]), kv.Options{})
+	ts.Check(err)
+	defer store.Close()
+	ts.Check(store.Update(func(tx *kv.Tx) error {
+		return tx.Part.Put(schema.Part{Terrain: [16]byte{byte(n[2])}, Rule: shard.Version, Shard: n[0], Shards: n[1],
+			Run: 1, Configuration: 1})
+	}))
+}
+
+// newShards makes the empty files of two shards in a folder.
+func newShards(t *testing.T, dir string) {
+	t.Helper()
+	for n := range 2 {
+		store, err := kv.Open(filepath.Join(dir, "shard-"+strconv.Itoa(n)+".bolt"), kv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = store.Update(func(tx *kv.Tx) error {
+			return tx.Part.Put(schema.Part{Rule: shard.Version, Shard: n, Shards: 2})
+		})
+		if err := errors.Join(err, store.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Ctrl-C ends it at whatever step it is, and leaves nothing behind.
+func TestInterruptedWhileUniting(t *testing.T) {
+	for _, at := range []string{"URLs", "depths", "queues", "compacting"} {
+		t.Run(at, func(t *testing.T) {
+			dir, a := t.TempDir(), newApp(io.Discard, io.Discard)
+			newShards(t, dir)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			var s shards
+			defer s.close()
+			if err := s.open(ctx, a, []string{dir}); err != nil {
+				t.Fatal(err)
+			}
+			err := s.write(ctx, uniteOptions{out: filepath.Join(dir, "new.bolt")}, func(step string, _, _ int) {
+				if step == at {
+					cancel(signalError{syscall.SIGINT})
+				}
+			})
+			if code := exitCode(err); code != 130 {
+				t.Errorf("exit code %d: %v", code, err)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+				t.Errorf("in the folder: %v, %v", left, err)
+			}
+		})
+	}
+}

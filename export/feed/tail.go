@@ -33,7 +33,7 @@ func ReadTail(store *kv.Store, t *terrain.Terrain, most uint64) (*Tail, error) {
 		if b, err = ReadBrief(store, t, tail.batch.Next, 0); err != nil {
 			return nil, err
 		}
-		tail.batch.Append(b)
+		tail.batch.Append(tail.from, b)
 	}
 	return tail, nil
 }
@@ -58,10 +58,13 @@ func (t *Tail) After(cursor, most uint64) (*Batch, error) {
 	return &Batch{Lines: t.batch.after(from), Next: next, Omitted: from - cursor}, nil
 }
 
-// Append adds the batch that was read after b.
-func (b *Batch) Append(further *Batch) {
+// Append adds the batch that was read after b, which was read after the cursor from. Where
+// that omits visits, b keeps no line of before them: what a batch omits is before its lines.
+func (b *Batch) Append(from uint64, further *Batch) {
+	if further.Omitted > 0 {
+		b.Lines, b.Omitted = nil, b.Next-from+further.Omitted
+	}
 	b.Lines, b.Next, b.More = append(b.Lines, further.Lines...), further.Next, further.More
-	b.Omitted += further.Omitted
 }
 
 // After returns what of a batch, which was read after the cursor from, comes after a

@@ -1,6 +1,7 @@
 package feed_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -19,7 +20,7 @@ func whole(t *testing.T, w *surveytest.World, cursor, most uint64) *feed.Batch {
 	for err == nil && all.More {
 		var b *feed.Batch
 		if b, err = feed.ReadBrief(w.Store, w.Config.Terrain(), all.Next, most); err == nil {
-			all.Append(b)
+			all.Append(cursor, b)
 		}
 	}
 	if err != nil {
@@ -68,5 +69,39 @@ func TestTail(t *testing.T) {
 	}
 	if b, err := tail.After(feed.Newest, 1); err != nil || b.Next != base+visits || len(b.Lines) != 0 {
 		t.Errorf("of the newest: %v, %v", b, err)
+	}
+}
+
+// What a batch omits is before its lines, also when it was read in two parts and only the
+// second omits something.
+func TestAppend(t *testing.T) {
+	lines := func(cursors ...int) (list []json.RawMessage) {
+		for _, cursor := range cursors {
+			list = append(list, fmt.Appendf(nil, `{"cursor":%d}`, cursor))
+		}
+		return list
+	}
+	tests := []struct {
+		name           string
+		first, further feed.Batch
+		want           feed.Batch
+	}{
+		{"nothing", feed.Batch{Lines: lines(11, 13), Next: 13, More: true}, feed.Batch{Lines: lines(14), Next: 15},
+			feed.Batch{Lines: lines(11, 13, 14), Next: 15}},
+		{"the first", feed.Batch{Lines: lines(13), Next: 13, More: true, Omitted: 2}, feed.Batch{Lines: lines(14), Next: 15},
+			feed.Batch{Lines: lines(13, 14), Next: 15, Omitted: 2}},
+		{"the second", feed.Batch{Lines: lines(11, 13), Next: 13, More: true}, feed.Batch{Lines: lines(20), Next: 20, Omitted: 6},
+			feed.Batch{Lines: lines(20), Next: 20, Omitted: 9}},
+		{"both", feed.Batch{Lines: lines(13), Next: 13, More: true, Omitted: 2}, feed.Batch{Lines: lines(20), Next: 20, Omitted: 6},
+			feed.Batch{Lines: lines(20), Next: 20, Omitted: 9}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := tt.first
+			got.Append(10, &tt.further)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

@@ -150,7 +150,7 @@ func (t *teller) last(ctx context.Context, from uint64) (*feed.Batch, error) {
 	for err == nil && b.More {
 		var further *feed.Batch
 		if further, err = t.live.Last(ctx, b.Next, maxTold); err == nil {
-			b.Append(further)
+			b.Append(from, further)
 		}
 	}
 	if err != nil {

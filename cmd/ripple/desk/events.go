@@ -18,7 +18,7 @@ import (
 const (
 	maxStreams = 16
 	beat       = time.Second
-	soon       = 5 * time.Second
+	soon       = 5 * time.Second // for what is asked in a beat
 	farewell   = 5 * time.Second // for what streams are told when the desk ends
 	maxOwed    = 10              // beats in which the last visits of a crawl are asked for
 	maxTold    = 50              // visits that are told in a second
@@ -90,6 +90,7 @@ func (e *events) follow(ctx context.Context) {
 			delete(t.streams, s)
 		case <-tick.C:
 			t.tell(ctx)
+			tick.Reset(beat) // those who waited to come or go are first
 		case <-ctx.Done():
 			t.dismiss()
 			return
@@ -111,6 +112,8 @@ func (t *teller) tell(ctx context.Context) {
 	if len(t.streams) == 0 {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, soon)
+	defer cancel()
 	status, runs, err := t.live.Status(ctx)
 	if err != nil {
 		return // it will be told when it can be asked
@@ -142,10 +145,8 @@ func (t *teller) tell(ctx context.Context) {
 	t.send(now, b, from)
 }
 
-// last returns the last visits after a cursor; nil: they cannot be had soon.
+// last returns the last visits after a cursor; nil: they cannot be had.
 func (t *teller) last(ctx context.Context, from uint64) (*feed.Batch, error) {
-	ctx, cancel := context.WithTimeout(ctx, soon)
-	defer cancel()
 	b, err := t.live.Last(ctx, from, maxTold)
 	for err == nil && b.More {
 		var further *feed.Batch
@@ -285,6 +286,8 @@ func (e *events) send(ctx context.Context, w http.ResponseWriter, out *http.Resp
 	select {
 	case e.join <- s:
 	case <-e.ended:
+		return
+	case <-ctx.Done():
 		return
 	}
 	for {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -230,6 +231,55 @@ func TestEventsSlow(t *testing.T) {
 		if ends != 1 || len(a.cursors) != 3 {
 			t.Errorf("the quick stream was told of %d ends and of the visits %v", ends, a.cursors)
 		}
+	})
+}
+
+// A muteLive says nothing: it is given up.
+type muteLive struct{ fakeLive }
+
+func (m *muteLive) Status(ctx context.Context) (any, bool, error) {
+	<-ctx.Done()
+	return nil, false, ctx.Err()
+}
+
+// A crawl that does not answer keeps nobody from coming and going for long.
+func TestEventsOfASilentCrawl(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEvents(&muteLive{})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var g errgroup.Group
+		g.Go(func() error { e.follow(ctx); return nil })
+		s := &stream{told: make(chan []byte, backlog)}
+		e.join <- s
+		time.Sleep(beat + 1) // it is being asked
+		select {
+		case e.leave <- s:
+		case <-time.After(soon):
+			t.Errorf("nobody could go within %s", soon)
+		}
+		cancel()
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A reader that goes before its stream is told anything frees its seat.
+func TestEventsLeftAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, left := newEvents(&fakeLive{}), make(chan struct{})
+		go func() {
+			defer close(left)
+			r := httptest.NewRequestWithContext(endedContext(t), http.MethodGet, "/", nil)
+			e.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		synctest.Wait()
+		if len(e.seats) != 0 {
+			t.Error("it has its seat still")
+			close(e.ended)
+		}
+		<-left
 	})
 }
 

@@ -146,10 +146,12 @@ func TestReadToItsEnd(t *testing.T) {
 // What a stream was told before the desk ended is sent, whatever is noticed first.
 func TestSentToItsEnd(t *testing.T) {
 	for range 20 {
-		e, ctx := newEvents(&fakeLive{}), endedContext(t)
+		e := newEvents(&fakeLive{})
+		ctx, cancel := context.WithCancel(t.Context())
 		var g errgroup.Group
 		g.Go(func() error {
 			s := <-e.join
+			cancel()
 			for range backlog {
 				s.told <- []byte(".")
 			}

@@ -48,7 +48,8 @@ type Live interface {
 // once. Where more than 50 come in a second only the last are told, and how many were left
 // out: what a person cannot read is not worth slowing a crawl for, and programs have the
 // feed. All streams are told from one question a second; one that takes its events too
-// slowly is dropped, and comes back. When the desk ends all are told what came last.
+// slowly is dropped, and comes back. When the desk ends all are told what came last, also
+// those that have not caught up.
 type events struct {
 	live  Live
 	seats chan struct{} // holds one for each stream
@@ -92,7 +93,7 @@ func (e *events) follow(ctx context.Context) {
 			t.tell(ctx)
 			tick.Reset(beat) // those who waited to come or go are first
 		case <-ctx.Done():
-			t.dismiss()
+			t.dismiss(farewell)
 			return
 		}
 	}
@@ -186,10 +187,10 @@ func (t *teller) send(now []byte, b *feed.Batch, from uint64) {
 	}
 }
 
-// dismiss tells the streams what came last, as far as that can be had at once, and ends
+// dismiss tells the streams what came last, as far as that can be had in time, and ends
 // them.
-func (t *teller) dismiss() {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+func (t *teller) dismiss(in time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), in)
 	defer cancel()
 	t.tell(ctx)
 	t.drop()
@@ -263,33 +264,58 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if cursor == feed.Newest {
 		s.cursor = b.Next
 	}
-	for more := true; more; {
-		_, err := w.Write(visits(b))
-		if err == nil {
-			err = out.Flush()
+	switch {
+	case e.catchUp(r.Context(), w, out, s, b) && e.joins(r.Context(), s):
+		e.send(r.Context(), w, out, s)
+	case e.over():
+		e.part(w, out, s)
+	}
+}
+
+// catchUp sends a stream what its reader has missed, from a batch on. It reports whether
+// that is all.
+func (e *events) catchUp(ctx context.Context, w http.ResponseWriter, out *http.ResponseController, s *stream,
+	b *feed.Batch,
+) bool {
+	for {
+		if _, err := w.Write(visits(b)); err != nil || out.Flush() != nil {
+			return false
 		}
-		if more = b.More; err == nil && more {
-			s.cursor = b.Next
-			b, err = e.live.Feed(r.Context(), s.cursor)
+		if s.cursor = b.Next; !b.More || e.over() {
+			return !b.More
 		}
-		if err != nil {
-			return
+		var err error
+		if b, err = e.live.Feed(ctx, s.cursor); err != nil {
+			return false
 		}
 	}
-	s.cursor = b.Next
-	e.send(r.Context(), w, out, s)
+}
+
+// over reports whether nobody tells any more.
+func (e *events) over() bool {
+	select {
+	case <-e.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// joins has a stream be told what goes on. It reports whether somebody tells, and the
+// reader is still there.
+func (e *events) joins(ctx context.Context, s *stream) bool {
+	select {
+	case e.join <- s:
+		return true
+	case <-e.ended:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // send sends what a stream is told until its reader goes, or it is dropped. Where the desk
 // ends, what it was told before is sent to its end.
 func (e *events) send(ctx context.Context, w http.ResponseWriter, out *http.ResponseController, s *stream) {
-	select {
-	case e.join <- s:
-	case <-e.ended:
-		return
-	case <-ctx.Done():
-		return
-	}
 	for {
 		select {
 		case text, ok := <-s.told:
@@ -305,6 +331,18 @@ func (e *events) send(ctx context.Context, w http.ResponseWriter, out *http.Resp
 				return
 			}
 			ctx = context.WithoutCancel(ctx)
+		}
+	}
+}
+
+// part sends a stream that did not join before the desk ended what came last, while the
+// server waits for it.
+func (e *events) part(w http.ResponseWriter, out *http.ResponseController, s *stream) {
+	t := teller{live: e.live, streams: map[*stream]bool{s: true}, owed: 1}
+	t.dismiss(parting)
+	for text := range s.told {
+		if _, err := w.Write(text); err != nil || out.Flush() != nil {
+			return
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -146,24 +147,59 @@ func TestReadToItsEnd(t *testing.T) {
 // What a stream was told before the desk ended is sent, whatever is noticed first.
 func TestSentToItsEnd(t *testing.T) {
 	for range 20 {
-		e := newEvents(&fakeLive{})
-		ctx, cancel := context.WithCancel(t.Context())
-		var g errgroup.Group
-		g.Go(func() error {
-			s := <-e.join
-			cancel()
-			for range backlog {
-				s.told <- []byte(".")
-			}
-			close(s.told)
-			close(e.ended)
-			return nil
-		})
+		e, s := newEvents(&fakeLive{}), &stream{told: make(chan []byte, backlog)}
+		for range backlog {
+			s.told <- []byte(".")
+		}
+		close(s.told)
+		close(e.ended)
 		w := httptest.NewRecorder()
-		e.send(ctx, w, http.NewResponseController(w), &stream{told: make(chan []byte, backlog)})
-		if err := g.Wait(); err != nil || w.Body.Len() != backlog {
+		e.send(endedContext(t), w, http.NewResponseController(w), s)
+		if w.Body.Len() != backlog {
 			t.Fatalf("of %d events %d were sent", backlog, w.Body.Len())
 		}
+	}
+}
+
+// A brokenLive tells nothing behind the first batch but what came last.
+type brokenLive struct{ fakeLive }
+
+func (b *brokenLive) Feed(ctx context.Context, since uint64) (*feed.Batch, error) {
+	if since > 0 {
+		return nil, context.Canceled
+	}
+	return b.fakeLive.Feed(ctx, since)
+}
+
+// Whoever still catches up when the desk ends is told what came last, how much is left out,
+// and the end.
+func TestCatchingUpAtTheEnd(t *testing.T) {
+	tests := []struct {
+		name    string
+		live    Live
+		ctx     context.Context
+		told    int
+		omitted string
+	}{
+		{"between two batches", &fakeLive{last: 100}, t.Context(), 7 + maxTold, `"omitted":43,`},
+		{"within one", &brokenLive{fakeLive{last: 100}}, endedContext(t), 7 + maxTold, `"omitted":43,`},
+		{"behind the last", &fakeLive{last: 7}, endedContext(t), 7, `"omitted":0,`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, w, a := newEvents(tt.live), httptest.NewRecorder(), &audience{}
+			close(e.ended)
+			r := httptest.NewRequestWithContext(tt.ctx, http.MethodGet, "/", nil)
+			r.Header.Set("Last-Event-ID", "0")
+			e.ServeHTTP(w, r)
+			if !strings.Contains(w.Body.String(), tt.omitted) {
+				t.Errorf("%s is not said", tt.omitted)
+			}
+			a.read(bufio.NewScanner(w.Body), func() bool { return false })
+			if len(a.cursors) != tt.told || a.names[len(a.names)-1] != "ended" {
+				t.Errorf("it was told the visits %v in %v", a.cursors, a.names)
+			}
+		})
 	}
 }
 

@@ -115,6 +115,20 @@ func TestNoStreamLeft(t *testing.T) {
 	}
 }
 
+// Where the desk refuses its status, as while a crawl is starting or does not answer, it is
+// said why, until it does.
+func TestStatusRefused(t *testing.T) {
+	d := newFake(t)
+	d.refuse["status"] = 503
+	b := desktest.Open(t, d.url("now"))
+	b.Wait(`document.querySelector("#view .failed")?.innerText === "refused with 503" &&
+		document.documentElement.dataset.line === "down"`)
+	d.mu.Lock()
+	clear(d.refuse)
+	d.mu.Unlock()
+	b.Wait(`document.querySelector(".sentence")?.innerText && document.documentElement.dataset.line === "up"`)
+}
+
 // A cursor that the desk refuses, since its terrain was begun anew, is given up.
 func TestRefusedCursor(t *testing.T) {
 	d, n := newFake(t), 6

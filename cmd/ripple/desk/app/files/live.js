@@ -34,16 +34,23 @@ export async function start(signal) {
     try {
       const { data } = await ask("status", { signal });
       takeStatus(data);
-      live.line = true;
-      tell();
-      if (data.mode === "crawl") await follow(place, { event: take, line: tellLine },
-        untilFile(signal));
+      tellLine(true);
+      if (data.mode === "crawl") await followed(untilFile(signal));
     } catch (error) {
       if (error.name === "AbortError") return;
-      if (!full.includes(error.code)) tellLine(error instanceof Failure ? error : new Failure(0, String(error)));
+      tellLine(error instanceof Failure ? error : new Failure(0, String(error)));
       if (error.code === 401) return;
     }
     await new Promise((resolve) => setTimeout(resolve, patience));
+  }
+}
+
+// followed follows the stream until signal ends it, or the desk has none for us.
+async function followed(signal) {
+  try {
+    await follow(place, { event: take, line: tellLine }, signal);
+  } catch (error) {
+    if (!full.includes(error.code)) throw error;
   }
 }
 

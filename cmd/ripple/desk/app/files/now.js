@@ -17,13 +17,15 @@ export function show(view, said, signal) {
   let shown = "";
   put(view, box);
   listen(({ status, line }) => {
-    if (!status) { if (line && line !== true) put(box, failed(line)); return; }
+    if (!status) { if (line && line !== true) put(box, title(), failed(line)); return; }
     if (shown !== status.mode) {
       shown = status.mode;
       (shown === "file" ? showFinished : showRunning)(box, signal);
     }
   }, signal);
 }
+
+function title() { return el("h1", { class: "hidden", tabindex: "-1" }, "Now"); }
 
 // sentence says in one line why this much is being fetched.
 function sentence(s) {
@@ -42,7 +44,7 @@ function showRunning(box, signal) {
   const waiting = lineChart({ title: "Pages waiting", unit: "", colour: "stub", signal });
   const why = el("div", {}), origins = el("div", {}), age = el("span", {}),
     errors = el("div", {}), visits = el("div", { class: "visits" });
-  put(box, el("h1", { class: "hidden", tabindex: "-1" }, "Now"), el("header", { class: "hero" }, said, meta), figures,
+  put(box, title(), el("header", { class: "hero" }, said, meta), figures,
     el("div", { class: "columns charts" }, el("section", { class: "block" }, rate.element),
       el("section", { class: "block" }, waiting.element)),
     el("div", { class: "columns" },
@@ -231,7 +233,7 @@ function finished(s) {
   const end = run.status === "completed" ? `was completed ${ended}` : `is ${run.status}`;
   const left = s.left.pages_to_visit > 0
     ? ` ${count(s.left.pages_to_visit, "page waits", "pages wait")}; “ripple crawl” goes on with them.` : "";
-  return [el("h1", { class: "hidden", tabindex: "-1" }, "Now"),
+  return [title(),
     el("header", { class: "hero" }, el("p", { class: "sentence" },
       `Nothing is being fetched: run #${run.id} ${end}${run.reason ? ", because " + run.reason : ""}.${left}`),
       el("p", { class: "soft meta" },

@@ -88,6 +88,42 @@ func TestHiddenTabHasNoStream(t *testing.T) {
 	}
 }
 
+// A hidden tab asks for nothing again and again, and does when it is seen.
+func TestHiddenTabAsksNothing(t *testing.T) {
+	b := desktest.Open(t, newFake(t).url("control"))
+	b.Wait(`document.querySelector(".commands")`)
+	// What would be asked later is held back, so that it is asked when the test says so.
+	desktest.Ask[any](b, `(() => {
+		const later = setTimeout, send = fetch, held = window.held = new Map(), sent = window.sent = [];
+		window.setTimeout = (f, ms, ...rest) => [3000, 10000, 30000].includes(ms) ? held.set(ms, f) && 0 : later(f, ms, ...rest);
+		window.fetch = (path, options) => { sent.push(path.replace("/api/v1/", "")); return send(path, options); };
+		return 1;
+	})()`)
+	for _, tt := range []struct{ view, asked, held string }{
+		{"now", `["origins", "stats"]`, `held.has(3000) && held.has(10000)`},
+		{"map", `["graph"]`, `held.has(30000)`},
+	} {
+		t.Run(tt.view, func(t *testing.T) {
+			b := b.In(t)
+			b.Visit(tt.view, tt.held)
+			hidden := desktest.Ask[string](b, fmt.Sprintf(`(async () => {
+				Object.defineProperty(document, "hidden", { value: true, configurable: true });
+				document.dispatchEvent(new Event("visibilitychange"));
+				sent.length = 0;
+				for (const f of held.values()) f();
+				held.clear();
+				await new Promise((resolve) => setTimeout(resolve));
+				return sent.filter((path) => %s.includes(path)).join(" ");
+			})()`, tt.asked))
+			if hidden != "" {
+				t.Errorf("hidden, it asks for %s", hidden)
+			}
+			desktest.Ask[any](b, `(delete document.hidden, document.dispatchEvent(new Event("visibilitychange")), 1)`)
+			b.Wait(fmt.Sprintf(`%s.every((path) => sent.includes(path))`, tt.asked))
+		})
+	}
+}
+
 // A line that is gone is said, and so is its return.
 func TestLostLine(t *testing.T) {
 	d := newFake(t)

@@ -3,6 +3,7 @@
 import { ask } from "./api.js";
 import { el, put, address, at, harmless } from "./dom.js";
 import { live } from "./live.js";
+import { seen } from "./stream.js";
 import { isDark } from "./theme.js";
 import { loading, failed, empty } from "./parts.js";
 import { show as draw, renew, restyle, leave } from "./viewer.js";
@@ -22,6 +23,8 @@ export function show(view, said, signal) {
     if (app) leave(app);
   });
   const again = async () => {
+    await seen(signal);
+    if (signal.aborted) return;
     try {
       const data = harmless((await ask("graph", { signal })).data, columns); // the viewer takes texts as they are
       if (signal.aborted) return;

@@ -3,6 +3,7 @@
 import { ask } from "./api.js";
 import { el, put, pageLink, hostLink, chip, swatch, address } from "./dom.js";
 import { live, listen } from "./live.js";
+import { seen } from "./stream.js";
 import { lineChart, bars, meter } from "./chart.js";
 import { section, figure, table, empty, loading, fetched, failed } from "./parts.js";
 import { number, count, span, ago, clock, percent, plain, coverColour, stateColour, classColour,
@@ -156,11 +157,13 @@ function errorsOf(errors) {
   return bars(list, { words: plain, colour: () => "bad" });
 }
 
-// again asks for something again and again, so many ms after each answer.
+// again asks for something again and again, so many ms after each answer, while the tab can be seen.
 function again(what, pause, told, failing, signal) {
   let timer = 0;
   signal.addEventListener("abort", () => clearTimeout(timer));
   const once = async () => {
+    await seen(signal);
+    if (signal.aborted) return;
     try {
       told(await ask(what, { signal }));
     } catch (error) {

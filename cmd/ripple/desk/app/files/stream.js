@@ -51,8 +51,8 @@ function refused(place, error) {
   place.cursor = "";
 }
 
-// seen returns when the tab can be seen.
-function seen(signal) {
+// seen returns when the tab can be seen, or signal ends it.
+export function seen(signal) {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve) => {
     const look = () => {

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +13,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
 // Whoever looks on at a crawl's own desk sees its last visits, too: each that the file has,
@@ -64,5 +70,43 @@ func TestCrawlTellsItsLast(t *testing.T) {
 	whole, _ := readFeed(t, []string{"feed", "--state", filepath.Join(c.dir, "ripple.bolt")}, false)
 	if diff := cmp.Diff(whole, told); len(whole) == 0 || diff != "" {
 		t.Errorf("the stream does not tell what the file has: %s", diff)
+	}
+}
+
+// Whoever is far behind a crawl that writes its outputs is told the visits that it holds,
+// and how many it does not. Programs, which are to miss none, are told that they must wait.
+func TestFarBehindWrittenOutputs(t *testing.T) {
+	const behind = 10
+	world := surveytest.New(t, surveytest.Minimal)
+	for i := range keptVisits + behind {
+		world.Visit(fmt.Sprintf("a.test/%d", i), nil)
+	}
+	cfg := *world.Config
+	cfg.State.Path = filepath.Join(t.TempDir(), "ripple.bolt")
+	w := &walk{store: world.Store, begun: make(chan struct{})}
+	w.cfg.Store(&cfg)
+	w.keepTail()
+	w.writing.Store(true)
+	close(w.begun)
+	ctx, cancel := context.WithCancel(t.Context())
+	var g errgroup.Group
+	w.listen(ctx, &g)
+	live := &liveCrawl{client: &control.Client{State: cfg.State.Path}}
+	for since, want := range map[uint64][2]int{0: {keptVisits, behind}, behind: {keptVisits, 0}, behind + 1: {keptVisits - 1, 0}} {
+		b, err := live.Feed(t.Context(), since)
+		if err != nil {
+			t.Errorf("after %d: %v", since, err)
+			continue
+		}
+		if got := [2]int{len(b.Lines), int(b.Omitted)}; got != want || b.Next != keptVisits+behind {
+			t.Errorf("after %d, until %d: %d visits, %d omitted; want %d", since, b.Next, got[0], got[1], want)
+		}
+	}
+	if err := live.ask(t.Context(), feedQuestion(0, true, 0), nil); err == nil || err.Error() != errWriting.Text {
+		t.Errorf("a program is told %v", err)
+	}
+	cancel()
+	if err := g.Wait(); err != nil {
+		t.Error(err)
 	}
 }

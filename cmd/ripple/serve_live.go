@@ -123,9 +123,15 @@ func (s deskStatus) whole() deskStatus {
 	return s
 }
 
-// Feed tells visits after a cursor, without their links.
+// Feed tells visits after a cursor, without their links. Of a crawl that is over and writes
+// its outputs those are told that it holds, and how many it does not.
 func (l *liveCrawl) Feed(ctx context.Context, since uint64) (*feed.Batch, error) {
-	return l.visits(ctx, since, 0)
+	b, err := l.visits(ctx, since, 0)
+	var e *control.Error
+	if errors.As(err, &e) && *e == *errWriting {
+		return l.visits(ctx, since, keptVisits)
+	}
+	return b, err
 }
 
 // Last tells the last visits after a cursor.

@@ -45,11 +45,12 @@ type Live interface {
 //	event: ended     the status, once, when the crawl is over
 //
 // A stream that comes back with the id that it saw last gets every visit after it, each
-// once. Where more than 50 come in a second only the last are told, and how many were left
-// out: what a person cannot read is not worth slowing a crawl for, and programs have the
-// feed. All streams are told from one question a second; one that takes its events too
-// slowly is dropped, and comes back. When the desk ends all are told what came last, also
-// those that have not caught up.
+// once, unless it is behind a crawl that is over and holds only the last. Where more than
+// 50 come in a second only the last are told, and how many were left out: what a person
+// cannot read is not worth slowing a crawl for, and programs have the feed. All streams are
+// told from one question a second; one that takes its events too slowly is dropped, and
+// comes back. When the desk ends all are told what came last, also those that have not
+// caught up.
 type events struct {
 	live  Live
 	seats chan struct{} // holds one for each stream

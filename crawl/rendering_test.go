@@ -249,6 +249,18 @@ func TestRenderingFails(t *testing.T) {
 			if len(visits) < tt.pages {
 				t.Errorf("%d pages were visited, want %d", len(visits), tt.pages)
 			}
+			s.view(func(_ *kv.Store, tx *kv.Tx) error {
+				run, err := tx.Runs.At(1)
+				failed := 0
+				if tt.want == schema.RenderFailed {
+					failed = 1
+				}
+				if run.Rendered != tt.pages-failed || run.Unrendered != failed {
+					t.Errorf("the run counts %d pages as rendered, %d as not, of %d; want %d as not", run.Rendered, run.Unrendered,
+						run.Pages, failed)
+				}
+				return err
+			})
 		})
 	}
 }

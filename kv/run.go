@@ -79,6 +79,10 @@ func encodeRun(w *writer, run *schema.Run) {
 		w.uint(uint64(run.Errors[name]))
 	}
 	w.end(&run.End)
+	if run.Rendered > 0 || run.Unrendered > 0 {
+		w.uint(uint64(run.Rendered))
+		w.uint(uint64(run.Unrendered))
+	}
 }
 
 func decodeRun(r *reader, id schema.RunID) schema.Run {
@@ -101,6 +105,10 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 	}
 	if r.more() {
 		run.End = r.end(run.End.Detail)
+	}
+	if r.more() {
+		run.Rendered = int(r.uint())
+		run.Unrendered = int(r.uint())
 	}
 	return run
 }

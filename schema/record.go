@@ -268,6 +268,8 @@ type Run struct {
 	Walked     bool // the frontier is empty; only the outputs are missing
 	FirstVisit Seq  // the first visit that may belong to it
 	Pages      int  // visits recorded by asking
+	Rendered   int  // of those: recorded as their scripts left them
+	Unrendered int  // of Pages: recorded as fetched although they were to be rendered
 	Requests   int
 	Generation uint32         // of its depths
 	Running    time.Duration  // time that a process has worked on it

@@ -87,6 +87,7 @@ func (m *metricsFile) append(at time.Time, s *census.Status) error {
 	line("run_id", float64(s.RunID))
 	line("elapsed_seconds", s.Elapsed)
 	line("pages_visited", float64(s.PagesVisited))
+	line("pages_rendered", float64(s.Rendered))
 	line("requests", float64(s.Requests))
 	line("pages_waiting", float64(s.PagesWaiting))
 	line("pages_per_second", s.PagesPerSecond)

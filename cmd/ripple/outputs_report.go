@@ -38,6 +38,10 @@ type metrics struct {
 	PagesFetched    int     `json:"pages_fetched"`
 	PagesFailed     int     `json:"pages_failed"`
 	MeanFetchMS     float64 `json:"mean_fetch_ms"`
+	Rendered        int     `json:"rendered"`         // pages, as ripple stats has them
+	Hindered        int     `json:"rendered_in_part"` // of those
+	Unshown         int     `json:"not_rendered"`
+	Shells          int     `json:"need_scripts"`
 }
 
 type coverage struct {
@@ -100,6 +104,8 @@ func newReport(s *survey.Survey) (*report, error) {
 	r.Crawled, r.Errors = counts.Processed, counts.Errors
 	r.Metrics.NodesDiscovered, r.Metrics.NodesCrawled = counts.Pages, counts.Processed
 	r.Metrics.Edges, r.Metrics.LinksOmitted = counts.Links, counts.LinksOmitted
+	r.Metrics.Rendered, r.Metrics.Hindered = counts.Rendered, counts.Hindered
+	r.Metrics.Unshown, r.Metrics.Shells = counts.Unrendered, counts.Shells
 	if err := r.addFetches(s); err != nil {
 		return nil, err
 	}

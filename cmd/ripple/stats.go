@@ -52,8 +52,9 @@ type stats struct {
 	Omitted  int            `json:"links_omitted"` // that pages have and that are not recorded
 	Shells   int            `json:"need_scripts"`  // processed pages that likely show nothing without their scripts
 	Rendered int            `json:"rendered"`      // processed pages that are recorded as their scripts left them
-	Unshown  int            `json:"not_rendered"`  // processed pages for which the browser failed
-	Sites    []cutSite      `json:"cut_sites"`     // of which not all hosts are recorded
+	Hindered int            `json:"rendered_in_part"`
+	Unshown  int            `json:"not_rendered"` // processed pages for which the browser failed, or showed too much
+	Sites    []cutSite      `json:"cut_sites"`    // of which not all hosts are recorded
 	ByState  map[string]int `json:"pages_by_state"`
 	ByClass  map[string]int `json:"pages_by_class"`
 	ByDepth  []depthCount   `json:"pages_by_depth"`
@@ -124,7 +125,7 @@ func newStats(r *reading, most int) (*stats, error) {
 		Run:   newStatsRun(run, counts.Errors),
 		Pages: counts.Pages, Links: counts.Links, Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
 		Omitted: counts.LinksOmitted, Shells: counts.Shells,
-		Rendered: counts.Rendered, Unshown: counts.Unrendered,
+		Rendered: counts.Rendered, Hindered: counts.Hindered, Unshown: counts.Unrendered,
 		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: []depthCount{},
 	}
 	for _, state := range schema.States() {

@@ -35,10 +35,14 @@ func printStats(w io.Writer, s *stats) error {
 	}
 	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", count(s.Pages, "page", "pages"), hosts, links, commas(s.Frontier))
 	if s.Rendered > 0 {
-		fmt.Fprintf(w, "%s rendered\n", count(s.Rendered, "page", "pages"))
+		text := count(s.Rendered, "page", "pages") + " rendered"
+		if s.Hindered > 0 {
+			text += fmt.Sprintf(" (%s without some of what their scripts asked for)", commas(s.Hindered))
+		}
+		fmt.Fprintln(w, text)
 	}
 	if s.Unshown > 0 {
-		fmt.Fprintf(w, "%s recorded as fetched: the browser failed\n", count(s.Unshown, "page", "pages"))
+		fmt.Fprintf(w, "%s recorded as fetched: the browser failed, or showed too much\n", count(s.Unshown, "page", "pages"))
 	}
 	if s.Shells > 0 {
 		fmt.Fprintf(w, "%s likely need scripts\n", count(s.Shells, "page", "pages"))

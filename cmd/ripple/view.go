@@ -66,8 +66,8 @@ func statusLines(s *census.Status) []string {
 	}
 	lines := []string{
 		head,
-		fmt.Sprintf("  pages   %s done · %s to visit · %.1f/s", commas(s.PagesVisited), commas(s.PagesToVisit),
-			s.PagesPerSecond),
+		fmt.Sprintf("  pages   %s done · %s to visit · %.1f/s%s", commas(s.PagesVisited), commas(s.PagesToVisit),
+			s.PagesPerSecond, renderedText(s)),
 		fmt.Sprintf("  hosts   %s active · %s waiting · %s suspended%s",
 			commas(s.Hosts.Active), commas(s.Hosts.Waiting), commas(s.Hosts.Suspended), givenUp(s.Hosts.GivenUp)),
 	}
@@ -84,6 +84,17 @@ func statusLines(s *census.Status) []string {
 		lines = append(lines, "  "+s.Waits)
 	}
 	return lines
+}
+
+// renderedText says how many of the pages were rendered, and for how many that failed.
+func renderedText(s *census.Status) (text string) {
+	if s.Rendered > 0 {
+		text = " · " + commas(s.Rendered) + " rendered"
+	}
+	if s.Unrendered > 0 {
+		text += " · " + commas(s.Unrendered) + " not rendered"
+	}
+	return text
 }
 
 // troubleLines say which hosts keep the crawl waiting, and why.
@@ -187,6 +198,9 @@ func statusAttrs(s *census.Status) []any {
 	attrs := []any{
 		"run", s.RunID, "done", s.PagesVisited, "to_visit", s.PagesToVisit, "rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
 		"active", s.Hosts.Active, "hosts_waiting", s.Hosts.Waiting, "suspended", s.Hosts.Suspended, "depth", s.Depth,
+	}
+	if s.Rendered > 0 || s.Unrendered > 0 {
+		attrs = append(attrs, "rendered", s.Rendered, "not_rendered", s.Unrendered)
 	}
 	if text := errorText(s.Errors); text != "" {
 		attrs = append(attrs, "errors", text)

@@ -23,7 +23,7 @@ func TestStatusLines(t *testing.T) {
 			"  hosts   0 active · 0 waiting · 0 suspended",
 		}},
 		{"works", census.Status{
-			RunID: 2, Status: "running", Elapsed: 3725, PagesVisited: 12847, PagesWaiting: 9000,
+			RunID: 2, Status: "running", Elapsed: 3725, PagesVisited: 12847, PagesWaiting: 9000, Rendered: 1200, Unrendered: 3,
 			PagesPerSecond: 12.34,
 			Hosts:          census.Hosts{Active: 8, Waiting: 120, Suspended: 2, GivenUp: 3},
 			Errors:         map[string]int{"dead_link": 12, "timeout": 3, "tls_error": 2, "dns_failure": 1, "other": 0},
@@ -32,7 +32,7 @@ func TestStatusLines(t *testing.T) {
 			}},
 		}, []string{
 			"run #2 · 1 h 02 min · depth 1 of 3",
-			"  pages   12,847 done · 4,751 to visit · 12.3/s",
+			"  pages   12,847 done · 4,751 to visit · 12.3/s · 1,200 rendered · 3 not rendered",
 			"  hosts   8 active · 120 waiting · 2 suspended · 3 given up",
 			"  errors  12 dead links · 3 time-outs · 2 TLS errors · 1 DNS failure",
 			"  ETA     about 1 h 20 min: a.test (4,000 to visit)",

@@ -14,6 +14,8 @@ type Status struct {
 	PID            int            `json:"pid"`
 	Elapsed        float64        `json:"elapsed_seconds"`
 	PagesVisited   int            `json:"pages_visited"`
+	Rendered       int            `json:"rendered"`     // of those: as their scripts left them
+	Unrendered     int            `json:"not_rendered"` // of those: as fetched, since rendering failed
 	Requests       int            `json:"requests"`
 	PagesWaiting   int            `json:"pages_waiting"`
 	PagesPerSecond float64        `json:"pages_per_second"`

@@ -54,6 +54,7 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 	w.last.depth, w.round.depth = -1, -1
 	w.told.Store(&[]Origin{})
 	w.latest.Store(&Status{RunID: int(run.ID), Status: "running", PID: os.Getpid(), PagesVisited: run.Pages,
+		Rendered: run.Rendered, Unrendered: run.Unrendered,
 		Groups: []Group{}, Left: Left{Depth: -1}})
 	return w
 }
@@ -193,8 +194,9 @@ func (w *Watcher) status(st *crawl.Status, next nextHost) *Status {
 	s := &Status{
 		RunID: int(w.run.ID), Status: "running", PID: os.Getpid(),
 		Elapsed:      (w.before + time.Since(w.begun)).Round(time.Millisecond).Seconds(),
-		PagesVisited: w.run.Pages, Requests: w.run.Requests, PagesWaiting: w.last.waiting,
-		PagesPerSecond: w.rate(), Next: st.Next, Left: w.last.left(w.pace), Errors: w.errors(),
+		PagesVisited: w.run.Pages, Rendered: w.run.Rendered, Unrendered: w.run.Unrendered,
+		Requests: w.run.Requests, PagesWaiting: w.last.waiting, PagesPerSecond: w.rate(), Next: st.Next,
+		Left: w.last.left(w.pace), Errors: w.errors(),
 		Troubles: w.last.told(), Troubled: w.last.troubled, Groups: w.last.grouped(),
 		Hosts: Hosts{
 			Active: st.Open, Waiting: st.Hosts.Waiting + st.Hosts.Held + st.Asleep.Waiting + st.Asleep.Held,

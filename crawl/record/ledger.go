@@ -131,10 +131,16 @@ func (l *ledger) countAsked(h *schema.Host, page bool) {
 }
 
 // countPage counts a page that was brought to its end by asking.
-func (l *ledger) countPage(h *schema.Host) {
+func (l *ledger) countPage(h *schema.Host, r schema.Rendering) {
 	h.RunVisited++
 	h.Visits++
 	l.in.run.Pages++
+	switch {
+	case r&schema.Rendered != 0:
+		l.in.run.Rendered++
+	case r != 0:
+		l.in.run.Unrendered++
+	}
 }
 
 // countError counts an error of the run.

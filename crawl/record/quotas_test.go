@@ -61,7 +61,7 @@ func TestMaxPagesLetsOn(t *testing.T) {
 		if len(r.hosts.touched) != 1 {
 			t.Errorf("%d hosts go on with one page, want 1", len(r.hosts.touched))
 		}
-		r.ledger.countPage(h)
+		r.ledger.countPage(h, 0)
 		r.quotas.letOn()
 		if len(r.hosts.touched) != 2 {
 			t.Errorf("%d hosts go on with max-pages used up, want both", len(r.hosts.touched))

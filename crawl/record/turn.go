@@ -143,7 +143,7 @@ func (t *turn) settleAnswer(h *schema.Host, o *ring.Outcome, v judge.Verdict) er
 	}
 	leaveRetry(h, o.Step.ID)
 	if o.Step.URLKind == schema.KindPage {
-		t.ledger.countPage(h)
+		t.ledger.countPage(h, visit.Rendering)
 		if err := t.quotas.countVisit(o); err != nil {
 			return err
 		}

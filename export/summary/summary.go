@@ -101,6 +101,23 @@ func (p *page) overall() {
 	p.row("Blacklisted URLs Found", amount.Commas(c.Seen.ByClass[schema.ClassBlacklisted]))
 	p.row("Stubbed URLs Found", amount.Commas(c.Seen.ByClass[schema.ClassStub]))
 	p.row("Errors Encountered", amount.Commas(p.errorsTotal()))
+	p.rendered()
+}
+
+// rendered counts the pages that were rendered, and those that were to be, or likely need it.
+func (p *page) rendered() {
+	c := p.counts
+	for _, row := range []struct {
+		name string
+		n    int
+	}{
+		{"Pages Rendered", c.Rendered}, {"Pages Rendered without Some of What Their Scripts Asked For", c.Hindered},
+		{"Pages Recorded as Fetched because Rendering Failed", c.Unrendered}, {"Pages That Likely Need Scripts", c.Shells},
+	} {
+		if row.n > 0 {
+			p.row(row.name, amount.Commas(row.n))
+		}
+	}
 }
 
 func (p *page) depths() {

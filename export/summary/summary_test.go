@@ -77,6 +77,31 @@ func finish(w *surveytest.World) {
 	})
 }
 
+// Pages that were rendered, to the end, in part and in vain, and one that likely should be,
+// are counted; where there are none, nothing is said.
+func TestRendered(t *testing.T) {
+	w := surveytest.New(t, lists)
+	for name, how := range map[string]schema.Rendering{
+		"a.test/": schema.Rendered, "a.test/1": schema.Rendered | schema.RenderDenied, "a.test/2": schema.Rendered | schema.RenderCut,
+		"a.test/3": schema.RenderFailed, "a.test/4": schema.RenderTooLarge, "a.test/5": 0,
+	} {
+		w.Depth(name, 0, 0)
+		w.Visit(name, func(v *schema.Visit) { v.Rendering, v.Shell = how, schema.ShellMount })
+	}
+	var b strings.Builder
+	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| Pages Rendered | 3 |", "| Pages Rendered without Some of What Their Scripts Asked For | 2 |",
+		"| Pages Recorded as Fetched because Rendering Failed | 2 |", "| Pages That Likely Need Scripts | 3 |",
+	} {
+		if !strings.Contains(b.String(), want+"\n") {
+			t.Errorf("the summary lacks %q", want)
+		}
+	}
+}
+
 // TestPartial has a host for every way in which a map is not whole.
 func TestPartial(t *testing.T) {
 	w := surveytest.New(t, "[crawler]\nmax-domain-requests = 5\n"+lists)

@@ -28,10 +28,11 @@ type Counts struct {
 	Frontier         int            // pages that wait, see [Page.Waits]
 	Links            int            // that stand
 	LinksOmitted     int            // see [Page.LinksOmitted]
+	leftBefore       int            // of those: by traps, of pages that an earlier run read
 	Shells           int            // of Processed: that likely show nothing without their scripts, and were not rendered
 	Rendered         int            // of Processed
-	Unrendered       int            // of Processed: the browser failed
-	leftBefore       int            // of those: by traps, of pages that an earlier run read
+	Hindered         int            // of Rendered: something of what their scripts asked for was kept from them
+	Unrendered       int            // of Processed: recorded as fetched, since the browser failed or showed too much
 	Errors           map[string]int // of the run, by kind, see [tallies.countErrors]
 }
 
@@ -271,6 +272,9 @@ func (t *tally) countRendering(h *hostTally, v *schema.Visit) {
 	switch {
 	case v.Rendering&schema.Rendered != 0:
 		t.counts.Rendered++
+		if v.Rendering != schema.Rendered {
+			t.counts.Hindered++
+		}
 		return
 	case v.Rendering != 0:
 		t.counts.Unrendered++

@@ -47,6 +47,8 @@ func add(whole, part *schema.Run) {
 	}
 	whole.Walked = whole.Walked && part.Walked
 	whole.Pages += part.Pages
+	whole.Rendered += part.Rendered
+	whole.Unrendered += part.Unrendered
 	whole.Requests += part.Requests
 	whole.Running = max(whole.Running, part.Running)
 	for name, n := range part.Errors {

@@ -20,7 +20,7 @@ type browser struct {
 	ctx      context.Context // of chromedp; done once the browser has ended
 	end      func()
 	group    int // of processes
-	folder   string
+	folder   *folder
 	wall     net.Listener
 	rendered int  // pages
 	broken   bool // a page of it does not close
@@ -28,15 +28,15 @@ type browser struct {
 
 // start starts a browser, which ends with close or the context.
 func start(ctx context.Context, o Options) (*browser, error) {
-	folder, err := os.MkdirTemp("", "ripple-browser-")
+	folder, err := newFolder()
 	if err != nil {
 		return nil, err
 	}
 	wall, err := build()
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(folder))
+		return nil, errors.Join(err, folder.remove())
 	}
-	ctx, endAll := chromedp.NewExecAllocator(ctx, switches(o, folder, wall.Addr().String())...)
+	ctx, endAll := chromedp.NewExecAllocator(ctx, switches(o, folder.path, wall.Addr().String())...)
 	ctx, endOne := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // what fails returns its error
 	b := &browser{ctx: ctx, folder: folder, wall: wall, end: func() { endOne(); endAll() }}
 	if err := b.hide(); err != nil {
@@ -166,7 +166,7 @@ func (b *browser) close() error {
 		kill(b.group)
 		time.Sleep(10 * time.Millisecond)
 	}
-	return errors.Join(err, os.RemoveAll(b.folder))
+	return errors.Join(err, b.folder.remove())
 }
 
 // kill ends the browser where it stands.

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A page without end, or without measure, costs its browser, and the next page gets another.
@@ -88,7 +90,7 @@ func testManyPages(t *testing.T, r *Renderer) {
 		render(t, r, html("https://a.example/", `<p>page</p>`), web{})
 		b := <-r.idle
 		r.idle <- b
-		groups, folders = append(groups, b.group), append(folders, b.folder)
+		groups, folders = append(groups, b.group), append(folders, b.folder.path)
 	}
 	if groups[0] != groups[1] || groups[1] == groups[2] {
 		t.Errorf("pages were rendered by process groups %v, want another for the third", groups)
@@ -121,13 +123,14 @@ func testTooLarge(t *testing.T, r *Renderer) {
 	}
 }
 
-// A process that is killed leaves no browser.
+// A process that is killed leaves no browser, not even one that can notice nothing any more,
+// and the next one sweeps away its folder.
 func TestParent(t *testing.T) {
 	if os.Getenv("RENDER_PARENT") == "1" {
 		r := open(t, 1)
 		b := <-r.idle
 		r.idle <- b
-		os.Stdout.WriteString("group " + strconv.Itoa(b.group) + " " + b.folder + "\n")
+		os.Stdout.WriteString("group " + strconv.Itoa(b.group) + " " + b.folder.path + "\n")
 		r.Render(t.Context(), html("https://a.example/", `<script>for (;;);</script>`), web{})
 		return
 	}
@@ -157,12 +160,31 @@ func TestParent(t *testing.T) {
 	if len(members(group)) < 3 {
 		t.Errorf("the browser has processes %v", members(group))
 	}
+	// Its processes come to this one, or the kernel would wake and hang up on who is stopped (setpgid(2)).
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+	if err := syscall.Kill(group, syscall.SIGSTOP); err != nil {
+		t.Error(err)
+	}
+	defer kill(group)
 	command.Process.Kill()
 	command.Wait()
-	for len(members(group)) != 0 { // until the test's own deadline
+	ends, bound := t.Deadline()
+	for left := members(group); len(left) != 0; left = members(group) {
+		if bound && time.Until(ends) < 10*time.Second {
+			t.Fatalf("processes %v are left", left)
+		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	os.RemoveAll(folder)
+	if _, err := os.Stat(folder); err != nil {
+		t.Errorf("the killed process left no folder: %v", err)
+	}
+	sweep()
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("folder %s is left: %v", folder, err)
+	}
 }
 
 func TestOpen(t *testing.T) {

@@ -18,6 +18,12 @@ func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
+// own reports whether a file belongs to the user of this process.
+func own(info os.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Getuid()
+}
+
 // kill ends a process group; false: there is none any more.
 func kill(group int) bool { return syscall.Kill(-group, syscall.SIGKILL) == nil }
 

@@ -2,11 +2,16 @@
 
 package render
 
-import "os/exec"
+import (
+	"os"
+	"os/exec"
+)
 
 // Nothing of this is called: [find] finds no browser here.
 
 func detach(*exec.Cmd) {}
+
+func own(os.FileInfo) bool { return false }
 
 func kill(int) bool { return false }
 

@@ -57,6 +57,7 @@ func Open(ctx context.Context, o Options) (*Renderer, error) {
 	for range o.Browsers - 1 {
 		r.idle <- nil
 	}
+	sweep()
 	first, err := start(ctx, o)
 	if err != nil {
 		return nil, err

@@ -243,7 +243,7 @@ func (w *walk) reload() error {
 	}
 	w.app.say("the configuration was read again; it holds from now on")
 	w.cfg.Store(cfg) // before the limit, which is looked at every few seconds
-	w.limitMemory(newMemory(cfg.Network.MemoryLimit, memoryHere()))
+	w.limitMemory(crawlMemory(cfg))
 	w.crawl.Reload(cfg)
 	return nil
 }
@@ -257,7 +257,7 @@ func (w *walk) mayFollow(cfg *config.Config) error {
 	case cfg.URLIdentity() != old.URLIdentity():
 		return fmt.Errorf("[url] cannot change; stop the crawl and use --fresh")
 	}
-	if err := newMemory(cfg.Network.MemoryLimit, memoryHere()).allows(heldMemory()); err != nil {
+	if err := crawlMemory(cfg).allows(heldMemory()); err != nil {
 		return err
 	}
 	return refuseOutputs(cfg)

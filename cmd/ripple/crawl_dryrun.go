@@ -107,7 +107,7 @@ func (a *app) newProspect(ctx context.Context, cfg *config.Config, extra extraSe
 
 // foresee tells which run goes on or begins.
 func (p *prospect) foresee(cfg *config.Config, extra extraSeeds) (err error) {
-	m := newMemory(cfg.Network.MemoryLimit, memoryHere())
+	m := crawlMemory(cfg)
 	if err := m.explain(p.store.Fits(m.forURLs())); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func showLimits(w io.Writer, cfg *config.Config) {
 		t.row("  time of a process", span(c.MaxRunTime))
 	}
 	t.row("  sitemaps", string(c.Sitemaps))
-	t.row("  memory", newMemory(cfg.Network.MemoryLimit, memoryHere()))
+	t.row("  memory", crawlMemory(cfg))
 	t.Flush()
 }
 

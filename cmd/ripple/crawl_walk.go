@@ -72,9 +72,12 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 // the configuration.
 func (w *walk) open(fresh bool, locked func()) error {
 	cfg := w.cfg.Load()
-	m := newMemory(cfg.Network.MemoryLimit, memoryHere())
+	m := crawlMemory(cfg)
 	w.limitMemory(m)
 	w.log.Debug("memory is limited", "limit", m.String())
+	if err := m.allows(heldMemory()); err != nil {
+		return hint(fmt.Errorf("%w (%w)", err, errConfig), "raise it, or have fewer browsers")
+	}
 	store, err := w.app.openCrawl(cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.forURLs()})
 	if err != nil {
 		return m.explain(err)

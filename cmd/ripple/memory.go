@@ -13,6 +13,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/dustin/go-humanize"
 
+	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -50,6 +51,22 @@ func newMemory(limit config.MemoryLimit, here uint64) memory {
 	case limit == config.MemoryAuto, limit == config.MemoryOff:
 		m.bytes = math.MaxInt64
 	}
+	return m
+}
+
+// crawlMemory is the limit of a crawl: its browsers are processes of their own.
+func crawlMemory(cfg *config.Config) memory {
+	return newMemory(cfg.Network.MemoryLimit, memoryHere()).beside(&cfg.Render)
+}
+
+// beside takes off what the browsers that render pages may hold. GOMEMLIMIT is what this process may hold alone.
+func (m memory) beside(r *config.Render) memory {
+	if r.Mode == config.RenderOff || m.bytes == math.MaxInt64 || os.Getenv("GOMEMLIMIT") != "" {
+		return m
+	}
+	browsers := int64(r.Browsers()) * render.MemoryLimit
+	m.bytes = max(1, m.bytes-browsers)
+	m.said += fmt.Sprintf(" less %s for [render] max-browsers = %d", humanize.Bytes(uint64(browsers)), r.Browsers())
 	return m
 }
 
@@ -137,7 +154,7 @@ func (w *walk) keepMemory(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		m := newMemory(w.cfg.Load().Network.MemoryLimit, memoryHere())
+		m := crawlMemory(w.cfg.Load())
 		if m.bytes != debug.SetMemoryLimit(-1) {
 			w.limitMemory(m)
 		}

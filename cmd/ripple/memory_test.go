@@ -52,6 +52,41 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
+// What browsers may hold is not the crawl's; a limit that they use up leaves nothing for URLs.
+func TestMemoryBesideBrowsers(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(5_000_000_000))
+	auto := config.Render{Mode: config.RenderAuto, MaxBrowsers: 2}
+	tests := []struct {
+		name   string
+		env    string
+		limit  config.MemoryLimit
+		render config.Render
+		bytes  int64
+		says   string
+	}{
+		{"two browsers", "", 2_000_000_000, auto, 2_000_000_000 - 2*400<<20,
+			`1.2 GB ([network] memory-limit = "2GB" less 839 MB for [render] max-browsers = 2)`},
+		{"no browser", "", 2_000_000_000, config.Render{Mode: config.RenderOff, MaxBrowsers: 2}, 2_000_000_000,
+			`2.0 GB ([network] memory-limit = "2GB")`},
+		{"no limit", "", config.MemoryOff, auto, math.MaxInt64, "none"},
+		{"the environment's", "5000000000", 2_000_000_000, auto, 5_000_000_000, "5.0 GB (GOMEMLIMIT)"},
+		{"no room for both", "", 800_000_000, auto, 1,
+			`1 B ([network] memory-limit = "800MB" less 839 MB for [render] max-browsers = 2)`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("GOMEMLIMIT", tt.env)
+			m := newMemory(tt.limit, 0).beside(&tt.render)
+			if m.bytes != tt.bytes || m.String() != tt.says {
+				t.Errorf("%d bytes, %s; want %d, %s", m.bytes, m, tt.bytes, tt.says)
+			}
+			if tt.bytes == 1 && m.forURLs() != 1 {
+				t.Errorf("%d bytes are left to URLs", m.forURLs())
+			}
+		})
+	}
+}
+
 // What the process was started with wins.
 func TestMemoryOfEnvironment(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(5_000_000_000))
@@ -94,7 +129,9 @@ func TestKeepMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told bytes.Buffer
 		w := &walk{machine: crawl.NewMachine(0), log: slog.New(slog.NewTextHandler(&told, nil))}
-		w.cfg.Store(&config.Config{Network: config.Network{MemoryLimit: 80_000_000}})
+		w.cfg.Store(&config.Config{
+			Network: config.Network{MemoryLimit: 80_000_000}, Render: config.Render{Mode: config.RenderOff},
+		})
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { _ = w.keepMemory(ctx) }()
 		time.Sleep(5 * memoryEvery)

@@ -16,9 +16,9 @@ import (
 const (
 	// How long a page may take on the clock on the wall.
 	patience = time.Minute
-	// The largest memory of a browser, in bytes: what its processes hold alone, and their
-	// shares of what they hold together.
-	memoryLimit = 400 << 20
+	// MemoryLimit is the largest memory of a browser, in bytes: what its processes hold
+	// alone, and their shares of what they hold together.
+	MemoryLimit = 400 << 20
 	// A browser renders so many pages, then a new one takes its place.
 	pagesPerBrowser = 200
 )
@@ -53,7 +53,7 @@ func Open(ctx context.Context, o Options) (*Renderer, error) {
 	if !o.NoSandbox && os.Getuid() == 0 {
 		return nil, fmt.Errorf("%w for root: run as another user, or without the sandbox", ErrNoSandbox)
 	}
-	r := &Renderer{o, limits{patience, memoryLimit, pagesPerBrowser}, make(chan *browser, o.Browsers)}
+	r := &Renderer{o, limits{patience, MemoryLimit, pagesPerBrowser}, make(chan *browser, o.Browsers)}
 	for range o.Browsers - 1 {
 		r.idle <- nil
 	}

@@ -71,7 +71,8 @@ func documentation(s *webtest.Server) {
 }
 
 // A documentation that a router in the browser builds is mapped whole, the same by one
-// browser and by two, and the page store has what was seen.
+// browser, by two, and by two whose processes are killed at random moments, and the page
+// store has what was seen.
 func TestRenderingBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
@@ -94,21 +95,29 @@ func TestRenderingBrowser(t *testing.T) {
 		"https://docs.test/internal": "Docs", "https://other.test/": "Other",
 	}
 	var digest string
-	for browsers := 1; browsers <= 2; browsers++ {
+	kills := 3
+	if os.Getenv("RIPPLE_CI") == "1" {
+		kills = 12
+	}
+	for _, how := range []struct{ browsers, kills int }{{1, 0}, {2, 0}, {2, kills}} {
 		text := crawltest.Config(t, s, fmt.Sprintf(`[render]
 mode = "auto"
 max-browsers = %d
 timeout = "5m"
 sandbox = %t
+[retry]
+max-retries = 100
 [pages]
 keep = true
 path = %q
 [[quality]]
 domain = "docs.test"
 seeds = ["https://docs.test/"]
-`, browsers, os.Getuid() != 0, filepath.Join(t.TempDir(), "pages")))
+`, how.browsers, os.Getuid() != 0, filepath.Join(t.TempDir(), "pages")))
 		store := crawltest.Open(t, stateFile(t))
+		killed := killBrowsers(t, how.kills, func() bool { return len(s.Log()) > 0 })
 		walk(t, store, crawltest.Parse(t, text))
+		killed()
 		seen := crawltest.Survey(t, store)
 		n := 0
 		err := seen.EachPage(func(p *survey.Page) error {
@@ -135,7 +144,7 @@ seeds = ["https://docs.test/"]
 			digest = now
 		}
 		if now != digest {
-			t.Errorf("with %d browsers the digest differs", browsers)
+			t.Errorf("with %d browsers and %d kills the digest differs", how.browsers, how.kills)
 		}
 		s.ResetLog()
 		done, err := crawl.Replay(store, crawltest.Parse(t, text))

@@ -229,8 +229,7 @@ func startCrawl(t *testing.T, flags ...string) *started {
 		t.Fatal(err)
 	}
 	defer told.Close()
-	c.cmd = exec.Command(os.Args[0], append([]string{"crawl", c.path}, flags...)...)
-	c.cmd.Env = append(os.Environ(), "RIPPLE_TEST_MAIN=1")
+	c.cmd = ripple(append([]string{"crawl", c.path}, flags...)...)
 	c.cmd.Stderr = told
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,7 +13,8 @@ import (
 // TestExportDiskFull exports onto a disk that has no room for the new file: it says so, the
 // old one is whole, and nothing else is left.
 func TestExportDiskFull(t *testing.T) {
-	program, cfg := built(t), crawled(t, 1)
+	t.Parallel()
+	cfg := crawled(t, 1)
 	for _, format := range []string{"sqlite", "gexf", "graphml", "dot", "jsonl", "map", "csv", "parquet"} {
 		t.Run(format, func(t *testing.T) {
 			disk := t.TempDir()
@@ -24,12 +24,12 @@ func TestExportDiskFull(t *testing.T) {
 			t.Cleanup(func() { _ = syscall.Unmount(disk, 0) })
 			target := filepath.Join(disk, "out")
 			args := []string{"export", "--config", cfg, "--" + format, target}
-			if _, complaints, code := ran(t, program, args...); code != 0 {
+			if _, complaints, code := ran(t, args...); code != 0 {
 				t.Fatalf("with room: %s", complaints)
 			}
 			before := contents(t, target)
 			fillDisk(t, filepath.Join(disk, "filler"))
-			_, complaints, code := ran(t, program, args...)
+			_, complaints, code := ran(t, args...)
 			if code != 1 || !strings.Contains(complaints, "write "+target) || !isFull(complaints) {
 				t.Errorf("exit %d: %q", code, complaints)
 			}
@@ -88,10 +88,11 @@ func contents(t *testing.T, path string) []byte {
 // TestExportWithoutTMPDIR has no folder for temporary files: what an export needs lies
 // beside its target.
 func TestExportWithoutTMPDIR(t *testing.T) {
-	program, cfg := built(t), crawled(t, 1)
+	t.Parallel()
+	cfg := crawled(t, 1)
 	target := filepath.Join(t.TempDir(), "x.db")
-	cmd := exec.Command(program, "export", "--config", cfg, "--sqlite", target)
-	cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Join(t.TempDir(), "none"))
+	cmd := ripple("export", "--config", cfg, "--sqlite", target)
+	cmd.Env = append(cmd.Env, "TMPDIR="+filepath.Join(t.TempDir(), "none"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -19,15 +19,16 @@ import (
 // TestKilledWhileExporting kills exports at random moments, and lets some end: under the name of the output there is
 // always a whole file, the old one or the new one.
 func TestKilledWhileExporting(t *testing.T) {
+	t.Parallel()
 	kills := 12
 	if crawltest.Full() {
 		kills = 150
 	}
 	seed := crawltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	program, cfg := built(t), crawled(t, seed)
+	cfg := crawled(t, seed)
 	out := filepath.Join(t.TempDir(), "terrain.db")
-	export := func() *exec.Cmd { return exec.Command(program, "export", "--config", cfg, "--sqlite", out) }
+	export := func() *exec.Cmd { return ripple("export", "--config", cfg, "--sqlite", out) }
 	if text, err := export().CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -66,18 +67,19 @@ func TestKilledWhileExporting(t *testing.T) {
 // TestInterruptedWhileExporting sends Ctrl-C to exports at random moments: each ends with
 // its exit code, whatever it was at, and leaves nothing but whole outputs.
 func TestInterruptedWhileExporting(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot be sent Ctrl-C here")
 	}
 	seed := crawltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
-	program, cfg := built(t), crawled(t, seed)
+	cfg := crawled(t, seed)
 	dir := t.TempDir()
 	args := []string{"export", "--config", cfg, "--sqlite", filepath.Join(dir, "x.db"),
 		"--map", filepath.Join(dir, "x.html"), "--csv", filepath.Join(dir, "csv")}
 	stopped, long := 0, time.Second
 	for tries := 0; stopped < 6 && tries < 100; tries++ {
-		cmd := exec.Command(program, args...)
+		cmd := ripple(args...)
 		begun := time.Now()
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

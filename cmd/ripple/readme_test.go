@@ -12,20 +12,17 @@ import (
 // TestREADME runs every command that the README shows in a console block, one after the other in one folder, and checks
 // its exit code, 0 unless a comment says otherwise, and that it says what is shown below it.
 func TestREADME(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary := filepath.Join(t.TempDir(), "ripple")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	dir, shown := t.TempDir(), consoleCommands(string(text))
 	for _, c := range shown {
-		if strings.HasPrefix(c.line, "curl ") && !c.served(t, dir, binary) {
+		if strings.HasPrefix(c.line, "curl ") && !c.served(t, dir) {
 			continue
 		}
-		out, code, now := c.run(t, dir, filepath.Dir(binary))
+		out, code, now := c.run(t, dir)
 		dir = now
 		if code != c.code {
 			t.Errorf("%s: exit %d, want %d\n%s", c.line, code, c.code, out)
@@ -52,13 +49,13 @@ type consoleCommand struct {
 
 // served has the command find the desk of the state in a folder. It reports whether there
 // is the program for it.
-func (c *consoleCommand) served(t *testing.T, dir, binary string) bool {
+func (c *consoleCommand) served(t *testing.T, dir string) bool {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Logf("%s is not tried: %v", c.line, err)
 		return false
 	}
-	cmd := exec.Command(binary, "serve", "--listen", "127.0.0.1:0")
+	cmd := ripple("serve", "--listen", "127.0.0.1:0")
 	cmd.Dir = dir
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -78,12 +75,12 @@ func (c *consoleCommand) served(t *testing.T, dir, binary string) bool {
 }
 
 // run returns what a command says, its exit code, and the folder that it leaves the shell in.
-func (c *consoleCommand) run(t *testing.T, dir, bin string) (out string, code int, now string) {
+func (c *consoleCommand) run(t *testing.T, dir string) (out string, code int, now string) {
 	t.Helper()
 	left := filepath.Join(t.TempDir(), "folder")
 	cmd := exec.Command("sh", "-c", c.line+"; code=$?; pwd >'"+left+"'; exit $code")
 	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH")), c.env...)
+	cmd.Env = append(os.Environ(), c.env...)
 	said, _ := cmd.CombinedOutput()
 	folder, err := os.ReadFile(left)
 	if err != nil {

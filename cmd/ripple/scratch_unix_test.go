@@ -16,8 +16,9 @@ import (
 // A query ends when it is interrupted, whatever it is at, and leaves nothing in the folder
 // of temporary files.
 func TestInterruptedQuery(t *testing.T) {
-	cmd, dir := exec.Command(built(t), "query", "-", "--config", crawled(t, 3)), t.TempDir()
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	t.Parallel()
+	cmd, dir := ripple("query", "-", "--config", crawled(t, 3)), t.TempDir()
+	cmd.Env = append(cmd.Env, "TMPDIR="+dir)
 	in, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -44,13 +45,14 @@ func TestInterruptedQuery(t *testing.T) {
 
 // Outputs have the permissions that the umask leaves; the state is this user's.
 func TestOutputsUnderUmask(t *testing.T) {
-	program, cfg := built(t), crawled(t, 4)
+	t.Parallel()
+	cfg := crawled(t, 4)
 	for mask, file := range map[string]fs.FileMode{"002": 0o664, "027": 0o640, "077": 0o600} {
 		dir := t.TempDir()
-		script := `umask "$1"; cd "$2"; "$3" init >/dev/null && "$3" export --config "$4" ` +
+		script := `umask "$1"; cd "$2"; ripple init >/dev/null && ripple export --config "$3" ` +
 			`--sqlite terrain.db --gexf terrain.gexf ` +
-			`--map terrain.html --csv csv --parquet parquet && "$3" init made.toml`
-		out, err := exec.Command("sh", "-c", script, "sh", mask, dir, program, cfg).CombinedOutput()
+			`--map terrain.html --csv csv --parquet parquet && ripple init made.toml`
+		out, err := exec.Command("sh", "-c", script, "sh", mask, dir, cfg).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

@@ -22,6 +22,7 @@ import (
 // Whoever looks on at a crawl's own desk sees its last visits, too: each that the file has,
 // once.
 func TestCrawlTellsItsLast(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t, "--listen", "127.0.0.1:0")
 	_, address, _ := strings.Cut(c.told(), "the desk is at ")
 	address, _, _ = strings.Cut(address, "\n")
@@ -50,7 +51,7 @@ func TestCrawlTellsItsLast(t *testing.T) {
 	if err := os.WriteFile(c.path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, text := d.send("reload", "{}"); code != http.StatusOK { // it waits no more, and is soon done
+	if code, text := d.send("reload", "{}"); code != http.StatusOK { // when the minute that it waits is over, it is soon done
 		t.Fatalf("reload: %d %s", code, text)
 	}
 	var told []string

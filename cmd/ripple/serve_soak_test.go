@@ -183,7 +183,7 @@ func TestWatchedForLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := watchEndless(t)
-	const warm, least = 3, 9
+	const warm, least = 2, 6
 	begun := time.Now()
 	var seen []map[string]holding
 	for len(seen) < least || time.Since(begun) < long {

@@ -92,20 +92,10 @@ func crawledFor(t testing.TB, seed uint64, limit time.Duration) string {
 	return path
 }
 
-// built returns the program, built for this test.
-func built(t testing.TB) string {
+// ran runs ripple and returns what it said and its exit code.
+func ran(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ripple")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return path
-}
-
-// ran runs the program and returns what it said and its exit code.
-func ran(t testing.TB, program string, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	cmd := exec.Command(program, args...)
+	cmd := ripple(args...)
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	var exit *exec.ExitError
@@ -116,11 +106,11 @@ func ran(t testing.TB, program string, args ...string) (stdout, stderr string, c
 }
 
 func TestVerify(t *testing.T) {
-	program, cfg := built(t), crawled(t, 11)
+	cfg := crawled(t, 11)
 	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
 	digest := regexp.MustCompile(`(?m)^digest [0-9a-f]{64}$`)
 
-	out, _, code := ran(t, program, "verify", "--config", cfg, "--digest")
+	out, _, code := ran(t, "verify", "--config", cfg, "--digest")
 	if before := digest.FindString(out); code != 0 || before == "" || !strings.Contains(out, "is whole") {
 		t.Fatalf("verify: %d, %q", code, out)
 	}
@@ -132,13 +122,13 @@ func TestVerify(t *testing.T) {
 		return info.Size()
 	}
 	before, was := digest.FindString(out), size()
-	if out, _, code = ran(t, program, "verify", "--state", state, "--compact"); code != 0 || size() >= was {
+	if out, _, code = ran(t, "verify", "--state", state, "--compact"); code != 0 || size() >= was {
 		t.Errorf("verify --compact: %d, %q; %d bytes of %d", code, out, size(), was)
 	}
-	if out, _, _ = ran(t, program, "verify", "--state", state, "--digest"); digest.FindString(out) != before {
+	if out, _, _ = ran(t, "verify", "--state", state, "--digest"); digest.FindString(out) != before {
 		t.Errorf("compacting changed the map: %q, before: %q", out, before)
 	}
-	if out, _, code = ran(t, program, "verify", "--state", state, "--json"); code != 0 {
+	if out, _, code = ran(t, "verify", "--state", state, "--json"); code != 0 {
 		t.Errorf("verify --json: %d", code)
 	}
 	var v verdict
@@ -150,7 +140,7 @@ func TestVerify(t *testing.T) {
 // TestVerifyNamesDamage changes one record at a time in a way that its checksum
 // tells, and cuts the file: the answer says where, what can be done, and 1.
 func TestVerifyNamesDamage(t *testing.T) {
-	program, cfg := built(t), crawled(t, 12)
+	cfg := crawled(t, 12)
 	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
 	whole, err := os.ReadFile(state)
 	if err != nil {
@@ -167,7 +157,7 @@ func TestVerifyNamesDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			flipFirst(t, path, tt.bucket)
-			out, complaint, code := ran(t, program, "verify", "--state", path)
+			out, complaint, code := ran(t, "verify", "--state", path)
 			if code != 1 || !strings.Contains(out, tt.want) || !strings.Contains(complaint, "ripple crawl --fresh") {
 				t.Errorf("verify: %d\n%s%s", code, out, complaint)
 			}
@@ -176,7 +166,7 @@ func TestVerifyNamesDamage(t *testing.T) {
 	if err := os.Truncate(state, int64(len(whole)/3)); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, code := ran(t, program, "verify", "--state", state, "--compact"); code != 1 ||
+	if out, _, code := ran(t, "verify", "--state", state, "--compact"); code != 1 ||
 		!strings.Contains(out, "cut") {
 		t.Errorf("verify of a cut file: %d, %q", code, out)
 	}
@@ -184,7 +174,7 @@ func TestVerifyNamesDamage(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	for _, args := range [][]string{{"verify", "--state", cfg}, {"verify", "x"}, {"verify", "--nothing"}} {
-		if _, complaint, code := ran(t, program, args...); code != 2 || complaint == "" {
+		if _, complaint, code := ran(t, args...); code != 2 || complaint == "" {
 			t.Errorf("%v: %d, %q; want 2", args, code, complaint)
 		}
 	}

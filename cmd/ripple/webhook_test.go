@@ -105,8 +105,7 @@ func TestWebhookKilled(t *testing.T) {
 		}
 	})
 	crawl := func() *exec.Cmd {
-		cmd := exec.Command(os.Args[0], "-q", "crawl", path)
-		cmd.Env = append(os.Environ(), "RIPPLE_TEST_MAIN=1")
+		cmd := ripple("-q", "crawl", path)
 		cmd.Stderr = os.Stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,217 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// An application is a web whose pages are one shell: its script of 100 kB fetches what each
+// page holds, 50 links among it, and shows it.
+type application struct {
+	asked atomic.Int64 // requests
+}
+
+const applicationShell = `<!DOCTYPE html><html><head><meta charset="utf-8"><title>App</title></head><body><div id="app"></div>` +
+	`<script src="/app.js"></script></body></html>`
+
+func (a *application) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.asked.Add(1)
+	switch {
+	case r.URL.Path == "/app.js":
+		w.Header().Set("Content-Type", "text/javascript")
+		fmt.Fprintf(w, "/* %s */", strings.Repeat("nothing to run, and to be read. ", 3200))
+		io.WriteString(w, `fetch("/data" + location.pathname).then((r) => r.json()).then((d) => {
+			document.title = d.title;
+			document.getElementById("app").innerHTML = d.links.map((to) => "<p><a href='" + to + "'>" + to + "</a></p>").join("")
+				+ "<i id=done></i>";
+		})`)
+	case strings.HasPrefix(r.URL.Path, "/data/"):
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"title": %q, "links": [%s"/"]}`, r.URL.Path, strings.Repeat(`"/page/linked", `, 49))
+	default:
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, applicationShell)
+	}
+}
+
+// fetched answers as whoever has asked a server does.
+type fetched struct {
+	mu  sync.Mutex
+	all map[string]Answer
+}
+
+func (f *fetched) Answer(_, url string) (Answer, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, ok := f.all[url]
+	return a, ok
+}
+
+// get asks for a URL unless that was done before.
+func (f *fetched) get(b *testing.B, url string) Answer {
+	b.Helper()
+	if a, ok := f.Answer(http.MethodGet, url); ok {
+		return a
+	}
+	resp, err := http.Get(url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.all[url] = Answer{Status: resp.StatusCode, Header: resp.Header, Body: body}
+	return f.all[url]
+}
+
+// BenchmarkRender compares what a page costs: fetched as it is, rendered with everything
+// that it misses fetched first, and shown by chromedp as it comes, without interception.
+func BenchmarkRender(b *testing.B) {
+	app := &application{}
+	server := httptest.NewServer(app)
+	defer server.Close()
+	page := func(n int64) string { return server.URL + "/page/" + strconv.FormatInt(n, 10) }
+	b.Run("fetching", func(b *testing.B) {
+		app.measure(b, 1, nil, func(n int64) {
+			resp, err := http.Get(page(n))
+			if err != nil {
+				b.Fatal(err)
+			}
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		})
+	})
+	for _, browsers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("rendering/browsers=%d", browsers), func(b *testing.B) {
+			r := open(b, browsers)
+			answers := &fetched{all: map[string]Answer{}}
+			groups := r.warm(b)
+			app.measure(b, browsers, groups, func(n int64) {
+				got := answers.get(b, page(n))
+				p := Page{page(n), got.Status, got.Header, got.Body}
+				shown := render(b, r, p, answers)
+				for len(shown.Missing) > 0 {
+					for _, m := range shown.Missing {
+						answers.get(b, m.URL)
+					}
+					shown = render(b, r, p, answers)
+				}
+				if !bytes.Contains(shown.DOM, []byte(`id="done"`)) {
+					b.Errorf("%s became %q", p.URL, shown.DOM)
+				}
+			})
+		})
+	}
+	b.Run("chromedp", func(b *testing.B) { app.browse(b, page) })
+}
+
+// warm starts every browser, and returns their process groups.
+func (r *Renderer) warm(b *testing.B) (groups []int) {
+	var held []*browser
+	for range cap(r.idle) {
+		one := <-r.idle
+		if one == nil {
+			var err error
+			if one, err = start(context.WithoutCancel(b.Context()), r.options); err != nil {
+				b.Fatal(err)
+			}
+		}
+		held, groups = append(held, one), append(groups, one.group)
+	}
+	for _, one := range held {
+		r.idle <- one
+	}
+	return groups
+}
+
+// browse shows pages as chromedp's users do, each in a tab of its own.
+func (a *application) browse(b *testing.B, page func(int64) string) {
+	path, err := find("")
+	if err != nil {
+		b.Skip(err)
+	}
+	all, end := chromedp.NewExecAllocator(b.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.Flag("no-sandbox", os.Getuid() == 0), chromedp.ModifyCmdFunc(detach))...)
+	defer end()
+	ctx, end := chromedp.NewContext(all)
+	defer end()
+	if err := chromedp.Do(ctx); err != nil {
+		b.Fatal(err)
+	}
+	a.measure(b, 1, []int{chromedp.FromContext(ctx).Browser.Process().Pid}, func(n int64) {
+		tab, end := chromedp.NewContext(ctx)
+		defer end()
+		err := chromedp.Do(tab, chromedp.Navigate(page(n)), chromedp.WaitReady(chromedp.CSS("#done")))
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		text, err := chromedp.Run(tab, chromedp.OuterHTML(chromedp.CSS("html")))
+		if err != nil || !strings.Contains(text, "/page/linked") {
+			b.Errorf("%d became %q: %v", n, text, err)
+		}
+	})
+}
+
+// measure shows pages, so many at a time, and reports what a page costs.
+func (a *application) measure(b *testing.B, workers int, groups []int, show func(n int64)) {
+	asked, spent := a.asked.Load(), processorTime(groups)
+	var n atomic.Int64
+	b.ResetTimer()
+	var done sync.WaitGroup
+	for range workers {
+		done.Go(func() {
+			for i := n.Add(1); i <= int64(b.N); i = n.Add(1) {
+				show(i)
+			}
+		})
+	}
+	done.Wait()
+	b.StopTimer()
+	pages := float64(b.N)
+	b.ReportMetric(pages/b.Elapsed().Seconds(), "pages/s")
+	b.ReportMetric(float64(a.asked.Load()-asked)/pages, "requests/page")
+	if len(groups) == 0 {
+		return
+	}
+	b.ReportMetric((processorTime(groups)-spent).Seconds()*1000/pages, "browser-ms/page")
+	var held int64
+	for _, group := range groups {
+		held += resident(group)
+	}
+	b.ReportMetric(float64(held>>20)/float64(len(groups)), "MB/browser")
+}
+
+// processorTime is what the processes of groups have used, those included that they have
+// awaited (proc_pid_stat(5)).
+func processorTime(groups []int) (sum time.Duration) {
+	for _, group := range groups {
+		for _, process := range members(group) {
+			text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(process), "stat"))
+			fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+			for i := 11; i < 15 && i < len(fields); i++ { // utime, stime, cutime, cstime
+				ticks, _ := strconv.ParseInt(fields[i], 10, 64)
+				sum += time.Duration(ticks) * 10 * time.Millisecond
+			}
+		}
+	}
+	return sum
+}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
+	"github.com/sumi-ripple/ripple/export/browsertest"
 	"github.com/sumi-ripple/ripple/kv"
 )
 
@@ -40,7 +41,7 @@ func (s sideBySide) Run() int {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
-	return s.m.Run()
+	return browsertest.Run(s.m)
 }
 
 func TestScripts(t *testing.T) {

@@ -2,6 +2,7 @@ package atlas
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,11 +14,18 @@ import (
 	"github.com/sumi-ripple/ripple/export/browsertest"
 )
 
-// open starts a browser and shows a map; what the console says by the end of the
-// test fails it.
-func open(t testing.TB, m Map, more ...chromedp.ExecAllocatorOption) *browsertest.Tab {
+func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
+
+// open shows a map in a tab.
+func open(t testing.TB, m Map) *browsertest.Tab {
 	t.Helper()
-	b := browsertest.Open(t, append([]chromedp.ExecAllocatorOption{chromedp.WindowSize(1280, 940)}, more...)...)
+	return show(browsertest.Open(t), m)
+}
+
+// show shows a map; what the console says by the end of the test fails it.
+func show(b *browsertest.Tab, m Map) *browsertest.Tab {
+	b.Helper()
+	b.Size(1280, 940)
 	b.Silent()
 	visit(b, m)
 	return b
@@ -281,7 +289,7 @@ func denser(m Map, links int) Map {
 
 func TestMapWithoutWebGL(t *testing.T) {
 	m := sample(400)
-	b := open(t, m, chromedp.Flag("disable-3d-apis", true))
+	b := show(browsertest.OpenWith(t, "disable-3d-apis"), m)
 	if painter := browsertest.Ask[string](b, "document.documentElement.dataset.painter"); painter != "canvas" {
 		t.Fatalf("drawn by %s", painter)
 	}

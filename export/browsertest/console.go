@@ -16,7 +16,7 @@ import (
 func (b *Tab) Silent(but ...string) {
 	b.Helper()
 	heard := complaints{but: append(but, "GL Driver Message")}
-	go heard.listen(chromedp.Console(b.ctx)) // ends with the browser
+	go heard.listen(chromedp.Console(b.ctx)) // ends with the tab
 	b.Cleanup(func() {
 		if text := heard.all(); len(text) != 0 {
 			b.Errorf("the console says %q", text)
@@ -32,7 +32,7 @@ type complaints struct {
 	text []string
 }
 
-// listen collects until the browser ends.
+// listen collects until the tab is closed.
 func (c *complaints) listen(said iter.Seq2[chromedp.ConsoleMessage, error]) {
 	for message, err := range said {
 		if err != nil {

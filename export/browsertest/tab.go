@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,24 +25,73 @@ type Tab struct {
 	ctx      context.Context
 }
 
-// Open starts a browser with one tab, which is empty, or skips the test where there is none
-// (fails, under RIPPLE_CI=1). It ends with the test.
-func Open(t testing.TB, options ...chromedp.ExecAllocatorOption) *Tab {
+// shared is the browser of the tests of a package.
+var shared struct {
+	sync.Mutex
+	ctx context.Context
+	end context.CancelFunc // nil: none has been started
+}
+
+// Run runs the tests of a package, which share a browser, because to start one costs more
+// than most tests.
+func Run(m *testing.M) (code int) {
+	defer func() {
+		if shared.end != nil {
+			shared.end()
+		}
+	}()
+	return m.Run()
+}
+
+// Open opens an empty tab with cookies and a store of its own in the browser that the tests
+// of a package share, or skips the test where there is none (fails, under RIPPLE_CI=1). It
+// is closed with the test; the browser ends with [Run].
+func Open(t testing.TB) *Tab {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
+	path := browserPath(t)
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.end == nil {
+		dir, err := os.MkdirTemp("", "ripple-browsertest-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := start(path, dir)
+		shared.ctx, shared.end = ctx, func() { end(); os.RemoveAll(dir) }
+		if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+			t.Fatal(err)
+		}
 	}
-	all := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(browserPath(t)), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1400, 900),
+	return tab(t, shared.ctx, chromedp.WithNewBrowserContext())
+}
+
+// OpenWith opens an empty tab as [Open] does, in a browser of its own with such a flag set.
+func OpenWith(t testing.TB, flag string) *Tab {
+	t.Helper()
+	ctx, end := start(browserPath(t), t.TempDir(), chromedp.Flag(flag, true))
+	t.Cleanup(end)
+	return tab(t, ctx)
+}
+
+// start makes the context of a browser, which it starts with its first tab.
+func start(path, dir string, more ...chromedp.ExecAllocatorOption) (context.Context, context.CancelFunc) {
+	options := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.WindowSize(1400, 900),
 	}
 	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "enable-unsafe-swiftshader", "disable-quic",
 		"no-first-run", "disable-background-networking", "disable-component-update", "disable-sync",
 		"disable-dev-shm-usage", "hide-scrollbars"} {
-		all = append(all, chromedp.Flag(flag, true))
+		options = append(options, chromedp.Flag(flag, true))
 	}
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(all, options...)...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	ctx, end := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
+	ctx, cancel := chromedp.NewContext(ctx)
+	return ctx, func() { cancel(); end() }
+}
+
+// tab opens an empty tab, until the end of the test.
+func tab(t testing.TB, browser context.Context, options ...chromedp.ContextOption) *Tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, options...)
 	t.Cleanup(cancel)
 	b := &Tab{t, time.Minute, ctx}
 	b.Do(chromedp.Navigate("about:blank"))
@@ -50,6 +100,9 @@ func Open(t testing.TB, options ...chromedp.ExecAllocatorOption) *Tab {
 
 func browserPath(t testing.TB) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -65,10 +118,8 @@ func browserPath(t testing.TB) string {
 // Beside opens another tab of the same browser.
 func (b *Tab) Beside() *Tab {
 	b.Helper()
-	ctx, cancel := chromedp.NewContext(b.ctx)
-	b.Cleanup(cancel)
-	beside := &Tab{b.TB, b.Patience, ctx}
-	beside.Do(chromedp.Navigate("about:blank"))
+	beside := tab(b.TB, b.ctx)
+	beside.Patience = b.Patience
 	return beside
 }
 

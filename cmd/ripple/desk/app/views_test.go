@@ -2,13 +2,17 @@ package app
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/export/browsertest"
 )
+
+func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
 
 // A seenView is a view, and what is there when it has been drawn.
 type seenView struct{ address, until string }

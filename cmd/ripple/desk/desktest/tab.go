@@ -8,10 +8,10 @@ import (
 	"github.com/sumi-ripple/ripple/export/browsertest"
 )
 
-// A Tab is a browser that looks at a desk. It belongs to one test.
+// A Tab is a tab of a browser that looks at a desk. It belongs to one test.
 type Tab struct{ *browsertest.Tab }
 
-// Open starts a browser with a desk in view, at an address that holds the token, or skips
+// Open opens a tab with a desk in view, at an address that holds the token, or skips
 // the test where there is none (fails, under RIPPLE_CI=1). What the console says by the
 // end of the test fails it, but for answers that are errors, which are the test's doing.
 func Open(t *testing.T, address string) *Tab {
@@ -47,5 +47,5 @@ func (b *Tab) Visit(view, until string) {
 	b.Wait(fmt.Sprintf("location.hash.startsWith(%q) && (%s)", "#/"+view, until))
 }
 
-// In is the same browser for a part of the test.
+// In is the same tab for a part of the test.
 func (b *Tab) In(t *testing.T) *Tab { return &Tab{b.Tab.In(t)} }

@@ -13,7 +13,6 @@ package suggest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -113,7 +112,10 @@ func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 			*list = append(*list, *c)
 		}
 	}
-	return found, errors.Join(f.name(found.Discovered), f.name(found.Stubs))
+	if err := cmp.Or(f.name(found.Discovered), f.name(found.Stubs)); err != nil {
+		return nil, err
+	}
+	return found, nil
 }
 
 func (f *finder) readHosts() error {
@@ -269,7 +271,11 @@ func (f *finder) ranked(minOrigins int) ([]*Candidate, error) {
 
 // name fills in what is told of the hosts, and the URLs of the pages that are shown.
 func (f *finder) name(candidates []Candidate) error {
+	ctx := f.survey.Context()
 	for i := range candidates {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		c := &candidates[i]
 		if err := f.cover(c); err != nil {
 			return err

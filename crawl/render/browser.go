@@ -26,8 +26,17 @@ type browser struct {
 	broken   bool // a page of it does not close
 }
 
-// start starts a browser, which ends with close or the context.
+// start starts a browser, which ends with close or the context. One that ends while it
+// starts, as when memory is short, has a second chance.
 func start(ctx context.Context, o Options) (*browser, error) {
+	b, err := launch(ctx, o)
+	if err != nil && !errors.Is(err, ErrNoSandbox) && ctx.Err() == nil {
+		b, err = launch(ctx, o)
+	}
+	return b, err
+}
+
+func launch(ctx context.Context, o Options) (*browser, error) {
 	folder, err := newFolder()
 	if err != nil {
 		return nil, err

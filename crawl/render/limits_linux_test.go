@@ -3,8 +3,10 @@ package render
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -197,5 +199,26 @@ func TestOpen(t *testing.T) {
 	}
 	if _, err := Open(t.Context(), Options{Path: "/bin/false", NoSandbox: true}); err == nil || errors.Is(err, ErrNoBrowser) {
 		t.Errorf("with a browser that does not start: %v", err)
+	}
+}
+
+// The browser dies the first time it is started.
+func testSecondStart(t *testing.T, r *Renderer) {
+	o := r.options
+	dies := filepath.Join(t.TempDir(), "chromium")
+	script := fmt.Sprintf("#!/bin/sh\n[ -e %[1]s.died ] && exec %[2]s \"$@\"\ntouch %[1]s.died\nkill -9 $$\n", dies, o.Path)
+	if err := os.WriteFile(dies, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	o.Path = dies
+	again, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dies + ".died"); err != nil {
+		t.Error(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -74,6 +74,7 @@ func TestRenderer(t *testing.T) {
 	t.Run("kills", func(t *testing.T) { testKills(t, r) })
 	t.Run("helper killed", func(t *testing.T) { testHelperKilled(t, r) })
 	t.Run("limits", func(t *testing.T) { testLimits(t, r) })
+	t.Run("second start", func(t *testing.T) { testSecondStart(t, r) })
 	t.Run("many pages", func(t *testing.T) { testManyPages(t, r) })
 }
 

@@ -202,6 +202,36 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// TestSandbox has another user than root render pages, for whom there is a sandbox.
+func TestSandbox(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("not root: all tests have the sandbox")
+	}
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	const nobody = 65534
+	home := filepath.Join(os.TempDir(), fmt.Sprintf("ripple-sandbox-test-%d", os.Getpid()))
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(home)
+	if err := os.Chown(home, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("/proc/self/exe", "-test.run=^TestRenderer$/^pages$", "-test.v")
+	command.Env = append(os.Environ(), "TMPDIR="+home, "HOME="+home)
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := command.CombinedOutput()
+	said := string(out)
+	switch {
+	case strings.Contains(said, ErrNoSandbox.Error()), strings.Contains(said, ErrNoBrowser.Error()):
+		t.Skipf("nothing was rendered: %s", said)
+	case err != nil, !strings.Contains(said, "--- PASS: TestRenderer/pages"):
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
 // The browser dies the first time it is started.
 func testSecondStart(t *testing.T, r *Renderer) {
 	o := r.options

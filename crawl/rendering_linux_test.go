@@ -74,19 +74,7 @@ func documentation(s *webtest.Server) {
 // browser, by two, and by two whose processes are killed at random moments, and the page
 // store has what was seen.
 func TestRenderingBrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
-	probe, err := render.Open(t.Context(), render.Options{Browsers: 1, NoSandbox: os.Getuid() == 0})
-	if errors.Is(err, render.ErrNoBrowser) && os.Getenv("RIPPLE_CI") != "1" {
-		t.Skip(err)
-	}
-	if err == nil {
-		err = probe.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	needBrowser(t)
 	s := crawltest.Serve(t)
 	documentation(s)
 	titles := map[string]string{
@@ -119,26 +107,7 @@ seeds = ["https://docs.test/"]
 		walk(t, store, crawltest.Parse(t, text))
 		killed()
 		seen := crawltest.Survey(t, store)
-		n := 0
-		err := seen.EachPage(func(p *survey.Page) error {
-			want, ok := titles[p.URL]
-			switch {
-			case !ok || p.Visit == nil || p.State != schema.Processed:
-				t.Errorf("%s is %s: %s", p.URL, p.State, p.Error)
-				return nil
-			case p.URL == "https://docs.test/internal":
-				if p.Visit.Rendering&schema.RenderDenied == 0 {
-					t.Errorf("%s: %s", p.URL, p.Visit.Rendering.Tell(p.Visit.Shell))
-				}
-			case p.Visit.Title != want || p.URL != "https://other.test/" && p.Visit.Rendering != schema.Rendered:
-				t.Errorf("%s: %q, %s; want %q", p.URL, p.Visit.Title, p.Visit.Rendering.Tell(p.Visit.Shell), want)
-			}
-			n++
-			return nil
-		})
-		if err != nil || n != len(titles) {
-			t.Errorf("%d pages are there of %d: %v", n, len(titles), err)
-		}
+		sawPages(t, seen, titles)
 		now := must(survey.Digest(seen))(t)
 		if digest == "" {
 			digest = now
@@ -154,6 +123,50 @@ seeds = ["https://docs.test/"]
 		if log := s.Log(); len(log) > 0 {
 			t.Errorf("the replay asked %+v", log)
 		}
+	}
+}
+
+// needBrowser skips a test where there is no browser (fails it, under RIPPLE_CI=1).
+func needBrowser(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	probe, err := render.Open(t.Context(), render.Options{Browsers: 1, NoSandbox: os.Getuid() == 0})
+	if errors.Is(err, render.ErrNoBrowser) && os.Getenv("RIPPLE_CI") != "1" {
+		t.Skip(err)
+	}
+	if err == nil {
+		err = probe.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sawPages checks that the documentation's pages are there, rendered, with their titles,
+// but for the one whose script is denied.
+func sawPages(t *testing.T, seen *survey.Survey, titles map[string]string) {
+	t.Helper()
+	n := 0
+	err := seen.EachPage(func(p *survey.Page) error {
+		want, ok := titles[p.URL]
+		switch {
+		case !ok || p.Visit == nil || p.State != schema.Processed:
+			t.Errorf("%s is %s: %s", p.URL, p.State, p.Error)
+			return nil
+		case p.URL == "https://docs.test/internal":
+			if p.Visit.Rendering&schema.RenderDenied == 0 {
+				t.Errorf("%s: %s", p.URL, p.Visit.Rendering.Tell(p.Visit.Shell))
+			}
+		case p.Visit.Title != want || p.URL != "https://other.test/" && p.Visit.Rendering != schema.Rendered:
+			t.Errorf("%s: %q, %s; want %q", p.URL, p.Visit.Title, p.Visit.Rendering.Tell(p.Visit.Shell), want)
+		}
+		n++
+		return nil
+	})
+	if err != nil || n != len(titles) {
+		t.Errorf("%d pages are there of %d: %v", n, len(titles), err)
 	}
 }
 

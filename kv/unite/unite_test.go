@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,45 @@ func part(n int) schema.Part {
 // What two shards know of a page is put together, and of a host what its own one knows.
 func TestStores(t *testing.T) {
 	names := hosts(t)
-	a, b := newFile(t, part(0)), newFile(t, part(1))
+	own, other := "https://"+names[0]+"/", "https://"+names[1]+"/"
+	a, b := twoShards(t, names)
+	path := filepath.Join(t.TempDir(), "united.bolt")
+	dst, err := kv.Open(path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dst.Close()
+	var steps []string
+	err = unite.Stores(t.Context(), named(b, a), dst, func(step string, done, total int) {
+		steps = append(steps, fmt.Sprintf("%s %d/%d", step, done, total))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSteps := []string{"URLs 0/4", "hosts 0/3", "visits 0/2", "visits 1/2", "depths 0/4", "queues 0/3"}
+	if diff := cmp.Diff(wantSteps, steps); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	want := []string{
+		own + " from 0 at 1, 1 forms, depth 255", other + "x from 0 at 2, 1 forms, depth 255",
+		other + " from 2 at 3, 2 forms, depth 1",
+		"visit of 1, to 3: to " + other, "visit of 2, to 3: to " + other,
+		"https true, overflow 7, delay 1s, known 2, waiting 1", "3 waits with 7",
+		fmt.Sprintf("run 1: %s, 3 pages, 6 requests, 3 errors, since 11, visit 1", schema.RunInterrupted), "v",
+	}
+	got := slices.Concat(urlsIn(t, dst), visitsIn(t, dst), hostIn(t, dst, names[1]), runsIn(t, dst))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	dst.Close()
+	if err := kv.Check(path, func(problem string) { t.Error(problem) }); err != nil {
+		t.Error(err)
+	}
+}
+
+// twoShards are two shards that know of each other's first page.
+func twoShards(t *testing.T, names [2]string) (a, b *file) {
+	a, b = newFile(t, part(0)), newFile(t, part(1))
 	own, other := "https://"+names[0]+"/", "https://"+names[1]+"/"
 	a.run(1, schema.RunCompleted, 1)
 	a.see(1, names[0], "/", "", 1, own)
@@ -148,36 +187,33 @@ func TestStores(t *testing.T) {
 		return tx.Frontier.Push(h, 7, b.ids[other])
 	})
 	a.update(func(tx *kv.Tx) error { tx.Depths.Lower(a.ids[other], 2, 0); return tx.Meta.Put("n", []byte("v")) })
-	path := filepath.Join(t.TempDir(), "united.bolt")
-	dst, err := kv.Open(path, kv.Options{})
-	if err != nil {
+	return a, b
+}
+
+func view(t *testing.T, s *kv.Store, f func(tx *kv.Tx) error) {
+	t.Helper()
+	if err := s.View(f); err != nil {
 		t.Fatal(err)
 	}
-	defer dst.Close()
-	var got, steps []string
-	err = unite.Stores(t.Context(), named(b, a), dst, func(step string, done, total int) {
-		steps = append(steps, fmt.Sprintf("%s %d/%d", step, done, total))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantSteps := []string{"URLs 0/4", "hosts 0/3", "visits 0/2", "visits 1/2", "depths 0/4", "queues 0/3"}
-	if diff := cmp.Diff(wantSteps, steps); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	err = dst.View(func(tx *kv.Tx) error {
-		err := tx.URLs.Each(1, func(u schema.URL) (bool, error) {
+}
+
+func urlsIn(t *testing.T, s *kv.Store) (got []string) {
+	view(t, s, func(tx *kv.Tx) error {
+		return tx.URLs.Each(1, func(u schema.URL) (bool, error) {
 			norm, err := tx.URLs.Norm(u.ID)
 			forms, err2 := tx.URLs.Forms(u.ID)
-			depth, _ := dst.Depth(u.ID)
+			depth, _ := s.Depth(u.ID)
 			got = append(got, fmt.Sprintf("%s from %d at %d, %d forms, depth %d", norm, u.Referrer,
 				u.FirstSeen.Unix()-1e9, len(forms), depth))
 			return true, errors.Join(err, err2)
 		})
-		if err != nil {
-			return err
-		}
-		for seq := schema.Seq(1); seq <= dst.LastSeq(); seq++ {
+	})
+	return got
+}
+
+func visitsIn(t *testing.T, s *kv.Store) (got []string) {
+	view(t, s, func(tx *kv.Tx) error {
+		for seq := schema.Seq(1); seq <= s.LastSeq(); seq++ {
 			v, err := tx.Visits.At(seq)
 			if err != nil {
 				return err
@@ -187,7 +223,15 @@ func TestStores(t *testing.T) {
 			}
 			got = append(got, fmt.Sprintf("visit of %d, to %d: %s", v.URL, v.Links[0].To, v.Links[0].Anchor))
 		}
-		id, _, err := tx.Hosts.Lookup(names[1])
+		return nil
+	})
+	return got
+}
+
+// hostIn is a host with its queue.
+func hostIn(t *testing.T, s *kv.Store, name string) (got []string) {
+	view(t, s, func(tx *kv.Tx) error {
+		id, _, err := tx.Hosts.Lookup(name)
 		if err != nil {
 			return err
 		}
@@ -197,12 +241,17 @@ func TestStores(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("https %t, overflow %d, delay %s, known %d, waiting %d", h.HTTPS, h.Overflow,
 			h.CrawlDelay, h.Known, h.Waiting))
-		if err := tx.Frontier.Walk(h, func(priority uint8, id schema.ID) bool {
+		return tx.Frontier.Walk(h, func(priority uint8, id schema.ID) bool {
 			got = append(got, fmt.Sprintf("%d waits with %d", id, priority))
 			return true
-		}); err != nil {
-			return err
-		}
+		})
+	})
+	return got
+}
+
+// runsIn is the runs, and the value n of the file.
+func runsIn(t *testing.T, s *kv.Store) (got []string) {
+	view(t, s, func(tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
 		for _, r := range runs {
 			got = append(got, fmt.Sprintf("run %d: %s, %d pages, %d requests, %d errors, since %d, visit %d", r.ID, r.Status,
@@ -212,23 +261,7 @@ func TestStores(t *testing.T) {
 		got = append(got, string(value))
 		return errors.Join(err, err2)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{
-		own + " from 0 at 1, 1 forms, depth 255", other + "x from 0 at 2, 1 forms, depth 255",
-		other + " from 2 at 3, 2 forms, depth 1",
-		"visit of 1, to 3: to " + other, "visit of 2, to 3: to " + other,
-		"https true, overflow 7, delay 1s, known 2, waiting 1", "3 waits with 7",
-		fmt.Sprintf("run 1: %s, 3 pages, 6 requests, 3 errors, since 11, visit 1", schema.RunInterrupted), "v",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	dst.Close()
-	if err := kv.Check(path, func(problem string) { t.Error(problem) }); err != nil {
-		t.Error(err)
-	}
+	return got
 }
 
 // visit records that a page was visited and links to another.

@@ -23,6 +23,7 @@ const (
 	commandPause                      // nothing is sent until commandUnpause
 	commandUnpause                    //
 	commandStop                       // nothing is sent any more, and run ends when all is settled
+	commandFinish                     // run ends if nothing is left to do
 )
 
 // obey does as told. A paused scheduler receives effects, and its run may end.
@@ -34,6 +35,8 @@ func (s *scheduler) obey(c command) {
 		s.paused = false
 	case commandStop:
 		s.stopped = true
+	case commandFinish:
+		s.finished = s.idle()
 	}
 	if c.reply == nil {
 		return
@@ -59,6 +62,7 @@ type schedulerStatus struct {
 	Away     time.Time     // since when the network of this machine is away; zero: it is there
 	Paused   bool
 	Stopped  bool
+	Idle     bool      // nothing is left to do
 	Full     bool      // too much is not committed: nothing is sent until the recorder catches up
 	Silent   []Silence // those asked longest ago, at most maxSilent
 }
@@ -97,7 +101,7 @@ func (s *scheduler) status() schedulerStatus {
 		Open: used.Sum(), Unproven: used.Sum() - used[slots.Proven], Pending: s.unsettled,
 		Hosts: s.pacer.Counts(), Asleep: s.asleep.Counts(),
 		Waking: s.waking, Unsent: s.unsent, Sent: s.sent,
-		Paused: s.paused, Stopped: s.stopped, Full: s.full(), Silent: s.silent(),
+		Paused: s.paused, Stopped: s.stopped, Idle: s.idle(), Full: s.full(), Silent: s.silent(),
 	}
 	if since, _, away := s.network.Away(); away {
 		st.Away = since

@@ -17,6 +17,7 @@ const (
 	maxBatch      = 256
 	maxBatchBytes = 8 << 20
 	maxBatchAge   = 100 * time.Millisecond
+	maxTold       = 4096 // referrals in a commit, but for those of one letter
 	maxLinger     = 20 * time.Millisecond
 	commitLead    = 4 * time.Millisecond // before the clock of a host runs out
 )
@@ -30,6 +31,7 @@ type committer struct {
 	log      *slog.Logger
 	onFull   func(free uint64) // may be nil
 	onCommit func(Commit)      // may be nil
+	member   *member           // nil: the file holds a whole terrain
 	most     int               // outcomes in a commit
 	free     func(dir string) (uint64, bool)
 	full     bool        // the disk is
@@ -47,6 +49,7 @@ type batch struct {
 	most     int // outcomes
 	outcomes []ring.Outcome
 	told     []ring.Referral // by other shards
+	tellers  []chan<- error  // who wait for the commit of what they told
 	wakes    []ring.Wake
 	size     int64
 	first    time.Time     // when the first of it came
@@ -80,11 +83,20 @@ func (b *batch) by(t time.Time) {
 	}
 }
 
+// tell adds what another shard told, which waits for the answer.
+func (b *batch) tell(t telling) {
+	b.told, b.tellers = append(b.told, t.referrals...), append(b.tellers, t.done)
+	b.by(time.Now())
+}
+
 // reset empties a batch that was committed, for the next one, which gathers for
 // at least so long.
 func (b *batch) reset(linger time.Duration) {
 	clear(b.outcomes) // lets go of pages
 	clear(b.wakes)
+	for _, done := range b.tellers {
+		done <- nil
+	}
 	*b = batch{most: b.most, outcomes: b.outcomes[:0], wakes: b.wakes[:0], linger: linger}
 }
 
@@ -103,7 +115,8 @@ func (b *batch) ripe() bool {
 }
 
 func (b *batch) full() bool {
-	return len(b.outcomes) >= b.most || len(b.wakes) >= maxBatch || b.size >= maxBatchBytes
+	return len(b.outcomes) >= b.most || len(b.wakes) >= maxBatch || b.size >= maxBatchBytes ||
+		len(b.told) >= maxTold
 }
 
 // drain takes what has come in the meantime.
@@ -149,9 +162,9 @@ func (c *committer) loop(
 	defer timer.Stop()
 	b := &batch{most: c.most}
 	for outcomes != nil {
-		in, woken := outcomes, wakes
+		in, woken, told := outcomes, wakes, c.member.told()
 		if c.full && b.full() {
-			in, woken = nil, nil
+			in, woken, told = nil, nil, nil
 		}
 		select {
 		case o, ok := <-in:
@@ -167,6 +180,8 @@ func (c *committer) loop(
 			}
 			b.wakes = append(b.wakes, w)
 			b.by(time.Now())
+		case t := <-told:
+			b.tell(t)
 		case q := <-queries:
 			q.done <- q.ask(c.store)
 		case <-b.clock(timer):
@@ -174,6 +189,8 @@ func (c *committer) loop(
 		}
 		switch {
 		case !b.ripe() && outcomes != nil:
+		case !c.member.held():
+			return ErrLease
 		case c.hasRoom():
 			b.drain(c, outcomes, wakes)
 			begun := time.Now()
@@ -220,6 +237,7 @@ func (c *committer) commit(walking context.Context, b *batch, effects chan<- rin
 		c.onCommit(Commit{time.Since(begun), b.outcomes})
 	}
 	b.release()
+	c.member.committed(c.store)
 	select {
 	case effects <- published:
 		return nil

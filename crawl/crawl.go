@@ -61,6 +61,7 @@ type Options struct {
 	OnFull    func(uint64)  // called when the disk has only so many bytes left; must not block; may be nil
 	OnCommit  func(Commit)  // called after each commit of outcomes; must not block; may be nil
 	Machine   *Machine      // shared with other crawls; nil: one of its own
+	Shard     *Shard        // what the state file holds of a terrain; nil: the whole of one
 
 	// OpenRenderer opens what renders pages under a configuration that has some rendered;
 	// nil: a browser.
@@ -73,14 +74,22 @@ type Crawl struct {
 	opts      Options
 	store     *kv.Store
 	committer *committer
+	member    *member // nil: the file holds a whole terrain
 	control   chan command
 	queries   chan query
 	done      chan struct{} // closed when Run has returned
 	reload    chan struct{} // another configuration is there
-	next      atomic.Pointer[config.Config]
+	next      atomic.Pointer[changed]
 	paused    atomic.Bool // a walk under another configuration begins so, too
 	number    uint64      // among the crawls of its machine
 	trust     trust       // what hosts have shown in this process
+	walked    bool        // the frontier is empty, and the file says so; once done is closed
+}
+
+// A changed configuration waits for the end of a walk.
+type changed struct {
+	cfg    *config.Config
+	number uint64 // of it in the terrain; of a crawl of a whole terrain 0
 }
 
 // Begin continues the run of the store that is not completed, or begins the next
@@ -91,23 +100,33 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	if opts.Machine == nil {
 		opts.Machine = NewMachine(0)
 	}
+	if err := opts.Shard.enter(store); err != nil {
+		return nil, Begun{}, err
+	}
 	set, err := opts.settings(ctx, opts.Config)
 	if err != nil {
 		return nil, Begun{}, err
 	}
 	c := &Crawl{
-		opts: opts, store: store, committer: newCommitter(store, set, opts.Log, opts.OnVisit),
+		opts: opts, store: store,
 		number: opts.Machine.crawls.Add(1), control: make(chan command), queries: make(chan query), done: make(chan struct{}),
 		reload: make(chan struct{}, 1),
 	}
-	c.committer.onFull, c.committer.onCommit = opts.OnFull, opts.OnCommit
-	c.committer.recorder.OnRequest = opts.OnRequest
+	c.member = newMember(c, opts.Shard)
+	c.committer = c.newCommitter(set)
 	begun, err := c.committer.recorder.Begin(ctx)
 	if err != nil {
 		return nil, begun, errors.Join(err, set.Close())
 	}
 	opts.Machine.limit(opts.Config.MaxOpen(), opts.Log)
 	return c, begun, nil
+}
+
+func (c *Crawl) newCommitter(set *ring.Settings) *committer {
+	r := newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
+	r.onFull, r.onCommit, r.member = c.opts.OnFull, c.opts.OnCommit, c.member
+	r.recorder.OnRequest = c.opts.OnRequest
+	return r
 }
 
 // settings are what a configuration means for the ring, with a renderer where it has pages
@@ -137,24 +156,31 @@ type Result struct {
 
 // Run walks until the frontier is empty or ctx is done. What is open then has 10 s
 // to finish. Whatever ends it, everything that is in the store is whole; the error is one
-// that kept the walk from going on.
+// that kept the walk from going on. A shard whose frontier is empty waits for
+// [Crawl.Finish].
 func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 	defer close(c.done)
 	defer func() {
 		err = errors.Join(err, c.committer.set.Close(), c.committer.recorder.ClosePages())
+		c.walked = res.Walked && err == nil
 	}()
+	c.member.start()
+	defer c.member.stop()
 	started := time.Now()
 	for {
 		why, err := c.walkUntil(ctx, started)
+		if err == nil {
+			err = c.member.mayWrite()
+		}
 		if err != nil {
 			return Result{Run: c.committer.recorder.Run()}, err
 		}
-		cfg := c.next.Swap(nil)
-		if cfg == nil && why.Kind == schema.EndReload { // told twice, and the other time has brought it
-			cfg = c.opts.Config
+		next := c.next.Swap(nil)
+		if next == nil && why.Kind == schema.EndReload { // told twice, and the other time has brought it
+			next = &changed{cfg: c.opts.Config}
 		}
-		if cfg != nil {
-			if err := c.change(ctx, cfg); err != nil {
+		if next != nil {
+			if err := c.change(ctx, *next); err != nil {
 				return Result{Run: c.committer.recorder.Run()}, err
 			}
 			if why.Kind == schema.EndNone || why.Kind == schema.EndReload {
@@ -201,7 +227,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	sched := newScheduler(schedulerConfig{
 		Share: share, Clocks: &c.opts.Machine.clocks, Trust: &c.trust, Network: &c.opts.Machine.network,
 		AddressGap: cfg.Politeness.MinimumTimePerAddress, Soon: cfg.Retry.Timeout,
-		MaxUncommitted: maxUncommitted(cfg.MaxOpen()), Paused: c.paused.Load(),
+		MaxUncommitted: maxUncommitted(cfg.MaxOpen()), Paused: c.paused.Load(), Stays: c.member != nil,
 	})
 	if err := c.committer.recorder.EachWaiting(sched.apply); err != nil {
 		return schema.End{}, err
@@ -219,9 +245,15 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	asking, cancel := context.WithCancel(walking)
 	defer cancel()
 	// knows who may be asked; closes steps
-	g.Go(func() error { return sched.run(walking, steps, effects, wakes, c.control) })
+	g.Go(func() error {
+		err := sched.run(walking, steps, effects, wakes, c.control)
+		for more := err == nil; more; { // a commit of what other shards have told may follow
+			_, more = <-effects
+		}
+		return err
+	})
 	// ask and parse, own nothing; close found
-	visitors := visitors{share, &c.opts.Machine.clocks, newParsers(c.store.Hash, 0)}
+	visitors := visitors{share, &c.opts.Machine.clocks, newParsers(c.store.Hash, 0), c.member}
 	g.Go(func() error { return visitors.run(walking, asking, steps, found) })
 	g.Go(func() error {
 		w := &warden{machine: c.opts.Machine, crawl: c.number, log: c.opts.Log, out: outcomes}
@@ -243,12 +275,17 @@ func stopped(ctx context.Context) schema.End {
 	return schema.End{Kind: schema.EndStopped, Detail: context.Cause(ctx).Error()}
 }
 
-// watch waits for a reason to stop, then gives what is open its grace.
+// watch waits for a reason to stop, then gives what is open its grace; none where the file
+// belongs to another process now.
 func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-chan struct{},
 	cancel func()) (why schema.End) {
+	rest := stopGrace
 	select {
 	case <-over:
 		return schema.End{}
+	case <-c.member.lost():
+		rest = 0
+	case <-c.member.failed():
 	case <-ctx.Done():
 		why = stopped(ctx)
 	case <-deadline:
@@ -261,7 +298,7 @@ func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-cha
 	case <-over:
 		return why
 	}
-	grace := time.NewTimer(stopGrace)
+	grace := time.NewTimer(rest)
 	defer grace.Stop()
 	select {
 	case <-over:
@@ -274,8 +311,12 @@ func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-cha
 
 // Reload goes on under another configuration: what waits is judged again. One
 // that cannot be applied is logged, and the crawl goes on as before.
-func (c *Crawl) Reload(cfg *config.Config) {
-	c.next.Store(cfg)
+func (c *Crawl) Reload(cfg *config.Config) { c.Reconfigure(cfg, 0) }
+
+// Reconfigure is Reload of a shard, with the number that the configuration has in the
+// terrain: one that is not above the last is not applied.
+func (c *Crawl) Reconfigure(cfg *config.Config, number uint64) {
+	c.next.Store(&changed{cfg, number})
 	select {
 	case c.reload <- struct{}{}:
 	default: // told already
@@ -283,15 +324,18 @@ func (c *Crawl) Reload(cfg *config.Config) {
 }
 
 // change takes another configuration into the run, between two walks.
-func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
-	old := c.committer
+func (c *Crawl) change(ctx context.Context, next changed) error {
+	old, cfg := c.committer, next.cfg
 	set, err := c.opts.settings(ctx, cfg)
 	if err == nil && cfg.URLIdentity() != c.opts.Config.URLIdentity() {
 		err = errors.Join(ErrIdentity, set.Close())
 	}
+	if why := c.member.counts(next); err == nil && why != nil {
+		err = errors.Join(why, set.Close())
+	}
 	if err != nil {
 		c.opts.Log.Warn("the changed configuration is not applied", "error", err)
-		cfg = c.opts.Config
+		cfg, next.number = c.opts.Config, 0
 		if set, err = c.opts.settings(ctx, cfg); err != nil {
 			return err
 		}
@@ -301,11 +345,12 @@ func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	c.opts.Config = cfg
-	c.committer = newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
-	c.committer.onFull, c.committer.onCommit = c.opts.OnFull, c.opts.OnCommit
-	c.committer.recorder.OnRequest = c.opts.OnRequest
+	c.committer = c.newCommitter(set)
 	c.committer.recorder.Inherit(old.recorder)
 	if err := errors.Join(old.recorder.ClosePages(), old.recorder.End(schema.End{Kind: schema.EndReload})); err != nil {
+		return err
+	}
+	if err := c.member.advance(next.number); err != nil {
 		return err
 	}
 	_, err = c.committer.recorder.Begin(ctx)
@@ -315,6 +360,9 @@ func (c *Crawl) change(ctx context.Context, cfg *config.Config) error {
 // Complete writes down that the outputs of a walk that came to its end are in
 // place. The run was finished when the walk was.
 func (c *Crawl) Complete() error {
+	if err := c.member.mayWrite(); err != nil {
+		return err
+	}
 	return c.committer.recorder.Complete()
 }
 
@@ -358,11 +406,16 @@ func (c *Crawl) command(do commandKind) (schedulerStatus, error) {
 
 // Query asks the live store between two commits. The store is the caller's only
 // until ask returns, which must take at most 100 ms.
-func (c *Crawl) Query(ask func(*kv.Store) error) error {
+func (c *Crawl) Query(ask func(*kv.Store) error) error { return c.query(context.Background(), ask) }
+
+// query is Query for those who wait only as long as ctx lasts.
+func (c *Crawl) query(ctx context.Context, ask func(*kv.Store) error) error {
 	done := make(chan error, 1)
 	select {
 	case c.queries <- query{ask: ask, done: done}:
 		return <-done
+	case <-ctx.Done():
+		return ctx.Err()
 	case <-c.done:
 		return ErrEnded
 	}
@@ -375,11 +428,17 @@ func (c *Crawl) View(f func(*kv.Tx) error) error {
 
 // Update runs a small transaction of the caller's between two commits. It fails with
 // [webhook.ErrLater] while the disk is full. An error of f ends the crawl.
-func (c *Crawl) Update(f func(*kv.Tx) error) error {
-	return c.Query(func(store *kv.Store) error {
+func (c *Crawl) Update(f func(*kv.Tx) error) error { return c.Query(c.updating(f)) }
+
+// updating is the question that runs a small transaction.
+func (c *Crawl) updating(f func(*kv.Tx) error) func(*kv.Store) error {
+	return func(store *kv.Store) error {
+		if err := c.member.mayWrite(); err != nil {
+			return err
+		}
 		if !c.committer.hasRoom() {
 			return webhook.ErrLater
 		}
 		return store.Update(f)
-	})
+	}
 }

@@ -81,9 +81,31 @@
 // A visitor compresses what is kept. Package record appends it during the transaction that
 // refers to it, and package warc syncs it before that commits.
 //
+// # A shard of a terrain
+//
+// With [Options.Shard] the state file is one of several. URLs of hosts that belong to another
+// shard are recorded, and told to it; none of those hosts is asked. Every shard begins with
+// its own seeds, for all have the same configuration. A sender for each other shard is woken
+// by the commits that leave it something to tell; what other shards tell comes by
+// [Crawl.Answer], is committed like outcomes, and answered after that. All of them reach the
+// file through the committer, between two commits.
+//
+// A sitemap on another shard's host is told to that shard, which reads it. Two things are not
+// asked for there: a robots.txt that redirects to such a host counts as one that cannot be
+// had, with [schema.CauseTargetForeign] as the reason; and scripts are refused what they want
+// of it.
+//
+// The shard may be worked on as long as its [Lease] is held. Each request and each commit
+// asks for that. When it is lost, what is open is cancelled, nothing more is written, and
+// [Crawl.Run] ends with [ErrLease].
+//
 // # The end
 //
 // A run ends when no host has anything to do, nothing is open and everything is
 // committed. The scheduler knows that exactly, because the recorder names every
 // host that still has work, with the time at which it can be done.
+//
+// A shard that has come so far may be told of something the next moment. It stays, and says
+// by [Crawl.Reading] what it is; package accord finds out when all have nothing to do, and
+// has them end by [Crawl.Finish].
 package crawl

@@ -18,8 +18,12 @@ import (
 // those.
 //
 // It is idempotent; killed on the way, it is repeated by the next one or by the
-// next crawl. A store without a run is an error, see [survey.ErrNoRun].
+// next crawl. A store without a run is an error, see [survey.ErrNoRun]; so is
+// one that holds a shard of a terrain, see [ErrPart].
 func Reclassify(store *kv.Store, cfg *config.Config) (schema.Run, error) {
+	if err := whole(store); err != nil {
+		return schema.Run{}, err
+	}
 	set, err := ring.NewSettings(cfg)
 	if err != nil {
 		return schema.Run{}, err

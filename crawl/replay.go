@@ -31,6 +31,9 @@ type Replayed struct {
 // Pages that were left out of the page store stay as they are, and so do those
 // that the last run has not visited.
 func Replay(store *kv.Store, cfg *config.Config) (Replayed, error) {
+	if err := whole(store); err != nil {
+		return Replayed{}, err
+	}
 	set, err := ring.NewSettings(cfg)
 	if err != nil {
 		return Replayed{}, err

@@ -29,6 +29,7 @@ type schedulerConfig struct {
 	Soon           time.Duration // within which a proven host has a slot left for it
 	MaxUncommitted int           // requests sent whose outcomes are not committed
 	Paused         bool          // begins as after commandPause
+	Stays          bool          // that nothing is left to do ends nothing before commandFinish
 }
 
 // A scheduler decides when a host is asked, and which one is next. What it is
@@ -64,10 +65,11 @@ type scheduler struct {
 	offered offer
 	refused bool // a slot
 
-	paused  bool
-	stopped bool
-	timer   *time.Timer
-	armed   time.Time // what timer is set to; zero: not running
+	paused   bool
+	stopped  bool
+	finished bool // told to end, with nothing left to do
+	timer    *time.Timer
+	armed    time.Time // what timer is set to; zero: not running
 }
 
 // newScheduler returns a scheduler that knows no host. Effects may be applied before run.
@@ -101,8 +103,8 @@ func newScheduler(cfg schedulerConfig) *scheduler {
 }
 
 // run sends steps until nothing is left to do, a command stops it, or effects is
-// closed. Then it closes steps, whose only sender it is, and goes on receiving
-// until all that was sent is settled. Steps must have no buffer: what lies in one
+// closed; one that stays has to be told that nothing is left. Then it closes steps, whose
+// only sender it is, and goes on receiving until all that was sent is settled. Steps must have no buffer: what lies in one
 // would be sent too early.
 //
 // When ctx is done it closes steps and returns at once; then nobody receives
@@ -129,7 +131,7 @@ func (s *scheduler) sendSteps(ctx context.Context, steps chan<- ring.Step, effec
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if s.idle() {
+		if s.idle() && (!s.cfg.Stays || s.finished) {
 			return s.end()
 		}
 		now := time.Now()

@@ -24,6 +24,7 @@ type visitors struct {
 	share   *slots.Share // gets the slot of each step back
 	clocks  *pace.Clocks // of addresses; nil: the caller keeps hosts apart
 	parsers parsers
+	member  *member // nil: the crawl is of a whole terrain
 }
 
 // run asks until the scheduler closes steps. There is an outcome for every step,
@@ -67,6 +68,9 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 		return
 	case moved && v.clocks != nil:
 		pass(move(step, at))
+		return
+	case !v.member.held():
+		pass(unfound(step, &fetch.Error{Cause: fetch.Cancelled, Op: "ask", URL: step.URL, Err: ErrLease}))
 		return
 	}
 	step.Sent = time.Now() // a turn at a name server may have taken long

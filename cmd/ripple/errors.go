@@ -44,7 +44,8 @@ func mendable(err error) bool {
 	var r *undecided
 	return errors.As(err, &u) || errors.As(err, &c) || errors.As(err, &r) || errors.Is(err, errConfig) ||
 		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, render.ErrNoBrowser) || errors.Is(err, render.ErrNoSandbox) ||
-		errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory) || errors.Is(err, unite.ErrShards)
+		errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory) || errors.Is(err, unite.ErrShards) ||
+		errors.Is(err, crawl.ErrPart)
 }
 
 // errConfig marks a configuration that is valid and cannot be followed.

@@ -154,6 +154,9 @@ func (s *Sender) Confirm(ctx context.Context) (bool, error) {
 	return contained, err
 }
 
+// Opening is that of the peer's file which answered the last question; zero: none did.
+func (s *Sender) Opening() schema.Opening { return s.checked }
+
 // check asks whether the peer's file contains what it has answered last, and has all told
 // again if not. Of a peer that has never answered nothing was taken out of the outbox.
 func (s *Sender) check(ctx context.Context, l letter, peer schema.Peer) (answered, contained bool, err error) {

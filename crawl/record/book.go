@@ -137,8 +137,13 @@ func (b *book) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *r
 	return nil
 }
 
-// askAt has another host asked, to which a robots.txt redirects.
+// askAt has another host asked, to which a robots.txt redirects. One of another shard is not:
+// it has one clock, which runs there. The file counts as one that cannot be had.
 func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) error {
+	if b.in.store.ForeignName(v.At.Host()) {
+		b.tryLater(h, schema.Reason{Cause: schema.CauseTargetForeign, Host: v.At.Host()})
+		return nil
+	}
 	id, err := b.hosts.identify(v.At.Host())
 	if err != nil {
 		return err

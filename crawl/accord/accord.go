@@ -1,0 +1,208 @@
+// Package accord finds out when the shards of a terrain have come to the end of their run
+// together, and has all of them write that down.
+//
+// A shard that has nothing to do may be told of something the next moment. So every shard is
+// read twice, and the second round of readings begins after the first has ended: where each
+// was idle both times, had told all that it knows, and wrote nothing in between, nothing was
+// under way that could change that (Mattern, Algorithms for distributed termination
+// detection, 1987). A letter that comes late after that repeats what is known.
+//
+// A shard that does not answer keeps the run open, for as long as it likes. Once the file of
+// one shard says that the run is over it is: the others have only to write it down.
+//
+// Nothing here is durable, and nobody need be alone: several may look for the end at a time,
+// and one that is killed leaves nothing behind.
+package accord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// maxOpen is how many shards are asked at a time.
+const maxOpen = 16
+
+// A Reading is what a shard is at a moment between two commits.
+type Reading struct {
+	Opening            schema.Opening
+	Commit             uint64
+	Run, Configuration uint64           // numbers of the terrain
+	Config             [32]byte         // SHA-256 of the configuration
+	Idle               bool             // nothing is eligible, open, in retry or uncommitted
+	Told               bool             // the outbox is empty, and nothing is to be told again
+	Confirmed          []schema.Opening // by shard: in which it confirmed what it has answered; zero: it did not
+	Over               bool             // the file says that the run has come to its end
+}
+
+// Readings reaches the shards of a terrain, wherever they are. It is asked about several of
+// them at a time.
+type Readings interface {
+	// Reading takes a reading of a shard; an error says why there is none.
+	Reading(ctx context.Context, shard int) (Reading, error)
+	// Finish returns when the file of a shard says that the run is over. It is not to be if
+	// the file lacks the commit of the reading, or is not idle.
+	Finish(ctx context.Context, shard int, agreed Reading) error
+}
+
+// Of reads what the file of a shard says, which leaves open whether the shard is idle and
+// what others confirm.
+func Of(store *kv.Store) (r Reading, err error) {
+	err = store.View(func(tx *kv.Tx) error {
+		part := tx.Part.Of()
+		r.Run, r.Configuration, r.Told = part.Run, part.Configuration, true
+		for peer := range part.Shards {
+			n, more := store.Marked(peer)
+			r.Told = r.Told && n == 0 && !more
+		}
+		if r.Opening, r.Commit, err = tx.Openings.Now(); err != nil {
+			return err
+		}
+		pending, err := tx.Depths.Pending()
+		if err != nil {
+			return err
+		}
+		reapply, err := tx.Meta.Reapply()
+		r.Idle = len(pending) == 0 && !reapply
+		runs, err2 := tx.Runs.All()
+		if n := len(runs); n > 0 {
+			r.Config, r.Over = runs[n-1].Config, runs[n-1].Walked
+		}
+		return errors.Join(err, err2)
+	})
+	return r, err
+}
+
+// Same reports whether two readings are of one moment, as far as a shard is concerned.
+func (r *Reading) Same(other *Reading) bool {
+	return r.Opening == other.Opening && r.Commit == other.Commit && r.Run == other.Run &&
+		r.Configuration == other.Configuration && r.Config == other.Config && slices.Equal(r.Confirmed, other.Confirmed)
+}
+
+// Round takes a reading of every shard. It fails if one does not answer.
+func Round(ctx context.Context, shards int, src Readings) ([]Reading, error) {
+	round := make([]Reading, shards)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(maxOpen)
+	for n := range round {
+		g.Go(func() (err error) {
+			if round[n], err = src.Reading(ctx, n); err != nil {
+				err = fmt.Errorf("shard %d: %w", n, err)
+			}
+			return err
+		})
+	}
+	return round, g.Wait()
+}
+
+// Open says why a run is not over as two rounds of readings tell, the second of which began
+// after the first had ended; nil: it is over.
+func Open(first, second []Reading) error {
+	if len(second) == 0 || len(first) != len(second) {
+		return fmt.Errorf("%d and %d shards were read", len(first), len(second))
+	}
+	for n := range second {
+		r, all := &second[n], &second[0]
+		switch {
+		case r.Run != all.Run || r.Configuration != all.Configuration || r.Config != all.Config:
+			return fmt.Errorf("shards 0 and %d are at run %d and %d, configuration %d and %d", n, all.Run, r.Run,
+				all.Configuration, r.Configuration)
+		case !first[n].Idle || !r.Idle:
+			return fmt.Errorf("shard %d has something to do", n)
+		case !first[n].Told || !r.Told:
+			return fmt.Errorf("shard %d has something to tell", n)
+		case !r.Same(&first[n]):
+			return fmt.Errorf("shard %d was at work", n)
+		}
+		for peer := range second {
+			if peer != n && (peer >= len(r.Confirmed) || r.Confirmed[peer] != second[peer].Opening) {
+				return fmt.Errorf("shard %d does not confirm what shard %d told", peer, n)
+			}
+		}
+	}
+	return nil
+}
+
+// End looks for the end of a run every so often until all files say that it is over, or ctx
+// is done. still, which may be nil, is told why it is not.
+func End(ctx context.Context, shards int, src Readings, every time.Duration, still func(error)) error {
+	finished := make([]bool, shards)
+	for slices.Contains(finished, false) {
+		err := step(ctx, src, finished)
+		if err != nil && still != nil {
+			still(err)
+		}
+		if err == nil {
+			continue
+		}
+		select {
+		case <-time.After(every):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// step looks once, and notes the shards whose files say that the run is over.
+func step(ctx context.Context, src Readings, finished []bool) error {
+	if !slices.Contains(finished, true) {
+		first, err := Round(ctx, len(finished), src)
+		if err != nil {
+			return err
+		}
+		second, err := Round(ctx, len(finished), src)
+		if err != nil {
+			return err
+		}
+		if err := Open(first, second); err != nil && !over(second) {
+			return err
+		}
+		return finish(ctx, src, second, finished)
+	}
+	return finish(ctx, src, nil, finished)
+}
+
+// over reports whether a file says that the run is over in which all shards are.
+func over(round []Reading) bool {
+	ended := false
+	for _, r := range round {
+		if r.Run != round[0].Run {
+			return false
+		}
+		ended = ended || r.Over
+	}
+	return ended
+}
+
+// finish has the shards write down that the run is over which have not yet, as of a round;
+// nil: as they are now.
+func finish(ctx context.Context, src Readings, round []Reading, finished []bool) error {
+	var failed error
+	for n := range finished {
+		if finished[n] {
+			continue
+		}
+		var agreed Reading
+		var err error
+		if round != nil {
+			agreed = round[n]
+		} else {
+			agreed, err = src.Reading(ctx, n)
+		}
+		if err == nil {
+			err = src.Finish(ctx, n, agreed)
+		}
+		if finished[n] = err == nil; err != nil {
+			failed = errors.Join(failed, fmt.Errorf("shard %d: %w", n, err))
+		}
+	}
+	return failed
+}

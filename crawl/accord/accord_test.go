@@ -1,0 +1,166 @@
+package accord
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// ended is a round of two shards that have come to their end.
+func ended() []Reading {
+	one, two := schema.Opening{1}, schema.Opening{2}
+	return []Reading{
+		{Opening: one, Commit: 8, Run: 1, Configuration: 2, Idle: true, Told: true, Confirmed: []schema.Opening{{}, two}},
+		{Opening: two, Commit: 9, Run: 1, Configuration: 2, Idle: true, Told: true, Confirmed: []schema.Opening{one, {}}},
+	}
+}
+
+// A run is over if every shard was idle twice, had told all and stayed as it was, and no
+// file has gone back.
+func TestOpen(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(first, second []Reading)
+		want   string // empty: the run is over
+	}{
+		{"nothing is left", func(_, _ []Reading) {}, ""},
+		{"was busy", func(first, _ []Reading) { first[1].Idle = false }, "shard 1 has something to do"},
+		{"is busy", func(_, second []Reading) { second[0].Idle = false }, "shard 0 has something to do"},
+		{"had to tell", func(first, _ []Reading) { first[0].Told = false }, "shard 0 has something to tell"},
+		{"has to tell", func(_, second []Reading) { second[1].Told = false }, "shard 1 has something to tell"},
+		{"wrote", func(_, second []Reading) { second[1].Commit++ }, "shard 1 was at work"},
+		{"was opened anew", func(_, second []Reading) { second[0].Opening[5]++ }, "shard 0 was at work"},
+		{"another opening confirms", func(first, second []Reading) {
+			first[0].Confirmed[1][5], second[0].Confirmed[1][5] = 1, 1
+		}, "shard 1 does not confirm what shard 0 told"},
+		{"does not confirm", func(first, second []Reading) {
+			first[1].Confirmed, second[1].Confirmed = nil, nil
+		}, "shard 0 does not confirm what shard 1 told"},
+		{"in another run", func(first, second []Reading) { first[1].Run, second[1].Run = 2, 2 },
+			"shards 0 and 1 are at run 1 and 2, configuration 2 and 2"},
+		{"under another number", func(first, second []Reading) { first[1].Configuration, second[1].Configuration = 3, 3 },
+			"shards 0 and 1 are at run 1 and 1, configuration 2 and 3"},
+		{"under another text", func(first, second []Reading) { first[1].Config[0], second[1].Config[0] = 1, 1 },
+			"shards 0 and 1 are at run 1 and 1, configuration 2 and 2"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			first, second := ended(), ended()
+			tt.change(first, second)
+			got := ""
+			if err := Open(first, second); err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("it is open because %q, want %q", got, tt.want)
+			}
+		})
+	}
+	if Open(nil, nil) == nil || Open(ended()[:1], ended()) == nil {
+		t.Error("a run is over that was not read")
+	}
+}
+
+// A troupe is two shards that answer as a test says.
+type troupe struct {
+	mu       sync.Mutex
+	read     int // readings taken
+	reading  func(shard, n int) (Reading, error)
+	finish   func(shard int) error // nil: they do
+	finished [2]bool
+}
+
+func (p *troupe) Reading(_ context.Context, shard int) (Reading, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.read++
+	return p.reading(shard, p.read)
+}
+
+func (p *troupe) Finish(_ context.Context, shard int, agreed Reading) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.finish != nil {
+		if err := p.finish(shard); err != nil {
+			return err
+		}
+	}
+	if agreed.Commit != ended()[shard].Commit {
+		return errors.New("another reading")
+	}
+	p.finished[shard] = true
+	return nil
+}
+
+var errGone = errors.New("nobody is there")
+
+// A shard that does not answer keeps the run open, whatever the other one says.
+func TestEndWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		away := true
+		p := &troupe{}
+		p.reading = func(shard, _ int) (Reading, error) {
+			if shard == 1 && away {
+				return Reading{}, errGone
+			}
+			return ended()[shard], nil
+		}
+		var why error
+		over := make(chan error, 1)
+		go func() { over <- End(t.Context(), 2, p, time.Second, func(err error) { why = err }) }()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		p.mu.Lock()
+		if p.finished != [2]bool{} || !errors.Is(why, errGone) || !strings.HasPrefix(why.Error(), "shard 1: ") {
+			t.Errorf("finished: %v, because of %v", p.finished, why)
+		}
+		away = false
+		p.mu.Unlock()
+		if err := <-over; err != nil || p.finished != [2]bool{true, true} {
+			t.Errorf("finished: %v, %v", p.finished, err)
+		}
+	})
+}
+
+// What one file says ends the run, though another shard would not agree; and one that
+// cannot write it down is told again, alone.
+func TestEndIsFinal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		times := [2]int{}
+		p := &troupe{}
+		p.reading = func(shard, n int) (Reading, error) {
+			r := ended()[shard]
+			r.Told = false
+			r.Over = shard == 0 && n > 8
+			return r, nil
+		}
+		p.finish = func(shard int) error {
+			if times[shard]++; shard == 1 && times[1] < 3 {
+				return errGone
+			}
+			return nil
+		}
+		if err := End(t.Context(), 2, p, time.Second, nil); err != nil || p.finished != [2]bool{true, true} || p.read < 9 {
+			t.Errorf("finished: %v after %d readings, %v", p.finished, p.read, err)
+		}
+		if times != [2]int{1, 3} {
+			t.Errorf("they were told %v times", times)
+		}
+	})
+}
+
+// Nobody is finished once the context is done.
+func TestEndStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &troupe{}
+	p.reading = func(int, int) (Reading, error) { cancel(); return Reading{}, errGone }
+	if err := End(ctx, 2, p, time.Hour, nil); !errors.Is(err, context.Canceled) || p.finished != [2]bool{} {
+		t.Errorf("%v, finished %v", err, p.finished)
+	}
+}

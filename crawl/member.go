@@ -1,0 +1,233 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// How long a sender waits for a shard that does not answer before it asks again, at first
+// and at most.
+const (
+	firstPatience = 250 * time.Millisecond
+	lastPatience  = 30 * time.Second
+)
+
+// A member is what makes a crawl one of several on a terrain: a sender for every other
+// shard, what they tell, and the lease. Of a crawl of a whole terrain it is nil, whose
+// methods do nothing and refuse nothing.
+type member struct {
+	*Shard
+	crawl  *Crawl
+	tells  chan telling
+	behind []chan struct{} // by shard: there may be something to tell it; nil: the crawl's own
+	number uint64          // of the configuration; belongs to the goroutine of Run
+
+	senders *errgroup.Group
+	sending context.Context // is done early if a sender fails
+	cancel  context.CancelFunc
+}
+
+// A telling is what a letter says, for a commit.
+type telling struct {
+	referrals []ring.Referral
+	done      chan<- error // gets the error of the commit, and has room for it
+}
+
+func newMember(c *Crawl, s *Shard) *member {
+	if s == nil {
+		return nil
+	}
+	m := &member{Shard: s, crawl: c, tells: make(chan telling), behind: make([]chan struct{}, s.Part.Shards)}
+	m.number = s.Part.Configuration
+	ctx, cancel := context.WithCancel(context.Background())
+	m.cancel = cancel
+	m.senders, m.sending = errgroup.WithContext(ctx)
+	return m
+}
+
+// start begins to tell the other shards.
+func (m *member) start() {
+	if m == nil {
+		return
+	}
+	for peer := range m.behind {
+		if peer == m.Part.Shard {
+			continue
+		}
+		m.behind[peer] = make(chan struct{}, 1)
+		m.senders.Go(func() error { return m.tell(peer) })
+	}
+}
+
+// stop ends that, and returns when all senders have ended.
+func (m *member) stop() {
+	if m == nil {
+		return
+	}
+	m.cancel()
+	_ = m.senders.Wait() // what failed, mayWrite has told
+}
+
+// tell tells another shard whatever there is. A full disk is waited for; the loss of the
+// lease ends the crawl, and by that this.
+func (m *member) tell(peer int) error {
+	sender := exchange.NewSender(m.desk(m.sending), m.Carrier, peer)
+	for {
+		err := sender.Run(m.sending, m.behind[peer], firstPatience, lastPatience)
+		switch {
+		case errors.Is(err, webhook.ErrLater):
+			err = wait(m.sending, roomCheck)
+		case errors.Is(err, ErrLease):
+			<-m.sending.Done()
+		}
+		if m.sending.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("tell shard %d: %w", peer, err)
+		}
+	}
+}
+
+// committed wakes the senders that have something to tell after a commit.
+func (m *member) committed(store *kv.Store) {
+	if m == nil {
+		return
+	}
+	for peer, behind := range m.behind {
+		if n, more := store.Marked(peer); n == 0 && !more {
+			continue
+		}
+		select {
+		case behind <- struct{}{}:
+		default: // woken already, or the crawl's own
+		}
+	}
+}
+
+// wake has all senders look whether there is something to tell.
+func (m *member) wake() {
+	for _, behind := range m.behind {
+		select {
+		case behind <- struct{}{}:
+		default: // woken already, or the crawl's own
+		}
+	}
+}
+
+// told is where other shards tell; nil: there are none.
+func (m *member) told() <-chan telling {
+	if m == nil {
+		return nil
+	}
+	return m.tells
+}
+
+// held reports whether the file may be written, and hosts asked.
+func (m *member) held() bool { return m == nil || m.Shard.held() }
+
+// lost is closed when that has ended; nil: it never does.
+func (m *member) lost() <-chan struct{} {
+	if m == nil || m.Lease == nil {
+		return nil
+	}
+	return m.Lease.Lost()
+}
+
+// failed is closed when a sender has; nil: none can.
+func (m *member) failed() <-chan struct{} {
+	if m == nil {
+		return nil
+	}
+	return m.sending.Done()
+}
+
+// mayWrite reports why the file is not to be written any more.
+func (m *member) mayWrite() error {
+	switch {
+	case !m.held():
+		return ErrLease
+	case m != nil && !errors.Is(context.Cause(m.sending), context.Canceled):
+		return context.Cause(m.sending) // of the sender that failed
+	}
+	return nil
+}
+
+// counts reports why a configuration cannot follow the present one in the terrain.
+func (m *member) counts(next changed) error {
+	if m == nil || next.number > m.number || next.number == 0 && next.cfg == m.crawl.opts.Config {
+		return nil
+	}
+	return fmt.Errorf("configuration %d of the terrain is not above %d", next.number, m.number)
+}
+
+// advance notes that the terrain has come to a configuration, between two walks; 0: it has
+// not.
+func (m *member) advance(number uint64) error {
+	if m == nil || number == 0 {
+		return nil
+	}
+	part := m.Part
+	part.Configuration, m.number = number, number
+	return m.crawl.store.Update(func(tx *kv.Tx) error { return exchange.Enter(tx, part) })
+}
+
+// A desk is the state file of a running crawl for those who bring and write letters. It
+// waits for the crawl as long as its context lasts.
+type desk struct {
+	*member
+	ctx context.Context
+}
+
+func (m *member) desk(ctx context.Context) desk { return desk{m, ctx} }
+
+// View implements [exchange.Shard].
+func (d desk) View(f func(*kv.Tx) error) error {
+	if !d.held() {
+		return ErrLease
+	}
+	return d.crawl.query(d.ctx, func(store *kv.Store) error { return store.View(f) })
+}
+
+// Update implements [exchange.Shard]. It fails with [webhook.ErrLater] while the disk is full.
+func (d desk) Update(f func(*kv.Tx) error) error { return d.crawl.query(d.ctx, d.crawl.updating(f)) }
+
+// Apply implements [exchange.Shard].
+func (d desk) Apply(referrals []ring.Referral) error {
+	done := make(chan error, 1)
+	select {
+	case d.tells <- telling{referrals, done}:
+	case <-d.ctx.Done():
+		return d.ctx.Err()
+	case <-d.crawl.done:
+		return ErrEnded
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-d.ctx.Done():
+		return d.ctx.Err()
+	case <-d.crawl.done:
+		return ErrEnded
+	}
+}
+
+// Referral implements [exchange.Shard]; the View has the recorder to itself.
+func (d desk) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
+	return d.crawl.committer.recorder.Referral(tx, id)
+}
+
+// MarkAgain implements [exchange.Shard]; the Update has the recorder to itself.
+func (d desk) MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (schema.ID, error) {
+	return d.crawl.committer.recorder.MarkAgain(tx, shard, from, most)
+}

@@ -1,0 +1,366 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/accord"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/shard"
+)
+
+// errAway reports a shard that nobody crawls just now.
+var errAway = errors.New("nobody crawls it")
+
+// A terrain is a web that several crawls share. Letters between them are lost, come twice
+// and late until it is calm.
+type terrain struct {
+	t      *testing.T
+	cfg    *config.Config
+	paths  []string
+	stray  sync.WaitGroup // late letters
+	mu     sync.Mutex
+	r      *rand.Rand
+	calm   bool
+	nodes  []*node                   // by shard; nil: it is away
+	asked  map[string]map[int]string // by host: the shards that asked it, and for what first
+	starts int
+	lost   int // letters and answers
+}
+
+// A node crawls one shard.
+type node struct {
+	crawl *crawl.Crawl
+	store *kv.Store
+	stop  context.CancelFunc
+	lost  chan struct{} // closed: the lease is
+	ended chan error
+}
+
+// Held implements [crawl.Lease].
+func (n *node) Held() bool {
+	select {
+	case <-n.lost:
+		return false
+	default:
+		return true
+	}
+}
+
+// Lost implements [crawl.Lease].
+func (n *node) Lost() <-chan struct{} { return n.lost }
+
+func newTerrain(t *testing.T, r *rand.Rand, cfg *config.Config, shards int) *terrain {
+	tr := &terrain{t: t, r: r, cfg: cfg, nodes: make([]*node, shards), asked: map[string]map[int]string{}}
+	dir := t.TempDir()
+	for n := range shards {
+		tr.paths = append(tr.paths, filepath.Join(dir, fmt.Sprintf("shard-%03d.bolt", n)))
+	}
+	return tr
+}
+
+// start has a shard crawled.
+func (tr *terrain) start(n int) {
+	tr.t.Helper()
+	store, err := kv.Open(tr.paths[n], kv.Options{})
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(tr.t.Context())
+	on := &node{store: store, stop: cancel, lost: make(chan struct{}), ended: make(chan error, 1)}
+	part := schema.Part{
+		Terrain: [16]byte{7}, Rule: shard.Version, Shard: n, Shards: len(tr.nodes), Run: 1, Configuration: 1,
+	}
+	on.crawl, _, err = crawl.Begin(ctx, store, crawl.Options{
+		Config: tr.cfg, Log: slog.New(slog.DiscardHandler), Shard: &crawl.Shard{Part: part, Carrier: tr, Lease: on},
+		OnRequest: func(q crawl.Request) { tr.note(n, q.URL) },
+	})
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	go func() {
+		res, err := on.crawl.Run(ctx)
+		if err == nil && res.Walked {
+			err = on.crawl.Complete()
+		}
+		on.ended <- err
+	}()
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.nodes[n] = on
+	tr.starts++
+}
+
+// leave takes a shard away: by a stop, or by the loss of its lease, after which nothing may
+// be written.
+func (tr *terrain) leave(n int, lost bool) {
+	tr.t.Helper()
+	tr.mu.Lock()
+	on := tr.nodes[n]
+	tr.nodes[n] = nil
+	tr.mu.Unlock()
+	if !lost {
+		on.stop()
+		tr.end(on, nil)
+		return
+	}
+	var commit uint64
+	err := on.crawl.Query(func(store *kv.Store) error { // between two commits
+		commit = store.LastCommit()
+		close(on.lost)
+		return nil
+	})
+	if err != nil {
+		tr.t.Error(err)
+	}
+	tr.end(on, crawl.ErrLease)
+	on.stop()
+	store := crawltest.Open(tr.t, tr.paths[n])
+	if now := store.LastCommit(); now != commit {
+		tr.t.Errorf("shard %d has come from commit %d to %d after its lease was lost", n, commit, now)
+	}
+	store.Close()
+}
+
+// end waits for the end of a crawl, and closes its file.
+func (tr *terrain) end(on *node, want error) {
+	tr.t.Helper()
+	if err := <-on.ended; !errors.Is(err, want) {
+		tr.t.Errorf("a crawl ends with %v, want %v", err, want)
+	}
+	if err := on.store.Close(); err != nil {
+		tr.t.Error(err)
+	}
+}
+
+// note keeps who asks whom.
+func (tr *terrain) note(n int, url string) {
+	host := strings.TrimPrefix(strings.SplitN(url, "/", 4)[2], "www.")
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if tr.asked[host] == nil {
+		tr.asked[host] = map[int]string{}
+	}
+	if tr.asked[host][n] == "" {
+		tr.asked[host][n] = url
+	}
+}
+
+func (tr *terrain) node(n int) (*node, error) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if tr.nodes[n] == nil {
+		return nil, errAway
+	}
+	return tr.nodes[n], nil
+}
+
+// below is a random number.
+func (tr *terrain) below(n int) int {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.r.IntN(n)
+}
+
+// chance is what becomes of a letter.
+func (tr *terrain) chance() (what int, late time.Duration) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if tr.calm {
+		return 9, 0
+	}
+	if what = tr.r.IntN(10); what == 0 || what == 3 {
+		tr.lost++
+	}
+	return what, time.Duration(tr.r.IntN(int(300 * time.Millisecond)))
+}
+
+// Ask implements [exchange.Carrier].
+func (tr *terrain) Ask(ctx context.Context, to int, letter []byte) ([]byte, error) {
+	what, late := tr.chance()
+	switch what {
+	case 0: // lost
+		return nil, exchange.ErrNobody
+	case 1, 2: // it comes late, too
+		again := append([]byte(nil), letter...)
+		tr.stray.Go(func() {
+			time.Sleep(late)
+			_, _ = tr.deliver(tr.t.Context(), to, again)
+		})
+		if what == 1 {
+			return nil, exchange.ErrNobody
+		}
+	case 3: // the answer is lost
+		_, _ = tr.deliver(ctx, to, letter)
+		return nil, exchange.ErrNobody
+	case 4:
+		time.Sleep(late / 10)
+	}
+	return tr.deliver(ctx, to, letter)
+}
+
+func (tr *terrain) deliver(ctx context.Context, to int, letter []byte) ([]byte, error) {
+	on, err := tr.node(to)
+	if err != nil {
+		return nil, exchange.ErrNobody
+	}
+	answer, err := on.crawl.Answer(ctx, letter)
+	if err != nil {
+		return nil, exchange.ErrNobody
+	}
+	return answer, nil
+}
+
+// Reading implements [accord.Readings].
+func (tr *terrain) Reading(ctx context.Context, n int) (accord.Reading, error) {
+	on, err := tr.node(n)
+	if err != nil {
+		return accord.Reading{}, err
+	}
+	return on.crawl.Reading(ctx)
+}
+
+// Finish implements [accord.Readings].
+func (tr *terrain) Finish(ctx context.Context, n int, agreed accord.Reading) error {
+	on, err := tr.node(n)
+	if err != nil {
+		return err
+	}
+	return on.crawl.Finish(ctx, agreed)
+}
+
+// trouble stops shards and starts them again, for a while.
+func (tr *terrain) trouble(times int) {
+	for range times {
+		time.Sleep(time.Duration(tr.below(int(400 * time.Millisecond))))
+		n := tr.below(len(tr.nodes))
+		tr.leave(n, tr.below(2) == 0)
+		time.Sleep(time.Duration(tr.below(int(200 * time.Millisecond))))
+		tr.start(n)
+	}
+}
+
+// crawl crawls to the end, with so many stops on the way, and returns the digest of the united
+// map.
+func (tr *terrain) crawl(times int) string {
+	tr.t.Helper()
+	ctx, cancel := context.WithTimeout(tr.t.Context(), 2*time.Minute)
+	defer cancel()
+	for n := range tr.nodes {
+		tr.start(n)
+	}
+	tr.trouble(times)
+	tr.mu.Lock()
+	tr.calm = true
+	tr.mu.Unlock()
+	var last error
+	if err := accord.End(ctx, len(tr.nodes), tr, 20*time.Millisecond, func(err error) { last = err }); err != nil {
+		tr.t.Fatalf("the run does not end: %v; %v", err, last)
+	}
+	tr.stray.Wait()
+	for _, on := range tr.nodes {
+		tr.end(on, nil)
+		on.stop()
+	}
+	return tr.united()
+}
+
+// united is the digest of the file that the shards make together.
+func (tr *terrain) united() string {
+	tr.t.Helper()
+	path := filepath.Join(tr.t.TempDir(), "united.bolt")
+	dst := crawltest.Open(tr.t, path)
+	var shards []unite.Shard
+	for _, name := range tr.paths {
+		crawltest.Verify(tr.t, name)
+		shards = append(shards, unite.Shard{Name: name, Store: crawltest.Open(tr.t, name)})
+	}
+	if err := errors.Join(unite.Stores(tr.t.Context(), shards, dst, nil), dst.Close()); err != nil {
+		tr.t.Fatal(err)
+	}
+	for _, s := range shards {
+		s.Store.Close()
+	}
+	crawltest.Verify(tr.t, path)
+	return crawltest.Digest(tr.t, path)
+}
+
+// alone crawls all with one crawl, and returns the digest of its map.
+func alone(t *testing.T, cfg *config.Config) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "whole.bolt")
+	store := crawltest.Open(t, path)
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := c.Run(t.Context())
+	if err != nil || !res.Walked {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if err := errors.Join(c.Complete(), store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return crawltest.Digest(t, path)
+}
+
+// TestTerrain crawls generated webs on one, two and four shards, which are stopped and lose
+// their leases, and whose letters are lost: there is the map of one crawl, and no host is
+// asked by two shards.
+func TestTerrain(t *testing.T) {
+	seed, webs := crawltest.Seed(t), 1
+	if crawltest.Full() {
+		webs = 20
+	}
+	for i := range webs {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			oneTerrain(t, seed+uint64(i))
+		})
+	}
+}
+
+func oneTerrain(t *testing.T, seed uint64) {
+	s := crawltest.Serve(t, webtest.WithoutLog())
+	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 7, Links: 8, Size: 2000, Leave: 0.4,
+		Redirects: 0.15, Dead: 0.05})
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, `[crawler]
+max-depth = 3
+[[quality]]
+domain = "h0.test"
+seeds = ["https://h0.test/"]
+[[quality]]
+domain = "h1.test"
+seeds = ["https://h1.test/"]
+[[stub]]
+domain = "h2.test"
+`))
+	want := alone(t, cfg)
+	for _, shards := range []int{1, 2, 4} {
+		tr := newTerrain(t, rand.New(rand.NewPCG(seed, uint64(shards))), cfg, shards)
+		if got := tr.crawl(4); got != want {
+			t.Errorf("seed %d, %d shards: digest %s, want %s", seed, shards, got, want)
+		}
+		for host, by := range tr.asked {
+			if len(by) != 1 {
+				t.Errorf("seed %d: %s is asked by %d shards: %v", seed, host, len(by), by)
+			}
+		}
+		t.Logf("%d shards ask %d hosts: %d starts, %d letters lost", shards, len(tr.asked), tr.starts, tr.lost)
+	}
+}

@@ -1,0 +1,118 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/accord"
+	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// maxConfirming is how many shards are asked at a time what they contain.
+const maxConfirming = 8
+
+var (
+	errBusy     = errors.New("it is at work")
+	errElse     = errors.New("it is not what was read")
+	errNotEnded = errors.New("it has ended otherwise")
+)
+
+// Reading says what a running shard is between two commits. Where it is idle and has told
+// all, every other shard is asked whether it contains what it has answered; one that lacks
+// something is told all again. It may be called from any goroutine.
+func (c *Crawl) Reading(ctx context.Context) (r accord.Reading, err error) {
+	if c.member == nil {
+		return r, ErrPart
+	}
+	if r, err = c.filed(ctx); err != nil {
+		return r, err
+	}
+	st, err := c.Status()
+	if r.Idle = r.Idle && st.Idle; err != nil || !r.Idle || !r.Told {
+		return r, err
+	}
+	if r.Confirmed, err = c.member.confirm(ctx); err != nil {
+		return r, err
+	}
+	again, err := c.filed(ctx)
+	if err == nil && (again.Opening != r.Opening || again.Commit != r.Commit) {
+		again.Idle = false // for it has done something
+		return again, nil
+	}
+	return r, err
+}
+
+// filed is what the file says.
+func (c *Crawl) filed(ctx context.Context) (r accord.Reading, err error) {
+	if !c.member.held() {
+		return r, ErrLease
+	}
+	err = c.query(ctx, func(store *kv.Store) (err error) { r, err = accord.Of(store); return err })
+	return r, err
+}
+
+// confirm asks the other shards whether they contain what they have answered, and returns
+// the openings of those that do.
+func (m *member) confirm(ctx context.Context) ([]schema.Opening, error) {
+	in := make([]schema.Opening, m.Part.Shards)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(maxConfirming)
+	for peer := range in {
+		if peer == m.Part.Shard {
+			continue
+		}
+		g.Go(func() error {
+			s := exchange.NewSender(m.desk(ctx), m.Carrier, peer)
+			ok, err := s.Confirm(ctx)
+			if ok {
+				in[peer] = s.Opening()
+			}
+			return err
+		})
+	}
+	err := g.Wait()
+	m.wake()
+	return in, err
+}
+
+// Finish has a shard end its run as one that has come to its end, as all shards have agreed,
+// and returns when [Crawl.Run] has written that down. It fails if the file lacks what was
+// agreed on, or something is left to do; then the crawl goes on.
+func (c *Crawl) Finish(ctx context.Context, agreed accord.Reading) error {
+	if c.member == nil {
+		return ErrPart
+	}
+	same := false
+	err := c.member.desk(ctx).View(func(tx *kv.Tx) (err error) {
+		part := tx.Part.Of()
+		same, err = tx.Openings.Contains(agreed.Opening, agreed.Commit)
+		same = same && part.Run == agreed.Run && part.Configuration == agreed.Configuration
+		return err
+	})
+	if err == nil && !same {
+		err = errElse
+	}
+	if err != nil {
+		return err
+	}
+	st, err := c.command(commandFinish)
+	if err == nil && !st.Idle {
+		err = errBusy
+	}
+	if err != nil {
+		return err
+	}
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if !c.walked {
+		return errNotEnded
+	}
+	return nil
+}

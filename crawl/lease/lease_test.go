@@ -1,0 +1,382 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// in runs a test in a world without trouble of its own.
+func in(t *testing.T, f func(*testing.T, *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f(t, newWorld(1))
+		time.Sleep(time.Minute) // what is under way ends
+	})
+}
+
+// took is the lease of a node that needs it, and how long it took.
+func took(t *testing.T, c Claim) (*Lease, time.Duration) {
+	t.Helper()
+	began := time.Now()
+	l, err := Take(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.Held() {
+		t.Fatal("a lease begins that is not held")
+	}
+	return l, time.Since(began)
+}
+
+// keep renews a lease until the function is called that it returns, which says why it ended.
+func keep(t *testing.T, l *Lease) (stop func() error) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- l.Keep(ctx) }()
+	return func() error { cancel(); return <-ended }
+}
+
+// wait returns when the lease is lost, or after long.
+func wait(l *Lease) {
+	select {
+	case <-l.Lost():
+	case <-time.After(5 * time.Minute):
+	}
+}
+
+// within reports whether a time is about another one: messages and looks take theirs.
+func within(got, want time.Duration) bool { return got >= want && got < want+3*time.Second }
+
+// A shard that nobody has is taken after the watch, held for as long as it is renewed, and
+// nobody else's meanwhile.
+func TestTake(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		a, b := w.node("a"), w.node("b")
+		file := &paperFile{}
+		began := time.Now()
+		l, after := took(t, a.claim(file, ""))
+		if !within(after, 30*time.Second) || len(file.openings) != 1 {
+			t.Errorf("it took %s, with %d openings", after, len(file.openings))
+		}
+		stop := keep(t, l)
+		other := file.twin()
+		other.any = true
+		_, err := Take(t.Context(), b.claim(other, ""))
+		var held *HeldError
+		if !errors.As(err, &held) || held.Node != "a" || held.Since.Before(began) || held.Since.After(time.Now()) {
+			t.Errorf("another one is told %v", err)
+		}
+		if text := err.Error(); !strings.Contains(text, `shard.0 is held by node "a" since 2000-01-01T`) {
+			t.Errorf("it reads %s", text)
+		}
+		time.Sleep(time.Hour)
+		if !l.Held() || len(other.openings) != 1 {
+			t.Errorf("after an hour it is held: %t; the other one has %d openings", l.Held(), len(other.openings))
+		}
+		if err := stop(); !errors.Is(err, context.Canceled) || !l.Held() {
+			t.Errorf("it ends with %v, held: %t", err, l.Held())
+		}
+		if _, after := took(t, b.claim(other, "")); !within(after, 30*time.Second) || l.Held() {
+			t.Errorf("the other one took it after %s", after)
+		}
+	})
+}
+
+// The trust runs from the sending of a renewal, however late the answer comes.
+func TestTrustFromSending(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		n := w.node("a")
+		n.back = func(writes bool) bool {
+			if writes {
+				time.Sleep(4 * time.Second)
+			}
+			return false
+		}
+		sent := time.Time{}
+		file := &paperFile{begins: func() { sent = time.Now() }}
+		l, _ := took(t, n.claim(file, ""))
+		if time.Since(sent) < 4*time.Second {
+			t.Fatal("the answer was not late")
+		}
+		time.Sleep(time.Until(sent.Add(25*time.Second - time.Millisecond)))
+		if !l.Held() {
+			t.Error("a claim is not trusted for so long")
+		}
+		time.Sleep(time.Millisecond)
+		if l.Held() {
+			t.Error("a claim is trusted for too long")
+		}
+	})
+	in(t, func(t *testing.T, w *world) {
+		n := w.node("a")
+		l, _ := took(t, n.claim(&paperFile{}, ""))
+		n.back = func(writes bool) bool {
+			if writes {
+				time.Sleep(4 * time.Second)
+				n.leave(time.Hour)
+			}
+			return false
+		}
+		renewed := time.Now()
+		stop := keep(t, l)
+		wait(l)
+		if after := time.Since(renewed); after < 25*time.Second || after > 25*time.Second+50*time.Millisecond {
+			t.Errorf("it is lost after %s", after)
+		}
+		if err := stop(); !errors.Is(err, ErrLost) {
+			t.Errorf("it ends with %v", err)
+		}
+	})
+}
+
+// A renewal without an answer is found in the record, and is worth as much as one that has
+// an answer.
+func TestRenewalWithoutAnswer(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		n := w.node("a")
+		l, _ := took(t, n.claim(&paperFile{}, ""))
+		n.back = func(writes bool) bool { return writes }
+		stop := keep(t, l)
+		time.Sleep(10 * time.Minute)
+		if !l.Held() {
+			t.Error("it is lost")
+		}
+		n.leave(time.Hour)
+		before := *l.trust.Load()
+		wait(l)
+		if last := *l.trust.Load(); last != before || n.reading().Run-last.Run > 25*time.Second+time.Millisecond {
+			t.Errorf("it was renewed at %v and then at %v, and is lost at %v", before, last, n.reading())
+		}
+		if err := stop(); !errors.Is(err, ErrLost) {
+			t.Errorf("it ends with %v", err)
+		}
+	})
+}
+
+// What ends a lease ends it for good, and its holder is told.
+func TestLost(t *testing.T) {
+	tests := []struct {
+		name   string
+		do     func(*world, *node)
+		at     time.Duration // at most
+		detail string
+	}{
+		{"frozen for long", func(_ *world, n *node) { n.freeze(time.Minute) }, time.Minute, "renewed in time"},
+		{"halted for long", func(_ *world, n *node) { n.halt(time.Minute) }, time.Minute, "renewed in time"},
+		{"clock ahead", func(_ *world, n *node) { n.set(1100 * time.Millisecond) }, 2 * time.Second, "jumped"},
+		{"clock behind", func(_ *world, n *node) { n.set(-time.Hour) }, 2 * time.Second, "jumped"},
+		{"cut off", func(_ *world, n *node) { n.leave(time.Hour) }, 25 * time.Second, "renewed in time"},
+		{"wiped", func(w *world, _ *node) { w.wipe() }, 11 * time.Second, "has lost its record"},
+		{"somebody else's", func(w *world, _ *node) {
+			r := record{State: held, Node: "x", Opening: make([]byte, 16), Random: "other"}
+			w.place(r.encode())
+		}, 11 * time.Second, `held by node "x"`},
+		{"damaged", func(w *world, _ *node) { w.place([]byte("{}")) }, 11 * time.Second, "state"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				n := w.node("a")
+				l, _ := took(t, n.claim(&paperFile{}, ""))
+				stop := keep(t, l)
+				time.Sleep(time.Minute)
+				began := time.Now()
+				tt.do(w, n)
+				wait(l)
+				if after := time.Since(began); after > tt.at+100*time.Millisecond || l.Held() {
+					t.Errorf("it is lost after %s, held: %t", after, l.Held())
+				}
+				n.set(-n.ahead)
+				if err := stop(); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), tt.detail) || l.Held() {
+					t.Errorf("it ends with %v, held: %t", err, l.Held())
+				}
+			})
+		})
+	}
+}
+
+// Nobody has to look for a lease to be over.
+func TestOverWithoutKeep(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		n := w.node("a")
+		l, _ := took(t, n.claim(&paperFile{}, ""))
+		n.freeze(26 * time.Second)
+		if n.thaw(); l.Held() {
+			t.Error("it is held after a pause that is longer")
+		}
+	})
+}
+
+// A short cut of the connection costs nothing.
+func TestReconnected(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		n := w.node("a")
+		l, _ := took(t, n.claim(&paperFile{}, ""))
+		stop := keep(t, l)
+		for range 100 {
+			time.Sleep(3700 * time.Millisecond)
+			n.reconnect()
+		}
+		if err := stop(); !errors.Is(err, context.Canceled) || !l.Held() {
+			t.Errorf("it ends with %v", err)
+		}
+	})
+}
+
+// A bucket that becomes what it was, between the watch and the claim, gives nothing away.
+func TestSessionOfClaim(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		r := record{State: held, Node: "x", Opening: make([]byte, 16), Random: "other"}
+		w.place(r.encode())
+		n := w.node("a")
+		w.copy()
+		_, after := took(t, n.claim(&paperFile{any: true, begins: func() { w.putBack(); n.reconnect() }}, "id"))
+		if !within(after, 60*time.Second) {
+			t.Errorf("it took %s, want two watches", after)
+		}
+	})
+}
+
+// Who holds the lock of the file that a record was written for goes on with it; anybody
+// else waits.
+func TestSameFile(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		a, b := w.node("a"), w.node("b")
+		file := &paperFile{}
+		took(t, a.claim(file, "7:1@boot"))
+		if _, after := took(t, a.claim(file, "7:1@boot")); !within(after, 30*time.Second) {
+			t.Errorf("a claim that was never renewed is taken over after %s", after)
+		}
+		tests := []struct {
+			claim Claim
+			want  time.Duration
+		}{
+			{a.claim(file, "7:1@boot"), 0},
+			{b.claim(file, "7:1@boot"), 30 * time.Second},
+			{a.claim(file, "7:2@boot"), 30 * time.Second},
+			{a.claim(file, ""), 30 * time.Second},
+		}
+		for _, tt := range tests {
+			l, _ := took(t, a.claim(file, "7:1@boot"))
+			stop := keep(t, l)
+			time.Sleep(15 * time.Second)
+			stop()
+			if _, after := took(t, tt.claim); !within(after, tt.want) {
+				t.Errorf("node %s with file %q waits for %s, want %s", tt.claim.Node, tt.claim.FileID, after, tt.want)
+			}
+		}
+	})
+}
+
+// What is released is another's at once, and it is released as it was at the end.
+func TestRelease(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		a, b := w.node("a"), w.node("b")
+		file := &paperFile{}
+		l, _ := took(t, a.claim(file, ""))
+		stop := keep(t, l)
+		time.Sleep(5 * time.Second)
+		stop()
+		early := file.twin()
+		file.write()
+		if err := l.Release(t.Context()); err != nil || l.Held() {
+			t.Errorf("release: %v, held: %t", err, l.Held())
+		}
+		<-l.Lost()
+		if _, err := Take(t.Context(), b.claim(early, "")); !errors.Is(err, ErrFile) || len(early.openings) != 1 {
+			t.Errorf("a copy that lacks the last commit: %v, with %d openings", err, len(early.openings))
+		}
+		second, after := took(t, b.claim(file.twin(), ""))
+		if after > time.Second {
+			t.Errorf("it is taken after %s", after)
+		}
+		if err := l.Release(t.Context()); err != nil || !second.Held() {
+			t.Errorf("released again: %v", err)
+		}
+		stop = keep(t, second)
+		time.Sleep(time.Minute)
+		if stop(); !second.Held() {
+			t.Error("it was released by another one")
+		}
+	})
+}
+
+// Of two copies of a file that both contain the record one gets the shard, and the other is
+// refused for ever.
+func TestTwoCopies(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		first := &paperFile{}
+		l, _ := took(t, w.node("a").claim(first, ""))
+		l.end()
+		second := first.twin()
+		type result struct {
+			l   *Lease
+			err error
+		}
+		results := make(chan result)
+		for name, f := range map[string]*paperFile{"b": first, "c": second} {
+			go func() {
+				l, err := Take(t.Context(), w.node(name).claim(f, ""))
+				if l != nil {
+					_ = l.again(t.Context()) // as it is kept
+				}
+				results <- result{l, err}
+			}()
+		}
+		x, y := <-results, <-results
+		if x.l == nil {
+			x, y = y, x
+		}
+		if x.l == nil || y.l != nil || !errors.Is(y.err, ErrFile) {
+			t.Errorf("one gets %v, %v; the other one %v, %v", x.l, x.err, y.l, y.err)
+		}
+	})
+}
+
+// A bucket that does not answer, or not as it should, is an error.
+func TestTakeFails(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		n := w.node("a")
+		n.leave(24 * time.Hour)
+		began := time.Now()
+		_, err := Take(t.Context(), n.claim(&paperFile{}, ""))
+		if after := time.Since(began); err == nil || after < 30*time.Second || after > 40*time.Second {
+			t.Errorf("after %s: %v", after, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := Take(ctx, n.claim(&paperFile{}, "")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("it ends with %v", err)
+		}
+	})
+	for _, text := range []string{"", "{}", `{"state":"held"}`, `{"state":"free","opening":"AAAA"}`, `{"state":"empty"} {}`,
+		`{"state":"empty","more":1}`, `{"state":"empty","node":"` + strings.Repeat("x", maxRecord) + `"}`} {
+		in(t, func(t *testing.T, w *world) {
+			w.place([]byte(text))
+			file := &paperFile{any: true}
+			if _, err := Take(t.Context(), w.node("a").claim(file, "")); err == nil || len(file.openings) > 0 {
+				t.Errorf("%.40s: %v, %d openings", text, err, len(file.openings))
+			}
+		})
+	}
+}
+
+// FuzzRecord: a record that is read is written as it was read.
+func FuzzRecord(f *testing.F) {
+	f.Add(record{State: held, Node: "a", Opening: make([]byte, 16), Since: time.Unix(1e9, 0).UTC(), Random: "x"}.encode())
+	f.Add([]byte(`{"state":"empty","since":"9999-12-31T23:59:59-23:00"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := decode(text)
+		if err != nil {
+			return
+		}
+		if again, err := decode(r.encode()); err == nil && (again.Random != r.Random || !again.Since.Equal(r.Since) ||
+			again.Node != r.Node || again.File != r.File || again.Commit != r.Commit) {
+			t.Errorf("%+v is read as %+v", r, again)
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package lease
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// maxRecord is the size of a record at most, in bytes.
+const maxRecord = 4096
+
+// A state says what a record means.
+type state string
+
+const (
+	held  state = "held"
+	free  state = "free"  // its holder has let it go
+	empty state = "empty" // there was no record
+)
+
+// A record is what the bucket says of a shard.
+type record struct {
+	State   state     `json:"state"`
+	Node    string    `json:"node"`
+	Since   time.Time `json:"since"` // when it was claimed
+	Opening []byte    `json:"opening"`
+	Commit  uint64    `json:"commit"`
+	File    string    `json:"file"` // see [FileID]; empty: not known, or a claim that was never renewed
+	Random  string    `json:"random"`
+}
+
+// decode reads a record that anybody may have written.
+func decode(text []byte) (r record, err error) {
+	if len(text) > maxRecord {
+		return r, fmt.Errorf("record of %d bytes", len(text))
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		return r, fmt.Errorf("record: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return r, fmt.Errorf("record: something follows")
+	}
+	switch {
+	case r.State != held && r.State != free && r.State != empty:
+		return r, fmt.Errorf("record: state %q", r.State)
+	case r.State != empty && len(r.Opening) != len(schema.Opening{}):
+		return r, fmt.Errorf("record: opening of %d bytes", len(r.Opening))
+	}
+	return r, nil
+}
+
+func (r record) encode() []byte {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // only a year above 9999 fails, and it comes from the clock or from decode
+	}
+	return text
+}
+
+// A HeldError says that another node holds a shard.
+type HeldError struct {
+	Key   string // of its record
+	Node  string // as the node calls itself
+	Since time.Time
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%s is held by node %.100q since %s", e.Key, e.Node, e.Since.UTC().Format(time.RFC3339))
+}
+
+func (r record) held(key string) error {
+	if r.State != held {
+		return fmt.Errorf("%s is held by nobody", key)
+	}
+	return &HeldError{Key: key, Node: r.Node, Since: r.Since}
+}

@@ -1,0 +1,187 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A schedule is what happens to three nodes that want one shard all the time.
+type schedule struct {
+	*world
+	goesBack bool // the bucket may become what it was; then nobody may skip the watch
+	timing   Timing
+	nodes    []*node
+	mu       sync.Mutex
+	holds    map[*node]*Lease
+	taken    int
+	faults   map[string]int
+}
+
+func newSchedule(seed uint64, timing Timing) *schedule {
+	s := &schedule{
+		world: newWorld(seed), goesBack: seed%3 == 0, timing: timing, holds: map[*node]*Lease{}, faults: map[string]int{},
+	}
+	s.trouble = true
+	for i := range 3 {
+		n := s.node(fmt.Sprint("n", i))
+		n.rate = 0.95 + float64(s.below(100))/1000
+		s.nodes = append(s.nodes, n)
+	}
+	return s
+}
+
+// live has a node take the shard again and again, until ctx is done.
+func (s *schedule) live(ctx context.Context, n *node) {
+	claim := n.claim(&paperFile{any: true}, n.name)
+	claim.Timing = s.timing
+	if s.goesBack {
+		claim.FileID = ""
+	}
+	for ctx.Err() == nil {
+		l, err := Take(ctx, claim)
+		if err != nil {
+			_ = pause(ctx, time.Second)
+			continue
+		}
+		s.mu.Lock()
+		s.holds[n] = l
+		s.taken++
+		s.mu.Unlock()
+		until, cancel := context.WithTimeout(ctx, time.Duration(s.below(int64(3*time.Minute))))
+		err = l.Keep(until)
+		cancel()
+		if s.goesBack || s.chance(2) && !errors.Is(err, ErrLost) {
+			l.end() // as a process that is killed
+			continue
+		}
+		_ = l.Release(ctx)
+	}
+}
+
+// holders are the nodes that trust their lease at this moment, or would if they looked.
+func (s *schedule) holders() (names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n, l := range s.holds {
+		if !n.isHalted() && !l.ended.Load() && s.timing.trusts(*l.trust.Load(), n.reading()) {
+			names = append(names, n.name)
+		}
+	}
+	return names
+}
+
+// harm has something go wrong with a node, or with the bucket.
+func (s *schedule) harm() {
+	n := s.nodes[s.below(int64(len(s.nodes)))]
+	long := time.Duration(s.below(int64(time.Minute)))
+	kinds := []struct {
+		name string
+		do   func()
+	}{
+		{"reconnect", n.reconnect},
+		{"away", func() { n.leave(long) }},
+		{"freeze", func() { n.freeze(long) }},
+		{"short freeze", func() { n.freeze(long / 4) }},
+		{"halt", func() { n.halt(long) }},
+		{"clock ahead", func() { n.set(long) }},
+		{"clock behind", func() { n.set(-long) }},
+		{"wipe", s.lose},
+	}
+	kind := kinds[s.below(int64(len(kinds)))]
+	if ends := strings.HasPrefix(kind.name, "clock") || kind.name == "wipe"; ends && !s.chance(3) {
+		return // or no lease would ever grow old
+	}
+	kind.do()
+	s.faults[kind.name]++
+}
+
+// lose wipes the bucket, or makes it what it was.
+func (s *schedule) lose() {
+	switch {
+	case !s.goesBack:
+		s.wipe()
+	case s.chance(2):
+		s.copy()
+		return
+	default:
+		s.putBack()
+	}
+	for _, n := range s.nodes { // the server was gone
+		n.reconnect()
+	}
+}
+
+// run lets so much time pass, and returns the first moment at which two nodes held the shard.
+func (s *schedule) run(t *testing.T, length time.Duration) error {
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for _, n := range s.nodes {
+		all.Go(func() { s.live(ctx, n) })
+	}
+	all.Go(func() {
+		for ctx.Err() == nil {
+			_ = pause(ctx, time.Duration(s.below(int64(20*time.Second))))
+			s.harm()
+		}
+	})
+	var found error
+	for end := time.Now().Add(length); found == nil && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if names := s.holders(); len(names) > 1 {
+			found = fmt.Errorf("after %s %v hold the shard", time.Since(s.start), names)
+		}
+	}
+	cancel()
+	all.Wait()
+	time.Sleep(time.Minute) // what is under way ends
+	return found
+}
+
+// However messages, clocks, processes and the bucket fail, no two nodes hold the shard, and
+// somebody gets it now and then.
+func TestHoldsNeverOverlap(t *testing.T) {
+	count := 200
+	if os.Getenv("RIPPLE_PROOF") == "full" {
+		count = 4000
+	}
+	taken, faults := 0, map[string]int{}
+	for seed := range count {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSchedule(uint64(seed), Standard())
+			if err := s.run(t, 10*time.Minute); err != nil {
+				t.Errorf("schedule %d: %v", seed, err)
+			}
+			if s.taken == 0 {
+				t.Errorf("schedule %d: nobody has ever got the shard", seed)
+			}
+			taken += s.taken
+			for name, n := range s.faults {
+				faults[name] += n
+			}
+		})
+	}
+	if len(faults) != 8 {
+		t.Errorf("only %v went wrong", faults)
+	}
+	t.Logf("%d schedules: taken %d times, faults: %v", count, taken, faults)
+}
+
+// A watch that is too short is found out: the test above sees what it is there to see.
+func TestShortWatchIsFound(t *testing.T) {
+	timing := Standard()
+	timing.Watch = timing.Trust - 10*time.Second
+	for seed := range uint64(20) {
+		var err error
+		synctest.Test(t, func(t *testing.T) { err = newSchedule(seed, timing).run(t, 10*time.Minute) })
+		if err != nil {
+			return
+		}
+	}
+	t.Error("nobody notices")
+}

@@ -1,0 +1,34 @@
+package lease
+
+import "time"
+
+// A Timing says how long is what; that of all nodes of a terrain must be the same.
+type Timing struct {
+	Watch time.Duration // for which a taker must have seen a record unchanged
+	Trust time.Duration // of a holder in a renewal, from its sending
+	Renew time.Duration // from one renewal to the next
+	Jump  time.Duration // of the wall clock against the other, within a trust, that ends it
+}
+
+// Standard is the timing that terrains have.
+func Standard() Timing {
+	return Timing{Watch: 30 * time.Second, Trust: 25 * time.Second, Renew: 10 * time.Second, Jump: time.Second}
+}
+
+// Faster is a timing that is so many times faster.
+func (t Timing) Faster(times int) Timing {
+	n := time.Duration(times)
+	return Timing{Watch: t.Watch / n, Trust: t.Trust / n, Renew: t.Renew / n, Jump: t.Jump / n}
+}
+
+// look is from one look at a clock, or at a record, to the next.
+func (t Timing) look() time.Duration { return t.Renew / 5 }
+
+// ask is for how long an answer is waited for.
+func (t Timing) ask() time.Duration { return t.Renew / 2 }
+
+// trusts reports whether what was sent at a moment can be trusted now.
+func (t Timing) trusts(from, now Instant) bool {
+	ran, walked := now.Run-from.Run, now.Wall-from.Wall
+	return ran < t.Trust && (walked-ran).Abs() <= t.Jump
+}

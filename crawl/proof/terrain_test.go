@@ -12,12 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/unite"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -28,7 +31,7 @@ import (
 var errAway = errors.New("nobody crawls it")
 
 // A terrain is a web that several crawls share. Letters between them are lost, come twice
-// and late until it is calm.
+// and late until it is calm. Somebody looks for the end of the run from the beginning on.
 type terrain struct {
 	t      *testing.T
 	cfg    *config.Config
@@ -40,12 +43,15 @@ type terrain struct {
 	nodes  []*node                   // by shard; nil: it is away
 	asked  map[string]map[int]string // by host: the shards that asked it, and for what first
 	starts int
-	lost   int // letters and answers
+	lost   int    // letters and answers
+	told   int    // shards told to finish
+	still  string // why the run was not over the last time
 }
 
-// A node crawls one shard.
+// A node crawls one shard, or has its file if the run is over.
 type node struct {
-	crawl *crawl.Crawl
+	crawl *crawl.Crawl   // nil: the run is over
+	rest  accord.Reading // then
 	store *kv.Store
 	stop  context.CancelFunc
 	lost  chan struct{} // closed: the lease is
@@ -90,20 +96,30 @@ func (tr *terrain) start(n int) {
 		Config: tr.cfg, Log: slog.New(slog.DiscardHandler), Shard: &crawl.Shard{Part: part, Carrier: tr, Lease: on},
 		OnRequest: func(q crawl.Request) { tr.note(n, q.URL) },
 	})
-	if err != nil {
-		tr.t.Fatal(err)
-	}
-	go func() {
-		res, err := on.crawl.Run(ctx)
-		if err == nil && res.Walked {
-			err = on.crawl.Complete()
+	switch {
+	case errors.Is(err, crawl.ErrOver):
+		on.crawl = nil
+		if on.rest, err = accord.Of(store); err != nil {
+			tr.t.Fatal(err)
 		}
-		on.ended <- err
-	}()
+		on.ended <- nil
+	case err != nil:
+		tr.t.Fatal(err)
+	default:
+		go on.run(ctx)
+	}
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.nodes[n] = on
 	tr.starts++
+}
+
+func (n *node) run(ctx context.Context) {
+	res, err := n.crawl.Run(ctx)
+	if err == nil && res.Walked {
+		err = n.crawl.Complete()
+	}
+	n.ended <- err
 }
 
 // leave takes a shard away: by a stop, or by the loss of its lease, after which nothing may
@@ -114,34 +130,21 @@ func (tr *terrain) leave(n int, lost bool) {
 	on := tr.nodes[n]
 	tr.nodes[n] = nil
 	tr.mu.Unlock()
-	if !lost {
-		on.stop()
-		tr.end(on, nil)
-		return
+	commit := uint64(0)
+	if lost && on.crawl != nil {
+		err := on.crawl.Query(func(store *kv.Store) error { // between two commits
+			commit = store.LastCommit()
+			close(on.lost)
+			return nil
+		})
+		lost = err == nil // else it has just ended
 	}
-	var commit uint64
-	err := on.crawl.Query(func(store *kv.Store) error { // between two commits
-		commit = store.LastCommit()
-		close(on.lost)
-		return nil
-	})
-	if err != nil {
-		tr.t.Error(err)
-	}
-	tr.end(on, crawl.ErrLease)
 	on.stop()
-	store := crawltest.Open(tr.t, tr.paths[n])
-	if now := store.LastCommit(); now != commit {
-		tr.t.Errorf("shard %d has come from commit %d to %d after its lease was lost", n, commit, now)
+	if err := <-on.ended; err != nil && !(lost && errors.Is(err, crawl.ErrLease)) {
+		tr.t.Errorf("a crawl ends with %v", err)
 	}
-	store.Close()
-}
-
-// end waits for the end of a crawl, and closes its file.
-func (tr *terrain) end(on *node, want error) {
-	tr.t.Helper()
-	if err := <-on.ended; !errors.Is(err, want) {
-		tr.t.Errorf("a crawl ends with %v, want %v", err, want)
+	if now := on.store.LastCommit(); commit != 0 && lost && now != commit {
+		tr.t.Errorf("shard %d has come from commit %d to %d after its lease was lost", n, commit, now)
 	}
 	if err := on.store.Close(); err != nil {
 		tr.t.Error(err)
@@ -216,7 +219,7 @@ func (tr *terrain) Ask(ctx context.Context, to int, letter []byte) ([]byte, erro
 
 func (tr *terrain) deliver(ctx context.Context, to int, letter []byte) ([]byte, error) {
 	on, err := tr.node(to)
-	if err != nil {
+	if err != nil || on.crawl == nil {
 		return nil, exchange.ErrNobody
 	}
 	answer, err := on.crawl.Answer(ctx, letter)
@@ -232,15 +235,21 @@ func (tr *terrain) Reading(ctx context.Context, n int) (accord.Reading, error) {
 	if err != nil {
 		return accord.Reading{}, err
 	}
+	if on.crawl == nil {
+		return on.rest, nil
+	}
 	return on.crawl.Reading(ctx)
 }
 
 // Finish implements [accord.Readings].
 func (tr *terrain) Finish(ctx context.Context, n int, agreed accord.Reading) error {
 	on, err := tr.node(n)
-	if err != nil {
+	if err != nil || on.crawl == nil {
 		return err
 	}
+	tr.mu.Lock()
+	tr.told++
+	tr.mu.Unlock()
 	return on.crawl.Finish(ctx, agreed)
 }
 
@@ -255,27 +264,65 @@ func (tr *terrain) trouble(times int) {
 	}
 }
 
-// crawl crawls to the end, with so many stops on the way, and returns the digest of the united
-// map.
+// waitWithout waits until all shards but one have nothing to do, while that one is away: the run
+// goes on.
+func (tr *terrain) waitWithout(ctx context.Context, away int) {
+	tr.t.Helper()
+	for n := 0; n < len(tr.nodes); {
+		if n == away {
+			n++
+			continue
+		}
+		r, err := tr.Reading(ctx, n)
+		if err != nil {
+			tr.t.Fatal(err)
+		}
+		if r.Idle {
+			n++
+			continue
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	time.Sleep(100 * time.Millisecond) // some more looks for the end
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if tr.told > 0 || !strings.Contains(tr.still, errAway.Error()) {
+		tr.t.Errorf("%d shards are to finish while shard %d is away; the run is open because of %q", tr.told, away, tr.still)
+	}
+}
+
+// crawl crawls to the end, with one shard that comes late, and so many stops on the way, and
+// returns the digest of the united map.
 func (tr *terrain) crawl(times int) string {
 	tr.t.Helper()
 	ctx, cancel := context.WithTimeout(tr.t.Context(), 2*time.Minute)
 	defer cancel()
+	late := tr.below(len(tr.nodes))
 	for n := range tr.nodes {
-		tr.start(n)
+		if n != late {
+			tr.start(n)
+		}
 	}
+	var end errgroup.Group
+	end.Go(func() error {
+		return accord.End(ctx, len(tr.nodes), tr, 20*time.Millisecond, func(why error) {
+			tr.mu.Lock()
+			defer tr.mu.Unlock()
+			tr.still = why.Error()
+		})
+	})
+	tr.waitWithout(ctx, late)
+	tr.start(late)
 	tr.trouble(times)
 	tr.mu.Lock()
 	tr.calm = true
 	tr.mu.Unlock()
-	var last error
-	if err := accord.End(ctx, len(tr.nodes), tr, 20*time.Millisecond, func(err error) { last = err }); err != nil {
-		tr.t.Fatalf("the run does not end: %v; %v", err, last)
+	if err := end.Wait(); err != nil {
+		tr.t.Fatalf("the run does not end: %v; %s", err, tr.still)
 	}
 	tr.stray.Wait()
-	for _, on := range tr.nodes {
-		tr.end(on, nil)
-		on.stop()
+	for n := range tr.nodes {
+		tr.leave(n, false)
 	}
 	return tr.united()
 }
@@ -297,6 +344,12 @@ func (tr *terrain) united() string {
 		s.Store.Close()
 	}
 	crawltest.Verify(tr.t, path)
+	crawltest.Surveyed(tr.t, path, func(s *survey.Survey) error {
+		if run := s.Run(); run.Status != schema.RunCompleted {
+			tr.t.Errorf("the united run is %v", run.Status)
+		}
+		return nil
+	})
 	return crawltest.Digest(tr.t, path)
 }
 
@@ -328,14 +381,12 @@ func TestTerrain(t *testing.T) {
 		webs = 20
 	}
 	for i := range webs {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			oneTerrain(t, seed+uint64(i))
-		})
+		t.Run(fmt.Sprint(i), func(t *testing.T) { oneTerrain(t, seed+uint64(i)) })
 	}
 }
 
 func oneTerrain(t *testing.T, seed uint64) {
+	t.Parallel()
 	s := crawltest.Serve(t, webtest.WithoutLog())
 	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 7, Links: 8, Size: 2000, Leave: 0.4,
 		Redirects: 0.15, Dead: 0.05})
@@ -352,15 +403,18 @@ domain = "h2.test"
 `))
 	want := alone(t, cfg)
 	for _, shards := range []int{1, 2, 4} {
-		tr := newTerrain(t, rand.New(rand.NewPCG(seed, uint64(shards))), cfg, shards)
-		if got := tr.crawl(4); got != want {
-			t.Errorf("seed %d, %d shards: digest %s, want %s", seed, shards, got, want)
-		}
-		for host, by := range tr.asked {
-			if len(by) != 1 {
-				t.Errorf("seed %d: %s is asked by %d shards: %v", seed, host, len(by), by)
+		t.Run(fmt.Sprint(shards), func(t *testing.T) {
+			t.Parallel()
+			tr := newTerrain(t, rand.New(rand.NewPCG(seed, uint64(shards))), cfg, shards)
+			if got := tr.crawl(4); got != want {
+				t.Errorf("seed %d: digest %s, want %s", seed, got, want)
 			}
-		}
-		t.Logf("%d shards ask %d hosts: %d starts, %d letters lost", shards, len(tr.asked), tr.starts, tr.lost)
+			for host, by := range tr.asked {
+				if len(by) != 1 {
+					t.Errorf("seed %d: %s is asked by %d shards: %v", seed, host, len(by), by)
+				}
+			}
+			t.Logf("%d hosts are asked: %d starts, %d letters lost", len(tr.asked), tr.starts, tr.lost)
+		})
 	}
 }

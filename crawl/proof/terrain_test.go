@@ -27,6 +27,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
+// patience is how long a crawl of a terrain may take.
+const patience = 3 * time.Minute
+
 // errAway reports a shard that nobody crawls just now.
 var errAway = errors.New("nobody crawls it")
 
@@ -42,6 +45,7 @@ type terrain struct {
 	calm   bool
 	nodes  []*node                   // by shard; nil: it is away
 	asked  map[string]map[int]string // by host: the shards that asked it, and for what first
+	number uint64                    // of the configuration
 	starts int
 	lost   int    // letters and answers
 	told   int    // shards told to finish
@@ -72,7 +76,7 @@ func (n *node) Held() bool {
 func (n *node) Lost() <-chan struct{} { return n.lost }
 
 func newTerrain(t *testing.T, r *rand.Rand, cfg *config.Config, shards int) *terrain {
-	tr := &terrain{t: t, r: r, cfg: cfg, nodes: make([]*node, shards), asked: map[string]map[int]string{}}
+	tr := &terrain{t: t, r: r, cfg: cfg, nodes: make([]*node, shards), asked: map[string]map[int]string{}, number: 1}
 	dir := t.TempDir()
 	for n := range shards {
 		tr.paths = append(tr.paths, filepath.Join(dir, fmt.Sprintf("shard-%03d.bolt", n)))
@@ -90,7 +94,8 @@ func (tr *terrain) start(n int) {
 	ctx, cancel := context.WithCancel(tr.t.Context())
 	on := &node{store: store, stop: cancel, lost: make(chan struct{}), ended: make(chan error, 1)}
 	part := schema.Part{
-		Terrain: [16]byte{7}, Rule: shard.Version, Shard: n, Shards: len(tr.nodes), Run: 1, Configuration: 1,
+		Terrain: [16]byte{7}, Rule: shard.Version, Shard: n, Shards: len(tr.nodes), Run: 1,
+		Configuration: tr.number,
 	}
 	on.crawl, _, err = crawl.Begin(ctx, store, crawl.Options{
 		Config: tr.cfg, Log: slog.New(slog.DiscardHandler), Shard: &crawl.Shard{Part: part, Carrier: tr, Lease: on},
@@ -295,7 +300,7 @@ func (tr *terrain) waitWithout(ctx context.Context, away int) {
 // returns the digest of the united map.
 func (tr *terrain) crawl(times int) string {
 	tr.t.Helper()
-	ctx, cancel := context.WithTimeout(tr.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(tr.t.Context(), patience)
 	defer cancel()
 	late := tr.below(len(tr.nodes))
 	for n := range tr.nodes {
@@ -303,6 +308,14 @@ func (tr *terrain) crawl(times int) string {
 			tr.start(n)
 		}
 	}
+	found := tr.lookForEnd(ctx)
+	tr.waitWithout(ctx, late)
+	tr.start(late)
+	return tr.end(times, found)
+}
+
+// lookForEnd has somebody look for the end of the run, and returns what waits for it.
+func (tr *terrain) lookForEnd(ctx context.Context) (found func() error) {
 	var end errgroup.Group
 	end.Go(func() error {
 		return accord.End(ctx, len(tr.nodes), tr, 20*time.Millisecond, func(why error) {
@@ -311,26 +324,39 @@ func (tr *terrain) crawl(times int) string {
 			tr.still = why.Error()
 		})
 	})
-	tr.waitWithout(ctx, late)
-	tr.start(late)
+	return end.Wait
+}
+
+// end makes so much trouble, waits for the end, and returns the digest of the united map.
+func (tr *terrain) end(times int, found func() error) string {
+	tr.t.Helper()
 	tr.trouble(times)
 	tr.mu.Lock()
 	tr.calm = true
 	tr.mu.Unlock()
-	if err := end.Wait(); err != nil {
+	if err := found(); err != nil {
 		tr.t.Fatalf("the run does not end: %v; %s", err, tr.still)
 	}
 	tr.stray.Wait()
 	for n := range tr.nodes {
 		tr.leave(n, false)
 	}
+	for host, by := range tr.asked {
+		if len(by) != 1 {
+			tr.t.Errorf("%s is asked by %d shards: %v", host, len(by), by)
+		}
+	}
 	return tr.united()
+}
+
+func (tr *terrain) unitedPath() string {
+	return filepath.Join(filepath.Dir(tr.paths[0]), "united.bolt")
 }
 
 // united is the digest of the file that the shards make together.
 func (tr *terrain) united() string {
 	tr.t.Helper()
-	path := filepath.Join(tr.t.TempDir(), "united.bolt")
+	path := tr.unitedPath()
 	dst := crawltest.Open(tr.t, path)
 	var shards []unite.Shard
 	for _, name := range tr.paths {
@@ -372,6 +398,25 @@ func alone(t *testing.T, cfg *config.Config) string {
 	return crawltest.Digest(t, path)
 }
 
+// generateSites adds a web of small sites.
+func generateSites(s *webtest.Server, seed uint64) {
+	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 7, Links: 8, Size: 2000, Leave: 0.4,
+		Redirects: 0.15, Dead: 0.05})
+}
+
+// sitesConfig is the configuration of a crawl of them, to a depth.
+const sitesConfig = `[crawler]
+max-depth = %d
+[[quality]]
+domain = "h0.test"
+seeds = ["https://h0.test/"]
+[[quality]]
+domain = "h1.test"
+seeds = ["https://h1.test/"]
+[[stub]]
+domain = "h2.test"
+`
+
 // TestTerrain crawls generated webs on one, two and four shards, which are stopped and lose
 // their leases, and whose letters are lost: there is the map of one crawl, and no host is
 // asked by two shards.
@@ -388,19 +433,8 @@ func TestTerrain(t *testing.T) {
 func oneTerrain(t *testing.T, seed uint64) {
 	t.Parallel()
 	s := crawltest.Serve(t, webtest.WithoutLog())
-	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 7, Links: 8, Size: 2000, Leave: 0.4,
-		Redirects: 0.15, Dead: 0.05})
-	cfg := crawltest.Parse(t, crawltest.Config(t, s, `[crawler]
-max-depth = 3
-[[quality]]
-domain = "h0.test"
-seeds = ["https://h0.test/"]
-[[quality]]
-domain = "h1.test"
-seeds = ["https://h1.test/"]
-[[stub]]
-domain = "h2.test"
-`))
+	generateSites(s, seed)
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(sitesConfig, 3)))
 	want := alone(t, cfg)
 	for _, shards := range []int{1, 2, 4} {
 		t.Run(fmt.Sprint(shards), func(t *testing.T) {
@@ -408,11 +442,6 @@ domain = "h2.test"
 			tr := newTerrain(t, rand.New(rand.NewPCG(seed, uint64(shards))), cfg, shards)
 			if got := tr.crawl(4); got != want {
 				t.Errorf("seed %d: digest %s, want %s", seed, got, want)
-			}
-			for host, by := range tr.asked {
-				if len(by) != 1 {
-					t.Errorf("seed %d: %s is asked by %d shards: %v", seed, host, len(by), by)
-				}
 			}
 			t.Logf("%d hosts are asked: %d starts, %d letters lost", len(tr.asked), tr.starts, tr.lost)
 		})

@@ -1,0 +1,130 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/shard"
+)
+
+// oneOf returns a host that belongs to a shard of so many.
+func oneOf(t *testing.T, shards, n int) string {
+	t.Helper()
+	rule, err := shard.New(shards)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		if name := fmt.Sprintf("s%d.test", i); rule.Of(name) == n {
+			return name
+		}
+	}
+}
+
+// The demonstration has hosts of every kind. It asks for patience once, so each crawl has a
+// web of its own.
+func TestTerrainOfDemo(t *testing.T) {
+	t.Parallel()
+	serve := func() *config.Config {
+		s := crawltest.Serve(t, webtest.WithoutLog())
+		demo.Serve(s)
+		ca, err := s.CAFile(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return crawltest.Parse(t, demo.Config(s.Addr(), ca, t.TempDir()))
+	}
+	want := alone(t, serve())
+	tr := newTerrain(t, rand.New(rand.NewPCG(crawltest.Seed(t), 1)), serve(), 3)
+	if got := tr.crawl(2); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+}
+
+// A sitemap on a host of another shard is read there, and what it lists is visited by whoever
+// it belongs to.
+func TestTerrainSitemaps(t *testing.T) {
+	t.Parallel()
+	own, maps := oneOf(t, 2, 0), oneOf(t, 2, 1)
+	s := crawltest.Serve(t, webtest.WithoutLog())
+	s.Host(own).Page("/", crawltest.Anchors("/linked"))
+	s.Host(own).Page("/linked", "<title>linked</title>")
+	s.Host(own).Page("/listed", crawltest.Anchors("/deeper"))
+	s.Host(own).Page("/deeper", "<title>deeper</title>")
+	s.Host(own).Robots("User-agent: *\nSitemap: https://" + maps + "/index.xml\n")
+	sitemap := func(path, root, entry string, urls ...string) {
+		body := "<" + root + ` xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
+		for _, u := range urls {
+			body += "<" + entry + "><loc>" + u + "</loc></" + entry + ">"
+		}
+		s.Host(maps).Page(path, body+"</"+root+">").Type("application/xml")
+	}
+	sitemap("/index.xml", "sitemapindex", "sitemap", "https://"+maps+"/pages.xml")
+	sitemap("/pages.xml", "urlset", "url", "https://"+own+"/listed", "https://"+maps+"/no-origin")
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(
+		"[crawler]\nmax-depth = 1\nsitemaps = \"quality\"\n[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", own, own)))
+	want := alone(t, cfg)
+	tr := newTerrain(t, rand.New(rand.NewPCG(crawltest.Seed(t), 1)), cfg, 2)
+	if got := tr.crawl(2); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+	states, _ := readMap(t, tr.unitedPath())
+	if got := states["https://"+own+"/deeper"]; got != "processed" {
+		t.Errorf("the page below the one that is listed is %q", got)
+	}
+}
+
+// A robots.txt that redirects to a host of another shard is one that cannot be had: that host
+// is not asked, and the one whose it is neither, but for robots.txt.
+func TestTerrainRobots(t *testing.T) {
+	t.Parallel()
+	own, other := oneOf(t, 2, 0), oneOf(t, 2, 1)
+	s := crawltest.Serve(t, webtest.WithoutLog())
+	s.Host(own).Redirect("/robots.txt", "https://"+other+"/robots.txt", http.StatusFound)
+	s.Host(own).Page("/", crawltest.Anchors("/secret"))
+	s.Host(other).Robots("User-agent: *\nDisallow: /\n")
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(
+		"[retry]\ndelay = \"100ms\"\nmax-retries = 1\n[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", own, own)))
+	tr := newTerrain(t, rand.New(rand.NewPCG(crawltest.Seed(t), 1)), cfg, 2)
+	tr.crawl(0)
+	if by := tr.asked[own]; len(tr.asked) != 1 || len(by) != 1 || !strings.HasSuffix(by[0], "/robots.txt") {
+		t.Errorf("asked: %v", tr.asked)
+	}
+}
+
+// Shards that come to another configuration one after the other have the map of a crawl that
+// had it from the beginning.
+func TestTerrainReconfigured(t *testing.T) {
+	t.Parallel()
+	seed := crawltest.Seed(t)
+	s := crawltest.Serve(t, webtest.WithoutLog())
+	generateSites(s, seed)
+	with := func(depth int) *config.Config {
+		return crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(sitesConfig, depth)))
+	}
+	want := alone(t, with(3))
+	tr := newTerrain(t, rand.New(rand.NewPCG(seed, 9)), with(1), 3)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for n := range tr.nodes {
+		tr.start(n)
+	}
+	found := tr.lookForEnd(ctx)
+	tr.cfg, tr.number = with(3), 2
+	for _, n := range tr.r.Perm(len(tr.nodes)) {
+		time.Sleep(time.Duration(tr.below(int(500 * time.Millisecond))))
+		tr.nodes[n].crawl.Reconfigure(tr.cfg, tr.number)
+	}
+	if got := tr.end(2, found); got != want {
+		t.Errorf("seed %d: digest %s, want %s", seed, got, want)
+	}
+}

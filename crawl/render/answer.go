@@ -1,10 +1,12 @@
 package render
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -108,12 +110,24 @@ func (v *visit) fulfill(e *fetch.EventRequestPaused, status int, header []*fetch
 	v.reading = e.NetworkID
 	_, err := chromedp.Call(v.ctx, fetch.FulfillRequest, fetch.FulfillRequestParams{
 		RequestID: e.RequestID, ResponseCode: int64(status), ResponseHeaders: header, Body: body})
-	return err
+	return v.unlessGone(err)
 }
 
 func (v *visit) fail(e *fetch.EventRequestPaused, reason network.ErrorReason) error {
 	v.reading = e.NetworkID
-	return tell(v.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason})
+	return v.unlessGone(tell(v.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason}))
+}
+
+// unlessGone is the error of an answer, but for one to a request that was withdrawn
+// meanwhile, as when a frame is taken away: nobody will read it.
+func (v *visit) unlessGone(err error) error {
+	const invalidParams = -32602 // JSON-RPC 2.0, section 5.1
+	var said *cdproto.Error
+	if errors.As(err, &said) && said.Code == invalidParams && strings.HasPrefix(said.Message, "Invalid InterceptionId") {
+		v.reading = ""
+		return nil
+	}
+	return err
 }
 
 // headers are those of an answer, but for what speaks of the transfer, keeps state, sends

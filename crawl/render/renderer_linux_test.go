@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -67,6 +69,7 @@ func render(t testing.TB, r *Renderer, p Page, a Answers) Rendering {
 func TestRenderer(t *testing.T) {
 	r := open(t, 1)
 	t.Run("pages", func(t *testing.T) { testPages(t, r) })
+	t.Run("withdrawn", func(t *testing.T) { testWithdrawn(t, r) })
 	t.Run("forgets", func(t *testing.T) { testForgets(t, r) })
 	t.Run("too large", func(t *testing.T) { testTooLarge(t, r) })
 	t.Run("no leak", func(t *testing.T) { testNoLeak(t, r) })
@@ -159,6 +162,30 @@ func testPages(t *testing.T, r *Renderer) {
 				t.Errorf("what was asked for (-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// Who has withdrawn a request keeps no other waiting.
+func testWithdrawn(t *testing.T, r *Renderer) {
+	b := <-r.idle
+	defer func() { r.idle <- b }()
+	tab, end, err := b.tab()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	if err := prepare(tab, r.options); err != nil {
+		t.Fatal(err)
+	}
+	v, e := &visit{ctx: tab}, &fetch.EventRequestPaused{RequestID: "interception-job-1.0", NetworkID: "1"}
+	if err := v.fulfill(e, 200, nil, nil); err != nil || v.reading != "" {
+		t.Errorf("answering: %v; %q is being read", err, v.reading)
+	}
+	if err := v.fail(e, network.ErrorReasonAborted); err != nil || v.reading != "" {
+		t.Errorf("refusing: %v; %q is being read", err, v.reading)
+	}
+	if err := v.fail(e, "nonsense"); err == nil {
+		t.Error("a refusal that makes no sense is none")
 	}
 }
 

@@ -29,8 +29,8 @@ max-rate-limits = 3
 [retry]
 max-retries = 2
 delay = "100ms"
-timeout = "700ms"
-connect-timeout = "700ms"
+timeout = "4s"
+connect-timeout = "4s"
 [content]
 max-response-bytes = "100kB"
 [network]

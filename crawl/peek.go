@@ -228,7 +228,7 @@ func (p *peek) ask(ctx context.Context, s *ring.Settings) {
 
 func (p *peek) answered(o *ring.Outcome, s *ring.Settings) {
 	p.Asked, p.Status, p.done = true, o.Status, true
-	switch verdict := judge.Robots(o, p.host); verdict.Act {
+	switch verdict := judge.Robots(o, p.host, true); verdict.Act {
 	case judge.Keep:
 		p.Rules = robots.AllowAll()
 		if verdict.Text != nil {

@@ -29,7 +29,7 @@ func TestConnectionFailures(t *testing.T) {
 		if again {
 			wanted = TryLater
 		}
-		if v := Robots(&robots, "192.0.2.1"); v.Act != wanted {
+		if v := Robots(&robots, "192.0.2.1", false); v.Act != wanted {
 			t.Errorf("robots.txt, %v: %+v", cause, v)
 		}
 	}

@@ -169,6 +169,7 @@ func TestRobots(t *testing.T) {
 		act  judge.RobotsAct
 		next string
 	}{
+		{"a connection that took too long", asked, ring.Outcome{Cause: fetch.ConnectTimeout}, judge.TryLater, ""},
 		{"a file", asked, ring.Outcome{Status: 200, Robots: []byte("x")}, judge.Keep, ""},
 		{"none", asked, ring.Outcome{Status: 404}, judge.Keep, ""},
 		{"forbidden, which is none", asked, ring.Outcome{Status: 403}, judge.Keep, ""},
@@ -197,7 +198,7 @@ func TestRobots(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.o.Step = tt.step
-			v := judge.Robots(&tt.o, "a.test")
+			v := judge.Robots(&tt.o, "a.test", false)
 			if v.Act != tt.act {
 				t.Errorf("act %d, want %d (%v)", v.Act, tt.act, v.Reason)
 			}
@@ -205,6 +206,20 @@ func TestRobots(t *testing.T) {
 				t.Errorf("next is %+v, want %q", v.Next, tt.next)
 			}
 		})
+	}
+}
+
+// TestRobotsLast has a host that is silent asked as www. before it is given up.
+func TestRobotsLast(t *testing.T) {
+	o := ring.Outcome{Cause: fetch.ConnectTimeout}
+	o.Step = ring.Step{Kind: ring.Robots, Host: 1, For: 1, URL: "https://a.test/robots.txt", Settings: settings(t)}
+	v := judge.Robots(&o, "a.test", true)
+	if v.Act != judge.Ask || v.Next.URL != "https://www.a.test/robots.txt" || !v.Next.Visit.Unreached {
+		t.Fatalf("act %d, next %+v", v.Act, v.Next)
+	}
+	o.Step = *v.Next
+	if v = judge.Robots(&o, "a.test", true); v.Act != judge.TryLater {
+		t.Errorf("as www. too: act %d", v.Act)
 	}
 }
 

@@ -50,14 +50,15 @@ type RobotsVerdict struct {
 }
 
 // Robots judges an answer for a robots.txt, which may come from another host than
-// the one that it is for; asked is the name of the host that it comes from. No
-// robots.txt is asked for at a host that the lists keep the crawl away from.
-func Robots(o *ring.Outcome, asked string) RobotsVerdict {
+// the one that it is for; asked is the name of the host that it comes from, and last says
+// that no other try would follow. No robots.txt is asked for at a host that the lists keep
+// the crawl away from.
+func Robots(o *ring.Outcome, asked string, last bool) RobotsVerdict {
 	switch {
 	case o.Cause == fetch.Cancelled:
 		return RobotsVerdict{Act: Forget}
 	case !o.Answered():
-		return robotsFailure(o, asked)
+		return robotsFailure(o, asked, last)
 	case Throttled(o):
 		return tryLater(schema.StatusReason(o.Status))
 	case o.Status >= 200 && o.Status <= 299:
@@ -75,23 +76,28 @@ func tryLater(why schema.Reason) RobotsVerdict {
 }
 
 // robotsFailure gives up at once a host that cannot be reached at all, and has one that is
-// silent tried again.
-func robotsFailure(o *ring.Outcome, asked string) RobotsVerdict {
+// silent tried again. Its other authority is asked before it is given up, and no sooner: a
+// server that stands in there may forbid nothing of what this one does.
+func robotsFailure(o *ring.Outcome, asked string, last bool) RobotsVerdict {
 	if next := again(o); next != nil {
 		return RobotsVerdict{Act: Ask, Next: next}
 	}
 	if o.Step.For != o.Step.Host {
 		return tryLater(schema.Reason{Cause: o.Cause, Host: asked, Detail: o.Detail})
 	}
-	if o.Cause.Connection() && weburl.Literal(asked) == "" {
+	gone := false
+	switch o.Cause {
+	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.RefusedAddress, fetch.RefusedPort:
+		gone = true
+	}
+	if o.Cause.Connection() && (gone || last) && weburl.Literal(asked) == "" {
 		if form := otherAuthority(o.Step.URL); !slices.Contains(o.Step.Visit.Asked, form) {
 			next := o.Follow()
 			next.Visit.Unreached, next.Visit.Reason, next.URL = true, o.Reason(), form
 			return RobotsVerdict{Act: Ask, Next: next}
 		}
 	}
-	switch o.Cause {
-	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.RefusedAddress, fetch.RefusedPort:
+	if gone {
 		return RobotsVerdict{Act: GiveUp, Reason: cmp.Or(o.Step.Visit.Reason, o.Reason())}
 	}
 	return tryLater(o.Reason())

@@ -56,6 +56,12 @@ func (b *book) triedOut(h *schema.Host) bool {
 	return int(h.RobotsTries) > b.in.set.Config.Retry.MaxRetries
 }
 
+// lastTry reports whether the host's robots.txt is not tried again if this try fails, whose
+// answer the host's clock has heard.
+func (b *book) lastTry(h *schema.Host) bool {
+	return int(h.RobotsTries) >= b.in.set.Config.Retry.MaxRetries || clock.OutOfReach(h)
+}
+
 // copied returns the rules of the copy, however old it is; nil: there is none.
 func (b *book) copied(h *schema.Host) (*robots.Rules, error) {
 	if rules, ok := b.parsed[h.ID]; ok {

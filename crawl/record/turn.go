@@ -64,7 +64,7 @@ func (t *turn) apply(o *ring.Outcome) error {
 	}
 	switch {
 	case robots:
-		v := judge.Robots(o, h.Name)
+		v := judge.Robots(o, h.Name, t.book.lastTry(h))
 		t.ledger.tellVerdict(o, v.Act.String(), v.Reason)
 		return t.book.apply(h, o, v)
 	case o.Step.Kind == ring.Asset:

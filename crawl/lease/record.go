@@ -2,7 +2,9 @@ package lease
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -79,4 +81,32 @@ func (r record) held(key string) error {
 		return fmt.Errorf("%s is held by nobody", key)
 	}
 	return &HeldError{Key: key, Node: r.Node, Since: r.Since}
+}
+
+// A Holder is what the bucket says of a shard.
+type Holder struct {
+	Held    bool // otherwise it was released, or nobody has had it
+	Node    string
+	Since   time.Time
+	Opening schema.Opening
+	Commit  uint64 // as of the last renewal
+}
+
+// Look reads who has a shard; nobody without a record. Whether the holder still lives is not
+// known.
+func Look(ctx context.Context, b Bucket, key string) (Holder, error) {
+	e, err := b.Get(ctx, key)
+	if errors.Is(err, ErrNone) {
+		return Holder{}, nil
+	}
+	if err != nil {
+		return Holder{}, err
+	}
+	r, err := decode(e.Value)
+	if err != nil {
+		return Holder{}, fmt.Errorf("%s: %w", key, err)
+	}
+	h := Holder{Held: r.State == held, Node: r.Node, Since: r.Since, Commit: r.Commit}
+	copy(h.Opening[:], r.Opening)
+	return h, nil
 }

@@ -1,0 +1,111 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/sumi-ripple/ripple/crawl/lease"
+)
+
+// maxRecord is the size of a record with its headers at most, in bytes.
+const maxRecord = 8 << 10
+
+// A Bucket keeps the leases of one terrain. It may be used by several goroutines at a time.
+type Bucket struct {
+	conn    *Conn
+	terrain [16]byte
+	name    string
+	kv      jetstream.KeyValue
+}
+
+// Bucket opens the bucket of a terrain, and makes it if there is none.
+func (c *Conn) Bucket(ctx context.Context, terrain [16]byte) (*Bucket, error) {
+	b := &Bucket{conn: c, terrain: terrain, name: fmt.Sprintf("ripple-%x", terrain)}
+	if _, err := b.stream(ctx); err != nil {
+		return nil, err
+	}
+	kv, err := c.js.KeyValue(ctx, b.name)
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", b.name, err)
+	}
+	b.kv = kv
+	return b, nil
+}
+
+var _ lease.Bucket = (*Bucket)(nil)
+
+// Key is that of the lease of a shard.
+func Key(shard int) string { return fmt.Sprintf("shard.%d", shard) }
+
+// stream finds the stream of the bucket, or makes it. That begins at a random number, so
+// that its revisions are none of those before.
+func (b *Bucket) stream(ctx context.Context) (jetstream.Stream, error) {
+	name := "KV_" + b.name
+	s, err := b.conn.js.Stream(ctx, name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		s, err = b.conn.js.CreateStream(ctx, jetstream.StreamConfig{
+			Name: name, Subjects: []string{"$KV." + b.name + ".>"}, FirstSeq: 1 + rand.Uint64N(1<<62),
+			MaxMsgsPerSubject: 1, MaxMsgSize: maxRecord, Discard: jetstream.DiscardNew, Storage: jetstream.FileStorage,
+			DenyDelete: true, DenyPurge: true,
+		})
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another node was faster
+			s, err = b.conn.js.Stream(ctx, name)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", b.name, err)
+	}
+	return s, nil
+}
+
+// Session is of [lease.Bucket]. It makes the bucket anew if the hub has lost it.
+func (b *Bucket) Session(ctx context.Context) (string, error) {
+	before, err := b.conn.session()
+	if err != nil {
+		return "", err
+	}
+	s, err := b.stream(ctx)
+	if err != nil {
+		return "", err
+	}
+	after, err := b.conn.session()
+	if err == nil && after != before {
+		err = ErrAway
+	}
+	info := s.CachedInfo()
+	return fmt.Sprint(after, "/", info.Created.UnixNano(), "/", info.Config.FirstSeq), err
+}
+
+// Get is of [lease.Bucket].
+func (b *Bucket) Get(ctx context.Context, key string) (lease.Entry, error) {
+	e, err := b.kv.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
+		return lease.Entry{}, lease.ErrNone
+	}
+	if err != nil {
+		return lease.Entry{}, fmt.Errorf("read %s: %w", key, err)
+	}
+	return lease.Entry{Value: e.Value(), Revision: e.Revision()}, nil
+}
+
+// Create is of [lease.Bucket].
+func (b *Bucket) Create(ctx context.Context, key string, value []byte) (uint64, error) {
+	revision, err := b.kv.Create(ctx, key, value)
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		err = lease.ErrChanged
+	}
+	return revision, err
+}
+
+// Update is of [lease.Bucket].
+func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	revision, err := b.kv.Update(ctx, key, value, revision)
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		err = lease.ErrChanged
+	}
+	return revision, err
+}

@@ -1,0 +1,157 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A record is changed only at the revision that it has.
+func TestBucket(t *testing.T) {
+	url := start(t, Options{}).URL()
+	b, other := bucket(t, url), bucket(t, url)
+	ctx := t.Context()
+	if _, err := b.Get(ctx, "k"); !errors.Is(err, lease.ErrNone) {
+		t.Errorf("before there is one: %v", err)
+	}
+	if _, err := b.Update(ctx, "k", []byte("0"), 5); !errors.Is(err, lease.ErrChanged) {
+		t.Errorf("an update of none: %v", err)
+	}
+	first, err := b.Create(ctx, "k", []byte("1"))
+	if err != nil || first < 1000 {
+		t.Fatalf("revision %d, %v; want one at random", first, err)
+	}
+	if _, err := other.Create(ctx, "k", []byte("2")); !errors.Is(err, lease.ErrChanged) {
+		t.Errorf("a second one is made: %v", err)
+	}
+	second, err := other.Update(ctx, "k", []byte("3"), first)
+	if err != nil || second <= first {
+		t.Fatalf("revision %d after %d, %v", second, first, err)
+	}
+	if _, err := b.Update(ctx, "k", []byte("4"), first); !errors.Is(err, lease.ErrChanged) {
+		t.Errorf("an update at an old revision: %v", err)
+	}
+	if e, err := b.Get(ctx, "k"); err != nil || string(e.Value) != "3" || e.Revision != second {
+		t.Errorf("it holds %q, %d, %v; want 3, %d", e.Value, e.Revision, err, second)
+	}
+	one, err := b.Session(ctx)
+	again, err2 := b.Session(ctx)
+	if err != nil || err2 != nil || one != again {
+		t.Errorf("sessions %s, %v and %s, %v", one, err, again, err2)
+	}
+}
+
+// A hub that is started again has what it had; one that is wiped has other revisions; each
+// is another session.
+func TestBucketOverRestarts(t *testing.T) {
+	s := newSite(t)
+	b := bucket(t, s.server.URL())
+	session := func(ctx context.Context) (err error) { _, err = b.Session(ctx); return err }
+	seen := map[string]bool{}
+	note := func() {
+		t.Helper()
+		eventually(t, session)
+		name, err := b.Session(t.Context())
+		if err != nil || seen[name] {
+			t.Errorf("session %s, %v, after %v", name, err, seen)
+		}
+		seen[name] = true
+	}
+	note()
+	revision, err := b.Create(t.Context(), "k", []byte("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.restart()
+	note()
+	if e, err := b.Get(t.Context(), "k"); err != nil || string(e.Value) != "1" || e.Revision != revision {
+		t.Errorf("after a restart it holds %q, %d, %v", e.Value, e.Revision, err)
+	}
+	s.wipe()
+	eventually(t, func(ctx context.Context) error { // nobody has made the bucket
+		if _, err := b.Get(ctx, "k"); !errors.Is(err, lease.ErrNone) {
+			return err
+		}
+		return nil
+	})
+	note()
+	if _, err := b.Update(t.Context(), "k", []byte("2"), revision); !errors.Is(err, lease.ErrChanged) {
+		t.Errorf("an update at a revision of the hub before: %v", err)
+	}
+	if second, err := b.Create(t.Context(), "k", []byte("3")); err != nil || second == revision {
+		t.Errorf("revision %d again, %v", second, err)
+	}
+}
+
+// A connection that is made anew is another session.
+func TestBucketOverCut(t *testing.T) {
+	w := newWire(t, start(t, Options{}).nats.Addr().String())
+	b := bucket(t, w.url())
+	before, err := b.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.cut(false)
+	eventually(t, func(ctx context.Context) error {
+		after, err := b.Session(ctx)
+		if err == nil && after == before {
+			err = errors.New("it is the same session")
+		}
+		return err
+	})
+}
+
+// A file is a state file that contains everything.
+type file struct{ opening schema.Opening }
+
+func (f file) Contains(schema.Opening, uint64) (bool, error) { return true, nil }
+func (f file) Begin() (schema.Opening, error)                { return f.opening, nil }
+func (f file) Commit() uint64                                { return 1 }
+
+func claim(b *Bucket, node string) lease.Claim {
+	return lease.Claim{
+		Bucket: b, Key: Key(3), Node: node, File: file{schema.Opening{1}}, Timing: lease.Standard().Faster(30),
+		Clock: lease.MachineClock(),
+	}
+}
+
+// kept takes a shard and renews the lease until the test is over.
+func kept(t *testing.T, c lease.Claim) (l *lease.Lease) {
+	t.Helper()
+	eventually(t, func(ctx context.Context) (err error) { l, err = lease.Take(ctx, c); return err })
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { _ = l.Keep(ctx); close(ended) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	return l
+}
+
+// With a real hub and real clocks: one of two nodes has the shard, over a restart of the
+// hub too, and has to take it anew when the hub is wiped.
+func TestLeases(t *testing.T) {
+	s := newSite(t)
+	a, b := bucket(t, s.server.URL()), bucket(t, s.server.URL())
+	l := kept(t, claim(a, "a"))
+	var held *lease.HeldError
+	if _, err := lease.Take(t.Context(), claim(b, "b")); !errors.As(err, &held) || held.Node != "a" {
+		t.Errorf("another node is told %v", err)
+	}
+	h, err := lease.Look(t.Context(), b, Key(3))
+	if err != nil || !h.Held || h.Node != "a" || h.Opening != (schema.Opening{1}) || h.Commit != 1 ||
+		time.Since(h.Since).Abs() > time.Minute {
+		t.Errorf("the record says %+v, %v", h, err)
+	}
+	s.wipe()
+	<-l.Lost()
+	if kept(t, claim(b, "b")); l.Held() {
+		t.Error("two nodes hold the shard")
+	}
+	h, err = lease.Look(t.Context(), a, Key(3))
+	if err != nil || h.Node != "b" {
+		t.Errorf("the record says %+v, %v", h, err)
+	}
+}

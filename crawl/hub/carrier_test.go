@@ -1,0 +1,188 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// serve answers the letters to shard 3 with themselves, until it is ended.
+func serve(t *testing.T, b *Bucket, opening schema.Opening, held func() bool) (letters *atomic.Int32, end func() error) {
+	ctx, cancel := context.WithCancel(t.Context())
+	letters = &atomic.Int32{}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- b.Serve(ctx, Post{Shard: 3, Opening: opening, Held: held, Answer: func(text []byte) ([]byte, error) {
+			letters.Add(1)
+			return text, nil
+		}})
+	}()
+	end = func() error { cancel(); return <-ended }
+	t.Cleanup(func() { cancel() })
+	return letters, end
+}
+
+// claimed has the bucket name an opening of shard 3.
+func claimed(t *testing.T, b *Bucket, opening schema.Opening) {
+	t.Helper()
+	c := claim(b, "n")
+	c.File = file{opening}
+	l, err := lease.Take(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l // its record stays
+}
+
+func always() bool { return true }
+
+// Letters of every size reach the shard in the opening that its lease names, and nobody
+// else.
+func TestCarrier(t *testing.T) {
+	url := start(t, Options{}).URL()
+	a, b := bucket(t, url), bucket(t, url)
+	carrier := a.Carrier()
+	if _, err := carrier.Ask(t.Context(), 3, []byte("x")); !errors.Is(err, exchange.ErrNobody) {
+		t.Errorf("a shard that nobody has: %v", err)
+	}
+	one, two := schema.Opening{1}, schema.Opening{2}
+	claimed(t, b, one)
+	if _, err := carrier.Ask(t.Context(), 3, []byte("x")); !errors.Is(err, exchange.ErrNobody) {
+		t.Errorf("a shard that does not listen: %v", err)
+	}
+	first, end := serve(t, b, one, always)
+	for _, size := range []int{0, 1, 1000, exchange.MaxLetter} {
+		letter := bytes.Repeat([]byte("x"), size)
+		eventually(t, func(ctx context.Context) error {
+			got, err := carrier.Ask(ctx, 3, letter)
+			if err == nil && !bytes.Equal(got, letter) {
+				t.Errorf("a letter of %d bytes is answered with %d", size, len(got))
+			}
+			return err
+		})
+	}
+	if _, err := carrier.Ask(t.Context(), 3, make([]byte, exchange.MaxLetter+1)); err == nil {
+		t.Error("a letter is carried that is too long")
+	}
+	if err := end(); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
+	}
+	claimed(t, b, two)
+	second, _ := serve(t, b, two, always)
+	before := first.Load()
+	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, nil); return err })
+	if first.Load() != before || second.Load() != 1 {
+		t.Errorf("%d letters reach the first opening afterwards, and %d the second", first.Load()-before, second.Load())
+	}
+}
+
+// Who has lost the shard neither applies a letter nor answers one that was applied.
+func TestLostShardIsSilent(t *testing.T) {
+	b := bucket(t, start(t, Options{}).URL())
+	claimed(t, b, schema.Opening{1})
+	for _, looks := range []int32{0, 1} {
+		var looked atomic.Int32
+		letters, end := serve(t, b, schema.Opening{1}, func() bool { return looked.Add(1) <= looks })
+		eventually(t, func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+			defer cancel()
+			if _, err := b.Carrier().Ask(ctx, 3, nil); !errors.Is(err, exchange.ErrNobody) {
+				t.Fatalf("held for %d looks: %v", looks, err)
+			}
+			if looked.Load() == 0 {
+				return errors.New("nobody listens yet")
+			}
+			return nil
+		})
+		if letters.Load() != looks {
+			t.Errorf("held for %d looks it applies %d letters", looks, letters.Load())
+		}
+		_ = end()
+	}
+}
+
+// A shard whose file fails answers nothing, and says so.
+func TestFailedAnswer(t *testing.T) {
+	b := bucket(t, start(t, Options{}).URL())
+	claimed(t, b, schema.Opening{1})
+	broken := errors.New("broken")
+	ended := make(chan error, 1)
+	go func() {
+		ended <- b.Serve(t.Context(), Post{Shard: 3, Opening: schema.Opening{1}, Held: always,
+			Answer: func([]byte) ([]byte, error) { return nil, broken }})
+	}()
+	eventually(t, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		defer cancel()
+		if _, err := b.Carrier().Ask(ctx, 3, nil); !errors.Is(err, exchange.ErrNobody) {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			return nil
+		default:
+			return errors.New("it goes on")
+		}
+	})
+	if err := <-ended; !errors.Is(err, broken) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// While the connection is broken a letter fails at once, and is not sent later.
+func TestNothingIsKept(t *testing.T) {
+	s := start(t, Options{})
+	w := newWire(t, s.nats.Addr().String())
+	near, far := bucket(t, w.url()), bucket(t, s.URL())
+	claimed(t, far, schema.Opening{1})
+	letters, _ := serve(t, far, schema.Opening{1}, always)
+	carrier := near.Carrier()
+	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, nil); return err })
+	w.cut(true)
+	eventually(t, func(context.Context) error {
+		if near.conn.nats.IsConnected() {
+			return errors.New("it is connected")
+		}
+		return nil
+	})
+	before := letters.Load()
+	for range 10 {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if _, err := carrier.Ask(ctx, 3, nil); !errors.Is(err, exchange.ErrNobody) {
+			t.Errorf("over a broken connection: %v", err)
+		}
+		if _, err := near.Update(ctx, Key(3), nil, 1); err == nil {
+			t.Error("a record is written over a broken connection")
+		}
+		cancel()
+	}
+	w.cut(false)
+	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, nil); return err })
+	if n := letters.Load() - before; n != 1 {
+		t.Errorf("%d letters arrive, want the last one", n)
+	}
+}
+
+// A receiver hears again after its connection, or the hub, is gone for a while.
+func TestReceiverComesBack(t *testing.T) {
+	s := newSite(t)
+	b, other := bucket(t, s.server.URL()), bucket(t, s.server.URL())
+	claimed(t, b, schema.Opening{1})
+	letters, _ := serve(t, b, schema.Opening{1}, always)
+	carrier := other.Carrier()
+	ask := func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, nil); return err }
+	eventually(t, ask)
+	s.restart()
+	eventually(t, ask)
+	if letters.Load() < 2 {
+		t.Errorf("%d letters arrived", letters.Load())
+	}
+}

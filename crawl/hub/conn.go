@@ -1,0 +1,133 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+const (
+	patience  = 15 * time.Second       // for an answer, which follows a commit
+	connects  = 5 * time.Second        // within which a hub has to answer
+	reconnect = 250 * time.Millisecond // from one try to the next
+	pings     = 10 * time.Second       // while nothing is said
+	overhead  = 4 << 10                // of a message, beside the letter, in bytes
+)
+
+// What keeps a node from its hub.
+var (
+	ErrAway    = errors.New("no hub answers")
+	ErrRefused = errors.New("the hub refuses the credentials")
+	ErrUnfit   = errors.New("the NATS server cannot be a hub")
+)
+
+// A Dial says how a hub is reached.
+type Dial struct {
+	URL         string // nats:// or tls://, several with commas
+	Credentials string // file: an NKey seed, NATS credentials, or a token; mode 0600; empty: none are needed
+	CAFile      string // trust anchors; empty: those of the system
+	Node        string // as the hub's logs name it
+	Log         *slog.Logger
+}
+
+// A Conn is a connection to the hub, which is made anew when it breaks. Nothing is sent, and
+// nothing kept, while it is broken. It may be used by several goroutines at a time.
+type Conn struct {
+	nats *nats.Conn
+	js   jetstream.JetStream
+}
+
+// Connect reaches the hub once; afterwards the connection is made anew for as long as it
+// takes.
+func Connect(ctx context.Context, d Dial) (*Conn, error) {
+	options := []nats.Option{
+		nats.Name(d.Node), nats.Timeout(connects), nats.MaxReconnects(-1), nats.ReconnectWait(reconnect),
+		nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(), nats.PingInterval(pings), nats.MaxPingsOutstanding(2),
+		nats.ErrorHandler(d.complain), nats.DisconnectErrHandler(d.broken),
+		nats.ReconnectHandler(d.mended),
+	}
+	if d.Credentials != "" {
+		more, err := credentials(d.Credentials)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, more...)
+	}
+	if d.CAFile != "" {
+		options = append(options, nats.RootCAs(d.CAFile))
+	}
+	nc, err := nats.Connect(d.URL, options...)
+	if err != nil {
+		return nil, d.explained(err)
+	}
+	c := &Conn{nats: nc}
+	if c.js, err = jetstream.New(nc); err == nil {
+		err = c.fit(ctx)
+	}
+	if err != nil {
+		c.Close()
+		return nil, fmt.Errorf("%s: %w", d.URL, err)
+	}
+	return c, nil
+}
+
+// fit checks that the server can do what is needed.
+func (c *Conn) fit(ctx context.Context) error {
+	if most := c.nats.MaxPayload(); most < exchange.MaxLetter+overhead {
+		return fmt.Errorf("%w: it takes messages of at most %d bytes (max_payload), and letters have up to %d",
+			ErrUnfit, most, exchange.MaxLetter+overhead)
+	}
+	ctx, cancel := context.WithTimeout(ctx, connects)
+	defer cancel()
+	_, err := c.js.Stream(ctx, "KV_ripple") // there is none; only the answer matters
+	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, nats.ErrNoResponders) ||
+		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
+		return fmt.Errorf("%w: it has no JetStream", ErrUnfit)
+	}
+	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("%w: %w", ErrUnfit, err)
+	}
+	return nil
+}
+
+// explained says what can be done about a connection that does not come about.
+func (d *Dial) explained(err error) error {
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrNkeysNotSupported):
+		return fmt.Errorf("%s: %w", d.URL, ErrRefused)
+	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout):
+		return fmt.Errorf("%w at %s", ErrAway, d.URL)
+	}
+	return fmt.Errorf("%w at %s: %w", ErrAway, d.URL, err)
+}
+
+func (d *Dial) complain(_ *nats.Conn, _ *nats.Subscription, err error) {
+	d.Log.Warn("hub", "error", schema.Clean(err.Error(), maxLine))
+}
+
+func (d *Dial) broken(_ *nats.Conn, err error) {
+	if err != nil {
+		d.Log.Warn("the connection to the hub is broken", "error", schema.Clean(err.Error(), maxLine))
+	}
+}
+
+func (d *Dial) mended(*nats.Conn) { d.Log.Info("the hub is connected again") }
+
+// Close ends the connection.
+func (c *Conn) Close() { c.nats.Close() }
+
+// session names the connection as it is now.
+func (c *Conn) session() (string, error) {
+	if !c.nats.IsConnected() {
+		return "", ErrAway
+	}
+	return fmt.Sprint(c.nats.ConnectedServerId(), "/", c.nats.Stats().Reconnects), nil
+}

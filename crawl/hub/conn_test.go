@@ -1,0 +1,242 @@
+package hub
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+func dial(t *testing.T, url, credentials string) (*Conn, error) {
+	t.Helper()
+	c, err := Connect(t.Context(), Dial{URL: url, Credentials: credentials, Log: quiet()})
+	if err == nil {
+		t.Cleanup(c.Close)
+	}
+	return c, err
+}
+
+// pair makes a key, and the file that a node has of it.
+func pair(t *testing.T) (public, seed string) {
+	t.Helper()
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err = key.PublicKey()
+	text, err2 := key.Seed()
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	return public, written(t, string(text)+"\n")
+}
+
+// A hub lets in whom it knows.
+func TestCredentials(t *testing.T) {
+	public, seed := pair(t)
+	_, stranger := pair(t)
+	token := start(t, Options{Token: "a token of the hub"}).URL()
+	keys := start(t, Options{NKeys: []string{public}}).URL()
+	tests := []struct {
+		name, url, file string
+		want            error
+	}{
+		{"token", token, written(t, "a token of the hub\n"), nil},
+		{"wrong token", token, written(t, "another"), ErrRefused},
+		{"no token", token, "", ErrRefused},
+		{"key for a token", token, seed, ErrRefused},
+		{"key", keys, seed, nil},
+		{"wrong key", keys, stranger, ErrRefused},
+		{"no key", keys, "", ErrRefused},
+		{"token for a key", keys, written(t, "a token of the hub\n"), ErrRefused},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := dial(t, tt.url, tt.file); !errors.Is(err, tt.want) {
+				t.Errorf("it ends with %v, want %v", err, tt.want)
+			}
+		})
+	}
+}
+
+// A file of credentials is for its owner alone.
+func TestCredentialsFile(t *testing.T) {
+	open := written(t, "token")
+	if err := os.Chmod(open, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{open: "chmod 600", written(t, " \n"): "is empty", open + "x": "no such file"} {
+		if _, err := dial(t, "nats://127.0.0.1:1", file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", file, err, want)
+		}
+	}
+}
+
+// A node with a key does all that nodes do, and neither hears others' answers nor deletes
+// what keeps the leases.
+func TestPermissions(t *testing.T) {
+	one, oneSeed := pair(t)
+	two, twoSeed := pair(t)
+	url := start(t, Options{NKeys: []string{one, two}}).URL()
+	var buckets []*Bucket
+	for _, seed := range []string{oneSeed, twoSeed} {
+		c, err := dial(t, url, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := c.Bucket(t.Context(), [16]byte{7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		buckets = append(buckets, b)
+	}
+	claimed(t, buckets[0], schema.Opening{1})
+	serve(t, buckets[0], schema.Opening{1}, always)
+	eventually(t, func(ctx context.Context) error { _, err := buckets[1].Carrier().Ask(ctx, 3, []byte("x")); return err })
+
+	c := buckets[1].conn
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if err := c.js.DeleteStream(ctx, "KV_"+buckets[1].name); err == nil {
+		t.Error("a node deletes the bucket")
+	}
+	if err := buckets[1].kv.Purge(t.Context(), Key(3)); err == nil {
+		t.Error("a node purges a record")
+	}
+	if _, err := buckets[0].Get(t.Context(), Key(3)); err != nil {
+		t.Errorf("the record is gone: %v", err)
+	}
+	s, err := c.nats.SubscribeSync(inbox(one) + ".>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if _, err := buckets[0].Get(t.Context(), Key(3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m, err := s.NextMsg(100 * time.Millisecond); err == nil {
+		t.Errorf("a node hears another's answer: %s", m.Data)
+	}
+}
+
+// A server that is not there, or that cannot be a hub, is refused with the reason.
+func TestUnfit(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := "nats://" + l.Addr().String()
+	l.Close()
+	tests := []struct {
+		name   string
+		change func(*server.Options)
+		want   error
+		text   string
+	}{
+		{"nobody", nil, ErrAway, nobody},
+		{"no JetStream", func(o *server.Options) { o.JetStream = false }, ErrUnfit, "JetStream"},
+		{"small messages", func(o *server.Options) { o.MaxPayload = 256 << 10 }, ErrUnfit, "at most 262144 bytes"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			url := nobody
+			if tt.change != nil {
+				url = plain(t, tt.change)
+			}
+			if _, err := dial(t, url, ""); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("it ends with %v, want %v: %s", err, tt.want, tt.text)
+			}
+		})
+	}
+}
+
+// plain is a NATS server that is none of ours.
+func plain(t *testing.T, change func(*server.Options)) (url string) {
+	t.Helper()
+	o := &server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()}
+	change(o)
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(startsWithin) {
+		t.Fatal("it does not start")
+	}
+	return s.ClientURL()
+}
+
+// An address and a store are one hub's.
+func TestInUse(t *testing.T) {
+	store := t.TempDir()
+	s := start(t, Options{Store: store})
+	address := s.nats.Addr().String()
+	if _, err := Start(Options{Listen: address, Store: t.TempDir()}); !errors.Is(err, ErrInUse) ||
+		!strings.Contains(err.Error(), address) {
+		t.Errorf("an address for two: %v", err)
+	}
+	if _, err := Start(Options{Listen: "127.0.0.1:0", Store: store}); !errors.Is(err, ErrInUse) ||
+		!strings.Contains(err.Error(), store) {
+		t.Errorf("a store for two: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, Options{Store: store, Listen: address})
+}
+
+// Whoever trusts the certificate speaks TLS with the hub, and nobody anything else.
+func TestTLS(t *testing.T) {
+	certificate, anchors := selfSigned(t)
+	url := start(t, Options{TLS: &tls.Config{Certificates: []tls.Certificate{certificate}}}).URL()
+	c, err := Connect(t.Context(), Dial{URL: url, CAFile: anchors, Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.nats.TLSConnectionState(); err != nil {
+		t.Errorf("it does not speak TLS: %v", err)
+	}
+	if _, err := dial(t, url, ""); !errors.Is(err, ErrAway) || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("without trust in the certificate: %v", err)
+	}
+	if _, err := Connect(t.Context(), Dial{URL: url, CAFile: anchors + "x", Log: quiet()}); err == nil {
+		t.Error("trust anchors that are not there are accepted")
+	}
+}
+
+// selfSigned makes a certificate of 127.0.0.1, and the file of its trust anchor.
+func selfSigned(t *testing.T) (tls.Certificate, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, form, form, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anchors := written(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, anchors
+}

@@ -1,0 +1,48 @@
+package hub
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// credentials reads a file that says who a node is: the seed of its NKey, NATS
+// credentials (a JWT with a seed), or a token that all have.
+func credentials(path string) ([]nats.Option, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("credentials: %w", err)
+	}
+	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("the credentials file %s must be a file that only its owner can read: chmod 600", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("credentials: %w", err)
+	}
+	text = bytes.TrimSpace(text)
+	switch {
+	case len(text) == 0:
+		return nil, fmt.Errorf("the credentials file %s is empty", path)
+	case bytes.HasPrefix(text, []byte("-----BEGIN")):
+		return []nats.Option{nats.UserCredentials(path)}, nil
+	case bytes.HasPrefix(text, []byte("SU")):
+		if pair, err := nkeys.FromSeed(text); err == nil {
+			return signed(pair)
+		}
+	}
+	return []nats.Option{nats.Token(string(text))}, nil
+}
+
+// signed proves who the node is by its key.
+func signed(pair nkeys.KeyPair) ([]nats.Option, error) {
+	public, err := pair.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("credentials: %w", err)
+	}
+	return []nats.Option{nats.Nkey(public, pair.Sign), nats.CustomInboxPrefix(inbox(public))}, nil
+}

@@ -1,0 +1,182 @@
+package hub
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// start runs a hub until the test is over, or until it is closed.
+func start(t *testing.T, o Options) *Server {
+	t.Helper()
+	if o.Listen == "" {
+		o.Listen = "127.0.0.1:0"
+	}
+	if o.Store == "" {
+		o.Store = t.TempDir()
+	}
+	o.Log = quiet()
+	s, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// A site is a hub that is stopped and started again at one address.
+type site struct {
+	t       *testing.T
+	options Options
+	server  *Server
+}
+
+func newSite(t *testing.T) *site {
+	s := &site{t: t, options: Options{Store: t.TempDir()}}
+	s.server = start(t, s.options)
+	s.options.Listen = s.server.nats.Addr().String()
+	return s
+}
+
+func (s *site) stop() {
+	s.t.Helper()
+	if err := s.server.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) restart() {
+	s.t.Helper()
+	s.stop()
+	s.server = start(s.t, s.options)
+}
+
+// wipe starts the hub again without anything that it had.
+func (s *site) wipe() {
+	s.t.Helper()
+	s.stop()
+	if err := os.RemoveAll(s.options.Store); err != nil {
+		s.t.Fatal(err)
+	}
+	s.server = start(s.t, s.options)
+}
+
+func connect(t *testing.T, url string) *Conn {
+	t.Helper()
+	c, err := Connect(t.Context(), Dial{URL: url, Node: "test", Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// bucket is that of the tests' terrain, by a connection of its own.
+func bucket(t *testing.T, url string) *Bucket {
+	t.Helper()
+	b, err := connect(t, url).Bucket(t.Context(), [16]byte{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// eventually tries something until it succeeds.
+func eventually(t *testing.T, f func(context.Context) error) {
+	t.Helper()
+	var err error
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		err = f(ctx)
+		cancel()
+		if err == nil {
+			return
+		}
+	}
+	t.Fatal(err)
+}
+
+// A wire lies between a node and a hub, and can be cut.
+type wire struct {
+	target string
+	l      net.Listener
+	mu     sync.Mutex
+	dead   bool // nothing new is connected
+	ends   []net.Conn
+	all    sync.WaitGroup
+}
+
+func newWire(t *testing.T, target string) *wire {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{target: target, l: l}
+	w.all.Go(w.run)
+	t.Cleanup(func() { l.Close(); w.cut(true); w.all.Wait() })
+	return w
+}
+
+func (w *wire) url() string { return "nats://" + w.l.Addr().String() }
+
+func (w *wire) run() {
+	for {
+		near, err := w.l.Accept()
+		if err != nil {
+			return
+		}
+		far, err := net.Dial("tcp", w.target)
+		w.mu.Lock()
+		if err != nil || w.dead {
+			near.Close()
+			if err == nil {
+				far.Close()
+			}
+			w.mu.Unlock()
+			continue
+		}
+		w.ends = append(w.ends, near, far)
+		w.mu.Unlock()
+		for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
+			w.all.Go(func() {
+				_, _ = io.Copy(pair[0], pair[1])
+				pair[0].Close()
+				pair[1].Close()
+			})
+		}
+	}
+}
+
+// cut breaks what is connected, and perhaps keeps it so.
+func (w *wire) cut(dead bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dead = dead
+	for _, c := range w.ends {
+		c.Close()
+	}
+	w.ends = nil
+}
+
+// written is a file that only its owner reads.
+func written(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

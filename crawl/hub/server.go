@@ -1,0 +1,163 @@
+// Package hub is what the nodes of a terrain talk through: a NATS server, which a
+// [Server] runs in the process, and a [Conn] to it or to one of the user's own.
+//
+// The hub carries letters between shards, see [exchange.Carrier], and keeps the records
+// of their leases, see [lease.Bucket], in a JetStream key-value bucket. It remembers
+// nothing else, and nothing that lasts: its store may be lost, but is never put back from
+// a copy. There is no stream for messages, no key that ends by itself, and nothing that
+// is kept for later while a connection is broken.
+//
+// # Subjects
+//
+// A letter to shard 3 of a terrain goes to ripple.TERRAIN.3.OPENING, with the terrain's id
+// and the receiver's opening in hex: nobody but the holder in that opening hears it. The
+// bucket of the terrain is ripple-TERRAIN, the key of the shard's lease shard.3.
+package hub
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/sumi-ripple/ripple/schema/disk"
+)
+
+const (
+	startsWithin = 10 * time.Second
+	maxStore     = 1 << 30 // bytes; a terrain needs less than one in a thousand of it
+	maxMemory    = 16 << 20
+	lockName     = "ripple.lock"
+)
+
+// ErrInUse reports an address, or a store, that another process has.
+var ErrInUse = errors.New("is in use, perhaps by another hub")
+
+// Options say how a [Server] runs.
+type Options struct {
+	Listen string      // host:port; port 0: any
+	Store  string      // folder, which is made if missing
+	Token  string      // that everybody has to know; empty: nobody
+	NKeys  []string    // public keys of users; nobody else may connect; empty: anybody may
+	TLS    *tls.Config // nil: it is not spoken
+	Log    *slog.Logger
+}
+
+// A Server is a NATS server with JetStream in this process. Every write is synced before it
+// is acknowledged.
+type Server struct {
+	nats *server.Server
+	lock *os.File
+}
+
+// Start runs a server until [Server.Close]. It answers when Start returns.
+func Start(o Options) (*Server, error) {
+	settings, err := o.settings()
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockStore(o.Store)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{lock: lock}
+	if s.nats, err = server.NewServer(settings); err != nil {
+		return nil, errors.Join(fmt.Errorf("hub: %w", err), lock.Close())
+	}
+	log := &journal{log: o.Log, fatal: make(chan error, 1)}
+	s.nats.SetLoggerV2(log, false, false, false)
+	s.nats.Start()
+	select {
+	case err = <-log.fatal:
+	default:
+		if !s.nats.ReadyForConnections(startsWithin) {
+			err = fmt.Errorf("hub: it does not answer within %s", startsWithin)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// settings are those of the server. An address that cannot be had is found out here, where
+// the reason is known.
+func (o Options) settings() (*server.Options, error) {
+	l, err := net.Listen("tcp", o.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s %w", o.Listen, ErrInUse)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s: %w", o.Listen, err)
+	}
+	l.Close()
+	host, text, err := net.SplitHostPort(o.Listen)
+	port, err2 := strconv.Atoi(text)
+	if err := errors.Join(err, err2); err != nil {
+		return nil, fmt.Errorf("listen at %s: %w", o.Listen, err)
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	s := &server.Options{
+		ServerName: "ripple", Host: host, Port: port, NoSigs: true, NoLog: o.Log == nil, DisableJetStreamBanner: true,
+		JetStream: true, StoreDir: o.Store, SyncAlways: true, JetStreamMaxStore: maxStore, JetStreamMaxMemory: maxMemory,
+		Authorization: o.Token, TLSConfig: o.TLS, TLSTimeout: 5,
+	}
+	for _, key := range o.NKeys {
+		s.Nkeys = append(s.Nkeys, &server.NkeyUser{Nkey: key, Permissions: permissions(key)})
+	}
+	return s, nil
+}
+
+// permissions are what a node needs: its own inbox, the subjects of terrains, and their
+// buckets, which it may make but neither change nor delete.
+func permissions(key string) *server.Permissions {
+	return &server.Permissions{
+		Publish: &server.SubjectPermission{Allow: []string{
+			"ripple.>", "$KV.*.>", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.CREATE.*", "$JS.API.STREAM.MSG.GET.*",
+		}},
+		Subscribe: &server.SubjectPermission{Allow: []string{inbox(key) + ".>", "ripple.>"}},
+		Response:  &server.ResponsePermission{MaxMsgs: 1, Expires: patience},
+	}
+}
+
+// inbox is where the answers to a node arrive that has a key.
+func inbox(key string) string { return "_INBOX_" + key }
+
+// lockStore makes the folder, and keeps other hubs out of it.
+func lockStore(folder string) (*os.File, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("hub: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(folder, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("hub: %w", err)
+	}
+	if ok, err := disk.TryLock(f, true); err != nil || !ok {
+		if err == nil {
+			err = fmt.Errorf("the store %s %w", folder, ErrInUse)
+		}
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// URL is where the hub is found.
+func (s *Server) URL() string { return s.nats.ClientURL() }
+
+// Close ends the server, with all connections, and gives the store back.
+func (s *Server) Close() error {
+	s.nats.Shutdown()
+	s.nats.WaitForShutdown()
+	disk.Unlock(s.lock)
+	return s.lock.Close()
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
@@ -125,6 +128,70 @@ func TestTerrainReconfigured(t *testing.T) {
 		tr.nodes[n].crawl.Reconfigure(tr.cfg, tr.number)
 	}
 	if got := tr.end(2, found); got != want {
+		t.Errorf("seed %d: digest %s, want %s", seed, got, want)
+	}
+}
+
+// The next run of a terrain begins when all files say that the last one is over, and gives
+// the map that a second run of one crawl does, whose web has changed.
+func TestTerrainAgain(t *testing.T) {
+	t.Parallel()
+	seed := crawltest.Seed(t)
+	s := crawltest.Serve(t, webtest.WithoutLog())
+	generateSites(s, seed)
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(sitesConfig, 2)+"[recrawl]\nmin-age = \"0s\"\n"))
+	path := filepath.Join(t.TempDir(), "whole.bolt")
+	tr := newTerrain(t, rand.New(rand.NewPCG(seed, 2)), cfg, 3)
+	for run := range 2 {
+		want := aloneIn(t, cfg, path)
+		tr.run, tr.calm, tr.told = uint64(run+1), false, 0
+		if got := tr.crawl(2); got != want {
+			t.Errorf("seed %d: digest %s of run %d, want %s", seed, got, run+1, want)
+		}
+		s.Host("h0.test").Page("/", crawltest.Anchors("https://h5.test/new", "https://h6.test/", "/new"))
+		s.Host("h0.test").Page("/new", crawltest.Anchors("https://h7.test/"))
+		s.Host("h5.test").Page("/new", crawltest.Anchors("https://h8.test/new"))
+		s.Host("h1.test").Status("/", http.StatusGone)
+	}
+}
+
+// Files that are gone for good, or have gone back, cost visits, and nothing of the map.
+func TestTerrainLosesFiles(t *testing.T) {
+	t.Parallel()
+	seed := crawltest.Seed(t)
+	s := crawltest.Serve(t, webtest.WithoutLog())
+	generateSites(s, seed)
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(sitesConfig, 3)))
+	want := alone(t, cfg)
+	tr := newTerrain(t, rand.New(rand.NewPCG(seed, 3)), cfg, 3)
+	for n := range tr.nodes {
+		tr.start(n)
+	}
+	backup := filepath.Join(t.TempDir(), "backup")
+	for _, what := range []string{"copy", "remove", "restore", "remove"} {
+		time.Sleep(time.Duration(tr.below(int(400 * time.Millisecond))))
+		n := 0
+		if what == "remove" {
+			n = tr.below(len(tr.nodes))
+		}
+		tr.leave(n, false)
+		var err error
+		switch what {
+		case "copy":
+			err = kv.Compact(tr.paths[n], backup)
+		case "remove":
+			err = os.Remove(tr.paths[n])
+		case "restore":
+			err = os.Rename(backup, tr.paths[n])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.start(n)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if got := tr.end(0, tr.lookForEnd(ctx)); got != want {
 		t.Errorf("seed %d: digest %s, want %s", seed, got, want)
 	}
 }

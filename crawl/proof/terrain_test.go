@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -45,6 +46,7 @@ type terrain struct {
 	calm   bool
 	nodes  []*node                   // by shard; nil: it is away
 	asked  map[string]map[int]string // by host: the shards that asked it, and for what first
+	run    uint64                    // number of it
 	number uint64                    // of the configuration
 	starts int
 	lost   int    // letters and answers
@@ -76,7 +78,7 @@ func (n *node) Held() bool {
 func (n *node) Lost() <-chan struct{} { return n.lost }
 
 func newTerrain(t *testing.T, r *rand.Rand, cfg *config.Config, shards int) *terrain {
-	tr := &terrain{t: t, r: r, cfg: cfg, nodes: make([]*node, shards), asked: map[string]map[int]string{}, number: 1}
+	tr := &terrain{t: t, r: r, cfg: cfg, nodes: make([]*node, shards), asked: map[string]map[int]string{}, run: 1, number: 1}
 	dir := t.TempDir()
 	for n := range shards {
 		tr.paths = append(tr.paths, filepath.Join(dir, fmt.Sprintf("shard-%03d.bolt", n)))
@@ -94,7 +96,7 @@ func (tr *terrain) start(n int) {
 	ctx, cancel := context.WithCancel(tr.t.Context())
 	on := &node{store: store, stop: cancel, lost: make(chan struct{}), ended: make(chan error, 1)}
 	part := schema.Part{
-		Terrain: [16]byte{7}, Rule: shard.Version, Shard: n, Shards: len(tr.nodes), Run: 1,
+		Terrain: [16]byte{7}, Rule: shard.Version, Shard: n, Shards: len(tr.nodes), Run: tr.run,
 		Configuration: tr.number,
 	}
 	on.crawl, _, err = crawl.Begin(ctx, store, crawl.Options{
@@ -357,6 +359,7 @@ func (tr *terrain) unitedPath() string {
 func (tr *terrain) united() string {
 	tr.t.Helper()
 	path := tr.unitedPath()
+	_ = os.Remove(path) // of the run before
 	dst := crawltest.Open(tr.t, path)
 	var shards []unite.Shard
 	for _, name := range tr.paths {
@@ -383,6 +386,12 @@ func (tr *terrain) united() string {
 func alone(t *testing.T, cfg *config.Config) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "whole.bolt")
+	return aloneIn(t, cfg, path)
+}
+
+// aloneIn is alone with a file, of which it makes the next run.
+func aloneIn(t *testing.T, cfg *config.Config, path string) string {
+	t.Helper()
 	store := crawltest.Open(t, path)
 	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {

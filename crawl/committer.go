@@ -49,6 +49,7 @@ type batch struct {
 	most     int // outcomes
 	outcomes []ring.Outcome
 	told     []ring.Referral // by other shards
+	errands  []ring.Errand   // likewise
 	tellers  []chan<- error  // who wait for the commit of what they told
 	wakes    []ring.Wake
 	size     int64
@@ -86,6 +87,7 @@ func (b *batch) by(t time.Time) {
 // tell adds what another shard told, which waits for the answer.
 func (b *batch) tell(t telling) {
 	b.told, b.tellers = append(b.told, t.referrals...), append(b.tellers, t.done)
+	b.errands = append(b.errands, t.errands...)
 	b.by(time.Now())
 }
 
@@ -116,7 +118,7 @@ func (b *batch) ripe() bool {
 
 func (b *batch) full() bool {
 	return len(b.outcomes) >= b.most || len(b.wakes) >= maxBatch || b.size >= maxBatchBytes ||
-		len(b.told) >= maxTold
+		len(b.told)+len(b.errands) >= maxTold
 }
 
 // drain takes what has come in the meantime.
@@ -216,16 +218,16 @@ func (c *committer) mayAskAfter(o *ring.Outcome) time.Time {
 // commit applies a batch in one transaction, lets depths travel on in as many
 // more as they need, and publishes what follows.
 func (c *committer) commit(walking context.Context, b *batch, effects chan<- ring.Effects) error {
-	if len(b.outcomes) == 0 && len(b.told) == 0 && len(b.wakes) == 0 {
+	if len(b.outcomes)+len(b.told)+len(b.errands)+len(b.wakes) == 0 {
 		return nil
 	}
 	begun := time.Now()
 	published := ring.Effects{Settled: len(b.outcomes), Woken: len(b.wakes)}
-	outcomes, told, wakes := b.outcomes, b.told, b.wakes
-	for more := true; more; outcomes, told, wakes = nil, nil, nil {
+	news := ring.News{Outcomes: b.outcomes, Referrals: b.told, Errands: b.errands, Wakes: b.wakes}
+	for more := true; more; news = (ring.News{}) {
 		err := c.store.Update(func(tx *kv.Tx) (err error) {
 			var list []ring.Effect
-			list, more, err = c.recorder.Turn(tx, outcomes, told, wakes)
+			list, more, err = c.recorder.Turn(tx, news)
 			published.List = append(published.List, list...)
 			return err
 		})

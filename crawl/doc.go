@@ -90,10 +90,10 @@
 // [Crawl.Answer], is committed like outcomes, and answered after that. All of them reach the
 // file through the committer, between two commits.
 //
-// A sitemap on another shard's host is told to that shard, which reads it. Two things are not
-// asked for there: a robots.txt that redirects to such a host counts as one that cannot be
-// had, with [schema.CauseTargetForeign] as the reason; and scripts are refused what they want
-// of it.
+// A sitemap on another shard's host is told to that shard, which reads it. Where a robots.txt
+// redirects to such a host, that shard asks for it, and reports: the step waits in the line of
+// the host as every other does, and what a visitor does with it is to send a letter. Scripts
+// are refused what they want of such a host.
 //
 // The shard may be worked on as long as its [Lease] is held. Each request and each commit
 // asks for that. When it is lost, what is open is cancelled, nothing more is written, and

@@ -40,6 +40,7 @@ type member struct {
 // A telling is what a letter says, for a commit.
 type telling struct {
 	referrals []ring.Referral
+	errands   []ring.Errand
 	done      chan<- error // gets the error of the commit, and has room for it
 }
 
@@ -182,6 +183,22 @@ func (m *member) advance(number uint64) error {
 	return m.crawl.store.Update(func(tx *kv.Tx) error { return exchange.Enter(tx, part) })
 }
 
+// send has another shard do a step, which goes round again until there is a report.
+func (m *member) send(ctx context.Context, step ring.Step) ring.Outcome {
+	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
+	report, known, err := exchange.Inquire(ctx, m.desk(ctx), m.Carrier, *step.Errand)
+	o.FirstByte = time.Now()
+	switch o.Done = o.FirstByte; {
+	case err != nil:
+		cancelled(&o, err)
+	case known:
+		o.Bring(report)
+	default:
+		o.Moved = true
+	}
+	return o
+}
+
 // A desk is the state file of a running crawl for those who bring and write letters. It
 // waits for the crawl as long as its context lasts.
 type desk struct {
@@ -203,10 +220,26 @@ func (d desk) View(f func(*kv.Tx) error) error {
 func (d desk) Update(f func(*kv.Tx) error) error { return d.crawl.query(d.ctx, d.crawl.updating(f)) }
 
 // Apply implements [exchange.Shard].
-func (d desk) Apply(referrals []ring.Referral) error {
+func (d desk) Apply(referrals []ring.Referral) error { return d.commit(telling{referrals: referrals}) }
+
+// Errand implements [exchange.Shard].
+func (d desk) Errand(e ring.Errand) (report ring.Report, known bool, err error) {
+	err = d.crawl.query(d.ctx, func(*kv.Store) error {
+		report, known = d.crawl.committer.recorder.Report(e)
+		return nil
+	})
+	if err == nil && !known {
+		err = d.commit(telling{errands: []ring.Errand{e}})
+	}
+	return report, known, err
+}
+
+// commit returns when a commit holds what is told.
+func (d desk) commit(t telling) error {
 	done := make(chan error, 1)
+	t.done = done
 	select {
-	case d.tells <- telling{referrals, done}:
+	case d.tells <- t:
 	case <-d.ctx.Done():
 		return d.ctx.Err()
 	case <-d.crawl.done:

@@ -51,7 +51,7 @@ func (p *paperCrawl) runInParts() (kills int) {
 		for more := true; more; b = new(batch) {
 			var list []ring.Effect
 			err := p.store.Update(func(tx *kv.Tx) (err error) {
-				list, more, err = p.rec.recorder.Turn(tx, b.outcomes, nil, b.wakes)
+				list, more, err = p.rec.recorder.Turn(tx, ring.News{Outcomes: b.outcomes, Wakes: b.wakes})
 				return err
 			})
 			if err != nil {

@@ -50,6 +50,11 @@ func (p *paperShard) Apply(told []ring.Referral) error {
 	return err
 }
 
+func (p *paperShard) Errand(e ring.Errand) (ring.Report, bool, error) {
+	p.t.Errorf("%s is to be asked, and no host has a robots.txt", e.URL)
+	return ring.Report{}, false, nil
+}
+
 func (p *paperShard) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
 	return p.rec.recorder.Referral(tx, id)
 }

@@ -61,6 +61,10 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 		v.render(ctx, step, pass)
 		return
 	}
+	if step.Entrusted() {
+		pass(v.member.send(ctx, step))
+		return
+	}
 	at, moved, err := elsewhere(ctx, step)
 	switch {
 	case err != nil:

@@ -103,7 +103,7 @@ func (w *warden) release(walking context.Context, looked int, all bool) error {
 func (w *warden) settle(o *ring.Outcome, all bool, now time.Time) bool {
 	network := &w.machine.network
 	switch {
-	case o.Answered() || o.Cause == fetch.Cancelled:
+	case o.Answered() || o.Cause == fetch.Cancelled || o.Step.Entrusted():
 	case network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress || w.sleptThrough(o):
 		blameless(o)
 	case o.Status != 0:
@@ -127,7 +127,7 @@ func (w *warden) settle(o *ring.Outcome, all bool, now time.Time) bool {
 func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 	host := w.id(&o)
 	switch {
-	case o.Step.Kind == ring.Render:
+	case o.Step.Kind == ring.Render, o.Step.Entrusted(): // it says nothing of this machine
 	case o.Moved || o.Cause == fetch.Cancelled || o.Answered() && o.Status == 0: // a look-up
 	case o.Answered():
 		delete(w.lacked, host)

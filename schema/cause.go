@@ -43,7 +43,6 @@ const (
 	CauseRateLimits    // too many answers in a row that ask for rest
 	CauseCrawlDelay    // robots.txt asks for a longer delay than max-crawl-delay, or than max-suspension too
 	CauseRefusedPort   // a port at which no web server is asked
-	CauseTargetForeign // robots.txt redirects to a host that another shard of the terrain asks
 	causeCount
 )
 
@@ -60,7 +59,7 @@ func (c Cause) String() string {
 		"status", "redirect", "304 without a conditional request", "redirect loop", "too many redirects",
 		"content type", "sitemap", "denied by robots.txt", "robots.txt unavailable", "redirects to a host that is given up",
 		"three connection failures in a row", "asked to wait", "asked to wait, still", "rate limited too often in a row",
-		"Crawl-delay", "bad port", "redirects to a host of another shard",
+		"Crawl-delay", "bad port",
 	}
 	if int(c) >= len(words) {
 		return "unknown"
@@ -135,7 +134,7 @@ func (c Cause) ErrorKind() string {
 		return ErrorTimeout
 	case CauseNXDomain, CauseDNSTemporary:
 		return ErrorDNS
-	case CauseRobots, CauseTargetGivenUp, CauseTargetForeign:
+	case CauseRobots, CauseTargetGivenUp:
 		return ErrorRobots
 	case CauseBadLocation, CauseRedirectLoop, CauseRedirects:
 		return ErrorRedirect

@@ -63,9 +63,6 @@ func (r Reason) words() string {
 	if r.Cause == CauseTargetGivenUp && r.Host != "" {
 		return "redirects to " + r.Host + ", which is given up"
 	}
-	if r.Cause == CauseTargetForeign && r.Host != "" {
-		return "redirects to " + r.Host + ", a host of another shard"
-	}
 	words := r.Cause.String()
 	switch r.Cause {
 	case CauseNone, CauseSitemap:

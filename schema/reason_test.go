@@ -26,7 +26,6 @@ func TestReasonString(t *testing.T) {
 		{Reason{Cause: CauseTimeout, Host: "b.test"}, "redirects to b.test: timeout"},
 		{Reason{Cause: CauseTargetGivenUp, Host: "b.test"}, "redirects to b.test, which is given up"},
 		{Reason{Cause: CauseTargetGivenUp}, "redirects to a host that is given up"},
-		{Reason{Cause: CauseTargetForeign, Host: "b.test"}, "redirects to b.test, a host of another shard"},
 		{Reason{Cause: CauseAskedToWait, Wait: 90*time.Second + time.Millisecond}, "asked to wait 1m30s"},
 		{Reason{Cause: CauseStillToWait, Wait: time.Hour}, "asked to wait, still 1h0m0s"},
 	}

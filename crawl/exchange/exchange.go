@@ -23,6 +23,12 @@
 // behind a letter's answers "later", one that is ahead "older": neither acknowledges
 // anything.
 //
+// # Errands
+//
+// Where the robots.txt of a host redirects to a host of another shard, [Inquire] has that
+// shard ask. It answers "busy" as long as it has nothing to report; the report then comes in
+// pieces that fit into letters. Nothing of it is in a file: who wants it asks again.
+//
 // # Who may call
 //
 // Sender and Receiver reach the file through a [Shard] alone, which serves one call at a
@@ -61,6 +67,9 @@ type Shard interface {
 	// Apply returns when a commit holds the referrals, but for those that name no URL of
 	// this shard.
 	Apply(referrals []ring.Referral) error
+	// Errand returns what has come of a request that another shard wants to be made, or has
+	// the recorder make it.
+	Errand(e ring.Errand) (report ring.Report, known bool, err error)
 	// Referral makes the referral of a foreign URL, in a View.
 	Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error)
 	// MarkAgain marks what of so many URLs from one on another shard has to be told, in

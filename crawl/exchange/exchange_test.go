@@ -24,7 +24,9 @@ type testShard struct {
 	t     testing.TB
 	store *kv.Store
 	told  []ring.Referral
-	pages []schema.ID // of the other shard
+	asked []ring.Errand
+	ready *ring.Report // of each errand
+	pages []schema.ID  // of the other shard
 }
 
 func newShard(t testing.TB, pages ...string) *testShard {
@@ -98,6 +100,14 @@ func (s *testShard) Apply(told []ring.Referral) error {
 	return s.store.Update(func(*kv.Tx) error { return nil })
 }
 
+func (s *testShard) Errand(e ring.Errand) (ring.Report, bool, error) {
+	s.asked = append(s.asked, e)
+	if s.ready == nil {
+		return ring.Report{}, false, nil
+	}
+	return *s.ready, true, nil
+}
+
 func (s *testShard) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
 	norm, err := tx.URLs.Norm(id)
 	return ring.Referral{URL: norm, Forms: []string{norm}, Told: schema.Inbound{Depth: 1, Every: -1}}, err
@@ -156,6 +166,11 @@ func TestReceiver(t *testing.T) {
 		{"without forms", func(l *letter) { l.Referrals[0].Forms = nil }, refused},
 		{"with five forms", func(l *letter) { l.Referrals[0].Forms = make([]string, 5) }, refused},
 		{"too long", func(l *letter) { l.Referrals[0].URL = strings.Repeat("x", MaxLetter) }, refused},
+		{"an errand", func(l *letter) { l.Referrals, l.Errand = nil, &errand{ID: 7, URL: "https://a.test/robots.txt"} }, busy},
+		{"an errand for an earlier opening", func(l *letter) { l.Referrals, l.Errand, l.Opening[3] = nil, &errand{}, 9 }, busy},
+		{"an errand of a later run", func(l *letter) { l.Referrals, l.Errand, l.Run = nil, &errand{}, 9 }, later},
+		{"an errand from itself", func(l *letter) { l.Referrals, l.Errand, l.From = nil, &errand{}, 0 }, refused},
+		{"an errand beside referrals", func(l *letter) { l.Errand = &errand{} }, refused},
 		{"a question", func(l *letter) { l.Referrals = nil }, contains},
 		{"a question about nothing", func(l *letter) { l.Referrals, l.Commit = nil, 0 }, lacks},
 		{"a question about what is to come", func(l *letter) { l.Referrals, l.Commit = nil, 99 }, lacks},

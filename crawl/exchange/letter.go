@@ -23,6 +23,14 @@ type letter struct {
 	Run           uint64     `json:"run"`
 	Configuration uint64     `json:"configuration"`
 	Referrals     []referral `json:"referrals"`
+	Errand        *errand    `json:"errand,omitempty"` // without referrals: a request that is wanted, or the rest of its report
+}
+
+// An errand is a [ring.Errand] on its way.
+type errand struct {
+	ID  uint64 `json:"id"`
+	URL string `json:"url"`
+	At  int    `json:"at"` // bytes of the body that have come
 }
 
 // A referral is a [ring.Referral] on its way, without the numbers that the letter has.
@@ -44,7 +52,8 @@ type verdict string
 const (
 	contains verdict = "contains" // the file has the commit that was asked about
 	lacks    verdict = "lacks"
-	done     verdict = "done"    // a commit holds the referrals
+	done     verdict = "done"    // a commit holds the referrals, or there is a report
+	busy     verdict = "busy"    // there is none yet
 	moved    verdict = "moved"   // the file was opened anew since
 	later    verdict = "later"   // the receiver's run or configuration is behind the letter's
 	older    verdict = "older"   // it is ahead of the letter's
@@ -59,7 +68,22 @@ type answer struct {
 	Commit        uint64  `json:"commit"`
 	Run           uint64  `json:"run"`
 	Configuration uint64  `json:"configuration"`
+	Report        *report `json:"report,omitempty"`
 }
+
+// A report is a piece of a [ring.Report].
+type report struct {
+	Cause    schema.Cause `json:"cause"`
+	Detail   string       `json:"detail"`
+	Status   int          `json:"status"`
+	Location string       `json:"location"`
+	Piece    []byte       `json:"piece"` // of the body
+	Size     int          `json:"size"`  // of all of it
+}
+
+// maxPiece is the size of a piece of a body at most, in bytes; in a letter it is a third
+// larger.
+const maxPiece = 128 << 10
 
 const maxForms = 4 // that are kept of a URL
 
@@ -73,6 +97,9 @@ func decodeLetter(text []byte) (l letter, err error) {
 	}
 	if len(l.Terrain) != 16 || len(l.Opening) != 16 {
 		return l, errors.New("letter: terrain or opening of a wrong length")
+	}
+	if l.Errand != nil && len(l.Referrals) > 0 {
+		return l, errors.New("letter: referrals with an errand")
 	}
 	for i := range l.Referrals {
 		if n := len(l.Referrals[i].Forms); n == 0 || n > maxForms {

@@ -28,6 +28,9 @@ func (r *Receiver) Answer(text []byte) ([]byte, error) {
 	if a.Verdict != done {
 		return encode(a), nil
 	}
+	if l.Errand != nil {
+		return r.report(&l, a)
+	}
 	referrals := make([]ring.Referral, len(l.Referrals))
 	for i := range referrals {
 		referrals[i] = l.unpack(&l.Referrals[i])
@@ -38,6 +41,22 @@ func (r *Receiver) Answer(text []byte) ([]byte, error) {
 	if a, err = r.judge(&l); err != nil { // as of the commit; the terrain may have come further
 		return nil, err
 	}
+	return encode(a), nil
+}
+
+// report answers with what has come of an errand.
+func (r *Receiver) report(l *letter, a answer) ([]byte, error) {
+	rep, known, err := r.shard.Errand(ring.Errand{From: l.From, To: l.To, ID: l.Errand.ID, URL: l.Errand.URL})
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		a.Verdict = busy
+		return encode(a), nil
+	}
+	a.Report = &report{Cause: rep.Cause, Detail: rep.Detail, Status: rep.Status, Location: rep.Location, Size: len(rep.Body)}
+	rest := rep.Body[min(max(l.Errand.At, 0), len(rep.Body)):]
+	a.Report.Piece = rest[:min(len(rest), maxPiece)]
 	return encode(a), nil
 }
 
@@ -55,14 +74,14 @@ func (r *Receiver) judge(l *letter) (a answer, err error) {
 		case [16]byte(l.Terrain) != part.Terrain, l.To != part.Shard, l.From == part.Shard, l.From < 0,
 			l.From >= part.Shards:
 			a = answer{Verdict: refused}
-		case len(l.Referrals) == 0:
+		case l.Errand == nil && len(l.Referrals) == 0:
 			a.Verdict = lacks
 			has, err := tx.Openings.Contains(schema.Opening(l.Opening), l.Commit)
 			if has {
 				a.Verdict = contains
 			}
 			return err
-		case schema.Opening(l.Opening) != opening:
+		case l.Errand == nil && schema.Opening(l.Opening) != opening:
 			a.Verdict = moved
 		case at > 0:
 			a.Verdict = later

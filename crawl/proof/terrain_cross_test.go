@@ -86,21 +86,39 @@ func TestTerrainSitemaps(t *testing.T) {
 	}
 }
 
-// A robots.txt that redirects to a host of another shard is one that cannot be had: that host
-// is not asked, and the one whose it is neither, but for robots.txt.
+// A robots.txt that redirects over hosts of several shards, to one that is large, is asked for
+// by those whose hosts they are; where nobody can be had, by nobody else.
 func TestTerrainRobots(t *testing.T) {
 	t.Parallel()
-	own, other := oneOf(t, 2, 0), oneOf(t, 2, 1)
+	a, b, c := oneOf(t, 3, 0), oneOf(t, 3, 1), oneOf(t, 3, 2)
 	s := crawltest.Serve(t, webtest.WithoutLog())
-	s.Host(own).Redirect("/robots.txt", "https://"+other+"/robots.txt", http.StatusFound)
-	s.Host(own).Page("/", crawltest.Anchors("/secret"))
-	s.Host(other).Robots("User-agent: *\nDisallow: /\n")
+	s.Host(a).Redirect("/robots.txt", "https://"+b+"/elsewhere.txt", http.StatusFound)
+	s.Host(a).Page("/", crawltest.Anchors("/secret", "/open", "https://www.sub."+b+"/", "https://loop."+c+"/"))
+	s.Host(a).Page("/open", "<title>open</title>")
+	s.Host(b).Robots("User-agent: *\nDisallow: /\n")
+	s.Host(b).Redirect("/elsewhere.txt", "https://"+c+"/robots.txt", http.StatusMovedPermanently)
+	s.Host(c).Robots(strings.Repeat("# There is much to say about this.\n", 9000) + "User-agent: *\nDisallow: /secret\n")
+	s.Host("sub."+b).Redirect("/robots.txt", "https://gone."+a+"/robots.txt", http.StatusFound)
+	s.Host("gone." + a).Down(webtest.DownReset)
+	s.Host("loop."+c).Redirect("/robots.txt", "https://loop."+b+"/robots.txt", http.StatusFound)
+	s.Host("loop."+b).Redirect("/robots.txt", "https://loop."+c+"/robots.txt", http.StatusFound)
 	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(
-		"[retry]\ndelay = \"100ms\"\nmax-retries = 1\n[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", own, own)))
-	tr := newTerrain(t, rand.New(rand.NewPCG(crawltest.Seed(t), 1)), cfg, 2)
-	tr.crawl(0)
-	if by := tr.asked[own]; len(tr.asked) != 1 || len(by) != 1 || !strings.HasSuffix(by[0], "/robots.txt") {
-		t.Errorf("asked: %v", tr.asked)
+		"[retry]\ndelay = \"100ms\"\nmax-retries = 1\n[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", a, a)))
+	want := alone(t, cfg)
+	tr := newTerrain(t, rand.New(rand.NewPCG(crawltest.Seed(t), 1)), cfg, 3)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for n := range tr.nodes {
+		tr.start(n)
+	}
+	if got := tr.end(3, tr.lookForEnd(ctx)); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+	states, _ := readMap(t, tr.unitedPath())
+	for path, want := range map[string]string{"/open": "processed", "/secret": "failed"} {
+		if got := states["https://"+a+path]; got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
+		}
 	}
 }
 
@@ -121,9 +139,10 @@ func TestTerrainReconfigured(t *testing.T) {
 	for n := range tr.nodes {
 		tr.start(n)
 	}
-	found := tr.lookForEnd(ctx)
+	found, first := tr.lookForEnd(ctx), tr.below(len(tr.nodes))
 	tr.cfg, tr.number = with(3), 2
-	for _, n := range tr.r.Perm(len(tr.nodes)) {
+	for i := range tr.nodes {
+		n := (first + i) % len(tr.nodes)
 		time.Sleep(time.Duration(tr.below(int(500 * time.Millisecond))))
 		tr.nodes[n].crawl.Reconfigure(tr.cfg, tr.number)
 	}

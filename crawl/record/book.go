@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/clock"
@@ -143,13 +144,8 @@ func (b *book) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *r
 	return nil
 }
 
-// askAt has another host asked, to which a robots.txt redirects. One of another shard is not:
-// it has one clock, which runs there. The file counts as one that cannot be had.
+// askAt has another host asked, to which a robots.txt redirects; one of another shard by that.
 func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) error {
-	if b.in.store.ForeignName(v.At.Host()) {
-		b.tryLater(h, schema.Reason{Cause: schema.CauseTargetForeign, Host: v.At.Host()})
-		return nil
-	}
 	id, err := b.hosts.identify(v.At.Host())
 	if err != nil {
 		return err
@@ -158,13 +154,18 @@ func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) erro
 	if err != nil {
 		return err
 	}
-	if target.RunGivenUp == schema.GaveUpConnection || target.RunGivenUp == schema.GaveUpRateLimit ||
-		b.in.set.Config.AsksTooMuch(target) {
+	foreign := b.in.store.Foreign(id)
+	if !foreign && noMore(b.in, target) {
 		b.tryLater(h, schema.Reason{Cause: schema.CauseTargetGivenUp, Host: target.Name})
 		return nil
 	}
 	next := *v.Next
-	next.Host = id
+	next.Host, next.Errand, next.Moves = id, nil, 0
+	if foreign {
+		next.Errand = &ring.Errand{
+			From: b.in.store.Part().Shard, To: b.in.store.ShardOf(id), ID: rand.Uint64(), URL: next.URL, Out: true,
+		}
+	}
 	b.hosts.put(target)
 	live.robots = true
 	b.hosts.live.of(id).goOn(next)

@@ -13,6 +13,7 @@
 //	drafts    an outcome becomes a visit, with the URLs that it leads to; the page store
 //	ledger    the log of visits, what needs no visit any more, the counts of the run
 //	reach     depths: carried over links, travelling on, into the line of a host; sitemaps
+//	errands   what hosts are asked for other shards of the terrain, and what came of it
 //	plan      what a host is asked next; choice, the page that it is asked for
 //
 // All of them read the scope: the transaction, the run, the configuration. The ledger
@@ -21,6 +22,7 @@
 // # The way of an outcome
 //
 //	hosts.change, clock.Observe, live.heard, hosts.throttle   facts, whatever the answer means
+//	errands.apply                                             what another shard wants ends here
 //	judge.Robots, book.apply                                  a robots.txt ends here
 //	ledger.done, book.standing, judge.Page                    what the answer means
 //	    the visit's next step waits in the host's memory

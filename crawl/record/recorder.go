@@ -32,6 +32,7 @@ type Recorder struct {
 	pages   pageStore
 	drafts  drafts
 	reach   reach
+	errands errands
 	plan    plan
 	ticked  time.Time // until when the run's time is counted
 }
@@ -55,6 +56,7 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	r.renders = newRenders(in, &r.hosts)
 	r.ledger = ledger{in: in, onVisit: onVisit}
 	r.drafts = drafts{in: in, urls: &r.urls, pages: &r.pages}
+	r.errands = newErrands(in, &r.hosts)
 	r.reach = reach{in: in, hosts: &r.hosts, ledger: &r.ledger, listings: said}
 	r.plan = plan{in: in, hosts: &r.hosts, book: &r.book, quotas: &r.quotas, reach: &r.reach, renders: &r.renders}
 	r.plan.choice = choice{
@@ -86,26 +88,19 @@ func (r *Recorder) open(tx *kv.Tx) (turn, error) {
 	r.reach.work = work
 	return turn{
 		in: &r.in, hosts: &r.hosts, urls: &r.urls, book: &r.book, quotas: &r.quotas,
-		renders: &r.renders, ledger: &r.ledger, drafts: &r.drafts, reach: &r.reach, plan: &r.plan, onRequest: r.OnRequest,
+		renders: &r.renders, ledger: &r.ledger, drafts: &r.drafts, reach: &r.reach, errands: &r.errands, plan: &r.plan,
+		onRequest: r.OnRequest,
 	}, err
 }
 
-// Turn does one transaction of a commit: it applies outcomes, what other shards have told,
-// and wakes, lets depths travel on, and plans every host that this has touched. There is
-// more to do, by further turns without any of these, while depths have to travel on. It is void if the
-// transaction fails, and so is the recorder.
-func (r *Recorder) Turn(tx *kv.Tx, outcomes []ring.Outcome, referrals []ring.Referral, wakes []ring.Wake) (
-	effects []ring.Effect, more bool, err error,
-) {
+// Turn does one transaction of a commit: it applies what is new, lets depths travel on, and
+// plans every host that this has touched. There is more to do, by further turns without
+// news, while depths have to travel on. It is void if the transaction fails, and so is the
+// recorder.
+func (r *Recorder) Turn(tx *kv.Tx, news ring.News) (effects []ring.Effect, more bool, err error) {
 	t, err := r.open(tx)
-	for i := 0; i < len(outcomes) && err == nil; i++ {
-		err = t.apply(&outcomes[i])
-	}
-	for i := 0; i < len(referrals) && err == nil; i++ {
-		err = t.refer(&referrals[i])
-	}
-	for i := 0; i < len(wakes) && err == nil; i++ {
-		err = t.wake(&wakes[i])
+	if err == nil {
+		err = t.applyAll(&news)
 	}
 	if err == nil { // what is settled from here on stores no page: it needed no request
 		err = r.pages.sync(&r.in)

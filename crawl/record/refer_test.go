@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sumi-ripple/ripple/crawl/judge"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -107,27 +106,6 @@ func TestForeignPage(t *testing.T) {
 		}
 		return errors.Join(err, err2)
 	}))
-}
-
-// No host of another shard is asked for a robots.txt: the one that redirects there is tried
-// again, and then given up for it.
-func TestForeignRobots(t *testing.T) {
-	r, foreign := newShard(t, filepath.Join(t.TempDir(), "state.bolt"), "")
-	r.turn(t, func(turn) {
-		h := r.hostOf(t, r.met(t, "https://a.test/"))
-		to := targetOf(r, mustParse(t, r, "https://"+foreign+"/robots.txt"))
-		o := &ring.Outcome{Step: ring.Step{Kind: ring.Robots, Host: h.ID, For: h.ID, URL: "https://a.test/robots.txt"}}
-		for tries := uint8(1); tries <= 2; tries++ {
-			ok(t, r.book.apply(h, o, judge.RobotsVerdict{Act: judge.AskAt, Next: o.Follow(), At: &to}))
-			why := schema.Reason{Cause: schema.CauseTargetForeign, Host: foreign}
-			if h.RobotsTries != tries || h.RobotsReason != why || r.hosts.live.of(h.ID).robots {
-				t.Errorf("after %d tries, because of %v", h.RobotsTries, h.RobotsReason)
-			}
-		}
-		if id, err := r.hosts.find(foreign); id != 0 || err != nil {
-			t.Errorf("the other host is known: %v", err)
-		}
-	})
 }
 
 // What others tell of a page counts as far as it is nearer, is of the present run and

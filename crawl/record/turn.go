@@ -24,9 +24,27 @@ type turn struct {
 	ledger  *ledger
 	drafts  *drafts
 	reach   *reach
+	errands *errands
 	plan    *plan
 
 	onRequest func(Request) // may be nil
+}
+
+// applyAll takes in what is new.
+func (t *turn) applyAll(news *ring.News) (err error) {
+	for i := 0; i < len(news.Outcomes) && err == nil; i++ {
+		err = t.apply(&news.Outcomes[i])
+	}
+	for i := 0; i < len(news.Referrals) && err == nil; i++ {
+		err = t.refer(&news.Referrals[i])
+	}
+	for i := 0; i < len(news.Errands) && err == nil; i++ {
+		err = t.errands.begin(news.Errands[i])
+	}
+	for i := 0; i < len(news.Wakes) && err == nil; i++ {
+		err = t.wake(&news.Wakes[i])
+	}
+	return err
 }
 
 // apply brings the store up to date with an outcome. A second outcome for a URL that
@@ -46,6 +64,9 @@ func (t *turn) apply(o *ring.Outcome) error {
 		t.lookedUp(h, live, o)
 		return nil
 	}
+	if o.Step.Entrusted() {
+		return t.sent(h, live, o)
+	}
 	if o.Moved {
 		h.Address = o.Address
 		live.moved(o.Step)
@@ -63,6 +84,9 @@ func (t *turn) apply(o *ring.Outcome) error {
 		t.hosts.throttle(h, o)
 	}
 	switch {
+	case o.Step.Errand != nil:
+		t.errands.apply(h, live, o)
+		return nil
 	case robots:
 		v := judge.Robots(o, h.Name, t.book.lastTry(h))
 		t.ledger.tellVerdict(o, v.Act.String(), v.Reason)
@@ -225,10 +249,12 @@ func (t *turn) wake(w *ring.Wake) error {
 // drop ends a visit whose next step is not made; its URL still waits, and so does what
 // scripts ask for.
 func (t *turn) drop(step *ring.Step) error {
-	switch step.Kind {
-	case ring.Robots:
+	switch {
+	case step.Errand != nil && !step.Entrusted():
+		t.errands.unasked(keyOf(step.Errand))
+	case step.Kind == ring.Robots:
 		return t.book.withdraw(*step)
-	case ring.Asset:
+	case step.Kind == ring.Asset:
 		live := t.hosts.live.of(step.Host)
 		live.assets = append(live.assets, asset{url: step.URL, tries: step.Visit.Retries})
 	default:

@@ -1,0 +1,98 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A post brings letters of shard 0 to a shard 0 that takes itself for the other one.
+type post struct {
+	t  *testing.T
+	to *testShard
+	n  int // letters
+}
+
+func (p *post) Ask(_ context.Context, _ int, text []byte) ([]byte, error) {
+	p.n++
+	l, err := decodeLetter(text)
+	if err != nil {
+		p.t.Error(err)
+	}
+	l.From, l.To = l.To, l.From
+	reply, err := NewReceiver(p.to).Answer(encode(l))
+	if len(text) > MaxLetter || len(reply) > MaxLetter {
+		p.t.Errorf("letters of %d and %d bytes", len(text), len(reply))
+	}
+	return reply, err
+}
+
+// A report of any size arrives whole, in letters of which none is too large.
+func TestInquire(t *testing.T) {
+	body := func(n int) []byte { return bytes.Repeat([]byte{'x', 0, 255, '\n'}, n/4) }
+	for name, v := range map[string]struct {
+		report  *ring.Report
+		letters int
+	}{
+		"none yet":     {nil, 1},
+		"a redirect":   {&ring.Report{Status: 302, Location: "https://c.test/robots.txt"}, 1},
+		"a failure":    {&ring.Report{Cause: schema.CauseTimeout, Detail: "after 10s"}, 1},
+		"a small body": {&ring.Report{Status: 200, Body: body(400)}, 1},
+		"one piece":    {&ring.Report{Status: 200, Body: body(maxPiece)}, 1},
+		"two pieces":   {&ring.Report{Status: 200, Body: body(maxPiece + 4)}, 2},
+		"the largest":  {&ring.Report{Status: 200, Body: body(MaxBody)}, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := newShard(t), newShard(t)
+			to.ready = v.report
+			p := &post{t: t, to: to}
+			r, known, err := Inquire(t.Context(), from, p, ring.Errand{To: 1, ID: 5, URL: "https://a.test/r", Out: true})
+			if err != nil || known != (v.report != nil) || p.n != v.letters {
+				t.Fatalf("%t after %d letters, %v; want %d", known, p.n, err, v.letters)
+			}
+			if known && !cmp.Equal(r, *v.report, cmpopts.EquateEmpty()) {
+				t.Errorf("report of status %d, %v, %d bytes", r.Status, r.Cause, len(r.Body))
+			}
+			if want := (ring.Errand{From: 1, To: 0, ID: 5, URL: "https://a.test/r"}); to.asked[0] != want {
+				t.Errorf("errand %+v, want %+v", to.asked[0], want)
+			}
+		})
+	}
+}
+
+// What is no report is none, however long it goes on.
+func TestInquireBelieves(t *testing.T) {
+	for name, v := range map[string]struct {
+		answer answer
+		err    error
+		known  bool
+	}{
+		"a report":        {answer{Verdict: done, Report: &report{Status: 200, Piece: []byte("ab"), Size: 2}}, nil, true},
+		"refused":         {answer{Verdict: refused}, nil, true},
+		"later":           {answer{Verdict: later, Report: &report{}}, nil, false},
+		"busy":            {answer{Verdict: busy, Report: &report{}}, nil, false},
+		"no report":       {answer{Verdict: done}, nil, false},
+		"nothing":         {answer{Verdict: done, Report: &report{}}, ErrNobody, false},
+		"too long":        {answer{Verdict: done, Report: &report{Piece: []byte("abc"), Size: 2}}, nil, false},
+		"a negative size": {answer{Verdict: done, Report: &report{Size: -1}}, nil, false},
+		"too large":       {answer{Verdict: done, Report: &report{Piece: []byte("a"), Size: MaxBody + 1}}, nil, false},
+		"an empty piece":  {answer{Verdict: done, Report: &report{Size: 2}}, nil, false},
+		"more than said":  {answer{Verdict: done, Report: &report{Piece: []byte("ab"), Size: 3}}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v.answer.Opening = here()
+			_, known, err := Inquire(t.Context(), newShard(t), scripted(func(letter) (answer, error) {
+				return v.answer, v.err
+			}), ring.Errand{To: 1})
+			if known != v.known || err != nil {
+				t.Errorf("a report: %t, %v; want %t", known, err, v.known)
+			}
+		})
+	}
+}

@@ -1,0 +1,52 @@
+package ring
+
+import "github.com/sumi-ripple/ripple/schema"
+
+// An Errand is a request to a host of another shard, which that one makes: a host has one
+// clock, and it runs there.
+type Errand struct {
+	From, To int    // shards
+	ID       uint64 // one for each request of From
+	URL      string // where the robots.txt of a host of From redirects to
+	Out      bool   // this crawl is From, and sends a letter; else it makes the request
+}
+
+// A Report is what has come of an errand.
+type Report struct {
+	Cause    schema.Cause // why there is no answer; [schema.CauseNone]: there is one
+	Detail   string       // of Cause; sanitised
+	Status   int
+	Location string // of a redirect, absolute; empty: none that can be used
+	Body     []byte // of a robots.txt
+}
+
+// News is what a commit is made of.
+type News struct {
+	Outcomes  []Outcome
+	Referrals []Referral // of other shards
+	Errands   []Errand   // likewise
+	Wakes     []Wake
+}
+
+// Entrusted reports whether a step is an errand that another shard is to do.
+func (s *Step) Entrusted() bool { return s.Errand != nil && s.Errand.Out }
+
+// Bring takes over what another shard reports of the step of an outcome.
+func (o *Outcome) Bring(r Report) {
+	o.Cause, o.Detail, o.Status, o.Robots = r.Cause, r.Detail, r.Status, r.Body
+	if r.Location == "" {
+		return
+	}
+	if to, err := o.Step.Settings.Rules.Parse(r.Location); err == nil {
+		o.Location = &Target{URL: to}
+	}
+}
+
+// Report is what an outcome says to who wanted to know.
+func (o *Outcome) Report() Report {
+	r := Report{Cause: o.Cause, Detail: o.Detail, Status: o.Status, Body: o.Robots}
+	if o.Location != nil {
+		r.Location = o.Location.Form
+	}
+	return r
+}

@@ -15,6 +15,7 @@
 package hub
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -54,8 +55,9 @@ type Options struct {
 // A Server is a NATS server with JetStream in this process. Every write is synced before it
 // is acknowledged.
 type Server struct {
-	nats *server.Server
-	lock *os.File
+	nats   *server.Server
+	lock   *os.File
+	failed chan error
 }
 
 // Start runs a server until [Server.Close]. It answers when Start returns.
@@ -68,15 +70,14 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{lock: lock}
+	s := &Server{lock: lock, failed: make(chan error, 1)}
 	if s.nats, err = server.NewServer(settings); err != nil {
 		return nil, errors.Join(fmt.Errorf("hub: %w", err), lock.Close())
 	}
-	log := &journal{log: o.Log, fatal: make(chan error, 1)}
-	s.nats.SetLoggerV2(log, false, false, false)
+	s.nats.SetLoggerV2(&journal{log: o.Log, fatal: s.failed}, false, false, false)
 	s.nats.Start()
 	select {
-	case err = <-log.fatal:
+	case err = <-s.failed:
 	default:
 		if !s.nats.ReadyForConnections(startsWithin) {
 			err = fmt.Errorf("hub: it does not answer within %s", startsWithin)
@@ -153,6 +154,16 @@ func lockStore(folder string) (*os.File, error) {
 
 // URL is where the hub is found.
 func (s *Server) URL() string { return s.nats.ClientURL() }
+
+// Wait returns when ctx is done, or with the reason why the server cannot work any more.
+func (s *Server) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-s.failed:
+		return err
+	}
+}
 
 // Close ends the server, with all connections, and gives the store back.
 func (s *Server) Close() error {

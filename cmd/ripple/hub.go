@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+
+	"github.com/nats-io/nkeys"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+)
+
+// defaultHub is where the hub listens, and defaultHubStore what it keeps, unless something
+// else is said.
+const (
+	defaultHub      = "127.0.0.1:4222"
+	defaultHubStore = "./hub"
+)
+
+type hubOptions struct {
+	listen string
+	store  string
+	token  string // file
+	nkeys  string // file
+	cert   string
+	key    string
+}
+
+func (o *hubOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.listen, "listen", defaultHub, "listen at `ADDR`")
+	f.StringVar(&o.store, "store", defaultHubStore, "keep what has to be kept in the folder `DIR`")
+	f.StringVar(&o.token, "token-file", "", "let in who knows the token in `FILE`, mode 0600, made if missing")
+	f.StringVar(&o.nkeys, "nkeys", "", "let in whose public NKeys are in `FILE`, one a line")
+	f.StringVar(&o.cert, "cert", "", "speak TLS, with the certificates in `FILE`")
+	f.StringVar(&o.key, "key", "", "the key to them in `FILE`")
+}
+
+func newHubCommand(a *app) *cobra.Command {
+	var opts hubOptions
+	cmd := &cobra.Command{
+		Use:   "hub",
+		Short: "Run what the nodes of a terrain talk through",
+		Long: `Run a NATS server until Ctrl-C, which carries messages between nodes and keeps whose
+the shards are. A terrain needs one; a nats-server of your own with JetStream does as
+well. The map is not here: it is in the nodes' state files.
+
+The store may be lost, or deleted while the hub is stopped: every shard then waits half
+a minute. It must not be put back from a copy, because nodes would believe what it says.
+
+Beyond this machine the hub takes --cert and --key, and --token-file or --nkeys. With a
+token everybody trusts everybody; with NKeys no node hears what others are answered.`,
+		Example: `  ripple hub
+  ripple hub --listen 0.0.0.0:4222 --token-file token --cert cert.pem --key key.pem`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runHub(cmd.Context(), a, opts) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runHub(ctx context.Context, a *app, opts hubOptions) error {
+	if err := opts.check(); err != nil {
+		return err
+	}
+	settings, err := opts.settings()
+	if err != nil {
+		return usage("%v", err)
+	}
+	settings.Log = a.logger()
+	s, err := hub.Start(settings)
+	if errors.Is(err, hub.ErrInUse) {
+		return usage("%v; name another one with --listen or --store", err)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout, s.URL())
+	a.say("Ctrl-C ends it")
+	return errors.Join(s.Wait(ctx), s.Close())
+}
+
+// check finds out what is wrong with the flags before a file is touched.
+func (o *hubOptions) check() error {
+	host, _, err := net.SplitHostPort(o.listen)
+	ip, noIP := netip.ParseAddr(host)
+	alone := host == "localhost" || noIP == nil && ip.IsLoopback()
+	switch {
+	case err != nil:
+		return usage("--listen is %s; it must be an address like %q", shown(o.listen), defaultHub)
+	case (o.cert == "") != (o.key == ""):
+		return usage("--cert and --key belong together: name both or none")
+	case o.token != "" && o.nkeys != "":
+		return usage("--token-file and --nkeys are both given; use one of them")
+	case !alone && (o.cert == "" || o.token == "" && o.nkeys == ""):
+		return usage("%s is reached from other machines, which takes --cert and --key, and --token-file or --nkeys",
+			shown(o.listen))
+	}
+	return nil
+}
+
+// settings reads the files.
+func (o *hubOptions) settings() (s hub.Options, err error) {
+	s = hub.Options{Listen: o.listen, Store: o.store}
+	if o.cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+		if err != nil {
+			return s, fmt.Errorf("--cert and --key: %w", err)
+		}
+		s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	if o.token != "" {
+		s.Token, err = desk.Token(o.token)
+	}
+	if o.nkeys != "" {
+		s.NKeys, err = readNKeys(o.nkeys)
+	}
+	return s, err
+}
+
+// readNKeys reads the public keys of users, one a line; what follows "#" says whose it is.
+func readNKeys(path string) (keys []string, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--nkeys: %w", err)
+	}
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		key, _, _ := strings.Cut(line, "#")
+		key = strings.TrimSpace(key)
+		switch {
+		case key == "":
+			continue
+		case strings.HasPrefix(key, "SU"):
+			return nil, fmt.Errorf("--nkeys: line %d of %s is a seed, which only its node may have; its public key begins with U",
+				n, path)
+		case !nkeys.IsValidPublicUserKey(key):
+			return nil, fmt.Errorf("--nkeys: line %d of %s is not the public key of a user, which begins with U", n, path)
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("--nkeys: there is no key in %s", path)
+	}
+	return keys, nil
+}

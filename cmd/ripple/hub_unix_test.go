@@ -1,0 +1,138 @@
+//go:build !windows
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/sumi-ripple/ripple/crawl/hub"
+)
+
+// A hubProcess is ripple hub at an address.
+type hubProcess struct {
+	cmd *exec.Cmd
+	url string
+}
+
+func startHub(t *testing.T, args ...string) *hubProcess {
+	t.Helper()
+	h := &hubProcess{cmd: ripple(append([]string{"hub", "-q", "--listen", "127.0.0.1:0"}, args...)...)}
+	out, err := h.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.cmd.Stderr = os.Stderr
+	if err := h.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.cmd.Process.Kill(); _ = h.cmd.Wait() })
+	if h.url, err = bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	h.url = strings.TrimSpace(h.url)
+	return h
+}
+
+// bucket connects to the hub, for one thing.
+func (h *hubProcess) bucket(t *testing.T, credentials string) (*hub.Bucket, func()) {
+	t.Helper()
+	c, err := hub.Connect(t.Context(), hub.Dial{URL: h.url, Credentials: credentials, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.Bucket(t.Context(), [16]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, c.Close
+}
+
+// What a hub has acknowledged it has after its end, however it ends; Ctrl-C is not a
+// failure.
+func TestHubLosesNothing(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "hub")
+	revision := uint64(0)
+	for i, end := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL} {
+		h := startHub(t, "--store", store)
+		b, hangUp := h.bucket(t, "")
+		if e, err := b.Get(t.Context(), hub.Key(0)); i > 0 && (err != nil || e.Revision != revision || e.Value[0] != byte(i-1)) {
+			t.Fatalf("start %d: %v, %d, %v; want revision %d", i, e.Value, e.Revision, err, revision)
+		}
+		var err error
+		if i == 0 {
+			revision, err = b.Create(t.Context(), hub.Key(0), []byte{0})
+		} else {
+			revision, err = b.Update(t.Context(), hub.Key(0), []byte{byte(i)}, revision)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = h.cmd.Process.Signal(end)
+		if err := h.cmd.Wait(); (err == nil) != (end != syscall.SIGKILL) {
+			t.Errorf("after %s it ends with %v", end, err)
+		}
+		hangUp()
+	}
+}
+
+// A token is made where there is none, and only who knows it, or has a key, is let in.
+func TestHubCredentials(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	token, seed, public := filepath.Join(dir, "token"), filepath.Join(dir, "seed"), filepath.Join(dir, "nkeys")
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, _ := pair.Seed()
+	key, _ := pair.PublicKey()
+	for path, text := range map[string]string{seed: string(own), public: "# nodes\n" + key + " # node a\n\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for flag, files := range map[string][2]string{"--token-file": {token, token}, "--nkeys": {public, seed}} {
+		h := startHub(t, "--store", filepath.Join(dir, flag), flag, files[0])
+		b, hangUp := h.bucket(t, files[1])
+		if _, err := b.Session(t.Context()); err != nil {
+			t.Errorf("%s: %v", flag, err)
+		}
+		hangUp()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if _, err := hub.Connect(ctx, hub.Dial{URL: h.url, Log: slog.New(slog.DiscardHandler)}); err == nil {
+			t.Errorf("%s: a stranger is let in", flag)
+		}
+	}
+}
+
+// An address, or a store, that another hub has is said in one line.
+func TestHubInUse(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "hub")
+	h := startHub(t, "--store", store)
+	address := strings.TrimPrefix(h.url, "nats://")
+	const advice = " is in use, perhaps by another hub; name another one with --listen or --store\n"
+	for what, args := range map[string][]string{
+		address:              {"--listen", address, "--store", store + "2"},
+		"the store " + store: {"--listen", "127.0.0.1:0", "--store", store},
+	} {
+		cmd := ripple(append([]string{"hub"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		if err == nil || cmd.ProcessState.ExitCode() != 2 || string(out) != "ripple: "+what+advice {
+			t.Errorf("ripple hub %v: %v\n%s, want %s", args, err, out, what)
+		}
+	}
+}

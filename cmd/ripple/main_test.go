@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"web": scriptWeb, "exits": scriptExits, "files": scriptFiles, "hold": scriptHold, "awaits": scriptAwaits,
-			"until": scriptUntil, "shard": scriptShard,
+			"until": scriptUntil, "shard": scriptShard, "alone": scriptAlone,
 		},
 	})
 }

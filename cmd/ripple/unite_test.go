@@ -4,17 +4,22 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
@@ -59,6 +64,47 @@ func scriptShard(ts *testscript.TestScript, neg bool, args []string) {
 		return tx.Part.Put(schema.Part{Terrain: [16]byte{byte(n[2])}, Rule: shard.Version, Shard: n[0], Shards: n[1],
 			Run: 1, Configuration: 1})
 	}))
+}
+
+// nowhere loses all letters.
+type nowhere struct{}
+
+func (nowhere) Ask(context.Context, int, []byte) ([]byte, error) { return nil, exchange.ErrNobody }
+
+// scriptAlone crawls a shard that reaches no other, until there is nothing left to do.
+func scriptAlone(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: alone FILE CONFIG")
+	}
+	cfg, _, err := config.Load(ts.MkAbs(args[1]))
+	ts.Check(err)
+	store, err := kv.Open(ts.MkAbs(args[0]), kv.Options{})
+	ts.Check(err)
+	defer store.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	part := store.Part()
+	ts.Check(store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		part.Run = uint64(len(runs)) + 1
+		return err
+	}))
+	c, _, err := crawl.Begin(ctx, store, crawl.Options{
+		Config: cfg, Log: slog.New(slog.DiscardHandler), Shard: &crawl.Shard{Part: part, Carrier: nowhere{}},
+	})
+	ts.Check(err)
+	ended := make(chan error, 1)
+	go func() { _, err := c.Run(ctx); ended <- err }()
+	for {
+		r, err := c.Reading(ctx)
+		ts.Check(err)
+		if r.Idle && c.Finish(ctx, r) == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Check(<-ended)
+	ts.Check(c.Complete())
 }
 
 // newShards makes the empty files of two shards in a folder.

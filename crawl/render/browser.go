@@ -26,17 +26,17 @@ type browser struct {
 	broken   bool // a page of it does not close
 }
 
-// start starts a browser, which ends with close or the context. One that ends while it
-// starts, as when memory is short, has a second chance.
-func start(ctx context.Context, o Options) (*browser, error) {
-	b, err := launch(ctx, o)
+// start starts a browser, which ends with close or the context. One that ends or stands
+// still while it starts, as when one of its processes is killed, has a second chance.
+func start(ctx context.Context, o Options, patience time.Duration) (*browser, error) {
+	b, err := launch(ctx, o, patience)
 	if err != nil && !errors.Is(err, ErrNoSandbox) && ctx.Err() == nil {
-		b, err = launch(ctx, o)
+		b, err = launch(ctx, o, patience)
 	}
 	return b, err
 }
 
-func launch(ctx context.Context, o Options) (*browser, error) {
+func launch(ctx context.Context, o Options, patience time.Duration) (*browser, error) {
 	folder, err := newFolder()
 	if err != nil {
 		return nil, err
@@ -48,13 +48,20 @@ func launch(ctx context.Context, o Options) (*browser, error) {
 	ctx, endAll := chromedp.NewExecAllocator(ctx, switches(o, folder.path, wall.Addr().String())...)
 	ctx, endOne := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // what fails returns its error
 	b := &browser{ctx: ctx, folder: folder, wall: wall, end: func() { endOne(); endAll() }}
-	if err := b.hide(); err != nil {
+	late := time.AfterFunc(patience, endAll)
+	err = b.hide()
+	if !late.Stop() && err == nil {
+		err = context.DeadlineExceeded
+	}
+	if chrome := chromedp.FromContext(ctx).Browser; chrome != nil {
+		b.group = chrome.Process().Pid
+	}
+	if err != nil {
 		if strings.Contains(err.Error(), "sandbox") {
 			err = fmt.Errorf("%w: allow users to make namespaces, or do without the sandbox (%w)", ErrNoSandbox, err)
 		}
 		return nil, errors.Join(err, b.close())
 	}
-	b.group = chromedp.FromContext(ctx).Browser.Process().Pid
 	return b, nil
 }
 

@@ -232,23 +232,44 @@ func TestSandbox(t *testing.T) {
 	}
 }
 
-// The browser dies the first time it is started.
-func testSecondStart(t *testing.T, r *Renderer) {
-	o := r.options
-	dies := filepath.Join(t.TempDir(), "chromium")
-	script := fmt.Sprintf("#!/bin/sh\n[ -e %[1]s.died ] && exec %[2]s \"$@\"\ntouch %[1]s.died\nkill -9 $$\n", dies, o.Path)
-	if err := os.WriteFile(dies, []byte(script), 0o755); err != nil {
+// startedAs returns options whose browser is started by a line of sh, in which $browser is
+// the real one.
+func startedAs(t *testing.T, o Options, line string) Options {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "chromium")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nbrowser="+o.Path+"\n"+line+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	o.Path = dies
-	again, err := Open(t.Context(), o)
+	o.Path = path
+	return o
+}
+
+// The browser dies the first time it is started.
+func testSecondStart(t *testing.T, r *Renderer) {
+	died := filepath.Join(t.TempDir(), "died")
+	again, err := Open(t.Context(), startedAs(t, r.options, "[ -e "+died+` ] && exec $browser "$@"; touch `+died+"; kill -9 $$"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(dies + ".died"); err != nil {
+	if _, err := os.Stat(died); err != nil {
 		t.Error(err)
 	}
 	if err := again.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The browser never says that it has started.
+func testSilentStart(t *testing.T, r *Renderer) {
+	pid := filepath.Join(t.TempDir(), "pid")
+	if b, err := launch(t.Context(), startedAs(t, r.options, "echo $$ >"+pid+"; exec sleep 1000"), time.Second); err == nil {
+		t.Errorf("it is started: %v", b.close())
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err != nil || len(members(n)) != 0 {
+		t.Errorf("process %s is left: %v", text, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// How long a page may take on the clock on the wall.
+	// How long a page may take on the clock on the wall, and a browser to start.
 	patience = time.Minute
 	// MemoryLimit is the largest memory of a browser, in bytes: what its processes hold
 	// alone, and their shares of what they hold together.
@@ -58,7 +58,7 @@ func Open(ctx context.Context, o Options) (*Renderer, error) {
 		r.idle <- nil
 	}
 	sweep()
-	first, err := start(ctx, o)
+	first, err := start(ctx, o, patience)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (r *Renderer) render(ctx context.Context, b *browser, p Page, a Answers) (R
 	}
 	if b == nil {
 		var err error
-		if b, err = start(context.WithoutCancel(ctx), r.options); err != nil {
+		if b, err = start(context.WithoutCancel(ctx), r.options, patience); err != nil {
 			return Rendering{}, nil, fmt.Errorf("start browser: %w", err)
 		}
 	}

@@ -78,6 +78,7 @@ func TestRenderer(t *testing.T) {
 	t.Run("helper killed", func(t *testing.T) { testHelperKilled(t, r) })
 	t.Run("limits", func(t *testing.T) { testLimits(t, r) })
 	t.Run("second start", func(t *testing.T) { testSecondStart(t, r) })
+	t.Run("silent start", func(t *testing.T) { testSilentStart(t, r) })
 	t.Run("many pages", func(t *testing.T) { testManyPages(t, r) })
 }
 

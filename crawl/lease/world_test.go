@@ -121,7 +121,9 @@ func (n *node) reconnect() {
 func (n *node) freeze(d time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.frozen = time.Now().Add(d)
+	if until := time.Now().Add(d); until.After(n.frozen) { // a machine that is halted stays so
+		n.frozen = until
+	}
 }
 
 // leave cuts the node off from the bucket, though no connection breaks.
@@ -139,7 +141,9 @@ func (n *node) halt(d time.Duration) {
 		return
 	}
 	n.halted = time.Now().Add(d)
-	n.frozen = n.halted
+	if n.halted.After(n.frozen) {
+		n.frozen = n.halted
+	}
 	n.stood += d
 	n.ahead += d
 }

@@ -226,7 +226,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	defer share.Close()
 	sched := newScheduler(schedulerConfig{
 		Share: share, Clocks: &c.opts.Machine.clocks, Trust: &c.trust, Network: &c.opts.Machine.network,
-		AddressGap: cfg.Politeness.MinimumTimePerAddress, Soon: cfg.Retry.Timeout,
+		AddressGap: cfg.Politeness.MinimumTimePerAddress * time.Duration(c.opts.Shard.nodes()), Soon: cfg.Retry.Timeout,
 		MaxUncommitted: maxUncommitted(cfg.MaxOpen()), Paused: c.paused.Load(), Stays: c.member != nil,
 	})
 	if err := c.committer.recorder.EachWaiting(sched.apply); err != nil {

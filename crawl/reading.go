@@ -51,7 +51,11 @@ func (c *Crawl) filed(ctx context.Context) (r accord.Reading, err error) {
 	if !c.member.held() {
 		return r, ErrLease
 	}
-	err = c.query(ctx, func(store *kv.Store) (err error) { r, err = accord.Of(store); return err })
+	err = c.query(ctx, func(store *kv.Store) (err error) {
+		r, err = accord.Of(store)
+		r.Config = c.opts.Config.SharedHash() // between two commits nobody changes it
+		return err
+	})
 	return r, err
 }
 

@@ -33,6 +33,8 @@ type Shard struct {
 	Carrier exchange.Carrier
 	// Lease says whether the file is this process's to write; nil: it always is.
 	Lease Lease
+	// Nodes is how many crawl the terrain: the clock of an address is so many times slower. 0: one.
+	Nodes int
 }
 
 // A Lease is the right to work on a shard. Once it is lost it is not held again: another
@@ -47,6 +49,14 @@ type Lease interface {
 
 // held reports whether the shard may be worked on now.
 func (s *Shard) held() bool { return s == nil || s.Lease == nil || s.Lease.Held() }
+
+// nodes is how many crawl the terrain.
+func (s *Shard) nodes() int {
+	if s == nil {
+		return 1
+	}
+	return max(s.Nodes, 1)
+}
 
 // enter has a file hold what is said of it, and fails if it cannot. A file that holds a whole
 // terrain is left as it is.

@@ -47,6 +47,9 @@ Ctrl-C stops the crawl: open requests get 10 s to finish, and nothing is lost. A
 second Ctrl-C leaves at once. SIGHUP reloads the configuration, SIGUSR1 prints the
 status. From another terminal, use ripple stats, pause, unpause, stop and reload.
 
+With [cluster] hub this machine crawls its part of a terrain that several share: the
+files in [cluster] folder. See "More than one machine" in the README, and "ripple hub".
+
 The exit code is 0 if the run was completed, or interrupted by "ripple stop" or
 max-run-time; 130 after Ctrl-C, 143 after SIGTERM. "ripple stats --json" shows which
 it was, as .run.status.`,
@@ -84,6 +87,9 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	}
 	if opts.dryRun {
 		return runDryRun(ctx, a, cfg, extra, opts.fresh)
+	}
+	if cfg.Cluster.Hub != "" {
+		return runNode(ctx, a, path, cfg, opts)
 	}
 	if err := refuseOutputs(cfg); err != nil {
 		return err

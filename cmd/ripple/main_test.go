@@ -26,6 +26,7 @@ import (
 
 // TestMain lets the test binary be ripple, for scripts and for tests that start it.
 func TestMain(m *testing.M) {
+	leaseTiming = leaseTiming.Faster(30)
 	if os.Getenv("RIPPLE_TEST_MAIN") != "" {
 		tellHoldings()
 		main()

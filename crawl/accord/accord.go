@@ -35,7 +35,7 @@ type Reading struct {
 	Opening            schema.Opening
 	Commit             uint64
 	Run, Configuration uint64           // numbers of the terrain
-	Config             [32]byte         // SHA-256 of the configuration
+	Config             [32]byte         // of what all shards have in common: [config.Config.SharedHash]
 	Idle               bool             // nothing is eligible, open, in retry or uncommitted
 	Told               bool             // the outbox is empty, and nothing is to be told again
 	Confirmed          []schema.Opening // by shard: in which it confirmed what it has answered; zero: it did not
@@ -52,8 +52,8 @@ type Readings interface {
 	Finish(ctx context.Context, shard int, agreed Reading) error
 }
 
-// Of reads what the file of a shard says, which leaves open whether the shard is idle and
-// what others confirm.
+// Of reads what the file of a shard says, which leaves open whether the shard is idle, what
+// others confirm, and the configuration.
 func Of(store *kv.Store) (r Reading, err error) {
 	err = store.View(func(tx *kv.Tx) error {
 		part := tx.Part.Of()
@@ -73,7 +73,7 @@ func Of(store *kv.Store) (r Reading, err error) {
 		r.Idle = len(pending) == 0 && !reapply
 		runs, err2 := tx.Runs.All()
 		if n := len(runs); n > 0 {
-			r.Config, r.Over = runs[n-1].Config, runs[n-1].Walked
+			r.Over = runs[n-1].Walked
 		}
 		return errors.Join(err, err2)
 	})
@@ -111,7 +111,9 @@ func Open(first, second []Reading) error {
 	for n := range second {
 		r, all := &second[n], &second[0]
 		switch {
-		case r.Run != all.Run || r.Configuration != all.Configuration || r.Config != all.Config:
+		case r.Config != all.Config:
+			return fmt.Errorf("shards 0 and %d follow different configurations", n)
+		case r.Run != all.Run || r.Configuration != all.Configuration:
 			return fmt.Errorf("shards 0 and %d are at run %d and %d, configuration %d and %d", n, all.Run, r.Run,
 				all.Configuration, r.Configuration)
 		case !first[n].Idle || !r.Idle:

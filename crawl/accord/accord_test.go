@@ -47,7 +47,7 @@ func TestOpen(t *testing.T) {
 		{"under another number", func(first, second []Reading) { first[1].Configuration, second[1].Configuration = 3, 3 },
 			"shards 0 and 1 are at run 1 and 1, configuration 2 and 3"},
 		{"under another text", func(first, second []Reading) { first[1].Config[0], second[1].Config[0] = 1, 1 },
-			"shards 0 and 1 are at run 1 and 1, configuration 2 and 2"},
+			"shards 0 and 1 follow different configurations"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

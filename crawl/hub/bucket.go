@@ -12,7 +12,7 @@ import (
 )
 
 // maxRecord is the size of a record with its headers at most, in bytes.
-const maxRecord = 8 << 10
+const maxRecord = 64 << 10
 
 // A Bucket keeps the leases of one terrain. It may be used by several goroutines at a time.
 type Bucket struct {

@@ -7,15 +7,18 @@ import (
 	"sync"
 
 	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// maxWaiting is the number of letters that wait for a shard at most. What comes while so
-// many do is lost, and sent again.
-const maxWaiting = 64
+const (
+	maxWaiting   = 64                     // messages to a shard; what comes while so many wait is lost, and sent again
+	maxAnswering = 8                      // of a shard at a time: who answers one may ask others, who ask back
+	maxMessage   = exchange.MaxLetter + 1 // bytes: a letter, and what says that it is one
+)
 
 // A Carrier is the [exchange.Carrier] of a terrain.
 type Carrier struct {
@@ -40,8 +43,8 @@ func (b *Bucket) subject(shard int, opening schema.Opening) string {
 // Ask is of [exchange.Carrier]. The letter goes to the opening in which the shard was last
 // found, and if nobody hears there to the one that its lease names now.
 func (c *Carrier) Ask(ctx context.Context, shard int, letter []byte) ([]byte, error) {
-	if len(letter) > exchange.MaxLetter {
-		return nil, fmt.Errorf("letter of %d bytes", len(letter))
+	if len(letter) > maxMessage {
+		return nil, fmt.Errorf("message of %d bytes", len(letter))
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -88,42 +91,50 @@ func (c *Carrier) forget(shard int) {
 	c.mu.Unlock()
 }
 
-// A Post is where the letters to a shard arrive.
+// A Post is where the messages to a shard arrive.
 type Post struct {
 	Shard   int
-	Opening schema.Opening               // of the shard's file
-	Held    func() bool                  // whether the shard is still this node's
-	Answer  func([]byte) ([]byte, error) // of [exchange.Receiver]
+	Opening schema.Opening // of the shard's file
+	Held    func() bool    // whether the shard is still this node's
+	// Answer answers a message; several are answered at a time. An error is no answer.
+	Answer func(context.Context, []byte) ([]byte, error)
 }
 
-// Serve answers the letters that arrive, one after the other, until ctx is done, Answer
-// fails, or the connection is closed. Letters that arrive when the shard is not held any
-// more are neither applied nor answered.
+// Serve answers the messages that arrive until ctx is done or the connection is closed, and
+// returns when all are answered. Those that arrive when the shard is not held any more are
+// neither applied nor answered.
 func (b *Bucket) Serve(ctx context.Context, p Post) error {
 	s, err := b.conn.nats.SubscribeSync(b.subject(p.Shard, p.Opening))
 	if err != nil {
-		return fmt.Errorf("letters to shard %d: %w", p.Shard, err)
+		return fmt.Errorf("messages to shard %d: %w", p.Shard, err)
 	}
 	defer func() { _ = s.Unsubscribe() }() // fails only where the connection is closed
-	if err := s.SetPendingLimits(maxWaiting, maxWaiting*exchange.MaxLetter); err != nil {
-		return fmt.Errorf("letters to shard %d: %w", p.Shard, err)
+	if err := s.SetPendingLimits(maxWaiting, maxWaiting*maxMessage); err != nil {
+		return fmt.Errorf("messages to shard %d: %w", p.Shard, err)
 	}
+	var g errgroup.Group
+	g.SetLimit(maxAnswering)
+	defer g.Wait()
 	for {
 		m, err := s.NextMsgWithContext(ctx)
 		switch {
 		case errors.Is(err, nats.ErrSlowConsumer): // some were lost; the next one is there
 			continue
 		case err != nil:
-			return fmt.Errorf("letters to shard %d: %w", p.Shard, err)
-		case !p.Held():
-			continue
+			return fmt.Errorf("messages to shard %d: %w", p.Shard, err)
 		}
-		answer, err := p.Answer(m.Data)
-		if err != nil {
-			return fmt.Errorf("letter to shard %d: %w", p.Shard, err)
-		}
-		if p.Held() {
-			_ = m.Respond(answer) // a lost answer is asked for again
-		}
+		g.Go(func() error { p.answer(ctx, m); return nil })
+	}
+}
+
+func (p *Post) answer(ctx context.Context, m *nats.Msg) {
+	if !p.Held() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience) // nobody waits longer
+	defer cancel()
+	answer, err := p.Answer(ctx, m.Data)
+	if err == nil && p.Held() {
+		_ = m.Respond(answer) // a lost answer is asked for again
 	}
 }

@@ -19,10 +19,11 @@ func serve(t *testing.T, b *Bucket, opening schema.Opening, held func() bool) (l
 	letters = &atomic.Int32{}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- b.Serve(ctx, Post{Shard: 3, Opening: opening, Held: held, Answer: func(text []byte) ([]byte, error) {
+		answer := func(_ context.Context, text []byte) ([]byte, error) {
 			letters.Add(1)
 			return text, nil
-		}})
+		}
+		ended <- b.Serve(ctx, Post{Shard: 3, Opening: opening, Held: held, Answer: answer})
 	}()
 	end = func() error { cancel(); return <-ended }
 	t.Cleanup(func() { cancel() })
@@ -68,7 +69,7 @@ func TestCarrier(t *testing.T) {
 			return err
 		})
 	}
-	if _, err := carrier.Ask(t.Context(), 3, make([]byte, exchange.MaxLetter+1)); err == nil {
+	if _, err := carrier.Ask(t.Context(), 3, make([]byte, maxMessage+1)); err == nil {
 		t.Error("a letter is carried that is too long")
 	}
 	if err := end(); !errors.Is(err, context.Canceled) {
@@ -108,31 +109,38 @@ func TestLostShardIsSilent(t *testing.T) {
 	}
 }
 
-// A shard whose file fails answers nothing, and says so.
+// A message that is not answered keeps no other from being answered.
 func TestFailedAnswer(t *testing.T) {
 	b := bucket(t, start(t, Options{}).URL())
 	claimed(t, b, schema.Opening{1})
-	broken := errors.New("broken")
+	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- b.Serve(t.Context(), Post{Shard: 3, Opening: schema.Opening{1}, Held: always,
-			Answer: func([]byte) ([]byte, error) { return nil, broken }})
+		ended <- b.Serve(ctx, Post{Shard: 3, Opening: schema.Opening{1}, Held: always,
+			Answer: func(ctx context.Context, text []byte) ([]byte, error) {
+				switch string(text) {
+				case "fail":
+					return nil, errors.New("broken")
+				case "wait":
+					<-ctx.Done()
+				}
+				return text, ctx.Err()
+			}})
 	}()
-	eventually(t, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
-		defer cancel()
-		if _, err := b.Carrier().Ask(ctx, 3, nil); !errors.Is(err, exchange.ErrNobody) {
-			t.Fatal(err)
+	carrier := b.Carrier()
+	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, []byte("x")); return err })
+	for _, text := range []string{"fail", "wait"} {
+		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		if _, err := carrier.Ask(short, 3, []byte(text)); !errors.Is(err, exchange.ErrNobody) {
+			t.Errorf("%s: %v", text, err)
 		}
-		select {
-		case err := <-ended:
-			ended <- err
-			return nil
-		default:
-			return errors.New("it goes on")
-		}
-	})
-	if err := <-ended; !errors.Is(err, broken) {
+		cancel()
+	}
+	if answer, err := carrier.Ask(t.Context(), 3, []byte("x")); err != nil || string(answer) != "x" {
+		t.Errorf("after that: %q, %v", answer, err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("it ends with %v", err)
 	}
 }

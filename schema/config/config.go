@@ -29,6 +29,7 @@ type Config struct {
 	Recrawl    Recrawl
 	Monitor    Monitor
 	Render     Render
+	Cluster    Cluster
 	Decisions  Decisions
 
 	Quality   []Quality

@@ -62,5 +62,6 @@ func newConfig() *Config {
 		Pages:   Pages{Path: "./ripple-pages"},
 		Recrawl: Recrawl{MinAge: 24 * time.Hour},
 		Render:  Render{Mode: RenderOff, MaxRequests: 30, Timeout: 20 * time.Second, Sandbox: true},
+		Cluster: Cluster{Shards: 8, Folder: "./terrain"},
 	}
 }

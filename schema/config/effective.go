@@ -43,6 +43,24 @@ func writeTable(b *bytes.Buffer, t table) {
 	}
 }
 
+// Shared returns the canonical text of what the nodes of a terrain must have in common: the
+// effective text without what is of one machine, which are files, output and limits.
+func (c *Config) Shared() []byte {
+	s, usual := *c, newConfig()
+	s.State, s.Output, s.Monitor, s.Cluster = usual.State, usual.Output, usual.Monitor, usual.Cluster
+	s.Crawler.MaxConcurrentPagesOpen, s.Crawler.MaxRunTime = usual.Crawler.MaxConcurrentPagesOpen, usual.Crawler.MaxRunTime
+	s.Network.MaxOpen, s.Network.MemoryLimit, s.Network.Proxy = usual.Network.MaxOpen, usual.Network.MemoryLimit, ""
+	s.Render.MaxBrowsers, s.Render.Sandbox = usual.Render.MaxBrowsers, usual.Render.Sandbox
+	s.Blacklist, s.Stub = slices.Clone(s.Blacklist), slices.Clone(s.Stub) // which hold paths
+	for _, path := range s.paths() {
+		*path = ""
+	}
+	return s.Effective()
+}
+
+// SharedHash returns the SHA-256 of the shared text.
+func (c *Config) SharedHash() [32]byte { return sha256.Sum256(c.Shared()) }
+
 // Hash returns the SHA-256 of the effective text. Two configurations that mean the
 // same have the same hash.
 func (c *Config) Hash() [32]byte { return sha256.Sum256(c.Effective()) }

@@ -109,6 +109,7 @@ func (c *Config) paths() []*string {
 		&c.Output.DatabasePath, &c.Output.SummaryPath, &c.Output.GraphPath, &c.Output.MapPath,
 		&c.Monitor.WebhookSecretFile, &c.Monitor.MetricsCSV, &c.Monitor.ReportPath,
 		&c.Monitor.TokenFile, &c.Monitor.CertFile, &c.Monitor.KeyFile, &c.Decisions.File, &c.Render.Browser,
+		&c.Cluster.Folder, &c.Cluster.Credentials, &c.Cluster.CAFile,
 	}
 	for _, lists := range [][]List{c.Blacklist, c.Stub} {
 		for i := range lists {

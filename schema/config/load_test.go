@@ -230,3 +230,33 @@ func BenchmarkLongList(b *testing.B) {
 		}
 	})
 }
+
+// What is of one machine may differ between the nodes of a terrain, and nothing else.
+func TestShared(t *testing.T) {
+	base := mustParse(t, minimal)
+	alike := minimal + `[state]
+path = "elsewhere.bolt"
+[output]
+map-path = "map.html"
+[cluster]
+hub = "nats://127.0.0.1:4222"
+folder = "x"
+[pages]
+path = "pages"
+[network]
+max-open = 500
+memory-limit = "1GB"
+[[blacklist]]
+domain = "ads.example"
+`
+	other := mustParse(t, alike)
+	if base.SharedHash() == other.SharedHash() {
+		t.Error("a list makes no difference")
+	}
+	if other.SharedHash() != mustParse(t, minimal+"[[blacklist]]\ndomain = \"ads.example\"\n").SharedHash() {
+		t.Errorf("files and limits make one:\n%s", other.Shared())
+	}
+	if base.SharedHash() == mustParse(t, "[crawler]\nmax-depth = 1\n"+minimal).SharedHash() {
+		t.Error("another depth makes no difference")
+	}
+}

@@ -26,6 +26,7 @@ func (c *Config) tables() []table {
 		{name: "recrawl", doc: "What a later run asks again.", keys: c.Recrawl.keys()},
 		{name: "monitor", doc: "Who is told about the run.", keys: c.Monitor.keys()},
 		{name: "render", doc: "Pages that only exist after their scripts ran.", keys: c.Render.keys()},
+		{name: "cluster", doc: "A terrain that several machines crawl together; see \"ripple hub\".", keys: c.Cluster.keys()},
 		{name: "decisions", doc: "What people decided of hosts, in a file of its own.", keys: c.Decisions.keys()},
 	}
 }

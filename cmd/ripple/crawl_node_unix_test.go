@@ -1,0 +1,200 @@
+//go:build !windows
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+)
+
+// A machine is a process that runs a node, again and again.
+type machine struct {
+	t      *testing.T
+	config string
+	cmd    *exec.Cmd
+	said   *transcript
+}
+
+func (m *machine) start() {
+	m.t.Helper()
+	m.cmd, m.said = ripple("crawl", m.config), &transcript{}
+	m.cmd.Stdout, m.cmd.Stderr = m.said, m.said
+	if err := m.cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// end waits for the end, and returns the exit code, or -1 for who was killed.
+func (m *machine) end() int {
+	_ = m.cmd.Wait() // the state says it
+	return m.cmd.ProcessState.ExitCode()
+}
+
+// works waits until one of the machine's shards is being crawled.
+func (m *machine) works() {
+	m.t.Helper()
+	for range 6000 {
+		if strings.Contains(m.said.String(), ": crawling") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	m.t.Fatalf("no shard of %s is crawled: %s", m.config, m.said)
+}
+
+// A transcript is what a process says. It may be read meanwhile.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *transcript) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *transcript) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// newMachines writes the configurations of so many machines, and of one alone.
+func newMachines(t *testing.T, hub string, n int) (all []*machine, alone string) {
+	t.Helper()
+	web := crawltest.Serve(t, webtest.WithoutLog())
+	web.Generate(11, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 7, Links: 8, Size: 2000, Leave: 0.4,
+		Redirects: 0.15, Dead: 0.05})
+	text := crawltest.Config(t, web, `[crawler]
+minimum-time-on-page = 500
+[[quality]]
+domain = "h0.test"
+seeds = ["https://h0.test/"]
+[[quality]]
+domain = "h1.test"
+seeds = ["https://h1.test/"]
+`)
+	dir := t.TempDir()
+	write := func(name, more string) string {
+		path := filepath.Join(dir, name+".toml")
+		if err := os.WriteFile(path, []byte(text+more), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for i := range n {
+		name := fmt.Sprintf("node%d", i)
+		all = append(all, &machine{t: t, config: write(name, fmt.Sprintf("[cluster]\nhub = %q\nshards = 4\nfolder = \"./%s\"\n",
+			hub, name))})
+	}
+	return all, write("alone", fmt.Sprintf("[state]\npath = %q\n", filepath.Join(dir, "alone.bolt")))
+}
+
+// Three machines, of which one is killed and comes again, and the hub is lost meanwhile,
+// make the map of one.
+func TestThreeMachines(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "hub")
+	options := hub.Options{Listen: "127.0.0.1:0", Store: store, Log: slog.New(slog.DiscardHandler)}
+	server, err := hub.Start(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { server.Close() }()
+	options.Listen = strings.TrimPrefix(server.URL(), "nats://")
+	machines, alone := newMachines(t, server.URL(), 3)
+	for _, m := range machines {
+		m.start()
+	}
+	killed := machines[1]
+	killed.works()
+	if err := killed.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	killed.end()
+	if err := errors.Join(server.Close(), os.RemoveAll(store)); err != nil {
+		t.Fatal(err)
+	}
+	if server, err = hub.Start(options); err != nil {
+		t.Fatal(err)
+	}
+	killed.start()
+	dir := filepath.Dir(alone)
+	args := []string{"unite", "-o", filepath.Join(dir, "whole.bolt")}
+	for _, m := range machines {
+		if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "the run is over on all shards") {
+			t.Fatalf("exit code %d: %s", code, m.said)
+		}
+		args = append(args, strings.TrimSuffix(m.config, ".toml"))
+	}
+	for _, args := range [][]string{args, {"crawl", alone}} {
+		if out, err := ripple(args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", args[0], err, out)
+		}
+	}
+	got, want := crawltest.Digest(t, filepath.Join(dir, "whole.bolt")), crawltest.Digest(t, filepath.Join(dir, "alone.bolt"))
+	if got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+}
+
+// crawledShard is the file of the first shard that was crawled.
+func crawledShard(said string) string {
+	before, _, _ := strings.Cut(said, ": crawling")
+	return "shard-00" + before[len(before)-1:] + ".bolt"
+}
+
+// A machine that is asked to stop does, goes on later, and is answered for its files.
+func TestMachineStops(t *testing.T) {
+	t.Parallel()
+	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	machines, _ := newMachines(t, server.URL(), 1)
+	m := machines[0]
+	m.start()
+	m.works()
+	file := filepath.Join(strings.TrimSuffix(m.config, ".toml"), crawledShard(m.said.String()))
+	if out, err := ripple("stats", "--state", file).CombinedOutput(); err != nil || !strings.Contains(string(out), "run #1") {
+		t.Errorf("stats: %v: %s", err, out)
+	}
+	out, err := ripple("reload", "--state", file).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "when its run is over") {
+		t.Errorf("reload: %v: %s", err, out)
+	}
+	if out, err := ripple("stop", "--state", file).CombinedOutput(); err != nil {
+		t.Errorf("stop: %v: %s", err, out)
+	}
+	if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "this node has stopped") {
+		t.Errorf("after ripple stop: exit code %d: %s", code, m.said)
+	}
+	m.start()
+	m.works()
+	if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := m.end(); code != 143 {
+		t.Errorf("after SIGTERM: exit code %d: %s", code, m.said)
+	}
+	m.start()
+	if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "the run is over on all shards") {
+		t.Errorf("at last: exit code %d: %s", code, m.said)
+	}
+}

@@ -1,0 +1,258 @@
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/shard"
+)
+
+const (
+	protocol   = 1        // of what nodes say to each other
+	maxCharter = 64 << 10 // bytes
+	charterKey = "charter"
+)
+
+// ErrTime reports a node that has crawled for max-run-time.
+var ErrTime = errors.New("max-run-time is over")
+
+// Errors of a node that does not fit the terrain of its hub.
+var (
+	// ErrProtocol reports nodes that do not speak the same language.
+	ErrProtocol = errors.New("the terrain is crawled by another version of Ripple")
+	// ErrTerrain reports files of one terrain at the hub of another.
+	ErrTerrain = errors.New("the hub has another terrain than the files here")
+	// ErrConfig reports a configuration that is not that of the terrain.
+	ErrConfig = errors.New("the configuration is not that of the terrain")
+
+	errCharter = errors.New("charter")
+)
+
+// A charter is what all nodes of a terrain agree on, as the hub keeps it. It is only ever
+// changed by compare-and-swap.
+type charter struct {
+	Protocol      int               `json:"protocol"`
+	Terrain       []byte            `json:"terrain"`
+	Rule          int               `json:"rule"`
+	Config        map[string]string `json:"config"` // what all have in common, as digests by key
+	Configuration uint64            `json:"configuration"`
+	Run           uint64            `json:"run"`
+	Nodes         []string          `json:"nodes"` // that have come, by number
+	Made          []int             `json:"made"`  // by shard: the node that makes its file; -1: nobody yet
+	Over          []bool            `json:"over"`  // by shard: its file says that the run is over
+}
+
+const (
+	nobody    = -1
+	elsewhere = -2 // a node has made the file, and the hub has forgotten which
+)
+
+func newCharter(shards int, config map[string]string) *charter {
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // never fails
+	c := &charter{
+		Protocol: protocol, Terrain: id, Rule: shard.Version, Config: config, Configuration: 1, Run: 1,
+		Made: make([]int, shards), Over: make([]bool, shards),
+	}
+	for n := range c.Made {
+		c.Made[n] = nobody
+	}
+	return c
+}
+
+// restored is the charter that a file was written under, for a hub that has lost it.
+func restored(part schema.Part, config map[string]string) *charter {
+	c := newCharter(part.Shards, config)
+	c.Terrain, c.Rule, c.Run, c.Configuration = part.Terrain[:], part.Rule, part.Run, part.Configuration
+	for n := range c.Made {
+		c.Made[n] = elsewhere
+	}
+	return c
+}
+
+// number is that of a node, which the charter has from then on.
+func (c *charter) number(node string) int {
+	if !slices.Contains(c.Nodes, node) {
+		c.Nodes = append(c.Nodes, node)
+	}
+	return slices.Index(c.Nodes, node)
+}
+
+// decodeCharter reads a charter that anybody may have written.
+func decodeCharter(text []byte) (*charter, error) {
+	if len(text) > maxCharter {
+		return nil, fmt.Errorf("%w of %d bytes", errCharter, len(text))
+	}
+	var c charter
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, fmt.Errorf("%w: %w", errCharter, err)
+	}
+	switch {
+	case c.Protocol != protocol || c.Rule != shard.Version:
+		return nil, fmt.Errorf("%w: it speaks protocol %d with rule %d, this one %d with %d", ErrProtocol, c.Protocol, c.Rule,
+			protocol, shard.Version)
+	case len(c.Terrain) != 16 || len(c.Made) == 0 || len(c.Made) > shard.MaxShards || len(c.Over) != len(c.Made) || c.Run == 0:
+		return nil, fmt.Errorf("%w: it makes no sense", errCharter)
+	}
+	return &c, nil
+}
+
+// part is what a shard's file is of the terrain.
+func (c *charter) part(n int) schema.Part {
+	return schema.Part{
+		Terrain: [16]byte(c.Terrain), Rule: c.Rule, Shard: n, Shards: len(c.Made), Run: c.Run, Configuration: c.Configuration,
+	}
+}
+
+// over reports whether all files say that the run is over.
+func (c *charter) over() bool { return !slices.Contains(c.Over, false) }
+
+// made reports whether every shard has a file.
+func (c *charter) made() bool { return !slices.Contains(c.Made, nobody) }
+
+// nodes is how many nodes have files.
+func (c *charter) nodes() int {
+	seen, n := map[int]bool{}, 0
+	for _, node := range c.Made {
+		if node == elsewhere || !seen[node] {
+			n++
+		}
+		seen[node] = true
+	}
+	return n
+}
+
+// of counts the shards whose files a node makes.
+func (c *charter) of(node int) (n int) {
+	for _, made := range c.Made {
+		if made == node {
+			n++
+		}
+	}
+	return n
+}
+
+// digests are those of the values of an effective configuration, as "table.key"; of
+// entries in arrays there is one for all.
+func digests(effective []byte) map[string]string {
+	values, table, array := map[string]string{}, "", false
+	for line := range strings.Lines(string(effective)) {
+		line = strings.TrimSpace(line)
+		key, value, ok := strings.Cut(line, " = ")
+		switch {
+		case strings.HasPrefix(line, "[["):
+			table, array = strings.Trim(line, "[]"), true
+			values[table] += line
+		case strings.HasPrefix(line, "["):
+			table, array = strings.Trim(line, "[]"), false
+		case array:
+			values[table] += "\n" + line
+		case ok:
+			values[table+"."+key] = value
+		}
+	}
+	for key, value := range values {
+		sum := sha256.Sum256([]byte(value))
+		values[key] = hex.EncodeToString(sum[:8])
+	}
+	return values
+}
+
+// differing names the keys that differ.
+func differing(a, b map[string]string) string {
+	var keys []string
+	for key, value := range a {
+		if b[key] != value {
+			keys = append(keys, key)
+		}
+	}
+	for key := range b {
+		if _, ok := a[key]; !ok {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, ", ")
+}
+
+// A registry is the charter in the hub's bucket.
+type registry struct {
+	bucket lease.Bucket
+	timing lease.Timing
+}
+
+// read returns the charter; nil: the hub has none.
+func (r *registry) read(ctx context.Context) (*charter, uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew)
+	defer cancel()
+	if _, err := r.bucket.Session(ctx); err != nil { // which makes the bucket that a hub has lost
+		return nil, 0, err
+	}
+	e, err := r.bucket.Get(ctx, charterKey)
+	if errors.Is(err, lease.ErrNone) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	c, err := decodeCharter(e.Value)
+	return c, e.Revision, err
+}
+
+// change has f change the charter, which is nil where the hub has none, until the hub has
+// taken what it returns, or f returns nothing to be written. It returns the charter as it
+// is then. A hub that does not answer is waited for, and may have taken what is then given
+// to f again: that must not change it twice.
+func (r *registry) change(ctx context.Context, f func(*charter) (*charter, error)) (*charter, error) {
+	for {
+		was, revision, err := r.read(ctx)
+		if errors.Is(err, ErrProtocol) || errors.Is(err, errCharter) {
+			return nil, err
+		}
+		if err == nil {
+			next, err2 := f(was)
+			if err2 != nil || next == nil {
+				return was, err2
+			}
+			if err = r.write(ctx, next, revision); err == nil {
+				return next, nil
+			}
+		}
+		if errors.Is(err, lease.ErrChanged) {
+			continue
+		}
+		if err := sleep(ctx, r.timing.Renew/10); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (r *registry) write(ctx context.Context, c *charter, revision uint64) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew)
+	defer cancel()
+	if revision == 0 {
+		_, err = r.bucket.Create(ctx, charterKey, encode(c))
+	} else {
+		_, err = r.bucket.Update(ctx, charterKey, encode(c), revision)
+	}
+	return err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,246 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/accord"
+	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// hold takes a shard, crawls it, and answers for it until the run is over everywhere. It
+// opens the file if that is nil, and closes it.
+func (n *node) hold(ctx context.Context, shard int, f *file) (err error) {
+	for {
+		if f == nil {
+			if f, err = openFile(&n.Options, shard); err != nil {
+				return err
+			}
+		}
+		err := n.holdOnce(ctx, shard, f)
+		err = errors.Join(err, f.Close())
+		f = nil
+		if !errors.Is(err, crawl.ErrLease) && !errors.Is(err, lease.ErrLost) || ctx.Err() != nil {
+			return err
+		}
+		n.Log.Warn("a shard is taken anew", "shard", shard, "why", err)
+		n.tell(shard, "lost")
+	}
+}
+
+func (n *node) tell(shard int, state string) {
+	if n.OnShard != nil {
+		n.OnShard(shard, state)
+	}
+}
+
+// holdOnce holds a shard for as long as one lease lasts.
+func (n *node) holdOnce(ctx context.Context, shard int, f *file) error {
+	n.tell(shard, "waiting")
+	own, err := n.take(ctx, shard, f)
+	if err != nil {
+		return err
+	}
+	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var g errgroup.Group
+	g.Go(func() error { return own.Keep(keeping) })
+	n.tell(shard, "held")
+	err = n.work(ctx, shard, f, own)
+	stop()
+	if kept := g.Wait(); errors.Is(kept, lease.ErrLost) && err == nil {
+		err = kept
+	}
+	f.committed()
+	releasing, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.Timing.Renew)
+	defer cancel()
+	if gone := own.Release(releasing); gone != nil {
+		n.Log.Warn("others wait before they can take a shard", "shard", shard, "error", gone)
+	}
+	return err
+}
+
+// take takes the lease of a shard, however long the hub is away.
+func (n *node) take(ctx context.Context, shard int, f *file) (*lease.Lease, error) {
+	id, err := lease.FileID(f.path)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		l, err := lease.Take(ctx, lease.Claim{
+			Bucket: n.bucket, Key: hub.Key(shard), Node: n.Name, File: f, FileID: id, Timing: n.Timing, Clock: n.Clock,
+		})
+		var held *lease.HeldError
+		switch {
+		case err == nil:
+			return l, nil
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.As(err, &held), errors.Is(err, lease.ErrFile):
+			return nil, fmt.Errorf("%s: %w", f.path, err)
+		}
+		n.Log.Warn("a shard cannot be taken yet", "shard", shard, "error", err)
+		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// work crawls a shard that is held, unless its run is over, and answers for it until the
+// run is over everywhere.
+func (n *node) work(ctx context.Context, shard int, f *file, own *lease.Lease) error {
+	if err := n.look(ctx, (*charter).made); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var g errgroup.Group
+	if shard == 0 {
+		g.Go(func() error { return n.end(ctx) })
+	}
+	err := n.crawl(ctx, shard, f, own)
+	if err == nil {
+		err = n.answer(ctx, shard, f, own)
+	}
+	cancel()
+	_ = g.Wait() // that it was told to end
+	return err
+}
+
+// crawl crawls a shard to the end of the run.
+func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) error {
+	c := n.get()
+	over, err := f.over(c.Run)
+	if err != nil || over {
+		return err
+	}
+	walk, begun, err := crawl.Begin(ctx, f.Store, crawl.Options{
+		Config: n.Config, Log: n.Log.With("shard", shard), Machine: n.Machine,
+		OnVisit:   func(e crawl.Event) { n.visited(shard, e) },
+		OnRequest: func(q crawl.Request) { n.asks(shard, q) },
+		OnCommit:  func(crawl.Commit) { f.committed() },
+		Shard: &crawl.Shard{
+			Part: c.part(shard), Carrier: n.wire, Lease: own, Nodes: c.nodes(),
+		},
+	})
+	if err != nil {
+		return err
+	}
+	n.tell(shard, "crawling")
+	if begun.Run.Walked {
+		return walk.Complete()
+	}
+	stop, end := n.serve(ctx, shard, f, own, walk), func() {}
+	if n.OnCrawl != nil {
+		end = n.OnCrawl(Walk{shard, f.path, f.Store, walk, begun.Run})
+	}
+	result, err := walk.Run(ctx)
+	end()
+	stop()
+	switch {
+	case err != nil:
+		return err
+	case result.Walked:
+		return walk.Complete()
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case result.Run.End.Kind == schema.EndMaxRunTime:
+		return ErrTime
+	}
+	return fmt.Errorf("shard %d: %s", shard, result.Run.End)
+}
+
+func (n *node) visited(shard int, e crawl.Event) {
+	if n.OnVisit != nil {
+		n.OnVisit(shard, e)
+	}
+}
+
+func (n *node) asks(shard int, q crawl.Request) {
+	if n.OnRequest != nil {
+		n.OnRequest(shard, q)
+	}
+}
+
+// answer answers for a shard whose run is over until it is over everywhere.
+func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease) error {
+	f.committed()
+	n.tell(shard, "over")
+	run := n.get().Run
+	e, err := newEnded(f, n.Config.SharedHash(), own.Held)
+	if err != nil {
+		return err
+	}
+	defer n.serve(ctx, shard, f, own, e)()
+	c, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
+		if c == nil {
+			c = n.get()
+		}
+		if c.Run != run || c.Over[shard] {
+			n.set(c)
+			return nil, nil
+		}
+		c.Over[shard] = true
+		return c, nil
+	})
+	if err != nil {
+		return err
+	}
+	n.set(c)
+	return n.look(ctx, (*charter).over)
+}
+
+// serve answers for a shard until stop is called. While the hub is away nobody asks.
+func (n *node) serve(ctx context.Context, shard int, f *file, own *lease.Lease, s speaker) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err := n.bucket.Serve(ctx, hub.Post{
+			Shard: shard, Opening: f.opening, Held: own.Held,
+			Answer: func(ctx context.Context, message []byte) ([]byte, error) { return answer(ctx, s, message) },
+		})
+		if ctx.Err() == nil {
+			n.Log.Warn("a shard cannot be reached", "shard", shard, "error", err)
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// Answer implements speaker: what is told after the end is known already.
+func (e ended) Answer(context.Context, []byte) ([]byte, error) { return nil, exchange.ErrNobody }
+
+// Reading implements speaker.
+func (e ended) Reading(context.Context) (accord.Reading, error) {
+	if !e.held() {
+		return accord.Reading{}, crawl.ErrLease
+	}
+	return e.reading, nil
+}
+
+// Finish implements speaker.
+func (e ended) Finish(context.Context, accord.Reading) error {
+	if !e.held() {
+		return crawl.ErrLease
+	}
+	return nil
+}
+
+// end looks for the end of the run until there is one, or ctx is done.
+func (n *node) end(ctx context.Context) error {
+	c := n.get()
+	last := ""
+	return accord.End(ctx, len(c.Made), n.wire, max(n.Timing.Renew/10, 20*time.Millisecond), func(why error) {
+		if text := why.Error(); text != last {
+			last = text
+			n.Log.Debug("the run is not over", "why", text)
+		}
+	})
+}

@@ -1,0 +1,265 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// A terrain is a web with a hub, and the folders of its nodes.
+type terrain struct {
+	t       *testing.T
+	cfg     *config.Config
+	server  *hub.Server
+	options hub.Options
+	folders []string
+	shards  int
+
+	mu    sync.Mutex
+	asked map[string]map[string]bool // nodes, by host that they have asked
+	pages int
+}
+
+func newTerrain(t *testing.T, cfg *config.Config, nodes, shards int) *terrain {
+	t.Helper()
+	tr := &terrain{t: t, cfg: cfg, shards: shards, asked: map[string]map[string]bool{}}
+	for range nodes {
+		tr.folders = append(tr.folders, t.TempDir())
+	}
+	tr.options = hub.Options{Listen: "127.0.0.1:0", Store: filepath.Join(t.TempDir(), "hub"), Log: slog.New(slog.DiscardHandler)}
+	tr.open()
+	tr.options.Listen = strings.TrimPrefix(tr.server.URL(), "nats://")
+	t.Cleanup(func() { tr.server.Close() })
+	return tr
+}
+
+func (tr *terrain) open() {
+	tr.t.Helper()
+	var err error
+	if tr.server, err = hub.Start(tr.options); err != nil {
+		tr.t.Fatal(err)
+	}
+}
+
+// run runs a node until the run is over, or ctx is done.
+func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
+	name := fmt.Sprintf("node %d", n)
+	conn, err := hub.Connect(ctx, hub.Dial{URL: tr.server.URL(), Node: name, Log: tr.options.Log})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	own := *cfg // each node has files and limits of its own
+	own.State.Path, own.Pages.Path, own.Network.MaxOpen = tr.folders[n]+"/ripple.bolt", tr.folders[n]+"/pages", 10+n
+	return node.Run(ctx, node.Options{
+		Hub: conn, Name: name, Folder: tr.folders[n], Shards: tr.shards, Config: &own,
+		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
+		Log:  tr.options.Log, Timing: lease.Standard().Faster(30), Clock: lease.MachineClock(), Machine: crawl.NewMachine(0),
+		OnRequest: func(_ int, q crawl.Request) { tr.note(name, q.URL) },
+	})
+}
+
+func (tr *terrain) note(node, url string) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	host := strings.TrimPrefix(strings.SplitN(url, "/", 4)[2], "www.")
+	if tr.asked[host] == nil {
+		tr.asked[host] = map[string]bool{}
+	}
+	tr.asked[host][node] = true
+	tr.pages++
+}
+
+func (tr *terrain) requests() int {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.pages
+}
+
+// all runs every node to the end.
+func (tr *terrain) all() {
+	tr.t.Helper()
+	ended := make(chan error)
+	for n := range tr.folders {
+		go func() { ended <- tr.run(tr.t.Context(), n, tr.cfg) }()
+	}
+	for range tr.folders {
+		if err := <-ended; err != nil {
+			tr.t.Fatal(err)
+		}
+	}
+}
+
+// united is the digest of the map, of which every node has a part.
+func (tr *terrain) united() string {
+	tr.t.Helper()
+	path := filepath.Join(tr.t.TempDir(), "united.bolt")
+	dst := crawltest.Open(tr.t, path)
+	var shards []unite.Shard
+	for n, folder := range tr.folders {
+		files, err := filepath.Glob(filepath.Join(folder, "*.bolt"))
+		if err != nil || len(files) == 0 {
+			tr.t.Errorf("node %d has %d files: %v", n, len(files), err)
+		}
+		for _, name := range files {
+			crawltest.Verify(tr.t, name)
+			shards = append(shards, unite.Shard{Name: name, Store: crawltest.Open(tr.t, name)})
+		}
+	}
+	if err := errors.Join(unite.Stores(tr.t.Context(), shards, dst, nil), dst.Close()); err != nil {
+		tr.t.Fatal(err)
+	}
+	for _, s := range shards {
+		s.Store.Close()
+	}
+	crawltest.Verify(tr.t, path)
+	return crawltest.Digest(tr.t, path)
+}
+
+// apart reports hosts that several nodes have asked.
+func (tr *terrain) apart() {
+	tr.t.Helper()
+	for host, nodes := range tr.asked {
+		if len(nodes) != 1 {
+			tr.t.Errorf("%s was asked by %v", host, nodes)
+		}
+	}
+}
+
+func web(t *testing.T, seed uint64, more string) *config.Config {
+	t.Helper()
+	s := crawltest.Serve(t, webtest.WithoutLog())
+	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 7, Links: 8, Size: 2000, Leave: 0.4,
+		Redirects: 0.15, Dead: 0.05})
+	return crawltest.Parse(t, crawltest.Config(t, s, more+`[crawler]
+max-depth = 3
+[recrawl]
+min-age = "0s"
+[[quality]]
+domain = "h0.test"
+seeds = ["https://h0.test/"]
+[[quality]]
+domain = "h1.test"
+seeds = ["https://h1.test/"]
+[[stub]]
+domain = "h2.test"
+`))
+}
+
+// alone crawls as often with one machine, and returns the digest of its map.
+func alone(t *testing.T, cfg *config.Config, runs int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "whole.bolt")
+	for range runs {
+		store := crawltest.Open(t, path)
+		c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := c.Run(t.Context())
+		if err != nil || !res.Walked {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		if err := errors.Join(c.Complete(), store.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return crawltest.Digest(t, path)
+}
+
+// Three nodes share a terrain, and together have the map of one machine; the next run too.
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	cfg := web(t, 1, "")
+	tr := newTerrain(t, cfg, 3, 4)
+	for run := 1; run <= 2; run++ {
+		tr.all()
+		if got, want := tr.united(), alone(t, cfg, run); got != want {
+			t.Errorf("run %d: digest %s, want %s", run, got, want)
+		}
+	}
+	tr.apart()
+}
+
+// Nodes that are stopped and come again, with another hub too, lose nothing.
+func TestNodesComeAgain(t *testing.T) {
+	t.Parallel()
+	cfg := web(t, 2, "")
+	tr := newTerrain(t, cfg, 2, 3)
+	ended := make(chan error)
+	go func() { ended <- tr.run(t.Context(), 0, cfg) }()
+	for round := range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		second := make(chan error)
+		go func() { second <- tr.run(ctx, 1, cfg) }()
+		for before := tr.requests(); tr.requests() < before+10+round; {
+			if err := sleep(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if round == 1 { // the hub loses all that it had
+			if err := errors.Join(tr.server.Close(), os.RemoveAll(tr.options.Store)); err != nil {
+				t.Fatal(err)
+			}
+			tr.open()
+		}
+		cancel()
+		if err := <-second; !errors.Is(err, context.Canceled) {
+			t.Fatalf("round %d: the stopped node ends with %v", round, err)
+		}
+	}
+	go func() { ended <- tr.run(t.Context(), 1, cfg) }()
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := tr.united(), alone(t, cfg, 1); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+	tr.apart()
+}
+
+// What does not belong together is refused.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	cfg := web(t, 3, "")
+	tr, other := newTerrain(t, cfg, 1, 2), newTerrain(t, cfg, 1, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- tr.run(ctx, 0, cfg) }()
+	for tr.requests() < 5 {
+		if err := sleep(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	<-ended
+	changed := *cfg
+	changed.Crawler.MaxDepth = 2
+	err := tr.run(t.Context(), 0, &changed)
+	if !errors.Is(err, node.ErrConfig) || !strings.Contains(err.Error(), "crawler.max-depth") {
+		t.Errorf("another configuration: %v", err)
+	}
+	other.all()
+	other.folders = tr.folders
+	if err := other.run(t.Context(), 0, cfg); !errors.Is(err, node.ErrTerrain) {
+		t.Errorf("files of another terrain: %v", err)
+	}
+}

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// Cluster is [cluster]: a terrain that several machines crawl together.
+type Cluster struct {
+	Hub         string // URLs with commas; empty: one machine
+	Shards      int    // of a terrain that is created now
+	Folder      string // of this node's state files
+	MaxShards   int    // that this node holds at most; 0: no limit
+	Credentials string // file
+	CAFile      string // empty: those of the system
+}
+
+func (c *Cluster) keys() []key {
+	return []key{
+		{name: "hub", doc: "nats://host:4222 or tls://host:4222, several with commas; \"\": one machine",
+			value: str(&c.Hub, orEmpty(checkHub))},
+		{name: "shards", doc: "parts of a terrain that is created now; they never change", value: number(&c.Shards, 1, 256)},
+		{name: "folder", doc: "this node's state files, shard-000.bolt and so on", value: str(&c.Folder, notEmpty)},
+		{name: "max-shards", doc: "this node holds at most; 0: no limit", value: number(&c.MaxShards, 0, 256)},
+		{name: "credentials",
+			doc:   "a file with the hub's token, readable by its owner alone; \"\": none, for a hub on this machine",
+			value: str(&c.Credentials, anything)},
+		{name: "ca-file", doc: "certificates that vouch for the hub; \"\": those of the system", value: str(&c.CAFile, anything)},
+	}
+}
+
+// HubURLs are those of hub.
+func (c *Cluster) HubURLs() []string {
+	var urls []string
+	for s := range strings.SplitSeq(c.Hub, ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			urls = append(urls, s)
+		}
+	}
+	return urls
+}
+
+func checkHub(s string) error {
+	c := Cluster{Hub: s}
+	if len(c.HubURLs()) == 0 {
+		return errors.New("names no hub")
+	}
+	for _, text := range c.HubURLs() {
+		u, err := url.Parse(text)
+		switch {
+		case err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Hostname() == "":
+			return fmt.Errorf("%s is not like \"nats://127.0.0.1:4222\" or \"tls://hub.example:4222\"", quote(text))
+		case u.User != nil:
+			return errors.New("holds a password: it belongs into the file that credentials names")
+		case u.Scheme == "nats" && !loopback(u.Hostname()):
+			return fmt.Errorf("%s is not on this machine: what goes there is only safe as tls://", quote(text))
+		}
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

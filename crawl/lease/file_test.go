@@ -1,0 +1,122 @@
+package lease
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A storeFile is a real state file.
+type storeFile struct{ *kv.Store }
+
+func (f storeFile) Contains(o schema.Opening, commit uint64) (ok bool, err error) {
+	err = f.View(func(tx *kv.Tx) (err error) { ok, err = tx.Openings.Contains(o, commit); return err })
+	return ok, err
+}
+
+func (f storeFile) Begin() (o schema.Opening, err error) {
+	err = f.Update(func(tx *kv.Tx) (err error) { o, err = tx.Openings.Begin(); return err })
+	return o, err
+}
+
+func (f storeFile) Commit() uint64 { return f.LastCommit() }
+
+// write commits something.
+func (f storeFile) write(t *testing.T) {
+	t.Helper()
+	if err := f.Update(func(tx *kv.Tx) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t *testing.T, path string) storeFile {
+	t.Helper()
+	s, err := kv.Open(path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return storeFile{s}
+}
+
+// copied is a copy of a state file that nobody writes to meanwhile.
+func copied(t *testing.T, path, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(other, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return other
+}
+
+// Of the copies of a real state file those are refused that lack a commit, or an opening,
+// which the record names, and nothing is written to them.
+func TestCopiesOfAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shard.bolt")
+	file := open(t, path)
+	o, err := file.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := copied(t, path, "early.bolt") // lacks a commit
+	file.write(t)
+	whole := copied(t, path, "whole.bolt")
+	other := filepath.Join(t.TempDir(), "other.bolt")
+	stranger := open(t, other)
+	if _, err := stranger.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	stranger.write(t)
+	named := record{State: free, Node: "a", Opening: o[:], Commit: file.Commit()}
+	tests := []struct {
+		name string
+		file storeFile
+		want error
+	}{
+		{"early", open(t, early), ErrFile},
+		{"another", stranger, ErrFile},
+		{"whole", open(t, whole), nil},
+		{"whole, again", file, ErrFile}, // the one before has begun an opening that it lacks
+	}
+	in(t, func(t *testing.T, w *world) {
+		w.place(named.encode())
+		for _, tt := range tests {
+			before := tt.file.Commit()
+			l, err := Take(t.Context(), w.node(tt.name).claim(tt.file, ""))
+			if !errors.Is(err, tt.want) || (l == nil) != (tt.want != nil) {
+				t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+			}
+			if (tt.file.Commit() > before) != (tt.want == nil) {
+				t.Errorf("%s: %d commits are written", tt.name, tt.file.Commit()-before)
+			}
+			if l != nil {
+				l.end()
+			}
+		}
+	})
+}
+
+// The clocks of the machine go on together.
+func TestMachineClock(t *testing.T) {
+	clock := MachineClock()
+	first := clock()
+	for range 1000 {
+		second := clock()
+		if second.Run < first.Run || !Standard().trusts(first, second) {
+			t.Fatalf("%v is followed by %v", first, second)
+		}
+		first = second
+	}
+	if off := time.Until(time.Unix(0, int64(first.Wall))).Abs(); off > time.Minute {
+		t.Errorf("the wall clock is %s off", off)
+	}
+}

@@ -198,3 +198,31 @@ func TestMachineStops(t *testing.T) {
 		t.Errorf("at last: exit code %d: %s", code, m.said)
 	}
 }
+
+// The demonstration with two nodes ends with one map, and nothing of it is left when the
+// folder is used again.
+func TestDemoNodes(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "demo")
+	out, err := ripple("demo", "--nodes", "2", "--dir", dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	said := string(out)
+	_, digests, _ := strings.Cut(said, "and that of one machine:\n")
+	if d := strings.Fields(digests); len(d) != 2 || len(d[0]) != 64 || d[0] != d[1] {
+		t.Errorf("the digests are %q", digests)
+	}
+	for _, line := range []string{"node-2: is killed, as kill -9 does", "node-2: is started again",
+		"node-1: the run is over on all shards"} {
+		if !strings.Contains(said, line) {
+			t.Errorf("it does not say %q: %s", line, said)
+		}
+	}
+	if _, err := claimDemo(dir); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("%v is left: %v", left, err)
+	}
+}

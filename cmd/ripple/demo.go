@@ -27,12 +27,15 @@ type demoOptions struct {
 	dir    string
 	serve  bool
 	listen string
+	nodes  int
 }
 
 func (o *demoOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.dir, "dir", "./ripple-demo", "write everything to `DIR`")
 	f.BoolVar(&o.serve, "serve", false, "show it in the browser while it crawls, and afterwards, until Ctrl-C")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "with --serve: listen at `ADDR`")
+	f.IntVar(&o.nodes, "nodes", 0,
+		"crawl it first with `N` nodes and a hub, as several machines would,\nof which one is killed, and compare the maps")
 }
 
 func newDemoCommand(a *app) *cobra.Command {
@@ -44,7 +47,7 @@ func newDemoCommand(a *app) *cobra.Command {
 write the state and every output to a folder. It contacts no other machine and
 takes a few seconds. Look around in the folder afterwards; running "ripple demo"
 again replaces it.`,
-		Example: "  ripple demo\n  ripple demo --serve\n  ripple demo --dir /tmp/valley",
+		Example: "  ripple demo\n  ripple demo --serve\n  ripple demo --nodes 3\n  ripple demo --dir /tmp/valley",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, opts) },
 	}
@@ -55,7 +58,10 @@ again replaces it.`,
 // demoMark is the file by which a folder of the demonstration is known.
 const demoMark = ".ripple-demo"
 
-func runDemo(ctx context.Context, a *app, opts demoOptions) error {
+func runDemo(ctx context.Context, a *app, opts demoOptions) (err error) {
+	if opts.nodes < 0 || opts.nodes > maxDemoNodes {
+		return usage("--nodes is %d; it must be at most %d", opts.nodes, maxDemoNodes)
+	}
 	dir, err := claimDemo(opts.dir)
 	if err != nil {
 		return err
@@ -69,6 +75,16 @@ func runDemo(ctx context.Context, a *app, opts demoOptions) error {
 	path, err := writeDemoConfig(web, dir)
 	if err != nil {
 		return err
+	}
+	if opts.nodes > 0 {
+		if err := a.nodesDemo(ctx, opts.nodes, path); err != nil {
+			return err
+		}
+		defer func() {
+			if err == nil {
+				err = a.sameMap(ctx, dir, opts.nodes)
+			}
+		}()
 	}
 	if opts.serve {
 		return a.serveDemo(ctx, opts, path)
@@ -143,13 +159,33 @@ func emptyDemo(dir string) error {
 			store.Close()
 		}
 	}
-	for _, name := range []string{"ripple.bolt", "ripple.db", "summary.md", "graph.gexf", "map.html", "report.json",
-		"config.toml", "decisions.toml", "webtest-ca.pem"} {
+	if err := emptyNodes(dir); err != nil {
+		return err
+	}
+	for _, name := range []string{"ripple.bolt", "terrain.bolt", "ripple.db", "summary.md", "graph.gexf", "map.html",
+		"report.json", "config.toml", "decisions.toml", "webtest-ca.pem"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
+}
+
+// emptyNodes removes what nodes have.
+func emptyNodes(dir string) error {
+	for i := 1; i <= maxDemoNodes; i++ {
+		name := filepath.Join(dir, fmt.Sprintf("node-%d", i))
+		files, err := filepath.Glob(filepath.Join(name, "shard-*.bolt"))
+		if err != nil {
+			return err
+		}
+		for _, path := range append(files, name, name+".toml") {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return os.RemoveAll(filepath.Join(dir, "hub"))
 }
 
 // writeDemoConfig writes the configuration.

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
+
+// maxDemoNodes is the number of machines that the demonstration plays at most.
+const maxDemoNodes = 8
+
+// nodesDemo has several processes crawl the web together as machines do, kills one of them
+// in the middle, and unites what they have.
+func (a *app) nodesDemo(ctx context.Context, nodes int, path string) error {
+	dir := filepath.Dir(path)
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	url, stop, err := startDemoHub(ctx, self, dir)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	a.say(fmt.Sprintf("a hub is at %s, and %d nodes crawl the web together; half a minute passes before the first shard is "+
+		"taken, for somebody might still have it", url, nodes))
+	all, err := a.demoNodes(self, path, url, nodes)
+	if err != nil {
+		return err
+	}
+	g, running := errgroup.WithContext(ctx)
+	for i, n := range all {
+		g.Go(func() error { return n.run(running, i == len(all)-1) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	opts := uniteOptions{out: filepath.Join(dir, "terrain.bolt"), force: true}
+	var folders []string
+	for _, n := range all {
+		folders = append(folders, n.folder)
+	}
+	return runUnite(ctx, a, opts, folders)
+}
+
+// startDemoHub starts a hub as a process, until stop is called.
+func startDemoHub(ctx context.Context, self, dir string) (url string, stop func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	cmd := exec.CommandContext(ctx, self, "hub", "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "hub"), "--quiet")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		cancel()
+		return "", nil, err
+	}
+	stop = func() { cancel(); _ = cmd.Wait() } // it was killed
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		stop()
+		return "", nil, fmt.Errorf("the hub has not started: %w", err)
+	}
+	return strings.TrimSpace(line), stop, nil
+}
+
+// A demoNode is a node as a process.
+type demoNode struct {
+	app    *app
+	self   string
+	name   string
+	config string
+	folder string
+}
+
+// demoNodes writes the configurations of so many nodes.
+func (a *app) demoNodes(self, path, hub string, n int) (all []*demoNode, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(path)
+	for i := 1; i <= n; i++ {
+		name := fmt.Sprintf("node-%d", i)
+		node := &demoNode{a, self, name, filepath.Join(dir, name+".toml"), filepath.Join(dir, name)}
+		more := fmt.Sprintf("\n[cluster]\nhub = %q\nshards = %d\nfolder = \"./%s\"\n", hub, 2*n, name)
+		if err := os.WriteFile(node.config, append(text, more...), 0o666); err != nil {
+			return nil, err
+		}
+		all = append(all, node)
+	}
+	return all, nil
+}
+
+// run runs the node to its end. One that is to be killed is as soon as it crawls, and
+// started again.
+func (n *demoNode) run(ctx context.Context, killed bool) error {
+	if killed {
+		crawls := make(chan struct{})
+		cmd, err := n.start(ctx, sync.OnceFunc(func() { close(crawls) }))
+		if err != nil {
+			return err
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case <-crawls:
+			time.Sleep(500 * time.Millisecond)
+			n.say("is killed, as kill -9 does")
+			_ = cmd.Process.Kill() // or it has ended
+			<-ended
+			n.say("is started again")
+		case err := <-ended:
+			return n.explain(err)
+		}
+	}
+	cmd, err := n.start(ctx, func() {})
+	if err != nil {
+		return err
+	}
+	return n.explain(cmd.Wait())
+}
+
+func (n *demoNode) explain(err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", n.name, err)
+	}
+	return nil
+}
+
+// start starts the process. crawls is called when it crawls a shard, perhaps again and
+// again.
+func (n *demoNode) start(ctx context.Context, crawls func()) (*exec.Cmd, error) {
+	cmd := exec.CommandContext(ctx, n.self, "crawl", n.config)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = grace
+	cmd.Stderr = &lines{each: func(line string) {
+		if strings.HasSuffix(line, ": crawling") {
+			crawls()
+		}
+		n.say(line)
+	}}
+	return cmd, cmd.Start()
+}
+
+func (n *demoNode) say(line string) { n.app.say(n.name + ": " + line) }
+
+// Lines is a writer that passes on whole lines.
+type lines struct {
+	each func(string)
+	rest string
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.rest += string(b)
+	for {
+		line, rest, ok := strings.Cut(l.rest, "\n")
+		if !ok {
+			return len(b), nil
+		}
+		l.each(line)
+		l.rest = rest
+	}
+}
+
+// sameMap compares the united map with that of one machine.
+func (a *app) sameMap(ctx context.Context, dir string, nodes int) error {
+	var digests [2]string
+	for i, name := range []string{"terrain.bolt", "ripple.bolt"} {
+		one := newApp(io.Discard, io.Discard)
+		one.state = filepath.Join(dir, name)
+		r, err := one.read(ctx)
+		if err != nil {
+			return err
+		}
+		digests[i], err = survey.Digest(r.Survey)
+		if err := errors.Join(err, r.Close()); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.stdout, "\nthe map of %d nodes, of which one was killed, and that of one machine:\n  %s\n  %s\n", nodes,
+		digests[0], digests[1])
+	if digests[0] != digests[1] {
+		return errors.New("the maps differ")
+	}
+	return nil
+}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
@@ -71,8 +72,9 @@ type paperTerrain struct {
 	shards []*paperShard
 	late   []lateLetter
 	calm   bool // nothing is lost any more
+	reads  bool // no file goes back
 
-	letters, dropped, kills, backs, anew int
+	letters, dropped, kills, backs, anew, looks, agreed int
 }
 
 type lateLetter struct {
@@ -154,7 +156,7 @@ func (p *paperTerrain) turn() {
 		l := p.late[i]
 		p.late = append(p.late[:i], p.late[i+1:]...)
 		p.deliver(l.shard, l.text)
-	case what < 97:
+	case what < 97 || p.reads:
 		p.kills++
 		s.kill()
 		p.start(n)
@@ -204,6 +206,61 @@ func (p *paperTerrain) tell(s *paperShard) exchange.Progress {
 	return progress
 }
 
+// look reads all shards twice, while they go on. That the run is found to be over must be
+// true, whatever is still on its way.
+func (p *paperTerrain) look() {
+	p.reads = true
+	first, ok := p.round()
+	second, ok2 := p.round()
+	p.reads = false
+	p.looks++
+	if !ok || !ok2 || accord.Open(first, second) != nil {
+		return
+	}
+	p.agreed++
+	if !p.over() {
+		p.t.Error("something is left when all have agreed that nothing is")
+	}
+	for _, l := range p.late {
+		p.deliver(l.shard, l.text)
+	}
+	if p.late = nil; !p.over() {
+		p.t.Error("a late letter has said something when all had agreed that nothing was left")
+	}
+}
+
+// round takes a reading of every shard, between any of which something may happen.
+func (p *paperTerrain) round() ([]accord.Reading, bool) {
+	round := make([]accord.Reading, len(p.shards))
+	for _, n := range p.r.Perm(len(p.shards)) {
+		for p.r.IntN(3) == 0 {
+			p.turn()
+		}
+		s := p.shards[n]
+		r, err := accord.Of(s.store)
+		r.Idle, r.Confirmed = r.Idle && len(s.steps)+len(s.wakes) == 0, make([]schema.Opening, len(p.shards))
+		for peer, sender := range s.senders {
+			if sender == nil || !r.Idle || !r.Told || err != nil {
+				continue
+			}
+			var ok bool
+			asker := exchange.NewSender(s, p, peer)
+			if ok, err = asker.Confirm(p.t.Context()); ok {
+				r.Confirmed[peer] = asker.Opening()
+			}
+		}
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		again, err := accord.Of(s.store)
+		if err != nil || again.Commit != r.Commit || again.Opening != r.Opening || !r.Idle || !r.Told {
+			return nil, false
+		}
+		round[n] = r
+	}
+	return round, true
+}
+
 // over reports whether nothing is left to do, and nothing to be told.
 func (p *paperTerrain) over() bool {
 	for _, s := range p.shards {
@@ -223,6 +280,9 @@ func (p *paperTerrain) over() bool {
 func (p *paperTerrain) run(moody int) (map[string]near, map[string]bool) {
 	for range moody {
 		p.turn()
+		if p.r.IntN(20) == 0 {
+			p.look()
+		}
 	}
 	p.calm = true
 	for n := range p.shards { // which asks the others what they contain
@@ -237,6 +297,16 @@ func (p *paperTerrain) run(moody int) (map[string]near, map[string]bool) {
 			break
 		}
 		p.turn()
+		if p.r.IntN(20) == 0 {
+			p.look()
+		}
+	}
+	agreed := p.agreed
+	for tries := 0; p.agreed == agreed && tries < 1000; tries++ {
+		p.look()
+	}
+	if p.agreed == agreed {
+		p.t.Error("nobody finds the end")
 	}
 	return p.united()
 }
@@ -341,9 +411,10 @@ func TestShards(t *testing.T) {
 		}
 		sum.letters, sum.dropped, sum.kills = sum.letters+p.letters, sum.dropped+p.dropped, sum.kills+p.kills
 		sum.backs, sum.anew = sum.backs+p.backs, sum.anew+p.anew
+		sum.looks, sum.agreed = sum.looks+p.looks, sum.agreed+p.agreed
 	}
-	t.Logf("%d letters, %d of them lost; %d kills, %d files gone back, %d created anew", sum.letters, sum.dropped,
-		sum.kills, sum.backs, sum.anew)
+	t.Logf("%d letters, %d of them lost; %d kills, %d files gone back, %d created anew; %d looks for the end, %d find it",
+		sum.letters, sum.dropped, sum.kills, sum.backs, sum.anew, sum.looks, sum.agreed)
 	if crawltest.Full() && sum.dropped*sum.kills*sum.backs*sum.anew == 0 {
 		t.Error("something never happened")
 	}

@@ -99,8 +99,13 @@ func (tr *terrain) start(n int) {
 		Terrain: [16]byte{7}, Rule: shard.Version, Shard: n, Shards: len(tr.nodes), Run: tr.run,
 		Configuration: tr.number,
 	}
+	cfg, err := config.ParseEffective(tr.cfg.Effective())
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	cfg.State.Path = tr.paths[n]
 	on.crawl, _, err = crawl.Begin(ctx, store, crawl.Options{
-		Config: tr.cfg, Log: slog.New(slog.DiscardHandler), Shard: &crawl.Shard{Part: part, Carrier: tr, Lease: on},
+		Config: cfg, Log: slog.New(slog.DiscardHandler), Shard: &crawl.Shard{Part: part, Carrier: tr, Lease: on},
 		OnRequest: func(q crawl.Request) { tr.note(n, q.URL) },
 	})
 	switch {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -78,6 +79,18 @@ func restored(part schema.Part, config map[string]string) *charter {
 		c.Made[n] = elsewhere
 	}
 	return c
+}
+
+// same reports whether both are of one terrain.
+func (c *charter) same(other *charter) bool {
+	return bytes.Equal(c.Terrain, other.Terrain) && len(c.Made) == len(other.Made)
+}
+
+// clone is a charter that may be changed.
+func (c *charter) clone() *charter {
+	other := *c
+	other.Nodes, other.Made, other.Over = slices.Clone(c.Nodes), slices.Clone(c.Made), slices.Clone(c.Over)
+	return &other
 }
 
 // number is that of a node, which the charter has from then on.

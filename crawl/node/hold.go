@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,8 +26,12 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (err error) {
 				return err
 			}
 		}
+		empty := f.Part().Shards == 0
 		err := n.holdOnce(ctx, shard, f)
 		err = errors.Join(err, f.Close())
+		if empty && errors.Is(err, lease.ErrFile) { // it was made for one that is lost
+			err = errors.Join(err, os.Remove(f.path))
+		}
 		f = nil
 		if !errors.Is(err, crawl.ErrLease) && !errors.Is(err, lease.ErrLost) || ctx.Err() != nil {
 			return err
@@ -179,12 +184,25 @@ func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease)
 		return err
 	}
 	defer n.serve(ctx, shard, f, own, e)()
-	c, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
-		if c == nil {
-			c = n.get()
+	for n.get().Run == run && !n.get().over() {
+		if err := n.note(ctx, shard, run); err != nil {
+			return err
 		}
-		if c.Run != run || c.Over[shard] {
-			n.set(c)
+		// A hub that has lost the charter gets it back from who may not know of this.
+		if err := n.look(ctx, func(c *charter) bool { return c.over() || !c.Over[shard] }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note has the charter say that a shard's run is over.
+func (n *node) note(ctx context.Context, shard int, run uint64) error {
+	_, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
+		if c == nil {
+			c = n.get().clone()
+		}
+		if !n.get().same(c) || c.Run != run || c.Over[shard] {
 			return nil, nil
 		}
 		c.Over[shard] = true
@@ -193,8 +211,7 @@ func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease)
 	if err != nil {
 		return err
 	}
-	n.set(c)
-	return n.look(ctx, (*charter).over)
+	return n.look(ctx, func(c *charter) bool { return c.Over[shard] })
 }
 
 // serve answers for a shard until stop is called. While the hub is away nobody asks.

@@ -78,12 +78,29 @@ func Run(ctx context.Context, o Options) error {
 		return errors.Join(err, closeAll(files))
 	}
 	n.wire = wire{n.bucket.Carrier()}
+	n.forgotten(files)
 	g, ctx := errgroup.WithContext(ctx)
+	following, stop := context.WithCancel(ctx)
+	g.Go(func() error { return n.follow(following) })
+	work, ctx := errgroup.WithContext(ctx)
 	for shard, f := range files {
-		g.Go(func() error { return n.hold(ctx, shard, f) })
+		work.Go(func() error { return n.hold(ctx, shard, f) })
 	}
-	g.Go(func() error { return n.make(ctx, g) })
+	work.Go(func() error { return n.make(ctx, work) })
+	work.Go(func() error { return n.look(ctx, (*charter).over) }) // also where there is nothing to hold
+	g.Go(func() error { defer stop(); return work.Wait() })
 	return g.Wait()
+}
+
+// forgotten adds the shards whose files this node was to make, and did not come to, or has
+// lost: what the lease says tells one from the other.
+func (n *node) forgotten(files map[int]*file) {
+	me := n.charter.number(n.Name)
+	for shard, made := range n.charter.Made {
+		if _, here := files[shard]; made == me && !here {
+			files[shard] = nil
+		}
+	}
 }
 
 // join opens the files that are here, and finds the charter that they and the configuration
@@ -156,8 +173,11 @@ func (n *node) enter(c *charter, files map[int]*file) (*charter, error) {
 // knows brings what a file says into a charter, and reports whether that is news.
 func (n *node) knows(c *charter, shard int, f *file) (news bool, err error) {
 	part := f.Part()
-	if part.Shards == 0 { // it was made, and never crawled
-		return false, nil
+	if part.Shards == 0 && shard < len(c.Made) { // it was made, and never crawled
+		if news = c.Made[shard] == nobody; news {
+			c.Made[shard] = c.number(n.Name)
+		}
+		return news, nil
 	}
 	want := c.part(shard)
 	want.Run, want.Configuration = part.Run, part.Configuration
@@ -193,26 +213,34 @@ func (n *node) get() *charter {
 	return n.charter
 }
 
-// look reads the charter now and then until it is as wanted, or another run has begun.
-func (n *node) look(ctx context.Context, wanted func(*charter) bool) error {
-	run := n.get().Run
-	for !wanted(n.get()) && n.get().Run == run {
-		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
-			return err
-		}
+// follow reads the charter now and then, and gives it back to a hub that has lost it, until
+// ctx is done.
+func (n *node) follow(ctx context.Context) error {
+	for sleep(ctx, n.Timing.Renew/10) == nil {
 		c, _, err := n.registry.read(ctx)
 		switch {
 		case errors.Is(err, ErrProtocol), errors.Is(err, errCharter):
 			return err
 		case err != nil: // the hub is away
+			continue
 		case c == nil:
-			c, err = n.registry.change(ctx, n.again)
-			if err != nil {
-				return err
+			if c, err = n.registry.change(ctx, n.again); err != nil {
+				continue // ctx is done, or the next look says what is wrong
 			}
-			n.set(c)
-		default:
-			n.set(c)
+		}
+		if !n.get().same(c) {
+			return fmt.Errorf("%w: somebody has begun terrain %x, with %d shards", ErrTerrain, c.Terrain, len(c.Made))
+		}
+		n.set(c)
+	}
+	return nil
+}
+
+// look waits until the charter is as wanted, or another run has begun.
+func (n *node) look(ctx context.Context, wanted func(*charter) bool) error {
+	for run := n.get().Run; !wanted(n.get()) && n.get().Run == run; {
+		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -239,7 +267,7 @@ func (n *node) make(ctx context.Context, g *errgroup.Group) error {
 			continue // others may still come
 		}
 		shard := -1
-		c, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
+		_, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
 			var next *charter
 			next, shard = n.claim(c, waited > n.Timing.Renew+n.Timing.Watch)
 			return next, nil
@@ -247,7 +275,6 @@ func (n *node) make(ctx context.Context, g *errgroup.Group) error {
 		if err != nil {
 			return err
 		}
-		n.set(c)
 		if shard >= 0 {
 			g.Go(func() error { return n.hold(ctx, shard, nil) })
 		}
@@ -260,6 +287,9 @@ func (n *node) make(ctx context.Context, g *errgroup.Group) error {
 func (n *node) claim(c *charter, left bool) (*charter, int) {
 	if c == nil {
 		return n.get(), -1
+	}
+	if !n.get().same(c) {
+		return nil, -1
 	}
 	me := c.number(n.Name)
 	shard, own := slices.Index(c.Made, nobody), c.of(me)

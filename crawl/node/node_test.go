@@ -30,6 +30,7 @@ type terrain struct {
 	options hub.Options
 	folders []string
 	shards  int
+	onShard func(shard int, state string) // may be nil
 
 	mu    sync.Mutex
 	asked map[string]map[string]bool // nodes, by host that they have asked
@@ -72,6 +73,11 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		Log:  tr.options.Log, Timing: lease.Standard().Faster(30), Clock: lease.MachineClock(), Machine: crawl.NewMachine(0),
 		OnRequest: func(_ int, q crawl.Request) { tr.note(name, q.URL) },
+		OnShard: func(shard int, state string) {
+			if tr.onShard != nil {
+				tr.onShard(shard, state)
+			}
+		},
 	})
 }
 
@@ -234,6 +240,100 @@ func TestNodesComeAgain(t *testing.T) {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	tr.apart()
+}
+
+// A node whose files were claimed, and never made or lost before they were taken, makes
+// them again; one that was taken and is lost is not made up.
+func TestFilesAreGone(t *testing.T) {
+	t.Parallel()
+	cfg := web(t, 4, "")
+	tr := newTerrain(t, cfg, 1, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	tr.onShard = func(_ int, state string) {
+		if state == "waiting" {
+			cancel()
+		}
+	}
+	if err := tr.run(ctx, 0, cfg); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	tr.onShard = nil
+	tr.empty(0)
+	tr.all()
+	if got, want := tr.united(), alone(t, cfg, 1); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+	tr.empty(0)
+	if err := tr.run(t.Context(), 0, cfg); !errors.Is(err, lease.ErrFile) {
+		t.Errorf("without its files: %v", err)
+	}
+	if left, err := os.ReadDir(tr.folders[0]); err != nil || len(left) != 0 {
+		t.Errorf("%v is left: %v", left, err)
+	}
+}
+
+// empty removes a node's files.
+func (tr *terrain) empty(n int) {
+	tr.t.Helper()
+	files, err := filepath.Glob(filepath.Join(tr.folders[n], "*.bolt"))
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	for _, path := range files {
+		if err := os.Remove(path); err != nil {
+			tr.t.Fatal(err)
+		}
+	}
+}
+
+// A node that comes while the hub has just lost everything joins the terrain that is there,
+// and waits for its end without a shard.
+func TestLateNode(t *testing.T) {
+	t.Parallel()
+	cfg := web(t, 5, "")
+	tr := newTerrain(t, cfg, 2, 2)
+	ended := make(chan error, 2)
+	go func() { ended <- tr.run(t.Context(), 0, cfg) }()
+	for tr.requests() < 5 {
+		if err := sleep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(tr.server.Close(), os.RemoveAll(tr.options.Store)); err != nil {
+		t.Fatal(err)
+	}
+	tr.open()
+	directory := must(hub.Connect(t.Context(), hub.Dial{URL: tr.server.URL(), Node: "test", Log: tr.options.Log}))(t)
+	defer directory.Close()
+	bucket := must(directory.Bucket(t.Context(), [16]byte{}))(t)
+	for {
+		if _, err := bucket.Get(t.Context(), "charter"); err == nil {
+			break
+		}
+		if err := sleep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	go func() { ended <- tr.run(t.Context(), 1, cfg) }()
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+	}
+	tr.folders = tr.folders[:1]
+	if got, want := tr.united(), alone(t, cfg, 1); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+}
+
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
 }
 
 // What does not belong together is refused.

@@ -113,7 +113,7 @@ func TestKeys(t *testing.T) {
 func keysElsewhere() map[string]string {
 	byNetwork := "TestNetworkKeys, over real sockets"
 	exports := "not the crawl's: outputs, commands and exports"
-	byDesk := "not the crawl's: package desk"
+	byDesk, byNode := "not the crawl's: package desk", "not the crawl's: packages node and hub"
 	return map[string]string{
 		"crawler.max-run-time":       "TestMaxRunTime",
 		"user-agent.crawler-version": byNetwork, "user-agent.contact-url": byNetwork, "user-agent.contact-email": byNetwork,
@@ -133,6 +133,8 @@ func keysElsewhere() map[string]string {
 		"monitor.key-file": byDesk, "monitor.webhook": exports,
 		"monitor.webhook-secret-file": exports, "decisions.file": "TestDecisions, of package config",
 		"monitor.metrics-csv": exports, "monitor.report-path": exports,
+		"cluster.hub": byNode, "cluster.shards": byNode, "cluster.folder": byNode, "cluster.max-shards": byNode,
+		"cluster.credentials": byNode, "cluster.ca-file": byNode,
 		"entity.domain": exports, "entity.by": exports,
 		"politeness.minimum-time-per-address": "TestPerAddress",
 		"quality.domain":                      "every test", "quality.seeds": "every test",

@@ -30,6 +30,7 @@ type terrain struct {
 	options hub.Options
 	folders []string
 	shards  int
+	most    map[int]int                   // shards that a node holds; 0: any number
 	onShard func(shard int, state string) // may be nil
 
 	mu    sync.Mutex
@@ -69,7 +70,7 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 	own := *cfg // each node has files and limits of its own
 	own.State.Path, own.Pages.Path, own.Network.MaxOpen = tr.folders[n]+"/ripple.bolt", tr.folders[n]+"/pages", 10+n
 	return node.Run(ctx, node.Options{
-		Hub: conn, Name: name, Folder: tr.folders[n], Shards: tr.shards, Config: &own,
+		Hub: conn, Name: name, Folder: tr.folders[n], Shards: tr.shards, MaxShards: tr.most[n], Config: &own,
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		Log:  tr.options.Log, Timing: lease.Standard().Faster(30), Clock: lease.MachineClock(), Machine: crawl.NewMachine(0),
 		OnRequest: func(_ int, q crawl.Request) { tr.note(name, q.URL) },
@@ -333,6 +334,23 @@ func must[T any](v T, err error) func(*testing.T) T {
 			t.Fatal(err)
 		}
 		return v
+	}
+}
+
+// What one node has no room for another makes, after a while.
+func TestMaxShards(t *testing.T) {
+	t.Parallel()
+	cfg := web(t, 6, "")
+	tr := newTerrain(t, cfg, 2, 4)
+	tr.most = map[int]int{0: 1}
+	tr.all()
+	if got, want := tr.united(), alone(t, cfg, 1); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+	for n, want := range []int{1, 3} {
+		if files, err := os.ReadDir(tr.folders[n]); err != nil || len(files) != want {
+			t.Errorf("node %d has %v, %v; want %d", n, files, err, want)
+		}
 	}
 }
 

@@ -1,0 +1,61 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/accord"
+)
+
+// A charter that anybody may have written is refused, or can be worked with.
+func FuzzCharter(f *testing.F) {
+	f.Add(encode(newCharter(3, digests([]byte("[a]\nb = 1\n[[c]]\nd = 2\n")))))
+	f.Add(encode(restored(newCharter(2, nil).part(1), nil)))
+	f.Add([]byte(`{"protocol": 1, "terrain": "AAAA", "rule": 1, "run": 1, "made": [7], "over": []}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := decodeCharter(text)
+		if err != nil {
+			return
+		}
+		n := &node{Options: Options{Name: "me"}, charter: c}
+		before := c.of(c.number("me"))
+		next, shard := n.claim(c.clone(), true)
+		if (next == nil) != (shard < 0) {
+			t.Fatalf("shard %d of %+v", shard, next)
+		}
+		if next != nil && (c.Made[shard] != nobody || next.of(next.number("me")) != before+1) {
+			t.Errorf("shard %d of %v, after that %v", shard, c.Made, next.Made)
+		}
+		if again, err := decodeCharter(encode(c)); err != nil || !again.same(c) || again.nodes() != c.nodes() {
+			t.Errorf("%+v comes back as %+v, %v", c, again, err)
+		}
+	})
+}
+
+// A deaf speaker has nothing to say.
+type deaf struct{}
+
+var errDeaf = errors.New("deaf")
+
+func (deaf) Answer(context.Context, []byte) ([]byte, error)        { return nil, errDeaf }
+func (deaf) Reading(context.Context) (accord.Reading, error)       { return accord.Reading{Idle: true}, nil }
+func (deaf) Finish(_ context.Context, agreed accord.Reading) error { return nil }
+
+// A message that anybody may have written is answered with what can be read, or not at all.
+func FuzzMessage(f *testing.F) {
+	f.Add([]byte{forReading})
+	f.Add(append([]byte{forFinish}, encode(accord.Reading{Commit: 7})...))
+	f.Add([]byte{forLetter, '{'})
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, message []byte) {
+		text, err := answer(t.Context(), deaf{}, message)
+		if err != nil {
+			return
+		}
+		var said reply
+		if err := decode(text, &said); err != nil || said.Why != "" {
+			t.Errorf("%q is answered with %q: %v", message, text, err)
+		}
+	})
+}

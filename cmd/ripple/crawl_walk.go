@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,6 +76,7 @@ func (w *walk) open(fresh bool, locked func()) error {
 	m := crawlMemory(cfg)
 	w.limitMemory(m)
 	w.log.Debug("memory is limited", "limit", m.String())
+	runtime.GC() // nothing is known of what is held before the first one
 	if err := m.allows(heldMemory()); err != nil {
 		return hint(fmt.Errorf("%w (%w)", err, errConfig), "raise it, or have fewer browsers")
 	}

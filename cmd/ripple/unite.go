@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -82,6 +83,9 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	}
 	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", shown(opts.out), count(len(s.all), "shard", "shards"),
 		count(s.urls, "URL", "URLs"), count(s.visits, "visit", "visits"))
+	for _, dir := range s.without {
+		a.say("no file in " + dir + " holds a shard; the others hold all")
+	}
 	if slices.ContainsFunc(s.all, func(one unite.Shard) bool { return one.Live }) {
 		a.say("a shard is being crawled: this is what was known a moment ago")
 	}
@@ -111,7 +115,8 @@ func (o *uniteOptions) refuse() error {
 // shards are the open files of shards.
 type shards struct {
 	all          []unite.Shard
-	urls, visits int // of the whole
+	without      []string // folders that hold no shard
+	urls, visits int      // of the whole
 }
 
 func (s *shards) close() {
@@ -138,10 +143,14 @@ func (s *shards) open(ctx context.Context, a *app, args []string) error {
 			return err
 		}
 	}
+	if len(s.all) == 0 {
+		return usage("no file there holds a shard of a terrain: %s", strings.Join(s.without, ", "))
+	}
 	return nil
 }
 
-// openFolder opens the files of a folder that hold a shard.
+// openFolder opens the files of a folder that hold a shard. A machine that came late has
+// none.
 func (s *shards) openFolder(ctx context.Context, a *app, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -163,7 +172,7 @@ func (s *shards) openFolder(ctx context.Context, a *app, dir string) error {
 		}
 	}
 	if len(s.all) == found {
-		return usage("no file in %s holds a shard of a terrain", shown(dir))
+		s.without = append(s.without, shown(dir))
 	}
 	return nil
 }

@@ -148,10 +148,7 @@ func TestSilentReceiver(t *testing.T) {
 	over := make(chan struct{})
 	network, _ := serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		select {
-		case <-r.Context().Done():
-		case <-over:
-		}
+		<-over // whoever hung up would be answered, and may still read that
 	})
 	defer close(over)
 	target, err := newTarget(configured(t, "https://example.com/", network, secret(0)), nil)

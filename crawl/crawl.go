@@ -100,7 +100,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	if opts.Machine == nil {
 		opts.Machine = NewMachine(0)
 	}
-	if err := opts.Shard.enter(store); err != nil {
+	if err := opts.Shard.mayEnter(store); err != nil {
 		return nil, Begun{}, err
 	}
 	set, err := opts.settings(ctx, opts.Config)
@@ -114,6 +114,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	}
 	c.member = newMember(c, opts.Shard)
 	c.committer = c.newCommitter(set)
+	c.committer.recorder.Enter = opts.Shard.enter
 	begun, err := c.committer.recorder.Begin(ctx)
 	if err != nil {
 		return nil, begun, errors.Join(err, set.Close())
@@ -226,7 +227,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	defer share.Close()
 	sched := newScheduler(schedulerConfig{
 		Share: share, Clocks: &c.opts.Machine.clocks, Trust: &c.trust, Network: &c.opts.Machine.network,
-		AddressGap: cfg.Politeness.MinimumTimePerAddress * time.Duration(c.opts.Shard.nodes()), Soon: cfg.Retry.Timeout,
+		AddressGap: cfg.Politeness.MinimumTimePerAddress, Soon: cfg.Retry.Timeout,
 		MaxUncommitted: maxUncommitted(cfg.MaxOpen()), Paused: c.paused.Load(), Stays: c.member != nil,
 	})
 	if err := c.committer.recorder.EachWaiting(sched.apply); err != nil {

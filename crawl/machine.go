@@ -56,6 +56,10 @@ func (m *Machine) LimitMemory(bytes int64) {
 	m.clients.LimitBodies(forBodies)
 }
 
+// ShareAddresses tells how many machines crawl a terrain together: each asks an address so
+// many times as rarely. It counts at once, and may be called at any time.
+func (m *Machine) ShareAddresses(machines int) { m.clocks.Share(machines) }
+
 // limit says so where a crawl may open fewer requests than it is configured to.
 func (m *Machine) limit(wanted int, log *slog.Logger) {
 	if m.few > 0 && m.few < wanted {

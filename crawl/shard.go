@@ -33,8 +33,6 @@ type Shard struct {
 	Carrier exchange.Carrier
 	// Lease says whether the file is this process's to write; nil: it always is.
 	Lease Lease
-	// Nodes is how many crawl the terrain: the clock of an address is so many times slower. 0: one.
-	Nodes int
 }
 
 // A Lease is the right to work on a shard. Once it is lost it is not held again: another
@@ -50,27 +48,26 @@ type Lease interface {
 // held reports whether the shard may be worked on now.
 func (s *Shard) held() bool { return s == nil || s.Lease == nil || s.Lease.Held() }
 
-// nodes is how many crawl the terrain.
-func (s *Shard) nodes() int {
-	if s == nil {
-		return 1
-	}
-	return max(s.Nodes, 1)
-}
-
-// enter has a file hold what is said of it, and fails if it cannot. A file that holds a whole
-// terrain is left as it is.
-func (s *Shard) enter(store *kv.Store) error {
+// mayEnter reports why a file cannot be worked on as what is said of it. A file that holds a
+// whole terrain is left as it is.
+func (s *Shard) mayEnter(store *kv.Store) error {
 	switch {
 	case s == nil:
 		return whole(store)
 	case !s.held():
 		return ErrLease
 	}
-	if err := s.fits(store); err != nil {
-		return err
+	return s.fits(store)
+}
+
+// enter has a file hold what is said of it, in the transaction in which its run begins: a
+// file that says that the terrain's run has begun, and of its own that it is over, would
+// never be crawled again.
+func (s *Shard) enter(tx *kv.Tx) error {
+	if s == nil {
+		return nil
 	}
-	return store.Update(func(tx *kv.Tx) error { return exchange.Enter(tx, s.Part) })
+	return exchange.Enter(tx, s.Part)
 }
 
 // whole reports why a file cannot be worked on by itself.

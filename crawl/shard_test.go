@@ -12,8 +12,10 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
@@ -122,6 +124,29 @@ func TestShardEnds(t *testing.T) {
 			t.Errorf("the run after that: %v", err)
 		}
 	})
+}
+
+// A shard that cannot begin its run has not entered it: it would count as over in it.
+func TestShardDoesNotBegin(t *testing.T) {
+	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
+	cfg := crawltest.Parse(t, twoSteps(seedOfA)+"[render]\nmode = \"auto\"\n")
+	failed := errors.New("no browser")
+	_, _, err := Begin(t.Context(), store, Options{
+		Config: cfg, Log: slog.New(slog.DiscardHandler), Shard: idleShard(t),
+		OpenRenderer: func(context.Context, *config.Config) (ring.Renderer, error) { return nil, failed },
+	})
+	if !errors.Is(err, failed) {
+		t.Fatal(err)
+	}
+	if part := store.Part(); part.Shards != 0 || store.LastCommit() != 0 {
+		t.Errorf("the file is %+v at commit %d", part, store.LastCommit())
+	}
+	if _, err := beginShard(t, store, idleShard(t)); err != nil {
+		t.Error(err)
+	}
+	if part, want := store.Part(), idleShard(t).Part; part != want {
+		t.Errorf("the file is %+v, want %+v", part, want)
+	}
 }
 
 // A shard that is stopped, or whose lease is lost, has not come to its end; without the lease

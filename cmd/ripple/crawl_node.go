@@ -237,7 +237,8 @@ func nodeError(cfg *config.Config, err error) error {
 	case errors.Is(err, lease.ErrFile):
 		return hint(err, "put the newest copy of it into %s", folder)
 	case errors.As(err, &held):
-		return hint(err, "a shard belongs to the machine that has its file; move the copy here away")
+		return hint(err, "a shard belongs to the machine that has its file; move the copy here away, or give "+
+			"this machine another name")
 	}
 	return err
 }

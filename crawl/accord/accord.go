@@ -27,6 +27,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
+// ErrBusy reports a shard that is crawling.
+var ErrBusy = errors.New("has something to do")
+
 // maxOpen is how many shards are asked at a time.
 const maxOpen = 16
 
@@ -117,7 +120,7 @@ func Open(first, second []Reading) error {
 			return fmt.Errorf("shards 0 and %d are at run %d and %d, configuration %d and %d", n, all.Run, r.Run,
 				all.Configuration, r.Configuration)
 		case !first[n].Idle || !r.Idle:
-			return fmt.Errorf("shard %d has something to do", n)
+			return fmt.Errorf("shard %d %w", n, ErrBusy)
 		case !first[n].Told || !r.Told:
 			return fmt.Errorf("shard %d has something to tell", n)
 		case !r.Same(&first[n]):

@@ -130,8 +130,19 @@ func (c *charter) part(n int) schema.Part {
 // over reports whether all files say that the run is over.
 func (c *charter) over() bool { return !slices.Contains(c.Over, false) }
 
+// unmade are the shards without a file.
+func (c *charter) unmade() []int {
+	var shards []int
+	for n, made := range c.Made {
+		if made == nobody {
+			shards = append(shards, n)
+		}
+	}
+	return shards
+}
+
 // made reports whether every shard has a file.
-func (c *charter) made() bool { return !slices.Contains(c.Made, nobody) }
+func (c *charter) made() bool { return len(c.unmade()) == 0 }
 
 // nodes is how many nodes have files.
 func (c *charter) nodes() int {
@@ -145,14 +156,14 @@ func (c *charter) nodes() int {
 	return n
 }
 
-// of counts the shards whose files a node makes.
-func (c *charter) of(node int) (n int) {
-	for _, made := range c.Made {
-		if made == node {
-			n++
+// of are the shards whose files a node makes.
+func (c *charter) of(node string) (shards []int) {
+	for n, made := range c.Made {
+		if made >= 0 && made < len(c.Nodes) && c.Nodes[made] == node {
+			shards = append(shards, n)
 		}
 	}
-	return n
+	return shards
 }
 
 // digests are those of the values of an effective configuration, as "table.key"; of
@@ -266,6 +277,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 }

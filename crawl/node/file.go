@@ -9,6 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
@@ -46,6 +47,22 @@ func found(folder string) (shards []int, err error) {
 		}
 	}
 	return shards, err
+}
+
+// config is the configuration of the last run; nil: there was none.
+func (f *file) config() (cfg *config.Config, err error) {
+	err = f.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		if err != nil || len(runs) == 0 {
+			return err
+		}
+		text, err := tx.Runs.Config(runs[len(runs)-1].Config)
+		if err == nil {
+			cfg, err = config.ParseEffective(text)
+		}
+		return err
+	})
+	return cfg, err
 }
 
 // committed notes the last commit. It belongs to whoever has the store.

@@ -19,13 +19,12 @@ func FuzzCharter(f *testing.F) {
 			return
 		}
 		n := &node{Options: Options{Name: "me"}, charter: c}
-		before := c.of(c.number("me"))
-		next, shard := n.claim(c.clone(), true)
-		if (next == nil) != (shard < 0) {
-			t.Fatalf("shard %d of %+v", shard, next)
+		next := n.claim(c.clone(), true)
+		if (next == nil) != c.made() {
+			t.Fatalf("%v, after that %+v", c.Made, next)
 		}
-		if next != nil && (c.Made[shard] != nobody || next.of(next.number("me")) != before+1) {
-			t.Errorf("shard %d of %v, after that %v", shard, c.Made, next.Made)
+		if next != nil && (len(next.of("me")) != len(c.of("me"))+1 || len(next.unmade()) != len(c.unmade())-1) {
+			t.Errorf("%v, after that %v", c.Made, next.Made)
 		}
 		if again, err := decodeCharter(encode(c)); err != nil || !again.same(c) || again.nodes() != c.nodes() {
 			t.Errorf("%+v comes back as %+v, %v", c, again, err)

@@ -29,7 +29,8 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (err error) {
 		empty := f.Part().Shards == 0
 		err := n.holdOnce(ctx, shard, f)
 		err = errors.Join(err, f.Close())
-		if empty && errors.Is(err, lease.ErrFile) { // it was made for one that is lost
+		var held *lease.HeldError
+		if empty && (errors.Is(err, lease.ErrFile) || errors.As(err, &held)) { // it was made for one that is elsewhere
 			err = errors.Join(err, os.Remove(f.path))
 		}
 		f = nil
@@ -101,7 +102,10 @@ func (n *node) take(ctx context.Context, shard int, f *file) (*lease.Lease, erro
 // work crawls a shard that is held, unless its run is over, and answers for it until the
 // run is over everywhere.
 func (n *node) work(ctx context.Context, shard int, f *file, own *lease.Lease) error {
-	if err := n.look(ctx, (*charter).made); err != nil {
+	err := n.look(ctx, func(c *charter) bool { return c.Run != n.run || c.made() }, func(c *charter) {
+		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", c.unmade())
+	})
+	if err != nil || n.get().Run != n.run {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -110,7 +114,7 @@ func (n *node) work(ctx context.Context, shard int, f *file, own *lease.Lease) e
 	if shard == 0 {
 		g.Go(func() error { return n.end(ctx) })
 	}
-	err := n.crawl(ctx, shard, f, own)
+	err = n.crawl(ctx, shard, f, own)
 	if err == nil {
 		err = n.answer(ctx, shard, f, own)
 	}
@@ -121,8 +125,7 @@ func (n *node) work(ctx context.Context, shard int, f *file, own *lease.Lease) e
 
 // crawl crawls a shard to the end of the run.
 func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) error {
-	c := n.get()
-	over, err := f.over(c.Run)
+	over, err := f.over(n.run)
 	if err != nil || over {
 		return err
 	}
@@ -132,12 +135,13 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) 
 		OnRequest: func(q crawl.Request) { n.asks(shard, q) },
 		OnCommit:  func(crawl.Commit) { f.committed() },
 		Shard: &crawl.Shard{
-			Part: c.part(shard), Carrier: n.wire, Lease: own, Nodes: c.nodes(),
+			Part: n.get().part(shard), Carrier: n.wire, Lease: own,
 		},
 	})
 	if err != nil {
 		return err
 	}
+	n.crawled.Store(true)
 	n.tell(shard, "crawling")
 	if begun.Run.Walked {
 		return walk.Complete()
@@ -178,31 +182,46 @@ func (n *node) asks(shard int, q crawl.Request) {
 func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease) error {
 	f.committed()
 	n.tell(shard, "over")
-	run := n.get().Run
+	ctx, cancel := whileHeld(ctx, own)
+	defer cancel()
 	e, err := newEnded(f, n.Config.SharedHash(), own.Held)
 	if err != nil {
 		return err
 	}
 	defer n.serve(ctx, shard, f, own, e)()
-	for n.get().Run == run && !n.get().over() {
-		if err := n.note(ctx, shard, run); err != nil {
+	for !n.over() {
+		if err := n.note(ctx, shard); err != nil {
 			return err
 		}
 		// A hub that has lost the charter gets it back from who may not know of this.
-		if err := n.look(ctx, func(c *charter) bool { return c.over() || !c.Over[shard] }); err != nil {
+		err := n.look(ctx, func(c *charter) bool { return c.Run != n.run || c.over() || !c.Over[shard] }, nil)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// whileHeld is a context that ends with a lease, for [lease.ErrLost].
+func whileHeld(ctx context.Context, own *lease.Lease) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-own.Lost():
+			cancel(lease.ErrLost)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
 // note has the charter say that a shard's run is over.
-func (n *node) note(ctx context.Context, shard int, run uint64) error {
+func (n *node) note(ctx context.Context, shard int) error {
 	_, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
 		if c == nil {
 			c = n.get().clone()
 		}
-		if !n.get().same(c) || c.Run != run || c.Over[shard] {
+		if !n.get().same(c) || c.Run != n.run || c.Over[shard] {
 			return nil, nil
 		}
 		c.Over[shard] = true
@@ -211,7 +230,7 @@ func (n *node) note(ctx context.Context, shard int, run uint64) error {
 	if err != nil {
 		return err
 	}
-	return n.look(ctx, func(c *charter) bool { return c.Over[shard] })
+	return n.look(ctx, func(c *charter) bool { return c.Run != n.run || c.Over[shard] }, nil)
 }
 
 // serve answers for a shard until stop is called. While the hub is away nobody asks.
@@ -250,14 +269,18 @@ func (e ended) Finish(context.Context, accord.Reading) error {
 	return nil
 }
 
-// end looks for the end of the run until there is one, or ctx is done.
+// end looks for the end of the run until there is one, or ctx is done. It says what keeps it
+// open where that stays the same for long.
 func (n *node) end(ctx context.Context) error {
-	c := n.get()
-	last := ""
-	return accord.End(ctx, len(c.Made), n.wire, max(n.Timing.Renew/10, 20*time.Millisecond), func(why error) {
+	var last string
+	var since time.Time
+	said := false
+	return accord.End(ctx, len(n.get().Made), n.wire, max(n.Timing.Renew/10, 20*time.Millisecond), func(why error) {
 		if text := why.Error(); text != last {
-			last = text
-			n.Log.Debug("the run is not over", "why", text)
+			last, since, said = text, time.Now(), false
+		} else if !said && !errors.Is(why, accord.ErrBusy) && time.Since(since) > n.Timing.Watch {
+			said = true
+			n.Log.Info("the run is not over yet", "why", text)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -49,13 +50,16 @@ type Walk struct {
 	Run   schema.Run
 }
 
-// A node is one process's work on a terrain.
+// A node is one process's work on a run of a terrain.
 type node struct {
 	Options
 	registry registry
 	config   map[string]string // what all nodes have in common, as digests
 	bucket   *hub.Bucket       // of the terrain
 	wire     wire
+	began    time.Time
+	run      uint64      // of the terrain, which this node is here for
+	crawled  atomic.Bool // a shard in it
 
 	mu      sync.Mutex
 	charter *charter
@@ -65,20 +69,36 @@ type node struct {
 // cause of ctx. Other errors are of this node: [ErrProtocol], [ErrTerrain], [ErrConfig], of a file, or of a
 // shard that another node holds.
 func Run(ctx context.Context, o Options) error {
+	for {
+		next, err := runOnce(ctx, o)
+		if err != nil || !next {
+			return err
+		}
+		o.Log.Info("the next run of the terrain has begun")
+	}
+}
+
+// runOnce crawls one run. It reports whether the next one has begun while this node had
+// nothing to crawl, but only answered for its files to a hub that did not know that all are
+// over.
+func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	directory, err := o.Hub.Bucket(ctx, [16]byte{}) // the charter says which terrain it is
 	if err != nil {
-		return err
+		return false, err
 	}
-	n := &node{Options: o, registry: registry{directory, o.Timing}, config: digests(o.Config.Shared())}
+	n := &node{Options: o, registry: registry{directory, o.Timing}, config: digests(o.Config.Shared()), began: time.Now()}
 	files, err := n.join(ctx)
 	if err == nil {
 		n.bucket, err = o.Hub.Bucket(ctx, [16]byte(n.charter.Terrain))
 	}
 	if err != nil {
-		return errors.Join(err, closeAll(files))
+		return false, errors.Join(err, closeAll(files))
 	}
-	n.wire = wire{n.bucket.Carrier()}
-	n.forgotten(files)
+	n.wire, n.run = wire{n.bucket.Carrier()}, n.charter.Run
+	n.set(n.charter)
+	if shards := len(n.charter.Made); shards != n.Shards {
+		n.Log.Info("the number of shards is that of the terrain", "shards", shards, "configured", n.Shards)
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	following, stop := context.WithCancel(ctx)
 	g.Go(func() error { return n.follow(following) })
@@ -86,21 +106,13 @@ func Run(ctx context.Context, o Options) error {
 	for shard, f := range files {
 		work.Go(func() error { return n.hold(ctx, shard, f) })
 	}
-	work.Go(func() error { return n.make(ctx, work) })
-	work.Go(func() error { return n.look(ctx, (*charter).over) }) // also where there is nothing to hold
+	work.Go(func() error { return n.make(ctx, work, files) })
+	work.Go(func() error { // also where there is nothing to hold
+		return n.look(ctx, func(*charter) bool { return n.over() }, nil)
+	})
 	g.Go(func() error { defer stop(); return work.Wait() })
-	return g.Wait()
-}
-
-// forgotten adds the shards whose files this node was to make, and did not come to, or has
-// lost: what the lease says tells one from the other.
-func (n *node) forgotten(files map[int]*file) {
-	me := n.charter.number(n.Name)
-	for shard, made := range n.charter.Made {
-		if _, here := files[shard]; made == me && !here {
-			files[shard] = nil
-		}
-	}
+	err = g.Wait()
+	return len(files) > 0 && !n.crawled.Load() && n.get().Run != n.run, err
 }
 
 // join opens the files that are here, and finds the charter that they and the configuration
@@ -118,8 +130,28 @@ func (n *node) join(ctx context.Context) (map[int]*file, error) {
 		}
 		files[shard] = f
 	}
+	if len(files) == 0 {
+		if err := n.await(ctx); err != nil {
+			return nil, err
+		}
+	}
 	n.charter, err = n.registry.change(ctx, func(c *charter) (*charter, error) { return n.enter(c, files) })
 	return files, err
+}
+
+// await gives other nodes time to give a hub that has lost its charter that of their terrain,
+// before this one, which knows of none, creates another.
+func (n *node) await(ctx context.Context) error {
+	for time.Since(n.began) < n.Timing.Renew {
+		c, _, err := n.registry.read(ctx)
+		if c != nil || errors.Is(err, ErrProtocol) || errors.Is(err, errCharter) {
+			return err
+		}
+		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func closeAll(files map[int]*file) (err error) {
@@ -135,10 +167,19 @@ func (n *node) enter(c *charter, files map[int]*file) (*charter, error) {
 	if fresh {
 		c = newCharter(n.Shards, n.config)
 		for _, f := range files {
-			if part := f.Part(); part.Shards != 0 {
-				c = restored(part, n.config)
-				break
+			part := f.Part()
+			if part.Shards == 0 {
+				continue
 			}
+			cfg, err := f.config()
+			if err != nil {
+				return nil, err
+			}
+			if cfg == nil {
+				cfg = n.Config
+			}
+			c = restored(part, digests(cfg.Shared()))
+			break
 		}
 	}
 	changed := fresh
@@ -173,7 +214,11 @@ func (n *node) enter(c *charter, files map[int]*file) (*charter, error) {
 // knows brings what a file says into a charter, and reports whether that is news.
 func (n *node) knows(c *charter, shard int, f *file) (news bool, err error) {
 	part := f.Part()
-	if part.Shards == 0 && shard < len(c.Made) { // it was made, and never crawled
+	if shard >= len(c.Made) && part.Shards == 0 {
+		return false, fmt.Errorf("%w: %s was never crawled, and that of the hub has shards 0 to %d", ErrTerrain, f.path,
+			len(c.Made)-1)
+	}
+	if part.Shards == 0 { // it was made, and never crawled
 		if news = c.Made[shard] == nobody; news {
 			c.Made[shard] = c.number(n.Name)
 		}
@@ -202,6 +247,7 @@ func (n *node) knows(c *charter, shard int, f *file) (news bool, err error) {
 }
 
 func (n *node) set(c *charter) {
+	n.Machine.ShareAddresses(c.nodes())
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.charter = c
@@ -211,6 +257,12 @@ func (n *node) get() *charter {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.charter
+}
+
+// over reports whether the run is over on all shards, or another has begun.
+func (n *node) over() bool {
+	c := n.get()
+	return c.Run != n.run || c.over()
 }
 
 // follow reads the charter now and then, and gives it back to a hub that has lost it, until
@@ -236,9 +288,14 @@ func (n *node) follow(ctx context.Context) error {
 	return nil
 }
 
-// look waits until the charter is as wanted, or another run has begun.
-func (n *node) look(ctx context.Context, wanted func(*charter) bool) error {
-	for run := n.get().Run; !wanted(n.get()) && n.get().Run == run; {
+// look waits until the charter is as wanted. Where that takes long, still is told of it
+// once; it may be nil.
+func (n *node) look(ctx context.Context, wanted func(*charter) bool, still func(*charter)) error {
+	for began := time.Now(); !wanted(n.get()); {
+		if still != nil && time.Since(began) > n.Timing.Watch {
+			still(n.get())
+			still = nil
+		}
 		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
 			return err
 		}
@@ -255,48 +312,54 @@ func (n *node) again(c *charter) (*charter, error) {
 }
 
 // make makes the files of shards that have none, as many as is this node's share, and has
-// them held by g.
-func (n *node) make(ctx context.Context, g *errgroup.Group) error {
-	seen := time.Now()
-	for !n.get().made() {
+// them held by g. What it was to make before, and did not come to, or has lost since, it
+// tries too: the lease tells one from the other.
+func (n *node) make(ctx context.Context, g *errgroup.Group, files map[int]*file) error {
+	held := maps.Clone(files)
+	for {
+		c := n.get()
+		for _, shard := range c.of(n.Name) {
+			if _, ok := held[shard]; !ok {
+				held[shard] = nil
+				g.Go(func() error { return n.hold(ctx, shard, nil) })
+			}
+		}
+		if c.made() {
+			return nil
+		}
 		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
 			return err
 		}
-		waited := time.Since(seen)
-		if waited < n.Timing.Renew {
-			continue // others may still come
+		waited := time.Since(n.began)
+		if waited < n.Timing.Renew*6/5 {
+			continue // others that were started at the same time may still come
 		}
-		shard := -1
-		_, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
-			var next *charter
-			next, shard = n.claim(c, waited > n.Timing.Renew+n.Timing.Watch)
-			return next, nil
+		claimed, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
+			return n.claim(c, waited > 2*n.Timing.Renew+n.Timing.Watch), nil
 		})
 		if err != nil {
 			return err
 		}
-		if shard >= 0 {
-			g.Go(func() error { return n.hold(ctx, shard, nil) })
+		if claimed != nil && n.get().same(claimed) {
+			n.set(claimed)
 		}
 	}
-	return nil
 }
 
 // claim has this node make the file of one more shard, if that is its share or others have
-// left it for long; -1: it is not.
-func (n *node) claim(c *charter, left bool) (*charter, int) {
+// left it for long; nil: it is not.
+func (n *node) claim(c *charter, left bool) *charter {
 	if c == nil {
-		return n.get(), -1
+		return n.get()
 	}
 	if !n.get().same(c) {
-		return nil, -1
+		return nil
 	}
-	me := c.number(n.Name)
-	shard, own := slices.Index(c.Made, nobody), c.of(me)
-	share := (len(c.Made) + len(c.Nodes) - 1) / len(c.Nodes)
+	shard, own := slices.Index(c.Made, nobody), len(c.of(n.Name))
+	share := (len(c.Made) + len(c.Nodes) - 1) / max(1, len(c.Nodes))
 	if shard < 0 || own >= share && !left || n.MaxShards > 0 && own >= n.MaxShards {
-		return nil, -1
+		return nil
 	}
-	c.Made[shard] = me
-	return c, shard
+	c.Made[shard] = c.number(n.Name)
+	return c
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -57,6 +58,15 @@ func (tr *terrain) open() {
 	if tr.server, err = hub.Start(tr.options); err != nil {
 		tr.t.Fatal(err)
 	}
+}
+
+// lose has the hub lose all that it had.
+func (tr *terrain) lose() {
+	tr.t.Helper()
+	if err := errors.Join(tr.server.Close(), os.RemoveAll(tr.options.Store)); err != nil {
+		tr.t.Fatal(err)
+	}
+	tr.open()
 }
 
 // run runs a node until the run is over, or ctx is done.
@@ -220,11 +230,8 @@ func TestNodesComeAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if round == 1 { // the hub loses all that it had
-			if err := errors.Join(tr.server.Close(), os.RemoveAll(tr.options.Store)); err != nil {
-				t.Fatal(err)
-			}
-			tr.open()
+		if round == 1 {
+			tr.lose()
 		}
 		cancel()
 		if err := <-second; !errors.Is(err, context.Canceled) {
@@ -300,21 +307,7 @@ func TestLateNode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(tr.server.Close(), os.RemoveAll(tr.options.Store)); err != nil {
-		t.Fatal(err)
-	}
-	tr.open()
-	directory := must(hub.Connect(t.Context(), hub.Dial{URL: tr.server.URL(), Node: "test", Log: tr.options.Log}))(t)
-	defer directory.Close()
-	bucket := must(directory.Bucket(t.Context(), [16]byte{}))(t)
-	for {
-		if _, err := bucket.Get(t.Context(), "charter"); err == nil {
-			break
-		}
-		if err := sleep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
+	tr.lose()
 	go func() { ended <- tr.run(t.Context(), 1, cfg) }()
 	for range 2 {
 		if err := <-ended; err != nil {
@@ -327,13 +320,32 @@ func TestLateNode(t *testing.T) {
 	}
 }
 
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
+// A hub that has lost everything between two runs is told of the terrain again: the next run
+// begins when all files have come, and with all of them.
+func TestHubIsLostBetweenRuns(t *testing.T) {
+	t.Parallel()
+	cfg := web(t, 7, "")
+	tr := newTerrain(t, cfg, 2, 3)
+	tr.all()
+	tr.lose()
+	var once sync.Once
+	over := make(chan struct{})
+	tr.onShard = func(_ int, state string) {
+		if state == "over" {
+			once.Do(func() { close(over) })
+		}
+	}
+	ended := make(chan error, 2)
+	go func() { ended <- tr.run(t.Context(), 0, cfg) }()
+	<-over // it only answers for its files
+	go func() { ended <- tr.run(t.Context(), 1, cfg) }()
+	for range 2 {
+		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
-		return v
+	}
+	if got, want := tr.united(), alone(t, cfg, 2); got != want {
+		t.Errorf("digest %s, want %s", got, want)
 	}
 }
 
@@ -371,13 +383,34 @@ func TestRefused(t *testing.T) {
 	<-ended
 	changed := *cfg
 	changed.Crawler.MaxDepth = 2
-	err := tr.run(t.Context(), 0, &changed)
-	if !errors.Is(err, node.ErrConfig) || !strings.Contains(err.Error(), "crawler.max-depth") {
-		t.Errorf("another configuration: %v", err)
+	for _, hub := range []string{"the hub", "a hub that has lost everything"} {
+		err := tr.run(t.Context(), 0, &changed)
+		if !errors.Is(err, node.ErrConfig) || !strings.Contains(err.Error(), "crawler.max-depth") {
+			t.Errorf("another configuration at %s: %v", hub, err)
+		}
+		tr.lose()
 	}
 	other.all()
+	own := other.folders
 	other.folders = tr.folders
 	if err := other.run(t.Context(), 0, cfg); !errors.Is(err, node.ErrTerrain) {
 		t.Errorf("files of another terrain: %v", err)
+	}
+	other.folders = own
+	if err := crawltest.Open(t, filepath.Join(own[0], "shard-007.bolt")).Close(); err != nil {
+		t.Fatal(err)
+	}
+	err := other.run(t.Context(), 0, cfg)
+	if !errors.Is(err, node.ErrTerrain) || !strings.Contains(err.Error(), "never crawled") {
+		t.Errorf("a file that no shard of the terrain has: %v", err)
+	}
+}
+
+func sleep(ctx context.Context) error {
+	select {
+	case <-time.After(5 * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

@@ -15,6 +15,7 @@ type Clocks struct {
 	before   map[string]clock // the generation before, forgotten when the longest gap has passed
 	turned   time.Time
 	longest  time.Duration
+	sharers  int // of the addresses, of which this is one; 0: one
 }
 
 // A clock is when an address was asked, and how long it is then left alone.
@@ -24,6 +25,19 @@ type clock struct {
 }
 
 const minGeneration = 100 * time.Millisecond
+
+// Share makes every gap so many times as long, because as many sharers ask the addresses,
+// each with clocks of its own.
+func (c *Clocks) Share(sharers int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sharers = sharers
+}
+
+// shared is a gap as it is among all sharers.
+func (c *Clocks) shared(gap time.Duration) time.Duration {
+	return gap * time.Duration(max(1, c.sharers))
+}
 
 // Reserve reports whether an address may be asked now, by somebody who leaves it
 // alone for a gap; nobody else may, until Start or Cancel. Otherwise it returns
@@ -38,7 +52,7 @@ func (c *Clocks) Reserve(address string, gap time.Duration, now time.Time) (agai
 	if !known {
 		last, known = c.before[address]
 	}
-	if free := last.at.Add(max(gap, last.gap)); known && free.After(now) {
+	if free := last.at.Add(max(c.shared(gap), last.gap)); known && free.After(now) {
 		return free, false
 	}
 	if c.reserved == nil {
@@ -63,6 +77,7 @@ func (c *Clocks) Start(address string, gap time.Duration, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.reserved, address)
+	gap = c.shared(gap)
 	c.longest = max(c.longest, gap, minGeneration)
 	if c.asked == nil || now.Sub(c.turned) > c.longest {
 		c.before, c.asked, c.turned = c.asked, c.before, now

@@ -31,6 +31,13 @@ func TestClocks(t *testing.T) {
 	if _, ok := c.Reserve("b", gap, at(30)); !ok {
 		t.Error("another address is held")
 	}
+	c.Share(3)
+	want("when others share it", 56, 0, gap)
+	c.Start("a", gap, at(56))
+	c.Share(2)
+	want("when fewer share it than when it was asked", 57, 86, gap)
+	c.Share(4)
+	want("when more do", 57, 96, gap)
 }
 
 // No clock is forgotten while it runs, and none is kept for long after.

@@ -47,6 +47,11 @@ func (r *Recorder) begin(ctx context.Context, again bool) (Begun, error) {
 	var b Begun
 	var reapply bool
 	err := r.in.store.Update(func(tx *kv.Tx) error {
+		if r.Enter != nil {
+			if err := r.Enter(tx); err != nil {
+				return err
+			}
+		}
 		t, err := r.open(tx)
 		if err != nil {
 			return err

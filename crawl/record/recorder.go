@@ -21,6 +21,9 @@ type Recorder struct {
 	// OnRequest is called for each request of a turn, and must not block; nil: nobody is
 	// told.
 	OnRequest func(Request)
+	// Enter is called first of all in the transaction of [Recorder.Begin] that chooses the
+	// run; nil: there is nothing to do.
+	Enter func(*kv.Tx) error
 
 	in      scope
 	hosts   hosts

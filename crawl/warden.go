@@ -106,7 +106,7 @@ func (w *warden) settle(o *ring.Outcome, all bool, now time.Time) bool {
 	case o.Answered() || o.Cause == fetch.Cancelled || o.Step.Entrusted():
 	case network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress || w.sleptThrough(o):
 		blameless(o)
-	case o.Status != 0:
+	case cutOff(o):
 	case all:
 		blameless(o)
 	case !network.Settled(o.Done, o.Own == fetch.OwnResolver, now):
@@ -140,13 +140,13 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 		w.machine.clients.Renew()
 	case (o.Own == fetch.OwnMeans || o.Own == fetch.OwnWait) && w.lacked[host].times < maxExcuses:
 		w.lacks(&o, host, now)
-	case o.Status != 0: // the answer was cut off, which an outage may explain but does not show
+	case cutOff(&o): // which an outage may explain but does not show
 	default:
 		f := outage.Failure{
 			Host: host, Sent: o.Step.Sent, Own: o.Own == fetch.OwnNetwork, Alone: o.Own == fetch.OwnNothing,
 		}
 		f.Own = f.Own || o.Own == fetch.OwnNoResolver && !w.machine.network.Anybody(time.Time{})
-		f.Network = o.Cause.Connection() || o.Cause == fetch.Timeout
+		f.Network = o.Cause.Connection() || o.Cause == fetch.Timeout || o.Cause == fetch.Slow
 		switch w.machine.network.Failed(f, now) {
 		case outage.Begun:
 			w.away(o.Detail)
@@ -157,6 +157,10 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 	}
 	return o
 }
+
+// cutOff reports whether an answer ended too early. One that only came to a halt is not: an
+// outage looks like that.
+func cutOff(o *ring.Outcome) bool { return o.Status != 0 && o.Cause != fetch.Slow }
 
 // id tells a host from those of other crawls.
 func (w *warden) id(o *ring.Outcome) uint64 { return w.crawl<<32 | uint64(o.Step.Host) }

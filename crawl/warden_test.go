@@ -115,6 +115,29 @@ func TestWardenOutage(t *testing.T) {
 	})
 }
 
+// A network that goes away while answers are being read is nobody's fault either.
+func TestWardenHalts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newGuarded(t, nil)
+		g.begin()
+		time.Sleep(10 * time.Second)
+		g.fail(1, fetch.Timeout, fetch.OwnNothing)
+		halt := ring.Outcome{Status: 200, Cause: fetch.Slow}
+		g.pass(2, halt)
+		g.want("held")
+		g.pass(3, halt)
+		g.want("all hosts have come to a halt", fetch.Cancelled, fetch.Cancelled, fetch.Cancelled)
+		g.answer(2)
+		g.want("the end", fetch.None)
+		g.pass(3, halt)
+		g.pass(2, ring.Outcome{Status: 200, Cause: fetch.Truncated})
+		g.want("an answer that is cut off", fetch.Truncated)
+		g.answer(1)
+		g.want("somebody answers", fetch.Slow, fetch.None)
+		g.close()
+	})
+}
+
 // Thousands that fail at a time are held and, as soon as somebody answers, to blame.
 func TestWardenHoldsMany(t *testing.T) {
 	const hosts = 5000

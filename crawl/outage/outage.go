@@ -40,13 +40,13 @@ const (
 	MaxHold = 10 * time.Second
 )
 
-// A Failure is a request without an HTTP answer.
+// A Failure is a request without a whole HTTP answer.
 type Failure struct {
 	Host    uint64
 	Sent    time.Time
 	Own     bool // no route to anybody
 	Alone   bool // nothing of this machine's own is known to have failed
-	Network bool // no connection, a TLS failure or a time-out: what a network that is away looks like
+	Network bool // no connection, a TLS failure, a time-out or a halt: what a network that is away looks like
 }
 
 // A Watch follows the answers and failures of all requests.

@@ -62,6 +62,7 @@ type Options struct {
 	OnCommit  func(Commit)  // called after each commit of outcomes; must not block; may be nil
 	Machine   *Machine      // shared with other crawls; nil: one of its own
 	Shard     *Shard        // what the state file holds of a terrain; nil: the whole of one
+	Paused    bool          // nothing is sent before [Crawl.Unpause]
 
 	// OpenRenderer opens what renders pages under a configuration that has some rendered;
 	// nil: a browser.
@@ -112,6 +113,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 		number: opts.Machine.crawls.Add(1), control: make(chan command), queries: make(chan query), done: make(chan struct{}),
 		reload: make(chan struct{}, 1),
 	}
+	c.paused.Store(opts.Paused)
 	c.member = newMember(c, opts.Shard)
 	c.committer = c.newCommitter(set)
 	c.committer.recorder.Enter = opts.Shard.enter

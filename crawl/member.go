@@ -27,6 +27,7 @@ const (
 // methods do nothing and refuse nothing.
 type member struct {
 	*Shard
+	heard  *listener // the carrier
 	crawl  *Crawl
 	tells  chan telling
 	behind []chan struct{} // by shard: there may be something to tell it; nil: the crawl's own
@@ -48,7 +49,8 @@ func newMember(c *Crawl, s *Shard) *member {
 	if s == nil {
 		return nil
 	}
-	m := &member{Shard: s, crawl: c, tells: make(chan telling), behind: make([]chan struct{}, s.Part.Shards)}
+	m := &member{Shard: s, heard: &listener{Carrier: s.Carrier}, crawl: c}
+	m.tells, m.behind = make(chan telling), make([]chan struct{}, s.Part.Shards)
 	m.number = s.Part.Configuration
 	ctx, cancel := context.WithCancel(context.Background())
 	m.cancel = cancel
@@ -82,7 +84,7 @@ func (m *member) stop() {
 // tell tells another shard whatever there is. A full disk is waited for; the loss of the
 // lease ends the crawl, and by that this.
 func (m *member) tell(peer int) error {
-	sender := exchange.NewSender(m.desk(m.sending), m.Carrier, peer)
+	sender := exchange.NewSender(m.desk(m.sending), m.heard, peer)
 	for {
 		err := sender.Run(m.sending, m.behind[peer], firstPatience, lastPatience)
 		switch {
@@ -186,7 +188,7 @@ func (m *member) advance(number uint64) error {
 // send has another shard do a step, which goes round again until there is a report.
 func (m *member) send(ctx context.Context, step ring.Step) ring.Outcome {
 	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
-	report, known, err := exchange.Inquire(ctx, m.desk(ctx), m.Carrier, *step.Errand)
+	report, known, err := exchange.Inquire(ctx, m.desk(ctx), m.heard, *step.Errand)
 	o.FirstByte = time.Now()
 	switch o.Done = o.FirstByte; {
 	case err != nil:

@@ -70,7 +70,7 @@ func (m *member) confirm(ctx context.Context) ([]schema.Opening, error) {
 			continue
 		}
 		g.Go(func() error {
-			s := exchange.NewSender(m.desk(ctx), m.Carrier, peer)
+			s := exchange.NewSender(m.desk(ctx), m.heard, peer)
 			ok, err := s.Confirm(ctx)
 			if ok {
 				in[peer] = s.Opening()

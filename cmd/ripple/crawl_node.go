@@ -87,6 +87,7 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 		OnRequest: func(int, crawl.Request) { view.requests.Add(1) },
 		OnShard:   view.shard,
 		OnCrawl:   view.crawl,
+		Stop:      func() { stop(errStopped) },
 	})
 	unwatch()
 	_ = g.Wait() // it cannot fail
@@ -122,9 +123,23 @@ func hubError(err error) error {
 	return err
 }
 
-// crawl has the crawl of a shard answer other commands, by the name of its file, until end
-// is called.
-func (v *nodeView) crawl(of node.Walk) (end func()) {
+// A followedShard answers for the crawl of a shard.
+type followedShard struct {
+	walk *walk
+	end  func()
+}
+
+// Status implements [node.Follower].
+func (s *followedShard) Status(ctx context.Context) census.Status {
+	s.walk.watcher.Refresh(ctx)
+	return s.walk.status()
+}
+
+// End implements [node.Follower].
+func (s *followedShard) End() { s.end() }
+
+// crawl has the crawl of a shard answer other commands, by the name of its file.
+func (v *nodeView) crawl(of node.Walk) node.Follower {
 	cfg := *v.cfg
 	cfg.State.Path = of.Path
 	w := &walk{app: v.app, log: v.app.logger(), stop: v.stop, begun: make(chan struct{}), store: of.Store, machine: v.machine,
@@ -141,12 +156,12 @@ func (v *nodeView) crawl(of node.Walk) (end func()) {
 	} else {
 		w.log.Warn("other commands cannot reach this shard", "shard", of.Shard, "error", err)
 	}
-	return func() {
+	return &followedShard{w, func() {
 		cancel()
 		if err := g.Wait(); err != nil {
 			w.log.Warn("a shard could not be watched", "shard", of.Shard, "error", err)
 		}
-	}
+	}}
 }
 
 // A commandedShard answers what other commands ask of a shard's file. What holds for all

@@ -4,12 +4,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -74,11 +76,12 @@ func (s *transcript) String() string {
 	return s.text.String()
 }
 
-// newMachines writes the configurations of so many machines, and of one alone.
-func newMachines(t *testing.T, hub string, n int) (all []*machine, alone string) {
+// newMachines writes the configurations of so many machines, and of one alone, for a web of
+// 16 hosts with about so many pages each.
+func newMachines(t *testing.T, hub string, n, pages int) (all []*machine, alone string) {
 	t.Helper()
 	web := crawltest.Serve(t, webtest.WithoutLog())
-	web.Generate(11, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 7, Links: 8, Size: 2000, Leave: 0.4,
+	web.Generate(11, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: pages, Links: 8, Size: 2000, Leave: 0.4,
 		Redirects: 0.15, Dead: 0.05})
 	text := crawltest.Config(t, web, `[crawler]
 minimum-time-on-page = 500
@@ -117,7 +120,7 @@ func TestThreeMachines(t *testing.T) {
 	}
 	defer func() { server.Close() }()
 	options.Listen = strings.TrimPrefix(server.URL(), "nats://")
-	machines, alone := newMachines(t, server.URL(), 3)
+	machines, alone := newMachines(t, server.URL(), 3, 7)
 	for _, m := range machines {
 		m.start()
 	}
@@ -167,7 +170,7 @@ func TestMachineStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	machines, _ := newMachines(t, server.URL(), 1)
+	machines, _ := newMachines(t, server.URL(), 1, 7)
 	m := machines[0]
 	m.start()
 	m.works()
@@ -197,6 +200,106 @@ func TestMachineStops(t *testing.T) {
 	if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "the run is over on all shards") {
 		t.Errorf("at last: exit code %d: %s", code, m.said)
 	}
+}
+
+// look asks a machine's configuration for the terrain until all is as wanted.
+func (m *machine) look(what string, wanted func(*terrainStats) bool) {
+	m.t.Helper()
+	var out []byte
+	for range 300 {
+		var s terrainStats
+		var err error
+		out, err = ripple("stats", "--config", m.config, "--json").Output()
+		if err == nil {
+			err = json.Unmarshal(out, &s)
+		}
+		if err == nil && wanted(&s) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	m.t.Fatalf("%s is not to be seen: %s", what, out)
+}
+
+// command runs a command on the terrain, and returns what it says.
+func (m *machine) command(args ...string) string {
+	m.t.Helper()
+	out, err := ripple(append(args, "--config", m.config)...).CombinedOutput()
+	if err != nil {
+		m.t.Fatalf("%s: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// all reports whether every shard has a state.
+func (s *terrainStats) all(state string) bool {
+	return !slices.ContainsFunc(s.Shards, func(one shardStats) bool { return one.State != state })
+}
+
+// The terrain is seen and commanded as a whole from any machine: what a dead one keeps
+// waiting is told, a pause holds for who comes during it, and all stop together.
+func TestTerrainIsSeen(t *testing.T) {
+	t.Parallel()
+	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	machines, _ := newMachines(t, server.URL(), 2, 60)
+	one, two := machines[0], machines[1]
+	for command, want := range map[string]string{"stats": "knows of no terrain", "summary": "is for several machines"} {
+		out, err := ripple(command, "--config", one.config).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v: %s", command, err, out)
+		}
+	}
+	one.start()
+	two.start()
+	one.look("a crawl of all", func(s *terrainStats) bool { return s.all("running") && s.Silent == 0 && len(s.Nodes) == 2 })
+	two.command("pause")
+	one.look("a pause of all", func(s *terrainStats) bool { return s.Paused && s.all("paused") })
+	if err := two.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	two.end()
+	two.start()
+	one.look("a pause of who came again", func(s *terrainStats) bool { return s.Paused && s.all("paused") })
+	one.command("unpause")
+	one.look("that it goes on", func(s *terrainStats) bool { return !s.Paused && s.all("running") })
+	if err := two.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	two.end()
+	var silent shardStats
+	one.look("who waits for the dead one", func(s *terrainStats) bool {
+		for _, silent = range s.Shards {
+			if silent.State == shardSilent && len(silent.Waiting) > 0 {
+				return true
+			}
+		}
+		return false
+	})
+	said := one.command("stats")
+	for _, text := range []string{
+		fmt.Sprintf("shard %d does not answer: ", silent.Shard), "is off, cut off or busy", "; not counted: ",
+		fmt.Sprintf("shard %d has to tell shard %d of ", silent.Waiting[0], silent.Shard),
+	} {
+		if !strings.Contains(said, text) {
+			t.Errorf("it does not say %q: %s", text, said)
+		}
+	}
+	one.command("pause") // or it might come to its end before it is stopped
+	two.start()
+	one.look("all of it again", func(s *terrainStats) bool { return s.Silent == 0 })
+	if said := two.command("stop"); strings.Count(said, "is stopping") != 2 {
+		t.Errorf("stop says: %s", said)
+	}
+	for _, m := range machines {
+		if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "this node has stopped") {
+			t.Errorf("after ripple stop: exit code %d: %s", code, m.said)
+		}
+	}
+	one.look("that nobody is there", func(s *terrainStats) bool { return s.all(shardIdle) && s.Silent == len(s.Shards) })
 }
 
 // The demonstration with two nodes ends with one map, and nothing of it is left when the

@@ -16,7 +16,8 @@ func newPauseCommand(a *app) *cobra.Command {
 		Use:   "pause",
 		Short: "Pause a running crawl",
 		Long: "Pause a running crawl: it sends no further request until \"ripple unpause\". Open\n" +
-			"requests are finished, and nothing is lost.",
+			"requests are finished, and nothing is lost. With [cluster] hub all machines pause, also\n" +
+			"those that come later.",
 		Example: "  ripple pause\n  ripple pause --state valley.bolt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -28,6 +29,9 @@ func newPauseCommand(a *app) *cobra.Command {
 // runCommand tells the running crawl to do something, and then says what was
 // done.
 func runCommand(ctx context.Context, a *app, do, done string) error {
+	if cfg := a.terrain(); cfg != nil {
+		return commandTerrain(ctx, a, cfg, do)
+	}
 	path, err := a.statePath()
 	if err != nil {
 		return err

@@ -28,7 +28,9 @@ func newStatsCommand(a *app) *cobra.Command {
 		Long: `Count pages by state, class and depth, and list the hosts that are slow, suspended
 or cut short: how long each will still take, how many of its pages are missing, and
 why. During a crawl, its live status comes first. Errors are visits of the run that
-ended in one, and pages that got no visit because their host could not be reached.`,
+ended in one, and pages that got no visit because their host could not be reached.
+With [cluster] hub it lists the shards of the terrain: who has them, how they get on,
+and what waits for whom.`,
 		Example: "  ripple stats\n  ripple stats --limit -1 --json | jq .slow_hosts",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, opts) },
@@ -99,6 +101,9 @@ type slowHost struct {
 }
 
 func runStats(ctx context.Context, a *app, opts statsOptions) error {
+	if cfg := a.terrain(); cfg != nil {
+		return runTerrainStats(ctx, a, cfg, opts)
+	}
 	r, err := a.read(ctx)
 	if err != nil {
 		return err

@@ -59,6 +59,14 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 	return w
 }
 
+// Ended is the status of a run that nobody works on any more.
+func Ended(run schema.Run) Status {
+	return Status{
+		RunID: int(run.ID), Status: run.Status.String(), Elapsed: run.Running.Seconds(), PagesVisited: run.Pages,
+		Rendered: run.Rendered, Unrendered: run.Unrendered, Requests: run.Requests, Left: Left{Depth: -1},
+	}
+}
+
 // Latest returns the last status that was seen.
 func (w *Watcher) Latest() Status { return *w.latest.Load() }
 

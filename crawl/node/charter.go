@@ -48,9 +48,10 @@ type charter struct {
 	Config        map[string]string `json:"config"` // what all have in common, as digests by key
 	Configuration uint64            `json:"configuration"`
 	Run           uint64            `json:"run"`
-	Nodes         []string          `json:"nodes"` // that have come, by number
-	Made          []int             `json:"made"`  // by shard: the node that makes its file; -1: nobody yet
-	Over          []bool            `json:"over"`  // by shard: its file says that the run is over
+	Paused        bool              `json:"paused"` // nobody asks a host
+	Nodes         []string          `json:"nodes"`  // that have come, by number
+	Made          []int             `json:"made"`   // by shard: the node that makes its file; -1: nobody yet
+	Over          []bool            `json:"over"`   // by shard: its file says that the run is over
 }
 
 const (

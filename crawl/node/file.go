@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sumi-ripple/ripple/crawl/accord"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -99,14 +100,25 @@ func (f *file) over(run uint64) (over bool, err error) {
 // An ended shard answers for a file whose run is over. Nothing writes to it.
 type ended struct {
 	reading accord.Reading
+	status  census.Status
 	held    func() bool
+	stop    func()
 }
 
-func newEnded(f *file, config [32]byte, held func() bool) (ended, error) {
-	r, err := accord.Of(f.Store)
-	r.Config = config
-	if err == nil && !r.Over {
-		err = errors.New("its run is not over")
+func newEnded(f *file, config [32]byte, held func() bool) (e ended, err error) {
+	e = ended{held: held}
+	if e.reading, err = accord.Of(f.Store); err != nil {
+		return e, err
 	}
-	return ended{r, held}, err
+	if e.reading.Config = config; !e.reading.Over {
+		return e, errors.New("its run is not over")
+	}
+	err = f.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		if err == nil {
+			e.status = census.Ended(runs[len(runs)-1])
+		}
+		return err
+	})
+	return e, err
 }

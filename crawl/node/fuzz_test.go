@@ -39,17 +39,21 @@ var errDeaf = errors.New("deaf")
 
 func (deaf) Answer(context.Context, []byte) ([]byte, error)        { return nil, errDeaf }
 func (deaf) Reading(context.Context) (accord.Reading, error)       { return accord.Reading{Idle: true}, nil }
+func (deaf) Report(context.Context) (Report, error)                { return Report{Over: true}, nil }
+func (deaf) Stop()                                                 {}
 func (deaf) Finish(_ context.Context, agreed accord.Reading) error { return nil }
 
 // A message that anybody may have written is answered with what can be read, or not at all.
 func FuzzMessage(f *testing.F) {
 	f.Add([]byte{forReading})
+	f.Add([]byte{forReport})
+	f.Add([]byte{forStop})
 	f.Add(append([]byte{forFinish}, encode(accord.Reading{Commit: 7})...))
 	f.Add([]byte{forLetter, '{'})
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, message []byte) {
 		text, err := answer(t.Context(), deaf{}, message)
-		if err != nil {
+		if err != nil || message[0] == forReport {
 			return
 		}
 		var said reply

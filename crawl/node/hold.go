@@ -129,6 +129,7 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) 
 	if err != nil || over {
 		return err
 	}
+	paused := n.get().Paused
 	walk, begun, err := crawl.Begin(ctx, f.Store, crawl.Options{
 		Config: n.Config, Log: n.Log.With("shard", shard), Machine: n.Machine,
 		OnVisit:   func(e crawl.Event) { n.visited(shard, e) },
@@ -137,6 +138,7 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) 
 		Shard: &crawl.Shard{
 			Part: n.get().part(shard), Carrier: n.wire, Lease: own,
 		},
+		Paused: paused,
 	})
 	if err != nil {
 		return err
@@ -146,12 +148,15 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) 
 	if begun.Run.Walked {
 		return walk.Complete()
 	}
-	stop, end := n.serve(ctx, shard, f, own, walk), func() {}
-	if n.OnCrawl != nil {
-		end = n.OnCrawl(Walk{shard, f.path, f.Store, walk, begun.Run})
-	}
+	follower := n.OnCrawl(Walk{shard, f.path, f.Store, walk, begun.Run})
+	stop := n.serve(ctx, shard, f, own, running{walk, follower, n.Stop})
+	pausing, unwatch := context.WithCancel(ctx)
+	var g errgroup.Group
+	g.Go(func() error { return n.pause(pausing, walk, paused) })
 	result, err := walk.Run(ctx)
-	end()
+	unwatch()
+	_ = g.Wait() // that it was told to end, or the crawl has
+	follower.End()
 	stop()
 	switch {
 	case err != nil:
@@ -164,6 +169,25 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) 
 		return ErrTime
 	}
 	return fmt.Errorf("shard %d: %s", shard, result.Run.End)
+}
+
+// pause has a crawl follow what the charter says of pauses from now on, until ctx is done or
+// the crawl has ended.
+func (n *node) pause(ctx context.Context, walk *crawl.Crawl, paused bool) error {
+	for {
+		err := n.look(ctx, func(c *charter) bool { return c.Paused != paused }, nil)
+		if err != nil {
+			return err
+		}
+		if paused = !paused; paused {
+			err = walk.Pause()
+		} else {
+			err = walk.Unpause()
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 func (n *node) visited(shard int, e crawl.Event) {
@@ -185,6 +209,7 @@ func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease)
 	ctx, cancel := whileHeld(ctx, own)
 	defer cancel()
 	e, err := newEnded(f, n.Config.SharedHash(), own.Held)
+	e.stop = n.Stop
 	if err != nil {
 		return err
 	}
@@ -268,6 +293,30 @@ func (e ended) Finish(context.Context, accord.Reading) error {
 	}
 	return nil
 }
+
+// Report implements speaker.
+func (e ended) Report(context.Context) (Report, error) {
+	return Report{Over: true, Status: e.status}, nil
+}
+
+// Stop implements speaker.
+func (e ended) Stop() { e.stop() }
+
+// A running shard answers for a crawl.
+type running struct {
+	*crawl.Crawl
+	follower Follower
+	stop     func()
+}
+
+// Report implements speaker.
+func (r running) Report(ctx context.Context) (Report, error) {
+	backlog, err := r.Backlog(ctx)
+	return Report{Status: r.follower.Status(ctx), Backlog: backlog}, err
+}
+
+// Stop implements speaker.
+func (r running) Stop() { r.stop() }
 
 // end looks for the end of the run until there is one, or ctx is done. It says what keeps it
 // open where that stays the same for long.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/kv"
@@ -37,8 +38,9 @@ type Options struct {
 	OnVisit   func(shard int, e crawl.Event)   // called by several goroutines; may be nil
 	OnRequest func(shard int, q crawl.Request) // likewise
 	OnShard   func(shard int, state string)    // what has become of a shard; likewise
-	// OnCrawl is told of a crawl that runs until what it returns is called; may be nil.
-	OnCrawl func(Walk) (end func())
+	// OnCrawl is told of a crawl, and returns who follows it.
+	OnCrawl func(Walk) Follower
+	Stop    func() // has ctx be done, because somebody has asked for it
 }
 
 // A Walk is the crawl of a shard.
@@ -48,6 +50,12 @@ type Walk struct {
 	Store *kv.Store
 	Crawl *crawl.Crawl
 	Run   schema.Run
+}
+
+// A Follower knows how a crawl gets on. Its methods are called by several goroutines.
+type Follower interface {
+	Status(context.Context) census.Status // of now
+	End()                                 // the crawl has ended; called once
 }
 
 // A node is one process's work on a run of a terrain.
@@ -191,7 +199,7 @@ func (n *node) enter(c *charter, files map[int]*file) (*charter, error) {
 		changed = changed || more
 	}
 	if c.over() {
-		c.Run++
+		c.Run, c.Paused = c.Run+1, false
 		clear(c.Over)
 		if !maps.Equal(c.Config, n.config) {
 			c.Config, c.Configuration = n.config, c.Configuration+1
@@ -250,6 +258,9 @@ func (n *node) set(c *charter) {
 	n.Machine.ShareAddresses(c.nodes())
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if c.Paused && (!n.charter.Paused || n.charter == c) {
+		n.Log.Info("the terrain is paused; \"ripple unpause\" has it go on")
+	}
 	n.charter = c
 }
 

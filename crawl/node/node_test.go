@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -84,6 +85,7 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		Log:  tr.options.Log, Timing: lease.Standard().Faster(30), Clock: lease.MachineClock(), Machine: crawl.NewMachine(0),
 		OnRequest: func(_ int, q crawl.Request) { tr.note(name, q.URL) },
+		OnCrawl:   func(node.Walk) node.Follower { return unwatched{} },
 		OnShard: func(shard int, state string) {
 			if tr.onShard != nil {
 				tr.onShard(shard, state)
@@ -91,6 +93,12 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 		},
 	})
 }
+
+// unwatched is who follows no crawl.
+type unwatched struct{}
+
+func (unwatched) Status(context.Context) census.Status { return census.Status{} }
+func (unwatched) End()                                 {}
 
 func (tr *terrain) note(node, url string) {
 	tr.mu.Lock()

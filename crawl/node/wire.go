@@ -19,6 +19,8 @@ const (
 	forLetter  = 'L'
 	forReading = 'R'
 	forFinish  = 'F'
+	forReport  = 'S'
+	forStop    = 'X'
 )
 
 var errMessage = errors.New("message")
@@ -72,6 +74,8 @@ type speaker interface {
 	Answer(ctx context.Context, letter []byte) ([]byte, error)
 	Reading(ctx context.Context) (accord.Reading, error)
 	Finish(ctx context.Context, agreed accord.Reading) error
+	Report(ctx context.Context) (Report, error)
+	Stop() // has its node stop
 }
 
 // answer answers a message that anybody may have written. An error is no answer.
@@ -99,6 +103,12 @@ func answer(ctx context.Context, s speaker, message []byte) ([]byte, error) {
 			why = err.Error()
 		}
 		return encode(reply{Why: why}), nil
+	case forReport:
+		r, err := s.Report(ctx)
+		return encode(r), err
+	case forStop:
+		s.Stop()
+		return encode(reply{}), nil
 	default:
 		return nil, fmt.Errorf("%w of kind %d", errMessage, what)
 	}

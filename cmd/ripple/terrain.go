@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// terrain is the configuration of the terrain of several machines that a command is about;
+// nil: it is about one state file.
+func (a *app) terrain() *config.Config {
+	path := a.config
+	if a.state != "" {
+		return nil
+	}
+	if path == "" {
+		path = defaultConfig
+	}
+	cfg, _, err := config.Load(path)
+	if err != nil || cfg.Cluster.Hub == "" {
+		return nil // what is wrong with it, the search for a state file says
+	}
+	return cfg
+}
+
+// atHub connects to the hub of a terrain.
+func (a *app) atHub(ctx context.Context, cfg *config.Config, f func(*hub.Conn) error) error {
+	conn, err := hub.Connect(ctx, hub.Dial{
+		URL: cfg.Cluster.Hub, Credentials: cfg.Cluster.Credentials, CAFile: cfg.Cluster.CAFile, Node: "ripple", Log: a.logger(),
+	})
+	if err != nil {
+		return hubError(err)
+	}
+	defer conn.Close()
+	return f(conn)
+}
+
+// commandTerrain tells all nodes of a terrain to do something.
+func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) error {
+	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+		if do == "stop" {
+			nodes, err := node.Stop(ctx, conn)
+			if err != nil {
+				return err
+			}
+			for _, name := range nodes {
+				a.tell(remark{shown(name) + " is stopping; open requests get 10 s to finish", "node stops", []any{"node", name}})
+			}
+			if len(nodes) == 0 {
+				return errors.New("no node answers for a shard, so none was stopped")
+			}
+			return nil
+		}
+		run, err := node.Pause(ctx, conn, do == "pause")
+		if err != nil {
+			return err
+		}
+		text := fmt.Sprintf("run #%d is paused on all nodes, within a second; \"ripple unpause\" resumes it", run)
+		if do == "unpause" {
+			text = fmt.Sprintf("run #%d goes on", run)
+		}
+		a.tell(remark{text, "terrain obeys", []any{"command", do, "run", run}})
+		return nil
+	})
+}
+
+// A terrainStats says how the shards of a terrain get on.
+type terrainStats struct {
+	Hub     string       `json:"hub"`
+	Terrain string       `json:"terrain"` // hexadecimal
+	Run     uint64       `json:"run"`
+	Paused  bool         `json:"paused"`
+	Nodes   []string     `json:"nodes"` // that have come
+	Visited int          `json:"pages_visited"`
+	ToVisit int          `json:"pages_to_visit"`
+	Silent  int          `json:"silent"` // shards that do not answer: their pages are not counted
+	Shards  []shardStats `json:"shards"`
+}
+
+// The states of a shard beside those of its crawl.
+const (
+	shardUnmade = "no file yet"
+	shardIdle   = "nobody has it" // and its file lies on a machine that is off
+	shardSilent = "silent"
+	shardOver   = "over"
+)
+
+type shardStats struct {
+	Shard   int             `json:"shard"`
+	State   string          `json:"state"`
+	Node    string          `json:"node"`     // that has it, or made its file; empty: unknown
+	Since   *time.Time      `json:"since"`    // when that has it; null: it has not
+	Status  *census.Status  `json:"status"`   // null: it does not answer
+	Backlog []crawl.Backlog `json:"untold"`   // what it has to tell others
+	Waiting []int           `json:"asked_by"` // shards that wait for an answer of it
+	Silent  *time.Time      `json:"silent_since"`
+}
+
+func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts statsOptions) error {
+	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+		t, err := node.Look(ctx, conn)
+		if err != nil {
+			return err
+		}
+		s := newTerrainStats(cfg.Cluster.Hub, t)
+		if opts.json {
+			return printJSON(a.stdout, s)
+		}
+		return flushed(a.stdout, func(w io.Writer) error { return printTerrain(w, s, time.Now()) })
+	})
+}
+
+func newTerrainStats(hub string, t *node.Terrain) *terrainStats {
+	s := &terrainStats{
+		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Paused: t.Paused, Nodes: t.Nodes,
+		Shards: make([]shardStats, len(t.Shards)),
+	}
+	for n := range t.Shards {
+		s.Shards[n] = newShardStats(&t.Shards[n])
+	}
+	for n, one := range s.Shards {
+		if one.Status == nil {
+			s.Silent++
+		} else {
+			s.Visited, s.ToVisit = s.Visited+one.Status.PagesVisited, s.ToVisit+one.Status.PagesToVisit
+		}
+		for _, b := range one.Backlog {
+			if b.Silent.IsZero() || b.Shard < 0 || b.Shard >= len(s.Shards) {
+				continue
+			}
+			to := &s.Shards[b.Shard]
+			to.Waiting = append(to.Waiting, n)
+			if to.Silent == nil || b.Silent.Before(*to.Silent) {
+				to.Silent = &b.Silent
+			}
+		}
+	}
+	return s
+}
+
+func newShardStats(one *node.Shard) shardStats {
+	s := shardStats{Shard: one.Number, Node: one.Node, Backlog: []crawl.Backlog{}, Waiting: []int{}}
+	if one.Node != "" {
+		s.Since = &one.Since
+	}
+	switch r := one.Report; {
+	case r != nil:
+		s.Status, s.State = &r.Status, r.Status.Status
+		if r.Over {
+			s.State = shardOver
+		}
+		if r.Backlog != nil {
+			s.Backlog = r.Backlog
+		}
+	case one.Node != "":
+		s.State = shardSilent
+	case one.Maker != "":
+		s.State, s.Node = shardIdle, one.Maker
+	default:
+		s.State = shardUnmade
+	}
+	return s
+}
+
+func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
+	state := ""
+	if s.Paused {
+		state = ", paused"
+	}
+	fmt.Fprintf(w, "terrain %s at %s: run #%d%s\n", s.Terrain[:8], shown(s.Hub), s.Run, state)
+	fmt.Fprintf(w, "%s, %s to visit; %s on %s", visited(s.Visited), commas(s.ToVisit), count(len(s.Shards), "shard", "shards"),
+		count(len(s.Nodes), "node", "nodes"))
+	if s.Silent > 0 {
+		fmt.Fprintf(w, "; not counted: %s", count(s.Silent, "shard", "shards"))
+	}
+	fmt.Fprint(w, "\n\n")
+	t := newTable(w)
+	t.row("shard", "state", "visited", "to visit", "pages/s", "ETA", "node")
+	for _, one := range s.Shards {
+		cells := []any{one.Shard, clean(one.State, 20), "", "", "", ""}
+		if st := one.Status; st != nil {
+			cells = []any{one.Shard, clean(one.State, 20), commas(st.PagesVisited), commas(st.PagesToVisit),
+				fmt.Sprintf("%.1f", st.PagesPerSecond), seconds(st.ETA)}
+			if st.ETA == 0 {
+				cells[5] = ""
+			}
+		}
+		t.row(append(cells, clean(one.Node, 60))...)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	var notes []string
+	for i := range s.Shards {
+		notes = append(notes, s.Shards[i].notes(now)...)
+	}
+	if len(notes) > 0 {
+		fmt.Fprintln(w, "\n"+strings.Join(notes, "\n"))
+	}
+	return nil
+}
+
+// notes say what keeps the run of the terrain open at a shard.
+func (s *shardStats) notes(now time.Time) (notes []string) {
+	name := clean(s.Node, 60)
+	switch s.State {
+	case shardSilent:
+		text := fmt.Sprintf("shard %d does not answer: %s is off, cut off or busy, and the run is open until it answers", s.Shard,
+			name)
+		if s.Silent != nil {
+			text += fmt.Sprintf("; silent for %s", span(now.Sub(*s.Silent)))
+		}
+		notes = append(notes, text)
+	case shardIdle:
+		notes = append(notes, fmt.Sprintf("shard %d waits for %s, which has its file, or a newer copy", s.Shard, name))
+	case shardUnmade:
+		notes = append(notes, fmt.Sprintf("shard %d waits for a node that makes its file", s.Shard))
+	}
+	for _, b := range s.Backlog {
+		if b.Silent.IsZero() {
+			continue
+		}
+		urls := count(b.URLs, "URL", "URLs")
+		if b.More {
+			urls = "everything it knows"
+		}
+		notes = append(notes, fmt.Sprintf("shard %d has to tell shard %d of %s, and waits for an answer for %s",
+			s.Shard, b.Shard, urls, span(now.Sub(b.Silent))))
+	}
+	return notes
+}

@@ -1,0 +1,151 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/lease"
+)
+
+const (
+	maxLooks = 16              // shards that are asked at a time
+	lookTime = 5 * time.Second // for which one is waited for
+)
+
+// ErrNone reports a hub that knows of no terrain.
+var ErrNone = errors.New("the hub knows of no terrain; its nodes tell it when they come")
+
+// A Terrain is what its hub and its nodes say of it.
+type Terrain struct {
+	ID     [16]byte
+	Run    uint64
+	Paused bool
+	Nodes  []string // that have come
+	Shards []Shard
+
+	directory, bucket *hub.Bucket
+}
+
+// A Shard is one of a terrain at a moment.
+type Shard struct {
+	Number int
+	Maker  string    // the node that makes its file, or has it; empty: none yet, or the hub has forgotten
+	Node   string    // that works on it; empty: none
+	Since  time.Time // when that began
+	Report *Report   // nil: it does not answer
+}
+
+// A Report is what a shard says of itself.
+type Report struct {
+	Over    bool            `json:"over"` // its file says so of the run
+	Status  census.Status   `json:"status"`
+	Backlog []crawl.Backlog `json:"backlog"`
+}
+
+// Look asks the hub for its terrain, and all shards how they get on. It fails with [ErrNone]
+// if there is none.
+func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
+	t, c, err := find(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	t.Shards = make([]Shard, len(c.Made))
+	var g errgroup.Group
+	g.SetLimit(maxLooks)
+	for n, maker := range c.Made {
+		s := &t.Shards[n]
+		if s.Number = n; maker >= 0 && maker < len(c.Nodes) {
+			s.Maker = c.Nodes[maker]
+		}
+		g.Go(func() error { return s.look(ctx, t.bucket) })
+	}
+	return t, g.Wait()
+}
+
+// find finds the terrain of a hub.
+func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
+	directory, err := conn.Bucket(ctx, [16]byte{})
+	if err != nil {
+		return nil, nil, err
+	}
+	r := registry{directory, lease.Standard()}
+	c, _, err := r.read(ctx)
+	if err == nil && c == nil {
+		err = ErrNone
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &Terrain{ID: [16]byte(c.Terrain), Run: c.Run, Paused: c.Paused, Nodes: c.Nodes, directory: directory}
+	t.bucket, err = conn.Bucket(ctx, t.ID)
+	return t, c, err
+}
+
+// look asks who has a shard, and that one for a report.
+func (s *Shard) look(ctx context.Context, bucket *hub.Bucket) error {
+	h, err := lease.Look(ctx, bucket, hub.Key(s.Number))
+	if err != nil || !h.Held {
+		return err
+	}
+	s.Node, s.Since = h.Node, h.Since
+	text, err := ask(ctx, bucket, s.Number, forReport)
+	if err != nil {
+		return nil // its silence is the answer
+	}
+	s.Report = &Report{}
+	return decode(text, s.Report)
+}
+
+func ask(ctx context.Context, bucket *hub.Bucket, shard int, what byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	return wire{bucket.Carrier()}.send(ctx, shard, what, nil)
+}
+
+// Pause has all nodes of the terrain ask no host until it is called again; they follow within
+// a second, and those that come later, too. It returns the number of the run.
+func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err error) {
+	t, _, err := find(ctx, conn)
+	if err != nil {
+		return 0, err
+	}
+	r := registry{t.directory, lease.Standard()}
+	c, err := r.change(ctx, func(c *charter) (*charter, error) {
+		switch {
+		case c == nil:
+			return nil, ErrNone
+		case c.Paused == paused:
+			return nil, nil
+		}
+		c.Paused = paused
+		return c, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return c.Run, nil
+}
+
+// Stop has all nodes stop that work on a shard and can be reached, and returns their names.
+func Stop(ctx context.Context, conn *hub.Conn) (nodes []string, err error) {
+	t, err := Look(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range t.Shards {
+		if s.Report == nil || slices.Contains(nodes, s.Node) {
+			continue
+		}
+		if _, err := ask(ctx, t.bucket, s.Number, forStop); err == nil {
+			nodes = append(nodes, s.Node)
+		}
+	}
+	return nodes, nil
+}

@@ -14,8 +14,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/kv/unite"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
@@ -363,23 +361,11 @@ func (p *paperTerrain) united() (map[string]near, map[string]bool) {
 // unitedDigest makes one file of the shards, which must be as good as that of one crawl,
 // and returns its digest.
 func (p *paperTerrain) unitedDigest() string {
-	path := filepath.Join(p.t.TempDir(), "united.bolt")
-	dst := crawltest.Open(p.t, path)
-	var shards []unite.Shard
+	var files []string
 	for _, n := range p.r.Perm(len(p.shards)) {
-		shards = append(shards, unite.Shard{Name: p.shards[n].path, Store: crawltest.Open(p.t, p.shards[n].path)})
+		files = append(files, p.shards[n].path)
 	}
-	if err := errors.Join(unite.Stores(p.t.Context(), shards, dst, nil), dst.Close()); err != nil {
-		p.t.Fatal(err)
-	}
-	crawltest.Verify(p.t, path)
-	return digestOf(p.t, path)
-}
-
-func digestOf(t *testing.T, path string) (digest string) {
-	t.Helper()
-	crawltest.Surveyed(t, path, func(s *survey.Survey) (err error) { digest, err = survey.Digest(s); return err })
-	return digest
+	return crawltest.Unite(p.t, filepath.Join(p.t.TempDir(), "united.bolt"), files)
 }
 
 // TestShards crawls random webs with one to four shards, which lose letters and files, and
@@ -397,7 +383,7 @@ func TestShards(t *testing.T) {
 		wantDepths, wantVisited := whole.run(0)
 		p := newPaperTerrain(t, r, web, twoOrigins(maxDepth), 1+r.IntN(4))
 		depths, visited := p.run(r.IntN(300))
-		if got, want := p.unitedDigest(), digestOf(t, whole.path); got != want {
+		if got, want := p.unitedDigest(), crawltest.Digest(t, whole.path); got != want {
 			t.Fatalf("web %d of seed %d, %d shards: digest %s, want %s", i, seed, len(p.shards), got, want)
 		}
 		if !maps.Equal(depths, wantDepths) {

@@ -81,17 +81,10 @@ func (s *transcript) String() string {
 func newMachines(t *testing.T, hub string, n, pages int) (all []*machine, alone string) {
 	t.Helper()
 	web := crawltest.Serve(t, webtest.WithoutLog())
-	web.Generate(11, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: pages, Links: 8, Size: 2000, Leave: 0.4,
-		Redirects: 0.15, Dead: 0.05})
+	crawltest.Sites(web, 11, pages)
 	text := crawltest.Config(t, web, `[crawler]
 minimum-time-on-page = 500
-[[quality]]
-domain = "h0.test"
-seeds = ["https://h0.test/"]
-[[quality]]
-domain = "h1.test"
-seeds = ["https://h1.test/"]
-`)
+`+crawltest.SeedsOfSites)
 	dir := t.TempDir()
 	write := func(name, more string) string {
 		path := filepath.Join(dir, name+".toml")

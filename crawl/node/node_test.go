@@ -20,7 +20,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/unite"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -134,27 +133,15 @@ func (tr *terrain) all() {
 // united is the digest of the map, of which every node has a part.
 func (tr *terrain) united() string {
 	tr.t.Helper()
-	path := filepath.Join(tr.t.TempDir(), "united.bolt")
-	dst := crawltest.Open(tr.t, path)
-	var shards []unite.Shard
+	var all []string
 	for n, folder := range tr.folders {
 		files, err := filepath.Glob(filepath.Join(folder, "*.bolt"))
 		if err != nil || len(files) == 0 {
 			tr.t.Errorf("node %d has %d files: %v", n, len(files), err)
 		}
-		for _, name := range files {
-			crawltest.Verify(tr.t, name)
-			shards = append(shards, unite.Shard{Name: name, Store: crawltest.Open(tr.t, name)})
-		}
+		all = append(all, files...)
 	}
-	if err := errors.Join(unite.Stores(tr.t.Context(), shards, dst, nil), dst.Close()); err != nil {
-		tr.t.Fatal(err)
-	}
-	for _, s := range shards {
-		s.Store.Close()
-	}
-	crawltest.Verify(tr.t, path)
-	return crawltest.Digest(tr.t, path)
+	return crawltest.Unite(tr.t, filepath.Join(tr.t.TempDir(), "united.bolt"), all)
 }
 
 // apart reports hosts that several nodes have asked.
@@ -170,21 +157,12 @@ func (tr *terrain) apart() {
 func web(t *testing.T, seed uint64, more string) *config.Config {
 	t.Helper()
 	s := crawltest.Serve(t, webtest.WithoutLog())
-	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 7, Links: 8, Size: 2000, Leave: 0.4,
-		Redirects: 0.15, Dead: 0.05})
+	crawltest.Sites(s, seed, 7)
 	return crawltest.Parse(t, crawltest.Config(t, s, more+`[crawler]
 max-depth = 3
 [recrawl]
 min-age = "0s"
-[[quality]]
-domain = "h0.test"
-seeds = ["https://h0.test/"]
-[[quality]]
-domain = "h1.test"
-seeds = ["https://h1.test/"]
-[[stub]]
-domain = "h2.test"
-`))
+`+crawltest.SeedsOfSites))
 }
 
 // alone crawls as often with one machine, and returns the digest of its map.

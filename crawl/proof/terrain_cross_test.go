@@ -128,9 +128,9 @@ func TestTerrainReconfigured(t *testing.T) {
 	t.Parallel()
 	seed := crawltest.Seed(t)
 	s := crawltest.Serve(t, webtest.WithoutLog())
-	generateSites(s, seed)
+	crawltest.Sites(s, seed, 7)
 	with := func(depth int) *config.Config {
-		return crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(sitesConfig, depth)))
+		return crawltest.Parse(t, crawltest.Config(t, s, sitesTo(depth)))
 	}
 	want := alone(t, with(3))
 	tr := newTerrain(t, rand.New(rand.NewPCG(seed, 9)), with(1), 3)
@@ -157,8 +157,8 @@ func TestTerrainAgain(t *testing.T) {
 	t.Parallel()
 	seed := crawltest.Seed(t)
 	s := crawltest.Serve(t, webtest.WithoutLog())
-	generateSites(s, seed)
-	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(sitesConfig, 2)+"[recrawl]\nmin-age = \"0s\"\n"))
+	crawltest.Sites(s, seed, 7)
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, sitesTo(2)+"[recrawl]\nmin-age = \"0s\"\n"))
 	path := filepath.Join(t.TempDir(), "whole.bolt")
 	tr := newTerrain(t, rand.New(rand.NewPCG(seed, 2)), cfg, 3)
 	for run := range 2 {
@@ -179,8 +179,8 @@ func TestTerrainLosesFiles(t *testing.T) {
 	t.Parallel()
 	seed := crawltest.Seed(t)
 	s := crawltest.Serve(t, webtest.WithoutLog())
-	generateSites(s, seed)
-	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(sitesConfig, 3)))
+	crawltest.Sites(s, seed, 7)
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, sitesTo(3)))
 	want := alone(t, cfg)
 	tr := newTerrain(t, rand.New(rand.NewPCG(seed, 3)), cfg, 3)
 	for n := range tr.nodes {

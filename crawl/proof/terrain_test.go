@@ -22,7 +22,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/kv/unite"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/shard"
@@ -365,26 +364,14 @@ func (tr *terrain) united() string {
 	tr.t.Helper()
 	path := tr.unitedPath()
 	_ = os.Remove(path) // of the run before
-	dst := crawltest.Open(tr.t, path)
-	var shards []unite.Shard
-	for _, name := range tr.paths {
-		crawltest.Verify(tr.t, name)
-		shards = append(shards, unite.Shard{Name: name, Store: crawltest.Open(tr.t, name)})
-	}
-	if err := errors.Join(unite.Stores(tr.t.Context(), shards, dst, nil), dst.Close()); err != nil {
-		tr.t.Fatal(err)
-	}
-	for _, s := range shards {
-		s.Store.Close()
-	}
-	crawltest.Verify(tr.t, path)
+	digest := crawltest.Unite(tr.t, path, tr.paths)
 	crawltest.Surveyed(tr.t, path, func(s *survey.Survey) error {
 		if run := s.Run(); run.Status != schema.RunCompleted {
 			tr.t.Errorf("the united run is %v", run.Status)
 		}
 		return nil
 	})
-	return crawltest.Digest(tr.t, path)
+	return digest
 }
 
 // alone crawls all with one crawl, and returns the digest of its map.
@@ -412,24 +399,10 @@ func aloneIn(t *testing.T, cfg *config.Config, path string) string {
 	return crawltest.Digest(t, path)
 }
 
-// generateSites adds a web of small sites.
-func generateSites(s *webtest.Server, seed uint64) {
-	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 7, Links: 8, Size: 2000, Leave: 0.4,
-		Redirects: 0.15, Dead: 0.05})
+// sitesTo is the configuration of a crawl of [crawltest.Sites], to a depth.
+func sitesTo(depth int) string {
+	return fmt.Sprintf("[crawler]\nmax-depth = %d\n", depth) + crawltest.SeedsOfSites
 }
-
-// sitesConfig is the configuration of a crawl of them, to a depth.
-const sitesConfig = `[crawler]
-max-depth = %d
-[[quality]]
-domain = "h0.test"
-seeds = ["https://h0.test/"]
-[[quality]]
-domain = "h1.test"
-seeds = ["https://h1.test/"]
-[[stub]]
-domain = "h2.test"
-`
 
 // TestTerrain crawls generated webs on one, two and four shards, which are stopped and lose
 // their leases, and whose letters are lost: there is the map of one crawl, and no host is
@@ -447,8 +420,8 @@ func TestTerrain(t *testing.T) {
 func oneTerrain(t *testing.T, seed uint64) {
 	t.Parallel()
 	s := crawltest.Serve(t, webtest.WithoutLog())
-	generateSites(s, seed)
-	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(sitesConfig, 3)))
+	crawltest.Sites(s, seed, 7)
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, sitesTo(3)))
 	want := alone(t, cfg)
 	for _, shards := range []int{1, 2, 4} {
 		t.Run(fmt.Sprint(shards), func(t *testing.T) {

@@ -1,0 +1,46 @@
+package crawltest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv/unite"
+)
+
+// Sites adds a web of 16 small sites, with about so many pages each, that link to each other.
+func Sites(s *webtest.Server, seed uint64, pages int) {
+	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: pages, Links: 8, Size: 2000, Leave: 0.4,
+		Redirects: 0.15, Dead: 0.05})
+}
+
+// SeedsOfSites are the tables that name sites of [Sites], to stand at the end of a configuration.
+const SeedsOfSites = `[[quality]]
+domain = "h0.test"
+seeds = ["https://h0.test/"]
+[[quality]]
+domain = "h1.test"
+seeds = ["https://h1.test/"]
+[[stub]]
+domain = "h2.test"
+`
+
+// Unite writes the map that the files of all shards make together to a new file, and returns
+// its digest. Nothing may be wrong with any of them.
+func Unite(t testing.TB, path string, files []string) (digest string) {
+	t.Helper()
+	dst := Open(t, path)
+	var shards []unite.Shard
+	for _, name := range files {
+		Verify(t, name)
+		shards = append(shards, unite.Shard{Name: name, Store: Open(t, name)})
+	}
+	if err := errors.Join(unite.Stores(t.Context(), shards, dst, nil), dst.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range shards {
+		s.Store.Close()
+	}
+	Verify(t, path)
+	return Digest(t, path)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
@@ -45,11 +46,10 @@ type nodeView struct {
 
 // runNode crawls the shards of a terrain that this machine has.
 func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts crawlOptions) error {
-	if err := refuseNode(cfg, opts); err != nil {
+	own, err := ownConfig(cfg, opts)
+	if err != nil {
 		return err
 	}
-	own := *cfg
-	own.Monitor, own.Output = config.Monitor{}, config.Output{} // of one machine that has it all
 	if err := os.MkdirAll(own.Cluster.Folder, 0o777); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 		return err
 	}
 	name := host + ":" + own.Cluster.Folder
-	m := crawlMemory(&own)
+	m := crawlMemory(own)
 	m.set()
 	machine := crawl.NewMachine(own.MaxOpen())
 	machine.LimitMemory(m.bytes)
@@ -71,18 +71,27 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	defer conn.Close()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	view := &nodeView{app: a, cfg: &own, machine: machine, stop: stop, states: map[int]string{}}
+	view := &nodeView{app: a, cfg: own, machine: machine, stop: stop, states: map[int]string{}}
 	a.say("node " + shown(name) + " is connected to the hub " + shown(own.Cluster.Hub))
 	var g errgroup.Group
 	watching, unwatch := context.WithCancel(context.Background())
 	g.Go(func() error { view.follow(watching); return nil })
+	load := func() (*config.Config, error) {
+		now, _, err := config.Load(path) // what is to be noticed was told at the start
+		if err != nil {
+			return nil, err
+		}
+		return ownConfig(now, opts)
+	}
+	g.Go(func() error { return view.obey(watching, conn, load) })
 	err = node.Run(ctx, node.Options{
 		Hub: conn, Name: name, Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
-		Config: &own, Log: a.logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
+		Config: own, Log: a.logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
 		Open: func(path string) (*kv.Store, error) {
 			store, err := openLocked(path, kv.Options{Memory: m.forURLs() / int64(own.Cluster.Shards)})
 			return store, m.explain(err)
 		},
+		Load:      load,
 		OnVisit:   func(int, crawl.Event) { view.pages.Add(1) },
 		OnRequest: func(int, crawl.Request) { view.requests.Add(1) },
 		OnShard:   view.shard,
@@ -90,8 +99,18 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 		Stop:      func() { stop(errStopped) },
 	})
 	unwatch()
-	_ = g.Wait() // it cannot fail
-	return view.end(ctx, path, &own, err)
+	err = errors.Join(err, g.Wait())
+	return view.end(ctx, path, own, err)
+}
+
+// ownConfig is the configuration of a node.
+func ownConfig(cfg *config.Config, opts crawlOptions) (*config.Config, error) {
+	if err := refuseNode(cfg, opts); err != nil {
+		return nil, err
+	}
+	own := *cfg
+	own.Monitor, own.Output = config.Monitor{}, config.Output{} // of one machine that has it all
+	return &own, nil
 }
 
 // refuseNode refuses what several machines cannot do.
@@ -135,6 +154,13 @@ func (s *followedShard) Status(ctx context.Context) census.Status {
 	return s.walk.status()
 }
 
+// Reconfigured implements [node.Follower].
+func (s *followedShard) Reconfigured(cfg *config.Config) {
+	own := *cfg
+	own.State.Path = s.walk.cfg.Load().State.Path
+	s.walk.cfg.Store(&own)
+}
+
 // End implements [node.Follower].
 func (s *followedShard) End() { s.end() }
 
@@ -171,7 +197,7 @@ type commandedShard struct{ commanded }
 // Reload is refused.
 func (c *commandedShard) Reload(context.Context) (any, error) {
 	return nil, &control.Error{Code: http.StatusConflict,
-		Text: "the configuration of a terrain can change when its run is over: change it on all machines then"}
+		Text: "the configuration is that of the whole terrain: \"ripple reload --config FILE\" changes it on all machines"}
 }
 
 // shard notes what has become of a shard, and tells it.
@@ -185,6 +211,45 @@ func (v *nodeView) shard(n int, state string) {
 	}
 }
 
+// obey follows the signals that only a crawl listens to, until ctx is done.
+func (v *nodeView) obey(ctx context.Context, conn *hub.Conn, load func() (*config.Config, error)) error {
+	got := make(chan os.Signal, 4)
+	notifyCrawl(got)
+	defer signal.Stop(got)
+	had := hasTerminal()
+	for {
+		var s os.Signal
+		select {
+		case <-ctx.Done():
+			return nil
+		case s = <-got:
+		}
+		switch {
+		case !isReload(s):
+			v.report()
+		case had && !hasTerminal():
+			if err := terminate(); err != nil {
+				return err
+			}
+		default:
+			cfg, err := load()
+			if err == nil {
+				err = reloadTerrain(ctx, v.app, cfg, conn)
+			}
+			if err != nil {
+				v.app.logger().Error("the configuration is not taken; the crawl goes on as before", "error", err)
+			}
+		}
+	}
+}
+
+// report tells how far the node has come.
+func (v *nodeView) report() {
+	pages, requests := v.pages.Load(), v.requests.Load()
+	v.app.tell(remark{fmt.Sprintf("%s, %s; shards: %s", visited(int(pages)), count(int(requests), "request", "requests"),
+		v.shards()), "node", []any{"pages", pages, "requests", requests}})
+}
+
 // follow tells how far the node has come, now and then.
 func (v *nodeView) follow(ctx context.Context) {
 	tick := time.NewTicker(nodeEvery)
@@ -194,9 +259,7 @@ func (v *nodeView) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			pages, requests := v.pages.Load(), v.requests.Load()
-			v.app.tell(remark{fmt.Sprintf("%s, %s; shards: %s", visited(int(pages)), count(int(requests), "request", "requests"),
-				v.shards()), "node", []any{"pages", pages, "requests", requests}})
+			v.report()
 		}
 	}
 }
@@ -248,7 +311,7 @@ func nodeError(cfg *config.Config, err error) error {
 		return hint(err, "use the hub of that terrain, or move %s away", folder)
 	case errors.Is(err, node.ErrConfig):
 		return hint(fmt.Errorf("%w (%w)", err, errConfig), "all machines follow one configuration, but for [state], [output], "+
-			"[monitor], [cluster] and limits of the machine")
+			"[monitor], [cluster] and limits of the machine; in a run \"ripple reload\" changes that of all")
 	case errors.Is(err, lease.ErrFile):
 		return hint(err, "put the newest copy of it into %s", folder)
 	case errors.As(err, &held):

@@ -119,9 +119,7 @@ func TestThreeMachines(t *testing.T) {
 	}
 	killed := machines[1]
 	killed.works()
-	if err := killed.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	killed.signal(syscall.SIGKILL)
 	killed.end()
 	if err := errors.Join(server.Close(), os.RemoveAll(store)); err != nil {
 		t.Fatal(err)
@@ -172,7 +170,7 @@ func TestMachineStops(t *testing.T) {
 		t.Errorf("stats: %v: %s", err, out)
 	}
 	out, err := ripple("reload", "--state", file).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "when its run is over") {
+	if err == nil || !strings.Contains(string(out), "changes it on all machines") {
 		t.Errorf("reload: %v: %s", err, out)
 	}
 	if out, err := ripple("stop", "--state", file).CombinedOutput(); err != nil {
@@ -183,9 +181,7 @@ func TestMachineStops(t *testing.T) {
 	}
 	m.start()
 	m.works()
-	if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	m.signal(syscall.SIGTERM)
 	if code := m.end(); code != 143 {
 		t.Errorf("after SIGTERM: exit code %d: %s", code, m.said)
 	}
@@ -224,6 +220,25 @@ func (m *machine) command(args ...string) string {
 	return string(out)
 }
 
+// edit changes the configuration of a machine.
+func (m *machine) edit(old, now string) {
+	m.t.Helper()
+	text, err := os.ReadFile(m.config)
+	if err == nil {
+		err = os.WriteFile(m.config, bytes.Replace(text, []byte(old), []byte(now), 1), 0o600)
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *machine) signal(s os.Signal) {
+	m.t.Helper()
+	if err := m.cmd.Process.Signal(s); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
 // all reports whether every shard has a state.
 func (s *terrainStats) all(state string) bool {
 	return !slices.ContainsFunc(s.Shards, func(one shardStats) bool { return one.State != state })
@@ -251,17 +266,28 @@ func TestTerrainIsSeen(t *testing.T) {
 	one.look("a crawl of all", func(s *terrainStats) bool { return s.all("running") && s.Silent == 0 && len(s.Nodes) == 2 })
 	two.command("pause")
 	one.look("a pause of all", func(s *terrainStats) bool { return s.Paused && s.all("paused") })
-	if err := two.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	two.signal(syscall.SIGKILL)
 	two.end()
 	two.start()
 	one.look("a pause of who came again", func(s *terrainStats) bool { return s.Paused && s.all("paused") })
+	one.edit("minimum-time-on-page = 500", "minimum-time-on-page = 400")
+	if said := two.command("reload"); !strings.Contains(said, "under configuration 1 ") {
+		t.Errorf("reload of what has not changed: %s", said)
+	}
+	one.signal(syscall.SIGHUP)
+	two.look("who follows another configuration", func(s *terrainStats) bool {
+		return s.Config == 2 && slices.ContainsFunc(s.Shards, func(one shardStats) bool { return one.Config == 2 })
+	})
+	if said := two.command("stats"); !strings.Contains(said, " follows an older configuration until that of ") {
+		t.Errorf("stats does not say who does not: %s", said)
+	}
+	two.edit("minimum-time-on-page = 500", "minimum-time-on-page = 400")
+	one.look("all under that configuration", func(s *terrainStats) bool {
+		return !slices.ContainsFunc(s.Shards, func(one shardStats) bool { return one.Config != 2 })
+	})
 	one.command("unpause")
 	one.look("that it goes on", func(s *terrainStats) bool { return !s.Paused && s.all("running") })
-	if err := two.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	two.signal(syscall.SIGKILL)
 	two.end()
 	var silent shardStats
 	one.look("who waits for the dead one", func(s *terrainStats) bool {

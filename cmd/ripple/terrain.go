@@ -61,6 +61,9 @@ func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) 
 			}
 			return nil
 		}
+		if do == "reload" {
+			return reloadTerrain(ctx, a, cfg, conn)
+		}
 		run, err := node.Pause(ctx, conn, do == "pause")
 		if err != nil {
 			return err
@@ -74,11 +77,26 @@ func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) 
 	})
 }
 
+// reloadTerrain has a terrain follow a configuration.
+func reloadTerrain(ctx context.Context, a *app, cfg *config.Config, conn *hub.Conn) error {
+	if err := refuseNode(cfg, crawlOptions{}); err != nil {
+		return err
+	}
+	run, number, err := node.Reload(ctx, conn, cfg)
+	if err != nil {
+		return err
+	}
+	a.tell(remark{fmt.Sprintf("run #%d goes on under configuration %d on each machine whose file says the same, within a second "+
+		"or when it does", run, number), "terrain obeys", []any{"command", "reload", "run", run, "configuration", number}})
+	return nil
+}
+
 // A terrainStats says how the shards of a terrain get on.
 type terrainStats struct {
 	Hub     string       `json:"hub"`
 	Terrain string       `json:"terrain"` // hexadecimal
 	Run     uint64       `json:"run"`
+	Config  uint64       `json:"configuration"` // number
 	Paused  bool         `json:"paused"`
 	Nodes   []string     `json:"nodes"` // that have come
 	Visited int          `json:"pages_visited"`
@@ -98,11 +116,12 @@ const (
 type shardStats struct {
 	Shard   int             `json:"shard"`
 	State   string          `json:"state"`
-	Node    string          `json:"node"`     // that has it, or made its file; empty: unknown
-	Since   *time.Time      `json:"since"`    // when that has it; null: it has not
-	Status  *census.Status  `json:"status"`   // null: it does not answer
-	Backlog []crawl.Backlog `json:"untold"`   // what it has to tell others
-	Waiting []int           `json:"asked_by"` // shards that wait for an answer of it
+	Node    string          `json:"node"`          // that has it, or made its file; empty: unknown
+	Since   *time.Time      `json:"since"`         // when that has it; null: it has not
+	Config  uint64          `json:"configuration"` // number of the one that it follows; 0: unknown
+	Status  *census.Status  `json:"status"`        // null: it does not answer
+	Backlog []crawl.Backlog `json:"untold"`        // what it has to tell others
+	Waiting []int           `json:"asked_by"`      // shards that wait for an answer of it
 	Silent  *time.Time      `json:"silent_since"`
 }
 
@@ -122,7 +141,7 @@ func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts stats
 
 func newTerrainStats(hub string, t *node.Terrain) *terrainStats {
 	s := &terrainStats{
-		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Paused: t.Paused, Nodes: t.Nodes,
+		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Config: t.Configuration, Paused: t.Paused, Nodes: t.Nodes,
 		Shards: make([]shardStats, len(t.Shards)),
 	}
 	for n := range t.Shards {
@@ -155,7 +174,7 @@ func newShardStats(one *node.Shard) shardStats {
 	}
 	switch r := one.Report; {
 	case r != nil:
-		s.Status, s.State = &r.Status, r.Status.Status
+		s.Status, s.State, s.Config = &r.Status, r.Status.Status, r.Configuration
 		if r.Over {
 			s.State = shardOver
 		}
@@ -202,6 +221,10 @@ func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
 	}
 	var notes []string
 	for i := range s.Shards {
+		if one := &s.Shards[i]; one.Config != 0 && one.Config < s.Config {
+			notes = append(notes, fmt.Sprintf("shard %d follows an older configuration until that of %s is changed, too", i,
+				clean(one.Node, 60)))
+		}
 		notes = append(notes, s.Shards[i].notes(now)...)
 	}
 	if len(notes) > 0 {

@@ -87,6 +87,11 @@ func (c *charter) same(other *charter) bool {
 	return bytes.Equal(c.Terrain, other.Terrain) && len(c.Made) == len(other.Made)
 }
 
+// before reports whether another charter of the terrain has come further.
+func (c *charter) before(other *charter) bool {
+	return c.Run < other.Run || c.Run == other.Run && c.Configuration < other.Configuration
+}
+
 // clone is a charter that may be changed.
 func (c *charter) clone() *charter {
 	other := *c

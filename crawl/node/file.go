@@ -100,6 +100,7 @@ func (f *file) over(run uint64) (over bool, err error) {
 // An ended shard answers for a file whose run is over. Nothing writes to it.
 type ended struct {
 	reading accord.Reading
+	number  uint64 // of the configuration
 	status  census.Status
 	held    func() bool
 	stop    func()

@@ -15,6 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // hold takes a shard, crawls it, and answers for it until the run is over everywhere. It
@@ -102,10 +103,10 @@ func (n *node) take(ctx context.Context, shard int, f *file) (*lease.Lease, erro
 // work crawls a shard that is held, unless its run is over, and answers for it until the
 // run is over everywhere.
 func (n *node) work(ctx context.Context, shard int, f *file, own *lease.Lease) error {
-	err := n.look(ctx, func(c *charter) bool { return c.Run != n.run || c.made() }, func(c *charter) {
+	err := n.look(ctx, func(c *charter) bool { return c.Run > n.run || c.made() }, func(c *charter) {
 		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", c.unmade())
 	})
-	if err != nil || n.get().Run != n.run {
+	if err != nil || n.get().Run > n.run {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -130,13 +131,16 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) 
 		return err
 	}
 	paused := n.get().Paused
+	cfg, number := n.configuration()
+	part := n.get().part(shard)
+	part.Configuration = number
 	walk, begun, err := crawl.Begin(ctx, f.Store, crawl.Options{
-		Config: n.Config, Log: n.Log.With("shard", shard), Machine: n.Machine,
+		Config: cfg, Log: n.Log.With("shard", shard), Machine: n.Machine,
 		OnVisit:   func(e crawl.Event) { n.visited(shard, e) },
 		OnRequest: func(q crawl.Request) { n.asks(shard, q) },
 		OnCommit:  func(crawl.Commit) { f.committed() },
 		Shard: &crawl.Shard{
-			Part: n.get().part(shard), Carrier: n.wire, Lease: own,
+			Part: part, Carrier: n.wire, Lease: own,
 		},
 		Paused: paused,
 	})
@@ -149,10 +153,10 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) 
 		return walk.Complete()
 	}
 	follower := n.OnCrawl(Walk{shard, f.path, f.Store, walk, begun.Run})
-	stop := n.serve(ctx, shard, f, own, running{walk, follower, n.Stop})
+	stop := n.serve(ctx, shard, f, own, running{walk, n, follower})
 	pausing, unwatch := context.WithCancel(ctx)
 	var g errgroup.Group
-	g.Go(func() error { return n.pause(pausing, walk, paused) })
+	g.Go(func() error { return n.obey(pausing, walk, follower, paused, number) })
 	result, err := walk.Run(ctx)
 	unwatch()
 	_ = g.Wait() // that it was told to end, or the crawl has
@@ -171,13 +175,24 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) 
 	return fmt.Errorf("shard %d: %s", shard, result.Run.End)
 }
 
-// pause has a crawl follow what the charter says of pauses from now on, until ctx is done or
-// the crawl has ended.
-func (n *node) pause(ctx context.Context, walk *crawl.Crawl, paused bool) error {
+// obey has a crawl that begins paused or not, and under a configuration, follow what the
+// terrain comes to, until ctx is done or the crawl has ended.
+func (n *node) obey(ctx context.Context, walk *crawl.Crawl, follower Follower, paused bool, number uint64) error {
 	for {
-		err := n.look(ctx, func(c *charter) bool { return c.Paused != paused }, nil)
+		var cfg *config.Config
+		now := number
+		err := n.look(ctx, func(c *charter) bool {
+			cfg, now = n.configuration()
+			return c.Paused != paused || now != number
+		}, nil)
 		if err != nil {
 			return err
+		}
+		if now != number {
+			number = now
+			follower.Reconfigured(cfg)
+			walk.Reconfigure(cfg, number)
+			continue
 		}
 		if paused = !paused; paused {
 			err = walk.Pause()
@@ -208,8 +223,9 @@ func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease)
 	n.tell(shard, "over")
 	ctx, cancel := whileHeld(ctx, own)
 	defer cancel()
-	e, err := newEnded(f, n.Config.SharedHash(), own.Held)
-	e.stop = n.Stop
+	cfg, number := n.configuration()
+	e, err := newEnded(f, cfg.SharedHash(), own.Held)
+	e.number, e.stop = number, n.Stop
 	if err != nil {
 		return err
 	}
@@ -219,7 +235,7 @@ func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease)
 			return err
 		}
 		// A hub that has lost the charter gets it back from who may not know of this.
-		err := n.look(ctx, func(c *charter) bool { return c.Run != n.run || c.over() || !c.Over[shard] }, nil)
+		err := n.look(ctx, func(c *charter) bool { return c.Run > n.run || c.over() || !c.Over[shard] }, nil)
 		if err != nil {
 			return err
 		}
@@ -255,7 +271,7 @@ func (n *node) note(ctx context.Context, shard int) error {
 	if err != nil {
 		return err
 	}
-	return n.look(ctx, func(c *charter) bool { return c.Run != n.run || c.Over[shard] }, nil)
+	return n.look(ctx, func(c *charter) bool { return c.Run > n.run || c.Over[shard] }, nil)
 }
 
 // serve answers for a shard until stop is called. While the hub is away nobody asks.
@@ -296,7 +312,7 @@ func (e ended) Finish(context.Context, accord.Reading) error {
 
 // Report implements speaker.
 func (e ended) Report(context.Context) (Report, error) {
-	return Report{Over: true, Status: e.status}, nil
+	return Report{Over: true, Configuration: e.number, Status: e.status}, nil
 }
 
 // Stop implements speaker.
@@ -305,18 +321,19 @@ func (e ended) Stop() { e.stop() }
 // A running shard answers for a crawl.
 type running struct {
 	*crawl.Crawl
+	node     *node
 	follower Follower
-	stop     func()
 }
 
 // Report implements speaker.
 func (r running) Report(ctx context.Context) (Report, error) {
 	backlog, err := r.Backlog(ctx)
-	return Report{Status: r.follower.Status(ctx), Backlog: backlog}, err
+	_, number := r.node.configuration()
+	return Report{Configuration: number, Status: r.follower.Status(ctx), Backlog: backlog}, err
 }
 
 // Stop implements speaker.
-func (r running) Stop() { r.stop() }
+func (r running) Stop() { r.node.Stop() }
 
 // end looks for the end of the run until there is one, or ctx is done. It says what keeps it
 // open where that stays the same for long.

@@ -30,6 +30,7 @@ type Options struct {
 	Shards    int    // of a terrain that is created now
 	MaxShards int    // that it makes files for, at most; 0: no limit
 	Config    *config.Config
+	Load      func() (*config.Config, error)       // the configuration as this machine's file is now
 	Open      func(path string) (*kv.Store, error) // opens a state file, or makes it
 	Log       *slog.Logger
 	Timing    lease.Timing
@@ -55,6 +56,7 @@ type Walk struct {
 // A Follower knows how a crawl gets on. Its methods are called by several goroutines.
 type Follower interface {
 	Status(context.Context) census.Status // of now
+	Reconfigured(*config.Config)          // the crawl goes on under another configuration
 	End()                                 // the crawl has ended; called once
 }
 
@@ -71,6 +73,9 @@ type node struct {
 
 	mu      sync.Mutex
 	charter *charter
+	cfg     *config.Config // that this machine follows
+	number  uint64         // of it in the terrain
+	refused string         // why it does not follow that of the charter, as it was told
 }
 
 // Run crawls until the terrain's run is over in all files, and returns nil then, or the
@@ -83,6 +88,9 @@ func Run(ctx context.Context, o Options) error {
 			return err
 		}
 		o.Log.Info("the next run of the terrain has begun")
+		if o.Config, err = o.Load(); err != nil {
+			return err
+		}
 	}
 }
 
@@ -103,6 +111,7 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 		return false, errors.Join(err, closeAll(files))
 	}
 	n.wire, n.run = wire{n.bucket.Carrier()}, n.charter.Run
+	n.cfg, n.number = o.Config, n.charter.Configuration
 	n.set(n.charter)
 	if shards := len(n.charter.Made); shards != n.Shards {
 		n.Log.Info("the number of shards is that of the terrain", "shards", shards, "configured", n.Shards)
@@ -120,7 +129,7 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	})
 	g.Go(func() error { defer stop(); return work.Wait() })
 	err = g.Wait()
-	return len(files) > 0 && !n.crawled.Load() && n.get().Run != n.run, err
+	return len(files) > 0 && !n.crawled.Load() && n.get().Run > n.run, err
 }
 
 // join opens the files that are here, and finds the charter that they and the configuration
@@ -207,7 +216,7 @@ func (n *node) enter(c *charter, files map[int]*file) (*charter, error) {
 		changed = true
 	}
 	if !maps.Equal(c.Config, n.config) {
-		return nil, fmt.Errorf("%w: %s differ; it can be changed when the run is over", ErrConfig, differing(c.Config, n.config))
+		return nil, fmt.Errorf("%w: %s differ", ErrConfig, differing(c.Config, n.config))
 	}
 	if !slices.Contains(c.Nodes, n.Name) {
 		c.number(n.Name)
@@ -245,6 +254,13 @@ func (n *node) knows(c *charter, shard int, f *file) (news bool, err error) {
 		if part.Run > c.Run {
 			clear(c.Over)
 		}
+		cfg, err := f.config()
+		if err != nil {
+			return false, err
+		}
+		if cfg != nil {
+			c.Config = digests(cfg.Shared())
+		}
 		c.Run, c.Configuration, news = part.Run, max(part.Configuration, c.Configuration), true
 	}
 	over, err := f.over(c.Run)
@@ -273,7 +289,7 @@ func (n *node) get() *charter {
 // over reports whether the run is over on all shards, or another has begun.
 func (n *node) over() bool {
 	c := n.get()
-	return c.Run != n.run || c.over()
+	return c.Run > n.run || c.Run == n.run && c.over()
 }
 
 // follow reads the charter now and then, and gives it back to a hub that has lost it, until
@@ -294,9 +310,59 @@ func (n *node) follow(ctx context.Context) error {
 		if !n.get().same(c) {
 			return fmt.Errorf("%w: somebody has begun terrain %x, with %d shards", ErrTerrain, c.Terrain, len(c.Made))
 		}
+		if c.before(n.get()) { // somebody who knew less has told a hub that had lost it
+			if c, err = n.registry.change(ctx, n.raise); err != nil || c == nil || !n.get().same(c) {
+				continue
+			}
+		}
 		n.set(c)
+		n.adopt(c)
 	}
 	return nil
+}
+
+// raise brings a charter that is behind to the run and the configuration that this node
+// knows of.
+func (n *node) raise(c *charter) (*charter, error) {
+	known := n.get()
+	if c == nil || !known.same(c) || !c.before(known) {
+		return nil, nil
+	}
+	if c.Run < known.Run {
+		c.Run, c.Over = known.Run, slices.Clone(known.Over)
+	}
+	c.Config, c.Configuration = known.Config, known.Configuration
+	return c, nil
+}
+
+// adopt follows the configuration that the terrain has come to, as soon as the file of this
+// machine says the same.
+func (n *node) adopt(c *charter) {
+	if _, number := n.configuration(); number == c.Configuration {
+		return
+	}
+	cfg, err := n.Load()
+	if err == nil {
+		if own := digests(cfg.Shared()); !maps.Equal(own, c.Config) {
+			err = fmt.Errorf("%w: %s differ", ErrConfig, differing(own, c.Config))
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err == nil {
+		n.cfg, n.number, n.refused = cfg, c.Configuration, ""
+		n.Log.Info("the configuration was read again", "number", c.Configuration)
+	} else if text := err.Error(); text != n.refused {
+		n.refused = text
+		n.Log.Warn("the terrain has another configuration now, which the file of this machine must say too", "error", err)
+	}
+}
+
+// configuration is the one that this machine follows, with its number.
+func (n *node) configuration() (*config.Config, uint64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.cfg, n.number
 }
 
 // look waits until the charter is as wanted. Where that takes long, still is told of it

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,17 +32,19 @@ type terrain struct {
 	options hub.Options
 	folders []string
 	shards  int
+	faster  int                           // than real nodes
 	most    map[int]int                   // shards that a node holds; 0: any number
 	onShard func(shard int, state string) // may be nil
 
 	mu    sync.Mutex
 	asked map[string]map[string]bool // nodes, by host that they have asked
 	pages int
+	later map[int]*config.Config // by node: what its file says by now, if that is another
 }
 
 func newTerrain(t *testing.T, cfg *config.Config, nodes, shards int) *terrain {
 	t.Helper()
-	tr := &terrain{t: t, cfg: cfg, shards: shards, asked: map[string]map[string]bool{}}
+	tr := &terrain{t: t, cfg: cfg, shards: shards, faster: 30, asked: map[string]map[string]bool{}}
 	for range nodes {
 		tr.folders = append(tr.folders, t.TempDir())
 	}
@@ -77,12 +80,24 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 		return err
 	}
 	defer conn.Close()
-	own := *cfg // each node has files and limits of its own
-	own.State.Path, own.Pages.Path, own.Network.MaxOpen = tr.folders[n]+"/ripple.bolt", tr.folders[n]+"/pages", 10+n
+	load := func() (*config.Config, error) {
+		tr.mu.Lock()
+		defer tr.mu.Unlock()
+		own := *cfg // each node has files and limits of its own
+		if later := tr.later[n]; later != nil {
+			own = *later
+		}
+		own.State.Path, own.Pages.Path, own.Network.MaxOpen = tr.folders[n]+"/ripple.bolt", tr.folders[n]+"/pages", 10+n
+		return &own, nil
+	}
+	own, err := load()
+	if err != nil {
+		return err
+	}
 	return node.Run(ctx, node.Options{
-		Hub: conn, Name: name, Folder: tr.folders[n], Shards: tr.shards, MaxShards: tr.most[n], Config: &own,
+		Hub: conn, Name: name, Folder: tr.folders[n], Shards: tr.shards, MaxShards: tr.most[n], Config: own, Load: load,
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
-		Log:  tr.options.Log, Timing: lease.Standard().Faster(30), Clock: lease.MachineClock(), Machine: crawl.NewMachine(0),
+		Log:  tr.options.Log, Timing: lease.Standard().Faster(tr.faster), Clock: lease.MachineClock(), Machine: crawl.NewMachine(0),
 		OnRequest: func(_ int, q crawl.Request) { tr.note(name, q.URL) },
 		OnCrawl:   func(node.Walk) node.Follower { return unwatched{} },
 		OnShard: func(shard int, state string) {
@@ -97,6 +112,7 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 type unwatched struct{}
 
 func (unwatched) Status(context.Context) census.Status { return census.Status{} }
+func (unwatched) Reconfigured(*config.Config)          {}
 func (unwatched) End()                                 {}
 
 func (tr *terrain) note(node, url string) {
@@ -286,6 +302,7 @@ func TestLateNode(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 5, "")
 	tr := newTerrain(t, cfg, 2, 2)
+	tr.faster = 5 // a connection is not made anew faster than with real ones
 	ended := make(chan error, 2)
 	go func() { ended <- tr.run(t.Context(), 0, cfg) }()
 	for tr.requests() < 5 {
@@ -333,6 +350,78 @@ func TestHubIsLostBetweenRuns(t *testing.T) {
 	if got, want := tr.united(), alone(t, cfg, 2); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
+}
+
+// write has the file of a node say something else.
+func (tr *terrain) write(n int, cfg *config.Config) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if tr.later == nil {
+		tr.later = map[int]*config.Config{}
+	}
+	tr.later[n] = cfg
+}
+
+// Another configuration holds for all nodes, as soon as the file of each says so, also with a
+// hub that has lost it.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	cfg := web(t, 8, "")
+	deeper := *cfg
+	cfg.Crawler.MaxDepth = 1
+	tr := newTerrain(t, cfg, 2, 3)
+	ended := make(chan error, 2)
+	for n := range 2 {
+		go func() { ended <- tr.run(t.Context(), n, cfg) }()
+	}
+	for tr.requests() < 5 {
+		if err := sleep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := hub.Connect(t.Context(), hub.Dial{URL: tr.server.URL(), Node: "test", Log: tr.options.Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	apart := deeper
+	apart.URL.StripParams = []string{"x"}
+	if _, _, err := node.Reload(t.Context(), conn, &apart); !errors.Is(err, crawl.ErrIdentity) {
+		t.Errorf("what keeps pages apart: %v", err)
+	}
+	tr.write(0, &deeper)
+	for range 2 { // the second time nothing changes
+		if _, number, err := node.Reload(t.Context(), conn, &deeper); err != nil || number != 2 {
+			t.Errorf("configuration %d: %v", number, err)
+		}
+	}
+	tr.until("who follows it", conn, func(s node.Shard) bool { return s.Report != nil && s.Report.Configuration == 2 })
+	tr.lose()
+	tr.until("who does not", conn, func(s node.Shard) bool { return s.Report != nil && s.Report.Configuration == 1 })
+	tr.write(1, &deeper)
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := tr.united(), alone(t, &deeper, 1); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+}
+
+// until waits for a shard of which something is true.
+func (tr *terrain) until(what string, conn *hub.Conn, is func(node.Shard) bool) {
+	tr.t.Helper()
+	for began := time.Now(); time.Since(began) < time.Minute; {
+		t, err := node.Look(tr.t.Context(), conn)
+		if err == nil && slices.ContainsFunc(t.Shards, is) {
+			return
+		}
+		if err := sleep(tr.t.Context()); err != nil {
+			tr.t.Fatal(err)
+		}
+	}
+	tr.t.Fatal("no shard: " + what)
 }
 
 // What one node has no room for another makes, after a while.

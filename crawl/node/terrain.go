@@ -3,7 +3,10 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -12,6 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 const (
@@ -24,11 +28,12 @@ var ErrNone = errors.New("the hub knows of no terrain; its nodes tell it when th
 
 // A Terrain is what its hub and its nodes say of it.
 type Terrain struct {
-	ID     [16]byte
-	Run    uint64
-	Paused bool
-	Nodes  []string // that have come
-	Shards []Shard
+	ID            [16]byte
+	Run           uint64
+	Configuration uint64 // number
+	Paused        bool
+	Nodes         []string // that have come
+	Shards        []Shard
 
 	directory, bucket *hub.Bucket
 }
@@ -44,9 +49,10 @@ type Shard struct {
 
 // A Report is what a shard says of itself.
 type Report struct {
-	Over    bool            `json:"over"` // its file says so of the run
-	Status  census.Status   `json:"status"`
-	Backlog []crawl.Backlog `json:"backlog"`
+	Over          bool            `json:"over"`          // its file says so of the run
+	Configuration uint64          `json:"configuration"` // number of the one that it follows
+	Status        census.Status   `json:"status"`
+	Backlog       []crawl.Backlog `json:"backlog"`
 }
 
 // Look asks the hub for its terrain, and all shards how they get on. It fails with [ErrNone]
@@ -83,7 +89,9 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &Terrain{ID: [16]byte(c.Terrain), Run: c.Run, Paused: c.Paused, Nodes: c.Nodes, directory: directory}
+	t := &Terrain{
+		ID: [16]byte(c.Terrain), Run: c.Run, Configuration: c.Configuration, Paused: c.Paused, Nodes: c.Nodes, directory: directory,
+	}
 	t.bucket, err = conn.Bucket(ctx, t.ID)
 	return t, c, err
 }
@@ -112,25 +120,55 @@ func ask(ctx context.Context, bucket *hub.Bucket, shard int, what byte) ([]byte,
 // Pause has all nodes of the terrain ask no host until it is called again; they follow within
 // a second, and those that come later, too. It returns the number of the run.
 func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err error) {
-	t, _, err := find(ctx, conn)
-	if err != nil {
-		return 0, err
-	}
-	r := registry{t.directory, lease.Standard()}
-	c, err := r.change(ctx, func(c *charter) (*charter, error) {
-		switch {
-		case c == nil:
-			return nil, ErrNone
-		case c.Paused == paused:
-			return nil, nil
-		}
+	c, err := change(ctx, conn, func(c *charter) (bool, error) {
+		was := c.Paused
 		c.Paused = paused
-		return c, nil
+		return was != paused, nil
 	})
 	if err != nil {
 		return 0, err
 	}
 	return c.Run, nil
+}
+
+// Reload has the terrain follow another configuration: each node takes it within a second, if
+// its own file says the same, or as soon as it does. It returns the number of the run, and
+// that of the configuration, which is a new one only if something has changed. What keeps
+// pages apart cannot change in a run: that is [crawl.ErrIdentity].
+func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, number uint64, err error) {
+	own := digests(cfg.Shared())
+	c, err := change(ctx, conn, func(c *charter) (bool, error) {
+		if maps.Equal(c.Config, own) {
+			return false, nil
+		}
+		if keys := differing(c.Config, own); strings.HasPrefix(keys, "url.") || strings.Contains(keys, ", url.") {
+			return false, fmt.Errorf("%w: %s differ", crawl.ErrIdentity, keys)
+		}
+		c.Config, c.Configuration = own, c.Configuration+1
+		return true, nil
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	return c.Run, c.Configuration, nil
+}
+
+// change has f change the charter of a hub, and returns it; f says whether it has.
+func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error)) (*charter, error) {
+	t, _, err := find(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	r := registry{t.directory, lease.Standard()}
+	return r.change(ctx, func(c *charter) (*charter, error) {
+		if c == nil {
+			return nil, ErrNone
+		}
+		if changed, err := f(c); err != nil || !changed {
+			return nil, err
+		}
+		return c, nil
+	})
 }
 
 // Stop has all nodes stop that work on a shard and can be reached, and returns their names.

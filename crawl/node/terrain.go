@@ -90,7 +90,8 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 		return nil, nil, err
 	}
 	t := &Terrain{
-		ID: [16]byte(c.Terrain), Run: c.Run, Configuration: c.Configuration, Paused: c.Paused, Nodes: c.Nodes, directory: directory,
+		ID: [16]byte(c.Terrain), Run: c.Run, Configuration: c.Configuration, Paused: c.Paused, Nodes: c.Nodes,
+		directory: directory,
 	}
 	t.bucket, err = conn.Bucket(ctx, t.ID)
 	return t, c, err

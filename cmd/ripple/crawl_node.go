@@ -194,10 +194,16 @@ func (v *nodeView) crawl(of node.Walk) node.Follower {
 // shards is not decided by one.
 type commandedShard struct{ commanded }
 
+// Pause is refused.
+func (c *commandedShard) Pause(ctx context.Context) (any, error) { return c.Reload(ctx) }
+
+// Unpause is refused.
+func (c *commandedShard) Unpause(ctx context.Context) (any, error) { return c.Reload(ctx) }
+
 // Reload is refused.
 func (c *commandedShard) Reload(context.Context) (any, error) {
 	return nil, &control.Error{Code: http.StatusConflict,
-		Text: "the configuration is that of the whole terrain: \"ripple reload --config FILE\" changes it on all machines"}
+		Text: "this is one shard of a terrain: name its configuration instead, with --config, to command it on all machines"}
 }
 
 // shard notes what has become of a shard, and tells it.

@@ -170,7 +170,7 @@ func TestMachineStops(t *testing.T) {
 		t.Errorf("stats: %v: %s", err, out)
 	}
 	out, err := ripple("reload", "--state", file).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "changes it on all machines") {
+	if err == nil || !strings.Contains(string(out), "to command it on all machines") {
 		t.Errorf("reload: %v: %s", err, out)
 	}
 	if out, err := ripple("stop", "--state", file).CombinedOutput(); err != nil {

@@ -49,15 +49,18 @@ func (a *app) atHub(ctx context.Context, cfg *config.Config, f func(*hub.Conn) e
 func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) error {
 	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
 		if do == "stop" {
-			nodes, err := node.Stop(ctx, conn)
+			nodes, silent, err := node.Stop(ctx, conn)
 			if err != nil {
 				return err
 			}
 			for _, name := range nodes {
 				a.tell(remark{shown(name) + " is stopping; open requests get 10 s to finish", "node stops", []any{"node", name}})
 			}
-			if len(nodes) == 0 {
-				return errors.New("no node answers for a shard, so none was stopped")
+			switch {
+			case len(silent) > 0:
+				return fmt.Errorf("not stopped, for they do not answer: %s", clean(strings.Join(silent, ", "), 200))
+			case len(nodes) == 0:
+				return errors.New("no node has a shard just now, so none was stopped")
 			}
 			return nil
 		}
@@ -97,6 +100,7 @@ type terrainStats struct {
 	Terrain string       `json:"terrain"` // hexadecimal
 	Run     uint64       `json:"run"`
 	Config  uint64       `json:"configuration"` // number
+	Over    bool         `json:"over"`          // on all shards
 	Paused  bool         `json:"paused"`
 	Nodes   []string     `json:"nodes"` // that have come
 	Visited int          `json:"pages_visited"`
@@ -141,16 +145,17 @@ func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts stats
 
 func newTerrainStats(hub string, t *node.Terrain) *terrainStats {
 	s := &terrainStats{
-		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Config: t.Configuration, Paused: t.Paused, Nodes: t.Nodes,
+		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Config: t.Configuration, Over: t.Over, Paused: t.Paused, Nodes: t.Nodes,
 		Shards: make([]shardStats, len(t.Shards)),
 	}
 	for n := range t.Shards {
 		s.Shards[n] = newShardStats(&t.Shards[n])
 	}
 	for n, one := range s.Shards {
-		if one.Status == nil {
+		switch {
+		case one.Status == nil && one.State != shardOver:
 			s.Silent++
-		} else {
+		case one.Status != nil:
 			s.Visited, s.ToVisit = s.Visited+one.Status.PagesVisited, s.ToVisit+one.Status.PagesToVisit
 		}
 		for _, b := range one.Backlog {
@@ -181,9 +186,11 @@ func newShardStats(one *node.Shard) shardStats {
 		if r.Backlog != nil {
 			s.Backlog = r.Backlog
 		}
+	case one.Over:
+		s.State, s.Node = shardOver, one.Maker
 	case one.Node != "":
 		s.State = shardSilent
-	case one.Maker != "":
+	case one.Made:
 		s.State, s.Node = shardIdle, one.Maker
 	default:
 		s.State = shardUnmade
@@ -193,7 +200,10 @@ func newShardStats(one *node.Shard) shardStats {
 
 func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
 	state := ""
-	if s.Paused {
+	switch {
+	case s.Over:
+		state = ", over on all shards"
+	case s.Paused:
 		state = ", paused"
 	}
 	fmt.Fprintf(w, "terrain %s at %s: run #%d%s\n", s.Terrain[:8], shown(s.Hub), s.Run, state)
@@ -245,6 +255,9 @@ func (s *shardStats) notes(now time.Time) (notes []string) {
 		}
 		notes = append(notes, text)
 	case shardIdle:
+		if name == "" {
+			name = "the machine"
+		}
 		notes = append(notes, fmt.Sprintf("shard %d waits for %s, which has its file, or a newer copy", s.Shard, name))
 	case shardUnmade:
 		notes = append(notes, fmt.Sprintf("shard %d waits for a node that makes its file", s.Shard))
@@ -253,12 +266,14 @@ func (s *shardStats) notes(now time.Time) (notes []string) {
 		if b.Silent.IsZero() {
 			continue
 		}
-		urls := count(b.URLs, "URL", "URLs")
-		if b.More {
-			urls = "everything it knows"
+		what := fmt.Sprintf("shard %d has to tell shard %d of %s, and", s.Shard, b.Shard, count(b.URLs, "URL", "URLs"))
+		switch {
+		case b.More:
+			what = fmt.Sprintf("shard %d has to tell shard %d everything again, and", s.Shard, b.Shard)
+		case b.URLs == 0:
+			what = fmt.Sprintf("shard %d asks shard %d, and", s.Shard, b.Shard)
 		}
-		notes = append(notes, fmt.Sprintf("shard %d has to tell shard %d of %s, and waits for an answer for %s",
-			s.Shard, b.Shard, urls, span(now.Sub(b.Silent))))
+		notes = append(notes, fmt.Sprintf("%s waits for an answer for %s", what, span(now.Sub(b.Silent))))
 	}
 	return notes
 }

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	protocol   = 1        // of what nodes say to each other
+	protocol   = 2        // of what nodes say to each other
 	maxCharter = 64 << 10 // bytes
 	charterKey = "charter"
 )
@@ -48,10 +48,11 @@ type charter struct {
 	Config        map[string]string `json:"config"` // what all have in common, as digests by key
 	Configuration uint64            `json:"configuration"`
 	Run           uint64            `json:"run"`
-	Paused        bool              `json:"paused"` // nobody asks a host
-	Nodes         []string          `json:"nodes"`  // that have come, by number
-	Made          []int             `json:"made"`   // by shard: the node that makes its file; -1: nobody yet
-	Over          []bool            `json:"over"`   // by shard: its file says that the run is over
+	Pauses        uint64            `json:"pauses"`   // how often it was paused or let go on: of an odd number nobody asks
+	Restored      bool              `json:"restored"` // from files, and nobody has come to an end since
+	Nodes         []string          `json:"nodes"`    // that have come, by number
+	Made          []int             `json:"made"`     // by shard: the node that makes its file; -1: nobody yet
+	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
 }
 
 const (
@@ -79,7 +80,20 @@ func restored(part schema.Part, config map[string]string) *charter {
 	for n := range c.Made {
 		c.Made[n] = elsewhere
 	}
+	c.Restored = true
 	return c
+}
+
+// paused reports whether nobody asks a host.
+func (c *charter) paused() bool { return c.Pauses%2 == 1 }
+
+// pause changes that, and reports whether it was otherwise.
+func (c *charter) pause(paused bool) bool {
+	if c.paused() == paused {
+		return false
+	}
+	c.Pauses++
+	return true
 }
 
 // same reports whether both are of one terrain.
@@ -87,9 +101,39 @@ func (c *charter) same(other *charter) bool {
 	return bytes.Equal(c.Terrain, other.Terrain) && len(c.Made) == len(other.Made)
 }
 
-// before reports whether another charter of the terrain has come further.
-func (c *charter) before(other *charter) bool {
-	return c.Run < other.Run || c.Run == other.Run && c.Configuration < other.Configuration
+// learn adds what another charter of the terrain knows, and reports whether that is news. Of
+// what a hub has lost somebody may tell it who knows less.
+func (c *charter) learn(from *charter) (news bool) {
+	if c.Run < from.Run {
+		c.Run, c.Over, c.Restored, news = from.Run, slices.Clone(from.Over), from.Restored, true
+		c.Config, c.Configuration = from.Config, from.Configuration
+	}
+	if c.Run == from.Run && c.Configuration < from.Configuration {
+		c.Config, c.Configuration, news = from.Config, from.Configuration, true
+	}
+	if c.Pauses < from.Pauses {
+		c.Pauses, news = from.Pauses, true
+	}
+	for n := range c.Made {
+		if maker := from.maker(n); c.maker(n) == "" && maker != "" {
+			c.Made[n], news = c.number(maker), true
+		}
+		if c.Made[n] == nobody && from.Made[n] == elsewhere {
+			c.Made[n], news = elsewhere, true
+		}
+		if c.Run == from.Run && from.Over[n] && !c.Over[n] {
+			c.Over[n], news = true, true
+		}
+	}
+	return news
+}
+
+// maker names the node that makes the file of a shard; empty: nobody does, or it is not known.
+func (c *charter) maker(shard int) string {
+	if n := c.Made[shard]; n >= 0 && n < len(c.Nodes) {
+		return c.Nodes[n]
+	}
+	return ""
 }
 
 // clone is a charter that may be changed.
@@ -164,8 +208,8 @@ func (c *charter) nodes() int {
 
 // of are the shards whose files a node makes.
 func (c *charter) of(node string) (shards []int) {
-	for n, made := range c.Made {
-		if made >= 0 && made < len(c.Nodes) && c.Nodes[made] == node {
+	for n := range c.Made {
+		if c.maker(n) == node {
 			shards = append(shards, n)
 		}
 	}
@@ -223,7 +267,7 @@ type registry struct {
 
 // read returns the charter; nil: the hub has none.
 func (r *registry) read(ctx context.Context) (*charter, uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew)
+	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew/3) // who asks again soon sees a new hub soon
 	defer cancel()
 	if _, err := r.bucket.Session(ctx); err != nil { // which makes the bucket that a hub has lost
 		return nil, 0, err

@@ -12,7 +12,7 @@ import (
 func FuzzCharter(f *testing.F) {
 	f.Add(encode(newCharter(3, digests([]byte("[a]\nb = 1\n[[c]]\nd = 2\n")))))
 	f.Add(encode(restored(newCharter(2, nil).part(1), nil)))
-	f.Add([]byte(`{"protocol": 1, "terrain": "AAAA", "rule": 1, "run": 1, "made": [7], "over": []}`))
+	f.Add([]byte(`{"protocol": 2, "terrain": "AAAA", "rule": 1, "run": 1, "made": [7], "over": []}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := decodeCharter(text)
 		if err != nil {
@@ -25,6 +25,11 @@ func FuzzCharter(f *testing.F) {
 		}
 		if next != nil && (len(next.of("me")) != len(c.of("me"))+1 || len(next.unmade()) != len(c.unmade())-1) {
 			t.Errorf("%v, after that %v", c.Made, next.Made)
+		}
+		known := newCharter(len(c.Made), nil)
+		known.Run, known.Configuration, known.Made[0] = 7, 3, known.number("me")
+		if c.learn(known); c.learn(known) || c.Run < 7 || c.maker(0) == "" {
+			t.Errorf("learnt: %+v", c)
 		}
 		if again, err := decodeCharter(encode(c)); err != nil || !again.same(c) || again.nodes() != c.nodes() {
 			t.Errorf("%+v comes back as %+v, %v", c, again, err)

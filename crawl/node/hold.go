@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/accord"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -27,8 +29,8 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (err error) {
 				return err
 			}
 		}
-		empty := f.Part().Shards == 0
 		err := n.holdOnce(ctx, shard, f)
+		empty := f.Part().Shards == 0
 		err = errors.Join(err, f.Close())
 		var held *lease.HeldError
 		if empty && (errors.Is(err, lease.ErrFile) || errors.As(err, &held)) { // it was made for one that is elsewhere
@@ -103,37 +105,42 @@ func (n *node) take(ctx context.Context, shard int, f *file) (*lease.Lease, erro
 // work crawls a shard that is held, unless its run is over, and answers for it until the
 // run is over everywhere.
 func (n *node) work(ctx context.Context, shard int, f *file, own *lease.Lease) error {
-	err := n.look(ctx, func(c *charter) bool { return c.Run > n.run || c.made() }, func(c *charter) {
+	var d door
+	d.open(idle{n})
+	defer n.serve(ctx, shard, f, own, &d)()
+	waiting, cancel := whileHeld(ctx, own)
+	defer cancel()
+	err := n.look(waiting, func(c *charter) bool { return c.Run > n.run || c.made() }, func(c *charter) {
 		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", c.unmade())
 	})
 	if err != nil || n.get().Run > n.run {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	var g errgroup.Group
 	if shard == 0 {
 		g.Go(func() error { return n.end(ctx) })
 	}
-	err = n.crawl(ctx, shard, f, own)
+	err = n.crawl(ctx, shard, f, own, &d)
 	if err == nil {
-		err = n.answer(ctx, shard, f, own)
+		err = n.answer(ctx, shard, f, own, &d)
 	}
-	cancel()
+	stop()
 	_ = g.Wait() // that it was told to end
 	return err
 }
 
 // crawl crawls a shard to the end of the run.
-func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) error {
+func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, d *door) error {
 	over, err := f.over(n.run)
 	if err != nil || over {
 		return err
 	}
-	paused := n.get().Paused
+	paused := n.get().paused()
 	cfg, number := n.configuration()
 	part := n.get().part(shard)
-	part.Configuration = number
+	part.Run, part.Configuration = n.run, number
 	walk, begun, err := crawl.Begin(ctx, f.Store, crawl.Options{
 		Config: cfg, Log: n.Log.With("shard", shard), Machine: n.Machine,
 		OnVisit:   func(e crawl.Event) { n.visited(shard, e) },
@@ -153,7 +160,7 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) 
 		return walk.Complete()
 	}
 	follower := n.OnCrawl(Walk{shard, f.path, f.Store, walk, begun.Run})
-	stop := n.serve(ctx, shard, f, own, running{walk, n, follower})
+	d.open(running{walk, n, follower})
 	pausing, unwatch := context.WithCancel(ctx)
 	var g errgroup.Group
 	g.Go(func() error { return n.obey(pausing, walk, follower, paused, number) })
@@ -161,7 +168,6 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease) 
 	unwatch()
 	_ = g.Wait() // that it was told to end, or the crawl has
 	follower.End()
-	stop()
 	switch {
 	case err != nil:
 		return err
@@ -183,7 +189,7 @@ func (n *node) obey(ctx context.Context, walk *crawl.Crawl, follower Follower, p
 		now := number
 		err := n.look(ctx, func(c *charter) bool {
 			cfg, now = n.configuration()
-			return c.Paused != paused || now != number
+			return c.paused() != paused || now != number
 		}, nil)
 		if err != nil {
 			return err
@@ -218,7 +224,7 @@ func (n *node) asks(shard int, q crawl.Request) {
 }
 
 // answer answers for a shard whose run is over until it is over everywhere.
-func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease) error {
+func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease, d *door) error {
 	f.committed()
 	n.tell(shard, "over")
 	ctx, cancel := whileHeld(ctx, own)
@@ -229,14 +235,14 @@ func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease)
 	if err != nil {
 		return err
 	}
-	defer n.serve(ctx, shard, f, own, e)()
+	d.open(e)
 	for !n.over() {
-		if err := n.note(ctx, shard); err != nil {
-			return err
+		if c := n.get(); c.Run == n.run && !c.Over[shard] {
+			if err := n.note(ctx, shard); err != nil {
+				return err
+			}
 		}
-		// A hub that has lost the charter gets it back from who may not know of this.
-		err := n.look(ctx, func(c *charter) bool { return c.Run > n.run || c.over() || !c.Over[shard] }, nil)
-		if err != nil {
+		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
 			return err
 		}
 	}
@@ -258,31 +264,36 @@ func whileHeld(ctx context.Context, own *lease.Lease) (context.Context, context.
 
 // note has the charter say that a shard's run is over.
 func (n *node) note(ctx context.Context, shard int) error {
-	_, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
+	noted, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
 		if c == nil {
 			c = n.get().clone()
 		}
 		if !n.get().same(c) || c.Run != n.run || c.Over[shard] {
 			return nil, nil
 		}
-		c.Over[shard] = true
+		c.Over[shard], c.Restored = true, false
 		return c, nil
 	})
-	if err != nil {
-		return err
+	if err == nil && n.get().same(noted) {
+		n.set(noted)
 	}
-	return n.look(ctx, func(c *charter) bool { return c.Run > n.run || c.Over[shard] }, nil)
+	return err
 }
 
+// A door is where a held shard is asked, and by whom it is answered.
+type door struct{ atomic.Pointer[speaker] }
+
+func (d *door) open(s speaker) { d.Store(&s) }
+
 // serve answers for a shard until stop is called. While the hub is away nobody asks.
-func (n *node) serve(ctx context.Context, shard int, f *file, own *lease.Lease, s speaker) (stop func()) {
+func (n *node) serve(ctx context.Context, shard int, f *file, own *lease.Lease, d *door) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		err := n.bucket.Serve(ctx, hub.Post{
 			Shard: shard, Opening: f.opening, Held: own.Held,
-			Answer: func(ctx context.Context, message []byte) ([]byte, error) { return answer(ctx, s, message) },
+			Answer: func(ctx context.Context, message []byte) ([]byte, error) { return answer(ctx, *d.Load(), message) },
 		})
 		if ctx.Err() == nil {
 			n.Log.Warn("a shard cannot be reached", "shard", shard, "error", err)
@@ -317,6 +328,29 @@ func (e ended) Report(context.Context) (Report, error) {
 
 // Stop implements speaker.
 func (e ended) Stop() { e.stop() }
+
+// An idle shard waits for others, or is about to begin.
+type idle struct{ node *node }
+
+// Answer implements speaker.
+func (idle) Answer(context.Context, []byte) ([]byte, error) { return nil, exchange.ErrNobody }
+
+// Reading implements speaker.
+func (idle) Reading(context.Context) (accord.Reading, error) {
+	return accord.Reading{}, errors.New("it has not begun")
+}
+
+// Finish implements speaker.
+func (idle) Finish(context.Context, accord.Reading) error { return errors.New("it has not begun") }
+
+// Report implements speaker.
+func (i idle) Report(context.Context) (Report, error) {
+	_, number := i.node.configuration()
+	return Report{Configuration: number, Status: census.Status{Status: "waiting", Left: census.Left{Depth: -1}}}, nil
+}
+
+// Stop implements speaker.
+func (i idle) Stop() { i.node.Stop() }
 
 // A running shard answers for a crawl.
 type running struct {

@@ -98,14 +98,14 @@ func Run(ctx context.Context, o Options) error {
 // nothing to crawl, but only answered for its files to a hub that did not know that all are
 // over.
 func runOnce(ctx context.Context, o Options) (next bool, err error) {
-	directory, err := o.Hub.Bucket(ctx, [16]byte{}) // the charter says which terrain it is
+	directory, err := o.bucket(ctx, [16]byte{}) // the charter says which terrain it is
 	if err != nil {
 		return false, err
 	}
 	n := &node{Options: o, registry: registry{directory, o.Timing}, config: digests(o.Config.Shared()), began: time.Now()}
 	files, err := n.join(ctx)
 	if err == nil {
-		n.bucket, err = o.Hub.Bucket(ctx, [16]byte(n.charter.Terrain))
+		n.bucket, err = o.bucket(ctx, [16]byte(n.charter.Terrain))
 	}
 	if err != nil {
 		return false, errors.Join(err, closeAll(files))
@@ -152,8 +152,66 @@ func (n *node) join(ctx context.Context) (map[int]*file, error) {
 			return nil, err
 		}
 	}
-	n.charter, err = n.registry.change(ctx, func(c *charter) (*charter, error) { return n.enter(c, files) })
-	return files, err
+	known, over, err := n.publish(ctx, files)
+	if err != nil {
+		return files, err
+	}
+	for waits := false; ; waits = true {
+		n.charter, err = n.registry.change(ctx, func(c *charter) (*charter, error) {
+			if c == nil {
+				c = known.clone()
+			}
+			return n.enter(c, over)
+		})
+		if !errors.Is(err, errOthers) {
+			return files, err
+		}
+		if !waits {
+			n.Log.Info("waiting for the other nodes, whose files have to say that the last run is over")
+		}
+		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+			return files, err
+		}
+	}
+}
+
+// publish has the charter say what the files here do, and returns it; over: the run was over
+// everywhere, without that news.
+func (n *node) publish(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
+	known, err = n.registry.change(ctx, func(c *charter) (*charter, error) {
+		news := c == nil
+		if news {
+			if c, err = n.first(files); err != nil {
+				return nil, err
+			}
+		}
+		over = c.over()
+		for shard, f := range files {
+			more, err := n.knows(c, shard, f)
+			if err != nil {
+				return nil, err
+			}
+			news = news || more
+		}
+		if !news {
+			return nil, nil
+		}
+		return c, nil
+	})
+	return known, over, err
+}
+
+// bucket opens a bucket of the hub, which may be away for a while.
+func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, error) {
+	for began := time.Now(); ; {
+		b, err := o.Hub.Bucket(ctx, terrain)
+		if err == nil || time.Since(began) > o.Timing.Watch {
+			return b, err
+		}
+		if err := sleep(ctx, o.Timing.Renew/10); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // await gives other nodes time to give a hub that has lost its charter that of their terrain,
@@ -178,44 +236,49 @@ func closeAll(files map[int]*file) (err error) {
 	return err
 }
 
-// enter is the charter with this node and what its files say; nil: as it is.
-func (n *node) enter(c *charter, files map[int]*file) (*charter, error) {
-	fresh := c == nil
-	if fresh {
-		c = newCharter(n.Shards, n.config)
-		for _, f := range files {
-			part := f.Part()
-			if part.Shards == 0 {
-				continue
-			}
-			cfg, err := f.config()
-			if err != nil {
-				return nil, err
-			}
-			if cfg == nil {
-				cfg = n.Config
-			}
-			c = restored(part, digests(cfg.Shared()))
-			break
+// first is the charter for a hub without one, as the files here say, or of a new terrain.
+func (n *node) first(files map[int]*file) (*charter, error) {
+	var last *file
+	for _, f := range files {
+		part := f.Part()
+		if part.Shards != 0 && (last == nil || last.Part().Run < part.Run ||
+			last.Part().Run == part.Run && last.Part().Configuration < part.Configuration) {
+			last = f
 		}
 	}
-	changed := fresh
-	for shard, f := range files {
-		more, err := n.knows(c, shard, f)
-		if err != nil {
-			return nil, err
-		}
-		changed = changed || more
+	if last == nil {
+		return newCharter(n.Shards, n.config), nil
 	}
-	if c.over() {
-		c.Run, c.Paused = c.Run+1, false
+	cfg, err := last.config()
+	if err != nil {
+		return nil, err
+	}
+	if cfg == nil {
+		cfg = n.Config
+	}
+	return restored(last.Part(), digests(cfg.Shared())), nil
+}
+
+// errOthers reports that nodes are missing whose files may say that the run is over.
+var errOthers = errors.New("other nodes are missing")
+
+// enter is the charter with this node; nil: as it is. The next run begins if the last one was
+// over before this node came, or if a hub that had lost everything has only been told so file
+// by file.
+func (n *node) enter(c *charter, over bool) (*charter, error) {
+	changed := false
+	if c.over() && (over || c.Restored) {
+		c.Run, c.Restored, changed = c.Run+1, false, true
+		c.pause(false)
 		clear(c.Over)
 		if !maps.Equal(c.Config, n.config) {
 			c.Config, c.Configuration = n.config, c.Configuration+1
 		}
-		changed = true
 	}
 	if !maps.Equal(c.Config, n.config) {
+		if c.Restored && !slices.ContainsFunc(c.of(n.Name), func(shard int) bool { return !c.Over[shard] }) {
+			return nil, errOthers
+		}
 		return nil, fmt.Errorf("%w: %s differ", ErrConfig, differing(c.Config, n.config))
 	}
 	if !slices.Contains(c.Nodes, n.Name) {
@@ -274,7 +337,7 @@ func (n *node) set(c *charter) {
 	n.Machine.ShareAddresses(c.nodes())
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if c.Paused && (!n.charter.Paused || n.charter == c) {
+	if c.paused() && (!n.charter.paused() || n.charter == c) {
 		n.Log.Info("the terrain is paused; \"ripple unpause\" has it go on")
 	}
 	n.charter = c
@@ -310,8 +373,8 @@ func (n *node) follow(ctx context.Context) error {
 		if !n.get().same(c) {
 			return fmt.Errorf("%w: somebody has begun terrain %x, with %d shards", ErrTerrain, c.Terrain, len(c.Made))
 		}
-		if c.before(n.get()) { // somebody who knew less has told a hub that had lost it
-			if c, err = n.registry.change(ctx, n.raise); err != nil || c == nil || !n.get().same(c) {
+		if c.clone().learn(n.get()) { // somebody who knew less has told a hub that had lost it
+			if c, err = n.registry.change(ctx, n.again); err != nil || !n.get().same(c) {
 				continue
 			}
 		}
@@ -319,20 +382,6 @@ func (n *node) follow(ctx context.Context) error {
 		n.adopt(c)
 	}
 	return nil
-}
-
-// raise brings a charter that is behind to the run and the configuration that this node
-// knows of.
-func (n *node) raise(c *charter) (*charter, error) {
-	known := n.get()
-	if c == nil || !known.same(c) || !c.before(known) {
-		return nil, nil
-	}
-	if c.Run < known.Run {
-		c.Run, c.Over = known.Run, slices.Clone(known.Over)
-	}
-	c.Config, c.Configuration = known.Config, known.Configuration
-	return c, nil
 }
 
 // adopt follows the configuration that the terrain has come to, as soon as the file of this
@@ -380,12 +429,15 @@ func (n *node) look(ctx context.Context, wanted func(*charter) bool, still func(
 	return nil
 }
 
-// again writes the charter that this node knows to a hub that has lost it.
+// again tells a hub what it has lost of the charter that this node knows.
 func (n *node) again(c *charter) (*charter, error) {
-	if c != nil {
+	switch known := n.get(); {
+	case c == nil:
+		return known, nil
+	case !known.same(c) || !c.learn(known):
 		return nil, nil
 	}
-	return n.get(), nil
+	return c, nil
 }
 
 // make makes the files of shards that have none, as many as is this node's share, and has

@@ -23,6 +23,9 @@ const (
 	lookTime = 5 * time.Second // for which one is waited for
 )
 
+// ErrOver reports a run that is over, of which nothing can be changed any more.
+var ErrOver = errors.New("the run is over on all shards")
+
 // ErrNone reports a hub that knows of no terrain.
 var ErrNone = errors.New("the hub knows of no terrain; its nodes tell it when they come")
 
@@ -30,6 +33,7 @@ var ErrNone = errors.New("the hub knows of no terrain; its nodes tell it when th
 type Terrain struct {
 	ID            [16]byte
 	Run           uint64
+	Over          bool   // all files say so of the run
 	Configuration uint64 // number
 	Paused        bool
 	Nodes         []string // that have come
@@ -41,7 +45,9 @@ type Terrain struct {
 // A Shard is one of a terrain at a moment.
 type Shard struct {
 	Number int
-	Maker  string    // the node that makes its file, or has it; empty: none yet, or the hub has forgotten
+	Made   bool      // there is a node that makes its file, or has it
+	Maker  string    // that node; empty: none, or the hub has forgotten
+	Over   bool      // its file says so of the run
 	Node   string    // that works on it; empty: none
 	Since  time.Time // when that began
 	Report *Report   // nil: it does not answer
@@ -63,13 +69,11 @@ func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 		return nil, err
 	}
 	t.Shards = make([]Shard, len(c.Made))
-	var g errgroup.Group
+	var g errgroup.Group // fails as the first shard does
 	g.SetLimit(maxLooks)
 	for n, maker := range c.Made {
 		s := &t.Shards[n]
-		if s.Number = n; maker >= 0 && maker < len(c.Nodes) {
-			s.Maker = c.Nodes[maker]
-		}
+		s.Number, s.Made, s.Maker, s.Over = n, maker != nobody, c.maker(n), c.Over[n]
 		g.Go(func() error { return s.look(ctx, t.bucket) })
 	}
 	return t, g.Wait()
@@ -90,7 +94,7 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 		return nil, nil, err
 	}
 	t := &Terrain{
-		ID: [16]byte(c.Terrain), Run: c.Run, Configuration: c.Configuration, Paused: c.Paused, Nodes: c.Nodes,
+		ID: [16]byte(c.Terrain), Run: c.Run, Over: c.over(), Configuration: c.Configuration, Paused: c.paused(), Nodes: c.Nodes,
 		directory: directory,
 	}
 	t.bucket, err = conn.Bucket(ctx, t.ID)
@@ -108,8 +112,11 @@ func (s *Shard) look(ctx context.Context, bucket *hub.Bucket) error {
 	if err != nil {
 		return nil // its silence is the answer
 	}
-	s.Report = &Report{}
-	return decode(text, s.Report)
+	r := &Report{}
+	if decode(text, r) == nil { // else it answers, but nothing that can be read
+		s.Report = r
+	}
+	return nil
 }
 
 func ask(ctx context.Context, bucket *hub.Bucket, shard int, what byte) ([]byte, error) {
@@ -122,9 +129,10 @@ func ask(ctx context.Context, bucket *hub.Bucket, shard int, what byte) ([]byte,
 // a second, and those that come later, too. It returns the number of the run.
 func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err error) {
 	c, err := change(ctx, conn, func(c *charter) (bool, error) {
-		was := c.Paused
-		c.Paused = paused
-		return was != paused, nil
+		if c.over() {
+			return false, ErrOver
+		}
+		return c.pause(paused), nil
 	})
 	if err != nil {
 		return 0, err
@@ -172,19 +180,24 @@ func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error))
 	})
 }
 
-// Stop has all nodes stop that work on a shard and can be reached, and returns their names.
-func Stop(ctx context.Context, conn *hub.Conn) (nodes []string, err error) {
+// Stop has all nodes stop that have a shard, and returns the names of those that will, and of
+// those that do not answer.
+func Stop(ctx context.Context, conn *hub.Conn) (nodes, silent []string, err error) {
 	t, err := Look(ctx, conn)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, s := range t.Shards {
-		if s.Report == nil || slices.Contains(nodes, s.Node) {
+		if s.Node == "" || slices.Contains(nodes, s.Node) {
 			continue
 		}
 		if _, err := ask(ctx, t.bucket, s.Number, forStop); err == nil {
 			nodes = append(nodes, s.Node)
+		} else {
+			silent = append(silent, s.Node)
 		}
 	}
-	return nodes, nil
+	silent = slices.DeleteFunc(silent, func(node string) bool { return slices.Contains(nodes, node) })
+	slices.Sort(silent)
+	return nodes, slices.Compact(silent), nil
 }

@@ -265,7 +265,7 @@ func hostileTraps(s *webtest.Server, expect func(hostilePage, string)) {
 }
 
 // TestHostileWeb crawls every fault at once, beside healthy hosts. Each lands in
-// its class, the healthy pages are all processed, and time and memory have bounds.
+// its class, the healthy pages are all processed, and memory has bounds, as has the time of sites without end.
 func TestHostileWeb(t *testing.T) {
 	retries := 0
 	if crawltest.Full() {
@@ -282,7 +282,7 @@ func TestHostileWeb(t *testing.T) {
 	}
 	t.Logf("%d pages with faults and without, %v, at most %d MB resident", len(want), took.Round(time.Second/10),
 		memory>>20)
-	if took > 90*time.Second || memory > hostileMemory {
+	if took > 4*time.Minute || memory > hostileMemory {
 		t.Error("that is too much")
 	}
 }

@@ -1,0 +1,91 @@
+package node
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+)
+
+// chartered is the charter of a terrain of two shards, one of each of two nodes.
+func chartered(run uint64, over ...bool) *charter {
+	c := newCharter(2, map[string]string{"a.b": "1"})
+	c.Terrain, c.Run, c.Over = make([]byte, 16), run, over
+	c.Made = []int{c.number("one"), c.number("two")}
+	return c
+}
+
+// The next run begins with who comes after the last one, not with who only brings the news
+// that it is over; but with that one where the hub has lost everything between two runs.
+func TestEnter(t *testing.T) {
+	same, other := map[string]string{"a.b": "1"}, map[string]string{"a.b": "2"}
+	tests := []struct {
+		name     string
+		charter  *charter
+		over     bool // before the node came
+		restored bool
+		config   map[string]string
+		run      uint64
+		want     error
+	}{
+		{"in the run", chartered(3, true, false), false, false, same, 3, nil},
+		{"after the run", chartered(3, true, true), true, false, same, 4, nil},
+		{"with the news that it is over", chartered(3, true, true), false, false, same, 3, nil},
+		{"at a hub that has been told by files", chartered(3, true, true), false, true, same, 4, nil},
+		{"in the run with another configuration", chartered(3, false, true), false, false, other, 3, ErrConfig},
+		{"after the run with another configuration", chartered(3, true, true), true, false, other, 4, nil},
+		{"before others have told that it is over", chartered(3, true, false), false, true, other, 3, errOthers},
+		{"before its own files say so", chartered(3, false, true), false, true, other, 3, ErrConfig},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			n := &node{Options: Options{Name: "one"}, config: tt.config}
+			c := tt.charter
+			c.Restored = tt.restored
+			next, err := n.enter(c, tt.over)
+			if !errors.Is(err, tt.want) || err != nil && tt.want == nil {
+				t.Fatalf("error %v, want %v", err, tt.want)
+			}
+			if next == nil {
+				next = c
+			}
+			if next.Run != tt.run || err == nil && !maps.Equal(next.Config, tt.config) {
+				t.Errorf("run %d with %v, want %d with %v", next.Run, next.Config, tt.run, tt.config)
+			}
+			if begun := tt.run != 3; begun && (slices.Contains(next.Over, true) || next.Restored || next.paused()) {
+				t.Errorf("the next run begins as %+v", next)
+			}
+		})
+	}
+}
+
+// A charter learns from who knows more, in whatever order, and nothing from who knows less.
+func TestLearn(t *testing.T) {
+	early, late := chartered(2, false, true), chartered(2, true, false)
+	early.Made[1] = nobody
+	late.Configuration, late.Config = 5, map[string]string{"a.b": "5"}
+	late.pause(true)
+	next := chartered(3, false, false)
+	next.Nodes, next.Made = []string{"two", "one"}, []int{1, elsewhere}
+	all := []*charter{early, late, next}
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+		c := all[order[0]].clone()
+		for _, n := range order[1:] {
+			if !c.learn(all[n]) && n != 0 {
+				t.Errorf("%v: nothing of charter %d is news", order, n)
+			}
+		}
+		for _, known := range all {
+			if c.learn(known) {
+				t.Errorf("%v: something is news again", order)
+			}
+		}
+		if c.Run != 3 || slices.Contains(c.Over, true) || !c.paused() || c.maker(0) != "one" || c.maker(1) != "two" {
+			t.Errorf("%v: %+v", order, c)
+		}
+	}
+	c := early.clone()
+	if !c.learn(late) || !c.over() || c.Configuration != 5 || c.Config["a.b"] != "5" {
+		t.Errorf("of the same run: %+v", c)
+	}
+}

@@ -94,9 +94,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// runOnce crawls one run. It reports whether the next one has begun while this node had
-// nothing to crawl, but only answered for its files to a hub that did not know that all are
-// over.
+// runOnce crawls one run. It reports whether the next one has begun, or is to, while this node
+// had nothing to crawl, but only told a hub that had lost everything that its files are over.
 func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	directory, err := o.bucket(ctx, [16]byte{}) // the charter says which terrain it is
 	if err != nil {
@@ -129,7 +128,8 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	})
 	g.Go(func() error { defer stop(); return work.Wait() })
 	err = g.Wait()
-	return len(files) > 0 && !n.crawled.Load() && n.get().Run > n.run, err
+	c := n.get()
+	return len(files) > 0 && !n.crawled.Load() && (c.Run > n.run || c.Restored), err
 }
 
 // join opens the files that are here, and finds the charter that they and the configuration

@@ -145,7 +145,8 @@ func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts stats
 
 func newTerrainStats(hub string, t *node.Terrain) *terrainStats {
 	s := &terrainStats{
-		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Config: t.Configuration, Over: t.Over, Paused: t.Paused, Nodes: t.Nodes,
+		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Config: t.Configuration, Over: t.Over,
+		Paused: t.Paused, Nodes: t.Nodes,
 		Shards: make([]shardStats, len(t.Shards)),
 	}
 	for n := range t.Shards {

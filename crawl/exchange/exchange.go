@@ -60,19 +60,24 @@ type Carrier interface {
 
 // A Shard is a state file with the recorder that writes it.
 type Shard interface {
-	// View has f read the last commit.
-	View(f func(*kv.Tx) error) error
+	Recipient
 	// Update runs a small transaction.
 	Update(f func(*kv.Tx) error) error
+	// Referral makes the referral of a foreign URL, in a View.
+	Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error)
+	// MarkAgain marks what of so many URLs from one on another shard has to be told, in
+	// an Update, and returns the first that is left; 0: none is.
+	MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (next schema.ID, err error)
+}
+
+// A Recipient is a shard that letters are for.
+type Recipient interface {
+	// View has f read the last commit.
+	View(f func(*kv.Tx) error) error
 	// Apply returns when a commit holds the referrals, but for those that name no URL of
 	// this shard.
 	Apply(referrals []ring.Referral) error
 	// Errand returns what has come of a request that another shard wants to be made, or has
 	// the recorder make it.
 	Errand(e ring.Errand) (report ring.Report, known bool, err error)
-	// Referral makes the referral of a foreign URL, in a View.
-	Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error)
-	// MarkAgain marks what of so many URLs from one on another shard has to be told, in
-	// an Update, and returns the first that is left; 0: none is.
-	MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (next schema.ID, err error)
 }

@@ -9,10 +9,10 @@ import (
 )
 
 // A Receiver answers the letters to a shard.
-type Receiver struct{ shard Shard }
+type Receiver struct{ shard Recipient }
 
 // NewReceiver returns the receiver of a shard.
-func NewReceiver(s Shard) *Receiver { return &Receiver{s} }
+func NewReceiver(s Recipient) *Receiver { return &Receiver{s} }
 
 // Answer applies a letter, whoever wrote it, and answers it. An error is one of the file:
 // there is no answer then.

@@ -102,12 +102,13 @@ type ended struct {
 	reading accord.Reading
 	number  uint64 // of the configuration
 	status  census.Status
+	desk    *desk
 	held    func() bool
 	stop    func()
 }
 
 func newEnded(f *file, config [32]byte, held func() bool) (e ended, err error) {
-	e = ended{held: held}
+	e = ended{desk: &desk{store: f.Store}, held: held}
 	if e.reading, err = accord.Of(f.Store); err != nil {
 		return e, err
 	}

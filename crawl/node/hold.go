@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -302,8 +305,32 @@ func (n *node) serve(ctx context.Context, shard int, f *file, own *lease.Lease, 
 	return func() { cancel(); <-done }
 }
 
-// Answer implements speaker: what is told after the end is known already.
-func (e ended) Answer(context.Context, []byte) ([]byte, error) { return nil, exchange.ErrNobody }
+// Answer implements speaker: it says what the file contains. What is told after the end is
+// known already.
+func (e ended) Answer(_ context.Context, letter []byte) ([]byte, error) {
+	return exchange.NewReceiver(e.desk).Answer(letter)
+}
+
+// A desk is the file of a shard whose run is over, for those who ask what it contains.
+type desk struct {
+	mu    sync.Mutex
+	store *kv.Store
+}
+
+// View implements [exchange.Recipient].
+func (d *desk) View(f func(*kv.Tx) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.store.View(f)
+}
+
+// Apply implements [exchange.Recipient].
+func (d *desk) Apply([]ring.Referral) error { return exchange.ErrNobody }
+
+// Errand implements [exchange.Recipient].
+func (d *desk) Errand(ring.Errand) (ring.Report, bool, error) {
+	return ring.Report{}, false, exchange.ErrNobody
+}
 
 // Reading implements speaker.
 func (e ended) Reading(context.Context) (accord.Reading, error) {

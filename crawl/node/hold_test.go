@@ -1,13 +1,17 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -60,5 +64,63 @@ func TestLostWhileOver(t *testing.T) {
 	}
 	if err := n.holdOnce(t.Context(), 0, f); !errors.Is(err, lease.ErrLost) {
 		t.Errorf("without the hub: %v", err)
+	}
+}
+
+// A teller asks another shard what its file contains.
+type teller struct {
+	*desk
+	over ended
+}
+
+func (s teller) Update(f func(*kv.Tx) error) error { return s.store.Update(f) }
+func (teller) Referral(*kv.Tx, schema.ID) (ring.Referral, error) {
+	return ring.Referral{}, exchange.ErrNobody
+}
+func (teller) MarkAgain(*kv.Tx, int, schema.ID, int) (schema.ID, error) {
+	return 0, exchange.ErrNobody
+}
+func (s teller) Ask(ctx context.Context, _ int, letter []byte) ([]byte, error) {
+	return s.over.Answer(ctx, letter)
+}
+
+// A shard whose run is over says what its file contains, or those that are not over would wait
+// for that as long as nobody answers at all.
+func TestConfirmedWhileOver(t *testing.T) {
+	t.Parallel()
+	c := newCharter(2, nil)
+	open := func(shard int, more func(*kv.Tx) error) *kv.Store {
+		store, err := kv.Open(filepath.Join(t.TempDir(), "state.bolt"), kv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { store.Close() })
+		err = store.Update(func(tx *kv.Tx) error { return errors.Join(tx.Part.Put(c.part(shard)), more(tx)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
+	}
+	var opening schema.Opening
+	over := open(0, func(tx *kv.Tx) (err error) {
+		opening, err = tx.Openings.Begin()
+		return errors.Join(err, tx.Runs.Put(schema.Run{ID: 1, Status: schema.RunCompleted, Walked: true}))
+	})
+	e, err := newEnded(&file{Store: over}, [32]byte{}, func() bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ahead := range []uint64{0, 1} {
+		store := open(1, func(tx *kv.Tx) error {
+			return tx.Peers.Put(0, schema.Peer{Opening: opening, Commit: over.LastCommit() + ahead})
+		})
+		s := teller{&desk{store: store}, e}
+		contained, err := exchange.NewSender(s, s, 0).Confirm(t.Context())
+		if err != nil || contained != (ahead == 0) {
+			t.Errorf("a commit that is %d ahead: %v, %v", ahead, contained, err)
+		}
+	}
+	if answer, err := e.Answer(t.Context(), []byte("nonsense")); err != nil {
+		t.Errorf("nonsense is answered with %q, %v", answer, err)
 	}
 }

@@ -178,6 +178,7 @@ func (n *node) join(ctx context.Context) (map[int]*file, error) {
 // publish has the charter say what the files here do, and returns it; over: the run was over
 // everywhere, without that news.
 func (n *node) publish(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
+	over = true
 	known, err = n.registry.change(ctx, func(c *charter) (*charter, error) {
 		news := c == nil
 		if news {
@@ -185,7 +186,7 @@ func (n *node) publish(ctx context.Context, files map[int]*file) (known *charter
 				return nil, err
 			}
 		}
-		over = c.over()
+		over = over && c.over() // also when it was told already, and the answer was lost
 		for shard, f := range files {
 			more, err := n.knows(c, shard, f)
 			if err != nil {

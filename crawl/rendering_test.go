@@ -120,6 +120,9 @@ func TestRenderingLeftAlone(t *testing.T) {
 	}
 }
 
+// disallow is a robots.txt with a rule for all.
+func disallow(rule string) reply { return reply{status: 200, body: "User-agent: *\n" + rule + "\n"} }
+
 // What keeps something from a page, and what is said of it.
 func TestRenderingRefused(t *testing.T) {
 	one := func(web map[string]reply) map[string]reply {
@@ -137,7 +140,6 @@ func TestRenderingRefused(t *testing.T) {
 		chain[fmt.Sprintf("a.test/%d.js", i)] = script(fmt.Sprintf("get /%d.js", i+1), fmt.Sprintf("link /p%d", i))
 	}
 	loud := map[string]reply{"a.test/app.js": script("link /b", "get /1.js", "get /2.js", "get /3.js", "get /4.js")}
-	disallow := func(rules string) reply { return reply{status: 200, body: "User-agent: *\n" + rules + "\n"} }
 	failures := func(cause fetch.Cause) map[string]reply {
 		return one(map[string]reply{"cdn.test/lib.js": {cause: cause}})
 	}

@@ -82,16 +82,17 @@ func TestRenderer(t *testing.T) {
 	t.Run("many pages", func(t *testing.T) { testManyPages(t, r) })
 }
 
-// What a page becomes: what its document holds, and what it asked for.
-func testPages(t *testing.T, r *Renderer) {
-	const at = "https://a.example/x"
-	tests := []struct {
-		name string
-		body string
-		web  web
-		want string // part of the document
-		rest Rendering
-	}{
+// A pageTest is a page, what it gets, and what becomes of it.
+type pageTest struct {
+	name string
+	body string
+	web  web
+	want string // part of the document
+	rest Rendering
+}
+
+func pageTests() []pageTest {
+	return []pageTest{
 		{"without scripts", `<html lang=en><p>as it is`, nil, `<html lang="en"><head></head><body><p>as it is`, Rendering{}},
 		{"a script and its data", `<i id=out></i><script src=/app.js></script>`, web{
 			"https://a.example/app.js":  `fetch("data#part").then(r => r.json()).then(d => out.innerHTML = d.text)`,
@@ -149,9 +150,13 @@ func testPages(t *testing.T, r *Renderer) {
 		{"ten seconds, and no more", `<i id=out></i><script>setInterval(() => out.append(1), 999)</script>`, nil,
 			`<i id="out">1111111111</i>`, Rendering{}},
 	}
-	for _, tt := range tests {
+}
+
+// What a page becomes: what its document holds, and what it asked for.
+func testPages(t *testing.T, r *Renderer) {
+	for _, tt := range pageTests() {
 		t.Run(tt.name, func(t *testing.T) {
-			got := render(t, r, html(at, tt.body), tt.web)
+			got := render(t, r, html("https://a.example/x", tt.body), tt.web)
 			if !strings.Contains(string(got.DOM), tt.want) || (tt.want == "") != (len(got.DOM) == 0) {
 				t.Errorf("document %q, want %q in it", got.DOM, tt.want)
 			}

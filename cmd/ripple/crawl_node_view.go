@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// nodeEvery is from one line about a node to the next.
+const nodeEvery = 10 * time.Second
+
+// A nodeView tells how a node gets on.
+type nodeView struct {
+	app      *app
+	cfg      *config.Config
+	machine  *crawl.Machine
+	stop     context.CancelCauseFunc // ends the node as a signal does
+	requests atomic.Int64
+	pages    atomic.Int64
+
+	mu     sync.Mutex
+	states map[int]string // by shard
+}
+
+// shard notes what has become of a shard, and tells it.
+func (v *nodeView) shard(n int, state string) {
+	v.mu.Lock()
+	before := v.states[n]
+	v.states[n] = state
+	v.mu.Unlock()
+	if before != state {
+		v.app.tell(remark{fmt.Sprintf("shard %d: %s", n, state), "shard", []any{"shard", n, "state", state}})
+	}
+}
+
+// obey follows the signals that only a crawl listens to, until ctx is done.
+func (v *nodeView) obey(ctx context.Context, conn *hub.Conn, load func() (*config.Config, error)) error {
+	got := make(chan os.Signal, 4)
+	notifyCrawl(got)
+	defer signal.Stop(got)
+	had := hasTerminal()
+	for {
+		var s os.Signal
+		select {
+		case <-ctx.Done():
+			return nil
+		case s = <-got:
+		}
+		switch {
+		case !isReload(s):
+			v.report()
+		case had && !hasTerminal():
+			if err := terminate(); err != nil {
+				return err
+			}
+		default:
+			cfg, err := load()
+			if err == nil {
+				err = reloadTerrain(ctx, v.app, cfg, conn)
+			}
+			if err != nil {
+				v.app.logger().Error("the configuration is not taken; the crawl goes on as before", "error", err)
+			}
+		}
+	}
+}
+
+// report tells how far the node has come.
+func (v *nodeView) report() {
+	pages, requests := v.pages.Load(), v.requests.Load()
+	v.app.tell(remark{fmt.Sprintf("%s, %s; shards: %s", visited(int(pages)), count(int(requests), "request", "requests"),
+		v.shards()), "node", []any{"pages", pages, "requests", requests}})
+}
+
+// follow tells how far the node has come, now and then.
+func (v *nodeView) follow(ctx context.Context) {
+	tick := time.NewTicker(nodeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			v.report()
+		}
+	}
+}
+
+// shards says how many are in which state.
+func (v *nodeView) shards() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	counts := map[string]int{}
+	for _, state := range v.states {
+		counts[state]++
+	}
+	var parts []string
+	for state, n := range counts {
+		parts = append(parts, fmt.Sprintf("%d %s", n, state))
+	}
+	slices.Sort(parts)
+	if parts == nil {
+		return "none yet"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// end says how it ended, and what can be done next.
+func (v *nodeView) end(ctx context.Context, path string, cfg *config.Config, err error) error {
+	pages := visited(int(v.pages.Load()))
+	var sig signalError
+	switch {
+	case err == nil:
+		v.app.tell(remark{"the run is over on all shards; " + pages + " here", "run completed", []any{"pages", v.pages.Load()}})
+		next := "ripple unite " + shown(cfg.Cluster.Folder) + " ... -o terrain.bolt"
+		v.app.tell(remark{"  make one map of the folders of all machines: " + next, "next", []any{"command", next}})
+		return nil
+	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):
+		v.app.tell(remark{"this node has stopped; " + pages + " here", "node stopped", []any{"pages", v.pages.Load()}})
+		next := "ripple crawl " + shown(path)
+		v.app.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
+		return early(ctx)
+	}
+	return nodeError(cfg, err)
+}

@@ -50,6 +50,7 @@ type batch struct {
 	outcomes []ring.Outcome
 	told     []ring.Referral // by other shards
 	errands  []ring.Errand   // likewise
+	portion  *ring.Portion   // of max-pages, that the node has come to; nil: as before
 	tellers  []chan<- error  // who wait for the commit of what they told
 	wakes    []ring.Wake
 	size     int64
@@ -88,6 +89,9 @@ func (b *batch) by(t time.Time) {
 func (b *batch) tell(t telling) {
 	b.told, b.tellers = append(b.told, t.referrals...), append(b.tellers, t.done)
 	b.errands = append(b.errands, t.errands...)
+	if t.portion != nil {
+		b.portion = t.portion
+	}
 	b.by(time.Now())
 }
 
@@ -218,12 +222,12 @@ func (c *committer) mayAskAfter(o *ring.Outcome) time.Time {
 // commit applies a batch in one transaction, lets depths travel on in as many
 // more as they need, and publishes what follows.
 func (c *committer) commit(walking context.Context, b *batch, effects chan<- ring.Effects) error {
-	if len(b.outcomes)+len(b.told)+len(b.errands)+len(b.wakes) == 0 {
+	if len(b.outcomes)+len(b.told)+len(b.errands)+len(b.wakes) == 0 && b.portion == nil {
 		return nil
 	}
 	begun := time.Now()
 	published := ring.Effects{Settled: len(b.outcomes), Woken: len(b.wakes)}
-	news := ring.News{Outcomes: b.outcomes, Referrals: b.told, Errands: b.errands, Wakes: b.wakes}
+	news := ring.News{Outcomes: b.outcomes, Referrals: b.told, Errands: b.errands, Wakes: b.wakes, Portion: b.portion}
 	for more := true; more; news = (ring.News{}) {
 		err := c.store.Update(func(tx *kv.Tx) (err error) {
 			var list []ring.Effect

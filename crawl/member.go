@@ -38,11 +38,12 @@ type member struct {
 	cancel  context.CancelFunc
 }
 
-// A telling is what a letter says, for a commit.
+// A telling is what a letter says, or the node, for a commit.
 type telling struct {
 	referrals []ring.Referral
 	errands   []ring.Errand
-	done      chan<- error // gets the error of the commit, and has room for it
+	portion   *ring.Portion // nil: nothing is said of it
+	done      chan<- error  // gets the error of the commit, and has room for it
 }
 
 func newMember(c *Crawl, s *Shard) *member {

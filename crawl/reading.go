@@ -54,6 +54,7 @@ func (c *Crawl) filed(ctx context.Context) (r accord.Reading, err error) {
 	err = c.query(ctx, func(store *kv.Store) (err error) {
 		r, err = accord.Of(store)
 		r.Config = c.opts.Config.SharedHash() // between two commits nobody changes it
+		r.Idle = r.Idle && c.settled()
 		return err
 	})
 	return r, err
@@ -90,18 +91,21 @@ func (c *Crawl) Finish(ctx context.Context, agreed accord.Reading) error {
 	if c.member == nil {
 		return ErrPart
 	}
-	same := false
+	same, settled := false, false
 	err := c.member.desk(ctx).View(func(tx *kv.Tx) (err error) {
 		part := tx.Part.Of()
 		same, err = tx.Openings.Contains(agreed.Opening, agreed.Commit)
 		same = same && part.Run == agreed.Run && part.Configuration == agreed.Configuration
+		settled = c.settled()
 		return err
 	})
-	if err == nil && !same {
-		err = errElse
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case !same:
+		return errElse
+	case !settled:
+		return errBusy
 	}
 	st, err := c.command(commandFinish)
 	if err == nil && !st.Idle {

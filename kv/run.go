@@ -79,9 +79,12 @@ func encodeRun(w *writer, run *schema.Run) {
 		w.uint(uint64(run.Errors[name]))
 	}
 	w.end(&run.End)
-	if run.Rendered > 0 || run.Unrendered > 0 {
+	if run.Rendered > 0 || run.Unrendered > 0 || run.Portion > 0 {
 		w.uint(uint64(run.Rendered))
 		w.uint(uint64(run.Unrendered))
+	}
+	if run.Portion > 0 {
+		w.uint(uint64(run.Portion))
 	}
 }
 
@@ -109,6 +112,9 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 	if r.more() {
 		run.Rendered = int(r.uint())
 		run.Unrendered = int(r.uint())
+	}
+	if r.more() {
+		run.Portion = int(r.uint())
 	}
 	return run
 }

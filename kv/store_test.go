@@ -224,7 +224,8 @@ func TestSmallRecords(t *testing.T) {
 	s := openStore(t, path)
 	run := schema.Run{ID: 1, Started: time.UnixMilli(5).UTC(), Config: [32]byte{9}, Status: schema.RunInterrupted,
 		End:    schema.End{Kind: schema.EndMaxRunTime, N: 1, After: time.Hour, Detail: "d"},
-		Walked: true, FirstVisit: 1, Pages: 2, Rendered: 1, Unrendered: 300, Requests: 3, Generation: 1, Running: 5 * time.Second,
+		Walked: true, FirstVisit: 1, Pages: 2, Portion: 9, Rendered: 1, Unrendered: 300,
+		Requests: 3, Generation: 1, Running: 5 * time.Second,
 		Errors: map[string]int{"timeout": 2, "dns": 1}}
 	robots := schema.RobotsCopy{At: time.UnixMilli(77).UTC(), Status: 200,
 		Text: bytes.Repeat([]byte("Disallow: /\n"), 100)}

@@ -268,6 +268,7 @@ type Run struct {
 	Walked     bool // the frontier is empty; only the outputs are missing
 	FirstVisit Seq  // the first visit that may belong to it
 	Pages      int  // visits recorded by asking
+	Portion    int  // of max-pages, of a shard: the Pages that it may come to
 	Rendered   int  // of those: recorded as their scripts left them
 	Unrendered int  // of Pages: recorded as fetched although they were to be rendered
 	Requests   int

@@ -98,8 +98,6 @@ func refuseNode(cfg *config.Config, opts crawlOptions) error {
 		return usage("--listen serves the map of one machine; with [cluster] hub leave it out")
 	case opts.seeds.file != "":
 		return usage("--seeds adds seeds for one machine; with [cluster] hub put them into the configuration of all")
-	case cfg.Crawler.MaxPages > 0:
-		return usage("[crawler] max-pages cannot be kept by several machines; with [cluster] hub set it to 0")
 	case cfg.Render.Mode != config.RenderOff:
 		return usage("[render] mode = %q is for one machine; with [cluster] hub set it to \"off\"", cfg.Render.Mode)
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	protocol   = 2        // of what nodes say to each other
+	protocol   = 3        // of what nodes say to each other
 	maxCharter = 64 << 10 // bytes
 	charterKey = "charter"
 )
@@ -53,6 +53,7 @@ type charter struct {
 	Nodes         []string          `json:"nodes"`    // that have come, by number
 	Made          []int             `json:"made"`     // by shard: the node that makes its file; -1: nobody yet
 	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
+	Portions      portions          `json:"portions"` // of max-pages
 }
 
 const (
@@ -65,7 +66,7 @@ func newCharter(shards int, config map[string]string) *charter {
 	_, _ = rand.Read(id) // never fails
 	c := &charter{
 		Protocol: protocol, Terrain: id, Rule: shard.Version, Config: config, Configuration: 1, Run: 1,
-		Made: make([]int, shards), Over: make([]bool, shards),
+		Made: make([]int, shards), Over: make([]bool, shards), Portions: newPortions(shards),
 	}
 	for n := range c.Made {
 		c.Made[n] = nobody
@@ -81,6 +82,7 @@ func restored(part schema.Part, config map[string]string) *charter {
 		c.Made[n] = elsewhere
 	}
 	c.Restored = true
+	c.Portions.forget()
 	return c
 }
 
@@ -107,9 +109,15 @@ func (c *charter) learn(from *charter) (news bool) {
 	if c.Run < from.Run {
 		c.Run, c.Over, c.Restored, news = from.Run, slices.Clone(from.Over), from.Restored, true
 		c.Config, c.Configuration = from.Config, from.Configuration
+		c.Portions.forget()
 	}
 	if c.Run == from.Run && c.Configuration < from.Configuration {
 		c.Config, c.Configuration, news = from.Config, from.Configuration, true
+		c.Portions.forget()
+	}
+	if c.Portions.Changes < from.Portions.Changes {
+		c.Portions.Changes, news = from.Portions.Changes, true
+		c.Portions.forget()
 	}
 	if c.Pauses < from.Pauses {
 		c.Pauses, news = from.Pauses, true
@@ -140,6 +148,7 @@ func (c *charter) maker(shard int) string {
 func (c *charter) clone() *charter {
 	other := *c
 	other.Nodes, other.Made, other.Over = slices.Clone(c.Nodes), slices.Clone(c.Made), slices.Clone(c.Over)
+	other.Portions.Of = slices.Clone(c.Portions.Of)
 	return &other
 }
 
@@ -164,7 +173,8 @@ func decodeCharter(text []byte) (*charter, error) {
 	case c.Protocol != protocol || c.Rule != shard.Version:
 		return nil, fmt.Errorf("%w: it speaks protocol %d with rule %d, this one %d with %d", ErrProtocol, c.Protocol, c.Rule,
 			protocol, shard.Version)
-	case len(c.Terrain) != 16 || len(c.Made) == 0 || len(c.Made) > shard.MaxShards || len(c.Over) != len(c.Made) || c.Run == 0:
+	case len(c.Terrain) != 16 || len(c.Made) == 0 || len(c.Made) > shard.MaxShards || len(c.Over) != len(c.Made) || c.Run == 0,
+		len(c.Portions.Of) != len(c.Made):
 		return nil, fmt.Errorf("%w: it makes no sense", errCharter)
 	}
 	return &c, nil

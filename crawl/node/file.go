@@ -102,6 +102,7 @@ type ended struct {
 	reading accord.Reading
 	number  uint64 // of the configuration
 	status  census.Status
+	portion portion // of max-pages
 	desk    *desk
 	held    func() bool
 	stop    func()
@@ -118,7 +119,8 @@ func newEnded(f *file, config [32]byte, held func() bool) (e ended, err error) {
 	err = f.View(func(tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
 		if err == nil {
-			e.status = census.Ended(runs[len(runs)-1])
+			last := runs[len(runs)-1]
+			e.status, e.portion = census.Ended(last), portion{Pages: last.Portion, Spent: true}
 		}
 		return err
 	})

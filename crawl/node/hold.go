@@ -167,6 +167,7 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, 
 	pausing, unwatch := context.WithCancel(ctx)
 	var g errgroup.Group
 	g.Go(func() error { return n.obey(pausing, walk, follower, paused, number) })
+	g.Go(func() error { return n.allot(pausing, shard, walk) })
 	result, err := walk.Run(ctx)
 	unwatch()
 	_ = g.Wait() // that it was told to end, or the crawl has
@@ -240,8 +241,8 @@ func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease,
 	}
 	d.open(e)
 	for !n.over() {
-		if c := n.get(); c.Run == n.run && !c.Over[shard] {
-			if err := n.note(ctx, shard); err != nil {
+		if c := n.get(); c.Run == n.run && (!c.Over[shard] || c.Portions.Of[shard] != e.portion) {
+			if err := n.note(ctx, shard, e.portion); err != nil {
 				return err
 			}
 		}
@@ -265,13 +266,16 @@ func whileHeld(ctx context.Context, own *lease.Lease) (context.Context, context.
 	return ctx, func() { cancel(nil) }
 }
 
-// note has the charter say that a shard's run is over.
-func (n *node) note(ctx context.Context, shard int) error {
+// note has the charter say that a shard's run is over, with what it had of max-pages.
+func (n *node) note(ctx context.Context, shard int, had portion) error {
 	noted, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
 		if c == nil {
-			c = n.get().clone()
+			c = n.remembered()
 		}
-		if !n.get().same(c) || c.Run != n.run || c.Over[shard] {
+		if !n.get().same(c) || c.Run != n.run {
+			return nil, nil
+		}
+		if news := c.Portions.set(shard, had); c.Over[shard] && !news {
 			return nil, nil
 		}
 		c.Over[shard], c.Restored = true, false

@@ -272,6 +272,7 @@ func (n *node) enter(c *charter, over bool) (*charter, error) {
 		c.Run, c.Restored, changed = c.Run+1, false, true
 		c.pause(false)
 		clear(c.Over)
+		c.Portions.begin()
 		if !maps.Equal(c.Config, n.config) {
 			c.Config, c.Configuration = n.config, c.Configuration+1
 		}
@@ -326,6 +327,7 @@ func (n *node) knows(c *charter, shard int, f *file) (news bool, err error) {
 			c.Config = digests(cfg.Shared())
 		}
 		c.Run, c.Configuration, news = part.Run, max(part.Configuration, c.Configuration), true
+		c.Portions.forget()
 	}
 	over, err := f.over(c.Run)
 	if over && !c.Over[shard] {
@@ -434,11 +436,18 @@ func (n *node) look(ctx context.Context, wanted func(*charter) bool, still func(
 func (n *node) again(c *charter) (*charter, error) {
 	switch known := n.get(); {
 	case c == nil:
-		return known, nil
+		return n.remembered(), nil
 	case !known.same(c) || !c.learn(known):
 		return nil, nil
 	}
 	return c, nil
+}
+
+// remembered is the charter that this node knows, for a hub that has lost it.
+func (n *node) remembered() *charter {
+	c := n.get().clone()
+	c.Portions.forget()
+	return c
 }
 
 // make makes the files of shards that have none, as many as is this node's share, and has
@@ -480,7 +489,7 @@ func (n *node) make(ctx context.Context, g *errgroup.Group, files map[int]*file)
 // left it for long; nil: it is not.
 func (n *node) claim(c *charter, left bool) *charter {
 	if c == nil {
-		return n.get()
+		return n.remembered()
 	}
 	if !n.get().same(c) {
 		return nil

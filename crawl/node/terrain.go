@@ -154,6 +154,7 @@ func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, numbe
 			return false, fmt.Errorf("%w: %s differ", crawl.ErrIdentity, keys)
 		}
 		c.Config, c.Configuration = own, c.Configuration+1
+		c.Portions.forget()
 		return true, nil
 	})
 	if err != nil {

@@ -57,8 +57,7 @@ func (r *Recorder) tellRun(tx *kv.Tx, kind string) error {
 
 // completion says why nothing is left to do, and notes the origins that were cut.
 func (r *Recorder) completion(cut cuts) (schema.End, error) {
-	limit := r.in.set.Config.Crawler.MaxPages
-	enough := limit > 0 && r.in.run.Pages >= limit
+	limit, enough := r.in.set.Config.Crawler.MaxPages, r.quotas.usedUp()
 	if enough && r.in.set.Config.Monitor.Webhook == "" {
 		return schema.End{Kind: schema.EndMaxPages, N: limit}, nil
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
@@ -29,7 +30,8 @@ type quotas struct {
 	reserved map[terrain.Cap]int
 	pages    int                                    // reserved of max-pages
 	held     map[terrain.Cap]map[schema.HostID]bool // hosts with pages that wait for a place in a group
-	starved  map[schema.HostID]bool                 // kept waiting by max-pages, as far as it is reserved
+	starved  map[schema.HostID]bool                 // kept waiting by max-pages, of which more may be left
+	final    bool                                   // of a shard: nothing of max-pages is left
 }
 
 func newQuotas(in *scope, hosts *hosts) quotas {
@@ -105,14 +107,37 @@ func (q *quotas) release(step *ring.Step) {
 // letOn plans as many hosts that max-pages kept waiting as it has room for again, or all
 // of them once it is used up.
 func (q *quotas) letOn() {
-	limit := q.in.set.Config.Crawler.MaxPages
-	room := limit - q.in.run.Pages - q.pages
+	room, used := q.left(), q.usedUp()
 	for id := range q.starved {
-		if room--; room < 0 && q.in.run.Pages < limit {
+		if room--; room < 0 && !used {
 			break
 		}
 		delete(q.starved, id)
 		q.hosts.touch(id)
+	}
+}
+
+// An Allotment is what a shard makes of its portion of max-pages.
+type Allotment struct {
+	Portion int
+	Used    int  // pages visited
+	Open    int  // pages that are being visited
+	Starved bool // pages wait for a larger portion
+	Final   bool // nothing of max-pages is left anywhere
+}
+
+// Settled reports whether a shard that has nothing to do needs no more, and keeps nothing
+// that others may need.
+func (a *Allotment) Settled() bool { return a.Final || !a.Starved && a.Portion == a.Used }
+
+// Allotment is that of a shard; nil: nothing limits its pages.
+func (r *Recorder) Allotment() *Allotment {
+	if r.in.set.Config.Crawler.MaxPages <= 0 {
+		return nil
+	}
+	return &Allotment{
+		Portion: r.in.run.Portion, Used: r.in.run.Pages, Open: r.quotas.pages, Starved: len(r.quotas.starved) > 0,
+		Final: r.quotas.final,
 	}
 }
 
@@ -172,35 +197,59 @@ func (q *quotas) exhausted(h *schema.Host, live *liveHost) bool {
 // enough reports whether the run visits no further page (max-pages), what is open
 // included.
 func (q *quotas) enough(h *schema.Host) bool {
-	limit := q.in.set.Config.Crawler.MaxPages
-	if limit <= 0 || q.in.run.Pages+q.pages < limit {
+	if q.left() > 0 {
 		return false
 	}
-	if q.pages > 0 {
+	if !q.usedUp() {
 		q.starved[h.ID] = true
 	}
 	return true
 }
 
+// left is how many pages more the run may ask for.
+func (q *quotas) left() int {
+	limit := q.in.set.Config.Crawler.MaxPages
+	switch {
+	case limit <= 0:
+		return math.MaxInt
+	case q.in.sharded():
+		limit = q.in.run.Portion
+	}
+	return limit - q.in.run.Pages - q.pages
+}
+
+// usedUp reports whether max-pages is reached, by all shards of a terrain together.
+func (q *quotas) usedUp() bool {
+	limit := q.in.set.Config.Crawler.MaxPages
+	if q.in.sharded() {
+		return limit > 0 && q.final
+	}
+	return limit > 0 && q.in.run.Pages >= limit
+}
+
+// allot gives a shard its portion of max-pages, which is at least what it has used and
+// reserved.
+func (q *quotas) allot(p ring.Portion) {
+	q.in.run.Portion, q.final = max(p.Pages, q.in.run.Pages+q.pages), p.Final
+}
+
 // spent reports whether the run has no visit left for the pages of a host: its
 // budget, or that of the run, is used up, with nothing open that counts.
 func (q *quotas) spent(h *schema.Host) bool {
-	limit := q.in.set.Config.Crawler.MaxPages
-	return h.RunRequests >= q.budget(h) || limit > 0 && q.in.run.Pages >= limit && h.RunGivenUp == schema.NotGivenUp
+	return h.RunRequests >= q.budget(h) || q.usedUp() && h.RunGivenUp == schema.NotGivenUp
 }
 
 // cut returns the key, with its value, for which a page of a host still waits that was
 // never visited: the host's budget, or that of the run, is used up. Empty: there is none.
 func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (key string, err error) {
 	asked := h.Run == q.in.run.ID
-	limit := q.in.set.Config.Crawler.MaxPages
 	switch {
 	case h.Generation != q.in.store.Generation() || asked && h.RunGivenUp != schema.NotGivenUp:
 		return "", nil
 	case asked && h.RunRequests >= q.budget(h):
 		key = q.budgetKey(h)
-	case limit > 0 && q.in.run.Pages >= limit:
-		key = fmt.Sprintf("max-pages = %d", limit)
+	case q.usedUp():
+		key = fmt.Sprintf("max-pages = %d", q.in.set.Config.Crawler.MaxPages)
 	default:
 		return "", nil
 	}

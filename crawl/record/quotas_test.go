@@ -5,6 +5,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/shard"
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
@@ -65,6 +66,38 @@ func TestMaxPagesLetsOn(t *testing.T) {
 		r.quotas.letOn()
 		if len(r.hosts.touched) != 2 {
 			t.Errorf("%d hosts go on with max-pages used up, want both", len(r.hosts.touched))
+		}
+	})
+}
+
+// A shard visits its portion of max-pages: hosts wait for a larger one, and for none once
+// nothing is left anywhere.
+func TestPortionLetsOn(t *testing.T) {
+	part := schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shards: 2, Run: 1, Configuration: 1}
+	inTurnOf(t, part, "[crawler]\nmax-pages = 100\n", func(r *Recorder, on turn) {
+		page := r.met(t, "https://a.test/")
+		h, other := r.hostOf(t, page), r.hostOf(t, r.met(t, "https://b.test/"))
+		if !r.quotas.enough(h) || !r.quotas.enough(other) || r.quotas.spent(h) {
+			t.Error("without a portion hosts are asked, or have nothing to wait for")
+		}
+		if a := r.Allotment(); !a.Starved || a.Settled() {
+			t.Errorf("hosts wait, and it says %+v", a)
+		}
+		on.quotas.allot(ring.Portion{Pages: 1})
+		r.hosts.begin()
+		r.quotas.letOn()
+		if len(r.hosts.touched) != 1 || r.quotas.enough(h) {
+			t.Errorf("%d hosts go on with a portion of one page, want 1", len(r.hosts.touched))
+		}
+		ok(t, r.quotas.reserve(&ring.Step{ID: page, URLKind: schema.KindPage}, h))
+		on.quotas.allot(ring.Portion{})
+		if a := r.Allotment(); a.Portion != 1 || a.Open != 1 {
+			t.Errorf("it has asked for a page, and has %+v left", a)
+		}
+		on.quotas.allot(ring.Portion{Pages: 1, Final: true})
+		r.quotas.letOn()
+		if a := r.Allotment(); len(r.hosts.touched) != 2 || !r.quotas.spent(other) || a.Starved || !a.Settled() {
+			t.Errorf("nothing is left anywhere, %d hosts were planned, and it says %+v", len(r.hosts.touched), a)
 		}
 	})
 }

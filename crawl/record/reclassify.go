@@ -77,7 +77,7 @@ func lastRun(store *kv.Store) (run schema.Run, err error) {
 
 // waits reports whether the run has anything left to ask.
 func (r *Recorder) waits() (bool, error) {
-	if limit := r.in.set.Config.Crawler.MaxPages; limit > 0 && r.in.run.Pages >= limit {
+	if r.quotas.usedUp() {
 		return false, nil
 	}
 	s, err := survey.New(r.in.store)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -26,6 +27,12 @@ seeds = ["https://a.test/"]
 // than head.
 func inTurn(t *testing.T, text string, f func(*Recorder, turn)) {
 	t.Helper()
+	inTurnOf(t, schema.Part{}, text, f)
+}
+
+// inTurnOf is inTurn with a file that holds a part of a terrain.
+func inTurnOf(t *testing.T, part schema.Part, text string, f func(*Recorder, turn)) {
+	t.Helper()
 	cfg, _, err := config.Parse([]byte(text+head), t.TempDir(), os.ReadFile)
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +47,12 @@ func inTurn(t *testing.T, text string, f func(*Recorder, turn)) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
+	if part.Shards > 0 {
+		ok(t, store.Update(func(tx *kv.Tx) error {
+			_, err := tx.Openings.Begin()
+			return errors.Join(err, tx.Part.Put(part))
+		}))
+	}
 	r := New(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
 	if _, err := r.Begin(t.Context()); err != nil {
 		t.Fatal(err)

@@ -30,6 +30,9 @@ type seeds struct {
 	hosts map[schema.HostID]bool
 }
 
+// sharded reports whether the file holds a part of a terrain.
+func (in *scope) sharded() bool { return in.store.Part().Shards != 0 }
+
 // visited reports whether a URL has a visit in this run.
 func (in *scope) visited(id schema.ID) bool { return in.store.Latest(id) >= in.run.FirstVisit }
 

@@ -44,6 +44,9 @@ func (t *turn) applyAll(news *ring.News) (err error) {
 	for i := 0; i < len(news.Wakes) && err == nil; i++ {
 		err = t.wake(&news.Wakes[i])
 	}
+	if news.Portion != nil {
+		t.quotas.allot(*news.Portion)
+	}
 	return err
 }
 

@@ -26,6 +26,13 @@ type News struct {
 	Referrals []Referral // of other shards
 	Errands   []Errand   // likewise
 	Wakes     []Wake
+	Portion   *Portion // of max-pages, of a shard; nil: as before
+}
+
+// A Portion is what a shard has of max-pages.
+type Portion struct {
+	Pages int  // that its run may come to
+	Final bool // nothing of max-pages is left anywhere
 }
 
 // Entrusted reports whether a step is an errand that another shard is to do.

@@ -208,7 +208,12 @@ func (c *core) unpruned(run schema.RunID) schema.RunID { return max(run, c.runs[
 
 // maxPages names [crawler] max-pages and its value if that was used up; else empty.
 func (c *core) maxPages() string {
-	if limit := c.cfg.Crawler.MaxPages; limit > 0 && c.run.Pages >= limit {
+	limit := c.cfg.Crawler.MaxPages
+	used := c.run.Pages >= limit
+	if c.store.Part().Shards != 0 { // which has visited a portion of them
+		used = c.run.End.Kind == schema.EndMaxPages
+	}
+	if limit > 0 && used {
 		return fmt.Sprintf("max-pages = %d", limit)
 	}
 	return ""

@@ -22,6 +22,7 @@ func (u *uniting) copyRuns() error {
 func (u *uniting) copyRun(n int) error {
 	whole := u.sources[0].runs[n]
 	whole.FirstVisit, whole.Generation, whole.Errors = u.dst.LastSeq()+1, u.dst.Generation(), maps.Clone(whole.Errors)
+	whole.Portion = 0
 	for _, s := range u.sources[1:] {
 		add(&whole, &s.runs[n])
 	}

@@ -1,0 +1,168 @@
+package node
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+)
+
+// portions are how max-pages is given out to the shards of a run. A shard is given more in the
+// charter first and in its file then, and gives back in its file first: what the files say
+// together is never more than max-pages.
+type portions struct {
+	Of      []portion `json:"of"`      // by shard
+	Changes uint64    `json:"changes"` // never fewer, in whichever run: fewer are a hub that has lost some
+}
+
+// A portion is what a shard has of max-pages.
+type portion struct {
+	Pages int  `json:"pages"` // that its run may come to; unknown: nobody has said it since it was forgotten
+	Spent bool `json:"spent"` // it has visited as many
+}
+
+// unknown is the portion of a shard that has to say what it has before any other is given more.
+const unknown = -1
+
+func newPortions(shards int) portions { return portions{Of: make([]portion, shards)} }
+
+// begin gives all back for the next run.
+func (p *portions) begin() {
+	clear(p.Of)
+	p.Changes++
+}
+
+// forget has every shard say anew what it has.
+func (p *portions) forget() {
+	for n := range p.Of {
+		p.Of[n] = portion{Pages: unknown}
+	}
+	p.Changes++
+}
+
+// left is what is not given out; known: all shards have said what they have.
+func (p *portions) left(most int) (left int, known bool) {
+	left, known = most, true
+	for _, one := range p.Of {
+		if one.Pages == unknown {
+			known = false
+			continue
+		}
+		left -= one.Pages
+	}
+	return max(0, left), known
+}
+
+// final reports whether nothing is left anywhere.
+func (p *portions) final(most int) bool {
+	left, known := p.left(most)
+	return known && left == 0 && !slices.ContainsFunc(p.Of, func(one portion) bool { return !one.Spent })
+}
+
+// set notes what a shard has, and reports whether that is news.
+func (p *portions) set(shard int, to portion) bool {
+	if p.Of[shard] == to {
+		return false
+	}
+	p.Of[shard] = to
+	p.Changes++
+	return true
+}
+
+// reconcile brings a shard's portion and what it makes of it together, and reports whether
+// that has changed the portion. returned: it has just given back what it does not need. What
+// it needs it asks for before it has used up what it has.
+func (p *portions) reconcile(shard, most int, has *crawl.Allotment, returned bool) bool {
+	own := p.Of[shard]
+	left, known := p.left(most)
+	size := left/(2*len(p.Of)) + 1
+	switch {
+	case own.Pages < has.Portion || returned:
+		return p.set(shard, portion{Pages: has.Portion})
+	case own.Pages > has.Portion: // it has been given more, which it does not know yet
+		return false
+	case known && left > 0 && !has.Idle && has.Portion-has.Used-has.Open < (size+1)/2, known && left > 0 && has.Starved:
+		return p.set(shard, portion{Pages: own.Pages + min(size, left)})
+	case known && left == 0 && has.Used == has.Portion:
+		return p.set(shard, portion{Pages: own.Pages, Spent: true})
+	}
+	return false
+}
+
+// An allotted crawl keeps to a portion of max-pages: a [crawl.Crawl].
+type allotted interface {
+	Allotment(context.Context) (*crawl.Allotment, error)
+	Allot(context.Context, ring.Portion) error
+}
+
+// allot has a shard keep to its portion of max-pages until ctx is done, or its crawl has
+// ended.
+func (n *node) allot(ctx context.Context, shard int, walk allotted) error {
+	for {
+		if err := n.allotOnce(ctx, shard, walk); err != nil {
+			return err
+		}
+		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+			return err
+		}
+	}
+}
+
+func (n *node) allotOnce(ctx context.Context, shard int, walk allotted) error {
+	cfg, number := n.configuration()
+	has, err := walk.Allotment(ctx)
+	most := cfg.Crawler.MaxPages
+	if err != nil || has == nil || most <= 0 {
+		return err
+	}
+	returned := has.Spare() || n.get().Portions.Of[shard].Pages == unknown
+	if returned { // what it has used and asked for stays
+		if err := walk.Allot(ctx, ring.Portion{Final: has.Final}); err != nil {
+			return err
+		}
+		if has, err = walk.Allotment(ctx); err != nil || has == nil {
+			return err
+		}
+	}
+	c, err := n.share(ctx, number, func(p *portions) (changed, same bool) {
+		changed = p.reconcile(shard, most, has, returned)
+		return changed, p.Of[shard].Pages == has.Portion && p.final(most) == has.Final
+	})
+	if err != nil || c == nil {
+		return err
+	}
+	own, final := c.Portions.Of[shard].Pages, c.Portions.final(most)
+	if own > has.Portion || final != has.Final {
+		return walk.Allot(ctx, ring.Portion{Pages: max(own, has.Portion), Final: final})
+	}
+	return nil
+}
+
+// share has f change the portions in the charter under a configuration, and returns the
+// charter as the hub has it; nil: the terrain has come to another configuration, or nothing is
+// to be done as far as this node knows: f changes nothing, and finds all the same.
+func (n *node) share(ctx context.Context, number uint64, f func(*portions) (changed, same bool)) (*charter, error) {
+	fits := func(c *charter) bool {
+		return c != nil && n.get().same(c) && c.Run == n.run && c.Configuration == number
+	}
+	if known := n.get().clone(); fits(known) {
+		if changed, same := f(&known.Portions); same && !changed {
+			return nil, nil
+		}
+	}
+	c, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
+		if !fits(c) {
+			return nil, nil
+		}
+		if changed, _ := f(&c.Portions); !changed {
+			return nil, nil
+		}
+		return c, nil
+	})
+	if err != nil || !fits(c) {
+		return nil, err
+	}
+	n.set(c)
+	return c, nil
+}

@@ -273,8 +273,13 @@ func TestTerrainIsSeen(t *testing.T) {
 	var silent shardStats
 	one.look("who waits for the dead one", func(s *terrainStats) bool {
 		for _, silent = range s.Shards {
-			if silent.State == shardSilent && len(silent.Waiting) > 0 {
-				return true
+			if silent.State != shardSilent || len(silent.Waiting) == 0 {
+				continue
+			}
+			for _, b := range s.Shards[silent.Waiting[0]].Backlog { // who only asks has nothing to tell
+				if b.Shard == silent.Shard && b.URLs > 0 && !b.More {
+					return true
+				}
 			}
 		}
 		return false

@@ -202,10 +202,11 @@ func TestProofsBite(t *testing.T) {
 					t.Fatalf("%v\n%s", err, out)
 				}
 				if err != nil {
+					t.Logf("found by run %d", seed)
 					return
 				}
 				if seed == seeds {
-					t.Fatalf("%s: %s passes all the same", m.name, m.proof)
+					t.Fatalf("%s: %s passes all the same: %s", m.name, m.proof, out)
 				}
 			}
 		})

@@ -21,7 +21,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -222,68 +221,6 @@ func TestNodes(t *testing.T) {
 		}
 	}
 	tr.apart()
-}
-
-// Nodes visit as many pages together as max-pages says, also where a node is stopped and the
-// hub loses all meanwhile; where it is more than there are it changes nothing.
-func TestMaxPages(t *testing.T) {
-	t.Parallel()
-	cfg := web(t, 10, "")
-	cfg.Crawler.MaxPages = 60
-	tr := newTerrain(t, cfg, 2, 4)
-	ended := make(chan error)
-	go func() { ended <- tr.run(t.Context(), 0, cfg) }()
-	ctx, cancel := context.WithCancel(t.Context())
-	second := make(chan error)
-	go func() { second <- tr.run(ctx, 1, cfg) }()
-	for tr.requests() < 30 {
-		if err := sleep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cancel()
-	if err := <-second; !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	tr.lose()
-	go func() { ended <- tr.run(t.Context(), 1, cfg) }()
-	for range 2 {
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := filepath.Join(t.TempDir(), "united.bolt")
-	tr.uniteInto(path)
-	if run := lastRun(t, path); run.Pages != 60 || run.End.Kind != schema.EndMaxPages || run.Status != schema.RunCompleted {
-		t.Errorf("the run ends as %+v, want 60 pages", run)
-	}
-}
-
-func TestMaxPagesIsEnough(t *testing.T) {
-	t.Parallel()
-	cfg := web(t, 11, "")
-	cfg.Crawler.MaxPages = 5000
-	tr := newTerrain(t, cfg, 2, 3)
-	for run := 1; run <= 2; run++ {
-		tr.all()
-		if got, want := tr.united(), alone(t, cfg, run); got != want {
-			t.Errorf("run %d: digest %s, want %s", run, got, want)
-		}
-	}
-}
-
-func lastRun(t *testing.T, path string) (run schema.Run) {
-	t.Helper()
-	store := crawltest.Open(t, path)
-	err := store.View(func(tx *kv.Tx) error {
-		runs, err := tx.Runs.All()
-		run = runs[len(runs)-1]
-		return err
-	})
-	if err := errors.Join(err, store.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return run
 }
 
 // Nodes that are stopped and come again, with another hub too, lose nothing.

@@ -1,0 +1,126 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Nodes visit as many pages together as max-pages says, also where a node is stopped and the
+// hub loses all meanwhile; where it is more than there are it changes nothing.
+func TestMaxPages(t *testing.T) {
+	t.Parallel()
+	cfg := web(t, 10, "")
+	cfg.Crawler.MaxPages = 60
+	tr := newTerrain(t, cfg, 2, 4)
+	ended := make(chan error)
+	go func() { ended <- tr.run(t.Context(), 0, cfg) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	second := make(chan error)
+	go func() { second <- tr.run(ctx, 1, cfg) }()
+	for tr.requests() < 30 {
+		if err := sleep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if err := <-second; !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	tr.lose()
+	go func() { ended <- tr.run(t.Context(), 1, cfg) }()
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "united.bolt")
+	tr.uniteInto(path)
+	if run := lastRun(t, path); run.Pages != 60 || run.End.Kind != schema.EndMaxPages || run.Status != schema.RunCompleted {
+		t.Errorf("the run ends as %+v, want 60 pages", run)
+	}
+}
+
+func TestMaxPagesIsEnough(t *testing.T) {
+	t.Parallel()
+	cfg := web(t, 11, "")
+	cfg.Crawler.MaxPages = 5000
+	tr := newTerrain(t, cfg, 2, 3)
+	for run := 1; run <= 2; run++ {
+		tr.all()
+		if got, want := tr.united(), alone(t, cfg, run); got != want {
+			t.Errorf("run %d: digest %s, want %s", run, got, want)
+		}
+	}
+}
+
+// Where max-pages changes in a run, what was given out before it is counted anew.
+func TestMaxPagesChanges(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ from, to int }{{50, 0}, {50, 5000}, {0, 60}, {5000, 60}} {
+		t.Run(fmt.Sprintf("from %d to %d", tt.from, tt.to), func(t *testing.T) {
+			t.Parallel()
+			cfg := web(t, 12, "")
+			next := *cfg
+			cfg.Crawler.MaxPages, next.Crawler.MaxPages = tt.from, tt.to
+			tr := newTerrain(t, cfg, 2, 3)
+			ended := make(chan error, 2)
+			for n := range tr.folders {
+				go func() { ended <- tr.run(t.Context(), n, cfg) }()
+			}
+			conn, err := hub.Connect(t.Context(), hub.Dial{URL: tr.server.URL(), Node: "test", Log: tr.options.Log})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			for tr.requests() < 10 {
+				if err := sleep(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for n := range tr.folders {
+				tr.write(n, &next)
+			}
+			if _, _, err := node.Reload(t.Context(), conn, &next); err != nil {
+				t.Fatal(err)
+			}
+			late := tr.requests() >= 60 // a busy machine
+			for range tr.folders {
+				if err := <-ended; err != nil {
+					t.Fatal(err)
+				}
+			}
+			path := filepath.Join(t.TempDir(), "united.bolt")
+			got := tr.uniteInto(path)
+			if tt.to == 60 {
+				if run := lastRun(t, path); run.Pages != 60 && !late || run.End.Kind != schema.EndMaxPages {
+					t.Errorf("the run ends as %+v, want 60 pages", run)
+				}
+			} else if want := alone(t, &next, 1); got != want {
+				t.Errorf("digest %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func lastRun(t *testing.T, path string) (run schema.Run) {
+	t.Helper()
+	store := crawltest.Open(t, path)
+	err := store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		run = runs[len(runs)-1]
+		return err
+	})
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return run
+}

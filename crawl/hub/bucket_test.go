@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -89,13 +90,13 @@ func TestBucketOverRestarts(t *testing.T) {
 
 // A connection that is made anew is another session.
 func TestBucketOverCut(t *testing.T) {
-	w := newWire(t, start(t, Options{}).nats.Addr().String())
-	b := bucket(t, w.url())
+	w := crawltest.NewWire(t, start(t, Options{}).nats.Addr().String())
+	b := bucket(t, "nats://"+w.Addr())
 	before, err := b.Session(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.cut(false)
+	w.Cut(false)
 	eventually(t, func(ctx context.Context) error {
 		after, err := b.Session(ctx)
 		if err == nil && after == before {

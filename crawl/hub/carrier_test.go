@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/schema"
@@ -148,13 +149,13 @@ func TestFailedAnswer(t *testing.T) {
 // While the connection is broken a letter fails at once, and is not sent later.
 func TestNothingIsKept(t *testing.T) {
 	s := start(t, Options{})
-	w := newWire(t, s.nats.Addr().String())
-	near, far := bucket(t, w.url()), bucket(t, s.URL())
+	w := crawltest.NewWire(t, s.nats.Addr().String())
+	near, far := bucket(t, "nats://"+w.Addr()), bucket(t, s.URL())
 	claimed(t, far, schema.Opening{1})
 	letters, _ := serve(t, far, schema.Opening{1}, always)
 	carrier := near.Carrier()
 	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, nil); return err })
-	w.cut(true)
+	w.Cut(true)
 	eventually(t, func(context.Context) error {
 		if near.conn.nats.IsConnected() {
 			return errors.New("it is connected")
@@ -172,7 +173,7 @@ func TestNothingIsKept(t *testing.T) {
 		}
 		cancel()
 	}
-	w.cut(false)
+	w.Cut(false)
 	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, nil); return err })
 	if n := letters.Load() - before; n != 1 {
 		t.Errorf("%d letters arrive, want the last one", n)

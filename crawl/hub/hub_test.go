@@ -2,12 +2,9 @@ package hub
 
 import (
 	"context"
-	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -106,69 +103,6 @@ func eventually(t *testing.T, f func(context.Context) error) {
 		}
 	}
 	t.Fatal(err)
-}
-
-// A wire lies between a node and a hub, and can be cut.
-type wire struct {
-	target string
-	l      net.Listener
-	mu     sync.Mutex
-	dead   bool // nothing new is connected
-	ends   []net.Conn
-	all    sync.WaitGroup
-}
-
-func newWire(t *testing.T, target string) *wire {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &wire{target: target, l: l}
-	w.all.Go(w.run)
-	t.Cleanup(func() { l.Close(); w.cut(true); w.all.Wait() })
-	return w
-}
-
-func (w *wire) url() string { return "nats://" + w.l.Addr().String() }
-
-func (w *wire) run() {
-	for {
-		near, err := w.l.Accept()
-		if err != nil {
-			return
-		}
-		far, err := net.Dial("tcp", w.target)
-		w.mu.Lock()
-		if err != nil || w.dead {
-			near.Close()
-			if err == nil {
-				far.Close()
-			}
-			w.mu.Unlock()
-			continue
-		}
-		w.ends = append(w.ends, near, far)
-		w.mu.Unlock()
-		for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
-			w.all.Go(func() {
-				_, _ = io.Copy(pair[0], pair[1])
-				pair[0].Close()
-				pair[1].Close()
-			})
-		}
-	}
-}
-
-// cut breaks what is connected, and perhaps keeps it so.
-func (w *wire) cut(dead bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.dead = dead
-	for _, c := range w.ends {
-		c.Close()
-	}
-	w.ends = nil
 }
 
 // written is a file that only its owner reads.

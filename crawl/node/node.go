@@ -157,11 +157,14 @@ func (n *node) join(ctx context.Context) (map[int]*file, error) {
 		return files, err
 	}
 	for waits := false; ; waits = true {
-		n.charter, err = n.registry.change(ctx, func(c *charter) (*charter, error) {
-			if c == nil {
-				c = known.clone()
+		n.charter, err = n.registry.change(ctx, func(c *charter) (next *charter, err error) {
+			if c != nil {
+				return n.enter(c, over)
 			}
-			return n.enter(c, over)
+			if next, err = n.enter(known.clone(), over); err == nil && next == nil {
+				next = known
+			}
+			return next, err
 		})
 		if !errors.Is(err, errOthers) {
 			return files, err

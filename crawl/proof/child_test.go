@@ -33,16 +33,23 @@ const (
 	envFiles  = "RIPPLE_TEST_FILES"  // how many descriptors it may have
 	envLater  = "RIPPLE_TEST_LATER"  // how many from the moment that it begins to crawl
 	envResolv = "RIPPLE_TEST_RESOLV" // the file that it reads in place of resolv.conf, in a mount namespace of its own
+	envHub    = "RIPPLE_TEST_HUB"    // the store of a hub, which it is, beside a node or alone
+	envFaster = "RIPPLE_TEST_FASTER" // how many times faster than real leases a node's are
+	envDies   = "RIPPLE_TEST_DIES"   // a node is killed as soon as it crawls
 )
 
 func TestMain(m *testing.M) {
-	path := os.Getenv(envConfig)
-	if path == "" {
+	path, store := os.Getenv(envConfig), os.Getenv(envHub)
+	if path == "" && store == "" {
 		sideBySide()
 		goleak.VerifyTestMain(m)
 		return
 	}
-	if err := crawlAsChild(path); err != nil {
+	be := crawlAsChild
+	if path == "" {
+		be, path = hubAsChild, store
+	}
+	if err := be(path); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -72,6 +79,9 @@ func crawlAsChild(path string) error {
 	cfg, _, err := config.Load(path)
 	if err != nil {
 		return err
+	}
+	if cfg.Cluster.Hub != "" {
+		return nodeAsChild(cfg)
 	}
 	store, err := kv.Open(cfg.State.Path, kv.Options{})
 	if err != nil {

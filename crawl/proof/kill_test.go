@@ -41,7 +41,13 @@ type killableWeb struct {
 	config string // path
 	state  string // path
 
-	killed []time.Time
+	killed []death
+}
+
+// A death is the end of a crawler that was killed.
+type death struct {
+	at time.Time
+	of func(host string) bool // whom it asked; nil: all
 }
 
 func newKillableWeb(t testing.TB, s *webtest.Server, text string) *killableWeb {
@@ -79,7 +85,7 @@ func (w *killableWeb) start(t testing.TB) (*exec.Cmd, <-chan error) {
 
 // kill kills the crawler and remembers when.
 func (w *killableWeb) kill(cmd *exec.Cmd, ended <-chan error) {
-	w.killed = append(w.killed, time.Now())
+	w.killed = append(w.killed, death{at: time.Now()})
 	_ = cmd.Process.Kill()
 	<-ended
 }
@@ -124,18 +130,20 @@ func (w *killableWeb) killAfter(t testing.TB, answers int) bool {
 	return !w.completed(t)
 }
 
-// log returns what the crawlers knew of the server's log: an answer after a kill has reached nobody, and what was open
-// then had its end. A busy server notices only later that the connections are gone.
-func (w *killableWeb) log() []webtest.Entry {
-	log := w.server.Log()
+// log returns what the crawlers knew of the server's log.
+func (w *killableWeb) log() []webtest.Entry { return heardOf(w.server.Log(), w.killed) }
+
+// heardOf is a log as crawlers knew it of which some were killed: an answer after a kill has reached nobody, and what
+// was open then had its end. A busy server notices only later that the connections are gone.
+func heardOf(log []webtest.Entry, deaths []death) []webtest.Entry {
 	for i, e := range log {
-		for _, kill := range w.killed {
-			open := e.Arrived.Before(kill) && (e.Done.IsZero() || e.Done.After(kill))
-			if !open {
+		for _, d := range deaths {
+			open := e.Arrived.Before(d.at) && (e.Done.IsZero() || e.Done.After(d.at))
+			if !open || d.of != nil && !d.of(e.Host) {
 				continue
 			}
-			log[i].Done = kill
-			if e.FirstByte.After(kill) {
+			log[i].Done = d.at
+			if e.FirstByte.After(d.at) {
 				log[i].FirstByte, log[i].Status = time.Time{}, 0
 			}
 			break

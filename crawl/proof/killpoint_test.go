@@ -67,13 +67,13 @@ type killedCrawl struct {
 // true. It reports whether that came.
 func (k *killedCrawl) run(kill func([]diskEvent) bool) bool {
 	k.t.Helper()
-	events, err := trace(child(k.config), k.state, func(events []diskEvent) bool {
+	events, err := trace(child(k.config), func(events []diskEvent) bool {
 		now := kill(events)
 		if now {
-			k.killed = append(k.killed, time.Now())
+			k.killed = append(k.killed, death{at: time.Now()})
 		}
 		return now
-	})
+	}, k.state)
 	switch {
 	case errors.Is(err, errKilled):
 		k.kills[killPoint(events)]++

@@ -45,12 +45,12 @@ func (w *killableWeb) outcome(t testing.TB) (o reclassified) {
 func (w *killableWeb) reclassify(t testing.TB, n int) bool {
 	t.Helper()
 	syncs := 0
-	_, err := trace(child(w.config, envAnew+"=1"), w.state, func(events []diskEvent) bool {
+	_, err := trace(child(w.config, envAnew+"=1"), func(events []diskEvent) bool {
 		if events[len(events)-1].kind == diskSync {
 			syncs++
 		}
 		return syncs == n && n > 0
-	})
+	}, w.state)
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		t.Skipf("tracing is not allowed here: %v", err)

@@ -53,36 +53,62 @@ func TestTerrainOfDemo(t *testing.T) {
 	}
 }
 
-// A sitemap on a host of another shard is read there, and what it lists is visited by whoever
-// it belongs to.
+// An index of sitemaps on a host of another shard, whose files lie on hosts of three, is read
+// there, and what they list is visited by whoever it belongs to.
 func TestTerrainSitemaps(t *testing.T) {
 	t.Parallel()
-	own, maps := oneOf(t, 2, 0), oneOf(t, 2, 1)
 	s := crawltest.Serve(t, webtest.WithoutLog())
+	own := oneOf(t, 3, 0)
+	listed := sitemapsOver(t, s, 3, own)
 	s.Host(own).Page("/", crawltest.Anchors("/linked"))
 	s.Host(own).Page("/linked", "<title>linked</title>")
-	s.Host(own).Page("/listed", crawltest.Anchors("/deeper"))
-	s.Host(own).Page("/deeper", "<title>deeper</title>")
-	s.Host(own).Robots("User-agent: *\nSitemap: https://" + maps + "/index.xml\n")
-	sitemap := func(path, root, entry string, urls ...string) {
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(
+		"[crawler]\nmax-depth = 1\n%s[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", readsSitemaps, own, own)))
+	want := alone(t, cfg)
+	tr := newTerrain(t, rand.New(rand.NewPCG(crawltest.Seed(t), 1)), cfg, 3)
+	if got := tr.crawl(3); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+	requireListed(t, tr.unitedPath(), listed)
+}
+
+// readsSitemaps has sitemaps read, wherever an index leads. It stands at the end of [crawler].
+const readsSitemaps = "sitemaps = \"quality\"\n[traps]\nmax-sitemap-hosts = 0\n"
+
+// sitemapsOver has an origin name an index of sitemaps on a host of shard 1 of so many, whose
+// files lie on hosts of shards 0, 1 and 2, each with a page of the origin. It returns the pages
+// below these, which no other way leads to.
+func sitemapsOver(t *testing.T, s *webtest.Server, shards int, origin string) (listed []string) {
+	t.Helper()
+	host := func(n int) string { return "maps." + oneOf(t, shards, n) }
+	sitemap := func(host, path, root, entry string, urls ...string) {
 		body := "<" + root + ` xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
 		for _, u := range urls {
 			body += "<" + entry + "><loc>" + u + "</loc></" + entry + ">"
 		}
-		s.Host(maps).Page(path, body+"</"+root+">").Type("application/xml")
+		s.Host(host).Page(path, body+"</"+root+">").Type("application/xml")
 	}
-	sitemap("/index.xml", "sitemapindex", "sitemap", "https://"+maps+"/pages.xml")
-	sitemap("/pages.xml", "urlset", "url", "https://"+own+"/listed", "https://"+maps+"/no-origin")
-	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(
-		"[crawler]\nmax-depth = 1\nsitemaps = \"quality\"\n[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", own, own)))
-	want := alone(t, cfg)
-	tr := newTerrain(t, rand.New(rand.NewPCG(crawltest.Seed(t), 1)), cfg, 2)
-	if got := tr.crawl(2); got != want {
-		t.Errorf("digest %s, want %s", got, want)
+	var files []string
+	for n := range 3 {
+		page, deeper, file := fmt.Sprintf("/listed-%d", n), fmt.Sprintf("/deeper-%d", n), fmt.Sprintf("/pages-%d.xml", n)
+		s.Host(origin).Page(page, crawltest.Anchors(deeper))
+		s.Host(origin).Page(deeper, "<title>deeper</title>")
+		sitemap(host(n), file, "urlset", "url", "https://"+origin+page, "https://"+host(n)+"/no-origin")
+		files, listed = append(files, "https://"+host(n)+file), append(listed, "https://"+origin+deeper)
 	}
-	states, _ := readMap(t, tr.unitedPath())
-	if got := states["https://"+own+"/deeper"]; got != "processed" {
-		t.Errorf("the page below the one that is listed is %q", got)
+	sitemap(host(1), "/index.xml", "sitemapindex", "sitemap", files...)
+	s.Host(origin).Robots("User-agent: *\nSitemap: https://" + host(1) + "/index.xml\n")
+	return listed
+}
+
+// requireListed wants what only sitemaps lead to in the map of a state file.
+func requireListed(t *testing.T, path string, listed []string) {
+	t.Helper()
+	states, _ := readMap(t, path)
+	for _, url := range listed {
+		if states[url] != "processed" {
+			t.Errorf("%s, below a page that is listed, is %q", url, states[url])
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -38,12 +39,13 @@ var errAway = errors.New("nobody crawls it")
 type terrain struct {
 	t      *testing.T
 	cfg    *config.Config
+	id     [16]byte
 	paths  []string
 	stray  sync.WaitGroup // late letters
 	mu     sync.Mutex
 	r      *rand.Rand
 	calm   bool
-	nodes  []*node                   // by shard; nil: it is away
+	nodes  []*holder                 // by shard; nil: it is away
 	asked  map[string]map[int]string // by host: the shards that asked it, and for what first
 	run    uint64                    // number of it
 	number uint64                    // of the configuration
@@ -53,18 +55,20 @@ type terrain struct {
 	still  string // why the run was not over the last time
 }
 
-// A node crawls one shard, or has its file if the run is over.
-type node struct {
+// A holder crawls one shard, or has its file if the run is over.
+type holder struct {
 	crawl *crawl.Crawl   // nil: the run is over
 	rest  accord.Reading // then
 	store *kv.Store
 	stop  context.CancelFunc
 	lost  chan struct{} // closed: the lease is
 	ended chan error
+
+	reading sync.Mutex // of the store, then
 }
 
 // Held implements [crawl.Lease].
-func (n *node) Held() bool {
+func (n *holder) Held() bool {
 	select {
 	case <-n.lost:
 		return false
@@ -74,10 +78,26 @@ func (n *node) Held() bool {
 }
 
 // Lost implements [crawl.Lease].
-func (n *node) Lost() <-chan struct{} { return n.lost }
+func (n *holder) Lost() <-chan struct{} { return n.lost }
+
+// View implements [exchange.Recipient], of a shard whose run is over.
+func (n *holder) View(f func(*kv.Tx) error) error {
+	n.reading.Lock()
+	defer n.reading.Unlock()
+	return n.store.View(f)
+}
+
+// Apply implements [exchange.Recipient]: nothing is news to it.
+func (*holder) Apply([]ring.Referral) error { return exchange.ErrNobody }
+
+// Errand implements [exchange.Recipient].
+func (*holder) Errand(ring.Errand) (ring.Report, bool, error) {
+	return ring.Report{}, false, exchange.ErrNobody
+}
 
 func newTerrain(t *testing.T, r *rand.Rand, cfg *config.Config, shards int) *terrain {
-	tr := &terrain{t: t, r: r, cfg: cfg, nodes: make([]*node, shards), asked: map[string]map[int]string{}, run: 1, number: 1}
+	tr := &terrain{t: t, r: r, cfg: cfg, id: [16]byte{7}, nodes: make([]*holder, shards), asked: map[string]map[int]string{},
+		run: 1, number: 1}
 	dir := t.TempDir()
 	for n := range shards {
 		tr.paths = append(tr.paths, filepath.Join(dir, fmt.Sprintf("shard-%03d.bolt", n)))
@@ -93,9 +113,9 @@ func (tr *terrain) start(n int) {
 		tr.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(tr.t.Context())
-	on := &node{store: store, stop: cancel, lost: make(chan struct{}), ended: make(chan error, 1)}
+	on := &holder{store: store, stop: cancel, lost: make(chan struct{}), ended: make(chan error, 1)}
 	part := schema.Part{
-		Terrain: [16]byte{7}, Rule: shard.Version, Shard: n, Shards: len(tr.nodes), Run: tr.run,
+		Terrain: tr.id, Rule: shard.Version, Shard: n, Shards: len(tr.nodes), Run: tr.run,
 		Configuration: tr.number,
 	}
 	cfg, err := config.ParseEffective(tr.cfg.Effective())
@@ -125,7 +145,7 @@ func (tr *terrain) start(n int) {
 	tr.starts++
 }
 
-func (n *node) run(ctx context.Context) {
+func (n *holder) run(ctx context.Context) {
 	res, err := n.crawl.Run(ctx)
 	if err == nil && res.Walked {
 		err = n.crawl.Complete()
@@ -175,7 +195,7 @@ func (tr *terrain) note(n int, url string) {
 	}
 }
 
-func (tr *terrain) node(n int) (*node, error) {
+func (tr *terrain) node(n int) (*holder, error) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	if tr.nodes[n] == nil {
@@ -230,8 +250,11 @@ func (tr *terrain) Ask(ctx context.Context, to int, letter []byte) ([]byte, erro
 
 func (tr *terrain) deliver(ctx context.Context, to int, letter []byte) ([]byte, error) {
 	on, err := tr.node(to)
-	if err != nil || on.crawl == nil {
+	if err != nil {
 		return nil, exchange.ErrNobody
+	}
+	if on.crawl == nil {
+		return exchange.NewReceiver(on).Answer(letter)
 	}
 	answer, err := on.crawl.Answer(ctx, letter)
 	if err != nil {

@@ -20,10 +20,10 @@ const (
 	syscallExit       = 2
 )
 
-// trace runs a command and records what it does to one file, while that has a
-// temporary name too, and every line "ack N" that it writes to stdout. The command
+// trace runs a command and records what it does to some files, while they have
+// temporary names too, and every line "ack N" that it writes to stdout. The command
 // is killed right after the first event for which kill, unless nil, is true.
-func trace(cmd *exec.Cmd, path string, kill func([]diskEvent) bool) ([]diskEvent, error) {
+func trace(cmd *exec.Cmd, kill func([]diskEvent) bool, paths ...string) ([]diskEvent, error) {
 	runtime.LockOSThread() // ptrace knows threads, not processes
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
@@ -43,7 +43,7 @@ func trace(cmd *exec.Cmd, path string, kill func([]diskEvent) bool) ([]diskEvent
 		return nil, err
 	}
 	defer mem.Close()
-	t := &tracer{path: path, mem: mem, kill: kill, calls: map[int]tracedCall{}, files: map[uint64]traced{}}
+	t := &tracer{paths: paths, mem: mem, kill: kill, calls: map[int]tracedCall{}, files: map[uint64]traced{}}
 	if err := syscall.PtraceSyscall(pid, 0); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func trace(cmd *exec.Cmd, path string, kill func([]diskEvent) bool) ([]diskEvent
 var errKilled = errors.New("killed")
 
 type tracer struct {
-	path   string
+	paths  []string
 	mem    *os.File
 	calls  map[int]tracedCall // by thread: the call that it is in
 	files  map[uint64]traced  // by descriptor
@@ -64,9 +64,12 @@ type tracer struct {
 	err    error
 }
 
-// traced says whether a descriptor is that of the file, and whether the file has
+// traced says whether a descriptor is that of a file, of which, and whether the file has
 // a temporary name.
-type traced struct{ is, temporary bool }
+type traced struct {
+	is, temporary bool
+	file          int
+}
 
 type tracedCall struct {
 	number uint64
@@ -156,9 +159,7 @@ func (t *tracer) done(call tracedCall, result uint64) {
 	args := call.args
 	switch call.number {
 	case syscall.SYS_OPENAT:
-		const room = len(".new-4294967295")
-		name, _, _ := strings.Cut(string(t.read(args[1], uint64(len(t.path)+room+1))), "\x00")
-		t.files[result] = traced{name == t.path, strings.HasPrefix(name, t.path+".new-")}
+		t.files[result] = t.opened(args[1])
 	case syscall.SYS_CLOSE:
 		delete(t.files, args[0])
 	case syscall.SYS_PWRITE64:
@@ -175,11 +176,27 @@ func (t *tracer) done(call tracedCall, result uint64) {
 	}
 }
 
-// note records an event of the file.
+// opened finds out which file has the name at an address.
+func (t *tracer) opened(at uint64) traced {
+	const room = len(".new-4294967295")
+	longest := 0
+	for _, path := range t.paths {
+		longest = max(longest, len(path))
+	}
+	name, _, _ := strings.Cut(string(t.read(at, uint64(longest+room+1))), "\x00")
+	for n, path := range t.paths {
+		if f := (traced{name == path, strings.HasPrefix(name, path+".new-"), n}); f.is || f.temporary {
+			return f
+		}
+	}
+	return traced{}
+}
+
+// note records an event of a file.
 func (t *tracer) note(descriptor uint64, e diskEvent) {
 	f := t.files[descriptor]
 	if f.is || f.temporary {
-		e.temporary = f.temporary
+		e.temporary, e.file = f.temporary, f.file
 		t.events = append(t.events, e)
 	}
 }

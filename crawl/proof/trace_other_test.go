@@ -9,6 +9,6 @@ import (
 
 var errKilled = errors.New("killed")
 
-func trace(*exec.Cmd, string, func([]diskEvent) bool) ([]diskEvent, error) {
+func trace(*exec.Cmd, func([]diskEvent) bool, ...string) ([]diskEvent, error) {
 	return nil, errors.ErrUnsupported
 }

@@ -1,0 +1,106 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// hubAsChild is a hub at any port, which it says in a line, until it is killed or interrupted.
+func hubAsChild(store string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	s, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: store, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	fmt.Println(s.URL())
+	return errors.Join(s.Wait(ctx), s.Close())
+}
+
+// nodeAsChild is a node of a terrain, and perhaps its hub as well. It says in lines what becomes of its shards.
+func nodeAsChild(cfg *config.Config) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	timing := lease.Standard()
+	if faster, err := strconv.Atoi(os.Getenv(envFaster)); err == nil {
+		timing = timing.Faster(faster)
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if store := os.Getenv(envHub); store != "" {
+		s, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: store, Log: log})
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		cfg.Cluster.Hub = s.URL()
+	}
+	conn, err := reach(ctx, hub.Dial{URL: cfg.Cluster.Hub, Node: cfg.Cluster.Folder, Log: log})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	options := node.Options{
+		Hub: conn, Name: cfg.Cluster.Folder, Folder: cfg.Cluster.Folder, Shards: cfg.Cluster.Shards,
+		MaxShards: cfg.Cluster.MaxShards, Config: cfg, Load: func() (*config.Config, error) { return cfg, nil },
+		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
+		Log:  log, Timing: timing, Clock: lease.MachineClock(), Machine: crawl.NewMachine(cfg.MaxOpen()),
+		OnShard: sayShard, OnCrawl: func(node.Walk) node.Follower { return nobody{} },
+	}
+	for {
+		err := node.Run(ctx, options)
+		if err == nil || !strings.HasPrefix(err.Error(), "bucket ") {
+			return err
+		}
+		log.Warn("the hub is away for longer than is waited for", "error", err)
+	}
+}
+
+// reach connects to a hub that may be away just now.
+func reach(ctx context.Context, d hub.Dial) (*hub.Conn, error) {
+	for {
+		conn, err := hub.Connect(ctx, d)
+		if err == nil || ctx.Err() != nil {
+			return conn, err
+		}
+		d.Log.Warn("the hub is not reached", "error", err)
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func sayShard(n int, state string) {
+	fmt.Printf("shard %d: %s\n", n, state)
+	if state == "crawling" && os.Getenv(envDies) != "" {
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		panic(err) // it is dead
+	}
+}
+
+// Nobody follows a crawl.
+type nobody struct{}
+
+// Status implements [node.Follower].
+func (nobody) Status(context.Context) census.Status { return census.Status{} }
+
+// Reconfigured implements [node.Follower].
+func (nobody) Reconfigured(*config.Config) {}
+
+// End implements [node.Follower].
+func (nobody) End() {}

@@ -27,6 +27,16 @@ func WriteRaw(path, bucket string, key, value []byte) error {
 	return db.Update(func(b *bbolt.Tx) error { return b.Bucket([]byte(bucket)).Put(key, value) })
 }
 
+// DeleteRaw takes a value away.
+func DeleteRaw(path, bucket string, key []byte) error {
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Update(func(b *bbolt.Tx) error { return b.Bucket([]byte(bucket)).Delete(key) })
+}
+
 // EachRaw calls f with a copy of every value of a file.
 func EachRaw(path string, f func(bucket string, key, value []byte)) error {
 	db, err := bbolt.Open(path, 0o600, nil)

@@ -26,6 +26,7 @@ type URLs struct {
 	added  []newURL   // by this commit, beginning with id [URLs.first]
 	read   schema.URL // the last one that was read from the file, which never changes
 	block  urlReader  // where that was read, of a transaction that only reads
+	near   nearby
 	shaped []schema.ID
 	warm   []schema.ID
 	loaded uint32 // keeps loads from being optimised away
@@ -140,10 +141,9 @@ func (us *URLs) blockOf(id schema.ID) (urlReader, error) {
 	if last := us.block.u.ID; last != 0 && last < id && (last-1)/urlBlock == (id-1)/urlBlock {
 		return us.block, nil
 	}
-	key := urlKey(id)
-	r, err := us.tx.get(bURLs, key)
+	r, err := us.near.get(us.tx, bURLs, uint64(id-1)/urlBlock)
 	if err != nil {
-		return urlReader{}, missing(err, bURLs, key)
+		return urlReader{}, missing(err, bURLs, urlKey(id))
 	}
 	return openURLs(&r, id), nil
 }

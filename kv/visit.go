@@ -19,6 +19,7 @@ type Visits struct {
 	anchorText writer // empty, for the first of the anchors
 	order      []uint64
 	unsorted   []schema.Link
+	near       nearby
 }
 
 // Add appends a visit to the log and returns its number. It sets Seq,
@@ -98,10 +99,9 @@ func (vs *Visits) read(seq schema.Seq) (reader, error) {
 	if seq == 0 || seq > schema.Seq(vs.tx.s.state.visits) {
 		return reader{}, fmt.Errorf("%w: visit %d", ErrNotFound, seq)
 	}
-	key := key64(uint64(seq))
-	r, err := vs.tx.get(bVisits, key)
+	r, err := vs.near.get(vs.tx, bVisits, uint64(seq))
 	if err != nil {
-		return r, missing(err, bVisits, key)
+		return r, missing(err, bVisits, key64(uint64(seq)))
 	}
 	return r, nil
 }

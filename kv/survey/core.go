@@ -26,6 +26,9 @@ type core struct {
 	terrain *terrain.Terrain
 	seeds   map[schema.ID]bool
 	notes   schema.HostNotes // of the state as it is now
+
+	tooDeep    string // why pages beyond the depth of the run were not visited
+	notReached string // why others do not belong to it
 }
 
 // readConfig reads the configuration of the last of the runs, and its seeds.
@@ -39,6 +42,8 @@ func (c *core) readConfig(tx *kv.Tx) error {
 		return fmt.Errorf("configuration of run %d: %w", c.run.ID, err)
 	}
 	c.terrain = c.cfg.Terrain()
+	c.tooDeep = fmt.Sprintf("max-depth = %d", c.cfg.Crawler.MaxDepth)
+	c.notReached = fmt.Sprintf("not reached by run %d", c.run.ID)
 	if err := c.readNotes(tx); err != nil {
 		return err
 	}

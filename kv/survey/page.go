@@ -60,7 +60,7 @@ type pages struct {
 	ref    cachedLinks    // of the last referrer that was read
 	listed *bitset        // pages that a sitemap names; nil: not read yet
 	left   *bitset        // pages that wait, of those that the newest run has not reached; nil: not read yet
-	sights []schema.RunID // by id: the last run in which a page linked there; nil: not read yet
+	sights []schema.RunID // by id, of those outside the run: the last in which a page linked there; nil: not read yet
 }
 
 // each calls f for every page from an id on; sitemap files are none. A page is valid
@@ -205,8 +205,8 @@ func (ps *pages) lastRun(p *Page) (schema.RunID, error) {
 	return max(last, ps.sights[p.ID]), nil
 }
 
-// readSights notes for every URL the last run in which a page linked to it, or a
-// sitemap named it.
+// readSights notes for every URL outside the run the last one in which a page linked to it,
+// or a sitemap named it.
 func (ps *pages) readSights() error {
 	if ps.sights != nil {
 		return nil
@@ -215,8 +215,12 @@ func (ps *pages) readSights() error {
 	if err != nil {
 		return err
 	}
-	sights := make([]schema.RunID, ps.core.store.URLs()+1)
-	see := func(id schema.ID, run schema.RunID) { sights[id] = max(sights[id], run) }
+	sights, asked := make([]schema.RunID, ps.core.store.URLs()+1), ps.outside()
+	see := func(id schema.ID, run schema.RunID) {
+		if asked.has(int(id)) {
+			sights[id] = max(sights[id], run)
+		}
+	}
 	every := func(schema.Seq, schema.ID) bool { return true }
 	err = ps.core.view(func(tx *kv.Tx) error {
 		return tx.Visits.EachLinks(every, func(l *kv.Linked) error {
@@ -243,6 +247,17 @@ func (ps *pages) readSights() error {
 		ps.sights = sights
 	}
 	return err
+}
+
+// outside is the pages that the run has neither reached nor visited.
+func (ps *pages) outside() *bitset {
+	all := newBitset(ps.core.store.URLs())
+	for id := schema.ID(1); int(id) <= ps.core.urls(); id++ {
+		if !ps.core.inRun(id) && !ps.core.visited(id) {
+			all.set(int(id))
+		}
+	}
+	return all
 }
 
 // readStood notes for every visit the last run in which its links stood for those of

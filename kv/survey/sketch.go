@@ -100,7 +100,7 @@ func (ps *pages) sketch(tx *kv.Tx, p *Page) error {
 		ps.addVisit(p, p.Visit)
 	}
 	var u schema.URL
-	if ps.core.terrain.HasURLRules() || !p.Visited || Unanswered(p.Visit) {
+	if ps.needsURL(p) {
 		if u, err = tx.URLs.At(p.ID); err != nil {
 			return err
 		}
@@ -115,4 +115,16 @@ func (ps *pages) sketch(tx *kv.Tx, p *Page) error {
 		return err
 	}
 	return ps.judge(tx, h, u.PathQuery, p)
+}
+
+// needsURL reports whether the URL of a page decides something: its class, whether a rule
+// refuses it, or, where the run has not met it, which was the last that saw it.
+func (ps *pages) needsURL(p *Page) bool {
+	switch {
+	case ps.core.terrain.HasURLRules():
+		return true
+	case p.Visited:
+		return Unanswered(p.Visit)
+	}
+	return !p.InRun || int(p.Depth) <= ps.core.cfg.Crawler.MaxDepth
 }

@@ -2,7 +2,6 @@ package survey
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -98,7 +97,7 @@ func (ps *pages) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 		return ps.explainNoDepth(tx, p)
 	case int(p.Depth) > ps.core.cfg.Crawler.MaxDepth && !p.Left:
 		p.State = schema.DepthExceeded
-		p.Error = fmt.Sprintf("max-depth = %d", ps.core.cfg.Crawler.MaxDepth)
+		p.Error = ps.core.tooDeep
 		return nil
 	}
 	rule, err := ps.refusing(h, pathQuery, p)
@@ -223,7 +222,7 @@ type cachedLinks struct {
 
 // explainNoDepth says why a page that is known does not belong to the run.
 func (ps *pages) explainNoDepth(tx *kv.Tx, p *Page) error {
-	p.Error = fmt.Sprintf("not reached by run %d", ps.core.run.ID)
+	p.Error = ps.core.notReached
 	if p.Referrer == 0 || !ps.core.visited(p.Referrer) {
 		return nil
 	}

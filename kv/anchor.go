@@ -68,37 +68,46 @@ func (vs *Visits) Anchors(v *schema.Visit) error {
 	if visit.uint()&1 == 0 {
 		return nil
 	}
-	p, err := vs.anchorPart(v)
+	return vs.fillAnchors(v.Seq, v.Commit, v.Links, func(schema.ID) bool { return true })
+}
+
+// fillAnchors fills in the anchors of those links of a visit that lead to what is wanted.
+func (vs *Visits) fillAnchors(
+	seq schema.Seq, commit uint64, links []schema.Link, want func(to schema.ID) bool,
+) error {
+	p, err := vs.anchorPart(seq, commit)
 	if err != nil {
 		return err
 	}
-	if !p.fill(v) {
-		return damaged(bAnchors, key64(v.Commit), "does not have the anchors of a visit")
+	if !p.fill(seq, links, want) {
+		return damaged(bAnchors, key64(commit), "does not have the anchors of a visit")
 	}
 	return nil
 }
 
-// fill fills in the anchors of a visit, and reports whether they were there. It
-// goes on behind the visit that was asked for before, if that is earlier.
-func (p *anchorPart) fill(v *schema.Visit) bool {
-	if v.Seq <= p.seq {
+// fill fills in anchors of a visit, and reports whether they were there. It goes on behind
+// the visit that was asked for before, if that is earlier.
+func (p *anchorPart) fill(seq schema.Seq, links []schema.Link, want func(to schema.ID) bool) bool {
+	if seq <= p.seq {
 		p.next = 0
 	}
 	r := reader{b: p.text.b[p.next:]}
-	if !r.anchors(v) {
+	if !r.anchors(seq, links, want) {
 		return false
 	}
-	p.seq, p.next = v.Seq, len(p.text.b)-len(r.b)
+	p.seq, p.next = seq, len(p.text.b)-len(r.b)
 	return true
 }
 
-// anchors reads texts of visits up to those of one, and fills in its anchors.
-func (r *reader) anchors(v *schema.Visit) bool {
+// anchors reads texts of visits up to those of one, and fills in anchors of its links.
+func (r *reader) anchors(of schema.Seq, links []schema.Link, want func(to schema.ID) bool) bool {
 	for len(r.b) > 0 {
 		seq, n := schema.Seq(r.uint()), r.length(1)
-		if seq == v.Seq && n == len(v.Links) {
-			for i := range v.Links {
-				v.Links[i].Anchor = r.string()
+		if seq == of && n == len(links) {
+			for i := range links {
+				if text := r.raw(r.uint()); want(links[i].To) {
+					links[i].Anchor = string(text)
+				}
 			}
 			return !r.bad
 		}
@@ -111,25 +120,25 @@ func (r *reader) anchors(v *schema.Visit) bool {
 
 // anchorPart finds the part that holds a visit's anchors: in this
 // commit, among those read last, or in the file.
-func (vs *Visits) anchorPart(v *schema.Visit) (*anchorPart, error) {
+func (vs *Visits) anchorPart(seq schema.Seq, commit uint64) (*anchorPart, error) {
 	for i := range vs.anchors {
-		if p := &vs.anchors[i]; p.first <= v.Seq && v.Seq <= p.last {
+		if p := &vs.anchors[i]; p.first <= seq && seq <= p.last {
 			return p, nil
 		}
 	}
 	for i := range vs.tx.s.anchors {
-		if p := &vs.tx.s.anchors[i]; p.first <= v.Seq && v.Seq <= p.last {
+		if p := &vs.tx.s.anchors[i]; p.first <= seq && seq <= p.last {
 			return p, nil
 		}
 	}
 	for part := 0; ; part++ {
-		key := partKey(v.Commit, part)
+		key := partKey(commit, part)
 		r, err := vs.tx.get(bAnchors, key)
 		if err != nil {
 			return nil, missing(err, bAnchors, key)
 		}
 		p := anchorPart{first: schema.Seq(r.uint()), last: schema.Seq(r.uint())}
-		if v.Seq < p.first || v.Seq > p.last {
+		if seq < p.first || seq > p.last {
 			continue
 		}
 		if p.text.b, err = vs.tx.s.zip.unpack(&r); err != nil {

@@ -2,14 +2,17 @@ package kv
 
 import "github.com/sumi-ripple/ripple/schema"
 
-// A Linked is a visit with its links, without anchors. Of one without links it says where
-// its links stand, see [schema.Visit].
+// A Linked is a visit with its links, without anchors.
 type Linked struct {
-	Seq   schema.Seq
-	URL   schema.ID
-	Run   schema.RunID
-	Links []schema.Link
-	Stand schema.Seq
+	Seq      schema.Seq
+	URL      schema.ID
+	Run      schema.RunID
+	Links    []schema.Link
+	Stand    schema.Seq // see [schema.Visit]
+	NoFollow bool
+
+	commit   uint64
+	anchored bool
 }
 
 // EachLinks calls f for all visits in order, but for those of URLs that are not wanted.
@@ -22,12 +25,13 @@ func (vs *Visits) EachLinks(want func(schema.Seq, schema.ID) bool, f func(*Linke
 		if !want(seq, l.URL) {
 			return true, nil
 		}
-		l.Links, _ = decodeLinks(r, l.Links)
+		l.Links, l.anchored = decodeLinks(r, l.Links)
 		l.Run = schema.RunID(r.id())
-		if len(l.Links) == 0 {
-			skipTo(r)
-			l.Stand = schema.Seq(r.uint())
-		}
+		l.commit = r.uint()
+		r.uint() // the time
+		r.uint() // the visit before
+		l.Stand = schema.Seq(r.uint())
+		l.NoFollow = r.uint()&visitNoFollow != 0
 		if r.bad {
 			return false, damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
 		}
@@ -36,11 +40,13 @@ func (vs *Visits) EachLinks(want func(schema.Seq, schema.ID) bool, f func(*Linke
 	})
 }
 
-// skipTo passes the fields of a visit between its run and the visit that stands.
-func skipTo(r *reader) {
-	for range 3 { // commit, time, the visit before
-		r.uint()
+// AnchorsOf fills in the anchors of those links of a visit that lead to what is wanted, as
+// long as [Visits.EachLinks] lends it.
+func (vs *Visits) AnchorsOf(l *Linked, want func(to schema.ID) bool) error {
+	if !l.anchored {
+		return nil
 	}
+	return vs.fillAnchors(l.Seq, l.commit, l.Links, want)
 }
 
 // Skim calls f for all visits in order, but for those of URLs that are not wanted, with

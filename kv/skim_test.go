@@ -1,6 +1,8 @@
 package kv_test
 
 import (
+	"encoding/binary"
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -48,7 +50,7 @@ func TestSkim(t *testing.T) {
 	read(func(tx *kv.Tx) error {
 		return tx.Visits.EachLinks(odd, func(l *kv.Linked) error {
 			linked = append(linked, schema.Visit{Seq: l.Seq, URL: l.URL, Run: l.Run, Links: append([]schema.Link(nil), l.Links...),
-				Stand: l.Stand})
+				Stand: l.Stand, NoFollow: l.NoFollow})
 			return nil
 		})
 	})
@@ -60,7 +62,8 @@ func TestSkim(t *testing.T) {
 	var want []schema.Visit
 	for _, v := range whole {
 		if odd(v.Seq, v.URL) {
-			want = append(want, schema.Visit{Seq: v.Seq, URL: v.URL, Run: v.Run, Links: v.Links, Stand: v.Stand})
+			want = append(want, schema.Visit{Seq: v.Seq, URL: v.URL, Run: v.Run, Links: v.Links, Stand: v.Stand,
+				NoFollow: v.NoFollow})
 		}
 	}
 	if diff := cmp.Diff(want, linked); diff != "" {
@@ -103,5 +106,110 @@ func TestAtAnyOrder(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestVisitsAtAnyOrder asks for visits one by one in several orders beside each other: each
+// answer is that of the walk over all, and behind the last there is none.
+func TestVisitsAtAnyOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	if err := scaletest.Make(path, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, path)
+	n := int(s.LastSeq())
+	orders := []func(i int) int{
+		func(i int) int { return i }, func(i int) int { return n - 1 - i }, func(i int) int { return i * 3 % n },
+		func(i int) int { return (i*i + 7*i) % n }, func(i int) int { return i / 2 }, func(i int) int { return i * 17 % n },
+	}
+	view(t, s, func(tx *kv.Tx) error {
+		var want []*schema.Visit
+		err := tx.Visits.Each(1, func(v *schema.Visit) (bool, error) { want = append(want, v); return true, nil })
+		if err != nil || len(want) != n {
+			t.Fatalf("%d of %d visits, %v", len(want), n, err)
+		}
+		for i := range n {
+			for k, at := range orders {
+				v, err := tx.Visits.At(schema.Seq(at(i) + 1))
+				if diff := cmp.Diff(want[at(i)], v); err != nil || diff != "" {
+					t.Fatalf("order %d, visit %d: %v, (-want +got):\n%s", k, at(i)+1, err, diff)
+				}
+			}
+		}
+		if v, err := tx.Visits.At(schema.Seq(n + 1)); !errors.Is(err, kv.ErrNotFound) {
+			t.Errorf("behind the last: %+v, %v", v, err)
+		}
+		return nil
+	})
+}
+
+// TestVisitIsMissing takes a visit out of the log: whoever comes by finds that out, and who
+// asks for others beside it does not.
+func TestVisitIsMissing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	if err := scaletest.Make(path, scaletest.Size{Pages: 200, Links: 900, Hosts: 5}); err != nil {
+		t.Fatal(err)
+	}
+	if err := kv.DeleteRaw(path, "visits", binary.BigEndian.AppendUint64(nil, 7)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		seqs []schema.Seq
+		err  error
+	}{
+		{"looked up", []schema.Seq{7}, kv.ErrDamaged},
+		{"from the one before", []schema.Seq{6, 7}, kv.ErrDamaged},
+		{"passed by", []schema.Seq{5, 8, 9}, nil},
+		{"beside it", []schema.Seq{8, 9, 6, 5}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := openUnchecked(t, path)
+			err := s.View(func(tx *kv.Tx) error {
+				for _, seq := range tt.seqs {
+					if _, err := tx.Visits.At(seq); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if !errors.Is(err, tt.err) {
+				t.Errorf("%v, want %v", err, tt.err)
+			}
+		})
+	}
+}
+
+// TestAnchorsOf reads the anchors of some links on the way: they are those that the visit
+// has when it is asked for itself.
+func TestAnchorsOf(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	if err := scaletest.Make(path, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, path)
+	all := func(schema.Seq, schema.ID) bool { return true }
+	odd := func(id schema.ID) bool { return id%2 == 1 }
+	texts := 0
+	view(t, s, func(tx *kv.Tx) error {
+		return tx.Visits.EachLinks(all, func(l *kv.Linked) error {
+			v, err := tx.Visits.At(l.Seq)
+			if err := errors.Join(err, tx.Visits.Anchors(v), tx.Visits.AnchorsOf(l, odd)); err != nil {
+				return err
+			}
+			for i := range v.Links {
+				if !odd(v.Links[i].To) {
+					v.Links[i].Anchor = ""
+				}
+				texts += len(v.Links[i].Anchor)
+			}
+			if diff := cmp.Diff(v.Links, l.Links, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("visit %d (-want +got):\n%s", l.Seq, diff)
+			}
+			return err
+		})
+	})
+	if texts == 0 {
+		t.Error("there are no anchors")
 	}
 }

@@ -107,14 +107,15 @@ func (ws *walks) eachCarrying(in func(schema.ID) bool, f func(from schema.ID, li
 	var buf []schema.Link
 	cfg := ws.core.cfg.Crawler
 	want := func(from schema.ID) bool { return in(from) && !ws.closedTo(from) }
-	return ws.core.eachStanding(want, func(from schema.ID, links []schema.Link, nofollow bool) error {
+	return ws.core.eachStanding(want, func(l *kv.Linked) error {
+		from, links := l.URL, l.Links
 		if to := links[len(links)-1].To; int(to) > ws.core.urls() {
 			return fmt.Errorf("%w: page %d links to URL %d, which its run does not know", kv.ErrDamaged, from, to)
 		}
 		if cfg.RespectNofollow || !cfg.FollowCanonical {
 			buf = buf[:0]
 			for i := range links {
-				if Carries(cfg, links[i], nofollow) {
+				if Carries(cfg, links[i], l.NoFollow) {
 					buf = append(buf, links[i])
 				}
 			}

@@ -172,6 +172,26 @@ func (c *core) visited(id schema.ID) bool {
 	return seq != 0 && seq >= c.run.FirstVisit
 }
 
+// visitedSince reports whether a URL was visited in the last completed run or after it.
+func (c *core) visitedSince(id schema.ID) bool {
+	seq, first, since := c.latest(id), schema.Seq(0), c.since()
+	for i := range c.runs {
+		if c.runs[i].ID == since {
+			first = c.runs[i].FirstVisit
+		}
+	}
+	return seq != 0 && seq >= first
+}
+
+// norm returns the identity of a URL.
+func (c *core) norm(id schema.ID) (norm string, err error) {
+	err = c.view(func(tx *kv.Tx) (err error) {
+		norm, err = tx.URLs.Norm(id)
+		return err
+	})
+	return norm, err
+}
+
 // inRun reports whether a URL belongs to the run of the survey.
 func (c *core) inRun(id schema.ID) bool {
 	depth, _ := c.nearest(id)

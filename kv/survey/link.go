@@ -241,10 +241,10 @@ type Backlink struct {
 // that links, with their anchors, and their number. It reads the links of all pages.
 func (ls *links) in(id schema.ID, limit int) (links []Backlink, total int, err error) {
 	var from []schema.ID
-	err = ls.core.eachStanding(everyPage, func(page schema.ID, all []schema.Link, _ bool) error {
-		if _, ok := linkTo(all, id); ok {
+	err = ls.core.eachStanding(everyPage, func(l *kv.Linked) error {
+		if _, ok := linkTo(l.Links, id); ok {
 			total++
-			from = append(from, page)
+			from = append(from, l.URL)
 		}
 		if len(from) > 2*limit+1000 {
 			from = firstOf(from, limit)
@@ -311,10 +311,34 @@ func (ls *links) eachTarget(f func(from, to schema.ID)) error {
 // eachWritten is eachTarget page by page in the order in which they were written, which is
 // much cheaper again.
 func (ls *links) eachWritten(f func(from, to schema.ID)) error {
-	return ls.core.eachStanding(everyPage, func(from schema.ID, links []schema.Link, _ bool) error {
-		for i := range links {
-			f(from, links[i].To)
+	return ls.core.eachStanding(everyPage, func(l *kv.Linked) error {
+		for i := range l.Links {
+			f(l.URL, l.Links[i].To)
 		}
 		return nil
+	})
+}
+
+// eachTo calls f for the links that stand to what is wanted, with their anchors: page by
+// page in the order in which they were written, then by target. An error of f ends it.
+func (ls *links) eachTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
+	return ls.core.view(func(tx *kv.Tx) error {
+		return ls.core.eachStanding(everyPage, func(l *kv.Linked) error {
+			if !slices.ContainsFunc(l.Links, func(one schema.Link) bool { return want(one.To) }) {
+				return nil
+			}
+			if err := tx.Visits.AnchorsOf(l, want); err != nil {
+				return err
+			}
+			for _, one := range l.Links {
+				if !want(one.To) {
+					continue
+				}
+				if err := f(l.URL, one); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	})
 }

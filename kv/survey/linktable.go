@@ -55,7 +55,8 @@ func (t *LinkTable) measure(id schema.ID, v *schema.Visit) {
 	}
 }
 
-func (t *LinkTable) fill(from schema.ID, links []schema.Link, _ bool) error {
+func (t *LinkTable) fill(of *kv.Linked) error {
+	from, links := of.URL, of.Links
 	at := int(t.Off[from])
 	if int64(at+len(links)) != t.Off[from+1] {
 		return fmt.Errorf("%w: page %d has %d links, or others", kv.ErrDamaged, from, len(links))

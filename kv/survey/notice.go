@@ -113,10 +113,10 @@ func UncoveredSubdomains(s *Survey) ([]Uncovered, error) {
 
 // countFrom counts for some hosts the links from others.
 func (c *core) countFrom(links map[schema.HostID]int) error {
-	return c.eachStanding(everyPage, func(page schema.ID, all []schema.Link, _ bool) error {
-		for i := range all {
-			to := c.store.HostOf(all[i].To)
-			if n, ok := links[to]; ok && to != c.store.HostOf(page) {
+	return c.eachStanding(everyPage, func(l *kv.Linked) error {
+		for i := range l.Links {
+			to := c.store.HostOf(l.Links[i].To)
+			if n, ok := links[to]; ok && to != c.store.HostOf(l.URL) {
 				links[to] = n + 1
 			}
 		}

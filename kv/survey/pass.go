@@ -20,16 +20,14 @@ func (c *core) live() error {
 }
 
 // A standFunc is called for a page with the links that stand, by ascending target and
-// without anchors, and whether they are not to be followed as the page itself asks. The
-// links are valid while it runs.
-type standFunc func(page schema.ID, links []schema.Link, nofollow bool) error
+// without anchors; they are valid while it runs. NoFollow is what the page itself asks.
+type standFunc func(l *kv.Linked) error
 
 func everyPage(schema.ID) bool { return true }
 
 // eachStanding calls f for every page that is wanted and has links that stand, in the order
 // in which they were written: the file is read from one end to the other, which is many
-// times as fast as looking up the visits of one page after the other. Whether a page asks
-// for its links not to be followed is only said where that is respected.
+// times as fast as looking up the visits of one page after the other.
 func (c *core) eachStanding(want func(page schema.ID) bool, f standFunc) error {
 	if err := c.findStands(); err != nil {
 		return err
@@ -38,19 +36,11 @@ func (c *core) eachStanding(want func(page schema.ID) bool, f standFunc) error {
 		return c.isPage(page) && c.stands(page) == seq && want(page)
 	}
 	return c.view(func(tx *kv.Tx) error {
-		if !c.cfg.Crawler.RespectNofollow {
-			return tx.Visits.EachLinks(stands, func(l *kv.Linked) error {
-				if err := c.live(); err != nil || len(l.Links) == 0 {
-					return err
-				}
-				return f(l.URL, l.Links, false)
-			})
-		}
-		return tx.Visits.Skim(stands, func(v *schema.Visit) error {
-			if err := c.live(); err != nil || len(v.Links) == 0 {
+		return tx.Visits.EachLinks(stands, func(l *kv.Linked) error {
+			if err := c.live(); err != nil || len(l.Links) == 0 {
 				return err
 			}
-			return f(v.URL, v.Links, v.NoFollow)
+			return f(l)
 		})
 	})
 }

@@ -127,6 +127,12 @@ func (s *Survey) URLs() int { return s.core.urls() }
 // Lookup finds a page by its identity.
 func (s *Survey) Lookup(norm string) (schema.ID, bool, error) { return s.core.lookup(norm) }
 
+// Norm returns the identity of a URL.
+func (s *Survey) Norm(id schema.ID) (string, error) { return s.core.norm(id) }
+
+// VisitedSince reports whether a URL was visited in the run of [Survey.Since] or after it.
+func (s *Survey) VisitedSince(id schema.ID) bool { return s.core.visitedSince(id) }
+
 // EachPage calls f for every page by id; sitemap files are none. A page is valid
 // while f runs. An error of f ends it.
 func (s *Survey) EachPage(f func(*Page) error) error { return s.pages.each(1, f) }
@@ -214,6 +220,12 @@ func (s *Survey) EachTarget(f func(from, to schema.ID)) error { return s.links.e
 // EachTargetWritten is [Survey.EachTarget] page by page in the order in which they were
 // written, which is several times as fast.
 func (s *Survey) EachTargetWritten(f func(from, to schema.ID)) error { return s.links.eachWritten(f) }
+
+// EachLinkTo calls f for the links that stand to what is wanted, with their anchors: page by
+// page in the order of [Survey.EachTargetWritten], then by target. An error of f ends it.
+func (s *Survey) EachLinkTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
+	return s.links.eachTo(want, f)
+}
 
 // EachSitemapEntry calls f for every page that a sitemap names, with the URL of
 // the sitemap: by sitemap, then in its order.

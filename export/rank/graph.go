@@ -11,7 +11,7 @@
 // state and may be called at the same time on one graph, which they only read.
 //
 // A graph takes 4 bytes for every link and, when it is measured, as much again to be turned
-// round. Besides that every measure takes 50 to 80 bytes for every node, and Communities 16
+// round, and as much once more while PageRank is worked out. Besides that every measure takes 50 to 80 bytes for every node, and Communities 16
 // for every link between its smallest groups, which in a terrain swallow most links.
 //
 // A node id that is not below the number of nodes is a mistake of the caller and
@@ -146,28 +146,41 @@ func (g *Graph) Len() int { return max(len(g.Off)-1, 0) }
 func (g *Graph) Out(u uint32) []uint32 { return g.To[g.Off[u]:g.Off[u+1]] }
 
 // Reverse returns a new graph with every link turned round.
-func (g *Graph) Reverse() *Graph {
-	n := g.Len()
-	r := &Graph{Off: offsets(n, g.To), To: make([]uint32, len(g.To))}
+func (g *Graph) Reverse() *Graph { return g.turned(false) }
+
+// turned is Reverse; if givers is set the links lead to numbers that count the nodes with
+// links only, from 0 on and in their order.
+func (g *Graph) turned(givers bool) *Graph {
+	r := &Graph{Off: offsets(g.Len(), g.To), To: make([]uint32, len(g.To))}
 	if g.Weight != nil {
 		r.Weight = make([]uint32, len(g.To))
 	}
-	next := append([]int64(nil), r.Off[:n]...)
-	for u := range n {
+	next, giver := append([]int64(nil), r.Off[:g.Len()]...), uint32(0)
+	for u := range g.Len() {
 		if u%chunk == 0 && g.ended() {
 			break
+		}
+		from := uint32(u)
+		if givers {
+			from = giver
 		}
 		for i := g.Off[u]; i < g.Off[u+1]; i++ {
 			at := next[g.To[i]]
 			next[g.To[i]]++
-			r.To[at] = uint32(u)
+			r.To[at] = from
 			if g.Weight != nil {
 				r.Weight[at] = g.Weight[i]
 			}
 		}
+		if g.hasLinks(u) {
+			giver++
+		}
 	}
 	return r
 }
+
+// hasLinks reports whether links leave a node.
+func (g *Graph) hasLinks(u int) bool { return g.Off[u+1] > g.Off[u] }
 
 // weight returns the weight of the link at position i of To.
 func (g *Graph) weight(i int64) uint32 {
@@ -188,5 +201,9 @@ func OutDegree(g *Graph) []uint32 {
 
 // InDegree returns how many links lead to each node.
 func InDegree(g *Graph) []uint32 {
-	return OutDegree(g.in())
+	degree := make([]uint32, g.Len())
+	for _, v := range g.To {
+		degree[v]++
+	}
+	return degree
 }

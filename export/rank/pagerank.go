@@ -44,14 +44,17 @@ func jumps(n int, sources []uint32) []float64 {
 }
 
 // A walk is one power iteration. What flows along a link of weight 1 from each
-// node is worked out once per step, so that a node only gathers.
+// node is worked out once per step, so that a node only gathers. That is read at random, and
+// in a terrain most nodes have no links and give nothing: so it is kept by giver.
 type walk struct {
-	in      *Graph
+	out     *Graph
+	in      *Graph   // by node: the givers that link to it
+	givers  []uint32 // per chunk: the number of its first giver
 	damping float64
 	jump    []float64 // nil: anywhere, alike
 	split   []float64 // damping / weight of all out-links; 0: dangling
 	rank    []float64
-	flow    []float64 // rank * split, of the last step
+	flow    []float64 // by giver: rank * split, of the last step
 	next    []float64 // the same, of this step
 	idle    []float64 // per chunk: rank at dangling nodes
 	change  []float64 // per chunk: how much this step changed
@@ -59,20 +62,36 @@ type walk struct {
 
 func newWalk(g *Graph, jump []float64, damping float64) *walk {
 	n := g.Len()
-	w := &walk{in: g.in(), damping: damping, jump: jump, split: make([]float64, n), rank: make([]float64, n),
-		flow: make([]float64, n), next: make([]float64, n), idle: make([]float64, chunks(n)),
+	w := &walk{out: g, in: g.turned(true), givers: make([]uint32, chunks(n)), damping: damping, jump: jump,
+		split: make([]float64, n), rank: make([]float64, n), idle: make([]float64, chunks(n)),
 		change: make([]float64, chunks(n))}
+	givers := w.number()
+	w.flow, w.next = make([]float64, givers), make([]float64, givers)
 	eachChunk(g.ctx, n, func(part, lo, hi int) {
+		giver := w.givers[part]
 		for u := lo; u < hi; u++ {
 			if out := outWeight(g, u); out > 0 {
 				w.split[u] = damping / out
 			}
 			w.rank[u] = w.jumpTo(u)
-			w.settle(part, u)
+			giver = w.settle(part, u, giver)
 		}
 	})
 	w.flow, w.next = w.next, w.flow
 	return w
+}
+
+// number notes with which giver each chunk begins, and returns how many there are.
+func (w *walk) number() (giver uint32) {
+	for u := range w.rank {
+		if u%chunk == 0 {
+			w.givers[u/chunk] = giver
+		}
+		if w.out.hasLinks(u) {
+			giver++
+		}
+	}
+	return giver
 }
 
 // outWeight returns the weight of all links that leave u.
@@ -95,19 +114,24 @@ func (w *walk) jumpTo(u int) float64 {
 	return w.jump[u]
 }
 
-// settle prepares what u gives to others in the next step.
-func (w *walk) settle(part, u int) {
-	w.next[u] = w.rank[u] * w.split[u]
+// settle prepares what u gives to others in the next step, as the giver of that number if it
+// is one, and returns the number of the next.
+func (w *walk) settle(part, u int, giver uint32) uint32 {
 	if w.split[u] == 0 {
 		w.idle[part] += w.rank[u]
 	}
+	if !w.out.hasLinks(u) {
+		return giver
+	}
+	w.next[giver] = w.rank[u] * w.split[u]
+	return giver + 1
 }
 
 // run walks until a step changes less than tol.
 func (w *walk) run(tol float64) []float64 {
 	for range steps {
 		w.step()
-		if sum(w.change) < tol || w.in.ended() {
+		if sum(w.change) < tol || w.out.ended() {
 			break
 		}
 	}
@@ -119,12 +143,13 @@ func (w *walk) step() {
 	jumping := 1 - w.damping + w.damping*sum(w.idle)
 	clear(w.idle)
 	clear(w.change)
-	eachChunk(w.in.ctx, len(w.rank), func(part, lo, hi int) {
+	eachChunk(w.out.ctx, len(w.rank), func(part, lo, hi int) {
+		giver := w.givers[part]
 		for v := lo; v < hi; v++ {
 			gathered := jumping*w.jumpTo(v) + w.gather(v)
 			w.change[part] += max(gathered-w.rank[v], w.rank[v]-gathered)
 			w.rank[v] = gathered
-			w.settle(part, v)
+			giver = w.settle(part, v, giver)
 		}
 	})
 	w.flow, w.next = w.next, w.flow

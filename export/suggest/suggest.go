@@ -112,7 +112,7 @@ func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 			*list = append(*list, *c)
 		}
 	}
-	if err := cmp.Or(f.name(found.Discovered), f.name(found.Stubs)); err != nil {
+	if err := f.name(found.Discovered, found.Stubs); err != nil {
 		return nil, err
 	}
 	return found, nil
@@ -269,44 +269,44 @@ func (f *finder) ranked(minOrigins int) ([]*Candidate, error) {
 	return all, nil
 }
 
-// name fills in what is told of the hosts, and the URLs of the pages that are shown.
-func (f *finder) name(candidates []Candidate) error {
+// name fills in what is told of the hosts, and of the links that are shown.
+func (f *finder) name(lists ...[]Candidate) error {
 	ctx := f.survey.Context()
-	for i := range candidates {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		c := &candidates[i]
-		if err := f.cover(c); err != nil {
-			return err
-		}
-		for i := range c.Origin {
-			if err := f.cite(&c.Origin[i]); err != nil {
+	var cited []*Origin
+	for _, candidates := range lists {
+		for i := range candidates {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			c := &candidates[i]
+			if err := f.cover(c); err != nil {
 				return err
+			}
+			for i := range c.Origin {
+				cited = append(cited, &c.Origin[i])
 			}
 		}
 	}
-	return nil
+	return f.cite(cited)
 }
 
-// cite fills in the link of an origin that is shown.
-func (f *finder) cite(o *Origin) error {
-	from, err := f.survey.Page(o.from)
-	if err != nil {
-		return err
-	}
-	to, err := f.survey.Page(o.to)
-	if err != nil {
-		return err
-	}
-	o.From, o.To = from.URL, to.URL
-	links, err := f.survey.Out(o.from)
-	for i := range links {
-		if links[i].To == o.to {
-			o.Anchor, o.Place = links[i].Anchor, links[i].Where()
+// cite fills in the links of origins that are shown.
+func (f *finder) cite(cited []*Origin) error {
+	pairs := make([][2]schema.ID, len(cited))
+	for i, o := range cited {
+		var err error
+		if o.From, err = f.survey.Norm(o.from); err != nil {
+			return err
 		}
+		if o.To, err = f.survey.Norm(o.to); err != nil {
+			return err
+		}
+		pairs[i] = [2]schema.ID{o.from, o.to}
 	}
-	return err
+	return f.survey.EachLinkBetween(pairs, func(i int, l schema.Link) error {
+		cited[i].Anchor, cited[i].Place = l.Anchor, l.Where()
+		return nil
+	})
 }
 
 // cover fills in how a candidate is covered, its title, and a page of it that answered.

@@ -342,3 +342,45 @@ func (ls *links) eachTo(want func(to schema.ID) bool, f func(from schema.ID, l s
 		})
 	})
 }
+
+// eachBetween calls f for the links that stand between pairs of pages, from the first to the
+// second, with their anchors and the place of the pair: in the order in which they were
+// written. An error of f ends it.
+func (ls *links) eachBetween(pairs [][2]schema.ID, f func(i int, l schema.Link) error) error {
+	if err := ls.core.findStands(); err != nil {
+		return err
+	}
+	order := make([]int, len(pairs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(ls.core.stands(pairs[a][0]), ls.core.stands(pairs[b][0])), cmp.Compare(a, b))
+	})
+	return ls.core.view(func(tx *kv.Tx) error {
+		var v schema.Visit
+		for _, i := range order {
+			from, to := pairs[i][0], pairs[i][1]
+			if err := ls.core.live(); err != nil {
+				return err
+			}
+			if !ls.core.isPage(from) || ls.core.stands(from) == 0 {
+				continue
+			}
+			if err := tx.Visits.SkimAt(ls.core.stands(from), &v); err != nil {
+				return err
+			}
+			if _, ok := linkTo(v.Links, to); !ok {
+				continue
+			}
+			if err := tx.Visits.Anchors(&v); err != nil {
+				return err
+			}
+			link, _ := linkTo(v.Links, to)
+			if err := f(i, link); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -227,6 +227,13 @@ func (s *Survey) EachLinkTo(want func(to schema.ID) bool, f func(from schema.ID,
 	return s.links.eachTo(want, f)
 }
 
+// EachLinkBetween calls f for the links that stand between pairs of pages, from the first to
+// the second, with their anchors and the place of the pair, in an order that reads the file
+// from one end to the other. An error of f ends it.
+func (s *Survey) EachLinkBetween(pairs [][2]schema.ID, f func(i int, l schema.Link) error) error {
+	return s.links.eachBetween(pairs, f)
+}
+
 // EachSitemapEntry calls f for every page that a sitemap names, with the URL of
 // the sitemap: by sitemap, then in its order.
 func (s *Survey) EachSitemapEntry(f func(sitemap string, e schema.SitemapEntry) error) error {

@@ -102,10 +102,16 @@ func TestUntil(t *testing.T) {
 		"EachLinkEver":      func(s *survey.Survey) error { return s.EachLinkEver(none) },
 		"EachTarget":        func(s *survey.Survey) error { return s.EachTarget(nobody) },
 		"EachTargetWritten": func(s *survey.Survey) error { return s.EachTargetWritten(nobody) },
-		"In":                func(s *survey.Survey) error { _, _, err := s.In(b, 1); return err },
-		"Ways":              func(s *survey.Survey) error { _, err := s.Ways(b, 1); return err },
-		"OriginDepths":      func(s *survey.Survey) error { _, err := s.OriginDepths(); return err },
-		"Digest":            func(s *survey.Survey) error { _, err := survey.Digest(s); return err },
+		"EachLinkTo": func(s *survey.Survey) error {
+			return s.EachLinkTo(func(schema.ID) bool { return true }, func(schema.ID, schema.Link) error { return nil })
+		},
+		"EachLinkBetween": func(s *survey.Survey) error {
+			return s.EachLinkBetween([][2]schema.ID{{1, b}}, func(int, schema.Link) error { return nil })
+		},
+		"In":           func(s *survey.Survey) error { _, _, err := s.In(b, 1); return err },
+		"Ways":         func(s *survey.Survey) error { _, err := s.Ways(b, 1); return err },
+		"OriginDepths": func(s *survey.Survey) error { _, err := s.OriginDepths(); return err },
+		"Digest":       func(s *survey.Survey) error { _, err := survey.Digest(s); return err },
 	} {
 		s := w.Survey()
 		if err := walk(s); err != nil {

@@ -38,7 +38,7 @@ func (tx *base) eachAhead(b bucket, from []byte, f func(key []byte, r *reader) (
 		defer close(w.full)
 		return guard(func() error { return w.walk(tx.b.ID(), from) })
 	})
-	ended := false // by f, which need not hear of what comes behind
+	r, ended := new(reader), false // by f, which need not hear of what comes behind
 	defer func() {
 		close(w.stop)
 		if failed := walking.Wait(); err == nil && !ended {
@@ -47,7 +47,7 @@ func (tx *base) eachAhead(b bucket, from []byte, f func(key []byte, r *reader) (
 	}()
 	for batch := range w.full {
 		for i := range batch {
-			if more, err := tellOf(b, batch[i], f); err != nil || !more {
+			if more, err := r.tell(b, batch[i], f); err != nil || !more {
 				ended = true
 				return err
 			}

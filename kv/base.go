@@ -78,23 +78,23 @@ func (tx *base) each(b bucket, from []byte, f func(key []byte, r *reader) (bool,
 	if b.appended() && !tx.writable {
 		return tx.eachAhead(b, from, f)
 	}
-	c := tx.bucket(b).Cursor()
+	c, r := tx.bucket(b).Cursor(), new(reader)
 	for key, value := c.Seek(from); key != nil; key, value = c.Next() {
 		body, err := tx.s.seal.open(b, key, value)
 		if err != nil {
 			return err
 		}
-		if more, err := tellOf(b, record{key, body}, f); err != nil || !more {
+		if more, err := r.tell(b, record{key, body}, f); err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
 
-// tellOf calls f for a record of a bucket.
-func tellOf(b bucket, one record, f func(key []byte, r *reader) (bool, error)) (more bool, err error) {
-	r := reader{b: one.body}
-	more, err = f(one.key, &r)
+// tell calls f for a record of a bucket, which it reads from its beginning.
+func (r *reader) tell(b bucket, one record, f func(key []byte, r *reader) (bool, error)) (more bool, err error) {
+	*r = reader{b: one.body}
+	more, err = f(one.key, r)
 	if err == nil && more && r.bad {
 		err = damaged(b, one.key, "cannot be decoded")
 	}

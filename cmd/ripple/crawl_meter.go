@@ -12,10 +12,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// newMeter returns the metrics of a walk.
-func newMeter(w *walk) *meter.Meter {
+// newMeter returns the metrics of this process.
+func newMeter() *meter.Meter {
 	b := thisBuild()
-	return meter.New(meter.Build{Version: b.Version, Commit: b.Commit, Go: b.Go}, w.moment)
+	return meter.New(meter.Build{Version: b.Version, Commit: b.Commit, Go: b.Go})
 }
 
 // moment is what a scrape reads.
@@ -29,7 +29,7 @@ func (w *walk) moment(ctx context.Context) meter.Moment {
 // recall counts what the run had visited before this process, beside the walk.
 func (w *walk) recall(g *errgroup.Group, run schema.Run, last schema.Seq) {
 	g.Go(func() error {
-		err := w.meter.Recall(w.crawl.View, run.FirstVisit, last)
+		err := w.shown.Recall(w.crawl.View, run.FirstVisit, last)
 		if errors.Is(err, crawl.ErrEnded) {
 			return nil
 		}

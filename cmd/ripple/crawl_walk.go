@@ -37,6 +37,7 @@ type walk struct {
 	watcher *census.Watcher
 	sender  *webhook.Sender
 	meter   *meter.Meter
+	shown   *meter.Part
 	seeds   extraSeeds                // of this run
 	writing atomic.Bool               // the walk is over, the outputs are being written
 	tail    atomic.Pointer[feed.Tail] // of a walk that is over
@@ -95,7 +96,8 @@ func (w *walk) open(fresh bool, locked func()) error {
 
 // work crawls, with what stands beside it in g.
 func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
-	w.meter = newMeter(w)
+	w.meter = newMeter()
+	w.shown = w.meter.Whole(w.moment)
 	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{
 		Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit, OnRequest: w.requests.add, OnFull: w.tellFull,
 		OnCommit: w.meter.Committed,
@@ -177,7 +179,7 @@ func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
 }
 
 func (w *walk) tellVisit(e crawl.Event) {
-	w.meter.Visited(e)
+	w.shown.Visited(e)
 	attrs := []any{"url", clean(e.URL, 2048), "state", e.State.String(), "status_code", e.Status, "links", e.Links,
 		"response_ms", e.Time.Milliseconds()}
 	if e.Error != "" {

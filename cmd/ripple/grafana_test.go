@@ -69,11 +69,14 @@ func TestDashboard(t *testing.T) {
 // shownMetrics returns the names that a scrape shows, with their labels.
 func shownMetrics(t *testing.T) map[string][]string {
 	t.Helper()
-	m := meter.New(meter.Build{Version: "v", Commit: "c", Go: "g"},
-		func(context.Context) meter.Moment { return meter.Moment{} })
+	m := meter.New(meter.Build{Version: "v", Commit: "c", Go: "g"})
+	p := m.Shard(0, func(context.Context) meter.Moment { return meter.Moment{} })
+	m.Terrain(func(context.Context) meter.Terrain {
+		return meter.Terrain{Seen: time.Unix(1, 0), Shards: map[string]int{"silent": 1}, Silent: map[int]time.Time{0: time.Unix(1, 0)}}
+	})
 	m.Committed(crawl.Commit{Outcomes: []ring.Outcome{{Step: ring.Step{Kind: ring.Get, Sent: time.Unix(1, 0)},
 		Status: 200, Done: time.Unix(2, 0)}}})
-	m.Visited(crawl.Event{})
+	p.Visited(crawl.Event{})
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	shown := map[string][]string{}

@@ -1,59 +1,55 @@
-// Package meter shows a running crawl to Prometheus.
+// Package meter shows running crawls to Prometheus: one of a whole terrain, or those of the
+// shards that a node has.
 //
-// Counters and histograms are fed after each commit, with what that held, so they agree
-// with the state file; everything else is read at the moment of a scrape. No name of a
-// host and no URL is ever a label: what a stranger can invent makes no series.
+// Counters and histograms are of the process, and fed after each commit with what that held,
+// so they agree with the state files; everything else is read at the moment of a scrape, of
+// each crawl by itself, and of several under the label shard: sums over it count nothing twice.
+// No name of a host, a node or a page is ever a label: what a stranger can invent makes no series.
 //
 // The package owns the names, types and help texts of all that is shown. A new figure is
-// a line in describe and one in collect.
+// a line in describe and one in Collect.
 package meter
 
 import (
 	"context"
 	"net/http"
 	"strconv"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
-	"github.com/sumi-ripple/ripple/schema"
 )
-
-// A Moment is what a scrape reads of a crawl.
-type Moment struct {
-	Status census.Status
-	State  int64 // bytes of the state file
-}
 
 // A Build says which program crawls.
 type Build struct{ Version, Commit, Go string }
 
-// A Meter has the metrics of one crawl. Its methods may be called from any goroutine.
+// A Meter has the metrics of the crawls of a process. Its methods may be called from any
+// goroutine.
 type Meter struct {
 	registry *prometheus.Registry
-	now      func(context.Context) Moment
-	moment   atomic.Pointer[Moment]
-	pages    [states]atomic.Int64
-
 	requests *prometheus.CounterVec
 	answers  prometheus.Histogram
 	commits  prometheus.Histogram
-	gauges   gauges
+
+	mu    sync.Mutex
+	shown map[shown]bool // what is read before a scrape
 }
 
-// states is the number of states of a page.
-const states = int(schema.ContentMismatch) + 1 // no visit ends as foreign
+// A shown thing has figures of the moment.
+type shown interface {
+	read(context.Context)
+}
 
-// New returns the metrics of a crawl, whose status now returns.
-func New(build Build, now func(context.Context) Moment) *Meter {
+// New returns the metrics of a process that does not crawl yet.
+func New(build Build) *Meter {
 	m := &Meter{
-		registry: prometheus.NewRegistry(), now: now, gauges: describe(),
+		registry: prometheus.NewRegistry(), shown: map[shown]bool{},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ripple_requests_total",
 			Help: "Requests whose outcome this process has committed, by the status code of the answer; none: no answer.",
@@ -74,7 +70,10 @@ func New(build Build, now func(context.Context) Moment) *Meter {
 		ConstLabels: prometheus.Labels{"version": build.Version, "commit": build.Commit, "goversion": build.Go},
 	})
 	built.Set(1)
-	m.registry.MustRegister(m.requests, m.answers, m.commits, built, m)
+	held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "ripple_memory_bytes", Help: "Memory of the process that was not given back to the system.",
+	}, func() float64 { return float64(memory()) })
+	m.registry.MustRegister(m.requests, m.answers, m.commits, built, held)
 	return m
 }
 
@@ -104,20 +103,33 @@ func code(status int) string {
 	return strconv.Itoa(status)
 }
 
-// Visited counts a page that was visited, see [crawl.Options].
-func (m *Meter) Visited(e crawl.Event) {
-	m.pages[e.State].Add(1)
-	if e.Again {
-		m.pages[e.Was].Add(-1)
+// show has a thing be read before each scrape, or no more.
+func (m *Meter) show(s shown, shows bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if shows {
+		m.shown[s] = true
+	} else {
+		delete(m.shown, s)
 	}
+}
+
+// read reads what is shown, all at a time: each may wait for a commit.
+func (m *Meter) read(ctx context.Context) {
+	m.mu.Lock()
+	var g errgroup.Group
+	for s := range m.shown {
+		g.Go(func() error { s.read(ctx); return nil })
+	}
+	m.mu.Unlock()
+	_ = g.Wait()
 }
 
 // Handler answers a scrape.
 func (m *Meter) Handler() http.Handler {
 	scrape := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		now := m.now(r.Context())
-		m.moment.Store(&now)
+		m.read(r.Context())
 		scrape.ServeHTTP(w, r)
 	})
 }

@@ -24,13 +24,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-func newMeter() *Meter {
-	return New(Build{"v1.2.3", "abc", "go1.26"}, func(context.Context) Moment {
-		return Moment{State: 4096, Status: census.Status{
-			RunID: 7, Status: "running", PagesWaiting: 9, Next: time.UnixMilli(1_700_000_000_500),
-			Hosts: census.Hosts{Active: 1, Waiting: 2, Suspended: 3, GivenUp: 4},
-		}}
-	})
+func newMeter() (*Meter, *Part) {
+	m := New(Build{"v1.2.3", "abc", "go1.26"})
+	return m, m.Whole(running)
+}
+
+// running is a moment of a crawl.
+func running(context.Context) Moment {
+	return Moment{State: 4096, Outbox: 5, Status: census.Status{
+		RunID: 7, Status: "running", PagesWaiting: 9, Next: time.UnixMilli(1_700_000_000_500),
+		Hosts: census.Hosts{Active: 1, Waiting: 2, Suspended: 3, GivenUp: 4},
+	}}
 }
 
 func scrape(t testing.TB, m *Meter) string {
@@ -51,7 +55,7 @@ func outcome(status int, cause fetch.Cause) ring.Outcome {
 
 // fed is what a short crawl leaves.
 func fed() *Meter {
-	m := newMeter()
+	m, p := newMeter()
 	look, moved := outcome(0, fetch.None), outcome(0, fetch.None)
 	look.Step.Kind, moved.Moved = ring.Resolve, true
 	held := outcome(404, fetch.None)
@@ -60,9 +64,9 @@ func fed() *Meter {
 		outcome(200, fetch.None), outcome(200, fetch.None), held, outcome(999, fetch.None),
 		outcome(0, fetch.Refused), outcome(0, fetch.DNSTemporary), look, moved,
 	}})
-	m.Visited(crawl.Event{State: schema.Processed})
-	m.Visited(crawl.Event{State: schema.DeadLink})
-	m.Visited(crawl.Event{State: schema.Processed, Again: true, Was: schema.DeadLink})
+	p.Visited(crawl.Event{State: schema.Processed})
+	p.Visited(crawl.Event{State: schema.DeadLink})
+	p.Visited(crawl.Event{State: schema.Processed, Again: true, Was: schema.DeadLink})
 	return m
 }
 
@@ -112,12 +116,12 @@ func TestConventions(t *testing.T) {
 
 // Whatever servers answer, the number of series is bounded.
 func TestSeriesAreBounded(t *testing.T) {
-	m := newMeter()
+	m, p := newMeter()
 	for status := range 2000 {
 		m.Committed(crawl.Commit{Outcomes: []ring.Outcome{outcome(status, fetch.None)}})
 	}
 	for state := range states {
-		m.Visited(crawl.Event{State: schema.State(state), URL: "https://a.test/"})
+		p.Visited(crawl.Event{State: schema.State(state), URL: "https://a.test/"})
 	}
 	text := scrape(t, m)
 	if n := strings.Count(text, "\n"); n > 250 {
@@ -130,13 +134,13 @@ func TestSeriesAreBounded(t *testing.T) {
 
 // Scrapes and the crawl do not disturb each other.
 func TestScrapesAtOnce(t *testing.T) {
-	m := newMeter()
+	m, p := newMeter()
 	var g sync.WaitGroup
 	for range 4 {
 		g.Go(func() {
 			for range 50 {
 				m.Committed(crawl.Commit{Outcomes: []ring.Outcome{outcome(200, fetch.None)}})
-				m.Visited(crawl.Event{State: schema.Processed})
+				p.Visited(crawl.Event{State: schema.Processed})
 			}
 		})
 	}
@@ -190,8 +194,8 @@ func TestRecall(t *testing.T) {
 	visit(2, schema.DeadLink)
 	last := store.LastSeq()
 	visit(3, schema.DeadLink) // told by the crawl itself
-	m := newMeter()
-	if err := m.Recall(store.View, first, last); err != nil {
+	m, p := newMeter()
+	if err := p.Recall(store.View, first, last); err != nil {
 		t.Fatal(err)
 	}
 	text := scrape(t, m)
@@ -208,12 +212,12 @@ func TestRecall(t *testing.T) {
 
 // BenchmarkCommitted measures what a request costs a crawl.
 func BenchmarkCommitted(b *testing.B) {
-	m := newMeter()
+	m, p := newMeter()
 	c := crawl.Commit{Took: time.Millisecond, Outcomes: []ring.Outcome{outcome(200, fetch.None)}}
 	e := crawl.Event{State: schema.Processed}
 	b.ReportAllocs()
 	for b.Loop() {
 		m.Committed(c)
-		m.Visited(e)
+		p.Visited(e)
 	}
 }

@@ -1,0 +1,147 @@
+package meter
+
+import (
+	"context"
+	"runtime/metrics"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A Moment is what a scrape reads of a crawl.
+type Moment struct {
+	Status census.Status
+	State  int64 // bytes of the state file
+	Outbox int   // of a shard: what other shards were not told yet
+}
+
+// A Part has the metrics of one crawl, that is of one state file. Its methods may be called
+// from any goroutine.
+type Part struct {
+	meter  *Meter
+	under  prometheus.Registerer
+	shard  bool
+	now    func(context.Context) Moment
+	moment atomic.Pointer[Moment]
+	pages  [states]atomic.Int64
+	gauges gauges
+}
+
+// states is the number of states of a page.
+const states = int(schema.ContentMismatch) + 1 // no visit ends as foreign
+
+// Whole shows the crawl of a whole terrain, whose moment now returns.
+func (m *Meter) Whole(now func(context.Context) Moment) *Part {
+	return m.add(&Part{meter: m, under: m.registry, now: now, gauges: describe()})
+}
+
+// Shard shows the crawl of a shard. Another one of the same shard must have been dropped.
+func (m *Meter) Shard(n int, now func(context.Context) Moment) *Part {
+	labels := prometheus.Labels{"shard": strconv.Itoa(n)}
+	return m.add(&Part{meter: m, under: prometheus.WrapRegistererWith(labels, m.registry), shard: true, now: now,
+		gauges: describe()})
+}
+
+func (m *Meter) add(p *Part) *Part {
+	p.under.MustRegister(p)
+	m.show(p, true)
+	return p
+}
+
+// Freeze shows a crawl that has ended as it was then, and asks it no more.
+func (p *Part) Freeze(last Moment) {
+	p.meter.show(p, false)
+	p.moment.Store(&last)
+}
+
+// Drop shows a crawl no more. A part may be dropped twice.
+func (p *Part) Drop() {
+	p.meter.show(p, false)
+	p.under.Unregister(p)
+}
+
+// read leaves alone what was frozen meanwhile.
+func (p *Part) read(ctx context.Context) {
+	before := p.moment.Load()
+	now := p.now(ctx)
+	p.moment.CompareAndSwap(before, &now)
+}
+
+// Visited counts a page that was visited, see [crawl.Options].
+func (p *Part) Visited(e crawl.Event) {
+	p.pages[e.State].Add(1)
+	if e.Again {
+		p.pages[e.Was].Add(-1)
+	}
+}
+
+// gauges describe what is read at the moment of a scrape.
+type gauges struct {
+	pages, hosts, frontier, open, next, state, outbox, run *prometheus.Desc
+}
+
+func describe() gauges {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, labels, nil)
+	}
+	return gauges{
+		pages:    desc("ripple_pages", "Pages that the run has visited, by their state.", "state"),
+		hosts:    desc("ripple_hosts", "Hosts of the run: active, waiting, suspended, given_up.", "condition"),
+		frontier: desc("ripple_frontier_urls", "Pages that wait, as last counted."),
+		open:     desc("ripple_open_requests", "Requests that are open."),
+		next: desc("ripple_next_request_timestamp_seconds",
+			"When the clock of the next host runs out; 0: none is waited for."),
+		state:  desc("ripple_state_bytes", "Size of the state file."),
+		outbox: desc("ripple_outbox_messages", "URLs that the shard has not told other shards yet."),
+		run:    desc("ripple_run_info", "Always 1; the labels say which run it is, and what it does.", "run_id", "status"),
+	}
+}
+
+// Describe implements [prometheus.Collector].
+func (p *Part) Describe(to chan<- *prometheus.Desc) {
+	g := &p.gauges
+	for _, d := range []*prometheus.Desc{g.pages, g.hosts, g.frontier, g.open, g.next, g.state, g.outbox, g.run} {
+		to <- d
+	}
+}
+
+// Collect implements [prometheus.Collector]: it shows the moment that the scrape has read.
+func (p *Part) Collect(to chan<- prometheus.Metric) {
+	now := p.moment.Load()
+	if now == nil {
+		return
+	}
+	g, s := &p.gauges, &now.Status
+	tell := teller(to)
+	for state := range p.pages {
+		if n := p.pages[state].Load(); n != 0 {
+			tell(g.pages, float64(n), schema.State(state).String())
+		}
+	}
+	tell(g.hosts, float64(s.Hosts.Active), "active")
+	tell(g.hosts, float64(s.Hosts.Waiting), "waiting")
+	tell(g.hosts, float64(s.Hosts.Suspended), "suspended")
+	tell(g.hosts, float64(s.Hosts.GivenUp), "given_up")
+	tell(g.frontier, float64(s.PagesWaiting))
+	tell(g.open, float64(s.Hosts.Active))
+	tell(g.next, seconds(s.Next))
+	tell(g.state, float64(now.State))
+	if p.shard {
+		tell(g.outbox, float64(now.Outbox))
+	}
+	tell(g.run, 1, strconv.Itoa(s.RunID), s.Status)
+}
+
+// memory is what the runtime has from the system, less what it has given back.
+func memory() uint64 {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+	}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64() - samples[1].Value.Uint64()
+}

@@ -1,0 +1,94 @@
+package meter
+
+import (
+	"context"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// A Terrain is what a scrape reads of a terrain of several machines, as one of them sees it.
+type Terrain struct {
+	Seen   time.Time // when it was last seen; zero: never
+	Nodes  int
+	Shards map[string]int    // by their state
+	Silent map[int]time.Time // by shard that does not answer those who wait for it: since when
+}
+
+// Terrain shows a terrain, which now returns.
+func (m *Meter) Terrain(now func(context.Context) Terrain) {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("ripple_terrain_"+name, help+" All machines show the same.", labels, nil)
+	}
+	v := &view{
+		now:   now,
+		seen:  desc("seen_timestamp_seconds", "When the shards of the terrain were last looked at; 0: not yet."),
+		nodes: desc("nodes", "Machines that have come."), shards: desc("shards", "Shards by their state.", "state"),
+		silent: desc("silent_since_timestamp_seconds", "Since when a shard has not answered others that wait for it.", "shard"),
+		oldest: desc("oldest_wait_timestamp_seconds", "Since when the oldest wait of one shard for another lasts; 0: there is none."),
+	}
+	m.registry.MustRegister(v)
+	m.show(v, true)
+}
+
+// A view of a terrain is shown.
+type view struct {
+	now    func(context.Context) Terrain
+	moment atomic.Pointer[Terrain]
+
+	seen, nodes, shards, silent, oldest *prometheus.Desc
+}
+
+func (v *view) read(ctx context.Context) {
+	now := v.now(ctx)
+	v.moment.Store(&now)
+}
+
+// Describe implements [prometheus.Collector].
+func (v *view) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{v.seen, v.nodes, v.shards, v.silent, v.oldest} {
+		to <- d
+	}
+}
+
+// Collect implements [prometheus.Collector]. What was never seen has no figures.
+func (v *view) Collect(to chan<- prometheus.Metric) {
+	now := v.moment.Load()
+	if now == nil {
+		return
+	}
+	tell := teller(to)
+	tell(v.seen, seconds(now.Seen))
+	if now.Seen.IsZero() {
+		return
+	}
+	tell(v.nodes, float64(now.Nodes))
+	for state, n := range now.Shards {
+		tell(v.shards, float64(n), state)
+	}
+	var oldest time.Time
+	for shard, since := range now.Silent {
+		tell(v.silent, seconds(since), strconv.Itoa(shard))
+		if oldest.IsZero() || since.Before(oldest) {
+			oldest = since
+		}
+	}
+	tell(v.oldest, seconds(oldest))
+}
+
+// teller tells gauges.
+func teller(to chan<- prometheus.Metric) func(d *prometheus.Desc, value float64, labels ...string) {
+	return func(d *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+}
+
+// seconds is a moment as Prometheus has it; 0: there is none.
+func seconds(at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return float64(at.UnixMilli()) / 1000
+}

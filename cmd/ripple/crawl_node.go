@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-
-	"golang.org/x/sync/errgroup"
+	"strings"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -37,6 +37,12 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	m.set()
 	machine := crawl.NewMachine(own.MaxOpen())
 	machine.LimitMemory(m.bytes)
+	a.tellUnwritten(cfg)
+	view := newNodeView(a, path, own, opts)
+	at, err := view.listen()
+	if err != nil {
+		return err
+	}
 	conn, err := hub.Connect(ctx, hub.Dial{
 		URL: own.Cluster.Hub, Credentials: own.Cluster.Credentials, CAFile: own.Cluster.CAFile, Node: name, Log: a.logger(),
 	})
@@ -46,19 +52,9 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	defer conn.Close()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	view := &nodeView{app: a, cfg: own, machine: machine, stop: stop, states: map[int]string{}}
+	view.machine, view.stop = machine, stop
 	a.say("node " + shown(name) + " is connected to the hub " + shown(own.Cluster.Hub))
-	var g errgroup.Group
-	watching, unwatch := context.WithCancel(context.Background())
-	g.Go(func() error { view.follow(watching); return nil })
-	load := func() (*config.Config, error) {
-		now, _, err := config.Load(path) // what is to be noticed was told at the start
-		if err != nil {
-			return nil, err
-		}
-		return ownConfig(now, opts)
-	}
-	g.Go(func() error { return view.obey(watching, conn, load) })
+	end := view.begin(conn, at)
 	err = node.Run(ctx, node.Options{
 		Hub: conn, Name: name, Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
 		Config: own, Log: a.logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
@@ -66,15 +62,15 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 			store, err := openLocked(path, kv.Options{Memory: m.forURLs() / int64(own.Cluster.Shards)})
 			return store, m.explain(err)
 		},
-		Load:      load,
-		OnVisit:   func(int, crawl.Event) { view.pages.Add(1) },
+		Load:      view.desk.load,
+		OnVisit:   view.visited,
 		OnRequest: func(int, crawl.Request) { view.requests.Add(1) },
+		OnCommit:  func(_ int, c crawl.Commit) { view.desk.meter.Committed(c) },
 		OnShard:   view.shard,
 		OnCrawl:   view.crawl,
 		Stop:      func() { stop(errStopped) },
 	})
-	unwatch()
-	err = errors.Join(err, g.Wait())
+	err = errors.Join(err, end())
 	return view.end(ctx, path, own, err)
 }
 
@@ -84,8 +80,27 @@ func ownConfig(cfg *config.Config, opts crawlOptions) (*config.Config, error) {
 		return nil, err
 	}
 	own := *cfg
-	own.Monitor, own.Output = config.Monitor{}, config.Output{} // of one machine that has it all
+	own.Monitor.Webhook = ""
+	own.Monitor.Listen = cmp.Or(opts.listen, own.Monitor.Listen)
 	return &own, nil
+}
+
+// tellUnwritten says which files the configuration names that no node writes.
+func (a *app) tellUnwritten(cfg *config.Config) {
+	var keys []string
+	for _, f := range formats() {
+		if f.key != "" && f.path(cfg) != "" {
+			keys = append(keys, f.key)
+		}
+	}
+	if len(keys) > 0 {
+		a.warn(remark{"not written by a node: " + strings.Join(keys, ", ") + "; that needs the map that \"ripple unite\" makes",
+			"not written by a node", []any{"keys", keys}})
+	}
+	if cfg.Monitor.MetricsCSV != "" {
+		a.warn(remark{"not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics",
+			"not written by a node", []any{"keys", []string{"[monitor] metrics-csv"}}})
+	}
 }
 
 // refuseNode refuses what several machines cannot do.
@@ -94,8 +109,6 @@ func refuseNode(cfg *config.Config, opts crawlOptions) error {
 	case opts.fresh:
 		return usage("--fresh begins one state file anew; a terrain of several machines begins anew with an empty " +
 			"[cluster] folder on each and an empty store of the hub")
-	case opts.listen != "":
-		return usage("--listen serves the map of one machine; with [cluster] hub leave it out")
 	case opts.seeds.file != "":
 		return usage("--seeds adds seeds for one machine; with [cluster] hub put them into the configuration of all")
 	case cfg.Render.Mode != config.RenderOff:

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -39,25 +42,45 @@ func (v *nodeView) crawl(of node.Walk) node.Follower {
 	cfg := *v.cfg
 	cfg.State.Path = of.Path
 	w := &walk{app: v.app, log: v.app.logger(), stop: v.stop, begun: make(chan struct{}), store: of.Store, machine: v.machine,
-		crawl: of.Crawl}
+		crawl: of.Crawl, meter: v.desk.meter}
 	w.cfg.Store(&cfg)
 	w.watcher = census.NewWatcher(of.Crawl, &w.cfg, of.Run)
+	s := &followedShard{walk: w}
+	w.shown = v.show(of.Shard, s.moment)
 	close(w.begun)
 	ctx, cancel := context.WithCancel(context.Background())
 	var g errgroup.Group
 	g.Go(func() error { return w.watcher.Follow(ctx, func(census.Status) {}) })
+	w.recall(&g, of.Run, of.Store.LastSeq())
 	server, err := control.Listen(of.Path, control.NewHandler(&commandedShard{commanded{w}}))
 	if err == nil {
 		g.Go(func() error { return server.Serve(ctx) })
 	} else {
 		w.log.Warn("other commands cannot reach this shard", "shard", of.Shard, "error", err)
 	}
-	return &followedShard{w, func() {
+	s.end = func() {
 		cancel()
+		last := s.moment(ctx)
+		last.Status.Status = "ended"
+		w.shown.Freeze(last)
 		if err := g.Wait(); err != nil {
 			w.log.Warn("a shard could not be watched", "shard", of.Shard, "error", err)
 		}
-	}}
+	}
+	return s
+}
+
+// moment is what a scrape reads.
+func (s *followedShard) moment(ctx context.Context) meter.Moment {
+	m := s.walk.moment(ctx)
+	all, err := s.walk.crawl.Backlog(ctx)
+	for _, b := range all {
+		m.Outbox += b.URLs
+	}
+	if err != nil && !errors.Is(err, crawl.ErrEnded) && ctx.Err() == nil {
+		s.walk.log.Warn("it is not known what a shard has to tell", "error", err)
+	}
+	return m
 }
 
 // A commandedShard answers what other commands ask of a shard's file. What holds for all

@@ -12,8 +12,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -25,6 +29,7 @@ const nodeEvery = 10 * time.Second
 type nodeView struct {
 	app      *app
 	cfg      *config.Config
+	desk     *terrainDesk
 	machine  *crawl.Machine
 	stop     context.CancelCauseFunc // ends the node as a signal does
 	requests atomic.Int64
@@ -32,6 +37,77 @@ type nodeView struct {
 
 	mu     sync.Mutex
 	states map[int]string // by shard
+	shown  map[int]*meter.Part
+}
+
+func newNodeView(a *app, path string, cfg *config.Config, opts crawlOptions) *nodeView {
+	load := func() (*config.Config, error) {
+		now, _, err := config.Load(path) // what is to be noticed was told at the start
+		if err != nil {
+			return nil, err
+		}
+		return ownConfig(now, opts)
+	}
+	return &nodeView{app: a, cfg: cfg, desk: newTerrainDesk(cfg, load), states: map[int]string{}, shown: map[int]*meter.Part{}}
+}
+
+// listen opens the desk that the node serves, and tells its address; nil: none is named.
+func (v *nodeView) listen() (*desk.Desk, error) {
+	if v.cfg.Monitor.Listen == "" {
+		return nil, nil
+	}
+	at, err := v.desk.listen(v.app, v.cfg.Monitor)
+	if err == nil {
+		v.app.tell(remark{"the desk is at " + at.Address(), "desk", []any{"address", at.Address()}})
+	}
+	return at, err
+}
+
+// begin has the node be seen and commanded until end is called, at a desk too, if there is one.
+func (v *nodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
+	v.desk.look.conn = conn
+	var g errgroup.Group
+	beside, cancel := context.WithCancel(context.Background())
+	g.Go(func() error { v.follow(beside); return nil })
+	g.Go(func() error { return v.obey(beside, conn) })
+	if at == nil {
+		g.Go(func() error { return v.desk.look.follow(beside) }) // for those who scrape a shard
+	} else {
+		g.Go(func() error { return v.desk.serve(beside, at) })
+	}
+	return func() error {
+		cancel()
+		return g.Wait()
+	}
+}
+
+// show shows the crawl of a shard.
+func (v *nodeView) show(shard int, now func(context.Context) meter.Moment) *meter.Part {
+	v.hide(shard)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.shown[shard] = v.desk.meter.Shard(shard, now)
+	return v.shown[shard]
+}
+
+// hide shows the crawl of a shard no more, which another node may have by now.
+func (v *nodeView) hide(shard int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if p := v.shown[shard]; p != nil {
+		p.Drop()
+		delete(v.shown, shard)
+	}
+}
+
+// visited counts a visit.
+func (v *nodeView) visited(shard int, e crawl.Event) {
+	v.pages.Add(1)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if p := v.shown[shard]; p != nil { // else what is recalled holds it
+		p.Visited(e)
+	}
 }
 
 // shard notes what has become of a shard, and tells it.
@@ -40,13 +116,16 @@ func (v *nodeView) shard(n int, state string) {
 	before := v.states[n]
 	v.states[n] = state
 	v.mu.Unlock()
+	if state == "lost" {
+		v.hide(n)
+	}
 	if before != state {
 		v.app.tell(remark{fmt.Sprintf("shard %d: %s", n, state), "shard", []any{"shard", n, "state", state}})
 	}
 }
 
 // obey follows the signals that only a crawl listens to, until ctx is done.
-func (v *nodeView) obey(ctx context.Context, conn *hub.Conn, load func() (*config.Config, error)) error {
+func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 	got := make(chan os.Signal, 4)
 	notifyCrawl(got)
 	defer signal.Stop(got)
@@ -66,9 +145,9 @@ func (v *nodeView) obey(ctx context.Context, conn *hub.Conn, load func() (*confi
 				return err
 			}
 		default:
-			cfg, err := load()
-			if err == nil {
-				err = reloadTerrain(ctx, v.app, cfg, conn)
+			done, err := tellTerrain(ctx, conn, "reload", v.desk.load)
+			for _, r := range done {
+				v.app.tell(r)
 			}
 			if err != nil {
 				v.app.logger().Error("the configuration is not taken; the crawl goes on as before", "error", err)
@@ -124,7 +203,7 @@ func (v *nodeView) end(ctx context.Context, path string, cfg *config.Config, err
 	switch {
 	case err == nil:
 		v.app.tell(remark{"the run is over on all shards; " + pages + " here", "run completed", []any{"pages", v.pages.Load()}})
-		next := "ripple unite " + shown(cfg.Cluster.Folder) + " ... -o terrain.bolt"
+		next := uniteCommand(cfg)
 		v.app.tell(remark{"  make one map of the folders of all machines: " + next, "next", []any{"command", next}})
 		return nil
 	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):

@@ -72,7 +72,8 @@ func shownMetrics(t *testing.T) map[string][]string {
 	m := meter.New(meter.Build{Version: "v", Commit: "c", Go: "g"})
 	p := m.Shard(0, func(context.Context) meter.Moment { return meter.Moment{} })
 	m.Terrain(func(context.Context) meter.Terrain {
-		return meter.Terrain{Seen: time.Unix(1, 0), Shards: map[string]int{"silent": 1}, Silent: map[int]time.Time{0: time.Unix(1, 0)}}
+		long := time.Unix(1, 0)
+		return meter.Terrain{Seen: long, Shards: map[string]int{"silent": 1}, Silent: map[int]time.Time{0: long}}
 	})
 	m.Committed(crawl.Commit{Outcomes: []ring.Outcome{{Step: ring.Step{Kind: ring.Get, Sent: time.Unix(1, 0)},
 		Status: 200, Done: time.Unix(2, 0)}}})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -46,6 +48,10 @@ A state file is only read, and locked only while something is read from it, so t
 crawl can begin meanwhile. Of a running crawl a copy is shown that is renewed when it
 is a minute old.
 
+With [cluster] hub it serves the shards of the terrain: who has them, how they get on,
+and what waits for whom, with /metrics of that. The map is served when "ripple unite"
+has made one.
+
 Beyond this machine a desk is reached through ssh -L, or with [monitor] listen,
 cert-file and key-file, which are read again when they have changed.`,
 		Example: `  ripple serve
@@ -59,6 +65,9 @@ cert-file and key-file, which are read again when they have changed.`,
 }
 
 func runServe(ctx context.Context, a *app, opts serveOptions) error {
+	if cfg := a.terrain(); cfg != nil {
+		return serveTerrain(ctx, a, cfg, opts)
+	}
 	path, err := a.statePath()
 	if err != nil {
 		return err
@@ -70,18 +79,36 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case opts.listen != "":
-		monitor.Listen = opts.listen
-	case monitor.Listen == "":
-		monitor.Listen = defaultListen
-	}
+	monitor.Listen = cmp.Or(opts.listen, monitor.Listen, defaultListen)
 	d, err := a.openDesk(path, a.servedConfig(), monitor)
 	if err != nil {
 		return err
 	}
+	return a.serve(d, opts, func() error { return d.Serve(ctx) })
+}
+
+// serveTerrain serves the desk of a terrain of several machines.
+func serveTerrain(ctx context.Context, a *app, cfg *config.Config, opts serveOptions) error {
+	t := newTerrainDesk(cfg, func() (*config.Config, error) {
+		now, _, err := config.Load(cmp.Or(a.config, defaultConfig))
+		return now, err
+	})
+	monitor := cfg.Monitor
+	monitor.Listen = cmp.Or(opts.listen, monitor.Listen, defaultListen)
+	d, err := t.listen(a, monitor)
+	if err != nil {
+		return err
+	}
+	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+		t.look.conn = conn
+		return a.serve(d, opts, func() error { return t.serve(ctx, d) })
+	})
+}
+
+// serve tells where a desk is that answers until serving is over.
+func (a *app) serve(d *desk.Desk, opts serveOptions, serving func() error) error {
 	var g errgroup.Group
-	g.Go(func() error { return d.Serve(ctx) })
+	g.Go(serving)
 	fmt.Fprintln(a.stdout, d.Address())
 	a.say("Ctrl-C ends it")
 	if opts.open {

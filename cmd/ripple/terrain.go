@@ -1,16 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"time"
 
-	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -19,14 +15,10 @@ import (
 // terrain is the configuration of the terrain of several machines that a command is about;
 // nil: it is about one state file.
 func (a *app) terrain() *config.Config {
-	path := a.config
 	if a.state != "" {
 		return nil
 	}
-	if path == "" {
-		path = defaultConfig
-	}
-	cfg, _, err := config.Load(path)
+	cfg, _, err := config.Load(cmp.Or(a.config, defaultConfig))
 	if err != nil || cfg.Cluster.Hub == "" {
 		return nil // what is wrong with it, the search for a state file says
 	}
@@ -48,233 +40,66 @@ func (a *app) atHub(ctx context.Context, cfg *config.Config, f func(*hub.Conn) e
 // commandTerrain tells all nodes of a terrain to do something.
 func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) error {
 	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
-		if do == "stop" {
-			nodes, silent, err := node.Stop(ctx, conn)
-			if err != nil {
-				return err
-			}
-			for _, name := range nodes {
-				a.tell(remark{shown(name) + " is stopping; open requests get 10 s to finish", "node stops", []any{"node", name}})
-			}
-			switch {
-			case len(silent) > 0:
-				return fmt.Errorf("not stopped, for they do not answer: %s", clean(strings.Join(silent, ", "), 200))
-			case len(nodes) == 0:
-				return errors.New("no node has a shard just now, so none was stopped")
-			}
-			return nil
+		done, err := tellTerrain(ctx, conn, do, func() (*config.Config, error) { return cfg, nil })
+		for _, r := range done {
+			a.tell(r)
 		}
-		if do == "reload" {
-			return reloadTerrain(ctx, a, cfg, conn)
-		}
-		run, err := node.Pause(ctx, conn, do == "pause")
-		if err != nil {
-			return err
-		}
-		text := fmt.Sprintf("run #%d is paused on all nodes, within a second; \"ripple unpause\" resumes it", run)
-		if do == "unpause" {
-			text = fmt.Sprintf("run #%d goes on", run)
-		}
-		a.tell(remark{text, "terrain obeys", []any{"command", do, "run", run}})
-		return nil
+		return err
 	})
+}
+
+// tellTerrain tells all nodes of a terrain to pause, unpause, stop, or follow the
+// configuration that load returns, and returns what was done, also beside an error.
+func tellTerrain(ctx context.Context, conn *hub.Conn, do string, load func() (*config.Config, error)) ([]remark, error) {
+	switch do {
+	case "stop":
+		return stopTerrain(ctx, conn)
+	case "reload":
+		cfg, err := load()
+		if err != nil {
+			return nil, err
+		}
+		return reloadTerrain(ctx, conn, cfg)
+	}
+	run, err := node.Pause(ctx, conn, do == "pause")
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("run #%d is paused on all nodes, within a second; \"ripple unpause\" resumes it", run)
+	if do == "unpause" {
+		text = fmt.Sprintf("run #%d goes on", run)
+	}
+	return []remark{{text, "terrain obeys", []any{"command", do, "run", run}}}, nil
+}
+
+func stopTerrain(ctx context.Context, conn *hub.Conn) (done []remark, err error) {
+	nodes, silent, err := node.Stop(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range nodes {
+		done = append(done, remark{shown(name) + " is stopping; open requests get 10 s to finish", "node stops",
+			[]any{"node", name}})
+	}
+	switch {
+	case len(silent) > 0:
+		err = fmt.Errorf("not stopped, for they do not answer: %s", clean(strings.Join(silent, ", "), 200))
+	case len(nodes) == 0:
+		err = errors.New("no node has a shard just now, so none was stopped")
+	}
+	return done, err
 }
 
 // reloadTerrain has a terrain follow a configuration.
-func reloadTerrain(ctx context.Context, a *app, cfg *config.Config, conn *hub.Conn) error {
+func reloadTerrain(ctx context.Context, conn *hub.Conn, cfg *config.Config) ([]remark, error) {
 	if err := refuseNode(cfg, crawlOptions{}); err != nil {
-		return err
+		return nil, err
 	}
 	run, number, err := node.Reload(ctx, conn, cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	a.tell(remark{fmt.Sprintf("run #%d goes on under configuration %d on each machine whose file says the same, within a second "+
-		"or when it does", run, number), "terrain obeys", []any{"command", "reload", "run", run, "configuration", number}})
-	return nil
-}
-
-// A terrainStats says how the shards of a terrain get on.
-type terrainStats struct {
-	Hub     string       `json:"hub"`
-	Terrain string       `json:"terrain"` // hexadecimal
-	Run     uint64       `json:"run"`
-	Config  uint64       `json:"configuration"` // number
-	Over    bool         `json:"over"`          // on all shards
-	Paused  bool         `json:"paused"`
-	Nodes   []string     `json:"nodes"` // that have come
-	Visited int          `json:"pages_visited"`
-	ToVisit int          `json:"pages_to_visit"`
-	Silent  int          `json:"silent"` // shards that do not answer: their pages are not counted
-	Shards  []shardStats `json:"shards"`
-}
-
-// The states of a shard beside those of its crawl.
-const (
-	shardUnmade = "no file yet"
-	shardIdle   = "nobody has it" // and its file lies on a machine that is off
-	shardSilent = "silent"
-	shardOver   = "over"
-)
-
-type shardStats struct {
-	Shard   int             `json:"shard"`
-	State   string          `json:"state"`
-	Node    string          `json:"node"`          // that has it, or made its file; empty: unknown
-	Since   *time.Time      `json:"since"`         // when that has it; null: it has not
-	Config  uint64          `json:"configuration"` // number of the one that it follows; 0: unknown
-	Status  *census.Status  `json:"status"`        // null: it does not answer
-	Backlog []crawl.Backlog `json:"untold"`        // what it has to tell others
-	Waiting []int           `json:"asked_by"`      // shards that wait for an answer of it
-	Silent  *time.Time      `json:"silent_since"`
-}
-
-func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts statsOptions) error {
-	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
-		t, err := node.Look(ctx, conn)
-		if err != nil {
-			return err
-		}
-		s := newTerrainStats(cfg.Cluster.Hub, t)
-		if opts.json {
-			return printJSON(a.stdout, s)
-		}
-		return flushed(a.stdout, func(w io.Writer) error { return printTerrain(w, s, time.Now()) })
-	})
-}
-
-func newTerrainStats(hub string, t *node.Terrain) *terrainStats {
-	s := &terrainStats{
-		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Config: t.Configuration, Over: t.Over,
-		Paused: t.Paused, Nodes: t.Nodes,
-		Shards: make([]shardStats, len(t.Shards)),
-	}
-	for n := range t.Shards {
-		s.Shards[n] = newShardStats(&t.Shards[n])
-	}
-	for n, one := range s.Shards {
-		switch {
-		case one.Status == nil && one.State != shardOver:
-			s.Silent++
-		case one.Status != nil:
-			s.Visited, s.ToVisit = s.Visited+one.Status.PagesVisited, s.ToVisit+one.Status.PagesToVisit
-		}
-		for _, b := range one.Backlog {
-			if b.Silent.IsZero() || b.Shard < 0 || b.Shard >= len(s.Shards) {
-				continue
-			}
-			to := &s.Shards[b.Shard]
-			to.Waiting = append(to.Waiting, n)
-			if to.Silent == nil || b.Silent.Before(*to.Silent) {
-				to.Silent = &b.Silent
-			}
-		}
-	}
-	return s
-}
-
-func newShardStats(one *node.Shard) shardStats {
-	s := shardStats{Shard: one.Number, Node: one.Node, Backlog: []crawl.Backlog{}, Waiting: []int{}}
-	if one.Node != "" {
-		s.Since = &one.Since
-	}
-	switch r := one.Report; {
-	case r != nil:
-		s.Status, s.State, s.Config = &r.Status, r.Status.Status, r.Configuration
-		if r.Over {
-			s.State = shardOver
-		}
-		if r.Backlog != nil {
-			s.Backlog = r.Backlog
-		}
-	case one.Over:
-		s.State, s.Node = shardOver, one.Maker
-	case one.Node != "":
-		s.State = shardSilent
-	case one.Made:
-		s.State, s.Node = shardIdle, one.Maker
-	default:
-		s.State = shardUnmade
-	}
-	return s
-}
-
-func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
-	state := ""
-	switch {
-	case s.Over:
-		state = ", over on all shards"
-	case s.Paused:
-		state = ", paused"
-	}
-	fmt.Fprintf(w, "terrain %s at %s: run #%d%s\n", s.Terrain[:8], shown(s.Hub), s.Run, state)
-	fmt.Fprintf(w, "%s, %s to visit; %s on %s", visited(s.Visited), commas(s.ToVisit), count(len(s.Shards), "shard", "shards"),
-		count(len(s.Nodes), "node", "nodes"))
-	if s.Silent > 0 {
-		fmt.Fprintf(w, "; not counted: %s", count(s.Silent, "shard", "shards"))
-	}
-	fmt.Fprint(w, "\n\n")
-	t := newTable(w)
-	t.row("shard", "state", "visited", "to visit", "pages/s", "ETA", "node")
-	for _, one := range s.Shards {
-		cells := []any{one.Shard, clean(one.State, 20), "", "", "", ""}
-		if st := one.Status; st != nil {
-			cells = []any{one.Shard, clean(one.State, 20), commas(st.PagesVisited), commas(st.PagesToVisit),
-				fmt.Sprintf("%.1f", st.PagesPerSecond), seconds(st.ETA)}
-			if st.ETA == 0 {
-				cells[5] = ""
-			}
-		}
-		t.row(append(cells, clean(one.Node, 60))...)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	var notes []string
-	for i := range s.Shards {
-		if one := &s.Shards[i]; one.Config != 0 && one.Config < s.Config {
-			notes = append(notes, fmt.Sprintf("shard %d follows an older configuration until that of %s is changed, too", i,
-				clean(one.Node, 60)))
-		}
-		notes = append(notes, s.Shards[i].notes(now)...)
-	}
-	if len(notes) > 0 {
-		fmt.Fprintln(w, "\n"+strings.Join(notes, "\n"))
-	}
-	return nil
-}
-
-// notes say what keeps the run of the terrain open at a shard.
-func (s *shardStats) notes(now time.Time) (notes []string) {
-	name := clean(s.Node, 60)
-	switch s.State {
-	case shardSilent:
-		text := fmt.Sprintf("shard %d does not answer: %s is off, cut off or busy, and the run is open until it answers", s.Shard,
-			name)
-		if s.Silent != nil {
-			text += fmt.Sprintf("; silent for %s", span(now.Sub(*s.Silent)))
-		}
-		notes = append(notes, text)
-	case shardIdle:
-		if name == "" {
-			name = "the machine"
-		}
-		notes = append(notes, fmt.Sprintf("shard %d waits for %s, which has its file, or a newer copy", s.Shard, name))
-	case shardUnmade:
-		notes = append(notes, fmt.Sprintf("shard %d waits for a node that makes its file", s.Shard))
-	}
-	for _, b := range s.Backlog {
-		if b.Silent.IsZero() {
-			continue
-		}
-		what := fmt.Sprintf("shard %d has to tell shard %d of %s, and", s.Shard, b.Shard, count(b.URLs, "URL", "URLs"))
-		switch {
-		case b.More:
-			what = fmt.Sprintf("shard %d has to tell shard %d everything again, and", s.Shard, b.Shard)
-		case b.URLs == 0:
-			what = fmt.Sprintf("shard %d asks shard %d, and", s.Shard, b.Shard)
-		}
-		notes = append(notes, fmt.Sprintf("%s waits for an answer for %s", what, span(now.Sub(b.Silent))))
-	}
-	return notes
+	text := fmt.Sprintf("run #%d goes on under configuration %d on each machine whose file says the same, within a second "+
+		"or when it does", run, number)
+	return []remark{{text, "terrain obeys", []any{"command", "reload", "run", run, "configuration", number}}}, nil
 }

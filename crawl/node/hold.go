@@ -148,7 +148,7 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, 
 		Config: cfg, Log: n.Log.With("shard", shard), Machine: n.Machine,
 		OnVisit:   func(e crawl.Event) { n.visited(shard, e) },
 		OnRequest: func(q crawl.Request) { n.asks(shard, q) },
-		OnCommit:  func(crawl.Commit) { f.committed() },
+		OnCommit:  func(c crawl.Commit) { f.committed(); n.commits(shard, c) },
 		Shard: &crawl.Shard{
 			Part: part, Carrier: n.wire, Lease: own,
 		},
@@ -224,6 +224,12 @@ func (n *node) visited(shard int, e crawl.Event) {
 func (n *node) asks(shard int, q crawl.Request) {
 	if n.OnRequest != nil {
 		n.OnRequest(shard, q)
+	}
+}
+
+func (n *node) commits(shard int, c crawl.Commit) {
+	if n.OnCommit != nil {
+		n.OnCommit(shard, c)
 	}
 }
 

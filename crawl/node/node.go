@@ -38,6 +38,7 @@ type Options struct {
 	Machine   *crawl.Machine
 	OnVisit   func(shard int, e crawl.Event)   // called by several goroutines; may be nil
 	OnRequest func(shard int, q crawl.Request) // likewise
+	OnCommit  func(shard int, c crawl.Commit)  // likewise
 	OnShard   func(shard int, state string)    // what has become of a shard; likewise
 	// OnCrawl is told of a crawl, and returns who follows it.
 	OnCrawl func(Walk) Follower

@@ -153,3 +153,27 @@ func filesOf(*http.Request) any {
 			"name": "terrain-csv", "status": "writing", "bytes": 5000, "seconds": 4, "error_message": "", "step": "links",
 			"percent": 40}}}
 }
+
+// terrainOf is a terrain of which one shard of three is silent, and another follows a node of
+// another version.
+func terrainOf() object {
+	since := "2026-11-22T13:59:19Z"
+	running := object{"status": "running", "pages_visited": 1200, "pages_to_visit": 34, "pages_per_second": 6.25,
+		"eta_seconds": 90.5}
+	shard := func(n int, state, node string) object {
+		return object{"shard": n, "state": state, "node": node, "since": since, "configuration": 1, "status": nil,
+			"untold": []any{}, "asked_by": []any{}, "silent_since": nil}
+	}
+	one, two, three := shard(0, "running", "attic:/home/ann/terrain"), shard(1, "silent", "cellar:/home/ann/terrain"),
+		shard(2, "constructor", "shed:/home/ann/terrain")
+	one["status"], one["untold"] = running, []any{object{"shard": 1, "urls": 2, "more": false, "silent_since": since}}
+	two["asked_by"], two["silent_since"] = []any{0}, since
+	three["status"] = running
+	return object{"mode": "terrain", "status": "running", "pages_per_second": 12.5, "seen_at": since,
+		"error_message": "the hub does not answer", "unite": "ripple unite ./terrain ... -o terrain.bolt",
+		"notes": []any{object{"text": "shard 0 has to tell shard 1 of 2 URLs, and waits for an answer for 12 s", "since": since},
+			object{"text": "shard 2 waits for a node that makes its file", "since": nil}},
+		"terrain": object{"hub": "nats://127.0.0.1:4222", "terrain": "0123456789abcdef0123456789abcdef", "run": 3,
+			"configuration": 2, "over": false, "paused": false, "nodes": []any{one["node"], two["node"]},
+			"pages_visited": 2400, "pages_to_visit": 68, "silent": 1, "shards": []any{one, two, three}}}
+}

@@ -23,7 +23,7 @@ type object map[string]any
 // A fake is a desk whose answers are made up.
 type fake struct {
 	server *httptest.Server
-	mode   string           // crawl or file
+	mode   string           // crawl, file or terrain
 	hosts  int              // that there are
 	change func(any) any    // of every answer; nil: none
 	refuse map[string]int   // codes that paths are refused with
@@ -159,8 +159,11 @@ func (d *fake) asks(prefix string) (list []string) {
 }
 
 func (d *fake) status() object {
-	if d.mode == "file" {
+	switch d.mode {
+	case "file":
 		return object{"mode": "file", "status": "finished"}
+	case "terrain":
+		return terrainOf()
 	}
 	return object{"mode": "crawl", "run_id": 3, "status": "running", "pid": 4711, "elapsed_seconds": 1834.2,
 		"pages_visited": 12847, "requests": 20113, "pages_waiting": 4751, "pages_per_second": 8.25,
@@ -206,6 +209,12 @@ func statsOf() object {
 // document says what can be asked, as far as the application looks at it.
 func (d *fake) document(*http.Request) any {
 	list := object{}
+	if d.mode == "terrain" {
+		for _, path := range strings.Fields("status terrain events pause unpause stop reload") {
+			list["/"+path] = object{}
+		}
+		return object{"paths": list}
+	}
 	for _, path := range strings.Fields("status stats hosts/{domain} hosts/{domain}/requests pages suggest broken runs " +
 		"decisions diff graph query events files tickets pause unpause stop reload") {
 		list["/"+path] = object{}

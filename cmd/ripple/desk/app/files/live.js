@@ -35,7 +35,7 @@ export async function start(signal) {
       const { data } = await ask("status", { signal });
       takeStatus(data);
       tellLine(true);
-      if (data.mode === "crawl") await followed(untilFile(signal));
+      if (data.mode !== "file") await followed(untilFile(signal));
     } catch (error) {
       if (error.name === "AbortError") return;
       tellLine(error instanceof Failure ? error : new Failure(0, String(error)));

@@ -18,10 +18,12 @@ import * as runs from "./runs.js";
 import * as asking from "./ask.js";
 import * as files from "./files.js";
 import * as control from "./control.js";
+import * as terrain from "./terrain.js";
 
 // A view has needs: what the desk must be able to answer for it.
 const views = [
   { name: "now", key: "n", title: "Now", module: now, needs: ["status", "stats", "hosts"] },
+  { name: "now", key: "n", title: "Terrain", module: terrain, needs: ["terrain"] }, // of several machines
   { name: "map", key: "m", title: "Map", module: map, needs: ["graph"] },
   { name: "hosts", key: "h", title: "Hosts", module: hosts, needs: ["hosts"] },
   { name: "page", key: "p", title: "Page", module: page, needs: ["pages"] },
@@ -46,7 +48,7 @@ function readAddress() {
 
 function showView() {
   const { name, what, said } = readAddress();
-  const known = name === "host" && what ? { name: "hosts", title: what, module: host }
+  const known = name === "host" && what && offers("hosts") ? { name: "hosts", title: what, module: host }
     : whole().find((v) => v.name === name);
   leaving.abort();
   leaving = new AbortController();
@@ -56,11 +58,17 @@ function showView() {
     known && link.dataset.name === known.name ? "page" : "false");
   const current = links.querySelector('[aria-current="page"]');
   if (current) current.scrollIntoView({ block: "nearest", inline: "center" });
-  if (!known) put(view, heading("Nothing is here"), empty("There is no such view.",
-    el("a", { href: "#/now" }, "Go to Now")));
+  if (!known) put(view, heading("Nothing is here"), nowhere(name));
   else known.module.show(view, said, leaving.signal, what);
   if (shown !== null) { scrollTo(0, 0); focusTitle(); }
   shown = name;
+}
+
+// nowhere says why there is no such view.
+function nowhere(name) {
+  const apart = offers("terrain") && (name === "host" || views.some((v) => v.name === name)) && live.status;
+  return apart ? terrain.whole(live.status.unite)
+    : empty("There is no such view.", el("a", { href: "#/now" }, "Go to Now"));
 }
 
 // noteFault keeps what went wrong where whoever looks for it finds it.
@@ -83,6 +91,8 @@ function showPulse({ status: s, line }) {
   if (!s) return;
   pulse.title = "";
   if (s.mode === "file") put(pulse, swatch("calm"), "finished");
+  else if (s.terrain && s.terrain.silent && !s.terrain.over)
+    put(pulse, swatch("bad"), number(s.terrain.silent) + " silent");
   else put(pulse, swatch(s.status === "running" ? "good" : "warm"), s.status,
     el("span", { class: "num more" }, number(s.pages_per_second) + "/s"));
 }

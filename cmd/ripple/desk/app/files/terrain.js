@@ -1,0 +1,86 @@
+// Terrain: the shards of a terrain of several machines, and what waits for whom.
+
+import { el, put, chip, copier } from "./dom.js";
+import { listen } from "./live.js";
+import { heading, section, figure, table, empty, loading, failed } from "./parts.js";
+import { number, count, span, ago, clock, moment, percent } from "./words.js";
+
+const tints = { running: "good", over: "calm", waiting: "calm", paused: "warm", stopping: "warm", silent: "bad",
+  "nobody has it": "bad", "no file yet": "warm" };
+
+export function show(view, said, signal) {
+  const sentence = el("p", { class: "sentence", "aria-live": "off" }), meta = el("p", { class: "soft meta" }),
+    problem = el("div", {}), figures = el("div", { class: "figures" }), notes = el("div", { class: "notes" }),
+    shards = el("div", { class: "shards" }), map = el("div", {});
+  put(view, el("h1", { class: "hidden", tabindex: "-1" }, "Terrain"), el("header", { class: "hero" }, sentence, meta),
+    problem, figures, section("What waits for whom", null, notes), section("Shards", null, shards), map);
+  let unite = "";
+  listen(({ status: s, line }) => {
+    if (line && line !== true) { put(problem, failed(line)); return; }
+    if (!s) { put(sentence, loading("Asking how it goes…")); return; }
+    put(problem, s.error_message && stale(s));
+    if (unite !== s.unite) { unite = s.unite; put(map, whole(unite)); }
+    const t = s.terrain;
+    if (!t) { put(sentence, "Nothing is known of the terrain yet."); return; }
+    put(sentence, sentenceOf(s, t));
+    put(meta, [count(t.shards.length, "shard"), " on ", count(t.nodes.length, "machine"), " · terrain ",
+      t.terrain.slice(0, 8), " at ", el("span", { class: "name" }, t.hub)]);
+    put(figures, figuresOf(s, t));
+    put(notes, s.notes.length ? el("ul", { class: "plain-list" }, s.notes.map(note))
+      : empty("Nobody waits for anybody."));
+    put(shards, rows(t.shards));
+  }, signal);
+}
+
+// stale says why what is shown is not of now.
+function stale(s) {
+  return el("div", { class: "failed", role: "alert" }, el("p", {},
+    "The terrain cannot be seen: " + s.error_message + ".",
+    s.seen_at && ` This is what was seen ${ago(s.seen_at)}.`));
+}
+
+function sentenceOf(s, t) {
+  const run = `Run #${t.run} `;
+  if (t.over) return run + "is over on all shards.";
+  if (t.silent) return run + `is open until ${count(t.silent, "silent shard answers", "silent shards answer")}.`;
+  return run + (t.paused ? "is paused." : "goes on.");
+}
+
+function figuresOf(s, t) {
+  const known = t.pages_visited + t.pages_to_visit, left = t.silent ? `without ${count(t.silent, "shard")}` : null;
+  return [figure("pages visited", number(t.pages_visited),
+    left || (known ? percent(t.pages_visited, known) + " of what is known" : null)),
+    figure("pages to visit", number(t.pages_to_visit), left), figure("pages / s", number(s.pages_per_second)),
+    figure("shards that answer", `${number(t.shards.length - t.silent)} of ${number(t.shards.length)}`),
+    figure("machines", number(t.nodes.length))];
+}
+
+function note(n) {
+  return el("li", {}, n.text, n.since &&
+    el("span", { class: "soft", title: moment(n.since) }, ` (since ${clock(n.since)})`));
+}
+
+function rows(shards) {
+  const told = (f) => (one) => one.status ? f(one.status) : "–";
+  return table([{ title: "shard", class: "num", cell: (one) => number(one.shard) },
+    { title: "state", cell: (one) => chip(one.state, Object.hasOwn(tints, one.state) ? tints[one.state] : "calm") },
+    { title: "visited", class: "num", cell: told((s) => number(s.pages_visited)) },
+    { title: "to visit", class: "num", cell: told((s) => number(s.pages_to_visit)) },
+    { title: "pages / s", class: "num", cell: told((s) => number(s.pages_per_second)) },
+    { title: "ETA", class: "num", cell: told((s) => s.eta_seconds > 0 ? span(s.eta_seconds) : "–") },
+    { title: "untold", class: "num",
+      cell: (one) => one.untold.length ? number(one.untold.reduce((n, b) => n + b.urls, 0)) : "–" },
+    { title: "waited for by", cell: (one) => one.asked_by.length ? one.asked_by.map(number).join(", ") : "–" },
+    { title: "silent", cell: (one) => one.silent_since
+      ? el("span", { title: moment(one.silent_since) }, "since " + clock(one.silent_since)) : "–" },
+    { title: "machine", cell: (one) => one.node || "–" }], shards, { most: 256 });
+}
+
+// whole says how the map is had, of which each machine has a part.
+export function whole(unite) {
+  return section("The map", "is in parts, on all machines",
+    el("p", { class: "lead" }, "Hosts, pages, paths, SQL, files and the picture of the graph need one map of all " +
+      "shards. Make it of the folders of all machines, also while they crawl, and look at it:"),
+    el("pre", { class: "unite" }, el("code", {}, unite + "\nripple serve --state terrain.bolt")),
+    copier(unite, "Copy the first line"));
+}

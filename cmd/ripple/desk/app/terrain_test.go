@@ -1,0 +1,72 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+)
+
+// terrainViews are those of a terrain of several machines, and one that needs the whole map.
+func terrainViews() []seenView {
+	return []seenView{
+		{"now", `document.querySelectorAll(".shards tr").length > 3`}, {"control", `document.querySelector(".commands")`},
+		{"hosts", `document.querySelector(".unite")`},
+	}
+}
+
+// A terrain of several machines is drawn at every width in both themes, with its figures.
+func TestTerrain(t *testing.T) {
+	d := newFake(t)
+	d.mode = "terrain"
+	b := desktest.Open(t, d.url("now"))
+	for _, width := range []int64{400, 1400, 3840} {
+		b.Size(width, 900)
+		for _, v := range terrainViews() {
+			t.Run(fmt.Sprint(v.address, " ", width), func(t *testing.T) { looksRight(b.In(t), v) })
+		}
+	}
+	tests := []struct{ address, selector, want string }{
+		{"now", ".sentence", "Run #3 is open until 1 silent shard answers."}, {"now", "#pulse", "1 silent"},
+		{"now", ".failed", "The terrain cannot be seen: the hub does not answer. This is what was seen"},
+		{"now", ".figures", "2,400 without 1 shard"}, {"now", ".figures", "12.5"}, {"now", ".figures", "2 of 3"},
+		{"now", ".notes", "shard 0 has to tell shard 1 of 2 URLs, and waits for an answer for 12 s (since "},
+		{"now", ".shards tbody tr:nth-child(1)", "running 1,200 34 6.3 1 min 31 s 2"},
+		{"now", ".shards tbody tr:nth-child(2)", "silent – – – – – 0 since "},
+		{"now", ".unite", "ripple unite ./terrain ... -o terrain.bolt"},
+		{"control", ".facts", "cellar:/home/ann/terrain"}, {"control", ".commands", "All machines go on within a second."},
+		{"page?url=https%3A%2F%2Fa.test%2F", ".unite", "ripple serve --state terrain.bolt"},
+		{"host/a.test", ".unite", "ripple unite "}, {"nothing", ".empty", "There is no such view."},
+	}
+	for _, tt := range tests {
+		b.Visit(tt.address, fmt.Sprintf(`document.querySelector(%q)`, tt.selector))
+		if got := strings.Join(strings.Fields(b.Text(tt.selector)), " "); !strings.Contains(got, tt.want) {
+			t.Errorf("%s %s: %q, want %q", tt.address, tt.selector, got, tt.want)
+		}
+	}
+}
+
+// What nodes call themselves and their states is text, whatever it is.
+func TestHostileTerrainIsInert(t *testing.T) {
+	d := newFake(t)
+	d.mode = "terrain"
+	var round atomic.Uint32
+	d.change = hurt(&round)
+	b := desktest.Open(t, d.url("now"))
+	b.Size(400, 900)
+	for n := range hostile() {
+		round.Store(uint32(n))
+		for _, v := range terrainViews() {
+			b.Visit("none", `document.querySelector("#view.view-none")`)
+			b.Visit(v.address, `document.querySelector("#view").innerText.trim() && !document.querySelector("#view .loading")`)
+			if failure := b.Text("#view .failed"); strings.Contains(failure, "could not be drawn") {
+				t.Errorf("%d %s: %.300s", n, v.address, failure)
+			}
+			if wrong := desktest.Ask[string](b, damage); wrong != "" {
+				t.Errorf("%d %s: %.1000s", n, v.address, wrong)
+			}
+		}
+	}
+}

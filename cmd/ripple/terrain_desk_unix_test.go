@@ -1,0 +1,290 @@
+//go:build !windows
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+)
+
+// A terrainWithDesks is one of two machines, of which the first serves a desk and the other
+// is dead, with a desk of its own.
+type terrainWithDesks struct {
+	one          *machine
+	node, served *testDesk
+	addresses    []string
+}
+
+// newTerrainWithDesks returns when somebody waits for the dead machine.
+func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
+	t.Helper()
+	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	machines, _ := newMachines(t, server.URL(), 2, 60)
+	one, two := machines[0], machines[1]
+	one.args = []string{"--listen", "127.0.0.1:0"}
+	one.edit("[cluster]", "[output]\nsummary-path = \"./summary.md\"\n[cluster]")
+	for _, m := range machines {
+		m.edit("[cluster]", "[cluster]\nmax-shards = 2") // or one may have them all before the other comes
+		m.start()
+		t.Cleanup(func() { _ = m.cmd.Process.Kill() }) // or it has ended
+	}
+	one.look("a crawl of all", func(s *terrainStats) bool {
+		return len(s.Nodes) == 2 && !slices.ContainsFunc(s.Shards, func(one shardStats) bool {
+			return one.Status == nil || one.Status.PagesVisited == 0
+		})
+	})
+	two.signal(syscall.SIGKILL)
+	two.end()
+	one.look("who waits for the dead one", func(s *terrainStats) bool { return len(s.silent()) > 0 })
+	served := &transcript{}
+	serve := ripple("serve", "--config", one.config, "--listen", "127.0.0.1:0")
+	serve.Stdout, serve.Stderr = served, served
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = serve.Process.Kill(); _ = serve.Wait() })
+	address := regexp.MustCompile(`http://\S+`)
+	w := &terrainWithDesks{one: one}
+	for _, said := range []*transcript{one.said, served} {
+		for range 600 {
+			if address.MatchString(said.String()) {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		w.addresses = append(w.addresses, address.FindString(said.String()))
+	}
+	w.node, w.served = newTestDesk(t, w.addresses[0]), newTestDesk(t, w.addresses[1])
+	return w
+}
+
+// silent are the shards that others wait for in vain.
+func (s *terrainStats) silent() (shards []shardStats) {
+	for _, one := range s.Shards {
+		if one.State == shardSilent && len(one.Waiting) > 0 {
+			shards = append(shards, one)
+		}
+	}
+	return shards
+}
+
+// status asks a desk until what goes on is as wanted.
+func (d *testDesk) terrain(what string, wanted func(*deskTerrain) bool) *deskTerrain {
+	d.t.Helper()
+	var text []byte
+	for range 600 {
+		var s deskTerrain
+		_, text = d.get("status")
+		if json.Unmarshal(text, &s) == nil && s.Stats != nil && wanted(&s) {
+			return &s
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	d.t.Fatalf("%s is not to be seen: %s", what, text)
+	return nil
+}
+
+// A terrain of which a machine is dead is seen at the desk of the other and at that of
+// nobody: which shard is silent since when and who waits, in words, in figures and for Prometheus.
+func TestTerrainDesk(t *testing.T) {
+	t.Parallel()
+	w := newTerrainWithDesks(t)
+	if said := w.one.said.String(); !strings.Contains(said, "not written by a node: [output] summary-path;") {
+		t.Errorf("it is not told what is not written: %s", said)
+	}
+	for _, d := range []*testDesk{w.node, w.served} {
+		s := d.terrain("who waits for the dead one", func(s *deskTerrain) bool { return len(s.Stats.silent()) > 0 })
+		silent := s.Stats.silent()[0]
+		if s.Mode != "terrain" || s.Status != "running" || s.Error != "" || s.Seen == nil || silent.Silent == nil {
+			t.Errorf("it says %+v", s)
+		}
+		for _, text := range []string{
+			fmt.Sprintf("shard %d does not answer: ", silent.Shard), fmt.Sprintf("shard %d has to tell shard %d of ",
+				silent.Waiting[0], silent.Shard),
+		} {
+			said := func(n terrainNote) bool { return strings.HasPrefix(n.Text, text) && n.Since != nil }
+			if !slices.ContainsFunc(s.Notes, said) {
+				t.Errorf("it does not say %q: %+v", text, s.Notes)
+			}
+		}
+		for path, want := range map[string]int{"terrain": 200, "openapi.json": 200, "hosts": 404, "stats": 404, "graph": 404} {
+			if code, text := d.get(path); code != want {
+				t.Errorf("%s: %d %.200s", path, code, text)
+			}
+		}
+	}
+	w.commands(t)
+	w.scraped(t)
+	code, text := w.served.send("stop", "{}")
+	if code != http.StatusConflict || !strings.Contains(string(text), " is stopping; open requests get 10 s to finish; not ") {
+		t.Errorf("stop: %d %s", code, text)
+	}
+	if code := w.one.end(); code != 0 {
+		t.Errorf("exit code %d: %s", code, w.one.said)
+	}
+	code, text = w.served.send("stop", "{}")
+	if code != http.StatusConflict || !strings.Contains(string(text), "{\"error\":\"not stopped, for they do not answer: ") {
+		t.Errorf("stop of nobody: %d %s", code, text)
+	}
+}
+
+// commands has the machine that lives paused at last.
+func (w *terrainWithDesks) commands(t *testing.T) {
+	t.Helper()
+	for i, d := range []*testDesk{w.served, w.node, w.served} {
+		command, status := "pause", "paused"
+		if i == 1 {
+			command, status = "unpause", "running"
+		}
+		code, text := d.send(command, "{}")
+		if code != http.StatusOK || !strings.Contains(string(text), "run #1 ") {
+			t.Errorf("%s: %d %s", command, code, text)
+		}
+		w.node.terrain(command, func(s *deskTerrain) bool {
+			return s.Status == status && !slices.ContainsFunc(s.Stats.Shards, func(one shardStats) bool {
+				return one.Status != nil && one.State != status
+			})
+		})
+	}
+	code, text := w.served.send("reload", "{}")
+	if code != http.StatusOK || !strings.Contains(string(text), "under configuration 1 ") {
+		t.Errorf("reload: %d %s", code, text)
+	}
+	w.one.edit("[cluster]", "[cluster]\nwrong = true")
+	code, text = w.served.send("reload", "{}")
+	if code != http.StatusConflict || !strings.Contains(string(text), "wrong") {
+		t.Errorf("reload of what is wrong: %d %s", code, text)
+	}
+	w.one.edit("[cluster]\nwrong = true", "[cluster]")
+}
+
+// scraped checks the metrics of a paused terrain, which comes to rest when what was open is
+// finished; a shard may be taken anew meanwhile, where leases are short.
+func (w *terrainWithDesks) scraped(t *testing.T) {
+	t.Helper()
+	var wrong []string
+	for range 300 {
+		s := w.node.terrain("any", func(*deskTerrain) bool { return true })
+		own, other := metricsOf(t, w.node), metricsOf(t, w.served)
+		if wrong = misshown(s.Stats, own, other); len(wrong) == 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("the metrics are wrong: %q", wrong)
+}
+
+// misshown says what is wrong with the metrics of a machine, and of who has no shard.
+func misshown(s *terrainStats, own, other map[string]float64) (wrong []string) {
+	expect := func(all map[string]float64, name string, want float64) {
+		if got, ok := all[name]; !ok || got != want {
+			wrong = append(wrong, fmt.Sprintf("%s is %v, want %v", name, got, want))
+		}
+	}
+	silent := 0.0
+	for _, one := range s.Shards {
+		outbox := fmt.Sprintf("ripple_outbox_messages{shard=\"%d\"}", one.Shard)
+		if one.Status == nil {
+			if _, shown := own[outbox]; shown {
+				wrong = append(wrong, outbox)
+			}
+			silent++
+			continue
+		}
+		visited, untold := 0.0, 0.0
+		for name, value := range own {
+			if strings.HasPrefix(name, fmt.Sprintf("ripple_pages{shard=\"%d\"", one.Shard)) {
+				visited += value
+			}
+		}
+		for _, b := range one.Backlog {
+			untold += float64(b.URLs)
+		}
+		expect(own, outbox, untold)
+		expect(map[string]float64{"pages": visited}, "pages", float64(one.Status.PagesVisited))
+	}
+	for _, all := range []map[string]float64{own, other} {
+		expect(all, `ripple_terrain_shards{state="silent"}`, silent)
+		expect(all, "ripple_terrain_nodes", 2)
+		for _, one := range s.silent() {
+			expect(all, fmt.Sprintf("ripple_terrain_silent_since_timestamp_seconds{shard=\"%d\"}", one.Shard),
+				float64(one.Silent.UnixMilli())/1000)
+		}
+	}
+	if len(s.silent()) == 0 || own["ripple_terrain_oldest_wait_timestamp_seconds"] == 0 {
+		wrong = append(wrong, "nobody waits")
+	}
+	return wrong
+}
+
+// metricsOf are the figures that a desk shows Prometheus, by name and labels.
+func metricsOf(t *testing.T, d *testDesk) map[string]float64 {
+	t.Helper()
+	at := *d
+	at.base = strings.TrimSuffix(d.base, "api/v1/")
+	code, text := at.get("metrics")
+	if code != http.StatusOK {
+		t.Fatalf("metrics: %d %s", code, text)
+	}
+	if problems, err := promlint.New(strings.NewReader(string(text))).Lint(); err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
+	}
+	all := map[string]float64{}
+	for line := range strings.Lines(string(text)) {
+		if name, value, _ := strings.Cut(strings.TrimSpace(line), " "); !strings.HasPrefix(line, "#") {
+			all[name], _ = strconv.ParseFloat(value, 64)
+		}
+	}
+	return all
+}
+
+// The page of a terrain says what waits for whom, live, commands all machines, and says how
+// the map is had.
+func TestTerrainInTheBrowser(t *testing.T) {
+	w := newTerrainWithDesks(t)
+	b := desktest.Open(t, strings.Replace(w.addresses[0], "#token", "#/now?token", 1))
+	s := w.node.terrain("who waits for the dead one", func(s *deskTerrain) bool { return len(s.Stats.silent()) > 0 })
+	silent := s.Stats.silent()[0]
+	b.Wait(fmt.Sprintf(`document.querySelector(".notes")?.innerText.includes("shard %d does not answer: ")`, silent.Shard))
+	b.Wait(fmt.Sprintf(`document.querySelector(".shards tbody tr:nth-child(%d)").innerText.includes("silent")`, silent.Shard+1))
+	b.Wait(`document.querySelector("#pulse").innerText.endsWith(" silent")`)
+	b.Visit("hosts", `document.querySelector("#view pre")?.innerText.startsWith("ripple unite ")`)
+	if links := desktest.Ask[string](b, `[...document.querySelectorAll("#views a")].map((a) => a.innerText).join()`); links !=
+		"Terrain,Control" {
+		t.Errorf("the views are %s", links)
+	}
+	click := func(name string) {
+		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#view button, dialog button")]
+			.findLast((x) => x.innerText === %q).click()`, name))
+	}
+	b.Visit("control", `document.querySelector(".commands")`)
+	click("Pause")
+	b.Wait(`document.querySelector(".lead").innerText.startsWith("run #1 is paused on all nodes")`)
+	b.Visit("now", `document.querySelector(".shards")?.innerText.includes("paused")`) // it is live
+	b.Visit("control", `[...document.querySelectorAll(".commands button:disabled")].map((x) => x.innerText).join() === "Pause"`)
+	click("Stop")
+	b.Wait(`document.querySelector("dialog[open]")`)
+	click("Stop")
+	if code := w.one.end(); code != 0 {
+		t.Errorf("exit code %d: %s", code, w.one.said)
+	}
+	b.Wait(`document.querySelector("#pulse").innerText === "no line"`)
+}

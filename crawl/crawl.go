@@ -129,6 +129,9 @@ func (c *Crawl) newCommitter(set *ring.Settings) *committer {
 	r := newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
 	r.onFull, r.onCommit, r.member = c.opts.OnFull, c.opts.OnCommit, c.member
 	r.recorder.OnRequest = c.opts.OnRequest
+	if c.member != nil {
+		r.recorder.Tells = c.member.tellsRun
+	}
 	return r
 }
 

@@ -167,6 +167,16 @@ func (m *member) mayWrite() error {
 	return nil
 }
 
+// tellsRun has what is told of the end of the run be of the whole terrain. That may take so long
+// that the lease is lost.
+func (m *member) tellsRun(run *webhook.Run) (bool, error) {
+	if m.Tells == nil {
+		return false, nil
+	}
+	m.Tells(run)
+	return true, m.mayWrite()
+}
+
 // counts reports why a configuration cannot follow the present one in the terrain.
 func (m *member) counts(next changed) error {
 	if m == nil || next.number > m.number || next.number == 0 && next.cfg == m.crawl.opts.Config {

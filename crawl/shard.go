@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -33,6 +34,9 @@ type Shard struct {
 	Carrier exchange.Carrier
 	// Lease says whether the file is this process's to write; nil: it always is.
 	Lease Lease
+	// Tells makes what the webhook is told of the end of the run, which says what this shard
+	// did, be of the whole terrain; nil: the crawl of another shard tells of the run.
+	Tells func(*webhook.Run)
 }
 
 // A Lease is the right to work on a shard. Once it is lost it is not held again: another

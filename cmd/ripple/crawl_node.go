@@ -37,6 +37,9 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	m.set()
 	machine := crawl.NewMachine(own.MaxOpen())
 	machine.LimitMemory(m.bytes)
+	if _, err := a.newSender(own); err != nil {
+		return err
+	}
 	a.tellUnwritten(cfg)
 	view := newNodeView(a, path, own, opts)
 	at, err := view.listen()
@@ -80,7 +83,6 @@ func ownConfig(cfg *config.Config, opts crawlOptions) (*config.Config, error) {
 		return nil, err
 	}
 	own := *cfg
-	own.Monitor.Webhook = ""
 	own.Monitor.Listen = cmp.Or(opts.listen, own.Monitor.Listen)
 	return &own, nil
 }

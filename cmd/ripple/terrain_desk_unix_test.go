@@ -3,7 +3,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -16,9 +18,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // A terrainWithDesks is one of two machines, of which the first serves a desk and the other
@@ -287,4 +293,59 @@ func TestTerrainInTheBrowser(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, w.one.said)
 	}
 	b.Wait(`document.querySelector("#pulse").innerText === "no line"`)
+}
+
+// The desk of a hub without a terrain, and of one that is away, says so.
+func TestTerrainDeskSeesNothing(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { server.Close() }()
+	d := newTerrainDesk(&config.Config{Cluster: config.Cluster{Hub: server.URL(), Folder: "terrain"}}, nil)
+	if d.look.conn, err = hub.Connect(t.Context(), hub.Dial{URL: server.URL(), Log: log}); err != nil {
+		t.Fatal(err)
+	}
+	defer d.look.conn.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	var g errgroup.Group
+	g.Go(func() error { return d.look.follow(ctx) })
+	defer func() { cancel(); _ = g.Wait() }() // it never fails
+	expect := func(what string) {
+		t.Helper()
+		var s deskTerrain
+		for range 100 {
+			if s = d.now(ctx); strings.Contains(s.Error, what) {
+				break
+			}
+		}
+		if !strings.Contains(s.Error, what) || s.Status != "unknown" || s.Stats != nil || s.Seen != nil || s.Notes == nil {
+			t.Errorf("it says %+v, want %q", s, what)
+		}
+		var refused *control.Error
+		if _, err := d.stats(ctx, desk.Query{}); !errors.As(err, &refused) || refused.Code != http.StatusServiceUnavailable {
+			t.Errorf("asked for the shards: %v", err)
+		}
+		text, err := d.metrics(ctx)
+		if err != nil || !strings.Contains(string(text), "ripple_terrain_seen_timestamp_seconds 0\n") ||
+			strings.Contains(string(text), "ripple_terrain_nodes ") {
+			t.Errorf("%v, %s", err, text)
+		}
+	}
+	expect("knows of no terrain")
+	if _, err := d.tell(ctx, "pause"); err == nil || !strings.Contains(err.Error(), "knows of no terrain") {
+		t.Errorf("pause: %v", err)
+	}
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for strings.Contains(d.now(ctx).Error, "knows of no terrain") {
+		time.Sleep(20 * time.Millisecond)
+	}
+	expect("")
+	if s := d.now(ctx); s.Error == "" {
+		t.Error("it does not say that the hub is away")
+	}
 }

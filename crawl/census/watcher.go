@@ -3,6 +3,7 @@ package census
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"sync/atomic"
 	"time"
@@ -63,7 +64,8 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 func Ended(run schema.Run) Status {
 	return Status{
 		RunID: int(run.ID), Status: run.Status.String(), Elapsed: run.Running.Seconds(), PagesVisited: run.Pages,
-		Rendered: run.Rendered, Unrendered: run.Unrendered, Requests: run.Requests, Left: Left{Depth: -1},
+		Rendered: run.Rendered, Unrendered: run.Unrendered, Requests: run.Requests, Errors: maps.Clone(run.Errors),
+		Left: Left{Depth: -1},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -19,6 +20,7 @@ import (
 type file struct {
 	*kv.Store
 	path    string
+	sender  *webhook.Sender // of the messages that wait in it
 	commit  atomic.Uint64
 	opening schema.Opening // once it has begun
 }
@@ -31,6 +33,9 @@ func openFile(o *Options, n int) (*file, error) {
 	}
 	f := &file{Store: store, path: path}
 	f.committed()
+	if f.sender, err = webhook.New(o.Config, o.Log.With("shard", n)); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	return f, nil
 }
 
@@ -97,7 +102,8 @@ func (f *file) over(run uint64) (over bool, err error) {
 	return over, err
 }
 
-// An ended shard answers for a file whose run is over. Nothing writes to it.
+// An ended shard answers for a file whose run is over. Nothing is written to it but what becomes of
+// messages.
 type ended struct {
 	reading accord.Reading
 	number  uint64 // of the configuration
@@ -109,7 +115,7 @@ type ended struct {
 }
 
 func newEnded(f *file, config [32]byte, held func() bool) (e ended, err error) {
-	e = ended{desk: &desk{store: f.Store}, held: held}
+	e = ended{desk: &desk{file: f, held: held}, held: held}
 	if e.reading, err = accord.Of(f.Store); err != nil {
 		return e, err
 	}

@@ -65,7 +65,11 @@ func (n *node) holdOnce(ctx context.Context, shard int, f *file) error {
 	var g errgroup.Group
 	g.Go(func() error { return own.Keep(keeping) })
 	n.tell(shard, "held")
-	err = n.work(ctx, shard, f, own)
+	cfg, _ := n.configuration()
+	n.follows(f.sender, cfg)
+	if err = n.work(ctx, shard, f, own); err == nil || ctx.Err() != nil || errors.Is(err, ErrTime) {
+		n.tellLast(ctx, shard, f.sender, &desk{file: f, held: own.Held})
+	}
 	stop()
 	if kept := g.Wait(); errors.Is(kept, lease.ErrLost) && err == nil {
 		err = kept
@@ -149,8 +153,9 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, 
 		OnVisit:   func(e crawl.Event) { n.visited(shard, e) },
 		OnRequest: func(q crawl.Request) { n.asks(shard, q) },
 		OnCommit:  func(c crawl.Commit) { f.committed(); n.commits(shard, c) },
+		OnFull:    func(free uint64) { n.tellFull(f.sender, free) },
 		Shard: &crawl.Shard{
-			Part: part, Carrier: n.wire, Lease: own,
+			Part: part, Carrier: n.wire, Lease: own, Tells: n.tellsRun(ctx, shard),
 		},
 		Paused: paused,
 	})
@@ -166,8 +171,9 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, 
 	d.open(running{walk, n, follower})
 	pausing, unwatch := context.WithCancel(ctx)
 	var g errgroup.Group
-	g.Go(func() error { return n.obey(pausing, walk, follower, paused, number) })
+	g.Go(func() error { return n.obey(pausing, f, walk, follower, paused, number) })
 	g.Go(func() error { return n.allot(pausing, shard, walk) })
+	g.Go(func() error { return n.telling(pausing, f.sender, walk) })
 	result, err := walk.Run(ctx)
 	unwatch()
 	_ = g.Wait() // that it was told to end, or the crawl has
@@ -187,7 +193,7 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, 
 
 // obey has a crawl that begins paused or not, and under a configuration, follow what the
 // terrain comes to, until ctx is done or the crawl has ended.
-func (n *node) obey(ctx context.Context, walk *crawl.Crawl, follower Follower, paused bool, number uint64) error {
+func (n *node) obey(ctx context.Context, f *file, walk *crawl.Crawl, follower Follower, paused bool, number uint64) error {
 	for {
 		var cfg *config.Config
 		now := number
@@ -200,6 +206,7 @@ func (n *node) obey(ctx context.Context, walk *crawl.Crawl, follower Follower, p
 		}
 		if now != number {
 			number = now
+			n.follows(f.sender, cfg)
 			follower.Reconfigured(cfg)
 			walk.Reconfigure(cfg, number)
 			continue
@@ -246,6 +253,10 @@ func (n *node) answer(ctx context.Context, shard int, f *file, own *lease.Lease,
 		return err
 	}
 	d.open(e)
+	telling, hush := context.WithCancel(ctx)
+	var g errgroup.Group
+	g.Go(func() error { return n.telling(telling, f.sender, e.desk) })
+	defer func() { hush(); _ = g.Wait() }()
 	for !n.over() {
 		if c := n.get(); c.Run == n.run && (!c.Over[shard] || c.Portions.Of[shard] != e.portion) {
 			if err := n.note(ctx, shard, e.portion); err != nil {
@@ -321,17 +332,31 @@ func (e ended) Answer(_ context.Context, letter []byte) ([]byte, error) {
 	return exchange.NewReceiver(e.desk).Answer(letter)
 }
 
-// A desk is the file of a shard whose run is over, for those who ask what it contains.
+// A desk is the file of a shard that nobody crawls, for those who ask what it contains, and for
+// the messages that wait in it.
 type desk struct {
-	mu    sync.Mutex
-	store *kv.Store
+	mu   sync.Mutex
+	file *file
+	held func() bool
 }
 
-// View implements [exchange.Recipient].
+// View implements [exchange.Recipient] and [webhook.Box].
 func (d *desk) View(f func(*kv.Tx) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.store.View(f)
+	return d.file.View(f)
+}
+
+// Update implements [webhook.Box].
+func (d *desk) Update(f func(*kv.Tx) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.held() {
+		return crawl.ErrLease
+	}
+	err := d.file.Update(f)
+	d.file.committed()
+	return err
 }
 
 // Apply implements [exchange.Recipient].
@@ -399,6 +424,9 @@ type running struct {
 // Report implements speaker.
 func (r running) Report(ctx context.Context) (Report, error) {
 	backlog, err := r.Backlog(ctx)
+	if errors.Is(err, crawl.ErrEnded) { // which is about to be written down
+		err = nil
+	}
 	_, number := r.node.configuration()
 	return Report{Configuration: number, Status: r.follower.Status(ctx), Backlog: backlog}, err
 }

@@ -73,7 +73,6 @@ type teller struct {
 	over ended
 }
 
-func (s teller) Update(f func(*kv.Tx) error) error { return s.store.Update(f) }
 func (teller) Referral(*kv.Tx, schema.ID) (ring.Referral, error) {
 	return ring.Referral{}, exchange.ErrNobody
 }
@@ -114,7 +113,7 @@ func TestConfirmedWhileOver(t *testing.T) {
 		store := open(1, func(tx *kv.Tx) error {
 			return tx.Peers.Put(0, schema.Peer{Opening: opening, Commit: over.LastCommit() + ahead})
 		})
-		s := teller{&desk{store: store}, e}
+		s := teller{&desk{file: &file{Store: store}, held: func() bool { return true }}, e}
 		contained, err := exchange.NewSender(s, s, 0).Confirm(t.Context())
 		if err != nil || contained != (ahead == 0) {
 			t.Errorf("a commit that is %d ahead: %v, %v", ahead, contained, err)

@@ -69,8 +69,9 @@ type node struct {
 	bucket   *hub.Bucket       // of the terrain
 	wire     wire
 	began    time.Time
-	run      uint64      // of the terrain, which this node is here for
-	crawled  atomic.Bool // a shard in it
+	run      uint64                    // of the terrain, which this node is here for
+	crawled  atomic.Bool               // a shard in it
+	low      atomic.Pointer[time.Time] // when it was told last that the disk is full
 
 	mu      sync.Mutex
 	charter *charter

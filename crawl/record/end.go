@@ -14,45 +14,57 @@ import (
 
 // End writes down that the walk was interrupted, when and why.
 func (r *Recorder) End(why schema.End) error {
-	return r.end(false, why, func(tx *kv.Tx) error {
-		if why.Kind == schema.EndReload {
-			return nil
-		}
-		return r.tellRun(tx, webhook.RunInterrupted)
-	})
+	r.over(false, why)
+	if why.Kind == schema.EndReload {
+		return r.putRun(func(*kv.Tx) error { return nil })
+	}
+	return r.tellRun(webhook.RunInterrupted)
 }
 
 // Finish writes down that nothing is left to do, and why.
 func (r *Recorder) Finish() error {
 	cut := cuts{}
 	why, err := r.completion(cut)
-	return errors.Join(err, r.end(true, why, func(tx *kv.Tx) error { return cut.tell(tx, &r.in) }))
+	r.over(true, why)
+	return errors.Join(err, r.putRun(func(tx *kv.Tx) error { return cut.tell(tx, &r.in) }))
 }
 
-// end writes down that the walk is over, with what is told of it.
-func (r *Recorder) end(walked bool, why schema.End, tell func(*kv.Tx) error) error {
+// over notes that the walk is over.
+func (r *Recorder) over(walked bool, why schema.End) {
 	r.tick()
 	run := &r.in.run
 	run.Walked, run.End, run.Finished = walked, why, time.Now().Truncate(time.Second)
 	if !walked {
 		run.Status = schema.RunInterrupted
 	}
-	return r.putRun(tell)
 }
 
 // Complete writes down that the outputs of a walk that came to its end are in place.
 func (r *Recorder) Complete() error {
 	r.in.run.Status = schema.RunCompleted
-	return r.putRun(func(tx *kv.Tx) error { return r.tellRun(tx, webhook.RunCompleted) })
+	return r.tellRun(webhook.RunCompleted)
 }
 
 func (r *Recorder) putRun(tell func(*kv.Tx) error) error {
 	return r.in.store.Update(func(tx *kv.Tx) error { return errors.Join(tx.Runs.Put(r.in.run), tell(tx)) })
 }
 
-// tellRun tells what has become of the run.
-func (r *Recorder) tellRun(tx *kv.Tx, kind string) error {
-	return webhook.Add(tx, r.in.set.Config, kind, webhook.NewRun(r.in.set.Config, &r.in.run))
+// tellRun writes down what has become of the run, and tells it.
+func (r *Recorder) tellRun(kind string) error {
+	cfg, tells := r.in.set.Config, true
+	run := webhook.NewRun(cfg, &r.in.run)
+	if r.Tells != nil && cfg.Monitor.Webhook != "" {
+		var err error
+		if tells, err = r.Tells(&run); err != nil {
+			return err
+		}
+	}
+	return r.putRun(func(tx *kv.Tx) error {
+		if !tells {
+			return nil
+		}
+		return webhook.Add(tx, cfg, kind, run)
+	})
 }
 
 // completion says why nothing is left to do, and notes the origins that were cut.

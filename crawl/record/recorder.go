@@ -24,6 +24,9 @@ type Recorder struct {
 	// Enter is called first of all in the transaction of [Recorder.Begin] that chooses the
 	// run; nil: there is nothing to do.
 	Enter func(*kv.Tx) error
+	// Tells completes what is told of the end of the run, and reports whether it is told; an
+	// error keeps the end from being written. nil: it is told as it is.
+	Tells func(*webhook.Run) (bool, error)
 
 	in      scope
 	hosts   hosts

@@ -10,6 +10,9 @@
 // Hosts that are given up are gathered for 10 s, at most 100 in a message. At most 1,000
 // messages wait; beyond that no further hosts are told of, but runs are.
 //
+// Of a terrain of several machines each state file has the messages of its shard: of hosts and
+// origins those that it has, of the run that of shard 0 alone.
+//
 // Nothing of the receiver is trusted. Only public addresses are dialled, as package fetch
 // says; no redirect is followed, no answer read but for [Sender.Test].
 package webhook
@@ -46,13 +49,17 @@ type Event struct {
 // A Subject says of what an event tells.
 type Subject struct {
 	Crawler string       `json:"crawler"` // [user-agent] crawler-name
-	State   string       `json:"state"`   // name of the state file, without its folder
+	State   string       `json:"state"`   // name of the state file, or of the folder of several, without its folder
 	Run     schema.RunID `json:"run_id,omitempty"`
 }
 
 // SubjectOf returns the subject of a configuration's events.
 func SubjectOf(cfg *config.Config, run schema.RunID) Subject {
-	return Subject{cfg.UserAgent.CrawlerName, filepath.Base(cfg.State.Path), run}
+	path := cfg.State.Path
+	if cfg.Cluster.Hub != "" {
+		path = cfg.Cluster.Folder
+	}
+	return Subject{cfg.UserAgent.CrawlerName, filepath.Base(path), run}
 }
 
 // A Run is a run that has ended, as far as it has.
@@ -66,6 +73,9 @@ type Run struct {
 	Pages    int            `json:"pages"`
 	Requests int            `json:"requests"`
 	Errors   map[string]int `json:"errors"` // by kind
+
+	// Missing is the number of shards of the terrain that are not counted, for they did not say.
+	Missing int `json:"shards_not_counted,omitempty"`
 }
 
 // NewRun tells of a run.

@@ -1,0 +1,73 @@
+//go:build !windows
+
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+)
+
+// A machine that is killed while it tells that the run is over tells it again, when it comes again:
+// the same message, with the same id, and no other of that run.
+func TestTerrainWebhookKilled(t *testing.T) {
+	t.Parallel()
+	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	web, dir := crawltest.Serve(t, webtest.WithoutLog()), t.TempDir()
+	crawltest.Sites(web, 11, 3)
+	got, killed := make(chan hookedMessage, 16), make(chan struct{})
+	web.Host("hook.test").Handle("/", func(w http.ResponseWriter, r *http.Request) {
+		m, err := verifyHook(r)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- m
+		select {
+		case <-killed:
+			w.WriteHeader(http.StatusNoContent)
+		case <-r.Context().Done():
+		}
+	})
+	path := filepath.Join(dir, "node.toml")
+	text := crawltest.Config(t, web, fmt.Sprintf("[cluster]\nhub = %q\nshards = 2\nfolder = \"./terrain\"\n", server.URL())+
+		"[monitor]\n"+crawltest.SeedsOfSites)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hooked(t, path)
+	m := &machine{t: t, config: path}
+	m.start()
+	first := <-got
+	m.signal(syscall.SIGKILL)
+	m.end()
+	close(killed)
+	m.start()
+	if code := m.end(); code != 0 {
+		t.Fatalf("exit code %d: %s", code, m.said)
+	}
+	seen := map[string]string{}
+	for range len(got) {
+		m := <-got
+		if m.Kind != "run.completed" || seen[m.ID] != "" || !strings.Contains(m.Body, `"state":"terrain"`) ||
+			m.ID != first.ID && strings.Contains(m.Body, `"run_id":1,`) {
+			t.Errorf("told %+v", m)
+		}
+		seen[m.ID] = m.Body
+	}
+	if seen[first.ID] != first.Body { // of the next run, too, if all files had said that the first was over
+		t.Errorf("of run 1 is told %+v, and after the kill %q", first, seen)
+	}
+}

@@ -15,12 +15,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// How long a sender waits for a shard that does not answer before it asks again, at first
-// and at most.
-const (
-	firstPatience = 250 * time.Millisecond
-	lastPatience  = 30 * time.Second
-)
+// senderPace is that of letters to another shard: each costs a commit of both.
+func senderPace() exchange.Pace {
+	return exchange.Pace{Rest: 500 * time.Millisecond, First: 250 * time.Millisecond, Last: 30 * time.Second}
+}
 
 // A member is what makes a crawl one of several on a terrain: a sender for every other
 // shard, what they tell, and the lease. Of a crawl of a whole terrain it is nil, whose
@@ -87,7 +85,7 @@ func (m *member) stop() {
 func (m *member) tell(peer int) error {
 	sender := exchange.NewSender(m.desk(m.sending), m.heard, peer)
 	for {
-		err := sender.Run(m.sending, m.behind[peer], firstPatience, lastPatience)
+		err := sender.Run(m.sending, m.behind[peer], senderPace())
 		switch {
 		case errors.Is(err, webhook.ErrLater):
 			err = wait(m.sending, roomCheck)

@@ -405,7 +405,9 @@ func TestSenderRuns(t *testing.T) {
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		changed, ended := make(chan struct{}), make(chan error)
-		go func() { ended <- NewSender(s, carrier, 1).Run(ctx, changed, time.Second, 4*time.Second) }()
+		go func() {
+			ended <- NewSender(s, carrier, 1).Run(ctx, changed, Pace{time.Second, time.Second, 4 * time.Second})
+		}()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if s.marked() != 0 || tries != 7 {
@@ -416,6 +418,16 @@ func TestSenderRuns(t *testing.T) {
 		synctest.Wait()
 		if s.marked() != 0 || tries != 8 {
 			t.Errorf("%d pages are left after %d tries", s.marked(), tries)
+		}
+		for _, page := range []string{"/3", "/4"} {
+			s.update(func(tx *kv.Tx) error { return s.meet(tx, page) })
+		}
+		if synctest.Wait(); s.marked() != 2 || tries != 8 {
+			t.Errorf("soon after a letter %d pages are left after %d tries", s.marked(), tries)
+		}
+		time.Sleep(time.Second)
+		if synctest.Wait(); s.marked() != 0 || tries != 9 {
+			t.Errorf("after that %d pages are left after %d tries", s.marked(), tries)
 		}
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {

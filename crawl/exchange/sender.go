@@ -19,6 +19,7 @@ type Sender struct {
 	carrier Carrier
 	peer    int
 	checked schema.Opening // of the peer, in which answers count; zero: it has to be asked
+	told    bool           // the last step told all that there was
 }
 
 // NewSender returns the sender of a shard to another one.
@@ -36,11 +37,16 @@ const (
 	Stuck                 // it has to be tried again, after a while
 )
 
+// A Pace says when a [Sender] writes again.
+type Pace struct {
+	Rest        time.Duration // after all was told: what comes in that time goes into one letter
+	First, Last time.Duration // for as long as nobody answers, at first and at most
+}
+
 // Run tells the peer whatever there is, until ctx is done or the file fails. It looks for
-// more when changed says so, which its owner sends on after commits, and tries again after
-// a while, which grows from first to last, for as long as nobody answers.
-func (s *Sender) Run(ctx context.Context, changed <-chan struct{}, first, last time.Duration) error {
-	for wait := first; ; {
+// more when changed says so, which its owner sends on after commits.
+func (s *Sender) Run(ctx context.Context, changed <-chan struct{}, pace Pace) error {
+	for wait := pace.First; ; {
 		p, err := s.Step(ctx)
 		if err != nil {
 			return err
@@ -49,14 +55,14 @@ func (s *Sender) Run(ctx context.Context, changed <-chan struct{}, first, last t
 		more := changed
 		switch p {
 		case Went:
-			wait = first
-			if ctx.Err() != nil {
-				return ctx.Err()
+			wait = pace.First
+			if !s.told && ctx.Err() == nil {
+				continue
 			}
-			continue
+			again, more = time.After(pace.Rest), nil
 		case Stuck:
 			again, more = time.After(wait), nil
-			wait = min(2*wait, last)
+			wait = min(2*wait, pace.Last)
 		}
 		select {
 		case <-again:
@@ -74,6 +80,7 @@ func (s *Sender) Step(ctx context.Context) (Progress, error) {
 	var l letter
 	var ids []schema.ID
 	var commit uint64
+	s.told = false
 	err := s.shard.View(func(tx *kv.Tx) (err error) {
 		if peer, err = tx.Peers.At(s.peer); err != nil || peer.Cursor != 0 {
 			return err
@@ -111,6 +118,7 @@ func (s *Sender) begin(part schema.Part) letter {
 // fill puts as many referrals into a letter as it holds, and returns their URLs.
 func (s *Sender) fill(tx *kv.Tx, l *letter) (ids []schema.ID, err error) {
 	size := len(encode(l))
+	s.told = s.checked != schema.Opening{} // that letter asks first
 	err = tx.Outbox.Each(s.peer, 0, func(id schema.ID, _ uint64) (bool, error) {
 		ref, err := s.shard.Referral(tx, id)
 		if err != nil {
@@ -118,6 +126,7 @@ func (s *Sender) fill(tx *kv.Tx, l *letter) (ids []schema.ID, err error) {
 		}
 		r := pack(&ref)
 		if size += len(encode(r)) + 1; size > MaxLetter && len(ids) > 0 {
+			s.told = false
 			return false, nil
 		}
 		l.Referrals, ids = append(l.Referrals, r), append(ids, id)

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/lease"
 )
 
 // machinesConfig is that of a crawl that is done harm to: it lasts for longer than most of it.
@@ -216,6 +217,7 @@ func (ms *machines) suffer(all []harm) error {
 // longer than their leases, and cut off, while the hub is killed and loses all that it has:
 // there is the map of one crawl, no host is asked by two at once, and none early.
 func TestMachines(t *testing.T) {
+	t.Parallel()
 	seed, schedules, all := crawltest.Seed(t), 1, harms()
 	if crawltest.Full() {
 		schedules = 20
@@ -280,4 +282,69 @@ func oneSchedule(t *testing.T, seed uint64, all []harm) int {
 	}
 	requireListed(t, united, listed)
 	return ms.polite(gap)
+}
+
+// TestTakeOver has a node take a shard of one that was killed, with the leases that terrains
+// have: half a minute passes first, and no host is asked by two.
+func TestTakeOver(t *testing.T) {
+	if !crawltest.Full() {
+		t.Skip("takes two minutes: RIPPLE_PROOF=full")
+	}
+	t.Parallel()
+	const shards, gap = 4, 300 * time.Millisecond
+	seed := crawltest.Seed(t)
+	web := crawltest.Serve(t)
+	crawltest.Sites(web, seed, 20)
+	text := fmt.Sprintf(machinesConfig, gap.Milliseconds(), "")
+	want := alone(t, crawltest.Parse(t, crawltest.Config(t, web, text)))
+	web.ResetLog()
+	ms := newMachines(t, rand.New(rand.NewPCG(seed, 5)), web, text, 2, shards)
+	ms.faster = "1"
+	from, to := ms.all[0], ms.all[1]
+	took, err := ms.takeOver(from, to, shards)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := lease.Standard().Watch; took < least {
+		t.Errorf("a shard is taken %v after its node was killed, want %v", took, least)
+	}
+	got, _, err := ms.end()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != want {
+		t.Errorf("seed %d: digest %s, want %s", seed, got, want)
+	}
+	t.Logf("taken after %v; %d requests", took, ms.polite(gap))
+}
+
+// takeOver starts two nodes, kills one of them, and has the other one take a shard of it. It
+// returns how long after the kill that is crawled.
+func (ms *machines) takeOver(from, to *machine, shards int) (took time.Duration, err error) {
+	for _, m := range ms.all {
+		if err := ms.start(m); err != nil {
+			return 0, err
+		}
+	}
+	for _, m := range ms.all {
+		var lines []string
+		for n := range shards {
+			lines = append(lines, fmt.Sprintf("shard %d: crawling", n))
+		}
+		if err := m.says(lines...); err != nil {
+			return 0, err
+		}
+	}
+	if err := errors.Join(ms.kill(from), ms.kill(to)); err != nil {
+		return 0, err
+	}
+	killed, shard := time.Now(), from.shards()[0]
+	if err := os.Rename(from.file(shard), to.file(shard)); err != nil {
+		return 0, err
+	}
+	if err := errors.Join(ms.start(to), ms.start(from)); err != nil {
+		return 0, err
+	}
+	err = to.says(fmt.Sprintf("shard %d: crawling", shard))
+	return time.Since(killed), err
 }

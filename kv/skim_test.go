@@ -75,6 +75,52 @@ func TestSkim(t *testing.T) {
 	}
 }
 
+// TestGistsAndTargets holds what is said of visits whose links are counted, or only lead
+// somewhere, to what is said of them with their links.
+func TestGistsAndTargets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	if err := scaletest.Make(path, scaletest.Size{Pages: 2000, Links: 9000, Hosts: 20, Runs: 2}); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, path)
+	all := func(schema.Seq, schema.ID) bool { return true }
+	odd := func(_ schema.Seq, id schema.ID) bool { return id%2 == 1 }
+	var gists, wantGists []kv.Gist
+	var targets, wantTargets []kv.Targeted
+	view(t, s, func(tx *kv.Tx) error {
+		return errors.Join(tx.Visits.Skim(all, func(v *schema.Visit) error {
+			g, l := kv.Gist{Visit: *v, LinkCount: len(v.Links)}, kv.Targeted{Seq: v.Seq, URL: v.URL, Run: v.Run, Stand: v.Stand}
+			for _, link := range v.Links {
+				l.To = append(l.To, link.To)
+			}
+			if g.Links = nil; len(v.Links) > 0 {
+				g.First = v.Links[0].Kinds
+			}
+			if wantGists = append(wantGists, g); odd(v.Seq, v.URL) {
+				wantTargets = append(wantTargets, l)
+			}
+			return nil
+		}), tx.Visits.Gists(all, func(g *kv.Gist) error {
+			gists = append(gists, *g)
+			var one kv.Gist
+			if err := tx.Visits.GistAt(g.Seq, &one); err != nil || !cmp.Equal(*g, one) {
+				t.Errorf("visit %d: %+v, %v", g.Seq, one, err)
+			}
+			return nil
+		}), tx.Visits.EachTargets(odd, func(l *kv.Targeted) error {
+			targets = append(targets, *l)
+			targets[len(targets)-1].To = append([]schema.ID(nil), l.To...)
+			return nil
+		}))
+	})
+	if diff := cmp.Diff(wantGists, gists); diff != "" || len(gists) == 0 {
+		t.Errorf("gists (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(wantTargets, targets); diff != "" || len(targets) == 0 {
+		t.Errorf("targets (-want +got):\n%s", diff)
+	}
+}
+
 // TestAtAnyOrder asks for URLs one by one, upwards, downwards and to and fro: each answer is
 // that of the walk over all.
 func TestAtAnyOrder(t *testing.T) {

@@ -129,12 +129,17 @@ func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
 func decodeVisitInto(v *schema.Visit, r *reader, seq schema.Seq) schema.Shape {
 	*v = schema.Visit{Seq: seq, URL: r.id(), Links: v.Links[:0]}
 	v.Links, _ = decodeLinks(r, v.Links)
+	return decodeFields(v, r)
+}
+
+// decodeFields decodes what follows the links of a visit.
+func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	v.Run = schema.RunID(r.id())
 	v.Commit = r.uint()
 	v.At = r.millis()
 	v.Prev = schema.Seq(r.uint())
 	v.Stand = schema.Seq(r.uint())
-	if v.Prev >= seq || v.Stand >= seq {
+	if v.Prev >= v.Seq || v.Stand >= v.Seq {
 		r.fail()
 	}
 	flags := r.uint()
@@ -273,6 +278,74 @@ func decodeLinks(r *reader, dst []schema.Link) ([]schema.Link, bool) {
 	}
 	r.b = b[at:]
 	return dst, anchors
+}
+
+// countLinks passes links over, and returns how many there are and of what kinds the first is.
+func countLinks(r *reader) (n int, first schema.Kinds) {
+	n = int(r.uint() >> 1)
+	if n > len(r.b)/2 {
+		r.fail()
+		return 0, 0
+	}
+	b, at := r.b, 0
+	for i := range n {
+		for at < len(b) && b[at] >= 0x80 {
+			at++
+		}
+		if at++; at >= len(b) {
+			r.fail()
+			return 0, 0
+		}
+		kinds := plainLink
+		if b[at]&linkKinds != 0 {
+			if at++; at >= len(b) {
+				r.fail()
+				return 0, 0
+			}
+			kinds = schema.Kinds(b[at])
+		}
+		if at++; i == 0 {
+			first = kinds
+		}
+	}
+	r.b = b[at:]
+	return n, first
+}
+
+// decodeTargets appends the targets of links.
+func decodeTargets(r *reader, dst []schema.ID) []schema.ID {
+	n := r.uint() >> 1
+	if n > uint64(len(r.b)/2) {
+		r.fail()
+		return dst
+	}
+	dst = slices.Grow(dst, int(n))
+	b, at, to := r.b, 0, uint64(0)
+	for range n {
+		if at+1 >= len(b) {
+			r.fail()
+			return dst
+		}
+		delta, size := uint64(b[at]), 1
+		if delta >= 0x80 {
+			delta, size = binary.Uvarint(b[at:])
+		}
+		at += size
+		if to += delta; size <= 0 || to > 1<<32-1 || delta > 1<<32-1 || at >= len(b) {
+			r.fail()
+			return dst
+		}
+		if b[at]&linkKinds != 0 {
+			at++
+		}
+		if at++; at > len(b) {
+			r.fail()
+			return dst
+		}
+		dst = append(dst, schema.ID(to))
+	}
+	r.b = b[at:]
+	return dst
 }
 
 // word writes a text that is often one of a few: its number, or 0 and the text.

@@ -120,7 +120,7 @@ func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 
 func (f *finder) readHosts() error {
 	origins := f.survey.Terrain().Origins()
-	return f.survey.EachHost(func(r *survey.HostReport) error {
+	return f.survey.EachHostUntitled(func(r *survey.HostReport) error {
 		f.fold.AddHost(r)
 		f.hosts[r.Host.ID] = r.Host.Name
 		f.silent[r.Host.ID], f.later[r.Host.ID] = r.Host.Silent(), r.Noted.Later

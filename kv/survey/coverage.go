@@ -79,14 +79,26 @@ type coverage struct {
 // each calls f for every host by id. A report is valid while f runs. An error
 // of f ends it.
 func (cv *coverage) each(f func(*HostReport) error) error {
+	return cv.core.view(func(tx *kv.Tx) error {
+		if err := cv.warm(tx); err != nil {
+			return err
+		}
+		return cv.untitled(func(r *HostReport) (err error) {
+			if r.Title, err = cv.titleOf(r.Host.Name); err != nil {
+				return err
+			}
+			return f(r)
+		})
+	})
+}
+
+// untitled is each without titles.
+func (cv *coverage) untitled(f func(*HostReport) error) error {
 	t, err := cv.tallies.tallied()
 	if err != nil {
 		return err
 	}
 	return cv.core.view(func(tx *kv.Tx) error {
-		if err := cv.warm(tx); err != nil {
-			return err
-		}
 		return tx.Hosts.Each(1, func(r *schema.Host) (bool, error) {
 			report, err := cv.report(tx, cv.core.known(r), &t.hosts[r.ID])
 			if err == nil {
@@ -109,11 +121,15 @@ func (cv *coverage) of(id schema.HostID) (*HostReport, error) {
 		if err == nil {
 			report, err = cv.report(tx, cv.core.known(r), t)
 		}
+		if err == nil {
+			report.Title, err = cv.titleOf(r.Name)
+		}
 		return err
 	})
 	return report, err
 }
 
+// report is the report on a host, without its title.
 func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport, error) {
 	h, err := cv.hosts.host(tx, r.ID)
 	if err != nil {
@@ -149,8 +165,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	if report.Cover == CoverBudget {
 		report.Budget = cmp.Or(h.budget, cv.core.maxPages())
 	}
-	report.Title, err = cv.titleOf(h)
-	return report, err
+	return report, nil
 }
 
 // warm prepares the look-ups of all front pages.
@@ -167,8 +182,8 @@ func (cv *coverage) warm(tx *kv.Tx) error {
 func front(host string) string { return "https://" + host + "/" }
 
 // titleOf returns the title of a host's front page.
-func (cv *coverage) titleOf(h *host) (string, error) {
-	id, ok, err := cv.core.lookup(front(h.name))
+func (cv *coverage) titleOf(host string) (string, error) {
+	id, ok, err := cv.core.lookup(front(host))
 	if err != nil || !ok || cv.core.latest(id) == 0 {
 		return "", err
 	}

@@ -77,7 +77,7 @@ func newSide(run schema.Run, end schema.Seq, urls int) side {
 func (sd *side) has(seq schema.Seq) bool { return seq >= sd.run.FirstVisit && seq < sd.end }
 
 // read notes what the runs visited and knew, in two readings of the log: of visits, and of
-// the links that stood for those of others.
+// the links that stood after them.
 func (d *Diff) read(tx *kv.Tx) error {
 	var stood [2]*bitset // by visit
 	for i := range d.sides {
@@ -87,31 +87,32 @@ func (d *Diff) read(tx *kv.Tx) error {
 		}
 	}
 	seen := func(seq schema.Seq, _ schema.ID) bool { return d.sides[0].has(seq) || d.sides[1].has(seq) }
-	err := tx.Visits.Skim(seen, func(v *schema.Visit) error {
+	err := tx.Visits.Gists(seen, func(v *kv.Gist) error {
 		i := 0
 		if d.sides[1].has(v.Seq) {
 			i = 1
 		}
-		if v.Stand != 0 {
-			stood[i].set(int(v.Stand))
-		}
-		return errors.Join(d.sides[i].add(tx, v, d.s.core.store.Kind(v.URL)), d.s.core.live())
+		stood[i].set(int(cmp.Or(v.Stand, v.Seq)))
+		return errors.Join(d.sides[i].add(tx, &v.Visit, d.s.core.store.Kind(v.URL)), d.s.core.live())
 	})
 	if err != nil {
 		return err
 	}
 	stands := func(seq schema.Seq, _ schema.ID) bool { return stood[0].has(int(seq)) || stood[1].has(int(seq)) }
-	return tx.Visits.EachLinks(stands, func(l *kv.Linked) error {
+	return tx.Visits.EachTargets(stands, func(l *kv.Targeted) error {
 		for i := range d.sides {
-			if stood[i].has(int(l.Seq)) {
-				d.sides[i].know(l.Links)
+			if !stood[i].has(int(l.Seq)) {
+				continue
+			}
+			for _, to := range l.To {
+				d.sides[i].known.set(int(to))
 			}
 		}
 		return d.s.core.live()
 	})
 }
 
-// add notes a visit of the run, as [kv.Visits.Skim] reads it.
+// add notes a visit of the run, as [kv.Visits.Gists] reads it.
 func (sd *side) add(tx *kv.Tx, v *schema.Visit, kind schema.URLKind) error {
 	sd.known.set(int(v.URL))
 	sd.seq[v.URL], sd.source[v.URL] = uint32(v.Seq), uint32(cmp.Or(v.Stand, v.Seq))
@@ -120,9 +121,6 @@ func (sd *side) add(tx *kv.Tx, v *schema.Visit, kind schema.URLKind) error {
 	own := v.Stand == 0 || v.Length < 0 || v.SHA256 == [32]byte{}
 	if own && v.State == schema.Processed && v.RedirectTo == 0 {
 		sd.plain.set(int(v.URL))
-	}
-	if v.Stand == 0 {
-		sd.know(v.Links)
 	}
 	if kind != schema.KindSitemap {
 		return nil
@@ -135,12 +133,6 @@ func (sd *side) add(tx *kv.Tx, v *schema.Visit, kind schema.URLKind) error {
 		sd.known.set(int(e.To))
 	}
 	return nil
-}
-
-func (sd *side) know(links []schema.Link) {
-	for i := range links {
-		sd.known.set(int(links[i].To))
-	}
 }
 
 func (d *Diff) readSeeds(tx *kv.Tx, sd *side) error {

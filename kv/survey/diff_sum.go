@@ -143,10 +143,10 @@ func (d *Diff) rot() ([]Rot, error) {
 		return d.s.core.isPage(id) && after.source[id] == uint32(seq) && len(origins[d.s.HostOf(id)]) > 0
 	}
 	err = d.s.core.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachLinks(stand, func(l *kv.Linked) error {
+		return tx.Visits.EachTargets(stand, func(l *kv.Targeted) error {
 			for _, origin := range origins[d.s.HostOf(l.URL)] {
-				for i := range l.Links {
-					if to := l.Links[i].To; d.s.core.isPage(to) {
+				for _, to := range l.To {
+					if d.s.core.isPage(to) {
 						all[origin].add(before.answer[to], after.answer[to])
 					}
 				}

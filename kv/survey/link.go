@@ -241,8 +241,8 @@ type Backlink struct {
 // that links, with their anchors, and their number. It reads the links of all pages.
 func (ls *links) in(id schema.ID, limit int) (links []Backlink, total int, err error) {
 	var from []schema.ID
-	err = ls.core.eachStanding(everyPage, func(l *kv.Linked) error {
-		if _, ok := linkTo(l.Links, id); ok {
+	err = ls.core.eachTargets(func(l *kv.Targeted) error {
+		if _, ok := slices.BinarySearch(l.To, id); ok {
 			total++
 			from = append(from, l.URL)
 		}
@@ -311,9 +311,9 @@ func (ls *links) eachTarget(f func(from, to schema.ID)) error {
 // eachWritten is eachTarget page by page in the order in which they were written, which is
 // much cheaper again.
 func (ls *links) eachWritten(f func(from, to schema.ID)) error {
-	return ls.core.eachStanding(everyPage, func(l *kv.Linked) error {
-		for i := range l.Links {
-			f(l.URL, l.Links[i].To)
+	return ls.core.eachTargets(func(l *kv.Targeted) error {
+		for _, to := range l.To {
+			f(l.URL, to)
 		}
 		return nil
 	})

@@ -26,7 +26,7 @@ func (s *Survey) LinkTable(f func(*Page) error) (*LinkTable, error) {
 	t := &LinkTable{Off: make([]int64, s.URLs()+2), core: s.core, siteWide: &s.siteWide, html: newBitset(s.URLs())}
 	err := s.EachSketch(func(p *Page) error {
 		if p.Visit != nil {
-			t.measure(p.ID, p.Visit)
+			t.measure(p)
 		}
 		return f(p)
 	})
@@ -48,10 +48,10 @@ func (s *Survey) LinkTable(f func(*Page) error) (*LinkTable, error) {
 }
 
 // measure notes how many links a page has, and whether it is one of HTML.
-func (t *LinkTable) measure(id schema.ID, v *schema.Visit) {
-	t.Off[id+1] = int64(len(v.Links))
-	if len(v.Links) > 0 && !v.Links[0].Kinds.Has(schema.LinkRedirect) || len(v.Links) == 0 && isHTML(v) {
-		t.html.set(int(id))
+func (t *LinkTable) measure(p *Page) {
+	t.Off[p.ID+1] = int64(p.LinkCount)
+	if p.LinkCount > 0 && !p.firstLink.Has(schema.LinkRedirect) || p.LinkCount == 0 && isHTML(p.Visit) {
+		t.html.set(int(p.ID))
 	}
 }
 

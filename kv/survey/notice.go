@@ -113,9 +113,9 @@ func UncoveredSubdomains(s *Survey) ([]Uncovered, error) {
 
 // countFrom counts for some hosts the links from others.
 func (c *core) countFrom(links map[schema.HostID]int) error {
-	return c.eachStanding(everyPage, func(l *kv.Linked) error {
-		for i := range l.Links {
-			to := c.store.HostOf(l.Links[i].To)
+	return c.eachTargets(func(l *kv.Targeted) error {
+		for _, id := range l.To {
+			to := c.store.HostOf(id)
 			if n, ok := links[to]; ok && to != c.store.HostOf(l.URL) {
 				links[to] = n + 1
 			}

@@ -17,7 +17,7 @@ func (p *Page) LinksOmitted() int {
 	if p.Visit == nil {
 		return 0
 	}
-	return max(0, p.Visit.Distinct-len(p.Visit.Links))
+	return max(0, p.Visit.Distinct-p.LinkCount)
 }
 
 // addOmitted counts the links that are not recorded.

@@ -38,12 +38,14 @@ type Page struct {
 	// Visit is the last visit with the links and facts that stand, without
 	// anchors; nil: never visited. It is not to be changed.
 	Visit         *schema.Visit
+	LinkCount     int    // links that stand
 	Visited       bool   // in the run
 	FetchURL      string // the form that was asked last; empty: never
 	RedirectTo    schema.ID
 	RedirectCount int // recorded redirects that were followed from here, at most schema.MaxRedirects + 1
 	Retries       int // failed tries, of the visit or before the one it waits for
 
+	firstLink schema.Kinds  // of the first link that stands
 	capped    obstacle      // keeps it from being visited
 	loops     bool          // the redirects from here come back
 	fromVisit bool          // the state is that of its last visit
@@ -174,6 +176,9 @@ func (ps *pages) readVisit(tx *kv.Tx, p *Page) error {
 	if err != nil {
 		return err
 	}
+	if p.LinkCount = len(v.Links); p.LinkCount > 0 {
+		p.firstLink = v.Links[0].Kinds
+	}
 	ps.addVisit(p, v)
 	if v.Requests > 0 || v.Kept {
 		p.FetchURL = v.Form
@@ -223,12 +228,12 @@ func (ps *pages) readSights() error {
 	}
 	every := func(schema.Seq, schema.ID) bool { return true }
 	err = ps.core.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachLinks(every, func(l *kv.Linked) error {
+		return tx.Visits.EachTargets(every, func(l *kv.Targeted) error {
 			if l.Run > ps.core.run.ID {
 				return nil
 			}
-			for i := range l.Links {
-				see(l.Links[i].To, max(l.Run, stood[l.Seq]))
+			for _, to := range l.To {
+				see(to, max(l.Run, stood[l.Seq]))
 			}
 			if ps.core.store.Kind(l.URL) != schema.KindSitemap {
 				return ps.core.live()
@@ -268,7 +273,7 @@ func (ps *pages) readStood() ([]schema.RunID, error) {
 		return ps.core.runs[0].ID > 1 || len(ps.core.runs) > 1 && seq >= ps.core.runs[1].FirstVisit
 	}
 	err := ps.core.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachLinks(later, func(l *kv.Linked) error {
+		return tx.Visits.EachTargets(later, func(l *kv.Targeted) error {
 			if l.Run <= ps.core.run.ID {
 				stood[l.Stand] = max(stood[l.Stand], l.Run)
 			}

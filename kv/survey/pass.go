@@ -32,9 +32,7 @@ func (c *core) eachStanding(want func(page schema.ID) bool, f standFunc) error {
 	if err := c.findStands(); err != nil {
 		return err
 	}
-	stands := func(seq schema.Seq, page schema.ID) bool {
-		return c.isPage(page) && c.stands(page) == seq && want(page)
-	}
+	stands := func(seq schema.Seq, page schema.ID) bool { return c.holds(seq, page) && want(page) }
 	return c.view(func(tx *kv.Tx) error {
 		return tx.Visits.EachLinks(stands, func(l *kv.Linked) error {
 			if err := c.live(); err != nil || len(l.Links) == 0 {
@@ -43,6 +41,27 @@ func (c *core) eachStanding(want func(page schema.ID) bool, f standFunc) error {
 			return f(l)
 		})
 	})
+}
+
+// eachTargets is eachStanding of every page without what is known of links but where they
+// lead.
+func (c *core) eachTargets(f func(l *kv.Targeted) error) error {
+	if err := c.findStands(); err != nil {
+		return err
+	}
+	return c.view(func(tx *kv.Tx) error {
+		return tx.Visits.EachTargets(c.holds, func(l *kv.Targeted) error {
+			if err := c.live(); err != nil || len(l.To) == 0 {
+				return err
+			}
+			return f(l)
+		})
+	})
+}
+
+// holds reports whether a visit holds the links of a page that stand.
+func (c *core) holds(seq schema.Seq, page schema.ID) bool {
+	return c.isPage(page) && c.stands(page) == seq
 }
 
 // stands returns the visit that holds the links of a page that stand; 0: none does.
@@ -62,7 +81,7 @@ func (c *core) findStands() error {
 	stand := make([]uint32, c.urls()+1)
 	last := func(seq schema.Seq, id schema.ID) bool { return int(id) < len(stand) && c.latest(id) == seq }
 	err := c.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachLinks(last, func(l *kv.Linked) error {
+		return tx.Visits.EachTargets(last, func(l *kv.Targeted) error {
 			stand[l.URL] = uint32(cmp.Or(l.Stand, l.Seq))
 			return c.live()
 		})

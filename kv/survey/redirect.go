@@ -59,8 +59,8 @@ func (rd *redirects) readRedirect(tx *kv.Tx, id schema.ID) (schema.ID, error) {
 	if ok, err := rd.hosts.visitable(tx, id); err != nil || !ok {
 		return 0, err
 	}
-	var v schema.Visit
-	err := tx.Visits.SkimAt(seq, &v)
+	var v kv.Gist
+	err := tx.Visits.GistAt(seq, &v)
 	if err != nil || v.State != schema.Processed || !rd.core.isPage(v.RedirectTo) {
 		return 0, err
 	}

@@ -7,8 +7,8 @@ import (
 
 // sketches calls f for every page, in no order that means anything, with what can be
 // counted of it: its host, class, state, depth and runs, and of its visit what
-// [kv.Visits.Skim] says with the links that stand. The page and its visit are valid while f
-// runs. An error of f ends it.
+// [kv.Visits.Gists] says, with the number of the links that stand. The page and its visit are
+// valid while f runs. An error of f ends it.
 //
 // Visits are read in the order in which they were written, and URLs only where one decides
 // something: it takes a quarter of the time of [pages.each].
@@ -16,7 +16,7 @@ func (ps *pages) sketches(f func(*Page) error) error {
 	last := func(seq schema.Seq, id schema.ID) bool { return ps.core.isPage(id) && ps.core.latest(id) == seq }
 	return ps.core.view(func(tx *kv.Tx) error {
 		sk := &sketcher{pages: ps, tx: tx}
-		err := tx.Visits.Skim(last, func(v *schema.Visit) error { return sk.visited(v, f) })
+		err := tx.Visits.Gists(last, func(g *kv.Gist) error { return sk.visited(g, f) })
 		for id := schema.ID(1); int(id) <= ps.core.urls() && err == nil; id++ {
 			if ps.core.isPage(id) && ps.core.latest(id) == 0 {
 				err = sk.tell(id, nil, f)
@@ -30,7 +30,7 @@ func (ps *pages) sketches(f func(*Page) error) error {
 func (ps *pages) sketchesOf(host schema.HostID, f func(*Page) error) error {
 	return ps.core.view(func(tx *kv.Tx) error {
 		sk := &sketcher{pages: ps, tx: tx}
-		var v schema.Visit
+		var g kv.Gist
 		for id := schema.ID(1); int(id) <= ps.core.urls(); id++ {
 			if ps.core.store.HostOf(id) != host || !ps.core.isPage(id) {
 				continue
@@ -42,10 +42,10 @@ func (ps *pages) sketchesOf(host schema.HostID, f func(*Page) error) error {
 				}
 				continue
 			}
-			if err := tx.Visits.SkimAt(seq, &v); err != nil {
+			if err := tx.Visits.GistAt(seq, &g); err != nil {
 				return err
 			}
-			if err := sk.visited(&v, f); err != nil {
+			if err := sk.visited(&g, f); err != nil {
 				return err
 			}
 		}
@@ -57,23 +57,28 @@ func (ps *pages) sketchesOf(host schema.HostID, f func(*Page) error) error {
 type sketcher struct {
 	pages *pages
 	tx    *kv.Tx
-	from  schema.Visit // whose links stand
-	page  Page         // that is told of
+	from  kv.Gist // whose links stand
+	page  Page    // that is told of
 }
 
 // visited tells of a page by its last visit.
-func (sk *sketcher) visited(v *schema.Visit, f func(*Page) error) error {
-	if v.Stand != 0 {
-		if err := sk.tx.Visits.SkimAt(v.Stand, &sk.from); err != nil {
+func (sk *sketcher) visited(g *kv.Gist, f func(*Page) error) error {
+	if g.Stand != 0 {
+		if err := sk.tx.Visits.GistAt(g.Stand, &sk.from); err != nil {
 			return err
 		}
-		stand(v, &sk.from)
+		stand(&g.Visit, &sk.from.Visit)
+		g.LinkCount, g.First = sk.from.LinkCount, sk.from.First
 	}
-	return sk.tell(v.URL, v, f)
+	return sk.tell(g.URL, g, f)
 }
 
-func (sk *sketcher) tell(id schema.ID, v *schema.Visit, f func(*Page) error) error {
-	sk.page = Page{ID: id, Host: sk.pages.core.store.HostOf(id), Visit: v}
+// tell tells of a page, given its last visit; nil: it has none.
+func (sk *sketcher) tell(id schema.ID, g *kv.Gist, f func(*Page) error) error {
+	sk.page = Page{ID: id, Host: sk.pages.core.store.HostOf(id)}
+	if g != nil {
+		sk.page.Visit, sk.page.LinkCount, sk.page.firstLink = &g.Visit, g.LinkCount, g.First
+	}
 	if err := sk.pages.core.live(); err != nil {
 		return err
 	}

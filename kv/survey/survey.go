@@ -148,8 +148,8 @@ func (s *Survey) EachPlace(f func(*Page) error) error { return s.pages.places(f)
 func (s *Survey) IsPage(id schema.ID) bool { return s.core.isPage(id) }
 
 // EachSketch calls f for every page, in no order that means anything, with what can be
-// counted of it: its ids, class, state and depth, and of its visit what [kv.Visits.Skim]
-// says, with the links that stand. It takes a quarter of the time of [Survey.EachPage]. The
+// counted of it: its ids, class, state and depth, and of its visit what [kv.Visits.Gists]
+// says, with the number of the links that stand. It takes a quarter of the time of [Survey.EachPage]. The
 // page and its visit are valid while f runs. An error of f ends it.
 func (s *Survey) EachSketch(f func(*Page) error) error { return s.tallies.along(f) }
 
@@ -162,6 +162,10 @@ func (s *Survey) Counts() (*Counts, error) { return s.tallies.counts() }
 // EachHost calls f for every host by id. A report is valid while f runs. An error
 // of f ends it.
 func (s *Survey) EachHost(f func(*HostReport) error) error { return s.coverage.each(f) }
+
+// EachHostUntitled is [Survey.EachHost] without titles, for which the front pages of all
+// hosts are looked up.
+func (s *Survey) EachHostUntitled(f func(*HostReport) error) error { return s.coverage.untitled(f) }
 
 // Host returns the report on a host.
 func (s *Survey) Host(id schema.HostID) (*HostReport, error) { return s.coverage.of(id) }

@@ -92,9 +92,12 @@ func TestUntil(t *testing.T) {
 	nobody := func(schema.ID, schema.ID) {}
 	none := func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return nil }
 	for name, walk := range map[string]func(*survey.Survey) error{
-		"Counts":            func(s *survey.Survey) error { _, err := s.Counts(); return err },
-		"Host":              func(s *survey.Survey) error { _, err := s.Host(1); return err },
-		"EachHost":          func(s *survey.Survey) error { return s.EachHost(func(*survey.HostReport) error { return nil }) },
+		"Counts":   func(s *survey.Survey) error { _, err := s.Counts(); return err },
+		"Host":     func(s *survey.Survey) error { _, err := s.Host(1); return err },
+		"EachHost": func(s *survey.Survey) error { return s.EachHost(func(*survey.HostReport) error { return nil }) },
+		"EachHostUntitled": func(s *survey.Survey) error {
+			return s.EachHostUntitled(func(*survey.HostReport) error { return nil })
+		},
 		"EachPage":          func(s *survey.Survey) error { return s.EachPage(func(*survey.Page) error { return nil }) },
 		"EachPlace":         func(s *survey.Survey) error { return s.EachPlace(func(*survey.Page) error { return nil }) },
 		"EachSketch":        func(s *survey.Survey) error { return s.EachSketch(func(*survey.Page) error { return nil }) },

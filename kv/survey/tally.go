@@ -166,9 +166,7 @@ func (ts *tallies) countInto(t *tally) func(*Page) error {
 	since := ts.core.since()
 	return func(p *Page) error {
 		t.add(p)
-		if p.Visit != nil {
-			t.counts.Links += len(p.Visit.Links)
-		}
+		t.counts.Links += p.LinkCount
 		ts.addOmitted(t, p)
 		t.addSeen(p, since)
 		ts.addUnasked(t, p)
@@ -210,7 +208,7 @@ func (t *tally) addSeen(p *Page, since schema.RunID) {
 		t.counts.Seen.ByClass[p.Class]++
 	}
 	if p.Visit != nil && p.Visit.Run >= since {
-		t.counts.Seen.Links += len(p.Visit.Links)
+		t.counts.Seen.Links += p.LinkCount
 	}
 }
 
@@ -249,7 +247,7 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 		}
 		if isHTML(v) {
 			h.html++
-			if len(v.Links) == 0 {
+			if p.LinkCount == 0 {
 				h.linkless++
 			}
 			t.countRendering(h, v)

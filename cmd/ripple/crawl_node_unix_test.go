@@ -356,6 +356,9 @@ func TestDemoNodes(t *testing.T) {
 			t.Errorf("it does not say %q: %s", line, said)
 		}
 	}
+	if strings.Contains(said, "not written by a node") {
+		t.Errorf("the nodes are to write what they do not: %s", said)
+	}
 	if _, err := claimDemo(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -92,6 +93,7 @@ func (a *app) demoNodes(self, path, hub string, n int) (all []*demoNode, err err
 	if err != nil {
 		return nil, err
 	}
+	text = regexp.MustCompile(`(?m)^(database|summary|graph|map|report)-path = .*\n`).ReplaceAll(text, nil) // no node writes them
 	dir := filepath.Dir(path)
 	for i := 1; i <= n; i++ {
 		name := fmt.Sprintf("node-%d", i)

@@ -81,25 +81,9 @@ func (vs *Visits) AnchorsOf(l *Linked, want func(to schema.ID) bool) error {
 	return vs.fillAnchors(l.Seq, l.commit, l.Links, want)
 }
 
-// Skim calls f for all visits in order, but for those of URLs that are not wanted, with
-// what is said of a visit in numbers, why it is not processed, its content type and its
-// charset. Other texts, facts and entries of a sitemap are left out. The visit is valid
-// while f runs. An error of f ends it.
-func (vs *Visits) Skim(want func(schema.Seq, schema.ID) bool, f func(*schema.Visit) error) error {
-	var v schema.Visit
-	return vs.eachRecord(1, func(seq schema.Seq, r *reader) (bool, error) {
-		if head := (reader{b: r.b}); !want(seq, head.id()) {
-			return true, nil
-		}
-		err := skim(r, seq, &v)
-		if err == nil {
-			err = f(&v)
-		}
-		return err == nil, err
-	})
-}
-
-// SkimAt reads a visit as [Visits.Skim] does, into v, whose memory it takes.
+// SkimAt reads of a visit, into v, whose memory it takes, what is said in numbers, its links,
+// why it is not processed, its content type and its charset. Other texts, facts and entries
+// of a sitemap are left out.
 func (vs *Visits) SkimAt(seq schema.Seq, v *schema.Visit) error {
 	r, err := vs.read(seq)
 	if err != nil {
@@ -116,14 +100,15 @@ func skim(r *reader, seq schema.Seq, v *schema.Visit) error {
 	return nil
 }
 
-// A Gist is what [Visits.Skim] says of a visit, but that its links are only counted.
+// A Gist is what [Visits.SkimAt] says of a visit, but that its links are only counted.
 type Gist struct {
 	schema.Visit              // without links
 	LinkCount    int          // its own links
 	First        schema.Kinds // of the first of them
 }
 
-// Gists is [Visits.Skim] with links that are only counted.
+// Gists calls f for all visits in order, but for those of URLs that are not wanted. What f is
+// given is valid while it runs. An error of f ends it.
 func (vs *Visits) Gists(want func(schema.Seq, schema.ID) bool, f func(*Gist) error) error {
 	var g Gist
 	return vs.eachRecord(1, func(seq schema.Seq, r *reader) (bool, error) {

@@ -90,7 +90,7 @@ func (ls *links) bare(tx *kv.Tx, id schema.ID, one *linking) ([]schema.Link, err
 }
 
 // A linking is a page with the visit that holds the links that stand, see
-// [kv.Visits.Skim].
+// [kv.Visits.SkimAt].
 type linking struct {
 	page  schema.ID
 	visit *schema.Visit

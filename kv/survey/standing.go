@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// anchored returns the visit that holds the links of a page, as [kv.Visits.Skim] reads it
+// anchored returns the visit that holds the links of a page, as [kv.Visits.SkimAt] reads it
 // but with their anchors.
 func (c *core) anchored(tx *kv.Tx, id schema.ID) (*schema.Visit, error) {
 	v := &schema.Visit{}

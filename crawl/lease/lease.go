@@ -23,14 +23,17 @@
 // counts only in one session, and so does a claim that ends it, because what a hub has
 // lost may come back as it was before.
 //
-// Two claims need no watch: of a record that its holder has released, and of one that the
-// same node has written for the same file, whose lock it holds. Both believe what the
-// bucket says. So the store of a hub is never put back from a copy: it is thrown away.
+// Three claims need no watch: of a record that its holder has released, of one that gives its
+// file up, which was watched before, and of one that the same node has written for the same
+// file, whose lock it holds. All believe what the bucket says. So the store of a hub is never
+// put back from a copy: it is thrown away.
 //
 // # The file
 //
 // A record names the opening and the commit of the file that it was written for, and a
-// file that does not contain both is refused: it is an older copy, or another one.
+// file that does not contain both is refused: it is an older copy, or another one. A file
+// that is gone for good is given up by [Anew]: the record then has a higher epoch, and so has
+// the file that is made for it, which need contain nothing. Those of lower epochs are refused.
 package lease
 
 import (

@@ -22,6 +22,7 @@ const (
 	held  state = "held"
 	free  state = "free"  // its holder has let it go
 	empty state = "empty" // there was no record
+	anew  state = "anew"  // its file is given up, and one of this epoch is to be made
 )
 
 // A record is what the bucket says of a shard.
@@ -32,6 +33,7 @@ type record struct {
 	Opening []byte    `json:"opening"`
 	Commit  uint64    `json:"commit"`
 	File    string    `json:"file"` // see [FileID]; empty: not known, or a claim that was never renewed
+	Epoch   uint64    `json:"epoch"` // of the shard: how often its file was made anew
 	Random  string    `json:"random"`
 }
 
@@ -49,9 +51,9 @@ func decode(text []byte) (r record, err error) {
 		return r, fmt.Errorf("record: something follows")
 	}
 	switch {
-	case r.State != held && r.State != free && r.State != empty:
+	case r.State != held && r.State != free && r.State != empty && r.State != anew:
 		return r, fmt.Errorf("record: state %q", r.State)
-	case r.State != empty && len(r.Opening) != len(schema.Opening{}):
+	case r.filed() && len(r.Opening) != len(schema.Opening{}):
 		return r, fmt.Errorf("record: opening of %d bytes", len(r.Opening))
 	}
 	return r, nil
@@ -64,6 +66,9 @@ func (r record) encode() []byte {
 	}
 	return text
 }
+
+// filed reports whether the record names what a file must contain.
+func (r record) filed() bool { return r.State == held || r.State == free }
 
 // A HeldError says that another node holds a shard.
 type HeldError struct {

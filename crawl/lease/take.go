@@ -13,6 +13,9 @@ import (
 // ErrFile reports a file that does not contain what the shard's record names.
 var ErrFile = errors.New("the file is an older copy, or another one")
 
+// ErrAnew is the [ErrFile] of a shard whose file has been made anew since.
+var ErrAnew = fmt.Errorf("%w: that of the shard was made anew since", ErrFile)
+
 // A File is a state file that is open for writing, and so locked.
 type File interface {
 	// Contains reports whether the file lists an opening and holds a commit of it.
@@ -30,6 +33,7 @@ type Claim struct {
 	Node   string // as it is shown to people
 	File   File
 	FileID string // as [FileID] says it; empty: the node's own claim is waited out too
+	Epoch  uint64 // of the shard that the file is of
 	Timing Timing
 	Clock  func() Instant // [MachineClock]
 }
@@ -37,29 +41,37 @@ type Claim struct {
 // Take claims a shard, which takes Watch unless its record is free. It returns a [HeldError]
 // when somebody else renews a claim meanwhile, [ErrFile] for a file that must not be used,
 // and the bucket's error if that has not answered for Watch.
-func Take(ctx context.Context, c Claim) (*Lease, error) {
+func Take(ctx context.Context, c Claim) (l *Lease, err error) {
 	t := &taker{Claim: c}
-	for answered := c.Clock(); ; {
-		l, err := t.step(ctx)
-		switch {
-		case l != nil:
-			return l, nil
-		case err != nil:
-			return nil, fmt.Errorf("take %s: %w", c.Key, err)
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case t.away == nil:
-			answered = c.Clock()
-		case c.Clock().Run-answered.Run > c.Timing.Watch:
-			return nil, fmt.Errorf("take %s: %w", c.Key, t.away)
+	err = t.until(ctx, func() (bool, error) {
+		l, err = t.step(ctx)
+		return l != nil, err
+	})
+	return l, err
+}
+
+// Anew gives up the file of a shard: from then on only one of the epoch that it returns can be
+// taken, at once, which is above the given one. It waits as Take does, and Renew longer: a
+// node that waits with the file comes first. The claim needs no file.
+func Anew(ctx context.Context, c Claim, above uint64) (epoch uint64, err error) {
+	c.Timing.Watch += c.Timing.Renew
+	t, own := &taker{Claim: c}, record{State: anew, Node: c.Node, Random: rand.Text()}
+	err = t.until(ctx, func() (bool, error) {
+		session, e, r, err := t.look(ctx)
+		if err != nil || t.away != nil {
+			return false, err
 		}
-		if t.hurry {
-			continue
+		if epoch = r.Epoch; r.Random == own.Random {
+			return true, nil
 		}
-		if err := pause(ctx, c.Timing.look()); err != nil {
-			return nil, err
+		if may, err := t.watch(session, e.Revision, r); err != nil || !may {
+			return false, err
 		}
-	}
+		own.Epoch = max(r.Epoch, above) + 1
+		t.update(ctx, own, e.Revision)
+		return false, nil
+	})
+	return epoch, err
 }
 
 // A taker waits until it may claim a shard.
@@ -86,16 +98,37 @@ type attempt struct {
 	sent    Instant
 }
 
+// until takes steps until one says that it was the last.
+func (t *taker) until(ctx context.Context, step func() (bool, error)) error {
+	for answered := t.Clock(); ; {
+		t.hurry = false
+		last, err := step()
+		switch {
+		case err != nil:
+			return fmt.Errorf("take %s: %w", t.Key, err)
+		case last:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case t.away == nil:
+			answered = t.Clock()
+		case t.Clock().Run-answered.Run > t.Timing.Watch:
+			return fmt.Errorf("take %s: %w", t.Key, t.away)
+		}
+		if t.hurry {
+			continue
+		}
+		if err := pause(ctx, t.Timing.look()); err != nil {
+			return err
+		}
+	}
+}
+
 // step reads the record once, and claims it if it may. The lease begins with the reading
 // of the claim, in the session in which the record was watched.
 func (t *taker) step(ctx context.Context) (*Lease, error) {
-	t.hurry = false
-	session, e, err := t.read(ctx)
-	if t.away = err; err != nil {
-		return nil, nil
-	}
-	r, err := decode(e.Value)
-	if err != nil {
+	session, e, r, err := t.look(ctx)
+	if err != nil || t.away != nil {
 		return nil, err
 	}
 	if own := t.own(r); own != nil && own.session == session && t.Timing.trusts(own.sent, t.Clock()) {
@@ -108,6 +141,14 @@ func (t *taker) step(ctx context.Context) (*Lease, error) {
 		return nil, err
 	}
 	return nil, t.claim(ctx, session, e.Revision)
+}
+
+// look reads the record once, or notes that the bucket is away.
+func (t *taker) look(ctx context.Context) (session string, e Entry, r record, err error) {
+	if session, e, t.away = t.read(ctx); t.away == nil {
+		r, err = decode(e.Value)
+	}
+	return session, e, r, err
 }
 
 // read reads the record, and makes an empty one if there is none.
@@ -139,7 +180,10 @@ func (t *taker) own(r record) *attempt {
 
 // contained refuses a file that lacks what the record names.
 func (t *taker) contained(r record) error {
-	if r.State == empty {
+	switch {
+	case r.Epoch > t.Epoch:
+		return fmt.Errorf("%w, as node %.100q was told", ErrAnew, r.Node)
+	case r.Epoch < t.Epoch, !r.filed():
 		return nil
 	}
 	ok, err := t.File.Contains(schema.Opening(r.Opening), r.Commit)
@@ -159,7 +203,7 @@ func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
 		}
 	}
 	same := r.File != "" && r.File == t.FileID && r.Node == t.Node
-	return r.State == free || same || now.Run-t.seen.since.Run >= t.Timing.Watch, nil
+	return r.State == free || r.State == anew || same || now.Run-t.seen.since.Run >= t.Timing.Watch, nil
 }
 
 // claim claims a record that was read. What comes of it the next step finds out.
@@ -170,15 +214,20 @@ func (t *taker) claim(ctx context.Context, session string, revision uint64) (err
 		}
 	}
 	a := attempt{session: session, sent: t.Clock(), record: record{
-		State: held, Node: t.Node, Opening: t.opening[:], Commit: t.File.Commit(), Random: rand.Text(),
+		State: held, Node: t.Node, Opening: t.opening[:], Commit: t.File.Commit(), Epoch: t.Epoch, Random: rand.Text(),
 	}}
 	a.record.Since = time.Unix(0, int64(a.sent.Wall)).UTC().Truncate(time.Second)
 	t.sent = append(t.sent, a)
+	t.update(ctx, a.record, revision)
+	return nil
+}
+
+// update writes a record if it has the revision. What comes of it the next step finds out.
+func (t *taker) update(ctx context.Context, r record, revision uint64) {
 	ctx, cancel := context.WithTimeout(ctx, t.Timing.ask())
 	defer cancel()
-	_, err = t.Bucket.Update(ctx, t.Key, a.record.encode(), revision)
+	_, err := t.Bucket.Update(ctx, t.Key, r.encode(), revision)
 	if t.hurry = err == nil || errors.Is(err, ErrChanged); !t.hurry {
 		t.away = err
 	}
-	return nil
 }

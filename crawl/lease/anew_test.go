@@ -1,0 +1,123 @@
+package lease
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// gaveUp is the epoch of a shard whose file a node gives up, and how long that took.
+func gaveUp(t *testing.T, n *node, above uint64) (epoch uint64, after time.Duration) {
+	t.Helper()
+	began := time.Now()
+	epoch, err := Anew(t.Context(), n.claim(nil, ""), above)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return epoch, time.Since(began)
+}
+
+// of is a claim with a file of an epoch.
+func (n *node) of(epoch uint64, f File) Claim {
+	c := n.claim(f, n.name)
+	c.Epoch = epoch
+	return c
+}
+
+// A file whose holder is silent is given up: it is refused from then on, and untouched, and
+// one of the next epoch is taken at once, which is then what counts.
+func TestAnew(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		a, b, c := w.node("a"), w.node("b"), w.node("c")
+		old, next := &paperFile{}, &paperFile{}
+		l, _ := took(t, a.of(0, old))
+		l.end() // as a process that is killed
+		epoch, after := gaveUp(t, b, 0)
+		if epoch != 1 || !within(after, 40*time.Second) {
+			t.Errorf("epoch %d after %s", epoch, after)
+		}
+		refused := func() {
+			t.Helper()
+			openings := len(old.openings)
+			_, err := Take(t.Context(), a.of(0, old))
+			if !errors.Is(err, ErrAnew) || !errors.Is(err, ErrFile) || len(old.openings) != openings {
+				t.Errorf("the old file: %v, with %d openings", err, len(old.openings))
+			}
+		}
+		refused()
+		l, after = took(t, b.of(1, next))
+		if after > 3*time.Second {
+			t.Errorf("the new file was taken after %s", after)
+		}
+		refused()
+		if err := l.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		refused()
+		if _, err := Take(t.Context(), c.of(1, &paperFile{})); !errors.Is(err, ErrFile) || errors.Is(err, ErrAnew) {
+			t.Errorf("another file of that epoch: %v", err)
+		}
+		if epoch, after := gaveUp(t, c, 7); epoch != 8 || after > 3*time.Second {
+			t.Errorf("what was released is given up as epoch %d after %s", epoch, after)
+		}
+		if epoch, _ := gaveUp(t, c, 0); epoch != 9 {
+			t.Errorf("given up again: epoch %d", epoch)
+		}
+	})
+}
+
+// What a live node holds is not given up, nor what one has a file of that waits for it.
+func TestAnewOfTheLiving(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		a, b := w.node("a"), w.node("b")
+		var held *HeldError
+		taken := make(chan *Lease, 1)
+		go func() {
+			l, _ := Take(t.Context(), a.of(0, &paperFile{}))
+			taken <- l
+		}()
+		if _, err := Anew(t.Context(), b.claim(nil, ""), 0); !errors.As(err, &held) || held.Node != "a" {
+			t.Errorf("while a node waits for it: %v", err)
+		}
+		l := <-taken
+		stop := keep(t, l)
+		if _, err := Anew(t.Context(), b.claim(nil, ""), 0); !errors.As(err, &held) || held.Node != "a" {
+			t.Errorf("while a node holds it: %v", err)
+		}
+		if !l.Held() {
+			t.Error("it is not held any more")
+		}
+		_ = stop()
+	})
+}
+
+// A file that was given up stays so when the answer is lost, and one of a higher epoch than
+// that of the record needs contain nothing, after the watch: a hub may have lost the rest.
+func TestAnewWithoutAnswers(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		a, b := w.node("a"), w.node("b")
+		old := &paperFile{}
+		l, _ := took(t, a.of(0, old))
+		l.end()
+		lost := 0
+		b.back = func(wrote bool) bool {
+			if wrote {
+				lost++
+			}
+			return wrote && lost < 3
+		}
+		if epoch, _ := gaveUp(t, b, 0); epoch != 1 {
+			t.Errorf("epoch %d", epoch)
+		}
+		w.wipe()
+		b.back = nil
+		l, _ = took(t, a.of(0, old)) // nobody has told it
+		l.end()
+		if _, after := took(t, b.of(1, &paperFile{})); !within(after, 30*time.Second) {
+			t.Errorf("it was taken after %s", after)
+		}
+		if _, err := Take(t.Context(), a.of(0, old)); !errors.Is(err, ErrAnew) {
+			t.Errorf("the old file: %v", err)
+		}
+	})
+}

@@ -20,6 +20,7 @@ const (
 	EndReclassified                // a reclassification found more to do
 	EndStopped                     // by what Detail says
 	EndOutputs                     // stopped when only its outputs were missing
+	EndAnew                        // the file of the shard was made anew, and has nothing of it
 	endCount
 )
 
@@ -56,6 +57,8 @@ func (e End) words() string {
 		return "reclassified"
 	case EndOutputs:
 		return "stopped before its outputs were written"
+	case EndAnew:
+		return "the file of a shard was made anew since"
 	}
 	return ""
 }

@@ -111,6 +111,7 @@ func TestEndString(t *testing.T) {
 		{End{Kind: EndReclassified}, "reclassified"},
 		{End{Kind: EndStopped, Detail: "stopped by SIGINT"}, "stopped by SIGINT"},
 		{End{Kind: EndOutputs}, "stopped before its outputs were written"},
+		{End{Kind: EndAnew}, "the file of a shard was made anew since"},
 	}
 	for _, tt := range tests {
 		if got := tt.end.String(); got != tt.want {

@@ -32,7 +32,7 @@ type record struct {
 	Since   time.Time `json:"since"` // when it was claimed
 	Opening []byte    `json:"opening"`
 	Commit  uint64    `json:"commit"`
-	File    string    `json:"file"` // see [FileID]; empty: not known, or a claim that was never renewed
+	File    string    `json:"file"`  // see [FileID]; empty: not known, or a claim that was never renewed
 	Epoch   uint64    `json:"epoch"` // of the shard: how often its file was made anew
 	Random  string    `json:"random"`
 }

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	protocol   = 3        // of what nodes say to each other
+	protocol   = 4        // of what nodes say to each other
 	maxCharter = 64 << 10 // bytes
 	charterKey = "charter"
 )
@@ -54,6 +54,7 @@ type charter struct {
 	Made          []int             `json:"made"`     // by shard: the node that makes its file; -1: nobody yet
 	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
 	Portions      portions          `json:"portions"` // of max-pages
+	Epochs        []uint64          `json:"epochs"`   // by shard: how often its file was made anew
 }
 
 const (
@@ -66,7 +67,7 @@ func newCharter(shards int, config map[string]string) *charter {
 	_, _ = rand.Read(id) // never fails
 	c := &charter{
 		Protocol: protocol, Terrain: id, Rule: shard.Version, Config: config, Configuration: 1, Run: 1,
-		Made: make([]int, shards), Over: make([]bool, shards), Portions: newPortions(shards),
+		Made: make([]int, shards), Over: make([]bool, shards), Portions: newPortions(shards), Epochs: make([]uint64, shards),
 	}
 	for n := range c.Made {
 		c.Made[n] = nobody
@@ -107,7 +108,8 @@ func (c *charter) same(other *charter) bool {
 // what a hub has lost somebody may tell it who knows less.
 func (c *charter) learn(from *charter) (news bool) {
 	if c.Run < from.Run {
-		c.Run, c.Over, c.Restored, news = from.Run, slices.Clone(from.Over), from.Restored, true
+		c.Run, c.Restored, news = from.Run, from.Restored, true
+		clear(c.Over)
 		c.Config, c.Configuration = from.Config, from.Configuration
 		c.Portions.forget()
 	}
@@ -123,6 +125,9 @@ func (c *charter) learn(from *charter) (news bool) {
 		c.Pauses, news = from.Pauses, true
 	}
 	for n := range c.Made {
+		if news = c.raise(n, from.Epochs[n]) || news; c.Epochs[n] > from.Epochs[n] {
+			continue // of a file that was given up
+		}
 		if maker := from.maker(n); c.maker(n) == "" && maker != "" {
 			c.Made[n], news = c.number(maker), true
 		}
@@ -136,6 +141,17 @@ func (c *charter) learn(from *charter) (news bool) {
 	return news
 }
 
+// raise has a shard come to an epoch, in which nothing is known of its file, and reports
+// whether it had not.
+func (c *charter) raise(shard int, epoch uint64) bool {
+	if epoch <= c.Epochs[shard] {
+		return false
+	}
+	c.Epochs[shard], c.Made[shard], c.Over[shard] = epoch, elsewhere, false
+	c.Portions.set(shard, portion{Pages: unknown})
+	return true
+}
+
 // maker names the node that makes the file of a shard; empty: nobody does, or it is not known.
 func (c *charter) maker(shard int) string {
 	if n := c.Made[shard]; n >= 0 && n < len(c.Nodes) {
@@ -147,7 +163,8 @@ func (c *charter) maker(shard int) string {
 // clone is a charter that may be changed.
 func (c *charter) clone() *charter {
 	other := *c
-	other.Nodes, other.Made, other.Over = slices.Clone(c.Nodes), slices.Clone(c.Made), slices.Clone(c.Over)
+	other.Nodes, other.Made = slices.Clone(c.Nodes), slices.Clone(c.Made)
+	other.Over, other.Epochs = slices.Clone(c.Over), slices.Clone(c.Epochs)
 	other.Portions.Of = slices.Clone(c.Portions.Of)
 	return &other
 }
@@ -174,7 +191,7 @@ func decodeCharter(text []byte) (*charter, error) {
 		return nil, fmt.Errorf("%w: it speaks protocol %d with rule %d, this one %d with %d", ErrProtocol, c.Protocol, c.Rule,
 			protocol, shard.Version)
 	case len(c.Terrain) != 16 || len(c.Made) == 0 || len(c.Made) > shard.MaxShards || len(c.Over) != len(c.Made) || c.Run == 0,
-		len(c.Portions.Of) != len(c.Made):
+		len(c.Portions.Of) != len(c.Made), len(c.Epochs) != len(c.Made):
 		return nil, fmt.Errorf("%w: it makes no sense", errCharter)
 	}
 	return &c, nil

@@ -11,6 +11,12 @@
 // anybody may. A shard stays where its file is. Where the hub has lost the charter, a node
 // that has files writes it again; the files that it does not have are taken to exist.
 //
+// A shard moves with its file: [Release] has its node let it go, and the node takes it that
+// finds the file, at its start or later. A file that is gone for good is given up by
+// [Recreate], which counts up the epoch of the shard. All files know the epochs of all shards,
+// so that one that was given up and turns up again is refused, also by a hub that has lost
+// the charter.
+//
 // # A shard's life
 //
 // For every file a node takes the lease of the shard, crawls it, answers the others' letters,

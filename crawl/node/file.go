@@ -1,13 +1,18 @@
 package node
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -23,6 +28,8 @@ type file struct {
 	sender  *webhook.Sender // of the messages that wait in it
 	commit  atomic.Uint64
 	opening schema.Opening // once it has begun
+	epoch   uint64         // of the shard, once it is to be held
+	release func()         // has it be let go; once it is to be held
 }
 
 func openFile(o *Options, n int) (*file, error) {
@@ -100,6 +107,109 @@ func (f *file) over(run uint64) (over bool, err error) {
 		return err
 	})
 	return over, err
+}
+
+// metaEpochs is the name of the value that says of which epochs a file knows.
+const metaEpochs = "epochs"
+
+// Epochs are those of all shards of a terrain, as a file keeps them.
+type epochs struct {
+	Terrain []byte   `json:"terrain"`
+	Epochs  []uint64 `json:"epochs"`
+}
+
+// knownEpochs are the epochs of all shards as a file knows them; of a file that says nothing
+// of the terrain they are 0.
+func knownEpochs(tx *kv.Tx, c *charter) ([]uint64, error) {
+	text, err := tx.Meta.Value(metaEpochs)
+	if err != nil || text == nil {
+		return make([]uint64, len(c.Made)), err
+	}
+	var known epochs
+	if err := json.Unmarshal(text, &known); err != nil {
+		return nil, fmt.Errorf("the epochs of a terrain: %w", err)
+	}
+	if !bytes.Equal(known.Terrain, c.Terrain) || len(known.Epochs) != len(c.Made) {
+		return make([]uint64, len(c.Made)), nil
+	}
+	return known.Epochs, nil
+}
+
+// keepEpochs has a file know the epochs of a charter; none goes back.
+func keepEpochs(tx *kv.Tx, c *charter) error {
+	known, err := knownEpochs(tx, c)
+	if err != nil {
+		return err
+	}
+	for n, epoch := range c.Epochs {
+		known[n] = max(known[n], epoch)
+	}
+	return tx.Meta.Put(metaEpochs, encode(epochs{c.Terrain, known}))
+}
+
+// epochs are those that the file knows of.
+func (f *file) epochs(c *charter) (known []uint64, err error) {
+	err = f.View(func(tx *kv.Tx) error { known, err = knownEpochs(tx, c); return err })
+	return known, err
+}
+
+// empty reports whether the file was made, and never crawled.
+func (f *file) empty() bool { return f.Part().Shards == 0 }
+
+// enter has a file know the epochs of the terrain before it is held, where it is empty, and
+// later where it is not. It refuses a file that was given up.
+func (f *file) enter(shard int, c *charter) error {
+	known, err := f.epochs(c)
+	if err != nil {
+		return err
+	}
+	if f.epoch = max(known[shard], c.Epochs[shard]); known[shard] == f.epoch {
+		return nil
+	}
+	if !f.empty() {
+		return fmt.Errorf("%s: %w", f.path, lease.ErrAnew)
+	}
+	return f.Update(func(tx *kv.Tx) error { return keepEpochs(tx, c) })
+}
+
+// keep has a file that is held know the epochs of the terrain.
+func (f *file) keep(c *charter) error {
+	known, err := f.epochs(c)
+	if err != nil || slices.Equal(known, c.Epochs) {
+		return err
+	}
+	return f.Update(func(tx *kv.Tx) error { return keepEpochs(tx, c) })
+}
+
+// follow has an empty file count the runs of the terrain before its first one, of which it
+// knows nothing; over: that is the next, for the files of other shards say that this one is over.
+func (f *file) follow(part schema.Part, cfg *config.Config, over bool) error {
+	before := part.Run - 1
+	if over {
+		before = part.Run
+	}
+	if before == 0 {
+		return nil
+	}
+	now := time.Now().Truncate(time.Second)
+	return f.Update(func(tx *kv.Tx) error {
+		if err := tx.Runs.PutConfig(cfg.Hash(), cfg.Effective()); err != nil {
+			return err
+		}
+		for id := range schema.RunID(before) {
+			err := tx.Runs.Put(schema.Run{
+				ID: id + 1, Started: now, Finished: now, Config: cfg.Hash(), Status: schema.RunCompleted, Walked: true,
+				End: schema.End{Kind: schema.EndAnew}, FirstVisit: 1,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if !over {
+			return nil
+		}
+		return tx.Part.Put(part)
+	})
 }
 
 // An ended shard answers for a file whose run is over. Nothing is written to it but what becomes of

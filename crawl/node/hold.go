@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,21 +24,26 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// hold takes a shard, crawls it, and answers for it until the run is over everywhere. It
-// opens the file if that is nil, and closes it.
+// hold takes a shard, crawls it, and answers for it until the run is over everywhere, or
+// until somebody wants it to be let go. It opens the file if that is nil, and closes it.
 func (n *node) hold(ctx context.Context, shard int, f *file) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	for {
 		if f == nil {
 			if f, err = openFile(&n.Options, shard); err != nil {
 				return err
 			}
 		}
+		f.release = func() { cancel(errReleased) }
 		err := n.holdOnce(ctx, shard, f)
-		empty := f.Part().Shards == 0
-		err = errors.Join(err, f.Close())
-		var held *lease.HeldError
-		if empty && (errors.Is(err, lease.ErrFile) || errors.As(err, &held)) { // it was made for one that is elsewhere
-			err = errors.Join(err, os.Remove(f.path))
+		if f.empty() { // it was made here, for one that is elsewhere
+			switch held := new(lease.HeldError); {
+			case errors.As(err, &held):
+				err = errors.Join(err, os.Remove(f.path))
+			case errors.Is(err, lease.ErrFile):
+				err = errors.Join(fmt.Errorf("%w: %s", ErrGone, f.path), os.Remove(f.path))
+			}
 		}
 		f = nil
 		if !errors.Is(err, crawl.ErrLease) && !errors.Is(err, lease.ErrLost) || ctx.Err() != nil {
@@ -54,8 +60,13 @@ func (n *node) tell(shard int, state string) {
 	}
 }
 
-// holdOnce holds a shard for as long as one lease lasts.
-func (n *node) holdOnce(ctx context.Context, shard int, f *file) error {
+// holdOnce holds a shard for as long as one lease lasts, and closes its file, before others
+// can take it.
+func (n *node) holdOnce(ctx context.Context, shard int, f *file) (err error) {
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := f.enter(shard, n.get()); err != nil {
+		return err
+	}
 	n.tell(shard, "waiting")
 	own, err := n.take(ctx, shard, f)
 	if err != nil {
@@ -75,6 +86,9 @@ func (n *node) holdOnce(ctx context.Context, shard int, f *file) error {
 		err = kept
 	}
 	f.committed()
+	if closed := f.Close(); closed != nil {
+		err = closed
+	}
 	releasing, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.Timing.Renew)
 	defer cancel()
 	if gone := own.Release(releasing); gone != nil {
@@ -91,7 +105,8 @@ func (n *node) take(ctx context.Context, shard int, f *file) (*lease.Lease, erro
 	}
 	for {
 		l, err := lease.Take(ctx, lease.Claim{
-			Bucket: n.bucket, Key: hub.Key(shard), Node: n.Name, File: f, FileID: id, Timing: n.Timing, Clock: n.Clock,
+			Bucket: n.bucket, Key: hub.Key(shard), Node: n.Name, File: f, FileID: id, Epoch: f.epoch, Timing: n.Timing,
+			Clock: n.Clock,
 		})
 		var held *lease.HeldError
 		switch {
@@ -140,14 +155,22 @@ func (n *node) work(ctx context.Context, shard int, f *file, own *lease.Lease) e
 
 // crawl crawls a shard to the end of the run.
 func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, d *door) error {
+	c := n.get()
+	cfg, number := n.configuration()
+	part := c.part(shard)
+	part.Run, part.Configuration = n.run, number
+	err := f.keep(c)
+	if err == nil && f.empty() {
+		err = f.follow(part, cfg, c.Over[shard])
+	}
+	if err != nil {
+		return err
+	}
 	over, err := f.over(n.run)
 	if err != nil || over {
 		return err
 	}
-	paused := n.get().paused()
-	cfg, number := n.configuration()
-	part := n.get().part(shard)
-	part.Run, part.Configuration = n.run, number
+	paused := c.paused()
 	walk, begun, err := crawl.Begin(ctx, f.Store, crawl.Options{
 		Config: cfg, Log: n.Log.With("shard", shard), Machine: n.Machine,
 		OnVisit:   func(e crawl.Event) { n.visited(shard, e) },
@@ -174,6 +197,7 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, 
 	g.Go(func() error { return n.obey(pausing, f, walk, follower, paused, number) })
 	g.Go(func() error { return n.allot(pausing, shard, walk) })
 	g.Go(func() error { return n.telling(pausing, f.sender, walk) })
+	g.Go(func() error { return n.remember(pausing, walk, c.Epochs) })
 	result, err := walk.Run(ctx)
 	unwatch()
 	_ = g.Wait() // that it was told to end, or the crawl has
@@ -217,6 +241,22 @@ func (n *node) obey(ctx context.Context, f *file, walk *crawl.Crawl, follower Fo
 			err = walk.Unpause()
 		}
 		if err != nil {
+			return err
+		}
+	}
+}
+
+// remember has the file of a crawl know what epochs shards come to, until ctx is done.
+func (n *node) remember(ctx context.Context, walk *crawl.Crawl, known []uint64) error {
+	for {
+		err := n.look(ctx, func(c *charter) bool { return !slices.Equal(c.Epochs, known) }, nil)
+		if err != nil {
+			return err
+		}
+		c := n.get()
+		if err = walk.Update(func(tx *kv.Tx) error { return keepEpochs(tx, c) }); err == nil {
+			known = c.Epochs
+		} else if err := sleep(ctx, n.Timing.Renew/10); err != nil { // the disk is full, or the crawl ends
 			return err
 		}
 	}
@@ -317,7 +357,13 @@ func (n *node) serve(ctx context.Context, shard int, f *file, own *lease.Lease, 
 		defer close(done)
 		err := n.bucket.Serve(ctx, hub.Post{
 			Shard: shard, Opening: f.opening, Held: own.Held,
-			Answer: func(ctx context.Context, message []byte) ([]byte, error) { return answer(ctx, *d.Load(), message) },
+			Answer: func(ctx context.Context, message []byte) ([]byte, error) {
+				if string(message) == string(forRelease) {
+					f.release()
+					return encode(letGo{Path: f.path}), nil
+				}
+				return answer(ctx, *d.Load(), message)
+			},
 		})
 		if ctx.Err() == nil {
 			n.Log.Warn("a shard cannot be reached", "shard", shard, "error", err)

@@ -72,12 +72,14 @@ type node struct {
 	run      uint64                    // of the terrain, which this node is here for
 	crawled  atomic.Bool               // a shard in it
 	low      atomic.Pointer[time.Time] // when it was told last that the disk is full
+	files    bool                      // there were some when it began
 
 	mu      sync.Mutex
 	charter *charter
 	cfg     *config.Config // that this machine follows
 	number  uint64         // of it in the terrain
 	refused string         // why it does not follow that of the charter, as it was told
+	left    []int          // shards that are held no more, though the run is not over
 }
 
 // Run crawls until the terrain's run is over in all files, and returns nil then, or the
@@ -111,6 +113,7 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	if err != nil {
 		return false, errors.Join(err, closeAll(files))
 	}
+	n.files = len(files) > 0
 	n.wire, n.run = wire{n.bucket.Carrier()}, n.charter.Run
 	n.cfg, n.number = o.Config, n.charter.Configuration
 	n.set(n.charter)
@@ -122,9 +125,9 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	g.Go(func() error { return n.follow(following) })
 	work, ctx := errgroup.WithContext(ctx)
 	for shard, f := range files {
-		work.Go(func() error { return n.hold(ctx, shard, f) })
+		work.Go(func() error { return n.own(ctx, shard, f, false) })
 	}
-	work.Go(func() error { return n.make(ctx, work, files) })
+	work.Go(func() error { return n.make(ctx, work, slices.Collect(maps.Keys(files))) })
 	work.Go(func() error { // also where there is nothing to hold
 		return n.look(ctx, func(*charter) bool { return n.over() }, nil)
 	})
@@ -192,15 +195,9 @@ func (n *node) publish(ctx context.Context, files map[int]*file) (known *charter
 			}
 		}
 		over = over && c.over() // also when it was told already, and the answer was lost
-		for shard, f := range files {
-			more, err := n.knows(c, shard, f)
-			if err != nil {
-				return nil, err
-			}
-			news = news || more
-		}
-		if !news {
-			return nil, nil
+		more, err := n.know(c, files)
+		if err != nil || !news && !more {
+			return nil, err
 		}
 		return c, nil
 	})
@@ -298,6 +295,28 @@ func (n *node) enter(c *charter, over bool) (*charter, error) {
 	return c, nil
 }
 
+// know brings what files say into a charter, and reports whether something is news: first what
+// epochs they know of, for one of the files may be one that was given up.
+func (n *node) know(c *charter, files map[int]*file) (news bool, err error) {
+	for _, f := range files {
+		known, err := f.epochs(c)
+		if err != nil {
+			return false, err
+		}
+		for shard, epoch := range known {
+			news = c.raise(shard, epoch) || news
+		}
+	}
+	for shard, f := range files {
+		more, err := n.knows(c, shard, f)
+		if err != nil {
+			return false, err
+		}
+		news = news || more
+	}
+	return news, nil
+}
+
 // knows brings what a file says into a charter, and reports whether that is news.
 func (n *node) knows(c *charter, shard int, f *file) (news bool, err error) {
 	part := f.Part()
@@ -316,6 +335,13 @@ func (n *node) knows(c *charter, shard int, f *file) (news bool, err error) {
 	if part != want {
 		return false, fmt.Errorf("%w: %s is shard %d of %d of terrain %x, the hub's is %x with %d",
 			ErrTerrain, f.path, part.Shard, part.Shards, part.Terrain, c.Terrain, len(c.Made))
+	}
+	known, err := f.epochs(c)
+	if err == nil && known[shard] < c.Epochs[shard] {
+		err = fmt.Errorf("%s: %w", f.path, lease.ErrAnew)
+	}
+	if err != nil {
+		return false, err
 	}
 	if own := c.number(n.Name); c.Made[shard] != own {
 		c.Made[shard], news = own, true
@@ -453,41 +479,6 @@ func (n *node) remembered() *charter {
 	c := n.get().clone()
 	c.Portions.forget()
 	return c
-}
-
-// make makes the files of shards that have none, as many as is this node's share, and has
-// them held by g. What it was to make before, and did not come to, or has lost since, it
-// tries too: the lease tells one from the other.
-func (n *node) make(ctx context.Context, g *errgroup.Group, files map[int]*file) error {
-	held := maps.Clone(files)
-	for {
-		c := n.get()
-		for _, shard := range c.of(n.Name) {
-			if _, ok := held[shard]; !ok {
-				held[shard] = nil
-				g.Go(func() error { return n.hold(ctx, shard, nil) })
-			}
-		}
-		if c.made() {
-			return nil
-		}
-		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
-			return err
-		}
-		waited := time.Since(n.began)
-		if waited < n.Timing.Renew*6/5 {
-			continue // others that were started at the same time may still come
-		}
-		claimed, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
-			return n.claim(c, waited > 2*n.Timing.Renew+n.Timing.Watch), nil
-		})
-		if err != nil {
-			return err
-		}
-		if claimed != nil && n.get().same(claimed) {
-			n.set(claimed)
-		}
-	}
 }
 
 // claim has this node make the file of one more shard, if that is its share or others have

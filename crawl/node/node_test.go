@@ -281,7 +281,7 @@ func TestFilesAreGone(t *testing.T) {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	tr.empty(0)
-	if err := tr.run(t.Context(), 0, cfg); !errors.Is(err, lease.ErrFile) {
+	if err := tr.run(t.Context(), 0, cfg); !errors.Is(err, node.ErrGone) {
 		t.Errorf("without its files: %v", err)
 	}
 	if left, err := os.ReadDir(tr.folders[0]); err != nil || len(left) != 0 {

@@ -21,6 +21,7 @@ const (
 	forFinish  = 'F'
 	forReport  = 'S'
 	forStop    = 'X'
+	forRelease = 'G'
 )
 
 var errMessage = errors.New("message")
@@ -41,6 +42,11 @@ func (w wire) send(ctx context.Context, shard int, what byte, message []byte) ([
 type reply struct {
 	Reading accord.Reading `json:"reading"`
 	Why     string         `json:"why"` // it is not done; empty: it is
+}
+
+// A letGo is the answer of who lets a shard go.
+type letGo struct {
+	Path string `json:"path"` // of its file
 }
 
 // Reading implements [accord.Readings].

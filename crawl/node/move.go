@@ -1,0 +1,178 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/lease"
+)
+
+// What keeps a shard from being moved or made anew.
+var (
+	// ErrShard reports a number that no shard of the terrain has.
+	ErrShard = errors.New("there is no such shard")
+	// ErrUnmade reports a shard that has no file yet.
+	ErrUnmade = errors.New("the shard has no file yet, which a node is about to make")
+	// ErrSilent reports shards that do not answer.
+	ErrSilent = errors.New("no answer")
+)
+
+// releaseTime is for how long a node may take to let a shard go: what it has open gets 10 s.
+const releaseTime = time.Minute
+
+// A Released shard is nobody's, unless it is silent.
+type Released struct {
+	Node   string // that has its file; empty: unknown
+	Path   string // of the file there; empty: nobody had the shard
+	Silent bool   // that node does not answer: it is off, cut off or busy
+}
+
+// Release has the node that holds a shard let it go, and returns when it has. That node does
+// not take it again before it is started again, or the file was moved and has come back.
+func Release(ctx context.Context, conn *hub.Conn, shard int) (r Released, err error) {
+	t, c, err := find(ctx, conn)
+	if err != nil {
+		return r, err
+	}
+	if err := c.file(shard); err != nil {
+		return r, err
+	}
+	r.Node = c.maker(shard)
+	h, err := lease.Look(ctx, t.bucket, hub.Key(shard))
+	if err != nil || !h.Held {
+		return r, err
+	}
+	r.Node = h.Node
+	text, err := ask(ctx, t.bucket, shard, forRelease)
+	var said letGo
+	if err == nil {
+		err = decode(text, &said)
+	}
+	if r.Silent = err != nil; r.Silent {
+		return r, nil // its silence is the answer
+	}
+	r.Path = said.Path
+	ctx, cancel := context.WithTimeoutCause(ctx, releaseTime, fmt.Errorf("node %.100q still has the shard", r.Node))
+	defer cancel()
+	for opening := h.Opening; h.Held && h.Opening == opening; {
+		if err := sleep(ctx, lookEvery); err != nil {
+			return r, err
+		}
+		if h, err = lease.Look(ctx, t.bucket, hub.Key(shard)); err != nil && ctx.Err() == nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// lookEvery is from one look at a record to the next.
+const lookEvery = 200 * time.Millisecond
+
+// A Recreation says which shards are to be made anew, and where.
+type Recreation struct {
+	Node   string // that is to make their files
+	Shards []int
+	Timing lease.Timing
+	Clock  func() lease.Instant
+}
+
+// Recreate gives up the files of shards, and has a node make them anew, which need not run
+// yet. It reports whether they take part from the next run on: so they do where the file of
+// another shard says that this one is over, as they could never be told by that what they
+// are to visit. Who holds a shard keeps it, with a [lease.HeldError]. It takes a little longer
+// than Watch. What has become of it after an error can be ignored: it may be done again.
+func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err error) {
+	t, err := Look(ctx, conn)
+	if err != nil {
+		return false, err
+	}
+	if err := r.may(t); err != nil {
+		return false, err
+	}
+	_, c, err := find(ctx, conn)
+	if err != nil {
+		return false, err
+	}
+	given := make([]uint64, len(r.Shards))
+	g, giving := errgroup.WithContext(ctx)
+	for i, shard := range r.Shards {
+		g.Go(func() (err error) {
+			given[i], err = lease.Anew(giving, lease.Claim{
+				Bucket: t.bucket, Key: hub.Key(shard), Node: r.Node, Timing: r.Timing, Clock: r.Clock,
+			}, c.Epochs[shard])
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return false, err
+	}
+	// Who looks for the end of the run may have found it before the shards were silent. What it
+	// then had others write down they have by now: it waits less long for their answers.
+	if t, err = Look(ctx, conn); err == nil {
+		err = r.may(t)
+	}
+	if err != nil {
+		return false, err
+	}
+	c, err = change(ctx, conn, func(c *charter) (bool, error) {
+		if [16]byte(c.Terrain) != t.ID {
+			return false, ErrTerrain
+		}
+		next = t.ended() || slices.Contains(c.Over, true)
+		for i, shard := range r.Shards {
+			if c.raise(shard, given[i]); c.Epochs[shard] > given[i] { // by somebody who was faster
+				return false, fmt.Errorf("shard %d: %w", shard, lease.ErrAnew)
+			}
+			c.Made[shard], c.Over[shard] = c.number(r.Node), next
+		}
+		return true, nil
+	})
+	return next, err
+}
+
+// may reports why shards cannot be made anew.
+func (r *Recreation) may(t *Terrain) error {
+	var silent []int
+	for i := range t.Shards {
+		s, wanted := &t.Shards[i], slices.Contains(r.Shards, i)
+		switch {
+		case wanted && !s.Made:
+			return fmt.Errorf("shard %d: %w", i, ErrUnmade)
+		case wanted && s.Report != nil:
+			return fmt.Errorf("shard %d: %w", i, &lease.HeldError{Key: hub.Key(i), Node: s.Node, Since: s.Since})
+		case !wanted && s.Made && s.Report == nil:
+			silent = append(silent, i)
+		}
+	}
+	for _, shard := range r.Shards {
+		if shard < 0 || shard >= len(t.Shards) {
+			return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, len(t.Shards)-1)
+		}
+	}
+	if len(silent) > 0 && !t.ended() {
+		return fmt.Errorf("%w from shards %v, whose files may say that the run is over", ErrSilent, silent)
+	}
+	return nil
+}
+
+// ended reports whether the file of a shard says that the run is over.
+func (t *Terrain) ended() bool {
+	return slices.ContainsFunc(t.Shards, func(s Shard) bool { return s.Over || s.Report != nil && s.Report.Over })
+}
+
+// file reports why a shard has no file.
+func (c *charter) file(shard int) error {
+	switch {
+	case shard < 0 || shard >= len(c.Made):
+		return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, len(c.Made)-1)
+	case c.Made[shard] == nobody:
+		return fmt.Errorf("shard %d: %w", shard, ErrUnmade)
+	}
+	return nil
+}

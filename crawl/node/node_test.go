@@ -39,12 +39,13 @@ type terrain struct {
 	mu    sync.Mutex
 	asked map[string]map[string]bool // nodes, by host that they have asked
 	pages int
+	walks map[int]node.Walk      // the last of each shard
 	later map[int]*config.Config // by node: what its file says by now, if that is another
 }
 
 func newTerrain(t *testing.T, cfg *config.Config, nodes, shards int) *terrain {
 	t.Helper()
-	tr := &terrain{t: t, cfg: cfg, shards: shards, faster: 30, asked: map[string]map[string]bool{}}
+	tr := &terrain{t: t, cfg: cfg, shards: shards, faster: 30, asked: map[string]map[string]bool{}, walks: map[int]node.Walk{}}
 	for range nodes {
 		tr.folders = append(tr.folders, t.TempDir())
 	}
@@ -100,7 +101,12 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 		Log:  tr.options.Log, Timing: lease.Standard().Faster(tr.faster), Clock: lease.MachineClock(),
 		Machine:   crawl.NewMachine(0),
 		OnRequest: func(_ int, q crawl.Request) { tr.note(name, q.URL) },
-		OnCrawl:   func(node.Walk) node.Follower { return unwatched{} },
+		OnCrawl: func(w node.Walk) node.Follower {
+			tr.mu.Lock()
+			defer tr.mu.Unlock()
+			tr.walks[w.Shard] = w
+			return unwatched{}
+		},
 		OnShard: func(shard int, state string) {
 			if tr.onShard != nil {
 				tr.onShard(shard, state)

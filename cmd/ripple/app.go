@@ -106,7 +106,7 @@ func addCommands(root *cobra.Command, a *app) {
 		{"Crawl:", []*cobra.Command{newDemoCommand(a), newInitCommand(a), newCrawlCommand(a), newRobotsCommand(a)}},
 		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a),
 			newReloadCommand(a), newWebhookCommand(a)}},
-		{"More than one machine:", []*cobra.Command{newHubCommand(a)}},
+		{"More than one machine:", []*cobra.Command{newHubCommand(a), newShardCommand(a)}},
 		{"Ask about the map:", []*cobra.Command{
 			newServeCommand(a), newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newBrokenCommand(a),
 			newQueryCommand(a), newSuggestCommand(a), newDecideCommand(a),

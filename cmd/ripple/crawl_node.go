@@ -28,11 +28,10 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	if err := os.MkdirAll(own.Cluster.Folder, 0o777); err != nil {
 		return err
 	}
-	host, err := os.Hostname()
+	name, err := nodeName(own)
 	if err != nil {
 		return err
 	}
-	name := host + ":" + own.Cluster.Folder
 	m := crawlMemory(own)
 	m.set()
 	machine := crawl.NewMachine(own.MaxOpen())
@@ -75,6 +74,12 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	})
 	err = errors.Join(err, end())
 	return view.end(ctx, path, own, err)
+}
+
+// nodeName is what a node is called by others.
+func nodeName(cfg *config.Config) (string, error) {
+	host, err := os.Hostname()
+	return host + ":" + cfg.Cluster.Folder, err
 }
 
 // ownConfig is the configuration of a node.
@@ -140,6 +145,11 @@ func nodeError(cfg *config.Config, err error) error {
 	case errors.Is(err, node.ErrConfig):
 		return hint(fmt.Errorf("%w (%w)", err, errConfig), "all machines follow one configuration, but for [state], [output], "+
 			"[monitor], [cluster] and limits of the machine; in a run \"ripple reload\" changes that of all")
+	case errors.Is(err, node.ErrGone):
+		return hint(err, "put it into %s, or start the machine first that has it now; one that is gone for good "+
+			"\"ripple shard recreate\" makes anew", folder)
+	case errors.Is(err, lease.ErrAnew):
+		return hint(err, "it holds nothing that the terrain waits for: move it away")
 	case errors.Is(err, lease.ErrFile):
 		return hint(err, "put the newest copy of it into %s", folder)
 	case errors.As(err, &held):

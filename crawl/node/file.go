@@ -33,7 +33,7 @@ type file struct {
 }
 
 func openFile(o *Options, n int) (*file, error) {
-	path := filePath(o.Folder, n)
+	path := FilePath(o.Folder, n)
 	store, err := o.Open(path)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,8 @@ func openFile(o *Options, n int) (*file, error) {
 	return f, nil
 }
 
-func filePath(folder string, n int) string {
+// FilePath is that of the state file of a shard in a folder.
+func FilePath(folder string, n int) string {
 	return filepath.Join(folder, fmt.Sprintf("shard-%03d.bolt", n))
 }
 

@@ -139,7 +139,7 @@ func (m *maker) look(ctx context.Context) error {
 		if m.held[shard] {
 			continue
 		}
-		info, err := os.Stat(filePath(m.Folder, shard))
+		info, err := os.Stat(FilePath(m.Folder, shard))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

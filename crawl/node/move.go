@@ -26,16 +26,17 @@ var (
 // releaseTime is for how long a node may take to let a shard go: what it has open gets 10 s.
 const releaseTime = time.Minute
 
-// A Released shard is nobody's, unless it is silent.
+// A Released shard is nobody's.
 type Released struct {
 	Node   string // that has its file; empty: unknown
 	Path   string // of the file there; empty: nobody had the shard
-	Silent bool   // that node does not answer: it is off, cut off or busy
+	Silent bool   // that node has not answered, nor renewed its lease, for Watch
 }
 
 // Release has the node that holds a shard let it go, and returns when it has. That node does
-// not take it again before it is started again, or the file was moved and has come back.
-func Release(ctx context.Context, conn *hub.Conn, shard int) (r Released, err error) {
+// not take it again before it is started again, or the file was moved and has come back. One
+// that does not answer and still holds it keeps it, with a [lease.HeldError].
+func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing) (r Released, err error) {
 	t, c, err := find(ctx, conn)
 	if err != nil {
 		return r, err
@@ -54,21 +55,50 @@ func Release(ctx context.Context, conn *hub.Conn, shard int) (r Released, err er
 	if err == nil {
 		err = decode(text, &said)
 	}
-	if r.Silent = err != nil; r.Silent {
-		return r, nil // its silence is the answer
+	if err == nil {
+		r.Path = said.Path
+		return r, t.gone(ctx, shard, h)
 	}
-	r.Path = said.Path
-	ctx, cancel := context.WithTimeoutCause(ctx, releaseTime, fmt.Errorf("node %.100q still has the shard", r.Node))
+	r.Silent, err = t.silent(ctx, shard, timing)
+	if err == nil && !r.Silent {
+		err = fmt.Errorf("%w: %w", ErrSilent, &lease.HeldError{Key: hub.Key(shard), Node: h.Node, Since: h.Since})
+	}
+	return r, err
+}
+
+// gone returns when a shard is not held as it was any more.
+func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, releaseTime, fmt.Errorf("node %.100q still has the shard", was.Node))
 	defer cancel()
-	for opening := h.Opening; h.Held && h.Opening == opening; {
-		if err := sleep(ctx, lookEvery); err != nil {
-			return r, err
+	for {
+		h, err := lease.Look(ctx, t.bucket, hub.Key(shard))
+		if err == nil && (!h.Held || h.Opening != was.Opening) {
+			return nil
 		}
-		if h, err = lease.Look(ctx, t.bucket, hub.Key(shard)); err != nil && ctx.Err() == nil {
-			return r, err
+		if err := sleep(ctx, lookEvery); err != nil {
+			return err
 		}
 	}
-	return r, nil
+}
+
+// silent reports whether the record of a shard stays as it is for Watch.
+func (t *Terrain) silent(ctx context.Context, shard int, timing lease.Timing) (bool, error) {
+	var revision uint64
+	for began := time.Now(); ; {
+		e, err := t.bucket.Get(ctx, hub.Key(shard))
+		switch {
+		case err != nil:
+			return false, err
+		case revision != 0 && e.Revision != revision:
+			return false, nil
+		case time.Since(began) > timing.Watch:
+			return true, nil
+		}
+		revision = e.Revision
+		if err := sleep(ctx, lookEvery); err != nil {
+			return false, err
+		}
+	}
 }
 
 // lookEvery is from one look at a record to the next.

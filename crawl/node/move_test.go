@@ -37,6 +37,8 @@ func (tr *terrain) start(n int) (end func() error, ended <-chan error) {
 	return func() error { cancel(); return <-over }, over
 }
 
+func (tr *terrain) timing() lease.Timing { return lease.Standard().Faster(tr.faster) }
+
 // works waits for so many requests more.
 func (tr *terrain) works(more int) {
 	tr.t.Helper()
@@ -114,11 +116,11 @@ func TestRelease(t *testing.T) {
 	_, second := tr.start(1)
 	tr.works(10)
 	conn, shard := tr.connect(), tr.shardOf(0)
-	r, err := node.Release(t.Context(), conn, shard)
+	r, err := node.Release(t.Context(), conn, shard, tr.timing())
 	if err != nil || r.Node != "node 0" || r.Path != tr.file(0, shard) || r.Silent {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if again, err := node.Release(t.Context(), conn, shard); err != nil || again.Path != "" || again.Node != "node 0" {
+	if again, err := node.Release(t.Context(), conn, shard, tr.timing()); err != nil || again.Path != "" || again.Node != "node 0" {
 		t.Errorf("released again: %+v, %v", again, err)
 	}
 	tr.move(tr.file(0, shard), tr.file(1, shard))
@@ -142,11 +144,11 @@ func TestReleasedIsLeftAlone(t *testing.T) {
 	tr.works(5)
 	conn := tr.connect()
 	for _, shard := range []int{7, -1} {
-		if _, err := node.Release(t.Context(), conn, shard); !errors.Is(err, node.ErrShard) {
+		if _, err := node.Release(t.Context(), conn, shard, tr.timing()); !errors.Is(err, node.ErrShard) {
 			t.Errorf("shard %d: %v", shard, err)
 		}
 	}
-	if r, err := node.Release(t.Context(), conn, 1); err != nil || r.Path == "" {
+	if r, err := node.Release(t.Context(), conn, 1, tr.timing()); err != nil || r.Path == "" {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	tr.until("shard 0 is done and waits", conn, func(s node.Shard) bool {
@@ -156,7 +158,7 @@ func TestReleasedIsLeftAlone(t *testing.T) {
 	if err := end(); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if r, err := node.Release(t.Context(), conn, 1); err != nil || r.Path != "" || r.Silent || r.Node != "node 0" {
+	if r, err := node.Release(t.Context(), conn, 1, tr.timing()); err != nil || r.Path != "" || r.Silent || r.Node != "node 0" {
 		t.Errorf("of a node that is off: %+v, %v", r, err)
 	}
 	tr.all()
@@ -166,7 +168,7 @@ func TestReleasedIsLeftAlone(t *testing.T) {
 // recreate has a node make shards anew.
 func (tr *terrain) recreate(conn *hub.Conn, n int, shards ...int) (next bool, err error) {
 	return node.Recreate(tr.t.Context(), conn, node.Recreation{
-		Node: "node " + string(rune('0'+n)), Shards: shards, Timing: lease.Standard().Faster(tr.faster), Clock: lease.MachineClock(),
+		Node: "node " + string(rune('0'+n)), Shards: shards, Timing: tr.timing(), Clock: lease.MachineClock(),
 	})
 }
 

@@ -98,7 +98,7 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 	return node.Run(ctx, node.Options{
 		Hub: conn, Name: name, Folder: tr.folders[n], Shards: tr.shards, MaxShards: tr.most[n], Config: own, Load: load,
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
-		Log:  tr.options.Log, Timing: lease.Standard().Faster(tr.faster), Clock: lease.MachineClock(),
+		Log:  tr.options.Log, Timing: tr.timing(), Clock: lease.MachineClock(),
 		Machine:   crawl.NewMachine(0),
 		OnRequest: func(_ int, q crawl.Request) { tr.note(name, q.URL) },
 		OnCrawl: func(w node.Walk) node.Follower {

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+func newShardCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "shard",
+		Short: "Move a shard to another machine, or make its file anew",
+		Long: "Move a shard of a terrain to another machine, or make its file anew if that is gone for\n" +
+			"good. A shard belongs to the machine that has its file.",
+		Example: "  ripple shard release 3\n  ripple shard recreate 3",
+		Args:    unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newReleaseCommand(a), newRecreateCommand(a))
+	wrongUse(cmd)
+	return cmd
+}
+
+func newReleaseCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "release N [CONFIG]",
+		Short: "Have the machine that has shard N let it go, so that its file can be moved",
+		Long: `Have the machine that has shard N let it go, from any machine: open requests get 10 s to
+finish, the file is closed, and its path is told. It does not take the shard again until
+it is started again, or the file was moved away and back. Where that machine is off, the
+file may be moved as it is.
+
+Move the file into the [cluster] folder of another machine. That takes it when it is
+started, or within a minute if it is running: there copy it under another name first,
+and rename it. A copy that stays behind is refused once the other one was taken.`,
+		Example: "  ripple shard release 3\n  ripple shard release 3 valley.toml",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runRelease(cmd.Context(), a, args) },
+	}
+}
+
+func newRecreateCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "recreate N... [CONFIG]",
+		Short: "Have this machine make the file of shard N anew, which is gone for good",
+		Long: `Have this machine make the file of shard N anew, which is gone for good: with the crawl
+that is running here, or the next one. It takes a little more than half a minute, to see
+that nobody has the shard. All other shards tell the new file what they know, and its
+sites are visited again. What is lost are their earlier visits, and how long they wanted
+to be left alone. A copy of the old file is refused from then on.
+
+The machines with all other shards must be running, unless the run is over. Where it is
+over on another shard already, the new file takes part from the next run on.`,
+		Example: "  ripple shard recreate 3\n  ripple shard recreate 3 5 valley.toml",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runRecreate(cmd.Context(), a, args) },
+	}
+}
+
+// shardArgs are the numbers of shards, and the configuration of their terrain, which may
+// follow them.
+func (a *app) shardArgs(args []string) (shards []int, cfg *config.Config, err error) {
+	for i, arg := range args {
+		n, err := strconv.Atoi(arg)
+		switch {
+		case err == nil && n >= 0:
+			shards = append(shards, n)
+		case i == 0 || i < len(args)-1:
+			return nil, nil, usage("%s is not the number of a shard; \"ripple stats\" lists them", shown(arg))
+		case a.config != "":
+			return nil, nil, usage("the configuration is named twice: %s and --config %s", shown(arg), shown(a.config))
+		default:
+			a.config = arg
+		}
+	}
+	if a.state != "" {
+		return nil, nil, usage("a shard is moved by its number; leave --state out and name the configuration of the terrain")
+	}
+	path := a.config
+	if path == "" {
+		path = defaultConfig
+	}
+	if cfg, _, err = config.Load(path); err == nil && cfg.Cluster.Hub == "" {
+		err = usage("%s is for one machine: it names no [cluster] hub", shown(path))
+	}
+	return shards, cfg, err
+}
+
+func runRelease(ctx context.Context, a *app, args []string) error {
+	shards, cfg, err := a.shardArgs(args)
+	if err != nil {
+		return err
+	}
+	if len(shards) > 1 {
+		return usage("shards are released one by one")
+	}
+	n := shards[0]
+	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+		r, err := node.Release(ctx, conn, n, leaseTiming)
+		if err != nil {
+			return shardError(err)
+		}
+		name := clean(r.Node, 200)
+		if name == "" {
+			name = "the machine that has it"
+		}
+		var text string
+		switch {
+		case r.Path != "":
+			text = fmt.Sprintf("shard %d is released by %s: move %s into the [cluster] folder of another machine, or start "+
+				"this one again to take it back", n, name, shown(r.Path))
+		case r.Silent:
+			text = fmt.Sprintf("shard %d: %s has been silent for %s; if it is off, its file %s may be moved as it is", n, name,
+				leaseTiming.Watch, node.FilePath("", n))
+		default:
+			text = fmt.Sprintf("shard %d: nobody has it; its file %s on %s may be moved as it is", n, node.FilePath("", n), name)
+		}
+		a.tell(remark{text, "shard released", []any{"shard", n, "node", r.Node, "path", r.Path, "silent", r.Silent}})
+		return nil
+	})
+}
+
+func runRecreate(ctx context.Context, a *app, args []string) error {
+	shards, cfg, err := a.shardArgs(args)
+	if err != nil {
+		return err
+	}
+	for _, n := range shards {
+		path := node.FilePath(cfg.Cluster.Folder, n)
+		if _, err := os.Lstat(path); err == nil {
+			return hint(fmt.Errorf("the file of shard %d is here: %s", n, shown(path)), "\"ripple crawl\" takes it; move it away if "+
+				"it is damaged, or an older copy")
+		}
+	}
+	name, err := nodeName(cfg)
+	if err != nil {
+		return err
+	}
+	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+		next, err := node.Recreate(ctx, conn, node.Recreation{
+			Node: name, Shards: shards, Timing: leaseTiming, Clock: lease.MachineClock(),
+		})
+		if err != nil {
+			return shardError(err)
+		}
+		from := "its sites are visited again"
+		if next {
+			from = "it takes part from the next run on, for this one is over on another shard"
+		}
+		for _, n := range shards {
+			a.tell(remark{fmt.Sprintf("shard %d is made anew by this machine, by the crawl that runs here or the next one; %s", n,
+				from), "shard made anew", []any{"shard", n, "node", name, "next", next}})
+		}
+		return nil
+	})
+}
+
+// shardError says what can be done about a shard that cannot be moved or made anew.
+func shardError(err error) error {
+	var held *lease.HeldError
+	switch {
+	case errors.Is(err, node.ErrSilent) && errors.As(err, &held):
+		return hint(err, "try again when it is less busy, or stop it")
+	case errors.As(err, &held):
+		return hint(err, "a shard that somebody has is moved with \"ripple shard release\"")
+	case errors.Is(err, node.ErrSilent):
+		return hint(err, "start the machines that have them first; shards that are gone, too, are named together")
+	case errors.Is(err, node.ErrShard):
+		return usage("%s", strings.TrimSpace(err.Error()))
+	}
+	return err
+}

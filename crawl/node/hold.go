@@ -25,14 +25,15 @@ import (
 )
 
 // hold takes a shard, crawls it, and answers for it until the run is over everywhere, or
-// until somebody wants it to be let go. It opens the file if that is nil, and closes it.
-func (n *node) hold(ctx context.Context, shard int, f *file) (err error) {
+// until somebody wants it to be let go. It opens the file if that is nil, and closes it. The
+// epoch is that in which the shard was held, or was to be.
+func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	for {
 		if f == nil {
 			if f, err = openFile(&n.Options, shard); err != nil {
-				return err
+				return epoch, err
 			}
 		}
 		f.release = func() { cancel(errReleased) }
@@ -45,9 +46,9 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (err error) {
 				err = errors.Join(fmt.Errorf("%w: %s", ErrGone, f.path), os.Remove(f.path))
 			}
 		}
-		f = nil
+		epoch, f = f.epoch, nil
 		if !errors.Is(err, crawl.ErrLease) && !errors.Is(err, lease.ErrLost) || ctx.Err() != nil {
-			return err
+			return epoch, err
 		}
 		n.Log.Warn("a shard is taken anew", "shard", shard, "why", err)
 		n.tell(shard, "lost")

@@ -25,7 +25,7 @@ var (
 // own holds a shard. One that is let go is left alone from then on, and so is one whose file
 // has come while the node was running, and must not be used, or is gone where others are here.
 func (n *node) own(ctx context.Context, shard int, f *file, came bool) error {
-	err := n.hold(ctx, shard, f)
+	epoch, err := n.hold(ctx, shard, f)
 	var held *lease.HeldError
 	switch {
 	case errors.Is(err, errReleased):
@@ -40,7 +40,7 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.left = append(n.left, shard)
+	n.left[shard] = epoch
 	return nil
 }
 
@@ -98,14 +98,13 @@ func (m *maker) hold(ctx context.Context, shard int, f *file) {
 // leave notes which shards are held no more. Their files are not taken up again before they
 // have been away.
 func (m *maker) leave() {
-	c := m.get()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, shard := range m.node.left {
+	for shard, epoch := range m.node.left {
 		delete(m.held, shard)
-		m.left[shard], m.came[shard] = c.Epochs[shard], &arrival{refused: true}
+		m.left[shard], m.came[shard] = epoch, &arrival{refused: true}
 	}
-	m.node.left = nil
+	clear(m.node.left)
 }
 
 // claim claims a shard that has no file, if that is this node's share.

@@ -168,6 +168,11 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 
 // may reports why shards cannot be made anew.
 func (r *Recreation) may(t *Terrain) error {
+	for _, shard := range r.Shards {
+		if shard < 0 || shard >= len(t.Shards) {
+			return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, len(t.Shards)-1)
+		}
+	}
 	var silent []int
 	for i := range t.Shards {
 		s, wanted := &t.Shards[i], slices.Contains(r.Shards, i)
@@ -178,11 +183,6 @@ func (r *Recreation) may(t *Terrain) error {
 			return fmt.Errorf("shard %d: %w", i, &lease.HeldError{Key: hub.Key(i), Node: s.Node, Since: s.Since})
 		case !wanted && s.Made && s.Report == nil:
 			silent = append(silent, i)
-		}
-	}
-	for _, shard := range r.Shards {
-		if shard < 0 || shard >= len(t.Shards) {
-			return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, len(t.Shards)-1)
 		}
 	}
 	if len(silent) > 0 && !t.ended() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // connect reaches the hub for one who commands.
@@ -36,6 +38,8 @@ func (tr *terrain) start(n int) (end func() error, ended <-chan error) {
 	go func() { over <- tr.run(ctx, n, tr.cfg) }()
 	return func() error { cancel(); return <-over }, over
 }
+
+func (tr *terrain) name(n int) string { return fmt.Sprintf("node %d", n) }
 
 func (tr *terrain) timing() lease.Timing { return lease.Standard().Faster(tr.faster) }
 
@@ -168,7 +172,7 @@ func TestReleasedIsLeftAlone(t *testing.T) {
 // recreate has a node make shards anew.
 func (tr *terrain) recreate(conn *hub.Conn, n int, shards ...int) (next bool, err error) {
 	return node.Recreate(tr.t.Context(), conn, node.Recreation{
-		Node: "node " + string(rune('0'+n)), Shards: shards, Timing: tr.timing(), Clock: lease.MachineClock(),
+		Node: tr.name(n), Shards: shards, Timing: tr.timing(), Clock: lease.MachineClock(),
 	})
 }
 
@@ -273,4 +277,167 @@ func (tr *terrain) wiped(conn *hub.Conn, shard int, old string, ends ...func() e
 	}
 	tr.move(tr.file(1, shard), old)
 	tr.lose() // what it was told by that
+}
+
+// What cannot be made anew, or let go, is refused, and nothing has changed by that.
+func TestRecreateRefused(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 24, 2, 3)
+	tr.most = map[int]int{0: 1, 1: 1}
+	end, _ := tr.start(0)
+	endSecond, _ := tr.start(1)
+	conn := tr.connect()
+	for n := range 2 {
+		tr.until("a shard of each node answers", conn, func(s node.Shard) bool { return s.Maker == tr.name(n) && s.Report != nil })
+	}
+	if _, err := tr.recreate(conn, 0, 2); !errors.Is(err, node.ErrUnmade) {
+		t.Errorf("a shard without a file: %v", err)
+	}
+	if _, err := node.Release(t.Context(), conn, 2, tr.timing()); !errors.Is(err, node.ErrUnmade) {
+		t.Errorf("a shard without a file is let go: %v", err)
+	}
+	for _, shards := range [][]int{{3}, {0, -1}} {
+		if _, err := tr.recreate(conn, 0, shards...); !errors.Is(err, node.ErrShard) {
+			t.Errorf("shards %v: %v", shards, err)
+		}
+	}
+	shard := tr.shardOf(0)
+	var held *lease.HeldError
+	if _, err := tr.recreate(conn, 1, shard); !errors.As(err, &held) || held.Node != tr.name(0) {
+		t.Errorf("a shard that a node holds: %v", err)
+	}
+	if err := errors.Join(end(), endSecond()); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if _, err := tr.recreate(conn, 1, shard); !errors.Is(err, node.ErrSilent) {
+		t.Errorf("while another shard is silent: %v", err)
+	}
+	tr.most = nil
+	tr.all()
+	tr.same(1)
+}
+
+// A shard whose file is lost after the run was over, or when it is over for others already,
+// is made anew for the next run, and says that it knows nothing of those before.
+func TestRecreateForTheNextRun(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"after the run", "while it ends"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tr := newTerrain(t, web(t, 25, ""), 2, 4)
+			tr.faster = 5
+			tr.all()
+			shard := tr.shardOf(1)
+			if err := os.Remove(tr.file(1, shard)); err != nil {
+				t.Fatal(err)
+			}
+			conn := tr.connect()
+			if name == "while it ends" {
+				tr.lose() // and is told that it is over by one node after the other
+				_, first := tr.start(0)
+				tr.until("shards of node 0 are over", conn, func(s node.Shard) bool { return s.Report != nil && s.Report.Over })
+				tr.madeAnew(conn, shard)
+				_, second := tr.start(1)
+				tr.ends(first, second)
+			} else {
+				tr.madeAnew(conn, shard)
+			}
+			for tr.runs(0) < 2 {
+				tr.all()
+			}
+			if got, end := tr.runs(0), tr.endOf(0, shard); got != 2 || end.Kind != schema.EndAnew {
+				t.Errorf("%d runs, the first of which ended: %s", got, end)
+			}
+			tr.same(2)
+		})
+	}
+}
+
+// madeAnew has node 0 make a shard anew for the next run.
+func (tr *terrain) madeAnew(conn *hub.Conn, shard int) {
+	tr.t.Helper()
+	if next, err := tr.recreate(conn, 0, shard); err != nil || !next {
+		tr.t.Fatalf("recreate: %t, %v", next, err)
+	}
+}
+
+// endOf is why the first run of a shard ended.
+func (tr *terrain) endOf(n, shard int) (end schema.End) {
+	tr.read(tr.file(n, shard), func(runs []schema.Run) { end = runs[0].End })
+	return end
+}
+
+// runs is how many runs the files of a node know of, which must be all the same.
+func (tr *terrain) runs(n int) (count int) {
+	tr.t.Helper()
+	files, err := filepath.Glob(filepath.Join(tr.folders[n], "shard-*.bolt"))
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	for i, path := range files {
+		tr.read(path, func(runs []schema.Run) {
+			if i > 0 && len(runs) != count {
+				tr.t.Errorf("%s knows of %d runs, another file of %d", path, len(runs), count)
+			}
+			count = len(runs)
+		})
+	}
+	return count
+}
+
+func (tr *terrain) read(path string, f func([]schema.Run)) {
+	tr.t.Helper()
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	defer store.Close()
+	err = store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		f(runs)
+		return err
+	})
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+}
+
+// A command that was killed when it had given up a file, and before it could tell who makes
+// the next, is repeated. Until then the file is refused, and a node goes on without it.
+func TestRecreateIsKilled(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 26, 1, 2)
+	end, _ := tr.start(0)
+	tr.works(5)
+	if err := end(); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	conn := tr.connect()
+	of, err := node.Look(t.Context(), conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := conn.Bucket(t.Context(), of.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = lease.Anew(t.Context(), lease.Claim{
+		Bucket: bucket, Key: hub.Key(1), Node: "killed", Timing: tr.timing(), Clock: lease.MachineClock(),
+	}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.run(t.Context(), 0, tr.cfg); !errors.Is(err, lease.ErrAnew) {
+		t.Errorf("the file that was given up: %v", err)
+	}
+	if err := os.Remove(tr.file(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	_, ended := tr.start(0)
+	tr.settle(conn, 1)
+	if next, err := tr.recreate(conn, 0, 1); err != nil || next {
+		t.Fatalf("recreate: %t, %v", next, err)
+	}
+	tr.ends(ended)
+	tr.same(1)
 }

@@ -79,7 +79,7 @@ type node struct {
 	cfg     *config.Config // that this machine follows
 	number  uint64         // of it in the terrain
 	refused string         // why it does not follow that of the charter, as it was told
-	left    []int          // shards that are held no more, though the run is not over
+	left    map[int]uint64 // shards that are held no more, though the run is not over, with their epochs
 }
 
 // Run crawls until the terrain's run is over in all files, and returns nil then, or the
@@ -105,7 +105,8 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n := &node{Options: o, registry: registry{directory, o.Timing}, config: digests(o.Config.Shared()), began: time.Now()}
+	n := &node{Options: o, registry: registry{directory, o.Timing}, config: digests(o.Config.Shared()), began: time.Now(),
+		left: map[int]uint64{}}
 	files, err := n.join(ctx)
 	if err == nil {
 		n.bucket, err = o.bucket(ctx, [16]byte(n.charter.Terrain))

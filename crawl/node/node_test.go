@@ -3,7 +3,6 @@ package node_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -75,7 +74,7 @@ func (tr *terrain) lose() {
 
 // run runs a node until the run is over, or ctx is done.
 func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
-	name := fmt.Sprintf("node %d", n)
+	name := tr.name(n)
 	conn, err := hub.Connect(ctx, hub.Dial{URL: tr.server.URL(), Node: name, Log: tr.options.Log})
 	if err != nil {
 		return err

@@ -1,0 +1,159 @@
+//go:build !windows
+
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+)
+
+// shardMachines are two machines that crawl a terrain, each of which has visited something.
+func shardMachines(t *testing.T) (one, two *machine, alone string) {
+	t.Helper()
+	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	machines, alone := newMachines(t, server.URL(), 2, 12)
+	one, two = machines[0], machines[1]
+	one.start()
+	two.start()
+	one.look("a crawl of all", func(s *terrainStats) bool { return s.Silent == 0 && s.Visited > 10 })
+	return one, two, alone
+}
+
+func (m *machine) folder() string { return strings.TrimSuffix(m.config, ".toml") }
+
+// first is the shard of the first file that a machine has, and that file.
+func (m *machine) first() (n int, path string) {
+	m.t.Helper()
+	files, err := filepath.Glob(filepath.Join(m.folder(), "shard-*.bolt"))
+	if err != nil || len(files) == 0 {
+		m.t.Fatalf("there is no file in %s: %v", m.folder(), err)
+	}
+	if _, err := fmt.Sscanf(filepath.Base(files[0]), "shard-%03d.bolt", &n); err != nil {
+		m.t.Fatal(err)
+	}
+	return n, files[0]
+}
+
+// until runs a command on the terrain until it ends as wanted and says something: what a busy
+// machine has lost for a moment may keep it from that. It must never end otherwise.
+func (m *machine) until(fails bool, want string, args ...string) {
+	m.t.Helper()
+	var out []byte
+	for range 50 {
+		var err error
+		out, err = ripple(append(args, m.config)...).CombinedOutput()
+		if strings.Contains(string(out), want) && (err != nil) == fails {
+			return
+		}
+		if fails && err == nil {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	m.t.Fatalf("%s: it does not say %q: %s", args, want, out)
+}
+
+// sameAsAlone waits for the end of the run, and compares the map with that of one machine.
+func sameAsAlone(t *testing.T, alone string, machines ...*machine) {
+	t.Helper()
+	dir := filepath.Dir(alone)
+	args := []string{"unite", "-o", filepath.Join(dir, "whole.bolt")}
+	for _, m := range machines {
+		if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "the run is over on all shards") {
+			t.Fatalf("exit code %d: %s", code, m.said)
+		}
+		args = append(args, m.folder())
+	}
+	for _, args := range [][]string{args, {"crawl", alone}} {
+		if out, err := ripple(args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", args[0], err, out)
+		}
+	}
+	got, want := crawltest.Digest(t, filepath.Join(dir, "whole.bolt")), crawltest.Digest(t, filepath.Join(dir, "alone.bolt"))
+	if got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+}
+
+// says waits until a machine has said something.
+func (m *machine) says(text string) {
+	m.t.Helper()
+	for range 6000 {
+		if strings.Contains(m.said.String(), text) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	m.t.Fatalf("it does not say %q: %s", text, m.said)
+}
+
+// A shard is moved to another machine while both run, and the map is that of one machine.
+func TestShardMoves(t *testing.T) {
+	t.Parallel()
+	one, two, alone := shardMachines(t)
+	n, path := one.first()
+	name := fmt.Sprint(n)
+	two.until(true, "is not the number of a shard", "shard", "release", "one")
+	two.until(true, "there is no such shard: they are 0 to 3", "shard", "release", "4")
+	two.command("pause") // or the run might be over before the shard is moved
+	two.until(false, "move "+shown(path)+" into the", "shard", "release", name)
+	two.until(false, "nobody has it; its file shard-00"+name+".bolt on ", "shard", "release", name)
+	if err := os.Rename(path, filepath.Join(two.folder(), filepath.Base(path))); err != nil {
+		t.Fatal(err)
+	}
+	two.command("unpause")
+	two.says("shard " + name + ": crawling")
+	sameAsAlone(t, alone, one, two)
+	if !strings.Contains(one.said.String(), "shard "+name+": released") {
+		t.Errorf("the machine that had it says: %s", one.said)
+	}
+}
+
+// A shard whose file is gone is made anew by a machine that is killed at each step of it, and
+// the map is that of one machine. The old file is refused.
+func TestShardIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	one, two, alone := shardMachines(t)
+	n, path := two.first()
+	name := fmt.Sprint(n)
+	two.command("pause") // or the run might be over before the file is lost
+	one.until(true, "a shard that somebody has is moved", "shard", "recreate", name)
+	two.until(true, "is here: ", "shard", "recreate", name)
+	two.signal(syscall.SIGKILL)
+	two.end()
+	old := filepath.Join(t.TempDir(), "old.bolt")
+	if err := os.Rename(path, old); err != nil {
+		t.Fatal(err)
+	}
+	one.until(true, "start the machines that have them first", "shard", "recreate", name)
+	one.until(false, "; if it is off, its file shard-00"+name+".bolt may be moved as it is", "shard", "release", name)
+	two.start()
+	two.says("shard " + name + ": gone")
+	two.look("all others", func(s *terrainStats) bool { return s.Silent == 1 })
+	one.until(false, "its sites are visited again", "shard", "recreate", name)
+	one.command("unpause")
+	for _, state := range []string{"waiting", "held", "crawling"} {
+		one.says("shard " + name + ": " + state)
+		one.signal(syscall.SIGKILL)
+		one.end()
+		one.start()
+	}
+	sameAsAlone(t, alone, one, two)
+	if err := os.Rename(old, path); err != nil {
+		t.Fatal(err)
+	}
+	two.until(true, "that of the shard was made anew since; it holds nothing that the terrain waits for: move it away", "crawl")
+}

@@ -89,3 +89,24 @@ func TestLearn(t *testing.T) {
 		t.Errorf("of the same run: %+v", c)
 	}
 }
+
+// Of a file that was given up nothing counts any more, whoever still tells of it.
+func TestLearnEpochs(t *testing.T) {
+	before, after := chartered(2, true, true), chartered(2, false, true)
+	after.raise(1, 3)
+	after.Made[1] = after.number("one")
+	if c := before.clone(); !c.learn(after) || c.Epochs[1] != 3 || c.maker(1) != "one" || !c.Over[0] || c.Over[1] {
+		t.Errorf("who knew of the old file: %+v", c)
+	}
+	c := after.clone()
+	if c.learn(before); c.Epochs[1] != 3 || c.maker(1) != "one" || !c.Over[0] || c.Over[1] || c.learn(before) {
+		t.Errorf("who is told of the old file: %+v", c)
+	}
+	before.Run = 3
+	if c.learn(before); c.Run != 3 || !c.Over[0] || c.Over[1] || c.maker(1) != "one" {
+		t.Errorf("who is told of it in the next run: %+v", c)
+	}
+	if c.raise(1, 3) || c.raise(1, 2) {
+		t.Errorf("an epoch comes again: %+v", c)
+	}
+}

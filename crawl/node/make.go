@@ -182,7 +182,7 @@ func (m *maker) welcome(ctx context.Context, shard int) (f *file, err error) {
 	}
 	c, err := m.registry.change(ctx, func(c *charter) (*charter, error) {
 		if c == nil {
-			c = m.get().clone()
+			c = m.remembered()
 		}
 		if !m.get().same(c) {
 			return nil, ErrTerrain

@@ -138,8 +138,8 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 	for _, n := range shards {
 		path := node.FilePath(cfg.Cluster.Folder, n)
 		if _, err := os.Lstat(path); err == nil {
-			return hint(fmt.Errorf("the file of shard %d is here: %s", n, shown(path)), "\"ripple crawl\" takes it; move it away if "+
-				"it is damaged, or an older copy")
+			return hint(fmt.Errorf("the file of shard %d is here: %s", n, shown(path)),
+				"\"ripple crawl\" takes it; move it away if it is damaged, or an older copy")
 		}
 	}
 	name, err := nodeName(cfg)

@@ -124,7 +124,8 @@ func TestRelease(t *testing.T) {
 	if err != nil || r.Node != "node 0" || r.Path != tr.file(0, shard) || r.Silent {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if again, err := node.Release(t.Context(), conn, shard, tr.timing()); err != nil || again.Path != "" || again.Node != "node 0" {
+	again, err := node.Release(t.Context(), conn, shard, tr.timing())
+	if err != nil || again.Path != "" || again.Node != "node 0" {
 		t.Errorf("released again: %+v, %v", again, err)
 	}
 	tr.move(tr.file(0, shard), tr.file(1, shard))
@@ -227,7 +228,8 @@ func testRecreate(t *testing.T, wiped bool) {
 	}
 	tr.move(old, tr.file(1, shard)) // to a node that runs, which leaves it alone
 	tr.ends(first, second)
-	if err := tr.run(t.Context(), 1, tr.cfg); !errors.Is(err, lease.ErrAnew) || !strings.Contains(err.Error(), tr.file(1, shard)) {
+	err := tr.run(t.Context(), 1, tr.cfg)
+	if !errors.Is(err, lease.ErrAnew) || !strings.Contains(err.Error(), tr.file(1, shard)) {
 		t.Errorf("the old file at the next start: %v", err)
 	}
 	tr.move(tr.file(1, shard), old)
@@ -292,7 +294,9 @@ func TestRecreateRefused(t *testing.T) {
 	endSecond, _ := tr.start(1)
 	conn := tr.connect()
 	for n := range 2 {
-		tr.until("a shard of each node answers", conn, func(s node.Shard) bool { return s.Maker == tr.name(n) && s.Report != nil })
+		tr.until("a shard of each node answers", conn, func(s node.Shard) bool {
+			return s.Maker == tr.name(n) && s.Report != nil
+		})
 	}
 	if _, err := tr.recreate(conn, 0, 2); !errors.Is(err, node.ErrUnmade) {
 		t.Errorf("a shard without a file: %v", err)

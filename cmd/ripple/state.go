@@ -208,9 +208,13 @@ func mustExist(path string) error {
 }
 
 // openReading opens a state file, or a copy of one that is being crawled, whose
-// crawl's status is returned with it.
+// crawl's status is returned with it; of a folder, what the shards in it are together.
 func (a *app) openReading(ctx context.Context, path string) (*kv.Store, *census.Status, error) {
 	whole.Sweep(os.TempDir())
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		store, err := a.openFolder(ctx, path)
+		return store, nil, err
+	}
 	var live census.Status
 	err := a.crawlOf(path).Get(ctx, "status", &live)
 	if err == nil {

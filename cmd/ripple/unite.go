@@ -230,6 +230,44 @@ func (s *shards) write(ctx context.Context, opts uniteOptions, p export.Progress
 	return err
 }
 
+// openFolder opens a temporary file that holds what the shards in a folder do. It has no name
+// any more when it is returned, where the system allows that.
+func (a *app) openFolder(ctx context.Context, dir string) (store *kv.Store, err error) {
+	var s shards
+	defer s.close()
+	scratch, remove, err := whole.Scratch(os.TempDir())
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	united := filepath.Join(scratch, "united.bolt")
+	err = a.during("reading the shards in "+shown(dir), func(p export.Progress) error {
+		p.At("opening shards", 0, 0)
+		if err := s.openFolder(ctx, a, dir); err != nil {
+			return err
+		}
+		if len(s.all) == 0 {
+			return usage("no file in %s holds a shard of a terrain; name a state file", shown(dir))
+		}
+		if err := fits(scratch, s.size()); err != nil {
+			return err
+		}
+		return s.unite(ctx, united, p)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return kv.Open(united, kv.Options{ReadOnly: true})
+}
+
+// size is what the files hold, in bytes.
+func (s *shards) size() (sum int64) {
+	for _, one := range s.all {
+		sum += one.Store.Size()
+	}
+	return sum
+}
+
 // reserve locks a file that is to be replaced, which nobody may be using and which must
 // not be one of the shards.
 func (s *shards) reserve(path string) (release func(), err error) {

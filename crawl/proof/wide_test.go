@@ -17,6 +17,8 @@ head-check = "never"
 sitemaps = "off"
 [network]
 max-open = 2000
+[retry]
+timeout = "2m"
 [[quality]]
 domain = "*.wide.test"
 seeds = ["%s"]

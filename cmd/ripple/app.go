@@ -74,7 +74,8 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 	}
 	cmd.Flags().BoolVarP(&version, "version", "V", false, "print the version")
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&a.state, "state", "", "use the state `FILE`; of a folder that holds all shards of a\nterrain, what they are together")
+	flags.StringVar(&a.state, "state", "", "use the state `FILE`; of a folder that holds all shards of a\n"+
+		"terrain, what they are together")
 	flags.StringVar(&a.config, "config", "",
 		"use the state file that the configuration `FILE` names (default: ./config.toml,\n"+
 			"else the only state file in this folder)")

@@ -7,10 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/node"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -44,7 +42,7 @@ func TestMaxPages(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "united.bolt")
 	tr.uniteInto(path)
-	if run := lastRun(t, path); run.Pages != 60 || run.End.Kind != schema.EndMaxPages || run.Status != schema.RunCompleted {
+	if run := tr.lastRun(path); run.Pages != 60 || run.End.Kind != schema.EndMaxPages || run.Status != schema.RunCompleted {
 		t.Errorf("the run ends as %+v, want 60 pages", run)
 	}
 }
@@ -101,7 +99,7 @@ func TestMaxPagesChanges(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "united.bolt")
 			got := tr.uniteInto(path)
 			if tt.to == 60 {
-				if run := lastRun(t, path); run.Pages != 60 && !late || run.End.Kind != schema.EndMaxPages {
+				if run := tr.lastRun(path); run.Pages != 60 && !late || run.End.Kind != schema.EndMaxPages {
 					t.Errorf("the run ends as %+v, want 60 pages", run)
 				}
 			} else if want := alone(t, &next, 1); got != want {
@@ -111,16 +109,8 @@ func TestMaxPagesChanges(t *testing.T) {
 	}
 }
 
-func lastRun(t *testing.T, path string) (run schema.Run) {
-	t.Helper()
-	store := crawltest.Open(t, path)
-	err := store.View(func(tx *kv.Tx) error {
-		runs, err := tx.Runs.All()
-		run = runs[len(runs)-1]
-		return err
-	})
-	if err := errors.Join(err, store.Close()); err != nil {
-		t.Fatal(err)
-	}
+func (tr *terrain) lastRun(path string) (run schema.Run) {
+	tr.t.Helper()
+	tr.read(path, func(runs []schema.Run) { run = runs[len(runs)-1] })
 	return run
 }

@@ -3,6 +3,7 @@ package unite
 import (
 	"errors"
 	"maps"
+	"slices"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -20,11 +21,14 @@ func (u *uniting) copyRuns() error {
 
 // copyRun copies the n-th run.
 func (u *uniting) copyRun(n int) error {
-	whole := u.sources[0].runs[n]
+	base := max(0, slices.IndexFunc(u.sources, func(s *source) bool { return s.runs[n].End.Kind != schema.EndAnew }))
+	whole := u.sources[base].runs[n]
 	whole.FirstVisit, whole.Generation, whole.Errors = u.dst.LastSeq()+1, u.dst.Generation(), maps.Clone(whole.Errors)
 	whole.Portion = 0
-	for _, s := range u.sources[1:] {
-		add(&whole, &s.runs[n])
+	for i, s := range u.sources {
+		if i != base {
+			add(&whole, &s.runs[n])
+		}
 	}
 	err := u.dst.Update(func(tx *kv.Tx) error { return errors.Join(u.copyConfigs(tx, n), tx.Runs.Put(whole)) })
 	for _, s := range u.sources {
@@ -35,8 +39,13 @@ func (u *uniting) copyRun(n int) error {
 	return err
 }
 
-// add adds what a shard did of a run. The run is as far as the shard that is least far.
+// add adds what a shard did of a run. The run is as far as the shard that is least far, and
+// not completed without what a file had that was made anew since.
 func add(whole, part *schema.Run) {
+	if part.End.Kind == schema.EndAnew {
+		whole.Status, whole.End = schema.RunInterrupted, part.End
+		return
+	}
 	if part.Started.Before(whole.Started) {
 		whole.Started = part.Started
 	}

@@ -264,6 +264,42 @@ func runsIn(t *testing.T, s *kv.Store) (got []string) {
 	return got
 }
 
+// A run of which a file has nothing, because it was made anew since, is not completed.
+func TestStoresMadeAnew(t *testing.T) {
+	part := schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shards: 2, Run: 1, Configuration: 1}
+	for lost := range 2 {
+		var files []unite.Shard
+		for n := range 2 {
+			part.Shard = n
+			f := newFile(t, part)
+			f.run(1, schema.RunCompleted, 10+n)
+			if n == lost {
+				f.update(func(tx *kv.Tx) error {
+					return tx.Runs.Put(schema.Run{ID: 1, Config: [32]byte{1}, FirstVisit: 1, Walked: true,
+						Status: schema.RunCompleted, End: schema.End{Kind: schema.EndAnew}})
+				})
+			}
+			files = append(files, unite.Shard{Name: f.path, Store: f.store})
+		}
+		dst := newFile(t, schema.Part{}).store
+		if err := unite.Stores(t.Context(), files, dst, nil); err != nil {
+			t.Fatal(err)
+		}
+		pages := 11 - lost
+		want := fmt.Sprintf("run 1: interrupted, %d pages, %d requests, %d errors, since %d, visit 1", pages, 2*pages, pages, 10+pages)
+		if got := runsIn(t, dst)[0]; got != want {
+			t.Errorf("without shard %d: %s, want %s", lost, got, want)
+		}
+		view(t, dst, func(tx *kv.Tx) error {
+			run, err := tx.Runs.At(1)
+			if run.End.Kind != schema.EndAnew {
+				t.Errorf("it ended: %s", run.End)
+			}
+			return err
+		})
+	}
+}
+
 // visit records that a page was visited and links to another.
 func (f *file) visit(run schema.RunID, norm, to string) {
 	f.t.Helper()

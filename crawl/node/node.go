@@ -167,8 +167,10 @@ func (n *node) join(ctx context.Context) (map[int]*file, error) {
 			if c != nil {
 				return n.enter(c, over)
 			}
-			if next, err = n.enter(known.clone(), over); err == nil && next == nil {
-				next = known
+			lost := known.clone()
+			lost.Portions.forget()
+			if next, err = n.enter(lost, over); err == nil && next == nil {
+				next = lost
 			}
 			return next, err
 		})

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestCharterIsLostWhileJoining(t *testing.T) {
 		hub := &forgetful{record: lease.Entry{Value: encode(c), Revision: 1}, reads: reads}
 		n := &node{registry: registry{hub, lease.Standard()}, config: c.Config, began: time.Now()}
 		n.Options = Options{
-			Name: "one", Folder: folder, Config: cfg, Timing: lease.Standard(),
+			Name: "one", Folder: folder, Config: cfg, Timing: lease.Standard(), Log: slog.New(slog.DiscardHandler),
 			Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		}
 		files, err := n.join(t.Context())

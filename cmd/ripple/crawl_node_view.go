@@ -116,7 +116,8 @@ func (v *nodeView) shard(n int, state string) {
 	before := v.states[n]
 	v.states[n] = state
 	v.mu.Unlock()
-	if state == "lost" {
+	switch state {
+	case "lost", "released", "gone":
 		v.hide(n)
 	}
 	if before != state {

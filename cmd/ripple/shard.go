@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,6 +84,8 @@ func (a *app) shardArgs(args []string) (shards []int, cfg *config.Config, err er
 			a.config = arg
 		}
 	}
+	slices.Sort(shards)
+	shards = slices.Compact(shards)
 	if a.state != "" {
 		return nil, nil, usage("a shard is moved by its number; leave --state out and name the configuration of the terrain")
 	}

@@ -47,7 +47,10 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 			}
 		}
 		epoch, f = f.epoch, nil
-		if !errors.Is(err, crawl.ErrLease) && !errors.Is(err, lease.ErrLost) || ctx.Err() != nil {
+		switch lost := errors.Is(err, crawl.ErrLease) || errors.Is(err, lease.ErrLost); {
+		case lost && errors.Is(context.Cause(ctx), errReleased):
+			return epoch, errReleased
+		case !lost || ctx.Err() != nil:
 			return epoch, err
 		}
 		n.Log.Warn("a shard is taken anew", "shard", shard, "why", err)
@@ -133,6 +136,7 @@ func (n *node) work(ctx context.Context, shard int, f *file, own *lease.Lease) e
 	defer n.serve(ctx, shard, f, own, &d)()
 	waiting, cancel := whileHeld(ctx, own)
 	defer cancel()
+	defer n.named(waiting, shard, f.epoch)()
 	err := n.look(waiting, func(c *charter) bool { return c.Run > n.run || c.made() }, func(c *charter) {
 		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", c.unmade())
 	})
@@ -152,6 +156,35 @@ func (n *node) work(ctx context.Context, shard int, f *file, own *lease.Lease) e
 	stop()
 	_ = g.Wait() // that it was told to end
 	return err
+}
+
+// named has the charter say that a shard which is held is this node's, whatever others say
+// that come with a copy of its file, until stop is called or ctx is done.
+func (n *node) named(ctx context.Context, shard int, epoch uint64) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	other := func(c *charter) bool { return c.maker(shard) != n.Name && c.Epochs[shard] == epoch }
+	var g errgroup.Group
+	g.Go(func() error {
+		for {
+			if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+				return err
+			}
+			if !other(n.get()) {
+				continue
+			}
+			c, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
+				if c == nil || !n.get().same(c) || !other(c) {
+					return nil, nil
+				}
+				c.Made[shard] = c.number(n.Name)
+				return c, nil
+			})
+			if err == nil && c != nil && n.get().same(c) {
+				n.set(c)
+			}
+		}
+	})
+	return func() { cancel(); _ = g.Wait() }
 }
 
 // crawl crawls a shard to the end of the run.

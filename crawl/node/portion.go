@@ -116,9 +116,10 @@ func (n *node) allotOnce(ctx context.Context, shard int, walk allotted) error {
 	if err != nil || has == nil || most <= 0 {
 		return err
 	}
-	returned := has.Spare() || n.get().Portions.Of[shard].Pages == unknown
+	spare := has.Spare()
+	returned := spare || n.get().Portions.Of[shard].Pages == unknown
 	if returned { // what it has used and asked for stays
-		if err := walk.Allot(ctx, ring.Portion{Final: has.Final}); err != nil {
+		if err := walk.Allot(ctx, ring.Portion{Final: spare && has.Final}); err != nil {
 			return err
 		}
 		if has, err = walk.Allotment(ctx); err != nil || has == nil {
@@ -154,6 +155,9 @@ func (n *node) share(ctx context.Context, number uint64, f func(*portions) (chan
 	c, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
 		if !fits(c) {
 			return nil, nil
+		}
+		if c.learn(n.get()) { // the hub has lost something, so nothing is given out yet
+			return c, nil
 		}
 		if changed, _ := f(&c.Portions); !changed {
 			return nil, nil

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -238,4 +239,35 @@ func (m *market) settle() (why string) {
 		why = fmt.Sprintf("%d pages are visited of %d, max-pages is %d", used, wanted, m.most)
 	}
 	return why
+}
+
+// Who holds a shard has the charter name it again where somebody with a copy of its file came
+// and was named instead, but not where the file was made anew since.
+func TestNamed(t *testing.T) {
+	for _, anew := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := chartered(1, false, false)
+			bucket := &paperBucket{rng: rand.New(rand.NewPCG(1, 0))}
+			n := &node{
+				Options:  Options{Name: "one", Machine: crawl.NewMachine(0), Log: slog.New(slog.DiscardHandler), Timing: lease.Standard()},
+				registry: registry{bucket, lease.Standard()}, run: 1,
+			}
+			c.Made[0] = c.number("two")
+			if anew {
+				c.raise(0, 1)
+			}
+			n.set(c)
+			bucket.value, bucket.revision = encode(c), 1
+			stop := n.named(t.Context(), 0, 0)
+			time.Sleep(time.Minute)
+			stop()
+			now, err := decodeCharter(bucket.value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if named := now.maker(0) == "one"; named == anew {
+				t.Errorf("made anew: %t, and the charter names %q", anew, now.maker(0))
+			}
+		})
+	}
 }

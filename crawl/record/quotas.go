@@ -228,9 +228,18 @@ func (q *quotas) usedUp() bool {
 }
 
 // allot gives a shard its portion of max-pages, which is at least what it has used and
-// reserved.
-func (q *quotas) allot(p ring.Portion) {
+// reserved. Where something is left again, all hosts may go on.
+func (q *quotas) allot(p ring.Portion) (err error) {
+	if q.final && !p.Final {
+		err = q.in.tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+			if hasWork(h) {
+				q.starved[h.ID] = true
+			}
+			return true, nil
+		})
+	}
 	q.in.run.Portion, q.final = max(p.Pages, q.in.run.Pages+q.pages), p.Final
+	return err
 }
 
 // spent reports whether the run has no visit left for the pages of a host: its

@@ -83,21 +83,25 @@ func TestPortionLetsOn(t *testing.T) {
 		if a := r.Allotment(); !a.Starved || a.Settled() {
 			t.Errorf("hosts wait, and it says %+v", a)
 		}
-		on.quotas.allot(ring.Portion{Pages: 1})
+		ok(t, on.quotas.allot(ring.Portion{Pages: 1}))
 		r.hosts.begin()
 		r.quotas.letOn()
 		if len(r.hosts.touched) != 1 || r.quotas.enough(h) {
 			t.Errorf("%d hosts go on with a portion of one page, want 1", len(r.hosts.touched))
 		}
 		ok(t, r.quotas.reserve(&ring.Step{ID: page, URLKind: schema.KindPage}, h))
-		on.quotas.allot(ring.Portion{})
+		ok(t, on.quotas.allot(ring.Portion{}))
 		if a := r.Allotment(); a.Portion != 1 || a.Open != 1 {
 			t.Errorf("it has asked for a page, and has %+v left", a)
 		}
-		on.quotas.allot(ring.Portion{Pages: 1, Final: true})
+		ok(t, on.quotas.allot(ring.Portion{Pages: 1, Final: true}))
 		r.quotas.letOn()
 		if a := r.Allotment(); len(r.hosts.touched) != 2 || !r.quotas.spent(other) || a.Starved || !a.Settled() {
 			t.Errorf("nothing is left anywhere, %d hosts were planned, and it says %+v", len(r.hosts.touched), a)
+		}
+		ok(t, on.quotas.allot(ring.Portion{Pages: 1}))
+		if a := r.Allotment(); !a.Starved || a.Settled() || r.quotas.spent(other) {
+			t.Errorf("something is left again, and it says %+v", a)
 		}
 	})
 }

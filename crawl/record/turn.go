@@ -44,8 +44,8 @@ func (t *turn) applyAll(news *ring.News) (err error) {
 	for i := 0; i < len(news.Wakes) && err == nil; i++ {
 		err = t.wake(&news.Wakes[i])
 	}
-	if news.Portion != nil {
-		t.quotas.allot(*news.Portion)
+	if news.Portion != nil && err == nil {
+		err = t.quotas.allot(*news.Portion)
 	}
 	return err
 }

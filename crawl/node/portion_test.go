@@ -249,7 +249,9 @@ func TestNamed(t *testing.T) {
 			c := chartered(1, false, false)
 			bucket := &paperBucket{rng: rand.New(rand.NewPCG(1, 0))}
 			n := &node{
-				Options:  Options{Name: "one", Machine: crawl.NewMachine(0), Log: slog.New(slog.DiscardHandler), Timing: lease.Standard()},
+				Options: Options{
+					Name: "one", Machine: crawl.NewMachine(0), Log: slog.New(slog.DiscardHandler), Timing: lease.Standard(),
+				},
 				registry: registry{bucket, lease.Standard()}, run: 1,
 			}
 			c.Made[0] = c.number("two")

@@ -286,7 +286,8 @@ func TestStoresMadeAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		pages := 11 - lost
-		want := fmt.Sprintf("run 1: interrupted, %d pages, %d requests, %d errors, since %d, visit 1", pages, 2*pages, pages, 10+pages)
+		want := fmt.Sprintf("run 1: interrupted, %d pages, %d requests, %d errors, since %d, visit 1", pages, 2*pages, pages,
+			10+pages)
 		if got := runsIn(t, dst)[0]; got != want {
 			t.Errorf("without shard %d: %s, want %s", lost, got, want)
 		}

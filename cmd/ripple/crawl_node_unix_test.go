@@ -115,7 +115,8 @@ func TestThreeMachines(t *testing.T) {
 	defer func() { server.Close() }()
 	options.Listen = strings.TrimPrefix(server.URL(), "nats://")
 	machines, alone := newMachines(t, server.URL(), 3, 7)
-	for _, m := range machines {
+	for i, m := range machines { // two shards, one and one: or some may have them all before another comes
+		m.edit("[cluster]", fmt.Sprintf("[cluster]\nmax-shards = %d", (6-i)/3))
 		m.start()
 	}
 	killed := machines[1]

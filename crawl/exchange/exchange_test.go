@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +24,7 @@ import (
 // it is told.
 type testShard struct {
 	t     testing.TB
+	mu    sync.Mutex // of store
 	store *kv.Store
 	told  []ring.Referral
 	asked []ring.Errand
@@ -85,12 +88,21 @@ func (s *testShard) meet(tx *kv.Tx, path string) error {
 	return err
 }
 
-func (s *testShard) View(f func(*kv.Tx) error) error   { return s.store.View(f) }
-func (s *testShard) Update(f func(*kv.Tx) error) error { return s.store.Update(f) }
+func (s *testShard) View(f func(*kv.Tx) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.store.View(f)
+}
+
+func (s *testShard) Update(f func(*kv.Tx) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.store.Update(f)
+}
 
 func (s *testShard) update(f func(*kv.Tx) error) {
 	s.t.Helper()
-	if err := s.store.Update(f); err != nil {
+	if err := s.Update(f); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -122,7 +134,12 @@ func (s *testShard) MarkAgain(tx *kv.Tx, _ int, from schema.ID, _ int) (schema.I
 }
 
 // marked is how many pages the other shard has still to be told of.
-func (s *testShard) marked() int { n, _ := s.store.Marked(1); return n }
+func (s *testShard) marked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, _ := s.store.Marked(1)
+	return n
+}
 
 // letterTo is a letter to the shard, as the other one writes it.
 func (s *testShard) letterTo() letter {
@@ -395,9 +412,10 @@ func TestLetterSize(t *testing.T) {
 func TestSenderRuns(t *testing.T) {
 	s := newShard(t, "/1")
 	synctest.Test(t, func(t *testing.T) {
-		tries, begun := 0, time.Now()
+		begun := time.Now()
+		var tries atomic.Int64
 		carrier := scripted(func(l letter) (answer, error) {
-			if tries++; tries < 6 {
+			if tries.Add(1) < 6 {
 				return answer{}, ErrNobody
 			}
 			return answer{Verdict: map[bool]verdict{true: lacks, false: done}[len(l.Referrals) == 0], Opening: here(), Commit: 1},
@@ -410,24 +428,24 @@ func TestSenderRuns(t *testing.T) {
 		}()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if s.marked() != 0 || tries != 7 {
-			t.Errorf("%d pages are left after %d tries and %s", s.marked(), tries, time.Since(begun))
+		if s.marked() != 0 || tries.Load() != 7 {
+			t.Errorf("%d pages are left after %d tries and %s", s.marked(), tries.Load(), time.Since(begun))
 		}
 		s.update(func(tx *kv.Tx) error { return s.meet(tx, "/2") })
 		changed <- struct{}{}
 		synctest.Wait()
-		if s.marked() != 0 || tries != 8 {
-			t.Errorf("%d pages are left after %d tries", s.marked(), tries)
+		if s.marked() != 0 || tries.Load() != 8 {
+			t.Errorf("%d pages are left after %d tries", s.marked(), tries.Load())
 		}
 		for _, page := range []string{"/3", "/4"} {
 			s.update(func(tx *kv.Tx) error { return s.meet(tx, page) })
 		}
-		if synctest.Wait(); s.marked() != 2 || tries != 8 {
-			t.Errorf("soon after a letter %d pages are left after %d tries", s.marked(), tries)
+		if synctest.Wait(); s.marked() != 2 || tries.Load() != 8 {
+			t.Errorf("soon after a letter %d pages are left after %d tries", s.marked(), tries.Load())
 		}
 		time.Sleep(time.Second)
-		if synctest.Wait(); s.marked() != 0 || tries != 9 {
-			t.Errorf("after that %d pages are left after %d tries", s.marked(), tries)
+		if synctest.Wait(); s.marked() != 0 || tries.Load() != 9 {
+			t.Errorf("after that %d pages are left after %d tries", s.marked(), tries.Load())
 		}
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {

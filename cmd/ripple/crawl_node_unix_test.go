@@ -130,23 +130,7 @@ func TestThreeMachines(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed.start()
-	dir := filepath.Dir(alone)
-	args := []string{"unite", "-o", filepath.Join(dir, "whole.bolt")}
-	for _, m := range machines {
-		if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "the run is over on all shards") {
-			t.Fatalf("exit code %d: %s", code, m.said)
-		}
-		args = append(args, strings.TrimSuffix(m.config, ".toml"))
-	}
-	for _, args := range [][]string{args, {"crawl", alone}} {
-		if out, err := ripple(args...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s", args[0], err, out)
-		}
-	}
-	got, want := crawltest.Digest(t, filepath.Join(dir, "whole.bolt")), crawltest.Digest(t, filepath.Join(dir, "alone.bolt"))
-	if got != want {
-		t.Errorf("digest %s, want %s", got, want)
-	}
+	sameAsAlone(t, alone, machines...)
 }
 
 // crawledShard is the file of the first shard that was crawled.

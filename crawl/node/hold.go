@@ -6,19 +6,14 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/accord"
-	"github.com/sumi-ripple/ripple/crawl/census"
-	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
-	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -377,142 +372,6 @@ func (n *node) note(ctx context.Context, shard int, had portion) error {
 	}
 	return err
 }
-
-// A door is where a held shard is asked, and by whom it is answered.
-type door struct{ atomic.Pointer[speaker] }
-
-func (d *door) open(s speaker) { d.Store(&s) }
-
-// serve answers for a shard until stop is called. While the hub is away nobody asks.
-func (n *node) serve(ctx context.Context, shard int, f *file, own *lease.Lease, d *door) (stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		err := n.bucket.Serve(ctx, hub.Post{
-			Shard: shard, Opening: f.opening, Held: own.Held,
-			Answer: func(ctx context.Context, message []byte) ([]byte, error) {
-				if string(message) == string(forRelease) {
-					f.release()
-					return encode(letGo{Path: f.path}), nil
-				}
-				return answer(ctx, *d.Load(), message)
-			},
-		})
-		if ctx.Err() == nil {
-			n.Log.Warn("a shard cannot be reached", "shard", shard, "error", err)
-		}
-	}()
-	return func() { cancel(); <-done }
-}
-
-// Answer implements speaker: it says what the file contains. What is told after the end is
-// known already.
-func (e ended) Answer(_ context.Context, letter []byte) ([]byte, error) {
-	return exchange.NewReceiver(e.desk).Answer(letter)
-}
-
-// A desk is the file of a shard that nobody crawls, for those who ask what it contains, and for
-// the messages that wait in it.
-type desk struct {
-	mu   sync.Mutex
-	file *file
-	held func() bool
-}
-
-// View implements [exchange.Recipient] and [webhook.Box].
-func (d *desk) View(f func(*kv.Tx) error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.file.View(f)
-}
-
-// Update implements [webhook.Box].
-func (d *desk) Update(f func(*kv.Tx) error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.held() {
-		return crawl.ErrLease
-	}
-	err := d.file.Update(f)
-	d.file.committed()
-	return err
-}
-
-// Apply implements [exchange.Recipient].
-func (d *desk) Apply([]ring.Referral) error { return exchange.ErrNobody }
-
-// Errand implements [exchange.Recipient].
-func (d *desk) Errand(ring.Errand) (ring.Report, bool, error) {
-	return ring.Report{}, false, exchange.ErrNobody
-}
-
-// Reading implements speaker.
-func (e ended) Reading(context.Context) (accord.Reading, error) {
-	if !e.held() {
-		return accord.Reading{}, crawl.ErrLease
-	}
-	return e.reading, nil
-}
-
-// Finish implements speaker.
-func (e ended) Finish(context.Context, accord.Reading) error {
-	if !e.held() {
-		return crawl.ErrLease
-	}
-	return nil
-}
-
-// Report implements speaker.
-func (e ended) Report(context.Context) (Report, error) {
-	return Report{Over: true, Configuration: e.number, Status: e.status}, nil
-}
-
-// Stop implements speaker.
-func (e ended) Stop() { e.stop() }
-
-// An idle shard waits for others, or is about to begin.
-type idle struct{ node *node }
-
-// Answer implements speaker.
-func (idle) Answer(context.Context, []byte) ([]byte, error) { return nil, exchange.ErrNobody }
-
-// Reading implements speaker.
-func (idle) Reading(context.Context) (accord.Reading, error) {
-	return accord.Reading{}, errors.New("it has not begun")
-}
-
-// Finish implements speaker.
-func (idle) Finish(context.Context, accord.Reading) error { return errors.New("it has not begun") }
-
-// Report implements speaker.
-func (i idle) Report(context.Context) (Report, error) {
-	_, number := i.node.configuration()
-	return Report{Configuration: number, Status: census.Status{Status: "waiting", Left: census.Left{Depth: -1}}}, nil
-}
-
-// Stop implements speaker.
-func (i idle) Stop() { i.node.Stop() }
-
-// A running shard answers for a crawl.
-type running struct {
-	*crawl.Crawl
-	node     *node
-	follower Follower
-}
-
-// Report implements speaker.
-func (r running) Report(ctx context.Context) (Report, error) {
-	backlog, err := r.Backlog(ctx)
-	if errors.Is(err, crawl.ErrEnded) { // which is about to be written down
-		err = nil
-	}
-	_, number := r.node.configuration()
-	return Report{Configuration: number, Status: r.follower.Status(ctx), Backlog: backlog}, err
-}
-
-// Stop implements speaker.
-func (r running) Stop() { r.node.Stop() }
 
 // end looks for the end of the run until there is one, or ctx is done. It says what keeps it
 // open where that stays the same for long.

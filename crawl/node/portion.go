@@ -10,7 +10,8 @@ import (
 
 // portions are how max-pages is given out to the shards of a run. A shard is given more in the
 // charter first and in its file then, and gives back in its file first: what the files say
-// together is never more than max-pages.
+// together is never more than max-pages, unless the hub loses its last writes and nobody who
+// has seen them notices before some is given out again.
 type portions struct {
 	Of      []portion `json:"of"`      // by shard
 	Changes uint64    `json:"changes"` // never fewer, in whichever run: fewer are a hub that has lost some

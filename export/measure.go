@@ -63,11 +63,26 @@ func (g *Graph) Measure() (*Metrics, error) {
 		return nil, err
 	}
 	g.opts.Progress.At("metrics", 0, 0)
-	m, err := MetricsOf(g.ctx, b.Graph())
+	graph := b.Graph()
+	if g.opts.Level == LevelPage {
+		graph.Together(g.hosts())
+	}
+	m, err := MetricsOf(g.ctx, graph)
 	if err == nil {
 		g.metrics = m
 	}
 	return m, err
+}
+
+// hosts returns what tells the host of the page at a place among the nodes.
+func (g *Graph) hosts() func(place uint32) uint32 {
+	host := make([]uint32, g.count)
+	for id, place := range g.rank {
+		if place != 0 {
+			host[place-1] = uint32(g.survey.HostOf(schema.ID(id)))
+		}
+	}
+	return func(place uint32) uint32 { return host[place] }
 }
 
 // eachBareLink is EachLink without anchors.

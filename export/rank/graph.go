@@ -33,7 +33,8 @@ type Graph struct {
 	To     []uint32 // the node that a link leads to
 	Weight []uint32 // beside To; nil: every link weighs 1
 
-	ctx      context.Context // of [Graph.Until]; nil: none
+	ctx      context.Context          // of [Graph.Until]; nil: none
+	group    func(node uint32) uint32 // of [Graph.Together]; nil: none
 	turn     sync.Once
 	reversed *Graph // made once, by turn
 }
@@ -41,6 +42,19 @@ type Graph struct {
 // Until has the functions that measure the graph end soon after ctx is done. What they
 // return then means nothing: who ends it asks ctx.
 func (g *Graph) Until(ctx context.Context) { g.ctx = ctx }
+
+// Together has PageRank keep what it knows of the nodes of a group in one place, which is
+// several times as fast where most links lead to a node of the same group, and nodes are not
+// in the order of groups.
+func (g *Graph) Together(group func(node uint32) uint32) { g.group = group }
+
+// groupOf returns the group of a node; 0: there are none.
+func (g *Graph) groupOf(u uint32) uint32 {
+	if g.group == nil {
+		return 0
+	}
+	return g.group(u)
+}
 
 // ended reports whether nobody waits for results any more.
 func (g *Graph) ended() bool { return g.ctx != nil && g.ctx.Err() != nil }
@@ -147,41 +161,27 @@ func (g *Graph) Len() int { return max(len(g.Off)-1, 0) }
 func (g *Graph) Out(u uint32) []uint32 { return g.To[g.Off[u]:g.Off[u+1]] }
 
 // Reverse returns a new graph with every link turned round.
-func (g *Graph) Reverse() *Graph { return g.turned(false) }
-
-// turned is Reverse; if givers is set the links lead to numbers that count the nodes with
-// links only, from 0 on and in their order.
-func (g *Graph) turned(givers bool) *Graph {
+func (g *Graph) Reverse() *Graph {
 	r := &Graph{Off: offsets(g.Len(), g.To), To: make([]uint32, len(g.To))}
 	if g.Weight != nil {
 		r.Weight = make([]uint32, len(g.To))
 	}
-	next, giver := append([]int64(nil), r.Off[:g.Len()]...), uint32(0)
+	next := append([]int64(nil), r.Off[:g.Len()]...)
 	for u := range g.Len() {
 		if u%chunk == 0 && g.ended() {
 			break
 		}
-		from := uint32(u)
-		if givers {
-			from = giver
-		}
 		for i := g.Off[u]; i < g.Off[u+1]; i++ {
 			at := next[g.To[i]]
 			next[g.To[i]]++
-			r.To[at] = from
+			r.To[at] = uint32(u)
 			if g.Weight != nil {
 				r.Weight[at] = g.Weight[i]
 			}
 		}
-		if g.hasLinks(u) {
-			giver++
-		}
 	}
 	return r
 }
-
-// hasLinks reports whether links leave a node.
-func (g *Graph) hasLinks(u int) bool { return g.Off[u+1] > g.Off[u] }
 
 // weight returns the weight of the link at position i of To.
 func (g *Graph) weight(i int64) uint32 {

@@ -93,3 +93,23 @@ func TestPersonalisedToAllIsPageRank(t *testing.T) {
 	mustAgree(t, "personal", Personalised(l.graph(), all), want, 1e-8)
 	mustAgree(t, "personal without sources", Personalised(l.graph(), nil), want, 0)
 }
+
+// What is kept together is the same in another order of sums.
+func TestPageRankTogether(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := anyLinks(40).Draw(t, "links")
+		sources := rapid.SliceOfN(rapid.Uint32Range(0, uint32(l.n-1)), 0, 5).Draw(t, "sources")
+		want := map[int64]float64{}
+		for v, score := range Personalised(l.graph(), sources) {
+			want[int64(v)] = score
+		}
+		groups := uint32(rapid.IntRange(1, 9).Draw(t, "groups"))
+		g := l.graph()
+		g.Together(func(node uint32) uint32 { return node * 7 % groups })
+		for v, score := range Personalised(g, sources) {
+			if math.Abs(score-want[int64(v)]) > 1e-12 {
+				t.Fatalf("node %d: %v, and %v without groups", v, score, want[int64(v)])
+			}
+		}
+	})
+}

@@ -106,13 +106,15 @@ func (d *derived) measurePages() ([]measured, error) {
 			all = append(all, measured{id: uint32(id)})
 		}
 	}
-	graph := rank.NewBuilder(len(all), len(g.to), false)
+	b := rank.NewBuilder(len(all), len(g.to), false)
 	for id := range rankOf {
 		for at := g.start[id]; at < g.start[id+1]; at++ {
-			graph.Add(rankOf[id], rankOf[g.to[at]], 1)
+			b.Add(rankOf[id], rankOf[g.to[at]], 1)
 		}
 	}
-	m, err := export.MetricsOf(d.db.ctx, graph.Graph())
+	graph := b.Graph()
+	graph.Together(func(node uint32) uint32 { return uint32(s.HostOf(schema.ID(all[node].id))) })
+	m, err := export.MetricsOf(d.db.ctx, graph)
 	if err != nil {
 		return nil, err
 	}

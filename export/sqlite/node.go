@@ -146,11 +146,13 @@ func (g *pageGraph) end(ctx context.Context, s *survey.Survey, links int64) erro
 	if g == nil {
 		return nil
 	}
-	graph := rank.NewBuilder(len(g.ids), int(links), false)
-	if err := s.EachTarget(func(from, to schema.ID) { graph.Add(g.rank[from], g.rank[to], 1) }); err != nil {
+	b := rank.NewBuilder(len(g.ids), int(links), false)
+	if err := s.EachTarget(func(from, to schema.ID) { b.Add(g.rank[from], g.rank[to], 1) }); err != nil {
 		return err
 	}
-	m, err := export.MetricsOf(ctx, graph.Graph())
+	graph := b.Graph()
+	graph.Together(func(node uint32) uint32 { return uint32(s.HostOf(g.ids[node])) })
+	m, err := export.MetricsOf(ctx, graph)
 	if err != nil {
 		return err
 	}

@@ -226,6 +226,7 @@ func (f *finder) nearness() ([]float64, error) {
 	near := make([]float64, len(f.fold.Nodes())+1)
 	g, ctx := &rank.Graph{Off: f.links.Off, To: f.links.To}, f.survey.Context()
 	g.Until(ctx)
+	g.Together(func(page uint32) uint32 { return uint32(f.survey.HostOf(schema.ID(page))) })
 	for page, share := range rank.Personalised(g, f.sources) {
 		if page > 0 && page < len(f.class) {
 			near[f.fold.Node(schema.ID(page))] += share

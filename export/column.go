@@ -14,6 +14,7 @@ const (
 	Text Kind = iota
 	Integer
 	Real
+	Key // 16 bytes, as a text; in Parquet alone
 )
 
 // A Value is one cell, of the kind that its column names.

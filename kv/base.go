@@ -39,12 +39,21 @@ func (tx *base) bucket(b bucket) *bbolt.Bucket {
 // get returns the fields of the value of a key, valid until the transaction or
 // the bucket changes, or [ErrNotFound].
 func (tx *base) get(b bucket, key []byte) (reader, error) {
+	r, ok, err := tx.find(b, key)
+	if !ok && err == nil {
+		err = fmt.Errorf("%w: %s %x", ErrNotFound, b, key)
+	}
+	return r, err
+}
+
+// find is get of a key that may well be missing; not ok: it is.
+func (tx *base) find(b bucket, key []byte) (r reader, ok bool, err error) {
 	value := tx.bucket(b).Get(key)
 	if value == nil {
-		return reader{}, fmt.Errorf("%w: %s %x", ErrNotFound, b, key)
+		return r, false, nil
 	}
-	body, err := tx.s.seal.open(b, key, value)
-	return reader{b: body}, err
+	r.b, err = tx.s.seal.open(b, key, value)
+	return r, err == nil, err
 }
 
 // fields returns an empty writer for the fields of one value; the next call

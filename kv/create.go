@@ -14,9 +14,11 @@ import (
 )
 
 // formatVersion is the version of the file's format, and formatRelease the first
-// release that reads it.
+// release that reads it. Files that hold several shards, but not all of a terrain, have
+// another: who does not know of these would take them for the file of shard 0.
 const (
 	formatVersion = 2
+	formatUnited  = 3
 	formatRelease = "1.0"
 )
 
@@ -95,7 +97,7 @@ func initialiseAfter(path string, seed, commit uint64) error {
 			}
 		}
 		tx := newTx(s, b, true)
-		return errors.Join(tx.putFormat(), tx.putState())
+		return errors.Join(tx.putFormat(formatVersion), tx.putState())
 	})
 	return errors.Join(err, db.Close())
 }

@@ -57,7 +57,8 @@
 //	           "message/" u64                   id, kind, made (ms), tries, next (ms), body (all texts)
 //	           "opening/" commit u64            16 random bytes
 //	           "part"                           id of the terrain (16 bytes), version of the rule, shard, shards,
-//	                                            numbers of run and configuration
+//	                                            numbers of run and configuration; and of several shards, which has
+//	                                            format 3: number of those that are missing, and each (byte)
 //	configs    hash, 32 bytes                   zstd
 //	runs       run u32                          a run
 //	hosts      host u32                         a host in the order of encodeHost, beginning with its name. A queue:
@@ -108,14 +109,15 @@
 // host these follow for its robots.txt, for why it was given up, and for each of its
 // retries. Why a run ended is a text likewise, and at the end of the record the kind
 // (byte), and unless that is 0 the length of its detail, the number and the time (us) of
-// a [schema.End]. Where they are missing an older release wrote the record: its
-// sentence is taken as it is, that of a visit by [schema.Told].
+// a [schema.End]; last of all, if there are any, the shards that had no part in it.
+// Where they are missing an older release wrote the record: its sentence is taken as it is,
+// that of a visit by [schema.Told].
 //
 // A new format version is for what older releases would read wrong; they refuse
 // it with the release that the file names.
 //
 // The value "part" and the last three buckets are only in a file that holds one shard of
-// a terrain, see [Part].
+// a terrain, or several but not all, see [Part].
 //
 // # What is synced when
 //

@@ -33,11 +33,8 @@ func (in *Inbound) At(id schema.ID) (told schema.Inbound, ok bool, err error) {
 	if in.tx.s.rule == nil {
 		return told, false, nil
 	}
-	r, err := in.tx.get(bInbound, key32(uint32(id)))
-	if errors.Is(err, ErrNotFound) {
-		return told, false, nil
-	}
-	if err != nil {
+	r, ok, err := in.tx.find(bInbound, key32(uint32(id)))
+	if !ok {
 		return told, false, err
 	}
 	if told = decodeInbound(&r); r.bad {

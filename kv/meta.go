@@ -56,9 +56,9 @@ func (tx *base) putState() error {
 	return tx.put(bMeta, []byte("state"), w)
 }
 
-func (tx *base) putFormat() error {
+func (tx *base) putFormat(version uint64) error {
 	w := tx.fields()
-	w.uint(formatVersion)
+	w.uint(version)
 	w.string(formatRelease)
 	w.fixed(tx.s.seed)
 	return tx.put(bMeta, []byte("format"), w)
@@ -77,7 +77,7 @@ func (tx *base) readMeta() error {
 		return err
 	}
 	version, release := r.uint(), r.string()
-	if version > formatVersion {
+	if version > formatUnited {
 		return fmt.Errorf("%w: format %d, which Ripple %s and later can read", ErrFormat, version, release)
 	}
 	tx.s.seed = r.fixed()

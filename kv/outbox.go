@@ -74,11 +74,11 @@ func (o *Outbox) at(id schema.ID) (marked uint64, err error) {
 		return 0, err
 	}
 	key := outboxKey(o.tx.s.ShardOf(o.tx.s.HostOf(id)), id)
-	r, err := o.tx.get(bOutbox, key)
-	if errors.Is(err, ErrNotFound) {
-		return 0, nil
+	r, ok, err := o.tx.find(bOutbox, key)
+	if !ok {
+		return 0, err
 	}
-	if marked = r.uint(); err == nil && marked == 0 {
+	if marked = r.uint(); marked == 0 {
 		err = damaged(bOutbox, key, "was marked by no commit")
 	}
 	return marked, err

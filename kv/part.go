@@ -9,10 +9,10 @@ import (
 )
 
 // Part owns the value "part" of the bucket meta, which says that the file holds one shard
-// of a terrain, and makes the buckets outbox, inbound and peers, which only such a file
-// has. A file that holds a whole terrain has none of these, and costs nothing.
+// of a terrain, or several united, and makes the buckets outbox, inbound and peers, which
+// only such a file has. A file that holds a whole terrain has none of these, and costs nothing.
 //
-// A URL, host or site is foreign if it belongs to another shard.
+// A URL, host or site is foreign if it belongs to a shard that the file does not hold.
 type Part struct{ tx *base }
 
 // A part is what is held in memory of it: the shard of every host, and how much is in
@@ -29,13 +29,13 @@ type part struct {
 // Part says which part of a terrain the file holds.
 func (p *part) Part() schema.Part { return p.of }
 
-// Foreign reports whether a host belongs to another shard.
+// Foreign reports whether a host belongs to a shard that the file does not hold.
 func (p *part) Foreign(host schema.HostID) bool {
-	return p.rule != nil && p.ShardOf(host) != p.of.Shard
+	return p.rule != nil && p.of.Foreign(p.ShardOf(host))
 }
 
 // ForeignName is Foreign of a host by its name, which need not be known.
-func (p *part) ForeignName(host string) bool { return p.rule != nil && p.rule.Of(host) != p.of.Shard }
+func (p *part) ForeignName(host string) bool { return p.rule != nil && p.of.Foreign(p.rule.Of(host)) }
 
 // ShardOf returns the shard of a host; 0 in a file that holds a whole terrain.
 func (p *part) ShardOf(host schema.HostID) int {
@@ -43,6 +43,14 @@ func (p *part) ShardOf(host schema.HostID) int {
 		return 0
 	}
 	return int(p.shards[host-1])
+}
+
+// ShardOfName is ShardOf of a host or site by its name, which need not be known.
+func (p *part) ShardOfName(name string) int {
+	if p.rule == nil {
+		return 0
+	}
+	return p.rule.Of(name)
 }
 
 // Marked returns the number of URLs that a shard has still to be told of, and whether
@@ -104,6 +112,9 @@ func (ps *Part) begin(of schema.Part) error {
 			return fmt.Errorf("%s: %w", b, err)
 		}
 	}
+	if of.United() {
+		return ps.tx.putFormat(formatUnited)
+	}
 	return nil
 }
 
@@ -113,14 +124,27 @@ func (p *part) divide(of schema.Part) error {
 		return fmt.Errorf("%w: the terrain is split by rule %d, and this Ripple has rule %d", ErrFormat, of.Rule, split.Version)
 	}
 	rule, err := split.New(of.Shards)
-	if err == nil && (of.Shard < 0 || of.Shard >= of.Shards) {
+	switch {
+	case err != nil:
+	case of.Shard < 0 || of.Shard >= of.Shards:
 		err = fmt.Errorf("shard %d of %d", of.Shard, of.Shards)
+	case of.United() && !unites(of):
+		err = fmt.Errorf("%d shards without %s", of.Shards, of.Without)
 	}
 	if err != nil {
 		return fmt.Errorf("kv: %w", err)
 	}
 	*p = part{of: of, rule: rule, marked: make([]int, of.Shards)}
 	return nil
+}
+
+// unites reports whether shards are left, and no others are left out.
+func unites(of schema.Part) bool {
+	last := 0
+	for n := range of.Without.All() {
+		last = n
+	}
+	return of.Shard == 0 && last < of.Shards && of.Without.Len() < of.Shards
 }
 
 // place notes the shards of all hosts.
@@ -172,14 +196,36 @@ func encodePart(w *writer, p schema.Part) {
 	w.uint(uint64(p.Shards))
 	w.uint(p.Run)
 	w.uint(p.Configuration)
+	if p.United() {
+		w.shards(p.Without)
+	}
 }
 
 func decodePart(r *reader) (p schema.Part) {
 	copy(p.Terrain[:], r.raw(16))
 	p.Rule, p.Shard, p.Shards = int(r.narrow(1<<20)), int(r.narrow(split.MaxShards-1)), int(r.narrow(split.MaxShards))
 	p.Run, p.Configuration = r.uint(), r.uint()
+	if r.more() {
+		p.Without = r.shards()
+	}
 	if p.Shard >= p.Shards {
 		r.fail()
 	}
 	return p
+}
+
+// shards writes a set of shards: how many there are, and each as a byte.
+func (w *writer) shards(s schema.Shards) {
+	w.uint(uint64(s.Len()))
+	for n := range s.All() {
+		w.byte(byte(n))
+	}
+}
+
+func (r *reader) shards() schema.Shards {
+	var numbers []int
+	for range r.length(1) {
+		numbers = append(numbers, int(r.byte()))
+	}
+	return schema.ShardsOf(numbers...)
 }

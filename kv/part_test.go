@@ -111,6 +111,14 @@ func TestPartStays(t *testing.T) {
 		"another rule, at first":  func(p *schema.Part) { p.Rule, p.Terrain = 2, [16]byte{} },
 		"shard 3 of 3, at first":  func(p *schema.Part) { p.Shard, p.Terrain = 3, [16]byte{} },
 		"of 257 shards, at first": func(p *schema.Part) { p.Shards, p.Terrain = 257, [16]byte{} },
+		"several shards":          func(p *schema.Part) { p.Shard, p.Without = 0, schema.ShardsOf(2) },
+		"shard 1, and others":     func(p *schema.Part) { p.Without, p.Terrain = schema.ShardsOf(2), [16]byte{} },
+		"no shard, at first": func(p *schema.Part) {
+			p.Shard, p.Without, p.Terrain = 0, schema.ShardsOf(0, 1, 2), [16]byte{}
+		},
+		"without another, at first": func(p *schema.Part) {
+			p.Shard, p.Without, p.Terrain = 0, schema.ShardsOf(3), [16]byte{}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openStore(t, filepath.Join(t.TempDir(), "state.db"))
@@ -131,6 +139,62 @@ func TestPartComesFirst(t *testing.T) {
 	s := openUnchecked(t, oldFile(t))
 	if err := s.Update(func(tx *kv.Tx) error { return tx.Part.Put(thePart()) }); err == nil {
 		t.Error("it becomes a shard")
+	}
+}
+
+// A file of several shards has the pages of all but those that it lacks, also when it is pruned;
+// a release that knows of no such files refuses it, for it has another format.
+func TestPartUnited(t *testing.T) {
+	part := thePart()
+	part.Shard, part.Without = 0, schema.ShardsOf(1)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state.db")
+	s := openStore(t, path)
+	update(t, s, func(tx *kv.Tx) error {
+		if err := errors.Join(tx.Part.Put(part), tx.Runs.PutConfig([32]byte{1}, []byte("c"))); err != nil {
+			return err
+		}
+		return tx.Runs.Put(schema.Run{ID: 1, Config: [32]byte{1}, FirstVisit: 1})
+	})
+	present := 0
+	for i := range 40 {
+		id := schema.ID(i + 1)
+		update(t, s, func(tx *kv.Tx) error { _, err := addURL(s, tx, fmt.Sprintf("h%d.test", i), "/"); return err })
+		host := s.HostOf(id)
+		foreign := s.ShardOf(host) == 1
+		if s.Foreign(host) != foreign || s.ForeignName(fmt.Sprintf("h%d.test", i)) != foreign {
+			t.Errorf("host %d of shard %d is foreign: %t", host, s.ShardOf(host), s.Foreign(host))
+		}
+		if !foreign {
+			present++
+			update(t, s, func(tx *kv.Tx) error { return tx.Inbound.Put(id, schema.Inbound{Run: 1, Configuration: 1}) })
+		}
+	}
+	if present == 0 || present == 40 {
+		t.Fatalf("%d of 40 hosts are there", present)
+	}
+	s.Close()
+	s = openStore(t, path)
+	pruned := filepath.Join(dir, "pruned.db")
+	if _, err := s.Prune(t.Context(), pruned, 1); err != nil {
+		t.Fatal(err)
+	}
+	next := openStore(t, pruned)
+	for _, s := range []*kv.Store{s, next} {
+		if s.Part() != part || s.Told() != present {
+			t.Errorf("%s holds %+v, and is told of %d URLs, want %d", s.Path(), s.Part(), s.Told(), present)
+		}
+		s.Close()
+	}
+	for _, path := range []string{path, pruned} {
+		err := kv.EachRaw(path, func(bucket string, key, value []byte) {
+			if bucket == "meta" && string(key) == "format" && value[1] != 3 {
+				t.Errorf("%s has format %d", path, value[1])
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -79,12 +80,16 @@ func encodeRun(w *writer, run *schema.Run) {
 		w.uint(uint64(run.Errors[name]))
 	}
 	w.end(&run.End)
-	if run.Rendered > 0 || run.Unrendered > 0 || run.Portion > 0 {
+	missing := run.End.Without != schema.Shards{}
+	if run.Rendered > 0 || run.Unrendered > 0 || run.Portion > 0 || missing {
 		w.uint(uint64(run.Rendered))
 		w.uint(uint64(run.Unrendered))
 	}
-	if run.Portion > 0 {
+	if run.Portion > 0 || missing {
 		w.uint(uint64(run.Portion))
+	}
+	if missing {
+		w.shards(run.End.Without)
 	}
 }
 
@@ -115,6 +120,12 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 	}
 	if r.more() {
 		run.Portion = int(r.uint())
+	}
+	if r.more() {
+		run.End.Without = r.shards()
+		if run.End.Kind == schema.EndNone { // then the whole sentence was taken for the detail
+			run.End.Detail = strings.TrimPrefix(run.End.Detail, run.End.Missing())
+		}
 	}
 	return run
 }

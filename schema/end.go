@@ -30,13 +30,23 @@ type End struct {
 	N      int           // max-pages, or the hosts whose budgets are used up
 	After  time.Duration // max-run-time
 	Detail string        // what stopped it; all there is if the kind is none
+
+	Without Shards // of the terrain, that had no part in it
 }
 
 // Known reports whether k is one of the kinds that this release knows.
 func (k EndKind) Known() bool { return k < endCount }
 
 // String is the end in words. They end with its Detail.
-func (e End) String() string { return e.words() + e.Detail }
+func (e End) String() string { return e.Missing() + e.words() + e.Detail }
+
+// Missing names the shards that had no part in it, as String begins.
+func (e End) Missing() string {
+	if e.Without == (Shards{}) {
+		return ""
+	}
+	return "without " + e.Without.Named() + ": "
+}
 
 func (e End) words() string {
 	switch e.Kind {

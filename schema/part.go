@@ -3,14 +3,26 @@ package schema
 import "time"
 
 // A Part says which part of a terrain a state file holds that is split over several, and
-// how far the terrain has come as the file knows it. The zero value is that of a file
-// that holds a whole terrain.
+// how far the terrain has come as the file knows it: one shard, or all that were united but
+// some. The zero value is that of a file that holds a whole terrain.
 type Part struct {
 	Terrain       [16]byte // id, given when it was split
 	Rule          int      // version of the rule that says which site belongs to which shard
-	Shard, Shards int      // its number, from 0 on, and how many there are
+	Shard, Shards int      // its number, from 0 on, and how many there are; 0 of what was united
+	Without       Shards   // that were not united with the others; none: the file holds the one shard
 	Run           uint64   // number of the terrain's run, which every shard counts alike
 	Configuration uint64   // number of its configuration likewise
+}
+
+// United reports whether the file holds several shards, and is only read.
+func (p *Part) United() bool { return p.Without != Shards{} }
+
+// Foreign reports whether the file does not hold a shard of the terrain.
+func (p *Part) Foreign(shard int) bool {
+	if p.United() {
+		return p.Without.Has(shard)
+	}
+	return shard != p.Shard
 }
 
 // An Inbound is what other shards have told of a URL: the smallest numbers that any of

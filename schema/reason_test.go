@@ -88,7 +88,7 @@ func FuzzReason(f *testing.F) {
 		if !strings.HasSuffix(r.String(), text) {
 			t.Errorf("%+v reads %q", r, r.String())
 		}
-		e := End{Kind: EndKind(cause), N: status, Detail: text}
+		e := End{Kind: EndKind(cause), N: status, Detail: text, Without: ShardsOf(status)}
 		if !strings.HasSuffix(e.String(), text) {
 			t.Errorf("%+v reads %q", e, e.String())
 		}
@@ -112,6 +112,8 @@ func TestEndString(t *testing.T) {
 		{End{Kind: EndStopped, Detail: "stopped by SIGINT"}, "stopped by SIGINT"},
 		{End{Kind: EndOutputs}, "stopped before its outputs were written"},
 		{End{Kind: EndAnew}, "the file of a shard was made anew since"},
+		{End{Kind: EndFrontier, Without: ShardsOf(2)}, "without shard 2: the frontier is empty"},
+		{End{Kind: EndStopped, Detail: "ripple stop", Without: ShardsOf(0, 2)}, "without shards 0, 2: ripple stop"},
 	}
 	for _, tt := range tests {
 		if got := tt.end.String(); got != tt.want {

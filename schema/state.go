@@ -20,7 +20,7 @@ const (
 	DepthExceeded
 	RequestLimitHit
 	ContentMismatch
-	Foreign // only in a file that holds one shard of a terrain: another shard visits it
+	Foreign // only in a file that holds a part of a terrain: a shard visits it that is not in it
 	stateCount
 )
 

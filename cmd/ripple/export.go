@@ -51,6 +51,9 @@ community and a place in the picture; the weight of a link is the number of link
 between pages that it stands for. GEXF and the map show at most 100,000 links, and
 say so. --run N shows the map as run N left it.
 
+Of the file of one shard of a terrain --parquet DIR writes DIR/shard=N, so that those of
+all shards are one table: there ids are keys that all of them have alike.
+
 A folder of CSV opens in Gephi as it is. For Neo4j, write it with --csv-header
 neo4j, then: neo4j-admin database import full --nodes=DIR/nodes.csv
 --relationships=DIR/edges.csv`,

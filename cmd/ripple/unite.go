@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,13 +24,15 @@ import (
 )
 
 type uniteOptions struct {
-	out   string
-	force bool
+	out     string
+	force   bool
+	without []string
 }
 
 func (o *uniteOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVarP(&o.out, "out", "o", "", "write the whole terrain to `FILE`")
 	f.BoolVar(&o.force, "force", false, "replace a file that exists, unless it is in use")
+	f.StringSliceVar(&o.without, "without", nil, "leave out shards `N,...`, whose files are not there")
 }
 
 func newUniteCommand(a *app) *cobra.Command {
@@ -41,6 +44,10 @@ func newUniteCommand(a *app) *cobra.Command {
 reads as that of one machine. Each shard must be there, once; of a folder, the files
 in it that hold a shard are taken. One that is being crawled is read from a copy.
 
+Without the file of a shard there is no whole map. With --without there is one of the
+others, which says so: its runs are interrupted without that shard, whose pages are
+foreign in it. It can be read as any other, and not be crawled.
+
 The new file appears whole or not at all, and the shards stay as they are. What the
 page stores of several machines keep is found once their segments lie in the one
 folder that [pages] path names. Not taken over: how much of a group of pages its cap
@@ -48,6 +55,7 @@ has counted, links to hosts beyond max-hosts-per-site, and what webhooks have no
 told yet.`,
 		Example: "  ripple unite terrain/ -o terrain.bolt\n" +
 			"  ripple unite shard-000.bolt /mnt/b/shard-001.bolt -o terrain.bolt\n" +
+			"  ripple unite terrain/ -o partial.bolt --without 3\n" +
 			"  ripple export --state terrain.bolt --sqlite terrain.db",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runUnite(cmd.Context(), a, opts, args) },
@@ -69,9 +77,13 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	if err := opts.refuse(); err != nil {
 		return err
 	}
-	var s shards
+	missing, err := parseShards(opts.without)
+	if err != nil {
+		return err
+	}
+	s := shards{missing: missing}
 	defer s.close()
-	err := a.during("writing "+shown(opts.out), func(p export.Progress) error {
+	err = a.during("writing "+shown(opts.out), func(p export.Progress) error {
 		p.At("opening shards", 0, 0)
 		if err := s.open(ctx, a, args); err != nil {
 			return err
@@ -85,6 +97,9 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 		count(s.urls, "URL", "URLs"), count(s.visits, "visit", "visits"))
 	for _, dir := range s.without {
 		a.say("no file in " + dir + " holds a shard; the others hold all")
+	}
+	if missing != (schema.Shards{}) {
+		a.say("this map is made without " + missing.Named() + ", and says so: its runs are interrupted")
 	}
 	if slices.ContainsFunc(s.all, func(one unite.Shard) bool { return one.Live }) {
 		a.say("a shard is being crawled: this is what was known a moment ago")
@@ -116,7 +131,8 @@ func (o *uniteOptions) refuse() error {
 type shards struct {
 	all          []unite.Shard
 	without      []string // folders that hold no shard
-	urls, visits int      // of the whole
+	missing      schema.Shards
+	urls, visits int // of the whole
 }
 
 func (s *shards) close() {
@@ -166,7 +182,7 @@ func (s *shards) openFolder(ctx context.Context, a *app, dir string) error {
 		case errors.Is(err, kv.ErrForeign):
 		case err != nil:
 			return err
-		case s.all[len(s.all)-1].Store.Part() == schema.Part{}:
+		case !isShard(s.all[len(s.all)-1].Store.Part()):
 			s.all[len(s.all)-1].Store.Close()
 			s.all = s.all[:len(s.all)-1]
 		}
@@ -175,6 +191,29 @@ func (s *shards) openFolder(ctx context.Context, a *app, dir string) error {
 		s.without = append(s.without, shown(dir))
 	}
 	return nil
+}
+
+// isShard reports whether a file holds one shard.
+func isShard(part schema.Part) bool { return part.Shards != 0 && !part.United() }
+
+// parseShards reads numbers of shards as [schema.Shards] are written.
+func parseShards(texts []string) (schema.Shards, error) {
+	var numbers []int
+	for _, text := range texts {
+		from, to, isRange := strings.Cut(strings.TrimSpace(text), "-")
+		if !isRange {
+			to = from
+		}
+		first, err := strconv.ParseUint(from, 10, 8)
+		last, err2 := strconv.ParseUint(to, 10, 8)
+		if err != nil || err2 != nil || first > last {
+			return schema.Shards{}, usage("--without is %q; it must be numbers of shards, like 3 or 2,5-7", clean(text, 40))
+		}
+		for n := first; n <= last; n++ {
+			numbers = append(numbers, int(n))
+		}
+	}
+	return schema.ShardsOf(numbers...), nil
 }
 
 // openFile opens a state file, or a copy of one that is being crawled.
@@ -208,6 +247,10 @@ func (s *shards) write(ctx context.Context, opts uniteOptions, p export.Progress
 	defer remove()
 	united, compacted := filepath.Join(dir, "united.bolt"), filepath.Join(dir, "compacted.bolt")
 	err = s.unite(ctx, united, p)
+	var missing *unite.MissingError
+	if errors.As(err, &missing) {
+		return hint(err, "a map of the others is made with --without %s", unspaced(missing.Shards))
+	}
 	if err == nil {
 		p.At("compacting", 0, 0)
 		err = kv.Compact(united, compacted) // it was written in many commits
@@ -254,11 +297,19 @@ func (a *app) openFolder(ctx context.Context, dir string) (store *kv.Store, err 
 		}
 		return s.unite(ctx, united, p)
 	})
+	var missing *unite.MissingError
+	if errors.As(err, &missing) {
+		return nil, hint(err, "\"ripple unite %s -o FILE --without %s\" makes a map of the others, which says so", shown(dir),
+			unspaced(missing.Shards))
+	}
 	if err != nil {
 		return nil, err
 	}
 	return kv.Open(united, kv.Options{ReadOnly: true})
 }
+
+// unspaced are shards as a flag names them.
+func unspaced(s schema.Shards) string { return strings.ReplaceAll(s.String(), " ", "") }
 
 // size is what the files hold, in bytes.
 func (s *shards) size() (sum int64) {
@@ -305,7 +356,7 @@ func (s *shards) unite(ctx context.Context, path string, p export.Progress) erro
 		return err
 	}
 	defer dst.Close()
-	if err := unite.Stores(ctx, s.all, dst, p); err != nil {
+	if err := unite.Stores(ctx, s.all, s.missing, dst, p); err != nil {
 		return err
 	}
 	if err := crawl.LeavePages(dst); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // Sites adds a web of 16 small sites, with about so many pages each, that link to each other.
@@ -25,9 +26,9 @@ seeds = ["https://h1.test/"]
 domain = "h2.test"
 `
 
-// Unite writes the map that the files of all shards make together to a new file, and returns
-// its digest. Nothing may be wrong with any of them.
-func Unite(t testing.TB, path string, files []string) (digest string) {
+// Unite writes the map that the files of all shards make together, but for some, to a new
+// file, and returns its digest. Nothing may be wrong with any of them.
+func Unite(t testing.TB, path string, files []string, without ...int) (digest string) {
 	t.Helper()
 	dst := Open(t, path)
 	var shards []unite.Shard
@@ -35,7 +36,7 @@ func Unite(t testing.TB, path string, files []string) (digest string) {
 		Verify(t, name)
 		shards = append(shards, unite.Shard{Name: name, Store: Open(t, name)})
 	}
-	if err := errors.Join(unite.Stores(t.Context(), shards, dst, nil), dst.Close()); err != nil {
+	if err := errors.Join(unite.Stores(t.Context(), shards, schema.ShardsOf(without...), dst, nil), dst.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range shards {

@@ -80,12 +80,12 @@ func checkParquet(t *testing.T, path string) {
 	type edge struct {
 		Span string `parquet:"span"`
 	}
-	for _, n := range readParquet[node](t, filepath.Join(path, "nodes.parquet")) {
+	for _, n := range readParquet[node](t, filepath.Join(path, "nodes.parquet"), "partial") {
 		if n.Thrice != 3_000_000*n.ID {
 			t.Errorf("node %d has %d", n.ID, n.Thrice)
 		}
 	}
-	for _, e := range readParquet[edge](t, filepath.Join(path, "edges.parquet")) {
+	for _, e := range readParquet[edge](t, filepath.Join(path, "edges.parquet"), "partial") {
 		if e.Span != "from far away" {
 			t.Errorf("a link has %q", e.Span)
 		}

@@ -20,6 +20,7 @@ type Format struct {
 	Name   string // of its flag
 	Usage  string
 	Folder bool // it is a folder of files, not one file
+	Keyed  bool // of a shard of a terrain it is a folder in that folder, with keys that all shards have alike
 	Pruned bool // above page level it shows no links but those of the picture
 	Drawn  bool // there is none at page level, where there are too many nodes for a picture
 
@@ -53,7 +54,8 @@ func Formats() []Format {
 		{Name: "dot", Usage: "write DOT, for Graphviz, to `FILE`", ours: begins(dotHead), stream: dot},
 		{Name: "csv", Usage: "write nodes.csv and edges.csv into `DIR`", Folder: true, files: csvFiles},
 		{Name: "jsonl", Usage: "write JSON Lines to `FILE`", ours: begins(jsonlHead), stream: jsonl},
-		{Name: "parquet", Usage: "write nodes.parquet and edges.parquet into `DIR`", Folder: true, files: parquetFiles},
+		{Name: "parquet", Usage: "write nodes.parquet and edges.parquet into `DIR`", Folder: true, Keyed: true,
+			files: parquetFiles},
 		{
 			Name: "map", Usage: "write an HTML map to `FILE`", Pruned: true, Drawn: true, ours: isOurMap, stream: html,
 			Key: "map-path", Path: func(o config.Output) string { return o.MapPath },
@@ -73,7 +75,7 @@ func begins(with ...string) func([]byte) bool {
 // Check reports why a target must not be replaced; see package whole.
 func (f Format) Check(path string, force bool) error {
 	if f.Folder {
-		return whole.CheckFolder(path, force)
+		return f.checkFolder(path, force)
 	}
 	return whole.CheckFile(path, force, f.Ours)
 }
@@ -88,6 +90,13 @@ func (f Format) Write(ctx context.Context, path string, g *export.Graph, opts Op
 		return err
 	}
 	if f.Folder {
+		path, err := f.folder(path, g)
+		if err == nil {
+			err = whole.CheckFolder(path, opts.Force)
+		}
+		if err != nil {
+			return err
+		}
 		return whole.Folder(path, func(dir string) ([]string, map[string]any, error) {
 			names, err := f.files(ctx, dir, g, opts)
 			return names, about(g), err
@@ -129,7 +138,8 @@ func facts(g *export.Graph, pruned string) []fact {
 	m := g.Meta()
 	all := []fact{
 		{"ripple", "graph"}, {"level", m.Level.String()}, {"runs", m.Runs}, {"run", fmt.Sprint(m.Run)},
-		{"status", m.Status}, {"reason", m.Reason}, {"partial", m.Partial()}, {"selection", m.Options}, {"pruned", pruned},
+		{"status", m.Status}, {"reason", m.Reason}, {"partial", m.Partial()}, {"shard", shardOf(g)}, {"selection", m.Options},
+		{"pruned", pruned},
 	}
 	kept := all[:0]
 	for _, f := range all {
@@ -138,6 +148,15 @@ func facts(g *export.Graph, pruned string) []fact {
 		}
 	}
 	return kept
+}
+
+// shardOf says which shard of a terrain a graph is of; empty: it is of the whole.
+func shardOf(g *export.Graph) string {
+	shard, shards := g.Survey().Shard()
+	if shards == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", shard, shards)
 }
 
 // about is what the manifest of a folder says of the graph.

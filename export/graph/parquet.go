@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
@@ -19,17 +20,14 @@ import (
 // levels; those that another level alone has are empty.
 func parquetFiles(ctx context.Context, dir string, g *export.Graph, _ Options) ([]string, error) {
 	const nodes, edges = "nodes.parquet", "edges.parquet"
+	ids := identify(g)
 	columns := g.Columns()
-	node := append([]export.Column[export.Node]{
-		always(numberColumn("id", func(n *export.Node) int64 { return int64(n.ID) })),
-		always(textColumn("label", func(n *export.Node) string { return n.Name })),
-	}, columns.Nodes...)
-	edge := append([]export.Column[export.Link]{
-		always(numberColumn("source", func(l *export.Link) int64 { return int64(l.From) })),
-		always(numberColumn("target", func(l *export.Link) int64 { return int64(l.To) })),
-		always(numberColumn("weight", func(l *export.Link) int64 { return int64(l.Links) })),
-	}, columns.Links...)
-	err := parquetFile(ctx, filepath.Join(dir, nodes), g, "nodeRow", node, g.EachNode)
+	node := slices.Concat(ids.node,
+		[]export.Column[export.Node]{always(textColumn("label", func(n *export.Node) string { return n.Name }))}, columns.Nodes)
+	edge := slices.Concat(ids.edge,
+		[]export.Column[export.Link]{always(numberColumn("weight", func(l *export.Link) int64 { return int64(l.Links) }))},
+		columns.Links)
+	err := parquetFile(ctx, filepath.Join(dir, nodes), g, "nodeRow", node, ids.eachNode)
 	if err == nil {
 		err = parquetFile(ctx, filepath.Join(dir, edges), g, "edgeRow", edge, g.EachLink)
 	}
@@ -112,7 +110,8 @@ func (b *batch[T]) schema(name string) *parquet.Schema {
 		}
 		fields[i] = reflect.StructField{
 			Name: "C" + strconv.Itoa(i), Tag: reflect.StructTag("parquet:" + strconv.Quote(tag)),
-			Type: [...]reflect.Type{reflect.TypeFor[string](), reflect.TypeFor[int64](), reflect.TypeFor[float64]()}[c.Kind],
+			Type: [...]reflect.Type{reflect.TypeFor[string](), reflect.TypeFor[int64](), reflect.TypeFor[float64](),
+				reflect.TypeFor[key]()}[c.Kind],
 		}
 	}
 	return parquet.NewSchema(name, parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface()))
@@ -146,6 +145,10 @@ func (b *batch[T]) cell(i int, of *T) parquet.Value {
 		first := len(b.text)
 		b.text = append(b.text, inert.Text(v.Text)...)
 		return parquet.ByteArrayValue(b.text[first:len(b.text):len(b.text)]).Level(0, present, i)
+	case export.Key:
+		first := len(b.text)
+		b.text = append(b.text, v.Text...)
+		return parquet.FixedLenByteArrayValue(b.text[first:len(b.text):len(b.text)]).Level(0, present, i)
 	case export.Real:
 		return parquet.DoubleValue(v.Real).Level(0, present, i)
 	}

@@ -240,8 +240,8 @@ type (
 func TestParquet(t *testing.T) {
 	for _, level := range levels() {
 		dir, want := written(t, level)
-		nodes := readParquet[parquetNode](t, filepath.Join(dir, "x.parquet", "nodes.parquet"))
-		edges := readParquet[parquetEdge](t, filepath.Join(dir, "x.parquet", "edges.parquet"))
+		nodes := readParquet[parquetNode](t, filepath.Join(dir, "x.parquet", "nodes.parquet"), "partial")
+		edges := readParquet[parquetEdge](t, filepath.Join(dir, "x.parquet", "edges.parquet"), "partial")
 		got := counts{Nodes: len(nodes), Edges: len(edges)}
 		var titles []string
 		for _, n := range nodes {
@@ -274,7 +274,7 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-func readParquet[T any](t *testing.T, path string) []T {
+func readParquet[T any](t *testing.T, path, fact string) []T {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -287,8 +287,8 @@ func readParquet[T any](t *testing.T, path string) []T {
 	if n, err := r.Read(rows); n != len(rows) || err != nil && !errors.Is(err, io.EOF) {
 		t.Fatalf("%s: %d of %d rows, %v", path, n, len(rows), err)
 	}
-	if _, ok := r.File().Lookup("ripple.partial"); !ok {
-		t.Errorf("%s does not say that it is partial", path)
+	if _, ok := r.File().Lookup("ripple." + fact); !ok {
+		t.Errorf("%s does not say what it is: %s", path, fact)
 	}
 	return rows
 }

@@ -121,6 +121,19 @@ func (s *Survey) Noted(name string) schema.HostNote { return s.core.notes.Of(nam
 // HostOf returns the host of a URL.
 func (s *Survey) HostOf(id schema.ID) schema.HostID { return s.core.store.HostOf(id) }
 
+// Shard returns which shard of a terrain the survey is of, of how many; shards 0: it is of
+// no single one.
+func (s *Survey) Shard() (shard, shards int) {
+	part := s.core.store.Part()
+	if part.United() {
+		return 0, 0
+	}
+	return part.Shard, part.Shards
+}
+
+// ShardOf returns the shard that a host or site belongs to, known or not.
+func (s *Survey) ShardOf(name string) int { return s.core.store.ShardOfName(name) }
+
 // URLs returns the last id of a URL, which bounds arrays by id.
 func (s *Survey) URLs() int { return s.core.urls() }
 

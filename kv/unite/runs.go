@@ -30,6 +30,9 @@ func (u *uniting) copyRun(n int) error {
 			add(&whole, &s.runs[n])
 		}
 	}
+	if whole.End.Without = u.without; u.partial() {
+		whole.Status, whole.Walked = schema.RunInterrupted, false
+	}
 	err := u.dst.Update(func(tx *kv.Tx) error { return errors.Join(u.copyConfigs(tx, n), tx.Runs.Put(whole)) })
 	for _, s := range u.sources {
 		if err == nil {
@@ -132,7 +135,11 @@ func (u *uniting) copyMeta() error {
 			if err != nil {
 				return err
 			}
-			reapply = reapply || undone || s.untold()
+			untold, err := u.untold(s)
+			if err != nil {
+				return err
+			}
+			reapply = reapply || undone || untold
 		}
 		err := errors.Join(tx.Depths.SetPending(pending), tx.Meta.SetReapply(reapply))
 		if err != nil {
@@ -142,15 +149,18 @@ func (u *uniting) copyMeta() error {
 	})
 }
 
-// untold reports whether other shards may not know yet what this one has to tell them.
-func (s *source) untold() bool {
+// untold reports whether other shards may not know yet what this one has to tell them; what
+// those that are left out do not know changes nothing.
+func (u *uniting) untold(s *source) (bool, error) {
 	if n := len(s.runs); s.live && n > 0 && s.runs[n-1].Status != schema.RunCompleted {
-		return true
+		return true, nil
 	}
-	for peer := range s.store.Part().Shards {
-		if n, more := s.store.Marked(peer); n > 0 || more {
-			return true
+	for _, other := range u.sources {
+		shard := other.store.Part().Shard
+		peer, err := s.tx.Peers.At(shard)
+		if n, _ := s.store.Marked(shard); err != nil || n > 0 || peer.Cursor != 0 {
+			return true, err
 		}
 	}
-	return false
+	return false, nil
 }

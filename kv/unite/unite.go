@@ -8,6 +8,10 @@
 // a cap has limited are not taken over, nor messages. Stored paths stay as they are: the
 // page stores of shards name their segments differently, which may lie in one folder.
 //
+// Shards can be left out. Then the file is a part of the terrain, whose runs were interrupted
+// without them: their pages are foreign in it, and what others were told by them is kept, for
+// the map has pages that only their links lead to.
+//
 // Memory holds a number for every URL, visit and host of every shard, and no text.
 package unite
 
@@ -15,8 +19,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -27,6 +29,18 @@ const most = 4096
 
 // ErrShards reports files that are not the shards of one terrain, each of them once.
 var ErrShards = errors.New("not the shards of one terrain")
+
+// A MissingError names the shards whose files are missing. It is an [ErrShards].
+type MissingError struct {
+	Shards schema.Shards
+	Of     int // that the terrain has
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%v: of shards 0 to %d these are missing: %s", ErrShards, e.Of-1, e.Shards)
+}
+
+func (e *MissingError) Unwrap() error { return ErrShards }
 
 // A Shard is the open file of a shard.
 type Shard struct {
@@ -50,7 +64,8 @@ type source struct {
 // A uniting copies the shards into one file.
 type uniting struct {
 	ctx     context.Context
-	sources []*source // by shard
+	sources []*source     // in the order of their shards
+	without schema.Shards // that are left out
 	dst     *kv.Store
 
 	see         func(step string, done, total int) // may be nil
@@ -58,26 +73,27 @@ type uniting struct {
 	done, total int // records
 }
 
-// Stores writes what the files of all shards of a terrain hold into a new file, which
-// must be empty. They are read at one commit each, and stay open. see, which may be nil,
-// is told now and then how many records of a step are done.
+// Stores writes what the files of all shards of a terrain hold, but for some, into a new
+// file, which must be empty. They are read at one commit each, and stay open. see, which may
+// be nil, is told now and then how many records of a step are done.
 //
 // The map of a run that is not over may lack what a shard has not been told yet, or not
 // before it was copied. Then it is noted that depths and queues are to be derived anew.
 //
-// It fails with [ErrShards], or where not all have begun the same run, before anything is
-// written, and with the cause soon after ctx is done.
-func Stores(ctx context.Context, shards []Shard, dst *kv.Store, see func(step string, done, total int)) error {
-	sources, err := arrange(shards)
+// It fails with [ErrShards], where some are missing with a [MissingError], or where not all
+// have begun the same run, before anything is written, and with the cause soon after ctx is done.
+func Stores(ctx context.Context, shards []Shard, without schema.Shards, dst *kv.Store,
+	see func(step string, done, total int)) error {
+	sources, err := arrange(shards, without)
 	if err != nil {
 		return err
 	}
-	u := &uniting{ctx: ctx, sources: sources, dst: dst, see: see}
+	u := &uniting{ctx: ctx, sources: sources, without: without, dst: dst, see: see}
 	return u.view(0, u.copy)
 }
 
-// arrange returns the files by shard.
-func arrange(shards []Shard) ([]*source, error) {
+// arrange returns the files in the order of their shards.
+func arrange(shards []Shard, without schema.Shards) ([]*source, error) {
 	if len(shards) == 0 {
 		return nil, fmt.Errorf("%w: there are none", ErrShards)
 	}
@@ -89,19 +105,23 @@ func arrange(shards []Shard) ([]*source, error) {
 		switch {
 		case part.Shards == 0:
 			why = s.Name + " holds a whole terrain"
+		case part.United():
+			why = fmt.Sprintf("%s was united without %s", s.Name, part.Without.Named())
 		case part.Terrain != whole.Terrain:
 			why = fmt.Sprintf("%s is of another terrain than %s", s.Name, first.Name)
 		case part.Shards != whole.Shards:
 			why = fmt.Sprintf("%s is one of %d, %s one of %d", s.Name, part.Shards, first.Name, whole.Shards)
 		case sources[part.Shard] != nil:
 			why = fmt.Sprintf("%s and %s are both shard %d", sources[part.Shard].name, s.Name, part.Shard)
+		case without.Has(part.Shard):
+			why = fmt.Sprintf("%s is shard %d, which was to be left out", s.Name, part.Shard)
 		default:
 			sources[part.Shard] = newSource(s)
 			continue
 		}
 		return nil, fmt.Errorf("%w: %s", ErrShards, why)
 	}
-	return sources, complete(sources)
+	return complete(sources, without)
 }
 
 func newSource(s Shard) *source {
@@ -111,21 +131,26 @@ func newSource(s Shard) *source {
 	}
 }
 
-// complete names the shards that are missing, or the first ten of them.
-func complete(sources []*source) error {
-	var missing []string
+// complete returns the files that are there, if all are that are not left out.
+func complete(sources []*source, without schema.Shards) (there []*source, err error) {
+	var missing []int
 	for n, s := range sources {
-		if s == nil {
-			missing = append(missing, strconv.Itoa(n))
+		switch {
+		case s != nil:
+			there = append(there, s)
+		case !without.Has(n):
+			missing = append(missing, n)
 		}
 	}
-	if more := len(missing) - 10; more > 0 {
-		missing = append(missing[:10], fmt.Sprintf("and %d more", more))
+	for n := range without.All() {
+		if n >= len(sources) {
+			return nil, fmt.Errorf("%w: there is no shard %d to be left out: they are 0 to %d", ErrShards, n, len(sources)-1)
+		}
 	}
-	if len(missing) > 0 {
-		return fmt.Errorf("%w: of shards 0 to %d these are missing: %s", ErrShards, len(sources)-1, strings.Join(missing, ", "))
+	if missing != nil {
+		return nil, &MissingError{schema.ShardsOf(missing...), len(sources)}
 	}
-	return nil
+	return there, nil
 }
 
 // view runs f with a transaction of every source.
@@ -147,6 +172,9 @@ func (u *uniting) copy() error {
 	if err := u.sameRun(); err != nil {
 		return err
 	}
+	if err := u.beginPart(); err != nil {
+		return err
+	}
 	urls, hosts, visits := 0, 0, 0
 	for _, s := range u.sources {
 		urls, hosts, visits = urls+s.store.URLs(), hosts+s.store.Hosts(), visits+int(s.store.LastSeq())
@@ -157,7 +185,8 @@ func (u *uniting) copy() error {
 		do    func() error
 	}{
 		{"URLs", urls, u.copyURLs}, {"hosts", hosts, u.copyHosts}, {"visits", visits, u.copyRuns},
-		{"depths", urls, u.copyDepths}, {"queues", hosts, u.copyQueues}, {"values", 0, u.copyMeta},
+		{"depths", urls, u.copyDepths}, {"queues", hosts, u.copyQueues}, {"referrals", urls, u.copyTold},
+		{"values", 0, u.copyMeta},
 	} {
 		if err := context.Cause(u.ctx); err != nil {
 			return err

@@ -137,7 +137,7 @@ func TestStores(t *testing.T) {
 	}
 	defer dst.Close()
 	var steps []string
-	err = unite.Stores(t.Context(), named(b, a), dst, func(step string, done, total int) {
+	err = unite.Stores(t.Context(), named(b, a), schema.Shards{}, dst, func(step string, done, total int) {
 		steps = append(steps, fmt.Sprintf("%s %d/%d", step, done, total))
 	})
 	if err != nil {
@@ -264,6 +264,49 @@ func runsIn(t *testing.T, s *kv.Store) (got []string) {
 	return got
 }
 
+// Of a shard that is left out nothing is there but what others know, and what it has told them. No run
+// is completed without it, and what waits for it is none of the map's.
+func TestStoresWithout(t *testing.T) {
+	names := hosts(t)
+	own, other := "https://"+names[0]+"/", "https://"+names[1]+"/"
+	a, _ := twoShards(t, names)
+	a.run(2, schema.RunCompleted, 1)
+	a.update(func(tx *kv.Tx) error {
+		tx.Outbox.Mark(a.ids[other])
+		return errors.Join(tx.Peers.Put(1, schema.Peer{Cursor: 1}),
+			tx.Inbound.Put(a.ids[own], schema.Inbound{Run: 1, Configuration: 1, Depth: 1}))
+	})
+	dst := newUnited(t)
+	if err := unite.Stores(t.Context(), named(a), schema.ShardsOf(1), dst, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		own + " from 0 at 1, 1 forms, depth 255", other + " from 1 at 5, 1 forms, depth 2", "visit of 1, to 2: to " + other,
+		"https true, overflow 3, delay 0s, known 1, waiting 0",
+		fmt.Sprintf("run 1: %s, 1 pages, 2 requests, 1 errors, since 11, visit 1", schema.RunInterrupted),
+		fmt.Sprintf("run 2: %s, 1 pages, 2 requests, 1 errors, since 11, visit 2", schema.RunInterrupted), "v",
+	}
+	got := slices.Concat(urlsIn(t, dst), visitsIn(t, dst), hostIn(t, dst, names[1]), runsIn(t, dst))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	view(t, dst, func(tx *kv.Tx) error {
+		run, err := tx.Runs.At(2)
+		if run.Walked || run.End != (schema.End{Without: schema.ShardsOf(1)}) {
+			t.Errorf("run 2 ended: %+v", run)
+		}
+		told, ok, err2 := tx.Inbound.At(1)
+		if !ok || told.Depth != 1 || told.Run != 1 || dst.Foreign(dst.HostOf(1)) || !dst.Foreign(dst.HostOf(2)) {
+			t.Errorf("of page 1 others told %+v", told)
+		}
+		reapply, err3 := tx.Meta.Reapply()
+		if reapply {
+			t.Error("it waits for what the shard is to be told")
+		}
+		return errors.Join(err, err2, err3)
+	})
+}
+
 // A run of which a file has nothing, because it was made anew since, is not completed.
 func TestStoresMadeAnew(t *testing.T) {
 	part := schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shards: 2, Run: 1, Configuration: 1}
@@ -282,7 +325,7 @@ func TestStoresMadeAnew(t *testing.T) {
 			files = append(files, unite.Shard{Name: f.path, Store: f.store})
 		}
 		dst := newFile(t, schema.Part{}).store
-		if err := unite.Stores(t.Context(), files, dst, nil); err != nil {
+		if err := unite.Stores(t.Context(), files, schema.Shards{}, dst, nil); err != nil {
 			t.Fatal(err)
 		}
 		pages := 11 - lost
@@ -335,22 +378,29 @@ func newUnited(t *testing.T) *kv.Store {
 func TestStoresRefused(t *testing.T) {
 	another := part(1)
 	another.Terrain[0] = 2
-	three, many := part(1), part(2)
+	three, many, united := part(1), part(2), part(0)
+	united.Without = schema.ShardsOf(1)
 	three.Shards, many.Shards = 3, 20
 	for name, v := range map[string]struct {
-		parts []schema.Part
-		why   string
+		parts   []schema.Part
+		why     string
+		without []int
 	}{
-		"none":                {nil, "there are none"},
-		"a whole terrain":     {[]schema.Part{part(0), {}}, "b holds a whole terrain"},
-		"first of all":        {[]schema.Part{{}, part(0)}, "a holds a whole terrain"},
-		"one of two":          {[]schema.Part{part(0)}, "of shards 0 to 1 these are missing: 1"},
-		"one of many":         {[]schema.Part{many}, "of shards 0 to 19 these are missing: 0, 1, 3, 4, 5, 6, 7, 8, 9, 10, and 9 more"},
-		"the same twice":      {[]schema.Part{part(1), part(1)}, "a and b are both shard 1"},
-		"another terrain":     {[]schema.Part{part(0), another}, "b is of another terrain than a"},
-		"of two and of three": {[]schema.Part{part(0), three}, "b is one of 3, a one of 2"},
-		"of three and of two": {[]schema.Part{three, part(0)}, "b is one of 2, a one of 3"},
-		"too many":            {[]schema.Part{part(0), part(1), part(1)}, "b and c are both shard 1"},
+		"none":                {parts: nil, why: "there are none"},
+		"a whole terrain":     {parts: []schema.Part{part(0), {}}, why: "b holds a whole terrain"},
+		"first of all":        {parts: []schema.Part{{}, part(0)}, why: "a holds a whole terrain"},
+		"one of two":          {parts: []schema.Part{part(0)}, why: "of shards 0 to 1 these are missing: 1"},
+		"one of many":         {parts: []schema.Part{many}, why: "of shards 0 to 19 these are missing: 0, 1, 3-19"},
+		"the same twice":      {parts: []schema.Part{part(1), part(1)}, why: "a and b are both shard 1"},
+		"another terrain":     {parts: []schema.Part{part(0), another}, why: "b is of another terrain than a"},
+		"of two and of three": {parts: []schema.Part{part(0), three}, why: "b is one of 3, a one of 2"},
+		"of three and of two": {parts: []schema.Part{three, part(0)}, why: "b is one of 2, a one of 3"},
+		"too many":            {parts: []schema.Part{part(0), part(1), part(1)}, why: "b and c are both shard 1"},
+		"left out and there":  {[]schema.Part{part(0), part(1)}, "b is shard 1, which was to be left out", []int{1}},
+		"all left out":        {[]schema.Part{part(0), part(1)}, "a is shard 0, which was to be left out", []int{0, 1}},
+		"another left out":    {[]schema.Part{part(0)}, "there is no shard 2 to be left out: they are 0 to 1", []int{1, 2}},
+		"too few left out":    {[]schema.Part{three}, "of shards 0 to 2 these are missing: 2", []int{0}},
+		"united already":      {[]schema.Part{part(0), united}, "b was united without shard 1", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var files []*file
@@ -358,7 +408,7 @@ func TestStoresRefused(t *testing.T) {
 				files = append(files, newFile(t, p))
 			}
 			dst := newUnited(t)
-			err := unite.Stores(t.Context(), named(files...), dst, nil)
+			err := unite.Stores(t.Context(), named(files...), schema.ShardsOf(v.without...), dst, nil)
 			if !errors.Is(err, unite.ErrShards) || !strings.HasSuffix(err.Error(), ": "+v.why) {
 				t.Errorf("%v; want: %s", err, v.why)
 			}
@@ -374,7 +424,8 @@ func TestStoresOfTwoRuns(t *testing.T) {
 	a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
 	b.run(1, schema.RunCompleted, 0)
 	want := "b has come to run #0 and a to run #1" // by shard
-	if err := unite.Stores(t.Context(), named(b, a), dst, nil); err == nil || !strings.Contains(err.Error(), want) {
+	err := unite.Stores(t.Context(), named(b, a), schema.Shards{}, dst, nil)
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v; want: %s", err, want)
 	}
 	if dst.LastCommit() != 0 {
@@ -407,7 +458,7 @@ func TestStoresUntold(t *testing.T) {
 			}
 			shards := named(a, b)
 			shards[1].Live = v.live
-			if err := unite.Stores(t.Context(), shards, dst, nil); err != nil {
+			if err := unite.Stores(t.Context(), shards, schema.Shards{}, dst, nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := dst.View(func(tx *kv.Tx) error {
@@ -436,7 +487,7 @@ func TestStoresStopped(t *testing.T) {
 					cancel(stopped)
 				}
 			}
-			if err := unite.Stores(ctx, named(a, b), newUnited(t), see); !errors.Is(err, stopped) || last != at {
+			if err := unite.Stores(ctx, named(a, b), schema.Shards{}, newUnited(t), see); !errors.Is(err, stopped) || last != at {
 				t.Errorf("%v after %s", err, last)
 			}
 		})

@@ -1,0 +1,127 @@
+package graph
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/whole"
+)
+
+// A key tells a node of a terrain in the files of all its shards, where numbers mean
+// something in one alone: the first 128 bits of SHA-256 (FIPS 180-4) of its label.
+type key [16]byte
+
+func keyOf(label string) key {
+	sum := sha256.Sum256([]byte(label))
+	return key(sum[:16])
+}
+
+// An identity is how nodes are told from each other in Parquet, and by which links name them.
+type identity struct {
+	graph *export.Graph
+	node  []export.Column[export.Node]
+	edge  []export.Column[export.Link]
+	keys  []key // by place; nil: their numbers tell them
+}
+
+// identify has the nodes told by their numbers or, in the file of one shard, by keys, beside
+// the shard that each belongs to; that of an entity is not known, which may span several.
+func identify(g *export.Graph) *identity {
+	i := &identity{graph: g}
+	if _, shards := g.Survey().Shard(); shards == 0 {
+		i.node = []export.Column[export.Node]{always(numberColumn("id", func(n *export.Node) int64 { return int64(n.ID) }))}
+		i.edge = []export.Column[export.Link]{
+			always(numberColumn("source", func(l *export.Link) int64 { return int64(l.From) })),
+			always(numberColumn("target", func(l *export.Link) int64 { return int64(l.To) })),
+		}
+		return i
+	}
+	i.keys = make([]key, g.Len())
+	i.node = []export.Column[export.Node]{
+		keyColumn("id", func(n *export.Node) key { return i.of(n.ID) }),
+		{
+			Name: "owner", Kind: export.Integer, Levels: export.AllLevels, Form: export.Nullable | export.Dictionary,
+			Of: i.owner,
+		},
+	}
+	i.edge = []export.Column[export.Link]{
+		keyColumn("source", func(l *export.Link) key { return i.of(l.From) }),
+		keyColumn("target", func(l *export.Link) key { return i.of(l.To) }),
+	}
+	return i
+}
+
+func keyColumn[T any](name string, of func(*T) key) export.Column[T] {
+	return export.Column[T]{Name: name, Kind: export.Key, Levels: export.AllLevels, Of: func(t *T) export.Value {
+		k := of(t)
+		return export.Value{Text: string(k[:])}
+	}}
+}
+
+// of returns the key of a node that [identity.eachNode] has come by.
+func (i *identity) of(id uint32) key {
+	place, _ := i.graph.Rank(id)
+	return i.keys[place]
+}
+
+func (i *identity) owner(n *export.Node) export.Value {
+	name := n.Name
+	switch i.graph.Level() {
+	case export.LevelPage:
+		name = n.Host
+	case export.LevelEntity:
+		return export.Value{None: true}
+	}
+	return export.Value{Count: int64(i.graph.Survey().ShardOf(name))}
+}
+
+// eachNode is [export.Graph.EachNode], and notes the keys.
+func (i *identity) eachNode(f func(*export.Node) error) error {
+	return i.graph.EachNode(func(n *export.Node) error {
+		if i.keys != nil {
+			place, _ := i.graph.Rank(n.ID)
+			i.keys[place] = keyOf(n.Name)
+		}
+		return f(n)
+	})
+}
+
+// folder returns where a format writes a graph: that of one shard into a folder beside those
+// of the others, which is made.
+func (f Format) folder(path string, g *export.Graph) (string, error) {
+	shard, shards := g.Survey().Shard()
+	if !f.Keyed || shards == 0 {
+		return path, nil
+	}
+	if err := os.Mkdir(path, 0o777); err != nil && !os.IsExist(err) {
+		return "", err
+	}
+	return filepath.Join(path, fmt.Sprintf("shard=%d", shard)), nil
+}
+
+var shardFolder = regexp.MustCompile(`^shard=[0-9]+$`)
+
+// holdsShards reports whether a folder holds nothing but those of shards. Each is looked at
+// when it is to be replaced.
+func holdsShards(path string) bool {
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		if !e.IsDir() || !shardFolder.MatchString(e.Name()) {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// checkFolder reports why a folder must not be replaced, before it is known of which shard
+// a graph is.
+func (f Format) checkFolder(path string, force bool) error {
+	if f.Keyed && holdsShards(path) {
+		return nil
+	}
+	return whole.CheckFolder(path, force)
+}

@@ -1,0 +1,50 @@
+package unite
+
+import (
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// partial reports whether shards are left out.
+func (u *uniting) partial() bool { return u.without != schema.Shards{} }
+
+// beginPart has the new file be a part of the terrain, if shards are left out, which has come
+// as far as the shard that has come farthest.
+func (u *uniting) beginPart() error {
+	if !u.partial() {
+		return nil
+	}
+	return u.dst.Update(func(tx *kv.Tx) error { return tx.Part.Put(u.part()) })
+}
+
+func (u *uniting) part() schema.Part {
+	whole := u.sources[0].store.Part()
+	for _, s := range u.sources {
+		part := s.store.Part()
+		whole.Run, whole.Configuration = max(whole.Run, part.Run), max(whole.Configuration, part.Configuration)
+	}
+	whole.Shard, whole.Without = 0, u.without
+	return whole
+}
+
+// copyTold copies what the shards were told by others, those that are left out among them, who
+// cannot be told apart. What others told is in the links of their visits too, and as near. It
+// counts under the numbers of the new file if it does under those of the shard.
+func (u *uniting) copyTold() error {
+	if !u.partial() {
+		return nil
+	}
+	now := u.part()
+	return u.each(func(s *source) int { return s.store.URLs() }, func(tx *kv.Tx, s *source, n int) error {
+		told, ok, err := s.tx.Inbound.At(schema.ID(n))
+		if err != nil || !ok {
+			return err
+		}
+		part := s.store.Part()
+		if told.Run != part.Run || told.Configuration != part.Configuration {
+			return nil
+		}
+		told.Run, told.Configuration = now.Run, now.Configuration
+		return tx.Inbound.Put(s.urls[n], told)
+	})
+}

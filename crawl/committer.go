@@ -51,7 +51,8 @@ type batch struct {
 	told     []ring.Referral // by other shards
 	errands  []ring.Errand   // likewise
 	portion  *ring.Portion   // of max-pages, that the node has come to; nil: as before
-	tellers  []chan<- error  // who wait for the commit of what they told
+	updates  []func(*kv.Tx) error
+	tellers  []chan<- error // who wait for the commit of what they told
 	wakes    []ring.Wake
 	size     int64
 	first    time.Time     // when the first of it came
@@ -85,14 +86,23 @@ func (b *batch) by(t time.Time) {
 	}
 }
 
-// tell adds what another shard told, which waits for the answer.
+// tell adds what another shard told, which waits for the answer. What many tell goes into one
+// commit with what was fetched.
 func (b *batch) tell(t telling) {
 	b.told, b.tellers = append(b.told, t.referrals...), append(b.tellers, t.done)
 	b.errands = append(b.errands, t.errands...)
 	if t.portion != nil {
 		b.portion = t.portion
 	}
-	b.by(time.Now())
+	now := time.Now()
+	if t.update != nil {
+		b.updates = append(b.updates, t.update)
+	}
+	if t.update != nil || len(t.referrals) > 0 {
+		b.by(now.Add(maxBatchAge))
+	} else {
+		b.by(now)
+	}
 }
 
 // reset empties a batch that was committed, for the next one, which gathers for
@@ -145,10 +155,11 @@ func (b *batch) drain(r *committer, outcomes <-chan ring.Outcome, wakes <-chan r
 	}
 }
 
-// A Commit is what was committed at a time. Its outcomes belong to the crawl.
+// A Commit is what was committed at a time. What it names belongs to the crawl.
 type Commit struct {
 	Took     time.Duration
 	Outcomes []ring.Outcome
+	Told     []ring.Referral // by other shards
 }
 
 // A query is a question about the live state, answered between two commits.
@@ -222,7 +233,7 @@ func (c *committer) mayAskAfter(o *ring.Outcome) time.Time {
 // commit applies a batch in one transaction, lets depths travel on in as many
 // more as they need, and publishes what follows.
 func (c *committer) commit(walking context.Context, b *batch, effects chan<- ring.Effects) error {
-	if len(b.outcomes)+len(b.told)+len(b.errands)+len(b.wakes) == 0 && b.portion == nil {
+	if len(b.outcomes)+len(b.told)+len(b.errands)+len(b.wakes)+len(b.updates) == 0 && b.portion == nil {
 		return nil
 	}
 	begun := time.Now()
@@ -233,6 +244,9 @@ func (c *committer) commit(walking context.Context, b *batch, effects chan<- rin
 			var list []ring.Effect
 			list, more, err = c.recorder.Turn(tx, news)
 			published.List = append(published.List, list...)
+			for ; err == nil && len(b.updates) > 0; b.updates = b.updates[1:] {
+				err = b.updates[0](tx)
+			}
 			return err
 		})
 		if err != nil {
@@ -240,7 +254,7 @@ func (c *committer) commit(walking context.Context, b *batch, effects chan<- rin
 		}
 	}
 	if c.onCommit != nil {
-		c.onCommit(Commit{time.Since(begun), b.outcomes})
+		c.onCommit(Commit{time.Since(begun), b.outcomes, b.told})
 	}
 	b.release()
 	c.member.committed(c.store)

@@ -42,8 +42,13 @@ const LevelTrace = record.LevelTrace
 var ErrIdentity = record.ErrIdentity
 
 // Foresee says which run [Begin] would continue or begin under a configuration, or
-// refuses as it would, with [ErrIdentity]. It writes nothing.
-func Foresee(store *kv.Store, cfg *config.Config) (Begun, error) { return record.Foresee(store, cfg) }
+// refuses as it would, with [ErrIdentity] or [ErrPart]. It writes nothing.
+func Foresee(store *kv.Store, cfg *config.Config) (Begun, error) {
+	if err := whole(store); err != nil {
+		return Begun{}, err
+	}
+	return record.Foresee(store, cfg)
+}
 
 // LeavePages has the next page that is kept begin a page store of its own, see
 // [record.LeavePages].
@@ -84,6 +89,7 @@ type Crawl struct {
 	paused    atomic.Bool // a walk under another configuration begins so, too
 	number    uint64      // among the crawls of its machine
 	trust     trust       // what hosts have shown in this process
+	shared    [32]byte    // of a shard: the hash of what the configuration has in common with others
 	walked    bool        // the frontier is empty, and the file says so; once done is closed
 }
 
@@ -114,6 +120,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 		reload: make(chan struct{}, 1),
 	}
 	c.paused.Store(opts.Paused)
+	c.follow(opts.Config)
 	c.member = newMember(c, opts.Shard)
 	c.committer = c.newCommitter(set)
 	c.committer.recorder.Enter = opts.Shard.enter
@@ -123,6 +130,14 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	}
 	opts.Machine.limit(opts.Config.MaxOpen(), opts.Log)
 	return c, begun, nil
+}
+
+// follow has the crawl be under a configuration, between two walks.
+func (c *Crawl) follow(cfg *config.Config) {
+	c.opts.Config = cfg
+	if c.opts.Shard != nil {
+		c.shared = cfg.SharedHash()
+	}
 }
 
 func (c *Crawl) newCommitter(set *ring.Settings) *committer {
@@ -277,7 +292,16 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	return why, err
 }
 
+// A StopError is the cause of a ctx that is done because the run is to end so.
+type StopError struct{ End schema.End }
+
+func (e *StopError) Error() string { return e.End.String() }
+
 func stopped(ctx context.Context) schema.End {
+	var told *StopError
+	if errors.As(context.Cause(ctx), &told) {
+		return told.End
+	}
 	return schema.End{Kind: schema.EndStopped, Detail: context.Cause(ctx).Error()}
 }
 
@@ -350,7 +374,7 @@ func (c *Crawl) change(ctx context.Context, next changed) error {
 	if err := old.set.Close(); err != nil {
 		return err
 	}
-	c.opts.Config = cfg
+	c.follow(cfg)
 	c.committer = c.newCommitter(set)
 	c.committer.recorder.Inherit(old.recorder)
 	if err := errors.Join(old.recorder.ClosePages(), old.recorder.End(schema.End{Kind: schema.EndReload})); err != nil {

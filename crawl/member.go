@@ -36,12 +36,13 @@ type member struct {
 	cancel  context.CancelFunc
 }
 
-// A telling is what a letter says, or the node, for a commit.
+// A telling is what a letter says, or the node, or has come of a letter, for a commit.
 type telling struct {
 	referrals []ring.Referral
 	errands   []ring.Errand
-	portion   *ring.Portion // nil: nothing is said of it
-	done      chan<- error  // gets the error of the commit, and has room for it
+	portion   *ring.Portion      // nil: nothing is said of it
+	update    func(*kv.Tx) error // by a sender; nil: none
+	done      chan<- error       // gets the error of the commit, and has room for it
 }
 
 func newMember(c *Crawl, s *Shard) *member {
@@ -80,25 +81,17 @@ func (m *member) stop() {
 	_ = m.senders.Wait() // what failed, mayWrite has told
 }
 
-// tell tells another shard whatever there is. A full disk is waited for; the loss of the
-// lease ends the crawl, and by that this.
+// tell tells another shard whatever there is. The loss of the lease ends the crawl, and by
+// that this.
 func (m *member) tell(peer int) error {
-	sender := exchange.NewSender(m.desk(m.sending), m.heard, peer)
-	for {
-		err := sender.Run(m.sending, m.behind[peer], senderPace())
-		switch {
-		case errors.Is(err, webhook.ErrLater):
-			err = wait(m.sending, roomCheck)
-		case errors.Is(err, ErrLease):
-			<-m.sending.Done()
-		}
-		if m.sending.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("tell shard %d: %w", peer, err)
-		}
+	err := exchange.NewSender(m.desk(m.sending), m.heard, peer).Run(m.sending, m.behind[peer], senderPace())
+	if errors.Is(err, ErrLease) {
+		<-m.sending.Done()
 	}
+	if m.sending.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("tell shard %d: %w", peer, err)
 }
 
 // committed wakes the senders that have something to tell after a commit.
@@ -227,8 +220,8 @@ func (d desk) View(f func(*kv.Tx) error) error {
 	return d.crawl.query(d.ctx, func(store *kv.Store) error { return store.View(f) })
 }
 
-// Update implements [exchange.Shard]. It fails with [webhook.ErrLater] while the disk is full.
-func (d desk) Update(f func(*kv.Tx) error) error { return d.crawl.query(d.ctx, d.crawl.updating(f)) }
+// Update implements [exchange.Shard]: f is a part of the next commit.
+func (d desk) Update(f func(*kv.Tx) error) error { return d.commit(telling{update: f}) }
 
 // Apply implements [exchange.Shard].
 func (d desk) Apply(referrals []ring.Referral) error { return d.commit(telling{referrals: referrals}) }

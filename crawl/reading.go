@@ -53,7 +53,7 @@ func (c *Crawl) filed(ctx context.Context) (r accord.Reading, err error) {
 	}
 	err = c.query(ctx, func(store *kv.Store) (err error) {
 		r, err = accord.Of(store)
-		r.Config = c.opts.Config.SharedHash() // between two commits nobody changes it
+		r.Config = c.shared // between two commits nobody changes it
 		r.Idle = r.Idle && c.settled()
 		return err
 	})

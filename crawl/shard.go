@@ -76,7 +76,12 @@ func (s *Shard) enter(tx *kv.Tx) error {
 
 // whole reports why a file cannot be worked on by itself.
 func whole(store *kv.Store) error {
-	if part := store.Part(); part.Shards != 0 {
+	part := store.Part()
+	if part.United() {
+		return fmt.Errorf("%w: all shards but %s, and is only to be read; crawl the shards, and unite them again", ErrPart,
+			part.Without)
+	}
+	if part.Shards != 0 {
 		return fmt.Errorf("%w: shard %d of %d, which the others have to know of", ErrPart, part.Shard, part.Shards)
 	}
 	return nil
@@ -90,6 +95,9 @@ func (s *Shard) fits(store *kv.Store) error {
 			return fmt.Errorf("%w: a whole one", ErrPart)
 		}
 		return nil
+	}
+	if was.United() {
+		return whole(store)
 	}
 	same := s.Part
 	same.Run, same.Configuration = was.Run, was.Configuration

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -15,8 +16,10 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/shard"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // divide has a new file hold a part of a terrain.
@@ -73,7 +76,7 @@ type paperTerrain struct {
 	calm   bool // nothing is lost any more
 	reads  bool // no file goes back
 
-	letters, dropped, kills, backs, anew, looks, agreed int
+	letters, dropped, kills, backs, anew, looks, agreed, partial int
 }
 
 type lateLetter struct {
@@ -284,8 +287,11 @@ func (p *paperTerrain) run(moody int) (map[string]near, map[string]bool) {
 		}
 	}
 	p.calm = true
+	for _, s := range p.shards {
+		s.kill()
+	}
+	p.unitedWithout(nil)      // also of a run that is not over
 	for n := range p.shards { // which asks the others what they contain
-		p.shards[n].kill()
 		p.start(n)
 	}
 	for round := 0; ; round++ {
@@ -369,6 +375,50 @@ func (p *paperTerrain) unitedDigest() string {
 	return crawltest.Unite(p.t, filepath.Join(p.t.TempDir(), "united.bolt"), files)
 }
 
+// unitedWithout makes one file of some of the shards, in which nothing may be wrong. Their pages
+// have the depths that they have in the whole map; nil: they are not known.
+func (p *paperTerrain) unitedWithout(depths map[string]near) {
+	var files []string
+	var without []int
+	for i, n := range p.r.Perm(len(p.shards)) {
+		if i == 0 || p.r.IntN(2) == 0 {
+			files = append(files, p.shards[n].path)
+		} else {
+			without = append(without, n)
+		}
+	}
+	if without == nil {
+		return
+	}
+	p.partial++
+	path := filepath.Join(p.t.TempDir(), "partial.bolt")
+	crawltest.Unite(p.t, path, files, without...)
+	rule, err := shard.New(len(p.shards))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	crawltest.EachPage(p.t, path, func(page *survey.Page) {
+		missing := slices.Contains(without, rule.Of(page.HostName))
+		if foreign := page.State == schema.Foreign; foreign != (missing && page.Class.Visitable()) {
+			p.t.Errorf("%s is %s without %v", page.URL, page.State, without)
+		}
+		if missing || depths == nil {
+			return
+		}
+		want, ok := depths[page.URL]
+		if got := (near{int(page.Depth), int(page.Hops)}); page.InRun != ok || ok && got != want {
+			p.t.Errorf("%s is at %v without %v, and at %v with all", page.URL, got, without, want)
+		}
+		seen[page.URL] = true
+	})
+	for url := range depths {
+		if host := weburl.Host(url); !slices.Contains(without, rule.Of(host)) && !seen[url] {
+			p.t.Errorf("%s is missing without %v", url, without)
+		}
+	}
+}
+
 // TestShards crawls random webs with one to four shards, which lose letters and files, and
 // compares what they know together with what one crawl does. Nobody finds the end of a run while
 // something is left to be done or told. RIPPLE_PROOF_WEBS says how many webs there are.
@@ -397,16 +447,19 @@ func TestShards(t *testing.T) {
 		if !maps.Equal(visited, wantVisited) {
 			t.Fatalf("web %d of seed %d, %d shards: visited %v, want %v", i, seed, len(p.shards), visited, wantVisited)
 		}
+		p.unitedWithout(depths)
 		if t.Failed() {
 			t.Fatalf("web %d of seed %d, %d shards", i, seed, len(p.shards))
 		}
 		sum.letters, sum.dropped, sum.kills = sum.letters+p.letters, sum.dropped+p.dropped, sum.kills+p.kills
 		sum.backs, sum.anew = sum.backs+p.backs, sum.anew+p.anew
+		sum.partial += p.partial
 		sum.looks, sum.agreed = sum.looks+p.looks, sum.agreed+p.agreed
 	}
-	t.Logf("%d letters, %d of them lost; %d kills, %d files gone back, %d created anew; %d looks for the end, %d find it",
-		sum.letters, sum.dropped, sum.kills, sum.backs, sum.anew, sum.looks, sum.agreed)
-	if crawltest.Full() && sum.dropped*sum.kills*sum.backs*sum.anew == 0 {
+	t.Logf("%d letters, %d of them lost; %d kills, %d files gone back, %d created anew; %d looks for the end, %d find it; "+
+		"%d maps without a shard",
+		sum.letters, sum.dropped, sum.kills, sum.backs, sum.anew, sum.looks, sum.agreed, sum.partial)
+	if crawltest.Full() && sum.dropped*sum.kills*sum.backs*sum.anew*sum.partial == 0 {
 		t.Error("something never happened")
 	}
 }

@@ -77,8 +77,8 @@ func (s *transcript) String() string {
 	return s.text.String()
 }
 
-// newMachines writes the configurations of so many machines, and of one alone, for a web of
-// 16 hosts with about so many pages each.
+// newMachines writes the configurations of so many machines, which share four shards evenly,
+// and of one alone, for a web of 16 hosts with about so many pages each.
 func newMachines(t *testing.T, hub string, n, pages int) (all []*machine, alone string) {
 	t.Helper()
 	web := crawltest.Serve(t, webtest.WithoutLog())
@@ -94,10 +94,10 @@ minimum-time-on-page = 500
 		}
 		return path
 	}
-	for i := range n {
-		name := fmt.Sprintf("node%d", i)
-		all = append(all, &machine{t: t, config: write(name, fmt.Sprintf("[cluster]\nhub = %q\nshards = 4\nfolder = \"./%s\"\n",
-			hub, name))})
+	for i := range n { // none may have them all before another one comes
+		name, own := fmt.Sprintf("node%d", i), (4+n-1-i)/n
+		all = append(all, &machine{t: t, config: write(name, fmt.Sprintf(
+			"[cluster]\nhub = %q\nshards = 4\nmax-shards = %d\nfolder = \"./%s\"\n", hub, own, name))})
 	}
 	return all, write("alone", fmt.Sprintf("[state]\npath = %q\n", filepath.Join(dir, "alone.bolt")))
 }
@@ -115,8 +115,7 @@ func TestThreeMachines(t *testing.T) {
 	defer func() { server.Close() }()
 	options.Listen = strings.TrimPrefix(server.URL(), "nats://")
 	machines, alone := newMachines(t, server.URL(), 3, 7)
-	for i, m := range machines { // two shards, one and one: or some may have them all before another comes
-		m.edit("[cluster]", fmt.Sprintf("[cluster]\nmax-shards = %d", (6-i)/3))
+	for _, m := range machines {
 		m.start()
 	}
 	killed := machines[1]
@@ -147,7 +146,7 @@ func TestMachineStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	machines, _ := newMachines(t, server.URL(), 1, 7)
+	machines, _ := newMachines(t, server.URL(), 1, 15)
 	m := machines[0]
 	m.start()
 	m.works()
@@ -248,7 +247,6 @@ func TestTerrainIsSeen(t *testing.T) {
 		}
 	}
 	for _, m := range machines {
-		m.edit("[cluster]", "[cluster]\nmax-shards = 2") // or one may have them all before the other comes
 		m.start()
 	}
 	one.look("a crawl of all", func(s *terrainStats) bool {

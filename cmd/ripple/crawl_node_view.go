@@ -201,7 +201,15 @@ func (v *nodeView) shards() string {
 func (v *nodeView) end(ctx context.Context, path string, cfg *config.Config, err error) error {
 	pages := visited(int(v.pages.Load()))
 	var sig signalError
+	var told *crawl.StopError
 	switch {
+	case errors.As(err, &told):
+		without := told.End.Without
+		text := "the run is interrupted, as \"ripple stop\" has said, without " + without.Named() + "; " + pages + " here"
+		v.app.tell(remark{text, "run interrupted", []any{"without", without.String(), "pages", v.pages.Load()}})
+		next := "ripple crawl " + shown(path)
+		v.app.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
+		return nil
 	case err == nil:
 		v.app.tell(remark{"the run is over on all shards; " + pages + " here", "run completed", []any{"pages", v.pages.Load()}})
 		next := uniteCommand(cfg)

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/kv"
@@ -179,7 +180,7 @@ func emptyNodes(dir string) error {
 		if err != nil {
 			return err
 		}
-		for _, path := range append(files, name, name+".toml") {
+		for _, path := range append(files, filepath.Join(name, node.MarkName), name, name+".toml") {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}

@@ -157,3 +157,59 @@ func TestShardIsMadeAnew(t *testing.T) {
 	}
 	two.until(true, "that of the shard was made anew since; it holds nothing that the terrain waits for: move it away", "crawl")
 }
+
+// A run that lacks the shards of a killed machine is ended without them, on all others; what these
+// know is one map, and with the machine back the run goes on.
+func TestStopWithoutMachine(t *testing.T) {
+	t.Parallel()
+	one, two, alone := shardMachines(t)
+	files, err := filepath.Glob(filepath.Join(two.folder(), "shard-*.bolt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	var lost []string
+	for _, path := range files {
+		lost = append(lost, strings.TrimSuffix(filepath.Base(path), ".bolt")[len("shard-00"):])
+	}
+	without := strings.Join(lost, ",")
+	one.without("4", "there is no such shard: they are 0 to 3")
+	one.without("0-3", "stop that node first, or leave the shard in")
+	one.without(without, "stop that node first, or leave the shard in")
+	two.signal(syscall.SIGKILL)
+	two.end()
+	one.without(without, "is interrupted without shard")
+	if code := one.end(); code != 0 || !strings.Contains(one.said.String(), "the run is interrupted, as ") {
+		t.Fatalf("exit code %d: %s", code, one.said)
+	}
+	one.without(without, "no node has a shard just now, so none was stopped")
+	partial := filepath.Join(t.TempDir(), "partial.bolt")
+	for _, args := range [][]string{
+		{"unite", one.folder(), "-o", partial, "--without", without},
+		{"verify", "--state", partial}, {"stats", "--state", partial},
+	} {
+		out, err := ripple(args...).CombinedOutput()
+		if err != nil || args[0] == "stats" && !strings.Contains(string(out), "without shard") {
+			t.Errorf("%s: %v: %s", args, err, out)
+		}
+	}
+	one.start()
+	two.start()
+	sameAsAlone(t, alone, one, two)
+}
+
+// without has a machine tell that the run ends without shards until it is answered something.
+func (m *machine) without(shards, want string) {
+	m.t.Helper()
+	var out []byte
+	for range 50 {
+		out, _ = ripple("stop", "--without", shards, "--config", m.config).CombinedOutput()
+		if strings.Contains(string(out), want) {
+			return
+		}
+		if !strings.Contains(string(out), "no answer from") { // as a busy machine may say
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	m.t.Fatalf("--without %s: it does not say %q: %s", shards, want, out)
+}

@@ -1,19 +1,91 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+type stopOptions struct{ without []string }
+
+func (o *stopOptions) addFlags(f *pflag.FlagSet) {
+	f.StringSliceVar(&o.without, "without", nil, "end the run without shards `N,...`, whose machines are gone")
+}
 
 func newStopCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var opts stopOptions
+	cmd := &cobra.Command{
 		Use:   "stop",
 		Short: "End a running crawl; \"ripple crawl\" resumes it",
-		Long: "Stop a running crawl as Ctrl-C does: open requests get 10 s to finish, nothing is\n" +
-			"lost, no outputs are written, and \"ripple crawl\" resumes the run. The crawl's exit\n" +
-			"code is 0, as it did what it was told; after Ctrl-C it is 130. With [cluster] hub all\n" +
-			"machines stop that work on a shard.",
-		Example: "  ripple stop\n  ripple stop --config valley.toml",
+		Long: `Stop a running crawl as Ctrl-C does: open requests get 10 s to finish, nothing is
+lost, no outputs are written, and "ripple crawl" resumes the run. The crawl's exit
+code is 0, as it did what it was told; after Ctrl-C it is 130. With [cluster] hub all
+machines stop that work on a shard.
+
+A run of several machines stays open while a shard cannot be reached. Where its machine
+is gone, --without ends the run: all other machines write into their files that it is
+interrupted without that shard, and stop; one that is killed meanwhile does so when it
+is started again. It takes a little more than half a minute, to see that nobody has
+the shard. Then "ripple unite --without" makes a map of the others. Nothing is
+forgotten: with the shard back, or made anew, "ripple crawl" on all machines goes on
+with the run.`,
+		Example: "  ripple stop\n  ripple stop --config valley.toml\n  ripple stop --without 3",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runCommand(cmd.Context(), a, "stop", "run #%d is stopping; open requests get 10 s to finish")
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runStop(cmd.Context(), a, opts) },
 	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runStop(ctx context.Context, a *app, opts stopOptions) error {
+	without, err := parseShards(opts.without)
+	if err != nil {
+		return err
+	}
+	if without == (schema.Shards{}) {
+		return runCommand(ctx, a, "stop", "run #%d is stopping; open requests get 10 s to finish")
+	}
+	cfg := a.terrain()
+	if cfg == nil {
+		return usage("--without is for a terrain of several machines: name its configuration, with [cluster] hub, by --config")
+	}
+	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+		e, err := node.StopWithout(ctx, conn, without, leaseTiming)
+		if err != nil {
+			return stopError(err)
+		}
+		text := fmt.Sprintf("run #%d is interrupted without %s; stopped: %s", e.Run, without.Named(),
+			clean(strings.Join(e.Nodes, ", "), 200))
+		a.tell(remark{text, "run interrupted", []any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
+		if e.Left != nil {
+			a.warn(remark{"not stopped yet, and told to: " + clean(strings.Join(e.Left, ", "), 200), "not stopped yet",
+				[]any{"nodes", e.Left}})
+		}
+		return nil
+	})
+}
+
+// stopError says what can be done about a run that cannot be ended without shards.
+func stopError(err error) error {
+	var held *lease.HeldError
+	switch {
+	case errors.As(err, &held):
+		return hint(err, "stop that node first, or leave the shard in")
+	case errors.Is(err, node.ErrSilent):
+		return hint(err, "name them too if they are gone; else wait until they answer, or start their machines")
+	case errors.Is(err, node.ErrShard):
+		return usage("%s", strings.TrimSpace(err.Error()))
+	case errors.Is(err, node.ErrAll):
+		return usage("--without names all shards; \"ripple stop\" alone stops all machines")
+	}
+	return err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -85,7 +84,7 @@ func stopTerrain(ctx context.Context, conn *hub.Conn) (done []remark, err error)
 	case len(silent) > 0:
 		err = fmt.Errorf("not stopped, for they do not answer: %s", clean(strings.Join(silent, ", "), 200))
 	case len(nodes) == 0:
-		err = errors.New("no node has a shard just now, so none was stopped")
+		err = node.ErrNobody
 	}
 	return done, err
 }

@@ -48,7 +48,6 @@ func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
 	one.args = []string{"--listen", "127.0.0.1:0"}
 	one.edit("[cluster]", "[output]\nsummary-path = \"./summary.md\"\n[cluster]")
 	for _, m := range machines {
-		m.edit("[cluster]", "[cluster]\nmax-shards = 2") // or one may have them all before the other comes
 		m.start()
 		t.Cleanup(func() { _ = m.cmd.Process.Kill() }) // or it has ended
 	}

@@ -163,6 +163,9 @@ func step(ctx context.Context, src Readings, finished []bool) error {
 		if err != nil {
 			return err
 		}
+		if err := Open(first, first); err != nil && !over(first) {
+			return err
+		}
 		second, err := Round(ctx, len(finished), src)
 		if err != nil {
 			return err

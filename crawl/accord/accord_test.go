@@ -155,6 +155,25 @@ func TestEndIsFinal(t *testing.T) {
 	})
 }
 
+// Of shards that are at work one round of readings is enough.
+func TestEndReadsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 9500*time.Millisecond)
+		defer cancel()
+		p := &troupe{}
+		p.reading = func(shard, _ int) (Reading, error) {
+			r := ended()[shard]
+			r.Idle = shard == 0
+			return r, nil
+		}
+		var why error
+		err := End(ctx, 2, p, time.Second, func(err error) { why = err })
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(why, ErrBusy) || p.read != 20 {
+			t.Errorf("%v after %d readings, because of %v", err, p.read, why)
+		}
+	})
+}
+
 // Nobody is finished once the context is done.
 func TestEndStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

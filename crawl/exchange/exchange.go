@@ -61,7 +61,7 @@ type Carrier interface {
 // A Shard is a state file with the recorder that writes it.
 type Shard interface {
 	Recipient
-	// Update runs a small transaction.
+	// Update returns when a commit holds what f does, perhaps with what others do.
 	Update(f func(*kv.Tx) error) error
 	// Referral makes the referral of a foreign URL, in a View.
 	Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error)

@@ -35,15 +35,15 @@ type errand struct {
 
 // A referral is a [ring.Referral] on its way, without the numbers that the letter has.
 type referral struct {
-	Kind    schema.URLKind `json:"kind"`
+	Kind    schema.URLKind `json:"kind,omitzero"`
 	URL     string         `json:"url"`
-	Forms   []string       `json:"forms"`
-	HTTPS   bool           `json:"https"`
+	Forms   []string       `json:"forms,omitzero"` // none: the URL is the only one
+	HTTPS   bool           `json:"https,omitzero"`
 	Depth   uint8          `json:"depth"`
-	Hops    uint8          `json:"hops"`
-	Listed  bool           `json:"listed"`
-	Changed int64          `json:"changed"` // seconds since 1970; 0: not said
-	Every   time.Duration  `json:"every"`   // ns; negative: not said
+	Hops    uint8          `json:"hops,omitzero"`
+	Listed  bool           `json:"listed,omitzero"`
+	Changed int64          `json:"changed,omitzero"` // seconds since 1970; 0: not said
+	Every   *time.Duration `json:"every,omitzero"`   // ns; nil: not said
 }
 
 // A verdict says what has become of a letter.
@@ -102,7 +102,7 @@ func decodeLetter(text []byte) (l letter, err error) {
 		return l, errors.New("letter: referrals with an errand")
 	}
 	for i := range l.Referrals {
-		if n := len(l.Referrals[i].Forms); n == 0 || n > maxForms {
+		if n := len(l.Referrals[i].Forms); n > maxForms {
 			return l, fmt.Errorf("letter: %d forms of a URL", n)
 		}
 	}
@@ -145,8 +145,13 @@ func encode(v any) []byte {
 
 func pack(ref *ring.Referral) referral {
 	r := referral{
-		Kind: ref.Kind, URL: ref.URL, Forms: ref.Forms, HTTPS: ref.HTTPS, Depth: ref.Told.Depth, Hops: ref.Told.Hops,
-		Listed: ref.Told.Listed, Every: ref.Told.Every,
+		Kind: ref.Kind, URL: ref.URL, HTTPS: ref.HTTPS, Depth: ref.Told.Depth, Hops: ref.Told.Hops, Listed: ref.Told.Listed,
+	}
+	if len(ref.Forms) != 1 || ref.Forms[0] != ref.URL {
+		r.Forms = ref.Forms
+	}
+	if ref.Told.Every >= 0 {
+		r.Every = &ref.Told.Every
 	}
 	if !ref.Told.Changed.IsZero() {
 		r.Changed = ref.Told.Changed.Unix()
@@ -157,7 +162,13 @@ func pack(ref *ring.Referral) referral {
 func (l *letter) unpack(r *referral) ring.Referral {
 	ref := ring.Referral{Kind: r.Kind, URL: r.URL, Forms: r.Forms, HTTPS: r.HTTPS}
 	ref.Told = schema.Inbound{
-		Run: l.Run, Configuration: l.Configuration, Depth: r.Depth, Hops: r.Hops, Listed: r.Listed, Every: r.Every,
+		Run: l.Run, Configuration: l.Configuration, Depth: r.Depth, Hops: r.Hops, Listed: r.Listed, Every: -1,
+	}
+	if len(r.Forms) == 0 {
+		ref.Forms = []string{r.URL}
+	}
+	if r.Every != nil {
+		ref.Told.Every = *r.Every
 	}
 	if r.Changed != 0 {
 		ref.Told.Changed = time.Unix(r.Changed, 0).UTC()

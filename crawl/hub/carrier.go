@@ -16,7 +16,7 @@ import (
 
 const (
 	maxWaiting   = 64                     // messages to a shard; what comes while so many wait is lost, and sent again
-	maxAnswering = 8                      // of a shard at a time: who answers one may ask others, who ask back
+	maxAnswering = 32                     // of a shard at a time: each waits for a commit, or asks others, who ask back
 	maxMessage   = exchange.MaxLetter + 1 // bytes: a letter, and what says that it is one
 )
 

@@ -45,6 +45,13 @@ type Conn struct {
 	js   jetstream.JetStream
 }
 
+// Traffic is what went to the hub and came from it so far: messages, and their bytes without
+// subjects.
+func (c *Conn) Traffic() (messages, bytes uint64) {
+	all := c.nats.Stats()
+	return all.InMsgs + all.OutMsgs, all.InBytes + all.OutBytes
+}
+
 // Connect reaches the hub once; afterwards the connection is made anew for as long as it
 // takes.
 func Connect(ctx context.Context, d Dial) (*Conn, error) {

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	protocol   = 4        // of what nodes say to each other
+	protocol   = 5        // of what nodes say to each other
 	maxCharter = 64 << 10 // bytes
 	charterKey = "charter"
 )
@@ -49,6 +49,7 @@ type charter struct {
 	Configuration uint64            `json:"configuration"`
 	Run           uint64            `json:"run"`
 	Pauses        uint64            `json:"pauses"`   // how often it was paused or let go on: of an odd number nobody asks
+	Stop          stop              `json:"stop"`     // the last one without some shards
 	Restored      bool              `json:"restored"` // from files, and nobody has come to an end since
 	Nodes         []string          `json:"nodes"`    // that have come, by number
 	Made          []int             `json:"made"`     // by shard: the node that makes its file; -1: nobody yet
@@ -120,6 +121,9 @@ func (c *charter) learn(from *charter) (news bool) {
 	if c.Portions.Changes < from.Portions.Changes {
 		c.Portions.Changes, news = from.Portions.Changes, true
 		c.Portions.forget()
+	}
+	if c.Stop.Number < from.Stop.Number {
+		c.Stop, news = from.Stop, true
 	}
 	if c.Pauses < from.Pauses {
 		c.Pauses, news = from.Pauses, true
@@ -246,27 +250,28 @@ func (c *charter) of(node string) (shards []int) {
 // digests are those of the values of an effective configuration, as "table.key"; of
 // entries in arrays there is one for all.
 func digests(effective []byte) map[string]string {
-	values, table, array := map[string]string{}, "", false
+	values, table, array := map[string][]byte{}, "", false
 	for line := range strings.Lines(string(effective)) {
 		line = strings.TrimSpace(line)
 		key, value, ok := strings.Cut(line, " = ")
 		switch {
 		case strings.HasPrefix(line, "[["):
 			table, array = strings.Trim(line, "[]"), true
-			values[table] += line
+			values[table] = append(values[table], line...)
 		case strings.HasPrefix(line, "["):
 			table, array = strings.Trim(line, "[]"), false
 		case array:
-			values[table] += "\n" + line
+			values[table] = append(append(values[table], '\n'), line...)
 		case ok:
-			values[table+"."+key] = value
+			values[table+"."+key] = []byte(value)
 		}
 	}
+	sums := make(map[string]string, len(values))
 	for key, value := range values {
-		sum := sha256.Sum256([]byte(value))
-		values[key] = hex.EncodeToString(sum[:8])
+		sum := sha256.Sum256(value)
+		sums[key] = hex.EncodeToString(sum[:8])
 	}
-	return values
+	return sums
 }
 
 // differing names the keys that differ.

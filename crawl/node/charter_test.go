@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // chartered is the charter of a terrain of two shards, one of each of two nodes.
@@ -108,5 +111,59 @@ func TestLearnEpochs(t *testing.T) {
 	}
 	if c.raise(1, 3) || c.raise(1, 2) {
 		t.Errorf("an epoch comes again: %+v", c)
+	}
+}
+
+// The last stop is learned in whatever order, and is not that of the next run.
+func TestLearnStop(t *testing.T) {
+	before, after := chartered(2, false, false), chartered(2, false, false)
+	before.Stop = stop{Number: 1, Run: 2, Without: schema.ShardsOf(0)}
+	after.Stop = stop{Number: 2, Run: 2, Without: schema.ShardsOf(1)}
+	for _, order := range [][2]*charter{{before, after}, {after, before}} {
+		c := order[0].clone()
+		if news := c.learn(order[1]); c.Stop != after.Stop || news != (order[0] == before) || c.learn(order[1]) {
+			t.Errorf("%+v learns %+v: %+v", order[0].Stop, order[1].Stop, c.Stop)
+		}
+	}
+}
+
+// A run is ended without shards that nobody has, and with an answer of all others.
+func TestMayStop(t *testing.T) {
+	held, silent, free := Shard{Node: "n", Report: &Report{}}, Shard{Node: "n"}, Shard{}
+	over := held
+	over.Over = true
+	tests := []struct {
+		name    string
+		shards  []Shard
+		without []int
+		want    error
+	}{
+		{"nobody has it", []Shard{held, free}, []int{1}, nil},
+		{"its node is silent", []Shard{held, silent}, []int{1}, nil},
+		{"the others are over", []Shard{over, silent}, []int{1}, nil},
+		{"another is silent", []Shard{held, silent, silent}, []int{1}, ErrSilent},
+		{"another is nobody's", []Shard{held, silent, free}, []int{1}, ErrSilent},
+		{"all are nobody's", []Shard{free, silent, free}, []int{1}, ErrNobody},
+		{"all", []Shard{free, silent}, []int{0, 1}, ErrAll},
+		{"one that there is not", []Shard{held, free}, []int{1, 2}, ErrShard},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for n := range tt.shards {
+				tt.shards[n].Number = n
+			}
+			tr := &Terrain{Shards: tt.shards}
+			if err := tr.mayStop(schema.ShardsOf(tt.without...)); !errors.Is(err, tt.want) {
+				t.Errorf("%v, want %v", err, tt.want)
+			}
+			tr.Over = true
+			if err := tr.mayStop(schema.ShardsOf(tt.without...)); err == nil {
+				t.Error("of a run that is over")
+			}
+		})
+	}
+	tr := &Terrain{Shards: []Shard{held, held}}
+	if err := tr.mayStop(schema.ShardsOf(1)); !errors.As(err, new(*lease.HeldError)) {
+		t.Errorf("somebody has it: %v", err)
 	}
 }

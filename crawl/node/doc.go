@@ -17,6 +17,10 @@
 // so that one that was given up and turns up again is refused, also by a hub that has lost
 // the charter.
 //
+// [StopWithout] ends a run that waits for shards whose nodes are gone: the charter says so, every
+// node stops, and every other file says that the run is interrupted without them. A file that
+// could not say it does when its node is started again; after that the run goes on.
+//
 // # A shard's life
 //
 // For every file a node takes the lease of the shard, crawls it, answers the others' letters,

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -25,6 +27,7 @@ import (
 type file struct {
 	*kv.Store
 	path    string
+	place   os.FileInfo     // of path, when it was opened
 	sender  *webhook.Sender // of the messages that wait in it
 	commit  atomic.Uint64
 	opening schema.Opening // once it has begun
@@ -40,10 +43,33 @@ func openFile(o *Options, n int) (*file, error) {
 	}
 	f := &file{Store: store, path: path}
 	f.committed()
+	if f.place, err = os.Stat(path); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	if f.sender, err = webhook.New(o.Config, o.Log.With("shard", n)); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return f, nil
+}
+
+// discard removes a file that is closed, unless another one has come in its place, or none is
+// there any more.
+func (f *file) discard() error {
+	now, err := os.Stat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !os.SameFile(now, f.place):
+		return nil
+	case err != nil:
+		return err
+	}
+	return os.Remove(f.path)
+}
+
+func closeAll(files map[int]*file) (err error) {
+	for _, f := range files {
+		err = errors.Join(err, f.Close())
+	}
+	return err
 }
 
 // FilePath is that of the state file of a shard in a folder.

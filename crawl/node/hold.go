@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -36,9 +35,9 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 		if f.empty() { // it was made here, for one that is elsewhere
 			switch held := new(lease.HeldError); {
 			case errors.As(err, &held):
-				err = errors.Join(err, os.Remove(f.path))
+				err = errors.Join(err, f.discard())
 			case errors.Is(err, lease.ErrFile):
-				err = errors.Join(fmt.Errorf("%w: %s", ErrGone, f.path), os.Remove(f.path))
+				err = errors.Join(fmt.Errorf("%w: %s", ErrGone, f.path), f.discard())
 			}
 		}
 		epoch, f = f.epoch, nil
@@ -132,7 +131,7 @@ func (n *node) work(ctx context.Context, shard int, f *file, own *lease.Lease) e
 	waiting, cancel := whileHeld(ctx, own)
 	defer cancel()
 	defer n.named(waiting, shard, f.epoch)()
-	err := n.look(waiting, func(c *charter) bool { return c.Run > n.run || c.made() }, func(c *charter) {
+	err := n.look(waiting, func(c *charter) bool { return c.Run > n.run || c.made() || n.ends != nil }, func(c *charter) {
 		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", c.unmade())
 	})
 	if err != nil || n.get().Run > n.run {
@@ -189,6 +188,13 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, 
 	part := c.part(shard)
 	part.Run, part.Configuration = n.run, number
 	err := f.keep(c)
+	if err == nil && n.ends != nil {
+		var end context.CancelCauseFunc
+		ctx, end = context.WithCancelCause(ctx)
+		end(n.ends)
+	} else if err == nil { // whoever comes back, or is started again, goes on
+		err = f.keepStop(c, n.stopped)
+	}
 	if err == nil && f.empty() {
 		err = f.follow(part, cfg, c.Over[shard])
 	}
@@ -224,13 +230,16 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, 
 	pausing, unwatch := context.WithCancel(ctx)
 	var g errgroup.Group
 	g.Go(func() error { return n.obey(pausing, f, walk, follower, paused, number) })
-	g.Go(func() error { return n.allot(pausing, shard, walk) })
+	g.Go(func() error { return n.allot(pausing, shard, walk, own.Held) })
 	g.Go(func() error { return n.telling(pausing, f.sender, walk) })
 	g.Go(func() error { return n.remember(pausing, walk, c.Epochs) })
 	result, err := walk.Run(ctx)
 	unwatch()
 	_ = g.Wait() // that it was told to end, or the crawl has
 	follower.End()
+	if err == nil && !result.Walked && own.Held() && errors.As(context.Cause(ctx), new(*crawl.StopError)) {
+		err = f.keepStop(c, n.get().Stop)
+	}
 	switch {
 	case err != nil:
 		return err

@@ -30,6 +30,7 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) error {
 	switch {
 	case errors.Is(err, errReleased):
 		n.tell(shard, "released")
+	case n.ends != nil && errors.Is(err, n.ends):
 	case came && (errors.Is(err, lease.ErrFile) || errors.As(err, &held)):
 		n.Log.Warn("a file that has come cannot be used", "shard", shard, "why", err)
 	case errors.Is(err, ErrGone) && n.files:
@@ -197,4 +198,22 @@ func (m *maker) welcome(ctx context.Context, shard int) (f *file, err error) {
 		m.set(c)
 	}
 	return f, err
+}
+
+// claim has this node make the file of one more shard, if that is its share or others have
+// left it for long; nil: it is not.
+func (n *node) claim(c *charter, left bool) *charter {
+	if c == nil {
+		return n.remembered()
+	}
+	if !n.get().same(c) {
+		return nil
+	}
+	shard, own := slices.Index(c.Made, nobody), len(c.of(n.Name))
+	share := (len(c.Made) + len(c.Nodes) - 1) / max(1, len(c.Nodes))
+	if shard < 0 || own >= share && !left || n.MaxShards > 0 && own >= n.MaxShards {
+		return nil
+	}
+	c.Made[shard] = c.number(n.Name)
+	return c
 }

@@ -59,11 +59,13 @@ func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing
 		r.Path = said.Path
 		return r, t.gone(ctx, shard, h)
 	}
-	r.Silent, err = t.silent(ctx, shard, timing)
-	if err == nil && !r.Silent {
-		err = fmt.Errorf("%w: %w", ErrSilent, &lease.HeldError{Key: hub.Key(shard), Node: h.Node, Since: h.Since})
+	if r.Silent, err = t.silent(ctx, shard, timing); err != nil || r.Silent {
+		return r, err
 	}
-	return r, err
+	if now, err := lease.Look(ctx, t.bucket, hub.Key(shard)); err != nil || !now.Held {
+		return r, err // the answer was lost
+	}
+	return r, fmt.Errorf("%w: %w", ErrSilent, &lease.HeldError{Key: hub.Key(shard), Node: h.Node, Since: h.Since})
 }
 
 // gone returns when a shard is not held as it was any more.
@@ -81,15 +83,15 @@ func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder) error {
 	}
 }
 
-// silent reports whether the record of a shard stays as it is for Watch.
+// silent reports whether the record of a shard, or its absence, stays as it is for Watch.
 func (t *Terrain) silent(ctx context.Context, shard int, timing lease.Timing) (bool, error) {
 	var revision uint64
-	for began := time.Now(); ; {
+	for began, seen := time.Now(), false; ; seen = true {
 		e, err := t.bucket.Get(ctx, hub.Key(shard))
 		switch {
-		case err != nil:
+		case err != nil && !errors.Is(err, lease.ErrNone):
 			return false, err
-		case revision != 0 && e.Revision != revision:
+		case seen && e.Revision != revision:
 			return false, nil
 		case time.Since(began) > timing.Watch:
 			return true, nil

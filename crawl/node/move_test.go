@@ -170,6 +170,76 @@ func TestReleasedIsLeftAlone(t *testing.T) {
 	tr.same(1)
 }
 
+// A node whose shards were moved away leaves it to others to tell a hub of their terrain that
+// has lost everything, however long they take.
+func TestNodeWithoutShards(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 28, 2, 2)
+	tr.most = map[int]int{0: 1, 1: 1}
+	first, _ := tr.start(0)
+	second, _ := tr.start(1)
+	tr.works(10)
+	for _, end := range []func() error{first, second} {
+		if err := end(); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	shard := tr.shardOf(0)
+	tr.move(tr.file(0, shard), tr.file(1, shard))
+	tr.lose()
+	_, ended := tr.start(0)
+	time.Sleep(3 * tr.timing().Renew)
+	if _, err := node.Look(t.Context(), tr.connect()); !errors.Is(err, node.ErrNone) {
+		t.Errorf("a hub that nobody has told of a terrain: %v", err)
+	}
+	_, also := tr.start(1)
+	tr.ends(ended, also)
+	tr.same(1)
+}
+
+// A mute holder has a shard as far as the hub knows, and answers nothing.
+type mute struct{}
+
+func (mute) Commit() uint64                                { return 1 }
+func (mute) Contains(schema.Opening, uint64) (bool, error) { return true, nil }
+func (mute) Begin() (o schema.Opening, err error)          { o[0] = 1; return o, nil }
+
+// A shard is released whose holder lets it go though its answer is lost, and not while it
+// does not.
+func TestReleaseIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 27, 1, 2)
+	end, _ := tr.start(0)
+	tr.works(5)
+	if err := end(); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	conn := tr.connect()
+	of, err := node.Look(t.Context(), conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := conn.Bucket(t.Context(), of.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := lease.Take(t.Context(), lease.Claim{
+		Bucket: bucket, Key: hub.Key(1), Node: "mute", File: mute{}, Timing: tr.timing(), Clock: lease.MachineClock(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = held.Keep(t.Context()) }()
+	var still *lease.HeldError
+	if r, err := node.Release(t.Context(), conn, 1, tr.timing()); !errors.Is(err, node.ErrSilent) || !errors.As(err, &still) {
+		t.Errorf("of who keeps it: %+v, %v", r, err)
+	}
+	time.AfterFunc(tr.timing().Renew/2, func() { _ = held.Release(t.Context()) })
+	if r, err := node.Release(t.Context(), conn, 1, tr.timing()); err != nil || r.Path != "" || r.Silent || r.Node != "mute" {
+		t.Errorf("of who lets it go: %+v, %v", r, err)
+	}
+}
+
 // recreate has a node make shards anew.
 func (tr *terrain) recreate(conn *hub.Conn, n int, shards ...int) (next bool, err error) {
 	return node.Recreate(tr.t.Context(), conn, node.Recreation{

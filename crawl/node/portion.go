@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 )
 
@@ -97,10 +98,10 @@ type allotted interface {
 	Allot(context.Context, ring.Portion) error
 }
 
-// allot has a shard keep to its portion of max-pages until ctx is done, or its crawl has
-// ended.
-func (n *node) allot(ctx context.Context, shard int, walk allotted) error {
-	for {
+// allot has a shard keep to its portion of max-pages until ctx is done, its crawl has ended,
+// or it is not held any more.
+func (n *node) allot(ctx context.Context, shard int, walk allotted, held func() bool) error {
+	for held() {
 		if err := n.allotOnce(ctx, shard, walk); err != nil {
 			return err
 		}
@@ -108,6 +109,7 @@ func (n *node) allot(ctx context.Context, shard int, walk allotted) error {
 			return err
 		}
 	}
+	return lease.ErrLost
 }
 
 func (n *node) allotOnce(ctx context.Context, shard int, walk allotted) error {

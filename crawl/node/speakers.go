@@ -113,7 +113,7 @@ func (e ended) Stop() { e.stop() }
 type idle struct{ node *node }
 
 // Answer implements speaker.
-func (idle) Answer(context.Context, []byte) ([]byte, error) { return nil, exchange.ErrNobody }
+func (idle) Answer(context.Context, []byte) ([]byte, error) { return exchange.NotYet(), nil }
 
 // Reading implements speaker.
 func (idle) Reading(context.Context) (accord.Reading, error) {

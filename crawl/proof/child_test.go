@@ -36,6 +36,7 @@ const (
 	envHub    = "RIPPLE_TEST_HUB"    // the store of a hub, which it is, beside a node or alone
 	envFaster = "RIPPLE_TEST_FASTER" // how many times faster than real leases a node's are
 	envDies   = "RIPPLE_TEST_DIES"   // a node is killed as soon as it crawls
+	envMeets  = "RIPPLE_TEST_MEETS"  // the file in which a node says what URLs commits hold
 )
 
 func TestMain(m *testing.M) {

@@ -33,64 +33,92 @@ max-queries-per-path = 0
 // maxCost is what a page may cost with several machines, as a share of what it costs with one.
 const maxCost = 1.3
 
+// What a crawl of many hosts costs more than one of few is what its pages cost.
+const (
+	smallHosts = 30
+	largeHosts = 600
+	costPages  = 20 // of a host
+)
+
 // costWeb is a web of real sizes, of which every host is a site of its own, and what a crawl of
 // it needs.
-func costWeb(t *testing.T) (web *webtest.Server, text string, pages int) {
+func costWeb(t *testing.T, hosts int) (web *webtest.Server, text string, pages int) {
 	t.Helper()
-	const hosts, each = 300, 20
 	web = crawltest.Serve(t, webtest.WithoutLog())
-	seeds := web.Generate(1, webtest.GenConfig{Domain: "test", Hosts: hosts, Pages: each, Leave: 0.1}).Seeds()
+	seeds := web.Generate(1, webtest.GenConfig{Domain: "test", Hosts: hosts, Pages: costPages, Leave: 0.1}).Seeds()
 	var b strings.Builder
 	b.WriteString(costConfig)
 	for i, seed := range seeds {
 		fmt.Fprintf(&b, "[[quality]]\ndomain = \"h%d.test\"\nseeds = [%q]\n", i, seed)
 	}
-	return web, b.String(), hosts * each
+	return web, b.String(), hosts * costPages
 }
 
-// TestCostOfMachines crawls a web with one machine, with a node of one shard and of four, and
-// with three nodes and a hub, so many times in turn as RIPPLE_PROOF_COST says, and compares the
-// processor time of a page, in the median.
+// A cost is what a crawl takes.
+type cost struct {
+	nodes, hub      time.Duration // of processors
+	messages, bytes float64       // that nodes send and get
+}
+
+// more is what each of so many more pages takes of processors than a smaller crawl.
+func (c cost) more(few cost, pages int) cost {
+	n := time.Duration(pages)
+	return cost{nodes: (c.nodes - few.nodes) / n, hub: (c.hub - few.hub) / n}
+}
+
+// TestCostOfMachines crawls webs with one machine, with a node of one shard and of four, and
+// with three nodes and a hub, so many times in turn as RIPPLE_PROOF_COST says, and compares
+// what a page costs, in the median. It counts what a large web costs more than a small one: to
+// start a process, to join a terrain and to find its end costs as much however long a crawl is.
+// What is asked again and again while a crawl lasts does count.
 func TestCostOfMachines(t *testing.T) {
 	rounds, err := strconv.Atoi(os.Getenv("RIPPLE_PROOF_COST"))
 	if err != nil {
 		t.Skip("measures for minutes: RIPPLE_PROOF_COST=5")
 	}
-	web, text, pages := costWeb(t)
-	costs := map[string][]time.Duration{}
+	small, smallText, few := costWeb(t, smallHosts)
+	large, largeText, many := costWeb(t, largeHosts)
+	pages := many - few
+	costs := map[string][]cost{}
 	for range rounds {
 		for _, run := range []struct {
 			name          string
 			nodes, shards int
 		}{{"alone", 0, 0}, {"one shard", 1, 1}, {"four shards", 1, 4}, {"three nodes", 3, 6}} {
 			t.Run(run.name, func(t *testing.T) {
-				nodes, hub := costOf(t, web, text, run.nodes, run.shards)
-				costs[run.name] = append(costs[run.name], nodes+hub)
-				costs[run.name+" without hub"] = append(costs[run.name+" without hub"], nodes)
-				t.Logf("%v a page, and the hub %v", nodes/time.Duration(pages), hub/time.Duration(pages))
+				start := costOf(t, small, smallText, run.nodes, run.shards)
+				all := costOf(t, large, largeText, run.nodes, run.shards)
+				c := all.more(start, pages)
+				costs[run.name] = append(costs[run.name], c)
+				t.Logf("%v a page, and the hub %v; %d pages in all %v, and %v; %d pages %.2f messages and %.0f bytes each",
+					c.nodes, c.hub, few, start.nodes, start.hub, many, all.messages/float64(many), all.bytes/float64(many))
 			})
 		}
 	}
-	median := func(name string) float64 {
-		slices.Sort(costs[name])
-		return costs[name][len(costs[name])/2].Seconds()
+	median := func(name string, of func(cost) time.Duration) float64 {
+		var all []time.Duration
+		for _, c := range costs[name] {
+			all = append(all, of(c))
+		}
+		slices.Sort(all)
+		return all[len(all)/2].Seconds()
 	}
-	for _, c := range []struct{ name, than string }{
-		{"one shard without hub", "alone"},
-		{"four shards without hub", "one shard without hub"},
-		{"three nodes", "alone"},
-	} {
-		ratio := median(c.name) / median(c.than)
-		t.Logf("%s: %.0f us a page, %.2f of %s", c.name, median(c.name)*1e6/float64(pages), ratio, c.than)
+	nodes := func(c cost) time.Duration { return c.nodes }
+	both := func(c cost) time.Duration { return c.nodes + c.hub }
+	for _, c := range []struct {
+		name, than string
+		of         func(cost) time.Duration
+	}{{"one shard", "alone", nodes}, {"four shards", "one shard", nodes}, {"three nodes", "alone", both}} {
+		ratio := median(c.name, c.of) / median(c.than, c.of)
+		t.Logf("%s: %.0f us a page, %.2f of %s", c.name, median(c.name, c.of)*1e6, ratio, c.than)
 		if ratio > maxCost {
 			t.Errorf("%s cost more than %.1f of %s", c.name, maxCost, c.than)
 		}
 	}
 }
 
-// costOf crawls a web with so many nodes, 0 without a hub, and returns the processor time that
-// they take, and that of the hub.
-func costOf(t *testing.T, web *webtest.Server, text string, nodes, shards int) (all, hub time.Duration) {
+// costOf crawls a web with so many nodes; 0: without a hub.
+func costOf(t *testing.T, web *webtest.Server, text string, nodes, shards int) (c cost) {
 	t.Helper()
 	if nodes == 0 {
 		path, _ := crawltest.Files(t, web, text)
@@ -98,10 +126,11 @@ func costOf(t *testing.T, web *webtest.Server, text string, nodes, shards int) (
 		if err := cmd.Run(); err != nil {
 			t.Fatal(err)
 		}
-		return busy(cmd), 0
+		c.nodes = busy(cmd)
+		return c
 	}
 	ms := newMachines(t, rand.New(rand.NewPCG(1, 1)), web, text, nodes, shards)
-	ms.faster = "3" // a busy machine must not lose its leases
+	ms.faster = "1" // what is asked now and then is asked as often as it really is
 	for _, m := range ms.all {
 		if err := ms.start(m); err != nil {
 			t.Fatal(err)
@@ -111,10 +140,16 @@ func costOf(t *testing.T, web *webtest.Server, text string, nodes, shards int) (
 		if err := m.end(); err != nil {
 			t.Fatal(err)
 		}
-		all += busy(m.cmd)
+		var messages, bytes float64
+		_, said, _ := strings.Cut(m.words(), "traffic: ")
+		if _, err := fmt.Sscanf(said, "%f messages of %f bytes", &messages, &bytes); err != nil {
+			t.Fatalf("%v: %s", err, m.words())
+		}
+		c.nodes, c.messages, c.bytes = c.nodes+busy(m.cmd), c.messages+messages, c.bytes+bytes
 	}
 	ms.killHub()
-	return all, busy(ms.hub.cmd)
+	c.hub = busy(ms.hub.cmd)
+	return c
 }
 
 // busy is the processor time of a process that has ended.

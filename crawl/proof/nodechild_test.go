@@ -61,6 +61,17 @@ func nodeAsChild(cfg *config.Config) error {
 		Log:  log, Timing: timing, Clock: lease.MachineClock(), Machine: crawl.NewMachine(cfg.MaxOpen()),
 		OnShard: sayShard, OnCrawl: func(node.Walk) node.Follower { return nobody{} },
 	}
+	if path := os.Getenv(envMeets); path != "" {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		options.OnCommit = (&meetings{out: f}).committed // the process closes it
+	}
+	defer func() {
+		messages, bytes := conn.Traffic()
+		fmt.Printf("traffic: %d messages of %d bytes\n", messages, bytes)
+	}()
 	for {
 		err := node.Run(ctx, options)
 		if err == nil || !strings.HasPrefix(err.Error(), "bucket ") {

@@ -55,7 +55,11 @@ func (in *scope) targetOf(ref *ring.Referral) (to ring.Target, ok bool) {
 	}
 	var forms []string
 	for _, form := range ref.Forms {
-		if f, err := in.set.Rules.Parse(form); err == nil && f.Norm == u.Norm && f.Form == form {
+		f := u
+		if form != ref.URL {
+			f, err = in.set.Rules.Parse(form)
+		}
+		if err == nil && f.Norm == u.Norm && f.Form == form {
 			forms = append(forms, form)
 		}
 	}

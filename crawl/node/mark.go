@@ -1,0 +1,51 @@
+package node
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2/maybe"
+)
+
+// MarkName is the file in a node's folder that says of which terrain the node is a part, so
+// that one without shards, as they were moved away, does not begin another when the hub has
+// lost its charter. It holds the id of the terrain in hexadecimal digits.
+const MarkName = "terrain-id"
+
+// errMarked reports a hub without a charter, which other nodes have to tell of their terrain.
+var errMarked = errors.New("the hub knows of no terrain, and this node has been part of one")
+
+// marked returns the terrain with which a folder is marked; nil: with none.
+func marked(folder string) (terrain []byte, err error) {
+	path := filepath.Join(folder, MarkName)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		terrain, err = hex.DecodeString(string(bytes.TrimSpace(text)))
+	}
+	if err == nil && len(terrain) != 16 {
+		err = fmt.Errorf("%d bytes", len(terrain))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is no mark of a terrain: %w", path, err)
+	}
+	return terrain, nil
+}
+
+// mark marks a folder, which is made if it is missing.
+func mark(folder string, terrain []byte) error {
+	if was, err := marked(folder); err != nil || bytes.Equal(was, terrain) {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	return maybe.WriteFile(filepath.Join(folder, MarkName), []byte(hex.EncodeToString(terrain)+"\n"), 0o666)
+}

@@ -1,0 +1,290 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A stop is the end of a run without some shards, as somebody has told the terrain. Each node
+// that runs follows it, and each file that was there says so, once: who is started again after
+// that goes on with the run. A file keeps the last one that it has followed, or that it was
+// crawled after, so that a hub that has lost it learns of it again, and a file that was killed
+// before it could say so does when it is here again.
+type stop struct {
+	Number  uint64        `json:"number"` // counted up; 0: there was none
+	Run     uint64        `json:"run"`    // of the terrain
+	Without schema.Shards `json:"without"`
+}
+
+// end is how it has the run of a file end.
+func (s stop) end() *crawl.StopError {
+	return &crawl.StopError{End: schema.End{Kind: schema.EndStopped, Detail: "ripple stop", Without: s.Without}}
+}
+
+// metaStop is the name of the value that says which stop a file has followed.
+const metaStop = "stop"
+
+// A followed stop is one of a terrain.
+type followed struct {
+	Terrain []byte `json:"terrain"`
+	Stop    stop   `json:"stop"`
+}
+
+// stop is the last one of the terrain that the file has followed, or was crawled after.
+func (f *file) stop(c *charter) (stop, error) {
+	var text []byte
+	err := f.View(func(tx *kv.Tx) (err error) { text, err = tx.Meta.Value(metaStop); return err })
+	if err != nil || text == nil {
+		return stop{}, err
+	}
+	var last followed
+	if err := json.Unmarshal(text, &last); err != nil {
+		return stop{}, fmt.Errorf("%s: the last stop: %w", f.path, err)
+	}
+	if !bytes.Equal(last.Terrain, c.Terrain) {
+		return stop{}, nil
+	}
+	return last.Stop, nil
+}
+
+// tellStop has a charter know what the file does, and reports whether that is news.
+func (f *file) tellStop(c *charter) (news bool, err error) {
+	last, err := f.stop(c)
+	if news = c.Stop.Number < last.Number; news {
+		c.Stop = last
+	}
+	return news, err
+}
+
+// keepStop has a file that is held know a stop of the terrain.
+func (f *file) keepStop(c *charter, now stop) error {
+	last, err := f.stop(c)
+	if err != nil || last.Number >= now.Number {
+		return err
+	}
+	return f.Update(func(tx *kv.Tx) error { return tx.Meta.Put(metaStop, encode(followed{c.Terrain, now})) })
+}
+
+// owes reports whether a file still has to say that the run has ended as the terrain was told.
+func (f *file) owes(c *charter, shard int) (bool, error) {
+	last, err := f.stop(c)
+	if err != nil || last.Number >= c.Stop.Number || c.Stop.Run != c.Run || c.Stop.Without.Has(shard) || f.Part().Run != c.Run {
+		return false, err
+	}
+	err = f.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		if len(runs) == 0 {
+			return err
+		}
+		run := runs[len(runs)-1]
+		last.Without = run.End.Without
+		if run.Walked || run.Status == schema.RunCompleted { // it is over, whoever is missing
+			last.Without = c.Stop.Without
+		}
+		return err
+	})
+	return last.Without != c.Stop.Without, err
+}
+
+// owing takes the files that owe that from the others.
+func (n *node) owing(files map[int]*file) (map[int]*file, error) {
+	owing := map[int]*file{}
+	for shard, f := range files {
+		owes, err := f.owes(n.charter, shard)
+		if err != nil {
+			return nil, err
+		}
+		if owes {
+			owing[shard] = f
+		}
+	}
+	maps.DeleteFunc(files, func(shard int, _ *file) bool { return owing[shard] != nil })
+	return owing, nil
+}
+
+// writeEnd has files say that the run has ended, and fails with that.
+func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
+	if len(files) == 0 {
+		return nil
+	}
+	n.ends = n.charter.Stop.end()
+	n.Log.Info("the run was ended while its files were not there, which say so now", "end", n.ends)
+	g, ctx := errgroup.WithContext(ctx)
+	for shard, f := range files {
+		g.Go(func() error { return n.own(ctx, shard, f, false) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return n.ends
+}
+
+// What keeps a run from being ended without shards.
+var (
+	// ErrAll reports that no shard would be left.
+	ErrAll = errors.New("these are all shards")
+	// ErrNobody reports that no node has a shard.
+	ErrNobody = errors.New("no node has a shard just now, so none was stopped")
+	// ErrStopped reports that the run has just been ended otherwise.
+	ErrStopped = errors.New("the run has just been ended by somebody else")
+)
+
+// An Ending is a run that ends without some shards.
+type Ending struct {
+	Run   uint64
+	Nodes []string // that have stopped, or are about to
+	Left  []string // those of them that still have a shard
+}
+
+// StopWithout ends the run as interrupted without shards whose nodes are gone: all others write
+// that into their files, and their nodes stop. It returns when they have let go of them, or
+// after a minute. A shard that somebody has cannot be left out: that is a [lease.HeldError]; nor
+// can one be forgotten that does not answer: [ErrSilent]. It takes a little longer than Watch.
+func StopWithout(ctx context.Context, conn *hub.Conn, without schema.Shards, timing lease.Timing) (Ending, error) {
+	t, err := Look(ctx, conn)
+	if err == nil {
+		err = t.mayStop(without)
+	}
+	if err != nil {
+		return Ending{}, err
+	}
+	_, c, err := find(ctx, conn)
+	if err != nil {
+		return Ending{}, err
+	}
+	next := stop{Number: c.Stop.Number + 1, Run: t.Run, Without: without}
+	if err := t.silentAll(ctx, without, timing); err != nil {
+		return Ending{}, err
+	}
+	if _, c, err = find(ctx, conn); err == nil && c.Stop != next { // else somebody has told the same meanwhile
+		if t, err = Look(ctx, conn); err == nil { // others may have gone, or come
+			err = t.mayStop(without)
+		}
+		if err == nil {
+			err = t.tellStop(ctx, conn, next)
+		}
+	}
+	if err != nil {
+		return Ending{}, err
+	}
+	return t.letGo(ctx, conn, next)
+}
+
+// mayStop reports why the run cannot be ended without shards.
+func (t *Terrain) mayStop(without schema.Shards) error {
+	var silent []int
+	nobody := true
+	for n := range without.All() {
+		if n >= len(t.Shards) {
+			return fmt.Errorf("shard %d: %w: they are 0 to %d", n, ErrShard, len(t.Shards)-1)
+		}
+		if s := &t.Shards[n]; s.Report != nil {
+			return fmt.Errorf("shard %d: %w", n, &lease.HeldError{Key: hub.Key(n), Node: s.Node, Since: s.Since})
+		}
+	}
+	for n := range t.Shards {
+		if s := &t.Shards[n]; !without.Has(n) {
+			if nobody = nobody && s.Node == ""; s.Report == nil {
+				silent = append(silent, n)
+			}
+		}
+	}
+	switch {
+	case without.Len() == len(t.Shards):
+		return ErrAll
+	case t.Over:
+		return ErrOver
+	case nobody:
+		return ErrNobody
+	case silent != nil:
+		return fmt.Errorf("%w from %s", ErrSilent, schema.ShardsOf(silent...).Named())
+	}
+	return nil
+}
+
+// silentAll reports a shard that somebody has.
+func (t *Terrain) silentAll(ctx context.Context, shards schema.Shards, timing lease.Timing) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for n := range shards.All() {
+		g.Go(func() error {
+			silent, err := t.silent(ctx, n, timing)
+			if err == nil && !silent {
+				h, failed := lease.Look(ctx, t.bucket, hub.Key(n))
+				err = errors.Join(failed, &lease.HeldError{Key: hub.Key(n), Node: h.Node, Since: h.Since})
+			}
+			if err != nil {
+				err = fmt.Errorf("shard %d: %w", n, err)
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// tellStop has the charter say that the run ends. It may be told again.
+func (t *Terrain) tellStop(ctx context.Context, conn *hub.Conn, next stop) error {
+	_, err := change(ctx, conn, func(c *charter) (bool, error) {
+		switch {
+		case [16]byte(c.Terrain) != t.ID:
+			return false, ErrTerrain
+		case c.Stop == next:
+			return false, nil
+		case c.Stop.Number >= next.Number:
+			return false, fmt.Errorf("%w, without %s", ErrStopped, c.Stop.Without.Named())
+		case c.over() || c.Run != next.Run:
+			return false, ErrOver
+		}
+		c.Stop = next
+		return true, nil
+	})
+	return err
+}
+
+// letGo waits until nobody has a shard any more who had it, and tells a hub again that has lost
+// what it was told.
+func (t *Terrain) letGo(ctx context.Context, conn *hub.Conn, told stop) (e Ending, err error) {
+	e.Run, e.Nodes = told.Run, t.nodesOf(told, func(*Shard) bool { return true })
+	for began := time.Now(); ; {
+		telling, cancel := context.WithTimeout(ctx, lookTime)
+		err = t.tellStop(telling, conn, told)
+		cancel()
+		e.Left = t.nodesOf(told, func(s *Shard) bool {
+			h, err := lease.Look(ctx, t.bucket, hub.Key(s.Number))
+			return err != nil || h.Held && h.Node == s.Node && h.Since.Equal(s.Since)
+		})
+		switch {
+		case err == nil && e.Left == nil, time.Since(began) > releaseTime:
+			return e, err
+		case errors.Is(err, ErrTerrain), errors.Is(err, ErrStopped):
+			return e, err
+		}
+		if err := sleep(ctx, lookEvery); err != nil {
+			return e, err
+		}
+	}
+}
+
+// nodesOf are the nodes of those shards that are not left out for which is holds.
+func (t *Terrain) nodesOf(told stop, is func(*Shard) bool) (nodes []string) {
+	for n := range t.Shards {
+		s := &t.Shards[n]
+		if s.Node != "" && !told.Without.Has(n) && !slices.Contains(nodes, s.Node) && is(s) {
+			nodes = append(nodes, s.Node)
+		}
+	}
+	return nodes
+}

@@ -46,8 +46,9 @@ type killableWeb struct {
 
 // A death is the end of a crawler that was killed.
 type death struct {
-	at time.Time
-	of func(host string) bool // whom it asked; nil: all
+	at   time.Time              // the last moment at which it lived for certain
+	gone time.Time              // the first at which it had ended; zero: not known
+	of   func(host string) bool // whom it asked; nil: all
 }
 
 func newKillableWeb(t testing.TB, s *webtest.Server, text string) *killableWeb {
@@ -85,9 +86,11 @@ func (w *killableWeb) start(t testing.TB) (*exec.Cmd, <-chan error) {
 
 // kill kills the crawler and remembers when.
 func (w *killableWeb) kill(cmd *exec.Cmd, ended <-chan error) {
-	w.killed = append(w.killed, death{at: time.Now()})
+	d := death{at: time.Now()}
 	_ = cmd.Process.Kill()
 	<-ended
+	d.gone = time.Now()
+	w.killed = append(w.killed, d)
 }
 
 // crawl starts the crawler and kills it after a time; 0 lets it end. It reports
@@ -134,15 +137,16 @@ func (w *killableWeb) killAfter(t testing.TB, answers int) bool {
 func (w *killableWeb) log() []webtest.Entry { return heardOf(w.server.Log(), w.killed) }
 
 // heardOf is a log as crawlers knew it of which some were killed: an answer after a kill has reached nobody, and what
-// was open then had its end. A busy server notices only later that the connections are gone.
+// was open then had its end, or arrived while the crawler died. A busy server notices only later that the connections are
+// gone.
 func heardOf(log []webtest.Entry, deaths []death) []webtest.Entry {
 	for i, e := range log {
 		for _, d := range deaths {
-			open := e.Arrived.Before(d.at) && (e.Done.IsZero() || e.Done.After(d.at))
+			open := e.Arrived.Before(latest(d.at, d.gone)) && (e.Done.IsZero() || e.Done.After(d.at))
 			if !open || d.of != nil && !d.of(e.Host) {
 				continue
 			}
-			log[i].Done = d.at
+			log[i].Done = latest(d.at, e.Arrived)
 			if e.FirstByte.After(d.at) {
 				log[i].FirstByte, log[i].Status = time.Time{}, 0
 			}
@@ -150,6 +154,14 @@ func heardOf(log []webtest.Entry, deaths []death) []webtest.Entry {
 		}
 	}
 	return log
+}
+
+// latest is the later of two moments.
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 // answered is the number of answers that the server has given.
@@ -281,5 +293,27 @@ func (w *killableWeb) check(t testing.TB, settled map[string]time.Time) {
 		webtest.RobotsFirst()}
 	for _, bad := range webtest.CheckLog(log, rules...) {
 		t.Error(bad)
+	}
+}
+
+// What a dying crawler still asked is not held against the one that comes after it; what that one asks is.
+func TestHeardOf(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
+	log := []webtest.Entry{
+		{Arrived: at(0), FirstByte: at(50), Done: at(60)},
+		{Arrived: at(200), FirstByte: at(310), Done: at(320)}, // answered after the kill
+		{Arrived: at(303), Done: at(450)},                     // asked while dying
+		{Arrived: at(410), Done: at(500)},
+	}
+	got := heardOf(log, []death{{at: at(300), gone: at(305)}})
+	for i, want := range []time.Time{at(60), at(300), at(303), at(500)} {
+		if !got[i].Done.Equal(want) {
+			t.Errorf("%d: ended at %v, want %v", i, got[i].Done.Sub(start), want.Sub(start))
+		}
+	}
+	if !got[1].FirstByte.IsZero() || got[0].FirstByte.IsZero() {
+		t.Error("an answer after the kill was heard, or one before it was not")
 	}
 }

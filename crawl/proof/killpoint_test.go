@@ -76,6 +76,7 @@ func (k *killedCrawl) run(kill func([]diskEvent) bool) bool {
 	}, k.state)
 	switch {
 	case errors.Is(err, errKilled):
+		k.killed[len(k.killed)-1].gone = time.Now()
 		k.kills[killPoint(events)]++
 		k.settle()
 		return true

@@ -198,23 +198,28 @@ func (ms *machines) start(m *machine, env ...string) error {
 
 // kill kills a node, and notes whom it asked.
 func (ms *machines) kill(m *machine) error {
-	ms.dies(m)
+	at := ms.dies(m)
 	if err := m.cmd.Process.Kill(); err != nil {
 		return fmt.Errorf("%w: %s", err, m.words())
 	}
 	<-m.ended
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	ms.killed[at].gone = time.Now()
 	return nil
 }
 
-// dies notes that a node is about to be dead.
-func (ms *machines) dies(m *machine) {
+// dies notes that a node is about to be dead, and returns where.
+func (ms *machines) dies(m *machine) (at int) {
 	shards := map[int]bool{}
 	for _, n := range m.shards() {
 		shards[n] = true
 	}
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
-	ms.killed = append(ms.killed, death{time.Now(), func(host string) bool { return shards[ms.rule.Of(host)] }})
+	asked := func(host string) bool { return shards[ms.rule.Of(host)] }
+	ms.killed = append(ms.killed, death{at: time.Now(), of: asked})
+	return len(ms.killed) - 1
 }
 
 // below is a random number.

@@ -16,17 +16,9 @@ import (
 // join opens the files that are here, and finds the charter that they and the configuration
 // belong to. The next run begins with the first node that comes after the last one.
 func (n *node) join(ctx context.Context) (map[int]*file, error) {
-	here, err := found(n.Folder)
+	files, err := n.open()
 	if err != nil {
-		return nil, err
-	}
-	files := map[int]*file{}
-	for _, shard := range here {
-		f, err := openFile(&n.Options, shard)
-		if err != nil {
-			return files, err
-		}
-		files[shard] = f
+		return files, err
 	}
 	known, over, err := n.announce(ctx, files)
 	if err != nil {
@@ -54,6 +46,23 @@ func (n *node) join(ctx context.Context) (map[int]*file, error) {
 			return files, err
 		}
 	}
+}
+
+// open opens the files that are here; also where it fails, some may be.
+func (n *node) open() (map[int]*file, error) {
+	here, err := found(n.Folder)
+	if err != nil {
+		return nil, err
+	}
+	files := map[int]*file{}
+	for _, shard := range here {
+		f, err := openFile(&n.Options, shard)
+		if err != nil {
+			return files, err
+		}
+		files[shard] = f
+	}
+	return files, nil
 }
 
 // announce publishes what the files here say. A node without any leaves it to others to tell

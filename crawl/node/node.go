@@ -126,11 +126,27 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	n.stopped = n.charter.Stop
 	n.set(n.charter)
 	if owing, err := n.owing(files); err != nil || len(owing) > 0 {
-		return false, errors.Join(err, n.writeEnd(ctx, owing), closeAll(files))
+		if err == nil {
+			err = n.writeEnd(ctx, owing)
+		}
+		if err == nil {
+			err = n.ends
+		}
+		return false, errors.Join(err, closeAll(files))
 	}
 	if shards := len(n.charter.Made); shards != n.Shards {
 		n.Log.Info("the number of shards is that of the terrain", "shards", shards, "configured", n.Shards)
 	}
+	err = n.crawlAll(ctx, files)
+	if errors.As(err, new(*crawl.StopError)) && ctx.Err() == nil {
+		n.settle(ctx)
+	}
+	c := n.get()
+	return len(files) > 0 && !n.crawled.Load() && (c.Run > n.run || c.Restored), err
+}
+
+// crawlAll crawls the shards whose files are here, and those that come to this node, until the run is over.
+func (n *node) crawlAll(ctx context.Context, files map[int]*file) error {
 	g, ctx := errgroup.WithContext(ctx)
 	following, stop := context.WithCancel(ctx)
 	g.Go(func() error { return n.follow(following) })
@@ -143,9 +159,7 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 		return n.look(ctx, func(*charter) bool { return n.over() }, nil)
 	})
 	g.Go(func() error { defer stop(); return work.Wait() })
-	err = g.Wait()
-	c := n.get()
-	return len(files) > 0 && !n.crawled.Load() && (c.Run > n.run || c.Restored), err
+	return g.Wait()
 }
 
 func (n *node) set(c *charter) {

@@ -116,21 +116,36 @@ func (n *node) owing(files map[int]*file) (map[int]*file, error) {
 	return owing, nil
 }
 
-// writeEnd has files say that the run has ended, and fails with that.
+// writeEnd has files say that the run has ended.
 func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 	if len(files) == 0 {
 		return nil
 	}
 	n.ends = n.charter.Stop.end()
-	n.Log.Info("the run was ended while its files were not there, which say so now", "end", n.ends)
+	n.Log.Info("the run was ended while files of it were not held, which say so now", "end", n.ends)
 	g, ctx := errgroup.WithContext(ctx)
 	for shard, f := range files {
 		g.Go(func() error { return n.own(ctx, shard, f, false) })
 	}
-	if err := g.Wait(); err != nil {
-		return err
+	return g.Wait()
+}
+
+// settle has those files say that the run has ended which could not while it did, as their leases
+// were lost just then. What cannot say so now does when this node is started again.
+func (n *node) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 2*n.Timing.Watch)
+	defer cancel()
+	files, err := n.open()
+	var owing map[int]*file
+	if err == nil {
+		owing, err = n.owing(files)
 	}
-	return n.ends
+	if err == nil {
+		err = n.writeEnd(ctx, owing)
+	}
+	if err = errors.Join(err, closeAll(owing), closeAll(files)); err != nil {
+		n.Log.Warn("not all files say yet that the run was ended", "error", err)
+	}
 }
 
 // What keeps a run from being ended without shards.

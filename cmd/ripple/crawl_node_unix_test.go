@@ -107,13 +107,12 @@ minimum-time-on-page = 500
 func TestThreeMachines(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "hub")
-	options := hub.Options{Listen: "127.0.0.1:0", Store: store, Log: slog.New(slog.DiscardHandler)}
+	options := hub.Options{Listen: crawltest.Address(t), Store: store, Log: slog.New(slog.DiscardHandler)}
 	server, err := hub.Start(options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { server.Close() }()
-	options.Listen = strings.TrimPrefix(server.URL(), "nats://")
 	machines, alone := newMachines(t, server.URL(), 3, 7)
 	for _, m := range machines {
 		m.start()

@@ -1,11 +1,30 @@
 package crawltest
 
 import (
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"testing"
 )
+
+// Address returns one on loopback for a server that is stopped and started again: its port is none of
+// those that systems give to clients (from 32768 on), who would have it meanwhile.
+func Address(t testing.TB) string {
+	t.Helper()
+	var failed error
+	for range 100 {
+		var l net.Listener
+		if l, failed = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))); failed == nil {
+			if failed = l.Close(); failed == nil {
+				return l.Addr().String()
+			}
+		}
+	}
+	t.Fatal(failed)
+	return ""
+}
 
 // A Wire lies between a client and a server, until the test ends. It can be cut, and bring
 // nothing. Its methods may be called by several goroutines at a time.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,9 +43,8 @@ type site struct {
 }
 
 func newSite(t *testing.T) *site {
-	s := &site{t: t, options: Options{Store: t.TempDir()}}
+	s := &site{t: t, options: Options{Store: t.TempDir(), Listen: crawltest.Address(t)}}
 	s.server = start(t, s.options)
-	s.options.Listen = s.server.nats.Addr().String()
 	return s
 }
 

@@ -49,9 +49,10 @@ func newTerrain(t *testing.T, cfg *config.Config, nodes, shards int) *terrain {
 	for range nodes {
 		tr.folders = append(tr.folders, t.TempDir())
 	}
-	tr.options = hub.Options{Listen: "127.0.0.1:0", Store: filepath.Join(t.TempDir(), "hub"), Log: slog.New(slog.DiscardHandler)}
+	tr.options = hub.Options{
+		Listen: crawltest.Address(t), Store: filepath.Join(t.TempDir(), "hub"), Log: slog.New(slog.DiscardHandler),
+	}
 	tr.open()
-	tr.options.Listen = strings.TrimPrefix(tr.server.URL(), "nats://")
 	t.Cleanup(func() { tr.server.Close() })
 	return tr
 }

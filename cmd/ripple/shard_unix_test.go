@@ -182,6 +182,12 @@ func TestStopWithoutMachine(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, one.said)
 	}
 	one.without(without, "no node has a shard just now, so none was stopped")
+	said := one.command("stats")
+	for _, want := range []string{", interrupted without shard", "\"ripple crawl\" on all machines goes on with the run, with shard"} {
+		if !strings.Contains(said, want) || strings.Contains(said, "waits for") {
+			t.Errorf("stats does not say %q, or who waits: %s", want, said)
+		}
+	}
 	partial := filepath.Join(t.TempDir(), "partial.bolt")
 	for _, args := range [][]string{
 		{"unite", one.folder(), "-o", partial, "--without", without},

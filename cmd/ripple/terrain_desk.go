@@ -14,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/export/feed"
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -31,7 +32,7 @@ type terrainDesk struct {
 // A deskTerrain is what goes on now in a terrain.
 type deskTerrain struct {
 	Mode   string        `json:"mode"`   // terrain
-	Status string        `json:"status"` // running, paused, over; unknown: nothing was seen yet
+	Status string        `json:"status"` // running, paused, over, interrupted; unknown: nothing was seen yet
 	Rate   float64       `json:"pages_per_second"`
 	Seen   *time.Time    `json:"seen_at"`       // as of when all this is; null: nothing was seen yet
 	Error  string        `json:"error_message"` // why it is not of now; empty: it is
@@ -115,6 +116,8 @@ func (d *terrainDesk) now(ctx context.Context) deskTerrain {
 	switch t.Status = "running"; {
 	case seen.stats.Over:
 		t.Status = shardOver
+	case len(seen.stats.Without) > 0:
+		t.Status = schema.RunInterrupted.String()
 	case seen.stats.Paused:
 		t.Status = "paused"
 	}

@@ -5,12 +5,14 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -21,6 +23,7 @@ type terrainStats struct {
 	Run     uint64       `json:"run"`
 	Config  uint64       `json:"configuration"` // number
 	Over    bool         `json:"over"`          // on all shards
+	Without []int        `json:"without"`       // shards that the run was ended without, and nobody goes on with it
 	Paused  bool         `json:"paused"`
 	Nodes   []string     `json:"nodes"` // that have come
 	Visited int          `json:"pages_visited"`
@@ -71,7 +74,7 @@ func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts stats
 func newTerrainStats(hub string, t *node.Terrain) *terrainStats {
 	s := &terrainStats{
 		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Config: t.Configuration, Over: t.Over,
-		Paused: t.Paused, Nodes: t.Nodes,
+		Without: slices.AppendSeq([]int{}, t.Without.All()), Paused: t.Paused, Nodes: t.Nodes,
 		Shards: make([]shardStats, len(t.Shards)),
 	}
 	for n := range t.Shards {
@@ -129,6 +132,8 @@ func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
 	switch {
 	case s.Over:
 		state = ", over on all shards"
+	case len(s.Without) > 0:
+		state = ", interrupted without " + schema.ShardsOf(s.Without...).Named()
 	case s.Paused:
 		state = ", paused"
 	}
@@ -170,9 +175,13 @@ type terrainNote struct {
 	Since *time.Time `json:"since"` // null: it is not known
 }
 
-// notes say what keeps the run of the terrain open.
+// notes say what keeps the run of the terrain open, or who has to come for it to go on.
 func (s *terrainStats) notes(now time.Time) []terrainNote {
 	notes := []terrainNote{}
+	if len(s.Without) > 0 {
+		return append(notes, terrainNote{"\"ripple crawl\" on all machines goes on with the run, with " +
+			schema.ShardsOf(s.Without...).Named() + " back or made anew", nil})
+	}
 	for i := range s.Shards {
 		if one := &s.Shards[i]; one.Config != 0 && one.Config < s.Config {
 			text := "shard %d follows an older configuration until that of %s is changed, too"

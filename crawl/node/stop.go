@@ -167,7 +167,7 @@ type Ending struct {
 
 // StopWithout ends the run as interrupted without shards whose nodes are gone: all others write
 // that into their files, and their nodes stop. It returns when they have let go of them, or
-// after a minute. A shard that somebody has cannot be left out: that is a [lease.HeldError]; nor
+// after twice Watch. A shard that somebody has cannot be left out: that is a [lease.HeldError]; nor
 // can one be forgotten that does not answer: [ErrSilent]. It takes a little longer than Watch.
 func StopWithout(ctx context.Context, conn *hub.Conn, without schema.Shards, timing lease.Timing) (Ending, error) {
 	t, err := Look(ctx, conn)
@@ -196,7 +196,7 @@ func StopWithout(ctx context.Context, conn *hub.Conn, without schema.Shards, tim
 	if err != nil {
 		return Ending{}, err
 	}
-	return t.letGo(ctx, conn, next)
+	return t.letGo(ctx, conn, next, 2*timing.Watch)
 }
 
 // mayStop reports why the run cannot be ended without shards.
@@ -269,9 +269,9 @@ func (t *Terrain) tellStop(ctx context.Context, conn *hub.Conn, next stop) error
 	return err
 }
 
-// letGo waits until nobody has a shard any more who had it, and tells a hub again that has lost
-// what it was told.
-func (t *Terrain) letGo(ctx context.Context, conn *hub.Conn, told stop) (e Ending, err error) {
+// letGo waits so long at most until nobody has a shard any more who had it, and tells a hub again
+// that has lost what it was told.
+func (t *Terrain) letGo(ctx context.Context, conn *hub.Conn, told stop, most time.Duration) (e Ending, err error) {
 	e.Run, e.Nodes = told.Run, t.nodesOf(told, func(*Shard) bool { return true })
 	for began := time.Now(); ; {
 		telling, cancel := context.WithTimeout(ctx, lookTime)
@@ -282,7 +282,7 @@ func (t *Terrain) letGo(ctx context.Context, conn *hub.Conn, told stop) (e Endin
 			return err != nil || h.Held && h.Node == s.Node && h.Since.Equal(s.Since)
 		})
 		switch {
-		case err == nil && e.Left == nil, time.Since(began) > releaseTime:
+		case err == nil && e.Left == nil, time.Since(began) > most:
 			return e, err
 		case errors.Is(err, ErrTerrain), errors.Is(err, ErrStopped):
 			return e, err

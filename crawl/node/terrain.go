@@ -15,6 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -33,8 +34,9 @@ var ErrNone = errors.New("the hub knows of no terrain; its nodes tell it when th
 type Terrain struct {
 	ID            [16]byte
 	Run           uint64
-	Over          bool   // all files say so of the run
-	Configuration uint64 // number
+	Over          bool          // all files say so of the run
+	Without       schema.Shards // that the run was ended without; none: it was not, or somebody goes on with it
+	Configuration uint64        // number
 	Paused        bool
 	Nodes         []string // that have come
 	Shards        []Shard
@@ -76,7 +78,14 @@ func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 		s.Number, s.Made, s.Maker, s.Over = n, maker != nobody, c.maker(n), c.Over[n]
 		g.Go(func() error { return s.look(ctx, t.bucket) })
 	}
-	return t, g.Wait()
+	if err := g.Wait(); err != nil {
+		return t, err
+	}
+	lives := func(s Shard) bool { return s.Report != nil || s.Node != "" && !c.Stop.Without.Has(s.Number) }
+	if c.Stop.Run == c.Run && !t.Over && !slices.ContainsFunc(t.Shards, lives) {
+		t.Without = c.Stop.Without
+	}
+	return t, nil
 }
 
 // find finds the terrain of a hub.

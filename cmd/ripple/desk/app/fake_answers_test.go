@@ -174,6 +174,6 @@ func terrainOf() object {
 		"notes": []any{object{"text": "shard 0 has to tell shard 1 of 2 URLs, and waits for an answer for 12 s", "since": since},
 			object{"text": "shard 2 waits for a node that makes its file", "since": nil}},
 		"terrain": object{"hub": "nats://127.0.0.1:4222", "terrain": "0123456789abcdef0123456789abcdef", "run": 3,
-			"configuration": 2, "over": false, "paused": false, "nodes": []any{one["node"], two["node"]},
+			"configuration": 2, "over": false, "without": []any{}, "paused": false, "nodes": []any{one["node"], two["node"]},
 			"pages_visited": 2400, "pages_to_visit": 68, "silent": 1, "shards": []any{one, two, three}}}
 }

@@ -48,6 +48,30 @@ func TestTerrain(t *testing.T) {
 	}
 }
 
+// A run that was ended without a shard waits for nobody.
+func TestTerrainWithoutShard(t *testing.T) {
+	d := newFake(t)
+	d.mode = "terrain"
+	d.change = func(v any) any {
+		answer, _ := v.(map[string]any)
+		if terrain, ok := answer["terrain"].(map[string]any); ok {
+			answer["status"], answer["error_message"], answer["notes"] = "interrupted", "", []any{}
+			terrain["without"] = []any{1, 2}
+		}
+		return v
+	}
+	b := desktest.Open(t, d.url("now"))
+	b.Size(1400, 900)
+	for selector, want := range map[string]string{
+		".sentence": "Run #3 was interrupted without shards 1, 2.", "#pulse": "interrupted", ".notes": "Nobody waits for anybody.",
+	} {
+		b.Visit("now", fmt.Sprintf(`document.querySelector(%q)`, selector))
+		if got := strings.Join(strings.Fields(b.Text(selector)), " "); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", selector, got, want)
+		}
+	}
+}
+
 // What nodes call themselves and their states is text, whatever it is.
 func TestHostileTerrainIsInert(t *testing.T) {
 	d := newFake(t)

@@ -42,6 +42,8 @@ function stale(s) {
 function sentenceOf(s, t) {
   const run = `Run #${t.run} `;
   if (t.over) return run + "is over on all shards.";
+  if (t.without.length)
+    return run + `was interrupted without ${t.without.length > 1 ? "shards" : "shard"} ${t.without.join(", ")}.`;
   if (t.silent) return run + `is open until ${count(t.silent, "silent shard answers", "silent shards answer")}.`;
   return run + (t.paused ? "is paused." : "goes on.");
 }

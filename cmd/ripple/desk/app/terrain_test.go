@@ -63,7 +63,8 @@ func TestTerrainWithoutShard(t *testing.T) {
 	b := desktest.Open(t, d.url("now"))
 	b.Size(1400, 900)
 	for selector, want := range map[string]string{
-		".sentence": "Run #3 was interrupted without shards 1, 2.", "#pulse": "interrupted", ".notes": "Nobody waits for anybody.",
+		".sentence": "Run #3 was interrupted without shards 1, 2.", "#pulse": "interrupted",
+		".notes": "Nobody waits for anybody.",
 	} {
 		b.Visit("now", fmt.Sprintf(`document.querySelector(%q)`, selector))
 		if got := strings.Join(strings.Fields(b.Text(selector)), " "); !strings.Contains(got, want) {

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"os"
@@ -56,7 +57,8 @@ The store may be lost, or deleted while the hub is stopped: every shard then wai
 a minute. It must not be put back from a copy, because nodes would believe what it says.
 
 Beyond this machine the hub takes --cert and --key, and --token-file or --nkeys. With a
-token everybody trusts everybody; with NKeys no node hears what others are answered.`,
+token everybody trusts everybody; with NKeys no node hears what others are answered.
+Renewed certificates are read by themselves; the keys in --nkeys only at the start.`,
 		Example: `  ripple hub
   ripple hub --listen 0.0.0.0:4222 --token-file token --cert cert.pem --key key.pem`,
 		Args: cobra.NoArgs,
@@ -70,11 +72,10 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 	if err := opts.check(); err != nil {
 		return err
 	}
-	settings, err := opts.settings()
+	settings, err := opts.settings(a.logger())
 	if err != nil {
 		return usage("%v", err)
 	}
-	settings.Log = a.logger()
 	s, err := hub.Start(settings)
 	if errors.Is(err, hub.ErrInUse) {
 		return usage("%v; name another one with --listen or --store", err)
@@ -107,14 +108,14 @@ func (o *hubOptions) check() error {
 }
 
 // settings reads the files.
-func (o *hubOptions) settings() (s hub.Options, err error) {
-	s = hub.Options{Listen: o.listen, Store: o.store}
+func (o *hubOptions) settings(log *slog.Logger) (s hub.Options, err error) {
+	s = hub.Options{Listen: o.listen, Store: o.store, Log: log}
 	if o.cert != "" {
-		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+		c, err := desk.NewCertificate(o.cert, o.key, "--cert and --key", log)
 		if err != nil {
-			return s, fmt.Errorf("--cert and --key: %w", err)
+			return s, err
 		}
-		s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		s.TLS = &tls.Config{GetCertificate: c.Now, MinVersion: tls.VersionTLS12}
 	}
 	if o.token != "" {
 		s.Token, err = desk.Token(o.token)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 )
 
@@ -115,6 +116,41 @@ func TestHubCredentials(t *testing.T) {
 		if _, err := hub.Connect(ctx, hub.Dial{URL: h.url, Log: slog.New(slog.DiscardHandler)}); err == nil {
 			t.Errorf("%s: a stranger is let in", flag)
 		}
+	}
+}
+
+// A certificate that is renewed is shown to who comes then, and who is here stays.
+func TestHubCertificateRenewed(t *testing.T) {
+	t.Parallel()
+	cert, key := crawltest.Certificate(t)
+	h := startHub(t, "--store", filepath.Join(t.TempDir(), "hub"), "--cert", cert, "--key", key)
+	before, err := hub.Connect(t.Context(), hub.Dial{URL: h.url, CAFile: cert, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer before.Close()
+	anchors, secret := crawltest.Certificate(t)
+	old := filepath.Join(t.TempDir(), "old.pem")
+	for _, file := range [][2]string{{cert, old}, {secret, key}, {anchors, cert}} {
+		text, err := os.ReadFile(file[0])
+		if err == nil {
+			err = os.WriteFile(file[1], text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]bool{anchors: true, old: false} {
+		c, err := hub.Connect(t.Context(), hub.Dial{URL: h.url, CAFile: path, Log: slog.New(slog.DiscardHandler)})
+		if err == nil {
+			c.Close()
+		}
+		if (err == nil) != want {
+			t.Errorf("with %s: %v", path, err)
+		}
+	}
+	if _, err := before.Bucket(t.Context(), [16]byte{1}); err != nil {
+		t.Errorf("who was here before: %v", err)
 	}
 }
 

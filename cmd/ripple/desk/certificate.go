@@ -7,16 +7,15 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A certificate is what the files of a configuration hold, also when they were renewed:
+// A Certificate is what two files hold, also when they were renewed:
 // they are looked at when somebody begins to speak TLS, and read again when one of them
 // has changed. As long as what they hold cannot be used, what they held before is. It may
 // be used from any goroutine.
-type certificate struct {
-	files config.Monitor
+type Certificate struct {
+	files [2]string // the certificate and its key
+	named string
 	log   *slog.Logger
 
 	mu   sync.Mutex
@@ -30,36 +29,36 @@ type stamp struct {
 	size     int64
 }
 
-// newCertificate reads the certificate and its key.
-func newCertificate(m config.Monitor, log *slog.Logger) (*certificate, error) {
-	c := &certificate{files: m, log: log, read: stamps(m)}
-	pair, err := tls.LoadX509KeyPair(m.CertFile, m.KeyFile)
+// NewCertificate reads a certificate and its key, as PEM; named is how messages name the files.
+func NewCertificate(cert, key, named string, log *slog.Logger) (*Certificate, error) {
+	c := &Certificate{files: [2]string{cert, key}, named: named, log: log}
+	c.read = c.stamps()
+	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("[monitor] cert-file and key-file: %w", err)
+		return nil, fmt.Errorf("%s: %w", named, err)
 	}
 	c.pair = &pair
 	return c, nil
 }
 
-// now is for [tls.Config.GetCertificate].
-func (c *certificate) now(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+// Now is for [tls.Config.GetCertificate].
+func (c *Certificate) Now(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if found := stamps(c.files); found != c.read {
+	if found := c.stamps(); found != c.read {
 		c.read = found
-		if pair, err := tls.LoadX509KeyPair(c.files.CertFile, c.files.KeyFile); err == nil {
+		if pair, err := tls.LoadX509KeyPair(c.files[0], c.files[1]); err == nil {
 			c.pair = &pair
 		} else {
-			c.log.Warn("[monitor] cert-file and key-file were changed and cannot be used; the desk goes on with those before",
-				"error", err)
+			c.log.Warn(c.named+" were changed and cannot be used; those before stay in use", "error", err)
 		}
 	}
 	return c.pair, nil
 }
 
 // stamps are those of the two files as they are now; of one that is not there it is zero.
-func stamps(m config.Monitor) (found [2]stamp) {
-	for i, path := range []string{m.CertFile, m.KeyFile} {
+func (c *Certificate) stamps() (found [2]stamp) {
+	for i, path := range c.files {
 		if info, err := os.Stat(path); err == nil {
 			found[i] = stamp{info.ModTime(), info.Size()}
 		}

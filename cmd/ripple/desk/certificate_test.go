@@ -38,7 +38,7 @@ func renew(t *testing.T, m config.Monitor, at time.Time, cert, key string) {
 func TestCertificateRenewed(t *testing.T) {
 	m, next, last := certified(t), certified(t), certified(t)
 	var told bytes.Buffer
-	c, err := newCertificate(m, slog.New(slog.NewTextHandler(&told, nil)))
+	c, err := NewCertificate(m.CertFile, m.KeyFile, "files", slog.New(slog.NewTextHandler(&told, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestCertificateRenewed(t *testing.T) {
 	for i, tt := range steps {
 		renew(t, m, at.Add(time.Duration(i)*time.Minute), tt.cert, tt.key)
 		for range 2 {
-			got, err := c.now(nil)
+			got, err := c.Now(nil)
 			if err != nil || !bytes.Equal(got.Certificate[0], tt.want.Certificate[0]) {
 				t.Errorf("%s: another certificate, or %v", tt.name, err)
 			}
@@ -77,7 +77,7 @@ func TestCertificateRenewed(t *testing.T) {
 	if err := os.Remove(m.KeyFile); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.now(nil); err != nil || !bytes.Equal(got.Certificate[0], second.Certificate[0]) {
+	if got, err := c.Now(nil); err != nil || !bytes.Equal(got.Certificate[0], second.Certificate[0]) {
 		t.Errorf("without a key: another certificate, or %v", err)
 	}
 	renew(t, m, at.Add(time.Hour), "", last.KeyFile)
@@ -85,7 +85,7 @@ func TestCertificateRenewed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.now(nil); err != nil || !bytes.Equal(got.Certificate[0], third.Certificate[0]) {
+	if got, err := c.Now(nil); err != nil || !bytes.Equal(got.Certificate[0], third.Certificate[0]) {
 		t.Errorf("when its key has come: another certificate, or %v", err)
 	}
 }

@@ -112,11 +112,11 @@ func secured(o Options) (*tls.Config, error) {
 	if o.CertFile == "" {
 		return nil, nil
 	}
-	c, err := newCertificate(o.Monitor, o.Log)
+	c, err := NewCertificate(o.CertFile, o.KeyFile, "[monitor] cert-file and key-file", o.Log)
 	if err != nil {
 		return nil, err
 	}
-	return &tls.Config{GetCertificate: c.now}, nil
+	return &tls.Config{GetCertificate: c.Now}, nil
 }
 
 // Address is where a browser finds the desk, with the token in the fragment, which no

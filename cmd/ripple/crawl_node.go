@@ -124,13 +124,16 @@ func refuseNode(cfg *config.Config, opts crawlOptions) error {
 	return nil
 }
 
-// hubError says what can be done about a hub that is not reached.
+// hubError says what can be done about a hub that is not reached, or not understood.
 func hubError(err error) error {
 	switch {
 	case errors.Is(err, hub.ErrAway):
 		return hint(err, "start one with \"ripple hub\", or change [cluster] hub")
 	case errors.Is(err, hub.ErrRefused):
 		return hint(err, "[cluster] credentials names the file that holds the hub's token")
+	case errors.Is(err, node.ErrProtocol):
+		return hint(err, "use one release on all machines; where all have the new one, stop the hub and delete its store, "+
+			"of which the machines' files know all that counts")
 	}
 	return err
 }
@@ -156,5 +159,5 @@ func nodeError(cfg *config.Config, err error) error {
 		return hint(err, "a shard belongs to the machine that has its file; move the copy here away, or give "+
 			"this machine another name")
 	}
-	return err
+	return hubError(err)
 }

@@ -154,6 +154,36 @@ func TestHubCertificateRenewed(t *testing.T) {
 	}
 }
 
+// A hub that knows the terrain of another release is told apart, with what can be done.
+func TestHubOfAnotherRelease(t *testing.T) {
+	t.Parallel()
+	h := startHub(t, "--store", filepath.Join(t.TempDir(), "hub"))
+	c, err := hub.Connect(t.Context(), hub.Dial{URL: h.url, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	b, err := c.Bucket(t.Context(), [16]byte{})
+	if err == nil {
+		_, err = b.Create(t.Context(), "charter", []byte(`{"protocol": 1, "rule": 1}`))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	machines, _ := newMachines(t, h.url, 1, 1)
+	for _, command := range []string{"stats", "stop", "crawl"} {
+		args := []string{command, "--config", machines[0].config}
+		if command == "crawl" {
+			args = []string{command, machines[0].config}
+		}
+		out, err := ripple(args...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "it speaks protocol 1 with rule 1") ||
+			!strings.Contains(string(out), "stop the hub and delete its store") {
+			t.Errorf("%s: %v: %s", command, err, out)
+		}
+	}
+}
+
 // An address, or a store, that another hub has is said in one line.
 func TestHubInUse(t *testing.T) {
 	t.Parallel()

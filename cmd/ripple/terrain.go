@@ -33,7 +33,7 @@ func (a *app) atHub(ctx context.Context, cfg *config.Config, f func(*hub.Conn) e
 		return hubError(err)
 	}
 	defer conn.Close()
-	return f(conn)
+	return hubError(f(conn))
 }
 
 // commandTerrain tells all nodes of a terrain to do something.

@@ -101,6 +101,11 @@ func (tx *base) readMeta() error {
 // changed configuration is still to be applied.
 type Meta struct{ tx *base }
 
+// MetaAnew is the name under which the file of a shard keeps the run in which it took the place of
+// one that is gone, and a map that has such a shard, too. What the old file had told others in that
+// run is in their depths, and may be in no link that is left.
+const MetaAnew = "made anew in run"
+
 // Value returns a named value that [Meta.Put] stored; nil if there is none.
 func (m *Meta) Value(name string) ([]byte, error) {
 	r, err := m.tx.get(bMeta, metaKey(name))

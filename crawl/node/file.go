@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -209,17 +210,23 @@ func (f *file) keep(c *charter) error {
 }
 
 // follow has an empty file count the runs of the terrain before its first one, of which it
-// knows nothing; over: that is the next, for the files of other shards say that this one is over.
-func (f *file) follow(part schema.Part, cfg *config.Config, over bool) error {
+// knows nothing; over: that is the next, for the files of other shards say that this one is over;
+// anew: there was another file of the shard.
+func (f *file) follow(part schema.Part, cfg *config.Config, over, anew bool) error {
 	before := part.Run - 1
 	if over {
 		before = part.Run
 	}
-	if before == 0 {
-		return nil
-	}
 	now := time.Now().Truncate(time.Second)
 	return f.Update(func(tx *kv.Tx) error {
+		if anew && !over {
+			if err := tx.Meta.Put(kv.MetaAnew, strconv.AppendUint(nil, part.Run, 10)); err != nil {
+				return err
+			}
+		}
+		if before == 0 {
+			return nil
+		}
 		if err := tx.Runs.PutConfig(cfg.Hash(), cfg.Effective()); err != nil {
 			return err
 		}

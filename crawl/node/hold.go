@@ -196,7 +196,7 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, 
 		err = f.keepStop(c, n.stopped)
 	}
 	if err == nil && f.empty() {
-		err = f.follow(part, cfg, c.Over[shard])
+		err = f.follow(part, cfg, c.Over[shard], c.Epochs[shard] > 0)
 	}
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package unite
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -145,8 +146,27 @@ func (u *uniting) copyMeta() error {
 		if err != nil {
 			return err
 		}
-		return u.sources[0].tx.Meta.Each(func(name string, value []byte) error { return tx.Meta.Put(name, value) })
+		err = u.sources[0].tx.Meta.Each(func(name string, value []byte) error { return tx.Meta.Put(name, value) })
+		if err != nil {
+			return err
+		}
+		anew, err := u.anew()
+		if err != nil {
+			return err
+		}
+		return tx.Meta.Put(kv.MetaAnew, anew)
 	})
+}
+
+// anew is the last run, where the file of a shard was made anew in it; else nil.
+func (u *uniting) anew() ([]byte, error) {
+	for _, s := range u.sources {
+		run, err := s.tx.Meta.Value(kv.MetaAnew)
+		if err != nil || string(run) == fmt.Sprint(s.runs[len(s.runs)-1].ID) {
+			return run, err
+		}
+	}
+	return nil, nil
 }
 
 // untold reports whether other shards may not know yet what this one has to tell them; what

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -11,13 +12,51 @@ import (
 	"time"
 )
 
-// benchGraph is RIPPLE_BENCH_NODES nodes (default 100,000) with ten links each:
-// most lead near, some to anywhere, and few nodes get most of those.
-func benchGraph() links {
-	n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_NODES"))
-	if err != nil || n < 100 {
-		n = 100_000
+// fromEnv returns a number from the environment, or what stands for it.
+func fromEnv(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
+		return n
 	}
+	return otherwise
+}
+
+// benchGraph is like a terrain: RIPPLE_BENCH_NODES pages (default 100,000), a tenth of which
+// were not visited, with RIPPLE_BENCH_DEGREE links each in the mean (default 20), few on most.
+// The sizes of hosts follow Zipf's law, and their pages are met in any order. Of the links
+// 85 % stay on their host; most of all lead to few pages.
+func benchGraph() links {
+	n, degree := fromEnv("RIPPLE_BENCH_NODES", 100_000), fromEnv("RIPPLE_BENCH_DEGREE", 20)
+	random := rand.New(rand.NewPCG(1, 2))
+	zipf := func(n int) int { return int(math.Pow(float64(n+1), random.Float64())) - 1 }
+	hosts := make([][]uint32, max(1, n/500))
+	hostOf := make([]int, n)
+	for page := range hostOf {
+		hostOf[page] = zipf(len(hosts))
+		hosts[hostOf[page]] = append(hosts[hostOf[page]], uint32(page))
+	}
+	l := links{n: n}
+	for page, host := range hostOf {
+		count := int(float64(degree) / 0.9 * random.ExpFloat64())
+		if random.Float64() < 0.1 {
+			count = 0
+		}
+		for range count {
+			to := hosts[host]
+			if random.Float64() < 0.15 {
+				to = hosts[zipf(len(hosts))]
+			}
+			if len(to) > 0 {
+				l.from, l.to = append(l.from, uint32(page)), append(l.to, to[zipf(len(to))])
+			}
+		}
+	}
+	return l
+}
+
+// scattered is a graph whose nodes have ten links each, of which more leave what hangs together
+// than in a terrain: six lead near, the others to anywhere, and few nodes get most of those.
+func scattered() links {
+	n := fromEnv("RIPPLE_BENCH_NODES", 100_000)
 	random := rand.New(rand.NewPCG(1, 2))
 	l := links{n: n, from: make([]uint32, 10*n), to: make([]uint32, 10*n)}
 	for i := range l.from {
@@ -78,24 +117,27 @@ func BenchmarkCommunities(b *testing.B) {
 // BenchmarkMemory reports what is live on the heap at most while a graph is measured in all
 // ways, itself included: bytes a link, when 96 are taken off for each node.
 func BenchmarkMemory(b *testing.B) {
+	for name, made := range map[string]func() links{"terrain": benchGraph, "scattered": scattered} {
+		b.Run(name, func(b *testing.B) { benchMemory(b, made()) })
+	}
+}
+
+func benchMemory(b *testing.B, l links) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	most := 0.0
-	var links, nodes int
 	for b.Loop() {
-		l := benchGraph()
 		builder := NewBuilder(l.n, len(l.to), false)
 		for i := range l.from {
 			builder.Add(l.from[i], l.to[i], 1)
 		}
-		links, nodes = len(l.to), l.n
 		before := liveHeap()
 		g := builder.Graph()
-		before -= float64(4*links + 8*nodes)
+		before -= float64(4*len(l.to) + 8*l.n)
 		most = max(most, peakHeap(func() {
 			runtime.KeepAlive([]any{Communities(g, 1), WeakComponents(g), PageRank(g, Damping, Tolerance)})
 		})-before)
 	}
-	b.ReportMetric((most-96*float64(nodes))/float64(links), "B/link")
+	b.ReportMetric((most-96*float64(l.n))/float64(len(l.to)), "B/link")
 }
 
 func liveHeap() float64 {
@@ -125,3 +167,5 @@ func peakHeap(f func()) float64 {
 	close(over)
 	return <-most
 }
+
+func BenchmarkReverse(b *testing.B) { benchmark(b, (*Graph).Reverse) }

@@ -20,7 +20,7 @@ func Communities(g *Graph, seed uint64) []int32 {
 	for range rounds {
 		of = climb(base, of, random)
 	}
-	return bySize(connect(base, of))
+	return bySize(connect(g, of))
 }
 
 // singletons puts each of n nodes into a group of its own.
@@ -60,36 +60,8 @@ func climb(base *network, of []int32, random *rand.Rand) []int32 {
 	return result
 }
 
-// open marks a node that is in no part yet.
-const open = -1
-
 // connect splits groups that do not hang together, which can only raise the
 // modularity.
-func connect(base *network, of []int32) []int32 {
-	parts := make([]int32, len(of))
-	for v := range parts {
-		parts[v] = open
-	}
-	var queue []uint32
-	var r row
-	met, over := 0, false
-	for v := range parts {
-		if parts[v] != open {
-			continue
-		}
-		parts[v] = int32(v)
-		for queue = append(queue[:0], uint32(v)); len(queue) > 0 && !over; met++ {
-			over = met%chunk == 0 && base.ended()
-			u := queue[len(queue)-1]
-			queue = queue[:len(queue)-1]
-			neighbours, _ := base.row(u, &r)
-			for _, to := range neighbours {
-				if parts[to] == open && of[to] == of[v] {
-					parts[to] = int32(v)
-					queue = append(queue, to)
-				}
-			}
-		}
-	}
-	return parts
+func connect(g *Graph, of []int32) []int32 {
+	return joined(g, func(u, v uint32, link int64) bool { return of[u] == of[v] && g.weight(link) > 0 })
 }

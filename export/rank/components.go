@@ -3,38 +3,63 @@ package rank
 import (
 	"cmp"
 	"slices"
+	"sync/atomic"
 )
 
 // WeakComponents numbers the sets of nodes that hang together when links are
 // followed both ways. The largest is 0; of two as large, the one with the
 // smallest node comes first.
 func WeakComponents(g *Graph) []int32 {
-	parent := make([]int32, g.Len())
-	for v := range parent {
-		parent[v] = int32(v)
-	}
-	for u := range parent {
-		if u%chunk == 0 && g.ended() {
-			break
-		}
-		for _, v := range g.Out(uint32(u)) {
-			a, b := root(parent, int32(u)), root(parent, int32(v))
-			parent[max(a, b)] = min(a, b)
-		}
-	}
-	for v := range parent {
-		parent[v] = root(parent, int32(v))
-	}
-	return bySize(parent)
+	return bySize(joined(g, func(uint32, uint32, int64) bool { return true }))
 }
 
-// root returns the first node of v's set and shortens the way to it.
-func root(parent []int32, v int32) int32 {
-	for parent[v] != v {
-		parent[v] = parent[parent[v]]
-		v = parent[v]
+// joined returns the first of the nodes that each hangs together with by the links that count,
+// which are told by their ends and their place in the graph.
+func joined(g *Graph, counts func(u, v uint32, link int64) bool) []int32 {
+	parent := singletons(g.Len())
+	eachChunk(g.ctx, len(parent), func(_, lo, hi int) {
+		for u := uint32(lo); u < uint32(hi); u++ {
+			for i := g.Off[u]; i < g.Off[u+1]; i++ {
+				if counts(u, g.To[i], i) {
+					join(parent, int32(u), int32(g.To[i]))
+				}
+			}
+		}
+	})
+	eachChunk(g.ctx, len(parent), func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			atomic.StoreInt32(&parent[v], root(parent, int32(v)))
+		}
+	})
+	return parent
+}
+
+// join makes two sets one. Whatever the order in which several goroutines do so, the root of
+// a set is its first node in the end.
+func join(parent []int32, a, b int32) {
+	for {
+		a, b = root(parent, a), root(parent, b)
+		if a < b {
+			a, b = b, a
+		}
+		if a == b || atomic.CompareAndSwapInt32(&parent[a], a, b) {
+			return
+		}
 	}
-	return v
+}
+
+// root returns the first node of v's set that is known, and shortens the way to it.
+func root(parent []int32, v int32) int32 {
+	for {
+		up := atomic.LoadInt32(&parent[v])
+		if up == v {
+			return v
+		}
+		if above := atomic.LoadInt32(&parent[up]); above != up {
+			atomic.CompareAndSwapInt32(&parent[v], up, above)
+		}
+		v = up
+	}
 }
 
 // bySize renumbers groups in place, the largest first, then by smallest node.

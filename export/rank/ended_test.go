@@ -34,10 +34,10 @@ func TestNobodyWaits(t *testing.T) {
 	if _, parts := refine(w, one, random); parts != n {
 		t.Errorf("refine made %d parts", parts)
 	}
-	if small := w.shrink(pairs, n/2); len(small.to) != 0 || small.total != 0 {
-		t.Errorf("shrink made a network of %d links, weight %v", len(small.to), small.total)
+	if small := w.shrink(pairs, n/2); len(small.packed[0]) != 0 || small.total != 0 {
+		t.Errorf("shrink made a network of %d bytes, weight %v", len(small.packed[0]), small.total)
 	}
-	if of := connect(w, one); of[0] == of[n-1] {
+	if of := connect(g, one); of[0] == of[n-1] {
 		t.Error("connect went from the first node to the last")
 	}
 	if groups := newMover(w, singletons(n), random).move(); groups < n-chunk {

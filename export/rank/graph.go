@@ -12,7 +12,7 @@
 //
 // A graph takes 4 bytes for every link and, when it is measured, as much again to be turned
 // round, and as much once more while PageRank is worked out. Besides that every measure takes
-// 50 to 80 bytes for every node, and Communities 16 for every link between its smallest
+// 50 to 80 bytes for every node, and Communities 6 to 12 for every link between its smallest
 // groups, which in a terrain swallow most links.
 //
 // A node id that is not below the number of nodes is a mistake of the caller and

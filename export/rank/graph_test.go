@@ -2,9 +2,7 @@ package rank
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -122,33 +120,6 @@ func TestBuildRefuses(t *testing.T) {
 			}()
 			build()
 		})
-	}
-}
-
-// everything is the result of all measures.
-type everything struct {
-	Rank, Personal, Harmonic, Ball []float64
-	Weak, Groups                   []int32
-}
-
-func measure(g *Graph) everything {
-	small, _ := Harmonic(simple(1000, 3000, 2).graph())
-	return everything{
-		PageRank(g, Damping, Tolerance), Personalised(g, []uint32{1, 2, 3}), small, hyperBall(g, ballSeed, fewestRegs),
-		WeakComponents(g), Communities(g, 7),
-	}
-}
-
-func TestSameOnAnyNumberOfCores(t *testing.T) {
-	g := simple(2*chunk+100, 5*chunk, 3).graph()
-	before := runtime.GOMAXPROCS(1)
-	defer runtime.GOMAXPROCS(before)
-	want := measure(g)
-	for _, cores := range []int{2, 3, 8} {
-		runtime.GOMAXPROCS(cores)
-		if diff := cmp.Diff(want, measure(g)); diff != "" {
-			t.Fatalf("on %d cores (-one +more):\n%s", cores, fmt.Sprintf("%.2000s", diff))
-		}
 	}
 }
 

@@ -31,9 +31,8 @@ const unit = 1 << 47
 func countDistances(g *Graph) []float64 {
 	n := g.Len()
 	jobs := (n + 63) / 64
-	seekers := make([]seeker, workers(jobs))
-	share(g.ctx, jobs, func(worker, job int) {
-		s := &seekers[worker]
+	seekers := toolsFor[seeker](jobs)
+	share(g.ctx, seekers, jobs, func(s *seeker, job int) {
 		if s.seen == nil {
 			*s = newSeeker(g)
 		}

@@ -14,23 +14,25 @@ type mover struct {
 	strength []float64 // per group
 	size     []int32   // per group
 	free     []int32   // groups without nodes
-	near     *near
-	row      row
-	queue    []uint32 // a ring
+	queue    []uint32  // a ring
 	head     int
 	waiting  int
-	queued   []bool
+	state    []uint8 // per node
+	ahead    *outlook
 }
+
+// The state of a node.
+const (
+	queued  = 1 << iota
+	changed // a neighbour has moved since it was looked at ahead
+)
 
 func newMover(w *network, of []int32, random *rand.Rand) *mover {
 	n := w.len()
-	m := &mover{w: w, of: of, strength: make([]float64, n), size: make([]int32, n), near: newNear(n),
-		queued: make([]bool, n), waiting: n}
-	m.queue = shuffled(n, random)
-	for _, v := range m.queue {
-		m.queued[v] = true
-	}
+	m := &mover{w: w, of: of, strength: make([]float64, n), size: make([]int32, n), state: make([]uint8, n), waiting: n}
+	m.queue, m.ahead = shuffled(n, random), newOutlook(w.ctx, ahead(n), m.look)
 	for v, id := range of {
+		m.state[v] = queued
 		m.strength[id] += w.strength[v]
 		m.size[id]++
 	}
@@ -45,55 +47,77 @@ func newMover(w *network, of []int32, random *rand.Rand) *mover {
 // move looks at each node once, and again when a neighbour has left its group.
 // It returns the number of groups.
 func (m *mover) move() int {
-	for left := int64(turns) * int64(len(m.queue)); m.waiting > 0 && left > 0; left-- {
-		if left%chunk == 0 && m.w.ended() {
+	for left := int64(turns) * int64(len(m.queue)); m.waiting > 0 && left > 0; {
+		next := m.queue[m.head:]
+		next = next[:min(int64(len(next)), int64(m.waiting), int64(m.ahead.most), left)]
+		left -= int64(len(next))
+		m.ahead.over(next)
+		if m.w.ended() {
 			break
 		}
-		v := m.pop()
-		from := m.of[v]
-		to := m.best(v)
-		if to == from {
-			continue
-		}
-		m.transfer(v, to)
-		neighbours, _ := m.w.row(v, &m.row)
-		for _, u := range neighbours {
-			if m.of[u] != to && !m.queued[u] {
-				m.push(u)
-			}
+		for i := range next {
+			m.settle(i)
 		}
 	}
 	return len(m.queue) - len(m.free)
+}
+
+// settle moves the first node of the queue, which is the i-th of those looked at ahead.
+func (m *mover) settle(i int) {
+	v := m.pop()
+	s := m.ahead.at(i)
+	if m.state[v]&changed != 0 {
+		s = m.ahead.again(v)
+	}
+	to := m.best(v, s)
+	if to == m.of[v] {
+		return
+	}
+	m.transfer(v, to)
+	for _, u := range s.to {
+		switch {
+		case m.state[u]&queued != 0:
+			m.state[u] |= changed
+		case m.of[u] != to:
+			m.push(u)
+		}
+	}
+}
+
+// look sees the neighbours of a node by group.
+func (m *mover) look(v uint32, e *eye) {
+	m.state[v] &^= changed
+	e.near.clear()
+	neighbours, weight := m.w.row(v, &e.row)
+	for i, u := range neighbours {
+		e.near.add(m.of[u], weight[i])
+	}
+	e.to = neighbours
 }
 
 func (m *mover) pop() uint32 {
 	v := m.queue[m.head]
 	m.head = (m.head + 1) % len(m.queue)
 	m.waiting--
-	m.queued[v] = false
+	m.state[v] &^= queued
 	return v
 }
 
 func (m *mover) push(v uint32) {
 	m.queue[(m.head+m.waiting)%len(m.queue)] = v
 	m.waiting++
-	m.queued[v] = true
+	m.state[v] |= queued
 }
 
 // best returns the group in which v raises the modularity most: its own unless
 // another is truly better.
-func (m *mover) best(v uint32) int32 {
-	neighbours, weight := m.w.row(v, &m.row)
-	for i, u := range neighbours {
-		m.near.add(m.of[u], weight[i])
-	}
-	defer m.near.clear()
+func (m *mover) best(v uint32, s sight) int32 {
 	own := m.of[v]
 	share := m.w.strength[v] / max(m.w.total, 1)
-	best, gain := own, m.near.weight[own]-share*(m.strength[own]-m.w.strength[v])
+	best, gain := own, s.weightOf(own)-share*(m.strength[own]-m.w.strength[v])
 	least := 1e-9 * m.w.strength[v] // beyond rounding
-	for _, id := range m.near.touched {
-		if g := m.near.weight[id] - share*m.strength[id]; id != own && g > gain+least {
+	for i, id := range s.groups {
+		if g := s.weight[i] - share*m.strength[id]; id != own && g > gain+least {
 			best, gain = id, g
 		}
 	}

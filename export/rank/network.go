@@ -2,8 +2,10 @@ package rank
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // A network is an undirected weighted graph: every link is in the rows of both
@@ -11,15 +13,14 @@ import (
 // 2^53; of one pair of nodes no more than 2^32-1 counts, which is more than any terrain has.
 //
 // The first one of a graph holds no rows: it puts them together when they are asked for,
-// as they would take six times the memory of the graph.
+// as they would take six times the memory of the graph. Those of others are packed.
 type network struct {
 	ctx      context.Context // of the graph
 	graph    *Graph          // nil: the rows are those below
-	off      []int64
-	to       []uint32
-	weight   []uint32
-	strength []float64 // weight of all links at a node and, twice, of those inside it
-	total    float64   // sum of strength
+	packed   [][]byte        // rows, packedRows behind each other
+	end      []int64         // by node: where its row ends there
+	strength []float64       // weight of all links at a node and, twice, of those inside it
+	total    float64         // sum of strength
 }
 
 func (w *network) len() int { return len(w.strength) }
@@ -30,17 +31,16 @@ func (w *network) ended() bool { return w.ctx != nil && w.ctx.Err() != nil }
 // undirect leaves the directions out of g and joins links of one pair.
 func undirect(g *Graph) *network {
 	w := &network{ctx: g.ctx, graph: g, strength: make([]float64, g.Len())}
-	var r row
-	for u := range w.strength {
-		if u%chunk == 0 && g.ended() {
-			break
+	g.in() // before several ask for it
+	eachChunkWith(g.ctx, toolsFor[row](chunks(g.Len())), g.Len(), func(r *row, _, lo, hi int) {
+		for u := lo; u < hi; u++ {
+			_, weight := w.row(uint32(u), r)
+			for _, one := range weight {
+				w.strength[u] += float64(one)
+			}
 		}
-		_, weight := w.row(uint32(u), &r)
-		for _, one := range weight {
-			w.strength[u] += float64(one)
-		}
-		w.total += w.strength[u]
-	}
+	})
+	w.total = sum(w.strength)
 	return w
 }
 
@@ -51,12 +51,13 @@ type row struct {
 }
 
 // row returns the neighbours of u, with the weights of the links to them. The slices are
-// parts of the network, or of r until that is used again.
+// parts of r until that is used again.
 func (w *network) row(u uint32, r *row) (to, weight []uint32) {
-	if w.graph == nil {
-		return w.to[w.off[u]:w.off[u+1]], w.weight[w.off[u]:w.off[u+1]]
+	if w.graph != nil {
+		r.merge(w.graph, w.graph.in(), u)
+	} else {
+		r.unpack(w.packedRow(u))
 	}
-	r.merge(w.graph, w.graph.in(), u)
 	return r.to, r.weight
 }
 
@@ -88,58 +89,72 @@ func (r *row) add(u, v, weight uint32) {
 	}
 }
 
-// shrink makes each of count parts one node. It goes through the links twice: once to
-// count those that are left, so that there is room for no more. When nobody waits any more
-// the result must not be used.
+// shrink makes each of count parts one node. When nobody waits any more the result must not be
+// used.
 func (w *network) shrink(parts []int32, count int) *network {
-	small := &network{ctx: w.ctx, off: make([]int64, count+1), strength: make([]float64, count)}
+	jobs := (count + packedRows - 1) / packedRows
+	small := &network{ctx: w.ctx, packed: make([][]byte, jobs), end: make([]int64, count), strength: make([]float64, count)}
 	first, members := membersOf(parts, count)
-	f := &folding{w: w, parts: parts, near: newNear(count)}
-	for part := range count {
-		if part%chunk == 0 && w.ended() {
-			break
+	share(w.ctx, toolsFor[folding](jobs), jobs, func(f *folding, job int) {
+		f.rows = f.rows[:0]
+		for part := job * packedRows; part < min((job+1)*packedRows, count); part++ {
+			own := members[first[part]:first[part+1]]
+			f.add(w, parts, int32(part), own)
+			small.end[part] = int64(len(f.rows))
+			for _, v := range own {
+				small.strength[part] += w.strength[v]
+			}
 		}
-		f.add(int32(part), members[first[part]:first[part+1]])
-		small.off[part+1] = small.off[part] + int64(len(f.near.touched))
-		f.near.clear()
-	}
-	small.to = make([]uint32, 0, small.off[count])
-	small.weight = make([]uint32, 0, small.off[count])
-	for part := range count {
-		if part%chunk == 0 && w.ended() {
-			break
-		}
-		own := members[first[part]:first[part+1]]
-		f.add(int32(part), own)
-		for _, other := range f.near.touched {
-			small.to = append(small.to, uint32(other))
-			small.weight = append(small.weight, uint32(min(f.near.weight[other], math.MaxUint32)))
-		}
-		f.near.clear()
-		for _, v := range own {
-			small.strength[part] += w.strength[v]
-		}
-		small.total += small.strength[part]
-	}
+		small.packed[job] = slices.Clone(f.rows)
+	})
+	small.total = sum(small.strength)
 	return small
 }
 
 // A folding adds up the links from parts of a network to others.
 type folding struct {
-	w     *network
-	parts []int32
-	near  *near // of the part that was added last
-	row   row
+	rows []byte // packed
+	near near
+	row  row
 }
 
-func (f *folding) add(part int32, members []uint32) {
+// add adds the row of a part.
+func (f *folding) add(w *network, parts []int32, part int32, members []uint32) {
+	f.near.clear()
 	for _, v := range members {
-		neighbours, weight := f.w.row(v, &f.row)
+		neighbours, weight := w.row(v, &f.row)
 		for i, u := range neighbours {
-			if f.parts[u] != part {
-				f.near.add(f.parts[u], weight[i])
+			if parts[u] != part {
+				f.near.add(parts[u], weight[i])
 			}
 		}
+	}
+	for i, other := range f.near.touched {
+		f.rows = binary.AppendUvarint(f.rows, uint64(other))
+		f.rows = binary.AppendUvarint(f.rows, uint64(min(f.near.weight[i], math.MaxUint32)))
+	}
+}
+
+// packedRows is how many rows lie behind each other.
+const packedRows = 1 << 8
+
+// packedRow returns the row of a node: for each neighbour that, and the weight, as varints.
+func (w *network) packedRow(u uint32) []byte {
+	begin := int64(0)
+	if u%packedRows > 0 {
+		begin = w.end[u-1]
+	}
+	return w.packed[u/packedRows][begin:w.end[u]]
+}
+
+// unpack takes the neighbours of a packed row.
+func (r *row) unpack(packed []byte) {
+	r.to, r.weight = r.to[:0], r.weight[:0]
+	for len(packed) > 0 {
+		to, n := binary.Uvarint(packed)
+		weight, m := binary.Uvarint(packed[n:])
+		r.to, r.weight = append(r.to, uint32(to)), append(r.weight, uint32(weight))
+		packed = packed[n+m:]
 	}
 }
 
@@ -169,26 +184,4 @@ func membersOf(parts []int32, count int) (first, members []uint32) {
 		members[first[part]] = uint32(v)
 	}
 	return first, members
-}
-
-// near adds up weights, none of which is 0, by group and forgets them in the time that it took.
-type near struct {
-	weight  []float64
-	touched []int32 // in the order of the first touch
-}
-
-func newNear(n int) *near { return &near{weight: make([]float64, n)} }
-
-func (n *near) add(id int32, weight uint32) {
-	if n.weight[id] == 0 {
-		n.touched = append(n.touched, id)
-	}
-	n.weight[id] += float64(weight)
-}
-
-func (n *near) clear() {
-	for _, id := range n.touched {
-		n.weight[id] = 0
-	}
-	n.touched = n.touched[:0]
 }

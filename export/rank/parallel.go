@@ -17,27 +17,32 @@ func chunks(n int) int { return (n + chunk - 1) / chunk }
 
 // eachChunk calls work for each part [lo, hi) of 0..n-1, on all cores, until ctx is done.
 func eachChunk(ctx context.Context, n int, work func(part, lo, hi int)) {
-	share(ctx, chunks(n), func(_, part int) {
-		work(part, part*chunk, min((part+1)*chunk, n))
+	eachChunkWith(ctx, toolsFor[struct{}](chunks(n)), n, func(_ *struct{}, part, lo, hi int) { work(part, lo, hi) })
+}
+
+// eachChunkWith is eachChunk with tools, as in [share].
+func eachChunkWith[T any](ctx context.Context, tools []T, n int, work func(tool *T, part, lo, hi int)) {
+	share(ctx, tools, chunks(n), func(tool *T, part int) {
+		work(tool, part, part*chunk, min((part+1)*chunk, n))
 	})
 }
 
-// workers returns how many goroutines share jobs runs.
-func workers(jobs int) int { return min(runtime.GOMAXPROCS(0), jobs) }
+// toolsFor returns a tool for each core, or each job if there are fewer.
+func toolsFor[T any](jobs int) []T { return make([]T, min(runtime.GOMAXPROCS(0), jobs)) }
 
-// share calls work once for each job below jobs, on all cores; worker is below
-// workers(jobs) and never runs two jobs at once. When ctx is done it ends early; nil: never.
-func share(ctx context.Context, jobs int, work func(worker, job int)) {
+// share calls work once for each job below jobs, in a goroutine for each tool, which is that
+// goroutine's own. When ctx is done it ends early; nil: never.
+func share[T any](ctx context.Context, tools []T, jobs int, work func(tool *T, job int)) {
 	var next atomic.Int64
 	var group errgroup.Group
-	for worker := range workers(jobs) {
+	for i := range tools[:min(len(tools), jobs)] {
 		group.Go(func() error {
 			for {
 				job := int(next.Add(1)) - 1
 				if job >= jobs || ctx != nil && ctx.Err() != nil {
 					return nil
 				}
-				work(worker, job)
+				work(&tools[i], job)
 			}
 		})
 	}

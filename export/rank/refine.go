@@ -1,6 +1,9 @@
 package rank
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // A refiner divides every group into parts that are well connected: it begins
 // with single nodes and only ever joins a node to a part, never moves one away.
@@ -12,38 +15,74 @@ type refiner struct {
 	strength []float64 // per part
 	cut      []float64 // per part: weight of the links to the rest of its group
 	single   []bool    // per part
-	near     *near
-	row      row
+	ahead    *outlook
 }
 
 // refine returns the part of each node, numbered in the order of their first
 // nodes, with their count. Parts never reach beyond a group of of.
 func refine(w *network, of []int32, random *rand.Rand) ([]int32, int) {
+	r := newRefiner(w, of)
+	r.join(shuffled(w.len(), random))
+	return number(r.part, w.len())
+}
+
+func newRefiner(w *network, of []int32) *refiner {
 	n := w.len()
 	r := &refiner{w: w, of: of, part: singletons(n), group: make([]float64, n),
-		strength: append([]float64(nil), w.strength...), cut: make([]float64, n), single: make([]bool, n), near: newNear(n)}
-	for v := range n {
-		if v%chunk == 0 && w.ended() {
+		strength: append([]float64(nil), w.strength...), cut: make([]float64, n), single: make([]bool, n)}
+	r.ahead = newOutlook(w.ctx, ahead(n), r.look)
+	r.begin()
+	return r
+}
+
+// join lets each node that is still alone join a part, in that order.
+func (r *refiner) join(order []uint32) {
+	for len(order) > 0 {
+		next := order[:min(len(order), r.ahead.most)]
+		order = order[len(next):]
+		r.ahead.over(next)
+		if r.w.ended() {
 			break
 		}
-		r.single[v] = true
-		r.group[of[v]] += w.strength[v]
-		neighbours, weight := w.row(uint32(v), &r.row)
-		for i, u := range neighbours {
-			if of[u] == of[v] {
-				r.cut[v] += float64(weight[i])
+		for i, v := range next {
+			if r.single[v] && r.well(int32(v)) {
+				r.settle(v, i)
 			}
 		}
 	}
-	for i, v := range shuffled(n, random) {
-		if i%chunk == 0 && w.ended() {
-			break
+}
+
+// begin adds up the groups, and what links each node to its own.
+func (r *refiner) begin() {
+	for v, strength := range r.strength {
+		r.single[v] = true
+		r.group[r.of[v]] += strength
+	}
+	n := len(r.of)
+	eachChunkWith(r.w.ctx, toolsFor[row](chunks(n)), n, func(room *row, _, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			neighbours, weight := r.w.row(uint32(v), room)
+			for i, u := range neighbours {
+				if r.of[u] == r.of[v] {
+					r.cut[v] += float64(weight[i])
+				}
+			}
 		}
-		if r.single[v] && r.well(int32(v)) {
-			r.join(uint32(v))
+	})
+}
+
+// look sees the neighbours of a node in its group by part.
+func (r *refiner) look(v uint32, e *eye) {
+	e.near.clear()
+	if !r.single[v] {
+		return
+	}
+	neighbours, weight := r.w.row(v, &e.row)
+	for i, u := range neighbours {
+		if r.of[u] == r.of[v] {
+			e.near.add(r.part[u], weight[i])
 		}
 	}
-	return number(r.part, n)
 }
 
 // well reports whether a part has at least the links to the rest of its group
@@ -53,20 +92,18 @@ func (r *refiner) well(part int32) bool {
 	return r.cut[part] >= r.strength[part]*(all-r.strength[part])/max(r.w.total, 1)
 }
 
-// join puts a node that is still alone into the neighbouring part that gains most.
-func (r *refiner) join(v uint32) {
-	neighbours, weight := r.w.row(v, &r.row)
-	for i, u := range neighbours {
-		if r.of[u] == r.of[v] {
-			r.near.add(r.part[u], weight[i])
-		}
+// settle puts a node that is still alone, the i-th of those looked at ahead, into the
+// neighbouring part that gains most.
+func (r *refiner) settle(v uint32, i int) {
+	s := r.ahead.at(i)
+	if slices.ContainsFunc(s.groups, r.gone) {
+		s = r.ahead.again(v)
 	}
-	defer r.near.clear()
-	best, gain := int32(v), 0.0
-	for _, part := range r.near.touched {
-		g := r.near.weight[part] - r.w.strength[v]*r.strength[part]/max(r.w.total, 1)
+	best, gain, link := int32(v), 0.0, 0.0
+	for i, part := range s.groups {
+		g := s.weight[i] - r.w.strength[v]*r.strength[part]/max(r.w.total, 1)
 		if part != int32(v) && g > gain && r.well(part) {
-			best, gain = part, g
+			best, gain, link = part, g, s.weight[i]
 		}
 	}
 	if best == int32(v) {
@@ -75,9 +112,15 @@ func (r *refiner) join(v uint32) {
 	r.part[v] = best
 	r.single[best] = false
 	r.strength[best] += r.strength[v]
-	r.cut[best] += r.cut[v] - 2*r.near.weight[best]
+	r.cut[best] += r.cut[v] - 2*link
 	r.strength[v], r.cut[v] = 0, 0
 }
+
+// gone reports whether the only node of a part has joined another.
+func (r *refiner) gone(part int32) bool { return r.part[part] != part }
+
+// open marks what has no number yet.
+const open = -1
 
 // number renames parts, all below limit, to 0, 1, ... in the order of their first
 // nodes, in place, and counts them.

@@ -162,7 +162,7 @@ func (u *uniting) copyMeta() error {
 func (u *uniting) anew() ([]byte, error) {
 	for _, s := range u.sources {
 		run, err := s.tx.Meta.Value(kv.MetaAnew)
-		if err != nil || string(run) == fmt.Sprint(s.runs[len(s.runs)-1].ID) {
+		if err != nil || len(s.runs) > 0 && string(run) == fmt.Sprint(s.runs[len(s.runs)-1].ID) {
 			return run, err
 		}
 	}

@@ -179,6 +179,20 @@ func TestSameRandomTables(t *testing.T) {
 	}
 }
 
+// TestSameExtremes compares every column with numbers that no row can have.
+func TestSameExtremes(t *testing.T) {
+	w := newTwin(t, terrain(t).Survey())
+	for _, table := range w.tables {
+		for _, c := range w.columns[table] {
+			for _, n := range []string{"9223372036854775807", "-9223372036854775808", "-1", "0", "4294967296"} {
+				for _, op := range []string{"=", "<", "<=", ">", ">="} {
+					sameAnswer(t, w.virtual, w.file, "SELECT count(*) FROM "+table+" WHERE "+c+" "+op+" "+n)
+				}
+			}
+		}
+	}
+}
+
 // TestSameAnswers asks all twins what is drawn.
 func TestSameAnswers(t *testing.T) {
 	all := twins(t)

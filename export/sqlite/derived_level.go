@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/rank"
@@ -55,13 +56,14 @@ func (f *folded) toward(node int64) []uint32 {
 		}
 		slices.SortStableFunc(f.to, func(a, b uint32) int { return cmp.Compare(f.links[a].To, f.links[b].To) })
 	}
-	find := func(node int64) int {
-		i, _ := slices.BinarySearchFunc(f.to, node, func(at uint32, node int64) int {
-			return cmp.Compare(int64(f.links[at].To), node)
-		})
-		return i
-	}
-	return f.to[find(node):find(node+1)]
+	from, to := equal(len(f.to), node, func(i int) uint32 { return f.links[f.to[i]].To })
+	return f.to[from:to]
+}
+
+// equal returns the first of n ascending ids that is a node's, and the first after it that is not.
+func equal(n int, node int64, id func(i int) uint32) (from, to int) {
+	return sort.Search(n, func(i int) bool { return int64(id(i)) >= node }),
+		sort.Search(n, func(i int) bool { return int64(id(i)) > node })
 }
 
 // measure measures the nodes of a level, once.

@@ -1,9 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -175,13 +172,8 @@ func (f *folded) link(at int, row *numberedLink) (bool, error) {
 }
 
 func (f *folded) linksFrom(node int64) next[numberedLink] {
-	find := func(node int64) int64 {
-		i, _ := slices.BinarySearchFunc(f.links, node, func(l export.Link, node int64) int {
-			return cmp.Compare(int64(l.From), node)
-		})
-		return int64(i)
-	}
-	return eachPlace(span{find(node) + 1, find(node + 1), false}, len(f.links), f.link)
+	from, to := equal(len(f.links), node, func(i int) uint32 { return f.links[i].From })
+	return eachPlace(span{int64(from) + 1, int64(to), false}, len(f.links), f.link)
 }
 
 func metricView(d *DB, level export.Level) virtual {

@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// senderPace is that of letters to another shard: each costs a commit of both.
+// senderPace is that of letters to another shard, which go with the commits of both.
 func senderPace() exchange.Pace {
 	return exchange.Pace{Rest: 500 * time.Millisecond, First: 250 * time.Millisecond, Last: 30 * time.Second}
 }

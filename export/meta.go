@@ -17,6 +17,7 @@ type Meta struct {
 	Run      schema.RunID
 	Status   string // of that run
 	Reason   string // why that run ended; empty: it has not
+	Without  string // shards of a terrain that are missing: "without shard 3"; empty: none
 	Started  time.Time
 	Finished time.Time // zero: not yet
 	Cut      int       // hosts that were not visited to the end in that run
@@ -82,6 +83,9 @@ func (g *Graph) readMeta() error {
 		m.Runs = "all"
 	}
 	m.Past = g.survey.Past()
+	if r.End.Without != (schema.Shards{}) {
+		m.Without = "without " + r.End.Without.Named()
+	}
 	m.Run, m.Status, m.Reason, m.Started, m.Finished = r.ID, r.Status.String(), r.End.String(), r.Started, r.Finished
 	counts, err := g.survey.Counts()
 	if err != nil {

@@ -205,7 +205,7 @@ func (v *nodeView) end(ctx context.Context, path string, cfg *config.Config, err
 	switch {
 	case errors.As(err, &told):
 		without := told.End.Without
-		text := "the run is interrupted, as \"ripple stop\" has said, without " + without.Named() + "; " + pages + " here"
+		text := "\"ripple stop\" has ended the run without " + without.Named() + "; " + pages + " here"
 		v.app.tell(remark{text, "run interrupted", []any{"without", without.String(), "pages", v.pages.Load()}})
 		next := "ripple crawl " + shown(path)
 		v.app.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})

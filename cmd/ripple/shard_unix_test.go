@@ -178,7 +178,7 @@ func TestStopWithoutMachine(t *testing.T) {
 	two.signal(syscall.SIGKILL)
 	two.end()
 	one.without(without, "is interrupted without shard")
-	if code := one.end(); code != 0 || !strings.Contains(one.said.String(), "the run is interrupted, as ") {
+	if code := one.end(); code != 0 || !strings.Contains(one.said.String(), "has ended the run without shard") {
 		t.Fatalf("exit code %d: %s", code, one.said)
 	}
 	one.without(without, "no node has a shard just now, so none was stopped")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,17 +61,23 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 	}
 	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
 		e, err := node.StopWithout(ctx, conn, without, leaseTiming)
-		if err != nil {
+		if e.Nodes == nil {
 			return stopError(err)
 		}
-		text := fmt.Sprintf("run #%d is interrupted without %s; stopped: %s", e.Run, without.Named(),
-			clean(strings.Join(e.Nodes, ", "), 200))
-		a.tell(remark{text, "run interrupted", []any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
+		text := fmt.Sprintf("run #%d is interrupted without %s", e.Run, without.Named())
+		if e.Over {
+			text = fmt.Sprintf("run #%d is over on all shards but %s, for which nobody waits any more", e.Run, without.String())
+		}
+		stopped := slices.DeleteFunc(slices.Clone(e.Nodes), func(node string) bool { return slices.Contains(e.Left, node) })
+		if len(stopped) > 0 {
+			text += "; stopped: " + clean(strings.Join(stopped, ", "), 200)
+		}
+		a.tell(remark{text, "run ended without shards", []any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
 		if e.Left != nil {
 			a.warn(remark{"not stopped yet, and told to: " + clean(strings.Join(e.Left, ", "), 200), "not stopped yet",
 				[]any{"nodes", e.Left}})
 		}
-		return nil
+		return stopError(err)
 	})
 }
 

@@ -150,7 +150,7 @@ func (n *node) first(files map[int]*file) (*charter, error) {
 	}
 	if last == nil {
 		terrain, err := marked(n.Folder)
-		if err == nil && terrain != nil && len(files) == 0 {
+		if err == nil && terrain != nil {
 			err = errMarked
 		}
 		return newCharter(n.Shards, n.config), err

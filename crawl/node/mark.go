@@ -34,7 +34,7 @@ func marked(folder string) (terrain []byte, err error) {
 		err = fmt.Errorf("%d bytes", len(terrain))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is no mark of a terrain: %w", path, err)
+		return nil, fmt.Errorf("%s is no mark of a terrain; where files of shards are beside it, remove it: %w", path, err)
 	}
 	return terrain, nil
 }

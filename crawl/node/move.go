@@ -83,20 +83,26 @@ func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder) error {
 	}
 }
 
-// silent reports whether the record of a shard, or its absence, stays as it is for Watch.
+// silent reports whether the record of a shard, or its absence, stays as it is for Watch. A hub that
+// is away for a while is waited for.
 func (t *Terrain) silent(ctx context.Context, shard int, timing lease.Timing) (bool, error) {
 	var revision uint64
-	for began, seen := time.Now(), false; ; seen = true {
+	first := time.Now()
+	for began, seen := first, false; ; {
 		e, err := t.bucket.Get(ctx, hub.Key(shard))
 		switch {
 		case err != nil && !errors.Is(err, lease.ErrNone):
-			return false, err
+			if time.Since(first) > 2*timing.Watch {
+				return false, err
+			}
+			began, seen = time.Now(), false // what has become of it meanwhile nobody knows
 		case seen && e.Revision != revision:
 			return false, nil
 		case time.Since(began) > timing.Watch:
 			return true, nil
+		default:
+			revision, seen = e.Revision, true
 		}
-		revision = e.Revision
 		if err := sleep(ctx, lookEvery); err != nil {
 			return false, err
 		}

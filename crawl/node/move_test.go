@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
@@ -174,6 +175,15 @@ func TestReleasedIsLeftAlone(t *testing.T) {
 // has lost everything, however long they take.
 func TestNodeWithoutShards(t *testing.T) {
 	t.Parallel()
+	for _, empty := range []bool{false, true} {
+		t.Run(fmt.Sprintf("empty=%t", empty), func(t *testing.T) {
+			t.Parallel()
+			testNodeWithoutShards(t, empty)
+		})
+	}
+}
+
+func testNodeWithoutShards(t *testing.T, empty bool) {
 	tr := slow(t, 28, 2, 2)
 	tr.most = map[int]int{0: 1, 1: 1}
 	first, _ := tr.start(0)
@@ -187,6 +197,11 @@ func TestNodeWithoutShards(t *testing.T) {
 	shard := tr.shardOf(0)
 	tr.move(tr.file(0, shard), tr.file(1, shard))
 	tr.lose()
+	if empty { // as it is left where a node is killed right after it has made one
+		if err := crawltest.Open(t, tr.file(0, shard)).Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	_, ended := tr.start(0)
 	time.Sleep(3 * tr.timing().Renew)
 	if _, err := node.Look(t.Context(), tr.connect()); !errors.Is(err, node.ErrNone) {
@@ -478,44 +493,4 @@ func (tr *terrain) read(path string, f func([]schema.Run)) {
 	if err != nil {
 		tr.t.Fatal(err)
 	}
-}
-
-// A command that was killed when it had given up a file, and before it could tell who makes
-// the next, is repeated. Until then the file is refused, and a node goes on without it.
-func TestRecreateIsKilled(t *testing.T) {
-	t.Parallel()
-	tr := slow(t, 26, 1, 2)
-	end, _ := tr.start(0)
-	tr.works(5)
-	if err := end(); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	conn := tr.connect()
-	of, err := node.Look(t.Context(), conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bucket, err := conn.Bucket(t.Context(), of.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = lease.Anew(t.Context(), lease.Claim{
-		Bucket: bucket, Key: hub.Key(1), Node: "killed", Timing: tr.timing(), Clock: lease.MachineClock(),
-	}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tr.run(t.Context(), 0, tr.cfg); !errors.Is(err, lease.ErrAnew) {
-		t.Errorf("the file that was given up: %v", err)
-	}
-	if err := os.Remove(tr.file(0, 1)); err != nil {
-		t.Fatal(err)
-	}
-	_, ended := tr.start(0)
-	tr.settle(conn, 1)
-	if next, err := tr.recreate(conn, 0, 1); err != nil || next {
-		t.Fatalf("recreate: %t, %v", next, err)
-	}
-	tr.ends(ended)
-	tr.same(1)
 }

@@ -123,6 +123,7 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	n.files = len(files) > 0
 	n.wire, n.run = wire{n.bucket.Carrier()}, n.charter.Run
 	n.cfg, n.number = o.Config, n.charter.Configuration
+	n.charter.Stop.Late = true // whatever else this node tells a hub that has lost it
 	n.stopped = n.charter.Stop
 	n.set(n.charter)
 	if owing, err := n.owing(files); err != nil || len(owing) > 0 {
@@ -208,7 +209,7 @@ func (n *node) follow(ctx context.Context) error {
 			}
 		}
 		n.set(c)
-		if c.Stop.Run == n.run && c.Stop.Number > n.stopped.Number {
+		if c.Stop.Run == n.run && c.Stop.Number > n.stopped.Number && !c.Stop.Late {
 			return c.Stop.end()
 		}
 		n.adopt(c)

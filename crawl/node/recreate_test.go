@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
 )
 
@@ -47,4 +50,44 @@ func TestRecreatedIsUnitedInMidRun(t *testing.T) {
 			crawltest.Unite(t, filepath.Join(t.TempDir(), "united.bolt"), append(files, others...))
 		})
 	}
+}
+
+// A command that was killed when it had given up a file, and before it could tell who makes
+// the next, is repeated. Until then the file is refused, and a node goes on without it.
+func TestRecreateIsKilled(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 26, 1, 2)
+	end, _ := tr.start(0)
+	tr.works(5)
+	if err := end(); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	conn := tr.connect()
+	of, err := node.Look(t.Context(), conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := conn.Bucket(t.Context(), of.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = lease.Anew(t.Context(), lease.Claim{
+		Bucket: bucket, Key: hub.Key(1), Node: "killed", Timing: tr.timing(), Clock: lease.MachineClock(),
+	}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.run(t.Context(), 0, tr.cfg); !errors.Is(err, lease.ErrAnew) {
+		t.Errorf("the file that was given up: %v", err)
+	}
+	if err := os.Remove(tr.file(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	_, ended := tr.start(0)
+	tr.settle(conn, 1)
+	if next, err := tr.recreate(conn, 0, 1); err != nil || next {
+		t.Fatalf("recreate: %t, %v", next, err)
+	}
+	tr.ends(ended)
+	tr.same(1)
 }

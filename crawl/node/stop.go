@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -28,6 +29,7 @@ type stop struct {
 	Number  uint64        `json:"number"` // counted up; 0: there was none
 	Run     uint64        `json:"run"`    // of the terrain
 	Without schema.Shards `json:"without"`
+	Late    bool          `json:"late"` // a file told it that had followed it: who crawls since goes on
 }
 
 // end is how it has the run of a file end.
@@ -65,7 +67,7 @@ func (f *file) stop(c *charter) (stop, error) {
 func (f *file) tellStop(c *charter) (news bool, err error) {
 	last, err := f.stop(c)
 	if news = c.Stop.Number < last.Number; news {
-		c.Stop = last
+		c.Stop, c.Stop.Late = last, true
 	}
 	return news, err
 }
@@ -123,11 +125,20 @@ func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 	}
 	n.ends = n.charter.Stop.end()
 	n.Log.Info("the run was ended while files of it were not held, which say so now", "end", n.ends)
-	g, ctx := errgroup.WithContext(ctx)
+	var g errgroup.Group
+	var mu sync.Mutex
+	var failed error
 	for shard, f := range files {
-		g.Go(func() error { return n.own(ctx, shard, f, false) })
+		g.Go(func() error {
+			err := n.own(ctx, shard, f, false)
+			mu.Lock()
+			defer mu.Unlock()
+			failed = errors.Join(failed, err)
+			return nil // the others say so nevertheless
+		})
 	}
-	return g.Wait()
+	_ = g.Wait() // none fails
+	return failed
 }
 
 // settle has those files say that the run has ended which could not while it did, as their leases
@@ -161,6 +172,7 @@ var (
 // An Ending is a run that ends without some shards.
 type Ending struct {
 	Run   uint64
+	Over  bool     // a file says so, and the others soon do
 	Nodes []string // that have stopped, or are about to
 	Left  []string // those of them that still have a shard
 }
@@ -238,8 +250,10 @@ func (t *Terrain) silentAll(ctx context.Context, shards schema.Shards, timing le
 		g.Go(func() error {
 			silent, err := t.silent(ctx, n, timing)
 			if err == nil && !silent {
-				h, failed := lease.Look(ctx, t.bucket, hub.Key(n))
-				err = errors.Join(failed, &lease.HeldError{Key: hub.Key(n), Node: h.Node, Since: h.Since})
+				var h lease.Holder
+				if h, err = lease.Look(ctx, t.bucket, hub.Key(n)); err == nil && h.Held { // else it was let go
+					err = &lease.HeldError{Key: hub.Key(n), Node: h.Node, Since: h.Since}
+				}
 			}
 			if err != nil {
 				err = fmt.Errorf("shard %d: %w", n, err)
@@ -258,7 +272,7 @@ func (t *Terrain) tellStop(ctx context.Context, conn *hub.Conn, next stop) error
 			return false, ErrTerrain
 		case c.Stop == next:
 			return false, nil
-		case c.Stop.Number >= next.Number:
+		case c.Stop.Number >= next.Number && (!c.Stop.Late || c.Stop.Number != next.Number || c.Stop.Without != next.Without):
 			return false, fmt.Errorf("%w, without %s", ErrStopped, c.Stop.Without.Named())
 		case c.over() || c.Run != next.Run:
 			return false, ErrOver
@@ -272,7 +286,7 @@ func (t *Terrain) tellStop(ctx context.Context, conn *hub.Conn, next stop) error
 // letGo waits so long at most until nobody has a shard any more who had it, and tells a hub again
 // that has lost what it was told.
 func (t *Terrain) letGo(ctx context.Context, conn *hub.Conn, told stop, most time.Duration) (e Ending, err error) {
-	e.Run, e.Nodes = told.Run, t.nodesOf(told, func(*Shard) bool { return true })
+	e.Run, e.Over, e.Nodes = told.Run, t.ended(), t.nodesOf(told, func(*Shard) bool { return true })
 	for began := time.Now(); ; {
 		telling, cancel := context.WithTimeout(ctx, lookTime)
 		err = t.tellStop(telling, conn, told)

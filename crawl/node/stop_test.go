@@ -212,6 +212,24 @@ func TestStopWithoutWhoComesBack(t *testing.T) {
 	tr.same(1)
 }
 
+// A hub that has lost that the run was ended, and is told so by files, has nobody stop who has come
+// back since.
+func TestStopIsPast(t *testing.T) {
+	t.Parallel()
+	tr, conn, shard, ended := gone(t, 56)
+	if _, err := tr.without(conn, shard); err != nil {
+		t.Fatal(err)
+	}
+	tr.interrupted(shard, ended[0], ended[1])
+	tr.lose()
+	_, third := tr.start(2)
+	tr.until("the shard is back", conn, func(s node.Shard) bool { return s.Number == shard && s.Report != nil })
+	_, first := tr.start(0)
+	_, second := tr.start(1)
+	tr.ends(first, second, third)
+	tr.same(1)
+}
+
 // What was united without a shard is no shard, whatever its file is called.
 func TestUnitedIsNoShard(t *testing.T) {
 	t.Parallel()

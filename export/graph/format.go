@@ -90,14 +90,7 @@ func (f Format) Write(ctx context.Context, path string, g *export.Graph, opts Op
 		return err
 	}
 	if f.Folder {
-		path, err := f.folder(path, g)
-		if err == nil {
-			err = whole.CheckFolder(path, opts.Force)
-		}
-		if err != nil {
-			return err
-		}
-		return whole.Folder(path, func(dir string) ([]string, map[string]any, error) {
+		return f.writeFolder(path, g, opts.Force, func(dir string) ([]string, map[string]any, error) {
 			names, err := f.files(ctx, dir, g, opts)
 			return names, about(g), err
 		})

@@ -90,17 +90,33 @@ func (i *identity) eachNode(f func(*export.Node) error) error {
 	})
 }
 
-// folder returns where a format writes a graph: that of one shard into a folder beside those
-// of the others, which is made.
-func (f Format) folder(path string, g *export.Graph) (string, error) {
+// writeFolder has files write a folder: of the graph of one shard into a folder beside those of the
+// others, which is made.
+func (f Format) writeFolder(path string, g *export.Graph, force bool,
+	files func(dir string) ([]string, map[string]any, error)) error {
 	shard, shards := g.Survey().Shard()
 	if !f.Keyed || shards == 0 {
-		return path, nil
+		if err := whole.CheckFolder(path, force); err != nil {
+			return err
+		}
+		return whole.Folder(path, files)
+	}
+	_, err := os.Stat(path)
+	if err == nil && !force && !holdsShards(path) {
+		return fmt.Errorf("%s holds something else than shards of a terrain; name another folder", path)
+	}
+	own := filepath.Join(path, fmt.Sprintf("shard=%d", shard))
+	if err := whole.CheckFolder(own, force); err != nil {
+		return err
 	}
 	if err := os.Mkdir(path, 0o777); err != nil && !os.IsExist(err) {
-		return "", err
+		return err
 	}
-	return filepath.Join(path, fmt.Sprintf("shard=%d", shard)), nil
+	if err := whole.Folder(own, files); err != nil {
+		_ = os.Remove(path) // unless there are others
+		return err
+	}
+	return nil
 }
 
 var shardFolder = regexp.MustCompile(`^shard=[0-9]+$`)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -176,5 +177,12 @@ func TestParquetBesideShards(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(mine, "notes.txt")); string(text) != "mine" {
 		t.Errorf("%q, %v", text, err)
+	}
+	dir += "2"
+	if err := write(terrain(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(shardOf(t, 0, 2)); err == nil || !strings.Contains(err.Error(), "something else than shards") {
+		t.Errorf("a shard beside the whole: %v", err)
 	}
 }

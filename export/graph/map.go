@@ -75,7 +75,7 @@ func unplaced(g *export.Graph) (atlas.Map, error) {
 	meta := g.Meta()
 	m := atlas.Map{
 		Title: mapTitle(g.Survey()), Level: meta.Level.String(), Run: meta.Runs, Status: meta.Status,
-		Partial: meta.Partial(), Palette: export.Palette(),
+		Partial: strings.Trim(meta.Without+"; "+meta.Partial(), "; "), Palette: export.Palette(),
 	}
 	more := titled(g.NodeColumns())
 	for _, c := range more {

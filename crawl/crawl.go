@@ -161,11 +161,11 @@ func (o *Options) settings(ctx context.Context, cfg *config.Config) (*ring.Setti
 	if open == nil {
 		open = openBrowser
 	}
-	if set.Renderer, err = open(ctx, cfg); err != nil {
+	if set.Renderer, set.Seats, err = o.Machine.shows.lend(ctx, cfg, open); err != nil {
 		set.Client.Close()
 		return nil, err
 	}
-	set.Answers = answers.New("", answers.MaxBytes)
+	set.Answers = answers.New("", o.Shard.share(answers.MaxBytes))
 	return set, nil
 }
 

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"context"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -9,11 +10,12 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/outage"
 	"github.com/sumi-ripple/ripple/crawl/pace"
 	"github.com/sumi-ripple/ripple/crawl/slots"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // A Machine is what the crawls of one process have in common: the answers of name
-// servers, the clocks of addresses, the slots for open requests, and the client
-// where their settings are equal. So several crawls are as polite to an address as
+// servers, the clocks of addresses, the slots for open requests, and the client and
+// browsers where their settings are equal. So several crawls are as polite to an address as
 // one, and what one of them changes or closes disturbs no other.
 type Machine struct {
 	clients fetch.Pool
@@ -22,6 +24,7 @@ type Machine struct {
 	crawls  atomic.Uint64 // begun so far
 	memory  atomic.Int64  // soft limit of the process; 0: none
 	slots   *slots.Slots
+	shows   browsers
 	few     int // requests that may be open for the limit of descriptors; 0: it allows what is wanted
 
 	suspended func() time.Duration // since the machine was started
@@ -54,6 +57,19 @@ func (m *Machine) LimitMemory(bytes int64) {
 		forBodies = min(bytes/4, mostForBodies)
 	}
 	m.clients.LimitBodies(forBodies)
+}
+
+// OpenBrowsers opens the browsers that a configuration asks for, if any, for crawls that come and
+// go until they are closed.
+func (m *Machine) OpenBrowsers(ctx context.Context, cfg *config.Config) (close func() error, err error) {
+	if cfg.Render.Mode == config.RenderOff {
+		return func() error { return nil }, nil
+	}
+	renderer, _, err := m.shows.lend(ctx, cfg, openBrowser)
+	if err != nil {
+		return nil, err
+	}
+	return renderer.Close, nil
 }
 
 // ShareAddresses tells how many machines crawl a terrain together: each asks an address so

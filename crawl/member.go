@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -187,10 +190,22 @@ func (m *member) advance(number uint64) error {
 	return m.crawl.store.Update(func(tx *kv.Tx) error { return exchange.Enter(tx, part) })
 }
 
-// send has another shard do a step, which goes round again until there is a report.
-func (m *member) send(ctx context.Context, step ring.Step) ring.Outcome {
-	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
-	report, known, err := exchange.Inquire(ctx, m.desk(ctx), m.heard, *step.Errand)
+// errRoom reports a body that is larger than what its step may have.
+var errRoom = errors.New("the body is too large")
+
+// send has another shard do a step, which goes round again until there is a report. Free
+// gives back what memory the report has, when it is passed on.
+func (m *member) send(ctx context.Context, step ring.Step) (o ring.Outcome, free func()) {
+	o = ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
+	s, free := step.Settings, func() {}
+	report, known, err := exchange.Inquire(ctx, m.desk(ctx), m.heard, *step.Errand, func(size int) (err error) {
+		switch {
+		case step.Kind == ring.Robots && size > robots.MaxBytes, int64(size) > s.Config.Content.MaxResponseBytes:
+			return errRoom
+		}
+		free, err = s.Client.Reserve(ctx, int64(size))
+		return err
+	})
 	o.FirstByte = time.Now()
 	switch o.Done = o.FirstByte; {
 	case err != nil:
@@ -200,7 +215,7 @@ func (m *member) send(ctx context.Context, step ring.Step) ring.Outcome {
 	default:
 		o.Moved = true
 	}
-	return o
+	return o, free
 }
 
 // A desk is the state file of a running crawl for those who bring and write letters. It
@@ -228,6 +243,9 @@ func (d desk) Apply(referrals []ring.Referral) error { return d.commit(telling{r
 
 // Errand implements [exchange.Shard].
 func (d desk) Errand(e ring.Errand) (report ring.Report, known bool, err error) {
+	if e.Kind == ring.Asset {
+		return d.asset(e)
+	}
 	err = d.crawl.query(d.ctx, func(*kv.Store) error {
 		report, known = d.crawl.committer.recorder.Report(e)
 		return nil
@@ -236,6 +254,30 @@ func (d desk) Errand(e ring.Errand) (report ring.Report, known bool, err error) 
 		err = d.commit(telling{errands: []ring.Errand{e}})
 	}
 	return report, known, err
+}
+
+// asset is Errand for what scripts want: the answer is the one that the pages of this shard
+// get.
+func (d desk) asset(e ring.Errand) (report ring.Report, known bool, err error) {
+	var kept *answers.Cache
+	err = d.crawl.query(d.ctx, func(store *kv.Store) error {
+		set := d.crawl.committer.set
+		if u, err := set.Rules.Parse(e.URL); err == nil && !u.HTTP && !store.ForeignName(u.Host()) {
+			kept = set.Answers
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return report, false, err
+	case kept == nil:
+		return ring.Report{Refused: "not asked for by that shard"}, true, nil
+	}
+	a, known := kept.Answer(http.MethodGet, e.URL)
+	if !known {
+		return report, false, d.commit(telling{errands: []ring.Errand{e}})
+	}
+	return ring.Report{Status: a.Status, Header: a.Header, Body: a.Body, Refused: a.Refused}, true, nil
 }
 
 // commit returns when a commit holds what is told.

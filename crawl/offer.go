@@ -3,17 +3,24 @@ package crawl
 import (
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
 )
+
+// seatWait is when a page is tried again for which all browsers are at work, for other crawls
+// of the process: a page takes about a second.
+const seatWait = 100 * time.Millisecond
 
 // An offer is what is reserved for the step that is offered to the visitors.
 type offer struct {
 	made     bool
 	host     schema.HostID
 	standing slots.Standing
-	address  string // that is reserved; "": none
+	address  string              // that is reserved; "": none
+	seats    *semaphore.Weighted // of which one is; nil: none
 }
 
 // nextStep returns the step to send and the channel, or nil if there is none. A slot
@@ -59,7 +66,7 @@ func (s *scheduler) choose(now time.Time, worst slots.Standing) *line {
 			return nil
 		}
 		l := s.lines[id]
-		want := offer{true, id, l.standing, s.spared(l)}
+		want := offer{true, id, l.standing, s.spared(l), seatsOf(l)}
 		if want == s.offered {
 			return l
 		}
@@ -73,7 +80,7 @@ func (s *scheduler) choose(now time.Time, worst slots.Standing) *line {
 			continue
 		}
 		s.refused = false
-		if again, free := s.reserve(want.address, now); !free {
+		if again, free := s.reserve(&want, now); !free {
 			s.share.Give(l.standing)
 			s.pacer.Hold(id, again)
 			continue
@@ -99,11 +106,23 @@ func (s *scheduler) spared(l *line) string {
 	return l.address
 }
 
-func (s *scheduler) reserve(address string, now time.Time) (again time.Time, free bool) {
-	if address == "" {
+// seatsOf are those of which the next step of a line needs one.
+func seatsOf(l *line) *semaphore.Weighted {
+	if l.steps[0].Kind != ring.Render {
+		return nil
+	}
+	return l.steps[0].Settings.Seats
+}
+
+// reserve reserves the address of an offer, or a browser for it, or says when to try again.
+func (s *scheduler) reserve(o *offer, now time.Time) (again time.Time, free bool) {
+	switch {
+	case o.seats != nil:
+		return now.Add(seatWait), o.seats.TryAcquire(1)
+	case o.address == "":
 		return time.Time{}, true
 	}
-	return s.clocks.Reserve(address, s.cfg.AddressGap, now)
+	return s.clocks.Reserve(o.address, s.cfg.AddressGap, now)
 }
 
 // retract gives back what was reserved for a step that is offered no longer.
@@ -114,6 +133,9 @@ func (s *scheduler) retract() {
 	s.share.Give(s.offered.standing)
 	if s.offered.address != "" {
 		s.clocks.Cancel(s.offered.address)
+	}
+	if s.offered.seats != nil {
+		s.offered.seats.Release(1)
 	}
 	s.offered = offer{}
 }

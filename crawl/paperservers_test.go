@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -50,13 +51,13 @@ type reply struct {
 type paperServers struct {
 	t       testing.TB
 	path    string
-	address string        // of every host
-	begun   time.Time     // for those who measure
-	text    string        // of the newest crawl's configuration
-	most    int           // outcomes of one commit; 0: as many as the recorder takes
-	machine *Machine      // whose network may be away; nil: a warden is not needed
-	browser *paperBrowser // nil: no page is rendered
-	room    int64         // for what is rendered; 0: as much as in a crawl
+	address string             // of every host
+	begun   time.Time          // for those who measure
+	text    string             // of the newest crawl's configuration
+	most    int                // outcomes of one commit; 0: as many as the recorder takes
+	machine *Machine           // whose network may be away; nil: a warden is not needed
+	browser *crawltest.Browser // nil: no page is rendered
+	room    int64              // for what is rendered; 0: as much as in a crawl
 	mu      sync.Mutex
 	log     []webtest.Entry
 	asked   map[string]int
@@ -199,7 +200,8 @@ func (s *paperServers) crawlWith(cfg *config.Config, kill time.Duration) schema.
 		s.t.Fatal(err)
 	}
 	if s.browser != nil {
-		set.Renderer, set.Answers = s.browser, answers.New(s.t.TempDir(), cmp.Or(s.room, answers.MaxBytes))
+		set.Renderer, set.Seats = s.browser, semaphore.NewWeighted(int64(cfg.Render.Browsers()))
+		set.Answers = answers.New(s.t.TempDir(), cmp.Or(s.room, answers.MaxBytes))
 	}
 	defer set.Close()
 	store, err := kv.Open(s.path, kv.Options{})

@@ -12,7 +12,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // headerOf is what a request says beside what all say: scripts and data are welcome where
@@ -43,6 +42,7 @@ func layDown(o *ring.Outcome, resp *fetch.Response) {
 // render has a browser show a page, and reads what it shows. Where the browser fails, it is
 // the page as it was fetched.
 func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Outcome)) {
+	defer step.Settings.Seats.Release(1)
 	o := step.Fetched.Outcome
 	o.Step = step
 	fetched, err := step.Fetched.Page.Load()
@@ -158,13 +158,4 @@ func renderingOf(r *render.Rendering, refused map[string]bool) schema.Rendering 
 		}
 	}
 	return said
-}
-
-// openBrowser opens the browsers that a configuration asks for. They outlive ctx, so that
-// pages which are open when a crawl is told to stop can end.
-func openBrowser(ctx context.Context, cfg *config.Config) (ring.Renderer, error) {
-	return render.Open(context.WithoutCancel(ctx), render.Options{
-		Path: cfg.Render.Browser, Browsers: cfg.Render.Browsers(), NoSandbox: !cfg.Render.Sandbox,
-		UserAgent: cfg.UserAgentString(), MaxDOM: cfg.Content.MaxResponseBytes,
-	})
 }

@@ -29,7 +29,7 @@ func rendering(tables string) string {
 func rendered(t *testing.T, web map[string]reply, tables string, with ...func(*paperServers)) *paperServers {
 	t.Helper()
 	s := newPaperServers(t)
-	s.browser = &paperBrowser{}
+	s.browser = &crawltest.Browser{}
 	keyRow{web: web}.serve(s)
 	for _, set := range with {
 		set(s)
@@ -108,7 +108,7 @@ func TestRenderingLeftAlone(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := rendered(t, web, tt.tables)
 				var looked []string
-				for url := range s.browser.looks {
+				for url := range s.browser.Looks {
 					looked = append(looked, strings.TrimPrefix(url, "https://"))
 				}
 				slices.Sort(looked)
@@ -234,7 +234,7 @@ func TestRenderingFails(t *testing.T) {
 	}{{3, schema.Rendered, 10}, {4, schema.RenderFailed, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := rendered(t, application(9), "", func(s *paperServers) {
-				s.browser.fail = func(url string, n int) error {
+				s.browser.Fail = func(url string, n int) error {
 					if url == "https://a.test/" && n < tt.fails {
 						return errors.New("crashed")
 					}
@@ -271,7 +271,7 @@ func TestRenderingFails(t *testing.T) {
 func TestRenderingLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rendered(t, application(2), "[render]\nmode = \"auto\"\ntimeout = \"20s\"\n", func(s *paperServers) {
-			s.browser.takes = 21 * time.Second
+			s.browser.Takes = 21 * time.Second
 		})
 		if v := s.visits()["https://a.test/"]; v.Rendering != schema.RenderFailed {
 			t.Errorf("a look that takes 21 s: %b", v.Rendering)
@@ -345,10 +345,10 @@ func TestRenderingOneDigest(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				how := fmt.Sprintf("[render]\nmode = \"auto\"\nmax-browsers = %d\n[crawler]\nmax-concurrent-pages-open = %d\n"+
 					"[politeness]\nmax-parallel-per-domain = %d\n", browsers, open, min(open, 3))
-				s := rendered(t, web, how, func(s *paperServers) { s.browser.takes = 700 * time.Millisecond })
+				s := rendered(t, web, how, func(s *paperServers) { s.browser.Takes = 700 * time.Millisecond })
 				check(how, s)
-				if s.browser.most > browsers {
-					t.Errorf("%d browsers at a time, of %d", s.browser.most, browsers)
+				if s.browser.Most > browsers {
+					t.Errorf("%d browsers at a time, of %d", s.browser.Most, browsers)
 				}
 			})
 		}
@@ -358,7 +358,7 @@ func TestRenderingOneDigest(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			s := newPaperServers(t)
-			s.browser, s.most = &paperBrowser{takes: time.Second}, 1+random.IntN(5)
+			s.browser, s.most = &crawltest.Browser{Takes: time.Second}, 1+random.IntN(5)
 			keyRow{web: web}.serve(s)
 			for range 1 + random.IntN(4) {
 				s.crawl(rendering(""), time.Duration(1+random.IntN(20_000))*time.Millisecond)

@@ -62,7 +62,7 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 		return
 	}
 	if step.Entrusted() {
-		pass(v.member.send(ctx, step))
+		v.entrust(ctx, step, pass)
 		return
 	}
 	at, moved, err := elsewhere(ctx, step)
@@ -91,6 +91,18 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 	if p != nil {
 		v.parsers <- p
 	}
+}
+
+// entrust has another shard do a step, and passes on what it reports.
+func (v *visitors) entrust(ctx context.Context, step ring.Step, pass func(ring.Outcome)) {
+	o, free := v.member.send(ctx, step)
+	defer free()
+	if o.Answer != nil {
+		if err := o.Hold(ctx); err != nil {
+			cancelled(&o, err)
+		}
+	}
+	pass(o)
 }
 
 // unfound is what comes of a step whose host could not be looked up: its request would look it up once more, in the

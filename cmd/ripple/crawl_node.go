@@ -20,7 +20,7 @@ import (
 var leaseTiming = lease.Standard()
 
 // runNode crawls the shards of a terrain that this machine has.
-func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts crawlOptions) error {
+func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts crawlOptions) (err error) {
 	own, err := ownConfig(cfg, opts)
 	if err != nil {
 		return err
@@ -36,6 +36,11 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	m.set()
 	machine := crawl.NewMachine(own.MaxOpen())
 	machine.LimitMemory(m.bytes)
+	closeBrowsers, err := machine.OpenBrowsers(ctx, own)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeBrowsers()) }()
 	if _, err := a.newSender(own); err != nil {
 		return err
 	}
@@ -118,8 +123,6 @@ func refuseNode(cfg *config.Config, opts crawlOptions) error {
 			"[cluster] folder on each and an empty store of the hub")
 	case opts.seeds.file != "":
 		return usage("--seeds adds seeds for one machine; with [cluster] hub put them into the configuration of all")
-	case cfg.Render.Mode != config.RenderOff:
-		return usage("[render] mode = %q is for one machine; with [cluster] hub set it to \"off\"", cfg.Render.Mode)
 	}
 	return nil
 }

@@ -25,9 +25,10 @@
 //
 // # Errands
 //
-// Where the robots.txt of a host redirects to a host of another shard, [Inquire] has that
-// shard ask. It answers "busy" as long as it has nothing to report; the report then comes in
-// pieces that fit into letters. Nothing of it is in a file: who wants it asks again.
+// Where the robots.txt of a host redirects to a host of another shard, or scripts want
+// something of one, [Inquire] has that shard ask. It answers "busy" as long as it has nothing
+// to report; the report then comes in pieces that fit into letters. Nothing of it is in a file:
+// who wants it asks again.
 //
 // # Who may call
 //

@@ -312,7 +312,8 @@ func TestNotYet(t *testing.T) {
 	if p := steps(t, NewSender(s, peer, 1), 2); p != Stuck || s.marked() != 1 || s.peer() != (schema.Peer{}) {
 		t.Errorf("progress %d, %d left, the peer is %+v", p, s.marked(), s.peer())
 	}
-	if r, known, err := Inquire(t.Context(), s, peer, ring.Errand{To: 1, URL: "https://a.test/robots.txt"}); known || err != nil {
+	e := ring.Errand{To: 1, URL: "https://a.test/robots.txt"}
+	if r, known, err := Inquire(t.Context(), s, peer, e, upTo(0)); known || err != nil {
 		t.Errorf("report %+v, %v, %v", r, known, err)
 	}
 }

@@ -3,10 +3,14 @@ package exchange
 import (
 	"bytes"
 	"context"
+	"errors"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/zeebo/xxh3"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
@@ -17,9 +21,14 @@ type post struct {
 	t  *testing.T
 	to *testShard
 	n  int // letters
+
+	before func() // a letter is brought; nil: nothing happens
 }
 
 func (p *post) Ask(_ context.Context, _ int, text []byte) ([]byte, error) {
+	if p.before != nil {
+		p.before()
+	}
 	p.n++
 	l, err := decodeLetter(text)
 	if err != nil {
@@ -33,9 +42,29 @@ func (p *post) Ask(_ context.Context, _ int, text []byte) ([]byte, error) {
 	return reply, err
 }
 
+// upTo admits bodies up to a size.
+func upTo(most int) func(int) error {
+	return func(size int) error {
+		if size > most {
+			return errors.New("too large")
+		}
+		return nil
+	}
+}
+
 // A report of any size arrives whole, in letters of which none is too large.
 func TestInquire(t *testing.T) {
+	const largest = 10 << 20
 	body := func(n int) []byte { return bytes.Repeat([]byte{'x', 0, 255, '\n'}, n/4) }
+	script := func(header, n int) *ring.Report {
+		return &ring.Report{Status: 200, Header: http.Header{"X": {strings.Repeat("<", header)}}, Body: body(n)}
+	}
+	kind := func(r *ring.Report) ring.Kind {
+		if r != nil && (r.Header != nil || r.Refused != "") {
+			return ring.Asset
+		}
+		return ring.Robots
+	}
 	for name, v := range map[string]struct {
 		report  *ring.Report
 		letters int
@@ -46,34 +75,67 @@ func TestInquire(t *testing.T) {
 		"a small body": {&ring.Report{Status: 200, Body: body(400)}, 1},
 		"one piece":    {&ring.Report{Status: 200, Body: body(maxPiece)}, 1},
 		"two pieces":   {&ring.Report{Status: 200, Body: body(maxPiece + 4)}, 2},
-		"the largest":  {&ring.Report{Status: 200, Body: body(MaxBody)}, 8},
+		"the largest":  {&ring.Report{Status: 200, Body: body(largest)}, 80},
+		"a refusal":    {&ring.Report{Refused: "denied by robots.txt"}, 1},
+		"a script":     {script(9, 3*maxPiece), 3},
+		"a long head":  {script(12_000, maxPiece+4), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			from, to := newShard(t), newShard(t)
 			to.ready = v.report
 			p := &post{t: t, to: to}
-			r, known, err := Inquire(t.Context(), from, p, ring.Errand{To: 1, ID: 5, URL: "https://a.test/r", Out: true})
+			r, known, err := Inquire(t.Context(), from, p, ring.Errand{To: 1, Kind: kind(v.report), ID: 5, URL: "https://a.test/r", Out: true},
+				upTo(largest))
 			if err != nil || known != (v.report != nil) || p.n != v.letters {
 				t.Fatalf("%t after %d letters, %v; want %d", known, p.n, err, v.letters)
 			}
 			if known && !cmp.Equal(r, *v.report, cmpopts.EquateEmpty()) {
 				t.Errorf("report of status %d, %v, %d bytes", r.Status, r.Cause, len(r.Body))
 			}
-			if want := (ring.Errand{From: 1, To: 0, ID: 5, URL: "https://a.test/r"}); to.asked[0] != want {
+			if want := (ring.Errand{From: 1, To: 0, Kind: kind(v.report), ID: 5, URL: "https://a.test/r"}); to.asked[0] != want {
 				t.Errorf("errand %+v, want %+v", to.asked[0], want)
 			}
 		})
 	}
 }
 
+// A header that fits into no letter is a refusal.
+func TestInquireLongHeader(t *testing.T) {
+	from, to := newShard(t), newShard(t)
+	to.ready = &ring.Report{Status: 200, Header: http.Header{"X": {strings.Repeat("<", 60_000)}}, Body: []byte("x")}
+	e := ring.Errand{To: 1, Kind: ring.Asset, URL: "https://a.test/r", Out: true}
+	r, known, err := Inquire(t.Context(), from, &post{t: t, to: to}, e, upTo(0))
+	if err != nil || !known || r.Refused == "" || r.Status != 0 || r.Body != nil {
+		t.Errorf("%+v, %t, %v", r, known, err)
+	}
+}
+
+// A body that becomes another one on its way is no report.
+func TestInquireChanges(t *testing.T) {
+	from, to := newShard(t), newShard(t)
+	bodies := [][]byte{bytes.Repeat([]byte("a"), 2*maxPiece), bytes.Repeat([]byte("b"), 2*maxPiece)}
+	p := &post{t: t, to: to}
+	p.before = func() { to.ready = &ring.Report{Status: 200, Body: bodies[min(p.n, 1)]} }
+	e := ring.Errand{To: 1, Kind: ring.Asset, URL: "https://a.test/r", Out: true}
+	if _, known, err := Inquire(t.Context(), from, p, e, upTo(2*maxPiece)); known || err != nil || p.n != 2 {
+		t.Errorf("after %d letters: %t, %v", p.n, known, err)
+	}
+	r, known, err := Inquire(t.Context(), from, p, e, upTo(2*maxPiece))
+	if !known || err != nil || !bytes.Equal(r.Body, bodies[1]) {
+		t.Errorf("the second time: %t, %v", known, err)
+	}
+}
+
 // What is no report is none, however long it goes on.
 func TestInquireBelieves(t *testing.T) {
+	ab := []byte("ab")
 	for name, v := range map[string]struct {
 		answer answer
 		err    error
 		known  bool
 	}{
-		"a report":        {answer{Verdict: done, Report: &report{Status: 200, Piece: []byte("ab"), Size: 2}}, nil, true},
+		"a report":        {answer{Verdict: done, Report: &report{Status: 200, Piece: ab, Size: 2, Sum: xxh3.Hash(ab)}}, nil, true},
+		"another sum":     {answer{Verdict: done, Report: &report{Status: 200, Piece: ab, Size: 2}}, nil, false},
 		"refused":         {answer{Verdict: refused}, nil, true},
 		"later":           {answer{Verdict: later, Report: &report{}}, nil, false},
 		"busy":            {answer{Verdict: busy, Report: &report{}}, nil, false},
@@ -81,7 +143,7 @@ func TestInquireBelieves(t *testing.T) {
 		"nothing":         {answer{Verdict: done, Report: &report{}}, ErrNobody, false},
 		"too long":        {answer{Verdict: done, Report: &report{Piece: []byte("abc"), Size: 2}}, nil, false},
 		"a negative size": {answer{Verdict: done, Report: &report{Size: -1}}, nil, false},
-		"too large":       {answer{Verdict: done, Report: &report{Piece: []byte("a"), Size: MaxBody + 1}}, nil, false},
+		"too large":       {answer{Verdict: done, Report: &report{Piece: []byte("a"), Size: 11}}, nil, false},
 		"an empty piece":  {answer{Verdict: done, Report: &report{Size: 2}}, nil, false},
 		"more than said":  {answer{Verdict: done, Report: &report{Piece: []byte("ab"), Size: 3}}, nil, false},
 	} {
@@ -89,7 +151,7 @@ func TestInquireBelieves(t *testing.T) {
 			v.answer.Opening = here()
 			_, known, err := Inquire(t.Context(), newShard(t), scripted(func(letter) (answer, error) {
 				return v.answer, v.err
-			}), ring.Errand{To: 1})
+			}), ring.Errand{To: 1}, upTo(10))
 			if known != v.known || err != nil {
 				t.Errorf("a report: %t, %v; want %t", known, err, v.known)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
@@ -28,9 +29,10 @@ type letter struct {
 
 // An errand is a [ring.Errand] on its way.
 type errand struct {
-	ID  uint64 `json:"id"`
-	URL string `json:"url"`
-	At  int    `json:"at"` // bytes of the body that have come
+	ID    uint64 `json:"id"`
+	URL   string `json:"url"`
+	Asset bool   `json:"asset,omitzero"`
+	At    int    `json:"at"` // bytes of the body that have come
 }
 
 // A referral is a [ring.Referral] on its way, without the numbers that the letter has.
@@ -77,13 +79,19 @@ type report struct {
 	Detail   string       `json:"detail"`
 	Status   int          `json:"status"`
 	Location string       `json:"location"`
+	Header   http.Header  `json:"header,omitzero"` // only in the first piece
+	Refused  string       `json:"refused,omitzero"`
 	Piece    []byte       `json:"piece"` // of the body
 	Size     int          `json:"size"`  // of all of it
+	Sum      uint64       `json:"sum"`   // its XXH3: another answer has another one
 }
 
-// maxPiece is the size of a piece of a body at most, in bytes; in a letter it is a third
-// larger.
-const maxPiece = 128 << 10
+// What fits into a letter, in bytes: a piece of a body, which is a third larger there, and
+// the header of an asset as it is written there.
+const (
+	maxPiece  = 128 << 10
+	maxHeader = 72 << 10
+)
 
 const maxForms = 4 // that are kept of a URL
 

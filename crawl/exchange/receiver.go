@@ -3,6 +3,8 @@ package exchange
 import (
 	"cmp"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -50,7 +52,11 @@ func (r *Receiver) Answer(text []byte) ([]byte, error) {
 
 // report answers with what has come of an errand.
 func (r *Receiver) report(l *letter, a answer) ([]byte, error) {
-	rep, known, err := r.shard.Errand(ring.Errand{From: l.From, To: l.To, ID: l.Errand.ID, URL: l.Errand.URL})
+	e := ring.Errand{From: l.From, To: l.To, Kind: ring.Robots, ID: l.Errand.ID, URL: l.Errand.URL}
+	if l.Errand.Asset {
+		e.Kind = ring.Asset
+	}
+	rep, known, err := r.shard.Errand(e)
 	if err != nil {
 		return nil, err
 	}
@@ -58,10 +64,24 @@ func (r *Receiver) report(l *letter, a answer) ([]byte, error) {
 		a.Verdict = busy
 		return encode(a), nil
 	}
-	a.Report = &report{Cause: rep.Cause, Detail: rep.Detail, Status: rep.Status, Location: rep.Location, Size: len(rep.Body)}
-	rest := rep.Body[min(max(l.Errand.At, 0), len(rep.Body)):]
-	a.Report.Piece = rest[:min(len(rest), maxPiece)]
+	a.Report = pieceOf(&rep, max(l.Errand.At, 0))
 	return encode(a), nil
+}
+
+// pieceOf is the piece of a report with the body from a byte on.
+func pieceOf(rep *ring.Report, at int) *report {
+	if at == 0 && len(rep.Header) > 0 && len(encode(rep.Header)) > maxHeader {
+		return &report{Refused: "its header is too large", Sum: xxh3.Hash(nil)}
+	}
+	rest := rep.Body[min(at, len(rep.Body)):]
+	piece := &report{
+		Cause: rep.Cause, Detail: rep.Detail, Status: rep.Status, Location: rep.Location, Refused: rep.Refused,
+		Piece: rest[:min(len(rest), maxPiece)], Size: len(rep.Body), Sum: xxh3.Hash(rep.Body),
+	}
+	if at == 0 {
+		piece.Header = rep.Header
+	}
+	return piece
 }
 
 // judge says what is to become of a letter as the file is now.

@@ -132,12 +132,7 @@ func TestTerrainRobots(t *testing.T) {
 		"[retry]\ndelay = \"100ms\"\nmax-retries = 1\n[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", a, a)))
 	want := alone(t, cfg)
 	tr := newTerrain(t, rand.New(rand.NewPCG(crawltest.Seed(t), 1)), cfg, 3)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	for n := range tr.nodes {
-		tr.start(n)
-	}
-	if got := tr.end(3, tr.lookForEnd(ctx)); got != want {
+	if got := tr.crawlAtOnce(3); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	states, _ := readMap(t, tr.unitedPath())
@@ -188,7 +183,7 @@ func TestTerrainAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "whole.bolt")
 	tr := newTerrain(t, rand.New(rand.NewPCG(seed, 2)), cfg, 3)
 	for run := range 2 {
-		want := aloneIn(t, cfg, path)
+		want := aloneIn(t, cfg, path, nil)
 		tr.run, tr.calm, tr.told = uint64(run+1), false, 0
 		if got := tr.crawl(2); got != want {
 			t.Errorf("seed %d: digest %s of run %d, want %s", seed, got, run+1, want)

@@ -49,6 +49,8 @@ type terrain struct {
 	asked  map[string]map[int]string // by host: the shards that asked it, and for what first
 	run    uint64                    // number of it
 	number uint64                    // of the configuration
+	with   *crawl.Machine            // of all; nil: each has its own
+	shows  *crawltest.Browser        // nil: no page is rendered
 	starts int
 	lost   int    // letters and answers
 	told   int    // shards told to finish
@@ -125,7 +127,7 @@ func (tr *terrain) start(n int) {
 	cfg.State.Path = tr.paths[n]
 	on.crawl, _, err = crawl.Begin(ctx, store, crawl.Options{
 		Config: cfg, Log: slog.New(slog.DiscardHandler), Shard: &crawl.Shard{Part: part, Carrier: tr, Lease: on},
-		OnRequest: func(q crawl.Request) { tr.note(n, q.URL) },
+		OnRequest: func(q crawl.Request) { tr.note(n, q.URL) }, Machine: tr.with, OpenRenderer: shownBy(tr.shows),
 	})
 	switch {
 	case errors.Is(err, crawl.ErrOver):
@@ -343,6 +345,18 @@ func (tr *terrain) crawl(times int) string {
 	return tr.end(times, found)
 }
 
+// crawlAtOnce is crawl with all shards from the beginning on: what scripts want of a host of a
+// shard that is away keeps others from being idle.
+func (tr *terrain) crawlAtOnce(times int) string {
+	tr.t.Helper()
+	ctx, cancel := context.WithTimeout(tr.t.Context(), patience)
+	defer cancel()
+	for n := range tr.nodes {
+		tr.start(n)
+	}
+	return tr.end(times, tr.lookForEnd(ctx))
+}
+
 // lookForEnd has somebody look for the end of the run, and returns what waits for it.
 func (tr *terrain) lookForEnd(ctx context.Context) (found func() error) {
 	var end errgroup.Group
@@ -401,14 +415,21 @@ func (tr *terrain) united() string {
 func alone(t *testing.T, cfg *config.Config) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "whole.bolt")
-	return aloneIn(t, cfg, path)
+	return aloneIn(t, cfg, path, nil)
 }
 
-// aloneIn is alone with a file, of which it makes the next run.
-func aloneIn(t *testing.T, cfg *config.Config, path string) string {
+// shownBy opens a browser for a crawl.
+func shownBy(b *crawltest.Browser) func(context.Context, *config.Config) (ring.Renderer, error) {
+	return func(context.Context, *config.Config) (ring.Renderer, error) { return b, nil }
+}
+
+// aloneIn is alone with a file, of which it makes the next run, and a browser.
+func aloneIn(t *testing.T, cfg *config.Config, path string, shows *crawltest.Browser) string {
 	t.Helper()
 	store := crawltest.Open(t, path)
-	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
+	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{
+		Config: cfg, Log: slog.New(slog.DiscardHandler), OpenRenderer: shownBy(shows),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,6 +61,25 @@ func (p *plan) asset(h *schema.Host, live *liveHost, rules *robots.Rules) (decis
 	return decision{}, false
 }
 
+// entrust has another shard ask for the first thing that scripts want of one of its hosts and
+// that is due, or waits until one is.
+func (p *plan) entrust(h *schema.Host, live *liveHost) decision {
+	for i, a := range live.assets {
+		if a.due.After(p.in.now) {
+			continue
+		}
+		live.assets = append(live.assets[:i:i], live.assets[i+1:]...)
+		return decision{step: &ring.Step{
+			Kind: ring.Asset, Host: h.ID, For: h.ID, ID: ring.AssetID, URL: a.url, Settings: p.in.set,
+			Visit: ring.Progress{Retries: a.tries},
+			Errand: &ring.Errand{
+				From: p.in.store.Part().Shard, To: p.in.store.ShardOf(h.ID), Kind: ring.Asset, URL: a.url, Out: true,
+			},
+		}}
+	}
+	return decision{wake: p.orAsset(time.Time{}, live)}
+}
+
 // orAsset is the earlier of a time to wake a host and that of the first thing which scripts
 // ask it for once more.
 func (p *plan) orAsset(wake time.Time, live *liveHost) time.Time {

@@ -23,12 +23,14 @@ const (
 	lastErrandWait  = 30 * time.Second
 )
 
-// errands are the requests that hosts are asked for other shards, which the lines of the
-// hosts hold like those for their own robots.txt. All of it is in memory: who wants a report
+// errands are the requests that hosts are asked for other shards: for a robots.txt, which the
+// lines of the hosts hold like those for their own, and for what scripts want, which is got as
+// for pages of this shard, so that all shards get one answer. All of it is in memory: who wants a report
 // asks for it until it comes, and one that is lost is got again.
 type errands struct {
 	in      *scope
 	hosts   *hosts
+	renders *renders
 	open    map[errandKey]bool
 	reports map[errandKey]ring.Report
 	oldest  []errandKey // of reports
@@ -42,13 +44,16 @@ type errandKey struct {
 
 func keyOf(e *ring.Errand) errandKey { return errandKey{e.From, e.ID} }
 
-func newErrands(in *scope, hosts *hosts) errands {
-	return errands{in: in, hosts: hosts, open: map[errandKey]bool{}, reports: map[errandKey]ring.Report{}}
+func newErrands(in *scope, hosts *hosts, renders *renders) errands {
+	return errands{in: in, hosts: hosts, renders: renders, open: map[errandKey]bool{}, reports: map[errandKey]ring.Report{}}
 }
 
 // begin has a host asked, unless it is already, or so many are that the shard has to ask
 // again.
 func (es *errands) begin(e ring.Errand) error {
+	if e.Kind == ring.Asset {
+		return es.renders.lend(e.URL)
+	}
 	key := keyOf(&e)
 	if _, known := es.reports[key]; known || es.open[key] || len(es.open) >= maxErrands {
 		return nil
@@ -130,16 +135,39 @@ func (r *Recorder) Report(e ring.Errand) (report ring.Report, known bool) {
 // sent takes what another shard says of an errand, or that it has nothing to say yet. Its
 // host has no clock here; one that is only waited for paces the next letter.
 func (t *turn) sent(h *schema.Host, live *liveHost, o *ring.Outcome) error {
+	if o.Step.Kind == ring.Asset {
+		t.brought(live, o)
+		return nil
+	}
 	if o.Moved {
-		wait := lastErrandWait
-		if o.Step.Moves < 7 {
-			wait = firstErrandWait << o.Step.Moves
-		}
-		live.ready = t.in.now.Add(wait)
+		live.ready = t.in.now.Add(errandWait(o.Step.Moves))
 		live.moved(o.Step)
 		return nil
 	}
 	v := judge.Robots(o, h.Name, false)
 	t.ledger.tellVerdict(o, v.Act.String(), v.Reason)
 	return t.book.apply(h, o, v)
+}
+
+// errandWait is how long another shard is left alone that had nothing to report so often
+// before.
+func errandWait(before int) time.Duration {
+	if before < 7 {
+		return firstErrandWait << before
+	}
+	return lastErrandWait
+}
+
+// brought takes what another shard says of what scripts want, or asks it again later.
+func (t *turn) brought(live *liveHost, o *ring.Outcome) {
+	again := asset{url: o.Step.URL, tries: o.Step.Visit.Retries}
+	switch {
+	case o.Moved:
+		again.due = t.in.now.Add(errandWait(again.tries))
+		again.tries++
+	case o.Answered():
+		t.renders.answer(o.Step.URL, o.Answer)
+		return
+	}
+	live.assets = append(live.assets, again)
 }

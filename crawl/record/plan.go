@@ -54,6 +54,9 @@ func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
 		}
 		return decision{drop: &step, again: true}, nil
 	}
+	if len(live.assets) > 0 && p.in.store.Foreign(h.ID) {
+		return p.entrust(h, live), nil
+	}
 	if rest := h.SuspendedTo.Sub(p.in.now); h.RunGivenUp == schema.NotGivenUp && p.restsTooLong(h, rest) {
 		why := schema.Reason{Cause: schema.CauseStillToWait, Wait: rest}
 		return decision{giveUp: schema.GaveUpRateLimit, why: why, again: true}, nil

@@ -62,7 +62,7 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	r.renders = newRenders(in, &r.hosts)
 	r.ledger = ledger{in: in, onVisit: onVisit}
 	r.drafts = drafts{in: in, urls: &r.urls, pages: &r.pages}
-	r.errands = newErrands(in, &r.hosts)
+	r.errands = newErrands(in, &r.hosts, &r.renders)
 	r.reach = reach{in: in, hosts: &r.hosts, ledger: &r.ledger, listings: said}
 	r.plan = plan{in: in, hosts: &r.hosts, book: &r.book, quotas: &r.quotas, reach: &r.reach, renders: &r.renders}
 	r.plan.choice = choice{

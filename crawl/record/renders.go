@@ -26,6 +26,7 @@ type renders struct {
 	hosts  *hosts
 	pages  int
 	wanted map[string][]*round // by URL: who waits for the answer
+	lent   map[string]bool     // of those, what other shards want, too, or alone
 	queue  []ring.Step         // for the browsers, not yet published
 	closed int                 // steps that browsers are done with, not yet published
 	held   map[schema.HostID]bool
@@ -45,7 +46,7 @@ type asset struct {
 }
 
 func newRenders(in *scope, hosts *hosts) renders {
-	return renders{in: in, hosts: hosts, wanted: map[string][]*round{}, held: map[schema.HostID]bool{}}
+	return renders{in: in, hosts: hosts, wanted: map[string][]*round{}, lent: map[string]bool{}, held: map[schema.HostID]bool{}}
 }
 
 // begin has a page rendered whose visit would end.
@@ -105,6 +106,23 @@ func (r *renders) fetch(o *ring.Outcome) error {
 	return nil
 }
 
+// lend has asked for what scripts of pages of another shard want, unless that is done, or so
+// much is that the shard has to ask again.
+func (r *renders) lend(url string) error {
+	if r.lent[url] || len(r.lent) >= maxErrands || r.in.set.Answers == nil {
+		return nil
+	}
+	waiting, asked := r.wanted[url]
+	if !asked {
+		var err error
+		if asked, err = r.ask(url); err != nil || !asked {
+			return err
+		}
+	}
+	r.wanted[url], r.lent[url] = waiting, true
+	return nil
+}
+
 // ask puts a URL into the line of its host. It returns false if there is an answer now.
 func (r *renders) ask(url string) (bool, error) {
 	if r.in.set.Answers.Has(url) {
@@ -113,10 +131,6 @@ func (r *renders) ask(url string) (bool, error) {
 	u, err := r.in.set.Rules.Parse(url)
 	if err != nil || u.HTTP {
 		r.answer(url, &render.Answer{Refused: "not an https URL"})
-		return false, nil
-	}
-	if r.in.store.ForeignName(u.Host()) {
-		r.answer(url, &render.Answer{Refused: "a host of another shard"})
 		return false, nil
 	}
 	if c := r.in.set.Terrain.Classify(u.Norm); !c.Class.Visitable() {
@@ -142,6 +156,7 @@ func (r *renders) answer(url string, a *render.Answer) {
 		}
 	}
 	delete(r.wanted, url)
+	delete(r.lent, url)
 }
 
 // crowded reports whether so many pages are being rendered that a host is not asked for

@@ -355,7 +355,7 @@ func (t *turn) act(h *schema.Host, d *decision) error {
 	switch {
 	case d.step == nil:
 		return nil
-	case d.step.Kind == ring.Asset:
+	case d.step.Kind == ring.Asset && !d.step.Entrusted():
 		return t.quotas.countHost(h)
 	case d.step.Kind == ring.Robots && d.begins:
 		t.hosts.live.of(h.ID).robots = true

@@ -1,14 +1,20 @@
 package ring
 
-import "github.com/sumi-ripple/ripple/schema"
+import (
+	"net/http"
+
+	"github.com/sumi-ripple/ripple/crawl/render"
+	"github.com/sumi-ripple/ripple/schema"
+)
 
 // An Errand is a request to a host of another shard, which that one makes: a host has one
 // clock, and it runs there.
 type Errand struct {
 	From, To int    // shards
-	ID       uint64 // one for each request of From
-	URL      string // where the robots.txt of a host of From redirects to
-	Out      bool   // this crawl is From, and sends a letter; else it makes the request
+	Kind     Kind   // Robots: the robots.txt of a host of From redirects there; Asset
+	ID       uint64 // of Robots: one for each request of From
+	URL      string
+	Out      bool // this crawl is From, and sends a letter; else it makes the request
 }
 
 // A Report is what has come of an errand.
@@ -16,8 +22,11 @@ type Report struct {
 	Cause    schema.Cause // why there is no answer; [schema.CauseNone]: there is one
 	Detail   string       // of Cause; sanitised
 	Status   int
-	Location string // of a redirect, absolute; empty: none that can be used
-	Body     []byte // of a robots.txt
+	Location string // of a redirect of a robots.txt, absolute; empty: none that can be used
+	Body     []byte // of a robots.txt, or of an asset
+
+	Header  http.Header // of an asset
+	Refused string      // why scripts do not get an asset; empty: they do, whatever the status
 }
 
 // News is what a commit is made of.
@@ -40,6 +49,13 @@ func (s *Step) Entrusted() bool { return s.Errand != nil && s.Errand.Out }
 
 // Bring takes over what another shard reports of the step of an outcome.
 func (o *Outcome) Bring(r Report) {
+	if o.Step.Kind == Asset {
+		o.Status, o.Answer = r.Status, &render.Answer{Status: r.Status, Header: r.Header, Body: r.Body, Refused: r.Refused}
+		if r.Cause != schema.CauseNone {
+			o.Answer = &render.Answer{Refused: r.Cause.String()}
+		}
+		return
+	}
 	o.Cause, o.Detail, o.Status, o.Robots = r.Cause, r.Detail, r.Status, r.Body
 	if r.Location == "" {
 		return

@@ -73,7 +73,7 @@ type Step struct {
 	Moves      int            // how often it was not asked because its server was at another address
 	Settings   *Settings      // it was planned under
 	Fetched    *Fetched       // of Render: the page
-	Errand     *Errand        // of Robots: what one shard has another ask; nil: the shard's own
+	Errand     *Errand        // of Robots and Asset: what one shard has another ask; nil: the shard's own
 }
 
 // Fetched is the answer for a page that is to be rendered.

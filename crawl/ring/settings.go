@@ -31,9 +31,11 @@ type Settings struct {
 	Client   *fetch.Client
 	Extracts []page.Extract
 
-	// Renderer shows what pages are once their scripts have run, with Answers; both are nil
-	// where no page is rendered.
+	// Renderer shows what pages are once their scripts have run, with Answers. A page has one of
+	// Seats while it is rendered, which other crawls may share. All are nil where no page is
+	// rendered.
 	Renderer Renderer
+	Seats    *semaphore.Weighted
 	Answers  *answers.Cache
 
 	held    *semaphore.Weighted // bytes of outcomes that are not committed

@@ -1,0 +1,83 @@
+package crawl
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/sumi-ripple/ripple/crawl/render"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// Browsers are the renderers of a process. Crawls that ask for the same browsers share one, and
+// have as many pages rendered at a time, together, as it has browsers. The zero value is ready.
+type browsers struct {
+	mu   sync.Mutex
+	open map[render.Options]*sharedRenderer
+}
+
+// An opener opens what renders pages under a configuration.
+type opener = func(context.Context, *config.Config) (ring.Renderer, error)
+
+// A sharedRenderer is a renderer, and how many use it.
+type sharedRenderer struct {
+	renderer ring.Renderer
+	seats    *semaphore.Weighted
+	users    int
+}
+
+// A lentRenderer is what one of them has.
+type lentRenderer struct {
+	ring.Renderer
+	leave func() error
+}
+
+// Close lets go of the renderer, which the last of its users closes.
+func (r *lentRenderer) Close() error { return r.leave() }
+
+// lend lends what a configuration asks for, with the seats that its users share.
+func (b *browsers) lend(ctx context.Context, cfg *config.Config, open opener) (ring.Renderer, *semaphore.Weighted, error) {
+	key := browserOptions(cfg)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.open[key]
+	if r == nil {
+		renderer, err := open(ctx, cfg)
+		if err != nil {
+			return nil, nil, err
+		}
+		r = &sharedRenderer{renderer: renderer, seats: semaphore.NewWeighted(int64(key.Browsers))}
+		if b.open == nil {
+			b.open = map[render.Options]*sharedRenderer{}
+		}
+		b.open[key] = r
+	}
+	r.users++
+	return &lentRenderer{r.renderer, sync.OnceValue(func() error { return b.left(key) })}, r.seats, nil
+}
+
+func (b *browsers) left(key render.Options) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.open[key]
+	if r.users--; r.users > 0 {
+		return nil
+	}
+	delete(b.open, key)
+	return r.renderer.Close()
+}
+
+// openBrowser opens the browsers that a configuration asks for. They outlive ctx, so that
+// pages which are open when a crawl is told to stop can end.
+func openBrowser(ctx context.Context, cfg *config.Config) (ring.Renderer, error) {
+	return render.Open(context.WithoutCancel(ctx), browserOptions(cfg))
+}
+
+func browserOptions(cfg *config.Config) render.Options {
+	return render.Options{
+		Path: cfg.Render.Browser, Browsers: cfg.Render.Browsers(), NoSandbox: !cfg.Render.Sandbox,
+		UserAgent: cfg.UserAgentString(), MaxDOM: cfg.Content.MaxResponseBytes,
+	}
+}

@@ -1,0 +1,127 @@
+package crawltest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/render"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A Browser renders pages without a browser, see [Shell]. Their scripts are lines: "get URL" runs
+// what comes back in turn, "link URL" adds a link to the page, "title TEXT" a title, "go URL"
+// tries to leave it, "large" makes it too large. Its figures are read when nothing is rendered.
+type Browser struct {
+	Takes time.Duration                 // a look
+	Fail  func(url string, n int) error // the nth look at a page; nil: none fails
+	mu    sync.Mutex
+	Looks map[string]int
+	Most  int // that were open at a time
+	open  int
+}
+
+// Close does nothing: the browser may be used again.
+func (b *Browser) Close() error { return nil }
+
+// Render implements the renderer of a crawl.
+func (b *Browser) Render(ctx context.Context, p render.Page, a render.Answers) (render.Rendering, error) {
+	b.mu.Lock()
+	if b.Looks == nil {
+		b.Looks = map[string]int{}
+	}
+	n := b.Looks[p.URL]
+	b.Looks[p.URL]++
+	b.open++
+	b.Most = max(b.Most, b.open)
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		b.open--
+		b.mu.Unlock()
+	}()
+	select {
+	case <-time.After(b.Takes):
+	case <-ctx.Done():
+		return render.Rendering{}, ctx.Err()
+	}
+	if b.Fail != nil {
+		if err := b.Fail(p.URL, n); err != nil {
+			return render.Rendering{}, err
+		}
+	}
+	l := &look{answers: a, base: p.URL}
+	source := regexp.MustCompile(`<script src="([^"]*)">`)
+	for _, m := range source.FindAllStringSubmatch(string(p.Body), -1) {
+		l.get(m[1])
+	}
+	if len(l.Missing) > 0 {
+		return l.Rendering, nil
+	}
+	l.DOM = []byte("<!doctype html>" + string(p.Body) + l.added.String())
+	return l.Rendering, nil
+}
+
+// A look is one look at a page.
+type look struct {
+	render.Rendering
+	answers render.Answers
+	base    string
+	added   strings.Builder
+}
+
+func (l *look) get(ref string) {
+	url := ref
+	if strings.HasPrefix(ref, "/") {
+		url = "https://" + weburl.Host(l.base) + ref
+	}
+	req := render.Request{Method: http.MethodGet, URL: url}
+	a, ok := l.answers.Answer(req.Method, req.URL)
+	switch {
+	case !ok:
+		l.Missing = append(l.Missing, req)
+		return
+	case a.Refused != "":
+		l.Refused = append(l.Refused, render.Refusal{Request: req, Reason: a.Refused})
+		return
+	}
+	l.Used = append(l.Used, req)
+	if a.Status >= 300 && a.Status < 400 {
+		l.get(a.Header.Get("Location"))
+		return
+	}
+	if a.Status != 200 {
+		return
+	}
+	for line := range strings.Lines(string(a.Body)) {
+		do, what, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch do {
+		case "get":
+			l.get(what)
+		case "link":
+			fmt.Fprintf(&l.added, "<a href=%q>shown</a>", what)
+		case "title":
+			fmt.Fprintf(&l.added, "<title>%s</title>", what)
+		case "go":
+			l.Navigations = append(l.Navigations, what)
+		case "large":
+			l.TooLarge = true
+		}
+	}
+}
+
+// Shell is a page that shows nothing but what its scripts make of it.
+func Shell(scripts ...string) string {
+	var b strings.Builder
+	b.WriteString(`<!doctype html><html><head><title>shell</title></head><body><noscript>You need to enable JavaScript` +
+		` to run this app.</noscript><div id="root"></div>`)
+	for _, src := range scripts {
+		fmt.Fprintf(&b, `<script src="%s"></script>`, src)
+	}
+	b.WriteString("</body></html>")
+	return b.String()
+}

@@ -1,0 +1,125 @@
+package record
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/answers"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/render"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+)
+
+// newRenderingShard is a shard whose pages are rendered, with a host of the other one.
+func newRenderingShard(t *testing.T) (*Recorder, string) {
+	t.Helper()
+	r, foreign := newShard(t, filepath.Join(t.TempDir(), "state.bolt"), "[[blacklist]]\ndomain = \"black.test\"\n")
+	r.in.set.Answers = answers.New(t.TempDir(), 1<<20)
+	t.Cleanup(func() { ok(t, r.in.set.Answers.Close()) })
+	return r, foreign
+}
+
+// What scripts of another shard want is asked for once, together with what the shard's own pages
+// want, and what has an answer is not asked for.
+func TestLend(t *testing.T) {
+	r, _ := newRenderingShard(t)
+	r.turn(t, func(turn turn) {
+		live := r.hosts.live.of(r.hostOf(t, r.met(t, "https://a.test/")).ID)
+		e := errandOf(r, 0, "https://a.test/lib.js")
+		e.Kind = ring.Asset
+		for range 3 {
+			ok(t, turn.errands.begin(e))
+		}
+		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}}, Missing: []string{e.URL}}
+		ok(t, turn.renders.fetch(&page))
+		if len(live.assets) != 1 || len(turn.renders.queue) != 0 {
+			t.Fatalf("%d requests wait, and %d pages go on", len(live.assets), len(turn.renders.queue))
+		}
+		turn.renders.answer(e.URL, &render.Answer{Status: 200})
+		live.assets = nil
+		ok(t, turn.errands.begin(e))
+		if len(live.assets) != 0 || len(turn.renders.queue) != 1 || len(turn.renders.lent) != 0 {
+			t.Errorf("%d requests wait, %d pages go on, %d are lent", len(live.assets), len(turn.renders.queue),
+				len(turn.renders.lent))
+		}
+		e.URL = "https://black.test/lib.js"
+		ok(t, turn.errands.begin(e))
+		if a, known := r.in.set.Answers.Answer("GET", e.URL); !known || a.Refused != "blacklist" {
+			t.Errorf("of a host on the blacklist: %+v, %t", a, known)
+		}
+	})
+}
+
+// However much another shard wants, only so much is asked for at a time.
+func TestLendIsBounded(t *testing.T) {
+	r, _ := newRenderingShard(t)
+	r.turn(t, func(turn turn) {
+		live := r.hosts.live.of(r.hostOf(t, r.met(t, "https://a.test/")).ID)
+		e := errandOf(r, 0, "")
+		e.Kind = ring.Asset
+		for i := range maxErrands + 5 {
+			e.URL = fmt.Sprintf("https://a.test/%d.js", i)
+			ok(t, turn.errands.begin(e))
+		}
+		if len(live.assets) != maxErrands {
+			t.Errorf("%d requests wait", len(live.assets))
+		}
+		turn.renders.answer("https://a.test/0.js", &render.Answer{Status: 200})
+		ok(t, turn.errands.begin(e))
+		if len(live.assets) != maxErrands+1 {
+			t.Error("one that has its answer leaves no room for another")
+		}
+	})
+}
+
+// What scripts want of a host of another shard is that one's to ask: again after a while, as long
+// as it has nothing to report, and at once where the letter was cut short.
+func TestEntrusted(t *testing.T) {
+	r, foreign := newRenderingShard(t)
+	r.turn(t, func(turn turn) {
+		url := "https://" + foreign + "/lib.js"
+		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}}, Missing: []string{url}}
+		ok(t, turn.renders.fetch(&page))
+		h := r.hostOf(t, r.met(t, "https://"+foreign+"/"))
+		live := r.hosts.live.of(h.ID)
+		step := func() ring.Step {
+			t.Helper()
+			d, err := turn.plan.decide(h, live)
+			ok(t, err)
+			if d.step == nil || !d.step.Entrusted() || d.step.Kind != ring.Asset || d.step.Errand.URL != url {
+				t.Fatalf("the step is %+v", d.step)
+			}
+			return *d.step
+		}
+		for i, wait := range []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second} {
+			ok(t, turn.sent(h, live, &ring.Outcome{Step: step(), Moved: true}))
+			d, err := turn.plan.decide(h, live)
+			ok(t, err)
+			if got := d.wake.Sub(r.in.now); d.step != nil || got != wait {
+				t.Errorf("after letter %d the next one waits for %v, want %v", i+1, got, wait)
+			}
+			r.in.now = r.in.now.Add(wait)
+		}
+		ok(t, turn.sent(h, live, &ring.Outcome{Step: step(), Cause: fetch.Cancelled}))
+		o := ring.Outcome{Step: step()}
+		o.Bring(ring.Report{Status: 200, Body: []byte("link /b")})
+		ok(t, turn.sent(h, live, &o))
+		if a, known := r.in.set.Answers.Answer("GET", url); !known || string(a.Body) != "link /b" || a.Status != 200 {
+			t.Errorf("the answer is %+v, %t", a, known)
+		}
+		if d, err := turn.plan.decide(h, live); err != nil || d.step != nil || len(turn.renders.queue) != 1 {
+			t.Errorf("then %+v, %v; %d pages go on", d.step, err, len(turn.renders.queue))
+		}
+	})
+}
+
+// A shard that is refused the errand, as by one of another terrain, gives its page nothing.
+func TestEntrustedIsRefused(t *testing.T) {
+	o := ring.Outcome{Step: ring.Step{Kind: ring.Asset}}
+	o.Bring(ring.Report{Cause: fetch.Timeout, Body: []byte("x")})
+	if o.Answer == nil || o.Answer.Refused == "" || o.Answer.Body != nil {
+		t.Errorf("the answer is %+v", o.Answer)
+	}
+}

@@ -91,9 +91,10 @@
 // file through the committer, between two commits.
 //
 // A sitemap on another shard's host is told to that shard, which reads it. Where a robots.txt
-// redirects to such a host, that shard asks for it, and reports: the step waits in the line of
-// the host as every other does, and what a visitor does with it is to send a letter. Scripts
-// are refused what they want of such a host.
+// redirects to such a host, or scripts want something of it, that shard asks for it, and reports:
+// the step waits in the line of the host as every other does, and what a visitor does with it is
+// to send a letter. Of what scripts want the owner keeps the answer, so that all shards get the
+// same one, and the host is asked once.
 //
 // The shard may be worked on as long as its [Lease] is held. Each request and each commit
 // asks for that. When it is lost, what is open is cancelled, nothing more is written, and

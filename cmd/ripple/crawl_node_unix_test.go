@@ -83,9 +83,14 @@ func newMachines(t *testing.T, hub string, n, pages int) (all []*machine, alone 
 	t.Helper()
 	web := crawltest.Serve(t, webtest.WithoutLog())
 	crawltest.Sites(web, 11, pages)
-	text := crawltest.Config(t, web, `[crawler]
+	return machinesFor(t, hub, n, crawltest.Config(t, web, `[crawler]
 minimum-time-on-page = 500
-`+crawltest.SeedsOfSites)
+`+crawltest.SeedsOfSites))
+}
+
+// machinesFor is newMachines under another configuration.
+func machinesFor(t *testing.T, hub string, n int, text string) (all []*machine, alone string) {
+	t.Helper()
 	dir := t.TempDir()
 	write := func(name, more string) string {
 		path := filepath.Join(dir, name+".toml")

@@ -1,0 +1,69 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// A countedBrowser counts how often it is closed.
+type countedBrowser struct {
+	crawltest.Browser
+	closed int
+}
+
+func (b *countedBrowser) Close() error {
+	b.closed++
+	return nil
+}
+
+// Who asks for the same browsers shares them and their seats; the last one closes them, once.
+func TestBrowsersAreShared(t *testing.T) {
+	var all browsers
+	var opened []*countedBrowser
+	failed := errors.New("no browser")
+	open := func(context.Context, *config.Config) (ring.Renderer, error) {
+		if opened == nil {
+			opened = []*countedBrowser{}
+			return nil, failed
+		}
+		opened = append(opened, &countedBrowser{})
+		return opened[len(opened)-1], nil
+	}
+	lend := func(most string) (ring.Renderer, func() bool) {
+		t.Helper()
+		cfg := crawltest.Parse(t, rendering("[render]\nmode = \"auto\"\nmax-browsers = "+most+"\n"))
+		r, seats, err := all.lend(t.Context(), cfg, open)
+		if err != nil {
+			if !errors.Is(err, failed) {
+				t.Error(err)
+			}
+			return nil, nil
+		}
+		return r, func() bool { return seats.TryAcquire(1) }
+	}
+	if r, _ := lend("1"); r != nil || len(all.open) != 0 {
+		t.Errorf("what cannot be opened is kept: %v", all.open)
+	}
+	one, takeOne := lend("1")
+	two, takeTwo := lend("1")
+	other, takeOther := lend("2")
+	if len(opened) != 2 || !takeOne() || takeTwo() || !takeOther() || !takeOther() || takeOther() {
+		t.Errorf("%d were opened, or their seats are not those of their users", len(opened))
+	}
+	for i, r := range []ring.Renderer{one, one, two, other} {
+		if closed := opened[0].closed; closed != 0 && i < 3 {
+			t.Errorf("closed before the last of its users is: %d", i)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if opened[0].closed != 1 || opened[1].closed != 1 || len(all.open) != 0 {
+		t.Errorf("closed %d and %d times, %d are open", opened[0].closed, opened[1].closed, len(all.open))
+	}
+}

@@ -16,6 +16,9 @@ import (
 type browsers struct {
 	mu   sync.Mutex
 	open map[render.Options]*sharedRenderer
+
+	keeping sync.Mutex
+	kept    ring.Renderer // nil: none is
 }
 
 // An opener opens what renders pages under a configuration.
@@ -56,6 +59,33 @@ func (b *browsers) lend(ctx context.Context, cfg *config.Config, open opener) (r
 	}
 	r.users++
 	return &lentRenderer{r.renderer, sync.OnceValue(func() error { return b.left(key) })}, r.seats, nil
+}
+
+// keep uses what a configuration asks for, instead of what was kept before.
+func (b *browsers) keep(ctx context.Context, cfg *config.Config, open opener) (err error) {
+	b.keeping.Lock()
+	defer b.keeping.Unlock()
+	var next ring.Renderer
+	if cfg.Render.Mode != config.RenderOff {
+		if next, _, err = b.lend(ctx, cfg, open); err != nil {
+			return err
+		}
+	}
+	before := b.kept
+	if b.kept = next; before != nil {
+		return before.Close()
+	}
+	return nil
+}
+
+func (b *browsers) leave() error {
+	b.keeping.Lock()
+	defer b.keeping.Unlock()
+	if b.kept == nil {
+		return nil
+	}
+	defer func() { b.kept = nil }()
+	return b.kept.Close()
 }
 
 func (b *browsers) left(key render.Options) error {

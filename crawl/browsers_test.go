@@ -67,3 +67,39 @@ func TestBrowsersAreShared(t *testing.T) {
 		t.Errorf("closed %d and %d times, %d are open", opened[0].closed, opened[1].closed, len(all.open))
 	}
 }
+
+// What is kept open changes with the configuration, and stays as it is where the next one fails.
+func TestBrowsersAreKept(t *testing.T) {
+	var all browsers
+	var opened []*countedBrowser
+	failed := errors.New("no browser")
+	var fails error
+	open := func(context.Context, *config.Config) (ring.Renderer, error) {
+		if fails != nil {
+			return nil, fails
+		}
+		opened = append(opened, &countedBrowser{})
+		return opened[len(opened)-1], nil
+	}
+	keep := func(tables string) error {
+		return all.keep(t.Context(), crawltest.Parse(t, rendering("[render]\n"+tables)), open)
+	}
+	one := "mode = \"auto\"\nmax-browsers = 1\n"
+	if err := errors.Join(keep(one), keep(one)); err != nil || len(opened) != 1 || opened[0].closed != 0 {
+		t.Fatalf("%v; %d were opened", err, len(opened))
+	}
+	fails = failed
+	if err := keep("mode = \"auto\"\nmax-browsers = 2\n"); !errors.Is(err, failed) || opened[0].closed != 0 {
+		t.Errorf("%v; the ones before were closed %d times", err, opened[0].closed)
+	}
+	fails = nil
+	if err := keep("mode = \"auto\"\nmax-browsers = 2\n"); err != nil || len(opened) != 2 || opened[0].closed != 1 {
+		t.Errorf("%v; %d were opened", err, len(opened))
+	}
+	if err := keep("mode = \"off\"\n"); err != nil || opened[1].closed != 1 || len(all.open) != 0 {
+		t.Errorf("%v; where nothing is rendered, %d are open", err, len(all.open))
+	}
+	if err := errors.Join(keep(one), all.leave(), all.leave()); err != nil || opened[2].closed != 1 || len(all.open) != 0 {
+		t.Errorf("%v; in the end %d are open", err, len(all.open))
+	}
+}

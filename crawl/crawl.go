@@ -165,7 +165,7 @@ func (o *Options) settings(ctx context.Context, cfg *config.Config) (*ring.Setti
 		set.Client.Close()
 		return nil, err
 	}
-	set.Answers = answers.New("", o.Shard.share(answers.MaxBytes))
+	set.Answers = answers.New("", answers.MaxBytes)
 	return set, nil
 }
 

@@ -59,18 +59,14 @@ func (m *Machine) LimitMemory(bytes int64) {
 	m.clients.LimitBodies(forBodies)
 }
 
-// OpenBrowsers opens the browsers that a configuration asks for, if any, for crawls that come and
-// go until they are closed.
-func (m *Machine) OpenBrowsers(ctx context.Context, cfg *config.Config) (close func() error, err error) {
-	if cfg.Render.Mode == config.RenderOff {
-		return func() error { return nil }, nil
-	}
-	renderer, _, err := m.shows.lend(ctx, cfg, openBrowser)
-	if err != nil {
-		return nil, err
-	}
-	return renderer.Close, nil
+// KeepBrowsers keeps the browsers that a configuration asks for open, if any, for crawls that come
+// and go, instead of those that were kept before. Where it fails, these are kept.
+func (m *Machine) KeepBrowsers(ctx context.Context, cfg *config.Config) error {
+	return m.shows.keep(ctx, cfg, openBrowser)
 }
+
+// LeaveBrowsers keeps no browsers open any more.
+func (m *Machine) LeaveBrowsers() error { return m.shows.leave() }
 
 // ShareAddresses tells how many machines crawl a terrain together: each asks an address so
 // many times as rarely. It counts at once, and may be called at any time.

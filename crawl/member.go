@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,6 +17,9 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
+
+// inquiryTime is how long the pieces of a report may take together, as a body may.
+const inquiryTime = 5 * time.Minute
 
 // senderPace is that of letters to another shard, which go with the commits of both.
 func senderPace() exchange.Pace {
@@ -190,20 +193,19 @@ func (m *member) advance(number uint64) error {
 	return m.crawl.store.Update(func(tx *kv.Tx) error { return exchange.Enter(tx, part) })
 }
 
-// errRoom reports a body that is larger than what its step may have.
-var errRoom = errors.New("the body is too large")
-
 // send has another shard do a step, which goes round again until there is a report. Free
 // gives back what memory the report has, when it is passed on.
 func (m *member) send(ctx context.Context, step ring.Step) (o ring.Outcome, free func()) {
 	o = ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
-	s, free := step.Settings, func() {}
-	report, known, err := exchange.Inquire(ctx, m.desk(ctx), m.heard, *step.Errand, func(size int) (err error) {
-		switch {
-		case step.Kind == ring.Robots && size > robots.MaxBytes, int64(size) > s.Config.Content.MaxResponseBytes:
-			return errRoom
-		}
-		free, err = s.Client.Reserve(ctx, int64(size))
+	free = func() {}
+	most := int64(robots.MaxBytes)
+	if step.Kind == ring.Asset {
+		most = step.Settings.Config.Content.MaxResponseBytes
+	}
+	ctx, cancel := context.WithTimeout(ctx, inquiryTime)
+	defer cancel()
+	report, known, err := exchange.Inquire(ctx, m.desk(ctx), m.heard, *step.Errand, most, func(size int64) (err error) {
+		free, err = step.Settings.Client.Reserve(ctx, size)
 		return err
 	})
 	o.FirstByte = time.Now()
@@ -242,9 +244,9 @@ func (d desk) Update(f func(*kv.Tx) error) error { return d.commit(telling{updat
 func (d desk) Apply(referrals []ring.Referral) error { return d.commit(telling{referrals: referrals}) }
 
 // Errand implements [exchange.Shard].
-func (d desk) Errand(e ring.Errand) (report ring.Report, known bool, err error) {
+func (d desk) Errand(e ring.Errand, at, most int) (report ring.Report, known bool, err error) {
 	if e.Kind == ring.Asset {
-		return d.asset(e)
+		return d.asset(e, at, most)
 	}
 	err = d.crawl.query(d.ctx, func(*kv.Store) error {
 		report, known = d.crawl.committer.recorder.Report(e)
@@ -253,31 +255,37 @@ func (d desk) Errand(e ring.Errand) (report ring.Report, known bool, err error) 
 	if err == nil && !known {
 		err = d.commit(telling{errands: []ring.Errand{e}})
 	}
-	return report, known, err
+	return report.Piece(at, most), known, err
 }
 
 // asset is Errand for what scripts want: the answer is the one that the pages of this shard
 // get.
-func (d desk) asset(e ring.Errand) (report ring.Report, known bool, err error) {
+func (d desk) asset(e ring.Errand, at, most int) (report ring.Report, known bool, err error) {
 	var kept *answers.Cache
+	asked := false
 	err = d.crawl.query(d.ctx, func(store *kv.Store) error {
 		set := d.crawl.committer.set
-		if u, err := set.Rules.Parse(e.URL); err == nil && !u.HTTP && !store.ForeignName(u.Host()) {
-			kept = set.Answers
+		u, wrong := set.Rules.Parse(e.URL)
+		switch class := set.Terrain.Classify(u.Norm).Class; {
+		case wrong != nil, u.HTTP, strings.Contains(e.URL, "#"), store.ForeignName(u.Host()), set.Answers == nil:
+			report.Refused = "not asked for by that shard"
+		case !class.Visitable():
+			report.Refused = class.String()
+		default:
+			kept, asked = set.Answers, d.crawl.committer.recorder.Lends(e.URL)
 		}
 		return nil
 	})
-	switch {
-	case err != nil:
-		return report, false, err
-	case kept == nil:
-		return ring.Report{Refused: "not asked for by that shard"}, true, nil
+	if err != nil || kept == nil {
+		return report.Piece(0, 0), true, err
 	}
-	a, known := kept.Answer(http.MethodGet, e.URL)
-	if !known {
-		return report, false, d.commit(telling{errands: []ring.Errand{e}})
+	p, known := kept.Piece(e.URL, at, most)
+	if !known && !asked {
+		err = d.commit(telling{errands: []ring.Errand{e}})
 	}
-	return ring.Report{Status: a.Status, Header: a.Header, Body: a.Body, Refused: a.Refused}, true, nil
+	return ring.Report{
+		Status: p.Status, Header: p.Header, Refused: p.Refused, Body: p.Body, Size: p.Size, Sum: p.Sum,
+	}, known, err
 }
 
 // commit returns when a commit holds what is told.

@@ -23,8 +23,8 @@ type offer struct {
 	seats    *semaphore.Weighted // of which one is; nil: none
 }
 
-// nextStep returns the step to send and the channel, or nil if there is none. A slot
-// and the address of the step's host are reserved until it is sent or retracted.
+// nextStep returns the step to send and the channel, or nil if there is none. A slot, and the
+// address of the step's host or a browser, are reserved until it is sent or retracted.
 func (s *scheduler) nextStep(now time.Time, steps chan<- ring.Step) (ring.Step, chan<- ring.Step) {
 	s.pacer.Advance(now)
 	if s.paused || s.full() {
@@ -82,7 +82,7 @@ func (s *scheduler) choose(now time.Time, worst slots.Standing) *line {
 		s.refused = false
 		if again, free := s.reserve(&want, now); !free {
 			s.share.Give(l.standing)
-			s.pacer.Hold(id, again)
+			s.hold(id, l, &want, again)
 			continue
 		}
 		s.offered = want
@@ -123,6 +123,17 @@ func (s *scheduler) reserve(o *offer, now time.Time) (again time.Time, free bool
 		return time.Time{}, true
 	}
 	return s.clocks.Reserve(o.address, s.cfg.AddressGap, now)
+}
+
+// hold has a host wait until what its offer lacks may be had: an address, which others wait for
+// too, or a browser.
+func (s *scheduler) hold(id schema.HostID, l *line, o *offer, until time.Time) {
+	if o.seats == nil {
+		s.pacer.Hold(id, until)
+		return
+	}
+	l.ready = until
+	s.place(id, l)
 }
 
 // retract gives back what was reserved for a step that is offered no longer.

@@ -3,6 +3,7 @@ package crawl
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
@@ -42,7 +43,8 @@ func layDown(o *ring.Outcome, resp *fetch.Response) {
 // render has a browser show a page, and reads what it shows. Where the browser fails, it is
 // the page as it was fetched.
 func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Outcome)) {
-	defer step.Settings.Seats.Release(1)
+	leave := sync.OnceFunc(func() { step.Settings.Seats.Release(1) })
+	defer leave()
 	o := step.Fetched.Outcome
 	o.Step = step
 	fetched, err := step.Fetched.Page.Load()
@@ -56,6 +58,7 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 		shown, err = step.Settings.Renderer.Render(bound, fetched, &look)
 		cancel()
 	}
+	leave() // before waiting for this crawl's commits, or others' pages would wait for them too
 	if ctx.Err() != nil {
 		cancelled(&o, context.Cause(ctx))
 		pass(o)

@@ -216,7 +216,7 @@ func (s *scheduler) handedOver(step *ring.Step, now time.Time) {
 		s.clocks.Start(s.offered.address, s.cfg.AddressGap, now)
 	}
 	s.offered = offer{}
-	if _, _, away := s.network.Away(); away && step.Kind != ring.Render {
+	if _, _, away := s.network.Away(); away && step.Kind != ring.Render && !step.Entrusted() {
 		s.network.Probed(now)
 	}
 	l.pass()

@@ -64,14 +64,6 @@ func (s *Shard) mayEnter(store *kv.Store) error {
 	return s.fits(store)
 }
 
-// share is what a file has of so many bytes that a crawl of the whole terrain may take.
-func (s *Shard) share(bytes int64) int64 {
-	if s == nil {
-		return bytes
-	}
-	return max(bytes/int64(s.Part.Shards), bytes/10)
-}
-
 // enter has a file hold what is said of it, in the transaction in which its run begins: a
 // file that says that the terrain's run has begun, and of its own that it is over, would
 // never be crawled again.

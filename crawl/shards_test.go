@@ -53,7 +53,7 @@ func (p *paperShard) Apply(told []ring.Referral) error {
 	return err
 }
 
-func (p *paperShard) Errand(e ring.Errand) (ring.Report, bool, error) {
+func (p *paperShard) Errand(e ring.Errand, _, _ int) (ring.Report, bool, error) {
 	p.t.Errorf("%s is to be asked, and no host has a robots.txt", e.URL)
 	return ring.Report{}, false, nil
 }

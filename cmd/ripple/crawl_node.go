@@ -36,11 +36,11 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	m.set()
 	machine := crawl.NewMachine(own.MaxOpen())
 	machine.LimitMemory(m.bytes)
-	closeBrowsers, err := machine.OpenBrowsers(ctx, own)
-	if err != nil {
+	keepBrowsers := func(cfg *config.Config) error { return machine.KeepBrowsers(ctx, cfg) }
+	if err := keepBrowsers(own); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeBrowsers()) }()
+	defer func() { err = errors.Join(err, machine.LeaveBrowsers()) }()
 	if _, err := a.newSender(own); err != nil {
 		return err
 	}
@@ -70,6 +70,7 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 			return store, m.explain(err)
 		},
 		Load:      view.desk.load,
+		Prepare:   keepBrowsers,
 		OnVisit:   view.visited,
 		OnRequest: func(int, crawl.Request) { view.requests.Add(1) },
 		OnCommit:  func(_ int, c crawl.Commit) { view.desk.meter.Committed(c) },

@@ -8,16 +8,22 @@
 package answers
 
 import (
+	"encoding/json"
+	"math"
 	"net/http"
+	"strings"
 	"sync"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/sumi-ripple/ripple/crawl/render"
 )
 
-// MaxBytes is what the bodies of a run may take on disk.
+// MaxBytes is what the bodies of a run of one state file may take on disk.
 const MaxBytes = 1_000_000_000
 
-// What is in memory is bounded too: the head of an answer, in bytes, and how many there are.
+// What is in memory is bounded too: the header of an answer, in bytes as it is written in JSON, for
+// letters between shards have it so, and how many answers there are.
 const (
 	maxHeader  = 64 << 10
 	maxEntries = 100_000
@@ -37,6 +43,7 @@ type entry struct {
 	status  int
 	header  http.Header
 	body    extent
+	sum     uint64 // XXH3 of the body
 	refused string
 }
 
@@ -63,11 +70,11 @@ func (c *Cache) Has(url string) bool {
 }
 
 // Put keeps an answer, unless the URL has one. One that does not fit, or cannot be written,
-// is refused.
+// is refused. Bytes of the header that are no UTF-8 are left out: no script sees them.
 func (c *Cache) Put(url string, a *render.Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.entries[url]; ok {
+	if _, ok := c.entries[url]; ok || len(c.entries) > 2*maxEntries {
 		return
 	}
 	if a.Refused != "" {
@@ -75,21 +82,55 @@ func (c *Cache) Put(url string, a *render.Answer) {
 		return
 	}
 	c.entries[url] = entry{refused: Crowded}
-	if len(c.entries) > maxEntries || sizeOf(a.Header) > maxHeader {
+	header, size := cleaned(a.Header)
+	if len(c.entries) > maxEntries || size > maxHeader {
 		return
 	}
 	if at, ok := c.file.put(a.Body); ok {
-		c.entries[url] = entry{status: a.Status, header: a.Header, body: at}
+		c.entries[url] = entry{status: a.Status, header: header, body: at, sum: xxh3.Hash(a.Body)}
 	}
 }
 
-func sizeOf(h http.Header) (n int) {
+// cleaned is a header in UTF-8, and its size in JSON.
+func cleaned(h http.Header) (clean http.Header, size int) {
+	clean = make(http.Header, len(h))
 	for name, values := range h {
 		for _, v := range values {
-			n += len(name) + len(v)
+			clean[name] = append(clean[name], strings.ToValidUTF8(v, ""))
 		}
 	}
-	return n
+	text, err := json.Marshal(clean)
+	if err != nil {
+		return nil, math.MaxInt // there is no such header
+	}
+	return clean, len(text)
+}
+
+// A Piece is a piece of an answer.
+type Piece struct {
+	render.Answer        // its header is there in the first piece only
+	Size          int    // of the whole body, in bytes
+	Sum           uint64 // XXH3 of the whole body
+}
+
+// Piece reads a piece of an answer, from a byte of the body on and of so many at most.
+func (c *Cache) Piece(url string, at, most int) (Piece, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.entries[url]
+	if !ok || e.refused != "" {
+		return Piece{Answer: render.Answer{Refused: e.refused}, Sum: xxh3.Hash(nil)}, ok
+	}
+	p := Piece{Answer: render.Answer{Status: e.status}, Size: int(e.body.size), Sum: e.sum}
+	if at == 0 {
+		p.Header = e.header.Clone()
+	}
+	body, err := c.file.get(e.body.piece(int64(at), int64(most)))
+	if err != nil {
+		return Piece{Answer: render.Answer{Refused: err.Error()}, Sum: xxh3.Hash(nil)}, true
+	}
+	p.Body = body
+	return p, true
 }
 
 // Answer implements [render.Answers]. A body that cannot be read any more is as none.

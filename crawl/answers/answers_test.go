@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/render"
 )
@@ -162,5 +164,48 @@ func TestLook(t *testing.T) {
 			!look.Refused[answers.TooMany] {
 			t.Errorf("the third request has the answer %+v, %v", a, ok)
 		}
+	}
+}
+
+// A body is read in pieces, of which the first has the header, and all tell what the whole is.
+func TestPiece(t *testing.T) {
+	c := open(t, 1000)
+	body := []byte("0123456789")
+	put(t, c, "https://a.test/1", render.Answer{Status: 200, Header: http.Header{"Etag": {"1"}}, Body: body})
+	put(t, c, "https://a.test/2", render.Answer{Refused: "no"})
+	for at, want := range map[int]string{0: "0123", 4: "4567", 8: "89", 10: "", 99: ""} {
+		p, ok := c.Piece("https://a.test/1", at, 4)
+		if !ok || string(p.Body) != want || p.Size != 10 || p.Sum != xxh3.Hash(body) || p.Status != 200 {
+			t.Errorf("from %d on: %+v, %t", at, p, ok)
+		}
+		if got := p.Header.Get("ETag"); (got != "") != (at == 0) {
+			t.Errorf("from %d on the header is %v", at, p.Header)
+		}
+	}
+	if p, ok := c.Piece("https://a.test/2", 0, 4); !ok || p.Refused != "no" || p.Size != 0 || p.Sum != xxh3.Hash(nil) {
+		t.Errorf("of a refusal: %+v, %t", p, ok)
+	}
+	if _, ok := c.Piece("https://a.test/3", 0, 4); ok {
+		t.Error("there is a piece of what nobody has asked for")
+	}
+}
+
+// What a header has that is no UTF-8 is left out for everybody alike.
+func TestHeaderIsText(t *testing.T) {
+	c := open(t, 1000)
+	put(t, c, "https://a.test/1", render.Answer{Status: 302, Header: http.Header{"Location": {"/caf\xe9.js"}}})
+	if a, _ := c.Answer(http.MethodGet, "https://a.test/1"); a.Header.Get("Location") != "/caf.js" {
+		t.Errorf("the header is %q", a.Header)
+	}
+}
+
+// However many refusals there are, memory is bounded.
+func TestRefusalsAreBounded(t *testing.T) {
+	c := open(t, 1000)
+	for i := range 300_000 {
+		put(t, c, "https://a.test/"+strconv.Itoa(i), render.Answer{Refused: "blacklist"})
+	}
+	if c.Has("https://a.test/299999") || !c.Has("https://a.test/99999") {
+		t.Error("too many refusals are kept, or too few")
 	}
 }

@@ -18,6 +18,12 @@ type file struct {
 // An extent is where a body lies.
 type extent struct{ at, size int64 }
 
+// piece is the part of an extent from a byte on, of so many at most.
+func (x extent) piece(from, most int64) extent {
+	from = min(from, x.size)
+	return extent{x.at + from, min(most, x.size-from)}
+}
+
 var errClosed = errors.New("what pages ask for is not kept any more")
 
 // put writes a body. It reports false if there is no room for it, in the file or on the disk.

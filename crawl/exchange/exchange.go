@@ -78,7 +78,7 @@ type Recipient interface {
 	// Apply returns when a commit holds the referrals, but for those that name no URL of
 	// this shard.
 	Apply(referrals []ring.Referral) error
-	// Errand returns what has come of a request that another shard wants to be made, or has
-	// the recorder make it.
-	Errand(e ring.Errand) (report ring.Report, known bool, err error)
+	// Errand returns what has come of a request that another shard wants to be made, with a piece
+	// of the body from a byte on, of so many at most, or has the recorder make it.
+	Errand(e ring.Errand, at, most int) (piece ring.Report, known bool, err error)
 }

@@ -112,12 +112,12 @@ func (s *testShard) Apply(told []ring.Referral) error {
 	return s.store.Update(func(*kv.Tx) error { return nil })
 }
 
-func (s *testShard) Errand(e ring.Errand) (ring.Report, bool, error) {
+func (s *testShard) Errand(e ring.Errand, at, most int) (ring.Report, bool, error) {
 	s.asked = append(s.asked, e)
 	if s.ready == nil {
 		return ring.Report{}, false, nil
 	}
-	return *s.ready, true, nil
+	return s.ready.Piece(at, most), true, nil
 }
 
 func (s *testShard) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
@@ -313,7 +313,7 @@ func TestNotYet(t *testing.T) {
 		t.Errorf("progress %d, %d left, the peer is %+v", p, s.marked(), s.peer())
 	}
 	e := ring.Errand{To: 1, URL: "https://a.test/robots.txt"}
-	if r, known, err := Inquire(t.Context(), s, peer, e, upTo(0)); known || err != nil {
+	if r, known, err := Inquire(t.Context(), s, peer, e, 0, free); known || err != nil {
 		t.Errorf("report %+v, %v, %v", r, known, err)
 	}
 }

@@ -13,10 +13,10 @@ import (
 
 // Inquire has another shard do an errand, and returns the report if there is one. There is
 // none as long as nobody answers, or the request is not made yet, or what comes is not one
-// answer: the errand is to be sent again then. Admit is asked before a body is taken in that
-// does not fit into one letter, and errs where so many bytes must not be. An error is one of
-// the shard's file.
-func Inquire(ctx context.Context, s Shard, c Carrier, e ring.Errand, admit func(size int) error) (
+// answer: the errand is to be sent again then. A body of more than so many bytes is as if the
+// host were not asked. Admit waits for memory for a body that does not fit into one letter. An
+// error is one of the shard's file.
+func Inquire(ctx context.Context, s Shard, c Carrier, e ring.Errand, most int64, admit func(size int64) error) (
 	r ring.Report, known bool, err error) {
 	var l letter
 	err = s.View(func(tx *kv.Tx) error {
@@ -26,7 +26,7 @@ func Inquire(ctx context.Context, s Shard, c Carrier, e ring.Errand, admit func(
 	if err != nil {
 		return r, false, err
 	}
-	in := inquiry{sender: Sender{carrier: c, peer: e.To}, letter: l, admit: admit}
+	in := inquiry{sender: Sender{carrier: c, peer: e.To}, letter: l, most: most, admit: admit}
 	for {
 		in.letter.Errand = &errand{ID: e.ID, URL: e.URL, Asset: e.Kind == ring.Asset, At: len(in.body)}
 		if r, known, more := in.ask(ctx); !more {
@@ -39,7 +39,8 @@ func Inquire(ctx context.Context, s Shard, c Carrier, e ring.Errand, admit func(
 type inquiry struct {
 	sender Sender
 	letter letter
-	admit  func(size int) error
+	most   int64
+	admit  func(size int64) error
 	head   *report // the first piece
 	body   []byte
 }
@@ -48,9 +49,9 @@ type inquiry struct {
 func (in *inquiry) ask(ctx context.Context) (r ring.Report, known, more bool) {
 	a, ok := in.sender.ask(ctx, in.letter)
 	switch {
-	case ok && a.Verdict == refused:
+	case ok && (a.Verdict == refused || a.Report.tooLarge(in.most)):
 		return ring.Report{Cause: schema.CauseTargetGivenUp}, true, false
-	case !ok || a.Verdict != done || a.Report == nil || !in.take(a.Report):
+	case !ok || a.Verdict != done || !a.Report.possible(in.letter.Errand.Asset) || !in.take(a.Report):
 		return ring.Report{}, false, false
 	case len(in.body) < in.head.Size:
 		return ring.Report{}, false, true
@@ -63,18 +64,26 @@ func (in *inquiry) ask(ctx context.Context) (r ring.Report, known, more bool) {
 	}, true, false
 }
 
-// take takes a piece in, unless it is none of the answer that the others are of, or leads no
-// further.
+func (rep *report) tooLarge(most int64) bool { return rep != nil && int64(rep.Size) > most }
+
+// possible reports whether there is a report, and it may be one.
+func (rep *report) possible(asset bool) bool {
+	return rep != nil && rep.Size >= 0 &&
+		(!asset || rep.Cause != schema.CauseNone || rep.Refused != "" || rep.Status >= 100 && rep.Status <= 999)
+}
+
+// take takes a piece in, unless it is none of the answer that the others are of, or not as large as
+// it may be.
 func (in *inquiry) take(rep *report) bool {
 	if in.head == nil {
-		if rep.Size < 0 || rep.Size > len(rep.Piece) && in.admit(rep.Size) != nil {
+		if rep.Size > len(rep.Piece) && in.admit(int64(rep.Size)) != nil {
 			return false
 		}
 		in.head, in.body = rep, slices.Grow(in.body, rep.Size)
 	}
-	if rep.Size != in.head.Size || rep.Sum != in.head.Sum {
+	if rep.Size != in.head.Size || rep.Sum != in.head.Sum || len(rep.Piece) != min(maxPiece, rep.Size-len(in.body)) {
 		return false
 	}
 	in.body = append(in.body, rep.Piece...)
-	return len(in.body) == rep.Size || len(in.body) < rep.Size && len(rep.Piece) > 0
+	return true
 }

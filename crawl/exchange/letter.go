@@ -86,12 +86,9 @@ type report struct {
 	Sum      uint64       `json:"sum"`   // its XXH3: another answer has another one
 }
 
-// What fits into a letter, in bytes: a piece of a body, which is a third larger there, and
-// the header of an asset as it is written there.
-const (
-	maxPiece  = 128 << 10
-	maxHeader = 72 << 10
-)
+// maxPiece is the size of a piece of a body at most, in bytes; in a letter, which has a header of
+// up to 64 KB besides, it is a third larger.
+const maxPiece = 128 << 10
 
 const maxForms = 4 // that are kept of a URL
 

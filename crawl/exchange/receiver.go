@@ -3,8 +3,6 @@ package exchange
 import (
 	"cmp"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -56,7 +54,7 @@ func (r *Receiver) report(l *letter, a answer) ([]byte, error) {
 	if l.Errand.Asset {
 		e.Kind = ring.Asset
 	}
-	rep, known, err := r.shard.Errand(e)
+	rep, known, err := r.shard.Errand(e, max(l.Errand.At, 0), maxPiece)
 	if err != nil {
 		return nil, err
 	}
@@ -64,24 +62,11 @@ func (r *Receiver) report(l *letter, a answer) ([]byte, error) {
 		a.Verdict = busy
 		return encode(a), nil
 	}
-	a.Report = pieceOf(&rep, max(l.Errand.At, 0))
+	a.Report = &report{
+		Cause: rep.Cause, Detail: rep.Detail, Status: rep.Status, Location: rep.Location, Header: rep.Header,
+		Refused: rep.Refused, Piece: rep.Body, Size: rep.Size, Sum: rep.Sum,
+	}
 	return encode(a), nil
-}
-
-// pieceOf is the piece of a report with the body from a byte on.
-func pieceOf(rep *ring.Report, at int) *report {
-	if at == 0 && len(rep.Header) > 0 && len(encode(rep.Header)) > maxHeader {
-		return &report{Refused: "its header is too large", Sum: xxh3.Hash(nil)}
-	}
-	rest := rep.Body[min(at, len(rep.Body)):]
-	piece := &report{
-		Cause: rep.Cause, Detail: rep.Detail, Status: rep.Status, Location: rep.Location, Refused: rep.Refused,
-		Piece: rest[:min(len(rest), maxPiece)], Size: len(rep.Body), Sum: xxh3.Hash(rep.Body),
-	}
-	if at == 0 {
-		piece.Header = rep.Header
-	}
-	return piece
 }
 
 // judge says what is to become of a letter as the file is now.

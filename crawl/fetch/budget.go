@@ -160,3 +160,18 @@ func (b *body) giveBack() {
 		b.budget.shrink(&b.claim, 0)
 	}
 }
+
+// Reserve waits for memory for a body of so many bytes that does not come from a server; free gives
+// it back. It errs when ctx ends, and has reserved nothing then.
+func (c *Client) Reserve(ctx context.Context, size int64) (free func(), err error) {
+	if c.budget == nil || size <= c.free {
+		return func() {}, nil
+	}
+	of := new(claim)
+	free = func() { c.budget.shrink(of, 0) }
+	if err := c.budget.await(ctx, of, size); err != nil {
+		free() // what may have come just then
+		return func() {}, err
+	}
+	return free, nil
+}

@@ -126,3 +126,31 @@ func TestBudgetNoFault(t *testing.T) {
 		}
 	})
 }
+
+// Memory for a body that comes from elsewhere is that of the budget, and given back, also where the
+// wait is cut short just when it comes.
+func TestReserve(t *testing.T) {
+	c := &Client{budget: NewBudget(100 << 20), free: 1 << 20}
+	ctx, cancel := context.WithCancel(t.Context())
+	all, err := c.Reserve(ctx, 90<<20)
+	if err != nil || c.budget.held != 90<<20 {
+		t.Fatalf("%d bytes are held, %v", c.budget.held, err)
+	}
+	few, err := c.Reserve(ctx, 1<<20)
+	if err != nil || c.budget.held != 90<<20 {
+		t.Errorf("%d bytes are held with a small body, %v", c.budget.held, err)
+	}
+	few()
+	cancel()
+	if _, err := c.Reserve(ctx, 20<<20); !errors.Is(err, context.Canceled) {
+		t.Errorf("there is no room, and the error is %v", err)
+	}
+	all()
+	for range 100 {
+		free, _ := c.Reserve(ctx, 10<<20) // which may be given, and may not
+		free()
+	}
+	if c.budget.held != 0 || c.budget.moving != 0 || len(c.budget.waiting) != 0 {
+		t.Errorf("%d bytes are held, %d claims move, %d wait", c.budget.held, c.budget.moving, len(c.budget.waiting))
+	}
+}

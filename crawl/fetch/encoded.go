@@ -144,19 +144,6 @@ func (r *Response) Decode(buffer []byte) error {
 	return &e
 }
 
-// Reserve waits for memory for a body that comes from elsewhere; free gives it back. It errs
-// when ctx ends.
-func (c *Client) Reserve(ctx context.Context, size int64) (free func(), err error) {
-	if c.budget == nil || size <= c.free {
-		return func() {}, nil
-	}
-	var of claim
-	if err := c.budget.await(ctx, &of, size); err != nil {
-		return func() {}, err
-	}
-	return func() { c.budget.shrink(&of, 0) }, nil
-}
-
 // Reserve waits for memory for the body, which is there as soon as other bodies have
 // been released. Whoever decodes must not be kept from it meanwhile.
 func (r *Response) Reserve(ctx context.Context) error { return r.came.await(ctx) }

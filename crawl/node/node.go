@@ -31,6 +31,7 @@ type Options struct {
 	MaxShards int    // that it makes files for, at most; 0: no limit
 	Config    *config.Config
 	Load      func() (*config.Config, error)       // the configuration as this machine's file is now
+	Prepare   func(*config.Config) error           // has what one needs, before it is followed; nil: nothing is
 	Open      func(path string) (*kv.Store, error) // opens a state file, or makes it
 	Log       *slog.Logger
 	Timing    lease.Timing
@@ -95,10 +96,21 @@ func Run(ctx context.Context, o Options) error {
 			return err
 		}
 		o.Log.Info("the next run of the terrain has begun")
-		if o.Config, err = o.Load(); err != nil {
+		if o.Config, err = o.Load(); err == nil {
+			err = o.prepare(o.Config)
+		}
+		if err != nil {
 			return err
 		}
 	}
+}
+
+// prepare has what a configuration needs.
+func (o *Options) prepare(cfg *config.Config) error {
+	if o.Prepare == nil {
+		return nil
+	}
+	return o.Prepare(cfg)
 }
 
 // runOnce crawls one run. It reports whether the next one has begun, or is to, while this node
@@ -228,6 +240,9 @@ func (n *node) adopt(c *charter) {
 		if own := digests(cfg.Shared()); !maps.Equal(own, c.Config) {
 			err = fmt.Errorf("%w: %s differ", ErrConfig, differing(own, c.Config))
 		}
+	}
+	if err == nil {
+		err = n.prepare(cfg)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

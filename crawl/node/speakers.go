@@ -81,7 +81,7 @@ func (d *desk) Update(f func(*kv.Tx) error) error {
 func (d *desk) Apply([]ring.Referral) error { return exchange.ErrNobody }
 
 // Errand implements [exchange.Recipient].
-func (d *desk) Errand(ring.Errand) (ring.Report, bool, error) {
+func (d *desk) Errand(ring.Errand, int, int) (ring.Report, bool, error) {
 	return ring.Report{}, false, exchange.ErrNobody
 }
 

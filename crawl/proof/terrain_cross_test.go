@@ -143,6 +143,27 @@ func TestTerrainRobots(t *testing.T) {
 	}
 }
 
+// A robots.txt of another shard's host may be larger than pages may be.
+func TestTerrainLargeRobots(t *testing.T) {
+	t.Parallel()
+	a, b := oneOf(t, 3, 0), oneOf(t, 3, 1)
+	s := crawltest.Serve(t, webtest.WithoutLog())
+	s.Host(a).Redirect("/robots.txt", "https://"+b+"/robots.txt", http.StatusFound)
+	s.Host(a).Page("/", crawltest.Anchors("/secret", "/open"))
+	s.Host(a).Page("/open", "<title>open</title>")
+	s.Host(b).Robots(strings.Repeat("# There is much to say about this.\n", 9000) + "User-agent: *\nDisallow: /secret\n")
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(
+		"[content]\nmax-response-bytes = \"200kB\"\n[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", a, a)))
+	want := alone(t, cfg)
+	tr := newTerrain(t, rand.New(rand.NewPCG(crawltest.Seed(t), 1)), cfg, 3)
+	if got := tr.crawlAtOnce(0); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+	if states, _ := readMap(t, tr.unitedPath()); states["https://"+a+"/secret"] != "failed" {
+		t.Errorf("what the large robots.txt forbids is %q", states["https://"+a+"/secret"])
+	}
+}
+
 // Shards that come to another configuration one after the other have the map of a crawl that
 // had it from the beginning.
 func TestTerrainReconfigured(t *testing.T) {

@@ -93,7 +93,7 @@ func (n *holder) View(f func(*kv.Tx) error) error {
 func (*holder) Apply([]ring.Referral) error { return exchange.ErrNobody }
 
 // Errand implements [exchange.Recipient].
-func (*holder) Errand(ring.Errand) (ring.Report, bool, error) {
+func (*holder) Errand(ring.Errand, int, int) (ring.Report, bool, error) {
 	return ring.Report{}, false, exchange.ErrNobody
 }
 

@@ -13,6 +13,7 @@ import (
 // of which the oldest goes first.
 const (
 	maxErrands     = 1024
+	maxLent        = 64 // of them: for scripts, of one host, which others may not have to wait for
 	maxReports     = 4096
 	maxReportBytes = 32 << 20
 )
@@ -25,8 +26,8 @@ const (
 
 // errands are the requests that hosts are asked for other shards: for a robots.txt, which the
 // lines of the hosts hold like those for their own, and for what scripts want, which is got as
-// for pages of this shard, so that all shards get one answer. All of it is in memory: who wants a report
-// asks for it until it comes, and one that is lost is got again.
+// for pages of this shard, so that all shards get one answer. All of it is in memory: who wants
+// a report asks for it until it comes, and one that is lost is got again.
 type errands struct {
 	in      *scope
 	hosts   *hosts
@@ -131,6 +132,9 @@ func (r *Recorder) Report(e ring.Errand) (report ring.Report, known bool) {
 	report, known = r.errands.reports[keyOf(&e)]
 	return report, known
 }
+
+// Lends reports whether what scripts of another shard want is being asked for on its behalf.
+func (r *Recorder) Lends(url string) bool { return r.renders.lent[url] }
 
 // sent takes what another shard says of an errand, or that it has nothing to say yet. Its
 // host has no clock here; one that is only waited for paces the next letter.

@@ -52,24 +52,48 @@ func TestLend(t *testing.T) {
 	})
 }
 
-// However much another shard wants, only so much is asked for at a time.
+// However much other shards want, only so much is asked for at a time, and of one host less, so
+// that a slow one keeps nobody from the others. What the shard's own pages want is not bounded.
 func TestLendIsBounded(t *testing.T) {
 	r, _ := newRenderingShard(t)
 	r.turn(t, func(turn turn) {
-		live := r.hosts.live.of(r.hostOf(t, r.met(t, "https://a.test/")).ID)
+		var own []string // hosts of the shard
+		for i := 0; len(own) < 20; i++ {
+			if name := fmt.Sprintf("own%d.test", i); !r.in.store.ForeignName(name) {
+				own = append(own, name)
+			}
+		}
+		waiting := func(host string) int {
+			return len(r.hosts.live.of(r.hostOf(t, r.met(t, "https://"+host+"/")).ID).assets)
+		}
+		total := 0
 		e := errandOf(r, 0, "")
 		e.Kind = ring.Asset
-		for i := range maxErrands + 5 {
-			e.URL = fmt.Sprintf("https://a.test/%d.js", i)
-			ok(t, turn.errands.begin(e))
+		for _, host := range own {
+			for i := range maxLent + 5 {
+				e.URL = fmt.Sprintf("https://%s/%d.js", host, i)
+				ok(t, turn.errands.begin(e))
+				if lends := r.Lends(e.URL); lends != (i < maxLent && total < maxErrands) {
+					t.Fatalf("the %dth of %s is asked for: %t, with %d in all", i, host, lends, total)
+				} else if lends {
+					total++
+				}
+			}
 		}
-		if len(live.assets) != maxErrands {
-			t.Errorf("%d requests wait", len(live.assets))
+		if total != maxErrands || waiting(own[0]) != maxLent {
+			t.Errorf("%d requests wait, %d of one host", total, waiting(own[0]))
 		}
-		turn.renders.answer("https://a.test/0.js", &render.Answer{Status: 200})
+		turn.renders.answer("https://"+own[0]+"/0.js", &render.Answer{Status: 200})
+		last := own[len(own)-1]
+		e.URL = "https://" + last + "/more.js"
 		ok(t, turn.errands.begin(e))
-		if len(live.assets) != maxErrands+1 {
+		if !r.Lends(e.URL) || waiting(last) != 1 {
 			t.Error("one that has its answer leaves no room for another")
+		}
+		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}}, Missing: []string{"https://" + own[0] + "/own.js"}}
+		ok(t, turn.renders.fetch(&page))
+		if waiting(own[0]) != maxLent+1 {
+			t.Error("what the shard's own page wants is not asked for")
 		}
 	})
 }

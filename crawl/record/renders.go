@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -91,7 +92,7 @@ func (r *renders) fetch(o *ring.Outcome) error {
 		waiting, asked := r.wanted[url]
 		if !asked {
 			var err error
-			if asked, err = r.ask(url); err != nil {
+			if asked, err = r.ask(url, math.MaxInt); err != nil {
 				return err
 			}
 		}
@@ -115,7 +116,7 @@ func (r *renders) lend(url string) error {
 	waiting, asked := r.wanted[url]
 	if !asked {
 		var err error
-		if asked, err = r.ask(url); err != nil || !asked {
+		if asked, err = r.ask(url, maxLent); err != nil || !asked {
 			return err
 		}
 	}
@@ -123,8 +124,9 @@ func (r *renders) lend(url string) error {
 	return nil
 }
 
-// ask puts a URL into the line of its host. It returns false if there is an answer now.
-func (r *renders) ask(url string) (bool, error) {
+// ask puts a URL into the line of its host, if there are fewer than so many things there that
+// scripts want. It returns false if there are not, or there is an answer now.
+func (r *renders) ask(url string, most int) (bool, error) {
 	if r.in.set.Answers.Has(url) {
 		return false, nil
 	}
@@ -142,6 +144,9 @@ func (r *renders) ask(url string) (bool, error) {
 		return false, err
 	}
 	live := r.hosts.live.of(id)
+	if len(live.assets) >= most {
+		return false, nil
+	}
 	live.assets = append(live.assets, asset{url: url})
 	r.hosts.touch(id)
 	return true, nil

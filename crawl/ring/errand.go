@@ -3,6 +3,8 @@ package ring
 import (
 	"net/http"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -23,10 +25,24 @@ type Report struct {
 	Detail   string       // of Cause; sanitised
 	Status   int
 	Location string // of a redirect of a robots.txt, absolute; empty: none that can be used
-	Body     []byte // of a robots.txt, or of an asset
+	Body     []byte // of a robots.txt, or of an asset; or a piece of it
+	Size     int    // where Body is a piece: of all of it, in bytes
+	Sum      uint64 // likewise: its XXH3, for another answer has another one
 
 	Header  http.Header // of an asset
 	Refused string      // why scripts do not get an asset; empty: they do, whatever the status
+}
+
+// Piece is the report with a piece of the body, from a byte on and of so many at most, and where
+// that is the first one, with the header.
+func (r Report) Piece(at, most int) Report {
+	r.Size, r.Sum = len(r.Body), xxh3.Hash(r.Body)
+	rest := r.Body[min(at, len(r.Body)):]
+	r.Body = rest[:min(len(rest), most)]
+	if at > 0 {
+		r.Header = nil
+	}
+	return r
 }
 
 // News is what a commit is made of.

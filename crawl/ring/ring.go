@@ -34,8 +34,8 @@ const (
 	Render              // render a page; no request
 )
 
-// Browser is the host whose line the steps of kind Render wait in. It has no clock, and as
-// many of them may be open as there are browsers.
+// Browser is the host whose line the steps of kind Render wait in. It has no clock, and no more
+// of them may be open than there are browsers, which other crawls of the process share.
 const Browser schema.HostID = 0
 
 // AssetID is the ID of the steps of kind Asset: what they ask for is no page.

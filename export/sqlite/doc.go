@@ -18,8 +18,8 @@
 // constraints included. What SQLite sorts for them lies beside the target, never in the
 // system's folder for temporary files. What is held in
 // memory is what SQLite needs, a few bytes for every page, the hosts, sites and entities,
-// and the arrays of the metrics (package rank). Links go through one by one; they are read
-// again for each level above pages.
+// and the arrays of the metrics (package rank), which are worked out on the other cores while
+// links are written. Links go through one by one; they are read again for each level above pages.
 //
 // # The virtual tables
 //

@@ -69,7 +69,7 @@ func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, opts Options
 	}
 	e.levels = newLevels(table, e.sites, opts)
 	if !opts.NoMetrics {
-		e.graph = newPageGraph(newRecord(table(), metricRelation("page", opts.Columns)), n)
+		e.graph = &pageGraph{table: newRecord(table(), metricRelation("page", opts.Columns))}
 	}
 	for _, origin := range s.Terrain().Origins() {
 		e.names = append(e.names, origin.Name)
@@ -80,12 +80,13 @@ func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, opts Options
 // run fills all tables. References lead forward as well as back; they are right
 // when all is done.
 func (e *exporter) run() error {
+	defer e.graph.stop()
 	var err error
 	if e.depths, err = e.survey.OriginDepths(); err != nil {
 		return err
 	}
 	for _, step := range []func() error{
-		e.addRuns, e.addHosts, e.addPages, e.addLinks, e.addSitemapURLs, e.addListed, e.end,
+		e.addRuns, e.addHosts, e.addPages, e.measure, e.addLinks, e.addSitemapURLs, e.addListed, e.end,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -102,7 +103,6 @@ func (e *exporter) end() error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	e.depths = nil // it takes room that the metrics need
 	for i, l := range e.levels {
 		e.progress.At(l.links.name, 0, 0)
 		if err := l.end(e.pages.ctx); err != nil {
@@ -111,7 +111,13 @@ func (e *exporter) end() error {
 		e.levels[i] = nil
 	}
 	e.progress.At("metrics", 0, 0)
-	return e.graph.end(e.pages.ctx, e.survey, e.links.written)
+	return e.graph.end()
+}
+
+// measure begins to measure the pages.
+func (e *exporter) measure() error {
+	e.depths = nil // it takes room that the metrics need
+	return e.graph.begin(e.pages.ctx, e.survey)
 }
 
 // tables are those that stand for themselves; levels and graph have more.
@@ -139,7 +145,6 @@ func (e *exporter) addPages() error {
 	return e.survey.EachPage(func(p *survey.Page) error {
 		e.progress.Passing("pages", int(p.ID), e.survey.URLs())
 		e.class[p.ID] = p.Class
-		e.graph.addPage(p.ID)
 		for _, l := range e.levels {
 			l.fold.AddPage(p, true)
 		}

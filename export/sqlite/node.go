@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/rank"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -122,39 +124,80 @@ func putMetrics(t *record[measured], m *export.Metrics, n int, id func(i int) ui
 	return t.end()
 }
 
-// A pageGraph is the pages, to be measured; nil: they are not measured.
+// A pageGraph is the pages, which are measured on another core while the rest is written; nil:
+// they are not.
 type pageGraph struct {
-	table *record[measured]
-	rank  []uint32 // by page: its place among the pages
-	ids   []schema.ID
+	table     *record[measured]
+	ids       []schema.ID // of the pages, by their place among them
+	metrics   *export.Metrics
+	measuring errgroup.Group
+	leave     context.CancelFunc // nil: it has not begun
 }
 
-func newPageGraph(t *record[measured], n int) *pageGraph {
-	return &pageGraph{table: t, rank: make([]uint32, n)}
-}
-
-func (g *pageGraph) addPage(id schema.ID) {
-	if g == nil {
-		return
-	}
-	g.rank[id] = uint32(len(g.ids))
-	g.ids = append(g.ids, id)
-}
-
-// end reads the links once more, of which there are so many.
-func (g *pageGraph) end(ctx context.Context, s *survey.Survey, links int64) error {
+// begin reads the links, and begins to measure them.
+func (g *pageGraph) begin(ctx context.Context, s *survey.Survey) error {
 	if g == nil {
 		return nil
 	}
-	b := rank.NewBuilder(len(g.ids), int(links), false)
-	if err := s.EachTarget(func(from, to schema.ID) { b.Add(g.rank[from], g.rank[to], 1) }); err != nil {
-		return err
-	}
-	graph := b.Graph()
-	graph.Together(func(node uint32) uint32 { return uint32(s.HostOf(g.ids[node])) })
-	m, err := export.MetricsOf(ctx, graph)
+	graph, err := g.read(s)
 	if err != nil {
 		return err
 	}
-	return putMetrics(g.table, m, len(g.ids), func(i int) uint32 { return uint32(g.ids[i]) })
+	ctx, g.leave = context.WithCancel(ctx)
+	g.measuring.Go(func() (err error) {
+		g.metrics, err = export.MetricsOf(ctx, graph)
+		return err
+	})
+	return nil
+}
+
+// read reads the log twice: to count links, and to take them.
+func (g *pageGraph) read(s *survey.Survey) (*rank.Graph, error) {
+	place := make([]uint32, s.URLs()+1)
+	var hosts []uint32
+	for id := range place {
+		if id := schema.ID(id); s.IsPage(id) {
+			place[id] = uint32(len(g.ids))
+			g.ids, hosts = append(g.ids, id), append(hosts, uint32(s.HostOf(id)))
+		}
+	}
+	graph := &rank.Graph{Off: make([]int64, len(g.ids)+1)}
+	if err := s.EachTargetWritten(func(from, _ schema.ID) { graph.Off[place[from]+1]++ }); err != nil {
+		return nil, err
+	}
+	for i := range g.ids {
+		graph.Off[i+1] += graph.Off[i]
+	}
+	graph.To = make([]uint32, graph.Off[len(g.ids)])
+	var at int64
+	var before schema.ID
+	err := s.EachTargetWritten(func(from, to schema.ID) {
+		if from != before {
+			at, before = graph.Off[place[from]], from
+		}
+		graph.To[at] = place[to]
+		at++
+	})
+	graph.Together(func(place uint32) uint32 { return hosts[place] })
+	return graph, err
+}
+
+// end writes what was measured, when it is.
+func (g *pageGraph) end() error {
+	if g == nil {
+		return nil
+	}
+	if err := g.measuring.Wait(); err != nil {
+		return err
+	}
+	return putMetrics(g.table, g.metrics, len(g.ids), func(i int) uint32 { return uint32(g.ids[i]) })
+}
+
+// stop has nothing measured any more.
+func (g *pageGraph) stop() {
+	if g == nil || g.leave == nil {
+		return
+	}
+	g.leave()
+	_ = g.measuring.Wait() // end has told what failed
 }

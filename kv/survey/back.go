@@ -10,13 +10,12 @@ import (
 // far is the level of a page from which no way was found.
 const far = 255
 
-// A backSearch finds from how many links away pages lead to one page. It goes against the
-// direction of the links, a level with each reading of all of them, and holds a byte for
-// every page and the redirects, which lead no further away.
+// A backSearch finds from how many links away pages lead to one page: it goes against the
+// direction of the links, a level with each pass over all of them.
 type backSearch struct {
 	walks     *walks
+	graph     *graph
 	to        schema.ID
-	in        func(schema.ID) bool // whose links carry depth
 	own       func(schema.ID) bool // which pages of origins belong to these
 	older     bool                 // depths of the run say nothing
 	level     []uint8              // by id
@@ -25,68 +24,61 @@ type backSearch struct {
 	next      uint8                // the level that is taken next
 }
 
-func (ws *walks) newBackSearch(to schema.ID, in, own func(schema.ID) bool) *backSearch {
-	b := &backSearch{walks: ws, to: to, in: in, own: own}
+// newBackSearch begins a search for a page along the links of a graph; redirects lead no
+// further away.
+func (ws *walks) newBackSearch(g *graph, to schema.ID, own func(schema.ID) bool) *backSearch {
+	b := &backSearch{walks: ws, graph: g, to: to, own: own, redirects: g.redirects()}
 	b.level, b.moved = make([]uint8, ws.core.urls()+1), newBitset(ws.core.urls())
 	for id := range b.level {
 		b.level[id] = far
 	}
 	b.level[to] = 0
+	b.close()
 	return b
 }
 
-// step finds the pages that are one link further away than those at the next level. The
-// first one learns of the redirects; where some lead to the page itself, it has missed who
-// links to these.
-func (b *backSearch) step() error {
-	note := b.next == 0
-	if err := b.read(note); err != nil {
-		return err
-	}
-	if b.close() && note {
-		if err := b.read(false); err != nil {
-			return err
-		}
-		b.close()
-	}
-	b.next++
-	return nil
-}
-
-// read reads all links for those to pages at the next level, and notes redirects. Pages
+// step finds the pages that are one link further away than those at the next level. Pages
 // from which the way would be too long are left out.
-func (b *backSearch) read(note bool) error {
-	most := b.walks.core.cfg.Crawler.MaxDepth - int(b.next)
-	in := func(id schema.ID) bool {
-		depth, _ := b.walks.core.nearest(id)
-		return b.level[id] == far && (note || b.older || int(depth) <= most) && b.in(id)
-	}
-	return b.walks.eachCarrying(in, func(from schema.ID, links []schema.Link) {
-		for i := range links {
-			redirect := links[i].Kinds.First() == schema.LinkRedirect
-			if redirect && note {
-				b.redirects = append(b.redirects, [2]schema.ID{from, links[i].To})
-			}
-			if !redirect && b.level[links[i].To] == b.next {
-				b.level[from] = b.next + 1
-			}
+func (b *backSearch) step() error {
+	core := b.walks.core
+	most := core.cfg.Crawler.MaxDepth - int(b.next)
+	for id := schema.ID(1); int(id) < len(b.level); id++ {
+		if id%often == 0 && core.live() != nil {
+			break
 		}
-	})
+		depth, _ := core.nearest(id)
+		if b.level[id] == far && (b.older || int(depth) <= most) && b.leads(id) {
+			b.level[id] = b.next + 1
+		}
+	}
+	b.close()
+	b.next++
+	return core.live()
 }
 
-// close takes those that redirect to a level to it, and reports whether there were any.
-func (b *backSearch) close() (any bool) {
+// leads reports whether a page links to one at the next level.
+func (b *backSearch) leads(id schema.ID) bool {
+	from, to := b.graph.links(id)
+	for at := from; at < to; at++ {
+		if b.level[b.graph.at(at)] == b.next && !b.graph.redirect.has(int(at)) {
+			return true
+		}
+	}
+	return false
+}
+
+// close takes those that redirect to a level to it.
+func (b *backSearch) close() {
 	for more := true; more; {
 		more = false
 		for _, r := range b.redirects {
 			if b.level[r[0]] == far && b.level[r[1]] != far {
 				b.level[r[0]] = b.level[r[1]]
 				b.moved.set(int(r[0]))
-				more, any = true, true
+				more = true
 			}
 		}
 	}
-	return any
 }
 
 // depth returns how far the target is from an origin that a page belongs to, along its own
@@ -165,31 +157,30 @@ func (ws *walks) findClosed() error {
 }
 
 // olderDepths derives the smallest depth of every page, by id, from all that any run has
-// recorded, a level with each reading of all links.
+// recorded.
 func (ws *walks) olderDepths() ([]uint8, error) {
+	g, err := ws.readGraph(true)
+	if err != nil {
+		return nil, err
+	}
 	level := make([]uint8, ws.core.urls()+1)
-	err := ws.findClosed()
-	for id := 1; err == nil && id < len(level); id++ {
+	for id := 1; id < len(level); id++ {
 		level[id] = kv.NoDepth
 		host := ws.hosts.byID[ws.core.store.HostOf(schema.ID(id))]
 		if len(host.origins) > 0 && ws.core.store.Kind(schema.ID(id)) == schema.KindPage {
 			level[id] = 0
 		}
 	}
-	var redirects [][2]schema.ID
-	for now := 0; err == nil && now <= ws.core.cfg.Crawler.MaxDepth; now++ {
-		in := func(id schema.ID) bool { return now == 0 || int(level[id]) == now }
-		err = ws.eachCarrying(in, func(from schema.ID, links []schema.Link) {
-			for i := range links {
-				redirect := links[i].Kinds.First() == schema.LinkRedirect
-				if redirect && now == 0 {
-					redirects = append(redirects, [2]schema.ID{from, links[i].To})
-				}
-				if int(level[from]) == now && level[links[i].To] == kv.NoDepth && (!redirect || now == 0) {
-					level[links[i].To] = uint8(now + 1)
-				}
+	redirects := g.redirects()
+	for now := 0; now <= ws.core.cfg.Crawler.MaxDepth; now++ {
+		if err := ws.core.live(); err != nil {
+			return nil, err
+		}
+		for id := 1; id < len(level); id++ {
+			if int(level[id]) == now {
+				g.deepen(level, schema.ID(id))
 			}
-		})
+		}
 		for more := true; more; {
 			more = false
 			for _, r := range redirects {
@@ -200,5 +191,16 @@ func (ws *walks) olderDepths() ([]uint8, error) {
 			}
 		}
 	}
-	return level, err
+	return level, nil
+}
+
+// deepen gives what a page links to the level after its own, unless it has one; redirects
+// only lead on from level 0.
+func (g *graph) deepen(level []uint8, id schema.ID) {
+	from, to := g.links(id)
+	for at := from; at < to; at++ {
+		if level[g.at(at)] == kv.NoDepth && (level[id] == 0 || !g.redirect.has(int(at))) {
+			level[g.at(at)] = level[id] + 1
+		}
+	}
 }

@@ -255,3 +255,10 @@ func newBitset(n int) *bitset {
 func (b bitset) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 func (b bitset) set(i int)      { b[i/64] |= 1 << (i % 64) }
 func (b bitset) unset(i int)    { b[i/64] &^= 1 << (i % 64) }
+
+// grow makes room for a number.
+func (b *bitset) grow(i int) {
+	for i/64 >= len(*b) {
+		*b = append(*b, 0)
+	}
+}

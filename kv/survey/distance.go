@@ -130,9 +130,9 @@ func (d *distanceSearch) settle() {
 		from, to := d.graph.links(id)
 		for at := from; at < to; at++ {
 			if d.graph.redirect.has(int(at)) {
-				d.relax(d.graph.to[at], near{max(1, n.depth), n.hops + 1})
+				d.relax(d.graph.at(at), near{max(1, n.depth), n.hops + 1})
 			} else {
-				d.relax(d.graph.to[at], near{n.depth + 1, 0})
+				d.relax(d.graph.at(at), near{n.depth + 1, 0})
 			}
 		}
 	}

@@ -5,68 +5,90 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A graph is the links that carry depth, as arrays: those of page id are
-// to[start[id]:start[id+1]].
+// A graph is the links that carry depth, one page after the other in the order in which they
+// were written: their number, then where they lead.
 type graph struct {
-	start    []uint32
-	to       []schema.ID
-	redirect *bitset // by position in to
+	start    []uint32      // by id: the place of that number; 0: the page has no links
+	blocks   [][]schema.ID // the places, so many in each
+	places   uint32
+	redirect *bitset // by place
 }
 
-// readGraph builds the graph of the pages that carry depth: those that the
-// run has visited, with all set those that any run has, but for pages that a list
-// which came later keeps the crawl away from.
+const graphBlock = 1 << 16
+
+// readGraph is newGraph, but keeps that of the run.
 func (ws *walks) readGraph(all bool) (*graph, error) {
-	if ws.graph != nil && !all {
-		return ws.graph, nil
-	}
-	in := func(schema.ID) bool { return true }
-	if !all {
-		in = func(id schema.ID) bool { return ws.core.visited(id) && ws.core.within(id) }
-	}
-	g, err := ws.buildGraph(in)
+	g, err := ws.newGraph(all)
 	if err == nil && !all {
 		ws.graph = g
 	}
 	return g, err
 }
 
-// buildGraph builds the graph of the visited pages for which in holds. It reads the log
-// twice: to count links, and to take them.
+// newGraph builds the graph of the pages that carry depth, unless it is kept: those that the
+// run has visited, with all set those that any run has, but for pages that a list which came
+// later keeps the crawl away from.
+func (ws *walks) newGraph(all bool) (*graph, error) {
+	switch {
+	case all:
+		return ws.buildGraph(everyPage)
+	case ws.graph != nil:
+		return ws.graph, nil
+	}
+	return ws.buildGraph(func(id schema.ID) bool { return ws.core.visited(id) && ws.core.within(id) })
+}
+
+// buildGraph builds the graph of the visited pages for which in holds.
 func (ws *walks) buildGraph(in func(schema.ID) bool) (*graph, error) {
-	g := &graph{start: make([]uint32, ws.core.urls()+2)}
-	err := ws.eachCarrying(in, func(from schema.ID, links []schema.Link) { g.start[from+1] = uint32(len(links)) })
-	if err != nil {
-		return nil, err
-	}
-	for id := 1; id < len(g.start); id++ {
-		g.start[id] += g.start[id-1]
-	}
-	links := g.start[len(g.start)-1]
-	g.to, g.redirect = make([]schema.ID, links), newBitset(int(links))
-	err = ws.eachCarrying(in, func(from schema.ID, links []schema.Link) {
+	g := &graph{start: make([]uint32, ws.core.urls()+1), redirect: newBitset(0)}
+	g.add(0)
+	err := ws.eachCarrying(in, func(from schema.ID, links []schema.Link) {
+		g.start[from] = g.places
+		g.add(schema.ID(len(links)))
 		for i := range links {
-			at := int(g.start[from]) + i
-			if g.to[at] = links[i].To; links[i].Kinds.First() == schema.LinkRedirect {
-				g.redirect.set(at)
+			if links[i].Kinds.First() == schema.LinkRedirect {
+				g.redirect.grow(int(g.places))
+				g.redirect.set(int(g.places))
 			}
+			g.add(links[i].To)
 		}
 	})
+	g.redirect.grow(int(g.places))
 	return g, err
 }
 
-// asksNofollow reports whether a page asks for its links not to be followed, and
-// that is respected.
-func (ws *walks) asksNofollow(tx *kv.Tx, seq schema.Seq) (bool, error) {
-	if !ws.core.cfg.Crawler.RespectNofollow {
-		return false, nil
+// add fills the next place.
+func (g *graph) add(id schema.ID) {
+	if g.places%graphBlock == 0 {
+		g.blocks = append(g.blocks, make([]schema.ID, graphBlock))
 	}
-	v, err := ws.core.standing(tx, seq)
-	return err == nil && v.NoFollow, err
+	g.blocks[g.places/graphBlock][g.places%graphBlock] = id
+	g.places++
 }
 
-// links returns the positions of a page's links.
-func (g *graph) links(id schema.ID) (from, to uint32) { return g.start[id], g.start[id+1] }
+// at is what stands at a place.
+func (g *graph) at(place uint32) schema.ID { return g.blocks[place/graphBlock][place%graphBlock] }
+
+// links returns the places of a page's links: from the first to before the second.
+func (g *graph) links(id schema.ID) (from, to uint32) {
+	at := g.start[id]
+	if at == 0 {
+		return 0, 0
+	}
+	return at + 1, at + 1 + uint32(g.at(at))
+}
+
+// redirects returns the redirects, each with the page that it is on, by that page.
+func (g *graph) redirects() (all [][2]schema.ID) {
+	for id := range schema.ID(len(g.start)) {
+		for at, to := g.links(id); at < to; at++ {
+			if g.redirect.has(int(at)) {
+				all = append(all, [2]schema.ID{id, g.at(at)})
+			}
+		}
+	}
+	return all
+}
 
 // members are the pages that belong to a terrain, with the origins of each host.
 type members struct {

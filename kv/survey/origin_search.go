@@ -105,7 +105,7 @@ func (s *originSearch) spread(depth int) []reached {
 		pages[i] = reached{id, word}
 		from, to := s.graph.links(id)
 		for at := from; at < to; at++ {
-			if target := s.graph.to[at]; word&^s.seen[target] != 0 && (depth == 0 || !s.graph.redirect.has(int(at))) {
+			if target := s.graph.at(at); word&^s.seen[target] != 0 && (depth == 0 || !s.graph.redirect.has(int(at))) {
 				s.come(target, word&^s.seen[target])
 			}
 		}
@@ -128,7 +128,7 @@ func (s *originSearch) closeRedirects() {
 		work = work[:len(work)-1]
 		from, to := s.graph.links(id)
 		for at := from; at < to; at++ {
-			target := s.graph.to[at]
+			target := s.graph.at(at)
 			word := s.fresh[id] &^ s.seen[target]
 			if !s.graph.redirect.has(int(at)) || word == 0 {
 				continue

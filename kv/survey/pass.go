@@ -19,6 +19,9 @@ func (c *core) live() error {
 	return context.Cause(c.ctx)
 }
 
+// often is how many pages pass between two looks at that, where a page costs little.
+const often = 1 << 14
+
 // A standFunc is called for a page with the links that stand, by ascending target and
 // without anchors; they are valid while it runs. NoFollow is what the page itself asks.
 type standFunc func(l *kv.Linked) error

@@ -22,15 +22,18 @@ type Hop struct {
 
 // ways returns ways to a page from the nearest origins, at most limit of them.
 func (ws *walks) ways(id schema.ID, limit int) ([]Way, error) {
-	in, own := ws.carries, ws.core.inRun
-	older := !ws.core.inRun(id)
+	own, older := ws.core.inRun, !ws.core.inRun(id)
 	if older {
 		if !ws.core.hasOlder() {
 			return nil, nil
 		}
-		in, own = everyPage, everyPage
+		own = everyPage
 	}
-	b := ws.newBackSearch(id, in, own)
+	g, err := ws.newGraph(older)
+	if err != nil {
+		return nil, err
+	}
+	b := ws.newBackSearch(g, id, own)
 	b.older = older
 	starts, err := b.find(limit)
 	ways := make([]Way, len(starts))
@@ -39,16 +42,10 @@ func (ws *walks) ways(id schema.ID, limit int) ([]Way, error) {
 		if err != nil || older {
 			continue
 		}
-		var ids []schema.ID
-		if ids, err = b.trace(s); err == nil {
-			ways[i].Hops, err = ws.hops(ids)
-		}
+		ways[i].Hops, err = ws.hops(b.trace(s))
 	}
 	return ways, err
 }
-
-// carries reports whether the links of a page carry depth in the run.
-func (ws *walks) carries(id schema.ID) bool { return ws.core.visited(id) && ws.core.within(id) }
 
 func (ws *walks) hops(ids []schema.ID) ([]Hop, error) {
 	hops := make([]Hop, len(ids))

@@ -2,10 +2,8 @@ package survey
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -18,9 +16,6 @@ type start struct {
 
 // find finds the nearest origins: at most limit, by depth and then by their number.
 func (b *backSearch) find(limit int) ([]start, error) {
-	if err := b.walks.findClosed(); err != nil {
-		return nil, err
-	}
 	most := min(limit, len(b.walks.core.terrain.Origins()))
 	found := b.nearest()
 	for len(found) < most && int(b.next) <= b.walks.core.cfg.Crawler.MaxDepth {
@@ -86,47 +81,37 @@ func (b *backSearch) collect(found []start) {
 // trace follows the links from the pages of a start, each to pages that are one link
 // nearer, and returns the pages of a way. Of several ways it is the one over the pages that
 // were met first.
-func (b *backSearch) trace(s start) ([]schema.ID, error) {
+func (b *backSearch) trace(s start) []schema.ID {
 	t := &tracer{backSearch: b, origin: s.origin, left: s.depth, now: s.pages, parent: map[schema.ID]schema.ID{}}
-	err := b.walks.core.view(func(tx *kv.Tx) error {
-		t.tx = tx
-		for t.left > 0 {
-			if err := t.follow(t.left == s.depth); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	for t.left > 0 {
+		t.follow(t.left == s.depth)
+	}
 	ids := []schema.ID{b.to}
 	for at := t.parent[b.to]; at != 0; at = t.parent[at] {
 		ids = append(ids, at)
 	}
 	slices.Reverse(ids)
-	return ids, err
+	return ids
 }
 
 // A tracer goes along the links that a search has gone against.
 type tracer struct {
 	*backSearch
-	tx     *kv.Tx
 	origin int
 	left   uint8       // links that lead from now to the target
 	now    []schema.ID // in the order in which they count
 	parent map[schema.ID]schema.ID
-	buf    []schema.Link
 }
 
 // follow goes one link further, and then along redirects. The origin's own pages, which
 // come first, redirect as they link.
-func (t *tracer) follow(own bool) error {
+func (t *tracer) follow(own bool) {
 	var next []schema.ID
 	for _, id := range t.now {
-		if err := t.links(id); err != nil {
-			return err
-		}
-		for _, l := range t.buf {
-			if (own || l.Kinds.First() != schema.LinkRedirect) && t.adopts(id, l.To, t.left-1) {
-				next = append(next, l.To)
+		from, to := t.graph.links(id)
+		for at := from; at < to; at++ {
+			if (own || !t.graph.redirect.has(int(at))) && t.adopts(id, t.graph.at(at), t.left-1) {
+				next = append(next, t.graph.at(at))
 			}
 		}
 		if t.parent[t.to] != 0 { // nobody who comes later counts
@@ -136,31 +121,28 @@ func (t *tracer) follow(own bool) error {
 	slices.Sort(next)
 	t.now = next
 	t.left--
-	return t.redirect()
+	t.redirect()
 }
 
 // redirect adds the pages that those of now redirect to, which are as near.
-func (t *tracer) redirect() error {
+func (t *tracer) redirect() {
 	work := slices.Clone(t.now)
 	for len(work) > 0 && t.parent[t.to] == 0 {
 		id := work[len(work)-1]
 		work = work[:len(work)-1]
-		if err := t.links(id); err != nil {
-			return err
-		}
-		for _, l := range t.buf {
-			if l.Kinds.First() == schema.LinkRedirect && t.adopts(id, l.To, t.left) {
-				t.now, work = append(t.now, l.To), append(work, l.To)
+		from, to := t.graph.links(id)
+		for at := from; at < to; at++ {
+			if target := t.graph.at(at); t.graph.redirect.has(int(at)) && t.adopts(id, target, t.left) {
+				t.now, work = append(t.now, target), append(work, target)
 			}
 		}
 	}
-	return nil
 }
 
 // adopts notes that a way to a page leads over another, if the page is at a level and
 // neither has one yet nor belongs to the origin.
 func (t *tracer) adopts(from, to schema.ID, level uint8) bool {
-	if int(to) >= len(t.level) || t.level[to] != level || t.parent[to] != 0 {
+	if t.level[to] != level || t.parent[to] != 0 {
 		return false
 	}
 	if slices.Contains(t.walks.hosts.byID[t.walks.core.store.HostOf(to)].origins, t.origin) {
@@ -168,21 +150,4 @@ func (t *tracer) adopts(from, to schema.ID, level uint8) bool {
 	}
 	t.parent[to] = from
 	return true
-}
-
-// links reads the links of a page that carry depth.
-func (t *tracer) links(id schema.ID) error {
-	core := t.walks.core
-	seq := core.latest(id)
-	t.buf = t.buf[:0]
-	if seq == 0 || !t.in(id) || t.walks.closedTo(id) {
-		return core.live()
-	}
-	nofollow, err := t.walks.asksNofollow(t.tx, seq)
-	if err != nil {
-		return err
-	}
-	t.buf, err = core.appendLinks(t.tx, t.buf, seq)
-	t.buf = slices.DeleteFunc(t.buf, func(l schema.Link) bool { return !Carries(core.cfg.Crawler, l, nofollow) })
-	return errors.Join(err, core.live())
 }

@@ -141,7 +141,7 @@ func (vs *Visits) anchorPart(seq schema.Seq, commit uint64) (*anchorPart, error)
 		if seq < p.first || seq > p.last {
 			continue
 		}
-		if p.text.b, err = vs.tx.s.zip.unpack(&r); err != nil {
+		if p.text.b, err = vs.tx.s.zip.unpack(&r, nil); err != nil {
 			return nil, damaged(bAnchors, key, err.Error())
 		}
 		vs.tx.s.anchors[0], vs.tx.s.anchors[1] = p, vs.tx.s.anchors[0]

@@ -84,30 +84,46 @@ func (tx *base) delete(b bucket, key []byte) error {
 // each calls f for every value of a bucket from a key on, in order, until f
 // returns false. f must not change the bucket.
 func (tx *base) each(b bucket, from []byte, f func(key []byte, r *reader) (bool, error)) error {
-	if b.appended() && !tx.writable {
-		return tx.eachAhead(b, from, f)
+	r := new(reader)
+	tell := func(one record) (more bool, err error) {
+		*r = reader{b: one.value}
+		more, err = f(one.key, r)
+		if err == nil && more && r.bad {
+			err = damaged(b, one.key, "cannot be decoded")
+		}
+		return more, err
 	}
-	c, r := tx.bucket(b).Cursor(), new(reader)
+	if b.appended() && !tx.writable {
+		return eachPiece(tx, b, from, func() *opened { return new(opened) }, func(values *opened, _ int) (bool, error) {
+			for _, one := range values.all {
+				if more, err := tell(one); err != nil || !more {
+					return false, err
+				}
+			}
+			return true, nil
+		})
+	}
+	c := tx.bucket(b).Cursor()
 	for key, value := c.Seek(from); key != nil; key, value = c.Next() {
 		body, err := tx.s.seal.open(b, key, value)
 		if err != nil {
 			return err
 		}
-		if more, err := r.tell(b, record{key, body}, f); err != nil || !more {
+		if more, err := tell(record{key, body}); err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
 
-// tell calls f for a record of a bucket, which it reads from its beginning.
-func (r *reader) tell(b bucket, one record, f func(key []byte, r *reader) (bool, error)) (more bool, err error) {
-	*r = reader{b: one.body}
-	more, err = f(one.key, r)
-	if err == nil && more && r.bad {
-		err = damaged(b, one.key, "cannot be decoded")
-	}
-	return more, err
+// opened are the fields of values whose checksums were compared.
+type opened struct{ all []record }
+
+func (o *opened) reset() { o.all = o.all[:0] }
+
+func (o *opened) add(_ int, key []byte, r *reader) error {
+	o.all = append(o.all, record{key, r.b})
+	return nil
 }
 
 // fail remembers the first error of a method that cannot return it.

@@ -263,7 +263,7 @@ func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, bool, error) {
 		}
 		return c, err == nil, err
 	}
-	if c.Text, err = hs.tx.s.zip.unpack(&r); err != nil {
+	if c.Text, err = hs.tx.s.zip.unpack(&r, nil); err != nil {
 		return c, false, damaged(bRobots, key, err.Error())
 	}
 	if c.Text == nil {

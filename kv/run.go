@@ -238,7 +238,7 @@ func (rs *Runs) Config(hash [32]byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := rs.tx.s.zip.unpack(&r)
+	text, err := rs.tx.s.zip.unpack(&r, nil)
 	if err != nil {
 		return nil, damaged(bConfigs, hash[:], err.Error())
 	}

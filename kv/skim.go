@@ -1,6 +1,11 @@
 package kv
 
-import "github.com/sumi-ripple/ripple/schema"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
 
 // A Linked is a visit with its links, without anchors.
 type Linked struct {
@@ -15,29 +20,52 @@ type Linked struct {
 	anchored bool
 }
 
-// EachLinks calls f for all visits in order, but for those of URLs that are not wanted.
-// It costs a tenth of [Visits.Each], and less for what is not wanted. What f is given is
-// valid while it runs. An error of f ends it.
+// EachLinks calls f for all visits in order, but for those of URLs that are not wanted, which
+// several goroutines may ask at once. It costs a tenth of [Visits.Each], and less for what is
+// not wanted. What f is given is valid while it runs. An error of f ends it.
 func (vs *Visits) EachLinks(want func(schema.Seq, schema.ID) bool, f func(*Linked) error) error {
-	var l Linked
-	return vs.eachRecord(1, func(seq schema.Seq, r *reader) (bool, error) {
-		l = Linked{Seq: seq, URL: r.id(), Links: l.Links[:0]}
-		if !want(seq, l.URL) {
-			return true, nil
+	fresh := func(schema.Seq) *linked { return &linked{want: want} }
+	return eachVisit(vs, 1, fresh, func(p *linked) (bool, error) {
+		for i := range p.all {
+			if err := f(&p.all[i]); err != nil {
+				return false, err
+			}
 		}
-		l.Links, l.anchored = decodeLinks(r, l.Links)
-		l.Run = schema.RunID(r.id())
-		l.commit = r.uint()
-		r.uint() // the time
-		r.uint() // the visit before
-		l.Stand = schema.Seq(r.uint())
-		l.NoFollow = r.uint()&visitNoFollow != 0
-		if r.bad {
-			return false, damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
-		}
-		err := f(&l)
-		return err == nil, err
+		return true, nil
 	})
+}
+
+// linked are visits with their links.
+type linked struct {
+	want  func(schema.Seq, schema.ID) bool
+	all   []Linked
+	links []schema.Link // of all of them
+}
+
+func (p *linked) reset() { p.all, p.links = p.all[:0], p.links[:0] }
+
+func (p *linked) add(at int, key []byte, r *reader) error {
+	seq, err := follows(1, at, key)
+	if err != nil {
+		return err
+	}
+	l := Linked{Seq: seq, URL: r.id()}
+	if !p.want(seq, l.URL) {
+		return nil
+	}
+	n := len(p.links)
+	p.links, l.anchored = decodeLinks(r, p.links)
+	l.Links = p.links[n:len(p.links):len(p.links)]
+	l.Run = schema.RunID(r.id())
+	l.commit = r.uint()
+	r.uint() // the time
+	r.uint() // the visit before
+	l.Stand = schema.Seq(r.uint())
+	l.NoFollow = r.uint()&visitNoFollow != 0
+	if !r.bad {
+		p.all = append(p.all, l)
+	}
+	return nil
 }
 
 // A Targeted is a visit with the targets of its links, ascending.
@@ -52,33 +80,113 @@ type Targeted struct {
 // EachTargets is [Visits.EachLinks] without what is known of links but where they lead, in
 // about half of its time.
 func (vs *Visits) EachTargets(want func(schema.Seq, schema.ID) bool, f func(*Targeted) error) error {
-	var l Targeted
-	return vs.eachRecord(1, func(seq schema.Seq, r *reader) (bool, error) {
-		l = Targeted{Seq: seq, URL: r.id(), To: l.To[:0]}
-		if !want(seq, l.URL) {
-			return true, nil
+	fresh := func(schema.Seq) *targeted { return &targeted{want: want} }
+	return eachVisit(vs, 1, fresh, func(p *targeted) (bool, error) {
+		for i := range p.all {
+			if err := f(&p.all[i]); err != nil {
+				return false, err
+			}
 		}
-		l.To = decodeTargets(r, l.To)
-		l.Run = schema.RunID(r.id())
-		for range 3 { // commit, time, the visit before
-			r.uint()
-		}
-		l.Stand = schema.Seq(r.uint())
-		if r.bad {
-			return false, damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
-		}
-		err := f(&l)
-		return err == nil, err
+		return true, nil
 	})
 }
 
-// AnchorsOf fills in the anchors of those links of a visit that lead to what is wanted, as
-// long as [Visits.EachLinks] lends it.
-func (vs *Visits) AnchorsOf(l *Linked, want func(to schema.ID) bool) error {
-	if !l.anchored {
+// targeted are visits with the targets of their links.
+type targeted struct {
+	want func(schema.Seq, schema.ID) bool
+	all  []Targeted
+	to   []schema.ID // of all of them
+}
+
+func (p *targeted) reset() { p.all, p.to = p.all[:0], p.to[:0] }
+
+func (p *targeted) add(at int, key []byte, r *reader) error {
+	seq, err := follows(1, at, key)
+	if err != nil {
+		return err
+	}
+	l := Targeted{Seq: seq, URL: r.id()}
+	if !p.want(seq, l.URL) {
 		return nil
 	}
-	return vs.fillAnchors(l.Seq, l.commit, l.Links, want)
+	n := len(p.to)
+	p.to = decodeTargets(r, p.to)
+	l.To = p.to[n:len(p.to):len(p.to)]
+	l.Run = schema.RunID(r.id())
+	for range 3 { // commit, time, the visit before
+		r.uint()
+	}
+	l.Stand = schema.Seq(r.uint())
+	if !r.bad {
+		p.all = append(p.all, l)
+	}
+	return nil
+}
+
+// FillAnchors fills in the anchors of those links that lead to what is wanted, which several
+// goroutines may ask at once. The visits are as [Visits.EachLinks] lends them, in order, and
+// with all their links. Many that come soon after each other are best given together.
+func (vs *Visits) FillAnchors(visits []Linked, want func(to schema.ID) bool) error {
+	visits = slices.DeleteFunc(slices.Clone(visits), func(l Linked) bool { return !l.anchored })
+	if len(visits) == 0 {
+		return nil
+	}
+	if vs.tx.writable {
+		for _, l := range visits {
+			if err := vs.fillAnchors(l.Seq, l.commit, l.Links, want); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := vs.tx.s.zip.open(); err != nil {
+		return err
+	}
+	filled, last := 0, visits[len(visits)-1].Seq
+	fresh := func() *filler { return &filler{zip: &vs.tx.s.zip, visits: visits, want: want} }
+	err := eachPiece(vs.tx, bAnchors, partKey(visits[0].commit, 0), fresh, func(f *filler, _ int) (bool, error) {
+		filled += f.filled
+		return f.last < last, nil
+	})
+	if err == nil && filled < len(visits) {
+		err = damaged(bAnchors, key64(visits[0].commit), "does not have the anchors of all visits")
+	}
+	return err
+}
+
+// A filler fills in the anchors of visits from the parts that hold them.
+type filler struct {
+	zip    *zipper
+	visits []Linked
+	want   func(to schema.ID) bool
+	filled int
+	last   schema.Seq // of the last part
+	text   []byte
+}
+
+func (f *filler) reset() { f.filled, f.last = 0, 0 }
+
+func (f *filler) add(_ int, key []byte, r *reader) (err error) {
+	first := schema.Seq(r.uint())
+	f.last = schema.Seq(r.uint())
+	at, _ := slices.BinarySearchFunc(f.visits, first, func(l Linked, seq schema.Seq) int { return cmp.Compare(l.Seq, seq) })
+	if rest := f.visits[at:]; len(rest) == 0 || rest[0].Seq > f.last {
+		return nil
+	}
+	if f.text, err = f.zip.unpack(r, f.text[:0]); err != nil {
+		return damaged(bAnchors, key, err.Error())
+	}
+	p := anchorPart{text: writer{f.text}}
+	for _, l := range f.visits[at:] {
+		if l.Seq > f.last {
+			break
+		}
+		if !p.fill(l.Seq, l.Links, f.want) {
+			return damaged(bAnchors, key, "does not have the anchors of a visit")
+		}
+		f.filled++
+	}
+	return nil
 }
 
 // SkimAt reads of a visit, into v, whose memory it takes, what is said in numbers, its links,
@@ -107,20 +215,46 @@ type Gist struct {
 	First        schema.Kinds // of the first of them
 }
 
-// Gists calls f for all visits in order, but for those of URLs that are not wanted. What f is
-// given is valid while it runs. An error of f ends it.
+// Gists calls f for all visits in order, but for those of URLs that are not wanted, which
+// several goroutines may ask at once. What f is given is valid while it runs. An error of f
+// ends it.
 func (vs *Visits) Gists(want func(schema.Seq, schema.ID) bool, f func(*Gist) error) error {
-	var g Gist
-	return vs.eachRecord(1, func(seq schema.Seq, r *reader) (bool, error) {
-		if head := (reader{b: r.b}); !want(seq, head.id()) {
-			return true, nil
+	fresh := func(schema.Seq) *gists { return &gists{want: want} }
+	return eachVisit(vs, 1, fresh, func(p *gists) (bool, error) {
+		for i := range p.all[:p.n] {
+			if err := f(&p.all[i]); err != nil {
+				return false, err
+			}
 		}
-		err := g.read(r, seq)
-		if err == nil {
-			err = f(&g)
-		}
-		return err == nil, err
+		return true, nil
 	})
+}
+
+// gists are the gists of visits: the first n of all.
+type gists struct {
+	want func(schema.Seq, schema.ID) bool
+	all  []Gist
+	n    int
+}
+
+func (p *gists) reset() { p.n = 0 }
+
+func (p *gists) add(at int, key []byte, r *reader) error {
+	seq, err := follows(1, at, key)
+	if err != nil {
+		return err
+	}
+	if head := (reader{b: r.b}); !p.want(seq, head.id()) {
+		return nil
+	}
+	if p.n == len(p.all) {
+		p.all = append(p.all, Gist{})
+	}
+	if err := p.all[p.n].read(r, seq); err != nil {
+		return err
+	}
+	p.n++
+	return nil
 }
 
 // GistAt reads a visit as [Visits.Gists] does.

@@ -250,26 +250,21 @@ func (us *URLs) Norm(id schema.ID) (string, error) {
 func (us *URLs) Each(from schema.ID, f func(schema.URL) (bool, error)) error {
 	more := true
 	next := (max(from, 1)-1)/urlBlock*urlBlock + 1
-	err := us.tx.each(bURLs, urlKey(next), func(key []byte, r *reader) (bool, error) {
-		if next%urlBlock != 1 || !isKey(key, uint64(next)/urlBlock) {
-			return false, damaged(bURLs, key, "does not follow the one before")
-		}
-		for b := openURLs(r, next); more && b.next(); {
-			if next++; b.u.ID < from {
+	first := next
+	fresh := func() *urlBlocks { return &urlBlocks{tx: us.tx, first: first} }
+	err := eachPiece(us.tx, bURLs, urlKey(first), fresh, func(blocks *urlBlocks, _ int) (_ bool, err error) {
+		for i := 0; i < len(blocks.all) && more && err == nil; i++ {
+			u := blocks.all[i]
+			if u.ID != next {
+				return false, damaged(bURLs, urlKey(u.ID), "does not follow the one before")
+			}
+			if next++; u.ID < from {
 				continue
 			}
-			if b.u.Host != us.tx.s.HostOf(b.u.ID) {
-				return false, damaged(bURLs, key, "does not have the URLs that were seen")
-			}
-			u := b.u
-			u.PathQuery = string(b.path)
 			us.read = u // f is likely to ask for it
-			var err error
-			if more, err = f(u); err != nil {
-				return false, err
-			}
+			more, err = f(u)
 		}
-		return more, nil
+		return more, err
 	})
 	if more && err == nil && next < us.first() {
 		return damaged(bURLs, urlKey(next), "is missing")
@@ -280,6 +275,31 @@ func (us *URLs) Each(from schema.ID, f func(schema.URL) (bool, error)) error {
 		}
 	}
 	return err
+}
+
+// urlBlocks are the URLs of blocks.
+type urlBlocks struct {
+	tx    *base
+	first schema.ID // of the walk
+	all   []schema.URL
+}
+
+func (p *urlBlocks) reset() { p.all = p.all[:0] }
+
+func (p *urlBlocks) add(at int, key []byte, r *reader) error {
+	id := p.first + schema.ID(at)*urlBlock
+	if !isKey(key, uint64(id)/urlBlock) {
+		return damaged(bURLs, key, "does not follow the one before")
+	}
+	for b := openURLs(r, id); b.next(); {
+		if b.u.Host != p.tx.s.HostOf(b.u.ID) {
+			return damaged(bURLs, key, "does not have the URLs that were seen")
+		}
+		u := b.u
+		u.PathQuery = string(b.path)
+		p.all = append(p.all, u)
+	}
+	return nil
 }
 
 // flush writes the URLs that were added: their records, and packed in one

@@ -120,15 +120,19 @@ func (vs *Visits) decode(r *reader, seq schema.Seq) (*schema.Visit, error) {
 	if r.bad {
 		return nil, damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
 	}
+	return v, vs.fillForm(v, shape)
+}
+
+// fillForm fills in the form of a visit that is stored as a shape.
+func (vs *Visits) fillForm(v *schema.Visit, shape schema.Shape) error {
 	if shape == 0 || shape == schema.ShapeOther {
-		return v, nil
+		return nil
 	}
 	norm, err := vs.urls.Norm(v.URL)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		v.Form = formOf(norm, shape)
 	}
-	v.Form = formOf(norm, shape)
-	return v, nil
+	return err
 }
 
 // AppendLinks appends the links of a visit by ascending target, without
@@ -150,32 +154,68 @@ func (vs *Visits) AppendLinks(dst []schema.Link, seq schema.Seq) ([]schema.Link,
 // Each calls f for the visits from a number on, in order, until it returns
 // false. Their links have no anchors. In an update, f must add no visits.
 func (vs *Visits) Each(from schema.Seq, f func(*schema.Visit) (bool, error)) error {
-	return vs.eachRecord(from, func(seq schema.Seq, r *reader) (bool, error) {
-		v, err := vs.decode(r, seq)
-		if err != nil {
-			return false, err
+	fresh := func(from schema.Seq) *decoded { return &decoded{from: from} }
+	return eachVisit(vs, from, fresh, func(visits *decoded) (bool, error) {
+		for i, v := range visits.all {
+			if err := vs.fillForm(v, visits.shapes[i]); err != nil {
+				return false, err
+			}
+			if more, err := f(v); err != nil || !more {
+				return false, err
+			}
 		}
-		return f(v)
+		return true, nil
 	})
 }
 
-// eachRecord calls f for the records of visits from a number on, in order, until it
-// returns false. None may be missing.
-func (vs *Visits) eachRecord(from schema.Seq, f func(seq schema.Seq, r *reader) (bool, error)) error {
+// decoded are whole visits, but for forms that are stored as shapes.
+type decoded struct {
+	from   schema.Seq
+	all    []*schema.Visit
+	shapes []schema.Shape
+}
+
+func (d *decoded) reset() { d.all, d.shapes = d.all[:0], d.shapes[:0] }
+
+func (d *decoded) add(at int, key []byte, r *reader) error {
+	seq, err := follows(d.from, at, key)
+	if err != nil {
+		return err
+	}
+	v, shape := decodeVisit(r, seq)
+	if !r.bad {
+		d.all, d.shapes = append(d.all, v), append(d.shapes, shape)
+	}
+	return nil
+}
+
+// eachVisit calls take for what makers made of the visits from a number on, as [eachPiece]
+// does. None may be missing.
+func eachVisit[M maker](
+	vs *Visits, from schema.Seq, fresh func(from schema.Seq) M, take func(M) (bool, error),
+) error {
 	next, more := max(from, 1), true
-	err := vs.tx.each(bVisits, key64(uint64(next)), func(key []byte, r *reader) (bool, error) {
-		if !isKey(key, uint64(next)) {
-			return false, damaged(bVisits, key, "does not follow the one before")
-		}
-		next++
-		var err error
-		more, err = f(next-1, r)
-		return more, err
-	})
+	first := next
+	err := eachPiece(vs.tx, bVisits, key64(uint64(first)), func() M { return fresh(first) },
+		func(made M, visits int) (bool, error) {
+			next += schema.Seq(visits)
+			var err error
+			more, err = take(made)
+			return more, err
+		})
 	if more && err == nil && next <= schema.Seq(vs.tx.s.state.visits) {
 		return damaged(bVisits, key64(uint64(next)), "is missing")
 	}
 	return err
+}
+
+// follows returns the number of the visit that is the at-th from one on.
+func follows(from schema.Seq, at int, key []byte) (schema.Seq, error) {
+	seq := from + schema.Seq(at)
+	if !isKey(key, uint64(seq)) {
+		return 0, damaged(bVisits, key, "does not follow the one before")
+	}
+	return seq, nil
 }
 
 // flush writes which URLs were visited.

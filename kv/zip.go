@@ -34,19 +34,24 @@ func (z *zipper) pack(w *writer, text []byte) (err error) {
 	return nil
 }
 
-// unpack reads what pack wrote.
-func (z *zipper) unpack(r *reader) (text []byte, err error) {
+// open makes what unpack needs, which several goroutines may call from then on.
+func (z *zipper) open() (err error) {
 	if z.in == nil {
-		z.in, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxUnzipped))
-		if err != nil {
-			return nil, err
-		}
+		z.in, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(mostMakers), zstd.WithDecoderMaxMemory(maxUnzipped))
+	}
+	return err
+}
+
+// unpack reads what pack wrote, into the memory of dst.
+func (z *zipper) unpack(r *reader, dst []byte) (text []byte, err error) {
+	if err := z.open(); err != nil {
+		return nil, err
 	}
 	n := r.narrow(maxUnzipped)
 	if r.bad {
 		return nil, errors.New("cannot be decoded")
 	}
-	text, err = z.in.DecodeAll(r.b, nil)
+	text, err = z.in.DecodeAll(r.b, dst)
 	if err != nil {
 		return nil, fmt.Errorf("cannot be decompressed: %w", err)
 	}

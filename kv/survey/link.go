@@ -322,24 +322,38 @@ func (ls *links) eachWritten(f func(from, to schema.ID)) error {
 // eachTo calls f for the links that stand to what is wanted, with their anchors: page by
 // page in the order in which they were written, then by target. An error of f ends it.
 func (ls *links) eachTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
+	wanted := func(l schema.Link) bool { return want(l.To) }
 	return ls.core.view(func(tx *kv.Tx) error {
-		return ls.core.eachStanding(everyPage, func(l *kv.Linked) error {
-			if !slices.ContainsFunc(l.Links, func(one schema.Link) bool { return want(one.To) }) {
+		block, links := []kv.Linked(nil), []schema.Link(nil)
+		tell := func() error {
+			err := tx.Visits.FillAnchors(block, want)
+			for i := 0; i < len(block) && err == nil; i++ {
+				for j := 0; j < len(block[i].Links) && err == nil; j++ {
+					if l := block[i].Links[j]; want(l.To) {
+						err = f(block[i].URL, l)
+					}
+				}
+			}
+			block, links = block[:0], links[:0]
+			return err
+		}
+		err := ls.core.eachStanding(everyPage, func(l *kv.Linked) error {
+			if !slices.ContainsFunc(l.Links, wanted) {
 				return nil
 			}
-			if err := tx.Visits.AnchorsOf(l, want); err != nil {
-				return err
+			n := len(links)
+			links = append(links, l.Links...)
+			block = append(block, *l)
+			block[len(block)-1].Links = links[n:]
+			if len(links) < blockLinks {
+				return nil
 			}
-			for _, one := range l.Links {
-				if !want(one.To) {
-					continue
-				}
-				if err := f(l.URL, one); err != nil {
-					return err
-				}
-			}
-			return nil
+			return tell()
 		})
+		if err != nil {
+			return err
+		}
+		return tell()
 	})
 }
 

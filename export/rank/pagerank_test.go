@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	measures "gonum.org/v1/gonum/graph/network"
@@ -36,6 +37,68 @@ func TestPageRankAgreesWithGonum(t *testing.T) {
 		n := 5 + int(seed)*17
 		l := simple(n, n*int(1+seed%4), seed)
 		mustAgree(t, "rank", PageRank(l.graph(), 0.85, 1e-12), measures.PageRank(directed(l), 0.85, 1e-12), 1e-9)
+	}
+}
+
+// walked lets a walker go so many steps, and does nothing else.
+func walked(g *Graph, sources []uint32, steps int) []float64 {
+	jump := make([]float64, g.Len())
+	for _, u := range sources {
+		jump[u] = 1
+	}
+	for u, all := 0, sum(jump); u < len(jump); u++ {
+		if jump[u] /= all; all == 0 {
+			jump[u] = 1 / float64(len(jump))
+		}
+	}
+	rank := slices.Clone(jump)
+	for range steps {
+		next, stays := make([]float64, g.Len()), 0.0
+		for u := range uint32(g.Len()) {
+			weight := outWeight(g, u)
+			for i := g.Off[u]; i < g.Off[u+1] && weight > 0; i++ {
+				next[g.To[i]] += Damping * rank[u] * float64(g.weight(i)) / weight
+			}
+			if weight > 0 {
+				stays += Damping * rank[u]
+			}
+		}
+		for u := range next {
+			next[u] += (1 - stays) * jump[u]
+		}
+		rank = next
+	}
+	return rank
+}
+
+// mustBeWalked fails unless the shares are those of a walker who has gone for long.
+func mustBeWalked(t rapid.TB, l links, sources []uint32) {
+	t.Helper()
+	want := walked(l.graph(), sources, 300)
+	for u, share := range Personalised(l.graph(), sources) {
+		if math.Abs(share-want[u]) > 1e-12 {
+			t.Fatalf("node %d of %+v from %v: %v, want %v", u, l, sources, share, want[u])
+		}
+	}
+}
+
+func TestPageRankIsWalked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := anyLinks(40).Draw(t, "links")
+		mustBeWalked(t, l, rapid.SliceOfNDistinct(rapid.Uint32Range(0, uint32(l.n-1)), 0, 5, rapid.ID).Draw(t, "sources"))
+	})
+}
+
+// In a ring what a step changes swings to and fro, and comes no nearer where that is followed.
+func TestPageRankSwings(t *testing.T) {
+	mustBeWalked(t, links{n: 13, from: []uint32{0, 12, 0, 1, 0, 3, 11}, to: []uint32{0, 1, 0, 11, 0, 12, 3},
+		weight: []uint32{0, 1, 0, 1, 1, 1, 3}}, nil)
+	for n := range 12 {
+		l := links{n: n + 2}
+		for u := range uint32(n + 1) {
+			l.from, l.to = append(l.from, u, u), append(l.to, (u+1)%uint32(n+1), uint32(n+1))
+		}
+		mustBeWalked(t, l, []uint32{0})
 	}
 }
 

@@ -19,7 +19,8 @@ type core struct {
 	past    *past           // nil: of the newest run
 	tx      *kv.Tx          // of the call that is running
 	ctx     context.Context // of [Survey.Until] and [Survey.Hold]; nil: none
-	stand   []uint32        // by id, see [core.stands]; nil: the last visit of each page
+	stand   []uint32        // by id, see [core.stands]; 0, or nil: the last visit
+	stood   bool            // that is known
 	runs    []schema.Run
 	run     schema.Run // the last of runs
 	cfg     *config.Config

@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -69,28 +68,42 @@ func (c *core) holds(seq schema.Seq, page schema.ID) bool {
 
 // stands returns the visit that holds the links of a page that stand; 0: none does.
 func (c *core) stands(page schema.ID) schema.Seq {
-	if c.stand != nil {
+	if c.stand != nil && c.stand[page] != 0 {
 		return schema.Seq(c.stand[page])
 	}
 	return c.latest(page)
 }
 
-// findStands notes the visits that hold the links that stand, unless they are the last of
-// each page: no page of a file has been visited twice then.
+// stander notes visits whose links stand for those of the last visit of a page.
+type stander struct{ stand []uint32 }
+
+// note notes that of the last visit of a page; 0: its own links stand.
+func (s *stander) note(c *core, page schema.ID, stand schema.Seq) {
+	if stand == 0 {
+		return
+	}
+	if s.stand == nil {
+		s.stand = make([]uint32, c.urls()+1)
+	}
+	s.stand[page] = uint32(stand)
+}
+
+// findStands notes the visits that hold the links that stand, unless no page of a file has
+// been visited twice.
 func (c *core) findStands() error {
-	if c.stand != nil || c.visitedOnce() {
+	if c.stood = c.stood || c.visitedOnce(); c.stood {
 		return nil
 	}
-	stand := make([]uint32, c.urls()+1)
-	last := func(seq schema.Seq, id schema.ID) bool { return int(id) < len(stand) && c.latest(id) == seq }
+	var s stander
+	last := func(seq schema.Seq, id schema.ID) bool { return c.isPage(id) && c.latest(id) == seq }
 	err := c.view(func(tx *kv.Tx) error {
 		return tx.Visits.EachTargets(last, func(l *kv.Targeted) error {
-			stand[l.URL] = uint32(cmp.Or(l.Stand, l.Seq))
+			s.note(c, l.URL, l.Stand)
 			return c.live()
 		})
 	})
 	if err == nil {
-		c.stand = stand
+		c.stand, c.stood = s.stand, true
 	}
 	return err
 }

@@ -16,7 +16,14 @@ func (ps *pages) sketches(f func(*Page) error) error {
 	last := func(seq schema.Seq, id schema.ID) bool { return ps.core.isPage(id) && ps.core.latest(id) == seq }
 	return ps.core.view(func(tx *kv.Tx) error {
 		sk := &sketcher{pages: ps, tx: tx}
-		err := tx.Visits.Gists(last, func(g *kv.Gist) error { return sk.visited(g, f) })
+		var found stander
+		err := tx.Visits.Gists(last, func(g *kv.Gist) error {
+			found.note(ps.core, g.URL, g.Stand)
+			return sk.visited(g, f)
+		})
+		if err == nil {
+			ps.core.stand, ps.core.stood = found.stand, true
+		}
 		for id := schema.ID(1); int(id) <= ps.core.urls() && err == nil; id++ {
 			if ps.core.isPage(id) && ps.core.latest(id) == 0 {
 				err = sk.tell(id, nil, f)

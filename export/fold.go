@@ -23,6 +23,13 @@ type Fold struct {
 	kinds  []survey.Cover    // by host
 	noted  map[schema.HostID]schema.HostNote
 	seen   map[[2]uint32]bool
+	last   []lastEntity // by host, for entities
+}
+
+// A lastEntity is that of the last page of a host: often the one of the next page, too.
+type lastEntity struct {
+	name string
+	id   uint32 // 0: there was none
 }
 
 // A cover adds up how hosts are covered.
@@ -41,6 +48,7 @@ func NewFold(s *survey.Survey, level Level) *Fold {
 	switch level {
 	case LevelEntity:
 		f.of = make([]uint32, s.URLs()+1)
+		f.last = make([]lastEntity, s.HostCount()+1)
 	case LevelSite:
 		f.of = make([]uint32, s.HostCount()+1)
 	}
@@ -120,14 +128,19 @@ func (f *Fold) AddPage(p *survey.Page, selected bool) {
 
 // addToEntity finds the entity of a page, which knows its hosts by its pages.
 func (f *Fold) addToEntity(p *survey.Page) *Node {
-	id := f.named(p.Entity)
+	last := &f.last[p.Host]
+	again := last.id != 0 && last.name == p.Entity
+	if !again {
+		*last = lastEntity{p.Entity, f.named(p.Entity)}
+	}
+	id := last.id
 	f.of[p.ID] = id
 	n := &f.nodes[id]
 	n.add(p.Class)
 	if p.Visit != nil && strings.TrimSuffix(p.URL, "/") == "https://"+p.Entity {
 		n.Title = p.Visit.Title
 	}
-	if f.seen[[2]uint32{id, uint32(p.Host)}] {
+	if again || f.seen[[2]uint32{id, uint32(p.Host)}] {
 		return n
 	}
 	f.seen[[2]uint32{id, uint32(p.Host)}] = true

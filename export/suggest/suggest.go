@@ -13,8 +13,10 @@ package suggest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
-	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/rank"
@@ -39,7 +41,9 @@ type Candidate struct {
 	Silent   bool   // none of its hosts that were asked has ever answered
 	Answers  string // the URL of a page that answered, the front page if it can be; empty: none
 
-	host   schema.HostID // the first that was met
+	node   uint32
+	met    schema.ID     // the first page that links to it
+	host   schema.HostID // where its first link leads
 	label  string        // name of that host
 	answer schema.ID     // 0: none
 	front  schema.ID     // 0: none
@@ -56,6 +60,7 @@ type Origin struct {
 	Anchor    string
 	Place     string // empty: a redirect
 
+	origin   int
 	from, to schema.ID
 }
 
@@ -73,37 +78,50 @@ type finder struct {
 	links      *survey.LinkTable
 	origin     []int // by host: the origin that its pages vote for; -1: none
 	hosts      []string
+	entity     []string             // by host; empty: paths decide
 	silent     []bool               // by host
 	later      []bool               // by host: people decided to leave it for now
-	speaks     map[uint32]bool      // nodes with a page on a host that is not silent
 	class      []schema.Class       // by page
 	answered   []bool               // by page
-	answers    map[uint32]schema.ID // by node: a page that answered, see [Candidate.Answers]
-	fronts     map[uint32]schema.ID // by node: its front page
-	candidates map[uint32]*Candidate
-	sources    []uint32
+	sources    []uint32             // numbers of the pages that walkers set out from
+	answers    map[uint32]schema.ID // by node: the first page that answered
+	speaks     []bool               // by node: it has a page on a host that is not silent
+	target     []uint32             // by number of a page: the node of a candidate; 0: it is of none
+	candidates []*Candidate         // by node; nil: nobody links to it
+	near       []*Origin            // by node: the one that was met last
 }
 
 // Find returns the candidates with at least minOrigins votes: at most limit that are
 // stubs, and as many that are not. It ends with [survey.Survey.Context].
 func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
+	hosts, urls := s.HostCount()+1, s.URLs()+1
 	f := &finder{
-		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, s.HostCount()+1),
-		hosts: make([]string, s.HostCount()+1), silent: make([]bool, s.HostCount()+1), later: make([]bool, s.HostCount()+1),
-		speaks: make(map[uint32]bool), class: make([]schema.Class, s.URLs()+1), answered: make([]bool, s.URLs()+1),
-		answers: make(map[uint32]schema.ID), fronts: make(map[uint32]schema.ID), candidates: make(map[uint32]*Candidate),
+		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, hosts), hosts: make([]string, hosts),
+		entity: make([]string, hosts), silent: make([]bool, hosts), later: make([]bool, hosts),
+		class: make([]schema.Class, urls), answered: make([]bool, urls), answers: make(map[uint32]schema.ID),
+		target: make([]uint32, urls),
 	}
-	for _, step := range []func() error{f.readLinks, f.readHosts, f.readPages, f.vote} {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	if err := f.readLinks(); err != nil {
+		return nil, err
 	}
-	all, err := f.ranked(minOrigins)
-	if err != nil {
+	g := &rank.Graph{Off: f.links.Off, To: f.links.To}
+	g.Until(s.Context())
+	var walking errgroup.Group
+	var shares []float64
+	walking.Go(func() error { shares = rank.Personalised(g, f.sources); return nil })
+	err := f.readHosts()
+	if err == nil {
+		err = s.Hold(s.Context(), f.readPages)
+	}
+	if err == nil {
+		err = f.vote()
+	}
+	_ = walking.Wait() // which cannot fail, but end early
+	if err = cmp.Or(err, context.Cause(s.Context())); err != nil {
 		return nil, err
 	}
 	found := &Suggestions{Origins: len(s.Terrain().Origins())}
-	for _, c := range all {
+	for _, c := range f.ranked(minOrigins, f.nearness(shares)) {
 		list := &found.Discovered
 		if c.Class == schema.ClassStub {
 			list = &found.Stubs
@@ -112,17 +130,34 @@ func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 			*list = append(*list, *c)
 		}
 	}
-	if err := f.name(found.Discovered, found.Stubs); err != nil {
+	err = s.Hold(s.Context(), func() error { return f.name(found.Discovered, found.Stubs) })
+	if err != nil {
 		return nil, err
 	}
 	return found, nil
+}
+
+// readLinks reads all links, and of the pages what can be counted.
+func (f *finder) readLinks() (err error) {
+	f.links, err = f.survey.LinkTable(func(p *survey.Page) error {
+		f.class[p.ID] = p.Class
+		f.answered[p.ID] = p.Class == schema.ClassDiscovered && p.State == schema.Processed && p.RedirectTo == 0
+		if p.Class == schema.ClassQuality {
+			f.sources = append(f.sources, uint32(p.ID))
+		}
+		return nil
+	})
+	for i := 0; i < len(f.sources) && err == nil; i++ {
+		f.sources[i] = f.links.Number(schema.ID(f.sources[i]))
+	}
+	return err
 }
 
 func (f *finder) readHosts() error {
 	origins := f.survey.Terrain().Origins()
 	return f.survey.EachHostUntitled(func(r *survey.HostReport) error {
 		f.fold.AddHost(r)
-		f.hosts[r.Host.ID] = r.Host.Name
+		f.hosts[r.Host.ID], f.entity[r.Host.ID] = r.Host.Name, r.Entity
 		f.silent[r.Host.ID], f.later[r.Host.ID] = r.Host.Silent(), r.Noted.Later
 		f.origin[r.Host.ID] = -1
 		for _, o := range r.Origins {
@@ -134,41 +169,52 @@ func (f *finder) readHosts() error {
 	})
 }
 
-// readLinks reads all links, and of the pages what can be counted.
-func (f *finder) readLinks() (err error) {
-	f.links, err = f.survey.LinkTable(func(p *survey.Page) error {
-		f.answered[p.ID] = p.Class == schema.ClassDiscovered && p.State == schema.Processed && p.RedirectTo == 0
-		return nil
-	})
-	return err
-}
-
+// readPages finds the nodes of all pages. Their URLs are read only where these decide.
 func (f *finder) readPages() error {
-	return f.survey.EachPlace(func(p *survey.Page) error {
-		f.class[p.ID] = p.Class
-		f.fold.AddPage(p, true)
-		node := f.fold.Node(p.ID)
-		if !f.silent[p.Host] {
+	ctx := f.survey.Context()
+	for id := schema.ID(1); int(id) <= f.survey.URLs(); id++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !f.survey.IsPage(id) {
+			continue
+		}
+		host := f.survey.HostOf(id)
+		p := survey.Page{ID: id, Host: host, Class: f.class[id], Entity: f.entity[host]}
+		if p.Entity == "" {
+			norm, err := f.survey.Norm(id)
+			if err != nil {
+				return err
+			}
+			p.Entity = f.survey.Terrain().Entity(norm)
+		}
+		f.fold.AddPage(&p, true)
+		node := f.fold.Node(id)
+		if !f.later[host] && (p.Class == schema.ClassDiscovered || p.Class == schema.ClassStub) {
+			f.target[f.links.Number(id)] = node
+		}
+		if int(node) >= len(f.speaks) {
+			f.speaks = append(f.speaks, make([]bool, node+1)...)
+		}
+		if !f.silent[host] {
 			f.speaks[node] = true
 		}
-		if p.Class == schema.ClassQuality {
-			f.sources = append(f.sources, uint32(p.ID))
+		if f.answered[id] && f.answers[node] == 0 {
+			f.answers[node] = id
 		}
-		front := strings.TrimSuffix(p.URL, "/") == "https://"+p.Entity
-		if front {
-			f.fronts[node] = p.ID
-		}
-		if f.answered[p.ID] && (front || f.answers[node] == 0) { // the front page before all others
-			f.answers[node] = p.ID
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // vote counts the links of origins to candidates. Hosts and pages are known by then.
 func (f *finder) vote() error {
+	nodes := len(f.fold.Nodes()) + 1
+	f.candidates, f.near = make([]*Candidate, nodes), make([]*Origin, nodes)
+	if err := f.links.FindSiteWide(); err != nil {
+		return err
+	}
 	ctx := f.survey.Context()
-	for from := schema.ID(1); int(from) <= f.survey.URLs(); from++ {
+	for n, from := range f.links.Page[:f.links.Pages] {
 		origin := f.origin[f.survey.HostOf(from)]
 		if origin < 0 {
 			continue
@@ -176,41 +222,34 @@ func (f *finder) vote() error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		for at := f.links.Off[from]; at < f.links.Off[from+1]; at++ {
-			to := schema.ID(f.links.To[at])
-			if f.later[f.survey.HostOf(to)] ||
-				f.class[to] != schema.ClassDiscovered && f.class[to] != schema.ClassStub {
-				continue
-			}
-			if node := f.fold.Node(to); node != f.fold.Node(from) {
-				f.countLink(node, origin, from, at)
+		own := f.fold.Node(from)
+		for at := f.links.Off[n]; at < f.links.Off[n+1]; at++ {
+			if node := f.target[f.links.To[at]]; node != 0 && node != own {
+				f.countLink(node, origin, uint32(n), at)
 			}
 		}
 	}
 	return nil
 }
 
-// countLink counts a link of an origin's page.
-func (f *finder) countLink(node uint32, origin int, from schema.ID, at int64) {
-	to := schema.ID(f.links.To[at])
+// countLink counts a link of an origin's page, which has a number.
+func (f *finder) countLink(node uint32, origin int, n uint32, at int64) {
+	from, to := f.links.Page[n], f.links.Page[f.links.To[at]]
 	c := f.candidates[node]
 	if c == nil {
-		host := f.survey.HostOf(to)
-		c = &Candidate{host: host, label: f.hosts[host], origin: make(map[int]*Origin)}
+		c = &Candidate{node: node, origin: make(map[int]*Origin)}
 		f.candidates[node] = c
 	}
-	c.Links++
-	o := c.origin[origin]
-	if o == nil {
-		o = &Origin{Name: f.survey.Terrain().Origins()[origin].Name}
-		c.origin[origin] = o
+	if c.Links++; c.met == 0 || from < c.met {
+		c.met, c.host = from, f.survey.HostOf(to)
 	}
-	editorial := f.links.Endorses(from, at)
-	if o.from == 0 || editorial && o.Editorial == 0 {
+	o := f.originOf(c, origin)
+	editorial := f.links.Endorses(n, at)
+	if first := editorial == (o.Editorial > 0) && from < o.from; o.from == 0 || first || editorial && o.Editorial == 0 {
 		o.from, o.to = from, to
 	}
 	switch {
-	case f.links.SiteWide(from, at):
+	case f.links.SiteWide(n, at):
 		o.SiteWide++
 	case !editorial:
 		o.Elsewhere++
@@ -221,41 +260,43 @@ func (f *finder) countLink(node uint32, origin int, from schema.ID, at int64) {
 	}
 }
 
-// nearness returns how often the walker comes by at each node.
-func (f *finder) nearness() ([]float64, error) {
-	near := make([]float64, len(f.fold.Nodes())+1)
-	g, ctx := &rank.Graph{Off: f.links.Off, To: f.links.To}, f.survey.Context()
-	g.Until(ctx)
-	g.Together(func(page uint32) uint32 { return uint32(f.survey.HostOf(schema.ID(page))) })
-	for page, share := range rank.Personalised(g, f.sources) {
-		if page > 0 && page < len(f.class) {
-			near[f.fold.Node(schema.ID(page))] += share
-		}
+// originOf returns what an origin has to do with a candidate.
+func (f *finder) originOf(c *Candidate, origin int) *Origin {
+	if o := f.near[c.node]; o != nil && o.origin == origin {
+		return o
 	}
-	return near, context.Cause(ctx)
+	o := c.origin[origin]
+	if o == nil {
+		o = &Origin{Name: f.survey.Terrain().Origins()[origin].Name, origin: origin}
+		c.origin[origin] = o
+	}
+	f.near[c.node] = o
+	return o
+}
+
+// nearness adds up by node how often the walker comes by at its pages.
+func (f *finder) nearness(shares []float64) []float64 {
+	near := make([]float64, len(f.candidates))
+	for n, share := range shares {
+		near[f.fold.Node(f.links.Page[n])] += share
+	}
+	return near
 }
 
 // ranked completes the candidates and puts them in order.
-func (f *finder) ranked(minOrigins int) ([]*Candidate, error) {
+func (f *finder) ranked(minOrigins int, near []float64) []*Candidate {
 	nodes := f.fold.Nodes()
-	near, err := f.nearness()
-	if err != nil {
-		return nil, err
-	}
 	var all []*Candidate
-	for node, c := range f.candidates {
-		n := nodes[node-1]
-		if c.Votes < minOrigins || n.Class != schema.ClassDiscovered && n.Class != schema.ClassStub {
+	for _, c := range f.candidates {
+		if c == nil || c.Votes < minOrigins {
 			continue
 		}
-		c.Name, c.Class, c.Hosts, c.Pages, c.Rank = n.Name, n.Class, n.Hosts, n.Pages, near[node]
-		c.Coverage, c.answer, c.front, c.Silent = n.State, f.answers[node], f.fronts[node], !f.speaks[node]
-		for _, o := range c.origin {
-			c.Origin = append(c.Origin, *o)
+		n := nodes[c.node-1]
+		if n.Class != schema.ClassDiscovered && n.Class != schema.ClassStub {
+			continue
 		}
-		slices.SortFunc(c.Origin, func(a, b Origin) int {
-			return cmp.Or(cmp.Compare(min(b.Editorial, 1), min(a.Editorial, 1)), cmp.Compare(a.Name, b.Name))
-		})
+		c.Name, c.Class, c.Hosts, c.Pages, c.Rank = n.Name, n.Class, n.Hosts, n.Pages, near[c.node]
+		c.label, c.Coverage, c.answer, c.Silent = f.hosts[c.host], n.State, f.answers[c.node], !f.speaks[c.node]
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b *Candidate) int {
@@ -267,28 +308,64 @@ func (f *finder) ranked(minOrigins int) ([]*Candidate, error) {
 		}
 		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Name, b.Name))
 	})
-	return all, nil
+	return all
 }
 
 // name fills in what is told of the hosts, and of the links that are shown.
 func (f *finder) name(lists ...[]Candidate) error {
 	ctx := f.survey.Context()
-	var cited []*Origin
+	var shown []*Candidate
+	var fronts []string
 	for _, candidates := range lists {
 		for i := range candidates {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
 			c := &candidates[i]
-			if err := f.cover(c); err != nil {
-				return err
-			}
-			for i := range c.Origin {
-				cited = append(cited, &c.Origin[i])
-			}
+			shown, fronts = append(shown, c), append(fronts, "https://"+c.label+"/", "https://"+c.Name, "https://"+c.Name+"/")
+		}
+	}
+	if err := f.survey.Warm(fronts); err != nil {
+		return err
+	}
+	var cited []*Origin
+	for _, c := range shown {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := errors.Join(f.findFront(c), f.cover(c)); err != nil {
+			return err
+		}
+		for _, o := range c.origin {
+			c.Origin = append(c.Origin, *o)
+		}
+		slices.SortFunc(c.Origin, func(a, b Origin) int {
+			return cmp.Or(cmp.Compare(min(b.Editorial, 1), min(a.Editorial, 1)), cmp.Compare(a.Name, b.Name))
+		})
+		for i := range c.Origin {
+			cited = append(cited, &c.Origin[i])
 		}
 	}
 	return f.cite(cited)
+}
+
+// findFront finds the front page of a candidate: if it answered, it comes before all others
+// that did.
+func (f *finder) findFront(c *Candidate) error {
+	var fronts []schema.ID
+	for _, norm := range []string{"https://" + c.Name, "https://" + c.Name + "/"} {
+		id, ok, err := f.survey.Lookup(norm)
+		if err != nil {
+			return err
+		}
+		if ok && f.survey.IsPage(id) && f.fold.Node(id) == c.node {
+			fronts = append(fronts, id)
+		}
+	}
+	slices.Sort(fronts)
+	for _, id := range fronts {
+		if c.front = id; f.answered[id] {
+			c.answer = id
+		}
+	}
+	return nil
 }
 
 // cite fills in the links of origins that are shown.

@@ -36,6 +36,7 @@ type HostReport struct {
 	Class   schema.Class
 	Rule    string
 	Site    string
+	Entity  string // of all its pages; empty: their paths decide
 	Origins []int  // that it belongs to
 	Title   string // of its front page
 	Noted   schema.HostNote
@@ -139,7 +140,8 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 		return nil, err
 	}
 	report := &HostReport{
-		Host: r, Class: h.verdict.Class, Rule: h.verdict.Rule, Site: h.site, Origins: h.origins, Noted: cv.core.notes.Of(r.Name),
+		Host: r, Class: h.verdict.Class, Rule: h.verdict.Rule, Site: h.site, Entity: h.entity, Origins: h.origins,
+		Noted:    cv.core.notes.Of(r.Name),
 		MinDepth: t.nearest, FromDepth: t.from, ToDepth: t.to,
 		Known: int(t.known), Visited: int(t.visited), Processed: int(t.processed),
 		Waiting: int(t.byState[schema.Queued] + t.byState[schema.RequestLimitHit]),

@@ -14,6 +14,7 @@ import (
 type host struct {
 	name     string
 	site     string
+	entity   string // of all its pages; empty: their paths decide
 	verdict  terrain.Verdict
 	origins  []int         // the host belongs to them
 	admitted bool          // counts for max-subdomains in the newest run
@@ -49,6 +50,9 @@ func (hs *hosts) newHost(r *schema.Host) *host {
 	h := &host{
 		name: r.Name, site: weburl.Site(r.Name), held: schema.Queued,
 		verdict: hs.core.terrain.HostClass(r.Name), origins: hs.core.terrain.OriginsOf(r.Name),
+	}
+	if entity, ok := hs.core.terrain.EntityOfHost(r.Name); ok {
+		h.entity = entity
 	}
 	limit := hs.core.cfg.Politeness.MaxCrawlDelay
 	if r.CrawlDelay > limit && (r.Run != hs.core.run.ID || r.RunGivenUp != schema.GaveUpCrawlDelay) {

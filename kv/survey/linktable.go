@@ -7,15 +7,20 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A LinkTable is all links that stand, by the page that links and then by target: 4 bytes
-// a link, and 8 a page. Links are known by their place in it.
+// A LinkTable is all links that stand: 4 bytes a link, and 20 a URL. URLs have numbers in it,
+// from 0 on: first the pages with links, then all others, of both those of a host one after
+// the other. As most links lead to pages of the same host, what is known of both ends by their
+// numbers is near each other. Links are known by their place.
 type LinkTable struct {
-	Off []int64  // by id: the links of a page are To[Off[id]:Off[id+1]]
-	To  []uint32 // ids of pages
+	Off   []int64     // by number: the links of a page are To[Off[n]:Off[n+1]]
+	To    []uint32    // numbers, in the order of the ids
+	Page  []schema.ID // by number
+	Pages int         // with links
 
 	core     *core
 	siteWide *siteWide
-	inText   *bitset // by place
+	number   []uint32 // by id; at first: the number of links
+	inText   *bitset  // by place
 	redirect *bitset
 	html     *bitset // pages, by id
 }
@@ -23,7 +28,7 @@ type LinkTable struct {
 // LinkTable reads all links, and tells f of every page as [Survey.EachSketch] does. It
 // reads the log twice, from one end to the other.
 func (s *Survey) LinkTable(f func(*Page) error) (*LinkTable, error) {
-	t := &LinkTable{Off: make([]int64, s.URLs()+2), core: s.core, siteWide: &s.siteWide, html: newBitset(s.URLs())}
+	t := &LinkTable{number: make([]uint32, s.URLs()+1), core: s.core, siteWide: &s.siteWide, html: newBitset(s.URLs())}
 	err := s.EachSketch(func(p *Page) error {
 		if p.Visit != nil {
 			t.measure(p)
@@ -33,40 +38,64 @@ func (s *Survey) LinkTable(f func(*Page) error) (*LinkTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	for id := 1; id < len(t.Off); id++ {
-		t.Off[id] += t.Off[id-1]
-	}
+	t.enumerate()
 	links := t.Off[len(t.Off)-1]
 	t.To, t.inText, t.redirect = make([]uint32, links), newBitset(int(links)), newBitset(int(links))
-	if err := s.core.eachStanding(everyPage, t.fill); err != nil {
-		return nil, err
-	}
-	if s.siteWide.targets == nil {
-		err = s.siteWide.count(t.row)
-	}
-	return t, err
+	return t, s.core.eachStanding(everyPage, t.fill)
 }
 
 // measure notes how many links a page has, and whether it is one of HTML.
 func (t *LinkTable) measure(p *Page) {
-	t.Off[p.ID+1] = int64(p.LinkCount)
+	t.number[p.ID] = uint32(p.LinkCount)
 	if p.LinkCount > 0 && !p.firstLink.Has(schema.LinkRedirect) || p.LinkCount == 0 && isHTML(p.Visit) {
 		t.html.set(int(p.ID))
 	}
 }
 
+// enumerate gives all URLs their numbers.
+func (t *LinkTable) enumerate() {
+	hosts := t.core.store.Hosts() + 1
+	next := make([]uint32, 2*hosts+1) // by host, of those with links and then of the others
+	key := func(id schema.ID) int {
+		if t.number[id] > 0 {
+			return int(t.core.store.HostOf(id))
+		}
+		return hosts + int(t.core.store.HostOf(id))
+	}
+	urls := schema.ID(len(t.number) - 1)
+	for id := schema.ID(1); id <= urls; id++ {
+		next[key(id)+1]++
+	}
+	for i := 1; i < len(next); i++ {
+		next[i] += next[i-1]
+	}
+	t.Page, t.Off = make([]schema.ID, urls), make([]int64, urls+1)
+	for id := schema.ID(1); id <= urls; id++ {
+		n := &next[key(id)]
+		t.Page[*n], t.Off[*n+1], t.number[id] = id, int64(t.number[id]), *n
+		*n++
+	}
+	for n := range t.Page {
+		if t.Off[n+1] > 0 {
+			t.Pages++
+		}
+		t.Off[n+1] += t.Off[n]
+	}
+}
+
 func (t *LinkTable) fill(of *kv.Linked) error {
 	from, links := of.URL, of.Links
-	at := int(t.Off[from])
-	if int64(at+len(links)) != t.Off[from+1] {
+	n := t.number[from]
+	at := int(t.Off[n])
+	if int64(at+len(links)) != t.Off[n+1] {
 		return fmt.Errorf("%w: page %d has %d links, or others", kv.ErrDamaged, from, len(links))
 	}
 	for i := range links {
 		l := &links[i]
-		if int(l.To) > t.core.store.URLs() {
+		if l.To == 0 || int(l.To) >= len(t.number) {
 			return fmt.Errorf("%w: page %d links to URL %d, which is not known", kv.ErrDamaged, from, l.To)
 		}
-		t.To[at+i] = uint32(l.To)
+		t.To[at+i] = t.number[l.To]
 		if l.Place.Editorial() {
 			t.inText.set(at + i)
 		}
@@ -77,16 +106,30 @@ func (t *LinkTable) fill(of *kv.Linked) error {
 	return nil
 }
 
-func (t *LinkTable) row(id schema.ID) (to []uint32, html bool, err error) {
-	return t.To[t.Off[id]:t.Off[id+1]], t.html.has(int(id)), nil
+func (t *LinkTable) row(id schema.ID) (row, error) {
+	n := t.number[id]
+	return row{to: t.To[t.Off[n]:t.Off[n+1]], html: t.html.has(int(id)), page: t.Page}, nil
 }
 
-// SiteWide reports whether a link of a page is to what most pages of its host link to.
-func (t *LinkTable) SiteWide(from schema.ID, at int64) bool {
-	return !t.redirect.has(int(at)) && t.siteWide.wide(from, schema.ID(t.To[at]))
+// Number returns the number of a URL.
+func (t *LinkTable) Number(id schema.ID) uint32 { return t.number[id] }
+
+// FindSiteWide finds the links that are site-wide, which [LinkTable.SiteWide] and
+// [LinkTable.Endorses] have to know.
+func (t *LinkTable) FindSiteWide() error {
+	if t.siteWide.targets != nil {
+		return nil
+	}
+	return t.siteWide.count(t.row)
 }
 
-// Endorses is [schema.Link.Endorses] of a link of a page.
-func (t *LinkTable) Endorses(from schema.ID, at int64) bool {
+// SiteWide reports whether the link at a place, of a page with a number, is to what most pages
+// of its host link to.
+func (t *LinkTable) SiteWide(from uint32, at int64) bool {
+	return !t.redirect.has(int(at)) && t.siteWide.wide(t.Page[from], t.Page[t.To[at]])
+}
+
+// Endorses is [schema.Link.Endorses] of a link.
+func (t *LinkTable) Endorses(from uint32, at int64) bool {
 	return t.inText.has(int(at)) && !t.SiteWide(from, at)
 }

@@ -152,7 +152,9 @@ func (ps *pages) place(tx *kv.Tx, u schema.URL) (*Page, *host, error) {
 	if ps.core.isPage(u.Referrer) {
 		p.Referrer = u.Referrer
 	}
-	p.Entity = ps.core.terrain.Entity(p.URL)
+	if p.Entity = h.entity; p.Entity == "" {
+		p.Entity = ps.core.terrain.Entity(p.URL)
+	}
 	p.PageType, _, _, _ = ps.core.terrain.PageType(h.name, u.PathQuery)
 	verdict := h.verdict
 	if ps.core.terrain.HasURLRules() {

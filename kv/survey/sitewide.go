@@ -53,9 +53,15 @@ func (sw *siteWide) derive() error {
 	})
 }
 
-// A rowFunc returns the targets of a page's links, valid until it is called again, and
-// whether the page is one of HTML.
-type rowFunc func(id schema.ID) (to []uint32, html bool, err error)
+// A row is the targets of a page's links, and whether the page is one of HTML.
+type row struct {
+	to   []uint32
+	html bool
+	page []schema.ID // of a target; nil: targets are ids
+}
+
+// A rowFunc returns the row of a page, valid until it is called again.
+type rowFunc func(id schema.ID) (row, error)
 
 // count derives it from the links of pages, host by host.
 func (sw *siteWide) count(row rowFunc) (err error) {
@@ -109,16 +115,17 @@ type counter struct {
 // given ones link to; nil if there are too few of these.
 func (c *counter) wideTargets(pages []schema.ID) (wide []schema.ID, err error) {
 	total := 0
+	var r row
 	for _, id := range pages {
-		links, html, err := c.row(id)
+		r, err = c.row(id)
 		if err = errors.Join(err, c.core.live()); err != nil {
 			return nil, err
 		}
-		if !html {
+		if !r.html {
 			continue
 		}
 		total++
-		for _, to := range links {
+		for _, to := range r.to {
 			if int(to) >= len(c.counts) {
 				return nil, fmt.Errorf("%w: page %d links to URL %d, which is not known", kv.ErrDamaged, id, to)
 			}
@@ -129,13 +136,21 @@ func (c *counter) wideTargets(pages []schema.ID) (wide []schema.ID, err error) {
 	}
 	for _, to := range c.met {
 		if total >= siteWidePages && 2*int(c.counts[to]) > total {
-			wide = append(wide, schema.ID(to))
+			wide = append(wide, r.idOf(to))
 		}
 		c.counts[to] = 0
 	}
 	c.met = c.met[:0]
 	slices.Sort(wide)
 	return wide, nil
+}
+
+// idOf returns the id of a target.
+func (r *row) idOf(to uint32) schema.ID {
+	if r.page == nil {
+		return schema.ID(to)
+	}
+	return r.page[to]
 }
 
 // A lookup looks the links of pages up.
@@ -148,20 +163,20 @@ type lookup struct {
 
 // row reads the links that stand after the last visit of a page. Only where there are none
 // the rest of the visit has to be decoded to know whether it is one of HTML.
-func (l *lookup) row(id schema.ID) (to []uint32, html bool, err error) {
+func (l *lookup) row(id schema.ID) (r row, err error) {
 	seq := l.core.latest(id)
 	if l.links, err = l.core.appendLinks(l.tx, l.links[:0], seq); err != nil {
-		return nil, false, err
+		return r, err
 	}
 	if len(l.links) == 0 {
 		v, err := l.core.standing(l.tx, seq)
-		return nil, err == nil && isHTML(v), err
+		return row{html: err == nil && isHTML(v)}, err
 	}
 	l.to = l.to[:0]
 	for i := range l.links {
 		l.to = append(l.to, uint32(l.links[i].To))
 	}
-	return l.to, !l.links[0].Kinds.Has(schema.LinkRedirect), nil
+	return row{to: l.to, html: !l.links[0].Kinds.Has(schema.LinkRedirect)}, nil
 }
 
 // isHTML reports whether a visit, with what stands of it, read a page of HTML: only

@@ -140,6 +140,9 @@ func (s *Survey) URLs() int { return s.core.urls() }
 // Lookup finds a page by its identity.
 func (s *Survey) Lookup(norm string) (schema.ID, bool, error) { return s.core.lookup(norm) }
 
+// Warm prepares the look-ups of pages by their identities: of many at once in the time of one.
+func (s *Survey) Warm(norms []string) error { return s.core.warm(norms) }
+
 // Norm returns the identity of a URL.
 func (s *Survey) Norm(id schema.ID) (string, error) { return s.core.norm(id) }
 

@@ -67,6 +67,17 @@ func (t *Terrain) Entity(norm string) string {
 	return host
 }
 
+// EntityOfHost returns the node that all URLs of a host belong to at entity level; not ok:
+// their paths decide.
+func (t *Terrain) EntityOfHost(host string) (node string, ok bool) {
+	for _, e := range t.entities {
+		if e.Pattern.Match(host) {
+			return e.By.node(host, "/"), e.By <= ByHost
+		}
+	}
+	return host, true
+}
+
 func (b By) node(host, pathQuery string) string {
 	switch {
 	case b == BySite:

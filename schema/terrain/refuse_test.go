@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 func expressions(list ...string) (all []*regexp.Regexp) {
@@ -126,6 +128,11 @@ func TestEntity(t *testing.T) {
 	for _, tt := range tests {
 		if got := terrain.Entity(tt.url); got != tt.want {
 			t.Errorf("Entity(%q) = %q, want %q", tt.url, got, tt.want)
+		}
+		host, _ := weburl.Split(tt.url)
+		byPath := strings.HasPrefix(host, "github.com") || strings.HasPrefix(host, "two.org")
+		if node, ok := terrain.EntityOfHost(host); ok == byPath || ok && node != tt.want {
+			t.Errorf("EntityOfHost(%q) = %q, %v, want %q", host, node, ok, tt.want)
 		}
 	}
 }

@@ -1,0 +1,80 @@
+package survey_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/scaletest"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// TestLinkTable holds the table of a terrain that was walked twice to the links that are told
+// one by one. Its pages with links come first, and of these as of the others those of a host
+// side by side.
+func TestLinkTable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	size := scaletest.Size{Pages: 3000, Visited: 1500, Links: 15_000, Hosts: 40, Runs: 2}
+	if err := scaletest.Make(path, size); err != nil {
+		t.Fatal(err)
+	}
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	s, err := survey.New(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	table, err := s.LinkTable(func(*survey.Page) error { told++; return nil })
+	if err == nil {
+		err = table.FindSiteWide()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	type link struct {
+		from, to           schema.ID
+		siteWide, endorses bool
+	}
+	want, got, pages := map[link]int{}, map[link]int{}, 0
+	err = s.EachLink(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
+		want[link{from, l.To, l.SiteWide, l.Endorses()}]++
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	siteWide := 0
+	for n, id := range table.Page {
+		if table.Number(id) != uint32(n) {
+			t.Errorf("number %d is that of URL %d, which has number %d", n, id, table.Number(id))
+		}
+		if (table.Off[n+1] > table.Off[n]) != (n < table.Pages) {
+			t.Errorf("number %d of %d pages with links has %d", n, table.Pages, table.Off[n+1]-table.Off[n])
+		}
+		if n > 0 && n != table.Pages && s.HostOf(table.Page[n-1]) > s.HostOf(id) {
+			t.Errorf("number %d is of host %d, and the one before of host %d", n, s.HostOf(id), s.HostOf(table.Page[n-1]))
+		}
+		for at := table.Off[n]; at < table.Off[n+1]; at++ {
+			l := link{id, table.Page[table.To[at]], table.SiteWide(uint32(n), at), table.Endorses(uint32(n), at)}
+			if got[l]++; l.siteWide {
+				siteWide++
+			}
+		}
+		if s.IsPage(id) {
+			pages++
+		}
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(link{})); diff != "" || siteWide == 0 {
+		t.Errorf("%d links of %d, %d of them site-wide (-want +got):\n%s", len(got), len(want), siteWide, diff)
+	}
+	if told != pages || len(table.Page) != s.URLs() {
+		t.Errorf("told of %d pages of %d, %d URLs of %d", told, pages, len(table.Page), s.URLs())
+	}
+}

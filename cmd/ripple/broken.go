@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -56,7 +57,7 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	case len(links) == 0:
 		return toldNone(a, r.Survey)
 	default:
-		err = flushed(a.stdout, func(w io.Writer) error { printBroken(w, links); return nil })
+		err = printBroken(a.stdout, links)
 	}
 	if err == nil && len(links) > 0 {
 		return errQuiet
@@ -101,29 +102,37 @@ func orNull[T comparable](v T) any {
 }
 
 // printBroken shows broken links below the pages that they stand on.
-func printBroken(w io.Writer, links []broken.Link) {
+func printBroken(w io.Writer, links []broken.Link) error {
 	byOrigin := map[string]int{}
 	for i := range links {
 		byOrigin[links[i].Origin]++
 	}
+	out := bufio.NewWriter(w)
+	var text []byte
 	for i := range links {
 		l := &links[i]
 		if i == 0 || l.Origin != links[i-1].Origin {
 			if i > 0 {
-				fmt.Fprintln(w)
+				fmt.Fprintln(out)
 			}
-			fmt.Fprintf(w, "%s: %s\n", cmp.Or(l.Origin, "on other pages"),
+			fmt.Fprintf(out, "%s: %s\n", cmp.Or(l.Origin, "on other pages"),
 				count(byOrigin[l.Origin], "broken link", ""))
 		}
-		if i == 0 || l.From != links[i-1].From {
-			fmt.Fprintf(w, "  %s\n", clean(l.From, 2048))
+		text = text[:0]
+		if i == 0 || l.Source != links[i-1].Source {
+			text = append(append(append(text, "  "...), clean(l.From, 2048)...), '\n')
 		}
-		fmt.Fprintf(w, "    -> %s  %s\n       %s\n", clean(l.To, 2048),
-			linkText(l.Link.Kinds.First().String(), l.Link.Rel.String(), l.Link.Where(), l.Link.Anchor), brokenText(l))
+		if _, err := out.Write(appendBroken(text, l)); err != nil {
+			return err
+		}
 	}
+	return out.Flush()
 }
 
-// brokenText says what became of a target.
-func brokenText(l *broken.Link) string {
-	return l.State.String() + ": " + clean(l.Why, 300)
+// appendBroken appends a link and what became of its target.
+func appendBroken(b []byte, l *broken.Link) []byte {
+	b = append(append(append(b, "    -> "...), clean(l.To, 2048)...), "  "...)
+	b = appendLinkText(b, l.Link.Kinds.First().String(), l.Link.Rel.String(), l.Link.Where(), l.Link.Anchor)
+	b = append(append(append(b, "\n       "...), l.State.String()...), ": "...)
+	return append(append(b, clean(l.Why, 300)...), '\n')
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -115,16 +115,19 @@ func printPath(w io.Writer, p originPath) {
 
 // linkText tells what a link says.
 func linkText(kind, rel, place, anchor string) string {
-	parts := []string{kind}
+	return string(appendLinkText(nil, kind, rel, place, anchor))
+}
+
+func appendLinkText(b []byte, kind, rel, place, anchor string) []byte {
+	if anchor != "" {
+		b = append(strconv.AppendQuote(b, clean(anchor, 120)), ' ')
+	}
+	b = append(append(b, '('), kind...)
 	if kind != "redirect" && kind != "canonical" && kind != "refresh" {
-		parts = append(parts, place)
+		b = append(append(b, ", "...), place...)
 	}
 	if rel != "" {
-		parts = append(parts, rel)
+		b = append(append(b, ", "...), rel...)
 	}
-	text := "(" + strings.Join(parts, ", ") + ")"
-	if anchor != "" {
-		text = fmt.Sprintf("%q ", clean(anchor, 120)) + text
-	}
-	return text
+	return append(b, ')')
 }

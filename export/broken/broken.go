@@ -5,6 +5,7 @@ package broken
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -13,24 +14,47 @@ import (
 
 // A Link is a link that leads nowhere, and why.
 type Link struct {
-	Origin string // the narrowest that the page which links belongs to; empty: none
+	*Source
+	*Target
+	Link schema.Link // with its anchor
+}
+
+// A Source is the page that a link stands on. All its links share it.
+type Source struct {
+	Origin string // the narrowest that the page belongs to; empty: none
 	From   string
-	Link   schema.Link // with its anchor
+
+	page   schema.ID
+	origin int // place in the configuration; that behind the last: none
+	links  []targeted
+}
+
+// A Target is a page that links to it lead nowhere. All of these share it.
+type Target struct {
 	To     string
 	State  schema.State
 	Status int    // of the answer; 0: there was none
 	Why    string // in words
 }
 
+// A targeted is a link with its target.
+type targeted struct {
+	target *Target
+	link   schema.Link
+}
+
 // Find returns the links that stand and lead nowhere: by origin as configured, those of
 // other pages last, then by the page that links, then by target. Pages that the last
 // completed run has not seen any more are left out.
 func Find(s *survey.Survey) ([]Link, error) {
-	f := &finder{survey: s, targets: make(map[schema.ID]*target), broken: make([]bool, s.URLs()+1)}
+	f := &finder{survey: s, targets: make(map[schema.ID]*Target), broken: make([]bool, s.URLs()+1)}
 	if err := s.EachSketch(f.addPage); err != nil {
 		return nil, err
 	}
 	if err := s.EachLinkTo(func(to schema.ID) bool { return f.broken[to] }, f.addLink); err != nil {
+		return nil, err
+	}
+	if err := s.Hold(s.Context(), f.name); err != nil {
 		return nil, err
 	}
 	return f.list(), nil
@@ -39,35 +63,18 @@ func Find(s *survey.Survey) ([]Link, error) {
 // A finder gathers links that lead nowhere.
 type finder struct {
 	survey  *survey.Survey
-	targets map[schema.ID]*target
+	targets map[schema.ID]*Target
 	broken  []bool // by id
-	sources []source
-	links   int
+	sources []*Source
+	links   []targeted // of the last source
+	count   int
 }
 
-// A target is a page that links to it lead nowhere.
-type target struct {
-	url    string
-	state  schema.State
-	status int
-	why    string
-}
-
-// A source is a page with links that lead nowhere.
-type source struct {
-	page   schema.ID
-	url    string
-	origin int // place in the configuration; that behind the last: none
-	links  []schema.Link
-}
-
-func (f *finder) addPage(p *survey.Page) (err error) {
+func (f *finder) addPage(p *survey.Page) error {
 	if f.broken[p.ID] = p.Broken() && p.LastRun >= f.survey.Since(); f.broken[p.ID] {
-		t := &target{state: p.State, status: p.Status(), why: p.Error}
-		t.url, err = f.survey.Norm(p.ID)
-		f.targets[p.ID] = t
+		f.targets[p.ID] = &Target{State: p.State, Status: p.Status(), Why: p.Error}
 	}
-	return err
+	return nil
 }
 
 // addLink adds a link; those of a page come one after the other.
@@ -76,13 +83,13 @@ func (f *finder) addLink(from schema.ID, l schema.Link) error {
 		if !f.survey.VisitedSince(from) {
 			return nil
 		}
+		f.endSource()
 		if err := f.addSource(from); err != nil {
 			return err
 		}
 	}
-	last := &f.sources[len(f.sources)-1]
-	last.links = append(last.links, l)
-	f.links++
+	f.links = append(f.links, targeted{f.targets[l.To], l})
+	f.count++
 	return nil
 }
 
@@ -91,32 +98,58 @@ func (f *finder) addSource(page schema.ID) error {
 	if err != nil {
 		return err
 	}
-	one := source{page: page, origin: f.survey.Terrain().Narrowest(host)}
+	origins := f.survey.Terrain().Origins()
+	one := &Source{page: page, origin: f.survey.Terrain().Narrowest(host)}
 	if one.origin < 0 {
-		one.origin = len(f.survey.Terrain().Origins())
+		one.origin = len(origins)
+	} else {
+		one.Origin = origins[one.origin].Name
 	}
-	one.url, err = f.survey.Norm(page)
 	f.sources = append(f.sources, one)
+	return nil
+}
+
+// name fills in the URLs of pages, in their order.
+func (f *finder) name() (err error) {
+	f.endSource()
+	slices.SortFunc(f.sources, func(a, b *Source) int { return cmp.Compare(a.page, b.page) })
+	sources := f.sources
+	for id := schema.ID(1); int(id) < len(f.broken) && err == nil; id++ {
+		if f.broken[id] {
+			f.targets[id].To, err = f.survey.Norm(id)
+		}
+		if len(sources) > 0 && sources[0].page == id && err == nil {
+			sources[0].From, err = f.survey.Norm(id)
+			sources = sources[1:]
+		}
+		if id%often == 0 && f.survey.Context().Err() != nil {
+			return context.Cause(f.survey.Context())
+		}
+	}
 	return err
+}
+
+// often is how many URLs pass between two looks at whether anybody waits.
+const often = 1 << 14
+
+// endSource gives the last source its links.
+func (f *finder) endSource() {
+	if n := len(f.sources); n > 0 {
+		f.sources[n-1].links = slices.Clone(f.links)
+	}
+	f.links = f.links[:0]
 }
 
 // list returns what was gathered, in order.
 func (f *finder) list() []Link {
-	slices.SortFunc(f.sources, func(a, b source) int {
-		return cmp.Or(cmp.Compare(a.origin, b.origin), cmp.Compare(a.url, b.url))
+	slices.SortFunc(f.sources, func(a, b *Source) int {
+		return cmp.Or(cmp.Compare(a.origin, b.origin), cmp.Compare(a.From, b.From))
 	})
-	all := make([]Link, 0, f.links)
-	for i := range f.sources {
-		from, origin := &f.sources[i], ""
-		if origins := f.survey.Terrain().Origins(); from.origin < len(origins) {
-			origin = origins[from.origin].Name
-		}
-		slices.SortFunc(from.links, func(a, b schema.Link) int {
-			return cmp.Compare(f.targets[a.To].url, f.targets[b.To].url)
-		})
+	all := make([]Link, 0, f.count)
+	for _, from := range f.sources {
+		slices.SortFunc(from.links, func(a, b targeted) int { return cmp.Compare(a.target.To, b.target.To) })
 		for _, l := range from.links {
-			to := f.targets[l.To]
-			all = append(all, Link{origin, from.url, l, to.url, to.state, to.status, to.why})
+			all = append(all, Link{from, l.target, l.link})
 		}
 		from.links = nil
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 
@@ -35,11 +36,11 @@ func (r *reading) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (in
 		}
 		from[id].add(page, to)
 	})
+	if err == nil {
+		err = r.Hold(r.Context(), func() error { return r.nameLinkers(from) })
+	}
 	all := make([]*linker, 0, len(from))
 	for _, l := range from {
-		if err == nil {
-			err = r.nameLinker(l)
-		}
 		k.LinkedFrom.Pages += l.Pages
 		k.LinkedFrom.Links += l.Links
 		all = append(all, l)
@@ -68,6 +69,15 @@ func (l *linker) add(page, to schema.ID) {
 		l.Pages++
 		l.last = page
 	}
+}
+
+func (r *reading) nameLinkers(from map[schema.HostID]*linker) error {
+	for _, l := range from {
+		if err := r.nameLinker(l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // nameLinker says which host it is that links.
@@ -104,24 +114,28 @@ func (r *reading) showLink(l *linker) error {
 func (r *reading) addPages(k *knownHost, host schema.HostID, in map[schema.ID]int, limit int) error {
 	depths, errs, runs := map[uint8]*depthCount{}, map[string]int{}, map[schema.RunID]*hostRun{}
 	k.Busiest = []busyPage{}
-	for id := schema.ID(1); int(id) <= r.URLs(); id++ {
-		if r.HostOf(id) != host || r.store.Kind(id) != schema.KindPage {
-			continue
+	own := r.pagesOf(host)
+	err := r.Hold(r.Context(), func() error {
+		for _, id := range own {
+			p, err := r.Page(id)
+			if err != nil {
+				return err
+			}
+			if in[id] > 0 {
+				k.Busiest = append(k.Busiest, newBusyPage(p, in[id]))
+			}
+			addDepth(depths, p)
+			if kind := p.Failure(); kind != "" {
+				errs[kind]++
+			}
 		}
-		p, err := r.Page(id)
-		if err != nil {
-			return err
-		}
-		if in[id] > 0 {
-			k.Busiest = append(k.Busiest, newBusyPage(p, in[id]))
-		}
-		addDepth(depths, p)
-		if kind := p.Failure(); kind != "" {
-			errs[kind]++
-		}
-		if err := r.addVisits(runs, id); err != nil {
-			return err
-		}
+		return nil
+	})
+	if err == nil {
+		err = r.addVisits(runs, own)
+	}
+	if err != nil {
+		return err
 	}
 	slices.SortFunc(k.Busiest, func(a, b busyPage) int {
 		return cmp.Or(cmp.Compare(b.In, a.In), cmp.Compare(a.URL, b.URL))
@@ -129,6 +143,16 @@ func (r *reading) addPages(k *knownHost, host schema.HostID, in map[schema.ID]in
 	k.Busiest = k.Busiest[:min(len(k.Busiest), limit)]
 	k.order(depths, errs, runs)
 	return nil
+}
+
+// pagesOf returns the pages of a host by id.
+func (r *reading) pagesOf(host schema.HostID) (own []schema.ID) {
+	for id := schema.ID(1); int(id) <= r.URLs(); id++ {
+		if r.HostOf(id) == host && r.store.Kind(id) == schema.KindPage {
+			own = append(own, id)
+		}
+	}
+	return own
 }
 
 // order sorts what was counted: the most frequent error and the newest run first.
@@ -171,21 +195,22 @@ func addDepth(depths map[uint8]*depthCount, p *survey.Page) {
 	}
 }
 
-// addVisits adds the visits of a page to those of their runs.
-func (r *reading) addVisits(runs map[schema.RunID]*hostRun, id schema.ID) error {
+// addVisits adds the visits of pages to those of their runs.
+func (r *reading) addVisits(runs map[schema.RunID]*hostRun, pages []schema.ID) error {
 	return r.store.View(func(tx *kv.Tx) error {
-		for seq := r.store.Latest(id); seq != 0; {
-			v, err := tx.Visits.At(seq)
-			if err != nil {
-				return err
+		var g kv.Gist
+		for _, id := range pages {
+			for seq := r.store.Latest(id); seq != 0; seq = g.Prev {
+				if err := tx.Visits.GistAt(seq, &g); err != nil {
+					return err
+				}
+				if runs[g.Run] == nil {
+					runs[g.Run] = &hostRun{Run: int(g.Run)}
+				}
+				runs[g.Run].add(&g.Visit)
 			}
-			if runs[v.Run] == nil {
-				runs[v.Run] = &hostRun{Run: int(v.Run)}
-			}
-			runs[v.Run].add(v)
-			seq = v.Prev
 		}
-		return nil
+		return context.Cause(r.Context())
 	})
 }
 

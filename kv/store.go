@@ -30,7 +30,8 @@ type Options struct {
 
 // A Store is an open state file and what is held in memory of it. It belongs to
 // one goroutine; only [Store.Hash], [Store.Snapshot], [Store.Size] and
-// [Store.Path] may be called from any.
+// [Store.Path] may be called from any. Walks over many records have goroutines of
+// their own, which read ahead and end with the walk.
 //
 // An Update that fails, or damage that is met, leaves memory and file apart. The store
 // then closes itself, every later transaction returns [ErrClosed] with the cause, and

@@ -53,6 +53,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return err
 	}
 	defer r.Close()
+	collect(exportAt)
 	found, err := finding(a, "looking for hosts to add", func() (*suggest.Suggestions, error) {
 		return suggest.Find(r.Survey, opts.minOrigins, int(opts.limit))
 	})

@@ -322,39 +322,56 @@ func (ls *links) eachWritten(f func(from, to schema.ID)) error {
 // eachTo calls f for the links that stand to what is wanted, with their anchors: page by
 // page in the order in which they were written, then by target. An error of f ends it.
 func (ls *links) eachTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
-	wanted := func(l schema.Link) bool { return want(l.To) }
 	return ls.core.view(func(tx *kv.Tx) error {
-		block, links := []kv.Linked(nil), []schema.Link(nil)
-		tell := func() error {
-			err := tx.Visits.FillAnchors(block, want)
-			for i := 0; i < len(block) && err == nil; i++ {
-				for j := 0; j < len(block[i].Links) && err == nil; j++ {
-					if l := block[i].Links[j]; want(l.To) {
-						err = f(block[i].URL, l)
-					}
-				}
-			}
-			block, links = block[:0], links[:0]
-			return err
+		t := &teller{tx: tx, want: want, f: f}
+		err := ls.core.eachStanding(everyPage, t.add)
+		if err == nil {
+			err = t.tell()
 		}
-		err := ls.core.eachStanding(everyPage, func(l *kv.Linked) error {
-			if !slices.ContainsFunc(l.Links, wanted) {
-				return nil
-			}
-			n := len(links)
-			links = append(links, l.Links...)
-			block = append(block, *l)
-			block[len(block)-1].Links = links[n:]
-			if len(links) < blockLinks {
-				return nil
-			}
-			return tell()
-		})
-		if err != nil {
-			return err
-		}
-		return tell()
+		return err
 	})
+}
+
+// A teller gathers pages with links to what is wanted, some at a time, because the anchors of
+// many are read at once.
+type teller struct {
+	tx    *kv.Tx
+	want  func(to schema.ID) bool
+	f     func(from schema.ID, l schema.Link) error
+	pages []kv.Linked
+	links []schema.Link // of all of them
+}
+
+func (t *teller) add(l *kv.Linked) error {
+	if !slices.ContainsFunc(l.Links, func(one schema.Link) bool { return t.want(one.To) }) {
+		return nil
+	}
+	n, page := len(t.links), *l
+	t.links = append(t.links, l.Links...)
+	page.Links = t.links[n:]
+	if t.pages = append(t.pages, page); len(t.links) < blockLinks {
+		return nil
+	}
+	return t.tell()
+}
+
+// tell calls f for what was gathered, and forgets it.
+func (t *teller) tell() error {
+	if err := t.tx.Visits.FillAnchors(t.pages, t.want); err != nil {
+		return err
+	}
+	for i := range t.pages {
+		for _, l := range t.pages[i].Links {
+			if !t.want(l.To) {
+				continue
+			}
+			if err := t.f(t.pages[i].URL, l); err != nil {
+				return err
+			}
+		}
+	}
+	t.pages, t.links = t.pages[:0], t.links[:0]
+	return nil
 }
 
 // eachBetween calls f for the links that stand between pairs of pages, from the first to the

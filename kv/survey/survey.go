@@ -241,8 +241,9 @@ func (s *Survey) EachTarget(f func(from, to schema.ID)) error { return s.links.e
 // written, which is several times as fast.
 func (s *Survey) EachTargetWritten(f func(from, to schema.ID)) error { return s.links.eachWritten(f) }
 
-// EachLinkTo calls f for the links that stand to what is wanted, with their anchors: page by
-// page in the order of [Survey.EachTargetWritten], then by target. An error of f ends it.
+// EachLinkTo calls f for the links that stand to what is wanted, which several goroutines may
+// ask at once, with their anchors: page by page in the order of [Survey.EachTargetWritten],
+// then by target. An error of f ends it.
 func (s *Survey) EachLinkTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
 	return s.links.eachTo(want, f)
 }
@@ -283,5 +284,6 @@ func (s *Survey) OriginDepths() (*Depths, error) { return s.walks.originDepths()
 // Ways returns shortest ways along links that carry depth to a page, from the nearest
 // origins: at most limit of them, by depth and then by their number, as far as they are
 // not longer than max-depth + 1. Of several ways from an origin it is the one over the pages
-// that were met first. It reads the links of all pages, once for every link of the longest.
+// that were met first. It reads the links of all pages once, and holds four bytes of each while
+// it searches.
 func (s *Survey) Ways(id schema.ID, limit int) ([]Way, error) { return s.walks.ways(id, limit) }

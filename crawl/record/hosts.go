@@ -9,6 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/judge"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/terrain"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -47,12 +48,29 @@ type mark struct {
 	dirty  bool // in touched, and not planned since
 }
 
-// hostFacts are what the lists say of a host, and that it was named with https.
+// hostFacts are what the lists say of a host, and how it was named.
 type hostFacts struct {
 	known bool
 	class schema.Class
 	own   bool // of an origin
-	https bool // the durable host has HTTPS set
+	named naming
+}
+
+// A naming is what is known of whether the durable host has HTTPS set, which is done by
+// [hosts.seenHTTPS] alone.
+type naming uint8
+
+const (
+	namedUnknown naming = iota
+	namedPlain
+	namedHTTPS
+)
+
+func namingOf(h *schema.Host) naming {
+	if h.HTTPS {
+		return namedHTTPS
+	}
+	return namedPlain
 }
 
 // begin forgets the turn before.
@@ -216,7 +234,7 @@ func (h *hosts) mark(id schema.ID) error {
 
 // seenHTTPS notes that a host was named with https, and reports whether that is new.
 func (h *hosts) seenHTTPS(id schema.HostID) (bool, error) {
-	if int(id) < len(h.listed) && h.listed[id].https {
+	if int(id) < len(h.listed) && h.listed[id].named == namedHTTPS {
 		return false, nil
 	}
 	host, err := h.in.tx.Hosts.At(id)
@@ -229,8 +247,25 @@ func (h *hosts) seenHTTPS(id schema.HostID) (bool, error) {
 		h.put(host)
 	}
 	h.facts(id)
-	h.listed[id].https = true
+	h.listed[id].named = namedHTTPS
 	return !again, nil
+}
+
+// namedHTTPS reports whether a host was ever named with https, as of a transaction that only
+// reads.
+func (h *hosts) namedHTTPS(tx *kv.Tx, id schema.HostID) (bool, error) {
+	for int(id) >= len(h.listed) {
+		h.listed = append(h.listed, hostFacts{})
+	}
+	f := &h.listed[id]
+	if f.named == namedUnknown {
+		host, err := tx.Hosts.At(id)
+		if err != nil {
+			return false, err
+		}
+		f.named = namingOf(host)
+	}
+	return f.named == namedHTTPS, nil
 }
 
 // facts returns what the lists say of a host.
@@ -245,8 +280,10 @@ func (h *hosts) facts(id schema.HostID) hostFacts {
 	if err != nil {
 		return hostFacts{}
 	}
-	h.listed[id] = factsOf(h.in.set.Terrain, name)
-	return h.listed[id]
+	f := factsOf(h.in.set.Terrain, name)
+	f.named = h.listed[id].named
+	h.listed[id] = f
+	return f
 }
 
 func factsOf(terr *terrain.Terrain, host string) hostFacts {

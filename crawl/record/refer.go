@@ -16,11 +16,10 @@ func (r *Recorder) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
 	if l, ok := r.reach.listings[id]; ok {
 		ref.Told.Listed, ref.Told.Changed, ref.Told.Every = true, l.changed.UTC(), l.every
 	}
-	h, err := tx.Hosts.At(r.in.store.HostOf(id))
-	if err != nil {
+	var err error
+	if ref.HTTPS, err = r.hosts.namedHTTPS(tx, r.in.store.HostOf(id)); err != nil {
 		return ref, err
 	}
-	ref.HTTPS = h.HTTPS
 	if ref.URL, err = tx.URLs.Norm(id); err == nil {
 		ref.Forms, err = tx.URLs.Forms(id)
 	}

@@ -60,6 +60,33 @@ func (r *Recorder) turn(t *testing.T, f func(turn turn)) {
 
 func (r *Recorder) marked() int { n, _ := r.in.store.Marked(1 - r.in.store.Part().Shard); return n }
 
+// A host that other shards are told of is named with https from the commit on in which it first
+// was, and stays so when the process ends.
+func TestReferralSaysHTTPS(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	r, foreign := newShard(t, path, "")
+	page, id := foreign+"/p", schema.ID(0)
+	says := func(r *Recorder, want bool) {
+		t.Helper()
+		for range 2 { // and so it does when it is asked again
+			ok(t, r.in.store.View(func(tx *kv.Tx) error {
+				ref, err := r.Referral(tx, id)
+				if ref.HTTPS != want {
+					t.Errorf("it says %t, want %t", ref.HTTPS, want)
+				}
+				return err
+			}))
+		}
+	}
+	r.turn(t, func(turn) { id = r.met(t, "http://"+page) })
+	says(r, false)
+	r.turn(t, func(turn) { r.met(t, "https://"+page) })
+	says(r, true)
+	ok(t, r.in.store.Close())
+	r, _ = newShard(t, path, "")
+	says(r, true)
+}
+
 // A page of another shard is never queued. Whatever changes of it is to be told, and
 // nothing else is.
 func TestForeignPage(t *testing.T) {

@@ -144,10 +144,11 @@ func (s *testShard) marked() int {
 // letterTo is a letter to the shard, as the other one writes it.
 func (s *testShard) letterTo() letter {
 	s.t.Helper()
-	l := letter{Terrain: make([]byte, 16), From: 1, Run: 3, Configuration: 5, Referrals: []referral{
-		{URL: "https://a.test/", Forms: []string{"https://a.test/", "https://www.a.test/"}, HTTPS: true, Depth: 2, Hops: 1,
-			Listed: true, Changed: 1e9, Every: new(time.Hour)},
-	}}
+	l := letter{Terrain: make([]byte, 16), From: 1, Run: 3, Configuration: 5, Referrals: []ring.Referral{{
+		URL: "https://a.test/", Forms: []string{"https://a.test/", "https://www.a.test/"}, HTTPS: true,
+		Told: schema.Inbound{Run: 3, Configuration: 5, Depth: 2, Hops: 1, Listed: true, Changed: time.Unix(1e9, 0).UTC(),
+			Every: time.Hour},
+	}}}
 	l.Terrain[0] = 1
 	if err := s.store.View(func(tx *kv.Tx) error {
 		opening, commit, err := tx.Openings.Now()
@@ -158,6 +159,8 @@ func (s *testShard) letterTo() letter {
 	}
 	return l
 }
+
+func written(l letter) []byte { return l.text() }
 
 // A letter is applied if it is for the shard, its present opening, and its run and
 // configuration; nothing else is.
@@ -200,7 +203,7 @@ func TestReceiver(t *testing.T) {
 			opening := schema.Opening(l.Opening)
 			tt.change(&l)
 			before := s.store.LastCommit()
-			text, err := NewReceiver(s).Answer(encode(l))
+			text, err := NewReceiver(s).Answer(written(l))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,19 +228,42 @@ func TestReceiver(t *testing.T) {
 // What is applied is what was sent.
 func TestReferralsArriveWhole(t *testing.T) {
 	s := newShard(t)
-	if _, err := NewReceiver(s).Answer(encode(s.letterTo())); err != nil {
+	l := s.letterTo()
+	told := func(depth uint8) schema.Inbound {
+		return schema.Inbound{Run: 3, Configuration: 5, Depth: depth, Every: -1}
+	}
+	l.Referrals = append(l.Referrals,
+		ring.Referral{URL: "https://b.test/", Forms: []string{"https://b.test/"}, Told: told(0)},
+		ring.Referral{URL: "https://b.test/2", Forms: []string{"http://b.test/2"}, Told: told(kv.NoDepth)},
+		ring.Referral{Kind: schema.KindSitemap, URL: "https://b.test/" + strings.Repeat("x", 300),
+			Forms: []string{"https://b.test/\xff"}, Told: told(1)},
+	)
+	l.Referrals[3].Told.Changed, l.Referrals[3].Told.Every = time.Unix(-1, 0).UTC(), 0
+	if _, err := NewReceiver(s).Answer(written(l)); err != nil {
 		t.Fatal(err)
 	}
-	want := []ring.Referral{{
-		URL: "https://a.test/", Forms: []string{"https://a.test/", "https://www.a.test/"}, HTTPS: true,
-		Told: schema.Inbound{Run: 3, Configuration: 5, Depth: 2, Hops: 1, Listed: true, Changed: time.Unix(1e9, 0).UTC(),
-			Every: time.Hour},
-	}}
-	if diff := cmp.Diff(want, s.told); diff != "" {
+	if diff := cmp.Diff(l.Referrals, s.told); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := pack(&s.told[0]); !cmp.Equal(got, s.letterTo().Referrals[0]) {
-		t.Errorf("packed again: %+v", got)
+}
+
+// What is cut off, or goes on, is no letter.
+func TestLetterIsWhole(t *testing.T) {
+	l := newShard(t).letterTo()
+	text, head := written(l), len(encode(l))+1
+	for n := range len(text) {
+		if _, err := decodeLetter(text[:n]); (err == nil) != (n == head || n == head-1) {
+			t.Errorf("the first %d bytes of %d, of which %d are the head: %v", n, len(text), head, err)
+		}
+	}
+	fields := "\x00\x00\x00" // depth, hops, and the length of the URL
+	for _, more := range []string{
+		"\x00", "\x00\x10" + fields + "\x00", "\x00\x00" + fields + "\x05\x00\x00\x00\x00\x00", "\x00\x00\x00\x00\x04a",
+		"\x00\x08" + fields + "\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x00\x04" + fields + "\x00\xff",
+	} {
+		if _, err := decodeLetter(append(text[:len(text):len(text)], more...)); err == nil {
+			t.Errorf("it may go on with %q", more)
+		}
 	}
 }
 
@@ -395,7 +421,7 @@ func TestSenderTellsAgain(t *testing.T) {
 func TestLetterSize(t *testing.T) {
 	var paths []string
 	for i := range 100 {
-		paths = append(paths, fmt.Sprintf("/%d?%s", i, strings.Repeat("&", 1500))) // which JSON writes as six bytes
+		paths = append(paths, fmt.Sprintf("/%d?%s", i, strings.Repeat("x", 9000)))
 	}
 	s := newShard(t)
 	s.update(func(tx *kv.Tx) (err error) {
@@ -470,9 +496,9 @@ func TestSenderRuns(t *testing.T) {
 // it was read.
 func FuzzLetter(f *testing.F) {
 	s := newShard(f)
-	f.Add(encode(s.letterTo()))
-	f.Add([]byte(`{"terrain":"AQAAAAAAAAAAAAAAAAAAAA==","opening":"AQAAAAAAAAAAAAAAAAAAAA==","from":1,` +
-		`"referrals":[{"forms":[""]}]}`))
+	f.Add(written(s.letterTo()))
+	f.Add([]byte(`{"terrain":"AQAAAAAAAAAAAAAAAAAAAA==","opening":"AQAAAAAAAAAAAAAAAAAAAA==","from":1}` +
+		"\n\x00\x0f\x00\x00\x00\x01\x00\x01\x00"))
 	f.Add([]byte(`{} {}`))
 	f.Add([]byte(`[`))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -483,8 +509,8 @@ func FuzzLetter(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := decodeLetter(encode(l))
-		if len(encode(l)) <= MaxLetter && (err != nil || !cmp.Equal(l, again)) {
+		again, err := decodeLetter(written(l))
+		if len(written(l)) <= MaxLetter && (err != nil || !cmp.Equal(l, again)) {
 			t.Errorf("%+v is read as %+v, %v", l, again, err)
 		}
 	})

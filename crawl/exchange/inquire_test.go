@@ -35,7 +35,7 @@ func (p *post) Ask(_ context.Context, _ int, text []byte) ([]byte, error) {
 		p.t.Error(err)
 	}
 	l.From, l.To = l.To, l.From
-	reply, err := NewReceiver(p.to).Answer(encode(l))
+	reply, err := NewReceiver(p.to).Answer(written(l))
 	if len(text) > MaxLetter || len(reply) > MaxLetter {
 		p.t.Errorf("letters of %d and %d bytes", len(text), len(reply))
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
@@ -15,16 +14,20 @@ import (
 
 // A letter goes from one shard to another. Without referrals it is a question: whether the
 // receiver's file contains a commit of an opening.
+//
+// On its way it is a line of JSON, and after that the referrals, of which there may be
+// thousands: see packReferral.
 type letter struct {
-	Terrain       []byte     `json:"terrain"`
-	From          int        `json:"from"`
-	To            int        `json:"to"`
-	Opening       []byte     `json:"opening"` // of the receiver; of a question, the one that is asked about
-	Commit        uint64     `json:"commit"`  // of a question
-	Run           uint64     `json:"run"`
-	Configuration uint64     `json:"configuration"`
-	Referrals     []referral `json:"referrals"`
-	Errand        *errand    `json:"errand,omitempty"` // without referrals: a request that is wanted, or the rest of its report
+	Terrain       []byte  `json:"terrain"`
+	From          int     `json:"from"`
+	To            int     `json:"to"`
+	Opening       []byte  `json:"opening"` // of the receiver; of a question, the one that is asked about
+	Commit        uint64  `json:"commit"`  // of a question
+	Run           uint64  `json:"run"`
+	Configuration uint64  `json:"configuration"`
+	Errand        *errand `json:"errand,omitempty"` // without referrals: what is wanted, or its rest
+
+	Referrals []ring.Referral `json:"-"`
 }
 
 // An errand is a [ring.Errand] on its way.
@@ -33,19 +36,6 @@ type errand struct {
 	URL   string `json:"url"`
 	Asset bool   `json:"asset,omitzero"`
 	At    int    `json:"at"` // bytes of the body that have come
-}
-
-// A referral is a [ring.Referral] on its way, without the numbers that the letter has.
-type referral struct {
-	Kind    schema.URLKind `json:"kind,omitzero"`
-	URL     string         `json:"url"`
-	Forms   []string       `json:"forms,omitzero"` // none: the URL is the only one
-	HTTPS   bool           `json:"https,omitzero"`
-	Depth   uint8          `json:"depth"`
-	Hops    uint8          `json:"hops,omitzero"`
-	Listed  bool           `json:"listed,omitzero"`
-	Changed int64          `json:"changed,omitzero"` // seconds since 1970; 0: not said
-	Every   *time.Duration `json:"every,omitzero"`   // ns; nil: not said
 }
 
 // A verdict says what has become of a letter.
@@ -90,26 +80,32 @@ type report struct {
 // up to 64 KB besides, it is a third larger.
 const maxPiece = 128 << 10
 
-const maxForms = 4 // that are kept of a URL
+// text is the letter on its way.
+func (l *letter) text() []byte {
+	text := append(encode(l), '\n')
+	for i := range l.Referrals {
+		text = packReferral(text, &l.Referrals[i])
+	}
+	return text
+}
 
 // decodeLetter reads a letter that anybody may have written.
 func decodeLetter(text []byte) (l letter, err error) {
 	if len(text) > MaxLetter {
 		return l, fmt.Errorf("letter of %d bytes", len(text))
 	}
-	if err := decode(text, &l); err != nil {
+	head, rest, _ := bytes.Cut(text, []byte{'\n'})
+	if err := decode(head, &l); err != nil {
 		return l, fmt.Errorf("letter: %w", err)
 	}
 	if len(l.Terrain) != 16 || len(l.Opening) != 16 {
 		return l, errors.New("letter: terrain or opening of a wrong length")
 	}
-	if l.Errand != nil && len(l.Referrals) > 0 {
+	if l.Errand != nil && len(rest) > 0 {
 		return l, errors.New("letter: referrals with an errand")
 	}
-	for i := range l.Referrals {
-		if n := len(l.Referrals[i].Forms); n > maxForms {
-			return l, fmt.Errorf("letter: %d forms of a URL", n)
-		}
+	if l.Referrals, err = unpackReferrals(rest, l.Run, l.Configuration); err != nil {
+		return l, fmt.Errorf("letter: %w", err)
 	}
 	return l, nil
 }
@@ -146,37 +142,4 @@ func encode(v any) []byte {
 		panic(err) // none of the types can fail
 	}
 	return text
-}
-
-func pack(ref *ring.Referral) referral {
-	r := referral{
-		Kind: ref.Kind, URL: ref.URL, HTTPS: ref.HTTPS, Depth: ref.Told.Depth, Hops: ref.Told.Hops, Listed: ref.Told.Listed,
-	}
-	if len(ref.Forms) != 1 || ref.Forms[0] != ref.URL {
-		r.Forms = ref.Forms
-	}
-	if ref.Told.Every >= 0 {
-		r.Every = &ref.Told.Every
-	}
-	if !ref.Told.Changed.IsZero() {
-		r.Changed = ref.Told.Changed.Unix()
-	}
-	return r
-}
-
-func (l *letter) unpack(r *referral) ring.Referral {
-	ref := ring.Referral{Kind: r.Kind, URL: r.URL, Forms: r.Forms, HTTPS: r.HTTPS}
-	ref.Told = schema.Inbound{
-		Run: l.Run, Configuration: l.Configuration, Depth: r.Depth, Hops: r.Hops, Listed: r.Listed, Every: -1,
-	}
-	if len(r.Forms) == 0 {
-		ref.Forms = []string{r.URL}
-	}
-	if r.Every != nil {
-		ref.Told.Every = *r.Every
-	}
-	if r.Changed != 0 {
-		ref.Told.Changed = time.Unix(r.Changed, 0).UTC()
-	}
-	return ref
 }

@@ -35,11 +35,7 @@ func (r *Receiver) Answer(text []byte) ([]byte, error) {
 	if l.Errand != nil {
 		return r.report(&l, a)
 	}
-	referrals := make([]ring.Referral, len(l.Referrals))
-	for i := range referrals {
-		referrals[i] = l.unpack(&l.Referrals[i])
-	}
-	if err := r.shard.Apply(referrals); err != nil {
+	if err := r.shard.Apply(l.Referrals); err != nil {
 		return nil, err
 	}
 	if a, err = r.judge(&l); err != nil { // as of the commit; the terrain may have come further

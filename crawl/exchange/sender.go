@@ -117,19 +117,20 @@ func (s *Sender) begin(part schema.Part) letter {
 
 // fill puts as many referrals into a letter as it holds, and returns their URLs.
 func (s *Sender) fill(tx *kv.Tx, l *letter) (ids []schema.ID, err error) {
-	size := len(encode(l))
+	size := len(l.text())
+	var packed []byte
 	s.told = s.checked != schema.Opening{} // that letter asks first
 	err = tx.Outbox.Each(s.peer, 0, func(id schema.ID, _ uint64) (bool, error) {
 		ref, err := s.shard.Referral(tx, id)
 		if err != nil {
 			return false, err
 		}
-		r := pack(&ref)
-		if size += len(encode(r)) + 1; size > MaxLetter && len(ids) > 0 {
+		packed = packReferral(packed[:0], &ref)
+		if size += len(packed); size > MaxLetter && len(ids) > 0 {
 			s.told = false
 			return false, nil
 		}
-		l.Referrals, ids = append(l.Referrals, r), append(ids, id)
+		l.Referrals, ids = append(l.Referrals, ref), append(ids, id)
 		return true, nil
 	})
 	return ids, err
@@ -211,7 +212,7 @@ func (s *Sender) send(ctx context.Context, l letter, ids []schema.ID, commit uin
 }
 
 func (s *Sender) ask(ctx context.Context, l letter) (a answer, ok bool) {
-	text, err := s.carrier.Ask(ctx, s.peer, encode(l))
+	text, err := s.carrier.Ask(ctx, s.peer, l.text())
 	if err == nil {
 		a, err = decodeAnswer(text)
 	}

@@ -1,0 +1,148 @@
+package exchange
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+const maxForms = 4 // that are kept of a URL
+
+// The flags of a packed referral.
+const (
+	isHTTPS = 1 << iota
+	isListed
+	hasChanged // when follows
+	hasEvery   // how often follows
+	flagsEnd
+)
+
+// packReferral appends a referral, without the numbers that its letter has: its kind, flags,
+// depth and hops (bytes), its URL, the number of its forms (byte; 0: the URL is the only one)
+// and each of them, and if that is said when it has changed (seconds since 1970) and how often
+// it does (ns). A text begins with its length; numbers are varints.
+func packReferral(b []byte, ref *ring.Referral) []byte {
+	at := len(b)
+	b = append(b, byte(ref.Kind), 0, ref.Told.Depth, ref.Told.Hops)
+	b = packText(b, ref.URL)
+	forms := ref.Forms
+	if len(forms) == 1 && forms[0] == ref.URL {
+		forms = nil
+	}
+	b = append(b, byte(len(forms)))
+	for _, form := range forms {
+		b = packText(b, form)
+	}
+	var flags byte
+	if ref.HTTPS {
+		flags |= isHTTPS
+	}
+	if ref.Told.Listed {
+		flags |= isListed
+	}
+	if !ref.Told.Changed.IsZero() {
+		flags |= hasChanged
+		b = binary.AppendVarint(b, ref.Told.Changed.Unix())
+	}
+	if ref.Told.Every >= 0 {
+		flags |= hasEvery
+		b = binary.AppendUvarint(b, uint64(ref.Told.Every))
+	}
+	b[at+1] = flags
+	return b
+}
+
+func packText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// unpackReferrals reads the referrals that somebody has packed, of a letter with these numbers.
+func unpackReferrals(b []byte, run, configuration uint64) (all []ring.Referral, err error) {
+	for p := (unpacker{b: b}); len(p.b) > 0; {
+		ref := p.referral()
+		if p.bad {
+			return nil, fmt.Errorf("referral %d cannot be read", len(all)+1)
+		}
+		ref.Told.Run, ref.Told.Configuration = run, configuration
+		all = append(all, ref)
+	}
+	return all, nil
+}
+
+// An unpacker takes fields off what is packed. After the first that cannot be read it is bad,
+// and gives zero values only.
+type unpacker struct {
+	b   []byte
+	bad bool
+}
+
+func (p *unpacker) referral() (ref ring.Referral) {
+	ref.Kind = schema.URLKind(p.byte())
+	flags := p.byte()
+	ref.HTTPS = flags&isHTTPS != 0
+	ref.Told = schema.Inbound{Depth: p.byte(), Hops: p.byte(), Listed: flags&isListed != 0, Every: -1}
+	ref.URL = p.text()
+	n := p.byte()
+	if flags >= flagsEnd || n > maxForms {
+		p.fail()
+	}
+	for range n {
+		ref.Forms = append(ref.Forms, p.text())
+	}
+	if len(ref.Forms) == 0 {
+		ref.Forms = []string{ref.URL}
+	}
+	if flags&hasChanged != 0 {
+		seconds, size := binary.Varint(p.b)
+		p.skip(size)
+		ref.Told.Changed = time.Unix(seconds, 0).UTC()
+	}
+	if flags&hasEvery != 0 {
+		ref.Told.Every = time.Duration(p.number(math.MaxInt64))
+	}
+	return ref
+}
+
+func (p *unpacker) fail() { p.b, p.bad = nil, true }
+
+// skip passes over a field of so many bytes; 0 or less: there is none.
+func (p *unpacker) skip(size int) {
+	if size <= 0 {
+		p.fail()
+		return
+	}
+	p.b = p.b[size:]
+}
+
+func (p *unpacker) byte() (v byte) {
+	if len(p.b) > 0 {
+		v = p.b[0]
+	}
+	p.skip(min(len(p.b), 1))
+	return v
+}
+
+// number is one that is not above the most.
+func (p *unpacker) number(most uint64) uint64 {
+	v, size := binary.Uvarint(p.b)
+	if v > most {
+		v, size = 0, 0
+	}
+	p.skip(size)
+	return v
+}
+
+func (p *unpacker) text() string {
+	size := p.number(uint64(len(p.b)))
+	if size > uint64(len(p.b)) { // what tells the size is a part of the rest
+		p.fail()
+		return ""
+	}
+	text := string(p.b[:size])
+	p.b = p.b[size:]
+	return text
+}

@@ -39,7 +39,7 @@ func TestSeats(t *testing.T) {
 		}
 		s.retract()
 		s.pacer.Remove(5)
-		if next, ok := s.pacer.NextTime(); !ok || next.Sub(time.Now()) != seatWait {
+		if next, ok := s.pacer.NextTime(); !ok || time.Until(next) != seatWait {
 			t.Errorf("the page is tried again after %v, %t", time.Until(next), ok)
 		}
 		seats.Release(1)

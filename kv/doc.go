@@ -87,7 +87,9 @@
 //	                                            smallest depth and smallest hops (bytes, 255: none). The smallest count
 //	frontier   host u32, priority u8, chunk u32 exactly 64 URL ids, each less the one before
 //	caps       128-bit hash of rule, NUL, group run, count, the most of an earlier run
-//	outbox     shard u8, URL u32                commit that marked it last
+//	outbox     shard u8, URL u32: the first of  0, number, then per URL in the outbox: its id less the first (byte), and
+//	           64 that may be there             the commit that marked it last
+//	           the same                         of an older release: the commit that marked this URL, and no other, last
 //	inbound    URL u32                          numbers of run and configuration, depth and hops (bytes), listed?, changed
 //	                                            (s), time between changes (ns)
 //	peers      shard u8                         opening (16 bytes), commit, cursor

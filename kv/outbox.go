@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -11,8 +12,10 @@ import (
 // An Outbox owns the bucket outbox: the foreign URLs of which something has changed since
 // their shard acknowledged it, each with the last commit that changed it.
 type Outbox struct {
-	tx    *base
-	marks []schema.ID
+	tx     *base
+	marks  [][]schema.ID             // by shard, of this commit
+	blocks map[outboxKey]*markedURLs // that this commit has looked at
+	last   *markedURLs               // likewise
 }
 
 // Mark notes that a foreign URL has changed in this commit; of any other it does nothing.
@@ -22,9 +25,17 @@ func (o *Outbox) Mark(id schema.ID) {
 	}
 	if err := errors.Join(o.tx.change(), o.tx.known(id)); err != nil {
 		o.tx.fail(err)
-	} else if o.tx.s.Foreign(o.tx.s.HostOf(id)) {
-		o.marks = append(o.marks, id)
+		return
 	}
+	host := o.tx.s.HostOf(id)
+	if !o.tx.s.Foreign(host) {
+		return
+	}
+	if o.marks == nil {
+		o.marks = make([][]schema.ID, o.tx.s.of.Shards)
+	}
+	shard := o.tx.s.ShardOf(host)
+	o.marks[shard] = append(o.marks[shard], id)
 }
 
 // Each calls f for the URLs of a shard by id, from one on, with the commits that have
@@ -34,14 +45,23 @@ func (o *Outbox) Each(shard int, from schema.ID, f func(id schema.ID, marked uin
 	if o.tx.s.rule == nil {
 		return nil
 	}
-	return o.tx.each(bOutbox, outboxKey(shard, from), func(key []byte, r *reader) (bool, error) {
-		if len(key) != 5 {
-			return false, damaged(bOutbox, key, "is no URL")
+	if err := o.writeAll(); err != nil {
+		return err
+	}
+	return o.tx.each(bOutbox, blockKey(shard, from).bytes(), func(key []byte, r *reader) (bool, error) {
+		k, all, err := openMarked(key, r)
+		if err != nil || k.shard != shard {
+			return false, err
 		}
-		if int(key[0]) != shard {
-			return false, nil
+		for _, u := range all {
+			if u.id < from {
+				continue
+			}
+			if more, err := f(u.id, u.commit); err != nil || !more {
+				return false, err
+			}
 		}
-		return f(schema.ID(binary.BigEndian.Uint32(key[1:])), r.uint())
+		return true, nil
 	})
 }
 
@@ -52,89 +72,166 @@ func (o *Outbox) Acknowledge(ids []schema.ID, commit uint64) error {
 		return err
 	}
 	for _, id := range ids {
-		marked, err := o.at(id)
+		b, at, in, err := o.find(id)
 		if err != nil {
 			return err
 		}
-		if marked == 0 || marked > commit {
+		if !in || b.all[at].commit > commit {
 			continue
 		}
-		shard := o.tx.s.ShardOf(o.tx.s.HostOf(id))
-		if err := o.tx.delete(bOutbox, outboxKey(shard, id)); err != nil {
-			return err
-		}
-		o.tx.s.marked[shard]--
+		b.all, b.changed = slices.Delete(b.all, at, at+1), true
+		o.tx.s.marked[b.key.shard]--
 	}
 	return nil
 }
 
 // at returns the commit that has last marked a URL; 0: it is not in the set.
 func (o *Outbox) at(id schema.ID) (marked uint64, err error) {
+	b, at, in, err := o.find(id)
+	if !in {
+		return 0, err
+	}
+	return b.all[at].commit, nil
+}
+
+// find returns the block of a URL, and where the URL is in it, or would be. There is none in
+// a file that holds a whole terrain.
+func (o *Outbox) find(id schema.ID) (b *markedURLs, at int, in bool, err error) {
 	if err := o.tx.known(id); err != nil || o.tx.s.rule == nil {
-		return 0, err
+		return nil, 0, false, err
 	}
-	key := outboxKey(o.tx.s.ShardOf(o.tx.s.HostOf(id)), id)
-	r, ok, err := o.tx.find(bOutbox, key)
-	if !ok {
-		return 0, err
+	if b, err = o.block(blockKey(o.tx.s.ShardOf(o.tx.s.HostOf(id)), id)); err != nil {
+		return nil, 0, false, err
 	}
-	if marked = r.uint(); marked == 0 {
-		err = damaged(bOutbox, key, "was marked by no commit")
+	at, in = slices.BinarySearchFunc(b.all, id, func(u markedURL, id schema.ID) int { return cmp.Compare(u.id, id) })
+	return b, at, in, nil
+}
+
+// block returns a block, which may be empty.
+func (o *Outbox) block(key outboxKey) (b *markedURLs, err error) {
+	if o.last != nil && o.last.key == key {
+		return o.last, nil
 	}
-	return marked, err
+	if b = o.blocks[key]; b == nil {
+		if b, err = o.read(key); err != nil {
+			return nil, err
+		}
+		if o.tx.writable {
+			o.keep(b)
+		}
+	}
+	o.last = b
+	return b, nil
+}
+
+func (o *Outbox) keep(b *markedURLs) {
+	if o.blocks == nil {
+		o.blocks = map[outboxKey]*markedURLs{}
+	}
+	o.blocks[b.key] = b
+}
+
+func (o *Outbox) read(key outboxKey) (*markedURLs, error) {
+	b := &markedURLs{key: key}
+	err := o.tx.each(bOutbox, key.bytes(), func(k []byte, r *reader) (bool, error) {
+		if len(k) != 5 || int(k[0]) != key.shard || schema.ID(binary.BigEndian.Uint32(k[1:]))-key.url >= outboxBlock {
+			return false, nil
+		}
+		return true, b.add(k, r)
+	})
+	return b, err
 }
 
 // put marks a URL as of a commit.
 func (o *Outbox) put(id schema.ID, commit uint64) error {
-	was, err := o.at(id)
-	if err != nil || was == commit {
+	b, at, in, err := o.find(id)
+	switch {
+	case err != nil:
 		return err
+	case in:
+		b.all[at].commit = commit
+	default:
+		if b.all == nil {
+			b.all = make([]markedURL, 0, outboxBlock/4)
+		}
+		b.all = slices.Insert(b.all, at, markedURL{id, commit})
+		o.tx.s.marked[b.key.shard]++
 	}
-	shard := o.tx.s.ShardOf(o.tx.s.HostOf(id))
-	if was == 0 {
-		o.tx.s.marked[shard]++
-	}
-	w := o.tx.fields()
-	w.uint(commit)
-	return o.tx.put(bOutbox, outboxKey(shard, id), w)
+	b.changed = true
+	return nil
 }
 
 func (o *Outbox) flush() error {
-	slices.Sort(o.marks)
-	for _, id := range slices.Compact(o.marks) {
-		if err := o.put(id, o.tx.commit); err != nil {
+	for _, marks := range o.marks {
+		slices.Sort(marks)
+		for _, id := range slices.Compact(marks) {
+			if err := o.put(id, o.tx.commit); err != nil {
+				return err
+			}
+		}
+	}
+	return o.writeAll()
+}
+
+// writeAll writes the blocks that were changed.
+func (o *Outbox) writeAll() error {
+	var changed []*markedURLs
+	for _, b := range o.blocks {
+		if b.changed {
+			changed = append(changed, b)
+		}
+	}
+	slices.SortFunc(changed, func(a, b *markedURLs) int {
+		return cmp.Or(cmp.Compare(a.key.shard, b.key.shard), cmp.Compare(a.key.url, b.key.url))
+	})
+	for _, b := range changed {
+		if err := o.write(b); err != nil {
 			return err
 		}
+		b.changed = false
 	}
 	return nil
 }
 
-func (o *Outbox) rebuild() error { return o.all(func(shard int) { o.tx.s.marked[shard]++ }) }
+func (o *Outbox) write(b *markedURLs) error {
+	for _, key := range b.single {
+		if err := o.tx.delete(bOutbox, key.bytes()); err != nil {
+			return err
+		}
+	}
+	b.single = nil
+	if len(b.all) == 0 {
+		return o.tx.delete(bOutbox, b.key.bytes())
+	}
+	w := o.tx.fields()
+	b.encode(w)
+	return o.tx.put(bOutbox, b.key.bytes(), w)
+}
 
-func (o *Outbox) check() error { return o.all(func(int) {}) }
+func (o *Outbox) rebuild() error { return o.all(func(shard, n int) { o.tx.s.marked[shard] += n }) }
 
-// all looks at every entry.
-func (o *Outbox) all(f func(shard int)) error {
+func (o *Outbox) check() error { return o.all(func(int, int) {}) }
+
+// all looks at every block, and says how many URLs of which shard it has.
+func (o *Outbox) all(f func(shard, n int)) error {
 	s := o.tx.s
 	if s.rule == nil {
 		return nil
 	}
 	return o.tx.each(bOutbox, nil, func(key []byte, r *reader) (bool, error) {
-		id := schema.ID(0)
-		if len(key) == 5 {
-			id = schema.ID(binary.BigEndian.Uint32(key[1:]))
+		k, all, err := openMarked(key, r)
+		if err != nil {
+			return false, err
 		}
-		if host := s.HostOf(id); host == 0 || !s.Foreign(host) || s.ShardOf(host) != int(key[0]) {
-			return false, damaged(bOutbox, key, "is no foreign URL of that shard")
+		for _, u := range all {
+			if host := s.HostOf(u.id); host == 0 || !s.Foreign(host) || s.ShardOf(host) != k.shard {
+				return false, damaged(bOutbox, key, "has what is no foreign URL of that shard")
+			}
+			if u.commit-1 >= s.state.commit {
+				return false, damaged(bOutbox, key, "has what was marked by no commit")
+			}
 		}
-		if r.uint()-1 >= s.state.commit {
-			return false, damaged(bOutbox, key, "was marked by no commit")
-		}
-		f(int(key[0]))
+		f(k.shard, len(all))
 		return true, nil
 	})
-}
-
-func outboxKey(shard int, id schema.ID) []byte {
-	return binary.BigEndian.AppendUint32([]byte{byte(shard)}, uint32(id))
 }

@@ -1,6 +1,7 @@
 package kv_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -245,15 +246,22 @@ func (m *partModel) compare(t testing.TB, s *kv.Store) {
 	}
 }
 
+// partSites is how many sites, each with a page, the model has: more than are in a block of the
+// outbox.
+const partSites = 80
+
 // Whatever is marked, acknowledged and told, in any order, over reopenings and prunings,
 // the file says as a model does.
 func TestPartModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		const sites = 12
 		path := filepath.Join(t.TempDir(), "state.db")
-		s := divided(t, path, sites)
+		s := divided(t, path, partSites)
 		m := &partModel{marked: map[schema.ID]uint64{}, told: map[schema.ID]schema.Inbound{}}
-		url := rapid.IntRange(1, sites)
+		url := rapid.IntRange(1, partSites)
+		if older := rapid.SliceOfNDistinct(url, 0, 6, rapid.ID).Draw(r, "marked by an older release"); len(older) > 0 {
+			s = m.older(t, path, s, older)
+			m.compare(t, s)
+		}
 		for range rapid.IntRange(1, 8).Draw(r, "commits") {
 			switch rapid.IntRange(0, 5).Draw(r, "what") {
 			case 0:
@@ -271,6 +279,30 @@ func TestPartModel(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// older has URLs marked as an older release did, which wrote a record for each.
+func (m *partModel) older(t testing.TB, path string, s *kv.Store, ids []int) *kv.Store {
+	t.Helper()
+	shards := map[int]int{}
+	for _, id := range ids {
+		if host := s.HostOf(schema.ID(id)); s.Foreign(host) {
+			shards[id] = s.ShardOf(host)
+		}
+	}
+	s.Close()
+	for id, shard := range shards {
+		m.marked[schema.ID(id)] = 1
+		key := outboxKey(shard, id)
+		if err := kv.WriteRaw(path, "outbox", key, kv.Seal("outbox", key, []byte{1})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return openFast(t, path)
+}
+
+func outboxKey(shard, id int) []byte {
+	return binary.BigEndian.AppendUint32([]byte{byte(shard)}, uint32(id))
 }
 
 // commit does some of what a commit may do, to the file and to the model.
@@ -335,7 +367,7 @@ func pruned(t testing.TB, m *partModel, s *kv.Store) (string, *kv.Store) {
 	was := *m
 	m.marked, m.told = map[schema.ID]uint64{}, map[schema.ID]schema.Inbound{}
 	update(t, next, func(tx *kv.Tx) error {
-		for id := schema.ID(1); id <= 12; id++ { // what was dropped is met again
+		for id := schema.ID(1); id <= partSites; id++ { // what was dropped is met again
 			host, found, err := tx.Hosts.Lookup(names[id])
 			if err != nil {
 				return err
@@ -372,28 +404,38 @@ func TestDamagedPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, foreign := byte(0), byte(0) // URLs
-	for i := range 40 {
+	own, foreign := byte(0), byte(0) // URLs, less the first of a block
+	for i := 1; i < 40; i++ {
 		if n := rule.Of(fmt.Sprintf("h%d.test", i)); n == 1 {
-			own = byte(i + 1)
+			own = byte(i)
 		} else if n == 2 {
-			foreign = byte(i + 1)
+			foreign = byte(i)
 		}
 	}
+	block := string(outboxKey(2, 1))
 	for name, v := range map[string]struct {
 		bucket, key string
 		fields      []byte
 	}{
 		"no part":               {"meta", "part", []byte{1}},
 		"a shard beyond":        {"meta", "part", append(make([]byte, 16), 1, 3, 3, 1, 1)},
-		"own URL in the outbox": {"outbox", string([]byte{1, 0, 0, 0, own}), []byte{1}},
-		"of another shard":      {"outbox", string([]byte{0, 0, 0, 0, foreign}), []byte{1}},
-		"of no URL":             {"outbox", string([]byte{2, 0, 0, 0, 99}), []byte{1}},
-		"too short a key":       {"outbox", "\x02", []byte{1}},
-		"marked later":          {"outbox", string([]byte{2, 0, 0, 0, foreign}), []byte{99}},
-		"marked never":          {"outbox", string([]byte{2, 0, 0, 0, foreign}), []byte{0}},
-		"told of a foreign URL": {"inbound", string([]byte{0, 0, 0, foreign}), []byte{1, 1, 1, 1, 1, 0, 1}},
-		"told too little":       {"inbound", string([]byte{0, 0, 0, own}), []byte{1, 1}},
+		"own URL in the outbox": {"outbox", string(outboxKey(1, 1)), []byte{0, 1, own, 1}},
+		"own URL alone":         {"outbox", string(outboxKey(1, int(own)+1)), []byte{1}},
+		"of another shard":      {"outbox", string(outboxKey(0, 1)), []byte{0, 1, foreign, 1}},
+		"of no URL":             {"outbox", block, []byte{0, 1, 63, 1}},
+		"no URL alone":          {"outbox", string(outboxKey(2, 99)), []byte{1}},
+		"of a later block":      {"outbox", block, []byte{0, 1, 64, 1}},
+		"amid a block":          {"outbox", string(outboxKey(2, int(foreign)+1)), []byte{0, 1, 0, 1}},
+		"twice in a block":      {"outbox", block, []byte{0, 2, foreign, 1, foreign, 1}},
+		"an empty block":        {"outbox", block, []byte{0, 0}},
+		"half a block":          {"outbox", block, []byte{0, 2, foreign, 1}},
+		"too short a key":       {"outbox", "\x02", []byte{0, 1, foreign, 1}},
+		"too long a key":        {"outbox", block + "\x00", []byte{0, 1, foreign, 1}},
+		"marked later":          {"outbox", block, []byte{0, 1, foreign, 99}},
+		"marked never":          {"outbox", block, []byte{0, 1, foreign, 0}},
+		"alone, marked later":   {"outbox", string(outboxKey(2, int(foreign)+1)), []byte{99}},
+		"told of a foreign URL": {"inbound", string([]byte{0, 0, 0, foreign + 1}), []byte{1, 1, 1, 1, 1, 0, 1}},
+		"told too little":       {"inbound", string([]byte{0, 0, 0, own + 1}), []byte{1, 1}},
 		"itself as a peer":      {"peers", "\x01", make([]byte, 18)},
 		"half a peer":           {"peers", "\x02", make([]byte, 15)},
 	} {

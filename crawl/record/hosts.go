@@ -213,6 +213,15 @@ func (h *hosts) identify(name string) (schema.HostID, error) {
 	return host.ID, nil
 }
 
+// foreignName reports whether a host belongs to another shard, which need not be known.
+func (h *hosts) foreignName(name string) (bool, error) {
+	id, err := h.find(name)
+	if err != nil || id == 0 {
+		return h.in.store.ForeignName(name), err
+	}
+	return h.in.store.Foreign(id), nil
+}
+
 // visitable reports whether the lists let a URL be visited.
 func (h *hosts) visitable(id schema.ID) (bool, error) {
 	ok := h.facts(h.in.store.HostOf(id)).class.Visitable()

@@ -46,10 +46,10 @@ func (r *Recorder) MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (ne
 	return from, nil
 }
 
-// targetOf returns the URL of a referral; not ok: it names none, or a foreign one.
+// targetOf returns the URL of a referral; not ok: it names none.
 func (in *scope) targetOf(ref *ring.Referral) (to ring.Target, ok bool) {
 	u, err := in.set.Rules.Parse(ref.URL)
-	if err != nil || u.Norm != ref.URL || in.store.ForeignName(u.Host()) || ref.Kind > schema.KindSitemap {
+	if err != nil || u.Norm != ref.URL || ref.Kind > schema.KindSitemap {
 		return to, false
 	}
 	var forms []string

@@ -214,6 +214,9 @@ func (t *turn) refer(ref *ring.Referral) error {
 	if !ok || !t.in.current(ref.Told) {
 		return nil
 	}
+	if foreign, err := t.hosts.foreignName(to.Host()); err != nil || foreign {
+		return err
+	}
 	id, err := t.urls.record(to, ref.Kind, 0)
 	if err != nil || id == 0 {
 		return err

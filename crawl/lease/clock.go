@@ -8,8 +8,12 @@ type Instant struct {
 	Wall time.Duration // since 1970
 }
 
-// MachineClock returns the clocks of this machine. They are read as nearly at once as can
-// be, for a pause between them would look like a jump.
+// atOnce is how far apart the clocks are read at most, if that can be had: far less than any
+// jump that matters.
+const atOnce = 100 * time.Microsecond
+
+// MachineClock returns the clocks of this machine. They are read as nearly at once as need be,
+// for a pause between them would look like a jump.
 func MachineClock() func() Instant {
 	running := runningClock()
 	return func() Instant {
@@ -20,6 +24,9 @@ func MachineClock() func() Instant {
 			after := running()
 			if width < 0 || after-before < width {
 				best, width = Instant{Run: before, Wall: wall}, after-before
+			}
+			if width < atOnce {
+				break
 			}
 		}
 		return best

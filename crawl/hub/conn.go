@@ -58,6 +58,7 @@ func Connect(ctx context.Context, d Dial) (*Conn, error) {
 	options := []nats.Option{
 		nats.Name(d.Node), nats.Timeout(connects), nats.MaxReconnects(-1), nats.ReconnectWait(reconnect),
 		nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(), nats.PingInterval(pings), nats.MaxPingsOutstanding(2),
+		nats.SyncQueueLen(maxWaiting),
 		nats.ErrorHandler(d.complain), nats.DisconnectErrHandler(d.broken),
 		nats.ReconnectHandler(d.mended),
 	}

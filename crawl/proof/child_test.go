@@ -35,6 +35,7 @@ const (
 	envResolv = "RIPPLE_TEST_RESOLV" // the file that it reads in place of resolv.conf, in a mount namespace of its own
 	envHub    = "RIPPLE_TEST_HUB"    // the store of a hub, which it is, beside a node or alone
 	envFaster = "RIPPLE_TEST_FASTER" // how many times faster than real leases a node's are
+	envFresh  = "RIPPLE_TEST_FRESH"  // a node takes shards that nobody has had, and watches them for a moment only
 	envDies   = "RIPPLE_TEST_DIES"   // a node is killed as soon as it crawls
 	envMeets  = "RIPPLE_TEST_MEETS"  // the file in which a node says what URLs commits hold
 )

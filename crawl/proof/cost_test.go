@@ -132,7 +132,7 @@ func costOf(t *testing.T, web *webtest.Server, text string, nodes, shards int) (
 	ms := newMachines(t, rand.New(rand.NewPCG(1, 1)), web, text, nodes, shards)
 	ms.faster = "1" // what is asked now and then is asked as often as it really is
 	for _, m := range ms.all {
-		if err := ms.start(m); err != nil {
+		if err := ms.start(m, envFresh+"=1"); err != nil {
 			t.Fatal(err)
 		}
 	}

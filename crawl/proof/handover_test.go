@@ -79,7 +79,7 @@ func TestHandOver(t *testing.T) {
 	ms := newMachines(t, rand.New(rand.NewPCG(1, 1)), web, text, 3, 3)
 	ms.faster = "1" // a lease that is lost takes a letter with it
 	for _, m := range ms.all {
-		if err := ms.start(m, envMeets+"="+meetingsOf(m)); err != nil {
+		if err := ms.start(m, envFresh+"=1", envMeets+"="+meetingsOf(m)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -40,6 +40,9 @@ func nodeAsChild(cfg *config.Config) error {
 	if faster, err := strconv.Atoi(os.Getenv(envFaster)); err == nil {
 		timing = timing.Faster(faster)
 	}
+	if os.Getenv(envFresh) != "" {
+		timing.Watch = time.Second
+	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	if store := os.Getenv(envHub); store != "" {
 		s, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: store, Log: log})

@@ -47,7 +47,6 @@ type Candidate struct {
 	label  string        // name of that host
 	answer schema.ID     // 0: none
 	front  schema.ID     // 0: none
-	origin map[int]*Origin
 }
 
 // An Origin is one that links to a candidate.
@@ -60,7 +59,6 @@ type Origin struct {
 	Anchor    string
 	Place     string // empty: a redirect
 
-	origin   int
 	from, to schema.ID
 }
 
@@ -88,7 +86,8 @@ type finder struct {
 	speaks     []bool               // by node: it has a page on a host that is not silent
 	target     []uint32             // by number of a page: the node of a candidate; 0: it is of none
 	candidates []*Candidate         // by node; nil: nobody links to it
-	near       []*Origin            // by node: the one that was met last
+	votes      []vote               // by node, of one origin
+	voted      []uint32             // nodes with a vote of it
 }
 
 // Find returns the candidates with at least minOrigins votes: at most limit that are
@@ -208,70 +207,99 @@ func (f *finder) readPages() error {
 
 // vote counts the links of origins to candidates. Hosts and pages are known by then.
 func (f *finder) vote() error {
-	nodes := len(f.fold.Nodes()) + 1
-	f.candidates, f.near = make([]*Candidate, nodes), make([]*Origin, nodes)
 	if err := f.links.FindSiteWide(); err != nil {
 		return err
 	}
-	ctx := f.survey.Context()
-	for n, from := range f.links.Page[:f.links.Pages] {
-		origin := f.origin[f.survey.HostOf(from)]
-		if origin < 0 {
-			continue
+	hosts := make([][]schema.HostID, len(f.survey.Terrain().Origins())) // by origin
+	for host, origin := range f.origin {
+		if host > 0 && origin >= 0 {
+			hosts[origin] = append(hosts[origin], schema.HostID(host))
 		}
+	}
+	nodes := len(f.fold.Nodes()) + 1
+	f.candidates, f.votes = make([]*Candidate, nodes), make([]vote, nodes)
+	for origin := range hosts {
+		if err := f.countLinks(hosts[origin]); err != nil {
+			return err
+		}
+		f.cast(origin)
+	}
+	return nil
+}
+
+// A vote is what the pages of one origin have to do with a candidate.
+type vote struct {
+	editorial, elsewhere, siteWide uint32
+	from, to                       schema.ID // the first link, in the text if there is one
+	met, leads                     schema.ID // the first page that links, and where its first link leads
+}
+
+// countLinks counts the links on the pages of an origin's hosts.
+func (f *finder) countLinks(hosts []schema.HostID) error {
+	ctx := f.survey.Context()
+	for _, host := range hosts {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		own := f.fold.Node(from)
-		for at := f.links.Off[n]; at < f.links.Off[n+1]; at++ {
-			if node := f.target[f.links.To[at]]; node != 0 && node != own {
-				f.countLink(node, origin, uint32(n), at)
+		for n := f.links.Ends[host-1]; n < f.links.Ends[host]; n++ {
+			own := f.fold.Node(f.links.Page[n])
+			for at := f.links.Off[n]; at < f.links.Off[n+1]; at++ {
+				if node := f.target[f.links.To[at]]; node != 0 && node != own {
+					f.countLink(node, n, at)
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// countLink counts a link of an origin's page, which has a number.
-func (f *finder) countLink(node uint32, origin int, n uint32, at int64) {
-	from, to := f.links.Page[n], f.links.Page[f.links.To[at]]
-	c := f.candidates[node]
-	if c == nil {
-		c = &Candidate{node: node, origin: make(map[int]*Origin)}
-		f.candidates[node] = c
+// countLink counts a link of a page, which has a number. Of several first ones of a page the
+// first counts; pages of different hosts come in any order.
+func (f *finder) countLink(node, n uint32, at int64) {
+	from, to, v := f.links.Page[n], f.links.Page[f.links.To[at]], &f.votes[node]
+	if v.met == 0 {
+		f.voted = append(f.voted, node)
 	}
-	if c.Links++; c.met == 0 || from < c.met {
-		c.met, c.host = from, f.survey.HostOf(to)
+	if v.met == 0 || from < v.met {
+		v.met, v.leads = from, to
 	}
-	o := f.originOf(c, origin)
-	editorial := f.links.Endorses(n, at)
-	if first := editorial == (o.Editorial > 0) && from < o.from; o.from == 0 || first || editorial && o.Editorial == 0 {
-		o.from, o.to = from, to
+	siteWide := f.links.SiteWide(n, at)
+	editorial := !siteWide && f.links.InText(at)
+	if first := editorial == (v.editorial > 0) && from < v.from; v.from == 0 || first || editorial && v.editorial == 0 {
+		v.from, v.to = from, to
 	}
 	switch {
-	case f.links.SiteWide(n, at):
-		o.SiteWide++
+	case siteWide:
+		v.siteWide++
 	case !editorial:
-		o.Elsewhere++
+		v.elsewhere++
 	default:
-		if o.Editorial++; o.Editorial == 1 {
-			c.Votes++
-		}
+		v.editorial++
 	}
 }
 
-// originOf returns what an origin has to do with a candidate.
-func (f *finder) originOf(c *Candidate, origin int) *Origin {
-	if o := f.near[c.node]; o != nil && o.origin == origin {
-		return o
+// cast gives the votes of an origin to the candidates.
+func (f *finder) cast(origin int) {
+	for _, node := range f.voted {
+		v, c := f.votes[node], f.candidates[node]
+		if c == nil {
+			c = &Candidate{node: node}
+			f.candidates[node] = c
+		}
+		if c.met == 0 || v.met < c.met {
+			c.met, c.host = v.met, f.survey.HostOf(v.leads)
+		}
+		c.Links += int(v.editorial + v.elsewhere + v.siteWide)
+		if v.editorial > 0 {
+			c.Votes++
+		}
+		c.Origin = append(c.Origin, Origin{
+			Name: f.survey.Terrain().Origins()[origin].Name, Editorial: int(v.editorial), Elsewhere: int(v.elsewhere),
+			SiteWide: int(v.siteWide), from: v.from, to: v.to,
+		})
+		f.votes[node] = vote{}
 	}
-	o := c.origin[origin]
-	if o == nil {
-		o = &Origin{Name: f.survey.Terrain().Origins()[origin].Name, origin: origin}
-		c.origin[origin] = o
-	}
-	f.near[c.node] = o
-	return o
+	f.voted = f.voted[:0]
 }
 
 // nearness adds up by node how often the walker comes by at its pages.
@@ -332,9 +360,6 @@ func (f *finder) name(lists ...[]Candidate) error {
 		}
 		if err := errors.Join(f.findFront(c), f.cover(c)); err != nil {
 			return err
-		}
-		for _, o := range c.origin {
-			c.Origin = append(c.Origin, *o)
 		}
 		slices.SortFunc(c.Origin, func(a, b Origin) int {
 			return cmp.Or(cmp.Compare(min(b.Editorial, 1), min(a.Editorial, 1)), cmp.Compare(a.Name, b.Name))

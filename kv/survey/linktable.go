@@ -12,10 +12,10 @@ import (
 // the other. As most links lead to pages of the same host, what is known of both ends by their
 // numbers is near each other. Links are known by their place.
 type LinkTable struct {
-	Off   []int64     // by number: the links of a page are To[Off[n]:Off[n+1]]
-	To    []uint32    // numbers, in the order of the ids
-	Page  []schema.ID // by number
-	Pages int         // with links
+	Off  []int64     // by number: the links of a page are To[Off[n]:Off[n+1]]
+	To   []uint32    // numbers, in the order of the ids
+	Page []schema.ID // by number
+	Ends []uint32    // by host: its pages with links have the numbers from Ends[host-1] to before Ends[host]
 
 	core     *core
 	siteWide *siteWide
@@ -76,11 +76,9 @@ func (t *LinkTable) enumerate() {
 		*n++
 	}
 	for n := range t.Page {
-		if t.Off[n+1] > 0 {
-			t.Pages++
-		}
 		t.Off[n+1] += t.Off[n]
 	}
+	t.Ends = next[:hosts:hosts]
 }
 
 func (t *LinkTable) fill(of *kv.Linked) error {
@@ -114,8 +112,7 @@ func (t *LinkTable) row(id schema.ID) (row, error) {
 // Number returns the number of a URL.
 func (t *LinkTable) Number(id schema.ID) uint32 { return t.number[id] }
 
-// FindSiteWide finds the links that are site-wide, which [LinkTable.SiteWide] and
-// [LinkTable.Endorses] have to know.
+// FindSiteWide finds the links that are site-wide, which [LinkTable.SiteWide] has to know.
 func (t *LinkTable) FindSiteWide() error {
 	if t.siteWide.targets != nil {
 		return nil
@@ -129,7 +126,6 @@ func (t *LinkTable) SiteWide(from uint32, at int64) bool {
 	return !t.redirect.has(int(at)) && t.siteWide.wide(t.Page[from], t.Page[t.To[at]])
 }
 
-// Endorses is [schema.Link.Endorses] of a link.
-func (t *LinkTable) Endorses(from uint32, at int64) bool {
-	return t.inText.has(int(at)) && !t.SiteWide(from, at)
-}
+// InText reports whether the link at a place stands in the text of its page, or is a redirect,
+// which is as much a statement. If it is not site-wide either, it endorses where it leads.
+func (t *LinkTable) InText(at int64) bool { return t.inText.has(int(at)) }

@@ -39,30 +39,33 @@ func TestLinkTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	type link struct {
-		from, to           schema.ID
-		siteWide, endorses bool
+		from, to         schema.ID
+		siteWide, inText bool
 	}
 	want, got, pages := map[link]int{}, map[link]int{}, 0
 	err = s.EachLink(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
-		want[link{from, l.To, l.SiteWide, l.Endorses()}]++
+		want[link{from, l.To, l.SiteWide, l.Place.Editorial()}]++
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	siteWide := 0
+	siteWide, linking := 0, int(table.Ends[len(table.Ends)-1])
 	for n, id := range table.Page {
 		if table.Number(id) != uint32(n) {
 			t.Errorf("number %d is that of URL %d, which has number %d", n, id, table.Number(id))
 		}
-		if (table.Off[n+1] > table.Off[n]) != (n < table.Pages) {
-			t.Errorf("number %d of %d pages with links has %d", n, table.Pages, table.Off[n+1]-table.Off[n])
+		host := s.HostOf(id)
+		if links := table.Off[n+1] - table.Off[n]; (links > 0) != (n < linking) ||
+			(links > 0) != (uint32(n) >= table.Ends[host-1] && uint32(n) < table.Ends[host]) {
+			t.Errorf("number %d of host %d, which ends at %d, of %d pages with links has %d", n, host, table.Ends[host],
+				linking, links)
 		}
-		if n > 0 && n != table.Pages && s.HostOf(table.Page[n-1]) > s.HostOf(id) {
-			t.Errorf("number %d is of host %d, and the one before of host %d", n, s.HostOf(id), s.HostOf(table.Page[n-1]))
+		if n > 0 && n != linking && s.HostOf(table.Page[n-1]) > host {
+			t.Errorf("number %d is of host %d, and the one before of host %d", n, host, s.HostOf(table.Page[n-1]))
 		}
 		for at := table.Off[n]; at < table.Off[n+1]; at++ {
-			l := link{id, table.Page[table.To[at]], table.SiteWide(uint32(n), at), table.Endorses(uint32(n), at)}
+			l := link{id, table.Page[table.To[at]], table.SiteWide(uint32(n), at), table.InText(at)}
 			if got[l]++; l.siteWide {
 				siteWide++
 			}

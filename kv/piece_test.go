@@ -29,7 +29,7 @@ func walks() map[string]func(tx *kv.Tx, f func() error) (walked, error) {
 	type walk = func(tx *kv.Tx, f func() error) (walked, error)
 	links := func(want func(schema.Seq, schema.ID) bool) walk {
 		return func(tx *kv.Tx, f func() error) (w walked, err error) {
-			err = tx.Visits.EachLinks(want, func(l *kv.Linked) error {
+			err = tx.Visits.EachLinks(want, nil, func(l *kv.Linked) error {
 				if err := f(); err != nil {
 					return err
 				}
@@ -42,7 +42,7 @@ func walks() map[string]func(tx *kv.Tx, f func() error) (walked, error) {
 	return map[string]walk{
 		"links": links(all), "some links": links(odd),
 		"targets": func(tx *kv.Tx, f func() error) (w walked, err error) {
-			err = tx.Visits.EachTargets(all, func(l *kv.Targeted) error {
+			err = tx.Visits.EachTargets(1, all, func(l *kv.Targeted) error {
 				if err := f(); err != nil {
 					return err
 				}
@@ -262,6 +262,14 @@ func TestWalkStops(t *testing.T) {
 		})
 		if visits != 301 {
 			t.Errorf("told of %d visits from 100 to 400", visits)
+		}
+		all := func(schema.Seq, schema.ID) bool { return true }
+		for from, want := range map[schema.Seq]int{1: 700, 500: 201, 700: 1, 701: 0} {
+			rest := 0
+			err = errors.Join(err, tx.Visits.EachTargets(from, all, func(l *kv.Targeted) error { rest++; return nil }))
+			if rest != want {
+				t.Errorf("told of the targets of %d visits from %d on, want %d", rest, from, want)
+			}
 		}
 		return err
 	})

@@ -20,11 +20,14 @@ type Linked struct {
 	anchored bool
 }
 
-// EachLinks calls f for all visits in order, but for those of URLs that are not wanted, which
-// several goroutines may ask at once. It costs a tenth of [Visits.Each], and less for what is
-// not wanted. What f is given is valid while it runs. An error of f ends it.
-func (vs *Visits) EachLinks(want func(schema.Seq, schema.ID) bool, f func(*Linked) error) error {
-	fresh := func(schema.Seq) *linked { return &linked{want: want} }
+// EachLinks calls f for all visits in order, but for those of URLs that are not wanted, and for
+// those without a link to what to holds for; nil: all. Several goroutines may ask want and to
+// at once. It costs a tenth of [Visits.Each], and less for what is not wanted. What f is given
+// is valid while it runs. An error of f ends it.
+func (vs *Visits) EachLinks(
+	want func(schema.Seq, schema.ID) bool, to func(schema.ID) bool, f func(*Linked) error,
+) error {
+	fresh := func(schema.Seq) *linked { return &linked{want: want, to: to} }
 	return eachVisit(vs, 1, fresh, func(p *linked) (bool, error) {
 		for i := range p.all {
 			if err := f(&p.all[i]); err != nil {
@@ -38,6 +41,7 @@ func (vs *Visits) EachLinks(want func(schema.Seq, schema.ID) bool, f func(*Linke
 // linked are visits with their links.
 type linked struct {
 	want  func(schema.Seq, schema.ID) bool
+	to    func(schema.ID) bool
 	all   []Linked
 	links []schema.Link // of all of them
 }
@@ -62,9 +66,11 @@ func (p *linked) add(at int, key []byte, r *reader) error {
 	r.uint() // the visit before
 	l.Stand = schema.Seq(r.uint())
 	l.NoFollow = r.uint()&visitNoFollow != 0
-	if !r.bad {
-		p.all = append(p.all, l)
+	if r.bad || p.to != nil && !slices.ContainsFunc(l.Links, func(one schema.Link) bool { return p.to(one.To) }) {
+		p.links = p.links[:n]
+		return nil
 	}
+	p.all = append(p.all, l)
 	return nil
 }
 
@@ -77,11 +83,13 @@ type Targeted struct {
 	Stand schema.Seq // see [schema.Visit]
 }
 
-// EachTargets is [Visits.EachLinks] without what is known of links but where they lead, in
-// about half of its time.
-func (vs *Visits) EachTargets(want func(schema.Seq, schema.ID) bool, f func(*Targeted) error) error {
-	fresh := func(schema.Seq) *targeted { return &targeted{want: want} }
-	return eachVisit(vs, 1, fresh, func(p *targeted) (bool, error) {
+// EachTargets is [Visits.EachLinks] from a number on, without what is known of links but where
+// they lead.
+func (vs *Visits) EachTargets(
+	from schema.Seq, want func(schema.Seq, schema.ID) bool, f func(*Targeted) error,
+) error {
+	fresh := func(from schema.Seq) *targeted { return &targeted{from: from, want: want} }
+	return eachVisit(vs, from, fresh, func(p *targeted) (bool, error) {
 		for i := range p.all {
 			if err := f(&p.all[i]); err != nil {
 				return false, err
@@ -93,6 +101,7 @@ func (vs *Visits) EachTargets(want func(schema.Seq, schema.ID) bool, f func(*Tar
 
 // targeted are visits with the targets of their links.
 type targeted struct {
+	from schema.Seq
 	want func(schema.Seq, schema.ID) bool
 	all  []Targeted
 	to   []schema.ID // of all of them
@@ -101,7 +110,7 @@ type targeted struct {
 func (p *targeted) reset() { p.all, p.to = p.all[:0], p.to[:0] }
 
 func (p *targeted) add(at int, key []byte, r *reader) error {
-	seq, err := follows(1, at, key)
+	seq, err := follows(p.from, at, key)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestSkim(t *testing.T) {
 	if err := s.Update(func(tx *kv.Tx) error { _, err := tx.Visits.Add(stands); return err }); err != nil {
 		t.Fatal(err)
 	}
-	var whole, skimmed, linked []schema.Visit
+	var whole, skimmed, linked, wanted []schema.Visit
 	read := func(f func(tx *kv.Tx) error) {
 		t.Helper()
 		if err := s.View(f); err != nil {
@@ -39,27 +40,37 @@ func TestSkim(t *testing.T) {
 	})
 	read(func(tx *kv.Tx) error { return skim(tx, s, func(v *schema.Visit) { skimmed = append(skimmed, *v) }) })
 	odd := func(_ schema.Seq, id schema.ID) bool { return id%2 == 1 }
+	second := func(to schema.ID) bool { return to == 2 }
 	read(func(tx *kv.Tx) error {
-		return tx.Visits.EachLinks(odd, func(l *kv.Linked) error {
-			linked = append(linked, schema.Visit{Seq: l.Seq, URL: l.URL, Run: l.Run, Links: append([]schema.Link(nil), l.Links...),
-				Stand: l.Stand, NoFollow: l.NoFollow})
-			return nil
-		})
+		note := func(visits *[]schema.Visit) func(*kv.Linked) error {
+			return func(l *kv.Linked) error {
+				*visits = append(*visits, schema.Visit{Seq: l.Seq, URL: l.URL, Run: l.Run,
+					Links: append([]schema.Link(nil), l.Links...), Stand: l.Stand, NoFollow: l.NoFollow})
+				return nil
+			}
+		}
+		return errors.Join(tx.Visits.EachLinks(odd, nil, note(&linked)), tx.Visits.EachLinks(odd, second, note(&wanted)))
 	})
 	texts := cmpopts.IgnoreFields(schema.Visit{}, "Form", "Title", "LastModified", "ETag", "ServerDate", "StoredPath",
 		"Facts", "Sitemap")
 	if diff := cmp.Diff(whole, skimmed, texts); diff != "" {
 		t.Errorf("skimmed (-want +got):\n%s", diff)
 	}
-	var want []schema.Visit
+	var want, wantTo []schema.Visit
 	for _, v := range whole {
 		if odd(v.Seq, v.URL) {
 			want = append(want, schema.Visit{Seq: v.Seq, URL: v.URL, Run: v.Run, Links: v.Links, Stand: v.Stand,
 				NoFollow: v.NoFollow})
+			if slices.ContainsFunc(v.Links, func(l schema.Link) bool { return second(l.To) }) {
+				wantTo = append(wantTo, want[len(want)-1])
+			}
 		}
 	}
 	if diff := cmp.Diff(want, linked); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(wantTo, wanted); diff != "" || len(wanted) == 0 || len(wanted) == len(linked) {
+		t.Errorf("links of %d visits of %d (-want +got):\n%s", len(wanted), len(linked), diff)
 	}
 	last := skimmed[len(skimmed)-1]
 	if last.Title+last.Form+last.StoredPath != "" || last.Facts != nil || last.Stand != 1 {
@@ -112,7 +123,7 @@ func TestGistsAndTargets(t *testing.T) {
 				t.Errorf("visit %d: %+v, %v", g.Seq, one, err)
 			}
 			return nil
-		}), tx.Visits.EachTargets(odd, func(l *kv.Targeted) error {
+		}), tx.Visits.EachTargets(1, odd, func(l *kv.Targeted) error {
 			targets = append(targets, *l)
 			targets[len(targets)-1].To = append([]schema.ID(nil), l.To...)
 			return nil
@@ -244,7 +255,7 @@ func TestFillAnchors(t *testing.T) {
 	var visits []kv.Linked
 	texts := 0
 	view(t, s, func(tx *kv.Tx) error {
-		err := tx.Visits.EachLinks(all, func(l *kv.Linked) error {
+		err := tx.Visits.EachLinks(all, nil, func(l *kv.Linked) error {
 			visits = append(visits, *l)
 			visits[len(visits)-1].Links = append([]schema.Link(nil), l.Links...)
 			return nil

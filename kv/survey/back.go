@@ -99,7 +99,7 @@ func (ws *walks) eachCarrying(in func(schema.ID) bool, f func(from schema.ID, li
 	var buf []schema.Link
 	cfg := ws.core.cfg.Crawler
 	want := func(from schema.ID) bool { return in(from) && !ws.closedTo(from) }
-	return ws.core.eachStanding(want, func(l *kv.Linked) error {
+	return ws.core.eachStanding(want, nil, func(l *kv.Linked) error {
 		from, links := l.URL, l.Links
 		if to := links[len(links)-1].To; int(to) > ws.core.urls() {
 			return fmt.Errorf("%w: page %d links to URL %d, which its run does not know", kv.ErrDamaged, from, to)

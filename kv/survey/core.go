@@ -173,6 +173,17 @@ func (c *core) visited(id schema.ID) bool {
 	return seq != 0 && seq >= c.run.FirstVisit
 }
 
+// secondRun returns the first visit that may be of a later run than the first.
+func (c *core) secondRun() schema.Seq {
+	switch {
+	case c.runs[0].ID > 1: // what was before it was pruned, but for some visits
+		return 1
+	case len(c.runs) == 1:
+		return c.store.LastSeq() + 1
+	}
+	return c.runs[1].FirstVisit
+}
+
 // visitedSince reports whether a URL was visited in the last completed run or after it.
 func (c *core) visitedSince(id schema.ID) bool {
 	seq, first, since := c.latest(id), schema.Seq(0), c.since()
@@ -192,6 +203,9 @@ func (c *core) norm(id schema.ID) (norm string, err error) {
 	})
 	return norm, err
 }
+
+// outside reports whether the run has neither reached a URL nor visited it.
+func (c *core) outside(id schema.ID) bool { return !c.inRun(id) && !c.visited(id) }
 
 // inRun reports whether a URL belongs to the run of the survey.
 func (c *core) inRun(id schema.ID) bool {

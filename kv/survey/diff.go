@@ -99,7 +99,7 @@ func (d *Diff) read(tx *kv.Tx) error {
 		return err
 	}
 	stands := func(seq schema.Seq, _ schema.ID) bool { return stood[0].has(int(seq)) || stood[1].has(int(seq)) }
-	return tx.Visits.EachTargets(stands, func(l *kv.Targeted) error {
+	return tx.Visits.EachTargets(1, stands, func(l *kv.Targeted) error {
 		for i := range d.sides {
 			if !stood[i].has(int(l.Seq)) {
 				continue

@@ -143,7 +143,7 @@ func (d *Diff) rot() ([]Rot, error) {
 		return d.s.core.isPage(id) && after.source[id] == uint32(seq) && len(origins[d.s.HostOf(id)]) > 0
 	}
 	err = d.s.core.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachTargets(stand, func(l *kv.Targeted) error {
+		return tx.Visits.EachTargets(1, stand, func(l *kv.Targeted) error {
 			for _, origin := range origins[d.s.HostOf(l.URL)] {
 				for _, to := range l.To {
 					if d.s.core.isPage(to) {

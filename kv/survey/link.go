@@ -324,7 +324,7 @@ func (ls *links) eachWritten(f func(from, to schema.ID)) error {
 func (ls *links) eachTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		t := &teller{tx: tx, want: want, f: f}
-		err := ls.core.eachStanding(everyPage, t.add)
+		err := ls.core.eachStanding(everyPage, want, t.add)
 		if err == nil {
 			err = t.tell()
 		}
@@ -343,9 +343,6 @@ type teller struct {
 }
 
 func (t *teller) add(l *kv.Linked) error {
-	if !slices.ContainsFunc(l.Links, func(one schema.Link) bool { return t.want(one.To) }) {
-		return nil
-	}
 	n, page := len(t.links), *l
 	t.links = append(t.links, l.Links...)
 	page.Links = t.links[n:]

@@ -213,7 +213,7 @@ func (ps *pages) lastRun(p *Page) (schema.RunID, error) {
 }
 
 // readSights notes for every URL outside the run the last one in which a page linked to it,
-// or a sitemap named it.
+// or a sitemap named it; 0: that was in no later run than the first.
 func (ps *pages) readSights() error {
 	if ps.sights != nil {
 		return nil
@@ -222,15 +222,21 @@ func (ps *pages) readSights() error {
 	if err != nil {
 		return err
 	}
-	sights, asked := make([]schema.RunID, ps.core.store.URLs()+1), ps.outside()
+	second := ps.core.secondRun()
+	sights, asked := make([]schema.RunID, ps.core.store.URLs()+1), newBitset(ps.core.store.URLs())
+	for id := schema.ID(1); int(id) <= ps.core.urls(); id++ {
+		if ps.core.outside(id) {
+			asked.set(int(id))
+		}
+	}
 	see := func(id schema.ID, run schema.RunID) {
 		if asked.has(int(id)) {
 			sights[id] = max(sights[id], run)
 		}
 	}
-	every := func(schema.Seq, schema.ID) bool { return true }
+	later := func(seq schema.Seq, _ schema.ID) bool { return seq >= second || stood[seq] > ps.core.runs[0].ID }
 	err = ps.core.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachTargets(every, func(l *kv.Targeted) error {
+		return tx.Visits.EachTargets(1, later, func(l *kv.Targeted) error {
 			if l.Run > ps.core.run.ID {
 				return nil
 			}
@@ -256,26 +262,13 @@ func (ps *pages) readSights() error {
 	return err
 }
 
-// outside is the pages that the run has neither reached nor visited.
-func (ps *pages) outside() *bitset {
-	all := newBitset(ps.core.store.URLs())
-	for id := schema.ID(1); int(id) <= ps.core.urls(); id++ {
-		if !ps.core.inRun(id) && !ps.core.visited(id) {
-			all.set(int(id))
-		}
-	}
-	return all
-}
-
 // readStood notes for every visit the last run in which its links stood for those of
 // another; 0: in none. Those of the first of all runs stand for themselves.
 func (ps *pages) readStood() ([]schema.RunID, error) {
 	stood := make([]schema.RunID, ps.core.store.LastSeq()+1)
-	later := func(seq schema.Seq, _ schema.ID) bool {
-		return ps.core.runs[0].ID > 1 || len(ps.core.runs) > 1 && seq >= ps.core.runs[1].FirstVisit
-	}
+	every := func(schema.Seq, schema.ID) bool { return true }
 	err := ps.core.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachTargets(later, func(l *kv.Targeted) error {
+		return tx.Visits.EachTargets(ps.core.secondRun(), every, func(l *kv.Targeted) error {
 			if l.Run <= ps.core.run.ID {
 				stood[l.Stand] = max(stood[l.Stand], l.Run)
 			}

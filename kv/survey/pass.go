@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -27,21 +28,23 @@ type standFunc func(l *kv.Linked) error
 
 func everyPage(schema.ID) bool { return true }
 
-// eachStanding calls f for every page that is wanted and has links that stand, in the order
-// in which they were written: the file is read from one end to the other, which is many
-// times as fast as looking up the visits of one page after the other.
-func (c *core) eachStanding(want func(page schema.ID) bool, f standFunc) error {
+// eachStanding calls f for every page that is wanted and has links that stand to what to holds
+// for, nil: to anything, in the order in which they were written: the file is read from one
+// end to the other, which is many times as fast as looking up the visits of one page after the
+// other.
+func (c *core) eachStanding(want, to func(page schema.ID) bool, f standFunc) error {
 	if err := c.findStands(); err != nil {
 		return err
 	}
 	stands := func(seq schema.Seq, page schema.ID) bool { return c.holds(seq, page) && want(page) }
 	return c.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachLinks(stands, func(l *kv.Linked) error {
+		err := tx.Visits.EachLinks(stands, to, func(l *kv.Linked) error {
 			if err := c.live(); err != nil || len(l.Links) == 0 {
 				return err
 			}
 			return f(l)
 		})
+		return cmp.Or(err, c.live())
 	})
 }
 
@@ -52,7 +55,7 @@ func (c *core) eachTargets(f func(l *kv.Targeted) error) error {
 		return err
 	}
 	return c.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachTargets(c.holds, func(l *kv.Targeted) error {
+		return tx.Visits.EachTargets(1, c.holds, func(l *kv.Targeted) error {
 			if err := c.live(); err != nil || len(l.To) == 0 {
 				return err
 			}
@@ -97,7 +100,7 @@ func (c *core) findStands() error {
 	var s stander
 	last := func(seq schema.Seq, id schema.ID) bool { return c.isPage(id) && c.latest(id) == seq }
 	err := c.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachTargets(last, func(l *kv.Targeted) error {
+		return tx.Visits.EachTargets(1, last, func(l *kv.Targeted) error {
 			s.note(c, l.URL, l.Stand)
 			return c.live()
 		})

@@ -71,10 +71,14 @@ type finder struct {
 }
 
 func (f *finder) addPage(p *survey.Page) error {
-	if f.broken[p.ID] = p.Broken() && p.LastRun >= f.survey.Since(); f.broken[p.ID] {
+	if !p.Broken() {
+		return nil
+	}
+	last, err := f.survey.LastRun(p)
+	if f.broken[p.ID] = err == nil && last >= f.survey.Since(); f.broken[p.ID] {
 		f.targets[p.ID] = &Target{State: p.State, Status: p.Status(), Why: p.Error}
 	}
-	return nil
+	return err
 }
 
 // addLink adds a link; those of a page come one after the other.

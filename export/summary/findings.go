@@ -14,6 +14,7 @@ import (
 // hosts, links and pages.
 type findings struct {
 	counts *survey.Counts
+	seen   survey.Seen
 	digest string // empty: of an older run, which is not known as it was
 
 	full, partly, others top[hostLine] // domains
@@ -90,6 +91,7 @@ func collect(s *survey.Survey) (*findings, error) {
 	}
 	for _, step := range []func() error{
 		func() (err error) { f.counts, err = s.Counts(); return err },
+		func() (err error) { f.seen, err = s.Seen(); return err },
 		func() error { return s.EachHost(each) },
 		f.cited.readLinks,
 		func() error { return s.EachPage(func(p *survey.Page) error { f.addPage(s, p); return nil }) },

@@ -74,19 +74,22 @@ func (ps *pages) each(from schema.ID, f func(*Page) error) error {
 // places is each without what only a visit says, which is looked up for none but pages
 // that an older run saw last.
 func (ps *pages) places(f func(*Page) error) error {
-	return ps.walk(1, func(tx *kv.Tx, u schema.URL) (*Page, error) {
-		p, _, err := ps.place(tx, u)
-		if err != nil {
+	return ps.walk(1, ps.placed, f)
+}
+
+// placed is page without what only a visit says.
+func (ps *pages) placed(tx *kv.Tx, u schema.URL) (*Page, error) {
+	p, _, err := ps.place(tx, u)
+	if err != nil {
+		return nil, err
+	}
+	if p.Visited = ps.core.visited(u.ID); !p.Visited && !p.InRun && len(ps.core.runs) > 1 {
+		if err := ps.readVisit(tx, p); err != nil {
 			return nil, err
 		}
-		if p.Visited = ps.core.visited(u.ID); !p.Visited && !p.InRun && len(ps.core.runs) > 1 {
-			if err := ps.readVisit(tx, p); err != nil {
-				return nil, err
-			}
-		}
-		p.LastRun, err = ps.lastRun(p)
-		return p, err
-	}, f)
+	}
+	p.LastRun, err = ps.lastRun(p)
+	return p, err
 }
 
 // walk calls f for what another function makes of every page from an id on.

@@ -6,7 +6,7 @@ import (
 )
 
 // sketches calls f for every page, in no order that means anything, with what can be
-// counted of it: its host, class, state, depth and runs, and of its visit what
+// counted of it: its host, class, state and depth, and of its visit what
 // [kv.Visits.Gists] says, with the number of the links that stand. The page and its visit are
 // valid while f runs. An error of f ends it.
 //
@@ -123,9 +123,6 @@ func (ps *pages) sketch(tx *kv.Tx, p *Page) error {
 		verdict = ps.core.terrain.Classify("https://" + h.name + u.PathQuery)
 	}
 	p.Class, p.Rule = verdict.Class, verdict.Rule
-	if p.LastRun, err = ps.lastRun(p); err != nil {
-		return err
-	}
 	return ps.judge(tx, h, u.PathQuery, p)
 }
 

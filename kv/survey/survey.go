@@ -172,6 +172,13 @@ func (s *Survey) EachSketch(f func(*Page) error) error { return s.tallies.along(
 // Page returns a page, or an error that wraps [kv.ErrNotFound].
 func (s *Survey) Page(id schema.ID) (*Page, error) { return s.pages.byID(id) }
 
+// LastRun returns [Page.LastRun] of a page of [Survey.EachSketch], which does not say it: the last run that
+// saw it. At first it may read the links of all pages.
+func (s *Survey) LastRun(p *Page) (schema.RunID, error) { return s.pages.lastRun(p) }
+
+// Seen counts what the run has seen; it does so once.
+func (s *Survey) Seen() (Seen, error) { return s.tallies.seen() }
+
 // Counts counts all pages; it does so once.
 func (s *Survey) Counts() (*Counts, error) { return s.tallies.counts() }
 

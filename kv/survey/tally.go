@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -24,16 +25,15 @@ type Counts struct {
 	HostsByDepth     [kv.NoDepth + 1]int // those of Hosts, by the smallest depth of their pages
 	Hosts            int                 // with pages, of the classes that are visited
 	Listed           int                 // hosts with pages that are blacklisted or stubs
-	Seen             Seen
-	Frontier         int            // pages that wait, see [Page.Waits]
-	Links            int            // that stand
-	LinksOmitted     int            // see [Page.LinksOmitted]
-	leftBefore       int            // of those: by traps, of pages that an earlier run read
-	Shells           int            // of Processed: that likely show nothing without their scripts, and were not rendered
-	Rendered         int            // of Processed
-	Hindered         int            // of Rendered: something of what their scripts asked for was kept from them
-	Unrendered       int            // of Processed: recorded as fetched, since the browser failed or showed too much
-	Errors           map[string]int // of the run, by kind, see [tallies.countErrors]
+	Frontier         int                 // pages that wait, see [Page.Waits]
+	Links            int                 // that stand
+	LinksOmitted     int                 // see [Page.LinksOmitted]
+	leftBefore       int                 // of those: by traps, of pages that an earlier run read
+	Shells           int                 // of Processed: that likely show nothing without their scripts, and were not rendered
+	Rendered         int                 // of Processed
+	Hindered         int                 // of Rendered: something of what their scripts asked for was kept from them
+	Unrendered       int                 // of Processed: recorded as fetched, since the browser failed or showed too much
+	Errors           map[string]int      // of the run, by kind, see [tallies.countErrors]
 }
 
 // Seen is what the run has seen of what is known. While a run is not completed, it
@@ -47,6 +47,8 @@ type Seen struct {
 type tally struct {
 	counts Counts
 	hosts  []hostTally // by id
+	seen   Seen        // at first without pages that the run has neither reached nor visited
+	whole  bool        // seen has these, too
 }
 
 // A hostTally is what is counted of one host.
@@ -153,7 +155,7 @@ func (ts *tallies) countHosts(t *tally) {
 
 // empty returns a tally before anything is counted.
 func (ts *tallies) empty() *tally {
-	t := &tally{hosts: make([]hostTally, ts.core.store.Hosts()+1)}
+	t := &tally{hosts: make([]hostTally, ts.core.store.Hosts()+1), whole: len(ts.core.runs) == 1}
 	for i := range t.hosts {
 		h := &t.hosts[i]
 		h.nearest, h.from = kv.NoDepth, kv.NoDepth
@@ -168,7 +170,7 @@ func (ts *tallies) countInto(t *tally) func(*Page) error {
 		t.add(p)
 		t.counts.Links += p.LinkCount
 		ts.addOmitted(t, p)
-		t.addSeen(p, since)
+		t.addSeen(p, since, ts.core.outside(p.ID))
 		ts.addUnasked(t, p)
 		return nil
 	}
@@ -202,14 +204,47 @@ func (ts *tallies) leftBefore() (int, error) {
 	return t.counts.leftBefore, nil
 }
 
-// addSeen counts what the run since, or a later one, has seen of a page.
-func (t *tally) addSeen(p *Page, since schema.RunID) {
-	if p.LastRun >= since {
-		t.counts.Seen.ByClass[p.Class]++
+// addSeen counts what the run since, or a later one, has seen of a page. Which was the last run that
+// saw a page outside the run takes long to say: such a page is counted by [tallies.seen].
+func (t *tally) addSeen(p *Page, since schema.RunID, outside bool) {
+	if !outside || t.whole {
+		t.seen.ByClass[p.Class]++
 	}
 	if p.Visit != nil && p.Visit.Run >= since {
-		t.counts.Seen.Links += p.LinkCount
+		t.seen.Links += p.LinkCount
 	}
+}
+
+// seen counts what the run has seen; it does so once.
+func (ts *tallies) seen() (Seen, error) {
+	t, err := ts.tallied()
+	if err != nil || t.whole {
+		return t.seen, err
+	}
+	all, since := t.seen, ts.core.since()
+	err = ts.core.view(func(tx *kv.Tx) error {
+		for id := schema.ID(1); int(id) <= ts.core.urls(); id++ {
+			if !ts.core.isPage(id) || !ts.core.outside(id) {
+				continue
+			}
+			u, err := tx.URLs.At(id)
+			if err = cmp.Or(err, ts.core.live()); err != nil {
+				return err
+			}
+			p, err := ts.pages.placed(tx, u)
+			if err != nil {
+				return err
+			}
+			if p.LastRun >= since {
+				all.ByClass[p.Class]++
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		t.seen, t.whole = all, true
+	}
+	return all, err
 }
 
 func (t *tally) add(p *Page) {

@@ -67,6 +67,7 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 // recount counts the pages of a survey one by one, which must give what was counted at once.
 func recount(t testing.TB, s *survey.Survey, counts *survey.Counts) {
 	t.Helper()
+	var seen survey.Seen
 	want, got := survey.Counts{}, survey.Counts{ByState: counts.ByState, ByClass: counts.ByClass, ByDepth: counts.ByDepth,
 		Pages: counts.Pages, Frontier: counts.Frontier, Links: counts.Links, LinksOmitted: counts.LinksOmitted}
 	err := s.EachPage(func(p *survey.Page) error {
@@ -81,10 +82,19 @@ func recount(t testing.TB, s *survey.Survey, counts *survey.Counts) {
 			want.Links += len(p.Visit.Links)
 		}
 		want.LinksOmitted += p.LinksOmitted()
+		if p.LastRun >= s.Since() {
+			seen.ByClass[p.Class]++
+		}
+		if p.Visit != nil && p.Visit.Run >= s.Since() {
+			seen.Links += p.LinkCount
+		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if all, err := s.Seen(); err != nil || all != seen {
+		t.Errorf("the run has seen %+v, %v; one by one the pages give %+v", all, err, seen)
 	}
 	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {
 		t.Errorf("counts are %s; one by one the pages give %s", g, w)

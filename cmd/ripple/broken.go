@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -101,38 +102,50 @@ func orNull[T comparable](v T) any {
 	return v
 }
 
+// brokenBlock is the number of links that are made text at a time, on each core.
+const brokenBlock = 1 << 12
+
 // printBroken shows broken links below the pages that they stand on.
 func printBroken(w io.Writer, links []broken.Link) error {
 	byOrigin := map[string]int{}
 	for i := range links {
 		byOrigin[links[i].Origin]++
 	}
-	out := bufio.NewWriter(w)
-	var text []byte
-	for i := range links {
+	texts := make([][]byte, runtime.GOMAXPROCS(0))
+	for done := 0; done < len(links); {
+		var making errgroup.Group
+		for i := range texts {
+			from, to := done, min(done+brokenBlock, len(links))
+			making.Go(func() error { texts[i] = appendBroken(texts[i][:0], links, from, to, byOrigin); return nil })
+			done = to
+		}
+		_ = making.Wait() // none fails
+		for _, text := range texts {
+			if _, err := w.Write(text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// appendBroken appends some of all links, with the origins and pages that begin there.
+func appendBroken(b []byte, links []broken.Link, from, to int, byOrigin map[string]int) []byte {
+	for i := from; i < to; i++ {
 		l := &links[i]
 		if i == 0 || l.Origin != links[i-1].Origin {
 			if i > 0 {
-				fmt.Fprintln(out)
+				b = append(b, '\n')
 			}
-			fmt.Fprintf(out, "%s: %s\n", cmp.Or(l.Origin, "on other pages"),
-				count(byOrigin[l.Origin], "broken link", ""))
+			b = fmt.Appendf(b, "%s: %s\n", cmp.Or(l.Origin, "on other pages"), count(byOrigin[l.Origin], "broken link", ""))
 		}
-		text = text[:0]
 		if i == 0 || l.Source != links[i-1].Source {
-			text = append(append(append(text, "  "...), clean(l.From, 2048)...), '\n')
+			b = append(append(append(b, "  "...), clean(l.From, 2048)...), '\n')
 		}
-		if _, err := out.Write(appendBroken(text, l)); err != nil {
-			return err
-		}
+		b = append(append(append(b, "    -> "...), clean(l.To, 2048)...), "  "...)
+		b = appendLinkText(b, l.Link.Kinds.First().String(), l.Link.Rel.String(), l.Link.Where(), l.Link.Anchor)
+		b = append(append(append(b, "\n       "...), l.State.String()...), ": "...)
+		b = append(append(b, clean(l.Why, 300)...), '\n')
 	}
-	return out.Flush()
-}
-
-// appendBroken appends a link and what became of its target.
-func appendBroken(b []byte, l *broken.Link) []byte {
-	b = append(append(append(b, "    -> "...), clean(l.To, 2048)...), "  "...)
-	b = appendLinkText(b, l.Link.Kinds.First().String(), l.Link.Rel.String(), l.Link.Where(), l.Link.Anchor)
-	b = append(append(append(b, "\n       "...), l.State.String()...), ": "...)
-	return append(append(b, clean(l.Why, 300)...), '\n')
+	return b
 }

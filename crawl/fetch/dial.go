@@ -56,8 +56,10 @@ func (d *dialler) dialContext(ctx context.Context, _, addr string) (net.Conn, er
 	if x.route.dial != "" {
 		addr = x.route.dial
 	}
+	d.tellOpened(1) // a dial has its descriptor already
 	c, err := d.connect(ctx, addr, x)
 	if err != nil {
+		d.tellOpened(-1)
 		return nil, err
 	}
 	t, err := d.track(c)
@@ -238,6 +240,7 @@ func (d *dialler) track(c net.Conn) (*conn, error) {
 	if d.open == nil {
 		d.mu.Unlock()
 		c.Close()
+		d.tellOpened(-1)
 		return nil, &Error{Cause: Cancelled, Op: "connect", Err: net.ErrClosed}
 	}
 	d.open[t] = struct{}{}
@@ -246,7 +249,6 @@ func (d *dialler) track(c net.Conn) (*conn, error) {
 	}
 	many := len(d.open) > d.most
 	d.mu.Unlock()
-	d.tellOpened(1)
 	if many {
 		d.shed()
 	}
@@ -329,14 +331,13 @@ func tracked(c net.Conn) *conn {
 }
 
 func (c *conn) Close() error {
-	c.once.Do(func() {
-		c.d.mu.Lock()
-		delete(c.d.open, c)
-		c.leaveIdle()
-		c.d.mu.Unlock()
-		c.d.tellOpened(-1)
-	})
-	return c.Conn.Close()
+	c.d.mu.Lock()
+	delete(c.d.open, c)
+	c.leaveIdle()
+	c.d.mu.Unlock()
+	err := c.Conn.Close()
+	c.once.Do(func() { c.d.tellOpened(-1) }) // not before its descriptor is free
+	return err
 }
 
 // abort has the connection reset when it is closed, also by the end of the process. The

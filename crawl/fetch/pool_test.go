@@ -35,14 +35,16 @@ func serveKept(t *testing.T) (addr string) {
 	return s.Listener.Addr().String()
 }
 
-// The connections that several clients keep are bounded together.
+// The connections that several clients keep are bounded together; those count that are being made.
 func TestPoolBound(t *testing.T) {
 	const most = 4
 	addr := serveKept(t)
 	var open atomic.Int64
 	dial := func(ctx context.Context, _ netip.AddrPort, _ bool) (net.Conn, error) {
+		if n := open.Add(1); n > most {
+			t.Errorf("%d connections are open while one of them is made", n)
+		}
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
-		open.Add(1)
 		return &counted{Conn: c, open: &open}, err
 	}
 	lookup := func(context.Context, string) ([]netip.Addr, error) { return addresses("192.0.2.1"), nil }

@@ -95,15 +95,20 @@ func (n *node) holdOnce(ctx context.Context, shard int, f *file) (err error) {
 	return err
 }
 
-// take takes the lease of a shard, however long the hub is away.
+// take takes the lease of a shard, however long the hub is away. Who has an empty file, where the
+// charter does not say that it is to make one, lets others come first that wait with the file.
 func (n *node) take(ctx context.Context, shard int, f *file) (*lease.Lease, error) {
 	id, err := lease.FileID(f.path)
 	if err != nil {
 		return nil, err
 	}
 	for {
+		timing := n.Timing
+		if f.empty() && n.get().maker(shard) != n.Name {
+			timing.Watch += timing.Renew
+		}
 		l, err := lease.Take(ctx, lease.Claim{
-			Bucket: n.bucket, Key: hub.Key(shard), Node: n.Name, File: f, FileID: id, Epoch: f.epoch, Timing: n.Timing,
+			Bucket: n.bucket, Key: hub.Key(shard), Node: n.Name, File: f, FileID: id, Epoch: f.epoch, Timing: timing,
 			Clock: n.Clock,
 		})
 		var held *lease.HeldError

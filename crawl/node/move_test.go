@@ -54,12 +54,22 @@ func (tr *terrain) works(more int) {
 	}
 }
 
-// ends waits for nodes to come to the end of the run.
+// ends waits for nodes to come to the end of the run; the others wait for one that does not.
 func (tr *terrain) ends(nodes ...<-chan error) {
 	tr.t.Helper()
+	all := make(chan error, len(nodes))
 	for n, ended := range nodes {
-		if err := <-ended; err != nil {
-			tr.t.Fatalf("node %d: %v", n, err)
+		go func() {
+			err := <-ended
+			if err != nil {
+				err = fmt.Errorf("node %d: %w", n, err)
+			}
+			all <- err
+		}()
+	}
+	for range nodes {
+		if err := <-all; err != nil {
+			tr.t.Fatal(err)
 		}
 	}
 }
@@ -209,6 +219,40 @@ func testNodeWithoutShards(t *testing.T, empty bool) {
 	}
 	_, also := tr.start(1)
 	tr.ends(ended, also)
+	tr.same(1)
+}
+
+// Where a hub has lost everything, a file that was made and never crawled does not come before
+// that of the shard, though its node waits for longer.
+func TestEmptyFileComesSecond(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 29, 3, 2)
+	tr.faster = 4 // so that the second one comes in time
+	tr.most = map[int]int{0: 1, 1: 1}
+	first, _ := tr.start(0)
+	second, _ := tr.start(1)
+	tr.works(10)
+	if err := errors.Join(first(), second()); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	shard := tr.shardOf(1)
+	tr.lose()
+	if err := crawltest.Open(t, tr.file(2, shard)).Close(); err != nil {
+		t.Fatal(err)
+	}
+	waits := make(chan struct{})
+	waiting := sync.OnceFunc(func() { close(waits) })
+	tr.onShard = func(n int, state string) {
+		if n == shard && state == "waiting" {
+			waiting()
+		}
+	}
+	_, tells := tr.start(0)
+	tr.until("the terrain is known", tr.connect(), func(node.Shard) bool { return true })
+	_, empty := tr.start(2)
+	<-waits
+	_, has := tr.start(1)
+	tr.ends(tells, has, empty)
 	tr.same(1)
 }
 

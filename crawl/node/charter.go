@@ -118,6 +118,9 @@ func (c *charter) learn(from *charter) (news bool) {
 		c.Config, c.Configuration, news = from.Config, from.Configuration, true
 		c.Portions.forget()
 	}
+	if c.Run == from.Run && c.Restored && !from.Restored {
+		c.Restored, news = false, true
+	}
 	if c.Portions.Changes < from.Portions.Changes {
 		c.Portions.Changes, news = from.Portions.Changes, true
 		c.Portions.forget()

@@ -91,6 +91,11 @@ func TestLearn(t *testing.T) {
 	if !c.learn(late) || !c.over() || c.Configuration != 5 || c.Config["a.b"] != "5" {
 		t.Errorf("of the same run: %+v", c)
 	}
+	told := late.clone()
+	told.Restored = true
+	if c := told.clone(); !c.learn(late) || c.Restored || late.learn(told) || late.Restored {
+		t.Errorf("what only files have told, and who was there: %+v", c)
+	}
 }
 
 // Of a file that was given up nothing counts any more, whoever still tells of it.

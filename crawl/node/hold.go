@@ -378,7 +378,7 @@ func (n *node) note(ctx context.Context, shard int, had portion) error {
 		if news := c.Portions.set(shard, had); c.Over[shard] && !news {
 			return nil, nil
 		}
-		c.Over[shard], c.Restored = true, false
+		c.Over[shard], c.Restored = true, c.Restored && !n.crawled.Load()
 		return c, nil
 	})
 	if err == nil && n.get().same(noted) {

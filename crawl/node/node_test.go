@@ -351,6 +351,7 @@ func TestHubIsLostBetweenRuns(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 7, "")
 	tr := newTerrain(t, cfg, 2, 3)
+	tr.most = map[int]int{0: 2, 1: 2} // so that both have files, even if one comes late
 	tr.all()
 	tr.lose()
 	var once sync.Once
@@ -371,6 +372,11 @@ func TestHubIsLostBetweenRuns(t *testing.T) {
 	}
 	if got, want := tr.united(), alone(t, cfg, 2); got != want {
 		t.Errorf("digest %s, want %s", got, want)
+	}
+	for n := range 2 {
+		if runs := tr.runs(n); runs != 2 {
+			t.Errorf("the files of node %d know of %d runs", n, runs)
+		}
 	}
 }
 

@@ -59,13 +59,21 @@ func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing
 		r.Path = said.Path
 		return r, t.gone(ctx, shard, h)
 	}
+	if free, err := t.free(ctx, shard); err != nil || free {
+		return r, err // the answer was lost
+	}
 	if r.Silent, err = t.silent(ctx, shard, timing); err != nil || r.Silent {
 		return r, err
 	}
-	if now, err := lease.Look(ctx, t.bucket, hub.Key(shard)); err != nil || !now.Held {
-		return r, err // the answer was lost
+	if free, err := t.free(ctx, shard); err != nil || free {
+		return r, err
 	}
 	return r, fmt.Errorf("%w: %w", ErrSilent, &lease.HeldError{Key: hub.Key(shard), Node: h.Node, Since: h.Since})
+}
+
+func (t *Terrain) free(ctx context.Context, shard int) (bool, error) {
+	now, err := lease.Look(ctx, t.bucket, hub.Key(shard))
+	return err == nil && !now.Held, err
 }
 
 // gone returns when a shard is not held as it was any more.

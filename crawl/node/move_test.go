@@ -157,8 +157,8 @@ func TestReleasedIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 22, 1, 2)
 	end, _ := tr.start(0)
-	tr.works(5)
 	conn := tr.connect()
+	tr.until("shard 1 is held", conn, func(s node.Shard) bool { return s.Number == 1 && s.Report != nil })
 	for _, shard := range []int{7, -1} {
 		if _, err := node.Release(t.Context(), conn, shard, tr.timing()); !errors.Is(err, node.ErrShard) {
 			t.Errorf("shard %d: %v", shard, err)
@@ -282,21 +282,58 @@ func TestReleaseIsNotAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := lease.Take(t.Context(), lease.Claim{
-		Bucket: bucket, Key: hub.Key(1), Node: "mute", File: mute{}, Timing: tr.timing(), Clock: lease.MachineClock(),
-	})
-	if err != nil {
-		t.Fatal(err)
+	take := func() (letGo func()) {
+		held, err := lease.Take(t.Context(), lease.Claim{
+			Bucket: bucket, Key: hub.Key(1), Node: "mute", File: mute{}, Timing: tr.timing(), Clock: lease.MachineClock(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keeping, stop := context.WithCancel(t.Context())
+		kept := make(chan error, 1)
+		go func() { kept <- held.Keep(keeping) }()
+		return sync.OnceFunc(func() { stop(); <-kept; _ = held.Release(t.Context()) })
 	}
-	go func() { _ = held.Keep(t.Context()) }()
+	letGo := take()
 	var still *lease.HeldError
 	if r, err := node.Release(t.Context(), conn, 1, tr.timing()); !errors.Is(err, node.ErrSilent) || !errors.As(err, &still) {
 		t.Errorf("of who keeps it: %+v, %v", r, err)
 	}
-	time.AfterFunc(tr.timing().Renew/2, func() { _ = held.Release(t.Context()) })
-	if r, err := node.Release(t.Context(), conn, 1, tr.timing()); err != nil || r.Path != "" || r.Silent || r.Node != "mute" {
-		t.Errorf("of who lets it go: %+v, %v", r, err)
+	released := func() node.Released {
+		r, err := node.Release(t.Context(), conn, 1, tr.timing())
+		if err != nil || r.Path != "" || r.Silent {
+			t.Errorf("of who lets it go: %+v, %v", r, err)
+		}
+		return r
 	}
+	for { // before it is looked for, on a busy machine
+		time.AfterFunc(tr.timing().Renew/2, letGo)
+		if r := released(); r.Node == "mute" {
+			break
+		}
+		letGo = take()
+	}
+	letGo = take()
+	serving, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() {
+		served <- bucket.Serve(serving, hub.Post{
+			Shard: 1, Opening: schema.Opening{1}, Held: func() bool { return true },
+			Answer: func(context.Context, []byte) ([]byte, error) { letGo(); return nil, errors.New("lost on its way") },
+		})
+	}()
+	for { // before it hears anything
+		r, err := node.Release(t.Context(), conn, 1, tr.timing())
+		if errors.Is(err, node.ErrSilent) {
+			continue
+		}
+		if err != nil || r.Path != "" || r.Silent || r.Node != "mute" {
+			t.Errorf("of who lets it go when it is asked: %+v, %v", r, err)
+		}
+		break
+	}
+	stop()
+	<-served
 }
 
 // recreate has a node make shards anew.

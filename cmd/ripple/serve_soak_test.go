@@ -157,7 +157,8 @@ func (w *watcher) holdings() map[string]holding {
 	return all
 }
 
-// round has the last page go through all views, while the others stay.
+// round has the last page go through all views, while the others stay. At its end every list of
+// visits is as long as it becomes.
 func (w *watcher) round(long bool) {
 	w.Helper()
 	there := `document.querySelector("#view h1")`
@@ -169,7 +170,9 @@ func (w *watcher) round(long bool) {
 		"runs", "ask", "files", "control", "now"} {
 		b.Visit(view, there)
 	}
-	b.Wait(`document.querySelector(".visits li")`)
+	for _, now := range []*desktest.Tab{w.tabs[0], b} {
+		now.Wait(`document.querySelectorAll(".visits li").length === 30`)
+	}
 }
 
 // TestWatchedForLong looks at a crawl with four pages: neither the desk nor a page grows.

@@ -10,20 +10,34 @@ import (
 )
 
 // Address returns one on loopback for a server that is stopped and started again: its port is none of
-// those that systems give to clients (from 32768 on), who would have it meanwhile.
+// those that systems give to clients (from 32768 on), who would have it meanwhile, and no other test's.
 func Address(t testing.TB) string {
 	t.Helper()
 	var failed error
 	for range 100 {
-		var l net.Listener
-		if l, failed = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))); failed == nil {
-			if failed = l.Close(); failed == nil {
-				return l.Addr().String()
-			}
+		var addr string
+		if addr, failed = reserve(t, 20000+rand.IntN(12000)); failed == nil {
+			return addr
 		}
 	}
 	t.Fatal(failed)
 	return ""
+}
+
+// reserve finds a port free over TCP, and takes it over UDP until the test ends: so whoever looks for
+// one sees that it has an owner, though nobody listens yet, or just now.
+func reserve(t testing.TB, port int) (addr string, err error) {
+	addr = fmt.Sprintf("127.0.0.1:%d", port)
+	held, err := net.ListenPacket("udp", addr)
+	if err != nil {
+		return "", err
+	}
+	t.Cleanup(func() { held.Close() })
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return "", err
+	}
+	return addr, l.Close()
 }
 
 // A Wire lies between a client and a server, until the test ends. It can be cut, and bring

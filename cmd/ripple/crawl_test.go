@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -208,7 +209,7 @@ func walkWithoutOutputs(t *testing.T, path string) {
 	}
 }
 
-// A started crawl waits a minute between the requests to its one host.
+// A started crawl waits between the requests to its one host.
 type started struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -216,7 +217,13 @@ type started struct {
 	path string // of its configuration
 }
 
+// startCrawl starts one that waits for a minute.
 func startCrawl(t *testing.T, flags ...string) *started {
+	t.Helper()
+	return startPaced(t, time.Minute, flags...)
+}
+
+func startPaced(t *testing.T, gap time.Duration, flags ...string) *started {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sig") // short enough for a socket
 	if err != nil {
@@ -224,6 +231,7 @@ func startCrawl(t *testing.T, flags ...string) *started {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	c := &started{t: t, dir: dir, path: writeConfig(t, newWeb(t), dir, true)}
+	c.pace(time.Minute, gap)
 	told, err := os.Create(filepath.Join(dir, "told"))
 	if err != nil {
 		t.Fatal(err)
@@ -239,10 +247,25 @@ func startCrawl(t *testing.T, flags ...string) *started {
 	return c
 }
 
+// pace changes in the configuration how long it waits.
+func (c *started) pace(from, to time.Duration) {
+	c.t.Helper()
+	text, err := os.ReadFile(c.path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	line := func(gap time.Duration) []byte {
+		return fmt.Appendf(nil, "minimum-time-on-page = %d\n", gap.Milliseconds())
+	}
+	if err := os.WriteFile(c.path, bytes.Replace(text, line(from), line(to), 1), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 // await waits until something holds.
 func (c *started) await(what string, holds func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			c.t.Fatalf("waited in vain for the crawl %s:\n%s", what, c.told())
 		}

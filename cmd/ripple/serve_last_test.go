@@ -2,15 +2,14 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
@@ -23,7 +22,8 @@ import (
 // once.
 func TestCrawlTellsItsLast(t *testing.T) {
 	t.Parallel()
-	c := startCrawl(t, "--listen", "127.0.0.1:0")
+	const gap = 15 * time.Second // in which the stream is opened
+	c := startPaced(t, gap, "--listen", "127.0.0.1:0")
 	_, address, _ := strings.Cut(c.told(), "the desk is at ")
 	address, _, _ = strings.Cut(address, "\n")
 	d := newTestDesk(t, address)
@@ -43,15 +43,8 @@ func TestCrawlTellsItsLast(t *testing.T) {
 			t.Fatalf("the stream ended: %v", lines.Err())
 		}
 	}
-	text, err := os.ReadFile(c.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = bytes.Replace(text, []byte("minimum-time-on-page = 60000"), []byte("minimum-time-on-page = 100"), 1)
-	if err := os.WriteFile(c.path, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if code, text := d.send("reload", "{}"); code != http.StatusOK { // when the minute that it waits is over, it is soon done
+	c.pace(gap, 100*time.Millisecond)
+	if code, text := d.send("reload", "{}"); code != http.StatusOK { // when the time that it waits is over, it is soon done
 		t.Fatalf("reload: %d %s", code, text)
 	}
 	var told []string

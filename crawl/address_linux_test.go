@@ -31,6 +31,7 @@ seeds = ["https://h0.test%s/"]
 // TestSecondAddress has many hosts whose own address is dead and whose other one is
 // the same: that one's clock holds, and nobody is blamed.
 func TestSecondAddress(t *testing.T) {
+	t.Parallel()
 	const hosts, gap = 12, 100 * time.Millisecond
 	s := crawltest.Serve(t)
 	_, port, _ := net.SplitHostPort(s.Addr())

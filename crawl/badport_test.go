@@ -25,6 +25,7 @@ seeds = ["https://hub.test/"]
 // TestBadPorts follows links to ports of other services: they are unreachable, and
 // neither the page nor robots.txt is asked, not by a connection either.
 func TestBadPorts(t *testing.T) {
+	t.Parallel()
 	var connections atomic.Int64
 	var links []string
 	for _, port := range []int{22, 25, 2049, 5060, 6667, 10080} {
@@ -87,6 +88,7 @@ func listenAt(t *testing.T, port int, connections *atomic.Int64) {
 
 // TestBadPortsBehindProxy asks a proxy for such ports, which are the proxy's to refuse.
 func TestBadPortsBehindProxy(t *testing.T) {
+	t.Parallel()
 	s := crawltest.Serve(t)
 	s.Host("hub.test:25").Page("/", crawltest.Anchors("https://leaf.test:6667/"))
 	s.Host("leaf.test:6667").Page("/", "<title>Leaf</title>")

@@ -192,6 +192,7 @@ func conditions() map[string]string {
 }
 
 func TestEveryCondition(t *testing.T) {
+	t.Parallel()
 	s := crawltest.Serve(t)
 	conditionsWeb(s)
 	sv := crawltest.Survey(t, crawled(t, s, fmt.Sprintf(conditionsConfig, s.Addr())))

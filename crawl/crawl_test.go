@@ -13,6 +13,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/kv"
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	sidebyside.Tests(16)
 	goleak.VerifyTestMain(m)
 }
 
@@ -64,6 +66,7 @@ func walk(t testing.TB, store *kv.Store, cfg *config.Config) crawl.Result {
 }
 
 func TestDemoWeb(t *testing.T) {
+	t.Parallel()
 	s := crawltest.Serve(t)
 	demo.Serve(s)
 	dir := t.TempDir()

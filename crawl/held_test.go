@@ -27,6 +27,7 @@ max-per-group = 2
 // TestHeldPages: a page that stands back for visits of its group that are out is
 // visited after all when one of them comes to nothing.
 func TestHeldPages(t *testing.T) {
+	t.Parallel()
 	s := crawltest.Serve(t)
 	s.Host("home.test").Page("/", crawltest.Anchors("https://a.shop.test/item/1", "https://b.shop.test/item/1",
 		"https://c.shop.test/item/1"))

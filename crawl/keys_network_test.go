@@ -274,6 +274,7 @@ func silentAt(c *networkCrawl) time.Time {
 // TestNetworkKeys crawls a small web twice for every key that only a real
 // connection shows.
 func TestNetworkKeys(t *testing.T) {
+	t.Parallel()
 	for _, row := range networkRows() {
 		t.Run(row.key, func(t *testing.T) {
 			t.Parallel()

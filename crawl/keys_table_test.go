@@ -93,6 +93,7 @@ func (row keyRow) observe(t *testing.T, value string) string {
 
 // TestKeys crawls a small web twice for every key, with two values.
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	for _, row := range slices.Concat(crawlerKeys(), trapKeys(), politenessKeys(), listKeys(t)) {
 		t.Run(row.key, func(t *testing.T) {
 			if row.seenA == row.seenB {

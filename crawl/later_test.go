@@ -105,6 +105,7 @@ func linked(of map[string][]string) func(question) reply {
 // before all of its host were visited, none that was visited is lost from the map,
 // and kills change nothing, be the configuration the same afterwards or another.
 func TestCompletedOverRuns(t *testing.T) {
+	t.Parallel()
 	tree, chain, outside := map[string][]string{}, map[string][]string{},
 		map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": nil}
 	for i := range 40 {

@@ -98,6 +98,7 @@ func checkAddressGaps(t *testing.T, log []webtest.Entry) {
 
 // Hosts whose names are found only as www. share the clock of their address.
 func TestAddressOfAnotherForm(t *testing.T) {
+	t.Parallel()
 	web := crawltest.Serve(t)
 	var links []string
 	for i := range 25 {
@@ -121,6 +122,7 @@ func TestAddressOfAnotherForm(t *testing.T) {
 // Two crawls on one machine keep the gap of an address together, and what one of
 // them changes does not disturb the other.
 func TestTwoCrawls(t *testing.T) {
+	t.Parallel()
 	web := crawltest.Serve(t)
 	for _, name := range []string{"a.test", "b.test"} {
 		var links []string

@@ -28,6 +28,7 @@ seeds = ["%s"]
 
 // A crawl goes from few open requests to thousands and back while it runs, loses nothing and ends when it is told to.
 func TestReloadMaxOpen(t *testing.T) {
+	t.Parallel()
 	const hosts = 300
 	s := crawltest.Serve(t, webtest.WithLatency(300*time.Millisecond))
 	web := s.Generate(1, webtest.GenConfig{Hosts: hosts, Pages: 1000, Size: 500})

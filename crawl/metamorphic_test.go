@@ -35,6 +35,7 @@ domain = "h2.gen.test"
 // with and without kills, and answers that come in another order each time: there
 // is one map.
 func TestOneDigest(t *testing.T) {
+	t.Parallel()
 	orders := 1
 	if crawltest.Full() {
 		orders = 4

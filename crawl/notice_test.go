@@ -24,6 +24,7 @@ seeds = ["https://home.test/"]
 
 // TestNotices: what makes a map smaller than its owner thinks is said at once.
 func TestNotices(t *testing.T) {
+	t.Parallel()
 	s := crawltest.Serve(t)
 	s.Host("moved.test").Redirect("/", "https://elsewhere.test/", 301)
 	s.Host("home.test").Page("/", crawltest.Anchors("https://shop.home.test/", "https://home.test/in",

@@ -64,6 +64,7 @@ func (w *paperWeb) search(maxDepth int) map[string]near {
 // TestDepthsAreShortestDistances crawls random webs in random orders, with random
 // batches and kills, and compares with breadth-first search.
 func TestDepthsAreShortestDistances(t *testing.T) {
+	t.Parallel()
 	seed, webs := crawltest.Seed(t), 60
 	if crawltest.Full() {
 		webs = 1500

@@ -28,6 +28,7 @@ max-open = %d
 // nobody is given up or blamed, hardly anything is asked meanwhile, no gap is cut short when all go on together, and the
 // map is that of a crawl that was left alone.
 func TestWideOutage(t *testing.T) {
+	t.Parallel()
 	hosts := 2000
 	if crawltest.Full() {
 		hosts = 10_000

@@ -50,6 +50,7 @@ func keeping(c *changing) (text, dir string) {
 }
 
 func TestPagesAreKept(t *testing.T) {
+	t.Parallel()
 	c := newChanging(t, 500, "off", "0s")
 	var dir string
 	c.text, dir = keeping(c)
@@ -86,6 +87,7 @@ func TestPagesAreKept(t *testing.T) {
 // page store as they are at that moment: what is committed can be read, and
 // nothing else is there.
 func TestPagesAfterKills(t *testing.T) {
+	t.Parallel()
 	c := newChanging(t, 500, "off", "0s")
 	var dir string
 	c.text, dir = keeping(c)
@@ -165,6 +167,7 @@ func crashed(t *testing.T, state, dir string, cfg *config.Config, after time.Dur
 // TestReplay extracts again what a crawl extracted, and finds the same; with
 // another question it finds more, and asks no server.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	c := newChanging(t, 500, "off", "0s")
 	c.text, _ = keeping(c)
 	c.page("a.test", "/", `<title>Front</title><meta name=author content="Ann">`+crawltest.Anchors("/one",

@@ -34,6 +34,7 @@ func peekOptions(t *testing.T, web *webtest.Server, hosts ...string) crawl.PeekO
 // However often somebody looks, and wherever redirects lead, no host is asked
 // twice within its delay, or within it of the call.
 func TestPeekIsPolite(t *testing.T) {
+	t.Parallel()
 	web := crawltest.Serve(t)
 	web.Host("a.test").Redirect("/robots.txt", "https://b.test/robots.txt", 301)
 	web.Host("b.test").Redirect("/robots.txt", "https://www.b.test/robots.txt", 301)
@@ -75,6 +76,7 @@ func TestPeekIsPolite(t *testing.T) {
 // What the state file says of a host is not asked again, and a host that asked
 // for rest has it.
 func TestPeekRecalls(t *testing.T) {
+	t.Parallel()
 	web := crawltest.Serve(t)
 	now := time.Now()
 	forbids := []byte("User-agent: *\nDisallow: /\n")
@@ -138,6 +140,7 @@ func TestPeekRecalls(t *testing.T) {
 
 // A redirect to a host that rests is told with its reason, not with its status.
 func TestPeekRedirectRests(t *testing.T) {
+	t.Parallel()
 	web := crawltest.Serve(t)
 	web.Host("a.test").Redirect("/robots.txt", "https://slow.test/robots.txt", 301)
 	o := peekOptions(t, web, "a.test")
@@ -162,6 +165,7 @@ func TestPeekRedirectRests(t *testing.T) {
 // A redirect loop leaves robots.txt unavailable, as it does in a crawl; a chain that
 // is too long is as if there were none.
 func TestPeekRedirects(t *testing.T) {
+	t.Parallel()
 	web := crawltest.Serve(t)
 	loop := web.Host("loop.test")
 	loop.Redirect("/robots.txt", "/r.txt", 302)
@@ -185,6 +189,7 @@ func TestPeekRedirects(t *testing.T) {
 // A host whose address has a clock is asked like others: here as far as to learn that
 // its address is refused.
 func TestPeekAtAddress(t *testing.T) {
+	t.Parallel()
 	o := peekOptions(t, crawltest.Serve(t), "10.0.0.1")
 	o.Config.Politeness.MinimumTimePerAddress = time.Second
 	peeks, err := crawl.Peek(t.Context(), o)

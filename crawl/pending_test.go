@@ -17,6 +17,7 @@ import (
 // its own, and kills between them: the depths are the shortest distances all the
 // same.
 func TestPendingOutlivesAKill(t *testing.T) {
+	t.Parallel()
 	seed, webs := crawltest.Seed(t), 80
 	if crawltest.Full() {
 		webs = 1000

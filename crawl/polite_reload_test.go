@@ -101,6 +101,7 @@ func (s *paperServers) survey() map[string]surveyed {
 // moments, and compares with a fresh crawl under that one: depths are the same,
 // and states are, but for pages that were visited before.
 func TestChangedConfiguration(t *testing.T) {
+	t.Parallel()
 	h0, h1, h4 := "h0.test", "h1.test", "h4.test"
 	for _, tt := range []struct {
 		name          string

@@ -132,6 +132,7 @@ func TestClockJumped(t *testing.T) {
 // TestRestartsArePolite kills a crawl again and again, at any moment, and starts
 // it again at once.
 func TestRestartsArePolite(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))

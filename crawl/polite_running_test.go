@@ -120,6 +120,7 @@ func isReloaded(e webtest.Entry) bool { return e.UserAgent == "TestBot/2.0" }
 
 // TestReload changes the configuration of a running crawl.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	held := make(chan struct{})
 	release := sync.OnceFunc(func() { close(held) })
 	defer release()
@@ -157,6 +158,7 @@ func TestReload(t *testing.T) {
 
 // TestReloadsAtOnce tells a crawl several times, before it could heed the first.
 func TestReloadsAtOnce(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t, "", "", serveTens)
 	c.await("one.test", "/2")
 	for i := range 6 {
@@ -172,6 +174,7 @@ func TestReloadsAtOnce(t *testing.T) {
 
 // TestReloadRefused keeps the configuration that it has.
 func TestReloadRefused(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t, "", "", serveTens)
 	c.await("one.test", "/2")
 	c.reload("", "[[blacklist]]\ndomain = \"two.test\"\n[url]\nmax-length = 500\n")
@@ -183,6 +186,7 @@ func TestReloadRefused(t *testing.T) {
 
 // TestReloadSlower asks no host earlier than the new delay allows.
 func TestReloadSlower(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t, "", "", serveTens)
 	c.await("one.test", "/3")
 	c.reload("minimum-time-on-page = 400", reloaded)
@@ -213,6 +217,7 @@ func TestReloadSlower(t *testing.T) {
 
 // TestPauseHolds keeps a paused crawl silent, also over a reload.
 func TestPauseHolds(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t, "", "", serveTens)
 	c.await("one.test", "/1")
 	if err := c.Pause(); err != nil {
@@ -241,6 +246,7 @@ func TestPauseHolds(t *testing.T) {
 
 // TestMaxRunTime ends the process's work, and a resumed one goes on.
 func TestMaxRunTime(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t, "max-run-time = \"600ms\"", "", serveTens)
 	if res := <-c.result; res.Walked || res.Run.End.String() != "max-run-time = 600ms" {
 		t.Errorf("walked %t, %q", res.Walked, res.Run.End)

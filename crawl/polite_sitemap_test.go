@@ -196,6 +196,7 @@ func TestSitemaps(t *testing.T) {
 // TestSitemapLimits names more files than are read, and more pages than the
 // linked ones: 200 files a host, orphans last, at depth 0, with their dates.
 func TestSitemapLimits(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
 		s.host["a.test"] = func(q question) reply {

@@ -36,6 +36,7 @@ func trapSite(n int) func(question) reply {
 
 // TestTrapSite visits every honest page of a site of traps, and leaves the traps.
 func TestTrapSite(t *testing.T) {
+	t.Parallel()
 	for _, host := range []string{"a.test", "b.test"} {
 		t.Run(host, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -91,6 +91,7 @@ func (p *paperCrawl) prune(dst string, from schema.RunID) kv.Pruned {
 // runs: of the newest nothing is lost, what only others knew is gone, and the next
 // run goes on as if nothing had been dropped.
 func TestPruneKeepsTheNewestRun(t *testing.T) {
+	t.Parallel()
 	webs := 12
 	if crawltest.Full() {
 		webs = 200

@@ -281,6 +281,7 @@ func (c *changing) thirdRun() {
 // TestThreeRuns changes a web between three runs in every way that a page can
 // change, and compares the map with what was done to the web.
 func TestThreeRuns(t *testing.T) {
+	t.Parallel()
 	c := newChanging(t, 500, "off", "0s")
 	c.firstRun()
 	c.secondRun()
@@ -290,6 +291,7 @@ func TestThreeRuns(t *testing.T) {
 // TestUnchangedWeb crawls a web twice that stays as it is: the second time no
 // body is sent, and the map is the same.
 func TestUnchangedWeb(t *testing.T) {
+	t.Parallel()
 	c := newChanging(t, 500, "quality", "0s")
 	c.page("a.test", "/", crawltest.Anchors("/one", "/two", "https://b.test/"))
 	c.page("a.test", "/one", crawltest.Anchors("/two"))
@@ -324,6 +326,7 @@ func TestUnchangedWeb(t *testing.T) {
 // TestYoungPages crawls again before pages are of age: nothing is asked for, and
 // the map is the same.
 func TestYoungPages(t *testing.T) {
+	t.Parallel()
 	c := newChanging(t, 500, "off", "24h")
 	c.page("a.test", "/", crawltest.Anchors("/one", "https://b.test/", "/lost"))
 	c.page("a.test", "/one", crawltest.Anchors("/two"))
@@ -350,6 +353,7 @@ func TestYoungPages(t *testing.T) {
 
 // TestSitemapSpares visits again what its sitemap does not say to be as it was.
 func TestSitemapSpares(t *testing.T) {
+	t.Parallel()
 	c := newChanging(t, 500, "quality", "0s")
 	entries := map[string]string{
 		"/old":    "<lastmod>2020-05-05T10:00:00Z</lastmod><changefreq>always</changefreq>",
@@ -394,6 +398,7 @@ func TestSitemapSpares(t *testing.T) {
 // TestHostLargerThanItsBudget is completed over several runs: what was never
 // visited comes before what was.
 func TestHostLargerThanItsBudget(t *testing.T) {
+	t.Parallel()
 	const pages, budget = 14, 5
 	c := newChanging(t, budget, "off", "0s")
 	var links []string

@@ -74,6 +74,7 @@ func documentation(s *webtest.Server) {
 // browser, by two, and by two whose processes are killed at random moments, and the page
 // store has what was seen.
 func TestRenderingBrowser(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	s := crawltest.Serve(t)
 	documentation(s)

@@ -328,6 +328,7 @@ func TestRenderingNavigations(t *testing.T) {
 // However many browsers, requests and commits there are at a time, and wherever a crawl is
 // killed, the map is the same.
 func TestRenderingOneDigest(t *testing.T) {
+	t.Parallel()
 	web := application(12)
 	var digest string
 	check := func(how string, s *paperServers) {

@@ -423,6 +423,7 @@ func (p *paperTerrain) unitedWithout(depths map[string]near) {
 // compares what they know together with what one crawl does. Nobody finds the end of a run while
 // something is left to be done or told. RIPPLE_PROOF_WEBS says how many webs there are.
 func TestShards(t *testing.T) {
+	t.Parallel()
 	seed, webs := crawltest.Seed(t), 20
 	if crawltest.Full() {
 		webs = 200

@@ -83,6 +83,7 @@ func moody(web *webtest.Web, seed uint64) func(question) reply {
 // under others and begins further runs: whatever happens, the records agree, and
 // what was told of a run when it ended can be told of it after others.
 func TestVerifyFindsNothing(t *testing.T) {
+	t.Parallel()
 	seed, webs := crawltest.Seed(t), 12
 	if crawltest.Full() {
 		webs = 200

@@ -20,6 +20,7 @@ import (
 // virtual time: what politeness lets a crawl do is hosts / (gap + latency) pages
 // a second, and nothing of the ring's may take 5 % of that.
 func TestCeiling(t *testing.T) {
+	t.Parallel()
 	const gap, latency, warm = time.Second, 50 * time.Millisecond, 3 * time.Second
 	const window = 21 * (gap + latency) // hosts go in step, so it counts whole rounds: 20 of 21 are 95 %
 	for _, tt := range []struct {

@@ -3,7 +3,6 @@ package proof
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -19,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -43,7 +43,7 @@ const (
 func TestMain(m *testing.M) {
 	path, store := os.Getenv(envConfig), os.Getenv(envHub)
 	if path == "" && store == "" {
-		sideBySide()
+		sidebyside.Tests(12) // they pass their time with networks that are away, and between kills
 		goleak.VerifyTestMain(m)
 		return
 	}
@@ -54,15 +54,6 @@ func TestMain(m *testing.M) {
 	if err := be(path); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
-	}
-}
-
-// sideBySide lets eight tests wait at a time, however few processors there are:
-// the parallel ones of this package pass their time in networks that are away.
-func sideBySide() {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
 	}
 }
 

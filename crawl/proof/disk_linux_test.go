@@ -26,6 +26,7 @@ func (s spy) Write(line []byte) (int, error) {
 // TestSmallDisk crawls on a file system of 96 MB that somebody else fills, and
 // frees again once the crawl says that it rests.
 func TestSmallDisk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=96m"); err != nil {
 		t.Skipf("a small disk cannot be mounted here: %v", err)

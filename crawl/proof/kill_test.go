@@ -228,6 +228,7 @@ func (w *killableWeb) pages(t testing.TB) map[string]string {
 // the map is that of a crawl nobody killed, no committed page is asked again,
 // and no host is asked early.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	seed, crawls, kills, hosts, pages := crawltest.Seed(t), 1, 5, 24, 20
 	if crawltest.Full() {
 		crawls, kills, hosts, pages = 6, 40, 60, 34

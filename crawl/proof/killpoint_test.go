@@ -122,6 +122,7 @@ func (k *killedCrawl) finish(want string) {
 // TestKillPoints kills a crawl at every point of a commit, the first one after a
 // start among them, each time at another commit.
 func TestKillPoints(t *testing.T) {
+	t.Parallel()
 	crawls := 1
 	if crawltest.Full() {
 		crawls = 6
@@ -192,6 +193,7 @@ func (k *killedCrawl) report(seed uint64) {
 // TestKilledAtFirstInit kills the first start after each thing that it does to the
 // file, until it gets through.
 func TestKilledAtFirstInit(t *testing.T) {
+	t.Parallel()
 	seed := crawltest.Seed(t)
 	k, want := newKilledCrawl(t, seed)
 	for n := 1; ; n++ {
@@ -219,6 +221,7 @@ func TestKilledAtFirstInit(t *testing.T) {
 // TestKilledAfterFetch kills a crawl when answers are on their way that no commit
 // holds yet.
 func TestKilledAfterFetch(t *testing.T) {
+	t.Parallel()
 	kills := 3
 	if crawltest.Full() {
 		kills = 25

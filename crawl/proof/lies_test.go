@@ -19,6 +19,7 @@ import (
 // TestVerifyFindsLies writes records that are well formed and do not agree: each
 // is found.
 func TestVerifyFindsLies(t *testing.T) {
+	t.Parallel()
 	w := generatedWeb(t, 3, 12, 12)
 	cfg, _, err := config.Load(w.config)
 	if err != nil {

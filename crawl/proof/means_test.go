@@ -55,6 +55,7 @@ func limitDescriptors(env string) error {
 
 // TestFewDescriptors crawls with hardly any, taken before the start and in mid-crawl. No host is to blame.
 func TestFewDescriptors(t *testing.T) {
+	t.Parallel()
 	want := ""
 	for _, tt := range []struct{ name, env, told string }{
 		{"as many as there are", envFiles + "=", ""},

@@ -430,6 +430,7 @@ func (w *politeWeb) adapted(_ string, log []webtest.Entry) (lines []string) {
 
 // TestPoliteWeb crawls hosts of every kind and reads what the servers saw.
 func TestPoliteWeb(t *testing.T) {
+	t.Parallel()
 	w := newPoliteWeb(t)
 	if n := len(w.promised); n < 60 {
 		t.Fatalf("%d hosts", n)
@@ -454,6 +455,7 @@ func TestPoliteWeb(t *testing.T) {
 // TestPoliteWebKilled crawls such webs through kills, each followed at once by another
 // start, until there were enough.
 func TestPoliteWebKilled(t *testing.T) {
+	t.Parallel()
 	kills := 3
 	if crawltest.Full() {
 		kills = 20

@@ -42,6 +42,7 @@ type pairOfDisks struct {
 // From every such pair the crawl goes on to the map of one crawl, though one shard may have
 // answered for what it has lost. RIPPLE_PROOF_PAIRS says how many there are.
 func TestPowerLossOfTwo(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("watches system calls, as Linux lets it")
 	}

@@ -50,6 +50,7 @@ func sayCommits(s *kv.Store) error {
 //
 // The same crawl without syncs must fail this.
 func TestPowerLoss(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("watches system calls, as Linux lets it")
 	}

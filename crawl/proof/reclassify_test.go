@@ -86,6 +86,7 @@ func same(text string) string { return text }
 // TestReclassifyKilled kills a reclassification at each of its syncs. Repeated, it
 // comes to what it comes to at once, and so does a crawl that follows the kill.
 func TestReclassifyKilled(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("watches system calls, as Linux lets it")
 	}

@@ -64,6 +64,7 @@ func sayGrowth(s *kv.Store) error {
 // TestSoak crawls a web without end under a memory ceiling: what is held stays in
 // proportion to a few bytes a URL, and nothing else grows.
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}

@@ -50,6 +50,7 @@ func forbiddenHosts() []string {
 // TestForbiddenAddresses links and redirects to every forbidden address, with the
 // port of a listener on loopback that must not be dialled once.
 func TestForbiddenAddresses(t *testing.T) {
+	t.Parallel()
 	dialled, port := listening(t)
 	s := crawltest.Serve(t)
 	var links []string
@@ -82,6 +83,7 @@ func TestForbiddenAddresses(t *testing.T) {
 // TestAllowedAddresses opens one private range: what it says is dialled, and
 // nothing else.
 func TestAllowedAddresses(t *testing.T) {
+	t.Parallel()
 	dialled, port := listening(t)
 	s := crawltest.Serve(t)
 	front := crawltest.Anchors("https://127.0.0.1:"+port+"/", "https://[::1]:"+port+"/", "https://10.0.0.1:"+port+"/",

@@ -23,9 +23,31 @@ const (
 // trace runs a command and records what it does to some files, while they have
 // temporary names too, and every line "ack N" that it writes to stdout. The command
 // is killed right after the first event for which kill, unless nil, is true.
-func trace(cmd *exec.Cmd, kill func([]diskEvent) bool, paths ...string) ([]diskEvent, error) {
-	runtime.LockOSThread() // ptrace knows threads, not processes
-	defer runtime.UnlockOSThread()
+func trace(cmd *exec.Cmd, kill func([]diskEvent) bool, paths ...string) (events []diskEvent, err error) {
+	childless(func() { events, err = traceHere(cmd, kill, paths) })
+	return events, err
+}
+
+// childless runs f in a thread that has no children, so that it may wait for whatever
+// child it has. Nor is it the first thread, to which the children of one come that ends.
+func childless(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // ptrace knows threads, not processes
+		defer runtime.UnlockOSThread()
+		children, err := os.ReadFile("/proc/thread-self/children")
+		if syscall.Gettid() == os.Getpid() || err == nil && len(children) > 0 {
+			childless(f) // in another thread, while this one is taken
+			return
+		}
+		f()
+	}()
+	<-done
+}
+
+// traceHere traces from this thread, which has no children but the traced process.
+func traceHere(cmd *exec.Cmd, kill func([]diskEvent) bool, paths []string) ([]diskEvent, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -80,7 +102,7 @@ type tracedCall struct {
 func (t *tracer) follow(pid int) error {
 	for {
 		var status syscall.WaitStatus
-		tid, err := syscall.Wait4(-1, &status, syscall.WALL, nil)
+		tid, err := syscall.Wait4(-1, &status, syscall.WALL|syscall.WNOTHREAD, nil)
 		if err == syscall.EINTR {
 			continue
 		}

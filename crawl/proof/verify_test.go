@@ -12,6 +12,7 @@ import (
 // file says the same of itself in all its records. Another run over the same web
 // changes nothing of its map.
 func TestVerifiedAfterKills(t *testing.T) {
+	t.Parallel()
 	kills := 6
 	if crawltest.Full() {
 		kills = 60

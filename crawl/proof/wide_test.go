@@ -35,6 +35,7 @@ func wideWeb(t *testing.T, hosts int) *killableWeb {
 // TestKilledWide kills a crawl with many requests open, twice: the map is that of a crawl nobody killed, and what is
 // asked again is no more than may be uncommitted.
 func TestKilledWide(t *testing.T) {
+	t.Parallel()
 	hosts, uncommitted := 200, 4000
 	if crawltest.Full() {
 		hosts = 6000

@@ -49,6 +49,7 @@ func TestBucket(t *testing.T) {
 // A hub that is started again has what it had; one that is wiped has other revisions; each
 // is another session.
 func TestBucketOverRestarts(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := bucket(t, s.server.URL())
 	session := func(ctx context.Context) (err error) { _, err = b.Session(ctx); return err }
@@ -90,6 +91,7 @@ func TestBucketOverRestarts(t *testing.T) {
 
 // A connection that is made anew is another session.
 func TestBucketOverCut(t *testing.T) {
+	t.Parallel()
 	w := crawltest.NewWire(t, start(t, Options{}).nats.Addr().String())
 	b := bucket(t, "nats://"+w.Addr())
 	before, err := b.Session(t.Context())
@@ -134,6 +136,7 @@ func kept(t *testing.T, c lease.Claim) (l *lease.Lease) {
 // With a real hub and real clocks: one of two nodes has the shard, over a restart of the
 // hub too, and has to take it anew when the hub is wiped.
 func TestLeases(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	a, b := bucket(t, s.server.URL()), bucket(t, s.server.URL())
 	l := kept(t, claim(a, "a"))

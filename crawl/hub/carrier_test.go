@@ -48,6 +48,7 @@ func always() bool { return true }
 // Letters of every size reach the shard in the opening that its lease names, and nobody
 // else.
 func TestCarrier(t *testing.T) {
+	t.Parallel()
 	url := start(t, Options{}).URL()
 	a, b := bucket(t, url), bucket(t, url)
 	carrier := a.Carrier()
@@ -87,6 +88,7 @@ func TestCarrier(t *testing.T) {
 
 // Who has lost the shard neither applies a letter nor answers one that was applied.
 func TestLostShardIsSilent(t *testing.T) {
+	t.Parallel()
 	b := bucket(t, start(t, Options{}).URL())
 	claimed(t, b, schema.Opening{1})
 	for _, looks := range []int32{0, 1} {
@@ -112,6 +114,7 @@ func TestLostShardIsSilent(t *testing.T) {
 
 // A message that is not answered keeps no other from being answered.
 func TestFailedAnswer(t *testing.T) {
+	t.Parallel()
 	b := bucket(t, start(t, Options{}).URL())
 	claimed(t, b, schema.Opening{1})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -148,6 +151,7 @@ func TestFailedAnswer(t *testing.T) {
 
 // While the connection is broken a letter fails at once, and is not sent later.
 func TestNothingIsKept(t *testing.T) {
+	t.Parallel()
 	s := start(t, Options{})
 	w := crawltest.NewWire(t, s.nats.Addr().String())
 	near, far := bucket(t, "nats://"+w.Addr()), bucket(t, s.URL())
@@ -182,6 +186,7 @@ func TestNothingIsKept(t *testing.T) {
 
 // A receiver hears again after its connection, or the hub, is gone for a while.
 func TestReceiverComesBack(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b, other := bucket(t, s.server.URL()), bucket(t, s.server.URL())
 	claimed(t, b, schema.Opening{1})

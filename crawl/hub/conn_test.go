@@ -85,6 +85,7 @@ func TestCredentialsFile(t *testing.T) {
 // A node with a key does all that nodes do, and neither hears others' answers nor deletes
 // what keeps the leases.
 func TestPermissions(t *testing.T) {
+	t.Parallel()
 	one, oneSeed := pair(t)
 	two, twoSeed := pair(t)
 	url := start(t, Options{NKeys: []string{one, two}}).URL()

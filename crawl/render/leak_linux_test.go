@@ -9,9 +9,15 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
+
+func TestNoLeak(t *testing.T) {
+	t.Parallel()
+	testNoLeak(t, open(t, 1))
+}
 
 // Whatever a page tries, its browser's processes connect to nobody but the wall: not to
 // listeners beside it on loopback, over TCP or UDP, and to no other address.
@@ -67,6 +73,34 @@ func testNoLeak(t *testing.T, r *Renderer) {
 	}
 	if heard.Load() != 0 {
 		t.Errorf("%d connections and packets came through", heard.Load())
+	}
+}
+
+// Who watches sockets sees those of the group, to whomever they lead, and no others.
+func TestWatchPeers(t *testing.T) {
+	t.Parallel()
+	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tcp.Close()
+	at := tcp.Addr().(*net.TCPAddr)
+	for _, network := range []string{"tcp4", "udp4"} {
+		c, err := net.Dial(network, at.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		stop := make(chan struct{})
+		close(stop)
+		if peers := watchPeers(syscall.Getpgrp(), stop); !slices.Contains(peers, hexed(at)) {
+			t.Errorf("a connection over %s to %s is not among %q", network, hexed(at), peers)
+		}
+		if peers := watchPeers(-1, stop); len(peers) > 0 {
+			t.Errorf("of no process there are %q", peers)
+		}
+		tcp.Close() // so that the next one is seen for itself
+		c.Close()
 	}
 }
 
@@ -145,45 +179,78 @@ func escapes(base, at string) Page {
 }
 
 // watchPeers collects the remote ends, as /proc has them, of the sockets that the processes
-// of a group hold, until it is stopped. Port 0 is nobody.
+// of a group hold, until it is stopped. Port 0 is nobody. To read a table takes the kernel
+// milliseconds, however few sockets there are.
 func watchPeers(group int, stop <-chan struct{}) []string {
 	var all []string
-	for {
-		for _, process := range members(group) {
-			for _, peer := range peersOf(process) {
-				if !strings.HasSuffix(peer, ":0000") && !slices.Contains(all, peer) {
-					all = append(all, peer)
+	var processes []int
+	judged := map[socket]bool{}
+	for look := 0; ; look++ {
+		if look%4 == 0 {
+			processes = members(group)
+		}
+		var fresh []socket
+		for _, s := range socketsOf(processes) {
+			if !judged[s] {
+				judged[s], fresh = true, append(fresh, s)
+			}
+		}
+		if len(fresh) > 0 { // to look who holds what costs most
+			processes = members(group)
+			held := heldBy(processes)
+			for _, s := range fresh {
+				if held[s.inode] && !slices.Contains(all, s.peer) {
+					all = append(all, s.peer)
 				}
 			}
 		}
 		select {
 		case <-stop:
 			return all
-		case <-time.After(5 * time.Millisecond):
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
-// peersOf are the remote ends of a process's sockets (proc_net_tcp: local, remote, and
-// seven fields on, the inode).
-func peersOf(process int) []string {
-	held := map[string]bool{}
-	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process))
-	for _, link := range links {
-		if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, "socket:[") {
-			held[strings.Trim(to, "socket:[]")] = true
+// A socket is one that has a remote end.
+type socket struct{ inode, peer string }
+
+// socketsOf are the sockets of the networks that processes are in, whoever holds them
+// (proc_net_tcp: local, remote, and seven fields on, the inode; 0: nobody any more).
+func socketsOf(processes []int) []socket {
+	networks := map[string]bool{}
+	var all []socket
+	for _, process := range processes {
+		network, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", process))
+		if err != nil || networks[network] {
+			continue
 		}
-	}
-	var peers []string
-	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", process, table))
-		for line := range strings.Lines(string(text)) {
-			if fields := strings.Fields(line); len(fields) > 9 && held[fields[9]] {
-				peers = append(peers, fields[2])
+		networks[network] = true
+		for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
+			text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", process, table))
+			for line := range strings.Lines(string(text)) {
+				fields := strings.Fields(line)
+				if len(fields) > 9 && fields[9] != "0" && !strings.HasSuffix(fields[2], ":0000") {
+					all = append(all, socket{fields[9], fields[2]})
+				}
 			}
 		}
 	}
-	return peers
+	return all
+}
+
+// heldBy are the inodes of the sockets that processes hold.
+func heldBy(processes []int) map[string]bool {
+	held := map[string]bool{}
+	for _, process := range processes {
+		links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process))
+		for _, link := range links {
+			if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, "socket:[") {
+				held[strings.Trim(to, "socket:[]")] = true
+			}
+		}
+	}
+	return held
 }
 
 // hexed writes an IPv4 address as /proc does: the address in the machine's order, little-endian.

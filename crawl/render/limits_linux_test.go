@@ -204,6 +204,7 @@ func TestOpen(t *testing.T) {
 
 // TestSandbox has another user than root render pages, for whom there is a sandbox.
 func TestSandbox(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("not root: all tests have the sandbox")
 	}

@@ -17,6 +17,7 @@ import (
 // there is a route for IPv6, by connecting a socket of UDP, which sends nothing; so routes
 // of IPv6 are not counted. What goes over TCP on loopback is watched in [testNoLeak].
 func TestNoLeakNamespace(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("RENDER_NAMESPACE") == "1" {
 		up(t, "lo")
 		r := open(t, 1)

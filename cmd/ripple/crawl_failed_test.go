@@ -12,6 +12,7 @@ import (
 // Hosts that failed are told by what they share: the cause, the last one of several
 // failures, and the details if all have the same.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	given := func(name string, why schema.Reason) *schema.Host {
 		return &schema.Host{Name: name, RunGivenUp: schema.GaveUpConnection, RunGivenUpWhy: why}
 	}

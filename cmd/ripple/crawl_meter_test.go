@@ -15,6 +15,7 @@ import (
 // A scrape of a running crawl shows what its status says, to whoever knows the token; there
 // is nothing to be scraped when it is over.
 func TestScrape(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t)
 	d := serveState(t, filepath.Join(c.dir, "ripple.bolt"))
 	d.base = strings.TrimSuffix(d.base, "api/v1/")

@@ -14,6 +14,7 @@ import (
 )
 
 func TestMetricsFile(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, before, want string // want: "" if it is refused
 	}{

@@ -10,6 +10,7 @@ import (
 
 // Of the hosts that were asked last the last requests are kept, the newest first.
 func TestLastRequests(t *testing.T) {
+	t.Parallel()
 	var l lastRequests
 	if got := l.of("a.test"); got.Domain != "a.test" || got.Requests == nil || len(got.Requests) > 0 {
 		t.Errorf("of nothing: %+v", got)

@@ -50,6 +50,7 @@ func TestCrawlLeavesNothing(t *testing.T) {
 
 // Signals end a crawl with their number, and the state goes on from there.
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		signal syscall.Signal
@@ -82,6 +83,7 @@ func TestSignals(t *testing.T) {
 // A killed crawl leaves its socket behind: nobody mistakes it for a crawl, its
 // run reads interrupted, and the next start goes on.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t)
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -111,6 +113,7 @@ func TestKilled(t *testing.T) {
 // A crawl can be ended from the moment on at which its state is locked; other
 // questions wait, and hear that it is starting.
 func TestStopWhileStarting(t *testing.T) {
+	t.Parallel()
 	dir, err := os.MkdirTemp("", "start") // short enough for a socket
 	if err != nil {
 		t.Fatal(err)
@@ -162,6 +165,7 @@ func (w *heldWriter) Write(b []byte) (int, error) {
 // A run that was walked to its end, and whose process was killed before its
 // outputs were in place, is completed without asking anybody.
 func TestCrawlOnlyOutputs(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	web := newWeb(t)
 	path := writeConfig(t, web, dir, false)
@@ -324,6 +328,7 @@ func writeConfig(t *testing.T, web *webtest.Server, dir string, slow bool) strin
 
 // What is told of a host that cannot be reached is one short cause.
 func TestCrawlWrongCertificate(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	web := newWeb(t)
 	web.Host("a.test").Down(webtest.DownWrongName)

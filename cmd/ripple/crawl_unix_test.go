@@ -15,6 +15,7 @@ import (
 // SIGHUP reads the configuration again: what cannot be followed changes nothing,
 // what can holds from then on. SIGUSR1 tells the status.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t)
 	text, err := os.ReadFile(c.path)
 	if err != nil {
@@ -54,6 +55,7 @@ func TestReload(t *testing.T) {
 // A command says that a crawl which is suspended does not answer, and goes on when
 // it does.
 func TestSuspended(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t)
 	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)

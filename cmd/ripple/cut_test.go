@@ -12,6 +12,7 @@ import (
 
 // A map on which links or hosts are missing says so wherever it is read.
 func TestCutMap(t *testing.T) {
+	t.Parallel()
 	hosts := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -144,6 +145,7 @@ func cutOutputs(t *testing.T, keys, page string) map[string]string {
 // What an earlier run left out of pages that are kept is told by the runs after it, once
 // and whatever the limits are by then, until the pages are read again.
 func TestCutMapLater(t *testing.T) {
+	t.Parallel()
 	const (
 		low  = "max-links-per-page = 7\n[traps]\nmax-hosts-per-site = 2\nmax-urls-per-host = 3\n"
 		high = "max-links-per-page = 99\n[traps]\nmax-hosts-per-site = 9\nmax-urls-per-host = 9\n"
@@ -195,6 +197,7 @@ func TestCutMapLater(t *testing.T) {
 // What the second run does not see any more is in the graph of all runs with the run
 // that saw it, and in the summary of the first one alone.
 func TestVanished(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	web := newWeb(t)
 	a := web.Host("a.test")

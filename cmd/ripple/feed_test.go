@@ -15,6 +15,7 @@ import (
 // again and goes on from its cursor, and reads so slowly that the crawl would feel
 // it: every line comes once, in the order in which the file tells them.
 func TestFeedFollows(t *testing.T) {
+	t.Parallel()
 	dir, err := os.MkdirTemp("", "feed") // short enough for a socket
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +61,7 @@ func TestFeedFollows(t *testing.T) {
 
 func ripple(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "RIPPLE_TEST_MAIN=1")
+	cmd.Env = os.Environ()
 	return cmd
 }
 

@@ -15,6 +15,7 @@ import (
 // Of the hosts that cannot be reached, the summary names those that nothing named
 // with https: no link, redirect, seed or sitemap.
 func TestOnlyHTTP(t *testing.T) {
+	t.Parallel()
 	web, err := webtest.New(webtest.WithUnknownRefused())
 	if err != nil {
 		t.Fatal(err)

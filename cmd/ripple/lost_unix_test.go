@@ -16,6 +16,7 @@ import (
 // A crawl whose state file is taken away, exchanged or cut ends at its next commit,
 // which here is the one of a signal, and says so in one sentence.
 func TestLostState(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		do   func(state string) error
@@ -59,6 +60,7 @@ func TestLostState(t *testing.T) {
 // TestLostWhileReplacing: what took the name of the state file meanwhile is not
 // written over.
 func TestLostWhileReplacing(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
 	old, err := openLocked(path, kv.Options{})
 	if err != nil {

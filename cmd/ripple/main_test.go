@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/export/browsertest"
@@ -27,25 +27,25 @@ import (
 // TestMain lets the test binary be ripple, for scripts and for tests that start it.
 func TestMain(m *testing.M) {
 	leaseTiming = leaseTiming.Faster(8) // a busy machine keeps its leases
-	if os.Getenv("RIPPLE_TEST_MAIN") != "" {
+	forTests := func(arg string) bool { return strings.HasPrefix(arg, "-test.") }
+	if os.Getenv("RIPPLE_TEST_MAIN") != "" && !slices.ContainsFunc(os.Args, forTests) {
 		tellHoldings()
 		main()
 	}
-	testscript.Main(sideBySide{m}, map[string]func(){"ripple": main})
+	testscript.Main(tests{m}, map[string]func(){"ripple": main})
 }
 
-// sideBySide runs six scripts at a time, however few processors there are: mostly they wait.
-type sideBySide struct{ m *testing.M }
+// tests are those of this package, whose desks have readers of their own.
+type tests struct{ m *testing.M }
 
-func (s sideBySide) Run() int {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err)
-	}
+func (s tests) Run() int {
+	os.Setenv("RIPPLE_TEST_MAIN", "1")
+	sidebyside.Tests(10) // they pass their time with crawls that spare their hosts
 	return browsertest.Run(s.m)
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -59,6 +59,7 @@ func mutate(r *rand.Rand, raw []byte) []byte {
 // that count as dead if they end by a signal or a panic, and as hanging after ten
 // seconds with one file.
 func TestMutants(t *testing.T) {
+	t.Parallel()
 	if os.Getenv(envMutants) != "" {
 		sufferMutants(t)
 		return
@@ -195,6 +196,7 @@ func exportMutant(path, to string) error {
 // TestEveryFlipIsFound flips a bit of each of many values of a real crawl: the
 // check must tell every one.
 func TestEveryFlipIsFound(t *testing.T) {
+	t.Parallel()
 	flips := 150
 	if crawltest.Full() {
 		flips = 2000

@@ -55,6 +55,7 @@ func FuzzSplitSQL(f *testing.F) {
 
 // TestQuestions asks every question of the help text, of the demonstration's web.
 func TestQuestions(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	web, err := webtest.New()
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 // Of many pages that turn a person sees some and is told of the others; a program
 // gets them all.
 func TestReclassifyMany(t *testing.T) {
+	t.Parallel()
 	const pages = maxTurned + 5
 	web, err := webtest.New()
 	if err != nil {

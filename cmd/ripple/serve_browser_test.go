@@ -11,6 +11,7 @@ import (
 
 // The desk shows in every view the figures that the commands print.
 func TestDeskShowsWhatIsAnswered(t *testing.T) {
+	t.Parallel()
 	cfg := crawled(t, 5)
 	d := serveState(t, filepath.Join(filepath.Dir(cfg), "state.bolt"))
 	b := desktest.Open(t, strings.TrimSuffix(d.base, "api/v1/")+"#/now?token="+d.token)
@@ -70,6 +71,7 @@ func hostCells(d *testDesk) []any {
 
 // The desk follows a crawl that runs, tells it what to do, and says when it is gone.
 func TestDeskWatchesACrawl(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t, "--listen", "127.0.0.1:0")
 	_, address, _ := strings.Cut(c.told(), "the desk is at ")
 	address, _, _ = strings.Cut(address, "\n")

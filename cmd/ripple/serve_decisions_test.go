@@ -44,6 +44,7 @@ func (d *testDesk) decide(want int, body string) (answer decided, text string) {
 
 // A decision is foreseen, then written and applied, and is seen in every view.
 func TestDecideAtDesk(t *testing.T) {
+	t.Parallel()
 	cfg := crawled(t, 5)
 	file := withDecisions(t, cfg)
 	d := serveConfig(t, filepath.Join(filepath.Dir(cfg), "state.bolt"), cfg)
@@ -101,6 +102,7 @@ func (d *testDesk) noted(host string) {
 
 // Without a file, or without a configuration, the entry is only shown; nonsense is refused.
 func TestDecideNowhere(t *testing.T) {
+	t.Parallel()
 	cfg := crawled(t, 5)
 	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
 	alone, plain := serveState(t, state), serveConfig(t, state, cfg)
@@ -138,6 +140,7 @@ func TestDecideNowhere(t *testing.T) {
 
 // A running crawl follows a decision at once.
 func TestDecideWhileCrawling(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t)
 	file := withDecisions(t, c.path)
 	d := serveConfig(t, filepath.Join(c.dir, "ripple.bolt"), c.path)

@@ -30,6 +30,7 @@ func (d *testDesk) decoded(path, body string) (v map[string]any) {
 }
 
 func TestServeQuery(t *testing.T) {
+	t.Parallel()
 	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt"))
 	promised, _ := d.schemas()
 	got := d.decoded("query", `{"sql": "SELECT domain, 1 AS one, NULL AS none FROM hosts WHERE domain = 'h0.gen.test'"}`)
@@ -90,6 +91,7 @@ func (d *testDesk) download(ticket any) (code int, body []byte, header http.Head
 
 // A file is ordered, written and sent, once for each ticket.
 func TestServeFiles(t *testing.T) {
+	t.Parallel()
 	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt"))
 	promised, _ := d.schemas()
 	f := d.ordered(`{"format": "gexf", "level": "site"}`)
@@ -155,6 +157,7 @@ func TestExportArgs(t *testing.T) {
 
 // The demonstration is served while it crawls, and afterwards.
 func TestDemoServes(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

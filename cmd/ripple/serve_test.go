@@ -50,7 +50,6 @@ func serveConfig(t *testing.T, state, cfg string) *testDesk {
 // openState serves a state file until the function is called that it returns.
 func openState(t testing.TB, state, cfg string) (served *testDesk, end func()) {
 	t.Helper()
-	t.Setenv("RIPPLE_TEST_MAIN", "1") // for the reader
 	d, err := newApp(io.Discard, io.Discard).openDesk(state, cfg, config.Monitor{Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -151,6 +150,7 @@ func (d *testDesk) schemas() (promised map[string]*jsonschema.Resolved, paths ma
 
 // Every answer is that of the command with --json, and as openapi.json says.
 func TestServeAnswers(t *testing.T) {
+	t.Parallel()
 	cfg := crawled(t, 5)
 	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
 	d := serveState(t, state)
@@ -225,6 +225,7 @@ func printed(t *testing.T, args ...string) (v any) {
 }
 
 func TestServeRefuses(t *testing.T) {
+	t.Parallel()
 	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt"))
 	for path, want := range map[string]int{
 		"pages?url=" + url.QueryEscape("::nonsense"): 400, "pages": 400, "path?url=https://never.met.test/": 404,
@@ -239,6 +240,7 @@ func TestServeRefuses(t *testing.T) {
 
 // A crawl can begin while its file is served, and what it writes is what is shown then.
 func TestServeBesideWriter(t *testing.T) {
+	t.Parallel()
 	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
 	d := serveState(t, state)
 	before := d.json("stats")
@@ -274,6 +276,7 @@ func TestServeBesideWriter(t *testing.T) {
 
 // The file that has the name is the one that is shown.
 func TestServeReplaced(t *testing.T) {
+	t.Parallel()
 	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
 	d := serveState(t, state)
 	before := d.json("hosts")
@@ -295,6 +298,7 @@ func TestServeReplaced(t *testing.T) {
 
 // A desk over a crawl that runs shows what it does, and a copy of its state.
 func TestServeCrawl(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t)
 	d := serveState(t, filepath.Join(c.dir, "ripple.bolt"))
 	promised, _ := d.schemas()
@@ -382,6 +386,7 @@ func (d *testDesk) watched(promised map[string]*jsonschema.Resolved) {
 
 // A crawl serves a desk itself, and streams what it does until it ends.
 func TestCrawlListens(t *testing.T) {
+	t.Parallel()
 	c := startCrawl(t, "--listen", "127.0.0.1:0")
 	_, address, _ := strings.Cut(c.told(), "the desk is at ")
 	address, _, _ = strings.Cut(address, "\n")

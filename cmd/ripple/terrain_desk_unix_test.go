@@ -264,6 +264,7 @@ func metricsOf(t *testing.T, d *testDesk) map[string]float64 {
 // The page of a terrain says what waits for whom, live, commands all machines, and says how
 // the map is had.
 func TestTerrainInTheBrowser(t *testing.T) {
+	t.Parallel()
 	w := newTerrainWithDesks(t)
 	b := desktest.Open(t, strings.Replace(w.addresses[0], "#token", "#/now?token", 1))
 	s := w.node.terrain("who waits for the dead one", func(s *deskTerrain) bool { return len(s.Stats.silent()) > 0 })

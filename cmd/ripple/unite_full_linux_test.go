@@ -14,6 +14,7 @@ import (
 // TestUniteDiskFull unites onto a disk that has no room for the new file, or not enough: it
 // says so, the old one is whole, and nothing else is left.
 func TestUniteDiskFull(t *testing.T) {
+	t.Parallel()
 	dir, disk := t.TempDir(), t.TempDir()
 	newShards(t, dir)
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {

@@ -126,6 +126,7 @@ func newShards(t *testing.T, dir string) {
 
 // Ctrl-C ends it at whatever step it is, and leaves nothing behind.
 func TestInterruptedWhileUniting(t *testing.T) {
+	t.Parallel()
 	for _, at := range []string{"URLs", "depths", "queues", "compacting"} {
 		t.Run(at, func(t *testing.T) {
 			dir, a := t.TempDir(), newApp(io.Discard, io.Discard)

@@ -106,6 +106,7 @@ func ran(t testing.TB, args ...string) (stdout, stderr string, code int) {
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	cfg := crawled(t, 11)
 	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
 	digest := regexp.MustCompile(`(?m)^digest [0-9a-f]{64}$`)
@@ -140,6 +141,7 @@ func TestVerify(t *testing.T) {
 // TestVerifyNamesDamage changes one record at a time in a way that its checksum
 // tells, and cuts the file: the answer says where, what can be done, and 1.
 func TestVerifyNamesDamage(t *testing.T) {
+	t.Parallel()
 	cfg := crawled(t, 12)
 	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
 	whole, err := os.ReadFile(state)

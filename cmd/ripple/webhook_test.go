@@ -88,6 +88,7 @@ func hooked(t testing.TB, path string) {
 // A crawl that is killed after its last commit, while it tells of it, tells it again: the
 // same message, with the same id, and the next run's beside it.
 func TestWebhookKilled(t *testing.T) {
+	t.Parallel()
 	dir, web := t.TempDir(), newWeb(t)
 	path := writeConfig(t, web, dir, false)
 	hooked(t, path)

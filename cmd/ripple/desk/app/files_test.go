@@ -12,6 +12,7 @@ import (
 
 // What is chosen becomes part of an order, of a graph alone.
 func TestOrders(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	b := desktest.Open(t, d.url("files"))
 	b.Wait(`document.querySelectorAll("select[aria-label=run] option").length === 4`)

@@ -36,6 +36,7 @@ func drawn(n int) any {
 
 // However many hosts there are, the map is drawn.
 func TestLargeMap(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	d.change = func(v any) any {
 		if m, ok := v.(map[string]any); ok && m["names"] != nil {
@@ -49,6 +50,7 @@ func TestLargeMap(t *testing.T) {
 
 // However long a crawl was watched, its charts are whole.
 func TestLongPath(t *testing.T) {
+	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("control"))
 	got := desktest.Ask[int](b, `import("/app/dom.js").then((m) =>
 		m.svg("path", { d: "M0 0" + "L1 1".repeat(5000) }).getAttribute("d").length)`)

@@ -13,6 +13,7 @@ import (
 // A million hosts scroll to any place: rows come on demand, few are there at a time,
 // and the scrollbar stays as it is.
 func TestMillionHosts(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	d.hosts = 1_000_000
 	b := desktest.Open(t, d.url("hosts"))
@@ -56,6 +57,7 @@ func TestMillionHosts(t *testing.T) {
 
 // A search is asked of the desk, stands in the address, and may find nothing.
 func TestHostsAreSearchedAndSorted(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	b := desktest.Open(t, d.url("hosts"))
 	b.Wait(`document.querySelector(".grid-row .chip")`)

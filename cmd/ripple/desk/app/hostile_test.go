@@ -90,6 +90,7 @@ const damage = `(() => {
 // Whatever servers say, every view shows it as text, within bounds. Every text stands
 // everywhere under RIPPLE_CI=1, else two do.
 func TestHostileTextIsInert(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	var round atomic.Uint32
 	d.change = hurt(&round)
@@ -124,6 +125,7 @@ func TestHostileTextIsInert(t *testing.T) {
 
 // A table that goes to a spreadsheet holds no formula.
 func TestCSVHoldsNoFormula(t *testing.T) {
+	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("control"))
 	got := desktest.Ask[string](b, `import("/app/dom.js").then((m) => m.csv(["a", "b"],
 		[["=1+1", -5], ["say \"x\"", null], ["@x,y", "\tz"]]))`)

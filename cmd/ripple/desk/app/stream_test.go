@@ -13,6 +13,7 @@ import (
 
 // A stream that breaks goes on behind what was read: no visit is missed, none is there twice.
 func TestStreamMissesNothing(t *testing.T) {
+	t.Parallel()
 	const all = 190
 	d := newFake(t)
 	d.stream = func(w http.ResponseWriter, r *http.Request) {
@@ -48,6 +49,7 @@ func TestStreamMissesNothing(t *testing.T) {
 
 // Where more came than is told, it says how many.
 func TestVisitsLeftOut(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	d.stream = func(w http.ResponseWriter, r *http.Request) {
 		d.event(w, "status", "", d.status())
@@ -62,6 +64,7 @@ func TestVisitsLeftOut(t *testing.T) {
 
 // A hidden tab has no stream, and takes it up again when it is seen.
 func TestHiddenTabHasNoStream(t *testing.T) {
+	t.Parallel()
 	d, ended := newFake(t), make(chan string, 9)
 	d.stream = func(w http.ResponseWriter, r *http.Request) {
 		at, _ := strconv.Atoi(r.Header.Get("Last-Event-ID"))
@@ -90,6 +93,7 @@ func TestHiddenTabHasNoStream(t *testing.T) {
 
 // A hidden tab asks for nothing again and again, and does when it is seen.
 func TestHiddenTabAsksNothing(t *testing.T) {
+	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("control"))
 	b.Wait(`document.querySelector(".commands")`)
 	// What would be asked later is held back, so that it is asked when the test says so.
@@ -126,6 +130,7 @@ func TestHiddenTabAsksNothing(t *testing.T) {
 
 // A line that is gone is said, and so is its return.
 func TestLostLine(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	b := desktest.Open(t, d.url("now"))
 	b.Wait(`document.querySelector("#pulse")?.innerText.startsWith("running")`)
@@ -142,6 +147,7 @@ func TestLostLine(t *testing.T) {
 
 // Where the desk has no stream left its status is asked for.
 func TestNoStreamLeft(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	d.refuse["events"] = 503
 	b := desktest.Open(t, d.url("now"))
@@ -154,6 +160,7 @@ func TestNoStreamLeft(t *testing.T) {
 // Where the desk refuses its status, as while a crawl is starting or does not answer, it is
 // said why, until it does.
 func TestStatusRefused(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	d.refuse["status"] = 503
 	b := desktest.Open(t, d.url("now"))
@@ -167,6 +174,7 @@ func TestStatusRefused(t *testing.T) {
 
 // A cursor that the desk refuses, since its terrain was begun anew, is given up.
 func TestRefusedCursor(t *testing.T) {
+	t.Parallel()
 	d, n := newFake(t), 6
 	d.stream = func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Last-Event-ID") != "" {
@@ -183,6 +191,7 @@ func TestRefusedCursor(t *testing.T) {
 
 // A cursor is kept while the desk has no stream, however often it says so.
 func TestKeptCursor(t *testing.T) {
+	t.Parallel()
 	d, back := newFake(t), make(chan string, 1)
 	var asked atomic.Int32
 	d.stream = func(w http.ResponseWriter, r *http.Request) {
@@ -204,6 +213,7 @@ func TestKeptCursor(t *testing.T) {
 
 // A map that grows keeps what it showed where it was.
 func TestMapGrows(t *testing.T) {
+	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("map"))
 	b.Wait(`document.documentElement.dataset.drawn`)
 	moved := desktest.Ask[string](b, `Promise.all([import("/app/viewer.js"),
@@ -225,6 +235,7 @@ func TestMapGrows(t *testing.T) {
 
 // Figures that change under the hand take nothing out of it.
 func TestFocusStays(t *testing.T) {
+	t.Parallel()
 	d, next := newFake(t), make(chan int)
 	d.stream = func(w http.ResponseWriter, r *http.Request) {
 		for n := range next {

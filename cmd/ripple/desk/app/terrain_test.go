@@ -19,6 +19,7 @@ func terrainViews() []seenView {
 
 // A terrain of several machines is drawn at every width in both themes, with its figures.
 func TestTerrain(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	d.mode = "terrain"
 	b := desktest.Open(t, d.url("now"))
@@ -50,6 +51,7 @@ func TestTerrain(t *testing.T) {
 
 // A run that was ended without a shard waits for nobody.
 func TestTerrainWithoutShard(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	d.mode = "terrain"
 	d.change = func(v any) any {
@@ -75,6 +77,7 @@ func TestTerrainWithoutShard(t *testing.T) {
 
 // What nodes call themselves and their states is text, whatever it is.
 func TestHostileTerrainIsInert(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	d.mode = "terrain"
 	var round atomic.Uint32

@@ -9,10 +9,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
 	"github.com/sumi-ripple/ripple/export/browsertest"
 )
 
-func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
+func TestMain(m *testing.M) {
+	sidebyside.Tests(6) // they pass their time with lines that are gone
+	os.Exit(browsertest.Run(m))
+}
 
 // A seenView is a view, and what is there when it has been drawn.
 type seenView struct{ address, until string }
@@ -61,6 +65,7 @@ const misfits = `(() => {
 // Every view is drawn at every width in both themes: nothing beyond the window, nothing too faint, no
 // fault, and one heading.
 func TestViews(t *testing.T) {
+	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("now"))
 	for _, width := range []int64{400, 1400, 3840} {
 		b.Size(width, 900)
@@ -89,6 +94,7 @@ func looksRight(b *desktest.Tab, v seenView) {
 
 // Figures are those of the answers.
 func TestFigures(t *testing.T) {
+	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("now"))
 	tests := []struct{ address, until, selector, want string }{
 		{"now", "true", ".sentence", "12 hosts wait, next in 3.2 s: a.test."},
@@ -129,6 +135,7 @@ func TestFigures(t *testing.T) {
 }
 
 func TestFinishedFile(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	d.mode = "file"
 	b := desktest.Open(t, d.url("now"))
@@ -139,6 +146,7 @@ func TestFinishedFile(t *testing.T) {
 
 // What cannot be answered is said, and can be asked again.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken", "runs", "files", "query", "pages",
 		"hosts/a.test"} {
@@ -160,6 +168,7 @@ func TestFailures(t *testing.T) {
 
 // Without its token the desk asks for it, and the address does not keep it.
 func TestToken(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	b := desktest.Open(t, d.url("suggest"))
 	b.Wait(`document.querySelector(".candidate")`)
@@ -174,6 +183,7 @@ func TestToken(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("now"))
 	for _, view := range []string{"hosts", "map", "control", "broken", "now"} {
 		b.Press("g")
@@ -201,6 +211,7 @@ func TestKeys(t *testing.T) {
 
 // A command that ends something is asked about first.
 func TestControl(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	b := desktest.Open(t, d.url("control"))
 	press := func(name string) {
@@ -227,6 +238,7 @@ func TestControl(t *testing.T) {
 
 // A decision is written only as it was foreseen.
 func TestDecide(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	b := desktest.Open(t, d.url("suggest"))
 	press := func(name string) {
@@ -256,6 +268,7 @@ func TestDecide(t *testing.T) {
 
 // Where there are more broken links than are shown, that is said.
 func TestBrokenLinksCut(t *testing.T) {
+	t.Parallel()
 	d := newFake(t)
 	b := desktest.Open(t, d.url("broken"))
 	b.Wait(`document.querySelector(".total")?.innerText === "2 links"`)

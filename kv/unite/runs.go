@@ -169,8 +169,9 @@ func (u *uniting) anew() ([]byte, error) {
 	return nil, nil
 }
 
-// untold reports whether other shards may not know yet what this one has to tell them; what
-// those that are left out do not know changes nothing.
+// untold reports whether other shards may not know yet what this one has to tell them, or not any
+// more, as an older copy of their file was put back; what those that are left out do not know
+// changes nothing.
 func (u *uniting) untold(s *source) (bool, error) {
 	if n := len(s.runs); s.live && n > 0 && s.runs[n-1].Status != schema.RunCompleted {
 		return true, nil
@@ -180,6 +181,12 @@ func (u *uniting) untold(s *source) (bool, error) {
 		peer, err := s.tx.Peers.At(shard)
 		if n, _ := s.store.Marked(shard); err != nil || n > 0 || peer.Cursor != 0 {
 			return true, err
+		}
+		if peer.Commit == 0 {
+			continue
+		}
+		if has, err := other.tx.Openings.Contains(peer.Opening, peer.Commit); err != nil || !has {
+			return true, other.named(err)
 		}
 	}
 	return false, nil

@@ -433,24 +433,34 @@ func TestStoresOfTwoRuns(t *testing.T) {
 	}
 }
 
-// What others have still to be told, or may have been told since it was copied, is queued
-// anew.
+// What others have still to be told, or may have been told since it was copied, or were told when
+// they had another file, is queued anew.
 func TestStoresUntold(t *testing.T) {
 	names := hosts(t)
 	for name, v := range map[string]struct {
 		status schema.RunStatus
 		mark   bool
 		live   bool
+		ahead  uint64 // of the commit of the other that was answered last
 		want   bool
 	}{
-		"all is told":         {status: schema.RunInterrupted},
-		"something is marked": {status: schema.RunInterrupted, mark: true, want: true},
-		"live":                {status: schema.RunRunning, live: true, want: true},
-		"live, at its end":    {status: schema.RunCompleted, live: true},
+		"all is told":            {status: schema.RunInterrupted},
+		"something is marked":    {status: schema.RunInterrupted, mark: true, want: true},
+		"live":                   {status: schema.RunRunning, live: true, want: true},
+		"live, at its end":       {status: schema.RunCompleted, live: true},
+		"an older copy was told": {status: schema.RunInterrupted, ahead: 1, want: true},
+		"much older":             {status: schema.RunCompleted, ahead: 9, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+			var answered schema.Peer
+			a.update(func(tx *kv.Tx) (err error) {
+				answered.Opening, err = tx.Openings.Begin()
+				return err
+			})
 			a.run(1, schema.RunCompleted, 0)
+			answered.Commit = a.store.LastCommit() + v.ahead
+			b.update(func(tx *kv.Tx) error { return tx.Peers.Put(0, answered) })
 			b.run(1, v.status, 0)
 			if v.mark {
 				b.see(1, names[0], "/", "", 1)

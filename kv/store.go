@@ -178,7 +178,7 @@ func (s *Store) release(b *bbolt.Tx) error {
 		s.abandon = s.abandon || err != nil && !errors.Is(err, bolterrors.ErrTxClosed)
 	}
 	if s.db != nil && !s.abandon {
-		if err := guard(s.db.Close); !errors.Is(err, ErrDamaged) {
+		if err := disk.Unlocking(s.file, func() error { return guard(s.db.Close) }); !errors.Is(err, ErrDamaged) {
 			return err
 		}
 	}

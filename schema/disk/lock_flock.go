@@ -29,3 +29,18 @@ func TryLock(f *os.File, exclusive bool) (bool, error) {
 // Unlock gives a lock up, which a mapping of the file that is left behind would
 // otherwise keep. A file that is closed already has none.
 func Unlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
+// Unlocking has a file closed, and gives its lock up when it is: a child that is just being started
+// has the file open as well, until it is another program, and would keep the lock for so long.
+func Unlocking(f *os.File, shut func() error) error {
+	syscall.ForkLock.RLock()
+	fd, err := syscall.Dup(int(f.Fd()))
+	if err == nil {
+		syscall.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
+	if err == nil { // else the child has the last word
+		defer func() { _, _ = syscall.Flock(fd, syscall.LOCK_UN), syscall.Close(fd) }()
+	}
+	return shut()
+}

@@ -12,3 +12,6 @@ func TryLock(*os.File, bool) (bool, error) { return true, nil }
 
 // Unlock leaves what is locked by others to the end of the file's handle.
 func Unlock(*os.File) {}
+
+// Unlocking has a file closed.
+func Unlocking(_ *os.File, shut func() error) error { return shut() }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +23,9 @@ type browser struct {
 	group    int // of processes
 	folder   *folder
 	wall     net.Listener
-	rendered int  // pages
-	broken   bool // a page of it does not close
+	helpers  []int // that have served it so far
+	rendered int   // pages
+	broken   bool  // a page of it does not close
 }
 
 // start starts a browser, which ends with close or the context. One that ends or stands
@@ -62,6 +64,7 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 		}
 		return nil, errors.Join(err, b.close())
 	}
+	b.helpers = helpers(b.group)
 	return b, nil
 }
 
@@ -142,6 +145,19 @@ func (b *browser) hide() error {
 	_, err := chromedp.CallBrowser(b.ctx, target.CloseTarget, target.CloseTargetParams{
 		TargetID: chromedp.FromContext(b.ctx).Target.TargetID})
 	return err
+}
+
+// whole reports whether all helpers are there that have served the browser so far. One that has ended is
+// started again, but not at once, and pages miss what they ask for meanwhile.
+func (b *browser) whole() bool {
+	now := helpers(b.group)
+	for _, helper := range b.helpers {
+		if !slices.Contains(now, helper) {
+			return false
+		}
+	}
+	b.helpers = now
+	return true
 }
 
 // watch cancels by fail if the browser's memory exceeds the limit, in bytes. What it

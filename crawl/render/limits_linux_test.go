@@ -78,6 +78,24 @@ func testHelperKilled(t *testing.T, r *Renderer) {
 	}
 }
 
+// A browser one of whose helpers has ended since the page before gives way to another.
+func testHelperGone(t *testing.T, r *Renderer) {
+	page := html("https://a.example/", `<p id=out></p><script src="/x.js"></script>`)
+	web := web{"https://a.example/x.js": `document.querySelector("#out").append("whole")`}
+	for range 3 {
+		b := <-r.idle
+		r.idle <- b
+		for _, helper := range helpers(b.group) {
+			if err := syscall.Kill(helper, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := render(t, r, page, web); !strings.Contains(string(got.DOM), "whole") {
+			t.Errorf("the next page became %q", got.DOM)
+		}
+	}
+}
+
 // A browser renders so many pages, and leaves no process and no folder.
 func testManyPages(t *testing.T, r *Renderer) {
 	b := <-r.idle

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 )
@@ -100,7 +99,7 @@ func (r *Renderer) Render(ctx context.Context, p Page, a Answers) (Rendering, er
 
 // render returns the browser for the next page, nil if that needs a new one.
 func (r *Renderer) render(ctx context.Context, b *browser, p Page, a Answers) (Rendering, *browser, error) {
-	if b != nil && (b.rendered >= r.limits.pages || b.broken || b.ctx.Err() != nil) {
+	if b != nil && (b.rendered >= r.limits.pages || b.broken || b.ctx.Err() != nil || !b.whole()) {
 		b.close()
 		b = nil
 	}
@@ -126,19 +125,14 @@ func (r *Renderer) visit(ctx context.Context, b *browser, p Page, a Answers) (Re
 	defer fail(nil)
 	defer b.watch(ctx, r.limits.memory, fail)()
 	b.rendered++
-	serving := helpers(b.group)
 	result, err := b.render(ctx, p, a, r.options)
-	if err == nil && !containsAll(helpers(b.group), serving) {
+	if err == nil && !b.whole() {
 		err = errors.New("a process of the browser ended") // and the page may have missed something
 	}
 	if err != nil && ctx.Err() != nil {
 		err = cmp.Or(context.Cause(ctx), err)
 	}
 	return result, err
-}
-
-func containsAll(list, wanted []int) bool {
-	return !slices.ContainsFunc(wanted, func(n int) bool { return !slices.Contains(list, n) })
 }
 
 // Close ends the browsers, once each has rendered its page. Nothing is rendered after it.

@@ -76,6 +76,7 @@ func TestRenderer(t *testing.T) {
 	t.Run("same", func(t *testing.T) { testSame(t, r, open(t, 1)) })
 	t.Run("kills", func(t *testing.T) { testKills(t, r) })
 	t.Run("helper killed", func(t *testing.T) { testHelperKilled(t, r) })
+	t.Run("helper gone", func(t *testing.T) { testHelperGone(t, r) })
 	t.Run("limits", func(t *testing.T) { testLimits(t, r) })
 	t.Run("second start", func(t *testing.T) { testSecondStart(t, r) })
 	t.Run("silent start", func(t *testing.T) { testSilentStart(t, r) })

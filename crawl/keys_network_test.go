@@ -105,7 +105,7 @@ func (row networkRow) crawl(t *testing.T, value string) string {
 	with.with = strings.NewReplacer("CA", ca).Replace(row.with)
 	text := with.text(value, map[string][]string{
 		"user-agent": {`crawler-name = "NetBot"`, `crawler-version = "1.0"`},
-		"retry":      {"max-retries = 0", `timeout = "400ms"`, `connect-timeout = "200ms"`},
+		"retry":      {"max-retries = 0", `timeout = "3s"`, `connect-timeout = "2s"`}, // what a busy machine keeps
 		"politeness": {"adaptive-delay = false"},
 		"network": {fmt.Sprintf("ca-file = %q", ca),
 			fmt.Sprintf(`connect-to = { "*.test" = %q, "stuck.test:1" = %q }`, see.server.Addr(), stuck)},

@@ -45,7 +45,7 @@ type terrain struct {
 
 func newTerrain(t *testing.T, cfg *config.Config, nodes, shards int) *terrain {
 	t.Helper()
-	tr := &terrain{t: t, cfg: cfg, shards: shards, faster: 30, asked: map[string]map[string]bool{}, walks: map[int]node.Walk{}}
+	tr := &terrain{t: t, cfg: cfg, shards: shards, faster: 10, asked: map[string]map[string]bool{}, walks: map[int]node.Walk{}}
 	for range nodes {
 		tr.folders = append(tr.folders, t.TempDir())
 	}

@@ -56,7 +56,7 @@ func (w *walk) telling(ctx context.Context, walks bool) (end func(error)) {
 		if !errors.Is(failed, crawl.ErrNoRoom) && !storeFailed(failed) {
 			err = errors.Join(err, w.tellLast(ctx, until))
 		}
-		if err != nil {
+		if err != nil && !(storeFailed(failed) && storeFailed(err)) { // which is said at the end
 			w.log.Warn("the webhook could not be told", "error", err)
 		}
 	}

@@ -57,7 +57,7 @@ func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing
 	}
 	if err == nil {
 		r.Path = said.Path
-		return r, t.gone(ctx, shard, h)
+		return r, t.gone(ctx, shard, h, timing)
 	}
 	if free, err := t.free(ctx, shard); err != nil || free {
 		return r, err // the answer was lost
@@ -76,13 +76,17 @@ func (t *Terrain) free(ctx context.Context, shard int) (bool, error) {
 	return err == nil && !now.Held, err
 }
 
-// gone returns when a shard is not held as it was any more.
-func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder) error {
+// gone returns when a shard is not held as it was any more. Its record may stay as it is, where the
+// hub has not heard that it was let go; it is not renewed then.
+func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder, timing lease.Timing) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, releaseTime, fmt.Errorf("node %.100q still has the shard", was.Node))
 	defer cancel()
 	for {
 		h, err := lease.Look(ctx, t.bucket, hub.Key(shard))
 		if err == nil && (!h.Held || h.Opening != was.Opening) {
+			return nil
+		}
+		if silent, err := t.silent(ctx, shard, timing); err == nil && silent {
 			return nil
 		}
 		if err := sleep(ctx, lookEvery); err != nil {

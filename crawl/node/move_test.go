@@ -282,13 +282,17 @@ func TestReleaseIsNotAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	take := func() (letGo func()) {
+	claim := func() *lease.Lease {
 		held, err := lease.Take(t.Context(), lease.Claim{
 			Bucket: bucket, Key: hub.Key(1), Node: "mute", File: mute{}, Timing: tr.timing(), Clock: lease.MachineClock(),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
+		return held
+	}
+	take := func() (letGo func()) {
+		held := claim()
 		keeping, stop := context.WithCancel(t.Context())
 		kept := make(chan error, 1)
 		go func() { kept <- held.Keep(keeping) }()
@@ -329,6 +333,26 @@ func TestReleaseIsNotAnswered(t *testing.T) {
 		}
 		if err != nil || r.Path != "" || r.Silent || r.Node != "mute" {
 			t.Errorf("of who lets it go when it is asked: %+v, %v", r, err)
+		}
+		break
+	}
+	stop()
+	<-served
+	claim() // the hub never hears that it is let go
+	serving, stop = context.WithCancel(t.Context())
+	go func() {
+		served <- bucket.Serve(serving, hub.Post{
+			Shard: 1, Opening: schema.Opening{1}, Held: func() bool { return true },
+			Answer: func(context.Context, []byte) ([]byte, error) { return []byte(`{"path": "/there"}`), nil },
+		})
+	}()
+	for { // before it hears anything
+		r, err := node.Release(t.Context(), conn, 1, tr.timing())
+		if err == nil && r.Path == "" {
+			continue
+		}
+		if err != nil || r.Path != "/there" || r.Silent || r.Node != "mute" {
+			t.Errorf("of who lets it go unheard: %+v, %v", r, err)
 		}
 		break
 	}

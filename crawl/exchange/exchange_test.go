@@ -162,6 +162,26 @@ func (s *testShard) letterTo() letter {
 
 func written(l letter) []byte { return l.text() }
 
+// Letters are as nodes of this protocol have agreed. Who changes them gives the protocol of package
+// node another number: nodes of two kinds understand each other in part only.
+func TestLetterIsAsAgreed(t *testing.T) {
+	l := letter{
+		Terrain: []byte("terrain of bytes"), To: 1, From: 2, Opening: []byte("opening of bytes"), Commit: 3, Run: 4, Configuration: 5,
+		Referrals: []ring.Referral{
+			{URL: "https://a.test/", Forms: []string{"https://a.test/"}, Told: schema.Inbound{Every: -1}},
+			{Kind: schema.KindSitemap, URL: "https://b.test/", Forms: []string{"https://b.test/", "http://b.test/"}, HTTPS: true,
+				Told: schema.Inbound{Depth: 2, Hops: 1, Listed: true, Changed: time.Unix(1e9, 0), Every: time.Hour}},
+		},
+	}
+	const want = `{"terrain":"dGVycmFpbiBvZiBieXRlcw==","from":2,"to":1,"opening":"b3BlbmluZyBvZiBieXRlcw==","commit":3,"run":4,` +
+		`"configuration":5}` + "\n" +
+		"\x00\x00\x00\x00\x0fhttps://a.test/\x00" +
+		"\x01\x0f\x02\x01\x0fhttps://b.test/\x02\x0fhttps://b.test/\x0ehttp://b.test/\x80\xa8ֹ\a\x80\xc0\xe2\x85\xe3h"
+	if diff := cmp.Diff(want, string(l.text())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A letter is applied if it is for the shard, its present opening, and its run and
 // configuration; nothing else is.
 func TestReceiver(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	protocol   = 6        // of what nodes say to each other
+	protocol   = 7        // of what nodes say to each other
 	maxCharter = 64 << 10 // bytes
 	charterKey = "charter"
 )

@@ -15,10 +15,12 @@ import (
 
 // formatVersion is the version of the file's format, and formatRelease the first
 // release that reads it. Files that hold several shards, but not all of a terrain, have
-// another: who does not know of these would take them for the file of shard 0.
+// another: who does not know of these would take them for the file of shard 0. So have those
+// whose outbox has blocks, which who does not know of them would take for damage.
 const (
 	formatVersion = 2
 	formatUnited  = 3
+	formatBlocks  = 4
 	formatRelease = "1.0"
 )
 

@@ -64,6 +64,15 @@ func (tx *base) putFormat(version uint64) error {
 	return tx.put(bMeta, []byte("format"), w)
 }
 
+// raiseFormat has the file say that it has a later format, unless it does.
+func (tx *base) raiseFormat(version uint64) error {
+	r, err := tx.get(bMeta, []byte("format"))
+	if err != nil || r.uint() >= version {
+		return err
+	}
+	return tx.putFormat(version)
+}
+
 // readMeta reads the format, which must be known, and the counters.
 func (tx *base) readMeta() error {
 	if tx.b.Bucket([]byte(bMeta.String())) == nil {
@@ -77,7 +86,7 @@ func (tx *base) readMeta() error {
 		return err
 	}
 	version, release := r.uint(), r.string()
-	if version > formatUnited {
+	if version > formatBlocks {
 		return fmt.Errorf("%w: format %d, which Ripple %s and later can read", ErrFormat, version, release)
 	}
 	tx.s.seed = r.fixed()

@@ -184,6 +184,11 @@ func (o *Outbox) writeAll() error {
 	slices.SortFunc(changed, func(a, b *markedURLs) int {
 		return cmp.Or(cmp.Compare(a.key.shard, b.key.shard), cmp.Compare(a.key.url, b.key.url))
 	})
+	if len(changed) > 0 {
+		if err := o.tx.raiseFormat(formatBlocks); err != nil {
+			return err
+		}
+	}
 	for _, b := range changed {
 		if err := o.write(b); err != nil {
 			return err

@@ -398,6 +398,35 @@ func pruned(t testing.TB, m *partModel, s *kv.Store) (string, *kv.Store) {
 	return path, next
 }
 
+// A release that knows of no blocks in the outbox refuses a file that has one, and no other.
+func TestOutboxFormat(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := divided(t, path, 9)
+	for _, marked := range []bool{false, true} {
+		format := byte(2)
+		if marked {
+			format = 4
+			update(t, s, func(tx *kv.Tx) error {
+				for id := range schema.ID(9) {
+					tx.Outbox.Mark(id + 1)
+				}
+				return nil
+			})
+		}
+		s.Close()
+		err := kv.EachRaw(path, func(bucket string, key, value []byte) {
+			if bucket == "meta" && string(key) == "format" && value[1] != format {
+				t.Errorf("the format is %d, want %d", value[1], format)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = openFast(t, path)
+	}
+	s.Close()
+}
+
 // What cannot be is found when the file is opened, and by Check.
 func TestDamagedPart(t *testing.T) {
 	rule, err := shard.New(3)

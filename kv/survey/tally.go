@@ -218,8 +218,11 @@ func (t *tally) addSeen(p *Page, since schema.RunID, outside bool) {
 // seen counts what the run has seen; it does so once.
 func (ts *tallies) seen() (Seen, error) {
 	t, err := ts.tallied()
-	if err != nil || t.whole {
-		return t.seen, err
+	if err != nil {
+		return Seen{}, err
+	}
+	if t.whole {
+		return t.seen, nil
 	}
 	all, since := t.seen, ts.core.since()
 	err = ts.core.view(func(tx *kv.Tx) error {

@@ -30,6 +30,9 @@ func walks() map[string]func(tx *kv.Tx, f func() error) (walked, error) {
 	links := func(want func(schema.Seq, schema.ID) bool) walk {
 		return func(tx *kv.Tx, f func() error) (w walked, err error) {
 			err = tx.Visits.EachLinks(want, nil, func(l *kv.Linked) error {
+				if l.Seq == 0 {
+					return nil
+				}
 				if err := f(); err != nil {
 					return err
 				}

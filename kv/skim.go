@@ -23,12 +23,16 @@ type Linked struct {
 // EachLinks calls f for all visits in order, but for those of URLs that are not wanted, and for
 // those without a link to what to holds for; nil: all. Several goroutines may ask want and to
 // at once. It costs a tenth of [Visits.Each], and less for what is not wanted. What f is given
-// is valid while it runs. An error of f ends it.
+// is valid while it runs. An error of f ends it; so that it can, f is also called with the zero
+// Linked, after some visits of which it was given none.
 func (vs *Visits) EachLinks(
 	want func(schema.Seq, schema.ID) bool, to func(schema.ID) bool, f func(*Linked) error,
 ) error {
 	fresh := func(schema.Seq) *linked { return &linked{want: want, to: to} }
 	return eachVisit(vs, 1, fresh, func(p *linked) (bool, error) {
+		if len(p.all) == 0 {
+			return true, f(&Linked{})
+		}
 		for i := range p.all {
 			if err := f(&p.all[i]); err != nil {
 				return false, err

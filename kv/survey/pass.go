@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -38,13 +37,12 @@ func (c *core) eachStanding(want, to func(page schema.ID) bool, f standFunc) err
 	}
 	stands := func(seq schema.Seq, page schema.ID) bool { return c.holds(seq, page) && want(page) }
 	return c.view(func(tx *kv.Tx) error {
-		err := tx.Visits.EachLinks(stands, to, func(l *kv.Linked) error {
+		return tx.Visits.EachLinks(stands, to, func(l *kv.Linked) error {
 			if err := c.live(); err != nil || len(l.Links) == 0 {
 				return err
 			}
 			return f(l)
 		})
-		return cmp.Or(err, c.live())
 	})
 }
 

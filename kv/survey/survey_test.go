@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -78,6 +79,26 @@ func TestCountedHosts(t *testing.T) {
 	}
 }
 
+// TestUntilAmid ends a walk that finds nothing of what it looks for when its context ends, and not at
+// the end of the file.
+func TestUntilAmid(t *testing.T) {
+	const pages = 2500
+	w := surveytest.New(t, surveytest.Minimal)
+	for i := range pages {
+		w.Visit(fmt.Sprintf("a.test/%d", i), w.Links("a.test/"))
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	s := w.Survey()
+	s.Until(ctx)
+	var asked atomic.Int64
+	none := func(schema.ID) bool { stop(); asked.Add(1); return false }
+	err := s.EachLinkTo(none, func(schema.ID, schema.Link) error { return nil })
+	if n := asked.Load(); !errors.Is(err, context.Canceled) || n == 0 || n >= pages {
+		t.Errorf("after %d questions: %v", n, err)
+	}
+}
+
 // TestUntil ends every walk over many records with why its context was ended.
 func TestUntil(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
@@ -93,6 +114,7 @@ func TestUntil(t *testing.T) {
 	none := func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return nil }
 	for name, walk := range map[string]func(*survey.Survey) error{
 		"Counts":   func(s *survey.Survey) error { _, err := s.Counts(); return err },
+		"Seen":     func(s *survey.Survey) error { _, err := s.Seen(); return err },
 		"Host":     func(s *survey.Survey) error { _, err := s.Host(1); return err },
 		"EachHost": func(s *survey.Survey) error { return s.EachHost(func(*survey.HostReport) error { return nil }) },
 		"EachHostUntitled": func(s *survey.Survey) error {

@@ -104,7 +104,9 @@ func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 		return nil, err
 	}
 	g := &rank.Graph{Off: f.links.Off, To: f.links.To}
-	g.Until(s.Context())
+	ctx, stop := context.WithCancel(s.Context())
+	defer stop()
+	g.Until(ctx)
 	var walking errgroup.Group
 	var shares []float64
 	walking.Go(func() error { shares = rank.Personalised(g, f.sources); return nil })
@@ -114,6 +116,9 @@ func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 	}
 	if err == nil {
 		err = f.vote()
+	}
+	if err != nil {
+		stop()
 	}
 	_ = walking.Wait() // which cannot fail, but end early
 	if err = cmp.Or(err, context.Cause(s.Context())); err != nil {
@@ -334,10 +339,14 @@ func (f *finder) ranked(minOrigins int, near []float64) []*Candidate {
 		case a.Silent && !b.Silent:
 			return 1
 		}
-		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(nearly(b.Rank), nearly(a.Rank)), cmp.Compare(a.Name, b.Name))
 	})
 	return all
 }
+
+// nearly leaves of a rank what does not depend on the order in which pages were found: those of
+// candidates that are alike differ in their last digits.
+func nearly(rank float64) float32 { return float32(rank) }
 
 // name fills in what is told of the hosts, and of the links that are shown.
 func (f *finder) name(lists ...[]Candidate) error {

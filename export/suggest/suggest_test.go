@@ -3,6 +3,7 @@ package suggest_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -112,6 +113,38 @@ func TestFind(t *testing.T) {
 	}
 	if two, err := suggest.Find(s, 2, 1); err != nil || len(two.Discovered) != 1 || len(two.Stubs) != 1 {
 		t.Errorf("at most one of each, of two origins: %+v, %v", two, err)
+	}
+}
+
+// TestFindAlike has pages found in one order and another: candidates that are alike come by name.
+func TestFindAlike(t *testing.T) {
+	var want []string
+	for i := range 40 {
+		want = append(want, fmt.Sprintf("c%02d.test", i))
+	}
+	for seed := range uint64(4) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		w := surveytest.New(t, lists)
+		var links []string
+		for _, i := range rng.Perm(len(want)) {
+			links = append(links, want[i]+"/")
+		}
+		w.Visit("a.test/", w.Links("a.test/more", "q.test/"))
+		pages := append([]string{"a.test/more", "q.test/"}, links...)
+		for _, i := range rng.Perm(len(pages)) {
+			w.Visit(pages[i], w.Links(append(links, "a.test/")...))
+		}
+		found, err := suggest.Find(w.Survey(), 1, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range found.Discovered {
+			got = append(got, c.Name)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("seed %d (-want +got):\n%s", seed, diff)
+		}
 	}
 }
 

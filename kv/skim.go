@@ -2,6 +2,7 @@ package kv
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/schema"
@@ -18,6 +19,14 @@ type Linked struct {
 
 	commit   uint64
 	anchored bool
+}
+
+// Within reports with [ErrDamaged] a link to none of so many URLs.
+func (l *Linked) Within(urls int) error {
+	if n := len(l.Links); n > 0 && int(l.Links[n-1].To) > urls {
+		return fmt.Errorf("%w: page %d links to URL %d, which its run does not know", ErrDamaged, l.URL, l.Links[n-1].To)
+	}
+	return nil
 }
 
 // EachLinks calls f for all visits in order, but for those of URLs that are not wanted, and for

@@ -1,8 +1,6 @@
 package survey
 
 import (
-	"fmt"
-
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -101,8 +99,8 @@ func (ws *walks) eachCarrying(in func(schema.ID) bool, f func(from schema.ID, li
 	want := func(from schema.ID) bool { return in(from) && !ws.closedTo(from) }
 	return ws.core.eachStanding(want, nil, func(l *kv.Linked) error {
 		from, links := l.URL, l.Links
-		if to := links[len(links)-1].To; int(to) > ws.core.urls() {
-			return fmt.Errorf("%w: page %d links to URL %d, which its run does not know", kv.ErrDamaged, from, to)
+		if err := l.Within(ws.core.urls()); err != nil {
+			return err
 		}
 		if cfg.RespectNofollow || !cfg.FollowCanonical {
 			buf = buf[:0]

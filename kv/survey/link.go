@@ -322,9 +322,16 @@ func (ls *links) eachWritten(f func(from, to schema.ID)) error {
 // eachTo calls f for the links that stand to what is wanted, with their anchors: page by
 // page in the order in which they were written, then by target. An error of f ends it.
 func (ls *links) eachTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
+	urls := ls.core.urls()
+	near := func(to schema.ID) bool { return int(to) > urls || want(to) }
 	return ls.core.view(func(tx *kv.Tx) error {
 		t := &teller{tx: tx, want: want, f: f}
-		err := ls.core.eachStanding(everyPage, want, t.add)
+		err := ls.core.eachStanding(everyPage, near, func(l *kv.Linked) error {
+			if err := l.Within(urls); err != nil {
+				return err
+			}
+			return t.add(l)
+		})
 		if err == nil {
 			err = t.tell()
 		}

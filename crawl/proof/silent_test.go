@@ -48,10 +48,11 @@ func TestSlowHosts(t *testing.T) {
 
 // beside compares how often honest hosts are asked beside hundreds of others, in full beside thousands, with how often
 // they are without them: nine tenths at least, where without slots of their own it would be one. Both crawls run at the
-// same time, so that a busy machine slows both; as it may slow one more, they have three tries.
+// same time, so that a busy machine slows both; as it may slow one more, or both until there is nothing to compare, they
+// have ten tries.
 func beside(t *testing.T, others func(*webtest.Host)) {
 	t.Helper()
-	for range 3 {
+	for range 10 {
 		if besideOnce(t, others) {
 			return
 		}
@@ -88,7 +89,8 @@ func besideOnce(t *testing.T, others func(*webtest.Host)) bool {
 		}
 	}
 	if len(asked) < 5 {
-		t.Errorf("only %d of the others were asked", len(asked))
+		t.Logf("only %d of the others were asked", len(asked))
+		return false
 	}
 	return alone >= 40 && disturbed >= alone*9/10
 }

@@ -99,14 +99,14 @@ func TestSizeOfOutcome(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.make(t) // what is made once
-			const copies = 4
-			var all [copies]Outcome
+			first := tt.make(t)                       // and what is made once
+			copies := int(max(4, 1<<20/first.size())) // or what else is collected meanwhile counts
+			all := make([]Outcome, copies)
 			before := liveHeap()
 			for i := range all {
 				all[i] = tt.make(t)
 			}
-			really := float64(liveHeap()-before)/copies + outcomeSize
+			really := float64(liveHeap()-before)/float64(copies) + outcomeSize
 			size := float64(all[0].size())
 			if size < 0.6*really || size > 2*really+outcomeSize {
 				t.Errorf("%.0f bytes are taken for %.0f", really, size)

@@ -19,9 +19,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// without ends the run without shards.
-func (tr *terrain) without(conn *hub.Conn, shards ...int) (node.Ending, error) {
-	return node.StopWithout(tr.t.Context(), conn, schema.ShardsOf(shards...), tr.timing())
+// without ends the run without shards, again where a node on a busy machine was slow to answer.
+func (tr *terrain) without(conn *hub.Conn, shards ...int) (e node.Ending, err error) {
+	for {
+		e, err = node.StopWithout(tr.t.Context(), conn, schema.ShardsOf(shards...), tr.timing())
+		if !errors.Is(err, node.ErrSilent) {
+			return e, err
+		}
+	}
 }
 
 // interrupted waits for nodes to end because the run does, without a shard.

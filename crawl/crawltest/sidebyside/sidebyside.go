@@ -5,13 +5,19 @@ import (
 	"flag"
 	"runtime"
 	"strconv"
+
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 // Tests lets so many parallel tests of a package run at a time, however few processors there are, where
 // they wait more than they compute. It leaves -parallel as it is where that was given, and where there
-// are as many processors. It is called by TestMain.
+// are as many processors. Under the race detector, where they compute much more, it is a quarter of
+// them. It is called by TestMain.
 func Tests(n int) {
 	const name = "test.parallel"
+	if process.Race {
+		n /= 4
+	}
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	sidebyside.Tests(16)
+	sidebyside.Tests(10)
 	goleak.VerifyTestMain(m)
 }
 

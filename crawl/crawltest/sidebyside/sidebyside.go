@@ -11,12 +11,12 @@ import (
 
 // Tests lets so many parallel tests of a package run at a time, however few processors there are, where
 // they wait more than they compute. It leaves -parallel as it is where that was given, and where there
-// are as many processors. Under the race detector, where they compute much more, it is a quarter of
+// are as many processors. Under the race detector, where they compute much more, it is half of
 // them. It is called by TestMain.
 func Tests(n int) {
 	const name = "test.parallel"
 	if process.Race {
-		n /= 4
+		n /= 2
 	}
 	flag.Parse()
 	given := false

@@ -77,7 +77,8 @@ func TestInquire(t *testing.T) {
 			from, to := newShard(t), newShard(t)
 			to.ready = v.report
 			p := &post{t: t, to: to}
-			r, known, err := Inquire(t.Context(), from, p, ring.Errand{To: 1, Kind: kind(v.report), ID: 5, URL: "https://a.test/r", Out: true},
+			errand := ring.Errand{To: 1, Kind: kind(v.report), ID: 5, URL: "https://a.test/r", Out: true}
+			r, known, err := Inquire(t.Context(), from, p, errand,
 				largest, free)
 			if err != nil || known != (v.report != nil) || p.n != v.letters {
 				t.Fatalf("%t after %d letters, %v; want %d", known, p.n, err, v.letters)

@@ -1,0 +1,149 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// A mute file is one of which nothing is known but that it was opened.
+type mute struct{}
+
+func (mute) Commit() uint64                                { return 1 }
+func (mute) Contains(schema.Opening, uint64) (bool, error) { return true, nil }
+func (mute) Begin() (o schema.Opening, err error)          { o[0] = 1; return o, nil }
+
+// A holder has shard 1 of a terrain as far as the hub knows, and answers only what it is told to.
+type holder struct {
+	tr     *terrain
+	conn   *hub.Conn
+	bucket *hub.Bucket
+}
+
+// newHolder is one in a terrain that was crawled, and has no node any more.
+func newHolder(t *testing.T) *holder {
+	t.Helper()
+	h := &holder{tr: slow(t, 27, 1, 2)}
+	end, _ := h.tr.start(0)
+	h.tr.works(5)
+	if err := end(); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	h.conn = h.tr.connect()
+	of, err := node.Look(t.Context(), h.conn)
+	if err == nil {
+		h.bucket, err = h.conn.Bucket(t.Context(), of.ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// take takes the lease, which nobody renews.
+func (h *holder) take() *lease.Lease {
+	h.tr.t.Helper()
+	held, err := lease.Take(h.tr.t.Context(), lease.Claim{
+		Bucket: h.bucket, Key: hub.Key(1), Node: "mute", File: mute{}, Timing: h.tr.timing(), Clock: lease.MachineClock(),
+	})
+	if err != nil {
+		h.tr.t.Fatal(err)
+	}
+	return held
+}
+
+// keep takes the lease and renews it until it is let go.
+func (h *holder) keep() (letGo func()) {
+	h.tr.t.Helper()
+	ctx, held := h.tr.t.Context(), h.take()
+	keeping, stop := context.WithCancel(ctx)
+	kept := make(chan error, 1)
+	go func() { kept <- held.Keep(keeping) }()
+	return sync.OnceFunc(func() {
+		stop()
+		<-kept
+		for ctx.Err() == nil && held.Release(ctx) != nil { // a busy hub takes its time to answer
+		}
+	})
+}
+
+// answers has questions to the shard answered until it is ended.
+func (h *holder) answers(answer func() ([]byte, error)) (end func()) {
+	serving, stop := context.WithCancel(h.tr.t.Context())
+	served := make(chan error, 1)
+	go func() {
+		served <- h.bucket.Serve(serving, hub.Post{
+			Shard: 1, Opening: schema.Opening{1}, Held: func() bool { return true },
+			Answer: func(context.Context, []byte) ([]byte, error) { return answer() },
+		})
+	}()
+	return func() { stop(); <-served }
+}
+
+func (h *holder) release() (node.Released, error) {
+	return node.Release(h.tr.t.Context(), h.conn, 1, h.tr.timing())
+}
+
+// A shard is released whose holder lets it go and says nothing, and not while it does not.
+func TestReleaseIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	h := newHolder(t)
+	letGo := h.keep()
+	var still *lease.HeldError
+	if r, err := h.release(); !errors.Is(err, node.ErrSilent) || !errors.As(err, &still) {
+		t.Errorf("of who keeps it: %+v, %v", r, err)
+	}
+	for { // until it is looked for before it is let go, which a busy machine may do first
+		time.AfterFunc(h.tr.timing().Renew/2, letGo)
+		r, err := h.release()
+		if err != nil || r.Path != "" || r.Silent {
+			t.Errorf("of who lets it go: %+v, %v", r, err)
+		}
+		if err != nil || r.Node == "mute" {
+			return
+		}
+		letGo = h.keep()
+	}
+}
+
+// A shard is released whose holder lets it go, though its answer is lost, or though the hub never
+// hears of it.
+func TestReleaseIsNotHeard(t *testing.T) {
+	t.Parallel()
+	h := newHolder(t)
+	letGo := h.keep()
+	end := h.answers(func() ([]byte, error) { letGo(); return nil, errors.New("lost on its way") })
+	for { // until it hears the question
+		r, err := h.release()
+		if errors.Is(err, node.ErrSilent) {
+			continue
+		}
+		if want := (node.Released{Node: "mute"}); err != nil || r != want {
+			t.Errorf("of who lets it go when it is asked: %+v, %v", r, err)
+		}
+		break
+	}
+	end()
+	h.take()
+	asked := make(chan struct{}, 100)
+	end = h.answers(func() ([]byte, error) { asked <- struct{}{}; return []byte(`{"path": "/there"}`), nil })
+	defer end()
+	for {
+		r, err := h.release()
+		if len(asked) == 0 { // it has not heard the question, and is silent
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		if want := (node.Released{Node: "mute", Path: "/there"}); err != nil || r != want {
+			t.Errorf("of who lets it go unheard: %+v, %v", r, err)
+		}
+		return
+	}
+}

@@ -40,7 +40,7 @@ func (n *node) tellLast(ctx context.Context, shard int, sender *webhook.Sender, 
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(hurried, cancel) })()
 	left, err := sender.Flush(until, box)
 	switch {
-	case err != nil && !errors.Is(err, crawl.ErrLease):
+	case err != nil && !errors.Is(err, crawl.ErrLease): // else the shard is taken anew, or by another node
 		n.Log.Warn("the webhook could not be told", "shard", shard, "error", err)
 	case left > 0:
 		n.Log.Info("messages wait for the webhook; who crawls the shard next sends them", "shard", shard, "messages", left)

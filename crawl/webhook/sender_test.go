@@ -243,6 +243,25 @@ func TestFlush(t *testing.T) {
 	}
 }
 
+// A try that the end of a run cut short does not put off the message: the last look sends it.
+func TestCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+		addRun(t, store, cfg)
+		r := &receiver{answers: []Answer{status(503), status(204)}}
+		s := newSender(t, cfg, r)
+		runFor(t, s, store, time.Second)
+		r.takes = time.Hour
+		runFor(t, s, store, 10*time.Second) // the second try is on its way at the end
+		r.takes = 0
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		if left, err := s.Flush(ctx, store); left != 0 || err != nil || len(r.got) != 3 {
+			t.Errorf("%d left, %v; %d sent", left, err, len(r.got))
+		}
+	})
+}
+
 // What is told from memory is sent once, and leaves no trace in the file.
 func TestTell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -13,18 +13,11 @@ import (
 // A map on which links or hosts are missing says so wherever it is read.
 func TestCutMap(t *testing.T) {
 	t.Parallel()
-	hosts := func(n int) string {
-		var b strings.Builder
-		for i := range n {
-			b.WriteString(link(fmt.Sprintf("https://h%d.wide.test/", i), "h"))
-		}
-		return b.String()
-	}
 	tests := []struct {
 		name, keys, page string
 		want             map[string]string // by output: a regular expression
 	}{
-		{"max-links-per-page", "[crawler]\nmax-links-per-page = 2\n", hosts(5), map[string]string{
+		{"max-links-per-page", "[crawler]\nmax-links-per-page = 2\n", wideHosts(5), map[string]string{
 			"crawl": `(?m)^  a\.test: 1 page, 3 links left out \(max-links-per-page = 2\)$`,
 			"out.md": `(?s)\*\*This map is partial:\*\* 1 domain was cut, 3 links left out\..*` +
 				`- a\.test: 1 page, 3 links left out \(max-links-per-page = 2\)`,
@@ -38,13 +31,13 @@ func TestCutMap(t *testing.T) {
 			"graph":        `partial: 1 host cut, 3 links left out`,
 			"summary":      `3 links left out`,
 		}},
-		{"the default", "", hosts(10_002), map[string]string{
+		{"the default", "", wideHosts(10_002), map[string]string{
 			"crawl":  `(?m)^  a\.test: 1 page, [0-9]+ links left out`,
 			"out.md": `\(max-links-per-page = 10000\)`,
 			"query": `(?m)^a\.test +2 links left out \(max-links-per-page = 10000\), ` +
 				`9,000 links left out \(max-hosts-.* 9002 +0$`,
 		}},
-		{"max-hosts-per-site", "[traps]\nmax-hosts-per-site = 2\n", hosts(5), map[string]string{
+		{"max-hosts-per-site", "[traps]\nmax-hosts-per-site = 2\n", wideHosts(5), map[string]string{
 			"crawl": `(?s)  wide\.test: 2 hosts, 3 links to further ones left out \(max-hosts-per-site = 2\)\n.*` +
 				`  3 links were met and left out`,
 			"out.md": `(?s)\*\*This map is partial:\*\* hosts of 1 site not recorded, 3 links left out\..*` +
@@ -58,7 +51,7 @@ func TestCutMap(t *testing.T) {
 			"graph":        `partial: 1 site cut, 3 links left out`,
 			"site graph":   `partial: further hosts are not recorded`,
 		}},
-		{"nothing", "", hosts(5), map[string]string{
+		{"nothing", "", wideHosts(5), map[string]string{
 			"out.md":   `Every domain within reach was crawled to the end\.`,
 			"out.json": `(?s)"links_omitted": 0,.*"cut_sites": \[\]`,
 			"query":    `(?m)^a\.test +complete +0 +0 +0$`,
@@ -81,6 +74,15 @@ func TestCutMap(t *testing.T) {
 			}
 		})
 	}
+}
+
+// wideHosts is a page that links to so many hosts of a site.
+func wideHosts(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(link(fmt.Sprintf("https://h%d.wide.test/", i), "h"))
+	}
+	return b.String()
 }
 
 // cutOutputs crawls one page under a configuration, and returns all that is told of it.

@@ -98,23 +98,7 @@ func TestParquetOfShards(t *testing.T) {
 					t.Errorf("%s has the key %x", node.Label, node.ID)
 				}
 				label[node.ID] = node.Label
-				if level == export.LevelEntity {
-					if node.Owner != nil {
-						t.Errorf("entity %s belongs to shard %d", node.Label, *node.Owner)
-					}
-					continue
-				}
-				host := node.Label
-				if level == export.LevelPage {
-					host = host[len("https://") : len("https://")+6]
-				}
-				if *node.Owner != int64(rule.Of(host)) {
-					t.Errorf("%s belongs to shard %d", node.Label, *node.Owner)
-				}
-				if level == export.LevelPage && (*node.Owner != int64(n)) != (node.State == "foreign") {
-					t.Errorf("shard %d: %s of shard %d is %s", n, node.Label, *node.Owner, node.State)
-				}
-				if *node.Owner == int64(n) {
+				if toldByOwner(t, rule, n, level, &node) {
 					own++
 				}
 			}
@@ -143,6 +127,29 @@ func TestParquetOfShards(t *testing.T) {
 			t.Errorf("%s: %d nodes are told by who owns them; at least %d should be", level, own, nodes)
 		}
 	}
+}
+
+// toldByOwner checks whose a node is that a shard has written, and reports whether it is its own.
+func toldByOwner(t *testing.T, rule *shard.Rule, n int, level export.Level, node *keyedNode) bool {
+	t.Helper()
+	if level == export.LevelEntity {
+		if node.Owner != nil {
+			t.Errorf("entity %s belongs to shard %d", node.Label, *node.Owner)
+		}
+		return false
+	}
+	host := node.Label
+	if level == export.LevelPage {
+		host = host[len("https://") : len("https://")+6]
+	}
+	if *node.Owner != int64(rule.Of(host)) {
+		t.Errorf("%s belongs to shard %d", node.Label, *node.Owner)
+	}
+	own := *node.Owner == int64(n)
+	if level == export.LevelPage && own == (node.State == "foreign") {
+		t.Errorf("shard %d: %s of shard %d is %s", n, node.Label, *node.Owner, node.State)
+	}
+	return own
 }
 
 // What is of a whole terrain does not take the place of what shards wrote, nor they that of

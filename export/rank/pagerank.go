@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"runtime"
 	"slices"
 )
 
@@ -44,7 +45,7 @@ func Personalised(g *Graph, sources []uint32) []float64 {
 type walk struct {
 	out     *Graph
 	givers  []uint32 // nodes, by the number of the giver
-	number  []uint32 // by node: that number and 1; 0: no giver
+	number  []uint32 // by node: that number and 1; 0: no giver; nil: the givers are the first nodes
 	in      *Graph   // by giver: the places in flow of the givers that link to it
 	damping float64
 	sources []bool    // by node; nil: all
@@ -108,19 +109,38 @@ func (w *walk) find() {
 		}
 	}
 	slices.Sort(keys)
-	w.givers, w.number = make([]uint32, len(keys)), make([]uint32, w.out.Len())
+	w.givers = make([]uint32, len(keys))
+	first := true
 	for i, key := range keys {
 		w.givers[i] = uint32(key)
-		w.number[uint32(key)] = uint32(i + 1)
+		first = first && w.givers[i] == uint32(i)
 	}
+	if first {
+		return
+	}
+	w.number = make([]uint32, w.out.Len())
+	for i, u := range w.givers {
+		w.number[u] = uint32(i + 1)
+	}
+}
+
+// giver returns the number of a node, if it is a giver.
+func (w *walk) giver(u uint32) (number uint32, ok bool) {
+	if w.number == nil {
+		return u, u < uint32(len(w.givers))
+	}
+	number = w.number[u]
+	return number - 1, number != 0
 }
 
 // turned returns the links between givers by where they lead, as places in flow.
 func (w *walk) turned() *Graph {
 	r := &Graph{Off: make([]int64, len(w.givers)+1)}
-	w.eachLink(func(_ int, to uint32, _ int64) {
-		if to := w.number[to]; to != 0 {
-			r.Off[to]++
+	w.eachRow(func(_ int, row []uint32, _ int64) {
+		for _, to := range row {
+			if giver, ok := w.giver(to); ok {
+				r.Off[giver+1]++
+			}
 		}
 	})
 	for i := range w.givers {
@@ -131,33 +151,33 @@ func (w *walk) turned() *Graph {
 		r.Weight = make([]uint32, len(r.To))
 	}
 	next := slices.Clone(r.Off)
-	w.eachLink(func(from int, to uint32, link int64) {
-		to = w.number[to]
-		if to == 0 {
-			return
-		}
-		at := next[to-1]
-		next[to-1]++
-		if r.To[at] = uint32(from); from/chunk == int(to-1)/chunk {
-			r.To[at] += uint32(len(w.givers))
-		}
-		if r.Weight != nil {
-			r.Weight[at] = w.out.Weight[link]
+	w.eachRow(func(from int, row []uint32, begin int64) {
+		for i, to := range row {
+			giver, ok := w.giver(to)
+			if !ok {
+				continue
+			}
+			at := next[giver]
+			next[giver]++
+			if r.To[at] = uint32(from); from/chunk == int(giver)/chunk {
+				r.To[at] += uint32(len(w.givers))
+			}
+			if r.Weight != nil {
+				r.Weight[at] = w.out.Weight[begin+int64(i)]
+			}
 		}
 	})
 	return r
 }
 
-// eachLink calls f for the links of all givers, with where they stand in the graph, until
+// eachRow calls f for the links of every giver, with where they begin in the graph, until
 // nobody waits for it.
-func (w *walk) eachLink(f func(giver int, to uint32, link int64)) {
+func (w *walk) eachRow(f func(giver int, row []uint32, begin int64)) {
 	for i, u := range w.givers {
 		if i%chunk == 0 && w.out.ended() {
 			return
 		}
-		for at := w.out.Off[u]; at < w.out.Off[u+1]; at++ {
-			f(i, w.out.To[at], at)
-		}
+		f(i, w.out.Out(u), w.out.Off[u])
 	}
 }
 
@@ -255,18 +275,30 @@ func (w *walk) all() []float64 {
 		return rank
 	}
 	jumping := w.jumping()
-	for u := range uint32(len(rank)) {
-		rank[u] = jumping * w.jumps(u)
-	}
-	w.eachLink(func(giver int, to uint32, link int64) {
-		if w.number[to] == 0 {
-			rank[to] += jumping * w.flow[giver] * float64(w.out.weight(link))
-		}
+	cores := runtime.GOMAXPROCS(0)
+	share(w.out.ctx, make([]struct{}, cores), cores, func(_ *struct{}, part int) {
+		lo, hi := len(rank)*part/cores, len(rank)*(part+1)/cores
+		w.fill(rank, uint32(lo), uint32(hi), jumping)
 	})
 	for i, u := range w.givers {
 		rank[u] = jumping * w.rank[i]
 	}
 	return rank
+}
+
+// fill fills in what the nodes from lo to before hi have, but for givers.
+func (w *walk) fill(rank []float64, lo, hi uint32, jumping float64) {
+	for u := lo; u < hi; u++ {
+		rank[u] = jumping * w.jumps(u)
+	}
+	w.eachRow(func(giver int, row []uint32, begin int64) {
+		flow := jumping * w.flow[giver]
+		for i, to := range row {
+			if _, gives := w.giver(to); to >= lo && to < hi && !gives {
+				rank[to] += flow * float64(w.out.weight(begin+int64(i)))
+			}
+		}
+	})
 }
 
 // A trend tells how fast steps change less and less.

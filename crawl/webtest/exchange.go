@@ -99,8 +99,15 @@ func (c *rawConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// Close marks the end, which the client may see before the handler returns.
+func (c *rawConn) Close() error {
+	c.x.journal.ended(c.x.entry)
+	return c.Conn.Close()
+}
+
 // Reset ends the TCP connection below TLS with RST.
 func (c *rawConn) Reset() {
+	c.x.journal.ended(c.x.entry)
 	below := c.Conn
 	if t, ok := below.(*tls.Conn); ok {
 		below = t.NetConn()

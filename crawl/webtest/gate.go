@@ -108,11 +108,12 @@ func sniName(hello *tls.ClientHelloInfo) string {
 func (s *Server) fail(hello *tls.ClientHelloInfo, down Down) (*tls.Config, error) {
 	arrived := time.Now()
 	config, err := s.badCertificate(sniName(hello), down)
+	ended := time.Now()
 	if config == nil && err == nil {
 		err = errDown
-		failConn(hello.Conn, down)
+		ended = failConn(hello.Conn, down)
 	}
-	s.journal.tried(canonicalHost(hello.ServerName), arrived)
+	s.journal.tried(canonicalHost(hello.ServerName), arrived, ended)
 	return config, err
 }
 
@@ -139,15 +140,19 @@ func (s *Server) badCertificate(name string, down Down) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"http/1.1"}}, nil
 }
 
-// failConn leaves refusing to the caller, whose error becomes a TLS alert.
-func failConn(c net.Conn, down Down) {
+// failConn leaves refusing to the caller, whose error becomes a TLS alert. It returns when
+// the connection ended: just before the client could see it, or when the client left.
+func failConn(c net.Conn, down Down) (ended time.Time) {
+	ended = time.Now()
 	switch down {
 	case DownSilent:
 		drain(c)
+		return time.Now()
 	case DownHanging:
 		// The head of a handshake record whose 122 bytes never come.
 		_, _ = c.Write([]byte{22, 3, 3, 0, 122, 2})
 		drain(c)
+		return time.Now()
 	case DownClosed:
 		_ = c.Close()
 	case DownReset:
@@ -158,6 +163,7 @@ func failConn(c net.Conn, down Down) {
 		_, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.6\r\n")
 		_ = c.Close()
 	}
+	return ended
 }
 
 // drain reads until the client gives up or the server closes.

@@ -20,7 +20,7 @@ type Entry struct {
 	Path      string      `json:"path"`       // with its query, byte for byte
 	Arrived   time.Time   `json:"arrived"`    // its header had been read
 	FirstByte time.Time   `json:"first_byte"` // just before the first byte of the answer; zero if there was none
-	Done      time.Time   `json:"done"`       // the answer was written, or given up
+	Done      time.Time   `json:"done"`       // the answer was written, or given up; just before its connection was ended
 	Status    int         `json:"status"`     // 0 if there was no answer
 	UserAgent string      `json:"user_agent"`
 	Header    http.Header `json:"header"`
@@ -73,11 +73,22 @@ func (j *journal) answered(e *Entry, status int) {
 	e.Status = status
 }
 
+// ended records the end of an answer, unless it is known.
+func (j *journal) ended(e *Entry) {
+	now := time.Now()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if e.Done.IsZero() {
+		e.Done = now
+	}
+}
+
 func (j *journal) finish(e *Entry, bytes int64, aborted bool) {
+	j.ended(e)
 	key := siteHost(e.Host)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e.Done, e.Bytes, e.Aborted = time.Now(), bytes, aborted
+	e.Bytes, e.Aborted = bytes, aborted
 	if j.open[key]--; j.open[key] <= 0 {
 		delete(j.open, key)
 	}
@@ -85,8 +96,8 @@ func (j *journal) finish(e *Entry, bytes int64, aborted bool) {
 }
 
 // tried records a connection that ended without a request.
-func (j *journal) tried(host string, arrived time.Time) {
-	e := &Entry{Host: host, Arrived: arrived, Done: time.Now(), Aborted: true}
+func (j *journal) tried(host string, arrived, ended time.Time) {
+	e := &Entry{Host: host, Arrived: arrived, Done: ended, Aborted: true}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if !j.forget {

@@ -217,6 +217,32 @@ func TestHandleIsLogged(t *testing.T) {
 	}
 }
 
+// A connection that a handler ends is logged as ended by then, however late the handler returns.
+func TestCloseIsLogged(t *testing.T) {
+	s, returns := newServer(t), make(chan struct{})
+	h := s.Host("a.test")
+	h.HTTP1()
+	h.Handle("/", func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = c.Close()
+		<-returns
+	})
+	resp, err := newClient(t, s).Get("https://a.test/")
+	seen := time.Now()
+	if err == nil {
+		resp.Body.Close()
+	}
+	close(returns)
+	waitFor(t, func() bool { return !s.Log()[0].Done.IsZero() })
+	if done := s.Log()[0].Done; err == nil || done.After(seen) {
+		t.Errorf("the client saw the end at %v, and the server at %v; %v", seen, done, err)
+	}
+}
+
 func TestFaultStatusInLog(t *testing.T) {
 	s := newServer(t)
 	s.Host("a.test").Page("/", "x").Fault(fault.Status999)

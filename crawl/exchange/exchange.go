@@ -21,7 +21,8 @@
 //
 // Distances hold under one run and one configuration of the terrain. A receiver that is
 // behind a letter's answers "later", one that is ahead "older": neither acknowledges
-// anything.
+// anything. "Later" is also the answer of a shard that does not crawl, as its run has not
+// begun or is over.
 //
 // # Errands
 //

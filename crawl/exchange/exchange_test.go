@@ -351,10 +351,10 @@ func TestSenderBelieves(t *testing.T) {
 	}
 }
 
-// By a shard that has not begun nothing is told, nor asked in vain.
-func TestNotYet(t *testing.T) {
+// A shard that does not crawl is told nothing, nor asked in vain.
+func TestNotNow(t *testing.T) {
 	s := newShard(t, "/1")
-	peer := scripted(func(letter) (answer, error) { return decodeAnswer(NotYet()) })
+	peer := scripted(func(letter) (answer, error) { return decodeAnswer(NotNow()) })
 	if p := steps(t, NewSender(s, peer, 1), 2); p != Stuck || s.marked() != 1 || s.peer() != (schema.Peer{}) {
 		t.Errorf("progress %d, %d left, the peer is %+v", p, s.marked(), s.peer())
 	}

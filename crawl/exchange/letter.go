@@ -47,7 +47,7 @@ const (
 	done     verdict = "done"    // a commit holds the referrals, or there is a report
 	busy     verdict = "busy"    // there is none yet
 	moved    verdict = "moved"   // the file was opened anew since
-	later    verdict = "later"   // the receiver's run or configuration is behind the letter's
+	later    verdict = "later"   // the receiver's run or configuration is behind the letter's, or it does not crawl
 	older    verdict = "older"   // it is ahead of the letter's
 	refused  verdict = "refused" // it is no letter, or for somebody else
 )

@@ -14,9 +14,9 @@ type Receiver struct{ shard Recipient }
 // NewReceiver returns the receiver of a shard.
 func NewReceiver(s Recipient) *Receiver { return &Receiver{s} }
 
-// NotYet is the answer of a shard that has not begun to crawl: whatever the letter says is to
-// come again.
-func NotYet() []byte { return encode(answer{Verdict: later, Opening: make([]byte, 16)}) }
+// NotNow is the answer of a shard that has not begun to crawl, or whose run is over: whatever the
+// letter says is to come again.
+func NotNow() []byte { return encode(answer{Verdict: later, Opening: make([]byte, 16)}) }
 
 // Answer applies a letter, whoever wrote it, and answers it. An error is one of the file:
 // there is no answer then.

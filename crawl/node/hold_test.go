@@ -3,11 +3,13 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -15,6 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
 // A shard whose run is over is taken anew when its lease is lost while another is not over
@@ -67,20 +70,56 @@ func TestLostWhileOver(t *testing.T) {
 	}
 }
 
-// A teller asks another shard what its file contains.
+// A teller is a shard that writes to another one, whose run is over.
 type teller struct {
 	*desk
-	over ended
+	over       ended
+	unanswered int
 }
 
-func (teller) Referral(*kv.Tx, schema.ID) (ring.Referral, error) {
-	return ring.Referral{}, exchange.ErrNobody
+func (*teller) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
+	norm, err := tx.URLs.Norm(id)
+	return ring.Referral{URL: norm, Forms: []string{norm}, Told: schema.Inbound{Depth: 1, Every: -1}}, err
 }
-func (teller) MarkAgain(*kv.Tx, int, schema.ID, int) (schema.ID, error) {
+func (*teller) MarkAgain(*kv.Tx, int, schema.ID, int) (schema.ID, error) {
 	return 0, exchange.ErrNobody
 }
-func (s teller) Ask(ctx context.Context, _ int, letter []byte) ([]byte, error) {
-	return s.over.Answer(ctx, letter)
+func (s *teller) Ask(ctx context.Context, _ int, letter []byte) ([]byte, error) {
+	text, err := answer(ctx, s.over, append([]byte{forLetter}, letter...))
+	if err != nil {
+		s.unanswered++
+	}
+	return text, err
+}
+
+// partOf is the file of a shard, with what a function writes to it.
+func partOf(t *testing.T, c *charter, shard int, more func(*kv.Tx) error) *kv.Store {
+	t.Helper()
+	store, err := kv.Open(filepath.Join(t.TempDir(), "state.bolt"), kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	err = store.Update(func(tx *kv.Tx) error { return errors.Join(tx.Part.Put(c.part(shard)), more(tx)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// endedPart is the file of a shard whose run is over, with its opening and who answers for it.
+func endedPart(t *testing.T, c *charter) (*kv.Store, schema.Opening, ended) {
+	t.Helper()
+	var opening schema.Opening
+	store := partOf(t, c, 0, func(tx *kv.Tx) (err error) {
+		opening, err = tx.Openings.Begin()
+		return errors.Join(err, tx.Runs.Put(schema.Run{ID: 1, Status: schema.RunCompleted, Walked: true}))
+	})
+	e, err := newEnded(&file{Store: store}, [32]byte{}, func() bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store, opening, e
 }
 
 // A shard whose run is over says what its file contains, or those that are not over would wait
@@ -88,32 +127,12 @@ func (s teller) Ask(ctx context.Context, _ int, letter []byte) ([]byte, error) {
 func TestConfirmedWhileOver(t *testing.T) {
 	t.Parallel()
 	c := newCharter(2, nil)
-	open := func(shard int, more func(*kv.Tx) error) *kv.Store {
-		store, err := kv.Open(filepath.Join(t.TempDir(), "state.bolt"), kv.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { store.Close() })
-		err = store.Update(func(tx *kv.Tx) error { return errors.Join(tx.Part.Put(c.part(shard)), more(tx)) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return store
-	}
-	var opening schema.Opening
-	over := open(0, func(tx *kv.Tx) (err error) {
-		opening, err = tx.Openings.Begin()
-		return errors.Join(err, tx.Runs.Put(schema.Run{ID: 1, Status: schema.RunCompleted, Walked: true}))
-	})
-	e, err := newEnded(&file{Store: over}, [32]byte{}, func() bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	over, opening, e := endedPart(t, c)
 	for _, ahead := range []uint64{0, 1} {
-		store := open(1, func(tx *kv.Tx) error {
+		store := partOf(t, c, 1, func(tx *kv.Tx) error {
 			return tx.Peers.Put(0, schema.Peer{Opening: opening, Commit: over.LastCommit() + ahead})
 		})
-		s := teller{&desk{file: &file{Store: store}, held: func() bool { return true }}, e}
+		s := &teller{desk: &desk{file: &file{Store: store}, held: func() bool { return true }}, over: e}
 		contained, err := exchange.NewSender(s, s, 0).Confirm(t.Context())
 		if err != nil || contained != (ahead == 0) {
 			t.Errorf("a commit that is %d ahead: %v, %v", ahead, contained, err)
@@ -121,5 +140,76 @@ func TestConfirmedWhileOver(t *testing.T) {
 	}
 	if answer, err := e.Answer(t.Context(), []byte("nonsense")); err != nil {
 		t.Errorf("nonsense is answered with %q, %v", answer, err)
+	}
+}
+
+// Who still has something to tell a shard whose run is over, or to have asked by it, is answered,
+// instead of waiting for that as long as it has patience, and keeps it. The file is left as it is.
+func TestToldWhileOver(t *testing.T) {
+	t.Parallel()
+	c := newCharter(2, nil)
+	over, _, e := endedPart(t, c)
+	store := partOf(t, c, 1, func(tx *kv.Tx) error {
+		host, err := tx.Hosts.Add(nameOf(t, 0))
+		if err != nil {
+			return err
+		}
+		id, err := tx.URLs.Add(schema.URL{Host: host.ID, PathQuery: "/"}, 1)
+		tx.Outbox.Mark(id)
+		return err
+	})
+	s := &teller{desk: &desk{file: &file{Store: store}, held: func() bool { return true }}, over: e}
+	before := over.LastCommit()
+	sender := exchange.NewSender(s, s, 0)
+	for i, want := range []exchange.Progress{exchange.Went, exchange.Stuck, exchange.Stuck} {
+		if p, err := sender.Step(t.Context()); p != want || err != nil {
+			t.Errorf("step %d comes to %d, %v; want %d", i, p, err, want)
+		}
+	}
+	_, known, err := exchange.Inquire(t.Context(), s, s, ring.Errand{To: 0, URL: "https://a.test/robots.txt"}, 1, nil)
+	if known || err != nil {
+		t.Errorf("of an errand there is a report: %t, %v", known, err)
+	}
+	if n, _ := store.Marked(0); n != 1 || s.unanswered != 0 || over.LastCommit() != before {
+		t.Errorf("%d URLs are left to be told, %d letters are not answered, and the file has come from commit %d to %d",
+			n, s.unanswered, before, over.LastCommit())
+	}
+}
+
+// nameOf is a host of a shard of two.
+func nameOf(t *testing.T, n int) string {
+	t.Helper()
+	rule, err := shard.New(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		if name := fmt.Sprintf("h%d.test", i); rule.Of(name) == n {
+			return name
+		}
+	}
+}
+
+// A halting speaker fails.
+type halting struct {
+	deaf
+	err error
+}
+
+func (h halting) Answer(context.Context, []byte) ([]byte, error) { return nil, h.err }
+func (h halting) Reading(context.Context) (accord.Reading, error) {
+	return accord.Reading{}, h.err
+}
+
+// A crawl that ends while it is asked is no reason to be silent; that another node may have the
+// shard is.
+func TestAskedWhileEnding(t *testing.T) {
+	for err, want := range map[error]bool{crawl.ErrEnded: true, crawl.ErrLease: false} {
+		for _, what := range []byte{forLetter, forReading} {
+			text, got := answer(t.Context(), halting{err: err}, []byte{what})
+			if (got == nil) != want || want == (len(text) == 0) {
+				t.Errorf("%v: %c is answered with %q, %v", err, what, text, got)
+			}
+		}
 	}
 }

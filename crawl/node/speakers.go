@@ -44,8 +44,8 @@ func (n *node) serve(ctx context.Context, shard int, f *file, own *lease.Lease, 
 	return func() { cancel(); <-done }
 }
 
-// Answer implements speaker: it says what the file contains. What is told after the end is
-// known already.
+// Answer implements speaker: it says what the file contains, and takes nothing in. What is told
+// after the end is known already, or waits for the next run.
 func (e ended) Answer(_ context.Context, letter []byte) ([]byte, error) {
 	return exchange.NewReceiver(e.desk).Answer(letter)
 }
@@ -78,11 +78,11 @@ func (d *desk) Update(f func(*kv.Tx) error) error {
 }
 
 // Apply implements [exchange.Recipient].
-func (d *desk) Apply([]ring.Referral) error { return exchange.ErrNobody }
+func (d *desk) Apply([]ring.Referral) error { return crawl.ErrEnded }
 
 // Errand implements [exchange.Recipient].
 func (d *desk) Errand(ring.Errand, int, int) (ring.Report, bool, error) {
-	return ring.Report{}, false, exchange.ErrNobody
+	return ring.Report{}, false, crawl.ErrEnded
 }
 
 // Reading implements speaker.
@@ -113,7 +113,7 @@ func (e ended) Stop() { e.stop() }
 type idle struct{ node *node }
 
 // Answer implements speaker.
-func (idle) Answer(context.Context, []byte) ([]byte, error) { return exchange.NotYet(), nil }
+func (idle) Answer(context.Context, []byte) ([]byte, error) { return exchange.NotNow(), nil }
 
 // Reading implements speaker.
 func (idle) Reading(context.Context) (accord.Reading, error) {

@@ -91,24 +91,20 @@ func answer(ctx context.Context, s speaker, message []byte) ([]byte, error) {
 	}
 	switch what, rest := message[0], message[1:]; what {
 	case forLetter:
-		return s.Answer(ctx, rest)
+		text, err := s.Answer(ctx, rest)
+		if errors.Is(err, crawl.ErrEnded) { // who wrote would wait for an answer as long as it has patience
+			return exchange.NotNow(), nil
+		}
+		return text, err
 	case forReading:
 		r, err := s.Reading(ctx)
-		return encode(reply{Reading: r}), err
+		return replied(r, err)
 	case forFinish:
 		var agreed accord.Reading
 		if err := decode(rest, &agreed); err != nil {
 			return nil, err
 		}
-		err := s.Finish(ctx, agreed)
-		if errors.Is(err, crawl.ErrLease) {
-			return nil, err // another node may answer
-		}
-		var why string
-		if err != nil {
-			why = err.Error()
-		}
-		return encode(reply{Why: why}), nil
+		return replied(accord.Reading{}, s.Finish(ctx, agreed))
 	case forReport:
 		r, err := s.Report(ctx)
 		return encode(r), err
@@ -118,6 +114,17 @@ func answer(ctx context.Context, s speaker, message []byte) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("%w of kind %d", errMessage, what)
 	}
+}
+
+// replied is the answer to who looks for the end of a run, or none where another node may answer.
+func replied(r accord.Reading, err error) ([]byte, error) {
+	switch {
+	case errors.Is(err, crawl.ErrLease):
+		return nil, err
+	case err != nil:
+		return encode(reply{Why: err.Error()}), nil
+	}
+	return encode(reply{Reading: r}), nil
 }
 
 func encode(v any) []byte {

@@ -15,12 +15,15 @@ import (
 )
 
 const (
-	maxWaiting   = 64                     // messages to a shard; what comes while so many wait is lost, and sent again
-	maxAnswering = 32                     // of a shard at a time: each waits for a commit, or asks others, who ask back
-	maxMessage   = exchange.MaxLetter + 1 // bytes: a letter, and what says that it is one
+	maxWaiting = 128                                 // messages that wait in a lane; one more is lost, and sent again
+	maxRoom    = 2 * (exchange.MaxLetter + overhead) // bytes of those that wait in a lane, and of those being answered
+	isFull     = "Ripple-Full"                       // the header of the answer to a message that is one too many
 )
 
-// A Carrier is the [exchange.Carrier] of a terrain.
+// errFull reports a lane that takes nothing in just now.
+var errFull = errors.New("it has too much of that to answer")
+
+// A Carrier reaches the shards of a terrain.
 type Carrier struct {
 	bucket *Bucket
 
@@ -28,23 +31,22 @@ type Carrier struct {
 	openings map[int]schema.Opening // in which shards were last found
 }
 
-var _ exchange.Carrier = (*Carrier)(nil)
-
 // Carrier returns the carrier of the terrain whose bucket this is.
 func (b *Bucket) Carrier() *Carrier {
 	return &Carrier{bucket: b, openings: map[int]schema.Opening{}}
 }
 
-// subject is where the letters to a shard go that is open.
-func (b *Bucket) subject(shard int, opening schema.Opening) string {
-	return fmt.Sprintf("ripple.%x.%d.%x", b.terrain, shard, opening)
+// subject is where the messages in a lane go to a shard that is open.
+func (b *Bucket) subject(shard int, opening schema.Opening, lane string) string {
+	return fmt.Sprintf("ripple.%x.%d.%x.%s", b.terrain, shard, opening, lane)
 }
 
-// Ask is of [exchange.Carrier]. The letter goes to the opening in which the shard was last
-// found, and if nobody hears there to the one that its lease names now.
-func (c *Carrier) Ask(ctx context.Context, shard int, letter []byte) ([]byte, error) {
-	if len(letter) > maxMessage {
-		return nil, fmt.Errorf("message of %d bytes", len(letter))
+// Ask brings a message to a shard, in a lane of its [Post], and returns the answer to it, or
+// [exchange.ErrNobody]. It does not keep the message. That goes to the opening in which the shard
+// was last found, and if nobody hears there to the one that its lease names now.
+func (c *Carrier) Ask(ctx context.Context, lane string, shard int, message []byte) ([]byte, error) {
+	if len(message) > exchange.MaxLetter {
+		return nil, fmt.Errorf("message of %d bytes", len(message))
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -53,8 +55,11 @@ func (c *Carrier) Ask(ctx context.Context, shard int, letter []byte) ([]byte, er
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", exchange.ErrNobody, err)
 		}
-		answer, err := c.bucket.conn.nats.RequestWithContext(ctx, c.bucket.subject(shard, opening), letter)
-		if err == nil {
+		answer, err := c.bucket.conn.nats.RequestWithContext(ctx, c.bucket.subject(shard, opening, lane), message)
+		switch {
+		case err == nil && answer.Header.Get(isFull) != "":
+			return nil, fmt.Errorf("%w: shard %d: %w", exchange.ErrNobody, shard, errFull)
+		case err == nil:
 			return answer.Data, nil
 		}
 		c.forget(shard)
@@ -91,49 +96,109 @@ func (c *Carrier) forget(shard int) {
 	c.mu.Unlock()
 }
 
-// A Post is where the messages to a shard arrive.
+// A Post is where the messages to a shard arrive, each in a lane. Those in one wait for those in no
+// other, however many there are.
 type Post struct {
 	Shard   int
 	Opening schema.Opening // of the shard's file
 	Held    func() bool    // whether the shard is still this node's
-	// Answer answers a message; several are answered at a time. An error is no answer.
-	Answer func(context.Context, []byte) ([]byte, error)
+	Lanes   map[string]int // by name: how many messages are answered at a time; one more is refused
+	// Answer answers a message that came in a lane; several are answered at a time. An error is no
+	// answer.
+	Answer func(ctx context.Context, lane string, message []byte) ([]byte, error)
+	OnFull func(lane string) // called when the first message in a lane is refused; may be nil
 }
 
 // Serve answers the messages that arrive until ctx is done or the connection is closed, and
 // returns when all are answered. Those that arrive when the shard is not held any more are
 // neither applied nor answered.
 func (b *Bucket) Serve(ctx context.Context, p Post) error {
-	s, err := b.conn.nats.SubscribeSync(b.subject(p.Shard, p.Opening))
-	if err != nil {
+	g, ctx := errgroup.WithContext(ctx)
+	for name, most := range p.Lanes {
+		g.Go(func() error { return b.serve(ctx, &lane{post: &p, name: name, most: most}) })
+	}
+	if err := g.Wait(); err != nil {
 		return fmt.Errorf("messages to shard %d: %w", p.Shard, err)
+	}
+	return nil
+}
+
+func (b *Bucket) serve(ctx context.Context, l *lane) error {
+	s, err := b.conn.nats.SubscribeSync(b.subject(l.post.Shard, l.post.Opening, l.name))
+	if err != nil {
+		return err
 	}
 	defer func() { _ = s.Unsubscribe() }() // fails only where the connection is closed
-	if err := s.SetPendingLimits(maxWaiting, maxWaiting*maxMessage); err != nil {
-		return fmt.Errorf("messages to shard %d: %w", p.Shard, err)
+	if err := s.SetPendingLimits(maxWaiting, maxRoom); err != nil {
+		return err
 	}
-	var g errgroup.Group
-	g.SetLimit(maxAnswering)
-	defer g.Wait()
+	var open sync.WaitGroup
+	defer open.Wait()
 	for {
 		m, err := s.NextMsgWithContext(ctx)
 		switch {
 		case errors.Is(err, nats.ErrSlowConsumer): // some were lost; the next one is there
-			continue
 		case err != nil:
-			return fmt.Errorf("messages to shard %d: %w", p.Shard, err)
+			return err
+		case l.enter(len(m.Data)):
+			open.Go(func() {
+				defer l.leave(len(m.Data))
+				l.post.answer(ctx, l.name, m)
+			})
+		default:
+			l.refuse(m)
 		}
-		g.Go(func() error { p.answer(ctx, m); return nil })
 	}
 }
 
-func (p *Post) answer(ctx context.Context, m *nats.Msg) {
+// A lane is where the messages arrive that one sender writes, or that ask one thing. It bounds what
+// all of them take.
+type lane struct {
+	post *Post
+	name string
+	most int
+	told bool // that it was full
+
+	mu         sync.Mutex
+	open, size int // messages that are answered, and their bytes
+}
+
+// enter lets a message in, until it leaves, unless the lane is full.
+func (l *lane) enter(size int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open >= l.most || l.size+size > maxRoom {
+		return false
+	}
+	l.open, l.size = l.open+1, l.size+size
+	return true
+}
+
+func (l *lane) leave(size int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open, l.size = l.open-1, l.size-size
+}
+
+// refuse answers a message that was not looked at: it is to come again.
+func (l *lane) refuse(m *nats.Msg) {
+	if !l.post.Held() {
+		return
+	}
+	_ = m.RespondMsg(&nats.Msg{Header: nats.Header{isFull: {"1"}}}) // who does not hear it asks again
+	if !l.told && l.post.OnFull != nil {
+		l.post.OnFull(l.name)
+	}
+	l.told = true
+}
+
+func (p *Post) answer(ctx context.Context, lane string, m *nats.Msg) {
 	if !p.Held() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience) // nobody waits longer
 	defer cancel()
-	answer, err := p.Answer(ctx, m.Data)
+	answer, err := p.Answer(ctx, lane, m.Data)
 	if err == nil && p.Held() {
 		_ = m.Respond(answer) // a lost answer is asked for again
 	}

@@ -20,11 +20,11 @@ func serve(t *testing.T, b *Bucket, opening schema.Opening, held func() bool) (l
 	letters = &atomic.Int32{}
 	ended := make(chan error, 1)
 	go func() {
-		answer := func(_ context.Context, text []byte) ([]byte, error) {
+		answer := func(_ context.Context, _ string, text []byte) ([]byte, error) {
 			letters.Add(1)
 			return text, nil
 		}
-		ended <- b.Serve(ctx, Post{Shard: 3, Opening: opening, Held: held, Answer: answer})
+		ended <- b.Serve(ctx, Post{Shard: 3, Opening: opening, Held: held, Lanes: twoLanes(), Answer: answer})
 	}()
 	end = func() error { cancel(); return <-ended }
 	t.Cleanup(func() { cancel() })
@@ -45,6 +45,9 @@ func claimed(t *testing.T, b *Bucket, opening schema.Opening) {
 
 func always() bool { return true }
 
+// twoLanes are those of two senders, of which eight messages each are answered at a time.
+func twoLanes() map[string]int { return map[string]int{"a": 8, "b": 8} }
+
 // Letters of every size reach the shard in the opening that its lease names, and nobody
 // else.
 func TestCarrier(t *testing.T) {
@@ -52,26 +55,26 @@ func TestCarrier(t *testing.T) {
 	url := start(t, Options{}).URL()
 	a, b := bucket(t, url), bucket(t, url)
 	carrier := a.Carrier()
-	if _, err := carrier.Ask(t.Context(), 3, []byte("x")); !errors.Is(err, exchange.ErrNobody) {
+	if _, err := carrier.Ask(t.Context(), "a", 3, []byte("x")); !errors.Is(err, exchange.ErrNobody) {
 		t.Errorf("a shard that nobody has: %v", err)
 	}
 	one, two := schema.Opening{1}, schema.Opening{2}
 	claimed(t, b, one)
-	if _, err := carrier.Ask(t.Context(), 3, []byte("x")); !errors.Is(err, exchange.ErrNobody) {
+	if _, err := carrier.Ask(t.Context(), "a", 3, []byte("x")); !errors.Is(err, exchange.ErrNobody) {
 		t.Errorf("a shard that does not listen: %v", err)
 	}
 	first, end := serve(t, b, one, always)
 	for _, size := range []int{0, 1, 1000, exchange.MaxLetter} {
 		letter := bytes.Repeat([]byte("x"), size)
 		eventually(t, func(ctx context.Context) error {
-			got, err := carrier.Ask(ctx, 3, letter)
+			got, err := carrier.Ask(ctx, "a", 3, letter)
 			if err == nil && !bytes.Equal(got, letter) {
 				t.Errorf("a letter of %d bytes is answered with %d", size, len(got))
 			}
 			return err
 		})
 	}
-	if _, err := carrier.Ask(t.Context(), 3, make([]byte, maxMessage+1)); err == nil {
+	if _, err := carrier.Ask(t.Context(), "a", 3, make([]byte, exchange.MaxLetter+1)); err == nil {
 		t.Error("a letter is carried that is too long")
 	}
 	if err := end(); !errors.Is(err, context.Canceled) {
@@ -80,7 +83,7 @@ func TestCarrier(t *testing.T) {
 	claimed(t, b, two)
 	second, _ := serve(t, b, two, always)
 	before := first.Load()
-	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, nil); return err })
+	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, "a", 3, nil); return err })
 	if first.Load() != before || second.Load() != 1 {
 		t.Errorf("%d letters reach the first opening afterwards, and %d the second", first.Load()-before, second.Load())
 	}
@@ -97,7 +100,7 @@ func TestLostShardIsSilent(t *testing.T) {
 		eventually(t, func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 			defer cancel()
-			if _, err := b.Carrier().Ask(ctx, 3, nil); !errors.Is(err, exchange.ErrNobody) {
+			if _, err := b.Carrier().Ask(ctx, "a", 3, nil); !errors.Is(err, exchange.ErrNobody) {
 				t.Fatalf("held for %d looks: %v", looks, err)
 			}
 			if looked.Load() == 0 {
@@ -120,8 +123,8 @@ func TestFailedAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- b.Serve(ctx, Post{Shard: 3, Opening: schema.Opening{1}, Held: always,
-			Answer: func(ctx context.Context, text []byte) ([]byte, error) {
+		ended <- b.Serve(ctx, Post{Shard: 3, Opening: schema.Opening{1}, Held: always, Lanes: twoLanes(),
+			Answer: func(ctx context.Context, _ string, text []byte) ([]byte, error) {
 				switch string(text) {
 				case "fail":
 					return nil, errors.New("broken")
@@ -132,15 +135,15 @@ func TestFailedAnswer(t *testing.T) {
 			}})
 	}()
 	carrier := b.Carrier()
-	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, []byte("x")); return err })
+	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, "a", 3, []byte("x")); return err })
 	for _, text := range []string{"fail", "wait"} {
 		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		if _, err := carrier.Ask(short, 3, []byte(text)); !errors.Is(err, exchange.ErrNobody) {
+		if _, err := carrier.Ask(short, "a", 3, []byte(text)); !errors.Is(err, exchange.ErrNobody) {
 			t.Errorf("%s: %v", text, err)
 		}
 		cancel()
 	}
-	if answer, err := carrier.Ask(t.Context(), 3, []byte("x")); err != nil || string(answer) != "x" {
+	if answer, err := carrier.Ask(t.Context(), "a", 3, []byte("x")); err != nil || string(answer) != "x" {
 		t.Errorf("after that: %q, %v", answer, err)
 	}
 	cancel()
@@ -158,7 +161,7 @@ func TestNothingIsKept(t *testing.T) {
 	claimed(t, far, schema.Opening{1})
 	letters, _ := serve(t, far, schema.Opening{1}, always)
 	carrier := near.Carrier()
-	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, nil); return err })
+	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, "a", 3, nil); return err })
 	w.Cut(true)
 	eventually(t, func(context.Context) error {
 		if near.conn.nats.IsConnected() {
@@ -169,7 +172,7 @@ func TestNothingIsKept(t *testing.T) {
 	before := letters.Load()
 	for range 10 {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		if _, err := carrier.Ask(ctx, 3, nil); !errors.Is(err, exchange.ErrNobody) {
+		if _, err := carrier.Ask(ctx, "a", 3, nil); !errors.Is(err, exchange.ErrNobody) {
 			t.Errorf("over a broken connection: %v", err)
 		}
 		if _, err := near.Update(ctx, Key(3), nil, 1); err == nil {
@@ -178,7 +181,7 @@ func TestNothingIsKept(t *testing.T) {
 		cancel()
 	}
 	w.Cut(false)
-	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, nil); return err })
+	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, "a", 3, nil); return err })
 	if n := letters.Load() - before; n != 1 {
 		t.Errorf("%d letters arrive, want the last one", n)
 	}
@@ -192,7 +195,7 @@ func TestReceiverComesBack(t *testing.T) {
 	claimed(t, b, schema.Opening{1})
 	letters, _ := serve(t, b, schema.Opening{1}, always)
 	carrier := other.Carrier()
-	ask := func(ctx context.Context) error { _, err := carrier.Ask(ctx, 3, nil); return err }
+	ask := func(ctx context.Context) error { _, err := carrier.Ask(ctx, "a", 3, nil); return err }
 	eventually(t, ask)
 	s.restart()
 	eventually(t, ask)

@@ -103,7 +103,10 @@ func TestPermissions(t *testing.T) {
 	}
 	claimed(t, buckets[0], schema.Opening{1})
 	serve(t, buckets[0], schema.Opening{1}, always)
-	eventually(t, func(ctx context.Context) error { _, err := buckets[1].Carrier().Ask(ctx, 3, []byte("x")); return err })
+	eventually(t, func(ctx context.Context) error {
+		_, err := buckets[1].Carrier().Ask(ctx, "a", 3, []byte("x"))
+		return err
+	})
 
 	c := buckets[1].conn
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)

@@ -9,9 +9,12 @@
 //
 // # Subjects
 //
-// A letter to shard 3 of a terrain goes to ripple.TERRAIN.3.OPENING, with the terrain's id
-// and the receiver's opening in hex: nobody but the holder in that opening hears it. The
-// bucket of the terrain is ripple-TERRAIN, the key of the shard's lease shard.3.
+// A letter to shard 3 of a terrain from shard 5 goes to ripple.TERRAIN.3.OPENING.5, with the
+// terrain's id and the receiver's opening in hex: nobody but the holder in that opening hears
+// it. The last word is the lane. There is one for every sender, and for everything that a shard
+// is asked, and each has a queue of its own: who fills one, or pretends to be somebody else and
+// does, keeps out nothing that comes in another. The bucket of the terrain is ripple-TERRAIN,
+// the key of the shard's lease shard.3.
 package hub
 
 import (

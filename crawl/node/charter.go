@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	protocol   = 7        // of what nodes say to each other
+	protocol   = 8        // of what nodes say to each other
 	maxCharter = 64 << 10 // bytes
 	charterKey = "charter"
 )

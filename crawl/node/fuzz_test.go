@@ -50,15 +50,16 @@ func (deaf) Finish(_ context.Context, agreed accord.Reading) error { return nil 
 
 // A message that anybody may have written is answered with what can be read, or not at all.
 func FuzzMessage(f *testing.F) {
-	f.Add([]byte{forReading})
-	f.Add([]byte{forReport})
-	f.Add([]byte{forStop})
-	f.Add(append([]byte{forFinish}, encode(accord.Reading{Commit: 7})...))
-	f.Add([]byte{forLetter, '{'})
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, message []byte) {
-		text, err := answer(t.Context(), deaf{}, message)
-		if err != nil || message[0] == forReport {
+	f.Add(forReading, []byte{})
+	f.Add(forReport, []byte{})
+	f.Add(forStop, []byte{})
+	f.Add(forFinish, encode(accord.Reading{Commit: 7}))
+	f.Add(forFinish, []byte{'{'})
+	f.Add("1", []byte{'{'})
+	f.Add("", []byte{})
+	f.Fuzz(func(t *testing.T, lane string, message []byte) {
+		text, err := answer(t.Context(), deaf{}, lane, message)
+		if err != nil || lane == forReport {
 			return
 		}
 		var said reply

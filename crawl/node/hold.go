@@ -218,7 +218,7 @@ func (n *node) crawl(ctx context.Context, shard int, f *file, own *lease.Lease, 
 		OnCommit:  func(c crawl.Commit) { f.committed(); n.commits(shard, c) },
 		OnFull:    func(free uint64) { n.tellFull(f.sender, free) },
 		Shard: &crawl.Shard{
-			Part: part, Carrier: n.wire, Lease: own, Tells: n.tellsRun(ctx, shard),
+			Part: part, Carrier: n.wire.of(shard), Lease: own, Tells: n.tellsRun(ctx, shard),
 		},
 		Paused: paused,
 	})

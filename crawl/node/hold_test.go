@@ -41,7 +41,7 @@ func TestLostWhileOver(t *testing.T) {
 	}
 	c := newCharter(2, nil)
 	c.Made, c.Over = []int{c.number("me"), elsewhere}, []bool{true, false}
-	n := &node{registry: registry{bucket, lease.Standard().Faster(30)}, bucket: bucket, wire: wire{bucket.Carrier()}, run: 1,
+	n := &node{registry: registry{bucket, lease.Standard().Faster(30)}, bucket: bucket, wire: wire{carrier: bucket.Carrier()}, run: 1,
 		charter: c, cfg: &config.Config{}, number: 1}
 	n.Options = Options{
 		Name: "me", Folder: t.TempDir(), Config: &config.Config{}, Log: log, Timing: n.registry.timing,
@@ -85,7 +85,7 @@ func (*teller) MarkAgain(*kv.Tx, int, schema.ID, int) (schema.ID, error) {
 	return 0, exchange.ErrNobody
 }
 func (s *teller) Ask(ctx context.Context, _ int, letter []byte) ([]byte, error) {
-	text, err := answer(ctx, s.over, append([]byte{forLetter}, letter...))
+	text, err := answer(ctx, s.over, "1", letter)
 	if err != nil {
 		s.unanswered++
 	}
@@ -205,10 +205,10 @@ func (h halting) Reading(context.Context) (accord.Reading, error) {
 // shard is.
 func TestAskedWhileEnding(t *testing.T) {
 	for err, want := range map[error]bool{crawl.ErrEnded: true, crawl.ErrLease: false} {
-		for _, what := range []byte{forLetter, forReading} {
-			text, got := answer(t.Context(), halting{err: err}, []byte{what})
+		for _, lane := range []string{"1", forReading} {
+			text, got := answer(t.Context(), halting{err: err}, lane, nil)
 			if (got == nil) != want || want == (len(text) == 0) {
-				t.Errorf("%v: %c is answered with %q, %v", err, what, text, got)
+				t.Errorf("%v: %s is answered with %q, %v", err, lane, text, got)
 			}
 		}
 	}

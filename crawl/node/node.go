@@ -133,7 +133,7 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 		return false, errors.Join(err, closeAll(files))
 	}
 	n.files = len(files) > 0
-	n.wire, n.run = wire{n.bucket.Carrier()}, n.charter.Run
+	n.wire, n.run = wire{carrier: n.bucket.Carrier()}, n.charter.Run
 	n.cfg, n.number = o.Config, n.charter.Configuration
 	n.charter.Stop.Late = true // whatever else this node tells a hub that has lost it
 	n.stopped = n.charter.Stop

@@ -80,8 +80,8 @@ func (h *holder) answers(answer func() ([]byte, error)) (end func()) {
 	served := make(chan error, 1)
 	go func() {
 		served <- h.bucket.Serve(serving, hub.Post{
-			Shard: 1, Opening: schema.Opening{1}, Held: func() bool { return true },
-			Answer: func(context.Context, []byte) ([]byte, error) { return answer() },
+			Shard: 1, Opening: schema.Opening{1}, Held: func() bool { return true }, Lanes: map[string]int{"G": 1},
+			Answer: func(context.Context, string, []byte) ([]byte, error) { return answer() },
 		})
 	}()
 	return func() { stop(); <-served }

@@ -28,13 +28,17 @@ func (n *node) serve(ctx context.Context, shard int, f *file, own *lease.Lease, 
 	go func() {
 		defer close(done)
 		err := n.bucket.Serve(ctx, hub.Post{
-			Shard: shard, Opening: f.opening, Held: own.Held,
-			Answer: func(ctx context.Context, message []byte) ([]byte, error) {
-				if string(message) == string(forRelease) {
+			Shard: shard, Opening: f.opening, Held: own.Held, Lanes: lanes(shard, len(n.get().Made)),
+			Answer: func(ctx context.Context, lane string, message []byte) ([]byte, error) {
+				if lane == forRelease {
 					f.release()
 					return encode(letGo{Path: f.path}), nil
 				}
-				return answer(ctx, *d.Load(), message)
+				return answer(ctx, *d.Load(), lane, message)
+			},
+			OnFull: func(lane string) {
+				n.Log.Warn("more arrives than a shard takes in at a time; what is refused is to come again", "shard", shard,
+					"lane", lane)
 			},
 		})
 		if ctx.Err() == nil {

@@ -128,10 +128,10 @@ func (s *Shard) look(ctx context.Context, bucket *hub.Bucket) error {
 	return nil
 }
 
-func ask(ctx context.Context, bucket *hub.Bucket, shard int, what byte) ([]byte, error) {
+func ask(ctx context.Context, bucket *hub.Bucket, shard int, what string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	return wire{bucket.Carrier()}.send(ctx, shard, what, nil)
+	return wire{carrier: bucket.Carrier()}.send(ctx, shard, what, nil)
 }
 
 // Pause has all nodes of the terrain ask no host until it is called again; they follow within

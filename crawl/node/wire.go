@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/accord"
@@ -14,28 +15,56 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/hub"
 )
 
-// A message to a shard begins with a byte that says what it is.
+// What a shard is asked, each in a lane of its own. In the others, whose names are the numbers of
+// shards, letters of these come.
 const (
-	forLetter  = 'L'
-	forReading = 'R'
-	forFinish  = 'F'
-	forReport  = 'S'
-	forStop    = 'X'
-	forRelease = 'G'
+	forReading = "R"
+	forFinish  = "F"
+	forReport  = "S"
+	forStop    = "X"
+	forRelease = "G"
+)
+
+// How much of one lane is answered at a time. A shard has one letter open to another one, and
+// what it has to ask by it: far fewer errands than hosts. Who is asked for a reading asks all
+// others.
+const (
+	maxLetters   = 128
+	maxQuestions = 16
 )
 
 var errMessage = errors.New("message")
 
+// lanes are those of a shard.
+func lanes(own, shards int) map[string]int {
+	all := map[string]int{}
+	for n := range shards {
+		if n != own {
+			all[strconv.Itoa(n)] = maxLetters
+		}
+	}
+	for _, what := range []string{forReading, forFinish, forReport, forStop, forRelease} {
+		all[what] = maxQuestions
+	}
+	return all
+}
+
 // A wire reaches the shards of a terrain.
-type wire struct{ carrier *hub.Carrier }
+type wire struct {
+	carrier *hub.Carrier
+	from    int // the shard that writes letters
+}
+
+// of is the wire for the letters of a shard.
+func (w wire) of(shard int) wire { return wire{w.carrier, shard} }
 
 // Ask implements [exchange.Carrier].
 func (w wire) Ask(ctx context.Context, shard int, letter []byte) ([]byte, error) {
-	return w.send(ctx, shard, forLetter, letter)
+	return w.carrier.Ask(ctx, strconv.Itoa(w.from), shard, letter)
 }
 
-func (w wire) send(ctx context.Context, shard int, what byte, message []byte) ([]byte, error) {
-	return w.carrier.Ask(ctx, shard, append([]byte{what}, message...))
+func (w wire) send(ctx context.Context, shard int, what string, message []byte) ([]byte, error) {
+	return w.carrier.Ask(ctx, what, shard, message)
 }
 
 // A reply is the answer to a question about the end of a run.
@@ -60,7 +89,7 @@ func (w wire) Finish(ctx context.Context, shard int, agreed accord.Reading) erro
 	return err
 }
 
-func (w wire) ask(ctx context.Context, shard int, what byte, question []byte) (accord.Reading, error) {
+func (w wire) ask(ctx context.Context, shard int, what string, question []byte) (accord.Reading, error) {
 	text, err := w.send(ctx, shard, what, question)
 	if err != nil {
 		return accord.Reading{}, err
@@ -84,24 +113,16 @@ type speaker interface {
 	Stop() // has its node stop
 }
 
-// answer answers a message that anybody may have written. An error is no answer.
-func answer(ctx context.Context, s speaker, message []byte) ([]byte, error) {
-	if len(message) == 0 {
-		return nil, fmt.Errorf("%w: it is empty", errMessage)
-	}
-	switch what, rest := message[0], message[1:]; what {
-	case forLetter:
-		text, err := s.Answer(ctx, rest)
-		if errors.Is(err, crawl.ErrEnded) { // who wrote would wait for an answer as long as it has patience
-			return exchange.NotNow(), nil
-		}
-		return text, err
+// answer answers a message that anybody may have written, in the lane in which it came. An error is
+// no answer.
+func answer(ctx context.Context, s speaker, lane string, message []byte) ([]byte, error) {
+	switch lane {
 	case forReading:
 		r, err := s.Reading(ctx)
 		return replied(r, err)
 	case forFinish:
 		var agreed accord.Reading
-		if err := decode(rest, &agreed); err != nil {
+		if err := decode(message, &agreed); err != nil {
 			return nil, err
 		}
 		return replied(accord.Reading{}, s.Finish(ctx, agreed))
@@ -111,9 +132,12 @@ func answer(ctx context.Context, s speaker, message []byte) ([]byte, error) {
 	case forStop:
 		s.Stop()
 		return encode(reply{}), nil
-	default:
-		return nil, fmt.Errorf("%w of kind %d", errMessage, what)
 	}
+	text, err := s.Answer(ctx, message)
+	if errors.Is(err, crawl.ErrEnded) { // who wrote would wait for an answer as long as it has patience
+		return exchange.NotNow(), nil
+	}
+	return text, err
 }
 
 // replied is the answer to who looks for the end of a run, or none where another node may answer.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -96,9 +97,12 @@ func (n *node) publish(ctx context.Context, files map[int]*file) (known *charter
 	known, err = n.registry.change(ctx, func(c *charter) (*charter, error) {
 		news := c == nil
 		if news {
-			if c, err = n.first(files); err != nil {
-				return nil, err
-			}
+			c, err = n.first(files)
+		} else {
+			err = n.belongs(c, files)
+		}
+		if err != nil {
+			return nil, err
 		}
 		over = over && c.over() // also when it was told already, and the answer was lost
 		more, err := n.know(c, files)
@@ -163,6 +167,21 @@ func (n *node) first(files map[int]*file) (*charter, error) {
 		cfg = n.Config
 	}
 	return restored(last.Part(), digests(cfg.Shared())), nil
+}
+
+// belongs reports a charter of another terrain than the folder is marked with, where nothing was
+// crawled that says the same: what was never crawled here may be missed there.
+func (n *node) belongs(c *charter, files map[int]*file) error {
+	for _, f := range files {
+		if !f.empty() {
+			return nil
+		}
+	}
+	terrain, err := marked(n.Folder)
+	if err == nil && terrain != nil && !bytes.Equal(terrain, c.Terrain) {
+		err = fmt.Errorf("%w: %s says %x, the hub's is %x", ErrTerrain, filepath.Join(n.Folder, MarkName), terrain, c.Terrain)
+	}
+	return err
 }
 
 // errOthers reports that nodes are missing whose files may say that the run is over.

@@ -1,9 +1,10 @@
 package node
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -46,25 +47,14 @@ func (b *forgetful) Update(_ context.Context, _ string, value []byte, revision u
 // A hub that loses the charter at any moment while a node joins has it afterwards.
 func TestCharterIsLostWhileJoining(t *testing.T) {
 	folder := t.TempDir()
-	c, cfg := chartered(1, false, false), &config.Config{}
-	c.Config = digests(cfg.Shared())
-	store, err := kv.Open(filepath.Join(folder, "shard-000.bolt"), kv.Options{})
-	if err == nil {
-		err = store.Update(func(tx *kv.Tx) error { return tx.Part.Put(c.part(0)) })
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
+	c := chartered(1, false, false)
+	c.Config = digests((&config.Config{}).Shared())
+	if err := makeFile(folder, 0, func(tx *kv.Tx) error { return tx.Part.Put(c.part(0)) }); err != nil {
 		t.Fatal(err)
 	}
 	for reads := range 4 {
 		hub := &forgetful{record: lease.Entry{Value: encode(c), Revision: 1}, reads: reads}
-		n := &node{registry: registry{hub, lease.Standard()}, config: c.Config, began: time.Now()}
-		n.Options = Options{
-			Name: "one", Folder: folder, Config: cfg, Timing: lease.Standard(), Log: slog.New(slog.DiscardHandler),
-			Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
-		}
+		n := joining(folder, c, hub)
 		files, err := n.join(t.Context())
 		if err != nil {
 			t.Fatalf("lost after read %d: %v", reads, err)
@@ -76,4 +66,68 @@ func TestCharterIsLostWhileJoining(t *testing.T) {
 			t.Errorf("lost after read %d: the charter is %+v", reads, n.charter)
 		}
 	}
+}
+
+// A folder that is marked with a terrain, and has nothing that was crawled, is no part of another one,
+// which somebody may have begun where the hub has lost everything; nor is it marked anew.
+func TestMarkedWithAnother(t *testing.T) {
+	c := chartered(1, false, false)
+	c.Config = digests((&config.Config{}).Shared())
+	another := bytes.Repeat([]byte{9}, 16)
+	for _, tt := range []struct {
+		name   string
+		mark   []byte // nil: none
+		empty  bool   // there is a file that was never crawled
+		joined bool
+	}{
+		{"no mark", nil, false, true},
+		{"no mark, an empty file", nil, true, true},
+		{"the same", c.Terrain, false, true},
+		{"the same, an empty file", c.Terrain, true, true},
+		{"another", another, false, false},
+		{"another, an empty file", another, true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := joining(t.TempDir(), c, &forgetful{record: lease.Entry{Value: encode(c), Revision: 1}, reads: 1 << 30})
+			var err error
+			if tt.mark != nil {
+				err = mark(n.Folder, tt.mark)
+			}
+			if tt.empty {
+				err = errors.Join(err, makeFile(n.Folder, 1, func(*kv.Tx) error { return nil }))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, err := n.join(t.Context())
+			if (err == nil) != tt.joined || err != nil && !errors.Is(err, ErrTerrain) {
+				t.Errorf("it ends with %v", err)
+			}
+			if err := closeAll(files); err != nil {
+				t.Fatal(err)
+			}
+			if is, err := marked(n.Folder); err != nil || !bytes.Equal(is, tt.mark) {
+				t.Errorf("afterwards the mark is %x, %v", is, err)
+			}
+		})
+	}
+}
+
+// joining is a node that is about to join the terrain of a charter, which a hub has.
+func joining(folder string, c *charter, hub lease.Bucket) *node {
+	n := &node{registry: registry{hub, lease.Standard()}, config: c.Config, began: time.Now()}
+	n.Options = Options{
+		Name: "one", Folder: folder, Config: &config.Config{}, Timing: lease.Standard(), Log: slog.New(slog.DiscardHandler),
+		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
+	}
+	return n
+}
+
+// makeFile makes the file of a shard in a folder.
+func makeFile(folder string, shard int, write func(*kv.Tx) error) error {
+	store, err := kv.Open(FilePath(folder, shard), kv.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.Update(write), store.Close())
 }

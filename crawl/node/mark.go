@@ -13,8 +13,9 @@ import (
 )
 
 // MarkName is the file in a node's folder that says of which terrain the node is a part, so
-// that one without shards, as they were moved away, does not begin another when the hub has
-// lost its charter. It holds the id of the terrain in hexadecimal digits.
+// that one without shards, as they were moved away or never crawled, neither begins another
+// when the hub has lost its charter, nor joins one that somebody else has begun there. It holds
+// the id of the terrain in hexadecimal digits.
 const MarkName = "terrain-id"
 
 // errMarked reports a hub without a charter, which other nodes have to tell of their terrain.

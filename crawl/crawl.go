@@ -44,7 +44,7 @@ var ErrIdentity = record.ErrIdentity
 // Foresee says which run [Begin] would continue or begin under a configuration, or
 // refuses as it would, with [ErrIdentity] or [ErrPart]. It writes nothing.
 func Foresee(store *kv.Store, cfg *config.Config) (Begun, error) {
-	if err := whole(store); err != nil {
+	if err := Whole(store); err != nil {
 		return Begun{}, err
 	}
 	return record.Foresee(store, cfg)

@@ -21,7 +21,7 @@ import (
 // next crawl. A store without a run is an error, see [survey.ErrNoRun]; so is
 // one that holds a shard of a terrain, see [ErrPart].
 func Reclassify(store *kv.Store, cfg *config.Config) (schema.Run, error) {
-	if err := whole(store); err != nil {
+	if err := Whole(store); err != nil {
 		return schema.Run{}, err
 	}
 	set, err := ring.NewSettings(cfg)

@@ -31,7 +31,7 @@ type Replayed struct {
 // Pages that were left out of the page store stay as they are, and so do those
 // that the last run has not visited.
 func Replay(store *kv.Store, cfg *config.Config) (Replayed, error) {
-	if err := whole(store); err != nil {
+	if err := Whole(store); err != nil {
 		return Replayed{}, err
 	}
 	set, err := ring.NewSettings(cfg)

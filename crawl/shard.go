@@ -57,7 +57,7 @@ func (s *Shard) held() bool { return s == nil || s.Lease == nil || s.Lease.Held(
 func (s *Shard) mayEnter(store *kv.Store) error {
 	switch {
 	case s == nil:
-		return whole(store)
+		return Whole(store)
 	case !s.held():
 		return ErrLease
 	}
@@ -74,8 +74,8 @@ func (s *Shard) enter(tx *kv.Tx) error {
 	return exchange.Enter(tx, s.Part)
 }
 
-// whole reports why a file cannot be worked on by itself.
-func whole(store *kv.Store) error {
+// Whole reports why a file cannot be worked on by itself: it holds a part of a terrain, see [ErrPart].
+func Whole(store *kv.Store) error {
 	part := store.Part()
 	if part.United() {
 		return fmt.Errorf("%w: all shards but %s, and is only to be read; crawl the shards, and unite them again", ErrPart,
@@ -97,7 +97,7 @@ func (s *Shard) fits(store *kv.Store) error {
 		return nil
 	}
 	if was.United() {
-		return whole(store)
+		return Whole(store)
 	}
 	same := s.Part
 	same.Run, same.Configuration = was.Run, was.Configuration

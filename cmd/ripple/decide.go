@@ -47,7 +47,9 @@ from being suggested. The decision is written to the file that [decisions] names
 comments and other entries stay, and is then applied as by reclassify, or by a running
 crawl at once. Tags and notes stand in every export.
 
-Without such a file, or without a configuration, the entry is only shown.`,
+Without such a file, or without a configuration, the entry is only shown. Over a map
+that holds a part of a terrain, which cannot follow it, nothing is written. With
+[cluster] hub it is written on this machine: when all have it, reload once.`,
 		Example: `  ripple decide radio.example.org quality --tag radio --note "asked Ada"
   ripple decide shop.example.com blacklist --dry-run
   ripple decide blog.example.net quality --seed https://blog.example.net/archive/`,

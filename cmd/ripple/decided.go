@@ -7,7 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
+	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
@@ -113,8 +115,15 @@ func (d *decider) foretell(ctx context.Context) error {
 	if err != nil {
 		return decideError(err)
 	}
+	if err := mayReclassify(next); err != nil {
+		return err
+	}
 	if err := d.print(d.result.TOML + "\n"); err != nil {
 		return err
+	}
+	if next.Cluster.Hub != "" {
+		d.because("what would change on all machines, the map shows that \"ripple unite\" makes of their files")
+		return nil
 	}
 	if _, err := os.Stat(next.State.Path); errors.Is(err, fs.ErrNotExist) {
 		d.because("nothing has been crawled yet: nothing would change")
@@ -134,6 +143,9 @@ func (d *decider) write(ctx context.Context, seen string) error {
 	if err != nil {
 		return decideError(err)
 	}
+	if err := mayReclassify(next); err != nil {
+		return hint(err, "nothing was written")
+	}
 	e, err := decision.Write(d.result.Path, d.host, seen, d.edit)
 	if err != nil {
 		return decideError(err)
@@ -145,8 +157,24 @@ func (d *decider) write(ctx context.Context, seen string) error {
 	return d.apply(ctx, next)
 }
 
-// apply has a decision hold in the map: by the crawl that runs, or as reclassify does.
+// mayReclassify reports a state file that cannot follow another configuration, as it holds a part of a
+// terrain. Of one that cannot be read now, as of one that is being crawled, applying it tells more.
+func mayReclassify(cfg *config.Config) error {
+	store, err := kv.Open(cfg.State.Path, kv.Options{ReadOnly: true, Timeout: 50 * time.Millisecond})
+	if err != nil {
+		return nil
+	}
+	defer store.Close()
+	return crawl.Whole(store)
+}
+
+// apply has a decision hold in the map: by the crawl that runs, or as reclassify does. On several
+// machines that is not for one of them.
 func (d *decider) apply(ctx context.Context, cfg *config.Config) error {
+	if cfg.Cluster.Hub != "" {
+		d.because("this machine has it; when all have, \"ripple reload\" has the terrain follow it")
+		return nil
+	}
 	var st census.Status
 	err := d.app.crawlOf(cfg.State.Path).Post(ctx, "reload", &st)
 	switch {

@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -108,6 +111,38 @@ func TestMarkedWithAnother(t *testing.T) {
 			}
 			if is, err := marked(n.Folder); err != nil || !bytes.Equal(is, tt.mark) {
 				t.Errorf("afterwards the mark is %x, %v", is, err)
+			}
+		})
+	}
+}
+
+// A folder that is marked, and has nothing that was crawled, waits at a hub that knows of no terrain,
+// and says so once, and what has it begin another one.
+func TestMarkedWaits(t *testing.T) {
+	for _, empty := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c, hub, said := chartered(1, false, false), &forgetful{reads: 1 << 30}, &bytes.Buffer{}
+			n := joining(t.TempDir(), c, hub)
+			n.Log = slog.New(slog.NewTextHandler(said, nil))
+			err := mark(n.Folder, c.Terrain)
+			if empty {
+				err = errors.Join(err, makeFile(n.Folder, 1, func(*kv.Tx) error { return nil }))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			defer cancel()
+			files, err := n.join(ctx)
+			if !errors.Is(err, context.DeadlineExceeded) || hub.record.Value != nil {
+				t.Errorf("with an empty file, %t, it ends with %v, and the hub has %q", empty, err, hub.record.Value)
+			}
+			if err := closeAll(files); err != nil {
+				t.Error(err)
+			}
+			path := filepath.Join(n.Folder, MarkName)
+			if text := said.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `remove"=`+path) {
+				t.Errorf("with an empty file, %t, it says %q", empty, text)
 			}
 		})
 	}

@@ -165,8 +165,11 @@ func (t *tracer) call(tid int) {
 	case syscallEntry:
 		call := tracedCall{info.fields[0], [6]uint64(info.fields[1:7])}
 		t.calls[tid] = call
-		if call.number == syscall.SYS_PWRITE64 {
+		switch call.number {
+		case syscall.SYS_PWRITE64:
 			t.note(call.args[0], diskEvent{kind: diskBefore, at: int64(call.args[3])})
+		case syscall.SYS_CLOSE: // as it ends, another thread may have opened a file by that number
+			delete(t.files, call.args[0])
 		}
 	case syscallExit:
 		if call, ok := t.calls[tid]; ok && int64(info.fields[0]) >= 0 {
@@ -182,8 +185,6 @@ func (t *tracer) done(call tracedCall, result uint64) {
 	switch call.number {
 	case syscall.SYS_OPENAT:
 		t.files[result] = t.opened(args[1])
-	case syscall.SYS_CLOSE:
-		delete(t.files, args[0])
 	case syscall.SYS_PWRITE64:
 		t.note(args[0], diskEvent{kind: diskWrite, at: int64(args[3]), data: t.read(args[1], result)})
 	case syscall.SYS_FTRUNCATE:

@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"encoding/binary"
+
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -12,6 +14,19 @@ type anchorPart struct {
 
 	seq  schema.Seq // asked for last; 0: none
 	next int        // in the text, behind its anchors
+}
+
+// What a page says at most, in any release: one link to each URL, as many as [crawler]
+// max-links-per-page may be, and of each an anchor of 120 characters, with its length.
+const (
+	maxLinks  = 1 << 20
+	maxAnchor = 512 // bytes
+)
+
+// mostAnchors is the most bytes that a part may hold: fewer than partSize before its last
+// visit, and the anchors of that.
+func (vs *Visits) mostAnchors() int {
+	return partSize + 2*binary.MaxVarintLen64 + maxAnchor*min(maxLinks, int(vs.tx.s.state.urls))
 }
 
 // keepAnchors collects the anchors of a visit for the end of the commit.
@@ -47,7 +62,7 @@ func (vs *Visits) flushAnchors() error {
 		w := vs.tx.fields()
 		w.uint(uint64(p.first))
 		w.uint(uint64(p.last))
-		if err := vs.tx.s.zip.pack(w, p.text.b); err != nil {
+		if err := vs.tx.s.zip.pack(w, p.text.b, vs.mostAnchors()); err != nil {
 			return err
 		}
 		if err := vs.tx.put(bAnchors, partKey(vs.tx.commit, i), w); err != nil {
@@ -141,7 +156,7 @@ func (vs *Visits) anchorPart(seq schema.Seq, commit uint64) (*anchorPart, error)
 		if seq < p.first || seq > p.last {
 			continue
 		}
-		if p.text.b, err = vs.tx.s.zip.unpack(&r, nil); err != nil {
+		if p.text.b, err = vs.tx.s.zip.unpack(&r, nil, vs.mostAnchors()); err != nil {
 			return nil, damaged(bAnchors, key, err.Error())
 		}
 		vs.tx.s.anchors[0], vs.tx.s.anchors[1] = p, vs.tx.s.anchors[0]

@@ -149,6 +149,10 @@
 // found. Faults of the mapping and panics of bbolt become [ErrDamaged]. What
 // cannot be told is a whole page that has gone back to an earlier state.
 //
+// A checksum says nothing about who wrote a value, and a file may come from anybody. So
+// what no release writes is damage too: a field that decompresses to more than it may
+// hold, and what is there twice.
+//
 // A file that is removed, replaced, cut or written to by somebody else while it is
 // open is found by the commit after that at the latest, which fails with ErrLost:
 // nothing is written into a file that has lost its name.

@@ -165,7 +165,10 @@ func (vs *Visits) FillAnchors(visits []Linked, want func(to schema.ID) bool) err
 		return err
 	}
 	filled, last := 0, visits[len(visits)-1].Seq
-	fresh := func() *filler { return &filler{zip: &vs.tx.s.zip, visits: visits, want: want} }
+	most, huge := vs.mostAnchors(), make(chan struct{}, 1)
+	fresh := func() *filler {
+		return &filler{zip: &vs.tx.s.zip, visits: visits, want: want, most: most, huge: huge}
+	}
 	err := eachPiece(vs.tx, bAnchors, partKey(visits[0].commit, 0), fresh, func(f *filler, _ int) (bool, error) {
 		filled += f.filled
 		return f.last < last, nil
@@ -181,10 +184,16 @@ type filler struct {
 	zip    *zipper
 	visits []Linked
 	want   func(to schema.ID) bool
+	most   int           // bytes of a part
+	huge   chan struct{} // holds a token while a huge part is read
 	filled int
 	last   schema.Seq // of the last part
 	text   []byte
 }
+
+// hugePart is the size in bytes from which on parts are read one at a time: they are rare, as
+// only pages with very many links have such.
+const hugePart = 4 * partSize
 
 func (f *filler) reset() { f.filled, f.last = 0, 0 }
 
@@ -195,7 +204,11 @@ func (f *filler) add(_ int, key []byte, r *reader) (err error) {
 	if rest := f.visits[at:]; len(rest) == 0 || rest[0].Seq > f.last {
 		return nil
 	}
-	if f.text, err = f.zip.unpack(r, f.text[:0]); err != nil {
+	if r.unpacked() > hugePart {
+		f.huge <- struct{}{}
+		defer func() { f.text = nil; <-f.huge }()
+	}
+	if f.text, err = f.zip.unpack(r, f.text[:0], f.most); err != nil {
 		return damaged(bAnchors, key, err.Error())
 	}
 	p := anchorPart{text: writer{f.text}}

@@ -3,12 +3,20 @@ package kv
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxUnzipped is the most bytes that one compressed field may hold.
-const maxUnzipped = 1 << 30
+// The most bytes that a compressed field may hold. What has more was written by nobody, and
+// could fill the memory from a few bytes of the file.
+const (
+	maxUnzipped = 1 << 30 // a configuration with its lists
+	maxRobots   = 1 << 20 // a robots.txt, of which 512,000 bytes are read
+)
+
+// unzipSpare is the room behind what is decompressed without which that takes longer.
+const unzipSpare = 16
 
 // A zipper compresses and decompresses fields. What it needs, some megabytes,
 // it makes when it is first used.
@@ -17,9 +25,10 @@ type zipper struct {
 	out *zstd.Encoder
 }
 
-// pack writes a compressed field, which ends the value: its length and a zstd frame.
-func (z *zipper) pack(w *writer, text []byte) (err error) {
-	if len(text) > maxUnzipped {
+// pack writes a compressed field of at most so many bytes, which ends the value: its length
+// and a zstd frame.
+func (z *zipper) pack(w *writer, text []byte, most int) (err error) {
+	if len(text) > most {
 		return fmt.Errorf("%w: %d bytes in one value", ErrFull, len(text))
 	}
 	if z.out == nil {
@@ -37,21 +46,28 @@ func (z *zipper) pack(w *writer, text []byte) (err error) {
 // open makes what unpack needs, which several goroutines may call from then on.
 func (z *zipper) open() (err error) {
 	if z.in == nil {
-		z.in, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(mostMakers), zstd.WithDecoderMaxMemory(maxUnzipped))
+		z.in, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(mostMakers), zstd.WithDecodeAllCapLimit(true))
 	}
 	return err
 }
 
-// unpack reads what pack wrote, into the memory of dst.
-func (z *zipper) unpack(r *reader, dst []byte) (text []byte, err error) {
+// unpacked returns how many bytes the field holds that unpack reads next.
+func (r *reader) unpacked() uint64 {
+	head := reader{b: r.b}
+	return head.uint()
+}
+
+// unpack reads what pack wrote, into the memory of dst, which grows by no more than the field
+// may hold.
+func (z *zipper) unpack(r *reader, dst []byte, most int) (text []byte, err error) {
 	if err := z.open(); err != nil {
 		return nil, err
 	}
-	n := r.narrow(maxUnzipped)
+	n := r.narrow(uint64(most))
 	if r.bad {
-		return nil, errors.New("cannot be decoded")
+		return nil, errors.New("cannot be decoded, or holds more than it may")
 	}
-	text, err = z.in.DecodeAll(r.b, dst)
+	text, err = z.in.DecodeAll(r.b, slices.Grow(dst[:0], int(n)+unzipSpare))
 	if err != nil {
 		return nil, fmt.Errorf("cannot be decompressed: %w", err)
 	}

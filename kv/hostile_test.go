@@ -48,6 +48,13 @@ func zeros(n int) []byte {
 	return frame
 }
 
+// stored is a frame of zstd that holds a text as it is.
+func stored(text []byte) []byte {
+	frame := binary.LittleEndian.AppendUint32([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0}, uint32(len(text)))
+	head := len(text)<<3 | 1
+	return append(append(frame, byte(head), byte(head>>8), byte(head>>16)), text...)
+}
+
 // forge gives a value of a file other fields, with the right checksum.
 func forge(t testing.TB, path, bucket string, key, fields []byte) {
 	t.Helper()
@@ -218,5 +225,27 @@ func TestLargestAnchors(t *testing.T) {
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("together %t: %v (-want +got):\n%.2000s", together, err, diff)
 		}
+	}
+}
+
+// TestOverlappingAnchors has two parts hold the anchors of the same visits, which are read side by
+// side: that is damage, and only one of them is written down.
+func TestOverlappingAnchors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	const commits = 40
+	path := withAnchors(t, commits)
+	var all []byte
+	for i := range commits {
+		all = append(all, fieldsOf(i+1, 1, "of another part")...)
+	}
+	for _, key := range keysOf(t, path, "anchors") {
+		forge(t, path, "anchors", key, fieldsOf(1, commits, len(all), stored(all)))
+	}
+	if _, err := fillAll(openToRead(t, path), true); !errors.Is(err, kv.ErrDamaged) {
+		t.Errorf("anchors of %d visits in as many parts: %v", commits, err)
+	}
+	problems := 0
+	if err := kv.Check(path, func(string) { problems++ }); err != nil || problems < commits-1 {
+		t.Errorf("the check found %d problems, %v", problems, err)
 	}
 }

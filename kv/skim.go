@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -165,13 +166,13 @@ func (vs *Visits) FillAnchors(visits []Linked, want func(to schema.ID) bool) err
 		return err
 	}
 	filled, last := 0, visits[len(visits)-1].Seq
-	most, huge := vs.mostAnchors(), make(chan struct{}, 1)
+	most, huge, begun := vs.mostAnchors(), make(chan struct{}, 1), make([]atomic.Bool, len(visits))
 	fresh := func() *filler {
-		return &filler{zip: &vs.tx.s.zip, visits: visits, want: want, most: most, huge: huge}
+		return &filler{zip: &vs.tx.s.zip, visits: visits, begun: begun, want: want, most: most, huge: huge}
 	}
 	err := eachPiece(vs.tx, bAnchors, partKey(visits[0].commit, 0), fresh, func(f *filler, _ int) (bool, error) {
 		filled += f.filled
-		return f.last < last, nil
+		return f.last < last, f.failed
 	})
 	if err == nil && filled < len(visits) {
 		err = damaged(bAnchors, key64(visits[0].commit), "does not have the anchors of all visits")
@@ -183,11 +184,13 @@ func (vs *Visits) FillAnchors(visits []Linked, want func(to schema.ID) bool) err
 type filler struct {
 	zip    *zipper
 	visits []Linked
+	begun  []atomic.Bool // by visit: a filler has it, and no other may write to its links
 	want   func(to schema.ID) bool
 	most   int           // bytes of a part
 	huge   chan struct{} // holds a token while a huge part is read
 	filled int
 	last   schema.Seq // of the last part
+	failed error      // what the last part met, if it is damaged
 	text   []byte
 }
 
@@ -195,9 +198,14 @@ type filler struct {
 // only pages with very many links have such.
 const hugePart = 4 * partSize
 
-func (f *filler) reset() { f.filled, f.last = 0, 0 }
+func (f *filler) reset() { f.filled, f.last, f.failed = 0, 0, nil }
 
-func (f *filler) add(_ int, key []byte, r *reader) (err error) {
+func (f *filler) add(_ int, key []byte, r *reader) error {
+	f.failed = f.fill(key, r)
+	return f.failed
+}
+
+func (f *filler) fill(key []byte, r *reader) (err error) {
 	first := schema.Seq(r.uint())
 	f.last = schema.Seq(r.uint())
 	at, _ := slices.BinarySearchFunc(f.visits, first, func(l Linked, seq schema.Seq) int { return cmp.Compare(l.Seq, seq) })
@@ -212,9 +220,12 @@ func (f *filler) add(_ int, key []byte, r *reader) (err error) {
 		return damaged(bAnchors, key, err.Error())
 	}
 	p := anchorPart{text: writer{f.text}}
-	for _, l := range f.visits[at:] {
+	for i, l := range f.visits[at:] {
 		if l.Seq > f.last {
 			break
+		}
+		if f.begun[at+i].Swap(true) {
+			return damaged(bAnchors, key, "has visits that another part has, too")
 		}
 		if !p.fill(l.Seq, l.Links, f.want) {
 			return damaged(bAnchors, key, "does not have the anchors of a visit")

@@ -169,7 +169,8 @@ func (w *walk[M]) find(state int, from []byte) error {
 	return nil
 }
 
-// cut cuts what a cursor finds into pieces.
+// cut cuts what a cursor finds from a key on into pieces, of which the last may be empty, as
+// long as somebody takes them.
 func (w *walk[M]) cut(c *bbolt.Cursor, from []byte) {
 	p, size, most := w.next(), 0, firstValues
 	for key, value := c.Seek(from); key != nil; key, value = c.Next() {

@@ -146,7 +146,7 @@ func (vs *Visits) anchorPart(seq schema.Seq, commit uint64) (*anchorPart, error)
 			return p, nil
 		}
 	}
-	for part := 0; ; part++ {
+	for part := range 1 << 16 {
 		key := partKey(commit, part)
 		r, err := vs.tx.get(bAnchors, key)
 		if err != nil {
@@ -162,4 +162,5 @@ func (vs *Visits) anchorPart(seq schema.Seq, commit uint64) (*anchorPart, error)
 		vs.tx.s.anchors[0], vs.tx.s.anchors[1] = p, vs.tx.s.anchors[0]
 		return &vs.tx.s.anchors[0], nil
 	}
+	return nil, damaged(bAnchors, key64(commit), "has no part with a visit")
 }

@@ -3,6 +3,7 @@ package kv
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -139,6 +140,11 @@ func (tx *base) change() error {
 		return ErrReadOnly
 	}
 	return nil
+}
+
+// knowsAll reports whether there are all of some URLs.
+func (tx *base) knowsAll(ids []schema.ID) bool {
+	return !slices.ContainsFunc(ids, func(id schema.ID) bool { return id == 0 || uint32(id) > tx.s.state.urls })
 }
 
 func (tx *base) known(id schema.ID) error {

@@ -136,7 +136,7 @@ func (c *checker) anchors() {
 		t := reader{b: text}
 		for len(t.b) > 0 {
 			seq, n := schema.Seq(t.uint()), t.length(1)
-			links, err := c.tx.Visits.AppendLinks(nil, seq)
+			links, err := c.tx.Visits.AppendLinks(nil, seq, 0)
 			if c.failed(err) {
 				return
 			}

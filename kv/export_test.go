@@ -19,12 +19,17 @@ func (s *Store) Abandon() error {
 
 // WriteRaw replaces a value without checksum, as damage or another version would.
 func WriteRaw(path, bucket string, key, value []byte) error {
+	return WriteAllRaw(path, bucket, func(put func(key, value []byte) error) error { return put(key, value) })
+}
+
+// WriteAllRaw replaces the values of a bucket that write puts.
+func WriteAllRaw(path, bucket string, write func(put func(key, value []byte) error) error) error {
 	db, err := bbolt.Open(path, 0o600, nil)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	return db.Update(func(b *bbolt.Tx) error { return b.Bucket([]byte(bucket)).Put(key, value) })
+	return db.Update(func(b *bbolt.Tx) error { return write(b.Bucket([]byte(bucket)).Put) })
 }
 
 // DeleteRaw takes a value away.

@@ -91,8 +91,8 @@ func (fr *Frontier) chunk(host schema.HostID, priority uint8, n uint32) ([]schem
 		return nil, missing(err, bFrontier, key)
 	}
 	ids := r.deltas(fr.last.ids, chunkSize)
-	if r.bad {
-		return nil, damaged(bFrontier, key, "cannot be decoded")
+	if r.bad || !fr.tx.knowsAll(ids) {
+		return nil, damaged(bFrontier, key, "cannot be decoded, or has a URL that is not there")
 	}
 	fr.last = chunk{[chunkKeySize]byte(key), ids}
 	return ids, nil
@@ -114,6 +114,9 @@ func (fr *Frontier) Walk(h *schema.Host, f func(priority uint8, id schema.ID) bo
 			if !each(ids[pos:], q.Priority, f) {
 				return nil
 			}
+		}
+		if !fr.tx.knowsAll(q.Open) {
+			return damaged(bHosts, key32(uint32(h.ID)), "has a URL in line that is not there")
 		}
 		if !each(q.Open, q.Priority, f) {
 			return nil

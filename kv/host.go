@@ -196,8 +196,8 @@ func (hs *Hosts) Below(host string, f func(name string, id schema.HostID) bool) 
 			return false, nil
 		}
 		id := schema.HostID(r.id())
-		if r.bad {
-			return true, nil // reported by each
+		if r.bad || id == 0 || uint32(id) > hs.tx.s.state.hosts {
+			return false, damaged(bHostNames, key, "names no host")
 		}
 		return f(hostOfKey(string(key)), id), nil
 	})

@@ -163,13 +163,17 @@ func decodeHostRun(r *reader, h *schema.Host) {
 func decodeQueues(r *reader, h *schema.Host) {
 	h.Generation = uint32(r.id())
 	h.Waiting = r.number()
+	after := -1 // the priority of the queue before
 	for range r.length(5) {
 		q := schema.Queue{Priority: r.byte(), Head: uint32(r.id()), Pos: r.byte(), Tail: uint32(r.id()), Open: r.ids(nil)}
+		if int(q.Priority) <= after {
+			r.fail()
+		}
 		if r.bad || q.Head > q.Tail || q.Pos >= chunkSize || q.Head == q.Tail && q.Pos != 0 || len(q.Open) >= chunkSize {
 			r.fail()
 			return
 		}
-		h.Queues = append(h.Queues, q)
+		h.Queues, after = append(h.Queues, q), int(q.Priority)
 	}
 }
 

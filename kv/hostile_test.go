@@ -1,6 +1,7 @@
 package kv_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -86,6 +87,17 @@ func openToRead(t testing.TB, path string) *kv.Store {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+// ask opens a file for reading, and runs f in a transaction.
+func ask(t testing.TB, path string, f func(tx *kv.Tx) error) error {
+	t.Helper()
+	s, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	return s.View(f)
 }
 
 // withAnchors writes a file of so many commits, each of a visit with one anchor.
@@ -247,5 +259,173 @@ func TestOverlappingAnchors(t *testing.T) {
 	problems := 0
 	if err := kv.Check(path, func(string) { problems++ }); err != nil || problems < commits-1 {
 		t.Errorf("the check found %d problems, %v", problems, err)
+	}
+}
+
+// A named is what a forged visit names.
+type named struct {
+	url, prev, stand, redirect int
+	links, sitemap             []byte // with their number
+}
+
+func (n named) fields() []byte {
+	one := func(b []byte) []byte {
+		if b == nil {
+			return []byte{0}
+		}
+		return b
+	}
+	return fieldsOf(n.url, one(n.links), 1, 2, 0 /* at */, n.prev, n.stand, 0, int(schema.Processed), 0, 0 /* shape */, 0,
+		n.redirect, 0, 0, 0, "" /* title */, 0, "", 0, "", 0, "", "", 0, "", 1, 0, "" /* reason */, "", 0, "", 0,
+		one(n.sitemap), 0)
+}
+
+// TestNamesWhatIsNotThere has a visit name URLs or visits that are not there, and URLs twice. Nobody
+// who reads it is told of such.
+func TestNamesWhatIsNotThere(t *testing.T) {
+	path := withAnchors(t, 3)
+	third := binary.BigEndian.AppendUint64(nil, 3)
+	link := func(to ...int) (links []byte) {
+		links = fieldsOf(len(to) << 1)
+		for _, delta := range to {
+			links = append(links, fieldsOf(delta, 0)...)
+		}
+		return links
+	}
+	readers := walks()
+	readers["at"] = func(tx *kv.Tx, _ func() error) (walked, error) { _, err := tx.Visits.At(3); return nil, err }
+	readers["skim"] = func(tx *kv.Tx, _ func() error) (walked, error) {
+		return nil, tx.Visits.SkimAt(3, new(schema.Visit))
+	}
+	readers["gist"] = func(tx *kv.Tx, _ func() error) (walked, error) { return nil, tx.Visits.GistAt(3, new(kv.Gist)) }
+	readers["links alone"] = func(tx *kv.Tx, _ func() error) (walked, error) {
+		_, err := tx.Visits.AppendLinks(nil, 3, 0)
+		return nil, err
+	}
+	delete(readers, "URLs")
+	every, linking := "at skim gist visits links gists targets", "at skim visits links targets links-alone"
+	for _, tt := range []struct {
+		name    string
+		visit   named
+		readers string // that find it
+	}{
+		{"nothing odd", named{url: 3, prev: 2, stand: 1, links: link(1, 2), sitemap: fieldsOf(1, 6, 0, "")}, ""},
+		{"a URL beyond the last", named{url: 4}, every},
+		{"no URL", named{url: 0}, every},
+		{"a link beyond the last", named{url: 3, links: link(1, 3)}, linking},
+		{"a link to nothing", named{url: 3, links: link(0)}, linking},
+		{"two links to one URL", named{url: 3, links: link(1, 0)}, linking},
+		{"itself as the visit before", named{url: 3, prev: 3}, "at skim gist visits gists"},
+		{"itself as standing", named{url: 3, stand: 3, links: link(1)}, every},
+		{"a redirect beyond the last", named{url: 3, redirect: 4}, "at skim gist visits gists"},
+		{"an entry beyond the last", named{url: 3, sitemap: fieldsOf(1, 8, 0, "")}, "at visits"},
+		{"an entry that is nothing", named{url: 3, sitemap: fieldsOf(1, 0, 0, "")}, "at visits"},
+	} {
+		forge(t, path, "visits", third, tt.visit.fields())
+		for name, read := range readers {
+			err := ask(t, path, func(tx *kv.Tx) error { _, err := read(tx, nothing); return err })
+			found := slices.Contains(strings.Fields(tt.readers), strings.ReplaceAll(name, " ", "-"))
+			if name == "some links" {
+				found = slices.Contains(strings.Fields(tt.readers), "links")
+			}
+			if found != errors.Is(err, kv.ErrDamaged) || !found && err != nil {
+				t.Errorf("%s, %s: %v", tt.name, name, err)
+			}
+		}
+	}
+	forge(t, path, "visits", third, named{url: 3}.fields())
+	forge(t, path, "visits", binary.BigEndian.AppendUint64(nil, 4), named{url: 3}.fields())
+	for _, name := range []string{"visits", "links", "gists", "targets"} {
+		err := ask(t, path, func(tx *kv.Tx) error { _, err := readers[name](tx, nothing); return err })
+		if !errors.Is(err, kv.ErrDamaged) {
+			t.Errorf("a visit behind the last, %s: %v", name, err)
+		}
+	}
+}
+
+// TestForgedValues has other values say what no release writes: what reads them ends, and says so.
+func TestForgedValues(t *testing.T) {
+	one, first := []byte{0, 0, 0, 1}, make([]byte, 8)
+	host := func(queues ...byte) []byte {
+		return slices.Concat(fieldsOf("a.test", ""), make([]byte, 15),
+			fieldsOf("", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0, 0), []byte{1, 0} /* generation */, queues, []byte{0, 0})
+	}
+	walk := func(tx *kv.Tx) error {
+		h, err := tx.Hosts.At(1)
+		if err != nil {
+			return err
+		}
+		return tx.Frontier.Walk(h, func(uint8, schema.ID) bool { return true })
+	}
+	urls := func(tx *kv.Tx) error {
+		return tx.URLs.Each(1, func(schema.URL) (bool, error) { return true, nil })
+	}
+	for _, tt := range []struct {
+		name, bucket string
+		key, fields  []byte
+		read         func(tx *kv.Tx) error
+		want         error
+	}{
+		{"a queue", "hosts", one, host(1, 2, 0, 0, 0, 2, 2, 2), walk, nil},
+		{"two queues of one priority", "hosts", one, host(2, 2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 1, 2), walk, kv.ErrDamaged},
+		{"a URL in line that is not there", "hosts", one, host(1, 2, 0, 0, 0, 1, 100), walk, kv.ErrDamaged},
+		{"a name of no host", "hostnames", []byte("test,a,"), fieldsOf(2),
+			func(tx *kv.Tx) error {
+				return tx.Hosts.Below("a.test", func(string, schema.HostID) bool { return true })
+			}, kv.ErrDamaged},
+		{"run 0", "runs", make([]byte, 4), oldRun([32]byte{}, ""),
+			func(tx *kv.Tx) error { _, err := tx.Runs.All(); return err }, kv.ErrDamaged},
+		{"a referrer that came later", "urls", first, fieldsOf(3, 8, 1, "/0", 16, 2, "/1", 0, "/2"), urls, kv.ErrDamaged},
+		{"a referrer", "urls", first, fieldsOf(3, 8, 1, "/0", 16, 1, "/1", 0, "/2"), urls, nil},
+	} {
+		path := withAnchors(t, 3)
+		forge(t, path, tt.bucket, tt.key, tt.fields)
+		if err := ask(t, path, tt.read); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// TestForgedCounters counts more than a file can hold: nobody counts so far.
+func TestForgedCounters(t *testing.T) {
+	for i, name := range []string{"URLs", "hosts", "visits"} {
+		path := withAnchors(t, 3)
+		counts := []any{4, 3, 1, 3, 0, 1, 0, 0, 0, 0}
+		counts[i+1] = 1 << 31
+		forge(t, path, "meta", []byte("state"), fieldsOf(counts...))
+		if _, err := kv.Open(path, kv.Options{ReadOnly: true}); !errors.Is(err, kv.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		problems := 0
+		err := kv.Check(path, func(string) { problems++ })
+		runtime.ReadMemStats(&after)
+		filled := (after.TotalAlloc - before.TotalAlloc) >> 20
+		if err != nil || problems == 0 || problems > 100 || filled > 64 {
+			t.Errorf("%s: %d problems, %v; %d MB were filled", name, problems, err, filled)
+		}
+	}
+}
+
+// TestAllParts has a commit have all parts of anchors that can be numbered, and none with a visit that
+// has anchors.
+func TestAllParts(t *testing.T) {
+	path := withAnchors(t, 1)
+	key := keysOf(t, path, "anchors")[0]
+	err := kv.WriteAllRaw(path, "anchors", func(put func(key, value []byte) error) error {
+		for part := range 1 << 16 {
+			binary.BigEndian.PutUint16(key[8:], uint16(part))
+			if err := put(bytes.Clone(key), kv.Seal("anchors", key, fieldsOf(2, 2, 0))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fillAll(openToRead(t, path), false); !errors.Is(err, kv.ErrDamaged) {
+		t.Error(err)
 	}
 }

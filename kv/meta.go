@@ -99,9 +99,14 @@ func (tx *base) readMeta() error {
 	if r, err = tx.get(bMeta, []byte("state")); err != nil {
 		return err
 	}
-	if tx.s.state.decode(&r); r.bad {
+	var counted state
+	if counted.decode(&r); r.bad {
 		return damaged(bMeta, []byte("state"), "cannot be decoded")
 	}
+	if int64(max(counted.urls, counted.hosts, counted.visits)) > tx.b.Size()/8 {
+		return damaged(bMeta, []byte("state"), "counts more than the file can hold")
+	}
+	tx.s.state = counted
 	tx.commit = tx.s.state.commit
 	return nil
 }

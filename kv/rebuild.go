@@ -23,9 +23,6 @@ func (tx *Tx) rebuild(most int64) error {
 		return err
 	}
 	s := tx.s
-	if int64(s.state.urls) > tx.b.Size()/8 {
-		return damaged(bMeta, []byte("state"), "counts more URLs than the file can hold")
-	}
 	if err := enoughFor(int(s.state.urls), most); err != nil {
 		return err
 	}

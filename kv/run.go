@@ -21,8 +21,8 @@ type Runs struct{ tx *base }
 func (rs *Runs) All() ([]schema.Run, error) {
 	var runs []schema.Run
 	err := rs.tx.each(bRuns, nil, func(key []byte, r *reader) (bool, error) {
-		if len(key) != 4 {
-			return false, damaged(bRuns, key, "is no key")
+		if string(key) != string(key32(uint32(len(runs)+1))) {
+			return false, damaged(bRuns, key, "does not follow the run before")
 		}
 		runs = append(runs, decodeRun(r, schema.RunID(binary.BigEndian.Uint32(key))))
 		return true, nil

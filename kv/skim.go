@@ -2,7 +2,6 @@ package kv
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -22,14 +21,6 @@ type Linked struct {
 	anchored bool
 }
 
-// Within reports with [ErrDamaged] a link to none of so many URLs.
-func (l *Linked) Within(urls int) error {
-	if n := len(l.Links); n > 0 && int(l.Links[n-1].To) > urls {
-		return fmt.Errorf("%w: page %d links to URL %d, which its run does not know", ErrDamaged, l.URL, l.Links[n-1].To)
-	}
-	return nil
-}
-
 // EachLinks calls f for all visits in order, but for those of URLs that are not wanted, and for
 // those without a link to what to holds for; nil: all. Several goroutines may ask want and to
 // at once. It costs a tenth of [Visits.Each], and less for what is not wanted. What f is given
@@ -38,7 +29,7 @@ func (l *Linked) Within(urls int) error {
 func (vs *Visits) EachLinks(
 	want func(schema.Seq, schema.ID) bool, to func(schema.ID) bool, f func(*Linked) error,
 ) error {
-	fresh := func(schema.Seq) *linked { return &linked{want: want, to: to} }
+	fresh := func(log span) *linked { return &linked{log: log, want: want, to: to} }
 	return eachVisit(vs, 1, fresh, func(p *linked) (bool, error) {
 		if len(p.all) == 0 {
 			return true, f(&Linked{})
@@ -54,6 +45,7 @@ func (vs *Visits) EachLinks(
 
 // linked are visits with their links.
 type linked struct {
+	log   span
 	want  func(schema.Seq, schema.ID) bool
 	to    func(schema.ID) bool
 	all   []Linked
@@ -63,11 +55,14 @@ type linked struct {
 func (p *linked) reset() { p.all, p.links = p.all[:0], p.links[:0] }
 
 func (p *linked) add(at int, key []byte, r *reader) error {
-	seq, err := follows(1, at, key)
+	seq, err := p.log.follows(at, key)
 	if err != nil {
 		return err
 	}
 	l := Linked{Seq: seq, URL: r.id()}
+	if !p.log.has(l.URL) {
+		return p.log.unknown(seq)
+	}
 	if !p.want(seq, l.URL) {
 		return nil
 	}
@@ -78,8 +73,11 @@ func (p *linked) add(at int, key []byte, r *reader) error {
 	l.commit = r.uint()
 	r.uint() // the time
 	r.uint() // the visit before
-	l.Stand = schema.Seq(r.uint())
+	l.Stand = r.earlier(seq)
 	l.NoFollow = r.uint()&visitNoFollow != 0
+	if !r.bad && !p.log.haveLinks(l.Links) {
+		return p.log.unknown(seq)
+	}
 	if r.bad || p.to != nil && !slices.ContainsFunc(l.Links, func(one schema.Link) bool { return p.to(one.To) }) {
 		p.links = p.links[:n]
 		return nil
@@ -102,7 +100,7 @@ type Targeted struct {
 func (vs *Visits) EachTargets(
 	from schema.Seq, want func(schema.Seq, schema.ID) bool, f func(*Targeted) error,
 ) error {
-	fresh := func(from schema.Seq) *targeted { return &targeted{from: from, want: want} }
+	fresh := func(log span) *targeted { return &targeted{log: log, want: want} }
 	return eachVisit(vs, from, fresh, func(p *targeted) (bool, error) {
 		for i := range p.all {
 			if err := f(&p.all[i]); err != nil {
@@ -115,7 +113,7 @@ func (vs *Visits) EachTargets(
 
 // targeted are visits with the targets of their links.
 type targeted struct {
-	from schema.Seq
+	log  span
 	want func(schema.Seq, schema.ID) bool
 	all  []Targeted
 	to   []schema.ID // of all of them
@@ -124,11 +122,14 @@ type targeted struct {
 func (p *targeted) reset() { p.all, p.to = p.all[:0], p.to[:0] }
 
 func (p *targeted) add(at int, key []byte, r *reader) error {
-	seq, err := follows(p.from, at, key)
+	seq, err := p.log.follows(at, key)
 	if err != nil {
 		return err
 	}
 	l := Targeted{Seq: seq, URL: r.id()}
+	if !p.log.has(l.URL) {
+		return p.log.unknown(seq)
+	}
 	if !p.want(seq, l.URL) {
 		return nil
 	}
@@ -139,10 +140,14 @@ func (p *targeted) add(at int, key []byte, r *reader) error {
 	for range 3 { // commit, time, the visit before
 		r.uint()
 	}
-	l.Stand = schema.Seq(r.uint())
-	if !r.bad {
-		p.all = append(p.all, l)
+	l.Stand = r.earlier(seq)
+	switch {
+	case r.bad:
+		return nil
+	case len(l.To) > 0 && l.To[len(l.To)-1] > p.log.urls:
+		return p.log.unknown(seq)
 	}
+	p.all = append(p.all, l)
 	return nil
 }
 
@@ -243,15 +248,12 @@ func (vs *Visits) SkimAt(seq schema.Seq, v *schema.Visit) error {
 	if err != nil {
 		return err
 	}
-	return skim(&r, seq, v)
-}
-
-func skim(r *reader, seq schema.Seq, v *schema.Visit) error {
 	r.lean = true
-	if decodeVisitInto(v, r, seq); r.bad {
+	if decodeVisitInto(v, &r, seq); r.bad {
 		return damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
 	}
-	return nil
+	log := vs.log()
+	return log.names(v)
 }
 
 // A Gist is what [Visits.SkimAt] says of a visit, but that its links are only counted.
@@ -265,7 +267,7 @@ type Gist struct {
 // several goroutines may ask at once. What f is given is valid while it runs. An error of f
 // ends it.
 func (vs *Visits) Gists(want func(schema.Seq, schema.ID) bool, f func(*Gist) error) error {
-	fresh := func(schema.Seq) *gists { return &gists{want: want} }
+	fresh := func(log span) *gists { return &gists{log: log, want: want} }
 	return eachVisit(vs, 1, fresh, func(p *gists) (bool, error) {
 		for i := range p.all[:p.n] {
 			if err := f(&p.all[i]); err != nil {
@@ -278,6 +280,7 @@ func (vs *Visits) Gists(want func(schema.Seq, schema.ID) bool, f func(*Gist) err
 
 // gists are the gists of visits: the first n of all.
 type gists struct {
+	log  span
 	want func(schema.Seq, schema.ID) bool
 	all  []Gist
 	n    int
@@ -286,17 +289,20 @@ type gists struct {
 func (p *gists) reset() { p.n = 0 }
 
 func (p *gists) add(at int, key []byte, r *reader) error {
-	seq, err := follows(1, at, key)
+	seq, err := p.log.follows(at, key)
 	if err != nil {
 		return err
 	}
-	if head := (reader{b: r.b}); !p.want(seq, head.id()) {
+	head := reader{b: r.b}
+	if url := head.id(); !p.log.has(url) {
+		return p.log.unknown(seq)
+	} else if !p.want(seq, url) {
 		return nil
 	}
 	if p.n == len(p.all) {
 		p.all = append(p.all, Gist{})
 	}
-	if err := p.all[p.n].read(r, seq); err != nil {
+	if err := p.all[p.n].read(r, seq, p.log); err != nil {
 		return err
 	}
 	p.n++
@@ -309,15 +315,15 @@ func (vs *Visits) GistAt(seq schema.Seq, g *Gist) error {
 	if err != nil {
 		return err
 	}
-	return g.read(&r, seq)
+	return g.read(&r, seq, vs.log())
 }
 
-func (g *Gist) read(r *reader, seq schema.Seq) error {
+func (g *Gist) read(r *reader, seq schema.Seq, log span) error {
 	r.lean = true
 	g.Visit = schema.Visit{Seq: seq, URL: r.id()}
 	g.LinkCount, g.First = countLinks(r)
 	if decodeFields(&g.Visit, r); r.bad {
 		return damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
 	}
-	return nil
+	return log.names(&g.Visit)
 }

@@ -103,7 +103,7 @@ func TestVisitRoundTrip(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		links, err := tx.Visits.AppendLinks(nil, 1)
+		links, err := tx.Visits.AppendLinks(nil, 1, 0)
 		if diff := cmp.Diff(got.Links, links); diff != "" || err != nil {
 			t.Errorf("AppendLinks: %v\n%s", err, diff)
 		}

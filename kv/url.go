@@ -220,7 +220,7 @@ func (b *urlReader) next() bool {
 		b.u.Host = schema.HostID(b.r.id())
 	}
 	if flags&urlFrom != 0 {
-		b.u.Referrer = b.r.id()
+		b.u.Referrer = schema.ID(b.r.narrow(uint64(b.u.ID) - 1)) // which was known before
 	}
 	if flags&urlSince != 0 {
 		b.u.FirstSeen = b.r.seconds()
@@ -292,7 +292,7 @@ func (p *urlBlocks) add(at int, key []byte, r *reader) error {
 		return damaged(bURLs, key, "does not follow the one before")
 	}
 	for b := openURLs(r, id); b.next(); {
-		if b.u.Host != p.tx.s.HostOf(b.u.ID) {
+		if b.u.Host == 0 || b.u.Host != p.tx.s.HostOf(b.u.ID) {
 			return damaged(bURLs, key, "does not have the URLs that were seen")
 		}
 		u := b.u

@@ -120,6 +120,10 @@ func (vs *Visits) decode(r *reader, seq schema.Seq) (*schema.Visit, error) {
 	if r.bad {
 		return nil, damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
 	}
+	log := vs.log()
+	if err := log.names(v); err != nil {
+		return nil, err
+	}
 	return v, vs.fillForm(v, shape)
 }
 
@@ -135,18 +139,24 @@ func (vs *Visits) fillForm(v *schema.Visit, shape schema.Shape) error {
 	return err
 }
 
-// AppendLinks appends the links of a visit by ascending target, without
-// anchors. It decodes nothing else, and nothing of a visit whose links stand in
+// AppendLinks appends the links of a visit of a URL, 0: of whichever, by ascending target,
+// without anchors. It decodes nothing else, and nothing of a visit whose links stand in
 // another one (see [schema.Visit]).
-func (vs *Visits) AppendLinks(dst []schema.Link, seq schema.Seq) ([]schema.Link, error) {
+func (vs *Visits) AppendLinks(dst []schema.Link, seq schema.Seq, of schema.ID) ([]schema.Link, error) {
 	r, err := vs.read(seq)
 	if err != nil {
 		return dst, err
 	}
-	r.id() // the URL
+	n, url := len(dst), r.id()
 	dst, _ = decodeLinks(&r, dst)
-	if r.bad {
-		return dst, damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
+	switch {
+	case r.bad:
+		return dst[:n], damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
+	case of != 0 && url != of:
+		return dst[:n], OfAnother(seq, of)
+	}
+	if log := vs.log(); !log.haveLinks(dst[n:]) {
+		return dst[:n], log.unknown(seq)
 	}
 	return dst, nil
 }
@@ -154,7 +164,7 @@ func (vs *Visits) AppendLinks(dst []schema.Link, seq schema.Seq) ([]schema.Link,
 // Each calls f for the visits from a number on, in order, until it returns
 // false. Their links have no anchors. In an update, f must add no visits.
 func (vs *Visits) Each(from schema.Seq, f func(*schema.Visit) (bool, error)) error {
-	fresh := func(from schema.Seq) *decoded { return &decoded{from: from} }
+	fresh := func(log span) *decoded { return &decoded{log: log} }
 	return eachVisit(vs, from, fresh, func(visits *decoded) (bool, error) {
 		for i, v := range visits.all {
 			if err := vs.fillForm(v, visits.shapes[i]); err != nil {
@@ -170,7 +180,7 @@ func (vs *Visits) Each(from schema.Seq, f func(*schema.Visit) (bool, error)) err
 
 // decoded are whole visits, but for forms that are stored as shapes.
 type decoded struct {
-	from   schema.Seq
+	log    span
 	all    []*schema.Visit
 	shapes []schema.Shape
 }
@@ -178,44 +188,90 @@ type decoded struct {
 func (d *decoded) reset() { d.all, d.shapes = d.all[:0], d.shapes[:0] }
 
 func (d *decoded) add(at int, key []byte, r *reader) error {
-	seq, err := follows(d.from, at, key)
+	seq, err := d.log.follows(at, key)
 	if err != nil {
 		return err
 	}
 	v, shape := decodeVisit(r, seq)
-	if !r.bad {
-		d.all, d.shapes = append(d.all, v), append(d.shapes, shape)
+	if r.bad {
+		return nil
 	}
+	if err := d.log.names(v); err != nil {
+		return err
+	}
+	d.all, d.shapes = append(d.all, v), append(d.shapes, shape)
 	return nil
 }
 
 // eachVisit calls take for what makers made of the visits from a number on, as [eachPiece]
 // does. None may be missing.
-func eachVisit[M maker](
-	vs *Visits, from schema.Seq, fresh func(from schema.Seq) M, take func(M) (bool, error),
-) error {
-	next, more := max(from, 1), true
-	first := next
-	err := eachPiece(vs.tx, bVisits, key64(uint64(first)), func() M { return fresh(first) },
+func eachVisit[M maker](vs *Visits, from schema.Seq, fresh func(span) M, take func(M) (bool, error)) error {
+	next, more, log := max(from, 1), true, vs.log()
+	log.from = next
+	err := eachPiece(vs.tx, bVisits, key64(uint64(next)), func() M { return fresh(log) },
 		func(made M, visits int) (bool, error) {
 			next += schema.Seq(visits)
 			var err error
 			more, err = take(made)
 			return more, err
 		})
-	if more && err == nil && next <= schema.Seq(vs.tx.s.state.visits) {
+	if more && err == nil && next <= log.last {
 		return damaged(bVisits, key64(uint64(next)), "is missing")
 	}
 	return err
 }
 
-// follows returns the number of the visit that is the at-th from one on.
-func follows(from schema.Seq, at int, key []byte) (schema.Seq, error) {
-	seq := from + schema.Seq(at)
-	if !isKey(key, uint64(seq)) {
+// OfAnother reports with [ErrDamaged] a visit that the visits of a URL name and that is none of
+// them.
+func OfAnother(seq schema.Seq, url schema.ID) error {
+	return damaged(bVisits, key64(uint64(seq)), fmt.Sprintf("is no visit of URL %d", url))
+}
+
+// A span is the visits that a walk is told of, and how many URLs they may name.
+type span struct {
+	from, last schema.Seq
+	urls       schema.ID
+}
+
+// log is the span of all visits.
+func (vs *Visits) log() span {
+	return span{1, schema.Seq(vs.tx.s.state.visits), schema.ID(vs.tx.s.state.urls)}
+}
+
+// follows returns the number of the visit that is the at-th of the span.
+func (s *span) follows(at int, key []byte) (schema.Seq, error) {
+	seq := s.from + schema.Seq(at)
+	if !isKey(key, uint64(seq)) || seq > s.last {
 		return 0, damaged(bVisits, key, "does not follow the one before")
 	}
 	return seq, nil
+}
+
+// names reports a visit that names a URL which is not there. Who reads it may take the ids for
+// places.
+func (s *span) names(v *schema.Visit) error {
+	if s.has(v.URL) && v.RedirectTo <= s.urls && s.haveLinks(v.Links) {
+		i := 0
+		for i < len(v.Sitemap) && s.has(v.Sitemap[i].To) {
+			i++
+		}
+		if i == len(v.Sitemap) {
+			return nil
+		}
+	}
+	return s.unknown(v.Seq)
+}
+
+func (s *span) has(id schema.ID) bool { return id != 0 && id <= s.urls }
+
+// haveLinks reports whether links, of which each leads to a later URL than the one before, lead
+// to URLs that are there.
+func (s *span) haveLinks(links []schema.Link) bool {
+	return len(links) == 0 || links[len(links)-1].To <= s.urls
+}
+
+func (s *span) unknown(seq schema.Seq) error {
+	return damaged(bVisits, key64(uint64(seq)), "names a URL that is not there")
 }
 
 // flush writes which URLs were visited.

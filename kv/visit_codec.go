@@ -132,16 +132,16 @@ func decodeVisitInto(v *schema.Visit, r *reader, seq schema.Seq) schema.Shape {
 	return decodeFields(v, r)
 }
 
+// earlier returns the number of a visit before another; 0: none.
+func (r *reader) earlier(than schema.Seq) schema.Seq { return schema.Seq(r.narrow(uint64(than) - 1)) }
+
 // decodeFields decodes what follows the links of a visit.
 func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	v.Run = schema.RunID(r.id())
 	v.Commit = r.uint()
 	v.At = r.millis()
-	v.Prev = schema.Seq(r.uint())
-	v.Stand = schema.Seq(r.uint())
-	if v.Prev >= v.Seq || v.Stand >= v.Seq {
-		r.fail()
-	}
+	v.Prev = r.earlier(v.Seq)
+	v.Stand = r.earlier(v.Seq)
 	flags := r.uint()
 	v.Kept = flags&visitKept != 0
 	v.NoIndex = flags&visitNoIndex != 0
@@ -260,7 +260,7 @@ func decodeLinks(r *reader, dst []schema.Link) ([]schema.Link, bool) {
 			delta, size = binary.Uvarint(b[at:])
 		}
 		at += size
-		if to += delta; size <= 0 || to > 1<<32-1 || delta > 1<<32-1 || at >= len(b) {
+		if to += delta; size <= 0 || to > 1<<32-1 || delta-1 > 1<<32-2 || at >= len(b) { // a delta of 0 is no other target
 			r.fail()
 			return dst, false
 		}
@@ -331,7 +331,7 @@ func decodeTargets(r *reader, dst []schema.ID) []schema.ID {
 			delta, size = binary.Uvarint(b[at:])
 		}
 		at += size
-		if to += delta; size <= 0 || to > 1<<32-1 || delta > 1<<32-1 || at >= len(b) {
+		if to += delta; size <= 0 || to > 1<<32-1 || delta-1 > 1<<32-2 || at >= len(b) { // a delta of 0 is no other target
 			r.fail()
 			return dst
 		}

@@ -42,7 +42,7 @@ func (r *reach) carryLinks(visit *schema.Visit) error {
 	links := visit.Links
 	if visit.Stand != 0 {
 		var err error
-		if links, err = r.in.tx.Visits.AppendLinks(nil, visit.Stand); err != nil {
+		if links, err = r.in.tx.Visits.AppendLinks(nil, visit.Stand, visit.URL); err != nil {
 			return err
 		}
 	}

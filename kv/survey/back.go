@@ -99,9 +99,6 @@ func (ws *walks) eachCarrying(in func(schema.ID) bool, f func(from schema.ID, li
 	want := func(from schema.ID) bool { return in(from) && !ws.closedTo(from) }
 	return ws.core.eachStanding(want, nil, func(l *kv.Linked) error {
 		from, links := l.URL, l.Links
-		if err := l.Within(ws.core.urls()); err != nil {
-			return err
-		}
 		if cfg.RespectNofollow || !cfg.FollowCanonical {
 			buf = buf[:0]
 			for i := range links {

@@ -390,7 +390,7 @@ func (d *Diff) eachLink(f func(*kv.Tx, *LinkChange) error) error {
 			for i := range links {
 				links[i] = links[i][:0]
 				if seq := schema.Seq(d.sides[i].source[id]); seq != 0 && err == nil {
-					links[i], err = tx.Visits.AppendLinks(links[i], seq)
+					links[i], err = tx.Visits.AppendLinks(links[i], seq, id)
 				}
 			}
 			if err != nil {

@@ -61,10 +61,16 @@ func (ls *links) ever(tx *kv.Tx, id schema.ID) (all []seenLink, err error) {
 			return nil, err
 		}
 		run, prev := v.Run, v.Prev
-		if v.Stand != 0 {
+		if v.URL == id && v.Stand != 0 {
 			if v, err = tx.Visits.At(v.Stand); err != nil {
 				return nil, err
 			}
+		}
+		if v.URL != id {
+			return nil, kv.OfAnother(v.Seq, id)
+		}
+		if err := ls.core.knows(id, v.Links); err != nil {
+			return nil, err
 		}
 		if err := tx.Visits.Anchors(v); err != nil {
 			return nil, err

@@ -91,7 +91,9 @@ func (ps *pages) waitsSince(tx *kv.Tx, id schema.ID) (bool, error) {
 	err := tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 		if h.Run == ps.core.run.ID {
 			for _, r := range h.Retries {
-				left.set(int(r.URL))
+				if ps.core.isPage(r.URL) {
+					left.set(int(r.URL))
+				}
 			}
 		}
 		return true, tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool { left.set(int(id)); return true })

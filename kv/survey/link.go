@@ -81,7 +81,7 @@ func (ls *links) bare(tx *kv.Tx, id schema.ID, one *linking) ([]schema.Link, err
 	if one.visit == nil {
 		one.visit, one.last = &schema.Visit{}, ls.core.run.ID
 	}
-	links, err := ls.core.appendLinks(tx, one.visit.Links[:0], ls.core.latest(id))
+	links, err := ls.core.appendLinks(tx, one.visit.Links[:0], id)
 	one.visit.Links = links
 	for len(one.first) < len(links) {
 		one.first = append(one.first, one.last)
@@ -180,9 +180,12 @@ func (ls *links) linking(tx *kv.Tx, id schema.ID) (linking, error) {
 	l := linking{page: id, visit: v, last: v.Run}
 	prev := v.Prev
 	if v.Stand != 0 {
-		if err := tx.Visits.SkimAt(v.Stand, v); err != nil {
+		if err := skimStanding(tx, v); err != nil {
 			return l, err
 		}
+	}
+	if err := ls.core.knows(id, l.visit.Links); err != nil {
+		return l, err
 	}
 	l.first = make([]schema.RunID, len(l.visit.Links))
 	for i := range l.first {
@@ -198,6 +201,9 @@ func (ls *links) lookBack(tx *kv.Tx, l *linking, prev schema.Seq) error {
 	for prev != 0 && len(l.first) > 0 {
 		if err := tx.Visits.SkimAt(prev, &v); err != nil {
 			return err
+		}
+		if v.URL != l.visit.URL {
+			return kv.OfAnother(prev, l.visit.URL)
 		}
 		for i, j := 0, 0; i < len(l.visit.Links) && j < len(v.Links); {
 			switch a, b := l.visit.Links[i].To, v.Links[j].To; {
@@ -289,15 +295,14 @@ func (ls *links) eachTarget(f func(from, to schema.ID)) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		var buf []schema.Link
 		for from := schema.ID(1); int(from) <= ls.core.urls(); from++ {
-			seq := ls.core.latest(from)
-			if seq == 0 || ls.core.store.Kind(from) != schema.KindPage {
+			if ls.core.latest(from) == 0 || ls.core.store.Kind(from) != schema.KindPage {
 				continue
 			}
 			err := ls.core.live()
 			if err != nil {
 				return err
 			}
-			if buf, err = ls.core.appendLinks(tx, buf[:0], seq); err != nil {
+			if buf, err = ls.core.appendLinks(tx, buf[:0], from); err != nil {
 				return err
 			}
 			for i := range buf {
@@ -326,12 +331,7 @@ func (ls *links) eachTo(want func(to schema.ID) bool, f func(from schema.ID, l s
 	near := func(to schema.ID) bool { return int(to) > urls || want(to) }
 	return ls.core.view(func(tx *kv.Tx) error {
 		t := &teller{tx: tx, want: want, f: f}
-		err := ls.core.eachStanding(everyPage, near, func(l *kv.Linked) error {
-			if err := l.Within(urls); err != nil {
-				return err
-			}
-			return t.add(l)
-		})
+		err := ls.core.eachStanding(everyPage, near, t.add)
 		if err == nil {
 			err = t.tell()
 		}

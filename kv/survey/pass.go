@@ -2,6 +2,7 @@ package survey
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -41,6 +42,9 @@ func (c *core) eachStanding(want, to func(page schema.ID) bool, f standFunc) err
 			if err := c.live(); err != nil || len(l.Links) == 0 {
 				return err
 			}
+			if to := l.Links[len(l.Links)-1].To; int(to) > c.urls() {
+				return unknown(l.URL, to)
+			}
 			return f(l)
 		})
 	})
@@ -57,9 +61,17 @@ func (c *core) eachTargets(f func(l *kv.Targeted) error) error {
 			if err := c.live(); err != nil || len(l.To) == 0 {
 				return err
 			}
+			if to := l.To[len(l.To)-1]; int(to) > c.urls() {
+				return unknown(l.URL, to)
+			}
 			return f(l)
 		})
 	})
+}
+
+// unknown reports with [kv.ErrDamaged] that a page names a URL which its run could not know.
+func unknown(page, to schema.ID) error {
+	return fmt.Errorf("%w: page %d names URL %d, which its run does not know", kv.ErrDamaged, page, to)
 }
 
 // holds reports whether a visit holds the links of a page that stand.

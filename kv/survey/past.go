@@ -96,6 +96,9 @@ func (p *past) read(tx *kv.Tx, store *kv.Store, run schema.RunID, end schema.Seq
 			if err != nil {
 				return err
 			}
+			if v.URL != schema.ID(id+1) {
+				return kv.OfAnother(seq, schema.ID(id+1))
+			}
 			seq = v.Prev
 		}
 		p.latest[id+1] = uint32(seq)

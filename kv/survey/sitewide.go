@@ -164,12 +164,11 @@ type lookup struct {
 // row reads the links that stand after the last visit of a page. Only where there are none
 // the rest of the visit has to be decoded to know whether it is one of HTML.
 func (l *lookup) row(id schema.ID) (r row, err error) {
-	seq := l.core.latest(id)
-	if l.links, err = l.core.appendLinks(l.tx, l.links[:0], seq); err != nil {
+	if l.links, err = l.core.appendLinks(l.tx, l.links[:0], id); err != nil {
 		return r, err
 	}
 	if len(l.links) == 0 {
-		v, err := l.core.standing(l.tx, seq)
+		v, err := l.core.standing(l.tx, l.core.latest(id))
 		return row{html: err == nil && isHTML(v)}, err
 	}
 	l.to = l.to[:0]

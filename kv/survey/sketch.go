@@ -74,6 +74,9 @@ func (sk *sketcher) visited(g *kv.Gist, f func(*Page) error) error {
 		if err := sk.tx.Visits.GistAt(g.Stand, &sk.from); err != nil {
 			return err
 		}
+		if sk.from.URL != g.URL {
+			return kv.OfAnother(g.Stand, g.URL)
+		}
 		stand(&g.Visit, &sk.from.Visit)
 		g.LinkCount, g.First = sk.from.LinkCount, sk.from.First
 	}

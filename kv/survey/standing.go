@@ -13,7 +13,7 @@ func (c *core) anchored(tx *kv.Tx, id schema.ID) (*schema.Visit, error) {
 	v := &schema.Visit{}
 	err := tx.Visits.SkimAt(c.latest(id), v)
 	if err == nil && v.Stand != 0 {
-		err = tx.Visits.SkimAt(v.Stand, v)
+		err = skimStanding(tx, v)
 	}
 	if err != nil {
 		return nil, err
@@ -21,18 +21,38 @@ func (c *core) anchored(tx *kv.Tx, id schema.ID) (*schema.Visit, error) {
 	return v, tx.Visits.Anchors(v)
 }
 
-// appendLinks appends the links that stand after a visit, without anchors.
-func (c *core) appendLinks(tx *kv.Tx, dst []schema.Link, seq schema.Seq) ([]schema.Link, error) {
-	n := len(dst)
-	dst, err := tx.Visits.AppendLinks(dst, seq)
-	if err != nil || len(dst) > n {
-		return dst, err
+// skimStanding reads the visit that holds the links of another one in its place.
+func skimStanding(tx *kv.Tx, v *schema.Visit) error {
+	url := v.URL
+	if err := tx.Visits.SkimAt(v.Stand, v); err != nil || v.URL == url {
+		return err
 	}
-	var v schema.Visit // without links of its own: small
-	if err := tx.Visits.SkimAt(seq, &v); err != nil || v.Stand == 0 {
-		return dst, err
+	return kv.OfAnother(v.Seq, url)
+}
+
+// knows reports with [kv.ErrDamaged] a page with links, by ascending target, to a URL that the run
+// could not know.
+func (c *core) knows(page schema.ID, links []schema.Link) error {
+	if n := len(links); n > 0 && int(links[n-1].To) > c.urls() {
+		return unknown(page, links[n-1].To)
 	}
-	return tx.Visits.AppendLinks(dst, v.Stand)
+	return nil
+}
+
+// appendLinks appends the links of a page that stand, without anchors, to none.
+func (c *core) appendLinks(tx *kv.Tx, none []schema.Link, page schema.ID) ([]schema.Link, error) {
+	seq := c.latest(page)
+	links, err := tx.Visits.AppendLinks(none, seq, page)
+	if err == nil && len(links) == 0 {
+		var v schema.Visit // without links of its own: small
+		if err = tx.Visits.SkimAt(seq, &v); err == nil && v.Stand != 0 {
+			links, err = tx.Visits.AppendLinks(links, v.Stand, page)
+		}
+	}
+	if err == nil {
+		err = c.knows(page, links)
+	}
+	return links, err
 }
 
 // standing returns a visit with the links and facts that stand.
@@ -44,6 +64,9 @@ func (c *core) standing(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 	from, err := tx.Visits.At(v.Stand)
 	if err != nil {
 		return nil, err
+	}
+	if from.URL != v.URL {
+		return nil, kv.OfAnother(from.Seq, v.URL)
 	}
 	stand(v, from)
 	v.Facts, v.Title = from.Facts, from.Title
@@ -94,6 +117,11 @@ func (c *core) sitemap(id schema.ID) (norm string, entries []schema.SitemapEntry
 		v, err := tx.Visits.At(c.latest(id))
 		if err != nil {
 			return err
+		}
+		for _, e := range v.Sitemap {
+			if int(e.To) > c.urls() {
+				return unknown(id, e.To)
+			}
 		}
 		entries = v.Sitemap
 		norm, err = tx.URLs.Norm(id)

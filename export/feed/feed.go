@@ -128,7 +128,10 @@ func Base(tx *kv.Tx) (base uint64, err error) {
 	if err != nil || text == nil {
 		return 0, err
 	}
-	return base, json.Unmarshal(text, &base)
+	if err = json.Unmarshal(text, &base); err == nil && base > math.MaxInt64 {
+		err = fmt.Errorf("%w: the cursors are ahead by %d", kv.ErrDamaged, base)
+	}
+	return base, err
 }
 
 type reader struct {

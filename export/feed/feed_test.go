@@ -121,3 +121,16 @@ func TestCursorOfAnotherState(t *testing.T) {
 		t.Errorf("after dropped visits: %d lines, next %d", len(b.Lines), b.Next)
 	}
 }
+
+// TestCursorsBeyondAll has a state say that its cursors are ahead by so much that they begin again at
+// 0: who went on from there would be told of the first visits for ever.
+func TestCursorsBeyondAll(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	for i := range 5 {
+		w.Visit(fmt.Sprint("a.test/", i), nil)
+	}
+	w.Update(func(tx *kv.Tx) error { return tx.Meta.Put(feed.MetaBase, []byte("18446744073709551612")) })
+	if b, err := feed.Read(w.Store, w.Config.Terrain(), 0); !errors.Is(err, kv.ErrDamaged) {
+		t.Errorf("Read = %+v, %v", b, err)
+	}
+}

@@ -52,11 +52,14 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 	b := &browser{ctx: ctx, folder: folder, wall: wall, end: func() { endOne(); endAll() }}
 	late := time.AfterFunc(patience, endAll)
 	err = b.hide()
-	if !late.Stop() && err == nil {
-		err = context.DeadlineExceeded
-	}
 	if chrome := chromedp.FromContext(ctx).Browser; chrome != nil {
 		b.group = chrome.Process().Pid
+	}
+	if err == nil {
+		err = b.await()
+	}
+	if !late.Stop() && err == nil {
+		err = context.DeadlineExceeded
 	}
 	if err != nil {
 		if strings.Contains(err.Error(), "sandbox") {
@@ -64,7 +67,6 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 		}
 		return nil, errors.Join(err, b.close())
 	}
-	b.helpers = helpers(b.group)
 	return b, nil
 }
 
@@ -147,12 +149,31 @@ func (b *browser) hide() error {
 	return err
 }
 
+// await waits until the helper is there that fetches for all pages. It may have ended while the
+// browser was started, and nothing tells a browser in which it is missing from others.
+func (b *browser) await() error {
+	for {
+		all, fetches := lookFor(b.group)
+		if b.helpers = all; fetches {
+			return nil
+		}
+		select {
+		case <-b.ctx.Done():
+			return b.ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
 // whole reports whether all helpers are there that have served the browser so far. One that has ended is
-// started again, but not at once, and pages miss what they ask for meanwhile.
+// started again, but not at once, and pages miss what they ask for meanwhile. A process that is just being
+// started passes for the helper that it is a copy of; it has not ended when it becomes another.
 func (b *browser) whole() bool {
 	now := helpers(b.group)
-	for _, helper := range b.helpers {
-		if !slices.Contains(now, helper) {
+	gone := slices.DeleteFunc(slices.Clone(b.helpers), func(helper int) bool { return slices.Contains(now, helper) })
+	if len(gone) > 0 {
+		there := members(b.group)
+		if slices.ContainsFunc(gone, func(helper int) bool { return !slices.Contains(there, helper) }) {
 			return false
 		}
 	}

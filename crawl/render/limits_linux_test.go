@@ -102,6 +102,54 @@ func testHelperGone(t *testing.T, r *Renderer) {
 	}
 }
 
+// While a browser is started, its helper that fetches ends: it is waited for, and the page has its scripts.
+func testHelperKilledAtStart(t *testing.T, r *Renderer) {
+	page := html("https://a.example/", `<p id=out></p><script src="/x.js"></script>`)
+	web := web{"https://a.example/x.js": `document.querySelector("#out").append("whole")`}
+	render(t, r, page, web)
+	b := <-r.idle
+	if err := syscall.Kill(b.group, syscall.SIGSTOP); err != nil { // so that it starts no other yet
+		t.Fatal(err)
+	}
+	for _, fetches := lookFor(b.group); fetches; _, fetches = lookFor(b.group) {
+		for _, helper := range helpers(b.group) {
+			command, _ := os.ReadFile("/proc/" + strconv.Itoa(helper) + "/cmdline")
+			if strings.Contains(string(command), "NetworkService") {
+				_ = syscall.Kill(helper, syscall.SIGKILL)
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	time.AfterFunc(100*time.Millisecond, func() { _ = syscall.Kill(b.group, syscall.SIGCONT) })
+	if err := b.await(); err != nil {
+		t.Error(err)
+	}
+	if _, fetches := lookFor(b.group); !fetches {
+		t.Errorf("of the helpers there are only %v", b.helpers)
+	}
+	r.idle <- b
+	group := b.group
+	if got := render(t, r, page, web); !strings.Contains(string(got.DOM), "whole") {
+		t.Errorf("the page became %q", got.DOM)
+	}
+	if b = <-r.idle; b.group != group {
+		t.Errorf("process group %d rendered the page, want %d", b.group, group)
+	}
+	r.idle <- b
+}
+
+// A process that looked like a helper when it was started is not one that has ended.
+func testNoHelper(t *testing.T, r *Renderer) {
+	render(t, r, html("https://a.example/", `<p>page</p>`), web{})
+	b := <-r.idle
+	defer func() { r.idle <- b }()
+	usual := slices.Clone(b.helpers)
+	b.helpers = append(b.helpers, b.group) // the browser itself, which lives and is none
+	if !b.whole() || !slices.Equal(b.helpers, usual) {
+		t.Errorf("with one more than %v the helpers are %v, or some are missing", usual, b.helpers)
+	}
+}
+
 // A browser renders so many pages, and leaves no process and no folder.
 func testManyPages(t *testing.T, r *Renderer) {
 	b := <-r.idle

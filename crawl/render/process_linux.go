@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -50,10 +49,20 @@ func members(group int) []int {
 // helpers are the processes of a group that serve all its pages: what Chromium starts again
 // when it ends, and whose work is lost.
 func helpers(group int) []int {
-	return slices.DeleteFunc(members(group), func(process int) bool {
+	all, _ := lookFor(group)
+	return all
+}
+
+// lookFor returns the helpers of a group, and whether the one is among them that fetches.
+func lookFor(group int) (all []int, fetches bool) {
+	for _, process := range members(group) {
 		command, _ := os.ReadFile("/proc/" + strconv.Itoa(process) + "/cmdline")
-		return !bytes.Contains(command, []byte("--type=zygote")) && !bytes.Contains(command, []byte("network.mojom.NetworkService"))
-	})
+		network := bytes.Contains(command, []byte("network.mojom.NetworkService"))
+		if network || bytes.Contains(command, []byte("--type=zygote")) {
+			all, fetches = append(all, process), fetches || network
+		}
+	}
+	return all, fetches
 }
 
 // resident is the memory of a process group in bytes, of shared pages each process's share

@@ -19,4 +19,6 @@ func members(int) []int { return nil }
 
 func helpers(int) []int { return nil }
 
+func lookFor(int) ([]int, bool) { return nil, false }
+
 func resident(int) int64 { return 0 }

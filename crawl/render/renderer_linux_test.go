@@ -77,6 +77,8 @@ func TestRenderer(t *testing.T) {
 	t.Run("kills", func(t *testing.T) { testKills(t, r) })
 	t.Run("helper killed", func(t *testing.T) { testHelperKilled(t, r) })
 	t.Run("helper gone", func(t *testing.T) { testHelperGone(t, r) })
+	t.Run("helper killed at start", func(t *testing.T) { testHelperKilledAtStart(t, r) })
+	t.Run("no helper", func(t *testing.T) { testNoHelper(t, r) })
 	t.Run("limits", func(t *testing.T) { testLimits(t, r) })
 	t.Run("second start", func(t *testing.T) { testSecondStart(t, r) })
 	t.Run("silent start", func(t *testing.T) { testSilentStart(t, r) })

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"go.etcd.io/bbolt"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const envForged = "RIPPLE_TEST_FORGED" // folder, seed, first and last file
+
+// TestForged asks everything of state files that somebody has forged: values have other fields, or
+// other keys, and right checksums. Every question gets an answer or an error, in bounded memory. It
+// runs in child processes, as [TestMutants] does.
+func TestForged(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(envForged) != "" {
+		sufferForged(t)
+		return
+	}
+	files := 60
+	if crawltest.Full() {
+		files = 5000
+	}
+	seed := crawltest.Seed(t)
+	dir := filepath.Dir(crawledTwice(t, seed))
+	deaths, told := 0, ""
+	const some = 250 // to a child
+	for next := 0; next < files && deaths < 20; {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestForged$", "-test.timeout=60m")
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %d", envForged, dir, seed, next, min(files, next+some)))
+		out, err := cmd.CombinedOutput()
+		begun, _ := os.ReadFile(filepath.Join(dir, "begun"))
+		number, what, _ := strings.Cut(string(begun), " ")
+		last, _ := strconv.Atoi(number)
+		next = last + 1
+		if err != nil {
+			deaths++
+			t.Errorf("seed %d: file %d, %s: %v\n%.4000s", seed, last, what, err, out)
+		}
+		for line := range strings.Lines(string(out)) {
+			if strings.HasPrefix(line, "files ") {
+				told += "\n" + strings.TrimSpace(line)
+			}
+		}
+	}
+	t.Logf("seed %d: %d files, %d deaths or hangs; %s", seed, files, deaths, told)
+}
+
+// crawledTwice is [crawled] with a second run, which is cut short.
+func crawledTwice(t testing.TB, seed uint64) string {
+	t.Helper()
+	path := crawled(t, seed)
+	cfg, _, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := crawltest.Open(t, cfg.State.Path)
+	err = store.Update(func(tx *kv.Tx) error {
+		run, err := tx.Runs.At(1)
+		run.Status = schema.RunCompleted // as its outputs are in place
+		return errors.Join(err, tx.Runs.Put(run))
+	})
+	if err = errors.Join(err, store.Close(), crawlMutant(cfg.State.Path, cfg, time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func sufferForged(t *testing.T) {
+	var dir string
+	var seed uint64
+	var first, end int
+	if _, err := fmt.Sscan(os.Getenv(envForged), &dir, &seed, &first, &end); err != nil {
+		t.Fatal(err)
+	}
+	state, path := filepath.Join(dir, "state.bolt"), filepath.Join(dir, "forged")
+	raw, records := used(t, state), recordsOf(t, state)
+	usual := filledBy(func() { askAll(dir, state) }) // which also fills what is filled once
+	usual = filledBy(func() { askAll(dir, state) })
+	answered, refused := 0, 0
+	for i := first; i < end; i++ {
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		what := forge(t, rand.New(rand.NewPCG(seed, uint64(i))), path, records)
+		if err := os.WriteFile(filepath.Join(dir, "begun"), fmt.Appendf(nil, "%d %s", i, what), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		hang := time.AfterFunc(time.Minute, func() { panic(fmt.Sprintf("file %d hangs", i)) })
+		filled := filledBy(func() {
+			a, r := askAll(dir, path)
+			answered, refused = answered+a, refused+r
+		})
+		hang.Stop()
+		if filled > 2*usual+256<<20 {
+			t.Fatalf("file %d: %d MB were filled, and usually are %d", i, filled>>20, usual>>20)
+		}
+	}
+	if answered == 0 || refused == 0 {
+		t.Errorf("files from %d on: nothing was answered, or nothing was refused", first)
+	}
+	fmt.Printf("files from %d on: %d questions were answered, %d refused\n", first, answered, refused)
+}
+
+// filledBy returns how many bytes of memory a function fills, with what is free again at once.
+func filledBy(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// askAll puts all questions to a state file, and counts the answers and the errors.
+func askAll(dir, path string) (answered, refused int) {
+	for _, question := range [][]string{
+		{"stats", "--json"}, {"stats"}, {"broken", "--json"}, {"suggest", "--min-origins", "1", "--json"}, {"diff"},
+		{"diff", "--json"}, {"feed"}, {"summary"},
+		{"inspect", "h0.gen.test", "https://h0.gen.test/", "h1.gen.test", "https://h1.gen.test/"},
+		{"path", "https://h2.gen.test/"}, {"path", "https://h3.gen.test/"},
+	} {
+		err := newApp(io.Discard, io.Discard).execute(context.Background(), append(question, "--state", path))
+		if err == nil || errors.Is(err, errQuiet) {
+			answered++
+		} else {
+			refused++
+		}
+	}
+	_ = checkFile(io.Discard, path, true)
+	if exportMutant(path, filepath.Join(dir, "forged.db")) == nil {
+		return answered + 1, refused
+	}
+	return answered, refused + 1
+}
+
+// A rawRecord is a value of a bucket, with its checksum.
+type rawRecord struct{ bucket, key, value []byte }
+
+func recordsOf(t testing.TB, path string) (records []rawRecord) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+			return b.ForEach(func(k, v []byte) error {
+				records = append(records, rawRecord{bytes.Clone(name), bytes.Clone(k), bytes.Clone(v)})
+				return nil
+			})
+		})
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+// forge gives a few values of a file other fields, or other keys, and says which.
+func forge(t testing.TB, r *rand.Rand, path string, records []rawRecord) (what string) {
+	t.Helper()
+	byBucket := map[string][]rawRecord{}
+	for _, one := range records {
+		byBucket[string(one.bucket)] = append(byBucket[string(one.bucket)], one)
+	}
+	// What is read when a file is opened is compared with other things at once, so more of the rest.
+	names := strings.Fields("visits visits visits visits visits visits hosts hosts hosts urls urls frontier frontier " +
+		"anchors anchors runs runs meta meta forms hostnames robots configs caps seen shapes done depths")
+	names = slices.DeleteFunc(names, func(name string) bool { return len(byBucket[name]) == 0 })
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		for range 1 + r.IntN(2) {
+			all := byBucket[names[r.IntN(len(names))]]
+			one := all[r.IntN(len(all))]
+			b := tx.Bucket(one.bucket)
+			key, fields := bytes.Clone(one.key), bytes.Clone(one.value[1:len(one.value)-4])
+			switch r.IntN(12) {
+			case 0: // one more, or instead of another
+				key[len(key)-1]++
+			case 1:
+				other := all[r.IntN(len(all))]
+				fields = other.value[1 : len(other.value)-4]
+			case 2, 3:
+				fields = forgedText(r, fields)
+			default:
+				fields = forgedFields(r, fields)
+			}
+			what += fmt.Sprintf(" %s %x: %.100x", one.bucket, key, fields)
+			if err := b.Put(key, sealed(one.bucket, key, fields)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return what
+}
+
+// forgedFields changes fields of which nothing is known.
+func forgedFields(r *rand.Rand, fields []byte) []byte {
+	fields = bytes.Clone(fields)
+	for range 1 + r.IntN(4)/3 {
+		at := r.IntN(len(fields) + 1)
+		if r.IntN(2) == 0 { // what comes first counts most
+			at = r.IntN(min(len(fields), 24) + 1)
+		}
+		switch r.IntN(8) {
+		case 0:
+			fields = fields[:at]
+		case 1:
+			fields = slices.Insert(fields, at, byte(r.Uint32()))
+		case 2:
+			if at < len(fields) {
+				fields[at] = byte(r.Uint32())
+			}
+		default: // a number, instead of one
+			_, size := binary.Uvarint(fields[at:])
+			number := binary.AppendUvarint(nil, oddNumbers()[r.IntN(len(oddNumbers()))]+uint64(r.IntN(3))-1)
+			fields = slices.Replace(fields, at, at+max(0, size), number...)
+		}
+	}
+	return fields
+}
+
+// oddNumbers are those near which something ends.
+func oddNumbers() []uint64 {
+	return []uint64{1, 2, 8, 64, 127, 255, 256, 300, 1000, 1 << 16, 1 << 20, 1 << 30, 1 << 31, 1 << 32, 1 << 33, 1 << 53,
+		1 << 62, 1 << 63, 1<<64 - 2}
+}
+
+// forgedText changes what a field holds in compressed form, if there is one.
+func forgedText(r *rand.Rand, fields []byte) []byte {
+	at := bytes.Index(fields, []byte{0x28, 0xb5, 0x2f, 0xfd}) // RFC 8878
+	in, err := zstd.NewReader(nil)
+	if err != nil || at < 1 {
+		return forgedFields(r, fields)
+	}
+	defer in.Close()
+	text, err := in.DecodeAll(fields[at:], nil)
+	if err != nil {
+		return forgedFields(r, fields)
+	}
+	length := binary.AppendUvarint(nil, uint64(len(text)))
+	head := bytes.TrimSuffix(fields[:at], length)
+	text = forgedFields(r, text)
+	out, err := zstd.NewWriter(nil)
+	if err != nil {
+		return fields
+	}
+	defer out.Close()
+	return out.EncodeAll(text, binary.AppendUvarint(bytes.Clone(head), uint64(len(text))))
+}
+
+// sealed gives fields their format and their checksum, as package kv does.
+func sealed(bucket, key, fields []byte) []byte {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	value := append([]byte{1}, fields...)
+	sum := crc32.Update(crc32.Update(crc32.Checksum(bucket, table), table, key), table, value)
+	return binary.LittleEndian.AppendUint32(value, sum)
+}

@@ -3,218 +3,19 @@ package node_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
-	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
-	"github.com/sumi-ripple/ripple/crawl/webtest"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
-
-// A terrain is a web with a hub, and the folders of its nodes.
-type terrain struct {
-	t       *testing.T
-	cfg     *config.Config
-	server  *hub.Server
-	options hub.Options
-	folders []string
-	shards  int
-	faster  int                           // than real nodes
-	most    map[int]int                   // shards that a node holds; 0: any number
-	onShard func(shard int, state string) // may be nil
-
-	mu    sync.Mutex
-	asked map[string]map[string]bool // nodes, by host that they have asked
-	pages int
-	walks map[int]node.Walk      // the last of each shard
-	later map[int]*config.Config // by node: what its file says by now, if that is another
-}
-
-func newTerrain(t *testing.T, cfg *config.Config, nodes, shards int) *terrain {
-	t.Helper()
-	tr := &terrain{t: t, cfg: cfg, shards: shards, faster: 10, asked: map[string]map[string]bool{}, walks: map[int]node.Walk{}}
-	for range nodes {
-		tr.folders = append(tr.folders, t.TempDir())
-	}
-	tr.options = hub.Options{
-		Listen: crawltest.Address(t), Store: filepath.Join(t.TempDir(), "hub"), Log: slog.New(slog.DiscardHandler),
-	}
-	tr.open()
-	t.Cleanup(func() { tr.server.Close() })
-	return tr
-}
-
-func (tr *terrain) open() {
-	tr.t.Helper()
-	var err error
-	if tr.server, err = hub.Start(tr.options); err != nil {
-		tr.t.Fatal(err)
-	}
-}
-
-// lose has the hub lose all that it had.
-func (tr *terrain) lose() {
-	tr.t.Helper()
-	if err := errors.Join(tr.server.Close(), os.RemoveAll(tr.options.Store)); err != nil {
-		tr.t.Fatal(err)
-	}
-	tr.open()
-}
-
-// run runs a node until the run is over, or ctx is done.
-func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
-	name := tr.name(n)
-	conn, err := hub.Connect(ctx, hub.Dial{URL: tr.server.URL(), Node: name, Log: tr.options.Log})
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	load := func() (*config.Config, error) {
-		tr.mu.Lock()
-		defer tr.mu.Unlock()
-		own := *cfg // each node has files and limits of its own
-		if later := tr.later[n]; later != nil {
-			own = *later
-		}
-		own.State.Path, own.Pages.Path, own.Network.MaxOpen = tr.folders[n]+"/ripple.bolt", tr.folders[n]+"/pages", 10+n
-		return &own, nil
-	}
-	own, err := load()
-	if err != nil {
-		return err
-	}
-	return node.Run(ctx, node.Options{
-		Hub: conn, Name: name, Folder: tr.folders[n], Shards: tr.shards, MaxShards: tr.most[n], Config: own, Load: load,
-		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
-		Log:  tr.options.Log, Timing: tr.timing(), Clock: lease.MachineClock(),
-		Machine:   crawl.NewMachine(0),
-		OnRequest: func(_ int, q crawl.Request) { tr.note(name, q.URL) },
-		OnCrawl: func(w node.Walk) node.Follower {
-			tr.mu.Lock()
-			defer tr.mu.Unlock()
-			tr.walks[w.Shard] = w
-			return unwatched{}
-		},
-		OnShard: func(shard int, state string) {
-			if tr.onShard != nil {
-				tr.onShard(shard, state)
-			}
-		},
-	})
-}
-
-// unwatched is who follows no crawl.
-type unwatched struct{}
-
-func (unwatched) Status(context.Context) census.Status { return census.Status{} }
-func (unwatched) Reconfigured(*config.Config)          {}
-func (unwatched) End()                                 {}
-
-func (tr *terrain) note(node, url string) {
-	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	host := strings.TrimPrefix(strings.SplitN(url, "/", 4)[2], "www.")
-	if tr.asked[host] == nil {
-		tr.asked[host] = map[string]bool{}
-	}
-	tr.asked[host][node] = true
-	tr.pages++
-}
-
-func (tr *terrain) requests() int {
-	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	return tr.pages
-}
-
-// all runs every node to the end.
-func (tr *terrain) all() {
-	tr.t.Helper()
-	ended := make(chan error)
-	for n := range tr.folders {
-		go func() { ended <- tr.run(tr.t.Context(), n, tr.cfg) }()
-	}
-	for range tr.folders {
-		if err := <-ended; err != nil {
-			tr.t.Fatal(err)
-		}
-	}
-}
-
-// united is the digest of the map, of which every node has a part.
-func (tr *terrain) united() string {
-	tr.t.Helper()
-	return tr.uniteInto(filepath.Join(tr.t.TempDir(), "united.bolt"))
-}
-
-// uniteInto makes a file of the map, and returns its digest.
-func (tr *terrain) uniteInto(path string) string {
-	tr.t.Helper()
-	var all []string
-	for _, folder := range tr.folders {
-		files, err := filepath.Glob(filepath.Join(folder, "*.bolt"))
-		if err != nil {
-			tr.t.Fatal(err)
-		}
-		all = append(all, files...)
-	}
-	return crawltest.Unite(tr.t, path, all)
-}
-
-// apart reports hosts that several nodes have asked.
-func (tr *terrain) apart() {
-	tr.t.Helper()
-	for host, nodes := range tr.asked {
-		if len(nodes) != 1 {
-			tr.t.Errorf("%s was asked by %v", host, nodes)
-		}
-	}
-}
-
-func web(t *testing.T, seed uint64, more string) *config.Config {
-	t.Helper()
-	s := crawltest.Serve(t, webtest.WithoutLog())
-	crawltest.Sites(s, seed, 7)
-	return crawltest.Parse(t, crawltest.Config(t, s, more+`[crawler]
-max-depth = 3
-[recrawl]
-min-age = "0s"
-`+crawltest.SeedsOfSites))
-}
-
-// alone crawls as often with one machine, and returns the digest of its map.
-func alone(t *testing.T, cfg *config.Config, runs int) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "whole.bolt")
-	for range runs {
-		store := crawltest.Open(t, path)
-		c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := c.Run(t.Context())
-		if err != nil || !res.Walked {
-			t.Fatalf("%+v, %v", res, err)
-		}
-		if err := errors.Join(c.Complete(), store.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return crawltest.Digest(t, path)
-}
 
 // Three nodes share a terrain, and together have the map of one machine; the next run too.
 func TestNodes(t *testing.T) {
@@ -437,21 +238,6 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// until waits for a shard of which something is true.
-func (tr *terrain) until(what string, conn *hub.Conn, is func(node.Shard) bool) {
-	tr.t.Helper()
-	for began := time.Now(); time.Since(began) < time.Minute; {
-		t, err := node.Look(tr.t.Context(), conn)
-		if err == nil && slices.ContainsFunc(t.Shards, is) {
-			return
-		}
-		if err := sleep(tr.t.Context()); err != nil {
-			tr.t.Fatal(err)
-		}
-	}
-	tr.t.Fatal("no shard: " + what)
-}
-
 // What one node has no room for another makes, after a while.
 func TestMaxShards(t *testing.T) {
 	t.Parallel()
@@ -506,14 +292,5 @@ func TestRefused(t *testing.T) {
 	err := other.run(t.Context(), 0, cfg)
 	if !errors.Is(err, node.ErrTerrain) || !strings.Contains(err.Error(), "never crawled") {
 		t.Errorf("a file that no shard of the terrain has: %v", err)
-	}
-}
-
-func sleep(ctx context.Context) error {
-	select {
-	case <-time.After(5 * time.Millisecond):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

@@ -99,8 +99,8 @@ func collect(s *survey.Survey) (*findings, error) {
 		func() (err error) { f.stray, err = survey.StraySeeds(s); return err },
 		func() (err error) { f.sites, err = survey.CutSites(s); return err },
 		func() (err error) { f.uncovered, err = survey.UncoveredSubdomains(s); return err },
+		func() error { return f.readDigest(s) }, // before what is held to the end
 		func() (err error) { f.broken, err = broken.Find(s); return err },
-		func() error { return f.readDigest(s) },
 	} {
 		if err := step(); err != nil {
 			return nil, err

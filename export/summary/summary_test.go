@@ -36,7 +36,7 @@ domain = "stub.test"
 func golden(t *testing.T, w *surveytest.World, name string) {
 	t.Helper()
 	var b strings.Builder
-	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
+	if err := summary.Write(&b, w.Survey(), "v1.0"); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join("testdata", name)
@@ -89,7 +89,7 @@ func TestRendered(t *testing.T) {
 		w.Visit(name, func(v *schema.Visit) { v.Rendering, v.Shell = how, schema.ShellMount })
 	}
 	var b strings.Builder
-	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
+	if err := summary.Write(&b, w.Survey(), "v1.0"); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -167,7 +167,7 @@ func TestHostile(t *testing.T) {
 			"x\n---\n# Forged ![i](http://e.test/i.png) <img src=x onerror=y> | \x1b]0;x\x07"
 	})
 	var b strings.Builder
-	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
+	if err := summary.Write(&b, w.Survey(), "v1.0"); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()
@@ -199,7 +199,7 @@ func TestSecondRun(t *testing.T) {
 	w.Begin()
 	w.Visit("a.test/", w.Links("a.test/x"))
 	var b strings.Builder
-	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
+	if err := summary.Write(&b, w.Survey(), "v1.0"); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(),
@@ -337,7 +337,7 @@ const laterRun = "A later run has followed, and what is kept of the last one onl
 func told(t *testing.T, s *survey.Survey) []string {
 	t.Helper()
 	var b strings.Builder
-	if err := summary.Write(&b, s, "1.0"); err != nil {
+	if err := summary.Write(&b, s, "v1.0"); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Split(b.String(), "\n")
@@ -350,7 +350,7 @@ func without(lines, others []string) []string {
 
 func TestWriteError(t *testing.T) {
 	w := surveytest.New(t, lists)
-	if err := summary.Write(failing{}, w.Survey(), "1.0"); !errors.Is(err, errFull) {
+	if err := summary.Write(failing{}, w.Survey(), "v1.0"); !errors.Is(err, errFull) {
 		t.Errorf("Write = %v; want the writer's error", err)
 	}
 }

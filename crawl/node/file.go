@@ -184,9 +184,10 @@ func (f *file) epochs(c *charter) (known []uint64, err error) {
 // empty reports whether the file was made, and never crawled.
 func (f *file) empty() bool { return f.Part().Shards == 0 }
 
-// enter has a file know the epochs of the terrain before it is held, where it is empty, and
-// later where it is not. It refuses a file that was given up.
-func (f *file) enter(shard int, c *charter) error {
+// enter has a file of a node know the epochs of the terrain before it is held, where it is empty,
+// and later where it is not. It refuses a file that was given up, and an empty one where another
+// node is to make the file anew.
+func (f *file) enter(shard int, c *charter, node string) error {
 	known, err := f.epochs(c)
 	if err != nil {
 		return err
@@ -194,7 +195,7 @@ func (f *file) enter(shard int, c *charter) error {
 	if f.epoch = max(known[shard], c.Epochs[shard]); known[shard] == f.epoch {
 		return nil
 	}
-	if !f.empty() {
+	if !f.empty() || c.maker(shard) != node {
 		return fmt.Errorf("%s: %w", f.path, lease.ErrAnew)
 	}
 	return f.Update(func(tx *kv.Tx) error { return keepEpochs(tx, c) })

@@ -62,7 +62,7 @@ func (n *node) tell(shard int, state string) {
 // can take it.
 func (n *node) holdOnce(ctx context.Context, shard int, f *file) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := f.enter(shard, n.get()); err != nil {
+	if err := f.enter(shard, n.get(), n.Name); err != nil {
 		return err
 	}
 	n.tell(shard, "waiting")

@@ -70,6 +70,40 @@ func TestLostWhileOver(t *testing.T) {
 	}
 }
 
+// An empty file comes into an epoch where its node is to make the shard's file, and nowhere else: another one
+// may have begun to make it before it heard that it is made anew elsewhere.
+func TestEnterEpoch(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		epoch uint64
+		maker string
+		want  error
+	}{{"the first file", 0, "other", nil}, {"made anew here", 1, "own", nil}, {"made anew elsewhere", 1, "other", lease.ErrAnew}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := newCharter(2, nil)
+			c.Epochs[1], c.Made[1] = tt.epoch, c.number(tt.maker)
+			f, err := openFile(&Options{
+				Folder: t.TempDir(), Config: &config.Config{}, Log: slog.New(slog.DiscardHandler),
+				Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
+			}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			for range 2 { // and whoever entered comes again, whatever the charter says by then
+				if err = f.enter(1, c, "own"); !errors.Is(err, tt.want) || err == nil && f.epoch != tt.epoch {
+					t.Errorf("%v, epoch %d", err, f.epoch)
+				}
+				if tt.want == nil {
+					c.Made[1] = c.number("other")
+				}
+			}
+		})
+	}
+}
+
 // A teller is a shard that writes to another one, whose run is over.
 type teller struct {
 	*desk

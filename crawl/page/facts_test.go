@@ -2,13 +2,11 @@ package page
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 func mustExtract(t *testing.T, name, selector, attr string) Extract {
@@ -70,13 +68,15 @@ func TestFactsOfHostilePages(t *testing.T) {
 	opt := Options{Extracts: []Extract{mustExtract(t, "x", "a", "")}}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			start := time.Now()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			p := extract(t, tt.src+"<a href=x>x</a>", opt)
 			if len(p.Links) != 1 || len(p.Facts) != 0 {
 				t.Errorf("%d links, facts %v", len(p.Links), p.Facts)
 			}
-			if took := time.Since(start); took > 5*time.Second && !process.Race {
-				t.Errorf("took %v", took)
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 2*maxTreeAlloc {
+				t.Errorf("took %d MB", took>>20)
 			}
 		})
 	}

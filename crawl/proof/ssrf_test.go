@@ -22,8 +22,8 @@ head-check = "always"
 sitemaps = "quality"
 [retry]
 max-retries = 0
-connect-timeout = "1s"
-timeout = "1s"
+connect-timeout = "5s"
+timeout = "5s"
 [network]
 %s
 [[quality]]

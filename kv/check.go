@@ -152,11 +152,6 @@ func (c *checker) queues(h *schema.Host) {
 	if !c.failed(err) && n != h.Waiting {
 		c.problem("host %d: %d URLs wait, %d counted", h.ID, n, h.Waiting)
 	}
-	for i := 1; i < len(h.Queues); i++ {
-		if h.Queues[i].Priority <= h.Queues[i-1].Priority {
-			c.problem("host %d: queues out of order", h.ID)
-		}
-	}
 }
 
 func (c *checker) hostNames() {

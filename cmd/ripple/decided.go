@@ -122,7 +122,7 @@ func (d *decider) foretell(ctx context.Context) error {
 		return err
 	}
 	if next.Cluster.Hub != "" {
-		d.because("what would change on all machines, the map shows that \"ripple unite\" makes of their files")
+		d.because("it would change what all machines have; to see how, try it on the map that \"ripple unite\" makes of their files")
 		return nil
 	}
 	if _, err := os.Stat(next.State.Path); errors.Is(err, fs.ErrNotExist) {
@@ -160,6 +160,9 @@ func (d *decider) write(ctx context.Context, seen string) error {
 // mayReclassify reports a state file that cannot follow another configuration, as it holds a part of a
 // terrain. Of one that cannot be read now, as of one that is being crawled, applying it tells more.
 func mayReclassify(cfg *config.Config) error {
+	if cfg.Cluster.Hub != "" { // nothing is reclassified here
+		return nil
+	}
 	store, err := kv.Open(cfg.State.Path, kv.Options{ReadOnly: true, Timeout: 50 * time.Millisecond})
 	if err != nil {
 		return nil

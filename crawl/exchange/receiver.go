@@ -18,8 +18,8 @@ func NewReceiver(s Recipient) *Receiver { return &Receiver{s} }
 // letter says is to come again.
 func NotNow() []byte { return encode(answer{Verdict: later, Opening: make([]byte, 16)}) }
 
-// Answer applies a letter, whoever wrote it, and answers it. An error is one of the file:
-// there is no answer then.
+// Answer applies a letter, whoever wrote it, and answers it. An error is one of the file, or of the
+// crawl that it belongs to: there is no answer then.
 func (r *Receiver) Answer(text []byte) ([]byte, error) {
 	l, err := decodeLetter(text)
 	if err != nil {

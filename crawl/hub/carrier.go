@@ -106,7 +106,7 @@ type Post struct {
 	// Answer answers a message that came in a lane; several are answered at a time. An error is no
 	// answer.
 	Answer func(ctx context.Context, lane string, message []byte) ([]byte, error)
-	OnFull func(lane string) // called when the first message in a lane is refused; may be nil
+	OnFull func(lane string) // called when the first message in a lane is refused or lost; may be nil
 }
 
 // Serve answers the messages that arrive until ctx is done or the connection is closed, and
@@ -138,6 +138,7 @@ func (b *Bucket) serve(ctx context.Context, l *lane) error {
 		m, err := s.NextMsgWithContext(ctx)
 		switch {
 		case errors.Is(err, nats.ErrSlowConsumer): // some were lost; the next one is there
+			l.full()
 		case err != nil:
 			return err
 		case l.enter(len(m.Data)):
@@ -186,6 +187,11 @@ func (l *lane) refuse(m *nats.Msg) {
 		return
 	}
 	_ = m.RespondMsg(&nats.Msg{Header: nats.Header{isFull: {"1"}}}) // who does not hear it asks again
+	l.full()
+}
+
+// full tells once that more came than the lane takes in.
+func (l *lane) full() {
 	if !l.told && l.post.OnFull != nil {
 		l.post.OnFull(l.name)
 	}

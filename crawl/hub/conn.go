@@ -118,7 +118,7 @@ func (d *Dial) explained(err error) error {
 }
 
 func (d *Dial) complain(_ *nats.Conn, _ *nats.Subscription, err error) {
-	if errors.Is(err, nats.ErrSlowConsumer) { // said by the shard whose lane is full; a flood would fill the log
+	if errors.Is(err, nats.ErrSlowConsumer) { // said once by the shard whose lane is full; a flood would fill the log
 		return
 	}
 	d.Log.Warn("hub", "error", schema.Clean(err.Error(), maxLine))

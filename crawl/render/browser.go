@@ -159,7 +159,7 @@ func (b *browser) await() error {
 		}
 		select {
 		case <-b.ctx.Done():
-			return b.ctx.Err()
+			return fmt.Errorf("the browser has no process of its own that fetches: %w", b.ctx.Err())
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

@@ -94,7 +94,7 @@ func (s *Sender) Test(ctx context.Context) (Answer, error) {
 
 // Run sends what is due, one message at a time, until ctx is done or the box fails with
 // another error than [ErrLater], which it returns. A message that is cut short by the end of
-// ctx is due again at once. An answer of 2xx ends a message, 410 Gone
+// ctx is due again after 5 s. An answer of 2xx ends a message, 410 Gone
 // all of them for that address; after anything else the message is tried again after 5 s,
 // 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours, or when the receiver asks for it
 // (Retry-After), but after a day at most.
@@ -274,8 +274,10 @@ func (s *Sender) deliver(ctx context.Context, t *target, m *schema.Message) {
 	case a.Status == http.StatusGone:
 		s.log.Warn("the webhook answers 410 Gone: nothing more is sent there", "host", a.Host)
 		s.owed = append(s.owed, outcome{seq: m.Seq, gone: t.cfg.Monitor.Webhook})
-	case ctx.Err() != nil: // not known, and no fault of the receiver: due again at once
-		s.owed = append(s.owed, outcome{seq: m.Seq, again: time.Now()})
+	case ctx.Err() != nil && a.Status == 0: // not known, and no fault of the receiver: soon due again
+		if again := time.Now().Add(delays()[0]); again.Before(m.Next) {
+			s.owed = append(s.owed, outcome{seq: m.Seq, again: again})
+		}
 	case last:
 		s.warn("the webhook takes no message: it is given up", a, m)
 		s.owed = append(s.owed, outcome{seq: m.Seq})

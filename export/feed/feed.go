@@ -227,10 +227,14 @@ func (r *reader) norm(id schema.ID) (*string, error) {
 func (r *reader) links(l *line, v *schema.Visit) error {
 	l.Links = []link{}
 	if v.Stand != 0 {
-		var err error
-		if v, err = r.tx.Visits.At(v.Stand); err != nil {
+		from, err := r.tx.Visits.At(v.Stand)
+		if err != nil {
 			return err
 		}
+		if from.URL != v.URL {
+			return kv.OfAnother(from.Seq, v.URL)
+		}
+		v = from
 	}
 	if err := r.tx.Visits.Anchors(v); err != nil {
 		return err

@@ -53,6 +53,16 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// The links of one page that stand for those of another are damage.
+func TestLinksOfAnother(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("a.test/1"))
+	w.Visit("a.test/1", func(v *schema.Visit) { v.Status, v.Stand = 304, 1 })
+	if _, err := feed.Read(w.Store, w.Config.Terrain(), 0); !errors.Is(err, kv.ErrDamaged) {
+		t.Error(err)
+	}
+}
+
 // TestEveryLineOnce reads with stops anywhere, while visits are added.
 func TestEveryLineOnce(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)

@@ -130,7 +130,11 @@ func (u *uniting) copyMeta() error {
 				return err
 			}
 			for _, id := range ids {
-				pending = append(pending, s.urls[id])
+				known, err := s.known(id)
+				if err != nil {
+					return err
+				}
+				pending = append(pending, known)
 			}
 			undone, err := s.tx.Meta.Reapply()
 			if err != nil {

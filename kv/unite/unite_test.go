@@ -374,6 +374,32 @@ func newUnited(t *testing.T) *kv.Store {
 	return dst
 }
 
+// What waits for a URL that a shard does not have is damage.
+func TestStoresForged(t *testing.T) {
+	for name, forge := range map[string]func(tx *kv.Tx, h *schema.Host) error{
+		"a try": func(tx *kv.Tx, h *schema.Host) error {
+			h.Retries = []schema.Retry{{URL: 1 << 20}}
+			tx.Hosts.Put(h)
+			return nil
+		},
+		"a relaxation": func(tx *kv.Tx, _ *schema.Host) error { return tx.Depths.SetPending([]schema.ID{1 << 20}) },
+	} {
+		names := hosts(t)
+		a, b := twoShards(t, names)
+		a.update(func(tx *kv.Tx) error {
+			id, _, err := tx.Hosts.Lookup(names[0])
+			if err != nil {
+				return err
+			}
+			h, err := tx.Hosts.At(id)
+			return errors.Join(err, forge(tx, h))
+		})
+		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, newUnited(t), nil); !errors.Is(err, kv.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // What does not make a whole terrain is refused, and nothing is written.
 func TestStoresRefused(t *testing.T) {
 	another := part(1)

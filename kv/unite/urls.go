@@ -2,6 +2,7 @@ package unite
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -85,6 +86,14 @@ func (u *uniting) addURL(tx *kv.Tx, s *source, url schema.URL) error {
 	return err
 }
 
+// known returns what a URL is in the new file that waits for something in an old one.
+func (s *source) known(id schema.ID) (schema.ID, error) {
+	if int(id) >= len(s.urls) {
+		return 0, s.named(fmt.Errorf("%w: URL %d is not there, and waits", kv.ErrDamaged, id))
+	}
+	return s.urls[id], nil
+}
+
 // host returns a host of the new file, which is added if it is new.
 func host(tx *kv.Tx, name string) (*schema.Host, error) {
 	id, found, err := tx.Hosts.Lookup(name)
@@ -145,7 +154,9 @@ func (u *uniting) copyQueues() error {
 			return err
 		}
 		for _, r := range from.Retries {
-			r.URL = s.urls[r.URL]
+			if r.URL, err = s.known(r.URL); err != nil {
+				return err
+			}
 			h.Retries = append(h.Retries, r)
 		}
 		tx.Hosts.Put(h)

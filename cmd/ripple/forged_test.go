@@ -41,7 +41,7 @@ func TestForged(t *testing.T) {
 	}
 	files := 60
 	if crawltest.Full() {
-		files = 5000
+		files = 1000
 	}
 	seed := crawltest.Seed(t)
 	dir := filepath.Dir(crawledTwice(t, seed))

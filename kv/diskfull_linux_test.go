@@ -17,7 +17,7 @@ func TestDiskFull(t *testing.T) {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=6m"); err != nil {
 		t.Skipf("a small disk cannot be mounted here: %v", err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 	filler := filepath.Join(dir, "filler")
 	if err := os.WriteFile(filler, make([]byte, 2<<20), 0o600); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestUniteDiskFull(t *testing.T) {
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
 		t.Skipf("a small disk cannot be mounted here: %v", err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) })
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
 	target, filler := filepath.Join(disk, "whole.bolt"), filepath.Join(disk, "filler")
 	run := func() error {
 		return newApp(io.Discard, io.Discard).execute(t.Context(), []string{"unite", dir, "--force", "-o", target})

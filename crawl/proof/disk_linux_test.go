@@ -31,7 +31,7 @@ func TestSmallDisk(t *testing.T) {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=96m"); err != nil {
 		t.Skipf("a small disk cannot be mounted here: %v", err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 	w := generatedWeb(t, 5, 8, 8)
 	cfg, _, err := config.Load(w.config)
 	if err != nil {

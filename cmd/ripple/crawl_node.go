@@ -148,8 +148,8 @@ func nodeError(cfg *config.Config, err error) error {
 	var held *lease.HeldError
 	switch {
 	case errors.Is(err, node.ErrTerrain):
-		return hint(err, "use the hub of that terrain, or move %s away; if nothing in it was crawled, removing its %s is enough", folder,
-			node.MarkName)
+		return hint(err, "use the hub of that terrain, or move %s away; if nothing in it was crawled, "+
+			"removing its %s is enough", folder, node.MarkName)
 	case errors.Is(err, node.ErrConfig):
 		return hint(fmt.Errorf("%w (%w)", err, errConfig), "all machines follow one configuration, but for [state], [output], "+
 			"[monitor], [cluster] and limits of the machine; in a run \"ripple reload\" changes that of all")

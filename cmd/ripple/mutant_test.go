@@ -205,23 +205,7 @@ func TestEveryFlipIsFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	state := filepath.Join(filepath.Dir(crawled(t, seed)), "state.bolt")
 	raw := used(t, state)
-	type record struct{ bucket, key, value []byte }
-	var records []record
-	db, err := bbolt.Open(state, 0o600, &bbolt.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.View(func(tx *bbolt.Tx) error {
-		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
-			return b.ForEach(func(k, v []byte) error {
-				records = append(records, record{bytes.Clone(name), bytes.Clone(k), bytes.Clone(v)})
-				return nil
-			})
-		})
-	})
-	if err = errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	records := recordsOf(t, state)
 	path := filepath.Join(t.TempDir(), "state.bolt")
 	missed := 0
 	for range flips {

@@ -79,7 +79,10 @@ func TestEnterEpoch(t *testing.T) {
 		epoch uint64
 		maker string
 		want  error
-	}{{"the first file", 0, "other", nil}, {"made anew here", 1, "own", nil}, {"made anew elsewhere", 1, "other", lease.ErrAnew}} {
+	}{
+		{"the first file", 0, "other", nil}, {"made anew here", 1, "own", nil},
+		{"made anew elsewhere", 1, "other", lease.ErrAnew},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c := newCharter(2, nil)

@@ -1,0 +1,82 @@
+package unite_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// What waits for a URL that a shard does not have is damage.
+func TestStoresForged(t *testing.T) {
+	for name, forge := range map[string]func(tx *kv.Tx, h *schema.Host) error{
+		"a try": func(tx *kv.Tx, h *schema.Host) error {
+			h.Retries = []schema.Retry{{URL: 1 << 20}}
+			tx.Hosts.Put(h)
+			return nil
+		},
+		"a relaxation": func(tx *kv.Tx, _ *schema.Host) error { return tx.Depths.SetPending([]schema.ID{1 << 20}) },
+	} {
+		names := hosts(t)
+		a, b := twoShards(t, names)
+		a.update(func(tx *kv.Tx) error {
+			id, _, err := tx.Hosts.Lookup(names[0])
+			if err != nil {
+				return err
+			}
+			h, err := tx.Hosts.At(id)
+			return errors.Join(err, forge(tx, h))
+		})
+		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, newUnited(t), nil); !errors.Is(err, kv.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What does not make a whole terrain is refused, and nothing is written.
+func TestStoresRefused(t *testing.T) {
+	another := part(1)
+	another.Terrain[0] = 2
+	three, many, united := part(1), part(2), part(0)
+	united.Without = schema.ShardsOf(1)
+	three.Shards, many.Shards = 3, 20
+	for name, v := range map[string]struct {
+		parts   []schema.Part
+		why     string
+		without []int
+	}{
+		"none":                {parts: nil, why: "there are none"},
+		"a whole terrain":     {parts: []schema.Part{part(0), {}}, why: "b holds a whole terrain"},
+		"first of all":        {parts: []schema.Part{{}, part(0)}, why: "a holds a whole terrain"},
+		"one of two":          {parts: []schema.Part{part(0)}, why: "of shards 0 to 1 these are missing: 1"},
+		"one of many":         {parts: []schema.Part{many}, why: "of shards 0 to 19 these are missing: 0, 1, 3-19"},
+		"the same twice":      {parts: []schema.Part{part(1), part(1)}, why: "a and b are both shard 1"},
+		"another terrain":     {parts: []schema.Part{part(0), another}, why: "b is of another terrain than a"},
+		"of two and of three": {parts: []schema.Part{part(0), three}, why: "b is one of 3, a one of 2"},
+		"of three and of two": {parts: []schema.Part{three, part(0)}, why: "b is one of 2, a one of 3"},
+		"too many":            {parts: []schema.Part{part(0), part(1), part(1)}, why: "b and c are both shard 1"},
+		"left out and there":  {[]schema.Part{part(0), part(1)}, "b is shard 1, which was to be left out", []int{1}},
+		"all left out":        {[]schema.Part{part(0), part(1)}, "a is shard 0, which was to be left out", []int{0, 1}},
+		"another left out":    {[]schema.Part{part(0)}, "there is no shard 2 to be left out: they are 0 to 1", []int{1, 2}},
+		"too few left out":    {[]schema.Part{three}, "of shards 0 to 2 these are missing: 2", []int{0}},
+		"united already":      {[]schema.Part{part(0), united}, "b was united without shard 1", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var files []*file
+			for _, p := range v.parts {
+				files = append(files, newFile(t, p))
+			}
+			dst := newUnited(t)
+			err := unite.Stores(t.Context(), named(files...), schema.ShardsOf(v.without...), dst, nil)
+			if !errors.Is(err, unite.ErrShards) || !strings.HasSuffix(err.Error(), ": "+v.why) {
+				t.Errorf("%v; want: %s", err, v.why)
+			}
+			if dst.LastCommit() != 0 {
+				t.Error("something is written")
+			}
+		})
+	}
+}

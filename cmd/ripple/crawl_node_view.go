@@ -117,7 +117,7 @@ func (v *nodeView) shard(n int, state string) {
 	v.states[n] = state
 	v.mu.Unlock()
 	switch state {
-	case "lost", "released", "gone":
+	case "lost", "released", "gone", "elsewhere":
 		v.hide(n)
 	}
 	if before != state {

@@ -16,6 +16,19 @@ var ErrFile = errors.New("the file is an older copy, or another one")
 // ErrAnew is the [ErrFile] of a shard whose file has been made anew since.
 var ErrAnew = fmt.Errorf("%w: that of the shard was made anew since", ErrFile)
 
+// A WrittenError is the [ErrFile] of a file that lacks what a node has written.
+type WrittenError struct {
+	Node    string // as it calls itself
+	Commit  uint64
+	Opening schema.Opening
+}
+
+func (e *WrittenError) Error() string {
+	return fmt.Sprintf("%v: node %.100q has written commit %d of opening %x", ErrFile, e.Node, e.Commit, e.Opening)
+}
+
+func (e *WrittenError) Unwrap() error { return ErrFile }
+
 // A File is a state file that is open for writing, and so locked.
 type File interface {
 	// Contains reports whether the file lists an opening and holds a commit of it.
@@ -188,7 +201,7 @@ func (t *taker) contained(r record) error {
 	}
 	ok, err := t.File.Contains(schema.Opening(r.Opening), r.Commit)
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: node %.100q has written commit %d of opening %x", ErrFile, r.Node, r.Commit, r.Opening)
+		err = &WrittenError{r.Node, r.Commit, schema.Opening(r.Opening)}
 	}
 	return err
 }

@@ -32,13 +32,8 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 		}
 		f.release = func() { cancel(errReleased) }
 		err := n.holdOnce(ctx, shard, f)
-		if f.empty() { // it was made here, for one that is elsewhere
-			switch held := new(lease.HeldError); {
-			case errors.As(err, &held):
-				err = errors.Join(err, f.discard())
-			case errors.Is(err, lease.ErrFile):
-				err = errors.Join(fmt.Errorf("%w: %s", ErrGone, f.path), f.discard())
-			}
+		if f.empty() {
+			err = n.unmake(f, err)
 		}
 		epoch, f = f.epoch, nil
 		switch lost := errors.Is(err, crawl.ErrLease) || errors.Is(err, lease.ErrLost); {
@@ -50,6 +45,24 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 		n.Log.Warn("a shard is taken anew", "shard", shard, "why", err)
 		n.tell(shard, "lost")
 	}
+}
+
+// unmake discards a file that was made here, where err is why the shard cannot be taken with an empty
+// one, and says of what is elsewhere that it is: the charter may not know that another node
+// has come with the file.
+func (n *node) unmake(f *file, err error) error {
+	held, written := new(lease.HeldError), new(lease.WrittenError)
+	switch {
+	case errors.Is(err, lease.ErrAnew),
+		errors.As(err, &held) && held.Node != n.Name,
+		errors.As(err, &written) && written.Node != n.Name:
+		err = fmt.Errorf("%w: %w", errElsewhere, err)
+	case errors.Is(err, lease.ErrFile):
+		err = fmt.Errorf("%w: %s", ErrGone, f.path)
+	case !errors.As(err, &held):
+		return err
+	}
+	return errors.Join(err, f.discard())
 }
 
 func (n *node) tell(shard int, state string) {

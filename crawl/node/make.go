@@ -19,11 +19,13 @@ var (
 	// ErrGone reports a shard whose file this node has made, and that is not here any more.
 	ErrGone = errors.New("the file of a shard is not here any more")
 
-	errReleased = errors.New("the shard was released")
+	errReleased  = errors.New("the shard was released")
+	errElsewhere = errors.New("another node has the file of the shard")
 )
 
-// own holds a shard. One that is let go is left alone from then on, and so is one whose file
-// has come while the node was running, and must not be used, or is gone where others are here.
+// own holds a shard. One that is let go is left alone from then on, and so is one that this node was
+// to make and another has, and one whose file has come while the node was running, and must not be
+// used, or is gone where others are here.
 func (n *node) own(ctx context.Context, shard int, f *file, came bool) error {
 	epoch, err := n.hold(ctx, shard, f)
 	var held *lease.HeldError
@@ -33,6 +35,9 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) error {
 	case n.ends != nil && errors.Is(err, n.ends):
 	case came && (errors.Is(err, lease.ErrFile) || errors.As(err, &held)):
 		n.Log.Warn("a file that has come cannot be used", "shard", shard, "why", err)
+	case errors.Is(err, errElsewhere):
+		n.Log.Warn("a shard that this node was to make is left to another", "shard", shard, "why", err)
+		n.tell(shard, "elsewhere")
 	case errors.Is(err, ErrGone) && n.files:
 		n.Log.Warn("put it back, or have \"ripple shard recreate\" make it anew", "shard", shard, "why", err)
 		n.tell(shard, "gone")

@@ -3,6 +3,7 @@ package node_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,6 +103,33 @@ func TestFilesAreGone(t *testing.T) {
 				t.Errorf("%s has runs", path)
 			}
 		})
+	}
+}
+
+// A node that was to make the files of shards, and finds that another has them by now, leaves
+// them to that one, and does not end.
+func TestFilesAreElsewhere(t *testing.T) {
+	t.Parallel()
+	h := newHolder(t)
+	h.tr.empty(0)
+	h.take(0)
+	defer h.keep()()
+	told := make(chan string, 10)
+	h.tr.onShard = func(shard int, state string) { told <- fmt.Sprint(shard, " ", state) }
+	end, ended := h.tr.start(0)
+	for want := map[string]bool{"0 elsewhere": true, "1 elsewhere": true}; len(want) > 0; {
+		select {
+		case line := <-told:
+			delete(want, line)
+		case err := <-ended:
+			t.Fatalf("the node ends before it says %v: %v", want, err)
+		}
+	}
+	if err := end(); !errors.Is(err, context.Canceled) {
+		t.Errorf("a node without a file: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(h.tr.folders[0], "*.bolt")); len(left) > 0 {
+		t.Errorf("files are left: %v", left)
 	}
 }
 

@@ -20,7 +20,7 @@ func (mute) Commit() uint64                                { return 1 }
 func (mute) Contains(schema.Opening, uint64) (bool, error) { return true, nil }
 func (mute) Begin() (o schema.Opening, err error)          { o[0] = 1; return o, nil }
 
-// A holder has shard 1 of a terrain as far as the hub knows, and answers only what it is told to.
+// A holder has a shard of a terrain as far as the hub knows, and answers only what it is told to.
 type holder struct {
 	tr     *terrain
 	conn   *hub.Conn
@@ -47,11 +47,11 @@ func newHolder(t *testing.T) *holder {
 	return h
 }
 
-// take takes the lease, which nobody renews.
-func (h *holder) take() *lease.Lease {
+// take takes the lease of a shard, which nobody renews.
+func (h *holder) take(shard int) *lease.Lease {
 	h.tr.t.Helper()
 	held, err := lease.Take(h.tr.t.Context(), lease.Claim{
-		Bucket: h.bucket, Key: hub.Key(1), Node: "mute", File: mute{}, Timing: h.tr.timing(), Clock: lease.MachineClock(),
+		Bucket: h.bucket, Key: hub.Key(shard), Node: "mute", File: mute{}, Timing: h.tr.timing(), Clock: lease.MachineClock(),
 	})
 	if err != nil {
 		h.tr.t.Fatal(err)
@@ -59,10 +59,10 @@ func (h *holder) take() *lease.Lease {
 	return held
 }
 
-// keep takes the lease and renews it until it is let go.
+// keep takes the lease of shard 1 and renews it until it is let go.
 func (h *holder) keep() (letGo func()) {
 	h.tr.t.Helper()
-	ctx, held := h.tr.t.Context(), h.take()
+	ctx, held := h.tr.t.Context(), h.take(1)
 	keeping, stop := context.WithCancel(ctx)
 	kept := make(chan error, 1)
 	go func() { kept <- held.Keep(keeping) }()
@@ -74,7 +74,7 @@ func (h *holder) keep() (letGo func()) {
 	})
 }
 
-// answers has questions to the shard answered until it is ended.
+// answers has questions to shard 1 answered until it is ended.
 func (h *holder) answers(answer func() ([]byte, error)) (end func()) {
 	serving, stop := context.WithCancel(h.tr.t.Context())
 	served := make(chan error, 1)
@@ -131,7 +131,7 @@ func TestReleaseIsNotHeard(t *testing.T) {
 		break
 	}
 	end()
-	h.take()
+	h.take(1)
 	asked := make(chan struct{}, 100)
 	end = h.answers(func() ([]byte, error) { asked <- struct{}{}; return []byte(`{"path": "/there"}`), nil })
 	defer end()

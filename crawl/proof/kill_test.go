@@ -137,16 +137,20 @@ func (w *killableWeb) killAfter(t testing.TB, answers int) bool {
 func (w *killableWeb) log() []webtest.Entry { return heardOf(w.server.Log(), w.killed) }
 
 // heardOf is a log as crawlers knew it of which some were killed: an answer after a kill has reached nobody, and what
-// was open then had its end, or arrived while the crawler died. A busy server notices only later that the connections are
-// gone.
+// was open then had its end. A busy server notices only later that the connections are gone, and reads later what a
+// crawler asked before it died: that arrives by a connection that was there before.
 func heardOf(log []webtest.Entry, deaths []death) []webtest.Entry {
 	for i, e := range log {
 		for _, d := range deaths {
-			open := e.Arrived.Before(latest(d.at, d.gone)) && (e.Done.IsZero() || e.Done.After(d.at))
-			if !open || d.of != nil && !d.of(e.Host) {
+			gone := latest(d.at, d.gone)
+			its := e.Arrived.Before(gone) || !e.Opened.IsZero() && e.Opened.Before(gone)
+			if !its || !e.Done.IsZero() && !e.Done.After(d.at) || d.of != nil && !d.of(e.Host) {
 				continue
 			}
-			log[i].Done = latest(d.at, e.Arrived)
+			if e.Arrived.After(gone) {
+				log[i].Arrived = gone
+			}
+			log[i].Done = latest(d.at, log[i].Arrived)
 			if e.FirstByte.After(d.at) {
 				log[i].FirstByte, log[i].Status = time.Time{}, 0
 			}
@@ -306,10 +310,11 @@ func TestHeardOf(t *testing.T) {
 		{Arrived: at(0), FirstByte: at(50), Done: at(60)},
 		{Arrived: at(200), FirstByte: at(310), Done: at(320)}, // answered after the kill
 		{Arrived: at(303), Done: at(450)},                     // asked while dying
-		{Arrived: at(410), Done: at(500)},
+		{Opened: at(100), Arrived: at(340), Done: at(341)},    // asked while dying, and read late
+		{Opened: at(400), Arrived: at(410), Done: at(500)},
 	}
 	got := heardOf(log, []death{{at: at(300), gone: at(305)}})
-	for i, want := range []time.Time{at(60), at(300), at(303), at(500)} {
+	for i, want := range []time.Time{at(60), at(300), at(303), at(305), at(500)} {
 		if !got[i].Done.Equal(want) {
 			t.Errorf("%d: ended at %v, want %v", i, got[i].Done.Sub(start), want.Sub(start))
 		}

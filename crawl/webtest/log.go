@@ -18,6 +18,7 @@ type Entry struct {
 	Host      string      `json:"host"` // as asked: lower case, port kept unless it is 443
 	Method    string      `json:"method"`
 	Path      string      `json:"path"`       // with its query, byte for byte
+	Opened    time.Time   `json:"opened"`     // the connection was accepted
 	Arrived   time.Time   `json:"arrived"`    // its header had been read
 	FirstByte time.Time   `json:"first_byte"` // just before the first byte of the answer; zero if there was none
 	Done      time.Time   `json:"done"`       // the answer was written, or given up; just before its connection was ended
@@ -30,8 +31,14 @@ type Entry struct {
 	Aborted   bool        `json:"aborted"` // the answer was not completed, whoever ended it
 }
 
-// A connKey finds the number of a request's connection in its context.
+// A connKey finds a request's connection in its context.
 type connKey struct{}
+
+// A connection is that of a request.
+type connection struct {
+	number uint64
+	opened time.Time
+}
 
 // A journal is the log of a server. Its zero value keeps everything; open must
 // be made.
@@ -46,10 +53,10 @@ type journal struct {
 }
 
 func (j *journal) begin(w http.ResponseWriter, r *http.Request) *exchange {
-	conn, _ := r.Context().Value(connKey{}).(uint64)
+	conn, _ := r.Context().Value(connKey{}).(connection)
 	e := &Entry{
 		Host: canonicalHost(r.Host), Method: r.Method, Path: r.RequestURI,
-		UserAgent: r.UserAgent(), Header: r.Header, Conn: conn, Arrived: time.Now(),
+		UserAgent: r.UserAgent(), Header: r.Header, Conn: conn.number, Opened: conn.opened, Arrived: time.Now(),
 	}
 	key := siteHost(e.Host)
 	j.mu.Lock()

@@ -120,8 +120,8 @@ func (s *Server) start() {
 		TLSConfig:   s.tlsConfig(),
 		ErrorLog:    log.New(io.Discard, "", 0),
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
-			return context.WithValue(ctx, connKey{}, s.conns.Add(1))
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context { // right after it was accepted
+			return context.WithValue(ctx, connKey{}, connection{s.conns.Add(1), time.Now()})
 		},
 	}
 	go func() {

@@ -12,7 +12,8 @@
 // that has files writes it again; the files that it does not have are taken to exist.
 //
 // A shard moves with its file: [Release] has its node let it go, and the node takes it that
-// finds the file, at its start or later. A file that is gone for good is given up by
+// finds the file, at its start or later. A node that was to make a file which another has by then,
+// as a charter says that is not up to date, leaves it to that one. A file that is gone for good is given up by
 // [Recreate], which counts up the epoch of the shard. All files know the epochs of all shards,
 // so that one that was given up and turns up again is refused, also by a hub that has lost
 // the charter.

@@ -41,8 +41,10 @@ func TestLostWhileOver(t *testing.T) {
 	}
 	c := newCharter(2, nil)
 	c.Made, c.Over = []int{c.number("me"), elsewhere}, []bool{true, false}
-	n := &node{registry: registry{bucket, lease.Standard().Faster(30)}, bucket: bucket, wire: wire{carrier: bucket.Carrier()}, run: 1,
-		charter: c, cfg: &config.Config{}, number: 1}
+	n := &node{
+		registry: registry{bucket, lease.Standard().Faster(30)}, bucket: bucket, wire: wire{carrier: bucket.Carrier()}, run: 1,
+		charter: c, cfg: &config.Config{}, number: 1,
+	}
 	n.Options = Options{
 		Name: "me", Folder: t.TempDir(), Config: &config.Config{}, Log: log, Timing: n.registry.timing,
 		Machine: crawl.NewMachine(0), Clock: lease.MachineClock(),

@@ -18,7 +18,7 @@ type Entry struct {
 	Host      string      `json:"host"` // as asked: lower case, port kept unless it is 443
 	Method    string      `json:"method"`
 	Path      string      `json:"path"`       // with its query, byte for byte
-	Opened    time.Time   `json:"opened"`     // the connection was accepted
+	Opened    time.Time   `json:"opened"`     // the connection was accepted; zero where there was no request
 	Arrived   time.Time   `json:"arrived"`    // its header had been read
 	FirstByte time.Time   `json:"first_byte"` // just before the first byte of the answer; zero if there was none
 	Done      time.Time   `json:"done"`       // the answer was written, or given up; just before its connection was ended

@@ -156,11 +156,16 @@ func (vs *Visits) anchorPart(seq schema.Seq, commit uint64) (*anchorPart, error)
 		if seq < p.first || seq > p.last {
 			continue
 		}
-		if p.text.b, err = vs.tx.s.zip.unpack(&r, nil, vs.mostAnchors()); err != nil {
+		two := &vs.tx.s.anchors
+		older := two[1].text.b
+		if two[0], two[1] = (anchorPart{}), two[0]; cap(older) > hugePart {
+			older = nil
+		}
+		if p.text.b, err = vs.tx.s.zip.unpack(&r, older, vs.mostAnchors()); err != nil {
 			return nil, damaged(bAnchors, key, err.Error())
 		}
-		vs.tx.s.anchors[0], vs.tx.s.anchors[1] = p, vs.tx.s.anchors[0]
-		return &vs.tx.s.anchors[0], nil
+		two[0] = p
+		return &two[0], nil
 	}
 	return nil, damaged(bAnchors, key64(commit), "has no part with a visit")
 }

@@ -266,9 +266,6 @@ func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, bool, error) {
 	if c.Text, err = hs.tx.s.zip.unpack(&r, nil, maxRobots); err != nil {
 		return c, false, damaged(bRobots, key, err.Error())
 	}
-	if c.Text == nil {
-		c.Text = []byte{}
-	}
 	return c, true, nil
 }
 

@@ -52,6 +52,7 @@ type walk[M maker] struct {
 	taken   chan *piece[M] // to be used again
 	stop    chan struct{}
 	fresh   func() M
+	skip    func(key []byte) []byte
 	pending window
 }
 
@@ -63,13 +64,22 @@ type walk[M maker] struct {
 // update one value is read after the other. take must not change the bucket.
 func eachPiece[M maker](
 	tx *base, b bucket, from []byte, fresh func() M, take func(made M, values int) (bool, error),
-) (err error) {
+) error {
 	if tx.writable {
 		return eachAlone(tx, b, from, fresh(), take)
 	}
+	return eachPieceBut(tx, b, from, func([]byte) []byte { return nil }, fresh, take)
+}
+
+// eachPieceBut is eachPiece in a transaction that only reads, without values whose keys skip knows
+// a later key for: the walk goes on there. It is asked by one goroutine, of ascending keys.
+func eachPieceBut[M maker](
+	tx *base, b bucket, from []byte, skip func(key []byte) []byte, fresh func() M,
+	take func(made M, values int) (bool, error),
+) (err error) {
 	makers := min(runtime.GOMAXPROCS(0), mostMakers)
 	ahead := 2*makers + 2
-	w := &walk[M]{store: tx.s, bucket: b, fresh: fresh, stop: make(chan struct{}),
+	w := &walk[M]{store: tx.s, bucket: b, fresh: fresh, skip: skip, stop: make(chan struct{}),
 		found: make(chan *piece[M], ahead), unmade: make(chan *piece[M], ahead),
 		taken: make(chan *piece[M], ahead+2)} // and one is with either end
 	var walking errgroup.Group
@@ -174,6 +184,11 @@ func (w *walk[M]) find(state int, from []byte) error {
 func (w *walk[M]) cut(c *bbolt.Cursor, from []byte) {
 	p, size, most := w.next(), 0, firstValues
 	for key, value := c.Seek(from); key != nil; key, value = c.Next() {
+		if to := w.skip(key); to != nil {
+			if key, value = c.Seek(to); key == nil {
+				break
+			}
+		}
 		w.pending.reach(w.store, value)
 		p.records = append(p.records, record{key, value})
 		if size += len(value); size < fullBytes && len(p.records) < most {

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"sync/atomic"
 
@@ -66,6 +67,11 @@ func (p *linked) add(at int, key []byte, r *reader) error {
 	if !p.want(seq, l.URL) {
 		return nil
 	}
+	return p.read(l, r)
+}
+
+// read reads on behind the URL of a visit.
+func (p *linked) read(l Linked, r *reader) error {
 	n := len(p.links)
 	p.links, l.anchored = decodeLinks(r, p.links)
 	l.Links = p.links[n:len(p.links):len(p.links)]
@@ -73,10 +79,10 @@ func (p *linked) add(at int, key []byte, r *reader) error {
 	l.commit = r.uint()
 	r.uint() // the time
 	r.uint() // the visit before
-	l.Stand = r.earlier(seq)
+	l.Stand = r.earlier(l.Seq)
 	l.NoFollow = r.uint()&visitNoFollow != 0
 	if !r.bad && !p.log.haveLinks(l.Links) {
-		return p.log.unknown(seq)
+		return p.log.unknown(l.Seq)
 	}
 	if r.bad || p.to != nil && !slices.ContainsFunc(l.Links, func(one schema.Link) bool { return p.to(one.To) }) {
 		p.links = p.links[:n]
@@ -84,6 +90,25 @@ func (p *linked) add(at int, key []byte, r *reader) error {
 	}
 	p.all = append(p.all, l)
 	return nil
+}
+
+// LinkedAt reads a visit as [Visits.EachLinks] does.
+func (vs *Visits) LinkedAt(seq schema.Seq) (Linked, error) {
+	r, err := vs.read(seq)
+	if err != nil {
+		return Linked{}, err
+	}
+	p, l := linked{log: vs.log()}, Linked{Seq: seq, URL: r.id()}
+	if !p.log.has(l.URL) {
+		return Linked{}, p.log.unknown(seq)
+	}
+	if err := p.read(l, &r); err != nil {
+		return Linked{}, err
+	}
+	if r.bad {
+		return Linked{}, damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
+	}
+	return p.all[0], nil
 }
 
 // A Targeted is a visit with the targets of its links, ascending.
@@ -153,7 +178,7 @@ func (p *targeted) add(at int, key []byte, r *reader) error {
 
 // FillAnchors fills in the anchors of those links that lead to what is wanted, which several
 // goroutines may ask at once. The visits are as [Visits.EachLinks] lends them, in order, and
-// with all their links. Many that come soon after each other are best given together.
+// with all their links. Many are best given together.
 func (vs *Visits) FillAnchors(visits []Linked, want func(to schema.ID) bool) error {
 	visits = slices.DeleteFunc(slices.Clone(visits), func(l Linked) bool { return !l.anchored })
 	if len(visits) == 0 {
@@ -175,14 +200,34 @@ func (vs *Visits) FillAnchors(visits []Linked, want func(to schema.ID) bool) err
 	fresh := func() *filler {
 		return &filler{zip: &vs.tx.s.zip, visits: visits, begun: begun, want: want, most: most, huge: huge}
 	}
-	err := eachPiece(vs.tx, bAnchors, partKey(visits[0].commit, 0), fresh, func(f *filler, _ int) (bool, error) {
+	take := func(f *filler, _ int) (bool, error) {
 		filled += f.filled
 		return f.last < last, f.failed
-	})
+	}
+	err := eachPieceBut(vs.tx, bAnchors, partKey(visits[0].commit, 0), skipTo(visits), fresh, take)
 	if err == nil && filled < len(visits) {
 		err = damaged(bAnchors, key64(visits[0].commit), "does not have the anchors of all visits")
 	}
 	return err
+}
+
+// skipTo says of a key of a part where to go on instead if no visit is of its commit: at the next
+// commit that one is of.
+func skipTo(visits []Linked) func(key []byte) []byte {
+	at := 0
+	return func(key []byte) []byte {
+		if len(key) < 8 {
+			return nil
+		}
+		commit := binary.BigEndian.Uint64(key)
+		for at < len(visits) && visits[at].commit < commit {
+			at++
+		}
+		if at == len(visits) || visits[at].commit == commit {
+			return nil
+		}
+		return partKey(visits[at].commit, 0)
+	}
 }
 
 // A filler fills in the anchors of visits from the parts that hold them.

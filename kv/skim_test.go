@@ -245,13 +245,24 @@ func TestVisitIsMissing(t *testing.T) {
 	}
 }
 
-// TestFillAnchors reads the anchors of some links of many visits at once: they are those that
-// each visit has when it is asked for itself.
+// TestFillAnchors reads the anchors of some links of many visits at once, and of a few far apart:
+// they are those that each visit has when it is asked for itself.
 func TestFillAnchors(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.bolt")
-	if err := scaletest.Make(path, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}); err != nil {
+	web := filepath.Join(t.TempDir(), "state.bolt")
+	if err := scaletest.Make(web, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}); err != nil {
 		t.Fatal(err)
 	}
+	alone := withAnchors(t, 300) // a commit for each visit
+	for _, tt := range []struct {
+		name  string
+		path  string
+		every schema.Seq
+	}{{"all", web, 1}, {"some", web, 97}, {"commits", alone, 1}, {"some commits", alone, 7}} {
+		t.Run(tt.name, func(t *testing.T) { testFillAnchors(t, tt.path, tt.every) })
+	}
+}
+
+func testFillAnchors(t *testing.T, path string, every schema.Seq) {
 	s := openStore(t, path)
 	all := func(schema.Seq, schema.ID) bool { return true }
 	odd := func(id schema.ID) bool { return id%2 == 1 }
@@ -259,8 +270,14 @@ func TestFillAnchors(t *testing.T) {
 	texts := 0
 	view(t, s, func(tx *kv.Tx) error {
 		err := tx.Visits.EachLinks(all, nil, func(l *kv.Linked) error {
-			visits = append(visits, *l)
-			visits[len(visits)-1].Links = append([]schema.Link(nil), l.Links...)
+			if l.Seq%every != 0 {
+				return nil
+			}
+			one, err := tx.Visits.LinkedAt(l.Seq)
+			if diff := cmp.Diff(*l, one, cmpopts.EquateEmpty(), cmp.AllowUnexported(kv.Linked{})); err != nil || diff != "" {
+				t.Errorf("visit %d alone: %v (-want +got):\n%s", l.Seq, err, diff)
+			}
+			visits = append(visits, one)
 			return nil
 		})
 		if err := errors.Join(err, tx.Visits.FillAnchors(visits, odd)); err != nil {

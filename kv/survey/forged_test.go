@@ -39,6 +39,9 @@ func TestLinksOfAnother(t *testing.T) {
 		"ever":      func(s *survey.Survey) error { return s.EachLinkEver(nothing) },
 		"site-wide": func(s *survey.Survey) error { _, err := s.SiteWide(1, schema.Link{}); return err },
 		"out":       func(s *survey.Survey) error { _, err := s.Out(page); return err },
+		"between": func(s *survey.Survey) error {
+			return s.EachLinkBetween([][2]schema.ID{{page, page}}, func(int, schema.Link) error { return nil })
+		},
 		"changes": func(s *survey.Survey) error {
 			d, err := survey.Compare(s, 1, 2)
 			if err == nil {

@@ -392,30 +392,83 @@ func (ls *links) eachBetween(pairs [][2]schema.ID, f func(i int, l schema.Link) 
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(ls.core.stands(pairs[a][0]), ls.core.stands(pairs[b][0])), cmp.Compare(a, b))
 	})
+	wanted := make(map[schema.ID]bool, len(pairs))
+	for _, pair := range pairs {
+		wanted[pair[1]] = true
+	}
 	return ls.core.view(func(tx *kv.Tx) error {
-		var v schema.Visit
+		c := &citer{core: ls.core, tx: tx, wanted: wanted, f: f}
 		for _, i := range order {
-			from, to := pairs[i][0], pairs[i][1]
-			if err := ls.core.live(); err != nil {
-				return err
-			}
-			if !ls.core.isPage(from) || ls.core.stands(from) == 0 {
-				continue
-			}
-			if err := tx.Visits.SkimAt(ls.core.stands(from), &v); err != nil {
-				return err
-			}
-			if _, ok := linkTo(v.Links, to); !ok {
-				continue
-			}
-			if err := tx.Visits.Anchors(&v); err != nil {
-				return err
-			}
-			link, _ := linkTo(v.Links, to)
-			if err := f(i, link); err != nil {
+			if err := c.add(i, pairs[i][0], pairs[i][1]); err != nil {
 				return err
 			}
 		}
-		return nil
+		return c.tell()
 	})
+}
+
+// A citer gathers pages with links that were asked for, some at a time, because the anchors of
+// many are read at once.
+type citer struct {
+	core   *core
+	tx     *kv.Tx
+	wanted map[schema.ID]bool // targets
+	f      func(i int, l schema.Link) error
+	last   kv.Linked // that was read
+	pages  []kv.Linked
+	links  int // of all of them
+	cited  []citation
+}
+
+// A citation is a link that was found.
+type citation struct {
+	i    int // the place of the pair
+	page int
+	to   schema.ID
+}
+
+func (c *citer) add(i int, from, to schema.ID) error {
+	if err := c.core.live(); err != nil {
+		return err
+	}
+	if !c.core.isPage(from) || c.core.stands(from) == 0 {
+		return nil
+	}
+	if seq := c.core.stands(from); c.last.Seq != seq {
+		var err error
+		if c.last, err = c.tx.Visits.LinkedAt(seq); err != nil {
+			return err
+		}
+	}
+	if c.last.URL != from {
+		return kv.OfAnother(c.last.Seq, from)
+	}
+	if _, ok := linkTo(c.last.Links, to); !ok {
+		return nil
+	}
+	if n := len(c.pages); n == 0 || c.pages[n-1].Seq != c.last.Seq {
+		if c.links >= blockLinks {
+			if err := c.tell(); err != nil {
+				return err
+			}
+		}
+		c.pages, c.links = append(c.pages, c.last), c.links+len(c.last.Links)
+	}
+	c.cited = append(c.cited, citation{i, len(c.pages) - 1, to})
+	return nil
+}
+
+// tell calls f for what was gathered, and forgets it.
+func (c *citer) tell() error {
+	if err := c.tx.Visits.FillAnchors(c.pages, func(to schema.ID) bool { return c.wanted[to] }); err != nil {
+		return err
+	}
+	for _, one := range c.cited {
+		link, _ := linkTo(c.pages[one.page].Links, one.to)
+		if err := c.f(one.i, link); err != nil {
+			return err
+		}
+	}
+	c.pages, c.links, c.cited = c.pages[:0], 0, c.cited[:0]
+	return nil
 }

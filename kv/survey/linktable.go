@@ -90,9 +90,6 @@ func (t *LinkTable) fill(of *kv.Linked) error {
 	}
 	for i := range links {
 		l := &links[i]
-		if l.To == 0 || int(l.To) >= len(t.number) {
-			return fmt.Errorf("%w: page %d links to URL %d, which is not known", kv.ErrDamaged, from, l.To)
-		}
 		t.To[at+i] = t.number[l.To]
 		if l.Place.Editorial() {
 			t.inText.set(at + i)

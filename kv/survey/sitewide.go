@@ -2,7 +2,6 @@ package survey
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -126,9 +125,6 @@ func (c *counter) wideTargets(pages []schema.ID) (wide []schema.ID, err error) {
 		}
 		total++
 		for _, to := range r.to {
-			if int(to) >= len(c.counts) {
-				return nil, fmt.Errorf("%w: page %d links to URL %d, which is not known", kv.ErrDamaged, id, to)
-			}
 			if c.counts[to]++; c.counts[to] == 1 {
 				c.met = append(c.met, to)
 			}

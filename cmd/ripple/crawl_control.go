@@ -16,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -257,7 +258,7 @@ func (w *walk) mayFollow(cfg *config.Config) error {
 	case cfg.URLIdentity() != old.URLIdentity():
 		return fmt.Errorf("[url] cannot change; stop the crawl and use --fresh")
 	}
-	if err := crawlMemory(cfg).allows(heldMemory()); err != nil {
+	if err := crawlMemory(cfg).allows(heap.Live()); err != nil {
 		return err
 	}
 	return refuseOutputs(cfg)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
@@ -33,7 +34,7 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 		return err
 	}
 	m := crawlMemory(own)
-	m.set()
+	m.set(heap.CrawlLeast)
 	machine := crawl.NewMachine(own.MaxOpen())
 	machine.LimitMemory(m.bytes)
 	keepBrowsers := func(cfg *config.Config) error { return machine.KeepBrowsers(ctx, cfg) }

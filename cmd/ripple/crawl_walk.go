@@ -15,6 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/export/feed"
@@ -78,7 +79,7 @@ func (w *walk) open(fresh bool, locked func()) error {
 	w.limitMemory(m)
 	w.log.Debug("memory is limited", "limit", m.String())
 	runtime.GC() // nothing is known of what is held before the first one
-	if err := m.allows(heldMemory()); err != nil {
+	if err := m.allows(heap.Live()); err != nil {
 		return hint(fmt.Errorf("%w (%w)", err, errConfig), "raise it, or have fewer browsers")
 	}
 	store, err := w.app.openCrawl(cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.forURLs()})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -100,7 +101,7 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		return err
 	}
 	defer r.Close()
-	collect(exportAt)
+	heap.Collect(exportAt, 0)
 	if len(targets) == 0 {
 		cfg, err := a.outputConfig(r)
 		if err != nil {

@@ -7,12 +7,12 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
-	gauges "runtime/metrics"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/dustin/go-humanize"
 
+	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -22,13 +22,8 @@ const (
 	memoryBase  = 48_000_000 // bytes that a crawl holds besides what it knows of URLs
 	memoryEvery = 10 * time.Second
 
-	// collectAt has the heap collected when it is so many percent larger than what was left of it. What a crawl holds
-	// is mostly tables without pointers, which cost a collection nothing: 50 was measured as no slower than 100, the
-	// default; 35 was slower.
-	collectAt = 45
-
-	// exportAt is that of an export: most of what it holds are arrays without pointers, those of the metrics, and what
-	// it promises is how much it holds.
+	// exportAt is by how many percent the heap of an export may grow before it is collected: most of what it holds are
+	// arrays without pointers, those of the metrics, and what it promises is how much it holds.
 	exportAt = 15
 )
 
@@ -84,17 +79,10 @@ func leastOf(all ...memlimit.Provider) (least uint64) {
 	return least
 }
 
-// set makes it the limit of the process.
-func (m memory) set() {
+// set makes it the limit of the process, whose heap is not collected before it has least bytes.
+func (m memory) set(least uint64) {
 	debug.SetMemoryLimit(m.bytes)
-	collect(collectAt)
-}
-
-// collect has the heap collected when it has grown by so many percent. GOGC wins.
-func collect(percent int) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
-	}
+	heap.Collect(heap.CrawlPercent, least)
 }
 
 // forURLs is how many bytes of it are left to what is known of URLs; 0: any number.
@@ -131,15 +119,8 @@ func (m memory) allows(held uint64) error {
 
 // limitMemory makes it the limit of the process, and tells the crawl.
 func (w *walk) limitMemory(m memory) {
-	m.set()
+	m.set(heap.CrawlLeast)
 	w.machine.LimitMemory(m.bytes)
-}
-
-// heldMemory is what the last collection left of the heap, in bytes.
-func heldMemory() uint64 {
-	held := []gauges.Sample{{Name: "/gc/heap/live:bytes"}}
-	gauges.Read(held)
-	return held[0].Value.Uint64()
 }
 
 // keepMemory keeps the process to the limit of its configuration, also when that or what the machine gives it changes,
@@ -158,7 +139,7 @@ func (w *walk) keepMemory(ctx context.Context) error {
 		if m.bytes != debug.SetMemoryLimit(-1) {
 			w.limitMemory(m)
 		}
-		err := m.allows(heldMemory())
+		err := m.allows(heap.Live())
 		if err != nil && !said {
 			w.log.Warn("memory is short: up to half of the processor time goes into keeping to the limit", "error", err)
 		}

@@ -144,7 +144,7 @@ func (a *app) read(ctx context.Context) (*reading, error) {
 		return nil, err
 	}
 	r.Until(ctx)
-	newMemory(r.Config().Network.MemoryLimit, memoryHere()).set()
+	newMemory(r.Config().Network.MemoryLimit, memoryHere()).set(0)
 	r.open = r.Run().Status == schema.RunRunning
 	if r.live == nil {
 		r.Interrupt()

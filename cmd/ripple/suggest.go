@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/export/suggest"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -53,7 +54,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return err
 	}
 	defer r.Close()
-	collect(exportAt)
+	heap.Collect(exportAt, 0)
 	found, err := finding(a, "looking for hosts to add", func() (*suggest.Suggestions, error) {
 		return suggest.Find(r.Survey, opts.minOrigins, int(opts.limit))
 	})

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
+	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -93,6 +94,7 @@ func crawlAsChild(path string) error {
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
+	heap.Collect(heap.CrawlPercent, heap.CrawlLeast)
 	machine := crawl.NewMachine(0)
 	machine.LimitMemory(debug.SetMemoryLimit(-1)) // that of GOMEMLIMIT
 	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: log, Machine: machine})

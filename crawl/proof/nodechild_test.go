@@ -13,6 +13,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
@@ -43,6 +44,7 @@ func nodeAsChild(cfg *config.Config) error {
 	if os.Getenv(envFresh) != "" {
 		timing.Watch = time.Second
 	}
+	heap.Collect(heap.CrawlPercent, heap.CrawlLeast)
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	if store := os.Getenv(envHub); store != "" {
 		s, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: store, Log: log})

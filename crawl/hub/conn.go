@@ -100,6 +100,13 @@ func (c *Conn) fit(ctx context.Context) error {
 		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
 		return fmt.Errorf("%w: it has no JetStream", ErrUnfit)
 	}
+	for _, away := range []error{
+		context.DeadlineExceeded, nats.ErrReconnectBufExceeded, nats.ErrDisconnected, nats.ErrConnectionClosed,
+	} {
+		if errors.Is(err, away) { // it is busy, or about to end
+			return fmt.Errorf("%w in time: %w", ErrAway, err)
+		}
+	}
 	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("%w: %w", ErrUnfit, err)
 	}

@@ -165,6 +165,20 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
+// A server that lets a node in and then does not answer is no hub now, and may be one later.
+func TestSlowHub(t *testing.T) {
+	url := plain(t, func(o *server.Options) {
+		o.Users = []*server.User{{Username: "a", Password: "b", Permissions: &server.Permissions{
+			Publish: &server.SubjectPermission{Deny: []string{"$JS.API.>"}},
+		}}}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := Connect(ctx, Dial{URL: strings.Replace(url, "//", "//a:b@", 1), Log: quiet()}); !errors.Is(err, ErrAway) {
+		t.Errorf("it ends with %v, want %v", err, ErrAway)
+	}
+}
+
 // plain is a NATS server that is none of ours.
 func plain(t *testing.T, change func(*server.Options)) (url string) {
 	t.Helper()

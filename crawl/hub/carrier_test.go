@@ -34,7 +34,7 @@ func serve(t *testing.T, b *Bucket, opening schema.Opening, held func() bool) (l
 // claimed has the bucket name an opening of shard 3.
 func claimed(t *testing.T, b *Bucket, opening schema.Opening) {
 	t.Helper()
-	c := claim(b, "n")
+	c := claim(b, "n", lease.Standard().Faster(30))
 	c.File = file{opening}
 	l, err := lease.Take(t.Context(), c)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -74,11 +73,7 @@ func TestMaxPagesChanges(t *testing.T) {
 			for n := range tr.folders {
 				go func() { ended <- tr.run(t.Context(), n, cfg) }()
 			}
-			conn, err := hub.Connect(t.Context(), hub.Dial{URL: tr.server.URL(), Node: "test", Log: tr.options.Log})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
+			conn := tr.connect()
 			for tr.requests() < 10 {
 				if err := sleep(t.Context()); err != nil {
 					t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -236,11 +235,7 @@ func TestReload(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	conn, err := hub.Connect(t.Context(), hub.Dial{URL: tr.server.URL(), Node: "test", Log: tr.options.Log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := tr.connect()
 	apart := deeper
 	apart.URL.StripParams = []string{"x"}
 	if _, _, err := node.Reload(t.Context(), conn, &apart); !errors.Is(err, crawl.ErrIdentity) {

@@ -77,7 +77,7 @@ func (tr *terrain) lose() {
 // run runs a node until the run is over, or ctx is done.
 func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 	name := tr.name(n)
-	conn, err := hub.Connect(ctx, hub.Dial{URL: tr.server.URL(), Node: name, Log: tr.options.Log})
+	conn, err := reach(ctx, hub.Dial{URL: tr.server.URL(), Node: name, Log: tr.options.Log})
 	if err != nil {
 		return err
 	}
@@ -217,10 +217,21 @@ func alone(t *testing.T, cfg *config.Config, runs int) string {
 	return crawltest.Digest(t, path)
 }
 
+// reach connects to a hub that may take long to answer.
+func reach(ctx context.Context, d hub.Dial) (*hub.Conn, error) {
+	for tries := 0; ; tries++ {
+		conn, err := hub.Connect(ctx, d)
+		if !errors.Is(err, hub.ErrAway) || ctx.Err() != nil || tries == 100 {
+			return conn, err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
 // connect reaches the hub for one who commands.
 func (tr *terrain) connect() *hub.Conn {
 	tr.t.Helper()
-	conn, err := hub.Connect(tr.t.Context(), hub.Dial{URL: tr.server.URL(), Node: "test", Log: tr.options.Log})
+	conn, err := reach(tr.t.Context(), hub.Dial{URL: tr.server.URL(), Node: "test", Log: tr.options.Log})
 	if err != nil {
 		tr.t.Fatal(err)
 	}

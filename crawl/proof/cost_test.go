@@ -67,7 +67,7 @@ func (c cost) more(few cost, pages int) cost {
 }
 
 // TestCostOfMachines crawls webs with one machine, with a node of one shard and of four, and
-// with three nodes and a hub, so many times in turn as RIPPLE_PROOF_COST says, and compares
+// with three nodes, of a shard each and of two, and a hub, so many times in turn as RIPPLE_PROOF_COST says, and compares
 // what a page costs, in the median. It counts what a large web costs more than a small one: to
 // start a process, to join a terrain and to find its end costs as much however long a crawl is.
 // What is asked again and again while a crawl lasts does count.
@@ -84,7 +84,7 @@ func TestCostOfMachines(t *testing.T) {
 		for _, run := range []struct {
 			name          string
 			nodes, shards int
-		}{{"alone", 0, 0}, {"one shard", 1, 1}, {"four shards", 1, 4}, {"three nodes", 3, 6}} {
+		}{{"alone", 0, 0}, {"one shard", 1, 1}, {"four shards", 1, 4}, {"three nodes", 3, 3}, {"six shards", 3, 6}} {
 			t.Run(run.name, func(t *testing.T) {
 				start := costOf(t, small, smallText, run.nodes, run.shards)
 				all := costOf(t, large, largeText, run.nodes, run.shards)
@@ -108,7 +108,10 @@ func TestCostOfMachines(t *testing.T) {
 	for _, c := range []struct {
 		name, than string
 		of         func(cost) time.Duration
-	}{{"one shard", "alone", nodes}, {"four shards", "one shard", nodes}, {"three nodes", "alone", both}} {
+	}{
+		{"one shard", "alone", nodes}, {"four shards", "one shard", nodes},
+		{"three nodes", "alone", both}, {"six shards", "alone", both},
+	} {
 		ratio := median(c.name, c.of) / median(c.than, c.of)
 		t.Logf("%s: %.0f us a page, %.2f of %s", c.name, median(c.name, c.of)*1e6, ratio, c.than)
 		if ratio > maxCost {

@@ -1,0 +1,122 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Letters are as nodes of this protocol have agreed. Who changes them gives the protocol of package
+// node another number: nodes of two kinds understand each other in part only.
+func TestLetterIsAsAgreed(t *testing.T) {
+	l := letter{
+		Terrain: []byte("terrain of bytes"), To: 1, From: 2, Opening: []byte("opening of bytes"), Commit: 3, Run: 4, Configuration: 5,
+		Referrals: []ring.Referral{
+			{URL: "https://a.test/", Forms: []string{"https://a.test/"}, Told: schema.Inbound{Every: -1}},
+			{Kind: schema.KindSitemap, URL: "https://b.test/", Forms: []string{"https://b.test/", "http://b.test/"}, HTTPS: true,
+				Told: schema.Inbound{Depth: 2, Hops: 1, Listed: true, Changed: time.Unix(1e9, 0), Every: time.Hour}},
+		},
+	}
+	const want = `{"terrain":"dGVycmFpbiBvZiBieXRlcw==","from":2,"to":1,"opening":"b3BlbmluZyBvZiBieXRlcw==","commit":3,"run":4,` +
+		`"configuration":5}` + "\n" +
+		"\x00\x00\x00\x00\x0fhttps://a.test/\x00" +
+		"\x01\x0f\x02\x01\x0fhttps://b.test/\x02\x0fhttps://b.test/\x0ehttp://b.test/\x80\xa8ֹ\a\x80\xc0\xe2\x85\xe3h"
+	if diff := cmp.Diff(want, string(l.text())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What is cut off, or goes on, is no letter.
+func TestLetterIsWhole(t *testing.T) {
+	l := newShard(t).letterTo()
+	text, head := written(l), len(encode(l))+1
+	for n := range len(text) {
+		if _, err := decodeLetter(text[:n]); (err == nil) != (n == head || n == head-1) {
+			t.Errorf("the first %d bytes of %d, of which %d are the head: %v", n, len(text), head, err)
+		}
+	}
+	fields := "\x00\x00\x00" // depth, hops, and the length of the URL
+	for _, more := range []string{
+		"\x00", "\x00\x10" + fields + "\x00", "\x00\x00" + fields + "\x05\x00\x00\x00\x00\x00", "\x00\x00\x00\x00\x04a",
+		"\x00\x08" + fields + "\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x00\x04" + fields + "\x00\xff",
+	} {
+		if _, err := decodeLetter(append(text[:len(text):len(text)], more...)); err == nil {
+			t.Errorf("it may go on with %q", more)
+		}
+	}
+}
+
+// Letters hold what fits, and all of them everything.
+func TestLetterSize(t *testing.T) {
+	var paths []string
+	for i := range 100 {
+		paths = append(paths, fmt.Sprintf("/%d?%s", i, strings.Repeat("x", 9000)))
+	}
+	s := newShard(t)
+	s.update(func(tx *kv.Tx) (err error) {
+		for _, path := range paths {
+			err = errors.Join(err, s.meet(tx, path))
+		}
+		return err
+	})
+	letters := 0
+	sender := NewSender(s, scripted(func(l letter) (answer, error) {
+		if letters++; len(l.Referrals) == 0 {
+			return answer{Verdict: lacks, Opening: here()}, nil
+		}
+		return answer{Verdict: done, Opening: here(), Commit: 7}, nil
+	}), 1)
+	for i := 0; s.marked() > 0 && i < 100; i++ {
+		steps(t, sender, 1)
+	}
+	if s.marked() != 0 || letters < 5 || letters > 10 {
+		t.Errorf("%d pages are left after %d letters", s.marked(), letters)
+	}
+}
+
+// FuzzLetter: whatever somebody writes is answered, and a letter that is read is written as
+// it was read.
+func FuzzLetter(f *testing.F) {
+	s := newShard(f)
+	f.Add(written(s.letterTo()))
+	f.Add([]byte(`{"terrain":"AQAAAAAAAAAAAAAAAAAAAA==","opening":"AQAAAAAAAAAAAAAAAAAAAA==","from":1}` +
+		"\n\x00\x0f\x00\x00\x00\x01\x00\x01\x00"))
+	f.Add([]byte(`{} {}`))
+	f.Add([]byte(`[`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if _, err := NewReceiver(s).Answer(text); err != nil {
+			t.Fatal(err)
+		}
+		l, err := decodeLetter(text)
+		if err != nil {
+			return
+		}
+		again, err := decodeLetter(written(l))
+		if len(written(l)) <= MaxLetter && (err != nil || !cmp.Equal(l, again)) {
+			t.Errorf("%+v is read as %+v, %v", l, again, err)
+		}
+	})
+}
+
+// FuzzAnswer: an answer that is read is written as it was read.
+func FuzzAnswer(f *testing.F) {
+	f.Add(encode(answer{Verdict: done, Opening: here(), Commit: 1, Run: 2, Configuration: 3}))
+	f.Add([]byte(`{"verdict":"refused"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		a, err := decodeAnswer(text)
+		if err != nil {
+			return
+		}
+		if again, err := decodeAnswer(encode(a)); err != nil || !cmp.Equal(a, again) {
+			t.Errorf("%+v is read as %+v, %v", a, again, err)
+		}
+	})
+}

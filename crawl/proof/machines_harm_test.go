@@ -96,10 +96,18 @@ func (ms *machines) stopNode() error {
 	m := ms.any()
 	defer m.Unlock()
 	if err := m.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		return err
+		return alive(err)
 	}
 	time.Sleep(stopped)
-	return m.cmd.Process.Signal(syscall.SIGCONT)
+	return alive(m.cmd.Process.Signal(syscall.SIGCONT))
+}
+
+// alive is an error of a signal, but none of one to a process that had come to its end.
+func alive(err error) error {
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil // how it ended is asked at the end
+	}
+	return err
 }
 
 // moveShard stops a process, and has another one take a shard of it. When it goes on it has

@@ -72,7 +72,7 @@ func eachPiece[M maker](
 }
 
 // eachPieceBut is eachPiece in a transaction that only reads, without values whose keys skip knows
-// a later key for: the walk goes on there. It is asked by one goroutine, of ascending keys.
+// a later key for: the walk goes on there. One goroutine asks skip, of ascending keys.
 func eachPieceBut[M maker](
 	tx *base, b bucket, from []byte, skip func(key []byte) []byte, fresh func() M,
 	take func(made M, values int) (bool, error),

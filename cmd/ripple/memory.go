@@ -79,7 +79,7 @@ func leastOf(all ...memlimit.Provider) (least uint64) {
 	return least
 }
 
-// set makes it the limit of the process, whose heap is not collected before it has least bytes.
+// set makes it the limit of the process, whose heap is not collected before it has about least bytes.
 func (m memory) set(least uint64) {
 	debug.SetMemoryLimit(m.bytes)
 	heap.Collect(heap.CrawlPercent, least)

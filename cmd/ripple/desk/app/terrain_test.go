@@ -42,10 +42,7 @@ func TestTerrain(t *testing.T) {
 		{"host/a.test", ".unite", "ripple unite "}, {"nothing", ".empty", "There is no such view."},
 	}
 	for _, tt := range tests {
-		b.Visit(tt.address, fmt.Sprintf(`document.querySelector(%q)`, tt.selector))
-		if got := strings.Join(strings.Fields(b.Text(tt.selector)), " "); !strings.Contains(got, tt.want) {
-			t.Errorf("%s %s: %q, want %q", tt.address, tt.selector, got, tt.want)
-		}
+		b.Shows(tt.address, tt.selector, tt.want)
 	}
 }
 
@@ -68,10 +65,7 @@ func TestTerrainWithoutShard(t *testing.T) {
 		".sentence": "Run #3 was interrupted without shards 1, 2.", "#pulse": "interrupted",
 		".notes": "Nobody waits for anybody.",
 	} {
-		b.Visit("now", fmt.Sprintf(`document.querySelector(%q)`, selector))
-		if got := strings.Join(strings.Fields(b.Text(selector)), " "); !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", selector, got, want)
-		}
+		b.Shows("now", selector, want)
 	}
 }
 

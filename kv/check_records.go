@@ -69,7 +69,7 @@ func (c *checker) forms() {
 func (c *checker) visits() {
 	s := c.tx.s
 	next, commit := schema.Seq(1), uint64(0)
-	latest := new(column[uint32])
+	latest, own := new(column[uint32]), new(column[schema.ID])
 	c.each(bVisits, 8, func(key []byte, r *reader) {
 		seq := schema.Seq(binary.BigEndian.Uint64(key))
 		if seq != next {
@@ -90,6 +90,11 @@ func (c *checker) visits() {
 		*latest.of(v.URL) = uint32(seq)
 		commit = v.Commit
 		c.targets(v)
+		if v.Stand == 0 && uint32(seq) <= s.state.visits {
+			*own.of(schema.ID(seq)) = v.URL
+		} else if v.Stand != 0 && own.at(schema.ID(v.Stand)) != v.URL {
+			c.problem("visit %d: what stands of visit %d is not of URL %d, or not its own", seq, v.Stand, v.URL)
+		}
 	})
 	if n := schema.Seq(s.state.visits); next != n+1 {
 		c.problem("%d visits recorded, %d counted", next-1, n)
@@ -116,8 +121,8 @@ func (c *checker) targets(v *schema.Visit) {
 			c.problem("visit %d: sitemap entry %d unknown", v.Seq, v.Sitemap[i].To)
 		}
 	}
-	if v.RedirectTo > urls || v.Stand >= v.Seq {
-		c.problem("visit %d: redirect to %d or standing visit %d unknown", v.Seq, v.RedirectTo, v.Stand)
+	if v.RedirectTo > urls {
+		c.problem("visit %d: redirect to %d unknown", v.Seq, v.RedirectTo)
 	}
 }
 

@@ -343,6 +343,33 @@ func TestNamesWhatIsNotThere(t *testing.T) {
 	}
 }
 
+// TestCheckOfStanding has the links of a visit stand for those of another URL, and for those of visits
+// that have none of their own: a check tells of both.
+func TestCheckOfStanding(t *testing.T) {
+	path := withAnchors(t, 3)
+	for seq, tt := range []struct {
+		visit named
+		wrong bool
+	}{{named{url: 1}, false}, {named{url: 1, prev: 1, stand: 1}, false}, {named{url: 1, prev: 2, stand: 2}, true}} {
+		forge(t, path, "visits", binary.BigEndian.AppendUint64(nil, uint64(seq)+1), tt.visit.fields())
+		if told := toldOfStanding(t, path); told != tt.wrong {
+			t.Errorf("visit %d: %t", seq+1, told)
+		}
+	}
+	forge(t, path, "visits", binary.BigEndian.AppendUint64(nil, 3), named{url: 3, stand: 1}.fields())
+	if !toldOfStanding(t, path) {
+		t.Error("what stands of another URL is passed")
+	}
+}
+
+func toldOfStanding(t *testing.T, path string) (told bool) {
+	err := kv.Check(path, func(problem string) { told = told || strings.Contains(problem, "what stands of visit") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return told
+}
+
 // TestForgedValues has other values say what no release writes: what reads them ends, and says so.
 func TestForgedValues(t *testing.T) {
 	one, first := []byte{0, 0, 0, 1}, make([]byte, 8)

@@ -206,9 +206,20 @@ func (l *Lease) adopt(t term) error {
 
 // Release ends the lease and lets others take the shard at once. It is called when Keep
 // has returned, the file's last commit is synced and nothing is under way any more, also
-// for a lease that is lost. After an error others have to wait as if the node had died.
+// for a lease that is lost. A bucket that answers late is asked again until ctx is done. After
+// an error others have to wait as if the node had died.
 func (l *Lease) Release(ctx context.Context) error {
 	l.end()
+	for {
+		err := l.release(ctx)
+		if again := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrChanged); !again || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// release tries that once. What has become of a try without an answer the next one reads.
+func (l *Lease) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.claim.Timing.ask())
 	defer cancel()
 	e, err := l.claim.Bucket.Get(ctx, l.claim.Key)
@@ -228,7 +239,7 @@ func (l *Lease) Release(ctx context.Context) error {
 			return nil
 		}
 	}
-	return nil // it is somebody else's
+	return nil // it is somebody else's, or released
 }
 
 // pause waits for so long, or until ctx is done.

@@ -305,6 +305,53 @@ func TestRelease(t *testing.T) {
 	})
 }
 
+// A bucket that is late to answer, or does not, has released what it was told to.
+func TestReleaseLate(t *testing.T) {
+	for name, late := range map[string]func(*node){
+		"what it is asked is lost": func(n *node) { n.leave(7 * time.Second) },
+		"its answers are lost": func(n *node) {
+			until := time.Now().Add(7 * time.Second)
+			n.back = func(bool) bool { return time.Now().Before(until) }
+		},
+		"it does not say that it has written": func(n *node) {
+			lost := 0
+			n.back = func(wrote bool) bool {
+				if wrote {
+					lost++
+				}
+				return wrote && lost == 1
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				a, b := w.node("a"), w.node("b")
+				file := &paperFile{}
+				l, _ := took(t, a.claim(file, ""))
+				late(a)
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				if err := l.Release(ctx); err != nil {
+					t.Error(err)
+				}
+				if _, after := took(t, b.claim(file.twin(), "")); after > time.Second {
+					t.Errorf("it is taken after %s", after)
+				}
+			})
+		})
+	}
+	in(t, func(t *testing.T, w *world) {
+		a := w.node("a")
+		l, _ := took(t, a.claim(&paperFile{}, ""))
+		a.leave(time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		if err := l.Release(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("of a bucket that is away: %v", err)
+		}
+	})
+}
+
 // Of two copies of a file that both contain the record one gets the shard, and the other is
 // refused for ever.
 func TestTwoCopies(t *testing.T) {

@@ -18,6 +18,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
+// lastRelease is for how long a hub is waited for that is to hear that a shard is let go.
+const lastRelease = 10 * time.Second
+
 // hold takes a shard, crawls it, and answers for it until the run is over everywhere, or
 // until somebody wants it to be let go. It opens the file if that is nil, and closes it. The
 // epoch is that in which the shard was held, or was to be.
@@ -100,7 +103,7 @@ func (n *node) holdOnce(ctx context.Context, shard int, f *file) (err error) {
 	if closed := f.Close(); closed != nil {
 		err = closed
 	}
-	releasing, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.Timing.Renew)
+	releasing, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRelease)
 	defer cancel()
 	if gone := own.Release(releasing); gone != nil {
 		n.Log.Warn("others wait before they can take a shard", "shard", shard, "error", gone)

@@ -133,6 +133,13 @@ func kept(t *testing.T, c lease.Claim) (l *lease.Lease) {
 	return l
 }
 
+// look is who has the shard, as soon as the hub says it.
+func look(t *testing.T, b *Bucket) (h lease.Holder, err error) {
+	t.Helper()
+	eventually(t, func(ctx context.Context) error { h, err = lease.Look(ctx, b, Key(3)); return err })
+	return h, err
+}
+
 // With a real hub and real clocks: one of two nodes has the shard, over a restart of the
 // hub too, and has to take it anew when the hub is wiped.
 func TestLeases(t *testing.T) {
@@ -140,12 +147,16 @@ func TestLeases(t *testing.T) {
 	s := newSite(t)
 	a, b := bucket(t, s.server.URL()), bucket(t, s.server.URL())
 	timing := lease.Standard().Faster(5) // a busy machine renews late
-	l := kept(t, claim(a, "a", timing))
-	var held *lease.HeldError
-	if _, err := lease.Take(t.Context(), claim(b, "b", timing)); !errors.As(err, &held) || held.Node != "a" {
-		t.Errorf("another node is told %v", err)
+	var l *lease.Lease
+	for again := true; again; { // where it is lost, as on a busy machine, another node may have it
+		l = kept(t, claim(a, "a", timing))
+		var held *lease.HeldError
+		_, err := lease.Take(t.Context(), claim(b, "b", timing))
+		if again = !l.Held(); !again && (!errors.As(err, &held) || held.Node != "a") {
+			t.Errorf("another node is told %v", err)
+		}
 	}
-	h, err := lease.Look(t.Context(), b, Key(3))
+	h, err := look(t, b)
 	if err != nil || !h.Held || h.Node != "a" || h.Opening != (schema.Opening{1}) || h.Commit != 1 ||
 		time.Since(h.Since).Abs() > time.Minute {
 		t.Errorf("the record says %+v, %v", h, err)
@@ -155,7 +166,7 @@ func TestLeases(t *testing.T) {
 	if kept(t, claim(b, "b", timing)); l.Held() {
 		t.Error("two nodes hold the shard")
 	}
-	h, err = lease.Look(t.Context(), a, Key(3))
+	h, err = look(t, a)
 	if err != nil || h.Node != "b" {
 		t.Errorf("the record says %+v, %v", h, err)
 	}

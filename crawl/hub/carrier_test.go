@@ -31,16 +31,15 @@ func serve(t *testing.T, b *Bucket, opening schema.Opening, held func() bool) (l
 	return letters, end
 }
 
-// claimed has the bucket name an opening of shard 3.
+// claimed has the bucket name an opening of shard 3. Nobody else wants it, so a hub may take its time to answer.
 func claimed(t *testing.T, b *Bucket, opening schema.Opening) {
 	t.Helper()
-	c := claim(b, "n", lease.Standard().Faster(30))
+	c := claim(b, "n", lease.Timing{Watch: time.Second, Trust: time.Minute, Renew: 2 * time.Second, Jump: time.Minute})
 	c.File = file{opening}
-	l, err := lease.Take(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l // its record stays
+	eventually(t, func(context.Context) error {
+		_, err := lease.Take(t.Context(), c) // its record stays
+		return err
+	})
 }
 
 func always() bool { return true }
@@ -82,10 +81,10 @@ func TestCarrier(t *testing.T) {
 	}
 	claimed(t, b, two)
 	second, _ := serve(t, b, two, always)
-	before := first.Load()
-	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, "a", 3, nil); return err })
-	if first.Load() != before || second.Load() != 1 {
-		t.Errorf("%d letters reach the first opening afterwards, and %d the second", first.Load()-before, second.Load())
+	before, asked := first.Load(), int32(0)
+	eventually(t, func(ctx context.Context) error { asked++; _, err := carrier.Ask(ctx, "a", 3, nil); return err })
+	if first.Load() != before || second.Load() == 0 || second.Load() > asked {
+		t.Errorf("of %d letters %d reach the first opening, and %d the second", asked, first.Load()-before, second.Load())
 	}
 }
 
@@ -103,8 +102,8 @@ func TestLostShardIsSilent(t *testing.T) {
 			if _, err := b.Carrier().Ask(ctx, "a", 3, nil); !errors.Is(err, exchange.ErrNobody) {
 				t.Fatalf("held for %d looks: %v", looks, err)
 			}
-			if looked.Load() == 0 {
-				return errors.New("nobody listens yet")
+			if looked.Load() <= looks {
+				return errors.New("nobody has come to the last look yet")
 			}
 			return nil
 		})
@@ -181,9 +180,10 @@ func TestNothingIsKept(t *testing.T) {
 		cancel()
 	}
 	w.Cut(false)
-	eventually(t, func(ctx context.Context) error { _, err := carrier.Ask(ctx, "a", 3, nil); return err })
-	if n := letters.Load() - before; n != 1 {
-		t.Errorf("%d letters arrive, want the last one", n)
+	asked := int32(0) // more than once where an answer is late
+	eventually(t, func(ctx context.Context) error { asked++; _, err := carrier.Ask(ctx, "a", 3, nil); return err })
+	if n := letters.Load() - before; n == 0 || n > asked {
+		t.Errorf("%d letters arrive, of %d since the connection is there again", n, asked)
 	}
 }
 

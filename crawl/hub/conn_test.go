@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ import (
 
 func dial(t *testing.T, url, credentials string) (*Conn, error) {
 	t.Helper()
-	c, err := Connect(t.Context(), Dial{URL: url, Credentials: credentials, Log: quiet()})
+	c, err := reach(t.Context(), Dial{URL: url, Credentials: credentials, Log: quiet()})
 	if err == nil {
 		t.Cleanup(c.Close)
 	}
@@ -136,12 +135,7 @@ func TestPermissions(t *testing.T) {
 
 // A server that is not there, or that cannot be a hub, is refused with the reason.
 func TestUnfit(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody := "nats://" + l.Addr().String()
-	l.Close()
+	nobody := "nats://" + crawltest.Address(t)
 	tests := []struct {
 		name   string
 		change func(*server.Options)
@@ -219,7 +213,7 @@ func TestInUse(t *testing.T) {
 func TestTLS(t *testing.T) {
 	certificate, anchors := selfSigned(t)
 	url := start(t, Options{TLS: &tls.Config{Certificates: []tls.Certificate{certificate}}}).URL()
-	c, err := Connect(t.Context(), Dial{URL: url, CAFile: anchors, Log: quiet()})
+	c, err := reach(t.Context(), Dial{URL: url, CAFile: anchors, Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}

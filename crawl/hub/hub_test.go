@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -75,9 +76,19 @@ func (s *site) wipe() {
 	s.server = start(s.t, s.options)
 }
 
+// reach connects to a hub, again where it is too busy to answer in time.
+func reach(ctx context.Context, d Dial) (c *Conn, err error) {
+	for range 10 {
+		if c, err = Connect(ctx, d); !errors.Is(err, ErrAway) {
+			break
+		}
+	}
+	return c, err
+}
+
 func connect(t *testing.T, url string) *Conn {
 	t.Helper()
-	c, err := Connect(t.Context(), Dial{URL: url, Node: "test", Log: quiet()})
+	c, err := reach(t.Context(), Dial{URL: url, Node: "test", Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +99,9 @@ func connect(t *testing.T, url string) *Conn {
 // bucket is that of the tests' terrain, by a connection of its own.
 func bucket(t *testing.T, url string) *Bucket {
 	t.Helper()
-	b, err := connect(t, url).Bucket(t.Context(), [16]byte{7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := connect(t, url)
+	var b *Bucket
+	eventually(t, func(context.Context) (err error) { b, err = c.Bucket(t.Context(), [16]byte{7}); return err })
 	return b
 }
 
@@ -99,7 +109,7 @@ func bucket(t *testing.T, url string) *Bucket {
 func eventually(t *testing.T, f func(context.Context) error) {
 	t.Helper()
 	var err error
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		err = f(ctx)
 		cancel()

@@ -2,6 +2,7 @@ package crawl_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -129,15 +130,19 @@ func crashed(t *testing.T, state, dir string, cfg *config.Config, after time.Dur
 	saved := state + ".copy"
 	ctx, cancel := context.WithTimeout(context.Background(), after)
 	defer cancel()
+	copied := make(chan error, 1)
 	timer := time.AfterFunc(after/2, func() {
 		f, err := os.Create(saved)
 		if err == nil {
-			_, _ = store.Snapshot(f)
-			f.Close()
+			_, err = store.Snapshot(f)
+			err = errors.Join(err, f.Close())
 		}
+		copied <- err
 	})
 	res, err := c.Run(ctx)
-	timer.Stop()
+	if !timer.Stop() { // the copy is whole before it is used, and before what it is made of is closed
+		err = errors.Join(err, <-copied)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

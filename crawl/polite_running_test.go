@@ -112,6 +112,24 @@ func serveTens(s *webtest.Server) {
 	s.Host("new.test").Page("/more", "x")
 }
 
+// held serves the same, of which one page is answered only when it is released: until then the crawl is under way.
+func held() (serve func(*webtest.Server), release func()) {
+	held := make(chan struct{})
+	return func(s *webtest.Server) {
+		serveTens(s)
+		s.Host("two.test").Handle("/3", func(http.ResponseWriter, *http.Request) { <-held })
+	}, sync.OnceFunc(func() { close(held) })
+}
+
+// long serves a web that takes a minute.
+func long(s *webtest.Server) {
+	serveTens(s)
+	for i := range 600 {
+		s.Host("hub.test").Page(fmt.Sprintf("/long/%d", i), crawltest.Anchors(fmt.Sprintf("/long/%d", i+1)))
+	}
+	s.Host("hub.test").Page("/last", crawltest.Anchors("/long/0"))
+}
+
 // reloaded is what a configuration says that is applied later: every request shows whether it is.
 const reloaded = "[user-agent]\ncrawler-version = \"2.0\"\n"
 
@@ -121,13 +139,9 @@ func isReloaded(e webtest.Entry) bool { return e.UserAgent == "TestBot/2.0" }
 // TestReload changes the configuration of a running crawl.
 func TestReload(t *testing.T) {
 	t.Parallel()
-	held := make(chan struct{})
-	release := sync.OnceFunc(func() { close(held) })
+	serve, release := held()
 	defer release()
-	c := startCrawl(t, "", "", func(s *webtest.Server) {
-		serveTens(s)
-		s.Host("two.test").Handle("/3", func(http.ResponseWriter, *http.Request) { <-held })
-	})
+	c := startCrawl(t, "", "", serve)
 	c.await("two.test", "/3")
 	c.reload("", reloaded+"[[blacklist]]\ndomain = \"two.test\"\n[[quality]]\ndomain = \"new.test\"\n"+
 		"seeds = [\"https://new.test/\"]\n")
@@ -187,9 +201,12 @@ func TestReloadRefused(t *testing.T) {
 // TestReloadSlower asks no host earlier than the new delay allows.
 func TestReloadSlower(t *testing.T) {
 	t.Parallel()
-	c := startCrawl(t, "", "", serveTens)
-	c.await("one.test", "/3")
+	serve, release := held()
+	defer release()
+	c := startCrawl(t, "", "", serve)
+	c.await("two.test", "/3")
 	c.reload("minimum-time-on-page = 400", reloaded)
+	release()
 	if res := <-c.result; !res.Walked {
 		t.Errorf("the walk ended early: %s", res.Run.End)
 	}
@@ -218,11 +235,14 @@ func TestReloadSlower(t *testing.T) {
 // TestPauseHolds keeps a paused crawl silent, also over a reload.
 func TestPauseHolds(t *testing.T) {
 	t.Parallel()
-	c := startCrawl(t, "", "", serveTens)
-	c.await("one.test", "/1")
+	serve, release := held()
+	defer release()
+	c := startCrawl(t, "", "", serve)
+	c.await("two.test", "/3")
 	if err := c.Pause(); err != nil {
 		t.Fatal(err)
 	}
+	release()
 	for open := 1; open > 0; { // what is open comes in
 		st, err := c.Status()
 		if err != nil {
@@ -247,11 +267,11 @@ func TestPauseHolds(t *testing.T) {
 // TestMaxRunTime ends the process's work, and a resumed one goes on.
 func TestMaxRunTime(t *testing.T) {
 	t.Parallel()
-	c := startCrawl(t, "max-run-time = \"600ms\"", "", serveTens)
+	c := startCrawl(t, "max-run-time = \"600ms\"", "", long)
 	if res := <-c.result; res.Walked || res.Run.End.String() != "max-run-time = 600ms" {
 		t.Errorf("walked %t, %q", res.Walked, res.Run.End)
 	}
-	c = startCrawl(t, "", "", serveTens)
+	c = startCrawl(t, "", "", long)
 	c.await("one.test", "/1")
 	c.reload("max-run-time = \"1ms\"", "")
 	if res := <-c.result; res.Walked || res.Run.End.String() != "max-run-time = 1ms" {

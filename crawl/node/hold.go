@@ -40,9 +40,9 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 		}
 		epoch, f = f.epoch, nil
 		switch lost := errors.Is(err, crawl.ErrLease) || errors.Is(err, lease.ErrLost); {
-		case lost && errors.Is(context.Cause(ctx), errReleased):
-			return epoch, errReleased
-		case !lost || ctx.Err() != nil:
+		case lost && ctx.Err() != nil: // a shard that is let go of is none that is lost
+			return epoch, context.Cause(ctx)
+		case !lost:
 			return epoch, err
 		}
 		n.Log.Warn("a shard is taken anew", "shard", shard, "why", err)

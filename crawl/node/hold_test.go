@@ -24,21 +24,54 @@ import (
 // yet: who looks for the end would wait for its answers for ever.
 func TestLostWhileOver(t *testing.T) {
 	t.Parallel()
-	log := slog.New(slog.DiscardHandler)
-	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: log})
+	n, f := loses(t, slog.DiscardHandler)
+	if err := n.holdOnce(t.Context(), 0, f); !errors.Is(err, lease.ErrLost) {
+		t.Errorf("without the hub: %v", err)
+	}
+}
+
+// Who is to stop while a shard is lost stops for that, and no other reason.
+func TestLostWhileStopping(t *testing.T) {
+	t.Parallel()
+	why := errors.New("somebody wants to stop")
+	ctx, stop := context.WithCancelCause(t.Context())
+	n, f := loses(t, said{func() { stop(why) }})
+	if _, err := n.hold(ctx, 0, f); !errors.Is(err, why) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// A said handler is told that something is logged.
+type said struct{ told func() }
+
+func (said) Enabled(context.Context, slog.Level) bool    { return true }
+func (s said) Handle(context.Context, slog.Record) error { s.told(); return nil }
+func (s said) WithAttrs([]slog.Attr) slog.Handler        { return s }
+func (s said) WithGroup(string) slog.Handler             { return s }
+
+// loses is a node, and the file of a shard whose run is over, but not that of another. The hub ends when the shard is
+// held, and the first thing that is said is that the shard, which is lost by then, is not released.
+func loses(t *testing.T, handler slog.Handler) (*node, *file) {
+	t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
-	conn, err := hub.Connect(t.Context(), hub.Dial{URL: server.URL(), Node: "me", Log: log})
+	t.Cleanup(func() { server.Close() })
+	dial := hub.Dial{URL: server.URL(), Node: "me", Log: quiet}
+	conn, err := hub.Connect(t.Context(), dial)
 	for tries := 0; errors.Is(err, hub.ErrAway) && tries < 10; tries++ { // it takes long to answer
-		conn, err = hub.Connect(t.Context(), hub.Dial{URL: server.URL(), Node: "me", Log: log})
+		conn, err = hub.Connect(t.Context(), dial)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	t.Cleanup(conn.Close)
 	bucket, err := conn.Bucket(t.Context(), [16]byte{})
+	for tries := 0; errors.Is(err, context.DeadlineExceeded) && tries < 10; tries++ { // likewise
+		bucket, err = conn.Bucket(t.Context(), [16]byte{})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +82,7 @@ func TestLostWhileOver(t *testing.T) {
 		charter: c, cfg: &config.Config{}, number: 1,
 	}
 	n.Options = Options{
-		Name: "me", Folder: t.TempDir(), Config: &config.Config{}, Log: log, Timing: n.registry.timing,
+		Name: "me", Folder: t.TempDir(), Config: &config.Config{}, Log: quiet, Timing: n.registry.timing,
 		Machine: crawl.NewMachine(0), Clock: lease.MachineClock(),
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		OnShard: func(_ int, state string) {
@@ -62,7 +95,7 @@ func TestLostWhileOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { f.Close() })
 	err = f.Update(func(tx *kv.Tx) error {
 		run := schema.Run{ID: 1, Status: schema.RunCompleted, Walked: true}
 		return errors.Join(tx.Part.Put(c.part(0)), tx.Runs.Put(run))
@@ -70,9 +103,8 @@ func TestLostWhileOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.holdOnce(t.Context(), 0, f); !errors.Is(err, lease.ErrLost) {
-		t.Errorf("without the hub: %v", err)
-	}
+	n.Log = slog.New(handler)
+	return n, f
 }
 
 // An empty file comes into an epoch where its node is to make the shard's file, and nowhere else: another one

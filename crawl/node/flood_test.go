@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,44 +18,51 @@ import (
 // and with questions, comes to the same map: what is refused because of that is told again.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	cfg := web(t, 9, "")
-	tr := newTerrain(t, cfg, 2, 3)
+	tr := slow(t, 9, 2, 3)
+	cfg := tr.cfg
 	ended := make(chan error, 2)
 	for n := range 2 {
 		go func() { ended <- tr.run(t.Context(), n, cfg) }()
 	}
 	tr.works(5)
 	conn := tr.connect()
-	of, err := node.Look(t.Context(), conn)
-	if err != nil {
-		t.Fatal(err)
+	bucket, id := tr.bucket(conn)
+	paused := func(paused bool) {
+		t.Helper()
+		if err := patient(func() error { _, err := node.Pause(t.Context(), conn, paused); return err }); err != nil {
+			t.Fatal(err)
+		}
 	}
-	bucket, err := conn.Bucket(t.Context(), of.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paused(true) // or the run might be over before the flood has begun
 	ctx, cancel := context.WithCancel(t.Context())
-	answered := flood(ctx, bucket.Carrier(), of.ID)
+	answered, dry := flood(ctx, bucket.Carrier(), id)
+	for began := time.Now(); answered() < 100; {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("%d messages of the flood are answered", answered())
+		}
+		if err := sleep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paused(false)
 	for range 2 {
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
 	}
 	cancel()
-	if n := answered(); n < 100 {
-		t.Errorf("%d messages of the flood are answered", n)
-	}
+	dry()
 	if got, want := tr.united(), alone(t, cfg, 1); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 }
 
 // flood has shard 1 asked for errands, readings and reports until ctx is done, by more at a time
-// than are answered, and returns how many were.
-func flood(ctx context.Context, carrier *hub.Carrier, terrain [16]byte) (answered func() int) {
+// than are answered, and tells how many were; dry waits for its end.
+func flood(ctx context.Context, carrier *hub.Carrier, terrain [16]byte) (answered func() int64, dry func()) {
 	var g errgroup.Group
-	counts := make([]int, 200)
-	for i := range counts {
+	var count atomic.Int64
+	for i := range 200 {
 		g.Go(func() error {
 			for n := 0; n < 100 && ctx.Err() == nil; n++ {
 				lane, message := "2", fmt.Appendf(nil, `{"terrain":%q,"from":2,"to":1,"opening":%[1]q,"run":1,"configuration":1,`+
@@ -62,17 +71,11 @@ func flood(ctx context.Context, carrier *hub.Carrier, terrain [16]byte) (answere
 					lane, message = []string{"R", "S"}[n%2], nil
 				}
 				if _, err := carrier.Ask(ctx, lane, 1, message); err == nil {
-					counts[i]++
+					count.Add(1)
 				}
 			}
 			return nil
 		})
 	}
-	return func() (n int) {
-		_ = g.Wait() // none fails
-		for _, count := range counts {
-			n += count
-		}
-		return n
-	}
+	return count.Load, func() { _ = g.Wait() } // none fails
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -34,8 +35,8 @@ func TestNodes(t *testing.T) {
 // Nodes that are stopped and come again, with another hub too, lose nothing.
 func TestNodesComeAgain(t *testing.T) {
 	t.Parallel()
-	cfg := web(t, 2, "")
-	tr := newTerrain(t, cfg, 2, 3)
+	tr := slow(t, 2, 2, 3)
+	cfg := tr.cfg
 	ended := make(chan error)
 	go func() { ended <- tr.run(t.Context(), 0, cfg) }()
 	for round := range 3 {
@@ -112,7 +113,8 @@ func TestFilesAreElsewhere(t *testing.T) {
 	h := newHolder(t)
 	h.tr.empty(0)
 	h.take(0)
-	defer h.keep()()
+	_, letGo := h.keep()
+	defer letGo()
 	told := make(chan string, 10)
 	h.tr.onShard = func(shard int, state string) { told <- fmt.Sprint(shard, " ", state) }
 	end, ended := h.tr.start(0)
@@ -218,14 +220,23 @@ func (tr *terrain) write(n int, cfg *config.Config) {
 	tr.later[n] = cfg
 }
 
+// reload has the terrain follow another configuration, and returns its number.
+func (tr *terrain) reload(conn *hub.Conn, cfg *config.Config) (number uint64, err error) {
+	err = patient(func() (err error) { _, number, err = node.Reload(tr.t.Context(), conn, cfg); return err })
+	return number, err
+}
+
 // Another configuration holds for all nodes, as soon as the file of each says so, also with a
 // hub that has lost it.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 8, "")
 	deeper := *cfg
-	cfg.Crawler.MaxDepth = 1
+	cfg.Crawler.MaxDepth, cfg.Crawler.MinimumTimeOnPage = 1, 2*pace
+	deeper.Crawler.MinimumTimeOnPage = pace
 	tr := newTerrain(t, cfg, 2, 3)
+	tr.even()
+	conn := tr.connect()
 	ended := make(chan error, 2)
 	for n := range 2 {
 		go func() { ended <- tr.run(t.Context(), n, cfg) }()
@@ -235,15 +246,14 @@ func TestReload(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	conn := tr.connect()
 	apart := deeper
 	apart.URL.StripParams = []string{"x"}
-	if _, _, err := node.Reload(t.Context(), conn, &apart); !errors.Is(err, crawl.ErrIdentity) {
+	if _, err := tr.reload(conn, &apart); !errors.Is(err, crawl.ErrIdentity) {
 		t.Errorf("what keeps pages apart: %v", err)
 	}
 	tr.write(0, &deeper)
 	for range 2 { // the second time nothing changes
-		if _, number, err := node.Reload(t.Context(), conn, &deeper); err != nil || number != 2 {
+		if number, err := tr.reload(conn, &deeper); err != nil || number != 2 {
 			t.Errorf("configuration %d: %v", number, err)
 		}
 	}
@@ -282,6 +292,7 @@ func TestMaxShards(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 3, "")
+	cfg.Crawler.MinimumTimeOnPage = pace
 	tr, other := newTerrain(t, cfg, 1, 2), newTerrain(t, cfg, 1, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)

@@ -29,9 +29,7 @@ func TestRecreatedIsUnitedInMidRun(t *testing.T) {
 			_, endSecond, _ := tr.lost(1, shard, end)
 			conn := tr.connect()
 			tr.settle(conn, shard)
-			if next, err := tr.recreate(conn, 0, shard); err != nil || next {
-				t.Fatalf("recreate: %t, %v", next, err)
-			}
+			tr.recreated(conn, 0, false, shard)
 			tr.until("the new file is crawled", conn, func(s node.Shard) bool {
 				return s.Number == shard && s.Node == "node 0" && s.Report != nil
 			})
@@ -63,17 +61,13 @@ func TestRecreateIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn := tr.connect()
-	of, err := node.Look(t.Context(), conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bucket, err := conn.Bucket(t.Context(), of.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = lease.Anew(t.Context(), lease.Claim{
-		Bucket: bucket, Key: hub.Key(1), Node: "killed", Timing: tr.timing(), Clock: lease.MachineClock(),
-	}, 0)
+	bucket, _ := tr.bucket(conn)
+	err := patient(func() error {
+		_, err := lease.Anew(t.Context(), lease.Claim{
+			Bucket: bucket, Key: hub.Key(1), Node: "killed", Timing: tr.timing(), Clock: lease.MachineClock(),
+		}, 0)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +79,7 @@ func TestRecreateIsKilled(t *testing.T) {
 	}
 	_, ended := tr.start(0)
 	tr.settle(conn, 1)
-	if next, err := tr.recreate(conn, 0, 1); err != nil || next {
-		t.Fatalf("recreate: %t, %v", next, err)
-	}
+	tr.recreated(conn, 0, false, 1)
 	tr.ends(ended)
 	tr.same(1)
 }

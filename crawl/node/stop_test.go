@@ -21,12 +21,11 @@ import (
 
 // without ends the run without shards, again where a node on a busy machine was slow to answer.
 func (tr *terrain) without(conn *hub.Conn, shards ...int) (e node.Ending, err error) {
-	for {
+	err = patient(func() (err error) {
 		e, err = node.StopWithout(tr.t.Context(), conn, schema.ShardsOf(shards...), tr.timing())
-		if !errors.Is(err, node.ErrSilent) {
-			return e, err
-		}
-	}
+		return err
+	}, node.ErrSilent)
+	return e, err
 }
 
 // interrupted waits for nodes to end because the run does, without a shard.
@@ -87,7 +86,11 @@ func TestStopWithout(t *testing.T) {
 	if _, err := tr.without(conn, 0, 1, 2); !errors.As(err, new(*lease.HeldError)) {
 		t.Errorf("without all: %v", err)
 	}
-	e, err := tr.without(conn, shard)
+	var e node.Ending
+	err := patient(func() (err error) { // with time for nodes that are slow to let go
+		e, err = node.StopWithout(t.Context(), conn, schema.ShardsOf(shard), lease.Standard().Faster(3))
+		return err
+	}, node.ErrSilent)
 	if err != nil || e.Run != 1 || len(e.Nodes) != 2 || e.Left != nil {
 		t.Fatalf("%+v, %v", e, err)
 	}

@@ -152,7 +152,7 @@ func TestNodesTell(t *testing.T) {
 // completed once.
 func TestNodesTellOfAnInterruption(t *testing.T) {
 	t.Parallel()
-	cfg, r := hooked(t, "[crawler]\nmax-depth = 3\n")
+	cfg, r := hooked(t, "[crawler]\nmax-depth = 3\nminimum-time-on-page = 500\n")
 	tr := newTerrain(t, cfg, 1, 3)
 	tr.faster = 5 // or a busy machine loses the lease at the end, and with it the right to tell
 	ctx, cancel := context.WithCancel(t.Context())

@@ -239,6 +239,35 @@ func (tr *terrain) connect() *hub.Conn {
 	return conn
 }
 
+// patient repeats what a busy machine is late to answer, for as long as it fails for such a reason, a minute at most.
+func patient(f func() error, late ...error) (err error) {
+	late = append(late, context.DeadlineExceeded)
+	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(5 * time.Millisecond) {
+		err = f()
+		if !slices.ContainsFunc(late, func(l error) bool { return errors.Is(err, l) }) {
+			return err
+		}
+	}
+	return err
+}
+
+// bucket is that of the terrain, with its id.
+func (tr *terrain) bucket(conn *hub.Conn) (b *hub.Bucket, id [16]byte) {
+	tr.t.Helper()
+	err := patient(func() error {
+		of, err := node.Look(tr.t.Context(), conn)
+		if err == nil {
+			id = of.ID
+			b, err = conn.Bucket(tr.t.Context(), id)
+		}
+		return err
+	})
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	return b, id
+}
+
 // start starts a node, which ends when the function is called that it returns; err is why.
 func (tr *terrain) start(n int) (end func() error, ended <-chan error) {
 	ctx, cancel := context.WithCancel(tr.t.Context())

@@ -21,7 +21,7 @@ import (
 // A Tab is a tab of a browser, for one test.
 type Tab struct {
 	testing.TB
-	Patience time.Duration // for a page to become what is waited for; a minute unless set
+	Patience time.Duration // for a page to become what is waited for; three minutes unless set
 	ctx      context.Context
 }
 
@@ -52,13 +52,8 @@ func Open(t testing.TB) *Tab {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.end == nil {
-		dir, err := os.MkdirTemp("", "ripple-browsertest-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, end := start(path, dir)
-		shared.ctx, shared.end = ctx, func() { end(); os.RemoveAll(dir) }
-		if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		shared.ctx, shared.end = start(path)
+		if err := chromedp.Do(shared.ctx, chromedp.Navigate("about:blank")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,16 +63,16 @@ func Open(t testing.TB) *Tab {
 // OpenWith opens an empty tab as [Open] does, in a browser of its own with such a flag set.
 func OpenWith(t testing.TB, flag string) *Tab {
 	t.Helper()
-	ctx, end := start(browserPath(t), t.TempDir(), chromedp.Flag(flag, true))
+	ctx, end := start(browserPath(t), chromedp.Flag(flag, true))
 	t.Cleanup(end)
 	return tab(t, ctx)
 }
 
-// start makes the context of a browser, which it starts with its first tab.
-func start(path, dir string, more ...chromedp.ExecAllocatorOption) (context.Context, context.CancelFunc) {
-	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.WindowSize(1400, 900),
-	}
+// start makes the context of a browser, which it starts with its first tab. Its profile is a
+// temporary folder of its own: the last of its processes may write there for a moment longer than
+// it lives itself, which a folder of the test would not bear.
+func start(path string, more ...chromedp.ExecAllocatorOption) (context.Context, context.CancelFunc) {
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.WindowSize(1400, 900)}
 	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "enable-unsafe-swiftshader", "disable-quic",
 		"no-first-run", "disable-background-networking", "disable-component-update", "disable-sync",
 		"disable-dev-shm-usage", "hide-scrollbars"} {
@@ -93,7 +88,7 @@ func tab(t testing.TB, browser context.Context, options ...chromedp.ContextOptio
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, options...)
 	t.Cleanup(cancel)
-	b := &Tab{t, time.Minute, ctx}
+	b := &Tab{t, 3 * time.Minute, ctx}
 	b.Do(chromedp.Navigate("about:blank"))
 	return b
 }
@@ -140,12 +135,13 @@ func (b *Tab) Go(address string) {
 	b.Do(chromedp.Navigate(address))
 }
 
-// Wait returns once the expression holds. A page that is just being replaced is asked
-// again.
+// Wait returns once the expression holds. One that throws, as of an element that is not there
+// yet, does not hold yet. A page that is just being replaced is asked again.
 func (b *Tab) Wait(expression string) {
 	b.Helper()
+	holds := "(() => { try { return (" + expression + "); } catch { return false; } })()"
 	for {
-		_, err := chromedp.Run(b.ctx, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(b.Patience)))
+		_, err := chromedp.Run(b.ctx, chromedp.Poll[any](holds, chromedp.WithPollingTimeout(b.Patience)))
 		if err == nil {
 			return
 		}

@@ -177,6 +177,7 @@ function frame(app, now) {
   if (!document.documentElement.dataset.drawn) document.documentElement.dataset.drawn = Math.round(performance.now());
   if (flying) redraw(app);
   else if (moving) setTimeout(() => redraw(app), 160); // once more, with every link
+  tellRest(app);
 }
 
 // lookOf says how links are drawn: fainter the more there are, and fewer while

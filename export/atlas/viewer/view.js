@@ -22,8 +22,8 @@ function readView(app) {
   return there;
 }
 
-// keepView writes the view into the address, once the hand rests. The page says
-// whether it does.
+// keepView writes the view into the address, once the hand rests. The page says whether
+// it does, and all is drawn as it stays.
 function keepView(app) {
   delete document.documentElement.dataset.resting;
   clearTimeout(app.keeping);
@@ -38,5 +38,10 @@ function writeView(app) {
   if (app.theme) said.set("theme", app.theme);
   try { app.page.write(said); } catch { /* some browsers refuse it on files */ }
   app.hash = location.hash;
-  document.documentElement.dataset.resting = "";
+  app.keeping = 0;
+  tellRest(app);
+}
+
+function tellRest(app) {
+  if (!app.keeping && !app.waiting && !app.camera.flight) document.documentElement.dataset.resting = "";
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // testPolicy is what the desk allows pages.
@@ -27,7 +28,7 @@ type fake struct {
 	hosts  int              // that there are
 	change func(any) any    // of every answer; nil: none
 	refuse map[string]int   // codes that paths are refused with
-	stream http.HandlerFunc // answers events; nil: a status, and silence
+	stream http.HandlerFunc // answers events; nil: a status, and two visits
 
 	mu    sync.Mutex
 	asked []string // requests of the API, with their queries
@@ -115,9 +116,28 @@ func (d *fake) api() http.Handler {
 		}
 		d.event(w, "status", "", d.status())
 		d.event(w, "visits", "2", object{"visits": []any{visitOf(1), visitOf(2)}})
-		<-r.Context().Done()
+		hold(w, r, nil)
 	})
 	return mux
+}
+
+// hold keeps a stream open until its reader goes, and sends what comes; nil: nothing does. Each
+// second a comment is sent, as the desk tells its status: a reader gives up a line that is silent
+// for long.
+func hold(w http.ResponseWriter, r *http.Request, what <-chan func(http.ResponseWriter)) {
+	beat := time.NewTicker(time.Second)
+	defer beat.Stop()
+	for {
+		select {
+		case send := <-what:
+			send(w)
+		case <-beat.C:
+			fmt.Fprint(w, ":\n\n")
+			w.(http.Flusher).Flush()
+		case <-r.Context().Done():
+			return
+		}
+	}
 }
 
 // event sends one of the stream.

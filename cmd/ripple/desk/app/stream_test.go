@@ -30,7 +30,7 @@ func TestStreamMissesNothing(t *testing.T) {
 				return
 			}
 		}
-		<-r.Context().Done()
+		hold(w, r, nil)
 	}
 	b := desktest.Open(t, d.url("now"))
 	seen := `import("/app/live.js").then((m) => m.live.visits.map((v) => v.cursor).join(" "))`
@@ -55,7 +55,7 @@ func TestVisitsLeftOut(t *testing.T) {
 		d.event(w, "status", "", d.status())
 		d.event(w, "visits", "2", object{"visits": []any{visitOf(1), visitOf(2)}, "omitted": 0})
 		d.event(w, "visits", "90", object{"visits": []any{visitOf(89), visitOf(90)}, "omitted": 86})
-		<-r.Context().Done()
+		hold(w, r, nil)
 	}
 	b := desktest.Open(t, d.url("now"))
 	b.Wait(`[...document.querySelectorAll(".visits li")].map((li) => li.dataset.cursor ?? li.innerText).join(" ") ===
@@ -69,7 +69,7 @@ func TestHiddenTabHasNoStream(t *testing.T) {
 	d.stream = func(w http.ResponseWriter, r *http.Request) {
 		at, _ := strconv.Atoi(r.Header.Get("Last-Event-ID"))
 		d.event(w, "visits", strconv.Itoa(at+7), object{"visits": []any{visitOf(at + 7)}})
-		<-r.Context().Done()
+		hold(w, r, nil)
 		ended <- r.Header.Get("Last-Event-ID")
 	}
 	b := desktest.Open(t, d.url("now"))
@@ -184,6 +184,9 @@ func TestRefusedCursor(t *testing.T) {
 		n++
 		d.event(w, "status", "", d.status())
 		d.event(w, "visits", strconv.Itoa(n), object{"visits": []any{visitOf(n)}})
+		if n > 7 { // it is not to tell so much that the first is not shown any more
+			hold(w, r, nil)
+		}
 	}
 	b := desktest.Open(t, d.url("now"))
 	b.Wait(`document.querySelector('.visits [data-cursor="7"]') && document.querySelector('.visits [data-cursor="8"]')`)
@@ -236,28 +239,27 @@ func TestMapGrows(t *testing.T) {
 // Figures that change under the hand take nothing out of it.
 func TestFocusStays(t *testing.T) {
 	t.Parallel()
-	d, next := newFake(t), make(chan int)
-	d.stream = func(w http.ResponseWriter, r *http.Request) {
-		for n := range next {
+	d, next := newFake(t), make(chan func(http.ResponseWriter))
+	d.stream = func(w http.ResponseWriter, r *http.Request) { hold(w, r, next) }
+	tell := func(n int) {
+		next <- func(w http.ResponseWriter) {
 			status := d.status()
 			status["pages_visited"] = n
 			d.event(w, "status", "", status)
 			d.event(w, "visits", strconv.Itoa(n), object{"visits": []any{visitOf(n)}})
 		}
-		<-r.Context().Done()
 	}
 	b := desktest.Open(t, d.url("now"))
-	next <- 1
+	tell(1)
 	b.Wait(`document.querySelector('.visits [data-cursor="1"] a')`)
 	for i, link := range []string{".meta a", ".troubles a", ".visits a"} {
 		before := desktest.Ask[string](b, fmt.Sprintf(`(() => { const a = document.querySelector(%q);
 			a.focus(); return a.href; })()`, link))
 		n := i + 2
-		next <- n
+		tell(n)
 		b.Wait(fmt.Sprintf(`document.querySelector('.visits [data-cursor="%d"] a')`, n))
 		if after := desktest.Ask[string](b, `document.activeElement.href ?? document.activeElement.tagName`); after != before {
 			t.Errorf("the focus went from %s to %s", before, after)
 		}
 	}
-	close(next)
 }

@@ -191,18 +191,18 @@ func TestLongAnswer(t *testing.T) {
 	})
 }
 
-// hasty has a desk hang up soon.
-func hasty(d *Desk) { d.patience.stall = time.Second }
-
 // Over real connections, too, whoever takes nothing is hung up on, and meanwhile nobody
-// waits for it.
+// waits for it. A desk is no less patient here than it always is: with others, which a busy
+// machine may stop for a second, it would be impatient too.
 func TestStalled(t *testing.T) {
+	t.Parallel()
 	secure := certified(t)
 	over := trusting(t, secure)
 	over.ForceAttemptHTTP2, over.DisableKeepAlives = false, true
 	for name, m := range map[string]config.Monitor{"in the open": {}, "over TLS": secure} {
 		t.Run(name, func(t *testing.T) {
-			s := serveWith(t, m, &endlessLive{}, hasty)
+			t.Parallel()
+			s := serveWith(t, m, &endlessLive{})
 			s.over = over
 			var stalled []*http.Response
 			for _, path := range []string{"large", "large", "events", "events"} {
@@ -227,8 +227,9 @@ func TestStalled(t *testing.T) {
 // A stream that is not read keeps no other answer of its connection from being sent, and
 // is given up alone.
 func TestStalledHTTP2(t *testing.T) {
+	t.Parallel()
 	m := certified(t)
-	s := serveWith(t, m, &endlessLive{}, hasty)
+	s := serveWith(t, m, &endlessLive{})
 	s.over = trusting(t, m)
 	stalled := s.open("GET", "/api/v1/events", "", "Last-Event-ID", "0")
 	defer stalled.Body.Close()

@@ -16,7 +16,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -50,13 +49,9 @@ func (m *machine) end() int {
 // works waits until one of the machine's shards is being crawled.
 func (m *machine) works() {
 	m.t.Helper()
-	for range 6000 {
-		if strings.Contains(m.said.String(), ": crawling") {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !soon(func() bool { return strings.Contains(m.said.String(), ": crawling") }) {
+		m.t.Fatalf("no shard of %s is crawled: %s", m.config, m.said)
 	}
-	m.t.Fatalf("no shard of %s is crawled: %s", m.config, m.said)
 }
 
 // A transcript is what a process says. It may be read meanwhile.
@@ -118,7 +113,7 @@ func TestThreeMachines(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { server.Close() }()
-	machines, alone := newMachines(t, server.URL(), 3, 7)
+	machines, alone := newMachines(t, server.URL(), 3, 12)
 	for _, m := range machines {
 		m.start()
 	}
@@ -144,14 +139,12 @@ func crawledShard(said string) string {
 
 // whileHeld runs a command about a shard, again when it comes while a busy machine has lost the lease.
 func whileHeld(args ...string) (out string, err error) {
-	for range 600 {
+	soon(func() bool {
 		var text []byte
 		text, err = ripple(args...).CombinedOutput()
-		if out = string(text); !strings.Contains(out, "is in use by process") {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+		out = string(text)
+		return !strings.Contains(out, "is in use by process")
+	})
 	return out, err
 }
 
@@ -167,6 +160,7 @@ func TestMachineStops(t *testing.T) {
 	m := machines[0]
 	m.start()
 	m.works()
+	m.command("pause") // or the run might be over before it is stopped
 	file := filepath.Join(strings.TrimSuffix(m.config, ".toml"), crawledShard(m.said.String()))
 	if out, err := whileHeld("stats", "--state", file); err != nil || !strings.Contains(out, "run #1") {
 		t.Errorf("stats: %v: %s", err, out)
@@ -183,6 +177,7 @@ func TestMachineStops(t *testing.T) {
 	}
 	m.start()
 	m.works()
+	m.command("unpause")
 	m.signal(syscall.SIGTERM)
 	if code := m.end(); code != 143 {
 		t.Errorf("after SIGTERM: exit code %d: %s", code, m.said)
@@ -197,19 +192,18 @@ func TestMachineStops(t *testing.T) {
 func (m *machine) look(what string, wanted func(*terrainStats) bool) {
 	m.t.Helper()
 	var out []byte
-	for range 600 {
+	seen := func() bool {
 		var s terrainStats
 		var err error
 		out, err = ripple("stats", "--config", m.config, "--json").Output()
 		if err == nil {
 			err = json.Unmarshal(out, &s)
 		}
-		if err == nil && wanted(&s) {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
+		return err == nil && wanted(&s)
 	}
-	m.t.Fatalf("%s is not to be seen: %s", what, out)
+	if !soon(seen) {
+		m.t.Fatalf("%s is not to be seen: %s", what, out)
+	}
 }
 
 // command runs a command on the terrain, and returns what it says.
@@ -287,14 +281,11 @@ func TestTerrainIsSeen(t *testing.T) {
 		}
 		return false
 	})
-	said := one.command("stats")
 	for _, text := range []string{
 		fmt.Sprintf("shard %d does not answer: ", silent.Shard), "is off, cut off or busy", "; not counted: ",
 		fmt.Sprintf("shard %d has to tell shard %d of ", silent.Waiting[0], silent.Shard),
 	} {
-		if !strings.Contains(said, text) {
-			t.Errorf("it does not say %q: %s", text, said)
-		}
+		one.until(false, text, "stats", "--config")
 	}
 	one.command("pause")
 	two.start()

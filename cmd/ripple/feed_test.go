@@ -32,7 +32,7 @@ func TestFeedFollows(t *testing.T) {
 	var got []string
 	cursor, reads := uint64(0), 0
 	over := false
-	for deadline := time.Now().Add(time.Minute); !over; reads++ {
+	for deadline := time.Now().Add(5 * time.Minute); !over; reads++ {
 		if time.Now().After(deadline) {
 			t.Fatal("the crawl does not end")
 		}

@@ -108,7 +108,7 @@ func sufferForged(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "begun"), fmt.Appendf(nil, "%d %s", i, what), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		hang := time.AfterFunc(time.Minute, func() { panic(fmt.Sprintf("file %d hangs", i)) })
+		hang := time.AfterFunc(2*time.Minute, func() { panic(fmt.Sprintf("file %d hangs", i)) })
 		filled := filledBy(func() {
 			a, r := askAll(dir, path)
 			answered, refused = answered+a, refused+r

@@ -261,14 +261,24 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want := regexp.MustCompile("(?m)" + args[0])
 	var out string
-	for range 200 {
+	says := func() bool {
 		_ = ts.Exec(args[1], args[2:]...)
-		if out = ts.ReadFile("stdout"); want.MatchString(out) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
+		out = ts.ReadFile("stdout")
+		return want.MatchString(out)
 	}
-	ts.Fatalf("%s never said %q; at last:\n%s", strings.Join(args[1:], " "), args[0], out)
+	if !soon(says) {
+		ts.Fatalf("%s never said %q; at last:\n%s", strings.Join(args[1:], " "), args[0], out)
+	}
+}
+
+// soon waits until something holds, as long as a busy machine may need, and reports whether it does.
+func soon(holds func() bool) bool {
+	for end := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
 }
 
 // scriptHold holds the lock of a state file, which is made if it is missing.
@@ -280,11 +290,11 @@ func scriptHold(ts *testscript.TestScript, neg bool, args []string) {
 
 // scriptAwaits waits until a file is there, or is gone.
 func scriptAwaits(ts *testscript.TestScript, neg bool, args []string) {
-	for range 1000 {
-		if _, err := os.Stat(ts.MkAbs(args[0])); (err == nil) != neg {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	there := func() bool {
+		_, err := os.Stat(ts.MkAbs(args[0]))
+		return (err == nil) != neg
 	}
-	ts.Fatalf("waited for %s in vain", args[0])
+	if !soon(there) {
+		ts.Fatalf("waited for %s in vain", args[0])
+	}
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,15 +63,14 @@ func TestServeQuery(t *testing.T) {
 func (d *testDesk) ordered(order string) map[string]any {
 	d.t.Helper()
 	id := d.decoded("files", order)["id"].(string)
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		f := d.json("files/" + id).(map[string]any)
-		if f["status"] == "done" || f["status"] == "failed" {
-			return f
-		}
-		if time.Now().After(end) {
-			d.t.Fatalf("it is not written: %v", f)
-		}
+	var f map[string]any
+	if !soon(func() bool {
+		f = d.json("files/" + id).(map[string]any)
+		return f["status"] == "done" || f["status"] == "failed"
+	}) {
+		d.t.Fatalf("it is not written: %v", f)
 	}
+	return f
 }
 
 // download gets what a ticket is for.
@@ -178,15 +176,17 @@ func TestDemoServes(t *testing.T) {
 	}
 	d := newTestDesk(t, strings.TrimSpace(address))
 	seen := false
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		status := d.json("status").(map[string]any)
+	var text []byte
+	if !soon(func() bool {
+		var status map[string]any // none while the crawl is starting
+		_, text = d.get("status")
+		if err := json.Unmarshal(text, &status); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
 		seen = seen || status["mode"] == "crawl"
-		if seen && status["mode"] == "file" {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the crawl does not end: %v", status)
-		}
+		return seen && status["mode"] == "file"
+	}) {
+		t.Fatalf("the crawl does not end: %s", text)
 	}
 	if run := d.json("stats").(map[string]any)["run"].(map[string]any); run["status"] != "completed" {
 		t.Errorf("the run is %v", run)

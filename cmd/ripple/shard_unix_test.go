@@ -10,13 +10,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 )
 
-// shardMachines are two machines that crawl a terrain, each of which has visited something.
+// shardMachines are two machines that crawl a terrain, each of which has visited something. They
+// are paused, or the run might be over before it is done what a test is about.
 func shardMachines(t *testing.T) (one, two *machine, alone string) {
 	t.Helper()
 	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
@@ -24,11 +24,12 @@ func shardMachines(t *testing.T) (one, two *machine, alone string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	machines, alone := newMachines(t, server.URL(), 2, 12)
+	machines, alone := newMachines(t, server.URL(), 2, 20)
 	one, two = machines[0], machines[1]
 	one.start()
 	two.start()
 	one.look("a crawl of all", func(s *terrainStats) bool { return s.Silent == 0 && s.Visited > 10 })
+	one.command("pause")
 	return one, two, alone
 }
 
@@ -52,18 +53,17 @@ func (m *machine) first() (n int, path string) {
 func (m *machine) until(fails bool, want string, args ...string) {
 	m.t.Helper()
 	var out []byte
-	for range 50 {
+	said, wrong := false, false
+	soon(func() bool {
 		var err error
 		out, err = ripple(append(args, m.config)...).CombinedOutput()
-		if strings.Contains(string(out), want) && (err != nil) == fails {
-			return
-		}
-		if fails && err == nil {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
+		said = strings.Contains(string(out), want) && (err != nil) == fails
+		wrong = !said && fails && err == nil
+		return said || wrong
+	})
+	if !said {
+		m.t.Fatalf("%s: it does not say %q: %s", args, want, out)
 	}
-	m.t.Fatalf("%s: it does not say %q: %s", args, want, out)
 }
 
 // sameAsAlone waits for the end of the run, and compares the map with that of one machine.
@@ -91,13 +91,9 @@ func sameAsAlone(t *testing.T, alone string, machines ...*machine) {
 // says waits until a machine has said something.
 func (m *machine) says(text string) {
 	m.t.Helper()
-	for range 6000 {
-		if strings.Contains(m.said.String(), text) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !soon(func() bool { return strings.Contains(m.said.String(), text) }) {
+		m.t.Fatalf("it does not say %q: %s", text, m.said)
 	}
-	m.t.Fatalf("it does not say %q: %s", text, m.said)
 }
 
 // A shard is moved to another machine while both run, and the map is that of one machine.
@@ -108,7 +104,6 @@ func TestShardMoves(t *testing.T) {
 	name := fmt.Sprint(n)
 	two.until(true, "is not the number of a shard", "shard", "release", "one")
 	two.until(true, "there is no such shard: they are 0 to 3", "shard", "release", "4")
-	two.command("pause") // or the run might be over before the shard is moved
 	two.until(false, "move "+shown(path)+" into the", "shard", "release", name)
 	two.until(false, "nobody has it; its file shard-00"+name+".bolt on ", "shard", "release", name)
 	if err := os.Rename(path, filepath.Join(two.folder(), filepath.Base(path))); err != nil {
@@ -129,7 +124,6 @@ func TestShardIsMadeAnew(t *testing.T) {
 	one, two, alone := shardMachines(t)
 	n, path := two.first()
 	name := fmt.Sprint(n)
-	two.command("pause") // or the run might be over before the file is lost
 	one.until(true, "a shard that somebody has is moved", "shard", "recreate", name)
 	two.until(true, "is here: ", "shard", "recreate", name)
 	two.signal(syscall.SIGKILL)
@@ -177,6 +171,7 @@ func TestStopWithoutMachine(t *testing.T) {
 	one.without(without, "stop that node first, or leave the shard in")
 	two.signal(syscall.SIGKILL)
 	two.end()
+	one.command("unpause")
 	one.without(without, "is interrupted without shard")
 	if code := one.end(); code != 0 || !strings.Contains(one.said.String(), "has ended the run without shard") {
 		t.Fatalf("exit code %d: %s", code, one.said)
@@ -207,15 +202,13 @@ func TestStopWithoutMachine(t *testing.T) {
 func (m *machine) without(shards, want string) {
 	m.t.Helper()
 	var out []byte
-	for range 50 {
+	said := false
+	soon(func() bool {
 		out, _ = ripple("stop", "--without", shards, "--config", m.config).CombinedOutput()
-		if strings.Contains(string(out), want) {
-			return
-		}
-		if !strings.Contains(string(out), "no answer from") { // as a busy machine may say
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
+		said = strings.Contains(string(out), want)
+		return said || !strings.Contains(string(out), "no answer from") // as a busy machine may say
+	})
+	if !said {
+		m.t.Fatalf("--without %s: it does not say %q: %s", shards, want, out)
 	}
-	m.t.Fatalf("--without %s: it does not say %q: %s", shards, want, out)
 }

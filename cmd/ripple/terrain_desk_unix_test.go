@@ -69,11 +69,8 @@ func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
 	address := regexp.MustCompile(`http://\S+`)
 	w := &terrainWithDesks{one: one}
 	for _, said := range []*transcript{one.said, served} {
-		for range 600 {
-			if address.MatchString(said.String()) {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
+		if !soon(func() bool { return address.MatchString(said.String()) }) {
+			t.Fatalf("it does not say where its desk is: %s", said)
 		}
 		w.addresses = append(w.addresses, address.FindString(said.String()))
 	}
@@ -95,16 +92,16 @@ func (s *terrainStats) silent() (shards []shardStats) {
 func (d *testDesk) terrain(what string, wanted func(*deskTerrain) bool) *deskTerrain {
 	d.t.Helper()
 	var text []byte
-	for range 600 {
-		var s deskTerrain
+	var s deskTerrain
+	seen := func() bool {
+		s = deskTerrain{}
 		_, text = d.get("status")
-		if json.Unmarshal(text, &s) == nil && s.Stats != nil && wanted(&s) {
-			return &s
-		}
-		time.Sleep(20 * time.Millisecond)
+		return json.Unmarshal(text, &s) == nil && s.Stats != nil && wanted(&s)
 	}
-	d.t.Fatalf("%s is not to be seen: %s", what, text)
-	return nil
+	if !soon(seen) {
+		d.t.Fatalf("%s is not to be seen: %s", what, text)
+	}
+	return &s
 }
 
 // A terrain of which a machine is dead is seen at the desk of the other and at that of
@@ -186,15 +183,15 @@ func (w *terrainWithDesks) commands(t *testing.T) {
 func (w *terrainWithDesks) scraped(t *testing.T) {
 	t.Helper()
 	var wrong []string
-	for range 300 {
+	right := func() bool {
 		s := w.node.terrain("any", func(*deskTerrain) bool { return true })
 		own, other := metricsOf(t, w.node), metricsOf(t, w.served)
-		if wrong = misshown(s.Stats, own, other); len(wrong) == 0 {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
+		wrong = misshown(s.Stats, own, other)
+		return len(wrong) == 0
 	}
-	t.Errorf("the metrics are wrong: %q", wrong)
+	if !soon(right) {
+		t.Errorf("the metrics are wrong: %q", wrong)
+	}
 }
 
 // misshown says what is wrong with the metrics of a machine, and of who has no shard.
@@ -277,18 +274,14 @@ func TestTerrainInTheBrowser(t *testing.T) {
 		"Terrain,Control" {
 		t.Errorf("the views are %s", links)
 	}
-	click := func(name string) {
-		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#view button, dialog button")]
-			.findLast((x) => x.innerText === %q).click()`, name))
-	}
 	b.Visit("control", `document.querySelector(".commands")`)
-	click("Pause")
+	press(b, "Pause")
 	b.Wait(`document.querySelector(".lead").innerText.startsWith("run #1 is paused on all nodes")`)
 	b.Visit("now", `document.querySelector(".shards")?.innerText.includes("paused")`) // it is live
 	b.Visit("control", `[...document.querySelectorAll(".commands button:disabled")].map((x) => x.innerText).join() === "Pause"`)
-	click("Stop")
+	press(b, "Stop")
 	b.Wait(`document.querySelector("dialog[open]")`)
-	click("Stop")
+	press(b, "Stop")
 	if code := w.one.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, w.one.said)
 	}

@@ -50,11 +50,15 @@ seeds = ["https://h1.gen.test/"]
 // the state lies beside it.
 func crawled(t testing.TB, seed uint64) string {
 	t.Helper()
-	return crawledFor(t, seed, time.Minute)
+	path, walked := crawledFor(t, seed, 5*time.Minute)
+	if !walked {
+		t.Fatal("the crawl has not come to its end")
+	}
+	return path
 }
 
-// crawledFor is crawled, interrupted after a time.
-func crawledFor(t testing.TB, seed uint64, limit time.Duration) string {
+// crawledFor is crawled, interrupted after a time. It reports whether that was not needed.
+func crawledFor(t testing.TB, seed uint64, limit time.Duration) (path string, walked bool) {
 	t.Helper()
 	s, err := webtest.New()
 	if err != nil {
@@ -68,7 +72,7 @@ func crawledFor(t testing.TB, seed uint64, limit time.Duration) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "config.toml")
+	path = filepath.Join(dir, "config.toml")
 	if err := os.WriteFile(path, fmt.Appendf(nil, verifyConfig, ca, s.Addr()), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -84,12 +88,14 @@ func crawledFor(t testing.TB, seed uint64, limit time.Duration) string {
 	defer cancel()
 	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err == nil {
-		_, err = c.Run(ctx)
+		var r crawl.Result
+		r, err = c.Run(ctx)
+		walked = r.Walked
 	}
 	if err = errors.Join(err, store.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return path, walked
 }
 
 // ran runs ripple and returns what it said and its exit code.

@@ -62,7 +62,7 @@ func (vs *Visits) flushAnchors() error {
 		w := vs.tx.fields()
 		w.uint(uint64(p.first))
 		w.uint(uint64(p.last))
-		if err := vs.tx.s.zip.pack(w, p.text.b, vs.mostAnchors()); err != nil {
+		if err := zip(w, p.text.b, vs.mostAnchors()); err != nil {
 			return err
 		}
 		if err := vs.tx.put(bAnchors, partKey(vs.tx.commit, i), w); err != nil {
@@ -161,7 +161,7 @@ func (vs *Visits) anchorPart(seq schema.Seq, commit uint64) (*anchorPart, error)
 		if two[0], two[1] = (anchorPart{}), two[0]; cap(older) > hugePart {
 			older = nil
 		}
-		if p.text.b, err = vs.tx.s.zip.unpack(&r, older, vs.mostAnchors()); err != nil {
+		if p.text.b, err = unzip(&r, older, vs.mostAnchors()); err != nil {
 			return nil, damaged(bAnchors, key, err.Error())
 		}
 		two[0] = p

@@ -1,7 +1,13 @@
 package kv
 
-// arenaSize is the size of the blocks of an arena.
-const arenaSize = 1 << 20
+// The sizes of the blocks of an arena: each has twice that of the one before, up to the most,
+// as a store of little traffic needs little.
+const (
+	firstBlock = 64 << 10
+	doublings  = 4
+	mostBlock  = firstBlock << doublings
+	keptBlocks = 8 // 5 MB
+)
 
 // An arena holds the values of one commit. bbolt refers to them until it has
 // written them; reset may follow only then.
@@ -11,8 +17,8 @@ type arena struct {
 }
 
 func (a *arena) reset() {
-	if len(a.blocks) > 4 {
-		a.blocks = a.blocks[:4:4]
+	if len(a.blocks) > keptBlocks {
+		a.blocks = a.blocks[:keptBlocks:keptBlocks]
 	}
 	for i := range a.blocks {
 		a.blocks[i] = a.blocks[i][:0]
@@ -22,14 +28,15 @@ func (a *arena) reset() {
 
 // alloc returns room for n bytes.
 func (a *arena) alloc(n int) []byte {
-	if n > arenaSize/4 {
+	if n > mostBlock/4 {
 		return make([]byte, 0, n)
 	}
 	for a.block < len(a.blocks) && cap(a.blocks[a.block])-len(a.blocks[a.block]) < n {
 		a.block++
 	}
 	if a.block == len(a.blocks) {
-		a.blocks = append(a.blocks, make([]byte, 0, arenaSize))
+		size := firstBlock << min(a.block, doublings)
+		a.blocks = append(a.blocks, make([]byte, 0, max(size, n)))
 	}
 	block := a.blocks[a.block]
 	at := len(block)

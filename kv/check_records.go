@@ -134,7 +134,7 @@ func (c *checker) anchors() {
 			c.problem("anchors %x: visits %d to %d out of order", key, p.first, p.last)
 		}
 		before = p.last
-		text, err := c.tx.s.zip.unpack(r, nil, c.tx.Visits.mostAnchors())
+		text, err := unzip(r, nil, c.tx.Visits.mostAnchors())
 		if c.failed(err) {
 			return
 		}

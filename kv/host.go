@@ -263,7 +263,7 @@ func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, bool, error) {
 		}
 		return c, err == nil, err
 	}
-	if c.Text, err = hs.tx.s.zip.unpack(&r, nil, maxRobots); err != nil {
+	if c.Text, err = unzip(&r, nil, maxRobots); err != nil {
 		return c, false, damaged(bRobots, key, err.Error())
 	}
 	return c, true, nil
@@ -282,7 +282,7 @@ func (hs *Hosts) PutRobots(id schema.HostID, c schema.RobotsCopy) error {
 	w.int(int64(c.Status))
 	w.bool(c.Text != nil)
 	if c.Text != nil {
-		if err := hs.tx.s.zip.pack(w, c.Text, maxRobots); err != nil {
+		if err := zip(w, c.Text, maxRobots); err != nil {
 			return err
 		}
 	}

@@ -238,7 +238,7 @@ func (rs *Runs) Config(hash [32]byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := rs.tx.s.zip.unpack(&r, nil, maxUnzipped)
+	text, err := unzip(&r, nil, maxUnzipped)
 	if err != nil {
 		return nil, damaged(bConfigs, hash[:], err.Error())
 	}
@@ -251,7 +251,7 @@ func (rs *Runs) PutConfig(hash [32]byte, text []byte) error {
 		return err
 	}
 	w := rs.tx.fields()
-	if err := rs.tx.s.zip.pack(w, text, maxUnzipped); err != nil {
+	if err := zip(w, text, maxUnzipped); err != nil {
 		return err
 	}
 	return rs.tx.put(bConfigs, hash[:], w)

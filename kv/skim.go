@@ -192,13 +192,10 @@ func (vs *Visits) FillAnchors(visits []Linked, want func(to schema.ID) bool) err
 		}
 		return nil
 	}
-	if err := vs.tx.s.zip.open(); err != nil {
-		return err
-	}
 	filled, last := 0, visits[len(visits)-1].Seq
 	most, huge, begun := vs.mostAnchors(), make(chan struct{}, 1), make([]atomic.Bool, len(visits))
 	fresh := func() *filler {
-		return &filler{zip: &vs.tx.s.zip, visits: visits, begun: begun, want: want, most: most, huge: huge}
+		return &filler{visits: visits, begun: begun, want: want, most: most, huge: huge}
 	}
 	take := func(f *filler, _ int) (bool, error) {
 		filled += f.filled
@@ -232,7 +229,6 @@ func skipTo(visits []Linked) func(key []byte) []byte {
 
 // A filler fills in the anchors of visits from the parts that hold them.
 type filler struct {
-	zip    *zipper
 	visits []Linked
 	begun  []atomic.Bool // by visit: a filler has it, and no other may write to its links
 	want   func(to schema.ID) bool
@@ -266,7 +262,7 @@ func (f *filler) fill(key []byte, r *reader) (err error) {
 		f.huge <- struct{}{}
 		defer func() { f.text = nil; <-f.huge }()
 	}
-	if f.text, err = f.zip.unpack(r, f.text[:0], f.most); err != nil {
+	if f.text, err = unzip(r, f.text[:0], f.most); err != nil {
 		return damaged(bAnchors, key, err.Error())
 	}
 	p := anchorPart{text: writer{f.text}}

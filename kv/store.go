@@ -54,7 +54,6 @@ type Store struct {
 	hosts   *cache[schema.HostID, *schema.Host]
 	names   *cache[schema.HostID, string]
 	ids     *cache[string, schema.HostID]
-	zip     zipper
 	anchors [2]anchorPart // decompressed last
 	arena   arena         // of the one update at a time
 	spare   spare         // of the last update, for the next one
@@ -166,7 +165,6 @@ func (s *Store) shut(b *bbolt.Tx, cause error) error {
 	if cause != nil {
 		s.cause = fmt.Errorf("%w after an error: %w", ErrClosed, cause)
 	}
-	s.zip.close()
 	err := s.release(b)
 	s.lookup, s.anchors, s.arena, s.spare = table{}, [2]anchorPart{}, arena{}, spare{}
 	return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -18,56 +19,51 @@ const (
 // unzipSpare is the room behind what is decompressed without which that takes longer.
 const unzipSpare = 16
 
-// A zipper compresses and decompresses fields. What it needs, some megabytes,
-// it makes when it is first used.
-type zipper struct {
-	in  *zstd.Decoder
-	out *zstd.Encoder
-}
+// What compresses, and what decompresses, some megabytes that are made when they are first used,
+// are those of all stores of the process, of which there may be hundreds.
+var (
+	compressor = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+			zstd.WithEncoderCRC(false), zstd.WithWindowSize(partSize))
+	})
+	decompressor = sync.OnceValues(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
+	})
+)
 
-// pack writes a compressed field of at most so many bytes, which ends the value: its length
+// zip writes a compressed field of at most so many bytes, which ends the value: its length
 // and a zstd frame.
-func (z *zipper) pack(w *writer, text []byte, most int) (err error) {
+func zip(w *writer, text []byte, most int) error {
 	if len(text) > most {
 		return fmt.Errorf("%w: %d bytes in one value", ErrFull, len(text))
 	}
-	if z.out == nil {
-		z.out, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
-			zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithWindowSize(partSize))
-		if err != nil {
-			return err
-		}
+	z, err := compressor()
+	if err != nil {
+		return err
 	}
 	w.number(len(text))
-	w.b = z.out.EncodeAll(text, w.b)
+	w.b = z.EncodeAll(text, w.b)
 	return nil
 }
 
-// open makes what unpack needs, which several goroutines may call from then on.
-func (z *zipper) open() (err error) {
-	if z.in == nil {
-		z.in, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(mostMakers), zstd.WithDecodeAllCapLimit(true))
-	}
-	return err
-}
-
-// unpacked returns how many bytes the field holds that unpack reads next.
+// unpacked returns how many bytes the field holds that unzip reads next.
 func (r *reader) unpacked() uint64 {
 	head := reader{b: r.b}
 	return head.uint()
 }
 
-// unpack reads what pack wrote, into the memory of dst, which grows by no more than the field
+// unzip reads what zip wrote, into the memory of dst, which grows by no more than the field
 // may hold.
-func (z *zipper) unpack(r *reader, dst []byte, most int) (text []byte, err error) {
-	if err := z.open(); err != nil {
+func unzip(r *reader, dst []byte, most int) (text []byte, err error) {
+	z, err := decompressor()
+	if err != nil {
 		return nil, err
 	}
 	n := r.narrow(uint64(most))
 	if r.bad {
 		return nil, errors.New("cannot be decoded, or holds more than it may")
 	}
-	text, err = z.in.DecodeAll(r.b, slices.Grow(dst[:0], int(n)+unzipSpare))
+	text, err = z.DecodeAll(r.b, slices.Grow(dst[:0], int(n)+unzipSpare))
 	if err != nil {
 		return nil, fmt.Errorf("cannot be decompressed: %w", err)
 	}
@@ -76,13 +72,4 @@ func (z *zipper) unpack(r *reader, dst []byte, most int) (text []byte, err error
 	}
 	r.b = nil
 	return text, nil
-}
-
-func (z *zipper) close() {
-	if z.out != nil {
-		_ = z.out.Close()
-	}
-	if z.in != nil {
-		z.in.Close()
-	}
 }

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	atOnce      = 10_000           // hosts are counted, in a few ms
+	atOnce      = 10_000           // hosts that all watchers of a process count at a time, in a few ms
+	leastAtOnce = 100              // hosts that each of them counts, however many there are
 	rateWindow  = 20 * time.Second // that pages per second are measured over
 	refreshWait = 2 * time.Second  // for a status of now; then an older one does
 )
@@ -40,6 +41,9 @@ type Watcher struct {
 	given  map[schema.HostID]unasked
 	marks  []rateMark
 }
+
+// watching is how many watchers this process has.
+var watching atomic.Int64
 
 type rateMark struct {
 	at    time.Time
@@ -74,7 +78,7 @@ func (w *Watcher) Latest() Status { return *w.latest.Load() }
 
 // Origins returns how far the run has come with its origins, those first that take
 // longest, no more than [MaxOrigins]: as of the last whole look at all hosts, which takes a
-// second for every 10,000 of them.
+// second for every 10,000 of them in all crawls of the process.
 func (w *Watcher) Origins() []Origin {
 	left := w.Latest().Left
 	return left.within(*w.told.Load())
@@ -103,6 +107,8 @@ func (w *Watcher) Refresh(ctx context.Context) {
 // or ctx has ended, and calls seen after each look. It is called once.
 func (w *Watcher) Follow(ctx context.Context, seen func(Status)) error {
 	defer close(w.ended)
+	watching.Add(1)
+	defer watching.Add(-1)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	var looked chan struct{}
@@ -156,7 +162,7 @@ func (w *Watcher) look() error {
 
 // countHosts goes on with the census.
 func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, silent []crawl.Silence) error {
-	seen := 0
+	seen, most := 0, max(leastAtOnce, atOnce/max(1, int(watching.Load())))
 	w.keepPace()
 	err := tx.Hosts.Each(w.next, func(h *schema.Host) (bool, error) {
 		var since time.Time
@@ -168,7 +174,7 @@ func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, silent []crawl.Silence)
 		w.round.add(w.pace, store.Generation(), h, since)
 		w.next = h.ID + 1
 		seen++
-		return seen < atOnce, w.addUnasked(store, tx, h)
+		return seen < most, w.addUnasked(store, tx, h)
 	})
 	if int(w.next) > store.Hosts() {
 		w.last, w.round, w.next = w.round, count{depth: -1}, 1

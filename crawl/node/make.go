@@ -113,7 +113,7 @@ func (m *maker) leave() {
 	clear(m.node.left)
 }
 
-// claim claims a shard that has no file, if that is this node's share.
+// claim claims shards that have no file, if they are this node's share.
 func (m *maker) claim(ctx context.Context) error {
 	waited := time.Since(m.began)
 	if m.get().made() || waited < m.Timing.Renew*6/5 { // others that were started at the same time may still come
@@ -205,8 +205,12 @@ func (m *maker) welcome(ctx context.Context, shard int) (f *file, err error) {
 	return f, err
 }
 
-// claim has this node make the file of one more shard, if that is its share or others have
-// left it for long; nil: it is not.
+// inTurns is in how many turns a node claims its share, so that one which comes a little later
+// still finds some of its own.
+const inTurns = 8
+
+// claim has this node make the files of some more shards, if they are its share or others have
+// left them for long; nil: they are not.
 func (n *node) claim(c *charter, left bool) *charter {
 	if c == nil {
 		return n.remembered()
@@ -214,11 +218,18 @@ func (n *node) claim(c *charter, left bool) *charter {
 	if !n.get().same(c) {
 		return nil
 	}
-	shard, own := slices.Index(c.Made, nobody), len(c.of(n.Name))
+	own, claimed := len(c.of(n.Name)), false
 	share := (len(c.Made) + len(c.Nodes) - 1) / max(1, len(c.Nodes))
-	if shard < 0 || own >= share && !left || n.MaxShards > 0 && own >= n.MaxShards {
+	for range (share + inTurns - 1) / inTurns {
+		shard := slices.Index(c.Made, nobody)
+		if shard < 0 || own >= share && !left || n.MaxShards > 0 && own >= n.MaxShards {
+			break
+		}
+		c.Made[shard], claimed = c.number(n.Name), true
+		own++
+	}
+	if !claimed {
 		return nil
 	}
-	c.Made[shard] = c.number(n.Name)
 	return c
 }

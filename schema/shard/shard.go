@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync"
 
 	"github.com/zeebo/xxh3"
 )
@@ -27,10 +28,25 @@ var suffixes string // read-only
 // A Rule says to which of a fixed number of shards a host belongs. It may be used by
 // several goroutines at a time.
 type Rule struct {
-	shards  uint64
+	shards uint64
+	list   *list
+}
+
+// A list is what the public suffix list says. All rules have the same.
+type list struct {
 	kinds   map[string]kind // by suffix, without its mark
 	deepest int             // labels of the longest suffix
 }
+
+var frozen = sync.OnceValue(func() *list {
+	l := &list{kinds: make(map[string]kind, 1<<14)}
+	for line := range strings.Lines(suffixes) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "//") {
+			l.add(line)
+		}
+	}
+	return l
+})
 
 // A kind is a set of what the list says of a suffix.
 type kind uint8
@@ -46,28 +62,22 @@ func New(shards int) (*Rule, error) {
 	if shards < 1 || shards > MaxShards {
 		return nil, fmt.Errorf("%d shards: there may be 1 to %d", shards, MaxShards)
 	}
-	r := &Rule{shards: uint64(shards), kinds: make(map[string]kind, 1<<14)}
-	for line := range strings.Lines(suffixes) {
-		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "//") {
-			r.add(line)
-		}
-	}
-	return r, nil
+	return &Rule{uint64(shards), frozen()}, nil
 }
 
-func (r *Rule) add(line string) {
+func (l *list) add(line string) {
 	k := normal
 	if name, ok := strings.CutPrefix(line, "*."); ok {
 		line, k = name, wildcard
 	} else if name, ok := strings.CutPrefix(line, "!"); ok {
 		line, k = name, exception
 	}
-	r.kinds[line] |= k
+	l.kinds[line] |= k
 	labels := strings.Count(line, ".") + 1
 	if k == wildcard {
 		labels++
 	}
-	r.deepest = max(r.deepest, labels)
+	l.deepest = max(l.deepest, labels)
 }
 
 // Of returns the shard of a host as identities name it, port or not, from 0 on: XXH3 of
@@ -83,7 +93,7 @@ func (r *Rule) Site(host string) string {
 	if isAddress(name) || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") {
 		return name
 	}
-	suffix := r.suffix(name)
+	suffix := r.list.suffix(name)
 	if len(suffix) >= len(name) {
 		return name
 	}
@@ -93,15 +103,15 @@ func (r *Rule) Site(host string) string {
 
 // suffix returns the public suffix of a name: that of the longest rule that matches,
 // unless there is an exception; by default the last label.
-func (r *Rule) suffix(name string) string {
+func (l *list) suffix(name string) string {
 	at := strings.LastIndexByte(name, '.') + 1
 	suffix, above := name[at:], ""
-	for range r.deepest {
+	for range l.deepest {
 		here := name[at:]
-		switch k := r.kinds[here]; {
+		switch k := l.kinds[here]; {
 		case k&exception != 0:
 			return above
-		case k&normal != 0, above != "" && r.kinds[above]&wildcard != 0:
+		case k&normal != 0, above != "" && l.kinds[above]&wildcard != 0:
 			suffix = here
 		}
 		if at == 0 {

@@ -133,7 +133,7 @@ func refuseNode(cfg *config.Config, opts crawlOptions) error {
 func hubError(err error) error {
 	switch {
 	case errors.Is(err, hub.ErrAway):
-		return hint(err, "start one with \"ripple hub\", or change [cluster] hub")
+		return hint(err, "start one with \"ripple hub\" if none runs, or change [cluster] hub")
 	case errors.Is(err, hub.ErrRefused):
 		return hint(err, "[cluster] credentials names the file that holds the hub's token")
 	case errors.Is(err, node.ErrProtocol):

@@ -29,10 +29,10 @@ max-subdomains = 5
 head-check = "auto"
 sitemaps = "quality"
 [retry]
-max-retries = %d
+max-retries = %[1]d
 delay = "100ms"
-timeout = "3s"
-connect-timeout = "3s"
+timeout = "%[2]s"
+connect-timeout = "%[2]s"
 [content]
 max-response-bytes = "10MiB"
 [[quality]]
@@ -271,12 +271,13 @@ func TestHostileWeb(t *testing.T) {
 	if crawltest.Full() {
 		retries = 2
 	}
-	s := crawltest.Serve(t)
+	s, beats := crawltest.Serve(t), newPulse(t)
 	want := hostileWeb(s)
-	cfg, path := crawltest.Files(t, s, fmt.Sprintf(hostileConfig, retries))
+	const timeout = 10 * time.Second
+	cfg, path := crawltest.Files(t, s, fmt.Sprintf(hostileConfig, retries, timeout))
 	took, memory := crawlMeasured(t, cfg)
 	judgeHostile(t, path, want)
-	for _, bad := range webtest.CheckLog(s.Log(), webtest.MinGap(100*time.Millisecond, 5*time.Millisecond),
+	for _, bad := range webtest.CheckLog(beats.heard(s.Log(), timeout), webtest.MinGap(100*time.Millisecond, 5*time.Millisecond),
 		webtest.MaxOpen(1, time.Second)) {
 		t.Error(bad)
 	}

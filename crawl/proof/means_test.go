@@ -21,6 +21,8 @@ const meansConfig = `
 max-depth = 2
 [retry]
 max-retries = 0
+timeout = "2m"
+connect-timeout = "2m"
 [politeness]
 minimum-time-per-address = "0s"
 [network]

@@ -73,17 +73,26 @@ func unable(t testing.TB, err error) {
 // join gives the crawler a place in a network.
 func (n *twoNetworks) join(network string) {
 	n.t.Helper()
-	n.do(n.crawler, "link set lan up")
-	n.do(n.crawler, "addr replace "+network+".2/24 dev lan")
-	n.do(n.crawler, "route replace default via "+network+".1")
+	n.do(n.crawler, joining(network)...)
 }
 
 // leave takes it away.
 func (n *twoNetworks) leave() {
 	n.t.Helper()
-	n.do(n.crawler, "addr flush dev lan")
-	n.do(n.crawler, "route flush all")
+	n.do(n.crawler, leaving()...)
 }
+
+// change has the crawler leave a network and join another one at once.
+func (n *twoNetworks) change(network string) {
+	n.t.Helper()
+	n.do(n.crawler, append(leaving(), joining(network)...)...)
+}
+
+func joining(network string) []string {
+	return []string{"link set lan up", "addr replace " + network + ".2/24 dev lan", "route replace default via " + network + ".1"}
+}
+
+func leaving() []string { return []string{"addr flush dev lan", "route flush all"} }
 
 // lose drops whatever the crawler sends, without a word.
 func (n *twoNetworks) lose() {
@@ -106,22 +115,23 @@ func (n *twoNetworks) routes() {
 	}
 }
 
-func (n *twoNetworks) do(in *os.File, args string) {
+func (n *twoNetworks) do(in *os.File, commands ...string) {
 	n.t.Helper()
-	if err := ip(in, args); err != nil {
+	if err := ip(in, commands...); err != nil {
 		n.t.Fatal(err)
 	}
 }
 
-func ip(in *os.File, args string) (err error) {
-	within(in, func() error {
-		out, failed := exec.Command("ip", strings.Fields(args)...).CombinedOutput()
-		if failed != nil {
-			err = fmt.Errorf("ip %s: %w: %s", args, failed, out)
+// ip runs commands of ip in one process, so that no time passes between them.
+func ip(in *os.File, commands ...string) error {
+	return within(in, func() error {
+		cmd := exec.Command("ip", "-batch", "-")
+		cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("ip %q: %w: %s", commands, err, out)
 		}
 		return nil
 	})
-	return err
 }
 
 // listen listens where the servers are.

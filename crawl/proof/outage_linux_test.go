@@ -42,10 +42,7 @@ func disturbances() []disturbance {
 			c.ask(otherResolver)
 			c.join(abroad)
 		}},
-		{"another network at once", false, 0, func(c *remoteCrawl) {
-			c.leave()
-			c.join(abroad)
-		}},
+		{"another network at once", false, 0, func(c *remoteCrawl) { c.change(abroad) }},
 		{"resolver away while hosts answer", false, 0, func(c *remoteCrawl) {
 			c.names.Close()
 			c.answers(70)
@@ -71,8 +68,7 @@ func disturbances() []disturbance {
 		}},
 		{"stopped, and awake in another network", true, 0, func(c *remoteCrawl) {
 			c.stop()
-			c.leave()
-			c.join(abroad)
+			c.change(abroad)
 			c.resume()
 		}},
 	}

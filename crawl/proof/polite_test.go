@@ -32,8 +32,8 @@ max-rate-limits = 4
 [retry]
 max-retries = 1
 delay = "200ms"
-timeout = "1500ms"
-connect-timeout = "1500ms"
+timeout = "5s"
+connect-timeout = "5s"
 [[quality]]
 domain = "hub.test"
 seeds = ["https://hub.test/"]
@@ -43,6 +43,9 @@ seeds = ["https://shop.test/"]
 [[blacklist]]
 domain = "*.black.test"
 `
+
+// politeTimeout is when a crawl of a polite web gives a try up.
+const politeTimeout = 5 * time.Second
 
 // A promise is what a host may expect of a polite crawler.
 type promise struct {
@@ -323,7 +326,7 @@ func (w *politeWeb) odd() {
 // promised to each host. Tolerance is what a server may see too early.
 func (w *politeWeb) check(t testing.TB, log []webtest.Entry, tolerance time.Duration, restarted bool) {
 	t.Helper()
-	log = w.timedOut(log)
+	log = w.pulse.heard(log, politeTimeout)
 	rules := []webtest.Rule{
 		webtest.MinGap(100*time.Millisecond, tolerance), webtest.MaxOpen(1, tolerance), webtest.RobotsFirst("/r.txt"),
 		w.kept(restarted),
@@ -355,30 +358,6 @@ func (w *politeWeb) check(t testing.TB, log []webtest.Entry, tolerance time.Dura
 			}
 		}
 	}
-}
-
-// timedOut ends the tries that a client has given up at its time-out, or may have: a busy server notices only later
-// that the client has come, and that it is gone, and answers it all the same.
-func (w *politeWeb) timedOut(log []webtest.Entry) []webtest.Entry {
-	const timeout = 1500 * time.Millisecond // as in politeWebConfig
-	log = slices.Clone(log)
-	for i, e := range log {
-		begun := e.FirstByte
-		if begun.IsZero() {
-			begun = e.Done
-		}
-		end := e.Arrived.Add(timeout - min(w.pulse.lateness(e.Arrived.Add(-time.Second), begun), timeout))
-		if !e.FirstByte.IsZero() && !e.FirstByte.After(end) {
-			continue
-		}
-		if log[i].Aborted = true; e.Done.After(end) {
-			log[i].Done = end
-		}
-		if !e.FirstByte.IsZero() {
-			log[i].FirstByte = end
-		}
-	}
-	return log
 }
 
 // kept judges a host by its own promise.
@@ -447,10 +426,10 @@ func TestPoliteWeb(t *testing.T) {
 	}
 	log := w.Log()
 	w.check(t, log, 5*time.Millisecond, false)
-	for _, bad := range webtest.CheckLog(w.timedOut(log), w.adapted) {
+	for _, bad := range webtest.CheckLog(w.pulse.heard(log, politeTimeout), w.adapted) {
 		t.Error(bad)
 	}
-	gap, _ := webtest.SmallestGap(w.timedOut(log))
+	gap, _ := webtest.SmallestGap(w.pulse.heard(log, politeTimeout))
 	t.Logf("%d hosts, %d requests, smallest gap %v", len(w.promised), len(log), gap)
 	for host, n := range map[string]int{"tired.test": 4, "asleep.test": 1} {
 		if w.count(host) != n {
@@ -486,7 +465,7 @@ func TestPoliteWebKilled(t *testing.T) {
 		heardOne = heardOne || w.heardOne()
 		log := k.log()
 		w.check(t, log, 5*time.Millisecond, true)
-		gap, _ := webtest.SmallestGap(w.timedOut(log))
+		gap, _ := webtest.SmallestGap(w.pulse.heard(log, politeTimeout))
 		t.Logf("seed %d: %d kills, %d requests, smallest gap %v", seed, killed, len(log), gap)
 	}
 }

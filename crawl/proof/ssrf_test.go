@@ -22,8 +22,8 @@ head-check = "always"
 sitemaps = "quality"
 [retry]
 max-retries = 0
-connect-timeout = "5s"
-timeout = "5s"
+connect-timeout = "1m"
+timeout = "1m"
 [network]
 %s
 [[quality]]

@@ -80,7 +80,11 @@ func TestHandshake(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			addr, accepted := listen(t, tt.play)
-			c := newClient(t, Config{CAFile: tt.ca, AllowPrivate: loopback(), ConnectTimeout: time.Second})
+			timeout := time.Minute
+			if tt.want == TLSTimeout {
+				timeout = 3 * time.Second
+			}
+			c := newClient(t, Config{CAFile: tt.ca, AllowPrivate: loopback(), ConnectTimeout: timeout})
 			_, err := do(c, t.Context(), Request{URL: "https://" + addr + "/"})
 			if causeOf(t, err) != tt.want || accepted.Load() != 1 {
 				t.Errorf("%v after %d connections, want %v after 1", err, accepted.Load(), tt.want)
@@ -91,13 +95,20 @@ func TestHandshake(t *testing.T) {
 
 // A reset is told from an end, over a real socket.
 func TestResetInTheBody(t *testing.T) {
+	read := make(chan struct{}) // closed: the client has what was sent, whose header and body come together
 	addr, _ := listen(t, func(conn net.Conn, in *bufio.Reader) {
 		answer(page+"Content-Length: 100\r\n\r\nabc")(conn, in)
-		time.Sleep(20 * time.Millisecond) // let the client read what has come
+		select {
+		case <-read:
+		case <-t.Context().Done():
+		}
 		conn.(*net.TCPConn).SetLinger(0)
 	})
 	c := newClient(t, Config{AllowPrivate: loopback()})
-	res, err := do(c, t.Context(), Request{URL: "http://" + addr + "/"})
+	res, err := do(c, t.Context(), Request{URL: "http://" + addr + "/", Accept: func(int, http.Header) int64 {
+		close(read)
+		return 1000
+	}})
 	if causeOf(t, err) != Reset || res == nil || res.Status != 200 || res.Wire != 3 {
 		t.Errorf("%+v, %v", res, err)
 	}

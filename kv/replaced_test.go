@@ -18,7 +18,7 @@ func TestOpenReplacedFile(t *testing.T) {
 	openUnchecked(t, next).Close()
 	opened := make(chan *kv.Store)
 	go func() {
-		s, err := kv.Open(path, kv.Options{Timeout: 10 * time.Second})
+		s, err := kv.Open(path, kv.Options{Timeout: time.Minute})
 		if err != nil {
 			t.Error(err)
 		}

@@ -26,7 +26,7 @@ func TestAddressSpaceLimited(t *testing.T) {
 		fillWithLimit(t, path)
 		return
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestAddressSpaceLimited$", "-test.v", "-test.timeout=60s")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestAddressSpaceLimited$", "-test.v", "-test.timeout=5m")
 	cmd.Env = append(os.Environ(), envRoom+"="+filepath.Join(t.TempDir(), "state.db"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -21,7 +21,7 @@ func TestDown(t *testing.T) {
 			s.ResetLog()
 			c := newClient(t, s)
 			if want == "handshake timeout" {
-				c.Transport.(*http.Transport).TLSHandshakeTimeout = 50 * time.Millisecond
+				c.Transport.(*http.Transport).TLSHandshakeTimeout = time.Second
 			}
 			if resp, err := c.Get("https://a.test/"); err == nil {
 				resp.Body.Close()

@@ -41,7 +41,7 @@ func newClient(t testing.TB, s *Server) *http.Client {
 	transport := s.Transport()
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{
-		Transport: transport, Timeout: 20 * time.Second,
+		Transport: transport, Timeout: time.Minute,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -202,9 +202,9 @@ func TestServerClose(t *testing.T) {
 // waitFor polls for what no channel tells, such as the server noticing a hang-up.
 func waitFor(t testing.TB, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("it did not come about in 10 s")
+			t.Fatal("it did not come about in a minute")
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -19,17 +18,31 @@ const (
 // unzipSpare is the room behind what is decompressed without which that takes longer.
 const unzipSpare = 16
 
-// What compresses, and what decompresses, some megabytes that are made when they are first used,
-// are those of all stores of the process, of which there may be hundreds.
+// What compresses, and what decompresses, serves all stores of the process, of which there may be
+// hundreds: some megabytes once they are used. It is made with the process, as its channels must
+// belong to nobody's test alone (package testing/synctest).
 var (
-	compressor = sync.OnceValues(func() (*zstd.Encoder, error) {
-		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-			zstd.WithEncoderCRC(false), zstd.WithWindowSize(partSize))
-	})
-	decompressor = sync.OnceValues(func() (*zstd.Decoder, error) {
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
-	})
+	compressor   = newCompressor()
+	decompressor = newDecompressor()
 )
+
+func newCompressor() *zstd.Encoder {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false), zstd.WithWindowSize(partSize))
+	if err != nil {
+		panic(err) // an option is wrong
+	}
+	z.EncodeAll(nil, nil) // which makes the channel
+	return z
+}
+
+func newDecompressor() *zstd.Decoder {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		panic(err) // an option is wrong
+	}
+	return z
+}
 
 // zip writes a compressed field of at most so many bytes, which ends the value: its length
 // and a zstd frame.
@@ -37,12 +50,8 @@ func zip(w *writer, text []byte, most int) error {
 	if len(text) > most {
 		return fmt.Errorf("%w: %d bytes in one value", ErrFull, len(text))
 	}
-	z, err := compressor()
-	if err != nil {
-		return err
-	}
 	w.number(len(text))
-	w.b = z.EncodeAll(text, w.b)
+	w.b = compressor.EncodeAll(text, w.b)
 	return nil
 }
 
@@ -55,15 +64,11 @@ func (r *reader) unpacked() uint64 {
 // unzip reads what zip wrote, into the memory of dst, which grows by no more than the field
 // may hold.
 func unzip(r *reader, dst []byte, most int) (text []byte, err error) {
-	z, err := decompressor()
-	if err != nil {
-		return nil, err
-	}
 	n := r.narrow(uint64(most))
 	if r.bad {
 		return nil, errors.New("cannot be decoded, or holds more than it may")
 	}
-	text, err = z.DecodeAll(r.b, slices.Grow(dst[:0], int(n)+unzipSpare))
+	text, err = decompressor.DecodeAll(r.b, slices.Grow(dst[:0], int(n)+unzipSpare))
 	if err != nil {
 		return nil, fmt.Errorf("cannot be decompressed: %w", err)
 	}

@@ -33,6 +33,8 @@ max-retries = %[1]d
 delay = "100ms"
 timeout = "%[2]s"
 connect-timeout = "%[2]s"
+[politeness]
+adaptive-delay = false
 [content]
 max-response-bytes = "10MiB"
 [[quality]]

@@ -29,7 +29,7 @@ import (
 )
 
 // patience is how long a crawl of a terrain may take.
-const patience = 3 * time.Minute
+const patience = 6 * time.Minute
 
 // errAway reports a shard that nobody crawls just now.
 var errAway = errors.New("nobody crawls it")

@@ -90,7 +90,7 @@ func (c *checker) visits() {
 		*latest.of(v.URL) = uint32(seq)
 		commit = v.Commit
 		c.targets(v)
-		if v.Stand == 0 && uint32(seq) <= s.state.visits {
+		if v.Stand == 0 && seq <= schema.Seq(s.state.visits) {
 			*own.of(schema.ID(seq)) = v.URL
 		} else if v.Stand != 0 && own.at(schema.ID(v.Stand)) != v.URL {
 			c.problem("visit %d: what stands of visit %d is not of URL %d, or not its own", seq, v.Stand, v.URL)

@@ -99,8 +99,11 @@ func TestDamage(t *testing.T) {
 		return
 	}
 	mutants := 300
-	if os.Getenv("RIPPLE_PROOF") == "full" {
+	switch {
+	case os.Getenv("RIPPLE_PROOF") == "full":
 		mutants = 2000
+	case testing.Short():
+		mutants = 60
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "raw"), sample(t), 0o600); err != nil {

@@ -40,8 +40,11 @@ func TestForged(t *testing.T) {
 		return
 	}
 	files := 60
-	if crawltest.Full() {
+	switch {
+	case crawltest.Full():
 		files = 1000
+	case testing.Short():
+		files = 20
 	}
 	seed := crawltest.Seed(t)
 	dir := filepath.Dir(crawledTwice(t, seed))

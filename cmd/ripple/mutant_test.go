@@ -65,8 +65,11 @@ func TestMutants(t *testing.T) {
 		return
 	}
 	mutants := 100
-	if crawltest.Full() {
+	switch {
+	case crawltest.Full():
 		mutants = 2000
+	case testing.Short():
+		mutants = 20
 	}
 	seed := crawltest.Seed(t)
 	cfg, _ := crawledFor(t, seed, 500*time.Millisecond)

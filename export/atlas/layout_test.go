@@ -43,6 +43,9 @@ func distance(a, b Point) float64 { return math.Hypot(float64(a.X-b.X), float64(
 
 func TestLayoutIsReadable(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 40, 1000, 3000} {
+		if n > 1000 && testing.Short() {
+			break
+		}
 		nodes, edges := terrain(n, 1)
 		radius := Radii(nodes)
 		points := Layout(n, edges, radius, 1, nil)
@@ -144,9 +147,12 @@ func TestLayoutOfExtremes(t *testing.T) {
 	}
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
-			const n = 2500
+			n := 2500
+			if testing.Short() {
+				n = 500
+			}
 			var edges []Edge
-			for v := uint32(1); v < n; v++ {
+			for v := uint32(1); v < uint32(n); v++ {
 				edges = append(edges, shape(v))
 			}
 			points := Layout(n, edges, nil, 1, nil)

@@ -18,6 +18,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+// askAgain is the time between two looks at what is waited for. With each frame would have pages
+// drawn for nothing.
+const askAgain = 50 * time.Millisecond
+
 // A Tab is a tab of a browser, for one test.
 type Tab struct {
 	testing.TB
@@ -141,7 +145,8 @@ func (b *Tab) Wait(expression string) {
 	b.Helper()
 	holds := "(() => { try { return (" + expression + "); } catch { return false; } })()"
 	for {
-		_, err := chromedp.Run(b.ctx, chromedp.Poll[any](holds, chromedp.WithPollingTimeout(b.Patience)))
+		_, err := chromedp.Run(b.ctx, chromedp.Poll[any](holds, chromedp.WithPollingInterval(askAgain),
+			chromedp.WithPollingTimeout(b.Patience)))
 		if err == nil {
 			return
 		}

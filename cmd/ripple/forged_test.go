@@ -31,8 +31,8 @@ import (
 const envForged = "RIPPLE_TEST_FORGED" // folder, seed, first and last file
 
 // TestForged asks everything of state files that somebody has forged: values have other fields, or
-// other keys, and right checksums. Every question gets an answer or an error, in bounded memory. It
-// runs in child processes, as [TestMutants] does.
+// other keys, and right checksums. Then the files are reclassified, crawled and pruned. All of it has
+// an end, or gets an error, in bounded memory. It runs in child processes, as [TestMutants] does.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(envForged) != "" {
@@ -100,9 +100,24 @@ func sufferForged(t *testing.T) {
 	}
 	state, path := filepath.Join(dir, "state.bolt"), filepath.Join(dir, "forged")
 	raw, records := used(t, state), recordsOf(t, state)
-	askAll(dir, state) // fills what is filled once
-	usual := filledBy(func() { askAll(dir, state) })
-	answered, refused := 0, 0
+	cfg, _, err := config.Load(filepath.Join(dir, "config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := func() (answered, refused, changed, unchanged int) {
+		answered, refused = askAll(dir, path)
+		changed, unchanged = changeAll(path, cfg)
+		return answered, refused, changed, unchanged
+	}
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all() // fills what is filled once
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	usual := filledBy(func() { all() })
+	var answered, refused, changed, unchanged int
 	for i := first; i < end; i++ {
 		if err := os.WriteFile(path, raw, 0o600); err != nil {
 			t.Fatal(err)
@@ -113,18 +128,19 @@ func sufferForged(t *testing.T) {
 		}
 		hang := time.AfterFunc(2*time.Minute, func() { panic(fmt.Sprintf("file %d hangs", i)) })
 		filled := filledBy(func() {
-			a, r := askAll(dir, path)
-			answered, refused = answered+a, refused+r
+			a, r, c, u := all()
+			answered, refused, changed, unchanged = answered+a, refused+r, changed+c, unchanged+u
 		})
 		hang.Stop()
 		if filled > 2*usual+256<<20 {
 			t.Fatalf("file %d: %d MB were filled, and usually are %d", i, filled>>20, usual>>20)
 		}
 	}
-	if answered == 0 || refused == 0 {
-		t.Errorf("files from %d on: nothing was answered, or nothing was refused", first)
+	if answered == 0 || refused == 0 || changed == 0 || unchanged == 0 {
+		t.Errorf("files from %d on: nothing was answered or changed, or nothing was refused", first)
 	}
-	fmt.Printf("files from %d on: %d questions were answered, %d refused\n", first, answered, refused)
+	fmt.Printf("files from %d on: %d questions were answered, %d refused; %d changes were made, %d refused\n", first, answered,
+		refused, changed, unchanged)
 }
 
 // filledBy returns how many bytes of memory a function fills, with what is free again at once.
@@ -156,6 +172,27 @@ func askAll(dir, path string) (answered, refused int) {
 		return answered + 1, refused
 	}
 	return answered, refused + 1
+}
+
+// changeAll makes every change to a state file, one after the other, and counts those that were made
+// and those that were refused.
+func changeAll(path string, cfg *config.Config) (changed, refused int) {
+	for _, change := range []func() error{
+		func() error { return reclassify(path, cfg, func(*kv.Store, *reclassified) error { return nil }) },
+		func() error { return crawlMutant(path, cfg, 50*time.Millisecond) },
+		func() error {
+			prune := []string{"prune", "--keep-runs", "1", "--state", path}
+			return newApp(io.Discard, io.Discard).execute(context.Background(), prune)
+		},
+	} {
+		if err := change(); err == nil {
+			changed++
+		} else {
+			refused++
+		}
+	}
+	_ = checkFile(io.Discard, path, true)
+	return changed, refused
 }
 
 // A rawRecord is a value of a bucket, with its checksum.

@@ -46,6 +46,10 @@ type decision struct {
 
 // decide says what to do at a host.
 func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
+	if rest := h.SuspendedTo.Sub(p.in.now); h.RunGivenUp == schema.NotGivenUp && p.restsTooLong(h, rest) {
+		why := schema.Reason{Cause: schema.CauseStillToWait, Wait: rest}
+		return decision{giveUp: schema.GaveUpRateLimit, why: why, again: true}, nil
+	}
 	if len(live.next) > 0 {
 		step := live.next[0]
 		live.next = live.next[1:]
@@ -56,10 +60,6 @@ func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
 	}
 	if len(live.assets) > 0 && p.in.store.Foreign(h.ID) {
 		return p.entrust(h, live), nil
-	}
-	if rest := h.SuspendedTo.Sub(p.in.now); h.RunGivenUp == schema.NotGivenUp && p.restsTooLong(h, rest) {
-		why := schema.Reason{Cause: schema.CauseStillToWait, Wait: rest}
-		return decision{giveUp: schema.GaveUpRateLimit, why: why, again: true}, nil
 	}
 	if !hasWork(h) && len(live.assets) == 0 {
 		return decision{}, nil

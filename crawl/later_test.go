@@ -418,6 +418,40 @@ func TestLeftInAnotherForm(t *testing.T) {
 	})
 }
 
+// TestFormMetWhileRetried meets another form of a page while that is asked for once more: it is then
+// asked in that form, too.
+func TestFormMetWhileRetried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(q question) reply {
+			switch {
+			case q.path == "/":
+				return links("https://a.test/p", "https://b.test/")
+			case q.path == "/p" && q.n == 0:
+				return reply{status: 503}
+			case q.path == "/p":
+				return reply{status: 404, wait: 100 * time.Second}
+			case q.path == "/p/":
+				return reply{status: 200, body: "found"}
+			}
+			return reply{status: 404}
+		}
+		s.host["b.test"] = func(q question) reply {
+			r := links("https://a.test/p/")
+			if q.path == "/robots.txt" {
+				r = reply{status: 404}
+			}
+			r.wait = 20 * time.Second
+			return r
+		}
+		s.crawl(politeConfig(nil), 0)
+		if got := s.survey()["a.test/p"]; got.state != "processed" {
+			t.Errorf("a.test/p is %v", got)
+		}
+		crawltest.Verify(s.t, s.path)
+	})
+}
+
 // TestSitemapOfFormerOrigin takes an origin away: what its sitemap names, and was left
 // waiting, is not asked.
 func TestSitemapOfFormerOrigin(t *testing.T) {

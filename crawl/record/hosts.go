@@ -323,7 +323,9 @@ func inRetry(h *schema.Host, id schema.ID) bool {
 	return slices.ContainsFunc(h.Retries, func(r schema.Retry) bool { return r.URL == id })
 }
 
-// leaveRetry takes a URL out of those that wait for another try.
-func leaveRetry(h *schema.Host, id schema.ID) {
+// leaveRetry takes a URL out of those that wait for another try, and reports whether it was there.
+func leaveRetry(h *schema.Host, id schema.ID) bool {
+	waiting := len(h.Retries)
 	h.Retries = slices.DeleteFunc(h.Retries, func(r schema.Retry) bool { return r.URL == id })
+	return len(h.Retries) < waiting
 }

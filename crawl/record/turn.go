@@ -168,7 +168,7 @@ func (t *turn) settleAnswer(h *schema.Host, o *ring.Outcome, v judge.Verdict) er
 	if err != nil {
 		return err
 	}
-	leaveRetry(h, o.Step.ID)
+	retried := leaveRetry(h, o.Step.ID)
 	if o.Step.URLKind == schema.KindPage {
 		t.ledger.countPage(h, visit.Rendering)
 		if err := t.quotas.countVisit(o); err != nil {
@@ -176,7 +176,10 @@ func (t *turn) settleAnswer(h *schema.Host, o *ring.Outcome, v judge.Verdict) er
 		}
 	}
 	noteWWW(h, o)
-	return t.settle(h, visit)
+	if err := t.settle(h, visit); err != nil || !retried {
+		return err
+	}
+	return t.reach.reopen(o.Step.ID) // it waits in no line, and a form may have been met meanwhile
 }
 
 // noteWWW notes that a host answers at its www. form only.

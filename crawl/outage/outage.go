@@ -8,8 +8,8 @@
 // made at a time, every 5 to 60 s; any HTTP answer ends that.
 //
 // The last hosts of a crawl may have fallen silent by themselves, and nobody else is left
-// to answer. So an outage that nothing but silence speaks for ends after half an hour,
-// too: from then on, until somebody answers, who fails is to blame.
+// to answer. So an outage ends, too, when for half an hour nothing but silence has spoken for
+// it, and the machine was awake: from then on, until somebody answers, who fails is to blame.
 //
 // Until an outage can be ruled out, failures are held back, 10 s at most. Those that
 // fall into one are nobody's fault, and neither are those of requests that were open
@@ -56,8 +56,8 @@ type Watch struct {
 	row       map[uint64]failed   // hosts that failed since the last answer
 	last      time.Time           // answer
 	away      bool
-	certain   bool // something of this machine's own has failed in the outage
-	doubted   bool // an outage of which nothing was certain has ended without an answer
+	own       time.Time // when something of this machine's own has failed, the last time
+	doubted   bool      // an outage has ended without an answer
 	since     time.Time
 	ended     time.Time // the last outage
 	woke      time.Time // this machine, the last time
@@ -108,8 +108,10 @@ const (
 func (w *Watch) Failed(f Failure, now time.Time) News {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.certain = w.certain || !f.Alone
-	doubted := w.away && !w.certain && now.Sub(w.since) >= maxGuess
+	if !f.Alone {
+		w.own = now
+	}
+	doubted := w.away && now.Sub(w.since) >= maxGuess && now.Sub(w.own) >= maxGuess && now.Sub(w.woke) >= maxGuess
 	if doubted {
 		w.away, w.doubted = false, true
 		w.tell()
@@ -159,7 +161,7 @@ func (w *Watch) look(certain bool, now time.Time) bool {
 	if !certain && row < min(inARow, max(leastAll, len(w.answered))) {
 		return false
 	}
-	w.away, w.certain, w.since, w.every = true, certain, now, minProbe
+	w.away, w.since, w.every = true, now, minProbe
 	w.probe = now.Add(minProbe)
 	clear(w.row)
 	w.tell()

@@ -112,6 +112,28 @@ func TestDoubted(t *testing.T) {
 	}
 }
 
+// An outage that something of this machine's own has shown is doubted half an hour after that, and after
+// the machine woke: then the network may be there, and the only hosts that are left be dead.
+func TestDoubtedLater(t *testing.T) {
+	w := watchOf(0)
+	fail := func(now float64, own bool) News {
+		return w.Failed(Failure{Host: 1, Sent: at(now - 1), Own: own, Alone: !own, Network: true}, at(now))
+	}
+	if fail(2, true) != Begun || fail(1900, false) != Doubted {
+		t.Error("an outage does not begin, or is not doubted")
+	}
+	if fail(2000, false) != None || w.Blameless(at(2000)) {
+		t.Error("who fails after a doubt is not to blame")
+	}
+	if fail(2100, true) != Begun || fail(3000, true) != None || fail(4000, false) != None {
+		t.Error("an outage is doubted too early")
+	}
+	w.Suspended(at(4500))
+	if fail(5000, false) != None || fail(6400, false) != Doubted {
+		t.Error("an outage is not doubted half an hour after the machine woke")
+	}
+}
+
 // An answer between failures shows that the network is there.
 func TestAnswerBetween(t *testing.T) {
 	w := watchOf(3)

@@ -124,6 +124,9 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	c.member = newMember(c, opts.Shard)
 	c.committer = c.newCommitter(set)
 	c.committer.recorder.Enter = opts.Shard.enter
+	if store.Hosts() > 0 {
+		opts.Machine.clocks.Since(time.Now()) // another process may have asked them just before
+	}
 	begun, err := c.committer.recorder.Begin(ctx)
 	if err != nil {
 		return nil, begun, errors.Join(err, set.Close())

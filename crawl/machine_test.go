@@ -14,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -82,6 +83,28 @@ func (m *Machine) begin(t *testing.T, cfg *config.Config) *Crawl {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// Where there are hosts, another process may have asked any address just before it was killed.
+func TestAddressesOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{false, true} {
+		store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
+		if known {
+			err := store.Update(func(tx *kv.Tx) error { _, err := tx.Hosts.Add("a.test"); return err })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := NewMachine(0)
+		cfg := crawltest.Parse(t, crawltest.Paper("[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"))
+		if _, _, err := Begin(t.Context(), store, Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Machine: m}); err != nil {
+			t.Fatal(err)
+		}
+		if free := m.clocks.Ask("192.0.2.1", time.Hour, time.Now()); free == known {
+			t.Errorf("hosts known %t: an address may be asked at once: %t", known, free)
+		}
+	}
 }
 
 // checkAddressGaps wants the address gap between requests, none of which was sent before a crawl began. A busy

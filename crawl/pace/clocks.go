@@ -16,6 +16,7 @@ type Clocks struct {
 	turned   time.Time
 	longest  time.Duration
 	sharers  int // of the addresses, of which this is one; 0: one
+	since    time.Time
 }
 
 // A clock is when an address was asked, and how long it is then left alone.
@@ -32,6 +33,14 @@ func (c *Clocks) Share(sharers int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sharers = sharers
+}
+
+// Since says that until a moment somebody else has asked addresses, nobody knows which, as a process
+// that was killed: each counts as asked then.
+func (c *Clocks) Since(moment time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.since = moment
 }
 
 // shared is a gap as it is among all sharers.
@@ -52,7 +61,11 @@ func (c *Clocks) Reserve(address string, gap time.Duration, now time.Time) (agai
 	if !known {
 		last, known = c.before[address]
 	}
-	if free := last.at.Add(max(c.shared(gap), last.gap)); known && free.After(now) {
+	free := c.since.Add(c.shared(gap))
+	if again := last.at.Add(max(c.shared(gap), last.gap)); known && again.After(free) {
+		free = again
+	}
+	if free.After(now) {
 		return free, false
 	}
 	if c.reserved == nil {

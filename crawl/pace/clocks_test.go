@@ -40,6 +40,24 @@ func TestClocks(t *testing.T) {
 	want("when more do", 57, 96, gap)
 }
 
+// An address that another process may have asked just before is left alone for its gap.
+func TestClocksSince(t *testing.T) {
+	const gap = 10 * time.Millisecond
+	var c Clocks
+	c.Share(3)
+	c.Since(at(100))
+	if again, ok := c.Reserve("a", gap, at(101)); ok || !again.Equal(at(130)) {
+		t.Errorf("it may be asked %t, else at %v", ok, again)
+	}
+	if !c.Ask("a", gap, at(130)) || !c.Ask("b", gap, at(140)) {
+		t.Error("an address is held for longer than its gap")
+	}
+	c.Since(at(150))
+	if again, ok := c.Reserve("b", gap, at(160)); ok || !again.Equal(at(180)) {
+		t.Errorf("one that this process has asked may be asked %t, else at %v", ok, again)
+	}
+}
+
 // No clock is forgotten while it runs, and none is kept for long after.
 func TestClocksForget(t *testing.T) {
 	const gap = 500 * time.Millisecond

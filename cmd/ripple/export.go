@@ -44,7 +44,7 @@ func newExportCommand(a *app) *cobra.Command {
 		Long: `Write what is known to files. If no format is given, it writes the files that
 [output] of the configuration names. While a crawl is running, it works on a copy of the
 state. Files are replaced whole or not at all; one that Ripple did not write is left
-alone.
+alone, and a state file whatever is forced.
 
 Formats can be combined. Graphs have a node for each host, or for what --level
 says, with class, depth, degree, PageRank, harmonic centrality, component,

@@ -58,7 +58,8 @@ func runInit(a *app, urls, args []string) error {
 	return nil
 }
 
-// originsOf makes an origin of the host of each URL, with the URLs as seeds.
+// originsOf makes an origin of the host of each URL, with the URLs as seeds; of a pattern, the
+// host that it is of.
 func originsOf(urls []string) (origins []config.Origin, err error) {
 	rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
 	if err != nil {
@@ -78,8 +79,9 @@ func originsOf(urls []string) (origins []config.Origin, err error) {
 			i = len(origins)
 			origins = append(origins, config.Origin{Domain: domain})
 		}
-		if !slices.Contains(origins[i].Seeds, u.Form) {
-			origins[i].Seeds = append(origins[i].Seeds, u.Form)
+		seed := strings.Replace(u.Form, "://*.", "://", 1)
+		if !slices.Contains(origins[i].Seeds, seed) {
+			origins[i].Seeds = append(origins[i].Seeds, seed)
 		}
 	}
 	return origins, nil

@@ -26,6 +26,7 @@ type format struct {
 	path  func(*config.Config) string
 	atEnd bool          // belongs to the end of a run: "ripple export" leaves it out
 	grows bool          // is a folder that stays, and gets more files
+	state bool          // is a state file
 	graph *graph.Format // shows the graph that flags select; nil: it does not
 
 	// check reports why a target must not be replaced, with [whole.ErrForeign] if
@@ -109,6 +110,9 @@ func (f *format) refuse(path string, force bool) error {
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s; create it", shown(dir))
+	}
+	if !f.state && isBolt(path) && !isForeign(path) {
+		return fmt.Errorf("%s is a state file, which no output replaces; name another file", shown(path))
 	}
 	err := f.check(path, force)
 	if errors.Is(err, whole.ErrForeign) {

@@ -110,7 +110,7 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 // refuse reports why the output cannot be written, or must not be: unlike an export a
 // state file cannot be made again, whoever wrote it.
 func (o *uniteOptions) refuse() error {
-	f := format{check: func(path string, force bool) error {
+	f := format{state: true, check: func(path string, force bool) error {
 		info, err := os.Stat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

@@ -104,9 +104,13 @@ func targetKey(s string) (string, error) {
 	return p.String() + port, nil
 }
 
-// checkPort refuses a host at a port of another service, which is never asked unless a
-// proxy or connect-to says where to connect.
-func (c *Config) checkPort(host string) error {
+// checkNewSeed refuses a seed that can name no host, or one at a port of another service, which is
+// never asked unless a proxy or connect-to says where to connect.
+func (c *Config) checkNewSeed(norm string) error {
+	host := weburl.Host(norm)
+	if strings.Contains(host, "*") {
+		return errors.New("is a pattern, not a URL: name one of its hosts")
+	}
 	_, port, err := net.SplitHostPort(host)
 	if err != nil || !weburl.BadPort(port) || c.Network.Proxy != "" {
 		return nil

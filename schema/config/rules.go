@@ -33,6 +33,9 @@ func (r *reader) check(c *Config) {
 			r.problem("monitor.listen", err.Error())
 		}
 	}
+	if !r.stored {
+		r.checkWritten(c)
+	}
 	rules, err := weburl.NewRules(c.URL.StripParams, c.URL.MaxLength)
 	if err != nil {
 		r.problem("url", "[url] "+err.Error())
@@ -40,6 +43,28 @@ func (r *reader) check(c *Config) {
 	}
 	c.rules = rules
 	r.checkOrigins(c)
+}
+
+// checkWritten wants a path of its own for everything that a crawl writes.
+func (r *reader) checkWritten(c *Config) {
+	written := []struct{ table, key, path string }{
+		{"state", "path", c.State.Path}, {"pages", "path", c.Pages.Path}, {"decisions", "file", c.Decisions.File},
+		{"output", "database-path", c.Output.DatabasePath}, {"output", "summary-path", c.Output.SummaryPath},
+		{"output", "graph-path", c.Output.GraphPath}, {"output", "map-path", c.Output.MapPath},
+		{"monitor", "metrics-csv", c.Monitor.MetricsCSV}, {"monitor", "report-path", c.Monitor.ReportPath},
+	}
+	first := map[string]string{}
+	for _, w := range written {
+		if w.path == "" {
+			continue
+		}
+		path, name := filepath.Clean(w.path), "["+w.table+"] "+w.key
+		if other, twice := first[path]; twice {
+			r.problem(w.table+"."+w.key, fmt.Sprintf("%s: %s names that file, too", name, other))
+			continue
+		}
+		first[path] = name
+	}
 }
 
 func (r *reader) checkOrigins(c *Config) {
@@ -127,7 +152,7 @@ func (r *reader) checkSeeds(c *Config, i int) {
 		}
 		norm, err := c.seed(seed, &c.Quality[i])
 		if err == nil && !r.stored { // what is stored was crawled once
-			err = c.checkPort(weburl.Host(norm))
+			err = c.checkNewSeed(norm)
 		}
 		if err != nil {
 			r.problem(path, fmt.Sprintf("%s: %s %v", c.seedsOf(i), quote(seed), err))

@@ -56,7 +56,7 @@ func (c *Config) addSeed(raw string, asQuality bool) error {
 	}
 	norm, err := c.seed(raw, &q)
 	if err == nil {
-		err = c.checkPort(weburl.Host(norm))
+		err = c.checkNewSeed(norm)
 	}
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 

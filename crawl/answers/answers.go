@@ -113,11 +113,15 @@ type Piece struct {
 	Sum           uint64 // XXH3 of the whole body
 }
 
-// Piece reads a piece of an answer, from a byte of the body on and of so many at most.
+// Piece reads a piece of an answer, from a byte of the body on and of so many at most. Where no
+// further answer is kept, what is not known is refused.
 func (c *Cache) Piece(url string, at, most int) (Piece, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.entries[url]
+	if !ok && len(c.entries) > 2*maxEntries {
+		e, ok = entry{refused: Crowded}, true
+	}
 	if !ok || e.refused != "" {
 		return Piece{Answer: render.Answer{Refused: e.refused}, Sum: xxh3.Hash(nil)}, ok
 	}

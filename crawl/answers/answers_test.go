@@ -208,4 +208,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 	if c.Has("https://a.test/299999") || !c.Has("https://a.test/99999") {
 		t.Error("too many refusals are kept, or too few")
 	}
+	if p, known := c.Piece("https://a.test/299999", 0, 1000); !known || p.Refused != answers.Crowded {
+		t.Errorf("what cannot be kept is known %t, refused %q", known, p.Refused)
+	}
 }

@@ -3,6 +3,8 @@ package node
 import (
 	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -170,5 +172,41 @@ func TestMayStop(t *testing.T) {
 	tr := &Terrain{Shards: []Shard{held, held}}
 	if err := tr.mayStop(schema.ShardsOf(1)); !errors.As(err, new(*lease.HeldError)) {
 		t.Errorf("somebody has it: %v", err)
+	}
+}
+
+// A run takes another configuration only before it is over on any shard.
+func TestReloadAtTheEnd(t *testing.T) {
+	was, other := map[string]string{"crawler.max-depth": "1"}, map[string]string{"crawler.max-depth": "2"}
+	for _, tt := range []struct {
+		over []bool
+		err  error
+	}{{[]bool{false, false}, nil}, {[]bool{true, false}, ErrEnding}, {[]bool{true, true}, ErrOver}} {
+		c := &charter{Over: tt.over, Config: was, Configuration: 1}
+		if changed, err := c.reload(other); !errors.Is(err, tt.err) || changed != (err == nil) || c.Configuration == 2 != changed {
+			t.Errorf("over %t: changed %t to configuration %d, %v", tt.over, changed, c.Configuration, err)
+		}
+	}
+}
+
+// The files of shards are found whatever the folder is called, and a folder that cannot be read is no empty one.
+func TestFound(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "of [2026] *?")
+	if shards, err := found(dir); err != nil || shards != nil {
+		t.Errorf("no folder: %d, %v", shards, err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"shard-003.bolt", "shard-1.bolt", "shard-999.bolt", "shard-010.bolt.bak", "shard-012.bolt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if shards, err := found(dir); err != nil || !slices.Equal(shards, []int{3, 12}) {
+		t.Errorf("%d, %v; want 3 and 12", shards, err)
+	}
+	if _, err := found(filepath.Join(dir, "shard-003.bolt")); err == nil {
+		t.Error("a file passes for an empty folder")
 	}
 }

@@ -80,14 +80,21 @@ func FilePath(folder string, n int) string {
 
 // found are the numbers of the shards whose files lie in a folder.
 func found(folder string) (shards []int, err error) {
-	paths, err := filepath.Glob(filepath.Join(folder, "shard-???.bolt"))
-	for _, path := range paths {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
 		var n int
-		if _, err := fmt.Sscanf(filepath.Base(path), "shard-%03d.bolt", &n); err == nil && n < shard.MaxShards {
+		_, err := fmt.Sscanf(e.Name(), "shard-%03d.bolt", &n)
+		if err == nil && n < shard.MaxShards && e.Name() == filepath.Base(FilePath(folder, n)) {
 			shards = append(shards, n)
 		}
 	}
-	return shards, err
+	return shards, nil
 }
 
 // config is the configuration of the last run; nil: there was none.

@@ -54,10 +54,11 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) error {
 // to one goroutine.
 type maker struct {
 	*node
-	group *errgroup.Group
-	held  map[int]bool
-	left  map[int]uint64   // shards that are left alone, with the epoch that they had then
-	came  map[int]*arrival // files of shards that are not held
+	group  *errgroup.Group
+	held   map[int]bool
+	left   map[int]uint64   // shards that are left alone, with the epoch that they had then
+	came   map[int]*arrival // files of shards that are not held
+	unread bool             // the folder, the last time
 }
 
 // An arrival is a file that lies in the folder as it is since a moment.
@@ -72,7 +73,7 @@ type arrival struct {
 // that this one was to make before, and did not come to, or has lost since, which the lease
 // tells apart; those that are made anew here; and those whose files come to lie in the folder.
 func (n *node) make(ctx context.Context, g *errgroup.Group, files []int) error {
-	m := maker{n, g, map[int]bool{}, map[int]uint64{}, map[int]*arrival{}}
+	m := maker{node: n, group: g, held: map[int]bool{}, left: map[int]uint64{}, came: map[int]*arrival{}}
 	for _, shard := range files {
 		m.held[shard] = true
 	}
@@ -133,8 +134,13 @@ func (m *maker) claim(ctx context.Context) error {
 func (m *maker) look(ctx context.Context) error {
 	here, err := found(m.Folder)
 	if err != nil {
-		return err
+		if !m.unread {
+			m.Log.Warn("the folder cannot be read, and shards that come there are not seen", "error", err)
+		}
+		m.unread = true
+		return nil
 	}
+	m.unread = false
 	for shard := range m.came {
 		if !slices.Contains(here, shard) {
 			delete(m.came, shard)

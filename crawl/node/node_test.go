@@ -269,6 +269,9 @@ func TestReload(t *testing.T) {
 	if got, want := tr.united(), alone(t, &deeper, 1); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
+	if _, err := tr.reload(conn, cfg); !errors.Is(err, node.ErrOver) {
+		t.Errorf("when the run is over: %v", err)
+	}
 }
 
 // What one node has no room for another makes, after a while.

@@ -27,6 +27,10 @@ const (
 // ErrOver reports a run that is over, of which nothing can be changed any more.
 var ErrOver = errors.New("the run is over on all shards")
 
+// ErrEnding reports a run that is over on some shards, which take no other configuration any more.
+var ErrEnding = errors.New("the run is over on some shards: under the configuration as it was the others come to its end, " +
+	"too, and the next run may follow another one")
+
 // ErrNone reports a hub that knows of no terrain.
 var ErrNone = errors.New("the hub knows of no terrain; its nodes tell it when they come")
 
@@ -152,24 +156,33 @@ func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err er
 // Reload has the terrain follow another configuration: each node takes it within a second, if
 // its own file says the same, or as soon as it does. It returns the number of the run, and
 // that of the configuration, which is a new one only if something has changed. What keeps
-// pages apart cannot change in a run: that is [crawl.ErrIdentity].
+// pages apart cannot change in a run: that is [crawl.ErrIdentity]. A run that is over on some shards
+// takes no other one: that is [ErrEnding], or [ErrOver].
 func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, number uint64, err error) {
 	own := digests(cfg.Shared())
-	c, err := change(ctx, conn, func(c *charter) (bool, error) {
-		if maps.Equal(c.Config, own) {
-			return false, nil
-		}
-		if keys := differing(c.Config, own); strings.HasPrefix(keys, "url.") || strings.Contains(keys, ", url.") {
-			return false, fmt.Errorf("%w: %s differ", crawl.ErrIdentity, keys)
-		}
-		c.Config, c.Configuration = own, c.Configuration+1
-		c.Portions.forget()
-		return true, nil
-	})
+	c, err := change(ctx, conn, func(c *charter) (bool, error) { return c.reload(own) })
 	if err != nil {
 		return 0, 0, err
 	}
 	return c.Run, c.Configuration, nil
+}
+
+// reload has the run follow another configuration, and reports whether it is another one.
+func (c *charter) reload(keys map[string]string) (bool, error) {
+	switch {
+	case c.over():
+		return false, ErrOver
+	case slices.Contains(c.Over, true):
+		return false, ErrEnding
+	case maps.Equal(c.Config, keys):
+		return false, nil
+	}
+	if keys := differing(c.Config, keys); strings.HasPrefix(keys, "url.") || strings.Contains(keys, ", url.") {
+		return false, fmt.Errorf("%w: %s differ", crawl.ErrIdentity, keys)
+	}
+	c.Config, c.Configuration = keys, c.Configuration+1
+	c.Portions.forget()
+	return true, nil
 }
 
 // change has f change the charter of a hub, and returns it; f says whether it has.

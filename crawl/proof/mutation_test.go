@@ -191,6 +191,7 @@ func TestMutations(t *testing.T) {
 // that only the compiler sees, and runs a proof that must then fail. A crawl
 // without syncs is broken by TestPowerLoss itself.
 func TestProofsBite(t *testing.T) {
+	t.Parallel()
 	if !crawltest.Full() {
 		t.Skip("builds the package several times: set RIPPLE_PROOF=full")
 	}

@@ -7,6 +7,7 @@
 package clock
 
 import (
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -147,7 +148,9 @@ func Throttle(cfg *config.Config, h *schema.Host, o *ring.Outcome) (giveUp schem
 	if o.Step.Suspension != h.Suspension {
 		return schema.Reason{}
 	}
-	h.Throttles++
+	if h.Throttles < math.MaxUint8 {
+		h.Throttles++
+	}
 	h.Suspension++
 	level := fibonacci(int(h.Throttles))
 	base := min(cfg.BaseDelay(h), cfg.FullDelay(h)) // less only where it asks for too much
@@ -161,7 +164,7 @@ func Throttle(cfg *config.Config, h *schema.Host, o *ring.Outcome) (giveUp schem
 	switch {
 	case wait > cfg.Politeness.MaxSuspension:
 		return schema.Reason{Cause: schema.CauseAskedToWait, Wait: wait}
-	case int(h.Throttles) >= cfg.Politeness.MaxRateLimits:
+	case int(h.Throttles) >= min(cfg.Politeness.MaxRateLimits, math.MaxUint8):
 		return schema.Reason{Cause: schema.CauseRateLimits}
 	}
 	return schema.Reason{}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -10,12 +11,24 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
+// How much a page may say. A script can go on for as long as its page has time, and each word would
+// be kept here.
+const (
+	maxEvents = 20_000   // of a visit
+	maxWords  = 16 << 20 // bytes of the URLs that a page asks for, or tells
+)
+
+// errFlood reports a page that says more.
+var errFlood = errors.New("the page asks for more than a page may")
+
 // A mailbox holds a tab's events, in order, until they are taken.
 type mailbox struct {
 	some chan struct{} // receives if there are some
 
 	mu     sync.Mutex
 	events []any
+	said   int // events so far
+	words  int
 }
 
 func newMailbox() *mailbox { return &mailbox{some: make(chan struct{}, 1)} }
@@ -23,13 +36,15 @@ func newMailbox() *mailbox { return &mailbox{some: make(chan struct{}, 1)} }
 // put keeps the events that a visit wants.
 func (m *mailbox) put(event any) {
 	switch event.(type) {
-	case *fetch.EventRequestPaused, *network.EventRequestWillBeSent, *network.EventLoadingFinished, *network.EventLoadingFailed,
+	case *fetch.EventRequestPaused, *network.EventLoadingFinished, *network.EventLoadingFailed,
 		*emulation.EventVirtualTimeBudgetExpired, *runtime.EventBindingCalled, *inspector.EventTargetCrashed:
 	default:
 		return
 	}
 	m.mu.Lock()
-	m.events = append(m.events, event)
+	if m.count(event); !m.flooded() {
+		m.events = append(m.events, event)
+	}
 	m.mu.Unlock()
 	select {
 	case m.some <- struct{}{}:
@@ -37,11 +52,28 @@ func (m *mailbox) put(event any) {
 	}
 }
 
-// take returns the events since the last time.
-func (m *mailbox) take() []any {
+// count counts an event.
+func (m *mailbox) count(event any) {
+	m.said++
+	switch e := event.(type) {
+	case *fetch.EventRequestPaused:
+		m.words += len(e.Request.URL)
+	case *runtime.EventBindingCalled:
+		m.words += len(e.Payload)
+	}
+}
+
+func (m *mailbox) flooded() bool { return m.said > maxEvents || m.words > maxWords }
+
+// take returns the events since the last time, or errFlood.
+func (m *mailbox) take() ([]any, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.flooded() {
+		m.events = nil
+		return nil, errFlood
+	}
 	taken := m.events
 	m.events = nil
-	return taken
+	return taken, nil
 }

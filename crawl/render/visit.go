@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/fetch"
@@ -42,7 +43,6 @@ type visit struct {
 	waiting  []*fetch.EventRequestPaused // in order
 	held     []*fetch.EventRequestPaused // asked for, and never answered
 	reading  network.RequestID           // answered, and not read yet; empty: none
-	sent     map[network.RequestID]bool  // by the page, and not yet waiting here
 }
 
 // render renders a page in a new context of the browser, which knows nothing of others.
@@ -53,7 +53,7 @@ func (b *browser) render(ctx context.Context, p Page, a Answers, o Options) (Ren
 		return Rendering{}, err
 	}
 	defer end()
-	v := &visit{ctx: tab, page: p, answers: a, events: newMailbox(), sent: map[network.RequestID]bool{}}
+	v := &visit{ctx: tab, page: p, answers: a, events: newMailbox()}
 	if err := chromedp.Listen(tab, v.events.put); err != nil {
 		return Rendering{}, err
 	}
@@ -77,6 +77,7 @@ func (v *visit) run() error {
 	go func() { arrived <- v.navigate() }() // ends with the tab
 	for !v.over {
 		var late <-chan time.Time
+		var unread network.RequestID
 		if v.reading != "" && len(v.waiting) != 0 {
 			late = time.After(time.Second)
 		}
@@ -89,10 +90,16 @@ func (v *visit) run() error {
 			}
 		case <-v.events.some:
 		case <-late: // the page does not read what it asked for, or waits for another answer first
-			v.reading = ""
+			unread = v.reading
+			if err := v.rouse(); err != nil {
+				return err
+			}
 		}
 		if err := v.hear(); err != nil {
 			return err
+		}
+		if v.reading == unread {
+			v.reading = ""
 		}
 		if err := v.advance(); err != nil {
 			return err
@@ -119,10 +126,12 @@ func (v *visit) navigate() error {
 
 // hear takes in what the browser has said.
 func (v *visit) hear() error {
-	for _, event := range v.events.take() {
+	events, err := v.events.take()
+	if err != nil {
+		return err
+	}
+	for _, event := range events {
 		switch e := event.(type) {
-		case *network.EventRequestWillBeSent:
-			v.sent[e.RequestID] = true
 		case *fetch.EventRequestPaused:
 			v.requests++
 			v.waiting = append(v.waiting, e)
@@ -143,7 +152,6 @@ func (v *visit) hear() error {
 }
 
 func (v *visit) read(id network.RequestID) {
-	delete(v.sent, id)
 	if id == v.reading {
 		v.reading = ""
 	}
@@ -174,15 +182,25 @@ func (v *visit) advance() error {
 	return nil
 }
 
+// rouse returns when the page's process has had its turn, or stands still for long, as in a synchronous
+// request.
+func (v *visit) rouse() error {
+	ctx, cancel := context.WithTimeout(v.ctx, time.Second)
+	defer cancel()
+	_, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: "0"})
+	var said *cdproto.Error // as of a page that another one is just taking the place of
+	if err != nil && (v.ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &said)) {
+		return err
+	}
+	return nil
+}
+
 // gather notes what else is missing, until the page asks no more while it is kept waiting.
 // What it would have asked only later is asked for in another round: whether it is noted
 // now decides how many rounds there are, and nothing else.
 func (v *visit) gather() error {
 	for quiet := 0; quiet < 2; quiet++ {
-		ctx, cancel := context.WithTimeout(v.ctx, time.Second) // a page waits in a synchronous request
-		_, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: "0"})
-		cancel()
-		if err != nil && (v.ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
+		if err := v.rouse(); err != nil {
 			return err
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -21,6 +21,7 @@ import (
 const (
 	protocol   = 8        // of what nodes say to each other
 	maxCharter = 64 << 10 // bytes
+	maxNames   = 16 << 10 // bytes of the names of nodes, unless shards need more
 	charterKey = "charter"
 )
 
@@ -176,12 +177,36 @@ func (c *charter) clone() *charter {
 	return &other
 }
 
-// number is that of a node, which the charter has from then on.
+// number is that of a node, which the charter has from then on, until another is named. Where
+// there are too many names those that no shard needs are forgotten, the oldest first.
 func (c *charter) number(node string) int {
-	if !slices.Contains(c.Nodes, node) {
-		c.Nodes = append(c.Nodes, node)
+	if n := slices.Index(c.Nodes, node); n >= 0 {
+		return n
 	}
-	return slices.Index(c.Nodes, node)
+	size := len(node)
+	for _, name := range c.Nodes {
+		size += len(name)
+	}
+	for n := 0; n < len(c.Nodes) && size > maxNames; {
+		if slices.Contains(c.Made, n) {
+			n++
+			continue
+		}
+		size -= len(c.Nodes[n])
+		c.unname(n)
+	}
+	c.Nodes = append(c.Nodes, node)
+	return len(c.Nodes) - 1
+}
+
+// unname forgets a node that makes no file. Those after it have other numbers then.
+func (c *charter) unname(n int) {
+	c.Nodes = slices.Delete(c.Nodes, n, n+1)
+	for shard, made := range c.Made {
+		if made > n {
+			c.Made[shard]--
+		}
+	}
 }
 
 // decodeCharter reads a charter that anybody may have written.

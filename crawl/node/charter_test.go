@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -170,5 +171,36 @@ func TestMayStop(t *testing.T) {
 	tr := &Terrain{Shards: []Shard{held, held}}
 	if err := tr.mayStop(schema.ShardsOf(1)); !errors.As(err, new(*lease.HeldError)) {
 		t.Errorf("somebody has it: %v", err)
+	}
+}
+
+// However many nodes come and go, the charter stays small, and each shard's maker is who it was.
+func TestNodesAreForgotten(t *testing.T) {
+	c := newCharter(4, map[string]string{})
+	fits := func() {
+		t.Helper()
+		if _, err := decodeCharter(encode(c)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.number("guest")
+	c.Made[2] = c.number("two")
+	for n := range 5000 {
+		c.number(fmt.Sprintf("%016x:/var/lib/ripple/terrain", n))
+		if n == 2500 {
+			c.Made[0] = c.number("zero")
+		}
+		if n%500 == 0 {
+			fits()
+		}
+	}
+	fits()
+	makers := []string{c.maker(0), c.maker(1), c.maker(2)}
+	if !slices.Equal(makers, []string{"zero", "", "two"}) || c.Made[1] != nobody {
+		t.Errorf("the makers are %q, by number %v", makers, c.Made)
+	}
+	last := fmt.Sprintf("%016x:/var/lib/ripple/terrain", 4999)
+	if slices.Contains(c.Nodes, "guest") || c.Nodes[c.number(last)] != last || len(c.Nodes) < 100 {
+		t.Errorf("of %d nodes the first is %q, the last %q", len(c.Nodes), c.Nodes[0], c.Nodes[len(c.Nodes)-1])
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -323,6 +325,8 @@ func differing(a, b map[string]string) string {
 type registry struct {
 	bucket lease.Bucket
 	timing lease.Timing
+	log    *slog.Logger // nil: a change comes to nothing where the hub does not take it within Watch
+	told   atomic.Bool  // that it does not, since it did
 }
 
 // read returns the charter; nil: the hub has none.
@@ -348,22 +352,27 @@ func (r *registry) read(ctx context.Context) (*charter, uint64, error) {
 // is then. A hub that does not answer is waited for, and may have taken what is then given
 // to f again: that must not change it twice.
 func (r *registry) change(ctx context.Context, f func(*charter) (*charter, error)) (*charter, error) {
-	for {
+	for began := time.Now(); ; {
 		was, revision, err := r.read(ctx)
-		if errors.Is(err, ErrProtocol) || errors.Is(err, errCharter) {
-			return nil, err
-		}
 		if err == nil {
 			next, err2 := f(was)
 			if err2 != nil || next == nil {
 				return was, err2
 			}
 			if err = r.write(ctx, next, revision); err == nil {
+				r.told.Store(false)
 				return next, nil
 			}
 		}
-		if errors.Is(err, lease.ErrChanged) {
+		switch waited := time.Since(began) > r.timing.Watch; {
+		case errors.Is(err, lease.ErrChanged):
 			continue
+		case errors.Is(err, ErrProtocol), errors.Is(err, errCharter):
+			return nil, err
+		case waited && r.log == nil:
+			return nil, fmt.Errorf("the hub has not taken it within %s: %w", r.timing.Watch, err)
+		case waited && !r.told.Swap(true):
+			r.log.Warn("the hub does not take what this node has to tell the others; it is asked again", "error", err)
 		}
 		if err := sleep(ctx, r.timing.Renew/10); err != nil {
 			return nil, err
@@ -378,6 +387,9 @@ func (r *registry) write(ctx context.Context, c *charter, revision uint64) (err 
 		_, err = r.bucket.Create(ctx, charterKey, encode(c))
 	} else {
 		_, err = r.bucket.Update(ctx, charterKey, encode(c), revision)
+	}
+	if errors.Is(err, lease.ErrTooLarge) {
+		err = fmt.Errorf("%w of %d bytes, with %d nodes: %w", errCharter, len(encode(c)), len(c.Nodes), err)
 	}
 	return err
 }

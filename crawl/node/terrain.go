@@ -94,7 +94,7 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r := registry{directory, lease.Standard()}
+	r := registry{bucket: directory, timing: lease.Standard()}
 	c, _, err := r.read(ctx)
 	if err == nil && c == nil {
 		err = ErrNone
@@ -172,13 +172,14 @@ func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, numbe
 	return c.Run, c.Configuration, nil
 }
 
-// change has f change the charter of a hub, and returns it; f says whether it has.
+// change has f change the charter of a hub, and returns it; f says whether it has. It fails where
+// the hub does not take that in time, and may have changed it nevertheless.
 func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error)) (*charter, error) {
 	t, _, err := find(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	r := registry{t.directory, lease.Standard()}
+	r := registry{bucket: t.directory, timing: lease.Standard()}
 	return r.change(ctx, func(c *charter) (*charter, error) {
 		if c == nil {
 			return nil, ErrNone

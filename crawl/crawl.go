@@ -401,8 +401,8 @@ func (c *Crawl) Complete() error {
 
 // Pause keeps requests from being sent until Unpause.
 func (c *Crawl) Pause() error {
+	c.paused.Store(true) // first: the walk that is told may be replaced right after
 	_, err := c.command(commandPause)
-	c.paused.Store(true)
 	return err
 }
 

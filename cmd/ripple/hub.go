@@ -55,6 +55,8 @@ well. The map is not here: it is in the nodes' state files.
 
 The store may be lost, or deleted while the hub is stopped: every shard then waits half
 a minute. It must not be put back from a copy, because nodes would believe what it says.
+Where it cannot be written, because the disk is full, the hub says so and is away until
+it can, half a minute at least.
 
 Beyond this machine the hub takes --cert and --key, and --token-file or --nkeys. With a
 token everybody trusts everybody; with NKeys no node hears what others are answered.

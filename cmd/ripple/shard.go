@@ -58,7 +58,8 @@ func newRecreateCommand(a *app) *cobra.Command {
 that is running here, or the next one. It takes a little more than half a minute, to see
 that nobody has the shard. All other shards tell the new file what they know, and its
 sites are visited again. What is lost are their earlier visits, and how long they wanted
-to be left alone. A copy of the old file is refused from then on.
+to be left alone. A copy of the old file is refused from then on. Where one of several
+shards cannot be made anew, none is.
 
 The machines with all other shards must be running, unless the run is over. Where it is
 over on another shard already, the new file takes part from the next run on.`,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -98,7 +99,7 @@ func (b *Bucket) Create(ctx context.Context, key string, value []byte) (uint64, 
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		err = lease.ErrChanged
 	}
-	return revision, err
+	return revision, refused(err)
 }
 
 // Update is of [lease.Bucket].
@@ -107,5 +108,15 @@ func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision 
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 		err = lease.ErrChanged
 	}
-	return revision, err
+	return revision, refused(err)
+}
+
+// refused is [lease.ErrTooLarge] for what the server refuses as that.
+func refused(err error) error {
+	var api *jetstream.APIError
+	if errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamMessageExceedsMaximum ||
+		errors.Is(err, nats.ErrMaxPayload) {
+		return lease.ErrTooLarge
+	}
+	return err
 }

@@ -36,6 +36,14 @@ func TestBucket(t *testing.T) {
 	if _, err := b.Update(ctx, "k", []byte("4"), first); !errors.Is(err, lease.ErrChanged) {
 		t.Errorf("an update at an old revision: %v", err)
 	}
+	for _, size := range []int{maxRecord, 2 << 20} {
+		if _, err := b.Update(ctx, "k", make([]byte, size), second); !errors.Is(err, lease.ErrTooLarge) {
+			t.Errorf("an update of %d bytes: %v", size, err)
+		}
+		if _, err := b.Create(ctx, "l", make([]byte, size)); !errors.Is(err, lease.ErrTooLarge) {
+			t.Errorf("a record of %d bytes is made: %v", size, err)
+		}
+	}
 	if e, err := b.Get(ctx, "k"); err != nil || string(e.Value) != "3" || e.Revision != second {
 		t.Errorf("it holds %q, %d, %v; want 3, %d", e.Value, e.Revision, err, second)
 	}

@@ -32,6 +32,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
@@ -53,14 +54,18 @@ type Options struct {
 	NKeys  []string    // public keys of users; nobody else may connect; empty: anybody may
 	TLS    *tls.Config // nil: it is not spoken
 	Log    *slog.Logger
+
+	rest time.Duration // see [Server.mend]; 0: Watch of leases
 }
 
 // A Server is a NATS server with JetStream in this process. Every write is synced before it
 // is acknowledged.
 type Server struct {
-	nats   *server.Server
-	lock   *os.File
-	failed chan error
+	options Options // with the port that it has
+	url     string
+	lock    *os.File
+	nats    *server.Server
+	failed  chan error // why that cannot work
 }
 
 // Start runs a server until [Server.Close]. It answers when Start returns.
@@ -73,23 +78,49 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{lock: lock, failed: make(chan error, 1)}
-	if s.nats, err = server.NewServer(settings); err != nil {
-		return nil, errors.Join(fmt.Errorf("hub: %w", err), lock.Close())
+	if o.rest == 0 {
+		o.rest = lease.Standard().Watch
 	}
-	s.nats.SetLoggerV2(&journal{log: o.Log, fatal: s.failed}, false, false, false)
-	s.nats.Start()
+	s := &Server{options: o, lock: lock}
+	if err := s.begin(settings); err != nil {
+		return nil, errors.Join(err, s.unlock())
+	}
+	s.url = s.nats.ClientURL()
+	host, _, err := net.SplitHostPort(o.Listen)
+	_, port, err2 := net.SplitHostPort(s.nats.Addr().String())
+	if err := errors.Join(err, err2); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.options.Listen = net.JoinHostPort(host, port)
+	return s, nil
+}
+
+// begin runs a NATS server; after an error there is none.
+func (s *Server) begin(settings *server.Options) error {
+	nats, err := server.NewServer(settings)
+	if err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	s.nats, s.failed = nats, make(chan error, 1)
+	nats.SetLoggerV2(&journal{log: s.options.Log, fatal: s.failed}, false, false, false)
+	nats.Start()
 	select {
 	case err = <-s.failed:
 	default:
-		if !s.nats.ReadyForConnections(startsWithin) {
+		if !nats.ReadyForConnections(startsWithin) {
 			err = fmt.Errorf("hub: it does not answer within %s", startsWithin)
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		s.end()
 	}
-	return s, nil
+	return err
+}
+
+// end ends the NATS server, with all connections.
+func (s *Server) end() {
+	s.nats.Shutdown()
+	s.nats.WaitForShutdown()
 }
 
 // settings are those of the server. An address that cannot be had is found out here, where
@@ -156,22 +187,35 @@ func lockStore(folder string) (*os.File, error) {
 }
 
 // URL is where the hub is found.
-func (s *Server) URL() string { return s.nats.ClientURL() }
+func (s *Server) URL() string { return s.url }
 
-// Wait returns when ctx is done, or with the reason why the server cannot work any more.
+// Wait returns when ctx is done, or with the reason why the server cannot work any more. Until
+// then it has a server whose store cannot be written work again once it can.
 func (s *Server) Wait(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-s.failed:
-		return err
+	look := time.NewTicker(s.options.rest / 6)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-s.failed:
+			return err
+		case <-look.C:
+			if why := s.ailing(); why != "" {
+				s.mend(ctx, why)
+			}
+		}
 	}
 }
 
-// Close ends the server, with all connections, and gives the store back.
+// Close ends the server, with all connections, and gives the store back. It is called when
+// Wait has returned.
 func (s *Server) Close() error {
-	s.nats.Shutdown()
-	s.nats.WaitForShutdown()
+	s.end()
+	return s.unlock()
+}
+
+func (s *Server) unlock() error {
 	disk.Unlock(s.lock)
 	return s.lock.Close()
 }

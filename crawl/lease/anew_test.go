@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -10,11 +11,11 @@ import (
 func gaveUp(t *testing.T, n *node, above uint64) (epoch uint64, after time.Duration) {
 	t.Helper()
 	began := time.Now()
-	epoch, err := Anew(t.Context(), n.claim(nil, ""), above)
+	g, err := Anew(t.Context(), n.claim(nil, ""), above)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return epoch, time.Since(began)
+	return g.Epoch, time.Since(began)
 }
 
 // of is a claim with a file of an epoch.
@@ -118,6 +119,80 @@ func TestAnewWithoutAnswers(t *testing.T) {
 		}
 		if _, err := Take(t.Context(), a.of(0, old)); !errors.Is(err, ErrAnew) {
 			t.Errorf("the old file: %v", err)
+		}
+	})
+}
+
+// A file that was given up in vain can be taken again as before, also where answers are lost. What
+// somebody has taken since stays his.
+func TestGivenBack(t *testing.T) {
+	for _, lossy := range []bool{false, true} {
+		in(t, func(t *testing.T, w *world) {
+			a, b := w.node("a"), w.node("b")
+			file := &paperFile{}
+			l, _ := took(t, a.of(0, file))
+			if err := l.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			b.back = func(wrote bool) bool { return lossy && wrote }
+			give := func() *Given {
+				t.Helper()
+				g, err := Anew(t.Context(), b.claim(nil, ""), 0)
+				if err != nil || g.Epoch != 1 {
+					t.Fatalf("%+v, %v", g, err)
+				}
+				if _, err := Take(t.Context(), a.of(0, file)); !errors.Is(err, ErrAnew) {
+					t.Errorf("the file that was given up: %v", err)
+				}
+				return g
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := give().Back(ctx); err != nil {
+				t.Fatal(err)
+			}
+			l, after := took(t, a.of(0, file))
+			if after > 3*time.Second {
+				t.Errorf("it was taken after %s", after)
+			}
+			if err := l.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			g := give()
+			next := w.node("c")
+			l, _ = took(t, next.of(1, &paperFile{}))
+			if err := g.Back(t.Context()); err != nil || !l.Held() {
+				t.Errorf("what was taken since: %v", err)
+			}
+			if _, err := l.mine(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Who is told to stop while he gives up a file has not given it up.
+func TestAnewIsCancelled(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		a, b := w.node("a"), w.node("b")
+		file := &paperFile{}
+		l, _ := took(t, a.of(0, file))
+		if err := l.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		b.back = func(wrote bool) bool {
+			if wrote && ctx.Err() == nil {
+				cancel()
+				return true
+			}
+			return false
+		}
+		if g, err := Anew(ctx, b.claim(nil, ""), 0); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%+v, %v", g, err)
+		}
+		if _, after := took(t, a.of(0, file)); after > 3*time.Second {
+			t.Errorf("it was taken after %s", after)
 		}
 	})
 }

@@ -33,7 +33,8 @@
 // A record names the opening and the commit of the file that it was written for, and a
 // file that does not contain both is refused: it is an older copy, or another one. A file
 // that is gone for good is given up by [Anew]: the record then has a higher epoch, and so has
-// the file that is made for it, which need contain nothing. Those of lower epochs are refused.
+// the file that is made for it, which need contain nothing. Those of lower epochs are refused, unless
+// [Given.Back] has the record be as it was.
 package lease
 
 import (

@@ -63,30 +63,6 @@ func Take(ctx context.Context, c Claim) (l *Lease, err error) {
 	return l, err
 }
 
-// Anew gives up the file of a shard: from then on only one of the epoch that it returns can be
-// taken, at once, which is above the given one. It waits as Take does, and Renew longer: a
-// node that waits with the file comes first. The claim needs no file.
-func Anew(ctx context.Context, c Claim, above uint64) (epoch uint64, err error) {
-	c.Timing.Watch += c.Timing.Renew
-	t, own := &taker{Claim: c}, record{State: anew, Node: c.Node, Random: rand.Text()}
-	err = t.until(ctx, func() (bool, error) {
-		session, e, r, err := t.look(ctx)
-		if err != nil || t.away != nil {
-			return false, err
-		}
-		if epoch = r.Epoch; r.Random == own.Random {
-			return true, nil
-		}
-		if may, err := t.watch(session, e.Revision, r); err != nil || !may {
-			return false, err
-		}
-		own.Epoch = max(r.Epoch, above) + 1
-		t.update(ctx, own, e.Revision)
-		return false, nil
-	})
-	return epoch, err
-}
-
 // A taker waits until it may claim a shard.
 type taker struct {
 	Claim

@@ -9,8 +9,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -21,6 +23,7 @@ import (
 const (
 	protocol   = 8        // of what nodes say to each other
 	maxCharter = 64 << 10 // bytes
+	maxNames   = 16 << 10 // bytes of the names of nodes, unless shards need more
 	charterKey = "charter"
 )
 
@@ -176,12 +179,36 @@ func (c *charter) clone() *charter {
 	return &other
 }
 
-// number is that of a node, which the charter has from then on.
+// number is that of a node, which the charter has from then on, until another is named. Where
+// there are too many names those that no shard needs are forgotten, the oldest first.
 func (c *charter) number(node string) int {
-	if !slices.Contains(c.Nodes, node) {
-		c.Nodes = append(c.Nodes, node)
+	if n := slices.Index(c.Nodes, node); n >= 0 {
+		return n
 	}
-	return slices.Index(c.Nodes, node)
+	size := len(node)
+	for _, name := range c.Nodes {
+		size += len(name)
+	}
+	for n := 0; n < len(c.Nodes) && size > maxNames; {
+		if slices.Contains(c.Made, n) {
+			n++
+			continue
+		}
+		size -= len(c.Nodes[n])
+		c.unname(n)
+	}
+	c.Nodes = append(c.Nodes, node)
+	return len(c.Nodes) - 1
+}
+
+// unname forgets a node that makes no file. Those after it have other numbers then.
+func (c *charter) unname(n int) {
+	c.Nodes = slices.Delete(c.Nodes, n, n+1)
+	for shard, made := range c.Made {
+		if made > n {
+			c.Made[shard]--
+		}
+	}
 }
 
 // decodeCharter reads a charter that anybody may have written.
@@ -298,6 +325,8 @@ func differing(a, b map[string]string) string {
 type registry struct {
 	bucket lease.Bucket
 	timing lease.Timing
+	log    *slog.Logger // nil: a change comes to nothing where the hub does not take it within Watch
+	told   atomic.Bool  // that it does not, since it did
 }
 
 // read returns the charter; nil: the hub has none.
@@ -323,22 +352,27 @@ func (r *registry) read(ctx context.Context) (*charter, uint64, error) {
 // is then. A hub that does not answer is waited for, and may have taken what is then given
 // to f again: that must not change it twice.
 func (r *registry) change(ctx context.Context, f func(*charter) (*charter, error)) (*charter, error) {
-	for {
+	for began := time.Now(); ; {
 		was, revision, err := r.read(ctx)
-		if errors.Is(err, ErrProtocol) || errors.Is(err, errCharter) {
-			return nil, err
-		}
 		if err == nil {
 			next, err2 := f(was)
 			if err2 != nil || next == nil {
 				return was, err2
 			}
 			if err = r.write(ctx, next, revision); err == nil {
+				r.told.Store(false)
 				return next, nil
 			}
 		}
-		if errors.Is(err, lease.ErrChanged) {
+		switch waited := time.Since(began) > r.timing.Watch; {
+		case errors.Is(err, lease.ErrChanged):
 			continue
+		case errors.Is(err, ErrProtocol), errors.Is(err, errCharter):
+			return nil, err
+		case waited && r.log == nil:
+			return nil, fmt.Errorf("the hub has not taken it within %s: %w", r.timing.Watch, err)
+		case waited && !r.told.Swap(true):
+			r.log.Warn("the hub does not take what this node has to tell the others; it is asked again", "error", err)
 		}
 		if err := sleep(ctx, r.timing.Renew/10); err != nil {
 			return nil, err
@@ -353,6 +387,9 @@ func (r *registry) write(ctx context.Context, c *charter, revision uint64) (err 
 		_, err = r.bucket.Create(ctx, charterKey, encode(c))
 	} else {
 		_, err = r.bucket.Update(ctx, charterKey, encode(c), revision)
+	}
+	if errors.Is(err, lease.ErrTooLarge) {
+		err = fmt.Errorf("%w of %d bytes, with %d nodes: %w", errCharter, len(encode(c)), len(c.Nodes), err)
 	}
 	return err
 }

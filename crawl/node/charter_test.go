@@ -1,12 +1,19 @@
 package node
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/schema"
@@ -208,5 +215,96 @@ func TestFound(t *testing.T) {
 	}
 	if _, err := found(filepath.Join(dir, "shard-003.bolt")); err == nil {
 		t.Error("a file passes for an empty folder")
+	}
+}
+
+
+// However many nodes come and go, the charter stays small, and each shard's maker is who it was.
+func TestNodesAreForgotten(t *testing.T) {
+	c := newCharter(4, map[string]string{})
+	fits := func() {
+		t.Helper()
+		if _, err := decodeCharter(encode(c)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.number("guest")
+	c.Made[2] = c.number("two")
+	for n := range 5000 {
+		c.number(fmt.Sprintf("%016x:/var/lib/ripple/terrain", n))
+		if n == 2500 {
+			c.Made[0] = c.number("zero")
+		}
+		if n%500 == 0 {
+			fits()
+		}
+	}
+	fits()
+	makers := []string{c.maker(0), c.maker(1), c.maker(2)}
+	if !slices.Equal(makers, []string{"zero", "", "two"}) || c.Made[1] != nobody {
+		t.Errorf("the makers are %q, by number %v", makers, c.Made)
+	}
+	last := fmt.Sprintf("%016x:/var/lib/ripple/terrain", 4999)
+	if slices.Contains(c.Nodes, "guest") || c.Nodes[c.number(last)] != last || len(c.Nodes) < 100 {
+		t.Errorf("of %d nodes the first is %q, the last %q", len(c.Nodes), c.Nodes[0], c.Nodes[len(c.Nodes)-1])
+	}
+}
+
+// A reluctant bucket takes no records until a moment, or none that are large, but has what it had read.
+type reluctant struct {
+	forgetful
+	until time.Time
+	err   error
+}
+
+func (b *reluctant) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	if time.Now().Before(b.until) {
+		return 0, b.err
+	}
+	return b.forgetful.Update(ctx, key, value, revision)
+}
+
+// A hub that takes no change is waited for by a node, which says so once, and not for long by a
+// command; one that is too large for it by nobody.
+func TestDeafHub(t *testing.T) {
+	refusal := errors.New("no answer")
+	tests := []struct {
+		name  string
+		err   error
+		node  bool
+		want  error
+		after time.Duration // about
+	}{
+		{"a node", refusal, true, nil, 5 * time.Minute},
+		{"a command", refusal, false, refusal, 30 * time.Second},
+		{"a node with too much", lease.ErrTooLarge, true, errCharter, 0},
+		{"a command with too much", lease.ErrTooLarge, false, lease.ErrTooLarge, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var said bytes.Buffer
+				record := lease.Entry{Value: encode(chartered(1, false, false)), Revision: 1}
+				r := registry{timing: lease.Standard(), bucket: &reluctant{
+					forgetful: forgetful{record: record, reads: 1 << 30}, until: time.Now().Add(5 * time.Minute), err: tt.err,
+				}}
+				if tt.node {
+					r.log = slog.New(slog.NewTextHandler(&said, nil))
+				}
+				began := time.Now()
+				pause := func(c *charter) (*charter, error) { c.pause(true); return c, nil }
+				c, err := r.change(t.Context(), pause)
+				if !errors.Is(err, tt.want) || err == nil && !c.paused() {
+					t.Errorf("%v, want %v", err, tt.want)
+				}
+				if took := time.Since(began); took < tt.after || took > tt.after+2*time.Second {
+					t.Errorf("it took %s, want %s", took, tt.after)
+				}
+				told := strings.Count(said.String(), "no answer")
+				if waits := tt.node && tt.after > 0; told > 1 || (told == 1) != waits {
+					t.Errorf("it says %q", said.String())
+				}
+			})
+		})
 	}
 }

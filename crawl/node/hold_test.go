@@ -78,7 +78,8 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	c := newCharter(2, nil)
 	c.Made, c.Over = []int{c.number("me"), elsewhere}, []bool{true, false}
 	n := &node{
-		registry: registry{bucket, lease.Standard().Faster(30)}, bucket: bucket, wire: wire{carrier: bucket.Carrier()}, run: 1,
+		registry: registry{bucket: bucket, timing: lease.Standard().Faster(30)}, bucket: bucket,
+		wire: wire{carrier: bucket.Carrier()}, run: 1,
 		charter: c, cfg: &config.Config{}, number: 1,
 	}
 	n.Options = Options{

@@ -150,7 +150,7 @@ func TestMarkedWaits(t *testing.T) {
 
 // joining is a node that is about to join the terrain of a charter, which a hub has.
 func joining(folder string, c *charter, hub lease.Bucket) *node {
-	n := &node{registry: registry{hub, lease.Standard()}, config: c.Config, began: time.Now()}
+	n := &node{registry: registry{bucket: hub, timing: lease.Standard()}, config: c.Config, began: time.Now()}
 	n.Options = Options{
 		Name: "one", Folder: folder, Config: &config.Config{}, Timing: lease.Standard(), Log: slog.New(slog.DiscardHandler),
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // What keeps a shard from being moved or made anew.
@@ -136,7 +137,7 @@ type Recreation struct {
 // yet. It reports whether they take part from the next run on: so they do where the file of
 // another shard says that this one is over, as they could never be told by that what they
 // are to visit. Who holds a shard keeps it, with a [lease.HeldError]. It takes a little longer
-// than Watch. What has become of it after an error can be ignored: it may be done again.
+// than Watch. After an error no file is given up, unless that says so; it may be done again.
 func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err error) {
 	t, err := Look(ctx, conn)
 	if err != nil {
@@ -149,7 +150,7 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 	if err != nil {
 		return false, err
 	}
-	given := make([]uint64, len(r.Shards))
+	given := make([]*lease.Given, len(r.Shards))
 	g, giving := errgroup.WithContext(ctx)
 	for i, shard := range r.Shards {
 		g.Go(func() (err error) {
@@ -159,16 +160,16 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 			return err
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return false, err
-	}
 	// Who looks for the end of the run may have found it before the shards were silent. What it
 	// then had others write down they have by now: it waits less long for their answers.
-	if t, err = Look(ctx, conn); err == nil {
+	if err = g.Wait(); err == nil {
+		t, err = Look(ctx, conn)
+	}
+	if err == nil {
 		err = r.may(t)
 	}
 	if err != nil {
-		return false, err
+		return false, giveBack(ctx, given, err)
 	}
 	c, err = change(ctx, conn, func(c *charter) (bool, error) {
 		if [16]byte(c.Terrain) != t.ID {
@@ -176,14 +177,32 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 		}
 		next = t.ended() || slices.Contains(c.Over, true)
 		for i, shard := range r.Shards {
-			if c.raise(shard, given[i]); c.Epochs[shard] > given[i] { // by somebody who was faster
+			if c.raise(shard, given[i].Epoch); c.Epochs[shard] > given[i].Epoch { // by somebody who was faster
 				return false, fmt.Errorf("shard %d: %w", shard, lease.ErrAnew)
 			}
 			c.Made[shard], c.Over[shard] = c.number(r.Node), next
 		}
 		return true, nil
 	})
+	if err != nil && !errors.Is(err, ErrTerrain) && !errors.Is(err, lease.ErrAnew) {
+		err = fmt.Errorf("%w; the files of %s are given up, and to be made anew: repeat it", err,
+			schema.ShardsOf(r.Shards...).Named())
+	}
 	return next, err
+}
+
+// giveBack has the shards that were given up be as they were, because of an error, to which it adds
+// what comes of that. nil: one was not given up.
+func giveBack(ctx context.Context, given []*lease.Given, err error) error {
+	for _, g := range given {
+		if g == nil {
+			continue
+		}
+		if back := g.Back(ctx); back != nil {
+			err = fmt.Errorf("%w; %w", err, back)
+		}
+	}
+	return err
 }
 
 // may reports why shards cannot be made anew.

@@ -120,8 +120,8 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n := &node{Options: o, registry: registry{directory, o.Timing}, config: digests(o.Config.Shared()), began: time.Now(),
-		left: map[int]uint64{}}
+	n := &node{Options: o, registry: registry{bucket: directory, timing: o.Timing, log: o.Log},
+		config: digests(o.Config.Shared()), began: time.Now(), left: map[int]uint64{}}
 	files, err := n.join(ctx)
 	if err == nil {
 		err = mark(n.Folder, n.charter.Terrain)

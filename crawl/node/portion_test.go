@@ -134,7 +134,7 @@ func newMarket(t *testing.T, seed uint64) *market {
 	for range c.Made {
 		n := &node{
 			Options:  Options{Machine: crawl.NewMachine(0), Log: slog.New(slog.DiscardHandler), Timing: lease.Standard()},
-			registry: registry{m.bucket, lease.Standard()}, run: 1, cfg: &config.Config{}, number: 1,
+			registry: registry{bucket: m.bucket, timing: lease.Standard()}, run: 1, cfg: &config.Config{}, number: 1,
 		}
 		n.cfg.Crawler.MaxPages = m.most
 		n.set(c.clone())
@@ -252,7 +252,7 @@ func TestNamed(t *testing.T) {
 				Options: Options{
 					Name: "one", Machine: crawl.NewMachine(0), Log: slog.New(slog.DiscardHandler), Timing: lease.Standard(),
 				},
-				registry: registry{bucket, lease.Standard()}, run: 1,
+				registry: registry{bucket: bucket, timing: lease.Standard()}, run: 1,
 			}
 			c.Made[0] = c.number("two")
 			if anew {

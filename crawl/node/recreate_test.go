@@ -12,6 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // While a file that was made anew in the run lacks what the old one had, the map of all shards still
@@ -82,4 +83,50 @@ func TestRecreateIsKilled(t *testing.T) {
 	tr.recreated(conn, 0, false, 1)
 	tr.ends(ended)
 	tr.same(1)
+}
+
+// A lent file contains whatever is asked for.
+type lent struct{}
+
+func (lent) Contains(schema.Opening, uint64) (bool, error) { return true, nil }
+func (lent) Begin() (schema.Opening, error)                { return schema.Opening{1}, nil }
+func (lent) Commit() uint64                                { return 1 }
+
+// Where one of several shards cannot be made anew, none is given up.
+func TestRecreateHalfway(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 27, 1, 2)
+	end, _ := tr.start(0)
+	tr.works(5)
+	if err := end(); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	conn := tr.connect()
+	bucket, _ := tr.bucket(conn)
+	take := func(shard int) (l *lease.Lease) {
+		t.Helper()
+		err := patient(func() (err error) {
+			l, err = lease.Take(t.Context(), lease.Claim{
+				Bucket: bucket, Key: hub.Key(shard), Node: "elsewhere", File: lent{}, Timing: tr.timing(), Clock: lease.MachineClock(),
+			})
+			return err
+		})
+		if err != nil {
+			t.Fatalf("shard %d cannot be taken: %v", shard, err)
+		}
+		return l
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	kept := make(chan error)
+	l := take(1)
+	go func() { kept <- l.Keep(ctx) }()
+	var held *lease.HeldError
+	if _, err := tr.recreate(conn, 0, 0, 1); !errors.As(err, &held) || held.Node != "elsewhere" {
+		t.Errorf("with a shard that somebody has: %v", err)
+	}
+	cancel()
+	if err := <-kept; !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	_ = take(0)
 }

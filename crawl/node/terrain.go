@@ -98,7 +98,7 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r := registry{directory, lease.Standard()}
+	r := registry{bucket: directory, timing: lease.Standard()}
 	c, _, err := r.read(ctx)
 	if err == nil && c == nil {
 		err = ErrNone
@@ -185,13 +185,14 @@ func (c *charter) reload(keys map[string]string) (bool, error) {
 	return true, nil
 }
 
-// change has f change the charter of a hub, and returns it; f says whether it has.
+// change has f change the charter of a hub, and returns it; f says whether it has. It fails where
+// the hub does not take that in time, and may have changed it nevertheless.
 func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error)) (*charter, error) {
 	t, _, err := find(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	r := registry{t.directory, lease.Standard()}
+	r := registry{bucket: t.directory, timing: lease.Standard()}
 	return r.change(ctx, func(c *charter) (*charter, error) {
 		if c == nil {
 			return nil, ErrNone

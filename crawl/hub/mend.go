@@ -1,0 +1,98 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+const (
+	probeName = "ripple.probe"
+	probeSize = 1 << 20 // bytes; the records of a terrain take less
+)
+
+// ailing is why the NATS server takes no records any more; empty: it does. It keeps the first
+// error of a write for ever, answers no other one then, and still has all read.
+func (s *Server) ailing() string {
+	for _, e := range s.nats.Healthz(&server.HealthzOptions{Details: true}).Errors {
+		switch e.Type {
+		case server.HealthzErrorJetStream:
+			return e.Error
+		case server.HealthzErrorStream: // also one that is just being made, which it says only in words
+			if strings.Contains(e.Error, "write error") {
+				return e.Error
+			}
+		}
+	}
+	return ""
+}
+
+// mend ends the NATS server, and begins another one on the same store once that can be written,
+// or ctx is done. The hub is away meanwhile, for as long as a taker watches a record at least: a
+// write that failed may have been read before, and be undone by the beginning, and whoever
+// believes that he holds a shard by it does not any more then.
+func (s *Server) mend(ctx context.Context, why string) {
+	s.say("the store cannot be written; nodes find no hub until it can", why)
+	s.end()
+	for last := ""; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(s.options.rest):
+		}
+		err := s.again()
+		if err == nil {
+			s.say("the hub is there again", "")
+			return
+		}
+		if text := err.Error(); text != last {
+			s.say("the hub cannot be there again yet", text)
+			last = text
+		}
+	}
+}
+
+// again begins another NATS server, if the store can be written.
+func (s *Server) again() error {
+	if err := probe(s.options.Store); err != nil {
+		return fmt.Errorf("the store cannot be written: %w", err)
+	}
+	settings, err := s.options.settings()
+	if err != nil {
+		return err
+	}
+	return s.begin(settings)
+}
+
+// probe reports why a folder has no room for what a hub keeps.
+func probe(folder string) error {
+	path := filepath.Join(folder, probeName)
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, probeSize))
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close(), os.Remove(path))
+}
+
+// say tells the log of the store; why is empty where nothing is wrong.
+func (s *Server) say(text, why string) {
+	switch log := s.options.Log; {
+	case log == nil:
+	case why == "":
+		log.Info(text, "store", s.options.Store)
+	default:
+		log.Error(text, "store", s.options.Store, "error", schema.Clean(why, maxLine))
+	}
+}

@@ -1,0 +1,88 @@
+package lease
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+)
+
+// A Given shard is one whose file was given up.
+type Given struct {
+	Epoch  uint64 // of the only file that can be taken from then on
+	claim  Claim
+	random string // of the record that says so
+	before Entry  // that this took the place of; zero: of none
+}
+
+// Anew gives up the file of a shard: from then on only one of the epoch that it returns can be
+// taken, at once, which is above the given one. It waits as Take does, and Renew longer: a
+// node that waits with the file comes first. The claim needs no file. After an error nothing is
+// given up, unless that says so.
+func Anew(ctx context.Context, c Claim, above uint64) (*Given, error) {
+	long := c
+	long.Timing.Watch += c.Timing.Renew
+	t, own := &taker{Claim: long}, record{State: anew, Node: c.Node, Random: rand.Text()}
+	g := &Given{claim: c, random: own.Random}
+	err := t.until(ctx, func() (bool, error) {
+		session, e, r, err := t.look(ctx)
+		if err != nil || t.away != nil {
+			return false, err
+		}
+		if g.Epoch = r.Epoch; r.Random == own.Random {
+			return true, nil
+		}
+		if may, err := t.watch(session, e.Revision, r); err != nil || !may {
+			return false, err
+		}
+		own.Epoch, g.before = max(r.Epoch, above)+1, e
+		t.update(ctx, own, e.Revision)
+		return false, nil
+	})
+	if err == nil {
+		return g, nil
+	}
+	if back := g.Back(ctx); back != nil {
+		err = fmt.Errorf("%w; %w", err, back)
+	}
+	return nil, err
+}
+
+// Back has the record of a shard be what it was before, unless somebody has written another since:
+// then that is as well. It also does so when ctx is done, and takes Renew at most. After an error the
+// file may be given up.
+func (g *Given) Back(ctx context.Context) error {
+	if g.before.Value == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.claim.Timing.Renew)
+	defer cancel()
+	for {
+		err := g.back(ctx)
+		if err == nil {
+			return nil
+		}
+		if ended := pause(ctx, g.claim.Timing.look()); ended != nil {
+			return fmt.Errorf("%s may be given up nevertheless, and is to be made anew then: %w", g.claim.Key, err)
+		}
+	}
+}
+
+// back tries that once. A record that has never been another one is written, too: what was sent
+// before, and is still under way, comes to nothing then.
+func (g *Given) back(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, g.claim.Timing.ask())
+	defer cancel()
+	e, err := g.claim.Bucket.Get(ctx, g.claim.Key)
+	if errors.Is(err, ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r, err := decode(e.Value); e.Revision != g.before.Revision && (err != nil || r.Random != g.random) {
+		return nil // it is somebody else's, or as it was again
+	}
+	_, err = g.claim.Bucket.Update(ctx, g.claim.Key, g.before.Value, e.Revision)
+	return err
+}

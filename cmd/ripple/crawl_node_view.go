@@ -100,9 +100,12 @@ func (v *nodeView) hide(shard int) {
 	}
 }
 
-// visited counts a visit.
+// visited counts a visit, and shows it. A page that was settled without being asked for, as one
+// that is kept, is none.
 func (v *nodeView) visited(shard int, e crawl.Event) {
-	v.pages.Add(1)
+	if e.Asked {
+		v.pages.Add(1)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if p := v.shown[shard]; p != nil { // else what is recalled holds it

@@ -25,8 +25,9 @@ type terrainStats struct {
 	Over    bool         `json:"over"`          // on all shards
 	Without []int        `json:"without"`       // shards that the run was ended without, and nobody goes on with it
 	Paused  bool         `json:"paused"`
-	Nodes   []string     `json:"nodes"` // that have come
-	Visited int          `json:"pages_visited"`
+	Nodes   []string     `json:"nodes"`         // that have come
+	Visited int          `json:"pages_visited"` // by the shards that say it
+	Unsaid  int          `json:"not_counted"`   // shards of which nobody says how many
 	ToVisit int          `json:"pages_to_visit"`
 	Silent  int          `json:"silent"` // shards that do not answer: their pages are not counted
 	Shards  []shardStats `json:"shards"`
@@ -48,6 +49,7 @@ func shardStates() []string {
 type shardStats struct {
 	Shard   int             `json:"shard"`
 	State   string          `json:"state"`
+	Visited *int            `json:"pages_visited"` // null: nobody says it
 	Node    string          `json:"node"`          // that has it, or made its file; empty: unknown
 	Since   *time.Time      `json:"since"`         // when that has it; null: it has not
 	Config  uint64          `json:"configuration"` // number of the one that it follows; 0: unknown
@@ -81,11 +83,15 @@ func newTerrainStats(hub string, t *node.Terrain) *terrainStats {
 		s.Shards[n] = newShardStats(&t.Shards[n])
 	}
 	for n, one := range s.Shards {
-		switch {
-		case one.Status == nil && one.State != shardOver:
+		if one.Status != nil {
+			s.ToVisit += one.Status.PagesToVisit
+		} else if one.State != shardOver {
 			s.Silent++
-		case one.Status != nil:
-			s.Visited, s.ToVisit = s.Visited+one.Status.PagesVisited, s.ToVisit+one.Status.PagesToVisit
+		}
+		if one.Visited != nil {
+			s.Visited += *one.Visited
+		} else {
+			s.Unsaid++
 		}
 		for _, b := range one.Backlog {
 			if b.Silent.IsZero() || b.Shard < 0 || b.Shard >= len(s.Shards) {
@@ -109,6 +115,7 @@ func newShardStats(one *node.Shard) shardStats {
 	switch r := one.Report; {
 	case r != nil:
 		s.Status, s.State, s.Config = &r.Status, r.Status.Status, r.Configuration
+		s.Visited = &r.Status.PagesVisited
 		if r.Over {
 			s.State = shardOver
 		}
@@ -116,7 +123,9 @@ func newShardStats(one *node.Shard) shardStats {
 			s.Backlog = r.Backlog
 		}
 	case one.Over:
-		s.State, s.Node = shardOver, one.Maker
+		if s.State, s.Node = shardOver, one.Maker; one.Pages >= 0 {
+			s.Visited = &one.Pages
+		}
 	case one.Node != "":
 		s.State = shardSilent
 	case one.Made:
@@ -140,19 +149,21 @@ func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
 	fmt.Fprintf(w, "terrain %s at %s: run #%d%s\n", s.Terrain[:8], shown(s.Hub), s.Run, state)
 	fmt.Fprintf(w, "%s, %s to visit; %s on %s", visited(s.Visited), commas(s.ToVisit), count(len(s.Shards), "shard", "shards"),
 		count(len(s.Nodes), "node", "nodes"))
-	if s.Silent > 0 {
-		fmt.Fprintf(w, "; not counted: %s", count(s.Silent, "shard", "shards"))
+	if s.Unsaid > 0 {
+		fmt.Fprintf(w, "; not counted: %s", count(s.Unsaid, "shard", "shards"))
 	}
 	fmt.Fprint(w, "\n\n")
 	t := newTable(w)
 	t.row("shard", "state", "visited", "to visit", "pages/s", "ETA", "node")
 	for _, one := range s.Shards {
 		cells := []any{one.Shard, clean(one.State, 20), "", "", "", ""}
+		if one.Visited != nil {
+			cells[2] = commas(*one.Visited)
+		}
 		if st := one.Status; st != nil {
-			cells = []any{one.Shard, clean(one.State, 20), commas(st.PagesVisited), commas(st.PagesToVisit),
-				fmt.Sprintf("%.1f", st.PagesPerSecond), seconds(st.ETA)}
-			if st.ETA == 0 {
-				cells[5] = ""
+			cells[3], cells[4] = commas(st.PagesToVisit), fmt.Sprintf("%.1f", st.PagesPerSecond)
+			if st.ETA != 0 {
+				cells[5] = seconds(st.ETA)
 			}
 		}
 		t.row(append(cells, clean(one.Node, 60))...)

@@ -35,6 +35,9 @@ type nodeView struct {
 	requests atomic.Int64
 	pages    atomic.Int64
 
+	idle  int64    // requests when the last line was told: while they stay the same, this node waits
+	waits []string // for what, as was told last; see [terrainNote]
+
 	mu     sync.Mutex
 	states map[int]string // by shard
 	shown  map[int]*meter.Part
@@ -177,6 +180,11 @@ func (v *nodeView) follow(ctx context.Context) {
 			return
 		case <-tick.C:
 			v.report()
+			if asked := v.requests.Load(); asked != v.idle {
+				v.idle, v.waits = asked, nil
+			} else if seen := v.desk.look.now(ctx); seen.stats != nil {
+				v.tellWaits(seen.stats, time.Now())
+			}
 		}
 	}
 }

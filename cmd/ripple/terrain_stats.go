@@ -184,19 +184,34 @@ func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
 type terrainNote struct {
 	Text  string     `json:"text"`
 	Since *time.Time `json:"since"` // null: it is not known
+
+	shard int    // that it is about; -1: none in particular
+	same  string // as long as it is this, what is waited for stays the same
+}
+
+// noteOf is a note about a shard, or -1, of which it is not known since when it holds.
+func noteOf(shard int, format string, args ...any) terrainNote {
+	text := fmt.Sprintf(format, args...)
+	return terrainNote{Text: text, shard: shard, same: text}
+}
+
+// since adds since when it holds, and says for how long.
+func (n terrainNote) since(at *time.Time, how string, now time.Time) terrainNote {
+	n.Text, n.Since = n.Text+how+span(now.Sub(*at)), at
+	return n
 }
 
 // notes say what keeps the run of the terrain open, or who has to come for it to go on.
 func (s *terrainStats) notes(now time.Time) []terrainNote {
 	notes := []terrainNote{}
 	if len(s.Without) > 0 {
-		return append(notes, terrainNote{"\"ripple crawl\" on all machines goes on with the run, with " +
-			schema.ShardsOf(s.Without...).Named() + " back or made anew", nil})
+		return append(notes, noteOf(-1, "\"ripple crawl\" on all machines goes on with the run, with %s back or made anew",
+			schema.ShardsOf(s.Without...).Named()))
 	}
 	for i := range s.Shards {
 		if one := &s.Shards[i]; one.Config != 0 && one.Config < s.Config {
-			text := "shard %d follows an older configuration until that of %s is changed, too"
-			notes = append(notes, terrainNote{fmt.Sprintf(text, i, clean(one.Node, 60)), nil})
+			notes = append(notes, noteOf(i, "shard %d follows an older configuration until that of %s is changed, too", i,
+				clean(one.Node, 60)))
 		}
 		notes = append(notes, s.Shards[i].notes(now)...)
 	}
@@ -208,33 +223,33 @@ func (s *shardStats) notes(now time.Time) (notes []terrainNote) {
 	name := clean(s.Node, 60)
 	switch s.State {
 	case shardSilent:
-		text := fmt.Sprintf("shard %d does not answer: %s is off, cut off or busy, and the run is open until it answers", s.Shard,
+		note := noteOf(s.Shard, "shard %d does not answer: %s is off, cut off or busy, and the run is open until it answers", s.Shard,
 			name)
 		if s.Silent != nil {
-			text += fmt.Sprintf("; silent for %s", span(now.Sub(*s.Silent)))
+			note = note.since(s.Silent, "; silent for ", now)
 		}
-		notes = append(notes, terrainNote{text, s.Silent})
+		notes = append(notes, note)
 	case shardIdle:
 		if name == "" {
 			name = "the machine"
 		}
-		notes = append(notes, terrainNote{fmt.Sprintf("shard %d waits for %s, which has its file, or a newer copy", s.Shard,
-			name), nil})
+		notes = append(notes, noteOf(s.Shard, "shard %d waits for %s, which has its file, or a newer copy", s.Shard, name))
 	case shardUnmade:
-		notes = append(notes, terrainNote{fmt.Sprintf("shard %d waits for a node that makes its file", s.Shard), nil})
+		notes = append(notes, noteOf(s.Shard, "shard %d waits for a node that makes its file", s.Shard))
 	}
 	for _, b := range s.Backlog {
 		if b.Silent.IsZero() {
 			continue
 		}
-		what := fmt.Sprintf("shard %d has to tell shard %d of %s, and", s.Shard, b.Shard, count(b.URLs, "URL", "URLs"))
+		note := noteOf(s.Shard, "shard %d has to tell shard %d of %s, and waits for an answer", s.Shard, b.Shard,
+			count(b.URLs, "URL", "URLs"))
 		switch {
 		case b.More:
-			what = fmt.Sprintf("shard %d has to tell shard %d everything again, and", s.Shard, b.Shard)
+			note = noteOf(s.Shard, "shard %d has to tell shard %d everything again, and waits for an answer", s.Shard, b.Shard)
 		case b.URLs == 0:
-			what = fmt.Sprintf("shard %d asks shard %d, and", s.Shard, b.Shard)
+			note = noteOf(s.Shard, "shard %d asks shard %d, and waits for an answer", s.Shard, b.Shard)
 		}
-		notes = append(notes, terrainNote{fmt.Sprintf("%s waits for an answer for %s", what, span(now.Sub(b.Silent))), &b.Silent})
+		notes = append(notes, note.since(&b.Silent, " for ", now))
 	}
 	return notes
 }

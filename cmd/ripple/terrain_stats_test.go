@@ -45,3 +45,35 @@ func TestNodeVisits(t *testing.T) {
 		t.Errorf("%d pages are visited, want 1", n)
 	}
 }
+
+// A node that waits says for what, once, and again when that changes.
+func TestNodeWaits(t *testing.T) {
+	var said strings.Builder
+	v := newNodeView(newApp(io.Discard, &said), "", &config.Config{}, crawlOptions{})
+	v.states = map[int]string{0: "released", 1: "crawling"}
+	now := time.Now()
+	idle := &census.Status{Status: "running"}
+	s := &terrainStats{Shards: []shardStats{{State: shardIdle, Node: "attic"}, {Shard: 1, State: "running", Status: idle}}}
+	tell := func(want string) {
+		t.Helper()
+		now = now.Add(time.Minute)
+		said.Reset()
+		v.tellWaits(s, now)
+		if got := said.String(); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+	attic := "  shard 0 waits for attic, which has its file, or a newer copy\n"
+	tell(attic)
+	tell("")
+	s.Shards[1].Backlog = []crawl.Backlog{{Shard: 0, URLs: 2, Silent: now}}
+	tell(attic + "  shard 1 has to tell shard 0 of 2 URLs, and waits for an answer for 1 min 00 s\n")
+	tell("")
+	s.Shards[0] = shardStats{State: "running", Status: &census.Status{Left: census.Left{PagesToVisit: 3}},
+		Backlog: []crawl.Backlog{{Shard: 1, URLs: 5, Silent: now}}}
+	s.Shards[1].Backlog = nil
+	tell("  nothing is left to visit here; the run goes on at shard 0\n")
+	tell("")
+	idle.PagesToVisit = 1
+	tell("")
+}

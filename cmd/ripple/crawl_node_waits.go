@@ -33,17 +33,17 @@ func (v *nodeView) tellWaits(s *terrainStats, now time.Time) {
 	}
 }
 
-// concerns reports whether a note is one of what this node waits for: not what another one has
-// to tell.
+// concerns reports whether a note is one of what this node waits for: not for itself, as where it is
+// about to take a shard, and not what another one has to tell.
 func (v *nodeView) concerns(s *terrainStats, n terrainNote) bool {
-	if n.shard < 0 || v.has(n.shard) {
+	if n.shard < 0 {
 		return true
 	}
 	switch s.Shards[n.shard].State {
 	case shardSilent, shardIdle, shardUnmade:
-		return true
+		return !v.has(n.shard)
 	}
-	return false
+	return v.has(n.shard)
 }
 
 // others say which shards of other nodes are still crawled when those of this one have nothing left.

@@ -50,7 +50,7 @@ func TestNodeVisits(t *testing.T) {
 func TestNodeWaits(t *testing.T) {
 	var said strings.Builder
 	v := newNodeView(newApp(io.Discard, &said), "", &config.Config{}, crawlOptions{})
-	v.states = map[int]string{0: "released", 1: "crawling"}
+	v.states = map[int]string{0: "waiting", 1: "crawling"}
 	now := time.Now()
 	idle := &census.Status{Status: "running"}
 	s := &terrainStats{Shards: []shardStats{{State: shardIdle, Node: "attic"}, {Shard: 1, State: "running", Status: idle}}}
@@ -63,6 +63,8 @@ func TestNodeWaits(t *testing.T) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
+	tell("") // it is this node that the shard waits for
+	v.states[0] = "released"
 	attic := "  shard 0 waits for attic, which has its file, or a newer copy\n"
 	tell(attic)
 	tell("")

@@ -209,14 +209,23 @@ func (s *paperServers) crawlWith(cfg *config.Config, kill time.Duration) schema.
 		s.t.Fatal(err)
 	}
 	defer store.Close()
-	rec := newCommitter(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
+	asked := 0
+	rec := newCommitter(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), func(e Event) {
+		if e.Asked {
+			asked++
+		}
+	})
 	if s.most > 0 {
 		rec.most = s.most
 	}
 	if _, err := rec.recorder.Begin(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
+	before := rec.recorder.Run().Pages
 	err = s.ring(rec, kill)
+	if run := rec.recorder.Run(); kill == 0 && asked != run.Pages-before {
+		s.t.Errorf("%d pages are told as asked for, the run counts %d", asked, run.Pages-before)
+	}
 	switch {
 	case err == nil:
 		err = rec.recorder.Finish()

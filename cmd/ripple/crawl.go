@@ -132,6 +132,10 @@ func notSite(name string) error {
 		strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "www."):
 		return nil
 	}
+	near := strings.TrimSuffix(name, filepath.Ext(name)) + ".toml"
+	if _, err := os.Stat(near); err == nil {
+		return usage("there is no file %s; did you mean %s?", site, shown(near))
+	}
 	return usage("there is no file %s; to write a configuration that crawls the site: "+
 		"ripple init --origin https://%[1]s", site)
 }

@@ -72,13 +72,16 @@ func (a *app) newProspect(ctx context.Context, cfg *config.Config, extra extraSe
 	if err := hasFolder(path); err != nil {
 		return nil, err
 	}
-	if err := mayWriteState(path); err != nil {
-		return nil, err
-	}
 	p := &prospect{lines: []string{"run #1 begins"}}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := mayWriteState(path); err != nil {
+			return nil, err
+		}
 		p.cfg, err = extra.join(cfg)
 		return p, err
+	}
+	if err := a.mayCrawl(path, fresh); err != nil {
+		return nil, err
 	}
 	store, live, err := a.openReading(ctx, path)
 	if err != nil && !(fresh && errors.Is(err, kv.ErrDamaged)) {
@@ -103,6 +106,23 @@ func (a *app) newProspect(ctx context.Context, cfg *config.Config, extra extraSe
 		return nil, err
 	}
 	return p, nil
+}
+
+// mayCrawl reports a state file that a crawl cannot write. Where only its folder cannot be written
+// into, it warns as a crawl does, which has no use for the folder but to begin anew.
+func (a *app) mayCrawl(path string, fresh bool) error {
+	err := mayWriteState(path)
+	if fresh && err != nil {
+		return err
+	}
+	f, failed := os.OpenFile(path, os.O_RDWR, 0)
+	if failed != nil {
+		return stateError(path, failed)
+	}
+	if err != nil {
+		a.logger().Warn("other commands cannot reach this crawl", "error", err)
+	}
+	return f.Close()
 }
 
 // foresee tells which run goes on or begins.

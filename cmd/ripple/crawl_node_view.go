@@ -35,6 +35,9 @@ type nodeView struct {
 	requests atomic.Int64
 	pages    atomic.Int64
 
+	idle  int64    // requests when the last line was told: while they stay the same, this node waits
+	waits []string // for what, as was told last; see [terrainNote]
+
 	mu     sync.Mutex
 	states map[int]string // by shard
 	shown  map[int]*meter.Part
@@ -100,9 +103,12 @@ func (v *nodeView) hide(shard int) {
 	}
 }
 
-// visited counts a visit.
+// visited counts a visit, and shows it. A page that was settled without being asked for, as one
+// that is kept, is none.
 func (v *nodeView) visited(shard int, e crawl.Event) {
-	v.pages.Add(1)
+	if e.Asked {
+		v.pages.Add(1)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if p := v.shown[shard]; p != nil { // else what is recalled holds it
@@ -174,6 +180,11 @@ func (v *nodeView) follow(ctx context.Context) {
 			return
 		case <-tick.C:
 			v.report()
+			if asked := v.requests.Load(); asked != v.idle {
+				v.idle, v.waits = asked, nil
+			} else if seen := v.desk.look.now(ctx); seen.stats != nil {
+				v.tellWaits(seen.stats, time.Now())
+			}
 		}
 	}
 }

@@ -40,8 +40,9 @@ type extraSeeds struct {
 	AsQuality bool         `json:"as_quality"`
 	URLs      []string     `json:"urls"`
 
-	lines []int // where the first of them were read
-	same  bool  // but for seeds like these, the last run had the configuration
+	file  string // that they were read from, as it is shown
+	lines []int  // where the first of them were read
+	same  bool   // but for seeds like these, the last run had the configuration
 }
 
 // metaSeeds is the name under which they are kept.
@@ -58,7 +59,8 @@ func (o *seedOptions) read() (extraSeeds, error) {
 		return s, nil
 	}
 	var in io.Reader = os.Stdin
-	if o.file != "-" {
+	if s.file = "standard input"; o.file != "-" {
+		s.file = shown(o.file)
 		f, err := os.Open(o.file)
 		if err != nil {
 			return s, usage("--seeds: %v", err)
@@ -66,8 +68,15 @@ func (o *seedOptions) read() (extraSeeds, error) {
 		defer f.Close()
 		in = f
 	}
+	text := bufio.NewReader(io.LimitReader(in, maxSeedsFile+1))
+	switch head, _ := text.Peek(len(utf8Mark)); {
+	case isUTF16(head):
+		return s, usage("--seeds: %s is UTF-16; save it as UTF-8", s.file)
+	case string(head) == utf8Mark:
+		_, _ = text.Discard(len(utf8Mark)) // what was peeked at is there
+	}
 	first := true
-	lines := bufio.NewScanner(io.LimitReader(in, maxSeedsFile+1))
+	lines := bufio.NewScanner(text)
 	size := 0
 	for number := 1; lines.Scan(); number++ {
 		size += len(lines.Bytes()) + 1
@@ -88,11 +97,21 @@ func (o *seedOptions) read() (extraSeeds, error) {
 	case err != nil:
 		return s, usage("--seeds: %v", err)
 	case size > maxSeedsFile:
-		return s, usage("--seeds: %s is larger than %d MB", shown(o.file), maxSeedsFile>>20)
+		return s, usage("--seeds: %s is larger than %d MB", s.file, maxSeedsFile>>20)
 	case len(s.URLs) == 0:
-		return s, usage("--seeds: %s contains no URL", shown(o.file))
+		return s, usage("--seeds: %s contains no URL", s.file)
 	}
 	return s, nil
+}
+
+// utf8Mark is how some editors begin a text in UTF-8.
+const utf8Mark = "\ufeff"
+
+// isUTF16 reports whether a text that begins with a URL, a comment or the mark of the order of its
+// bytes is in UTF-16.
+func isUTF16(head []byte) bool {
+	return len(head) >= 2 && (string(head[:2]) == "\xff\xfe" || string(head[:2]) == "\xfe\xff" ||
+		head[0] == 0 != (head[1] == 0))
 }
 
 // seedOf returns the URL of a line, which may be CSV of one column.
@@ -110,8 +129,14 @@ func seedOf(line string) (string, error) {
 // isHeader reports whether the first line names the column of URLs below it.
 func isHeader(line string) bool { return !strings.ContainsAny(line, ".:/,") }
 
-// join adds the seeds to a configuration.
+// join adds the seeds to a configuration. What is wrong with them is told by the file and its lines.
 func (s extraSeeds) join(cfg *config.Config) (*config.Config, error) {
+	more, err := s.with(cfg)
+	return more, s.placed(err)
+}
+
+// with is join without the file: the lines are places in the list.
+func (s extraSeeds) with(cfg *config.Config) (*config.Config, error) {
 	if len(s.URLs) == 0 {
 		return cfg, nil
 	}
@@ -120,6 +145,21 @@ func (s extraSeeds) join(cfg *config.Config) (*config.Config, error) {
 		return nil, fmt.Errorf("%w (%w)", err, errConfig)
 	}
 	return more, nil
+}
+
+// placed has an error of with name the file and its lines.
+func (s extraSeeds) placed(err error) error {
+	var refused *config.Errors
+	if !errors.As(err, &refused) || s.file == "" {
+		return err
+	}
+	refused.Path = s.file
+	for i, p := range refused.List {
+		if p.Line > 0 && p.Line <= len(s.lines) {
+			refused.List[i].Line = s.lines[p.Line-1]
+		}
+	}
+	return err
 }
 
 // forRun adds the seeds, with those that the run to be continued has already, to
@@ -199,7 +239,7 @@ func (s extraSeeds) hadBy(run schema.RunID, before, cfg *config.Config) bool {
 // the run had before, the ones that it refuses by now are dropped.
 func (s *extraSeeds) joinKept(cfg *config.Config, own int) (*config.Config, error) {
 	for {
-		more, err := s.join(cfg)
+		more, err := s.with(cfg)
 		var refused *config.Errors
 		if err == nil || !errors.As(err, &refused) {
 			return more, err
@@ -210,14 +250,8 @@ func (s *extraSeeds) joinKept(cfg *config.Config, own int) (*config.Config, erro
 				s.URLs = slices.Delete(s.URLs, p.Line-1, p.Line)
 			}
 		}
-		if len(s.URLs) < before {
-			continue
+		if len(s.URLs) == before {
+			return nil, s.placed(err)
 		}
-		for i, p := range refused.List {
-			if p.Line <= len(s.lines) {
-				refused.List[i].Line = s.lines[p.Line-1]
-			}
-		}
-		return nil, err
 	}
 }

@@ -57,7 +57,8 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 		return usage("--json, --markdown and --gexf exclude each other; use one of them")
 	}
 	if opts.gexf != "" {
-		if err := (&format{check: replaceable(changes.IsOurs)}).refuseNamed(opts.gexf, opts.force); err != nil {
+		f := format{check: replaceable(changes.IsOurs), noun: "a GEXF file of changes"}
+		if err := f.refuseNamed(opts.gexf, opts.force); err != nil {
 			return err
 		}
 	}

@@ -102,7 +102,7 @@ func graphFormats() []format {
 	var all []format
 	for _, f := range graph.Formats() {
 		one := format{
-			flag: f.Name, usage: f.Usage, graph: &f, check: f.Check,
+			flag: f.Name, usage: f.Usage, noun: f.Noun, graph: &f, check: f.Check,
 			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
 				opts.graph.opts.Progress = opts.progress
 				g, err := opts.graph.graph(s)

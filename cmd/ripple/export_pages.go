@@ -24,6 +24,7 @@ const pagesIndex = "ripple-pages.jsonl"
 func pagesFormat() format {
 	return format{
 		flag: "pages", usage: "write the stored pages into `DIR`, as aa/bb/<sha256>.html",
+		noun:  "a folder of pages",
 		check: checkPagesFolder, grows: true,
 		write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {
 			return writePages(ctx, path, s)
@@ -33,6 +34,9 @@ func pagesFormat() format {
 
 // checkPagesFolder refuses a folder with files of others.
 func checkPagesFolder(path string, force bool) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s %w: %w", path, whole.ErrForeign, whole.ErrNotFolder)
+	}
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (len(entries) == 0 || force) {
 		return nil

@@ -28,6 +28,7 @@ type format struct {
 	grows bool          // is a folder that stays, and gets more files
 	state bool          // is a state file
 	graph *graph.Format // shows the graph that flags select; nil: it does not
+	noun  string        // what it writes: "a SQLite database"; empty: it has no name
 
 	// check reports why a target must not be replaced, with [whole.ErrForeign] if
 	// Ripple did not write it.
@@ -38,7 +39,7 @@ type format struct {
 func formats() []format {
 	return append([]format{
 		{
-			flag: "sqlite", usage: "write a SQLite database to `FILE`",
+			flag: "sqlite", usage: "write a SQLite database to `FILE`", noun: "a SQLite database",
 			key: "[output] database-path", path: func(c *config.Config) string { return c.Output.DatabasePath },
 			check: replaceable(sqlite.IsOurs),
 			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
@@ -48,7 +49,7 @@ func formats() []format {
 			},
 		},
 		{
-			key: "[output] summary-path", path: func(c *config.Config) string { return c.Output.SummaryPath },
+			key: "[output] summary-path", path: func(c *config.Config) string { return c.Output.SummaryPath }, noun: "a summary",
 			check: replaceable(isOurSummary),
 			write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {
 				return whole.Stream(ctx, path, func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version) })
@@ -56,6 +57,7 @@ func formats() []format {
 		},
 		{
 			atEnd: true, key: "[monitor] report-path", path: func(c *config.Config) string { return c.Monitor.ReportPath },
+			noun:  "a report",
 			check: replaceable(func(head []byte) bool { return bytes.HasPrefix(head, []byte("{\n  \"ripple\":")) }),
 			write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {
 				return whole.Stream(ctx, path, func(w io.Writer) error { return writeReport(w, s) })
@@ -116,7 +118,7 @@ func (f *format) refuse(path string, force bool) error {
 	}
 	err := f.check(path, force)
 	if errors.Is(err, whole.ErrForeign) {
-		return &foreignError{path}
+		return f.foreign(path, err)
 	}
 	if err != nil {
 		return err
@@ -148,17 +150,10 @@ func (f *format) refuseNamed(path string, force bool) error {
 	err := f.refuse(path, force)
 	var foreign *foreignError
 	if errors.As(err, &foreign) {
-		return usage("%s exists and was not written by Ripple; name another file, or use --force", shown(path))
+		return usage("%s", foreign.named())
 	}
 	if err != nil {
 		return usage("%v", err)
 	}
 	return nil
-}
-
-// A foreignError is a target that exists and that Ripple did not write.
-type foreignError struct{ path string }
-
-func (e *foreignError) Error() string {
-	return fmt.Sprintf("%s exists and was not written by Ripple; move it away or name another file", shown(e.path))
 }

@@ -144,7 +144,7 @@ func (a *app) servedConfig() string {
 // openDesk opens the desk of a state file, which a configuration names; empty: none does.
 func (a *app) openDesk(path, cfg string, m config.Monitor) (*desk.Desk, error) {
 	reader := &desk.Reader{Command: func(socket string) (*exec.Cmd, error) { return readerCommand(path, socket) }}
-	live := &liveCrawl{&control.Client{State: path}, reader}
+	live := &liveCrawl{client: &control.Client{State: path}, reader: reader}
 	d, err := desk.Listen(desk.Options{
 		Monitor: m, Routes: slices.Concat(live.routes(), newDeciding(cfg).routes(), terrainRoutes(nil)), First: live.first(),
 		Live: live, Reader: reader, Exports: deskExports(path), Metrics: live.metrics, Version: thisBuild().Version, Log: a.logger(),

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
+	"sync"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl/census"
@@ -18,6 +21,10 @@ import (
 type liveCrawl struct {
 	client *control.Client
 	reader *desk.Reader
+
+	mu    sync.Mutex
+	ended deskStatus // of the newest run, as the file said it when it was as follows; of mode "": it was not read
+	file  fs.FileInfo
 }
 
 // A deskStatus is what goes on now.
@@ -28,11 +35,45 @@ type deskStatus struct {
 
 type crawlStatus = census.Status // by whose name its field of that name is not hidden
 
-// idleStatus is the status where no crawl is running.
+// idleStatus is the status where no crawl is running and no run is known.
 func idleStatus() deskStatus {
-	return deskStatus{"file", census.Status{Status: "finished", Errors: map[string]int{},
+	return deskStatus{"file", census.Status{Status: "unknown", Errors: map[string]int{},
 		Troubles: []census.Trouble{}, Groups: []census.Group{},
 		Left: census.Left{Depth: -1, ETAHosts: []census.HostETA{}}}}
+}
+
+// endedStatus is the status of the newest run of a file that nobody crawls.
+func endedStatus(s *stats) deskStatus {
+	d := idleStatus()
+	d.RunID, d.Status, d.Elapsed = s.Run.ID, s.Run.Status, s.Run.Seconds
+	d.PagesVisited, d.Requests, d.PagesWaiting = s.Run.Pages, s.Run.Requests, s.Frontier
+	d.Left = s.Left
+	if s.Run.Errors != nil {
+		d.Errors = s.Run.Errors
+	}
+	if d.ETAHosts == nil {
+		d.ETAHosts = []census.HostETA{}
+	}
+	return d
+}
+
+// idle is the status where no crawl is running. The file is read again when it has changed.
+func (l *liveCrawl) idle(ctx context.Context) deskStatus {
+	now, err := os.Stat(l.client.State)
+	if err != nil {
+		return idleStatus()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended.Mode != "" && os.SameFile(now, l.file) && now.ModTime().Equal(l.file.ModTime()) && now.Size() == l.file.Size() {
+		return l.ended
+	}
+	var s stats
+	if err := l.reader.Get(ctx, "stats?limit=1", &s); err != nil || s.Live != nil {
+		return idleStatus() // as where a crawl is about to begin
+	}
+	l.ended, l.file = endedStatus(&s), now
+	return l.ended
 }
 
 // routes are what is asked of the running crawl, and told it.
@@ -42,7 +83,8 @@ func (l *liveCrawl) routes() []desk.Route {
 		return s, err
 	}
 	all := []desk.Route{{Name: "status", Method: http.MethodGet, Path: "status", Returns: deskStatus{}, Answer: status,
-		Doc: "What the crawl does now, and why nothing is being fetched; status is \"finished\" where none is running."}}
+		Doc: "What the crawl does now, and why nothing is being fetched. Where none is running mode is \"file\", and run_id, " +
+			"status (completed or interrupted) and counts are those of the newest run; \"unknown\": the file cannot be read."}}
 	for name, doc := range map[string]string{
 		"pause":   "Have the crawl send no further request.",
 		"unpause": "Have the crawl go on.",
@@ -108,7 +150,7 @@ func (l *liveCrawl) Status(ctx context.Context) (status any, runs bool, err erro
 func (l *liveCrawl) now(ctx context.Context, what string) (status any, runs bool, err error) {
 	s := deskStatus{Mode: "crawl"}
 	if err := l.client.Get(ctx, what, &s.crawlStatus); errors.Is(err, control.ErrNobody) {
-		return idleStatus(), false, nil
+		return l.idle(ctx), false, nil
 	} else if err != nil {
 		return nil, false, answerable(err)
 	}

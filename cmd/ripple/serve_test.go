@@ -325,11 +325,24 @@ func TestServeCrawl(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.wait()
-	if got := d.json("status").(map[string]any); got["mode"] != "file" {
-		t.Errorf("when the crawl is over: %v", got)
+	d.showsEnd(promised)
+}
+
+// showsEnd expects the status and the counts of a run that was interrupted.
+func (d *testDesk) showsEnd(promised map[string]*jsonschema.Resolved) {
+	d.t.Helper()
+	got, whole := d.json("status").(map[string]any), d.json("stats").(map[string]any)
+	if err := promised["status"].Validate(got); err != nil {
+		d.t.Errorf("when the crawl is over: %v", err)
 	}
-	if got := d.json("stats").(map[string]any)["live"]; got != nil {
-		t.Errorf("when the crawl is over, it is still shown: %v", got)
+	run := whole["run"].(map[string]any)
+	want := []any{"file", run["id"], "interrupted", run["pages"], run["requests"], whole["left"].(map[string]any)["max_depth"]}
+	is := []any{got["mode"], got["run_id"], got["status"], got["pages_visited"], got["requests"], got["max_depth"]}
+	if diff := cmp.Diff(want, is); diff != "" || run["id"] != 1.0 {
+		d.t.Errorf("when the crawl is over: %s", diff)
+	}
+	if whole["live"] != nil {
+		d.t.Errorf("when the crawl is over, it is still shown: %v", whole["live"])
 	}
 }
 

@@ -40,12 +40,15 @@ func (a *app) statePath() (string, error) {
 	if _, err := os.Stat(defaultConfig); err == nil {
 		return configuredState(defaultConfig)
 	}
-	found, err := stateFiles(".")
+	found, unread, err := stateFiles(".")
 	switch {
 	case err != nil:
 		return "", err
 	case len(found) == 1:
 		return found[0], nil
+	case len(found) == 0 && unread != nil:
+		return "", hint(fmt.Errorf("there is no config.toml here and no state file that can be read: %w", unread),
+			"make it readable, or name another with --state FILE")
 	case len(found) == 0:
 		return "", usage("there is no config.toml here and no state file; name one with --state FILE or --config FILE")
 	}
@@ -70,20 +73,27 @@ func (a *app) crawlOf(path string) *control.Client {
 		Slow: func() { a.say("the crawl does not answer; still waiting (Ctrl-C gives up)") }}
 }
 
-// stateFiles returns the state files of a folder.
-func stateFiles(dir string) ([]string, error) {
+// stateFiles returns the state files of a folder, and why one may be missing: unread names the
+// first file that is called like one and cannot be read.
+func stateFiles(dir string) (found []string, unread, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var found []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && !isBeside(e.Name()) && isBolt(filepath.Join(dir, e.Name())) &&
-			!isForeign(filepath.Join(dir, e.Name())) {
+		if !e.Type().IsRegular() || isBeside(e.Name()) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		bolt, err := hasMark(path)
+		switch {
+		case err != nil && unread == nil && filepath.Ext(path) == ".bolt":
+			unread = fmt.Errorf("%s: %w", shown(e.Name()), err)
+		case bolt && !isForeign(path):
 			found = append(found, e.Name())
 		}
 	}
-	return found, nil
+	return found, unread, nil
 }
 
 // isBeside reports whether a name is that of a file which Ripple keeps beside a
@@ -92,17 +102,34 @@ func isBeside(name string) bool {
 	return slices.Contains([]string{".bak", ".fresh", ".prune", ".compact"}, filepath.Ext(name))
 }
 
-// isBolt looks for the mark of a bbolt file in its first page.
+// isBolt reports whether a file can be read and has the mark of a bbolt file.
 func isBolt(path string) bool {
+	bolt, err := hasMark(path)
+	return err == nil && bolt
+}
+
+// hasMark looks for the mark of a bbolt file in its first page. The error says why it cannot
+// be read, without its name.
+func hasMark(path string) (bool, error) {
 	const magic, offset = 0xED0CDAED, 16
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return false, withoutPath(err)
 	}
 	defer f.Close()
 	var mark [4]byte
-	_, err = f.ReadAt(mark[:], offset)
-	return err == nil && binary.NativeEndian.Uint32(mark[:]) == magic
+	if _, err := f.ReadAt(mark[:], offset); err != nil && !errors.Is(err, io.EOF) {
+		return false, withoutPath(err)
+	}
+	return binary.NativeEndian.Uint32(mark[:]) == magic, nil
+}
+
+// withoutPath is an error of a file without the operation and the name.
+func withoutPath(err error) error {
+	if of := new(fs.PathError); errors.As(err, &of) {
+		return of.Err
+	}
+	return err
 }
 
 // isForeign reports whether a bbolt file was written by another program. One that

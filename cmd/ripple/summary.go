@@ -49,7 +49,7 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 		return err
 	}
 	if opts.out != "" {
-		f := format{check: replaceable(isOurSummary)}
+		f := format{check: replaceable(isOurSummary), noun: "a summary"}
 		if err := f.refuseNamed(opts.out, opts.force); err != nil {
 			return err
 		}

@@ -25,8 +25,9 @@ type terrainStats struct {
 	Over    bool         `json:"over"`          // on all shards
 	Without []int        `json:"without"`       // shards that the run was ended without, and nobody goes on with it
 	Paused  bool         `json:"paused"`
-	Nodes   []string     `json:"nodes"` // that have come
-	Visited int          `json:"pages_visited"`
+	Nodes   []string     `json:"nodes"`         // that have come
+	Visited int          `json:"pages_visited"` // by the shards that say it
+	Unsaid  int          `json:"not_counted"`   // shards of which nobody says how many
 	ToVisit int          `json:"pages_to_visit"`
 	Silent  int          `json:"silent"` // shards that do not answer: their pages are not counted
 	Shards  []shardStats `json:"shards"`
@@ -48,6 +49,7 @@ func shardStates() []string {
 type shardStats struct {
 	Shard   int             `json:"shard"`
 	State   string          `json:"state"`
+	Visited *int            `json:"pages_visited"` // null: nobody says it
 	Node    string          `json:"node"`          // that has it, or made its file; empty: unknown
 	Since   *time.Time      `json:"since"`         // when that has it; null: it has not
 	Config  uint64          `json:"configuration"` // number of the one that it follows; 0: unknown
@@ -81,11 +83,15 @@ func newTerrainStats(hub string, t *node.Terrain) *terrainStats {
 		s.Shards[n] = newShardStats(&t.Shards[n])
 	}
 	for n, one := range s.Shards {
-		switch {
-		case one.Status == nil && one.State != shardOver:
+		if one.Status != nil {
+			s.ToVisit += one.Status.PagesToVisit
+		} else if one.State != shardOver {
 			s.Silent++
-		case one.Status != nil:
-			s.Visited, s.ToVisit = s.Visited+one.Status.PagesVisited, s.ToVisit+one.Status.PagesToVisit
+		}
+		if one.Visited != nil {
+			s.Visited += *one.Visited
+		} else {
+			s.Unsaid++
 		}
 		for _, b := range one.Backlog {
 			if b.Silent.IsZero() || b.Shard < 0 || b.Shard >= len(s.Shards) {
@@ -109,6 +115,7 @@ func newShardStats(one *node.Shard) shardStats {
 	switch r := one.Report; {
 	case r != nil:
 		s.Status, s.State, s.Config = &r.Status, r.Status.Status, r.Configuration
+		s.Visited = &r.Status.PagesVisited
 		if r.Over {
 			s.State = shardOver
 		}
@@ -116,7 +123,9 @@ func newShardStats(one *node.Shard) shardStats {
 			s.Backlog = r.Backlog
 		}
 	case one.Over:
-		s.State, s.Node = shardOver, one.Maker
+		if s.State, s.Node = shardOver, one.Maker; one.Pages >= 0 {
+			s.Visited = &one.Pages
+		}
 	case one.Node != "":
 		s.State = shardSilent
 	case one.Made:
@@ -140,19 +149,21 @@ func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
 	fmt.Fprintf(w, "terrain %s at %s: run #%d%s\n", s.Terrain[:8], shown(s.Hub), s.Run, state)
 	fmt.Fprintf(w, "%s, %s to visit; %s on %s", visited(s.Visited), commas(s.ToVisit), count(len(s.Shards), "shard", "shards"),
 		count(len(s.Nodes), "node", "nodes"))
-	if s.Silent > 0 {
-		fmt.Fprintf(w, "; not counted: %s", count(s.Silent, "shard", "shards"))
+	if s.Unsaid > 0 {
+		fmt.Fprintf(w, "; not counted: %s", count(s.Unsaid, "shard", "shards"))
 	}
 	fmt.Fprint(w, "\n\n")
 	t := newTable(w)
 	t.row("shard", "state", "visited", "to visit", "pages/s", "ETA", "node")
 	for _, one := range s.Shards {
 		cells := []any{one.Shard, clean(one.State, 20), "", "", "", ""}
+		if one.Visited != nil {
+			cells[2] = commas(*one.Visited)
+		}
 		if st := one.Status; st != nil {
-			cells = []any{one.Shard, clean(one.State, 20), commas(st.PagesVisited), commas(st.PagesToVisit),
-				fmt.Sprintf("%.1f", st.PagesPerSecond), seconds(st.ETA)}
-			if st.ETA == 0 {
-				cells[5] = ""
+			cells[3], cells[4] = commas(st.PagesToVisit), fmt.Sprintf("%.1f", st.PagesPerSecond)
+			if st.ETA != 0 {
+				cells[5] = seconds(st.ETA)
 			}
 		}
 		t.row(append(cells, clean(one.Node, 60))...)
@@ -173,19 +184,34 @@ func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
 type terrainNote struct {
 	Text  string     `json:"text"`
 	Since *time.Time `json:"since"` // null: it is not known
+
+	shard int    // that it is about; -1: none in particular
+	same  string // as long as it is this, what is waited for stays the same
+}
+
+// noteOf is a note about a shard, or -1, of which it is not known since when it holds.
+func noteOf(shard int, format string, args ...any) terrainNote {
+	text := fmt.Sprintf(format, args...)
+	return terrainNote{Text: text, shard: shard, same: text}
+}
+
+// since adds since when it holds, and says for how long.
+func (n terrainNote) since(at *time.Time, how string, now time.Time) terrainNote {
+	n.Text, n.Since = n.Text+how+span(now.Sub(*at)), at
+	return n
 }
 
 // notes say what keeps the run of the terrain open, or who has to come for it to go on.
 func (s *terrainStats) notes(now time.Time) []terrainNote {
 	notes := []terrainNote{}
 	if len(s.Without) > 0 {
-		return append(notes, terrainNote{"\"ripple crawl\" on all machines goes on with the run, with " +
-			schema.ShardsOf(s.Without...).Named() + " back or made anew", nil})
+		return append(notes, noteOf(-1, "\"ripple crawl\" on all machines goes on with the run, with %s back or made anew",
+			schema.ShardsOf(s.Without...).Named()))
 	}
 	for i := range s.Shards {
 		if one := &s.Shards[i]; one.Config != 0 && one.Config < s.Config {
-			text := "shard %d follows an older configuration until that of %s is changed, too"
-			notes = append(notes, terrainNote{fmt.Sprintf(text, i, clean(one.Node, 60)), nil})
+			notes = append(notes, noteOf(i, "shard %d follows an older configuration until that of %s is changed, too", i,
+				clean(one.Node, 60)))
 		}
 		notes = append(notes, s.Shards[i].notes(now)...)
 	}
@@ -197,33 +223,33 @@ func (s *shardStats) notes(now time.Time) (notes []terrainNote) {
 	name := clean(s.Node, 60)
 	switch s.State {
 	case shardSilent:
-		text := fmt.Sprintf("shard %d does not answer: %s is off, cut off or busy, and the run is open until it answers", s.Shard,
+		note := noteOf(s.Shard, "shard %d does not answer: %s is off, cut off or busy, and the run is open until it answers", s.Shard,
 			name)
 		if s.Silent != nil {
-			text += fmt.Sprintf("; silent for %s", span(now.Sub(*s.Silent)))
+			note = note.since(s.Silent, "; silent for ", now)
 		}
-		notes = append(notes, terrainNote{text, s.Silent})
+		notes = append(notes, note)
 	case shardIdle:
 		if name == "" {
 			name = "the machine"
 		}
-		notes = append(notes, terrainNote{fmt.Sprintf("shard %d waits for %s, which has its file, or a newer copy", s.Shard,
-			name), nil})
+		notes = append(notes, noteOf(s.Shard, "shard %d waits for %s, which has its file, or a newer copy", s.Shard, name))
 	case shardUnmade:
-		notes = append(notes, terrainNote{fmt.Sprintf("shard %d waits for a node that makes its file", s.Shard), nil})
+		notes = append(notes, noteOf(s.Shard, "shard %d waits for a node that makes its file", s.Shard))
 	}
 	for _, b := range s.Backlog {
 		if b.Silent.IsZero() {
 			continue
 		}
-		what := fmt.Sprintf("shard %d has to tell shard %d of %s, and", s.Shard, b.Shard, count(b.URLs, "URL", "URLs"))
+		note := noteOf(s.Shard, "shard %d has to tell shard %d of %s, and waits for an answer", s.Shard, b.Shard,
+			count(b.URLs, "URL", "URLs"))
 		switch {
 		case b.More:
-			what = fmt.Sprintf("shard %d has to tell shard %d everything again, and", s.Shard, b.Shard)
+			note = noteOf(s.Shard, "shard %d has to tell shard %d everything again, and waits for an answer", s.Shard, b.Shard)
 		case b.URLs == 0:
-			what = fmt.Sprintf("shard %d asks shard %d, and", s.Shard, b.Shard)
+			note = noteOf(s.Shard, "shard %d asks shard %d, and waits for an answer", s.Shard, b.Shard)
 		}
-		notes = append(notes, terrainNote{fmt.Sprintf("%s waits for an answer for %s", what, span(now.Sub(b.Silent))), &b.Silent})
+		notes = append(notes, note.since(&b.Silent, " for ", now))
 	}
 	return notes
 }

@@ -30,6 +30,8 @@ func wrongArgs(cmd *cobra.Command, args []string) string {
 		return strings.TrimSuffix(wanted[len(args)], "...") + " is missing"
 	case len(wanted) == 0:
 		return cmd.CommandPath() + " takes no arguments, but was given " + shown(args[0])
+	case strings.HasPrefix(wanted[len(wanted)-1], "'"):
+		return "the statement needs quotes, or the shell cuts it into words"
 	}
 	return "unexpected argument " + shown(args[len(wanted)])
 }

@@ -278,7 +278,8 @@ func newEnded(f *file, config [32]byte, held func() bool) (e ended, err error) {
 		runs, err := tx.Runs.All()
 		if err == nil {
 			last := runs[len(runs)-1]
-			e.status, e.portion = census.Ended(last), portion{Pages: max(last.Portion, last.Pages), Spent: true}
+			e.status = census.Ended(last)
+			e.portion = portion{Pages: max(last.Portion, last.Pages), Spent: true, Visited: last.Pages}
 		}
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -28,8 +30,35 @@ func TestNodes(t *testing.T) {
 		if got, want := tr.united(), alone(t, cfg, run); got != want {
 			t.Errorf("run %d: digest %s, want %s", run, got, want)
 		}
+		tr.tellsPages()
 	}
 	tr.apart()
+}
+
+// tellsPages expects that of a run that is over it is known, when nobody answers any more, how
+// many pages each shard has visited.
+func (tr *terrain) tellsPages() {
+	tr.t.Helper()
+	seen, err := node.Look(tr.t.Context(), tr.connect())
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	for n := range tr.folders {
+		for _, s := range seen.Shards {
+			store, err := kv.Open(tr.file(n, s.Number), kv.Options{ReadOnly: true})
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // another node has it
+			} else if err != nil {
+				tr.t.Fatal(err)
+			}
+			var runs []schema.Run
+			err = store.View(func(tx *kv.Tx) (err error) { runs, err = tx.Runs.All(); return err })
+			if last := runs[len(runs)-1]; err != nil || s.Report != nil || s.Pages != last.Pages {
+				tr.t.Errorf("shard %d has visited %d pages, it is said; in its file %d, %v", s.Number, s.Pages, last.Pages, err)
+			}
+			store.Close()
+		}
+	}
 }
 
 // Nodes that are stopped and come again, with another hub too, lose nothing.

@@ -20,8 +20,15 @@ type portions struct {
 
 // A portion is what a shard has of max-pages.
 type portion struct {
-	Pages int  `json:"pages"` // that its run may come to; unknown: nobody has said it since it was forgotten
-	Spent bool `json:"spent"` // it has visited as many
+	Pages   int  `json:"pages"`             // that its run may come to; unknown: nobody has said it since it was forgotten
+	Spent   bool `json:"spent"`             // it has visited as many, or its run is over
+	Visited int  `json:"visited,omitempty"` // pages, of a run that is over
+}
+
+// visited is how many pages a shard has visited whose run is over; false: nobody has said it.
+func (c *charter) visited(shard int) (pages int, known bool) {
+	one := c.Portions.Of[shard]
+	return one.Visited, c.Over[shard] && one.Spent && (one.Visited > 0 || one.Pages == 0)
 }
 
 // unknown is the portion of a shard that has to say what it has before any other is given more.

@@ -54,6 +54,7 @@ type Shard struct {
 	Made   bool      // there is a node that makes its file, or has it
 	Maker  string    // that node; empty: none, or the hub has forgotten
 	Over   bool      // its file says so of the run
+	Pages  int       // that it visited in the run that is over; -1: it is not, or nobody has said it
 	Node   string    // that works on it; empty: none
 	Since  time.Time // when that began
 	Report *Report   // nil: it does not answer
@@ -80,6 +81,11 @@ func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 	for n, maker := range c.Made {
 		s := &t.Shards[n]
 		s.Number, s.Made, s.Maker, s.Over = n, maker != nobody, c.maker(n), c.Over[n]
+		if s.Pages = unknown; c.Over[n] {
+			if pages, known := c.visited(n); known {
+				s.Pages = pages
+			}
+		}
 		g.Go(func() error { return s.look(ctx, t.bucket) })
 	}
 	if err := g.Wait(); err != nil {

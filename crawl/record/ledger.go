@@ -23,6 +23,7 @@ type Event struct {
 	Links  int
 	Error  string
 	Time   time.Duration // to the first byte
+	Asked  bool          // the run counts it as a visit; else the page was settled without a request, or kept
 	Again  bool          // the run had visited the page before
 	Was    schema.State  // of that visit
 }
@@ -110,6 +111,7 @@ func (l *ledger) tell(v *schema.Visit, h *schema.Host) error {
 	}
 	e := Event{
 		URL: norm, State: v.State, Status: v.Status, Links: len(v.Links), Error: v.Reason.String(), Time: v.ResponseTime,
+		Asked: v.Requests > 0,
 	}
 	if v.Prev >= l.in.run.FirstVisit {
 		before, err := l.in.tx.Visits.At(v.Prev)

@@ -19,10 +19,11 @@ import (
 type Format struct {
 	Name   string // of its flag
 	Usage  string
-	Folder bool // it is a folder of files, not one file
-	Keyed  bool // of a shard of a terrain it is a folder in that folder, with keys that all shards have alike
-	Pruned bool // above page level it shows no links but those of the picture
-	Drawn  bool // there is none at page level, where there are too many nodes for a picture
+	Noun   string // what it writes: "a GEXF file"
+	Folder bool   // it is a folder of files, not one file
+	Keyed  bool   // of a shard of a terrain it is a folder in that folder, with keys that all shards have alike
+	Pruned bool   // above page level it shows no links but those of the picture
+	Drawn  bool   // there is none at page level, where there are too many nodes for a picture
 
 	// Of [output] in the configuration, where it is written at the end of a crawl;
 	// empty and nil: not at all.
@@ -46,18 +47,18 @@ type Options struct {
 func Formats() []Format {
 	return []Format{
 		{
-			Name: "gexf", Usage: "write GEXF, for Gephi, to `FILE`", Pruned: true,
+			Name: "gexf", Noun: "a GEXF file", Usage: "write GEXF, for Gephi, to `FILE`", Pruned: true,
 			ours: begins(gexfHead, gexf12Head), stream: gexf,
 			Key: "graph-path", Path: func(o config.Output) string { return o.GraphPath },
 		},
-		{Name: "graphml", Usage: "write GraphML to `FILE`", ours: begins(graphmlHead), stream: graphml},
-		{Name: "dot", Usage: "write DOT, for Graphviz, to `FILE`", ours: begins(dotHead), stream: dot},
-		{Name: "csv", Usage: "write nodes.csv and edges.csv into `DIR`", Folder: true, files: csvFiles},
-		{Name: "jsonl", Usage: "write JSON Lines to `FILE`", ours: begins(jsonlHead), stream: jsonl},
-		{Name: "parquet", Usage: "write nodes.parquet and edges.parquet into `DIR`", Folder: true, Keyed: true,
-			files: parquetFiles},
+		{Name: "graphml", Noun: "a GraphML file", Usage: "write GraphML to `FILE`", ours: begins(graphmlHead), stream: graphml},
+		{Name: "dot", Noun: "a DOT file", Usage: "write DOT, for Graphviz, to `FILE`", ours: begins(dotHead), stream: dot},
+		{Name: "csv", Noun: "a folder of CSV", Usage: "write nodes.csv and edges.csv into `DIR`", Folder: true, files: csvFiles},
+		{Name: "jsonl", Noun: "a JSON Lines file", Usage: "write JSON Lines to `FILE`", ours: begins(jsonlHead), stream: jsonl},
+		{Name: "parquet", Noun: "a folder of Parquet", Usage: "write nodes.parquet and edges.parquet into `DIR`", Folder: true,
+			Keyed: true, files: parquetFiles},
 		{
-			Name: "map", Usage: "write an HTML map to `FILE`", Pruned: true, Drawn: true, ours: isOurMap, stream: html,
+			Name: "map", Noun: "a map", Usage: "write an HTML map to `FILE`", Pruned: true, Drawn: true, ours: isOurMap, stream: html,
 			Key: "map-path", Path: func(o config.Output) string { return o.MapPath },
 		},
 	}

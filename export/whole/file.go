@@ -15,6 +15,12 @@ import (
 // ErrForeign reports a target that exists and that Ripple did not write.
 var ErrForeign = errors.New("exists and was not written by Ripple")
 
+// Kinds of [ErrForeign]: nothing replaces a target of another kind.
+var (
+	ErrNotFile   = errors.New("it is not a file")
+	ErrNotFolder = errors.New("it is not a folder")
+)
+
 // HeadSize is the number of bytes at the beginning of a file that tell whose it is.
 const HeadSize = 2048
 
@@ -28,7 +34,7 @@ func CheckFile(path string, force bool, ours func(head []byte) bool) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s %w: it is not a file", path, ErrForeign)
+		return fmt.Errorf("%s %w: %w", path, ErrForeign, ErrNotFile)
 	case force:
 		return nil
 	}

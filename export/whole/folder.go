@@ -30,7 +30,7 @@ func CheckFolder(path string, force bool) error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s %w: it is not a folder", path, ErrForeign)
+		return fmt.Errorf("%s %w: %w", path, ErrForeign, ErrNotFolder)
 	case force:
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -143,9 +144,7 @@ func (r *reader) decisions(text []byte) []Decision {
 		return nil
 	}
 	all := entries(r, root, "decision", decisionKeys)
-	for name := range root {
-		r.problem(name, unknownTable(name, false, r.declared))
-	}
+	r.unknownTables(root)
 	first := map[terrain.Pattern]int{}
 	for i := range all {
 		d, at := &all[i], entryPath("decision", i)
@@ -182,7 +181,11 @@ func (r *reader) readDecisions(c *Config, read func(string) ([]byte, error)) {
 	var wrong *Errors
 	if errors.As(err, &wrong) {
 		for _, p := range wrong.List {
-			r.problem("decisions.file", fmt.Sprintf("[decisions] file: %s:%d: %s", clean(c.Decisions.File), p.Line, p.Text))
+			at := clean(c.Decisions.File)
+			if p.Line > 0 {
+				at += ":" + strconv.Itoa(p.Line)
+			}
+			r.problem("decisions.file", fmt.Sprintf("[decisions] file: %s: %s", at, p.Text))
 		}
 		return
 	}

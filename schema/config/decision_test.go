@@ -132,6 +132,9 @@ func TestWrongDecisions(t *testing.T) {
 		{"a seed over http", entry("c.test", "quality", "seeds = [\"http://c.test/\"]\n"), "must begin with https://"},
 		{"an origin's seed is refused", entry("a.test", "blacklist", ""), `is refused by blacklist decision "a.test"`},
 		{"no TOML", "[[decision", "no TOML"},
+		{"another table", "\n[[quality]]\ndomain = \"c.test\"\n", "d.toml:2: unknown table"},
+		{"of no line", "decision = [{host = \"c.test\"}]\n", "d.toml: [[decision]] class is missing"},
+		{"too large", strings.Repeat("#", maxFile+1), "d.toml: "},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

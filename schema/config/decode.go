@@ -45,12 +45,17 @@ func (r *reader) decode(text []byte) *Config {
 	if r.stored {
 		c.decided = entries(r, root, "decision", decidedKeys)
 	}
+	r.unknownTables(root)
+	return c
+}
+
+// unknownTables reports what is left when all that is known was taken.
+func (r *reader) unknownTables(root map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(root)) {
 		_, isTable := root[name].(map[string]any)
 		_, isArray := root[name].([]map[string]any)
 		r.problem(name, unknownTable(name, isTable || isArray, r.declared))
 	}
-	return c
 }
 
 func syntaxProblem(err error) Problem {

@@ -49,6 +49,9 @@ func (o *outline) at(path string) int {
 		if line, ok := o.lines[path]; ok {
 			return line
 		}
+		if line, ok := o.lines[entryPath(path, 0)]; ok { // an array of tables stands where its first one does
+			return line
+		}
 		path = path[:max(0, strings.LastIndexByte(path, '.'))]
 	}
 	return 0

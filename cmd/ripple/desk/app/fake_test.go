@@ -181,7 +181,7 @@ func (d *fake) asks(prefix string) (list []string) {
 func (d *fake) status() object {
 	switch d.mode {
 	case "file":
-		return object{"mode": "file", "status": "finished"}
+		return object{"mode": "file", "run_id": 3, "status": "completed", "pages_visited": 282, "max_depth": 3}
 	case "terrain":
 		return terrainOf()
 	}

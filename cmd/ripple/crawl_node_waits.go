@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// mostWaits bounds what is told at once of what a node waits for.
+const mostWaits = 5
+
+// tellWaits tells what a node waits for that asks nothing, unless that is what was told last.
+func (v *nodeView) tellWaits(s *terrainStats, now time.Time) {
+	var same []string
+	notes := slices.DeleteFunc(s.notes(now), func(n terrainNote) bool { return !v.concerns(s, n) })
+	if len(notes) == 0 {
+		notes = v.others(s)
+	}
+	for _, n := range notes {
+		same = append(same, n.same)
+	}
+	if slices.Equal(same, v.waits) {
+		return
+	}
+	v.waits = same
+	for _, n := range notes[:min(len(notes), mostWaits)] {
+		v.app.tell(remark{"  " + n.Text, "node waits", []any{"why", n.Text}})
+	}
+	if more := len(notes) - mostWaits; more > 0 {
+		v.app.say(fmt.Sprintf("  and %d more like these, which \"ripple stats\" shows", more))
+	}
+}
+
+// concerns reports whether a note is one of what this node waits for: not for itself, as where it is
+// about to take a shard, and not what another one has to tell.
+func (v *nodeView) concerns(s *terrainStats, n terrainNote) bool {
+	if n.shard < 0 {
+		return true
+	}
+	switch s.Shards[n.shard].State {
+	case shardSilent, shardIdle, shardUnmade:
+		return !v.has(n.shard)
+	}
+	return v.has(n.shard)
+}
+
+// others say which shards of other nodes are still crawled when those of this one have nothing left.
+func (v *nodeView) others(s *terrainStats) []terrainNote {
+	var busy []int
+	for n, one := range s.Shards {
+		left := one.Status != nil && one.State != shardOver && one.Status.PagesToVisit > 0
+		switch {
+		case left && v.has(n):
+			return nil
+		case left:
+			busy = append(busy, n)
+		}
+	}
+	if busy == nil {
+		return nil
+	}
+	return []terrainNote{noteOf(-1, "nothing is left to visit here; the run goes on at %s", schema.ShardsOf(busy...).Named())}
+}
+
+// has reports whether this node has a shard.
+func (v *nodeView) has(shard int) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch v.states[shard] {
+	case "", "lost", "released", "gone", "elsewhere":
+		return false
+	}
+	return true
+}

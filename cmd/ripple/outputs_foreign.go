@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/sumi-ripple/ripple/export/whole"
+)
+
+// A foreignError is a target that exists and that Ripple did not write, or not in this format.
+type foreignError struct {
+	what string // that is so: "notes.txt exists and was not written by Ripple"
+	kind string // "file" or "folder", where it is the other one, and nothing replaces it
+}
+
+func (e *foreignError) Error() string {
+	if e.kind != "" {
+		return e.what + "; name a " + e.kind
+	}
+	return e.what + "; move it away or name another file"
+}
+
+// named is the error of a target that the command line names, and that --force may replace.
+func (e *foreignError) named() string {
+	if e.kind != "" {
+		return e.Error()
+	}
+	return e.what + "; name another file, or use --force"
+}
+
+// foreign says of a target that a check refuses with [whole.ErrForeign] what it is.
+func (f *format) foreign(path string, err error) *foreignError {
+	info, at := os.Stat(path)
+	switch {
+	case errors.Is(err, whole.ErrNotFile) && at == nil && info.IsDir():
+		return &foreignError{what: shown(path) + " is a folder", kind: "file"}
+	case errors.Is(err, whole.ErrNotFolder) && at == nil && info.Mode().IsRegular():
+		return &foreignError{what: shown(path) + " is a file", kind: "folder"}
+	case f.noun != "" && isOtherFormat(path):
+		return &foreignError{what: fmt.Sprintf("%s is not %s that Ripple wrote", shown(path), f.noun)}
+	}
+	return &foreignError{what: shown(path) + " exists and was not written by Ripple"}
+}
+
+// isOtherFormat reports whether Ripple wrote a target in some format, or as a state file.
+func isOtherFormat(path string) bool {
+	for _, other := range formats() {
+		if other.check(path, false) == nil {
+			return true
+		}
+	}
+	return isBolt(path)
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// Of a run that is over the pages are told that the shards have left word of, when nobody answers.
+func TestTerrainOver(t *testing.T) {
+	over := func(n, pages int) node.Shard {
+		return node.Shard{Number: n, Made: true, Maker: "attic", Over: true, Pages: pages}
+	}
+	for _, tt := range []struct {
+		shards  []node.Shard
+		visited string
+		row     string
+	}{
+		{[]node.Shard{over(0, 1200), over(1, 91)}, "1,291 pages visited, 0 to visit; 2 shards on 0 nodes\n", "0      over   1,200"},
+		{[]node.Shard{over(0, 1200), over(1, -1)}, "0 to visit; 2 shards on 0 nodes; not counted: 1 shard\n", "1      over         "},
+		{[]node.Shard{over(0, 1200), {Number: 1, Over: true, Pages: -1, Report: &node.Report{Over: true,
+			Status: census.Status{PagesVisited: 7}}}}, "1,207 pages visited, 0 to visit; 2 shards on 0 nodes\n", "1      over   7"},
+	} {
+		var out strings.Builder
+		s := newTerrainStats("nats://hub.test:4222", &node.Terrain{Run: 1, Over: true, Shards: tt.shards})
+		if err := printTerrain(&out, s, time.Now()); err != nil || !strings.Contains(out.String(), tt.visited) ||
+			!strings.Contains(out.String(), "\n"+tt.row) {
+			t.Errorf("%v: %s; want %q and %q", err, out.String(), tt.visited, tt.row)
+		}
+	}
+}
+
+// A page that is kept is none that a node has visited.
+func TestNodeVisits(t *testing.T) {
+	v := newNodeView(newApp(io.Discard, io.Discard), "", &config.Config{}, crawlOptions{})
+	v.visited(0, crawl.Event{Asked: true})
+	v.visited(0, crawl.Event{})
+	if n := v.pages.Load(); n != 1 {
+		t.Errorf("%d pages are visited, want 1", n)
+	}
+}
+
+// A node that waits says for what, once, and again when that changes.
+func TestNodeWaits(t *testing.T) {
+	var said strings.Builder
+	v := newNodeView(newApp(io.Discard, &said), "", &config.Config{}, crawlOptions{})
+	v.states = map[int]string{0: "waiting", 1: "crawling"}
+	now := time.Now()
+	idle := &census.Status{Status: "running"}
+	s := &terrainStats{Shards: []shardStats{{State: shardIdle, Node: "attic"}, {Shard: 1, State: "running", Status: idle}}}
+	tell := func(want string) {
+		t.Helper()
+		now = now.Add(time.Minute)
+		said.Reset()
+		v.tellWaits(s, now)
+		if got := said.String(); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+	tell("") // it is this node that the shard waits for
+	v.states[0] = "released"
+	attic := "  shard 0 waits for attic, which has its file, or a newer copy\n"
+	tell(attic)
+	tell("")
+	s.Shards[1].Backlog = []crawl.Backlog{{Shard: 0, URLs: 2, Silent: now}}
+	tell(attic + "  shard 1 has to tell shard 0 of 2 URLs, and waits for an answer for 1 min 00 s\n")
+	tell("")
+	s.Shards[0] = shardStats{State: "running", Status: &census.Status{Left: census.Left{PagesToVisit: 3}},
+		Backlog: []crawl.Backlog{{Shard: 1, URLs: 5, Silent: now}}}
+	s.Shards[1].Backlog = nil
+	tell("  nothing is left to visit here; the run goes on at shard 0\n")
+	tell("")
+	idle.PagesToVisit = 1
+	tell("")
+}

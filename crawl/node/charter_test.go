@@ -218,7 +218,6 @@ func TestFound(t *testing.T) {
 	}
 }
 
-
 // However many nodes come and go, the charter stays small, and each shard's maker is who it was.
 func TestNodesAreForgotten(t *testing.T) {
 	c := newCharter(4, map[string]string{})

@@ -117,7 +117,7 @@ func (a *app) replayed(args []string) (*config.Config, string, error) {
 
 // copyInto makes a copy of a state under a name that nobody has.
 func (a *app) copyInto(ctx context.Context, state, into string) (string, error) {
-	f := format{check: func(path string, _ bool) error {
+	f := format{state: true, check: func(path string, _ bool) error {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s exists; name a new file", shown(path))
 		}

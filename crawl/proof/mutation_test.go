@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,11 +179,14 @@ func waitMutations() []mutation {
 	}
 }
 
-// TestMutations finds every place that [TestProofsBite] breaks.
+// TestMutations finds every place that [TestProofsBite] breaks, and every proof.
 func TestMutations(t *testing.T) {
 	for _, m := range mutations() {
 		if source := m.source(t); strings.Count(source, m.from) != 1 {
 			t.Errorf("%s: %s holds this %d times, want once: %s", m.name, m.file, strings.Count(source, m.from), m.from)
+		}
+		if m.places(t) == nil {
+			t.Errorf("%s: there is no %s", m.name, m.proof)
 		}
 	}
 }
@@ -226,7 +230,30 @@ func (m mutation) source(t *testing.T) string {
 	return string(source)
 }
 
-// run runs the proof, here, in package crawl and beside the file, with that changed.
+// places are the packages that have the proof, of this one, package crawl and that of the file.
+func (m mutation) places(t *testing.T) (places []string) {
+	t.Helper()
+	each, is := regexp.MustCompile(`(?m)^func Test\w+`), regexp.MustCompile("^func ("+m.proof+")")
+	for _, dir := range []string{"..", "./" + filepath.Dir(m.path()), "."} {
+		tests, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range tests {
+			source, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(each.FindAll(source, -1), is.Match) {
+				places = append(places, dir)
+				break
+			}
+		}
+	}
+	return places
+}
+
+// run runs the proof with the file changed.
 func (m mutation) run(t *testing.T, seed int) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -247,7 +274,7 @@ func (m mutation) run(t *testing.T, seed int) (string, error) {
 		t.Fatal(err)
 	}
 	args := []string{"test", "-count=1", "-vet=off", "-overlay=" + list, "-run=^(" + m.proof + ")"}
-	cmd := exec.Command("go", append(args, "..", "./"+filepath.Dir(m.path()), ".")...)
+	cmd := exec.Command("go", append(args, m.places(t)...)...)
 	cmd.Env = append(os.Environ(), "RIPPLE_PROOF=", "RIPPLE_SEED="+strconv.Itoa(seed))
 	out, err := cmd.CombinedOutput()
 	return string(out), err

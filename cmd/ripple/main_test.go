@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		tellHoldings()
 		main()
 	}
-	testscript.Main(tests{m}, map[string]func(){"ripple": main})
+	testscript.Main(tests{m}, map[string]func(){"ripple": func() { silentFor = time.Hour; main() }})
 }
 
 // tests are those of this package, whose desks have readers of their own.

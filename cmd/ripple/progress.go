@@ -11,10 +11,11 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 )
 
-const (
-	silentFor   = 2 * time.Second // work that takes no longer is not talked about
-	redrawEvery = time.Second / 4
-)
+const redrawEvery = time.Second / 4
+
+// silentFor is for how long work is not talked about. Scripts of tests compare what is said, on
+// machines that may be slow.
+var silentFor = 2 * time.Second
 
 // A progress tells on stderr how far work has come that takes its time: in place on a
 // terminal, elsewhere now and then in a line.

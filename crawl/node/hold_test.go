@@ -78,7 +78,7 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	c := newCharter(2, nil)
 	c.Made, c.Over = []int{c.number("me"), elsewhere}, []bool{true, false}
 	n := &node{
-		registry: registry{bucket: bucket, timing: lease.Standard().Faster(30)}, bucket: bucket,
+		registry: registry{bucket: bucket, timing: lease.Standard().Faster(30), log: quiet}, bucket: bucket,
 		wire: wire{carrier: bucket.Carrier()}, run: 1,
 		charter: c, cfg: &config.Config{}, number: 1,
 	}

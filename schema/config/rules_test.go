@@ -1,0 +1,32 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestWrittenTwice names one file twice: what is written last would take the place of the other, or of the map.
+func TestWrittenTwice(t *testing.T) {
+	_, _, err := parseText(minimal + "[output]\ndatabase-path = \"ripple.bolt\"\nmap-path = \"x\"\n" +
+		"[monitor]\nreport-path = \"./a/../x\"\nmetrics-csv = \"m\"\n")
+	var got *Errors
+	if !errors.As(err, &got) || len(got.List) != 2 {
+		t.Fatalf("%v", err)
+	}
+	for i, want := range []string{"[output] database-path: [state] path names that file, too",
+		"[monitor] report-path: [output] map-path names that file, too"} {
+		if got.List[i].Text != want || got.List[i].Line == 0 {
+			t.Errorf("line %d: %q, want %q", got.List[i].Line, got.List[i].Text, want)
+		}
+	}
+}
+
+// TestPatternAsSeed gives a pattern in the place of a URL.
+func TestPatternAsSeed(t *testing.T) {
+	text := strings.Replace(minimal, `domain = "`, `domain = "*.`, 1)
+	_, _, err := parseText(strings.Replace(text, `seeds = ["https://`, `seeds = ["https://*.`, 1))
+	if err == nil || !strings.Contains(err.Error(), `"https://*.example.com/" is a pattern, not a URL: name one of its hosts`) {
+		t.Errorf("%v", err)
+	}
+}

@@ -16,7 +16,7 @@ type Clocks struct {
 	turned   time.Time
 	longest  time.Duration
 	sharers  int // of the addresses, of which this is one; 0: one
-	since    time.Time
+	since    time.Time // until when somebody else has asked addresses; zero: nobody has
 }
 
 // A clock is when an address was asked, and how long it is then left alone.

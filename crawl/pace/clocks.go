@@ -15,7 +15,7 @@ type Clocks struct {
 	before   map[string]clock // the generation before, forgotten when the longest gap has passed
 	turned   time.Time
 	longest  time.Duration
-	sharers  int // of the addresses, of which this is one; 0: one
+	sharers  int       // of the addresses, of which this is one; 0: one
 	since    time.Time // until when somebody else has asked addresses; zero: nobody has
 }
 

@@ -10,10 +10,13 @@ import (
 const (
 	beat  = time.Second
 	noise = 2 * time.Second // by which a beat may be late, or clocks differ
+
+	// After a shorter gap of its process alone, connections are as they were.
+	outlived = 30 * time.Second
 )
 
-// A pulse beats as long as its process runs. What is late by more than noise was
-// suspended: the machine, which its clocks tell, or this process alone.
+// A pulse beats as long as its process runs. Where it is late by more than noise, the machine
+// was suspended, which its clocks tell, or this process alone: stopped, or without a processor.
 type pulse struct {
 	suspended func() time.Duration // of the machine, since its start
 
@@ -46,19 +49,29 @@ func (p *pulse) start(wake func()) (stop func()) {
 	}
 }
 
-// slept beats, and returns for how long there was no beat that should have been; 0:
-// not at all.
-func (p *pulse) slept(now time.Time) time.Duration {
+// A gap is a time without the beats that should have been.
+type gap struct {
+	since  time.Time     // the beat before
+	asleep time.Duration // of the machine, as its clocks tell; 0: it was not
+	late   time.Duration // of this process alone; 0: it was not
+}
+
+// beat notes that the process runs, and returns what has kept it since the last time. The
+// zero gap is none.
+func (p *pulse) beat(now time.Time) gap {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	asleep := p.suspended()
-	slept := asleep - p.asleep
-	if slept < noise {
-		slept = 0
-	}
-	if late := now.Sub(p.last) - beat; late >= noise {
-		slept += late
-	}
+	g := gap{since: p.last, asleep: asleep - p.asleep, late: now.Sub(p.last) - beat}
 	p.asleep, p.last = asleep, now
-	return slept
+	if g.asleep < noise {
+		g.asleep = 0
+	}
+	if g.late < noise {
+		g.late = 0
+	}
+	if g.asleep+g.late == 0 {
+		return gap{}
+	}
+	return g
 }

@@ -216,17 +216,25 @@ func (w *warden) lacks(o *ring.Outcome, host uint64, now time.Time) {
 	blameless(o)
 }
 
-// wake finds that the machine, or this process, was suspended, and may be in another
-// network now.
+// wake finds that the machine, or this process, was suspended. The machine may be in another
+// network now, and all that was sent before says nothing of hosts. A process that comes late by
+// itself, because it was stopped or too little of the processor is left to it, has fewer
+// requests open from now on: with more it would do nothing but begin them anew.
 func (w *warden) wake() {
 	now := time.Now()
-	slept := w.pulse.slept(now)
-	if slept == 0 {
+	g := w.pulse.beat(now)
+	if g == (gap{}) {
 		return
 	}
-	w.log.Info("this machine was suspended", "for", slept.Round(time.Second))
 	w.machine.network.Suspended(now)
-	w.machine.clients.Renew()
+	if g.asleep > 0 || g.late >= outlived {
+		w.log.Info("this machine was suspended", "for", (g.asleep + g.late).Round(time.Second))
+		w.machine.clients.Renew()
+		return
+	}
+	limit, _ := w.machine.slots.Lack(g.since, now)
+	w.log.Info("this process came late: fewer requests are open for a while", "late", g.late.Round(time.Second),
+		"open", limit)
 }
 
 // blameless makes a failure a request that was cancelled and counts for nothing but

@@ -241,14 +241,44 @@ func TestWardenDoubts(t *testing.T) {
 func TestPulse(t *testing.T) {
 	now := time.Unix(0, 0)
 	p := pulse{suspended: func() time.Duration { return 0 }, last: now}
-	for _, tt := range []struct{ gap, slept time.Duration }{
+	for _, tt := range []struct{ gap, late time.Duration }{
 		{beat, 0}, {beat + noise - 1, 0}, {beat + noise, noise}, {beat, 0}, {time.Hour, time.Hour - beat}, {0, 0},
 	} {
 		now = now.Add(tt.gap)
-		if got := p.slept(now); got != tt.slept {
-			t.Errorf("after %v: %v, want %v", tt.gap, got, tt.slept)
+		if got := p.beat(now); got.late != tt.late || got.asleep != 0 {
+			t.Errorf("after %v: %+v, want %v late", tt.gap, got, tt.late)
 		}
 	}
+}
+
+// A process that comes late opens half as many requests, and only once for all its crawls.
+func TestWardenLate(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := NewMachine(0)
+		m.suspended = func() time.Duration { return 0 }
+		share := m.slots.Share(100)
+		for share.Take(time.Now(), slots.Proven, slots.Tally{}) {
+		}
+		for crawl := range uint64(2) {
+			w := &warden{machine: m, crawl: crawl, log: slog.New(slog.DiscardHandler)}
+			w.pulse.suspended, w.pulse.last = m.suspended, time.Now().Add(-beat-noise)
+			w.wake()
+			w.wake()
+		}
+		if !m.network.Woke().Equal(time.Now()) {
+			t.Error("what was sent before is blamed")
+		}
+		for n := 100; n > 0; n-- {
+			if share.Take(time.Now(), slots.Proven, slots.Tally{}) {
+				if n != 49 {
+					t.Errorf("another is opened beside %d, want 49", n)
+				}
+				return
+			}
+			share.Give(slots.Proven)
+		}
+		t.Error("none is opened")
+	})
 }
 
 // A connection whose address is gone, and a name server that is, are no host's fault

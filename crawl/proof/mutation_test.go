@@ -134,7 +134,11 @@ func outageMutations() []mutation {
 		},
 		{
 			"a process that was stopped is not seen", "pulse.go",
-			"late >= noise", "late < 0", "TestPulse",
+			"g.late < noise", "g.late >= 0", "TestPulse",
+		},
+		{
+			"a process that comes late opens as much as before", "warden.go",
+			"w.machine.slots.Lack(g.since, now)", "0, now", "TestWardenLate",
 		},
 		{
 			"want of descriptors is blamed", "warden.go",

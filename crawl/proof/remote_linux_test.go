@@ -217,7 +217,7 @@ func (c *remoteCrawl) stop() {
 
 func (c *remoteCrawl) resume() {
 	c.t.Helper()
-	const word = "was suspended" // as it may have been before, by a machine that is very busy
+	const word = "this process came late" // as it may have before, on a machine that is very busy
 	before := c.told(word)
 	c.signal(syscall.SIGCONT)
 	c.until("word of the suspension", func() bool { return c.told(word) > before })

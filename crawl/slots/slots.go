@@ -10,9 +10,9 @@
 // due soon, half of the slots at most, rounded down; those that stand no better use the
 // rest.
 //
-// Where this machine lacks descriptors, ports or memory, half as many requests as
-// were open may be, at least one; from there it is a quarter more every 5 to 60 s,
-// until all slots are there again.
+// Where this machine lacks descriptors, ports, memory or time on its processor, half as
+// many requests as were open may be, at least one; from there it is a quarter more every
+// 5 to 60 s, until all slots are there again.
 //
 // Shares that were refused have their turn in the order of their first refusal.
 // Slots may be used from many goroutines.
@@ -185,8 +185,8 @@ func (sh *Share) Used() Tally {
 	return sh.used
 }
 
-// Lack says that a request sent at a time failed because this machine lacks means
-// to open it. It returns how many may be open from now on, and whether that is news.
+// Lack says that this machine lacks means for what was open at a time, such as when a
+// request that failed of it was sent. It returns how many may be open from now on, and whether that is news.
 func (s *Slots) Lack(sent, now time.Time) (limit int, news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

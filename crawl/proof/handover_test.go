@@ -4,50 +4,14 @@ package proof
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/sumi-ripple/ripple/crawl"
 )
-
-// What a line of [meetings] begins with.
-const (
-	met  = "met"  // a page that was fetched leads to the URL
-	told = "told" // another shard has told of it
-)
-
-// Meetings are a file of lines that say when a URL was first in a commit of a node's shards, in ns.
-type meetings struct {
-	mu  sync.Mutex
-	out *os.File
-}
-
-func (m *meetings) committed(_ int, c crawl.Commit) {
-	now := time.Now().UnixNano()
-	var b bytes.Buffer
-	for i := range c.Outcomes {
-		if page := c.Outcomes[i].Page; page != nil {
-			for _, link := range page.Links {
-				fmt.Fprintln(&b, met, now, link.URL.Norm)
-			}
-		}
-	}
-	for _, ref := range c.Told {
-		fmt.Fprintln(&b, told, now, ref.URL)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, err := m.out.Write(b.Bytes()); err != nil {
-		panic(err)
-	}
-}
 
 // firsts are when URLs were first met, and first told of, in a file of meetings.
 func firsts(t *testing.T, path string, when map[string]map[string]int64) {

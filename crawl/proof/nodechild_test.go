@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
@@ -83,6 +85,38 @@ func nodeAsChild(cfg *config.Config) error {
 			return err
 		}
 		log.Warn("the hub is away for longer than is waited for", "error", err)
+	}
+}
+
+// What a line of [meetings] begins with.
+const (
+	met  = "met"  // a page that was fetched leads to the URL
+	told = "told" // another shard has told of it
+)
+
+// Meetings are a file of lines that say when a URL was first in a commit of a node's shards, in ns.
+type meetings struct {
+	mu  sync.Mutex
+	out *os.File
+}
+
+func (m *meetings) committed(_ int, c crawl.Commit) {
+	now := time.Now().UnixNano()
+	var b bytes.Buffer
+	for i := range c.Outcomes {
+		if page := c.Outcomes[i].Page; page != nil {
+			for _, link := range page.Links {
+				fmt.Fprintln(&b, met, now, link.URL.Norm)
+			}
+		}
+	}
+	for _, ref := range c.Told {
+		fmt.Fprintln(&b, told, now, ref.URL)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.out.Write(b.Bytes()); err != nil {
+		panic(err)
 	}
 }
 

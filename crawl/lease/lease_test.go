@@ -272,6 +272,21 @@ func TestSameFile(t *testing.T) {
 	})
 }
 
+// What a dead holder of the same file has sent arrives late, and stops nobody.
+func TestSameFileRenewedLate(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		r := record{State: held, Node: "a", Opening: make([]byte, 16), Random: "its own", File: "7:1@boot"}
+		w.place(r.encode())
+		late := func() {
+			r.Random = "late"
+			w.place(r.encode())
+		}
+		if _, after := took(t, w.node("a").claim(&paperFile{any: true, begins: late}, r.File)); !within(after, 0) {
+			t.Errorf("it takes %s", after)
+		}
+	})
+}
+
 // What is released is another's at once, and it is released as it was at the end.
 func TestRelease(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {

@@ -182,8 +182,12 @@ func (t *taker) contained(r record) error {
 	return err
 }
 
-// watch reports whether the record may be claimed.
+// watch reports whether the record may be claimed. That of the very file is not waited out: the file
+// is locked, so who claimed it before is dead, whatever of it arrives late.
 func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
+	if r.File != "" && r.File == t.FileID && r.Node == t.Node {
+		return true, nil
+	}
 	now := t.Clock()
 	if t.seen.session != session || t.seen.revision != revision {
 		renewed := t.seen.session == session && r.State == held && t.own(r) == nil
@@ -191,8 +195,7 @@ func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
 			return false, r.held(t.Key)
 		}
 	}
-	same := r.File != "" && r.File == t.FileID && r.Node == t.Node
-	return r.State == free || r.State == anew || same || now.Run-t.seen.since.Run >= t.Timing.Watch, nil
+	return r.State == free || r.State == anew || now.Run-t.seen.since.Run >= t.Timing.Watch, nil
 }
 
 // claim claims a record that was read. What comes of it the next step finds out.

@@ -35,7 +35,7 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 		}
 		f.release = func() { cancel(errReleased) }
 		err := n.holdOnce(ctx, shard, f)
-		if f.empty() {
+		if f.empty() && ctx.Err() == nil { // or err may be why another shard's has ended
 			err = n.unmake(f, err)
 		}
 		epoch, f = f.epoch, nil
@@ -52,7 +52,7 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 
 // unmake discards a file that was made here, where err is why the shard cannot be taken with an empty
 // one, and says of what is elsewhere that it is: the charter may not know that another node
-// has come with the file.
+// has come with the file. A claim of this node itself that is in the way names this very file.
 func (n *node) unmake(f *file, err error) error {
 	held, written := new(lease.HeldError), new(lease.WrittenError)
 	switch {
@@ -62,7 +62,7 @@ func (n *node) unmake(f *file, err error) error {
 		err = fmt.Errorf("%w: %w", errElsewhere, err)
 	case errors.Is(err, lease.ErrFile):
 		err = fmt.Errorf("%w: %s", ErrGone, f.path)
-	case !errors.As(err, &held):
+	default:
 		return err
 	}
 	return errors.Join(err, f.discard())

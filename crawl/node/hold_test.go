@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -38,6 +40,66 @@ func TestLostWhileStopping(t *testing.T) {
 	n, f := loses(t, said{func() { stop(why) }})
 	if _, err := n.hold(ctx, 0, f); !errors.Is(err, why) {
 		t.Errorf("it ends with %v", err)
+	}
+}
+
+// Who is to stop because another node has the file of another shard keeps the file that it waits with, which
+// is empty: the shard may have been claimed with it.
+func TestStopsForAnotherShard(t *testing.T) {
+	t.Parallel()
+	n, _ := loses(t, slog.DiscardHandler)
+	why := &lease.WrittenError{Node: "other"}
+	ctx, stop := context.WithCancelCause(t.Context())
+	n.OnShard = func(int, string) { stop(why) }
+	if _, err := n.hold(ctx, 1, nil); !errors.Is(err, why) {
+		t.Errorf("it ends with %v", err)
+	}
+	if _, err := os.Stat(FilePath(n.Folder, 1)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A file that was made here is discarded where another node has that of the shard, but not where what
+// is in the way is a claim of this very node.
+func TestUnmake(t *testing.T) {
+	t.Parallel()
+	other := errors.New("something else")
+	for _, tt := range []struct {
+		name string
+		why  error
+		want error
+		gone bool
+	}{
+		{"held elsewhere", &lease.HeldError{Node: "other"}, errElsewhere, true},
+		{"written elsewhere", &lease.WrittenError{Node: "other"}, errElsewhere, true},
+		{"made anew", lease.ErrAnew, errElsewhere, true},
+		{"written here", &lease.WrittenError{Node: "own"}, ErrGone, true},
+		{"claimed here", &lease.HeldError{Node: "own"}, nil, false},
+		{"something else", other, other, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := Options{
+				Name: "own", Folder: t.TempDir(), Config: &config.Config{}, Log: slog.New(slog.DiscardHandler),
+				Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
+			}
+			f, err := openFile(&o, 1)
+			if err == nil {
+				err = f.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = (&node{Options: o}).unmake(f, tt.why)
+			if tt.want == nil {
+				tt.want = tt.why
+			}
+			if !errors.Is(err, tt.want) {
+				t.Errorf("%v, want %v", err, tt.want)
+			}
+			if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) != tt.gone {
+				t.Errorf("the file: %v", err)
+			}
+		})
 	}
 }
 

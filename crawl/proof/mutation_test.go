@@ -203,22 +203,34 @@ func TestProofsBite(t *testing.T) {
 	if !crawltest.Full() {
 		t.Skip("builds the package several times: set RIPPLE_PROOF=full")
 	}
-	for _, m := range mutations() {
-		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) {
-			for seed := 1; ; seed++ {
-				out, err := m.run(t, seed)
-				if err != nil && !strings.Contains(out, "--- FAIL") {
-					t.Fatalf("%v\n%s", err, out)
-				}
-				if err != nil {
-					t.Logf("found by run %d", seed)
-					return
-				}
-				if seed == seeds {
-					t.Fatalf("%s: %s passes all the same: %s", m.name, m.proof, out)
-				}
+	all := mutations()
+	for lane := range lanes {
+		t.Run(strconv.Itoa(lane), func(t *testing.T) {
+			t.Parallel()
+			for i := lane; i < len(all); i += lanes {
+				t.Run(strings.ReplaceAll(all[i].name, " ", "-"), all[i].mustBeFound)
 			}
 		})
+	}
+}
+
+// lanes is in how many lines mutations are tried side by side: some proofs wait for minutes for what does not come.
+const lanes = 3
+
+// mustBeFound runs the proof until it fails.
+func (m mutation) mustBeFound(t *testing.T) {
+	for seed := 1; ; seed++ {
+		out, err := m.run(t, seed)
+		if err != nil && !strings.Contains(out, "--- FAIL") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if err != nil {
+			t.Logf("found by run %d", seed)
+			return
+		}
+		if seed == seeds {
+			t.Fatalf("%s: %s passes all the same: %s", m.name, m.proof, out)
+		}
 	}
 }
 

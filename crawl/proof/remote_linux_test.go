@@ -217,10 +217,10 @@ func (c *remoteCrawl) stop() {
 
 func (c *remoteCrawl) resume() {
 	c.t.Helper()
-	const word = "this process came late" // as it may have before, on a machine that is very busy
-	before := c.told(word)
+	told := func() int { return c.told("this process came late") + c.told("this machine was suspended") }
+	before := told() // as it may have come before, on a machine that is very busy
 	c.signal(syscall.SIGCONT)
-	c.until("word of the suspension", func() bool { return c.told(word) > before })
+	c.until("word of the suspension", func() bool { return told() > before })
 }
 
 func (c *remoteCrawl) signal(s os.Signal) {

@@ -11,22 +11,23 @@ import (
 // A foreignError is a target that exists and that Ripple did not write, or not in this format.
 type foreignError struct {
 	what string // that is so: "notes.txt exists and was not written by Ripple"
-	kind string // "file" or "folder", where it is the other one, and nothing replaces it
+	kind string // "file" or "folder", as which it is wanted
+	not  bool   // it is the other one, and nothing replaces it
 }
 
 func (e *foreignError) Error() string {
-	if e.kind != "" {
+	if e.not {
 		return e.what + "; name a " + e.kind
 	}
-	return e.what + "; move it away or name another file"
+	return e.what + "; move it away or name another " + e.kind
 }
 
 // named is the error of a target that the command line names, and that --force may replace.
 func (e *foreignError) named() string {
-	if e.kind != "" {
+	if e.not {
 		return e.Error()
 	}
-	return e.what + "; name another file, or use --force"
+	return e.what + "; name another " + e.kind + ", or use --force"
 }
 
 // foreign says of a target that a check refuses with [whole.ErrForeign] what it is.
@@ -34,13 +35,18 @@ func (f *format) foreign(path string, err error) *foreignError {
 	info, at := os.Stat(path)
 	switch {
 	case errors.Is(err, whole.ErrNotFile) && at == nil && info.IsDir():
-		return &foreignError{what: shown(path) + " is a folder", kind: "file"}
+		return &foreignError{what: shown(path) + " is a folder", kind: "file", not: true}
 	case errors.Is(err, whole.ErrNotFolder) && at == nil && info.Mode().IsRegular():
-		return &foreignError{what: shown(path) + " is a file", kind: "folder"}
-	case f.noun != "" && isOtherFormat(path):
-		return &foreignError{what: fmt.Sprintf("%s is not %s that Ripple wrote", shown(path), f.noun)}
+		return &foreignError{what: shown(path) + " is a file", kind: "folder", not: true}
 	}
-	return &foreignError{what: shown(path) + " exists and was not written by Ripple"}
+	e := &foreignError{what: shown(path) + " exists and was not written by Ripple", kind: "file"}
+	if at == nil && info.IsDir() {
+		e.kind = "folder"
+	}
+	if f.noun != "" && isOtherFormat(path) {
+		e.what = fmt.Sprintf("%s is not %s that Ripple wrote", shown(path), f.noun)
+	}
+	return e
 }
 
 // isOtherFormat reports whether Ripple wrote a target in some format, or as a state file.

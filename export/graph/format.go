@@ -67,6 +67,9 @@ func Formats() []Format {
 // Ours reports whether a file that begins so was written by Ripple in this format.
 func (f Format) Ours(head []byte) bool { return !f.Folder && f.ours(head) }
 
+// ext is how the names of the files in its folder end.
+func (f Format) ext() string { return "." + f.Name }
+
 func begins(with ...string) func([]byte) bool {
 	return func(head []byte) bool {
 		return slices.ContainsFunc(with, func(w string) bool { return bytes.HasPrefix(head, []byte(w)) })

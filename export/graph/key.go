@@ -96,7 +96,7 @@ func (f Format) writeFolder(path string, g *export.Graph, force bool,
 	files func(dir string) ([]string, map[string]any, error)) error {
 	shard, shards := g.Survey().Shard()
 	if !f.Keyed || shards == 0 {
-		if err := whole.CheckFolder(path, force); err != nil {
+		if err := whole.CheckFolder(path, f.ext(), force); err != nil {
 			return err
 		}
 		return whole.Folder(path, files)
@@ -106,7 +106,7 @@ func (f Format) writeFolder(path string, g *export.Graph, force bool,
 		return fmt.Errorf("%s holds something else than shards of a terrain; name another folder", path)
 	}
 	own := filepath.Join(path, fmt.Sprintf("shard=%d", shard))
-	if err := whole.CheckFolder(own, force); err != nil {
+	if err := whole.CheckFolder(own, f.ext(), force); err != nil {
 		return err
 	}
 	if err := os.Mkdir(path, 0o777); err != nil && !os.IsExist(err) {
@@ -139,5 +139,5 @@ func (f Format) checkFolder(path string, force bool) error {
 	if f.Keyed && holdsShards(path) {
 		return nil
 	}
-	return whole.CheckFolder(path, force)
+	return whole.CheckFolder(path, f.ext(), force)
 }

@@ -46,7 +46,7 @@ func TestSetAside(t *testing.T) {
 			tt.begin(t, path)
 			publish := setAside
 			if _, err := os.Stat(path); err != nil {
-				publish = func(temporary, path string) error { return publishFolder(temporary, path, nil) }
+				publish = func(temporary, path string) error { return publishFolder(temporary, path, []string{"a", Manifest}) }
 			}
 			if err := publish(folder(t, filepath.Join(t.TempDir(), "temporary"), "new"), path); err != nil {
 				t.Fatal(err)

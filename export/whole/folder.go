@@ -20,9 +20,9 @@ const Manifest = "ripple.json"
 const asideMark = ".ripple-old"
 
 // CheckFolder reports why a folder must not be replaced: with [ErrForeign] if
-// there is something in it that Ripple did not write. Forced, files of the same
-// names are replaced and the others stay.
-func CheckFolder(path string, force bool) error {
+// there is something in it that Ripple did not write, or not with names that end in
+// ext (".csv"). Forced, files of the same names are replaced and the others stay.
+func CheckFolder(path, ext string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -34,18 +34,34 @@ func CheckFolder(path string, force bool) error {
 	case force:
 		return nil
 	}
-	foreign, err := firstForeign(path)
-	if err != nil || foreign == "" {
+	other, err := firstOther(path, ext)
+	if err != nil || other == "" {
 		return err
 	}
-	return fmt.Errorf("%s in folder %s %w; name another folder, or use --force", foreign, path, ErrForeign)
+	return fmt.Errorf("%s in folder %s %w; name another folder, or use --force", other, path, ErrForeign)
 }
 
-// firstForeign returns the first name in a folder that is not Ripple's own.
-func firstForeign(path string) (string, error) {
+// firstOther returns the first name in a folder that is not Ripple's own, or else the
+// first file that does not end in ext.
+func firstOther(path, ext string) (string, error) {
+	ours, foreign, err := contents(path)
+	if err != nil || foreign != "" {
+		return foreign, err
+	}
+	for _, name := range ours {
+		if name != Manifest && filepath.Ext(name) != ext {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// contents returns the names in a folder that are Ripple's own, or the first one that is
+// not.
+func contents(path string) (ours []string, foreign string, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil || len(entries) == 0 {
-		return "", err
+		return nil, "", err
 	}
 	var m struct {
 		Ripple string   `json:"ripple"`
@@ -57,17 +73,18 @@ func firstForeign(path string) (string, error) {
 		}
 	}
 	for _, e := range entries {
-		ours := len(m.Files) > 0 && (e.Name() == Manifest || slices.Contains(m.Files, e.Name()))
-		if !ours || !e.Type().IsRegular() {
-			return e.Name(), nil
+		known := len(m.Files) > 0 && (e.Name() == Manifest || slices.Contains(m.Files, e.Name()))
+		if !known || !e.Type().IsRegular() {
+			return nil, e.Name(), nil
 		}
+		ours = append(ours, e.Name())
 	}
-	return "", nil
+	return ours, "", nil
 }
 
 // Folder has a folder written: build is given the path of an empty folder, in one of
-// its own beside the target, and describes its files by names and whatever else the
-// manifest shall say. A new folder has the permissions that the umask leaves, one
+// its own beside the target, and describes its files by names, which end alike, and
+// whatever else the manifest shall say. A new folder has the permissions that the umask leaves, one
 // that replaces another those of that.
 func Folder(path string, build func(temporary string) (names []string, about map[string]any, err error)) error {
 	dir, remove, err := Scratch(filepath.Dir(path))
@@ -114,8 +131,8 @@ func seal(dir string, names []string, about map[string]any) error {
 	return nil
 }
 
-// publishFolder gives a finished folder its name. An old one of ours is exchanged
-// for it; what else is in a folder stays there.
+// publishFolder gives a finished folder its name. An old one of ours whose files end
+// alike is exchanged for it; what else is in a folder stays there.
 func publishFolder(temporary, path string, names []string) error {
 	defer func() { _ = disk.SyncDir(filepath.Dir(path)) }()
 	_, err := os.Stat(path)
@@ -128,11 +145,11 @@ func publishFolder(temporary, path string, names []string) error {
 	if err != nil {
 		return err
 	}
-	foreign, err := firstForeign(path)
+	other, err := firstOther(path, filepath.Ext(names[0]))
 	if err != nil {
 		return err
 	}
-	if foreign == "" {
+	if other == "" {
 		return replaceFolder(temporary, path)
 	}
 	for _, name := range names {
@@ -171,7 +188,7 @@ func setAside(temporary, path string) error {
 // removeAside removes the old folder that was set aside for a new one at path.
 func removeAside(path string) error {
 	old := path + asideMark
-	if foreign, err := firstForeign(old); err != nil || foreign != "" {
+	if _, foreign, err := contents(old); err != nil || foreign != "" {
 		return nil // there is none, or it is somebody else's
 	}
 	_ = disk.SyncDir(filepath.Dir(path)) // the new one has its name for good

@@ -126,7 +126,7 @@ func TestFolder(t *testing.T) {
 	path := filepath.Join(dir, "csv")
 	manifest := "{\n  \"files\": [\n    \"a\",\n    \"b\"\n  ],\n  \"ripple\": \"export\",\n  \"run\": 1\n}\n"
 	for _, text := range []string{"one", "two"} {
-		if err := whole.CheckFolder(path, false); err != nil {
+		if err := whole.CheckFolder(path, "", false); err != nil {
 			t.Fatal(err)
 		}
 		if err := write(path, text); err != nil {
@@ -151,6 +151,7 @@ func TestFolderForeign(t *testing.T) {
 		"another file":         {"precious": "x"},
 		"a file beside ours":   {"precious": "x", "ripple.json": `{"ripple":"export","files":["a","b"]}`, "a": ""},
 		"a folder beside ours": {"deep/precious": "x", "ripple.json": `{"ripple":"export","files":["a","b","deep"]}`},
+		"ours that end else":   {"a.csv": "x", "ripple.json": `{"ripple":"export","files":["a.csv"]}`},
 		"another manifest":     {"ripple.json": `{"files":["a"]}`, "a": "x"},
 		"no manifest":          {"ripple.json": `precious`},
 	}
@@ -160,10 +161,10 @@ func TestFolderForeign(t *testing.T) {
 			for name, text := range files {
 				put(t, filepath.Join(path, name), text)
 			}
-			if err := whole.CheckFolder(path, false); !errors.Is(err, whole.ErrForeign) {
+			if err := whole.CheckFolder(path, "", false); !errors.Is(err, whole.ErrForeign) {
 				t.Errorf("%v; want ErrForeign", err)
 			}
-			if err := whole.CheckFolder(path, true); err != nil {
+			if err := whole.CheckFolder(path, "", true); err != nil {
 				t.Errorf("forced: %v", err)
 			}
 			if err := write(path, "new"); err != nil {
@@ -182,10 +183,10 @@ func TestFolderForeign(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	put(t, file, "x")
-	if err := whole.CheckFolder(file, true); !errors.Is(err, whole.ErrForeign) {
+	if err := whole.CheckFolder(file, "", true); !errors.Is(err, whole.ErrForeign) {
 		t.Errorf("a file: %v", err)
 	}
-	if err := whole.CheckFolder(t.TempDir(), false); err != nil {
+	if err := whole.CheckFolder(t.TempDir(), "", false); err != nil {
 		t.Errorf("an empty folder: %v", err)
 	}
 }

@@ -52,6 +52,17 @@ func (v *visitors) mayAsk(step ring.Step) func(netip.Addr) bool {
 	return func(a netip.Addr) bool { return v.clocks.Ask(a.String(), gap, time.Now()) }
 }
 
+// mayStill reports whether a step may be sent under the clock of its address, which began when
+// the step was handed over: a name server may have taken long, and others of that address
+// come in between.
+func (v *visitors) mayStill(step *ring.Step) bool {
+	if v.clocks == nil || step.Address == "" || step.Moves >= maxMoves || !clocked(*step) {
+		return true
+	}
+	gap := step.Settings.Config.Politeness.MinimumTimePerAddress
+	return v.clocks.Restart(step.Address, gap, step.Sent, time.Now())
+}
+
 // deaf reports whether name servers are silent, as the server of an outcome is: then it
 // is hardly that one's fault.
 func deaf(ctx context.Context, o *ring.Outcome) bool {

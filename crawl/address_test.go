@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/pace"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
 )
@@ -37,6 +39,52 @@ func TestLookupIsNoTimeOfServer(t *testing.T) {
 			t.Errorf("sent at %v, the name server answered at %v", o.Step.Sent, at)
 		}
 	})
+}
+
+// Requests to one address that waited for a name server until it answered all of them are not sent
+// together.
+func TestLookupsAreNoBurst(t *testing.T) {
+	t.Parallel()
+	web := crawltest.Serve(t)
+	web.Host("a.test").Page("/", "<title>a page</title>")
+	silent := make(chan struct{})
+	m := withNames(t, func(string) nameserver.Answer {
+		<-silent
+		return nameserver.At([4]byte{127, 0, 0, 1})
+	})
+	cfg := dialled(t, web, "a.test", "")
+	const gap = 2 * time.Second // its half is how late a busy machine may be
+	cfg.Politeness.MinimumTimePerAddress = gap
+	set, err := ring.SharedSettings(cfg, &m.clients, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Client.Close()
+	v := visitors{parsers: newParsers(noHash, 3), clocks: new(pace.Clocks)}
+	var moved [3]bool
+	var visits errgroup.Group
+	for i, host := range []string{"a", "b", "c"} {
+		step := ring.Step{
+			Kind: ring.Get, URL: "https://" + host + ".test:" + portOf(web) + "/", Timeout: set.Timeout(0), Settings: set,
+			Address: "127.0.0.1",
+		}
+		if i > 0 {
+			time.Sleep(gap)
+		}
+		if !v.clocks.Ask(step.Address, gap, time.Now()) {
+			t.Fatalf("%s may not be asked", host)
+		}
+		visits.Go(func() error {
+			v.visit(t.Context(), step, func(o ring.Outcome) { moved[i] = o.Moved })
+			return nil
+		})
+	}
+	time.Sleep(gap / 4)
+	close(silent)
+	_ = visits.Wait()
+	if want := [3]bool{true, true, false}; moved != want {
+		t.Errorf("sent back to wait: %v, want %v", moved, want)
+	}
 }
 
 // A host whose name server fails is looked up once, outside of the time that its server has.

@@ -185,7 +185,7 @@ type Result struct {
 func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 	defer close(c.done)
 	defer func() {
-		err = errors.Join(err, c.committer.set.Close(), c.committer.recorder.ClosePages())
+		err = errors.Join(err, c.leave())
 		c.walked = res.Walked && err == nil
 	}()
 	c.member.start()
@@ -391,12 +391,24 @@ func (c *Crawl) change(ctx context.Context, next changed) error {
 }
 
 // Complete writes down that the outputs of a walk that came to its end are in
-// place. The run was finished when the walk was.
+// place. The run was finished when the walk was, in this process or in one before: then
+// Run need not be called.
 func (c *Crawl) Complete() error {
-	if err := c.member.mayWrite(); err != nil {
-		return err
+	err := c.member.mayWrite()
+	if err == nil {
+		err = c.committer.recorder.Complete()
 	}
-	return c.committer.recorder.Complete()
+	select {
+	case <-c.done:
+	default:
+		err = errors.Join(err, c.leave())
+	}
+	return err
+}
+
+// leave gives back what the crawl shares with others, and closes its page store.
+func (c *Crawl) leave() error {
+	return errors.Join(c.committer.set.Close(), c.committer.recorder.ClosePages())
 }
 
 // Pause keeps requests from being sent until Unpause.

@@ -137,6 +137,14 @@ func (m *member) told() <-chan telling {
 // held reports whether the file may be written, and hosts asked.
 func (m *member) held() bool { return m == nil || m.Shard.held() }
 
+// maySend reports why no host is to be asked any more.
+func (m *member) maySend() error {
+	if !m.held() {
+		return ErrLease
+	}
+	return nil
+}
+
 // lost is closed when that has ended; nil: it never does.
 func (m *member) lost() <-chan struct{} {
 	if m == nil || m.Lease == nil {

@@ -58,10 +58,10 @@ type gap struct {
 
 // beat notes that the process runs, and returns what has kept it since the last time. The
 // zero gap is none.
-func (p *pulse) beat(now time.Time) gap {
+func (p *pulse) beat() gap {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	asleep := p.suspended()
+	now, asleep := time.Now(), p.suspended()
 	g := gap{since: p.last, asleep: asleep - p.asleep, late: now.Sub(p.last) - beat}
 	p.asleep, p.last = asleep, now
 	if g.asleep < noise {

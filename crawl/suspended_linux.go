@@ -9,17 +9,15 @@ import (
 // suspensions tells for how long the machine has been suspended since it was started.
 func suspensions() func() time.Duration { return suspended }
 
-// suspended reads one clock between two readings of the other, and once more where the
-// process was kept waiting between them.
-func suspended() (asleep time.Duration) {
-	for range 5 {
+// suspended reads one clock between two readings of the other, until the process is not
+// kept waiting between them.
+func suspended() time.Duration {
+	for {
 		before, all, after := read(unix.CLOCK_MONOTONIC), read(unix.CLOCK_BOOTTIME), read(unix.CLOCK_MONOTONIC)
-		asleep = all - after
 		if after-before < noise/4 {
-			break
+			return all - after
 		}
 	}
-	return asleep
 }
 
 // read is a clock's time; 0: there is no such clock.

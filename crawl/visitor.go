@@ -76,6 +76,9 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 	case !v.member.held():
 		pass(unfound(step, &fetch.Error{Cause: fetch.Cancelled, Op: "ask", URL: step.URL, Err: ErrLease}))
 		return
+	case !v.mayStill(&step):
+		pass(move(step, step.Address))
+		return
 	}
 	step.Sent = time.Now() // a turn at a name server may have taken long
 	o, resp := v.ask(ctx, step)
@@ -128,6 +131,7 @@ func (v *visitors) ask(ctx context.Context, step ring.Step) (ring.Outcome, *fetc
 		Accept:       limit(step),
 		Address:      step.Address,
 		MayAsk:       v.mayAsk(step),
+		MaySend:      v.member.maySend,
 		Stay:         step.Moves >= maxMoves,
 		Cut:          step.Kind == ring.Robots || step.URLKind == schema.KindSitemap, // read as far as the limit
 	})

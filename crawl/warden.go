@@ -221,20 +221,23 @@ func (w *warden) lacks(o *ring.Outcome, host uint64, now time.Time) {
 // itself, because it was stopped or too little of the processor is left to it, has fewer
 // requests open from now on: with more it would do nothing but begin them anew.
 func (w *warden) wake() {
-	now := time.Now()
-	g := w.pulse.beat(now)
+	g := w.pulse.beat()
 	if g == (gap{}) {
 		return
 	}
+	now := time.Now()
 	w.machine.network.Suspended(now)
 	if g.asleep > 0 || g.late >= outlived {
-		w.log.Info("this machine was suspended", "for", (g.asleep + g.late).Round(time.Second))
 		w.machine.clients.Renew()
+	}
+	if g.asleep > 0 {
+		w.log.Info("this machine was suspended", "for", (g.asleep + g.late).Round(time.Second))
 		return
 	}
-	limit, _ := w.machine.slots.Lack(g.since, now)
-	w.log.Info("this process came late: fewer requests are open for a while", "late", g.late.Round(time.Second),
-		"open", limit)
+	if limit, news := w.machine.slots.Late(g.since, now); news {
+		w.log.Info("this process came late: fewer requests are open for a while", "late", g.late.Round(time.Second),
+			"open", limit)
+	}
 }
 
 // blameless makes a failure a request that was cancelled and counts for nothing but

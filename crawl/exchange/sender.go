@@ -136,9 +136,13 @@ func (s *Sender) fill(tx *kv.Tx, l *letter) (ids []schema.ID, err error) {
 	return ids, err
 }
 
-// mark marks some more of what is to be told again.
-func (s *Sender) mark(peer schema.Peer) error {
-	return s.shard.Update(func(tx *kv.Tx) (err error) {
+// mark marks some more of what is to be told again, unless that has begun anew meanwhile.
+func (s *Sender) mark(seen schema.Peer) error {
+	return s.shard.Update(func(tx *kv.Tx) error {
+		peer, err := tx.Peers.At(s.peer)
+		if err != nil || peer.Cursor != seen.Cursor {
+			return err
+		}
 		if peer.Cursor, err = s.shard.MarkAgain(tx, s.peer, peer.Cursor, markMost); err != nil {
 			return err
 		}

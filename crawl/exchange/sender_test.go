@@ -164,6 +164,27 @@ func TestSenderTellsAgain(t *testing.T) {
 	}
 }
 
+// Where all begins to be told again while a part of it is being marked, it begins at the first page.
+func TestSenderBeginsAnew(t *testing.T) {
+	s := newShard(t, "/1", "/2", "/3")
+	s.update(func(tx *kv.Tx) error { return tx.Peers.Put(1, schema.Peer{Cursor: 3}) })
+	anew := &anewShard{testShard: s}
+	if p := steps(t, NewSender(anew, nil, 1), 1); p != Went || s.peer() != (schema.Peer{Cursor: 1}) {
+		t.Errorf("%v, the peer is %+v", p, s.peer())
+	}
+	if p := steps(t, NewSender(s, nil, 1), 1); p != Went || s.peer() != (schema.Peer{Cursor: 2}) {
+		t.Errorf("%v, the peer is %+v", p, s.peer())
+	}
+}
+
+// An anewShard has all told again just before something is written.
+type anewShard struct{ *testShard }
+
+func (s *anewShard) Update(f func(*kv.Tx) error) error {
+	s.update(func(tx *kv.Tx) error { return tx.Peers.Put(1, schema.Peer{Cursor: 1}) })
+	return s.testShard.Update(f)
+}
+
 // A sender tries for as long as nobody answers, waits for more when all is told, and ends
 // with its context.
 func TestSenderRuns(t *testing.T) {

@@ -288,6 +288,29 @@ func TestRaceAdmits(t *testing.T) {
 	}
 }
 
+// A request that may not be sent any more once its connection is there ends before the server sees it.
+func TestMaySend(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		t.Run(fmt.Sprintf("http2 %v", http2), func(t *testing.T) {
+			var served atomic.Int64
+			c, url := serve(t, Config{KeepAlive: true, HTTP2: http2}, func(http.ResponseWriter, *http.Request) { served.Add(1) })
+			withdrawn := errors.New("withdrawn")
+			var may error
+			for i, want := range []error{withdrawn, nil, withdrawn, nil} {
+				may = want
+				_, err := do(c, t.Context(), Request{URL: url, MaySend: func() error { return may }})
+				var e *Error
+				if !errors.Is(err, want) || want != nil && (!errors.As(err, &e) || e.Cause != Cancelled) {
+					t.Errorf("request %d: %v, want %v", i, err, want)
+				}
+			}
+			if n := served.Load(); n != 2 {
+				t.Errorf("%d requests were served, want 2", n)
+			}
+		})
+	}
+}
+
 // A kept-alive connection is not used where it leads to an address that may not be
 // asked now.
 func TestKeptAliveElsewhere(t *testing.T) {

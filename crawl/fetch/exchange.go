@@ -37,6 +37,7 @@ type exchange struct {
 	plain    bool // http, without TLS
 	favoured netip.Addr
 	mayAsk   func(netip.Addr) bool // nil: any address may be asked
+	maySend  func() error          // nil: it may
 	stays    bool
 	limits   limits
 	wire     atomic.Int64 // bytes of body

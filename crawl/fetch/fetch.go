@@ -90,6 +90,10 @@ type Request struct {
 	MayAsk func(netip.Addr) bool
 	Stay   bool
 
+	// MaySend is asked once a connection is there, just before the request goes out on it;
+	// its error ends the request as [Cancelled]. nil: it may.
+	MaySend func() error
+
 	// Accept is called once, when the last header is in and, for a 2xx without
 	// Content-Type, the first 512 bytes have been sniffed. It says how many decoded
 	// bytes may be read; with 0 the body is left unread, which is no error. A body
@@ -131,7 +135,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 		return nil, c.fail(ctx, err, req.URL)
 	}
 	x := newExchange(ctx, way, c.limits)
-	x.plain, x.mayAsk, x.stays = target.Scheme == "http", req.MayAsk, req.Stay
+	x.plain, x.mayAsk, x.maySend, x.stays = target.Scheme == "http", req.MayAsk, req.MaySend, req.Stay
 	x.favoured, _ = netip.ParseAddr(req.Address)
 	defer x.end()
 	res, err := c.exchange(x, c.build(x.traced(), target, &req), &req)

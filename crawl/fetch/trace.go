@@ -43,6 +43,12 @@ func (x *exchange) wantConn(string) {
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	a := remote(info.Conn).Addr()
 	may := !a.IsValid() || x.allows(a)
+	if x.maySend != nil && may {
+		if err := x.maySend(); err != nil {
+			may = false
+			x.cancel(&Error{Cause: Cancelled, Op: "send", Err: err})
+		}
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.barred || !may {

@@ -102,6 +102,28 @@ func (c *Clocks) Start(address string, gap time.Duration, now time.Time) {
 	c.asked[address] = clock{now, gap}
 }
 
+// Restart says that an address for which a request was handed over at a moment, with its clock,
+// is asked only now, and reports whether that may still be. It may not where somebody else has asked
+// it since, or is about to.
+func (c *Clocks) Restart(address string, gap time.Duration, handed, now time.Time) bool {
+	c.mu.Lock()
+	last, known := c.asked[address]
+	if !known {
+		last = c.before[address]
+	}
+	_, taken := c.reserved[address]
+	c.mu.Unlock()
+	// The clock was started about then, or is so soon; others keep the gap before and after.
+	switch unstarted := last.at.Before(handed.Add(-gap / 2)); {
+	case last.at.After(handed.Add(gap / 2)):
+		return false
+	case taken:
+		return unstarted && now.Sub(handed) < gap/2
+	}
+	c.Start(address, gap, now)
+	return true
+}
+
 // Cancel says that a reserved address is not asked.
 func (c *Clocks) Cancel(address string) {
 	c.mu.Lock()

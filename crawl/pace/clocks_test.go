@@ -58,6 +58,49 @@ func TestClocksSince(t *testing.T) {
 	}
 }
 
+// A request that was held up after it was handed over is sent late, unless somebody else has
+// asked its address meanwhile or is about to.
+func TestClocksRestart(t *testing.T) {
+	const gap = 100 * time.Millisecond
+	ask := func(c *Clocks, now int) {
+		t.Helper()
+		if !c.Ask("a", gap, at(now)) {
+			t.Fatalf("it may not be asked at %d", now)
+		}
+	}
+	tests := []struct {
+		name         string
+		before       func(c *Clocks)
+		handed, late int
+		may          bool
+	}{
+		{"at once", func(c *Clocks) { ask(c, 1000) }, 1001, 1001, true},
+		{"later than it was taken", func(c *Clocks) { ask(c, 1003) }, 1000, 1500, true},
+		{"asked meanwhile", func(c *Clocks) { ask(c, 1000); ask(c, 1100) }, 1000, 1150, false},
+		{"asked long ago meanwhile", func(c *Clocks) { ask(c, 1000); ask(c, 1100) }, 1000, 9000, false},
+		{"about to be asked", func(c *Clocks) { ask(c, 1000); c.Reserve("a", gap, at(1100)) }, 1000, 1150, false},
+		{"not started yet", func(c *Clocks) { ask(c, 900); c.Reserve("a", gap, at(1000)) }, 1000, 1001, true},
+		{"the first, not started yet", func(c *Clocks) { c.Reserve("a", gap, at(1000)) }, 1000, 1001, true},
+		{"forgotten, about to be asked", func(c *Clocks) { c.Reserve("a", gap, at(1400)) }, 1000, 1450, false},
+		{"forgotten", func(c *Clocks) {}, 1000, 9000, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var c Clocks
+			tt.before(&c)
+			if may := c.Restart("a", gap, at(tt.handed), at(tt.late)); may != tt.may {
+				t.Errorf("it may be sent: %t, want %t", may, tt.may)
+			}
+			if len(c.reserved) > 0 || !tt.may {
+				return
+			}
+			if again, ok := c.Reserve("a", gap, at(tt.late)); ok || !again.Equal(at(tt.late).Add(gap)) {
+				t.Errorf("the next may be sent at %v: %t", again, ok)
+			}
+		})
+	}
+}
+
 // No clock is forgotten while it runs, and none is kept for long after.
 func TestClocksForget(t *testing.T) {
 	const gap = 500 * time.Millisecond

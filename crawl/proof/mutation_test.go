@@ -138,7 +138,7 @@ func outageMutations() []mutation {
 		},
 		{
 			"a process that comes late opens as much as before", "warden.go",
-			"w.machine.slots.Lack(g.since, now)", "0, now", "TestWardenLate",
+			"w.machine.slots.Late(g.since, now)", "0, false", "TestWardenLate$",
 		},
 		{
 			"want of descriptors is blamed", "warden.go",

@@ -10,9 +10,10 @@
 // due soon, half of the slots at most, rounded down; those that stand no better use the
 // rest.
 //
-// Where this machine lacks descriptors, ports, memory or time on its processor, half as
-// many requests as were open may be, at least one; from there it is a quarter more every
-// 5 to 60 s, until all slots are there again.
+// Where this machine lacks descriptors, ports or memory, half as many requests as were
+// open may be, at least one; where a process lacks time on its processor, half as many,
+// but never fewer than a processor has the time for. From there it is a quarter more
+// every 5 to 60 s, until all slots are there again.
 //
 // Shares that were refused have their turn in the order of their first refusal.
 // Slots may be used from many goroutines.
@@ -27,6 +28,8 @@ import (
 const (
 	minGrowth = 5 * time.Second
 	maxGrowth = 60 * time.Second
+
+	unhurried = 32 // requests that may be open in a process that lacks time
 )
 
 // A Standing is what a host has shown.
@@ -190,13 +193,29 @@ func (sh *Share) Used() Tally {
 func (s *Slots) Lack(sent, now time.Time) (limit int, news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.halve(1, sent, now)
+}
+
+// Late says that this process lacked time from a moment on for what was open, and returns what
+// Lack does. Where little was open, that is not why, and changes nothing.
+func (s *Slots) Late(since, now time.Time) (limit int, news bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.used.Sum() <= unhurried {
+		return s.limit(), false
+	}
+	return s.halve(unhurried, since, now)
+}
+
+// halve allows half of what is open, but not fewer than least.
+func (s *Slots) halve(least int, sent, now time.Time) (limit int, news bool) {
 	s.grow(now)
 	if s.few > 0 && sent.Before(s.halved) {
 		return s.few, false
 	}
 	news = s.few == 0
 	s.every = min(max(2*s.every, minGrowth), maxGrowth)
-	s.few = max(1, min(s.limit(), s.used.Sum())/2)
+	s.few = max(least, min(s.limit(), s.used.Sum())/2)
 	s.halved, s.grows = now, now.Add(s.every)
 	return s.few, news
 }

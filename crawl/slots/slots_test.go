@@ -203,3 +203,40 @@ func TestLack(t *testing.T) {
 		}
 	}
 }
+
+// A process that comes late opens half as much, but goes on with a few however often it is late.
+func TestLate(t *testing.T) {
+	s := New(2000)
+	sh := s.Share(2000)
+	late := func(now float64, most, open, limit int, news bool) {
+		t.Helper()
+		for range sh.Used()[Proven] {
+			sh.Give(Proven)
+		}
+		got := 0
+		for got < most && sh.Take(at(now), Proven, Tally{}) {
+			got++
+		}
+		if got != open {
+			t.Fatalf("%d are open at %v s, want %d", got, now, open)
+		}
+		if got, told := s.Late(at(now), at(now+1)); got != limit || told != news {
+			t.Errorf("with %d open at %v s: %d, %v; want %d, %v", open, now, got, told, limit, news)
+		}
+	}
+	late(0, 0, 0, 2000, false)
+	late(1, unhurried, unhurried, 2000, false)
+	late(2, 2000, 2000, 1000, true)
+	late(4, 2000, 1000, 500, false)
+	late(6, 40, 40, unhurried, false)
+	for now := 70.0; now < 3600; now += 60 {
+		for sh.Take(at(now), Proven, Tally{}) {
+		}
+		if limit, _ := s.Late(at(now), at(now)); limit < unhurried || limit > 2*unhurried {
+			t.Fatalf("%d may be open after %v s", limit, now)
+		}
+		for range sh.Used()[Proven] {
+			sh.Give(Proven)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package crawl
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"path/filepath"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -65,6 +67,39 @@ func TestBrowsersAreShared(t *testing.T) {
 	}
 	if opened[0].closed != 1 || opened[1].closed != 1 || len(all.open) != 0 {
 		t.Errorf("closed %d and %d times, %d are open", opened[0].closed, opened[1].closed, len(all.open))
+	}
+}
+
+// A walk that came to its end before a kill is completed by another process, which walks no more and
+// keeps nothing open.
+func TestBrowserOfWalkedRun(t *testing.T) {
+	web := crawltest.Serve(t)
+	web.Host("a.test").Page("/", "<title>a page</title>")
+	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
+	cfg := crawltest.Parse(t, crawltest.Config(t, web, `
+[render]
+mode = "auto"
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+`))
+	for _, walked := range []bool{false, true} {
+		var browser countedBrowser
+		c, begun, err := Begin(t.Context(), store, Options{
+			Config: cfg, Log: slog.New(slog.DiscardHandler),
+			OpenRenderer: func(context.Context, *config.Config) (ring.Renderer, error) { return &browser, nil },
+		})
+		if err != nil || begun.Run.Walked != walked {
+			t.Fatalf("%v; walked before: %t", err, begun.Run.Walked)
+		}
+		if walked {
+			err = c.Complete()
+		} else {
+			_, err = c.Run(t.Context())
+		}
+		if err != nil || browser.closed != 1 {
+			t.Errorf("walked before: %t; %v, closed %d times", walked, err, browser.closed)
+		}
 	}
 }
 

@@ -217,7 +217,7 @@ func statusAttrs(s *census.Status) []any {
 	return attrs
 }
 
-// waitText says why nothing is being fetched.
+// waitText says why nothing is being fetched, or less than could be.
 func waitText(s *census.Status) string {
 	switch s.Wait.Reason {
 	case census.Stopping:
@@ -232,6 +232,9 @@ func waitText(s *census.Status) string {
 		return "nothing is left to ask"
 	case census.ForNetwork:
 		return "the network of this machine is down; the crawl goes on when a host answers"
+	case census.ForMeans:
+		return "this machine lacks means or processor time: " + count(s.Wait.Few, "request is", "requests are") +
+			" open at most for a while"
 	case census.ForHosts:
 		text := hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + clean(s.Wait.Host, 80)
 		if s.Wait.Why != "" {

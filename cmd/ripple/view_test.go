@@ -102,6 +102,8 @@ func TestWaitText(t *testing.T) {
 		{"full", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForDisk}, "the disk is behind"},
 		{"away", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForNetwork},
 			"the network of this machine is down; the crawl goes on when a host answers"},
+		{"lacks", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForMeans, Few: 32},
+			"this machine lacks means or processor time: 32 requests are open at most for a while"},
 		{"empty", census.Hosts{}, census.Wait{Reason: census.ForNothing}, "nothing is left to ask"},
 	}
 	for _, tt := range tests {

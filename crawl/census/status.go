@@ -25,7 +25,7 @@ type Status struct {
 	Troubles []Trouble `json:"troubles"`  // of the hosts with trouble, those that take longest
 	Troubled int       `json:"troubled"`  // hosts with trouble
 	Groups   []Group   `json:"reasons"`   // hosts with pages left, by why they wait
-	Waits    string    `json:"waits_for"` // why nothing is being fetched; empty: something is
+	Waits    string    `json:"waits_for"` // why nothing is being fetched, or less than could be; empty: neither
 	Wait     Wait      `json:"-"`         // the same, for whoever makes that sentence
 	Next     time.Time `json:"-"`         // when the clock of the next host runs out; zero: none is waited for
 }
@@ -71,9 +71,10 @@ type Hosts struct {
 	GivenUp   int `json:"given_up"`
 }
 
-// A Wait is why nothing is being fetched.
+// A Wait is why nothing is being fetched, or less than could be.
 type Wait struct {
 	Reason Reason
+	Few    int           // of [ForMeans]: requests that may be open
 	Host   string        // of [ForHosts]: the one that is asked next
 	Why    string        // of [ForHosts]: why that waits, if not for minimum-time-on-page
 	Rest   time.Duration // of [ForHosts]: until then
@@ -92,14 +93,17 @@ const (
 	ForNothing  // there is nothing left to ask
 	ForHosts    // every host's clock has to run out first
 	ForNetwork  // the network of this machine is away
+	ForMeans    // as many requests are open as this machine has means and time for
 )
 
-// waitOf says why a crawl fetches nothing, in which so many pages are to be visited, and
+// waitOf says why a crawl fetches nothing, or less than it could, in which so many pages are to be visited, and
 // that asks the host next as the next one.
 func waitOf(st *crawl.Status, toVisit int, next nextHost) Wait {
 	switch {
 	case !st.Away.IsZero():
 		return Wait{Reason: ForNetwork}
+	case st.Few > 0 && st.Open >= st.Few:
+		return Wait{Reason: ForMeans, Few: st.Few}
 	case st.Open > 0:
 		return Wait{}
 	case st.Stopped:

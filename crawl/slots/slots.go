@@ -181,6 +181,13 @@ func (sh *Share) Grows() time.Time {
 	return s.grows
 }
 
+// Few returns how many slots all shares may use while means or time are lacking; 0: they are not.
+func (sh *Share) Few() int {
+	sh.slots.mu.Lock()
+	defer sh.slots.mu.Unlock()
+	return sh.slots.few
+}
+
 // Used returns how many slots of the share are used.
 func (sh *Share) Used() Tally {
 	sh.slots.mu.Lock()

@@ -71,15 +71,15 @@ const (
 
 // Columns are the figures of nodes and links. A new one is one more entry in
 // nodeColumns or linkColumns, which every format of package graph then has at its
-// Levels. SQLite has it where terrain.sql (package schema) names it: pages and hosts in
-// package sqlite, row.go; the others from here. The cards of the map have it if it has a
-// Title; most have none, as the cards tell them in words of their own. A fact that a
-// [Node] does not have yet is filled in by pageNode and [Fold].
+// Levels. SQLite has it in the tables that the entry is in; its tables pages and hosts are
+// those of terrain.sql (package schema), filled in package sqlite, row.go. The cards of the
+// map, which shows no pages, have it if it has a Title; most have none, as the cards tell
+// them in words of their own. A fact that a [Node] does not have yet is filled in by
+// pageNode and [Fold].
 //
 // What is measured on the links alone (a field of [Measures], which MetricsOf computes) is
-// an entry in measureColumns instead: it is a
-// figure of the nodes, too, and the metric tables of SQLite have it, whose rows are made
-// when the pages themselves are no longer at hand.
+// an entry in measureColumns instead: it is a figure of the nodes, too, and the metric tables
+// of SQLite have it, whose rows are made when the pages themselves are no longer at hand.
 type Columns struct {
 	Nodes    []Column[Node]
 	Links    []Column[Link]

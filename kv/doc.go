@@ -116,7 +116,8 @@
 // that of a visit by [schema.Told].
 //
 // A new format version is for what older releases would read wrong; they refuse
-// it with the release that the file names.
+// it with the release that the file names. It is 2; 3 in a file of several shards, but not
+// all of a terrain; 4 in one whose outbox has blocks.
 //
 // The value "part" and the last three buckets are only in a file that holds one shard of
 // a terrain, or several but not all, see [Part].

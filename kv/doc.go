@@ -90,8 +90,8 @@
 //	outbox     shard u8, URL u32: the first of  0, number, then per URL in the outbox: its id less the first (byte), and
 //	           64 that may be there             the commit that marked it last
 //	           the same                         of an older release: the commit that marked this URL, and no other, last
-//	inbound    URL u32                          numbers of run and configuration, depth and hops (bytes), listed?, changed
-//	                                            (s), time between changes (ns)
+//	inbound    URL u32                          numbers of run and configuration, depth and hops (bytes), listed?,
+//	                                            changed (s), time between changes (ns)
 //	peers      shard u8                         opening (16 bytes), commit, cursor
 //
 // A value is a format byte, which is 1, its fields, and a CRC32C (little-endian)

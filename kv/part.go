@@ -121,7 +121,8 @@ func (ps *Part) begin(of schema.Part) error {
 // divide takes the rule by which a terrain is split.
 func (p *part) divide(of schema.Part) error {
 	if of.Rule != split.Version {
-		return fmt.Errorf("%w: the terrain is split by rule %d, and this Ripple has rule %d", ErrFormat, of.Rule, split.Version)
+		return fmt.Errorf("%w: the terrain is split by rule %d, and this Ripple has rule %d", ErrFormat, of.Rule,
+			split.Version)
 	}
 	rule, err := split.New(of.Shards)
 	switch {

@@ -254,7 +254,8 @@ func (f *filler) add(_ int, key []byte, r *reader) error {
 func (f *filler) fill(key []byte, r *reader) (err error) {
 	first := schema.Seq(r.uint())
 	f.last = schema.Seq(r.uint())
-	at, _ := slices.BinarySearchFunc(f.visits, first, func(l Linked, seq schema.Seq) int { return cmp.Compare(l.Seq, seq) })
+	bySeq := func(l Linked, seq schema.Seq) int { return cmp.Compare(l.Seq, seq) }
+	at, _ := slices.BinarySearchFunc(f.visits, first, bySeq)
 	if rest := f.visits[at:]; len(rest) == 0 || rest[0].Seq > f.last {
 		return nil
 	}

@@ -10,8 +10,8 @@
 // A link is found: its target gets an id and is "discovered". A list may name
 // its host, then it is "blacklisted" or "stubbed" for good. Otherwise its
 // smallest depth decides: beyond max-depth it is "depth_exceeded", else it is
-// "queued" in the line of its host. What the host answers when it is asked settles it: "processed", "dead_link", "failed",
-// "content_mismatch", "unreachable". A host that asks for rest makes its waiting
+// "queued" in the line of its host. What the host answers when it is asked settles it:
+// "processed", "dead_link", "failed", "content_mismatch", "unreachable". A host that asks for rest makes its waiting
 // pages "rate_limited"; one whose budget is used up, "request_limit_hit". A new
 // run, a shorter path or changed lists may queue a settled page again.
 package schema

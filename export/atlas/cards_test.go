@@ -116,11 +116,13 @@ func TestCoverage(t *testing.T) {
 	b := view(t, m, [2]int64{1400, 900})
 	turnTo(t, b, "#colour=coverage&node="+m.Nodes[3].Name)
 	b.Wait(fmt.Sprintf(`(%s) === %q`, panelHead, m.Nodes[3].Name))
-	groups := browsertest.Ask[string](b, `[...document.querySelectorAll("#groups .name")].map((e) => e.textContent).join(", ")`)
+	groups := browsertest.Ask[string](b,
+		`[...document.querySelectorAll("#groups .name")].map((e) => e.textContent).join(", ")`)
 	if groups != "complete, denied by robots.txt" {
 		t.Errorf("groups %q", groups)
 	}
-	if reason := browsertest.Ask[string](b, `document.querySelector("#panel .reason").textContent`); reason != m.Nodes[3].Reason {
+	reason := browsertest.Ask[string](b, `document.querySelector("#panel .reason").textContent`)
+	if reason != m.Nodes[3].Reason {
 		t.Errorf("the card says %q", reason)
 	}
 	pages := browsertest.Ask[string](b, `[...document.querySelectorAll("#panel a.row")].`+

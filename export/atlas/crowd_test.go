@@ -28,7 +28,8 @@ const noteNames = `(() => {
 	paper.clearRect = (...all) => { window.drawn = []; clearRect.apply(paper, all); };
 	paper.fillText = (text, x, y) => {
 		const size = parseInt(paper.font.match(/(\d+)px/)[1]);
-		window.drawn.push({ text, left: x, right: x + paper.measureText(text).width, top: y - size / 2, bottom: y + size / 2 });
+		window.drawn.push({ text, left: x, right: x + paper.measureText(text).width,
+			top: y - size / 2, bottom: y + size / 2 });
 		fillText.call(paper, text, x, y);
 	};
 	dispatchEvent(new Event("resize")); })()`

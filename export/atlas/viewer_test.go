@@ -22,7 +22,8 @@ func TestViewer(t *testing.T) {
 			t.Errorf("the stage has no %q", id)
 		}
 	}
-	if strings.Contains(string(v.Stage), "<h1>") || !strings.Contains(v.Ground, "--accent") || !strings.Contains(v.Style, "#panel") {
+	if strings.Contains(string(v.Stage), "<h1>") || !strings.Contains(v.Ground, "--accent") ||
+		!strings.Contains(v.Style, "#panel") {
 		t.Error("the parts are not where they are said to be")
 	}
 }

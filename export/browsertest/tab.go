@@ -150,7 +150,8 @@ func (b *Tab) Wait(expression string) {
 		if err == nil {
 			return
 		}
-		if text := err.Error(); !strings.Contains(text, "context") && !strings.Contains(text, "navigated") || b.ctx.Err() != nil {
+		text := err.Error()
+		if !strings.Contains(text, "context") && !strings.Contains(text, "navigated") || b.ctx.Err() != nil {
 			b.Fatalf("waiting for %s: %v; the page says %.600q", expression, err,
 				Ask[string](b, `document.body?.innerText ?? ""`))
 		}

@@ -90,9 +90,11 @@ func TestAppend(t *testing.T) {
 			feed.Batch{Lines: lines(11, 13, 14), Next: 15}},
 		{"the first", feed.Batch{Lines: lines(13), Next: 13, More: true, Omitted: 2}, feed.Batch{Lines: lines(14), Next: 15},
 			feed.Batch{Lines: lines(13, 14), Next: 15, Omitted: 2}},
-		{"the second", feed.Batch{Lines: lines(11, 13), Next: 13, More: true}, feed.Batch{Lines: lines(20), Next: 20, Omitted: 6},
+		{"the second", feed.Batch{Lines: lines(11, 13), Next: 13, More: true},
+			feed.Batch{Lines: lines(20), Next: 20, Omitted: 6},
 			feed.Batch{Lines: lines(20), Next: 20, Omitted: 9}},
-		{"both", feed.Batch{Lines: lines(13), Next: 13, More: true, Omitted: 2}, feed.Batch{Lines: lines(20), Next: 20, Omitted: 6},
+		{"both", feed.Batch{Lines: lines(13), Next: 13, More: true, Omitted: 2},
+			feed.Batch{Lines: lines(20), Next: 20, Omitted: 6},
 			feed.Batch{Lines: lines(20), Next: 20, Omitted: 9}},
 	}
 	for _, tt := range tests {

@@ -23,7 +23,8 @@ func parquetFiles(ctx context.Context, dir string, g *export.Graph, _ Options) (
 	ids := identify(g)
 	columns := g.Columns()
 	node := slices.Concat(ids.node,
-		[]export.Column[export.Node]{always(textColumn("label", func(n *export.Node) string { return n.Name }))}, columns.Nodes)
+		[]export.Column[export.Node]{always(textColumn("label", func(n *export.Node) string { return n.Name }))},
+		columns.Nodes)
 	edge := slices.Concat(ids.edge,
 		[]export.Column[export.Link]{always(numberColumn("weight", func(l *export.Link) int64 { return int64(l.Links) }))},
 		columns.Links)

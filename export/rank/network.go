@@ -93,7 +93,9 @@ func (r *row) add(u, v, weight uint32) {
 // used.
 func (w *network) shrink(parts []int32, count int) *network {
 	jobs := (count + packedRows - 1) / packedRows
-	small := &network{ctx: w.ctx, packed: make([][]byte, jobs), end: make([]int64, count), strength: make([]float64, count)}
+	small := &network{
+		ctx: w.ctx, packed: make([][]byte, jobs), end: make([]int64, count), strength: make([]float64, count),
+	}
 	first, members := membersOf(parts, count)
 	share(w.ctx, toolsFor[folding](jobs), jobs, func(f *folding, job int) {
 		f.rows = f.rows[:0]

@@ -45,7 +45,8 @@ func TestUnique(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Exec("INSERT INTO main." + table + " SELECT * FROM again"); !strings.Contains(fmt.Sprint(err), "UNIQUE") {
+		_, err = db.Exec("INSERT INTO main." + table + " SELECT * FROM again")
+		if !strings.Contains(fmt.Sprint(err), "UNIQUE") {
 			t.Errorf("%s takes a row twice: %v", table, err)
 		}
 		if _, err := db.Exec("DROP TABLE again"); err != nil {

@@ -64,8 +64,8 @@ func (t *table) end() error {
 
 func (t *table) insert(rows int) string {
 	row := "(?" + strings.Repeat(",?", len(t.columns)-1) + ")"
-	return "INSERT INTO " + loaded(t.name) + " (" + strings.Join(t.columns, ", ") + ") VALUES " + row + strings.Repeat(","+row,
-		rows-1)
+	return "INSERT INTO " + loaded(t.name) + " (" + strings.Join(t.columns, ", ") + ") VALUES " + row +
+		strings.Repeat(","+row, rows-1)
 }
 
 // words is NULL for an empty string.

@@ -13,7 +13,8 @@ import (
 // differ in nothing, and neither do the links. Most pages are spared that way.
 func TestDiffSame(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.bolt")
-	if err := scaletest.Make(path, scaletest.Size{Pages: 4000, Visited: 2000, Links: 20_000, Hosts: 40, Runs: 2}); err != nil {
+	size := scaletest.Size{Pages: 4000, Visited: 2000, Links: 20_000, Hosts: 40, Runs: 2}
+	if err := scaletest.Make(path, size); err != nil {
 		t.Fatal(err)
 	}
 	store, err := kv.Open(path, kv.Options{ReadOnly: true})

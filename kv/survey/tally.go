@@ -29,7 +29,7 @@ type Counts struct {
 	Links            int                 // that stand
 	LinksOmitted     int                 // see [Page.LinksOmitted]
 	leftBefore       int                 // of those: by traps, of pages that an earlier run read
-	Shells           int                 // of Processed: that likely show nothing without their scripts, and were not rendered
+	Shells           int                 // of Processed: that likely show nothing without scripts, and were not rendered
 	Rendered         int                 // of Processed
 	Hindered         int                 // of Rendered: something of what their scripts asked for was kept from them
 	Unrendered       int                 // of Processed: recorded as fetched, since the browser failed or showed too much

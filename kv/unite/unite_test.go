@@ -452,7 +452,8 @@ func TestStoresStopped(t *testing.T) {
 					cancel(stopped)
 				}
 			}
-			if err := unite.Stores(ctx, named(a, b), schema.Shards{}, newUnited(t), see); !errors.Is(err, stopped) || last != at {
+			err := unite.Stores(ctx, named(a, b), schema.Shards{}, newUnited(t), see)
+			if !errors.Is(err, stopped) || last != at {
 				t.Errorf("%v after %s", err, last)
 			}
 		})

@@ -28,7 +28,8 @@ func (c *Cluster) keys() []key {
 		{name: "credentials",
 			doc:   "a file with the hub's token, readable by its owner alone; \"\": none, for a hub on this machine",
 			value: str(&c.Credentials, anything)},
-		{name: "ca-file", doc: "certificates that vouch for the hub; \"\": those of the system", value: str(&c.CAFile, anything)},
+		{name: "ca-file", doc: "certificates that vouch for the hub; \"\": those of the system",
+			value: str(&c.CAFile, anything)},
 	}
 }
 

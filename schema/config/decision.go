@@ -211,7 +211,8 @@ func (c *Config) decide(r *reader, all []Decision) {
 				q.Seeds = []string{"https://" + name + "/"}
 			}
 			if slices.ContainsFunc(c.Quality, func(o Quality) bool { return o.Pattern == d.Host }) {
-				r.problem("decisions.file", fmt.Sprintf("[decisions] file: %s is the domain of a [[quality]] entry already", quote(name)))
+				r.problem("decisions.file",
+					fmt.Sprintf("[decisions] file: %s is the domain of a [[quality]] entry already", quote(name)))
 				continue
 			}
 			c.Quality = append(c.Quality, q)

@@ -146,7 +146,8 @@ func TestWrongDecisions(t *testing.T) {
 		})
 	}
 	text := strings.Replace(underDecisions, "*.a.test", "a.test", 1)
-	_, _, err := Parse([]byte(text), "/dir", func(string) ([]byte, error) { return []byte(entry("a.test", "quality", "")), nil })
+	decided := func(string) ([]byte, error) { return []byte(entry("a.test", "quality", "")), nil }
+	_, _, err := Parse([]byte(text), "/dir", decided)
 	if err == nil || !strings.Contains(err.Error(), "is the domain of a [[quality]] entry already") {
 		t.Errorf("an origin decided again: %v", err)
 	}

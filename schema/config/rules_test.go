@@ -26,7 +26,8 @@ func TestWrittenTwice(t *testing.T) {
 func TestPatternAsSeed(t *testing.T) {
 	text := strings.Replace(minimal, `domain = "`, `domain = "*.`, 1)
 	_, _, err := parseText(strings.Replace(text, `seeds = ["https://`, `seeds = ["https://*.`, 1))
-	if err == nil || !strings.Contains(err.Error(), `"https://*.example.com/" is a pattern, not a URL: name one of its hosts`) {
+	const want = `"https://*.example.com/" is a pattern, not a URL: name one of its hosts`
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
 }

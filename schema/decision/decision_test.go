@@ -68,11 +68,12 @@ func TestApply(t *testing.T) {
 		{"its own entry", byPeople, "a.test", "stub",
 			strings.Replace(byPeople, "a.test\"\nclass = \"quality\"", "a.test\"\nclass = \"stub\"", 1), nil},
 		{"an entry of people", byPeople, "forge.test", "blacklist", "", ErrForeign},
-		{"its own entry, with a key added behind it", "[[decision]]\nhost = \"a.test\"\nclass = \"stub\"\n\n# so:\nnote = \"x\"\n",
-			"a.test", "later", "", ErrForeign},
+		{"its own entry, with a key added behind it",
+			"[[decision]]\nhost = \"a.test\"\nclass = \"stub\"\n\n# so:\nnote = \"x\"\n", "a.test", "later", "", ErrForeign},
 		{"ends of lines", "# x\r\n[[decision]]\r\nhost = \"a.test\"\r\nclass = \"stub\"\r\n# y\r\n", "a.test", "later",
 			"# x\r\n[[decision]]\r\nhost = \"a.test\"\r\nclass = \"later\"\r\n# y\r\n", nil},
-		{"no end of the last line", "# x", "a.test", "later", "# x\n\n[[decision]]\nhost = \"a.test\"\nclass = \"later\"\n", nil},
+		{"no end of the last line", "# x", "a.test", "later",
+			"# x\n\n[[decision]]\nhost = \"a.test\"\nclass = \"later\"\n", nil},
 		{"another name", "[[decision]]\nhost = \"xn--bcher-kva.test\"\nclass = \"stub\"\n", "Bücher.test", "later",
 			"[[decision]]\nhost = \"xn--bcher-kva.test\"\nclass = \"later\"\n", nil},
 	}
@@ -243,7 +244,8 @@ func TestNoPlace(t *testing.T) {
 	if _, err := Write(t.TempDir(), p, "", as(p, "later")); err == nil {
 		t.Error("a folder was taken for a file")
 	}
-	if _, err := Write(filepath.Join(t.TempDir(), "none", "d.toml"), p, "", as(p, "later")); !errors.Is(err, fs.ErrNotExist) {
+	_, err := Write(filepath.Join(t.TempDir(), "none", "d.toml"), p, "", as(p, "later"))
+	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {

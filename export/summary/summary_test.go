@@ -83,7 +83,8 @@ func TestRendered(t *testing.T) {
 	w := surveytest.New(t, lists)
 	for name, how := range map[string]schema.Rendering{
 		"a.test/": schema.Rendered, "a.test/1": schema.Rendered | schema.RenderDenied,
-		"a.test/2": schema.Rendered | schema.RenderCut, "a.test/3": schema.RenderFailed, "a.test/4": schema.RenderTooLarge, "a.test/5": 0,
+		"a.test/2": schema.Rendered | schema.RenderCut, "a.test/3": schema.RenderFailed,
+		"a.test/4": schema.RenderTooLarge, "a.test/5": 0,
 	} {
 		w.Depth(name, 0, 0)
 		w.Visit(name, func(v *schema.Visit) { v.Rendering, v.Shell = how, schema.ShellMount })

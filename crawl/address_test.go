@@ -87,6 +87,42 @@ func TestLookupsAreNoBurst(t *testing.T) {
 	}
 }
 
+// A lease that is over once the connection is there lets no request out on it.
+func TestLeaseEndsInHandshake(t *testing.T) {
+	web := crawltest.Serve(t)
+	web.Host("a.test").Page("/", "<title>a page</title>")
+	lease := make(leaseFor, 1)
+	lease <- struct{}{}
+	set, err := ring.SharedSettings(crawltest.Parse(t, crawltest.Config(t, web, seedOfA)), &NewMachine(0).clients, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Client.Close()
+	v := visitors{parsers: newParsers(noHash, 1), member: &member{Shard: &Shard{Lease: lease}}}
+	step := ring.Step{Kind: ring.Get, URL: "https://a.test/", Timeout: set.Timeout(0), Settings: set}
+	v.visit(t.Context(), step, func(o ring.Outcome) {
+		if asked := len(web.Log()); o.Cause != fetch.Cancelled || asked != 0 {
+			t.Errorf("%v; the server saw %d requests", o.Reason(), asked)
+		}
+	})
+	if len(lease) != 0 {
+		t.Error("nobody asked whether the lease is held")
+	}
+}
+
+// A leaseFor is held as often as it has values.
+type leaseFor chan struct{}
+
+func (l leaseFor) Lost() <-chan struct{} { return nil }
+func (l leaseFor) Held() bool {
+	select {
+	case <-l:
+		return true
+	default:
+		return false
+	}
+}
+
 // A host whose name server fails is looked up once, outside of the time that its server has.
 func TestLookedUpOnce(t *testing.T) {
 	web := crawltest.Serve(t)

@@ -141,6 +141,18 @@ func outageMutations() []mutation {
 			"w.machine.slots.Late(g.since, now)", "0, false", "TestWardenLate$",
 		},
 		{
+			"connections of another network are kept", "warden.go",
+			"if g.asleep > 0 || g.late >= outlived {", "if g.late >= 2*outlived {", "TestWardenRenews",
+		},
+		{
+			"what waited for a name server goes out together", "visitor.go",
+			"case !v.mayStill(&step):", "case !v.mayStill(&step) && step.Moves > maxMoves:", "TestLookupsAreNoBurst",
+		},
+		{
+			"a lease that is over lets a request out on a connection", "visitor.go",
+			"MaySend:      v.member.maySend,", "MaySend:      nil,", "TestLeaseEndsInHandshake",
+		},
+		{
 			"want of descriptors is blamed", "warden.go",
 			"o.Own == fetch.OwnWait) && w.lacked[host].times < maxExcuses", "o.Own == fetch.OwnWait) && now.IsZero()",
 			"TestWardenMeans|TestFewDescriptors",

@@ -130,7 +130,7 @@ func (r *Renderer) warm(b *testing.B) (groups []int) {
 		one := <-r.idle
 		if one == nil {
 			var err error
-			if one, err = start(context.WithoutCancel(b.Context()), r.options, patience); err != nil {
+			if one, err = start(context.WithoutCancel(b.Context()), r.options, r.limits.start); err != nil {
 				b.Fatal(err)
 			}
 		}

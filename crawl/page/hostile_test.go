@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/text/encoding/htmlindex"
 
+	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
@@ -92,7 +93,7 @@ func TestHostileShapes(t *testing.T) {
 			took, allocated := cost(limit, func() {
 				e := NewExtractor(Options{})
 				p = e.Extract(body, "text/html; charset=utf-8", base, self)
-				full = len(p.Links) == defaultLinks || len(e.ledger.hrefs) == e.ledger.limit
+				full = len(p.Links) == config.DefaultLinks || len(e.ledger.hrefs) == e.ledger.limit
 			})
 			checkPage(t, &p)
 			if n := len(p.Links); !full && !slices.Contains(swallowed, name) &&

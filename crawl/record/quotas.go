@@ -178,11 +178,6 @@ func (q *quotas) shutOut(h *schema.Host) (bool, error) {
 	return room == terrain.Full, err
 }
 
-// budget is the number of requests for pages that a run makes at a host.
-func (q *quotas) budget(h *schema.Host) int {
-	return q.in.set.Terrain.Budget(h.Name, q.in.set.Config.Crawler.MaxDomainRequests)
-}
-
 // exhausted reports whether the host's budget is used up, what is open included.
 func (q *quotas) exhausted(h *schema.Host, live *liveHost) bool {
 	out := 0
@@ -191,7 +186,7 @@ func (q *quotas) exhausted(h *schema.Host, live *liveHost) bool {
 			out++
 		}
 	}
-	return h.RunRequests+out >= q.budget(h)
+	return q.in.set.Config.UsedUp(h, out)
 }
 
 // enough reports whether the run visits no further page (max-pages), what is open
@@ -245,7 +240,7 @@ func (q *quotas) allot(p ring.Portion) (err error) {
 // spent reports whether the run has no visit left for the pages of a host: its
 // budget, or that of the run, is used up, with nothing open that counts.
 func (q *quotas) spent(h *schema.Host) bool {
-	return h.RunRequests >= q.budget(h) || q.usedUp() && h.RunGivenUp == schema.NotGivenUp
+	return q.in.set.Config.UsedUp(h, 0) || q.usedUp() && h.RunGivenUp == schema.NotGivenUp
 }
 
 // cut returns the key, with its value, for which a page of a host still waits that was
@@ -255,8 +250,8 @@ func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (key string, err error) {
 	switch {
 	case h.Generation != q.in.store.Generation() || asked && h.RunGivenUp != schema.NotGivenUp:
 		return "", nil
-	case asked && h.RunRequests >= q.budget(h):
-		key = q.budgetKey(h)
+	case asked && q.in.set.Config.UsedUp(h, 0):
+		key = q.in.set.Config.BudgetKey(h.Name)
 	case q.usedUp():
 		key = fmt.Sprintf("max-pages = %d", q.in.set.Config.Crawler.MaxPages)
 	default:
@@ -271,14 +266,6 @@ func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (key string, err error) {
 		key = ""
 	}
 	return key, err
-}
-
-// budgetKey names the key that the budget of a host comes from, and its value.
-func (q *quotas) budgetKey(h *schema.Host) string {
-	if q.in.set.Terrain.Budget(h.Name, -1) != -1 {
-		return fmt.Sprintf("max-requests = %d", q.budget(h))
-	}
-	return fmt.Sprintf("max-domain-requests = %d", q.budget(h))
 }
 
 // seedsOnly reports whether a host asks for so long a delay that only seeds are worth

@@ -159,7 +159,7 @@ func conditions() map[string]string {
 		"codes.test/nolocation": "failed 302 302 Found: redirect without Location 1 2",
 		"codes.test/ftp":        "failed 302 302 Found: unusable Location 1 2",
 		"asked.test/":           "processed 200 1 2", "unasked.test/": "processed 200 1 2", "busy.test/": "processed 200 1 2",
-		"tired.test/": "rate_limited 429 429 Too Many Requests 1 2",
+		"tired.test/":        "rate_limited 429 429 Too Many Requests 1 2",
 		"wrongname.test/":    "unreachable 0 tls 1 2",
 		"refused.test:8444/": "unreachable 0 refused 1 2", "10.1.2.3/": "unreachable 0 address 1 2",
 		"types.test/pdf.html": "content_mismatch 200 content type application/pdf 1 2",

@@ -269,7 +269,7 @@ func TestPause(t *testing.T) {
 		b.want("paused")
 		b.effects <- settling(asking(1, time.Now(), 10)) // effects are received
 		want := schedulerStatus{
-			Open: 1, Unproven: 1,
+			Open:  1,
 			Hosts: pace.Counts{Ready: 2}, Asleep: pace.Counts{Ready: 1}, Unsent: 2, Sent: 1,
 			Paused: true,
 		}

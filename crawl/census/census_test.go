@@ -172,9 +172,9 @@ func TestWaitOf(t *testing.T) {
 		next    string
 		want    Reason
 	}{
-		{"asks", crawl.Status{Open: 1, Next: later, Paused: true}, 9, "a.test", NoWait},
-		{"is about to ask", crawl.Status{Waking: 1, Next: later}, 9, "a.test", NoWait},
-		{"commits", crawl.Status{Pending: 1, Next: later}, 9, "a.test", NoWait},
+		{"asks", crawl.Status{Open: 1, Next: later, Paused: true}, 9, "a.test", 0},
+		{"is about to ask", crawl.Status{Waking: 1, Next: later}, 9, "a.test", 0},
+		{"commits", crawl.Status{Pending: 1, Next: later}, 9, "a.test", 0},
 		{"away", crawl.Status{Open: 1, Away: later, Next: later}, 9, "a.test", ForNetwork},
 		{"waits", crawl.Status{Next: later}, 9, "a.test", ForHosts},
 		{"stopping", crawl.Status{Stopped: true, Paused: true}, 9, "", Stopping},

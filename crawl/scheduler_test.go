@@ -182,7 +182,8 @@ func TestAddressClock(t *testing.T) {
 func TestUncommitted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		now := time.Now()
-		b := newRig(t, schedulerConfig{Slots: 4, MaxUncommitted: 2}, asking(1, now, 1), asking(2, now, 2), asking(3, now, 3))
+		b := newRig(t, schedulerConfig{Slots: 4, MaxUncommitted: 2}, asking(1, now, 1), asking(2, now, 2),
+			asking(3, now, 3))
 		b.want("up to the limit", 1, 2)
 		if st := b.command(commandStatus); !st.Full || st.Open != 2 || st.Hosts != (pace.Counts{Ready: 1}) {
 			t.Errorf("status %+v", st)

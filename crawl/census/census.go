@@ -191,7 +191,8 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time)
 // left is what a count comes to.
 func (c *count) left(p Pace) Left {
 	l := Left{
-		PagesToVisit: int(min(c.work, p.allowance)), Depth: c.depth, MaxDepth: p.cfg.Crawler.MaxDepth, ETAHosts: c.slowest,
+		PagesToVisit: int(min(c.work, p.allowance)), Depth: c.depth, MaxDepth: p.cfg.Crawler.MaxDepth,
+		ETAHosts: c.slowest,
 	}
 	if len(c.slowest) > 0 {
 		l.ETA = c.slowest[0].Seconds

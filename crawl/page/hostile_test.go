@@ -87,7 +87,8 @@ func TestHostileShapes(t *testing.T) {
 	swallowed := []string{"ends of nothing", "open tags", "quotes"}
 	for name, shape := range adversarial() {
 		t.Run(name, func(t *testing.T) {
-			body := []byte(`<script src=/s></script>` + shape + `<a href=/last>last</a>`) // read a second time, see shellOf
+			// It is read a second time, see shellOf.
+			body := []byte(`<script src=/s></script>` + shape + `<a href=/last>last</a>`)
 			var p Page
 			var full bool
 			took, allocated := cost(limit, func() {

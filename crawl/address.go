@@ -32,8 +32,8 @@ const maxMoves = 8
 
 // move gives a step back, to be sent under the clock of an address.
 func move(step ring.Step, address string) ring.Outcome {
-	return ring.Outcome{Step: step, Moved: true, Address: address, FirstByte: step.Sent, Done: step.Sent, RetryAfter: -1,
-		Length: -1}
+	return ring.Outcome{Step: step, Moved: true, Address: address, FirstByte: step.Sent, Done: step.Sent,
+		RetryAfter: -1, Length: -1}
 }
 
 // clocked reports whether the addresses of the host that a step asks have clocks.

@@ -33,7 +33,8 @@ func TestLookupIsNoTimeOfServer(t *testing.T) {
 	}
 	defer set.Client.Close()
 	v := visitors{parsers: newParsers(noHash, 1)}
-	step := ring.Step{Kind: ring.Get, URL: "https://a.test:" + portOf(web) + "/", Timeout: set.Timeout(0), Settings: set}
+	step := ring.Step{Kind: ring.Get, URL: "https://a.test:" + portOf(web) + "/", Timeout: set.Timeout(0),
+		Settings: set}
 	v.visit(t.Context(), step, func(o ring.Outcome) {
 		if at := time.Unix(0, answered.Load()); answered.Load() == 0 || o.Step.Sent.Before(at) {
 			t.Errorf("sent at %v, the name server answered at %v", o.Step.Sent, at)

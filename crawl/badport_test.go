@@ -30,7 +30,8 @@ func TestBadPorts(t *testing.T) {
 	var links []string
 	for _, port := range []int{22, 25, 2049, 5060, 6667, 10080} {
 		listenAt(t, port, &connections)
-		links = append(links, fmt.Sprintf("https://127.0.0.1:%d/page", port), fmt.Sprintf("http://name.invalid:%d/", port))
+		links = append(links, fmt.Sprintf("https://127.0.0.1:%d/page", port),
+			fmt.Sprintf("http://name.invalid:%d/", port))
 	}
 	s := crawltest.Serve(t)
 	s.Host("hub.test").Page("/", crawltest.Anchors(append(links, "https://mapped.test:25/")...))

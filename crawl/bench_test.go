@@ -62,7 +62,8 @@ func newBenchWeb(b *testing.B) *benchWeb {
 		w.serveDocs(b, root)
 		return w
 	}
-	generated := w.server.Generate(1, webtest.GenConfig{Hosts: benchHosts, Pages: max(2000, benchPages()/30), Leave: 0.1})
+	generated := w.server.Generate(1,
+		webtest.GenConfig{Hosts: benchHosts, Pages: max(2000, benchPages()/30), Leave: 0.1})
 	w.origin("gen.test", generated.Seeds())
 	return w
 }

@@ -41,7 +41,8 @@ type lentRenderer struct {
 func (r *lentRenderer) Close() error { return r.leave() }
 
 // lend lends what a configuration asks for, with the seats that its users share.
-func (b *browsers) lend(ctx context.Context, cfg *config.Config, open opener) (ring.Renderer, *semaphore.Weighted, error) {
+func (b *browsers) lend(ctx context.Context, cfg *config.Config, open opener) (ring.Renderer, *semaphore.Weighted,
+	error) {
 	key := browserOptions(cfg)
 	b.mu.Lock()
 	defer b.mu.Unlock()

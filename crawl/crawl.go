@@ -116,8 +116,8 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	}
 	c := &Crawl{
 		opts: opts, store: store,
-		number: opts.Machine.crawls.Add(1), control: make(chan command), queries: make(chan query), done: make(chan struct{}),
-		reload: make(chan struct{}, 1),
+		number: opts.Machine.crawls.Add(1), control: make(chan command), queries: make(chan query),
+		done: make(chan struct{}), reload: make(chan struct{}, 1),
 	}
 	c.paused.Store(opts.Paused)
 	c.follow(opts.Config)

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	crawltest.InMemory()
 	sidebyside.Tests(10)
 	goleak.VerifyTestMain(m)
 }

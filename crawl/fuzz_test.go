@@ -30,7 +30,8 @@ func FuzzExact(f *testing.F) {
 	f.Add(`"abc"`)
 	f.Add("W/\"\x7f\"")
 	f.Fuzz(func(t *testing.T, value string) {
-		if got := exact(value, 256); got != "" && (got != value || len(got) > 256 || strings.ContainsAny(got, "\r\n\x00")) {
+		if got := exact(value, 256); got != "" &&
+			(got != value || len(got) > 256 || strings.ContainsAny(got, "\r\n\x00")) {
 			t.Errorf("exact(%q) = %q", value, got)
 		}
 	})

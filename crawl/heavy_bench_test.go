@@ -209,7 +209,8 @@ func (p *serverProcess) transport(b *testing.B) *http.Transport {
 		MaxIdleConnsPerHost: 2,
 		DisableCompression:  true,
 		Protocols:           protocols,
-		HTTP2:               &http.HTTP2Config{MaxReceiveBufferPerConnection: 4 << 20, MaxReceiveBufferPerStream: 1 << 20},
+		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: 4 << 20,
+			MaxReceiveBufferPerStream: 1 << 20},
 	}
 }
 

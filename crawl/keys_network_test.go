@@ -39,7 +39,7 @@ type networkRow struct {
 type networkCrawl struct {
 	server, second *webtest.Server
 	visits         map[string]schema.Visit
-	tries          []time.Duration // to connect where that never ends: what the shortest ones took no pause has made longer
+	tries          []time.Duration // to connect where that never ends; no pause has made the shortest ones longer
 	proxied        *atomic.Int64
 	protos         func() string
 }
@@ -246,7 +246,8 @@ func networkRows() []networkRow {
 		return fmt.Sprint(len(seen) > 1)
 	}
 	return []networkRow{
-		{key: "user-agent.crawler-version", a: `"1.0"`, b: `"2.7"`, see: agent, seenA: "NetBot/1.0", seenB: "NetBot/2.7"},
+		{key: "user-agent.crawler-version", a: `"1.0"`, b: `"2.7"`, see: agent, seenA: "NetBot/1.0",
+			seenB: "NetBot/2.7"},
 		{key: "user-agent.contact-url", a: "", b: `"https://who.test/"`, see: agent, seenA: "NetBot/1.0",
 			seenB: "NetBot/1.0 (+https://who.test/)"},
 		{key: "user-agent.contact-email", a: "", b: `"me@who.test"`, see: agent, seenA: "NetBot/1.0",
@@ -263,9 +264,11 @@ func networkRows() []networkRow {
 		{key: "content.compress", a: "true", b: "false",
 			see:   func(c *networkCrawl) string { return c.server.Log()[0].Header.Get("Accept-Encoding") },
 			seenA: "gzip, br, zstd", seenB: ""},
-		{key: "network.ca-file", a: `"CA"`, b: `""`, see: state("hub.test/proto"), seenA: "processed", seenB: "not visited"},
+		{key: "network.ca-file", a: `"CA"`, b: `""`, see: state("hub.test/proto"), seenA: "processed",
+			seenB: "not visited"},
 		{key: "network.connect-to", a: `{ "*.test" = "SERVER" }`, b: `{ "*.test" = "SECOND" }`,
-			see: func(c *networkCrawl) string { return fmt.Sprint(len(c.server.Log()) > 0) }, seenA: "true", seenB: "false"},
+			see: func(c *networkCrawl) string { return fmt.Sprint(len(c.server.Log()) > 0) }, seenA: "true",
+			seenB: "false"},
 		{key: "network.allow-private", a: `[]`, b: `["127.0.0.0/8"]`, see: state("SERVER/"), seenA: "not visited",
 			seenB: "processed"},
 		{key: "network.http2", a: "true", b: "false", see: func(c *networkCrawl) string { return c.protos() },

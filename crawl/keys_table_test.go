@@ -65,8 +65,8 @@ func (row keyRow) text(value string) string {
 		set(row.key, value)
 	}
 	var b strings.Builder
-	for _, section := range []string{"crawler", "user-agent", "url", "traps", "retry", "politeness", "content", "network",
-		"recrawl", "quality", "blacklist", "stub", "page-type", "extract"} {
+	for _, section := range []string{"crawler", "user-agent", "url", "traps", "retry", "politeness", "content",
+		"network", "recrawl", "quality", "blacklist", "stub", "page-type", "extract"} {
 		if len(sections[section]) == 0 {
 			continue
 		}
@@ -117,15 +117,16 @@ func keysElsewhere() map[string]string {
 	byDesk, byNode := "not the crawl's: package desk", "not the crawl's: packages node and hub"
 	return map[string]string{
 		"crawler.max-run-time":       "TestMaxRunTime",
-		"user-agent.crawler-version": byNetwork, "user-agent.contact-url": byNetwork, "user-agent.contact-email": byNetwork,
-		"retry.timeout": byNetwork, "retry.connect-timeout": byNetwork, "retry.timeout-step": "TestTimeoutStep",
-		"content.max-response-bytes": byNetwork, "content.compress": byNetwork,
+		"user-agent.crawler-version": byNetwork, "user-agent.contact-url": byNetwork,
+		"user-agent.contact-email": byNetwork,
+		"retry.timeout":            byNetwork, "retry.connect-timeout": byNetwork,
+		"retry.timeout-step": "TestTimeoutStep", "content.max-response-bytes": byNetwork, "content.compress": byNetwork,
 		"network.memory-limit": "not the crawl's: the command sets it, TestMemoryLimit",
 		"network.proxy":        byNetwork, "network.ca-file": byNetwork, "network.connect-to": byNetwork,
 		"network.allow-private": byNetwork, "network.http2": byNetwork, "network.keep-alive": byNetwork,
-		"state.path": exports, "output.database-path": exports, "output.summary-path": exports, "output.graph-path": exports,
-		"output.map-path": exports,
-		"pages.keep":      exports, "pages.path": exports,
+		"state.path": exports, "output.database-path": exports, "output.summary-path": exports,
+		"output.graph-path": exports, "output.map-path": exports,
+		"pages.keep": exports, "pages.path": exports,
 		"render.mode": "TestRenderingLeftAlone", "render.domains": "TestRenderingLeftAlone",
 		"render.max-browsers": "TestRenderingOneDigest", "render.max-requests": "TestRenderingRefused",
 		"render.timeout": "TestRenderingLimits", "render.browser": "TestRenderingNoBrowser",

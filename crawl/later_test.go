@@ -80,8 +80,8 @@ func TestFinishedWithTheWalk(t *testing.T) {
 		time.Sleep(time.Minute)
 		if run := s.lastRun(); !run.Finished.Equal(ended) || run.Status != schema.RunCompleted ||
 			ended.Sub(run.Started) < 5*time.Second {
-			t.Errorf("run %d is %s, began %s, finished %s; its walk ended %s", run.ID, run.Status, run.Started, run.Finished,
-				ended)
+			t.Errorf("run %d is %s, began %s, finished %s; its walk ended %s", run.ID, run.Status, run.Started,
+				run.Finished, ended)
 		}
 		s.complete()
 		if run := s.lastRun(); !run.Finished.Equal(ended) {
@@ -149,7 +149,8 @@ func TestCompletedOverRuns(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := newPaperServers(t)
 					s.other = linked(tt.web)
-					text := strings.Replace(laterHead, "[crawler]", fmt.Sprintf("[crawler]\n%s = %d", tt.key, tt.limit), 1) +
+					text := strings.Replace(laterHead, "[crawler]", fmt.Sprintf("[crawler]\n%s = %d", tt.key, tt.limit),
+						1) +
 						"[recrawl]\nmin-age = \"1h\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
 					s.overRuns(text, tt.web, tt.large, tt.limit-tt.spared, kills)
 				})
@@ -225,13 +226,14 @@ func TestLeftWaiting(t *testing.T) {
 		states map[string]string // of pages of b.test, with their depths
 	}{
 		{"as before", origin, nil, "2 3 4 5 6 7  1", map[string]string{"2": "processed 2", "": "processed 1"}},
-		{"smaller max-depth", "[crawler]\nmax-depth = 1\n" + origin, nil, "", map[string]string{"2": "depth_exceeded 2"}},
+		{"smaller max-depth", "[crawler]\nmax-depth = 1\n" + origin, nil, "",
+			map[string]string{"2": "depth_exceeded 2"}},
 		{"max-depth 0", "[crawler]\nmax-depth = 0\n" + origin, nil, "none",
 			map[string]string{"2": "discovered 255", "1": "processed 255"}},
 		{"blacklisted", origin + "[[blacklist]]\nurl = '/[23]$'\n", nil, "4 5 6 7  1",
 			map[string]string{"2": "blacklisted 2"}},
-		{"in a trap", origin + "[traps]\nmax-path-depth = 1\n", map[string][]string{"b.test/1": {"/x/y"}}, "2 3 4 5 6 7  1",
-			map[string]string{"x/y": "discovered 3"}},
+		{"in a trap", origin + "[traps]\nmax-path-depth = 1\n", map[string][]string{"b.test/1": {"/x/y"}},
+			"2 3 4 5 6 7  1", map[string]string{"x/y": "discovered 3"}},
 		{"another origin", strings.ReplaceAll(origin, "a.test", "c.test"), nil, "none",
 			map[string]string{"2": "discovered 255"}},
 		{"an origin itself", origin + strings.ReplaceAll(origin, "a.test", "b.test"), nil, "2 3 4 5 6 7  1",
@@ -239,7 +241,8 @@ func TestLeftWaiting(t *testing.T) {
 		{"no longer linked", origin, map[string][]string{"a.test/": nil}, "2 3 4 5 6 7",
 			map[string]string{"2": "processed 255", "1": "processed 255"}},
 		{"linked again", origin, map[string][]string{"a.test/": {"https://c.test/"}, "c.test/": {"/2"},
-			"c.test/2": {"https://b.test/2"}}, "2 3 4 5 6 7", map[string]string{"2": "processed 3", "3": "processed 255"}},
+			"c.test/2": {"https://b.test/2"}}, "2 3 4 5 6 7",
+			map[string]string{"2": "processed 3", "3": "processed 255"}},
 		{"too deep now", origin, map[string][]string{
 			"a.test/": {"https://c.test/"}, "c.test/": {"/2"}, "c.test/2": {"/3"},
 			"c.test/3": {"https://b.test/2", "https://b.test/7"},
@@ -356,7 +359,8 @@ max-per-group = 1
 						t.Errorf("%s is %+v, was %+v", u, p, was)
 					}
 				}
-				if asked := s.requests("a.test"); !slices.Contains(asked, "GET /t1") || slices.Contains(asked, "GET /two") ||
+				if asked := s.requests("a.test"); !slices.Contains(asked, "GET /t1") ||
+					slices.Contains(asked, "GET /two") ||
 					slices.Contains(asked, "GET /t2") {
 					t.Errorf("asked for %q", asked)
 				}
@@ -398,8 +402,8 @@ func TestLeftTriedAgain(t *testing.T) {
 func TestLeftInAnotherForm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
-		s.other = linked(map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": {"/x", "/y"}, "b.test/y": {"/x/"},
-			"b.test/x/": nil})
+		s.other = linked(map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": {"/x", "/y"},
+			"b.test/y": {"/x/"}, "b.test/x/": nil})
 		text := laterHead + "[recrawl]\nmin-age = \"1h\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
 		s.crawl(strings.Replace(text, "[crawler]", "[crawler]\nmax-domain-requests = 1", 1), 0)
 		s.complete()

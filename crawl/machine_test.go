@@ -98,7 +98,8 @@ func TestAddressesOfAnotherProcess(t *testing.T) {
 		}
 		m := NewMachine(0)
 		cfg := crawltest.Parse(t, crawltest.Paper("[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"))
-		if _, _, err := Begin(t.Context(), store, Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Machine: m}); err != nil {
+		if _, _, err := Begin(t.Context(), store,
+			Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Machine: m}); err != nil {
 			t.Fatal(err)
 		}
 		if free := m.clocks.Ask("192.0.2.1", time.Hour, time.Now()); free == known {

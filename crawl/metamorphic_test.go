@@ -55,7 +55,10 @@ func TestOneDigest(t *testing.T) {
 				for order := range orders {
 					name := fmt.Sprintf("%d workers, %d a commit, %d kills, order %d", workers, most, kills, order)
 					r := rand.New(rand.NewPCG(seed, uint64(crawls)))
-					synctest.Test(t, func(t *testing.T) { digests[crawlShuffled(t, web, r, workers, most, kills)] = name })
+					synctest.Test(t, func(t *testing.T) {
+						digests[crawlShuffled(t, web, r, workers, most,
+							kills)] = name
+					})
 					crawls++
 				}
 			}

@@ -39,8 +39,8 @@ func TestMinAgeKeepsFinalAnswers(t *testing.T) {
 		run := s.crawl(cfg, 0)
 		asked := s.requests("a.test")
 		slices.Sort(asked)
-		if want := []string{"GET /broken", "GET /gone", "GET /gone/", "GET /refused", "GET /silent"}; !slices.Equal(asked,
-			want) {
+		if want := []string{"GET /broken", "GET /gone", "GET /gone/", "GET /refused",
+			"GET /silent"}; !slices.Equal(asked, want) {
 			t.Errorf("asked for %q, want %q", asked, want)
 		}
 		if n := run.Errors[schema.ErrorDeadLink]; n != 0 || run.Errors[schema.ErrorRefused] != 1 {
@@ -48,7 +48,8 @@ func TestMinAgeKeepsFinalAnswers(t *testing.T) {
 		}
 		visits := s.visits()
 		for path, want := range map[string]schema.State{
-			"/shut": schema.Failed, "/image": schema.ContentMismatch, "/gone": schema.Processed, "/ok": schema.Processed,
+			"/shut": schema.Failed, "/image": schema.ContentMismatch, "/gone": schema.Processed,
+			"/ok": schema.Processed,
 		} {
 			if v := visits["https://a.test"+path]; v.State != want || v.Kept == (path == "/gone") || v.Run != 2 {
 				t.Errorf("%s: %v of run %d, kept %t", path, v.State, v.Run, v.Kept)

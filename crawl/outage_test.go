@@ -24,9 +24,9 @@ adaptive-delay = false
 max-open = %d
 `
 
-// TestWideOutage takes the network away for ten minutes while thousands of requests are open, in the middle of a crawl:
-// nobody is given up or blamed, hardly anything is asked meanwhile, no gap is cut short when all go on together, and the
-// map is that of a crawl that was left alone.
+// TestWideOutage takes the network away for ten minutes while thousands of requests are open, in the middle of a
+// crawl: nobody is given up or blamed, hardly anything is asked meanwhile, no gap is cut short when all go on together,
+// and the map is that of a crawl that was left alone.
 func TestWideOutage(t *testing.T) {
 	t.Parallel()
 	hosts := 2000
@@ -48,8 +48,8 @@ func TestWideOutage(t *testing.T) {
 		}
 	}
 	if open < hosts*9/10 || probes > 60 {
-		t.Errorf("%d were open when the network went, want %d; %d were asked while it was away, want 60 at most", open, hosts,
-			probes)
+		t.Errorf("%d were open when the network went, want %d; %d were asked while it was away, want 60 at most", open,
+			hosts, probes)
 	}
 	crawltest.EachPage(t, w.path, func(p *survey.Page) {
 		if !p.Visited || p.Error != "" || p.Retries > 0 {

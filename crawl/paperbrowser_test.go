@@ -24,6 +24,7 @@ func shell(scripts ...string) reply {
 // script is what scripts ask for: lines for a [crawltest.Browser].
 func script(lines ...string) reply {
 	return reply{
-		status: http.StatusOK, header: http.Header{"Content-Type": {"text/javascript"}}, body: strings.Join(lines, "\n"),
+		status: http.StatusOK, header: http.Header{"Content-Type": {"text/javascript"}},
+		body: strings.Join(lines, "\n"),
 	}
 }

@@ -92,7 +92,8 @@ func TestParserIsAwaited(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	o := ring.Outcome{Step: step, Status: http.StatusOK}
 	cancel(gone)
-	if v.parse(ctx, &o, &fetch.Response{Status: http.StatusOK}) != nil || o.Cause != fetch.Cancelled || o.Detail != "gone" {
+	if v.parse(ctx, &o, &fetch.Response{Status: http.StatusOK}) != nil || o.Cause != fetch.Cancelled ||
+		o.Detail != "gone" {
 		t.Errorf("%+v, want cancelled", o)
 	}
 	v.parsers <- p

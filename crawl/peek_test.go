@@ -60,7 +60,8 @@ func TestPeekIsPolite(t *testing.T) {
 				delay = 300 * time.Millisecond
 			}
 			if gap := e.Arrived.Sub(last[name]); gap < delay || e.Arrived.Sub(called) < 100*time.Millisecond {
-				t.Errorf("%s%s: %v after the last request, %v after the call", e.Host, e.Path, gap, e.Arrived.Sub(called))
+				t.Errorf("%s%s: %v after the last request, %v after the call", e.Host, e.Path, gap,
+					e.Arrived.Sub(called))
 			}
 			last[name] = e.FirstByte
 		}
@@ -93,8 +94,8 @@ func TestPeekRecalls(t *testing.T) {
 	}{
 		{name: "fresh.test", copy: fresh, old: true},
 		{name: "stale.test", copy: stale, asked: true},
-		{name: "suspended.test", copy: stale, host: schema.Host{SuspendedTo: now.Add(time.Hour), SuspendedFor: 2 * time.Hour},
-			old: true},
+		{name: "suspended.test", copy: stale,
+			host: schema.Host{SuspendedTo: now.Add(time.Hour), SuspendedFor: 2 * time.Hour}, old: true},
 		{name: "resting.test", host: schema.Host{SuspendedTo: now.Add(time.Hour), SuspendedFor: 2 * time.Hour},
 			want: "suspended until "},
 		{name: "slow.test", host: schema.Host{CrawlDelay: time.Minute}, want: "its delay is 1m0s"},
@@ -131,7 +132,8 @@ func TestPeekRecalls(t *testing.T) {
 			if !strings.Contains(p.Error, tt.want) || (p.Error == "") != (tt.want == "") {
 				t.Errorf("error %q, want %q", p.Error, tt.want)
 			}
-			if stands := p.Rules != nil && !p.Rules.Check("/").Allowed; stands != tt.old || p.Copied.IsZero() == tt.old {
+			if stands := p.Rules != nil && !p.Rules.Check("/").Allowed; stands != tt.old ||
+				p.Copied.IsZero() == tt.old {
 				t.Errorf("the copy stands: %v, want %v", stands, tt.old)
 			}
 		})

@@ -23,8 +23,8 @@ func TestForeignSitemaps(t *testing.T) {
 		robots.WriteString("Sitemap: https://sub.a.test/x.xml\nSitemap: https://m3.test/y.xml\n")
 		s.host["a.test"] = site(robots.String(), 1)
 		s.host["m0.test"] = pages(map[string]reply{"/x.xml": {status: 200, body: index(
-			"https://sub.m0.test/own.xml", "https://m1.test/named.xml", "https://a.test/back.xml", "https://else.test/no.xml",
-			"https://m10.test/no.xml")}})
+			"https://sub.m0.test/own.xml", "https://m1.test/named.xml", "https://a.test/back.xml",
+			"https://else.test/no.xml", "https://m10.test/no.xml")}})
 		s.host["m1.test"] = pages(map[string]reply{"/x.xml": redirect("https://m2.test/to.xml"),
 			"/named.xml": redirect("https://else.test/no2.xml")})
 		s.crawl(strings.Replace(fmt.Sprintf(withSitemaps, "quality"), "max-domain-requests",

@@ -43,7 +43,8 @@ func TestCapsInParallel(t *testing.T) {
 		s := newPaperServers(t)
 		var to []string
 		for i := range 12 {
-			to = append(to, fmt.Sprintf("https://h%d.wide.test/talk/1", i), fmt.Sprintf("https://h%d.wide.test/talk/2", i))
+			to = append(to, fmt.Sprintf("https://h%d.wide.test/talk/1", i),
+				fmt.Sprintf("https://h%d.wide.test/talk/2", i))
 		}
 		s.host["a.test"] = pages(map[string]reply{"/": links(to...)})
 		s.other = func(q question) reply {

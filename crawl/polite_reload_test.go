@@ -112,7 +112,8 @@ func TestChangedConfiguration(t *testing.T) {
 			ringConfig{3, []string{h0}, "[[blacklist]]\ndomain = \"*.h1.test\"\n"}},
 		{"and no longer", ringConfig{3, []string{h0}, "[[blacklist]]\ndomain = \"*.h1.test\"\n"},
 			ringConfig{3, []string{h0}, ""}},
-		{"URLs become stubs", ringConfig{3, []string{h0}, ""}, ringConfig{3, []string{h0}, "[[stub]]\nurl = '/[23]$'\n"}},
+		{"URLs become stubs", ringConfig{3, []string{h0}, ""},
+			ringConfig{3, []string{h0}, "[[stub]]\nurl = '/[23]$'\n"}},
 		{"a larger depth", ringConfig{0, []string{h0}, ""}, ringConfig{3, []string{h0}, ""}},
 		{"a smaller depth", ringConfig{4, []string{h0}, ""}, ringConfig{1, []string{h0}, ""}},
 		{"an origin goes", ringConfig{1, []string{h0, h4}, ""}, ringConfig{1, []string{h0}, ""}},
@@ -120,7 +121,8 @@ func TestChangedConfiguration(t *testing.T) {
 		{"a visited host becomes an origin", ringConfig{2, []string{h0}, ""}, ringConfig{2, []string{h0, h1}, ""}},
 		{"one for the other", ringConfig{1, []string{h0}, ""}, ringConfig{1, []string{h4}, ""}},
 		{"an exclude", ringConfig{2, []string{h0}, ""}, ringConfig{2, []string{h0}, "exclude = [\"^/deep/\"]\n"}},
-		{"a trap", ringConfig{2, []string{h0}, ""}, ringConfig{2, []string{h0}, "[traps]\nmax-repeated-segments = 1\n"}},
+		{"a trap", ringConfig{2, []string{h0}, ""},
+			ringConfig{2, []string{h0}, "[traps]\nmax-repeated-segments = 1\n"}},
 	} {
 		for _, at := range []time.Duration{1, 1500 * time.Millisecond, 3500 * time.Millisecond, 6500 * time.Millisecond,
 			12 * time.Second, 0} {

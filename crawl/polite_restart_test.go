@@ -195,7 +195,8 @@ func TestBurst(t *testing.T) {
 			if q.path != "/" && q.path != "/robots.txt" {
 				a.wait = 4 * time.Second
 				if q.n == 0 && q.path <= "/3" {
-					a = reply{status: http.StatusTooManyRequests, header: http.Header{"Retry-After": {"20"}}, wait: 4 * time.Second}
+					a = reply{status: http.StatusTooManyRequests, header: http.Header{"Retry-After": {"20"}},
+						wait: 4 * time.Second}
 				}
 			}
 			return a

@@ -46,7 +46,8 @@ func robotsRows() []robotsRow {
 		{name: "401 allows", robots: always(status(401)), want: "/@1 /1@2"},
 		{name: "a redirect without Location allows", robots: always(status(302)), want: "/@1 /1@2"},
 		{name: "wildcards hold", robots: always(text("User-agent: testbot\nDisallow: /*1$\n")), want: "/@1"},
-		{name: "another crawler's rules do not", robots: always(text("User-agent: other\nDisallow: /\n")), want: "/@1 /1@2"},
+		{name: "another crawler's rules do not", robots: always(text("User-agent: other\nDisallow: /\n")),
+			want: "/@1 /1@2"},
 		{name: "a fraction of Crawl-delay", robots: always(text("User-agent: *\nCrawl-delay: 2.25\n")),
 			want: "/@2.25 /1@4.5"},
 		{name: "a Crawl-delay below the minimum", robots: always(text("User-agent: *\nCrawl-delay: 0.1\n")),
@@ -59,8 +60,9 @@ func robotsRows() []robotsRow {
 			gaveUp: schema.GaveUpRobots, why: "robots.txt unavailable: 500"},
 		{name: "time-outs double the delay", keys: map[string]string{"retry": "delay = \"1s\"\nmax-retries = 2"},
 			robots: first(2, down(fetch.Timeout), text("")), want: "/robots.txt@2 /robots.txt@6 /@7 /1@8"},
-		{name: "never answers", keys: map[string]string{"retry": "max-retries = 1"}, robots: always(down(fetch.Timeout)),
-			want: "/robots.txt@5.1", gaveUp: schema.GaveUpRobots, why: "robots.txt unavailable"},
+		{name: "never answers", keys: map[string]string{"retry": "max-retries = 1"},
+			robots: always(down(fetch.Timeout)),
+			want:   "/robots.txt@5.1", gaveUp: schema.GaveUpRobots, why: "robots.txt unavailable"},
 		{name: "never answers, which allows", keys: map[string]string{"retry": "max-retries = 1\ndelay=\"1s\"",
 			"politeness": "robots-unreachable = \"allow\""}, robots: always(down(fetch.Timeout)),
 			want: "/robots.txt@2 /@6 /1@7"},
@@ -75,8 +77,8 @@ func robotsRows() []robotsRow {
 		{name: "redirect to itself", keys: map[string]string{"retry": "max-retries = 0"},
 			robots: always(redirect("/robots.txt")), want: "", gaveUp: schema.GaveUpRobots, why: "redirect loop"},
 		{name: "five redirects", robots: always(redirect("https://hop1.test/robots.txt")), want: "/@5.6"},
-		{name: "redirect to a blacklisted host is not followed", robots: always(redirect("https://black.test/robots.txt")),
-			want: "/@1 /1@2"},
+		{name: "redirect to a blacklisted host is not followed",
+			robots: always(redirect("https://black.test/robots.txt")), want: "/@1 /1@2"},
 		{name: "redirect to a host with rules", robots: always(redirect("https://rules.test/r")), want: "/@4.2"},
 		{name: "redirect to a host that brings a Crawl-delay", robots: always(redirect("https://slow.test/r")),
 			want: "/@12.001 /1@24.001"},
@@ -195,7 +197,8 @@ func TestRobotsCopy(t *testing.T) {
 				}
 			}
 			if robots != step.robots || strings.Join(got, " ") != step.asked {
-				t.Errorf("run %d: robots.txt asked %d times, pages %v; want %d, %s", i+1, robots, got, step.robots, step.asked)
+				t.Errorf("run %d: robots.txt asked %d times, pages %v; want %d, %s", i+1, robots, got, step.robots,
+					step.asked)
 			}
 		}
 	})

@@ -62,7 +62,8 @@ type sitemapRow struct {
 func sitemapRows() []sitemapRow {
 	return []sitemapRow{
 		{
-			name: "the usual paths", files: map[string]reply{"/sitemap.xml": {status: 200, body: urlset("https://a.test/o")}},
+			name: "the usual paths", files: map[string]reply{"/sitemap.xml": {status: 200,
+				body: urlset("https://a.test/o")}},
 			asked: "/o /sitemap.xml /sitemap_index.xml",
 		},
 		{
@@ -81,8 +82,8 @@ func sitemapRows() []sitemapRow {
 			asked: "/i.xml /j.xml /k.xml /o",
 		},
 		{
-			name: "gzip, text, RSS and Atom", robots: "Sitemap: /z.gz\nSitemap: /t.txt\nSitemap: /r.rss\nSitemap: /a.atom\n",
-			files: map[string]reply{
+			name:   "gzip, text, RSS and Atom",
+			robots: "Sitemap: /z.gz\nSitemap: /t.txt\nSitemap: /r.rss\nSitemap: /a.atom\n", files: map[string]reply{
 				"/z.gz":   {status: 200, body: gzipped(urlset("https://a.test/o"))},
 				"/t.txt":  {status: 200, body: "https://a.test/p\nhttps://a.test/q\n"},
 				"/r.rss":  {status: 200, body: "<rss><channel><item><link>https://a.test/r</link></item></channel></rss>"},
@@ -99,10 +100,12 @@ func sitemapRows() []sitemapRow {
 		},
 		{
 			name: "robots.txt forbids it", robots: "User-agent: *\nDisallow: /x.xml\nSitemap: /x.xml\n",
-			files: map[string]reply{"/x.xml": {status: 200, body: urlset("https://a.test/o")}}, asked: "", not: "/x.xml",
+			files: map[string]reply{"/x.xml": {status: 200, body: urlset("https://a.test/o")}}, asked: "",
+			not: "/x.xml",
 		},
 		{
-			name: "redirected", robots: "Sitemap: /i.xml\nSitemap: https://maps.test/none.xml\n", files: map[string]reply{
+			name: "redirected", robots: "Sitemap: /i.xml\nSitemap: https://maps.test/none.xml\n",
+			files: map[string]reply{
 				"/i.xml": redirect("/j.xml"),
 				"/j.xml": {status: 200, body: index("https://a.test/k.xml")},
 				"/k.xml": redirect("https://maps.test/k.xml"),
@@ -117,11 +120,13 @@ func sitemapRows() []sitemapRow {
 			asked: "/sitemap.xml /sitemap_index.xml", not: "/o",
 		},
 		{
-			name: "off", mode: "off", files: map[string]reply{"/sitemap.xml": {status: 200, body: urlset("https://a.test/o")}},
+			name: "off", mode: "off", files: map[string]reply{"/sitemap.xml": {status: 200,
+				body: urlset("https://a.test/o")}},
 			asked: "", not: "/sitemap.xml",
 		},
 		{
-			name: "only", mode: "only", files: map[string]reply{"/sitemap.xml": {status: 200, body: urlset("https://a.test/o")}},
+			name: "only", mode: "only", files: map[string]reply{"/sitemap.xml": {status: 200,
+				body: urlset("https://a.test/o")}},
 			asked: "/o /sitemap.xml /sitemap_index.xml", not: "/1",
 		},
 	}
@@ -212,7 +217,8 @@ func TestSitemapLimits(t *testing.T) {
 				}
 				return reply{status: 200, body: index(files...)}
 			case strings.HasSuffix(q.path, ".xml"):
-				return reply{status: 200, body: urlset("https://a.test/orphan" + strings.TrimSuffix(q.path[2:], ".xml"))}
+				return reply{status: 200, body: urlset("https://a.test/orphan" +
+					strings.TrimSuffix(q.path[2:], ".xml"))}
 			}
 			return links("https://b.test/")
 		}
@@ -254,7 +260,8 @@ func TestSitemapLimits(t *testing.T) {
 		})
 		s.log = nil // the next run reads as many again
 		s.crawl(fmt.Sprintf(withSitemaps, "quality"), 0)
-		files = len(slices.DeleteFunc(s.requests("a.test"), func(r string) bool { return !strings.HasSuffix(r, ".xml") }))
+		files = len(slices.DeleteFunc(s.requests("a.test"),
+			func(r string) bool { return !strings.HasSuffix(r, ".xml") }))
 		if files != 200 {
 			t.Errorf("%d files were asked in the second run, want 200", files)
 		}
@@ -264,7 +271,8 @@ func TestSitemapLimits(t *testing.T) {
 // TestTooManySitemaps reads as many sitemaps of a host as may be, and tells of the rest.
 func TestTooManySitemaps(t *testing.T) {
 	for files, coverage := range map[int]string{
-		schema.MaxSitemapFiles - 1: "complete", schema.MaxSitemapFiles + 2: "3 sitemaps not read (at most 200 of a host)",
+		schema.MaxSitemapFiles - 1: "complete", schema.MaxSitemapFiles +
+			2: "3 sitemaps not read (at most 200 of a host)",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newPaperServers(t)

@@ -140,7 +140,8 @@ func namedRests() []throttledRow {
 				honest := site("", 1)
 				return func(q question) reply {
 					if q.path == "/1" && q.n == 0 {
-						return reply{status: http.StatusTooManyRequests, header: at, wait: 2 * time.Second, last: 5 * time.Second}
+						return reply{status: http.StatusTooManyRequests, header: at, wait: 2 * time.Second,
+							last: 5 * time.Second}
 					}
 					return honest(q)
 				}
@@ -212,8 +213,8 @@ func TestThrottled(t *testing.T) {
 					t.Errorf("asked at %s, want %s\n%v", got, tt.want, s.requests("a.test"))
 				}
 				if h := s.hostRecord("a.test"); h.RunGivenUp != tt.gaveUp || h.RunGivenUpAt != tt.atCount {
-					t.Errorf("given up %v at request %d (%s), want %v at %d", h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy, tt.gaveUp,
-						tt.atCount)
+					t.Errorf("given up %v at request %d (%s), want %v at %d", h.RunGivenUp, h.RunGivenUpAt,
+						h.RunGivenUpWhy, tt.gaveUp, tt.atCount)
 				}
 			})
 		})

@@ -180,7 +180,8 @@ func title(name string, links ...string) string {
 
 // firstRun finds a web.
 func (c *changing) firstRun() {
-	c.page("a.test", "/", title("front", "/stays", "/goes", "/moves", "/hides", "/blocked", "/edited", "https://b.test/"))
+	c.page("a.test", "/", title("front", "/stays", "/goes", "/moves", "/hides", "/blocked", "/edited",
+		"https://b.test/"))
 	c.page("a.test", "/stays", title("stays", "/goes"))
 	c.page("a.test", "/goes", title("goes", "https://b.test/last"))
 	c.page("a.test", "/moves", title("moves", "/stays"))
@@ -201,14 +202,16 @@ func (c *changing) firstRun() {
 		"b.test/": "processed 200 1-1 b", "b.test/last": "processed 200 1-1 b", "b.test/dropped": "processed 200 1-1 b",
 	}, map[string]string{
 		"a.test/ a.test/stays": "anchor 1-1", "a.test/ a.test/goes": "anchor 1-1", "a.test/ a.test/moves": "anchor 1-1",
-		"a.test/ a.test/hides": "anchor 1-1", "a.test/ a.test/blocked": "anchor 1-1", "a.test/ a.test/edited": "anchor 1-1",
-		"a.test/ b.test/": "anchor 1-1", "a.test/stays a.test/goes": "anchor 1-1", "a.test/goes b.test/last": "anchor 1-1",
+		"a.test/ a.test/hides": "anchor 1-1", "a.test/ a.test/blocked": "anchor 1-1",
+		"a.test/ a.test/edited": "anchor 1-1",
+		"a.test/ b.test/":       "anchor 1-1", "a.test/stays a.test/goes": "anchor 1-1",
+		"a.test/goes b.test/last":   "anchor 1-1",
 		"a.test/moves a.test/stays": "anchor 1-1", "a.test/hides a.test/stays": "anchor 1-1",
 		"a.test/blocked a.test/stays":  "anchor 1-1",
 		"a.test/edited a.test/dropped": "anchor 1-1", "a.test/edited b.test/dropped": "anchor 1-1",
 	}, []string{
-		"a.test/ 200", "a.test/blocked 200", "a.test/dropped 200", "a.test/edited 200", "a.test/goes 200", "a.test/hides 200",
-		"a.test/moves 200", "a.test/robots.txt 404", "a.test/stays 200",
+		"a.test/ 200", "a.test/blocked 200", "a.test/dropped 200", "a.test/edited 200", "a.test/goes 200",
+		"a.test/hides 200", "a.test/moves 200", "a.test/robots.txt 404", "a.test/stays 200",
 		"b.test/ 200", "b.test/dropped 200", "b.test/last 200", "b.test/robots.txt 404",
 	}, asked)
 }
@@ -237,13 +240,15 @@ func (c *changing) secondRun() {
 		"b.test/dropped": "processed 200 1-1 b",
 	}, map[string]string{
 		"a.test/ a.test/stays": "anchor 1-2", "a.test/ a.test/goes": "anchor 1-2", "a.test/ a.test/moves": "anchor 1-2",
-		"a.test/ a.test/hides": "anchor 1-2", "a.test/ a.test/blocked": "anchor 1-2", "a.test/ a.test/edited": "anchor 1-2",
-		"a.test/ b.test/": "anchor 1-2", "a.test/stays a.test/goes": "anchor 1-2",
+		"a.test/ a.test/hides": "anchor 1-2", "a.test/ a.test/blocked": "anchor 1-2",
+		"a.test/ a.test/edited": "anchor 1-2",
+		"a.test/ b.test/":       "anchor 1-2", "a.test/stays a.test/goes": "anchor 1-2",
 		"a.test/moves a.test/moved": "redirect 2-2", "a.test/moved a.test/stays": "anchor 2-2",
 		"a.test/hides a.test/stays":  "anchor 1-2",
 		"a.test/edited a.test/added": "anchor 2-2",
 	}, []string{
-		"a.test/ 304", "a.test/added 200", "a.test/edited 200", "a.test/goes 410", "a.test/hides 200", "a.test/moved 200",
+		"a.test/ 304", "a.test/added 200", "a.test/edited 200", "a.test/goes 410", "a.test/hides 200",
+		"a.test/moved 200",
 		"a.test/moves 301", "a.test/robots.txt 200", "a.test/stays 304", "b.test/ 304", "b.test/robots.txt 404",
 	}, asked)
 }
@@ -266,7 +271,8 @@ func (c *changing) thirdRun() {
 		"b.test/":        "processed 304 1-2 unchanged b", "b.test/last": "processed 200 1-1 b",
 		"b.test/dropped": "processed 200 1-1 b",
 	}, map[string]string{
-		"a.test/ a.test/stays": "anchor 1-3", "a.test/ a.test/goes": "anchor 1-3", "a.test/ a.test/blocked": "anchor 1-3",
+		"a.test/ a.test/stays": "anchor 1-3", "a.test/ a.test/goes": "anchor 1-3",
+		"a.test/ a.test/blocked":   "anchor 1-3",
 		"a.test/stays a.test/goes": "anchor 1-3", "a.test/goes a.test/dropped": "anchor 3-3",
 		"a.test/blocked a.test/stays": "anchor 1-3",
 		"a.test/moves a.test/moved":   "redirect 2-2", "a.test/moved a.test/stays": "anchor 2-2",

@@ -65,7 +65,8 @@ func documentation(s *webtest.Server) {
 			page = "/"
 		}
 		docs.Page(page, shell)
-		serve("/content"+path+".json", "application/json", fmt.Sprintf(`{"title": "The page %s", "links": [%s]}`, page, links))
+		serve("/content"+path+".json", "application/json",
+			fmt.Sprintf(`{"title": "The page %s", "links": [%s]}`, page, links))
 	}
 	s.Host("other.test").Page("/", "<title>Other</title><p>Plain text.</p>")
 }
@@ -79,9 +80,11 @@ func TestRenderingBrowser(t *testing.T) {
 	s := crawltest.Serve(t)
 	documentation(s)
 	titles := map[string]string{
-		"https://docs.test/": "The page /", "https://docs.test/guide": "The page /guide", "https://docs.test/api": "The page /api",
-		"https://docs.test/guide/install": "The page /guide/install", "https://docs.test/guide/run": "The page /guide/run",
-		"https://docs.test/internal": "Docs", "https://other.test/": "Other",
+		"https://docs.test/": "The page /", "https://docs.test/guide": "The page /guide",
+		"https://docs.test/api":           "The page /api",
+		"https://docs.test/guide/install": "The page /guide/install",
+		"https://docs.test/guide/run":     "The page /guide/run",
+		"https://docs.test/internal":      "Docs", "https://other.test/": "Other",
 	}
 	var digest string
 	kills := 3

@@ -49,7 +49,8 @@ func application(n int) map[string]reply {
 	}
 	for i := 1; i <= n; i++ {
 		web[fmt.Sprintf("a.test/p%d", i)] = shell("/app.js", fmt.Sprintf("/data%d.js", i))
-		web[fmt.Sprintf("a.test/data%d.js", i)] = script(fmt.Sprintf("link /p%d", i%n+1), fmt.Sprintf("link /p%d", 2*i%n+1))
+		web[fmt.Sprintf("a.test/data%d.js", i)] = script(fmt.Sprintf("link /p%d", i%n+1),
+			fmt.Sprintf("link /p%d", 2*i%n+1))
 	}
 	return web
 }
@@ -155,7 +156,8 @@ func TestRenderingRefused(t *testing.T) {
 			schema.RenderDenied, 1, ""},
 		{"robots.txt of the host", "", one(map[string]reply{"a.test/robots.txt": disallow("Disallow: /*.js$")}),
 			schema.RenderDenied, 0, ""},
-		{"the blacklist", "[[blacklist]]\ndomain = \"cdn.test\"\n", one(map[string]reply{}), schema.RenderRefused, 1, ""},
+		{"the blacklist", "[[blacklist]]\ndomain = \"cdn.test\"\n", one(map[string]reply{}), schema.RenderRefused, 1,
+			""},
 		{"the stub list", "[[stub]]\ndomain = \"cdn.test\"\n", one(map[string]reply{}), schema.RenderRefused, 1, ""},
 		{"a pattern", "[[blacklist]]\nurl = '/lib\\.js$'\n", one(map[string]reply{}), schema.RenderRefused, 1, ""},
 		{"a redirect", "", one(map[string]reply{"cdn.test/lib.js": redirect("https://cdn.test/new.js"),
@@ -167,10 +169,11 @@ func TestRenderingRefused(t *testing.T) {
 		{"a host that refuses", "", failures(fetch.Refused), schema.RenderRefused, 1, "/lib.js"},
 		{"a host that is silent", "[retry]\nmax-retries = 1\n", failures(fetch.Timeout), schema.RenderRefused, 1,
 			"/lib.js /lib.js"},
-		{"a failure of the server", "[retry]\nmax-retries = 2\n", one(map[string]reply{"cdn.test/lib.js": {status: 500}}), 0, 1,
-			"/lib.js /lib.js /lib.js"},
+		{"a failure of the server", "[retry]\nmax-retries = 2\n",
+			one(map[string]reply{"cdn.test/lib.js": {status: 500}}), 0, 1, "/lib.js /lib.js /lib.js"},
 		{"one failure of the server", "", map[string]reply{"a.test/": shell("https://cdn.test/lib.js"),
-			"cdn.test/lib.js#0": {status: 500}, "cdn.test/lib.js#1": script("link /b", "link /c")}, 0, 2, "/lib.js /lib.js"},
+			"cdn.test/lib.js#0": {status: 500}, "cdn.test/lib.js#1": script("link /b", "link /c")}, 0, 2,
+			"/lib.js /lib.js"},
 		{"a host that asks for rest once too often", "[politeness]\nmax-rate-limits = 2\n",
 			one(map[string]reply{"cdn.test/lib.js": {status: 429}}), schema.RenderRefused, 1, "/lib.js /lib.js"},
 		{"what is not there", "", one(map[string]reply{"cdn.test/lib.js": {status: 404}}), 0, 1, "/lib.js"},
@@ -183,8 +186,8 @@ func TestRenderingRefused(t *testing.T) {
 				s := rendered(t, tt.web, tt.tables)
 				v := s.visits()["https://a.test/"]
 				if v.State != schema.Processed || v.Rendering != tt.want|schema.Rendered || len(v.Links) != tt.links {
-					t.Errorf("%s, %b with %d links; want %b with %d", v.State, v.Rendering, len(v.Links), tt.want|schema.Rendered,
-						tt.links)
+					t.Errorf("%s, %b with %d links; want %b with %d", v.State, v.Rendering, len(v.Links),
+						tt.want|schema.Rendered, tt.links)
 				}
 				asked := strings.ReplaceAll(strings.Join(s.requests("cdn.test"), " "), "GET ", "")
 				if asked = strings.TrimSpace(strings.ReplaceAll(asked, "/robots.txt", "")); asked != tt.asked {
@@ -242,7 +245,8 @@ func TestRenderingFails(t *testing.T) {
 				}
 			})
 			visits := s.visits()
-			if v := visits["https://a.test/"]; v.State != schema.Processed || v.Rendering != tt.want || v.Title != "shell" {
+			if v := visits["https://a.test/"]; v.State != schema.Processed || v.Rendering != tt.want ||
+				v.Title != "shell" {
 				t.Errorf("after %d failures: %s, %b, %q", tt.fails, v.State, v.Rendering, v.Title)
 			}
 			if n := strings.Count(strings.Join(s.requests("a.test"), " ")+" ", "GET / "); n != 1 {
@@ -258,8 +262,8 @@ func TestRenderingFails(t *testing.T) {
 					failed = 1
 				}
 				if run.Rendered != tt.pages-failed || run.Unrendered != failed {
-					t.Errorf("the run counts %d pages as rendered, %d as not, of %d; want %d as not", run.Rendered, run.Unrendered,
-						run.Pages, failed)
+					t.Errorf("the run counts %d pages as rendered, %d as not, of %d; want %d as not", run.Rendered,
+						run.Unrendered, run.Pages, failed)
 				}
 				return err
 			})
@@ -304,7 +308,8 @@ func TestRenderingRoom(t *testing.T) {
 func TestRenderingNavigations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rendered(t, map[string]reply{
-			"a.test/": shell("/a.js"), "a.test/a.js": script("link /b", "go /b", "go https://c.test/x", "go /", "go mailto:x"),
+			"a.test/": shell("/a.js"), "a.test/a.js": script("link /b", "go /b", "go https://c.test/x", "go /",
+				"go mailto:x"),
 		}, "")
 		var kinds []string
 		s.view(func(_ *kv.Store, tx *kv.Tx) error {
@@ -313,7 +318,8 @@ func TestRenderingNavigations(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				kinds = append(kinds, fmt.Sprint(norm, l.Kinds.Has(schema.LinkAnchor), l.Kinds.Has(schema.LinkRefresh), l.Rendered))
+				kinds = append(kinds, fmt.Sprint(norm, l.Kinds.Has(schema.LinkAnchor), l.Kinds.Has(schema.LinkRefresh),
+					l.Rendered))
 			}
 			return nil
 		})

@@ -104,8 +104,8 @@ func newScheduler(cfg schedulerConfig) *scheduler {
 
 // run sends steps until nothing is left to do, a command stops it, or effects is
 // closed; one that stays has to be told that nothing is left. Then it closes steps, whose
-// only sender it is, and goes on receiving until all that was sent is settled. Steps must have no buffer: what lies in one
-// would be sent too early.
+// only sender it is, and goes on receiving until all that was sent is settled. Steps must
+// have no buffer: what lies in one would be sent too early.
 //
 // When ctx is done it closes steps and returns at once; then nobody receives
 // effects and commands any more.

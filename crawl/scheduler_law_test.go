@@ -14,7 +14,8 @@ func TestGaps(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var hosts []*politeHost
 		for i := range 200 {
-			h := &politeHost{left: 60, delay: time.Second, takes: time.Duration(5+i) * time.Millisecond, due: time.Now()}
+			h := &politeHost{left: 60, delay: time.Second, takes: time.Duration(5+i) * time.Millisecond,
+				due: time.Now()}
 			switch {
 			case i < 10:
 				h.left, h.delay = 10, time.Minute
@@ -76,8 +77,8 @@ func TestSilentHostsMet(t *testing.T) {
 		}
 		for range 300 {
 			met := start.Add(2 * time.Second)
-			hosts = append(hosts, &politeHost{left: 1, delay: time.Second, takes: 30 * time.Second, silent: true, due: met,
-				from: met.Add(time.Hour)})
+			hosts = append(hosts, &politeHost{left: 1, delay: time.Second, takes: 30 * time.Second, silent: true,
+				due: met, from: met.Add(time.Hour)})
 		}
 		politeRing(t, 10, hosts)
 		for i, h := range hosts {
@@ -112,7 +113,8 @@ func TestParallel(t *testing.T) {
 		}
 		r.plan = func(answers []fakeAnswer, _ []ring.Wake) (list []ring.Effect) {
 			for _, a := range answers { // it has not seen what was sent since
-				list = append(list, ring.Effect{Host: 1, Ready: a.step.Sent.Add(delay), Delay: delay, Limit: limit, Closed: 1})
+				list = append(list, ring.Effect{Host: 1, Ready: a.step.Sent.Add(delay), Delay: delay, Limit: limit,
+					Closed: 1})
 			}
 			return list
 		}

@@ -260,7 +260,8 @@ func TestSchedulerRandom(t *testing.T) {
 			slots:       rapid.IntRange(1, 6).Draw(rt, "slots"),
 			uncommitted: rapid.IntRange(1, 20).Draw(rt, "uncommitted"),
 			each:        rapid.IntRange(0, 30).Draw(rt, "each"),
-			gap:         ms(500, "gap"), collect: ms(100, "collect"), commit: ms(1000, "commit"), soon: ms(3000, "soon"),
+			gap:         ms(500, "gap"), collect: ms(100, "collect"), commit: ms(1000, "commit"),
+			soon: ms(3000, "soon"),
 		}
 		var err error
 		synctest.Test(t, func(t *testing.T) { err = w.walk(t) })

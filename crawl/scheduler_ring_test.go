@@ -150,7 +150,8 @@ func (h *politeHost) effect(id schema.HostID, closed int) ring.Effect {
 // politeRing asks hosts politely. It returns how often, and when all that
 // was asked was settled.
 func politeRing(t *testing.T, slots int, hosts []*politeHost) (asked int, settled time.Time) {
-	cfg := schedulerConfig{Slots: slots, MaxUncommitted: 1024, Soon: 30 * time.Second, AddressGap: 100 * time.Millisecond}
+	cfg := schedulerConfig{Slots: slots, MaxUncommitted: 1024, Soon: 30 * time.Second,
+		AddressGap: 100 * time.Millisecond}
 	var initial []ring.Effect
 	for i, h := range hosts {
 		initial = append(initial, h.effect(schema.HostID(i+1), 0))

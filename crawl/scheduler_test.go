@@ -182,7 +182,8 @@ func TestAddressClock(t *testing.T) {
 func TestUncommitted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		now := time.Now()
-		b := newRig(t, schedulerConfig{Slots: 4, MaxUncommitted: 2}, asking(1, now, 1), asking(2, now, 2), asking(3, now, 3))
+		b := newRig(t, schedulerConfig{Slots: 4, MaxUncommitted: 2}, asking(1, now, 1), asking(2, now, 2),
+			asking(3, now, 3))
 		b.want("up to the limit", 1, 2)
 		if st := b.command(commandStatus); !st.Full || st.Open != 2 || st.Hosts != (pace.Counts{Ready: 1}) {
 			t.Errorf("status %+v", st)
@@ -269,7 +270,7 @@ func TestPause(t *testing.T) {
 		b.want("paused")
 		b.effects <- settling(asking(1, time.Now(), 10)) // effects are received
 		want := schedulerStatus{
-			Open: 1, Unproven: 1,
+			Open:  1,
 			Hosts: pace.Counts{Ready: 2}, Asleep: pace.Counts{Ready: 1}, Unsent: 2, Sent: 1,
 			Paused: true,
 		}

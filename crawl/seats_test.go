@@ -63,8 +63,9 @@ func TestLetterIsNoProbe(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		s := newScheduler(schedulerConfig{Slots: 4, MaxUncommitted: 100, Network: w})
 		for i, errand := range []*ring.Errand{{Out: true}, nil} {
-			s.apply(&ring.Effect{Host: 5, Ready: time.Now(), Limit: 9, Steps: []ring.Step{{Kind: ring.Asset, Errand: errand,
-				Settings: &ring.Settings{}}}})
+			s.apply(&ring.Effect{Host: 5, Ready: time.Now(), Limit: 9,
+				Steps: []ring.Step{{Kind: ring.Asset, Errand: errand,
+					Settings: &ring.Settings{}}}})
 			step, to := s.nextStep(time.Now(), make(chan ring.Step))
 			if to == nil {
 				t.Fatal("nothing is asked")

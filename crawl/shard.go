@@ -78,8 +78,8 @@ func (s *Shard) enter(tx *kv.Tx) error {
 func Whole(store *kv.Store) error {
 	part := store.Part()
 	if part.United() {
-		return fmt.Errorf("%w: all shards but %s, and is only to be read; crawl the shards, and unite them again", ErrPart,
-			part.Without)
+		return fmt.Errorf("%w: all shards but %s, and is only to be read; crawl the shards, and unite them again",
+			ErrPart, part.Without)
 	}
 	if part.Shards != 0 {
 		return fmt.Errorf("%w: shard %d of %d, which the others have to know of", ErrPart, part.Shard, part.Shards)

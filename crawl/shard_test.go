@@ -172,7 +172,8 @@ func TestShardStops(t *testing.T) {
 			if _, err := c.Reading(ctx); err != nil {
 				t.Error(err)
 			}
-			if err := c.Query(func(s *kv.Store) error { commit = s.LastCommit(); close(lease); return nil }); err != nil {
+			err := c.Query(func(s *kv.Store) error { commit = s.LastCommit(); close(lease); return nil })
+			if err != nil {
 				t.Error(err)
 			}
 			<-c.done

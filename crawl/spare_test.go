@@ -19,7 +19,8 @@ seeds = ["https://h0.test/p0"]
 	p.run(0)
 	p.complete()
 	p.start()
-	p.addSitemap("https://h0.test/sitemap.xml", schema.SitemapEntry{To: p.id("https://h0.test/p1"), ChangeFreq: "weekly"})
+	p.addSitemap("https://h0.test/sitemap.xml",
+		schema.SitemapEntry{To: p.id("https://h0.test/p1"), ChangeFreq: "weekly"})
 	p.kill()
 	p.run(0)
 	for page, want := range map[string]int{"https://h0.test/p1": 1, "https://h0.test/p2": 2} {

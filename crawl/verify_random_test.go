@@ -27,8 +27,8 @@ func moodyConfig(r *rand.Rand) string {
 			fmt.Fprintf(&b, format+"\n", args...)
 		}
 	}
-	fmt.Fprintf(&b, "[crawler]\nmax-depth = %d\nmax-concurrent-pages-open = %d\nminimum-time-on-page = 100\n", r.IntN(4),
-		1+r.IntN(20))
+	fmt.Fprintf(&b, "[crawler]\nmax-depth = %d\nmax-concurrent-pages-open = %d\nminimum-time-on-page = 100\n",
+		r.IntN(4), 1+r.IntN(20))
 	maybe("head-check = \"never\"")
 	maybe("max-domain-requests = %d", 1+r.IntN(30))
 	maybe("max-pages = %d", 1+r.IntN(60))
@@ -70,7 +70,8 @@ func moody(web *webtest.Web, seed uint64) func(question) reply {
 		}
 		switch {
 		case q.path == "/robots.txt" && r.IntN(3) == 0:
-			return reply{status: http.StatusOK, body: fmt.Sprintf("User-agent: *\nDisallow: /p/2\nCrawl-delay: %d\n", r.IntN(4))}
+			return reply{status: http.StatusOK,
+				body: fmt.Sprintf("User-agent: *\nDisallow: /p/2\nCrawl-delay: %d\n", r.IntN(4))}
 		case q.path == "/sitemap.xml":
 			return reply{status: http.StatusOK, body: "https://" + q.host + "/p/1\nhttps://" + q.host + "/p/2\n",
 				header: http.Header{"Content-Type": {"text/plain"}}}

@@ -33,7 +33,8 @@ func newGuarded(t *testing.T, suspended func() time.Duration) *guarded {
 
 func newGuardedLogged(t *testing.T, suspended func() time.Duration, log *slog.Logger) *guarded {
 	g := &guarded{
-		t: t, m: NewMachine(0), in: make(chan ring.Outcome), out: make(chan ring.Outcome, 100), end: make(chan error, 1),
+		t: t, m: NewMachine(0), in: make(chan ring.Outcome), out: make(chan ring.Outcome, 100),
+		end: make(chan error, 1),
 	}
 	if suspended != nil {
 		g.m.suspended = suspended

@@ -23,8 +23,8 @@ const pruneCommit = 4096
 
 // A Pruned says what a pruned file holds, and what it left behind.
 type Pruned struct {
-	URLs, Visits, Hosts                      int
-	DroppedURLs, DroppedVisits, DroppedHosts int
+	URLs, Visits, Hosts        int
+	DroppedURLs, DroppedVisits int
 }
 
 // Prune writes what the runs from one on recorded into a new file, numbered anew: their
@@ -88,7 +88,7 @@ func (p *pruning) run(dst string) (err error) {
 	n, o := p.next.state, p.old.state
 	p.result = Pruned{
 		URLs: int(n.urls), Visits: int(n.visits), Hosts: int(n.hosts),
-		DroppedURLs: int(o.urls - n.urls), DroppedVisits: int(o.visits - n.visits), DroppedHosts: int(o.hosts - n.hosts),
+		DroppedURLs: int(o.urls - n.urls), DroppedVisits: int(o.visits - n.visits),
 	}
 	return nil
 }

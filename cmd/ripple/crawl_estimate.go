@@ -165,7 +165,7 @@ func (p *prospect) most(hosts map[string]*schema.Host) *estimate {
 	var e estimate
 	for name, h := range hosts {
 		if len(p.cfg.Terrain().OriginsOf(name)) > 0 {
-			e.add(p.cfg.Terrain().Budget(name, p.cfg.Crawler.MaxDomainRequests), p.cfg.FullDelay(h))
+			e.add(p.cfg.Budget(name), p.cfg.FullDelay(h))
 		}
 	}
 	return &e

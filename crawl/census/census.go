@@ -76,7 +76,7 @@ func (p Pace) at(run *schema.Run) Pace {
 // and how many seconds that takes: none of a host that was given up, or has no budget
 // left. One that does not answer takes as long as the tries that it has left.
 func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
-	budget, perPage := float64(p.cfg.Terrain().Budget(h.Name, p.cfg.Crawler.MaxDomainRequests)), p.perPage(h)
+	budget, perPage := float64(p.cfg.Budget(h.Name)), p.perPage(h)
 	if h.Run == p.run {
 		if h.RunGivenUp != schema.NotGivenUp {
 			return 0, 0
@@ -191,7 +191,8 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time)
 // left is what a count comes to.
 func (c *count) left(p Pace) Left {
 	l := Left{
-		PagesToVisit: int(min(c.work, p.allowance)), Depth: c.depth, MaxDepth: p.cfg.Crawler.MaxDepth, ETAHosts: c.slowest,
+		PagesToVisit: int(min(c.work, p.allowance)), Depth: c.depth, MaxDepth: p.cfg.Crawler.MaxDepth,
+		ETAHosts: c.slowest,
 	}
 	if len(c.slowest) > 0 {
 		l.ETA = c.slowest[0].Seconds

@@ -48,7 +48,8 @@ func TestPace(t *testing.T) {
 		{"given up", schema.Host{Run: run, RunGivenUp: schema.GaveUpConnection}, 10, 0, 0},
 		{"Crawl-delay", schema.Host{CrawlDelay: 3 * time.Second}, 1, 1, 6},
 		{"time-outs", schema.Host{Timeouts: 2}, 10, 10, 8},
-		{"only its seeds, and their delay is long", schema.Host{Name: "a.test", CrawlDelay: 400 * time.Second}, 10, 1, 800},
+		{"only its seeds, and their delay is long", schema.Host{Name: "a.test", CrawlDelay: 400 * time.Second}, 10, 1,
+			800},
 		{"only seeds, and it has none", schema.Host{Name: "b.test", CrawlDelay: 400 * time.Second}, 10, 0, 0},
 		{"robots.txt: two tries of 30 s are left, 5 s apart", schema.Host{Run: run, RobotsTries: 2}, 10, 10, 65},
 		{"slow answers", schema.Host{Smoothed: time.Second}, 10, 10, 20},
@@ -87,7 +88,8 @@ func TestEndBy(t *testing.T) {
 		l.endBy(tt.limit, tt.worked)
 		if cut := tt.want < tt.eta; l.ETA != tt.want.Seconds() || l.ETAHosts[0].Seconds != l.ETA ||
 			(l.ETALimit == "max-run-time = 1h0m0s") != cut {
-			t.Errorf("%v of %v: %v s (%q) of %v are left, want %v", tt.worked, tt.limit, l.ETA, l.ETALimit, tt.eta, tt.want)
+			t.Errorf("%v of %v: %v s (%q) of %v are left, want %v", tt.worked, tt.limit, l.ETA, l.ETALimit, tt.eta,
+				tt.want)
 		}
 	}
 }
@@ -114,7 +116,8 @@ func testTroubles(t *testing.T) {
 	c.add(p, 1, &schema.Host{Name: "silent.test", Generation: 1, Waiting: 50}, asked)
 	var got []string
 	for _, told := range c.told() {
-		got = append(got, fmt.Sprintf("%s %s %v %.0f %.0f", told.Domain, told.Why, told.Robots, told.Again, told.Silent))
+		got = append(got, fmt.Sprintf("%s %s %v %.0f %.0f", told.Domain, told.Why, told.Robots, told.Again,
+			told.Silent))
 	}
 	want := []string{
 		"retry.test 1 page to be tried again: timeout false 60 0",
@@ -172,9 +175,9 @@ func TestWaitOf(t *testing.T) {
 		next    string
 		want    Reason
 	}{
-		{"asks", crawl.Status{Open: 1, Next: later, Paused: true}, 9, "a.test", NoWait},
-		{"is about to ask", crawl.Status{Waking: 1, Next: later}, 9, "a.test", NoWait},
-		{"commits", crawl.Status{Pending: 1, Next: later}, 9, "a.test", NoWait},
+		{"asks", crawl.Status{Open: 1, Next: later, Paused: true}, 9, "a.test", 0},
+		{"is about to ask", crawl.Status{Waking: 1, Next: later}, 9, "a.test", 0},
+		{"commits", crawl.Status{Pending: 1, Next: later}, 9, "a.test", 0},
 		{"away", crawl.Status{Open: 1, Away: later, Next: later}, 9, "a.test", ForNetwork},
 		{"has means for no more", crawl.Status{Open: 2, Few: 2, Next: later}, 9, "a.test", ForMeans},
 		{"has means for more", crawl.Status{Open: 1, Few: 2, Next: later}, 9, "a.test", NoWait},

@@ -38,8 +38,8 @@ const (
 
 // groupOrder are the reasons as they are told.
 func groupOrder() []string {
-	return []string{GroupReady, GroupDelay, GroupCrawlDelay, GroupSlow, GroupTimeouts, GroupRest, GroupRobots, GroupRetries,
-		GroupBudget, GroupGivenUp}
+	return []string{GroupReady, GroupDelay, GroupCrawlDelay, GroupSlow, GroupTimeouts, GroupRest, GroupRobots,
+		GroupRetries, GroupBudget, GroupGivenUp}
 }
 
 // group says why a host that has pages left waits, and until when. Whether the run visits

@@ -39,7 +39,7 @@ func (c *count) addOrigins(p Pace, h *schema.Host, pages, seconds float64) {
 	for _, i := range lists.OriginsOf(h.Name) {
 		o := &c.origins[i]
 		o.Hosts++
-		o.Limit += lists.Budget(h.Name, p.cfg.Crawler.MaxDomainRequests)
+		o.Limit += p.cfg.Budget(h.Name)
 		if h.Run == p.run {
 			o.Visited += h.RunVisited
 			o.Used += h.RunRequests

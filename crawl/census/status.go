@@ -85,7 +85,7 @@ type Reason int
 
 // The reasons. The first is none: something is fetched, or about to be.
 const (
-	NoWait Reason = iota
+	_ Reason = iota
 	Stopping
 	Paused
 	ForDisk     // what was fetched is still being written

@@ -15,8 +15,7 @@ type unasked struct{ waiting, pages int }
 // those of a file are counted, see [survey.Counts].
 func (w *Watcher) addUnasked(store *kv.Store, tx *kv.Tx, h *schema.Host) error {
 	cause, waiting := h.OutOfReach(w.run.ID), h.Waiting+len(h.Retries)
-	cfg := w.pace.cfg
-	if cause == schema.CauseNone || h.RunRequests >= cfg.Terrain().Budget(h.Name, cfg.Crawler.MaxDomainRequests) {
+	if cause == schema.CauseNone || w.pace.cfg.UsedUp(h, 0) {
 		return nil
 	}
 	u := w.given[h.ID]

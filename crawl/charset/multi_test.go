@@ -40,7 +40,8 @@ func TestErrors(t *testing.T) {
 		{"lead without trail", "euc-jp", "\xa1\xff\xc9\xbd\xa1\x80", "\ufffd表\ufffd"},
 		{"ASCII for a trail", "euc-jp", "\xa1\x41\x8eA\x8fA", "\ufffdA\ufffdA\ufffdA"},
 		{"no katakana", "euc-jp", "\x8e\xe0\x8e\x8e\x8e\xb1\x8e", "\ufffd\ufffdｱ\ufffd"},
-		{"three bytes", "euc-jp", "\x8f\xb0\xa1\x8f\xb0\x80\x8f\xb0A\x8f\x8f\x8f\xa1\xa1", "丂\ufffd\ufffdA\ufffd\ufffd"},
+		{"three bytes", "euc-jp", "\x8f\xb0\xa1\x8f\xb0\x80\x8f\xb0A\x8f\x8f\x8f\xa1\xa1",
+			"丂\ufffd\ufffdA\ufffd\ufffd"},
 		{"cut off at one", "euc-jp", "a\x8f", "a\ufffd"},
 		{"cut off at two", "euc-jp", "a\x8f\xb0", "a\ufffd"},
 		{"no lead", "euc-jp", "\x80a\xa0a\xffa", "\ufffda\ufffda\ufffda"},
@@ -102,8 +103,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s), byte(i))
 	}
 	names := []string{
-		"gb18030", "big5", "shift_jis", "euc-kr", "euc-jp", "iso-2022-jp", "utf-8", "utf-16le", "utf-16be", "replacement",
-		"gbk", "koi8-r",
+		"gb18030", "big5", "shift_jis", "euc-kr", "euc-jp", "iso-2022-jp", "utf-8", "utf-16le", "utf-16be",
+		"replacement", "gbk", "koi8-r",
 	}
 	f.Fuzz(func(t *testing.T, b []byte, label byte) {
 		e := named(names[int(label)%len(names)])

@@ -54,7 +54,8 @@ func TestQuery(t *testing.T) {
 // the ones that the standard names.
 func TestEncodersFollowDecoders(t *testing.T) {
 	for _, name := range []string{
-		"big5", "euc-jp", "euc-kr", "gbk", "gb18030", "shift_jis", "windows-1258", "macintosh", "iso-8859-8-i", "ibm866",
+		"big5", "euc-jp", "euc-kr", "gbk", "gb18030", "shift_jis", "windows-1258", "macintosh", "iso-8859-8-i",
+		"ibm866",
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := named(name)
@@ -64,7 +65,8 @@ func TestEncodersFollowDecoders(t *testing.T) {
 			for r := rune(0x80); r <= 0xffff; r++ {
 				encoded, ok := w.encode(r)
 				code, has := want[r]
-				if got := string(encoded); (has || len(encoded) <= 2) && (ok != has || ok && got != code) && !excepted(name, r) {
+				if got := string(encoded); (has || len(encoded) <= 2) && (ok != has || ok && got != code) &&
+					!excepted(name, r) {
 					if wrong++; wrong < 20 {
 						t.Errorf("%U = % x, %t; want % x, %t", r, got, ok, code, has)
 					}

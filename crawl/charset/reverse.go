@@ -45,7 +45,8 @@ func (e Encoding) codes() [][]byte {
 		case e.name == shiftJISName && (lead == 0x80 || 0xa1 <= lead && lead <= 0xdf):
 			codes = append(codes, []byte{lead})
 			continue
-		case e.name == shiftJISName && (lead == 0xed || lead == 0xee || 0xf0 <= lead && lead <= 0xf9): // doubles, private use
+		case e.name == shiftJISName && (lead == 0xed || lead == 0xee || 0xf0 <= lead && lead <= 0xf9):
+			// doubles, private use
 			continue
 		}
 		for trail := 0x40; trail <= 0xfe; trail++ {

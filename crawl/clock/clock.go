@@ -199,7 +199,8 @@ func Clamp(cfg *config.Config, h *schema.Host, now time.Time) {
 			h.Retries[i].Due = limit
 		}
 	}
-	if limit := now.Add(min(longestBackoff(cfg.Retry, int(h.RobotsTries)), cfg.Retry.MaxDelay)); h.RobotsDue.After(limit) {
+	limit := now.Add(min(longestBackoff(cfg.Retry, int(h.RobotsTries)), cfg.Retry.MaxDelay))
+	if h.RobotsDue.After(limit) {
 		h.RobotsDue = limit
 	}
 }

@@ -117,7 +117,8 @@ func trusted(dir string) error {
 	case !permitted(owner, os.Getuid()):
 		return fmt.Errorf("control: the folder %s belongs to another user (uid %d)", dir, owner)
 	case info.Mode().Perm() != 0o700:
-		return fmt.Errorf("control: the folder %s is open to other users (mode %04o); make it 0700", dir, info.Mode().Perm())
+		return fmt.Errorf("control: the folder %s is open to other users (mode %04o); make it 0700", dir,
+			info.Mode().Perm())
 	}
 	return nil
 }

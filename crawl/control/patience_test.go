@@ -1,11 +1,13 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -60,7 +62,10 @@ func TestSilentClients(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var g errgroup.Group
 		g.Go(func() error {
-			return serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { send(w, 200, "heard") }))
+			return serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter,
+				_ *http.Request) {
+				send(w, 200, "heard")
+			}))
 		})
 		synctest.Wait()
 		if l.open != maxClients {
@@ -158,5 +163,44 @@ func (endless) Snapshot(w io.Writer) (int64, error) {
 		if _, err := w.Write(make([]byte, 1<<16)); err != nil {
 			return 0, err
 		}
+	}
+}
+
+// A quietCrawl is one that says how it is, and is asked for nothing else.
+type quietCrawl struct{ Crawl }
+
+func (quietCrawl) Status(context.Context, bool) (any, error) { return "well", nil }
+
+// Whatever is sent to the socket, the crawl goes on answering.
+func TestNonsense(t *testing.T) {
+	for _, sent := range []string{
+		"\n\n", "{\"do\":\"stop\"}\n\n", "GET / HTTP/9.9\r\n\r\n", "GET /" + strings.Repeat("x", 1<<16) +
+			" HTTP/1.1\r\n\r\n", "POST /api/v1/stop HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n",
+		"POST /api/v1/stop HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newPipes()
+			ctx, cancel := context.WithCancel(t.Context())
+			var g errgroup.Group
+			g.Go(func() error { return serve(ctx, l, NewHandler(quietCrawl{})) })
+			conn, err := l.dial(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.Go(func() error { _, _ = io.WriteString(conn, sent); return nil }) // it need not be read to its end
+			if got, _ := io.ReadAll(conn); !bytes.HasPrefix(got, []byte("HTTP/1.1 4")) &&
+				!bytes.HasPrefix(got, []byte("HTTP/1.1 505")) {
+				t.Errorf("%.40q is answered %q", sent, got)
+			}
+			conn.Close()
+			var reply string
+			if err := (&Client{dial: l.dial}).Get(ctx, "status", &reply); err != nil || reply != "well" {
+				t.Errorf("after %.40q: %q, %v", sent, reply, err)
+			}
+			cancel()
+			if err := g.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

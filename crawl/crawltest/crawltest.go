@@ -13,6 +13,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // Full reports whether proofs are wanted in their long form.
@@ -27,6 +28,19 @@ func Seed(t testing.TB) uint64 {
 	}
 	t.Logf("RIPPLE_SEED=%d", seed)
 	return seed
+}
+
+// InMemory has the files of a package's tests, and of the processes that these start, in memory where the machine has a
+// file system for that: each commit of a state file waits for the disk, and on one that is shared, tests do little
+// else. Whoever asks for a folder by TMPDIR gets it there. It is called by TestMain.
+func InMemory() {
+	const folder, least = "/dev/shm", 1 << 30
+	if free, known := disk.Free(folder); os.Getenv("TMPDIR") != "" || !known || free < least {
+		return
+	}
+	if probe, err := os.MkdirTemp(folder, "ripple-test"); err == nil && os.Remove(probe) == nil {
+		os.Setenv("TMPDIR", folder)
+	}
 }
 
 // Serve starts a web that ends with the test.

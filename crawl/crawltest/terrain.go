@@ -36,7 +36,8 @@ func Unite(t testing.TB, path string, files []string, without ...int) (digest st
 		Verify(t, name)
 		shards = append(shards, unite.Shard{Name: name, Store: Open(t, name)})
 	}
-	if err := errors.Join(unite.Stores(t.Context(), shards, schema.ShardsOf(without...), dst, nil), dst.Close()); err != nil {
+	err := unite.Stores(t.Context(), shards, schema.ShardsOf(without...), dst, nil)
+	if err = errors.Join(err, dst.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range shards {

@@ -22,12 +22,14 @@ func BenchmarkDo(b *testing.B) {
 		w.Write(body)
 	}
 	for _, proto := range []string{"http1", "http2"} {
-		c, url := serve(b, Config{UserAgent: "Ripple/1.0", KeepAlive: true, HTTP2: proto == "http2", MaxOpen: 10}, handler)
+		c, url := serve(b, Config{UserAgent: "Ripple/1.0", KeepAlive: true, HTTP2: proto == "http2", MaxOpen: 10},
+			handler)
 		for _, path := range []string{"/plain", "/gzip"} {
 			b.Run(proto+path, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if res, err := do(c, b.Context(), Request{URL: url + path}); err != nil || len(res.Body) != len(body) {
+					if res, err := do(c, b.Context(), Request{URL: url + path}); err != nil ||
+						len(res.Body) != len(body) {
 						b.Fatal(err)
 					}
 				}

@@ -81,7 +81,8 @@ func TestSniff(t *testing.T) {
 // What is no type is no declaration.
 func TestSniffFaulty(t *testing.T) {
 	for declared, want := range map[string]string{
-		"text": "text/html", ";charset=utf-8": "text/html", "*/*": "text/html", "": "text/html", "image/png;;": "image/png;;",
+		"text": "text/html", ";charset=utf-8": "text/html", "*/*": "text/html", "": "text/html",
+		"image/png;;": "image/png;;",
 	} {
 		c, url := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
 			w.Header()["Content-Type"] = []string{declared}

@@ -117,8 +117,8 @@ func TestTake(t *testing.T) {
 		many = append(many, netip.MustParseAddr(fmt.Sprintf("2606:4700::%x", i+1)))
 	}
 	got := interleave(append(many, addresses("8.8.8.8", "::ffff:8.8.4.4")...), maxAddresses)
-	want := addresses("2606:4700::1", "8.8.8.8", "2606:4700::2", "8.8.4.4", "2606:4700::3", "2606:4700::4", "2606:4700::5",
-		"2606:4700::6")
+	want := addresses("2606:4700::1", "8.8.8.8", "2606:4700::2", "8.8.4.4", "2606:4700::3", "2606:4700::4",
+		"2606:4700::5", "2606:4700::6")
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -255,7 +255,8 @@ func TestRaceAdmits(t *testing.T) {
 			"192.0.2.1", false, "192.0.2.2", []string{"192.0.2.1"}, "", at(100)},
 		{"the first is down", &network{delays: map[string]time.Duration{"192.0.2.1": at(50)}, errs: down},
 			"192.0.2.1", false, "192.0.2.2", []string{"192.0.2.1"}, "192.0.2.2", at(50)},
-		{"the first is silent", &network{}, "192.0.2.1", false, "192.0.2.2", []string{"192.0.2.1"}, "192.0.2.2", at(300)},
+		{"the first is silent", &network{}, "192.0.2.1", false, "192.0.2.2", []string{"192.0.2.1"}, "192.0.2.2",
+			at(300)},
 		{"the second is free", &network{delays: map[string]time.Duration{"192.0.2.1": 0, "192.0.2.2": 0}, errs: down},
 			"192.0.2.1", false, "192.0.2.3", []string{"192.0.2.1", "192.0.2.2"}, "", 0},
 		{"the last try is patient", &network{delays: map[string]time.Duration{"192.0.2.1": at(1000)}},
@@ -271,7 +272,8 @@ func TestRaceAdmits(t *testing.T) {
 				x := &exchange{favoured: netip.MustParseAddr(tt.favoured), stays: tt.stays,
 					mayAsk: func(a netip.Addr) bool { return a.String() != tt.busy }}
 				start := time.Now()
-				c, err := d.race(t.Context(), favouring(addresses("192.0.2.1", "192.0.2.2", "192.0.2.3"), x.favoured), 443, x)
+				c, err := d.race(t.Context(), favouring(addresses("192.0.2.1", "192.0.2.2", "192.0.2.3"), x.favoured),
+					443, x)
 				var busy *Busy
 				switch {
 				case errors.As(err, &busy) && busy.Address.String() == tt.ended:
@@ -280,7 +282,8 @@ func TestRaceAdmits(t *testing.T) {
 				default:
 					c.Close()
 				}
-				if took := time.Since(start); took != tt.took || !slices.Equal(tt.net.tried, tt.tried) || tt.net.open != 0 {
+				if took := time.Since(start); took != tt.took || !slices.Equal(tt.net.tried, tt.tried) ||
+					tt.net.open != 0 {
 					t.Errorf("tried %v for %v, %d left open", tt.net.tried, took, tt.net.open)
 				}
 			})
@@ -317,16 +320,19 @@ func TestKeptAliveElsewhere(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("http2 %v", http2), func(t *testing.T) {
 			served := 0
-			c, url := serve(t, Config{KeepAlive: true, HTTP2: http2}, func(http.ResponseWriter, *http.Request) { served++ })
+			c, url := serve(t, Config{KeepAlive: true, HTTP2: http2},
+				func(http.ResponseWriter, *http.Request) { served++ })
 			ask := func(address string, free bool) error {
-				_, err := do(c, t.Context(), Request{URL: url, Address: address, MayAsk: func(netip.Addr) bool { return free }})
+				_, err := do(c, t.Context(), Request{URL: url, Address: address,
+					MayAsk: func(netip.Addr) bool { return free }})
 				return err
 			}
 			if err := errors.Join(ask("127.0.0.1", false), ask("192.0.2.1", true)); err != nil {
 				t.Fatal(err)
 			}
 			var busy *Busy
-			if err := ask("192.0.2.1", false); !errors.As(err, &busy) || busy.Address.String() != "127.0.0.1" || served != 2 {
+			if err := ask("192.0.2.1", false); !errors.As(err, &busy) || busy.Address.String() != "127.0.0.1" ||
+				served != 2 {
 				t.Errorf("%v; %d requests were served, want 2", err, served)
 			}
 			if err := ask("127.0.0.1", false); err != nil {

@@ -153,7 +153,8 @@ func TestBudgetHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cert, file := certificate(t, time.Now().Add(24*time.Hour))
 		budget := NewBudget(5 << 20)
-		cfg := Config{CAFile: file, HTTP2: true, KeepAlive: true, AllowPrivate: loopback(), Bodies: budget, MaxBytes: 4 << 20}
+		cfg := Config{CAFile: file, HTTP2: true, KeepAlive: true, AllowPrivate: loopback(), Bodies: budget,
+			MaxBytes: 4 << 20}
 		tlsConfig := &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2"}}
 		c := piped(t, cfg, secured(tlsConfig, func(conn net.Conn, _ *bufio.Reader) {
 			//lint:ignore SA1019 net/http serves no single connection
@@ -166,7 +167,8 @@ func TestBudgetHTTP2(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
-				if res, err := do(c, t.Context(), Request{URL: "https://127.0.0.1/large"}); err != nil || res.Waited == 0 {
+				if res, err := do(c, t.Context(), Request{URL: "https://127.0.0.1/large"}); err != nil ||
+					res.Waited == 0 {
 					t.Errorf("%s, %v; want a wait", told(res), err)
 				}
 			})

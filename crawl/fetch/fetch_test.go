@@ -96,7 +96,8 @@ func TestDo(t *testing.T) {
 			w.Write([]byte("hello"))
 		})
 	before := time.Now()
-	res, err := do(c, context.Background(), Request{URL: url + "/a%7e//b?x=|&y", ETag: `"e"`, LastModified: "yesterday"})
+	res, err := do(c, context.Background(),
+		Request{URL: url + "/a%7e//b?x=|&y", ETag: `"e"`, LastModified: "yesterday"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,8 @@ func TestOwnDial(t *testing.T) {
 func TestOwnOfSeveral(t *testing.T) {
 	n := &network{
 		delays: map[string]time.Duration{"2001:db8::1": 0, "192.0.2.1": 0},
-		errs:   map[string]error{"2001:db8::1": refusedBy(syscall.ENETUNREACH), "192.0.2.1": refusedBy(syscall.ECONNREFUSED)},
+		errs: map[string]error{"2001:db8::1": refusedBy(syscall.ENETUNREACH),
+			"192.0.2.1": refusedBy(syscall.ECONNREFUSED)},
 	}
 	lookup := func(context.Context, string) ([]netip.Addr, error) { return addresses("2001:db8::1", "192.0.2.1"), nil }
 	c := newClient(t, Config{lookup: lookup, dial: n.dial})

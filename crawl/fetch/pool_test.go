@@ -82,7 +82,8 @@ func TestReset(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for timeout := tt.timeout; !endsReset(t, timeout, tt.end); timeout *= 2 { // a busy machine takes its time to ask
+			// A busy machine takes its time to ask.
+			for timeout := tt.timeout; !endsReset(t, timeout, tt.end); timeout *= 2 {
 				if timeout > time.Minute {
 					t.Fatalf("nothing is asked within %v", timeout)
 				}
@@ -151,7 +152,8 @@ func endsReset(t *testing.T, timeout time.Duration, end func(*Pool, context.Canc
 // that they need.
 func TestIdleConns(t *testing.T) {
 	for _, tt := range []struct{ open, conns, want int }{
-		{1, 0, 64}, {10, 0, 160}, {100, 0, 1024}, {5000, 0, 5000}, {5000, 20_000, 5000}, {9000, 12_000, 3000}, {10, 12, 2},
+		{1, 0, 64}, {10, 0, 160}, {100, 0, 1024}, {5000, 0, 5000}, {5000, 20_000, 5000}, {9000, 12_000, 3000},
+		{10, 12, 2},
 		{10, 10, 1},
 	} {
 		if got := idleConns(&Config{MaxOpen: tt.open, MaxConns: tt.conns}); got != tt.want {

@@ -126,7 +126,8 @@ func (r *routes) choose(u *url.URL) (route, error) {
 		return route{}, refusal(a)
 	}
 	if proxy == nil && weburl.BadPort(port) {
-		return route{}, &Error{Cause: RefusedPort, Op: "connect", Err: fmt.Errorf("port %s is that of another service", port)}
+		return route{}, &Error{Cause: RefusedPort, Op: "connect",
+			Err: fmt.Errorf("port %s is that of another service", port)}
 	}
 	return route{proxy: proxy}, nil
 }

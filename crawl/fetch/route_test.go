@@ -18,7 +18,8 @@ import (
 func TestConnectTo(t *testing.T) {
 	r := &routes{exact: map[string]string{}, below: map[string]string{}}
 	err := r.addTargets(map[string]string{
-		"a.test": "127.0.0.1:1", "a.test:8443": "127.0.0.1:2", "*.Docs.test": "127.0.0.1:3", "*.docs.test:99": "127.0.0.1:4",
+		"a.test": "127.0.0.1:1", "a.test:8443": "127.0.0.1:2", "*.Docs.test": "127.0.0.1:3",
+		"*.docs.test:99":   "127.0.0.1:4",
 		"*.deep.docs.test": "127.0.0.1:5", "b.docs.test": "127.0.0.1:6", "[2001:db8::1]:443": "127.0.0.1:7",
 		"2001:db8::2": "127.0.0.1:8",
 		"192.0.2.7":   "[::1]:9",
@@ -30,7 +31,8 @@ func TestConnectTo(t *testing.T) {
 		{"a.test", "443", "127.0.0.1:1"}, {"A.TEST", "443", "127.0.0.1:1"}, {"a.test.", "443", "127.0.0.1:1"},
 		{"www.a.test", "443", "127.0.0.1:1"},
 		{"a.test", "8443", "127.0.0.1:2"}, {"b.a.test", "443", ""}, {"xa.test", "443", ""},
-		{"docs.test", "443", "127.0.0.1:3"}, {"www.docs.test", "443", "127.0.0.1:3"}, {"x.y.docs.test", "1", "127.0.0.1:3"},
+		{"docs.test", "443", "127.0.0.1:3"}, {"www.docs.test", "443", "127.0.0.1:3"},
+		{"x.y.docs.test", "1", "127.0.0.1:3"},
 		{"notdocs.test", "443", ""},
 		{"docs.test", "99", "127.0.0.1:4"}, {"x.docs.test", "99", "127.0.0.1:4"},
 		{"deep.docs.test", "99", "127.0.0.1:5"}, {"b.docs.test", "99", "127.0.0.1:6"},

@@ -61,7 +61,8 @@ func BenchmarkResume(b *testing.B) {
 	s.StartTLS()
 	defer s.Close()
 	file := filepath.Join(b.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw}), 0o600); err != nil {
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw}),
+		0o600); err != nil {
 		b.Fatal(err)
 	}
 	resumed, asked := 0, 0
@@ -120,8 +121,9 @@ func newAuthority(t testing.TB) *authority {
 func (a *authority) issue(t testing.TB, name string) tls.Certificate {
 	template := &x509.Certificate{SerialNumber: big.NewInt(2), NotAfter: time.Now().Add(time.Hour),
 		DNSNames: []string{name, "www." + name}, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		OCSPServer:  []string{"http://ocsp.authority.test/"}, IssuingCertificateURL: []string{"http://authority.test/ca.crt"}}
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		OCSPServer:            []string{"http://ocsp.authority.test/"},
+		IssuingCertificateURL: []string{"http://authority.test/ca.crt"}}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func Asset(o *ring.Outcome, triesLeft, givenUp bool) AssetVerdict {
 			return refused(schema.StatusReason(o.Status).String())
 		}
 		return AssetVerdict{Act: Rest}
-	case o.Answered() && o.Status >= 500 && triesLeft:
+	case inTrouble(o) && triesLeft:
 		return AssetVerdict{Act: Retry}
 	case o.Answered():
 		return AssetVerdict{Answer: o.Answer}

@@ -11,7 +11,8 @@ import (
 // form of the same page; any other is what the page says, like a link.
 func redirect(o *ring.Outcome) Verdict {
 	if o.Location == nil {
-		return settle(schema.Failed, schema.Reason{Cause: schema.CauseBadLocation, Status: o.Status, Detail: o.BadLocation})
+		return settle(schema.Failed, schema.Reason{Cause: schema.CauseBadLocation, Status: o.Status,
+			Detail: o.BadLocation})
 	}
 	if o.Location.Norm != o.Step.Norm {
 		return processed()

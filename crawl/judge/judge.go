@@ -97,6 +97,9 @@ func Throttled(o *ring.Outcome) bool {
 		o.Status == http.StatusServiceUnavailable && o.RetryAfter >= 0)
 }
 
+// inTrouble reports an answer that says that another try may bring a better one: any 5xx.
+func inTrouble(o *ring.Outcome) bool { return o.Answered() && o.Status >= 500 && o.Status <= 599 }
+
 func rest(o *ring.Outcome) Verdict {
 	return Verdict{Act: Rest, State: schema.RateLimited, Reason: schema.StatusReason(o.Status)}
 }
@@ -120,7 +123,7 @@ func answer(o *ring.Outcome) Verdict {
 		return redirect(o)
 	case o.Status == http.StatusNotFound || o.Status == http.StatusGone:
 		return otherForm(o, settle(schema.DeadLink, schema.StatusReason(o.Status)))
-	case o.Status >= 500 && o.Status <= 599:
+	case inTrouble(o):
 		return retry(schema.Failed, schema.StatusReason(o.Status))
 	}
 	return settle(schema.Failed, schema.StatusReason(o.Status))

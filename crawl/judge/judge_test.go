@@ -34,7 +34,8 @@ domain = "shut.test"
 func page(s *ring.Settings, kind ring.Kind) ring.Step {
 	return ring.Step{
 		Kind: kind, ID: 1, URL: "https://a.test/x", Norm: "https://a.test/x", Settings: s,
-		Visit: ring.Progress{Forms: []string{"https://a.test/x/"}, Known: []string{"https://a.test/x", "https://a.test/x/"}},
+		Visit: ring.Progress{Forms: []string{"https://a.test/x/"},
+			Known: []string{"https://a.test/x", "https://a.test/x/"}},
 	}
 }
 
@@ -55,13 +56,15 @@ func TestPage(t *testing.T) {
 		state     schema.State
 	}{
 		{
-			"a page", ring.Get, ring.Outcome{Status: 200, ContentType: "text/html"}, true, false, judge.Settle, schema.Processed,
+			"a page", ring.Get, ring.Outcome{Status: 200, ContentType: "text/html"}, true, false, judge.Settle,
+			schema.Processed,
 		},
 		{
 			"a type not wanted", ring.Get,
 			ring.Outcome{Status: 200, ContentType: "video/mp4"}, true, false, judge.Settle, schema.ContentMismatch,
 		},
-		{"HEAD of a page", ring.Head, ring.Outcome{Status: 200, ContentType: "text/html"}, true, false, judge.Follow, 0},
+		{"HEAD of a page", ring.Head, ring.Outcome{Status: 200, ContentType: "text/html"}, true, false, judge.Follow,
+			0},
 		{
 			"HEAD of a type not wanted", ring.Head,
 			ring.Outcome{Status: 200, ContentType: "video/mp4"}, true, false, judge.Settle, schema.ContentMismatch,
@@ -70,8 +73,8 @@ func TestPage(t *testing.T) {
 		{"a 304 nobody asked for", ring.Get, ring.Outcome{Status: 304}, true, false, judge.Settle, schema.Failed},
 		{
 			"elsewhere", ring.Get,
-			ring.Outcome{Status: 301, Location: target("https://b.test/", "https://b.test/")}, true, false, judge.Settle,
-			schema.Processed,
+			ring.Outcome{Status: 301, Location: target("https://b.test/", "https://b.test/")}, true, false,
+			judge.Settle, schema.Processed,
 		},
 		{"another form of it", ring.Get, ring.Outcome{Status: 301, Location: other}, true, false, judge.Follow, 0},
 		{"nowhere", ring.Get, ring.Outcome{Status: 302}, true, false, judge.Settle, schema.Failed},
@@ -90,14 +93,16 @@ func TestPage(t *testing.T) {
 		{"429 once too often", ring.Get, ring.Outcome{Status: 429}, true, true, judge.Settle, schema.RateLimited},
 		{"silence", ring.Get, ring.Outcome{Cause: fetch.Timeout}, true, false, judge.Retry, schema.Failed},
 		{
-			"silence for the last time", ring.Get, ring.Outcome{Cause: fetch.Timeout}, false, false, judge.Settle, schema.Failed,
+			"silence for the last time", ring.Get, ring.Outcome{Cause: fetch.Timeout}, false, false, judge.Settle,
+			schema.Failed,
 		},
 		{
 			"refused, but perhaps not in another form", ring.Get,
 			ring.Outcome{Cause: fetch.Refused}, true, false, judge.Follow, 0,
 		},
 		{"too large", ring.Get, ring.Outcome{Cause: fetch.TooLarge}, true, false, judge.Settle, schema.Failed},
-		{"a connection that had died", ring.Get, ring.Outcome{Cause: fetch.Reset, Stale: true}, true, false, judge.Follow, 0},
+		{"a connection that had died", ring.Get, ring.Outcome{Cause: fetch.Reset, Stale: true}, true, false,
+			judge.Follow, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,7 +188,8 @@ func TestRobots(t *testing.T) {
 		},
 		{"refused at www. too", www, ring.Outcome{Cause: fetch.Refused}, judge.GiveUp, ""},
 		{"refused elsewhere", away, ring.Outcome{Cause: fetch.Refused}, judge.TryLater, ""},
-		{"a dead connection", asked, ring.Outcome{Cause: fetch.Reset, Stale: true}, judge.Ask, "https://a.test/robots.txt"},
+		{"a dead connection", asked, ring.Outcome{Cause: fetch.Reset, Stale: true}, judge.Ask,
+			"https://a.test/robots.txt"},
 		{"redirected", asked, ring.Outcome{Status: 301, Location: to}, judge.AskAt, "https://b.test/robots.txt"},
 		{"redirected too far", far, ring.Outcome{Status: 301, Location: to}, judge.Keep, ""},
 		{

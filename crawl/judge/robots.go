@@ -109,7 +109,8 @@ func robotsRedirect(o *ring.Outcome) RobotsVerdict {
 	next := o.Follow()
 	next.Visit.Hops++
 	to := o.Location
-	if to == nil || next.Visit.Hops > maxRobotsRedirects || !o.Step.Settings.Terrain.Classify(to.Norm).Class.Visitable() {
+	if to == nil || next.Visit.Hops > maxRobotsRedirects ||
+		!o.Step.Settings.Terrain.Classify(to.Norm).Class.Visitable() {
 		return RobotsVerdict{Act: Keep, Status: http.StatusNotFound}
 	}
 	if slices.Contains(next.Visit.Asked, to.Form) {

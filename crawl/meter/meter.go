@@ -52,11 +52,13 @@ func New(build Build) *Meter {
 		registry: prometheus.NewRegistry(), shown: map[shown]bool{},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ripple_requests_total",
-			Help: "Requests whose outcome this process has committed, by the status code of the answer; none: no answer.",
+			Help: "Requests whose outcome this process has committed, by the status code of the answer; " +
+				"none: no answer.",
 		}, []string{"code"}),
 		answers: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "ripple_request_duration_seconds",
-			Help:    "Time from sending a request to the end of its answer, or to its failure, but for waits of this machine.",
+			Name: "ripple_request_duration_seconds",
+			Help: "Time from sending a request to the end of its answer, or to its failure, but for waits of this " +
+				"machine.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{

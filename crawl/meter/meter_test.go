@@ -50,7 +50,8 @@ func scrape(t testing.TB, m *Meter) string {
 // outcome is one of a request that took a second.
 func outcome(status int, cause fetch.Cause) ring.Outcome {
 	sent := time.Unix(1, 0)
-	return ring.Outcome{Step: ring.Step{Kind: ring.Get, Sent: sent}, Status: status, Cause: cause, Done: sent.Add(time.Second)}
+	return ring.Outcome{Step: ring.Step{Kind: ring.Get, Sent: sent}, Status: status, Cause: cause,
+		Done: sent.Add(time.Second)}
 }
 
 // fed is what a short crawl leaves.
@@ -187,7 +188,8 @@ func TestRecall(t *testing.T) {
 	first := store.LastSeq() + 1
 	err = store.Update(func(tx *kv.Tx) error {
 		for id := schema.ID(1); id <= n && err == nil; id++ {
-			_, err = tx.Visits.Add(&schema.Visit{URL: id, Run: 2, At: time.Unix(1, 0), State: schema.Processed, Length: -1})
+			_, err = tx.Visits.Add(&schema.Visit{URL: id, Run: 2, At: time.Unix(1, 0), State: schema.Processed,
+				Length: -1})
 		}
 		return err
 	})

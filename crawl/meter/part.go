@@ -98,7 +98,8 @@ func describe() gauges {
 			"When the clock of the next host runs out; 0: none is waited for."),
 		state:  desc("ripple_state_bytes", "Size of the state file."),
 		outbox: desc("ripple_outbox_messages", "URLs that the shard has not told other shards yet."),
-		run:    desc("ripple_run_info", "Always 1; the labels say which run it is, and what it does.", "run_id", "status"),
+		run: desc("ripple_run_info", "Always 1; the labels say which run it is, and what it does.", "run_id",
+			"status"),
 	}
 }
 

@@ -26,8 +26,10 @@ func (m *Meter) Terrain(now func(context.Context) Terrain) {
 		now:   now,
 		seen:  desc("seen_timestamp_seconds", "When the shards of the terrain were last looked at; 0: not yet."),
 		nodes: desc("nodes", "Machines that have come."), shards: desc("shards", "Shards by their state.", "state"),
-		silent: desc("silent_since_timestamp_seconds", "Since when a shard has not answered others that wait for it.", "shard"),
-		oldest: desc("oldest_wait_timestamp_seconds", "Since when the oldest wait for a silent shard lasts; 0: there is none."),
+		silent: desc("silent_since_timestamp_seconds", "Since when a shard has not answered others that wait for it.",
+			"shard"),
+		oldest: desc("oldest_wait_timestamp_seconds",
+			"Since when the oldest wait for a silent shard lasts; 0: there is none."),
 	}
 	m.registry.MustRegister(v)
 	m.show(v, true)

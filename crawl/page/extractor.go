@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -35,7 +36,7 @@ type Extractor struct {
 // NewExtractor returns an extractor with its own memory.
 func NewExtractor(opt Options) *Extractor {
 	if opt.MaxLinks <= 0 {
-		opt.MaxLinks = defaultLinks
+		opt.MaxLinks = config.DefaultLinks
 	}
 	e := &Extractor{opt: opt}
 	e.ledger.limit = 4 * opt.MaxLinks

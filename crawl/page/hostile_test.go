@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/text/encoding/htmlindex"
 
+	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
@@ -86,13 +87,14 @@ func TestHostileShapes(t *testing.T) {
 	swallowed := []string{"ends of nothing", "open tags", "quotes"}
 	for name, shape := range adversarial() {
 		t.Run(name, func(t *testing.T) {
-			body := []byte(`<script src=/s></script>` + shape + `<a href=/last>last</a>`) // read a second time, see shellOf
+			// It is read a second time, see shellOf.
+			body := []byte(`<script src=/s></script>` + shape + `<a href=/last>last</a>`)
 			var p Page
 			var full bool
 			took, allocated := cost(limit, func() {
 				e := NewExtractor(Options{})
 				p = e.Extract(body, "text/html; charset=utf-8", base, self)
-				full = len(p.Links) == defaultLinks || len(e.ledger.hrefs) == e.ledger.limit
+				full = len(p.Links) == config.DefaultLinks || len(e.ledger.hrefs) == e.ledger.limit
 			})
 			checkPage(t, &p)
 			if n := len(p.Links); !full && !slices.Contains(swallowed, name) &&

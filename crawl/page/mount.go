@@ -115,7 +115,8 @@ func isNotice(text []byte) bool {
 	}
 	text = bytes.ToLower(text)
 	for _, word := range [...]string{"loading", "wait", "initiali", "starting", "laden", "lädt", "chargement",
-		"cargando", "carregando", "caricamento", "загрузка", "yükleniyor", "ładowanie", "加载", "載入", "载入",
+		"cargando", "carregando", "caricamento", "загрузка", "yükleniyor", "ładowanie", "加载", "載入",
+		"载入",
 		"読み込み", "로딩"} {
 		if bytes.Contains(text, []byte(word)) {
 			return true

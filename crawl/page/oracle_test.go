@@ -175,7 +175,8 @@ func compose(choices []byte) []byte {
 		`<link rel=icon href=i>`,
 		`<meta http-equiv=refresh content="5; url=r">`, `<script>"<a href=s>"<!-- <script> --></script>`,
 		`<style><a href=s></style>`,
-		`<!-- <a href=s> -->`, `<noscript><link rel=canonical href=n></noscript>`, `<template><a href=t>tt</a></template>`,
+		`<!-- <a href=s> -->`, `<noscript><link rel=canonical href=n></noscript>`,
+		`<template><a href=t>tt</a></template>`,
 	}
 	body := []string{
 		`<a href=a>one</a>`, `<a href='./a#f' rel="nofollow x">two</a>`,
@@ -187,7 +188,8 @@ func compose(choices []byte) []byte {
 		`<svg><title>logo</title><a xlink:href=v><text>vee</text></a></svg>`, `<noscript><a href=n>nn</a></noscript>`,
 		`<template><title>part</title></template>`,
 		`<svg><foreignObject><p>f</p></foreignObject><title>logo</title></svg>`, `<textarea><a href=s></textarea>`,
-		`<svg><style>a > b {}<a href=vs>in style</a></style><a href=vt>vt</a></svg>`, `<svg><style/><a href=vu>vu</a></svg>`,
+		`<svg><style>a > b {}<a href=vs>in style</a></style><a href=vt>vt</a></svg>`,
+		`<svg><style/><a href=vu>vu</a></svg>`,
 		`<svg><style><![CDATA[a > b {<a href=s>}]]></style><script>"<a href=vv>vv</a>"</script></svg>`,
 		`<a href=w><svg><title>logo</title><style>.c > .d {}</style><script>x()</script><g/></svg> tail</a>`,
 		`<svg><desc><style><a href=s></style></desc></svg>`,

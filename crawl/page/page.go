@@ -21,7 +21,6 @@ import (
 
 // Bounds of what is kept of one page.
 const (
-	defaultLinks = 10_000
 	titleLength  = 1_000 // runes
 	anchorLength = 120   // runes
 	maxHref      = 16 << 10
@@ -30,7 +29,7 @@ const (
 
 // Options say what to look for.
 type Options struct {
-	MaxLinks int       // distinct targets kept, in document order; 0: 10,000
+	MaxLinks int       // distinct targets kept, in document order; 0: [config.DefaultLinks]
 	Agent    string    // crawler-name, for robots metas addressed to it
 	Extracts []Extract // facts of the user's own
 }

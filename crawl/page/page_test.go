@@ -58,7 +58,8 @@ func linkRows() []linkRow {
 		{"no links", `<a href=a download>A</a><a href=" JavaScript:x">J</a><a href=mailto:x@y>M</a><a href=tel:1>` +
 			`<a href=data:,x><a href=ftp://x/><a href="java&#10;script:x"><a name=x>`, nil},
 		{"itself", `<a href="">1</a><a href=#x>2</a><a href=page>3</a><a href=//www.example.com/dir/page/>4</a>`, nil},
-		{"base for earlier links too, the first with href", `<a href=a>A</a><base target=x><base href=/b/><base href=/c/>`,
+		{"base for earlier links too, the first with href",
+			`<a href=a>A</a><base target=x><base href=/b/><base href=/c/>`,
 			[]row{anchor("https://example.com/b/a", "A")}},
 		{"bad base", `<base href="https://[/"><a href=a>A</a>`, []row{anchor(dir+"a", "A")}},
 		{"base without a URL", `<base href="data:,x"><a href=a>A</a>`, []row{anchor(dir+"a", "A")}},
@@ -71,7 +72,8 @@ func linkRows() []linkRow {
 			[]row{{dir + "a", schema.LinkAnchor, 0, schema.PlaceBody, "one"}}},
 		{"kinds", `<a href=a>x</a><link rel=canonical href=a>`,
 			[]row{{dir + "a", schema.LinkCanonical, 0, schema.PlaceBody, "x"}}},
-		{"a link in a link ends it", `<a href=a>A<a href=b>B</a>C</a>`, []row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
+		{"a link in a link ends it", `<a href=a>A<a href=b>B</a>C</a>`,
+			[]row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
 	}
 }
 
@@ -150,14 +152,16 @@ func TestLegacyQueries(t *testing.T) {
 		want        []string
 	}{
 		{"text/html; charset=windows-1251", []string{
-			"/b/?q=%EF%F0%E8%EC%E5%F0&%FF%88%26%2326085%3B", "/b/c?%E0", "/b/r?%E0", "/b/%D0%B0?%E0", "/b/?%27%E0", "/b/?%E0",
+			"/b/?q=%EF%F0%E8%EC%E5%F0&%FF%88%26%2326085%3B", "/b/c?%E0", "/b/r?%E0", "/b/%D0%B0?%E0", "/b/?%27%E0",
+			"/b/?%E0",
 		}},
 		{"text/html;; x;charset=\"windows-1251", []string{
-			"/b/?q=%EF%F0%E8%EC%E5%F0&%FF%88%26%2326085%3B", "/b/c?%E0", "/b/r?%E0", "/b/%D0%B0?%E0", "/b/?%27%E0", "/b/?%E0",
+			"/b/?q=%EF%F0%E8%EC%E5%F0&%FF%88%26%2326085%3B", "/b/c?%E0", "/b/r?%E0", "/b/%D0%B0?%E0", "/b/?%27%E0",
+			"/b/?%E0",
 		}},
 		{"text/html; charset=iso-8859-5", []string{
-			"/b/?q=%EF%F0%E8%EC%E5%F0&%FF%26%238364%3B%26%2326085%3B", "/b/c?%E0", "/b/r?%E0", "/b/%D1%80?%E0", "/b/?%27%E0",
-			"/b/?%E0",
+			"/b/?q=%EF%F0%E8%EC%E5%F0&%FF%26%238364%3B%26%2326085%3B", "/b/c?%E0", "/b/r?%E0", "/b/%D1%80?%E0",
+			"/b/?%27%E0", "/b/?%E0",
 		}},
 	}
 	for _, tt := range tests {
@@ -235,7 +239,8 @@ func TestTitle(t *testing.T) {
 }
 
 func TestForms(t *testing.T) {
-	page := extract(t, `<a href=/a/><a href=/a><a href=http://www.example.com/a><a href=/a?><a href=/a?ref=x>`, Options{})
+	page := extract(t, `<a href=/a/><a href=/a><a href=http://www.example.com/a><a href=/a?><a href=/a?ref=x>`,
+		Options{})
 	want := []string{"https://example.com/a", "https://www.example.com/a", "https://example.com/a?"}
 	if len(page.Links) != 1 || page.Links[0].URL.Form != "https://example.com/a/" {
 		t.Fatalf("%+v", page.Links)
@@ -350,9 +355,11 @@ func TestRefreshTarget(t *testing.T) {
 func TestExtractorStartsAnew(t *testing.T) {
 	base, self := testBase(t, testRules(t), "https://example.com/")
 	e := NewExtractor(Options{Agent: "x"})
-	e.Extract([]byte(`<title>t</title><base href=/b/><meta name=x content=noindex><nav><svg><a href=a>A`), "", base, self)
+	e.Extract([]byte(`<title>t</title><base href=/b/><meta name=x content=noindex><nav><svg><a href=a>A`), "", base,
+		self)
 	got := e.Extract([]byte(`<title>u</title><a href=c>`), "text/html; charset=utf-8", base, self)
-	want := NewExtractor(Options{}).Extract([]byte(`<title>u</title><a href=c>`), "text/html; charset=utf-8", base, self)
+	want := NewExtractor(Options{}).Extract([]byte(`<title>u</title><a href=c>`), "text/html; charset=utf-8", base,
+		self)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -32,10 +32,13 @@ func guises() map[string]func(string) string {
 		return func(page string) string { return strings.Replace(page, "</body>", text+"</body>", 1) }
 	}
 	return map[string]func(string) string{
-		"as it is":  func(page string) string { return page },
-		"minified":  func(page string) string { return strings.ReplaceAll(page, "\n", "") },
-		"indented":  func(page string) string { return strings.ReplaceAll(page, "><", ">\n      <") },
-		"upper":     func(page string) string { return strings.NewReplacer("<div", "<DIV", "</div", "</DIV").Replace(page) },
+		"as it is": func(page string) string { return page },
+		"minified": func(page string) string { return strings.ReplaceAll(page, "\n", "") },
+		"indented": func(page string) string { return strings.ReplaceAll(page, "><", ">\n      <") },
+		"upper": func(page string) string {
+			return strings.NewReplacer("<div", "<DIV", "</div",
+				"</DIV").Replace(page)
+		},
 		"commented": inBody("<!-- served by node 4 in 3 ms; a comment is no text, however long it may be made -->"),
 		"preloaded": inHead(strings.Repeat(`<link rel="preload" as="font" href="/f.woff2" crossorigin>`, 20)),
 		"described": inHead(`<meta property="og:title" content="River watch"><script type="application/ld+json">` +
@@ -144,7 +147,8 @@ func TestShellSigns(t *testing.T) {
 		{"three links", `<a href=a>a</a><a href=b>b</a><a href=c>c</a><div id=root></div>` + bundle,
 			schema.ShellMount | schema.ShellBundle},
 		{"four links", `<a href=a>a</a><a href=b>b</a><a href=c>c</a><a href=d>d</a><div id=root></div>` + bundle, 0},
-		{"links that lead nowhere", strings.Repeat(`<a href="#x">a</a><a href="javascript:y()">`, 9) + `<div id=root></div>` +
+		{"links that lead nowhere", strings.Repeat(`<a href="#x">a</a><a href="javascript:y()">`, 9) +
+			`<div id=root></div>` +
 			bundle, schema.ShellMount | schema.ShellBundle},
 		{"links in noscript", `<noscript>` + strings.Repeat(`<a href=/x>x</a>`, 9) + `</noscript><div id=root></div>` +
 			bundle, schema.ShellMount | schema.ShellBlank | schema.ShellBundle},
@@ -175,8 +179,10 @@ func TestShellSigns(t *testing.T) {
 
 func TestMountWords(t *testing.T) {
 	for name, want := range map[string]bool{
-		"app": true, "root": true, "__next": true, "___gatsby": true, "q-app": true, "reactRoot": true, "app-root": true,
-		"APP": true, "myApp": true, "app2": false, "approach": false, "content": false, "fb-root": false, "wrapper": false,
+		"app": true, "root": true, "__next": true, "___gatsby": true, "q-app": true, "reactRoot": true,
+		"app-root": true,
+		"APP":      true, "myApp": true, "app2": false, "approach": false, "content": false, "fb-root": false,
+		"wrapper":    false,
 		"app-banner": false, "app-container": true, "river-watch-app": true, "swagger-ui": true, "main-content": false,
 		"": false, "-": false, "é": false, "é-app": true, "rooted": false,
 	} {

@@ -15,7 +15,8 @@ func TestUndecodableTargets(t *testing.T) {
 		want    []string
 	}{
 		{"utf-8", []string{"a\xff", "a\xff\xff", "a\xe2\x82", "a\xe2\x82z", "a\xed\xa0\x80"},
-			[]string{"a" + replaced, "a" + replaced + replaced, "a" + replaced + "z", "a" + replaced + replaced + replaced}},
+			[]string{"a" + replaced, "a" + replaced + replaced, "a" + replaced + "z", "a" + replaced + replaced +
+				replaced}},
 		{"gbk", []string{"a\x81\xff", "a\xff\x81\xff", "a\x81 b", "a\xd6\xd0", "a\x81"},
 			[]string{"a" + replaced, "a" + replaced + replaced, "a" + replaced + "%20b", "a%E4%B8%AD"}},
 		{"gb18030", []string{"a\x81\x30z", "a\x81\x30", "a\x84\x31\xa5\x30"},

@@ -22,7 +22,8 @@ func attributeValue(raw string) string {
 // means reports whether a value as written says word, in any case.
 func means(raw []byte, word string) bool {
 	const longest = len("&#x0000;") // that one letter is likely written with
-	return len(word) <= len(raw) && len(raw) <= longest*len(word) && strings.EqualFold(attributeValue(string(raw)), word)
+	return len(word) <= len(raw) && len(raw) <= longest*len(word) &&
+		strings.EqualFold(attributeValue(string(raw)), word)
 }
 
 // asWritten is how a value could be written; attributeValue reads it back.

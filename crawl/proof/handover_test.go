@@ -66,8 +66,8 @@ func TestHandOver(t *testing.T) {
 	if len(took) == 0 {
 		t.Fatal("nothing was told")
 	}
-	t.Logf("of %d URLs %d were told of: half of them within %v, 99 %% within %v, all within %v", len(when[met]), len(took),
-		took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
+	t.Logf("of %d URLs %d were told of: half of them within %v, 99 %% within %v, all within %v", len(when[met]),
+		len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
 }
 
 func meetingsOf(m *machine) string { return filepath.Join(m.folder, "meetings.txt") }

@@ -86,7 +86,8 @@ func faultEnds() map[fault.Fault]hostilePage {
 // downEnds says how the visit of a page ends whose host is down in each way.
 func downEnds() map[webtest.Down]hostilePage {
 	return map[webtest.Down]hostilePage{
-		webtest.DownSilent: {state: schema.Unreachable, why: "tls timeout"}, webtest.DownHanging: {state: schema.Unreachable,
+		webtest.DownSilent: {state: schema.Unreachable, why: "tls timeout"},
+		webtest.DownHanging: {state: schema.Unreachable,
 			why: "tls timeout"},
 		webtest.DownClosed:  {state: schema.Failed, why: "connection reset"},
 		webtest.DownReset:   {state: schema.Failed, why: "connection reset"},
@@ -279,8 +280,8 @@ func TestHostileWeb(t *testing.T) {
 	cfg, path := crawltest.Files(t, s, fmt.Sprintf(hostileConfig, retries, timeout))
 	took, memory := crawlMeasured(t, cfg)
 	judgeHostile(t, path, want)
-	for _, bad := range webtest.CheckLog(beats.heard(s.Log(), timeout), webtest.MinGap(100*time.Millisecond, 5*time.Millisecond),
-		webtest.MaxOpen(1, time.Second)) {
+	for _, bad := range webtest.CheckLog(beats.heard(s.Log(), timeout),
+		webtest.MinGap(100*time.Millisecond, 5*time.Millisecond), webtest.MaxOpen(1, time.Second)) {
 		t.Error(bad)
 	}
 	t.Logf("%d pages with faults and without, %v, at most %d MB resident", len(want), took.Round(time.Second/10),

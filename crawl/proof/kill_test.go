@@ -68,8 +68,8 @@ func generatedWeb(t testing.TB, seed uint64, hosts, pages int) *killableWeb {
 	})
 	seeds := web.Seeds()
 	name := func(i int) string { return fmt.Sprintf("h%d.gen.test", i) }
-	return newKillableWeb(t, s, fmt.Sprintf(killConfig, name(0), seeds[0], name(1), "https://"+name(1)+"/", name(hosts-1),
-		name(hosts-2)))
+	return newKillableWeb(t, s, fmt.Sprintf(killConfig, name(0), seeds[0], name(1), "https://"+name(1)+"/",
+		name(hosts-1), name(hosts-2)))
 }
 
 // start starts the crawler. What it ended with is received from the channel.

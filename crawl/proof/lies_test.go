@@ -34,7 +34,8 @@ func TestVerifyFindsLies(t *testing.T) {
 			cancel()
 		}
 	}
-	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler), OnVisit: enough})
+	c, _, err := crawl.Begin(ctx, store,
+		crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler), OnVisit: enough})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -170,7 +170,8 @@ func (ms *machines) move(from, to *machine, shard int) error {
 	if err := from.end(); err == nil || !strings.Contains(err.Error(), from.file(shard)) {
 		return fmt.Errorf("whose shard %d another has taken ends with %v", shard, err)
 	}
-	if err := os.Remove(from.file(shard)); err != nil && !errors.Is(err, os.ErrNotExist) { // it removes an empty one itself
+	// It removes an empty one itself.
+	if err := os.Remove(from.file(shard)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return ms.start(from)

@@ -139,12 +139,13 @@ func newMachines(t *testing.T, r *rand.Rand, web *webtest.Server, text string, c
 	for i := range count {
 		name := fmt.Sprintf("node-%d", i)
 		m := &machine{
-			config: filepath.Join(dir, name+".toml"), folder: filepath.Join(dir, name), said: filepath.Join(dir, name+".txt"),
-			wire: crawltest.NewWire(t, ""),
+			config: filepath.Join(dir, name+".toml"), folder: filepath.Join(dir, name),
+			said: filepath.Join(dir, name+".txt"), wire: crawltest.NewWire(t, ""),
 		}
-		cluster := fmt.Sprintf("[cluster]\nhub = \"nats://%s\"\nshards = %d\nmax-shards = %d\nfolder = %q\n", m.wire.Addr(),
-			shards, (shards+count-1)/count, m.folder)
-		if err := errors.Join(os.Mkdir(m.folder, 0o700), os.WriteFile(m.config, []byte(text+cluster), 0o600)); err != nil {
+		cluster := fmt.Sprintf("[cluster]\nhub = \"nats://%s\"\nshards = %d\nmax-shards = %d\nfolder = %q\n",
+			m.wire.Addr(), shards, (shards+count-1)/count, m.folder)
+		if err := errors.Join(os.Mkdir(m.folder, 0o700),
+			os.WriteFile(m.config, []byte(text+cluster), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		ms.all = append(ms.all, m)
@@ -264,7 +265,8 @@ func (ms *machines) end() (digest, path string, err error) {
 func (ms *machines) polite(gap time.Duration) (requests int) {
 	ms.t.Helper()
 	log := heardOf(ms.web.Log(), ms.killed)
-	rules := []webtest.Rule{webtest.MinGap(gap, 5*time.Millisecond), webtest.MaxOpen(1, 0), webtest.RobotsFirst("/robots.txt")}
+	rules := []webtest.Rule{webtest.MinGap(gap, 5*time.Millisecond), webtest.MaxOpen(1, 0),
+		webtest.RobotsFirst("/robots.txt")}
 	for _, bad := range webtest.CheckLog(log, rules...) {
 		ms.t.Error(bad)
 	}

@@ -114,7 +114,8 @@ func outageMutations() []mutation {
 		},
 		{
 			"failures of an outage are blamed", "warden.go",
-			"network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress", "o.Own == fetch.OwnAddress", "TestWardenOutage",
+			"network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress", "o.Own == fetch.OwnAddress",
+			"TestWardenOutage",
 		},
 		{
 			"an outage is believed in for ever", "outage/outage.go",
@@ -130,7 +131,8 @@ func outageMutations() []mutation {
 		},
 		{
 			"a connection of another network is blamed", "warden.go",
-			"network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress", "network.Blameless(o.Step.Sent)", "TestWardenOwn",
+			"network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress", "network.Blameless(o.Step.Sent)",
+			"TestWardenOwn",
 		},
 		{
 			"a process that was stopped is not seen", "pulse.go",
@@ -165,8 +167,8 @@ func waitMutations() []mutation {
 	return []mutation{
 		{
 			"a name that could not be looked up is looked up again", "visitor.go",
-			"case err != nil:\n\t\tpass(unfound(step, err))", "case err != nil && ctx == nil:\n\t\tpass(unfound(step, err))",
-			"TestLookedUpOnce",
+			"case err != nil:\n\t\tpass(unfound(step, err))",
+			"case err != nil && ctx == nil:\n\t\tpass(unfound(step, err))", "TestLookedUpOnce",
 		},
 		{
 			"a host is blamed that did not wait for memory", "fetch/fetch.go",

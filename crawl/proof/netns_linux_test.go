@@ -46,7 +46,8 @@ func newTwoNetworks(t testing.TB) *twoNetworks {
 		in   *os.File
 		args string
 	}{
-		{n.servers, fmt.Sprintf("link add wan type veth peer name lan netns /proc/%d/fd/%d", os.Getpid(), n.crawler.Fd())},
+		{n.servers, fmt.Sprintf("link add wan type veth peer name lan netns /proc/%d/fd/%d", os.Getpid(),
+			n.crawler.Fd())},
 		{n.servers, "link set lo up"},
 		{n.servers, "link set wan up"},
 		{n.servers, "addr add " + home + ".1/24 dev wan"},
@@ -89,7 +90,8 @@ func (n *twoNetworks) change(network string) {
 }
 
 func joining(network string) []string {
-	return []string{"link set lan up", "addr replace " + network + ".2/24 dev lan", "route replace default via " + network + ".1"}
+	return []string{"link set lan up", "addr replace " + network + ".2/24 dev lan", "route replace default via " +
+		network + ".1"}
 }
 
 func leaving() []string { return []string{"addr flush dev lan", "route flush all"} }

@@ -221,7 +221,8 @@ func (w *politeWeb) robots() {
 	for name, delay := range map[string]string{"delay1.test": "0.25", "delay2.test": "0.4", "delay3.test": "1",
 		"delay4.test": ".35 # not more"} {
 		gap := map[string]int{"delay1.test": 250, "delay2.test": 400, "delay3.test": 1000, "delay4.test": 350}[name]
-		w.add(name, promise{gap: time.Duration(gap) * time.Millisecond}).Robots("User-agent: *\nCrawl-delay: " + delay + "\n")
+		w.add(name, promise{gap: time.Duration(gap) * time.Millisecond}).Robots("User-agent: *\nCrawl-delay: " + delay +
+			"\n")
 	}
 	w.add("quick.test", promise{}).Robots("User-agent: *\nCrawl-delay: 0.01\n")
 	w.add("patient.test", promise{visits: []string{}, closed: true}).Robots("User-agent: *\nCrawl-delay: 3600\n")
@@ -276,13 +277,14 @@ func (w *politeWeb) broken() {
 		"silent.test": webtest.DownSilent, "hanging.test": webtest.DownHanging, "closing.test": webtest.DownClosed,
 		"resetting.test": webtest.DownReset,
 		"notls.test":     webtest.DownRefused, "garbled.test": webtest.DownGarbled, "expired.test": webtest.DownExpired,
-		"wrong.test": webtest.DownWrongName, "unknown.test": webtest.DownUnknownCA, "httponly.test": webtest.DownRefused,
+		"wrong.test": webtest.DownWrongName, "unknown.test": webtest.DownUnknownCA,
+		"httponly.test": webtest.DownRefused,
 	} {
 		w.down(name, mode)
 	}
 	for name, fault := range map[string]fault.Fault{
-		"quiet.test": fault.Silence, "hangup.test": fault.CloseAtOnce, "rst.test": fault.Reset, "half.test": fault.Truncated,
-		"odd.test": fault.Garbage,
+		"quiet.test": fault.Silence, "hangup.test": fault.CloseAtOnce, "rst.test": fault.Reset,
+		"half.test": fault.Truncated, "odd.test": fault.Garbage,
 	} {
 		h := w.add(name, promise{})
 		h.Page("/2", "x").Fault(fault)

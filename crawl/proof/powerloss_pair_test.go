@@ -55,8 +55,8 @@ func TestPowerLossOfTwo(t *testing.T) {
 	}
 	seed := crawltest.Seed(t)
 	s := crawltest.Serve(t, webtest.WithoutLog())
-	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 8, Pages: 3, Links: 8, Size: 500, Leave: 0.5, Redirects: 0.15,
-		Dead: 0.05})
+	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 8, Pages: 3, Links: 8, Size: 500, Leave: 0.5,
+		Redirects: 0.15, Dead: 0.05})
 	cfg, both := watchPair(t, s)
 	want := alone(t, cfg)
 	var gone atomic.Int64 // pairs of which one file lacks what the other was answered

@@ -72,7 +72,8 @@ func (w *killableWeb) copied(t testing.TB, change func(config string) string) *k
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	c := &killableWeb{server: w.server, config: filepath.Join(dir, "config.toml"), state: filepath.Join(dir, "state.bolt")}
+	c := &killableWeb{server: w.server, config: filepath.Join(dir, "config.toml"),
+		state: filepath.Join(dir, "state.bolt")}
 	changed := change(strings.ReplaceAll(string(text), w.state, c.state))
 	if err := errors.Join(os.WriteFile(c.config, []byte(changed), 0o600),
 		os.WriteFile(c.state, state, 0o600)); err != nil {
@@ -97,8 +98,10 @@ func TestReclassifyKilled(t *testing.T) {
 		change func(string) string
 		want   schema.RunStatus
 	}{
-		{"nothing is left to ask", func(s string) string { return s + "[[blacklist]]\nurl = '/p3$'\n" }, schema.RunCompleted},
-		{"pages come within reach", func(s string) string { return s[:strings.Index(s, "[[stub]]")] }, schema.RunInterrupted},
+		{"nothing is left to ask", func(s string) string { return s + "[[blacklist]]\nurl = '/p3$'\n" },
+			schema.RunCompleted},
+		{"pages come within reach", func(s string) string { return s[:strings.Index(s, "[[stub]]")] },
+			schema.RunInterrupted},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			once := w.copied(t, tt.change)

@@ -130,7 +130,8 @@ func (w *remoteWeb) crawl(keys string) *remoteCrawl {
 		w.t.Fatal(err)
 	}
 	c := &remoteCrawl{
-		remoteWeb: w, state: filepath.Join(w.dir, "state.bolt"), said: make(chan []string, 1), ended: make(chan error, 1),
+		remoteWeb: w, state: filepath.Join(w.dir, "state.bolt"), said: make(chan []string, 1),
+		ended: make(chan error, 1),
 	}
 	path := filepath.Join(w.dir, "config.toml")
 	text := crawltest.Complete(fmt.Sprintf(outageConfig, keys, c.state, `"https://h0.test/"`), ca, "")

@@ -47,9 +47,9 @@ func TestSlowHosts(t *testing.T) {
 }
 
 // beside compares how often honest hosts are asked beside hundreds of others, in full beside thousands, with how often
-// they are without them: nine tenths at least, where without slots of their own it would be one. Both crawls run at the
-// same time, so that a busy machine slows both; as it may slow one more, or both until there is nothing to compare, they
-// have ten tries, of which later ones last longer.
+// they are without them: nine tenths at least, where without slots of their own it would be one. Both crawls run at
+// the same time, so that a busy machine slows both; as it may slow one more, or both until there is nothing to compare,
+// they have ten tries, of which later ones last longer.
 func beside(t *testing.T, others func(*webtest.Host)) {
 	t.Helper()
 	for try := range 10 {
@@ -151,7 +151,8 @@ func (a asked) within(d time.Duration) (n int) {
 func honestlyAsked(s *webtest.Server, until time.Time) (a asked) {
 	first, all := map[string]bool{}, until
 	for _, e := range s.Log() {
-		if e.Host[0] == 'h' && !first[e.Host] && e.Method == http.MethodGet && e.Path != "/robots.txt" && !e.Done.IsZero() {
+		if e.Host[0] == 'h' && !first[e.Host] && e.Method == http.MethodGet && e.Path != "/robots.txt" &&
+			!e.Done.IsZero() {
 			if first[e.Host] = true; len(first) == honestHosts {
 				all = e.Done
 			}

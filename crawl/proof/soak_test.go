@@ -113,8 +113,8 @@ func soak(t *testing.T, cfg string) (samples []soakSample) {
 	}
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		var m soakSample
-		if _, err := fmt.Sscanf(lines.Text(), "soak %d %d %d %d %d %d %d %d", &m.urls, &m.visits, &m.goroutines, &m.files,
-			&m.resident, &m.own, &m.heap, &m.size); err == nil && m.urls > 1000 {
+		if _, err := fmt.Sscanf(lines.Text(), "soak %d %d %d %d %d %d %d %d", &m.urls, &m.visits, &m.goroutines,
+			&m.files, &m.resident, &m.own, &m.heap, &m.size); err == nil && m.urls > 1000 {
 			samples = append(samples, m)
 		}
 	}

@@ -90,7 +90,8 @@ func sitemapsOver(t *testing.T, s *webtest.Server, shards int, origin string) (l
 	}
 	var files []string
 	for n := range 3 {
-		page, deeper, file := fmt.Sprintf("/listed-%d", n), fmt.Sprintf("/deeper-%d", n), fmt.Sprintf("/pages-%d.xml", n)
+		page, deeper, file := fmt.Sprintf("/listed-%d", n), fmt.Sprintf("/deeper-%d", n),
+			fmt.Sprintf("/pages-%d.xml", n)
 		s.Host(origin).Page(page, crawltest.Anchors(deeper))
 		s.Host(origin).Page(deeper, "<title>deeper</title>")
 		sitemap(host(n), file, "urlset", "url", "https://"+origin+page, "https://"+host(n)+"/no-origin")
@@ -123,7 +124,8 @@ func TestTerrainRobots(t *testing.T) {
 	s.Host(a).Page("/open", "<title>open</title>")
 	s.Host(b).Robots("User-agent: *\nDisallow: /\n")
 	s.Host(b).Redirect("/elsewhere.txt", "https://"+c+"/robots.txt", http.StatusMovedPermanently)
-	s.Host(c).Robots(strings.Repeat("# There is much to say about this.\n", 9000) + "User-agent: *\nDisallow: /secret\n")
+	s.Host(c).Robots(strings.Repeat("# There is much to say about this.\n", 9000) +
+		"User-agent: *\nDisallow: /secret\n")
 	s.Host("sub."+b).Redirect("/robots.txt", "https://gone."+a+"/robots.txt", http.StatusFound)
 	s.Host("gone." + a).Down(webtest.DownReset)
 	s.Host("loop."+c).Redirect("/robots.txt", "https://loop."+b+"/robots.txt", http.StatusFound)
@@ -151,7 +153,8 @@ func TestTerrainLargeRobots(t *testing.T) {
 	s.Host(a).Redirect("/robots.txt", "https://"+b+"/robots.txt", http.StatusFound)
 	s.Host(a).Page("/", crawltest.Anchors("/secret", "/open"))
 	s.Host(a).Page("/open", "<title>open</title>")
-	s.Host(b).Robots(strings.Repeat("# There is much to say about this.\n", 9000) + "User-agent: *\nDisallow: /secret\n")
+	s.Host(b).Robots(strings.Repeat("# There is much to say about this.\n", 9000) +
+		"User-agent: *\nDisallow: /secret\n")
 	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(
 		"[content]\nmax-response-bytes = \"200kB\"\n[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", a, a)))
 	want := alone(t, cfg)

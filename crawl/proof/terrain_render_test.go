@@ -37,13 +37,16 @@ func shells(t *testing.T, s *webtest.Server) (hosts []string, tables string) {
 		tables += fmt.Sprintf("[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", host, host)
 		for i := range 4 {
 			page := fmt.Sprintf("/p%d", i)
-			s.Host(host).Page(page, crawltest.Shell("https://"+shared+"/lib.js", fmt.Sprintf("https://%s/data%d.js", other, i)))
+			s.Host(host).Page(page, crawltest.Shell("https://"+shared+"/lib.js",
+				fmt.Sprintf("https://%s/data%d.js", other, i)))
 			script(other, fmt.Sprintf("/data%d.js", i), fmt.Sprintf("link https://%s/p%d", host, (i+1)%4),
-				fmt.Sprintf("link https://%s/p%d", next, i), "get https://"+third+"/menu.js", "get https://"+third+"/secret.js")
+				fmt.Sprintf("link https://%s/p%d", next, i), "get https://"+third+"/menu.js",
+				"get https://"+third+"/secret.js")
 		}
 		s.Host(host).Page("/", crawltest.Shell("https://"+shared+"/lib.js", "https://"+other+"/large.js",
 			"https://"+other+"/moved.js", "https://"+third+"/gone.js"))
-		script(other, "/large.js", "link https://"+host+"/p0", strings.Repeat("#", 3<<20), "link https://"+host+"/large")
+		script(other, "/large.js", "link https://"+host+"/p0", strings.Repeat("#", 3<<20),
+			"link https://"+host+"/large")
 		s.Host(other).Redirect("/moved.js", "https://"+third+"/menu.js", http.StatusFound)
 		s.Host(other).Robots("User-agent: *\nDisallow: /secret.js\n")
 		script(other, "/menu.js", fmt.Sprintf("link https://%s/menu", oneOf(t, 3, n)))

@@ -98,8 +98,8 @@ func (*holder) Errand(ring.Errand, int, int) (ring.Report, bool, error) {
 }
 
 func newTerrain(t *testing.T, r *rand.Rand, cfg *config.Config, shards int) *terrain {
-	tr := &terrain{t: t, r: r, cfg: cfg, id: [16]byte{7}, nodes: make([]*holder, shards), asked: map[string]map[int]string{},
-		run: 1, number: 1}
+	tr := &terrain{t: t, r: r, cfg: cfg, id: [16]byte{7}, nodes: make([]*holder, shards),
+		asked: map[string]map[int]string{}, run: 1, number: 1}
 	dir := t.TempDir()
 	for n := range shards {
 		tr.paths = append(tr.paths, filepath.Join(dir, fmt.Sprintf("shard-%03d.bolt", n)))
@@ -323,7 +323,8 @@ func (tr *terrain) waitWithout(ctx context.Context, away int) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	if tr.told > 0 || !strings.Contains(tr.still, errAway.Error()) {
-		tr.t.Errorf("%d shards are to finish while shard %d is away; the run is open because of %q", tr.told, away, tr.still)
+		tr.t.Errorf("%d shards are to finish while shard %d is away; the run is open because of %q", tr.told, away,
+			tr.still)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 
 // Of ptrace(2), what package syscall does not name.
 const (
-	ptraceOptions     = syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACESYSGOOD | 1<<20 // and killed with its tracer
+	// The last one: killed with its tracer.
+	ptraceOptions     = syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACESYSGOOD | 1<<20
 	ptraceSyscallInfo = 0x420e
 	syscallEntry      = 1
 	syscallExit       = 2

@@ -25,7 +25,8 @@ domain = "*.wide.test"
 seeds = ["%s"]
 `
 
-// wideWeb is a web of many hosts with few pages, which all answer late, so that as many requests are open as there may be.
+// wideWeb is a web of many hosts with few pages, which all answer late, so that as many requests are open as there may
+// be.
 func wideWeb(t *testing.T, hosts int) *killableWeb {
 	t.Helper()
 	s := crawltest.Serve(t, webtest.WithLatency(time.Second))
@@ -34,8 +35,8 @@ func wideWeb(t *testing.T, hosts int) *killableWeb {
 }
 
 // TestKilledWide kills a crawl with many requests open, twice: the map is that of a crawl nobody killed, and what is
-// asked again is no more than may be uncommitted. On a machine that computes, its server takes minutes over thousands of
-// handshakes.
+// asked again is no more than may be uncommitted. On a machine that computes, its server takes minutes over thousands
+// of handshakes.
 func TestKilledWide(t *testing.T) {
 	t.Parallel()
 	hosts, uncommitted := 200, 4000

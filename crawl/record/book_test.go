@@ -28,7 +28,8 @@ func TestRulesStand(t *testing.T) {
 	}
 	inTurn(t, "[politeness]\nrobots-ttl = \"24h\"\n", func(r *Recorder, _ turn) {
 		h := r.hostOf(t, r.met(t, "https://a.test/"))
-		ok(t, r.in.tx.Hosts.PutRobots(h.ID, schema.RobotsCopy{Status: 200, Text: []byte("User-agent: *\nDisallow: /x")}))
+		ok(t, r.in.tx.Hosts.PutRobots(h.ID,
+			schema.RobotsCopy{Status: 200, Text: []byte("User-agent: *\nDisallow: /x")}))
 		for _, tt := range tests {
 			h.RobotsAt, h.RobotsTries, h.RobotsDue = r.in.now.Add(-tt.age), tt.tries, r.in.now.Add(tt.due)
 			rules, err := r.book.rules(h)

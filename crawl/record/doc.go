@@ -39,15 +39,13 @@
 //
 // # Where things are
 //
-// What a status or a failure means, a 503 for one, is decided in package judge; for how
-// long it suspends a host in package clock. A new limit on what is asked goes into
-// quotas: if it counts the pages of a group that their URLs tell, as a rule of the Caps of
-// package terrain; if only the answer tells the group, into quotas.countVisit, and then it
-// may be exceeded by what is open at the same time. A limit on what is recorded is in
-// urls. What quotas refuse, plan and choice ask them; what the state of a page then is,
-// package survey of kv says from the same rules. Which page comes first is the priority of
-// package schema; which needs no request is said by choice. What a visit records is made in
-// drafts.
+// What a status or a failure means, such as a 503, is decided in package judge; how long it
+// suspends a host, in package clock. A new limit on what is asked goes into quotas, whose
+// comment says what it takes; one on what is recorded goes into urls. Before anything is
+// asked, plan and choice ask the quotas whether it may be; package survey of kv derives the
+// state of a refused page from the same rules. Which page comes first follows from the
+// priorities of package schema; which pages need no request, choice decides. What a visit
+// records is put together in drafts.
 //
 // # What is synced when
 //

@@ -145,7 +145,8 @@ func (d *drafts) links(o *ring.Outcome, visit *schema.Visit) error {
 			visit.BeyondHosts++
 			continue
 		}
-		id, err := d.urls.record(ring.Target{URL: from.URL, Hash: o.Hashes[i], Forms: from.Forms}, schema.KindPage, visit.URL)
+		id, err := d.urls.record(ring.Target{URL: from.URL, Hash: o.Hashes[i], Forms: from.Forms}, schema.KindPage,
+			visit.URL)
 		if err != nil {
 			return err
 		}
@@ -175,7 +176,8 @@ func (d *drafts) sitemap(o *ring.Outcome, visit *schema.Visit) error {
 		}
 		if id != 0 {
 			e := o.Sitemap.Entries[i]
-			visit.Sitemap = append(visit.Sitemap, schema.SitemapEntry{To: id, LastMod: e.LastMod, ChangeFreq: e.ChangeFreq})
+			visit.Sitemap = append(visit.Sitemap,
+				schema.SitemapEntry{To: id, LastMod: e.LastMod, ChangeFreq: e.ChangeFreq})
 		}
 	}
 	return d.files(o.Files, visit)

@@ -46,7 +46,8 @@ type errandKey struct {
 func keyOf(e *ring.Errand) errandKey { return errandKey{e.From, e.ID} }
 
 func newErrands(in *scope, hosts *hosts, renders *renders) errands {
-	return errands{in: in, hosts: hosts, renders: renders, open: map[errandKey]bool{}, reports: map[errandKey]ring.Report{}}
+	return errands{in: in, hosts: hosts, renders: renders, open: map[errandKey]bool{},
+		reports: map[errandKey]ring.Report{}}
 }
 
 // begin has a host asked, unless it is already, or so many are that the shard has to ask
@@ -88,7 +89,8 @@ func (es *errands) begin(e ring.Errand) error {
 
 // noMore reports whether a host is not even asked for what the robots.txt of another one is.
 func noMore(in *scope, h *schema.Host) bool {
-	return h.RunGivenUp == schema.GaveUpConnection || h.RunGivenUp == schema.GaveUpRateLimit || in.set.Config.AsksTooMuch(h)
+	return h.RunGivenUp == schema.GaveUpConnection || h.RunGivenUp == schema.GaveUpRateLimit ||
+		in.set.Config.AsksTooMuch(h)
 }
 
 // apply takes the outcome of an errand. One that was cut short is forgotten.

@@ -80,7 +80,8 @@ func TestErrandEnds(t *testing.T) {
 			{"a redirect", ring.Outcome{Status: 301, Location: &ring.Target{URL: next}},
 				&ring.Report{Status: 301, Location: "https://b.test/to"}, 0},
 			{"a fault", ring.Outcome{Status: 503}, &ring.Report{Status: 503}, 0},
-			{"silence", ring.Outcome{Cause: fetch.Timeout, Detail: "10s"}, &ring.Report{Cause: fetch.Timeout, Detail: "10s"}, 0},
+			{"silence", ring.Outcome{Cause: fetch.Timeout, Detail: "10s"},
+				&ring.Report{Cause: fetch.Timeout, Detail: "10s"}, 0},
 			{"cut short", ring.Outcome{Cause: fetch.Cancelled}, nil, 0},
 			{"a dead connection", ring.Outcome{Cause: fetch.Reset, Stale: true}, nil, 1},
 		} {
@@ -147,7 +148,8 @@ func TestErrandIsSent(t *testing.T) {
 	r.turn(t, func(turn turn) {
 		h := r.hostOf(t, r.met(t, "https://a.test/"))
 		to := targetOf(r, mustParse(t, r, "https://"+foreign+"/robots.txt"))
-		step := ring.Step{Kind: ring.Robots, Host: h.ID, For: h.ID, URL: "https://a.test/robots.txt", Settings: r.in.set}
+		step := ring.Step{Kind: ring.Robots, Host: h.ID, For: h.ID, URL: "https://a.test/robots.txt",
+			Settings: r.in.set}
 		o := &ring.Outcome{Step: step, Status: 302, Location: &to, RetryAfter: -1}
 		ok(t, r.book.apply(h, o, judge.Robots(o, h.Name, false)))
 		id, err := r.hosts.find(foreign)
@@ -155,7 +157,8 @@ func TestErrandIsSent(t *testing.T) {
 		live := r.hosts.live.of(id)
 		own := r.in.store.Part().Shard
 		step = live.next[0]
-		want := ring.Errand{From: own, To: 1 - own, ID: step.Errand.ID, URL: "https://" + foreign + "/robots.txt", Out: true}
+		want := ring.Errand{From: own, To: 1 - own, ID: step.Errand.ID, URL: "https://" + foreign + "/robots.txt",
+			Out: true}
 		if *step.Errand != want || !r.hosts.live.of(h.ID).robots {
 			t.Fatalf("errand %+v, want %+v", *step.Errand, want)
 		}

@@ -53,7 +53,8 @@ func (c *choice) forms(id schema.ID, h *schema.Host) ([]string, error) {
 func atWWW(forms []string, host string) []string {
 	all := make([]string, 0, 2*len(forms))
 	for _, form := range forms {
-		if www := "https://www." + strings.TrimPrefix(form, "https://"); !isWWW(form, host) && !slices.Contains(forms, www) {
+		www := "https://www." + strings.TrimPrefix(form, "https://")
+		if !isWWW(form, host) && !slices.Contains(forms, www) {
 			all = append(all, www)
 		} else if isWWW(form, host) {
 			all = append(all, form)

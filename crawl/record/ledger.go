@@ -110,8 +110,8 @@ func (l *ledger) tell(v *schema.Visit, h *schema.Host) error {
 		norm = "https://" + h.Name
 	}
 	e := Event{
-		URL: norm, State: v.State, Status: v.Status, Links: len(v.Links), Error: v.Reason.String(), Time: v.ResponseTime,
-		Asked: v.Requests > 0,
+		URL: norm, State: v.State, Status: v.Status, Links: len(v.Links), Error: v.Reason.String(),
+		Time: v.ResponseTime, Asked: v.Requests > 0,
 	}
 	if v.Prev >= l.in.run.FirstVisit {
 		before, err := l.in.tx.Visits.At(v.Prev)

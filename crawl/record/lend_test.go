@@ -90,7 +90,8 @@ func TestLendIsBounded(t *testing.T) {
 		if !r.Lends(e.URL) || waiting(last) != 1 {
 			t.Error("one that has its answer leaves no room for another")
 		}
-		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}}, Missing: []string{"https://" + own[0] + "/own.js"}}
+		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}},
+			Missing: []string{"https://" + own[0] + "/own.js"}}
 		ok(t, turn.renders.fetch(&page))
 		if waiting(own[0]) != maxLent+1 {
 			t.Error("what the shard's own page wants is not asked for")

@@ -36,7 +36,8 @@ func TestDecide(t *testing.T) {
 		if d := decide(); len(d.sitemaps) != 2 || !d.again {
 			t.Errorf("with robots.txt, %+v is decided, want the sitemaps", d)
 		}
-		for _, want := range []string{"https://a.test/sitemap.xml", "https://a.test/sitemap_index.xml", "https://a.test/"} {
+		for _, want := range []string{"https://a.test/sitemap.xml", "https://a.test/sitemap_index.xml",
+			"https://a.test/"} {
 			d := decide()
 			if d.step == nil || d.step.URL != want {
 				t.Fatalf("%+v is decided, want %s", d.step, want)

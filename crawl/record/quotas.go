@@ -16,14 +16,36 @@ import (
 // together; who has to wait for what others have reserved is planned again when that
 // is released.
 //
-// A new limit goes here, as a method that says whether a host or a page may be asked. One
-// on the pages of a group that their URLs tell is a rule of package terrain's Caps, which
-// are reserved, refused and counted here already, and told by package survey of kv. One on
-// a group that only the answer tells, by a title for one, cannot be reserved: countVisit
-// counts it when the answer is settled (hand it the visit, which has the title also where
-// the page has not changed), choice.mayAsk asks whether it is full, and package survey has
-// to know it to name the state of what was not asked. It then stops only what is planned
-// later, and visits that were open at the same time may exceed it together.
+// A new limit on what is asked goes here. Which functions it needs depends on when the
+// group of a page is known.
+//
+// The URL tells it, as that of max-per-prefix: the limit is one more cap of
+// [terrain.Terrain.Caps]. It is reserved (reserve), refuses with its rule (room, which
+// choice.mayAsk asks), and is counted (countVisit) like the others; fullCap of package
+// survey names the state of what it keeps from being visited. It needs a field of
+// [terrain.Traps], and its key and default in package config (tables.go, default.go).
+//
+// Only the answer tells it, as "at most n pages of a host with the same title" would: a
+// page that was never visited has no title, so it cannot be refused for one. It is asked,
+// and what the limit refuses is what would follow from the answer: the links of a page
+// whose group is full. That takes
+//   - a constructor beside [terrain.SubdomainCap], of the host, the title and the limit:
+//     Caps has only URLs to go by. Key, default and field as above.
+//   - in drafts.visit, between compare (after which the title is known also of a page that
+//     has not changed) and targets: if [terrain.RoomIn] says that the cap is Full, no links
+//     are recorded, and Stand is zero, or those of the visit before would stand. How many
+//     links were refused is a field of [schema.Visit], as BeyondHosts is, which compare
+//     copies, the codec of package kv writes at the end of a visit, and package survey
+//     counts among what is missing (omitted.go). drafts must be handed the quotas.
+//   - in countVisit, which is handed the visit for that: one more of the group. It is
+//     called after drafts.visit, so that the nth page is the last one whose links count.
+//   - in choice.mayAsk, if pages of an earlier run are not to be asked again: there, and
+//     only there, is the title of the last visit, and settleKept keeps them as they are.
+//
+// The state of the page itself is what its visit ended with, and survey has no other name
+// for it. Nothing is reserved for such a limit: what is open at the same time may exceed
+// it together. A group's count is kept by its rule's text, which names the limit, so that
+// another limit begins at zero; a page that is kept as it is adds to none.
 type quotas struct {
 	in       *scope
 	hosts    *hosts
@@ -178,11 +200,6 @@ func (q *quotas) shutOut(h *schema.Host) (bool, error) {
 	return room == terrain.Full, err
 }
 
-// budget is the number of requests for pages that a run makes at a host.
-func (q *quotas) budget(h *schema.Host) int {
-	return q.in.set.Terrain.Budget(h.Name, q.in.set.Config.Crawler.MaxDomainRequests)
-}
-
 // exhausted reports whether the host's budget is used up, what is open included.
 func (q *quotas) exhausted(h *schema.Host, live *liveHost) bool {
 	out := 0
@@ -191,7 +208,7 @@ func (q *quotas) exhausted(h *schema.Host, live *liveHost) bool {
 			out++
 		}
 	}
-	return h.RunRequests+out >= q.budget(h)
+	return q.in.set.Config.UsedUp(h, out)
 }
 
 // enough reports whether the run visits no further page (max-pages), what is open
@@ -245,7 +262,7 @@ func (q *quotas) allot(p ring.Portion) (err error) {
 // spent reports whether the run has no visit left for the pages of a host: its
 // budget, or that of the run, is used up, with nothing open that counts.
 func (q *quotas) spent(h *schema.Host) bool {
-	return h.RunRequests >= q.budget(h) || q.usedUp() && h.RunGivenUp == schema.NotGivenUp
+	return q.in.set.Config.UsedUp(h, 0) || q.usedUp() && h.RunGivenUp == schema.NotGivenUp
 }
 
 // cut returns the key, with its value, for which a page of a host still waits that was
@@ -255,8 +272,8 @@ func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (key string, err error) {
 	switch {
 	case h.Generation != q.in.store.Generation() || asked && h.RunGivenUp != schema.NotGivenUp:
 		return "", nil
-	case asked && h.RunRequests >= q.budget(h):
-		key = q.budgetKey(h)
+	case asked && q.in.set.Config.UsedUp(h, 0):
+		key = q.in.set.Config.BudgetKey(h.Name)
 	case q.usedUp():
 		key = fmt.Sprintf("max-pages = %d", q.in.set.Config.Crawler.MaxPages)
 	default:
@@ -271,14 +288,6 @@ func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (key string, err error) {
 		key = ""
 	}
 	return key, err
-}
-
-// budgetKey names the key that the budget of a host comes from, and its value.
-func (q *quotas) budgetKey(h *schema.Host) string {
-	if q.in.set.Terrain.Budget(h.Name, -1) != -1 {
-		return fmt.Sprintf("max-requests = %d", q.budget(h))
-	}
-	return fmt.Sprintf("max-domain-requests = %d", q.budget(h))
 }
 
 // seedsOnly reports whether a host asks for so long a delay that only seeds are worth

@@ -19,7 +19,8 @@ func TestTravel(t *testing.T) {
 		}
 		for i := range 2 { // without a depth, nothing is carried
 			v := &schema.Visit{
-				URL: pages[i], Run: r.in.run.ID, State: schema.Processed, Status: 200, Requests: 1, Links: link(i), Length: -1,
+				URL: pages[i], Run: r.in.run.ID, State: schema.Processed, Status: 200, Requests: 1, Links: link(i),
+				Length: -1,
 			}
 			ok(t, turn.settle(r.hostOf(t, pages[i]), v))
 		}

@@ -122,7 +122,8 @@ func TestForeignPage(t *testing.T) {
 		got, err := r.Referral(tx, id)
 		want := ring.Referral{
 			URL: page, Forms: []string{page, "https://www." + foreign + "/p"}, HTTPS: true,
-			Told: schema.Inbound{Run: 2, Configuration: 3, Listed: true, Changed: time.Unix(864000, 0).UTC(), Every: time.Hour},
+			Told: schema.Inbound{Run: 2, Configuration: 3, Listed: true, Changed: time.Unix(864000, 0).UTC(),
+				Every: time.Hour},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("referral (-want +got):\n%s", diff)

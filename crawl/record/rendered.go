@@ -30,7 +30,8 @@ func (t *turn) rendered(o *ring.Outcome) error {
 		t.renders.again(o.Step)
 		return nil
 	case o.Failed != "":
-		t.in.log.Warn("a page is recorded without its scripts: the browser failed", "url", o.Step.Norm, "error", o.Failed)
+		t.in.log.Warn("a page is recorded without its scripts: the browser failed", "url", o.Step.Norm, "error",
+			o.Failed)
 	}
 	t.renders.end(live, o)
 	o.Step = o.Step.Fetched.Outcome.Step

@@ -47,7 +47,8 @@ type asset struct {
 }
 
 func newRenders(in *scope, hosts *hosts) renders {
-	return renders{in: in, hosts: hosts, wanted: map[string][]*round{}, lent: map[string]bool{}, held: map[schema.HostID]bool{}}
+	return renders{in: in, hosts: hosts, wanted: map[string][]*round{}, lent: map[string]bool{},
+		held: map[schema.HostID]bool{}}
 }
 
 // begin has a page rendered whose visit would end.

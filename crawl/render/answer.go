@@ -115,7 +115,8 @@ func (v *visit) fulfill(e *fetch.EventRequestPaused, status int, header []*fetch
 
 func (v *visit) fail(e *fetch.EventRequestPaused, reason network.ErrorReason) error {
 	v.reading = e.NetworkID
-	return v.unlessGone(tell(v.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason}))
+	return v.unlessGone(tell(v.ctx, fetch.FailRequest,
+		fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason}))
 }
 
 // unlessGone is the error of an answer, but for one to a request that was withdrawn
@@ -123,7 +124,8 @@ func (v *visit) fail(e *fetch.EventRequestPaused, reason network.ErrorReason) er
 func (v *visit) unlessGone(err error) error {
 	const invalidParams = -32602 // JSON-RPC 2.0, section 5.1
 	var said *cdproto.Error
-	if errors.As(err, &said) && said.Code == invalidParams && strings.HasPrefix(said.Message, "Invalid InterceptionId") {
+	if errors.As(err, &said) && said.Code == invalidParams &&
+		strings.HasPrefix(said.Message, "Invalid InterceptionId") {
 		v.reading = ""
 		return nil
 	}
@@ -167,11 +169,12 @@ func headers(e *fetch.EventRequestPaused, from http.Header) []*fetch.HeaderEntry
 
 func withheld(name string) bool {
 	switch name {
-	case "Connection", "Keep-Alive", "Transfer-Encoding", "Content-Encoding", "Content-Length", "Content-Disposition", "Trailer",
-		"Set-Cookie", "Set-Cookie2", "Clear-Site-Data", "Strict-Transport-Security", "Alt-Svc", "Refresh",
-		"Nel", "Report-To", "Reporting-Endpoints", "Accept-Ch", "Critical-Ch", "Speculation-Rules", "Supports-Loading-Mode",
-		"Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy", "Cross-Origin-Resource-Policy", "Origin-Agent-Cluster",
-		"Document-Isolation-Policy", "Service-Worker-Allowed":
+	case "Connection", "Keep-Alive", "Transfer-Encoding", "Content-Encoding", "Content-Length", "Content-Disposition",
+		"Trailer", "Set-Cookie", "Set-Cookie2", "Clear-Site-Data", "Strict-Transport-Security", "Alt-Svc", "Refresh",
+		"Nel", "Report-To", "Reporting-Endpoints", "Accept-Ch", "Critical-Ch", "Speculation-Rules",
+		"Supports-Loading-Mode",
+		"Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy", "Cross-Origin-Resource-Policy",
+		"Origin-Agent-Cluster", "Document-Isolation-Policy", "Service-Worker-Allowed":
 		return true
 	}
 	return strings.HasPrefix(name, "Access-Control-")

@@ -130,7 +130,7 @@ func (r *Renderer) warm(b *testing.B) (groups []int) {
 		one := <-r.idle
 		if one == nil {
 			var err error
-			if one, err = start(context.WithoutCancel(b.Context()), r.options, patience); err != nil {
+			if one, err = start(context.WithoutCancel(b.Context()), r.options, r.limits.start); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -148,8 +148,9 @@ func (a *application) browse(b *testing.B, page func(int64) string) {
 	if err != nil {
 		b.Skip(err)
 	}
-	all, end := chromedp.NewExecAllocator(b.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
-		chromedp.Flag("no-sandbox", os.Getuid() == 0), chromedp.ModifyCmdFunc(detach))...)
+	all, end := chromedp.NewExecAllocator(b.Context(),
+		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+			chromedp.Flag("no-sandbox", os.Getuid() == 0), chromedp.ModifyCmdFunc(detach))...)
 	defer end()
 	ctx, end := chromedp.NewContext(all)
 	defer end()

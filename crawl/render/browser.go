@@ -48,7 +48,8 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 		return nil, errors.Join(err, folder.remove())
 	}
 	ctx, endAll := chromedp.NewExecAllocator(ctx, switches(o, folder.path, wall.Addr().String())...)
-	ctx, endOne := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // what fails returns its error
+	// What fails returns its error.
+	ctx, endOne := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
 	b := &browser{ctx: ctx, folder: folder, wall: wall, end: func() { endOne(); endAll() }}
 	late := time.AfterFunc(patience, endAll)
 	err = b.hide()
@@ -96,8 +97,10 @@ func build() (net.Listener, error) {
 // wall, and with no site in a process of its own, so that one session hears of every frame.
 func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 	all := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(o.Path), chromedp.UserDataDir(filepath.Join(folder, "profile")), chromedp.ModifyCmdFunc(detach),
-		chromedp.NoInheritEnv, chromedp.Env("HOME="+folder, "TMPDIR="+folder, "PATH="+os.Getenv("PATH"), "TZ=UTC", "LANG=C.UTF-8"),
+		chromedp.ExecPath(o.Path), chromedp.UserDataDir(filepath.Join(folder, "profile")),
+		chromedp.ModifyCmdFunc(detach),
+		chromedp.NoInheritEnv, chromedp.Env("HOME="+folder, "TMPDIR="+folder, "PATH="+os.Getenv("PATH"), "TZ=UTC",
+			"LANG=C.UTF-8"),
 	}
 	for name, value := range map[string]any{
 		"no-sandbox":                      o.NoSandbox,
@@ -108,7 +111,7 @@ func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 		"accept-lang":                     "en-US",
 		"window-size":                     "1280,800",
 		"force-color-profile":             "srgb",
-		"blink-settings":                  "imagesEnabled=false", // an image's end comes at no certain moment of the page's time
+		"blink-settings":                  "imagesEnabled=false", // an image's end comes at no certain time of the page
 		"password-store":                  "basic",
 		"renderer-process-limit":          "1",
 		"force-webrtc-ip-handling-policy": "disable_non_proxied_udp",
@@ -121,11 +124,14 @@ func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 		all = append(all, chromedp.Flag(name, value))
 	}
 	for _, name := range []string{
-		"headless", "disable-gpu", "hide-scrollbars", "mute-audio", "no-first-run", "no-default-browser-check", "no-pings",
-		"disable-quic", "disable-extensions", "disable-sync", "disable-background-networking", "disable-component-update",
+		"headless", "disable-gpu", "hide-scrollbars", "mute-audio", "no-first-run", "no-default-browser-check",
+		"no-pings",
+		"disable-quic", "disable-extensions", "disable-sync", "disable-background-networking",
+		"disable-component-update",
 		"disable-default-apps", "disable-breakpad", "disable-crash-reporter", "disable-client-side-phishing-detection",
 		"disable-domain-reliability", "disable-dev-shm-usage", "disable-site-isolation-trials", "disable-hang-monitor",
-		"disable-background-timer-throttling", "disable-backgrounding-occluded-windows", "disable-renderer-backgrounding",
+		"disable-background-timer-throttling", "disable-backgrounding-occluded-windows",
+		"disable-renderer-backgrounding",
 		"disable-ipc-flooding-protection", "disable-threaded-animation", "disable-threaded-scrolling",
 		"disable-checker-imaging", "disable-image-animation-resync", "disable-notifications", "dns-prefetch-disable",
 		"metrics-recording-only", "use-mock-keychain", "enable-automation",

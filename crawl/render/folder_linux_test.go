@@ -20,12 +20,14 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := at(folderPrefix + "foreign")
-	for _, dir := range []string{filepath.Join(left.path, "profile", "Default"), at("ripple-other-1"), at("target"), foreign} {
+	for _, dir := range []string{filepath.Join(left.path, "profile", "Default"), at("ripple-other-1"), at("target"),
+		foreign} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{folderPrefix + "file", "target/kept", filepath.Base(left.path) + "/profile/Default/History"} {
+	for _, name := range []string{folderPrefix + "file", "target/kept", filepath.Base(left.path) +
+		"/profile/Default/History"} {
 		if err := os.WriteFile(at(name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -40,8 +42,8 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]bool{
-		held.path: true, left.path: false, foreign: os.Getuid() == 0, at("ripple-other-1"): true, at(folderPrefix + "file"): true,
-		at(folderPrefix + "link"): true, at("target/kept"): true,
+		held.path: true, left.path: false, foreign: os.Getuid() == 0, at("ripple-other-1"): true,
+		at(folderPrefix + "file"): true, at(folderPrefix + "link"): true, at("target/kept"): true,
 	}
 	if os.Getuid() == 0 {
 		if err := os.Chown(foreign, 65534, 65534); err != nil {

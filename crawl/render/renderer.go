@@ -35,7 +35,8 @@ type Renderer struct {
 
 // The limits of one page, and of one browser.
 type limits struct {
-	patience time.Duration
+	start    time.Duration // on the clock on the wall, of a browser
+	patience time.Duration // of a page
 	memory   int64
 	pages    int
 }
@@ -43,6 +44,10 @@ type limits struct {
 // Open starts the first browser, so that what is wrong with it is known before a page
 // waits for it: [ErrNoBrowser], [ErrNoSandbox]. The browsers end with Close or the context.
 func Open(ctx context.Context, o Options) (*Renderer, error) {
+	return openWithin(ctx, o, limits{start: patience, patience: patience, memory: MemoryLimit, pages: pagesPerBrowser})
+}
+
+func openWithin(ctx context.Context, o Options, l limits) (*Renderer, error) {
 	o.Browsers = max(o.Browsers, 1)
 	path, err := find(o.Path)
 	if err != nil {
@@ -52,12 +57,12 @@ func Open(ctx context.Context, o Options) (*Renderer, error) {
 	if !o.NoSandbox && os.Getuid() == 0 {
 		return nil, fmt.Errorf("%w for root: run as another user, or without the sandbox", ErrNoSandbox)
 	}
-	r := &Renderer{o, limits{patience, MemoryLimit, pagesPerBrowser}, make(chan *browser, o.Browsers)}
+	r := &Renderer{o, l, make(chan *browser, o.Browsers)}
 	for range o.Browsers - 1 {
 		r.idle <- nil
 	}
 	sweep()
-	first, err := start(ctx, o, patience)
+	first, err := start(ctx, o, l.start)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +110,7 @@ func (r *Renderer) render(ctx context.Context, b *browser, p Page, a Answers) (R
 	}
 	if b == nil {
 		var err error
-		if b, err = start(context.WithoutCancel(ctx), r.options, patience); err != nil {
+		if b, err = start(context.WithoutCancel(ctx), r.options, r.limits.start); err != nil {
 			return Rendering{}, nil, fmt.Errorf("start browser: %w", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
@@ -33,6 +34,9 @@ func html(url, body string) Page {
 	return Page{url, 200, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, []byte("<!DOCTYPE html>\n" + body)}
 }
 
+// The limits of tests that are about something else: a page and a browser may take as long as a busy machine needs.
+var unhurried = limits{start: 5 * time.Minute, patience: 5 * time.Minute, memory: MemoryLimit, pages: pagesPerBrowser}
+
 // open opens a renderer, or skips the test where there is no browser (fails, under
 // RIPPLE_CI=1).
 func open(t testing.TB, browsers int) *Renderer {
@@ -41,7 +45,7 @@ func open(t testing.TB, browsers int) *Renderer {
 		t.Skip("a browser takes seconds")
 	}
 	o := Options{Browsers: browsers, NoSandbox: os.Getuid() == 0, UserAgent: "ripple", MaxDOM: 10 << 20}
-	r, err := Open(t.Context(), o)
+	r, err := openWithin(t.Context(), o, unhurried)
 	if errors.Is(err, ErrNoBrowser) && os.Getenv("RIPPLE_CI") != "1" {
 		t.Skip(err)
 	}
@@ -96,56 +100,67 @@ type pageTest struct {
 
 func pageTests() []pageTest {
 	return []pageTest{
-		{"without scripts", `<html lang=en><p>as it is`, nil, `<html lang="en"><head></head><body><p>as it is`, Rendering{}},
+		{"without scripts", `<html lang=en><p>as it is`, nil, `<html lang="en"><head></head><body><p>as it is`,
+			Rendering{}},
 		{"a script and its data", `<i id=out></i><script src=/app.js></script>`, web{
 			"https://a.example/app.js":  `fetch("data#part").then(r => r.json()).then(d => out.innerHTML = d.text)`,
 			"https://a.example/data":    `{"text": "<a href=/y>y</a>"}`,
 			"https://a.example/nothing": ``,
-		}, `<i id="out"><a href="/y">y</a></i>`, Rendering{Used: gets("https://a.example/app.js", "https://a.example/data")}},
-		{"missing, in the order of asking", `<script src=/1.js></script><script src=/2.js></script><script>fetch("/3")</script>`, nil,
+		}, `<i id="out"><a href="/y">y</a></i>`,
+			Rendering{Used: gets("https://a.example/app.js", "https://a.example/data")}},
+		{"missing, in the order of asking",
+			`<script src=/1.js></script><script src=/2.js></script><script>fetch("/3")</script>`, nil,
 			"", Rendering{Missing: gets("https://a.example/1.js")}},
-		{"missing behind an answer", `<script src=/1.js></script><script>fetch("/3")</script>`, web{"https://a.example/1.js": ``},
+		{"missing behind an answer", `<script src=/1.js></script><script>fetch("/3")</script>`,
+			web{"https://a.example/1.js": ``},
 			"", Rendering{Missing: gets("https://a.example/3"), Used: gets("https://a.example/1.js")}},
-		{"missing, and asked for synchronously", `<script>x = new XMLHttpRequest; x.open("GET", "/3", false); x.send()</script>`, nil,
+		{"missing, and asked for synchronously",
+			`<script>x = new XMLHttpRequest; x.open("GET", "/3", false); x.send()</script>`, nil,
 			"", Rendering{Missing: gets("https://a.example/3")}},
 		{"a refused script", `<i id=out></i><script src=/1.js onerror="out.append('gone')"></script>`,
 			web{"https://a.example/1.js": "refused: robots.txt"}, `<i id="out">gone</i>`,
 			Rendering{Refused: refusals("GET", "refused: robots.txt", "https://a.example/1.js")}},
 		{"a redirect to another host", `<i id=out></i><script src=/1.js></script>`,
-			web{"https://a.example/1.js": "to: https://b.example/2.js", "https://b.example/2.js": "out.append(1)"}, `<i id="out">1</i>`,
-			Rendering{Used: gets("https://a.example/1.js", "https://b.example/2.js")}},
-		{"a redirect to what is missing", `<script src=/1.js></script>`, web{"https://a.example/1.js": "to: http://10.0.0.1/2.js"}, "",
+			web{"https://a.example/1.js": "to: https://b.example/2.js", "https://b.example/2.js": "out.append(1)"},
+			`<i id="out">1</i>`, Rendering{Used: gets("https://a.example/1.js", "https://b.example/2.js")}},
+		{"a redirect to what is missing", `<script src=/1.js></script>`,
+			web{"https://a.example/1.js": "to: http://10.0.0.1/2.js"}, "",
 			Rendering{Missing: gets("http://10.0.0.1/2.js"), Used: gets("https://a.example/1.js")}},
 		{"headers of other origins", `<i id=out></i><script>` +
 			`fetch("https://b.example/d", {credentials: "include", headers: {"X-Own": "1"}}).then(` +
 			`async r => out.append(r.headers.get("Content-Type"), (await r.json()).a))</script>`,
-			web{"https://b.example/d": `{"a": 7}`}, `<i id="out">application/json7</i>`, Rendering{Used: gets("https://b.example/d")}},
+			web{"https://b.example/d": `{"a": 7}`}, `<i id="out">application/json7</i>`,
+			Rendering{Used: gets("https://b.example/d")}},
 		{"sending", `<i id=out></i><script>fetch("/p", {method: "POST", body: "1"}).catch(() => out.append("no"))</script>`, nil,
 			`<i id="out">no</i>`, Rendering{Refused: refusals("POST", "not GET or HEAD", "https://a.example/p")}},
 		{"asking for headers alone", `<i id=out></i><script>fetch("/h", {method: "HEAD"}).then(r => out.append(r.status))</script>`,
-			web{"https://a.example/h": ``}, `<i id="out">200</i>`, Rendering{Used: []Request{{"HEAD", "https://a.example/h"}}}},
+			web{"https://a.example/h": ``}, `<i id="out">200</i>`,
+			Rendering{Used: []Request{{"HEAD", "https://a.example/h"}}}},
 		{"styles load, and hold nothing", `<i id=out></i><link rel=stylesheet href=/s.css onload="out.append(1)">`, nil,
 			`<i id="out">1</i>`, Rendering{Refused: refusals("GET", "stylesheet", "https://a.example/s.css")}},
-		{"images neither load nor fail", `<i id=out></i><img src=/i.png onload="out.append(1)" onerror="out.append(2)">`, nil,
+		{"images neither load nor fail",
+			`<i id=out></i><img src=/i.png onload="out.append(1)" onerror="out.append(2)">`, nil,
 			`<i id="out"></i>`, Rendering{}},
-		{"frames load, and hold nothing", `<i id=out></i><iframe src=https://b.example/ onload="out.append(1)"></iframe>`, nil,
+		{"frames load, and hold nothing",
+			`<i id=out></i><iframe src=https://b.example/ onload="out.append(1)"></iframe>`, nil,
 			`<i id="out">1</i>`, Rendering{Refused: refusals("GET", "frame", "https://b.example/")}},
 		{"leaving", `<i id=out></i><script>location = "/z"; setTimeout(() => out.append("stays"), 5000)</script>`, nil,
 			`<i id="out">stays</i>`, Rendering{Navigations: []string{"https://a.example/z"}}},
 		{"a new window", `<script>open("/z"); open("/z")</script>`, nil, "open",
 			Rendering{Navigations: []string{"https://a.example/z"}}},
-		{"a form", `<form action=/z><input name=q value=1></form><script>document.forms[0].submit()</script>`, nil, "form",
-			Rendering{Navigations: []string{"https://a.example/z?q=1"}}},
+		{"a form", `<form action=/z><input name=q value=1></form><script>document.forms[0].submit()</script>`, nil,
+			"form", Rendering{Navigations: []string{"https://a.example/z?q=1"}}},
 		{"a refresh", `<meta http-equiv=refresh content="2;url=/z"><p id=out>`, nil, "out",
 			Rendering{Navigations: []string{"https://a.example/z"}}},
 		{"shadow roots", `<x-a></x-a><script>customElements.define("x-a", class extends HTMLElement {` +
-			`connectedCallback() { this.attachShadow({mode: "open"}).innerHTML = "<a href=/in>in</a>" }})</script>`, nil,
-			`<x-a><template shadowrootmode="open"><a href="/in">in</a></template></x-a>`, Rendering{}},
+			`connectedCallback() { this.attachShadow({mode: "open"}).innerHTML = "<a href=/in>in</a>" }})</script>`,
+			nil, `<x-a><template shadowrootmode="open"><a href="/in">in</a></template></x-a>`, Rendering{}},
 		{"routes of a client", `<a href=next>n</a><script>history.pushState(1, "", "/deep/route/")</script>`, nil,
 			`<base href="https://a.example/deep/route/">`, Rendering{}},
 		{"dialogs", `<i id=out></i><script>alert(1); out.append(confirm(2), prompt(3))</script>`, nil,
 			`<i id="out">falsenull</i>`, Rendering{}},
-		{"text that is no text", `<i id=out></i><script>out.append("\ud800")</script>`, nil, "<i id=\"out\">\ufffd</i>", Rendering{}},
+		{"text that is no text", `<i id=out></i><script>out.append("\ud800")</script>`, nil, "<i id=\"out\">\ufffd</i>",
+			Rendering{}},
 		{"a script that spoils its world", `<i id=out>1</i><script>` +
 			`Element.prototype.getHTML = () => "x"; String.prototype.slice = null;` +
 			`Array.prototype.push = null; JSON.stringify = null; document.documentElement.remove = null</script>`, nil,
@@ -164,7 +179,8 @@ func testPages(t *testing.T, r *Renderer) {
 				t.Errorf("document %q, want %q in it", got.DOM, tt.want)
 			}
 			got.DOM = nil
-			if len(got.Missing) > 1 { // how many are noted in one round is the browser's to say, and which is first is not
+			// How many are noted in one round is the browser's to say, and which is first is not.
+			if len(got.Missing) > 1 {
 				got.Missing = got.Missing[:1]
 			}
 			if d := cmp.Diff(tt.rest, got); d != "" {

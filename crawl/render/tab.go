@@ -74,7 +74,8 @@ func prepare(tab context.Context, o Options) error {
 		tell(tab, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
 			UserAgent: o.UserAgent, AcceptLanguage: "en-US", Platform: "Linux x86_64"}),
 		tell(tab, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"}),
-		tell(tab, emulation.SetHardwareConcurrencyOverride, emulation.SetHardwareConcurrencyOverrideParams{HardwareConcurrency: 4}),
+		tell(tab, emulation.SetHardwareConcurrencyOverride,
+			emulation.SetHardwareConcurrencyOverrideParams{HardwareConcurrency: 4}),
 		tell(tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 			Width: 1280, Height: 800, DeviceScaleFactor: 1}),
 		tell(tab, fetch.Enable, fetch.EnableParams{}),

@@ -253,7 +253,8 @@ func (v *visit) document(limit int64) error {
 	byValue := true
 	url, _ := json.Marshal(v.page.URL) // a text always has a form
 	got, err := chromedp.Call(v.ctx, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: fmt.Sprintf("(%s)(%s, %d)", read, url, limit), ContextID: world.ExecutionContextID, ReturnByValue: &byValue,
+		Expression: fmt.Sprintf("(%s)(%s, %d)", read, url, limit), ContextID: world.ExecutionContextID,
+		ReturnByValue: &byValue,
 	})
 	if err != nil {
 		return err

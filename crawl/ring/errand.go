@@ -66,7 +66,8 @@ func (s *Step) Entrusted() bool { return s.Errand != nil && s.Errand.Out }
 // Bring takes over what another shard reports of the step of an outcome.
 func (o *Outcome) Bring(r Report) {
 	if o.Step.Kind == Asset {
-		o.Status, o.Answer = r.Status, &render.Answer{Status: r.Status, Header: r.Header, Body: r.Body, Refused: r.Refused}
+		o.Status, o.Answer = r.Status,
+			&render.Answer{Status: r.Status, Header: r.Header, Body: r.Body, Refused: r.Refused}
 		if r.Cause != schema.CauseNone {
 			o.Answer = &render.Answer{Refused: r.Cause.String()}
 		}

@@ -120,7 +120,8 @@ func (s *Settings) Exempt(host string) bool { return s.Client.Mapped(host) || s.
 // accept-content-types and not by reject-content-types.
 func (s *Settings) Accepts(contentType string) bool {
 	kind := MediaType(contentType)
-	return matchesAny(s.Config.Content.AcceptContentTypes, kind) && !matchesAny(s.Config.Content.RejectContentTypes, kind)
+	return matchesAny(s.Config.Content.AcceptContentTypes, kind) &&
+		!matchesAny(s.Config.Content.RejectContentTypes, kind)
 }
 
 func matchesAny(patterns []string, kind string) bool {

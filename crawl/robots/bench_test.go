@@ -16,7 +16,8 @@ func hostile() []struct{ name, body, path string } {
 	random := rand.New(rand.NewPCG(1, 2))
 	abc := "/" + letters(random, "abc", 2047)
 	return []struct{ name, body, path string }{
-		{"agents", "Disallow: /\n" + repeat(25_000, func(i int) string { return fmt.Sprintf("User-agent: a%d", i) }), "/"},
+		{"agents", "Disallow: /\n" + repeat(25_000, func(i int) string { return fmt.Sprintf("User-agent: a%d", i) }),
+			"/"},
 		{"agents and rules", repeat(12_000, func(i int) string {
 			return fmt.Sprintf("User-agent: a%d\nUser-agent: *\nDisallow: /%d", i, i)
 		}), "/12000"},
@@ -35,7 +36,8 @@ func hostile() []struct{ name, body, path string } {
 		}), abc},
 		{"stars in one rule", "User-agent: *\nDisallow: /" + strings.Repeat("*a", 240_000) + "b\n",
 			"/" + strings.Repeat("a", 2047)},
-		{"encoded", "User-agent: *\n" + repeat(20_000, func(i int) string { return fmt.Sprintf("Disallow: /*\xe4%d", i) }),
+		{"encoded", "User-agent: *\n" +
+			repeat(20_000, func(i int) string { return fmt.Sprintf("Disallow: /*\xe4%d", i) }),
 			"/" + strings.Repeat("?%2F", 500)},
 		{"line ends", strings.Repeat("\r", robots.MaxBytes), "/"},
 		{"empty keys", strings.Repeat(":\n", robots.MaxBytes/2), "/"},

@@ -41,7 +41,8 @@ func sameWithCRLF(t *testing.T, r *robots.Rules, body, agent string, v robots.Ve
 		return
 	}
 	other := robots.Parse([]byte(strings.ReplaceAll(body, "\n", "\r\n")), agent)
-	if got := other.Check(path); got != v || !slices.Equal(other.Sitemaps(), r.Sitemaps()) || other.Agent() != r.Agent() {
+	if got := other.Check(path); got != v || !slices.Equal(other.Sitemaps(), r.Sitemaps()) ||
+		other.Agent() != r.Agent() {
 		t.Errorf("with CRLF %+v; want %+v", got, v)
 	}
 }

@@ -55,7 +55,8 @@ func rfcRows() []checkRow {
 		{"RFC 5.1 others, allowed", rfcSimple, "other", "/publications/", yes("Allow: /publications/", 4)},
 		{"RFC 5.1 foobot", rfcSimple, "foobot", "/example/x", no("Disallow:/", 7)},
 		{"RFC 5.1 foobot, page", rfcSimple, "foobot", "/example/page.html", yes("Allow:/example/page.html", 8)},
-		{"RFC 5.1 foobot, picture", rfcSimple, "FooBot/2.1", "/example/allowed.gif", yes("Allow:/example/allowed.gif", 9)},
+		{"RFC 5.1 foobot, picture", rfcSimple, "FooBot/2.1", "/example/allowed.gif",
+			yes("Allow:/example/allowed.gif", 9)},
 		{"RFC 5.1 barbot", rfcSimple, "barbot", "/example/page.html", no("Disallow: /example/page.html", 13)},
 		{"RFC 5.1 bazbot", rfcSimple, "bazbot", "/a.gif", yes("", 0)},
 		{"RFC 5.1 quxbot", rfcSimple, "quxbot", "/example/", yes("", 0)},
@@ -67,14 +68,16 @@ func rfcRows() []checkRow {
 		{"RFC 2.2.2 equal rules", group("Disallow: /a", "Allow: /a"), "r", "/a", yes("Allow: /a", 3)},
 		{"RFC 2.2.2 itself", group("Disallow: /"), "r", "/robots.txt", yes("", 0)},
 		{"RFC 2.2.2 no group", "User-agent: x\nDisallow: /", "r", "/", yes("", 0)},
-		{"RFC 2.2.3 star", group("Disallow: /this/*/exactly"), "r", "/this/or/exactly", no("Disallow: /this/*/exactly", 2)},
+		{"RFC 2.2.3 star", group("Disallow: /this/*/exactly"), "r", "/this/or/exactly",
+			no("Disallow: /this/*/exactly", 2)},
 		{"RFC 2.2.3 end", group("Allow: /this/path/exactly$", "Disallow: /"), "r", "/this/path/exactly",
 			yes("Allow: /this/path/exactly$", 2)},
 		{"RFC 2.2.3 encoded star", group("Disallow: /path/file-with-a-%2A.html"), "r", "/path/file-with-a-*.html",
 			no("Disallow: /path/file-with-a-%2A.html", 2)},
 		{"RFC 2.2.3 encoded star is no wildcard", group("Disallow: /path/file-with-a-%2A.html"), "r",
 			"/path/file-with-a-b.html", yes("", 0)},
-		{"RFC 2.2.3 encoded dollar", group("Disallow: /path/foo-%24"), "r", "/path/foo-$", no("Disallow: /path/foo-%24", 2)},
+		{"RFC 2.2.3 encoded dollar", group("Disallow: /path/foo-%24"), "r", "/path/foo-$",
+			no("Disallow: /path/foo-%24", 2)},
 		{"RFC 2.2.3 encoded dollar is no end", group("Disallow: /path/foo-%24"), "r", "/path/foo-", yes("", 0)},
 	}
 }
@@ -114,7 +117,8 @@ func spellingRows() []checkRow {
 		{"lines ended by all", "User-agent: r\n\r\n\rDisallow: /a", "r", "/a", no("Disallow: /a", 4)},
 		{"byte order mark", "\ufeffUser-agent: r\nDisallow: /a", "r", "/a", no("Disallow: /a", 2)},
 		{"half a byte order mark", "\xef\xbbUser-agent: r\nDisallow: /a", "r", "/a", no("Disallow: /a", 2)},
-		{"UTF-16, low byte first", encode16("User-agent: r\nDisallow: /ä\n", false), "r", "/%C3%A4", no("Disallow: /ä", 2)},
+		{"UTF-16, low byte first", encode16("User-agent: r\nDisallow: /ä\n", false), "r", "/%C3%A4",
+			no("Disallow: /ä", 2)},
 		{"UTF-16, high byte first", encode16("User-agent: r\nDisallow: /a\n", true), "r", "/a", no("Disallow: /a", 2)},
 		{"a page of HTML", "<!doctype html><html>\n<body>User-agent: *\nDisallow: /\n", "r", "/", yes("", 0)},
 	}
@@ -136,7 +140,8 @@ func pathRows() []checkRow {
 		{"many stars", group("Disallow: /a***b**c"), "r", "/axbc", no("Disallow: /a***b**c", 2)},
 		{"end after a star overlaps nothing", group("Disallow: /a*aa$"), "r", "/aa", yes("", 0)},
 		{"last of many", group("Disallow: /*b$"), "r", "/abcb", no("Disallow: /*b$", 2)},
-		{"the first of twins", group("Disallow: /a", "Disallow: /a", "Disallow: /%61"), "r", "/a", no("Disallow: /a", 2)},
+		{"the first of twins", group("Disallow: /a", "Disallow: /a", "Disallow: /%61"), "r", "/a",
+			no("Disallow: /a", 2)},
 	}
 }
 
@@ -219,8 +224,8 @@ func TestCrawlDelay(t *testing.T) {
 		{"Crawl-delay:", 0, false},
 		{"Crawl-delay: soon\nCrawl-delay: 2\nCrawl-delay: 3", 3 * time.Second, true},
 		{"Crawl-delay: 3\nCrawl-delay: 2\nCrawl-delay: soon", 3 * time.Second, true},
-		{"Crawl-delay: 2\nDisallow: /\n\nUser-agent: r\nCrawl-delay: 7\n\nUser-agent: r\nCrawl-delay: 0", 7 * time.Second,
-			true},
+		{"Crawl-delay: 2\nDisallow: /\n\nUser-agent: r\nCrawl-delay: 7\n\nUser-agent: r\nCrawl-delay: 0",
+			7 * time.Second, true},
 		{"Crawl-delay: 2\nDisallow: /\n\nUser-agent: *\nCrawl-delay: 7", 2 * time.Second, true},
 		{"Disallow: /\nCrawl-delay: 4", 4 * time.Second, true},
 		{"User-agent: x\nCrawl-delay: 4", 4 * time.Second, true},
@@ -310,7 +315,8 @@ func TestCut(t *testing.T) {
 	}{
 		{"rules before one endless line", head + long, true},
 		{"nothing but one endless line", "User-agent: r " + long, false},
-		{"half a rule is none", head + "#" + strings.Repeat("x", robots.MaxBytes-len(head)-13) + "\nDisallow: /azzz", true},
+		{"half a rule is none", head + "#" + strings.Repeat("x", robots.MaxBytes-len(head)-13) + "\nDisallow: /azzz",
+			true},
 		{"rules beyond the limit", "#" + strings.Repeat("x", robots.MaxBytes) + "\n" + head, false},
 	}
 	for _, tt := range tests {

@@ -40,10 +40,12 @@ func urlRows() []fileRow {
 		{"not values", urlset("<url><loc>/a</loc><lastmod>yesterday</lastmod><changefreq>often</changefreq></url>"),
 			urls(entry("/a"))},
 		{"empty", urlset(""), sitemap.File{Kind: sitemap.URLSet}},
-		{"relative", urlset(loc("a") + loc("/b") + loc("?c") + loc("//other.org/d") + loc("HTTP://other.org") + loc("../e")),
+		{"relative", urlset(loc("a") + loc("/b") + loc("?c") + loc("//other.org/d") + loc("HTTP://other.org") +
+			loc("../e")),
 			urls(entry("/maps/a"), entry("/b"), entry("/maps/sitemap.xml?c"), sitemap.Entry{Loc: "https://other.org/d"},
 				sitemap.Entry{Loc: "HTTP://other.org"}, entry("/maps/../e"))},
-		{"no URL", urlset(loc("") + loc("#a") + loc("mailto:a@b.org") + loc("javascript:a") + loc("https://") + loc("//") +
+		{"no URL", urlset(loc("") + loc("#a") + loc("mailto:a@b.org") + loc("javascript:a") + loc("https://") +
+			loc("//") +
 			"<url/>" + loc(strings.Repeat("a", 9000)) + loc("/a")),
 			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a")}, Skipped: 8}},
 		{"several in one", urlset("<url><loc>/a</loc><loc>/b</loc><changefreq>daily</changefreq></url>"),
@@ -65,7 +67,8 @@ func damagedRows() []fileRow {
 		{"unclosed", urlset("<url><loc>/a<lastmod>2024-05-17<url><loc>/b</loc>"),
 			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day()}, entry("/b"))},
 		{"damaged", urlset(loc("/a") + "<3 <!-- a -- b --> <a b='<'>" + loc("/b") + "<" + loc("/c")),
-			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a"), entry("/b"), entry("/c")}, Skipped: 5}},
+			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a"), entry("/b"), entry("/c")},
+				Skipped: 5}},
 		{"XML 1.1", `<?xml version="1.1"?>` + urlset(loc("/a")),
 			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a")}, Skipped: 1}},
 		{"control characters", urlset(loc("\x00/a\x01") + loc("/b\xff")), urls(entry("/a"), entry("/b\ufffd"))},
@@ -80,15 +83,16 @@ func damagedRows() []fileRow {
 func formatRows() []fileRow {
 	return []fileRow{
 		{"index", `<sitemapindex><sitemap><loc>/a.xml.gz</loc><lastmod>2024-05-17</lastmod></sitemap></sitemapindex>`,
-			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{{Loc: "https://example.com/a.xml.gz", LastMod: day()}}}},
+			sitemap.File{Kind: sitemap.Index,
+				Children: []sitemap.Entry{{Loc: "https://example.com/a.xml.gz", LastMod: day()}}}},
 		{"both in one", `<sitemapindex><sitemap><loc>/a.xml</loc></sitemap><url><loc>/a</loc></url></sitemapindex>`,
 			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")},
 				Entries: []sitemap.Entry{entry("/a")}}},
 		{"no loc", "<sitemapindex><sitemap>\nhttps://example.com/a.xml\n</sitemap><sitemap>b.xml</sitemap></sitemapindex>",
 			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")}, Skipped: 1}},
 		{"text", "https://example.com/a\r\n\n# b\n  http://other.org/ \rhttps://example.com/c\nnothing",
-			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a"), {Loc: "http://other.org/"}, entry("/c")},
-				Skipped: 1}},
+			sitemap.File{Kind: sitemap.Text,
+				Entries: []sitemap.Entry{entry("/a"), {Loc: "http://other.org/"}, entry("/c")}, Skipped: 1}},
 		{"text with a byte order mark", "\ufeffhttps://example.com/a",
 			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}}},
 		{"text with an endless line", "http://" + strings.Repeat("a", 1<<20) + "\nhttps://example.com/a",
@@ -143,7 +147,8 @@ func TestParseEncodings(t *testing.T) {
 		{"UTF-8 with a mark, declared otherwise", "\ufeff" + declared("iso-8859-1") + doc, "", "/ä"},
 		{"Latin 1 by declaration", declared("ISO-8859-1") + latin, "application/xml", "/ä"},
 		{"Latin 1 by content type", latin, "text/xml; charset=iso-8859-1", "/ä"},
-		{"content type before declaration", declared("iso-8859-1") + cyrillic, `text/xml; charset="windows-1251"`, "/ж"},
+		{"content type before declaration", declared("iso-8859-1") + cyrillic, `text/xml; charset="windows-1251"`,
+			"/ж"},
 		{"content type with faults", cyrillic, `text/xml;; x; charset="windows-1251`, "/ж"},
 		{"content type said twice", cyrillic, "text/xml; charset=windows-1251, text/xml", "/ж"},
 		{"unknown", declared("x-klingon") + doc, "text/xml; charset=none", "/ä"},
@@ -267,7 +272,8 @@ func TestLimits(t *testing.T) {
 		{"entries", body, sitemap.Limits{Entries: 99}, 99, true},
 		{"text entries", strings.Repeat("https://example.com/\n", 100), sitemap.Limits{Entries: 99}, 99, true},
 		{"all text entries", strings.Repeat("https://example.com/\n", 100), sitemap.Limits{Entries: 100}, 100, false},
-		{"bytes", body, sitemap.Limits{Bytes: int64(len("<urlset>")) + 3*int64(len(loc("https://example.com/1")))}, 3, true},
+		{"bytes", body, sitemap.Limits{Bytes: int64(len("<urlset>")) + 3*int64(len(loc("https://example.com/1")))}, 3,
+			true},
 		{"bytes of text", strings.Repeat("https://example.com/\n", 100), sitemap.Limits{Bytes: 42}, 2, true},
 		{"bytes within gzip", gzipped(1, body), sitemap.Limits{Bytes: 1000}, 23, true},
 		{"cut gzip", gzipped(1, body)[:150], sitemap.Limits{}, -1, true},
@@ -275,7 +281,8 @@ func TestLimits(t *testing.T) {
 	for _, tt := range tests {
 		f, err := sitemap.Parse([]byte(tt.body), base, "", tt.limit)
 		if err != nil || f.Truncated != tt.cut || tt.want >= 0 && len(f.Entries) != tt.want {
-			t.Errorf("%s: %d entries, truncated %v, %v; want %d, %v", tt.name, len(f.Entries), f.Truncated, err, tt.want, tt.cut)
+			t.Errorf("%s: %d entries, truncated %v, %v; want %d, %v", tt.name, len(f.Entries), f.Truncated, err,
+				tt.want, tt.cut)
 		}
 	}
 }
@@ -293,7 +300,8 @@ func TestKindString(t *testing.T) {
 // Without a usable base relative URLs are skipped and absolute ones kept.
 func TestNoBase(t *testing.T) {
 	for _, base := range []string{"", "/a", "ftp://example.com/", "https://[", "https:///a"} {
-		f, err := sitemap.Parse([]byte(urlset(loc("/a")+loc("https://example.com/b"))), base, "", sitemap.DefaultLimits())
+		f, err := sitemap.Parse([]byte(urlset(loc("/a")+loc("https://example.com/b"))), base, "",
+			sitemap.DefaultLimits())
 		if err != nil || len(f.Entries) != 1 || f.Skipped != 1 {
 			t.Errorf("%q: %+v, %v", base, f, err)
 		}

@@ -75,7 +75,8 @@ func Seal(p *Page) (*Sealed, error) {
 	block := append(slices.Clone(s.head), p.Body...)
 	var err error
 	s.response, err = member(fields{
-		{"WARC-Type", "response"}, {"WARC-Record-ID", id}, {"WARC-Date", s.at.Format(dateLayout)}, {"WARC-Target-URI", p.URL},
+		{"WARC-Type", "response"}, {"WARC-Record-ID", id}, {"WARC-Date", s.at.Format(dateLayout)},
+		{"WARC-Target-URI", p.URL},
 		{"WARC-IP-Address", p.Address}, {"WARC-Payload-Digest", digestText(p.Digest)},
 		{"WARC-Block-Digest", digestText(sha256.Sum256(block))},
 		{"Content-Type", "application/http;msgtype=response"},
@@ -129,7 +130,8 @@ func (s *Sealed) revisit(of *location, at place) ([]byte, error) {
 func info(name, software string, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "software: %s\r\nformat: WARC File Format 1.1\r\n"+
-		"conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n", oneLine(software))
+		"conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n",
+		oneLine(software))
 	return member(fields{
 		{"WARC-Type", "warcinfo"}, {"WARC-Record-ID", newID()}, {"WARC-Date", at.UTC().Format(dateLayout)},
 		{"WARC-Filename", name}, {"Content-Type", "application/warc-fields"},

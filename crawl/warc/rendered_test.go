@@ -25,7 +25,8 @@ func sealedRendered(t testing.TB, url, body, dom string, navigations ...string) 
 func TestRendered(t *testing.T) {
 	dir := t.TempDir()
 	w := open(t, dir, Position{})
-	first, err := w.Append(sealedRendered(t, "https://a.test/", "shell", "<p>one", "https://a.test/x", "https://b.test/"))
+	first, err := w.Append(sealedRendered(t, "https://a.test/", "shell", "<p>one", "https://a.test/x",
+		"https://b.test/"))
 	if err != nil {
 		t.Fatal(err)
 	}

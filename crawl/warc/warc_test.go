@@ -20,8 +20,10 @@ import (
 func testPage(url, body string) *Page {
 	return &Page{
 		URL: url, At: time.Date(2026, 1, 15, 10, 30, 0, 5000, time.UTC), Address: "192.0.2.1", Status: 200,
-		Request: []byte("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"), Body: []byte(body), Digest: sha256.Sum256([]byte(body)),
-		Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}, "Content-Encoding": {"gzip"}, "X-Odd": {"a\r\nb"}},
+		Request: []byte("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"), Body: []byte(body),
+		Digest: sha256.Sum256([]byte(body)),
+		Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}, "Content-Encoding": {"gzip"},
+			"X-Odd": {"a\r\nb"}},
 	}
 }
 
@@ -248,7 +250,8 @@ func TestIndependentReader(t *testing.T) {
 func FuzzRecord(f *testing.F) {
 	s := must(Seal(testPage("https://a.test/", "<p>body")))(f)
 	f.Add(s.response, "https://a.test/", []byte("x"))
-	f.Add([]byte("WARC/1.1\r\nContent-Length: 99999999999\r\n\r\n"), "https://b.test/\r\nX: y", []byte("\r\n\r\nWARC/1.1"))
+	f.Add([]byte("WARC/1.1\r\nContent-Length: 99999999999\r\n\r\n"), "https://b.test/\r\nX: y",
+		[]byte("\r\n\r\nWARC/1.1"))
 	f.Fuzz(func(t *testing.T, raw []byte, url string, body []byte) {
 		_, _ = readMember(bufio.NewReader(bytes.NewReader(raw)))
 		_, _ = readRecord(bufio.NewReader(bytes.NewReader(raw)))

@@ -210,8 +210,9 @@ func (c *counting) Read(p []byte) (int, error) {
 
 func entryOf(rec *Record, name string) entry {
 	e := entry{
-		key: keyOf(rec.URL), stamp: rec.At.UTC().Format("20060102150405"), URL: rec.URL, Status: strconv.Itoa(rec.Status),
-		Mime: mime(rec.Header.Get("Content-Type")), Digest: rec.Fields.Get("WARC-Payload-Digest"), Filename: name,
+		key: keyOf(rec.URL), stamp: rec.At.UTC().Format("20060102150405"),
+		URL: rec.URL, Status: strconv.Itoa(rec.Status), Filename: name,
+		Mime: mime(rec.Header.Get("Content-Type")), Digest: rec.Fields.Get("WARC-Payload-Digest"),
 	}
 	if rec.Type == "revisit" {
 		e.Mime = revisitMime
@@ -334,7 +335,8 @@ func (w *Writer) begin() error {
 		return err
 	}
 	w.file, w.at = f, Position{Segment: next}
-	if w.index, err = os.OpenFile(w.indexPath(next), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666); err != nil {
+	how := os.O_WRONLY | os.O_CREATE | os.O_TRUNC | os.O_APPEND
+	if w.index, err = os.OpenFile(w.indexPath(next), how, 0o666); err != nil {
 		return err
 	}
 	record, err := info(w.segment(next), w.software, time.Now())

@@ -81,7 +81,8 @@ type Run struct {
 // NewRun tells of a run.
 func NewRun(cfg *config.Config, run *schema.Run) Run {
 	r := Run{
-		Subject: SubjectOf(cfg, run.ID), Status: run.Status.String(), Reason: run.End.String(), Started: run.Started.UTC(),
+		Subject: SubjectOf(cfg, run.ID), Status: run.Status.String(), Reason: run.End.String(),
+		Started:  run.Started.UTC(),
 		Finished: run.Finished.UTC(), Seconds: run.Running.Seconds(), Pages: run.Pages, Requests: run.Requests,
 		Errors: map[string]int{},
 	}

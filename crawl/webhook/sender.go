@@ -125,7 +125,8 @@ func (s *Sender) warnOfEnd(box Box) {
 	var ended []byte
 	err := box.View(func(tx *kv.Tx) (err error) { ended, err = tx.Meta.Value(metaEnded); return err })
 	if err == nil && string(ended) == t.cfg.Monitor.Webhook {
-		s.log.Warn("the webhook has answered 410 Gone: nothing is sent there until [monitor] webhook is another address",
+		s.log.Warn("the webhook has answered 410 Gone: nothing is sent there until [monitor] webhook is another "+
+			"address",
 			"host", t.host())
 	}
 }

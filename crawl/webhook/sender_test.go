@@ -73,7 +73,8 @@ func addRun(t testing.TB, box Box, cfg *config.Config) {
 // message; whatever it answers but 2xx and 410 is a failure.
 func TestTenTries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &receiver{answers: []Answer{{RetryAfter: -1}, status(302), status(404), status(500), status(199), status(503)}}
+		r := &receiver{answers: []Answer{{RetryAfter: -1}, status(302), status(404), status(500), status(199),
+			status(503)}}
 		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
 		addRun(t, store, cfg)
 		runFor(t, newSender(t, cfg, r), store, 5*24*time.Hour)

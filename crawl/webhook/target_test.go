@@ -162,7 +162,8 @@ func TestSilentReceiver(t *testing.T) {
 		t.Fatal(err)
 	}
 	var a Answer
-	for target.timeout = 50 * time.Millisecond; !asked.Load(); target.timeout *= 2 { // or a busy machine has not connected
+	// Longer each time, or a busy machine has not connected.
+	for target.timeout = 50 * time.Millisecond; !asked.Load(); target.timeout *= 2 {
 		a = target.post(t.Context(), m, false)
 	}
 	if a.Reason.Cause != schema.CauseTimeout {

@@ -54,10 +54,10 @@ func TestLoad(t *testing.T) {
 		url, body, header, value string
 		status                   int
 	}{
-		{"https://a.test/robots.txt", "User-agent: *\nDisallow: /private/\n", "Content-Type", "text/plain; charset=utf-8",
-			200},
-		{"https://a.test/", "<title>Front</title>\n\n<a href=\"/old\">old</a>\n", "Content-Type", "text/html; charset=utf-8",
-			200},
+		{"https://a.test/robots.txt", "User-agent: *\nDisallow: /private/\n", "Content-Type",
+			"text/plain; charset=utf-8", 200},
+		{"https://a.test/", "<title>Front</title>\n\n<a href=\"/old\">old</a>\n", "Content-Type",
+			"text/html; charset=utf-8", 200},
 		{"https://a.test/old", "", "Location", "/new", 301},
 		{"https://a.test/older", "", "Location", "/old", 302},
 		{"https://a.test/new?x=1", "status: this is text\n", "X-Note", "yes", 200},

@@ -53,24 +53,29 @@ func TestCheckLog(t *testing.T) {
 		{"two open", one, []Entry{at(0, "/1", 200), at(18, "/2", 200)}, []string{"GET /2"}},
 		{"long and two short", one, []Entry{at(0, "/1", 200).lasting(500), at(100, "/2", 200), at(200, "/3", 200)},
 			[]string{"/2", "/3"}},
-		{"two allowed", MaxOpen(2, 0), []Entry{at(0, "/1", 200).lasting(500), at(100, "/2", 200), at(200, "/3", 200)}, nil},
+		{"two allowed", MaxOpen(2, 0), []Entry{at(0, "/1", 200).lasting(500), at(100, "/2", 200), at(200, "/3", 200)},
+			nil},
 		{"robots first", RobotsFirst(), []Entry{at(0, "/robots.txt", 200), at(50, "/", 200)}, nil},
 		{"robots missing", RobotsFirst(), []Entry{at(0, "/", 200)}, []string{"GET /"}},
 		{"robots 404", RobotsFirst(), []Entry{at(0, "/robots.txt", 404), at(50, "/", 200)}, nil},
 		{"robots late", RobotsFirst(), []Entry{at(0, "/", 200), at(50, "/robots.txt", 200)}, []string{"GET /"}},
-		{"robots not yet answered", RobotsFirst(), []Entry{at(0, "/robots.txt", 200), at(5, "/", 200)}, []string{"GET /"}},
+		{"robots not yet answered", RobotsFirst(), []Entry{at(0, "/robots.txt", 200), at(5, "/", 200)},
+			[]string{"GET /"}},
 		{"robots 503", RobotsFirst(), []Entry{at(0, "/robots.txt", 503), at(50, "/", 200)}, []string{"GET /"}},
 		{"robots 429 then 200", RobotsFirst(), []Entry{at(0, "/robots.txt", 429), at(50, "/robots.txt", 200),
 			at(90, "/", 200)}, nil},
-		{"robots elsewhere", RobotsFirst("/r.txt"), []Entry{at(0, "/r.txt", 200), at(50, "/", 200)}, []string{"GET / "}},
+		{"robots elsewhere", RobotsFirst("/r.txt"), []Entry{at(0, "/r.txt", 200), at(50, "/", 200)},
+			[]string{"GET / "}},
 		{"allowed", Disallowed("a.test", "/x"), []Entry{at(0, "/y", 200), at(1, "/x", 200).host("b.test")}, nil},
 		{"disallowed", Disallowed("www.a.test", "/z", "/x"), []Entry{at(0, "/x?1", 200)}, []string{`"/x"`}},
-		{"everything disallowed", Disallowed("", "/"), []Entry{at(0, "/robots.txt", 200), at(1, "/a", 200)}, []string{"/a"}},
+		{"everything disallowed", Disallowed("", "/"), []Entry{at(0, "/robots.txt", 200), at(1, "/a", 200)},
+			[]string{"/a"}},
 		{"suspended", Suspended("a.test", start, start.Add(time.Second)),
 			[]Entry{at(0, "/1", 429), at(900, "/2", 200), at(1000, "/3", 200)}, []string{"GET /2"}},
-		{"patient", HonoursRetryAfter(time.Second, 5*time.Millisecond), []Entry{at(0, "/1", 429), at(1006, "/1", 200)}, nil},
-		{"impatient", HonoursRetryAfter(time.Second, 5*time.Millisecond), []Entry{at(0, "/1", 503), at(1004, "/1", 200)},
-			[]string{"GET /1"}},
+		{"patient", HonoursRetryAfter(time.Second, 5*time.Millisecond), []Entry{at(0, "/1", 429), at(1006, "/1", 200)},
+			nil},
+		{"impatient", HonoursRetryAfter(time.Second, 5*time.Millisecond),
+			[]Entry{at(0, "/1", 503), at(1004, "/1", 200)}, []string{"GET /1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := CheckLog(tt.entries, tt.rule)
@@ -133,14 +138,16 @@ func TestLogEntry(t *testing.T) {
 			t.Fatalf("%s: %d entries", name, len(entries))
 		}
 		e := entries[0]
-		if e.Host != "a.test" || e.Method != "GET" || e.Path != "/x?y=%41" || e.Status != 200 || e.UserAgent != "probe/1" ||
+		if e.Host != "a.test" || e.Method != "GET" || e.Path != "/x?y=%41" || e.Status != 200 ||
+			e.UserAgent != "probe/1" ||
 			e.Header.Get("If-None-Match") != `"t"` || e.Bytes != 5 || e.Aborted || e.Conn == 0 || e.Open != 0 {
 			t.Errorf("%s: %+v", name, e)
 		}
 		if e.Arrived.IsZero() || e.FirstByte.Before(e.Arrived) {
 			t.Errorf("%s: arrived %v, first byte %v", name, e.Arrived, e.FirstByte)
 		}
-		if e := entries[1]; e.Method != "HEAD" || e.Status != 404 || e.Bytes != 0 || e.Aborted || e.Conn != entries[0].Conn {
+		if e := entries[1]; e.Method != "HEAD" || e.Status != 404 || e.Bytes != 0 || e.Aborted ||
+			e.Conn != entries[0].Conn {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

@@ -71,7 +71,8 @@ func TestFolderGzipAndValidators(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(got.body), got.Header)
 		}
 	}
-	if got := get(t, c, "https://docs.test/a.png", "Accept-Encoding", "gzip"); got.Header.Get("Content-Encoding") != "" {
+	if got := get(t, c, "https://docs.test/a.png", "Accept-Encoding",
+		"gzip"); got.Header.Get("Content-Encoding") != "" {
 		t.Error("an image is compressed")
 	}
 	tag := get(t, c, "https://docs.test/a.html").Header.Get("Etag")

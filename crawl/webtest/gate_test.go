@@ -10,7 +10,8 @@ import (
 func TestDown(t *testing.T) {
 	s := newServer(t)
 	for mode, want := range map[Down]string{
-		DownSilent: "handshake timeout", DownHanging: "handshake timeout", DownClosed: "EOF", DownReset: "connection reset",
+		DownSilent: "handshake timeout", DownHanging: "handshake timeout", DownClosed: "EOF",
+		DownReset:   "connection reset",
 		DownRefused: "remote error: tls", DownGarbled: "first record does not look like a TLS handshake",
 		DownExpired: "expired", DownWrongName: "not a.test", DownUnknownCA: "unknown authority",
 	} {

@@ -21,7 +21,7 @@ type Entry struct {
 	Opened    time.Time   `json:"opened"`     // the connection was accepted; zero where there was no request
 	Arrived   time.Time   `json:"arrived"`    // its header had been read
 	FirstByte time.Time   `json:"first_byte"` // just before the first byte of the answer; zero if there was none
-	Done      time.Time   `json:"done"`       // the answer was written, or given up; just before its connection was ended
+	Done      time.Time   `json:"done"`       // the answer was written, or given up, just before its connection ended
 	Status    int         `json:"status"`     // 0 if there was no answer
 	UserAgent string      `json:"user_agent"`
 	Header    http.Header `json:"header"`

@@ -160,8 +160,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 		return nil, err
 	}
 	report.SiteOverflow = cv.overflow[h.site]
-	report.Limit = cv.core.terrain.Budget(r.Name, cv.core.cfg.Crawler.MaxDomainRequests)
-	report.LimitKey = cv.hosts.budgetKey(r.Name, report.Limit)
+	report.Limit, report.LimitKey = cv.core.cfg.Budget(r.Name), cv.core.cfg.BudgetKey(r.Name)
 	lacks := cv.lacks(h, r, t)
 	report.Cover, report.Coverage = cover(lacks, t)
 	if report.Cover == CoverBudget {

@@ -60,15 +60,6 @@ func yieldWord(entries []depthEntry, yield func(int, uint8) bool) bool {
 	return true
 }
 
-// Smallest returns the smallest depth of a page; [kv.NoDepth]: none.
-func (d *Depths) Smallest(id schema.ID) uint8 {
-	smallest := uint8(kv.NoDepth)
-	for _, e := range d.entries[d.start[id]:d.start[id+1]] {
-		smallest = min(smallest, e.depth)
-	}
-	return smallest
-}
-
 // walks follows the links that carry depth.
 type walks struct {
 	core  *core

@@ -77,8 +77,8 @@ func (hs *hosts) newHost(r *schema.Host) *host {
 
 // hold says what keeps the newest run from asking a host any further.
 func (hs *hosts) hold(h *host, r *schema.Host) {
-	if limit := hs.core.terrain.Budget(r.Name, hs.core.cfg.Crawler.MaxDomainRequests); r.RunRequests >= limit {
-		h.budget = hs.budgetKey(r.Name, limit)
+	if hs.core.cfg.UsedUp(r, 0) {
+		h.budget = hs.core.cfg.BudgetKey(r.Name)
 		h.held, h.why = schema.RequestLimitHit, h.budget
 		return
 	}
@@ -93,14 +93,6 @@ func (hs *hosts) hold(h *host, r *schema.Host) {
 		return
 	}
 	h.why, h.cause = r.RunGivenUpWhy.String(), r.RunGivenUpWhy
-}
-
-// budgetKey names the key that a host's budget comes from, and its value.
-func (hs *hosts) budgetKey(name string, limit int) string {
-	if hs.core.terrain.Budget(name, -1) != -1 {
-		return fmt.Sprintf("max-requests = %d", limit)
-	}
-	return fmt.Sprintf("max-domain-requests = %d", limit)
 }
 
 // name returns the name of a host.

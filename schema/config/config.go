@@ -53,7 +53,7 @@ type Crawler struct {
 	MaxDomainRequests      int
 	MaxPages               int           // 0: no limit
 	MaxRunTime             time.Duration // 0: no limit
-	MaxLinksPerPage        int           // 0: 10,000
+	MaxLinksPerPage        int           // 0: DefaultLinks
 	MaxSubdomains          int           // 0: all
 	HeadCheck              HeadCheck
 	RespectNofollow        bool
@@ -62,8 +62,11 @@ type Crawler struct {
 	Sitemaps               Sitemaps
 }
 
+// DefaultLinks is how many links of a page are recorded where max-links-per-page is 0.
+const DefaultLinks = 10_000
+
 // LinksPerPage is how many links of a page are recorded at most.
-func (c Crawler) LinksPerPage() int { return cmp.Or(c.MaxLinksPerPage, 10_000) }
+func (c Crawler) LinksPerPage() int { return cmp.Or(c.MaxLinksPerPage, DefaultLinks) }
 
 // UserAgent is [user-agent].
 type UserAgent struct {

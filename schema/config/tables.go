@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema/amount"
+)
 
 const (
 	most    = 1<<31 - 1
@@ -47,7 +51,8 @@ func (c *Crawler) keys() []key {
 		{name: "max-domain-requests", doc: "requests per run and host, >= 1", value: number(&c.MaxDomainRequests, 1, most)},
 		{name: "max-pages", doc: "pages visited per run; 0: no limit", value: number(&c.MaxPages, 0, most)},
 		{name: "max-run-time", unit: "duration", doc: "of one process; 0: no limit", value: duration(&c.MaxRunTime, 0)},
-		{name: "max-links-per-page", doc: "the first N distinct targets in document order are recorded; 0: 10,000",
+		{name: "max-links-per-page",
+			doc:   "the first N distinct targets in document order are recorded; 0: " + amount.Commas(DefaultLinks),
 			value: number(&c.MaxLinksPerPage, 0, 1_000_000)},
 		{name: "max-subdomains", doc: "hosts per site that are visited; 0: all", value: number(&c.MaxSubdomains, 0, most)},
 		{name: "head-check", doc: "HEAD before GET: always | auto (unless the path looks like a page) | never",

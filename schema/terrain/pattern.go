@@ -103,9 +103,6 @@ func (p Pattern) matchesName(name string) bool {
 	return ok && (head == "" || p.below && strings.HasSuffix(head, "."))
 }
 
-// IsHost reports whether p names one host, and nothing below it.
-func (p Pattern) IsHost() bool { return p.base != "" && !p.below }
-
 // Compare orders patterns so that of two that match the same host the more
 // specific one comes first.
 func (p Pattern) Compare(q Pattern) int {

@@ -81,7 +81,8 @@ func journalOddities(h *webtest.Host) {
 // radioOddities: a page that is not ready at first, one that moves on by
 // itself, one that takes its time.
 func radioOddities(h *webtest.Host) {
-	h.Page("/archive", linkPage("Archive - Saltmarsh Radio", "/programmes/")).Times(1, http.StatusServiceUnavailable, nil)
+	h.Page("/archive", linkPage("Archive - Saltmarsh Radio", "/programmes/")).Times(1, http.StatusServiceUnavailable,
+		nil)
 	h.Page("/live", "<title>Live</title><meta http-equiv=\"refresh\" content=\"0; url=/programmes/\">")
 	h.Page("/about", linkPage("About - Saltmarsh Radio", "/archive", "/live",
 		"/studio-tour")).Delay(300 * time.Millisecond)

@@ -92,7 +92,8 @@ func (s *Server) reply(question []byte) []byte {
 	if a.Silent {
 		return nil
 	}
-	b := dnsmessage.NewBuilder(nil, dnsmessage.Header{ID: h.ID, Response: true, RCode: a.Code, RecursionAvailable: true})
+	b := dnsmessage.NewBuilder(nil,
+		dnsmessage.Header{ID: h.ID, Response: true, RCode: a.Code, RecursionAvailable: true})
 	_ = b.StartQuestions()
 	_ = b.Question(q)
 	_ = b.StartAnswers()

@@ -46,7 +46,7 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 		return err
 	}
 	defer r.Close()
-	links, err := finding(a, "looking for broken links", func() ([]broken.Link, error) { return broken.Find(r.Survey) })
+	links, err := finding(a.voice, "looking for broken links", func() ([]broken.Link, error) { return broken.Find(r.Survey) })
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	case opts.json:
 		err = writeBroken(newJSONRows(a.stdout, brokenColumns()), links)
 	case len(links) == 0:
-		return toldNone(a, r.Survey)
+		return toldNone(a.voice, r.Survey)
 	default:
 		err = printBroken(a.stdout, links)
 	}
@@ -67,10 +67,10 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 }
 
 // toldNone says that there are no broken links, among how many.
-func toldNone(a *app, s *survey.Survey) error {
+func toldNone(v *voice, s *survey.Survey) error {
 	counts, err := s.Counts()
 	if err == nil {
-		a.say("no broken links among " + commas(counts.Links))
+		v.say("no broken links among " + commas(counts.Links))
 	}
 	return err
 }

@@ -42,30 +42,28 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 		return err
 	}
 	defer func() { err = errors.Join(err, machine.LeaveBrowsers()) }()
-	if _, err := a.newSender(own); err != nil {
+	if _, err := newSender(own, a.voice.logger()); err != nil {
 		return err
 	}
-	a.tellUnwritten(cfg)
-	view := newNodeView(a, path, own, opts)
+	tellUnwritten(a.voice, cfg)
+	view := newNodeView(a.voice, path, own, opts)
 	at, err := view.listen()
 	if err != nil {
 		return err
 	}
-	conn, err := hub.Connect(ctx, hub.Dial{
-		URL: own.Cluster.Hub, Credentials: own.Cluster.Credentials, CAFile: own.Cluster.CAFile, Node: name, Log: a.logger(),
-	})
+	conn, err := connect(ctx, a.voice.logger(), own, name)
 	if err != nil {
-		return hubError(err)
+		return err
 	}
 	defer conn.Close()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	view.machine, view.stop = machine, stop
-	a.say("node " + shown(name) + " is connected to the hub " + shown(own.Cluster.Hub))
+	a.voice.say("node " + shown(name) + " is connected to the hub " + shown(own.Cluster.Hub))
 	end := view.begin(conn, at)
 	err = node.Run(ctx, node.Options{
 		Hub: conn, Name: name, Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
-		Config: own, Log: a.logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
+		Config: own, Log: a.voice.logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
 		Open: func(path string) (*kv.Store, error) {
 			store, err := openLocked(path, kv.Options{Memory: m.forURLs() / int64(own.Cluster.Shards)})
 			return store, m.explain(err)
@@ -100,7 +98,7 @@ func ownConfig(cfg *config.Config, opts crawlOptions) (*config.Config, error) {
 }
 
 // tellUnwritten says which files the configuration names that no node writes.
-func (a *app) tellUnwritten(cfg *config.Config) {
+func tellUnwritten(v *voice, cfg *config.Config) {
 	var keys []string
 	for _, f := range formats() {
 		if f.key != "" && f.path(cfg) != "" {
@@ -108,11 +106,11 @@ func (a *app) tellUnwritten(cfg *config.Config) {
 		}
 	}
 	if len(keys) > 0 {
-		a.warn(remark{"not written by a node: " + strings.Join(keys, ", ") + "; that needs the map that \"ripple unite\" makes",
+		v.warn(remark{"not written by a node: " + strings.Join(keys, ", ") + "; that needs the map that \"ripple unite\" makes",
 			"not written by a node", []any{"keys", keys}})
 	}
 	if cfg.Monitor.MetricsCSV != "" {
-		a.warn(remark{"not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics",
+		v.warn(remark{"not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics",
 			"not written by a node", []any{"keys", []string{"[monitor] metrics-csv"}}})
 	}
 }

@@ -41,7 +41,7 @@ func (s *followedShard) End() { s.end() }
 func (v *nodeView) crawl(of node.Walk) node.Follower {
 	cfg := *v.cfg
 	cfg.State.Path = of.Path
-	w := &walk{app: v.app, log: v.app.logger(), stop: v.stop, begun: make(chan struct{}), store: of.Store, machine: v.machine,
+	w := &walk{voice: v.voice, log: v.voice.logger(), stop: v.stop, begun: make(chan struct{}), store: of.Store, machine: v.machine,
 		crawl: of.Crawl, meter: v.desk.meter}
 	w.cfg.Store(&cfg)
 	w.watcher = census.NewWatcher(of.Crawl, &w.cfg, of.Run)

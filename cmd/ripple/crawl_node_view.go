@@ -27,7 +27,7 @@ const nodeEvery = 10 * time.Second
 
 // A nodeView tells how a node gets on.
 type nodeView struct {
-	app      *app
+	voice    *voice
 	cfg      *config.Config
 	desk     *terrainDesk
 	machine  *crawl.Machine
@@ -43,7 +43,7 @@ type nodeView struct {
 	shown  map[int]*meter.Part
 }
 
-func newNodeView(a *app, path string, cfg *config.Config, opts crawlOptions) *nodeView {
+func newNodeView(told *voice, path string, cfg *config.Config, opts crawlOptions) *nodeView {
 	load := func() (*config.Config, error) {
 		now, _, err := config.Load(path) // what is to be noticed was told at the start
 		if err != nil {
@@ -51,7 +51,8 @@ func newNodeView(a *app, path string, cfg *config.Config, opts crawlOptions) *no
 		}
 		return ownConfig(now, opts)
 	}
-	return &nodeView{app: a, cfg: cfg, desk: newTerrainDesk(cfg, load), states: map[int]string{}, shown: map[int]*meter.Part{}}
+	return &nodeView{voice: told, cfg: cfg, desk: newTerrainDesk(cfg, load),
+		states: map[int]string{}, shown: map[int]*meter.Part{}}
 }
 
 // listen opens the desk that the node serves, and tells its address; nil: none is named.
@@ -59,9 +60,9 @@ func (v *nodeView) listen() (*desk.Desk, error) {
 	if v.cfg.Monitor.Listen == "" {
 		return nil, nil
 	}
-	at, err := v.desk.listen(v.app, v.cfg.Monitor)
+	at, err := v.desk.listen(v.voice.logger(), v.cfg.Monitor)
 	if err == nil {
-		v.app.tell(remark{"the desk is at " + at.Address(), "desk", []any{"address", at.Address()}})
+		v.voice.tell(remark{"the desk is at " + at.Address(), "desk", []any{"address", at.Address()}})
 	}
 	return at, err
 }
@@ -127,7 +128,7 @@ func (v *nodeView) shard(n int, state string) {
 		v.hide(n)
 	}
 	if before != state {
-		v.app.tell(remark{fmt.Sprintf("shard %d: %s", n, state), "shard", []any{"shard", n, "state", state}})
+		v.voice.tell(remark{fmt.Sprintf("shard %d: %s", n, state), "shard", []any{"shard", n, "state", state}})
 	}
 }
 
@@ -154,10 +155,10 @@ func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 		default:
 			done, err := tellTerrain(ctx, conn, "reload", v.desk.load)
 			for _, r := range done {
-				v.app.tell(r)
+				v.voice.tell(r)
 			}
 			if err != nil {
-				v.app.logger().Error("the configuration is not taken; the crawl goes on as before", "error", err)
+				v.voice.logger().Error("the configuration is not taken; the crawl goes on as before", "error", err)
 			}
 		}
 	}
@@ -166,7 +167,7 @@ func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 // report tells how far the node has come.
 func (v *nodeView) report() {
 	pages, requests := v.pages.Load(), v.requests.Load()
-	v.app.tell(remark{fmt.Sprintf("%s, %s; shards: %s", visited(int(pages)), count(int(requests), "request", "requests"),
+	v.voice.tell(remark{fmt.Sprintf("%s, %s; shards: %s", visited(int(pages)), count(int(requests), "request", "requests"),
 		v.shards()), "node", []any{"pages", pages, "requests", requests}})
 }
 
@@ -217,19 +218,19 @@ func (v *nodeView) end(ctx context.Context, path string, cfg *config.Config, err
 	case errors.As(err, &told):
 		without := told.End.Without
 		text := "\"ripple stop\" has ended the run without " + without.Named() + "; " + pages + " here"
-		v.app.tell(remark{text, "run interrupted", []any{"without", without.String(), "pages", v.pages.Load()}})
+		v.voice.tell(remark{text, "run interrupted", []any{"without", without.String(), "pages", v.pages.Load()}})
 		next := "ripple crawl " + shown(path)
-		v.app.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
+		v.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
 		return nil
 	case err == nil:
-		v.app.tell(remark{"the run is over on all shards; " + pages + " here", "run completed", []any{"pages", v.pages.Load()}})
+		v.voice.tell(remark{"the run is over on all shards; " + pages + " here", "run completed", []any{"pages", v.pages.Load()}})
 		next := uniteCommand(cfg)
-		v.app.tell(remark{"  make one map of the folders of all machines: " + next, "next", []any{"command", next}})
+		v.voice.tell(remark{"  make one map of the folders of all machines: " + next, "next", []any{"command", next}})
 		return nil
 	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):
-		v.app.tell(remark{"this node has stopped; " + pages + " here", "node stopped", []any{"pages", v.pages.Load()}})
+		v.voice.tell(remark{"this node has stopped; " + pages + " here", "node stopped", []any{"pages", v.pages.Load()}})
 		next := "ripple crawl " + shown(path)
-		v.app.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
+		v.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
 		return early(ctx)
 	}
 	return nodeError(cfg, err)

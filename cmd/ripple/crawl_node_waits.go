@@ -26,10 +26,10 @@ func (v *nodeView) tellWaits(s *terrainStats, now time.Time) {
 	}
 	v.waits = same
 	for _, n := range notes[:min(len(notes), mostWaits)] {
-		v.app.tell(remark{"  " + n.Text, "node waits", []any{"why", n.Text}})
+		v.voice.tell(remark{"  " + n.Text, "node waits", []any{"why", n.Text}})
 	}
 	if more := len(notes) - mostWaits; more > 0 {
-		v.app.say(fmt.Sprintf("  and %d more like these, which \"ripple stats\" shows", more))
+		v.voice.say(fmt.Sprintf("  and %d more like these, which \"ripple stats\" shows", more))
 	}
 }
 

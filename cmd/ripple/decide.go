@@ -69,11 +69,11 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	path, err := a.configPath(nil)
+	path, err := a.named.configPath(nil)
 	if err != nil {
 		return err
 	}
-	cfg, err := a.decisionsOf(path, opts.json)
+	cfg, err := decisionsOf(a, path, opts.json)
 	if err != nil {
 		return err
 	}
@@ -137,15 +137,15 @@ func withoutEmpty(all []string) []string {
 
 // decisionsOf reads the configuration that is decided under; nil: there is none. A program
 // is not told what a person might mend.
-func (a *app) decisionsOf(path string, program bool) (*config.Config, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && a.config == "" {
+func decisionsOf(a *app, path string, program bool) (*config.Config, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && a.named.config == "" {
 		return nil, nil
 	}
 	if program {
 		cfg, _, err := config.Load(path)
 		return cfg, err
 	}
-	return a.load(path)
+	return loadConfig(path, a.voice)
 }
 
 // decideError says what to do about a file of decisions that cannot be changed.

@@ -63,7 +63,7 @@ func (d *decider) entered(e config.Decision) {
 // because notes why nothing comes of it, and says so.
 func (d *decider) because(why string) {
 	d.result.Why = why
-	d.app.say(why)
+	d.app.voice.say(why)
 }
 
 // print prints for a person alone.
@@ -129,7 +129,7 @@ func (d *decider) foretell(ctx context.Context) error {
 		d.because("nothing has been crawled yet: nothing would change")
 		return nil
 	}
-	copied, remove, err := d.app.workingCopy(ctx, next.State.Path)
+	copied, remove, err := d.app.states.workingCopy(ctx, next.State.Path)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (d *decider) write(ctx context.Context, seen string) error {
 	}
 	d.entered(e)
 	d.result.Written, d.result.Version = true, ""
-	d.app.tell(remark{fmt.Sprintf("%s is decided: %s, in %s", d.host, e.Class, shown(d.result.Path)), "decided",
+	d.app.voice.tell(remark{fmt.Sprintf("%s is decided: %s, in %s", d.host, e.Class, shown(d.result.Path)), "decided",
 		[]any{"host", d.host.String(), "class", string(e.Class), "path", d.result.Path}})
 	return d.apply(ctx, next)
 }
@@ -179,11 +179,11 @@ func (d *decider) apply(ctx context.Context, cfg *config.Config) error {
 		return nil
 	}
 	var st census.Status
-	err := d.app.crawlOf(cfg.State.Path).Post(ctx, "reload", &st)
+	err := d.app.states.crawlOf(cfg.State.Path).Post(ctx, "reload", &st)
 	switch {
 	case err == nil:
 		d.result.Applied = "reload"
-		d.app.say("the running crawl follows it from now on")
+		d.app.voice.say("the running crawl follows it from now on")
 		return nil
 	case !errors.Is(err, control.ErrNobody):
 		return hint(err, "the decision is written; %q applies it", "ripple reload")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -106,7 +105,7 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 	defer r.Close()
 	heap.Collect(exportAt, 0)
 	if len(targets) == 0 {
-		cfg, err := a.outputConfig(r)
+		cfg, err := outputConfig(&a.named, r)
 		if err != nil {
 			return err
 		}
@@ -123,7 +122,7 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		}
 	}
 	for _, t := range targets {
-		err := a.during("writing "+shown(t.path), func(p export.Progress) error {
+		err := a.voice.during("writing "+shown(t.path), func(p export.Progress) error {
 			opts.progress = p
 			return t.format.write(ctx, t.path, r.Survey, opts)
 		})
@@ -133,20 +132,20 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		fmt.Fprintln(a.stdout, shown(t.path))
 	}
 	if text := opts.graph.told(targets); text != "" {
-		a.say(text)
+		a.voice.say(text)
 	}
 	if r.live != nil {
 		text := fmt.Sprintf("run #%d is not over: this is what was known a moment ago", r.live.RunID)
-		a.tell(remark{text, "run not over", []any{"run", r.live.RunID}})
+		a.voice.tell(remark{text, "run not over", []any{"run", r.live.RunID}})
 	}
 	return nil
 }
 
 // outputConfig is the configuration that names the outputs: the one by which the state
 // was found, which may have been moved with it, else that of the run.
-func (a *app) outputConfig(r *reading) (*config.Config, error) {
-	path := cmp.Or(a.config, defaultConfig)
-	if _, err := os.Stat(path); a.state != "" || err != nil {
+func outputConfig(files *named, r *reading) (*config.Config, error) {
+	path := files.configOrDefault()
+	if _, err := os.Stat(path); files.state != "" || err != nil {
 		return r.Config(), nil
 	}
 	cfg, _, err := config.Load(path)

@@ -74,7 +74,7 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 	if err := opts.check(); err != nil {
 		return err
 	}
-	settings, err := opts.settings(a.logger())
+	settings, err := opts.settings(a.voice.logger())
 	if err != nil {
 		return usage("%v", err)
 	}
@@ -86,7 +86,7 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 		return err
 	}
 	fmt.Fprintln(a.stdout, s.URL())
-	a.say("Ctrl-C ends it")
+	a.voice.say("Ctrl-C ends it")
 	return errors.Join(s.Wait(ctx), s.Close())
 }
 

@@ -54,7 +54,7 @@ func runInit(a *app, urls, args []string) error {
 	}
 	text := fmt.Sprintf("%s is written. Replace what says REPLACE-ME, then look before you walk:\n"+
 		"  ripple crawl %[1]s --dry-run", shown(path))
-	a.tell(remark{text, "configuration written", []any{"path", path}})
+	a.voice.tell(remark{text, "configuration written", []any{"path", path}})
 	return nil
 }
 

@@ -23,7 +23,7 @@ func run(args []string) int {
 	defer stop()
 	a := newApp(os.Stdout, os.Stderr)
 	err := a.execute(ctx, args)
-	a.complain(err)
+	a.voice.complain(err)
 	return exitCode(err)
 }
 

@@ -60,14 +60,14 @@ func runPrune(ctx context.Context, a *app, opts pruneOptions) error {
 	if opts.keep < 1 {
 		return usage("--keep-runs is %d; it must be 1 or more", opts.keep)
 	}
-	path, err := a.statePath()
+	path, err := a.named.statePath()
 	if err != nil {
 		return err
 	}
 	if err := mustExist(path); err != nil {
 		return err
 	}
-	done, err := finding(a, "pruning "+shown(path), func() (*pruned, error) { return prune(ctx, path, opts.keep) })
+	done, err := finding(a.voice, "pruning "+shown(path), func() (*pruned, error) { return prune(ctx, path, opts.keep) })
 	if err != nil {
 		return err
 	}

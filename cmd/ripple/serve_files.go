@@ -53,9 +53,9 @@ func newOrderedCommand(a *app) *cobra.Command {
 				return usage("use \"ripple export\"")
 			}
 			desk.EndWithInput()
-			ordered := newApp(a.stdout, a.stderr)
+			ordered := newApp(a.stdout, a.voice.stderr)
 			if args[0] != "decide" { // of which the output is wanted
-				ordered.reports = func(r reached) { desk.Report(a.stdout, r.step, r.done, r.total) }
+				ordered.voice.reports = func(r reached) { desk.Report(a.stdout, r.step, r.done, r.total) }
 			}
 			return ordered.execute(cmd.Context(), args)
 		},

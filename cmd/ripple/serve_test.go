@@ -49,7 +49,7 @@ func serveConfig(t *testing.T, state, cfg string) *testDesk {
 // openState serves a state file until the function is called that it returns.
 func openState(t testing.TB, state, cfg string) (served *testDesk, end func()) {
 	t.Helper()
-	d, err := newApp(io.Discard, io.Discard).openDesk(state, cfg, config.Monitor{Listen: "127.0.0.1:0"})
+	d, err := openDesk(state, cfg, config.Monitor{Listen: "127.0.0.1:0"}, newVoice(io.Discard).logger())
 	if err != nil {
 		t.Fatal(err)
 	}

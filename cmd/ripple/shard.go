@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,8 @@ over on another shard already, the new file takes part from the next run on.`,
 
 // shardArgs are the numbers of shards, and the configuration of their terrain, which may
 // follow them.
-func (a *app) shardArgs(args []string) (shards []int, cfg *config.Config, err error) {
+func shardArgs(files *named, args []string) (shards []int, cfg *config.Config, err error) {
+	path := files.config
 	for i, arg := range args {
 		n, err := strconv.Atoi(arg)
 		switch {
@@ -79,21 +81,18 @@ func (a *app) shardArgs(args []string) (shards []int, cfg *config.Config, err er
 			shards = append(shards, n)
 		case i == 0 || i < len(args)-1:
 			return nil, nil, usage("%s is not the number of a shard; \"ripple stats\" lists them", shown(arg))
-		case a.config != "":
-			return nil, nil, usage("the configuration is named twice: %s and --config %s", shown(arg), shown(a.config))
+		case path != "":
+			return nil, nil, usage("the configuration is named twice: %s and --config %s", shown(arg), shown(path))
 		default:
-			a.config = arg
+			path = arg
 		}
 	}
 	slices.Sort(shards)
 	shards = slices.Compact(shards)
-	if a.state != "" {
+	if files.state != "" {
 		return nil, nil, usage("a shard is moved by its number; leave --state out and name the configuration of the terrain")
 	}
-	path := a.config
-	if path == "" {
-		path = defaultConfig
-	}
+	path = cmp.Or(path, defaultConfig)
 	if cfg, _, err = config.Load(path); err == nil && cfg.Cluster.Hub == "" {
 		err = usage("%s is for one machine: it names no [cluster] hub", shown(path))
 	}
@@ -101,7 +100,7 @@ func (a *app) shardArgs(args []string) (shards []int, cfg *config.Config, err er
 }
 
 func runRelease(ctx context.Context, a *app, args []string) error {
-	shards, cfg, err := a.shardArgs(args)
+	shards, cfg, err := shardArgs(&a.named, args)
 	if err != nil {
 		return err
 	}
@@ -109,7 +108,7 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 		return usage("shards are released one by one")
 	}
 	n := shards[0]
-	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		r, err := node.Release(ctx, conn, n, leaseTiming)
 		if err != nil {
 			return shardError(err)
@@ -129,13 +128,13 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 		default:
 			text = fmt.Sprintf("shard %d: nobody has it; its file %s on %s may be moved as it is", n, node.FilePath("", n), name)
 		}
-		a.tell(remark{text, "shard released", []any{"shard", n, "node", r.Node, "path", r.Path, "silent", r.Silent}})
+		a.voice.tell(remark{text, "shard released", []any{"shard", n, "node", r.Node, "path", r.Path, "silent", r.Silent}})
 		return nil
 	})
 }
 
 func runRecreate(ctx context.Context, a *app, args []string) error {
-	shards, cfg, err := a.shardArgs(args)
+	shards, cfg, err := shardArgs(&a.named, args)
 	if err != nil {
 		return err
 	}
@@ -150,7 +149,7 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		next, err := node.Recreate(ctx, conn, node.Recreation{
 			Node: name, Shards: shards, Timing: leaseTiming, Clock: lease.MachineClock(),
 		})
@@ -162,7 +161,7 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 			from = "it takes part from the next run on, for this one is over on another shard"
 		}
 		for _, n := range shards {
-			a.tell(remark{fmt.Sprintf("shard %d is made anew by this machine, by the crawl that runs here or the next one; %s", n,
+			a.voice.tell(remark{fmt.Sprintf("shard %d is made anew by this machine, by the crawl that runs here or the next one; %s", n,
 				from), "shard made anew", []any{"shard", n, "node", name, "next", next}})
 		}
 		return nil

@@ -101,7 +101,7 @@ type slowHost struct {
 }
 
 func runStats(ctx context.Context, a *app, opts statsOptions) error {
-	if cfg := a.terrain(); cfg != nil {
+	if cfg := a.named.terrain(); cfg != nil {
 		return runTerrainStats(ctx, a, cfg, opts)
 	}
 	r, err := a.read(ctx)

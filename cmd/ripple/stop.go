@@ -55,11 +55,11 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 	if without == (schema.Shards{}) {
 		return runCommand(ctx, a, "stop", "run #%d is stopping; open requests get 10 s to finish")
 	}
-	cfg := a.terrain()
+	cfg := a.named.terrain()
 	if cfg == nil {
 		return usage("--without is for a terrain of several machines: name its configuration, with [cluster] hub, by --config")
 	}
-	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		e, err := node.StopWithout(ctx, conn, without, leaseTiming)
 		if e.Nodes == nil {
 			return stopError(err)
@@ -72,9 +72,9 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 		if len(stopped) > 0 {
 			text += "; stopped: " + clean(strings.Join(stopped, ", "), 200)
 		}
-		a.tell(remark{text, "run ended without shards", []any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
+		a.voice.tell(remark{text, "run ended without shards", []any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
 		if e.Left != nil {
-			a.warn(remark{"not stopped yet, and told to: " + clean(strings.Join(e.Left, ", "), 200), "not stopped yet",
+			a.voice.warn(remark{"not stopped yet, and told to: " + clean(strings.Join(e.Left, ", "), 200), "not stopped yet",
 				[]any{"nodes", e.Left}})
 		}
 		return stopError(err)

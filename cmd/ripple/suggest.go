@@ -55,7 +55,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	}
 	defer r.Close()
 	heap.Collect(exportAt, 0)
-	found, err := finding(a, "looking for hosts to add", func() (*suggest.Suggestions, error) {
+	found, err := finding(a.voice, "looking for hosts to add", func() (*suggest.Suggestions, error) {
 		return suggest.Find(r.Survey, opts.minOrigins, int(opts.limit))
 	})
 	if err != nil {
@@ -67,7 +67,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	if len(found.Discovered)+len(found.Stubs) == 0 && opts.limit > 0 {
 		text := fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less",
 			count(opts.minOrigins, "origin", "origins"))
-		a.tell(remark{text, "nothing to suggest", []any{"min_origins", opts.minOrigins}})
+		a.voice.tell(remark{text, "nothing to suggest", []any{"min_origins", opts.minOrigins}})
 		return nil
 	}
 	return flushed(a.stdout, func(w io.Writer) error {

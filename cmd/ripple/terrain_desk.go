@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -58,10 +59,10 @@ func uniteCommand(cfg *config.Config) string {
 }
 
 // listen opens the desk, so that its address is known to be free.
-func (d *terrainDesk) listen(a *app, m config.Monitor) (*desk.Desk, error) {
+func (d *terrainDesk) listen(log *slog.Logger, m config.Monitor) (*desk.Desk, error) {
 	opened, err := desk.Listen(desk.Options{
 		Monitor: m, Routes: d.routes(), Live: d, Reader: &desk.Reader{}, Metrics: d.metrics, Version: thisBuild().Version,
-		Log: a.logger(),
+		Log: log,
 	})
 	if err != nil {
 		return nil, usage("%v", err)

@@ -60,7 +60,7 @@ type shardStats struct {
 }
 
 func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts statsOptions) error {
-	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		t, err := node.Look(ctx, conn)
 		if err != nil {
 			return err

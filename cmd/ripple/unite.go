@@ -66,7 +66,7 @@ told yet.`,
 
 func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) error {
 	switch {
-	case a.state != "" || a.config != "":
+	case a.named.state != "" || a.named.config != "":
 		return usage("unite reads the files that it is given; leave --state and --config out")
 	case opts.out == "":
 		return usage("-o FILE is missing: what is to be written")
@@ -83,9 +83,9 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	}
 	s := shards{missing: missing}
 	defer s.close()
-	err = a.during("writing "+shown(opts.out), func(p export.Progress) error {
+	err = a.voice.during("writing "+shown(opts.out), func(p export.Progress) error {
 		p.At("opening shards", 0, 0)
-		if err := s.open(ctx, a, args); err != nil {
+		if err := s.open(ctx, a.states, args); err != nil {
 			return err
 		}
 		return s.write(ctx, opts, p)
@@ -96,13 +96,13 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", shown(opts.out), count(len(s.all), "shard", "shards"),
 		count(s.urls, "URL", "URLs"), count(s.visits, "visit", "visits"))
 	for _, dir := range s.without {
-		a.say("no file in " + dir + " holds a shard; the others hold all")
+		a.voice.say("no file in " + dir + " holds a shard; the others hold all")
 	}
 	if missing != (schema.Shards{}) {
-		a.say("this map is made without " + missing.Named() + ", and says so: its runs are interrupted")
+		a.voice.say("this map is made without " + missing.Named() + ", and says so: its runs are interrupted")
 	}
 	if slices.ContainsFunc(s.all, func(one unite.Shard) bool { return one.Live }) {
-		a.say("a shard is being crawled: this is what was known a moment ago")
+		a.voice.say("a shard is being crawled: this is what was known a moment ago")
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (s *shards) close() {
 }
 
 // open opens what is named.
-func (s *shards) open(ctx context.Context, a *app, args []string) error {
+func (s *shards) open(ctx context.Context, from states, args []string) error {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		switch {
@@ -151,9 +151,9 @@ func (s *shards) open(ctx context.Context, a *app, args []string) error {
 		case err != nil:
 			return err
 		case info.IsDir():
-			err = s.openFolder(ctx, a, arg)
+			err = s.openFolder(ctx, from, arg)
 		default:
-			err = s.openFile(ctx, a, arg)
+			err = s.openFile(ctx, from, arg)
 		}
 		if err != nil {
 			return err
@@ -167,7 +167,7 @@ func (s *shards) open(ctx context.Context, a *app, args []string) error {
 
 // openFolder opens the files of a folder that hold a shard. A machine that came late has
 // none.
-func (s *shards) openFolder(ctx context.Context, a *app, dir string) error {
+func (s *shards) openFolder(ctx context.Context, from states, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (s *shards) openFolder(ctx context.Context, a *app, dir string) error {
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || isBeside(e.Name()) || !isBolt(path) {
 			continue
 		}
-		switch err := s.openFile(ctx, a, path); {
+		switch err := s.openFile(ctx, from, path); {
 		case errors.Is(err, kv.ErrForeign):
 		case err != nil:
 			return err
@@ -217,11 +217,11 @@ func parseShards(texts []string) (schema.Shards, error) {
 }
 
 // openFile opens a state file, or a copy of one that is being crawled.
-func (s *shards) openFile(ctx context.Context, a *app, path string) error {
+func (s *shards) openFile(ctx context.Context, from states, path string) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	store, live, err := a.openReading(ctx, path)
+	store, live, err := from.open(ctx, path)
 	var h *hinted
 	if errors.As(err, &h) && !errors.Is(err, kv.ErrLocked) {
 		return h.error // what helps is for a state that is crawled alone
@@ -273,29 +273,29 @@ func (s *shards) write(ctx context.Context, opts uniteOptions, p export.Progress
 	return err
 }
 
-// openFolder opens a temporary file that holds what the shards in a folder do. It has no name
+// uniteFolder opens a temporary file that holds what the shards in a folder do. It has no name
 // any more when it is returned, where the system allows that.
-func (a *app) openFolder(ctx context.Context, dir string) (store *kv.Store, err error) {
-	var s shards
-	defer s.close()
+func uniteFolder(ctx context.Context, from states, dir string) (store *kv.Store, err error) {
+	var parts shards
+	defer parts.close()
 	scratch, remove, err := whole.Scratch(os.TempDir())
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
 	united := filepath.Join(scratch, "united.bolt")
-	err = a.during("reading the shards in "+shown(dir), func(p export.Progress) error {
+	err = from.voice.during("reading the shards in "+shown(dir), func(p export.Progress) error {
 		p.At("opening shards", 0, 0)
-		if err := s.openFolder(ctx, a, dir); err != nil {
+		if err := parts.openFolder(ctx, from, dir); err != nil {
 			return err
 		}
-		if len(s.all) == 0 {
+		if len(parts.all) == 0 {
 			return usage("no file in %s holds a shard of a terrain; name a state file", shown(dir))
 		}
-		if err := fits(scratch, s.size()); err != nil {
+		if err := fits(scratch, parts.size()); err != nil {
 			return err
 		}
-		return s.unite(ctx, united, p)
+		return parts.unite(ctx, united, p)
 	})
 	var missing *unite.MissingError
 	if errors.As(err, &missing) {

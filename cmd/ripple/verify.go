@@ -64,16 +64,16 @@ type verdict struct {
 }
 
 func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
-	path, err := a.statePath()
+	path, err := a.named.statePath()
 	if err != nil {
 		return err
 	}
-	target, release, err := a.quietFile(ctx, path, opts)
+	target, release, err := quietFile(ctx, a.states, path, opts)
 	if err != nil {
 		return err
 	}
 	defer release()
-	v, err := finding(a, "checking "+shown(path), func() (*verdict, error) { return checkApart(ctx, target, opts) })
+	v, err := finding(a.voice, "checking "+shown(path), func() (*verdict, error) { return checkApart(ctx, target, opts) })
 	if err != nil {
 		return err
 	}
@@ -95,19 +95,19 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 
 // quietFile returns a file that nobody writes: the state file, or a copy of the
 // one that is being crawled.
-func (a *app) quietFile(ctx context.Context, path string, opts verifyOptions) (target string, release func(),
-	err error) {
+func quietFile(ctx context.Context, from states, path string, opts verifyOptions) (target string,
+	release func(), err error) {
 	if err := mustExist(path); err != nil {
 		return "", nil, err
 	}
 	copied := ""
 	var live census.Status
-	err = a.crawlOf(path).Get(ctx, "status", &live)
+	err = from.crawlOf(path).Get(ctx, "status", &live)
 	switch {
 	case err == nil && opts.compact:
 		return "", nil, usage("a crawl writes %s; stop it before --compact: ripple stop --state %s", shown(path), shown(path))
 	case err == nil:
-		copied, release, err = a.copyCrawled(ctx, path)
+		copied, release, err = from.copyCrawled(ctx, path)
 	}
 	switch {
 	case errors.Is(err, control.ErrNobody): // or it has just ended

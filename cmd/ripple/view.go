@@ -25,10 +25,10 @@ type view struct {
 	told   time.Time
 }
 
-func newView(a *app, log *slog.Logger) *view {
+func newView(v *voice, log *slog.Logger) *view {
 	return &view{
-		screen: a.stderr, log: log, told: time.Now(),
-		facts: a.logFormat == "json", inTerm: a.stderr.term && !a.quiet && a.logFormat == "text",
+		screen: v.stderr, log: log, told: time.Now(),
+		facts: v.logFormat == "json", inTerm: v.stderr.term && !v.quiet && v.logFormat == "text",
 	}
 }
 

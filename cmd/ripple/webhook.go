@@ -49,18 +49,18 @@ The exit code is 1 if it was not taken.`,
 }
 
 func runWebhookTest(ctx context.Context, a *app, opts webhookOptions, args []string) error {
-	path, err := a.configPath(args)
+	path, err := a.named.configPath(args)
 	if err != nil {
 		return err
 	}
-	cfg, err := a.load(path)
+	cfg, err := loadConfig(path, a.voice)
 	if err != nil {
 		return err
 	}
 	if cfg.Monitor.Webhook == "" {
 		return usage("%s names no [monitor] webhook", shown(path))
 	}
-	sender, err := a.newSender(cfg)
+	sender, err := newSender(cfg, a.voice.logger())
 	if err != nil {
 		return err
 	}

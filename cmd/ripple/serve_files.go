@@ -14,11 +14,14 @@ import (
 
 // deskExports are the exports that can be ordered at a desk of a state file.
 func deskExports(path string) *desk.Exports {
+	var offers []desk.Format
+	for _, f := range formats() {
+		if f.offer.Name != "" {
+			offers = append(offers, f.offer)
+		}
+	}
 	return &desk.Exports{
-		Formats: map[string]string{
-			"sqlite": ".db", "gexf": ".gexf", "graphml": ".graphml", "dot": ".dot", "jsonl": ".jsonl", "map": ".html",
-			"summary": ".md", "csv": "", "parquet": "", "pages": "",
-		},
+		Formats: offers,
 		Command: func(o desk.Order, target string) (*exec.Cmd, error) { return ordered(exportArgs(o, path, target)...) },
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -472,7 +473,7 @@ func TestServeKilled(t *testing.T) {
 	}
 	asks := func() error {
 		_, err := (&http.Transport{DialContext: dialTo(sockets[0])}).RoundTrip(&http.Request{
-			Method: "GET", URL: &url.URL{Scheme: "http", Host: "reader", Path: desk.Root + "runs"},
+			Method: "GET", URL: &url.URL{Scheme: "http", Host: "reader", Path: control.Root + "runs"},
 			Header: http.Header{}, Close: true})
 		return err
 	}

@@ -85,7 +85,7 @@ func (r *Reader) Get(ctx context.Context, what string, v any) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://reader"+Root+what, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://reader"+control.Root+what, nil)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -97,7 +98,7 @@ func Listen(o Options) (*Desk, error) {
 	mux.Handle("/", site())
 	mux.HandleFunc("GET /enter/{ticket}", d.enter)
 	mux.HandleFunc("GET /download/{ticket}", d.download)
-	mux.Handle(Root, guard.API(api))
+	mux.Handle(control.Root, guard.API(api))
 	mux.Handle("GET /metrics", guard.API(metrics(o.Metrics)))
 	d.server = &http.Server{
 		Handler: patiently(guard.Site(mux), &d.patience), MaxHeaderBytes: maxHeader, ErrorLog: quiet(), TLSConfig: secure,

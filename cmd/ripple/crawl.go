@@ -26,7 +26,7 @@ type crawlOptions struct {
 
 func (o *crawlOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.fresh, "fresh", false,
-		"begin an empty map; the old state is kept as a backup, and what\nhosts asked for is remembered")
+		"begin with an empty map; the old state is kept as a backup, and what\nhosts asked for is remembered")
 	f.BoolVar(&o.dryRun, "dry-run", false,
 		"show what would be crawled or refused, with estimates; visit no page\nand write nothing")
 	f.BoolVar(&o.resume, "resume", false, "resume the interrupted run (the default)")
@@ -46,15 +46,16 @@ Ctrl-C stops the crawl: open requests get 10 s to finish, and nothing is lost. A
 second Ctrl-C leaves at once. SIGHUP reloads the configuration, SIGUSR1 prints the
 status. From another terminal, use ripple stats, pause, unpause, stop and reload.
 
-With [cluster] hub this machine crawls its part of a terrain that several share: the
-files in [cluster] folder. See "More than one machine" in the README, and "ripple hub".
+With [cluster] hub, this machine crawls its part of a terrain that several share: the
+shards whose files are in [cluster] folder. See "More than one machine" in the README,
+and "ripple hub".
 
 The exit code is 0 if the run was completed, or interrupted by "ripple stop" or
 max-run-time; 130 after Ctrl-C, 143 after SIGTERM. "ripple stats --json" shows which
 it was, as .run.status.`,
 		Example: `  ripple crawl config.toml --dry-run   # what would it do, and how long would it take?
   ripple crawl config.toml             # begin, or resume
-  ripple crawl config.toml --fresh     # begin an empty map
+  ripple crawl config.toml --fresh     # begin with an empty map
   sort new.txt | ripple crawl config.toml --seeds -   # add seeds for this run
   ripple query --csv "SELECT url FROM pages WHERE class = 'quality' AND state = 'failed'" |
     ripple crawl --seeds -`,

@@ -37,7 +37,7 @@ func (o *demoOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.serve, "serve", false, "show it in the browser while it crawls, and afterwards, until Ctrl-C")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "with --serve: listen at `ADDR`")
 	f.IntVar(&o.nodes, "nodes", 0,
-		"crawl it first with `N` nodes and a hub, as several machines would,\nof which one is killed, and compare the maps")
+		"first crawl it with `N` nodes and a hub, as several machines would,\nkill one of them, and compare the maps")
 }
 
 func newDemoCommand(a *app) *cobra.Command {

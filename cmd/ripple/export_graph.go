@@ -40,7 +40,7 @@ func (o *graphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.without, "without", nil,
 		"of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav, sitewide")
 	f.StringSliceVar(&o.only, "only", nil,
-		"of graphs: nodes of these `CLASSES` alone: quality, discovered, stub, blacklist")
+		"of graphs: keep only nodes of these `CLASSES`: quality, discovered, stub, blacklist")
 	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that stand for fewer than `N` between pages")
 	f.StringVar(&o.header, "csv-header", o.header, "name the columns of CSV for `gephi|neo4j`")
 	f.StringVar(&o.gexf, "gexf-version", o.gexf, "write GEXF `1.3|1.2`; 1.2 for Gephi 0.9 and networkx below 3")

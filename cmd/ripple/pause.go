@@ -16,8 +16,8 @@ func newPauseCommand(a *app) *cobra.Command {
 		Use:   "pause",
 		Short: "Pause a running crawl",
 		Long: "Pause a running crawl: it sends no further request until \"ripple unpause\". Open\n" +
-			"requests are finished, and nothing is lost. With [cluster] hub all machines pause, also\n" +
-			"those that come later.",
+			"requests are finished, and nothing is lost. With [cluster] hub, all machines pause,\n" +
+			"including those that join later.",
 		Example: "  ripple pause\n  ripple pause --state valley.bolt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -54,7 +54,7 @@ func newQueryCommand(a *app) *cobra.Command {
 		Use:   "query 'SQL'",
 		Short: "Query the map in SQL",
 		Long: `Run one read-only SQL statement over the tables that "ripple export --sqlite" writes.
-They are read from the state as it is now: nothing is copied, and what concerns few
+They are read from the state as it is now: nothing is copied, and a question about few
 pages is answered at once. "-" reads the statement from stdin; --schema shows the
 tables. To ask many questions about everything, export once and use sqlite3.`,
 		Example: examples.String(),

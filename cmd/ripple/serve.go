@@ -36,21 +36,21 @@ func newServeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the map to a browser, and to programs as JSON",
-		Long: `Serve the desk until Ctrl-C: the map in the browser, over a state file or over a
-running crawl, and the same as JSON below /api/v1, which /api/v1/openapi.json
-describes. The address that is printed carries a token behind "#"; programs send it
-as "Authorization: Bearer TOKEN". [monitor] token-file keeps one token for good.
+		Long: `Serve the desk until Ctrl-C: the map in the browser, from a state file or a running
+crawl, and the same as JSON below /api/v1, described by /api/v1/openapi.json. The
+address that is printed carries a token behind "#"; programs send it as
+"Authorization: Bearer TOKEN". [monitor] token-file keeps one token for good.
 While a crawl runs, /metrics is for Prometheus (authorization, credentials_file).
 
-A state file is only read, and locked only while something is read from it, so that a
-crawl can begin meanwhile. Of a running crawl a copy is shown that is renewed when it
-is a minute old.
+A state file is only read, and locked only while it is being read, so that a crawl can
+begin meanwhile. Of a running crawl, a copy is shown, which is renewed when it is a
+minute old.
 
-With [cluster] hub it serves the shards of the terrain: who has them, how they get on,
-and what waits for whom, with /metrics of that. The map is served when "ripple unite"
-has made one.
+With [cluster] hub it serves the shards of the terrain: which machine has which, how far
+they are, and which wait for others, with /metrics of that. The map itself is served
+once "ripple unite" has made one.
 
-Beyond this machine a desk is reached through ssh -L, or with [monitor] listen,
+From other machines a desk is reached through ssh -L, or with [monitor] listen,
 cert-file and key-file, which are read again when they have changed.`,
 		Example: `  ripple serve
   ripple serve --state terrain.bolt --listen 127.0.0.1:8080

@@ -132,7 +132,7 @@ func TestShardIsMadeAnew(t *testing.T) {
 	if err := os.Rename(path, old); err != nil {
 		t.Fatal(err)
 	}
-	one.until(true, "start the machines that have them first", "shard", "recreate", name)
+	one.until(true, "first start the machines that have them", "shard", "recreate", name)
 	one.until(false, "; if it is off, its file shard-00"+name+".bolt may be moved as it is", "shard", "release", name)
 	two.start()
 	two.says("shard " + name + ": gone")
@@ -178,7 +178,7 @@ func TestStopWithoutMachine(t *testing.T) {
 	}
 	one.without(without, "no node has a shard just now, so none was stopped")
 	said := one.command("stats")
-	for _, want := range []string{", interrupted without shard", "on all machines goes on with the run, with shard"} {
+	for _, want := range []string{", interrupted without shard", "on all machines resumes the run, with shard"} {
 		if !strings.Contains(said, want) || strings.Contains(said, "waits for") {
 			t.Errorf("stats does not say %q, or who waits: %s", want, said)
 		}

@@ -29,16 +29,16 @@ func newStopCommand(a *app) *cobra.Command {
 		Short: "End a running crawl; \"ripple crawl\" resumes it",
 		Long: `Stop a running crawl as Ctrl-C does: open requests get 10 s to finish, nothing is
 lost, no outputs are written, and "ripple crawl" resumes the run. The crawl's exit
-code is 0, as it did what it was told; after Ctrl-C it is 130. With [cluster] hub all
-machines stop that work on a shard.
+code is 0, as it did what it was told; after Ctrl-C it is 130. With [cluster] hub, all
+machines that work on a shard stop.
 
-A run of several machines stays open while a shard cannot be reached. Where its machine
-is gone, --without ends the run: all other machines write into their files that it is
+A run of several machines stays open while a shard cannot be reached. If its machine is
+gone, --without ends the run: all other machines record in their files that it was
 interrupted without that shard, and stop; one that is killed meanwhile does so when it
-is started again. It takes a little more than half a minute, to see that nobody has
-the shard. Then "ripple unite --without" makes a map of the others. Nothing is
-forgotten: with the shard back, or made anew, "ripple crawl" on all machines goes on
-with the run.`,
+is started again. It takes a little more than half a minute, to make sure that nobody
+has the shard. Then "ripple unite --without" makes a map of the others. Nothing is
+forgotten: with the shard back, or recreated, "ripple crawl" on all machines resumes
+the run.`,
 		Example: "  ripple stop\n  ripple stop --config valley.toml\n  ripple stop --without 3",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStop(cmd.Context(), a, opts) },

@@ -24,10 +24,10 @@ func newSuggestCommand(a *app) *cobra.Command {
 	var opts suggestOptions
 	cmd := &cobra.Command{
 		Use:   "suggest",
-		Short: "Suggest hosts to add, because many origins link to them",
+		Short: "Suggest hosts to add: those that many origins link to",
 		Long: `Rank hosts that are on no list by the number of origins that link to them in the
-text of a page; links that stand elsewhere, as in a footer, or on most pages of
-their host, are shown but do not count. Hosts with equally many origins are ranked
+text of a page; links elsewhere, as in a footer, and links on most pages of their
+host are shown but do not count. Hosts with equally many origins are ranked
 by their PageRank, seen from the quality pages; hosts that never answered come last.
 The output is TOML: [[quality]] blocks, with comments that say who links there, and
 how, and what the crawl has found there so far. The seed is a page that answered, if
@@ -39,7 +39,7 @@ one did. Stub URLs follow as comments, grouped by entity.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSuggest(cmd.Context(), a, opts) },
 	}
 	f := cmd.Flags()
-	f.IntVar(&opts.minOrigins, "min-origins", 1, "name what at least `N` origins link to; 0: footers and the like suffice")
+	f.IntVar(&opts.minOrigins, "min-origins", 1, "list what at least `N` origins link to; 0: a link in a footer or the like will do")
 	addLimit(f, &opts.limit, 20, "hosts, and as many stubs")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd

@@ -205,7 +205,7 @@ func (n terrainNote) since(at *time.Time, how string, now time.Time) terrainNote
 func (s *terrainStats) notes(now time.Time) []terrainNote {
 	notes := []terrainNote{}
 	if len(s.Without) > 0 {
-		return append(notes, noteOf(-1, "\"ripple crawl\" on all machines goes on with the run, with %s back or made anew",
+		return append(notes, noteOf(-1, "\"ripple crawl\" on all machines resumes the run, with %s back or recreated",
 			schema.ShardsOf(s.Without...).Named()))
 	}
 	for i := range s.Shards {
@@ -223,8 +223,8 @@ func (s *shardStats) notes(now time.Time) (notes []terrainNote) {
 	name := clean(s.Node, 60)
 	switch s.State {
 	case shardSilent:
-		note := noteOf(s.Shard, "shard %d does not answer: %s is off, cut off or busy, and the run is open until it answers", s.Shard,
-			name)
+		note := noteOf(s.Shard, "shard %d does not answer: %s may be off, cut off or busy; the run stays open until it answers",
+			s.Shard, name)
 		if s.Silent != nil {
 			note = note.since(s.Silent, "; silent for ", now)
 		}

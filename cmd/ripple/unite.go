@@ -32,26 +32,26 @@ type uniteOptions struct {
 func (o *uniteOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVarP(&o.out, "out", "o", "", "write the whole terrain to `FILE`")
 	f.BoolVar(&o.force, "force", false, "replace a file that exists, unless it is in use")
-	f.StringSliceVar(&o.without, "without", nil, "leave out shards `N,...`, whose files are not there")
+	f.StringSliceVar(&o.without, "without", nil, "leave out shards `N,...`, whose files are missing")
 }
 
 func newUniteCommand(a *app) *cobra.Command {
 	var opts uniteOptions
 	cmd := &cobra.Command{
 		Use:   "unite DIR|FILE... -o FILE",
-		Short: "Make one state file of the shards of a terrain",
-		Long: `Make one state file of the files of all shards of a terrain, which every command
-reads as that of one machine. Each shard must be there, once; of a folder, the files
-in it that hold a shard are taken. One that is being crawled is read from a copy.
+		Short: "Merge the shards of a terrain into one state file",
+		Long: `Merge the files of all shards of a terrain into one state file, which every command
+reads like that of one machine. Each shard must be given once; of a folder, the files
+that hold a shard are taken. A shard that is being crawled is read from a copy.
 
-Without the file of a shard there is no whole map. With --without there is one of the
-others, which says so: its runs are interrupted without that shard, whose pages are
-foreign in it. It can be read as any other, and not be crawled.
+If the file of a shard is missing, there is no whole map. With --without there is one
+of the others, which says so: its runs are interrupted without that shard, whose pages
+are foreign in it. It can be read like any other, but not crawled.
 
-The new file appears whole or not at all, and the shards stay as they are. What the
-page stores of several machines keep is found once their segments lie in the one
-folder that [pages] path names. Not taken over: how much of a group of pages its cap
-has counted, links to hosts beyond max-hosts-per-site, and what webhooks have not
+The new file appears whole or not at all, and the shards stay as they are. Pages that
+several machines have stored are found once the segments of all their stores are in the
+one folder that [pages] path names. Not carried over: how many pages the cap of a group
+has counted, links to hosts beyond max-hosts-per-site, and what webhooks have not been
 told yet.`,
 		Example: "  ripple unite terrain/ -o terrain.bolt\n" +
 			"  ripple unite shard-000.bolt /mnt/b/shard-001.bolt -o terrain.bolt\n" +

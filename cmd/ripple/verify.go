@@ -23,9 +23,9 @@ type verifyOptions struct {
 }
 
 func (o *verifyOptions) addFlags(f *pflag.FlagSet) {
-	f.BoolVar(&o.digest, "digest", false, "print the SHA-256 of the map: two crawls of one web have the same")
+	f.BoolVar(&o.digest, "digest", false, "print the SHA-256 of the map: two crawls of the same web have the same one")
 	f.BoolVar(&o.compact, "compact", false,
-		"then write the state into a new file without its free space, which takes\nthe place of the old one")
+		"then write the state without its free space into a new file, which\nreplaces the old one")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
@@ -34,7 +34,7 @@ func newVerifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check the state file's invariants",
-		Long: `Check the state file: every record's checksum, and that all records agree:
+		Long: `Check the checksum of every record in the state file, and that all records agree:
 every queued entry has a page, every page has one state, every counter matches a
 recount, and every depth is a shortest distance.
 

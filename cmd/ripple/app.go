@@ -52,10 +52,7 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if a.voice.logFormat != "text" && a.voice.logFormat != "json" {
-				return usage("--log-format is %q; it must be \"text\" or \"json\"", a.voice.logFormat)
-			}
-			return nil
+			return a.voice.check()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
@@ -65,15 +62,8 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 		},
 	}
 	cmd.Flags().BoolVarP(&version, "version", "V", false, "print the version")
-	flags := cmd.PersistentFlags()
-	flags.StringVar(&a.named.state, "state", "", "use the state `FILE`; of a folder that holds all shards of a\n"+
-		"terrain, what they are together")
-	flags.StringVar(&a.named.config, "config", "",
-		"use the state file that the configuration `FILE` names (default: ./config.toml,\n"+
-			"else the only state file in this folder)")
-	flags.CountVarP(&a.voice.verbose, "verbose", "v", "report every visit and retry; twice: every request and verdict")
-	flags.BoolVarP(&a.voice.quiet, "quiet", "q", false, "report only problems")
-	flags.StringVar(&a.voice.logFormat, "log-format", "text", "write messages on stderr as `text|json`")
+	a.named.addFlags(cmd.PersistentFlags())
+	a.voice.addFlags(cmd.PersistentFlags())
 	cmd.SetFlagErrorFunc(wrongFlag)
 	addCommands(cmd, a)
 	wrongUse(cmd)

@@ -29,10 +29,6 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	if err := os.MkdirAll(own.Cluster.Folder, 0o777); err != nil {
 		return err
 	}
-	name, err := nodeName(own)
-	if err != nil {
-		return err
-	}
 	m := crawlMemory(own)
 	m.set(heap.CrawlLeast)
 	machine := crawl.NewMachine(own.MaxOpen())
@@ -47,38 +43,16 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	}
 	tellUnwritten(a.voice, cfg)
 	view := newNodeView(a.voice, path, own, opts)
-	at, err := view.listen()
-	if err != nil {
-		return err
-	}
-	conn, err := connect(ctx, a.voice.logger(), own, name)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	view.machine, view.stop = machine, stop
-	a.voice.say("node " + shown(name) + " is connected to the hub " + shown(own.Cluster.Hub))
-	end := view.begin(conn, at)
-	err = node.Run(ctx, node.Options{
-		Hub: conn, Name: name, Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
+	view.machine = machine
+	return view.run(ctx, node.Options{
+		Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
 		Config: own, Log: a.voice.logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
 		Open: func(path string) (*kv.Store, error) {
 			store, err := openLocked(path, kv.Options{Memory: m.forURLs() / int64(own.Cluster.Shards)})
 			return store, m.explain(err)
 		},
-		Load:      view.desk.load,
-		Prepare:   keepBrowsers,
-		OnVisit:   view.visited,
-		OnRequest: func(int, crawl.Request) { view.requests.Add(1) },
-		OnCommit:  func(_ int, c crawl.Commit) { view.desk.meter.Committed(c) },
-		OnShard:   view.shard,
-		OnCrawl:   view.crawl,
-		Stop:      func() { stop(errStopped) },
+		Prepare: keepBrowsers,
 	})
-	err = errors.Join(err, end())
-	return view.end(ctx, path, own, err)
 }
 
 // nodeName is what a node is called by others.
@@ -135,8 +109,8 @@ func hubError(err error) error {
 	case errors.Is(err, hub.ErrRefused):
 		return hint(err, "[cluster] credentials names the file that holds the hub's token")
 	case errors.Is(err, node.ErrProtocol):
-		return hint(err, "use one release on all machines; where all have the new one, stop the hub and delete its store, "+
-			"of which the machines' files know all that counts")
+		return hint(err, "use one release on all machines; if all have the new one, stop the hub and delete its store: "+
+			"everything that matters is in the machines' files")
 	}
 	return err
 }
@@ -150,11 +124,11 @@ func nodeError(cfg *config.Config, err error) error {
 		return hint(err, "use the hub of that terrain, or move %s away; if nothing in it was crawled, "+
 			"removing its %s is enough", folder, node.MarkName)
 	case errors.Is(err, node.ErrConfig):
-		return hint(fmt.Errorf("%w (%w)", err, errConfig), "all machines follow one configuration, but for [state], [output], "+
-			"[monitor], [cluster] and limits of the machine; in a run \"ripple reload\" changes that of all")
+		return hint(fmt.Errorf("%w (%w)", err, errConfig), "all machines follow one configuration, except for [state], [output], "+
+			"[monitor], [cluster] and the machine's limits; during a run \"ripple reload\" changes it for all")
 	case errors.Is(err, node.ErrGone):
-		return hint(err, "put it into %s, or start the machine first that has it now; one that is gone for good "+
-			"\"ripple shard recreate\" makes anew", folder)
+		return hint(err, "put it into %s, or first start the machine that has it now; if it is gone for good, "+
+			"\"ripple shard recreate\" makes another", folder)
 	case errors.Is(err, lease.ErrAnew):
 		return hint(err, "it holds nothing that the terrain waits for: move it away")
 	case errors.Is(err, lease.ErrFile):

@@ -28,6 +28,7 @@ const nodeEvery = 10 * time.Second
 // A nodeView tells how a node gets on.
 type nodeView struct {
 	voice    *voice
+	path     string // of the configuration
 	cfg      *config.Config
 	desk     *terrainDesk
 	machine  *crawl.Machine
@@ -51,8 +52,36 @@ func newNodeView(told *voice, path string, cfg *config.Config, opts crawlOptions
 		}
 		return ownConfig(now, opts)
 	}
-	return &nodeView{voice: told, cfg: cfg, desk: newTerrainDesk(cfg, load),
+	return &nodeView{voice: told, path: path, cfg: cfg, desk: newTerrainDesk(cfg, load),
 		states: map[int]string{}, shown: map[int]*meter.Part{}}
+}
+
+// run has a node work under options that a view adds to: its hub, its name, and what it tells.
+func (v *nodeView) run(ctx context.Context, o node.Options) error {
+	name, err := nodeName(v.cfg)
+	if err != nil {
+		return err
+	}
+	at, err := v.listen()
+	if err != nil {
+		return err
+	}
+	conn, err := connect(ctx, v.voice.logger(), v.cfg, name)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, v.stop = context.WithCancelCause(ctx)
+	defer v.stop(nil)
+	v.voice.say("node " + shown(name) + " is connected to the hub " + shown(v.cfg.Cluster.Hub))
+	end := v.begin(conn, at)
+	o.Hub, o.Name, o.Load = conn, name, v.desk.load
+	o.OnVisit, o.OnShard, o.OnCrawl = v.visited, v.shard, v.crawl
+	o.OnRequest = func(int, crawl.Request) { v.requests.Add(1) }
+	o.OnCommit = func(_ int, c crawl.Commit) { v.desk.meter.Committed(c) }
+	o.Stop = func() { v.stop(errStopped) }
+	err = node.Run(ctx, o)
+	return v.end(ctx, errors.Join(err, end()))
 }
 
 // listen opens the desk that the node serves, and tells its address; nil: none is named.
@@ -210,7 +239,7 @@ func (v *nodeView) shards() string {
 }
 
 // end says how it ended, and what can be done next.
-func (v *nodeView) end(ctx context.Context, path string, cfg *config.Config, err error) error {
+func (v *nodeView) end(ctx context.Context, err error) error {
 	pages := visited(int(v.pages.Load()))
 	var sig signalError
 	var told *crawl.StopError
@@ -219,19 +248,19 @@ func (v *nodeView) end(ctx context.Context, path string, cfg *config.Config, err
 		without := told.End.Without
 		text := "\"ripple stop\" has ended the run without " + without.Named() + "; " + pages + " here"
 		v.voice.tell(remark{text, "run interrupted", []any{"without", without.String(), "pages", v.pages.Load()}})
-		next := "ripple crawl " + shown(path)
+		next := "ripple crawl " + shown(v.path)
 		v.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
 		return nil
 	case err == nil:
 		v.voice.tell(remark{"the run is over on all shards; " + pages + " here", "run completed", []any{"pages", v.pages.Load()}})
-		next := uniteCommand(cfg)
+		next := uniteCommand(v.cfg)
 		v.voice.tell(remark{"  make one map of the folders of all machines: " + next, "next", []any{"command", next}})
 		return nil
 	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):
 		v.voice.tell(remark{"this node has stopped; " + pages + " here", "node stopped", []any{"pages", v.pages.Load()}})
-		next := "ripple crawl " + shown(path)
+		next := "ripple crawl " + shown(v.path)
 		v.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
 		return early(ctx)
 	}
-	return nodeError(cfg, err)
+	return nodeError(v.cfg, err)
 }

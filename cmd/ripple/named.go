@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -19,6 +21,14 @@ const defaultConfig = "config.toml"
 type named struct {
 	state  string // --state
 	config string // --config
+}
+
+func (n *named) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&n.state, "state", "",
+		"use the state `FILE`, or a folder that holds all shards of a terrain,\nwhich are read as one map")
+	f.StringVar(&n.config, "config", "",
+		"use the state file that the configuration `FILE` names (default: ./config.toml,\n"+
+			"else the only state file in this folder)")
 }
 
 // statePath finds the state file that a command is about: the one named, that of

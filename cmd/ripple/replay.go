@@ -73,7 +73,18 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	if opts.json {
+	if err := printReplayed(a, done, cfg, opts.json); err != nil {
+		return err
+	}
+	if !opts.json && done.Pages+done.Missing == 0 {
+		return errNoPages
+	}
+	return nil
+}
+
+// printReplayed tells what was done.
+func printReplayed(a *app, done crawl.Replayed, cfg *config.Config, program bool) error {
+	if program {
 		return printJSON(a.stdout, struct {
 			Run     int    `json:"run_id"`
 			Status  string `json:"status"`
@@ -87,9 +98,6 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 	if done.Missing > 0 {
 		text := count(done.Missing, "page is", "pages are") + " not in the page store any more; as recorded"
 		a.voice.tell(remark{text, "pages not in the page store", []any{"count", done.Missing}})
-	}
-	if done.Pages+done.Missing == 0 {
-		return errNoPages
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/sumi-ripple/ripple/crawl"
 )
 
@@ -19,6 +21,20 @@ type voice struct {
 }
 
 func newVoice(w io.Writer) *voice { return &voice{stderr: newScreen(w)} }
+
+func (v *voice) addFlags(f *pflag.FlagSet) {
+	f.CountVarP(&v.verbose, "verbose", "v", "report every visit and retry; twice: every request and verdict")
+	f.BoolVarP(&v.quiet, "quiet", "q", false, "report only problems")
+	f.StringVar(&v.logFormat, "log-format", "text", "write messages on stderr as `text|json`")
+}
+
+// check refuses flags that are wrong.
+func (v *voice) check() error {
+	if v.logFormat != "text" && v.logFormat != "json" {
+		return usage("--log-format is %q; it must be \"text\" or \"json\"", v.logFormat)
+	}
+	return nil
+}
 
 // logger returns a log of what is told while a command works.
 func (v *voice) logger() *slog.Logger {

@@ -120,16 +120,24 @@ func (r *Reader) running(ctx context.Context) (*child, error) {
 	return c, nil
 }
 
-func (r *Reader) start(ctx context.Context) (*child, error) {
+// socket names the socket of the next process.
+func (r *Reader) socket() (string, error) {
 	if r.dir == "" {
 		dir, remove, err := whole.Scratch(os.TempDir())
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		r.dir, r.remove = dir, remove
 	}
 	r.n++
-	socket := filepath.Join(r.dir, "r"+strconv.Itoa(r.n))
+	return filepath.Join(r.dir, "r"+strconv.Itoa(r.n)), nil
+}
+
+func (r *Reader) start(ctx context.Context) (*child, error) {
+	socket, err := r.socket()
+	if err != nil {
+		return nil, err
+	}
 	cmd, err := r.Command(socket)
 	if err != nil {
 		return nil, err
@@ -149,14 +157,7 @@ func (r *Reader) start(ctx context.Context) (*child, error) {
 		return nil, err
 	}
 	c := &child{cmd: cmd, stdin: stdin, proxy: proxyTo(socket), ended: make(chan struct{})}
-	ready := make(chan error, 1)
-	r.ends.Go(func() error {
-		_, err := bufio.NewReader(out).ReadString('\n')
-		ready <- err
-		_ = cmd.Wait()
-		close(c.ended)
-		return nil
-	})
+	ready := r.watch(c, out)
 	limit, cancel := context.WithTimeout(ctx, starting)
 	defer cancel()
 	select {
@@ -170,6 +171,19 @@ func (r *Reader) start(ctx context.Context) (*child, error) {
 		return nil, fmt.Errorf("its reader does not start: %w %s", err, said.Bytes())
 	}
 	return c, nil
+}
+
+// watch waits for the end of a process. What it returns says when it is ready.
+func (r *Reader) watch(c *child, out io.Reader) (ready chan error) {
+	ready = make(chan error, 1)
+	r.ends.Go(func() error {
+		_, err := bufio.NewReader(out).ReadString('\n')
+		ready <- err
+		_ = c.cmd.Wait()
+		close(c.ended)
+		return nil
+	})
+	return ready
 }
 
 // Close ends the process.

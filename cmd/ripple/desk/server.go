@@ -84,13 +84,9 @@ func Listen(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", o.Monitor.Listen)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use, perhaps by another desk; name another address with --listen or [monitor] listen",
-			o.Monitor.Listen)
-	}
+	l, err := listen(o.Monitor.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("listen at %s: %w", o.Monitor.Listen, err)
+		return nil, err
 	}
 	d.listener = newConnections(l, maxConnections)
 	guard := &Guard{Token: token, Hosts: o.Hosts}
@@ -106,6 +102,18 @@ func Listen(o Options) (*Desk, error) {
 		ConnState: d.listener.changed, ConnContext: within,
 	}
 	return d, nil
+}
+
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use, perhaps by another desk; name another address with --listen or [monitor] listen",
+			address)
+	case err != nil:
+		return nil, fmt.Errorf("listen at %s: %w", address, err)
+	}
+	return l, nil
 }
 
 // secured reads the certificate and its key; nil: TLS is not spoken.

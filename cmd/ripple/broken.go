@@ -28,9 +28,10 @@ func newBrokenCommand(a *app) *cobra.Command {
 with the page that links, the anchor, the target and what became of it. A page
 that robots.txt forbids is not broken: it was never requested. The exit code is 1
 if there are any broken links.`,
-		Example: "  ripple broken\n  ripple broken --csv > broken.csv\n  ripple broken --json | jq -r '.[].to_url' | sort -u",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runBroken(cmd.Context(), a, opts) },
+		Example: "  ripple broken\n  ripple broken --csv > broken.csv\n" +
+			"  ripple broken --json | jq -r '.[].to_url' | sort -u",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runBroken(cmd.Context(), a, opts) },
 	}
 	cmd.Flags().BoolVar(&opts.csv, "csv", false, "print CSV")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
@@ -46,7 +47,8 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 		return err
 	}
 	defer r.Close()
-	links, err := finding(a.voice, "looking for broken links", func() ([]broken.Link, error) { return broken.Find(r.Survey) })
+	links, err := finding(a.voice, "looking for broken links",
+		func() ([]broken.Link, error) { return broken.Find(r.Survey) })
 	if err != nil {
 		return err
 	}
@@ -77,7 +79,8 @@ func toldNone(v *voice, s *survey.Survey) error {
 
 func brokenColumns() []string {
 	return []string{
-		"quality_origin", "from_url", "anchor", "to_url", "state", "status_code", "error_message", "kind", "rel", "place",
+		"quality_origin", "from_url", "anchor", "to_url",
+		"state", "status_code", "error_message", "kind", "rel", "place",
 	}
 }
 
@@ -137,7 +140,8 @@ func appendBroken(b []byte, links []broken.Link, from, to int, byOrigin map[stri
 			if i > 0 {
 				b = append(b, '\n')
 			}
-			b = fmt.Appendf(b, "%s: %s\n", cmp.Or(l.Origin, "on other pages"), count(byOrigin[l.Origin], "broken link", ""))
+			b = fmt.Appendf(b, "%s: %s\n", cmp.Or(l.Origin, "on other pages"),
+				count(byOrigin[l.Origin], "broken link", ""))
 		}
 		if i == 0 || l.Source != links[i-1].Source {
 			b = append(append(append(b, "  "...), clean(l.From, 2048)...), '\n')

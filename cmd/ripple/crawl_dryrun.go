@@ -68,7 +68,8 @@ func (p *prospect) Close() {
 }
 
 // newProspect looks at the state file as a crawl would, and refuses as it would.
-func newProspect(ctx context.Context, from states, cfg *config.Config, extra extraSeeds, fresh bool) (*prospect, error) {
+func newProspect(ctx context.Context, from states, cfg *config.Config,
+	extra extraSeeds, fresh bool) (*prospect, error) {
 	path := cfg.State.Path
 	if err := hasFolder(path); err != nil {
 		return nil, err

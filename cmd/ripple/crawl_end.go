@@ -194,7 +194,8 @@ func uncovered(s *survey.Survey) (lines []remark, err error) {
 	below, err := survey.UncoveredSubdomains(s)
 	for _, u := range below[:min(len(below), maxRemarks)] {
 		host := clean(u.Host, 253)
-		text := fmt.Sprintf("%s is not covered (%s); domain = %q would", host, count(u.Links, "link", "links"), u.Pattern)
+		text := fmt.Sprintf("%s is not covered (%s); domain = %q would",
+			host, count(u.Links, "link", "links"), u.Pattern)
 		lines = append(lines, remark{text, "a subdomain of an origin is not covered",
 			[]any{"host", host, "count", u.Links, "pattern", u.Pattern}})
 	}

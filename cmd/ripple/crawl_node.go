@@ -80,8 +80,9 @@ func tellUnwritten(v *voice, cfg *config.Config) {
 		}
 	}
 	if len(keys) > 0 {
-		v.warn(remark{"not written by a node: " + strings.Join(keys, ", ") + "; that needs the map that \"ripple unite\" makes",
-			"not written by a node", []any{"keys", keys}})
+		text := "not written by a node: " + strings.Join(keys, ", ") +
+			"; that needs the map that \"ripple unite\" makes"
+		v.warn(remark{text, "not written by a node", []any{"keys", keys}})
 	}
 	if cfg.Monitor.MetricsCSV != "" {
 		v.warn(remark{"not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics",
@@ -109,8 +110,8 @@ func hubError(err error) error {
 	case errors.Is(err, hub.ErrRefused):
 		return hint(err, "[cluster] credentials names the file that holds the hub's token")
 	case errors.Is(err, node.ErrProtocol):
-		return hint(err, "use one release on all machines; if all have the new one, stop the hub and delete its store: "+
-			"everything that matters is in the machines' files")
+		return hint(err, "use one release on all machines; if all have the new one, stop the hub and delete "+
+			"its store: everything that matters is in the machines' files")
 	}
 	return err
 }
@@ -124,8 +125,9 @@ func nodeError(cfg *config.Config, err error) error {
 		return hint(err, "use the hub of that terrain, or move %s away; if nothing in it was crawled, "+
 			"removing its %s is enough", folder, node.MarkName)
 	case errors.Is(err, node.ErrConfig):
-		return hint(fmt.Errorf("%w (%w)", err, errConfig), "all machines follow one configuration, except for [state], [output], "+
-			"[monitor], [cluster] and the machine's limits; during a run \"ripple reload\" changes it for all")
+		return hint(fmt.Errorf("%w (%w)", err, errConfig),
+			"all machines follow one configuration, except for [state], [output], [monitor], [cluster] and "+
+				"the machine's limits; during a run \"ripple reload\" changes it for all")
 	case errors.Is(err, node.ErrGone):
 		return hint(err, "put it into %s, or first start the machine that has it now; if it is gone for good, "+
 			"\"ripple shard recreate\" makes another", folder)

@@ -196,8 +196,9 @@ func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 // report tells how far the node has come.
 func (v *nodeView) report() {
 	pages, requests := v.pages.Load(), v.requests.Load()
-	v.voice.tell(remark{fmt.Sprintf("%s, %s; shards: %s", visited(int(pages)), count(int(requests), "request", "requests"),
-		v.shards()), "node", []any{"pages", pages, "requests", requests}})
+	text := fmt.Sprintf("%s, %s; shards: %s",
+		visited(int(pages)), count(int(requests), "request", "requests"), v.shards())
+	v.voice.tell(remark{text, "node", []any{"pages", pages, "requests", requests}})
 }
 
 // follow tells how far the node has come, now and then.
@@ -252,12 +253,14 @@ func (v *nodeView) end(ctx context.Context, err error) error {
 		v.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
 		return nil
 	case err == nil:
-		v.voice.tell(remark{"the run is over on all shards; " + pages + " here", "run completed", []any{"pages", v.pages.Load()}})
+		v.voice.tell(remark{"the run is over on all shards; " + pages + " here",
+			"run completed", []any{"pages", v.pages.Load()}})
 		next := uniteCommand(v.cfg)
 		v.voice.tell(remark{"  make one map of the folders of all machines: " + next, "next", []any{"command", next}})
 		return nil
 	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):
-		v.voice.tell(remark{"this node has stopped; " + pages + " here", "node stopped", []any{"pages", v.pages.Load()}})
+		v.voice.tell(remark{"this node has stopped; " + pages + " here",
+			"node stopped", []any{"pages", v.pages.Load()}})
 		next := "ripple crawl " + shown(v.path)
 		v.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
 		return early(ctx)

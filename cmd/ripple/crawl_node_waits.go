@@ -61,7 +61,8 @@ func (v *nodeView) others(s *terrainStats) []terrainNote {
 	if busy == nil {
 		return nil
 	}
-	return []terrainNote{noteOf(-1, "nothing is left to visit here; the run goes on at %s", schema.ShardsOf(busy...).Named())}
+	return []terrainNote{noteOf(-1, "nothing is left to visit here; the run goes on at %s",
+		schema.ShardsOf(busy...).Named())}
 }
 
 // has reports whether this node has a shard.

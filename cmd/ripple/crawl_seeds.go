@@ -27,7 +27,8 @@ type seedOptions struct {
 func (o *seedOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "seeds", "",
 		"add the URLs in `FILE|-`, one per line, to the seeds of this run; a header\nline is skipped")
-	f.BoolVar(&o.asQuality, "as-quality", false, "crawl hosts in --seeds that belong to no origin as origins of this run")
+	f.BoolVar(&o.asQuality, "as-quality", false,
+		"crawl hosts in --seeds that belong to no origin as origins of this run")
 }
 
 // maxSeedsFile bounds a file of seeds, in bytes.

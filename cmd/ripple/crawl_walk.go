@@ -223,7 +223,8 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 			return nil, err
 		}
 		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s younger than %s are kept",
-			b.Before.ID, span(time.Since(b.Before.Finished)), run.ID, count(kept, "page", "pages"), span(cfg.Recrawl.MinAge))
+			b.Before.ID, span(time.Since(b.Before.Finished)), run.ID,
+			count(kept, "page", "pages"), span(cfg.Recrawl.MinAge))
 	}
 	lines := []string{text}
 	if b.Changed && !same {

@@ -31,7 +31,8 @@ func (o *decideOptions) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.tags, "tag", nil, "tag the host with `WORD`; may be repeated; '' removes all tags")
 	f.StringVar(&o.note, "note", "", "add the note `TEXT` to the host; '' removes it")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would come and go, and write nothing")
-	f.StringVar(&o.seen, "if-version", "", "refuse if the file has changed since a dry run, whose --json gave its `VERSION`")
+	f.StringVar(&o.seen, "if-version", "",
+		"refuse if the file has changed since a dry run, whose --json gave its `VERSION`")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 

@@ -122,7 +122,8 @@ func (d *decider) foretell(ctx context.Context) error {
 		return err
 	}
 	if next.Cluster.Hub != "" {
-		d.because("it would change what all machines have; to see how, try it on the map that \"ripple unite\" makes of their files")
+		d.because("it would change what all machines have; to see how, " +
+			"try it on the map that \"ripple unite\" makes of their files")
 		return nil
 	}
 	if _, err := os.Stat(next.State.Path); errors.Is(err, fs.ErrNotExist) {
@@ -205,7 +206,8 @@ func (d *decider) reclassify(state string, cfg *config.Config, dry bool) error {
 		if !d.json {
 			return flushed(d.app.stdout, func(w io.Writer) error { return change.print(w, store, dry) })
 		}
-		d.result.Change = &changed{reclassified: *change, Turned: []turnPage{}, More: max(0, len(change.turned)-maxTurned)}
+		more := max(0, len(change.turned)-maxTurned)
+		d.result.Change = &changed{reclassified: *change, Turned: []turnPage{}, More: more}
 		return change.eachTurned(store, maxTurned, func(p turnPage) error {
 			d.result.Change.Turned = append(d.result.Change.Turned, p)
 			return nil

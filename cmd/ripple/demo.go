@@ -158,7 +158,8 @@ func claimDemo(dir string) (string, error) {
 		return "", err
 	case len(entries) > 0:
 		if _, err := os.Stat(filepath.Join(dir, demoMark)); err != nil {
-			return "", usage("%s is not empty, and \"ripple demo\" did not write it; name another folder with --dir", shown(dir))
+			return "", usage("%s is not empty, and \"ripple demo\" did not write it; name another folder with --dir",
+				shown(dir))
 		}
 		if err := emptyDemo(dir); err != nil {
 			return "", err

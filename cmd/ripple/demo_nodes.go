@@ -33,8 +33,8 @@ func (d *demonstration) crawlTogether(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	d.app.voice.say(fmt.Sprintf("a hub is at %s, and %d nodes crawl the web together; half a minute passes before the first "+
-		"shard is taken, for somebody might still have it", url, d.opts.nodes))
+	d.app.voice.say(fmt.Sprintf("a hub is at %s, and %d nodes crawl the web together; half a minute passes "+
+		"before the first shard is taken, for somebody might still have it", url, d.opts.nodes))
 	all, err := d.nodes(self, url)
 	if err != nil {
 		return err
@@ -56,7 +56,8 @@ func (d *demonstration) crawlTogether(ctx context.Context) error {
 // startDemoHub starts a hub as a process, until stop is called.
 func startDemoHub(ctx context.Context, self, dir string) (url string, stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	cmd := exec.CommandContext(ctx, self, "hub", "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "hub"), "--quiet")
+	cmd := exec.CommandContext(ctx, self,
+		"hub", "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "hub"), "--quiet")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {

@@ -71,7 +71,8 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 	if err != nil {
 		return err
 	}
-	d, err := finding(a.voice, "comparing the runs", func() (*survey.Diff, error) { return survey.Compare(r.Survey, from, to) })
+	d, err := finding(a.voice, "comparing the runs",
+		func() (*survey.Diff, error) { return survey.Compare(r.Survey, from, to) })
 	if errors.Is(err, survey.ErrRuns) {
 		return usage("%v", err)
 	}

@@ -132,7 +132,9 @@ func (o *graphOptions) told(targets []target) string {
 	if o.made == nil || o.made.Level() == export.LevelPage {
 		return ""
 	}
-	pictures := slices.ContainsFunc(targets, func(t target) bool { return t.format.graph != nil && t.format.graph.Pruned })
+	pictures := slices.ContainsFunc(targets, func(t target) bool {
+		return t.format.graph != nil && t.format.graph.Pruned
+	})
 	p, err := o.made.Picture() // there since the graph was written
 	if err != nil || !pictures || p.Left == 0 {
 		return ""

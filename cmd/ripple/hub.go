@@ -38,7 +38,8 @@ type hubOptions struct {
 func (o *hubOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.listen, "listen", defaultHub, "listen at `ADDR`")
 	f.StringVar(&o.store, "store", defaultHubStore, "keep the hub's data in the folder `DIR`")
-	f.StringVar(&o.token, "token-file", "", "accept clients that present the token in `FILE`, mode 0600, made if missing")
+	f.StringVar(&o.token, "token-file", "",
+		"accept clients that present the token in `FILE`, mode 0600, made if missing")
 	f.StringVar(&o.nkeys, "nkeys", "", "accept clients whose public NKeys are in `FILE`, one per line")
 	f.StringVar(&o.cert, "cert", "", "use TLS, with the certificates in `FILE`")
 	f.StringVar(&o.key, "key", "", "the key of the certificate, in `FILE`")
@@ -143,10 +144,11 @@ func readNKeys(path string) (keys []string, err error) {
 		case key == "":
 			continue
 		case strings.HasPrefix(key, "SU"):
-			return nil, fmt.Errorf("--nkeys: line %d of %s is a seed, which only its node may have; its public key begins with U",
-				n, path)
+			return nil, fmt.Errorf("--nkeys: line %d of %s is a seed, which only its node may have; "+
+				"its public key begins with U", n, path)
 		case !nkeys.IsValidPublicUserKey(key):
-			return nil, fmt.Errorf("--nkeys: line %d of %s is not the public key of a user, which begins with U", n, path)
+			return nil, fmt.Errorf("--nkeys: line %d of %s is not the public key of a user, which begins with U",
+				n, path)
 		}
 		keys = append(keys, key)
 	}

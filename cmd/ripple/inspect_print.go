@@ -197,7 +197,8 @@ func visitText(v visit) string {
 		parts = append(parts, "unchanged")
 	}
 	if v.Rendered != "" {
-		parts = append(parts, fmt.Sprintf("rendered with %s: %s", count(v.RenderAsked, "request", "requests"), v.Rendered))
+		parts = append(parts, fmt.Sprintf("rendered with %s: %s",
+			count(v.RenderAsked, "request", "requests"), v.Rendered))
 	} else if v.Shell != "" {
 		parts = append(parts, "likely needs scripts: "+v.Shell)
 	}

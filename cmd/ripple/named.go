@@ -66,8 +66,8 @@ func configuredState(path string) (string, error) {
 		return "", fmt.Errorf("%w\nmend it, or name the state file with --state FILE", err)
 	}
 	if cfg.Cluster.Hub != "" {
-		return "", usage("%s is for several machines; name with --state a shard's file, or the one that \"ripple unite\" "+
-			"makes of all", shown(path))
+		return "", usage("%s is for several machines; name with --state a shard's file, "+
+			"or the one that \"ripple unite\" makes of all", shown(path))
 	}
 	return cfg.State.Path, nil
 }

@@ -45,7 +45,8 @@ func formats() []format {
 			flag: "sqlite", usage: "write a SQLite database to `FILE`", noun: "a SQLite database",
 			key: "[output] database-path", path: func(c *config.Config) string { return c.Output.DatabasePath },
 			offer: desk.Format{
-				Name: "sqlite", Title: "SQLite", For: "every page, link and figure, for questions in SQL", Ending: ".db",
+				Name: "sqlite", Title: "SQLite", Ending: ".db",
+				For: "every page, link and figure, for questions in SQL",
 			},
 			check: replaceable(sqlite.IsOurs),
 			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
@@ -60,11 +61,13 @@ func formats() []format {
 			offer: desk.Format{Name: "summary", Title: "Summary", For: "Markdown, to be cited", Ending: ".md"},
 			check: replaceable(isOurSummary),
 			write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {
-				return whole.Stream(ctx, path, func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version) })
+				return whole.Stream(ctx, path,
+					func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version) })
 			},
 		},
 		{
-			atEnd: true, key: "[monitor] report-path", path: func(c *config.Config) string { return c.Monitor.ReportPath },
+			atEnd: true, key: "[monitor] report-path",
+			path:  func(c *config.Config) string { return c.Monitor.ReportPath },
 			noun:  "a report",
 			check: replaceable(func(head []byte) bool { return bytes.HasPrefix(head, []byte("{\n  \"ripple\":")) }),
 			write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {

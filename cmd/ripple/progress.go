@@ -98,7 +98,8 @@ func (p *progress) tell() {
 		return
 	}
 	p.voice.tell(remark{p.line(now, "", took), "progress", []any{
-		"work", p.what, "step", now.step, "done", now.done, "total", now.total, "seconds", took.Round(time.Second).Seconds(),
+		"work", p.what, "step", now.step, "done", now.done,
+		"total", now.total, "seconds", took.Round(time.Second).Seconds(),
 	}})
 }
 

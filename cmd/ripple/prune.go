@@ -67,7 +67,8 @@ func runPrune(ctx context.Context, a *app, opts pruneOptions) error {
 	if err := mustExist(path); err != nil {
 		return err
 	}
-	done, err := finding(a.voice, "pruning "+shown(path), func() (*pruned, error) { return prune(ctx, path, opts.keep) })
+	done, err := finding(a.voice, "pruning "+shown(path),
+		func() (*pruned, error) { return prune(ctx, path, opts.keep) })
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,8 @@ func prune(ctx context.Context, path string, keep int) (*pruned, error) {
 
 // pruneInto makes a compacted file of the runs that are kept. It is made of another file,
 // for that is written in many commits.
-func pruneInto(ctx context.Context, store *kv.Store, from schema.RunID, next, compacted string) (p kv.Pruned, err error) {
+func pruneInto(ctx context.Context, store *kv.Store, from schema.RunID,
+	next, compacted string) (p kv.Pruned, err error) {
 	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return p, err
 	}

@@ -32,7 +32,8 @@ func questions() []question {
 		{"How many links of each origin are broken?", `SELECT d.quality_origin, count(*) AS broken FROM page_depths d
     JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
     WHERE d.depth = 0 AND t.state IN ('dead_link', 'unreachable', 'failed') GROUP BY 1 ORDER BY 2 DESC`},
-		{"Which hosts does only one origin link to?", `SELECT t.domain, min(d.quality_origin) AS origin, count(*) AS links
+		{"Which hosts does only one origin link to?", `SELECT t.domain, min(d.quality_origin) AS origin,
+    count(*) AS links
     FROM page_depths d JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
     WHERE d.depth = 0 AND t.class = 'discovered'
     GROUP BY 1 HAVING count(DISTINCT d.quality_origin) = 1 ORDER BY 3 DESC, 1`},
@@ -206,7 +207,9 @@ func upTo(s, end string, from int) int {
 // returned as it is.
 func firstWord(s string) string {
 	s = strings.TrimLeft(s, " \t\n\f\r(")
-	end := strings.IndexFunc(s, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_') })
+	end := strings.IndexFunc(s, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_')
+	})
 	if end < 0 {
 		end = len(s)
 	}

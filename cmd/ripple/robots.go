@@ -237,7 +237,8 @@ func parseURL(rules *weburl.Rules, raw string) (weburl.URL, error) {
 	case errors.Is(err, weburl.ErrTooLong):
 		return u, usage("%s: %v", clean(raw, 100), err)
 	}
-	return u, usage("%q is not a URL that can be crawled (%v); write it as https://example.com/page", clean(raw, 200), err)
+	return u, usage("%q is not a URL that can be crawled (%v); write it as https://example.com/page",
+		clean(raw, 200), err)
 }
 
 // completed is what a person wrote, with the scheme if it begins with a host: a name with

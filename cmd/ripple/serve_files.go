@@ -22,7 +22,9 @@ func deskExports(path string) *desk.Exports {
 	}
 	return &desk.Exports{
 		Formats: offers,
-		Command: func(o desk.Order, target string) (*exec.Cmd, error) { return ordered(exportArgs(o, path, target)...) },
+		Command: func(o desk.Order, target string) (*exec.Cmd, error) {
+			return ordered(exportArgs(o, path, target)...)
+		},
 	}
 }
 
@@ -33,7 +35,8 @@ func exportArgs(o desk.Order, path, target string) []string {
 	}
 	args := []string{"export", "--quiet", "--state", path, "--" + o.Format, target}
 	for flag, value := range map[string]string{
-		"--level": o.Level, "--run": o.Run, "--without": strings.Join(o.Without, ","), "--only": strings.Join(o.Only, ","),
+		"--level": o.Level, "--run": o.Run, "--without": strings.Join(o.Without, ","),
+		"--only": strings.Join(o.Only, ","),
 	} {
 		if value != "" {
 			args = append(args, flag+"="+value)

@@ -133,8 +133,8 @@ func TestServeFiles(t *testing.T) {
 	if got, want := len(files["formats"].([]any)), len(deskExports("").Formats); got != want {
 		t.Errorf("%d formats can be ordered; want %d", got, want)
 	}
-	for body, want := range map[string]int{`{"format": "exe"}`: 400, `{"format": "../x"}`: 400, `{}`: 400, `{"path": "x"}`: 400} {
-		if code, text := d.send("files", body); code != want {
+	for _, body := range []string{`{"format": "exe"}`, `{"format": "../x"}`, `{}`, `{"path": "x"}`} {
+		if code, text := d.send("files", body); code != http.StatusBadRequest {
 			t.Errorf("order %s: %d %s", body, code, text)
 		}
 	}
@@ -166,8 +166,9 @@ func TestDeskOffers(t *testing.T) {
 
 // What is ordered becomes flags, and nothing else.
 func TestExportArgs(t *testing.T) {
-	got := exportArgs(desk.Order{Format: "csv", Level: "host --force", Run: "-1", Without: []string{"nav", "footer"}, MinWeight: 3},
-		"s.bolt", "out")
+	got := exportArgs(desk.Order{
+		Format: "csv", Level: "host --force", Run: "-1", Without: []string{"nav", "footer"}, MinWeight: 3,
+	}, "s.bolt", "out")
 	for _, arg := range got {
 		if arg == "--force" || arg == "-1" {
 			t.Errorf("%q has a flag of its own: %s", got, arg)

@@ -105,8 +105,11 @@ func (t *terrainReader) ended() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// An answerer answers as a [desk.Route] does.
+type answerer = func(context.Context, desk.Query) (any, error)
+
 // of has a question answered from what is read.
-func (t *terrainReader) of(answer func(*opened, desk.Query) (any, error)) func(context.Context, desk.Query) (any, error) {
+func (t *terrainReader) of(answer func(*opened, desk.Query) (any, error)) answerer {
 	return func(ctx context.Context, q desk.Query) (any, error) {
 		o, err := t.reading(ctx)
 		if err != nil {
@@ -119,8 +122,7 @@ func (t *terrainReader) of(answer func(*opened, desk.Query) (any, error)) func(c
 }
 
 // inTime is of, for an answer that may be given up.
-func (t *terrainReader) inTime(answer func(*opened, context.Context, desk.Query) (any, error)) func(context.Context,
-	desk.Query) (any, error) {
+func (t *terrainReader) inTime(answer func(*opened, context.Context, desk.Query) (any, error)) answerer {
 	return func(ctx context.Context, q desk.Query) (any, error) {
 		return t.of(func(o *opened, q desk.Query) (any, error) { return answer(o, ctx, q) })(ctx, q)
 	}

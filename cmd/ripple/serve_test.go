@@ -337,7 +337,8 @@ func (d *testDesk) showsEnd(promised map[string]*jsonschema.Resolved) {
 		d.t.Errorf("when the crawl is over: %v", err)
 	}
 	run := whole["run"].(map[string]any)
-	want := []any{"file", run["id"], "interrupted", run["pages"], run["requests"], whole["left"].(map[string]any)["max_depth"]}
+	want := []any{"file", run["id"], "interrupted", run["pages"],
+		run["requests"], whole["left"].(map[string]any)["max_depth"]}
 	is := []any{got["mode"], got["run_id"], got["status"], got["pages_visited"], got["requests"], got["max_depth"]}
 	if diff := cmp.Diff(want, is); diff != "" || run["id"] != 1.0 {
 		d.t.Errorf("when the crawl is over: %s", diff)

@@ -90,7 +90,8 @@ func shardArgs(files *named, args []string) (shards []int, cfg *config.Config, e
 	slices.Sort(shards)
 	shards = slices.Compact(shards)
 	if files.state != "" {
-		return nil, nil, usage("a shard is moved by its number; leave --state out and name the configuration of the terrain")
+		return nil, nil, usage("a shard is moved by its number; " +
+			"leave --state out and name the configuration of the terrain")
 	}
 	path = cmp.Or(path, defaultConfig)
 	if cfg, _, err = config.Load(path); err == nil && cfg.Cluster.Hub == "" {
@@ -123,12 +124,14 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 			text = fmt.Sprintf("shard %d is released by %s: move %s into the [cluster] folder of another machine, or "+
 				"restart that one to take it back", n, name, shown(r.Path))
 		case r.Silent:
-			text = fmt.Sprintf("shard %d: %s has been silent for %s; if it is off, its file %s may be moved as it is", n, name,
-				leaseTiming.Watch, node.FilePath("", n))
+			text = fmt.Sprintf("shard %d: %s has been silent for %s; if it is off, its file %s may be moved as it is",
+				n, name, leaseTiming.Watch, node.FilePath("", n))
 		default:
-			text = fmt.Sprintf("shard %d: nobody has it; its file %s on %s may be moved as it is", n, node.FilePath("", n), name)
+			text = fmt.Sprintf("shard %d: nobody has it; its file %s on %s may be moved as it is",
+				n, node.FilePath("", n), name)
 		}
-		a.voice.tell(remark{text, "shard released", []any{"shard", n, "node", r.Node, "path", r.Path, "silent", r.Silent}})
+		a.voice.tell(remark{text, "shard released",
+			[]any{"shard", n, "node", r.Node, "path", r.Path, "silent", r.Silent}})
 		return nil
 	})
 }
@@ -161,7 +164,8 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 			from = "it takes part from the next run on, for this one is over on another shard"
 		}
 		for _, n := range shards {
-			text := fmt.Sprintf("shard %d is recreated on this machine, by the crawl that runs here or the next one; %s", n, from)
+			text := fmt.Sprintf("shard %d is recreated on this machine, "+
+				"by the crawl that runs here or the next one; %s", n, from)
 			a.voice.tell(remark{text, "shard made anew", []any{"shard", n, "node", name, "next", next}})
 		}
 		return nil

@@ -82,7 +82,8 @@ func sameAsAlone(t *testing.T, alone string, machines ...*machine) {
 			t.Fatalf("%s: %v: %s", args[0], err, out)
 		}
 	}
-	got, want := crawltest.Digest(t, filepath.Join(dir, "whole.bolt")), crawltest.Digest(t, filepath.Join(dir, "alone.bolt"))
+	got, want := crawltest.Digest(t, filepath.Join(dir, "whole.bolt")),
+		crawltest.Digest(t, filepath.Join(dir, "alone.bolt"))
 	if got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
@@ -149,7 +150,8 @@ func TestShardIsMadeAnew(t *testing.T) {
 	if err := os.Rename(old, path); err != nil {
 		t.Fatal(err)
 	}
-	two.until(true, "that of the shard was made anew since; it holds nothing that the terrain waits for: move it away", "crawl")
+	two.until(true, "that of the shard was made anew since; it holds nothing that the terrain waits for: move it away",
+		"crawl")
 }
 
 // A run that lacks the shards of a killed machine is ended without them, on all others; what these

@@ -80,8 +80,8 @@ func temporaryCopy(write func(*os.File) error) (path string, remove func(), err 
 func fits(dir string, size int64) error {
 	free, known := disk.Free(dir)
 	if need := uint64(size) + uint64(size)/5; known && free < need {
-		return hint(fmt.Errorf("a copy of the state needs %s MB in %s, which has %s", megabytes(need), dir, megabytes(free)),
-			"set TMPDIR to a folder with more room, or stop the crawl first")
+		err := fmt.Errorf("a copy of the state needs %s MB in %s, which has %s", megabytes(need), dir, megabytes(free))
+		return hint(err, "set TMPDIR to a folder with more room, or stop the crawl first")
 	}
 	return nil
 }

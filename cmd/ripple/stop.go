@@ -57,7 +57,8 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 	}
 	cfg := a.named.terrain()
 	if cfg == nil {
-		return usage("--without is for a terrain of several machines: name its configuration, with [cluster] hub, by --config")
+		return usage("--without is for a terrain of several machines: " +
+			"name its configuration, with [cluster] hub, by --config")
 	}
 	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		e, err := node.StopWithout(ctx, conn, without, leaseTiming)
@@ -66,16 +67,19 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 		}
 		text := fmt.Sprintf("run #%d is interrupted without %s", e.Run, without.Named())
 		if e.Over {
-			text = fmt.Sprintf("run #%d is over on all shards but %s, for which nobody waits any more", e.Run, without.String())
+			text = fmt.Sprintf("run #%d is over on all shards but %s, for which nobody waits any more",
+				e.Run, without.String())
 		}
-		stopped := slices.DeleteFunc(slices.Clone(e.Nodes), func(node string) bool { return slices.Contains(e.Left, node) })
+		stopped := slices.DeleteFunc(slices.Clone(e.Nodes),
+			func(node string) bool { return slices.Contains(e.Left, node) })
 		if len(stopped) > 0 {
 			text += "; stopped: " + clean(strings.Join(stopped, ", "), 200)
 		}
-		a.voice.tell(remark{text, "run ended without shards", []any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
+		a.voice.tell(remark{text, "run ended without shards",
+			[]any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
 		if e.Left != nil {
-			a.voice.warn(remark{"not stopped yet, and told to: " + clean(strings.Join(e.Left, ", "), 200), "not stopped yet",
-				[]any{"nodes", e.Left}})
+			a.voice.warn(remark{"not stopped yet, and told to: " + clean(strings.Join(e.Left, ", "), 200),
+				"not stopped yet", []any{"nodes", e.Left}})
 		}
 		return stopError(err)
 	})

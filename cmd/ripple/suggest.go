@@ -39,7 +39,8 @@ one did. Stub URLs follow as comments, grouped by entity.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSuggest(cmd.Context(), a, opts) },
 	}
 	f := cmd.Flags()
-	f.IntVar(&opts.minOrigins, "min-origins", 1, "list what at least `N` origins link to; 0: a link in a footer or the like will do")
+	f.IntVar(&opts.minOrigins, "min-origins", 1,
+		"list what at least `N` origins link to; 0: a link in a footer or the like will do")
 	addLimit(f, &opts.limit, 20, "hosts, and as many stubs")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
@@ -91,11 +92,12 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 		title = ": " + clean(c.Title, 100)
 	}
 	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, PageRank %.3g\n", clean(c.Name, 300), title,
-		c.Votes, count(found.Origins, "origin", "origins"), count(c.Links, "link", "links"), count(c.Pages, "page", "pages"),
+		c.Votes, count(found.Origins, "origin", "origins"),
+		count(c.Links, "link", "links"), count(c.Pages, "page", "pages"),
 		c.Rank)
 	for _, o := range c.Origin {
-		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253), linkCounts(o), clean(o.From, 300), clean(o.To, 300),
-			placed(o.Anchor, o.Place))
+		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253),
+			linkCounts(o), clean(o.From, 300), clean(o.To, 300), placed(o.Anchor, o.Place))
 	}
 	if c.Class.Visitable() {
 		fmt.Fprintln(w, "# coverage: "+coverageText(c))

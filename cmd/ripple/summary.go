@@ -65,7 +65,8 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 	}
 	write := func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version) }
 	if opts.out != "" {
-		err := a.voice.during("writing "+shown(opts.out), func(export.Progress) error { return whole.Stream(ctx, opts.out, write) })
+		err := a.voice.during("writing "+shown(opts.out),
+			func(export.Progress) error { return whole.Stream(ctx, opts.out, write) })
 		if err == nil {
 			fmt.Fprintln(a.stdout, shown(opts.out))
 		}

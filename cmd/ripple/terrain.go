@@ -42,7 +42,8 @@ func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) 
 
 // tellTerrain tells all nodes of a terrain to pause, unpause, stop, or follow the
 // configuration that load returns, and returns what was done, also beside an error.
-func tellTerrain(ctx context.Context, conn *hub.Conn, do string, load func() (*config.Config, error)) ([]remark, error) {
+func tellTerrain(ctx context.Context, conn *hub.Conn, do string,
+	load func() (*config.Config, error)) ([]remark, error) {
 	switch do {
 	case "stop":
 		return stopTerrain(ctx, conn)
@@ -91,7 +92,7 @@ func reloadTerrain(ctx context.Context, conn *hub.Conn, cfg *config.Config) ([]r
 	if err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf("run #%d goes on under configuration %d on each machine whose file says the same, within a second "+
-		"or when it does", run, number)
+	text := fmt.Sprintf("run #%d goes on under configuration %d on each machine whose file says the same, "+
+		"within a second or when it does", run, number)
 	return []remark{{text, "terrain obeys", []any{"command", "reload", "run", run, "configuration", number}}}, nil
 }

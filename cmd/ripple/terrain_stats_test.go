@@ -53,7 +53,9 @@ func TestNodeWaits(t *testing.T) {
 	v.states = map[int]string{0: "waiting", 1: "crawling"}
 	now := time.Now()
 	idle := &census.Status{Status: "running"}
-	s := &terrainStats{Shards: []shardStats{{State: shardIdle, Node: "attic"}, {Shard: 1, State: "running", Status: idle}}}
+	s := &terrainStats{Shards: []shardStats{
+		{State: shardIdle, Node: "attic"}, {Shard: 1, State: "running", Status: idle},
+	}}
 	tell := func(want string) {
 		t.Helper()
 		now = now.Add(time.Minute)

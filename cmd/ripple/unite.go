@@ -207,7 +207,8 @@ func parseShards(texts []string) (schema.Shards, error) {
 		first, err := strconv.ParseUint(from, 10, 8)
 		last, err2 := strconv.ParseUint(to, 10, 8)
 		if err != nil || err2 != nil || first > last {
-			return schema.Shards{}, usage("--without is %q; it must be numbers of shards, like 3 or 2,5-7", clean(text, 40))
+			return schema.Shards{}, usage("--without is %q; it must be numbers of shards, like 3 or 2,5-7",
+				clean(text, 40))
 		}
 		for n := first; n <= last; n++ {
 			numbers = append(numbers, int(n))
@@ -299,8 +300,8 @@ func uniteFolder(ctx context.Context, from states, dir string) (store *kv.Store,
 	})
 	var missing *unite.MissingError
 	if errors.As(err, &missing) {
-		return nil, hint(err, "\"ripple unite %s -o FILE --without %s\" makes a map of the others, which says so", shown(dir),
-			unspaced(missing.Shards))
+		return nil, hint(err, "\"ripple unite %s -o FILE --without %s\" makes a map of the others, which says so",
+			shown(dir), unspaced(missing.Shards))
 	}
 	if err != nil {
 		return nil, err

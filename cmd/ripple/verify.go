@@ -73,7 +73,8 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 		return err
 	}
 	defer release()
-	v, err := finding(a.voice, "checking "+shown(path), func() (*verdict, error) { return checkApart(ctx, target, opts) })
+	v, err := finding(a.voice, "checking "+shown(path),
+		func() (*verdict, error) { return checkApart(ctx, target, opts) })
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,8 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 	}
 	if !v.Whole {
 		return hint(fmt.Errorf("%s is damaged: %s", shown(path), count(v.Found, "problem", "problems")),
-			"bring back a backup, or begin anew with \"ripple crawl --fresh\", which keeps this file beside the new one")
+			"bring back a backup, or begin anew with \"ripple crawl --fresh\", "+
+				"which keeps this file beside the new one")
 	}
 	return nil
 }
@@ -105,7 +107,8 @@ func quietFile(ctx context.Context, from states, path string, opts verifyOptions
 	err = from.crawlOf(path).Get(ctx, "status", &live)
 	switch {
 	case err == nil && opts.compact:
-		return "", nil, usage("a crawl writes %s; stop it before --compact: ripple stop --state %s", shown(path), shown(path))
+		return "", nil, usage("a crawl writes %s; stop it before --compact: ripple stop --state %s",
+			shown(path), shown(path))
 	case err == nil:
 		copied, release, err = from.copyCrawled(ctx, path)
 	}

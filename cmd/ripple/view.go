@@ -196,7 +196,8 @@ func etaText(s *census.Left) string {
 
 func statusAttrs(s *census.Status) []any {
 	attrs := []any{
-		"run", s.RunID, "done", s.PagesVisited, "to_visit", s.PagesToVisit, "rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
+		"run", s.RunID, "done", s.PagesVisited, "to_visit", s.PagesToVisit,
+		"rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
 		"active", s.Hosts.Active, "hosts_waiting", s.Hosts.Waiting, "suspended", s.Hosts.Suspended, "depth", s.Depth,
 	}
 	if s.Rendered > 0 || s.Unrendered > 0 {

@@ -218,7 +218,9 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("span(%v) = %q, want %q", d, got, want)
 		}
 	}
-	for path, want := range map[string]string{"a/b.toml": "a/b.toml", "a b": `"a b"`, "": `""`, "x\x1b[2J": `"x\x1b[2J"`} {
+	for path, want := range map[string]string{
+		"a/b.toml": "a/b.toml", "a b": `"a b"`, "": `""`, "x\x1b[2J": `"x\x1b[2J"`,
+	} {
 		if got := shown(path); got != want {
 			t.Errorf("shown(%q) = %s, want %s", path, got, want)
 		}

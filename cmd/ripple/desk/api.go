@@ -39,7 +39,8 @@ func NewAPI(routes []Route, reader http.Handler, version string) (http.Handler, 
 	if err != nil {
 		return nil, err
 	}
-	mux.HandleFunc("GET "+control.Root+"openapi.json", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, text) })
+	mux.HandleFunc("GET "+control.Root+"openapi.json",
+		func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, text) })
 	return told(mux), nil
 }
 
@@ -55,7 +56,8 @@ func told(mux *http.ServeMux) http.Handler {
 		h.ServeHTTP(&headless{header: header}, r)
 		if allow := header.Get("Allow"); allow != "" {
 			w.Header().Set("Allow", allow)
-			Refuse(w, &control.Error{Code: http.StatusMethodNotAllowed, Text: r.Method + " is not allowed here, but " + allow})
+			Refuse(w, &control.Error{Code: http.StatusMethodNotAllowed,
+				Text: r.Method + " is not allowed here, but " + allow})
 			return
 		}
 		Refuse(w, &control.Error{Code: http.StatusNotFound, Text: "there is nothing at " + strconv.Quote(r.URL.Path) +

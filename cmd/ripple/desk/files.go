@@ -93,9 +93,11 @@ func (e *Exports) routes(t *tickets) []Route {
 	e.turn = make(chan struct{}, 1)
 	id := []Param{{Name: "id", Kind: Text, Required: true, Most: 20, Doc: "a file"}}
 	return []Route{
-		{Name: "files", Method: http.MethodGet, Path: "files", Returns: fileList{}, Doc: "The exports that were ordered, and what can be.",
+		{Name: "files", Method: http.MethodGet, Path: "files",
+			Returns: fileList{}, Doc: "The exports that were ordered, and what can be.",
 			Answer: func(context.Context, Query) (any, error) { return e.list(), nil }},
-		{Name: "file", Method: http.MethodGet, Path: "files/{id}", Params: id, Returns: File{}, Doc: "How far an export is.",
+		{Name: "file", Method: http.MethodGet, Path: "files/{id}",
+			Params: id, Returns: File{}, Doc: "How far an export is.",
 			Answer: func(_ context.Context, q Query) (any, error) { return e.file(q.Text("id")) }},
 		{Name: "order", Method: http.MethodPost, Path: "files", Body: Order{}, Returns: File{}, Doc: "Order an export.",
 			Answer: func(_ context.Context, q Query) (any, error) {

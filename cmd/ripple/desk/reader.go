@@ -59,7 +59,8 @@ type child struct {
 func (r *Reader) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	c, err := r.running(req.Context())
 	if err != nil {
-		Refuse(w, &control.Error{Code: http.StatusServiceUnavailable, Text: "the terrain cannot be read: " + err.Error()})
+		Refuse(w, &control.Error{Code: http.StatusServiceUnavailable,
+			Text: "the terrain cannot be read: " + err.Error()})
 		return
 	}
 	ctx, cancel := context.WithTimeoutCause(req.Context(), maxAnswer, errSlow)
@@ -224,7 +225,8 @@ func proxyTo(socket string) *httputil.ReverseProxy {
 				return
 			}
 			w.Header().Set("Retry-After", "1")
-			Refuse(w, &control.Error{Code: http.StatusServiceUnavailable, Text: "the reader of the terrain has ended; ask again"})
+			Refuse(w, &control.Error{Code: http.StatusServiceUnavailable,
+				Text: "the reader of the terrain has ended; ask again"})
 		},
 	}
 }

@@ -97,8 +97,8 @@ func Listen(o Options) (*Desk, error) {
 	mux.Handle(control.Root, guard.API(api))
 	mux.Handle("GET /metrics", guard.API(metrics(o.Metrics)))
 	d.server = &http.Server{
-		Handler: patiently(guard.Site(mux), &d.patience), MaxHeaderBytes: maxHeader, ErrorLog: quiet(), TLSConfig: secure,
-		ReadHeaderTimeout: silence, IdleTimeout: idle,
+		Handler: patiently(guard.Site(mux), &d.patience), TLSConfig: secure, ErrorLog: quiet(),
+		MaxHeaderBytes: maxHeader, ReadHeaderTimeout: silence, IdleTimeout: idle,
 		ConnState: d.listener.changed, ConnContext: within,
 	}
 	return d, nil
@@ -108,8 +108,8 @@ func listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use, perhaps by another desk; name another address with --listen or [monitor] listen",
-			address)
+		return nil, fmt.Errorf("%s is in use, perhaps by another desk; "+
+			"name another address with --listen or [monitor] listen", address)
 	case err != nil:
 		return nil, fmt.Errorf("listen at %s: %w", address, err)
 	}

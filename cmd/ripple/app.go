@@ -3,38 +3,30 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/sumi-ripple/ripple/crawl"
 )
 
-// An app is one call of the program: where it writes, and the flags that every
-// command has.
+// An app is one call of the program: where it writes, and what every command has.
 type app struct {
-	stdout    io.Writer
-	stderr    *screen
-	state     string
-	config    string
-	verbose   int
-	quiet     bool
-	logFormat string
-	reports   func(reached) // is told how far long work has come; nil: people are, on stderr
+	stdout io.Writer
+	voice  *voice
+	named  named
+	states states
 }
 
 func newApp(stdout, stderr io.Writer) *app {
-	return &app{stdout: stdout, stderr: newScreen(stderr)}
+	v := newVoice(stderr)
+	return &app{stdout: stdout, voice: v, states: states{v}}
 }
 
 func (a *app) execute(ctx context.Context, args []string) error {
 	root := newRootCommand(a)
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
+	root.SetErr(a.voice.stderr)
 	err := root.ExecuteContext(ctx)
 	var sig signalError
 	if err != nil && errors.As(context.Cause(ctx), &sig) && !storeFailed(err) {
@@ -60,10 +52,7 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if a.logFormat != "text" && a.logFormat != "json" {
-				return usage("--log-format is %q; it must be \"text\" or \"json\"", a.logFormat)
-			}
-			return nil
+			return a.voice.check()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
@@ -73,15 +62,8 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 		},
 	}
 	cmd.Flags().BoolVarP(&version, "version", "V", false, "print the version")
-	flags := cmd.PersistentFlags()
-	flags.StringVar(&a.state, "state", "", "use the state `FILE`; of a folder that holds all shards of a\n"+
-		"terrain, what they are together")
-	flags.StringVar(&a.config, "config", "",
-		"use the state file that the configuration `FILE` names (default: ./config.toml,\n"+
-			"else the only state file in this folder)")
-	flags.CountVarP(&a.verbose, "verbose", "v", "report every visit and retry; twice: every request and verdict")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "report only problems")
-	flags.StringVar(&a.logFormat, "log-format", "text", "write messages on stderr as `text|json`")
+	a.named.addFlags(cmd.PersistentFlags())
+	a.voice.addFlags(cmd.PersistentFlags())
 	cmd.SetFlagErrorFunc(wrongFlag)
 	addCommands(cmd, a)
 	wrongUse(cmd)
@@ -153,63 +135,3 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	return usage("%q is not a command; \"ripple --help\" lists them", args[0])
 }
-
-// logger returns a log of what is told while a command works.
-func (a *app) logger() *slog.Logger {
-	level := slog.LevelInfo
-	switch {
-	case a.quiet:
-		level = slog.LevelWarn
-	case a.verbose == 1:
-		level = slog.LevelDebug
-	case a.verbose > 1:
-		level = crawl.LevelTrace
-	}
-	return slog.New(newLogHandler(a.stderr, level, a.logFormat))
-}
-
-// A remark is told to a person as a sentence, and to a program as an event, always in
-// the same words, with its facts.
-type remark struct {
-	text  string
-	event string
-	facts []any // keys and values, as of [slog.Logger.Info]
-}
-
-// tell tells a remark on stderr, unless only what went wrong is wanted.
-func (a *app) tell(r remark) {
-	switch {
-	case a.quiet:
-	case a.logFormat == "json":
-		a.logger().Info(r.event, r.facts...)
-	default:
-		command := len(r.facts) > 0 && r.facts[0] == "command" // to be copied as it is
-		a.stderr.tell(r.text, command)
-	}
-}
-
-// warn tells a remark on what may go wrong, in the log.
-func (a *app) warn(r remark) {
-	if a.logFormat == "json" {
-		a.logger().Warn(r.event, r.facts...)
-		return
-	}
-	a.logger().Warn(r.text)
-}
-
-// complain tells why a command has failed.
-func (a *app) complain(err error) {
-	text := complaint(err)
-	switch {
-	case text == "":
-	case a.logFormat == "json":
-		for line := range strings.Lines(text) {
-			a.logger().Error("failed", "error", strings.TrimPrefix(strings.TrimSpace(line), "ripple: "))
-		}
-	default:
-		fmt.Fprintln(a.stderr, text)
-	}
-}
-
-// say tells what is always the same words.
-func (a *app) say(text string) { a.tell(remark{text: text, event: strings.TrimSpace(text)}) }

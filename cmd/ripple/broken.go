@@ -26,11 +26,12 @@ func newBrokenCommand(a *app) *cobra.Command {
 		Short: "List the links that lead nowhere",
 		Long: `List the links whose target is dead, has failed or cannot be reached: by origin,
 with the page that links, the anchor, the target and what became of it. A page
-that robots.txt forbids is not broken: nobody has asked for it. The exit code is 1
+that robots.txt forbids is not broken: it was never requested. The exit code is 1
 if there are any broken links.`,
-		Example: "  ripple broken\n  ripple broken --csv > broken.csv\n  ripple broken --json | jq -r '.[].to_url' | sort -u",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runBroken(cmd.Context(), a, opts) },
+		Example: "  ripple broken\n  ripple broken --csv > broken.csv\n" +
+			"  ripple broken --json | jq -r '.[].to_url' | sort -u",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runBroken(cmd.Context(), a, opts) },
 	}
 	cmd.Flags().BoolVar(&opts.csv, "csv", false, "print CSV")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
@@ -46,7 +47,8 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 		return err
 	}
 	defer r.Close()
-	links, err := finding(a, "looking for broken links", func() ([]broken.Link, error) { return broken.Find(r.Survey) })
+	links, err := finding(a.voice, "looking for broken links",
+		func() ([]broken.Link, error) { return broken.Find(r.Survey) })
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	case opts.json:
 		err = writeBroken(newJSONRows(a.stdout, brokenColumns()), links)
 	case len(links) == 0:
-		return toldNone(a, r.Survey)
+		return toldNone(a.voice, r.Survey)
 	default:
 		err = printBroken(a.stdout, links)
 	}
@@ -67,17 +69,18 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 }
 
 // toldNone says that there are no broken links, among how many.
-func toldNone(a *app, s *survey.Survey) error {
+func toldNone(v *voice, s *survey.Survey) error {
 	counts, err := s.Counts()
 	if err == nil {
-		a.say("no broken links among " + commas(counts.Links))
+		v.say("no broken links among " + commas(counts.Links))
 	}
 	return err
 }
 
 func brokenColumns() []string {
 	return []string{
-		"quality_origin", "from_url", "anchor", "to_url", "state", "status_code", "error_message", "kind", "rel", "place",
+		"quality_origin", "from_url", "anchor", "to_url",
+		"state", "status_code", "error_message", "kind", "rel", "place",
 	}
 }
 
@@ -137,7 +140,8 @@ func appendBroken(b []byte, links []broken.Link, from, to int, byOrigin map[stri
 			if i > 0 {
 				b = append(b, '\n')
 			}
-			b = fmt.Appendf(b, "%s: %s\n", cmp.Or(l.Origin, "on other pages"), count(byOrigin[l.Origin], "broken link", ""))
+			b = fmt.Appendf(b, "%s: %s\n", cmp.Or(l.Origin, "on other pages"),
+				count(byOrigin[l.Origin], "broken link", ""))
 		}
 		if i == 0 || l.Source != links[i-1].Source {
 			b = append(append(append(b, "  "...), clean(l.From, 2048)...), '\n')

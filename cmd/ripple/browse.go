@@ -8,18 +8,18 @@ import (
 )
 
 // browse shows a desk in the browser of whoever called, if there is one.
-func (a *app) browse(d *desk.Desk) {
+func browse(d *desk.Desk, v *voice) {
 	entrance, err := d.Entrance()
 	if err == nil {
-		err = browse(entrance)
+		err = openBrowser(entrance)
 	}
 	if err != nil {
-		a.warn(remark{"the browser cannot be opened: " + err.Error(), "no browser", nil})
+		v.warn(remark{"the browser cannot be opened: " + err.Error(), "no browser", nil})
 	}
 }
 
-// browse shows an address in the browser of whoever called.
-func browse(address string) error {
+// openBrowser shows an address in the browser of whoever called.
+func openBrowser(address string) error {
 	var cmd *exec.Cmd
 	switch runtime.GOOS {
 	case "windows":

@@ -24,7 +24,7 @@ func addCompletions(root *cobra.Command, a *app) {
 		})
 		switch _, args, _ := strings.Cut(c.Use, " "); {
 		case strings.Contains(args, "URL") || strings.Contains(args, "HOST"):
-			c.ValidArgsFunction = a.completeHosts
+			c.ValidArgsFunction = completeHosts(a)
 		case strings.Contains(args, "CONFIG"):
 			c.ValidArgsFunction = cobra.FixedCompletions([]string{"toml"}, cobra.ShellCompDirectiveFilterFileExt)
 		case args == "":
@@ -74,20 +74,29 @@ const (
 )
 
 // completeHosts completes URLs by the hosts of the state.
-func (a *app) completeHosts(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	const none = cobra.ShellCompDirectiveNoFileComp
-	ctx, cancel := context.WithTimeout(cmd.Context(), completePeriod)
-	defer cancel()
-	path, err := a.statePath()
-	if err != nil {
-		return nil, none
+func completeHosts(a *app) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completePeriod)
+		defer cancel()
+		urls, err := hostURLs(ctx, a, typed)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return urls, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
-	store, _, err := a.openReading(ctx, path)
+}
+
+// hostURLs are the URLs of the hosts of the state that begin with what was typed.
+func hostURLs(ctx context.Context, a *app, typed string) (all []string, err error) {
+	path, err := a.named.statePath()
 	if err != nil {
-		return nil, none
+		return nil, err
+	}
+	store, _, err := a.states.open(ctx, path)
+	if err != nil {
+		return nil, err
 	}
 	defer store.Close()
-	var all []string
 	scheme, prefix := "https://", strings.TrimPrefix(typed, "https://")
 	switch {
 	case strings.HasPrefix(scheme, typed):
@@ -103,8 +112,5 @@ func (a *app) completeHosts(cmd *cobra.Command, _ []string, typed string) ([]str
 			return len(all) < maxCompleted && ctx.Err() == nil, nil
 		})
 	})
-	if err != nil {
-		return nil, none
-	}
-	return all, none | cobra.ShellCompDirectiveNoSpace
+	return all, err
 }

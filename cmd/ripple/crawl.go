@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -27,7 +26,7 @@ type crawlOptions struct {
 
 func (o *crawlOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.fresh, "fresh", false,
-		"begin an empty map; the old state is kept as a backup, and what\nhosts asked for is remembered")
+		"begin with an empty map; the old state is kept as a backup, and what\nhosts asked for is remembered")
 	f.BoolVar(&o.dryRun, "dry-run", false,
 		"show what would be crawled or refused, with estimates; visit no page\nand write nothing")
 	f.BoolVar(&o.resume, "resume", false, "resume the interrupted run (the default)")
@@ -47,15 +46,16 @@ Ctrl-C stops the crawl: open requests get 10 s to finish, and nothing is lost. A
 second Ctrl-C leaves at once. SIGHUP reloads the configuration, SIGUSR1 prints the
 status. From another terminal, use ripple stats, pause, unpause, stop and reload.
 
-With [cluster] hub this machine crawls its part of a terrain that several share: the
-files in [cluster] folder. See "More than one machine" in the README, and "ripple hub".
+With [cluster] hub, this machine crawls its part of a terrain that several share: the
+shards whose files are in [cluster] folder. See "More than one machine" in the README,
+and "ripple hub".
 
 The exit code is 0 if the run was completed, or interrupted by "ripple stop" or
 max-run-time; 130 after Ctrl-C, 143 after SIGTERM. "ripple stats --json" shows which
 it was, as .run.status.`,
 		Example: `  ripple crawl config.toml --dry-run   # what would it do, and how long would it take?
   ripple crawl config.toml             # begin, or resume
-  ripple crawl config.toml --fresh     # begin an empty map
+  ripple crawl config.toml --fresh     # begin with an empty map
   sort new.txt | ripple crawl config.toml --seeds -   # add seeds for this run
   ripple query --csv "SELECT url FROM pages WHERE class = 'quality' AND state = 'failed'" |
     ripple crawl --seeds -`,
@@ -67,18 +67,18 @@ it was, as .run.status.`,
 }
 
 func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) error {
-	path, err := a.configPath(args)
+	path, err := a.named.configPath(args)
 	if err != nil {
 		return err
 	}
 	if opts.fresh && opts.resume {
 		return usage("--fresh and --resume are opposites; use one of them")
 	}
-	cfg, err := a.load(path)
+	cfg, err := loadConfig(path, a.voice)
 	if err != nil {
 		return err
 	}
-	if err := a.warnOfProxy(cfg); err != nil {
+	if err := warnOfProxy(a.voice, cfg); err != nil {
 		return err
 	}
 	extra, err := opts.seeds.read()
@@ -94,11 +94,11 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	if err := refuseOutputs(cfg); err != nil {
 		return err
 	}
-	sender, err := a.newSender(cfg)
+	sender, err := newSender(cfg, a.voice.logger())
 	if err != nil {
 		return err
 	}
-	w := &walk{app: a, path: path, log: a.logger(), sender: sender, seeds: extra,
+	w := &walk{voice: a.voice, path: path, log: a.voice.logger(), sender: sender, seeds: extra,
 		machine: crawl.NewMachine(0), begun: make(chan struct{})}
 	w.cfg.Store(cfg)
 	if err := w.openDesk(opts.listen); err != nil {
@@ -107,56 +107,23 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	return w.run(ctx, opts.fresh)
 }
 
-// configPath is the configuration that a crawl follows.
-func (a *app) configPath(args []string) (string, error) {
-	switch {
-	case a.state != "":
-		return "", usage("a crawl takes its state file from [state] path; leave --state out")
-	case len(args) > 0 && a.config != "":
-		return "", usage("the configuration is named twice, %s and %s", shown(args[0]), shown(a.config))
-	case len(args) > 0:
-		return args[0], notSite(args[0])
-	case a.config != "":
-		return a.config, nil
-	}
-	return defaultConfig, nil
-}
-
-// notSite refuses what is no name of a configuration, but a URL or the name of a site.
-func notSite(name string) error {
-	site := shown(clean(name, 2048))
-	switch _, err := os.Stat(name); {
-	case strings.Contains(name, "://"):
-		return usage("%s is a URL, not a configuration; to write one that crawls it: ripple init --origin %[1]s", site)
-	case !errors.Is(err, fs.ErrNotExist) || filepath.Ext(name) == ".toml" || !strings.Contains(name, "."),
-		strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "www."):
-		return nil
-	}
-	near := strings.TrimSuffix(name, filepath.Ext(name)) + ".toml"
-	if _, err := os.Stat(near); err == nil {
-		return usage("there is no file %s; did you mean %s?", site, shown(near))
-	}
-	return usage("there is no file %s; to write a configuration that crawls the site: "+
-		"ripple init --origin https://%[1]s", site)
-}
-
 // load reads a configuration that is to be followed, and tells its notices.
-func (a *app) load(path string) (*config.Config, error) {
+func loadConfig(path string, v *voice) (*config.Config, error) {
 	cfg, notices, err := config.Load(path)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range notices {
-		a.warn(remark{string(n), "configuration", []any{"notice", string(n)}})
+		v.warn(remark{string(n), "configuration", []any{"notice", string(n)}})
 	}
 	return cfg, nil
 }
 
 // warnOfProxy says what is not safe behind a proxy, if there is one.
-func (a *app) warnOfProxy(cfg *config.Config) error {
+func warnOfProxy(v *voice, cfg *config.Config) error {
 	proxy, err := fetch.ProxyOf(cfg.Network.Proxy)
 	if err == nil && proxy != "" {
-		a.warn(remark{"behind the proxy " + clean(proxy, 253) +
+		v.warn(remark{"behind the proxy " + clean(proxy, 253) +
 			" only literal addresses can be judged: have it refuse names that lead to private ones",
 			"behind a proxy only literal addresses can be judged", []any{"proxy", clean(proxy, 253)}})
 	}
@@ -164,12 +131,12 @@ func (a *app) warnOfProxy(cfg *config.Config) error {
 }
 
 // openCrawl opens the state file of a crawl, which is made if it is missing.
-func (a *app) openCrawl(path string, fresh bool, opts kv.Options) (*kv.Store, error) {
+func openCrawl(v *voice, path string, fresh bool, opts kv.Options) (*kv.Store, error) {
 	if err := hasFolder(path); err != nil {
 		return nil, err
 	}
 	if fresh {
-		if err := a.beginFresh(path); err != nil {
+		if err := beginFresh(v, path); err != nil {
 			return nil, err
 		}
 	}

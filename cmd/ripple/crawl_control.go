@@ -195,7 +195,7 @@ func (w *walk) obey(ctx context.Context) error {
 			switch {
 			case !isReload(s):
 				status := w.status()
-				w.app.tell(remark{strings.Join(statusLines(&status), "\n"), "status", []any{"status", status}})
+				w.voice.tell(remark{strings.Join(statusLines(&status), "\n"), "status", []any{"status", status}})
 			case had && !hasTerminal():
 				if err := terminate(); err != nil {
 					return err
@@ -222,7 +222,7 @@ func (c *commanded) Reload(ctx context.Context) (any, error) {
 func (w *walk) reload() error {
 	w.reloading.Lock()
 	defer w.reloading.Unlock()
-	cfg, err := w.app.load(w.path)
+	cfg, err := loadConfig(w.path, w.voice)
 	if err == nil {
 		cfg, err = w.seeds.join(cfg)
 	}
@@ -230,7 +230,7 @@ func (w *walk) reload() error {
 		err = w.mayFollow(cfg)
 	}
 	if err == nil && cfg.Network.Proxy != w.cfg.Load().Network.Proxy {
-		err = w.app.warnOfProxy(cfg)
+		err = warnOfProxy(w.voice, cfg)
 	}
 	if err == nil {
 		err = w.sender.Follow(cfg)
@@ -242,7 +242,7 @@ func (w *walk) reload() error {
 		w.log.Error("the configuration is not taken; the crawl goes on as before")
 		return err
 	}
-	w.app.say("the configuration was read again; it holds from now on")
+	w.voice.say("the configuration was read again; it holds from now on")
 	w.cfg.Store(cfg) // before the limit, which is looked at every few seconds
 	w.limitMemory(crawlMemory(cfg))
 	w.crawl.Reload(cfg)

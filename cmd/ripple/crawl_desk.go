@@ -16,12 +16,12 @@ func (w *walk) openDesk(listen string) error {
 	if monitor.Listen == "" {
 		return nil
 	}
-	d, err := w.app.openDesk(cfg.State.Path, w.path, monitor)
+	d, err := openDesk(cfg.State.Path, w.path, monitor, w.log)
 	if err != nil {
 		return err
 	}
 	w.desk = d
-	w.app.tell(remark{"the desk is at " + d.Address(), "desk", []any{"address", d.Address()}})
+	w.voice.tell(remark{"the desk is at " + d.Address(), "desk", []any{"address", d.Address()}})
 	return nil
 }
 

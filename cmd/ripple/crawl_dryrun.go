@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ func runDryRun(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds
 	if err := refuseOutputs(cfg); err != nil {
 		return err
 	}
-	p, err := a.newProspect(ctx, cfg, extra, fresh)
+	p, err := newProspect(ctx, a.states, cfg, extra, fresh)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,8 @@ func (p *prospect) Close() {
 }
 
 // newProspect looks at the state file as a crawl would, and refuses as it would.
-func (a *app) newProspect(ctx context.Context, cfg *config.Config, extra extraSeeds, fresh bool) (*prospect, error) {
+func newProspect(ctx context.Context, from states, cfg *config.Config,
+	extra extraSeeds, fresh bool) (*prospect, error) {
 	path := cfg.State.Path
 	if err := hasFolder(path); err != nil {
 		return nil, err
@@ -80,10 +82,10 @@ func (a *app) newProspect(ctx context.Context, cfg *config.Config, extra extraSe
 		p.cfg, err = extra.join(cfg)
 		return p, err
 	}
-	if err := a.mayCrawl(path, fresh); err != nil {
+	if err := mayCrawl(from.voice.logger(), path, fresh); err != nil {
 		return nil, err
 	}
-	store, live, err := a.openReading(ctx, path)
+	store, live, err := from.open(ctx, path)
 	if err != nil && !(fresh && errors.Is(err, kv.ErrDamaged)) {
 		return nil, err
 	}
@@ -110,7 +112,7 @@ func (a *app) newProspect(ctx context.Context, cfg *config.Config, extra extraSe
 
 // mayCrawl reports a state file that a crawl cannot write. Where only its folder cannot be written
 // into, it warns as a crawl does, which has no use for the folder but to begin anew.
-func (a *app) mayCrawl(path string, fresh bool) error {
+func mayCrawl(log *slog.Logger, path string, fresh bool) error {
 	err := mayWriteState(path)
 	if fresh && err != nil {
 		return err
@@ -120,7 +122,7 @@ func (a *app) mayCrawl(path string, fresh bool) error {
 		return stateError(path, failed)
 	}
 	if err != nil {
-		a.logger().Warn("other commands cannot reach this crawl", "error", err)
+		log.Warn("other commands cannot reach this crawl", "error", err)
 	}
 	return f.Close()
 }

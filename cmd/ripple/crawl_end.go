@@ -41,11 +41,11 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 		return err
 	}
 	for _, path := range written {
-		w.app.tell(remark{"  wrote " + shown(path), "output written", []any{"path", path}})
+		w.voice.tell(remark{"  wrote " + shown(path), "output written", []any{"path", path}})
 	}
 	if limit {
 		next := "ripple crawl " + shown(w.path)
-		w.app.tell(remark{fmt.Sprintf("  %q goes on", next), "the run can go on", []any{"command", next}})
+		w.voice.tell(remark{fmt.Sprintf("  %q goes on", next), "the run can go on", []any{"command", next}})
 	}
 	return nil
 }
@@ -63,17 +63,17 @@ func early(ctx context.Context) error {
 // done next.
 func (w *walk) tellInterrupted(r crawl.Result) error {
 	why := clean(r.Run.End.String(), 200)
-	w.app.tell(remark{fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why, visited(r.Run.Pages)),
+	w.voice.tell(remark{fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why, visited(r.Run.Pages)),
 		"run interrupted", []any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages}})
 	failed, err := failedHosts(w.store, r.Run.ID)
 	for _, line := range failed {
 		line.text = "  " + line.text
-		w.app.tell(line)
+		w.voice.tell(line)
 	}
 	next := "ripple crawl " + shown(w.path)
 	export := fmt.Sprintf("ripple export --config %s --sqlite terrain.db", shown(w.path))
-	w.app.tell(remark{"  go on with:      " + next, "the run can go on", []any{"command", next}})
-	w.app.tell(remark{"  what is known:   " + export, "what is known can be exported", []any{"command", export}})
+	w.voice.tell(remark{"  go on with:      " + next, "the run can go on", []any{"command", next}})
+	w.voice.tell(remark{"  what is known:   " + export, "what is known can be exported", []any{"command", export}})
 	return err
 }
 
@@ -93,22 +93,22 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 		processed += " or kept"
 	}
 	why := clean(r.Run.End.String(), 200)
-	w.app.tell(remark{
+	w.voice.tell(remark{
 		fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb, visited(r.Run.Pages), processed,
 			span(r.Run.Running.Round(time.Second/10)), why), "run " + verb,
 		[]any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages, "processed", counts.Processed,
 			"seconds", r.Run.Running.Seconds()},
 	})
 	if text := errorText(counts.Errors); text != "" {
-		w.app.tell(remark{"  errors: " + text, "errors", []any{"errors", counts.Errors}})
+		w.voice.tell(remark{"  errors: " + text, "errors", []any{"errors", counts.Errors}})
 	}
 	if r.Walked && counts.Processed == 0 {
-		w.app.say("  no page could be crawled: look at the seeds and at the network")
+		w.voice.say("  no page could be crawled: look at the seeds and at the network")
 	}
 	lines, err := remarks(s)
 	for _, line := range lines {
 		line.text = "  " + line.text
-		w.app.tell(line)
+		w.voice.tell(line)
 	}
 	return err
 }
@@ -194,7 +194,8 @@ func uncovered(s *survey.Survey) (lines []remark, err error) {
 	below, err := survey.UncoveredSubdomains(s)
 	for _, u := range below[:min(len(below), maxRemarks)] {
 		host := clean(u.Host, 253)
-		text := fmt.Sprintf("%s is not covered (%s); domain = %q would", host, count(u.Links, "link", "links"), u.Pattern)
+		text := fmt.Sprintf("%s is not covered (%s); domain = %q would",
+			host, count(u.Links, "link", "links"), u.Pattern)
 		lines = append(lines, remark{text, "a subdomain of an origin is not covered",
 			[]any{"host", host, "count", u.Links, "pattern", u.Pattern}})
 	}

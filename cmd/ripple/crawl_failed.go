@@ -67,7 +67,8 @@ func whyGivenUp(h *schema.Host) string {
 	case why.Cause == schema.CauseNone:
 		return ""
 	case why.Cause == schema.CauseRobots && h.RobotsReason.Cause != schema.CauseNone:
-		return why.Cause.String() + ": " + schema.Reason{Cause: h.RobotsReason.Cause, Status: h.RobotsReason.Status}.String()
+		robots := schema.Reason{Cause: h.RobotsReason.Cause, Status: h.RobotsReason.Status}
+		return why.Cause.String() + ": " + robots.String()
 	case why.Cause == schema.CauseConnections && last != schema.CauseConnections:
 		return why.Cause.String() + ": " + last.String()
 	case why.Status != 0:

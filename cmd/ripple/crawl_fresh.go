@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -15,7 +16,7 @@ import (
 // one backup beside it. What hosts have asked for is carried over. At every
 // moment there is a whole state file under the name, and the old one stays
 // locked until the new one is in place.
-func (a *app) beginFresh(path string) error {
+func beginFresh(v *voice, path string) error {
 	path, err := filepath.EvalSymlinks(path) // a link stays where it is, and leads to the new file
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -36,7 +37,7 @@ func (a *app) beginFresh(path string) error {
 		return err
 	}
 	defer os.Remove(next)
-	if err := prepareFresh(a, old, next, damaged); err != nil {
+	if err := prepareFresh(v.logger(), old, next, damaged); err != nil {
 		if old != nil {
 			old.Close()
 		}
@@ -49,7 +50,7 @@ func (a *app) beginFresh(path string) error {
 	if err != nil {
 		return fmt.Errorf("begin a fresh state: %w", err)
 	}
-	a.tell(remark{fmt.Sprintf("the old state is kept as %s", shown(backup)), "old state kept", []any{"path", backup}})
+	v.tell(remark{fmt.Sprintf("the old state is kept as %s", shown(backup)), "old state kept", []any{"path", backup}})
 	return nil
 }
 
@@ -62,7 +63,7 @@ func mayBackUp(backup string) error {
 }
 
 // prepareFresh makes the new state under another name.
-func prepareFresh(a *app, old *kv.Store, next string, damaged bool) error {
+func prepareFresh(log *slog.Logger, old *kv.Store, next string, damaged bool) error {
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -71,7 +72,7 @@ func prepareFresh(a *app, old *kv.Store, next string, damaged bool) error {
 		return err
 	}
 	if damaged {
-		a.logger().Warn("the old state is damaged: what hosts asked for could not be carried over")
+		log.Warn("the old state is damaged: what hosts asked for could not be carried over")
 		return to.Close()
 	}
 	_, err = crawl.Fresh(old, to)

@@ -29,8 +29,8 @@ type metricsFile struct{ f *os.File }
 // that begins otherwise.
 func openMetrics(path string) (*metricsFile, error) {
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("[monitor] metrics-csv: there is no folder %s; create it (%w)", shown(filepath.Dir(path)),
-			errConfig)
+		return nil, fmt.Errorf("[monitor] metrics-csv: there is no folder %s; create it (%w)",
+			shown(filepath.Dir(path)), errConfig)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {

@@ -65,7 +65,8 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 		pages := 0
 		status := func() census.Status {
 			pages += 5
-			return census.Status{RunID: 3, PagesVisited: pages, Errors: map[string]int{"timeout": 1}, PagesPerSecond: 0.5}
+			errs := map[string]int{"timeout": 1}
+			return census.Status{RunID: 3, PagesVisited: pages, Errors: errs, PagesPerSecond: 0.5}
 		}
 		if err := m.follow(ctx, status, func(err error) { t.Error(err) }); err != nil {
 			t.Fatal(err)

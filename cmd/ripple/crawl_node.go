@@ -29,10 +29,6 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	if err := os.MkdirAll(own.Cluster.Folder, 0o777); err != nil {
 		return err
 	}
-	name, err := nodeName(own)
-	if err != nil {
-		return err
-	}
 	m := crawlMemory(own)
 	m.set(heap.CrawlLeast)
 	machine := crawl.NewMachine(own.MaxOpen())
@@ -42,45 +38,21 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 		return err
 	}
 	defer func() { err = errors.Join(err, machine.LeaveBrowsers()) }()
-	if _, err := a.newSender(own); err != nil {
+	if _, err := newSender(own, a.voice.logger()); err != nil {
 		return err
 	}
-	a.tellUnwritten(cfg)
-	view := newNodeView(a, path, own, opts)
-	at, err := view.listen()
-	if err != nil {
-		return err
-	}
-	conn, err := hub.Connect(ctx, hub.Dial{
-		URL: own.Cluster.Hub, Credentials: own.Cluster.Credentials, CAFile: own.Cluster.CAFile, Node: name, Log: a.logger(),
-	})
-	if err != nil {
-		return hubError(err)
-	}
-	defer conn.Close()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	view.machine, view.stop = machine, stop
-	a.say("node " + shown(name) + " is connected to the hub " + shown(own.Cluster.Hub))
-	end := view.begin(conn, at)
-	err = node.Run(ctx, node.Options{
-		Hub: conn, Name: name, Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
-		Config: own, Log: a.logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
+	tellUnwritten(a.voice, cfg)
+	view := newNodeView(a.voice, path, own, opts)
+	view.machine = machine
+	return view.run(ctx, node.Options{
+		Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
+		Config: own, Log: a.voice.logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
 		Open: func(path string) (*kv.Store, error) {
 			store, err := openLocked(path, kv.Options{Memory: m.forURLs() / int64(own.Cluster.Shards)})
 			return store, m.explain(err)
 		},
-		Load:      view.desk.load,
-		Prepare:   keepBrowsers,
-		OnVisit:   view.visited,
-		OnRequest: func(int, crawl.Request) { view.requests.Add(1) },
-		OnCommit:  func(_ int, c crawl.Commit) { view.desk.meter.Committed(c) },
-		OnShard:   view.shard,
-		OnCrawl:   view.crawl,
-		Stop:      func() { stop(errStopped) },
+		Prepare: keepBrowsers,
 	})
-	err = errors.Join(err, end())
-	return view.end(ctx, path, own, err)
 }
 
 // nodeName is what a node is called by others.
@@ -100,7 +72,7 @@ func ownConfig(cfg *config.Config, opts crawlOptions) (*config.Config, error) {
 }
 
 // tellUnwritten says which files the configuration names that no node writes.
-func (a *app) tellUnwritten(cfg *config.Config) {
+func tellUnwritten(v *voice, cfg *config.Config) {
 	var keys []string
 	for _, f := range formats() {
 		if f.key != "" && f.path(cfg) != "" {
@@ -108,11 +80,12 @@ func (a *app) tellUnwritten(cfg *config.Config) {
 		}
 	}
 	if len(keys) > 0 {
-		a.warn(remark{"not written by a node: " + strings.Join(keys, ", ") + "; that needs the map that \"ripple unite\" makes",
-			"not written by a node", []any{"keys", keys}})
+		text := "not written by a node: " + strings.Join(keys, ", ") +
+			"; that needs the map that \"ripple unite\" makes"
+		v.warn(remark{text, "not written by a node", []any{"keys", keys}})
 	}
 	if cfg.Monitor.MetricsCSV != "" {
-		a.warn(remark{"not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics",
+		v.warn(remark{"not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics",
 			"not written by a node", []any{"keys", []string{"[monitor] metrics-csv"}}})
 	}
 }
@@ -137,8 +110,8 @@ func hubError(err error) error {
 	case errors.Is(err, hub.ErrRefused):
 		return hint(err, "[cluster] credentials names the file that holds the hub's token")
 	case errors.Is(err, node.ErrProtocol):
-		return hint(err, "use one release on all machines; where all have the new one, stop the hub and delete its store, "+
-			"of which the machines' files know all that counts")
+		return hint(err, "use one release on all machines; if all have the new one, stop the hub and delete "+
+			"its store: everything that matters is in the machines' files")
 	}
 	return err
 }
@@ -152,11 +125,12 @@ func nodeError(cfg *config.Config, err error) error {
 		return hint(err, "use the hub of that terrain, or move %s away; if nothing in it was crawled, "+
 			"removing its %s is enough", folder, node.MarkName)
 	case errors.Is(err, node.ErrConfig):
-		return hint(fmt.Errorf("%w (%w)", err, errConfig), "all machines follow one configuration, but for [state], [output], "+
-			"[monitor], [cluster] and limits of the machine; in a run \"ripple reload\" changes that of all")
+		return hint(fmt.Errorf("%w (%w)", err, errConfig),
+			"all machines follow one configuration, except for [state], [output], [monitor], [cluster] and "+
+				"the machine's limits; during a run \"ripple reload\" changes it for all")
 	case errors.Is(err, node.ErrGone):
-		return hint(err, "put it into %s, or start the machine first that has it now; one that is gone for good "+
-			"\"ripple shard recreate\" makes anew", folder)
+		return hint(err, "put it into %s, or first start the machine that has it now; if it is gone for good, "+
+			"\"ripple shard recreate\" makes another", folder)
 	case errors.Is(err, lease.ErrAnew):
 		return hint(err, "it holds nothing that the terrain waits for: move it away")
 	case errors.Is(err, lease.ErrFile):

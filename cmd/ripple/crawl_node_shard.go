@@ -41,8 +41,10 @@ func (s *followedShard) End() { s.end() }
 func (v *nodeView) crawl(of node.Walk) node.Follower {
 	cfg := *v.cfg
 	cfg.State.Path = of.Path
-	w := &walk{app: v.app, log: v.app.logger(), stop: v.stop, begun: make(chan struct{}), store: of.Store, machine: v.machine,
-		crawl: of.Crawl, meter: v.desk.meter}
+	w := &walk{
+		voice: v.voice, log: v.voice.logger(), stop: v.stop, begun: make(chan struct{}),
+		store: of.Store, machine: v.machine, crawl: of.Crawl, meter: v.desk.meter,
+	}
 	w.cfg.Store(&cfg)
 	w.watcher = census.NewWatcher(of.Crawl, &w.cfg, of.Run)
 	s := &followedShard{walk: w}
@@ -96,5 +98,5 @@ func (c *commandedShard) Unpause(ctx context.Context) (any, error) { return c.Re
 // Reload is refused.
 func (c *commandedShard) Reload(context.Context) (any, error) {
 	return nil, &control.Error{Code: http.StatusConflict,
-		Text: "this is one shard of a terrain: name its configuration instead, with --config, to command it on all machines"}
+		Text: "this is one shard of a terrain: to command it on all machines, name its configuration with --config"}
 }

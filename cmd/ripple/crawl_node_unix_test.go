@@ -282,7 +282,7 @@ func TestTerrainIsSeen(t *testing.T) {
 		return false
 	})
 	for _, text := range []string{
-		fmt.Sprintf("shard %d does not answer: ", silent.Shard), "is off, cut off or busy", "; not counted: ",
+		fmt.Sprintf("shard %d does not answer: ", silent.Shard), "may be off, cut off or busy", "; not counted: ",
 		fmt.Sprintf("shard %d has to tell shard %d of ", silent.Waiting[0], silent.Shard),
 	} {
 		one.until(false, text, "stats", "--config")

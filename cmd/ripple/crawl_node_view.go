@@ -27,7 +27,8 @@ const nodeEvery = 10 * time.Second
 
 // A nodeView tells how a node gets on.
 type nodeView struct {
-	app      *app
+	voice    *voice
+	path     string // of the configuration
 	cfg      *config.Config
 	desk     *terrainDesk
 	machine  *crawl.Machine
@@ -43,7 +44,7 @@ type nodeView struct {
 	shown  map[int]*meter.Part
 }
 
-func newNodeView(a *app, path string, cfg *config.Config, opts crawlOptions) *nodeView {
+func newNodeView(told *voice, path string, cfg *config.Config, opts crawlOptions) *nodeView {
 	load := func() (*config.Config, error) {
 		now, _, err := config.Load(path) // what is to be noticed was told at the start
 		if err != nil {
@@ -51,7 +52,36 @@ func newNodeView(a *app, path string, cfg *config.Config, opts crawlOptions) *no
 		}
 		return ownConfig(now, opts)
 	}
-	return &nodeView{app: a, cfg: cfg, desk: newTerrainDesk(cfg, load), states: map[int]string{}, shown: map[int]*meter.Part{}}
+	return &nodeView{voice: told, path: path, cfg: cfg, desk: newTerrainDesk(cfg, load),
+		states: map[int]string{}, shown: map[int]*meter.Part{}}
+}
+
+// run has a node work under options that a view adds to: its hub, its name, and what it tells.
+func (v *nodeView) run(ctx context.Context, o node.Options) error {
+	name, err := nodeName(v.cfg)
+	if err != nil {
+		return err
+	}
+	at, err := v.listen()
+	if err != nil {
+		return err
+	}
+	conn, err := connect(ctx, v.voice.logger(), v.cfg, name)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, v.stop = context.WithCancelCause(ctx)
+	defer v.stop(nil)
+	v.voice.say("node " + shown(name) + " is connected to the hub " + shown(v.cfg.Cluster.Hub))
+	end := v.begin(conn, at)
+	o.Hub, o.Name, o.Load = conn, name, v.desk.load
+	o.OnVisit, o.OnShard, o.OnCrawl = v.visited, v.shard, v.crawl
+	o.OnRequest = func(int, crawl.Request) { v.requests.Add(1) }
+	o.OnCommit = func(_ int, c crawl.Commit) { v.desk.meter.Committed(c) }
+	o.Stop = func() { v.stop(errStopped) }
+	err = node.Run(ctx, o)
+	return v.end(ctx, errors.Join(err, end()))
 }
 
 // listen opens the desk that the node serves, and tells its address; nil: none is named.
@@ -59,9 +89,9 @@ func (v *nodeView) listen() (*desk.Desk, error) {
 	if v.cfg.Monitor.Listen == "" {
 		return nil, nil
 	}
-	at, err := v.desk.listen(v.app, v.cfg.Monitor)
+	at, err := v.desk.listen(v.voice.logger(), v.cfg.Monitor)
 	if err == nil {
-		v.app.tell(remark{"the desk is at " + at.Address(), "desk", []any{"address", at.Address()}})
+		v.voice.tell(remark{"the desk is at " + at.Address(), "desk", []any{"address", at.Address()}})
 	}
 	return at, err
 }
@@ -127,7 +157,7 @@ func (v *nodeView) shard(n int, state string) {
 		v.hide(n)
 	}
 	if before != state {
-		v.app.tell(remark{fmt.Sprintf("shard %d: %s", n, state), "shard", []any{"shard", n, "state", state}})
+		v.voice.tell(remark{fmt.Sprintf("shard %d: %s", n, state), "shard", []any{"shard", n, "state", state}})
 	}
 }
 
@@ -154,10 +184,10 @@ func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 		default:
 			done, err := tellTerrain(ctx, conn, "reload", v.desk.load)
 			for _, r := range done {
-				v.app.tell(r)
+				v.voice.tell(r)
 			}
 			if err != nil {
-				v.app.logger().Error("the configuration is not taken; the crawl goes on as before", "error", err)
+				v.voice.logger().Error("the configuration is not taken; the crawl goes on as before", "error", err)
 			}
 		}
 	}
@@ -166,8 +196,9 @@ func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 // report tells how far the node has come.
 func (v *nodeView) report() {
 	pages, requests := v.pages.Load(), v.requests.Load()
-	v.app.tell(remark{fmt.Sprintf("%s, %s; shards: %s", visited(int(pages)), count(int(requests), "request", "requests"),
-		v.shards()), "node", []any{"pages", pages, "requests", requests}})
+	text := fmt.Sprintf("%s, %s; shards: %s",
+		visited(int(pages)), count(int(requests), "request", "requests"), v.shards())
+	v.voice.tell(remark{text, "node", []any{"pages", pages, "requests", requests}})
 }
 
 // follow tells how far the node has come, now and then.
@@ -209,7 +240,7 @@ func (v *nodeView) shards() string {
 }
 
 // end says how it ended, and what can be done next.
-func (v *nodeView) end(ctx context.Context, path string, cfg *config.Config, err error) error {
+func (v *nodeView) end(ctx context.Context, err error) error {
 	pages := visited(int(v.pages.Load()))
 	var sig signalError
 	var told *crawl.StopError
@@ -217,20 +248,22 @@ func (v *nodeView) end(ctx context.Context, path string, cfg *config.Config, err
 	case errors.As(err, &told):
 		without := told.End.Without
 		text := "\"ripple stop\" has ended the run without " + without.Named() + "; " + pages + " here"
-		v.app.tell(remark{text, "run interrupted", []any{"without", without.String(), "pages", v.pages.Load()}})
-		next := "ripple crawl " + shown(path)
-		v.app.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
+		v.voice.tell(remark{text, "run interrupted", []any{"without", without.String(), "pages", v.pages.Load()}})
+		next := "ripple crawl " + shown(v.path)
+		v.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
 		return nil
 	case err == nil:
-		v.app.tell(remark{"the run is over on all shards; " + pages + " here", "run completed", []any{"pages", v.pages.Load()}})
-		next := uniteCommand(cfg)
-		v.app.tell(remark{"  make one map of the folders of all machines: " + next, "next", []any{"command", next}})
+		v.voice.tell(remark{"the run is over on all shards; " + pages + " here",
+			"run completed", []any{"pages", v.pages.Load()}})
+		next := uniteCommand(v.cfg)
+		v.voice.tell(remark{"  make one map of the folders of all machines: " + next, "next", []any{"command", next}})
 		return nil
 	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):
-		v.app.tell(remark{"this node has stopped; " + pages + " here", "node stopped", []any{"pages", v.pages.Load()}})
-		next := "ripple crawl " + shown(path)
-		v.app.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
+		v.voice.tell(remark{"this node has stopped; " + pages + " here",
+			"node stopped", []any{"pages", v.pages.Load()}})
+		next := "ripple crawl " + shown(v.path)
+		v.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
 		return early(ctx)
 	}
-	return nodeError(cfg, err)
+	return nodeError(v.cfg, err)
 }

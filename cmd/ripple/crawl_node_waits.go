@@ -26,10 +26,10 @@ func (v *nodeView) tellWaits(s *terrainStats, now time.Time) {
 	}
 	v.waits = same
 	for _, n := range notes[:min(len(notes), mostWaits)] {
-		v.app.tell(remark{"  " + n.Text, "node waits", []any{"why", n.Text}})
+		v.voice.tell(remark{"  " + n.Text, "node waits", []any{"why", n.Text}})
 	}
 	if more := len(notes) - mostWaits; more > 0 {
-		v.app.say(fmt.Sprintf("  and %d more like these, which \"ripple stats\" shows", more))
+		v.voice.say(fmt.Sprintf("  and %d more like these, which \"ripple stats\" shows", more))
 	}
 }
 
@@ -61,7 +61,8 @@ func (v *nodeView) others(s *terrainStats) []terrainNote {
 	if busy == nil {
 		return nil
 	}
-	return []terrainNote{noteOf(-1, "nothing is left to visit here; the run goes on at %s", schema.ShardsOf(busy...).Named())}
+	return []terrainNote{noteOf(-1, "nothing is left to visit here; the run goes on at %s",
+		schema.ShardsOf(busy...).Named())}
 }
 
 // has reports whether this node has a shard.

@@ -89,7 +89,8 @@ func (l *lastRequests) of(host string) requestList {
 	for i := range s.last {
 		r := s.last[(s.n-1-i)%len(s.last)]
 		found.Requests = append(found.Requests, request{
-			URL: r.URL, Kind: r.Kind, At: r.At.UTC(), GapMS: r.Gap.Milliseconds(), PromisedMS: r.Promised.Milliseconds(),
+			URL: r.URL, Kind: r.Kind, At: r.At.UTC(),
+			GapMS: r.Gap.Milliseconds(), PromisedMS: r.Promised.Milliseconds(),
 			Status: r.Status, ResponseMS: r.Time.Milliseconds(), Error: r.Error,
 		})
 	}

@@ -18,7 +18,8 @@ func TestLastRequests(t *testing.T) {
 	for i := range 2*keptRequests + 7 {
 		l.add(crawl.Request{Host: "a.test", Status: i, Gap: time.Duration(i) * time.Millisecond, Promised: time.Second})
 		got := l.of("a.test").Requests
-		if len(got) != min(i+1, keptRequests) || got[0].Status != i || got[len(got)-1].Status != max(0, i+1-keptRequests) {
+		if len(got) != min(i+1, keptRequests) || got[0].Status != i ||
+			got[len(got)-1].Status != max(0, i+1-keptRequests) {
 			t.Fatalf("after %d: %d requests, %d to %d", i+1, len(got), got[0].Status, got[len(got)-1].Status)
 		}
 		if got[0].GapMS != int64(i) || got[0].PromisedMS != 1000 {

@@ -26,8 +26,9 @@ type seedOptions struct {
 
 func (o *seedOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "seeds", "",
-		"add the URLs in `FILE|-`, one a line, to the seeds of this run; a header\nline is skipped")
-	f.BoolVar(&o.asQuality, "as-quality", false, "crawl hosts in --seeds that belong to no origin as origins of this run")
+		"add the URLs in `FILE|-`, one per line, to the seeds of this run; a header\nline is skipped")
+	f.BoolVar(&o.asQuality, "as-quality", false,
+		"crawl hosts in --seeds that belong to no origin as origins of this run")
 }
 
 // maxSeedsFile bounds a file of seeds, in bytes.
@@ -48,30 +49,36 @@ type extraSeeds struct {
 // metaSeeds is the name under which they are kept.
 const metaSeeds = "run seeds"
 
-// read reads the seeds that are named. Empty lines and those that begin with #
-// are none.
+// read reads the seeds that are named.
 func (o *seedOptions) read() (extraSeeds, error) {
 	s := extraSeeds{AsQuality: o.asQuality}
-	if o.file == "" {
+	switch o.file {
+	case "":
 		if o.asQuality {
 			return s, usage("--as-quality needs --seeds FILE, whose hosts it makes origins of this run")
 		}
 		return s, nil
+	case "-":
+		s.file = "standard input"
+		err := s.readFrom(os.Stdin)
+		return s, err
 	}
-	var in io.Reader = os.Stdin
-	if s.file = "standard input"; o.file != "-" {
-		s.file = shown(o.file)
-		f, err := os.Open(o.file)
-		if err != nil {
-			return s, usage("--seeds: %v", err)
-		}
-		defer f.Close()
-		in = f
+	s.file = shown(o.file)
+	f, err := os.Open(o.file)
+	if err != nil {
+		return s, usage("--seeds: %v", err)
 	}
+	defer f.Close()
+	err = s.readFrom(f)
+	return s, err
+}
+
+// readFrom reads seeds. Empty lines and those that begin with # are none, nor is a header.
+func (s *extraSeeds) readFrom(in io.Reader) error {
 	text := bufio.NewReader(io.LimitReader(in, maxSeedsFile+1))
 	switch head, _ := text.Peek(len(utf8Mark)); {
 	case isUTF16(head):
-		return s, usage("--seeds: %s is UTF-16; save it as UTF-8", s.file)
+		return usage("--seeds: %s is UTF-16; save it as UTF-8", s.file)
 	case string(head) == utf8Mark:
 		_, _ = text.Discard(len(utf8Mark)) // what was peeked at is there
 	}
@@ -86,7 +93,7 @@ func (o *seedOptions) read() (extraSeeds, error) {
 		}
 		url, err := seedOf(line)
 		if err != nil {
-			return s, err
+			return err
 		}
 		if !first || !isHeader(url) {
 			s.URLs, s.lines = append(s.URLs, url), append(s.lines, number)
@@ -95,13 +102,13 @@ func (o *seedOptions) read() (extraSeeds, error) {
 	}
 	switch err := lines.Err(); {
 	case err != nil:
-		return s, usage("--seeds: %v", err)
+		return usage("--seeds: %v", err)
 	case size > maxSeedsFile:
-		return s, usage("--seeds: %s is larger than %d MB", s.file, maxSeedsFile>>20)
+		return usage("--seeds: %s is larger than %d MB", s.file, maxSeedsFile>>20)
 	case len(s.URLs) == 0:
-		return s, usage("--seeds: %s contains no URL", s.file)
+		return usage("--seeds: %s contains no URL", s.file)
 	}
-	return s, nil
+	return nil
 }
 
 // utf8Mark is how some editors begin a text in UTF-8.

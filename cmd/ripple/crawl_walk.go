@@ -26,7 +26,7 @@ import (
 // A walk is one process's work on a run: the crawl, who watches it and who
 // commands it.
 type walk struct {
-	app     *app
+	voice   *voice
 	path    string // of the configuration
 	log     *slog.Logger
 	cfg     atomic.Pointer[config.Config]
@@ -82,7 +82,7 @@ func (w *walk) open(fresh bool, locked func()) error {
 	if err := m.allows(heap.Live()); err != nil {
 		return hint(fmt.Errorf("%w (%w)", err, errConfig), "raise it, or have fewer browsers")
 	}
-	store, err := w.app.openCrawl(cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.forURLs()})
+	store, err := openCrawl(w.voice, cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.forURLs()})
 	if err != nil {
 		return m.explain(err)
 	}
@@ -165,7 +165,7 @@ func (w *walk) keepTail() {
 
 // watched crawls and shows how it goes.
 func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
-	v := newView(w.app, w.log)
+	v := newView(w.voice, w.log)
 	var g errgroup.Group
 	watching, cancel := context.WithCancel(context.Background())
 	g.Go(func() error { return w.watcher.Follow(watching, v.see) })
@@ -198,9 +198,9 @@ func (w *walk) tellBegun(b crawl.Begun) error {
 	if b.Resumed {
 		event = "run goes on"
 	}
-	w.app.tell(remark{lines[0], event, []any{"run", b.Run.ID, "pages", b.Run.Pages, "before", b.Before.ID}})
+	w.voice.tell(remark{lines[0], event, []any{"run", b.Run.ID, "pages", b.Run.Pages, "before", b.Before.ID}})
 	for _, line := range lines[1:] {
-		w.app.say(line)
+		w.voice.say(line)
 	}
 	return nil
 }
@@ -223,7 +223,8 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 			return nil, err
 		}
 		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s younger than %s are kept",
-			b.Before.ID, span(time.Since(b.Before.Finished)), run.ID, count(kept, "page", "pages"), span(cfg.Recrawl.MinAge))
+			b.Before.ID, span(time.Since(b.Before.Finished)), run.ID,
+			count(kept, "page", "pages"), span(cfg.Recrawl.MinAge))
 	}
 	lines := []string{text}
 	if b.Changed && !same {

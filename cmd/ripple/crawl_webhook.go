@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,8 +24,8 @@ const (
 )
 
 // newSender returns what tells the webhook of a configuration.
-func (a *app) newSender(cfg *config.Config) (*webhook.Sender, error) {
-	sender, err := webhook.New(cfg, a.logger())
+func newSender(cfg *config.Config, log *slog.Logger) (*webhook.Sender, error) {
+	sender, err := webhook.New(cfg, log)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", err, errConfig)
 	}
@@ -69,7 +70,7 @@ func (w *walk) tellLast(ctx, until context.Context) error {
 	}
 	left, err := w.sender.Flush(until, w.store)
 	if left > 0 && early(ctx) == nil { // after a signal the last line says how to go on
-		w.app.tell(remark{fmt.Sprintf("  %s the webhook; the next crawl sends what is due", waitFor(left)),
+		w.voice.tell(remark{fmt.Sprintf("  %s the webhook; the next crawl sends what is due", waitFor(left)),
 			"messages wait for the webhook", []any{"messages", left}})
 	}
 	return err

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,10 +28,11 @@ type decideOptions struct {
 
 func (o *decideOptions) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.seeds, "seed", nil, "begin at `URL` (quality; else at https://HOST/); may be repeated")
-	f.StringArrayVar(&o.tags, "tag", nil, "tag the host with `WORD`; may be repeated; '' takes all tags off")
-	f.StringVar(&o.note, "note", "", "note `TEXT` on the host; '' takes the note off")
+	f.StringArrayVar(&o.tags, "tag", nil, "tag the host with `WORD`; may be repeated; '' removes all tags")
+	f.StringVar(&o.note, "note", "", "add the note `TEXT` to the host; '' removes it")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would come and go, and write nothing")
-	f.StringVar(&o.seen, "if-version", "", "refuse if the file is not as a dry run saw it: its `VERSION`, told by --json")
+	f.StringVar(&o.seen, "if-version", "",
+		"refuse if the file has changed since a dry run, whose --json gave its `VERSION`")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
@@ -44,12 +44,12 @@ func newDecideCommand(a *app) *cobra.Command {
 		Long: `Decide what HOST is, in place of what the lists of the configuration say; url patterns
 still come first. "quality" makes it an origin, "later" changes no class and keeps it
 from being suggested. The decision is written to the file that [decisions] names, whose
-comments and other entries stay, and is then applied as by reclassify, or by a running
-crawl at once. Tags and notes stand in every export.
+comments and other entries stay, and is then applied as by "ripple reclassify", or at
+once by a running crawl. Tags and notes appear in every export.
 
-Without such a file, or without a configuration, the entry is only shown. Over a map
-that holds a part of a terrain, which cannot follow it, nothing is written. With
-[cluster] hub it is written on this machine: when all have it, reload once.`,
+Without such a file, or without a configuration, the entry is only shown. For a map
+that holds part of a terrain, which cannot follow it, nothing is written. With
+[cluster] hub it is written on this machine: once all have it, reload once.`,
 		Example: `  ripple decide radio.example.org quality --tag radio --note "asked Ada"
   ripple decide shop.example.com blacklist --dry-run
   ripple decide blog.example.net quality --seed https://blog.example.net/archive/`,
@@ -69,11 +69,11 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	path, err := a.configPath(nil)
+	path, err := a.named.configPath(nil)
 	if err != nil {
 		return err
 	}
-	cfg, err := a.decisionsOf(path, opts.json)
+	cfg, err := decisionsOf(a, path, opts.json)
 	if err != nil {
 		return err
 	}
@@ -94,11 +94,8 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 
 // parseDecision reads the arguments.
 func parseDecision(name, class string) (terrain.Pattern, config.DecidedClass, error) {
-	host, _, err := terrain.ParsePattern(name)
+	host, _, err := config.ParseDecidedHost(name)
 	switch {
-	case strings.Contains(name, "*"):
-		return host, "", usage("%s is a pattern: a decision is on one host, and patterns belong in the configuration",
-			shown(clean(name, 253)))
 	case err != nil:
 		return host, "", usage("%v", err)
 	case !slices.Contains(config.DecidedClasses(), config.DecidedClass(class)):
@@ -137,15 +134,15 @@ func withoutEmpty(all []string) []string {
 
 // decisionsOf reads the configuration that is decided under; nil: there is none. A program
 // is not told what a person might mend.
-func (a *app) decisionsOf(path string, program bool) (*config.Config, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && a.config == "" {
+func decisionsOf(a *app, path string, program bool) (*config.Config, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && a.named.config == "" {
 		return nil, nil
 	}
 	if program {
 		cfg, _, err := config.Load(path)
 		return cfg, err
 	}
-	return a.load(path)
+	return loadConfig(path, a.voice)
 }
 
 // decideError says what to do about a file of decisions that cannot be changed.

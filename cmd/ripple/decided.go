@@ -63,7 +63,7 @@ func (d *decider) entered(e config.Decision) {
 // because notes why nothing comes of it, and says so.
 func (d *decider) because(why string) {
 	d.result.Why = why
-	d.app.say(why)
+	d.app.voice.say(why)
 }
 
 // print prints for a person alone.
@@ -122,14 +122,15 @@ func (d *decider) foretell(ctx context.Context) error {
 		return err
 	}
 	if next.Cluster.Hub != "" {
-		d.because("it would change what all machines have; to see how, try it on the map that \"ripple unite\" makes of their files")
+		d.because("it would change what all machines have; to see how, " +
+			"try it on the map that \"ripple unite\" makes of their files")
 		return nil
 	}
 	if _, err := os.Stat(next.State.Path); errors.Is(err, fs.ErrNotExist) {
 		d.because("nothing has been crawled yet: nothing would change")
 		return nil
 	}
-	copied, remove, err := d.app.workingCopy(ctx, next.State.Path)
+	copied, remove, err := d.app.states.workingCopy(ctx, next.State.Path)
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func (d *decider) write(ctx context.Context, seen string) error {
 	}
 	d.entered(e)
 	d.result.Written, d.result.Version = true, ""
-	d.app.tell(remark{fmt.Sprintf("%s is decided: %s, in %s", d.host, e.Class, shown(d.result.Path)), "decided",
+	d.app.voice.tell(remark{fmt.Sprintf("%s is decided: %s, in %s", d.host, e.Class, shown(d.result.Path)), "decided",
 		[]any{"host", d.host.String(), "class", string(e.Class), "path", d.result.Path}})
 	return d.apply(ctx, next)
 }
@@ -179,11 +180,11 @@ func (d *decider) apply(ctx context.Context, cfg *config.Config) error {
 		return nil
 	}
 	var st census.Status
-	err := d.app.crawlOf(cfg.State.Path).Post(ctx, "reload", &st)
+	err := d.app.states.crawlOf(cfg.State.Path).Post(ctx, "reload", &st)
 	switch {
 	case err == nil:
 		d.result.Applied = "reload"
-		d.app.say("the running crawl follows it from now on")
+		d.app.voice.say("the running crawl follows it from now on")
 		return nil
 	case !errors.Is(err, control.ErrNobody):
 		return hint(err, "the decision is written; %q applies it", "ripple reload")
@@ -205,7 +206,8 @@ func (d *decider) reclassify(state string, cfg *config.Config, dry bool) error {
 		if !d.json {
 			return flushed(d.app.stdout, func(w io.Writer) error { return change.print(w, store, dry) })
 		}
-		d.result.Change = &changed{reclassified: *change, Turned: []turnPage{}, More: max(0, len(change.turned)-maxTurned)}
+		more := max(0, len(change.turned)-maxTurned)
+		d.result.Change = &changed{reclassified: *change, Turned: []turnPage{}, More: more}
 		return change.eachTurned(store, maxTurned, func(p turnPage) error {
 			d.result.Change.Turned = append(d.result.Change.Turned, p)
 			return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -36,7 +37,7 @@ func (o *demoOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.serve, "serve", false, "show it in the browser while it crawls, and afterwards, until Ctrl-C")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "with --serve: listen at `ADDR`")
 	f.IntVar(&o.nodes, "nodes", 0,
-		"crawl it first with `N` nodes and a hub, as several machines would,\nof which one is killed, and compare the maps")
+		"first crawl it with `N` nodes and a hub, as several machines would,\nkill one of them, and compare the maps")
 }
 
 func newDemoCommand(a *app) *cobra.Command {
@@ -59,7 +60,7 @@ again replaces it.`,
 // demoMark is the file by which a folder of the demonstration is known.
 const demoMark = ".ripple-demo"
 
-func runDemo(ctx context.Context, a *app, opts demoOptions) (err error) {
+func runDemo(ctx context.Context, a *app, opts demoOptions) error {
 	if opts.nodes < 0 || opts.nodes > maxDemoNodes {
 		return usage("--nodes is %d; it must be at most %d", opts.nodes, maxDemoNodes)
 	}
@@ -73,50 +74,68 @@ func runDemo(ctx context.Context, a *app, opts demoOptions) (err error) {
 	}
 	defer web.Close()
 	demo.Serve(web)
-	path, err := writeDemoConfig(web, dir)
-	if err != nil {
+	d := &demonstration{app: a, opts: opts, dir: dir}
+	if d.config, err = writeDemoConfig(web, dir); err != nil {
 		return err
 	}
-	if opts.nodes > 0 {
-		if err := a.nodesDemo(ctx, opts.nodes, path); err != nil {
+	return d.run(ctx)
+}
+
+// A demonstration crawls the built-in web, and writes everything to a folder.
+type demonstration struct {
+	app    *app
+	opts   demoOptions
+	dir    string // absolute
+	config string // the file
+}
+
+func (d *demonstration) run(ctx context.Context) error {
+	if d.opts.nodes > 0 {
+		if err := d.crawlTogether(ctx); err != nil {
 			return err
 		}
-		defer func() {
-			if err == nil {
-				err = a.sameMap(ctx, dir, opts.nodes)
-			}
-		}()
 	}
-	if opts.serve {
-		return a.serveDemo(ctx, opts, path)
+	crawl := d.crawl
+	if d.opts.serve {
+		crawl = d.serve
 	}
-	return a.crawlDemo(ctx, opts, path)
-}
-
-// crawlDemo crawls, and shows what was found.
-func (a *app) crawlDemo(ctx context.Context, opts demoOptions, path string) error {
-	a.say("a small web is served on this machine, and crawled over TLS as a real one would be")
-	if err := runCrawl(ctx, a, crawlOptions{}, []string{path}); err != nil {
+	if err := crawl(ctx); err != nil || d.opts.nodes == 0 {
 		return err
 	}
-	return a.tellDemo(ctx, opts.dir, path)
+	return d.compare(ctx)
 }
 
-// serveDemo does so before the eyes of a browser, which may look on until ctx is done.
-func (a *app) serveDemo(ctx context.Context, opts demoOptions, path string) error {
-	d, err := a.openDesk(filepath.Join(filepath.Dir(path), "ripple.bolt"), path, config.Monitor{Listen: opts.listen})
+// state is the file of the crawl on one machine.
+func (d *demonstration) state() string { return filepath.Join(d.dir, "ripple.bolt") }
+
+// united is the file of what the nodes have crawled.
+func (d *demonstration) united() string { return filepath.Join(d.dir, "terrain.bolt") }
+
+// crawl crawls, and shows what was found.
+func (d *demonstration) crawl(ctx context.Context) error {
+	d.app.voice.say("a small web is served on this machine, and crawled over TLS as a real one would be")
+	if err := runCrawl(ctx, d.app, crawlOptions{}, []string{d.config}); err != nil {
+		return err
+	}
+	return d.show(ctx)
+}
+
+// serve does so before the eyes of a browser, which may look on until ctx is done.
+func (d *demonstration) serve(ctx context.Context) error {
+	v := d.app.voice
+	at, err := openDesk(d.state(), d.config, config.Monitor{Listen: d.opts.listen}, v.logger())
 	if err != nil {
 		return err
 	}
 	serving, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var g errgroup.Group
-	g.Go(func() error { return d.Serve(serving) })
-	fmt.Fprintln(a.stdout, d.Address())
-	a.browse(d)
-	err = a.crawlDemo(ctx, opts, path)
+	g.Go(func() error { return at.Serve(serving) })
+	fmt.Fprintln(d.app.stdout, at.Address())
+	browse(at, v)
+	err = d.crawl(ctx)
 	if err == nil {
-		a.say("the desk stays until Ctrl-C")
+		v.say("the desk stays until Ctrl-C")
 	} else {
 		cancel()
 	}
@@ -139,7 +158,8 @@ func claimDemo(dir string) (string, error) {
 		return "", err
 	case len(entries) > 0:
 		if _, err := os.Stat(filepath.Join(dir, demoMark)); err != nil {
-			return "", usage("%s is not empty, and \"ripple demo\" did not write it; name another folder with --dir", shown(dir))
+			return "", usage("%s is not empty, and \"ripple demo\" did not write it; name another folder with --dir",
+				shown(dir))
 		}
 		if err := emptyDemo(dir); err != nil {
 			return "", err
@@ -200,18 +220,17 @@ func writeDemoConfig(web *webtest.Server, dir string) (string, error) {
 	return path, os.WriteFile(path, []byte(text), 0o666)
 }
 
-// tellDemo shows what was found, and where to look next.
-func (a *app) tellDemo(ctx context.Context, dir, path string) error {
-	a.state, a.config = "", path
-	r, err := a.read(ctx)
+// show shows what was found, and where to look next.
+func (d *demonstration) show(ctx context.Context) error {
+	r, err := d.app.states.read(ctx, d.state())
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if err := demoTable(a, r.Survey); err != nil {
+	if err := demoTable(d.app.stdout, r.Survey); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, `
+	fmt.Fprintf(d.app.stdout, `
 Everything is in %[1]s. Look around there:
   cd %[1]s && %[2]s stats
   %[2]s inspect https://alderford.test/about
@@ -220,7 +239,7 @@ Everything is in %[1]s. Look around there:
 and open map.html in a browser, summary.md in an editor, graph.gexf in Gephi.
 Then crawl what you care about:
   %[2]s init
-`, shown(filepath.Clean(dir)), selfIn(dir))
+`, shown(filepath.Clean(d.opts.dir)), selfIn(d.opts.dir))
 	return nil
 }
 
@@ -244,9 +263,9 @@ func selfIn(dir string) string {
 }
 
 // demoTable shows what was found of each host.
-func demoTable(a *app, s *survey.Survey) error {
-	fmt.Fprintln(a.stdout)
-	t := newTable(a.stdout)
+func demoTable(w io.Writer, s *survey.Survey) error {
+	fmt.Fprintln(w)
+	t := newTable(w)
 	t.row("host", "class", "depth", "known", "visited", "coverage")
 	err := s.EachHost(func(h *survey.HostReport) error {
 		if h.Known == 0 {
@@ -271,7 +290,7 @@ func demoTable(a *app, s *survey.Survey) error {
 			parts = append(parts, fmt.Sprintf("%s %s", commas(n), state))
 		}
 	}
-	fmt.Fprintf(a.stdout, "\n%s, %s: %s\n", count(counts.Pages, "page", "pages"), count(counts.Links, "link", "links"),
+	fmt.Fprintf(w, "\n%s, %s: %s\n", count(counts.Pages, "page", "pages"), count(counts.Links, "link", "links"),
 		strings.Join(parts, ", "))
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,22 +21,21 @@ import (
 // maxDemoNodes is the number of machines that the demonstration plays at most.
 const maxDemoNodes = 8
 
-// nodesDemo has several processes crawl the web together as machines do, kills one of them
-// in the middle, and unites what they have.
-func (a *app) nodesDemo(ctx context.Context, nodes int, path string) error {
-	dir := filepath.Dir(path)
+// crawlTogether has several processes crawl the web together as machines do, kills one of
+// them in the middle, and unites what they have.
+func (d *demonstration) crawlTogether(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	url, stop, err := startDemoHub(ctx, self, dir)
+	url, stop, err := startDemoHub(ctx, self, d.dir)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	a.say(fmt.Sprintf("a hub is at %s, and %d nodes crawl the web together; half a minute passes before the first shard is "+
-		"taken, for somebody might still have it", url, nodes))
-	all, err := a.demoNodes(self, path, url, nodes)
+	d.app.voice.say(fmt.Sprintf("a hub is at %s, and %d nodes crawl the web together; half a minute passes "+
+		"before the first shard is taken, for somebody might still have it", url, d.opts.nodes))
+	all, err := d.nodes(self, url)
 	if err != nil {
 		return err
 	}
@@ -48,18 +46,18 @@ func (a *app) nodesDemo(ctx context.Context, nodes int, path string) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	opts := uniteOptions{out: filepath.Join(dir, "terrain.bolt"), force: true}
 	var folders []string
 	for _, n := range all {
 		folders = append(folders, n.folder)
 	}
-	return runUnite(ctx, a, opts, folders)
+	return runUnite(ctx, d.app, uniteOptions{out: d.united(), force: true}, folders)
 }
 
 // startDemoHub starts a hub as a process, until stop is called.
 func startDemoHub(ctx context.Context, self, dir string) (url string, stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	cmd := exec.CommandContext(ctx, self, "hub", "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "hub"), "--quiet")
+	cmd := exec.CommandContext(ctx, self,
+		"hub", "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "hub"), "--quiet")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -80,25 +78,25 @@ func startDemoHub(ctx context.Context, self, dir string) (url string, stop func(
 
 // A demoNode is a node as a process.
 type demoNode struct {
-	app    *app
+	voice  *voice
 	self   string
 	name   string
 	config string
 	folder string
 }
 
-// demoNodes writes the configurations of so many nodes.
-func (a *app) demoNodes(self, path, hub string, n int) (all []*demoNode, err error) {
-	text, err := os.ReadFile(path)
+// nodes writes the configurations of the nodes.
+func (d *demonstration) nodes(self, hub string) (all []*demoNode, err error) {
+	text, err := os.ReadFile(d.config)
 	if err != nil {
 		return nil, err
 	}
-	text = regexp.MustCompile(`(?m)^(database|summary|graph|map|report)-path = .*\n`).ReplaceAll(text, nil) // no node writes them
-	dir := filepath.Dir(path)
-	for i := 1; i <= n; i++ {
-		name := fmt.Sprintf("node-%d", i)
-		node := &demoNode{a, self, name, filepath.Join(dir, name+".toml"), filepath.Join(dir, name)}
-		more := fmt.Sprintf("\n[cluster]\nhub = %q\nshards = %d\nfolder = \"./%s\"\n", hub, 2*n, name)
+	outputs := regexp.MustCompile(`(?m)^(database|summary|graph|map|report)-path = .*\n`) // no node writes them
+	text = outputs.ReplaceAll(text, nil)
+	for i := range d.opts.nodes {
+		name := fmt.Sprintf("node-%d", i+1)
+		node := &demoNode{d.app.voice, self, name, filepath.Join(d.dir, name+".toml"), filepath.Join(d.dir, name)}
+		more := fmt.Sprintf("\n[cluster]\nhub = %q\nshards = %d\nfolder = \"./%s\"\n", hub, 2*d.opts.nodes, name)
 		if err := os.WriteFile(node.config, append(text, more...), 0o666); err != nil {
 			return nil, err
 		}
@@ -158,7 +156,7 @@ func (n *demoNode) start(ctx context.Context, crawls func()) (*exec.Cmd, error) 
 	return cmd, cmd.Start()
 }
 
-func (n *demoNode) say(line string) { n.app.say(n.name + ": " + line) }
+func (n *demoNode) say(line string) { n.voice.say(n.name + ": " + line) }
 
 // Lines is a writer that passes on whole lines.
 type lines struct {
@@ -178,13 +176,11 @@ func (l *lines) Write(b []byte) (int, error) {
 	}
 }
 
-// sameMap compares the united map with that of one machine.
-func (a *app) sameMap(ctx context.Context, dir string, nodes int) error {
+// compare compares the united map with that of one machine.
+func (d *demonstration) compare(ctx context.Context) error {
 	var digests [2]string
-	for i, name := range []string{"terrain.bolt", "ripple.bolt"} {
-		one := newApp(io.Discard, io.Discard)
-		one.state = filepath.Join(dir, name)
-		r, err := one.read(ctx)
+	for i, path := range []string{d.united(), d.state()} {
+		r, err := d.app.states.read(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -193,8 +189,8 @@ func (a *app) sameMap(ctx context.Context, dir string, nodes int) error {
 			return err
 		}
 	}
-	fmt.Fprintf(a.stdout, "\nthe map of %d nodes, of which one was killed, and that of one machine:\n  %s\n  %s\n", nodes,
-		digests[0], digests[1])
+	fmt.Fprintf(d.app.stdout, "\nthe map of %d nodes, of which one was killed, and that of one machine:\n  %s\n  %s\n",
+		d.opts.nodes, digests[0], digests[1])
 	if digests[0] != digests[1] {
 		return errors.New("the maps differ")
 	}

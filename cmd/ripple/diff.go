@@ -29,7 +29,7 @@ func (o *diffOptions) addFlags(f *pflag.FlagSet) {
 	f.Uint32Var(&o.from, "from", 0, "the earlier run `N` (default: the one before the later)")
 	f.Uint32Var(&o.to, "to", 0, "the later run `N` (default: the newest)")
 	addLimit(f, &o.limit, 50, "pages, links and hosts, each")
-	f.BoolVar(&o.json, "json", false, "print JSON, which lists all")
+	f.BoolVar(&o.json, "json", false, "print JSON, with everything")
 	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
 	f.StringVar(&o.gexf, "gexf", "", "write a graph to `FILE`, coloured by what changed, instead")
 	f.BoolVar(&o.force, "force", false, "replace a file that Ripple did not write")
@@ -42,7 +42,7 @@ func newDiffCommand(a *app) *cobra.Command {
 		Short: "Show what came, went and changed between two runs",
 		Long: `Show the pages, links and hosts that came, went or changed between two runs, and
 how many links of each origin lead to dead pages. What the later run did not look
-at again stands as the earlier one saw it.`,
+at again is shown as the earlier one saw it.`,
 		Example: "  ripple diff\n  ripple diff --from 1 --to 4 --markdown > changes.md\n" +
 			"  ripple diff --json | jq '.pages[] | select(.change == \"went\") | .url'",
 		Args: cobra.NoArgs,
@@ -71,7 +71,8 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 	if err != nil {
 		return err
 	}
-	d, err := finding(a, "comparing the runs", func() (*survey.Diff, error) { return survey.Compare(r.Survey, from, to) })
+	d, err := finding(a.voice, "comparing the runs",
+		func() (*survey.Diff, error) { return survey.Compare(r.Survey, from, to) })
 	if errors.Is(err, survey.ErrRuns) {
 		return usage("%v", err)
 	}

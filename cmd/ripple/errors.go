@@ -43,7 +43,8 @@ func mendable(err error) bool {
 	var c *config.Errors
 	var r *undecided
 	return errors.As(err, &u) || errors.As(err, &c) || errors.As(err, &r) || errors.Is(err, errConfig) ||
-		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, render.ErrNoBrowser) || errors.Is(err, render.ErrNoSandbox) ||
+		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, render.ErrNoBrowser) ||
+		errors.Is(err, render.ErrNoSandbox) ||
 		errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory) || errors.Is(err, unite.ErrShards) ||
 		errors.Is(err, crawl.ErrPart)
 }
@@ -85,7 +86,8 @@ func stateError(path string, err error) error {
 	case errors.Is(err, kv.ErrDamaged):
 		return hint(err, "\"ripple crawl --fresh\" keeps it as a backup and begins anew")
 	case errors.Is(err, kv.ErrLost):
-		return hint(err, "put the file back, or a backup of it, before the next crawl, which would otherwise begin anew")
+		return hint(err, "put the file back, or a backup of it, before the next crawl, "+
+			"which would otherwise begin anew")
 	case errors.Is(err, fs.ErrPermission):
 		return hint(err, "ripple needs to read and write the file, and the folder that it is in")
 	case errors.Is(err, fs.ErrNotExist):

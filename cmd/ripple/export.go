@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -44,7 +43,7 @@ func newExportCommand(a *app) *cobra.Command {
 		Long: `Write what is known to files. If no format is given, it writes the files that
 [output] of the configuration names. While a crawl is running, it works on a copy of the
 state. Files are replaced whole or not at all; one that Ripple did not write is left
-alone, and a state file whatever is forced.
+alone unless --force is given, and a state file always.
 
 Formats can be combined. Graphs have a node for each host, or for what --level
 says, with class, depth, degree, PageRank, harmonic centrality, component,
@@ -52,8 +51,8 @@ community and a place in the picture; the weight of a link is the number of link
 between pages that it stands for. GEXF and the map show at most 100,000 links, and
 say so. --run N shows the map as run N left it.
 
-Of the file of one shard of a terrain --parquet DIR writes DIR/shard=N, so that those of
-all shards are one table: there ids are keys that all of them have alike.
+From the file of one shard of a terrain, --parquet DIR writes DIR/shard=N, so that those
+of all shards form one table; its ids are keys that are the same in all shards.
 
 A folder of CSV opens in Gephi as it is. For Neo4j, write it with --csv-header
 neo4j, then: neo4j-admin database import full --nodes=DIR/nodes.csv
@@ -106,24 +105,15 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 	defer r.Close()
 	heap.Collect(exportAt, 0)
 	if len(targets) == 0 {
-		cfg, err := a.outputConfig(r)
-		if err != nil {
+		if targets, err = configuredTargets(&a.named, r); err != nil {
 			return err
-		}
-		for _, f := range formats() {
-			if f.path != nil && f.path(cfg) != "" && !f.atEnd {
-				targets = append(targets, target{f, f.path(cfg), f.key})
-			}
-		}
-		if len(targets) == 0 {
-			return usage("[output] names no file; name one, as in: ripple export --sqlite terrain.db")
 		}
 		if err := opts.refuse(targets, changed); err != nil {
 			return err
 		}
 	}
 	for _, t := range targets {
-		err := a.during("writing "+shown(t.path), func(p export.Progress) error {
+		err := a.voice.during("writing "+shown(t.path), func(p export.Progress) error {
 			opts.progress = p
 			return t.format.write(ctx, t.path, r.Survey, opts)
 		})
@@ -133,20 +123,37 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		fmt.Fprintln(a.stdout, shown(t.path))
 	}
 	if text := opts.graph.told(targets); text != "" {
-		a.say(text)
+		a.voice.say(text)
 	}
 	if r.live != nil {
 		text := fmt.Sprintf("run #%d is not over: this is what was known a moment ago", r.live.RunID)
-		a.tell(remark{text, "run not over", []any{"run", r.live.RunID}})
+		a.voice.tell(remark{text, "run not over", []any{"run", r.live.RunID}})
 	}
 	return nil
 }
 
+// configuredTargets are the files that [output] names.
+func configuredTargets(files *named, r *reading) (targets []target, err error) {
+	cfg, err := outputConfig(files, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range formats() {
+		if f.path != nil && f.path(cfg) != "" && !f.atEnd {
+			targets = append(targets, target{f, f.path(cfg), f.key})
+		}
+	}
+	if len(targets) == 0 {
+		return nil, usage("[output] names no file; name one, as in: ripple export --sqlite terrain.db")
+	}
+	return targets, nil
+}
+
 // outputConfig is the configuration that names the outputs: the one by which the state
 // was found, which may have been moved with it, else that of the run.
-func (a *app) outputConfig(r *reading) (*config.Config, error) {
-	path := cmp.Or(a.config, defaultConfig)
-	if _, err := os.Stat(path); a.state != "" || err != nil {
+func outputConfig(files *named, r *reading) (*config.Config, error) {
+	path := files.configOrDefault()
+	if _, err := os.Stat(path); files.state != "" || err != nil {
 		return r.Config(), nil
 	}
 	cfg, _, err := config.Load(path)

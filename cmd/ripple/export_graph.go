@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -37,7 +40,7 @@ func (o *graphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.without, "without", nil,
 		"of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav, sitewide")
 	f.StringSliceVar(&o.only, "only", nil,
-		"of graphs: nodes of these `CLASSES` alone: quality, discovered, stub, blacklist")
+		"of graphs: keep only nodes of these `CLASSES`: quality, discovered, stub, blacklist")
 	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that stand for fewer than `N` between pages")
 	f.StringVar(&o.header, "csv-header", o.header, "name the columns of CSV for `gephi|neo4j`")
 	f.StringVar(&o.gexf, "gexf-version", o.gexf, "write GEXF `1.3|1.2`; 1.2 for Gephi 0.9 and networkx below 3")
@@ -103,6 +106,7 @@ func graphFormats() []format {
 	for _, f := range graph.Formats() {
 		one := format{
 			flag: f.Name, usage: f.Usage, noun: f.Noun, graph: &f, check: f.Check,
+			offer: desk.Format{Name: f.Name, Title: f.Title, For: f.For, Graph: true, Ending: f.Ending},
 			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
 				opts.graph.opts.Progress = opts.progress
 				g, err := opts.graph.graph(s)
@@ -128,16 +132,25 @@ func (o *graphOptions) told(targets []target) string {
 	if o.made == nil || o.made.Level() == export.LevelPage {
 		return ""
 	}
-	pictures := false
-	for _, t := range targets {
-		pictures = pictures || t.format.graph != nil && t.format.graph.Pruned
-	}
+	pictures := slices.ContainsFunc(targets, func(t target) bool {
+		return t.format.graph != nil && t.format.graph.Pruned
+	})
 	p, err := o.made.Picture() // there since the graph was written
 	if err != nil || !pictures || p.Left == 0 {
 		return ""
 	}
-	return fmt.Sprintf("GEXF and map show the %s heaviest of %s links; the other formats have all", commas(len(p.Links)),
-		commas(len(p.Links)+p.Left))
+	return fmt.Sprintf("%s show the %s heaviest of %s links; the other formats have all of them",
+		strings.Join(prunedTitles(), " and "), commas(len(p.Links)), commas(len(p.Links)+p.Left))
+}
+
+// prunedTitles are the formats that show no links but those of the picture.
+func prunedTitles() (titles []string) {
+	for _, f := range graph.Formats() {
+		if f.Pruned {
+			titles = append(titles, f.Title)
+		}
+	}
+	return titles
 }
 
 // fits reports what the targets of a call have against each other or its flags.
@@ -166,7 +179,7 @@ func (o *graphOptions) fits(targets []target, changed []string) error {
 		case flag == "gexf-version" && !formats["gexf"]:
 			return usage("--gexf-version is for GEXF; add --gexf FILE")
 		case flag != "check" && !graphs:
-			return usage("--%s is for graphs; the SQLite database has all that stands", flag)
+			return usage("--%s is for graphs; the SQLite database has everything", flag)
 		}
 	}
 	return nil

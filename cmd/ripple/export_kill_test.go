@@ -102,7 +102,8 @@ func TestInterruptedWhileExporting(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			if name := e.Name(); name != "x.db" && name != "x.html" && name != "csv" && cmd.ProcessState.ExitCode() >= 0 {
+			if name := e.Name(); name != "x.db" && name != "x.html" &&
+				name != "csv" && cmd.ProcessState.ExitCode() >= 0 {
 				t.Errorf("left in the folder: %s", name)
 			}
 		}

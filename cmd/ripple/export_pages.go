@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -24,7 +25,10 @@ const pagesIndex = "ripple-pages.jsonl"
 func pagesFormat() format {
 	return format{
 		flag: "pages", usage: "write the stored pages into `DIR`, as aa/bb/<sha256>.html",
-		noun:  "a folder of pages",
+		noun: "a folder of pages",
+		offer: desk.Format{
+			Name: "pages", Title: "Pages", For: "the stored pages themselves, where [pages] keep = true",
+		},
 		check: checkPagesFolder, grows: true,
 		write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {
 			return writePages(ctx, path, s)

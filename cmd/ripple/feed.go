@@ -48,11 +48,11 @@ It also works during a crawl and never slows it down.`,
 const feedPause = 500 * time.Millisecond
 
 func runFeed(ctx context.Context, a *app, opts feedOptions) error {
-	path, err := a.statePath()
+	path, err := a.named.statePath()
 	if err != nil {
 		return err
 	}
-	f := &feeder{path: path, crawl: a.crawlOf(path), cursor: opts.since, out: bufio.NewWriter(a.stdout)}
+	f := &feeder{path: path, crawl: a.states.crawlOf(path), cursor: opts.since, out: bufio.NewWriter(a.stdout)}
 	seen := false // a crawl, since the file was last read
 	for first := true; ; first = false {
 		live, err := f.fromCrawl(ctx)

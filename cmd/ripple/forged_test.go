@@ -139,8 +139,8 @@ func sufferForged(t *testing.T) {
 	if answered == 0 || refused == 0 || changed == 0 || unchanged == 0 {
 		t.Errorf("files from %d on: nothing was answered or changed, or nothing was refused", first)
 	}
-	fmt.Printf("files from %d on: %d questions were answered, %d refused; %d changes were made, %d refused\n", first, answered,
-		refused, changed, unchanged)
+	fmt.Printf("files from %d on: %d questions were answered, %d refused; %d changes were made, %d refused\n",
+		first, answered, refused, changed, unchanged)
 }
 
 // filledBy returns how many bytes of memory a function fills, with what is free again at once.
@@ -291,8 +291,8 @@ func forgedFields(r *rand.Rand, fields []byte) []byte {
 
 // oddNumbers are those near which something ends.
 func oddNumbers() []uint64 {
-	return []uint64{1, 2, 8, 64, 127, 255, 256, 300, 1000, 1 << 16, 1 << 20, 1 << 30, 1 << 31, 1 << 32, 1 << 33, 1 << 53,
-		1 << 62, 1 << 63, 1<<64 - 2}
+	return []uint64{1, 2, 8, 64, 127, 255, 256, 300, 1000, 1 << 16, 1 << 20, 1 << 30, 1 << 31, 1 << 32,
+		1 << 33, 1 << 53, 1 << 62, 1 << 63, 1<<64 - 2}
 }
 
 // forgedText changes what a field holds in compressed form, if there is one.

@@ -37,30 +37,31 @@ type hubOptions struct {
 
 func (o *hubOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.listen, "listen", defaultHub, "listen at `ADDR`")
-	f.StringVar(&o.store, "store", defaultHubStore, "keep what has to be kept in the folder `DIR`")
-	f.StringVar(&o.token, "token-file", "", "let in who knows the token in `FILE`, mode 0600, made if missing")
-	f.StringVar(&o.nkeys, "nkeys", "", "let in whose public NKeys are in `FILE`, one a line")
-	f.StringVar(&o.cert, "cert", "", "speak TLS, with the certificates in `FILE`")
-	f.StringVar(&o.key, "key", "", "the key to them in `FILE`")
+	f.StringVar(&o.store, "store", defaultHubStore, "keep the hub's data in the folder `DIR`")
+	f.StringVar(&o.token, "token-file", "",
+		"accept clients that present the token in `FILE`, mode 0600, made if missing")
+	f.StringVar(&o.nkeys, "nkeys", "", "accept clients whose public NKeys are in `FILE`, one per line")
+	f.StringVar(&o.cert, "cert", "", "use TLS, with the certificates in `FILE`")
+	f.StringVar(&o.key, "key", "", "the key of the certificate, in `FILE`")
 }
 
 func newHubCommand(a *app) *cobra.Command {
 	var opts hubOptions
 	cmd := &cobra.Command{
 		Use:   "hub",
-		Short: "Run what the nodes of a terrain talk through",
-		Long: `Run a NATS server until Ctrl-C, which carries messages between nodes and keeps whose
-the shards are. A terrain needs one; a nats-server of your own with JetStream does as
-well. The map is not here: it is in the nodes' state files.
+		Short: "Run the hub through which the nodes of a terrain talk",
+		Long: `Run a NATS server until Ctrl-C. It carries messages between nodes, and records which
+node has which shard. A terrain needs one; your own nats-server with JetStream will do.
+The map is not here: it is in the nodes' state files.
 
 The store may be lost, or deleted while the hub is stopped: every shard then waits half
-a minute. It must not be put back from a copy, because nodes would believe what it says.
-Where it cannot be written, because the disk is full, the hub says so and is away until
-it can, half a minute at least.
+a minute. Never restore it from a copy, because nodes would believe what it says. If it
+cannot be written because the disk is full, the hub says so and is unavailable until it
+can, for at least half a minute.
 
-Beyond this machine the hub takes --cert and --key, and --token-file or --nkeys. With a
-token everybody trusts everybody; with NKeys no node hears what others are answered.
-Renewed certificates are read by themselves; the keys in --nkeys only at the start.`,
+Beyond this machine the hub needs --cert and --key, and --token-file or --nkeys. With a
+token everybody trusts everybody; with NKeys no node sees the answers that others get.
+Renewed certificates are picked up by themselves; --nkeys is read only at the start.`,
 		Example: `  ripple hub
   ripple hub --listen 0.0.0.0:4222 --token-file token --cert cert.pem --key key.pem`,
 		Args: cobra.NoArgs,
@@ -74,7 +75,7 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 	if err := opts.check(); err != nil {
 		return err
 	}
-	settings, err := opts.settings(a.logger())
+	settings, err := opts.settings(a.voice.logger())
 	if err != nil {
 		return usage("%v", err)
 	}
@@ -86,7 +87,7 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 		return err
 	}
 	fmt.Fprintln(a.stdout, s.URL())
-	a.say("Ctrl-C ends it")
+	a.voice.say("Ctrl-C ends it")
 	return errors.Join(s.Wait(ctx), s.Close())
 }
 
@@ -143,10 +144,11 @@ func readNKeys(path string) (keys []string, err error) {
 		case key == "":
 			continue
 		case strings.HasPrefix(key, "SU"):
-			return nil, fmt.Errorf("--nkeys: line %d of %s is a seed, which only its node may have; its public key begins with U",
-				n, path)
+			return nil, fmt.Errorf("--nkeys: line %d of %s is a seed, which only its node may have; "+
+				"its public key begins with U", n, path)
 		case !nkeys.IsValidPublicUserKey(key):
-			return nil, fmt.Errorf("--nkeys: line %d of %s is not the public key of a user, which begins with U", n, path)
+			return nil, fmt.Errorf("--nkeys: line %d of %s is not the public key of a user, which begins with U",
+				n, path)
 		}
 		keys = append(keys, key)
 	}

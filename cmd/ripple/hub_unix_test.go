@@ -48,7 +48,8 @@ func startHub(t *testing.T, args ...string) *hubProcess {
 // bucket connects to the hub, for one thing.
 func (h *hubProcess) bucket(t *testing.T, credentials string) (*hub.Bucket, func()) {
 	t.Helper()
-	c, err := hub.Connect(t.Context(), hub.Dial{URL: h.url, Credentials: credentials, Log: slog.New(slog.DiscardHandler)})
+	log := slog.New(slog.DiscardHandler)
+	c, err := hub.Connect(t.Context(), hub.Dial{URL: h.url, Credentials: credentials, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +69,10 @@ func TestHubLosesNothing(t *testing.T) {
 	for i, end := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL} {
 		h := startHub(t, "--store", store)
 		b, hangUp := h.bucket(t, "")
-		if e, err := b.Get(t.Context(), hub.Key(0)); i > 0 && (err != nil || e.Revision != revision || e.Value[0] != byte(i-1)) {
+		e, err := b.Get(t.Context(), hub.Key(0))
+		if i > 0 && (err != nil || e.Revision != revision || e.Value[0] != byte(i-1)) {
 			t.Fatalf("start %d: %v, %d, %v; want revision %d", i, e.Value, e.Revision, err, revision)
 		}
-		var err error
 		if i == 0 {
 			revision, err = b.Create(t.Context(), hub.Key(0), []byte{0})
 		} else {

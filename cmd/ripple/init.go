@@ -22,14 +22,14 @@ func newInitCommand(a *app) *cobra.Command {
 		Short: "Write a commented configuration",
 		Long: `Write a configuration in which every key is explained, to config.toml unless another
 file is named. "ripple crawl" refuses it, key by key, until its placeholders are
-replaced; with --origin, the contact that sites are told is the only one.
+replaced; with --origin, only the contact address is left to fill in.
 A file that exists is never overwritten; "-" writes to stdout.`,
 		Example: "  ripple init\n  ripple init --origin https://example.com/ --origin https://docs.example.org/\n" +
 			"  ripple init valley.toml\n  ripple init - | less",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runInit(a, origins, args) },
 	}
-	cmd.Flags().StringArrayVar(&origins, "origin", nil, "crawl the site of `URL` to the end, from there (repeatable)")
+	cmd.Flags().StringArrayVar(&origins, "origin", nil, "crawl the whole site of `URL`, beginning there (repeatable)")
 	return cmd
 }
 
@@ -54,7 +54,7 @@ func runInit(a *app, urls, args []string) error {
 	}
 	text := fmt.Sprintf("%s is written. Replace what says REPLACE-ME, then look before you walk:\n"+
 		"  ripple crawl %[1]s --dry-run", shown(path))
-	a.tell(remark{text, "configuration written", []any{"path", path}})
+	a.voice.tell(remark{text, "configuration written", []any{"path", path}})
 	return nil
 }
 

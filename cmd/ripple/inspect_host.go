@@ -66,12 +66,14 @@ func (r *reading) knownHost(id schema.HostID, limit int) (*knownHost, error) {
 func (r *reading) hostFacts(report *survey.HostReport) *knownHost {
 	h, run, cfg := report.Host, r.Run(), r.Config()
 	k := &knownHost{
-		open: r.open, Run: int(run.ID), Title: report.Title, Pages: report.Known, Visited: report.Visited, Waiting: report.Waiting,
+		open: r.open, Run: int(run.ID), Title: report.Title,
+		Pages: report.Known, Visited: report.Visited, Waiting: report.Waiting,
 		Visits: h.Visits, Requests: h.Requests, ByState: map[string]int{},
 		Coverage: report.Coverage, Missing: report.KnownMissing,
 		Omitted: report.LinksOmitted, HTML: report.HTML, Shells: report.Shells,
 		DelayMS: cfg.FullDelay(h).Milliseconds(), CrawlMS: h.CrawlDelay.Milliseconds(),
-		Timeouts: int(h.Timeouts), AnswerMS: h.Smoothed.Milliseconds(), Budget: report.Limit, budgetKey: report.LimitKey,
+		Timeouts: int(h.Timeouts), AnswerMS: h.Smoothed.Milliseconds(),
+		Budget: report.Limit, budgetKey: report.LimitKey,
 	}
 	if report.MinDepth != kv.NoDepth {
 		depth := int(report.MinDepth)

@@ -71,7 +71,8 @@ func (k *knownHost) printFacts(t table, visitable bool) {
 			count(k.Budget, "request", ""), k.Run, k.budgetKey))
 	}
 	if k.RateLimited > 0 {
-		t.row("  429 and 503", fmt.Sprintf("%s in run #%d", count(k.RateLimited, "answer", ""), k.Run))
+		t.row("  asked for rest", fmt.Sprintf("%s in run #%d (429, or 503 with Retry-After)",
+			count(k.RateLimited, "answer", ""), k.Run))
 	}
 	t.row("  all runs", fmt.Sprintf("%s, %s visited", count(k.Requests, "request", ""), count(k.Visits, "page", "")))
 	t.row("  pages", k.pages())

@@ -32,7 +32,7 @@ func TestHostTrouble(t *testing.T) {
 		{"never asked", func(*schema.Host) {}, `  asked next +at any time: it was never asked\n`},
 		{"budget", func(h *schema.Host) { h.RunRequests, h.RunThrottles = 1234, 3 },
 			`  asked next +by the next run\n(?s:.*)  budget +1,234 of 500 requests in run #1 ` +
-				`\(max-domain-requests = 500\)\n  429 and 503 +3 answers in run #1\n`},
+				`\(max-domain-requests = 500\)\n  asked for rest +3 answers in run #1 \(429, or 503 with Retry-After\)\n`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -51,14 +51,7 @@ func withRule(class, rule string) string {
 
 func printFacts(t table, in *inspection) {
 	p := in.inspectedPage
-	state := p.State
-	if p.Error != "" {
-		state += ": " + clean(p.Error, 300)
-	}
-	if p.Error != "" && p.rule != p.Error && p.rule != in.classRule {
-		state += " (" + clean(p.rule, 256) + ")"
-	}
-	t.row("  state", state)
+	t.row("  state", in.stateText())
 	depth := "none"
 	if p.Depth != nil {
 		depth = fmt.Sprint(*p.Depth)
@@ -76,16 +69,7 @@ func printFacts(t table, in *inspection) {
 	for _, f := range p.Facts {
 		t.row("  "+clean(f.Name, 60), clean(f.Value, 300))
 	}
-	trouble := clean(p.Trouble, 300) + againText(p.AgainAt)
-	why, robots := strings.CutPrefix(trouble, "robots.txt ")
-	if robots && p.Robots == nil {
-		t.row("  robots.txt", why)
-	} else {
-		t.row("  robots.txt", robotsText(p.Robots))
-		if trouble != "" {
-			t.row("  host", trouble)
-		}
-	}
+	printTrouble(t, p)
 	for _, form := range p.Forms {
 		t.row("  seen as", clean(form, 2048))
 	}
@@ -101,6 +85,32 @@ func printFacts(t table, in *inspection) {
 		met += ", on " + clean(p.Referrer, 2048)
 	}
 	t.row("  first met", met)
+}
+
+// stateText says in which state a page is, and why.
+func (in *inspection) stateText() string {
+	p := in.inspectedPage
+	if p.Error == "" {
+		return p.State
+	}
+	text := p.State + ": " + clean(p.Error, 300)
+	if p.rule != p.Error && p.rule != in.classRule {
+		text += " (" + clean(p.rule, 256) + ")"
+	}
+	return text
+}
+
+// printTrouble says what robots.txt decides, and what is in the way at the host.
+func printTrouble(t table, p *inspectedPage) {
+	trouble := clean(p.Trouble, 300) + againText(p.AgainAt)
+	if why, robots := strings.CutPrefix(trouble, "robots.txt "); robots && p.Robots == nil {
+		t.row("  robots.txt", why)
+		return
+	}
+	t.row("  robots.txt", robotsText(p.Robots))
+	if trouble != "" {
+		t.row("  host", trouble)
+	}
 }
 
 // againText says when a host is asked again, unless that is over.
@@ -187,7 +197,8 @@ func visitText(v visit) string {
 		parts = append(parts, "unchanged")
 	}
 	if v.Rendered != "" {
-		parts = append(parts, fmt.Sprintf("rendered with %s: %s", count(v.RenderAsked, "request", "requests"), v.Rendered))
+		parts = append(parts, fmt.Sprintf("rendered with %s: %s",
+			count(v.RenderAsked, "request", "requests"), v.Rendered))
 	} else if v.Shell != "" {
 		parts = append(parts, "likely needs scripts: "+v.Shell)
 	}

@@ -69,7 +69,8 @@ func TestLostWhileReplacing(t *testing.T) {
 	defer old.Close()
 	next := path + ".next"
 	for name, text := range map[string]string{path: "precious", next: "new"} {
-		if err := errors.Join(os.WriteFile(name+".tmp", []byte(text), 0o600), os.Rename(name+".tmp", name)); err != nil {
+		err := errors.Join(os.WriteFile(name+".tmp", []byte(text), 0o600), os.Rename(name+".tmp", name))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,8 +1,9 @@
 // Command ripple maps the terrain of the web around a curated list of domains.
 //
 // Every command has a file of its own, named after it; what several of them
-// need stands in state.go (which state file, and how it is read), console.go
-// (what a person sees) and errors.go. This file decides how the process ends.
+// need stands in named.go (which files a command is about), state.go (how a state
+// file is read), voice.go and console.go (what is told, and how it is shown) and
+// errors.go. This file decides how the process ends.
 package main
 
 import (
@@ -23,7 +24,7 @@ func run(args []string) int {
 	defer stop()
 	a := newApp(os.Stdout, os.Stderr)
 	err := a.execute(ctx, args)
-	a.complain(err)
+	a.voice.complain(err)
 	return exitCode(err)
 }
 

@@ -116,9 +116,10 @@ func link(href, text string) string { return fmt.Sprintf("<a href=%q>%s</a>\n", 
 func smallWeb(web *webtest.Server) {
 	a := web.Host("a.test")
 	a.Robots("User-agent: *\nDisallow: /private\n")
-	a.Page("/", "<title>Front \x1b[31mpage</title>"+link("/one", "One")+link("/two?utm_source=x", "Two")+link("/private",
-		"Private")+
-		link("https://b.test/", "A neighbour")+link("https://t.track.test/pixel", "")+link("https://forge.test/me", "Code"))
+	a.Page("/", "<title>Front \x1b[31mpage</title>"+
+		link("/one", "One")+link("/two?utm_source=x", "Two")+link("/private", "Private")+
+		link("https://b.test/", "A neighbour")+link("https://t.track.test/pixel", "")+
+		link("https://forge.test/me", "Code"))
 	a.Page("/one", "<title>One</title>"+link("/three", "Three")+link("/gone", "Gone"))
 	a.Page("/two", "<title>Two</title>"+link("/", "Home"))
 	a.Page("/three", "<title>Three</title>"+link("https://b.test/deep", "Deep"))

@@ -50,7 +50,8 @@ func BenchmarkMemory(b *testing.B) {
 		b.Fatalf("%v\n%s", err, out)
 	}
 	for b.Loop() {
-		path, state := crawltest.Files(b, web, fmt.Sprintf(memoryConfig, pages, strings.Join(generated.Seeds(), `", "`)))
+		path, state := crawltest.Files(b, web,
+			fmt.Sprintf(memoryConfig, pages, strings.Join(generated.Seeds(), `", "`)))
 		begun := time.Now()
 		m := measured(b, exec.Command(program, "crawl", path, "-q"))
 		took := time.Since(begun)

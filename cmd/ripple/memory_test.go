@@ -46,7 +46,8 @@ func TestMemoryLimit(t *testing.T) {
 			t.Setenv("GOMEMLIMIT", "")
 			m := newMemory(tt.limit, tt.here)
 			if m.bytes != tt.bytes || m.String() != tt.says || m.forURLs() != tt.urls {
-				t.Errorf("%d bytes, %s, %d for URLs; want %d, %s, %d", m.bytes, m, m.forURLs(), tt.bytes, tt.says, tt.urls)
+				t.Errorf("%d bytes, %s, %d for URLs; want %d, %s, %d",
+					m.bytes, m, m.forURLs(), tt.bytes, tt.says, tt.urls)
 			}
 		})
 	}

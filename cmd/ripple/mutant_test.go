@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -78,7 +77,8 @@ func TestMutants(t *testing.T) {
 	const some = 250 // to a child: what damage has leaked ends with it
 	for next := 0; next < mutants && deaths < 20; {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestMutants$", "-test.timeout=60m")
-		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %d", envMutants, dir, seed, next, min(mutants, next+some)))
+		todo := fmt.Sprintf("%s=%s %d %d %d", envMutants, dir, seed, next, min(mutants, next+some))
+		cmd.Env = append(os.Environ(), todo)
 		out, err := cmd.CombinedOutput()
 		begun, _ := os.ReadFile(filepath.Join(dir, "begun"))
 		last, _ := strconv.Atoi(string(begun))
@@ -168,7 +168,8 @@ func crawlMutant(path string, cfg *config.Config, limit time.Duration) error {
 	defer store.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	log := slog.New(slog.DiscardHandler)
+	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: log})
 	if err != nil {
 		return err
 	}

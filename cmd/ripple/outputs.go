@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/export/sqlite"
 	"github.com/sumi-ripple/ripple/export/summary"
@@ -18,7 +19,8 @@ import (
 )
 
 // A format is one way to write a survey down. Another one is one more entry in
-// formats; one that shows the graph is one more in package graph.
+// formats; one that shows the graph is one more in package graph. The desk offers
+// what has an offer.
 type format struct {
 	flag  string // of "ripple export"; empty: only the configuration names it
 	usage string
@@ -29,6 +31,7 @@ type format struct {
 	state bool          // is a state file
 	graph *graph.Format // shows the graph that flags select; nil: it does not
 	noun  string        // what it writes: "a SQLite database"; empty: it has no name
+	offer desk.Format   // at the desk; zero: none
 
 	// check reports why a target must not be replaced, with [whole.ErrForeign] if
 	// Ripple did not write it.
@@ -41,6 +44,10 @@ func formats() []format {
 		{
 			flag: "sqlite", usage: "write a SQLite database to `FILE`", noun: "a SQLite database",
 			key: "[output] database-path", path: func(c *config.Config) string { return c.Output.DatabasePath },
+			offer: desk.Format{
+				Name: "sqlite", Title: "SQLite", Ending: ".db",
+				For: "every page, link and figure, for questions in SQL",
+			},
 			check: replaceable(sqlite.IsOurs),
 			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
 				return sqlite.Write(ctx, path, s, sqlite.Options{
@@ -49,14 +56,18 @@ func formats() []format {
 			},
 		},
 		{
-			key: "[output] summary-path", path: func(c *config.Config) string { return c.Output.SummaryPath }, noun: "a summary",
+			key: "[output] summary-path", path: func(c *config.Config) string { return c.Output.SummaryPath },
+			noun:  "a summary",
+			offer: desk.Format{Name: "summary", Title: "Summary", For: "Markdown, to be cited", Ending: ".md"},
 			check: replaceable(isOurSummary),
 			write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {
-				return whole.Stream(ctx, path, func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version) })
+				return whole.Stream(ctx, path,
+					func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version) })
 			},
 		},
 		{
-			atEnd: true, key: "[monitor] report-path", path: func(c *config.Config) string { return c.Monitor.ReportPath },
+			atEnd: true, key: "[monitor] report-path",
+			path:  func(c *config.Config) string { return c.Monitor.ReportPath },
 			noun:  "a report",
 			check: replaceable(func(head []byte) bool { return bytes.HasPrefix(head, []byte("{\n  \"ripple\":")) }),
 			write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {

@@ -16,8 +16,8 @@ func newPauseCommand(a *app) *cobra.Command {
 		Use:   "pause",
 		Short: "Pause a running crawl",
 		Long: "Pause a running crawl: it sends no further request until \"ripple unpause\". Open\n" +
-			"requests are finished, and nothing is lost. With [cluster] hub all machines pause, also\n" +
-			"those that come later.",
+			"requests are finished, and nothing is lost. With [cluster] hub, all machines pause,\n" +
+			"including those that join later.",
 		Example: "  ripple pause\n  ripple pause --state valley.bolt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -29,15 +29,15 @@ func newPauseCommand(a *app) *cobra.Command {
 // runCommand tells the running crawl to do something, and then says what was
 // done.
 func runCommand(ctx context.Context, a *app, do, done string) error {
-	if cfg := a.terrain(); cfg != nil {
+	if cfg := a.named.terrain(); cfg != nil {
 		return commandTerrain(ctx, a, cfg, do)
 	}
-	path, err := a.statePath()
+	path, err := a.named.statePath()
 	if err != nil {
 		return err
 	}
 	var st census.Status
-	err = a.crawlOf(path).Post(ctx, do, &st)
+	err = a.states.crawlOf(path).Post(ctx, do, &st)
 	if errors.Is(err, control.ErrNobody) {
 		if err := mustExist(path); err != nil {
 			return err
@@ -48,9 +48,9 @@ func runCommand(ctx context.Context, a *app, do, done string) error {
 		return err
 	}
 	if st.RunID == 0 {
-		a.say("the crawl was still starting; it ends now")
+		a.voice.say("the crawl was still starting; it ends now")
 		return nil
 	}
-	a.tell(remark{fmt.Sprintf(done, st.RunID), "crawl obeys", []any{"command", do, "run", st.RunID}})
+	a.voice.tell(remark{fmt.Sprintf(done, st.RunID), "crawl obeys", []any{"command", do, "run", st.RunID}})
 	return nil
 }

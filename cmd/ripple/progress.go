@@ -20,7 +20,7 @@ var silentFor = 2 * time.Second
 // A progress tells on stderr how far work has come that takes its time: in place on a
 // terminal, elsewhere now and then in a line.
 type progress struct {
-	app   *app
+	voice *voice
 	what  string // "writing terrain.db"
 	begun time.Time
 	told  time.Time // zero: not yet
@@ -35,11 +35,11 @@ type reached struct {
 
 // during does a piece of work, which says how far it has come. Nothing is told where only
 // problems are wanted.
-func (a *app) during(what string, work func(export.Progress) error) error {
-	if a.quiet && a.reports == nil {
+func (v *voice) during(what string, work func(export.Progress) error) error {
+	if v.quiet && v.reports == nil {
 		return work(nil)
 	}
-	p := &progress{app: a, what: what, begun: time.Now()}
+	p := &progress{voice: v, what: what, begun: time.Now()}
 	over := make(chan struct{})
 	var watching errgroup.Group
 	watching.Go(func() error { p.watch(over); return nil })
@@ -48,8 +48,8 @@ func (a *app) during(what string, work func(export.Progress) error) error {
 }
 
 // finding returns what a search finds that does not say how far it has come.
-func finding[T any](a *app, what string, search func() (T, error)) (all T, err error) {
-	err = a.during(what, func(export.Progress) (err error) {
+func finding[T any](v *voice, what string, search func() (T, error)) (all T, err error) {
+	err = v.during(what, func(export.Progress) (err error) {
 		all, err = search()
 		return err
 	})
@@ -66,7 +66,7 @@ func (p *progress) watch(over <-chan struct{}) {
 		select {
 		case <-over:
 			if p.inPlace() && !p.told.IsZero() {
-				p.app.stderr.show(nil)
+				p.voice.stderr.show(nil)
 			}
 			return
 		case <-tick.C:
@@ -75,12 +75,12 @@ func (p *progress) watch(over <-chan struct{}) {
 	}
 }
 
-func (p *progress) inPlace() bool { return p.app.stderr.term && p.app.logFormat == "text" }
+func (p *progress) inPlace() bool { return p.voice.stderr.term && p.voice.logFormat == "text" }
 
 func (p *progress) tell() {
-	if p.app.reports != nil {
+	if p.voice.reports != nil {
 		if now := p.at.Load(); now != nil {
-			p.app.reports(*now)
+			p.voice.reports(*now)
 		}
 		return
 	}
@@ -94,11 +94,12 @@ func (p *progress) tell() {
 		now = &reached{}
 	}
 	if p.inPlace() {
-		p.app.stderr.show([]string{p.line(now, bar(now), took)})
+		p.voice.stderr.show([]string{p.line(now, bar(now), took)})
 		return
 	}
-	p.app.tell(remark{p.line(now, "", took), "progress", []any{
-		"work", p.what, "step", now.step, "done", now.done, "total", now.total, "seconds", took.Round(time.Second).Seconds(),
+	p.voice.tell(remark{p.line(now, "", took), "progress", []any{
+		"work", p.what, "step", now.step, "done", now.done,
+		"total", now.total, "seconds", took.Round(time.Second).Seconds(),
 	}})
 }
 

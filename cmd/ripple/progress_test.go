@@ -29,9 +29,9 @@ func TestLongWork(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out, err bytes.Buffer
-				a := newApp(&out, &err)
-				a.stderr.term, a.quiet, a.logFormat = tt.term, tt.quiet, tt.format
-				_ = a.during("writing x.db", func(p export.Progress) error {
+				v := newVoice(&err)
+				v.stderr.term, v.quiet, v.logFormat = tt.term, tt.quiet, tt.format
+				_ = v.during("writing x.db", func(p export.Progress) error {
 					p.At("links", 5, 10)
 					time.Sleep(30 * time.Second)
 					p.At("indexes", 0, 0)
@@ -56,9 +56,9 @@ func TestReportedWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all bytes.Buffer
 		var told []reached
-		a := newApp(&all, &all)
-		a.quiet, a.reports = true, func(r reached) { told = append(told, r) }
-		_ = a.during("writing x.db", func(p export.Progress) error {
+		v := newVoice(&all)
+		v.quiet, v.reports = true, func(r reached) { told = append(told, r) }
+		_ = v.during("writing x.db", func(p export.Progress) error {
 			time.Sleep(redrawEvery * 3 / 2)
 			p.At("links", 5, 10)
 			time.Sleep(redrawEvery * 2)
@@ -75,9 +75,9 @@ func TestReportedWork(t *testing.T) {
 func TestShortWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var err bytes.Buffer
-		a := newApp(&err, &err)
-		a.stderr.term, a.logFormat = true, "text"
-		_ = a.during("writing x.db", func(export.Progress) error { time.Sleep(silentFor - time.Second/8); return nil })
+		v := newVoice(&err)
+		v.stderr.term, v.logFormat = true, "text"
+		_ = v.during("writing x.db", func(export.Progress) error { time.Sleep(silentFor - time.Second/8); return nil })
 		if err.Len() > 0 {
 			t.Errorf("%q", err.String())
 		}

@@ -60,14 +60,15 @@ func runPrune(ctx context.Context, a *app, opts pruneOptions) error {
 	if opts.keep < 1 {
 		return usage("--keep-runs is %d; it must be 1 or more", opts.keep)
 	}
-	path, err := a.statePath()
+	path, err := a.named.statePath()
 	if err != nil {
 		return err
 	}
 	if err := mustExist(path); err != nil {
 		return err
 	}
-	done, err := finding(a, "pruning "+shown(path), func() (*pruned, error) { return prune(ctx, path, opts.keep) })
+	done, err := finding(a.voice, "pruning "+shown(path),
+		func() (*pruned, error) { return prune(ctx, path, opts.keep) })
 	if err != nil {
 		return err
 	}
@@ -100,26 +101,15 @@ func prune(ctx context.Context, path string, keep int) (*pruned, error) {
 	if err := roomBeside(path, store.Size()); err != nil {
 		return nil, err
 	}
-	next := path + ".prune"
-	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	p, err := store.Prune(ctx, next, from)
+	compacted := path + ".compact"
+	_ = os.Remove(compacted)
+	defer os.Remove(compacted)
+	p, err := pruneInto(ctx, store, from, path+".prune", compacted)
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(next)
-	if err := keepCursors(store, next, p.DroppedVisits); err != nil {
-		return nil, err
-	}
-	was, err1 := os.Stat(path)
-	compacted := path + ".compact" // the new file was written in many commits
-	_ = os.Remove(compacted)
-	defer os.Remove(compacted)
-	if err := cmp.Or(err1, context.Cause(ctx)); err != nil {
-		return nil, err
-	}
-	if err := kv.Compact(next, compacted); err != nil {
+	was, err := os.Stat(path)
+	if err != nil {
 		return nil, err
 	}
 	is, err := os.Stat(compacted)
@@ -133,6 +123,26 @@ func prune(ctx context.Context, path string, keep int) (*pruned, error) {
 		FirstRun: int(from), URLs: p.URLs, Visits: p.Visits, Dropped: p.DroppedURLs, Visited: p.DroppedVisits,
 		Before: was.Size(), After: is.Size(),
 	}, nil
+}
+
+// pruneInto makes a compacted file of the runs that are kept. It is made of another file,
+// for that is written in many commits.
+func pruneInto(ctx context.Context, store *kv.Store, from schema.RunID,
+	next, compacted string) (p kv.Pruned, err error) {
+	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return p, err
+	}
+	defer os.Remove(next)
+	if p, err = store.Prune(ctx, next, from); err != nil {
+		return p, err
+	}
+	if err := keepCursors(store, next, p.DroppedVisits); err != nil {
+		return p, err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return p, err
+	}
+	return p, kv.Compact(next, compacted)
 }
 
 // firstKept is the first run that is kept.

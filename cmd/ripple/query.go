@@ -32,7 +32,8 @@ func questions() []question {
 		{"How many links of each origin are broken?", `SELECT d.quality_origin, count(*) AS broken FROM page_depths d
     JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
     WHERE d.depth = 0 AND t.state IN ('dead_link', 'unreachable', 'failed') GROUP BY 1 ORDER BY 2 DESC`},
-		{"Which hosts does only one origin link to?", `SELECT t.domain, min(d.quality_origin) AS origin, count(*) AS links
+		{"Which hosts does only one origin link to?", `SELECT t.domain, min(d.quality_origin) AS origin,
+    count(*) AS links
     FROM page_depths d JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
     WHERE d.depth = 0 AND t.class = 'discovered'
     GROUP BY 1 HAVING count(DISTINCT d.quality_origin) = 1 ORDER BY 3 DESC, 1`},
@@ -54,7 +55,7 @@ func newQueryCommand(a *app) *cobra.Command {
 		Use:   "query 'SQL'",
 		Short: "Query the map in SQL",
 		Long: `Run one read-only SQL statement over the tables that "ripple export --sqlite" writes.
-They are read from the state as it is now: nothing is copied, and what concerns few
+They are read from the state as it is now: nothing is copied, and a question about few
 pages is answered at once. "-" reads the statement from stdin; --schema shows the
 tables. To ask many questions about everything, export once and use sqlite3.`,
 		Example: examples.String(),
@@ -206,7 +207,9 @@ func upTo(s, end string, from int) int {
 // returned as it is.
 func firstWord(s string) string {
 	s = strings.TrimLeft(s, " \t\n\f\r(")
-	end := strings.IndexFunc(s, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_') })
+	end := strings.IndexFunc(s, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_')
+	})
 	if end < 0 {
 		end = len(s)
 	}

@@ -26,7 +26,7 @@ const (
 
 // tableRows show an answer to a person.
 type tableRows struct {
-	app   *app
+	voice *voice
 	t     table
 	limit int
 	rows  int
@@ -34,7 +34,7 @@ type tableRows struct {
 }
 
 func newTableRows(a *app, columns []string, limit int) *tableRows {
-	w := &tableRows{app: a, t: newTable(a.stdout), limit: limit}
+	w := &tableRows{voice: a.voice, t: newTable(a.stdout), limit: limit}
 	w.t.row(cells(columns)...)
 	return w
 }
@@ -72,7 +72,7 @@ func (w *tableRows) end() error {
 	if w.more {
 		text := fmt.Sprintf("there are more than %s; --limit N shows more, --csv and --json all",
 			count(w.limit, "row", "rows"))
-		w.app.tell(remark{text, "there are more rows", []any{"count", w.limit}})
+		w.voice.tell(remark{text, "there are more rows", []any{"count", w.limit}})
 	}
 	return nil
 }

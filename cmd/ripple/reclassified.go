@@ -174,7 +174,8 @@ func (r *reclassified) print(w io.Writer, store *kv.Store, dryRun bool) error {
 	for _, d := range []struct {
 		name  string
 		pages int
-	}{{"nearer", r.Depths.Nearer}, {"farther", r.Depths.Farther}, {"gained", r.Depths.Gained}, {"lost", r.Depths.Lost}} {
+	}{{"nearer", r.Depths.Nearer}, {"farther", r.Depths.Farther},
+		{"gained", r.Depths.Gained}, {"lost", r.Depths.Lost}} {
 		if d.pages > 0 {
 			t.row("depth", d.name, commas(d.pages))
 		}

@@ -3,16 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -48,17 +44,17 @@ A running crawl does the same on SIGHUP.`,
 }
 
 func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []string) error {
-	path, err := a.configPath(args)
+	path, err := a.named.configPath(args)
 	if err != nil {
 		return err
 	}
-	cfg, err := a.load(path)
+	cfg, err := loadConfig(path, a.voice)
 	if err != nil {
 		return err
 	}
 	state := cfg.State.Path
 	if opts.dryRun {
-		copied, remove, err := a.workingCopy(ctx, state)
+		copied, remove, err := a.states.workingCopy(ctx, state)
 		if err != nil {
 			return err
 		}
@@ -72,27 +68,6 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 			return change.writeJSON(a.stdout, store)
 		}
 		return flushed(a.stdout, func(w io.Writer) error { return change.print(w, store, opts.dryRun) })
-	})
-}
-
-// workingCopy makes a copy of a state file that may be changed, and returns its
-// name and what removes it.
-func (a *app) workingCopy(ctx context.Context, state string) (copied string, remove func(), err error) {
-	copied, remove, err = a.copyCrawled(ctx, state)
-	if !errors.Is(err, control.ErrNobody) {
-		return copied, remove, err
-	}
-	store, err := openQuiet(state)
-	if err != nil {
-		return "", nil, err
-	}
-	defer store.Close()
-	return temporaryCopy(func(f *os.File) error {
-		if err := fits(filepath.Dir(f.Name()), store.Size()); err != nil {
-			return err
-		}
-		_, err := store.Snapshot(f)
-		return err
 	})
 }
 

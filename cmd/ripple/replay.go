@@ -43,12 +43,12 @@ as they are; the next "ripple crawl" visits pages that have come within reach.`,
 }
 
 func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) error {
-	cfg, state, err := a.replayed(args)
+	cfg, state, err := replayed(a, args)
 	if err != nil {
 		return err
 	}
 	if opts.into != "" {
-		if state, err = a.copyInto(ctx, state, opts.into); err != nil {
+		if state, err = copyInto(ctx, a.states, state, opts.into); err != nil {
 			return err
 		}
 	}
@@ -73,7 +73,18 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	if opts.json {
+	if err := printReplayed(a, done, cfg, opts.json); err != nil {
+		return err
+	}
+	if !opts.json && done.Pages+done.Missing == 0 {
+		return errNoPages
+	}
+	return nil
+}
+
+// printReplayed tells what was done.
+func printReplayed(a *app, done crawl.Replayed, cfg *config.Config, program bool) error {
+	if program {
 		return printJSON(a.stdout, struct {
 			Run     int    `json:"run_id"`
 			Status  string `json:"status"`
@@ -86,29 +97,26 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 		count(done.Pages, "page", "pages"), shown(cfg.Pages.Path), commas(done.Changed))
 	if done.Missing > 0 {
 		text := count(done.Missing, "page is", "pages are") + " not in the page store any more; as recorded"
-		a.tell(remark{text, "pages not in the page store", []any{"count", done.Missing}})
-	}
-	if done.Pages+done.Missing == 0 {
-		return errNoPages
+		a.voice.tell(remark{text, "pages not in the page store", []any{"count", done.Missing}})
 	}
 	return nil
 }
 
 // replayed finds the configuration, nil for that of the last run, and the state
 // file.
-func (a *app) replayed(args []string) (*config.Config, string, error) {
+func replayed(a *app, args []string) (*config.Config, string, error) {
 	if len(args) == 0 {
-		state, err := a.statePath()
+		state, err := a.named.statePath()
 		if err == nil {
 			err = mustExist(state)
 		}
 		return nil, state, err
 	}
-	path, err := a.configPath(args)
+	path, err := a.named.configPath(args)
 	if err != nil {
 		return nil, "", err
 	}
-	cfg, err := a.load(path)
+	cfg, err := loadConfig(path, a.voice)
 	if err != nil {
 		return nil, "", err
 	}
@@ -116,7 +124,7 @@ func (a *app) replayed(args []string) (*config.Config, string, error) {
 }
 
 // copyInto makes a copy of a state under a name that nobody has.
-func (a *app) copyInto(ctx context.Context, state, into string) (string, error) {
+func copyInto(ctx context.Context, from states, state, into string) (string, error) {
 	f := format{state: true, check: func(path string, _ bool) error {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s exists; name a new file", shown(path))
@@ -126,7 +134,7 @@ func (a *app) copyInto(ctx context.Context, state, into string) (string, error) 
 	if err := f.refuseNamed(into, false); err != nil {
 		return "", err
 	}
-	copied, remove, err := a.workingCopy(ctx, state)
+	copied, remove, err := from.workingCopy(ctx, state)
 	if err != nil {
 		return "", err
 	}

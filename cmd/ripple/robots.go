@@ -72,9 +72,9 @@ func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) erro
 	var v robotsVerdict
 	var err error
 	if opts.file != "" {
-		v, err = a.robotsOfFile(opts, raw)
+		v, err = robotsOfFile(opts, &a.named, raw)
 	} else {
-		v, err = a.robotsOfState(ctx, opts, raw)
+		v, err = robotsOfState(ctx, a, opts, raw)
 	}
 	if err != nil {
 		return &undecided{err}
@@ -91,8 +91,8 @@ func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) erro
 }
 
 // robotsOfFile decides by a file that is given.
-func (a *app) robotsOfFile(opts robotsOptions, raw string) (robotsVerdict, error) {
-	agent, err := a.agent(opts.agent)
+func robotsOfFile(opts robotsOptions, files *named, raw string) (robotsVerdict, error) {
+	agent, err := agentOf(opts.agent, files)
 	if err != nil {
 		return robotsVerdict{}, err
 	}
@@ -123,17 +123,14 @@ func readRobots(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, robots.MaxBytes))
 }
 
-// agent is the crawler that rules are read for.
-func (a *app) agent(named string) (string, error) {
-	if named != "" {
-		return named, nil
+// agentOf is the crawler that rules are read for: the one named, or that of a configuration.
+func agentOf(name string, files *named) (string, error) {
+	if name != "" {
+		return name, nil
 	}
-	path := a.config
-	if path == "" {
-		if _, err := os.Stat(defaultConfig); err != nil {
-			return "", usage("for which crawler? name it with --agent, or its configuration with --config")
-		}
-		path = defaultConfig
+	path := files.configOrDefault()
+	if _, err := os.Stat(path); files.config == "" && err != nil {
+		return "", usage("for which crawler? name it with --agent, or its configuration with --config")
 	}
 	cfg, _, err := config.Load(path)
 	if err != nil {
@@ -143,7 +140,7 @@ func (a *app) agent(named string) (string, error) {
 }
 
 // robotsOfState decides by the copy that a crawl took.
-func (a *app) robotsOfState(ctx context.Context, opts robotsOptions, raw string) (robotsVerdict, error) {
+func robotsOfState(ctx context.Context, a *app, opts robotsOptions, raw string) (robotsVerdict, error) {
 	r, err := a.read(ctx)
 	if err != nil {
 		return robotsVerdict{}, err
@@ -240,7 +237,8 @@ func parseURL(rules *weburl.Rules, raw string) (weburl.URL, error) {
 	case errors.Is(err, weburl.ErrTooLong):
 		return u, usage("%s: %v", clean(raw, 100), err)
 	}
-	return u, usage("%q is not a URL that can be crawled (%v); write it as https://example.com/page", clean(raw, 200), err)
+	return u, usage("%q is not a URL that can be crawled (%v); write it as https://example.com/page",
+		clean(raw, 200), err)
 }
 
 // completed is what a person wrote, with the scheme if it begins with a host: a name with

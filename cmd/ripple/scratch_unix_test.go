@@ -26,7 +26,8 @@ func TestInterruptedQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	endless := "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT 1 UNION ALL SELECT count(*) FROM c"
+	endless := "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) " +
+		"SELECT 1 UNION ALL SELECT count(*) FROM c"
 	// More than a pipe holds: when it is written, it is being read, and signals are listened to.
 	if _, err := io.WriteString(in, endless+strings.Repeat(" ", 1<<19)); err != nil {
 		t.Fatal(err)

@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"log/slog"
 	"os/exec"
 	"slices"
 
@@ -38,21 +36,21 @@ func newServeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the map to a browser, and to programs as JSON",
-		Long: `Serve the desk until Ctrl-C: the map in the browser, over a state file or over a
-running crawl, and the same as JSON below /api/v1, which /api/v1/openapi.json
-describes. The address that is printed carries a token behind "#"; programs send it
-as "Authorization: Bearer TOKEN". [monitor] token-file keeps one token for good.
+		Long: `Serve the desk until Ctrl-C: the map in the browser, from a state file or a running
+crawl, and the same as JSON below /api/v1, described by /api/v1/openapi.json. The
+address that is printed carries a token behind "#"; programs send it as
+"Authorization: Bearer TOKEN". [monitor] token-file keeps one token for good.
 While a crawl runs, /metrics is for Prometheus (authorization, credentials_file).
 
-A state file is only read, and locked only while something is read from it, so that a
-crawl can begin meanwhile. Of a running crawl a copy is shown that is renewed when it
-is a minute old.
+A state file is only read, and locked only while it is being read, so that a crawl can
+begin meanwhile. Of a running crawl, a copy is shown, which is renewed when it is a
+minute old.
 
-With [cluster] hub it serves the shards of the terrain: who has them, how they get on,
-and what waits for whom, with /metrics of that. The map is served when "ripple unite"
-has made one.
+With [cluster] hub it serves the shards of the terrain: which machine has which, how far
+they are, and which wait for others, with /metrics of that. The map itself is served
+once "ripple unite" has made one.
 
-Beyond this machine a desk is reached through ssh -L, or with [monitor] listen,
+From other machines a desk is reached through ssh -L, or with [monitor] listen,
 cert-file and key-file, which are read again when they have changed.`,
 		Example: `  ripple serve
   ripple serve --state terrain.bolt --listen 127.0.0.1:8080
@@ -65,61 +63,61 @@ cert-file and key-file, which are read again when they have changed.`,
 }
 
 func runServe(ctx context.Context, a *app, opts serveOptions) error {
-	if cfg := a.terrain(); cfg != nil {
+	if cfg := a.named.terrain(); cfg != nil {
 		return serveTerrain(ctx, a, cfg, opts)
 	}
-	path, err := a.statePath()
+	path, err := a.named.statePath()
 	if err != nil {
 		return err
 	}
 	if err := mustExist(path); err != nil {
 		return err
 	}
-	monitor, err := a.monitor()
+	cfg := a.named.stateConfig()
+	monitor, err := monitorOf(cfg)
 	if err != nil {
 		return err
 	}
 	monitor.Listen = cmp.Or(opts.listen, monitor.Listen, defaultListen)
-	d, err := a.openDesk(path, a.servedConfig(), monitor)
+	d, err := openDesk(path, cfg, monitor, a.voice.logger())
 	if err != nil {
 		return err
 	}
-	return a.serve(d, opts, func() error { return d.Serve(ctx) })
+	return serveDesk(a, d, opts, func() error { return d.Serve(ctx) })
 }
 
 // serveTerrain serves the desk of a terrain of several machines.
 func serveTerrain(ctx context.Context, a *app, cfg *config.Config, opts serveOptions) error {
 	t := newTerrainDesk(cfg, func() (*config.Config, error) {
-		now, _, err := config.Load(cmp.Or(a.config, defaultConfig))
+		now, _, err := config.Load(a.named.configOrDefault())
 		return now, err
 	})
 	monitor := cfg.Monitor
 	monitor.Listen = cmp.Or(opts.listen, monitor.Listen, defaultListen)
-	d, err := t.listen(a, monitor)
+	d, err := t.listen(a.voice.logger(), monitor)
 	if err != nil {
 		return err
 	}
-	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		t.look.conn = conn
-		return a.serve(d, opts, func() error { return t.serve(ctx, d) })
+		return serveDesk(a, d, opts, func() error { return t.serve(ctx, d) })
 	})
 }
 
 // serve tells where a desk is that answers until serving is over.
-func (a *app) serve(d *desk.Desk, opts serveOptions, serving func() error) error {
+func serveDesk(a *app, d *desk.Desk, opts serveOptions, serving func() error) error {
 	var g errgroup.Group
 	g.Go(serving)
 	fmt.Fprintln(a.stdout, d.Address())
-	a.say("Ctrl-C ends it")
+	a.voice.say("Ctrl-C ends it")
 	if opts.open {
-		a.browse(d)
+		browse(d, a.voice)
 	}
 	return g.Wait()
 }
 
-// monitor is [monitor] of the configuration, if there is one.
-func (a *app) monitor() (config.Monitor, error) {
-	path := a.servedConfig()
+// monitorOf is [monitor] of a configuration, if there is one.
+func monitorOf(path string) (config.Monitor, error) {
 	if path == "" {
 		return config.Monitor{}, nil
 	}
@@ -130,24 +128,14 @@ func (a *app) monitor() (config.Monitor, error) {
 	return cfg.Monitor, nil
 }
 
-// servedConfig is the configuration that names the state file of a desk; empty: none does.
-func (a *app) servedConfig() string {
-	if a.config != "" || a.state != "" {
-		return a.config
-	}
-	if _, err := os.Stat(defaultConfig); errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	return defaultConfig
-}
-
 // openDesk opens the desk of a state file, which a configuration names; empty: none does.
-func (a *app) openDesk(path, cfg string, m config.Monitor) (*desk.Desk, error) {
+func openDesk(path, cfg string, m config.Monitor, log *slog.Logger) (*desk.Desk, error) {
 	reader := &desk.Reader{Command: func(socket string) (*exec.Cmd, error) { return readerCommand(path, socket) }}
 	live := &liveCrawl{client: &control.Client{State: path}, reader: reader}
 	d, err := desk.Listen(desk.Options{
-		Monitor: m, Routes: slices.Concat(live.routes(), newDeciding(cfg).routes(), terrainRoutes(nil)), First: live.first(),
-		Live: live, Reader: reader, Exports: deskExports(path), Metrics: live.metrics, Version: thisBuild().Version, Log: a.logger(),
+		Monitor: m, Routes: slices.Concat(live.routes(), newDeciding(cfg).routes(), terrainRoutes(nil)),
+		First: live.first(), Live: live, Reader: reader, Exports: deskExports(path), Metrics: live.metrics,
+		Version: thisBuild().Version, Log: log,
 	})
 	if err != nil {
 		return nil, usage("%v", err)

@@ -134,8 +134,10 @@ func (o *opened) answerRequests(q desk.Query) (any, error) {
 				return err
 			}
 			if o.HostOf(v.URL) == host && !v.Kept {
-				found.Requests = append(found.Requests, request{URL: v.Form, Kind: "page", At: v.At.UTC(), Status: v.Status,
-					ResponseMS: v.ResponseTime.Milliseconds(), Error: v.Reason.String()})
+				found.Requests = append(found.Requests, request{
+					URL: v.Form, Kind: "page", At: v.At.UTC(),
+					Status: v.Status, ResponseMS: v.ResponseTime.Milliseconds(), Error: v.Reason.String(),
+				})
 			}
 		}
 		return nil

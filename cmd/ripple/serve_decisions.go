@@ -60,7 +60,8 @@ func (d *deciding) routes() []desk.Route {
 	return []desk.Route{
 		{Name: "decisions", Method: http.MethodGet, Path: "decisions", Returns: decisionList{}, Answer: d.list,
 			Doc: "What was decided of hosts, as the file that [decisions] names has it."},
-		{Name: "decide", Method: http.MethodPost, Path: "decisions", Body: deskDecision{}, Returns: decided{}, Answer: d.decide,
+		{Name: "decide", Method: http.MethodPost, Path: "decisions",
+			Body: deskDecision{}, Returns: decided{}, Answer: d.decide,
 			Doc: "Decide what a host is: written to the file that [decisions] names, and applied to the map, by the " +
 				"running crawl or as by reclassify. A dry run says what would come and go, and writes nothing."},
 	}
@@ -90,8 +91,9 @@ func (d *deciding) list(context.Context, desk.Query) (any, error) {
 		return nil, undecidable(err)
 	}
 	for _, e := range all {
-		list.Decisions = append(list.Decisions, decisionEntry{e.Host.String(), string(e.Class), append([]string{}, e.Seeds...),
-			append([]string{}, e.Tags...), e.Note})
+		list.Decisions = append(list.Decisions, decisionEntry{
+			e.Host.String(), string(e.Class), append([]string{}, e.Seeds...), append([]string{}, e.Tags...), e.Note,
+		})
 	}
 	return list, nil
 }

@@ -112,7 +112,8 @@ func TestDecideNowhere(t *testing.T) {
 	}{{alone, "there is no"}, {plain, "names no [decisions] file"}} {
 		for _, dry := range []string{"true", "false"} {
 			got, _ := tt.desk.decide(http.StatusOK, `{"host":"h1.gen.test","class":"later","dry_run":`+dry+`}`)
-			if got.Written || got.Path != "" || !strings.Contains(got.Why, tt.why) || !strings.Contains(got.TOML, "later") {
+			if got.Written || got.Path != "" || !strings.Contains(got.Why, tt.why) ||
+				!strings.Contains(got.TOML, "later") {
 				t.Errorf("shown: %+v", got)
 			}
 		}
@@ -152,7 +153,8 @@ func TestDecideWhileCrawling(t *testing.T) {
 	if err := os.WriteFile(file, []byte("nonsense"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, text := d.decide(http.StatusBadRequest, `{"host":"b.test","class":"stub"}`); !strings.Contains(text, "decided.toml") {
+	_, text := d.decide(http.StatusBadRequest, `{"host":"b.test","class":"stub"}`)
+	if !strings.Contains(text, "decided.toml") {
 		t.Errorf("a file that cannot be read: %s", text)
 	}
 }

@@ -14,12 +14,17 @@ import (
 
 // deskExports are the exports that can be ordered at a desk of a state file.
 func deskExports(path string) *desk.Exports {
+	var offers []desk.Format
+	for _, f := range formats() {
+		if f.offer.Name != "" {
+			offers = append(offers, f.offer)
+		}
+	}
 	return &desk.Exports{
-		Formats: map[string]string{
-			"sqlite": ".db", "gexf": ".gexf", "graphml": ".graphml", "dot": ".dot", "jsonl": ".jsonl", "map": ".html",
-			"summary": ".md", "csv": "", "parquet": "", "pages": "",
+		Formats: offers,
+		Command: func(o desk.Order, target string) (*exec.Cmd, error) {
+			return ordered(exportArgs(o, path, target)...)
 		},
-		Command: func(o desk.Order, target string) (*exec.Cmd, error) { return ordered(exportArgs(o, path, target)...) },
 	}
 }
 
@@ -30,7 +35,8 @@ func exportArgs(o desk.Order, path, target string) []string {
 	}
 	args := []string{"export", "--quiet", "--state", path, "--" + o.Format, target}
 	for flag, value := range map[string]string{
-		"--level": o.Level, "--run": o.Run, "--without": strings.Join(o.Without, ","), "--only": strings.Join(o.Only, ","),
+		"--level": o.Level, "--run": o.Run, "--without": strings.Join(o.Without, ","),
+		"--only": strings.Join(o.Only, ","),
 	} {
 		if value != "" {
 			args = append(args, flag+"="+value)
@@ -53,9 +59,9 @@ func newOrderedCommand(a *app) *cobra.Command {
 				return usage("use \"ripple export\"")
 			}
 			desk.EndWithInput()
-			ordered := newApp(a.stdout, a.stderr)
+			ordered := newApp(a.stdout, a.voice.stderr)
 			if args[0] != "decide" { // of which the output is wanted
-				ordered.reports = func(r reached) { desk.Report(a.stdout, r.step, r.done, r.total) }
+				ordered.voice.reports = func(r reached) { desk.Report(a.stdout, r.step, r.done, r.total) }
 			}
 			return ordered.execute(cmd.Context(), args)
 		},

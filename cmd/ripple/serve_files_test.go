@@ -126,11 +126,15 @@ func TestServeFiles(t *testing.T) {
 		!strings.Contains(f["error_message"].(string), "galaxy") {
 		t.Errorf("what cannot be written: %v", f)
 	}
-	if err := promised["files"].Validate(d.json("files")); err != nil {
+	files := d.json("files").(map[string]any)
+	if err := promised["files"].Validate(files); err != nil {
 		t.Error(err)
 	}
-	for body, want := range map[string]int{`{"format": "exe"}`: 400, `{"format": "../x"}`: 400, `{}`: 400, `{"path": "x"}`: 400} {
-		if code, text := d.send("files", body); code != want {
+	if got, want := len(files["formats"].([]any)), len(deskExports("").Formats); got != want {
+		t.Errorf("%d formats can be ordered; want %d", got, want)
+	}
+	for _, body := range []string{`{"format": "exe"}`, `{"format": "../x"}`, `{}`, `{"path": "x"}`} {
+		if code, text := d.send("files", body); code != http.StatusBadRequest {
 			t.Errorf("order %s: %d %s", body, code, text)
 		}
 	}
@@ -141,10 +145,30 @@ func TestServeFiles(t *testing.T) {
 	}
 }
 
+// Whatever "ripple export" writes can be ordered at the desk.
+func TestDeskOffers(t *testing.T) {
+	offered := map[string]desk.Format{}
+	for _, f := range deskExports("state.bolt").Formats {
+		if f.Name == "" || f.Title == "" || f.For == "" {
+			t.Errorf("an offer lacks words: %+v", f)
+		}
+		offered[f.Name] = f
+	}
+	for _, f := range formats() {
+		if o, ok := offered[f.flag]; f.flag != "" && (!ok || o.Graph != (f.graph != nil)) {
+			t.Errorf("--%s is offered as %+v", f.flag, o)
+		}
+	}
+	if _, ok := offered["summary"]; !ok {
+		t.Error("the summary is not offered")
+	}
+}
+
 // What is ordered becomes flags, and nothing else.
 func TestExportArgs(t *testing.T) {
-	got := exportArgs(desk.Order{Format: "csv", Level: "host --force", Run: "-1", Without: []string{"nav", "footer"}, MinWeight: 3},
-		"s.bolt", "out")
+	got := exportArgs(desk.Order{
+		Format: "csv", Level: "host --force", Run: "-1", Without: []string{"nav", "footer"}, MinWeight: 3,
+	}, "s.bolt", "out")
 	for _, arg := range got {
 		if arg == "--force" || arg == "-1" {
 			t.Errorf("%q has a flag of its own: %s", got, arg)

@@ -142,7 +142,8 @@ func (x *hostIndex) choose(q desk.Query, f func(*hostKey)) {
 		}
 		k := &x.hosts[i]
 		if (class == "" || k.class.String() == class) && (cover == "" || k.cover.String() == cover) &&
-			(trouble == "" || k.trouble.String() == trouble) && (tag == "" || x.tagged[tag][k.id]) && strings.Contains(k.name, search) {
+			(trouble == "" || k.trouble.String() == trouble) &&
+			(tag == "" || x.tagged[tag][k.id]) && strings.Contains(k.name, search) {
 			f(k)
 		}
 	}

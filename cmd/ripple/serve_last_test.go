@@ -60,7 +60,8 @@ func TestCrawlTellsItsLast(t *testing.T) {
 		}
 	}
 	c.pace(gap, 100*time.Millisecond)
-	if code, text := d.send("reload", "{}"); code != http.StatusOK { // when the time that it waits is over, it is soon done
+	// When the time that it waits is over, it is soon done.
+	if code, text := d.send("reload", "{}"); code != http.StatusOK {
 		t.Fatalf("reload: %d %s", code, text)
 	}
 	for next() {
@@ -93,7 +94,9 @@ func TestFarBehindWrittenOutputs(t *testing.T) {
 	var g errgroup.Group
 	w.listen(ctx, &g)
 	live := &liveCrawl{client: &control.Client{State: cfg.State.Path}}
-	for since, want := range map[uint64][2]int{0: {keptVisits, behind}, behind: {keptVisits, 0}, behind + 1: {keptVisits - 1, 0}} {
+	for since, want := range map[uint64][2]int{
+		0: {keptVisits, behind}, behind: {keptVisits, 0}, behind + 1: {keptVisits - 1, 0},
+	} {
 		b, err := live.Feed(t.Context(), since)
 		if err != nil {
 			t.Errorf("after %d: %v", since, err)

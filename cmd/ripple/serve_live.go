@@ -65,7 +65,8 @@ func (l *liveCrawl) idle(ctx context.Context) deskStatus {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended.Mode != "" && os.SameFile(now, l.file) && now.ModTime().Equal(l.file.ModTime()) && now.Size() == l.file.Size() {
+	if l.ended.Mode != "" && os.SameFile(now, l.file) &&
+		now.ModTime().Equal(l.file.ModTime()) && now.Size() == l.file.Size() {
 		return l.ended
 	}
 	var s stats
@@ -83,8 +84,9 @@ func (l *liveCrawl) routes() []desk.Route {
 		return s, err
 	}
 	all := []desk.Route{{Name: "status", Method: http.MethodGet, Path: "status", Returns: deskStatus{}, Answer: status,
-		Doc: "What the crawl does now, and why nothing is being fetched. Where none is running mode is \"file\", and run_id, " +
-			"status (completed or interrupted) and counts are those of the newest run; \"unknown\": the file cannot be read."}}
+		Doc: "What the crawl does now, and why nothing is being fetched. " +
+			"Where none is running mode is \"file\", and run_id, status (completed or interrupted) and counts " +
+			"are those of the newest run; \"unknown\": the file cannot be read."}}
 	for name, doc := range map[string]string{
 		"pause":   "Have the crawl send no further request.",
 		"unpause": "Have the crawl go on.",

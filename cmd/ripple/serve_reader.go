@@ -48,11 +48,11 @@ func newReadTerrainCommand(a *app) *cobra.Command {
 }
 
 func readTerrain(ctx context.Context, a *app, socket string) error {
-	if info, err := os.Stat(a.state); err == nil {
+	if info, err := os.Stat(a.named.state); err == nil {
 		limitMemory(4<<30 + 2*info.Size())
 	}
-	a.quiet = true
-	t := newTerrainReader(a)
+	a.voice.quiet = true
+	t := newTerrainReader(a.states, a.named.state)
 	defer t.close()
 	api, err := desk.NewAPI(terrainRoutes(t), nil, thisBuild().Version)
 	if err != nil {

@@ -18,43 +18,50 @@ const (
 // reads it; elsewhere t is nil. The answers are those of the commands with --json.
 func terrainRoutes(t *terrainReader) []desk.Route {
 	rows := desk.Param{Name: "limit", Kind: desk.Number, Default: 20, Most: maxRows, Doc: "rows of each list at most"}
+	host := desk.Param{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}
+	page := desk.Param{Name: "url", Kind: desk.Text, Required: true, Most: maxName, Doc: "a page"}
+	links := desk.Param{Name: "limit", Kind: desk.Number, Default: 10_000, Most: maxRows, Doc: "links at most"}
 	all := []desk.Route{
-		{Path: "stats", Name: "stats", Returns: stats{}, Params: []desk.Param{rows}, Answer: t.of((*opened).answerStats),
+		{Path: "stats", Name: "stats", Params: []desk.Param{rows},
+			Returns: stats{}, Answer: t.of((*opened).answerStats),
 			Doc: "Pages by state, class and depth, and the hosts that take longest."},
-		{Path: "origins", Name: "origins", Returns: originList{}, Answer: t.of((*opened).answerOrigins),
-			Doc: "How far the run has come with its origins, those first that take longest, at most 1,000: of a crawl from its " +
-				"memory, a second old for every 10,000 hosts."},
-		{Path: "hosts", Name: "hosts", Returns: hostPage{}, Params: hostParams(), Answer: t.of((*opened).answerHosts),
+		{Path: "origins", Name: "origins",
+			Returns: originList{}, Answer: t.of((*opened).answerOrigins),
+			Doc: "How far the run has come with its origins, those first that take longest, at most 1,000: " +
+				"of a crawl from its memory, a second old for every 10,000 hosts."},
+		{Path: "hosts", Name: "hosts", Params: hostParams(),
+			Returns: hostPage{}, Answer: t.of((*opened).answerHosts),
 			Doc: "Some of the hosts that match, in an order."},
-		{Path: "hosts/{domain}", Name: "host", Returns: dossier{}, Answer: t.of((*opened).answerHost),
-			Params: []desk.Param{{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}, rows},
-			Doc:    "All that is known of a host."},
-		{Path: "pages", Name: "page", Returns: inspection{}, Params: []desk.Param{urlParam(), rows}, Answer: t.of((*opened).answerPage),
+		{Path: "hosts/{domain}", Name: "host", Params: []desk.Param{host, rows},
+			Returns: dossier{}, Answer: t.of((*opened).answerHost),
+			Doc: "All that is known of a host."},
+		{Path: "pages", Name: "page", Params: []desk.Param{page, rows},
+			Returns: inspection{}, Answer: t.of((*opened).answerPage),
 			Doc: "All that is known of a page."},
-		{Path: "path", Name: "path", Returns: []originPath{}, Params: []desk.Param{urlParam()}, Answer: t.of((*opened).answerPath),
+		{Path: "path", Name: "path", Params: []desk.Param{page},
+			Returns: []originPath{}, Answer: t.of((*opened).answerPath),
 			Doc: "A shortest way of links from each origin to a page."},
-		{Path: "suggest", Name: "suggest", Returns: suggestions{}, Answer: t.of((*opened).answerSuggest),
-			Params: []desk.Param{{Name: "min_origins", Kind: desk.Number, Default: 1, Most: maxRows,
-				Doc: "origins that link there, at least"}, rows},
+		{Path: "suggest", Name: "suggest", Params: suggestParams(rows),
+			Returns: suggestions{}, Answer: t.of((*opened).answerSuggest),
 			Doc: "Hosts that are on no list, ranked by the origins that link to them."},
-		{Path: "broken", Name: "broken", Returns: []brokenLink{}, Answer: t.of((*opened).answerBroken),
-			Params: []desk.Param{{Name: "limit", Kind: desk.Number, Default: 10_000, Most: maxRows, Doc: "links at most"}},
-			Doc:    "Links that lead nowhere, by origin."},
-		{Path: "runs", Name: "runs", Returns: runList{}, Answer: t.of((*opened).answerRuns), Doc: "All runs, the newest first."},
-		{Path: "feed", Name: "feed", Returns: feed.Batch{}, Answer: t.of((*opened).answerFeed),
-			Params: []desk.Param{
-				{Name: "since", Kind: desk.Number, Default: -1, Least: -1, Most: 1 << 53, Doc: "a cursor; -1: that of the last visit"},
-				{Name: "brief", Kind: desk.Flag, Doc: "without the links of the pages"},
-				{Name: "last", Kind: desk.Number, Most: maxRows, Doc: "briefly, and of more visits than so many the last alone; 0: all"},
-			},
+		{Path: "broken", Name: "broken", Params: []desk.Param{links},
+			Returns: []brokenLink{}, Answer: t.of((*opened).answerBroken),
+			Doc: "Links that lead nowhere, by origin."},
+		{Path: "runs", Name: "runs",
+			Returns: runList{}, Answer: t.of((*opened).answerRuns),
+			Doc: "All runs, the newest first."},
+		{Path: "feed", Name: "feed", Params: feedParams(),
+			Returns: feed.Batch{}, Answer: t.of((*opened).answerFeed),
 			Doc: "Visits after a cursor, each once, and the cursor to go on with."},
-		{Path: "hosts/{domain}/requests", Name: "requests", Returns: requestList{}, Answer: t.of((*opened).answerRequests),
-			Params: []desk.Param{{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}},
-			Doc: "The last 100 requests to a host, the newest first, with the rest that was promised before each and that " +
-				"was kept; where no crawl runs, the visits."},
-		{Path: "diff", Name: "diff", Returns: map[string]any{}, Params: diffParams(), Answer: t.of((*opened).answerDiff),
+		{Path: "hosts/{domain}/requests", Name: "requests", Params: []desk.Param{host},
+			Returns: requestList{}, Answer: t.of((*opened).answerRequests),
+			Doc: "The last 100 requests to a host, the newest first, with the rest that was promised before each " +
+				"and that was kept; where no crawl runs, the visits."},
+		{Path: "diff", Name: "diff", Params: diffParams(),
+			Returns: map[string]any{}, Answer: t.of((*opened).answerDiff),
 			Doc: "What came, went and changed between two runs."},
-		{Path: "graph", Name: "graph", Returns: map[string]any{}, Answer: t.of((*opened).answerGraph),
+		{Path: "graph", Name: "graph",
+			Returns: map[string]any{}, Answer: t.of((*opened).answerGraph),
 			Doc: "The hosts with their places, and the links between them, as the HTML map shows them: " +
 				"at most 5,000 hosts, those of highest PageRank."},
 	}
@@ -66,8 +73,19 @@ func terrainRoutes(t *terrainReader) []desk.Route {
 		Doc: "Ask one read-only SQL statement of the tables of the SQLite export: 30 s, 100,000 rows."})
 }
 
-func urlParam() desk.Param {
-	return desk.Param{Name: "url", Kind: desk.Text, Required: true, Most: maxName, Doc: "a page"}
+func suggestParams(rows desk.Param) []desk.Param {
+	least := "origins that link there, at least"
+	return []desk.Param{{Name: "min_origins", Kind: desk.Number, Default: 1, Most: maxRows, Doc: least}, rows}
+}
+
+func feedParams() []desk.Param {
+	return []desk.Param{
+		{Name: "since", Kind: desk.Number, Default: -1, Least: -1, Most: 1 << 53,
+			Doc: "a cursor; -1: that of the last visit"},
+		{Name: "brief", Kind: desk.Flag, Doc: "without the links of the pages"},
+		{Name: "last", Kind: desk.Number, Most: maxRows,
+			Doc: "briefly, and of more visits than so many the last alone; 0: all"},
+	}
 }
 
 func diffParams() []desk.Param {

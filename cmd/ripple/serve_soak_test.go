@@ -104,7 +104,8 @@ func (w *watcher) endlessWeb() string {
 		w.Fatal(err)
 	}
 	text := smallConfig(web.Addr(), false, []string{"max-concurrent-pages-open=8", "max-domain-requests=1000000"})
-	text = strings.NewReplacer(`domain = "a.test"`, `domain = "*.gen.test"`, "https://a.test/\"]", `https://h0.gen.test/"]`,
+	text = strings.NewReplacer(`domain = "a.test"`, `domain = "*.gen.test"`,
+		"https://a.test/\"]", `https://h0.gen.test/"]`,
 		"minimum-time-on-page = 100", "minimum-time-on-page = 250").Replace(text)
 	path := filepath.Join(w.dir, "config.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -136,7 +137,8 @@ func (w *watcher) holdings() map[string]holding {
 	w.Helper()
 	all := map[string]holding{}
 	for _, name := range []string{"crawl", "desk"} {
-		c := &http.Client{Transport: &http.Transport{DialContext: dialTo(filepath.Join(w.dir, name+".holds")), DisableKeepAlives: true}}
+		dial := dialTo(filepath.Join(w.dir, name+".holds"))
+		c := &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
 		a, err := c.Get("http://" + name)
 		if err != nil {
 			w.Fatal(err)
@@ -166,7 +168,8 @@ func (w *watcher) round(long bool) {
 		there += ` && !document.querySelector("#view .loading")`
 	}
 	b := w.tabs[len(w.tabs)-1]
-	for _, view := range []string{"map", "hosts", "host/h1.gen.test", "page?url=https%3A%2F%2Fh0.gen.test%2F", "suggest", "broken",
+	for _, view := range []string{"map", "hosts", "host/h1.gen.test",
+		"page?url=https%3A%2F%2Fh0.gen.test%2F", "suggest", "broken",
 		"runs", "ask", "files", "control", "now"} {
 		b.Visit(view, there)
 	}
@@ -231,8 +234,8 @@ func leastOfAll(seen []map[string]holding) map[string]holding {
 	for name, h := range seen[0] {
 		for _, one := range seen {
 			o := one[name]
-			h = holding{min(h.Heap, o.Heap), min(h.Goroutines, o.Goroutines), min(h.Descriptors, o.Descriptors), min(h.Nodes, o.Nodes),
-				min(h.Listeners, o.Listeners)}
+			h = holding{min(h.Heap, o.Heap), min(h.Goroutines, o.Goroutines),
+				min(h.Descriptors, o.Descriptors), min(h.Nodes, o.Nodes), min(h.Listeners, o.Listeners)}
 		}
 		least[name] = h
 	}

@@ -27,12 +27,13 @@ const (
 // renews when it is old, while the old one goes on answering. A file that nobody crawls
 // is locked only while a question is answered, so that a crawl can begin.
 type terrainReader struct {
-	app  *app
-	turn chan struct{} // holds one while somebody owns what follows
-	now  *opened       // nil: nothing is open
-	next chan *opened  // gets a new copy
-	made bool          // a new copy is being made
-	work errgroup.Group
+	states states
+	path   string        // of the state file
+	turn   chan struct{} // holds one while somebody owns what follows
+	now    *opened       // nil: nothing is open
+	next   chan *opened  // gets a new copy
+	made   bool          // a new copy is being made
+	work   errgroup.Group
 }
 
 // opened is a reading, and how old it is.
@@ -47,8 +48,8 @@ type opened struct {
 	kept    int                    // bytes in them
 }
 
-func newTerrainReader(a *app) *terrainReader {
-	return &terrainReader{app: a, turn: make(chan struct{}, 1), next: make(chan *opened, 1)}
+func newTerrainReader(from states, path string) *terrainReader {
+	return &terrainReader{states: from, path: path, turn: make(chan struct{}, 1), next: make(chan *opened, 1)}
 }
 
 // own calls f, which may use t, when those before have had their turn. fresh asks for a
@@ -96,7 +97,7 @@ func (t *terrainReader) renew(fresh bool) {
 
 // ended reports whether the crawl whose copy is read has given its file free.
 func (t *terrainReader) ended() bool {
-	path, err := control.Path(t.app.state)
+	path, err := control.Path(t.path)
 	if err != nil {
 		return false
 	}
@@ -104,8 +105,11 @@ func (t *terrainReader) ended() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// An answerer answers as a [desk.Route] does.
+type answerer = func(context.Context, desk.Query) (any, error)
+
 // of has a question answered from what is read.
-func (t *terrainReader) of(answer func(*opened, desk.Query) (any, error)) func(context.Context, desk.Query) (any, error) {
+func (t *terrainReader) of(answer func(*opened, desk.Query) (any, error)) answerer {
 	return func(ctx context.Context, q desk.Query) (any, error) {
 		o, err := t.reading(ctx)
 		if err != nil {
@@ -118,8 +122,7 @@ func (t *terrainReader) of(answer func(*opened, desk.Query) (any, error)) func(c
 }
 
 // inTime is of, for an answer that may be given up.
-func (t *terrainReader) inTime(answer func(*opened, context.Context, desk.Query) (any, error)) func(context.Context,
-	desk.Query) (any, error) {
+func (t *terrainReader) inTime(answer func(*opened, context.Context, desk.Query) (any, error)) answerer {
 	return func(ctx context.Context, q desk.Query) (any, error) {
 		return t.of(func(o *opened, q desk.Query) (any, error) { return answer(o, ctx, q) })(ctx, q)
 	}
@@ -141,11 +144,11 @@ func (t *terrainReader) reading(ctx context.Context) (*opened, error) {
 // with what of the processors nobody else wants.
 func (t *terrainReader) open(ctx context.Context) *opened {
 	o := &opened{at: time.Now(), answers: map[string]*heldAnswer{}}
-	if err := mustExist(t.app.state); err != nil {
+	if err := mustExist(t.path); err != nil {
 		o.err = &control.Error{Code: http.StatusServiceUnavailable, Text: complaint(err)}
 		return o
 	}
-	o.reading, o.err = t.app.read(ctx)
+	o.reading, o.err = t.states.read(ctx, t.path)
 	o.took = time.Since(o.at)
 	if o.err == nil && o.live != nil {
 		desk.Lowest()

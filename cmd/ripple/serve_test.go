@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -49,7 +50,7 @@ func serveConfig(t *testing.T, state, cfg string) *testDesk {
 // openState serves a state file until the function is called that it returns.
 func openState(t testing.TB, state, cfg string) (served *testDesk, end func()) {
 	t.Helper()
-	d, err := newApp(io.Discard, io.Discard).openDesk(state, cfg, config.Monitor{Listen: "127.0.0.1:0"})
+	d, err := openDesk(state, cfg, config.Monitor{Listen: "127.0.0.1:0"}, newVoice(io.Discard).logger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +337,8 @@ func (d *testDesk) showsEnd(promised map[string]*jsonschema.Resolved) {
 		d.t.Errorf("when the crawl is over: %v", err)
 	}
 	run := whole["run"].(map[string]any)
-	want := []any{"file", run["id"], "interrupted", run["pages"], run["requests"], whole["left"].(map[string]any)["max_depth"]}
+	want := []any{"file", run["id"], "interrupted", run["pages"],
+		run["requests"], whole["left"].(map[string]any)["max_depth"]}
 	is := []any{got["mode"], got["run_id"], got["status"], got["pages_visited"], got["requests"], got["max_depth"]}
 	if diff := cmp.Diff(want, is); diff != "" || run["id"] != 1.0 {
 		d.t.Errorf("when the crawl is over: %s", diff)
@@ -472,7 +474,7 @@ func TestServeKilled(t *testing.T) {
 	}
 	asks := func() error {
 		_, err := (&http.Transport{DialContext: dialTo(sockets[0])}).RoundTrip(&http.Request{
-			Method: "GET", URL: &url.URL{Scheme: "http", Host: "reader", Path: desk.Root + "runs"},
+			Method: "GET", URL: &url.URL{Scheme: "http", Host: "reader", Path: control.Root + "runs"},
 			Header: http.Header{}, Close: true})
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,8 @@ import (
 func newShardCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shard",
-		Short: "Move a shard to another machine, or make its file anew",
-		Long: "Move a shard of a terrain to another machine, or make its file anew if that is gone for\n" +
+		Short: "Move a shard to another machine, or recreate its lost file",
+		Long: "Move a shard of a terrain to another machine, or recreate its file if that is gone for\n" +
 			"good. A shard belongs to the machine that has its file.",
 		Example: "  ripple shard release 3\n  ripple shard recreate 3",
 		Args:    unknownCommand,
@@ -35,15 +36,15 @@ func newShardCommand(a *app) *cobra.Command {
 func newReleaseCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "release N [CONFIG]",
-		Short: "Have the machine that has shard N let it go, so that its file can be moved",
-		Long: `Have the machine that has shard N let it go, from any machine: open requests get 10 s to
-finish, the file is closed, and its path is told. It does not take the shard again until
-it is started again, or the file was moved away and back. Where that machine is off, the
-file may be moved as it is.
+		Short: "Have the machine that has shard N release it, so that its file can be moved",
+		Long: `Have the machine that has shard N release it; this works from any machine. Open requests
+get 10 s to finish, the file is closed, and its path is printed. That machine does not
+take the shard again until it is restarted, or the file has been moved away and back. If
+it is off, the file may be moved as it is.
 
-Move the file into the [cluster] folder of another machine. That takes it when it is
-started, or within a minute if it is running: there copy it under another name first,
-and rename it. A copy that stays behind is refused once the other one was taken.`,
+Move the file into the [cluster] folder of another machine, which takes it when it is
+started, or within a minute if it is running: in that case copy it under another name
+first, then rename it. A copy that stays behind is refused once the other one was taken.`,
 		Example: "  ripple shard release 3\n  ripple shard release 3 valley.toml",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runRelease(cmd.Context(), a, args) },
@@ -53,16 +54,16 @@ and rename it. A copy that stays behind is refused once the other one was taken.
 func newRecreateCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "recreate N... [CONFIG]",
-		Short: "Have this machine make the file of shard N anew, which is gone for good",
-		Long: `Have this machine make the file of shard N anew, which is gone for good: with the crawl
-that is running here, or the next one. It takes a little more than half a minute, to see
-that nobody has the shard. All other shards tell the new file what they know, and its
-sites are visited again. What is lost are their earlier visits, and how long they wanted
-to be left alone. A copy of the old file is refused from then on. Where one of several
-shards cannot be made anew, none is.
+		Short: "Recreate the lost file of shard N on this machine",
+		Long: `Recreate the lost file of shard N on this machine, with the crawl that is running here
+or the next one. It takes a little more than half a minute, to make sure that nobody has
+the shard. All other shards tell the new file what they know, and its sites are visited
+again. What is lost are their earlier visits, and how long they wanted to be left alone.
+A copy of the old file is refused from then on. If one of several shards cannot be
+recreated, none is.
 
-The machines with all other shards must be running, unless the run is over. Where it is
-over on another shard already, the new file takes part from the next run on.`,
+The machines with all other shards must be running, unless the run is over. If it is
+already over on another shard, the new file takes part from the next run on.`,
 		Example: "  ripple shard recreate 3\n  ripple shard recreate 3 5 valley.toml",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runRecreate(cmd.Context(), a, args) },
@@ -71,7 +72,8 @@ over on another shard already, the new file takes part from the next run on.`,
 
 // shardArgs are the numbers of shards, and the configuration of their terrain, which may
 // follow them.
-func (a *app) shardArgs(args []string) (shards []int, cfg *config.Config, err error) {
+func shardArgs(files *named, args []string) (shards []int, cfg *config.Config, err error) {
+	path := files.config
 	for i, arg := range args {
 		n, err := strconv.Atoi(arg)
 		switch {
@@ -79,21 +81,19 @@ func (a *app) shardArgs(args []string) (shards []int, cfg *config.Config, err er
 			shards = append(shards, n)
 		case i == 0 || i < len(args)-1:
 			return nil, nil, usage("%s is not the number of a shard; \"ripple stats\" lists them", shown(arg))
-		case a.config != "":
-			return nil, nil, usage("the configuration is named twice: %s and --config %s", shown(arg), shown(a.config))
+		case path != "":
+			return nil, nil, usage("the configuration is named twice: %s and --config %s", shown(arg), shown(path))
 		default:
-			a.config = arg
+			path = arg
 		}
 	}
 	slices.Sort(shards)
 	shards = slices.Compact(shards)
-	if a.state != "" {
-		return nil, nil, usage("a shard is moved by its number; leave --state out and name the configuration of the terrain")
+	if files.state != "" {
+		return nil, nil, usage("a shard is moved by its number; " +
+			"leave --state out and name the configuration of the terrain")
 	}
-	path := a.config
-	if path == "" {
-		path = defaultConfig
-	}
+	path = cmp.Or(path, defaultConfig)
 	if cfg, _, err = config.Load(path); err == nil && cfg.Cluster.Hub == "" {
 		err = usage("%s is for one machine: it names no [cluster] hub", shown(path))
 	}
@@ -101,7 +101,7 @@ func (a *app) shardArgs(args []string) (shards []int, cfg *config.Config, err er
 }
 
 func runRelease(ctx context.Context, a *app, args []string) error {
-	shards, cfg, err := a.shardArgs(args)
+	shards, cfg, err := shardArgs(&a.named, args)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 		return usage("shards are released one by one")
 	}
 	n := shards[0]
-	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		r, err := node.Release(ctx, conn, n, leaseTiming)
 		if err != nil {
 			return shardError(err)
@@ -121,21 +121,23 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 		var text string
 		switch {
 		case r.Path != "":
-			text = fmt.Sprintf("shard %d is released by %s: move %s into the [cluster] folder of another machine, or start "+
-				"this one again to take it back", n, name, shown(r.Path))
+			text = fmt.Sprintf("shard %d is released by %s: move %s into the [cluster] folder of another machine, or "+
+				"restart that one to take it back", n, name, shown(r.Path))
 		case r.Silent:
-			text = fmt.Sprintf("shard %d: %s has been silent for %s; if it is off, its file %s may be moved as it is", n, name,
-				leaseTiming.Watch, node.FilePath("", n))
+			text = fmt.Sprintf("shard %d: %s has been silent for %s; if it is off, its file %s may be moved as it is",
+				n, name, leaseTiming.Watch, node.FilePath("", n))
 		default:
-			text = fmt.Sprintf("shard %d: nobody has it; its file %s on %s may be moved as it is", n, node.FilePath("", n), name)
+			text = fmt.Sprintf("shard %d: nobody has it; its file %s on %s may be moved as it is",
+				n, node.FilePath("", n), name)
 		}
-		a.tell(remark{text, "shard released", []any{"shard", n, "node", r.Node, "path", r.Path, "silent", r.Silent}})
+		a.voice.tell(remark{text, "shard released",
+			[]any{"shard", n, "node", r.Node, "path", r.Path, "silent", r.Silent}})
 		return nil
 	})
 }
 
 func runRecreate(ctx context.Context, a *app, args []string) error {
-	shards, cfg, err := a.shardArgs(args)
+	shards, cfg, err := shardArgs(&a.named, args)
 	if err != nil {
 		return err
 	}
@@ -150,7 +152,7 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		next, err := node.Recreate(ctx, conn, node.Recreation{
 			Node: name, Shards: shards, Timing: leaseTiming, Clock: lease.MachineClock(),
 		})
@@ -162,8 +164,9 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 			from = "it takes part from the next run on, for this one is over on another shard"
 		}
 		for _, n := range shards {
-			a.tell(remark{fmt.Sprintf("shard %d is made anew by this machine, by the crawl that runs here or the next one; %s", n,
-				from), "shard made anew", []any{"shard", n, "node", name, "next", next}})
+			text := fmt.Sprintf("shard %d is recreated on this machine, "+
+				"by the crawl that runs here or the next one; %s", n, from)
+			a.voice.tell(remark{text, "shard made anew", []any{"shard", n, "node", name, "next", next}})
 		}
 		return nil
 	})
@@ -178,7 +181,7 @@ func shardError(err error) error {
 	case errors.As(err, &held):
 		return hint(err, "a shard that somebody has is moved with \"ripple shard release\"")
 	case errors.Is(err, node.ErrSilent):
-		return hint(err, "start the machines that have them first; shards that are gone, too, are named together")
+		return hint(err, "first start the machines that have them; name all shards that are lost in one command")
 	case errors.Is(err, node.ErrShard):
 		return usage("%s", strings.TrimSpace(err.Error()))
 	}

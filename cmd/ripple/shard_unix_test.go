@@ -82,7 +82,8 @@ func sameAsAlone(t *testing.T, alone string, machines ...*machine) {
 			t.Fatalf("%s: %v: %s", args[0], err, out)
 		}
 	}
-	got, want := crawltest.Digest(t, filepath.Join(dir, "whole.bolt")), crawltest.Digest(t, filepath.Join(dir, "alone.bolt"))
+	got, want := crawltest.Digest(t, filepath.Join(dir, "whole.bolt")),
+		crawltest.Digest(t, filepath.Join(dir, "alone.bolt"))
 	if got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
@@ -132,7 +133,7 @@ func TestShardIsMadeAnew(t *testing.T) {
 	if err := os.Rename(path, old); err != nil {
 		t.Fatal(err)
 	}
-	one.until(true, "start the machines that have them first", "shard", "recreate", name)
+	one.until(true, "first start the machines that have them", "shard", "recreate", name)
 	one.until(false, "; if it is off, its file shard-00"+name+".bolt may be moved as it is", "shard", "release", name)
 	two.start()
 	two.says("shard " + name + ": gone")
@@ -149,7 +150,8 @@ func TestShardIsMadeAnew(t *testing.T) {
 	if err := os.Rename(old, path); err != nil {
 		t.Fatal(err)
 	}
-	two.until(true, "that of the shard was made anew since; it holds nothing that the terrain waits for: move it away", "crawl")
+	two.until(true, "that of the shard was made anew since; it holds nothing that the terrain waits for: move it away",
+		"crawl")
 }
 
 // A run that lacks the shards of a killed machine is ended without them, on all others; what these
@@ -178,7 +180,7 @@ func TestStopWithoutMachine(t *testing.T) {
 	}
 	one.without(without, "no node has a shard just now, so none was stopped")
 	said := one.command("stats")
-	for _, want := range []string{", interrupted without shard", "on all machines goes on with the run, with shard"} {
+	for _, want := range []string{", interrupted without shard", "on all machines resumes the run, with shard"} {
 		if !strings.Contains(said, want) || strings.Contains(said, "waits for") {
 			t.Errorf("stats does not say %q, or who waits: %s", want, said)
 		}

@@ -20,57 +20,15 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// defaultConfig is the configuration that is taken where none is named.
-const defaultConfig = "config.toml"
-
-// statePath finds the state file that a command is about: the one named, that of
-// the configuration, or the folder's only one.
-func (a *app) statePath() (string, error) {
-	switch {
-	case a.state != "" && a.config != "":
-		return "", usage("--state and --config both name a state file; use one of them")
-	case a.state != "":
-		return a.state, nil
-	case a.config != "":
-		return configuredState(a.config)
-	}
-	if _, err := os.Stat(defaultConfig); err == nil {
-		return configuredState(defaultConfig)
-	}
-	found, unread, err := stateFiles(".")
-	switch {
-	case err != nil:
-		return "", err
-	case len(found) == 1:
-		return found[0], nil
-	case len(found) == 0 && unread != nil:
-		return "", hint(fmt.Errorf("there is no config.toml here and no state file that can be read: %w", unread),
-			"make it readable, or name another with --state FILE")
-	case len(found) == 0:
-		return "", usage("there is no config.toml here and no state file; name one with --state FILE or --config FILE")
-	}
-	return "", usage("there are several state files here: %s; name one with --state FILE", strings.Join(found, ", "))
-}
-
-func configuredState(path string) (string, error) {
-	cfg, _, err := config.Load(path)
-	if err != nil {
-		return "", fmt.Errorf("%w\nmend it, or name the state file with --state FILE", err)
-	}
-	if cfg.Cluster.Hub != "" {
-		return "", usage("%s is for several machines; name with --state a shard's file, or the one that \"ripple unite\" "+
-			"makes of all", shown(path))
-	}
-	return cfg.State.Path, nil
-}
+// states opens state files for reading, and copies them, also those that a crawl is writing.
+type states struct{ voice *voice }
 
 // crawlOf is whom to ask about a state file that is being crawled.
-func (a *app) crawlOf(path string) *control.Client {
+func (s states) crawlOf(path string) *control.Client {
 	return &control.Client{State: path,
-		Slow: func() { a.say("the crawl does not answer; still waiting (Ctrl-C gives up)") }}
+		Slow: func() { s.voice.say("the crawl does not answer; still waiting (Ctrl-C gives up)") }}
 }
 
 // stateFiles returns the state files of a folder, and why one may be missing: unread names the
@@ -155,14 +113,19 @@ type reading struct {
 
 func (r *reading) Close() error { return r.store.Close() }
 
-// read opens the state for reading.
+// read opens the state that a command is about for reading.
 func (a *app) read(ctx context.Context) (*reading, error) {
-	path, err := a.statePath()
+	path, err := a.named.statePath()
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{path: path}
-	if r.store, r.live, err = a.openReading(ctx, path); err != nil {
+	return a.states.read(ctx, path)
+}
+
+// read opens a state for reading.
+func (s states) read(ctx context.Context, path string) (r *reading, err error) {
+	r = &reading{path: path}
+	if r.store, r.live, err = s.open(ctx, path); err != nil {
 		return nil, err
 	}
 	r.size = r.store.Size()
@@ -234,19 +197,19 @@ func mustExist(path string) error {
 	return nil
 }
 
-// openReading opens a state file, or a copy of one that is being crawled, whose
+// open opens a state file, or a copy of one that is being crawled, whose
 // crawl's status is returned with it; of a folder, what the shards in it are together.
-func (a *app) openReading(ctx context.Context, path string) (*kv.Store, *census.Status, error) {
+func (s states) open(ctx context.Context, path string) (*kv.Store, *census.Status, error) {
 	whole.Sweep(os.TempDir())
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		store, err := a.openFolder(ctx, path)
+		store, err := uniteFolder(ctx, s, path)
 		return store, nil, err
 	}
 	var live census.Status
-	err := a.crawlOf(path).Get(ctx, "status", &live)
+	err := s.crawlOf(path).Get(ctx, "status", &live)
 	if err == nil {
 		var store *kv.Store
-		if store, err = a.openCopy(ctx, path); err == nil {
+		if store, err = s.openCopy(ctx, path); err == nil {
 			return store, &live, nil
 		}
 	}

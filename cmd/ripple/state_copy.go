@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/disk"
@@ -14,8 +15,8 @@ import (
 
 // openCopy opens a copy of a state that is being crawled. The copy has no name any
 // more when it is returned, where the system allows that.
-func (a *app) openCopy(ctx context.Context, path string) (*kv.Store, error) {
-	copied, remove, err := a.copyCrawled(ctx, path)
+func (s states) openCopy(ctx context.Context, path string) (*kv.Store, error) {
+	copied, remove, err := s.copyCrawled(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -29,10 +30,31 @@ func (a *app) openCopy(ctx context.Context, path string) (*kv.Store, error) {
 
 // copyCrawled copies a state that is being crawled into a temporary file, which is
 // the caller's to remove.
-func (a *app) copyCrawled(ctx context.Context, path string) (copied string, remove func(), err error) {
+func (s states) copyCrawled(ctx context.Context, path string) (copied string, remove func(), err error) {
 	return temporaryCopy(func(f *os.File) error {
 		fit := func(size int64) error { return fits(filepath.Dir(f.Name()), size) }
-		return a.crawlOf(path).Snapshot(ctx, f, fit)
+		return s.crawlOf(path).Snapshot(ctx, f, fit)
+	})
+}
+
+// workingCopy makes a copy of a state file that may be changed, and returns its
+// name and what removes it.
+func (s states) workingCopy(ctx context.Context, state string) (copied string, remove func(), err error) {
+	copied, remove, err = s.copyCrawled(ctx, state)
+	if !errors.Is(err, control.ErrNobody) {
+		return copied, remove, err
+	}
+	store, err := openQuiet(state)
+	if err != nil {
+		return "", nil, err
+	}
+	defer store.Close()
+	return temporaryCopy(func(f *os.File) error {
+		if err := fits(filepath.Dir(f.Name()), store.Size()); err != nil {
+			return err
+		}
+		_, err := store.Snapshot(f)
+		return err
 	})
 }
 
@@ -58,8 +80,8 @@ func temporaryCopy(write func(*os.File) error) (path string, remove func(), err 
 func fits(dir string, size int64) error {
 	free, known := disk.Free(dir)
 	if need := uint64(size) + uint64(size)/5; known && free < need {
-		return hint(fmt.Errorf("a copy of the state needs %s MB in %s, which has %s", megabytes(need), dir, megabytes(free)),
-			"set TMPDIR to a folder with more room, or stop the crawl first")
+		err := fmt.Errorf("a copy of the state needs %s MB in %s, which has %s", megabytes(need), dir, megabytes(free))
+		return hint(err, "set TMPDIR to a folder with more room, or stop the crawl first")
 	}
 	return nil
 }

@@ -29,8 +29,8 @@ func newStatsCommand(a *app) *cobra.Command {
 or cut short: how long each will still take, how many of its pages are missing, and
 why. During a crawl, its live status comes first. Errors are visits of the run that
 ended in one, and pages that got no visit because their host could not be reached.
-With [cluster] hub it lists the shards of the terrain: who has them, how they get on,
-and what waits for whom.`,
+With [cluster] hub it lists the shards of the terrain: which machine has which, how far
+they are, and which wait for others.`,
 		Example: "  ripple stats\n  ripple stats --limit -1 --json | jq .slow_hosts",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, opts) },
@@ -101,7 +101,7 @@ type slowHost struct {
 }
 
 func runStats(ctx context.Context, a *app, opts statsOptions) error {
-	if cfg := a.terrain(); cfg != nil {
+	if cfg := a.named.terrain(); cfg != nil {
 		return runTerrainStats(ctx, a, cfg, opts)
 	}
 	r, err := a.read(ctx)
@@ -131,7 +131,7 @@ func newStats(r *reading, most int) (*stats, error) {
 		Pages: counts.Pages, Links: counts.Links, Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
 		Omitted: counts.LinksOmitted, Shells: counts.Shells,
 		Rendered: counts.Rendered, Hindered: counts.Hindered, Unshown: counts.Unrendered,
-		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: []depthCount{},
+		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: depthCounts(counts),
 	}
 	for _, state := range schema.States() {
 		if n := counts.ByState[state]; n > 0 || state != schema.Foreign {
@@ -140,16 +140,6 @@ func newStats(r *reading, most int) (*stats, error) {
 	}
 	for class, n := range counts.ByClass {
 		s.ByClass[schema.Class(class).String()] = n
-	}
-	for depth, n := range counts.ByDepth {
-		if n == 0 {
-			continue
-		}
-		d := depthCount{Pages: n, Processed: counts.ProcessedByDepth[depth]}
-		if depth != kv.NoDepth {
-			d.Depth = &depth
-		}
-		s.ByDepth = append(s.ByDepth, d)
 	}
 	if s.Left, err = r.leftOf(&run); err != nil {
 		return nil, err
@@ -165,6 +155,21 @@ func newStats(r *reading, most int) (*stats, error) {
 	s.SitesTotal = len(cut)
 	s.Sites = newCutSites(cut[:min(len(cut), most)])
 	return s, s.addHosts(r, run, most)
+}
+
+func depthCounts(counts *survey.Counts) []depthCount {
+	all := []depthCount{}
+	for depth, n := range counts.ByDepth {
+		if n == 0 {
+			continue
+		}
+		d := depthCount{Pages: n, Processed: counts.ProcessedByDepth[depth]}
+		if depth != kv.NoDepth {
+			d.Depth = &depth
+		}
+		all = append(all, d)
+	}
+	return all
 }
 
 func newStatsRun(run schema.Run, errs map[string]int) statsRun {

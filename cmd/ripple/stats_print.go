@@ -12,19 +12,42 @@ import (
 
 func printStats(w io.Writer, s *stats) error {
 	fmt.Fprintf(w, "%s, %s in use\n", shown(s.State), humanize.Bytes(uint64(s.Bytes)))
+	printProgress(w, s)
+	printTotals(w, s)
+	for _, site := range s.Sites {
+		fmt.Fprintln(w, siteLine(site))
+	}
+	if n := s.SitesTotal - len(s.Sites); n > 0 {
+		fmt.Fprintf(w, "and %s more (--limit)\n", count(n, "site", ""))
+	}
+	if err := printStates(w, s); err != nil {
+		return err
+	}
+	if err := printDepths(w, s.ByDepth); err != nil {
+		return err
+	}
+	return printSlow(w, s)
+}
+
+// printProgress tells how far the run has come.
+func printProgress(w io.Writer, s *stats) {
 	if s.Live != nil {
 		for _, line := range statusLines(s.Live) {
 			fmt.Fprintln(w, line)
 		}
-	} else {
-		printRun(w, &s.Run)
-		if text := etaText(&s.Left); text != "" {
-			fmt.Fprintf(w, "%s left to visit, %s\n", count(s.Left.PagesToVisit, "page", ""), text)
-		}
-		if text := errorText(s.Run.Errors); text != "" {
-			fmt.Fprintln(w, "errors: "+text)
-		}
+		return
 	}
+	printRun(w, &s.Run)
+	if text := etaText(&s.Left); text != "" {
+		fmt.Fprintf(w, "%s left to visit, %s\n", count(s.Left.PagesToVisit, "page", ""), text)
+	}
+	if text := errorText(s.Run.Errors); text != "" {
+		fmt.Fprintln(w, "errors: "+text)
+	}
+}
+
+// printTotals counts what there is, and what became of pages that need scripts.
+func printTotals(w io.Writer, s *stats) {
 	hosts := count(s.Hosts, "host", "hosts")
 	if s.Listed > 0 {
 		hosts += fmt.Sprintf(" (and %s blacklisted or stubs)", commas(s.Listed))
@@ -42,17 +65,16 @@ func printStats(w io.Writer, s *stats) error {
 		fmt.Fprintln(w, text)
 	}
 	if s.Unshown > 0 {
-		fmt.Fprintf(w, "%s recorded as fetched: the browser failed, or showed too much\n", count(s.Unshown, "page", "pages"))
+		fmt.Fprintf(w, "%s recorded as fetched: the browser failed, or showed too much\n",
+			count(s.Unshown, "page", "pages"))
 	}
 	if s.Shells > 0 {
 		fmt.Fprintf(w, "%s likely need scripts\n", count(s.Shells, "page", "pages"))
 	}
-	for _, site := range s.Sites {
-		fmt.Fprintln(w, siteLine(site))
-	}
-	if n := s.SitesTotal - len(s.Sites); n > 0 {
-		fmt.Fprintf(w, "and %s more (--limit)\n", count(n, "site", ""))
-	}
+}
+
+// printStates counts pages by state and by class.
+func printStates(w io.Writer, s *stats) error {
 	fmt.Fprintln(w)
 	t := newTable(w)
 	t.row("state", "pages")
@@ -68,13 +90,7 @@ func printStats(w io.Writer, s *stats) error {
 			t.row(class, commas(n))
 		}
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	if err := printDepths(w, s.ByDepth); err != nil {
-		return err
-	}
-	return printSlow(w, s)
+	return t.Flush()
 }
 
 // printRun tells of a run that nobody works on.
@@ -117,8 +133,8 @@ func printSlow(w io.Writer, s *stats) error {
 		if s.Live != nil {
 			again = againText(h.AgainAt)
 		}
-		t.row(clean(h.Domain, 60), commas(h.Missing), commas(h.ToVisit), span(time.Duration(h.DelayMS)*time.Millisecond), eta,
-			clean(h.Coverage, 100)+again)
+		t.row(clean(h.Domain, 60), commas(h.Missing), commas(h.ToVisit),
+			span(time.Duration(h.DelayMS)*time.Millisecond), eta, clean(h.Coverage, 100)+again)
 	}
 	if n := s.SlowTotal - len(s.Slow); n > 0 {
 		t.row("and " + commas(n) + " more (--limit)")

@@ -29,16 +29,16 @@ func newStopCommand(a *app) *cobra.Command {
 		Short: "End a running crawl; \"ripple crawl\" resumes it",
 		Long: `Stop a running crawl as Ctrl-C does: open requests get 10 s to finish, nothing is
 lost, no outputs are written, and "ripple crawl" resumes the run. The crawl's exit
-code is 0, as it did what it was told; after Ctrl-C it is 130. With [cluster] hub all
-machines stop that work on a shard.
+code is 0, as it did what it was told; after Ctrl-C it is 130. With [cluster] hub, all
+machines that work on a shard stop.
 
-A run of several machines stays open while a shard cannot be reached. Where its machine
-is gone, --without ends the run: all other machines write into their files that it is
+A run of several machines stays open while a shard cannot be reached. If its machine is
+gone, --without ends the run: all other machines record in their files that it was
 interrupted without that shard, and stop; one that is killed meanwhile does so when it
-is started again. It takes a little more than half a minute, to see that nobody has
-the shard. Then "ripple unite --without" makes a map of the others. Nothing is
-forgotten: with the shard back, or made anew, "ripple crawl" on all machines goes on
-with the run.`,
+is started again. It takes a little more than half a minute, to make sure that nobody
+has the shard. Then "ripple unite --without" makes a map of the others. Nothing is
+forgotten: with the shard back, or recreated, "ripple crawl" on all machines resumes
+the run.`,
 		Example: "  ripple stop\n  ripple stop --config valley.toml\n  ripple stop --without 3",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStop(cmd.Context(), a, opts) },
@@ -55,27 +55,31 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 	if without == (schema.Shards{}) {
 		return runCommand(ctx, a, "stop", "run #%d is stopping; open requests get 10 s to finish")
 	}
-	cfg := a.terrain()
+	cfg := a.named.terrain()
 	if cfg == nil {
-		return usage("--without is for a terrain of several machines: name its configuration, with [cluster] hub, by --config")
+		return usage("--without is for a terrain of several machines: " +
+			"name its configuration, with [cluster] hub, by --config")
 	}
-	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		e, err := node.StopWithout(ctx, conn, without, leaseTiming)
 		if e.Nodes == nil {
 			return stopError(err)
 		}
 		text := fmt.Sprintf("run #%d is interrupted without %s", e.Run, without.Named())
 		if e.Over {
-			text = fmt.Sprintf("run #%d is over on all shards but %s, for which nobody waits any more", e.Run, without.String())
+			text = fmt.Sprintf("run #%d is over on all shards but %s, for which nobody waits any more",
+				e.Run, without.String())
 		}
-		stopped := slices.DeleteFunc(slices.Clone(e.Nodes), func(node string) bool { return slices.Contains(e.Left, node) })
+		stopped := slices.DeleteFunc(slices.Clone(e.Nodes),
+			func(node string) bool { return slices.Contains(e.Left, node) })
 		if len(stopped) > 0 {
 			text += "; stopped: " + clean(strings.Join(stopped, ", "), 200)
 		}
-		a.tell(remark{text, "run ended without shards", []any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
+		a.voice.tell(remark{text, "run ended without shards",
+			[]any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
 		if e.Left != nil {
-			a.warn(remark{"not stopped yet, and told to: " + clean(strings.Join(e.Left, ", "), 200), "not stopped yet",
-				[]any{"nodes", e.Left}})
+			a.voice.warn(remark{"not stopped yet, and told to: " + clean(strings.Join(e.Left, ", "), 200),
+				"not stopped yet", []any{"nodes", e.Left}})
 		}
 		return stopError(err)
 	})

@@ -24,10 +24,10 @@ func newSuggestCommand(a *app) *cobra.Command {
 	var opts suggestOptions
 	cmd := &cobra.Command{
 		Use:   "suggest",
-		Short: "Suggest hosts to add, because many origins link to them",
+		Short: "Suggest hosts to add: those that many origins link to",
 		Long: `Rank hosts that are on no list by the number of origins that link to them in the
-text of a page; links that stand elsewhere, as in a footer, or on most pages of
-their host, are shown but do not count. Hosts with equally many origins are ranked
+text of a page; links elsewhere, as in a footer, and links on most pages of their
+host are shown but do not count. Hosts with equally many origins are ranked
 by their PageRank, seen from the quality pages; hosts that never answered come last.
 The output is TOML: [[quality]] blocks, with comments that say who links there, and
 how, and what the crawl has found there so far. The seed is a page that answered, if
@@ -39,7 +39,8 @@ one did. Stub URLs follow as comments, grouped by entity.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSuggest(cmd.Context(), a, opts) },
 	}
 	f := cmd.Flags()
-	f.IntVar(&opts.minOrigins, "min-origins", 1, "name what at least `N` origins link to; 0: footers and the like suffice")
+	f.IntVar(&opts.minOrigins, "min-origins", 1,
+		"list what at least `N` origins link to; 0: a link in a footer or the like will do")
 	addLimit(f, &opts.limit, 20, "hosts, and as many stubs")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
@@ -55,7 +56,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	}
 	defer r.Close()
 	heap.Collect(exportAt, 0)
-	found, err := finding(a, "looking for hosts to add", func() (*suggest.Suggestions, error) {
+	found, err := finding(a.voice, "looking for hosts to add", func() (*suggest.Suggestions, error) {
 		return suggest.Find(r.Survey, opts.minOrigins, int(opts.limit))
 	})
 	if err != nil {
@@ -67,7 +68,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	if len(found.Discovered)+len(found.Stubs) == 0 && opts.limit > 0 {
 		text := fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less",
 			count(opts.minOrigins, "origin", "origins"))
-		a.tell(remark{text, "nothing to suggest", []any{"min_origins", opts.minOrigins}})
+		a.voice.tell(remark{text, "nothing to suggest", []any{"min_origins", opts.minOrigins}})
 		return nil
 	}
 	return flushed(a.stdout, func(w io.Writer) error {
@@ -91,11 +92,12 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 		title = ": " + clean(c.Title, 100)
 	}
 	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, PageRank %.3g\n", clean(c.Name, 300), title,
-		c.Votes, count(found.Origins, "origin", "origins"), count(c.Links, "link", "links"), count(c.Pages, "page", "pages"),
+		c.Votes, count(found.Origins, "origin", "origins"),
+		count(c.Links, "link", "links"), count(c.Pages, "page", "pages"),
 		c.Rank)
 	for _, o := range c.Origin {
-		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253), linkCounts(o), clean(o.From, 300), clean(o.To, 300),
-			placed(o.Anchor, o.Place))
+		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253),
+			linkCounts(o), clean(o.From, 300), clean(o.To, 300), placed(o.Anchor, o.Place))
 	}
 	if c.Class.Visitable() {
 		fmt.Fprintln(w, "# coverage: "+coverageText(c))

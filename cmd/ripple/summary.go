@@ -65,13 +65,14 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 	}
 	write := func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version) }
 	if opts.out != "" {
-		err := a.during("writing "+shown(opts.out), func(export.Progress) error { return whole.Stream(ctx, opts.out, write) })
+		err := a.voice.during("writing "+shown(opts.out),
+			func(export.Progress) error { return whole.Stream(ctx, opts.out, write) })
 		if err == nil {
 			fmt.Fprintln(a.stdout, shown(opts.out))
 		}
 		return err
 	}
-	text, err := finding(a, "summing up the run", func() (string, error) {
+	text, err := finding(a.voice, "summing up the run", func() (string, error) {
 		var b strings.Builder
 		err := write(&b)
 		return b.String(), err

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -11,37 +11,30 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// terrain is the configuration of the terrain of several machines that a command is about;
-// nil: it is about one state file.
-func (a *app) terrain() *config.Config {
-	if a.state != "" {
-		return nil
-	}
-	cfg, _, err := config.Load(cmp.Or(a.config, defaultConfig))
-	if err != nil || cfg.Cluster.Hub == "" {
-		return nil // what is wrong with it, the search for a state file says
-	}
-	return cfg
-}
-
 // atHub connects to the hub of a terrain.
-func (a *app) atHub(ctx context.Context, cfg *config.Config, f func(*hub.Conn) error) error {
-	conn, err := hub.Connect(ctx, hub.Dial{
-		URL: cfg.Cluster.Hub, Credentials: cfg.Cluster.Credentials, CAFile: cfg.Cluster.CAFile, Node: "ripple", Log: a.logger(),
-	})
+func atHub(ctx context.Context, log *slog.Logger, cfg *config.Config, f func(*hub.Conn) error) error {
+	conn, err := connect(ctx, log, cfg, "ripple")
 	if err != nil {
-		return hubError(err)
+		return err
 	}
 	defer conn.Close()
 	return hubError(f(conn))
 }
 
+// connect connects to the hub of a terrain under a name.
+func connect(ctx context.Context, log *slog.Logger, cfg *config.Config, name string) (*hub.Conn, error) {
+	conn, err := hub.Connect(ctx, hub.Dial{
+		URL: cfg.Cluster.Hub, Credentials: cfg.Cluster.Credentials, CAFile: cfg.Cluster.CAFile, Node: name, Log: log,
+	})
+	return conn, hubError(err)
+}
+
 // commandTerrain tells all nodes of a terrain to do something.
 func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) error {
-	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		done, err := tellTerrain(ctx, conn, do, func() (*config.Config, error) { return cfg, nil })
 		for _, r := range done {
-			a.tell(r)
+			a.voice.tell(r)
 		}
 		return err
 	})
@@ -49,7 +42,8 @@ func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) 
 
 // tellTerrain tells all nodes of a terrain to pause, unpause, stop, or follow the
 // configuration that load returns, and returns what was done, also beside an error.
-func tellTerrain(ctx context.Context, conn *hub.Conn, do string, load func() (*config.Config, error)) ([]remark, error) {
+func tellTerrain(ctx context.Context, conn *hub.Conn, do string,
+	load func() (*config.Config, error)) ([]remark, error) {
 	switch do {
 	case "stop":
 		return stopTerrain(ctx, conn)
@@ -98,7 +92,7 @@ func reloadTerrain(ctx context.Context, conn *hub.Conn, cfg *config.Config) ([]r
 	if err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf("run #%d goes on under configuration %d on each machine whose file says the same, within a second "+
-		"or when it does", run, number)
+	text := fmt.Sprintf("run #%d goes on under configuration %d on each machine whose file says the same, "+
+		"within a second or when it does", run, number)
 	return []remark{{text, "terrain obeys", []any{"command", "reload", "run", run, "configuration", number}}}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -58,10 +59,10 @@ func uniteCommand(cfg *config.Config) string {
 }
 
 // listen opens the desk, so that its address is known to be free.
-func (d *terrainDesk) listen(a *app, m config.Monitor) (*desk.Desk, error) {
+func (d *terrainDesk) listen(log *slog.Logger, m config.Monitor) (*desk.Desk, error) {
 	opened, err := desk.Listen(desk.Options{
-		Monitor: m, Routes: d.routes(), Live: d, Reader: &desk.Reader{}, Metrics: d.metrics, Version: thisBuild().Version,
-		Log: a.logger(),
+		Monitor: m, Routes: d.routes(), Live: d, Reader: &desk.Reader{},
+		Metrics: d.metrics, Version: thisBuild().Version, Log: log,
 	})
 	if err != nil {
 		return nil, usage("%v", err)
@@ -92,9 +93,11 @@ func (d *terrainDesk) routes() []desk.Route {
 		"pause":   "Have no machine send a further request.",
 		"unpause": "Have all machines go on.",
 		"stop":    "Have all machines stop that work on a shard; they can be started again.",
-		"reload":  "Have the terrain follow the configuration of this machine, each machine when its own file says the same.",
+		"reload": "Have the terrain follow the configuration of this machine, " +
+			"each machine when its own file says the same.",
 	} {
-		all = append(all, desk.Route{Name: name, Method: http.MethodPost, Path: name, Doc: doc, Returns: terrainAnswer{},
+		all = append(all, desk.Route{Name: name, Method: http.MethodPost,
+			Path: name, Doc: doc, Returns: terrainAnswer{},
 			Answer: func(ctx context.Context, _ desk.Query) (any, error) { return d.tell(ctx, name) }})
 	}
 	return all
@@ -144,7 +147,8 @@ func (d *terrainDesk) stats(ctx context.Context, _ desk.Query) (any, error) {
 	case seen.err != nil:
 		return nil, &control.Error{Code: http.StatusServiceUnavailable, Text: lookError(seen.err)}
 	case seen.stats == nil:
-		return nil, &control.Error{Code: http.StatusServiceUnavailable, Text: "the terrain is being looked at; ask again"}
+		return nil, &control.Error{Code: http.StatusServiceUnavailable,
+			Text: "the terrain is being looked at; ask again"}
 	}
 	return seen.stats, nil
 }

@@ -127,7 +127,9 @@ func TestTerrainDesk(t *testing.T) {
 				t.Errorf("it does not say %q: %+v", text, s.Notes)
 			}
 		}
-		for path, want := range map[string]int{"terrain": 200, "openapi.json": 200, "hosts": 404, "stats": 404, "graph": 404} {
+		for path, want := range map[string]int{
+			"terrain": 200, "openapi.json": 200, "hosts": 404, "stats": 404, "graph": 404,
+		} {
 			if code, text := d.get(path); code != want {
 				t.Errorf("%s: %d %.200s", path, code, text)
 			}
@@ -136,14 +138,16 @@ func TestTerrainDesk(t *testing.T) {
 	w.commands(t)
 	w.scraped(t)
 	code, text := w.served.send("stop", "{}")
-	if code != http.StatusConflict || !strings.Contains(string(text), " is stopping; open requests get 10 s to finish; not ") {
+	if code != http.StatusConflict ||
+		!strings.Contains(string(text), " is stopping; open requests get 10 s to finish; not ") {
 		t.Errorf("stop: %d %s", code, text)
 	}
 	if code := w.one.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, w.one.said)
 	}
 	code, text = w.served.send("stop", "{}")
-	if code != http.StatusConflict || !strings.Contains(string(text), "{\"error\":\"not stopped, for they do not answer: ") {
+	if code != http.StatusConflict ||
+		!strings.Contains(string(text), "{\"error\":\"not stopped, for they do not answer: ") {
 		t.Errorf("stop of nobody: %d %s", code, text)
 	}
 }
@@ -266,8 +270,10 @@ func TestTerrainInTheBrowser(t *testing.T) {
 	b := desktest.Open(t, strings.Replace(w.addresses[0], "#token", "#/now?token", 1))
 	s := w.node.terrain("who waits for the dead one", func(s *deskTerrain) bool { return len(s.Stats.silent()) > 0 })
 	silent := s.Stats.silent()[0]
-	b.Wait(fmt.Sprintf(`document.querySelector(".notes")?.innerText.includes("shard %d does not answer: ")`, silent.Shard))
-	b.Wait(fmt.Sprintf(`document.querySelector(".shards tbody tr:nth-child(%d)").innerText.includes("silent")`, silent.Shard+1))
+	b.Wait(fmt.Sprintf(`document.querySelector(".notes")?.innerText.includes("shard %d does not answer: ")`,
+		silent.Shard))
+	b.Wait(fmt.Sprintf(`document.querySelector(".shards tbody tr:nth-child(%d)").innerText.includes("silent")`,
+		silent.Shard+1))
 	b.Wait(`document.querySelector("#pulse").innerText.endsWith(" silent")`)
 	b.Visit("hosts", `document.querySelector("#view pre")?.innerText.startsWith("ripple unite ")`)
 	if links := desktest.Ask[string](b, `[...document.querySelectorAll("#views a")].map((a) => a.innerText).join()`); links !=
@@ -314,11 +320,13 @@ func TestTerrainDeskSeesNothing(t *testing.T) {
 				break
 			}
 		}
-		if !strings.Contains(s.Error, what) || s.Status != "unknown" || s.Stats != nil || s.Seen != nil || s.Notes == nil {
+		if !strings.Contains(s.Error, what) || s.Status != "unknown" ||
+			s.Stats != nil || s.Seen != nil || s.Notes == nil {
 			t.Errorf("it says %+v, want %q", s, what)
 		}
 		var refused *control.Error
-		if _, err := d.stats(ctx, desk.Query{}); !errors.As(err, &refused) || refused.Code != http.StatusServiceUnavailable {
+		if _, err := d.stats(ctx, desk.Query{}); !errors.As(err, &refused) ||
+			refused.Code != http.StatusServiceUnavailable {
 			t.Errorf("asked for the shards: %v", err)
 		}
 		text, err := d.metrics(ctx)

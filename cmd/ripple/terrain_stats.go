@@ -60,7 +60,7 @@ type shardStats struct {
 }
 
 func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts statsOptions) error {
-	return a.atHub(ctx, cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		t, err := node.Look(ctx, conn)
 		if err != nil {
 			return err
@@ -147,8 +147,8 @@ func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
 		state = ", paused"
 	}
 	fmt.Fprintf(w, "terrain %s at %s: run #%d%s\n", s.Terrain[:8], shown(s.Hub), s.Run, state)
-	fmt.Fprintf(w, "%s, %s to visit; %s on %s", visited(s.Visited), commas(s.ToVisit), count(len(s.Shards), "shard", "shards"),
-		count(len(s.Nodes), "node", "nodes"))
+	fmt.Fprintf(w, "%s, %s to visit; %s on %s", visited(s.Visited),
+		commas(s.ToVisit), count(len(s.Shards), "shard", "shards"), count(len(s.Nodes), "node", "nodes"))
 	if s.Unsaid > 0 {
 		fmt.Fprintf(w, "; not counted: %s", count(s.Unsaid, "shard", "shards"))
 	}
@@ -205,13 +205,13 @@ func (n terrainNote) since(at *time.Time, how string, now time.Time) terrainNote
 func (s *terrainStats) notes(now time.Time) []terrainNote {
 	notes := []terrainNote{}
 	if len(s.Without) > 0 {
-		return append(notes, noteOf(-1, "\"ripple crawl\" on all machines goes on with the run, with %s back or made anew",
+		return append(notes, noteOf(-1, "\"ripple crawl\" on all machines resumes the run, with %s back or recreated",
 			schema.ShardsOf(s.Without...).Named()))
 	}
 	for i := range s.Shards {
 		if one := &s.Shards[i]; one.Config != 0 && one.Config < s.Config {
-			notes = append(notes, noteOf(i, "shard %d follows an older configuration until that of %s is changed, too", i,
-				clean(one.Node, 60)))
+			notes = append(notes, noteOf(i,
+				"shard %d follows an older configuration until that of %s is changed, too", i, clean(one.Node, 60)))
 		}
 		notes = append(notes, s.Shards[i].notes(now)...)
 	}
@@ -223,8 +223,8 @@ func (s *shardStats) notes(now time.Time) (notes []terrainNote) {
 	name := clean(s.Node, 60)
 	switch s.State {
 	case shardSilent:
-		note := noteOf(s.Shard, "shard %d does not answer: %s is off, cut off or busy, and the run is open until it answers", s.Shard,
-			name)
+		note := noteOf(s.Shard, "shard %d does not answer: %s may be off, cut off or busy; "+
+			"the run stays open until it answers", s.Shard, name)
 		if s.Silent != nil {
 			note = note.since(s.Silent, "; silent for ", now)
 		}
@@ -233,7 +233,8 @@ func (s *shardStats) notes(now time.Time) (notes []terrainNote) {
 		if name == "" {
 			name = "the machine"
 		}
-		notes = append(notes, noteOf(s.Shard, "shard %d waits for %s, which has its file, or a newer copy", s.Shard, name))
+		notes = append(notes, noteOf(s.Shard, "shard %d waits for %s, which has its file, or a newer copy",
+			s.Shard, name))
 	case shardUnmade:
 		notes = append(notes, noteOf(s.Shard, "shard %d waits for a node that makes its file", s.Shard))
 	}
@@ -245,7 +246,8 @@ func (s *shardStats) notes(now time.Time) (notes []terrainNote) {
 			count(b.URLs, "URL", "URLs"))
 		switch {
 		case b.More:
-			note = noteOf(s.Shard, "shard %d has to tell shard %d everything again, and waits for an answer", s.Shard, b.Shard)
+			note = noteOf(s.Shard, "shard %d has to tell shard %d everything again, and waits for an answer",
+				s.Shard, b.Shard)
 		case b.URLs == 0:
 			note = noteOf(s.Shard, "shard %d asks shard %d, and waits for an answer", s.Shard, b.Shard)
 		}

@@ -38,7 +38,7 @@ func TestTerrainOver(t *testing.T) {
 
 // A page that is kept is none that a node has visited.
 func TestNodeVisits(t *testing.T) {
-	v := newNodeView(newApp(io.Discard, io.Discard), "", &config.Config{}, crawlOptions{})
+	v := newNodeView(newVoice(io.Discard), "", &config.Config{}, crawlOptions{})
 	v.visited(0, crawl.Event{Asked: true})
 	v.visited(0, crawl.Event{})
 	if n := v.pages.Load(); n != 1 {
@@ -49,11 +49,13 @@ func TestNodeVisits(t *testing.T) {
 // A node that waits says for what, once, and again when that changes.
 func TestNodeWaits(t *testing.T) {
 	var said strings.Builder
-	v := newNodeView(newApp(io.Discard, &said), "", &config.Config{}, crawlOptions{})
+	v := newNodeView(newVoice(&said), "", &config.Config{}, crawlOptions{})
 	v.states = map[int]string{0: "waiting", 1: "crawling"}
 	now := time.Now()
 	idle := &census.Status{Status: "running"}
-	s := &terrainStats{Shards: []shardStats{{State: shardIdle, Node: "attic"}, {Shard: 1, State: "running", Status: idle}}}
+	s := &terrainStats{Shards: []shardStats{
+		{State: shardIdle, Node: "attic"}, {Shard: 1, State: "running", Status: idle},
+	}}
 	tell := func(want string) {
 		t.Helper()
 		now = now.Add(time.Minute)

@@ -42,8 +42,8 @@ func TestTerrainWebhookKilled(t *testing.T) {
 		}
 	})
 	path := filepath.Join(dir, "node.toml")
-	text := crawltest.Config(t, web, fmt.Sprintf("[cluster]\nhub = %q\nshards = 2\nfolder = \"./terrain\"\n", server.URL())+
-		"[monitor]\n"+crawltest.SeedsOfSites)
+	text := crawltest.Config(t, web, fmt.Sprintf("[cluster]\nhub = %q\nshards = 2\nfolder = \"./terrain\"\n",
+		server.URL())+"[monitor]\n"+crawltest.SeedsOfSites)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

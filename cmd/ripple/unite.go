@@ -32,26 +32,26 @@ type uniteOptions struct {
 func (o *uniteOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVarP(&o.out, "out", "o", "", "write the whole terrain to `FILE`")
 	f.BoolVar(&o.force, "force", false, "replace a file that exists, unless it is in use")
-	f.StringSliceVar(&o.without, "without", nil, "leave out shards `N,...`, whose files are not there")
+	f.StringSliceVar(&o.without, "without", nil, "leave out shards `N,...`, whose files are missing")
 }
 
 func newUniteCommand(a *app) *cobra.Command {
 	var opts uniteOptions
 	cmd := &cobra.Command{
 		Use:   "unite DIR|FILE... -o FILE",
-		Short: "Make one state file of the shards of a terrain",
-		Long: `Make one state file of the files of all shards of a terrain, which every command
-reads as that of one machine. Each shard must be there, once; of a folder, the files
-in it that hold a shard are taken. One that is being crawled is read from a copy.
+		Short: "Merge the shards of a terrain into one state file",
+		Long: `Merge the files of all shards of a terrain into one state file, which every command
+reads like that of one machine. Each shard must be given once; of a folder, the files
+that hold a shard are taken. A shard that is being crawled is read from a copy.
 
-Without the file of a shard there is no whole map. With --without there is one of the
-others, which says so: its runs are interrupted without that shard, whose pages are
-foreign in it. It can be read as any other, and not be crawled.
+If the file of a shard is missing, there is no whole map. With --without there is one
+of the others, which says so: its runs are interrupted without that shard, whose pages
+are foreign in it. It can be read like any other, but not crawled.
 
-The new file appears whole or not at all, and the shards stay as they are. What the
-page stores of several machines keep is found once their segments lie in the one
-folder that [pages] path names. Not taken over: how much of a group of pages its cap
-has counted, links to hosts beyond max-hosts-per-site, and what webhooks have not
+The new file appears whole or not at all, and the shards stay as they are. Pages that
+several machines have stored are found once the segments of all their stores are in the
+one folder that [pages] path names. Not carried over: how many pages the cap of a group
+has counted, links to hosts beyond max-hosts-per-site, and what webhooks have not been
 told yet.`,
 		Example: "  ripple unite terrain/ -o terrain.bolt\n" +
 			"  ripple unite shard-000.bolt /mnt/b/shard-001.bolt -o terrain.bolt\n" +
@@ -66,7 +66,7 @@ told yet.`,
 
 func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) error {
 	switch {
-	case a.state != "" || a.config != "":
+	case a.named.state != "" || a.named.config != "":
 		return usage("unite reads the files that it is given; leave --state and --config out")
 	case opts.out == "":
 		return usage("-o FILE is missing: what is to be written")
@@ -83,9 +83,9 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	}
 	s := shards{missing: missing}
 	defer s.close()
-	err = a.during("writing "+shown(opts.out), func(p export.Progress) error {
+	err = a.voice.during("writing "+shown(opts.out), func(p export.Progress) error {
 		p.At("opening shards", 0, 0)
-		if err := s.open(ctx, a, args); err != nil {
+		if err := s.open(ctx, a.states, args); err != nil {
 			return err
 		}
 		return s.write(ctx, opts, p)
@@ -96,13 +96,13 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", shown(opts.out), count(len(s.all), "shard", "shards"),
 		count(s.urls, "URL", "URLs"), count(s.visits, "visit", "visits"))
 	for _, dir := range s.without {
-		a.say("no file in " + dir + " holds a shard; the others hold all")
+		a.voice.say("no file in " + dir + " holds a shard; the others hold all")
 	}
 	if missing != (schema.Shards{}) {
-		a.say("this map is made without " + missing.Named() + ", and says so: its runs are interrupted")
+		a.voice.say("this map is made without " + missing.Named() + ", and says so: its runs are interrupted")
 	}
 	if slices.ContainsFunc(s.all, func(one unite.Shard) bool { return one.Live }) {
-		a.say("a shard is being crawled: this is what was known a moment ago")
+		a.voice.say("a shard is being crawled: this is what was known a moment ago")
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (s *shards) close() {
 }
 
 // open opens what is named.
-func (s *shards) open(ctx context.Context, a *app, args []string) error {
+func (s *shards) open(ctx context.Context, from states, args []string) error {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		switch {
@@ -151,9 +151,9 @@ func (s *shards) open(ctx context.Context, a *app, args []string) error {
 		case err != nil:
 			return err
 		case info.IsDir():
-			err = s.openFolder(ctx, a, arg)
+			err = s.openFolder(ctx, from, arg)
 		default:
-			err = s.openFile(ctx, a, arg)
+			err = s.openFile(ctx, from, arg)
 		}
 		if err != nil {
 			return err
@@ -167,7 +167,7 @@ func (s *shards) open(ctx context.Context, a *app, args []string) error {
 
 // openFolder opens the files of a folder that hold a shard. A machine that came late has
 // none.
-func (s *shards) openFolder(ctx context.Context, a *app, dir string) error {
+func (s *shards) openFolder(ctx context.Context, from states, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (s *shards) openFolder(ctx context.Context, a *app, dir string) error {
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || isBeside(e.Name()) || !isBolt(path) {
 			continue
 		}
-		switch err := s.openFile(ctx, a, path); {
+		switch err := s.openFile(ctx, from, path); {
 		case errors.Is(err, kv.ErrForeign):
 		case err != nil:
 			return err
@@ -207,7 +207,8 @@ func parseShards(texts []string) (schema.Shards, error) {
 		first, err := strconv.ParseUint(from, 10, 8)
 		last, err2 := strconv.ParseUint(to, 10, 8)
 		if err != nil || err2 != nil || first > last {
-			return schema.Shards{}, usage("--without is %q; it must be numbers of shards, like 3 or 2,5-7", clean(text, 40))
+			return schema.Shards{}, usage("--without is %q; it must be numbers of shards, like 3 or 2,5-7",
+				clean(text, 40))
 		}
 		for n := first; n <= last; n++ {
 			numbers = append(numbers, int(n))
@@ -217,11 +218,11 @@ func parseShards(texts []string) (schema.Shards, error) {
 }
 
 // openFile opens a state file, or a copy of one that is being crawled.
-func (s *shards) openFile(ctx context.Context, a *app, path string) error {
+func (s *shards) openFile(ctx context.Context, from states, path string) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	store, live, err := a.openReading(ctx, path)
+	store, live, err := from.open(ctx, path)
 	var h *hinted
 	if errors.As(err, &h) && !errors.Is(err, kv.ErrLocked) {
 		return h.error // what helps is for a state that is crawled alone
@@ -273,34 +274,34 @@ func (s *shards) write(ctx context.Context, opts uniteOptions, p export.Progress
 	return err
 }
 
-// openFolder opens a temporary file that holds what the shards in a folder do. It has no name
+// uniteFolder opens a temporary file that holds what the shards in a folder do. It has no name
 // any more when it is returned, where the system allows that.
-func (a *app) openFolder(ctx context.Context, dir string) (store *kv.Store, err error) {
-	var s shards
-	defer s.close()
+func uniteFolder(ctx context.Context, from states, dir string) (store *kv.Store, err error) {
+	var parts shards
+	defer parts.close()
 	scratch, remove, err := whole.Scratch(os.TempDir())
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
 	united := filepath.Join(scratch, "united.bolt")
-	err = a.during("reading the shards in "+shown(dir), func(p export.Progress) error {
+	err = from.voice.during("reading the shards in "+shown(dir), func(p export.Progress) error {
 		p.At("opening shards", 0, 0)
-		if err := s.openFolder(ctx, a, dir); err != nil {
+		if err := parts.openFolder(ctx, from, dir); err != nil {
 			return err
 		}
-		if len(s.all) == 0 {
+		if len(parts.all) == 0 {
 			return usage("no file in %s holds a shard of a terrain; name a state file", shown(dir))
 		}
-		if err := fits(scratch, s.size()); err != nil {
+		if err := fits(scratch, parts.size()); err != nil {
 			return err
 		}
-		return s.unite(ctx, united, p)
+		return parts.unite(ctx, united, p)
 	})
 	var missing *unite.MissingError
 	if errors.As(err, &missing) {
-		return nil, hint(err, "\"ripple unite %s -o FILE --without %s\" makes a map of the others, which says so", shown(dir),
-			unspaced(missing.Shards))
+		return nil, hint(err, "\"ripple unite %s -o FILE --without %s\" makes a map of the others, which says so",
+			shown(dir), unspaced(missing.Shards))
 	}
 	if err != nil {
 		return nil, err

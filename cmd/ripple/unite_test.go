@@ -129,12 +129,12 @@ func TestInterruptedWhileUniting(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"URLs", "depths", "queues", "compacting"} {
 		t.Run(at, func(t *testing.T) {
-			dir, a := t.TempDir(), newApp(io.Discard, io.Discard)
+			dir, from := t.TempDir(), states{newVoice(io.Discard)}
 			newShards(t, dir)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			var s shards
 			defer s.close()
-			if err := s.open(ctx, a, []string{dir}); err != nil {
+			if err := s.open(ctx, from, []string{dir}); err != nil {
 				t.Fatal(err)
 			}
 			err := s.write(ctx, uniteOptions{out: filepath.Join(dir, "new.bolt")}, func(step string, _, _ int) {

@@ -5,7 +5,7 @@ import "github.com/spf13/cobra"
 func newUnpauseCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "unpause",
-		Short:   "Let a paused crawl go on",
+		Short:   "Resume a paused crawl",
 		Example: "  ripple unpause\n  ripple unpause --state valley.bolt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

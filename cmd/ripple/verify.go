@@ -23,9 +23,9 @@ type verifyOptions struct {
 }
 
 func (o *verifyOptions) addFlags(f *pflag.FlagSet) {
-	f.BoolVar(&o.digest, "digest", false, "print the SHA-256 of the map: two crawls of one web have the same")
+	f.BoolVar(&o.digest, "digest", false, "print the SHA-256 of the map: two crawls of the same web have the same one")
 	f.BoolVar(&o.compact, "compact", false,
-		"then write the state into a new file without its free space, which takes\nthe place of the old one")
+		"then write the state without its free space into a new file, which\nreplaces the old one")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
@@ -34,7 +34,7 @@ func newVerifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check the state file's invariants",
-		Long: `Check the state file: every record's checksum, and that all records agree:
+		Long: `Check the checksum of every record in the state file, and that all records agree:
 every queued entry has a page, every page has one state, every counter matches a
 recount, and every depth is a shortest distance.
 
@@ -64,16 +64,17 @@ type verdict struct {
 }
 
 func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
-	path, err := a.statePath()
+	path, err := a.named.statePath()
 	if err != nil {
 		return err
 	}
-	target, release, err := a.quietFile(ctx, path, opts)
+	target, release, err := quietFile(ctx, a.states, path, opts)
 	if err != nil {
 		return err
 	}
 	defer release()
-	v, err := finding(a, "checking "+shown(path), func() (*verdict, error) { return checkApart(ctx, target, opts) })
+	v, err := finding(a.voice, "checking "+shown(path),
+		func() (*verdict, error) { return checkApart(ctx, target, opts) })
 	if err != nil {
 		return err
 	}
@@ -88,26 +89,28 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 	}
 	if !v.Whole {
 		return hint(fmt.Errorf("%s is damaged: %s", shown(path), count(v.Found, "problem", "problems")),
-			"bring back a backup, or begin anew with \"ripple crawl --fresh\", which keeps this file beside the new one")
+			"bring back a backup, or begin anew with \"ripple crawl --fresh\", "+
+				"which keeps this file beside the new one")
 	}
 	return nil
 }
 
 // quietFile returns a file that nobody writes: the state file, or a copy of the
 // one that is being crawled.
-func (a *app) quietFile(ctx context.Context, path string, opts verifyOptions) (target string, release func(),
-	err error) {
+func quietFile(ctx context.Context, from states, path string, opts verifyOptions) (target string,
+	release func(), err error) {
 	if err := mustExist(path); err != nil {
 		return "", nil, err
 	}
 	copied := ""
 	var live census.Status
-	err = a.crawlOf(path).Get(ctx, "status", &live)
+	err = from.crawlOf(path).Get(ctx, "status", &live)
 	switch {
 	case err == nil && opts.compact:
-		return "", nil, usage("a crawl writes %s; stop it before --compact: ripple stop --state %s", shown(path), shown(path))
+		return "", nil, usage("a crawl writes %s; stop it before --compact: ripple stop --state %s",
+			shown(path), shown(path))
 	case err == nil:
-		copied, release, err = a.copyCrawled(ctx, path)
+		copied, release, err = from.copyCrawled(ctx, path)
 	}
 	switch {
 	case errors.Is(err, control.ErrNobody): // or it has just ended

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -86,7 +85,8 @@ func crawledFor(t testing.TB, seed uint64, limit time.Duration) (path string, wa
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	log := slog.New(slog.DiscardHandler)
+	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: log})
 	if err == nil {
 		var r crawl.Result
 		r, err = c.Run(ctx)
@@ -139,7 +139,8 @@ func TestVerify(t *testing.T) {
 		t.Errorf("verify --json: %d", code)
 	}
 	var v verdict
-	if err := json.Unmarshal([]byte(out), &v); err != nil || !v.Whole || v.URLs < 50 || v.Run != 1 || v.Problems == nil {
+	if err := json.Unmarshal([]byte(out), &v); err != nil ||
+		!v.Whole || v.URLs < 50 || v.Run != 1 || v.Problems == nil {
 		t.Errorf("verify --json: %v, %+v", err, v)
 	}
 }

@@ -25,10 +25,10 @@ type view struct {
 	told   time.Time
 }
 
-func newView(a *app, log *slog.Logger) *view {
+func newView(v *voice, log *slog.Logger) *view {
 	return &view{
-		screen: a.stderr, log: log, told: time.Now(),
-		facts: a.logFormat == "json", inTerm: a.stderr.term && !a.quiet && a.logFormat == "text",
+		screen: v.stderr, log: log, told: time.Now(),
+		facts: v.logFormat == "json", inTerm: v.stderr.term && !v.quiet && v.logFormat == "text",
 	}
 }
 
@@ -196,7 +196,8 @@ func etaText(s *census.Left) string {
 
 func statusAttrs(s *census.Status) []any {
 	attrs := []any{
-		"run", s.RunID, "done", s.PagesVisited, "to_visit", s.PagesToVisit, "rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
+		"run", s.RunID, "done", s.PagesVisited, "to_visit", s.PagesToVisit,
+		"rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
 		"active", s.Hosts.Active, "hosts_waiting", s.Hosts.Waiting, "suspended", s.Hosts.Suspended, "depth", s.Depth,
 	}
 	if s.Rendered > 0 || s.Unrendered > 0 {

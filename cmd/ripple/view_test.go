@@ -142,9 +142,9 @@ func TestProgress(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var b bytes.Buffer
-		a := newApp(&b, &b)
-		a.logFormat = tt.format
-		v := newView(a, a.logger())
+		said := newVoice(&b)
+		said.logFormat = tt.format
+		v := newView(said, said.logger())
 		v.told = time.Now().Add(-tellEvery)
 		v.see(census.Status{RunID: 1, Troubled: 1, Troubles: []census.Trouble{
 			{Domain: "a.test", Why: "robots.txt timed out", Robots: true, Again: 5},
@@ -196,9 +196,9 @@ func TestTold(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
-			a := newApp(&b, &b)
-			a.stderr.term, a.stderr.size = true, func() (int, int) { return 40, 24 }
-			if a.tell(tt.told); b.String() != tt.want {
+			said := newVoice(&b)
+			said.stderr.term, said.stderr.size = true, func() (int, int) { return 40, 24 }
+			if said.tell(tt.told); b.String() != tt.want {
 				t.Errorf("got  %q\nwant %q", b.String(), tt.want)
 			}
 		})
@@ -220,7 +220,9 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("span(%v) = %q, want %q", d, got, want)
 		}
 	}
-	for path, want := range map[string]string{"a/b.toml": "a/b.toml", "a b": `"a b"`, "": `""`, "x\x1b[2J": `"x\x1b[2J"`} {
+	for path, want := range map[string]string{
+		"a/b.toml": "a/b.toml", "a b": `"a b"`, "": `""`, "x\x1b[2J": `"x\x1b[2J"`,
+	} {
 		if got := shown(path); got != want {
 			t.Errorf("shown(%q) = %s, want %s", path, got, want)
 		}

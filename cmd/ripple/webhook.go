@@ -19,12 +19,12 @@ func (o *webhookOptions) addFlags(f *pflag.FlagSet) { f.BoolVar(&o.json, "json",
 func newWebhookCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "webhook",
-		Short: "Try the webhook",
-		Long: `A crawl tells the address in [monitor] webhook when a run is completed or interrupted,
-hosts are given up, an origin is cut or the disk is full, as Standard Webhooks 1.0 says:
-JSON, signed with the secret in webhook-secret-file. What the address does not take is
-tried again for three days, by every command that crawls: when one is over it waits for
-that, 30 s at most, or 5 s after Ctrl-C, which is a promise to end soon.`,
+		Short: "Test the webhook",
+		Long: `A crawl notifies the address in [monitor] webhook when a run is completed or
+interrupted, hosts are given up, an origin is cut short or the disk is full. Messages
+follow Standard Webhooks 1.0: JSON, signed with the secret in webhook-secret-file. What
+the address does not accept is retried for three days, by every command that crawls;
+before it ends, such a command waits up to 30 s for that, or 5 s after Ctrl-C.`,
 		Example: "  echo \"whsec_$(openssl rand -base64 32)\" > hook.secret\n  ripple webhook test config.toml",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -39,7 +39,7 @@ func newWebhookTestCommand(a *app) *cobra.Command {
 		Use:   "test [CONFIG]",
 		Short: "Send one event to the webhook",
 		Long: `Send an event of type "test" to the address in [monitor] webhook and say what came back.
-The exit code is 1 if it was not taken.`,
+The exit code is 1 if it was not accepted.`,
 		Example: "  ripple webhook test config.toml",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runWebhookTest(cmd.Context(), a, opts, args) },
@@ -49,18 +49,18 @@ The exit code is 1 if it was not taken.`,
 }
 
 func runWebhookTest(ctx context.Context, a *app, opts webhookOptions, args []string) error {
-	path, err := a.configPath(args)
+	path, err := a.named.configPath(args)
 	if err != nil {
 		return err
 	}
-	cfg, err := a.load(path)
+	cfg, err := loadConfig(path, a.voice)
 	if err != nil {
 		return err
 	}
 	if cfg.Monitor.Webhook == "" {
 		return usage("%s names no [monitor] webhook", shown(path))
 	}
-	sender, err := a.newSender(cfg)
+	sender, err := newSender(cfg, a.voice.logger())
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (c *Client) Snapshot(ctx context.Context, w io.Writer, fit func(size int64)
 
 // do asks, and returns an answer that is no refusal.
 func (c *Client) do(ctx context.Context, method, what string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, "http://crawl"+root+what, nil)
+	r, err := http.NewRequestWithContext(ctx, method, "http://crawl"+Root+what, nil)
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
 	}

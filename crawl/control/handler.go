@@ -11,8 +11,10 @@ import (
 	"time"
 )
 
+// Root is where the API begins: that of a crawl, and that of a desk, which is larger.
+const Root = "/api/v1/"
+
 const (
-	root       = "/api/v1/"
 	sizeHeader = "Ripple-Size"
 	patience   = 10 * time.Second // without a byte taken of a copy
 )
@@ -44,19 +46,19 @@ type Crawl interface {
 // NewHandler is the API of a crawl.
 func NewHandler(c Crawl) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+root+"status", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+Root+"status", func(w http.ResponseWriter, r *http.Request) {
 		latest := r.URL.Query().Get("latest") != ""
 		reply(func(ctx context.Context) (any, error) { return c.Status(ctx, latest) }).ServeHTTP(w, r)
 	})
-	mux.Handle("GET "+root+"feed", feed(c))
-	mux.Handle("GET "+root+"origins", reply(c.Origins))
-	mux.HandleFunc("GET "+root+"metrics", c.Metrics)
-	mux.Handle("GET "+root+"snapshot", &snapshots{crawl: c, token: make(chan struct{}, 1)})
-	mux.Handle("POST "+root+"pause", reply(c.Pause))
-	mux.Handle("POST "+root+"unpause", reply(c.Unpause))
-	mux.Handle("POST "+root+"stop", reply(c.Stop))
-	mux.Handle("POST "+root+"reload", reply(c.Reload))
-	mux.HandleFunc("GET "+root+"hosts/{domain}/requests", func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle("GET "+Root+"feed", feed(c))
+	mux.Handle("GET "+Root+"origins", reply(c.Origins))
+	mux.HandleFunc("GET "+Root+"metrics", c.Metrics)
+	mux.Handle("GET "+Root+"snapshot", &snapshots{crawl: c, token: make(chan struct{}, 1)})
+	mux.Handle("POST "+Root+"pause", reply(c.Pause))
+	mux.Handle("POST "+Root+"unpause", reply(c.Unpause))
+	mux.Handle("POST "+Root+"stop", reply(c.Stop))
+	mux.Handle("POST "+Root+"reload", reply(c.Reload))
+	mux.HandleFunc("GET "+Root+"hosts/{domain}/requests", func(w http.ResponseWriter, r *http.Request) {
 		domain := r.PathValue("domain")
 		reply(func(ctx context.Context) (any, error) { return c.Requests(ctx, domain) }).ServeHTTP(w, r)
 	})

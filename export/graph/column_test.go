@@ -58,7 +58,7 @@ func TestNewColumn(t *testing.T) {
 					nodes, links = all["x"], all["x"]
 					want = []string{`"more":["first met in run","last met in run","tags","note","three times the id"]`,
 						`"figures":[["1","1","","","3,000,000"],`}
-				case !f.Folder:
+				case !f.Folder():
 					nodes, links = all["x"], all["x"]
 				}
 				for i, w := range want {

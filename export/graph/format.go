@@ -20,7 +20,9 @@ type Format struct {
 	Name   string // of its flag
 	Usage  string
 	Noun   string // what it writes: "a GEXF file"
-	Folder bool   // it is a folder of files, not one file
+	Title  string // "GEXF"
+	For    string // what it is good for
+	Ending string // of its file; empty: it is a folder
 	Keyed  bool   // of a shard of a terrain it is a folder in that folder, with keys that all shards have alike
 	Pruned bool   // above page level it shows no links but those of the picture
 	Drawn  bool   // there is none at page level, where there are too many nodes for a picture
@@ -48,24 +50,49 @@ func Formats() []Format {
 	return []Format{
 		{
 			Name: "gexf", Noun: "a GEXF file", Usage: "write GEXF, for Gephi, to `FILE`", Pruned: true,
+			Title: "GEXF", For: "opens finished in Gephi", Ending: ".gexf",
 			ours: begins(gexfHead, gexf12Head), stream: gexf,
 			Key: "graph-path", Path: func(o config.Output) string { return o.GraphPath },
 		},
-		{Name: "graphml", Noun: "a GraphML file", Usage: "write GraphML to `FILE`", ours: begins(graphmlHead), stream: graphml},
-		{Name: "dot", Noun: "a DOT file", Usage: "write DOT, for Graphviz, to `FILE`", ours: begins(dotHead), stream: dot},
-		{Name: "csv", Noun: "a folder of CSV", Usage: "write nodes.csv and edges.csv into `DIR`", Folder: true, files: csvFiles},
-		{Name: "jsonl", Noun: "a JSON Lines file", Usage: "write JSON Lines to `FILE`", ours: begins(jsonlHead), stream: jsonl},
-		{Name: "parquet", Noun: "a folder of Parquet", Usage: "write nodes.parquet and edges.parquet into `DIR`", Folder: true,
-			Keyed: true, files: parquetFiles},
 		{
-			Name: "map", Noun: "a map", Usage: "write an HTML map to `FILE`", Pruned: true, Drawn: true, ours: isOurMap, stream: html,
+			Name: "graphml", Noun: "a GraphML file", Usage: "write GraphML to `FILE`",
+			Title: "GraphML", For: "networkx, yEd", Ending: ".graphml",
+			ours: begins(graphmlHead), stream: graphml,
+		},
+		{
+			Name: "dot", Noun: "a DOT file", Usage: "write DOT, for Graphviz, to `FILE`",
+			Title: "DOT", For: "Graphviz", Ending: ".dot",
+			ours: begins(dotHead), stream: dot,
+		},
+		{
+			Name: "csv", Noun: "a folder of CSV", Usage: "write nodes.csv and edges.csv into `DIR`",
+			Title: "CSV", For: "nodes and edges, for Gephi or Neo4j",
+			files: csvFiles,
+		},
+		{
+			Name: "jsonl", Noun: "a JSON Lines file", Usage: "write JSON Lines to `FILE`",
+			Title: "JSON Lines", For: "one line for each node and link", Ending: ".jsonl",
+			ours: begins(jsonlHead), stream: jsonl,
+		},
+		{
+			Name: "parquet", Noun: "a folder of Parquet", Usage: "write nodes.parquet and edges.parquet into `DIR`",
+			Title: "Parquet", For: "DuckDB and Spark", Keyed: true,
+			files: parquetFiles,
+		},
+		{
+			Name: "map", Noun: "a map", Usage: "write an HTML map to `FILE`", Pruned: true, Drawn: true,
+			Title: "Map", For: "one HTML file that needs no network", Ending: ".html",
+			ours: isOurMap, stream: html,
 			Key: "map-path", Path: func(o config.Output) string { return o.MapPath },
 		},
 	}
 }
 
+// Folder reports whether it is a folder of files, not one file.
+func (f Format) Folder() bool { return f.Ending == "" }
+
 // Ours reports whether a file that begins so was written by Ripple in this format.
-func (f Format) Ours(head []byte) bool { return !f.Folder && f.ours(head) }
+func (f Format) Ours(head []byte) bool { return !f.Folder() && f.ours(head) }
 
 // ext is how the names of the files in its folder end.
 func (f Format) ext() string { return "." + f.Name }
@@ -78,7 +105,7 @@ func begins(with ...string) func([]byte) bool {
 
 // Check reports why a target must not be replaced; see package whole.
 func (f Format) Check(path string, force bool) error {
-	if f.Folder {
+	if f.Folder() {
 		return f.checkFolder(path, force)
 	}
 	return whole.CheckFile(path, force, f.Ours)
@@ -93,7 +120,7 @@ func (f Format) Write(ctx context.Context, path string, g *export.Graph, opts Op
 	if err := prepare(g); err != nil {
 		return err
 	}
-	if f.Folder {
+	if f.Folder() {
 		return f.writeFolder(path, g, opts.Force, func(dir string) ([]string, map[string]any, error) {
 			names, err := f.files(ctx, dir, g, opts)
 			return names, about(g), err

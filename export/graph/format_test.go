@@ -59,7 +59,7 @@ func TestFormats(t *testing.T) {
 				}
 				before := contents(t, path)
 				foreign := path
-				if f.Folder {
+				if f.Folder() {
 					foreign = filepath.Join(path, "nodes.txt")
 				}
 				if err := os.WriteFile(foreign, []byte("precious"), 0o644); err != nil {
@@ -72,7 +72,7 @@ func TestFormats(t *testing.T) {
 					t.Errorf("forced: %v", err)
 				}
 				after := contents(t, path)
-				if f.Folder {
+				if f.Folder() {
 					if after["nodes.txt"] != "precious" {
 						t.Error("a foreign file is gone")
 					}

@@ -62,7 +62,7 @@ const (
 // decisionKeys declares the keys of an entry.
 func decisionKeys(d *Decision) []key {
 	return []key{
-		{name: "host", required: true, value: onlyHost(&d.Host)},
+		{name: "host", required: true, value: patternBy(ParseDecidedHost, &d.Host)},
 		{name: "class", required: true, value: enum(&d.Class, DecidedClasses()...)},
 		{name: "seeds", value: list(&d.Seeds, text, tomlString)},
 		{name: "tags", value: list(&d.Tags, tag, tomlString)},
@@ -73,17 +73,14 @@ func decisionKeys(d *Decision) []key {
 // decidedKeys declares what of an entry belongs to the effective configuration.
 func decidedKeys(d *Decision) []key { return decisionKeys(d)[:2] }
 
-// onlyHost is a pattern that names one host.
-func onlyHost(at *terrain.Pattern) value {
-	v := pattern(at)
-	set := v.set
-	v.set = func(raw any) (string, error) {
-		if s, ok := raw.(string); ok && strings.Contains(s, "*") {
-			return "", fmt.Errorf("%s is a pattern: a decision is on one host, and patterns belong in the configuration", quote(s))
-		}
-		return set(raw)
+// ParseDecidedHost reads and normalises the host that a decision is on. The notice is as
+// that of [terrain.ParsePattern].
+func ParseDecidedHost(s string) (host terrain.Pattern, notice string, err error) {
+	if strings.Contains(s, "*") {
+		return host, "", fmt.Errorf("%s is a pattern: a decision is on one host, and patterns belong in the configuration",
+			quote(s))
 	}
-	return v
+	return terrain.ParsePattern(s)
 }
 
 func tag(raw any) (string, error) {

@@ -13,14 +13,17 @@ import (
 )
 
 // pattern is the name of a host or a wildcard; absent while zero.
-func pattern(at *terrain.Pattern) value {
+func pattern(at *terrain.Pattern) value { return patternBy(terrain.ParsePattern, at) }
+
+// patternBy is a pattern that a function reads.
+func patternBy(parse func(string) (terrain.Pattern, string, error), at *terrain.Pattern) value {
 	return value{
 		set: func(raw any) (string, error) {
 			s, err := text(raw)
 			if err != nil {
 				return "", err
 			}
-			p, notice, err := terrain.ParsePattern(s)
+			p, notice, err := parse(s)
 			if err == nil {
 				*at = p
 			}

@@ -28,18 +28,19 @@ func NewAPI(routes []Route, reader http.Handler, version string) (http.Handler, 
 		switch {
 		case !r.Apart && reader == nil:
 		case r.Handler != nil:
-			mux.Handle(r.Method+" "+Root+r.Path, r.Handler)
+			mux.Handle(r.Method+" "+control.Root+r.Path, r.Handler)
 		case r.Apart && reader != nil:
-			mux.Handle(r.Method+" "+Root+r.Path, checked(r, reader))
+			mux.Handle(r.Method+" "+control.Root+r.Path, checked(r, reader))
 		default:
-			mux.Handle(r.Method+" "+Root+r.Path, answer(r))
+			mux.Handle(r.Method+" "+control.Root+r.Path, answer(r))
 		}
 	}
 	text, err := Document(routes, version)
 	if err != nil {
 		return nil, err
 	}
-	mux.HandleFunc("GET "+Root+"openapi.json", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, text) })
+	mux.HandleFunc("GET "+control.Root+"openapi.json",
+		func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, text) })
 	return told(mux), nil
 }
 
@@ -55,11 +56,12 @@ func told(mux *http.ServeMux) http.Handler {
 		h.ServeHTTP(&headless{header: header}, r)
 		if allow := header.Get("Allow"); allow != "" {
 			w.Header().Set("Allow", allow)
-			Refuse(w, &control.Error{Code: http.StatusMethodNotAllowed, Text: r.Method + " is not allowed here, but " + allow})
+			Refuse(w, &control.Error{Code: http.StatusMethodNotAllowed,
+				Text: r.Method + " is not allowed here, but " + allow})
 			return
 		}
 		Refuse(w, &control.Error{Code: http.StatusNotFound, Text: "there is nothing at " + strconv.Quote(r.URL.Path) +
-			"; " + Root + "openapi.json says what there is"})
+			"; " + control.Root + "openapi.json says what there is"})
 	})
 }
 

@@ -52,7 +52,8 @@ func TestGiantBodies(t *testing.T) {
 			}
 		})
 	}
-	if code, text, _ := s.ask("POST", "/api/v1/change", strings.Repeat(" ", maxBody+1)); code != http.StatusRequestEntityTooLarge {
+	code, text, _ := s.ask("POST", "/api/v1/change", strings.Repeat(" ", maxBody+1))
+	if code != http.StatusRequestEntityTooLarge {
 		t.Errorf("one byte too many: %d %s", code, text)
 	}
 }

@@ -79,7 +79,9 @@ func testRoutes() []Route {
 		{Name: "large", Method: http.MethodGet, Path: "large", Returns: "", Answer: largeAnswer},
 		{Name: "long", Method: http.MethodGet, Path: "long", Returns: said{}, Answer: longAnswer},
 		{Name: "conflict", Method: http.MethodGet, Path: "conflict", Returns: said{},
-			Answer: func(context.Context, Query) (any, error) { return nil, &control.Error{Code: 409, Text: "not now"} }},
+			Answer: func(context.Context, Query) (any, error) {
+				return nil, &control.Error{Code: 409, Text: "not now"}
+			}},
 	}
 }
 

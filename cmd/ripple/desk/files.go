@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,17 +52,25 @@ type File struct {
 	begun  time.Time
 }
 
+// A Format is what an export can be, as an [Order] names it.
+type Format struct {
+	Name   string `json:"name"`
+	Title  string `json:"title"`
+	For    string `json:"for"`   // what it is good for
+	Graph  bool   `json:"graph"` // it shows the graph that an order selects
+	Ending string `json:"-"`     // of its file; empty: it is a folder, which is sent as an archive
+}
+
 type fileList struct {
-	Files []File `json:"files"`
+	Formats []Format `json:"formats"` // that can be ordered
+	Files   []File   `json:"files"`
 }
 
 // Exports are files that are made on demand, one at a time, each by a process of its own
 // at lowest priority. They are gone when the desk ends. Its methods may be called from
 // any goroutine.
 type Exports struct {
-	// Formats are what can be ordered, with the endings of their names; that of what is a
-	// folder, which is sent as an archive, is empty.
-	Formats map[string]string
+	Formats []Format // what can be ordered
 	// Command makes the process that writes an export. It ends with its standard input.
 	Command func(o Order, target string) (*exec.Cmd, error)
 
@@ -84,9 +93,11 @@ func (e *Exports) routes(t *tickets) []Route {
 	e.turn = make(chan struct{}, 1)
 	id := []Param{{Name: "id", Kind: Text, Required: true, Most: 20, Doc: "a file"}}
 	return []Route{
-		{Name: "files", Method: http.MethodGet, Path: "files", Returns: fileList{}, Doc: "The exports that were ordered.",
+		{Name: "files", Method: http.MethodGet, Path: "files",
+			Returns: fileList{}, Doc: "The exports that were ordered, and what can be.",
 			Answer: func(context.Context, Query) (any, error) { return e.list(), nil }},
-		{Name: "file", Method: http.MethodGet, Path: "files/{id}", Params: id, Returns: File{}, Doc: "How far an export is.",
+		{Name: "file", Method: http.MethodGet, Path: "files/{id}",
+			Params: id, Returns: File{}, Doc: "How far an export is.",
 			Answer: func(_ context.Context, q Query) (any, error) { return e.file(q.Text("id")) }},
 		{Name: "order", Method: http.MethodPost, Path: "files", Body: Order{}, Returns: File{}, Doc: "Order an export.",
 			Answer: func(_ context.Context, q Query) (any, error) {
@@ -127,8 +138,8 @@ type (
 
 // order has an export written when those before are.
 func (e *Exports) order(o Order) (File, error) {
-	ending, known := e.Formats[o.Format]
-	if !known {
+	i := slices.IndexFunc(e.Formats, func(f Format) bool { return f.Name == o.Format })
+	if i < 0 {
 		return File{}, wrong("there is no format %.40q", o.Format)
 	}
 	e.mu.Lock()
@@ -138,7 +149,7 @@ func (e *Exports) order(o Order) (File, error) {
 	}
 	e.n++
 	f := &File{ID: strconv.Itoa(e.n), Order: o, Name: "terrain-" + o.Format, Status: "waiting"}
-	if ending != "" {
+	if ending := e.Formats[i].Ending; ending != "" {
 		f.Name = "terrain" + ending
 	}
 	f.folder = filepath.Join(e.dir, f.ID)
@@ -221,7 +232,7 @@ func (e *Exports) now(f *File) File {
 func (e *Exports) list() fileList {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	all := fileList{[]File{}}
+	all := fileList{e.Formats, []File{}}
 	for _, f := range e.files {
 		all.Files = append(all.Files, e.now(f))
 	}

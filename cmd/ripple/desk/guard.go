@@ -62,7 +62,8 @@ func (g *Guard) API(h http.Handler) http.Handler {
 			Refuse(w, &control.Error{Code: http.StatusUnauthorized,
 				Text: "the token is missing or wrong; it stands behind #token= in the address that was printed"})
 		case r.Method == http.MethodPost && (err != nil || mediaType != "application/json"):
-			Refuse(w, &control.Error{Code: http.StatusUnsupportedMediaType, Text: "send JSON, as Content-Type: application/json"})
+			Refuse(w, &control.Error{Code: http.StatusUnsupportedMediaType,
+				Text: "send JSON, as Content-Type: application/json"})
 		default:
 			prove(r.Context())
 			h.ServeHTTP(w, r)
@@ -85,7 +86,8 @@ func (g *Guard) known(r *http.Request) bool {
 		host = h
 	}
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-	if host == "localhost" || slices.ContainsFunc(g.Hosts, func(name string) bool { return strings.EqualFold(name, host) }) {
+	same := func(name string) bool { return strings.EqualFold(name, host) }
+	if host == "localhost" || slices.ContainsFunc(g.Hosts, same) {
 		return true
 	}
 	addr, err := netip.ParseAddr(host)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/sumi-ripple/ripple/crawl/control"
 )
 
 // Document describes the API as OpenAPI 3.1 does (https://spec.openapis.org/oas/v3.1.1).
@@ -28,8 +30,9 @@ func Document(routes []Route, version string) ([]byte, error) {
 	return json.MarshalIndent(map[string]any{
 		"openapi": "3.1.1",
 		"info": map[string]any{"title": "Ripple", "version": version,
-			"description": "What is known of a terrain, and the crawl that maps it. Fields are named as the columns of the SQL export."},
-		"servers":  []any{map[string]any{"url": strings.TrimSuffix(Root, "/")}},
+			"description": "What is known of a terrain, and the crawl that maps it. " +
+				"Fields are named as the columns of the SQL export."},
+		"servers":  []any{map[string]any{"url": strings.TrimSuffix(control.Root, "/")}},
 		"security": []any{map[string]any{"token": []string{}}},
 		"paths":    paths,
 		"components": map[string]any{

@@ -135,7 +135,8 @@ func TestReadToItsEnd(t *testing.T) {
 		t.Fatal(answer.Status)
 	}
 	a, lines := &audience{}, bufio.NewScanner(answer.Body)
-	a.read(lines, func() bool { return len(a.names) > 1 }) // what it had missed, and the status: it is told beat by beat
+	// What it had missed, and the status: it is told beat by beat.
+	a.read(lines, func() bool { return len(a.names) > 1 })
 	live.set(30, true)
 	cancel()
 	a.read(lines, func() bool { return false })

@@ -48,8 +48,8 @@ func (p *pipes) call() net.Conn {
 func inTime(t *testing.T, clients func(t *testing.T, d *Desk, p *pipes)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		d, err := Listen(Options{Monitor: config.Monitor{Listen: "127.0.0.1:0"}, Routes: testRoutes(), Reader: testReader(),
-			Live: &fakeLive{}, Version: "test"})
+		d, err := Listen(Options{Monitor: config.Monitor{Listen: "127.0.0.1:0"},
+			Routes: testRoutes(), Reader: testReader(), Live: &fakeLive{}, Version: "test"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,8 @@ type child struct {
 func (r *Reader) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	c, err := r.running(req.Context())
 	if err != nil {
-		Refuse(w, &control.Error{Code: http.StatusServiceUnavailable, Text: "the terrain cannot be read: " + err.Error()})
+		Refuse(w, &control.Error{Code: http.StatusServiceUnavailable,
+			Text: "the terrain cannot be read: " + err.Error()})
 		return
 	}
 	ctx, cancel := context.WithTimeoutCause(req.Context(), maxAnswer, errSlow)
@@ -85,7 +86,7 @@ func (r *Reader) Get(ctx context.Context, what string, v any) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://reader"+Root+what, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://reader"+control.Root+what, nil)
 	if err != nil {
 		return err
 	}
@@ -120,16 +121,24 @@ func (r *Reader) running(ctx context.Context) (*child, error) {
 	return c, nil
 }
 
-func (r *Reader) start(ctx context.Context) (*child, error) {
+// socket names the socket of the next process.
+func (r *Reader) socket() (string, error) {
 	if r.dir == "" {
 		dir, remove, err := whole.Scratch(os.TempDir())
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		r.dir, r.remove = dir, remove
 	}
 	r.n++
-	socket := filepath.Join(r.dir, "r"+strconv.Itoa(r.n))
+	return filepath.Join(r.dir, "r"+strconv.Itoa(r.n)), nil
+}
+
+func (r *Reader) start(ctx context.Context) (*child, error) {
+	socket, err := r.socket()
+	if err != nil {
+		return nil, err
+	}
 	cmd, err := r.Command(socket)
 	if err != nil {
 		return nil, err
@@ -149,14 +158,7 @@ func (r *Reader) start(ctx context.Context) (*child, error) {
 		return nil, err
 	}
 	c := &child{cmd: cmd, stdin: stdin, proxy: proxyTo(socket), ended: make(chan struct{})}
-	ready := make(chan error, 1)
-	r.ends.Go(func() error {
-		_, err := bufio.NewReader(out).ReadString('\n')
-		ready <- err
-		_ = cmd.Wait()
-		close(c.ended)
-		return nil
-	})
+	ready := r.watch(c, out)
 	limit, cancel := context.WithTimeout(ctx, starting)
 	defer cancel()
 	select {
@@ -170,6 +172,19 @@ func (r *Reader) start(ctx context.Context) (*child, error) {
 		return nil, fmt.Errorf("its reader does not start: %w %s", err, said.Bytes())
 	}
 	return c, nil
+}
+
+// watch waits for the end of a process. What it returns says when it is ready.
+func (r *Reader) watch(c *child, out io.Reader) (ready chan error) {
+	ready = make(chan error, 1)
+	r.ends.Go(func() error {
+		_, err := bufio.NewReader(out).ReadString('\n')
+		ready <- err
+		_ = c.cmd.Wait()
+		close(c.ended)
+		return nil
+	})
+	return ready
 }
 
 // Close ends the process.
@@ -210,7 +225,8 @@ func proxyTo(socket string) *httputil.ReverseProxy {
 				return
 			}
 			w.Header().Set("Retry-After", "1")
-			Refuse(w, &control.Error{Code: http.StatusServiceUnavailable, Text: "the reader of the terrain has ended; ask again"})
+			Refuse(w, &control.Error{Code: http.StatusServiceUnavailable,
+				Text: "the reader of the terrain has ended; ask again"})
 		},
 	}
 }

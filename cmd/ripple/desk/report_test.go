@@ -41,7 +41,7 @@ func TestReports(t *testing.T) {
 
 // Whoever ordered an export sees how far it has come, until it ends.
 func TestExportReports(t *testing.T) {
-	e := &Exports{Formats: map[string]string{"gexf": ".gexf"}, Command: func(Order, string) (*exec.Cmd, error) {
+	e := &Exports{Formats: []Format{{Name: "gexf", Ending: ".gexf"}}, Command: func(Order, string) (*exec.Cmd, error) {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "DESK_TEST_EXPORT=1")
 		return cmd, nil

@@ -13,14 +13,11 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/control"
 )
 
-// Root is where the API begins.
-const Root = "/api/v1/"
-
 // A Route is one thing that can be asked or told.
 type Route struct {
 	Name    string // by which programs call it; unique
 	Method  string // GET or POST
-	Path    string // below [Root], the parameters that are part of it in braces
+	Path    string // below [control.Root], the parameters that are part of it in braces
 	Doc     string // one sentence
 	Params  []Param
 	Body    any  // a value of the type that a POST carries; nil: an empty object

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -83,13 +84,9 @@ func Listen(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", o.Monitor.Listen)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use, perhaps by another desk; name another address with --listen or [monitor] listen",
-			o.Monitor.Listen)
-	}
+	l, err := listen(o.Monitor.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("listen at %s: %w", o.Monitor.Listen, err)
+		return nil, err
 	}
 	d.listener = newConnections(l, maxConnections)
 	guard := &Guard{Token: token, Hosts: o.Hosts}
@@ -97,14 +94,26 @@ func Listen(o Options) (*Desk, error) {
 	mux.Handle("/", site())
 	mux.HandleFunc("GET /enter/{ticket}", d.enter)
 	mux.HandleFunc("GET /download/{ticket}", d.download)
-	mux.Handle(Root, guard.API(api))
+	mux.Handle(control.Root, guard.API(api))
 	mux.Handle("GET /metrics", guard.API(metrics(o.Metrics)))
 	d.server = &http.Server{
-		Handler: patiently(guard.Site(mux), &d.patience), MaxHeaderBytes: maxHeader, ErrorLog: quiet(), TLSConfig: secure,
-		ReadHeaderTimeout: silence, IdleTimeout: idle,
+		Handler: patiently(guard.Site(mux), &d.patience), TLSConfig: secure, ErrorLog: quiet(),
+		MaxHeaderBytes: maxHeader, ReadHeaderTimeout: silence, IdleTimeout: idle,
 		ConnState: d.listener.changed, ConnContext: within,
 	}
 	return d, nil
+}
+
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use, perhaps by another desk; "+
+			"name another address with --listen or [monitor] listen", address)
+	case err != nil:
+		return nil, fmt.Errorf("listen at %s: %w", address, err)
+	}
+	return l, nil
 }
 
 // secured reads the certificate and its key; nil: TLS is not spoken.

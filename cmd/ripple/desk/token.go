@@ -50,7 +50,8 @@ func readToken(path string) (string, error) {
 	}
 	token := strings.TrimSpace(string(text))
 	if len(token) < leastToken || len(token) > mostToken || strings.ContainsFunc(token, odd) {
-		return "", fmt.Errorf("the token file %s must hold %d to %d letters, digits, \"-\" and \"_\"", path, leastToken, mostToken)
+		return "", fmt.Errorf("the token file %s must hold %d to %d letters, digits, \"-\" and \"_\"",
+			path, leastToken, mostToken)
 	}
 	return token, nil
 }

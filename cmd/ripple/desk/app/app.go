@@ -54,7 +54,8 @@ func NewHandler() http.Handler {
 // contentType is told here, whatever the machine's own tables say.
 func contentType(name string) string {
 	return map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
-		".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".sql": "text/plain; charset=utf-8"}[path.Ext(name)]
+		".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+		".sql": "text/plain; charset=utf-8"}[path.Ext(name)]
 }
 
 // all returns the files by their names below /app/, with what is shared with the exports.

@@ -145,7 +145,11 @@ func queryOf(r *http.Request) any {
 }
 
 func filesOf(*http.Request) any {
-	return object{"files": []any{object{"id": "1", "order": object{"format": "gexf", "level": "site"},
+	formats := []any{
+		object{"name": "gexf", "title": "GEXF", "for": "opens finished in Gephi", "graph": true},
+		object{"name": "scroll", "title": "Scroll", "for": "what no desk has heard of", "graph": false},
+	}
+	return object{"formats": formats, "files": []any{object{"id": "1", "order": object{"format": "gexf", "level": "site"},
 		"name": "terrain.gexf", "status": "done", "bytes": 123456789, "seconds": 2.5, "error_message": ""},
 		object{"id": "2", "order": object{"format": "sqlite"}, "name": "terrain.db", "status": "failed",
 			"error_message": "the disk is full"},

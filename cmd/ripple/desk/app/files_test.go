@@ -10,7 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 )
 
-// What is chosen becomes part of an order, of a graph alone.
+// What is offered is what the server names. What is chosen becomes part of an order, of a
+// graph alone.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -32,9 +33,9 @@ func TestOrders(t *testing.T) {
 	want := []map[string]any{
 		{"format": "gexf", "level": "site", "run": "2", "min_weight": 3.0, "without": []any{"footer", "nav"},
 			"only": []any{"quality", "stub"}},
-		{"format": "pages"},
+		{"format": "scroll"},
 	}
-	for i, name := range []string{"Make GEXF", "Make Pages"} {
+	for i, name := range []string{"Make GEXF", "Make Scroll"} {
 		desktest.Ask[any](b, `document.querySelector('[aria-label="`+name+`"]').click()`)
 		b.Wait(`document.querySelector("#view td")`)
 		var got map[string]any

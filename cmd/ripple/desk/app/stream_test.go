@@ -258,7 +258,8 @@ func TestFocusStays(t *testing.T) {
 		n := i + 2
 		tell(n)
 		b.Wait(fmt.Sprintf(`document.querySelector('.visits [data-cursor="%d"] a')`, n))
-		if after := desktest.Ask[string](b, `document.activeElement.href ?? document.activeElement.tagName`); after != before {
+		after := desktest.Ask[string](b, `document.activeElement.href ?? document.activeElement.tagName`)
+		if after != before {
 			t.Errorf("the focus went from %s to %s", before, after)
 		}
 	}

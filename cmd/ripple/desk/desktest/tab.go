@@ -50,7 +50,8 @@ func (b *Tab) Visit(view, until string) {
 // Shows goes to a view and waits until an element of it says a text, however its lines are broken.
 func (b *Tab) Shows(view, selector, text string) {
 	b.Helper()
-	b.Visit(view, fmt.Sprintf(`document.querySelector(%q)?.innerText.replace(/\s+/g, " ").includes(%q)`, selector, text))
+	b.Visit(view, fmt.Sprintf(`document.querySelector(%q)?.innerText.replace(/\s+/g, " ").includes(%q)`,
+		selector, text))
 }
 
 // In is the same tab for a part of the test.

@@ -8,24 +8,13 @@ import { bytes, span } from "./words.js";
 
 const look = 1000; // ms between two looks at what is being written
 const tints = { waiting: "calm", writing: "accent", done: "good", failed: "bad" };
-const formats = [ // name, title, what it is for, whether it is a graph
-  ["sqlite", "SQLite", "every page, link and figure, for questions in SQL", false],
-  ["summary", "Summary", "Markdown, to be cited", false],
-  ["map", "Map", "one HTML file that opens without network", true],
-  ["gexf", "GEXF", "opens finished in Gephi", true],
-  ["graphml", "GraphML", "networkx, yEd", true],
-  ["dot", "DOT", "Graphviz", true],
-  ["csv", "CSV", "nodes and edges, for Gephi or Neo4j", true],
-  ["jsonl", "JSON Lines", "a line a node and a link", true],
-  ["parquet", "Parquet", "DuckDB and Spark", true],
-  ["pages", "Pages", "the stored pages themselves, where [pages] keep = true", false],
-];
 const levels = [["host", "hosts"], ["site", "sites"], ["entity", "entities"], ["page", "pages"]];
 const places = ["main", "body", "aside", "header", "footer", "nav", "sitewide"];
 const classes = ["quality", "discovered", "stub", "blacklist"];
 
 export function show(view, said, signal) {
-  const made = el("div", {}), problem = el("div", {});
+  const made = el("div", {}), problem = el("div", {}), offers = el("ul", { class: "offers" });
+  const chosen = { level: "host" }; // of graphs
   let timer = 0;
   signal.addEventListener("abort", () => clearTimeout(timer));
   const attempt = async (what) => {
@@ -36,6 +25,7 @@ export function show(view, said, signal) {
     clearTimeout(timer);
     try {
       const { data } = await ask("files", { signal });
+      if (!offers.children.length) put(offers, data.formats.map((format) => offer(format, chosen, order)));
       put(made, list(data.files, (file) => attempt(() => fetchFile(file, signal))));
       if (data.files.some((f) => f.status === "waiting" || f.status === "writing")) timer = setTimeout(renew, look);
     } catch (error) {
@@ -43,7 +33,8 @@ export function show(view, said, signal) {
     }
   };
   const order = (body) => attempt(async () => { await ask("files", { body, signal }); await renew(); });
-  put(view, heading("Files"), problem, offers(order, signal), section("Made here", "kept until the desk ends", made));
+  put(view, heading("Files"), problem,
+    section("Make a file", null, graphOptions(chosen, signal), offers), section("Made here", "kept until the desk ends", made));
   put(made, loading());
   renew();
 }
@@ -54,12 +45,10 @@ async function fetchFile(file, signal) {
   el("a", { href: "download/" + encodeURIComponent(data.ticket), download: file.name }).click();
 }
 
-function offers(order, signal) {
-  const chosen = { level: "host" };
-  return section("Make a file", null, graphOptions(chosen, signal),
-    el("ul", { class: "offers" }, formats.map(([format, title, what, graph]) => el("li", {}, el("b", {}, title),
-      el("span", { class: "soft" }, what),
-      button("Make", () => order(graph ? { format, ...chosen } : { format }), { "aria-label": "Make " + title })))));
+function offer(format, chosen, order) {
+  const body = () => ({ format: format.name, ...(format.graph ? chosen : {}) });
+  return el("li", {}, el("b", {}, format.title), el("span", { class: "soft" }, format.for),
+    button("Make", () => order(body()), { "aria-label": "Make " + format.title }));
 }
 
 // graphOptions are what graphs may leave out; what is chosen becomes part of the order.

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// defaultConfig is the configuration that is taken where none is named.
+const defaultConfig = "config.toml"
+
+// A named is the files that a command is about, as the flags name them.
+type named struct {
+	state  string // --state
+	config string // --config
+}
+
+func (n *named) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&n.state, "state", "",
+		"use the state `FILE`, or a folder that holds all shards of a terrain,\nwhich are read as one map")
+	f.StringVar(&n.config, "config", "",
+		"use the state file that the configuration `FILE` names (default: ./config.toml,\n"+
+			"else the only state file in this folder)")
+}
+
+// statePath finds the state file that a command is about: the one named, that of
+// the configuration, or the folder's only one.
+func (n *named) statePath() (string, error) {
+	switch {
+	case n.state != "" && n.config != "":
+		return "", usage("--state and --config both name a state file; use one of them")
+	case n.state != "":
+		return n.state, nil
+	case n.config != "":
+		return configuredState(n.config)
+	}
+	if _, err := os.Stat(defaultConfig); err == nil {
+		return configuredState(defaultConfig)
+	}
+	found, unread, err := stateFiles(".")
+	switch {
+	case err != nil:
+		return "", err
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) == 0 && unread != nil:
+		return "", hint(fmt.Errorf("there is no config.toml here and no state file that can be read: %w", unread),
+			"make it readable, or name another with --state FILE")
+	case len(found) == 0:
+		return "", usage("there is no config.toml here and no state file; name one with --state FILE or --config FILE")
+	}
+	return "", usage("there are several state files here: %s; name one with --state FILE", strings.Join(found, ", "))
+}
+
+func configuredState(path string) (string, error) {
+	cfg, _, err := config.Load(path)
+	if err != nil {
+		return "", fmt.Errorf("%w\nmend it, or name the state file with --state FILE", err)
+	}
+	if cfg.Cluster.Hub != "" {
+		return "", usage("%s is for several machines; name with --state a shard's file, "+
+			"or the one that \"ripple unite\" makes of all", shown(path))
+	}
+	return cfg.State.Path, nil
+}
+
+// configPath is the configuration that a crawl follows.
+func (n *named) configPath(args []string) (string, error) {
+	switch {
+	case n.state != "":
+		return "", usage("a crawl takes its state file from [state] path; leave --state out")
+	case len(args) > 0 && n.config != "":
+		return "", usage("the configuration is named twice, %s and %s", shown(args[0]), shown(n.config))
+	case len(args) > 0:
+		return args[0], notSite(args[0])
+	}
+	return n.configOrDefault(), nil
+}
+
+func (n *named) configOrDefault() string { return cmp.Or(n.config, defaultConfig) }
+
+// stateConfig is the configuration that names the state file; empty: none does.
+func (n *named) stateConfig() string {
+	if n.config != "" || n.state != "" {
+		return n.config
+	}
+	if _, err := os.Stat(defaultConfig); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return defaultConfig
+}
+
+// terrain is the configuration of the terrain of several machines that a command is about;
+// nil: it is about one state file.
+func (n *named) terrain() *config.Config {
+	if n.state != "" {
+		return nil
+	}
+	cfg, _, err := config.Load(n.configOrDefault())
+	if err != nil || cfg.Cluster.Hub == "" {
+		return nil // what is wrong with it, the search for a state file says
+	}
+	return cfg
+}
+
+// notSite refuses what is no name of a configuration, but a URL or the name of a site.
+func notSite(name string) error {
+	site := shown(clean(name, 2048))
+	switch _, err := os.Stat(name); {
+	case strings.Contains(name, "://"):
+		return usage("%s is a URL, not a configuration; to write one that crawls it: ripple init --origin %[1]s", site)
+	case !errors.Is(err, fs.ErrNotExist) || filepath.Ext(name) == ".toml" || !strings.Contains(name, "."),
+		strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "www."):
+		return nil
+	}
+	near := strings.TrimSuffix(name, filepath.Ext(name)) + ".toml"
+	if _, err := os.Stat(near); err == nil {
+		return usage("there is no file %s; did you mean %s?", site, shown(near))
+	}
+	return usage("there is no file %s; to write a configuration that crawls the site: "+
+		"ripple init --origin https://%[1]s", site)
+}

@@ -180,7 +180,7 @@ func TestWaitOf(t *testing.T) {
 		{"commits", crawl.Status{Pending: 1, Next: later}, 9, "a.test", 0},
 		{"away", crawl.Status{Open: 1, Away: later, Next: later}, 9, "a.test", ForNetwork},
 		{"has means for no more", crawl.Status{Open: 2, Few: 2, Next: later}, 9, "a.test", ForMeans},
-		{"has means for more", crawl.Status{Open: 1, Few: 2, Next: later}, 9, "a.test", NoWait},
+		{"has means for more", crawl.Status{Open: 1, Few: 2, Next: later}, 9, "a.test", 0},
 		{"waits", crawl.Status{Next: later}, 9, "a.test", ForHosts},
 		{"stopping", crawl.Status{Stopped: true, Paused: true}, 9, "", Stopping},
 		{"paused", crawl.Status{Paused: true, Full: true, Next: later}, 9, "a.test", Paused},

@@ -50,7 +50,7 @@ func told(t testing.TB, path string, all bool) (pages map[string]string, digest 
 		return nil
 	})
 	if err == nil {
-		err = s.EachLink(func(from schema.ID, l schema.Link, _, last schema.RunID) error {
+		err = s.Links.Each(func(from schema.ID, l schema.Link, _, last schema.RunID) error {
 			if _, ok := pages[names[from]]; ok {
 				pages[names[from]+" > "+names[l.To]] = fmt.Sprint(l.Kinds, l.Anchor, last)
 			}

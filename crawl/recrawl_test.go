@@ -145,7 +145,7 @@ func (c *changing) links() map[string]string {
 		return nil
 	})
 	if err == nil {
-		err = sv.EachLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+		err = sv.Links.Each(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
 			found[names[from]+" "+names[l.To]] = fmt.Sprintf("%s %d-%d", l.Kinds.First(), first, last)
 			return nil
 		})

@@ -20,7 +20,7 @@ func (g *Graph) Busiest(nodes []int, most int) (map[int][]BusyPage, error) {
 		return nil, nil
 	}
 	in := make([]uint32, g.survey.URLs()+1)
-	err := g.survey.EachTargetWritten(func(_, to schema.ID) { in[to]++ })
+	err := g.survey.Links.EachTargetWritten(func(_, to schema.ID) { in[to]++ })
 	if err != nil {
 		return nil, err
 	}

@@ -42,15 +42,15 @@ type cover struct {
 func NewFold(s *survey.Survey, level Level) *Fold {
 	f := &Fold{
 		survey: s, level: level, ids: make(map[string]uint32), nodes: make([]Node, 1), covers: make([]cover, 1),
-		kinds: make([]survey.Cover, s.HostCount()+1), seen: make(map[[2]uint32]bool),
+		kinds: make([]survey.Cover, s.Hosts.Count()+1), seen: make(map[[2]uint32]bool),
 		noted: make(map[schema.HostID]schema.HostNote),
 	}
 	switch level {
 	case LevelEntity:
 		f.of = make([]uint32, s.URLs()+1)
-		f.last = make([]lastEntity, s.HostCount()+1)
+		f.last = make([]lastEntity, s.Hosts.Count()+1)
 	case LevelSite:
-		f.of = make([]uint32, s.HostCount()+1)
+		f.of = make([]uint32, s.Hosts.Count()+1)
 	}
 	return f
 }
@@ -154,9 +154,9 @@ func (f *Fold) addToEntity(p *survey.Page) *Node {
 func (f *Fold) Node(page schema.ID) uint32 {
 	switch f.level {
 	case LevelHost:
-		return uint32(f.survey.HostOf(page))
+		return uint32(f.survey.Hosts.Of(page))
 	case LevelSite:
-		return f.of[f.survey.HostOf(page)]
+		return f.of[f.survey.Hosts.Of(page)]
 	}
 	return f.of[page]
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // A LinkReader calls a function for the links on some pages, in the order of the pages, as
-// [survey.Survey.EachLinkOf] does.
+// [survey.Links.EachOf] does.
 type LinkReader func(pages []schema.ID, f survey.LinkFunc) error
 
 // EachLink calls f for the links between different nodes, in the order of their ends. A

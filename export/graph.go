@@ -84,18 +84,18 @@ func (g *Graph) selectPages() error {
 
 // eachPageLink calls f for the links between pages that are selected by run and place.
 func (g *Graph) eachPageLink(f survey.LinkFunc) error {
-	each := g.survey.EachLink
+	each := g.survey.Links.Each
 	if g.opts.All {
-		each = g.survey.EachLinkEver
+		each = g.survey.Links.EachEver
 	}
 	return each(g.selected(f))
 }
 
 // linksOf calls f for those of some pages.
 func (g *Graph) linksOf(pages []schema.ID, f survey.LinkFunc) error {
-	each := g.survey.EachLinkOf
+	each := g.survey.Links.EachOf
 	if g.opts.All {
-		each = g.survey.EachLinkEverOf
+		each = g.survey.Links.EachEverOf
 	}
 	return each(pages, g.selected(f))
 }
@@ -117,7 +117,7 @@ func (g *Graph) selected(f survey.LinkFunc) survey.LinkFunc {
 // fold adds up the nodes and links of a level above pages.
 func (g *Graph) fold() error {
 	f := NewFold(g.survey, g.opts.Level)
-	err := g.survey.EachHost(func(r *survey.HostReport) error {
+	err := g.survey.Hosts.Each(func(r *survey.HostReport) error {
 		f.AddHost(r)
 		return nil
 	})

@@ -79,7 +79,7 @@ func (g *Graph) hosts() func(place uint32) uint32 {
 	host := make([]uint32, g.count)
 	for id, place := range g.rank {
 		if place != 0 {
-			host[place-1] = uint32(g.survey.HostOf(schema.ID(id)))
+			host[place-1] = uint32(g.survey.Hosts.Of(schema.ID(id)))
 		}
 	}
 	return func(place uint32) uint32 { return host[place] }

@@ -96,7 +96,7 @@ func (g *Graph) readMeta() error {
 		return err
 	}
 	m.Omitted, m.CutSites = counts.LinksOmitted, len(sites)
-	return g.survey.EachHost(func(r *survey.HostReport) error {
+	return g.survey.Hosts.Each(func(r *survey.HostReport) error {
 		if r.Cover.Cut() {
 			m.Cut++
 		}

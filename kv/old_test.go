@@ -164,7 +164,7 @@ func TestExportWithoutCauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := sv.Host(1)
+	report, err := sv.Hosts.Report(1)
 	if err != nil || !strings.Contains(report.Coverage, "denied by robots.txt") ||
 		!strings.Contains(report.Coverage, "given up: robots.txt unavailable: 503 Service Unavailable") {
 		t.Errorf("coverage %q, %v", report.Coverage, err)

@@ -124,7 +124,7 @@ func remarks(s *survey.Survey) ([]remark, error) {
 	var lines, empty []remark
 	var gone failures
 	left := 0
-	err := s.EachHost(func(h *survey.HostReport) error {
+	err := s.Hosts.Each(func(h *survey.HostReport) error {
 		name := clean(h.Host.Name, 253)
 		switch {
 		case len(h.Origins) > 0 && h.Cover.Cut() && h.Cover != survey.CoverDenied:

@@ -267,7 +267,7 @@ func demoTable(w io.Writer, s *survey.Survey) error {
 	fmt.Fprintln(w)
 	t := newTable(w)
 	t.row("host", "class", "depth", "known", "visited", "coverage")
-	err := s.EachHost(func(h *survey.HostReport) error {
+	err := s.Hosts.Each(func(h *survey.HostReport) error {
 		if h.Known == 0 {
 			return nil
 		}

@@ -25,7 +25,7 @@ func (r *reading) host(raw string, limit int) (*dossier, error) {
 	verdict := r.Terrain().HostClass(name)
 	d := &dossier{Input: raw, Domain: name, Site: weburl.Site(name), Class: verdict.Class.String(), Rule: verdict.Rule,
 		Origin: []string{}, Tags: []string{}, visitable: verdict.Class.Visitable()}
-	noted := r.Noted(name)
+	noted := r.Hosts.Noted(name)
 	d.Tags, d.Note, d.Later = append(d.Tags, noted.Tags...), noted.Note, noted.Later
 	for _, i := range r.Terrain().OriginsOf(name) {
 		d.Origin = append(d.Origin, r.Terrain().Origins()[i].Name)
@@ -45,12 +45,12 @@ func (r *reading) host(raw string, limit int) (*dossier, error) {
 
 // knownHost tells what is known of a host that was met.
 func (r *reading) knownHost(id schema.HostID, limit int) (*knownHost, error) {
-	report, err := r.Host(id)
+	report, err := r.Hosts.Report(id)
 	if err != nil {
 		return nil, err
 	}
 	k := r.hostFacts(report)
-	kept, err := r.Survey.Robots(id)
+	kept, err := r.Survey.Hosts.Robots(id)
 	if err != nil {
 		return nil, err
 	}

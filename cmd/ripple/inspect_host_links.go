@@ -22,12 +22,12 @@ type linker struct {
 // its pages.
 func (r *reading) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (in map[schema.ID]int, err error) {
 	in, from := map[schema.ID]int{}, map[schema.HostID]*linker{}
-	err = r.EachTargetWritten(func(page, to schema.ID) {
-		if r.HostOf(to) != host {
+	err = r.Links.EachTargetWritten(func(page, to schema.ID) {
+		if r.Hosts.Of(to) != host {
 			return
 		}
 		in[to]++
-		id := r.HostOf(page)
+		id := r.Hosts.Of(page)
 		if id == host {
 			return
 		}
@@ -100,7 +100,7 @@ func (r *reading) showLink(l *linker) error {
 		return err
 	}
 	l.To = p.URL
-	links, err := r.Out(l.first)
+	links, err := r.Links.Out(l.first)
 	for _, link := range links {
 		if link.To == l.to {
 			l.Anchor, l.Place = link.Anchor, link.Where()
@@ -148,7 +148,7 @@ func (r *reading) addPages(k *knownHost, host schema.HostID, in map[schema.ID]in
 // pagesOf returns the pages of a host by id.
 func (r *reading) pagesOf(host schema.HostID) (own []schema.ID) {
 	for id := schema.ID(1); int(id) <= r.URLs(); id++ {
-		if r.HostOf(id) == host && r.store.Kind(id) == schema.KindPage {
+		if r.Hosts.Of(id) == host && r.store.Kind(id) == schema.KindPage {
 			own = append(own, id)
 		}
 	}

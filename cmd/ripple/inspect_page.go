@@ -80,7 +80,7 @@ func (r *reading) addTrouble(out *inspectedPage, host string) error {
 
 // addLinks adds links in and out.
 func (r *reading) addLinks(out *inspectedPage, id schema.ID, limit int) error {
-	back, total, err := r.In(id, limit)
+	back, total, err := r.Links.In(id, limit)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (r *reading) addLinks(out *inspectedPage, id schema.ID, limit int) error {
 			return err
 		}
 	}
-	links, err := r.Out(id)
+	links, err := r.Links.Out(id)
 	if err != nil {
 		return err
 	}

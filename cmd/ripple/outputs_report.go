@@ -141,7 +141,7 @@ func (r *report) addFetches(s *survey.Survey) error {
 	if n := r.Metrics.PagesFetched; n > 0 {
 		r.Metrics.MeanFetchMS = float64(total.Milliseconds()) / float64(n)
 	}
-	return s.EachHost(func(h *survey.HostReport) error {
+	return s.Hosts.Each(func(h *survey.HostReport) error {
 		if h.Known > 0 && (h.Class.Visitable() || h.Cover.Cut()) {
 			r.Coverage = append(r.Coverage, coverage{
 				Domain: h.Host.Name, Class: h.Class.String(), PagesKnown: h.Known, PagesVisited: h.Visited,

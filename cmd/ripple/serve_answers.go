@@ -133,7 +133,7 @@ func (o *opened) answerRequests(q desk.Query) (any, error) {
 			if err != nil {
 				return err
 			}
-			if o.HostOf(v.URL) == host && !v.Kept {
+			if o.Hosts.Of(v.URL) == host && !v.Kept {
 				found.Requests = append(found.Requests, request{
 					URL: v.Form, Kind: "page", At: v.At.UTC(),
 					Status: v.Status, ResponseMS: v.ResponseTime.Milliseconds(), Error: v.Reason.String(),

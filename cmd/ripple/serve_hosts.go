@@ -83,7 +83,7 @@ func (o *opened) index() (*hostIndex, error) {
 	cfg, run := o.Config(), o.Run()
 	pace := census.NewPace(cfg, &run)
 	x := &hostIndex{orders: map[string][]uint32{}, tagged: map[string]map[schema.HostID]bool{}}
-	err := o.EachHost(func(h *survey.HostReport) error {
+	err := o.Hosts.Each(func(h *survey.HostReport) error {
 		if h.Known > 0 {
 			x.tag(h.Host.ID, h.Noted.Tags)
 			x.hosts = append(x.hosts, hostKey{
@@ -165,7 +165,7 @@ func (o *opened) answerHosts(q desk.Query) (any, error) {
 	run := o.Run()
 	pace := census.NewPace(o.Config(), &run)
 	for _, id := range chosen {
-		h, err := o.Host(id)
+		h, err := o.Hosts.Report(id)
 		if err != nil {
 			return nil, err
 		}

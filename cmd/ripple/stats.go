@@ -204,7 +204,7 @@ func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
 	}
 	s.Slow, s.Origins = []slowHost{}, newOriginStats(r)
 	pace := census.NewPace(cfg, &run)
-	err = r.EachHostUntitled(func(h *survey.HostReport) error {
+	err = r.Hosts.EachUntitled(func(h *survey.HostReport) error {
 		waiting := h.ByState[schema.Queued] + h.ByState[schema.RateLimited]
 		pages, seconds := pace.Of(h.Host, waiting)
 		s.addOrigins(h, pages, seconds)

@@ -82,6 +82,6 @@ func EachPage(t testing.TB, path string, f func(*survey.Page)) {
 func EachHost(t testing.TB, path string, f func(*survey.HostReport)) {
 	t.Helper()
 	Surveyed(t, path, func(s *survey.Survey) error {
-		return s.EachHost(func(r *survey.HostReport) error { f(r); return nil })
+		return s.Hosts.Each(func(r *survey.HostReport) error { f(r); return nil })
 	})
 }

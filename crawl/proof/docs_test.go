@@ -90,7 +90,7 @@ func readMap(t testing.TB, path string) (states map[string]string, links map[str
 			states[p.URL], names[p.ID] = p.State.String(), p.URL
 			return nil
 		})
-		return errors.Join(err, sv.EachLink(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
+		return errors.Join(err, sv.Links.Each(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
 			links[names[from]+" "+names[l.To]] = true
 			return nil
 		}))

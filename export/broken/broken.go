@@ -51,7 +51,7 @@ func Find(s *survey.Survey) ([]Link, error) {
 	if err := s.EachSketch(f.addPage); err != nil {
 		return nil, err
 	}
-	if err := s.EachLinkTo(func(to schema.ID) bool { return f.broken[to] }, f.addLink); err != nil {
+	if err := s.Links.EachTo(func(to schema.ID) bool { return f.broken[to] }, f.addLink); err != nil {
 		return nil, err
 	}
 	if err := s.Hold(s.Context(), f.name); err != nil {
@@ -98,7 +98,7 @@ func (f *finder) addLink(from schema.ID, l schema.Link) error {
 }
 
 func (f *finder) addSource(page schema.ID) error {
-	host, err := f.survey.HostName(f.survey.HostOf(page))
+	host, err := f.survey.Hosts.Name(f.survey.Hosts.Of(page))
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (i *identity) owner(n *export.Node) export.Value {
 	case export.LevelEntity:
 		return export.Value{None: true}
 	}
-	return export.Value{Count: int64(i.graph.Survey().ShardOf(name))}
+	return export.Value{Count: int64(i.graph.Survey().Hosts.ShardOf(name))}
 }
 
 // eachNode is [export.Graph.EachNode], and notes the keys.

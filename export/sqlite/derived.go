@@ -45,7 +45,7 @@ func readGraph(s *survey.Survey) (*graph, error) {
 	n := s.URLs()
 	g := &graph{start: make([]uint32, n+2), inStart: make([]uint32, n+2)}
 	last, beyond := schema.ID(0), schema.ID(0)
-	err := s.EachTarget(func(from, to schema.ID) {
+	err := s.Links.EachTarget(func(from, to schema.ID) {
 		for ; last < from; last++ {
 			g.start[last+1] = uint32(len(g.to))
 		}
@@ -194,7 +194,7 @@ func (d *derived) hosts() ([]schema.HostID, error) {
 		return d.asked, nil
 	}
 	asked := []schema.HostID{}
-	err := d.db.survey.EachHost(func(r *survey.HostReport) error {
+	err := d.db.survey.Hosts.Each(func(r *survey.HostReport) error {
 		row, err := domainOf(d.db.survey, r.Host)
 		if row != nil {
 			asked = append(asked, r.Host.ID)
@@ -214,8 +214,8 @@ func (d *derived) sites() ([]uint32, error) {
 		return d.siteOf, nil
 	}
 	f := export.NewFold(d.db.survey, export.LevelSite)
-	of := make([]uint32, d.db.survey.HostCount()+1)
-	err := d.db.survey.EachHost(func(r *survey.HostReport) error {
+	of := make([]uint32, d.db.survey.Hosts.Count()+1)
+	err := d.db.survey.Hosts.Each(func(r *survey.HostReport) error {
 		f.AddHost(r)
 		of[r.Host.ID] = f.NodeOfHost(r.Host.ID)
 		return nil

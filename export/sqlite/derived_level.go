@@ -25,7 +25,7 @@ func (d *derived) fold(level export.Level) (*folded, error) {
 		return f, nil
 	}
 	s, f := d.db.survey, export.NewFold(d.db.survey, level)
-	err := s.EachHost(func(r *survey.HostReport) error {
+	err := s.Hosts.Each(func(r *survey.HostReport) error {
 		f.AddHost(r)
 		return nil
 	})
@@ -39,7 +39,7 @@ func (d *derived) fold(level export.Level) (*folded, error) {
 		return nil, err
 	}
 	nodes := f.Nodes()
-	links, err := f.Links(s.EachLinkOf)
+	links, err := f.Links(s.Links.EachOf)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (d *derived) measurePages() ([]measured, error) {
 		}
 	}
 	graph := b.Graph()
-	graph.Together(func(node uint32) uint32 { return uint32(s.HostOf(schema.ID(all[node].id))) })
+	graph.Together(func(node uint32) uint32 { return uint32(s.Hosts.Of(schema.ID(all[node].id))) })
 	m, err := export.MetricsOf(d.db.ctx, graph)
 	if err != nil {
 		return nil, err

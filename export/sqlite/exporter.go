@@ -185,7 +185,7 @@ func (e *exporter) addVisit(p *survey.Page) error {
 }
 
 func (e *exporter) addLinks() error {
-	return e.survey.EachLink(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
+	return e.survey.Links.Each(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
 		e.progress.Passing("links", int(from), e.survey.URLs())
 		e.references[link.To]++
 		e.body = link
@@ -255,7 +255,7 @@ func (e *exporter) addSitemapURLs() error {
 }
 
 func (e *exporter) addHosts() error {
-	return e.survey.EachHost(func(r *survey.HostReport) error {
+	return e.survey.Hosts.Each(func(r *survey.HostReport) error {
 		for _, l := range e.levels {
 			l.fold.AddHost(r)
 		}

@@ -98,7 +98,7 @@ func (l *level) end(ctx context.Context) error {
 		}
 	}
 	graph := rank.NewBuilder(len(nodes), 0, true)
-	err := l.fold.EachLink(l.fold.Survey().EachLinkOf, func(k *export.Link) error {
+	err := l.fold.EachLink(l.fold.Survey().Links.EachOf, func(k *export.Link) error {
 		if l.metrics != nil { // whose nodes have dense ids
 			graph.Add(k.From-1, k.To-1, export.Weight(k.Links))
 		}
@@ -158,11 +158,11 @@ func (g *pageGraph) read(s *survey.Survey) (*rank.Graph, error) {
 	for id := range place {
 		if id := schema.ID(id); s.IsPage(id) {
 			place[id] = uint32(len(g.ids))
-			g.ids, hosts = append(g.ids, id), append(hosts, uint32(s.HostOf(id)))
+			g.ids, hosts = append(g.ids, id), append(hosts, uint32(s.Hosts.Of(id)))
 		}
 	}
 	graph := &rank.Graph{Off: make([]int64, len(g.ids)+1)}
-	if err := s.EachTargetWritten(func(from, _ schema.ID) { graph.Off[place[from]+1]++ }); err != nil {
+	if err := s.Links.EachTargetWritten(func(from, _ schema.ID) { graph.Off[place[from]+1]++ }); err != nil {
 		return nil, err
 	}
 	for i := range g.ids {
@@ -171,7 +171,7 @@ func (g *pageGraph) read(s *survey.Survey) (*rank.Graph, error) {
 	graph.To = make([]uint32, graph.Off[len(g.ids)])
 	var at int64
 	var before schema.ID
-	err := s.EachTargetWritten(func(from, to schema.ID) {
+	err := s.Links.EachTargetWritten(func(from, to schema.ID) {
 		if from != before {
 			at, before = graph.Off[place[from]], from
 		}

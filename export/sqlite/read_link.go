@@ -75,13 +75,13 @@ func (s *linkScan) readFrom(page schema.ID) (err error) {
 		s.ahead = min(2*s.ahead, maxLinksAhead)
 		last = s.graph.from(min(s.graph.start[page]+s.ahead, uint32(len(s.graph.to))-1))
 	}
-	s.read, err = s.db.survey.Links(page, max(page, last), s.anchors)
+	s.read, err = s.db.survey.Links.Range(page, max(page, last), s.anchors)
 	return err
 }
 
 // mark says of a link that has been read whether it is site-wide.
 func (s *linkScan) mark(row *linkRow) error {
-	wide, err := s.db.survey.SiteWide(schema.ID(row.From), *row.Page)
+	wide, err := s.db.survey.Links.SiteWide(schema.ID(row.From), *row.Page)
 	if err != nil {
 		return err
 	}

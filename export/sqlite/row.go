@@ -123,7 +123,7 @@ func (p *pageRow) loadSome(d *DB, column string) (ok bool, err error) {
 	}
 	switch column {
 	case "domain":
-		p.some.HostName, err = d.survey.HostName(d.survey.HostOf(p.id))
+		p.some.HostName, err = d.survey.Hosts.Name(d.survey.Hosts.Of(p.id))
 	case "state", "class":
 		m := d.marks
 		if m == nil {

@@ -154,6 +154,6 @@ func domainOf(s *survey.Survey, h *schema.Host) (*domainRow, error) {
 		d.requests, d.limited = h.RunRequests, d.limited || h.RunGivenUp == schema.GaveUpRateLimit
 	}
 	var err error
-	d.robots, err = s.Robots(h.ID)
+	d.robots, err = s.Hosts.Robots(h.ID)
 	return d, err
 }

@@ -5,11 +5,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-func (d *DB) hostCount() int64 { return int64(d.survey.HostCount()) }
+func (d *DB) hostCount() int64 { return int64(d.survey.Hosts.Count()) }
 
 func hostView(d *DB) virtual {
 	scan := func(s span) (next[hostRow], error) {
-		return eachPlace(s, d.survey.HostCount(), func(at int, row *hostRow) (bool, error) {
+		return eachPlace(s, d.survey.Hosts.Count(), func(at int, row *hostRow) (bool, error) {
 			*row = hostRow{id: schema.HostID(at + 1)}
 			return true, nil
 		}), nil
@@ -18,7 +18,7 @@ func hostView(d *DB) virtual {
 	v.ordered = true
 	v.load = d.loadHost
 	v.keys = []key[hostRow]{{"domain", 1, func(name any) (next[hostRow], error) {
-		id, ok, err := d.survey.LookupHost(name.(string))
+		id, ok, err := d.survey.Hosts.Lookup(name.(string))
 		if !ok || err != nil {
 			return none[hostRow], err
 		}
@@ -34,7 +34,7 @@ func (d *DB) loadHost(h *hostRow, column string) (err error) {
 	case "id":
 		return nil
 	case "domain":
-		h.name, err = d.survey.HostName(h.id)
+		h.name, err = d.survey.Hosts.Name(h.id)
 		return err
 	case "site_id":
 		of, err := d.sites()
@@ -44,7 +44,7 @@ func (d *DB) loadHost(h *hostRow, column string) (err error) {
 		return err
 	}
 	if h.HostReport == nil {
-		h.HostReport, err = d.survey.Host(h.id)
+		h.HostReport, err = d.survey.Hosts.Report(h.id)
 	}
 	return err
 }
@@ -56,7 +56,7 @@ func domainView(d *DB) virtual {
 			return nil, err
 		}
 		return eachPlace(s, len(ids), func(at int, row *domainRow) (bool, error) {
-			r, err := d.survey.Host(ids[at])
+			r, err := d.survey.Hosts.Report(ids[at])
 			if err != nil {
 				return false, err
 			}

@@ -38,7 +38,7 @@ func pageView(d *DB) virtual {
 	}
 	v.keys = []key[pageRow]{
 		{"url", 1, d.pageByURL},
-		{"domain", d.urls() / max(int64(d.survey.HostCount()), 1), d.pagesOfHost},
+		{"domain", d.urls() / max(int64(d.survey.Hosts.Count()), 1), d.pagesOfHost},
 	}
 	return v
 }
@@ -53,13 +53,13 @@ func (d *DB) pageByURL(url any) (next[pageRow], error) {
 
 // pagesOfHost reads the pages of a host. Which these are is in memory.
 func (d *DB) pagesOfHost(name any) (next[pageRow], error) {
-	host, ok, err := d.survey.LookupHost(name.(string))
+	host, ok, err := d.survey.Hosts.Lookup(name.(string))
 	if !ok || err != nil {
 		return none[pageRow], err
 	}
 	return eachPlace(all(), d.survey.URLs(), func(at int, row *pageRow) (bool, error) {
 		*row = pageRow{id: schema.ID(at + 1), read: d.pages.page}
-		return d.survey.HostOf(row.id) == host && d.survey.IsPage(row.id), nil
+		return d.survey.Hosts.Of(row.id) == host && d.survey.IsPage(row.id), nil
 	}), nil
 }
 

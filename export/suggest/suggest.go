@@ -93,7 +93,7 @@ type finder struct {
 // Find returns the candidates with at least minOrigins votes: at most limit that are
 // stubs, and as many that are not. It ends with [survey.Survey.Context].
 func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
-	hosts, urls := s.HostCount()+1, s.URLs()+1
+	hosts, urls := s.Hosts.Count()+1, s.URLs()+1
 	f := &finder{
 		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, hosts), hosts: make([]string, hosts),
 		entity: make([]string, hosts), silent: make([]bool, hosts), later: make([]bool, hosts),
@@ -159,7 +159,7 @@ func (f *finder) readLinks() (err error) {
 
 func (f *finder) readHosts() error {
 	origins := f.survey.Terrain().Origins()
-	return f.survey.EachHostUntitled(func(r *survey.HostReport) error {
+	return f.survey.Hosts.EachUntitled(func(r *survey.HostReport) error {
 		f.fold.AddHost(r)
 		f.hosts[r.Host.ID], f.entity[r.Host.ID] = r.Host.Name, r.Entity
 		f.silent[r.Host.ID], f.later[r.Host.ID] = r.Host.Silent(), r.Noted.Later
@@ -183,7 +183,7 @@ func (f *finder) readPages() error {
 		if !f.survey.IsPage(id) {
 			continue
 		}
-		host := f.survey.HostOf(id)
+		host := f.survey.Hosts.Of(id)
 		p := survey.Page{ID: id, Host: host, Class: f.class[id], Entity: f.entity[host]}
 		if p.Entity == "" {
 			norm, err := f.survey.Norm(id)
@@ -292,7 +292,7 @@ func (f *finder) cast(origin int) {
 			f.candidates[node] = c
 		}
 		if c.met == 0 || v.met < c.met {
-			c.met, c.host = v.met, f.survey.HostOf(v.leads)
+			c.met, c.host = v.met, f.survey.Hosts.Of(v.leads)
 		}
 		c.Links += int(v.editorial + v.elsewhere + v.siteWide)
 		if v.editorial > 0 {
@@ -415,7 +415,7 @@ func (f *finder) cite(cited []*Origin) error {
 		}
 		pairs[i] = [2]schema.ID{o.from, o.to}
 	}
-	return f.survey.EachLinkBetween(pairs, func(i int, l schema.Link) error {
+	return f.survey.Links.EachBetween(pairs, func(i int, l schema.Link) error {
 		cited[i].Anchor, cited[i].Place = l.Anchor, l.Where()
 		return nil
 	})
@@ -424,7 +424,7 @@ func (f *finder) cite(cited []*Origin) error {
 // cover fills in how a candidate is covered, its title, and a page of it that answered.
 func (f *finder) cover(c *Candidate) error {
 	if c.Hosts == 1 {
-		report, err := f.survey.Host(c.host)
+		report, err := f.survey.Hosts.Report(c.host)
 		if err != nil {
 			return err
 		}

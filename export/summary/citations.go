@@ -44,7 +44,7 @@ type citedPage struct {
 
 func newCitations(s *survey.Survey) *citations {
 	return &citations{
-		survey: s, origin: make([]int, s.HostCount()+1), in: make([]uint32, s.URLs()+1),
+		survey: s, origin: make([]int, s.Hosts.Count()+1), in: make([]uint32, s.URLs()+1),
 		foreign: make([]uint32, s.URLs()+1), links: map[vote]int{}, votes: map[schema.HostID]endorsed{},
 		matrix: map[[2]int]int{}, hosts: newTop(folded, byEndorsement), pages: newTop(folded, byCitation),
 	}
@@ -65,9 +65,9 @@ func (c *citations) addHost(r *survey.HostReport) {
 // readLinks counts links. All hosts are known by then.
 func (c *citations) readLinks() error {
 	since := c.survey.Since()
-	err := c.survey.EachLink(func(from schema.ID, l schema.Link, _, last schema.RunID) error {
+	err := c.survey.Links.Each(func(from schema.ID, l schema.Link, _, last schema.RunID) error {
 		c.in[l.To]++
-		host, target := c.survey.HostOf(from), c.survey.HostOf(l.To)
+		host, target := c.survey.Hosts.Of(from), c.survey.Hosts.Of(l.To)
 		if host != target {
 			c.foreign[l.To]++
 		}

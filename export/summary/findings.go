@@ -92,10 +92,10 @@ func collect(s *survey.Survey) (*findings, error) {
 	for _, step := range []func() error{
 		func() (err error) { f.counts, err = s.Counts(); return err },
 		func() (err error) { f.seen, err = s.Seen(); return err },
-		func() error { return s.EachHost(each) },
+		func() error { return s.Hosts.Each(each) },
 		f.cited.readLinks,
 		func() error { return s.EachPage(func(p *survey.Page) error { f.addPage(s, p); return nil }) },
-		func() error { return s.EachHost(func(r *survey.HostReport) error { f.cited.rank(r); return nil }) },
+		func() error { return s.Hosts.Each(func(r *survey.HostReport) error { f.cited.rank(r); return nil }) },
 		func() (err error) { f.stray, err = survey.StraySeeds(s); return err },
 		func() (err error) { f.sites, err = survey.CutSites(s); return err },
 		func() (err error) { f.uncovered, err = survey.UncoveredSubdomains(s); return err },

@@ -97,7 +97,7 @@ func (ws *walks) eachCarrying(in func(schema.ID) bool, f func(from schema.ID, li
 	var buf []schema.Link
 	cfg := ws.core.cfg.Crawler
 	want := func(from schema.ID) bool { return in(from) && !ws.closedTo(from) }
-	return ws.core.eachStanding(want, nil, func(l *kv.Linked) error {
+	return ws.stands.each(want, nil, func(l *kv.Linked) error {
 		from, links := l.URL, l.Links
 		if cfg.RespectNofollow || !cfg.FollowCanonical {
 			buf = buf[:0]

@@ -19,8 +19,6 @@ type core struct {
 	past    *past           // nil: of the newest run
 	tx      *kv.Tx          // of the call that is running
 	ctx     context.Context // of [Survey.Until] and [Survey.Hold]; nil: none
-	stand   []uint32        // by id, see [core.stands]; 0, or nil: the last visit
-	stood   bool            // that is known
 	runs    []schema.Run
 	run     schema.Run // the last of runs
 	cfg     *config.Config
@@ -277,3 +275,17 @@ func (b *bitset) grow(i int) {
 		*b = append(*b, 0)
 	}
 }
+
+// until ends long walks over the records when ctx is done.
+func (c *core) until(ctx context.Context) { c.ctx = ctx }
+
+// live returns why a walk over the records should end; nil: it should not.
+func (c *core) live() error {
+	if c.ctx == nil || c.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(c.ctx)
+}
+
+// often is how many pages pass between two looks at that, where a page costs little.
+const often = 1 << 14

@@ -69,6 +69,7 @@ type HostReport struct {
 // coverage says how well each host is covered.
 type coverage struct {
 	core    *core
+	stands  *stands
 	hosts   *hosts
 	tallies *tallies
 
@@ -188,7 +189,7 @@ func (cv *coverage) titleOf(host string) (string, error) {
 	if err != nil || !ok || cv.core.latest(id) == 0 {
 		return "", err
 	}
-	v, err := cv.core.standing(cv.core.tx, cv.core.latest(id))
+	v, err := cv.stands.visit(cv.core.tx, cv.core.latest(id))
 	if err != nil {
 		return "", err
 	}

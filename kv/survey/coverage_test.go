@@ -32,11 +32,11 @@ func TestOneHost(t *testing.T) {
 		return s
 	}
 	want := map[schema.HostID]survey.HostReport{}
-	if err := open().EachHost(func(r *survey.HostReport) error { want[r.Host.ID] = *r; return nil }); err != nil {
+	if err := open().Hosts.Each(func(r *survey.HostReport) error { want[r.Host.ID] = *r; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for id := range want {
-		got, err := open().Host(id)
+		got, err := open().Hosts.Report(id)
 		if err != nil {
 			t.Fatal(err)
 		}

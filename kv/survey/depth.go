@@ -62,9 +62,10 @@ func yieldWord(entries []depthEntry, yield func(int, uint8) bool) bool {
 
 // walks follows the links that carry depth.
 type walks struct {
-	core  *core
-	hosts *hosts
-	graph *graph // of what the run has visited; nil: not read yet
+	core   *core
+	stands *stands
+	hosts  *hosts
+	graph  *graph // of what the run has visited; nil: not read yet
 
 	hostsRead bool
 	closed    *bitset // pages whose class keeps the crawl away from them; nil: their hosts decide

@@ -183,7 +183,7 @@ func (d *Diff) carryOver() error {
 		for len(work) > 0 {
 			id := work[len(work)-1]
 			work = work[:len(work)-1]
-			v, err := d.s.core.standing(tx, schema.Seq(before.seq[id]))
+			v, err := d.s.stands.visit(tx, schema.Seq(before.seq[id]))
 			if err != nil {
 				return err
 			}
@@ -326,7 +326,7 @@ func (d *Diff) compare(tx *kv.Tx, c *PageChange) error {
 func (d *Diff) readVisits(tx *kv.Tx, c *PageChange) (err error) {
 	for i, v := range []**schema.Visit{&c.Before, &c.After} {
 		if seq := schema.Seq(d.sides[i].seq[c.ID]); seq != 0 && err == nil {
-			*v, err = d.s.core.standing(tx, seq)
+			*v, err = d.s.stands.visit(tx, seq)
 		}
 	}
 	return err

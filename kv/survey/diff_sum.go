@@ -38,7 +38,7 @@ func (d *Diff) Sum() (*DiffSum, error) {
 	sum := &DiffSum{}
 	hosts := make([]HostChange, d.s.core.store.Hosts()+1)
 	err := d.eachPage(func(_ *kv.Tx, c *PageChange) error {
-		h := &hosts[d.s.HostOf(c.ID)]
+		h := &hosts[d.s.Hosts.Of(c.ID)]
 		switch c.Change {
 		case Came:
 			sum.Came++
@@ -80,7 +80,7 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 		if !d.s.core.isPage(schema.ID(id)) {
 			continue
 		}
-		h := int(d.s.HostOf(schema.ID(id)))
+		h := int(d.s.Hosts.Of(schema.ID(id)))
 		if d.sides[0].known.has(id) {
 			before.set(h)
 		}
@@ -140,11 +140,11 @@ func (d *Diff) rot() ([]Rot, error) {
 		return nil, err
 	}
 	stand := func(seq schema.Seq, id schema.ID) bool {
-		return d.s.core.isPage(id) && after.source[id] == uint32(seq) && len(origins[d.s.HostOf(id)]) > 0
+		return d.s.core.isPage(id) && after.source[id] == uint32(seq) && len(origins[d.s.Hosts.Of(id)]) > 0
 	}
 	err = d.s.core.view(func(tx *kv.Tx) error {
 		return tx.Visits.EachTargets(1, stand, func(l *kv.Targeted) error {
-			for _, origin := range origins[d.s.HostOf(l.URL)] {
+			for _, origin := range origins[d.s.Hosts.Of(l.URL)] {
 				for _, to := range l.To {
 					if d.s.core.isPage(to) {
 						all[origin].add(before.answer[to], after.answer[to])

@@ -11,9 +11,8 @@ type seenLink struct {
 	first, last schema.RunID
 }
 
-// eachEver calls f for the links that any run saw, each as the last of these saw it,
-// with its anchor: by the page that links, then by target. An error of f ends it.
-func (ls *links) eachEver(f LinkFunc) error {
+// eachEver is EachEver without marks.
+func (ls *Links) eachEver(f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) <= ls.core.urls(); id++ {
 			if err := ls.everOn(tx, id, f); err != nil {
@@ -24,8 +23,8 @@ func (ls *links) eachEver(f LinkFunc) error {
 	})
 }
 
-// eachEverOf is eachEver for some pages, in their order.
-func (ls *links) eachEverOf(pages []schema.ID, f LinkFunc) error {
+// eachEverOf is EachEverOf without marks.
+func (ls *Links) eachEverOf(pages []schema.ID, f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		for _, id := range pages {
 			if err := ls.everOn(tx, id, f); err != nil {
@@ -37,7 +36,7 @@ func (ls *links) eachEverOf(pages []schema.ID, f LinkFunc) error {
 }
 
 // everOn calls f for the links of a page; of what is no page it does not.
-func (ls *links) everOn(tx *kv.Tx, id schema.ID, f LinkFunc) error {
+func (ls *Links) everOn(tx *kv.Tx, id schema.ID, f LinkFunc) error {
 	if !ls.core.isPage(id) {
 		return nil
 	}
@@ -54,7 +53,7 @@ func (ls *links) everOn(tx *kv.Tx, id schema.ID, f LinkFunc) error {
 }
 
 // ever returns the links that the visits of a page had, by target.
-func (ls *links) ever(tx *kv.Tx, id schema.ID) (all []seenLink, err error) {
+func (ls *Links) ever(tx *kv.Tx, id schema.ID) (all []seenLink, err error) {
 	for seq := ls.core.latest(id); seq != 0; {
 		v, err := tx.Visits.At(seq)
 		if err != nil {
@@ -69,7 +68,7 @@ func (ls *links) ever(tx *kv.Tx, id schema.ID) (all []seenLink, err error) {
 		if v.URL != id {
 			return nil, kv.OfAnother(v.Seq, id)
 		}
-		if err := ls.core.knows(id, v.Links); err != nil {
+		if err := ls.stands.knows(id, v.Links); err != nil {
 			return nil, err
 		}
 		if err := tx.Visits.Anchors(v); err != nil {

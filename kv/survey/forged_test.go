@@ -34,13 +34,13 @@ func TestLinksOfAnother(t *testing.T) {
 		},
 		"counts":    func(s *survey.Survey) error { _, err := s.Counts(); return err },
 		"pages":     func(s *survey.Survey) error { return s.EachPage(func(*survey.Page) error { return nil }) },
-		"links":     func(s *survey.Survey) error { return s.EachLink(nothing) },
-		"targets":   func(s *survey.Survey) error { return s.EachTarget(func(_, _ schema.ID) {}) },
-		"ever":      func(s *survey.Survey) error { return s.EachLinkEver(nothing) },
-		"site-wide": func(s *survey.Survey) error { _, err := s.SiteWide(1, schema.Link{}); return err },
-		"out":       func(s *survey.Survey) error { _, err := s.Out(page); return err },
+		"links":     func(s *survey.Survey) error { return s.Links.Each(nothing) },
+		"targets":   func(s *survey.Survey) error { return s.Links.EachTarget(func(_, _ schema.ID) {}) },
+		"ever":      func(s *survey.Survey) error { return s.Links.EachEver(nothing) },
+		"site-wide": func(s *survey.Survey) error { _, err := s.Links.SiteWide(1, schema.Link{}); return err },
+		"out":       func(s *survey.Survey) error { _, err := s.Links.Out(page); return err },
 		"between": func(s *survey.Survey) error {
-			return s.EachLinkBetween([][2]schema.ID{{page, page}}, func(int, schema.Link) error { return nil })
+			return s.Links.EachBetween([][2]schema.ID{{page, page}}, func(int, schema.Link) error { return nil })
 		},
 		"changes": func(s *survey.Survey) error {
 			d, err := survey.Compare(s, 1, 2)

@@ -94,35 +94,3 @@ func (hs *hosts) hold(h *host, r *schema.Host) {
 	}
 	h.why, h.cause = r.RunGivenUpWhy.String(), r.RunGivenUpWhy
 }
-
-// name returns the name of a host.
-func (hs *hosts) name(id schema.HostID) (string, error) {
-	if int(id) < len(hs.byID) && hs.byID[id] != nil {
-		return hs.byID[id].name, nil
-	}
-	var name string
-	err := hs.core.view(func(tx *kv.Tx) (err error) {
-		name, err = tx.Hosts.Name(id)
-		return err
-	})
-	return name, err
-}
-
-// lookup finds a host by its name.
-func (hs *hosts) lookup(name string) (id schema.HostID, ok bool, err error) {
-	err = hs.core.view(func(tx *kv.Tx) (err error) {
-		id, ok, err = tx.Hosts.Lookup(name)
-		return err
-	})
-	return id, ok, err
-}
-
-// robots returns the copy of a host's robots.txt; it is zero where there is none.
-func (hs *hosts) robots(id schema.HostID) (schema.RobotsCopy, error) {
-	var c schema.RobotsCopy
-	err := hs.core.view(func(tx *kv.Tx) (err error) {
-		c, _, err = tx.Hosts.Robots(id)
-		return err
-	})
-	return c, err
-}

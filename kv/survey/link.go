@@ -9,20 +9,56 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// blockLinks and blockPages bound the links that EachLink holds at a time: the
+// blockLinks and blockPages bound the links that Each holds at a time: the
 // anchors of a block are read in the order in which they were written.
 const (
 	blockLinks = 1 << 18
 	blockPages = 1 << 13
 )
 
-// links reads the links that stand.
-type links struct{ core *core }
+// Links are the links between the pages of a survey.
+type Links struct {
+	core     *core
+	stands   *stands
+	siteWide *siteWide
+}
 
-// each calls f for the links that stand, with their anchors: by the page that
-// links, then by target, with the first and the last run that saw the link. An
-// error of f ends it.
-func (ls *links) each(f LinkFunc) error {
+// A LinkFunc is called for a link, with the first and the last run that saw it. An error
+// ends the walk.
+type LinkFunc = func(from schema.ID, link schema.Link, first, last schema.RunID) error
+
+// Each calls f for the links that stand, with their anchors: by the page that
+// links, then by target, with the first and the last run that saw the link. Those to a
+// target that is site-wide are marked. An error of f ends it.
+func (ls *Links) Each(f LinkFunc) error { return ls.siteWide.mark(ls.each, f) }
+
+// EachEver calls f for the links that any run saw, those included that do not
+// stand any more: each as the last run that saw it did, in the order of
+// [Links.Each], with the first and the last of these runs.
+func (ls *Links) EachEver(f LinkFunc) error { return ls.siteWide.mark(ls.eachEver, f) }
+
+// EachOf is [Links.Each] for some pages in their order, without anchors. What is
+// no page has no links.
+func (ls *Links) EachOf(pages []schema.ID, f LinkFunc) error {
+	return ls.siteWide.mark(func(f LinkFunc) error { return ls.eachOf(pages, f) }, f)
+}
+
+// EachEverOf is [Links.EachEver] for some pages in their order.
+func (ls *Links) EachEverOf(pages []schema.ID, f LinkFunc) error {
+	return ls.siteWide.mark(func(f LinkFunc) error { return ls.eachEverOf(pages, f) }, f)
+}
+
+// SiteWide reports whether a link is to what most pages of the host link to. At first it
+// reads the links of all pages.
+func (ls *Links) SiteWide(from schema.ID, l schema.Link) (bool, error) {
+	if err := ls.siteWide.derive(); err != nil {
+		return false, err
+	}
+	return ls.siteWide.has(from, &l), nil
+}
+
+// each is Each without marks.
+func (ls *Links) each(f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) <= ls.core.urls(); {
 			var block []linking
@@ -42,9 +78,8 @@ func (ls *links) each(f LinkFunc) error {
 	})
 }
 
-// eachOf calls f for the links that stand on some pages, in the order of the pages, then
-// by target, without anchors. What is no page has none.
-func (ls *links) eachOf(pages []schema.ID, f LinkFunc) error {
+// eachOf is EachOf without marks.
+func (ls *Links) eachOf(pages []schema.ID, f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		var one linking
 		for _, id := range pages {
@@ -70,7 +105,7 @@ func (ls *links) eachOf(pages []schema.ID, f LinkFunc) error {
 
 // bare reads the links of a page without anchors, and into one which runs saw them. Of a
 // single run there is nothing to look back to.
-func (ls *links) bare(tx *kv.Tx, id schema.ID, one *linking) ([]schema.Link, error) {
+func (ls *Links) bare(tx *kv.Tx, id schema.ID, one *linking) ([]schema.Link, error) {
 	if len(ls.core.runs) > 1 {
 		var err error
 		if *one, err = ls.linking(tx, id); err != nil {
@@ -81,7 +116,7 @@ func (ls *links) bare(tx *kv.Tx, id schema.ID, one *linking) ([]schema.Link, err
 	if one.visit == nil {
 		one.visit, one.last = &schema.Visit{}, ls.core.run.ID
 	}
-	links, err := ls.core.appendLinks(tx, one.visit.Links[:0], id)
+	links, err := ls.stands.append(tx, one.visit.Links[:0], id)
 	one.visit.Links = links
 	for len(one.first) < len(links) {
 		one.first = append(one.first, one.last)
@@ -100,7 +135,7 @@ type linking struct {
 
 // nextBlock reads the links that stand on some pages from an id on, and returns the
 // id after the last of them.
-func (ls *links) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error) {
+func (ls *Links) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error) {
 	var block []linking
 	links := 0
 	for ; int(id) <= ls.core.urls() && links < blockLinks && len(block) < blockPages; id++ {
@@ -142,9 +177,9 @@ type PageLinks struct {
 	Last  schema.RunID
 }
 
-// between returns the links of the pages from one id to another, with their anchors if
-// these are wanted.
-func (ls *links) between(from, to schema.ID, anchors bool) (all []PageLinks, err error) {
+// Range returns the links that stand of the pages from one id to another, with their
+// anchors if these are wanted. Which are site-wide is for [Links.SiteWide] to say.
+func (ls *Links) Range(from, to schema.ID, anchors bool) (all []PageLinks, err error) {
 	var block []linking
 	err = ls.core.view(func(tx *kv.Tx) error {
 		for id := from; id <= min(to, schema.ID(ls.core.urls())); id++ {
@@ -172,7 +207,7 @@ func (ls *links) between(from, to schema.ID, anchors bool) (all []PageLinks, err
 }
 
 // linking reads the visit that holds the links of a page, without anchors.
-func (ls *links) linking(tx *kv.Tx, id schema.ID) (linking, error) {
+func (ls *Links) linking(tx *kv.Tx, id schema.ID) (linking, error) {
 	v := &schema.Visit{}
 	if err := errors.Join(tx.Visits.SkimAt(ls.core.latest(id), v), ls.core.live()); err != nil {
 		return linking{}, err
@@ -184,7 +219,7 @@ func (ls *links) linking(tx *kv.Tx, id schema.ID) (linking, error) {
 			return l, err
 		}
 	}
-	if err := ls.core.knows(id, l.visit.Links); err != nil {
+	if err := ls.stands.knows(id, l.visit.Links); err != nil {
 		return l, err
 	}
 	l.first = make([]schema.RunID, len(l.visit.Links))
@@ -196,7 +231,7 @@ func (ls *links) linking(tx *kv.Tx, id schema.ID) (linking, error) {
 
 // lookBack finds the first run that saw each link of a page, in the visits from
 // prev back.
-func (ls *links) lookBack(tx *kv.Tx, l *linking, prev schema.Seq) error {
+func (ls *Links) lookBack(tx *kv.Tx, l *linking, prev schema.Seq) error {
 	var v schema.Visit
 	for prev != 0 && len(l.first) > 0 {
 		if err := tx.Visits.SkimAt(prev, &v); err != nil {
@@ -221,14 +256,14 @@ func (ls *links) lookBack(tx *kv.Tx, l *linking, prev schema.Seq) error {
 	return nil
 }
 
-// out returns the links of a page that stand, with their anchors.
-func (ls *links) out(id schema.ID) ([]schema.Link, error) {
+// Out returns the links of a page that stand, with their anchors.
+func (ls *Links) Out(id schema.ID) ([]schema.Link, error) {
 	if ls.core.latest(id) == 0 || !ls.core.isPage(id) {
 		return nil, nil
 	}
 	var links []schema.Link
 	err := ls.core.view(func(tx *kv.Tx) error {
-		v, err := ls.core.anchored(tx, id)
+		v, err := ls.stands.anchored(tx, id)
 		if err == nil {
 			links = v.Links
 		}
@@ -243,11 +278,11 @@ type Backlink struct {
 	Link schema.Link
 }
 
-// in returns the links to a page that stand: the first limit of them by the page
+// In returns the links to a page that stand: the first limit of them by the page
 // that links, with their anchors, and their number. It reads the links of all pages.
-func (ls *links) in(id schema.ID, limit int) (links []Backlink, total int, err error) {
+func (ls *Links) In(id schema.ID, limit int) (links []Backlink, total int, err error) {
 	var from []schema.ID
-	err = ls.core.eachTargets(func(l *kv.Targeted) error {
+	err = ls.stands.eachTarget(func(l *kv.Targeted) error {
 		if _, ok := slices.BinarySearch(l.To, id); ok {
 			total++
 			from = append(from, l.URL)
@@ -262,7 +297,7 @@ func (ls *links) in(id schema.ID, limit int) (links []Backlink, total int, err e
 	}
 	err = ls.core.view(func(tx *kv.Tx) error {
 		for _, page := range firstOf(from, limit) {
-			v, err := ls.core.anchored(tx, page)
+			v, err := ls.stands.anchored(tx, page)
 			if err != nil {
 				return err
 			}
@@ -289,9 +324,9 @@ func linkTo(links []schema.Link, to schema.ID) (schema.Link, bool) {
 	return links[i], true
 }
 
-// eachTarget calls f for the links that stand, by the page that links, without
-// what else is known of them: much cheaper than [Survey.EachLink].
-func (ls *links) eachTarget(f func(from, to schema.ID)) error {
+// EachTarget calls f for the links that stand, by the page that links, without
+// what else is known of them: much cheaper than [Links.Each].
+func (ls *Links) EachTarget(f func(from, to schema.ID)) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		var buf []schema.Link
 		for from := schema.ID(1); int(from) <= ls.core.urls(); from++ {
@@ -302,7 +337,7 @@ func (ls *links) eachTarget(f func(from, to schema.ID)) error {
 			if err != nil {
 				return err
 			}
-			if buf, err = ls.core.appendLinks(tx, buf[:0], from); err != nil {
+			if buf, err = ls.stands.append(tx, buf[:0], from); err != nil {
 				return err
 			}
 			for i := range buf {
@@ -313,10 +348,10 @@ func (ls *links) eachTarget(f func(from, to schema.ID)) error {
 	})
 }
 
-// eachWritten is eachTarget page by page in the order in which they were written, which is
-// much cheaper again.
-func (ls *links) eachWritten(f func(from, to schema.ID)) error {
-	return ls.core.eachTargets(func(l *kv.Targeted) error {
+// EachTargetWritten is [Links.EachTarget] page by page in the order in which they were
+// written, which is several times as fast.
+func (ls *Links) EachTargetWritten(f func(from, to schema.ID)) error {
+	return ls.stands.eachTarget(func(l *kv.Targeted) error {
 		for _, to := range l.To {
 			f(l.URL, to)
 		}
@@ -324,14 +359,15 @@ func (ls *links) eachWritten(f func(from, to schema.ID)) error {
 	})
 }
 
-// eachTo calls f for the links that stand to what is wanted, with their anchors: page by
-// page in the order in which they were written, then by target. An error of f ends it.
-func (ls *links) eachTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
+// EachTo calls f for the links that stand to what is wanted, which several goroutines may
+// ask at once, with their anchors: page by page in the order of [Links.EachTargetWritten],
+// then by target. An error of f ends it.
+func (ls *Links) EachTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
 	urls := ls.core.urls()
 	near := func(to schema.ID) bool { return int(to) > urls || want(to) }
 	return ls.core.view(func(tx *kv.Tx) error {
 		t := &teller{tx: tx, want: want, f: f}
-		err := ls.core.eachStanding(everyPage, near, t.add)
+		err := ls.stands.each(everyPage, near, t.add)
 		if err == nil {
 			err = t.tell()
 		}
@@ -378,11 +414,11 @@ func (t *teller) tell() error {
 	return nil
 }
 
-// eachBetween calls f for the links that stand between pairs of pages, from the first to the
-// second, with their anchors and the place of the pair: in the order in which they were
-// written. An error of f ends it.
-func (ls *links) eachBetween(pairs [][2]schema.ID, f func(i int, l schema.Link) error) error {
-	if err := ls.core.findStands(); err != nil {
+// EachBetween calls f for the links that stand between pairs of pages, from the first to
+// the second, with their anchors and the place of the pair, in an order that reads the file
+// from one end to the other. An error of f ends it.
+func (ls *Links) EachBetween(pairs [][2]schema.ID, f func(i int, l schema.Link) error) error {
+	if err := ls.stands.find(); err != nil {
 		return err
 	}
 	order := make([]int, len(pairs))
@@ -390,14 +426,14 @@ func (ls *links) eachBetween(pairs [][2]schema.ID, f func(i int, l schema.Link) 
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(ls.core.stands(pairs[a][0]), ls.core.stands(pairs[b][0])), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(ls.stands.of(pairs[a][0]), ls.stands.of(pairs[b][0])), cmp.Compare(a, b))
 	})
 	wanted := make(map[schema.ID]bool, len(pairs))
 	for _, pair := range pairs {
 		wanted[pair[1]] = true
 	}
 	return ls.core.view(func(tx *kv.Tx) error {
-		c := &citer{core: ls.core, tx: tx, wanted: wanted, f: f}
+		c := &citer{core: ls.core, stands: ls.stands, tx: tx, wanted: wanted, f: f}
 		for _, i := range order {
 			if err := c.add(i, pairs[i][0], pairs[i][1]); err != nil {
 				return err
@@ -411,6 +447,7 @@ func (ls *links) eachBetween(pairs [][2]schema.ID, f func(i int, l schema.Link) 
 // many are read at once.
 type citer struct {
 	core   *core
+	stands *stands
 	tx     *kv.Tx
 	wanted map[schema.ID]bool // targets
 	f      func(i int, l schema.Link) error
@@ -431,10 +468,10 @@ func (c *citer) add(i int, from, to schema.ID) error {
 	if err := c.core.live(); err != nil {
 		return err
 	}
-	if !c.core.isPage(from) || c.core.stands(from) == 0 {
+	if !c.core.isPage(from) || c.stands.of(from) == 0 {
 		return nil
 	}
-	if seq := c.core.stands(from); c.last.Seq != seq {
+	if seq := c.stands.of(from); c.last.Seq != seq {
 		var err error
 		if c.last, err = c.tx.Visits.LinkedAt(seq); err != nil {
 			return err

@@ -35,7 +35,7 @@ func TestLinks(t *testing.T) {
 	}
 	var got []string
 	s := w.Survey()
-	err := s.EachLink(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
+	err := s.Links.Each(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
 		got = append(got, fmt.Sprintf("%s %s %q %d-%d", name[from], name[link.To], link.Anchor, first, last))
 		_, err := s.Page(link.To) // a survey may be asked within a call of its own
 		return err
@@ -44,23 +44,23 @@ func TestLinks(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("EachLink: %v\n%s", err, diff)
 	}
-	out, err := s.Out(w.Page("a.test/"))
+	out, err := s.Links.Out(w.Page("a.test/"))
 	if err != nil || len(out) != 2 || out[0].Anchor != "to a.test/2" {
 		t.Errorf("Out = %+v, %v", out, err)
 	}
-	in, total, err := s.In(w.Page("a.test/2"), 5)
+	in, total, err := s.Links.In(w.Page("a.test/2"), 5)
 	if err != nil || total != 1 || len(in) != 1 || in[0].From != w.Page("a.test/") || in[0].Link.Anchor != "to a.test/2" {
 		t.Errorf("In = %+v, %d, %v", in, total, err)
 	}
-	if in, total, err = s.In(w.Page("a.test/2"), 0); err != nil || total != 1 || len(in) != 0 {
+	if in, total, err = s.Links.In(w.Page("a.test/2"), 0); err != nil || total != 1 || len(in) != 0 {
 		t.Errorf("In without room = %+v, %d, %v", in, total, err)
 	}
 	targets := 0
-	if err := s.EachTarget(func(_, _ schema.ID) { targets++ }); err != nil || targets != 2 {
+	if err := s.Links.EachTarget(func(_, _ schema.ID) { targets++ }); err != nil || targets != 2 {
 		t.Errorf("EachTarget: %d links, %v", targets, err)
 	}
 	got = nil
-	err = s.EachLinkEver(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
+	err = s.Links.EachEver(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
 		got = append(got, fmt.Sprintf("%s %s %q %d-%d", name[from], name[link.To], link.Anchor, first, last))
 		return nil
 	})
@@ -75,7 +75,7 @@ func TestLinks(t *testing.T) {
 		t.Errorf("a page that is linked no more was seen in runs %d to %d; want 1 to 2", p.FirstRun, p.LastRun)
 	}
 	stop := errors.New("stop")
-	if err := s.EachLink(func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return stop }); !errors.Is(err,
+	if err := s.Links.Each(func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return stop }); !errors.Is(err,
 		stop) {
 		t.Errorf("EachLink = %v; want the error of its function", err)
 	}
@@ -239,7 +239,7 @@ func TestCover(t *testing.T) {
 	}
 	s := w.Survey()
 	for _, tt := range tests {
-		r, err := s.Host(w.Store.HostOf(w.Page(tt.host + "/")))
+		r, err := s.Hosts.Report(w.Store.HostOf(w.Page(tt.host + "/")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,12 +249,12 @@ func TestCover(t *testing.T) {
 		}
 	}
 	w.Change(func(r *schema.Run) { r.Pages = 100 })
-	r, err := w.Survey().Host(w.Store.HostOf(w.Page("wait.test/")))
+	r, err := w.Survey().Hosts.Report(w.Store.HostOf(w.Page("wait.test/")))
 	if err != nil || r.Cover != survey.CoverBudget || r.Budget != "max-pages = 100" {
 		t.Errorf("after max-pages: %+v, %v", r, err)
 	}
 	states, hosts := 0, 0
-	err = s.EachHost(func(r *survey.HostReport) error {
+	err = s.Hosts.Each(func(r *survey.HostReport) error {
 		hosts++
 		for _, n := range r.ByState {
 			states += n
@@ -262,7 +262,7 @@ func TestCover(t *testing.T) {
 		return nil
 	})
 	counts, err2 := s.Counts()
-	if err != nil || err2 != nil || states != counts.Pages || hosts != s.HostCount() {
-		t.Errorf("%d pages in %d hosts; counted %d in %d; %v, %v", states, hosts, counts.Pages, s.HostCount(), err, err2)
+	if err != nil || err2 != nil || states != counts.Pages || hosts != s.Hosts.Count() {
+		t.Errorf("%d pages in %d hosts; counted %d in %d; %v, %v", states, hosts, counts.Pages, s.Hosts.Count(), err, err2)
 	}
 }

@@ -28,7 +28,9 @@ type LinkTable struct {
 // LinkTable reads all links, and tells f of every page as [Survey.EachSketch] does. It
 // reads the log twice, from one end to the other.
 func (s *Survey) LinkTable(f func(*Page) error) (*LinkTable, error) {
-	t := &LinkTable{number: make([]uint32, s.URLs()+1), core: s.core, siteWide: &s.siteWide, html: newBitset(s.URLs())}
+	t := &LinkTable{
+		number: make([]uint32, s.URLs()+1), core: s.core, siteWide: s.Links.siteWide, html: newBitset(s.URLs()),
+	}
 	err := s.EachSketch(func(p *Page) error {
 		if p.Visit != nil {
 			t.measure(p)
@@ -41,7 +43,7 @@ func (s *Survey) LinkTable(f func(*Page) error) (*LinkTable, error) {
 	t.enumerate()
 	links := t.Off[len(t.Off)-1]
 	t.To, t.inText, t.redirect = make([]uint32, links), newBitset(int(links)), newBitset(int(links))
-	return t, s.core.eachStanding(everyPage, nil, t.fill)
+	return t, s.stands.each(everyPage, nil, t.fill)
 }
 
 // measure notes how many links a page has, and whether it is one of HTML.

@@ -43,7 +43,7 @@ func TestLinkTable(t *testing.T) {
 		siteWide, inText bool
 	}
 	want, got, pages := map[link]int{}, map[link]int{}, 0
-	err = s.EachLink(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
+	err = s.Links.Each(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
 		want[link{from, l.To, l.SiteWide, l.Place.Editorial()}]++
 		return nil
 	})
@@ -55,14 +55,14 @@ func TestLinkTable(t *testing.T) {
 		if table.Number(id) != uint32(n) {
 			t.Errorf("number %d is that of URL %d, which has number %d", n, id, table.Number(id))
 		}
-		host := s.HostOf(id)
+		host := s.Hosts.Of(id)
 		if links := table.Off[n+1] - table.Off[n]; (links > 0) != (n < linking) ||
 			(links > 0) != (uint32(n) >= table.Ends[host-1] && uint32(n) < table.Ends[host]) {
 			t.Errorf("number %d of host %d, which ends at %d, of %d pages with links has %d", n, host, table.Ends[host],
 				linking, links)
 		}
-		if n > 0 && n != linking && s.HostOf(table.Page[n-1]) > host {
-			t.Errorf("number %d is of host %d, and the one before of host %d", n, host, s.HostOf(table.Page[n-1]))
+		if n > 0 && n != linking && s.Hosts.Of(table.Page[n-1]) > host {
+			t.Errorf("number %d is of host %d, and the one before of host %d", n, host, s.Hosts.Of(table.Page[n-1]))
 		}
 		for at := table.Off[n]; at < table.Off[n+1]; at++ {
 			l := link{id, table.Page[table.To[at]], table.SiteWide(uint32(n), at), table.InText(at)}

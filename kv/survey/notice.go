@@ -100,7 +100,7 @@ func UncoveredSubdomains(s *Survey) ([]Uncovered, error) {
 		return nil
 	})
 	if err == nil && len(found) > 0 {
-		err = s.core.countFrom(links)
+		err = s.stands.countFrom(links)
 	}
 	for i := range found {
 		found[i].Links = links[ids[found[i].Host]]
@@ -112,11 +112,11 @@ func UncoveredSubdomains(s *Survey) ([]Uncovered, error) {
 }
 
 // countFrom counts for some hosts the links from others.
-func (c *core) countFrom(links map[schema.HostID]int) error {
-	return c.eachTargets(func(l *kv.Targeted) error {
+func (st *stands) countFrom(links map[schema.HostID]int) error {
+	return st.eachTarget(func(l *kv.Targeted) error {
 		for _, id := range l.To {
-			to := c.store.HostOf(id)
-			if n, ok := links[to]; ok && to != c.store.HostOf(l.URL) {
+			to := st.core.store.HostOf(id)
+			if n, ok := links[to]; ok && to != st.core.store.HostOf(l.URL) {
 				links[to] = n + 1
 			}
 		}

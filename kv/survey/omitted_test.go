@@ -40,7 +40,7 @@ func TestLinksOmitted(t *testing.T) {
 				v.Distinct = tt.distinct
 			})
 			s := w.Survey()
-			r, err := s.Host(s.HostOf(w.Page("a.test/")))
+			r, err := s.Hosts.Report(s.Hosts.Of(w.Page("a.test/")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func TestLinksOmittedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []*survey.Survey{s, older} {
-		r, err := s.Host(s.HostOf(w.Page("a.test/")))
+		r, err := s.Hosts.Report(s.Hosts.Of(w.Page("a.test/")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestCutSites(t *testing.T) {
 		t.Error(diff)
 	}
 	for name, overflow := range map[string]int{"x.wide.test/": 5, "y.wide.test/": 5, "x.full.test/": 0, "a.test/": 0} {
-		r, err := s.Host(s.HostOf(w.Page(name)))
+		r, err := s.Hosts.Report(s.Hosts.Of(w.Page(name)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestListedOverflow(t *testing.T) {
 	w.Visit("a.test/", w.Links("stub.test/1"))
 	w.Host("stub.test/1", func(h *schema.Host) { h.Overflow = 7 })
 	s := w.Survey()
-	r, err := s.Host(s.HostOf(w.Page("stub.test/1")))
+	r, err := s.Hosts.Report(s.Hosts.Of(w.Page("stub.test/1")))
 	if err != nil {
 		t.Fatal(err)
 	}

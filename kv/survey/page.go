@@ -55,6 +55,7 @@ type Page struct {
 // pages derives what each page is.
 type pages struct {
 	core      *core
+	stands    *stands
 	hosts     *hosts
 	redirects *redirects
 	walks     *walks
@@ -177,7 +178,7 @@ func (ps *pages) readVisit(tx *kv.Tx, p *Page) error {
 	if seq == 0 {
 		return nil
 	}
-	v, err := ps.core.standing(tx, seq)
+	v, err := ps.stands.visit(tx, seq)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func TestLinksOfEveryRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = older.EachLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+		err = older.Links.Each(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
 			got = append(got, fmt.Sprintf("%s %s %d-%d", names[from], names[l.To], first, last))
 			return nil
 		})
@@ -84,7 +84,7 @@ func TestAt(t *testing.T) {
 	w.Host("a.test/", func(h *schema.Host) { h.RunRequests, h.Overflow = 3, 7 })
 	first := w.Survey()
 	told := surveytest.Tell(t, first)
-	if report, err := first.Host(w.Store.HostOf(w.Page("a.test/"))); err != nil || report.Cover != survey.CoverBudget {
+	if report, err := first.Hosts.Report(w.Store.HostOf(w.Page("a.test/"))); err != nil || report.Cover != survey.CoverBudget {
 		t.Errorf("cover %d, %v; want %d", report.Cover, err, survey.CoverBudget)
 	}
 
@@ -114,7 +114,7 @@ func TestAt(t *testing.T) {
 			t.Errorf("%s: %s, lost %t, missing %t, %v; want %s", name, p.State, p.Lost, p.Missing(), err, want)
 		}
 	}
-	report, err := s.Host(w.Store.HostOf(w.Page("a.test/")))
+	report, err := s.Hosts.Report(w.Store.HostOf(w.Page("a.test/")))
 	if err != nil || report.Cover != survey.CoverLost || report.KnownMissing != 1 || report.Waiting != 0 ||
 		report.Budget != "" {
 		t.Errorf("%+v, %v", report, err)

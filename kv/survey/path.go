@@ -59,7 +59,7 @@ func (ws *walks) hops(ids []schema.ID) ([]Hop, error) {
 			if i == 0 {
 				continue
 			}
-			v, err := ws.core.anchored(tx, ids[i-1])
+			v, err := ws.stands.anchored(tx, ids[i-1])
 			if err != nil {
 				return err
 			}

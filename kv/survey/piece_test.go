@@ -51,7 +51,7 @@ type seen struct {
 
 func linksByPage(t *testing.T, s *survey.Survey) error {
 	var want []seen
-	err := s.EachLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+	err := s.Links.Each(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
 		want = append(want, seen{from, l.To, l.Anchor, l.SiteWide, first, last})
 		return nil
 	})
@@ -62,7 +62,7 @@ func linksByPage(t *testing.T, s *survey.Survey) error {
 		for _, anchors := range []bool{true, false} {
 			var got []seen
 			for id := schema.ID(1); int(id) <= s.URLs()+2; id += size + 1 {
-				pages, err := s.Links(id, id+size, anchors)
+				pages, err := s.Links.Range(id, id+size, anchors)
 				if err != nil {
 					return err
 				}
@@ -89,7 +89,7 @@ func linksByPage(t *testing.T, s *survey.Survey) error {
 func appendSeen(all []seen, s *survey.Survey, pages []survey.PageLinks) ([]seen, error) {
 	for _, p := range pages {
 		for i, l := range p.Links {
-			wide, err := s.SiteWide(p.Page, l)
+			wide, err := s.Links.SiteWide(p.Page, l)
 			if err != nil {
 				return nil, err
 			}
@@ -119,16 +119,16 @@ func pagesFrom(t *testing.T, s *survey.Survey) error {
 }
 
 func hostsByName(t *testing.T, s *survey.Survey) error {
-	for id := schema.HostID(1); int(id) <= s.HostCount(); id++ {
-		name, err := s.HostName(id)
+	for id := schema.HostID(1); int(id) <= s.Hosts.Count(); id++ {
+		name, err := s.Hosts.Name(id)
 		if err != nil {
 			return err
 		}
-		if got, ok, err := s.LookupHost(name); got != id || !ok || err != nil {
+		if got, ok, err := s.Hosts.Lookup(name); got != id || !ok || err != nil {
 			t.Errorf("%s is host %d (%t, %v); want %d", name, got, ok, err, id)
 		}
 	}
-	if id, ok, err := s.LookupHost("nowhere.test"); id != 0 || ok || err != nil {
+	if id, ok, err := s.Hosts.Lookup("nowhere.test"); id != 0 || ok || err != nil {
 		t.Errorf("an unknown host is %d (%t, %v)", id, ok, err)
 	}
 	return nil
@@ -163,13 +163,13 @@ func TestHoldEnds(t *testing.T) {
 	cancel()
 	for name, walk := range map[string]func(*survey.Survey) error{
 		"pages":     func(s *survey.Survey) error { return s.EachPage(func(*survey.Page) error { return nil }) },
-		"targets":   func(s *survey.Survey) error { return s.EachTarget(func(_, _ schema.ID) {}) },
+		"targets":   func(s *survey.Survey) error { return s.Links.EachTarget(func(_, _ schema.ID) {}) },
 		"depths":    func(s *survey.Survey) error { _, err := s.OriginDepths(); return err },
-		"hosts":     func(s *survey.Survey) error { return s.EachHost(func(*survey.HostReport) error { return nil }) },
+		"hosts":     func(s *survey.Survey) error { return s.Hosts.Each(func(*survey.HostReport) error { return nil }) },
 		"counts":    func(s *survey.Survey) error { _, err := s.Counts(); return err },
-		"site-wide": func(s *survey.Survey) error { _, err := s.SiteWide(1, schema.Link{}); return err },
+		"site-wide": func(s *survey.Survey) error { _, err := s.Links.SiteWide(1, schema.Link{}); return err },
 		"links": func(s *survey.Survey) error {
-			return s.EachLink(func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return nil })
+			return s.Links.Each(func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return nil })
 		},
 	} {
 		s := pieces(t).Survey()

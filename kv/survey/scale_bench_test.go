@@ -38,7 +38,7 @@ func BenchmarkCounts(b *testing.B) {
 }
 
 func BenchmarkOneHost(b *testing.B) {
-	ask(b, func(s *survey.Survey) error { _, err := s.Host(s.HostOf(somePage(s))); return err })
+	ask(b, func(s *survey.Survey) error { _, err := s.Hosts.Report(s.Hosts.Of(somePage(s))); return err })
 }
 
 func BenchmarkWays(b *testing.B) {
@@ -46,15 +46,15 @@ func BenchmarkWays(b *testing.B) {
 }
 
 func BenchmarkIn(b *testing.B) {
-	ask(b, func(s *survey.Survey) error { _, _, err := s.In(somePage(s), 20); return err })
+	ask(b, func(s *survey.Survey) error { _, _, err := s.Links.In(somePage(s), 20); return err })
 }
 
 func BenchmarkEachTarget(b *testing.B) {
-	ask(b, func(s *survey.Survey) error { return s.EachTarget(func(schema.ID, schema.ID) {}) })
+	ask(b, func(s *survey.Survey) error { return s.Links.EachTarget(func(schema.ID, schema.ID) {}) })
 }
 
 func BenchmarkEachTargetWritten(b *testing.B) {
-	ask(b, func(s *survey.Survey) error { return s.EachTargetWritten(func(schema.ID, schema.ID) {}) })
+	ask(b, func(s *survey.Survey) error { return s.Links.EachTargetWritten(func(schema.ID, schema.ID) {}) })
 }
 
 func BenchmarkEachPageLarge(b *testing.B) {

@@ -16,6 +16,7 @@ const siteWidePages = 10
 // whatever its markup: the logo of a theme, a licence, the home page of the publisher.
 type siteWide struct {
 	core    *core
+	stands  *stands
 	targets [][]schema.ID // by host that links, ascending; nil: not derived yet
 }
 
@@ -47,7 +48,7 @@ func (sw *siteWide) derive() error {
 		return nil
 	}
 	return sw.core.view(func(tx *kv.Tx) error {
-		r := &lookup{core: sw.core, tx: tx}
+		r := &lookup{core: sw.core, stands: sw.stands, tx: tx}
 		return sw.count(r.row)
 	})
 }
@@ -151,20 +152,21 @@ func (r *row) idOf(to uint32) schema.ID {
 
 // A lookup looks the links of pages up.
 type lookup struct {
-	core  *core
-	tx    *kv.Tx
-	links []schema.Link // of one page
-	to    []uint32
+	core   *core
+	stands *stands
+	tx     *kv.Tx
+	links  []schema.Link // of one page
+	to     []uint32
 }
 
 // row reads the links that stand after the last visit of a page. Only where there are none
 // the rest of the visit has to be decoded to know whether it is one of HTML.
 func (l *lookup) row(id schema.ID) (r row, err error) {
-	if l.links, err = l.core.appendLinks(l.tx, l.links[:0], id); err != nil {
+	if l.links, err = l.stands.append(l.tx, l.links[:0], id); err != nil {
 		return r, err
 	}
 	if len(l.links) == 0 {
-		v, err := l.core.standing(l.tx, l.core.latest(id))
+		v, err := l.stands.visit(l.tx, l.core.latest(id))
 		return row{html: err == nil && isHTML(v)}, err
 	}
 	l.to = l.to[:0]

@@ -64,7 +64,7 @@ func BenchmarkEachLink(b *testing.B) {
 		s := w.Survey()
 		for _, took := range []*time.Duration{&first, &second} {
 			begun := time.Now()
-			if err := s.EachLink(count); err != nil {
+			if err := s.Links.Each(count); err != nil {
 				b.Fatal(err)
 			}
 			*took += time.Since(begun)

@@ -16,9 +16,9 @@ import (
 // marked returns the targets of links that are site-wide, each with its host, once.
 func marked(t *testing.T, s *survey.Survey, ever bool) []string {
 	t.Helper()
-	each := s.EachLink
+	each := s.Links.Each
 	if ever {
-		each = s.EachLinkEver
+		each = s.Links.EachEver
 	}
 	var all []string
 	err := each(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {

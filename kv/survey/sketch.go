@@ -22,7 +22,7 @@ func (ps *pages) sketches(f func(*Page) error) error {
 			return sk.visited(g, f)
 		})
 		if err == nil {
-			ps.core.stand, ps.core.stood = found.stand, true
+			ps.stands.stand, ps.stands.stood = found.stand, true
 		}
 		for id := schema.ID(1); int(id) <= ps.core.urls() && err == nil; id++ {
 			if ps.core.isPage(id) && ps.core.latest(id) == 0 {

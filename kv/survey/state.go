@@ -227,7 +227,7 @@ func (ps *pages) explainNoDepth(tx *kv.Tx, p *Page) error {
 		return nil
 	}
 	if ps.ref.page != p.Referrer {
-		v, err := ps.core.standing(tx, ps.core.latest(p.Referrer))
+		v, err := ps.stands.visit(tx, ps.core.latest(p.Referrer))
 		if err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func TestUntilAmid(t *testing.T) {
 	s.Until(ctx)
 	var asked atomic.Int64
 	none := func(schema.ID) bool { stop(); asked.Add(1); return false }
-	err := s.EachLinkTo(none, func(schema.ID, schema.Link) error { return nil })
+	err := s.Links.EachTo(none, func(schema.ID, schema.Link) error { return nil })
 	if n := asked.Load(); !errors.Is(err, context.Canceled) || n == 0 || n >= pages {
 		t.Errorf("after %d questions: %v", n, err)
 	}
@@ -115,25 +115,25 @@ func TestUntil(t *testing.T) {
 	for name, walk := range map[string]func(*survey.Survey) error{
 		"Counts":   func(s *survey.Survey) error { _, err := s.Counts(); return err },
 		"Seen":     func(s *survey.Survey) error { _, err := s.Seen(); return err },
-		"Host":     func(s *survey.Survey) error { _, err := s.Host(1); return err },
-		"EachHost": func(s *survey.Survey) error { return s.EachHost(func(*survey.HostReport) error { return nil }) },
+		"Host":     func(s *survey.Survey) error { _, err := s.Hosts.Report(1); return err },
+		"EachHost": func(s *survey.Survey) error { return s.Hosts.Each(func(*survey.HostReport) error { return nil }) },
 		"EachHostUntitled": func(s *survey.Survey) error {
-			return s.EachHostUntitled(func(*survey.HostReport) error { return nil })
+			return s.Hosts.EachUntitled(func(*survey.HostReport) error { return nil })
 		},
 		"EachPage":          func(s *survey.Survey) error { return s.EachPage(func(*survey.Page) error { return nil }) },
 		"EachPlace":         func(s *survey.Survey) error { return s.EachPlace(func(*survey.Page) error { return nil }) },
 		"EachSketch":        func(s *survey.Survey) error { return s.EachSketch(func(*survey.Page) error { return nil }) },
-		"EachLink":          func(s *survey.Survey) error { return s.EachLink(none) },
-		"EachLinkEver":      func(s *survey.Survey) error { return s.EachLinkEver(none) },
-		"EachTarget":        func(s *survey.Survey) error { return s.EachTarget(nobody) },
-		"EachTargetWritten": func(s *survey.Survey) error { return s.EachTargetWritten(nobody) },
+		"EachLink":          func(s *survey.Survey) error { return s.Links.Each(none) },
+		"EachLinkEver":      func(s *survey.Survey) error { return s.Links.EachEver(none) },
+		"EachTarget":        func(s *survey.Survey) error { return s.Links.EachTarget(nobody) },
+		"EachTargetWritten": func(s *survey.Survey) error { return s.Links.EachTargetWritten(nobody) },
 		"EachLinkTo": func(s *survey.Survey) error {
-			return s.EachLinkTo(func(schema.ID) bool { return true }, func(schema.ID, schema.Link) error { return nil })
+			return s.Links.EachTo(func(schema.ID) bool { return true }, func(schema.ID, schema.Link) error { return nil })
 		},
 		"EachLinkBetween": func(s *survey.Survey) error {
-			return s.EachLinkBetween([][2]schema.ID{{1, b}}, func(int, schema.Link) error { return nil })
+			return s.Links.EachBetween([][2]schema.ID{{1, b}}, func(int, schema.Link) error { return nil })
 		},
-		"In":           func(s *survey.Survey) error { _, _, err := s.In(b, 1); return err },
+		"In":           func(s *survey.Survey) error { _, _, err := s.Links.In(b, 1); return err },
 		"Ways":         func(s *survey.Survey) error { _, err := s.Ways(b, 1); return err },
 		"OriginDepths": func(s *survey.Survey) error { _, err := s.OriginDepths(); return err },
 		"Digest":       func(s *survey.Survey) error { _, err := survey.Digest(s); return err },

@@ -40,7 +40,7 @@ func TestLinksAsWritten(t *testing.T) {
 	var want, got, between []row
 	var pairs [][2]schema.ID
 	for id := schema.ID(s.URLs()); id > 0; id-- {
-		links, err := s.Out(id)
+		links, err := s.Links.Out(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,8 +50,8 @@ func TestLinksAsWritten(t *testing.T) {
 			}
 		}
 	}
-	err = s.EachLinkTo(third, func(from schema.ID, l schema.Link) error { got = append(got, row{from, l}); return nil })
-	err = errors.Join(err, s.EachLinkBetween(pairs, func(i int, l schema.Link) error {
+	err = s.Links.EachTo(third, func(from schema.ID, l schema.Link) error { got = append(got, row{from, l}); return nil })
+	err = errors.Join(err, s.Links.EachBetween(pairs, func(i int, l schema.Link) error {
 		if l.To != pairs[i][1] {
 			t.Errorf("asked for %v, told of a link to %d", pairs[i], l.To)
 		}

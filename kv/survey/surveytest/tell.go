@@ -44,13 +44,13 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 		return nil
 	})
 	if err == nil {
-		err = s.EachLink(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+		err = s.Links.Each(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
 			add("%d %+v, runs %d-%d", from, l, first, last)
 			return nil
 		})
 	}
 	if err == nil {
-		err = s.EachHost(func(r *survey.HostReport) error {
+		err = s.Hosts.Each(func(r *survey.HostReport) error {
 			if r.Known > 0 {
 				add("%s %q, depth %d, %d-%d: %d known, %d visited, %d processed",
 					r.Host.Name, r.Title, r.MinDepth, r.FromDepth, r.ToDepth, r.Known, r.Visited, r.Processed)

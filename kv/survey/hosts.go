@@ -1,0 +1,68 @@
+package survey
+
+import (
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Hosts are the hosts of a survey.
+type Hosts struct {
+	core     *core
+	known    *hosts
+	coverage *coverage
+}
+
+// Count returns the last id of a host, which bounds arrays by id.
+func (hs *Hosts) Count() int { return hs.core.store.Hosts() }
+
+// Of returns the host of a URL.
+func (hs *Hosts) Of(id schema.ID) schema.HostID { return hs.core.store.HostOf(id) }
+
+// ShardOf returns the shard that a host or site belongs to, known or not.
+func (hs *Hosts) ShardOf(name string) int { return hs.core.store.ShardOfName(name) }
+
+// Noted returns what people noted of a host, known or not, as the state has it now.
+func (hs *Hosts) Noted(name string) schema.HostNote { return hs.core.notes.Of(name) }
+
+// Name returns the name of a host.
+func (hs *Hosts) Name(id schema.HostID) (string, error) {
+	if int(id) < len(hs.known.byID) && hs.known.byID[id] != nil {
+		return hs.known.byID[id].name, nil
+	}
+	var name string
+	err := hs.core.view(func(tx *kv.Tx) (err error) {
+		name, err = tx.Hosts.Name(id)
+		return err
+	})
+	return name, err
+}
+
+// Lookup finds a host by its name.
+func (hs *Hosts) Lookup(name string) (id schema.HostID, ok bool, err error) {
+	err = hs.core.view(func(tx *kv.Tx) (err error) {
+		id, ok, err = tx.Hosts.Lookup(name)
+		return err
+	})
+	return id, ok, err
+}
+
+// Robots returns the copy of a host's robots.txt; it is zero where there is none.
+func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, error) {
+	var c schema.RobotsCopy
+	err := hs.core.view(func(tx *kv.Tx) (err error) {
+		c, _, err = tx.Hosts.Robots(id)
+		return err
+	})
+	return c, err
+}
+
+// Each calls f for every host by id. A report is valid while f runs. An error
+// of f ends it.
+func (hs *Hosts) Each(f func(*HostReport) error) error { return hs.coverage.each(f) }
+
+// EachUntitled is [Hosts.Each] without titles, for which the front pages of all
+// hosts are looked up.
+func (hs *Hosts) EachUntitled(f func(*HostReport) error) error { return hs.coverage.untitled(f) }
+
+// Report returns the report on a host.
+func (hs *Hosts) Report(id schema.HostID) (*HostReport, error) { return hs.coverage.of(id) }

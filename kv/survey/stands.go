@@ -1,0 +1,208 @@
+package survey
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// stands knows which visits hold what stands: the links and facts of a page are those of its last
+// visit, or of an earlier one for which that stands.
+type stands struct {
+	core  *core
+	stand []uint32 // by id, see [stands.of]; 0, or nil: the last visit
+	stood bool     // that is known
+}
+
+// A standFunc is called for a page with the links that stand, by ascending target and
+// without anchors; they are valid while it runs. NoFollow is what the page itself asks.
+type standFunc func(l *kv.Linked) error
+
+func everyPage(schema.ID) bool { return true }
+
+// unknown reports with [kv.ErrDamaged] that a page names a URL which its run could not know.
+func unknown(page, to schema.ID) error {
+	return fmt.Errorf("%w: page %d names URL %d, which its run does not know", kv.ErrDamaged, page, to)
+}
+
+// each calls f for every page that is wanted and has links that stand to what to holds
+// for, nil: to anything, in the order in which they were written: the file is read from one
+// end to the other, which is many times as fast as looking up the visits of one page after the
+// other.
+func (st *stands) each(want, to func(page schema.ID) bool, f standFunc) error {
+	if err := st.find(); err != nil {
+		return err
+	}
+	stands := func(seq schema.Seq, page schema.ID) bool { return st.holds(seq, page) && want(page) }
+	return st.core.view(func(tx *kv.Tx) error {
+		return tx.Visits.EachLinks(stands, to, func(l *kv.Linked) error {
+			if err := st.core.live(); err != nil || len(l.Links) == 0 {
+				return err
+			}
+			if to := l.Links[len(l.Links)-1].To; int(to) > st.core.urls() {
+				return unknown(l.URL, to)
+			}
+			return f(l)
+		})
+	})
+}
+
+// eachTarget is each of every page without what is known of links but where they
+// lead.
+func (st *stands) eachTarget(f func(l *kv.Targeted) error) error {
+	if err := st.find(); err != nil {
+		return err
+	}
+	return st.core.view(func(tx *kv.Tx) error {
+		return tx.Visits.EachTargets(1, st.holds, func(l *kv.Targeted) error {
+			if err := st.core.live(); err != nil || len(l.To) == 0 {
+				return err
+			}
+			if to := l.To[len(l.To)-1]; int(to) > st.core.urls() {
+				return unknown(l.URL, to)
+			}
+			return f(l)
+		})
+	})
+}
+
+// holds reports whether a visit holds the links of a page that stand.
+func (st *stands) holds(seq schema.Seq, page schema.ID) bool {
+	return st.core.isPage(page) && st.of(page) == seq
+}
+
+// of returns the visit that holds the links of a page that stand; 0: none does.
+func (st *stands) of(page schema.ID) schema.Seq {
+	if st.stand != nil && st.stand[page] != 0 {
+		return schema.Seq(st.stand[page])
+	}
+	return st.core.latest(page)
+}
+
+// find notes the visits that hold the links that stand, unless no page of a file has
+// been visited twice.
+func (st *stands) find() error {
+	if st.stood = st.stood || st.visitedOnce(); st.stood {
+		return nil
+	}
+	var s stander
+	last := func(seq schema.Seq, id schema.ID) bool { return st.core.isPage(id) && st.core.latest(id) == seq }
+	err := st.core.view(func(tx *kv.Tx) error {
+		return tx.Visits.EachTargets(1, last, func(l *kv.Targeted) error {
+			s.note(st.core, l.URL, l.Stand)
+			return st.core.live()
+		})
+	})
+	if err == nil {
+		st.stand, st.stood = s.stand, true
+	}
+	return err
+}
+
+// visitedOnce reports whether no URL has two visits.
+func (st *stands) visitedOnce() bool {
+	visited := schema.Seq(0)
+	for id := schema.ID(1); int(id) <= st.core.store.URLs(); id++ {
+		if st.core.store.Latest(id) != 0 {
+			visited++
+		}
+	}
+	return visited == st.core.store.LastSeq()
+}
+
+// stander notes visits whose links stand for those of the last visit of a page.
+type stander struct{ stand []uint32 }
+
+// note notes that of the last visit of a page; 0: its own links stand.
+func (s *stander) note(c *core, page schema.ID, stand schema.Seq) {
+	if stand == 0 {
+		return
+	}
+	if s.stand == nil {
+		s.stand = make([]uint32, c.urls()+1)
+	}
+	s.stand[page] = uint32(stand)
+}
+
+// anchored returns the visit that holds the links of a page, as [kv.Visits.SkimAt] reads it
+// but with their anchors.
+func (st *stands) anchored(tx *kv.Tx, id schema.ID) (*schema.Visit, error) {
+	v := &schema.Visit{}
+	err := tx.Visits.SkimAt(st.core.latest(id), v)
+	if err == nil && v.Stand != 0 {
+		err = skimStanding(tx, v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, tx.Visits.Anchors(v)
+}
+
+// skimStanding reads the visit that holds the links of another one in its place.
+func skimStanding(tx *kv.Tx, v *schema.Visit) error {
+	url := v.URL
+	if err := tx.Visits.SkimAt(v.Stand, v); err != nil || v.URL == url {
+		return err
+	}
+	return kv.OfAnother(v.Seq, url)
+}
+
+// knows reports with [kv.ErrDamaged] a page with links, by ascending target, to a URL that the run
+// could not know.
+func (st *stands) knows(page schema.ID, links []schema.Link) error {
+	if n := len(links); n > 0 && int(links[n-1].To) > st.core.urls() {
+		return unknown(page, links[n-1].To)
+	}
+	return nil
+}
+
+// append appends the links of a page that stand, without anchors, to none.
+func (st *stands) append(tx *kv.Tx, none []schema.Link, page schema.ID) ([]schema.Link, error) {
+	seq := st.core.latest(page)
+	links, err := tx.Visits.AppendLinks(none, seq, page)
+	if err == nil && len(links) == 0 {
+		var v schema.Visit // without links of its own: small
+		if err = tx.Visits.SkimAt(seq, &v); err == nil && v.Stand != 0 {
+			links, err = tx.Visits.AppendLinks(links, v.Stand, page)
+		}
+	}
+	if err == nil {
+		err = st.knows(page, links)
+	}
+	return links, err
+}
+
+// visit returns a visit with the links and facts that stand.
+func (st *stands) visit(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
+	v, err := tx.Visits.At(seq)
+	if err != nil || v.Stand == 0 {
+		return v, err
+	}
+	from, err := tx.Visits.At(v.Stand)
+	if err != nil {
+		return nil, err
+	}
+	if from.URL != v.URL {
+		return nil, kv.OfAnother(from.Seq, v.URL)
+	}
+	stand(v, from)
+	v.Facts, v.Title = from.Facts, from.Title
+	if v.Length < 0 || v.SHA256 == [32]byte{} {
+		v.Length, v.SHA256 = from.Length, from.SHA256
+	}
+	v.ContentType = cmp.Or(v.ContentType, from.ContentType)
+	v.LastModified = cmp.Or(v.LastModified, from.LastModified)
+	v.ETag = cmp.Or(v.ETag, from.ETag)
+	v.StoredPath = cmp.Or(v.StoredPath, from.StoredPath)
+	return v, nil
+}
+
+// stand lets v say of links, and of how a page asks for them to be treated, what from says.
+func stand(v, from *schema.Visit) {
+	v.Links, v.Charset = from.Links, from.Charset
+	v.Distinct, v.BeyondHosts, v.LinkLimit = from.Distinct, from.BeyondHosts, from.LinkLimit
+	v.NoIndex, v.NoFollow, v.Shell = from.NoIndex, from.NoFollow, from.Shell
+	v.Rendering, v.RenderAsked = from.Rendering, from.RenderAsked
+}

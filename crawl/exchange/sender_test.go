@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -23,7 +24,7 @@ func (f scripted) Ask(_ context.Context, to int, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("letter from %d to %d, %d: %w", l.From, l.To, to, err)
 	}
 	a, err := f(l)
-	return encode(a), err
+	return strictjson.Encode(a), err
 }
 
 // here is the peer's opening; elsewhere another one.

@@ -15,12 +15,6 @@ func Standard() Timing {
 	return Timing{Watch: 30 * time.Second, Trust: 25 * time.Second, Renew: 10 * time.Second, Jump: time.Second}
 }
 
-// Faster is a timing that is so many times faster.
-func (t Timing) Faster(times int) Timing {
-	n := time.Duration(times)
-	return Timing{Watch: t.Watch / n, Trust: t.Trust / n, Renew: t.Renew / n, Jump: t.Jump / n}
-}
-
 // look is from one look at a clock, or at a record, to the next.
 func (t Timing) look() time.Duration { return t.Renew / 5 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
@@ -241,6 +242,26 @@ func (c *charter) part(n int) schema.Part {
 // over reports whether all files say that the run is over.
 func (c *charter) over() bool { return !slices.Contains(c.Over, false) }
 
+// inTurns is in how many turns a node claims its share, so that one which comes a little later
+// still finds some of its own.
+const inTurns = 8
+
+// claim has a node make the files of some more shards, at most so many (0: any number), if they are its share,
+// or left: others have not made them for long. It reports whether it has.
+func (c *charter) claim(node string, most int, left bool) (claimed bool) {
+	own := len(c.of(node))
+	share := (len(c.Made) + len(c.Nodes) - 1) / max(1, len(c.Nodes))
+	for range (share + inTurns - 1) / inTurns {
+		shard := slices.Index(c.Made, nobody)
+		if shard < 0 || own >= share && !left || most > 0 && own >= most {
+			break
+		}
+		c.Made[shard], claimed = c.number(node), true
+		own++
+	}
+	return claimed
+}
+
 // unmade are the shards without a file.
 func (c *charter) unmade() []int {
 	var shards []int
@@ -384,12 +405,12 @@ func (r *registry) write(ctx context.Context, c *charter, revision uint64) (err 
 	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew)
 	defer cancel()
 	if revision == 0 {
-		_, err = r.bucket.Create(ctx, charterKey, encode(c))
+		_, err = r.bucket.Create(ctx, charterKey, strictjson.Encode(c))
 	} else {
-		_, err = r.bucket.Update(ctx, charterKey, encode(c), revision)
+		_, err = r.bucket.Update(ctx, charterKey, strictjson.Encode(c), revision)
 	}
 	if errors.Is(err, lease.ErrTooLarge) {
-		err = fmt.Errorf("%w of %d bytes, with %d nodes: %w", errCharter, len(encode(c)), len(c.Nodes), err)
+		err = fmt.Errorf("%w of %d bytes, with %d nodes: %w", errCharter, len(strictjson.Encode(c)), len(c.Nodes), err)
 	}
 	return err
 }

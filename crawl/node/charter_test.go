@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -51,10 +52,10 @@ func TestEnter(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n := &node{Options: Options{Name: "one"}, config: tt.config}
+			j := &joiner{Options: &Options{Name: "one"}, config: tt.config}
 			c := tt.charter
 			c.Restored = tt.restored
-			next, err := n.enter(c, tt.over)
+			next, err := j.enter(c, tt.over)
 			if !errors.Is(err, tt.want) || err != nil && tt.want == nil {
 				t.Fatalf("error %v, want %v", err, tt.want)
 			}
@@ -223,7 +224,7 @@ func TestNodesAreForgotten(t *testing.T) {
 	c := newCharter(4, map[string]string{})
 	fits := func() {
 		t.Helper()
-		if _, err := decodeCharter(encode(c)); err != nil {
+		if _, err := decodeCharter(strictjson.Encode(c)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -283,7 +284,7 @@ func TestDeafHub(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var said bytes.Buffer
-				record := lease.Entry{Value: encode(chartered(1, false, false)), Revision: 1}
+				record := lease.Entry{Value: strictjson.Encode(chartered(1, false, false)), Revision: 1}
 				r := registry{timing: lease.Standard(), bucket: &reluctant{
 					forgetful: forgetful{record: record, reads: 1 << 30}, until: time.Now().Add(5 * time.Minute), err: tt.err,
 				}}

@@ -16,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -51,6 +52,23 @@ func openFile(o *Options, n int) (*file, error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	return f, nil
+}
+
+// openFiles opens the files that lie in a node's folder; after an error some may be open.
+func openFiles(o *Options) (map[int]*file, error) {
+	here, err := found(o.Folder)
+	if err != nil {
+		return nil, err
+	}
+	files := map[int]*file{}
+	for _, shard := range here {
+		f, err := openFile(o, shard)
+		if err != nil {
+			return files, err
+		}
+		files[shard] = f
+	}
+	return files, nil
 }
 
 // discard removes a file that is closed, unless another one has come in its place, or none is
@@ -147,7 +165,7 @@ func (f *file) over(run uint64) (over bool, err error) {
 // metaEpochs is the name of the value that says of which epochs a file knows.
 const metaEpochs = "epochs"
 
-// Epochs are those of all shards of a terrain, as a file keeps them.
+// epochs are those of all shards of a terrain, as a file keeps them.
 type epochs struct {
 	Terrain []byte   `json:"terrain"`
 	Epochs  []uint64 `json:"epochs"`
@@ -179,7 +197,7 @@ func keepEpochs(tx *kv.Tx, c *charter) error {
 	for n, epoch := range c.Epochs {
 		known[n] = max(known[n], epoch)
 	}
-	return tx.Meta.Put(metaEpochs, encode(epochs{c.Terrain, known}))
+	return tx.Meta.Put(metaEpochs, strictjson.Encode(epochs{c.Terrain, known}))
 }
 
 // epochs are those that the file knows of.

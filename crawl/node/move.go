@@ -208,8 +208,8 @@ func giveBack(ctx context.Context, given []*lease.Given, err error) error {
 // may reports why shards cannot be made anew.
 func (r *Recreation) may(t *Terrain) error {
 	for _, shard := range r.Shards {
-		if shard < 0 || shard >= len(t.Shards) {
-			return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, len(t.Shards)-1)
+		if err := within(shard, len(t.Shards)); err != nil {
+			return err
 		}
 	}
 	var silent []int
@@ -237,11 +237,19 @@ func (t *Terrain) ended() bool {
 
 // file reports why a shard has no file.
 func (c *charter) file(shard int) error {
-	switch {
-	case shard < 0 || shard >= len(c.Made):
-		return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, len(c.Made)-1)
-	case c.Made[shard] == nobody:
+	if err := within(shard, len(c.Made)); err != nil {
+		return err
+	}
+	if c.Made[shard] == nobody {
 		return fmt.Errorf("shard %d: %w", shard, ErrUnmade)
+	}
+	return nil
+}
+
+// within reports a number that is none of so many shards.
+func within(shard, shards int) error {
+	if shard < 0 || shard >= shards {
+		return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, shards-1)
 	}
 	return nil
 }

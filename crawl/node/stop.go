@@ -16,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -78,7 +79,7 @@ func (f *file) keepStop(c *charter, now stop) error {
 	if err != nil || last.Number >= now.Number {
 		return err
 	}
-	return f.Update(func(tx *kv.Tx) error { return tx.Meta.Put(metaStop, encode(followed{c.Terrain, now})) })
+	return f.Update(func(tx *kv.Tx) error { return tx.Meta.Put(metaStop, strictjson.Encode(followed{c.Terrain, now})) })
 }
 
 // owes reports whether a file still has to say that the run has ended as the terrain was told.
@@ -103,10 +104,10 @@ func (f *file) owes(c *charter, shard int) (bool, error) {
 }
 
 // owing takes the files that owe that from the others.
-func (n *node) owing(files map[int]*file) (map[int]*file, error) {
+func owing(c *charter, files map[int]*file) (map[int]*file, error) {
 	owing := map[int]*file{}
 	for shard, f := range files {
-		owes, err := f.owes(n.charter, shard)
+		owes, err := f.owes(c, shard)
 		if err != nil {
 			return nil, err
 		}
@@ -123,14 +124,14 @@ func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 	if len(files) == 0 {
 		return nil
 	}
-	n.ends = n.charter.Stop.end()
+	n.ends = n.member.get().Stop.end()
 	n.Log.Info("the run was ended while files of it were not held, which say so now", "end", n.ends)
 	var g errgroup.Group
 	var mu sync.Mutex
 	var failed error
 	for shard, f := range files {
 		g.Go(func() error {
-			err := n.own(ctx, shard, f, false)
+			_, _, err := n.own(ctx, shard, f, false)
 			mu.Lock()
 			defer mu.Unlock()
 			failed = errors.Join(failed, err)
@@ -146,15 +147,15 @@ func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 func (n *node) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*n.Timing.Watch)
 	defer cancel()
-	files, err := n.open()
-	var owing map[int]*file
+	files, err := openFiles(&n.Options)
+	var owe map[int]*file
 	if err == nil {
-		owing, err = n.owing(files)
+		owe, err = owing(n.member.get(), files)
 	}
 	if err == nil {
-		err = n.writeEnd(ctx, owing)
+		err = n.writeEnd(ctx, owe)
 	}
-	if err = errors.Join(err, closeAll(owing), closeAll(files)); err != nil {
+	if err = errors.Join(err, closeAll(owe), closeAll(files)); err != nil {
 		n.Log.Warn("not all files say yet that the run was ended", "error", err)
 	}
 }
@@ -216,8 +217,8 @@ func (t *Terrain) mayStop(without schema.Shards) error {
 	var silent []int
 	nobody := true
 	for n := range without.All() {
-		if n >= len(t.Shards) {
-			return fmt.Errorf("shard %d: %w: they are 0 to %d", n, ErrShard, len(t.Shards)-1)
+		if err := within(n, len(t.Shards)); err != nil {
+			return err
 		}
 		if s := &t.Shards[n]; s.Report != nil {
 			return fmt.Errorf("shard %d: %w", n, &lease.HeldError{Key: hub.Key(n), Node: s.Node, Since: s.Since})

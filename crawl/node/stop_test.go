@@ -88,7 +88,7 @@ func TestStopWithout(t *testing.T) {
 	}
 	var e node.Ending
 	err := patient(func() (err error) { // with time for nodes that are slow to let go
-		e, err = node.StopWithout(t.Context(), conn, schema.ShardsOf(shard), lease.Standard().Faster(3))
+		e, err = node.StopWithout(t.Context(), conn, schema.ShardsOf(shard), crawltest.Timing(3))
 		return err
 	}, node.ErrSilent)
 	if err != nil || e.Run != 1 || len(e.Nodes) != 2 || e.Left != nil {

@@ -278,7 +278,7 @@ func (tr *terrain) start(n int) (end func() error, ended <-chan error) {
 
 func (tr *terrain) name(n int) string { return fmt.Sprintf("node %d", n) }
 
-func (tr *terrain) timing() lease.Timing { return lease.Standard().Faster(tr.faster) }
+func (tr *terrain) timing() lease.Timing { return crawltest.Timing(tr.faster) }
 
 // works waits for so many requests more.
 func (tr *terrain) works(more int) {

@@ -84,7 +84,7 @@ type Holder struct {
 	Commit  uint64 // as of the last renewal
 }
 
-// Look reads who has a shard; nobody without a record. Whether the holder still lives is not
+// Look reads which node has a shard; without a record none has. Whether the holder still lives is not
 // known.
 func Look(ctx context.Context, b Bucket, key string) (Holder, error) {
 	e, err := b.Get(ctx, key)

@@ -59,7 +59,8 @@ func (in *inquiry) ask(ctx context.Context) (r ring.Report, known, more bool) {
 		return ring.Report{}, false, false
 	}
 	return ring.Report{
-		Cause: in.head.Cause, Detail: schema.Clean(in.head.Detail, 256), Status: in.head.Status, Location: in.head.Location,
+		Cause: in.head.Cause, Detail: schema.Clean(in.head.Detail, 256),
+		Status: in.head.Status, Location: in.head.Location,
 		Header: in.head.Header, Refused: schema.Clean(in.head.Refused, 256), Body: in.body,
 	}, true, false
 }

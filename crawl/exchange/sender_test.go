@@ -153,7 +153,8 @@ func TestSenderTellsAgain(t *testing.T) {
 		t.Fatalf("a peer that has all is confirmed: %t, %v; it was told %d", ok, err, told)
 	}
 	verdictNow = lacks
-	if ok, err := NewSender(s, carrier, 1).Confirm(t.Context()); ok || err != nil || s.peer() != (schema.Peer{Cursor: 1}) {
+	ok, err := NewSender(s, carrier, 1).Confirm(t.Context())
+	if ok || err != nil || s.peer() != (schema.Peer{Cursor: 1}) {
 		t.Fatalf("a peer that lacks something is confirmed: %t, %v, %+v", ok, err, s.peer())
 	}
 	steps(t, NewSender(s, carrier, 1), 1)
@@ -176,7 +177,8 @@ func TestSenderRuns(t *testing.T) {
 			if tries.Add(1) < 6 {
 				return answer{}, ErrNobody
 			}
-			return answer{Verdict: map[bool]verdict{true: lacks, false: done}[len(l.Referrals) == 0], Opening: here(), Commit: 1},
+			said := map[bool]verdict{true: lacks, false: done}[len(l.Referrals) == 0]
+			return answer{Verdict: said, Opening: here(), Commit: 1},
 				nil
 		})
 		ctx, cancel := context.WithCancel(t.Context())

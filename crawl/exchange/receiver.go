@@ -15,12 +15,12 @@ type Receiver struct{ shard Recipient }
 // NewReceiver returns the receiver of a shard.
 func NewReceiver(s Recipient) *Receiver { return &Receiver{s} }
 
-// NotNow is the answer of a shard that has not begun to crawl, or whose run is over: whatever the
-// letter says is to come again.
+// NotNow is the answer of a shard that has not begun to crawl, or whose run is over: the letter has to be
+// sent again.
 func NotNow() []byte { return strictjson.Encode(answer{Verdict: later, Opening: make([]byte, 16)}) }
 
-// Answer applies a letter, whoever wrote it, and answers it. An error is one of the file, or of the
-// crawl that it belongs to: there is no answer then.
+// Answer applies a letter, whoever wrote it, and answers it. An error comes from the file, or from the
+// crawl of it: then there is no answer.
 func (r *Receiver) Answer(text []byte) ([]byte, error) {
 	l, err := decodeLetter(text)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *Receiver) report(l *letter, a answer) ([]byte, error) {
 	return strictjson.Encode(a), nil
 }
 
-// judge says what is to become of a letter as the file is now.
+// judge decides what becomes of a letter, as the file is now.
 func (r *Receiver) judge(l *letter) (a answer, err error) {
 	err = r.shard.View(func(tx *kv.Tx) error {
 		opening, commit, err := tx.Openings.Now()

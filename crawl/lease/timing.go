@@ -2,7 +2,7 @@ package lease
 
 import "time"
 
-// A Timing says how long is what; that of all nodes of a terrain must be the same.
+// A Timing has the times of leases, which must be the same at all nodes of a terrain.
 type Timing struct {
 	Watch time.Duration // for which a taker must have seen a record unchanged
 	Trust time.Duration // of a holder in a renewal, from its sending
@@ -18,7 +18,7 @@ func Standard() Timing {
 // look is from one look at a clock, or at a record, to the next.
 func (t Timing) look() time.Duration { return t.Renew / 5 }
 
-// ask is for how long an answer is waited for.
+// ask is how long to wait for an answer.
 func (t Timing) ask() time.Duration { return t.Renew / 2 }
 
 // trusts reports whether what was sent at a moment can be trusted now.

@@ -191,7 +191,8 @@ func TestReloadAtTheEnd(t *testing.T) {
 		err  error
 	}{{[]bool{false, false}, nil}, {[]bool{true, false}, ErrEnding}, {[]bool{true, true}, ErrOver}} {
 		c := &charter{Over: tt.over, Config: was, Configuration: 1}
-		if changed, err := c.reload(other); !errors.Is(err, tt.err) || changed != (err == nil) || c.Configuration == 2 != changed {
+		changed, err := c.reload(other)
+		if !errors.Is(err, tt.err) || changed != (err == nil) || c.Configuration == 2 != changed {
 			t.Errorf("over %t: changed %t to configuration %d, %v", tt.over, changed, c.Configuration, err)
 		}
 	}
@@ -206,7 +207,9 @@ func TestFound(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"shard-003.bolt", "shard-1.bolt", "shard-999.bolt", "shard-010.bolt.bak", "shard-012.bolt"} {
+	for _, name := range []string{
+		"shard-003.bolt", "shard-1.bolt", "shard-999.bolt", "shard-010.bolt.bak", "shard-012.bolt",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +289,8 @@ func TestDeafHub(t *testing.T) {
 				var said bytes.Buffer
 				record := lease.Entry{Value: strictjson.Encode(chartered(1, false, false)), Revision: 1}
 				r := registry{timing: lease.Standard(), bucket: &reluctant{
-					forgetful: forgetful{record: record, reads: 1 << 30}, until: time.Now().Add(5 * time.Minute), err: tt.err,
+					forgetful: forgetful{record: record, reads: 1 << 30},
+					until:     time.Now().Add(5 * time.Minute), err: tt.err,
 				}}
 				if tt.node {
 					r.log = slog.New(slog.NewTextHandler(&said, nil))

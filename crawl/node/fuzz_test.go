@@ -33,7 +33,8 @@ func FuzzCharter(f *testing.F) {
 		if c.learn(known); c.learn(known) || c.Run < 7 || c.maker(0) == "" {
 			t.Errorf("learnt: %+v", c)
 		}
-		if again, err := decodeCharter(strictjson.Encode(c)); err != nil || !again.same(c) || again.nodes() != c.nodes() {
+		again, err := decodeCharter(strictjson.Encode(c))
+		if err != nil || !again.same(c) || again.nodes() != c.nodes() {
 			t.Errorf("%+v comes back as %+v, %v", c, again, err)
 		}
 	})

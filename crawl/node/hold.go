@@ -14,8 +14,10 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
 )
 
-// lastRelease is for how long a hub is waited for that is to hear that a shard is let go.
-const lastRelease = 10 * time.Second
+const (
+	lastRelease = 10 * time.Second // for a hub to take it that a shard was let go
+	namedFirst  = 5                // Watches in which the node that the charter names comes before an empty file
+)
 
 // A holding is a shard that a node holds, or is about to, for as long as one lease lasts. It uses what
 // the node has, and calls nothing of the node itself.
@@ -69,37 +71,73 @@ func (h *holding) letGo(ctx context.Context) error {
 	return err
 }
 
-// take takes the lease of the shard, however long the hub is away. Whoever has an empty file, where the
-// charter does not say that it is to make one, lets others come first that wait with the file.
+// take takes the lease of the shard, however long the hub is away.
 func (h *holding) take(ctx context.Context) error {
-	n, f := h.node, h.file
-	id, err := lease.FileID(f.path)
+	id, err := lease.FileID(h.file.path)
 	if err != nil {
 		return err
 	}
 	for {
-		timing := n.Timing
-		if f.empty() && n.member.get().maker(h.shard) != n.Name {
-			timing.Watch += timing.Renew
-		}
-		h.lease, err = lease.Take(ctx, lease.Claim{
-			Bucket: n.bucket, Key: hub.Key(h.shard), Node: n.Name, File: f, FileID: id, Epoch: f.epoch, Timing: timing,
-			Clock: n.Clock,
-		})
+		err := h.takeOnce(ctx, id)
 		var held *lease.HeldError
 		switch {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case errors.Is(err, errYields):
+			continue
 		case errors.As(err, &held), errors.Is(err, lease.ErrFile):
-			return fmt.Errorf("%s: %w", f.path, err)
+			return fmt.Errorf("%s: %w", h.file.path, err)
 		}
-		n.Log.Warn("a shard cannot be taken yet", "shard", h.shard, "error", err)
-		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+		h.node.Log.Warn("a shard cannot be taken yet", "shard", h.shard, "error", err)
+		if err := sleep(ctx, h.node.Timing.Renew/10); err != nil {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// errYields reports that the charter has changed about which node has the file of the shard.
+var errYields = errors.New("somebody else may have the file")
+
+// takeOnce tries that once. It gives up as soon as another node is to come first.
+func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
+	n, timing := h.node, h.node.Timing
+	if h.file.empty() {
+		yields := h.yields(n.member.get())
+		timing.Watch += yields
+		trying, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer aside(trying, func(ctx context.Context) error {
+			err := n.member.look(ctx, func(c *charter) bool { return h.yields(c) != yields }, nil)
+			if err == nil {
+				cancel(errYields)
+			}
+			return err
+		})()
+		ctx = trying
+	}
+	h.lease, err = lease.Take(ctx, lease.Claim{
+		Bucket: n.bucket, Key: hub.Key(h.shard), Node: n.Name, File: h.file, FileID: id, Epoch: h.file.epoch,
+		Timing: timing, Clock: n.Clock,
+	})
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// yields is how much longer a node with an empty file of the shard waits before it takes it, as another node may
+// have the real one: most likely the node that the charter names; if the hub has forgotten which node
+// made the file, any other.
+func (h *holding) yields(c *charter) time.Duration {
+	switch c.maker(h.shard) {
+	case h.node.Name:
+		return 0
+	case "":
+		return h.node.Timing.Renew
+	}
+	return namedFirst * h.node.Timing.Watch
 }
 
 // work crawls the shard, unless its run is over, and answers for it until the run is over everywhere.
@@ -110,7 +148,8 @@ func (h *holding) work(ctx context.Context) error {
 	waiting, cancel := whileHeld(ctx, h.lease)
 	defer cancel()
 	defer m.named(waiting, h.shard, h.file.epoch)()
-	err := m.look(waiting, func(c *charter) bool { return c.Run > m.run || c.made() || n.ends != nil }, func(c *charter) {
+	begins := func(c *charter) bool { return c.Run > m.run || c.made() || n.ends != nil }
+	err := m.look(waiting, begins, func(c *charter) {
 		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", c.unmade())
 	})
 	if err != nil || m.get().Run > m.run {

@@ -91,7 +91,8 @@ func TestMarkedWithAnother(t *testing.T) {
 		{"another, an empty file", another, true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			j := joining(t.TempDir(), c, &forgetful{record: lease.Entry{Value: strictjson.Encode(c), Revision: 1}, reads: 1 << 30})
+			record := lease.Entry{Value: strictjson.Encode(c), Revision: 1}
+			j := joining(t.TempDir(), c, &forgetful{record: record, reads: 1 << 30})
 			var err error
 			if tt.mark != nil {
 				err = mark(j.Folder, tt.mark)

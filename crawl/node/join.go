@@ -56,8 +56,8 @@ func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err
 	}
 }
 
-// announce publishes what the files here say. A node without any leaves it to others to tell
-// a hub of their terrain that has lost its charter: for a while, or as long as it takes where
+// announce publishes what the files here say. If the hub has lost its charter, a node without files waits for
+// others to tell it of their terrain: for a while, or as long as it takes if
 // the folder is marked.
 func (j *joiner) announce(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
 	for waits := false; ; waits = true {
@@ -80,8 +80,8 @@ func (j *joiner) announce(ctx context.Context, files map[int]*file) (known *char
 	}
 }
 
-// publish has the charter say what the files here do, and returns it; over: the run was over
-// everywhere, without that news.
+// publish brings what the files here say into the charter, and returns it; over: the run was over
+// everywhere before that.
 func (j *joiner) publish(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
 	over = true
 	known, err = j.registry.change(ctx, func(c *charter) (*charter, error) {
@@ -117,8 +117,8 @@ func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, er
 	}
 }
 
-// await gives other nodes time to give a hub that has lost its charter that of their terrain,
-// before this one, which knows of none, creates another.
+// await gives other nodes time to restore the charter of a hub that has lost it, before this one,
+// which knows of no terrain, creates another.
 func (j *joiner) await(ctx context.Context) error {
 	for time.Since(j.began) < j.Timing.Renew {
 		c, _, err := j.registry.read(ctx)
@@ -159,8 +159,8 @@ func (j *joiner) first(files map[int]*file) (*charter, error) {
 	return restored(last.Part(), digests(cfg.Shared())), nil
 }
 
-// belongs reports a charter of another terrain than the folder is marked with, where nothing was
-// crawled that says the same: what was never crawled here may be missed there.
+// belongs reports a charter of another terrain than the folder is marked with, if no file that was crawled
+// here says the same: the files that were never crawled may be missed in that terrain.
 func (j *joiner) belongs(c *charter, files map[int]*file) error {
 	for _, f := range files {
 		if !f.empty() {
@@ -175,12 +175,11 @@ func (j *joiner) belongs(c *charter, files map[int]*file) error {
 	return err
 }
 
-// errOthers reports that nodes are missing whose files may say that the run is over.
+// errOthers reports that other nodes are missing, whose files may say that the run is over.
 var errOthers = errors.New("other nodes are missing")
 
-// enter is the charter with this node; nil: as it is. The next run begins if the last one was
-// over before this node came, or if a hub that had lost everything has only been told so file
-// by file.
+// enter is the charter with this node; nil: it has not changed. The next run begins if the last one was
+// over before this node came, or if a hub that had lost everything has learnt so file by file.
 func (j *joiner) enter(c *charter, over bool) (*charter, error) {
 	changed := false
 	if c.over() && (over || c.Restored) {

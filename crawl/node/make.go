@@ -40,9 +40,9 @@ type arrival struct {
 	refused bool // it is not looked at again as long as it stays as it is
 }
 
-// make has the shards held that have no file yet, as many as is this node's share; those
-// that this one was to make before, and did not come to, or has lost since, which the lease
-// tells apart; those that are made anew here; and those whose files come to lie in the folder.
+// make has these shards held: this node's share of those that have no file yet; those
+// whose files this node was to make before, and never made or has lost since, which the lease
+// tells apart; those that are made anew here; and those whose files are put into the folder.
 func (m *maker) make(ctx context.Context) error {
 	for !m.member.over() {
 		m.leave()
@@ -79,7 +79,7 @@ func (m *maker) hold(ctx context.Context, shard int, f *file, came bool) {
 	})
 }
 
-// leave notes which shards are held no more. Their files are not taken up again before they
+// leave notes which shards are no longer held. Their files are not taken up again before they
 // have been away.
 func (m *maker) leave() {
 	m.mu.Lock()
@@ -100,7 +100,7 @@ func (m *maker) claim(ctx context.Context) error {
 	return m.member.claim(ctx, m.MaxShards, waited > 2*m.Timing.Renew+m.Timing.Watch)
 }
 
-// look takes files that have come to lie in the folder.
+// look takes files that have been put into the folder.
 func (m *maker) look(ctx context.Context) error {
 	here, err := found(m.Folder)
 	if err != nil {
@@ -127,8 +127,7 @@ func (m *maker) look(ctx context.Context) error {
 	return nil
 }
 
-// arrive takes a file that has come, once it has stayed as it is for Watch: who copies it there may not be
-// done yet.
+// arrive takes a file that has come, once it has stayed as it is for Watch: somebody may still be copying it.
 func (m *maker) arrive(ctx context.Context, shard int) error {
 	info, err := os.Stat(FilePath(m.Folder, shard))
 	if errors.Is(err, fs.ErrNotExist) {

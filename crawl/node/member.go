@@ -73,8 +73,8 @@ func (m *member) look(ctx context.Context, wanted func(*charter) bool, still fun
 	return nil
 }
 
-// follow reads the charter now and then, and gives it back to a hub that has lost it, until
-// ctx is done, or the run is to end without some shards. news is called after every look.
+// follow reads the charter now and then, and restores it if the hub has lost it, until
+// ctx is done, or the run has to end without some shards. news is called after every look.
 func (m *member) follow(ctx context.Context, news func(*charter)) error {
 	for sleep(ctx, m.timing.Renew/10) == nil {
 		c, err := m.refresh(ctx)
@@ -93,7 +93,7 @@ func (m *member) follow(ctx context.Context, news func(*charter)) error {
 	return nil
 }
 
-// refresh reads the charter, and tells the hub what it has lost of it. nil: the next look says what is wrong.
+// refresh reads the charter, and restores what the hub has lost of it. nil: that has to be tried again.
 func (m *member) refresh(ctx context.Context) (*charter, error) {
 	c, _, err := m.registry.read(ctx)
 	switch {
@@ -109,7 +109,7 @@ func (m *member) refresh(ctx context.Context) (*charter, error) {
 	if err := m.foreign(c); err != nil {
 		return nil, err
 	}
-	if c.clone().learn(m.get()) { // somebody who knew less has told a hub that had lost it
+	if c.clone().learn(m.get()) { // a node that knew less has restored it
 		if c, err = m.registry.change(ctx, m.again); err != nil || !m.get().same(c) {
 			return nil, nil
 		}
@@ -164,8 +164,8 @@ func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) err
 	return err
 }
 
-// named has the charter say that a shard which is held is this node's, whatever others say
-// that come with a copy of its file, until stop is called or ctx is done.
+// named keeps this node in the charter as that of a shard which it holds, whatever nodes with a copy of its file
+// say, until stop is called or ctx is done.
 func (m *member) named(ctx context.Context, shard int, epoch uint64) (stop func()) {
 	other := func(c *charter) bool { return c.maker(shard) != m.name && c.Epochs[shard] == epoch }
 	return aside(ctx, func(ctx context.Context) error {
@@ -187,8 +187,8 @@ func (m *member) named(ctx context.Context, shard int, epoch uint64) (stop func(
 	})
 }
 
-// note has the charter say that a shard's run is over, with what it had of max-pages. restored: this node
-// has crawled nothing in the run, so that a charter which comes from files still does.
+// note writes into the charter that a shard's run is over, with its portion of max-pages. restored: this node
+// has crawled nothing in the run, so a charter that was restored from files is still no more than that.
 func (m *member) note(ctx context.Context, shard int, had portion, restored bool) error {
 	return m.change(ctx, func(c *charter) (bool, error) {
 		if c.Run != m.run {
@@ -221,8 +221,8 @@ func (m *member) claim(ctx context.Context, most int, left bool) error {
 }
 
 // share has f change the portions in the charter under a configuration, and returns the
-// charter as the hub has it; nil: the terrain has come to another configuration, or nothing is
-// to be done as far as this node knows: f changes nothing, and finds all the same.
+// charter as the hub has it; nil: the terrain has another configuration by now, or there is nothing
+// to do as far as this node knows: f changes nothing, and finds everything the same.
 func (m *member) share(
 	ctx context.Context, number uint64, f func(*portions) (changed, same bool),
 ) (*charter, error) {

@@ -21,13 +21,13 @@ import (
 // Options say what a node crawls, and with what.
 type Options struct {
 	Hub       *hub.Conn
-	Name      string // as others see it; the same whenever the node is started
+	Name      string // as others see it; the same at every start
 	Folder    string // of its state files; it must exist
 	Shards    int    // of a terrain that is created now
 	MaxShards int    // that it makes files for, at most; 0: no limit
 	Config    *config.Config
 	Load      func() (*config.Config, error)       // the configuration as this machine's file is now
-	Prepare   func(*config.Config) error           // has what one needs, before it is followed; nil: nothing is
+	Prepare   func(*config.Config) error           // makes ready what a configuration needs; may be nil
 	Open      func(path string) (*kv.Store, error) // opens a state file, or makes it
 	Log       *slog.Logger
 	Timing    lease.Timing
@@ -37,9 +37,9 @@ type Options struct {
 	OnRequest func(shard int, q crawl.Request) // likewise
 	OnCommit  func(shard int, c crawl.Commit)  // likewise
 	OnShard   func(shard int, state string)    // what has become of a shard; likewise
-	// OnCrawl is told of a crawl, and returns who follows it.
+	// OnCrawl is called when a crawl begins, and returns what follows it.
 	OnCrawl func(Walk) Follower
-	Stop    func() // has ctx be done, because somebody has asked for it
+	Stop    func() // ends ctx, because somebody has asked the node to stop
 }
 
 // A Walk is the crawl of a shard.
@@ -51,7 +51,7 @@ type Walk struct {
 	Run   schema.Run
 }
 
-// A Follower knows how a crawl gets on. Its methods are called by several goroutines.
+// A Follower knows how a crawl is getting on. Its methods are called by several goroutines.
 type Follower interface {
 	Status(context.Context) census.Status // of now
 	Reconfigured(*config.Config)          // the crawl goes on under another configuration
@@ -112,8 +112,8 @@ func (o *Options) complete() {
 	}
 }
 
-// runOnce crawls one run. It reports whether the next one has begun, or is to, while this node
-// had nothing to crawl, but only told a hub that had lost everything that its files are over.
+// runOnce crawls one run. next reports whether another run has begun, or is about to, while this node
+// crawled nothing, but only told a hub that had lost everything that the run is over in its files.
 func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	n, files, err := newNode(ctx, o)
 	var owe map[int]*file
@@ -166,7 +166,7 @@ func newNode(ctx context.Context, o Options) (*node, map[int]*file, error) {
 	return n, files, nil
 }
 
-// crawlAll crawls the shards whose files are here, and those that come to this node, until the run is over.
+// crawlAll crawls the shards whose files are here, or come later, until the run is over.
 func (n *node) crawlAll(ctx context.Context, files map[int]*file) error {
 	g, ctx := errgroup.WithContext(ctx)
 	following, stop := context.WithCancel(ctx)

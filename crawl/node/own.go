@@ -17,9 +17,9 @@ var (
 	errElsewhere = errors.New("another node has the file of the shard")
 )
 
-// own holds a shard. It is left alone from then on, in its epoch, if it was let go, if this node was to make it
-// and another has it, if its file has come while the node was running, and must not be used, or if its
-// file is gone while those of other shards are here.
+// own holds a shard. left: it is left alone from then on, as long as its epoch is the same. That is so if it was
+// let go, if this node was to make its file and another node has it, if the file has come while the node was
+// running and cannot be used, or if the file is gone while those of other shards are here.
 func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left bool, epoch uint64, err error) {
 	epoch, err = n.hold(ctx, shard, f)
 	var held *lease.HeldError
@@ -70,9 +70,9 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 	}
 }
 
-// unmake discards a file that was made here, where err is why the shard cannot be taken with an empty
-// one, and says of what is elsewhere that it is: the charter may not know that another node
-// has come with the file. A claim of this node itself that is in the way names this very file.
+// unmake discards an empty file that was made here, if err says that the shard cannot be taken with it, and
+// tells whether another node has the file: the charter may not know that one has come with it. If a claim of
+// this node itself is in the way, it names this very file, which stays.
 func (n *node) unmake(f *file, err error) error {
 	held, written := new(lease.HeldError), new(lease.WrittenError)
 	switch {

@@ -9,13 +9,13 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 )
 
-// portions are how max-pages is given out to the shards of a run. A shard is given more in the
-// charter first and in its file then, and gives back in its file first: what the files say
-// together is never more than max-pages, unless the hub loses its last writes and nobody who
-// has seen them notices before some is given out again.
+// portions are how max-pages is given out to the shards of a run. A shard gets more first in the
+// charter and then in its file, and gives back first in its file: what the files say
+// together is never more than max-pages, unless the hub loses its last writes, and pages are given out again
+// before a node that has seen those writes notices.
 type portions struct {
 	Of      []portion `json:"of"`      // by shard
-	Changes uint64    `json:"changes"` // never fewer, in whichever run: fewer are a hub that has lost some
+	Changes uint64    `json:"changes"` // in all runs; fewer than before: the hub has lost some
 }
 
 // A portion is what a shard has of max-pages.
@@ -25,7 +25,7 @@ type portion struct {
 	Visited int  `json:"visited,omitempty"` // pages, of a run that is over
 }
 
-// visited is how many pages a shard has visited whose run is over; false: nobody has said it.
+// visited is how many pages a shard whose run is over has visited; false: nobody has said it.
 func (c *charter) visited(shard int) (pages int, known bool) {
 	one := c.Portions.Of[shard]
 	return one.Visited, c.Over[shard] && one.Spent && (one.Visited > 0 || one.Pages == 0)
@@ -79,9 +79,9 @@ func (p *portions) set(shard int, to portion) bool {
 	return true
 }
 
-// reconcile brings a shard's portion and what it makes of it together, and reports whether
-// that has changed the portion. returned: it has just given back what it does not need. What
-// it needs it asks for before it has used up what it has.
+// reconcile fits a shard's portion to what the shard has done with it, and reports whether
+// the portion has changed. returned: the shard has just given back what it does not need. It asks for
+// more before it has used up what it has.
 func (p *portions) reconcile(shard, most int, has *crawl.Allotment, returned bool) bool {
 	own := p.Of[shard]
 	left, known := p.left(most)

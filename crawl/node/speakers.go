@@ -19,13 +19,13 @@ type door struct{ atomic.Pointer[speaker] }
 
 func (d *door) open(s speaker) { d.Store(&s) }
 
-// Answer implements speaker: it says what the file contains, and takes nothing in. What is told
+// Answer implements speaker: it says what the file contains, and takes nothing in. What others tell it
 // after the end is known already, or waits for the next run.
 func (e ended) Answer(_ context.Context, letter []byte) ([]byte, error) {
 	return exchange.NewReceiver(e.desk).Answer(letter)
 }
 
-// A desk is the file of a shard that nobody crawls, for those who ask what it contains, and for
+// A desk is the file of a shard that nobody crawls. It answers what the file contains, and gives out
 // the messages that wait in it.
 type desk struct {
 	mu   sync.Mutex

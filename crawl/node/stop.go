@@ -21,19 +21,24 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A stop is the end of a run without some shards, as somebody has told the terrain. Each node
-// that runs follows it, and each file that was there says so, once: who is started again after
-// that goes on with the run. A file keeps the last one that it has followed, or that it was
-// crawled after, so that a hub that has lost it learns of it again, and a file that was killed
-// before it could say so does when it is here again.
+// A stop is the end of a run without some shards, as somebody has commanded it. Each node
+// that runs follows it, and each file that was there says so, once: a node that is started again after
+// that goes on with the run. A file keeps the last stop that it has followed, or that it was
+// crawled after. So a hub that has lost the stop learns of it again, and a file whose node was killed
+// before it could say so does so when it is here again.
 type stop struct {
 	Number  uint64        `json:"number"` // counted up; 0: there was none
 	Run     uint64        `json:"run"`    // of the terrain
 	Without schema.Shards `json:"without"`
-	Late    bool          `json:"late"` // a file told it that had followed it: who crawls since goes on
+	Late    bool          `json:"late"` // told by a file that had followed it: whoever crawls since then goes on
 }
 
-// end is how it has the run of a file end.
+// late reports whether a file has told of this stop, and not the one who commands it.
+func (s stop) late(commanded stop) bool {
+	return s.Late && s.Number == commanded.Number && s.Without == commanded.Without
+}
+
+// end is how the run of a file ends then.
 func (s stop) end() *crawl.StopError {
 	return &crawl.StopError{End: schema.End{Kind: schema.EndStopped, Detail: "ripple stop", Without: s.Without}}
 }
@@ -41,7 +46,7 @@ func (s stop) end() *crawl.StopError {
 // metaStop is the name of the value that says which stop a file has followed.
 const metaStop = "stop"
 
-// A followed stop is one of a terrain.
+// A followed stop belongs to a terrain.
 type followed struct {
 	Terrain []byte `json:"terrain"`
 	Stop    stop   `json:"stop"`
@@ -64,7 +69,7 @@ func (f *file) stop(c *charter) (stop, error) {
 	return last.Stop, nil
 }
 
-// tellStop has a charter know what the file does, and reports whether that is news.
+// tellStop brings the stop that the file knows into a charter, and reports whether that is news.
 func (f *file) tellStop(c *charter) (news bool, err error) {
 	last, err := f.stop(c)
 	if news = c.Stop.Number < last.Number; news {
@@ -73,7 +78,7 @@ func (f *file) tellStop(c *charter) (news bool, err error) {
 	return news, err
 }
 
-// keepStop has a file that is held know a stop of the terrain.
+// keepStop writes a stop of the terrain into a file that is held.
 func (f *file) keepStop(c *charter, now stop) error {
 	last, err := f.stop(c)
 	if err != nil || last.Number >= now.Number {
@@ -85,8 +90,11 @@ func (f *file) keepStop(c *charter, now stop) error {
 // owes reports whether a file still has to say that the run has ended as the terrain was told.
 func (f *file) owes(c *charter, shard int) (bool, error) {
 	last, err := f.stop(c)
-	if err != nil || last.Number >= c.Stop.Number || c.Stop.Run != c.Run || c.Stop.Without.Has(shard) || f.Part().Run != c.Run {
+	if err != nil || last.Number >= c.Stop.Number || c.Stop.Without.Has(shard) {
 		return false, err
+	}
+	if c.Stop.Run != c.Run || f.Part().Run != c.Run {
+		return false, nil
 	}
 	err = f.View(func(tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
@@ -119,7 +127,7 @@ func owing(c *charter, files map[int]*file) (map[int]*file, error) {
 	return owing, nil
 }
 
-// writeEnd has files say that the run has ended.
+// writeEnd writes into files that the run has ended.
 func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 	if len(files) == 0 {
 		return nil
@@ -142,8 +150,8 @@ func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 	return failed
 }
 
-// settle has those files say that the run has ended which could not while it did, as their leases
-// were lost just then. What cannot say so now does when this node is started again.
+// settle writes that the run has ended into the files whose leases were lost just when it did. A file that
+// cannot be written now is written when this node is started again.
 func (n *node) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*n.Timing.Watch)
 	defer cancel()
@@ -244,7 +252,7 @@ func (t *Terrain) mayStop(without schema.Shards) error {
 	return nil
 }
 
-// silentAll reports a shard that somebody has.
+// silentAll reports a shard that a node has.
 func (t *Terrain) silentAll(ctx context.Context, shards schema.Shards, timing lease.Timing) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for n := range shards.All() {
@@ -273,7 +281,7 @@ func (t *Terrain) tellStop(ctx context.Context, conn *hub.Conn, next stop) error
 			return false, ErrTerrain
 		case c.Stop == next:
 			return false, nil
-		case c.Stop.Number >= next.Number && (!c.Stop.Late || c.Stop.Number != next.Number || c.Stop.Without != next.Without):
+		case c.Stop.Number >= next.Number && !c.Stop.late(next):
 			return false, fmt.Errorf("%w, without %s", ErrStopped, c.Stop.Without.Named())
 		case c.over() || c.Run != next.Run:
 			return false, ErrOver
@@ -284,8 +292,8 @@ func (t *Terrain) tellStop(ctx context.Context, conn *hub.Conn, next stop) error
 	return err
 }
 
-// letGo waits so long at most until nobody has a shard any more who had it, and tells a hub again
-// that has lost what it was told.
+// letGo waits until the nodes that had shards have let go of them, for at most so long. If the hub loses the stop
+// meanwhile, it is told again.
 func (t *Terrain) letGo(ctx context.Context, conn *hub.Conn, told stop, most time.Duration) (e Ending, err error) {
 	e.Run, e.Over, e.Nodes = told.Run, t.ended(), t.nodesOf(told, func(*Shard) bool { return true })
 	for began := time.Now(); ; {
@@ -308,7 +316,7 @@ func (t *Terrain) letGo(ctx context.Context, conn *hub.Conn, told stop, most tim
 	}
 }
 
-// nodesOf are the nodes of those shards that are not left out for which is holds.
+// nodesOf are the nodes of the shards that are not left out and for which is returns true.
 func (t *Terrain) nodesOf(told stop, is func(*Shard) bool) (nodes []string) {
 	for n := range t.Shards {
 		s := &t.Shards[n]

@@ -19,7 +19,7 @@ const (
 	hurried     = 5 * time.Second        // of a node that has to stop
 	counting    = 10 * time.Second       // for what the other shards say that they have done
 	countAgain  = 100 * time.Millisecond // before a shard is asked again
-	lowAgain    = 10 * time.Minute       // before it is told again that the disk is full
+	lowAgain    = 10 * time.Minute       // between two messages that the disk is full
 )
 
 // A teller tells the webhook what the shards of a node have to say.
@@ -28,7 +28,7 @@ type teller struct {
 	cfg    *configured
 	wire   wire
 	log    *slog.Logger
-	low    atomic.Pointer[time.Time] // when it was told last that the disk is full
+	low    atomic.Pointer[time.Time] // when it last told that the disk is full
 }
 
 // send sends what waits in a file until ctx is done.
@@ -76,8 +76,8 @@ func (t *teller) follow(sender *webhook.Sender, cfg *config.Config) {
 	}
 }
 
-// run is how the webhook is told of the end of the run: whoever holds shard 0 tells it what
-// all shards have done. nil: another shard tells.
+// run returns what completes the message about the end of the run with what all shards have done. nil: shard 0
+// sends that message, and this is another one.
 func (t *teller) run(ctx context.Context, shard int) func(*webhook.Run) {
 	if shard != 0 {
 		return nil
@@ -102,7 +102,7 @@ func (t *teller) run(ctx context.Context, shard int) func(*webhook.Run) {
 	}
 }
 
-// report asks a shard until it says how it gets on; nil: it has not by the time that ctx is done.
+// report asks a shard until it answers how it is getting on; nil: it has not before ctx was done.
 func (w wire) report(ctx context.Context, shard int) *Report {
 	for {
 		r := &Report{}
@@ -118,7 +118,7 @@ func (w wire) report(ctx context.Context, shard int) *Report {
 	}
 }
 
-// addReport adds what a shard has done; nil: it has not said.
+// addReport adds what a shard has done; nil: it has not answered.
 func addReport(run *webhook.Run, r *Report) {
 	if r == nil {
 		run.Missing++

@@ -42,23 +42,33 @@ func (h *holding) crawl(ctx context.Context) error {
 	}
 	follower := n.OnCrawl(Walk{h.shard, f.path, f.Store, walk, begun.Run})
 	result, err := h.run(ctx, running{walk, n.cfg, n.Stop, follower}, c, number)
-	if err == nil && !result.Walked && h.lease.Held() && errors.As(context.Cause(ctx), new(*crawl.StopError)) {
-		err = f.keepStop(c, n.member.get().Stop)
-	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case result.Walked:
-		return walk.Complete()
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case result.Run.End.Kind == schema.EndMaxRunTime:
-		return ErrTime
 	}
-	return fmt.Errorf("shard %d: %s", h.shard, result.Run.End)
+	if result.Walked {
+		return walk.Complete()
+	}
+	return h.interrupted(ctx, c, result.Run.End)
 }
 
-// prepare has the file know what a charter says, before the shard is crawled.
+// interrupted is why a crawl has ended before the run was over. The file keeps a stop that it has followed.
+func (h *holding) interrupted(ctx context.Context, c *charter, end schema.End) error {
+	why := context.Cause(ctx)
+	if h.lease.Held() && errors.As(why, new(*crawl.StopError)) {
+		if err := h.file.keepStop(c, h.node.member.get().Stop); err != nil {
+			return err
+		}
+	}
+	switch {
+	case why != nil:
+		return why
+	case end.Kind == schema.EndMaxRunTime:
+		return ErrTime
+	}
+	return fmt.Errorf("shard %d: %s", h.shard, end)
+}
+
+// prepare writes into the file what it has to know of a charter before the shard is crawled.
 func (h *holding) prepare(c *charter, cfg *config.Config, part schema.Part) error {
 	err := h.file.keep(c)
 	if err == nil && h.node.ends == nil { // whoever comes back, or is started again, goes on
@@ -85,8 +95,8 @@ func (h *holding) options(ctx context.Context, cfg *config.Config, part schema.P
 	}
 }
 
-// run runs a crawl that has begun under a charter and the configuration of this number, and has it do what
-// the terrain comes to.
+// run runs a crawl that has begun under a charter and the configuration of this number, and has it follow
+// what changes in the terrain.
 func (h *holding) run(ctx context.Context, r running, c *charter, number uint64) (crawl.Result, error) {
 	h.door.open(r)
 	stop := aside(ctx, func(ctx context.Context) error {
@@ -105,8 +115,8 @@ func (h *holding) run(ctx context.Context, r running, c *charter, number uint64)
 	return result, err
 }
 
-// obey has a crawl that begins paused or not, and under a configuration, follow what the
-// terrain comes to, until ctx is done or the crawl has ended.
+// obey pauses the crawl, and gives it other configurations, as the terrain does, until ctx is done or the crawl
+// has ended.
 func (h *holding) obey(ctx context.Context, r running, paused bool, number uint64) error {
 	n := h.node
 	for {
@@ -137,7 +147,7 @@ func (h *holding) obey(ctx context.Context, r running, paused bool, number uint6
 	}
 }
 
-// remember has the file of a crawl know what epochs shards come to, until ctx is done.
+// remember writes new epochs of shards into the file of a crawl, until ctx is done.
 func (m *member) remember(ctx context.Context, walk *crawl.Crawl, known []uint64) error {
 	for {
 		err := m.look(ctx, func(c *charter) bool { return !slices.Equal(c.Epochs, known) }, nil)

@@ -13,8 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
 )
 
-// What a shard is asked, each in a lane of its own. In the others, whose names are the numbers of
-// shards, letters of these come.
+// What a shard is asked, each in a lane of its own. The other lanes are named after the numbers of
+// shards, whose letters come in them.
 const (
 	forReading = "R"
 	forFinish  = "F"
@@ -23,9 +23,9 @@ const (
 	forRelease = "G"
 )
 
-// How much of one lane is answered at a time. A shard has one letter open to another one, and
-// what it has to ask by it: far fewer errands than hosts. Who is asked for a reading asks all
-// others.
+// How many messages of one lane are answered at a time. A shard has one letter to another one open, and its
+// errands there, which are far fewer than hosts. A shard that looks for the end of the run asks all
+// others for readings.
 const (
 	maxLetters   = 128
 	maxQuestions = 16
@@ -71,7 +71,7 @@ type reply struct {
 	Why     string         `json:"why"` // it is not done; empty: it is
 }
 
-// A letGo is the answer of who lets a shard go.
+// A letGo is the answer of a node that lets a shard go.
 type letGo struct {
 	Path string `json:"path"` // of its file
 }
@@ -132,13 +132,13 @@ func answer(ctx context.Context, s speaker, lane string, message []byte) ([]byte
 		return strictjson.Encode(reply{}), nil
 	}
 	text, err := s.Answer(ctx, message)
-	if errors.Is(err, crawl.ErrEnded) { // who wrote would wait for an answer as long as it has patience
+	if errors.Is(err, crawl.ErrEnded) { // the writer would wait for an answer until its patience ends
 		return exchange.NotNow(), nil
 	}
 	return text, err
 }
 
-// replied is the answer to who looks for the end of a run, or none where another node may answer.
+// replied is the answer to a shard that looks for the end of a run, or none if another node may have to answer.
 func replied(r accord.Reading, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, crawl.ErrLease):

@@ -1,16 +1,16 @@
 // Package accord finds out when the shards of a terrain have come to the end of their run
 // together, and has all of them write that down.
 //
-// A shard that has nothing to do may be told of something the next moment. So every shard is
-// read twice, and the second round of readings begins after the first has ended: where each
-// was idle both times, had told all that it knows, and wrote nothing in between, nothing was
+// A shard that has nothing to do may get something to do from another one the next moment. So every shard is
+// read twice, and the second round of readings begins after the first has ended. If each shard
+// was idle both times, had told the others all that it knows, and wrote nothing in between, nothing was
 // under way that could change that (Mattern, Algorithms for distributed termination
-// detection, 1987). A letter that comes late after that repeats what is known.
+// detection, 1987). A letter that arrives later only repeats what is known.
 //
-// A shard that does not answer keeps the run open, for as long as it likes. Once the file of
-// one shard says that the run is over it is: the others have only to write it down.
+// A shard that does not answer keeps the run open, however long that takes. Once the file of
+// one shard says that the run is over, it is: the others only have to write it down.
 //
-// Nothing here is durable, and nobody need be alone: several may look for the end at a time,
+// Nothing here is durable. Several processes may look for the end at the same time,
 // and one that is killed leaves nothing behind.
 package accord
 
@@ -40,9 +40,9 @@ type Reading struct {
 	Run, Configuration uint64           // numbers of the terrain
 	Config             [32]byte         // of what all shards have in common: [config.Config.SharedHash]
 	Idle               bool             // nothing is eligible, open, in retry or uncommitted
-	Told               bool             // the outbox is empty, and nothing is to be told again
+	Told               bool             // the outbox is empty, and there is nothing to tell again
 	Confirmed          []schema.Opening // by shard: in which it confirmed what it has answered; zero: it did not
-	Over               bool             // the file says that the run has come to its end
+	Over               bool             // the file says that the run is over
 }
 
 // Readings reaches the shards of a terrain, wherever they are. It is asked about several of
@@ -50,13 +50,13 @@ type Reading struct {
 type Readings interface {
 	// Reading takes a reading of a shard; an error says why there is none.
 	Reading(ctx context.Context, shard int) (Reading, error)
-	// Finish returns when the file of a shard says that the run is over. It is not to be if
-	// the file lacks the commit of the reading, or is not idle.
+	// Finish returns when the file of a shard says that the run is over. That is an error if
+	// the file lacks the commit of the reading, or the shard is not idle.
 	Finish(ctx context.Context, shard int, agreed Reading) error
 }
 
-// Of reads what the file of a shard says, which leaves open whether the shard is idle, what
-// others confirm, and the configuration.
+// Of reads what the file of a shard says. Whether the shard is idle, what others confirm, and the configuration
+// are for the caller to add.
 func Of(store *kv.Store) (r Reading, err error) {
 	err = store.View(func(tx *kv.Tx) error {
 		part := tx.Part.Of()
@@ -105,7 +105,7 @@ func Round(ctx context.Context, shards int, src Readings) ([]Reading, error) {
 	return round, g.Wait()
 }
 
-// Open says why a run is not over as two rounds of readings tell, the second of which began
+// Open says why a run is not over, according to two rounds of readings, the second of which began
 // after the first had ended; nil: it is over.
 func Open(first, second []Reading) error {
 	if len(second) == 0 || len(first) != len(second) {
@@ -136,7 +136,7 @@ func Open(first, second []Reading) error {
 }
 
 // End looks for the end of a run every so often until all files say that it is over, or ctx
-// is done. still, which may be nil, is told why it is not.
+// is done. still, which may be nil, is called with the reason why it is not.
 func End(ctx context.Context, shards int, src Readings, every time.Duration, still func(error)) error {
 	finished := make([]bool, shards)
 	for slices.Contains(finished, false) {
@@ -178,7 +178,7 @@ func step(ctx context.Context, src Readings, finished []bool) error {
 	return finish(ctx, src, nil, finished)
 }
 
-// over reports whether a file says that the run is over in which all shards are.
+// over reports whether a file says that the run is over which all shards are in.
 func over(round []Reading) bool {
 	ended := false
 	for _, r := range round {

@@ -146,7 +146,8 @@ func TestEndIsFinal(t *testing.T) {
 			}
 			return nil
 		}
-		if err := End(t.Context(), 2, p, time.Second, nil); err != nil || p.finished != [2]bool{true, true} || p.read < 9 {
+		err := End(t.Context(), 2, p, time.Second, nil)
+		if err != nil || p.finished != [2]bool{true, true} || p.read < 9 {
 			t.Errorf("finished: %v after %d readings, %v", p.finished, p.read, err)
 		}
 		if times != [2]int{1, 3} {

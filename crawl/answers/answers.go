@@ -2,9 +2,9 @@
 // first answer of a run, so that all pages see the same scripts, and no server is asked
 // for one twice.
 //
-// What the browser is told comes from here alone. A URL that may not be asked has a
-// refusal for its answer, which stands as any other does. Bodies, and those of the pages
-// that wait to be rendered, lie in one temporary file; what is known of them is in memory.
+// The browser gets its answers from here alone. A URL that may not be asked has a
+// refusal as its answer, which is kept like any other. The bodies, and those of the pages
+// that wait to be rendered, lie in one temporary file; the rest is in memory.
 package answers
 
 import (
@@ -22,8 +22,8 @@ import (
 // MaxBytes is what the bodies of a run of one state file may take on disk.
 const MaxBytes = 1_000_000_000
 
-// What is in memory is bounded too: the header of an answer, in bytes as it is written in JSON, for
-// letters between shards have it so, and how many answers there are.
+// What is in memory is bounded, too: the header of an answer, in bytes as JSON, as it stands in
+// letters between shards, and the number of answers.
 const (
 	maxHeader  = 64 << 10
 	maxEntries = 100_000
@@ -113,8 +113,8 @@ type Piece struct {
 	Sum           uint64 // XXH3 of the whole body
 }
 
-// Piece reads a piece of an answer, from a byte of the body on and of so many at most. Where no
-// further answer is kept, what is not known is refused.
+// Piece reads a piece of an answer, from a byte of the body on and of so many at most. If there is no room for
+// further answers, a URL without one is refused.
 func (c *Cache) Piece(url string, at, most int) (Piece, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +137,7 @@ func (c *Cache) Piece(url string, at, most int) (Piece, bool) {
 	return p, true
 }
 
-// Answer implements [render.Answers]. A body that cannot be read any more is as none.
+// Answer implements [render.Answers]. A body that cannot be read any more counts as none.
 func (c *Cache) Answer(method, url string) (render.Answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +157,7 @@ func (c *Cache) Answer(method, url string) (render.Answer, bool) {
 	return a, true
 }
 
-// A Page is a fetched page that waits to be rendered. Who has it frees it.
+// A Page is a fetched page that waits to be rendered. Its owner frees it.
 type Page struct {
 	URL    string
 	Status int
@@ -166,7 +166,7 @@ type Page struct {
 	cache  *Cache
 }
 
-// Keep lays a page down until it is rendered; its body is copied. It returns nil where
+// Keep stores a page until it is rendered; its body is copied. It returns nil if
 // there is no room for it.
 func (c *Cache) Keep(p *render.Page) *Page {
 	c.mu.Lock()

@@ -44,7 +44,8 @@ func TestFirstStands(t *testing.T) {
 	if a, ok := c.Answer(http.MethodHead, "https://a.test/app.js"); !ok || a.Body != nil || a.Status != 200 {
 		t.Errorf("to HEAD the answer is %+v, %v", a, ok)
 	}
-	if a, ok := c.Answer(http.MethodGet, "https://a.test/no.js"); !ok || a.Refused != "denied by robots.txt" || a.Status != 0 {
+	a, ok = c.Answer(http.MethodGet, "https://a.test/no.js")
+	if !ok || a.Refused != "denied by robots.txt" || a.Status != 0 {
 		t.Errorf("the answer is %+v, %v; want the refusal", a, ok)
 	}
 	if a, ok := c.Answer(http.MethodGet, "https://a.test/other.js"); ok {
@@ -76,7 +77,8 @@ func TestBound(t *testing.T) {
 	if a, _ := c.Answer(http.MethodGet, "https://a.test/later.js"); len(a.Body) != 60 {
 		t.Errorf("%d bytes came back of 60", len(a.Body))
 	}
-	put(t, c, "https://a.test/head.js", render.Answer{Status: 200, Header: http.Header{"A": {string(make([]byte, 70_000))}}})
+	large := http.Header{"A": {string(make([]byte, 70_000))}}
+	put(t, c, "https://a.test/head.js", render.Answer{Status: 200, Header: large})
 	if a, _ := c.Answer(http.MethodGet, "https://a.test/head.js"); a.Refused != answers.Crowded {
 		t.Error("an answer with a head of 70 kB is kept")
 	}
@@ -153,7 +155,8 @@ func TestLook(t *testing.T) {
 		if a, ok := look.Answer(http.MethodGet, "https://a.test/1"); !ok || a.Status != 200 || len(look.Refused) > 0 {
 			t.Errorf("what is known has the answer %+v, %v", a, ok)
 		}
-		if a, ok := look.Answer(http.MethodGet, "https://a.test/2"); ok != last || last != (a.Refused == answers.TooLate) ||
+		a, ok := look.Answer(http.MethodGet, "https://a.test/2")
+		if ok != last || last != (a.Refused == answers.TooLate) ||
 			look.Refused[answers.TooLate] != last {
 			t.Errorf("what is not known has the answer %+v, %v; last: %v", a, ok, last)
 		}

@@ -5,10 +5,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Enter has a file be a part of a terrain, and list its openings. Where the terrain has come
-// to another run or configuration since, all that other shards are to know is told again
-// under the new numbers, from a cursor on. It is idempotent; what [kv.Part.Put] refuses it
-// does.
+// Enter makes a file a part of a terrain, with a list of its openings. If the terrain has another
+// run or configuration by now, everything that other shards have to know is told again
+// under the new numbers, from a cursor on. Enter is idempotent, and refuses what [kv.Part.Put] refuses.
 func Enter(tx *kv.Tx, part schema.Part) error {
 	was := tx.Part.Of()
 	if _, err := tx.Openings.Begin(); err != nil {

@@ -1,19 +1,19 @@
-// Package exchange tells the shards of a terrain of each other's URLs, so that what one of
-// them meets another visits, whatever is lost on the way.
+// Package exchange tells the shards of a terrain about each other's URLs, so that a URL which one of
+// them meets is visited by its owner, whatever is lost on the way.
 //
-// A [Sender] tells another shard of what stands in the outbox of its own, in letters of at
+// A [Sender] tells another shard what stands in the outbox of its own, in letters of at
 // most 256 KB that are made from committed state; a [Receiver] applies a letter and answers
 // it after the commit. Only an answer takes a URL out of the outbox, and only if nothing has
-// changed since the letter was made. So a letter that is lost is made again, and as what it
-// says are minima and sets, one that comes twice, late or after a younger one does no harm.
+// changed since the letter was made. So a letter that is lost is made again; and since it
+// consists of minima and sets, one that comes twice, late or after a younger one does no harm.
 //
 // # When a file goes back
 //
 // A receiver's file may be an older copy of what it was, or a new one. So an answer names
 // the opening of the file and its commit, and the sender keeps the highest. Before the first
-// letter of every session, and whenever the opening has become another one, it asks whether
-// the file contains that commit. If not, it forgets it, and tells all again that it knows of
-// the shard: a cursor in its own file says how far that has come, over any restart. An
+// letter of every session, and whenever the opening has changed, it asks whether
+// the file contains that commit. If not, it forgets that commit, and tells everything again that it knows of
+// the shard: a cursor in its own file says how far that has come, across restarts. An
 // answer counts only in the opening that was asked about last, and a receiver takes only
 // letters that are addressed to its present opening.
 //
@@ -21,15 +21,15 @@
 //
 // Distances hold under one run and one configuration of the terrain. A receiver that is
 // behind a letter's answers "later", one that is ahead "older": neither acknowledges
-// anything. "Later" is also the answer of a shard that does not crawl, as its run has not
+// anything. "Later" is also the answer of a shard that does not crawl, because its run has not
 // begun or is over.
 //
 // # Errands
 //
-// Where the robots.txt of a host redirects to a host of another shard, or scripts want
-// something of one, [Inquire] has that shard ask. It answers "busy" as long as it has nothing
-// to report; the report then comes in pieces that fit into letters. Nothing of it is in a file:
-// who wants it asks again.
+// If the robots.txt of a host redirects to a host of another shard, or scripts want
+// something from one, [Inquire] has that shard make the request. It answers "busy" as long as it has nothing
+// to report; the report then comes in pieces that fit into letters. None of it is kept in a file:
+// after a restart it is asked for again.
 //
 // # Who may call
 //
@@ -67,8 +67,8 @@ type Shard interface {
 	Update(f func(*kv.Tx) error) error
 	// Referral makes the referral of a foreign URL, in a View.
 	Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error)
-	// MarkAgain marks what of so many URLs from one on another shard has to be told, in
-	// an Update, and returns the first that is left; 0: none is.
+	// MarkAgain looks at so many URLs, from one on, and marks those that another shard has to know of, in
+	// an Update. It returns the first URL that is left; 0: none is.
 	MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (next schema.ID, err error)
 }
 

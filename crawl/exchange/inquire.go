@@ -12,10 +12,10 @@ import (
 )
 
 // Inquire has another shard do an errand, and returns the report if there is one. There is
-// none as long as nobody answers, or the request is not made yet, or what comes is not one
-// answer: the errand is to be sent again then. A body of more than so many bytes is as if the
-// host were not asked. Admit waits for memory for a body that does not fit into one letter. An
-// error is one of the shard's file.
+// none as long as nobody answers, or the request is not made yet, or the pieces do not make one
+// answer: then the errand has to be sent again. A body of more than so many bytes counts as if the
+// host had not been asked. Admit waits for memory for a body that does not fit into one letter. An
+// error comes from the shard's file.
 func Inquire(ctx context.Context, s Shard, c Carrier, e ring.Errand, most int64, admit func(size int64) error) (
 	r ring.Report, known bool, err error) {
 	var l letter
@@ -59,7 +59,8 @@ func (in *inquiry) ask(ctx context.Context) (r ring.Report, known, more bool) {
 		return ring.Report{}, false, false
 	}
 	return ring.Report{
-		Cause: in.head.Cause, Detail: schema.Clean(in.head.Detail, 256), Status: in.head.Status, Location: in.head.Location,
+		Cause: in.head.Cause, Detail: schema.Clean(in.head.Detail, 256),
+		Status: in.head.Status, Location: in.head.Location,
 		Header: in.head.Header, Refused: schema.Clean(in.head.Refused, 256), Body: in.body,
 	}, true, false
 }
@@ -72,8 +73,8 @@ func (rep *report) possible(asset bool) bool {
 		(!asset || rep.Cause != schema.CauseNone || rep.Refused != "" || rep.Status >= 100 && rep.Status <= 999)
 }
 
-// take takes a piece in, unless it is none of the answer that the others are of, or not as large as
-// it may be.
+// take takes a piece in, unless it belongs to another answer than the others, or has a size that it cannot
+// have.
 func (in *inquiry) take(rep *report) bool {
 	if in.head == nil {
 		if rep.Size > len(rep.Piece) && in.admit(int64(rep.Size)) != nil {

@@ -95,8 +95,9 @@ func TestInquire(t *testing.T) {
 			if !cmp.Equal(r, want, cmpopts.EquateEmpty()) {
 				t.Errorf("the report is %+v, want %+v", r, want)
 			}
-			if want := (ring.Errand{From: 1, To: 0, Kind: kind(v.report), ID: 5, URL: "https://a.test/r"}); to.asked[0] != want {
-				t.Errorf("errand %+v, want %+v", to.asked[0], want)
+			asked := ring.Errand{From: 1, To: 0, Kind: kind(v.report), ID: 5, URL: "https://a.test/r"}
+			if to.asked[0] != asked {
+				t.Errorf("errand %+v, want %+v", to.asked[0], asked)
 			}
 		})
 	}
@@ -169,7 +170,8 @@ func TestInquireHostile(t *testing.T) {
 	n := 0
 	drops := scripted(func(letter) (answer, error) {
 		n++
-		return answer{Verdict: done, Opening: here(), Report: &report{Status: 200, Piece: []byte("a"), Size: 10 << 20}}, nil
+		big := &report{Status: 200, Piece: []byte("a"), Size: 10 << 20}
+		return answer{Verdict: done, Opening: here(), Report: big}, nil
 	})
 	if _, known, err := Inquire(t.Context(), newShard(t), drops, asset, 20<<20, free); known || err != nil || n != 1 {
 		t.Errorf("a body that drips is taken: %t, %v, after %d letters", known, err, n)

@@ -2,13 +2,12 @@ package exchange
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -82,7 +81,7 @@ const maxPiece = 128 << 10
 
 // text is the letter on its way.
 func (l *letter) text() []byte {
-	text := append(encode(l), '\n')
+	text := append(strictjson.Encode(l), '\n')
 	for i := range l.Referrals {
 		text = packReferral(text, &l.Referrals[i])
 	}
@@ -95,7 +94,7 @@ func decodeLetter(text []byte) (l letter, err error) {
 		return l, fmt.Errorf("letter of %d bytes", len(text))
 	}
 	head, rest, _ := bytes.Cut(text, []byte{'\n'})
-	if err := decode(head, &l); err != nil {
+	if err := strictjson.Decode(head, &l); err != nil {
 		return l, fmt.Errorf("letter: %w", err)
 	}
 	if len(l.Terrain) != 16 || len(l.Opening) != 16 {
@@ -114,32 +113,11 @@ func decodeAnswer(text []byte) (a answer, err error) {
 	if len(text) > MaxLetter {
 		return a, fmt.Errorf("answer of %d bytes", len(text))
 	}
-	if err := decode(text, &a); err != nil {
+	if err := strictjson.Decode(text, &a); err != nil {
 		return a, fmt.Errorf("answer: %w", err)
 	}
 	if len(a.Opening) != 16 && a.Verdict != refused {
 		return a, errors.New("answer: opening of a wrong length")
 	}
 	return a, nil
-}
-
-// decode reads one value, which is all there is.
-func decode(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows")
-	}
-	return nil
-}
-
-func encode(v any) []byte {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // none of the types can fail
-	}
-	return text
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -37,7 +38,7 @@ func TestLetterIsAsAgreed(t *testing.T) {
 // What is cut off, or goes on, is no letter.
 func TestLetterIsWhole(t *testing.T) {
 	l := newShard(t).letterTo()
-	text, head := written(l), len(encode(l))+1
+	text, head := written(l), len(strictjson.Encode(l))+1
 	for n := range len(text) {
 		if _, err := decodeLetter(text[:n]); (err == nil) != (n == head || n == head-1) {
 			t.Errorf("the first %d bytes of %d, of which %d are the head: %v", n, len(text), head, err)
@@ -108,14 +109,14 @@ func FuzzLetter(f *testing.F) {
 
 // FuzzAnswer: an answer that is read is written as it was read.
 func FuzzAnswer(f *testing.F) {
-	f.Add(encode(answer{Verdict: done, Opening: here(), Commit: 1, Run: 2, Configuration: 3}))
+	f.Add(strictjson.Encode(answer{Verdict: done, Opening: here(), Commit: 1, Run: 2, Configuration: 3}))
 	f.Add([]byte(`{"verdict":"refused"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		a, err := decodeAnswer(text)
 		if err != nil {
 			return
 		}
-		if again, err := decodeAnswer(encode(a)); err != nil || !cmp.Equal(a, again) {
+		if again, err := decodeAnswer(strictjson.Encode(a)); err != nil || !cmp.Equal(a, again) {
 			t.Errorf("%+v is read as %+v, %v", a, again, err)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -14,23 +15,23 @@ type Receiver struct{ shard Recipient }
 // NewReceiver returns the receiver of a shard.
 func NewReceiver(s Recipient) *Receiver { return &Receiver{s} }
 
-// NotNow is the answer of a shard that has not begun to crawl, or whose run is over: whatever the
-// letter says is to come again.
-func NotNow() []byte { return encode(answer{Verdict: later, Opening: make([]byte, 16)}) }
+// NotNow is the answer of a shard that has not begun to crawl, or whose run is over: the letter has to be
+// sent again.
+func NotNow() []byte { return strictjson.Encode(answer{Verdict: later, Opening: make([]byte, 16)}) }
 
-// Answer applies a letter, whoever wrote it, and answers it. An error is one of the file, or of the
-// crawl that it belongs to: there is no answer then.
+// Answer applies a letter, whoever wrote it, and answers it. An error comes from the file, or from the
+// crawl of it: then there is no answer.
 func (r *Receiver) Answer(text []byte) ([]byte, error) {
 	l, err := decodeLetter(text)
 	if err != nil {
-		return encode(answer{Verdict: refused}), nil
+		return strictjson.Encode(answer{Verdict: refused}), nil
 	}
 	a, err := r.judge(&l)
 	if err != nil {
 		return nil, err
 	}
 	if a.Verdict != done {
-		return encode(a), nil
+		return strictjson.Encode(a), nil
 	}
 	if l.Errand != nil {
 		return r.report(&l, a)
@@ -41,7 +42,7 @@ func (r *Receiver) Answer(text []byte) ([]byte, error) {
 	if a, err = r.judge(&l); err != nil { // as of the commit; the terrain may have come further
 		return nil, err
 	}
-	return encode(a), nil
+	return strictjson.Encode(a), nil
 }
 
 // report answers with what has come of an errand.
@@ -56,16 +57,16 @@ func (r *Receiver) report(l *letter, a answer) ([]byte, error) {
 	}
 	if !known {
 		a.Verdict = busy
-		return encode(a), nil
+		return strictjson.Encode(a), nil
 	}
 	a.Report = &report{
 		Cause: rep.Cause, Detail: rep.Detail, Status: rep.Status, Location: rep.Location, Header: rep.Header,
 		Refused: rep.Refused, Piece: rep.Body, Size: rep.Size, Sum: rep.Sum,
 	}
-	return encode(a), nil
+	return strictjson.Encode(a), nil
 }
 
-// judge says what is to become of a letter as the file is now.
+// judge decides what becomes of a letter, as the file is now.
 func (r *Receiver) judge(l *letter) (a answer, err error) {
 	err = r.shard.View(func(tx *kv.Tx) error {
 		opening, commit, err := tx.Openings.Now()

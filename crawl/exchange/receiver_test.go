@@ -67,7 +67,8 @@ func TestReceiver(t *testing.T) {
 			if tt.want == refused {
 				return
 			}
-			if schema.Opening(a.Opening) != opening || a.Run != 3 || a.Configuration != 5 || a.Commit != s.store.LastCommit() ||
+			if schema.Opening(a.Opening) != opening || a.Run != 3 || a.Configuration != 5 ||
+				a.Commit != s.store.LastCommit() ||
 				(a.Commit > before) != (tt.want == done) {
 				t.Errorf("it answers %+v after commit %d, now %d", a, before, s.store.LastCommit())
 			}

@@ -12,13 +12,13 @@ import (
 // markMost is the number of URLs that one transaction looks at to mark them anew.
 const markMost = 10_000
 
-// A Sender tells one other shard of what stands for it in the outbox. It belongs to one
+// A Sender tells one other shard what stands for it in the outbox. It belongs to one
 // goroutine.
 type Sender struct {
 	shard   Shard
 	carrier Carrier
 	peer    int
-	checked schema.Opening // of the peer, in which answers count; zero: it has to be asked
+	checked schema.Opening // of the peer: answers count in it; zero: the peer has to be asked first
 	told    bool           // the last step told all that there was
 }
 
@@ -27,10 +27,10 @@ func NewSender(s Shard, c Carrier, peer int) *Sender {
 	return &Sender{shard: s, carrier: c, peer: peer}
 }
 
-// A Progress says what a step has come to.
+// A Progress is what has come of a step.
 type Progress uint8
 
-// What a step may come to.
+// What may come of a step.
 const (
 	Idle  Progress = iota // there is nothing to tell
 	Went                  // there may be more
@@ -44,7 +44,7 @@ type Pace struct {
 }
 
 // Run tells the peer whatever there is, until ctx is done or the file fails. It looks for
-// more when changed says so, which its owner sends on after commits.
+// more when it receives from changed, on which the owner sends after commits.
 func (s *Sender) Run(ctx context.Context, changed <-chan struct{}, pace Pace) error {
 	for wait := pace.First; ; {
 		p, err := s.Step(ctx)
@@ -73,8 +73,8 @@ func (s *Sender) Run(ctx context.Context, changed <-chan struct{}, pace Pace) er
 	}
 }
 
-// Step does the next thing that is to be done: it asks what the peer's file contains, marks
-// what is to be told again, or sends a letter. An error is one of the shard's file.
+// Step does the next thing: it asks what the peer's file contains, marks
+// what has to be told again, or sends a letter. An error comes from the shard's file.
 func (s *Sender) Step(ctx context.Context) (Progress, error) {
 	var peer schema.Peer
 	var l letter
@@ -151,8 +151,8 @@ func (s *Sender) mark(seen schema.Peer) error {
 }
 
 // Confirm asks whether the peer's file still contains what it has answered last, whether
-// or not there is something to tell. It is false where that cannot be said, and where
-// everything is now to be told again. An error is one of the shard's file.
+// or not there is something to tell. It returns false if the peer does not say so, and
+// also if everything now has to be told again. An error comes from the shard's file.
 func (s *Sender) Confirm(ctx context.Context) (bool, error) {
 	var l letter
 	var peer schema.Peer
@@ -168,11 +168,11 @@ func (s *Sender) Confirm(ctx context.Context) (bool, error) {
 	return contained, err
 }
 
-// Opening is that of the peer's file which answered the last question; zero: none did.
+// Opening is the opening of the peer's file that answered the last question; zero: none did.
 func (s *Sender) Opening() schema.Opening { return s.checked }
 
-// check asks whether the peer's file contains what it has answered last, and has all told
-// again if not. Of a peer that has never answered nothing was taken out of the outbox.
+// check asks whether the peer's file contains what it has answered last; if not, everything is told
+// again. For a peer that has never answered, nothing was taken out of the outbox yet.
 func (s *Sender) check(ctx context.Context, l letter, peer schema.Peer) (answered, contained bool, err error) {
 	l.Opening, l.Commit, l.Referrals = peer.Opening[:], peer.Commit, nil
 	a, ok := s.ask(ctx, l)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -23,7 +24,7 @@ func (f scripted) Ask(_ context.Context, to int, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("letter from %d to %d, %d: %w", l.From, l.To, to, err)
 	}
 	a, err := f(l)
-	return encode(a), err
+	return strictjson.Encode(a), err
 }
 
 // here is the peer's opening; elsewhere another one.
@@ -152,7 +153,8 @@ func TestSenderTellsAgain(t *testing.T) {
 		t.Fatalf("a peer that has all is confirmed: %t, %v; it was told %d", ok, err, told)
 	}
 	verdictNow = lacks
-	if ok, err := NewSender(s, carrier, 1).Confirm(t.Context()); ok || err != nil || s.peer() != (schema.Peer{Cursor: 1}) {
+	ok, err := NewSender(s, carrier, 1).Confirm(t.Context())
+	if ok || err != nil || s.peer() != (schema.Peer{Cursor: 1}) {
 		t.Fatalf("a peer that lacks something is confirmed: %t, %v, %+v", ok, err, s.peer())
 	}
 	steps(t, NewSender(s, carrier, 1), 1)
@@ -196,7 +198,8 @@ func TestSenderRuns(t *testing.T) {
 			if tries.Add(1) < 6 {
 				return answer{}, ErrNobody
 			}
-			return answer{Verdict: map[bool]verdict{true: lacks, false: done}[len(l.Referrals) == 0], Opening: here(), Commit: 1},
+			said := map[bool]verdict{true: lacks, false: done}[len(l.Referrals) == 0]
+			return answer{Verdict: said, Opening: here(), Commit: 1},
 				nil
 		})
 		ctx, cancel := context.WithCancel(t.Context())

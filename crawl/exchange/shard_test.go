@@ -140,8 +140,10 @@ func (s *testShard) letterTo() letter {
 	s.t.Helper()
 	l := letter{Terrain: make([]byte, 16), From: 1, Run: 3, Configuration: 5, Referrals: []ring.Referral{{
 		URL: "https://a.test/", Forms: []string{"https://a.test/", "https://www.a.test/"}, HTTPS: true,
-		Told: schema.Inbound{Run: 3, Configuration: 5, Depth: 2, Hops: 1, Listed: true, Changed: time.Unix(1e9, 0).UTC(),
-			Every: time.Hour},
+		Told: schema.Inbound{
+			Run: 3, Configuration: 5, Depth: 2, Hops: 1, Listed: true, Changed: time.Unix(1e9, 0).UTC(),
+			Every: time.Hour,
+		},
 	}}}
 	l.Terrain[0] = 1
 	if err := s.store.View(func(tx *kv.Tx) error {

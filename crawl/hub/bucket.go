@@ -42,8 +42,8 @@ var _ lease.Bucket = (*Bucket)(nil)
 // Key is that of the lease of a shard.
 func Key(shard int) string { return fmt.Sprintf("shard.%d", shard) }
 
-// stream finds the stream of the bucket, or makes it. That begins at a random number, so
-// that its revisions are none of those before.
+// stream finds the stream of the bucket, or makes it. A new one begins at a random number, so
+// that none of its revisions has been used before.
 func (b *Bucket) stream(ctx context.Context) (jetstream.Stream, error) {
 	name := "KV_" + b.name
 	s, err := b.conn.js.Stream(ctx, name)

@@ -154,7 +154,7 @@ func TestLeases(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	a, b := bucket(t, s.server.URL()), bucket(t, s.server.URL())
-	timing := lease.Standard().Faster(5) // a busy machine renews late
+	timing := crawltest.Timing(5) // a busy machine renews late
 	var l *lease.Lease
 	for again := true; again; { // where it is lost, as on a busy machine, another node may have it
 		l = kept(t, claim(a, "a", timing))

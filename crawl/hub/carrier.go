@@ -21,7 +21,7 @@ const (
 )
 
 // errFull reports a lane that takes nothing in just now.
-var errFull = errors.New("it has too much of that to answer")
+var errFull = errors.New("it is already answering as many messages of this kind as it takes")
 
 // A Carrier reaches the shards of a terrain.
 type Carrier struct {
@@ -42,8 +42,8 @@ func (b *Bucket) subject(shard int, opening schema.Opening, lane string) string 
 }
 
 // Ask brings a message to a shard, in a lane of its [Post], and returns the answer to it, or
-// [exchange.ErrNobody]. It does not keep the message. That goes to the opening in which the shard
-// was last found, and if nobody hears there to the one that its lease names now.
+// [exchange.ErrNobody]. It does not keep the message. The message goes to the opening in which the shard
+// was last found, and if nobody hears it there, to the one that the lease names now.
 func (c *Carrier) Ask(ctx context.Context, lane string, shard int, message []byte) ([]byte, error) {
 	if len(message) > exchange.MaxLetter {
 		return nil, fmt.Errorf("message of %d bytes", len(message))
@@ -96,8 +96,8 @@ func (c *Carrier) forget(shard int) {
 	c.mu.Unlock()
 }
 
-// A Post is where the messages to a shard arrive, each in a lane. Those in one wait for those in no
-// other, however many there are.
+// A Post is where the messages to a shard arrive, each in a lane. Messages in one lane never wait for those in
+// another, however many there are.
 type Post struct {
 	Shard   int
 	Opening schema.Opening // of the shard's file
@@ -110,7 +110,7 @@ type Post struct {
 }
 
 // Serve answers the messages that arrive until ctx is done or the connection is closed, and
-// returns when all are answered. Those that arrive when the shard is not held any more are
+// returns when all are answered. Messages that arrive when the shard is no longer held are
 // neither applied nor answered.
 func (b *Bucket) Serve(ctx context.Context, p Post) error {
 	g, ctx := errgroup.WithContext(ctx)
@@ -152,7 +152,7 @@ func (b *Bucket) serve(ctx context.Context, l *lane) error {
 	}
 }
 
-// A lane is where the messages arrive that one sender writes, or that ask one thing. It bounds what
+// A lane is where the messages of one sender arrive, or the questions of one kind. It bounds what
 // all of them take.
 type lane struct {
 	post *Post
@@ -181,12 +181,12 @@ func (l *lane) leave(size int) {
 	l.open, l.size = l.open-1, l.size-size
 }
 
-// refuse answers a message that was not looked at: it is to come again.
+// refuse tells the sender of a message that was not looked at to send it again.
 func (l *lane) refuse(m *nats.Msg) {
 	if !l.post.Held() {
 		return
 	}
-	_ = m.RespondMsg(&nats.Msg{Header: nats.Header{isFull: {"1"}}}) // who does not hear it asks again
+	_ = m.RespondMsg(&nats.Msg{Header: nats.Header{isFull: {"1"}}}) // a sender that does not hear it asks again
 	l.full()
 }
 

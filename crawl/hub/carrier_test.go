@@ -15,7 +15,9 @@ import (
 )
 
 // serve answers the letters to shard 3 with themselves, until it is ended.
-func serve(t *testing.T, b *Bucket, opening schema.Opening, held func() bool) (letters *atomic.Int32, end func() error) {
+func serve(
+	t *testing.T, b *Bucket, opening schema.Opening, held func() bool,
+) (letters *atomic.Int32, end func() error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	letters = &atomic.Int32{}
 	ended := make(chan error, 1)
@@ -84,7 +86,8 @@ func TestCarrier(t *testing.T) {
 	before, asked := first.Load(), int32(0)
 	eventually(t, func(ctx context.Context) error { asked++; _, err := carrier.Ask(ctx, "a", 3, nil); return err })
 	if first.Load() != before || second.Load() == 0 || second.Load() > asked {
-		t.Errorf("of %d letters %d reach the first opening, and %d the second", asked, first.Load()-before, second.Load())
+		t.Errorf("of %d letters %d reach the first opening, and %d the second", asked, first.Load()-before,
+			second.Load())
 	}
 }
 

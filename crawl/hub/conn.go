@@ -113,10 +113,11 @@ func (c *Conn) fit(ctx context.Context) error {
 	return nil
 }
 
-// explained says what can be done about a connection that does not come about.
+// explained says why there is no connection, in words that the user can act on.
 func (d *Dial) explained(err error) error {
 	switch {
-	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrNkeysNotSupported):
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired),
+		errors.Is(err, nats.ErrNkeysNotSupported):
 		return fmt.Errorf("%s: %w", d.URL, ErrRefused)
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout):
 		return fmt.Errorf("%w at %s", ErrAway, d.URL)

@@ -74,7 +74,9 @@ func TestCredentialsFile(t *testing.T) {
 	if err := os.Chmod(open, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{open: "chmod 600", written(t, " \n"): "is empty", open + "x": "no such file"} {
+	for file, want := range map[string]string{
+		open: "chmod 600", written(t, " \n"): "is empty", open + "x": "no such file",
+	} {
 		if _, err := dial(t, "nats://127.0.0.1:1", file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", file, err, want)
 		}
@@ -168,7 +170,8 @@ func TestSlowHub(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := Connect(ctx, Dial{URL: strings.Replace(url, "//", "//a:b@", 1), Log: quiet()}); !errors.Is(err, ErrAway) {
+	_, err := Connect(ctx, Dial{URL: strings.Replace(url, "//", "//a:b@", 1), Log: quiet()})
+	if !errors.Is(err, ErrAway) {
 		t.Errorf("it ends with %v, want %v", err, ErrAway)
 	}
 }

@@ -118,7 +118,8 @@ func TestFlood(t *testing.T) {
 			}
 			end()
 			eventually(t, func(ctx context.Context) error { // once the hub has brought all of it
-				if _, err := carrier.Ask(ctx, "a", 3, nil); !errors.Is(err, errFull) || !errors.Is(err, exchange.ErrNobody) {
+				_, err := carrier.Ask(ctx, "a", 3, nil)
+				if !errors.Is(err, errFull) || !errors.Is(err, exchange.ErrNobody) {
 					return fmt.Errorf("in the lane that is full there is another answer: %w", err)
 				}
 				return nil
@@ -130,7 +131,8 @@ func TestFlood(t *testing.T) {
 				t.Errorf("it ends with %v", err)
 			}
 			if j.mostOpen > 8 || j.mostIn > maxRoom || len(j.full) != 1 || j.full[0] != "a" {
-				t.Errorf("%d messages with %d bytes were open at a time, of lanes %q; want at most 8 with %d, of one", j.mostOpen,
+				t.Errorf("%d messages with %d bytes were open at a time, of lanes %q; want at most 8 with %d, of one",
+					j.mostOpen,
 					j.mostIn, j.full, maxRoom)
 			}
 		})

@@ -19,8 +19,8 @@ const (
 	probeSize = 1 << 20 // bytes; the records of a terrain take less
 )
 
-// ailing is why the NATS server takes no records any more; empty: it does. It keeps the first
-// error of a write for ever, answers no other one then, and still has all read.
+// ailing is why the NATS server takes no records any more; empty: it does. After the first write that fails, the
+// server keeps the error for ever and answers no other write, while everything can still be read.
 func (s *Server) ailing() string {
 	for _, e := range s.nats.Healthz(&server.HealthzOptions{Details: true}).Errors {
 		switch e.Type {
@@ -35,10 +35,10 @@ func (s *Server) ailing() string {
 	return ""
 }
 
-// mend ends the NATS server, and begins another one on the same store once that can be written,
-// or ctx is done. The hub is away meanwhile, for as long as a taker watches a record at least: a
-// write that failed may have been read before, and be undone by the beginning, and whoever
-// believes that he holds a shard by it does not any more then.
+// mend ends the NATS server, and starts another one on the same store once that can be written, unless ctx is
+// done before. Meanwhile the hub is away, at least for as long as a taker watches a record: a
+// write that failed may have been read before, and the new start may undo it; a node that
+// believes that it holds a shard by that write no longer does so by then.
 func (s *Server) mend(ctx context.Context, why string) {
 	s.say("the store cannot be written; nodes find no hub until it can", why)
 	s.end()
@@ -60,7 +60,7 @@ func (s *Server) mend(ctx context.Context, why string) {
 	}
 }
 
-// again begins another NATS server, if the store can be written.
+// again starts another NATS server, if the store can be written.
 func (s *Server) again() error {
 	if err := probe(s.options.Store); err != nil {
 		return fmt.Errorf("the store cannot be written: %w", err)

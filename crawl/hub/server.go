@@ -11,10 +11,10 @@
 //
 // A letter to shard 3 of a terrain from shard 5 goes to ripple.TERRAIN.3.OPENING.5, with the
 // terrain's id and the receiver's opening in hex: nobody but the holder in that opening hears
-// it. The last word is the lane. There is one for every sender, and for everything that a shard
-// is asked, and each has a queue of its own: who fills one, or pretends to be somebody else and
-// does, keeps out nothing that comes in another. The bucket of the terrain is ripple-TERRAIN,
-// the key of the shard's lease shard.3.
+// it. The last word is the lane. Every sender has one, and so has every kind of question to a shard. Each lane
+// has a queue of its own: whoever fills one, his own or that of somebody he pretends to be, keeps
+// nothing out of the others. The bucket of the terrain is ripple-TERRAIN, the key of the shard's
+// lease shard.3.
 package hub
 
 import (
@@ -50,7 +50,7 @@ var ErrInUse = errors.New("is in use, perhaps by another hub")
 type Options struct {
 	Listen string      // host:port; port 0: any
 	Store  string      // folder, which is made if missing
-	Token  string      // that everybody has to know; empty: nobody
+	Token  string      // that everybody has to know; empty: none is needed
 	NKeys  []string    // public keys of users; nobody else may connect; empty: anybody may
 	TLS    *tls.Config // nil: it is not spoken
 	Log    *slog.Logger
@@ -65,7 +65,7 @@ type Server struct {
 	url     string
 	lock    *os.File
 	nats    *server.Server
-	failed  chan error // why that cannot work
+	failed  chan error // why it cannot work
 }
 
 // Start runs a server until [Server.Close]. It answers when Start returns.
@@ -123,7 +123,7 @@ func (s *Server) end() {
 	s.nats.WaitForShutdown()
 }
 
-// settings are those of the server. An address that cannot be had is found out here, where
+// settings are those of the server. An address that cannot be listened at is found here, where
 // the reason is known.
 func (o Options) settings() (*server.Options, error) {
 	l, err := net.Listen("tcp", o.Listen)
@@ -144,7 +144,8 @@ func (o Options) settings() (*server.Options, error) {
 	}
 	s := &server.Options{
 		ServerName: "ripple", Host: host, Port: port, NoSigs: true, NoLog: o.Log == nil, DisableJetStreamBanner: true,
-		JetStream: true, StoreDir: o.Store, SyncAlways: true, JetStreamMaxStore: maxStore, JetStreamMaxMemory: maxMemory,
+		JetStream: true, StoreDir: o.Store, SyncAlways: true,
+		JetStreamMaxStore: maxStore, JetStreamMaxMemory: maxMemory,
 		Authorization: o.Token, TLSConfig: o.TLS, TLSTimeout: 5,
 	}
 	for _, key := range o.NKeys {
@@ -154,7 +155,7 @@ func (o Options) settings() (*server.Options, error) {
 }
 
 // permissions are what a node needs: its own inbox, the subjects of terrains, and their
-// buckets, which it may make but neither change nor delete.
+// buckets, which it may create but neither reconfigure nor delete.
 func permissions(key string) *server.Permissions {
 	return &server.Permissions{
 		Publish: &server.SubjectPermission{Allow: []string{
@@ -165,7 +166,7 @@ func permissions(key string) *server.Permissions {
 	}
 }
 
-// inbox is where the answers to a node arrive that has a key.
+// inbox is where the answers to a node with a key arrive.
 func inbox(key string) string { return "_INBOX_" + key }
 
 // lockStore makes the folder, and keeps other hubs out of it.
@@ -190,7 +191,7 @@ func lockStore(folder string) (*os.File, error) {
 func (s *Server) URL() string { return s.url }
 
 // Wait returns when ctx is done, or with the reason why the server cannot work any more. Until
-// then it has a server whose store cannot be written work again once it can.
+// then, if the store cannot be written, it restores the server as soon as it can be again.
 func (s *Server) Wait(ctx context.Context) error {
 	look := time.NewTicker(s.options.rest / 6)
 	defer look.Stop()

@@ -7,12 +7,12 @@ import (
 	"fmt"
 )
 
-// A Given shard is one whose file was given up.
+// A Given shard has had its file given up.
 type Given struct {
 	Epoch  uint64 // of the only file that can be taken from then on
 	claim  Claim
 	random string // of the record that says so
-	before Entry  // that this took the place of; zero: of none
+	before Entry  // that this one replaced; zero: none
 }
 
 // Anew gives up the file of a shard: from then on only one of the epoch that it returns can be
@@ -48,8 +48,8 @@ func Anew(ctx context.Context, c Claim, above uint64) (*Given, error) {
 	return nil, err
 }
 
-// Back has the record of a shard be what it was before, unless somebody has written another since:
-// then that is as well. It also does so when ctx is done, and takes Renew at most. After an error the
+// Back makes the record of a shard what it was before, unless somebody has written another one since, which is
+// as good. It does so even if ctx is done, and takes Renew at most. After an error the
 // file may be given up.
 func (g *Given) Back(ctx context.Context) error {
 	if g.before.Value == nil {
@@ -68,8 +68,8 @@ func (g *Given) Back(ctx context.Context) error {
 	}
 }
 
-// back tries that once. A record that has never been another one is written, too: what was sent
-// before, and is still under way, comes to nothing then.
+// back tries that once. It also writes a record that has never changed, so that a write which is still under way
+// meets another revision, and has no effect.
 func (g *Given) back(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, g.claim.Timing.ask())
 	defer cancel()

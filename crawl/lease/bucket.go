@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// What a bucket answers, beside what it holds. All other errors leave open what has become
+// What a bucket answers, beside what it holds. After any other error it is not known what has become
 // of a call.
 var (
 	ErrNone     = errors.New("there is no such record")

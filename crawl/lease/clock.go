@@ -12,8 +12,8 @@ type Instant struct {
 // jump that matters.
 const atOnce = 100 * time.Microsecond
 
-// MachineClock returns the clocks of this machine. They are read as nearly at once as need be,
-// for a pause between them would look like a jump.
+// MachineClock returns the clocks of this machine. They are read as nearly at the same moment as need be,
+// because a pause between the two would look like a jump.
 func MachineClock() func() Instant {
 	running := runningClock()
 	return func() Instant {

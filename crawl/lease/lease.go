@@ -14,13 +14,13 @@
 // what was read meets another revision, and comes to nothing. So the intervals of trust
 // never overlap where clocks run at about the same rate: Watch is a fifth longer than Trust.
 //
-// The clock goes on while the machine is suspended; where it cannot, as in a virtual
-// machine that is halted, the wall clock jumps against it afterwards, and a jump ends the
-// trust. One that is halted and then shows no jump is not covered.
+// The clock goes on while the machine is suspended. In a virtual machine that is halted it cannot, but the wall
+// clock jumps against it afterwards, and a jump ends the trust. A machine that is halted and then shows no jump
+// is not covered.
 //
-// Where nobody has a record a taker makes an empty one and watches that. So a bucket that
+// If there is no record, a taker makes an empty one and watches that. So a bucket that
 // was wiped is no special case, if its revisions match none of the old ones. A watch
-// counts only in one session, and so does a claim that ends it, because what a hub has
+// counts only within one session, and so does the claim that ends it, because what a hub has
 // lost may come back as it was before.
 //
 // Three claims need no watch: of a record that its holder has released, of one that gives its
@@ -79,8 +79,7 @@ func newLease(c Claim, own record, sent Instant) *Lease {
 	return l
 }
 
-// Held reports whether the shard is this node's at this moment. Once it was not it is
-// never again.
+// Held reports whether the shard is this node's at this moment. Once it has reported false, it always does.
 func (l *Lease) Held() bool {
 	if l.ended.Load() {
 		return false
@@ -103,6 +102,9 @@ func (l *Lease) Keep(ctx context.Context) error {
 	g.Go(func() error { return l.watch(ctx) })
 	g.Go(func() error { return l.renew(ctx) })
 	err := g.Wait()
+	if !errors.Is(err, ErrLost) && !l.Held() { // ctx was done before watch saw that
+		err = errOver
+	}
 	if errors.Is(err, ErrLost) {
 		l.end()
 	}
@@ -127,7 +129,7 @@ func (l *Lease) watch(ctx context.Context) error {
 	return errOver
 }
 
-// renew renews the lease at once, for a claim does not name the file, and again and again.
+// renew renews the lease at once, because a claim does not name the file, and then again and again.
 func (l *Lease) renew(ctx context.Context) error {
 	for {
 		began := l.claim.Clock()
@@ -145,7 +147,7 @@ func (l *Lease) renew(ctx context.Context) error {
 	}
 }
 
-// again renews the lease once. It reads the record first, which tells what has become of
+// again renews the lease once. It reads the record first, to learn what has become of
 // writes without an answer, and of the bucket.
 func (l *Lease) again(ctx context.Context) error {
 	e, err := l.mine(ctx)
@@ -168,8 +170,8 @@ func (l *Lease) again(ctx context.Context) error {
 	return l.adopt(t)
 }
 
-// mine reads the record and adopts what this lease has written. It is lost if somebody
-// else has written it, or nobody.
+// mine reads the record and adopts what this lease has written. The lease is lost if somebody
+// else has written the record, or if there is none.
 func (l *Lease) mine(ctx context.Context) (Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.claim.Timing.ask())
 	defer cancel()
@@ -193,7 +195,7 @@ func (l *Lease) mine(ctx context.Context) (Entry, error) {
 }
 
 // adopt trusts a write that is the record's present content, from its sending on. What was
-// sent before it cannot come true any more.
+// sent before it can no longer take effect.
 func (l *Lease) adopt(t term) error {
 	if !l.Held() {
 		return errOver
@@ -219,7 +221,7 @@ func (l *Lease) Release(ctx context.Context) error {
 	}
 }
 
-// release tries that once. What has become of a try without an answer the next one reads.
+// release tries that once. After a try without an answer, the next one reads what has become of it.
 func (l *Lease) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.claim.Timing.ask())
 	defer cancel()

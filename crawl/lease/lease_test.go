@@ -211,6 +211,20 @@ func TestOverWithoutKeep(t *testing.T) {
 	})
 }
 
+// A lease that is over when its renewal is ended was lost, even if nobody has seen that yet.
+func TestOverWhenKeepIsEnded(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		n := w.node("a")
+		l, _ := took(t, n.claim(&paperFile{}, ""))
+		stop := keep(t, l)
+		synctest.Wait()
+		n.set(time.Hour)
+		if err := stop(); !errors.Is(err, ErrLost) || l.Held() {
+			t.Errorf("it ends with %v, held: %t", err, l.Held())
+		}
+	})
+}
+
 // A short cut of the connection costs nothing.
 func TestReconnected(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
@@ -429,7 +443,8 @@ func TestTakeFails(t *testing.T) {
 
 // FuzzRecord: a record that is read is written as it was read.
 func FuzzRecord(f *testing.F) {
-	f.Add(record{State: held, Node: "a", Opening: make([]byte, 16), Since: time.Unix(1e9, 0).UTC(), Random: "x"}.encode())
+	since := time.Unix(1e9, 0).UTC()
+	f.Add(record{State: held, Node: "a", Opening: make([]byte, 16), Since: since, Random: "x"}.encode())
 	f.Add([]byte(`{"state":"empty","since":"9999-12-31T23:59:59-23:00"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := decode(text)

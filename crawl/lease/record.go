@@ -1,14 +1,12 @@
 package lease
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -42,13 +40,8 @@ func decode(text []byte) (r record, err error) {
 	if len(text) > maxRecord {
 		return r, fmt.Errorf("record of %d bytes", len(text))
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&r); err != nil {
+	if err := strictjson.Decode(text, &r); err != nil {
 		return r, fmt.Errorf("record: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return r, fmt.Errorf("record: something follows")
 	}
 	switch {
 	case r.State != held && r.State != free && r.State != empty && r.State != anew:
@@ -59,13 +52,7 @@ func decode(text []byte) (r record, err error) {
 	return r, nil
 }
 
-func (r record) encode() []byte {
-	text, err := json.Marshal(r)
-	if err != nil {
-		panic(err) // only a year above 9999 fails, and it comes from the clock or from decode
-	}
-	return text
-}
+func (r record) encode() []byte { return strictjson.Encode(r) }
 
 // filed reports whether the record names what a file must contain.
 func (r record) filed() bool { return r.State == held || r.State == free }
@@ -97,7 +84,7 @@ type Holder struct {
 	Commit  uint64 // as of the last renewal
 }
 
-// Look reads who has a shard; nobody without a record. Whether the holder still lives is not
+// Look reads which node has a shard; without a record none has. Whether the holder still lives is not
 // known.
 func Look(ctx context.Context, b Bucket, key string) (Holder, error) {
 	e, err := b.Get(ctx, key)

@@ -26,7 +26,8 @@ type schedule struct {
 
 func newSchedule(seed uint64, timing Timing) *schedule {
 	s := &schedule{
-		world: newWorld(seed), goesBack: seed%3 == 0, timing: timing, holds: map[*node]*Lease{}, faults: map[string]int{},
+		world: newWorld(seed), goesBack: seed%3 == 0, timing: timing,
+		holds: map[*node]*Lease{}, faults: map[string]int{},
 	}
 	s.trouble = true
 	for i := range 3 {

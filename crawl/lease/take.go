@@ -39,7 +39,7 @@ type File interface {
 	Commit() uint64
 }
 
-// A Claim says who wants which shard.
+// A Claim says which node wants which shard.
 type Claim struct {
 	Bucket Bucket
 	Key    string // of the shard's record
@@ -182,8 +182,8 @@ func (t *taker) contained(r record) error {
 	return err
 }
 
-// watch reports whether the record may be claimed. That of the very file is not waited out: the file
-// is locked, so who claimed it before is dead, whatever of it arrives late.
+// watch reports whether the record may be claimed. A record of this very file is not waited out: the file
+// is locked here, so the process that claimed it before is dead, even if something from it still arrives late.
 func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
 	if r.File != "" && r.File == t.FileID && r.Node == t.Node {
 		return true, nil
@@ -198,7 +198,7 @@ func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
 	return r.State == free || r.State == anew || now.Run-t.seen.since.Run >= t.Timing.Watch, nil
 }
 
-// claim claims a record that was read. What comes of it the next step finds out.
+// claim claims a record that was read. The next step finds out what has come of it.
 func (t *taker) claim(ctx context.Context, session string, revision uint64) (err error) {
 	if t.opening == (schema.Opening{}) {
 		if t.opening, err = t.File.Begin(); err != nil {
@@ -214,7 +214,7 @@ func (t *taker) claim(ctx context.Context, session string, revision uint64) (err
 	return nil
 }
 
-// update writes a record if it has the revision. What comes of it the next step finds out.
+// update writes a record if it has the revision. The next step finds out what has come of it.
 func (t *taker) update(ctx context.Context, r record, revision uint64) {
 	ctx, cancel := context.WithTimeout(ctx, t.Timing.ask())
 	defer cancel()

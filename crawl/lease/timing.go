@@ -2,7 +2,7 @@ package lease
 
 import "time"
 
-// A Timing says how long is what; that of all nodes of a terrain must be the same.
+// A Timing has the times of leases, which must be the same at all nodes of a terrain.
 type Timing struct {
 	Watch time.Duration // for which a taker must have seen a record unchanged
 	Trust time.Duration // of a holder in a renewal, from its sending
@@ -15,16 +15,10 @@ func Standard() Timing {
 	return Timing{Watch: 30 * time.Second, Trust: 25 * time.Second, Renew: 10 * time.Second, Jump: time.Second}
 }
 
-// Faster is a timing that is so many times faster.
-func (t Timing) Faster(times int) Timing {
-	n := time.Duration(times)
-	return Timing{Watch: t.Watch / n, Trust: t.Trust / n, Renew: t.Renew / n, Jump: t.Jump / n}
-}
-
 // look is from one look at a clock, or at a record, to the next.
 func (t Timing) look() time.Duration { return t.Renew / 5 }
 
-// ask is for how long an answer is waited for.
+// ask is how long to wait for an answer.
 func (t Timing) ask() time.Duration { return t.Renew / 2 }
 
 // trusts reports whether what was sent at a moment can be trusted now.

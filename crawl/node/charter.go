@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
@@ -51,9 +52,9 @@ type charter struct {
 	Config        map[string]string `json:"config"` // what all have in common, as digests by key
 	Configuration uint64            `json:"configuration"`
 	Run           uint64            `json:"run"`
-	Pauses        uint64            `json:"pauses"`   // how often it was paused or let go on: of an odd number nobody asks
+	Pauses        uint64            `json:"pauses"`   // how often it was paused or unpaused; odd: it is paused
 	Stop          stop              `json:"stop"`     // the last one without some shards
-	Restored      bool              `json:"restored"` // from files, and nobody has come to an end since
+	Restored      bool              `json:"restored"` // from files, and no shard has finished the run since
 	Nodes         []string          `json:"nodes"`    // that have come, by number
 	Made          []int             `json:"made"`     // by shard: the node that makes its file; -1: nobody yet
 	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
@@ -71,7 +72,8 @@ func newCharter(shards int, config map[string]string) *charter {
 	_, _ = rand.Read(id) // never fails
 	c := &charter{
 		Protocol: protocol, Terrain: id, Rule: shard.Version, Config: config, Configuration: 1, Run: 1,
-		Made: make([]int, shards), Over: make([]bool, shards), Portions: newPortions(shards), Epochs: make([]uint64, shards),
+		Made: make([]int, shards), Over: make([]bool, shards), Epochs: make([]uint64, shards),
+		Portions: newPortions(shards),
 	}
 	for n := range c.Made {
 		c.Made[n] = nobody
@@ -108,8 +110,8 @@ func (c *charter) same(other *charter) bool {
 	return bytes.Equal(c.Terrain, other.Terrain) && len(c.Made) == len(other.Made)
 }
 
-// learn adds what another charter of the terrain knows, and reports whether that is news. Of
-// what a hub has lost somebody may tell it who knows less.
+// learn adds what another charter of the terrain knows, and reports whether that is news. A hub that has lost
+// its charter may get one back from a node that knows less than others.
 func (c *charter) learn(from *charter) (news bool) {
 	if c.Run < from.Run {
 		c.Run, c.Restored, news = from.Run, from.Restored, true
@@ -151,8 +153,8 @@ func (c *charter) learn(from *charter) (news bool) {
 	return news
 }
 
-// raise has a shard come to an epoch, in which nothing is known of its file, and reports
-// whether it had not.
+// raise puts a shard into a later epoch, in which nothing is known of its file yet, and reports
+// whether it was in an earlier one.
 func (c *charter) raise(shard int, epoch uint64) bool {
 	if epoch <= c.Epochs[shard] {
 		return false
@@ -222,10 +224,10 @@ func decodeCharter(text []byte) (*charter, error) {
 	}
 	switch {
 	case c.Protocol != protocol || c.Rule != shard.Version:
-		return nil, fmt.Errorf("%w: it speaks protocol %d with rule %d, this one %d with %d", ErrProtocol, c.Protocol, c.Rule,
-			protocol, shard.Version)
-	case len(c.Terrain) != 16 || len(c.Made) == 0 || len(c.Made) > shard.MaxShards || len(c.Over) != len(c.Made) || c.Run == 0,
-		len(c.Portions.Of) != len(c.Made), len(c.Epochs) != len(c.Made):
+		return nil, fmt.Errorf("%w: it speaks protocol %d with rule %d, this one %d with %d",
+			ErrProtocol, c.Protocol, c.Rule, protocol, shard.Version)
+	case len(c.Terrain) != 16, c.Run == 0, len(c.Made) == 0, len(c.Made) > shard.MaxShards,
+		len(c.Over) != len(c.Made), len(c.Portions.Of) != len(c.Made), len(c.Epochs) != len(c.Made):
 		return nil, fmt.Errorf("%w: it makes no sense", errCharter)
 	}
 	return &c, nil
@@ -234,12 +236,33 @@ func decodeCharter(text []byte) (*charter, error) {
 // part is what a shard's file is of the terrain.
 func (c *charter) part(n int) schema.Part {
 	return schema.Part{
-		Terrain: [16]byte(c.Terrain), Rule: c.Rule, Shard: n, Shards: len(c.Made), Run: c.Run, Configuration: c.Configuration,
+		Terrain: [16]byte(c.Terrain), Rule: c.Rule, Shard: n, Shards: len(c.Made),
+		Run: c.Run, Configuration: c.Configuration,
 	}
 }
 
 // over reports whether all files say that the run is over.
 func (c *charter) over() bool { return !slices.Contains(c.Over, false) }
+
+// inTurns is in how many turns a node claims its share, so that one which comes a little later
+// still finds some of its own.
+const inTurns = 8
+
+// claim has a node make the files of some more shards, at most so many (0: any number), if they are its share,
+// or left: others have not made them for long. It reports whether it has.
+func (c *charter) claim(node string, most int, left bool) (claimed bool) {
+	own := len(c.of(node))
+	share := (len(c.Made) + len(c.Nodes) - 1) / max(1, len(c.Nodes))
+	for range (share + inTurns - 1) / inTurns {
+		shard := slices.Index(c.Made, nobody)
+		if shard < 0 || own >= share && !left || most > 0 && own >= most {
+			break
+		}
+		c.Made[shard], claimed = c.number(node), true
+		own++
+	}
+	return claimed
+}
 
 // unmade are the shards without a file.
 func (c *charter) unmade() []int {
@@ -325,13 +348,13 @@ func differing(a, b map[string]string) string {
 type registry struct {
 	bucket lease.Bucket
 	timing lease.Timing
-	log    *slog.Logger // nil: a change comes to nothing where the hub does not take it within Watch
-	told   atomic.Bool  // that it does not, since it did
+	log    *slog.Logger // nil: a change fails if the hub does not take it within Watch
+	told   atomic.Bool  // it was logged that the hub takes nothing, and it has taken nothing since
 }
 
 // read returns the charter; nil: the hub has none.
 func (r *registry) read(ctx context.Context) (*charter, uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew/3) // who asks again soon sees a new hub soon
+	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew/3) // a short wait, and a new hub is soon seen
 	defer cancel()
 	if _, err := r.bucket.Session(ctx); err != nil { // which makes the bucket that a hub has lost
 		return nil, 0, err
@@ -347,10 +370,10 @@ func (r *registry) read(ctx context.Context) (*charter, uint64, error) {
 	return c, e.Revision, err
 }
 
-// change has f change the charter, which is nil where the hub has none, until the hub has
-// taken what it returns, or f returns nothing to be written. It returns the charter as it
-// is then. A hub that does not answer is waited for, and may have taken what is then given
-// to f again: that must not change it twice.
+// change has f change the charter, which is nil if the hub has none, until the hub has
+// taken what f returns, or f returns nothing to be written. It returns the charter as it
+// is then. If the hub does not answer, it is asked again, and f is called again: the charter may
+// already contain the first change, which f must not make twice.
 func (r *registry) change(ctx context.Context, f func(*charter) (*charter, error)) (*charter, error) {
 	for began := time.Now(); ; {
 		was, revision, err := r.read(ctx)
@@ -372,7 +395,7 @@ func (r *registry) change(ctx context.Context, f func(*charter) (*charter, error
 		case waited && r.log == nil:
 			return nil, fmt.Errorf("the hub has not taken it within %s: %w", r.timing.Watch, err)
 		case waited && !r.told.Swap(true):
-			r.log.Warn("the hub does not take what this node has to tell the others; it is asked again", "error", err)
+			r.log.Warn("the hub does not take what this node has to tell the others; trying again", "error", err)
 		}
 		if err := sleep(ctx, r.timing.Renew/10); err != nil {
 			return nil, err
@@ -384,12 +407,12 @@ func (r *registry) write(ctx context.Context, c *charter, revision uint64) (err 
 	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew)
 	defer cancel()
 	if revision == 0 {
-		_, err = r.bucket.Create(ctx, charterKey, encode(c))
+		_, err = r.bucket.Create(ctx, charterKey, strictjson.Encode(c))
 	} else {
-		_, err = r.bucket.Update(ctx, charterKey, encode(c), revision)
+		_, err = r.bucket.Update(ctx, charterKey, strictjson.Encode(c), revision)
 	}
 	if errors.Is(err, lease.ErrTooLarge) {
-		err = fmt.Errorf("%w of %d bytes, with %d nodes: %w", errCharter, len(encode(c)), len(c.Nodes), err)
+		err = fmt.Errorf("%w of %d bytes, with %d nodes: %w", errCharter, len(strictjson.Encode(c)), len(c.Nodes), err)
 	}
 	return err
 }

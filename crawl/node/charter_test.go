@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -51,10 +52,10 @@ func TestEnter(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n := &node{Options: Options{Name: "one"}, config: tt.config}
+			j := &joiner{Options: &Options{Name: "one"}, config: tt.config}
 			c := tt.charter
 			c.Restored = tt.restored
-			next, err := n.enter(c, tt.over)
+			next, err := j.enter(c, tt.over)
 			if !errors.Is(err, tt.want) || err != nil && tt.want == nil {
 				t.Fatalf("error %v, want %v", err, tt.want)
 			}
@@ -190,7 +191,8 @@ func TestReloadAtTheEnd(t *testing.T) {
 		err  error
 	}{{[]bool{false, false}, nil}, {[]bool{true, false}, ErrEnding}, {[]bool{true, true}, ErrOver}} {
 		c := &charter{Over: tt.over, Config: was, Configuration: 1}
-		if changed, err := c.reload(other); !errors.Is(err, tt.err) || changed != (err == nil) || c.Configuration == 2 != changed {
+		changed, err := c.reload(other)
+		if !errors.Is(err, tt.err) || changed != (err == nil) || c.Configuration == 2 != changed {
 			t.Errorf("over %t: changed %t to configuration %d, %v", tt.over, changed, c.Configuration, err)
 		}
 	}
@@ -205,7 +207,9 @@ func TestFound(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"shard-003.bolt", "shard-1.bolt", "shard-999.bolt", "shard-010.bolt.bak", "shard-012.bolt"} {
+	for _, name := range []string{
+		"shard-003.bolt", "shard-1.bolt", "shard-999.bolt", "shard-010.bolt.bak", "shard-012.bolt",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +227,7 @@ func TestNodesAreForgotten(t *testing.T) {
 	c := newCharter(4, map[string]string{})
 	fits := func() {
 		t.Helper()
-		if _, err := decodeCharter(encode(c)); err != nil {
+		if _, err := decodeCharter(strictjson.Encode(c)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -283,9 +287,10 @@ func TestDeafHub(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var said bytes.Buffer
-				record := lease.Entry{Value: encode(chartered(1, false, false)), Revision: 1}
+				record := lease.Entry{Value: strictjson.Encode(chartered(1, false, false)), Revision: 1}
 				r := registry{timing: lease.Standard(), bucket: &reluctant{
-					forgetful: forgetful{record: record, reads: 1 << 30}, until: time.Now().Add(5 * time.Minute), err: tt.err,
+					forgetful: forgetful{record: record, reads: 1 << 30},
+					until:     time.Now().Add(5 * time.Minute), err: tt.err,
 				}}
 				if tt.node {
 					r.log = slog.New(slog.NewTextHandler(&said, nil))

@@ -16,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -32,8 +33,8 @@ type file struct {
 	sender  *webhook.Sender // of the messages that wait in it
 	commit  atomic.Uint64
 	opening schema.Opening // once it has begun
-	epoch   uint64         // of the shard, once it is to be held
-	release func()         // has it be let go; once it is to be held
+	epoch   uint64         // of the shard; set before it is held
+	release func()         // lets it go; set before it is held
 }
 
 func openFile(o *Options, n int) (*file, error) {
@@ -51,6 +52,23 @@ func openFile(o *Options, n int) (*file, error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	return f, nil
+}
+
+// openFiles opens the files that lie in a node's folder; after an error some may be open.
+func openFiles(o *Options) (map[int]*file, error) {
+	here, err := found(o.Folder)
+	if err != nil {
+		return nil, err
+	}
+	files := map[int]*file{}
+	for _, shard := range here {
+		f, err := openFile(o, shard)
+		if err != nil {
+			return files, err
+		}
+		files[shard] = f
+	}
+	return files, nil
 }
 
 // discard removes a file that is closed, unless another one has come in its place, or none is
@@ -147,7 +165,7 @@ func (f *file) over(run uint64) (over bool, err error) {
 // metaEpochs is the name of the value that says of which epochs a file knows.
 const metaEpochs = "epochs"
 
-// Epochs are those of all shards of a terrain, as a file keeps them.
+// epochs are those of all shards of a terrain, as a file keeps them.
 type epochs struct {
 	Terrain []byte   `json:"terrain"`
 	Epochs  []uint64 `json:"epochs"`
@@ -170,7 +188,7 @@ func knownEpochs(tx *kv.Tx, c *charter) ([]uint64, error) {
 	return known.Epochs, nil
 }
 
-// keepEpochs has a file know the epochs of a charter; none goes back.
+// keepEpochs writes the epochs of a charter into a file; none goes back.
 func keepEpochs(tx *kv.Tx, c *charter) error {
 	known, err := knownEpochs(tx, c)
 	if err != nil {
@@ -179,7 +197,7 @@ func keepEpochs(tx *kv.Tx, c *charter) error {
 	for n, epoch := range c.Epochs {
 		known[n] = max(known[n], epoch)
 	}
-	return tx.Meta.Put(metaEpochs, encode(epochs{c.Terrain, known}))
+	return tx.Meta.Put(metaEpochs, strictjson.Encode(epochs{c.Terrain, known}))
 }
 
 // epochs are those that the file knows of.
@@ -191,8 +209,8 @@ func (f *file) epochs(c *charter) (known []uint64, err error) {
 // empty reports whether the file was made, and never crawled.
 func (f *file) empty() bool { return f.Part().Shards == 0 }
 
-// enter has a file of a node know the epochs of the terrain before it is held, where it is empty,
-// and later where it is not. It refuses a file that was given up, and an empty one where another
+// enter finds the epoch of a node's file, and writes the epochs of the terrain into an empty one; into another one
+// they are written once it is held. It refuses a file that was given up, and an empty one if another
 // node is to make the file anew.
 func (f *file) enter(shard int, c *charter, node string) error {
 	known, err := f.epochs(c)
@@ -208,7 +226,7 @@ func (f *file) enter(shard int, c *charter, node string) error {
 	return f.Update(func(tx *kv.Tx) error { return keepEpochs(tx, c) })
 }
 
-// keep has a file that is held know the epochs of the terrain.
+// keep writes the epochs of the terrain into a file that is held.
 func (f *file) keep(c *charter) error {
 	known, err := f.epochs(c)
 	if err != nil || slices.Equal(known, c.Epochs) {
@@ -217,8 +235,8 @@ func (f *file) keep(c *charter) error {
 	return f.Update(func(tx *kv.Tx) error { return keepEpochs(tx, c) })
 }
 
-// follow has an empty file count the runs of the terrain before its first one, of which it
-// knows nothing; over: that is the next, for the files of other shards say that this one is over;
+// follow gives an empty file the runs of the terrain before its own first one, of which it
+// knows nothing. over: its first run is the next one, because other files say that this one is over;
 // anew: there was another file of the shard.
 func (f *file) follow(part schema.Part, cfg *config.Config, over, anew bool) error {
 	before := part.Run - 1
@@ -254,7 +272,7 @@ func (f *file) follow(part schema.Part, cfg *config.Config, over, anew bool) err
 	})
 }
 
-// An ended shard answers for a file whose run is over. Nothing is written to it but what becomes of
+// An ended shard answers for a file whose run is over. Nothing is written to it but what has become of its
 // messages.
 type ended struct {
 	reading accord.Reading

@@ -65,8 +65,9 @@ func flood(ctx context.Context, carrier *hub.Carrier, terrain [16]byte) (answere
 	for i := range 200 {
 		g.Go(func() error {
 			for n := 0; n < 100 && ctx.Err() == nil; n++ {
-				lane, message := "2", fmt.Appendf(nil, `{"terrain":%q,"from":2,"to":1,"opening":%[1]q,"run":1,"configuration":1,`+
-					`"errand":{"id":%d,"url":"https://nobody.test/"}}`, base64.StdEncoding.EncodeToString(terrain[:]), i<<20+n)
+				lane, message := "2", fmt.Appendf(nil, `{"terrain":%q,"from":2,"to":1,"opening":%[1]q,"run":1,`+
+					`"configuration":1,"errand":{"id":%d,"url":"https://nobody.test/"}}`,
+					base64.StdEncoding.EncodeToString(terrain[:]), i<<20+n)
 				if i%4 == 0 {
 					lane, message = []string{"R", "S"}[n%2], nil
 				}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/accord"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -27,7 +28,7 @@ import (
 func TestLostWhileOver(t *testing.T) {
 	t.Parallel()
 	n, f := loses(t, slog.DiscardHandler)
-	if err := n.holdOnce(t.Context(), 0, f); !errors.Is(err, lease.ErrLost) {
+	if err := (&holding{node: n, file: f}).once(t.Context()); !errors.Is(err, lease.ErrLost) {
 		t.Errorf("without the hub: %v", err)
 	}
 }
@@ -139,13 +140,9 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	}
 	c := newCharter(2, nil)
 	c.Made, c.Over = []int{c.number("me"), elsewhere}, []bool{true, false}
-	n := &node{
-		registry: registry{bucket: bucket, timing: lease.Standard().Faster(30), log: quiet}, bucket: bucket,
-		wire: wire{carrier: bucket.Carrier()}, run: 1,
-		charter: c, cfg: &config.Config{}, number: 1,
-	}
+	n := &node{bucket: bucket, wire: wire{carrier: bucket.Carrier()}}
 	n.Options = Options{
-		Name: "me", Folder: t.TempDir(), Config: &config.Config{}, Log: quiet, Timing: n.registry.timing,
+		Name: "me", Folder: t.TempDir(), Config: &config.Config{}, Log: quiet, Timing: crawltest.Timing(30),
 		Machine: crawl.NewMachine(0), Clock: lease.MachineClock(),
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		OnShard: func(_ int, state string) {
@@ -154,6 +151,9 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 			}
 		},
 	}
+	n.member = newMember(&n.Options, &registry{bucket: bucket, timing: n.Timing, log: quiet}, c)
+	n.cfg = &configured{cfg: n.Config, number: 1}
+	n.teller = &teller{member: n.member, cfg: n.cfg, wire: n.wire, log: quiet}
 	f, err := openFile(&n.Options, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -207,21 +207,21 @@ func TestEnterEpoch(t *testing.T) {
 	}
 }
 
-// A teller is a shard that writes to another one, whose run is over.
-type teller struct {
+// A writer is a shard that writes to another one, whose run is over.
+type writer struct {
 	*desk
 	over       ended
 	unanswered int
 }
 
-func (*teller) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
+func (*writer) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
 	norm, err := tx.URLs.Norm(id)
 	return ring.Referral{URL: norm, Forms: []string{norm}, Told: schema.Inbound{Depth: 1, Every: -1}}, err
 }
-func (*teller) MarkAgain(*kv.Tx, int, schema.ID, int) (schema.ID, error) {
+func (*writer) MarkAgain(*kv.Tx, int, schema.ID, int) (schema.ID, error) {
 	return 0, exchange.ErrNobody
 }
-func (s *teller) Ask(ctx context.Context, _ int, letter []byte) ([]byte, error) {
+func (s *writer) Ask(ctx context.Context, _ int, letter []byte) ([]byte, error) {
 	text, err := answer(ctx, s.over, "1", letter)
 	if err != nil {
 		s.unanswered++
@@ -269,7 +269,7 @@ func TestConfirmedWhileOver(t *testing.T) {
 		store := partOf(t, c, 1, func(tx *kv.Tx) error {
 			return tx.Peers.Put(0, schema.Peer{Opening: opening, Commit: over.LastCommit() + ahead})
 		})
-		s := &teller{desk: &desk{file: &file{Store: store}, held: func() bool { return true }}, over: e}
+		s := &writer{desk: &desk{file: &file{Store: store}, held: func() bool { return true }}, over: e}
 		contained, err := exchange.NewSender(s, s, 0).Confirm(t.Context())
 		if err != nil || contained != (ahead == 0) {
 			t.Errorf("a commit that is %d ahead: %v, %v", ahead, contained, err)
@@ -295,7 +295,7 @@ func TestToldWhileOver(t *testing.T) {
 		tx.Outbox.Mark(id)
 		return err
 	})
-	s := &teller{desk: &desk{file: &file{Store: store}, held: func() bool { return true }}, over: e}
+	s := &writer{desk: &desk{file: &file{Store: store}, held: func() bool { return true }}, over: e}
 	before := over.LastCommit()
 	sender := exchange.NewSender(s, s, 0)
 	for i, want := range []exchange.Progress{exchange.Went, exchange.Stuck, exchange.Stuck} {

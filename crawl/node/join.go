@@ -11,101 +11,91 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/hub"
-	"github.com/sumi-ripple/ripple/crawl/lease"
 )
 
+// A joiner brings a node into the terrain of its hub.
+type joiner struct {
+	*Options
+	registry *registry
+	config   map[string]string // what all nodes have in common, as digests
+	began    time.Time
+}
+
 // join opens the files that are here, and finds the charter that they and the configuration
-// belong to. The next run begins with the first node that comes after the last one.
-func (n *node) join(ctx context.Context) (map[int]*file, error) {
-	files, err := n.open()
-	if err != nil {
-		return files, err
+// belong to. The next run begins with the first node that comes after the last one. After an error some
+// files may be open.
+func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err error) {
+	if files, err = openFiles(j.Options); err != nil {
+		return nil, files, err
 	}
-	known, over, err := n.announce(ctx, files)
+	known, over, err := j.announce(ctx, files)
 	if err != nil {
-		return files, err
+		return nil, files, err
 	}
 	for waits := false; ; waits = true {
-		n.charter, err = n.registry.change(ctx, func(c *charter) (next *charter, err error) {
+		c, err = j.registry.change(ctx, func(c *charter) (next *charter, err error) {
 			if c != nil {
-				return n.enter(c, over)
+				return j.enter(c, over)
 			}
 			lost := known.clone()
 			lost.Portions.forget()
-			if next, err = n.enter(lost, over); err == nil && next == nil {
+			if next, err = j.enter(lost, over); err == nil && next == nil {
 				next = lost
 			}
 			return next, err
 		})
 		if !errors.Is(err, errOthers) {
-			return files, err
+			return c, files, err
 		}
 		if !waits {
-			n.Log.Info("waiting for the other nodes, whose files have to say that the last run is over")
+			j.Log.Info("waiting for the other nodes, whose files have to say that the last run is over")
 		}
-		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
-			return files, err
+		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
+			return nil, files, err
 		}
 	}
 }
 
-// open opens the files that are here; also where it fails, some may be.
-func (n *node) open() (map[int]*file, error) {
-	here, err := found(n.Folder)
-	if err != nil {
-		return nil, err
-	}
-	files := map[int]*file{}
-	for _, shard := range here {
-		f, err := openFile(&n.Options, shard)
-		if err != nil {
-			return files, err
-		}
-		files[shard] = f
-	}
-	return files, nil
-}
-
-// announce publishes what the files here say. A node without any leaves it to others to tell
-// a hub of their terrain that has lost its charter: for a while, or as long as it takes where
+// announce publishes what the files here say. If the hub has lost its charter, a node without files waits for
+// others to tell it of their terrain: for a while, or as long as it takes if
 // the folder is marked.
-func (n *node) announce(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
+func (j *joiner) announce(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
 	for waits := false; ; waits = true {
 		if len(files) == 0 {
-			if err := n.await(ctx); err != nil {
+			if err := j.await(ctx); err != nil {
 				return nil, false, err
 			}
 		}
-		known, over, err = n.publish(ctx, files)
+		known, over, err = j.publish(ctx, files)
 		if !errors.Is(err, errMarked) {
 			return known, over, err
 		}
 		if !waits {
-			n.Log.Warn("waiting for a machine that has a shard", "why", err,
-				"to begin another terrain remove", filepath.Join(n.Folder, MarkName))
+			j.Log.Warn("waiting for a machine that has a shard", "why", err,
+				"to begin another terrain remove", filepath.Join(j.Folder, MarkName))
 		}
-		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
 			return nil, false, err
 		}
 	}
 }
 
-// publish has the charter say what the files here do, and returns it; over: the run was over
-// everywhere, without that news.
-func (n *node) publish(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
+// publish brings what the files here say into the charter, and returns it; over: the run was over
+// everywhere before that.
+func (j *joiner) publish(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
 	over = true
-	known, err = n.registry.change(ctx, func(c *charter) (*charter, error) {
+	known, err = j.registry.change(ctx, func(c *charter) (*charter, error) {
 		news := c == nil
 		if news {
-			c, err = n.first(files)
+			c, err = j.first(files)
 		} else {
-			err = n.belongs(c, files)
+			err = j.belongs(c, files)
 		}
 		if err != nil {
 			return nil, err
 		}
 		over = over && c.over() // also when it was told already, and the answer was lost
-		more, err := n.know(c, files)
+		more, err := c.know(j.Name, files)
 		if err != nil || !news && !more {
 			return nil, err
 		}
@@ -127,15 +117,15 @@ func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, er
 	}
 }
 
-// await gives other nodes time to give a hub that has lost its charter that of their terrain,
-// before this one, which knows of none, creates another.
-func (n *node) await(ctx context.Context) error {
-	for time.Since(n.began) < n.Timing.Renew {
-		c, _, err := n.registry.read(ctx)
+// await gives other nodes time to restore the charter of a hub that has lost it, before this one,
+// which knows of no terrain, creates another.
+func (j *joiner) await(ctx context.Context) error {
+	for time.Since(j.began) < j.Timing.Renew {
+		c, _, err := j.registry.read(ctx)
 		if c != nil || errors.Is(err, ErrProtocol) || errors.Is(err, errCharter) {
 			return err
 		}
-		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
 			return err
 		}
 	}
@@ -143,7 +133,7 @@ func (n *node) await(ctx context.Context) error {
 }
 
 // first is the charter for a hub without one, as the files here say, or of a new terrain.
-func (n *node) first(files map[int]*file) (*charter, error) {
+func (j *joiner) first(files map[int]*file) (*charter, error) {
 	var last *file
 	for _, f := range files {
 		part := f.Part()
@@ -153,146 +143,66 @@ func (n *node) first(files map[int]*file) (*charter, error) {
 		}
 	}
 	if last == nil {
-		terrain, err := marked(n.Folder)
+		terrain, err := marked(j.Folder)
 		if err == nil && terrain != nil {
 			err = errMarked
 		}
-		return newCharter(n.Shards, n.config), err
+		return newCharter(j.Shards, j.config), err
 	}
 	cfg, err := last.config()
 	if err != nil {
 		return nil, err
 	}
 	if cfg == nil {
-		cfg = n.Config
+		cfg = j.Config
 	}
 	return restored(last.Part(), digests(cfg.Shared())), nil
 }
 
-// belongs reports a charter of another terrain than the folder is marked with, where nothing was
-// crawled that says the same: what was never crawled here may be missed there.
-func (n *node) belongs(c *charter, files map[int]*file) error {
+// belongs reports a charter of another terrain than the folder is marked with, if no file that was crawled
+// here says the same: the files that were never crawled may be missed in that terrain.
+func (j *joiner) belongs(c *charter, files map[int]*file) error {
 	for _, f := range files {
 		if !f.empty() {
 			return nil
 		}
 	}
-	terrain, err := marked(n.Folder)
+	terrain, err := marked(j.Folder)
 	if err == nil && terrain != nil && !bytes.Equal(terrain, c.Terrain) {
-		err = fmt.Errorf("%w: %s says %x, the hub's is %x", ErrTerrain, filepath.Join(n.Folder, MarkName), terrain, c.Terrain)
+		err = fmt.Errorf("%w: %s says %x, the hub's is %x", ErrTerrain, filepath.Join(j.Folder, MarkName), terrain,
+			c.Terrain)
 	}
 	return err
 }
 
-// errOthers reports that nodes are missing whose files may say that the run is over.
+// errOthers reports that other nodes are missing, whose files may say that the run is over.
 var errOthers = errors.New("other nodes are missing")
 
-// enter is the charter with this node; nil: as it is. The next run begins if the last one was
-// over before this node came, or if a hub that had lost everything has only been told so file
-// by file.
-func (n *node) enter(c *charter, over bool) (*charter, error) {
+// enter is the charter with this node; nil: it has not changed. The next run begins if the last one was
+// over before this node came, or if a hub that had lost everything has learnt so file by file.
+func (j *joiner) enter(c *charter, over bool) (*charter, error) {
 	changed := false
 	if c.over() && (over || c.Restored) {
 		c.Run, c.Restored, changed = c.Run+1, false, true
 		c.pause(false)
 		clear(c.Over)
 		c.Portions.begin()
-		if !maps.Equal(c.Config, n.config) {
-			c.Config, c.Configuration = n.config, c.Configuration+1
+		if !maps.Equal(c.Config, j.config) {
+			c.Config, c.Configuration = j.config, c.Configuration+1
 		}
 	}
-	if !maps.Equal(c.Config, n.config) {
-		if c.Restored && !slices.ContainsFunc(c.of(n.Name), func(shard int) bool { return !c.Over[shard] }) {
+	if !maps.Equal(c.Config, j.config) {
+		if c.Restored && !slices.ContainsFunc(c.of(j.Name), func(shard int) bool { return !c.Over[shard] }) {
 			return nil, errOthers
 		}
-		return nil, fmt.Errorf("%w: %s differ", ErrConfig, differing(c.Config, n.config))
+		return nil, fmt.Errorf("%w: %s differ", ErrConfig, differing(c.Config, j.config))
 	}
-	if !slices.Contains(c.Nodes, n.Name) {
-		c.number(n.Name)
+	if !slices.Contains(c.Nodes, j.Name) {
+		c.number(j.Name)
 		changed = true
 	}
 	if !changed {
 		return nil, nil
 	}
 	return c, nil
-}
-
-// know brings what files say into a charter, and reports whether something is news: first what
-// epochs they know of, for one of the files may be one that was given up.
-func (n *node) know(c *charter, files map[int]*file) (news bool, err error) {
-	for _, f := range files {
-		known, err := f.epochs(c)
-		if err != nil {
-			return false, err
-		}
-		for shard, epoch := range known {
-			news = c.raise(shard, epoch) || news
-		}
-		more, err := f.tellStop(c)
-		if err != nil {
-			return false, err
-		}
-		news = news || more
-	}
-	for shard, f := range files {
-		more, err := n.knows(c, shard, f)
-		if err != nil {
-			return false, err
-		}
-		news = news || more
-	}
-	return news, nil
-}
-
-// knows brings what a file says into a charter, and reports whether that is news.
-func (n *node) knows(c *charter, shard int, f *file) (news bool, err error) {
-	part := f.Part()
-	if shard >= len(c.Made) && part.Shards == 0 {
-		return false, fmt.Errorf("%w: %s was never crawled, and that of the hub has shards 0 to %d", ErrTerrain, f.path,
-			len(c.Made)-1)
-	}
-	if part.Shards == 0 { // it was made, and never crawled
-		if news = c.Made[shard] == nobody; news {
-			c.Made[shard] = c.number(n.Name)
-		}
-		return news, nil
-	}
-	if part.United() {
-		return false, fmt.Errorf("%w: %s is no shard, but was united without %s", ErrTerrain, f.path, part.Without.Named())
-	}
-	want := c.part(shard)
-	want.Run, want.Configuration = part.Run, part.Configuration
-	if part != want {
-		return false, fmt.Errorf("%w: %s is shard %d of %d of terrain %x, the hub's is %x with %d",
-			ErrTerrain, f.path, part.Shard, part.Shards, part.Terrain, c.Terrain, len(c.Made))
-	}
-	known, err := f.epochs(c)
-	if err == nil && known[shard] < c.Epochs[shard] {
-		err = fmt.Errorf("%s: %w", f.path, lease.ErrAnew)
-	}
-	if err != nil {
-		return false, err
-	}
-	if own := c.number(n.Name); c.Made[shard] != own {
-		c.Made[shard], news = own, true
-	}
-	if part.Run > c.Run || part.Run == c.Run && part.Configuration > c.Configuration {
-		if part.Run > c.Run {
-			clear(c.Over)
-		}
-		cfg, err := f.config()
-		if err != nil {
-			return false, err
-		}
-		if cfg != nil {
-			c.Config = digests(cfg.Shared())
-		}
-		c.Run, c.Configuration, news = part.Run, max(part.Configuration, c.Configuration), true
-		c.Portions.forget()
-	}
-	over, err := f.over(c.Run)
-	if over && !c.Over[shard] {
-		c.Over[shard], news = true, true
-	}
-	return news, err
 }

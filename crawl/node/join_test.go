@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -56,17 +57,16 @@ func TestCharterIsLostWhileJoining(t *testing.T) {
 		t.Fatal(err)
 	}
 	for reads := range 4 {
-		hub := &forgetful{record: lease.Entry{Value: encode(c), Revision: 1}, reads: reads}
-		n := joining(folder, c, hub)
-		files, err := n.join(t.Context())
+		hub := &forgetful{record: lease.Entry{Value: strictjson.Encode(c), Revision: 1}, reads: reads}
+		joined, files, err := joining(folder, c, hub).join(t.Context())
 		if err != nil {
 			t.Fatalf("lost after read %d: %v", reads, err)
 		}
 		if err := closeAll(files); err != nil {
 			t.Fatal(err)
 		}
-		if n.charter == nil || !n.charter.same(c) || reads < 2 && hub.record.Value == nil {
-			t.Errorf("lost after read %d: the charter is %+v", reads, n.charter)
+		if joined == nil || !joined.same(c) || reads < 2 && hub.record.Value == nil {
+			t.Errorf("lost after read %d: the charter is %+v", reads, joined)
 		}
 	}
 }
@@ -91,25 +91,26 @@ func TestMarkedWithAnother(t *testing.T) {
 		{"another, an empty file", another, true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			n := joining(t.TempDir(), c, &forgetful{record: lease.Entry{Value: encode(c), Revision: 1}, reads: 1 << 30})
+			record := lease.Entry{Value: strictjson.Encode(c), Revision: 1}
+			j := joining(t.TempDir(), c, &forgetful{record: record, reads: 1 << 30})
 			var err error
 			if tt.mark != nil {
-				err = mark(n.Folder, tt.mark)
+				err = mark(j.Folder, tt.mark)
 			}
 			if tt.empty {
-				err = errors.Join(err, makeFile(n.Folder, 1, func(*kv.Tx) error { return nil }))
+				err = errors.Join(err, makeFile(j.Folder, 1, func(*kv.Tx) error { return nil }))
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			files, err := n.join(t.Context())
+			_, files, err := j.join(t.Context())
 			if (err == nil) != tt.joined || err != nil && !errors.Is(err, ErrTerrain) {
 				t.Errorf("it ends with %v", err)
 			}
 			if err := closeAll(files); err != nil {
 				t.Fatal(err)
 			}
-			if is, err := marked(n.Folder); err != nil || !bytes.Equal(is, tt.mark) {
+			if is, err := marked(j.Folder); err != nil || !bytes.Equal(is, tt.mark) {
 				t.Errorf("afterwards the mark is %x, %v", is, err)
 			}
 		})
@@ -122,25 +123,25 @@ func TestMarkedWaits(t *testing.T) {
 	for _, empty := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			c, hub, said := chartered(1, false, false), &forgetful{reads: 1 << 30}, &bytes.Buffer{}
-			n := joining(t.TempDir(), c, hub)
-			n.Log = slog.New(slog.NewTextHandler(said, nil))
-			err := mark(n.Folder, c.Terrain)
+			j := joining(t.TempDir(), c, hub)
+			j.Log = slog.New(slog.NewTextHandler(said, nil))
+			err := mark(j.Folder, c.Terrain)
 			if empty {
-				err = errors.Join(err, makeFile(n.Folder, 1, func(*kv.Tx) error { return nil }))
+				err = errors.Join(err, makeFile(j.Folder, 1, func(*kv.Tx) error { return nil }))
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
-			files, err := n.join(ctx)
+			_, files, err := j.join(ctx)
 			if !errors.Is(err, context.DeadlineExceeded) || hub.record.Value != nil {
 				t.Errorf("with an empty file, %t, it ends with %v, and the hub has %q", empty, err, hub.record.Value)
 			}
 			if err := closeAll(files); err != nil {
 				t.Error(err)
 			}
-			path := filepath.Join(n.Folder, MarkName)
+			path := filepath.Join(j.Folder, MarkName)
 			if text := said.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `remove"=`+path) {
 				t.Errorf("with an empty file, %t, it says %q", empty, text)
 			}
@@ -149,13 +150,14 @@ func TestMarkedWaits(t *testing.T) {
 }
 
 // joining is a node that is about to join the terrain of a charter, which a hub has.
-func joining(folder string, c *charter, hub lease.Bucket) *node {
-	n := &node{registry: registry{bucket: hub, timing: lease.Standard()}, config: c.Config, began: time.Now()}
-	n.Options = Options{
-		Name: "one", Folder: folder, Config: &config.Config{}, Timing: lease.Standard(), Log: slog.New(slog.DiscardHandler),
-		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
+func joining(folder string, c *charter, hub lease.Bucket) *joiner {
+	timing := lease.Standard()
+	return &joiner{
+		registry: &registry{bucket: hub, timing: timing}, config: c.Config, began: time.Now(), Options: &Options{
+			Name: "one", Folder: folder, Config: &config.Config{}, Timing: timing, Log: slog.New(slog.DiscardHandler),
+			Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
+		},
 	}
-	return n
 }
 
 // makeFile makes the file of a shard in a folder.

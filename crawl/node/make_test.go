@@ -30,11 +30,9 @@ func TestClaim(t *testing.T) {
 			for _, other := range []string{"a", "b"}[:tt.others] {
 				c.number(other)
 			}
-			n := &node{Options: Options{Name: "me", MaxShards: tt.maxShards}, charter: c}
 			var got []int
-			for next := n.claim(c.clone(), tt.left); next != nil; next = n.claim(c.clone(), tt.left) {
-				got = append(got, len(next.of("me"))-len(c.of("me")))
-				c = next
+			for had := 0; c.claim("me", tt.maxShards, tt.left); had = len(c.of("me")) {
+				got = append(got, len(c.of("me"))-had)
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("claimed %v, want %v", got, tt.want)

@@ -12,13 +12,13 @@ import (
 	"github.com/google/renameio/v2/maybe"
 )
 
-// MarkName is the file in a node's folder that says of which terrain the node is a part, so
-// that one without shards, as they were moved away or never crawled, neither begins another
-// when the hub has lost its charter, nor joins one that somebody else has begun there. It holds
+// MarkName is the file in a node's folder that says which terrain the node is part of. A node may be without
+// shards, because they were moved away or never crawled; because of the mark it neither begins another terrain
+// when the hub has lost its charter, nor joins one that somebody else has begun there. The file holds
 // the id of the terrain in hexadecimal digits.
 const MarkName = "terrain-id"
 
-// errMarked reports a hub without a charter, which other nodes have to tell of their terrain.
+// errMarked reports a hub without a charter: other nodes have to tell it of their terrain.
 var errMarked = errors.New("the hub knows of no terrain, and this node has been part of one")
 
 // marked returns the terrain with which a folder is marked; nil: with none.
@@ -35,7 +35,8 @@ func marked(folder string) (terrain []byte, err error) {
 		err = fmt.Errorf("%d bytes", len(terrain))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is no mark of a terrain; where files of shards are beside it, remove it: %w", path, err)
+		return nil, fmt.Errorf("%s is no mark of a terrain; if there are files of shards beside it, remove it: %w",
+			path, err)
 	}
 	return terrain, nil
 }

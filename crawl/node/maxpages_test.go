@@ -40,7 +40,8 @@ func TestMaxPages(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "united.bolt")
 	tr.uniteInto(path)
-	if run := tr.lastRun(path); run.Pages != 60 || run.End.Kind != schema.EndMaxPages || run.Status != schema.RunCompleted {
+	run := tr.lastRun(path)
+	if run.Pages != 60 || run.End.Kind != schema.EndMaxPages || run.Status != schema.RunCompleted {
 		t.Errorf("the run ends as %+v, want 60 pages", run)
 	}
 }

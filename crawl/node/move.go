@@ -24,19 +24,19 @@ var (
 	ErrSilent = errors.New("no answer")
 )
 
-// releaseTime is for how long a node may take to let a shard go: what it has open gets 10 s.
+// releaseTime is how long a node may take to let a shard go: its open requests get 10 s.
 const releaseTime = time.Minute
 
-// A Released shard is nobody's.
+// A Released shard is held by no node.
 type Released struct {
 	Node   string // that has its file; empty: unknown
 	Path   string // of the file there; empty: nobody had the shard
-	Silent bool   // that node has not answered, nor renewed its lease, for Watch
+	Silent bool   // that node has neither answered nor renewed its lease for Watch
 }
 
 // Release has the node that holds a shard let it go, and returns when it has. That node does
-// not take it again before it is started again, or the file was moved and has come back. One
-// that does not answer and still holds it keeps it, with a [lease.HeldError].
+// not take the shard again before it is started again, or the file was moved and has come back. A node
+// that does not answer, and still holds the shard, keeps it: that is a [lease.HeldError].
 func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing) (r Released, err error) {
 	t, c, err := find(ctx, conn)
 	if err != nil {
@@ -77,8 +77,8 @@ func (t *Terrain) free(ctx context.Context, shard int) (bool, error) {
 	return err == nil && !now.Held, err
 }
 
-// gone returns when a shard is not held as it was any more. Its record may stay as it is, where the
-// hub has not heard that it was let go; it is not renewed then.
+// gone returns when a shard is no longer held as it was. If the hub has not heard that the shard was let go, its
+// record stays as it is, but is not renewed.
 func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder, timing lease.Timing) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, releaseTime, fmt.Errorf("node %.100q still has the shard", was.Node))
 	defer cancel()
@@ -96,8 +96,8 @@ func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder, timing 
 	}
 }
 
-// silent reports whether the record of a shard, or its absence, stays as it is for Watch. A hub that
-// is away for a while is waited for.
+// silent reports whether the record of a shard, or its absence, stays as it is for Watch. The hub may be away for
+// a while.
 func (t *Terrain) silent(ctx context.Context, shard int, timing lease.Timing) (bool, error) {
 	var revision uint64
 	first := time.Now()
@@ -108,7 +108,7 @@ func (t *Terrain) silent(ctx context.Context, shard int, timing lease.Timing) (b
 			if time.Since(first) > 2*timing.Watch {
 				return false, err
 			}
-			began, seen = time.Now(), false // what has become of it meanwhile nobody knows
+			began, seen = time.Now(), false // it may have changed meanwhile
 		case seen && e.Revision != revision:
 			return false, nil
 		case time.Since(began) > timing.Watch:
@@ -134,10 +134,10 @@ type Recreation struct {
 }
 
 // Recreate gives up the files of shards, and has a node make them anew, which need not run
-// yet. It reports whether they take part from the next run on: so they do where the file of
-// another shard says that this one is over, as they could never be told by that what they
-// are to visit. Who holds a shard keeps it, with a [lease.HeldError]. It takes a little longer
-// than Watch. After an error no file is given up, unless that says so; it may be done again.
+// yet. It reports whether they take part only from the next run on: that is so if the file of
+// another shard says that this run is over, since that shard could not tell them any more what they
+// are to visit. A node that holds one of the shards keeps it: that is a [lease.HeldError]. It takes a little
+// longer than Watch. After an error no file is given up, unless the error says so; it may be done again.
 func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err error) {
 	t, err := Look(ctx, conn)
 	if err != nil {
@@ -150,19 +150,10 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 	if err != nil {
 		return false, err
 	}
-	given := make([]*lease.Given, len(r.Shards))
-	g, giving := errgroup.WithContext(ctx)
-	for i, shard := range r.Shards {
-		g.Go(func() (err error) {
-			given[i], err = lease.Anew(giving, lease.Claim{
-				Bucket: t.bucket, Key: hub.Key(shard), Node: r.Node, Timing: r.Timing, Clock: r.Clock,
-			}, c.Epochs[shard])
-			return err
-		})
-	}
-	// Who looks for the end of the run may have found it before the shards were silent. What it
-	// then had others write down they have by now: it waits less long for their answers.
-	if err = g.Wait(); err == nil {
+	given, err := r.give(ctx, t, c)
+	// The end of the run may have been found before the shards were silent. The others have written that down
+	// by now: whoever finds the end waits less long for their answers.
+	if err == nil {
 		t, err = Look(ctx, conn)
 	}
 	if err == nil {
@@ -171,7 +162,7 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 	if err != nil {
 		return false, giveBack(ctx, given, err)
 	}
-	c, err = change(ctx, conn, func(c *charter) (bool, error) {
+	_, err = change(ctx, conn, func(c *charter) (bool, error) {
 		if [16]byte(c.Terrain) != t.ID {
 			return false, ErrTerrain
 		}
@@ -191,8 +182,23 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 	return next, err
 }
 
-// giveBack has the shards that were given up be as they were, because of an error, to which it adds
-// what comes of that. nil: one was not given up.
+// give gives up the files of the shards; after an error it may have given up some.
+func (r *Recreation) give(ctx context.Context, t *Terrain, c *charter) ([]*lease.Given, error) {
+	given := make([]*lease.Given, len(r.Shards))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, shard := range r.Shards {
+		g.Go(func() (err error) {
+			given[i], err = lease.Anew(ctx, lease.Claim{
+				Bucket: t.bucket, Key: hub.Key(shard), Node: r.Node, Timing: r.Timing, Clock: r.Clock,
+			}, c.Epochs[shard])
+			return err
+		})
+	}
+	return given, g.Wait()
+}
+
+// giveBack undoes, because of an error, that shards were given up; it adds to the error what fails in that.
+// nil: a shard that was not given up.
 func giveBack(ctx context.Context, given []*lease.Given, err error) error {
 	for _, g := range given {
 		if g == nil {
@@ -205,11 +211,11 @@ func giveBack(ctx context.Context, given []*lease.Given, err error) error {
 	return err
 }
 
-// may reports why shards cannot be made anew.
+// may reports why the shards cannot be made anew.
 func (r *Recreation) may(t *Terrain) error {
 	for _, shard := range r.Shards {
-		if shard < 0 || shard >= len(t.Shards) {
-			return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, len(t.Shards)-1)
+		if err := within(shard, len(t.Shards)); err != nil {
+			return err
 		}
 	}
 	var silent []int
@@ -237,11 +243,19 @@ func (t *Terrain) ended() bool {
 
 // file reports why a shard has no file.
 func (c *charter) file(shard int) error {
-	switch {
-	case shard < 0 || shard >= len(c.Made):
-		return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, len(c.Made)-1)
-	case c.Made[shard] == nobody:
+	if err := within(shard, len(c.Made)); err != nil {
+		return err
+	}
+	if c.Made[shard] == nobody {
 		return fmt.Errorf("shard %d: %w", shard, ErrUnmade)
+	}
+	return nil
+}
+
+// within reports a number that is none of so many shards.
+func within(shard, shards int) error {
+	if shard < 0 || shard >= shards {
+		return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, shards-1)
 	}
 	return nil
 }

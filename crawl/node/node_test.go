@@ -54,7 +54,8 @@ func (tr *terrain) tellsPages() {
 			var runs []schema.Run
 			err = store.View(func(tx *kv.Tx) (err error) { runs, err = tx.Runs.All(); return err })
 			if last := runs[len(runs)-1]; err != nil || s.Report != nil || s.Pages != last.Pages {
-				tr.t.Errorf("shard %d has visited %d pages, it is said; in its file %d, %v", s.Number, s.Pages, last.Pages, err)
+				tr.t.Errorf("shard %d is said to have visited %d pages; its file says %d, %v", s.Number, s.Pages,
+					last.Pages, err)
 			}
 			store.Close()
 		}
@@ -104,7 +105,7 @@ func TestFilesAreGone(t *testing.T) {
 	cfg := web(t, 4, "")
 	tr := newTerrain(t, cfg, 1, 2)
 	ctx, cancel := context.WithCancel(t.Context())
-	tr.onShard = func(_ int, state string) {
+	tr.onShard = func(_, _ int, state string) {
 		if state == "waiting" {
 			cancel()
 		}
@@ -145,7 +146,7 @@ func TestFilesAreElsewhere(t *testing.T) {
 	_, letGo := h.keep()
 	defer letGo()
 	told := make(chan string, 10)
-	h.tr.onShard = func(shard int, state string) { told <- fmt.Sprint(shard, " ", state) }
+	h.tr.onShard = func(_, shard int, state string) { told <- fmt.Sprint(shard, " ", state) }
 	end, ended := h.tr.start(0)
 	for want := map[string]bool{"0 elsewhere": true, "1 elsewhere": true}; len(want) > 0; {
 		select {
@@ -215,7 +216,7 @@ func TestHubIsLostBetweenRuns(t *testing.T) {
 	tr.lose()
 	var once sync.Once
 	over := make(chan struct{})
-	tr.onShard = func(_ int, state string) {
+	tr.onShard = func(_, _ int, state string) {
 		if state == "over" {
 			once.Do(func() { close(over) })
 		}

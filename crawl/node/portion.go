@@ -9,23 +9,23 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 )
 
-// portions are how max-pages is given out to the shards of a run. A shard is given more in the
-// charter first and in its file then, and gives back in its file first: what the files say
-// together is never more than max-pages, unless the hub loses its last writes and nobody who
-// has seen them notices before some is given out again.
+// portions are how max-pages is given out to the shards of a run. A shard gets more first in the
+// charter and then in its file, and gives back first in its file: what the files say
+// together is never more than max-pages, unless the hub loses its last writes, and pages are given out again
+// before a node that has seen those writes notices.
 type portions struct {
 	Of      []portion `json:"of"`      // by shard
-	Changes uint64    `json:"changes"` // never fewer, in whichever run: fewer are a hub that has lost some
+	Changes uint64    `json:"changes"` // in all runs; fewer than before: the hub has lost some
 }
 
 // A portion is what a shard has of max-pages.
 type portion struct {
-	Pages   int  `json:"pages"`             // that its run may come to; unknown: nobody has said it since it was forgotten
+	Pages   int  `json:"pages"`             // that its run may come to; unknown: not said since it was forgotten
 	Spent   bool `json:"spent"`             // it has visited as many, or its run is over
 	Visited int  `json:"visited,omitempty"` // pages, of a run that is over
 }
 
-// visited is how many pages a shard has visited whose run is over; false: nobody has said it.
+// visited is how many pages a shard whose run is over has visited; false: nobody has said it.
 func (c *charter) visited(shard int) (pages int, known bool) {
 	one := c.Portions.Of[shard]
 	return one.Visited, c.Over[shard] && one.Spent && (one.Visited > 0 || one.Pages == 0)
@@ -79,9 +79,9 @@ func (p *portions) set(shard int, to portion) bool {
 	return true
 }
 
-// reconcile brings a shard's portion and what it makes of it together, and reports whether
-// that has changed the portion. returned: it has just given back what it does not need. What
-// it needs it asks for before it has used up what it has.
+// reconcile fits a shard's portion to what the shard has done with it, and reports whether
+// the portion has changed. returned: the shard has just given back what it does not need. It asks for
+// more before it has used up what it has.
 func (p *portions) reconcile(shard, most int, has *crawl.Allotment, returned bool) bool {
 	own := p.Of[shard]
 	left, known := p.left(most)
@@ -105,78 +105,54 @@ type allotted interface {
 	Allot(context.Context, ring.Portion) error
 }
 
-// allot has a shard keep to its portion of max-pages until ctx is done, its crawl has ended,
-// or it is not held any more.
-func (n *node) allot(ctx context.Context, shard int, walk allotted, held func() bool) error {
+// An allotter has a shard keep to its portion of max-pages.
+type allotter struct {
+	member *member
+	cfg    *configured
+	shard  int
+	walk   allotted
+}
+
+// run does so until ctx is done, the crawl has ended, or the shard is not held any more.
+func (a *allotter) run(ctx context.Context, held func() bool) error {
 	for held() {
-		if err := n.allotOnce(ctx, shard, walk); err != nil {
+		if err := a.once(ctx); err != nil {
 			return err
 		}
-		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+		if err := sleep(ctx, a.member.timing.Renew/10); err != nil {
 			return err
 		}
 	}
 	return lease.ErrLost
 }
 
-func (n *node) allotOnce(ctx context.Context, shard int, walk allotted) error {
-	cfg, number := n.configuration()
-	has, err := walk.Allotment(ctx)
+func (a *allotter) once(ctx context.Context) error {
+	cfg, number := a.cfg.now()
+	has, err := a.walk.Allotment(ctx)
 	most := cfg.Crawler.MaxPages
 	if err != nil || has == nil || most <= 0 {
 		return err
 	}
 	spare := has.Spare()
-	returned := spare || n.get().Portions.Of[shard].Pages == unknown
+	returned := spare || a.member.get().Portions.Of[a.shard].Pages == unknown
 	if returned { // what it has used and asked for stays
-		if err := walk.Allot(ctx, ring.Portion{Final: spare && has.Final}); err != nil {
+		if err := a.walk.Allot(ctx, ring.Portion{Final: spare && has.Final}); err != nil {
 			return err
 		}
-		if has, err = walk.Allotment(ctx); err != nil || has == nil {
+		if has, err = a.walk.Allotment(ctx); err != nil || has == nil {
 			return err
 		}
 	}
-	c, err := n.share(ctx, number, func(p *portions) (changed, same bool) {
-		changed = p.reconcile(shard, most, has, returned)
-		return changed, p.Of[shard].Pages == has.Portion && p.final(most) == has.Final
+	c, err := a.member.share(ctx, number, func(p *portions) (changed, same bool) {
+		changed = p.reconcile(a.shard, most, has, returned)
+		return changed, p.Of[a.shard].Pages == has.Portion && p.final(most) == has.Final
 	})
 	if err != nil || c == nil {
 		return err
 	}
-	own, final := c.Portions.Of[shard].Pages, c.Portions.final(most)
+	own, final := c.Portions.Of[a.shard].Pages, c.Portions.final(most)
 	if own > has.Portion || final != has.Final {
-		return walk.Allot(ctx, ring.Portion{Pages: max(own, has.Portion), Final: final})
+		return a.walk.Allot(ctx, ring.Portion{Pages: max(own, has.Portion), Final: final})
 	}
 	return nil
-}
-
-// share has f change the portions in the charter under a configuration, and returns the
-// charter as the hub has it; nil: the terrain has come to another configuration, or nothing is
-// to be done as far as this node knows: f changes nothing, and finds all the same.
-func (n *node) share(ctx context.Context, number uint64, f func(*portions) (changed, same bool)) (*charter, error) {
-	fits := func(c *charter) bool {
-		return c != nil && n.get().same(c) && c.Run == n.run && c.Configuration == number
-	}
-	if known := n.get().clone(); fits(known) {
-		if changed, same := f(&known.Portions); same && !changed {
-			return nil, nil
-		}
-	}
-	c, err := n.registry.change(ctx, func(c *charter) (*charter, error) {
-		if !fits(c) {
-			return nil, nil
-		}
-		if c.learn(n.get()) { // the hub has lost something, so nothing is given out yet
-			return c, nil
-		}
-		if changed, _ := f(&c.Portions); !changed {
-			return nil, nil
-		}
-		return c, nil
-	})
-	if err != nil || !fits(c) {
-		return nil, err
-	}
-	n.set(c)
-	return c, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -67,7 +68,7 @@ func (b *paperBucket) fails() bool { return !b.honest && b.rng.IntN(10) == 0 }
 // A paperWalk is a shard that has pages to visit, as far as it may. A kill leaves what its
 // file says.
 type paperWalk struct {
-	node    *node
+	allotter
 	portion int
 	used    int
 	open    int
@@ -130,21 +131,26 @@ func newMarket(t *testing.T, seed uint64) *market {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	m := &market{t: t, rng: rng, most: 1 + rng.IntN(200), bucket: &paperBucket{rng: rng}}
 	c := newCharter(1+rng.IntN(5), map[string]string{})
-	m.bucket.value, m.bucket.revision = encode(c), 1
-	for range c.Made {
-		n := &node{
-			Options:  Options{Machine: crawl.NewMachine(0), Log: slog.New(slog.DiscardHandler), Timing: lease.Standard()},
-			registry: registry{bucket: m.bucket, timing: lease.Standard()}, run: 1, cfg: &config.Config{}, number: 1,
-		}
-		n.cfg.Crawler.MaxPages = m.most
-		n.set(c.clone())
-		m.walks = append(m.walks, &paperWalk{node: n, demand: rng.IntN(100), dying: -1})
+	m.bucket.value, m.bucket.revision = strictjson.Encode(c), 1
+	for shard := range c.Made {
+		cfg := &config.Config{}
+		cfg.Crawler.MaxPages = m.most
+		w := &paperWalk{demand: rng.IntN(100), dying: -1}
+		w.allotter = allotter{paperMember("", c.clone(), m.bucket), &configured{cfg: cfg, number: 1}, shard, w}
+		m.walks = append(m.walks, w)
 	}
 	return m
 }
 
+// paperMember is the part of a node in a terrain of which a hub on paper has the charter.
+func paperMember(name string, c *charter, bucket lease.Bucket) *member {
+	timing, log := lease.Standard(), slog.New(slog.DiscardHandler)
+	o := &Options{Name: name, Machine: crawl.NewMachine(0), Log: log, Timing: timing}
+	return newMember(o, &registry{bucket: bucket, timing: timing}, c)
+}
+
 // look has a node see the charter, as it does now and then.
-func (m *market) look(n *node) {
+func (m *market) look(n *member) {
 	c, _, err := n.registry.read(m.t.Context())
 	if err == nil && (c == nil || c.clone().learn(n.get())) {
 		c, err = n.registry.change(m.t.Context(), n.again)
@@ -164,12 +170,12 @@ func (m *market) step(shard int) {
 		if m.rng.IntN(10) == 0 {
 			w.dying = 1 + m.rng.IntN(4)
 		}
-		if err := w.node.allotOnce(m.t.Context(), shard, w); err != nil { // killed: what was open is asked for again
+		if err := w.once(m.t.Context()); err != nil { // killed: what was open is asked for again
 			w.demand, w.open, w.final = w.demand+w.open, 0, false
 		}
 		w.dying = -1
 	case what < 95:
-		m.look(w.node)
+		m.look(w.member)
 	case what < 96:
 		m.bucket.value = nil
 	case what < 97 && m.goesBack && m.bucket.kept != nil:
@@ -215,9 +221,9 @@ func (m *market) settle() (why string) {
 	m.bucket.honest = true
 	for range 300 {
 		why = ""
-		for shard, w := range m.walks {
-			m.look(w.node)
-			if err := w.node.allotOnce(m.t.Context(), shard, w); err != nil {
+		for _, w := range m.walks {
+			m.look(w.member)
+			if err := w.once(m.t.Context()); err != nil {
 				return err.Error()
 			}
 			for range 50 {
@@ -248,19 +254,12 @@ func TestNamed(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := chartered(1, false, false)
 			bucket := &paperBucket{rng: rand.New(rand.NewPCG(1, 0))}
-			n := &node{
-				Options: Options{
-					Name: "one", Machine: crawl.NewMachine(0), Log: slog.New(slog.DiscardHandler), Timing: lease.Standard(),
-				},
-				registry: registry{bucket: bucket, timing: lease.Standard()}, run: 1,
-			}
 			c.Made[0] = c.number("two")
 			if anew {
 				c.raise(0, 1)
 			}
-			n.set(c)
-			bucket.value, bucket.revision = encode(c), 1
-			stop := n.named(t.Context(), 0, 0)
+			bucket.value, bucket.revision = strictjson.Encode(c), 1
+			stop := paperMember("one", c, bucket).named(t.Context(), 0, 0)
 			time.Sleep(time.Minute)
 			stop()
 			now, err := decodeCharter(bucket.value)

@@ -47,7 +47,8 @@ func (h *holder) take(shard int) *lease.Lease {
 	var held *lease.Lease
 	err := patient(func() (err error) {
 		held, err = lease.Take(h.tr.t.Context(), lease.Claim{
-			Bucket: h.bucket, Key: hub.Key(shard), Node: "mute", File: mute{}, Timing: h.tr.timing(), Clock: lease.MachineClock(),
+			Bucket: h.bucket, Key: hub.Key(shard), Node: "mute", File: mute{},
+			Timing: h.tr.timing(), Clock: lease.MachineClock(),
 		})
 		return err
 	})

@@ -10,51 +10,22 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
-	"github.com/sumi-ripple/ripple/crawl/hub"
-	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// A door is where a held shard is asked, and by whom it is answered.
+// A door is where a held shard is asked: the speaker answers.
 type door struct{ atomic.Pointer[speaker] }
 
 func (d *door) open(s speaker) { d.Store(&s) }
 
-// serve answers for a shard until stop is called. While the hub is away nobody asks.
-func (n *node) serve(ctx context.Context, shard int, f *file, own *lease.Lease, d *door) (stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		err := n.bucket.Serve(ctx, hub.Post{
-			Shard: shard, Opening: f.opening, Held: own.Held, Lanes: lanes(shard, len(n.get().Made)),
-			Answer: func(ctx context.Context, lane string, message []byte) ([]byte, error) {
-				if lane == forRelease {
-					f.release()
-					return encode(letGo{Path: f.path}), nil
-				}
-				return answer(ctx, *d.Load(), lane, message)
-			},
-			OnFull: func(lane string) {
-				n.Log.Warn("more arrives than a shard takes in at a time; what is refused is to come again", "shard", shard,
-					"lane", lane)
-			},
-		})
-		if ctx.Err() == nil {
-			n.Log.Warn("a shard cannot be reached", "shard", shard, "error", err)
-		}
-	}()
-	return func() { cancel(); <-done }
-}
-
-// Answer implements speaker: it says what the file contains, and takes nothing in. What is told
+// Answer implements speaker: it says what the file contains, and takes nothing in. What others tell it
 // after the end is known already, or waits for the next run.
 func (e ended) Answer(_ context.Context, letter []byte) ([]byte, error) {
 	return exchange.NewReceiver(e.desk).Answer(letter)
 }
 
-// A desk is the file of a shard that nobody crawls, for those who ask what it contains, and for
+// A desk is the file of a shard that nobody crawls. It answers what the file contains, and gives out
 // the messages that wait in it.
 type desk struct {
 	mu   sync.Mutex
@@ -114,7 +85,10 @@ func (e ended) Report(context.Context) (Report, error) {
 func (e ended) Stop() { e.stop() }
 
 // An idle shard waits for others, or is about to begin.
-type idle struct{ node *node }
+type idle struct {
+	cfg  *configured
+	stop func()
+}
 
 // Answer implements speaker.
 func (idle) Answer(context.Context, []byte) ([]byte, error) { return exchange.NotNow(), nil }
@@ -129,17 +103,18 @@ func (idle) Finish(context.Context, accord.Reading) error { return errors.New("i
 
 // Report implements speaker.
 func (i idle) Report(context.Context) (Report, error) {
-	_, number := i.node.configuration()
+	_, number := i.cfg.now()
 	return Report{Configuration: number, Status: census.Status{Status: "waiting", Left: census.Left{Depth: -1}}}, nil
 }
 
 // Stop implements speaker.
-func (i idle) Stop() { i.node.Stop() }
+func (i idle) Stop() { i.stop() }
 
 // A running shard answers for a crawl.
 type running struct {
 	*crawl.Crawl
-	node     *node
+	cfg      *configured
+	stop     func()
 	follower Follower
 }
 
@@ -149,9 +124,9 @@ func (r running) Report(ctx context.Context) (Report, error) {
 	if errors.Is(err, crawl.ErrEnded) { // which is about to be written down
 		err = nil
 	}
-	_, number := r.node.configuration()
+	_, number := r.cfg.now()
 	return Report{Configuration: number, Status: r.follower.Status(ctx), Backlog: backlog}, err
 }
 
 // Stop implements speaker.
-func (r running) Stop() { r.node.Stop() }
+func (r running) Stop() { r.stop() }

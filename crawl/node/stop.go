@@ -16,23 +16,29 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A stop is the end of a run without some shards, as somebody has told the terrain. Each node
-// that runs follows it, and each file that was there says so, once: who is started again after
-// that goes on with the run. A file keeps the last one that it has followed, or that it was
-// crawled after, so that a hub that has lost it learns of it again, and a file that was killed
-// before it could say so does when it is here again.
+// A stop is the end of a run without some shards, as somebody has commanded it. Each node
+// that runs follows it, and each file that was there says so, once: a node that is started again after
+// that goes on with the run. A file keeps the last stop that it has followed, or that it was
+// crawled after. So a hub that has lost the stop learns of it again, and a file whose node was killed
+// before it could say so does so when it is here again.
 type stop struct {
 	Number  uint64        `json:"number"` // counted up; 0: there was none
 	Run     uint64        `json:"run"`    // of the terrain
 	Without schema.Shards `json:"without"`
-	Late    bool          `json:"late"` // a file told it that had followed it: who crawls since goes on
+	Late    bool          `json:"late"` // told by a file that had followed it: whoever crawls since then goes on
 }
 
-// end is how it has the run of a file end.
+// late reports whether a file has told of this stop, and not the one who commands it.
+func (s stop) late(commanded stop) bool {
+	return s.Late && s.Number == commanded.Number && s.Without == commanded.Without
+}
+
+// end is how the run of a file ends then.
 func (s stop) end() *crawl.StopError {
 	return &crawl.StopError{End: schema.End{Kind: schema.EndStopped, Detail: "ripple stop", Without: s.Without}}
 }
@@ -40,7 +46,7 @@ func (s stop) end() *crawl.StopError {
 // metaStop is the name of the value that says which stop a file has followed.
 const metaStop = "stop"
 
-// A followed stop is one of a terrain.
+// A followed stop belongs to a terrain.
 type followed struct {
 	Terrain []byte `json:"terrain"`
 	Stop    stop   `json:"stop"`
@@ -63,7 +69,7 @@ func (f *file) stop(c *charter) (stop, error) {
 	return last.Stop, nil
 }
 
-// tellStop has a charter know what the file does, and reports whether that is news.
+// tellStop brings the stop that the file knows into a charter, and reports whether that is news.
 func (f *file) tellStop(c *charter) (news bool, err error) {
 	last, err := f.stop(c)
 	if news = c.Stop.Number < last.Number; news {
@@ -72,20 +78,23 @@ func (f *file) tellStop(c *charter) (news bool, err error) {
 	return news, err
 }
 
-// keepStop has a file that is held know a stop of the terrain.
+// keepStop writes a stop of the terrain into a file that is held.
 func (f *file) keepStop(c *charter, now stop) error {
 	last, err := f.stop(c)
 	if err != nil || last.Number >= now.Number {
 		return err
 	}
-	return f.Update(func(tx *kv.Tx) error { return tx.Meta.Put(metaStop, encode(followed{c.Terrain, now})) })
+	return f.Update(func(tx *kv.Tx) error { return tx.Meta.Put(metaStop, strictjson.Encode(followed{c.Terrain, now})) })
 }
 
 // owes reports whether a file still has to say that the run has ended as the terrain was told.
 func (f *file) owes(c *charter, shard int) (bool, error) {
 	last, err := f.stop(c)
-	if err != nil || last.Number >= c.Stop.Number || c.Stop.Run != c.Run || c.Stop.Without.Has(shard) || f.Part().Run != c.Run {
+	if err != nil || last.Number >= c.Stop.Number || c.Stop.Without.Has(shard) {
 		return false, err
+	}
+	if c.Stop.Run != c.Run || f.Part().Run != c.Run {
+		return false, nil
 	}
 	err = f.View(func(tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
@@ -103,10 +112,10 @@ func (f *file) owes(c *charter, shard int) (bool, error) {
 }
 
 // owing takes the files that owe that from the others.
-func (n *node) owing(files map[int]*file) (map[int]*file, error) {
+func owing(c *charter, files map[int]*file) (map[int]*file, error) {
 	owing := map[int]*file{}
 	for shard, f := range files {
-		owes, err := f.owes(n.charter, shard)
+		owes, err := f.owes(c, shard)
 		if err != nil {
 			return nil, err
 		}
@@ -118,19 +127,19 @@ func (n *node) owing(files map[int]*file) (map[int]*file, error) {
 	return owing, nil
 }
 
-// writeEnd has files say that the run has ended.
+// writeEnd writes into files that the run has ended.
 func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 	if len(files) == 0 {
 		return nil
 	}
-	n.ends = n.charter.Stop.end()
+	n.ends = n.member.get().Stop.end()
 	n.Log.Info("the run was ended while files of it were not held, which say so now", "end", n.ends)
 	var g errgroup.Group
 	var mu sync.Mutex
 	var failed error
 	for shard, f := range files {
 		g.Go(func() error {
-			err := n.own(ctx, shard, f, false)
+			_, _, err := n.own(ctx, shard, f, false)
 			mu.Lock()
 			defer mu.Unlock()
 			failed = errors.Join(failed, err)
@@ -141,20 +150,20 @@ func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 	return failed
 }
 
-// settle has those files say that the run has ended which could not while it did, as their leases
-// were lost just then. What cannot say so now does when this node is started again.
+// settle writes that the run has ended into the files whose leases were lost just when it did. A file that
+// cannot be written now is written when this node is started again.
 func (n *node) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*n.Timing.Watch)
 	defer cancel()
-	files, err := n.open()
-	var owing map[int]*file
+	files, err := openFiles(&n.Options)
+	var owe map[int]*file
 	if err == nil {
-		owing, err = n.owing(files)
+		owe, err = owing(n.member.get(), files)
 	}
 	if err == nil {
-		err = n.writeEnd(ctx, owing)
+		err = n.writeEnd(ctx, owe)
 	}
-	if err = errors.Join(err, closeAll(owing), closeAll(files)); err != nil {
+	if err = errors.Join(err, closeAll(owe), closeAll(files)); err != nil {
 		n.Log.Warn("not all files say yet that the run was ended", "error", err)
 	}
 }
@@ -216,8 +225,8 @@ func (t *Terrain) mayStop(without schema.Shards) error {
 	var silent []int
 	nobody := true
 	for n := range without.All() {
-		if n >= len(t.Shards) {
-			return fmt.Errorf("shard %d: %w: they are 0 to %d", n, ErrShard, len(t.Shards)-1)
+		if err := within(n, len(t.Shards)); err != nil {
+			return err
 		}
 		if s := &t.Shards[n]; s.Report != nil {
 			return fmt.Errorf("shard %d: %w", n, &lease.HeldError{Key: hub.Key(n), Node: s.Node, Since: s.Since})
@@ -243,7 +252,7 @@ func (t *Terrain) mayStop(without schema.Shards) error {
 	return nil
 }
 
-// silentAll reports a shard that somebody has.
+// silentAll reports a shard that a node has.
 func (t *Terrain) silentAll(ctx context.Context, shards schema.Shards, timing lease.Timing) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for n := range shards.All() {
@@ -272,7 +281,7 @@ func (t *Terrain) tellStop(ctx context.Context, conn *hub.Conn, next stop) error
 			return false, ErrTerrain
 		case c.Stop == next:
 			return false, nil
-		case c.Stop.Number >= next.Number && (!c.Stop.Late || c.Stop.Number != next.Number || c.Stop.Without != next.Without):
+		case c.Stop.Number >= next.Number && !c.Stop.late(next):
 			return false, fmt.Errorf("%w, without %s", ErrStopped, c.Stop.Without.Named())
 		case c.over() || c.Run != next.Run:
 			return false, ErrOver
@@ -283,8 +292,8 @@ func (t *Terrain) tellStop(ctx context.Context, conn *hub.Conn, next stop) error
 	return err
 }
 
-// letGo waits so long at most until nobody has a shard any more who had it, and tells a hub again
-// that has lost what it was told.
+// letGo waits until the nodes that had shards have let go of them, for at most so long. If the hub loses the stop
+// meanwhile, it is told again.
 func (t *Terrain) letGo(ctx context.Context, conn *hub.Conn, told stop, most time.Duration) (e Ending, err error) {
 	e.Run, e.Over, e.Nodes = told.Run, t.ended(), t.nodesOf(told, func(*Shard) bool { return true })
 	for began := time.Now(); ; {
@@ -307,7 +316,7 @@ func (t *Terrain) letGo(ctx context.Context, conn *hub.Conn, told stop, most tim
 	}
 }
 
-// nodesOf are the nodes of those shards that are not left out for which is holds.
+// nodesOf are the nodes of the shards that are not left out and for which is returns true.
 func (t *Terrain) nodesOf(told stop, is func(*Shard) bool) (nodes []string) {
 	for n := range t.Shards {
 		s := &t.Shards[n]

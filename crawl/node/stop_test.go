@@ -19,13 +19,18 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// without ends the run without shards, again where a node on a busy machine was slow to answer.
-func (tr *terrain) without(conn *hub.Conn, shards ...int) (e node.Ending, err error) {
-	err = patient(func() (err error) {
-		e, err = node.StopWithout(tr.t.Context(), conn, schema.ShardsOf(shards...), tr.timing())
+// without ends the run without shards, again where a node on a busy machine was slow to answer, or fails
+// for another such reason.
+func (tr *terrain) without(conn *hub.Conn, shard int, late ...error) error {
+	return patient(func() error {
+		_, err := node.StopWithout(tr.t.Context(), conn, schema.ShardsOf(shard), tr.timing())
 		return err
-	}, node.ErrSilent)
-	return e, err
+	}, append(late, node.ErrSilent)...)
+}
+
+// stops does so while nodes run, which take their shards again where a busy machine has lost all of them.
+func (tr *terrain) stops(conn *hub.Conn, shard int) error {
+	return tr.without(conn, shard, node.ErrNobody)
 }
 
 // interrupted waits for nodes to end because the run does, without a shard.
@@ -54,24 +59,32 @@ func (tr *terrain) say(n, without int, want bool) {
 	}
 }
 
-// gone has three nodes crawl a terrain, the last of which is killed, which has a shard. It is also
-// told how the first two end.
+// gone has three nodes crawl a terrain, the last of which is killed, which has a shard. It also
+// returns how the first two end.
 func gone(t *testing.T, seed uint64) (tr *terrain, conn *hub.Conn, shard int, ended [2]<-chan error) {
 	t.Helper()
-	tr = slow(t, seed, 3, 3)
-	for n := range ended {
-		_, ended[n] = tr.start(n)
-	}
-	end, _ := tr.start(2)
-	tr.works(15)
-	shard = tr.shardOf(2)
-	conn = tr.connect()
-	if _, err := tr.without(conn, shard); !errors.As(err, new(*lease.HeldError)) {
-		t.Errorf("of a shard that somebody has: %v", err)
-	}
-	if err := end(); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
+	unlost(t, func() (lost bool) {
+		tr = slow(t, seed, 3, 3)
+		var ends [2]func() error
+		for n := range ended {
+			ends[n], ended[n] = tr.start(n)
+		}
+		end, _ := tr.start(2)
+		tr.works(15)
+		shard = tr.shardOf(2)
+		conn = tr.connect()
+		err, killed := tr.stops(conn, shard), end()
+		switch {
+		case err == nil && tr.lapsed():
+			_ = errors.Join(ends[0](), ends[1]()) // the run was ended
+			return true
+		case !errors.As(err, new(*lease.HeldError)):
+			t.Fatalf("of a shard that somebody has: %v", err)
+		case !errors.Is(killed, context.Canceled):
+			t.Fatal(killed)
+		}
+		return false
+	})
 	return tr, conn, shard, ended
 }
 
@@ -80,17 +93,14 @@ func gone(t *testing.T, seed uint64) (tr *terrain, conn *hub.Conn, shard int, en
 func TestStopWithout(t *testing.T) {
 	t.Parallel()
 	tr, conn, shard, ended := gone(t, 51)
-	if _, err := tr.without(conn, shard, 3); !errors.Is(err, node.ErrShard) {
+	if err := tr.without(conn, 3); !errors.Is(err, node.ErrShard) {
 		t.Errorf("without a shard that there is not: %v", err)
-	}
-	if _, err := tr.without(conn, 0, 1, 2); !errors.As(err, new(*lease.HeldError)) {
-		t.Errorf("without all: %v", err)
 	}
 	var e node.Ending
 	err := patient(func() (err error) { // with time for nodes that are slow to let go
-		e, err = node.StopWithout(t.Context(), conn, schema.ShardsOf(shard), lease.Standard().Faster(3))
+		e, err = node.StopWithout(t.Context(), conn, schema.ShardsOf(shard), crawltest.Timing(3))
 		return err
-	}, node.ErrSilent)
+	}, node.ErrSilent, node.ErrNobody)
 	if err != nil || e.Run != 1 || len(e.Nodes) != 2 || e.Left != nil {
 		t.Fatalf("%+v, %v", e, err)
 	}
@@ -98,7 +108,7 @@ func TestStopWithout(t *testing.T) {
 	tr.say(0, shard, true)
 	tr.say(1, shard, true)
 	tr.say(2, shard, false)
-	if _, err := tr.without(conn, shard); !errors.Is(err, node.ErrNobody) {
+	if err := tr.without(conn, shard); !errors.Is(err, node.ErrNobody) {
 		t.Errorf("again: %v", err)
 	}
 	var files []string
@@ -111,7 +121,8 @@ func TestStopWithout(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "partial.bolt")
 	crawltest.Unite(t, path, files, shard)
-	if run := tr.lastRun(path); !strings.HasPrefix(run.End.String(), "without shard ") || run.Status != schema.RunInterrupted {
+	run := tr.lastRun(path)
+	if !strings.HasPrefix(run.End.String(), "without shard ") || run.Status != schema.RunInterrupted {
 		t.Errorf("the map says: %s, %s", run.Status, run.End)
 	}
 	tr.all()
@@ -128,17 +139,23 @@ func TestStopIsOwed(t *testing.T) {
 			t.Parallel()
 			tr, conn, shard, ended := gone(t, 52)
 			both := make(chan error, 2)
-			for range 2 {
-				go func() { _, err := tr.without(conn, shard); both <- err }()
-			}
-			tr.interrupted(shard, ended[0], ended[1])
+			tell := func() { both <- tr.without(conn, shard) }
+			go tell()
+			go tell()
 			one, other := <-both, <-both
+			for errors.Is(one, node.ErrNobody) && errors.Is(other, node.ErrNobody) { // a busy machine has lost them
+				go tell()
+				go tell()
+				one, other = <-both, <-both
+			}
 			if one != nil {
 				one, other = other, one
 			}
-			if one != nil || other != nil && !errors.Is(other, node.ErrNobody) && !errors.Is(other, node.ErrSilent) { // too late
+			tooLate := errors.Is(other, node.ErrNobody) || errors.Is(other, node.ErrSilent)
+			if one != nil || other != nil && !tooLate {
 				t.Fatalf("told twice: %v, %v", one, other)
 			}
+			tr.interrupted(shard, ended[0], ended[1])
 			file := tr.file(1, tr.shardOf(1))
 			tr.forgets(file)
 			var first <-chan error
@@ -147,7 +164,9 @@ func TestStopIsOwed(t *testing.T) {
 				tr.lose()
 				conn = tr.connect()
 				_, first = tr.start(0)
-				tr.until("node 0 is there", conn, func(s node.Shard) bool { return s.Node == "node 0" && s.Report != nil })
+				tr.until("node 0 is there", conn, func(s node.Shard) bool {
+					return s.Node == "node 0" && s.Report != nil
+				})
 			}
 			before := tr.asks("node 1")
 			_, second := tr.start(1)
@@ -204,7 +223,7 @@ func TestStopWithoutWhoComesBack(t *testing.T) {
 	t.Parallel()
 	tr, conn, shard, ended := gone(t, 53)
 	told := make(chan error, 1)
-	go func() { _, err := tr.without(conn, shard); told <- err }()
+	go func() { told <- tr.stops(conn, shard) }()
 	_, third := tr.start(2)
 	all := []<-chan error{ended[0], ended[1], third}
 	switch err := <-told; {
@@ -225,7 +244,7 @@ func TestStopWithoutWhoComesBack(t *testing.T) {
 func TestStopIsPast(t *testing.T) {
 	t.Parallel()
 	tr, conn, shard, ended := gone(t, 56)
-	if _, err := tr.without(conn, shard); err != nil {
+	if err := tr.stops(conn, shard); err != nil {
 		t.Fatal(err)
 	}
 	tr.interrupted(shard, ended[0], ended[1])
@@ -261,7 +280,7 @@ func TestStopWithoutAndHubIsLost(t *testing.T) {
 	t.Parallel()
 	tr, conn, shard, ended := gone(t, 55)
 	told := make(chan error, 1)
-	go func() { _, err := tr.without(conn, shard); told <- err }()
+	go func() { told <- tr.stops(conn, shard) }()
 	left := ended[1]
 	var first error
 	select {

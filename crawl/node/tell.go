@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -13,26 +15,35 @@ import (
 )
 
 const (
-	lastTelling = 30 * time.Second       // for the messages of a file that is let go of
+	lastTelling = 30 * time.Second       // for the messages of a file that is let go
 	hurried     = 5 * time.Second        // of a node that has to stop
 	counting    = 10 * time.Second       // for what the other shards say that they have done
 	countAgain  = 100 * time.Millisecond // before a shard is asked again
-	lowAgain    = 10 * time.Minute       // before it is told again that the disk is full
+	lowAgain    = 10 * time.Minute       // between two messages that the disk is full
 )
 
-// telling sends what waits in a file until ctx is done.
-func (n *node) telling(ctx context.Context, sender *webhook.Sender, box webhook.Box) error {
+// A teller tells the webhook what the shards of a node have to say.
+type teller struct {
+	member *member
+	cfg    *configured
+	wire   wire
+	log    *slog.Logger
+	low    atomic.Pointer[time.Time] // when it last told that the disk is full
+}
+
+// send sends what waits in a file until ctx is done.
+func (t *teller) send(ctx context.Context, sender *webhook.Sender, box webhook.Box) error {
 	err := sender.Run(ctx, box)
 	if err != nil && !errors.Is(err, crawl.ErrEnded) && !errors.Is(err, crawl.ErrLease) {
-		n.Log.Warn("the webhook could not be told", "error", err)
+		t.log.Warn("the webhook could not be told", "error", err)
 	}
 	return nil
 }
 
-// tellLast sends what is left in a file that is let go of, as far as there is time: less if ctx
+// sendLast sends what is left in a file that is let go, as far as there is time: less if ctx
 // is done, because the node has to stop.
-func (n *node) tellLast(ctx context.Context, shard int, sender *webhook.Sender, box webhook.Box) {
-	if cfg, _ := n.configuration(); cfg.Monitor.Webhook == "" {
+func (t *teller) sendLast(ctx context.Context, shard int, sender *webhook.Sender, box webhook.Box) {
+	if cfg, _ := t.cfg.now(); cfg.Monitor.Webhook == "" {
 		return
 	}
 	until, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTelling)
@@ -41,32 +52,33 @@ func (n *node) tellLast(ctx context.Context, shard int, sender *webhook.Sender, 
 	left, err := sender.Flush(until, box)
 	switch {
 	case err != nil && !errors.Is(err, crawl.ErrLease): // else the shard is taken anew, or by another node
-		n.Log.Warn("the webhook could not be told", "shard", shard, "error", err)
+		t.log.Warn("the webhook could not be told", "shard", shard, "error", err)
 	case left > 0:
-		n.Log.Info("messages wait for the webhook; who crawls the shard next sends them", "shard", shard, "messages", left)
+		t.log.Info("messages wait for the webhook; whoever crawls the shard next sends them", "shard", shard,
+			"messages", left)
 	}
 }
 
-// tellFull tells the webhook that the disk is full, once for all shards that notice.
-func (n *node) tellFull(sender *webhook.Sender, free uint64) {
-	now, before := time.Now(), n.low.Load()
-	if before != nil && now.Sub(*before) < lowAgain || !n.low.CompareAndSwap(before, &now) {
+// full tells the webhook that the disk is full, once for all shards that notice.
+func (t *teller) full(sender *webhook.Sender, free uint64) {
+	now, before := time.Now(), t.low.Load()
+	if before != nil && now.Sub(*before) < lowAgain || !t.low.CompareAndSwap(before, &now) {
 		return
 	}
-	cfg, _ := n.configuration()
+	cfg, _ := t.cfg.now()
 	sender.Tell(webhook.DiskLow, webhook.Disk{Subject: webhook.SubjectOf(cfg, 0), Free: free})
 }
 
-// follows has a sender go on under the configuration of this machine.
-func (n *node) follows(sender *webhook.Sender, cfg *config.Config) {
+// follow has a sender go on under a configuration.
+func (t *teller) follow(sender *webhook.Sender, cfg *config.Config) {
 	if err := sender.Follow(cfg); err != nil {
-		n.Log.Error("the webhook is told as before", "error", err)
+		t.log.Error("the webhook is told as before", "error", err)
 	}
 }
 
-// tellsRun is how the webhook is told of the end of the run: by whoever holds shard 0, with what
-// all shards have done. nil: another shard tells.
-func (n *node) tellsRun(ctx context.Context, shard int) func(*webhook.Run) {
+// run returns what completes the message about the end of the run with what all shards have done. nil: shard 0
+// sends that message, and this is another one.
+func (t *teller) run(ctx context.Context, shard int) func(*webhook.Run) {
 	if shard != 0 {
 		return nil
 	}
@@ -77,11 +89,11 @@ func (n *node) tellsRun(ctx context.Context, shard int) func(*webhook.Run) {
 		}
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 		defer cancel()
-		reports := make([]*Report, len(n.get().Made))
+		reports := make([]*Report, len(t.member.get().Made))
 		var g errgroup.Group
 		g.SetLimit(maxLooks)
 		for other := 1; other < len(reports); other++ {
-			g.Go(func() error { reports[other] = n.reportOf(asking, other); return nil })
+			g.Go(func() error { reports[other] = t.wire.report(asking, other); return nil })
 		}
 		_ = g.Wait()
 		for _, r := range reports[1:] {
@@ -90,12 +102,12 @@ func (n *node) tellsRun(ctx context.Context, shard int) func(*webhook.Run) {
 	}
 }
 
-// reportOf asks a shard until it says how it gets on; nil: it has not by the time that ctx is done.
-func (n *node) reportOf(ctx context.Context, shard int) *Report {
+// report asks a shard until it answers how it is getting on; nil: it has not before ctx was done.
+func (w wire) report(ctx context.Context, shard int) *Report {
 	for {
 		r := &Report{}
 		asking, cancel := context.WithTimeout(ctx, time.Second)
-		text, err := n.wire.send(asking, shard, forReport, nil)
+		text, err := w.send(asking, shard, forReport, nil)
 		cancel()
 		if err == nil && decode(text, r) == nil && r.Status.RunID != 0 { // else it is about to begin
 			return r
@@ -106,7 +118,7 @@ func (n *node) reportOf(ctx context.Context, shard int) *Report {
 	}
 }
 
-// addReport adds what a shard has done; nil: it has not said.
+// addReport adds what a shard has done; nil: it has not answered.
 func addReport(run *webhook.Run, r *Report) {
 	if r == nil {
 		run.Missing++

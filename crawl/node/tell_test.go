@@ -108,7 +108,8 @@ func (tr *terrain) inFiles() (pages, requests, waiting int) {
 				runs, err := tx.Runs.All()
 				last := runs[len(runs)-1]
 				pages, requests = pages+last.Pages, requests+last.Requests
-				return errors.Join(err, tx.Messages.Each(func(*schema.Message) (bool, error) { waiting++; return true, nil }))
+				count := func(*schema.Message) (bool, error) { waiting++; return true, nil }
+				return errors.Join(err, tx.Messages.Each(count))
 			})
 			if err := errors.Join(err, store.Close()); err != nil {
 				tr.t.Fatal(err)
@@ -135,8 +136,8 @@ func TestNodesTell(t *testing.T) {
 		for _, o := range m.Data.Origins {
 			origins[o.Origin]++
 		}
-		if m.Kind == webhook.RunCompleted && (m.Data.Pages != pages || m.Data.Requests != requests || m.Data.Missing != 0 ||
-			m.Data.Status != "completed" || pages == 0) {
+		if m.Kind == webhook.RunCompleted && (m.Data.Pages != pages || m.Data.Requests != requests ||
+			m.Data.Missing != 0 || m.Data.Status != "completed" || pages == 0) {
 			t.Errorf("%s: of %d pages and %d requests it tells %+v", id, pages, requests, m.Data.Run)
 		}
 	}

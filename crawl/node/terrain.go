@@ -21,20 +21,20 @@ import (
 
 const (
 	maxLooks = 16              // shards that are asked at a time
-	lookTime = 5 * time.Second // for which one is waited for
+	lookTime = 5 * time.Second // for the answer of one
 )
 
-// ErrOver reports a run that is over, of which nothing can be changed any more.
+// ErrOver reports a run that is over, and cannot be changed any more.
 var ErrOver = errors.New("the run is over on all shards")
 
-// ErrEnding reports a run that is over on some shards, which take no other configuration any more.
-var ErrEnding = errors.New("the run is over on some shards: under the configuration as it was the others come to its end, " +
-	"too, and the next run may follow another one")
+// ErrEnding reports a run that is over on some shards, which no longer take another configuration.
+var ErrEnding = errors.New("the run is over on some shards: the others finish it under the present configuration, " +
+	"and the next run may follow another one")
 
 // ErrNone reports a hub that knows of no terrain.
 var ErrNone = errors.New("the hub knows of no terrain; its nodes tell it when they come")
 
-// A Terrain is what its hub and its nodes say of it.
+// A Terrain is what the hub and the nodes say of it.
 type Terrain struct {
 	ID            [16]byte
 	Run           uint64
@@ -68,8 +68,8 @@ type Report struct {
 	Backlog       []crawl.Backlog `json:"backlog"`
 }
 
-// Look asks the hub for its terrain, and all shards how they get on. It fails with [ErrNone]
-// if there is none.
+// Look asks the hub for its terrain, and all shards how they are getting on. It fails with [ErrNone]
+// if there is no terrain.
 func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 	t, c, err := find(ctx, conn)
 	if err != nil {
@@ -113,14 +113,14 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 		return nil, nil, err
 	}
 	t := &Terrain{
-		ID: [16]byte(c.Terrain), Run: c.Run, Over: c.over(), Configuration: c.Configuration, Paused: c.paused(), Nodes: c.Nodes,
-		directory: directory,
+		ID: [16]byte(c.Terrain), Run: c.Run, Over: c.over(), Configuration: c.Configuration, Paused: c.paused(),
+		Nodes: c.Nodes, directory: directory,
 	}
 	t.bucket, err = conn.Bucket(ctx, t.ID)
 	return t, c, err
 }
 
-// look asks who has a shard, and that one for a report.
+// look finds out which node has a shard, and asks it for a report.
 func (s *Shard) look(ctx context.Context, bucket *hub.Bucket) error {
 	h, err := lease.Look(ctx, bucket, hub.Key(s.Number))
 	if err != nil || !h.Held {
@@ -144,8 +144,8 @@ func ask(ctx context.Context, bucket *hub.Bucket, shard int, what string) ([]byt
 	return wire{carrier: bucket.Carrier()}.send(ctx, shard, what, nil)
 }
 
-// Pause has all nodes of the terrain ask no host until it is called again; they follow within
-// a second, and those that come later, too. It returns the number of the run.
+// Pause keeps all nodes of the terrain from asking hosts, or lets them ask again; they follow within
+// a second, and so do nodes that come later. It returns the number of the run.
 func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err error) {
 	c, err := change(ctx, conn, func(c *charter) (bool, error) {
 		if c.over() {
@@ -159,11 +159,11 @@ func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err er
 	return c.Run, nil
 }
 
-// Reload has the terrain follow another configuration: each node takes it within a second, if
-// its own file says the same, or as soon as it does. It returns the number of the run, and
+// Reload has the terrain follow another configuration: each node takes it within a second, or as soon as
+// its own file says the same. It returns the number of the run, and
 // that of the configuration, which is a new one only if something has changed. What keeps
 // pages apart cannot change in a run: that is [crawl.ErrIdentity]. A run that is over on some shards
-// takes no other one: that is [ErrEnding], or [ErrOver].
+// takes no other configuration: that is [ErrEnding], or [ErrOver].
 func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, number uint64, err error) {
 	own := digests(cfg.Shared())
 	c, err := change(ctx, conn, func(c *charter) (bool, error) { return c.reload(own) })
@@ -173,7 +173,7 @@ func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, numbe
 	return c.Run, c.Configuration, nil
 }
 
-// reload has the run follow another configuration, and reports whether it is another one.
+// reload has the run follow a configuration, and reports whether that is another one.
 func (c *charter) reload(keys map[string]string) (bool, error) {
 	switch {
 	case c.over():
@@ -191,8 +191,8 @@ func (c *charter) reload(keys map[string]string) (bool, error) {
 	return true, nil
 }
 
-// change has f change the charter of a hub, and returns it; f says whether it has. It fails where
-// the hub does not take that in time, and may have changed it nevertheless.
+// change has f change the charter of a hub, and returns it; f says whether it has. If the hub does not answer in
+// time, that is an error, and the charter may have changed nevertheless.
 func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error)) (*charter, error) {
 	t, _, err := find(ctx, conn)
 	if err != nil {
@@ -210,7 +210,7 @@ func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error))
 	})
 }
 
-// Stop has all nodes stop that have a shard, and returns the names of those that will, and of
+// Stop stops all nodes that have a shard, and returns the names of those that will stop, and of
 // those that do not answer.
 func Stop(ctx context.Context, conn *hub.Conn) (nodes, silent []string, err error) {
 	t, err := Look(ctx, conn)

@@ -32,20 +32,25 @@ type terrain struct {
 	options hub.Options
 	folders []string
 	shards  int
-	faster  int                           // than real nodes
-	most    map[int]int                   // shards that a node holds; 0: any number
-	onShard func(shard int, state string) // may be nil
+	faster  int                                 // than real nodes
+	most    map[int]int                         // shards that a node holds; 0: any number
+	onShard func(node, shard int, state string) // may be nil
 
 	mu    sync.Mutex
 	asked map[string]map[string]bool // nodes, by host that they have asked
 	pages int
 	walks map[int]node.Walk      // the last of each shard
+	state map[[2]int]string      // what has become of a shard, by node and shard
+	lapse bool                   // a node has lost a lease, as it may where the machine is busy
 	later map[int]*config.Config // by node: what its file says by now, if that is another
 }
 
 func newTerrain(t *testing.T, cfg *config.Config, nodes, shards int) *terrain {
 	t.Helper()
-	tr := &terrain{t: t, cfg: cfg, shards: shards, faster: 10, asked: map[string]map[string]bool{}, walks: map[int]node.Walk{}}
+	tr := &terrain{
+		t: t, cfg: cfg, shards: shards, faster: 10,
+		asked: map[string]map[string]bool{}, walks: map[int]node.Walk{}, state: map[[2]int]string{},
+	}
 	for range nodes {
 		tr.folders = append(tr.folders, t.TempDir())
 	}
@@ -110,14 +115,47 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 		},
 		OnShard: func(shard int, state string) {
 			tr.options.Log.Info("shard "+state, "node", n, "shard", shard)
+			tr.becomes(n, shard, state)
 			if tr.onShard != nil {
-				tr.onShard(shard, state)
+				tr.onShard(n, shard, state)
 			}
 		},
 	})
 }
 
-// unwatched is who follows no crawl.
+func (tr *terrain) becomes(n, shard int, state string) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.state[[2]int{n, shard}] = state
+	tr.lapse = tr.lapse || state == "lost"
+}
+
+// stateOf is what has become of a shard at a node.
+func (tr *terrain) stateOf(n, shard int) string {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.state[[2]int{n, shard}]
+}
+
+// lapsed reports whether a node has lost a lease.
+func (tr *terrain) lapsed() bool {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.lapse
+}
+
+// unlost has a test repeat, in a terrain of its own each time, what a busy machine spoils by losing a lease.
+func unlost(t *testing.T, f func() (lost bool)) {
+	t.Helper()
+	for range 10 {
+		if !f() {
+			return
+		}
+	}
+	t.Fatal("a lease is lost each time")
+}
+
+// An unwatched crawl is followed by nobody.
 type unwatched struct{}
 
 func (unwatched) Status(context.Context) census.Status { return census.Status{} }
@@ -278,7 +316,7 @@ func (tr *terrain) start(n int) (end func() error, ended <-chan error) {
 
 func (tr *terrain) name(n int) string { return fmt.Sprintf("node %d", n) }
 
-func (tr *terrain) timing() lease.Timing { return lease.Standard().Faster(tr.faster) }
+func (tr *terrain) timing() lease.Timing { return crawltest.Timing(tr.faster) }
 
 // works waits for so many requests more.
 func (tr *terrain) works(more int) {

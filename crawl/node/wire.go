@@ -1,22 +1,20 @@
 package node
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/strictjson"
 )
 
-// What a shard is asked, each in a lane of its own. In the others, whose names are the numbers of
-// shards, letters of these come.
+// What a shard is asked, each in a lane of its own. The other lanes are named after the numbers of
+// shards, whose letters come in them.
 const (
 	forReading = "R"
 	forFinish  = "F"
@@ -25,9 +23,9 @@ const (
 	forRelease = "G"
 )
 
-// How much of one lane is answered at a time. A shard has one letter open to another one, and
-// what it has to ask by it: far fewer errands than hosts. Who is asked for a reading asks all
-// others.
+// How many messages of one lane are answered at a time. A shard has one letter to another one open, and its
+// errands there, which are far fewer than hosts. A shard that looks for the end of the run asks all
+// others for readings.
 const (
 	maxLetters   = 128
 	maxQuestions = 16
@@ -73,7 +71,7 @@ type reply struct {
 	Why     string         `json:"why"` // it is not done; empty: it is
 }
 
-// A letGo is the answer of who lets a shard go.
+// A letGo is the answer of a node that lets a shard go.
 type letGo struct {
 	Path string `json:"path"` // of its file
 }
@@ -85,7 +83,7 @@ func (w wire) Reading(ctx context.Context, shard int) (accord.Reading, error) {
 
 // Finish implements [accord.Readings].
 func (w wire) Finish(ctx context.Context, shard int, agreed accord.Reading) error {
-	_, err := w.ask(ctx, shard, forFinish, encode(agreed))
+	_, err := w.ask(ctx, shard, forFinish, strictjson.Encode(agreed))
 	return err
 }
 
@@ -128,35 +126,27 @@ func answer(ctx context.Context, s speaker, lane string, message []byte) ([]byte
 		return replied(accord.Reading{}, s.Finish(ctx, agreed))
 	case forReport:
 		r, err := s.Report(ctx)
-		return encode(r), err
+		return strictjson.Encode(r), err
 	case forStop:
 		s.Stop()
-		return encode(reply{}), nil
+		return strictjson.Encode(reply{}), nil
 	}
 	text, err := s.Answer(ctx, message)
-	if errors.Is(err, crawl.ErrEnded) { // who wrote would wait for an answer as long as it has patience
+	if errors.Is(err, crawl.ErrEnded) { // the writer would wait for an answer until its patience ends
 		return exchange.NotNow(), nil
 	}
 	return text, err
 }
 
-// replied is the answer to who looks for the end of a run, or none where another node may answer.
+// replied is the answer to a shard that looks for the end of a run, or none if another node may have to answer.
 func replied(r accord.Reading, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, crawl.ErrLease):
 		return nil, err
 	case err != nil:
-		return encode(reply{Why: err.Error()}), nil
+		return strictjson.Encode(reply{Why: err.Error()}), nil
 	}
-	return encode(reply{Reading: r}), nil
-}
-
-func encode(v any) []byte {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // none of the types can fail
-	}
-	return text
+	return strictjson.Encode(reply{Reading: r}), nil
 }
 
 // decode reads one value that anybody may have written.
@@ -164,13 +154,8 @@ func decode(text []byte, into any) error {
 	if len(text) > exchange.MaxLetter {
 		return fmt.Errorf("%w of %d bytes", errMessage, len(text))
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := strictjson.Decode(text, into); err != nil {
 		return fmt.Errorf("%w: %w", errMessage, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: something follows", errMessage)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -41,7 +42,7 @@ func nodeAsChild(cfg *config.Config) error {
 	defer stop()
 	timing := lease.Standard()
 	if faster, err := strconv.Atoi(os.Getenv(envFaster)); err == nil {
-		timing = timing.Faster(faster)
+		timing = crawltest.Timing(faster)
 	}
 	if os.Getenv(envFresh) != "" {
 		timing.Watch = time.Second

@@ -62,7 +62,8 @@ func newSurvey(store *kv.Store) *Survey {
 	ts := &tallies{core: c, hosts: hs, pages: ps}
 	cv := &coverage{core: c, stands: st, hosts: hs, tallies: ts}
 	return &Survey{
-		Links: Links{core: c, stands: st, siteWide: &siteWide{core: c, stands: st}}, Hosts: Hosts{core: c, known: hs, coverage: cv},
+		Links: Links{core: c, stands: st, siteWide: &siteWide{core: c, stands: st}},
+		Hosts: Hosts{core: c, known: hs, coverage: cv},
 		core: c, stands: st, hosts: hs, redirects: rd, walks: ws, pages: ps, tallies: ts, coverage: cv,
 	}
 }

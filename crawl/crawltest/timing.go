@@ -1,0 +1,13 @@
+package crawltest
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/lease"
+)
+
+// Timing is the timing of leases, so many times faster.
+func Timing(times int) lease.Timing {
+	t, n := lease.Standard(), time.Duration(times)
+	return lease.Timing{Watch: t.Watch / n, Trust: t.Trust / n, Renew: t.Renew / n, Jump: t.Jump / n}
+}

@@ -378,7 +378,8 @@ func TestLeftTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
 		s.other = linked(map[string][]string{"a.test/": {"/1", "/2", "/3"}, "a.test/1": nil})
-		text := laterHead + "[recrawl]\nmin-age = \"1h\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
+		text := laterHead + "[recrawl]\nmin-age = \"1h\"\n" +
+			"[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
 		s.crawl(strings.Replace(text, "[crawler]", "[crawler]\nmax-domain-requests = 2", 1), 0)
 		s.complete()
 		time.Sleep(48 * time.Hour)
@@ -404,7 +405,8 @@ func TestLeftInAnotherForm(t *testing.T) {
 		s := newPaperServers(t)
 		s.other = linked(map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": {"/x", "/y"},
 			"b.test/y": {"/x/"}, "b.test/x/": nil})
-		text := laterHead + "[recrawl]\nmin-age = \"1h\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
+		text := laterHead + "[recrawl]\nmin-age = \"1h\"\n" +
+			"[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
 		s.crawl(strings.Replace(text, "[crawler]", "[crawler]\nmax-domain-requests = 1", 1), 0)
 		s.complete()
 		time.Sleep(48 * time.Hour)

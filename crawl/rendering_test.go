@@ -350,7 +350,8 @@ func TestRenderingOneDigest(t *testing.T) {
 	for _, browsers := range []int{1, 4} {
 		for _, open := range []int{1, 10} {
 			synctest.Test(t, func(t *testing.T) {
-				how := fmt.Sprintf("[render]\nmode = \"auto\"\nmax-browsers = %d\n[crawler]\nmax-concurrent-pages-open = %d\n"+
+				how := fmt.Sprintf("[render]\nmode = \"auto\"\nmax-browsers = %d\n"+
+					"[crawler]\nmax-concurrent-pages-open = %d\n"+
 					"[politeness]\nmax-parallel-per-domain = %d\n", browsers, open, min(open, 3))
 				s := rendered(t, web, how, func(s *paperServers) { s.browser.Takes = 700 * time.Millisecond })
 				check(how, s)

@@ -457,8 +457,8 @@ func TestShards(t *testing.T) {
 		sum.partial += p.partial
 		sum.looks, sum.agreed = sum.looks+p.looks, sum.agreed+p.agreed
 	}
-	t.Logf("%d letters, %d of them lost; %d kills, %d files gone back, %d created anew; %d looks for the end, %d find it; "+
-		"%d maps without a shard",
+	t.Logf("%d letters, %d of them lost; %d kills, %d files gone back, %d created anew; "+
+		"%d looks for the end, %d find it; %d maps without a shard",
 		sum.letters, sum.dropped, sum.kills, sum.backs, sum.anew, sum.looks, sum.agreed, sum.partial)
 	if crawltest.Full() && sum.dropped*sum.kills*sum.backs*sum.anew*sum.partial == 0 {
 		t.Error("something never happened")

@@ -69,8 +69,8 @@ func TestWatchedOrigins(t *testing.T) {
 		}
 	}
 	look()
-	with, _, err := config.Parse([]byte(surveytest.Minimal+"[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"),
-		t.TempDir(), nil)
+	text := surveytest.Minimal + "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"
+	with, _, err := config.Parse([]byte(text), t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

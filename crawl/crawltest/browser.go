@@ -117,8 +117,8 @@ func (l *look) get(ref string) {
 // Shell is a page that shows nothing but what its scripts make of it.
 func Shell(scripts ...string) string {
 	var b strings.Builder
-	b.WriteString(`<!doctype html><html><head><title>shell</title></head><body><noscript>You need to enable JavaScript` +
-		` to run this app.</noscript><div id="root"></div>`)
+	b.WriteString(`<!doctype html><html><head><title>shell</title></head><body><noscript>You need to enable ` +
+		`JavaScript to run this app.</noscript><div id="root"></div>`)
 	for _, src := range scripts {
 		fmt.Fprintf(&b, `<script src="%s"></script>`, src)
 	}

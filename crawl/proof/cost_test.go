@@ -68,9 +68,10 @@ func (c cost) more(few cost, pages int) cost {
 
 // TestCostOfMachines crawls webs with one machine, with a node of one shard and of four, and
 // with three nodes, of a shard each and of two, and a hub, as many times in turn as
-// RIPPLE_PROOF_COST says, and compares what a page costs, in the median. It counts what a large web costs more than a small one: to
-// start a process, to join a terrain and to find its end costs as much however long a crawl is.
-// What is asked again and again while a crawl lasts does count.
+// RIPPLE_PROOF_COST says, and compares what a page costs, in the median. It counts what a
+// large web costs more than a small one: to start a process, to join a terrain and to find
+// its end costs as much however long a crawl is. What is asked again and again while a crawl
+// lasts does count.
 func TestCostOfMachines(t *testing.T) {
 	rounds, err := strconv.Atoi(os.Getenv("RIPPLE_PROOF_COST"))
 	if err != nil {
@@ -90,7 +91,8 @@ func TestCostOfMachines(t *testing.T) {
 				all := costOf(t, large, largeText, run.nodes, run.shards)
 				c := all.more(start, pages)
 				costs[run.name] = append(costs[run.name], c)
-				t.Logf("%v a page, and the hub %v; %d pages in all %v, and %v; %d pages %.2f messages and %.0f bytes each",
+				t.Logf("%v a page, and the hub %v; %d pages in all %v, and %v; "+
+					"%d pages %.2f messages and %.0f bytes each",
 					c.nodes, c.hub, few, start.nodes, start.hub, many, all.messages/float64(many),
 					all.bytes/float64(many))
 			})

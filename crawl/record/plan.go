@@ -50,20 +50,29 @@ func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
 		why := schema.Reason{Cause: schema.CauseStillToWait, Wait: rest}
 		return decision{giveUp: schema.GaveUpRateLimit, why: why, again: true}, nil
 	}
-	if len(live.next) > 0 {
-		step := live.next[0]
-		live.next = live.next[1:]
-		if p.mayContinue(h, live, &step) {
-			return decision{step: &step}, nil
-		}
-		return decision{drop: &step, again: true}, nil
-	}
-	if len(live.assets) > 0 && p.in.store.Foreign(h.ID) {
+	switch {
+	case len(live.next) > 0:
+		return p.goOn(h, live), nil
+	case len(live.assets) > 0 && p.in.store.Foreign(h.ID):
 		return p.entrust(h, live), nil
-	}
-	if !hasWork(h) && len(live.assets) == 0 {
+	case !hasWork(h) && len(live.assets) == 0:
 		return decision{}, nil
 	}
+	return p.begin(h, live)
+}
+
+// goOn has the first continued visit of a host go on, or drops its step if it may not.
+func (p *plan) goOn(h *schema.Host, live *liveHost) decision {
+	step := live.next[0]
+	live.next = live.next[1:]
+	if p.mayContinue(h, live, &step) {
+		return decision{step: &step}
+	}
+	return decision{drop: &step, again: true}
+}
+
+// begin decides what is asked anew of a host for which something waits.
+func (p *plan) begin(h *schema.Host, live *liveHost) (decision, error) {
 	shut, err := p.quotas.shutOut(h)
 	if err != nil {
 		return decision{}, err

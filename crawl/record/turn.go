@@ -75,22 +75,12 @@ func (t *turn) apply(o *ring.Outcome) error {
 		live.moved(o.Step)
 		return nil
 	}
-	t.ledger.tellRequest(o)
-	if t.onRequest != nil {
-		t.onRequest(newRequest(t.in.set.Config, h, o))
-	}
-	clock.Observe(h, o)
-	live.heard(t.in.set.Config, h, o)
-	robots := o.Step.Kind == ring.Robots
-	t.ledger.countAsked(h, !robots && !o.Uncounted && o.Step.URLKind == schema.KindPage)
-	if o.Cause != fetch.Cancelled {
-		t.hosts.throttle(h, o)
-	}
+	t.observe(h, live, o)
 	switch {
 	case o.Step.Errand != nil:
 		t.errands.apply(h, live, o)
 		return nil
-	case robots:
+	case o.Step.Kind == ring.Robots:
 		v := judge.Robots(o, h.Name, t.book.lastTry(h))
 		t.ledger.tellVerdict(o, v.Act.String(), v.Reason)
 		return t.book.apply(h, o, v)
@@ -102,6 +92,20 @@ func (t *turn) apply(o *ring.Outcome) error {
 		return nil
 	}
 	return t.applyVisit(h, live, o)
+}
+
+// observe notes what a request says of its host, whatever its answer means.
+func (t *turn) observe(h *schema.Host, live *liveHost, o *ring.Outcome) {
+	t.ledger.tellRequest(o)
+	if t.onRequest != nil {
+		t.onRequest(newRequest(t.in.set.Config, h, o))
+	}
+	clock.Observe(h, o)
+	live.heard(t.in.set.Config, h, o)
+	t.ledger.countAsked(h, o.Step.Kind != ring.Robots && !o.Uncounted && o.Step.URLKind == schema.KindPage)
+	if o.Cause != fetch.Cancelled {
+		t.hosts.throttle(h, o)
+	}
 }
 
 // lookedUp keeps the address of a host. Where this machine could not look it up, it tries

@@ -116,10 +116,11 @@ func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 		"renderer-process-limit":          "1",
 		"force-webrtc-ip-handling-policy": "disable_non_proxied_udp",
 		"webrtc-ip-handling-policy":       "disable_non_proxied_udp",
-		"disable-features": "IsolateOrigins,SitePerProcess,OriginKeyedProcessesByDefault,Translate,OptimizationHints,MediaRouter," +
-			"DialMediaRouteProvider,AsyncDns,DnsOverHttps,PreconnectToSearch,NetworkTimeServiceQuerying,Prerender2," +
-			"SpeculationRulesPrefetchFuture,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,SpareRendererForSitePerProcess," +
-			"BackForwardCache,InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater,AutofillServerCommunication",
+		"disable-features": "IsolateOrigins,SitePerProcess,OriginKeyedProcessesByDefault,Translate,OptimizationHints," +
+			"MediaRouter,DialMediaRouteProvider,AsyncDns,DnsOverHttps,PreconnectToSearch," +
+			"NetworkTimeServiceQuerying,Prerender2,SpeculationRulesPrefetchFuture,HttpsUpgrades," +
+			"HttpsFirstBalancedModeAutoEnable,SpareRendererForSitePerProcess,BackForwardCache," +
+			"InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater,AutofillServerCommunication",
 	} {
 		all = append(all, chromedp.Flag(name, value))
 	}

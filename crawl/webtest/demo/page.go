@@ -70,7 +70,8 @@ func (d *site) serve(s *webtest.Server) {
 func (d *site) page(title, content string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s</title>\n"+
-		"<meta name=\"author\" content=\"%s\">\n</head>\n<body>\n<header><strong>%s</strong> <em>%s</em></header>\n<nav>\n",
+		"<meta name=\"author\" content=\"%s\">\n</head>\n<body>\n<header><strong>%s</strong> <em>%s</em></header>\n"+
+		"<nav>\n",
 		html.EscapeString(d.inFull(title)), html.EscapeString(d.author), html.EscapeString(d.name),
 		html.EscapeString(d.motto))
 	b.WriteString(anchor("/", "Home"))

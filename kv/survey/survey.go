@@ -64,7 +64,7 @@ func newSurvey(store *kv.Store) *Survey {
 	return &Survey{
 		Links: Links{core: c, stands: st, siteWide: &siteWide{core: c, stands: st}},
 		Hosts: Hosts{core: c, known: hs, coverage: cv},
-		core: c, stands: st, hosts: hs, redirects: rd, walks: ws, pages: ps, tallies: ts, coverage: cv,
+		core:  c, stands: st, hosts: hs, redirects: rd, walks: ws, pages: ps, tallies: ts, coverage: cv,
 	}
 }
 

@@ -11,6 +11,9 @@ const (
 	beat  = time.Second
 	noise = 2 * time.Second // by which a beat may be late, or clocks differ
 
+	// A gap of its process alone from which on it is told each time.
+	halted = 5 * time.Second
+
 	// After a shorter gap of its process alone, connections are as they were.
 	outlived = 30 * time.Second
 )

@@ -234,9 +234,11 @@ func (w *warden) wake() {
 		w.log.Info("this machine was suspended", "for", (g.asleep + g.late).Round(time.Second))
 		return
 	}
+	late := g.late.Round(time.Second)
 	if limit, news := w.machine.slots.Late(g.since, now); news {
-		w.log.Info("this process came late: fewer requests are open for a while", "late", g.late.Round(time.Second),
-			"open", limit)
+		w.log.Info("this process came late: fewer requests are open for a while", "late", late, "open", limit)
+	} else if g.late >= halted {
+		w.log.Info("this process came late", "late", late)
 	}
 }
 

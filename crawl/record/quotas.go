@@ -16,36 +16,24 @@ import (
 // together; who has to wait for what others have reserved is planned again when that
 // is released.
 //
-// A new limit on what is asked goes here. Which functions it needs depends on when the
-// group of a page is known.
+// A new limit on how many pages of a group are asked goes here. What it takes depends on
+// when the group of a page is known.
 //
 // The URL tells it, as that of max-per-prefix: the limit is one more cap of
-// [terrain.Terrain.Caps]. It is reserved (reserve), refuses with its rule (room, which
-// choice.mayAsk asks), and is counted (countVisit) like the others; fullCap of package
-// survey names the state of what it keeps from being visited. It needs a field of
+// [terrain.Terrain.Caps]. Nothing changes here: it is reserved (reserve), refuses with its
+// rule (room, which choice.mayAsk asks), and is counted (countVisit) like the others; fullCap
+// of package survey names what keeps a page from being visited. It needs a field of
 // [terrain.Traps], and its key and default in package config (tables.go, default.go).
 //
 // Only the answer tells it, as "at most n pages of a host with the same title" would: a
 // page that was never visited has no title, so it cannot be refused for one. It is asked,
-// and what the limit refuses is what would follow from the answer: the links of a page
-// whose group is full. That takes
-//   - a constructor beside [terrain.SubdomainCap], of the host, the title and the limit:
-//     Caps has only URLs to go by. Key, default and field as above.
-//   - in drafts.visit, between compare (after which the title is known also of a page that
-//     has not changed) and targets: if [terrain.RoomIn] says that the cap is Full, no links
-//     are recorded, and Stand is zero, or those of the visit before would stand. How many
-//     links were refused is a field of [schema.Visit], as BeyondHosts is, which compare
-//     copies, the codec of package kv writes at the end of a visit, and package survey
-//     counts among what is missing (omitted.go). drafts must be handed the quotas.
-//   - in countVisit, which is handed the visit for that: one more of the group. It is
-//     called after drafts.visit, so that the nth page is the last one whose links count.
-//   - in choice.mayAsk, if pages of an earlier run are not to be asked again: there, and
-//     only there, is the title of the last visit, and settleKept keeps them as they are.
-//
-// The state of the page itself is what its visit ended with, and survey has no other name
-// for it. Nothing is reserved for such a limit: what is open at the same time may exceed
-// it together. A group's count is kept by its rule's text, which names the limit, so that
-// another limit begins at zero; a page that is kept as it is adds to none.
+// and what the limit can refuse is what would follow from the answer, its links. Then the
+// visit has to say how many were refused, as BeyondHosts of [schema.Visit] does: drafts fills
+// it in, and keeps it for a page that has not changed, the codec of package kv writes and
+// reads it, and package survey lets it stand for later visits (stands.go) and counts it
+// (omitted.go, tally.go, lack.go). A later run must not ask for such a page conditionally
+// (choice.conditional): its links would be missing for good. Reading stored pages anew
+// (drafts.links) has to refuse the same links. Pages without a title are no group.
 type quotas struct {
 	in       *scope
 	hosts    *hosts

@@ -25,16 +25,17 @@
 // Each owns what it derives, is handed the rooms that it reads, and calls none above
 // it. A [Survey] is their door.
 //
-//	core       the run: its records, configuration and seeds (core.go, standing.go, past.go)
+//	core       the run: its records, configuration and seeds (core.go, sitemap.go, past.go)
+//	stands     which visits hold the links and facts that stand (stands.go)
 //	hosts      what a host means for its pages: class, budget, what keeps it from being asked (host.go)
 //	redirects  where recorded redirects lead (redirect.go)
-//	links      the links that stand, with the runs that saw them (link.go, pass.go, ever.go), and which carry depth
-//	           (carries.go)
+//	Links      the links that stand, with the runs that saw them (link.go, ever.go), and which carry depth (carries.go)
 //	siteWide   the targets that most pages of a host link to (sitewide.go)
 //	walks      depths, distances and ways along links (graph.go, origin_search.go, depth.go, distance.go), and against
 //	           them (path.go, back.go, trace.go)
 //	pages      the state of a page (page.go, sketch.go, state.go)
 //	tallies    all pages, counted (tally.go, unasked.go, omitted.go)
+//	Hosts      what is known of hosts (hosts.go)
 //	coverage   how well a host is covered, and by what it is cut (coverage.go, lack.go, cover.go, omitted.go)
 //
 // Above them stand what reads a whole survey: the check of a store (check.go), the

@@ -49,19 +49,38 @@ func (v *visitors) mayAsk(step ring.Step) func(netip.Addr) bool {
 		return nil
 	}
 	gap := step.Settings.Config.Politeness.MinimumTimePerAddress
-	return func(a netip.Addr) bool { return v.clocks.Ask(a.String(), gap, time.Now()) }
+	return func(a netip.Addr) bool {
+		_, free := v.clocks.Ask(a.String(), gap, time.Now())
+		return free
+	}
 }
 
-// mayStill reports whether a step may be sent under the clock of its address, which began when
-// the step was handed over: a name server may have taken long, and others of that address
-// come in between.
-func (v *visitors) mayStill(step *ring.Step) bool {
-	if v.clocks == nil || step.Address == "" || step.Moves >= maxMoves || !clocked(*step) {
+// inTurn waits until a step may be sent under the clock of its address, and reports whether it may.
+// That clock began when the step was handed over: a name server may have taken long since, and others
+// of that address come in between. It gives up after some of them, and where ctx is done.
+func (v *visitors) inTurn(ctx context.Context, step *ring.Step) bool {
+	if v.clocks == nil || step.Address == "" || !clocked(*step) {
 		return true
 	}
 	gap := step.Settings.Config.Politeness.MinimumTimePerAddress
-	return v.clocks.Restart(step.Address, gap, step.Sent, time.Now())
+	may := v.clocks.Restart(step.Address, gap, step.Sent, time.Now())
+	for n := 0; !may && n < maxTurns; n++ {
+		var again time.Time
+		if again, may = v.clocks.Ask(step.Address, gap, time.Now()); may {
+			break
+		}
+		select {
+		case <-time.After(time.Until(again)):
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return may
 }
+
+// maxTurns is how many others a step that was held up lets ask its address, while it takes a slot, before it
+// is handed over anew.
+const maxTurns = 5
 
 // deaf reports whether name servers are silent, as the server of an outcome is: then it
 // is hardly that one's fault.

@@ -49,7 +49,7 @@ func (s *scheduler) obey(c command) {
 // A schedulerStatus says what is being fetched, and what the rest waits for.
 type schedulerStatus struct {
 	Open     int           // requests and look-ups that are open
-	Few      int           // that may be open on this machine, which lacks means or time; 0: it does not
+	Short    int           // all that may be open on this machine, which lacks means or time; 0: more may
 	Pending  int           // steps sent whose outcomes are not committed
 	Hosts    pace.Counts   // with steps to send, and fewer requests open than allowed
 	Asleep   pace.Counts   // whose plan is due later
@@ -97,7 +97,7 @@ func (s *scheduler) status() schedulerStatus {
 		used[s.offered.standing]--
 	}
 	st := schedulerStatus{
-		Open: used.Sum(), Few: s.share.Few(), Pending: s.unsettled,
+		Open: used.Sum(), Short: s.share.Short(time.Now()), Pending: s.unsettled,
 		Hosts: s.pacer.Counts(), Asleep: s.asleep.Counts(),
 		Waking: s.waking, Unsent: s.unsent, Sent: s.sent,
 		Paused: s.paused, Stopped: s.stopped, Idle: s.idle(), Full: s.full(), Silent: s.silent(),

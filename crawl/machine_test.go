@@ -102,7 +102,7 @@ func TestAddressesOfAnotherProcess(t *testing.T) {
 			Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Machine: m}); err != nil {
 			t.Fatal(err)
 		}
-		if free := m.clocks.Ask("192.0.2.1", time.Hour, time.Now()); free == known {
+		if _, free := m.clocks.Ask("192.0.2.1", time.Hour, time.Now()); free == known {
 			t.Errorf("hosts known %t: an address may be asked at once: %t", known, free)
 		}
 	}

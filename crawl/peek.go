@@ -200,7 +200,6 @@ func (p *peeker) round(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// ask asks once. The peek is done unless the answer leads on.
 // awaitAddress waits for the clock of the address that a step will ask, which hosts may
 // share, and starts it.
 func (p *peeker) awaitAddress(ctx context.Context, step *ring.Step) error {
@@ -212,14 +211,18 @@ func (p *peeker) awaitAddress(ctx context.Context, step *ring.Step) error {
 		return nil // which the request meets, too
 	}
 	gap := p.Config.Politeness.MinimumTimePerAddress
-	for !p.clocks.Ask(addresses[0].String(), gap, time.Now()) {
-		if err := wait(ctx, gap); err != nil {
+	for {
+		again, free := p.clocks.Ask(addresses[0].String(), gap, time.Now())
+		if free {
+			return nil
+		}
+		if err := wait(ctx, time.Until(again)); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
+// ask asks once. The peek is done unless the answer leads on.
 func (p *peek) ask(ctx context.Context, s *ring.Settings) {
 	hash := func(schema.URLKind, string) uint64 { return 0 }
 	v := visitors{parsers: newParsers(hash, 1)}

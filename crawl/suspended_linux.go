@@ -6,6 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// clocksTell says that a suspension of the machine always shows in its clocks.
+const clocksTell = true
+
 // suspensions tells for how long the machine has been suspended since it was started.
 func suspensions() func() time.Duration { return suspended }
 

@@ -76,7 +76,7 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 	case !v.member.held():
 		pass(unfound(step, &fetch.Error{Cause: fetch.Cancelled, Op: "ask", URL: step.URL, Err: ErrLease}))
 		return
-	case !v.mayStill(&step):
+	case !v.inTurn(ctx, &step):
 		pass(move(step, step.Address))
 		return
 	}

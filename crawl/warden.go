@@ -230,7 +230,7 @@ func (w *warden) wake() {
 	if g.asleep > 0 || g.late >= outlived {
 		w.machine.clients.Renew()
 	}
-	if g.asleep > 0 {
+	if g.asleep > 0 || !clocksTell && g.late >= outlived {
 		w.log.Info("this machine was suspended", "for", (g.asleep + g.late).Round(time.Second))
 		return
 	}

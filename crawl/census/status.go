@@ -102,8 +102,8 @@ func waitOf(st *crawl.Status, toVisit int, next nextHost) Wait {
 	switch {
 	case !st.Away.IsZero():
 		return Wait{Reason: ForNetwork}
-	case st.Few > 0 && st.Open >= st.Few:
-		return Wait{Reason: ForMeans, Few: st.Few}
+	case st.Short > 0 && !st.Stopped && !st.Paused:
+		return Wait{Reason: ForMeans, Few: st.Short}
 	case st.Open > 0:
 		return Wait{}
 	case st.Stopped:

@@ -106,6 +106,10 @@ func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 	if h.file.empty() {
 		yields := h.yields(n.member.get())
 		timing.Watch += yields
+		if maker := n.member.get().maker(h.shard); maker != "" && yields > 0 {
+			n.Log.Info("an empty file waits for the node that made the file of its shard", "shard", h.shard, "maker", maker,
+				"for", timing.Watch)
+		}
 		trying, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer aside(trying, func(ctx context.Context) error {

@@ -128,7 +128,6 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	if err != nil {
 		return false, errors.Join(err, closeAll(files))
 	}
-	n.files = len(files) > 0
 	err = n.crawlAll(ctx, files)
 	if errors.As(err, new(*crawl.StopError)) && ctx.Err() == nil {
 		n.settle(ctx)
@@ -160,6 +159,7 @@ func newNode(ctx context.Context, o Options) (*node, map[int]*file, error) {
 		o.Log.Info("the number of shards is that of the terrain", "shards", shards, "configured", o.Shards)
 	}
 	n := &node{Options: o, bucket: bucket, wire: wire{carrier: bucket.Carrier()}, began: j.began}
+	n.files = len(files) > 0
 	n.member = newMember(&o, j.registry, c)
 	n.cfg = &configured{load: o.Load, prepare: o.Prepare, log: o.Log, cfg: o.Config, number: c.Configuration}
 	n.teller = &teller{member: n.member, cfg: n.cfg, wire: n.wire, log: o.Log}

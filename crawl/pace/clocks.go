@@ -76,19 +76,22 @@ func (c *Clocks) Reserve(address string, gap time.Duration, now time.Time) (agai
 }
 
 // Ask starts the clock of an address that is asked at once, and reports whether it may
-// be.
-func (c *Clocks) Ask(address string, gap time.Duration, now time.Time) bool {
-	_, ok := c.Reserve(address, gap, now)
-	if ok {
+// be. Otherwise it returns when to try again.
+func (c *Clocks) Ask(address string, gap time.Duration, now time.Time) (again time.Time, ok bool) {
+	if again, ok = c.Reserve(address, gap, now); ok {
 		c.Start(address, gap, now)
 	}
-	return ok
+	return again, ok
 }
 
 // Start says that a reserved address is asked now.
 func (c *Clocks) Start(address string, gap time.Duration, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.start(address, gap, now)
+}
+
+func (c *Clocks) start(address string, gap time.Duration, now time.Time) {
 	delete(c.reserved, address)
 	gap = c.shared(gap)
 	c.longest = max(c.longest, gap, minGeneration)
@@ -107,12 +110,12 @@ func (c *Clocks) Start(address string, gap time.Duration, now time.Time) {
 // it since, or is about to.
 func (c *Clocks) Restart(address string, gap time.Duration, handed, now time.Time) bool {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	last, known := c.asked[address]
 	if !known {
 		last = c.before[address]
 	}
 	_, taken := c.reserved[address]
-	c.mu.Unlock()
 	// The clock was started about then, or is so soon; others keep the gap before and after.
 	switch unstarted := last.at.Before(handed.Add(-gap / 2)); {
 	case last.at.After(handed.Add(gap / 2)):
@@ -120,7 +123,7 @@ func (c *Clocks) Restart(address string, gap time.Duration, handed, now time.Tim
 	case taken:
 		return unstarted && now.Sub(handed) < gap/2
 	}
-	c.Start(address, gap, now)
+	c.start(address, gap, now)
 	return true
 }
 

@@ -49,8 +49,10 @@ func TestClocksSince(t *testing.T) {
 	if again, ok := c.Reserve("a", gap, at(101)); ok || !again.Equal(at(130)) {
 		t.Errorf("it may be asked %t, else at %v", ok, again)
 	}
-	if !c.Ask("a", gap, at(130)) || !c.Ask("b", gap, at(140)) {
-		t.Error("an address is held for longer than its gap")
+	for address, now := range map[string]int{"a": 130, "b": 140} {
+		if _, ok := c.Ask(address, gap, at(now)); !ok {
+			t.Errorf("%s is held for longer than its gap", address)
+		}
 	}
 	c.Since(at(150))
 	if again, ok := c.Reserve("b", gap, at(160)); ok || !again.Equal(at(180)) {
@@ -64,7 +66,7 @@ func TestClocksRestart(t *testing.T) {
 	const gap = 100 * time.Millisecond
 	ask := func(c *Clocks, now int) {
 		t.Helper()
-		if !c.Ask("a", gap, at(now)) {
+		if _, ok := c.Ask("a", gap, at(now)); !ok {
 			t.Fatalf("it may not be asked at %d", now)
 		}
 	}

@@ -148,7 +148,7 @@ func outageMutations() []mutation {
 		},
 		{
 			"what waited for a name server goes out together", "visitor.go",
-			"case !v.mayStill(&step):", "case !v.mayStill(&step) && step.Moves > maxMoves:", "TestLookupsAreNoBurst",
+			"case !v.inTurn(ctx, &step):", "case ctx == nil:", "TestLookupsAreNoBurst",
 		},
 		{
 			"a lease that is over lets a request out on a connection", "visitor.go",

@@ -181,11 +181,16 @@ func (sh *Share) Grows() time.Time {
 	return s.grows
 }
 
-// Few returns how many slots all shares may use while means or time are lacking; 0: they are not.
-func (sh *Share) Few() int {
-	sh.slots.mu.Lock()
-	defer sh.slots.mu.Unlock()
-	return sh.slots.few
+// Short returns how many slots all shares may use while means or time are lacking, if they use
+// as many; 0: they do not.
+func (sh *Share) Short(now time.Time) int {
+	s := sh.slots
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.grow(now); s.used.Sum() < s.limit() {
+		return 0
+	}
+	return s.few
 }
 
 // Used returns how many slots of the share are used.

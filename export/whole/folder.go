@@ -21,7 +21,8 @@ const asideMark = ".ripple-old"
 
 // CheckFolder reports why a folder must not be replaced: with [ErrForeign] if
 // there is something in it that Ripple did not write, or not with names that end in
-// ext (".csv"). Forced, files of the same names are replaced and the others stay.
+// ext (".csv"). Forced, files of the same names are replaced, and others that Ripple did not
+// write stay.
 func CheckFolder(path, ext string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -83,8 +84,8 @@ func contents(path string) (ours []string, foreign string, err error) {
 }
 
 // Folder has a folder written: build is given the path of an empty folder, in one of
-// its own beside the target, and describes its files by names, which end alike, and
-// whatever else the manifest shall say. A new folder has the permissions that the umask leaves, one
+// its own beside the target, and describes its files by names and whatever else the
+// manifest shall say. A new folder has the permissions that the umask leaves, one
 // that replaces another those of that.
 func Folder(path string, build func(temporary string) (names []string, about map[string]any, err error)) error {
 	dir, remove, err := Scratch(filepath.Dir(path))
@@ -131,8 +132,8 @@ func seal(dir string, names []string, about map[string]any) error {
 	return nil
 }
 
-// publishFolder gives a finished folder its name. An old one of ours whose files end
-// alike is exchanged for it; what else is in a folder stays there.
+// publishFolder gives a finished folder its name. An old one of ours is exchanged
+// for it; what else is in a folder stays there.
 func publishFolder(temporary, path string, names []string) error {
 	defer func() { _ = disk.SyncDir(filepath.Dir(path)) }()
 	_, err := os.Stat(path)
@@ -145,11 +146,11 @@ func publishFolder(temporary, path string, names []string) error {
 	if err != nil {
 		return err
 	}
-	other, err := firstOther(path, filepath.Ext(names[0]))
+	_, foreign, err := contents(path)
 	if err != nil {
 		return err
 	}
-	if other == "" {
+	if foreign == "" {
 		return replaceFolder(temporary, path)
 	}
 	for _, name := range names {

@@ -151,7 +151,6 @@ func TestFolderForeign(t *testing.T) {
 		"another file":         {"precious": "x"},
 		"a file beside ours":   {"precious": "x", "ripple.json": `{"ripple":"export","files":["a","b"]}`, "a": ""},
 		"a folder beside ours": {"deep/precious": "x", "ripple.json": `{"ripple":"export","files":["a","b","deep"]}`},
-		"ours that end else":   {"a.csv": "x", "ripple.json": `{"ripple":"export","files":["a.csv"]}`},
 		"another manifest":     {"ripple.json": `{"files":["a"]}`, "a": "x"},
 		"no manifest":          {"ripple.json": `precious`},
 	}
@@ -180,6 +179,15 @@ func TestFolderForeign(t *testing.T) {
 				t.Errorf("got %v", got)
 			}
 		})
+	}
+	other := filepath.Join(t.TempDir(), "csv")
+	put(t, filepath.Join(other, "a.csv"), "x")
+	put(t, filepath.Join(other, "ripple.json"), `{"ripple":"export","files":["a.csv"]}`)
+	if err := whole.CheckFolder(other, "", false); !errors.Is(err, whole.ErrForeign) {
+		t.Errorf("ours, of another ending: %v", err)
+	}
+	if err := errors.Join(whole.CheckFolder(other, "", true), write(other, "new")); err != nil || len(tree(t, other)) != 3 {
+		t.Errorf("forced: %v, %v", err, tree(t, other))
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	put(t, file, "x")

@@ -29,7 +29,8 @@
 //	stands     which visits hold the links and facts that stand (stands.go)
 //	hosts      what a host means for its pages: class, budget, what keeps it from being asked (host.go)
 //	redirects  where recorded redirects lead (redirect.go)
-//	Links      the links that stand, with the runs that saw them (link.go, ever.go), and which carry depth (carries.go)
+//	Links      the links that stand, with the runs that saw them (link.go, ever.go) or their anchors (anchored.go), and
+//	           which carry depth (carries.go)
 //	siteWide   the targets that most pages of a host link to (sitewide.go)
 //	walks      depths, distances and ways along links (graph.go, origin_search.go, depth.go, distance.go), and against
 //	           them (path.go, back.go, trace.go)

@@ -1,0 +1,160 @@
+package survey
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// EachTo calls f for the links that stand to what is wanted, which several goroutines may
+// ask at once, with their anchors: page by page in the order of [Links.EachTargetWritten],
+// then by target. An error of f ends it.
+func (ls *Links) EachTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
+	urls := ls.core.urls()
+	near := func(to schema.ID) bool { return int(to) > urls || want(to) }
+	return ls.core.view(func(tx *kv.Tx) error {
+		t := &teller{tx: tx, want: want, f: f}
+		err := ls.stands.each(everyPage, near, t.add)
+		if err == nil {
+			err = t.tell()
+		}
+		return err
+	})
+}
+
+// A teller gathers pages with links to what is wanted, some at a time, because the anchors of
+// many are read at once.
+type teller struct {
+	tx    *kv.Tx
+	want  func(to schema.ID) bool
+	f     func(from schema.ID, l schema.Link) error
+	pages []kv.Linked
+	links []schema.Link // of all of them
+}
+
+func (t *teller) add(l *kv.Linked) error {
+	n, page := len(t.links), *l
+	t.links = append(t.links, l.Links...)
+	page.Links = t.links[n:]
+	if t.pages = append(t.pages, page); len(t.links) < blockLinks {
+		return nil
+	}
+	return t.tell()
+}
+
+// tell calls f for what was gathered, and forgets it.
+func (t *teller) tell() error {
+	if err := t.tx.Visits.FillAnchors(t.pages, t.want); err != nil {
+		return err
+	}
+	for i := range t.pages {
+		for _, l := range t.pages[i].Links {
+			if !t.want(l.To) {
+				continue
+			}
+			if err := t.f(t.pages[i].URL, l); err != nil {
+				return err
+			}
+		}
+	}
+	t.pages, t.links = t.pages[:0], t.links[:0]
+	return nil
+}
+
+// EachBetween calls f for the links that stand between pairs of pages, from the first to
+// the second, with their anchors and the place of the pair, in an order that reads the file
+// from one end to the other. An error of f ends it.
+func (ls *Links) EachBetween(pairs [][2]schema.ID, f func(i int, l schema.Link) error) error {
+	if err := ls.stands.find(); err != nil {
+		return err
+	}
+	order := make([]int, len(pairs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(ls.stands.of(pairs[a][0]), ls.stands.of(pairs[b][0])), cmp.Compare(a, b))
+	})
+	wanted := make(map[schema.ID]bool, len(pairs))
+	for _, pair := range pairs {
+		wanted[pair[1]] = true
+	}
+	return ls.core.view(func(tx *kv.Tx) error {
+		c := &citer{core: ls.core, stands: ls.stands, tx: tx, wanted: wanted, f: f}
+		for _, i := range order {
+			if err := c.add(i, pairs[i][0], pairs[i][1]); err != nil {
+				return err
+			}
+		}
+		return c.tell()
+	})
+}
+
+// A citer gathers pages with links that were asked for, some at a time, because the anchors of
+// many are read at once.
+type citer struct {
+	core   *core
+	stands *stands
+	tx     *kv.Tx
+	wanted map[schema.ID]bool // targets
+	f      func(i int, l schema.Link) error
+	last   kv.Linked // that was read
+	pages  []kv.Linked
+	links  int // of all of them
+	cited  []citation
+}
+
+// A citation is a link that was found.
+type citation struct {
+	i    int // the place of the pair
+	page int
+	to   schema.ID
+}
+
+func (c *citer) add(i int, from, to schema.ID) error {
+	if err := c.core.live(); err != nil {
+		return err
+	}
+	if !c.core.isPage(from) || c.stands.of(from) == 0 {
+		return nil
+	}
+	if seq := c.stands.of(from); c.last.Seq != seq {
+		var err error
+		if c.last, err = c.tx.Visits.LinkedAt(seq); err != nil {
+			return err
+		}
+	}
+	if c.last.URL != from {
+		return kv.OfAnother(c.last.Seq, from)
+	}
+	if _, ok := linkTo(c.last.Links, to); !ok {
+		return nil
+	}
+	if n := len(c.pages); n == 0 || c.pages[n-1].Seq != c.last.Seq {
+		if c.links >= blockLinks {
+			if err := c.tell(); err != nil {
+				return err
+			}
+		}
+		c.pages, c.links = append(c.pages, c.last), c.links+len(c.last.Links)
+	}
+	c.cited = append(c.cited, citation{i, len(c.pages) - 1, to})
+	return nil
+}
+
+// tell calls f for what was gathered, and forgets it.
+func (c *citer) tell() error {
+	if err := c.tx.Visits.FillAnchors(c.pages, func(to schema.ID) bool { return c.wanted[to] }); err != nil {
+		return err
+	}
+	for _, one := range c.cited {
+		link, _ := linkTo(c.pages[one.page].Links, one.to)
+		if err := c.f(one.i, link); err != nil {
+			return err
+		}
+	}
+	c.pages, c.links, c.cited = c.pages[:0], 0, c.cited[:0]
+	return nil
+}

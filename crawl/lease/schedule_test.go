@@ -149,7 +149,7 @@ func (s *schedule) run(t *testing.T, length time.Duration) error {
 func TestHoldsNeverOverlap(t *testing.T) {
 	count := 200
 	if os.Getenv("RIPPLE_PROOF") == "full" {
-		count = 4000
+		count = 1000
 	}
 	taken, faults := 0, map[string]int{}
 	for seed := range count {

@@ -1,6 +1,9 @@
 package survey
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -18,7 +21,7 @@ type backSearch struct {
 	older     bool                 // depths of the run say nothing
 	level     []uint8              // by id
 	moved     *bitset              // of those: only by a redirect
-	redirects [][2]schema.ID       // from, to
+	redirects [][2]schema.ID       // from, to; in the order of to
 	next      uint8                // the level that is taken next
 }
 
@@ -26,12 +29,13 @@ type backSearch struct {
 // further away.
 func (ws *walks) newBackSearch(g *graph, to schema.ID, own func(schema.ID) bool) *backSearch {
 	b := &backSearch{walks: ws, graph: g, to: to, own: own, redirects: g.redirects()}
+	slices.SortFunc(b.redirects, func(x, y [2]schema.ID) int { return cmp.Compare(x[1], y[1]) })
 	b.level, b.moved = make([]uint8, ws.core.urls()+1), newBitset(ws.core.urls())
 	for id := range b.level {
 		b.level[id] = far
 	}
 	b.level[to] = 0
-	b.close()
+	b.close(0)
 	return b
 }
 
@@ -49,7 +53,7 @@ func (b *backSearch) step() error {
 			b.level[id] = b.next + 1
 		}
 	}
-	b.close()
+	b.close(b.next + 1)
 	b.next++
 	return core.live()
 }
@@ -65,15 +69,23 @@ func (b *backSearch) leads(id schema.ID) bool {
 	return false
 }
 
-// close takes those that redirect to a level to it.
-func (b *backSearch) close() {
-	for more := true; more; {
-		more = false
-		for _, r := range b.redirects {
-			if b.level[r[0]] == far && b.level[r[1]] != far {
-				b.level[r[0]] = b.level[r[1]]
-				b.moved.set(int(r[0]))
-				more = true
+// close takes those that redirect to the next level, however often, to it.
+func (b *backSearch) close(level uint8) {
+	var work []schema.ID
+	for i, r := range b.redirects {
+		if b.level[r[1]] == level && (i == 0 || b.redirects[i-1][1] != r[1]) {
+			work = append(work, r[1])
+		}
+	}
+	for len(work) > 0 {
+		to := work[len(work)-1]
+		work = work[:len(work)-1]
+		at, _ := slices.BinarySearchFunc(b.redirects, to, func(r [2]schema.ID, to schema.ID) int { return cmp.Compare(r[1], to) })
+		for ; at < len(b.redirects) && b.redirects[at][1] == to; at++ {
+			if from := b.redirects[at][0]; b.level[from] == far {
+				b.level[from] = level
+				b.moved.set(int(from))
+				work = append(work, from)
 			}
 		}
 	}
@@ -166,7 +178,6 @@ func (ws *walks) olderDepths() ([]uint8, error) {
 			level[id] = 0
 		}
 	}
-	redirects := g.redirects()
 	for now := 0; now <= ws.core.cfg.Crawler.MaxDepth; now++ {
 		if err := ws.core.live(); err != nil {
 			return nil, err
@@ -176,15 +187,7 @@ func (ws *walks) olderDepths() ([]uint8, error) {
 				g.deepen(level, schema.ID(id))
 			}
 		}
-		for more := true; more; {
-			more = false
-			for _, r := range redirects {
-				if level[r[0]] != kv.NoDepth && level[r[0]] > 0 && level[r[1]] == kv.NoDepth {
-					level[r[1]] = level[r[0]]
-					more = true
-				}
-			}
-		}
+		g.closeRedirects(level, uint8(now+1))
 	}
 	return level, nil
 }
@@ -196,6 +199,27 @@ func (g *graph) deepen(level []uint8, id schema.ID) {
 	for at := from; at < to; at++ {
 		if level[g.at(at)] == kv.NoDepth && (level[id] == 0 || !g.redirect.has(int(at))) {
 			level[g.at(at)] = level[id] + 1
+		}
+	}
+}
+
+// closeRedirects gives what pages of a level redirect to, however often, their level, unless it has one.
+func (g *graph) closeRedirects(level []uint8, now uint8) {
+	var work []schema.ID
+	for id := range level {
+		if level[id] == now {
+			work = append(work, schema.ID(id))
+		}
+	}
+	for len(work) > 0 {
+		id := work[len(work)-1]
+		work = work[:len(work)-1]
+		from, to := g.links(id)
+		for at := from; at < to; at++ {
+			if target := g.at(at); g.redirect.has(int(at)) && level[target] == kv.NoDepth {
+				level[target] = now
+				work = append(work, target)
+			}
 		}
 	}
 }

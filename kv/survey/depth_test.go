@@ -378,6 +378,33 @@ func TestOlderDepths(t *testing.T) {
 	}
 }
 
+// TestLongRedirects finds ways along as many redirects, one after the other, as a host has pages: it may lead a
+// crawl on from each of its pages, so that no limit on the redirects of one walk bounds them.
+func TestLongRedirects(t *testing.T) {
+	const chain = 200_000
+	m := &model{pages: []modelPage{{links: []schema.Link{{To: 2, Kinds: surveytest.Kinds(schema.LinkAnchor)}}}}}
+	c := &crawled{depth: []int{0}, hops: []int{0}, visited: []bool{true}}
+	for i := range chain {
+		to := schema.Link{To: schema.ID(i + 3), Kinds: surveytest.Kinds(schema.LinkRedirect)}
+		m.pages = append(m.pages, modelPage{host: 1, links: []schema.Link{to}})
+		c.depth, c.hops, c.visited = append(c.depth, 1), append(c.hops, 0), append(c.visited, true)
+	}
+	m.pages = append(m.pages, modelPage{host: 1})
+	c.depth, c.hops, c.visited = append(c.depth, 1), append(c.hops, 0), append(c.visited, true)
+	w := surveytest.New(t, surveytest.Minimal)
+	m.record(w, []string{"a.test", "b.test"}, c)
+	last := schema.ID(chain + 2)
+	ways, err := w.Survey().Ways(last, 1)
+	if err != nil || len(ways) != 1 || ways[0].Depth != 1 || len(ways[0].Hops) != chain+2 {
+		t.Fatalf("%d ways, %v", len(ways), err)
+	}
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	if p, err := w.Survey().Page(last); err != nil || p.Depth != 1 {
+		t.Errorf("the last page, when a second run begins: depth %d, %v", p.Depth, err)
+	}
+}
+
 // BenchmarkOriginDepths walks 20,000 pages with ten links each from 200 origins;
 // ten times the pages with RIPPLE_BENCH_LARGE set. Reading the links is left out.
 func BenchmarkOriginDepths(b *testing.B) {

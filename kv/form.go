@@ -8,9 +8,6 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// maxForms is the number of forms of a URL that are kept, the first in byte order.
-const maxForms = 4
-
 const scheme = "https://"
 
 // AddForm records a form of a URL, given its identity, and reports whether the
@@ -59,13 +56,13 @@ func (us *URLs) addOther(id schema.ID, form string) error {
 		return err
 	}
 	at, found := slices.BinarySearch(others, form)
-	if found || at == maxForms {
+	if found || at == schema.MaxForms {
 		return nil
 	}
 	others = slices.Insert(others, at, form)
 	w := us.tx.fields()
-	w.uint(uint64(min(len(others), maxForms)))
-	for _, text := range others[:min(len(others), maxForms)] {
+	w.uint(uint64(min(len(others), schema.MaxForms)))
+	for _, text := range others[:min(len(others), schema.MaxForms)] {
 		w.string(text)
 	}
 	us.addShape(id, schema.ShapeOther)
@@ -90,7 +87,7 @@ func (us *URLs) otherForms(id schema.ID) ([]string, error) {
 
 func decodeForms(r *reader) []string {
 	var forms []string
-	for range r.narrow(maxForms) {
+	for range r.narrow(schema.MaxForms) {
 		forms = append(forms, r.string())
 	}
 	return forms
@@ -117,7 +114,7 @@ func (us *URLs) forms(id schema.ID, norm string) ([]string, error) {
 		}
 	}
 	slices.Sort(forms)
-	return forms[:min(len(forms), maxForms)], nil
+	return forms[:min(len(forms), schema.MaxForms)], nil
 }
 
 // flushShapes writes the shapes of older URLs that were added to.

@@ -38,6 +38,9 @@ func knownWords() [12]string {
 		"application/xml", "text/xml"}
 }
 
+// formsBits hold how many forms were known, which may be those at www. besides the ones that are kept.
+const formsBits = 4
+
 func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.uint(uint64(v.URL))
 	encodeLinks(w, v.Links, anchors)
@@ -53,7 +56,7 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	if shape == schema.ShapeOther {
 		w.string(v.Form)
 	}
-	w.number(v.FormsKnown)
+	w.number(v.FormsKnown | int(v.FormsSum)<<formsBits)
 	w.uint(uint64(v.RedirectTo))
 	w.number(v.AliasHops)
 	w.number(v.Retries)
@@ -156,7 +159,8 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	if shape == schema.ShapeOther {
 		v.Form = r.text()
 	}
-	v.FormsKnown = r.number()
+	forms := r.number()
+	v.FormsKnown, v.FormsSum = forms&(1<<formsBits-1), uint16(forms>>formsBits)
 	v.RedirectTo = r.id()
 	v.AliasHops = r.number()
 	v.Retries = r.number()

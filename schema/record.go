@@ -115,7 +115,8 @@ type Visit struct {
 	State        State
 	Status       int // HTTP status; 0: no answer, or none asked
 	Form         string
-	FormsKnown   int // number of forms that were known when the visit began
+	FormsKnown   int    // number of forms that were known when the visit began
+	FormsSum     uint16 // of these, where as many are known as are kept; else, and in records of older releases, 0
 	RedirectTo   ID
 	AliasHops    int
 	Retries      int

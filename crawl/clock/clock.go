@@ -32,6 +32,12 @@ func adaptiveDelay(cfg *config.Config, h *schema.Host) time.Duration {
 	return min(d, cfg.Politeness.MaxAdaptiveDelay)
 }
 
+// Rest is how long a host is left alone when it is not known what it was asked last, and when
+// that was answered: as long as its delay, and as what its last answers have made of that.
+func Rest(cfg *config.Config, h *schema.Host) time.Duration {
+	return max(cfg.FullDelay(h), adaptiveDelay(cfg, h))
+}
+
 // delayed is the moment from which a host may be asked again, after a request
 // whose response began at first and ended at end.
 func delayed(cfg *config.Config, h *schema.Host, first, end time.Time) time.Time {
@@ -43,7 +49,7 @@ func delayed(cfg *config.Config, h *schema.Host, first, end time.Time) time.Time
 }
 
 // Ready returns when the clocks of a host run out, as its record tells it: it is asked no
-// earlier than that, nor before its full delay has passed since a start.
+// earlier than that, nor before it has had its [Rest] since a start.
 func Ready(cfg *config.Config, h *schema.Host) time.Time {
 	ready := delayed(cfg, h, h.LastByte, h.LastEnd)
 	if h.Throttles > 0 {

@@ -178,11 +178,16 @@ func (c *choice) look(h *schema.Host, id schema.ID, rules *robots.Rules, tries i
 	if err != nil {
 		return nil, err
 	}
-	if v := rules.Check(weburl.PathQuery(forms[0])); !v.Allowed {
-		c.settle = append(c.settle, c.denied(id, forms, v))
-		return nil, nil
+	first := forms[0]
+	allowed := slices.DeleteFunc(slices.Clone(forms), func(form string) bool {
+		return !rules.Check(weburl.PathQuery(form)).Allowed
+	})
+	if len(allowed) > 0 {
+		return c.step(h, id, allowed, tries)
 	}
-	return c.step(h, id, forms, tries)
+	denied, err := c.denied(id, first, rules.Check(weburl.PathQuery(first)))
+	c.settle = append(c.settle, denied)
+	return nil, err
 }
 
 // mayAsk reports whether a page is asked for. One that is not, but was visited before,
@@ -237,13 +242,16 @@ func (c *choice) wanted(id schema.ID) (bool, error) {
 	return !refused, nil
 }
 
-// denied is the visit of a page that robots.txt forbids.
-func (c *choice) denied(id schema.ID, forms []string, v robots.Verdict) *schema.Visit {
+// denied is the visit of a page of which robots.txt forbids every form.
+func (c *choice) denied(id schema.ID, form string, v robots.Verdict) (*schema.Visit, error) {
 	denied := judge.Denied(v)
-	return &schema.Visit{
+	visit := &schema.Visit{
 		URL: id, Run: c.in.run.ID, At: c.in.now.Truncate(time.Millisecond), State: denied.State, Reason: denied.Reason,
-		Rule: denied.Rule, Form: forms[0], FormsKnown: len(forms), Length: -1,
+		Rule: denied.Rule, Form: form, Length: -1,
 	}
+	known, err := c.in.tx.URLs.Forms(id)
+	visit.Know(known)
+	return visit, err
 }
 
 // conditional makes a step ask only for what has changed since the page was last

@@ -175,8 +175,20 @@ func (h *hosts) earliest(host *schema.Host, live *liveHost) time.Time {
 	if host.LastByte.IsZero() { // no walk that came to its end has asked it
 		since = h.process
 	}
-	if host.ID <= since.known && ready.IsZero() { // perhaps asked just before a kill
-		ready = since.at.Add(h.in.set.Config.FullDelay(host))
+	if host.ID > since.known {
+		return ready
+	}
+	rested := since.at.Add(clock.Rest(h.in.set.Config, host))
+	switch {
+	case ready.IsZero(): // perhaps asked just before a kill
+		return rested
+	case live.inherited: // by a configuration that may have promised it less rest
+		if now := clock.Ready(h.in.set.Config, host); now.Before(rested) {
+			rested = now
+		}
+		if rested.After(ready) {
+			return rested
+		}
 	}
 	return ready
 }

@@ -56,7 +56,7 @@ func (l *ledger) reopened(v *schema.Visit) (bool, error) {
 		return false, nil
 	}
 	forms, err := l.in.tx.URLs.Forms(v.URL)
-	return len(forms) > v.FormsKnown, err
+	return !v.Knew(forms), err
 }
 
 // record appends a visit to the log. own says that the page belongs to an origin.

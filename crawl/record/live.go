@@ -16,15 +16,16 @@ const minSweep = 1024 // hosts in memory before the first sweep
 // A liveHost is what is in memory of a host that is being asked, or was a moment
 // ago.
 type liveHost struct {
-	ready    time.Time   // not before; carries the monotonic clock
-	next     []ring.Step // continued visits, ahead of the host's pages
-	open     []schema.ID // of the steps that are out; 0 for robots and look-ups
-	assets   []asset     // what scripts of pages ask it for, ahead of its pages
-	robots   bool        // its robots.txt is being asked, here or elsewhere
-	resolved bool        // its address was looked up in this process
-	failing  bool        // since its last effect a request had no whole answer within [retry] timeout
-	answered bool        // since then one had
-	proved   bool        // and that with a page or sitemap
+	ready     time.Time   // not before; carries the monotonic clock
+	next      []ring.Step // continued visits, ahead of the host's pages
+	open      []schema.ID // of the steps that are out; 0 for robots and look-ups
+	assets    []asset     // what scripts of pages ask it for, ahead of its pages
+	robots    bool        // its robots.txt is being asked, here or elsewhere
+	resolved  bool        // its address was looked up in this process
+	inherited bool        // ready is that of another configuration
+	failing   bool        // since its last effect a request had no whole answer within [retry] timeout
+	answered  bool        // since then one had
+	proved    bool        // and that with a page or sitemap
 
 	rendering []schema.ID // its pages that are being rendered
 }
@@ -125,7 +126,7 @@ func (all *livings) clocks(now time.Time) livings {
 	kept := newLivings()
 	for id, l := range all.byID {
 		if l.ready.After(now) {
-			kept.byID[id] = &liveHost{ready: l.ready, resolved: l.resolved}
+			kept.byID[id] = &liveHost{ready: l.ready, resolved: l.resolved, inherited: true}
 		}
 	}
 	return kept

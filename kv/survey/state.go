@@ -63,13 +63,16 @@ func (ps *pages) reopened(tx *kv.Tx, v *schema.Visit) (bool, error) {
 		return bits.OnesCount8(uint8(shapes)) > v.FormsKnown, nil
 	}
 	forms, err := tx.URLs.Forms(v.URL)
-	return len(forms) > v.FormsKnown, err
+	return !v.Knew(forms), err
 }
 
 // Unanswered reports whether another form of a visited page may answer better:
 // the visit asked, and got no 2xx, no redirect and no reason that holds
-// for all forms.
+// for all forms, or asked for none, because robots.txt forbids all that were known.
 func Unanswered(v *schema.Visit) bool {
+	if v.Requests == 0 && v.Reason.Cause == schema.CauseDenied {
+		return true
+	}
 	return (v.Requests > 0 || v.Kept) && (v.State == schema.DeadLink || v.State == schema.Unreachable ||
 		v.State == schema.Failed && v.Status >= 400)
 }

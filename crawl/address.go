@@ -3,6 +3,7 @@ package crawl
 import (
 	"context"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
@@ -55,19 +56,48 @@ func (v *visitors) mayAsk(step ring.Step) func(netip.Addr) bool {
 	}
 }
 
-// inTurn waits until a step may be sent under the clock of its address, and reports whether it may.
-// That clock began when the step was handed over: a name server may have taken long since, and others
-// of that address come in between. It gives up after some of them, and where ctx is done.
+// inTurn waits until a step may be sent under the clocks of its host and its address, and reports whether it may.
+// It was their turn when the step was handed over: a name server may have taken long since, and others
+// come in between. It gives up after some of them, and where ctx is done.
 func (v *visitors) inTurn(ctx context.Context, step *ring.Step) bool {
-	if v.clocks == nil || step.Address == "" || !clocked(*step) {
+	if v.clocks == nil {
+		return true
+	}
+	if step.Gap == 0 {
+		return v.addressTurn(ctx, step)
+	}
+	host := strconv.FormatUint(uint64(step.Host), 10)
+	if !turn(ctx, func(now time.Time) (time.Time, bool) { return v.hosts.Reserve(host, step.Gap, now) }) {
+		return false
+	}
+	if !v.addressTurn(ctx, step) {
+		v.hosts.Cancel(host)
+		return false
+	}
+	v.hosts.Start(host, step.Gap, time.Now())
+	return true
+}
+
+// addressTurn is inTurn for the clock of the address, which began when the step was handed over.
+func (v *visitors) addressTurn(ctx context.Context, step *ring.Step) bool {
+	if step.Address == "" || !clocked(*step) {
 		return true
 	}
 	gap := step.Settings.Config.Politeness.MinimumTimePerAddress
-	may := v.clocks.Restart(step.Address, gap, step.Sent, time.Now())
-	for n := 0; !may && n < maxTurns; n++ {
-		var again time.Time
-		if again, may = v.clocks.Ask(step.Address, gap, time.Now()); may {
-			break
+	return v.clocks.Restart(step.Address, gap, step.Sent, time.Now()) ||
+		turn(ctx, func(now time.Time) (time.Time, bool) { return v.clocks.Ask(step.Address, gap, now) })
+}
+
+// maxTurns is how many others a step that was held up lets go first, while it takes a slot, before it
+// is handed over anew.
+const maxTurns = 5
+
+// turn asks until it is told that it may, or maxTurns times, or until ctx is done.
+func turn(ctx context.Context, ask func(now time.Time) (again time.Time, may bool)) bool {
+	for range maxTurns {
+		again, may := ask(time.Now())
+		if may {
+			return true
 		}
 		select {
 		case <-time.After(time.Until(again)):
@@ -75,12 +105,8 @@ func (v *visitors) inTurn(ctx context.Context, step *ring.Step) bool {
 			return false
 		}
 	}
-	return may
+	return false
 }
-
-// maxTurns is how many others a step that was held up lets ask its address, while it takes a slot, before it
-// is handed over anew.
-const maxTurns = 5
 
 // deaf reports whether name servers are silent, as the server of an outcome is: then it
 // is hardly that one's fault.

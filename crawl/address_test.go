@@ -1,6 +1,8 @@
 package crawl
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -13,7 +15,9 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/pace"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // The time of a request begins when its name server has answered, also where addresses
@@ -156,4 +160,56 @@ func TestLookedUpOnce(t *testing.T) {
 			t.Errorf("%v after %d questions, want %d", o.Reason(), asked.Load()-once, once)
 		}
 	})
+}
+
+// Requests to one host that waited for a name server, where several may be open, are not sent together.
+func TestHostAfterLookups(t *testing.T) {
+	t.Parallel()
+	web := crawltest.Serve(t)
+	silent := make(chan struct{})
+	m := withNames(t, func(string) nameserver.Answer {
+		<-silent
+		return nameserver.At([4]byte{127, 0, 0, 1})
+	})
+	cfg := dialled(t, web, "a.test", "")
+	cfg.Politeness.MinimumTimePerAddress = 10 * time.Millisecond
+	set, err := ring.SharedSettings(cfg, &m.clients, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Client.Close()
+	v := visitors{
+		share: slots.New(0).Share(10), clocks: new(pace.Clocks), parsers: newParsers(noHash, 3),
+	}
+	sched := newScheduler(schedulerConfig{
+		Share: v.share, Clocks: v.clocks, AddressGap: 10 * time.Millisecond, MaxUncommitted: 100, Soon: time.Second,
+	})
+	var list []ring.Step
+	for i := range 3 {
+		url := fmt.Sprintf("https://a.test:%s/%d", portOf(web), i)
+		web.Host("a.test").Page(fmt.Sprintf("/%d", i), "<title>a page</title>")
+		list = append(list, ring.Step{Kind: ring.Get, ID: schema.ID(i + 1), URL: url, Timeout: set.Timeout(0), Settings: set})
+	}
+	const gap = time.Second
+	sched.apply(&ring.Effect{Host: 1, Address: "127.0.0.1", Ready: time.Now(), Delay: gap, Limit: 3, Steps: list})
+	steps, outcomes := make(chan ring.Step), make(chan ring.Outcome, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	var both errgroup.Group
+	both.Go(func() error { return sched.run(ctx, steps, make(chan ring.Effects), make(chan ring.Wake), nil) })
+	both.Go(func() error { return v.run(ctx, ctx, steps, outcomes) })
+	time.Sleep(2*gap + gap/2)
+	close(silent)
+	var sent []time.Time
+	for range list {
+		o := <-outcomes
+		sent = append(sent, o.Step.Sent)
+	}
+	cancel()
+	_ = both.Wait()
+	slices.SortFunc(sent, time.Time.Compare)
+	for i := 1; i < len(sent); i++ {
+		if sent[i].Sub(sent[i-1]) < gap {
+			t.Errorf("requests were sent at %v", sent)
+		}
+	}
 }

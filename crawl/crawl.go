@@ -277,7 +277,9 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 		return err
 	})
 	// ask and parse, own nothing; close found
-	visitors := visitors{share, &c.opts.Machine.clocks, newParsers(c.store.Hash, 0), c.member}
+	visitors := visitors{
+		share: share, clocks: &c.opts.Machine.clocks, parsers: newParsers(c.store.Hash, 0), member: c.member,
+	}
 	g.Go(func() error { return visitors.run(walking, asking, steps, found) })
 	g.Go(func() error {
 		w := &warden{machine: c.opts.Machine, crawl: c.number, log: c.opts.Log, out: outcomes}

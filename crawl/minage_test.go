@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -56,4 +57,51 @@ func TestMinAgeKeepsFinalAnswers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLimitRaised asks pages whole that lack links for a limit which has risen, and only these.
+func TestLimitRaised(t *testing.T) {
+	t.Parallel()
+	for key, section := range map[string]string{
+		"max-links-per-page": "crawler", "max-urls-per-host": "traps", "max-hosts-per-page": "traps",
+	} {
+		t.Run(key, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newPaperServers(t)
+				s.host["a.test"] = func(q question) reply {
+					if q.path != "/" {
+						return site("", 0)(q)
+					}
+					r := links("/1", "/2", "/3", "/4", "https://x.test/", "https://y.test/", "https://z.test/")
+					r.header = http.Header{"Etag": {`"1"`}, "Content-Type": {"text/html"}}
+					if q.step.ETag != "" {
+						return reply{status: http.StatusNotModified, header: r.header}
+					}
+					return r
+				}
+				s.other = site("", 0)
+				conditional := func() (n int) {
+					for _, v := range s.visits() {
+						if v.Status == http.StatusNotModified {
+							n++
+						}
+					}
+					return n
+				}
+				for _, limit := range []int{2, 2, 1000, 1000} {
+					time.Sleep(48 * time.Hour)
+					s.crawl(politeConfig(map[string]string{section: fmt.Sprintf("%s = %d", key, limit)}), 0)
+					s.completed()
+					whole := len(s.requests("z.test")) > 0 && slices.Contains(s.requests("a.test"), "GET /4")
+					if whole != (limit == 1000) {
+						t.Errorf("limit %d: asked %v and %v", limit, s.requests("a.test"), s.requests("z.test"))
+					}
+				}
+				if conditional() != 1 {
+					t.Error("a page that lacks nothing was read once more")
+				}
+			})
+		})
+	}
 }

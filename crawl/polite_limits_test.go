@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // TestMaxPagesIsReached gives the last page of a run to a host that then cannot
@@ -90,4 +91,24 @@ func TestLookUpAgain(t *testing.T) {
 			t.Errorf("asked for %v", asked)
 		}
 	})
+}
+
+// TestCutInRetry ends for the budget that was used up, also where all that is left has been tried.
+func TestCutInRetry(t *testing.T) {
+	t.Parallel()
+	for _, pages := range []int{2, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			s.host["a.test"] = func(q question) reply {
+				if q.path == "/1" {
+					return reply{status: http.StatusInternalServerError}
+				}
+				return site("", pages)(q)
+			}
+			run := s.crawl(politeConfig(map[string]string{"crawler": "max-domain-requests = 3"}), 0)
+			if got := s.survey()["a.test/1"].state; run.End.Kind != schema.EndBudgets || got != "request_limit_hit" {
+				t.Errorf("of %d pages: the run ended because %s; the page is %s", pages, run.End, got)
+			}
+		})
+	}
 }

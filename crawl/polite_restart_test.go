@@ -237,3 +237,26 @@ func TestBudgetHoldsInParallel(t *testing.T) {
 		})
 	}
 }
+
+// TestAdaptiveOverStarts starts a crawler again and again at a host that takes its time: it has as
+// much rest as from one that goes on.
+func TestAdaptiveOverStarts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(q question) reply {
+			r := site("", 12)(q)
+			r.wait = 10 * time.Second
+			return r
+		}
+		for range 6 {
+			s.crawl(politeConfig(nil), 13*time.Second) // robots.txt or one page, and the commit of it
+		}
+		s.crawl(politeConfig(nil), 0)
+		for i := 1; i < len(s.log); i++ {
+			if rest := s.log[i].Arrived.Sub(s.log[i-1].Done); rest < 10*time.Second {
+				t.Errorf("request %d came %v after the answer before it", i, rest)
+			}
+		}
+	})
+}

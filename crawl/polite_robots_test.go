@@ -282,3 +282,58 @@ func TestRedirectTargetGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// TestNameChanged goes on under another name: what robots.txt says to that holds at once.
+func TestNameChanged(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ before, after, want string }{
+		{"TestBot", "OtherBot", "/robots.txt@0 /@1 /1@2 /2@32.5 /4@62.5"},
+		{"SlowBot", "TestBot", "/robots.txt@0 /@3.5 /1@4.5 /2@5.5 /3@6.5 /4@7.5"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			s.host["a.test"] = site("User-agent: *\nDisallow: /x\n\nUser-agent: OtherBot\nCrawl-delay: 30\nDisallow: /3\n\n"+
+				"User-agent: SlowBot\nCrawl-delay: 400\n", 4)
+			cfg := politeConfig(nil)
+			s.crawl(strings.Replace(cfg, "TestBot", tt.before, 1), 2500*time.Millisecond)
+			s.crawl(strings.Replace(cfg, "TestBot", tt.after, 1), 0)
+			var got []string
+			for i, at := range s.arrivals("a.test") {
+				got = append(got, strings.TrimPrefix(s.requests("a.test")[i], "GET ")+"@"+seconds([]float64{at}))
+			}
+			if all := strings.Join(got, " "); all != tt.want {
+				t.Errorf("from %s to %s asked %s\nwant %s", tt.before, tt.after, all, tt.want)
+			}
+		})
+	}
+}
+
+// TestSlowHostAskedAgain asks a host whose Crawl-delay was too long once more for its robots.txt
+// when that has run out: its pages have kept their places.
+func TestSlowHostAskedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(q question) reply {
+			if q.path == "/" {
+				return links("https://b.test/1", "https://b.test/2")
+			}
+			return site("", 0)(q)
+		}
+		robots := "User-agent: *\nCrawl-delay: 400\n"
+		s.host["b.test"] = func(q question) reply { return site(robots, 0)(q) }
+		for range 2 {
+			s.crawl(politeConfig(nil), 0)
+			s.completed()
+			if all := s.requests("b.test"); len(all) != 1 {
+				t.Fatalf("a slow host was asked %v", all)
+			}
+		}
+		robots = "User-agent: *\nDisallow:\n"
+		time.Sleep(48 * time.Hour)
+		s.crawl(politeConfig(nil), 0)
+		if got := strings.Join(s.requests("b.test"), " "); got != "GET /robots.txt GET /robots.txt GET /1 GET /2" {
+			t.Errorf("asked %s", got)
+		}
+	})
+}

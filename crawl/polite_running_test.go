@@ -278,3 +278,27 @@ func TestMaxRunTime(t *testing.T) {
 		t.Errorf("walked %t, %q", res.Walked, res.Run.End)
 	}
 }
+
+// TestReloadPromisesMore has a reload promise more rest than before: from the next request on.
+func TestReloadPromisesMore(t *testing.T) {
+	t.Parallel()
+	c := startCrawl(t, "minimum-time-on-page = 1000", "", func(s *webtest.Server) {
+		s.Host("hub.test").Page("/", crawltest.Anchors(ten("https://hub.test")...))
+		for _, u := range ten("") {
+			s.Host("hub.test").Page(u, "x")
+		}
+	})
+	c.await("hub.test", "/0")
+	at := time.Now()
+	c.reload("minimum-time-on-page = 4000\nmax-pages = 3", "")
+	<-c.result
+	all := c.server.Log()
+	for i := 1; i < len(all); i++ {
+		if rest := all[i].Arrived.Sub(all[i-1].FirstByte); all[i].Arrived.After(at) && rest < 3900*time.Millisecond {
+			t.Errorf("%s was asked %v after the answer before it", all[i].Path, rest)
+		}
+	}
+	if last := all[len(all)-1]; last.Arrived.Before(at) {
+		t.Error("nothing was asked after the reload")
+	}
+}

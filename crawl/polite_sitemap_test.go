@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -298,4 +299,27 @@ func TestTooManySitemaps(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSitemapTriedAtSpentHost tries a sitemap again at a host whose pages have used its budget up.
+func TestSitemapTriedAtSpentHost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(q question) reply {
+			switch {
+			case q.path == "/s.xml" && q.n == 0:
+				return reply{status: http.StatusServiceUnavailable}
+			case q.path == "/s.xml":
+				return reply{status: http.StatusOK, body: urlset("https://b.test/o")}
+			}
+			return site("Sitemap: /s.xml\n", 12)(q)
+		}
+		s.host["b.test"] = site("", 0)
+		cfg := strings.Replace(withSitemaps, "max-domain-requests = 5000", "max-domain-requests = 3", 1)
+		s.crawl(fmt.Sprintf(cfg, "quality")+"[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n", 0)
+		if got := s.requests("b.test"); !slices.Contains(got, "GET /o") {
+			t.Errorf("b.test was asked %v, though a sitemap names /o", got)
+		}
+	})
 }

@@ -23,6 +23,7 @@ import (
 type visitors struct {
 	share   *slots.Share // gets the slot of each step back
 	clocks  *pace.Clocks // of addresses; nil: the caller keeps hosts apart
+	hosts   pace.Clocks  // of those that may have several requests open
 	parsers parsers
 	member  *member // nil: the crawl is of a whole terrain
 }

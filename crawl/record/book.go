@@ -63,7 +63,8 @@ func (b *book) lastTry(h *schema.Host) bool {
 	return int(h.RobotsTries) >= b.in.set.Config.Retry.MaxRetries || clock.OutOfReach(h)
 }
 
-// copied returns the rules of the copy, however old it is; nil: there is none.
+// copied returns the rules of the copy, however old it is; nil: there is none. The delay that they
+// ask for may be another than before: what they say depends on the crawler's name.
 func (b *book) copied(h *schema.Host) (*robots.Rules, error) {
 	if rules, ok := b.parsed[h.ID]; ok {
 		return rules, nil
@@ -80,6 +81,10 @@ func (b *book) copied(h *schema.Host) (*robots.Rules, error) {
 		clear(b.parsed)
 	}
 	b.parsed[h.ID] = rules
+	if delay, _ := rules.CrawlDelay(); delay != h.CrawlDelay {
+		h.CrawlDelay = delay
+		b.hosts.put(h)
+	}
 	return rules, nil
 }
 
@@ -130,11 +135,9 @@ func (b *book) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *r
 		return err
 	}
 	delete(b.parsed, h.ID)
-	rules, err := b.copied(h)
-	if err != nil {
+	if _, err := b.copied(h); err != nil {
 		return err
 	}
-	h.CrawlDelay, _ = rules.CrawlDelay()
 	if here {
 		live.ready = clock.ReadyAfter(b.in.set.Config, h, live.ready, o)
 	} else if at := h.LastByte.Add(time.Millisecond + b.in.set.Config.FullDelay(h)); at.After(live.ready) {

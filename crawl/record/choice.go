@@ -22,6 +22,7 @@ type choice struct {
 	ledger   *ledger
 	quotas   *quotas
 	listings listings
+	cutter   cutter
 
 	passed map[schema.ID]bool // looked at: true needs no visit, false waits for a place in its group
 	settle []*schema.Visit
@@ -256,7 +257,8 @@ func (c *choice) denied(id schema.ID, form string, v robots.Verdict) (*schema.Vi
 
 // conditional makes a step ask only for what has changed since the page was last
 // processed. A sitemap may be asked so if all that it named was recorded, so that
-// nothing is lost by not reading it. A page that is rendered is always sent whole.
+// nothing is lost by not reading it, and a page unless limits that kept its links from being
+// recorded have risen. A page that is rendered is always sent whole.
 func (c *choice) conditional(step *ring.Step) error {
 	seq := c.in.store.Latest(step.ID)
 	if seq == 0 {
@@ -272,6 +274,11 @@ func (c *choice) conditional(step *ring.Step) error {
 	}
 	if step.URLKind == schema.KindSitemap && (v.Distinct != len(v.Sitemap) || v.Children != len(v.Links)) {
 		return nil
+	}
+	if step.URLKind == schema.KindPage {
+		if lacks, err := c.cutter.lacks(v); err != nil || lacks {
+			return err
+		}
 	}
 	step.Kind, step.ETag, step.Modified = ring.Get, v.ETag, v.LastModified
 	if step.Visit.Revisit = v.Stand; v.Stand == 0 {

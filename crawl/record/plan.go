@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/clock"
@@ -87,7 +88,7 @@ func (p *plan) begin(h *schema.Host, live *liveHost) (decision, error) {
 	if r := p.refuseAssets(h, live, shut); r != nil {
 		return decision{refuse: r, again: true}, nil
 	}
-	if len(live.assets) == 0 && (shut || p.closed(h, live)) {
+	if len(live.assets) == 0 && (shut || p.closed(h, live) || rules != nil && p.quotas.tooSlow(h)) {
 		return p.choice.stay(h, live, shut || p.quotas.spent(h))
 	}
 	if p.mustResolve(h, live) {
@@ -115,7 +116,7 @@ func (p *plan) page(h *schema.Host, live *liveHost, rules *robots.Rules, shut bo
 	switch {
 	case !hasWork(h):
 		return decision{}, nil
-	case shut || p.closed(h, live):
+	case shut || p.closed(h, live) || p.quotas.tooSlow(h):
 		return p.choice.stay(h, live, shut || p.quotas.spent(h))
 	case p.renders.crowded(h):
 		return decision{}, nil
@@ -144,13 +145,14 @@ func hasWork(h *schema.Host) bool { return h.Waiting > 0 || len(h.Retries) > 0 }
 // closed reports whether a host is not asked for pages any more in this run. Its
 // sitemaps count for no budget.
 func (p *plan) closed(h *schema.Host, live *liveHost) bool {
-	return h.RunGivenUp != schema.NotGivenUp || p.quotas.tooSlow(h) || p.quotas.enough(h) ||
-		p.quotas.exhausted(h, live) && !sitemapWaits(h)
+	return h.RunGivenUp != schema.NotGivenUp || p.quotas.enough(h) ||
+		p.quotas.exhausted(h, live) && !p.sitemapWaits(h)
 }
 
-// sitemapWaits reports whether the first waiting URL of a host is a sitemap.
-func sitemapWaits(h *schema.Host) bool {
-	return len(h.Queues) > 0 && h.Queues[0].Priority == schema.PrioritySitemap
+// sitemapWaits reports whether a sitemap of a host waits, for its turn or for another try.
+func (p *plan) sitemapWaits(h *schema.Host) bool {
+	return len(h.Queues) > 0 && h.Queues[0].Priority == schema.PrioritySitemap ||
+		slices.ContainsFunc(h.Retries, func(r schema.Retry) bool { return !p.in.isPage(r.URL) })
 }
 
 // mustResolve reports whether the address of a host must be looked up first, because
@@ -243,7 +245,7 @@ func (p *plan) crowded(h *schema.Host, live *liveHost, woken bool) bool {
 func (p *plan) atStart(h *schema.Host) (ring.Effect, bool) {
 	queued := h.Waiting > 0 && h.Generation == p.in.store.Generation()
 	retries := len(h.Retries) > 0 && h.Run == p.in.run.ID
-	if !queued && !retries || p.quotas.tooSlow(h) {
+	if !queued && !retries {
 		return ring.Effect{}, false
 	}
 	clock.Clamp(p.in.set.Config, h, p.in.started)
@@ -253,6 +255,9 @@ func (p *plan) atStart(h *schema.Host) (ring.Effect, bool) {
 	}
 	if h.SuspendedTo.After(e.Ready) && h.SuspendedTo.Sub(p.in.started) <= p.in.set.Config.Politeness.MaxSuspension {
 		e.Ready = h.SuspendedTo // else the host is given up when it is planned
+	}
+	if p.quotas.tooSlow(h) {
+		e.Ready = p.in.started // it is to be seen first whether it still is
 	}
 	if queued && len(h.Queues) > 0 {
 		e.Priority = h.Queues[0].Priority

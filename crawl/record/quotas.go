@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
@@ -267,7 +268,12 @@ func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (key string, err error) {
 	default:
 		return "", nil
 	}
-	waits := false
+	waits := asked && slices.ContainsFunc(h.Retries, func(r schema.Retry) bool {
+		return q.in.isPage(r.URL) && q.in.store.Latest(r.URL) == 0
+	})
+	if waits {
+		return key, nil
+	}
 	err = tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
 		waits = q.in.store.Latest(id) == 0
 		return !waits

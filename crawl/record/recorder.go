@@ -66,7 +66,8 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	r.reach = reach{in: in, hosts: &r.hosts, ledger: &r.ledger, listings: said}
 	r.plan = plan{in: in, hosts: &r.hosts, book: &r.book, quotas: &r.quotas, reach: &r.reach, renders: &r.renders}
 	r.plan.choice = choice{
-		in: in, hosts: &r.hosts, ledger: &r.ledger, quotas: &r.quotas, listings: said, passed: map[schema.ID]bool{},
+		in: in, hosts: &r.hosts, ledger: &r.ledger, quotas: &r.quotas, listings: said, cutter: cutter{in: in},
+		passed: map[schema.ID]bool{},
 	}
 	return r
 }

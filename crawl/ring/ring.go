@@ -70,6 +70,7 @@ type Step struct {
 	Suspension uint32         // number of the host's suspension when it was sent
 	Address    string         // whose clock was started when it was sent; "": none
 	Standing   slots.Standing // of the host, when it was sent
+	Gap        time.Duration  // from one request of the host to the next, where several may be open; 0: the host has one
 	Moves      int            // how often it was not asked because its server was at another address
 	Settings   *Settings      // it was planned under
 	Fetched    *Fetched       // of Render: the page

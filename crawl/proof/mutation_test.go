@@ -49,8 +49,16 @@ func recorderMutations() []mutation {
 		},
 		{
 			"a start does not wait", "record/hosts.go",
-			"ready = since.at.Add(h.in.set.Config.FullDelay(host))", "ready = since.at",
+			"rested := since.at.Add(clock.Rest(h.in.set.Config, host))", "rested := since.at",
 			"TestKilled$|TestRestartsArePolite|TestVerifiedAfterKills",
+		},
+		{
+			"a start forgets how slow a host is", "record/hosts.go",
+			"clock.Rest(h.in.set.Config, host)", "h.in.set.Config.FullDelay(host)", "TestAdaptiveOverStarts",
+		},
+		{
+			"requests of a host that were held up go out together", "address.go",
+			"if step.Gap == 0 {", "if step.Gap >= 0 {", "TestHostAfterLookups",
 		},
 		{
 			"visits are counted twice", "record/ledger.go",

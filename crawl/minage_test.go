@@ -105,3 +105,34 @@ func TestLimitRaised(t *testing.T) {
 		})
 	}
 }
+
+// TestExtractAdded reads pages again when there is a fact to find that nobody has asked for, and only those of its
+// domain.
+func TestExtractAdded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.other = func(q question) reply {
+			if q.path == "/robots.txt" {
+				return reply{status: http.StatusNotFound}
+			}
+			r := reply{status: http.StatusOK, header: http.Header{"Etag": {`"1"`}, "Content-Type": {"text/html"}},
+				body: "<h1>a heading</h1><a href=https://b.test/>b</a>"}
+			if q.step.ETag != "" {
+				r.status, r.body = http.StatusNotModified, ""
+			}
+			return r
+		}
+		const more = "[[extract]]\nname = \"heading\"\nselector = \"h1\"\ndomain = \"a.test\"\n"
+		for i, text := range []string{"", more, more} {
+			time.Sleep(48 * time.Hour)
+			s.crawl(politeConfig(map[string]string{"more": text}), 0)
+			s.completed()
+			visits := s.visits()
+			a, b := visits["https://a.test/"], visits["https://b.test/"]
+			if (a.Status == http.StatusOK) != (i < 2) || (b.Status == http.StatusOK) != (i == 0) || (len(a.Facts) == 1) != (i == 1) {
+				t.Errorf("run %d: a.test %d with %v, b.test %d", i+1, a.Status, a.Facts, b.Status)
+			}
+		}
+	})
+}

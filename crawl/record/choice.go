@@ -257,8 +257,8 @@ func (c *choice) denied(id schema.ID, form string, v robots.Verdict) (*schema.Vi
 
 // conditional makes a step ask only for what has changed since the page was last
 // processed. A sitemap may be asked so if all that it named was recorded, so that
-// nothing is lost by not reading it, and a page unless limits that kept its links from being
-// recorded have risen. A page that is rendered is always sent whole.
+// nothing is lost by not reading it, and a page unless it lacks what this run would not leave
+// out. A page that is rendered is always sent whole.
 func (c *choice) conditional(step *ring.Step) error {
 	seq := c.in.store.Latest(step.ID)
 	if seq == 0 {
@@ -276,7 +276,7 @@ func (c *choice) conditional(step *ring.Step) error {
 		return nil
 	}
 	if step.URLKind == schema.KindPage {
-		if lacks, err := c.cutter.lacks(v); err != nil || lacks {
+		if lacks, err := c.cutter.lacks(v, weburl.Host(step.Norm)); err != nil || lacks {
 			return err
 		}
 	}

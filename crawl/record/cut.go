@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -11,17 +12,18 @@ import (
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
-// A cutter knows which pages lack links that were beyond a limit when they were read, and may be
-// within it now. That such a page has not changed says nothing of what it lacks.
+// A cutter knows which pages lack what an earlier run left out when it read them, and this one would
+// not: links beyond a limit that has risen, and facts that nobody asked for. That such a page has not
+// changed says nothing of what it lacks.
 type cutter struct {
-	in    *scope
-	traps map[schema.RunID]terrain.Traps
+	in     *scope
+	before map[schema.RunID]*config.Config
 }
 
-// lacks reports whether that is so of a page with such a last visit.
-func (c *cutter) lacks(v *schema.Visit) (bool, error) {
-	most := c.in.set.Config.Crawler.LinksPerPage()
-	if v.LinkLimit > 0 && most > v.LinkLimit {
+// lacks reports whether that is so of a page of a host with such a last visit.
+func (c *cutter) lacks(v *schema.Visit, host string) (bool, error) {
+	now := c.in.set.Config
+	if v.LinkLimit > 0 && now.Crawler.LinksPerPage() > v.LinkLimit {
 		return true, nil
 	}
 	stands := v
@@ -31,46 +33,69 @@ func (c *cutter) lacks(v *schema.Visit) (bool, error) {
 			return false, err
 		}
 	}
+	before, err := c.configOf(stands.Run)
+	if err != nil {
+		return false, err
+	}
+	return lacksLinks(v, len(stands.Links), &now.Traps, &before.Traps) || c.lacksFacts(before.Extracts, host), nil
+}
+
+// lacksLinks reports whether a page of which so many links were recorded has more, and a limit
+// that may have kept them out has risen.
+func lacksLinks(v *schema.Visit, recorded int, now, before *terrain.Traps) bool {
 	read := v.Distinct
 	if v.LinkLimit > 0 {
 		read = min(read, v.LinkLimit)
 	}
-	if read <= len(stands.Links) {
-		return false, nil
+	if read > recorded && v.BeyondHosts > 0 && above(now.MaxHostsPerPage, before.MaxHostsPerPage) {
+		return true
 	}
-	before, err := c.trapsOf(stands.Run)
-	now := c.in.set.Config.Traps
-	return v.BeyondHosts > 0 && above(now.MaxHostsPerPage, before.MaxHostsPerPage) ||
-		read > len(stands.Links)+v.BeyondHosts &&
-			(above(now.MaxURLsPerHost, before.MaxURLsPerHost) || above(now.MaxHostsPerSite, before.MaxHostsPerSite)), err
+	return read > recorded+v.BeyondHosts &&
+		(above(now.MaxURLsPerHost, before.MaxURLsPerHost) || above(now.MaxHostsPerSite, before.MaxHostsPerSite))
 }
 
 // above compares limits, of which 0 is none.
-func above(now, before int) bool {
-	return uint(cmp.Or(now, math.MaxInt)) > uint(cmp.Or(before, math.MaxInt))
+func above(now, before int) bool { return cmp.Or(now, math.MaxInt) > cmp.Or(before, math.MaxInt) }
+
+// lacksFacts reports whether a fact is asked of the pages of a host now that was not before.
+func (c *cutter) lacksFacts(before []config.Extract, host string) bool {
+	for i, e := range c.in.set.Config.Extracts {
+		if on := c.in.set.Extracts[i].On; on != nil && !on(host) {
+			continue
+		}
+		if !slices.ContainsFunc(before, func(b config.Extract) bool { return same(&b, &e) }) {
+			return true
+		}
+	}
+	return false
 }
 
-// trapsOf returns the limits under which a run ended; the least that there can be, where its
-// configuration was pruned.
-func (c *cutter) trapsOf(id schema.RunID) (terrain.Traps, error) {
-	if t, ok := c.traps[id]; ok {
-		return t, nil
+func same(a, b *config.Extract) bool {
+	domains := a.Domain == b.Domain || a.Domain != nil && b.Domain != nil && a.Domain.String() == b.Domain.String()
+	return domains && a.Name == b.Name && a.Selector == b.Selector && a.Attr == b.Attr
+}
+
+// configOf returns the configuration under which a run ended. Where it was pruned, it is one with the
+// least limits that there can be.
+func (c *cutter) configOf(id schema.RunID) (*config.Config, error) {
+	if cfg := c.before[id]; cfg != nil {
+		return cfg, nil
 	}
 	run, err := c.in.tx.Runs.At(id)
 	if err != nil {
-		return terrain.Traps{}, err
+		return nil, err
 	}
-	traps := terrain.Traps{MaxHostsPerPage: 1, MaxURLsPerHost: 1, MaxHostsPerSite: 1}
 	text, err := c.in.tx.Runs.Config(run.Config)
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return traps, err
+		return nil, err
 	}
-	if cfg, err := config.ParseEffective(text); err == nil {
-		traps = cfg.Traps
+	cfg, err := config.ParseEffective(text)
+	if err != nil {
+		cfg = &config.Config{Traps: terrain.Traps{MaxHostsPerPage: 1, MaxURLsPerHost: 1, MaxHostsPerSite: 1}}
 	}
-	if c.traps == nil {
-		c.traps = map[schema.RunID]terrain.Traps{}
+	if c.before == nil {
+		c.before = map[schema.RunID]*config.Config{}
 	}
-	c.traps[id] = traps
-	return traps, nil
+	c.before[id] = cfg
+	return cfg, nil
 }

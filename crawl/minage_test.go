@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,6 +105,35 @@ func TestLimitRaised(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLimitRaisedListed does the same with a page that its sitemap says to be unchanged.
+func TestLimitRaisedListed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(q question) reply {
+			if q.path == "/s.xml" {
+				return reply{status: http.StatusOK, body: strings.ReplaceAll(urlset("https://a.test/"), "2024", "1998")}
+			}
+			return site("Sitemap: /s.xml\n", 4)(q)
+		}
+		for i, limit := range []int{2, 2, 1000, 1000} {
+			time.Sleep(48 * time.Hour)
+			keys := fmt.Sprintf("sitemaps = \"quality\"\nmax-links-per-page = %d", limit)
+			s.crawl(politeConfig(map[string]string{"crawler": keys}), 0)
+			s.completed()
+			asked := 0
+			for _, request := range s.requests("a.test") {
+				if request == "GET /" {
+					asked++
+				}
+			}
+			if whole := slices.Contains(s.requests("a.test"), "GET /4"); whole != (limit == 1000) || asked != 1+i/2 {
+				t.Errorf("run %d, limit %d: the page was asked %d times; asked %v", i+1, limit, asked, s.requests("a.test"))
+			}
+		}
+	})
 }
 
 // TestExtractAdded reads pages again when there is a fact to find that nobody has asked for, and only those of its

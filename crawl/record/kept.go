@@ -56,6 +56,27 @@ func (c *choice) revisits(h *schema.Host, live *liveHost, retries bool) (ids []s
 	return ids, err
 }
 
+// stays reports whether a page is kept as its last visit has left it, unless another form has been met. One
+// that its sitemap says to be unchanged is not, if it lacks what this run would not leave out.
+func (c *choice) stays(v *schema.Visit, anyCase bool) (bool, error) {
+	switch {
+	case c.in.young(v) && v.Final():
+		return true, nil
+	case v.State != schema.Processed:
+		return false, nil
+	case anyCase:
+		return true, nil
+	case !c.listings.spares(c.in, v):
+		return false, nil
+	}
+	host, err := c.in.tx.Hosts.Name(c.in.store.HostOf(v.URL))
+	if err != nil {
+		return false, err
+	}
+	lacks, err := c.cutter.lacks(v, host)
+	return !lacks, err
+}
+
 // settleKept settles a page that an earlier run has visited as it is: because it is young
 // enough, or because it was processed, in any case.
 func (c *choice) settleKept(id schema.ID, anyCase bool) (bool, error) {
@@ -67,9 +88,8 @@ func (c *choice) settleKept(id schema.ID, anyCase bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	processed := v.State == schema.Processed
-	if !(processed && (anyCase || c.listings.spares(c.in, v)) || c.in.young(v) && v.Final()) {
-		return false, nil
+	if stays, err := c.stays(v, anyCase); err != nil || !stays {
+		return false, err
 	}
 	if open, err := c.ledger.reopened(v); err != nil || open {
 		return false, err

@@ -108,7 +108,7 @@ func (r Rel) String() string {
 	return strings.Join(names, " ")
 }
 
-// A Place is the nearest enclosing element that says what a link is for. Lower
+// A Place is the nearest enclosing element or ARIA landmark that says what a link is for. Lower
 // places win where a pair of pages has several links.
 type Place uint8
 

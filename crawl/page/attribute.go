@@ -18,6 +18,7 @@ const (
 	attrHTTPEquiv
 	attrDownload
 	attrXlinkHref
+	attrRole
 	attrFont // color, face, size: those of a <font> that SVG and MathML cannot hold
 	attrNone
 )
@@ -32,8 +33,14 @@ type attributes struct {
 
 // get returns the value of an attribute and whether the tag has it.
 func (a *attributes) get(name attr) ([]byte, bool) {
-	return a.values[name], a.has&(1<<name) != 0
+	if a.has&(1<<name) == 0 {
+		return nil, false
+	}
+	return a.values[name], true
 }
+
+// reset forgets the attributes of the tag before.
+func (a *attributes) reset() { a.has, a.selfClosing = 0, false }
 
 func (a *attributes) set(name attr, value []byte) {
 	if name == attrNone || a.has&(1<<name) != 0 {
@@ -58,6 +65,8 @@ func attrOf(name []byte) attr {
 		return attrRel
 	case "alt":
 		return attrAlt
+	case "role":
+		return attrRole
 	case "name":
 		return attrName
 	case "content":
@@ -76,11 +85,9 @@ func attrOf(name []byte) attr {
 
 // readAttributes reads from behind a tag's name at i to behind its ">", and
 // returns that place, or -1 where the page ends before. With keep, s.attrs
-// become those of the tag.
+// become those of the tag; else its role alone.
 func (s *scanner) readAttributes(i int, keep bool) int {
-	if keep {
-		s.attrs = attributes{}
-	}
+	s.attrs.reset()
 	last := 0 // end of the last value
 	for {
 		i = s.skipSpace(i)
@@ -96,7 +103,7 @@ func (s *scanner) readAttributes(i int, keep bool) int {
 		if next < 0 {
 			return -1
 		}
-		if keep {
+		if keep || nameEnd-i == len("role") && s.src[i]|0x20 == 'r' {
 			s.attrs.set(attrOf(s.src[i:nameEnd]), s.src[from:to])
 		}
 		last, i = to, next

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/html"
-
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -97,7 +95,9 @@ func (e *Extractor) read(p *Page, text []byte) {
 func (e *Extractor) start(t tag) {
 	attrs := &e.scan.attrs
 	switch t {
-	case tagOther, tagFont:
+	case tagFont:
+	case tagOther:
+		e.nest(t)
 	case tagA:
 		e.closeLink()
 		e.openLink(attrs)
@@ -125,9 +125,15 @@ func (e *Extractor) start(t tag) {
 		e.hidden = e.scan.raw == nil && !e.scan.attrs.selfClosing
 	default:
 		e.breakWord()
-		if t.nests() {
-			e.nesting.push(t)
-		}
+		e.nest(t)
+	}
+}
+
+// nest follows the start tag of an element that may hold links.
+func (e *Extractor) nest(t tag) {
+	if t.nests() || !e.scan.foreign.within() {
+		role, _ := e.scan.attrs.get(attrRole)
+		e.nesting.enter(t, e.scan.name, role)
 	}
 }
 
@@ -135,10 +141,10 @@ func (e *Extractor) end(t tag) {
 	switch {
 	case t == tagA:
 		e.closeLink()
-	case t.nests():
-		e.nesting.pop(t)
-		e.breakWord()
-	case t == tagBreak:
+	case t == tagOther:
+		e.nesting.leave(t, e.scan.name)
+	case t.nests() || t == tagBreak:
+		e.nesting.leave(t, e.scan.name)
 		e.breakWord()
 	case t == tagScript || t == tagStyle:
 		e.hidden = false
@@ -280,21 +286,6 @@ func altText(attrs *attributes) string {
 		alt = alt[:8<<10]
 	}
 	return clip(attributeValue(string(alt)), anchorLength)
-}
-
-// unescapeText reads the entities of a piece of text, of which at most max bytes
-// are looked at, white space at its start not counted.
-func unescapeText(raw []byte, max int) []byte {
-	if trimmed := bytes.TrimLeft(raw, " \t\r\n\f"); len(raw)-len(trimmed) > 1 {
-		raw = raw[len(raw)-len(trimmed)-1:] // one is kept, it separates words
-	}
-	if len(raw) > max {
-		raw = raw[:max]
-	}
-	if bytes.IndexByte(raw, '&') < 0 {
-		return raw
-	}
-	return []byte(html.UnescapeString(string(raw)))
 }
 
 // clip cleans text and cuts it to a number of characters.

@@ -77,6 +77,9 @@ func adversarial() map[string]string {
 		"noscripts":              fill("<noscript>JavaScript</noscript>"),
 		"scripts":                count(`<script src="//h%d.example/"></script>`),
 		"inline scripts":         fill("<script>import</script>"),
+		"roles":                  count("<x%d role=main>"),
+		"roles followed":         "<i role=main>" + fill("<i></b><b role=navigation><u>"),
+		"long role":              "<div role='" + fill("note ") + "'>",
 		"long rel":               "<a href=y rel='" + fill("nofollow ") + "'>x</a>",
 	}
 }

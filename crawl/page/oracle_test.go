@@ -96,18 +96,28 @@ func treeTarget(s *goquery.Selection) (target string, kind schema.LinkKind, ok b
 	return s.AttrOr("href", ""), schema.LinkAnchor, !download
 }
 
+// treeRoles and treeElements are the places of what stands in them.
+var treeRoles = map[string]schema.Place{
+	"main": schema.PlaceMain, "complementary": schema.PlaceAside, "banner": schema.PlaceHeader,
+	"contentinfo": schema.PlaceFooter, "navigation": schema.PlaceNav,
+}
+
+var treeElements = map[string]schema.Place{
+	"main": schema.PlaceMain, "aside": schema.PlaceAside, "header": schema.PlaceHeader,
+	"footer": schema.PlaceFooter, "nav": schema.PlaceNav,
+}
+
 func treePlace(s *goquery.Selection) schema.Place {
-	switch goquery.NodeName(s.Closest("main, aside, header, footer, nav")) {
-	case "main":
-		return schema.PlaceMain
-	case "aside":
-		return schema.PlaceAside
-	case "header":
-		return schema.PlaceHeader
-	case "footer":
-		return schema.PlaceFooter
-	case "nav":
-		return schema.PlaceNav
+	for parent := s.Parent(); parent.Length() > 0; parent = parent.Parent() {
+		name := goquery.NodeName(parent)
+		for role := range strings.FieldsSeq(strings.ToLower(parent.AttrOr("role", ""))) {
+			if place, ok := treeRoles[role]; ok && closes([]byte(name)) {
+				return place
+			}
+		}
+		if place, ok := treeElements[name]; ok {
+			return place
+		}
 	}
 	return schema.PlaceBody
 }
@@ -200,7 +210,11 @@ func compose(choices []byte) []byte {
 		"<a href='li\nne'>line</a>", `<a href=a><i>i</i></a>`, `</b>`, `</nope>`, `<!-- x --!>`, `<?pi?>`,
 		`<a href=é>é</a>`,
 	}
-	containers := []string{"div", "section", "article", "main", "aside", "header", "footer", "nav"}
+	containers := []string{
+		"div", "section", "article", "main", "aside", "header", "footer", "nav", "ul", "x-menu",
+		"div role=navigation", `nav class=x ROLE="none main"`, "header role=note", "ul role=Banner",
+		"x-menu role=complementary", "fieldset role='doc-toc contentinfo'",
+	}
 	b := bytes.NewBufferString("<!DOCTYPE html><head>")
 	var open []string
 	inBody := false
@@ -216,11 +230,16 @@ func compose(choices []byte) []byte {
 		case n < 150:
 			b.WriteString(body[n%len(body)])
 		case n < 200:
-			open = append(open, containers[n%len(containers)])
-			b.WriteString("<" + open[len(open)-1] + ">")
+			tag := containers[n%len(containers)]
+			b.WriteString("<" + tag + ">")
+			name, _, _ := strings.Cut(tag, " ")
+			open = append(open, name)
 		case len(open) > 0:
 			// Sometimes what is open in it is left to be closed by it.
 			i := max(0, len(open)-1-n%3%2)
+			if open[i] == "x-menu" { // which a tree leaves open while a container in it is
+				i = len(open) - 1
+			}
 			i = slices.Index(open, open[i]) // the outermost of its name is no nearer
 			if last := lastIndex(open, open[i]); last > i {
 				i = last

@@ -177,30 +177,6 @@ func TestLegacyQueries(t *testing.T) {
 	}
 }
 
-func TestPlace(t *testing.T) {
-	tests := []struct {
-		in   string
-		want schema.Place
-	}{
-		{`<a href=x>`, schema.PlaceBody},
-		{`<main><a href=x>`, schema.PlaceMain},
-		{`<main><aside><div><a href=x>`, schema.PlaceAside},
-		{`<footer><nav></nav><a href=x>`, schema.PlaceFooter},
-		{`<header><nav><section><a href=x>`, schema.PlaceNav},
-		{`<div><nav></div><a href=x>`, schema.PlaceBody},
-		{`<main><nav><div></nav><a href=x>`, schema.PlaceMain},
-		{`<nav></div></main></section><a href=x>`, schema.PlaceNav},
-		{`<NAV/><a href=x>`, schema.PlaceNav},
-		{`<nav><a href=x></a></nav><header><a href=x></a></header>`, schema.PlaceHeader},
-	}
-	for _, tt := range tests {
-		links := extract(t, tt.in, Options{}).Links
-		if len(links) != 1 || links[0].Place != tt.want {
-			t.Errorf("%s: %+v, want place %v", tt.in, links, tt.want)
-		}
-	}
-}
-
 func TestTitle(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"<title> a\n&amp;\t<b>b </title><title>c</title>", "a & <b>b"},

@@ -1,17 +1,30 @@
 package page
 
-import "github.com/sumi-ripple/ripple/schema"
+import (
+	"bytes"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
 
 // A nesting is the stack of open elements that decide where a link stands, and
 // of the containers they are usually closed with: an end tag closes everything
 // opened since its start tag, one without a start tag nothing. So a <nav> whose
 // end tag is missing ends with the <div> around it.
 //
+// An element decides by its ARIA landmark role, else by its name. Any element may have
+// a role; one that is no container is followed by name from where a role was first met.
+//
 // Pushing and popping cost constant time on average, whatever the order.
 type nesting struct {
-	open  []level
-	count [tagNav + 1]int // open elements of each tag
+	open   []level
+	others [][]byte              // names of elements with a landmark role that are no containers
+	count  [tags + maxOthers]int // open elements of each tag; behind the tags, of others
 }
+
+// maxOthers bounds the names that are followed on one page; roles of further ones are
+// left out.
+const maxOthers = 16
 
 // A level is an open element and the place of what stands in it.
 type level struct {
@@ -19,7 +32,10 @@ type level struct {
 	place schema.Place
 }
 
-func (n *nesting) reset() { *n = nesting{open: n.open[:0]} }
+func (n *nesting) reset() {
+	clear(n.others) // lets go of the body
+	*n = nesting{open: n.open[:0], others: n.others[:0]}
+}
 
 // place is that of the nearest open element which has one.
 func (n *nesting) place() schema.Place {
@@ -29,13 +45,26 @@ func (n *nesting) place() schema.Place {
 	return n.open[len(n.open)-1].place
 }
 
-func (n *nesting) push(t tag) {
+// enter follows the start tag of an element with a name and a role, nil: none.
+func (n *nesting) enter(t tag, name, role []byte) {
+	var place schema.Place
+	marked := false
+	if len(role) > 0 {
+		place, marked = landmark(role)
+	}
+	if t = n.follows(t, name, marked); t == tagOther {
+		return
+	}
+	if !marked {
+		place = n.placeIn(t)
+	}
 	n.count[t]++
-	n.open = append(n.open, level{t, n.placeIn(t)})
+	n.open = append(n.open, level{t, place})
 }
 
-func (n *nesting) pop(t tag) {
-	if n.count[t] == 0 {
+// leave follows an end tag.
+func (n *nesting) leave(t tag, name []byte) {
+	if t = n.follows(t, name, false); n.count[t] == 0 {
 		return
 	}
 	for {
@@ -48,7 +77,28 @@ func (n *nesting) pop(t tag) {
 	}
 }
 
-// placeIn is the place of what stands in an element opened here.
+// follows returns what an element is counted as, [tagOther] if it is not followed;
+// one that is marked is from here on.
+func (n *nesting) follows(t tag, name []byte, marked bool) tag {
+	switch {
+	case t.nests():
+		return t
+	case !marked && len(n.others) == 0: // as on nearly all pages
+		return tagOther
+	}
+	i := slices.IndexFunc(n.others, func(other []byte) bool { return bytes.EqualFold(other, name) })
+	switch {
+	case i >= 0:
+	case !marked || len(n.others) == maxOthers || !closes(name):
+		return tagOther
+	default:
+		i = len(n.others)
+		n.others = append(n.others, name)
+	}
+	return tags + tag(i)
+}
+
+// placeIn is the place of what stands in an element opened here, by its name.
 func (n *nesting) placeIn(t tag) schema.Place {
 	switch t {
 	case tagMain:
@@ -63,4 +113,44 @@ func (n *nesting) placeIn(t tag) schema.Place {
 		return schema.PlaceNav
 	}
 	return n.place()
+}
+
+// landmark returns the place that a role attribute names: of several roles the first
+// that is a landmark counts.
+func landmark(roles []byte) (schema.Place, bool) {
+	var low [len("complementary")]byte
+	for role := range bytes.FieldsSeq(roles) {
+		if len(role) > len(low) {
+			continue
+		}
+		switch string(lower(low[:0], role)) {
+		case "main":
+			return schema.PlaceMain, true
+		case "complementary":
+			return schema.PlaceAside, true
+		case "banner":
+			return schema.PlaceHeader, true
+		case "contentinfo":
+			return schema.PlaceFooter, true
+		case "navigation":
+			return schema.PlaceNav, true
+		}
+	}
+	return 0, false
+}
+
+// closes reports whether an element ends with a tag of its own, and nowhere else if it
+// is written well: it has content, and its end tag must not be left out.
+func closes(name []byte) bool {
+	var low [len("colgroup")]byte
+	if len(name) > len(low) {
+		return true
+	}
+	switch string(lower(low[:0], name)) {
+	case "html", "head", "body", "p", "li", "dt", "dd", "rt", "rp", "option", "optgroup", "colgroup", "caption",
+		"thead", "tbody", "tfoot", "tr", "td", "th",
+		"br", "hr", "col", "embed", "input", "keygen", "param", "source", "track", "wbr":
+		return false
+	}
+	return true
 }

@@ -29,7 +29,7 @@ type scanner struct {
 
 	tag   tag
 	name  []byte     // of the tag, as written
-	attrs attributes // of a start tag that has any use for them
+	attrs attributes // of a start tag: its role, and all of one that has any use for them
 	raw   []byte     // the text inside, of a start tag whose content is not markup
 
 	nameTo  int // where the name of the last start tag ends
@@ -129,12 +129,12 @@ func (s *scanner) start(i int) token {
 	}
 	isForeign := s.foreign.within()
 	if s.tag == tagForeign || len(s.foreign.open) > 0 {
-		s.enter(s.src[i:end])
+		s.enter(s.name)
 	}
 	s.raw = nil
 	if s.tag.isRaw() && !isForeign {
 		from := s.pos
-		s.pos = s.rawEnd(from, s.src[i:end])
+		s.pos = s.rawEnd(from, s.name)
 		s.raw = s.src[from:s.pos]
 		s.titled = s.tag == tagTitle
 	}
@@ -179,7 +179,7 @@ func (s *scanner) end(i int) token {
 		return tokenEOF
 	}
 	if len(s.foreign.open) > 0 && !(s.tag == tagTitle && s.titled) {
-		s.leave(s.src[i:end])
+		s.leave(s.name)
 	}
 	s.titled = false
 	return tokenEnd

@@ -37,6 +37,8 @@ const (
 	tagRaw // xmp, iframe, noembed, noframes
 
 	tagBreak // separates words
+
+	tags // their number
 )
 
 func (t tag) nests() bool  { return tagDiv <= t && t <= tagNav }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -89,4 +90,19 @@ func unescapeEntity(entity, rest string) string {
 		return s
 	}
 	return entity
+}
+
+// unescapeText reads the entities of a piece of text, of which at most max bytes
+// are looked at, white space at its start not counted.
+func unescapeText(raw []byte, max int) []byte {
+	if trimmed := bytes.TrimLeft(raw, " \t\r\n\f"); len(raw)-len(trimmed) > 1 {
+		raw = raw[len(raw)-len(trimmed)-1:] // one is kept, it separates words
+	}
+	if len(raw) > max {
+		raw = raw[:max]
+	}
+	if bytes.IndexByte(raw, '&') < 0 {
+		return raw
+	}
+	return []byte(html.UnescapeString(string(raw)))
 }

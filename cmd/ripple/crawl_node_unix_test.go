@@ -94,6 +94,13 @@ func machinesFor(t *testing.T, hub string, n int, text string) (all []*machine, 
 		}
 		return path
 	}
+	t.Cleanup(func() {
+		for _, m := range all {
+			if t.Failed() && m.said != nil {
+				t.Logf("%s says: %s", m.config, m.said)
+			}
+		}
+	})
 	for i := range n { // none may have them all before another one comes
 		name, own := fmt.Sprintf("node%d", i), (4+n-1-i)/n
 		all = append(all, &machine{t: t, config: write(name, fmt.Sprintf(

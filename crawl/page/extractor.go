@@ -112,7 +112,7 @@ func (e *Extractor) start(t tag) {
 			e.ledger.add(src, schema.LinkFrame, 0, e.nesting.place())
 		}
 	case tagBase:
-		if href, ok := attrs.get(attrHref); ok && !e.based {
+		if href, ok := attrs.get(attrHref); ok && !e.based && e.scan.foreign.document() {
 			e.base, e.based = href, true
 		}
 	case tagMeta:
@@ -229,7 +229,7 @@ func (e *Extractor) canonical(attrs *attributes) {
 // meta reads a refresh and the robots metas.
 func (e *Extractor) meta(attrs *attributes) {
 	content, ok := attrs.get(attrContent)
-	if !ok {
+	if !ok || !e.scan.foreign.document() {
 		return
 	}
 	if equiv, _ := attrs.get(attrHTTPEquiv); means(equiv, "refresh") {

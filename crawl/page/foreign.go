@@ -34,6 +34,10 @@ func (f *foreign) within() bool {
 	return last == elementSVG || last == elementMath
 }
 
+// document reports that a tag read now is an element of HTML in the document itself, and not in a
+// template, which is a document of its own.
+func (f *foreign) document() bool { return !f.within() && f.count[elementTemplate] == 0 }
+
 // drawing reports that a tag or text read now is a part of a drawing or a formula, whatever
 // it is of.
 func (f *foreign) drawing() bool { return f.count[elementSVG]+f.count[elementMath] > 0 }

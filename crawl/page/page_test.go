@@ -61,6 +61,10 @@ func linkRows() []linkRow {
 		{"base for earlier links too, the first with href",
 			`<a href=a>A</a><base target=x><base href=/b/><base href=/c/>`,
 			[]row{anchor("https://example.com/b/a", "A")}},
+		{"base of a template", `<template><base href="https://b.test/"></template><a href=a>A</a>`, []row{anchor(dir+"a", "A")}},
+		{"base of a drawing", `<svg><base href="https://b.test/"/></svg><a href=a>A</a>`, []row{anchor(dir+"a", "A")}},
+		{"base of HTML in a drawing", `<svg><foreignObject><base href=/b/></foreignObject></svg><a href=a>A</a>`,
+			[]row{anchor("https://example.com/b/a", "A")}},
 		{"bad base", `<base href="https://[/"><a href=a>A</a>`, []row{anchor(dir+"a", "A")}},
 		{"base without a URL", `<base href="data:,x"><a href=a>A</a>`, []row{anchor(dir+"a", "A")}},
 		{"merged", `<nav><a href=a rel="nofollow ugc"></a></nav>` +
@@ -278,6 +282,8 @@ func TestRobotsMeta(t *testing.T) {
 		{`<meta name=ROBOTS content=none><meta name=robots content=noarchive>`, RobotsTag{true, true, true}},
 		{`<meta name=robots content=all>`, RobotsTag{}},
 		{`<meta name=googlebot content=noindex>`, RobotsTag{}},
+		{`<template><meta name=robots content=noindex></template>`, RobotsTag{}},
+		{`<svg><meta name=robots content=noindex>`, RobotsTag{NoIndex: true}},
 		{`<meta name=robots content=noindex><meta name=sumiripple content=noarchive>`, RobotsTag{NoArchive: true}},
 		{`<meta name=sumiripple content=index><meta name=robots content=noindex>`, RobotsTag{}},
 	}

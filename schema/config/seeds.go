@@ -26,8 +26,8 @@ func (c *Config) WithSeeds(urls []string, asQuality bool) (*Config, error) {
 		return nil, err
 	}
 	with, err := ParseEffective(more.Effective())
-	if err == nil {
-		with.notes = c.notes
+	if err == nil { // with what is no part of the effective configuration
+		with.notes, with.Network.Proxy = c.notes, c.Network.Proxy
 	}
 	return with, err
 }

@@ -2,11 +2,31 @@ package config
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// TestWithSeedsKeepsTheRest keeps all that is no seed, what is never shown too.
+func TestWithSeedsKeepsTheRest(t *testing.T) {
+	c := mustParse(t, minimal+"[network]\nproxy = \"http://me:secret@proxy.test:3128\"\n")
+	more, err := c.WithSeeds([]string{"https://" + c.Quality[0].Pattern.String() + "/x"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, field := range reflect.VisibleFields(reflect.TypeOf(*c)) {
+		if !field.IsExported() || field.Name == "Quality" {
+			continue
+		}
+		was, is := reflect.ValueOf(*c).Field(i), reflect.ValueOf(*more).Field(i)
+		if fmt.Sprintf("%+v", is) != fmt.Sprintf("%+v", was) {
+			t.Errorf("%s: %+v, before %+v", field.Name, is, was)
+		}
+	}
+}
 
 func TestWithSeeds(t *testing.T) {
 	c := mustParse(t, minimal+"[[blacklist]]\ndomain = \"*.bad.test\"\n")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -46,6 +47,9 @@ func NewExtractor(opt Options) *Extractor {
 func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, self string) Page {
 	encoding := encodingOf(body, contentType)
 	text := encoding.Decode(body)
+	if media.Extract(contentType).IsXHTML() {
+		text = closed(text)
+	}
 	p := Page{Charset: encoding.Name()}
 	e.read(&p, text)
 	if encode := encoding.Query(); encode != nil {

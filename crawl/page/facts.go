@@ -1,24 +1,17 @@
 package page
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"runtime/metrics"
 	"strings"
 
 	"github.com/PuerkitoBio/goquery"
 	"github.com/andybalholm/cascadia"
-	"golang.org/x/net/html"
 )
 
 // Bounds of the facts of one page.
 const (
-	maxFacts     = 100
-	factLength   = 1_000   // runes
-	maxTreeBytes = 1 << 20 // longer pages have no facts
-	maxTreeAlloc = 96 << 20
+	maxFacts   = 100
+	factLength = 1_000 // runes
 )
 
 // An Extract is one [[extract]] of the configuration: a fact of the user's own
@@ -43,7 +36,7 @@ func NewExtract(name, selector, attr string) (Extract, error) {
 }
 
 // facts finds what the extracts ask for, in their order, then the document's.
-// A page that no tree can be built of in reasonable memory has none.
+// A page of which [treeOf] makes no tree has none.
 func facts(extracts []Extract, text []byte, host string) []Fact {
 	var wanted []Extract
 	for _, x := range extracts {
@@ -51,11 +44,11 @@ func facts(extracts []Extract, text []byte, host string) []Fact {
 			wanted = append(wanted, x)
 		}
 	}
-	if len(wanted) == 0 || len(text) > maxTreeBytes {
+	if len(wanted) == 0 {
 		return nil
 	}
-	root, err := html.ParseWithOptions(newMeter(text), html.ParseOptionEnableScripting(false))
-	if err != nil {
+	root := treeOf(text)
+	if root == nil {
 		return nil
 	}
 	var found []Fact
@@ -76,36 +69,4 @@ func (x *Extract) value(s *goquery.Selection) string {
 		return clip(s.Text(), factLength)
 	}
 	return clip(s.AttrOr(x.Attr, ""), factLength)
-}
-
-var errTooCostly = errors.New("page takes too much memory to parse")
-
-// A meter reads a text in small pieces for as long as its reader allocates no
-// more than a page may cost. html.Parse opens unclosed <b> again in every
-// paragraph: a few kilobytes can become gigabytes, and it takes no limit.
-type meter struct {
-	text   *bytes.Reader
-	sample []metrics.Sample
-	limit  uint64
-}
-
-func newMeter(text []byte) *meter {
-	m := &meter{
-		text:   bytes.NewReader(text),
-		sample: []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}},
-	}
-	m.limit = m.allocated() + maxTreeAlloc
-	return m
-}
-
-func (m *meter) Read(p []byte) (int, error) {
-	if m.allocated() > m.limit {
-		return 0, errTooCostly
-	}
-	return io.LimitReader(m.text, 512).Read(p)
-}
-
-func (m *meter) allocated() uint64 {
-	metrics.Read(m.sample)
-	return m.sample[0].Value.Uint64()
 }

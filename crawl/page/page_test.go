@@ -346,3 +346,30 @@ func TestExtractorStartsAnew(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestXHTML reads pages of XML, in which a tag that closes itself has no content.
+func TestXHTML(t *testing.T) {
+	base, self := testBase(t, testRules(t), "https://example.com/dir/page")
+	for _, tt := range []struct{ src, title, links string }{
+		{`<head><title>T</title><script src="a.js"/></head><body><a href="/1">one</a></body>`, "T", "/1 body one"},
+		{`<head><title/></head><body><iframe src="/0"/><a href="/1">one</a></body>`, "", "/1 body one"},
+		{`<nav/><p>x<a href="/1"/> two</p><SCRIPT/><a href="/2">two</a>`, "", "/1 body , /2 body two"},
+		{`<svg><g><a href="/1"/><title/></g></svg><script>"<a href='/3'/>"</script><a href=/2/>two`, "", "/1 body , /2 body two"},
+		{`<template/><title>T</title><a href="/1">one<br/>line</a>`, "T", "/1 body one line"},
+	} {
+		var links []string
+		p := NewExtractor(Options{}).Extract([]byte(tt.src), "application/xhtml+xml; charset=utf-8", base, self)
+		for _, l := range p.Links {
+			links = append(links, strings.TrimPrefix(l.URL.Norm, "https://example.com")+" "+l.Place.String()+" "+l.Anchor)
+		}
+		if got := strings.Join(links, ", "); p.Title != tt.title || got != tt.links {
+			t.Errorf("%s\ntitle %q, links %s; want %q, %s", tt.src, p.Title, got, tt.title, tt.links)
+		}
+	}
+	const src = `<h1/><script/><p>text</p>`
+	opt := Options{Extracts: []Extract{mustExtract(t, "x", "body > p", "")}}
+	p := NewExtractor(opt).Extract([]byte(src), "application/xhtml+xml", base, self)
+	if len(p.Facts) != 1 {
+		t.Errorf("facts %v", p.Facts)
+	}
+}

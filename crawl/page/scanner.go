@@ -32,7 +32,8 @@ type scanner struct {
 	attrs attributes // of a start tag: its role, and all of one that has any use for them
 	raw   []byte     // the text inside, of a start tag whose content is not markup
 
-	nameTo  int // where the name of the last start tag ends
+	xml     bool // a tag that closes itself has no content
+	nameTo  int  // where the name of the last tag ends
 	foreign foreign
 	titled  bool // the next end tag of a title is that of raw text
 }
@@ -120,8 +121,7 @@ func (s *scanner) markup(i int) markup {
 // start reads the start tag whose name begins at i.
 func (s *scanner) start(i int) token {
 	end := s.nameEnd(i)
-	s.name = s.src[i:end]
-	s.nameTo = end
+	s.name, s.nameTo = s.src[i:end], end
 	s.tag = tagOf(s.name)
 	if s.pos = s.readAttributes(end, s.tag.hasUse() || s.tag == tagFont); s.pos < 0 {
 		s.pos = len(s.src)
@@ -132,7 +132,7 @@ func (s *scanner) start(i int) token {
 		s.enter(s.name)
 	}
 	s.raw = nil
-	if s.tag.isRaw() && !isForeign {
+	if s.tag.isRaw() && !isForeign && !(s.xml && s.attrs.selfClosing) {
 		from := s.pos
 		s.pos = s.rawEnd(from, s.name)
 		s.raw = s.src[from:s.pos]
@@ -172,7 +172,7 @@ func (s *scanner) leave(name []byte) {
 // end reads the end tag whose name begins at i.
 func (s *scanner) end(i int) token {
 	end := s.nameEnd(i)
-	s.name = s.src[i:end]
+	s.name, s.nameTo = s.src[i:end], end
 	s.tag = tagOf(s.name)
 	if s.pos = s.readAttributes(end, false); s.pos < 0 {
 		s.pos = len(s.src)

@@ -1,0 +1,43 @@
+package page
+
+import "bytes"
+
+// closed writes a page of XML so that it reads the same as HTML: there a tag like <script/> is a start
+// tag, whose element ends where its end tag comes, here it is all of the element (XML 1.0, section 3.1).
+// Other differences between the two stay.
+func closed(text []byte) []byte {
+	if !bytes.Contains(text, []byte("/>")) {
+		return text
+	}
+	var s scanner
+	s.reset(text)
+	s.xml = true
+	out, done := make([]byte, 0, len(text)+len(text)/8), 0
+	for {
+		switch s.next() {
+		case tokenStart:
+			if !s.attrs.selfClosing || s.foreign.within() || isVoid(s.name) {
+				continue
+			}
+			out = append(append(append(out, text[done:s.pos]...), "</"...), s.name...)
+			out, done = append(out, '>'), s.pos
+		case tokenEOF:
+			return append(out, text[done:]...)
+		}
+	}
+}
+
+// isVoid reports an element that has no end tag in HTML, or needs none: those of drawings and
+// formulas close themselves there, too.
+func isVoid(name []byte) bool {
+	var low [8]byte
+	if len(name) > len(low) {
+		return false
+	}
+	switch string(lower(low[:0], name)) {
+	case "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen", "link",
+		"meta", "param", "source", "track", "wbr", "svg", "math":
+		return true
+	}
+	return false
+}

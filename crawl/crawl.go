@@ -344,6 +344,15 @@ func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-cha
 	return why
 }
 
+// Admits reports why a configuration cannot be applied here, such as that there is no browser.
+func (c *Crawl) Admits(ctx context.Context, cfg *config.Config) error {
+	set, err := c.opts.settings(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return set.Close()
+}
+
 // Reload goes on under another configuration: what waits is judged again. One
 // that cannot be applied is logged, and the crawl goes on as before.
 func (c *Crawl) Reload(cfg *config.Config) { c.Reconfigure(cfg, 0) }

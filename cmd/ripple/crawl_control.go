@@ -229,6 +229,9 @@ func (w *walk) reload() error {
 	if err == nil {
 		err = w.mayFollow(cfg)
 	}
+	if err == nil {
+		err = w.crawl.Admits(context.Background(), cfg)
+	}
 	if err == nil && cfg.Network.Proxy != w.cfg.Load().Network.Proxy {
 		err = warnOfProxy(w.voice, cfg)
 	}

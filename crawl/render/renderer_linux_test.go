@@ -148,6 +148,8 @@ func pageTests() []pageTest {
 			`<i id="out">stays</i>`, Rendering{Navigations: []string{"https://a.example/z"}}},
 		{"a new window", `<script>open("/z"); open("/z")</script>`, nil, "open",
 			Rendering{Navigations: []string{"https://a.example/z"}}},
+		{"windows without end", `<script>open("/?" + "x".repeat(3e5)); open("/z")</script>`, nil, "open",
+			Rendering{Navigations: []string{"https://a.example/z"}}},
 		{"a form", `<form action=/z><input name=q value=1></form><script>document.forms[0].submit()</script>`, nil,
 			"form", Rendering{Navigations: []string{"https://a.example/z?q=1"}}},
 		{"a refresh", `<meta http-equiv=refresh content="2;url=/z"><p id=out>`, nil, "out",

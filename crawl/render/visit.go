@@ -20,8 +20,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// How many requests a page may make; the others are refused.
-const maxRequests = 1_000
+// Bounds of what a page does.
+const (
+	maxRequests = 1_000     // the others are refused
+	maxLed      = 128 << 10 // bytes of the URLs that its scripts lead it to; others are not noted
+)
 
 //go:embed read.js
 var read string
@@ -40,6 +43,7 @@ type visit struct {
 	started  bool                        // the page itself has been answered
 	over     bool                        // its time is
 	requests int                         // made
+	led      int                         // bytes of the navigations
 	waiting  []*fetch.EventRequestPaused // in order
 	held     []*fetch.EventRequestPaused // asked for, and never answered
 	reading  network.RequestID           // answered, and not read yet; empty: none
@@ -274,10 +278,12 @@ func (v *visit) document(limit int64) error {
 	return nil
 }
 
+// navigation notes where scripts tried to lead the page, as far as there is room.
 func (v *visit) navigation(url string) {
-	if !slices.Contains(v.result.Navigations, url) {
-		v.result.Navigations = append(v.result.Navigations, url)
+	if v.led+len(url) > maxLed || slices.Contains(v.result.Navigations, url) {
+		return
 	}
+	v.result.Navigations, v.led = append(v.result.Navigations, url), v.led+len(url)
 }
 
 func (v *visit) refused(r Request, reason string) {

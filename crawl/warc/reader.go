@@ -116,6 +116,9 @@ func (r *Reader) at(p place) (*Record, error) {
 	return rec, nil
 }
 
+// errPassed reports a record that is not readable, behind which the next one can be read.
+var errPassed = fmt.Errorf("%w, but its end was found", ErrRecord)
+
 // readMember reads the record in the gzip member that begins here.
 func readMember(r *bufio.Reader) (*Record, error) {
 	z, err := gzip.NewReader(r)
@@ -125,6 +128,9 @@ func readMember(r *bufio.Reader) (*Record, error) {
 	z.Multistream(false)
 	rec, err := readRecord(bufio.NewReader(z))
 	if err != nil {
+		if _, torn := io.Copy(io.Discard, io.LimitReader(z, maxBlock)); torn == nil {
+			err = fmt.Errorf("%w: %w", errPassed, err)
+		}
 		return nil, err
 	}
 	if _, err := io.Copy(io.Discard, io.LimitReader(z, 16)); err != nil { // the checksum

@@ -86,3 +86,37 @@ func TestRendered(t *testing.T) {
 		t.Errorf("the index made anew differs: %v, %v", made, err)
 	}
 }
+
+// A record that is not readable hides none of those behind it from an index that is made anew.
+func TestUnreadableIsPassed(t *testing.T) {
+	dir := t.TempDir()
+	w := open(t, dir, Position{})
+	long := "https://a.test/?" + strings.Repeat("x", 2*maxHead)
+	if _, err := w.Append(sealedRendered(t, "https://a.test/1", "shell", "<p>one", long)); err != nil {
+		t.Fatal(err)
+	}
+	second := appended(t, w, "https://a.test/2", "plain")
+	at, err := w.Sync()
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexes, err := filepath.Glob(filepath.Join(dir, "*.cdxj"))
+	if err != nil || len(indexes) != 1 {
+		t.Fatal(indexes, err)
+	}
+	if err := os.Remove(indexes[0]); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, dir, at)
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(indexes[0])
+	if err != nil || strings.Count(string(text), "https://a.test/2\"") != 1 || strings.Count(string(text), "\n") != 2 {
+		t.Errorf("the index made anew: %s, %v", text, err)
+	}
+	wantPage(t, dir, second, "https://a.test/2", "plain")
+}

@@ -182,6 +182,9 @@ func scan(path, name string) []entry {
 	for {
 		offset := count.n - int64(r.Buffered())
 		rec, err := readMember(r)
+		if errors.Is(err, errPassed) {
+			continue
+		}
 		if err != nil {
 			return entries
 		}

@@ -12,8 +12,9 @@ import (
 const siteWidePages = 10
 
 // siteWide knows the targets that more than half of the pages of a host link to, by the
-// links that stand. A link to one of them says nothing about the page that it is on,
-// whatever its markup: the logo of a theme, a licence, the home page of the publisher.
+// links that stand. Pages that the last completed run has not visited any more do not count.
+// A link to one of the targets says nothing about the page that it is on, whatever its markup:
+// the logo of a theme, a licence, the home page of the publisher.
 type siteWide struct {
 	core    *core
 	stands  *stands
@@ -79,13 +80,13 @@ func (sw *siteWide) count(row rowFunc) (err error) {
 	return err
 }
 
-// visitedByHost returns the pages that have a visit, by host: those of a host end at
-// ends[host].
+// visitedByHost returns the pages that were visited in the last completed run or after it, by host:
+// those of a host end at ends[host].
 func (c *core) visitedByHost() (pages []schema.ID, ends []int) {
 	next := make([]int, c.store.Hosts()+2)
 	each := func(f func(id schema.ID)) {
 		for id := schema.ID(1); int(id) <= c.urls(); id++ {
-			if c.latest(id) != 0 && c.store.Kind(id) == schema.KindPage {
+			if c.visitedSince(id) && c.isPage(id) {
 				f(id)
 			}
 		}

@@ -1,8 +1,8 @@
 // Package suggest finds hosts and entities that are worth adding to the terrain:
 // those that many origins point to.
 //
-// An origin votes for what its own pages link to in their text, or redirect to; however
-// many links it has, that is one vote. A link that stands elsewhere, as in a footer, or
+// An origin votes for what its own pages, as far as they are among [survey.Survey.Speakers],
+// link to in their text, or redirect to; however many links it has, that is one vote. A link that stands elsewhere, as in a footer, or
 // leads where most pages of its host do, is counted, but is no vote. Equal numbers of
 // votes are ordered by personalised PageRank: how often a walker comes by who sets out
 // from pages of the class quality. A page of several origins votes for the narrowest.
@@ -215,6 +215,10 @@ func (f *finder) vote() error {
 	if err := f.links.FindSiteWide(); err != nil {
 		return err
 	}
+	speaks, err := f.survey.Speakers()
+	if err != nil {
+		return err
+	}
 	hosts := make([][]schema.HostID, len(f.survey.Terrain().Origins())) // by origin
 	for host, origin := range f.origin {
 		if host > 0 && origin >= 0 {
@@ -224,7 +228,7 @@ func (f *finder) vote() error {
 	nodes := len(f.fold.Nodes()) + 1
 	f.candidates, f.votes = make([]*Candidate, nodes), make([]vote, nodes)
 	for origin := range hosts {
-		if err := f.countLinks(hosts[origin]); err != nil {
+		if err := f.countLinks(hosts[origin], speaks); err != nil {
 			return err
 		}
 		f.cast(origin)
@@ -239,14 +243,17 @@ type vote struct {
 	met, leads                     schema.ID // the first page that links, and where its first link leads
 }
 
-// countLinks counts the links on the pages of an origin's hosts.
-func (f *finder) countLinks(hosts []schema.HostID) error {
+// countLinks counts the links on the pages of an origin's hosts that speak.
+func (f *finder) countLinks(hosts []schema.HostID, speaks func(schema.ID) bool) error {
 	ctx := f.survey.Context()
 	for _, host := range hosts {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		for n := f.links.Ends[host-1]; n < f.links.Ends[host]; n++ {
+			if !speaks(f.links.Page[n]) {
+				continue
+			}
 			own := f.fold.Node(f.links.Page[n])
 			for at := f.links.Off[n]; at < f.links.Off[n+1]; at++ {
 				if node := f.target[f.links.To[at]]; node != 0 && node != own {

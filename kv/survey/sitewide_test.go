@@ -102,9 +102,9 @@ func TestSiteWide(t *testing.T) {
 	}
 }
 
-// TestSiteWideAnew has a site whose pages all make way for others.
+// TestSiteWideAnew has a site whose pages all make way for others, some of which came on a list.
 func TestSiteWideAnew(t *testing.T) {
-	w := surveytest.New(t, minimal)
+	w := surveytest.New(t, minimal+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
 	for i := range 12 {
 		w.Visit(fmt.Sprintf("a.test/old%d", i), w.Links("e.test/"))
 	}
@@ -116,6 +116,7 @@ func TestSiteWideAnew(t *testing.T) {
 			targets = append(targets, "e.test/")
 		}
 		w.Visit(fmt.Sprintf("a.test/new%d", i), w.Links(targets...))
+		w.Visit(fmt.Sprintf("a.test/ads%d", i), w.Links("e.test/"))
 	}
 	check := func(s *survey.Survey, want string) {
 		t.Helper()

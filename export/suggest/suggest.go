@@ -158,17 +158,11 @@ func (f *finder) readLinks() (err error) {
 }
 
 func (f *finder) readHosts() error {
-	origins := f.survey.Terrain().Origins()
 	return f.survey.Hosts.EachUntitled(func(r *survey.HostReport) error {
 		f.fold.AddHost(r)
 		f.hosts[r.Host.ID], f.entity[r.Host.ID] = r.Host.Name, r.Entity
 		f.silent[r.Host.ID], f.later[r.Host.ID] = r.Host.Silent(), r.Noted.Later
-		f.origin[r.Host.ID] = -1
-		for _, o := range r.Origins {
-			if at := f.origin[r.Host.ID]; at < 0 || len(origins[o].Name) > len(origins[at].Name) {
-				f.origin[r.Host.ID] = o
-			}
-		}
+		f.origin[r.Host.ID] = f.survey.Terrain().Narrowest(r.Host.Name)
 		return nil
 	})
 }

@@ -275,3 +275,19 @@ func TestFindSilenced(t *testing.T) {
 		finish()
 	}
 }
+
+// TestFindNarrowest has pages vote for the narrowest of the origins that they belong to, which need not be that with
+// the longest name.
+func TestFindNarrowest(t *testing.T) {
+	w := surveytest.New(t, lists+"[[quality]]\ndomain = \"*.a.test\"\nseeds = [\"https://a.test/\"]\n")
+	w.Visit("a.test/", w.Links("two.test/"))
+	w.Visit("x.a.test/", w.Links("two.test/", "near.test/"))
+	found, err := suggest.Find(w.Survey(), 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"two.test 2 2: *.a.test 1/0, a.test 1/0", "near.test 1 1: *.a.test 1/0"}
+	if diff := cmp.Diff(want, told(found.Discovered)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

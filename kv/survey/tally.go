@@ -27,7 +27,7 @@ type Counts struct {
 	Listed           int                 // hosts with pages that are blacklisted or stubs
 	Frontier         int                 // pages that wait, see [Page.Waits]
 	Links            int                 // that stand
-	LinksOmitted     int                 // see [Page.LinksOmitted]
+	LinksOmitted     int                 // see [Page.LinksOmitted]; of [Survey.Speakers]
 	leftBefore       int                 // of those: by traps, of pages that an earlier run read
 	Shells           int                 // of Processed: that likely show nothing without scripts, and were not rendered
 	Rendered         int                 // of Processed

@@ -322,6 +322,13 @@ func (d *Diff) compare(tx *kv.Tx, c *PageChange) error {
 	return nil
 }
 
+// Visits returns what the runs recorded of a page, each nil where the run did not visit it.
+func (d *Diff) Visits(id schema.ID) (before, after *schema.Visit, err error) {
+	c := PageChange{ID: id}
+	err = d.s.core.view(func(tx *kv.Tx) error { return d.readVisits(tx, &c) })
+	return c.Before, c.After, err
+}
+
 // readVisits reads what the runs recorded of a page.
 func (d *Diff) readVisits(tx *kv.Tx, c *PageChange) (err error) {
 	for i, v := range []**schema.Visit{&c.Before, &c.After} {

@@ -1,6 +1,8 @@
 package survey
 
 import (
+	"slices"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -37,6 +39,22 @@ func (rd *redirects) followRedirects(tx *kv.Tx, p *Page) error {
 			return err
 		}
 	}
+}
+
+// chain returns the pages that the recorded redirects from a page lead to, at most so many. Those
+// that come back end with the page that comes again.
+func (rd *redirects) chain(from schema.ID, to schema.ID, most int) (pages []schema.ID, err error) {
+	err = rd.core.view(func(tx *kv.Tx) (err error) {
+		for to != 0 && len(pages) < most && err == nil {
+			again := to == from || slices.Contains(pages, to)
+			if pages = append(pages, to); again {
+				return nil
+			}
+			to, err = rd.redirectOf(tx, to)
+		}
+		return err
+	})
+	return pages, err
 }
 
 // redirectOf returns where a page redirects to; 0: nowhere.

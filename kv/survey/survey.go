@@ -161,6 +161,12 @@ func (s *Survey) EachSketch(f func(*Page) error) error { return s.tallies.along(
 // Page returns a page, or an error that wraps [kv.ErrNotFound].
 func (s *Survey) Page(id schema.ID) (*Page, error) { return s.pages.byID(id) }
 
+// Redirects returns the pages that the recorded redirects from a page lead to, one after the other, at
+// most so many. Those that come back end with the page that comes again.
+func (s *Survey) Redirects(p *Page, most int) ([]schema.ID, error) {
+	return s.redirects.chain(p.ID, p.RedirectTo, most)
+}
+
 // LastRun returns [Page.LastRun] of a page of [Survey.EachSketch], which does not say it: the last run that
 // saw it. At first it may read the links of all pages.
 func (s *Survey) LastRun(p *Page) (schema.RunID, error) { return s.pages.lastRun(p) }

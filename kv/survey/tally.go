@@ -46,6 +46,7 @@ type Seen struct {
 // A tally is what one pass over all pages counts.
 type tally struct {
 	counts Counts
+	misled int         // pages visited in the run whose redirects come back, or are too many
 	hosts  []hostTally // by id
 	seen   Seen        // at first without pages that the run has neither reached nor visited
 	whole  bool        // seen has these, too
@@ -171,7 +172,7 @@ func (ts *tallies) countInto(t *tally) func(*Page) error {
 		t.counts.Links += p.LinkCount
 		ts.addOmitted(t, p)
 		t.addSeen(p, since, ts.core.outside(p.ID))
-		ts.addUnasked(t, p)
+		ts.addErrors(t, p)
 		return nil
 	}
 }

@@ -15,11 +15,11 @@ type HostChange struct {
 	Changed int
 }
 
-// A Rot says how many links of an origin's pages lead to dead pages, as far as
-// the later run visited both ends.
+// A Rot says how many links of an origin's pages lead to dead pages, as far as the later run
+// visited both ends, or could not reach where they lead.
 type Rot struct {
 	Origin int
-	Links  int // to pages that the later run visited
+	Links  int // to pages that the later run visited, or could not reach
 	Dead   int // of these: to pages that have no good answer any more, or never had
 	New    int // of these: to pages that the earlier run did not find dead
 	Mended int // links to pages that were dead and are not
@@ -111,24 +111,6 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 		return nil
 	})
 	return changed, err
-}
-
-// The answers of a page in a run.
-const (
-	notAsked = iota
-	alive
-	dead
-)
-
-// answerOf says how a page answered a visit.
-func answerOf(v *schema.Visit) uint8 {
-	switch {
-	case v.State == schema.DeadLink, v.State == schema.Unreachable, v.State == schema.Failed && v.Requests > 0:
-		return dead
-	case v.State == schema.Processed, v.State == schema.ContentMismatch:
-		return alive
-	}
-	return notAsked
 }
 
 // rot follows the links of the origins' pages.

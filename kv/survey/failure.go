@@ -23,7 +23,13 @@ func (p *Page) Failure() string {
 
 // Broken reports whether a link to a page leads nowhere: the page is dead, has failed or
 // cannot be reached. One that robots.txt forbids is not broken: nobody has asked for it.
-func (p *Page) Broken() bool { return p.Failure() != "" && p.cause.Cause != schema.CauseDenied }
+func (p *Page) Broken() bool { return leadsNowhere(p.State, p.cause) }
+
+// leadsNowhere reports whether a link to a page of a state, which it has for a reason, does.
+func leadsNowhere(s schema.State, why schema.Reason) bool {
+	dead := s == schema.DeadLink || s == schema.Unreachable || s == schema.Failed
+	return dead && why.Cause != schema.CauseDenied
+}
 
 // Status returns the status of the last answer; 0: there was none, or the state is that of a
 // page whose host did not answer when it was to be asked again.

@@ -12,6 +12,7 @@ type redirects struct {
 	core  *core
 	hosts *hosts
 	next  map[schema.ID]schema.ID // from the target of a redirect to where that redirects; 0: nowhere
+	until schema.Seq              // visits from then on are not there yet; 0: all are
 }
 
 // followRedirects counts the recorded redirects that begin at a page, as far as
@@ -74,11 +75,15 @@ func (rd *redirects) readRedirect(tx *kv.Tx, id schema.ID) (schema.ID, error) {
 	if seq == 0 || !rd.core.isPage(id) {
 		return 0, nil
 	}
-	if ok, err := rd.hosts.visitable(tx, id); err != nil || !ok {
+	ok, err := rd.hosts.visitable(tx, id)
+	if ok && err == nil && rd.until != 0 {
+		seq, err = latestBefore(tx, id, seq, rd.until)
+	}
+	if err != nil || !ok || seq == 0 {
 		return 0, err
 	}
 	var v kv.Gist
-	err := tx.Visits.GistAt(seq, &v)
+	err = tx.Visits.GistAt(seq, &v)
 	if err != nil || v.State != schema.Processed || !rd.core.isPage(v.RedirectTo) {
 		return 0, err
 	}

@@ -174,3 +174,30 @@ func TestGEXFOfOlderRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestUnvisited names a host that the later run did not ask, as text and as JSON.
+func TestUnvisited(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("b.test/"))
+	w.Visit("b.test/", nil)
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	w.Visit("a.test/", w.Links("b.test/"))
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	s := w.Survey()
+	d, err := survey.Compare(s, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, program bytes.Buffer
+	if err := errors.Join(changes.Text(&text, s, d, changes.Options{Limit: 5}), changes.JSON(&program, s, d)); err != nil {
+		t.Fatal(err)
+	}
+	want := "\nHosts that run #2 did not visit, shown as run #1 saw them\n\nhost\nb.test\n"
+	if !strings.Contains(text.String(), want) {
+		t.Errorf("no %q in\n%s", want, text.String())
+	}
+	if want := `"hosts_not_visited":["b.test"]`; !strings.Contains(program.String(), want) {
+		t.Errorf("no %s in\n%s", want, program.String())
+	}
+}

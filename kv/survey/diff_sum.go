@@ -30,6 +30,7 @@ type DiffSum struct {
 	Came, Went, Changed  int // pages
 	LinksCame, LinksWent int
 	Hosts                []HostChange // with any change, by id
+	Unvisited            []string     // see [Diff.unvisited]
 	Rot                  []Rot        // by origin, those with links
 }
 
@@ -69,8 +70,40 @@ func (d *Diff) Sum() (*DiffSum, error) {
 	if sum.Hosts, err = d.hosts(hosts); err != nil {
 		return nil, err
 	}
+	if sum.Unvisited, err = d.unvisited(); err != nil {
+		return nil, err
+	}
 	sum.Rot, err = d.rot()
 	return sum, err
+}
+
+// unvisited names the hosts, by id, of which From visited pages and To, although it is completed, none of
+// those that have not gone: it is not known what has become of them. What could not be reached is known of
+// the newest run, and is told as changes.
+func (d *Diff) unvisited() (names []string, err error) {
+	if d.To.Status != schema.RunCompleted {
+		return nil, nil
+	}
+	before, after := &d.sides[0], &d.sides[1]
+	hosts := d.s.core.store.Hosts() + 1
+	stale, told := newBitset(hosts), newBitset(hosts)
+	for id := range before.seq {
+		switch h := int(d.s.Hosts.Of(schema.ID(id))); {
+		case !d.s.core.isPage(schema.ID(id)):
+		case after.seq[id] != 0 || after.away.has(id):
+			told.set(h)
+		case before.seq[id] != 0 && d.presence(id) == Same:
+			stale.set(h)
+		}
+	}
+	for h := 1; h < hosts && err == nil; h++ {
+		if stale.has(h) && !told.has(h) {
+			var name string
+			name, err = d.s.Hosts.Name(schema.HostID(h))
+			names = append(names, name)
+		}
+	}
+	return names, err
 }
 
 // hosts names the hosts with changes, and finds those that came or went.

@@ -43,6 +43,9 @@ func story(t *testing.T, w *surveytest.World, from, to schema.RunID) []string {
 	for _, h := range sum.Hosts {
 		lines = append(lines, fmt.Sprintf("%s %s %d %d %d", h.Change, h.Name, h.Came, h.Went, h.Changed))
 	}
+	for _, name := range sum.Unvisited {
+		lines = append(lines, "not visited: "+name)
+	}
 	for _, r := range sum.Rot {
 		lines = append(lines, fmt.Sprintf("rot %d: %d links, %d dead, %d new, %d mended", r.Origin, r.Links, r.Dead, r.New,
 			r.Mended))
@@ -239,7 +242,7 @@ func TestDiffOfOlderRuns(t *testing.T) {
 	run(func(h *schema.Host) {
 		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, because(schema.CauseRefused)
 	})
-	if got := story(t, w, 1, 2); !slices.Equal(got, []string{"rot 0: 1 links, 0 dead, 0 new, 0 mended"}) {
+	if got := story(t, w, 1, 2); !slices.Equal(got, []string{"not visited: c.test", "rot 0: 1 links, 0 dead, 0 new, 0 mended"}) {
 		t.Errorf("of the older runs %q", got)
 	}
 	want := []string{

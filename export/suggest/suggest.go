@@ -1,13 +1,13 @@
 // Package suggest finds hosts and entities that are worth adding to the terrain:
 // those that many origins point to.
 //
-// An origin votes for what its own pages, as far as they are among [survey.Survey.Speakers],
-// link to in their text, or redirect to; however many links it has, that is one vote. A link that stands elsewhere, as in a footer, or
-// leads where most pages of its host do, is counted, but is no vote. Equal numbers of
-// votes are ordered by personalised PageRank: how often a walker comes by who sets out
-// from pages of the class quality. A page of several origins votes for the narrowest.
-// Candidates that were asked and never answered come last; hosts that people decided to
-// leave for later are none.
+// An origin votes for what its own pages link to in their text, or redirect to, as far as
+// they are among [survey.Survey.Speakers]; however many links it has, that is one vote. A link
+// that stands elsewhere, as in a footer, or leads where most pages of its host do, is counted,
+// but is no vote. Equal numbers of votes are ordered by personalised PageRank: how often a
+// walker comes by who sets out from pages of the class quality. A page of several origins votes
+// for the narrowest. Candidates that were asked and never answered come last; hosts that people
+// decided to leave for later are none.
 package suggest
 
 import (

@@ -229,8 +229,8 @@ func depth(n *Node) Value { return Value{Count: int64(n.Depth), None: n.Depth ==
 func degree(n *Node) Value { return Value{Count: int64(n.InDegree) + int64(n.OutDegree)} }
 
 func status(n *Node) Value {
-	if n.Page == nil || n.Page.Visit == nil {
+	if n.Page == nil {
 		return Value{None: true}
 	}
-	return unless0(n.Page.Visit.Status)
+	return unless0(n.Page.Status())
 }

@@ -20,10 +20,14 @@ type linker struct {
 
 // addLinkedFrom adds who links to a host, and returns how many links lead to each of
 // its pages.
-func (r *reading) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (in map[schema.ID]int, err error) {
+func (r *reading) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (map[schema.ID]int, error) {
+	speaks, err := r.Speakers()
+	if err != nil {
+		return nil, err
+	}
 	in, from := map[schema.ID]int{}, map[schema.HostID]*linker{}
 	err = r.Links.EachTargetWritten(func(page, to schema.ID) {
-		if r.Hosts.Of(to) != host {
+		if r.Hosts.Of(to) != host || !speaks(page) {
 			return
 		}
 		in[to]++

@@ -77,3 +77,23 @@ func TestHostileHost(t *testing.T) {
 		t.Errorf("%v; not inert: %q", err, b.String())
 	}
 }
+
+// TestHostLinkedFrom counts no links of pages that left, or came on a list.
+func TestHostLinkedFrom(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
+	finish := func() { w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted }) }
+	w.Visit("a.test/", w.Links("a.test/gone"))
+	w.Visit("a.test/gone", w.Links("b.test/"))
+	finish()
+	w.Begin()
+	w.Visit("a.test/", w.Links("b.test/"))
+	w.Visit("a.test/ads", w.Links("b.test/"))
+	finish()
+	d, err := (&reading{Survey: w.Survey(), store: w.Store}).host("b.test", 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := d.LinkedFrom; l.Links != 1 || l.From[0].From != "https://a.test/" || d.Busiest[0].In != 1 {
+		t.Errorf("%+v, %+v", l, d.Busiest)
+	}
+}

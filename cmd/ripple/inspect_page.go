@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/hex"
-	"slices"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -50,6 +49,9 @@ func (r *reading) page(id schema.ID, u weburl.URL, limit int) (*inspectedPage, e
 		return nil, err
 	}
 	out.LinksOut.Left = p.LinksOmitted()
+	if err := r.addRedirects(out, p); err != nil {
+		return nil, err
+	}
 	return out, r.addHistory(out, p)
 }
 
@@ -115,7 +117,19 @@ func (r *reading) addLink(list *linkList, other schema.ID, l schema.Link) error 
 	return nil
 }
 
-// addHistory adds forms, redirects and visits, the newest first.
+// addRedirects adds the pages that the recorded redirects from a page lead to.
+func (r *reading) addRedirects(out *inspectedPage, p *survey.Page) error {
+	pages, err := r.Survey.Redirects(p, maxRedirected)
+	for i := 0; i < len(pages) && err == nil; i++ {
+		var norm string
+		if norm, err = r.Norm(pages[i]); err == nil {
+			out.Redirects = append(out.Redirects, norm)
+		}
+	}
+	return err
+}
+
+// addHistory adds forms and visits, the newest first.
 func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
 	return r.store.View(func(tx *kv.Tx) error {
 		var err error
@@ -126,9 +140,6 @@ func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
 			if out.Referrer, err = tx.URLs.Norm(p.Referrer); err != nil {
 				return err
 			}
-		}
-		if out.Redirects, err = r.redirects(tx, p.ID, p.RedirectTo); err != nil {
-			return err
 		}
 		out.Visits = []visit{}
 		for seq := r.store.Latest(p.ID); seq != 0 && len(out.Visits) < maxHistory; {
@@ -145,30 +156,6 @@ func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
 		}
 		return nil
 	})
-}
-
-// redirects follows the recorded redirects from a page on. Those that come back
-// end with the page that comes again.
-func (r *reading) redirects(tx *kv.Tx, from, to schema.ID) ([]string, error) {
-	urls, passed := []string{}, []schema.ID{from}
-	for to != 0 && len(urls) < maxRedirected {
-		norm, err := tx.URLs.Norm(to)
-		if err != nil {
-			return nil, err
-		}
-		urls = append(urls, norm)
-		seq := r.store.Latest(to)
-		if seq == 0 || slices.Contains(passed, to) {
-			break
-		}
-		passed = append(passed, to)
-		v, err := tx.Visits.At(seq)
-		if err != nil {
-			return nil, err
-		}
-		to = v.RedirectTo
-	}
-	return urls, nil
 }
 
 func newVisit(tx *kv.Tx, v *schema.Visit) (visit, error) {

@@ -44,10 +44,14 @@ type targeted struct {
 }
 
 // Find returns the links that stand and lead nowhere: by origin as configured, those of
-// other pages last, then by the page that links, then by target. Pages that the last
-// completed run has not seen any more are left out.
+// other pages last, then by the page that links, then by target: those of
+// [survey.Survey.Speakers] to pages that the last completed run or a later one has seen.
 func Find(s *survey.Survey) ([]Link, error) {
-	f := &finder{survey: s, targets: make(map[schema.ID]*Target), broken: make([]bool, s.URLs()+1)}
+	speaks, err := s.Speakers()
+	if err != nil {
+		return nil, err
+	}
+	f := &finder{survey: s, speaks: speaks, targets: make(map[schema.ID]*Target), broken: make([]bool, s.URLs()+1)}
 	if err := s.EachSketch(f.addPage); err != nil {
 		return nil, err
 	}
@@ -63,6 +67,7 @@ func Find(s *survey.Survey) ([]Link, error) {
 // A finder gathers links that lead nowhere.
 type finder struct {
 	survey  *survey.Survey
+	speaks  func(schema.ID) bool
 	targets map[schema.ID]*Target
 	broken  []bool // by id
 	sources []*Source
@@ -84,7 +89,7 @@ func (f *finder) addPage(p *survey.Page) error {
 // addLink adds a link; those of a page come one after the other.
 func (f *finder) addLink(from schema.ID, l schema.Link) error {
 	if n := len(f.sources); n == 0 || f.sources[n-1].page != from {
-		if !f.survey.VisitedSince(from) {
+		if !f.speaks(from) {
 			return nil
 		}
 		f.endSource()

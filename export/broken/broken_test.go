@@ -66,9 +66,9 @@ func TestFind(t *testing.T) {
 }
 
 // TestFindInLaterRun has the second run miss a page that linked to a dead one, and a dead
-// one that another page linked to.
+// one that another page linked to. A page on the blacklist does not count.
 func TestFindInLaterRun(t *testing.T) {
-	w := surveytest.New(t, surveytest.Lists)
+	w := surveytest.New(t, surveytest.Lists+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
 	dead := func(v *schema.Visit) { v.State, v.Status, v.Reason = schema.DeadLink, 404, schema.StatusReason(404) }
 	finish := func() { w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted }) }
 	w.Visit("a.test/", w.Links("a.test/gone", "dead.test/"))
@@ -77,6 +77,7 @@ func TestFindInLaterRun(t *testing.T) {
 	finish()
 	w.Begin()
 	w.Visit("a.test/", w.Links("dead.test/"))
+	w.Visit("a.test/ads", w.Links("dead.test/"))
 	w.Visit("dead.test/", dead)
 	for _, want := range []int{2, 1} { // what the run has not come to yet stands
 		links, err := broken.Find(w.Survey())

@@ -61,12 +61,13 @@ func (r *rot) size() int { return r.New + r.Mended }
 
 // A head is what a comparison comes to.
 type head struct {
-	From    run    `json:"from"`
-	To      run    `json:"to"`
-	Pages   counts `json:"page_counts"`
-	Links   counts `json:"link_counts"`
-	Hosts   []host `json:"hosts"`
-	LinkRot []rot  `json:"link_rot"`
+	From    run      `json:"from"`
+	To      run      `json:"to"`
+	Pages   counts   `json:"page_counts"`
+	Links   counts   `json:"link_counts"`
+	Hosts   []host   `json:"hosts"`
+	Unknown []string `json:"hosts_not_visited"` // by the later run, of those that the earlier one visited
+	LinkRot []rot    `json:"link_rot"`
 }
 
 type run struct {
@@ -89,7 +90,7 @@ func newHead(s *survey.Survey, d *survey.Diff) (*head, error) {
 	h := &head{
 		From: run{int(d.From.ID), d.From.Status.String()}, To: run{int(d.To.ID), d.To.Status.String()},
 		Pages: counts{sum.Came, sum.Went, sum.Changed}, Links: counts{Came: sum.LinksCame, Went: sum.LinksWent},
-		Hosts: []host{}, LinkRot: []rot{},
+		Hosts: []host{}, Unknown: append([]string{}, sum.Unvisited...), LinkRot: []rot{},
 	}
 	for _, c := range sum.Hosts {
 		change := c.Change.String()

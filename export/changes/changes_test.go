@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -138,5 +139,65 @@ func TestPrograms(t *testing.T) {
 	}
 	if count["node"] != 5 || count["edge"] != 1 || count["color"] != 6 {
 		t.Errorf("%d nodes, %d edges, %d colours; want 5, 1, 6", count["node"], count["edge"], count["color"])
+	}
+}
+
+// TestGEXFOfOlderRuns draws the ends of links as the two runs saw them, whatever a later one has seen.
+func TestGEXFOfOlderRuns(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	end := func() { w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted }) }
+	w.Visit("a.test/", w.Links("b.test/"))
+	w.Visit("b.test/", w.Links("c.test/"))
+	end()
+	w.Begin()
+	w.Visit("a.test/", w.Links("b.test/", "c.test/"))
+	end()
+	w.Begin()
+	for _, name := range []string{"a.test/", "b.test/", "c.test/"} {
+		w.Visit(name, func(v *schema.Visit) { v.State, v.Status = schema.DeadLink, 404 })
+	}
+	end()
+	s := w.Survey()
+	d, err := survey.Compare(s, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := changes.GEXF(&b, s, d); err != nil {
+		t.Fatal(err)
+	}
+	for url, answer := range map[string]string{"https://a.test/": "processed 200", "https://c.test/": "-"} {
+		want := fmt.Sprintf(`label="%s"><attvalues><attvalue for="0" value="same"/><attvalue for="1" value="%s"/>`+
+			`<attvalue for="2" value="%[2]s"/>`, url, answer)
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in\n%s", want, b.String())
+		}
+	}
+}
+
+// TestUnvisited names a host that the later run did not ask, as text and as JSON.
+func TestUnvisited(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("b.test/"))
+	w.Visit("b.test/", nil)
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	w.Visit("a.test/", w.Links("b.test/"))
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	s := w.Survey()
+	d, err := survey.Compare(s, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, program bytes.Buffer
+	if err := errors.Join(changes.Text(&text, s, d, changes.Options{Limit: 5}), changes.JSON(&program, s, d)); err != nil {
+		t.Fatal(err)
+	}
+	want := "\nHosts that run #2 did not visit, shown as run #1 saw them\n\nhost\nb.test\n"
+	if !strings.Contains(text.String(), want) {
+		t.Errorf("no %q in\n%s", want, text.String())
+	}
+	if want := `"hosts_not_visited":["b.test"]`; !strings.Contains(program.String(), want) {
+		t.Errorf("no %s in\n%s", want, program.String())
 	}
 }

@@ -109,11 +109,15 @@ func (g *graph) ends(s *survey.Survey, d *survey.Diff) error {
 	}
 	slices.Sort(ends)
 	for _, id := range ends {
-		p, err := s.Page(id)
+		url, err := s.Norm(id)
 		if err != nil {
 			return err
 		}
-		g.node(id, p.URL, survey.Same, p.Visit, p.Visit)
+		before, after, err := d.Visits(id)
+		if err != nil {
+			return err
+		}
+		g.node(id, url, survey.Same, before, after)
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ func Text(w io.Writer, s *survey.Survey, d *survey.Diff, opts Options) error {
 	p.end()
 	p.linkRot(h.LinkRot)
 	p.hosts(h.Hosts)
+	p.unknown(h)
 	if h.Pages != (counts{}) {
 		if err := p.pages(d); err != nil {
 			return err
@@ -69,6 +70,21 @@ func (p *printer) hosts(all []host) {
 	for _, h := range all {
 		if p.more() {
 			p.row(p.text(h.Domain), h.Change, amount.Commas(h.Came), amount.Commas(h.Went), amount.Commas(h.Changed))
+		}
+	}
+	p.end()
+}
+
+// unknown lists the hosts of which the later run says nothing.
+func (p *printer) unknown(h *head) {
+	if len(h.Unknown) == 0 {
+		return
+	}
+	p.heading(fmt.Sprintf("Hosts that run #%d did not visit, shown as run #%d saw them", h.To.ID, h.From.ID))
+	p.begin("host")
+	for _, name := range h.Unknown {
+		if p.more() {
+			p.row(p.text(name))
 		}
 	}
 	p.end()

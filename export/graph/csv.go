@@ -139,7 +139,9 @@ func pageColumns(r *referrers) []export.Column[export.Node] {
 			return export.Value{Count: int64(n.Depth), None: n.Depth == kv.NoDepth}
 		}},
 		textColumn("referrer", func(n *node) string { return r.url(n.Page.Referrer) }),
-		visitNumber("http_status", func(v visit) (int64, bool) { return int64(v.Status), v.Status != 0 }),
+		{Name: "http_status", Kind: export.Integer, Of: func(n *node) export.Value {
+			return export.Value{Count: int64(n.Page.Status()), None: n.Page.Status() == 0}
+		}},
 		visitText("content_type", func(v visit) string { return v.ContentType }),
 		visitText("encoding", func(v visit) string { return v.Charset }),
 		visitText("content_sha256", digest),

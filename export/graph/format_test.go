@@ -16,6 +16,8 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 func levels() []export.Level {
@@ -194,6 +196,24 @@ func TestPages(t *testing.T) {
 	}
 	if !strings.Contains(contents(t, path)["nodes.csv"], ",1,https://a.test/,,") {
 		t.Error("no referrer")
+	}
+}
+
+// TestPagesAway leaves out the status of a page that the second run could not ask again.
+func TestPagesAway(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", nil)
+	w.Begin()
+	w.Depth("a.test/", 0, 0)
+	w.Host("a.test/", func(h *schema.Host) {
+		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseRefused}
+	})
+	path := filepath.Join(t.TempDir(), "csv")
+	if err := format(t, "csv").Write(t.Context(), path, graphAt(t, w, export.Options{All: true}), graph.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := contents(t, path)["nodes.csv"]; !strings.Contains(text, ",https://a.test/,,0,,,text/html,") {
+		t.Errorf("a status in\n%s", text)
 	}
 }
 

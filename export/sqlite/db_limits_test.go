@@ -144,7 +144,7 @@ func TestLargeValue(t *testing.T) {
 // TestDamaged reads tables of files with a damaged record: statements end, and blame the
 // file where they fail.
 func TestDamaged(t *testing.T) {
-	w := randomTerrain(t, 1)
+	w := randomTerrain(t, 1, 40)
 	content, err := os.ReadFile(w.Store.Path())
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func readTables(t *testing.T, path string, tables []string) error {
 
 // TestManyAtOnce asks many databases of different surveys at a time.
 func TestManyAtOnce(t *testing.T) {
-	first, second := terrain(t), randomTerrain(t, 2)
+	first, second := terrain(t), randomTerrain(t, 2, 40)
 	want := map[string][]string{}
 	query := "SELECT p.url, l.anchor, h.domain, d.depth FROM pages p LEFT JOIN links l ON l.to_page_id = p.id " +
 		"LEFT JOIN hosts h ON h.domain = p.domain LEFT JOIN page_depths d ON d.page_id = p.id ORDER BY 1, 2, 3, 4"
@@ -271,7 +271,7 @@ func FuzzQuery(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	d := openDB(f, randomTerrain(f, 0).Survey())
+	d := openDB(f, randomTerrain(f, 0, 40).Survey())
 	whole := "SELECT group_concat(sql), (SELECT group_concat(url) FROM pages), (SELECT count(*) FROM links) " +
 		"FROM sqlite_master"
 	want, err := answers(f.Context(), d, whole)

@@ -18,21 +18,21 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// randomNames are pages of hosts of every class.
-func randomNames(r *rand.Rand) (names []string) {
+// randomNames are n pages of hosts of every class, or fewer, and one of an origin.
+func randomNames(r *rand.Rand, n int) (names []string) {
 	hosts := []string{"a.test", "x.q.test", "q.test", "b.test", "c.b.test", "bad.test", "stub.test", "d.test:8443"}
-	for range 40 {
+	for range n {
 		names = append(names, hosts[r.IntN(len(hosts))]+"/"+[]string{"", "5", "o/r", "A", "a"}[r.IntN(5)]+
 			[]string{"", "/x", "/y?q=1"}[r.IntN(3)])
 	}
 	return append(names, "a.test/")
 }
 
-// randomTerrain is a terrain of two runs whose pages, links and visits are drawn.
-func randomTerrain(t testing.TB, seed uint64) *surveytest.World {
+// randomTerrain is a terrain of two runs whose pages, at most n + 1, links and visits are drawn.
+func randomTerrain(t testing.TB, seed uint64, n int) *surveytest.World {
 	r := rand.New(rand.NewPCG(seed, 3))
 	w := surveytest.New(t, surveytest.Lists)
-	names := randomNames(r)
+	names := randomNames(r, n)
 	for run := range 2 {
 		for range 25 {
 			randomVisit(w, r, names)
@@ -151,8 +151,8 @@ func newTwin(t testing.TB, s *survey.Survey) *twin {
 func twins(t testing.TB) []*twin {
 	t.Helper()
 	all := []*twin{newTwin(t, terrain(t).Survey())}
-	for seed := range uint64(3) {
-		w := randomTerrain(t, seed)
+	for seed, n := range []int{40, 40, 40, 10, 15} {
+		w := randomTerrain(t, uint64(seed), n)
 		older, err := w.Survey().At(1)
 		if err != nil {
 			t.Fatal(err)
@@ -193,6 +193,18 @@ func TestSameExtremes(t *testing.T) {
 	}
 }
 
+// TestSameRepetitions counts by every column the rows that have a value in common. Nothing is read of the second
+// table of a join, so that it is left out where no row is said to have two partners.
+func TestSameRepetitions(t *testing.T) {
+	for _, w := range twins(t) {
+		for _, table := range w.tables {
+			for _, c := range w.columns[table] {
+				sameAnswer(t, w.virtual, w.file, "SELECT a."+c+" FROM "+table+" a LEFT JOIN "+table+" b ON b."+c+" = a."+c)
+			}
+		}
+	}
+}
+
 // TestSameAnswers asks all twins what is drawn.
 func TestSameAnswers(t *testing.T) {
 	all := twins(t)
@@ -212,7 +224,7 @@ func TestSameAnswers(t *testing.T) {
 
 func (w *twin) statement(t *rapid.T) string {
 	table := rapid.SampledFrom(w.tables).Draw(t, "table")
-	switch rapid.IntRange(0, 3).Draw(t, "form") {
+	switch rapid.IntRange(0, 4).Draw(t, "form") {
 	case 0:
 		return "SELECT count(*), min(" + w.column(t, table) + ") FROM " + table + " WHERE " + w.condition(t, table, "")
 	case 1:
@@ -221,6 +233,10 @@ func (w *twin) statement(t *rapid.T) string {
 		return "SELECT a.*, b.* FROM " + table + " a" + join + other + " b ON a." + w.column(t, table) + " = b." +
 			w.column(t, other) + " WHERE " + w.condition(t, table, "a.")
 	case 2:
+		other := rapid.SampledFrom(w.tables).Draw(t, "other")
+		return "SELECT a.* FROM " + table + " a LEFT JOIN " + other + " b ON a." + w.column(t, table) + " = b." +
+			w.column(t, other) + " WHERE " + w.condition(t, table, "a.")
+	case 3:
 		if id := w.columns[table][0]; id == "id" {
 			return "SELECT * FROM " + table + " WHERE " + w.condition(t, table, "") + " ORDER BY " +
 				rapid.SampledFrom([]string{"id", "rowid"}).Draw(t, "by") +

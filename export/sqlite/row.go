@@ -62,7 +62,7 @@ func pageRelation() relation[pageRow] {
 		{"domain", text, func(p *pageRow) any { return p.HostName }},
 		{"state", text, func(p *pageRow) any { return p.State.String() }},
 		{"title", text, func(p *pageRow) any { return words(p.visit.Title) }},
-		{"status_code", integer, func(p *pageRow) any { return number(p.visit.Status) }},
+		{"status_code", integer, func(p *pageRow) any { return number(p.Status()) }},
 		{"content_type", text, func(p *pageRow) any { return words(p.visit.ContentType) }},
 		{"last_modified", text, func(p *pageRow) any { return words(p.visit.LastModified) }},
 		{"visited_at", text, func(p *pageRow) any { return p.ifAsked(moment(p.visit.At)) }},

@@ -17,7 +17,7 @@ func hostView(d *DB) virtual {
 	v := newView(d, hostRelation(d.survey), d.hostCount, func(h *hostRow) int64 { return int64(h.id) }, scan)
 	v.ordered = true
 	v.load = d.loadHost
-	v.keys = []key[hostRow]{{"domain", 1, func(name any) (next[hostRow], error) {
+	v.keys = []key[hostRow]{{"domain", onlyOne, func(name any) (next[hostRow], error) {
 		id, ok, err := d.survey.Hosts.Lookup(name.(string))
 		if !ok || err != nil {
 			return none[hostRow], err

@@ -37,8 +37,8 @@ func pageView(d *DB) virtual {
 		return p.load()
 	}
 	v.keys = []key[pageRow]{
-		{"url", 1, d.pageByURL},
-		{"domain", d.urls() / max(int64(d.survey.Hosts.Count()), 1), d.pagesOfHost},
+		{"url", onlyOne, d.pageByURL},
+		{"domain", d.urls()/max(d.hostCount(), 1) + 1, d.pagesOfHost},
 	}
 	return v
 }
@@ -213,7 +213,7 @@ func frontierView(d *DB) virtual {
 		}
 		return w.load()
 	}
-	v.keys = []key[waitingRow]{{"page_id", 1, func(page any) (next[waitingRow], error) {
+	v.keys = []key[waitingRow]{{"page_id", onlyOne, func(page any) (next[waitingRow], error) {
 		m, err := d.mark()
 		if err != nil || page.(int64) < 1 || page.(int64) > d.urls() {
 			return none[waitingRow], err
@@ -263,7 +263,7 @@ func listedView(d *DB, class schema.Class) virtual {
 		}
 		return l.load()
 	}
-	v.keys = []key[listedRow]{{"url", 1, func(url any) (next[listedRow], error) {
+	v.keys = []key[listedRow]{{"url", onlyOne, func(url any) (next[listedRow], error) {
 		id, ok, err := d.survey.Lookup(url.(string))
 		if !ok || err != nil {
 			return none[listedRow], err

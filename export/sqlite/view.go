@@ -44,9 +44,12 @@ func all() span { return span{math.MinInt64, math.MaxInt64, false} }
 // A key finds rows by the value of a column, which is an int64 or a string as the column is.
 type key[T any] struct {
 	column string
-	each   int64 // rows with one value, roughly
+	each   int64 // rows with one value, roughly; onlyOne: never more
 	find   func(value any) (next[T], error)
 }
+
+// onlyOne is a promise, where other numbers of rows are guesses.
+const onlyOne = 0
 
 // Ways to read a table, as SQLite knows them by their numbers: a scan, or a look-up by
 // the number of the row or by a column, counted from byColumn on.
@@ -77,7 +80,7 @@ func (v *view[T]) BestIndex(info *vtab.IndexInfo) (err error) {
 			info.IdxNum = byNumber
 		}
 		info.EstimatedRows, info.EstimatedCost = best, 10+2*float64(best)
-		if best == 1 {
+		if v.isUnique(c.Column) {
 			info.IdxFlags = vtab.IndexScanUnique
 		}
 		info.OrderByConsumed = v.inOrder(info.OrderBy, false)
@@ -135,6 +138,16 @@ func (v *view[T]) found(c vtab.Constraint, rows int64) (int64, bool) {
 
 // isNumber reports whether a column is the number of its row; SQLite names it -1, too.
 func (v *view[T]) isNumber(column int) bool { return column < 0 || column == 0 && v.ordered }
+
+// isUnique reports whether no two rows have the same value in a column: SQLite leaves out a
+// LEFT JOIN that could not add a row.
+func (v *view[T]) isUnique(column int) bool {
+	if v.isNumber(column) {
+		return true
+	}
+	k := v.key(column)
+	return k != nil && k.each == onlyOne
+}
 
 // key returns the key for a column; nil: there is none.
 func (v *view[T]) key(column int) *key[T] {

@@ -1,13 +1,13 @@
 // Package suggest finds hosts and entities that are worth adding to the terrain:
 // those that many origins point to.
 //
-// An origin votes for what its own pages link to in their text, or redirect to; however
-// many links it has, that is one vote. A link that stands elsewhere, as in a footer, or
-// leads where most pages of its host do, is counted, but is no vote. Equal numbers of
-// votes are ordered by personalised PageRank: how often a walker comes by who sets out
-// from pages of the class quality. A page of several origins votes for the narrowest.
-// Candidates that were asked and never answered come last; hosts that people decided to
-// leave for later are none.
+// An origin votes for what its own pages link to in their text, or redirect to, as far as
+// they are among [survey.Survey.Speakers]; however many links it has, that is one vote. A link
+// that stands elsewhere, as in a footer, or leads where most pages of its host do, is counted,
+// but is no vote. Equal numbers of votes are ordered by personalised PageRank: how often a
+// walker comes by who sets out from pages of the class quality. A page of several origins votes
+// for the narrowest. Candidates that were asked and never answered come last; hosts that people
+// decided to leave for later are none.
 package suggest
 
 import (
@@ -158,17 +158,11 @@ func (f *finder) readLinks() (err error) {
 }
 
 func (f *finder) readHosts() error {
-	origins := f.survey.Terrain().Origins()
 	return f.survey.Hosts.EachUntitled(func(r *survey.HostReport) error {
 		f.fold.AddHost(r)
 		f.hosts[r.Host.ID], f.entity[r.Host.ID] = r.Host.Name, r.Entity
 		f.silent[r.Host.ID], f.later[r.Host.ID] = r.Host.Silent(), r.Noted.Later
-		f.origin[r.Host.ID] = -1
-		for _, o := range r.Origins {
-			if at := f.origin[r.Host.ID]; at < 0 || len(origins[o].Name) > len(origins[at].Name) {
-				f.origin[r.Host.ID] = o
-			}
-		}
+		f.origin[r.Host.ID] = f.survey.Terrain().Narrowest(r.Host.Name)
 		return nil
 	})
 }
@@ -215,6 +209,10 @@ func (f *finder) vote() error {
 	if err := f.links.FindSiteWide(); err != nil {
 		return err
 	}
+	speaks, err := f.survey.Speakers()
+	if err != nil {
+		return err
+	}
 	hosts := make([][]schema.HostID, len(f.survey.Terrain().Origins())) // by origin
 	for host, origin := range f.origin {
 		if host > 0 && origin >= 0 {
@@ -224,7 +222,7 @@ func (f *finder) vote() error {
 	nodes := len(f.fold.Nodes()) + 1
 	f.candidates, f.votes = make([]*Candidate, nodes), make([]vote, nodes)
 	for origin := range hosts {
-		if err := f.countLinks(hosts[origin]); err != nil {
+		if err := f.countLinks(hosts[origin], speaks); err != nil {
 			return err
 		}
 		f.cast(origin)
@@ -239,14 +237,17 @@ type vote struct {
 	met, leads                     schema.ID // the first page that links, and where its first link leads
 }
 
-// countLinks counts the links on the pages of an origin's hosts.
-func (f *finder) countLinks(hosts []schema.HostID) error {
+// countLinks counts the links on the pages of an origin's hosts that speak.
+func (f *finder) countLinks(hosts []schema.HostID, speaks func(schema.ID) bool) error {
 	ctx := f.survey.Context()
 	for _, host := range hosts {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		for n := f.links.Ends[host-1]; n < f.links.Ends[host]; n++ {
+			if !speaks(f.links.Page[n]) {
+				continue
+			}
 			own := f.fold.Node(f.links.Page[n])
 			for at := f.links.Off[n]; at < f.links.Off[n+1]; at++ {
 				if node := f.target[f.links.To[at]]; node != 0 && node != own {

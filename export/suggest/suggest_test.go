@@ -249,3 +249,45 @@ func TestFindEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestFindSilenced has pages that left, and pages that came on a list, link to what nobody else does.
+func TestFindSilenced(t *testing.T) {
+	w := surveytest.New(t, lists+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
+	finish := func() { w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted }) }
+	w.Visit("a.test/", w.Links("a.test/gone", "a.test/ads"))
+	w.Visit("a.test/gone", w.Links("left.test/", "two.test/"))
+	finish()
+	w.Begin()
+	w.Visit("a.test/", w.Links("a.test/ads"))
+	w.Visit("a.test/ads", w.Links("listed.test/", "two.test/"))
+	w.Visit("q.test/", w.Links("two.test/"))
+	for _, want := range [][]string{
+		{"two.test 2 2: *.q.test 1/0, a.test 1/0", "left.test 1 1: a.test 1/0"}, // what run 2 has not come to yet stands
+		{"two.test 1 1: *.q.test 1/0"},
+	} {
+		found, err := suggest.Find(w.Survey(), 1, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, told(found.Discovered)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		finish()
+	}
+}
+
+// TestFindNarrowest has pages vote for the narrowest of the origins that they belong to, which need not be that with
+// the longest name.
+func TestFindNarrowest(t *testing.T) {
+	w := surveytest.New(t, lists+"[[quality]]\ndomain = \"*.a.test\"\nseeds = [\"https://a.test/\"]\n")
+	w.Visit("a.test/", w.Links("two.test/"))
+	w.Visit("x.a.test/", w.Links("two.test/", "near.test/"))
+	found, err := suggest.Find(w.Survey(), 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"two.test 2 2: *.a.test 1/0, a.test 1/0", "near.test 1 1: *.a.test 1/0"}
+	if diff := cmp.Diff(want, told(found.Discovered)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// citations are who links to whom.
+// citations are who links to whom: what the pages of [survey.Survey.Speakers] say.
 //
 // An origin endorses what a page of it links to, as [schema.Link.Endorses] says. A page
 // of several origins speaks for the narrowest.
@@ -64,15 +64,21 @@ func (c *citations) addHost(r *survey.HostReport) {
 
 // readLinks counts links. All hosts are known by then.
 func (c *citations) readLinks() error {
-	since := c.survey.Since()
-	err := c.survey.Links.Each(func(from schema.ID, l schema.Link, _, last schema.RunID) error {
+	speaks, err := c.survey.Speakers()
+	if err != nil {
+		return err
+	}
+	err = c.survey.Links.Each(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
+		if !speaks(from) {
+			return nil
+		}
 		c.in[l.To]++
 		host, target := c.survey.Hosts.Of(from), c.survey.Hosts.Of(l.To)
 		if host != target {
 			c.foreign[l.To]++
 		}
 		origin := c.origin[host]
-		if last < since || origin < 0 || !l.Endorses() {
+		if origin < 0 || !l.Endorses() {
 			return nil
 		}
 		if to := c.origin[target]; to >= 0 {

@@ -129,3 +129,25 @@ func TestEndorsements(t *testing.T) {
 		t.Errorf("%q; want %q", got, want)
 	}
 }
+
+// TestCitationsSilenced counts no links of pages that left, or came on a list.
+func TestCitationsSilenced(t *testing.T) {
+	w := surveytest.New(t, lists+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
+	w.Visit("a.test/", w.Links("a.test/gone"))
+	w.Visit("a.test/gone", w.Links("b.test/", "left.test/"))
+	finish(w)
+	w.Begin()
+	w.Visit("a.test/", w.Links("b.test/"))
+	w.Visit("a.test/ads", w.Links("b.test/", "listed.test/"))
+	finish(w)
+	lines := told(t, w.Survey())
+	for head, want := range map[string]string{
+		"| Domain | Class | Origins | Links | Coverage |": "| b.test | discovered | 1 | 1 | not visited |",
+		"| URL | Title | From Other Domains | Links In |": "| https://b.test/ |  | 1 | 1 |",
+	} {
+		at := slices.Index(lines, head)
+		if at < 0 || !slices.Equal(lines[at+2:at+4], []string{want, ""}) {
+			t.Errorf("%q stands at %d, with %q; want %q", head, at, lines[at+2:at+4], want)
+		}
+	}
+}

@@ -133,6 +133,12 @@ func (ws *walks) closedTo(id schema.ID) bool {
 	return !ws.hosts.byID[ws.core.store.HostOf(id)].verdict.Class.Visitable()
 }
 
+// speakers returns what reports whether the links of a page count as its statements.
+func (ws *walks) speakers() (func(schema.ID) bool, error) {
+	err := ws.findClosed()
+	return func(id schema.ID) bool { return ws.core.visitedSince(id) && ws.core.isPage(id) && !ws.closedTo(id) }, err
+}
+
 // findClosed reads the hosts of all pages, and where patterns of URLs decide about their
 // classes, these.
 func (ws *walks) findClosed() error {

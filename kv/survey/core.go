@@ -21,6 +21,7 @@ type core struct {
 	ctx     context.Context // of [Survey.Until] and [Survey.Hold]; nil: none
 	runs    []schema.Run
 	run     schema.Run // the last of runs
+	first   schema.Seq // visit of the last completed run; 0: none was completed
 	cfg     *config.Config
 	terrain *terrain.Terrain
 	seeds   map[schema.ID]bool
@@ -33,6 +34,11 @@ type core struct {
 // readConfig reads the configuration of the last of the runs, and its seeds.
 func (c *core) readConfig(tx *kv.Tx) error {
 	c.run = c.runs[len(c.runs)-1]
+	for _, r := range c.runs {
+		if r.Status == schema.RunCompleted {
+			c.first = r.FirstVisit
+		}
+	}
 	text, err := tx.Runs.Config(c.run.Config)
 	if err != nil {
 		return fmt.Errorf("configuration of run %d: %w", c.run.ID, err)
@@ -184,13 +190,8 @@ func (c *core) secondRun() schema.Seq {
 
 // visitedSince reports whether a URL was visited in the last completed run or after it.
 func (c *core) visitedSince(id schema.ID) bool {
-	seq, first, since := c.latest(id), schema.Seq(0), c.since()
-	for i := range c.runs {
-		if c.runs[i].ID == since {
-			first = c.runs[i].FirstVisit
-		}
-	}
-	return seq != 0 && seq >= first
+	seq := c.latest(id)
+	return seq != 0 && seq >= c.first
 }
 
 // norm returns the identity of a URL.

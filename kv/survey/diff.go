@@ -30,10 +30,13 @@ type side struct {
 	run    schema.Run
 	end    schema.Seq // the first visit after it
 	known  *bitset
-	seq    []uint32 // the last visit in the run; 0: none
-	source []uint32 // the visit whose links, facts and texts stand after that; 0: there is none
-	plain  *bitset  // the last visit read a page, and says nothing of it that its source does not
-	answer []uint8  // of the last visit
+	seq    []uint32                   // the last visit in the run; 0: none
+	source []uint32                   // the visit whose links, facts and texts stand after that; 0: there is none
+	plain  *bitset                    // the last visit read a page, and says nothing of it that its source does not
+	answer []uint8                    // of the last visit
+	away   *bitset                    // pages without a visit, because their hosts could not be reached
+	moved  map[schema.ID]schema.ID    // redirects of the last visits, until they have been followed
+	misled map[schema.ID]schema.Cause // pages whose redirects lead nowhere, and why
 }
 
 // ErrRuns reports two runs that cannot be compared.
@@ -63,13 +66,17 @@ func Compare(s *Survey, from, to schema.RunID) (*Diff, error) {
 	if err := s.core.view(d.read); err != nil {
 		return nil, err
 	}
+	if err := d.readAway(); err != nil {
+		return nil, err
+	}
 	return d, d.carryOver()
 }
 
 func newSide(run schema.Run, end schema.Seq, urls int) side {
 	return side{
 		run: run, end: end, known: newBitset(urls), seq: make([]uint32, urls+1), source: make([]uint32, urls+1),
-		plain: newBitset(urls), answer: make([]uint8, urls+1),
+		plain: newBitset(urls), answer: make([]uint8, urls+1), away: newBitset(urls),
+		moved: make(map[schema.ID]schema.ID), misled: make(map[schema.ID]schema.Cause),
 	}
 }
 
@@ -98,6 +105,11 @@ func (d *Diff) read(tx *kv.Tx) error {
 	if err != nil {
 		return err
 	}
+	for i := range d.sides {
+		if err := d.sides[i].findMisled(tx, d.s); err != nil {
+			return err
+		}
+	}
 	stands := func(seq schema.Seq, _ schema.ID) bool { return stood[0].has(int(seq)) || stood[1].has(int(seq)) }
 	return tx.Visits.EachTargets(1, stands, func(l *kv.Targeted) error {
 		for i := range d.sides {
@@ -117,6 +129,9 @@ func (sd *side) add(tx *kv.Tx, v *schema.Visit, kind schema.URLKind) error {
 	sd.known.set(int(v.URL))
 	sd.seq[v.URL], sd.source[v.URL] = uint32(v.Seq), uint32(cmp.Or(v.Stand, v.Seq))
 	sd.answer[v.URL] = answerOf(v)
+	if delete(sd.moved, v.URL); v.State == schema.Processed && v.RedirectTo != 0 {
+		sd.moved[v.URL] = v.RedirectTo
+	}
 	sd.plain.unset(int(v.URL))
 	own := v.Stand == 0 || v.Length < 0 || v.SHA256 == [32]byte{}
 	if own && v.State == schema.Processed && v.RedirectTo == 0 {
@@ -237,8 +252,9 @@ func (d *Diff) presence(id int) Change {
 	return Same
 }
 
-// A PageChange is a page that is not as it was. The visits are nil where the run
-// did not visit the page.
+// A PageChange is a page that is not as it was. The visits are nil where the run did not visit
+// the page; but what the newest run could not reach has one that says so. Redirects that lead
+// nowhere have failed.
 type PageChange struct {
 	ID            schema.ID
 	URL           string
@@ -295,11 +311,11 @@ func (d *Diff) eachPage(f func(*kv.Tx, *PageChange) error) error {
 }
 
 // isSame reports whether it is clear without reading its visits that a page has not
-// changed: a run did not visit it, or both read the same of it.
+// changed: a run did not visit it and could reach its host, or both read the same of it.
 func (d *Diff) isSame(id schema.ID) bool {
 	before, after := &d.sides[0], &d.sides[1]
 	switch {
-	case before.seq[id] == 0 || after.seq[id] == 0:
+	case before.seq[id] == 0 || after.seq[id] == 0 && !after.away.has(int(id)):
 		return true
 	case d.changed != nil:
 		return !d.changed.has(int(id))
@@ -322,11 +338,18 @@ func (d *Diff) compare(tx *kv.Tx, c *PageChange) error {
 	return nil
 }
 
+// Visits returns what the runs recorded of a page, each nil where the run did not visit it.
+func (d *Diff) Visits(id schema.ID) (before, after *schema.Visit, err error) {
+	c := PageChange{ID: id}
+	err = d.s.core.view(func(tx *kv.Tx) error { return d.readVisits(tx, &c) })
+	return c.Before, c.After, err
+}
+
 // readVisits reads what the runs recorded of a page.
 func (d *Diff) readVisits(tx *kv.Tx, c *PageChange) (err error) {
 	for i, v := range []**schema.Visit{&c.Before, &c.After} {
-		if seq := schema.Seq(d.sides[i].seq[c.ID]); seq != 0 && err == nil {
-			*v, err = d.s.stands.visit(tx, seq)
+		if err == nil {
+			*v, err = d.visit(tx, &d.sides[i], c.ID)
 		}
 	}
 	return err

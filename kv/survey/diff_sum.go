@@ -15,11 +15,11 @@ type HostChange struct {
 	Changed int
 }
 
-// A Rot says how many links of an origin's pages lead to dead pages, as far as
-// the later run visited both ends.
+// A Rot says how many links of an origin's pages lead to dead pages, as far as the later run
+// visited both ends, or could not reach where they lead.
 type Rot struct {
 	Origin int
-	Links  int // to pages that the later run visited
+	Links  int // to pages that the later run visited, or could not reach
 	Dead   int // of these: to pages that have no good answer any more, or never had
 	New    int // of these: to pages that the earlier run did not find dead
 	Mended int // links to pages that were dead and are not
@@ -30,6 +30,7 @@ type DiffSum struct {
 	Came, Went, Changed  int // pages
 	LinksCame, LinksWent int
 	Hosts                []HostChange // with any change, by id
+	Unvisited            []string     // see [Diff.unvisited]
 	Rot                  []Rot        // by origin, those with links
 }
 
@@ -69,8 +70,40 @@ func (d *Diff) Sum() (*DiffSum, error) {
 	if sum.Hosts, err = d.hosts(hosts); err != nil {
 		return nil, err
 	}
+	if sum.Unvisited, err = d.unvisited(); err != nil {
+		return nil, err
+	}
 	sum.Rot, err = d.rot()
 	return sum, err
+}
+
+// unvisited names the hosts, by id, of which From visited pages and To, although it is completed, none of
+// those that have not gone: it is not known what has become of them. What could not be reached is known of
+// the newest run, and is told as changes.
+func (d *Diff) unvisited() (names []string, err error) {
+	if d.To.Status != schema.RunCompleted {
+		return nil, nil
+	}
+	before, after := &d.sides[0], &d.sides[1]
+	hosts := d.s.core.store.Hosts() + 1
+	stale, told := newBitset(hosts), newBitset(hosts)
+	for id := range before.seq {
+		switch h := int(d.s.Hosts.Of(schema.ID(id))); {
+		case !d.s.core.isPage(schema.ID(id)):
+		case after.seq[id] != 0 || after.away.has(id):
+			told.set(h)
+		case before.seq[id] != 0 && d.presence(id) == Same:
+			stale.set(h)
+		}
+	}
+	for h := 1; h < hosts && err == nil; h++ {
+		if stale.has(h) && !told.has(h) {
+			var name string
+			name, err = d.s.Hosts.Name(schema.HostID(h))
+			names = append(names, name)
+		}
+	}
+	return names, err
 }
 
 // hosts names the hosts with changes, and finds those that came or went.
@@ -111,24 +144,6 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 		return nil
 	})
 	return changed, err
-}
-
-// The answers of a page in a run.
-const (
-	notAsked = iota
-	alive
-	dead
-)
-
-// answerOf says how a page answered a visit.
-func answerOf(v *schema.Visit) uint8 {
-	switch {
-	case v.State == schema.DeadLink, v.State == schema.Unreachable, v.State == schema.Failed && v.Requests > 0:
-		return dead
-	case v.State == schema.Processed, v.State == schema.ContentMismatch:
-		return alive
-	}
-	return notAsked
 }
 
 // rot follows the links of the origins' pages.

@@ -43,6 +43,9 @@ func story(t *testing.T, w *surveytest.World, from, to schema.RunID) []string {
 	for _, h := range sum.Hosts {
 		lines = append(lines, fmt.Sprintf("%s %s %d %d %d", h.Change, h.Name, h.Came, h.Went, h.Changed))
 	}
+	for _, name := range sum.Unvisited {
+		lines = append(lines, "not visited: "+name)
+	}
 	for _, r := range sum.Rot {
 		lines = append(lines, fmt.Sprintf("rot %d: %d links, %d dead, %d new, %d mended", r.Origin, r.Links, r.Dead, r.New,
 			r.Mended))
@@ -143,8 +146,124 @@ func diffRows() []diffRow {
 	}
 }
 
+// deadRows are of links that lead nowhere in another way than by 404.
+func deadRows() []diffRow {
+	front := func(w *surveytest.World) { w.Visit("a.test/", w.Links("b.test/1", "b.test/2")) }
+	failed := func(status int, c schema.Cause, kept bool) func(v *schema.Visit) {
+		return func(v *schema.Visit) {
+			v.State, v.Status, v.Charset, v.Length, v.Requests = schema.Failed, status, "", -1, 0
+			v.Reason, v.Kept = schema.Reason{Cause: c, Status: status}, kept
+		}
+	}
+	return []diffRow{
+		{
+			"a host could not be reached",
+			func(w *surveytest.World) {
+				front(w)
+				w.Visit("b.test/1", w.Links("b.test/3"))
+				w.Visit("b.test/2", nil)
+				w.Visit("b.test/3", nil)
+			},
+			func(w *surveytest.World) {
+				front(w)
+				w.Depth("b.test/1", 1, 0)
+				w.Depth("b.test/2", 1, 0)
+				w.Host("b.test/1", func(h *schema.Host) {
+					h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, because(schema.CauseRefused)
+				})
+			},
+			[]string{
+				"changed b.test/1 state+status", "changed b.test/2 state+status", "rot 0: 2 links, 2 dead, 2 new, 0 mended",
+				"same b.test 0 0 2",
+			},
+		},
+		{
+			"what is kept is as dead as before, and what robots.txt forbids is not",
+			func(w *surveytest.World) {
+				front(w)
+				w.Visit("b.test/1", func(v *schema.Visit) { failed(403, schema.CauseStatus, false)(v); v.Requests = 1 })
+				w.Visit("b.test/2", failed(0, schema.CauseDenied, false))
+			},
+			func(w *surveytest.World) {
+				front(w)
+				w.Visit("b.test/1", failed(403, schema.CauseStatus, true))
+				w.Visit("b.test/2", failed(0, schema.CauseDenied, false))
+			},
+			[]string{"rot 0: 1 links, 1 dead, 0 new, 0 mended"},
+		},
+		{
+			"redirects come back",
+			func(w *surveytest.World) {
+				front(w)
+				w.Visit("b.test/1", w.Redirect("b.test/2"))
+				w.Visit("b.test/2", nil)
+			},
+			func(w *surveytest.World) {
+				front(w)
+				w.Visit("b.test/1", w.Redirect("b.test/2"))
+				w.Visit("b.test/2", w.Redirect("b.test/1"))
+			},
+			[]string{
+				"came b.test/2 > b.test/1", "changed b.test/1 state", "changed b.test/2 state+status+redirect",
+				"rot 0: 2 links, 2 dead, 2 new, 0 mended", "same b.test 0 0 2",
+			},
+		},
+		{
+			"redirects come back over what was not looked at again",
+			func(w *surveytest.World) {
+				front(w)
+				w.Visit("b.test/1", w.Redirect("b.test/2"))
+				w.Visit("b.test/2", w.Redirect("b.test/1"))
+			},
+			func(w *surveytest.World) { front(w); w.Visit("b.test/1", w.Redirect("b.test/2")) },
+			[]string{"rot 0: 1 links, 1 dead, 0 new, 0 mended"},
+		},
+	}
+}
+
+// TestDiffOfOlderRuns has a later run close a circle of redirects, and not reach a host: of the two
+// before it that says nothing.
+func TestDiffOfOlderRuns(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	run := func(away func(h *schema.Host)) {
+		w.Visit("a.test/", w.Links("b.test/1", "c.test/"))
+		w.Visit("b.test/1", w.Redirect("b.test/2"))
+		w.Depth("c.test/", 1, 0)
+		w.Host("c.test/", away)
+		w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	}
+	w.Visit("b.test/2", nil)
+	w.Visit("c.test/", nil)
+	run(func(*schema.Host) {})
+	w.Begin()
+	run(func(*schema.Host) {})
+	w.Begin()
+	w.Visit("b.test/2", w.Redirect("b.test/1"))
+	run(func(h *schema.Host) {
+		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, because(schema.CauseRefused)
+	})
+	if got := story(t, w, 1, 2); !slices.Equal(got, []string{"not visited: c.test", "rot 0: 1 links, 0 dead, 0 new, 0 mended"}) {
+		t.Errorf("of the older runs %q", got)
+	}
+	want := []string{
+		"came b.test/2 > b.test/1", "changed b.test/1 state", "rot 0: 2 links, 2 dead, 2 new, 0 mended", "same b.test 0 0 1",
+	}
+	if got := story(t, w, 2, 3); !slices.Equal(got, want) {
+		t.Errorf("of the newer runs %q; want %q", got, want)
+	}
+	d, err := survey.Compare(w.Survey(), 1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"b.test/1": "redirect loop", "c.test/": "connection refused"} {
+		if _, v, err := d.Visits(w.Page(name)); err != nil || v == nil || v.Reason.String() != want {
+			t.Errorf("%s: %+v, %v; want %s", name, v, err, want)
+		}
+	}
+}
+
 func TestDiff(t *testing.T) {
-	for _, tt := range diffRows() {
+	for _, tt := range append(diffRows(), deadRows()...) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := two(t, tt.first, tt.second)
 			slices.Sort(tt.want)

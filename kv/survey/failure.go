@@ -23,12 +23,19 @@ func (p *Page) Failure() string {
 
 // Broken reports whether a link to a page leads nowhere: the page is dead, has failed or
 // cannot be reached. One that robots.txt forbids is not broken: nobody has asked for it.
-func (p *Page) Broken() bool { return p.Failure() != "" && p.cause.Cause != schema.CauseDenied }
+func (p *Page) Broken() bool { return leadsNowhere(p.State, p.cause) }
 
-// Status returns the status of the answer that the state follows from; 0: it follows from
-// none.
+// leadsNowhere reports whether a link to a page of a state, which it has for a reason, does.
+func leadsNowhere(s schema.State, why schema.Reason) bool {
+	dead := s == schema.DeadLink || s == schema.Unreachable || s == schema.Failed
+	return dead && why.Cause != schema.CauseDenied
+}
+
+// Status returns the status of the last answer; 0: there was none, or the state is that of a
+// page whose host did not answer when it was to be asked again.
 func (p *Page) Status() int {
-	if !p.fromVisit {
+	awry := p.State == schema.Unreachable || p.State == schema.Failed || p.State == schema.RateLimited
+	if p.Visit == nil || awry && !p.fromVisit {
 		return 0
 	}
 	return p.Visit.Status

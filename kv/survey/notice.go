@@ -2,6 +2,7 @@ package survey
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -70,17 +71,39 @@ type Uncovered struct {
 	Pattern string // of a [[quality]] entry that would cover it
 }
 
-// UncoveredSubdomains returns the subdomains of origins that were met but belong
-// to no origin and no list, by origin, then by links, then by name. Where there are any,
-// it reads the links of all pages.
+// UncoveredSubdomains returns the subdomains of origins that were met in the run of
+// [Survey.Since] or after it but belong to no origin and no list, by origin, then by links,
+// then by name. Where there are any, it reads the links of all pages.
 func UncoveredSubdomains(s *Survey) ([]Uncovered, error) {
-	t, err := s.tallies.tallied()
+	found, ids, err := s.uncovered()
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	links, err := s.walks.linksTo(slices.Collect(maps.Values(ids)))
 	if err != nil {
 		return nil, err
 	}
-	var found []Uncovered
-	links := map[schema.HostID]int{} // from other hosts
-	ids := map[string]schema.HostID{}
+	met, err := s.pages.metSince(links)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(u Uncovered) bool { return !met[ids[u.Host]] })
+	for i := range found {
+		found[i].Links = links[ids[found[i].Host]]
+	}
+	slices.SortFunc(found, func(a, b Uncovered) int {
+		return cmp.Or(cmp.Compare(a.Origin, b.Origin), cmp.Compare(b.Links, a.Links), cmp.Compare(a.Host, b.Host))
+	})
+	return found, nil
+}
+
+// uncovered returns those that any run has met, and their ids.
+func (s *Survey) uncovered() (found []Uncovered, ids map[string]schema.HostID, err error) {
+	t, err := s.tallies.tallied()
+	if err != nil {
+		return nil, nil, err
+	}
+	ids = map[string]schema.HostID{}
 	err = s.core.view(func(tx *kv.Tx) error {
 		for i, origin := range s.core.terrain.Origins() {
 			if strings.HasPrefix(origin.Name, "*.") {
@@ -89,7 +112,7 @@ func UncoveredSubdomains(s *Survey) ([]Uncovered, error) {
 			err := tx.Hosts.Below(origin.Name, func(host string, id schema.HostID) bool {
 				if t.hosts[id].known > 0 && s.core.terrain.HostClass(host).Class == schema.ClassDiscovered {
 					found = append(found, Uncovered{Origin: i, Host: host, Pattern: "*." + origin.Name})
-					links[id], ids[host] = 0, id
+					ids[host] = id
 				}
 				return true
 			})
@@ -99,26 +122,56 @@ func UncoveredSubdomains(s *Survey) ([]Uncovered, error) {
 		}
 		return nil
 	})
-	if err == nil && len(found) > 0 {
-		err = s.stands.countFrom(links)
-	}
-	for i := range found {
-		found[i].Links = links[ids[found[i].Host]]
-	}
-	slices.SortFunc(found, func(a, b Uncovered) int {
-		return cmp.Or(cmp.Compare(a.Origin, b.Origin), cmp.Compare(b.Links, a.Links), cmp.Compare(a.Host, b.Host))
-	})
-	return found, err
+	return found, ids, err
 }
 
-// countFrom counts for some hosts the links from others.
-func (st *stands) countFrom(links map[schema.HostID]int) error {
-	return st.eachTarget(func(l *kv.Targeted) error {
+// linksTo counts for each of some hosts the links from others, of [Survey.Speakers].
+func (ws *walks) linksTo(hosts []schema.HostID) (map[schema.HostID]int, error) {
+	links := make(map[schema.HostID]int, len(hosts))
+	for _, id := range hosts {
+		links[id] = 0
+	}
+	speaks, err := ws.speakers()
+	if err != nil {
+		return nil, err
+	}
+	return links, ws.stands.eachTarget(func(l *kv.Targeted) error {
+		if !speaks(l.URL) {
+			return nil
+		}
 		for _, id := range l.To {
-			to := st.core.store.HostOf(id)
-			if n, ok := links[to]; ok && to != st.core.store.HostOf(l.URL) {
+			to := ws.core.store.HostOf(id)
+			if n, ok := links[to]; ok && to != ws.core.store.HostOf(l.URL) {
 				links[to] = n + 1
 			}
+		}
+		return nil
+	})
+}
+
+// metSince returns which of some hosts, given with the links to each, the run of [Survey.Since]
+// or a later one has met: others link there, or a page of it was seen. Only of those that no
+// other links to pages are read.
+func (ps *pages) metSince(links map[schema.HostID]int) (map[schema.HostID]bool, error) {
+	met, since := make(map[schema.HostID]bool, len(links)), ps.core.since()
+	for id, n := range links {
+		met[id] = n > 0
+	}
+	return met, ps.core.view(func(tx *kv.Tx) error {
+		for id := schema.ID(1); int(id) <= ps.core.urls(); id++ {
+			host := ps.core.store.HostOf(id)
+			if known, ok := met[host]; !ok || known || !ps.core.isPage(id) {
+				continue
+			}
+			u, err := tx.URLs.At(id)
+			if err = cmp.Or(err, ps.core.live()); err != nil {
+				return err
+			}
+			p, err := ps.placed(tx, u)
+			if err != nil {
+				return err
+			}
+			met[host] = p.LastRun >= since
 		}
 		return nil
 	})

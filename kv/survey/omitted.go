@@ -20,10 +20,10 @@ func (p *Page) LinksOmitted() int {
 	return max(0, p.Visit.Distinct-p.LinkCount)
 }
 
-// addOmitted counts the links that are not recorded.
+// addOmitted counts the links that are not recorded, of a page that speaks.
 func (ts *tallies) addOmitted(t *tally, p *Page) {
 	n := p.LinksOmitted()
-	if n == 0 {
+	if n == 0 || !ts.core.visitedSince(p.ID) || !p.Class.Visitable() {
 		return
 	}
 	t.counts.LinksOmitted += n

@@ -83,6 +83,40 @@ func TestLinksOmittedLater(t *testing.T) {
 	}
 }
 
+// TestLinksOmittedGone has the second run find gone a page that had too many links, and the
+// other on a list: nothing is left out of it, but of the first run.
+func TestLinksOmittedGone(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
+	many := func(v *schema.Visit) { w.Links("b.test/")(v); v.Distinct, v.LinkLimit = 5, 1 }
+	w.Visit("a.test/", w.Links("a.test/big"))
+	w.Visit("a.test/big", many)
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	w.Visit("a.test/", nil)
+	w.Visit("a.test/ads", many)
+	check := func(s *survey.Survey, want int, coverage string) {
+		t.Helper()
+		r, err := s.Hosts.Report(s.Hosts.Of(w.Page("a.test/")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := s.Counts()
+		if err != nil || counts.LinksOmitted != want || r.LinksOmitted != want || r.Coverage != coverage {
+			t.Errorf("run %d: %d links of all, %d of the host, %q, %v; want %d, %q",
+				s.Run().ID, counts.LinksOmitted, r.LinksOmitted, r.Coverage, err, want, coverage)
+		}
+	}
+	const cut = "4 links left out (max-links-per-page = 1)"
+	check(w.Survey(), 4, cut) // run 2 may still come to it
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	check(w.Survey(), 0, "complete")
+	older, err := w.Survey().At(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(older, 4, cut)
+}
+
 // TestCutSites has a site with more hosts than may be recorded.
 func TestCutSites(t *testing.T) {
 	w := surveytest.New(t, "[traps]\nmax-hosts-per-site = 2\n"+surveytest.Minimal)

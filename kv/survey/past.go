@@ -90,20 +90,28 @@ func (p *past) read(tx *kv.Tx, store *kv.Store, run schema.RunID, end schema.Seq
 	}
 	p.latest = make([]uint32, p.urls+1)
 	for id := range p.latest[1:] {
-		seq := store.Latest(schema.ID(id + 1))
-		for seq >= end {
-			v, err := tx.Visits.At(seq)
-			if err != nil {
-				return err
-			}
-			if v.URL != schema.ID(id+1) {
-				return kv.OfAnother(seq, schema.ID(id+1))
-			}
-			seq = v.Prev
+		seq, err := latestBefore(tx, schema.ID(id+1), store.Latest(schema.ID(id+1)), end)
+		if err != nil {
+			return err
 		}
 		p.latest[id+1] = uint32(seq)
 	}
 	return nil
+}
+
+// latestBefore goes from a visit of a URL back to the last one before another; 0: there is none.
+func latestBefore(tx *kv.Tx, id schema.ID, seq, end schema.Seq) (schema.Seq, error) {
+	for seq >= end {
+		v, err := tx.Visits.At(seq)
+		if err != nil {
+			return 0, err
+		}
+		if v.URL != id {
+			return 0, kv.OfAnother(seq, id)
+		}
+		seq = v.Prev
+	}
+	return seq, nil
 }
 
 // known returns what is known of a host: of an older run no more than its name, and

@@ -1,6 +1,8 @@
 package survey
 
 import (
+	"slices"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -10,6 +12,7 @@ type redirects struct {
 	core  *core
 	hosts *hosts
 	next  map[schema.ID]schema.ID // from the target of a redirect to where that redirects; 0: nowhere
+	until schema.Seq              // visits from then on are not there yet; 0: all are
 }
 
 // followRedirects counts the recorded redirects that begin at a page, as far as
@@ -39,6 +42,22 @@ func (rd *redirects) followRedirects(tx *kv.Tx, p *Page) error {
 	}
 }
 
+// chain returns the pages that the recorded redirects from a page lead to, at most so many. Those
+// that come back end with the page that comes again.
+func (rd *redirects) chain(from schema.ID, to schema.ID, most int) (pages []schema.ID, err error) {
+	err = rd.core.view(func(tx *kv.Tx) (err error) {
+		for to != 0 && len(pages) < most && err == nil {
+			again := to == from || slices.Contains(pages, to)
+			if pages = append(pages, to); again {
+				return nil
+			}
+			to, err = rd.redirectOf(tx, to)
+		}
+		return err
+	})
+	return pages, err
+}
+
 // redirectOf returns where a page redirects to; 0: nowhere.
 func (rd *redirects) redirectOf(tx *kv.Tx, id schema.ID) (schema.ID, error) {
 	if to, ok := rd.next[id]; ok {
@@ -56,11 +75,15 @@ func (rd *redirects) readRedirect(tx *kv.Tx, id schema.ID) (schema.ID, error) {
 	if seq == 0 || !rd.core.isPage(id) {
 		return 0, nil
 	}
-	if ok, err := rd.hosts.visitable(tx, id); err != nil || !ok {
+	ok, err := rd.hosts.visitable(tx, id)
+	if ok && err == nil && rd.until != 0 {
+		seq, err = latestBefore(tx, id, seq, rd.until)
+	}
+	if err != nil || !ok || seq == 0 {
 		return 0, err
 	}
 	var v kv.Gist
-	err := tx.Visits.GistAt(seq, &v)
+	err = tx.Visits.GistAt(seq, &v)
 	if err != nil || v.State != schema.Processed || !rd.core.isPage(v.RedirectTo) {
 		return 0, err
 	}

@@ -12,11 +12,13 @@ import (
 const siteWidePages = 10
 
 // siteWide knows the targets that more than half of the pages of a host link to, by the
-// links that stand. A link to one of them says nothing about the page that it is on,
-// whatever its markup: the logo of a theme, a licence, the home page of the publisher.
+// links that stand, of [Survey.Speakers].
+// A link to one of the targets says nothing about the page that it is on, whatever its markup:
+// the logo of a theme, a licence, the home page of the publisher.
 type siteWide struct {
 	core    *core
 	stands  *stands
+	walks   *walks
 	targets [][]schema.ID // by host that links, ascending; nil: not derived yet
 }
 
@@ -64,10 +66,14 @@ type row struct {
 type rowFunc func(id schema.ID) (row, error)
 
 // count derives it from the links of pages, host by host.
-func (sw *siteWide) count(row rowFunc) (err error) {
+func (sw *siteWide) count(row rowFunc) error {
+	speaks, err := sw.walks.speakers()
+	if err != nil {
+		return err
+	}
 	targets := make([][]schema.ID, sw.core.store.Hosts()+1)
 	c := counter{core: sw.core, row: row, counts: make([]uint32, sw.core.store.URLs()+1)}
-	pages, ends := sw.core.visitedByHost()
+	pages, ends := sw.core.byHost(speaks)
 	for host := 1; host < len(targets) && err == nil; host++ {
 		if own := pages[ends[host-1]:ends[host]]; len(own) >= siteWidePages {
 			targets[host], err = c.wideTargets(own)
@@ -79,13 +85,12 @@ func (sw *siteWide) count(row rowFunc) (err error) {
 	return err
 }
 
-// visitedByHost returns the pages that have a visit, by host: those of a host end at
-// ends[host].
-func (c *core) visitedByHost() (pages []schema.ID, ends []int) {
+// byHost returns the URLs that are wanted, by host: those of a host end at ends[host].
+func (c *core) byHost(want func(schema.ID) bool) (pages []schema.ID, ends []int) {
 	next := make([]int, c.store.Hosts()+2)
 	each := func(f func(id schema.ID)) {
 		for id := schema.ID(1); int(id) <= c.urls(); id++ {
-			if c.latest(id) != 0 && c.store.Kind(id) == schema.KindPage {
+			if want(id) {
 				f(id)
 			}
 		}

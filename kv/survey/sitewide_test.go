@@ -101,3 +101,37 @@ func TestSiteWide(t *testing.T) {
 		t.Errorf("first run (-want +got):\n%s", diff)
 	}
 }
+
+// TestSiteWideAnew has a site whose pages all make way for others, some of which came on a list.
+func TestSiteWideAnew(t *testing.T) {
+	w := surveytest.New(t, minimal+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
+	for i := range 12 {
+		w.Visit(fmt.Sprintf("a.test/old%d", i), w.Links("e.test/"))
+	}
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	for i := range 12 {
+		targets := []string{"g.test/"}
+		if i == 0 {
+			targets = append(targets, "e.test/")
+		}
+		w.Visit(fmt.Sprintf("a.test/new%d", i), w.Links(targets...))
+		w.Visit(fmt.Sprintf("a.test/ads%d", i), w.Links("e.test/"))
+	}
+	check := func(s *survey.Survey, want string) {
+		t.Helper()
+		for _, ever := range []bool{false, true} {
+			if got := strings.Join(marked(t, s, ever), " "); got != want {
+				t.Errorf("run %d, %s, ever %t: %s; want %s", s.Run().ID, s.Run().Status, ever, got, want)
+			}
+		}
+	}
+	check(w.Survey(), "a.test e.test/") // 13 of 24 pages, as the old ones may still be there
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	check(w.Survey(), "a.test g.test/")
+	old, err := w.Survey().At(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(old, "a.test e.test/")
+}

@@ -41,16 +41,21 @@ func (ps *pages) applyVisit(p *Page) {
 	v := p.Visit
 	p.State, p.Error, p.cause, p.fromVisit = v.State, v.Reason.String(), v.Reason, true
 	p.Rule = cmp.Or(v.Rule, p.Rule)
-	if p.RedirectTo == 0 {
-		return
+	if why := p.misled(); why != schema.CauseNone {
+		p.State, p.cause = schema.Failed, schema.Reason{Cause: why}
+		p.Error = p.cause.String()
 	}
+}
+
+// misled says why the redirects that were followed from a page lead nowhere; none: they do not.
+func (p *Page) misled() schema.Cause {
 	switch {
 	case p.loops:
-		p.State, p.cause = schema.Failed, schema.Reason{Cause: schema.CauseRedirectLoop}
+		return schema.CauseRedirectLoop
 	case p.RedirectCount > schema.MaxRedirects:
-		p.State, p.cause = schema.Failed, schema.Reason{Cause: schema.CauseRedirects}
+		return schema.CauseRedirects
 	}
-	p.Error = p.cause.String()
+	return schema.CauseNone
 }
 
 // reopened reports whether a visited page waits again, for a form that was not

@@ -62,7 +62,7 @@ func newSurvey(store *kv.Store) *Survey {
 	ts := &tallies{core: c, hosts: hs, pages: ps}
 	cv := &coverage{core: c, stands: st, hosts: hs, tallies: ts}
 	return &Survey{
-		Links: Links{core: c, stands: st, siteWide: &siteWide{core: c, stands: st}},
+		Links: Links{core: c, stands: st, siteWide: &siteWide{core: c, stands: st, walks: ws}},
 		Hosts: Hosts{core: c, known: hs, coverage: cv},
 		core:  c, stands: st, hosts: hs, redirects: rd, walks: ws, pages: ps, tallies: ts, coverage: cv,
 	}
@@ -133,8 +133,10 @@ func (s *Survey) Warm(norms []string) error { return s.core.warm(norms) }
 // Norm returns the identity of a URL.
 func (s *Survey) Norm(id schema.ID) (string, error) { return s.core.norm(id) }
 
-// VisitedSince reports whether a URL was visited in the run of [Survey.Since] or after it.
-func (s *Survey) VisitedSince(id schema.ID) bool { return s.core.visitedSince(id) }
+// Speakers returns what reports whether the links of a page count as its statements: it was
+// visited in the run of [Survey.Since] or after it, and no list keeps the crawl away from it
+// now. Where patterns of URLs are on the lists, it reads the URLs of all pages at first.
+func (s *Survey) Speakers() (func(id schema.ID) bool, error) { return s.walks.speakers() }
 
 // EachPage calls f for every page by id; sitemap files are none. A page is valid
 // while f runs. An error of f ends it.
@@ -158,6 +160,12 @@ func (s *Survey) EachSketch(f func(*Page) error) error { return s.tallies.along(
 
 // Page returns a page, or an error that wraps [kv.ErrNotFound].
 func (s *Survey) Page(id schema.ID) (*Page, error) { return s.pages.byID(id) }
+
+// Redirects returns the pages that the recorded redirects from a page lead to, one after the other, at
+// most so many. Those that come back end with the page that comes again.
+func (s *Survey) Redirects(p *Page, most int) ([]schema.ID, error) {
+	return s.redirects.chain(p.ID, p.RedirectTo, most)
+}
 
 // LastRun returns [Page.LastRun] of a page of [Survey.EachSketch], which does not say it: the last run that
 // saw it. At first it may read the links of all pages.

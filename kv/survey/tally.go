@@ -27,7 +27,7 @@ type Counts struct {
 	Listed           int                 // hosts with pages that are blacklisted or stubs
 	Frontier         int                 // pages that wait, see [Page.Waits]
 	Links            int                 // that stand
-	LinksOmitted     int                 // see [Page.LinksOmitted]
+	LinksOmitted     int                 // see [Page.LinksOmitted]; of [Survey.Speakers]
 	leftBefore       int                 // of those: by traps, of pages that an earlier run read
 	Shells           int                 // of Processed: that likely show nothing without scripts, and were not rendered
 	Rendered         int                 // of Processed
@@ -46,6 +46,7 @@ type Seen struct {
 // A tally is what one pass over all pages counts.
 type tally struct {
 	counts Counts
+	misled int         // pages visited in the run whose redirects come back, or are too many
 	hosts  []hostTally // by id
 	seen   Seen        // at first without pages that the run has neither reached nor visited
 	whole  bool        // seen has these, too
@@ -171,7 +172,7 @@ func (ts *tallies) countInto(t *tally) func(*Page) error {
 		t.counts.Links += p.LinkCount
 		ts.addOmitted(t, p)
 		t.addSeen(p, since, ts.core.outside(p.ID))
-		ts.addUnasked(t, p)
+		ts.addErrors(t, p)
 		return nil
 	}
 }

@@ -6,15 +6,18 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// addUnasked counts a page that got no visit because its host could not be reached, or
-// notes why one that got a visit was not reached.
-func (ts *tallies) addUnasked(t *tally, p *Page) {
+// addErrors counts a page that ended in an error though no visit did: it got none because its host
+// could not be reached, or its redirects lead nowhere. Of one whose visit did not reach its host it
+// notes why.
+func (ts *tallies) addErrors(t *tally, p *Page) {
 	h := &t.hosts[p.Host]
 	switch {
 	case !p.fromVisit && p.Missing() && (p.State == schema.Unreachable || p.State == schema.Failed):
 		if ts.hosts.byID[p.Host].away != schema.CauseNone {
 			h.unasked++
 		}
+	case p.Visited && p.State == schema.Failed && p.Visit.State == schema.Processed && !p.Visit.Kept:
+		t.misled++
 	case p.Visited && p.State == schema.Unreachable:
 		h.mixed = h.mixed || h.failed > 0 && p.Visit.Reason.Cause != h.away
 		if p.Visit.Seq > h.failed {
@@ -23,11 +26,14 @@ func (ts *tallies) addUnasked(t *tally, p *Page) {
 	}
 }
 
-// countErrors adds the pages that got no visit to the errors of the run.
+// countErrors adds what [tallies.addErrors] counted to the errors of the run.
 func (ts *tallies) countErrors(t *tally) {
 	t.counts.Errors = maps.Clone(ts.core.run.Errors)
 	if t.counts.Errors == nil {
 		t.counts.Errors = map[string]int{}
+	}
+	if t.misled > 0 {
+		t.counts.Errors[schema.CauseRedirectLoop.ErrorKind()] += t.misled
 	}
 	for id := range t.hosts {
 		h := &t.hosts[id]

@@ -93,3 +93,25 @@ func TestErrors(t *testing.T) {
 		})
 	}
 }
+
+// TestErrorsOfRedirects counts the pages of the run whose redirects come back, and no kept one.
+func TestErrorsOfRedirects(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	kept := w.Visit("a.test/3", w.Redirect("a.test/1"))
+	w.Begin()
+	w.Visit("a.test/", w.Redirect("a.test/end"))
+	w.Visit("a.test/1", w.Redirect("a.test/2"))
+	w.Visit("a.test/2", w.Redirect("a.test/1"))
+	w.Visit("a.test/3", func(v *schema.Visit) {
+		w.Redirect("a.test/1")(v)
+		v.Kept, v.Stand, v.Requests, v.Links = true, kept, 0, nil
+	})
+	w.Change(func(r *schema.Run) { r.Errors = map[string]int{schema.ErrorRedirect: 1} })
+	counts, err := w.Survey().Counts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int{schema.ErrorRedirect: 3}, counts.Errors); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,112 @@
+package survey
+
+import (
+	"errors"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// The answers of a page in a run.
+const (
+	notAsked = iota
+	alive
+	dead
+)
+
+// answerOf says how a page answered a visit.
+func answerOf(v *schema.Visit) uint8 {
+	switch {
+	case leadsNowhere(v.State, v.Reason):
+		return dead
+	case v.State == schema.Processed, v.State == schema.ContentMismatch:
+		return alive
+	}
+	return notAsked
+}
+
+// findMisled finds the pages of a run whose redirects lead nowhere, once its visits are read.
+func (sd *side) findMisled(tx *kv.Tx, s *Survey) error {
+	rd := &redirects{core: s.core, hosts: s.hosts, next: make(map[schema.ID]schema.ID), until: sd.end}
+	for from, to := range sd.moved {
+		ok, err := s.hosts.visitable(tx, from)
+		if err != nil {
+			return err
+		}
+		if rd.next[from] = to; !ok {
+			rd.next[from] = 0
+			delete(sd.moved, from)
+		}
+	}
+	for _, to := range sd.moved {
+		if _, ok := rd.next[to]; !ok && sd.seq[to] != 0 { // it was visited and does not redirect
+			rd.next[to] = 0
+		}
+	}
+	for from, to := range sd.moved {
+		p := Page{ID: from, RedirectTo: to}
+		if err := errors.Join(rd.followRedirects(tx, &p), s.core.live()); err != nil {
+			return err
+		}
+		if why := p.misled(); why != schema.CauseNone {
+			sd.misled[from], sd.answer[from] = why, dead
+		}
+	}
+	sd.moved = nil
+	return nil
+}
+
+// readAway finds the pages that To did not visit because their hosts could not be reached. Of
+// an older run than the newest that is not known any more.
+func (d *Diff) readAway() error {
+	after := &d.sides[1]
+	if d.s.core.past != nil || d.To.ID != d.s.core.run.ID {
+		return nil
+	}
+	if any, err := d.s.hosts.anyAway(); err != nil || !any {
+		return err
+	}
+	return d.s.EachSketch(func(p *Page) error {
+		if !p.fromVisit && p.Broken() {
+			after.away.set(int(p.ID))
+			after.answer[p.ID] = dead
+		}
+		return nil
+	})
+}
+
+// anyAway reports whether the newest run has given up a host whose pages have ended in an error by that.
+func (hs *hosts) anyAway() (any bool, err error) {
+	err = hs.core.view(func(tx *kv.Tx) error {
+		for id := schema.HostID(1); int(id) < len(hs.byID) && !any; id++ {
+			h, err := hs.host(tx, id)
+			if err != nil {
+				return err
+			}
+			any = leadsNowhere(h.held, h.cause)
+		}
+		return nil
+	})
+	return any, err
+}
+
+// visit returns what a run recorded of a page, with the state that follows: of one whose redirects
+// lead nowhere, and of one whose host it could not reach, though it has no visit; nil: there is nothing.
+func (d *Diff) visit(tx *kv.Tx, sd *side, id schema.ID) (*schema.Visit, error) {
+	seq := schema.Seq(sd.seq[id])
+	switch {
+	case seq == 0 && sd.away.has(int(id)):
+		h, err := d.s.hosts.host(tx, d.s.core.store.HostOf(id))
+		if err != nil {
+			return nil, err
+		}
+		return &schema.Visit{URL: id, Run: sd.run.ID, State: h.held, Reason: h.cause, Length: -1}, nil
+	case seq == 0:
+		return nil, nil
+	}
+	v, err := d.s.stands.visit(tx, seq)
+	if why, ok := sd.misled[id]; ok && err == nil {
+		v.State, v.Reason = schema.Failed, schema.Reason{Cause: why}
+	}
+	return v, err
+}

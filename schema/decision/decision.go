@@ -134,14 +134,14 @@ func Version(text []byte) string {
 // another version than seen it leaves alone; of an empty seen any will do.
 func Write(path string, host terrain.Pattern, seen string, edit Edit) (config.Decision, error) {
 	var d config.Decision
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
 	f, err := lock(path)
 	if err != nil {
 		return d, err
 	}
 	defer f.Close() // and with it the lock
+	if real, err := filepath.EvalSymlinks(path); err == nil { // now that there is something
+		path = real
+	}
 	text, err := read(f)
 	if err != nil {
 		return d, fmt.Errorf("%s: %w", path, err)

@@ -192,11 +192,18 @@ func TestWritersAtOnce(t *testing.T) {
 	}
 }
 
-// A symbolic link stays one, and leads to what was changed.
+// A symbolic link stays one, and leads to what was changed, or made.
 func TestSymlink(t *testing.T) {
+	t.Run("to a file", func(t *testing.T) {
+		testSymlink(t, func(file string) error { return os.WriteFile(file, []byte("# x\n"), 0o600) })
+	})
+	t.Run("to nothing yet", func(t *testing.T) { testSymlink(t, func(string) error { return nil }) })
+}
+
+func testSymlink(t *testing.T, begin func(file string) error) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "kept", "d.toml"), filepath.Join(dir, "d.toml")
-	if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("# x\n"), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o755), begin(file)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(file, link); err != nil {

@@ -142,8 +142,8 @@ func (d *Desk) address() *url.URL {
 		u.Scheme = "https"
 	}
 	host, port, _ := net.SplitHostPort(u.Host)
-	if ip := net.ParseIP(host); ip.IsUnspecified() && len(d.monitor.Hosts) > 0 {
-		u.Host = net.JoinHostPort(d.monitor.Hosts[0], port)
+	if net.ParseIP(host).IsUnspecified() { // which no browser can ask
+		u.Host = net.JoinHostPort(append(d.monitor.Hosts, "localhost")[0], port)
 	}
 	return u
 }

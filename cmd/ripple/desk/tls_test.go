@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,21 @@ func trusting(t *testing.T, m config.Monitor) *http.Transport {
 	over := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
 	t.Cleanup(over.CloseIdleConnections)
 	return over
+}
+
+// A desk without a name that answers at all addresses is found at one that it answers to.
+func TestAddressOfAll(t *testing.T) {
+	m := certified(t)
+	m.Listen = "0.0.0.0:0"
+	s := serveWith(t, m, &fakeLive{})
+	s.over = trusting(t, m)
+	at, err := url.Parse(s.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(s.host)
+	s.host = "127.0.0.1:" + port
+	s.answered([]asking{{at.Host, "GET", "/", []string{"Host", at.Host}, 200}})
 }
 
 // Beyond this machine a desk speaks TLS alone, under the name that it is given.

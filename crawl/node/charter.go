@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	protocol   = 8        // of what nodes say to each other
+	protocol   = 9        // of what nodes say to each other
 	maxCharter = 64 << 10 // bytes
 	maxNames   = 16 << 10 // bytes of the names of nodes, unless shards need more
 	charterKey = "charter"

@@ -5,19 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
 // Three nodes share a terrain, and together have the map of one machine; the next run too.
@@ -60,6 +64,56 @@ func (tr *terrain) tellsPages() {
 			store.Close()
 		}
 	}
+}
+
+// The longest redirects that a server can send to hosts of another shard end up in the map, and the run ends: that
+// of a robots.txt, and four to one page, each under another form of it.
+func TestLongRedirects(t *testing.T) {
+	t.Parallel()
+	rule, err := shard.New(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	away := ""
+	for i := 0; away == "" || rule.Of(away) == rule.Of("h0.test"); i++ {
+		away = fmt.Sprintf("v%d.test", i)
+	}
+	s := crawltest.Serve(t, webtest.WithoutLog())
+	h := s.Host("h0.test")
+	h.HTTP1()
+	redirects := func(path, to string) {
+		head := "HTTP/1.1 301\r\nLocation://" + away + to + "?"
+		head += strings.Repeat("&", 64<<10-len(head)-len("\r\n\r\n")) + "\r\n\r\n"
+		h.Handle(path, func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = conn.Write([]byte(head))
+			conn.Close()
+		})
+	}
+	redirects("/robots.txt", "/robots")
+	var links []string
+	for n := range 4 {
+		path := fmt.Sprintf("/r%d", n)
+		redirects(path, "/a"+strings.Repeat("/", n+1))
+		links = append(links, path)
+	}
+	h.Page("/", crawltest.Anchors(links...))
+	s.Host("h1.test").Page("/", "<p>nothing")
+	s.Host(away).Page("/*", "<p>a")
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, "[crawler]\nmax-depth = 3\nhead-check = \"never\"\n"+
+		crawltest.SeedsOfSites))
+	tr := newTerrain(t, cfg, 1, 2)
+	tr.faster = 8
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	if err := tr.run(ctx, 0, cfg); err != nil {
+		t.Fatalf("the run does not end: %v", err)
+	}
+	tr.same(1)
 }
 
 // Nodes that are stopped and come again, with another hub too, lose nothing.

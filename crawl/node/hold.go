@@ -156,6 +156,9 @@ func (h *holding) work(ctx context.Context) error {
 	err := m.look(waiting, begins, func(c *charter) {
 		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", c.unmade())
 	})
+	if err == nil {
+		err = h.catchUp(waiting)
+	}
 	if err != nil || m.get().Run > m.run {
 		return err
 	}
@@ -166,6 +169,22 @@ func (h *holding) work(ctx context.Context) error {
 		return err
 	}
 	return h.answer(ctx)
+}
+
+// catchUp waits until this node follows the configuration under which the file was crawled, unless its run is over.
+// It may have come from a node whose own configuration file said the same as the terrain's sooner.
+func (h *holding) catchUp(ctx context.Context) error {
+	n, m, want := h.node, h.node.member, h.file.Part().Configuration
+	if over, err := h.file.over(m.run); err != nil || over {
+		return err
+	}
+	return m.look(ctx, func(c *charter) bool {
+		_, number := n.cfg.now()
+		return number >= want || c.Run > m.run
+	}, func(*charter) {
+		n.Log.Info("a shard waits until the configuration file of this machine says what it was crawled under last",
+			"shard", h.shard, "number", want)
+	})
 }
 
 // whileHeld is a context that ends with a lease, for [lease.ErrLost].

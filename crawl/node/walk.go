@@ -33,7 +33,7 @@ func (h *holding) crawl(ctx context.Context) error {
 	}
 	walk, begun, err := crawl.Begin(ctx, f.Store, h.options(ctx, cfg, part, c.paused()))
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errUnfit, err)
 	}
 	n.crawled.Store(true)
 	n.OnShard(h.shard, "crawling")

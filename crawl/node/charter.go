@@ -60,6 +60,13 @@ type charter struct {
 	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
 	Portions      portions          `json:"portions"` // of max-pages
 	Epochs        []uint64          `json:"epochs"`   // by shard: how often its file was made anew
+	Ending        moment            `json:"ending"`   // all shards were seen at its end; zero, or past: they were not
+}
+
+// A moment is how far a terrain has come.
+type moment struct {
+	Run           uint64 `json:"run"`
+	Configuration uint64 `json:"configuration"`
 }
 
 const (
@@ -92,6 +99,9 @@ func restored(part schema.Part, config map[string]string) *charter {
 	c.Portions.forget()
 	return c
 }
+
+// moment is how far the terrain has come.
+func (c *charter) moment() moment { return moment{c.Run, c.Configuration} }
 
 // paused reports whether nobody asks a host.
 func (c *charter) paused() bool { return c.Pauses%2 == 1 }

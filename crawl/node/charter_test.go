@@ -187,13 +187,18 @@ func TestMayStop(t *testing.T) {
 func TestReloadAtTheEnd(t *testing.T) {
 	was, other := map[string]string{"crawler.max-depth": "1"}, map[string]string{"crawler.max-depth": "2"}
 	for _, tt := range []struct {
-		over []bool
-		err  error
-	}{{[]bool{false, false}, nil}, {[]bool{true, false}, ErrEnding}, {[]bool{true, true}, ErrOver}} {
-		c := &charter{Over: tt.over, Config: was, Configuration: 1}
+		over   []bool
+		ending moment
+		err    error
+	}{
+		{[]bool{false, false}, moment{}, nil}, {[]bool{false, false}, moment{3, 1}, ErrEnding},
+		{[]bool{false, false}, moment{2, 1}, nil}, {[]bool{true, false}, moment{}, ErrEnding},
+		{[]bool{true, true}, moment{3, 1}, ErrOver},
+	} {
+		c := &charter{Over: tt.over, Config: was, Run: 3, Configuration: 1, Ending: tt.ending}
 		changed, err := c.reload(other)
 		if !errors.Is(err, tt.err) || changed != (err == nil) || c.Configuration == 2 != changed {
-			t.Errorf("over %t: changed %t to configuration %d, %v", tt.over, changed, c.Configuration, err)
+			t.Errorf("over %t, ending %v: changed %t to configuration %d, %v", tt.over, tt.ending, changed, c.Configuration, err)
 		}
 	}
 }

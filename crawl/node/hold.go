@@ -261,7 +261,7 @@ func (h *holding) end(ctx context.Context) error {
 	var since time.Time
 	said := false
 	every := max(n.Timing.Renew/10, 20*time.Millisecond)
-	return accord.End(ctx, len(n.member.get().Made), n.wire, every, func(why error) {
+	return accord.End(ctx, len(n.member.get().Made), ending{n.wire, n.member}, every, func(why error) {
 		if text := why.Error(); text != last {
 			last, since, said = text, time.Now(), false
 		} else if !said && !errors.Is(why, accord.ErrBusy) && time.Since(since) > n.Timing.Watch {
@@ -270,3 +270,17 @@ func (h *holding) end(ctx context.Context) error {
 		}
 	})
 }
+
+// An ending reaches the shards whose common end is looked for, and the charter, which says when that is there.
+type ending struct {
+	wire
+	member *member
+}
+
+// Seal implements [accord.Readings].
+func (e ending) Seal(ctx context.Context, agreed accord.Reading) error {
+	return e.member.seal(ctx, moment{agreed.Run, agreed.Configuration})
+}
+
+// Unseal implements [accord.Readings].
+func (e ending) Unseal(ctx context.Context) { e.member.unseal(ctx) }

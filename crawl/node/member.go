@@ -202,6 +202,32 @@ func (m *member) note(ctx context.Context, shard int, had portion, restored bool
 	})
 }
 
+// seal has the charter say that all shards are at the end of the run under a configuration, which nobody changes from
+// then on. It is an error if the terrain has come further.
+func (m *member) seal(ctx context.Context, at moment) error {
+	return m.change(ctx, func(c *charter) (bool, error) {
+		if now := c.moment(); now != at {
+			return false, fmt.Errorf("the terrain has come to configuration %d of run %d, and all shards are at %d of %d",
+				now.Configuration, now.Run, at.Configuration, at.Run)
+		}
+		news := c.Ending != at
+		c.Ending = at
+		return news, nil
+	})
+}
+
+// unseal has it say that they are not.
+func (m *member) unseal(ctx context.Context) {
+	if c := m.get(); c.Ending != c.moment() {
+		return
+	}
+	_ = m.change(ctx, func(c *charter) (bool, error) { // it is tried again
+		is := c.Ending == c.moment()
+		c.Ending = moment{}
+		return is, nil
+	})
+}
+
 // claim has this node make the files of some more shards, at most so many, if they are its share, or left:
 // others have not made them for long. A hub that has lost the charter is only told of it.
 func (m *member) claim(ctx context.Context, most int, left bool) error {

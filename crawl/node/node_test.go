@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -356,6 +357,53 @@ func TestReload(t *testing.T) {
 	if _, err := tr.reload(conn, cfg); !errors.Is(err, node.ErrOver) {
 		t.Errorf("when the run is over: %v", err)
 	}
+}
+
+// A hearing handler tells what is said, besides.
+type hearing struct {
+	slog.Handler
+	heard func(text string)
+}
+
+func (h hearing) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return hearing{h.Handler.WithAttrs(attrs), h.heard}
+}
+
+func (h hearing) Handle(ctx context.Context, r slog.Record) error {
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool { text += " " + a.String(); return true })
+	h.heard(text)
+	return h.Handler.Handle(ctx, r)
+}
+
+// A run does not end under a configuration that was replaced, however long the file of a machine takes to say the same.
+func TestReloadKeepsTheRunOpen(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 8, 1, 2)
+	deeper := *tr.cfg
+	tr.cfg.Crawler.MaxDepth = 1
+	open := make(chan struct{})
+	said := sync.OnceFunc(func() { close(open) })
+	tr.options.Log = slog.New(hearing{tr.options.Log.Handler(), func(text string) {
+		if strings.Contains(text, "not over yet") && strings.Contains(text, "configuration 2 of run 1") {
+			said()
+		}
+	}})
+	_, ended := tr.start(0)
+	tr.works(3)
+	conn := tr.connect()
+	if number, err := tr.reload(conn, &deeper); err != nil || number != 2 {
+		t.Fatal(number, err)
+	}
+	select {
+	case <-open:
+	case err := <-ended:
+		t.Fatalf("the run is over: %v", err)
+	}
+	tr.write(0, &deeper)
+	tr.ends(ended)
+	tr.cfg = &deeper
+	tr.same(1)
 }
 
 // What one node has no room for another makes, after a while.

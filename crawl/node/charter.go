@@ -60,6 +60,7 @@ type charter struct {
 	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
 	Portions      portions          `json:"portions"` // of max-pages
 	Epochs        []uint64          `json:"epochs"`   // by shard: how often its file was made anew
+	Crawled       schema.Shards     `json:"crawled"`  // whose files in this epoch are not empty any more
 	Ending        moment            `json:"ending"`   // all shards were seen at its end; zero, or past: they were not
 }
 
@@ -156,6 +157,10 @@ func (c *charter) learn(from *charter) (news bool) {
 		if c.Made[n] == nobody && from.Made[n] == elsewhere {
 			c.Made[n], news = elsewhere, true
 		}
+		if from.Crawled.Has(n) && !c.Crawled.Has(n) {
+			c.Crawled.Set(n, true)
+			news = true
+		}
 		if c.Run == from.Run && from.Over[n] && !c.Over[n] {
 			c.Over[n], news = true, true
 		}
@@ -171,6 +176,7 @@ func (c *charter) raise(shard int, epoch uint64) bool {
 	}
 	c.Epochs[shard], c.Made[shard], c.Over[shard] = epoch, elsewhere, false
 	c.Portions.set(shard, portion{Pages: unknown})
+	c.Crawled.Set(shard, false)
 	return true
 }
 

@@ -124,6 +124,14 @@ func TestLearnEpochs(t *testing.T) {
 	if c.learn(before); c.Run != 3 || !c.Over[0] || c.Over[1] || c.maker(1) != "one" {
 		t.Errorf("who is told of it in the next run: %+v", c)
 	}
+	before.Crawled, after.Crawled = schema.ShardsOf(0, 1), schema.ShardsOf()
+	c = after.clone()
+	if !c.learn(before) || c.Crawled != schema.ShardsOf(0) || c.learn(before) {
+		t.Errorf("who is told that it was crawled: %+v", c)
+	}
+	if c = before.clone(); !c.learn(after) || c.Crawled != schema.ShardsOf(0) {
+		t.Errorf("who knew that it was crawled: %+v", c)
+	}
 	if c.raise(1, 3) || c.raise(1, 2) {
 		t.Errorf("an epoch comes again: %+v", c)
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 const (
@@ -122,13 +124,30 @@ func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 		ctx = trying
 	}
 	h.lease, err = lease.Take(ctx, lease.Claim{
-		Bucket: n.bucket, Key: hub.Key(h.shard), Node: n.Name, File: h.file, FileID: id, Epoch: h.file.epoch,
+		Bucket: n.bucket, Key: hub.Key(h.shard), Node: n.Name, File: candidate{h.file, h}, FileID: id, Epoch: h.file.epoch,
 		Timing: timing, Clock: n.Clock,
 	})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// A candidate is a file with which its shard is about to be claimed.
+type candidate struct {
+	*file
+	holding *holding
+}
+
+// Begin implements [lease.File]. An empty file is another one than that of a shard which was crawled, though a hub
+// that has lost everything has no record of it.
+func (f candidate) Begin() (o schema.Opening, err error) {
+	n, shard := f.holding.node, f.holding.shard
+	c := n.member.get()
+	if f.empty() && c.Crawled.Has(shard) && c.Epochs[shard] == f.epoch {
+		return o, &lease.WrittenError{Node: cmp.Or(c.maker(shard), n.Name)}
+	}
+	return f.file.Begin()
 }
 
 // yields is how much longer a node with an empty file of the shard waits before it takes it, as another node may

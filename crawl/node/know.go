@@ -48,6 +48,10 @@ func (c *charter) knows(node string, shard int, f *file) (news bool, err error) 
 	if own := c.number(node); c.Made[shard] != own {
 		c.Made[shard], news = own, true
 	}
+	if !c.Crawled.Has(shard) {
+		c.Crawled.Set(shard, true)
+		news = true
+	}
 	if part.Run > c.Run || part.Run == c.Run && part.Configuration > c.Configuration {
 		if err := c.catchUp(f); err != nil {
 			return false, err

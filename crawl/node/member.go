@@ -187,6 +187,17 @@ func (m *member) named(ctx context.Context, shard int, epoch uint64) (stop func(
 	})
 }
 
+// crawled writes into the charter that the file of a shard is no longer empty.
+func (m *member) crawled(ctx context.Context, shard int, epoch uint64) error {
+	return m.change(ctx, func(c *charter) (bool, error) {
+		if c.Crawled.Has(shard) || c.Epochs[shard] != epoch {
+			return false, nil
+		}
+		c.Crawled.Set(shard, true)
+		return true, nil
+	})
+}
+
 // note writes into the charter that a shard's run is over, with its portion of max-pages. restored: this node
 // has crawled nothing in the run, so a charter that was restored from files is still no more than that.
 func (m *member) note(ctx context.Context, shard int, had portion, restored bool) error {
@@ -198,6 +209,7 @@ func (m *member) note(ctx context.Context, shard int, had portion, restored bool
 			return false, nil
 		}
 		c.Over[shard], c.Restored = true, c.Restored && restored
+		c.Crawled.Set(shard, true)
 		return true, nil
 	})
 }

@@ -219,6 +219,60 @@ func TestFilesAreElsewhere(t *testing.T) {
 	}
 }
 
+// The file of a shard that was crawled, and is away for a while when its node is started, is not made up, though the
+// hub has lost everything but what other nodes remember; and it is taken when it comes back.
+func TestFileIsAwayAndHubIsLost(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 31, 2, 3)
+	var ends [2]func() error
+	var ended [2]<-chan error
+	ends[0], ended[0] = tr.start(0)
+	ends[1], ended[1] = tr.start(1)
+	tr.works(20)
+	has := 0
+	if files, _ := filepath.Glob(filepath.Join(tr.folders[1], "*.bolt")); len(files) == 2 {
+		has = 1
+	}
+	if err := ends[has](); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	shard, away := tr.shardOf(has), filepath.Join(t.TempDir(), "away.bolt")
+	tr.becomes(has, shard, "")
+	tr.move(tr.file(has, shard), away)
+	tr.lose()
+	tr.until("the charter is restored", tr.connect(), func(s node.Shard) bool {
+		return s.Number == shard && s.Maker == tr.name(has)
+	})
+	_, ended[has] = tr.start(has)
+	for tr.stateOf(has, shard) != "gone" {
+		if state := tr.stateOf(has, shard); state == "held" || state == "crawling" {
+			t.Fatalf("shard %d is %s with an empty file", shard, state)
+		}
+		select {
+		case err := <-ended[has]:
+			t.Fatalf("the node ends: %v", err)
+		default:
+		}
+		if err := sleep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for tr.stateOf(has, shard) == "gone" { // and it has to be seen that the file is away
+		time.Sleep(tr.timing().Renew)
+		tr.move(away, tr.file(has, shard))
+		for began := time.Now(); time.Since(began) < 3*tr.timing().Watch && tr.stateOf(has, shard) == "gone"; {
+			if err := sleep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if tr.stateOf(has, shard) == "gone" {
+			tr.move(tr.file(has, shard), away)
+		}
+	}
+	tr.ends(ended[:]...)
+	tr.same(1)
+}
+
 // empty removes a node's files.
 func (tr *terrain) empty(n int) {
 	tr.t.Helper()

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -70,6 +71,10 @@ type moment struct {
 	Configuration uint64 `json:"configuration"`
 }
 
+func (m moment) before(other moment) bool {
+	return m.Run < other.Run || m.Run == other.Run && m.Configuration < other.Configuration
+}
+
 const (
 	nobody    = -1
 	elsewhere = -2 // a node has made the file, and the hub has forgotten which
@@ -122,7 +127,8 @@ func (c *charter) same(other *charter) bool {
 }
 
 // learn adds what another charter of the terrain knows, and reports whether that is news. A hub that has lost
-// its charter may get one back from a node that knows less than others.
+// its charter may get one back from a node that knows less than others, and a configuration whose number had been
+// given to another one: it gets a new number.
 func (c *charter) learn(from *charter) (news bool) {
 	if c.Run < from.Run {
 		c.Run, c.Restored, news = from.Run, from.Restored, true
@@ -133,6 +139,10 @@ func (c *charter) learn(from *charter) (news bool) {
 	if c.Run == from.Run && c.Configuration < from.Configuration {
 		c.Config, c.Configuration, news = from.Config, from.Configuration, true
 		c.Portions.forget()
+	}
+	if c.Run == from.Run && c.Configuration == from.Configuration && !maps.Equal(c.Config, from.Config) {
+		c.renumber()
+		news = true
 	}
 	if c.Run == from.Run && c.Restored && !from.Restored {
 		c.Restored, news = false, true
@@ -166,6 +176,12 @@ func (c *charter) learn(from *charter) (news bool) {
 		}
 	}
 	return news
+}
+
+// renumber publishes the configuration again, under a number that no other has.
+func (c *charter) renumber() {
+	c.Configuration++
+	c.Portions.forget()
 }
 
 // raise puts a shard into a later epoch, in which nothing is known of its file yet, and reports

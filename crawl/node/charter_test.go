@@ -15,8 +15,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -134,6 +136,62 @@ func TestLearnEpochs(t *testing.T) {
 	}
 	if c.raise(1, 3) || c.raise(1, 2) {
 		t.Errorf("an epoch comes again: %+v", c)
+	}
+}
+
+// Where two configurations have one number, that of the hub gets another one, whoever finds out: a node that knew the
+// other one, also when it has something else to tell, or a file.
+func TestEqualNumbers(t *testing.T) {
+	cfg := crawltest.Parse(t, `[user-agent]
+crawler-name = "Test"
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+`)
+	known, hub := chartered(1, false, false), chartered(1, false, false)
+	known.Configuration, hub.Configuration = 2, 2
+	known.Config = digests(cfg.Shared())
+	again := func(what string, c *charter) {
+		t.Helper()
+		if c.Configuration != 3 || !maps.Equal(c.Config, hub.Config) {
+			t.Errorf("%s: configuration %d %v", what, c.Configuration, c.Config)
+		}
+	}
+	c := hub.clone()
+	if !c.learn(known) || c.learn(known) {
+		t.Error("it is news once")
+	}
+	again("who knew the other one", c)
+	m := paperMember("one", known, &forgetful{record: lease.Entry{Value: strictjson.Encode(hub), Revision: 1}, reads: 1 << 30})
+	if err := m.note(t.Context(), 0, portion{}, false); err != nil {
+		t.Fatal(err)
+	}
+	again("who has something to tell", m.get())
+
+	o := Options{Folder: t.TempDir(), Config: cfg, Log: slog.New(slog.DiscardHandler),
+		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) }}
+	err := makeFile(o.Folder, 0, func(tx *kv.Tx) error {
+		return errors.Join(tx.Part.Put(known.part(0)), tx.Runs.PutConfig(cfg.Hash(), cfg.Effective()),
+			tx.Runs.Put(schema.Run{ID: 1, Config: cfg.Hash()}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := openFile(&o, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c = hub.clone()
+	for _, news := range []bool{true, false} {
+		if told, err := c.knows("one", 0, f); err != nil || told != news {
+			t.Errorf("what a file says is news: %t, %v", told, err)
+		}
+		again("a file", c)
+	}
+	c = known.clone()
+	if _, err := c.knows("one", 0, f); err != nil || c.Configuration != 2 {
+		t.Errorf("a file with the same: configuration %d, %v", c.Configuration, err)
 	}
 }
 

@@ -153,7 +153,8 @@ func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) err
 		if err := m.foreign(c); err != nil {
 			return nil, err
 		}
-		if changed, err := f(c); err != nil || !changed {
+		news := c.learn(m.get())
+		if changed, err := f(c); err != nil || !changed && !news {
 			return nil, err
 		}
 		return c, nil
@@ -247,7 +248,11 @@ func (m *member) claim(ctx context.Context, most int, left bool) error {
 		switch {
 		case c == nil:
 			return m.remembered(), nil
-		case !m.get().same(c) || !c.claim(m.name, most, left):
+		case !m.get().same(c):
+			return nil, nil
+		}
+		news := c.learn(m.get())
+		if claimed := c.claim(m.name, most, left); !claimed && !news {
 			return nil, nil
 		}
 		return c, nil

@@ -30,7 +30,7 @@ const pace = 500 * time.Millisecond
 func slow(t *testing.T, seed uint64, nodes, shards int) *terrain {
 	t.Helper()
 	cfg := web(t, seed, "")
-	cfg.Crawler.MinimumTimeOnPage = pace
+	cfg.Crawler.MinimumTimeOnPage, cfg.Politeness.MaxSuspension = pace, 4*pace
 	tr := newTerrain(t, cfg, nodes, shards)
 	tr.faster = 8
 	tr.even()
@@ -468,7 +468,9 @@ func TestRecreateForTheNextRun(t *testing.T) {
 	for _, name := range []string{"after the run", "while it ends"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tr := newTerrain(t, web(t, 25, ""), 2, 4)
+			cfg := web(t, 25, "")
+			cfg.Politeness.MaxSuspension = time.Second
+			tr := newTerrain(t, cfg, 2, 4)
 			tr.faster = 5
 			tr.even()
 			tr.all()

@@ -158,22 +158,28 @@ func (c *charter) learn(from *charter) (news bool) {
 		c.Pauses, news = from.Pauses, true
 	}
 	for n := range c.Made {
-		if news = c.raise(n, from.Epochs[n]) || news; c.Epochs[n] > from.Epochs[n] {
-			continue // of a file that was given up
-		}
-		if maker := from.maker(n); c.maker(n) == "" && maker != "" {
-			c.Made[n], news = c.number(maker), true
-		}
-		if c.Made[n] == nobody && from.Made[n] == elsewhere {
-			c.Made[n], news = elsewhere, true
-		}
-		if from.Crawled.Has(n) && !c.Crawled.Has(n) {
-			c.Crawled.Set(n, true)
-			news = true
-		}
-		if c.Run == from.Run && from.Over[n] && !c.Over[n] {
-			c.Over[n], news = true, true
-		}
+		news = c.learnShard(n, from) || news
+	}
+	return news
+}
+
+// learnShard is learn of a shard.
+func (c *charter) learnShard(n int, from *charter) (news bool) {
+	if news = c.raise(n, from.Epochs[n]); c.Epochs[n] > from.Epochs[n] {
+		return false // of a file that was given up
+	}
+	if maker := from.maker(n); c.maker(n) == "" && maker != "" {
+		c.Made[n], news = c.number(maker), true
+	}
+	if c.Made[n] == nobody && from.Made[n] == elsewhere {
+		c.Made[n], news = elsewhere, true
+	}
+	if from.Crawled.Has(n) && !c.Crawled.Has(n) {
+		c.Crawled.Set(n, true)
+		news = true
+	}
+	if c.Run == from.Run && from.Over[n] && !c.Over[n] {
+		c.Over[n], news = true, true
 	}
 	return news
 }

@@ -156,10 +156,15 @@ type interrupted struct {
 	forgetful
 	away [][2]time.Duration // from its beginning
 	from time.Time
+	told time.Duration // after which somebody tells it of a terrain; 0: nobody does
+	text []byte        // of its charter
 }
 
 func (b *interrupted) Session(context.Context) (string, error) {
 	at, session := time.Since(b.from), 0
+	if b.told > 0 && at >= b.told && b.record.Value == nil {
+		b.record = lease.Entry{Value: b.text, Revision: 1}
+	}
 	for _, away := range b.away {
 		if at >= away[0] && at < away[1] {
 			return "", errors.New("away")
@@ -193,9 +198,7 @@ func TestAwait(t *testing.T) {
 					j := joining(t.TempDir(), c, hub)
 					j.Shards = 2
 					if told {
-						time.AfterFunc(tt.begins-time.Second, func() {
-							hub.record = lease.Entry{Value: strictjson.Encode(c), Revision: 1}
-						})
+						hub.told, hub.text = tt.begins-time.Second, strictjson.Encode(c)
 					}
 					joined, _, err := j.join(t.Context())
 					if err != nil {

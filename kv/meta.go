@@ -120,6 +120,10 @@ type Meta struct{ tx *base }
 // run is in their depths, and may be in no link that is left.
 const MetaAnew = "made anew in run"
 
+// MetaAnewAt is the name under which such a file keeps when it was made, in RFC 3339. What the one before had asked
+// hosts until then, and for how long they had asked for rest, nobody knows.
+const MetaAnewAt = "made anew at"
+
 // Value returns a named value that [Meta.Put] stored; nil if there is none.
 func (m *Meta) Value(name string) ([]byte, error) {
 	r, err := m.tx.get(bMeta, metaKey(name))

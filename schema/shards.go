@@ -23,6 +23,16 @@ func ShardsOf(numbers ...int) (s Shards) {
 // Has reports whether a shard is one of them.
 func (s Shards) Has(n int) bool { return n >= 0 && n < 64*len(s) && s[n/64]&(1<<(n%64)) != 0 }
 
+// Set has a shard be one of them, or not.
+func (s *Shards) Set(n int, to bool) {
+	one := ShardsOf(n)
+	for i := range s {
+		if s[i] &^= one[i]; to {
+			s[i] |= one[i]
+		}
+	}
+}
+
 // Len is how many there are.
 func (s Shards) Len() (n int) {
 	for _, word := range s {

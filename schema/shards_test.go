@@ -27,5 +27,18 @@ func TestShards(t *testing.T) {
 		if len(all) != s.Len() || ShardsOf(all...) != s || s.Has(-1) || s.Has(256) {
 			t.Errorf("%v has %v, %d", tt.numbers, all, s.Len())
 		}
+		more := s
+		for _, n := range []int{-1, 66, 66, 200, 256} {
+			more.Set(n, true)
+		}
+		if want := ShardsOf(append(all, 66, 200)...); more != want {
+			t.Errorf("%v with more has %v, want %v", tt.numbers, more, want)
+		}
+		for n := range 256 {
+			more.Set(n, s.Has(n))
+		}
+		if more != s {
+			t.Errorf("%v without them again has %v", tt.numbers, more)
+		}
 	}
 }

@@ -80,6 +80,8 @@ func newMachines(t *testing.T, hub string, n, pages int) (all []*machine, alone 
 	crawltest.Sites(web, 11, pages)
 	return machinesFor(t, hub, n, crawltest.Config(t, web, `[crawler]
 minimum-time-on-page = 500
+[politeness]
+max-suspension = "1s"
 `+crawltest.SeedsOfSites))
 }
 

@@ -7,8 +7,9 @@
 // under way that could change that (Mattern, Algorithms for distributed termination
 // detection, 1987). A letter that arrives later only repeats what is known.
 //
-// A shard that does not answer keeps the run open, however long that takes. Once the file of
-// one shard says that the run is over, it is: the others only have to write it down.
+// A shard that does not answer keeps the run open, however long that takes. So does a configuration of the
+// terrain that the shards do not follow yet; once they are seen to be at the end, there is no other for this
+// run. Once the file of one shard says that the run is over, it is: the others only have to write it down.
 //
 // Nothing here is durable. Several processes may look for the end at the same time,
 // and one that is killed leaves nothing behind.
@@ -53,6 +54,11 @@ type Readings interface {
 	// Finish returns when the file of a shard says that the run is over. That is an error if
 	// the file lacks the commit of the reading, or the shard is not idle.
 	Finish(ctx context.Context, shard int, agreed Reading) error
+	// Seal keeps the terrain at the run and the configuration of a reading on which all agree, before the first file
+	// says that the run is over. It is an error if the terrain has come further.
+	Seal(ctx context.Context, agreed Reading) error
+	// Unseal undoes that, if it was done: the run goes on after all.
+	Unseal(ctx context.Context)
 }
 
 // Of reads what the file of a shard says. Whether the shard is idle, what others confirm, and the configuration
@@ -163,19 +169,34 @@ func step(ctx context.Context, src Readings, finished []bool) error {
 		if err != nil {
 			return err
 		}
-		if err := Open(first, first); err != nil && !over(first) {
+		if err := open(ctx, src, first, first); err != nil {
 			return err
 		}
 		second, err := Round(ctx, len(finished), src)
 		if err != nil {
 			return err
 		}
-		if err := Open(first, second); err != nil && !over(second) {
+		if err := open(ctx, src, first, second); err != nil {
 			return err
+		}
+		if !over(second) {
+			if err := src.Seal(ctx, second[0]); err != nil {
+				return err
+			}
 		}
 		return finish(ctx, src, second, finished)
 	}
 	return finish(ctx, src, nil, finished)
+}
+
+// open is Open, unless a file says otherwise already.
+func open(ctx context.Context, src Readings, first, second []Reading) error {
+	err := Open(first, second)
+	if err == nil || over(second) {
+		return nil
+	}
+	src.Unseal(ctx)
+	return err
 }
 
 // over reports whether a file says that the run is over which all shards are in.

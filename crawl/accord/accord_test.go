@@ -72,8 +72,28 @@ type troupe struct {
 	mu       sync.Mutex
 	read     int // readings taken
 	reading  func(shard, n int) (Reading, error)
-	finish   func(shard int) error // nil: they do
+	finish   func(shard int) error      // nil: they do
+	seal     func(agreed Reading) error // nil: it is done
 	finished [2]bool
+	sealed   bool
+}
+
+func (p *troupe) Seal(_ context.Context, agreed Reading) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.seal != nil {
+		if err := p.seal(agreed); err != nil {
+			return err
+		}
+	}
+	p.sealed = true
+	return nil
+}
+
+func (p *troupe) Unseal(context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sealed = false
 }
 
 func (p *troupe) Reading(_ context.Context, shard int) (Reading, error) {
@@ -124,6 +144,49 @@ func TestEndWaits(t *testing.T) {
 		p.mu.Unlock()
 		if err := <-over; err != nil || p.finished != [2]bool{true, true} {
 			t.Errorf("finished: %v, %v", p.finished, err)
+		}
+	})
+}
+
+// A run is not over as long as the terrain has come further than all shards, and once it is about to be, the terrain
+// comes no further unless a shard is at work again.
+func TestEndIsSealed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		newer, busy, times := errors.New("the terrain has come further"), false, 0
+		p := &troupe{}
+		p.reading = func(shard, _ int) (Reading, error) {
+			r := ended()[shard]
+			r.Idle = !busy
+			return r, nil
+		}
+		p.seal = func(agreed Reading) error {
+			if times++; times < 3 {
+				return newer
+			}
+			if agreed.Run != 1 || agreed.Configuration != 2 || p.finished != [2]bool{} {
+				t.Errorf("%+v is sealed, finished: %v", agreed, p.finished)
+			}
+			return nil
+		}
+		p.finish = func(int) error {
+			if !p.sealed {
+				t.Error("a run is over that is not sealed")
+			}
+			if busy = times == 3; busy {
+				return ErrBusy
+			}
+			return nil
+		}
+		still := func(why error) {
+			if wants := times < 3 && !busy; errors.Is(why, newer) != wants {
+				t.Errorf("sealed %d times, it is open because %v", times, why)
+			}
+			if busy && !p.sealed {
+				busy = false
+			}
+		}
+		if err := End(t.Context(), 2, p, time.Second, still); err != nil || p.finished != [2]bool{true, true} || times != 4 {
+			t.Errorf("finished: %v, sealed %d times, %v", p.finished, times, err)
 		}
 	})
 }

@@ -2,7 +2,7 @@
 // them meets is visited by its owner, whatever is lost on the way.
 //
 // A [Sender] tells another shard what stands in the outbox of its own, in letters of at
-// most 256 KB that are made from committed state; a [Receiver] applies a letter and answers
+// most 384 KiB that are made from committed state; a [Receiver] applies a letter and answers
 // it after the commit. Only an answer takes a URL out of the outbox, and only if nothing has
 // changed since the letter was made. So a letter that is lost is made again; and since it
 // consists of minima and sets, one that comes twice, late or after a younger one does no harm.
@@ -46,8 +46,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// MaxLetter is the size of a letter at most, in bytes.
-const MaxLetter = 256 << 10
+// MaxLetter is the size of a letter at most, in bytes: a URL with all of its forms fits, of 64 KiB each, and so
+// does what answers an errand. A server of NATS takes 1 MB unless it is told otherwise.
+const MaxLetter = 384 << 10
 
 // ErrNobody reports that nobody has answered a letter. Whether it was applied is not known.
 var ErrNobody = errors.New("no answer")

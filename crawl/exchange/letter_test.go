@@ -3,6 +3,9 @@ package exchange
 import (
 	"errors"
 	"fmt"
+	"math"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
 // Letters are as nodes of this protocol have agreed. Who changes them gives the protocol of package
@@ -58,7 +62,7 @@ func TestLetterIsWhole(t *testing.T) {
 // Letters hold what fits, and all of them everything.
 func TestLetterSize(t *testing.T) {
 	var paths []string
-	for i := range 100 {
+	for i := range 150 {
 		paths = append(paths, fmt.Sprintf("/%d?%s", i, strings.Repeat("x", 9000)))
 	}
 	s := newShard(t)
@@ -80,6 +84,41 @@ func TestLetterSize(t *testing.T) {
 	}
 	if s.marked() != 0 || letters < 5 || letters > 10 {
 		t.Errorf("%d pages are left after %d letters", s.marked(), letters)
+	}
+}
+
+// The largest of what a shard may have to tell another, or to have it ask, fits into a letter: what does not would
+// keep a run open for ever. URLs and their forms have up to 64 KiB, and in JSON a backslash takes two bytes.
+func TestLargestFits(t *testing.T) {
+	long := func(fill string) string {
+		head := "https://a.test/?"
+		return head + strings.Repeat(fill, 64<<10-len(head))
+	}
+	numbers := letter{
+		Terrain: make([]byte, 16), Opening: make([]byte, 16), From: shard.MaxShards - 1, To: shard.MaxShards - 2,
+		Commit: math.MaxUint64, Run: math.MaxUint64, Configuration: math.MaxUint64,
+	}
+	referral, script := numbers, numbers
+	referral.Referrals = []ring.Referral{{
+		URL: long("a"), Forms: slices.Repeat([]string{long("&")}, maxForms), HTTPS: true,
+		Told: schema.Inbound{Listed: true, Changed: time.Unix(math.MaxInt64, 0), Every: math.MaxInt64},
+	}}
+	script.Errand = &errand{ID: math.MaxUint64, URL: long(`\`), Asset: true, At: math.MaxInt}
+	for name, l := range map[string]letter{"a referral": referral, "an errand": script} {
+		if _, err := decodeLetter(l.text()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	body := make([]byte, maxPiece)
+	for name, r := range map[string]report{
+		"a redirect": {Location: long(`\`), Piece: body},
+		"a script":   {Header: http.Header{"X": {strings.Repeat("<", 64<<10)}}, Piece: body},
+	} {
+		r.Status, r.Detail, r.Size, r.Sum = 999, strings.Repeat("x", 1000), math.MaxInt, math.MaxUint64
+		text := strictjson.Encode(answer{Verdict: contains, Opening: here(), Commit: math.MaxUint64, Report: &r})
+		if _, err := decodeAnswer(text); err != nil {
+			t.Errorf("the answer with %s: %v", name, err)
+		}
 	}
 }
 

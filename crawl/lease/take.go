@@ -19,11 +19,14 @@ var ErrAnew = fmt.Errorf("%w: that of the shard was made anew since", ErrFile)
 // A WrittenError is the [ErrFile] of a file that lacks what a node has written.
 type WrittenError struct {
 	Node    string // as it calls itself
-	Commit  uint64
+	Commit  uint64 // 0: not known
 	Opening schema.Opening
 }
 
 func (e *WrittenError) Error() string {
+	if e.Commit == 0 {
+		return fmt.Sprintf("%v: node %.100q has written that of the shard", ErrFile, e.Node)
+	}
 	return fmt.Sprintf("%v: node %.100q has written commit %d of opening %x", ErrFile, e.Node, e.Commit, e.Opening)
 }
 

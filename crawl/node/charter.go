@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,7 +23,7 @@ import (
 )
 
 const (
-	protocol   = 8        // of what nodes say to each other
+	protocol   = 9        // of what nodes say to each other
 	maxCharter = 64 << 10 // bytes
 	maxNames   = 16 << 10 // bytes of the names of nodes, unless shards need more
 	charterKey = "charter"
@@ -60,6 +61,18 @@ type charter struct {
 	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
 	Portions      portions          `json:"portions"` // of max-pages
 	Epochs        []uint64          `json:"epochs"`   // by shard: how often its file was made anew
+	Crawled       schema.Shards     `json:"crawled"`  // whose files in this epoch are not empty any more
+	Ending        moment            `json:"ending"`   // all shards were seen at its end; zero, or past: they were not
+}
+
+// A moment is how far a terrain has come.
+type moment struct {
+	Run           uint64 `json:"run"`
+	Configuration uint64 `json:"configuration"`
+}
+
+func (m moment) before(other moment) bool {
+	return m.Run < other.Run || m.Run == other.Run && m.Configuration < other.Configuration
 }
 
 const (
@@ -93,6 +106,9 @@ func restored(part schema.Part, config map[string]string) *charter {
 	return c
 }
 
+// moment is how far the terrain has come.
+func (c *charter) moment() moment { return moment{c.Run, c.Configuration} }
+
 // paused reports whether nobody asks a host.
 func (c *charter) paused() bool { return c.Pauses%2 == 1 }
 
@@ -111,7 +127,8 @@ func (c *charter) same(other *charter) bool {
 }
 
 // learn adds what another charter of the terrain knows, and reports whether that is news. A hub that has lost
-// its charter may get one back from a node that knows less than others.
+// its charter may get one back from a node that knows less than others, and a configuration whose number had been
+// given to another one: it gets a new number.
 func (c *charter) learn(from *charter) (news bool) {
 	if c.Run < from.Run {
 		c.Run, c.Restored, news = from.Run, from.Restored, true
@@ -122,6 +139,10 @@ func (c *charter) learn(from *charter) (news bool) {
 	if c.Run == from.Run && c.Configuration < from.Configuration {
 		c.Config, c.Configuration, news = from.Config, from.Configuration, true
 		c.Portions.forget()
+	}
+	if c.Run == from.Run && c.Configuration == from.Configuration && !maps.Equal(c.Config, from.Config) {
+		c.renumber()
+		news = true
 	}
 	if c.Run == from.Run && c.Restored && !from.Restored {
 		c.Restored, news = false, true
@@ -137,20 +158,36 @@ func (c *charter) learn(from *charter) (news bool) {
 		c.Pauses, news = from.Pauses, true
 	}
 	for n := range c.Made {
-		if news = c.raise(n, from.Epochs[n]) || news; c.Epochs[n] > from.Epochs[n] {
-			continue // of a file that was given up
-		}
-		if maker := from.maker(n); c.maker(n) == "" && maker != "" {
-			c.Made[n], news = c.number(maker), true
-		}
-		if c.Made[n] == nobody && from.Made[n] == elsewhere {
-			c.Made[n], news = elsewhere, true
-		}
-		if c.Run == from.Run && from.Over[n] && !c.Over[n] {
-			c.Over[n], news = true, true
-		}
+		news = c.learnShard(n, from) || news
 	}
 	return news
+}
+
+// learnShard is learn of a shard.
+func (c *charter) learnShard(n int, from *charter) (news bool) {
+	if news = c.raise(n, from.Epochs[n]); c.Epochs[n] > from.Epochs[n] {
+		return false // of a file that was given up
+	}
+	if maker := from.maker(n); c.maker(n) == "" && maker != "" {
+		c.Made[n], news = c.number(maker), true
+	}
+	if c.Made[n] == nobody && from.Made[n] == elsewhere {
+		c.Made[n], news = elsewhere, true
+	}
+	if from.Crawled.Has(n) && !c.Crawled.Has(n) {
+		c.Crawled.Set(n, true)
+		news = true
+	}
+	if c.Run == from.Run && from.Over[n] && !c.Over[n] {
+		c.Over[n], news = true, true
+	}
+	return news
+}
+
+// renumber publishes the configuration again, under a number that no other has.
+func (c *charter) renumber() {
+	c.Configuration++
+	c.Portions.forget()
 }
 
 // raise puts a shard into a later epoch, in which nothing is known of its file yet, and reports
@@ -161,6 +198,7 @@ func (c *charter) raise(shard int, epoch uint64) bool {
 	}
 	c.Epochs[shard], c.Made[shard], c.Over[shard] = epoch, elsewhere, false
 	c.Portions.set(shard, portion{Pages: unknown})
+	c.Crawled.Set(shard, false)
 	return true
 }
 

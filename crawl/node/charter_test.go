@@ -15,8 +15,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -124,8 +126,72 @@ func TestLearnEpochs(t *testing.T) {
 	if c.learn(before); c.Run != 3 || !c.Over[0] || c.Over[1] || c.maker(1) != "one" {
 		t.Errorf("who is told of it in the next run: %+v", c)
 	}
+	before.Crawled, after.Crawled = schema.ShardsOf(0, 1), schema.ShardsOf()
+	c = after.clone()
+	if !c.learn(before) || c.Crawled != schema.ShardsOf(0) || c.learn(before) {
+		t.Errorf("who is told that it was crawled: %+v", c)
+	}
+	if c = before.clone(); !c.learn(after) || c.Crawled != schema.ShardsOf(0) {
+		t.Errorf("who knew that it was crawled: %+v", c)
+	}
 	if c.raise(1, 3) || c.raise(1, 2) {
 		t.Errorf("an epoch comes again: %+v", c)
+	}
+}
+
+// Where two configurations have one number, that of the hub gets another one, whoever finds out: a node that knew the
+// other one, also when it has something else to tell, or a file.
+func TestEqualNumbers(t *testing.T) {
+	cfg := crawltest.Parse(t, `[user-agent]
+crawler-name = "Test"
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+`)
+	known, hub := chartered(1, false, false), chartered(1, false, false)
+	known.Configuration, hub.Configuration = 2, 2
+	known.Config = digests(cfg.Shared())
+	again := func(what string, c *charter) {
+		t.Helper()
+		if c.Configuration != 3 || !maps.Equal(c.Config, hub.Config) {
+			t.Errorf("%s: configuration %d %v", what, c.Configuration, c.Config)
+		}
+	}
+	c := hub.clone()
+	if !c.learn(known) || c.learn(known) {
+		t.Error("it is news once")
+	}
+	again("who knew the other one", c)
+	m := paperMember("one", known, &forgetful{record: lease.Entry{Value: strictjson.Encode(hub), Revision: 1}, reads: 1 << 30})
+	if err := m.note(t.Context(), 0, portion{}, false); err != nil {
+		t.Fatal(err)
+	}
+	again("who has something to tell", m.get())
+
+	o := Options{Folder: t.TempDir(), Config: cfg, Log: slog.New(slog.DiscardHandler),
+		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) }}
+	err := makeFile(o.Folder, 0, func(tx *kv.Tx) error {
+		return errors.Join(tx.Part.Put(known.part(0)), tx.Runs.PutConfig(cfg.Hash(), cfg.Effective()),
+			tx.Runs.Put(schema.Run{ID: 1, Config: cfg.Hash()}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := openFile(&o, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c = hub.clone()
+	for _, news := range []bool{true, false} {
+		if told, err := c.knows("one", 0, f); err != nil || told != news {
+			t.Errorf("what a file says is news: %t, %v", told, err)
+		}
+		again("a file", c)
+	}
+	c = known.clone()
+	if _, err := c.knows("one", 0, f); err != nil || c.Configuration != 2 {
+		t.Errorf("a file with the same: configuration %d, %v", c.Configuration, err)
 	}
 }
 
@@ -187,13 +253,18 @@ func TestMayStop(t *testing.T) {
 func TestReloadAtTheEnd(t *testing.T) {
 	was, other := map[string]string{"crawler.max-depth": "1"}, map[string]string{"crawler.max-depth": "2"}
 	for _, tt := range []struct {
-		over []bool
-		err  error
-	}{{[]bool{false, false}, nil}, {[]bool{true, false}, ErrEnding}, {[]bool{true, true}, ErrOver}} {
-		c := &charter{Over: tt.over, Config: was, Configuration: 1}
+		over   []bool
+		ending moment
+		err    error
+	}{
+		{[]bool{false, false}, moment{}, nil}, {[]bool{false, false}, moment{3, 1}, ErrEnding},
+		{[]bool{false, false}, moment{2, 1}, nil}, {[]bool{true, false}, moment{}, ErrEnding},
+		{[]bool{true, true}, moment{3, 1}, ErrOver},
+	} {
+		c := &charter{Over: tt.over, Config: was, Run: 3, Configuration: 1, Ending: tt.ending}
 		changed, err := c.reload(other)
 		if !errors.Is(err, tt.err) || changed != (err == nil) || c.Configuration == 2 != changed {
-			t.Errorf("over %t: changed %t to configuration %d, %v", tt.over, changed, c.Configuration, err)
+			t.Errorf("over %t, ending %v: changed %t to configuration %d, %v", tt.over, tt.ending, changed, c.Configuration, err)
 		}
 	}
 }

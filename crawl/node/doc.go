@@ -13,7 +13,8 @@
 //
 // A shard moves with its file: [Release] has its node let it go, and the node that finds the file takes it,
 // at its start or later. The charter may be out of date, and have a node make a file that another node has by
-// then: it leaves the shard to that node, and with an empty file it lets others come first.
+// then: it leaves the shard to that node, and with an empty file it lets others come first. Of a shard whose file was
+// crawled, as the charter knows, none is made again.
 // A file that is gone for good is given up by
 // [Recreate], which counts up the epoch of the shard. All files know the epochs of all shards,
 // so that a file that was given up and turns up again is refused, even if the hub has lost

@@ -243,33 +243,50 @@ func (f *file) follow(part schema.Part, cfg *config.Config, over, anew bool) err
 	if over {
 		before = part.Run
 	}
-	now := time.Now().Truncate(time.Second)
+	now := time.Now()
 	return f.Update(func(tx *kv.Tx) error {
-		if anew && !over {
-			if err := tx.Meta.Put(kv.MetaAnew, strconv.AppendUint(nil, part.Run, 10)); err != nil {
+		if anew {
+			if err := putAnew(tx, part.Run, over, now); err != nil {
 				return err
 			}
 		}
 		if before == 0 {
 			return nil
 		}
-		if err := tx.Runs.PutConfig(cfg.Hash(), cfg.Effective()); err != nil {
+		if err := putRuns(tx, schema.RunID(before), cfg, now.Truncate(time.Second)); err != nil || !over {
 			return err
-		}
-		for id := range schema.RunID(before) {
-			err := tx.Runs.Put(schema.Run{
-				ID: id + 1, Started: now, Finished: now, Config: cfg.Hash(), Status: schema.RunCompleted, Walked: true,
-				End: schema.End{Kind: schema.EndAnew}, FirstVisit: 1,
-			})
-			if err != nil {
-				return err
-			}
-		}
-		if !over {
-			return nil
 		}
 		return tx.Part.Put(part)
 	})
+}
+
+// putAnew notes when a file was made anew, and in which run, unless that is over.
+func putAnew(tx *kv.Tx, run uint64, over bool, now time.Time) error {
+	text, err := now.UTC().MarshalText()
+	if err == nil {
+		err = tx.Meta.Put(kv.MetaAnewAt, text)
+	}
+	if err != nil || over {
+		return err
+	}
+	return tx.Meta.Put(kv.MetaAnew, strconv.AppendUint(nil, run, 10))
+}
+
+// putRuns writes down so many runs of which nothing is known.
+func putRuns(tx *kv.Tx, most schema.RunID, cfg *config.Config, now time.Time) error {
+	if err := tx.Runs.PutConfig(cfg.Hash(), cfg.Effective()); err != nil {
+		return err
+	}
+	for id := range most {
+		err := tx.Runs.Put(schema.Run{
+			ID: id + 1, Started: now, Finished: now, Config: cfg.Hash(), Status: schema.RunCompleted, Walked: true,
+			End: schema.End{Kind: schema.EndAnew}, FirstVisit: 1,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // An ended shard answers for a file whose run is over. Nothing is written to it but what has become of its

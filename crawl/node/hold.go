@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 const (
@@ -122,13 +124,30 @@ func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 		ctx = trying
 	}
 	h.lease, err = lease.Take(ctx, lease.Claim{
-		Bucket: n.bucket, Key: hub.Key(h.shard), Node: n.Name, File: h.file, FileID: id, Epoch: h.file.epoch,
+		Bucket: n.bucket, Key: hub.Key(h.shard), Node: n.Name, File: candidate{h.file, h}, FileID: id, Epoch: h.file.epoch,
 		Timing: timing, Clock: n.Clock,
 	})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// A candidate is a file with which its shard is about to be claimed.
+type candidate struct {
+	*file
+	holding *holding
+}
+
+// Begin implements [lease.File]. An empty file is another one than that of a shard which was crawled, though a hub
+// that has lost everything has no record of it.
+func (f candidate) Begin() (o schema.Opening, err error) {
+	n, shard := f.holding.node, f.holding.shard
+	c := n.member.get()
+	if f.empty() && c.Crawled.Has(shard) && c.Epochs[shard] == f.epoch {
+		return o, &lease.WrittenError{Node: cmp.Or(c.maker(shard), n.Name)}
+	}
+	return f.file.Begin()
 }
 
 // yields is how much longer a node with an empty file of the shard waits before it takes it, as another node may
@@ -156,6 +175,9 @@ func (h *holding) work(ctx context.Context) error {
 	err := m.look(waiting, begins, func(c *charter) {
 		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", c.unmade())
 	})
+	if err == nil {
+		err = h.catchUp(waiting)
+	}
 	if err != nil || m.get().Run > m.run {
 		return err
 	}
@@ -166,6 +188,22 @@ func (h *holding) work(ctx context.Context) error {
 		return err
 	}
 	return h.answer(ctx)
+}
+
+// catchUp waits until this node follows the configuration under which the file was crawled, unless its run is over.
+// It may have come from a node whose own configuration file said the same as the terrain's sooner.
+func (h *holding) catchUp(ctx context.Context) error {
+	n, m, want := h.node, h.node.member, h.file.Part().Configuration
+	if over, err := h.file.over(m.run); err != nil || over {
+		return err
+	}
+	return m.look(ctx, func(c *charter) bool {
+		_, number := n.cfg.now()
+		return number >= want || c.Run > m.run
+	}, func(*charter) {
+		n.Log.Info("a shard waits until the configuration file of this machine says what it was crawled under last",
+			"shard", h.shard, "number", want)
+	})
 }
 
 // whileHeld is a context that ends with a lease, for [lease.ErrLost].
@@ -242,7 +280,7 @@ func (h *holding) end(ctx context.Context) error {
 	var since time.Time
 	said := false
 	every := max(n.Timing.Renew/10, 20*time.Millisecond)
-	return accord.End(ctx, len(n.member.get().Made), n.wire, every, func(why error) {
+	return accord.End(ctx, len(n.member.get().Made), ending{n.wire, n.member}, every, func(why error) {
 		if text := why.Error(); text != last {
 			last, since, said = text, time.Now(), false
 		} else if !said && !errors.Is(why, accord.ErrBusy) && time.Since(since) > n.Timing.Watch {
@@ -251,3 +289,17 @@ func (h *holding) end(ctx context.Context) error {
 		}
 	})
 }
+
+// An ending reaches the shards whose common end is looked for, and the charter, which says when that is there.
+type ending struct {
+	wire
+	member *member
+}
+
+// Seal implements [accord.Readings].
+func (e ending) Seal(ctx context.Context, agreed accord.Reading) error {
+	return e.member.seal(ctx, moment{agreed.Run, agreed.Configuration})
+}
+
+// Unseal implements [accord.Readings].
+func (e ending) Unseal(ctx context.Context) { e.member.unseal(ctx) }

@@ -104,6 +104,26 @@ func TestUnmake(t *testing.T) {
 	}
 }
 
+// A file that has come and cannot be crawled is left alone; the node goes on with its other shards. One that was
+// there when the node began ends it.
+func TestUnfitFile(t *testing.T) {
+	t.Parallel()
+	n, f := loses(t, slog.DiscardHandler)
+	c := n.member.get().clone()
+	c.Run, c.Over[0] = 2, false
+	n.member = newMember(&n.Options, n.member.registry, c)
+	err := f.Update(func(tx *kv.Tx) error { return tx.Runs.Put(schema.Run{ID: 1, Status: schema.RunInterrupted}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _, err := n.own(t.Context(), 0, f, true); !left || err != nil {
+		t.Errorf("it has come: it is left alone, %t, %v", left, err)
+	}
+	if left, _, err := n.own(t.Context(), 0, nil, false); left || !errors.Is(err, crawl.ErrNotOver) {
+		t.Errorf("it was there: it is left alone, %t, %v", left, err)
+	}
+}
+
 // A said handler is told that something is logged.
 type said struct{ told func() }
 

@@ -61,12 +61,16 @@ func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err
 // the folder is marked.
 func (j *joiner) announce(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
 	for waits := false; ; waits = true {
+		session := ""
 		if len(files) == 0 {
-			if err := j.await(ctx); err != nil {
+			if session, err = j.await(ctx); err != nil {
 				return nil, false, err
 			}
 		}
-		known, over, err = j.publish(ctx, files)
+		known, over, err = j.publish(ctx, files, session)
+		if errors.Is(err, errSession) {
+			continue
+		}
 		if !errors.Is(err, errMarked) {
 			return known, over, err
 		}
@@ -81,11 +85,18 @@ func (j *joiner) announce(ctx context.Context, files map[int]*file) (known *char
 }
 
 // publish brings what the files here say into the charter, and returns it; over: the run was over
-// everywhere before that.
-func (j *joiner) publish(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
+// everywhere before that. Without files it begins a terrain only in the session that was awaited: else
+// it fails with errSession.
+func (j *joiner) publish(ctx context.Context, files map[int]*file, session string) (
+	known *charter, over bool, err error) {
 	over = true
 	known, err = j.registry.change(ctx, func(c *charter) (*charter, error) {
 		news := c == nil
+		if news && len(files) == 0 {
+			if now, err := j.registry.bucket.Session(ctx); err != nil || now != session {
+				return nil, errSession
+			}
+		}
 		if news {
 			c, err = j.first(files)
 		} else {
@@ -117,19 +128,30 @@ func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, er
 	}
 }
 
+// errSession reports a hub that was away, or another one.
+var errSession = errors.New("the hub was away")
+
 // await gives other nodes time to restore the charter of a hub that has lost it, before this one,
-// which knows of no terrain, creates another.
-func (j *joiner) await(ctx context.Context) error {
-	for time.Since(j.began) < j.Timing.Renew {
+// which knows of no terrain, creates another: Renew in one session with the hub, which it returns. In each of
+// its answers the hub had no charter, unless it has one now.
+func (j *joiner) await(ctx context.Context) (session string, err error) {
+	var since time.Time // zero: the hub has not answered yet
+	for since.IsZero() || time.Since(since) < j.Timing.Renew {
+		now, away := j.registry.bucket.Session(ctx)
 		c, _, err := j.registry.read(ctx)
-		if c != nil || errors.Is(err, ErrProtocol) || errors.Is(err, errCharter) {
-			return err
+		switch {
+		case c != nil || errors.Is(err, ErrProtocol) || errors.Is(err, errCharter):
+			return now, err
+		case err != nil || away != nil:
+			since = time.Time{}
+		case since.IsZero() || now != session:
+			since, session = time.Now(), now
 		}
 		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
-			return err
+			return "", err
 		}
 	}
-	return nil
+	return session, nil
 }
 
 // first is the charter for a hub without one, as the files here say, or of a new terrain.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -146,6 +148,71 @@ func TestMarkedWaits(t *testing.T) {
 				t.Errorf("with an empty file, %t, it says %q", empty, text)
 			}
 		})
+	}
+}
+
+// An interrupted bucket does not answer for a while, now and then, and then in another session.
+type interrupted struct {
+	forgetful
+	away [][2]time.Duration // from its beginning
+	from time.Time
+	told time.Duration // after which somebody tells it of a terrain; 0: nobody does
+	text []byte        // of its charter
+}
+
+func (b *interrupted) Session(context.Context) (string, error) {
+	at, session := time.Since(b.from), 0
+	if b.told > 0 && at >= b.told && b.record.Value == nil {
+		b.record = lease.Entry{Value: b.text, Revision: 1}
+	}
+	for _, away := range b.away {
+		if at >= away[0] && at < away[1] {
+			return "", errors.New("away")
+		}
+		if at >= away[1] {
+			session++
+		}
+	}
+	return strconv.Itoa(session), nil
+}
+
+// A node without files gives the others Renew to tell a hub of their terrain, from when the hub answers on, and
+// again from when it answers after it was away.
+func TestAwait(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		away   [][2]time.Duration
+		begins time.Duration // a terrain, if nobody tells of one
+	}{
+		{"it is there", nil, 10 * time.Second},
+		{"it comes late", [][2]time.Duration{{0, 12 * time.Second}}, 22 * time.Second},
+		{"it is away in between", [][2]time.Duration{{5 * time.Second, 7500 * time.Millisecond}}, 17500 * time.Millisecond},
+		{"it is another one", [][2]time.Duration{{5500 * time.Millisecond, 5500 * time.Millisecond}}, 16 * time.Second},
+		{"it is away at the end", [][2]time.Duration{{10 * time.Second, 12 * time.Second}}, 22 * time.Second},
+	} {
+		for _, told := range []bool{false, true} {
+			t.Run(fmt.Sprint(tt.name, ", told ", told), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c, began := chartered(1, false, false), time.Now()
+					hub := &interrupted{forgetful: forgetful{reads: 1 << 30}, away: tt.away, from: began}
+					j := joining(t.TempDir(), c, hub)
+					j.Shards = 2
+					if told {
+						hub.told, hub.text = tt.begins-time.Second, strictjson.Encode(c)
+					}
+					joined, _, err := j.join(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if joined.same(c) != told {
+						t.Errorf("it joins the terrain of the others: %t", !told)
+					}
+					if took := time.Since(began); !told && (took < tt.begins || took > tt.begins+3*time.Second) {
+						t.Errorf("it begins a terrain after %s, want %s", took, tt.begins)
+					}
+				})
+			})
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/sumi-ripple/ripple/crawl/lease"
 )
@@ -48,12 +49,15 @@ func (c *charter) knows(node string, shard int, f *file) (news bool, err error) 
 	if own := c.number(node); c.Made[shard] != own {
 		c.Made[shard], news = own, true
 	}
-	if part.Run > c.Run || part.Run == c.Run && part.Configuration > c.Configuration {
-		if err := c.catchUp(f); err != nil {
-			return false, err
-		}
+	if !c.Crawled.Has(shard) {
+		c.Crawled.Set(shard, true)
 		news = true
 	}
+	more, err := c.catchUp(f)
+	if err != nil {
+		return false, err
+	}
+	news = news || more
 	over, err := f.over(c.Run)
 	if over && !c.Over[shard] {
 		c.Over[shard], news = true, true
@@ -84,20 +88,32 @@ func (c *charter) fits(shard int, f *file) error {
 	return err
 }
 
-// catchUp brings the charter to the run and the configuration of a file that is ahead of it.
-func (c *charter) catchUp(f *file) error {
+// catchUp brings the charter to the run and the configuration of a file that is ahead of it, and reports whether the
+// file is. Where the file has another configuration under the number of the charter's, that one gets a new number.
+func (c *charter) catchUp(f *file) (news bool, err error) {
 	part := f.Part()
-	if part.Run > c.Run {
-		clear(c.Over)
+	own, its := c.moment(), moment{part.Run, part.Configuration}
+	if its.before(own) {
+		return false, nil
 	}
 	cfg, err := f.config()
 	if err != nil {
-		return err
+		return false, err
 	}
+	config := c.Config
 	if cfg != nil {
-		c.Config = digests(cfg.Shared())
+		config = digests(cfg.Shared())
 	}
-	c.Run, c.Configuration = part.Run, max(part.Configuration, c.Configuration)
+	if its == own {
+		if news = !maps.Equal(config, c.Config); news {
+			c.renumber()
+		}
+		return news, nil
+	}
+	if its.Run > own.Run {
+		clear(c.Over)
+	}
+	c.Config, c.Run, c.Configuration = config, its.Run, max(its.Configuration, own.Configuration)
 	c.Portions.forget()
-	return nil
+	return true, nil
 }

@@ -153,7 +153,8 @@ func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) err
 		if err := m.foreign(c); err != nil {
 			return nil, err
 		}
-		if changed, err := f(c); err != nil || !changed {
+		news := c.learn(m.get())
+		if changed, err := f(c); err != nil || !changed && !news {
 			return nil, err
 		}
 		return c, nil
@@ -187,6 +188,17 @@ func (m *member) named(ctx context.Context, shard int, epoch uint64) (stop func(
 	})
 }
 
+// crawled writes into the charter that the file of a shard is no longer empty.
+func (m *member) crawled(ctx context.Context, shard int, epoch uint64) error {
+	return m.change(ctx, func(c *charter) (bool, error) {
+		if c.Crawled.Has(shard) || c.Epochs[shard] != epoch {
+			return false, nil
+		}
+		c.Crawled.Set(shard, true)
+		return true, nil
+	})
+}
+
 // note writes into the charter that a shard's run is over, with its portion of max-pages. restored: this node
 // has crawled nothing in the run, so a charter that was restored from files is still no more than that.
 func (m *member) note(ctx context.Context, shard int, had portion, restored bool) error {
@@ -198,7 +210,34 @@ func (m *member) note(ctx context.Context, shard int, had portion, restored bool
 			return false, nil
 		}
 		c.Over[shard], c.Restored = true, c.Restored && restored
+		c.Crawled.Set(shard, true)
 		return true, nil
+	})
+}
+
+// seal has the charter say that all shards are at the end of the run under a configuration, which nobody changes from
+// then on. It is an error if the terrain has come further.
+func (m *member) seal(ctx context.Context, at moment) error {
+	return m.change(ctx, func(c *charter) (bool, error) {
+		if now := c.moment(); now != at {
+			return false, fmt.Errorf("the terrain has come to configuration %d of run %d, and all shards are at %d of %d",
+				now.Configuration, now.Run, at.Configuration, at.Run)
+		}
+		news := c.Ending != at
+		c.Ending = at
+		return news, nil
+	})
+}
+
+// unseal has it say that they are not.
+func (m *member) unseal(ctx context.Context) {
+	if c := m.get(); c.Ending != c.moment() {
+		return
+	}
+	_ = m.change(ctx, func(c *charter) (bool, error) { // it is tried again
+		is := c.Ending == c.moment()
+		c.Ending = moment{}
+		return is, nil
 	})
 }
 
@@ -209,7 +248,11 @@ func (m *member) claim(ctx context.Context, most int, left bool) error {
 		switch {
 		case c == nil:
 			return m.remembered(), nil
-		case !m.get().same(c) || !c.claim(m.name, most, left):
+		case !m.get().same(c):
+			return nil, nil
+		}
+		news := c.learn(m.get())
+		if claimed := c.claim(m.name, most, left); !claimed && !news {
 			return nil, nil
 		}
 		return c, nil

@@ -30,7 +30,7 @@ const pace = 500 * time.Millisecond
 func slow(t *testing.T, seed uint64, nodes, shards int) *terrain {
 	t.Helper()
 	cfg := web(t, seed, "")
-	cfg.Crawler.MinimumTimeOnPage = pace
+	cfg.Crawler.MinimumTimeOnPage, cfg.Politeness.MaxSuspension = pace, 4*pace
 	tr := newTerrain(t, cfg, nodes, shards)
 	tr.faster = 8
 	tr.even()
@@ -104,6 +104,56 @@ func TestRelease(t *testing.T) {
 		t.Errorf("shard %d was not released: %v", shard, told)
 	}
 	tr.same(1)
+}
+
+// A shard that is moved to a node whose own configuration file does not say the same as the terrain's yet waits there
+// until it does.
+func TestReleaseToOneThatIsBehind(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 8, 2, 4)
+	other := *tr.cfg
+	tr.cfg.Crawler.MaxDepth--
+	_, first := tr.start(0)
+	_, second := tr.start(1)
+	tr.works(8)
+	conn, shard := tr.connect(), tr.shardOf(0)
+	tr.write(0, &other)
+	if number, err := tr.reload(conn, &other); err != nil || number != 2 {
+		t.Fatal(number, err)
+	}
+	tr.comesTo(shard, 2)
+	tr.released(conn, 0, shard)
+	tr.move(tr.file(0, shard), tr.file(1, shard))
+	tr.until("the shard waits", conn, func(s node.Shard) bool {
+		select {
+		case err := <-second:
+			t.Fatalf("the node ends, with all of its shards: %v", err)
+		default:
+		}
+		return s.Number == shard && s.Node == tr.name(1) && s.Report != nil && s.Report.Status.Status == "waiting"
+	})
+	tr.write(1, &other)
+	tr.ends(first, second)
+	tr.cfg = &other
+	tr.same(1)
+}
+
+// comesTo waits until the file of a shard that is crawled says that the terrain has come to a configuration.
+func (tr *terrain) comesTo(shard int, number uint64) {
+	tr.t.Helper()
+	for {
+		tr.mu.Lock()
+		walk := tr.walks[shard].Crawl
+		tr.mu.Unlock()
+		if walk != nil {
+			if r, err := walk.Reading(tr.t.Context()); err == nil && r.Configuration == number {
+				return
+			}
+		}
+		if err := sleep(tr.t.Context()); err != nil {
+			tr.t.Fatal(err)
+		}
+	}
 }
 
 // A released shard whose file is not moved is left alone until the node is started again.
@@ -418,7 +468,9 @@ func TestRecreateForTheNextRun(t *testing.T) {
 	for _, name := range []string{"after the run", "while it ends"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tr := newTerrain(t, web(t, 25, ""), 2, 4)
+			cfg := web(t, 25, "")
+			cfg.Politeness.MaxSuspension = time.Second
+			tr := newTerrain(t, cfg, 2, 4)
 			tr.faster = 5
 			tr.even()
 			tr.all()

@@ -5,19 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
 // Three nodes share a terrain, and together have the map of one machine; the next run too.
@@ -60,6 +65,56 @@ func (tr *terrain) tellsPages() {
 			store.Close()
 		}
 	}
+}
+
+// The longest redirects that a server can send to hosts of another shard end up in the map, and the run ends: that
+// of a robots.txt, and four to one page, each under another form of it.
+func TestLongRedirects(t *testing.T) {
+	t.Parallel()
+	rule, err := shard.New(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	away := ""
+	for i := 0; away == "" || rule.Of(away) == rule.Of("h0.test"); i++ {
+		away = fmt.Sprintf("v%d.test", i)
+	}
+	s := crawltest.Serve(t, webtest.WithoutLog())
+	h := s.Host("h0.test")
+	h.HTTP1()
+	redirects := func(path, to string) {
+		head := "HTTP/1.1 301\r\nLocation://" + away + to + "?"
+		head += strings.Repeat("&", 64<<10-len(head)-len("\r\n\r\n")) + "\r\n\r\n"
+		h.Handle(path, func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = conn.Write([]byte(head))
+			conn.Close()
+		})
+	}
+	redirects("/robots.txt", "/robots")
+	var links []string
+	for n := range 4 {
+		path := fmt.Sprintf("/r%d", n)
+		redirects(path, "/a"+strings.Repeat("/", n+1))
+		links = append(links, path)
+	}
+	h.Page("/", crawltest.Anchors(links...))
+	s.Host("h1.test").Page("/", "<p>nothing")
+	s.Host(away).Page("/*", "<p>a")
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, "[crawler]\nmax-depth = 3\nhead-check = \"never\"\n"+
+		crawltest.SeedsOfSites))
+	tr := newTerrain(t, cfg, 1, 2)
+	tr.faster = 8
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	if err := tr.run(ctx, 0, cfg); err != nil {
+		t.Fatalf("the run does not end: %v", err)
+	}
+	tr.same(1)
 }
 
 // Nodes that are stopped and come again, with another hub too, lose nothing.
@@ -162,6 +217,60 @@ func TestFilesAreElsewhere(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(h.tr.folders[0], "*.bolt")); len(left) > 0 {
 		t.Errorf("files are left: %v", left)
 	}
+}
+
+// The file of a shard that was crawled, and is away for a while when its node is started, is not made up, though the
+// hub has lost everything but what other nodes remember; and it is taken when it comes back.
+func TestFileIsAwayAndHubIsLost(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 31, 2, 3)
+	var ends [2]func() error
+	var ended [2]<-chan error
+	ends[0], ended[0] = tr.start(0)
+	ends[1], ended[1] = tr.start(1)
+	tr.works(20)
+	has := 0
+	if files, _ := filepath.Glob(filepath.Join(tr.folders[1], "*.bolt")); len(files) == 2 {
+		has = 1
+	}
+	if err := ends[has](); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	shard, away := tr.shardOf(has), filepath.Join(t.TempDir(), "away.bolt")
+	tr.becomes(has, shard, "")
+	tr.move(tr.file(has, shard), away)
+	tr.lose()
+	tr.until("the charter is restored", tr.connect(), func(s node.Shard) bool {
+		return s.Number == shard && s.Maker == tr.name(has)
+	})
+	_, ended[has] = tr.start(has)
+	for tr.stateOf(has, shard) != "gone" {
+		if state := tr.stateOf(has, shard); state == "held" || state == "crawling" {
+			t.Fatalf("shard %d is %s with an empty file", shard, state)
+		}
+		select {
+		case err := <-ended[has]:
+			t.Fatalf("the node ends: %v", err)
+		default:
+		}
+		if err := sleep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for tr.stateOf(has, shard) == "gone" { // and it has to be seen that the file is away
+		time.Sleep(tr.timing().Renew)
+		tr.move(away, tr.file(has, shard))
+		for began := time.Now(); time.Since(began) < 3*tr.timing().Watch && tr.stateOf(has, shard) == "gone"; {
+			if err := sleep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if tr.stateOf(has, shard) == "gone" {
+			tr.move(tr.file(has, shard), away)
+		}
+	}
+	tr.ends(ended[:]...)
+	tr.same(1)
 }
 
 // empty removes a node's files.
@@ -302,6 +411,53 @@ func TestReload(t *testing.T) {
 	if _, err := tr.reload(conn, cfg); !errors.Is(err, node.ErrOver) {
 		t.Errorf("when the run is over: %v", err)
 	}
+}
+
+// A hearing handler tells what is said, besides.
+type hearing struct {
+	slog.Handler
+	heard func(text string)
+}
+
+func (h hearing) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return hearing{h.Handler.WithAttrs(attrs), h.heard}
+}
+
+func (h hearing) Handle(ctx context.Context, r slog.Record) error {
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool { text += " " + a.String(); return true })
+	h.heard(text)
+	return h.Handler.Handle(ctx, r)
+}
+
+// A run does not end under a configuration that was replaced, however long the file of a machine takes to say the same.
+func TestReloadKeepsTheRunOpen(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 8, 1, 2)
+	deeper := *tr.cfg
+	tr.cfg.Crawler.MaxDepth = 1
+	open := make(chan struct{})
+	said := sync.OnceFunc(func() { close(open) })
+	tr.options.Log = slog.New(hearing{tr.options.Log.Handler(), func(text string) {
+		if strings.Contains(text, "not over yet") && strings.Contains(text, "configuration 2 of run 1") {
+			said()
+		}
+	}})
+	_, ended := tr.start(0)
+	tr.works(3)
+	conn := tr.connect()
+	if number, err := tr.reload(conn, &deeper); err != nil || number != 2 {
+		t.Fatal(number, err)
+	}
+	select {
+	case <-open:
+	case err := <-ended:
+		t.Fatalf("the run is over: %v", err)
+	}
+	tr.write(0, &deeper)
+	tr.ends(ended)
+	tr.cfg = &deeper
+	tr.same(1)
 }
 
 // What one node has no room for another makes, after a while.

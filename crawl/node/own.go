@@ -15,6 +15,7 @@ var (
 
 	errReleased  = errors.New("the shard was released")
 	errElsewhere = errors.New("another node has the file of the shard")
+	errUnfit     = errors.New("the shard cannot be crawled with its file")
 )
 
 // own holds a shard. left: it is left alone from then on, as long as its epoch is the same. That is so if it was
@@ -27,7 +28,7 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left boo
 	case errors.Is(err, errReleased):
 		n.OnShard(shard, "released")
 	case n.ends != nil && errors.Is(err, n.ends):
-	case came && (errors.Is(err, lease.ErrFile) || errors.As(err, &held)):
+	case came && (errors.Is(err, lease.ErrFile) || errors.Is(err, errUnfit) || errors.As(err, &held)):
 		n.Log.Warn("a file that has come cannot be used", "shard", shard, "why", err)
 	case errors.Is(err, errElsewhere):
 		n.Log.Warn("a shard that this node was to make is left to another", "shard", shard, "why", err)

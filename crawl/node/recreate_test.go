@@ -4,15 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/schema"
+	split "github.com/sumi-ripple/ripple/schema/shard"
 )
 
 // While a file that was made anew in the run lacks what the old one had, the map of all shards still
@@ -48,6 +53,46 @@ func TestRecreatedIsUnitedInMidRun(t *testing.T) {
 			}
 			crawltest.Unite(t, filepath.Join(t.TempDir(), "united.bolt"), append(files, others...))
 		})
+	}
+}
+
+// The sites of a shard whose file was made anew get the longest rest that they may have asked the old one for.
+func TestRecreateRests(t *testing.T) {
+	t.Parallel()
+	const rest = 20 * time.Second
+	s := crawltest.Serve(t)
+	for _, name := range []string{"h0.test", "h1.test"} {
+		s.Host(name).Handle("/*", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", strconv.Itoa(int(rest.Seconds())))
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+		s.Host(name).Robots("User-agent: *\nAllow: /\n")
+	}
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, crawltest.SeedsOfSites))
+	cfg.Crawler.MinimumTimeOnPage, cfg.Politeness.MaxSuspension = pace, rest
+	tr := newTerrain(t, cfg, 2, 2)
+	tr.faster = 8
+	tr.even()
+	var ends [2]func() error
+	ends[0], _ = tr.start(0)
+	ends[1], _ = tr.start(1)
+	tr.works(4) // robots.txt and "/" of both, which are of one shard
+	has, shard := 0, tr.shardOf(0)
+	if rule, err := split.New(2); err != nil || rule.Of("h0.test") != rule.Of("h1.test") {
+		t.Fatal(err)
+	} else if rule.Of("h0.test") != shard {
+		has, shard = 1, 1-shard
+	}
+	conn := tr.connect()
+	_, ends[has], _ = tr.lost(has, shard, ends[has])
+	tr.settle(conn, shard)
+	tr.recreated(conn, 1-has, false, shard)
+	tr.works(1)
+	if err := errors.Join(ends[0](), ends[1]()); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for _, why := range webtest.CheckLog(s.Log(), webtest.HonoursRetryAfter(rest, time.Second)) {
+		t.Error(why)
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 // ErrOver reports a run that is over, and cannot be changed any more.
 var ErrOver = errors.New("the run is over on all shards")
 
-// ErrEnding reports a run that is over on some shards, which no longer take another configuration.
+// ErrEnding reports a run that is over on some shards, or about to be, which no longer take another configuration.
 var ErrEnding = errors.New("the run is over on some shards: the others finish it under the present configuration, " +
 	"and the next run may follow another one")
 
@@ -178,7 +178,7 @@ func (c *charter) reload(keys map[string]string) (bool, error) {
 	switch {
 	case c.over():
 		return false, ErrOver
-	case slices.Contains(c.Over, true):
+	case slices.Contains(c.Over, true), c.Ending == c.moment():
 		return false, ErrEnding
 	case maps.Equal(c.Config, keys):
 		return false, nil

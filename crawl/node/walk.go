@@ -33,7 +33,7 @@ func (h *holding) crawl(ctx context.Context) error {
 	}
 	walk, begun, err := crawl.Begin(ctx, f.Store, h.options(ctx, cfg, part, c.paused()))
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errUnfit, err)
 	}
 	n.crawled.Store(true)
 	n.OnShard(h.shard, "crawling")
@@ -107,6 +107,7 @@ func (h *holding) run(ctx context.Context, r running, c *charter, number uint64)
 		g.Go(func() error { return a.run(ctx, h.lease.Held) })
 		g.Go(func() error { return n.teller.send(ctx, h.file.sender, r) })
 		g.Go(func() error { return n.member.remember(ctx, r.Crawl, c.Epochs) })
+		g.Go(func() error { return n.member.crawled(ctx, h.shard, h.file.epoch) })
 		return g.Wait()
 	})
 	result, err := r.Run(ctx)

@@ -277,6 +277,12 @@ func (tr *terrain) Reading(ctx context.Context, n int) (accord.Reading, error) {
 	return on.crawl.Reading(ctx)
 }
 
+// Seal implements [accord.Readings]: the configuration never changes here.
+func (tr *terrain) Seal(context.Context, accord.Reading) error { return nil }
+
+// Unseal implements [accord.Readings].
+func (tr *terrain) Unseal(context.Context) {}
+
 // Finish implements [accord.Readings].
 func (tr *terrain) Finish(ctx context.Context, n int, agreed accord.Reading) error {
 	on, err := tr.node(n)

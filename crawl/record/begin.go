@@ -53,6 +53,9 @@ func (r *Recorder) begin(ctx context.Context, again bool) (Begun, error) {
 			}
 		}
 		t, err := r.open(tx)
+		if err == nil {
+			err = r.hosts.recall()
+		}
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type hosts struct {
 	in      *scope
 	walk    start // under this configuration
 	process start
+	anew    time.Time // when the file took the place of another one; zero: it did not
 	live    livings
 	listed  []hostFacts // by host id
 
@@ -164,9 +166,38 @@ func (h *hosts) throttle(host *schema.Host, o *ring.Outcome) {
 	}
 }
 
+// recall reads when the file took the place of another one, which cannot be later than now.
+func (h *hosts) recall() error {
+	text, err := h.in.tx.Meta.Value(kv.MetaAnewAt)
+	if err != nil || text == nil {
+		return err
+	}
+	if err := h.anew.UnmarshalText(text); err != nil {
+		return fmt.Errorf("when the file was made anew: %w", err)
+	}
+	if h.anew.After(h.in.started) {
+		h.anew = h.in.started
+	}
+	return nil
+}
+
 // earliest returns when a host may be asked again, as far as its delay goes; live is nil
-// where memory holds nothing of it.
+// where memory holds nothing of it. A host that the file before this one may have asked has the longest rest that it
+// may have asked for.
 func (h *hosts) earliest(host *schema.Host, live *liveHost) time.Time {
+	ready := h.rested(host, live)
+	if h.anew.IsZero() || !host.LastByte.IsZero() {
+		return ready
+	}
+	rest := max(h.in.set.Config.Politeness.MaxSuspension, clock.Rest(h.in.set.Config, host))
+	if rested := h.anew.Add(rest); rested.After(ready) {
+		return rested
+	}
+	return ready
+}
+
+// rested is earliest of a host that no other file knew.
+func (h *hosts) rested(host *schema.Host, live *liveHost) time.Time {
 	var ready time.Time
 	if live != nil {
 		ready = live.ready

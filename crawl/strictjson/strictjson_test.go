@@ -23,6 +23,14 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// What a URL is made of takes one byte each, or room for a letter could not be promised.
+func TestEncodeIsShort(t *testing.T) {
+	const text = "https://a.test/?a=1&b='<>"
+	if got, want := string(strictjson.Encode(text)), `"`+text+`"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // What is read comes back as it is written.
 func FuzzDecode(f *testing.F) {
 	type value struct {

@@ -138,7 +138,7 @@ func Write(path string, host terrain.Pattern, seen string, edit Edit) (config.De
 	if err != nil {
 		return d, err
 	}
-	defer f.Close() // and with it the lock
+	defer f.Close()                                           // and with it the lock
 	if real, err := filepath.EvalSymlinks(path); err == nil { // now that there is something
 		path = real
 	}

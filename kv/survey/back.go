@@ -80,7 +80,9 @@ func (b *backSearch) close(level uint8) {
 	for len(work) > 0 {
 		to := work[len(work)-1]
 		work = work[:len(work)-1]
-		at, _ := slices.BinarySearchFunc(b.redirects, to, func(r [2]schema.ID, to schema.ID) int { return cmp.Compare(r[1], to) })
+		at, _ := slices.BinarySearchFunc(b.redirects, to, func(r [2]schema.ID, to schema.ID) int {
+			return cmp.Compare(r[1], to)
+		})
 		for ; at < len(b.redirects) && b.redirects[at][1] == to; at++ {
 			if from := b.redirects[at][0]; b.level[from] == far {
 				b.level[from] = level

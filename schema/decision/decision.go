@@ -138,8 +138,10 @@ func Write(path string, host terrain.Pattern, seen string, edit Edit) (config.De
 	if err != nil {
 		return d, err
 	}
-	defer f.Close()                                           // and with it the lock
-	if real, err := filepath.EvalSymlinks(path); err == nil { // now that there is something
+	defer f.Close() // and with it the lock
+
+	// There is something now, whatever the link led to.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
 	text, err := read(f)

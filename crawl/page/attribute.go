@@ -28,6 +28,7 @@ const (
 type attributes struct {
 	has         uint16
 	selfClosing bool
+	all         int // that the tag has
 	values      [attrNone][]byte
 }
 
@@ -40,7 +41,7 @@ func (a *attributes) get(name attr) ([]byte, bool) {
 }
 
 // reset forgets the attributes of the tag before.
-func (a *attributes) reset() { a.has, a.selfClosing = 0, false }
+func (a *attributes) reset() { a.has, a.selfClosing, a.all = 0, false, 0 }
 
 func (a *attributes) set(name attr, value []byte) {
 	if name == attrNone || a.has&(1<<name) != 0 {
@@ -98,6 +99,7 @@ func (s *scanner) readAttributes(i int, keep bool) int {
 			s.attrs.selfClosing = s.src[i-1] == '/' && last != i
 			return i + 1
 		}
+		s.attrs.all++
 		nameEnd := s.attrNameEnd(i)
 		from, to, next := s.readValue(nameEnd)
 		if next < 0 {

@@ -59,17 +59,19 @@ func TestFactsOfHostilePages(t *testing.T) {
 	for i := range 400 {
 		fmt.Fprintf(bomb, "<b id=%d>", i)
 	}
+	attributes := new(strings.Builder)
+	for i := range 2000 {
+		fmt.Fprintf(attributes, " a%d", i)
+	}
 	cells := "<table><td></b></b></b><td>" // in which an end tag closes nothing outside
-	tests := []struct {
-		name, src string
-		facts     int
-	}{
-		{"deep", strings.Repeat("<div>", 1000), 0},
-		{"formatting opened again in every paragraph", bomb.String() + strings.Repeat("<p>x", 200_000), 1},
-		{"the same in cells", bomb.String() + strings.Repeat("<p>", 300) + cells + strings.Repeat("<p>x", 200_000), 1},
-		{"formatting left open in every cell", "<table>" + strings.Repeat("<tr><td><font size=1><b>x<p>y", 20_000), 1},
-		{"root attributes", strings.Repeat("<html a>", 10) + manyRoots(), 0},
-		{"long", strings.Repeat(" ", maxTreeBytes), 0},
+	tests := []struct{ name, src string }{
+		{"deep", strings.Repeat("<div>", 1000)},
+		{"formatting opened again in every paragraph", bomb.String() + strings.Repeat("<p>x", 200_000)},
+		{"the same in cells", bomb.String() + strings.Repeat("<p>", 300) + cells + strings.Repeat("<p>x", 200_000)},
+		{"attributes opened again", "<p><b" + attributes.String() + ">" + strings.Repeat("<p>x", 4_000)},
+		{"attributes of a link opened again", "<p><a" + attributes.String() + ">" + strings.Repeat("<p>x", 4_000)},
+		{"root attributes", strings.Repeat("<html a>", 10) + manyRoots()},
+		{"long", strings.Repeat(" ", maxTreeBytes)},
 	}
 	opt := Options{Extracts: []Extract{mustExtract(t, "x", "a", "")}}
 	for _, tt := range tests {
@@ -77,7 +79,7 @@ func TestFactsOfHostilePages(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			p := extract(t, tt.src+"<a href=x>x</a>", opt)
-			if len(p.Links) != 1 || len(p.Facts) != tt.facts {
+			if len(p.Links) == 0 || len(p.Facts) != 0 {
 				t.Errorf("%d links, facts %v", len(p.Links), p.Facts)
 			}
 			runtime.ReadMemStats(&after)

@@ -2,174 +2,354 @@ package page
 
 import (
 	"bytes"
+	"slices"
 
 	"golang.org/x/net/html"
 )
 
 // Bounds of the tree of one page.
 const (
-	maxTreeBytes = 1 << 20 // longer pages have none
-	maxNodes     = 400_000 // about; of as many tags a page of that length consists
-	maxReopened  = 512     // html.Parse nests no deeper
-	maxRoots     = 100     // <html> and <body>, whose attributes html.Parse gathers
+	maxTreeBytes = 1 << 20   // longer pages have none
+	maxCost      = 3_000_000 // of attributes, of which an element or text weighs three: 140 MB
+	maxOpen      = 512       // html.Parse nests no deeper
+	nodeCost     = 3
+	splitCost    = 32 // elements that an end tag may make, at most (HTML section 13.2.6.4.7, the adoption agency)
 )
 
-// treeOf parses a text; nil: that would cost too much, or html.Parse refuses it. It depends on the
-// text alone. html.Parse opens unclosed <b> again in every paragraph, and takes no limit: a few
-// kilobytes can become gigabytes. Of a page on which it might, such elements are spans.
+// treeOf parses a text; nil: that might cost too much, or html.Parse refuses it. It depends on the
+// text alone. html.Parse opens unclosed <b> again in every paragraph, with all its attributes, and
+// takes no limit: a few kilobytes can become gigabytes.
 func treeOf(text []byte) *html.Node {
-	if len(text) > maxTreeBytes {
+	if len(text) > maxTreeBytes || costOf(text) > maxCost {
 		return nil
 	}
-	g := gaugeOf(text)
-	switch {
-	case g.roots > maxRoots:
-		return nil
-	case g.nodes > maxNodes:
-		text = asSpans(text)
-	}
-	root, err := html.ParseWithOptions(bytes.NewReader(text), html.ParseOptionEnableScripting(false))
+	kindRoot, err := html.ParseWithOptions(bytes.NewReader(text), html.ParseOptionEnableScripting(false))
 	if err != nil {
 		return nil
 	}
-	return root
+	return kindRoot
 }
 
-// formattings are the elements that html.Parse opens again where one around them has closed them
-// (HTML section 13.2.4.3, the list of active formatting elements).
-const formattings = 14
-
-// formatting numbers them from 1 on; 0: it is none.
-func formatting(name []byte) int {
-	var low [6]byte
-	if len(name) > len(low) {
-		return 0
-	}
-	switch string(lower(low[:0], name)) {
-	case "a":
-		return 1
-	case "b":
-		return 2
-	case "big":
-		return 3
-	case "code":
-		return 4
-	case "em":
-		return 5
-	case "font":
-		return 6
-	case "i":
-		return 7
-	case "nobr":
-		return 8
-	case "s":
-		return 9
-	case "small":
-		return 10
-	case "strike":
-		return 11
-	case "strong":
-		return 12
-	case "tt":
-		return 13
-	case "u":
-		return formattings
-	}
-	return 0
-}
-
-// A role in the tree that a start tag may have.
-type growth uint8
-
-const (
-	grows    growth = iota
-	isRoot          // html, body
-	isBorder        // an end tag behind it may close nothing before it
-)
-
-func growthOf(name []byte) growth {
-	var low [16]byte
-	if len(name) > len(low) {
-		return grows
-	}
-	switch string(lower(low[:0], name)) {
-	case "html", "body":
-		return isRoot
-	case "annotation-xml", "applet", "caption", "desc", "foreignobject", "frameset", "marquee", "math", "mi", "mn", "mo",
-		"ms", "mtext", "object", "select", "svg", "table", "td", "template", "th", "title":
-		return isBorder
-	}
-	return grows
-}
-
-// A gauge tells how many elements a tree may have at most.
-type gauge struct {
-	open   [formattings + 1]int // formatting elements that an end tag may close
-	active int                  // all that may be opened again
-	nodes  int
-	roots  int
-}
-
-func gaugeOf(text []byte) (g gauge) {
+// costOf returns what the tree of a text costs at most.
+func costOf(text []byte) int {
 	var s scanner
+	var g gauge
 	s.reset(text)
-	for {
+	for from := 0; g.cost <= maxCost; from = s.pos {
 		switch s.next() {
 		case tokenStart:
-			g.start(s.name)
+			g.start(s.name, &s.attrs)
 		case tokenEnd:
 			g.end(s.name)
 		case tokenEOF:
-			return g
+			return g.cost
 		}
-		g.nodes += 2 + min(g.active, maxReopened) // with a text
+		if s.pos-from > 3 { // perhaps with a text
+			g.cost += nodeCost
+		}
+	}
+	return g.cost
+}
+
+// A gauge follows which formatting elements html.Parse may have to open again (HTML section
+// 13.2.4.3). Where it does not know better, it takes them to be open.
+type gauge struct {
+	cost     int
+	open     []opened // formatting elements
+	weight   int      // of these
+	heaviest int      // of all there were
+	blocks   int      // start tags so far that may close elements
+	borders  []border // inside which an end tag closes nothing outside
+	drawn    [][]byte // names of the open elements of drawings and formulas
+	gathered int      // attributes of <html> and <body>, which are gathered again with each
+}
+
+// opened is a formatting element.
+type opened struct {
+	name   kind
+	weight int
+	blocks int // before it
+}
+
+// A border is an element that stands between those inside and outside.
+type border struct {
+	name  kind
+	open  int  // elements that are outside
+	drawn int  // likewise
+	cell  bool // of a table: its end closes all that is inside
+}
+
+// kind is what an element does in a tree.
+type kind uint8
+
+const (
+	kindBlock  kind = iota // may close others
+	kindInline             // its start tag closes nothing
+	kindRoot               // html, body
+	kindRow                // what stands in a table around cells
+	kindCell               // td, th
+	kindTable              // it and those after it are borders, like cell
+	kindObject             // applet, marquee, object
+	kindCaption
+	kindChoice // select
+	kindTemplate
+	kindForeign     // svg, math
+	kindIntegration // what may hold HTML in these
+	kindFrameset
+	kindLeft // what was svg or math, and may be closed
+	kindLink // it and those after it are formatting elements: a
+	kindBold
+	kindBig
+	kindCode
+	kindEmphasis
+	kindFont
+	kindItalic
+	kindNobr
+	kindStruck
+	kindSmall
+	kindStrike
+	kindStrong
+	kindTeletype
+	kindUnderlined
+)
+
+func (k kind) formats() bool { return k >= kindLink }
+
+func (k kind) isBorder() bool { return kindCell <= k && k < kindLink }
+
+// kindOf recognises a name in any case.
+func kindOf(name []byte) kind {
+	var low [16]byte
+	if len(name) > len(low) {
+		return kindBlock
+	}
+	switch string(lower(low[:0], name)) {
+	case "abbr", "bdi", "bdo", "br", "cite", "del", "dfn", "iframe", "img", "input", "ins", "kbd", "label", "link", "mark",
+		"meta", "noscript", "q", "samp", "script", "span", "style", "sub", "sup", "textarea", "time", "var", "wbr":
+		return kindInline
+	case "html", "body":
+		return kindRoot
+	case "tr", "tbody", "thead", "tfoot", "col", "colgroup":
+		return kindRow
+	case "td", "th":
+		return kindCell
+	case "table":
+		return kindTable
+	case "applet", "marquee", "object":
+		return kindObject
+	case "caption":
+		return kindCaption
+	case "select":
+		return kindChoice
+	case "template":
+		return kindTemplate
+	case "svg", "math":
+		return kindForeign
+	case "annotation-xml", "desc", "foreignobject", "mi", "mn", "mo", "ms", "mtext", "title":
+		return kindIntegration
+	case "frameset":
+		return kindFrameset
+	}
+	return formatting(name)
+}
+
+func formatting(name []byte) kind {
+	var low [6]byte
+	if len(name) > len(low) {
+		return kindBlock
+	}
+	switch string(lower(low[:0], name)) {
+	case "a":
+		return kindLink
+	case "b":
+		return kindBold
+	case "big":
+		return kindBig
+	case "code":
+		return kindCode
+	case "em":
+		return kindEmphasis
+	case "font":
+		return kindFont
+	case "i":
+		return kindItalic
+	case "nobr":
+		return kindNobr
+	case "s":
+		return kindStruck
+	case "small":
+		return kindSmall
+	case "strike":
+		return kindStrike
+	case "strong":
+		return kindStrong
+	case "tt":
+		return kindTeletype
+	case "u":
+		return kindUnderlined
+	}
+	return kindBlock
+}
+
+// start follows a start tag.
+func (g *gauge) start(name []byte, attrs *attributes) {
+	k, weight := kindOf(name), nodeCost+attrs.all
+	g.cost += weight
+	switch {
+	case g.draws(k, name, attrs.selfClosing):
+		return
+	case (k == kindLink || k == kindNobr) && g.has(k): // which it closes
+		g.close(k)
+		fallthrough
+	case k.formats():
+		g.format(k, weight)
+		return
+	case k == kindInline:
+		return
+	}
+	g.cost += g.weight
+	g.blocks++
+	switch {
+	case k == kindRoot:
+		g.gathered += attrs.all
+		g.cost += g.gathered
+	case k == kindRow || k == kindCell || k == kindCaption:
+		g.endCell()
+	}
+	if k.isBorder() {
+		g.enter(border{name: k, cell: k == kindCell && g.top() == kindTable})
 	}
 }
 
-func (g *gauge) start(name []byte) {
-	f := formatting(name)
-	if f == 0 {
-		switch growthOf(name) {
-		case isRoot:
-			g.roots++
-		case isBorder:
-			clear(g.open[:])
+// draws follows a start tag that begins a drawing or a formula, or is of one: it closes nothing.
+func (g *gauge) draws(k kind, name []byte, selfClosing bool) bool {
+	var low [16]byte
+	within := g.top() == kindForeign
+	switch {
+	case within && (k.formats() && k != kindLink || len(name) <= len(low) && breaksOut(lower(low[:0], name))):
+		g.leaveDrawing()
+		return false
+	case k == kindForeign:
+		if !selfClosing {
+			g.enter(border{name: k})
 		}
-		return
+		return true
+	case !within || k != kindBlock && k != kindInline:
+		return false
+	case !selfClosing:
+		g.drawn = append(g.drawn, name)
 	}
-	if f == formatting([]byte("a")) && g.open[f] > 0 { // which it closes
-		return
-	}
-	g.open[f]++
-	g.active++
+	return true
 }
 
+// drew reports whether an end tag closes the innermost element of a drawing. What closes another one
+// may lead out of it.
+func (g *gauge) drew(k kind, name []byte) bool {
+	if g.top() != kindForeign {
+		return false
+	}
+	b := &g.borders[len(g.borders)-1]
+	switch n := len(g.drawn); {
+	case k == kindForeign && n == b.drawn:
+		g.borders = g.borders[:len(g.borders)-1]
+		return true
+	case n > b.drawn && bytes.EqualFold(g.drawn[n-1], name):
+		g.drawn = g.drawn[:n-1]
+		return true
+	}
+	g.leaveDrawing()
+	return false
+}
+
+// leaveDrawing makes the innermost border one of which no more is known.
+func (g *gauge) leaveDrawing() { g.borders[len(g.borders)-1].name = kindLeft }
+
+func (g *gauge) enter(b border) {
+	b.open, b.drawn = len(g.open), len(g.drawn)
+	g.borders = append(g.borders, b)
+}
+
+func (g *gauge) format(k kind, weight int) {
+	g.open = append(g.open, opened{k, weight, g.blocks})
+	g.weight += weight
+	g.heaviest = max(g.heaviest, weight)
+	if len(g.open) > maxOpen {
+		g.cost = maxCost + 1
+	}
+}
+
+// end follows an end tag.
 func (g *gauge) end(name []byte) {
-	f := formatting(name)
-	if f == 0 {
+	k := kindOf(name)
+	switch {
+	case g.drew(k, name):
+		return
+	case k.formats():
+		g.close(k)
 		return
 	}
-	g.nodes += 24 // elements that it may split
-	if g.open[f] > 0 {
-		g.open[f]--
-		g.active--
+	g.cost += g.weight
+	if k == kindRow || k == kindCell || k == kindTable {
+		g.endCell()
+	}
+	if k.isBorder() && g.top() == k {
+		g.borders = g.borders[:len(g.borders)-1]
 	}
 }
 
-// asSpans writes a text whose formatting elements, but for links, are spans.
-func asSpans(text []byte) []byte {
-	var s scanner
-	s.reset(text)
-	out, done := make([]byte, 0, len(text)+len(text)/2), 0
-	for {
-		kind := s.next()
-		if kind == tokenEOF {
-			return append(out, text[done:]...)
+// close follows the end tag of a formatting element, also one that is only meant.
+func (g *gauge) close(k kind) {
+	at := g.last(k)
+	if at < 0 {
+		if g.cost += g.weight; g.has(k) { // perhaps none of the borders is one
+			g.cost += splitCost * g.heaviest
 		}
-		if f := formatting(s.name); kind == tokenText || f == 0 || f == formatting([]byte("a")) {
-			continue
-		}
-		out = append(out, text[done:s.nameTo-len(s.name)]...)
-		out, done = append(out, "span"...), s.nameTo
+		return
 	}
+	e := g.open[at]
+	if at < len(g.open)-1 || e.blocks < g.blocks {
+		g.cost += g.weight + splitCost*g.heaviest
+	}
+	g.weight -= e.weight
+	g.open = append(g.open[:at], g.open[at+1:]...)
+}
+
+// has reports whether an element of a name is open, inside or outside.
+func (g *gauge) has(k kind) bool {
+	return slices.ContainsFunc(g.open, func(e opened) bool { return e.name == k })
+}
+
+// last returns where the last element of a name is that an end tag may close; -1: nowhere.
+func (g *gauge) last(k kind) int {
+	floor := 0
+	if n := len(g.borders); n > 0 {
+		floor = g.borders[n-1].open
+	}
+	for i := len(g.open) - 1; i >= floor; i-- {
+		if g.open[i].name == k {
+			return i
+		}
+	}
+	return -1
+}
+
+// top is the innermost border; block: there is none.
+func (g *gauge) top() kind {
+	if n := len(g.borders); n > 0 {
+		return g.borders[n-1].name
+	}
+	return kindBlock
+}
+
+// endCell ends the cell that is the innermost border, if it is one.
+func (g *gauge) endCell() {
+	n := len(g.borders)
+	if n == 0 || !g.borders[n-1].cell {
+		return
+	}
+	inside := g.borders[n-1].open
+	for _, e := range g.open[inside:] {
+		g.weight -= e.weight
+	}
+	g.open, g.borders = g.open[:inside], g.borders[:n-1]
 }

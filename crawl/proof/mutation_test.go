@@ -54,7 +54,8 @@ func recorderMutations() []mutation {
 		},
 		{
 			"a start forgets how slow a host is", "record/hosts.go",
-			"clock.Rest(h.in.set.Config, host)", "h.in.set.Config.FullDelay(host)", "TestAdaptiveOverStarts",
+			"since.at.Add(clock.Rest(h.in.set.Config, host))", "since.at.Add(h.in.set.Config.FullDelay(host))",
+			"TestAdaptiveOverStarts",
 		},
 		{
 			"requests of a host that were held up go out together", "address.go",

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -142,17 +143,7 @@ func TestExtractAdded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
-		s.other = func(q question) reply {
-			if q.path == "/robots.txt" {
-				return reply{status: http.StatusNotFound}
-			}
-			r := reply{status: http.StatusOK, header: http.Header{"Etag": {`"1"`}, "Content-Type": {"text/html"}},
-				body: "<h1>a heading</h1><a href=https://b.test/>b</a>"}
-			if q.step.ETag != "" {
-				r.status, r.body = http.StatusNotModified, ""
-			}
-			return r
-		}
+		s.other = withETag("<h1>a heading</h1><a href=https://b.test/>b</a>")
 		const more = "[[extract]]\nname = \"heading\"\nselector = \"h1\"\ndomain = \"a.test\"\n"
 		for i, text := range []string{"", more, more} {
 			time.Sleep(48 * time.Hour)
@@ -162,6 +153,84 @@ func TestExtractAdded(t *testing.T) {
 			a, b := visits["https://a.test/"], visits["https://b.test/"]
 			if (a.Status == http.StatusOK) != (i < 2) || (b.Status == http.StatusOK) != (i == 0) || (len(a.Facts) == 1) != (i == 1) {
 				t.Errorf("run %d: a.test %d with %v, b.test %d", i+1, a.Status, a.Facts, b.Status)
+			}
+		}
+	})
+}
+
+// withETag answers with a page, or that it has not changed.
+func withETag(body string) func(question) reply {
+	return func(q question) reply {
+		if q.path == "/robots.txt" {
+			return reply{status: http.StatusNotFound}
+		}
+		r := reply{status: http.StatusOK, header: http.Header{"Etag": {`"1"`}, "Content-Type": {"text/html"}}, body: body}
+		if q.step.ETag != "" {
+			r.status, r.body = http.StatusNotModified, ""
+		}
+		return r
+	}
+}
+
+// TestExtractAddedWithinRun reads what a run had read before its configuration changed once more in the next one,
+// be it that the run was resumed or that it was reclassified.
+func TestExtractAddedWithinRun(t *testing.T) {
+	t.Parallel()
+	after := politeConfig(map[string]string{"more": "[[extract]]\nname = \"heading\"\nselector = \"h1\"\n"})
+	for name, change := range map[string]func(s *paperServers){
+		"resumed": func(s *paperServers) { s.crawl(after, 0) },
+		"reclassified": func(s *paperServers) {
+			s.crawl(politeConfig(nil), 0)
+			s.completed()
+			store := crawltest.Open(s.t, s.path)
+			if _, err := Reclassify(store, crawltest.Parse(s.t, after)); err != nil {
+				s.t.Fatal(err)
+			}
+			if err := store.Close(); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newPaperServers(t)
+				s.other = withETag("<h1>a heading</h1><a href=/1>1</a><a href=/2>2</a><a href=/3>3</a><a href=/4>4</a>")
+				s.crawl(politeConfig(nil), 3500*time.Millisecond) // some pages
+				change(s)
+				s.completed()
+				for run := 2; run < 4; run++ {
+					time.Sleep(48 * time.Hour)
+					s.crawl(after, 0)
+					s.completed()
+					for _, url := range []string{"https://a.test/", "https://a.test/1", "https://a.test/4"} {
+						v := s.visits()[url]
+						if run == 2 && len(v.Facts) != 1 && v.Stand == 0 || run == 3 && v.Status != http.StatusNotModified {
+							t.Errorf("run %d: %s: status %d, stands on %d, facts %v", run, url, v.Status, v.Stand, v.Facts)
+						}
+					}
+					if v := s.visits()["https://a.test/"]; run == 2 && len(v.Facts) != 1 {
+						t.Errorf("the first page: %d, %v", v.Status, v.Facts)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestNoindexRelaxed reads pages again of which noindex is respected no more.
+func TestNoindexRelaxed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.other = withETag("<meta name=robots content=noindex><title>a title</title><h1>a heading</h1>")
+		for i, keys := range []string{"", "respect-noindex = false", "respect-noindex = false"} {
+			time.Sleep(48 * time.Hour)
+			s.crawl(politeConfig(map[string]string{"crawler": keys}), 0)
+			s.completed()
+			v := s.visits()["https://a.test/"]
+			if (v.Title == "a title") != (i > 0) || (v.Status == http.StatusOK) != (i < 2) {
+				t.Errorf("run %d: status %d, title %q", i+1, v.Status, v.Title)
 			}
 		}
 	})

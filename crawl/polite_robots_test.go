@@ -337,3 +337,37 @@ func TestSlowHostAskedAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestNameChangedBeside does the same at a host where several requests may be open.
+func TestNameChangedBeside(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(q question) reply {
+			if q.path == "/" {
+				return links("https://b.test/1", "https://b.test/2", "https://b.test/3", "https://b.test/4")
+			}
+			return site("", 0)(q)
+		}
+		wait := time.Duration(0)
+		s.host["b.test"] = func(q question) reply {
+			r := site("User-agent: *\nDisallow: /x\n\nUser-agent: OtherBot\nCrawl-delay: 30\n", 0)(q)
+			r.wait = wait
+			return r
+		}
+		cfg := politeConfig(map[string]string{"politeness": "adaptive-delay = false\nmax-parallel-per-domain = 3"})
+		s.crawl(cfg, 3500*time.Millisecond)
+		known := len(s.arrivals("b.test"))
+		wait = 20 * time.Second
+		s.crawl(strings.Replace(cfg, "TestBot", "OtherBot", 1), 0)
+		at := s.arrivals("b.test")
+		if len(at) < known+2 {
+			t.Fatalf("asked at %v", at)
+		}
+		for i := known + 1; i < len(at); i++ {
+			if at[i]-at[i-1] < 30 {
+				t.Errorf("asked at %v, from request %d on with a Crawl-delay of 30 s", at, known)
+			}
+		}
+	})
+}

@@ -80,7 +80,8 @@ func encodeRun(w *writer, run *schema.Run) {
 		w.uint(uint64(run.Errors[name]))
 	}
 	w.end(&run.End)
-	missing := run.End.Without != schema.Shards{}
+	changed := !run.Changed.IsZero()
+	missing := run.End.Without != schema.Shards{} || changed
 	if run.Rendered > 0 || run.Unrendered > 0 || run.Portion > 0 || missing {
 		w.uint(uint64(run.Rendered))
 		w.uint(uint64(run.Unrendered))
@@ -90,6 +91,9 @@ func encodeRun(w *writer, run *schema.Run) {
 	}
 	if missing {
 		w.shards(run.End.Without)
+	}
+	if changed {
+		w.millis(run.Changed)
 	}
 }
 
@@ -126,6 +130,9 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 		if run.End.Kind == schema.EndNone { // then the whole sentence was taken for the detail
 			run.End.Detail = strings.TrimPrefix(run.End.Detail, run.End.Missing())
 		}
+	}
+	if r.more() {
+		run.Changed = r.millis()
 	}
 	return run
 }

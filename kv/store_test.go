@@ -223,8 +223,9 @@ func TestSmallRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	s := openStore(t, path)
 	run := schema.Run{ID: 1, Started: time.UnixMilli(5).UTC(), Config: [32]byte{9}, Status: schema.RunInterrupted,
-		End:    schema.End{Kind: schema.EndMaxRunTime, N: 1, After: time.Hour, Detail: "d", Without: schema.ShardsOf(0, 255)},
-		Walked: true, FirstVisit: 1, Pages: 2, Portion: 9, Rendered: 1, Unrendered: 300,
+		End:     schema.End{Kind: schema.EndMaxRunTime, N: 1, After: time.Hour, Detail: "d", Without: schema.ShardsOf(0, 255)},
+		Changed: time.UnixMilli(1_750_000_000_123).UTC(),
+		Walked:  true, FirstVisit: 1, Pages: 2, Portion: 9, Rendered: 1, Unrendered: 300,
 		Requests: 3, Generation: 1, Running: 5 * time.Second,
 		Errors: map[string]int{"timeout": 2, "dns": 1}}
 	robots := schema.RobotsCopy{At: time.UnixMilli(77).UTC(), Status: 200,

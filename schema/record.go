@@ -264,6 +264,7 @@ type Run struct {
 	Started    time.Time
 	Finished   time.Time // when its last walk ended; zero: not yet
 	Config     [32]byte  // SHA-256 of the effective configuration
+	Changed    time.Time // when that has last taken the place of another one, in milliseconds; zero: it has not
 	Status     RunStatus
 	End        End  // why it ended
 	Walked     bool // the frontier is empty; only the outputs are missing

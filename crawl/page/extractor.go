@@ -127,6 +127,8 @@ func (e *Extractor) start(t tag) {
 		e.breakWord()
 		e.scripted = e.scripted || t == tagScript
 		e.hidden = e.scan.raw == nil && !e.scan.attrs.selfClosing
+	case tagForeign, tagTextarea, tagPlaintext, tagRaw: // whose ends are not followed
+		e.breakWord()
 	default:
 		e.breakWord()
 		e.nest(t)

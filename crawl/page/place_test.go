@@ -32,6 +32,9 @@ func TestPlace(t *testing.T) {
 		{`<main><x-foot role=contentinfo><p></p><a href=x>`, schema.PlaceFooter},
 		{`<main><li role=navigation><a href=x>`, schema.PlaceMain}, // ends nobody knows where
 		{`<main><br role=navigation><a href=x>`, schema.PlaceMain},
+		{`<main><iframe role=navigation src=y></iframe><a href=x>`, schema.PlaceMain},
+		{`<main><textarea role=banner></textarea><a href=x>`, schema.PlaceMain},
+		{`<main><template role=banner>x</template><a href=x>`, schema.PlaceMain},
 		{`<main><svg><g role=navigation></svg><a href=x>`, schema.PlaceMain},
 		{`<ul></ul><p role=note><a href=x role=navigation>`, schema.PlaceBody},
 	}

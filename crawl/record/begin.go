@@ -175,7 +175,9 @@ func chooseRun(in *scope, b *Begun, again bool) (reapply bool, err error) {
 	if n > 0 && (again || runs[n-1].Status != schema.RunCompleted) {
 		in.run = runs[n-1]
 		b.Resumed, b.Changed = true, in.run.Config != hash
-		in.run.Config = hash
+		if in.run.Config = hash; b.Changed {
+			in.run.Changed = time.Now().Truncate(time.Millisecond)
+		}
 		if again {
 			return b.Changed, nil
 		}

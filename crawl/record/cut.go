@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -13,11 +14,17 @@ import (
 )
 
 // A cutter knows which pages lack what an earlier run left out when it read them, and this one would
-// not: links beyond a limit that has risen, and facts that nobody asked for. That such a page has not
-// changed says nothing of what it lacks.
+// not: links beyond a limit that has risen, facts that nobody asked for, and what noindex keeps. That
+// such a page has not changed says nothing of what it lacks.
 type cutter struct {
 	in     *scope
-	before map[schema.RunID]*config.Config
+	before map[schema.RunID]settings
+}
+
+// settings are those under which a run read pages, from a moment on; zero: from its beginning.
+type settings struct {
+	*config.Config
+	since time.Time
 }
 
 // lacks reports whether that is so of a page of a host with such a last visit.
@@ -33,11 +40,12 @@ func (c *cutter) lacks(v *schema.Visit, host string) (bool, error) {
 			return false, err
 		}
 	}
-	before, err := c.configOf(stands.Run)
+	before, err := c.settingsOf(stands)
 	if err != nil {
 		return false, err
 	}
-	return lacksLinks(v, len(stands.Links), &now.Traps, &before.Traps) || c.lacksFacts(before.Extracts, host), nil
+	return v.NoIndex && before.Crawler.RespectNoindex && !now.Crawler.RespectNoindex ||
+		lacksLinks(v, len(stands.Links), &now.Traps, &before.Traps) || c.lacksFacts(before.Extracts, host), nil
 }
 
 // lacksLinks reports whether a page of which so many links were recorded has more, and a limit
@@ -75,27 +83,46 @@ func same(a, b *config.Extract) bool {
 	return domains && a.Name == b.Name && a.Selector == b.Selector && a.Attr == b.Attr
 }
 
-// configOf returns the configuration under which a run ended. Where it was pruned, it is one with the
-// least limits that there can be.
-func (c *cutter) configOf(id schema.RunID) (*config.Config, error) {
-	if cfg := c.before[id]; cfg != nil {
-		return cfg, nil
+// least is a configuration that leaves out as much as any can.
+func least() *config.Config {
+	return &config.Config{
+		Crawler: config.Crawler{RespectNoindex: true},
+		Traps:   terrain.Traps{MaxHostsPerPage: 1, MaxURLsPerHost: 1, MaxHostsPerSite: 1},
 	}
+}
+
+// settingsOf returns the configuration under which a page was read. Where that was pruned, or has been
+// changed since within the run, it is the least.
+func (c *cutter) settingsOf(v *schema.Visit) (*config.Config, error) {
+	s, known := c.before[v.Run]
+	if !known {
+		var err error
+		if s, err = c.read(v.Run); err != nil {
+			return nil, err
+		}
+		if c.before == nil {
+			c.before = map[schema.RunID]settings{}
+		}
+		c.before[v.Run] = s
+	}
+	if !v.At.After(s.since) {
+		return least(), nil
+	}
+	return s.Config, nil
+}
+
+func (c *cutter) read(id schema.RunID) (settings, error) {
 	run, err := c.in.tx.Runs.At(id)
 	if err != nil {
-		return nil, err
+		return settings{}, err
 	}
 	text, err := c.in.tx.Runs.Config(run.Config)
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return nil, err
+		return settings{}, err
 	}
 	cfg, err := config.ParseEffective(text)
 	if err != nil {
-		cfg = &config.Config{Traps: terrain.Traps{MaxHostsPerPage: 1, MaxURLsPerHost: 1, MaxHostsPerSite: 1}}
+		cfg = least()
 	}
-	if c.before == nil {
-		c.before = map[schema.RunID]*config.Config{}
-	}
-	c.before[id] = cfg
-	return cfg, nil
+	return settings{cfg, run.Changed}, nil
 }

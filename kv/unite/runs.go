@@ -65,6 +65,9 @@ func add(whole, part *schema.Run) {
 	whole.Unrendered += part.Unrendered
 	whole.Requests += part.Requests
 	whole.Running = max(whole.Running, part.Running)
+	if part.Changed.After(whole.Changed) {
+		whole.Changed = part.Changed
+	}
 	for name, n := range part.Errors {
 		if whole.Errors == nil {
 			whole.Errors = map[string]int{}

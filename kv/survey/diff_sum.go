@@ -1,6 +1,8 @@
 package survey
 
 import (
+	"cmp"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -146,22 +148,23 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 	return changed, err
 }
 
-// rot follows the links of the origins' pages.
+// rot follows the links of the origins' pages. What is on a list now neither links nor is dead.
 func (d *Diff) rot() ([]Rot, error) {
 	before, after := &d.sides[0], &d.sides[1]
 	all := make([]Rot, len(d.s.core.terrain.Origins()))
 	origins, err := d.s.walks.originsOfHosts()
-	if err != nil {
+	if err = cmp.Or(err, d.s.walks.findClosed()); err != nil {
 		return nil, err
 	}
+	counts := func(id schema.ID) bool { return d.s.core.isPage(id) && !d.s.walks.closedTo(id) }
 	stand := func(seq schema.Seq, id schema.ID) bool {
-		return d.s.core.isPage(id) && after.source[id] == uint32(seq) && len(origins[d.s.Hosts.Of(id)]) > 0
+		return after.source[id] == uint32(seq) && len(origins[d.s.Hosts.Of(id)]) > 0 && counts(id)
 	}
 	err = d.s.core.view(func(tx *kv.Tx) error {
 		return tx.Visits.EachTargets(1, stand, func(l *kv.Targeted) error {
 			for _, origin := range origins[d.s.Hosts.Of(l.URL)] {
 				for _, to := range l.To {
-					if d.s.core.isPage(to) {
+					if counts(to) {
 						all[origin].add(before.answer[to], after.answer[to])
 					}
 				}

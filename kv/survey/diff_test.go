@@ -277,6 +277,26 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestDiffListed: what is on a list neither links nor is dead.
+func TestDiffListed(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal+"[[blacklist]]\nurl = '/listed'\n")
+	for _, answer := range []func(v *schema.Visit){nil, func(v *schema.Visit) {
+		v.State, v.Status, v.Reason = schema.DeadLink, 404, schema.StatusReason(404)
+	}} {
+		if answer != nil {
+			w.Begin()
+		}
+		w.Visit("a.test/", w.Links("a.test/1", "a.test/listed"))
+		w.Visit("a.test/1", answer)
+		w.Visit("a.test/listed", answer)
+		w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	}
+	got := slices.DeleteFunc(story(t, w, 1, 2), func(s string) bool { return !strings.HasPrefix(s, "rot") })
+	if len(got) != 1 || !strings.HasSuffix(got[0], ": 1 links, 1 dead, 1 new, 0 mended") {
+		t.Errorf("%q", got)
+	}
+}
+
 // A run that has only begun says of nothing that it has gone.
 func TestDiffOfUnfinishedRun(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)

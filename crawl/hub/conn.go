@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -17,6 +18,7 @@ import (
 const (
 	patience  = 15 * time.Second       // for an answer, which follows a commit
 	connects  = 5 * time.Second        // within which a hub has to answer
+	tries     = 3                      // of that, before it is taken to be away
 	reconnect = 250 * time.Millisecond // from one try to the next
 	pings     = 10 * time.Second       // while nothing is said
 	overhead  = 4 << 10                // of a message, beside the letter, in bytes
@@ -52,9 +54,25 @@ func (c *Conn) Traffic() (messages, bytes uint64) {
 	return all.InMsgs + all.OutMsgs, all.InBytes + all.OutBytes
 }
 
-// Connect reaches the hub once; afterwards the connection is made anew for as long as it
-// takes.
-func Connect(ctx context.Context, d Dial) (*Conn, error) {
+// Connect reaches the hub, within five seconds, or three times that if a machine is so busy that
+// nothing is said in that time; afterwards the connection is made anew for as long as it takes.
+func Connect(ctx context.Context, d Dial) (c *Conn, err error) {
+	for range tries {
+		if c, err = d.connect(ctx); !slow(err) || ctx.Err() != nil {
+			break
+		}
+	}
+	return c, err
+}
+
+// slow reports that a hub that may be there has not answered in time.
+func slow(err error) bool {
+	var late net.Error
+	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.As(err, &late) && late.Timeout()
+}
+
+func (d *Dial) connect(ctx context.Context) (*Conn, error) {
 	options := []nats.Option{
 		nats.Name(d.Node), nats.Timeout(connects), nats.MaxReconnects(-1), nats.ReconnectWait(reconnect),
 		nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(), nats.PingInterval(pings), nats.MaxPingsOutstanding(2),
@@ -119,7 +137,7 @@ func (d *Dial) explained(err error) error {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired),
 		errors.Is(err, nats.ErrNkeysNotSupported):
 		return fmt.Errorf("%s: %w", d.URL, ErrRefused)
-	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout):
+	case errors.Is(err, nats.ErrNoServers):
 		return fmt.Errorf("%w at %s", ErrAway, d.URL)
 	}
 	return fmt.Errorf("%w at %s: %w", ErrAway, d.URL, err)

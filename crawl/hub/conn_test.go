@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -241,4 +243,39 @@ func selfSigned(t *testing.T) (tls.Certificate, string) {
 		t.Fatal(err)
 	}
 	return pair, cert
+}
+
+// A hub that says nothing to the first connection, as one on a busy machine, is tried again.
+func TestBusyHub(t *testing.T) {
+	t.Parallel()
+	server := start(t, Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: quiet()})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for n := 0; ; n++ {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { in.Close() })
+			if n == 0 {
+				continue
+			}
+			out, err := net.Dial("tcp", strings.TrimPrefix(server.URL(), "nats://"))
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { out.Close() })
+			go func() { _, _ = io.Copy(out, in) }()
+			go func() { _, _ = io.Copy(in, out) }()
+		}
+	}()
+	c, err := Connect(t.Context(), Dial{URL: "nats://" + l.Addr().String(), Node: "test", Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
 }

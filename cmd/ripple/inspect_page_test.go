@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
@@ -31,5 +34,25 @@ func TestRedirects(t *testing.T) {
 		if err := r.addRedirects(&out, p); err != nil || strings.Join(out.Redirects, " ") != want {
 			t.Errorf("%s: %v, %v; want %s", name, out.Redirects, err, want)
 		}
+	}
+}
+
+// TestErrorsAgree: the desk's list of runs and stats tell the same errors of the newest run.
+func TestErrorsAgree(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Redirect("a.test/1"))
+	w.Visit("a.test/1", w.Redirect("a.test/"))
+	r := &reading{Survey: w.Survey(), store: w.Store}
+	s, err := newStats(r, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := (&opened{reading: r}).answerRuns(desk.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := runs.(runList).Runs[0].Errors
+	if diff := cmp.Diff(s.Run.Errors, told); diff != "" || len(told) == 0 {
+		t.Errorf("the desk tells %v, stats %v", told, s.Run.Errors)
 	}
 }

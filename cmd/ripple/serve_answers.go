@@ -98,9 +98,17 @@ type runList struct {
 }
 
 func (o *opened) answerRuns(desk.Query) (any, error) {
+	counts, err := o.Counts()
+	if err != nil {
+		return nil, err
+	}
 	list := runList{Runs: []statsRun{}}
 	for _, run := range o.Runs() {
-		list.Runs = append(list.Runs, newStatsRun(run, run.Errors))
+		errs := run.Errors
+		if run.ID == o.Run().ID { // with those that follow from what is known, as everywhere
+			errs = counts.Errors
+		}
+		list.Runs = append(list.Runs, newStatsRun(run, errs))
 	}
 	slices.Reverse(list.Runs)
 	return list, nil

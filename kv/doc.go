@@ -80,7 +80,8 @@
 //	visits     visit u64                        URL, links, then the other fields in the order of encodeVisit. Links:
 //	                                            twice their number, plus 1 if they have anchors; then each: target
 //	                                            less the one before, a byte (bits 0-2 place, 3-5 rel, 6: kinds follow
-//	                                            in another byte because the link is not a plain anchor)
+//	                                            in another byte because the link is not a plain anchor). The
+//	                                            number of known forms has in its bits from 4 on the sum of these
 //	anchors    packed                           first and last visit, zstd of: visit, number of links, their texts
 //	done       packed                           first visit, number, then the URLs, each less the one before
 //	depths     generation u32, then as packed   first id, number, then per URL that came nearer: id less the id before,
@@ -111,7 +112,8 @@
 // host these follow for its robots.txt, for why it was given up, and for each of its
 // retries. Why a run ended is a text likewise, and at the end of the record the kind
 // (byte), and unless that is 0 the length of its detail, the number and the time (us) of
-// a [schema.End]; last of all, if there are any, the shards that had no part in it.
+// a [schema.End]; then, if there are any, the shards that had no part in it, and last of all
+// when its configuration was changed within it (ms), if it was.
 // Where they are missing an older release wrote the record: its sentence is taken as it is,
 // that of a visit by [schema.Told].
 //

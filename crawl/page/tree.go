@@ -23,11 +23,11 @@ func treeOf(text []byte) *html.Node {
 	if len(text) > maxTreeBytes || costOf(text) > maxCost {
 		return nil
 	}
-	kindRoot, err := html.ParseWithOptions(bytes.NewReader(text), html.ParseOptionEnableScripting(false))
+	root, err := html.ParseWithOptions(bytes.NewReader(text), html.ParseOptionEnableScripting(false))
 	if err != nil {
 		return nil
 	}
-	return kindRoot
+	return root
 }
 
 // costOf returns what the tree of a text costs at most.

@@ -12,8 +12,9 @@ import (
 
 // TestCost holds the bound of a tree to the tree that html.Parse makes of any tags.
 func TestCost(t *testing.T) {
-	names := strings.Fields("a b i font u em nobr code p div table tbody tr td th caption select option svg math mi desc title " +
-		"template object marquee applet frameset html body h1 li dd form button span foreignObject annotation-xml sub img section path g")
+	names := strings.Fields("a b i font u em nobr code p div table tbody tr td th caption select option svg math mi " +
+		"desc title template object marquee applet frameset html body h1 li dd form button span foreignObject " +
+		"annotation-xml sub img section path g")
 	many := ""
 	for i := range 50 {
 		many += fmt.Sprintf(" a%d", i)

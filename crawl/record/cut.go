@@ -18,11 +18,11 @@ import (
 // such a page has not changed says nothing of what it lacks.
 type cutter struct {
 	in     *scope
-	before map[schema.RunID]settings
+	before map[schema.RunID]earlier
 }
 
-// settings are those under which a run read pages, from a moment on; zero: from its beginning.
-type settings struct {
+// An earlier configuration is that under which a run read pages, from a moment on; zero: from its beginning.
+type earlier struct {
 	*config.Config
 	since time.Time
 }
@@ -40,7 +40,7 @@ func (c *cutter) lacks(v *schema.Visit, host string) (bool, error) {
 			return false, err
 		}
 	}
-	before, err := c.settingsOf(stands)
+	before, err := c.configOf(stands)
 	if err != nil {
 		return false, err
 	}
@@ -91,9 +91,9 @@ func least() *config.Config {
 	}
 }
 
-// settingsOf returns the configuration under which a page was read. Where that was pruned, or has been
+// configOf returns the configuration under which a page was read. Where that was pruned, or has been
 // changed since within the run, it is the least.
-func (c *cutter) settingsOf(v *schema.Visit) (*config.Config, error) {
+func (c *cutter) configOf(v *schema.Visit) (*config.Config, error) {
 	s, known := c.before[v.Run]
 	if !known {
 		var err error
@@ -101,7 +101,7 @@ func (c *cutter) settingsOf(v *schema.Visit) (*config.Config, error) {
 			return nil, err
 		}
 		if c.before == nil {
-			c.before = map[schema.RunID]settings{}
+			c.before = map[schema.RunID]earlier{}
 		}
 		c.before[v.Run] = s
 	}
@@ -111,18 +111,18 @@ func (c *cutter) settingsOf(v *schema.Visit) (*config.Config, error) {
 	return s.Config, nil
 }
 
-func (c *cutter) read(id schema.RunID) (settings, error) {
+func (c *cutter) read(id schema.RunID) (earlier, error) {
 	run, err := c.in.tx.Runs.At(id)
 	if err != nil {
-		return settings{}, err
+		return earlier{}, err
 	}
 	text, err := c.in.tx.Runs.Config(run.Config)
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return settings{}, err
+		return earlier{}, err
 	}
 	cfg, err := config.ParseEffective(text)
 	if err != nil {
 		cfg = least()
 	}
-	return settings{cfg, run.Changed}, nil
+	return earlier{cfg, run.Changed}, nil
 }

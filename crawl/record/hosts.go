@@ -214,8 +214,8 @@ func (h *hosts) rested(host *schema.Host, live *liveHost) time.Time {
 	case ready.IsZero(): // perhaps asked just before a kill
 		return rested
 	case live.inherited: // by a configuration that may have promised it less rest
-		if now := clock.Ready(h.in.set.Config, host); now.Before(rested) {
-			rested = now
+		if promised := clock.Ready(h.in.set.Config, host); promised.Before(rested) {
+			rested = promised
 		}
 		if rested.After(ready) {
 			return rested

@@ -184,13 +184,15 @@ func (p *plan) askRobots(h *schema.Host, live *liveHost) (decision, error) {
 // effect is what the scheduler has to know of a host, but for its steps.
 func (p *plan) effect(h *schema.Host, live *liveHost) ring.Effect {
 	return ring.Effect{
-		Host: h.ID, Address: p.address(h), Delay: p.in.set.Config.FullDelay(h), Limit: p.parallel(h),
+		Host: h.ID, Address: p.address(h), Limit: p.parallel(h),
 		Failing: live.failing, Answered: live.answered, Proved: live.proved, Suspension: h.Suspension,
 	}
 }
 
-// time sets the clock of an effect, and its priority.
+// time sets the clock of an effect, and its priority: once all is decided, as a copy of robots.txt that was
+// looked at may say another delay.
 func (p *plan) time(e *ring.Effect, h *schema.Host, live *liveHost, wake time.Time) {
+	e.Delay = p.in.set.Config.FullDelay(h)
 	e.Ready = p.hosts.earliest(h, live)
 	if h.SuspendedTo.After(e.Ready) {
 		e.Ready = h.SuspendedTo

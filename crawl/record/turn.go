@@ -334,7 +334,6 @@ func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 			break
 		}
 	}
-	e.Delay = t.in.set.Config.FullDelay(h) // which a copy of robots.txt may have changed
 	t.plan.time(&e, h, live, wake)
 	t.hosts.live.forget(id, live, t.in.now, len(e.Steps))
 	return e, true, nil

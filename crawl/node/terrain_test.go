@@ -21,6 +21,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -406,5 +407,46 @@ func sleep(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// endOf is why the first run of a shard ended.
+func (tr *terrain) endOf(n, shard int) (end schema.End) {
+	tr.read(tr.file(n, shard), func(runs []schema.Run) { end = runs[0].End })
+	return end
+}
+
+// runs is how many runs the files of a node know of, which must be all the same.
+func (tr *terrain) runs(n int) (count int) {
+	tr.t.Helper()
+	files, err := filepath.Glob(filepath.Join(tr.folders[n], "shard-*.bolt"))
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	for i, path := range files {
+		tr.read(path, func(runs []schema.Run) {
+			if i > 0 && len(runs) != count {
+				tr.t.Errorf("%s knows of %d runs, another file of %d", path, len(runs), count)
+			}
+			count = len(runs)
+		})
+	}
+	return count
+}
+
+func (tr *terrain) read(path string, f func([]schema.Run)) {
+	tr.t.Helper()
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	defer store.Close()
+	err = store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		f(runs)
+		return err
+	})
+	if err != nil {
+		tr.t.Fatal(err)
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// Damping and Tolerance are what [Personalised] uses and most callers of
-// [PageRank] want.
+// Damping and Tolerance are what most callers want.
 const (
 	Damping   = 0.85
 	Tolerance = 1e-13
@@ -24,11 +23,11 @@ func PageRank(g *Graph, damping, tol float64) []float64 {
 	return newWalk(g, nil, damping).run(tol)
 }
 
-// Personalised is [PageRank] with [Damping] and [Tolerance] for a walker who
-// jumps to the sources only: nearness to them. A source given twice counts once;
-// without sources it is PageRank.
-func Personalised(g *Graph, sources []uint32) []float64 {
-	return newWalk(g, sources, Damping).run(Tolerance)
+// Personalised is [PageRank] with [Damping] for a walker who jumps to the
+// sources only: nearness to them. A source given twice counts once; without
+// sources it is PageRank.
+func Personalised(g *Graph, sources []uint32, tol float64) []float64 {
+	return newWalk(g, sources, Damping).run(tol)
 }
 
 // A walk solves the equations of PageRank in steps. How often the walker comes by at a node is

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"golang.org/x/sync/errgroup"
 
@@ -22,6 +23,13 @@ import (
 	"github.com/sumi-ripple/ripple/export/rank"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Ranks are told, and compared, with so many significant digits, and the walk goes on until what it
+// still changes is far below them.
+const (
+	rankDigits    = 4
+	rankTolerance = 1e-10
 )
 
 // A Candidate is a host, or what [[entity]] makes of it, that origins link to.
@@ -109,7 +117,7 @@ func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
 	g.Until(ctx)
 	var walking errgroup.Group
 	var shares []float64
-	walking.Go(func() error { shares = rank.Personalised(g, f.sources); return nil })
+	walking.Go(func() error { shares = rank.Personalised(g, f.sources, rankTolerance); return nil })
 	err := f.readHosts()
 	if err == nil {
 		err = s.Hold(s.Context(), f.readPages)
@@ -329,7 +337,7 @@ func (f *finder) ranked(minOrigins int, near []float64) []*Candidate {
 		if n.Class != schema.ClassDiscovered && n.Class != schema.ClassStub {
 			continue
 		}
-		c.Name, c.Class, c.Hosts, c.Pages, c.Rank = n.Name, n.Class, n.Hosts, n.Pages, near[c.node]
+		c.Name, c.Class, c.Hosts, c.Pages, c.Rank = n.Name, n.Class, n.Hosts, n.Pages, rounded(near[c.node])
 		c.label, c.Coverage, c.answer, c.Silent = f.hosts[c.host], n.State, f.answers[c.node], !f.speaks[c.node]
 		all = append(all, c)
 	}
@@ -340,14 +348,17 @@ func (f *finder) ranked(minOrigins int, near []float64) []*Candidate {
 		case a.Silent && !b.Silent:
 			return 1
 		}
-		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(nearly(b.Rank), nearly(a.Rank)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Name, b.Name))
 	})
 	return all
 }
 
-// nearly leaves of a rank what does not depend on the order in which pages were found: those of
-// candidates that are alike differ in their last digits.
-func nearly(rank float64) float32 { return float32(rank) }
+// rounded leaves of a rank what does not depend on the order in which pages were found: of
+// candidates that are alike the last digits differ.
+func rounded(rank float64) float64 {
+	rank, _ = strconv.ParseFloat(strconv.FormatFloat(rank, 'e', rankDigits-1, 64), 64) // it has a form
+	return rank
+}
 
 // name fills in what is told of the hosts, and of the links that are shown.
 func (f *finder) name(lists ...[]Candidate) error {

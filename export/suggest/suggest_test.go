@@ -116,9 +116,10 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindAlike has pages found in one order and another: candidates that are alike come by name.
+// TestFindAlike has pages found in one order and another: candidates that are alike have one rank, and come by name.
 func TestFindAlike(t *testing.T) {
 	var want []string
+	ranks := map[float64]bool{}
 	for i := range 40 {
 		want = append(want, fmt.Sprintf("c%02d.test", i))
 	}
@@ -141,10 +142,14 @@ func TestFindAlike(t *testing.T) {
 		var got []string
 		for _, c := range found.Discovered {
 			got = append(got, c.Name)
+			ranks[c.Rank] = true
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("seed %d (-want +got):\n%s", seed, diff)
 		}
+	}
+	if len(ranks) != 1 {
+		t.Errorf("ranks %v", ranks)
 	}
 }
 

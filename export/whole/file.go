@@ -59,10 +59,18 @@ func readHead(path string) ([]byte, error) {
 }
 
 // Behind returns what is replaced when a path is written to: a link stays where it is, and
-// leads to the new file or folder.
+// leads to the new file or folder, also where it leads to none yet.
 func Behind(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	const most = 40 // as many as systems follow
+	for range most {
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Dir(path) + string(filepath.Separator) + to // not cleaned: ".." may be behind a link
+		}
+		path = to
 	}
 	return path
 }

@@ -121,17 +121,28 @@ func TestLinks(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	err := whole.Stream(t.Context(), filepath.Join(dir, "file"),
-		func(w io.Writer) error { _, err := io.WriteString(w, "ours 2"); return err })
-	if err := errors.Join(err, write(filepath.Join(dir, "folder")+"/", "2")); err != nil {
+	if err := os.Symlink("file", filepath.Join(dir, "twice")); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"file", "folder"} {
+	if err := os.Symlink(filepath.Join("far", "new"), filepath.Join(dir, "new")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"new", "twice"} {
+		err := whole.Stream(t.Context(), filepath.Join(dir, name),
+			func(w io.Writer) error { _, err := io.WriteString(w, "ours 2"); return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := write(filepath.Join(dir, "folder")+"/", "2"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"file", "folder", "new", "twice"} {
 		if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || info.Mode()&os.ModeSymlink == 0 {
 			t.Errorf("%s is no link any more: %v, %v", name, info.Mode(), err)
 		}
 	}
-	if got := tree(t, filepath.Join(dir, "far")); got["file"] != "ours 2" || got["folder/a"] != "2" {
+	if got := tree(t, filepath.Join(dir, "far")); got["file"] != "ours 2" || got["new"] != "ours 2" || got["folder/a"] != "2" {
 		t.Errorf("behind the links: %q", got)
 	}
 }

@@ -225,7 +225,8 @@ func TestPagesDenied(t *testing.T) {
 			Reason: schema.Reason{Cause: schema.CauseDenied}}
 	})
 	path := filepath.Join(t.TempDir(), "csv")
-	if err := format(t, "csv").Write(t.Context(), path, graphAt(t, w, export.Options{All: true}), graph.Options{}); err != nil {
+	g := graphAt(t, w, export.Options{All: true})
+	if err := format(t, "csv").Write(t.Context(), path, g, graph.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if text := contents(t, path)["nodes.csv"]; !strings.Contains(text, "\n,https://a.test/no,,0,,,,,,,,,,,0,,,") {

@@ -142,7 +142,8 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s is no link any more: %v, %v", name, info.Mode(), err)
 		}
 	}
-	if got := tree(t, filepath.Join(dir, "far")); got["file"] != "ours 2" || got["new"] != "ours 2" || got["folder/a"] != "2" {
+	got := tree(t, filepath.Join(dir, "far"))
+	if got["file"] != "ours 2" || got["new"] != "ours 2" || got["folder/a"] != "2" {
 		t.Errorf("behind the links: %q", got)
 	}
 }

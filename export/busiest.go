@@ -10,7 +10,7 @@ import (
 // A BusyPage is a page that others link to.
 type BusyPage struct {
 	URL, Title string
-	In         int // links that stand, of any place
+	In         int // links of [survey.Survey.Speakers], of all pages where all runs are shown; of any place
 }
 
 // Busiest returns, by place among the nodes, up to most pages of each of the given
@@ -19,8 +19,7 @@ func (g *Graph) Busiest(nodes []int, most int) (map[int][]BusyPage, error) {
 	if g.opts.Level == LevelPage {
 		return nil, nil
 	}
-	in := make([]uint32, g.survey.URLs()+1)
-	err := g.survey.Links.EachTargetWritten(func(_, to schema.ID) { in[to]++ })
+	in, err := g.linksIn()
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +38,20 @@ func (g *Graph) Busiest(nodes []int, most int) (map[int][]BusyPage, error) {
 		return nil, err
 	}
 	return g.busy(busiest, in)
+}
+
+// linksIn counts the links to each page.
+func (g *Graph) linksIn() ([]uint32, error) {
+	in := make([]uint32, g.survey.URLs()+1)
+	speaks, err := g.survey.Speakers()
+	if err != nil {
+		return nil, err
+	}
+	return in, g.survey.Links.EachTargetWritten(func(from, to schema.ID) {
+		if g.opts.All || speaks(from) {
+			in[to]++
+		}
+	})
 }
 
 // busy looks up pages.

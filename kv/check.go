@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -17,6 +18,9 @@ import (
 // Damage may make Check slow or, in rare cases, end the process; a command runs
 // it in a child process with limits of time and memory.
 func Check(path string, report func(problem string)) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		return fmt.Errorf("check %s: %w: not a regular file", path, ErrForeign)
+	}
 	s := newStore(path, true)
 	s.whole = true
 	err := s.openFile(2 * time.Second)

@@ -15,6 +15,19 @@ import (
 // nor slash.
 func isHost(raw string) bool { return raw != "" && !strings.Contains(raw, "/") }
 
+// hostNamed is the host that somebody names, as pages bear it.
+func hostNamed(raw string) (string, error) {
+	if !isHost(raw) {
+		return "", usage("%q is not the name of a host", clean(raw, 200))
+	}
+	rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
+	if err != nil {
+		return "", err
+	}
+	u, err := parseURL(rules, raw)
+	return u.Host(), err
+}
+
 // host tells what is known of a host.
 func (r *reading) host(raw string, limit int) (*dossier, error) {
 	u, err := parseURL(r.Config().Rules(), raw)

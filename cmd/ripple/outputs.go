@@ -120,7 +120,10 @@ func refuseOutputs(cfg *config.Config) error {
 
 // refuse reports why a target cannot be written, or must not be.
 func (f *format) refuse(path string, force bool) error {
-	dir := filepath.Dir(path)
+	if f.grows || f.graph != nil && f.graph.Folder() {
+		path = filepath.Clean(path) // what ends in a slash has no folder around it
+	}
+	dir := filepath.Dir(whole.Behind(path))
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s; create it", shown(dir))
 	}

@@ -12,7 +12,7 @@ import (
 type foreignError struct {
 	what string // that is so: "notes.txt exists and was not written by Ripple"
 	kind string // "file" or "folder", as which it is wanted
-	not  bool   // it is the other one, and nothing replaces it
+	not  bool   // it is something else, and nothing replaces it
 }
 
 func (e *foreignError) Error() string {
@@ -33,11 +33,18 @@ func (e *foreignError) named() string {
 // foreign says of a target that a check refuses with [whole.ErrForeign] what it is.
 func (f *format) foreign(path string, err error) *foreignError {
 	info, at := os.Stat(path)
+	is := "neither a file nor a folder"
 	switch {
-	case errors.Is(err, whole.ErrNotFile) && at == nil && info.IsDir():
-		return &foreignError{what: shown(path) + " is a folder", kind: "file", not: true}
-	case errors.Is(err, whole.ErrNotFolder) && at == nil && info.Mode().IsRegular():
-		return &foreignError{what: shown(path) + " is a file", kind: "folder", not: true}
+	case at == nil && info.IsDir():
+		is = "a folder"
+	case at == nil && info.Mode().IsRegular():
+		is = "a file"
+	}
+	switch {
+	case errors.Is(err, whole.ErrNotFile):
+		return &foreignError{what: shown(path) + " is " + is, kind: "file", not: true}
+	case errors.Is(err, whole.ErrNotFolder):
+		return &foreignError{what: shown(path) + " is " + is, kind: "folder", not: true}
 	}
 	e := &foreignError{what: shown(path) + " exists and was not written by Ripple", kind: "file"}
 	if at == nil && info.IsDir() {

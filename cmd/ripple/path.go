@@ -70,13 +70,15 @@ func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
 	if len(paths) == 0 {
 		return fmt.Errorf("no origin leads to %s within %d links", clean(u.Norm, 300), r.Config().Crawler.MaxDepth+1)
 	}
-	for i, p := range paths {
-		if i > 0 {
-			fmt.Fprintln(a.stdout)
+	return flushed(a.stdout, func(w io.Writer) error {
+		for i, p := range paths {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			printPath(w, p)
 		}
-		printPath(a.stdout, p)
-	}
-	return nil
+		return nil
+	})
 }
 
 // originPaths returns shortest ways to a page from up to limit origins, the

@@ -31,7 +31,8 @@ func questions() []question {
     AND NOT EXISTS (SELECT 1 FROM links WHERE to_page_id = p.id)`},
 		{"How many links of each origin are broken?", `SELECT d.quality_origin, count(*) AS broken FROM page_depths d
     JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
-    WHERE d.depth = 0 AND t.state IN ('dead_link', 'unreachable', 'failed') GROUP BY 1 ORDER BY 2 DESC`},
+    WHERE d.depth = 0 AND t.state IN ('dead_link', 'unreachable', 'failed')
+    AND t.error_message NOT LIKE 'denied by robots.txt%' GROUP BY 1 ORDER BY 2 DESC`},
 		{"Which hosts does only one origin link to?", `SELECT t.domain, min(d.quality_origin) AS origin,
     count(*) AS links
     FROM page_depths d JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id

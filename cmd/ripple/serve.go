@@ -44,7 +44,7 @@ While a crawl runs, /metrics is for Prometheus (authorization, credentials_file)
 
 A state file is only read, and locked only while it is being read, so that a crawl can
 begin meanwhile. Of a running crawl, a copy is shown, which is renewed when it is a
-minute old.
+minute old; so are the shards in a folder.
 
 With [cluster] hub it serves the shards of the terrain: which machine has which, how far
 they are, and which wait for others, with /metrics of that. The map itself is served

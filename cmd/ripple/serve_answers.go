@@ -130,8 +130,12 @@ func (o *opened) answerFeed(q desk.Query) (any, error) {
 
 // answerRequests tells of the last visits to a host.
 func (o *opened) answerRequests(q desk.Query) (any, error) {
-	found := requestList{q.Text("domain"), []request{}}
-	err := o.store.View(func(tx *kv.Tx) error {
+	domain, err := hostNamed(q.Text("domain"))
+	if err != nil {
+		return nil, err
+	}
+	found := requestList{domain, []request{}}
+	err = o.store.View(func(tx *kv.Tx) error {
 		host, known, err := tx.Hosts.Lookup(found.Domain)
 		if err != nil || !known {
 			return err

@@ -30,10 +30,10 @@ func deskExports(path string) *desk.Exports {
 
 // exportArgs are how the command line orders the same.
 func exportArgs(o desk.Order, path, target string) []string {
-	if o.Format == "summary" {
-		return []string{"summary", "--quiet", "--state", path, "--out", target}
-	}
 	args := []string{"export", "--quiet", "--state", path, "--" + o.Format, target}
+	if o.Format == "summary" {
+		args = []string{"summary", "--quiet", "--state", path, "--out", target}
+	}
 	for flag, value := range map[string]string{
 		"--level": o.Level, "--run": o.Run, "--without": strings.Join(o.Without, ","),
 		"--only": strings.Join(o.Only, ","),

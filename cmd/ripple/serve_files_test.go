@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -176,6 +177,10 @@ func TestExportArgs(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(got, " "), "--without=nav,footer") {
 		t.Errorf("%q", got)
+	}
+	got = exportArgs(desk.Order{Format: "summary", Run: "1"}, "s.bolt", "out")
+	if !slices.Contains(got, "--run=1") {
+		t.Errorf("the summary of run 1: %q", got)
 	}
 }
 

@@ -111,8 +111,12 @@ func (l *liveCrawl) first() map[string]func(context.Context, desk.Query) (any, e
 			return &list, l.ask(ctx, "origins", &list)
 		},
 		"requests": func(ctx context.Context, q desk.Query) (any, error) {
+			domain, err := hostNamed(q.Text("domain"))
+			if err != nil {
+				return nil, answerable(err)
+			}
 			var list requestList
-			return &list, l.ask(ctx, "hosts/"+url.PathEscape(q.Text("domain"))+"/requests", &list)
+			return &list, l.ask(ctx, "hosts/"+url.PathEscape(domain)+"/requests", &list)
 		},
 	}
 }

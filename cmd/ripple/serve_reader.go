@@ -76,7 +76,7 @@ func (t *terrainReader) answering(api http.Handler) http.Handler {
 				api.ServeHTTP(a, r)
 				t.keep(r, a)
 			}
-			if t.now != nil && t.now.live != nil {
+			if t.now != nil && t.now.copied() {
 				w.Header().Set(desk.AgeHeader, fmt.Sprintf("%.1f", time.Since(t.now.at).Seconds()))
 			}
 		})

@@ -24,8 +24,9 @@ const (
 
 // A terrainReader reads a state for a desk: one question at a time, since a survey
 // belongs to one goroutine. Of a state that is being crawled it has a copy, which it
-// renews when it is old, while the old one goes on answering. A file that nobody crawls
-// is locked only while a question is answered, so that a crawl can begin.
+// renews when it is old, while the old one goes on answering; of the shards in a folder
+// likewise. A file that nobody crawls is locked only while a question is answered, so that
+// a crawl can begin.
 type terrainReader struct {
 	states states
 	path   string        // of the state file
@@ -39,14 +40,18 @@ type terrainReader struct {
 // opened is a reading, and how old it is.
 type opened struct {
 	*reading
-	at    time.Time
-	took  time.Duration
-	err   error
-	hosts *hostIndex // nil: not made yet
+	at     time.Time
+	took   time.Duration
+	err    error
+	united bool       // of the shards in a folder
+	hosts  *hostIndex // nil: not made yet
 
 	answers map[string]*heldAnswer // by URL
 	kept    int                    // bytes in them
 }
+
+// copied reports whether a copy is read, which does not change but gets old.
+func (o *opened) copied() bool { return o.live != nil || o.united }
 
 func newTerrainReader(from states, path string) *terrainReader {
 	return &terrainReader{states: from, path: path, turn: make(chan struct{}, 1), next: make(chan *opened, 1)}
@@ -63,7 +68,7 @@ func (t *terrainReader) own(ctx context.Context, fresh bool, f func()) {
 	}
 	t.renew(fresh)
 	f()
-	if t.now != nil && t.now.live == nil && !t.now.store.Lend() {
+	if t.now != nil && !t.now.copied() && !t.now.store.Lend() {
 		t.drop()
 	}
 }
@@ -83,11 +88,11 @@ func (t *terrainReader) renew(fresh bool) {
 	}
 	age := time.Since(t.now.at)
 	switch {
-	case t.now.live == nil:
+	case !t.now.copied():
 		if t.now.store.Reclaim() != nil {
 			t.drop()
 		}
-	case t.ended(), fresh && age > newCopy:
+	case !t.now.united && (t.ended() || fresh && age > newCopy):
 		t.drop()
 	case age > max(oldCopy, copyWork*t.now.took) && !t.made:
 		t.made = true
@@ -147,6 +152,9 @@ func (t *terrainReader) open(ctx context.Context) *opened {
 	if err := mustExist(t.path); err != nil {
 		o.err = &control.Error{Code: http.StatusServiceUnavailable, Text: complaint(err)}
 		return o
+	}
+	if info, err := os.Stat(t.path); err == nil {
+		o.united = info.IsDir()
 	}
 	o.reading, o.err = t.states.read(ctx, t.path)
 	o.took = time.Since(o.at)

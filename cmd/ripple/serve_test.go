@@ -182,6 +182,9 @@ func TestServeAnswers(t *testing.T) {
 		{"requests", "hosts/h0.gen.test/requests", nil},
 		{"requests", "hosts/never.met.test/requests", nil},
 	}
+	if diff := cmp.Diff(d.json("hosts/h0.gen.test/requests"), d.json("hosts/WWW.H0.gen.test/requests")); diff != "" {
+		t.Errorf("requests of a host by another name of it: %s", diff)
+	}
 	seen := map[string]bool{}
 	for _, tt := range tests {
 		got := d.json(tt.path)

@@ -70,6 +70,9 @@ func isBolt(path string) bool {
 // be read, without its name.
 func hasMark(path string) (bool, error) {
 	const magic, offset = 0xED0CDAED, 16
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
+		return false, withoutPath(err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, withoutPath(err)

@@ -71,9 +71,7 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	case opts.out == "":
 		return usage("-o FILE is missing: what is to be written")
 	}
-	if real, err := filepath.EvalSymlinks(opts.out); err == nil {
-		opts.out = real // a link stays where it is, and leads to the new file
-	}
+	opts.out = whole.Behind(opts.out)
 	if err := opts.refuse(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/shard"
@@ -147,6 +149,44 @@ func TestInterruptedWhileUniting(t *testing.T) {
 			}
 			if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 				t.Errorf("in the folder: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// A desk of the shards in a folder unites them once, and not for every question.
+func TestShardsServed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	newShards(t, dir)
+	cfg, _, err := config.Parse([]byte(surveytest.Minimal), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 {
+		store, err := kv.Open(filepath.Join(dir, "shard-"+strconv.Itoa(n)+".bolt"), kv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = store.Update(func(tx *kv.Tx) error {
+			run := schema.Run{ID: 1, Started: time.Unix(1, 0), Config: cfg.Hash(), FirstVisit: 1, Generation: store.Generation()}
+			return errors.Join(tx.Runs.PutConfig(cfg.Hash(), cfg.Effective()), tx.Runs.Put(run))
+		})
+		if err := errors.Join(err, store.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := newTerrainReader(states{newVoice(io.Discard)}, dir)
+	defer reader.close()
+	var first *opened
+	for range 3 {
+		reader.own(t.Context(), false, func() {
+			now, err := reader.reading(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first = cmp.Or(first, now); now != first {
+				t.Error("the shards are united again")
 			}
 		})
 	}

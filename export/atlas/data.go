@@ -81,8 +81,8 @@ func (c *column) real(f float64) {
 	c.put(math.Float32bits(float32(f)))
 }
 
-// mostURL is the longest URL of a page that the map has, in bytes.
-const mostURL = 2048
+// mostURL is the longest URL of a page that the map has, in bytes; the desk cuts longer texts.
+const mostURL = 2000
 
 // mostTitle is how much of a title the map shows, in bytes.
 const mostTitle = 160
@@ -152,7 +152,8 @@ func (d *data) node(n Node, p Point) {
 	d.Reasons = append(d.Reasons, line(n.Reason))
 	busiest := make([]link, 0, len(n.Busiest))
 	for _, p := range n.Busiest {
-		if strings.HasPrefix(p.URL, "https://") { // nothing else may become a link of the page
+		// Nothing else may become a link of the page; what is cut leads elsewhere.
+		if strings.HasPrefix(p.URL, "https://") && len(p.URL) <= mostURL {
 			busiest = append(busiest, link{inert.Line(p.URL, mostURL), inert.Line(p.Title, mostTitle), p.In})
 		}
 	}

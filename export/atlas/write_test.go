@@ -241,3 +241,19 @@ func BenchmarkWrite(b *testing.B) {
 		b.SetBytes(int64(len(write(b, m))))
 	}
 }
+
+// TestLongURL shows pages with the longest URL that the map has, and a longer one: no link
+// leads to a part of it.
+func TestLongURL(t *testing.T) {
+	longest := "https://a.test/" + strings.Repeat("x", mostURL-len("https://a.test/"))
+	longer := strings.ReplaceAll(longest, "x", "y") + "y"
+	m := Map{Level: "host", Points: make([]Point, 1),
+		Nodes: []Node{{Name: "a.test", Busiest: []Page{{URL: longest}, {URL: longer}}}}}
+	text, err := m.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(text, []byte(longest)) || bytes.Contains(text, []byte("yy")) {
+		t.Errorf("the map names %s", text)
+	}
+}

@@ -179,10 +179,10 @@ func visitText(name string, of func(*schema.Visit) string) export.Column[export.
 	})
 }
 
-// visitNumber is a number of a visit, which may be unknown.
+// visitNumber is a number of a visit that asked for its page, which may be unknown.
 func visitNumber(name string, of func(*schema.Visit) (n int64, known bool)) export.Column[export.Node] {
 	return export.Column[export.Node]{Name: name, Kind: export.Integer, Of: func(n *export.Node) export.Value {
-		if n.Page.Visit == nil {
+		if n.Page.Visit == nil || n.Page.FetchURL == "" {
 			return export.Value{None: true}
 		}
 		number, known := of(n.Page.Visit)

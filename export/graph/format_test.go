@@ -217,6 +217,23 @@ func TestPagesAway(t *testing.T) {
 	}
 }
 
+// TestPagesDenied gives no time to a page that robots.txt forbids: it was never asked for.
+func TestPagesDenied(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/no", func(v *schema.Visit) {
+		*v = schema.Visit{URL: v.URL, Run: v.Run, At: v.At, State: schema.Failed, Length: -1, FormsKnown: 1,
+			Reason: schema.Reason{Cause: schema.CauseDenied}}
+	})
+	path := filepath.Join(t.TempDir(), "csv")
+	g := graphAt(t, w, export.Options{All: true})
+	if err := format(t, "csv").Write(t.Context(), path, g, graph.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := contents(t, path)["nodes.csv"]; !strings.Contains(text, "\n,https://a.test/no,,0,,,,,,,,,,,0,,,") {
+		t.Errorf("a time in\n%s", text)
+	}
+}
+
 func TestNeo4j(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "csv")
 	g := graphAt(t, terrain(t), export.Options{Level: export.LevelHost, All: true})

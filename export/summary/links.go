@@ -98,7 +98,11 @@ func (p *page) brokenLinks() {
 		p.line("No link leads nowhere.")
 		return
 	}
-	p.linef("%s nowhere; \"ripple broken\" lists them all.", amount.Of(len(p.broken), "link leads", "links lead"))
+	all := "; \"ripple broken\" lists them all"
+	if p.survey.Past() {
+		all = "" // it lists those of the newest run
+	}
+	p.linef("%s nowhere%s.", amount.Of(len(p.broken), "link leads", "links lead"), all)
 	for rest := p.broken; len(rest) > 0; {
 		n := slices.IndexFunc(rest, func(l broken.Link) bool { return l.Origin != rest[0].Origin })
 		if n < 0 {

@@ -90,6 +90,15 @@ func TestBrokenLinks(t *testing.T) {
 			t.Errorf("%q is missing", want)
 		}
 	}
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	past, err := w.Survey().At(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(told(t, past), "151 links lead nowhere.") {
+		t.Error("of an older run: who lists all is not told, or wrong")
+	}
 }
 
 // TestManyOrigins lists the pairs that link, where a matrix would be too wide.

@@ -7,6 +7,8 @@
 // exchange two folders, a kill may leave the old one beside its place, its name ending
 // in ".ripple-old"; and into a folder with files of others, files are moved one by one.
 //
+// Of a link, what it leads to is replaced.
+//
 // The hidden folder is locked while its process lives; what a kill leaves behind is
 // removed by whoever writes there next.
 //

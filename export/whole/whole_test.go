@@ -109,6 +109,58 @@ func TestCheckFile(t *testing.T) {
 	}
 }
 
+// TestLinks writes to links: they stay, and what they lead to is replaced.
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "far", "file"), "ours 1")
+	if err := write(filepath.Join(dir, "far", "folder"), "1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"file", "folder"} {
+		if err := os.Symlink(filepath.Join("far", name), filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := os.Symlink("file", filepath.Join(dir, "twice")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join("far", "new"), filepath.Join(dir, "new")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"new", "twice"} {
+		err := whole.Stream(t.Context(), filepath.Join(dir, name),
+			func(w io.Writer) error { _, err := io.WriteString(w, "ours 2"); return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := write(filepath.Join(dir, "folder")+"/", "2"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"file", "folder", "new", "twice"} {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s is no link any more: %v, %v", name, info.Mode(), err)
+		}
+	}
+	got := tree(t, filepath.Join(dir, "far"))
+	if got["file"] != "ours 2" || got["new"] != "ours 2" || got["folder/a"] != "2" {
+		t.Errorf("behind the links: %q", got)
+	}
+}
+
+// TestSlash writes a folder whose name ends in a slash.
+func TestSlash(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x") + "/"
+	for _, text := range []string{"1", "2"} {
+		if err := write(path, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := tree(t, path); got["a"] != "2" || len(got) != 3 {
+		t.Errorf("got %q", got)
+	}
+}
+
 // write writes a folder of two files that say something.
 func write(path, text string) error {
 	return whole.Folder(path, func(dir string) ([]string, map[string]any, error) {

@@ -16,10 +16,13 @@ import (
 func TestBodies(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	for body, want := range map[string]int{
-		`{"text":"a"}`: 200, `{"text":"a"} x`: 400, `{"none":1}`: 400, `[`: 400, "": 400,
+		`{"text":"a"}`: 200, `{"text":"a"} x`: 400, `{"text":"a"}}`: 400, "{\"text\":\"a\"}\n": 200,
+		`{"none":1}`: 400, `[`: 400, "": 400,
 	} {
 		if code, text, _ := s.ask("POST", "/api/v1/change", body); code != want {
 			t.Errorf("%.40s (%d bytes): %d %s, want %d", body, len(body), code, text, want)
+		} else if strings.Contains(text, "nil") {
+			t.Errorf("%.40s: %s", body, text)
 		}
 	}
 }

@@ -3,7 +3,9 @@ package desk
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -74,7 +76,13 @@ func (q Query) Flag(name string) bool { return q.flags[name] }
 func (q Query) Decode(v any) error {
 	d := json.NewDecoder(strings.NewReader(string(q.body)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil || d.More() {
+	err := d.Decode(v)
+	if err == nil {
+		if _, behind := d.Token(); behind != io.EOF {
+			err = errors.New("there is more behind it")
+		}
+	}
+	if err != nil {
 		return wrong("the body is not the JSON that is expected: %v", err)
 	}
 	return nil

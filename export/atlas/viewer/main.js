@@ -23,8 +23,10 @@ function show(raw, page) {
 // and so does the view.
 function renew(app, raw) {
   const g = readGraph(raw), selected = g.names.indexOf(app.g.names[app.selected]);
+  const chosen = app.focus < 0 ? null : app.grouping.groups[app.focus].label;
+  const focus = groupsOf(g, app.colour, isDark(app)).groups.findIndex((group) => group.label === chosen);
   keepPlaces(app.g, g);
-  Object.assign(app, { g, selected, hovered: -1, focus: -1, grid: makeGrid(g) });
+  Object.assign(app, { g, selected, hovered: -1, focus, grid: makeGrid(g) });
   app.camera.box = bounds(g);
   setReach(app.camera);
   openPainter(app, true);
@@ -56,8 +58,9 @@ function openPainter(app, tryWebGL) {
     app.canvas = tryWebGL ? make("canvas", { "aria-hidden": "true" }) : canvas; // a canvas keeps its first context
     app.painter = makeCanvas(app.canvas, app.g);
   }
-  app.canvas.addEventListener("webglcontextlost", () => { openPainter(app, false); restyle(app); });
-  stage.prepend(app.canvas);
+  const shown = app.canvas; // of one that was shown before the loss means nothing
+  shown.addEventListener("webglcontextlost", () => { if (shown === app.canvas) { openPainter(app, false); restyle(app); } });
+  stage.prepend(shown);
   document.documentElement.dataset.painter = app.painter.name;
 }
 

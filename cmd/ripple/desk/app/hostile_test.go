@@ -128,8 +128,8 @@ func TestCSVHoldsNoFormula(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("control"))
 	got := desktest.Ask[string](b, `import("/app/dom.js").then((m) => m.csv(["a", "b"],
-		[["=1+1", -5], ["say \"x\"", null], ["@x,y", "\tz"]]))`)
-	if want := "a,b\r\n'=1+1,-5\r\n\"say \"\"x\"\"\",\r\n\"'@x,y\",'\tz\r\n"; got != want {
+		[["=1+1", -5], ["say \"x\"", null], ["@x,y", "\tz"], ["\u200b =1;2", "|x"]]))`)
+	if want := "a,b\r\n'=1+1,-5\r\n\"say \"\"x\"\"\",\r\n\"'@x,y\",'\tz\r\n\"'\u200b =1;2\",'|x\r\n"; got != want {
 		t.Errorf("csv = %q; want %q", got, want)
 	}
 }

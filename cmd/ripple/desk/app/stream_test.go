@@ -214,7 +214,7 @@ func TestKeptCursor(t *testing.T) {
 	}
 }
 
-// A map that grows keeps what it showed where it was.
+// A map that grows keeps what it showed where it was, and of whom; a canvas that is not shown any more has no say.
 func TestMapGrows(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("map"))
@@ -225,9 +225,16 @@ func TestMapGrows(t *testing.T) {
 		const was = new Map(app.g.names.map((name, v) => [name, [app.g.x[v], app.g.y[v]]]));
 		const grown = structuredClone(raw);
 		grown.names = grown.names.map((name, v) => v < 3 ? "new-" + v + ".test" : name);
+		document.querySelector("#groups button").click();
+		const chosen = () => document.querySelector('#groups [aria-pressed="true"] .name')?.textContent;
+		const before = chosen(), old = app.canvas;
 		m.renew(app, grown);
+		const painter = app.painter;
+		old.dispatchEvent(new Event("webglcontextlost"));
 		const wrong = app.g.names.filter((name, v) => was.has(name) ? app.g.x[v] !== was.get(name)[0] || app.g.y[v] !== was.get(name)[1]
 			: !Number.isFinite(app.g.x[v]) || !Number.isFinite(app.g.y[v]));
+		if (!before || chosen() !== before) wrong.push("chosen " + chosen() + ", before " + before);
+		if (app.painter !== painter) wrong.push("another painter");
 		m.leave(app);
 		return wrong.join(" ");
 	})`)

@@ -130,12 +130,14 @@ export function save(text, name, type) {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-// csv is a table as spreadsheets read it: a cell that they would take for a formula is quoted by an apostrophe.
+// csv is a table as spreadsheets read it: a cell that they would take for a formula, whatever blank is before it, is
+// quoted by an apostrophe.
 export function csv(columns, rows) {
+  const formula = /^[\s\u061c\u200b-\u200f\u2060\ufffd"']*[=+\-@|%\uff1d\uff0b\uff0d\uff20]|^[\t\r]/;
   const cell = (value) => {
     const text = value === null || value === undefined ? "" : String(value);
-    const inert = typeof value !== "number" && /^[=+\-@\t\r]/.test(text) ? "'" + text : text;
-    return /[",\r\n]/.test(inert) ? '"' + inert.replaceAll('"', '""') + '"' : inert;
+    const inert = typeof value !== "number" && formula.test(text) ? "'" + text : text;
+    return /[",;\r\n]/.test(inert) || inert.trim() !== inert ? '"' + inert.replaceAll('"', '""') + '"' : inert;
   };
   return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }

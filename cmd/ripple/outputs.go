@@ -16,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // A format is one way to write a survey down. Another one is one more entry in
@@ -123,7 +124,7 @@ func (f *format) refuse(path string, force bool) error {
 	if f.grows || f.graph != nil && f.graph.Folder() {
 		path = filepath.Clean(path) // what ends in a slash has no folder around it
 	}
-	dir := filepath.Dir(whole.Behind(path))
+	dir := filepath.Dir(disk.Behind(path))
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s; create it", shown(dir))
 	}

@@ -71,7 +71,7 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	case opts.out == "":
 		return usage("-o FILE is missing: what is to be written")
 	}
-	opts.out = whole.Behind(opts.out)
+	opts.out = disk.Behind(opts.out)
 	if err := opts.refuse(); err != nil {
 		return err
 	}

@@ -58,29 +58,12 @@ func readHead(path string) ([]byte, error) {
 	return head, err
 }
 
-// Behind returns what is replaced when a path is written to: a link stays where it is, and
-// leads to the new file or folder, also where it leads to none yet.
-func Behind(path string) string {
-	const most = 40 // as many as systems follow
-	for range most {
-		to, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Dir(path) + string(filepath.Separator) + to // not cleaned: ".." may be behind a link
-		}
-		path = to
-	}
-	return path
-}
-
 // File has a file written: build is given the path of an empty file, in a folder of its
 // own beside the target, and the file takes the target's name when build succeeds. A new
 // file has the permissions that the umask leaves, one that replaces another those of
-// that. See [Behind] of links.
+// that. See [disk.Behind] of links.
 func File(path string, build func(temporary string) error) error {
-	path = Behind(path)
+	path = disk.Behind(path)
 	dir, remove, err := Scratch(filepath.Dir(path))
 	if err != nil {
 		return err

@@ -86,9 +86,9 @@ func contents(path string) (ours []string, foreign string, err error) {
 // Folder has a folder written: build is given the path of an empty folder, in one of
 // its own beside the target, and describes its files by names and whatever else the
 // manifest shall say. A new folder has the permissions that the umask leaves, one
-// that replaces another those of that. See [Behind] of links.
+// that replaces another those of that. See [disk.Behind] of links.
 func Folder(path string, build func(temporary string) (names []string, about map[string]any, err error)) error {
-	path = Behind(filepath.Clean(path)) // what ends in a slash has no folder around it
+	path = disk.Behind(filepath.Clean(path)) // what ends in a slash has no folder around it
 	dir, remove, err := Scratch(filepath.Dir(path))
 	if err != nil {
 		return err

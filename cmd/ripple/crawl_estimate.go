@@ -152,10 +152,13 @@ func (p *prospect) due(norm string) (n int, err error) {
 			return err
 		}
 		v, err := tx.Visits.At(p.store.Latest(id))
-		if err == nil && v.Final() && time.Since(v.At) < p.cfg.Recrawl.MinAge {
+		if err != nil || !v.Final() {
+			return err
+		}
+		if age := time.Since(v.At); age >= 0 && age < p.cfg.Recrawl.MinAge {
 			n = 0
 		}
-		return err
+		return nil
 	})
 	return n, err
 }

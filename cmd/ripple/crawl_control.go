@@ -179,9 +179,9 @@ func (w *walk) status() census.Status {
 // that come before it has begun are followed then.
 func (w *walk) obey(ctx context.Context) error {
 	got := make(chan os.Signal, 4)
+	ends := endsWithTerminal()
 	notifyCrawl(got)
 	defer signal.Stop(got)
-	had := hasTerminal()
 	select {
 	case <-w.begun:
 	case <-ctx.Done():
@@ -196,7 +196,7 @@ func (w *walk) obey(ctx context.Context) error {
 			case !isReload(s):
 				status := w.status()
 				w.voice.tell(remark{strings.Join(statusLines(&status), "\n"), "status", []any{"status", status}})
-			case had && !hasTerminal():
+			case ends && !hasTerminal():
 				if err := terminate(); err != nil {
 					return err
 				}

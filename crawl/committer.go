@@ -34,7 +34,7 @@ type committer struct {
 	member   *member           // nil: the file holds a whole terrain
 	most     int               // outcomes in a commit
 	free     func(dir string) (uint64, bool)
-	full     bool        // the disk is
+	full     string      // the folder whose disk is; empty: none
 	leave    atomic.Bool // the time to stop is over
 }
 
@@ -181,7 +181,7 @@ func (c *committer) loop(
 	b := &batch{most: c.most}
 	for outcomes != nil {
 		in, woken, told := outcomes, wakes, c.member.told()
-		if c.full && b.full() {
+		if c.full != "" && b.full() {
 			in, woken, told = nil, nil, nil
 		}
 		select {

@@ -3,6 +3,7 @@ package crawl
 import (
 	"fmt"
 
+	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -36,12 +37,10 @@ func Fresh(from, to *kv.Store) (int, error) {
 	return carried, nil
 }
 
-// carryMessages copies what is still to be told to the webhook.
+// carryMessages copies what is still to be told to the webhook, if it wants to hear more.
 func carryMessages(from, to *kv.Store) error {
 	return from.View(func(old *kv.Tx) error {
-		return to.Update(func(tx *kv.Tx) error {
-			return old.Messages.Each(func(m *schema.Message) (bool, error) { return true, tx.Messages.Put(m) })
-		})
+		return to.Update(func(tx *kv.Tx) error { return webhook.Carry(old, tx) })
 	})
 }
 

@@ -3,8 +3,11 @@ package crawl
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"runtime"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/page"
@@ -100,12 +103,29 @@ func (p *parser) redirect(o *ring.Outcome, location string) {
 	base, err := o.Step.Settings.Rules.Base(o.Step.URL)
 	if err == nil {
 		var to weburl.URL
-		if to, err = base.Parse(location); err == nil {
+		if to, err = base.Parse(asSent(location)); err == nil {
 			o.Location = &ring.Target{URL: to, Hash: p.hash(schema.KindPage, to.Norm)}
 			return
 		}
 	}
 	o.BadLocation = schema.Clean("unusable Location: "+err.Error(), 256)
+}
+
+// asSent escapes what a Location in another encoding than UTF-8 holds beyond ASCII byte by byte, as
+// browsers do: which encoding it is, the server alone knows.
+func asSent(location string) string {
+	if utf8.ValidString(location) {
+		return location
+	}
+	var b strings.Builder
+	for _, c := range []byte(location) {
+		if c < utf8.RuneSelf {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }
 
 func (p *parser) page(o *ring.Outcome, header http.Header, body []byte, size int64) {

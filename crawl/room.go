@@ -14,29 +14,43 @@ const (
 
 // ErrNoRoom reports a crawl that was stopped while the disk was full. What was not
 // committed is asked again by the next start.
-var ErrNoRoom = errors.New("the disk of the state file is full")
+var ErrNoRoom = errors.New("the disk is full")
 
-// hasRoom reports whether there is room for a commit. A full disk is said once,
-// and so is its end.
+// hasRoom reports whether there is room for a commit, and for the pages that it stores. A full
+// disk is said once, and so is its end.
 func (c *committer) hasRoom() bool {
-	free, known := c.free(filepath.Dir(c.store.Path()))
-	full := known && free < roomReserve
-	if full != c.full {
-		c.full = full
-		if full {
-			c.log.Warn("the disk is full: the crawl waits until there is room", "folder", filepath.Dir(c.store.Path()),
-				"free_mb", free>>20, "needed_mb", roomReserve>>20)
-			if c.onFull != nil {
-				c.onFull(free)
-			}
-		} else {
-			c.log.Info("there is room on the disk again: the crawl goes on")
+	dir, free := c.tight()
+	was := c.full
+	c.full = dir
+	switch {
+	case dir != "" && was == "":
+		c.log.Warn("the disk is full: the crawl waits until there is room", "folder", dir,
+			"free_mb", free>>20, "needed_mb", roomReserve>>20)
+		if c.onFull != nil {
+			c.onFull(free)
+		}
+	case dir == "" && was != "":
+		c.log.Info("there is room on the disk again: the crawl goes on")
+	}
+	return dir == ""
+}
+
+// tight returns the first folder that a commit writes to and that has too little room; empty:
+// each has enough.
+func (c *committer) tight() (dir string, free uint64) {
+	dirs := []string{filepath.Dir(c.store.Path())}
+	if pages := &c.set.Config.Pages; pages.Keep {
+		dirs = append(dirs, pages.Path)
+	}
+	for _, dir := range dirs {
+		if free, known := c.free(dir); known && free < roomReserve {
+			return dir, free
 		}
 	}
-	return !full
+	return "", 0
 }
 
 func (c *committer) noRoom() error {
-	return fmt.Errorf("%w: %s needs %d MB free; nothing that was committed is lost", ErrNoRoom,
-		filepath.Dir(c.store.Path()), roomReserve>>20)
+	return fmt.Errorf("%w: %s needs %d MB free; nothing that was committed is lost", ErrNoRoom, c.full,
+		roomReserve>>20)
 }

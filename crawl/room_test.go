@@ -3,7 +3,9 @@ package crawl
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,6 +52,35 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
+// TestFullDiskOfPages takes the room away where the pages are kept, which may be another disk: what
+// cannot be stored there is no reason to end either.
+func TestFullDiskOfPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = site("", 30)
+		pages := filepath.Join(t.TempDir(), "pages")
+		rec, said := roomyRecorderOf(t, s, fmt.Sprintf("[pages]\nkeep = true\npath = %q\n", pages))
+		began := time.Now()
+		during := map[uint64]int{} // checks with a full disk, by commit
+		rec.free = func(dir string) (uint64, bool) {
+			if since := time.Since(began); dir == pages && since > 5*time.Second && since < 65*time.Second {
+				during[rec.store.LastCommit()]++
+				return 0, true
+			}
+			return roomReserve, true
+		}
+		if err := s.ring(rec, 0); err != nil {
+			t.Fatal(err)
+		}
+		if len(during) != 1 {
+			t.Errorf("commits with a full disk: %v", during)
+		}
+		if !strings.Contains(said.String(), "folder="+pages) {
+			t.Errorf("the folder was not said:\n%s", said)
+		}
+	})
+}
+
 // TestStopWithFullDisk stops a crawl that waits for room: it ends, and what was
 // not committed is asked by the next start.
 func TestStopWithFullDisk(t *testing.T) {
@@ -83,7 +114,12 @@ func TestStopWithFullDisk(t *testing.T) {
 
 func roomyRecorder(t *testing.T, s *paperServers) (*committer, *bytes.Buffer) {
 	t.Helper()
-	set, err := ring.NewSettings(crawltest.Parse(t, politeConfig(nil)))
+	return roomyRecorderOf(t, s, "")
+}
+
+func roomyRecorderOf(t *testing.T, s *paperServers, more string) (*committer, *bytes.Buffer) {
+	t.Helper()
+	set, err := ring.NewSettings(crawltest.Parse(t, politeConfig(map[string]string{"more": more})))
 	if err != nil {
 		t.Fatal(err)
 	}

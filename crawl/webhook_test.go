@@ -3,6 +3,7 @@ package crawl
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // hooked is the text of a configuration that has a webhook told, and more.
@@ -190,11 +192,14 @@ func givenUpIn(t testing.TB, path string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// A fresh start tells what the old file still had to tell.
+// A fresh start tells what the old file still had to tell, and nobody who wants to hear no more.
 func TestFreshCarriesMessages(t *testing.T) {
 	dir := t.TempDir()
 	from, to := crawltest.Open(t, filepath.Join(dir, "a")), crawltest.Open(t, filepath.Join(dir, "b"))
-	err := from.Update(func(tx *kv.Tx) error { return tx.Messages.Put(&schema.Message{ID: "msg_a"}) })
+	err := from.Update(func(tx *kv.Tx) error {
+		return errors.Join(tx.Messages.Put(&schema.Message{ID: "msg_a"}),
+			tx.Meta.Put("webhook ended", []byte("https://gone.test/")))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,6 +210,10 @@ func TestFreshCarriesMessages(t *testing.T) {
 		last, n, err := tx.Messages.Last()
 		if n != 1 || last.ID != "msg_a" {
 			t.Errorf("%d messages: %+v", n, last)
+		}
+		cfg := &config.Config{Monitor: config.Monitor{Webhook: "https://gone.test/"}}
+		if tells, err := webhook.Tells(tx, cfg); tells || err != nil {
+			t.Errorf("an address that wants no more is told (%v)", err)
 		}
 		return err
 	})

@@ -28,3 +28,30 @@ func TestRename(t *testing.T) {
 		t.Errorf("Rename of no file = %v, want %v", err, fs.ErrNotExist)
 	}
 }
+
+// A symbolic link to a file that is not there yet stays one, and leads to the new file.
+func TestCreateBehindLink(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "disk", "state.db"), filepath.Join(dir, "state.db")
+	err := errors.Join(os.Mkdir(filepath.Dir(file), 0o755), os.Symlink("link", link),
+		os.Symlink(filepath.Join("disk", "state.db"), filepath.Join(dir, "link")))
+	if err != nil {
+		t.Skip(err)
+	}
+	s := openStore(t, link)
+	update(t, s, idle)
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is %v, %v", info, err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil || len(entries) != 1 || entries[0].Name() != "state.db" {
+		t.Errorf("behind the link: %v, %v; want state.db alone", entries, err)
+	}
+	loop := filepath.Join(dir, "loop")
+	if err := os.Symlink("loop", loop); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.Open(loop, kv.Options{}); err == nil {
+		t.Error("a link that leads nowhere was opened")
+	}
+}

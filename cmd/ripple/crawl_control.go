@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -179,9 +180,9 @@ func (w *walk) status() census.Status {
 // that come before it has begun are followed then.
 func (w *walk) obey(ctx context.Context) error {
 	got := make(chan os.Signal, 4)
+	ends := endsWithTerminal()
 	notifyCrawl(got)
 	defer signal.Stop(got)
-	had := hasTerminal()
 	select {
 	case <-w.begun:
 	case <-ctx.Done():
@@ -196,7 +197,7 @@ func (w *walk) obey(ctx context.Context) error {
 			case !isReload(s):
 				status := w.status()
 				w.voice.tell(remark{strings.Join(statusLines(&status), "\n"), "status", []any{"status", status}})
-			case had && !hasTerminal():
+			case ends && !hasTerminal():
 				if err := terminate(); err != nil {
 					return err
 				}
@@ -246,10 +247,30 @@ func (w *walk) reload() error {
 		return err
 	}
 	w.voice.say("the configuration was read again; it holds from now on")
+	for _, key := range atStart(&w.cfg.Load().Monitor, &cfg.Monitor) {
+		w.log.Warn("[monitor] " + key + " holds from the next start on")
+	}
 	w.cfg.Store(cfg) // before the limit, which is looked at every few seconds
 	w.limitMemory(crawlMemory(cfg))
 	w.crawl.Reload(cfg)
 	return nil
+}
+
+// atStart names the keys of [monitor] that a crawl reads when it starts alone, as far as they differ.
+func atStart(old, now *config.Monitor) (keys []string) {
+	for _, key := range []struct {
+		name string
+		same bool
+	}{
+		{"listen", old.Listen == now.Listen}, {"token-file", old.TokenFile == now.TokenFile},
+		{"hosts", slices.Equal(old.Hosts, now.Hosts)}, {"cert-file", old.CertFile == now.CertFile},
+		{"key-file", old.KeyFile == now.KeyFile}, {"metrics-csv", old.MetricsCSV == now.MetricsCSV},
+	} {
+		if !key.same {
+			keys = append(keys, key.name)
+		}
+	}
+	return keys
 }
 
 // mayFollow reports what a running crawl cannot change.

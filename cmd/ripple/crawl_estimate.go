@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -27,8 +28,17 @@ func (e *estimate) add(requests int, gap time.Duration) {
 	if requests > 0 {
 		e.hosts++
 		e.requests += requests
-		e.time = max(e.time, time.Duration(requests)*gap)
+		e.time = max(e.time, times(requests, gap))
 	}
+}
+
+// times returns how long so many gaps are, or the longest duration if that is longer: a
+// budget may be as good as none.
+func times(n int, gap time.Duration) time.Duration {
+	if gap > 0 && time.Duration(n) > math.MaxInt64/gap {
+		return math.MaxInt64
+	}
+	return time.Duration(n) * gap
 }
 
 // showEstimate shows what a crawl costs at least, with what is known to be visited, and
@@ -152,10 +162,13 @@ func (p *prospect) due(norm string) (n int, err error) {
 			return err
 		}
 		v, err := tx.Visits.At(p.store.Latest(id))
-		if err == nil && v.Final() && time.Since(v.At) < p.cfg.Recrawl.MinAge {
+		if err != nil || !v.Final() {
+			return err
+		}
+		if age := time.Since(v.At); age >= 0 && age < p.cfg.Recrawl.MinAge {
 			n = 0
 		}
-		return err
+		return nil
 	})
 	return n, err
 }

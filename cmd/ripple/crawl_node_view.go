@@ -164,9 +164,9 @@ func (v *nodeView) shard(n int, state string) {
 // obey follows the signals that only a crawl listens to, until ctx is done.
 func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 	got := make(chan os.Signal, 4)
+	ends := endsWithTerminal()
 	notifyCrawl(got)
 	defer signal.Stop(got)
-	had := hasTerminal()
 	for {
 		var s os.Signal
 		select {
@@ -177,7 +177,7 @@ func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 		switch {
 		case !isReload(s):
 			v.report()
-		case had && !hasTerminal():
+		case ends && !hasTerminal():
 			if err := terminate(); err != nil {
 				return err
 			}

@@ -232,6 +232,12 @@ func startCrawl(t *testing.T, flags ...string) *started {
 
 func startPaced(t *testing.T, gap time.Duration, flags ...string) *started {
 	t.Helper()
+	return startWith(t, gap, func(*exec.Cmd) {}, flags...)
+}
+
+// startWith starts a crawl whose command is changed before.
+func startWith(t *testing.T, gap time.Duration, change func(*exec.Cmd), flags ...string) *started {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "sig") // short enough for a socket
 	if err != nil {
 		t.Fatal(err)
@@ -246,6 +252,7 @@ func startPaced(t *testing.T, gap time.Duration, flags ...string) *started {
 	defer told.Close()
 	c.cmd = ripple(append([]string{"crawl", c.path}, flags...)...)
 	c.cmd.Stderr = told
+	change(c.cmd)
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"net/http"
-	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -101,14 +99,7 @@ func (t *terrainReader) renew(fresh bool) {
 }
 
 // ended reports whether the crawl whose copy is read has given its file free.
-func (t *terrainReader) ended() bool {
-	path, err := control.Path(t.path)
-	if err != nil {
-		return false
-	}
-	_, err = os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
-}
+func (t *terrainReader) ended() bool { return !control.Listens(t.path) }
 
 // An answerer answers as a [desk.Route] does.
 type answerer = func(context.Context, desk.Query) (any, error)

@@ -13,6 +13,10 @@ func notifyCrawl(c chan<- os.Signal) { signal.Notify(c, syscall.SIGHUP, syscall.
 
 func isReload(s os.Signal) bool { return s == syscall.SIGHUP }
 
+// endsWithTerminal reports whether this process has a controlling terminal, and is to end when
+// that is gone: nohup has its command ignore SIGHUP. It is asked before notifyCrawl, which ends that.
+func endsWithTerminal() bool { return !signal.Ignored(syscall.SIGHUP) && hasTerminal() }
+
 // hasTerminal reports whether the process has a controlling terminal.
 func hasTerminal() bool {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)

@@ -7,6 +7,8 @@ func notifyCrawl(chan<- os.Signal) {}
 
 func isReload(os.Signal) bool { return false }
 
+func endsWithTerminal() bool { return false }
+
 func hasTerminal() bool { return true }
 
 func terminate() error { return nil }

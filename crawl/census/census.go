@@ -46,7 +46,7 @@ type Trouble struct {
 type Pace struct {
 	cfg       *config.Config
 	run       schema.RunID
-	allowance float64        // pages, until max-pages
+	allowance float64        // pages, until max-pages; of a run that is completed none
 	seeds     map[string]int // of a host
 }
 
@@ -66,7 +66,10 @@ func NewPace(cfg *config.Config, run *schema.Run) Pace {
 // at returns the pace of a later moment.
 func (p Pace) at(run *schema.Run) Pace {
 	p.run, p.allowance = run.ID, math.Inf(1)
-	if most := p.cfg.Crawler.MaxPages; most > 0 {
+	switch most := p.cfg.Crawler.MaxPages; {
+	case run.Status == schema.RunCompleted:
+		p.allowance = 0
+	case most > 0:
 		p.allowance = float64(max(0, most-run.Pages))
 	}
 	return p
@@ -84,8 +87,12 @@ func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
 		budget -= float64(h.RunRequests)
 	}
 	pages = min(float64(waiting), math.Ceil(budget/perPage), p.allowance)
-	if h.CrawlDelay > p.cfg.Politeness.MaxCrawlDelay {
-		pages = min(pages, float64(p.seeds[h.Name]))
+	if h.CrawlDelay > p.cfg.Politeness.MaxCrawlDelay { // only seeds are visited
+		seeds := p.seeds[h.Name]
+		if h.Run == p.run {
+			seeds -= h.RunVisited
+		}
+		pages = min(pages, float64(seeds))
 	}
 	if pages <= 0 {
 		return 0, 0

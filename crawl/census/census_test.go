@@ -50,6 +50,10 @@ func TestPace(t *testing.T) {
 		{"time-outs", schema.Host{Timeouts: 2}, 10, 10, 8},
 		{"only its seeds, and their delay is long", schema.Host{Name: "a.test", CrawlDelay: 400 * time.Second}, 10, 1,
 			800},
+		{"its only seed was visited",
+			schema.Host{Name: "a.test", Run: run, RunVisited: 1, RunRequests: 2, CrawlDelay: 400 * time.Second}, 10, 0, 0},
+		{"its only seed was visited by another run",
+			schema.Host{Name: "a.test", Run: run - 1, RunVisited: 1, CrawlDelay: 400 * time.Second}, 10, 1, 800},
 		{"only seeds, and it has none", schema.Host{Name: "b.test", CrawlDelay: 400 * time.Second}, 10, 0, 0},
 		{"robots.txt: two tries of 30 s are left, 5 s apart", schema.Host{Run: run, RobotsTries: 2}, 10, 10, 65},
 		{"slow answers", schema.Host{Smoothed: time.Second}, 10, 10, 20},
@@ -64,6 +68,14 @@ func TestPace(t *testing.T) {
 }
 
 // No more pages are to be visited than max-pages lets the run visit.
+// A run that is completed visits nothing more, whatever waits for the next one.
+func TestPaceOfCompleted(t *testing.T) {
+	p := NewPace(testPace(t).cfg, &schema.Run{ID: run, Status: schema.RunCompleted})
+	if pages, seconds := p.Of(&schema.Host{Name: "a.test", Run: run}, 10); pages != 0 || seconds != 0 {
+		t.Errorf("Of = %v pages in %v s, want none", pages, seconds)
+	}
+}
+
 func TestMaxPages(t *testing.T) {
 	p, c := testPace(t, "max-pages = 40"), count{depth: -1} // 10 were visited
 	for _, name := range []string{"a.test", "b.test"} {

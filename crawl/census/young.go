@@ -13,14 +13,16 @@ func Young(store *kv.Store, age time.Duration) (int, error) {
 	if age <= 0 {
 		return 0, nil
 	}
-	n := 0
+	n, now := 0, time.Now()
 	err := store.View(func(tx *kv.Tx) error {
-		from, err := firstSince(tx, store.LastSeq(), time.Now().Add(-age))
+		from, err := firstSince(tx, store.LastSeq(), now.Add(-age))
 		if err != nil {
 			return err
 		}
 		return tx.Visits.Each(from, func(v *schema.Visit) (bool, error) {
-			if v.Final() && store.Kind(v.URL) == schema.KindPage && store.Latest(v.URL) == v.Seq {
+			since := now.Sub(v.At) // which a clock that was wrong makes negative
+			if since >= 0 && since < age && v.Final() && store.Kind(v.URL) == schema.KindPage &&
+				store.Latest(v.URL) == v.Seq {
 				n++
 			}
 			return true, nil

@@ -16,6 +16,7 @@ func TestYoung(t *testing.T) {
 	}
 	visit("a.test/again", 4*time.Hour, schema.Processed)
 	visit("a.test/old", 3*time.Hour, schema.Processed)
+	visit("a.test/future", -240*time.Hour, schema.Processed) // the clock was wrong
 	visit("a.test/young", 50*time.Minute, schema.Processed)
 	visit("a.test/failed", 40*time.Minute, schema.Failed)
 	visit("a.test/again", 30*time.Minute, schema.Processed)

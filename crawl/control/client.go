@@ -183,6 +183,11 @@ func (c *Client) socket(ctx context.Context) (net.Conn, error) {
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", path)
+	for _, other := range elsewhere(c.State) {
+		if err != nil && !errors.Is(err, fs.ErrPermission) {
+			conn, err = d.DialContext(ctx, "unix", other)
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("control: the crawl belongs to another user: %w", err)

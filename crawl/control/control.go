@@ -36,6 +36,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 )
 
 // maxPath is how many bytes a socket's name may have everywhere; Linux takes 107.
@@ -65,20 +67,55 @@ func (e *Error) Error() string { return e.Text }
 // that name is too long for a socket, under the user's runtime folder by its
 // hash. Different names of one file lead to one socket.
 func Path(state string) (string, error) {
+	path, name, err := nameOf(state)
+	if err != nil || name == "" {
+		return path, err
+	}
+	folder, err := runtimeFolder()
+	return filepath.Join(folder, name), err
+}
+
+// nameOf returns the socket beside a state file or, where its name is too long, the name
+// that it has in a runtime folder.
+func nameOf(state string) (path, name string, err error) {
 	whole, err := filepath.Abs(state)
 	if err != nil {
-		return "", fmt.Errorf("control: name of %s: %w", state, err)
+		return "", "", fmt.Errorf("control: name of %s: %w", state, err)
 	}
 	if real, err := filepath.EvalSymlinks(whole); err == nil {
 		whole = real
 	}
 	if path := whole + ".sock"; len(path+bound) <= maxPath {
-		return path, nil
+		return path, "", nil
 	}
 	sum := sha256.Sum256([]byte(whole))
-	name := "ripple-" + hex.EncodeToString(sum[:12]) + ".sock"
-	folder, err := runtimeFolder()
-	return filepath.Join(folder, name), err
+	return "", "ripple-" + hex.EncodeToString(sum[:12]) + ".sock", nil
+}
+
+// elsewhere returns where a crawl listens that was begun in another environment, as one begun
+// by cron has no XDG_RUNTIME_DIR, which a session has; nothing that is not there, or not safe.
+func elsewhere(state string) (paths []string) {
+	_, name, err := nameOf(state)
+	if err != nil || name == "" {
+		return nil
+	}
+	uid := strconv.Itoa(os.Getuid())
+	for _, folder := range []string{filepath.Join(os.TempDir(), "ripple-"+uid), "/tmp/ripple-" + uid, "/run/user/" + uid} {
+		if trusted(folder) == nil {
+			paths = append(paths, filepath.Join(folder, name))
+		}
+	}
+	return paths
+}
+
+// Listens reports whether there is a socket of a crawl of a state file, wherever that was begun.
+// One that was killed leaves its socket. Where that cannot be told, there may be one.
+func Listens(state string) bool {
+	path, err := Path(state)
+	return err != nil || slices.ContainsFunc(append(elsewhere(state), path), func(path string) bool {
+		_, err := os.Lstat(path)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // runtimeFolder returns a folder that belongs to this user alone.

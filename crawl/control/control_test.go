@@ -272,6 +272,33 @@ func TestPath(t *testing.T) {
 	}
 }
 
+// A crawl that was begun in another environment, as by cron, is found.
+func TestElsewhere(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("TMPDIR", t.TempDir())
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", 120)+".bolt")
+	c := serve(t, long, &crawl{})
+	run := t.TempDir()
+	if err := os.Chmod(run, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", run)
+	var got did
+	if err := c.Post(t.Context(), "pause", &got); err != nil || got.Did != "pause" {
+		t.Errorf("in a session: %+v, %v", got, err)
+	}
+	if !control.Listens(long) {
+		t.Error("no crawl listens")
+	}
+	c.State = filepath.Join(filepath.Dir(long), strings.Repeat("y", 120)+".bolt")
+	if err := c.Post(t.Context(), "pause", &got); !errors.Is(err, control.ErrNobody) {
+		t.Errorf("another state file: %v, want %v", err, control.ErrNobody)
+	}
+	if control.Listens(c.State) {
+		t.Error("a crawl listens that was never begun")
+	}
+}
+
 func TestPathOfSymlink(t *testing.T) {
 	path := state(t)
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

@@ -278,6 +278,17 @@ func (c *Client) Mapped(host string) bool {
 	return c.routes.target(name, orDefault(port, "443")) != ""
 }
 
+// Proxied reports whether host (or "host:port") is asked through the proxy, of which
+// NO_PROXY keeps some.
+func (c *Client) Proxied(host string) bool {
+	if c.Proxy() == "" {
+		return false
+	}
+	name, port := splitPort(host)
+	proxy, err := c.routes.proxy(&url.URL{Scheme: "https", Host: bracketed(name) + ":" + orDefault(port, "443")})
+	return err == nil && proxy != nil
+}
+
 // Proxy returns the proxy in use, without its credentials, or "".
 func (c *Client) Proxy() string { return c.routes.via }
 

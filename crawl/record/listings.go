@@ -14,12 +14,16 @@ type listing struct {
 }
 
 // spares reports whether a page that was visited at a time is as it was then.
-// A lastmod says more than a changefreq.
+// A lastmod says more than a changefreq; of a visit that is yet to come, by a clock that
+// was wrong, neither says anything.
 func (l listing) spares(visited, now time.Time) bool {
-	if !l.changed.IsZero() {
+	switch {
+	case visited.After(now):
+		return false
+	case !l.changed.IsZero():
 		return endOf(l.changed).Before(visited)
 	}
-	return l.every >= 0 && !visited.After(now) && now.Sub(visited) < l.every
+	return l.every >= 0 && now.Sub(visited) < l.every
 }
 
 // endOf is the last moment that a lastmod may mean: without a time of day, which

@@ -36,6 +36,7 @@ func TestSpares(t *testing.T) {
 		{"daily, visited a day ago", "", "daily", "2026-06-14T12:00:00Z", false},
 		{"always", "", "always", "2026-06-15T12:00:00Z", false},
 		{"never, visited long ago", "", "never", "2006-06-15T12:00:00Z", true},
+		{"changed since, but the clock was wrong", "2026-06-14T08:00:00Z", "", "2027-06-15T12:00:00Z", false},
 		{"never, but the clock was wrong", "", "never", "2027-06-15T12:00:00Z", false},
 	}
 	for _, tt := range tests {

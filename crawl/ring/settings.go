@@ -114,7 +114,7 @@ func SharedSettings(cfg *config.Config, clients *fetch.Pool, memory int64) (*Set
 
 // Exempt reports whether a host has no address of its own to be spared: it is
 // reached through connect-to or a proxy.
-func (s *Settings) Exempt(host string) bool { return s.Client.Mapped(host) || s.Client.Proxy() != "" }
+func (s *Settings) Exempt(host string) bool { return s.Client.Mapped(host) || s.Client.Proxied(host) }
 
 // Accepts reports whether a body of the content type may be read: it is named by
 // accept-content-types and not by reject-content-types.

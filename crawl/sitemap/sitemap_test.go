@@ -275,6 +275,7 @@ func TestLimits(t *testing.T) {
 		{"bytes", body, sitemap.Limits{Bytes: int64(len("<urlset>")) + 3*int64(len(loc("https://example.com/1")))}, 3,
 			true},
 		{"bytes of text", strings.Repeat("https://example.com/\n", 100), sitemap.Limits{Bytes: 42}, 2, true},
+		{"bytes in the middle of a line", strings.Repeat("https://example.com/\n", 100), sitemap.Limits{Bytes: 55}, 2, true},
 		{"bytes within gzip", gzipped(1, body), sitemap.Limits{Bytes: 1000}, 23, true},
 		{"cut gzip", gzipped(1, body)[:150], sitemap.Limits{}, -1, true},
 	}

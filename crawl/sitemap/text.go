@@ -12,10 +12,11 @@ func (l *list) readText(in *input) {
 	l.file.Kind = Text
 	for !l.full() {
 		line, err := in.r.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
+		switch {
+		case err == bufio.ErrBufferFull:
 			l.file.Skipped++
 			err = discardLine(in.r)
-		} else {
+		case err == nil || err == io.EOF: // else in the middle of the line: half a URL is none
 			for part := range bytes.SplitSeq(line, []byte("\r")) {
 				l.textLine(clean(string(part)))
 			}

@@ -146,6 +146,17 @@ func Tells(tx *kv.Tx, cfg *config.Config) (bool, error) {
 	return string(ended) != cfg.Monitor.Webhook, err
 }
 
+// Carry copies to an empty state file what another one has still to tell, and which address has
+// answered 410 Gone.
+func Carry(from, to *kv.Tx) error {
+	ended, err := from.Meta.Value(metaEnded)
+	if err != nil {
+		return err
+	}
+	err = from.Messages.Each(func(m *schema.Message) (bool, error) { return true, to.Messages.Put(m) })
+	return errors.Join(err, to.Meta.Put(metaEnded, ended))
+}
+
 // Add writes an event into the transaction of what it tells, unless nobody is to be told.
 func Add(tx *kv.Tx, cfg *config.Config, kind string, data any) error {
 	tells, err := Tells(tx, cfg)

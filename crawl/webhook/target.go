@@ -63,6 +63,15 @@ func (t *target) host() string {
 	return u.Host
 }
 
+// address is that of the configuration as it is asked, with a scheme in lower case and without blanks.
+func (t *target) address() string {
+	address := t.cfg.Monitor.Webhook
+	if u, err := url.Parse(address); err == nil {
+		address = u.String()
+	}
+	return strings.ReplaceAll(address, " ", "%20")
+}
+
 // An Answer is what came of one sending. Its texts are the receiver's.
 type Answer struct {
 	ID         string
@@ -81,7 +90,7 @@ func (a *Answer) Delivered() bool { return a.Status/100 == 2 }
 func (t *target) post(ctx context.Context, m *schema.Message, wantsBody bool) Answer {
 	sent := time.Now()
 	res, err := t.client.Do(ctx, fetch.Request{
-		Method: http.MethodPost, URL: t.cfg.Monitor.Webhook, Header: t.header(m, sent), Body: m.Body, Cut: true,
+		Method: http.MethodPost, URL: t.address(), Header: t.header(m, sent), Body: m.Body, Cut: true,
 		Timeout: t.timeout,
 		Accept: func(int, http.Header) int64 {
 			if wantsBody {

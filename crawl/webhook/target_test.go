@@ -52,6 +52,24 @@ func send(t testing.TB, address, network string, wantsBody bool, secrets ...stri
 	return target.post(t.Context(), m, wantsBody)
 }
 
+// Every address that a configuration may hold is asked, as it is meant.
+func TestAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://example.com":                  "/",
+		"https://example.com/a?b=c&d":          "/a?b=c&d",
+		"https://example.com/%7Ea%2Fb//c":      "/%7Ea%2Fb//c",
+		"HTTPS://example.com/a":                "/a",
+		"https://example.com/a b?c=d e%20f":    "/a%20b?c=d%20e%20f",
+		"https://example.com/caf\u00e9?\u00e9": "/caf%C3%A9?\u00e9",
+	} {
+		asked := ""
+		network, _ := serve(t, func(_ http.ResponseWriter, r *http.Request) { asked = r.RequestURI })
+		if a := send(t, address, network, false, secret(0)); !a.Delivered() || asked != want {
+			t.Errorf("%s: asked for %s, %+v; want %s", address, asked, a, want)
+		}
+	}
+}
+
 // The official library takes what is sent, with one secret and while it is being changed,
 // and refuses it with another secret.
 func TestSignature(t *testing.T) {

@@ -97,16 +97,18 @@ func replaced(text []byte, before, after *config.Decision) ([]byte, error) {
 	return slices.Concat(text[:at], []byte(block), text[at+len(old):]), nil
 }
 
-// own finds an entry that stands alone: at the beginning of a line, and followed by nothing
-// that would belong to it.
+// own finds an entry that stands alone: at the beginning of a line, which a byte order mark may
+// be before, and followed by nothing that would belong to it.
 func own(text, block []byte) (at int, found bool) {
+	const mark = "\ufeff"
 	for from := 0; ; from = at + 1 {
 		i := bytes.Index(text[from:], block)
 		if i < 0 {
 			return 0, false
 		}
 		at = from + i
-		if (at == 0 || text[at-1] == '\n') && endsEntry(text[at+len(block):]) {
+		begins := at == 0 || text[at-1] == '\n' || string(text[:at]) == mark
+		if begins && endsEntry(text[at+len(block):]) {
 			return at, true
 		}
 	}

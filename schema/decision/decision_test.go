@@ -221,6 +221,28 @@ func testSymlink(t *testing.T, begin func(file string) error) {
 	}
 }
 
+// An editor may put a byte order mark before the first entry, which stays Ripple's own, and so does the mark.
+func TestByteOrderMark(t *testing.T) {
+	path, p := filepath.Join(t.TempDir(), "d.toml"), host(t, "b.test")
+	if _, err := Write(path, p, "", as(p, "later")); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append([]byte("\ufeff"), text...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(path, p, "", as(p, "stub")); err != nil {
+		t.Error(err)
+	}
+	want := "\ufeff" + strings.Replace(string(text), "later", "stub", 1)
+	if text, err := os.ReadFile(path); err != nil || string(text) != want {
+		t.Errorf("the file holds %q, %v; want %q", text, err, want)
+	}
+}
+
 // A file is changed only if it has the version that was seen, one that is not there, too.
 func TestSeen(t *testing.T) {
 	path, p := filepath.Join(t.TempDir(), "d.toml"), host(t, "b.test")

@@ -1,0 +1,29 @@
+package crawl
+
+import (
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A Location beyond ASCII leads where it leads a browser, in whatever encoding it is.
+func TestRedirectBeyondASCII(t *testing.T) {
+	rules, err := weburl.NewRules(nil, weburl.DefaultMaxLength)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &parser{hash: func(schema.URLKind, string) uint64 { return 0 }}
+	for location, want := range map[string]string{
+		"/caf\u00e9?q=\u00e9":      "https://a.test/caf%C3%A9?q=%C3%A9", // UTF-8
+		"/caf\xe9?q=\xe9":          "https://a.test/caf%E9?q=%E9",       // Latin 1
+		"caf\xe9/\x93\xfa?\x96{":   "https://a.test/dir/caf%E9/%93%FA?%96{",
+		"https://b\u00fccher.test": "https://xn--bcher-kva.test/",
+	} {
+		o := ring.Outcome{Step: ring.Step{URL: "https://a.test/dir/page", Settings: &ring.Settings{Rules: rules}}}
+		if p.redirect(&o, location); o.Location == nil || o.Location.Norm != want {
+			t.Errorf("Location %q: %+v, %s; want %s", location, o.Location, o.BadLocation, want)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package ring_test
+
+import (
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// The address of a host that NO_PROXY takes out of the proxy's way is spared like any other.
+func TestExempt(t *testing.T) {
+	t.Setenv("NO_PROXY", "direct.test")
+	t.Setenv("no_proxy", "direct.test")
+	cfg, _, err := config.Parse([]byte(`
+[user-agent]
+crawler-name = "Test"
+contact-email = "crawler@example.com"
+[network]
+proxy = "http://127.0.0.1:3128"
+connect-to = {"mapped.direct.test" = "127.0.0.1:8443"}
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+`), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ring.NewSettings(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for host, want := range map[string]bool{
+		"a.test": true, "a.test:8443": true, "direct.test": false, "www.direct.test": false, "direct.test:8443": false,
+		"mapped.direct.test": true, "127.0.0.1": false, "203.0.113.7": true, "[2001:db8::1]:8443": true,
+	} {
+		if got := s.Exempt(host); got != want {
+			t.Errorf("Exempt(%s) = %t, want %t", host, got, want)
+		}
+	}
+}

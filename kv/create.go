@@ -28,7 +28,7 @@ const (
 // own, unless another process was faster. A symbolic link to a file that is not there yet
 // stays one, and leads to the new file.
 func create(path string) error {
-	path = target(path)
+	path = disk.Behind(path)
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
 	if err != nil {
 		return err
@@ -45,22 +45,6 @@ func create(path string) error {
 	}
 	removeStale(path) // not before: others may be creating it too
 	return disk.SyncDir(filepath.Dir(path))
-}
-
-// target returns the name that symbolic links lead to, whether there is a file or not.
-func target(path string) string {
-	const most = 40 // as the system follows
-	for range most {
-		to, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		path = to
-	}
-	return path
 }
 
 // removeStale removes what interrupted creations left behind.

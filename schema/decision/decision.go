@@ -142,10 +142,7 @@ func Write(path string, host terrain.Pattern, seen string, edit Edit) (config.De
 	}
 	defer f.Close() // and with it the lock
 
-	// There is something now, whatever the link led to.
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
+	path = disk.Behind(path)
 	text, err := read(f)
 	if err != nil {
 		return d, fmt.Errorf("%s: %w", path, err)

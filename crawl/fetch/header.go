@@ -32,8 +32,8 @@ func joinTypes(h http.Header) {
 }
 
 // RetryAfter returns how long the answer asks to wait from its first byte on: seconds or
-// an HTTP date (RFC 9110 section 10.2.3), which is in UTC whatever zone an old form of it
-// names; -1 if it asks for neither.
+// an HTTP date (RFC 9110 section 10.2.3); -1 if it asks for neither. A date is one of the
+// server's clock, which the answer's Date tells: one of the two clocks may be wrong.
 func (r *Response) RetryAfter() time.Duration {
 	value := strings.TrimSpace(r.Header.Get("Retry-After"))
 	if value == "" {
@@ -45,12 +45,31 @@ func (r *Response) RetryAfter() time.Duration {
 	if strings.Trim(value, "0123456789") == "" {
 		return 1 << 62 // more seconds than fit
 	}
-	for _, layout := range []string{http.TimeFormat, time.RFC850, time.ANSIC} {
-		if at, err := time.ParseInLocation(layout, value, time.UTC); err == nil {
-			return max(0, at.Sub(r.FirstByte))
-		}
+	if at, ok := httpDate(value); ok {
+		return max(0, at.Sub(r.sent()))
 	}
 	return -1
+}
+
+// sent returns when the answer was sent by the server's clock or, where that is not known or more
+// than a day off, when it came by the own one.
+func (r *Response) sent() time.Time {
+	const most = 24 * time.Hour // apart
+	if at, ok := httpDate(r.Header.Get("Date")); ok && at.Sub(r.FirstByte).Abs() <= most {
+		return at
+	}
+	return r.FirstByte
+}
+
+// httpDate reads a date (RFC 9110 section 5.6.7), which is in UTC whatever zone an old form of it
+// names.
+func httpDate(value string) (at time.Time, ok bool) {
+	for _, layout := range []string{http.TimeFormat, time.RFC850, time.ANSIC} {
+		if at, err := time.ParseInLocation(layout, value, time.UTC); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
 }
 
 // tlsCause tells a handshake that failed from a connection that did.

@@ -26,6 +26,29 @@ func TestRetryAfterZone(t *testing.T) {
 	}
 }
 
+// TestRetryAfterClock has a machine whose clock is wrong: what the server wants is told by the server's.
+func TestRetryAfterClock(t *testing.T) {
+	until := time.Date(2026, 1, 15, 10, 31, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		date string
+		now  time.Time
+		want time.Duration
+	}{
+		{"Thu, 15 Jan 2026 10:30:00 GMT", until, time.Minute},
+		{"Thu, 15 Jan 2026 10:30:00 GMT", until.Add(-3 * time.Hour), time.Minute},
+		{"Thu, 15 Jan 2026 10:32:00 GMT", until.Add(-time.Minute), 0},
+		{"Thu, 01 Jan 1970 00:00:00 GMT", until.Add(-time.Minute), time.Minute},
+		{"", until.Add(-time.Minute), time.Minute},
+		{"now", until.Add(-time.Minute), time.Minute},
+	} {
+		r := &Response{FirstByte: tt.now, Header: http.Header{
+			"Date": {tt.date}, "Retry-After": {until.Format(http.TimeFormat)}}}
+		if got := r.RetryAfter(); got != tt.want {
+			t.Errorf("sent at %q, come at %v: %v, want %v", tt.date, tt.now, got, tt.want)
+		}
+	}
+}
+
 func retryAfterAt(value string, now time.Time) time.Duration {
 	r := &Response{Header: http.Header{"Retry-After": {value}}, FirstByte: now}
 	return r.RetryAfter()

@@ -72,21 +72,23 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return nil
 	}
 	return flushed(a.stdout, func(w io.Writer) error {
+		blocks := suggest.Blocks(found.Discovered)
 		for i := range found.Discovered {
-			printCandidate(w, found, &found.Discovered[i])
+			printCandidate(w, found, &found.Discovered[i], blocks[i])
 		}
 		if len(found.Stubs) > 0 {
 			fmt.Fprintln(w, "# Stubs, which are never visited:\n#")
 		}
 		for i := range found.Stubs {
-			printCandidate(w, found, &found.Stubs[i])
+			printCandidate(w, found, &found.Stubs[i], "")
 		}
 		return nil
 	})
 }
 
-// printCandidate writes a candidate as TOML: why as comments, then its block.
-func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidate) {
+// printCandidate writes a candidate as TOML: why as comments, then its block, if it is not part of
+// one before.
+func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidate, block string) {
 	title := ""
 	if c.Title != "" {
 		title = ": " + clean(c.Title, 100)
@@ -102,7 +104,7 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 	if c.Class.Visitable() {
 		fmt.Fprintln(w, "# coverage: "+coverageText(c))
 	}
-	fmt.Fprintln(w, candidateBlock(c))
+	fmt.Fprintln(w, candidateBlock(c, block))
 }
 
 // linkCounts tells how many links of an origin are in the text of a page, and how many
@@ -137,12 +139,14 @@ func coverageText(c *suggest.Candidate) string {
 	return text
 }
 
-func candidateBlock(c *suggest.Candidate) string {
-	if !c.Class.Visitable() {
+func candidateBlock(c *suggest.Candidate, block string) string {
+	switch {
+	case !c.Class.Visitable():
 		return "#"
-	}
-	if block := c.Block(); block != "" {
+	case block != "":
 		return block
+	case c.Block() != "":
+		return "# The entry of its domain above holds it.\n"
 	}
 	return "# It cannot be the domain of an entry.\n"
 }

@@ -181,6 +181,34 @@ func TestBlock(t *testing.T) {
 	}
 }
 
+// TestBlocks puts all blocks at once into the configuration: several parts and ports of one host are
+// one entry.
+func TestBlocks(t *testing.T) {
+	w := surveytest.New(t, lists)
+	w.Visit("a.test/", w.Links("forge.test/o/r", "forge.test/p/r", "two.test/", "host.test:8443/", "host.test/",
+		"forge.test:81/"))
+	w.Visit("two.test/", nil)
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	found, err := suggest.Find(w.Survey(), 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(suggest.Blocks(found.Discovered), "")
+	cfg, _, err := config.Parse([]byte(lists+text), t.TempDir(), os.ReadFile)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	for _, c := range found.Discovered {
+		host, _, _ := strings.Cut(c.Name, "/")
+		if cfg.Terrain().HostClass(host).Class != schema.ClassQuality {
+			t.Errorf("%s is in none of\n%s", c.Name, text)
+		}
+	}
+	if want := 3; strings.Count(text, "[[quality]]") != want {
+		t.Errorf("not %d entries:\n%s", want, text)
+	}
+}
+
 // TestSeed looks for a page that answered: the front page if it did, as it was asked.
 func TestSeed(t *testing.T) {
 	w := surveytest.New(t, lists)

@@ -142,9 +142,6 @@ func newStats(r *reading, most int) (*stats, error) {
 	for class, n := range counts.ByClass {
 		s.ByClass[schema.Class(class).String()] = n
 	}
-	if s.Left, err = r.leftOf(&run); err != nil {
-		return nil, err
-	}
 	if s.Live != nil { // one count for both: that of the copy
 		s.Live.PagesVisited, s.Live.Requests, s.Live.PagesWaiting = run.Pages, run.Requests, counts.Frontier
 		s.Live.Errors = counts.Errors
@@ -181,21 +178,6 @@ func newStatsRun(run schema.Run, errs map[string]int) statsRun {
 	}
 }
 
-// leftOf is what a run has left to do, as its crawl says or as the file does.
-func (r *reading) leftOf(run *schema.Run) (census.Left, error) {
-	if r.live != nil {
-		return r.live.Left, nil
-	}
-	if run.Status == schema.RunCompleted {
-		return census.Left{Depth: -1, ETAHosts: []census.HostETA{}}, nil
-	}
-	cfg, err := lastConfig(r.store)
-	if err != nil {
-		return census.Left{}, err
-	}
-	return census.LeftOf(r.store, cfg, run)
-}
-
 // addHosts counts the hosts of the origins, and lists those with pages that wait or are
 // missing, those first that take longest.
 func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
@@ -205,9 +187,11 @@ func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
 	}
 	s.Slow, s.Origins = []slowHost{}, newOriginStats(r)
 	pace := census.NewPace(cfg, &run)
+	left := census.NewRemainder(r.store, pace)
 	err = r.Hosts.EachUntitled(func(h *survey.HostReport) error {
 		waiting := h.ByState[schema.Queued] + h.ByState[schema.RateLimited]
 		pages, seconds := pace.Of(h.Host, waiting)
+		left.Add(h.Host, pages, seconds)
 		s.addOrigins(h, pages, seconds)
 		if waiting == 0 && !h.Cover.Cut() {
 			return nil
@@ -220,8 +204,14 @@ func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
 		return nil
 	})
 	s.Slow = slowest(s.Slow, most)
+	if s.Left = left.Left(); r.live != nil {
+		s.Left = r.live.Left
+	}
 	for i := range s.Slow {
 		s.Slow[i].ETA = s.Left.Within(s.Slow[i].ETA)
+	}
+	for i := range s.Origins {
+		s.Origins[i].ETA = s.Left.Within(s.Origins[i].ETA)
 	}
 	return err
 }

@@ -69,6 +69,6 @@ func (o *originStats) add(h *survey.HostReport, run schema.RunID, pages, seconds
 // addOrigins counts a host with each origin that it belongs to.
 func (s *stats) addOrigins(h *survey.HostReport, pages, seconds float64) {
 	for _, i := range h.Origins {
-		s.Origins[i].add(h, schema.RunID(s.Run.ID), pages, s.Left.Within(seconds))
+		s.Origins[i].add(h, schema.RunID(s.Run.ID), pages, seconds)
 	}
 }

@@ -207,11 +207,32 @@ func (c *count) left(p Pace) Left {
 	return l
 }
 
-// LeftOf returns what a run of a file that nobody crawls has left.
-func LeftOf(store *kv.Store, cfg *config.Config, run *schema.Run) (Left, error) {
-	c, p, err := countOf(store, cfg, run)
-	return c.leftBy(p), err
+// A Remainder adds up what a run of a file that nobody crawls has left, host by host.
+type Remainder struct {
+	count      count
+	pace       Pace
+	generation uint32
 }
+
+// NewRemainder begins the sum of a run, with its pace.
+func NewRemainder(store *kv.Store, pace Pace) *Remainder {
+	return &Remainder{count: count{depth: -1, slowest: []HostETA{}}, pace: pace, generation: store.Generation()}
+}
+
+// Add adds a host of which so many pages will be visited in so many seconds, see [Pace.Of].
+func (r *Remainder) Add(h *schema.Host, pages, seconds float64) {
+	if pages == 0 {
+		return
+	}
+	r.count.work += pages
+	if h.Generation == r.generation {
+		r.count.nearest(h.Queues)
+	}
+	r.count.rank(HostETA{h.Name, int(pages), seconds})
+}
+
+// Left is what the hosts come to.
+func (r *Remainder) Left() Left { return r.count.leftBy(r.pace) }
 
 // leftBy is what a count comes to for the next process that crawls.
 func (c *count) leftBy(p Pace) Left {

@@ -88,7 +88,7 @@ func covers() [11]coverName {
 		{survey.CoverBlocked, "blocked (401, 403, 429)"},
 		{survey.CoverDenied, "denied by robots.txt"}, {survey.CoverTrap, "capped as a trap"},
 		{survey.CoverWaiting, "not finished"},
-		{survey.CoverLost, "cut"}, {survey.CoverNotVisited, "not within reach"},
+		{survey.CoverLost, "cut"}, {survey.CoverNotVisited, "not visited"},
 	}
 }
 

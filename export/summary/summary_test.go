@@ -210,6 +210,24 @@ func TestSecondRun(t *testing.T) {
 	w.Update(func(tx *kv.Tx) error { return nil })
 }
 
+// TestStands has no visit left in the second run for a page that it reaches and the first one saw: its
+// domain is told as the database tells it.
+func TestStands(t *testing.T) {
+	w := surveytest.New(t, "[crawler]\nmax-pages = 2\n"+lists)
+	w.Visit("a.test/", w.Links("far.test/x"))
+	w.Depth("far.test/x", 1, 0)
+	w.Visit("far.test/x", func(v *schema.Visit) { v.State, v.Status = schema.DeadLink, 404 })
+	finish(w)
+	w.Begin()
+	w.Visit("a.test/", w.Links("far.test/x"))
+	w.Depth("far.test/x", 1, 0)
+	w.Change(func(r *schema.Run) { r.Pages = 2 })
+	finish(w)
+	if lines := told(t, w.Survey()); !slices.Contains(lines, "| not visited | 1 |") {
+		t.Errorf("far.test is not told as not visited:\n%s", strings.Join(lines, "\n"))
+	}
+}
+
 // TestVanished has the second run miss a stub, a blacklisted URL and a link that the
 // first one saw: the first is told of with them, the second without.
 func TestVanished(t *testing.T) {

@@ -24,7 +24,7 @@ const (
 	CoverBlocked                 // half of its answers or more were 401, 403 or 429
 	CoverDenied                  // robots.txt forbids pages
 	CoverComplete                // all of its pages within reach were visited
-	CoverNotVisited              // none of its pages is within reach
+	CoverNotVisited              // none of its pages is within reach, or what an earlier run saw of them stands
 )
 
 // Cut reports whether pages of a host within reach were not visited.

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,6 +29,7 @@ const (
 var (
 	ErrAway    = errors.New("no hub answers")
 	ErrRefused = errors.New("the hub refuses the credentials")
+	ErrTrust   = errors.New("the hub's certificate is not trusted")
 	ErrUnfit   = errors.New("the NATS server cannot be a hub")
 )
 
@@ -133,7 +135,10 @@ func (c *Conn) fit(ctx context.Context) error {
 
 // explained says why there is no connection, in words that the user can act on.
 func (d *Dial) explained(err error) error {
+	var unverified *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &unverified):
+		return fmt.Errorf("%s: %w: %w", d.URL, ErrTrust, unverified.Err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired),
 		errors.Is(err, nats.ErrNkeysNotSupported):
 		return fmt.Errorf("%s: %w", d.URL, ErrRefused)

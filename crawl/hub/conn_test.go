@@ -226,7 +226,7 @@ func TestTLS(t *testing.T) {
 	if _, err := c.nats.TLSConnectionState(); err != nil {
 		t.Errorf("it does not speak TLS: %v", err)
 	}
-	if _, err := dial(t, url, ""); !errors.Is(err, ErrAway) || !strings.Contains(err.Error(), "certificate") {
+	if _, err := dial(t, url, ""); !errors.Is(err, ErrTrust) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("without trust in the certificate: %v", err)
 	}
 	if _, err := Connect(t.Context(), Dial{URL: url, CAFile: anchors + "x", Log: quiet()}); err == nil {

@@ -29,6 +29,7 @@ const (
 var (
 	ErrAway    = errors.New("no hub answers")
 	ErrRefused = errors.New("the hub refuses the credentials")
+	ErrFile    = errors.New("the credentials file cannot be used")
 	ErrTrust   = errors.New("the hub's certificate is not trusted")
 	ErrUnfit   = errors.New("the NATS server cannot be a hub")
 )

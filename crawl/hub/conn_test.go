@@ -79,7 +79,7 @@ func TestCredentialsFile(t *testing.T) {
 	for file, want := range map[string]string{
 		open: "chmod 600", written(t, " \n"): "is empty", open + "x": "no such file",
 	} {
-		if _, err := dial(t, "nats://127.0.0.1:1", file); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := dial(t, "nats://127.0.0.1:1", file); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", file, err, want)
 		}
 	}

@@ -80,7 +80,7 @@ func (d *Dial) connect(ctx context.Context) (*Conn, error) {
 		nats.Name(d.Node), nats.Timeout(connects), nats.MaxReconnects(-1), nats.ReconnectWait(reconnect),
 		nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(), nats.PingInterval(pings), nats.MaxPingsOutstanding(2),
 		nats.SyncQueueLen(maxWaiting),
-		nats.ErrorHandler(d.complain), nats.DisconnectErrHandler(d.broken),
+		nats.ErrorHandler(d.complain()), nats.DisconnectErrHandler(d.broken),
 		nats.ReconnectHandler(d.mended),
 	}
 	if d.Credentials != "" {
@@ -149,11 +149,18 @@ func (d *Dial) explained(err error) error {
 	return fmt.Errorf("%w at %s: %w", ErrAway, d.URL, err)
 }
 
-func (d *Dial) complain(_ *nats.Conn, _ *nats.Subscription, err error) {
-	if errors.Is(err, nats.ErrSlowConsumer) { // said once by the shard whose lane is full; a flood would fill the log
-		return
+// complain tells what is wrong with a connection, but not again and again: a hub that refuses the
+// credentials does so at every try. It is called for one error after the other.
+func (d *Dial) complain() nats.ErrHandler {
+	var last string
+	return func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		text := schema.Clean(err.Error(), maxLine)
+		if text == last || errors.Is(err, nats.ErrSlowConsumer) { // said once by the shard whose lane is full
+			return
+		}
+		last = text
+		d.Log.Warn("hub", "error", text)
 	}
-	d.Log.Warn("hub", "error", schema.Clean(err.Error(), maxLine))
 }
 
 func (d *Dial) broken(_ *nats.Conn, err error) {

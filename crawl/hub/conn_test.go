@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -82,6 +83,37 @@ func TestCredentialsFile(t *testing.T) {
 		if _, err := dial(t, "nats://127.0.0.1:1", file); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", file, err, want)
 		}
+	}
+}
+
+// A hub that comes back and refuses the credentials is complained of once, however often it is tried.
+func TestRefusedAgain(t *testing.T) {
+	file := written(t, "a token of the hub\n")
+	s := start(t, Options{Token: "a token of the hub"})
+	said := written(t, "")
+	log, err := os.OpenFile(said, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	d := Dial{URL: s.URL(), Credentials: file, Log: slog.New(slog.NewTextHandler(log, nil))}
+	c, err := reach(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	address := s.nats.Addr().String()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, Options{Listen: address, Token: "another"})
+	time.Sleep(10 * reconnect)
+	text, err := os.ReadFile(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "authorization violation"); n != 1 {
+		t.Errorf("it is said %d times, want once:\n%s", n, text)
 	}
 }
 

@@ -46,6 +46,7 @@ type Dial struct {
 // A Conn is a connection to the hub, which is made anew when it breaks. Nothing is sent, and
 // nothing kept, while it is broken. It may be used by several goroutines at a time.
 type Conn struct {
+	dial *Dial
 	nats *nats.Conn
 	js   jetstream.JetStream
 }
@@ -97,7 +98,7 @@ func (d *Dial) connect(ctx context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, d.explained(err)
 	}
-	c := &Conn{nats: nc}
+	c := &Conn{dial: d, nats: nc}
 	if c.js, err = jetstream.New(nc); err == nil {
 		err = c.fit(ctx)
 	}
@@ -177,6 +178,9 @@ func (c *Conn) Close() { c.nats.Close() }
 // session names the connection as it is now.
 func (c *Conn) session() (string, error) {
 	if !c.nats.IsConnected() {
+		if why := c.nats.LastError(); why != nil { // a certificate has run out, for example
+			return "", c.dial.explained(why)
+		}
 		return "", ErrAway
 	}
 	return fmt.Sprint(c.nats.ConnectedServerId(), "/", c.nats.Stats().Reconnects), nil

@@ -115,6 +115,9 @@ func TestRefusedAgain(t *testing.T) {
 	if n := strings.Count(string(text), "authorization violation"); n != 1 {
 		t.Errorf("it is said %d times, want once:\n%s", n, text)
 	}
+	if _, err := c.session(); !errors.Is(err, ErrRefused) {
+		t.Errorf("the reason for being away is %v, want %v", err, ErrRefused)
+	}
 }
 
 // A node with a key does all that nodes do, and neither hears others' answers nor deletes
@@ -263,6 +266,29 @@ func TestTLS(t *testing.T) {
 	}
 	if _, err := Connect(t.Context(), Dial{URL: url, CAFile: anchors + "x", Log: quiet()}); err == nil {
 		t.Error("trust anchors that are not there are accepted")
+	}
+}
+
+// A hub that comes back with a certificate that is not trusted is not said to be away without a reason.
+func TestCertificateAgain(t *testing.T) {
+	before, anchors := selfSigned(t)
+	after, _ := selfSigned(t)
+	s := start(t, Options{TLS: &tls.Config{Certificates: []tls.Certificate{before}}})
+	c, err := reach(t.Context(), Dial{URL: s.URL(), CAFile: anchors, Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	address := s.nats.Addr().String()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, Options{Listen: address, TLS: &tls.Config{Certificates: []tls.Certificate{after}}})
+	for ends := time.Now().Add(20 * time.Second); !errors.Is(err, ErrTrust); _, err = c.session() {
+		if time.Now().After(ends) {
+			t.Fatalf("the reason for being away is %v, want %v", err, ErrTrust)
+		}
+		time.Sleep(reconnect / 4)
 	}
 }
 

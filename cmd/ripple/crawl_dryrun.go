@@ -67,6 +67,13 @@ func (p *prospect) Close() {
 
 // foreseen is what a crawl would do on this machine, or why it would not.
 func foreseen(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds, opts crawlOptions) (*prospect, error) {
+	if opts.listen != "" {
+		at := cfg.Monitor
+		at.Listen = opts.listen
+		if err := at.CheckListen(); err != nil {
+			return nil, usage("%v", err)
+		}
+	}
 	if cfg.Cluster.Hub != "" {
 		return nodeProspect(cfg, opts)
 	}

@@ -87,7 +87,7 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 		return err
 	}
 	if opts.dryRun {
-		return runDryRun(ctx, a, cfg, extra, opts.fresh)
+		return runDryRun(ctx, a, cfg, extra, opts)
 	}
 	if cfg.Cluster.Hub != "" {
 		return runNode(ctx, a, path, cfg, opts)

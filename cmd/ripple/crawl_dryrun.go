@@ -21,17 +21,14 @@ import (
 // runDryRun shows what a configuration means and what a crawl would do, or refuses
 // as a crawl does: no page is visited and nothing is written. Of a seed's host
 // robots.txt is asked once, unless a crawl has a copy.
-func runDryRun(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds, fresh bool) error {
-	if err := refuseOutputs(cfg); err != nil {
-		return err
-	}
-	p, err := newProspect(ctx, a.states, cfg, extra, fresh)
+func runDryRun(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds, opts crawlOptions) error {
+	p, err := foreseen(ctx, a, cfg, extra, opts)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	fmt.Fprintf(a.stdout, "user agent  %s\n", cfg.UserAgentString())
-	fmt.Fprintf(a.stdout, "state       %s\n", shown(cfg.State.Path))
+	fmt.Fprintf(a.stdout, "state       %s\n", p.state)
 	fmt.Fprintf(a.stdout, "crawl       %s\n\n", strings.Join(p.lines, "\n            "))
 	showLimits(a.stdout, p.cfg)
 	showLists(a.stdout, p.cfg)
@@ -53,6 +50,7 @@ func runDryRun(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds
 
 // A prospect is what a crawl would find and do.
 type prospect struct {
+	state string         // where it is
 	cfg   *config.Config // with the further seeds of the run
 	store *kv.Store      // nil: there is none
 	goes  bool           // a run of the store goes on
@@ -67,6 +65,38 @@ func (p *prospect) Close() {
 	}
 }
 
+// foreseen is what a crawl would do on this machine, or why it would not.
+func foreseen(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds, opts crawlOptions) (*prospect, error) {
+	if opts.listen != "" {
+		at := cfg.Monitor
+		at.Listen = opts.listen
+		if err := at.CheckListen(); err != nil {
+			return nil, usage("%v", err)
+		}
+	}
+	if cfg.Cluster.Hub != "" {
+		return nodeProspect(cfg, opts)
+	}
+	if err := refuseOutputs(cfg); err != nil {
+		return nil, err
+	}
+	return newProspect(ctx, a.states, cfg, extra, opts.fresh)
+}
+
+// nodeProspect is that of a machine that shares a terrain with others. The hub is not asked how far they are.
+func nodeProspect(cfg *config.Config, opts crawlOptions) (*prospect, error) {
+	if err := refuseNode(cfg, opts); err != nil {
+		return nil, err
+	}
+	return &prospect{
+		state: shown(cfg.Cluster.Folder) + ", this machine's shards",
+		cfg:   cfg,
+		lines: []string{
+			"with the other machines at the hub " + shown(cfg.Cluster.Hub), "the estimate is of a first run of all of them",
+		},
+	}, nil
+}
+
 // newProspect looks at the state file as a crawl would, and refuses as it would.
 func newProspect(ctx context.Context, from states, cfg *config.Config,
 	extra extraSeeds, fresh bool) (*prospect, error) {
@@ -74,7 +104,7 @@ func newProspect(ctx context.Context, from states, cfg *config.Config,
 	if err := hasFolder(path); err != nil {
 		return nil, err
 	}
-	p := &prospect{lines: []string{"run #1 begins"}}
+	p := &prospect{state: shown(path), lines: []string{"run #1 begins"}}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := mayWriteState(path); err != nil {
 			return nil, err

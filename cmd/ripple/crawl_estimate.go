@@ -199,6 +199,11 @@ func wildcards(cfg *config.Config) (all []string) {
 func showOutputs(w io.Writer, cfg *config.Config) {
 	t := newTable(w)
 	t.row("\noutputs, when the run ends")
+	defer t.Flush()
+	if cfg.Cluster.Hub != "" {
+		t.row("  none; they need the map that \"ripple unite\" makes")
+		return
+	}
 	none := true
 	for _, f := range formats() {
 		if f.path != nil && f.path(cfg) != "" {
@@ -213,5 +218,4 @@ func showOutputs(w io.Writer, cfg *config.Config) {
 	if none {
 		t.row("  none; \"ripple export\" writes what is wanted")
 	}
-	t.Flush()
 }

@@ -109,6 +109,10 @@ func hubError(err error) error {
 		return hint(err, "start one with \"ripple hub\" if none runs, or change [cluster] hub")
 	case errors.Is(err, hub.ErrRefused):
 		return hint(err, "[cluster] credentials names the file that holds the hub's token")
+	case errors.Is(err, hub.ErrFile):
+		return hint(fmt.Errorf("%w (%w)", err, errConfig), "change it, or [cluster] credentials")
+	case errors.Is(err, hub.ErrTrust):
+		return hint(err, "it must be valid, for the host that [cluster] hub names, and vouched for by [cluster] ca-file")
 	case errors.Is(err, node.ErrProtocol):
 		return hint(err, "use one release on all machines; if all have the new one, stop the hub and delete "+
 			"its store: everything that matters is in the machines' files")

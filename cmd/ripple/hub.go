@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/nats-io/nkeys"
@@ -93,11 +94,12 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 
 // check finds out what is wrong with the flags before a file is touched.
 func (o *hubOptions) check() error {
-	host, _, err := net.SplitHostPort(o.listen)
+	host, text, err := net.SplitHostPort(o.listen)
+	_, noPort := strconv.ParseUint(text, 10, 16)
 	ip, noIP := netip.ParseAddr(host)
 	alone := host == "localhost" || noIP == nil && ip.IsLoopback()
 	switch {
-	case err != nil:
+	case err != nil || noPort != nil:
 		return usage("--listen is %s; it must be an address like %q", shown(o.listen), defaultHub)
 	case (o.cert == "") != (o.key == ""):
 		return usage("--cert and --key belong together: name both or none")

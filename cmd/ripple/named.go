@@ -65,11 +65,16 @@ func configuredState(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w\nmend it, or name the state file with --state FILE", err)
 	}
-	if cfg.Cluster.Hub != "" {
-		return "", usage("%s is for several machines; name with --state a shard's file, "+
-			"or the one that \"ripple unite\" makes of all", shown(path))
+	return cfg.State.Path, ofOne(path, cfg)
+}
+
+// ofOne refuses a configuration that names no state file, because it is for several machines.
+func ofOne(path string, cfg *config.Config) error {
+	if cfg.Cluster.Hub == "" {
+		return nil
 	}
-	return cfg.State.Path, nil
+	return usage("%s is for several machines; name with --state a shard's file, "+
+		"or the one that \"ripple unite\" makes of all", shown(path))
 }
 
 // configPath is the configuration that a crawl follows.

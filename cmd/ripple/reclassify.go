@@ -52,6 +52,9 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 	if err != nil {
 		return err
 	}
+	if cfg.Cluster.Hub != "" {
+		return usage("%s is for several machines; \"ripple reload\" has those that crawl follow it", shown(path))
+	}
 	state := cfg.State.Path
 	if opts.dryRun {
 		copied, remove, err := a.states.workingCopy(ctx, state)

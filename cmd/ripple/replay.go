@@ -117,6 +117,9 @@ func replayed(a *app, args []string) (*config.Config, string, error) {
 		return nil, "", err
 	}
 	cfg, err := loadConfig(path, a.voice)
+	if err == nil {
+		err = ofOne(path, cfg)
+	}
 	if err != nil {
 		return nil, "", err
 	}

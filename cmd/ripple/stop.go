@@ -14,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 type stopOptions struct{ without []string }
@@ -55,10 +56,9 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 	if without == (schema.Shards{}) {
 		return runCommand(ctx, a, "stop", "run #%d is stopping; open requests get 10 s to finish")
 	}
-	cfg := a.named.terrain()
-	if cfg == nil {
-		return usage("--without is for a terrain of several machines: " +
-			"name its configuration, with [cluster] hub, by --config")
+	cfg, err := splitTerrain(&a.named)
+	if err != nil {
+		return err
 	}
 	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
 		e, err := node.StopWithout(ctx, conn, without, leaseTiming)
@@ -83,6 +83,20 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 		}
 		return stopError(err)
 	})
+}
+
+// splitTerrain is the configuration of the terrain whose run is to end without some shards.
+func splitTerrain(files *named) (*config.Config, error) {
+	if cfg := files.terrain(); cfg != nil {
+		return cfg, nil
+	}
+	if path := files.stateConfig(); path != "" {
+		if _, _, err := config.Load(path); err != nil {
+			return nil, err
+		}
+	}
+	return nil, usage("--without is for a terrain of several machines: " +
+		"name its configuration, with [cluster] hub, by --config")
 }
 
 // stopError says what can be done about a run that cannot be ended without shards.

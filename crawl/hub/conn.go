@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,6 +29,8 @@ const (
 var (
 	ErrAway    = errors.New("no hub answers")
 	ErrRefused = errors.New("the hub refuses the credentials")
+	ErrFile    = errors.New("the credentials file cannot be used")
+	ErrTrust   = errors.New("the hub's certificate is not trusted")
 	ErrUnfit   = errors.New("the NATS server cannot be a hub")
 )
 
@@ -43,6 +46,7 @@ type Dial struct {
 // A Conn is a connection to the hub, which is made anew when it breaks. Nothing is sent, and
 // nothing kept, while it is broken. It may be used by several goroutines at a time.
 type Conn struct {
+	dial *Dial
 	nats *nats.Conn
 	js   jetstream.JetStream
 }
@@ -77,7 +81,7 @@ func (d *Dial) connect(ctx context.Context) (*Conn, error) {
 		nats.Name(d.Node), nats.Timeout(connects), nats.MaxReconnects(-1), nats.ReconnectWait(reconnect),
 		nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(), nats.PingInterval(pings), nats.MaxPingsOutstanding(2),
 		nats.SyncQueueLen(maxWaiting),
-		nats.ErrorHandler(d.complain), nats.DisconnectErrHandler(d.broken),
+		nats.ErrorHandler(d.complain()), nats.DisconnectErrHandler(d.broken),
 		nats.ReconnectHandler(d.mended),
 	}
 	if d.Credentials != "" {
@@ -94,7 +98,7 @@ func (d *Dial) connect(ctx context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, d.explained(err)
 	}
-	c := &Conn{nats: nc}
+	c := &Conn{dial: d, nats: nc}
 	if c.js, err = jetstream.New(nc); err == nil {
 		err = c.fit(ctx)
 	}
@@ -133,7 +137,10 @@ func (c *Conn) fit(ctx context.Context) error {
 
 // explained says why there is no connection, in words that the user can act on.
 func (d *Dial) explained(err error) error {
+	var unverified *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &unverified):
+		return fmt.Errorf("%s: %w: %w", d.URL, ErrTrust, unverified.Err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired),
 		errors.Is(err, nats.ErrNkeysNotSupported):
 		return fmt.Errorf("%s: %w", d.URL, ErrRefused)
@@ -143,11 +150,18 @@ func (d *Dial) explained(err error) error {
 	return fmt.Errorf("%w at %s: %w", ErrAway, d.URL, err)
 }
 
-func (d *Dial) complain(_ *nats.Conn, _ *nats.Subscription, err error) {
-	if errors.Is(err, nats.ErrSlowConsumer) { // said once by the shard whose lane is full; a flood would fill the log
-		return
+// complain tells what is wrong with a connection, but not again and again: a hub that refuses the
+// credentials does so at every try. It is called for one error after the other.
+func (d *Dial) complain() nats.ErrHandler {
+	var last string
+	return func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		text := schema.Clean(err.Error(), maxLine)
+		if text == last || errors.Is(err, nats.ErrSlowConsumer) { // said once by the shard whose lane is full
+			return
+		}
+		last = text
+		d.Log.Warn("hub", "error", text)
 	}
-	d.Log.Warn("hub", "error", schema.Clean(err.Error(), maxLine))
 }
 
 func (d *Dial) broken(_ *nats.Conn, err error) {
@@ -164,6 +178,9 @@ func (c *Conn) Close() { c.nats.Close() }
 // session names the connection as it is now.
 func (c *Conn) session() (string, error) {
 	if !c.nats.IsConnected() {
+		if why := c.nats.LastError(); why != nil { // a certificate has run out, for example
+			return "", c.dial.explained(why)
+		}
 		return "", ErrAway
 	}
 	return fmt.Sprint(c.nats.ConnectedServerId(), "/", c.nats.Stats().Reconnects), nil

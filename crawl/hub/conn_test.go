@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -79,9 +80,43 @@ func TestCredentialsFile(t *testing.T) {
 	for file, want := range map[string]string{
 		open: "chmod 600", written(t, " \n"): "is empty", open + "x": "no such file",
 	} {
-		if _, err := dial(t, "nats://127.0.0.1:1", file); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := dial(t, "nats://127.0.0.1:1", file); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", file, err, want)
 		}
+	}
+}
+
+// A hub that comes back and refuses the credentials is complained of once, however often it is tried.
+func TestRefusedAgain(t *testing.T) {
+	file := written(t, "a token of the hub\n")
+	s := start(t, Options{Token: "a token of the hub"})
+	said := written(t, "")
+	log, err := os.OpenFile(said, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	d := Dial{URL: s.URL(), Credentials: file, Log: slog.New(slog.NewTextHandler(log, nil))}
+	c, err := reach(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	address := s.nats.Addr().String()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, Options{Listen: address, Token: "another"})
+	time.Sleep(10 * reconnect)
+	text, err := os.ReadFile(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "authorization violation"); n != 1 {
+		t.Errorf("it is said %d times, want once:\n%s", n, text)
+	}
+	if _, err := c.session(); !errors.Is(err, ErrRefused) {
+		t.Errorf("the reason for being away is %v, want %v", err, ErrRefused)
 	}
 }
 
@@ -226,11 +261,34 @@ func TestTLS(t *testing.T) {
 	if _, err := c.nats.TLSConnectionState(); err != nil {
 		t.Errorf("it does not speak TLS: %v", err)
 	}
-	if _, err := dial(t, url, ""); !errors.Is(err, ErrAway) || !strings.Contains(err.Error(), "certificate") {
+	if _, err := dial(t, url, ""); !errors.Is(err, ErrTrust) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("without trust in the certificate: %v", err)
 	}
 	if _, err := Connect(t.Context(), Dial{URL: url, CAFile: anchors + "x", Log: quiet()}); err == nil {
 		t.Error("trust anchors that are not there are accepted")
+	}
+}
+
+// A hub that comes back with a certificate that is not trusted is not said to be away without a reason.
+func TestCertificateAgain(t *testing.T) {
+	before, anchors := selfSigned(t)
+	after, _ := selfSigned(t)
+	s := start(t, Options{TLS: &tls.Config{Certificates: []tls.Certificate{before}}})
+	c, err := reach(t.Context(), Dial{URL: s.URL(), CAFile: anchors, Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	address := s.nats.Addr().String()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, Options{Listen: address, TLS: &tls.Config{Certificates: []tls.Certificate{after}}})
+	for ends := time.Now().Add(20 * time.Second); !errors.Is(err, ErrTrust); _, err = c.session() {
+		if time.Now().After(ends) {
+			t.Fatalf("the reason for being away is %v, want %v", err, ErrTrust)
+		}
+		time.Sleep(reconnect / 4)
 	}
 }
 

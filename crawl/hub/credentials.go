@@ -15,19 +15,19 @@ import (
 func credentials(path string) ([]nats.Option, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("credentials: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("the credentials file %s must be a file that only its owner can read: chmod 600", path)
+		return nil, fmt.Errorf("%w: %s must be a file that only its owner can read: chmod 600", ErrFile, path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("credentials: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	text = bytes.TrimSpace(text)
 	switch {
 	case len(text) == 0:
-		return nil, fmt.Errorf("the credentials file %s is empty", path)
+		return nil, fmt.Errorf("%w: %s is empty", ErrFile, path)
 	case bytes.HasPrefix(text, []byte("-----BEGIN")):
 		return []nats.Option{nats.UserCredentials(path)}, nil
 	case bytes.HasPrefix(text, []byte("SU")):

@@ -125,6 +125,7 @@ func (r *reader) readFiles(c *Config, read func(string) ([]byte, error)) {
 	r.readLists("stub", c.Stub, read)
 	r.readDecisions(c, read)
 	r.readKey("network.ca-file", c.Network.CAFile, read, checkAnchors)
+	r.readKey("cluster.ca-file", c.Cluster.CAFile, read, checkAnchors)
 	r.readKey("monitor.webhook-secret-file", c.Monitor.WebhookSecretFile, read, func(text []byte) error {
 		_, err := WebhookSecrets(text)
 		return err

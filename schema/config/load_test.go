@@ -126,6 +126,8 @@ func TestLoadRefuses(t *testing.T) {
 		{"list folder", write("b.toml", list(".")), "is a folder"},
 		{"anchors missing", write("c.toml", minimal+"[network]\nca-file = \"none.pem\"\n"), ":8: [network] ca-file: "},
 		{"anchors empty", write("d.toml", minimal+"[network]\nca-file = \"a.toml\"\n"), "contains no certificate"},
+		{"anchors of the hub missing", write("f.toml", minimal+"[cluster]\nca-file = \"none.pem\"\n"),
+			":8: [cluster] ca-file: "},
 		{"a million seeds", write("e.toml", strings.Replace(minimal, "seeds = [",
 			"seeds = ["+strings.Repeat("\"https://example.com/a\",\n", 1_000_000), 1)), "larger than 4 MiB"},
 	}

@@ -93,7 +93,7 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 	if c.Title != "" {
 		title = ": " + clean(c.Title, 100)
 	}
-	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, PageRank %.3g\n", clean(c.Name, 300), title,
+	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, PageRank %g\n", clean(c.Name, 300), title,
 		c.Votes, count(found.Origins, "origin", "origins"),
 		count(c.Links, "link", "links"), count(c.Pages, "page", "pages"),
 		c.Rank)

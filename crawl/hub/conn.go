@@ -77,12 +77,13 @@ func slow(err error) bool {
 }
 
 func (d *Dial) connect(ctx context.Context) (*Conn, error) {
+	t := teller{log: d.Log}
 	options := []nats.Option{
 		nats.Name(d.Node), nats.Timeout(connects), nats.MaxReconnects(-1), nats.ReconnectWait(reconnect),
 		nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(), nats.PingInterval(pings), nats.MaxPingsOutstanding(2),
 		nats.SyncQueueLen(maxWaiting),
-		nats.ErrorHandler(d.complain()), nats.DisconnectErrHandler(d.broken),
-		nats.ReconnectHandler(d.mended),
+		nats.ErrorHandler(t.complain), nats.DisconnectErrHandler(t.broken),
+		nats.ReconnectHandler(t.mended),
 	}
 	if d.Credentials != "" {
 		more, err := credentials(d.Credentials)
@@ -150,27 +151,32 @@ func (d *Dial) explained(err error) error {
 	return fmt.Errorf("%w at %s: %w", ErrAway, d.URL, err)
 }
 
-// complain tells what is wrong with a connection, but not again and again: a hub that refuses the
-// credentials does so at every try. It is called for one error after the other.
-func (d *Dial) complain() nats.ErrHandler {
-	var last string
-	return func(_ *nats.Conn, _ *nats.Subscription, err error) {
-		text := schema.Clean(err.Error(), maxLine)
-		if text == last || errors.Is(err, nats.ErrSlowConsumer) { // said once by the shard whose lane is full
-			return
-		}
-		last = text
-		d.Log.Warn("hub", "error", text)
-	}
+// A teller tells what becomes of a connection, but not again and again: a hub that refuses the
+// credentials does so at every try. Its methods are called one after the other.
+type teller struct {
+	log  *slog.Logger
+	last string // complaint since it was connected
 }
 
-func (d *Dial) broken(_ *nats.Conn, err error) {
+func (t *teller) complain(_ *nats.Conn, _ *nats.Subscription, err error) {
+	text := schema.Clean(err.Error(), maxLine)
+	if text == t.last || errors.Is(err, nats.ErrSlowConsumer) { // said once by the shard whose lane is full
+		return
+	}
+	t.last = text
+	t.log.Warn("hub", "error", text)
+}
+
+func (t *teller) broken(_ *nats.Conn, err error) {
 	if err != nil {
-		d.Log.Warn("the connection to the hub is broken", "error", schema.Clean(err.Error(), maxLine))
+		t.log.Warn("the connection to the hub is broken", "error", schema.Clean(err.Error(), maxLine))
 	}
 }
 
-func (d *Dial) mended(*nats.Conn) { d.Log.Info("the hub is connected again") }
+func (t *teller) mended(*nats.Conn) {
+	t.last = ""
+	t.log.Info("the hub is connected again")
+}
 
 // Close ends the connection.
 func (c *Conn) Close() { c.nats.Close() }

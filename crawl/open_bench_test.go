@@ -1,7 +1,6 @@
 package crawl_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +44,7 @@ func BenchmarkOpen(b *testing.B) {
 			b.Run(fmt.Sprintf("hosts=%d/open=%d/latency=%v", tt.hosts, tt.open, latency), func(b *testing.B) {
 				for b.Loop() {
 					w := servedFor(b, latency, tt.hosts)
-					rate, cpu := w.rate(b, tt.open, time.Second+latency)
+					rate, cpu := w.rate(b, tt.open)
 					if latency == 0 {
 						able, least = rate, cpu
 					}
@@ -143,29 +142,35 @@ func inBackground(c *stoppable) <-chan error {
 	return ended
 }
 
-// rate is how many requests a second are sent for some seconds of a crawl that has warmed up, and the microseconds of
-// processor time that each of them takes. It counts whole rounds of all hosts, which were all asked first at one time.
-func (w *servedWeb) rate(b *testing.B, open int, round time.Duration) (rate, cpu float64) {
+// rate is how many requests a second are sent, and the microseconds of processor time that each of them takes. It counts
+// from the same request of a crawl to the same, however fast it is: each has met as many hosts by then. Where there are
+// few hosts, which were all asked first at one time, it counts whole rounds of them.
+func (w *servedWeb) rate(b *testing.B, open int) (rate, cpu float64) {
 	b.Helper()
-	const warm = 4 * time.Second
 	stop, c := w.begin(b, open, true)
 	run := inBackground(c)
-	time.Sleep(warm + round)
-	before, busy, begun := w.sent(b, c), process.CPUTime(), time.Now()
-	time.Sleep(6 * round)
-	sent, took := float64(w.sent(b, c)-before), time.Since(begun)
-	busy = process.CPUTime() - busy
+	first := w.await(b, c, uint64(min(120*open, 2*w.hosts)))
+	busy, begun := process.CPUTime(), time.Now()
+	sent := float64(w.await(b, c, first+uint64(min(20*open, 6*w.hosts))) - first)
+	busy, took := process.CPUTime()-busy, time.Since(begun)
 	stop()
 	if err := <-run; err != nil && !errors.Is(err, context.Canceled) {
 		b.Fatal(err)
 	}
-	return sent / took.Seconds(), float64(busy.Microseconds()) / cmp.Or(sent, 1)
+	return sent / took.Seconds(), float64(busy.Microseconds()) / sent
 }
 
-func (w *servedWeb) sent(b *testing.B, c *stoppable) uint64 {
-	st, err := c.Status()
-	if err != nil {
-		b.Fatal(err)
+// await waits until so many requests have been sent, and returns how many have.
+func (w *servedWeb) await(b *testing.B, c *stoppable, many uint64) uint64 {
+	b.Helper()
+	for {
+		st, err := c.Status()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if st.Sent >= many {
+			return st.Sent
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	return st.Sent
 }

@@ -89,6 +89,38 @@ func TestSilentHostsMet(t *testing.T) {
 	})
 }
 
+// Hosts that are asked now and then keep few slots from thousands that are met: half of them only as long as nobody
+// knows how many they use at once.
+func TestManyHostsMet(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const many, known = 6000, 60
+		var hosts []*politeHost
+		start := time.Now()
+		for range many {
+			hosts = append(hosts, &politeHost{left: 1, delay: time.Second, takes: time.Second,
+				due: start.Add(5 * time.Second), from: start.Add(time.Hour)})
+		}
+		for i := range known {
+			due := start.Add(time.Duration(i) * time.Second / known)
+			hosts = append(hosts, &politeHost{left: 100, delay: time.Second, takes: 20 * time.Millisecond, due: due,
+				from: start})
+		}
+		politeRing(t, 100, hosts)
+		for i, h := range hosts {
+			if h.late > time.Millisecond {
+				t.Errorf("host %d is asked %v late", i, h.late)
+			}
+		}
+		var all time.Duration
+		for _, h := range hosts[:many] {
+			all = max(all, h.due.Add(-h.delay).Sub(start))
+		}
+		if all > 90*time.Second { // of 100 slots half for 25 s, then all but three
+			t.Errorf("the others have answered after %v", all)
+		}
+	})
+}
+
 // With several requests open at a time, admissions are a full delay apart.
 func TestParallel(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -6,9 +6,10 @@
 //
 // Hosts that never answered may be silent, and then hold a slot for as long as a
 // time-out; those that answered, but have not yet sent a body, may send one for minutes.
-// So each host has a [Standing], and a slot is left to each host of a better one that is
-// due soon, half of the slots at most, rounded down; those that stand no better use the
-// rest.
+// So each host has a [Standing], and slots are left to hosts of a better one that are due
+// soon: one for each of them, but no more than half of the slots, rounded down, and once
+// there is something to go by, a quarter more than such hosts used at once of late. Those
+// that stand no better use the rest.
 //
 // Where this machine lacks descriptors, ports or memory, half as many requests as were
 // open may be, at least one; where a process lacks time on its processor, half as many,
@@ -30,6 +31,10 @@ const (
 	maxGrowth = 60 * time.Second
 
 	unhurried = 32 // requests that may be open in a process that lacks time
+
+	mostSlots = 1 << 24 // more than anybody has
+
+	recall = 30 * time.Second // a use is remembered for this long, and at most twice as long
 )
 
 // A Standing is what a host has shown.
@@ -71,11 +76,43 @@ func (t *Tally) from(s Standing) (n int) {
 	return n
 }
 
+// A peak is how many slots hosts used at once of late, for each standing those that are better.
+type peak struct {
+	begun       time.Time // when now did
+	now, before Tally     // in at most the time of recall, and in that before
+}
+
+// age forgets what is old; as long as nothing is known, all slots may be used at once.
+func (p *peak) age(now time.Time) {
+	switch took := now.Sub(p.begun); {
+	case took >= 2*recall:
+		*p = peak{begun: now, before: Tally{mostSlots, mostSlots, mostSlots}}
+	case took >= recall:
+		*p = peak{begun: now, before: p.now}
+	}
+}
+
+func (p *peak) see(used *Tally) {
+	for s := range used {
+		p.now[s] = max(p.now[s], used.better(Standing(s)))
+	}
+}
+
+// room is how many slots are worth leaving to hosts that are better than a standing.
+func (p *peak) room(s Standing) int {
+	most := max(p.now[s], p.before[s])
+	return most + most/4 + 1
+}
+
+// better is the number for the standings that are better than one.
+func (t *Tally) better(s Standing) int { return t.Sum() - t.from(s) }
+
 // Slots are what several crawls share.
 type Slots struct {
 	mu     sync.Mutex
 	most   int // 0: no bound
 	used   Tally
+	peak   peak
 	shares []*Share
 	line   []*Share // that were refused
 
@@ -90,6 +127,7 @@ type Share struct {
 	slots *Slots
 	most  int
 	used  Tally
+	peak  peak
 	due   Tally    // hosts that may want a slot soon
 	wants Standing // that was refused last
 	freed chan struct{}
@@ -126,6 +164,8 @@ func (sh *Share) Take(now time.Time, standing Standing, due Tally) bool {
 	defer s.mu.Unlock()
 	s.grow(now)
 	s.expect(sh, due)
+	s.peak.age(now)
+	sh.peak.age(now)
 	if !s.allows(sh, standing) || s.limit()-s.used.Sum() <= s.ahead(sh) {
 		sh.wants = standing
 		if !slices.Contains(s.line, sh) {
@@ -272,7 +312,7 @@ func (s *Slots) allows(sh *Share, standing Standing) bool {
 		due.Add(other.due)
 	}
 	for bound := standing; bound > Proven; bound-- { // a bound for all that stand no better than it
-		mine, all := sh.due.Sum()-sh.due.from(bound), due.Sum()-due.from(bound)
+		mine, all := min(sh.due.better(bound), sh.peak.room(bound)), min(due.better(bound), s.peak.room(bound))
 		if sh.used.from(bound) >= usable(sh.most, mine) || s.used.from(bound) >= usable(limit, all) {
 			return false
 		}
@@ -280,8 +320,8 @@ func (s *Slots) allows(sh *Share, standing Standing) bool {
 	return true
 }
 
-// usable is how many of so many slots may be used beside so many hosts that are due.
-func usable(slots, due int) int { return slots - min(due, slots/2) }
+// usable is how many of so many slots may be used beside so many that are wanted for others.
+func usable(slots, wanted int) int { return slots - min(wanted, slots/2) }
 
 // ahead counts the shares that have been waiting for longer and could take a slot.
 func (s *Slots) ahead(sh *Share) (n int) {
@@ -307,6 +347,8 @@ func (s *Slots) leave(sh *Share) bool {
 func (sh *Share) add(n int, standing Standing) {
 	sh.used[standing] += n
 	sh.slots.used[standing] += n
+	sh.peak.see(&sh.used)
+	sh.slots.peak.see(&sh.slots.used)
 }
 
 // signal has the shares that wait look again.

@@ -43,6 +43,82 @@ func TestLeftToBetter(t *testing.T) {
 	}
 }
 
+// Once it is known how many slots better hosts use at once, only as many and some are left to them.
+func TestLeftByUse(t *testing.T) {
+	due := Tally{500, 0, 500}
+	unknown := func(sh *Share, now time.Time) (n int) {
+		for sh.Take(now, Unknown, due) {
+			n++
+		}
+		for range n {
+			sh.Give(Unknown)
+		}
+		return n
+	}
+	sh := New(0).Share(100)
+	for second := range 90 { // four are used at once, and eight for a moment
+		now, taken := at(float64(second)), 4
+		if second == 40 {
+			taken = 8
+		}
+		for range taken {
+			if !sh.Take(now, Proven, due) {
+				t.Fatal("refused")
+			}
+		}
+		for range taken {
+			sh.Give(Proven)
+		}
+		want := 94 // of 100 beside four, a quarter more and one
+		switch {
+		case second < 30:
+			want = 50
+		case second >= 40:
+			want = 89
+		}
+		if got := unknown(sh, now); got != want {
+			t.Fatalf("%d s: %d unproven, want %d", second, got, want)
+		}
+	}
+	if got := unknown(sh, at(90)); got != 94 {
+		t.Errorf("%d unproven after the moment was forgotten, want 94", got)
+	}
+	if got := unknown(sh, at(150)); got != 50 {
+		t.Errorf("%d unproven after a time in which nobody asked, want 50", got)
+	}
+}
+
+// Better hosts that want more than was left to them get whatever comes back, until they have half.
+func TestLeftAfterMoreUse(t *testing.T) {
+	due := Tally{500, 0, 500}
+	sh := New(0).Share(100)
+	take := func(now time.Time, s Standing) (n int) {
+		for sh.Take(now, s, due) {
+			n++
+		}
+		return n
+	}
+	for _, second := range []float64{0, 30} {
+		if sh.Take(at(second), Proven, due); sh.Used()[Proven] != 1 {
+			t.Fatal("refused")
+		}
+		sh.Give(Proven)
+	}
+	if got := take(at(31), Unknown); got != 98 {
+		t.Fatalf("%d unproven, want 98", got)
+	}
+	for proven := take(at(31), Proven); proven < 50; proven++ {
+		sh.Give(Unknown)
+		if take(at(32), Unknown) > 0 || take(at(32), Proven) != 1 {
+			t.Fatalf("beside %d proven hosts the slot that came back is not theirs", proven)
+		}
+	}
+	sh.Give(Proven)
+	if take(at(32), Unknown) != 0 {
+		t.Error("an unproven host has more than half of the slots")
+	}
+}
+
 // What one share's hosts are due is left free by the others.
 func TestSharesTogether(t *testing.T) {
 	s := New(10)

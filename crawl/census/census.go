@@ -167,6 +167,11 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time)
 	if h.Run == p.run {
 		waiting += len(h.Retries)
 	}
+	c.addWaiting(p, generation, h, waiting, silent)
+}
+
+// addWaiting counts a host for which so many pages wait.
+func (c *count) addWaiting(p Pace, generation uint32, h *schema.Host, waiting int, silent time.Time) {
 	pages, seconds := p.Of(h, waiting)
 	c.addOrigins(p, h, pages, seconds)
 	if h.Run == p.run && h.RunGivenUp != schema.NotGivenUp {
@@ -246,8 +251,9 @@ func countOf(store *kv.Store, cfg *config.Config, run *schema.Run) (c count, p P
 	p, c = NewPace(cfg, run), count{depth: -1}
 	err = store.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
-			c.add(p, store.Generation(), h, time.Time{})
-			return true, nil
+			waiting, err := waitingPages(store, tx, run, h)
+			c.addWaiting(p, store.Generation(), h, waiting, time.Time{})
+			return true, err
 		})
 	})
 	return c, p, err

@@ -80,3 +80,20 @@ func TestWatchedOrigins(t *testing.T) {
 		t.Errorf("%d origins", n)
 	}
 }
+
+// Of a file a page counts once, however often it stands in line, and not once it was visited.
+func TestOriginsOfFile(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("a.test/1", "a.test/2"))
+	for _, page := range []string{"a.test/", "a.test/1", "a.test/2", "a.test/2"} {
+		w.Push(page)
+	}
+	w.Host("a.test/", func(h *schema.Host) { h.Known = 3 })
+	all, err := OriginsOf(w.Store, w.Config, &w.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 1 || all[0].ToVisit != 2 {
+		t.Errorf("%+v, want two pages to visit", all)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ adaptive-delay = false
 [network]
 max-open = %d
 http2 = %t
+connect-to = { %s }
 `
 
 // BenchmarkOpen crawls hosts that may be asked once a second and answer after a while, with many requests open. What
@@ -110,13 +112,18 @@ type servedWeb struct {
 
 func servedFor(b *testing.B, latency time.Duration, hosts int) *servedWeb {
 	b.Helper()
-	return &servedWeb{startServerOf(b, servedConfig{Latency: latency, Hosts: hosts, Size: 2000, Log: true}), hosts}
+	return &servedWeb{startServerOf(b, servedConfig{Latency: latency, Hosts: hosts, Size: 2000, Log: true, Ports: 15}), hosts}
 }
 
 // begin prepares a crawl of all hosts.
 func (w *servedWeb) begin(b *testing.B, open int, http2 bool) (stop context.CancelFunc, c *stoppable) {
 	b.Helper()
-	text := crawltest.Complete(fmt.Sprintf(openConfig, open, http2), w.ca, w.addr) + waitingSeeds(w.hosts)
+	var at []string // as many hosts at every port
+	for i := range w.hosts {
+		at = append(at, fmt.Sprintf("\"h%d.gen.test\" = %q", i, w.all[i%len(w.all)]))
+	}
+	text := fmt.Sprintf(openConfig, open, http2, strings.Join(at, ", "))
+	text = crawltest.Complete(text, w.ca, w.addr) + waitingSeeds(w.hosts)
 	running, _, err := crawl.Begin(b.Context(), crawltest.Open(b, stateFile(b)), crawl.Options{
 		Config: crawltest.Parse(b, text), Log: slog.New(slog.DiscardHandler),
 	})
@@ -151,7 +158,7 @@ func (w *servedWeb) rate(b *testing.B, open int) (rate, cpu float64) {
 	run := inBackground(c)
 	first := w.await(b, c, uint64(min(120*open, 2*w.hosts)))
 	busy, begun := process.CPUTime(), time.Now()
-	sent := float64(w.await(b, c, first+uint64(min(20*open, 6*w.hosts))) - first)
+	sent := float64(w.await(b, c, first+uint64(min(20*open, max(w.hosts, 3000)))) - first)
 	busy, took := process.CPUTime()-busy, time.Since(begun)
 	stop()
 	if err := <-run; err != nil && !errors.Is(err, context.Canceled) {

@@ -35,15 +35,16 @@ type servedConfig struct {
 	Size    int  // of a page; 0: that of a usual one
 	Log     bool // at its end it tells the smallest gap that it saw, and how many connections
 	Heavy   bool // every host has a robots.txt and [heavyPage]
+	Ports   int  // beside the first
 }
 
-// serveAsChild prints its address and serves until its input ends.
+// serveAsChild prints its addresses and serves until its input ends.
 func serveAsChild() error {
 	var cfg servedConfig
 	if err := json.Unmarshal([]byte(os.Getenv(envServer)), &cfg); err != nil {
 		return err
 	}
-	options := []webtest.Option{webtest.WithLatency(cfg.Latency)}
+	options := []webtest.Option{webtest.WithLatency(cfg.Latency), webtest.WithMorePorts(cfg.Ports)}
 	if !cfg.Log {
 		options = append(options, webtest.WithoutLog())
 	}
@@ -59,7 +60,7 @@ func serveAsChild() error {
 	} else {
 		s.Generate(1, webtest.GenConfig{Hosts: cfg.Hosts, Pages: 2000, Size: cfg.Size})
 	}
-	fmt.Println(s.Addr())
+	fmt.Println(strings.Join(s.Addrs(), " "))
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	fmt.Println(smallestGap(s.Log()).Microseconds())
 	fmt.Println(connections(s.Log()))
@@ -90,7 +91,8 @@ func connections(log []webtest.Entry) int {
 // A serverProcess is a server in a process of its own.
 type serverProcess struct {
 	addr string
-	ca   string // path of the certificate of its authority
+	all  []string // addresses, of which that is the first
+	ca   string   // path of the certificate of its authority
 	in   io.Closer
 	out  *bufio.Reader
 }
@@ -118,7 +120,8 @@ func startServerOf(b *testing.B, cfg servedConfig) *serverProcess {
 	}
 	b.Cleanup(func() { in.Close(); _ = cmd.Wait() })
 	p := &serverProcess{ca: filepath.Join(cfg.Dir, "webtest-ca.pem"), in: in, out: bufio.NewReader(out)}
-	p.addr = p.line(b)
+	p.all = strings.Fields(p.line(b))
+	p.addr = p.all[0]
 	return p
 }
 

@@ -33,7 +33,7 @@ import (
 	"time"
 )
 
-// A Server is a web of many host names on one loopback TLS port.
+// A Server is a web of many host names on one loopback TLS port, or several.
 type Server struct {
 	latency       time.Duration
 	http1         bool
@@ -42,12 +42,13 @@ type Server struct {
 	ca            *authority
 	stranger      func() (*authority, error)
 
-	tcp      net.Listener // below listener
-	listener *listener
-	http     *http.Server
-	cancel   context.CancelFunc
-	served   chan struct{} // closed when the accept loop has ended
-	conns    atomic.Uint64
+	tcp       net.Listener // that was given; nil: none
+	ports     int          // beside it
+	listeners []*listener
+	http      *http.Server
+	cancel    context.CancelFunc
+	served    sync.WaitGroup // the accept loops
+	conns     atomic.Uint64
 
 	life     sync.RWMutex // guards closed against a handler that begins
 	closed   bool
@@ -85,6 +86,11 @@ func WithoutLog() Option { return func(s *Server) { s.journal.forget = true } }
 // then on, in place of a free port of 127.0.0.1.
 func WithListener(l net.Listener) Option { return func(s *Server) { s.tcp = l } }
 
+// WithMorePorts has the server listen on so many free ports of 127.0.0.1 beside the first, see
+// [Server.Addrs]. To one port a machine has some 28,000 connections, those included that were closed within the last
+// minute.
+func WithMorePorts(n int) Option { return func(s *Server) { s.ports = n } }
+
 // New starts a server on a free port of 127.0.0.1. It ends with [Server.Close].
 func New(opts ...Option) (*Server, error) {
 	ca, err := newAuthority("Ripple synthetic web")
@@ -94,7 +100,6 @@ func New(opts ...Option) (*Server, error) {
 	s := &Server{
 		ca:       ca,
 		stranger: sync.OnceValues(func() (*authority, error) { return newAuthority("Unknown") }),
-		served:   make(chan struct{}),
 		hosts:    map[string]*Host{},
 		gates:    map[string]sniRule{},
 	}
@@ -103,11 +108,20 @@ func New(opts ...Option) (*Server, error) {
 		opt(s)
 	}
 	if s.tcp == nil {
-		if s.tcp, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		s.ports++
+	} else {
+		s.listeners = append(s.listeners, newListener(s.tcp))
+	}
+	for range s.ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			for _, before := range s.listeners {
+				_ = before.Close()
+			}
 			return nil, fmt.Errorf("listen on loopback: %w", err)
 		}
+		s.listeners = append(s.listeners, newListener(l))
 	}
-	s.listener = newListener(s.tcp)
 	s.start()
 	return s, nil
 }
@@ -124,10 +138,11 @@ func (s *Server) start() {
 			return context.WithValue(ctx, connKey{}, connection{s.conns.Add(1), time.Now()})
 		},
 	}
-	go func() {
-		defer close(s.served)
-		_ = s.http.ServeTLS(s.listener, "", "") // always http.ErrServerClosed once closed
-	}()
+	for _, l := range s.listeners {
+		s.served.Go(func() {
+			_ = s.http.ServeTLS(l, "", "") // always http.ErrServerClosed once closed
+		})
+	}
 }
 
 // Close ends every connection and waits for every handler. Handlers given to
@@ -143,8 +158,10 @@ func (s *Server) Close() error {
 	}
 	s.cancel()
 	err := s.http.Close()
-	s.listener.closeConns()
-	<-s.served
+	for _, l := range s.listeners {
+		l.closeConns()
+	}
+	s.served.Wait()
 	s.handlers.Wait()
 	if errors.Is(err, net.ErrClosed) {
 		err = nil
@@ -153,7 +170,15 @@ func (s *Server) Close() error {
 }
 
 // Addr is the address that every name of this web is dialled at.
-func (s *Server) Addr() string { return s.listener.Addr().String() }
+func (s *Server) Addr() string { return s.listeners[0].Addr().String() }
+
+// Addrs are all addresses at which any name of this web may be dialled.
+func (s *Server) Addrs() (all []string) {
+	for _, l := range s.listeners {
+		all = append(all, l.Addr().String())
+	}
+	return all
+}
 
 // CAPEM is the certificate of the authority that signs for every host.
 func (s *Server) CAPEM() []byte { return s.ca.pem }

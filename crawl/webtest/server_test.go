@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log"
@@ -75,6 +76,34 @@ func ask(t testing.TB, c *http.Client, method, url string, header ...string) rep
 		t.Fatal(err)
 	}
 	return reply{resp, string(body)}
+}
+
+// Every port has all names, until the server is closed.
+func TestMorePorts(t *testing.T) {
+	s := newServer(t, WithMorePorts(2))
+	s.Host("a.test").Page("/", "here")
+	all := s.Addrs()
+	if len(all) != 3 || all[0] != s.Addr() || all[1] == all[2] {
+		t.Fatalf("addresses %v", all)
+	}
+	for _, addr := range all {
+		c := newClient(t, s)
+		c.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", addr)
+		}
+		if got := get(t, c, "https://a.test/"); got.body != "here" {
+			t.Errorf("%s: %q", addr, got.body)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, addr := range all {
+		if c, err := net.Dial("tcp", addr); err == nil {
+			c.Close()
+			t.Errorf("%s is still listened at", addr)
+		}
+	}
 }
 
 func TestServerNames(t *testing.T) {

@@ -21,6 +21,7 @@ type line struct {
 	priority   uint8
 	limit      int
 	standing   slots.Standing
+	met        bool        // it has answered, in whatever process
 	returning  slots.Tally // the host, where nothing can be sent until one of its requests is settled
 	suspension uint32
 }

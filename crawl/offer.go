@@ -48,7 +48,7 @@ func (s *scheduler) nextStep(now time.Time, steps chan<- ring.Step) (ring.Step, 
 	}
 	step := *l.steps[0]
 	step.Sent, step.Suspension = now, l.suspension
-	step.Address, step.Standing, step.Gap = s.offered.address, l.standing, 0
+	step.Address, step.Standing, step.Met, step.Gap = s.offered.address, l.standing, l.met, 0
 	if l.limit > 1 && step.Kind.Asks() {
 		step.Gap = l.delay
 	}

@@ -51,29 +51,53 @@ func TestWideOutage(t *testing.T) {
 		t.Errorf("%d were open when the network went, want %d; %d were asked while it was away, want 60 at most", open,
 			hosts, probes)
 	}
-	crawltest.EachPage(t, w.path, func(p *survey.Page) {
-		if !p.Visited || p.Error != "" || p.Retries > 0 {
-			t.Errorf("%s: visited %v, %q, %d retries", p.URL, p.Visited, p.Error, p.Retries)
-		}
-	})
-	if got, want := crawltest.Digest(t, w.path), crawltest.Digest(t, quiet.path); got != want {
-		t.Errorf("digest %s, want %s", got, want)
-	}
+	w.wantMapOf(quiet)
 	laws := []webtest.Rule{webtest.MinGap(time.Second, 0), webtest.MaxOpen(1, 0), webtest.RobotsFirst()}
 	for _, bad := range webtest.CheckLog(w.log, laws...) {
 		t.Error(bad)
 	}
 }
 
+// TestResumedInOtherNetwork goes on with a crawl in a network that lets nobody through for a night, and answers for
+// everybody with a certificate of its own: hosts that answered the process before are not to blame.
+func TestResumedInOtherNetwork(t *testing.T) {
+	t.Parallel()
+	quiet := newOutageWeb(t, 20)
+	quiet.crawl()
+	w := newOutageWeb(t, 20)
+	w.kill, w.to, w.lost = 7500*time.Millisecond, 8*time.Hour, reply{wait: 50 * time.Millisecond, cause: fetch.TLS}
+	w.crawl()
+	if n := len(w.log); n > 600 { // one a minute, and those of a crawl that nothing happens to
+		t.Errorf("%d requests were made, most of them in vain", n)
+	}
+	w.wantMapOf(quiet)
+}
+
 // An outageWeb is many hosts of two pages that answer after three seconds, behind a network that is away for a while.
 type outageWeb struct {
 	*paperServers
 	hosts    int
+	kill     time.Duration // of a first process, when nothing is away; 0: there is none
 	from, to time.Duration // since the start; 0: it is never away
+	lost     reply         // in that time
 }
 
 func newOutageWeb(t *testing.T, hosts int) *outageWeb {
-	return &outageWeb{paperServers: newPaperServers(t), hosts: hosts}
+	lost := reply{wait: 30 * time.Second, cause: fetch.Timeout}
+	return &outageWeb{paperServers: newPaperServers(t), hosts: hosts, lost: lost}
+}
+
+// wantMapOf wants nobody to be blamed, and the map of a crawl that was left alone.
+func (w *outageWeb) wantMapOf(quiet *outageWeb) {
+	w.t.Helper()
+	crawltest.EachPage(w.t, w.path, func(p *survey.Page) {
+		if !p.Visited || p.Error != "" || p.Retries > 0 {
+			w.t.Errorf("%s: visited %v, %q, %d retries", p.URL, p.Visited, p.Error, p.Retries)
+		}
+	})
+	if got, want := crawltest.Digest(w.t, w.path), crawltest.Digest(w.t, quiet.path); got != want {
+		w.t.Errorf("digest %s, want %s", got, want)
+	}
 }
 
 func (w *outageWeb) crawl() {
@@ -84,17 +108,23 @@ func (w *outageWeb) crawl() {
 	text := crawltest.Paper(fmt.Sprintf(wideOutageConfig, w.hosts)) +
 		"[[quality]]\ndomain = \"*.test\"\nseeds = [" + strings.Join(seeds, ",") + "]\n"
 	synctest.Test(w.t.(*testing.T), func(*testing.T) {
-		w.machine, w.begun = NewMachine(0), time.Now()
 		w.other = w.reply
+		if w.kill > 0 {
+			away := w.to
+			w.machine, w.to = NewMachine(0), 0
+			w.paperServers.crawl(text, w.kill)
+			w.to = away
+		}
+		w.machine, w.begun = NewMachine(0), time.Now()
 		w.paperServers.crawl(text, 0)
 	})
 }
 
 // reply is lost where it, or the question, falls into the outage.
 func (w *outageWeb) reply(q question) reply {
-	const latency, patience = 3 * time.Second, 30 * time.Second
+	const latency = 3 * time.Second
 	if now := time.Since(w.begun); w.to > 0 && now < w.to && now+latency > w.from {
-		return reply{wait: patience, cause: fetch.Timeout}
+		return w.lost
 	}
 	switch {
 	case q.path == "/robots.txt":

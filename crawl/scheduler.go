@@ -294,7 +294,7 @@ func (s *scheduler) apply(e *ring.Effect) {
 	now := time.Now()
 	l.ready = now.Add(e.Ready.Sub(now))
 	l.address, l.delay, l.priority = e.Address, e.Delay, e.Priority
-	l.limit, l.suspension = max(1, e.Limit), e.Suspension
+	l.limit, l.suspension, l.met = max(1, e.Limit), e.Suspension, e.Met
 	switch {
 	case e.Failing:
 		s.trust.failed(e.Host)

@@ -109,7 +109,7 @@ func (w *warden) settle(o *ring.Outcome, all bool, now time.Time) bool {
 	case cutOff(o):
 	case all:
 		blameless(o)
-	case !network.Settled(o.Done, o.Own == fetch.OwnResolver, now):
+	case !network.Settled(o.Done, o.Own == fetch.OwnResolver || o.Step.Met && unreached(o), now):
 		return false
 	case o.Own != fetch.OwnResolver:
 	case !network.Anybody(o.Done):
@@ -144,9 +144,10 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 	default:
 		f := outage.Failure{
 			Host: host, Sent: o.Step.Sent, Own: o.Own == fetch.OwnNetwork, Alone: o.Own == fetch.OwnNothing,
+			Met: o.Step.Met,
 		}
 		f.Own = f.Own || o.Own == fetch.OwnNoResolver && !w.machine.network.Anybody(time.Time{})
-		f.Network = o.Cause.Connection() || o.Cause == fetch.Timeout || o.Cause == fetch.Slow
+		f.Network = unreached(&o)
 		switch w.machine.network.Failed(f, now) {
 		case outage.Begun:
 			w.away(o.Detail)
@@ -161,6 +162,11 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 // cutOff reports whether an answer ended too early. One that only came to a halt is not: an
 // outage looks like that.
 func cutOff(o *ring.Outcome) bool { return o.Status != 0 && o.Cause != fetch.Slow }
+
+// unreached reports what a network that is away looks like.
+func unreached(o *ring.Outcome) bool {
+	return o.Cause.Connection() || o.Cause == fetch.Timeout || o.Cause == fetch.Slow
+}
 
 // id tells a host from those of other crawls.
 func (w *warden) id(o *ring.Outcome) uint64 { return w.crawl<<32 | uint64(o.Step.Host) }

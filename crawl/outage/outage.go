@@ -2,7 +2,8 @@
 // hosts.
 //
 // The network counts as away when hosts that answered before fail in a row, without
-// an HTTP answer between: five of them, or all that ever answered, at least three. A
+// an HTTP answer between: five of them, or all that ever answered, at least three; where
+// none has answered in this process, three that had in an earlier one. A
 // failure that is this machine's own, such as a missing route or a name server that is
 // out of reach, too, is enough by itself. While the network is away only one request is
 // made at a time, every 5 to 60 s; any HTTP answer ends that.
@@ -10,6 +11,8 @@
 // The last hosts of a crawl may have fallen silent by themselves, and nobody else is left
 // to answer. So an outage ends, too, when for half an hour nothing but silence has spoken for
 // it, and the machine was awake: from then on, until somebody answers, who fails is to blame.
+// Where ten hosts or more have failed that answered before, it takes twelve hours: a night
+// in a network that lets nobody through.
 //
 // Until an outage can be ruled out, failures are held back, 10 s at most. Those that
 // fall into one are nobody's fault, and neither are those of requests that were open
@@ -34,6 +37,8 @@ const (
 	quiet    = 5 * time.Second // without an answer, after which what was sent before the last one counts
 	onTheWay = time.Second     // for which answers come in after the network has gone
 	maxGuess = 30 * time.Minute
+	many     = 10 // hosts, after which an outage is believed for longer
+	manyFor  = 12 * time.Hour
 	oneWake  = 2 * time.Second // within which all notice a suspension
 
 	// MaxHold is how long a failure is held back.
@@ -46,6 +51,7 @@ type Failure struct {
 	Sent    time.Time
 	Own     bool // no route to anybody
 	Alone   bool // nothing of this machine's own is known to have failed
+	Met     bool // the host had answered in an earlier process
 	Network bool // no connection, a TLS failure, a time-out or a halt: what a network that is away looks like
 }
 
@@ -111,12 +117,12 @@ func (w *Watch) Failed(f Failure, now time.Time) News {
 	if !f.Alone {
 		w.own = now
 	}
-	doubted := w.away && now.Sub(w.since) >= maxGuess && now.Sub(w.own) >= maxGuess && now.Sub(w.woke) >= maxGuess
+	doubted := w.doubtful(now)
 	if doubted {
 		w.away, w.doubted = false, true
 		w.tell()
 	}
-	if _, known := w.answered[f.Host]; known && f.Network && !f.Sent.Before(w.woke) {
+	if _, known := w.answered[f.Host]; (known || f.Met) && f.Network && !f.Sent.Before(w.woke) {
 		if w.row == nil {
 			w.row = map[uint64]failed{}
 		}
@@ -129,6 +135,15 @@ func (w *Watch) Failed(f Failure, now time.Time) News {
 		return Doubted
 	}
 	return None
+}
+
+// doubtful reports whether nothing but silence has spoken for an outage for too long.
+func (w *Watch) doubtful(now time.Time) bool {
+	guess := maxGuess
+	if len(w.row) >= many {
+		guess = manyFor
+	}
+	return w.away && now.Sub(w.since) >= guess && now.Sub(w.own) >= guess && now.Sub(w.woke) >= guess
 }
 
 // Look reports whether an outage begins because it has been quiet for so long.
@@ -205,11 +220,12 @@ func (w *Watch) Blameless(sent time.Time) bool {
 
 // Settled reports whether a failure need not be held back any longer: it ended at a
 // time, and somebody has answered since, or for long nobody has, or it cannot belong
-// to an outage because too few hosts have answered. One of this machine's own can.
-func (w *Watch) Settled(end time.Time, own bool, now time.Time) bool {
+// to an outage because too few hosts have answered. One of this machine's own can, and one of a
+// host that answered in an earlier process.
+func (w *Watch) Settled(end time.Time, can bool, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !own && len(w.answered) < leastAll || w.last.After(end) || now.Sub(end) >= MaxHold
+	return !can && len(w.answered) < leastAll || w.last.After(end) || now.Sub(end) >= MaxHold
 }
 
 // Anybody reports whether a host has answered after a time.

@@ -21,6 +21,7 @@ func watchOf(hosts uint64) *Watch {
 func TestBegins(t *testing.T) {
 	own := func(host uint64) Failure { return Failure{Host: host, Sent: at(1), Own: true, Network: true} }
 	silent := func(host uint64) Failure { return Failure{Host: host, Sent: at(1), Network: true} }
+	met := func(host uint64) Failure { return Failure{Host: host, Sent: at(1), Network: true, Met: true} }
 	tests := []struct {
 		name     string
 		answered uint64
@@ -33,6 +34,10 @@ func TestBegins(t *testing.T) {
 		{"all three", 3, []Failure{silent(1), silent(2), silent(3)}, true},
 		{"both of two", 2, []Failure{silent(1), silent(2)}, false},
 		{"hosts that never answered", 3, []Failure{silent(4), silent(5), silent(6), silent(7), silent(8)}, false},
+		{"three that answered an earlier process", 0, []Failure{met(1), met(2), met(3)}, true},
+		{"two that answered an earlier process", 0, []Failure{met(1), met(2), silent(3), silent(4)}, false},
+		{"such, where many answer", 20, []Failure{met(21), met(22), met(23), silent(1)}, false},
+		{"such among many", 20, []Failure{met(21), met(22), met(23), silent(1), silent(2)}, true},
 		{"no route at the only host", 1, []Failure{own(1)}, true},
 		{"no route at the start", 0, []Failure{own(1)}, true},
 		{"no route at one of many hosts", 20, []Failure{own(1)}, true},
@@ -112,6 +117,25 @@ func TestDoubted(t *testing.T) {
 	}
 }
 
+// Many hosts that are silent are an outage for half a day.
+func TestDoubtedLate(t *testing.T) {
+	w, doubted := watchOf(20), 0.0
+	for now := 2.0; doubted == 0 && now < 24*3600; now += 60 {
+		host := uint64(now/60)%many + 1
+		if now < 62 {
+			for other := range uint64(5) {
+				w.Failed(Failure{Host: other + 1, Sent: at(now - 1), Network: true, Alone: true}, at(now))
+			}
+		}
+		if w.Failed(Failure{Host: host, Sent: at(now - 1), Network: true, Alone: true}, at(now)) == Doubted {
+			doubted = now
+		}
+	}
+	if want := manyFor.Seconds(); doubted < want || doubted > want+120 {
+		t.Errorf("doubted after %v s, want %v", doubted, want)
+	}
+}
+
 // An outage that something of this machine's own has shown is doubted half an hour after that, and after
 // the machine woke: then the network may be there, and the only hosts that are left be dead.
 func TestDoubtedLater(t *testing.T) {
@@ -183,7 +207,7 @@ func TestHold(t *testing.T) {
 	if !watchOf(2).Settled(at(5), false, at(5)) {
 		t.Error("held though too few hosts have answered")
 	}
-	if watchOf(2).Settled(at(5), true, at(5)) {
+	if watchOf(2).Settled(at(5), true, at(5)) { // of this machine's own, or of a host that answered before
 		t.Error("not held though it is this machine's own")
 	}
 	w := watchOf(3)

@@ -185,7 +185,8 @@ func (p *plan) askRobots(h *schema.Host, live *liveHost) (decision, error) {
 func (p *plan) effect(h *schema.Host, live *liveHost) ring.Effect {
 	return ring.Effect{
 		Host: h.ID, Address: p.address(h), Limit: p.parallel(h),
-		Failing: live.failing, Answered: live.answered, Proved: live.proved, Suspension: h.Suspension,
+		Failing: live.failing, Answered: live.answered, Proved: live.proved, Met: h.Smoothed > 0,
+		Suspension: h.Suspension,
 	}
 }
 

@@ -70,6 +70,7 @@ type Step struct {
 	Suspension uint32         // number of the host's suspension when it was sent
 	Address    string         // whose clock was started when it was sent; "": none
 	Standing   slots.Standing // of the host, when it was sent
+	Met        bool           // the host has answered before, in whatever process
 	Gap        time.Duration  // from one request of the host to the next, where several may be open; 0: the host has one
 	Moves      int            // how often it was not asked because its server was at another address
 	Settings   *Settings      // it was planned under
@@ -117,6 +118,7 @@ type Effect struct {
 	Failing    bool   // a request had no whole answer in time
 	Answered   bool   // one had, to HEAD or for robots.txt
 	Proved     bool   // one had, with a page or a sitemap
+	Met        bool   // the host has answered, in whatever process
 	Suspension uint32 // number for the steps sent from now on
 	Closed     int    // its requests that this commit settled
 	Revoke     bool   // steps not yet sent go back to the recorder by a Wake

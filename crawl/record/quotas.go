@@ -293,5 +293,5 @@ func (q *quotas) seedsOnly(h *schema.Host) bool {
 // tooSlow reports whether no page of a host is worth its delay. One that asks for too
 // much is given up instead.
 func (q *quotas) tooSlow(h *schema.Host) bool {
-	return q.seedsOnly(h) && !q.in.seeds.hosts[h.ID] && !q.in.set.Config.AsksTooMuch(h)
+	return q.seedsOnly(h) && len(q.in.seeds.hosts[h.ID]) == 0 && !q.in.set.Config.AsksTooMuch(h)
 }

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -20,6 +21,29 @@ func TestSeedsOfSlowHostInLaterRun(t *testing.T) {
 		s.crawl(politeConfig(nil), 0)
 		if got := s.requests("a.test"); !slices.Equal(got, []string{"GET /robots.txt", "GET /"}) {
 			t.Errorf("the later run asked for %q", got)
+		}
+	})
+}
+
+// TestRetriesOfSlowHost has a page that waits for another try stay unasked once its host has
+// more than max-crawl-delay, like its other pages.
+func TestRetriesOfSlowHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		honest := site("User-agent: *\nCrawl-delay: 3\n", 2)
+		s.host["a.test"] = func(q question) reply {
+			if q.path != "/robots.txt" && q.n == 0 {
+				return reply{status: http.StatusInternalServerError}
+			}
+			return honest(q)
+		}
+		keys := map[string]string{"retry": "delay = \"1m\""}
+		s.crawl(politeConfig(keys), 100*time.Second) // the front page, then two pages that wait for another try
+		s.log = nil
+		keys["politeness"] = "max-crawl-delay = \"2s\""
+		s.crawl(politeConfig(keys), 0)
+		if got := s.requests("a.test"); len(got) > 0 {
+			t.Errorf("asked for %q", got)
 		}
 	})
 }

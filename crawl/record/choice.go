@@ -65,8 +65,8 @@ func (c *choice) next(h *schema.Host, live *liveHost, rules *robots.Rules) (deci
 func (c *choice) fromRetries(h *schema.Host, live *liveHost, rules *robots.Rules) (step *ring.Step, taken bool,
 	err error) {
 	for _, r := range h.Retries {
-		if r.Due.After(c.in.now) || live.busy(r.URL) ||
-			c.in.isPage(r.URL) && c.quotas.exhausted(h, live) {
+		if r.Due.After(c.in.now) || live.busy(r.URL) || c.in.isPage(r.URL) && (c.quotas.exhausted(h, live) ||
+			c.quotas.seedsOnly(h) && !c.in.seeds.pages[r.URL]) {
 			continue
 		}
 		step, err := c.look(h, r.URL, rules, r.Attempts)

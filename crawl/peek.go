@@ -56,10 +56,9 @@ func Peek(ctx context.Context, o PeekOptions) ([]Peeked, error) {
 	p := &peeker{PeekOptions: o, set: set, now: time.Now()}
 	found := make([]Peeked, len(o.Seeds))
 	for i, seed := range o.Seeds {
-		authority := weburl.Host(seed.Form)
-		found[i].Host = authority
+		found[i].Host = seed.Host()
 		ask := &peek{Peeked: &found[i], host: seed.Host(), own: seed.Host(), step: ring.Step{
-			Kind: ring.Robots, Host: ownHost, For: ownHost, URL: "https://" + authority + "/robots.txt",
+			Kind: ring.Robots, Host: ownHost, For: ownHost, URL: "https://" + weburl.Host(seed.Form) + "/robots.txt",
 			Timeout: min(o.Config.Retry.Timeout, peekTimeout), Settings: set,
 		}}
 		if err := p.recall(ask); err != nil {

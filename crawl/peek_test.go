@@ -199,3 +199,15 @@ func TestPeekAtAddress(t *testing.T) {
 		t.Errorf("%+v, %v", peeks, err)
 	}
 }
+
+// What is told of a robots.txt belongs to the host, without the www. that a seed is asked at.
+func TestPeekNamesTheHost(t *testing.T) {
+	t.Parallel()
+	web := crawltest.Serve(t)
+	web.Host("www.a.test").Robots("User-agent: *\nDisallow: /\n")
+	o := peekOptions(t, web, "www.a.test")
+	peeks, err := crawl.Peek(t.Context(), o)
+	if err != nil || peeks[0].Host != "a.test" || peeks[0].Rules.Check("/").Allowed {
+		t.Errorf("%+v, %v", peeks, err)
+	}
+}

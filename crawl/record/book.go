@@ -13,10 +13,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-const (
-	maxParsedRobots = 4096
-	maxRobotsAge    = 30 * 24 * time.Hour // of a copy that stands while robots.txt is unreachable
-)
+// MaxRobotsAge is the age up to which a copy of robots.txt stands while that is unreachable.
+const MaxRobotsAge = 30 * 24 * time.Hour
+
+const maxParsedRobots = 4096
 
 // A book keeps every host's robots.txt: its rules, the tries to get it, and the
 // redirects by which another host is asked for it.
@@ -32,7 +32,7 @@ type book struct {
 func (b *book) rules(h *schema.Host) (*robots.Rules, error) {
 	age := b.in.now.Sub(h.RobotsAt)
 	fresh := !h.RobotsAt.IsZero() && age < b.in.set.Config.Politeness.RobotsTTL
-	stands := !h.RobotsAt.IsZero() && age < maxRobotsAge && h.RobotsTries > 0 &&
+	stands := !h.RobotsAt.IsZero() && age < MaxRobotsAge && h.RobotsTries > 0 &&
 		(b.triedOut(h) || h.RobotsDue.After(b.in.now))
 	if fresh || stands {
 		return b.copied(h)

@@ -158,7 +158,7 @@ func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) erro
 		return err
 	}
 	foreign := b.in.store.Foreign(id)
-	if !foreign && noMore(b.in, target) {
+	if !foreign && id != h.ID && noMore(b.in, target) {
 		b.tryLater(h, schema.Reason{Cause: schema.CauseTargetGivenUp, Host: target.Name})
 		return nil
 	}

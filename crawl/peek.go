@@ -9,7 +9,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/crawl/judge"
 	"github.com/sumi-ripple/ripple/crawl/pace"
-	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/kv"
@@ -123,7 +122,7 @@ func (p *peeker) recall(ask *peek) error {
 		ask.keep(&file, p.Config.UserAgent.CrawlerName)
 		return nil
 	}
-	if !file.At.IsZero() && age < record.MaxRobotsAge {
+	if !file.At.IsZero() && age < clock.MaxRobotsAge {
 		ask.old = &file
 	}
 	p.queue(ask, rest, why)

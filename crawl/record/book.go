@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -9,12 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
-
-// MaxRobotsAge is the age up to which a copy of robots.txt stands while that is unreachable.
-const MaxRobotsAge = 30 * 24 * time.Hour
 
 const maxParsedRobots = 4096
 
@@ -26,18 +23,12 @@ type book struct {
 	parsed map[schema.HostID]*robots.Rules
 }
 
-// rules returns what robots.txt of a host says, nil if that must be asked first. A
-// copy stands for robots-ttl; while the file is unreachable, for 30 days, between the
-// tries and after the last one.
+// rules returns what robots.txt of a host says, nil if that must be asked first.
 func (b *book) rules(h *schema.Host) (*robots.Rules, error) {
-	age := b.in.now.Sub(h.RobotsAt)
-	fresh := !h.RobotsAt.IsZero() && age < b.in.set.Config.Politeness.RobotsTTL
-	stands := !h.RobotsAt.IsZero() && age < MaxRobotsAge && h.RobotsTries > 0 &&
-		(b.triedOut(h) || h.RobotsDue.After(b.in.now))
-	if fresh || stands {
+	switch cfg := b.in.set.Config; {
+	case clock.CopyStands(cfg, h, b.in.now):
 		return b.copied(h)
-	}
-	if b.triedOut(h) && b.in.set.Config.Politeness.RobotsUnreachable == config.RobotsAllow {
+	case clock.AllAllowed(cfg, h, b.in.now):
 		return robots.AllowAll(), nil
 	}
 	return nil, nil
@@ -50,11 +41,6 @@ func (b *book) standing(h *schema.Host) (*robots.Rules, error) {
 		return rules, err
 	}
 	return b.copied(h)
-}
-
-// triedOut reports whether robots.txt was tried as often as it should be.
-func (b *book) triedOut(h *schema.Host) bool {
-	return int(h.RobotsTries) > b.in.set.Config.Retry.MaxRetries
 }
 
 // lastTry reports whether the host's robots.txt is not tried again if this try fails, whose
@@ -178,11 +164,11 @@ func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) erro
 
 // tryLater notes that robots.txt could not be had, and when it is tried again.
 func (b *book) tryLater(h *schema.Host, why schema.Reason) {
-	h.RobotsTries++
+	h.RobotsTries = min(h.RobotsTries, math.MaxUint8-1) + 1
 	h.RobotsReason = why
-	wait := clock.Backoff(b.in.set.Config.Retry, int(h.RobotsTries))
+	wait := clock.RobotsBackoff(b.in.set.Config, h)
 	h.RobotsDue = b.in.now.Add(wait)
-	if !b.triedOut(h) { // else the host is given up
+	if !clock.TriedOut(b.in.set.Config, h) { // else the host is given up, unless a copy stands
 		b.in.log.Debug("robots.txt is tried again", "host", h.Name, "reason", why.String(),
 			"tries", h.RobotsTries, "wait", wait)
 	}

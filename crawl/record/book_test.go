@@ -23,8 +23,9 @@ func TestRulesStand(t *testing.T) {
 		{"old", 2 * day, 0, 0, false},
 		{"old, and a try is due", 2 * day, 1, -time.Minute, false},
 		{"old, between two tries", 2 * day, 1, time.Minute, true},
-		{"old, after the last try", 2 * day, 100, -time.Minute, true},
-		{"too old, after the last try", 31 * day, 100, -time.Minute, false},
+		{"old, after the last try", 2 * day, 100, time.Minute, true},
+		{"old, and long after the last try", 2 * day, 100, -time.Minute, false},
+		{"too old, after the last try", 31 * day, 100, time.Minute, false},
 	}
 	inTurn(t, "[politeness]\nrobots-ttl = \"24h\"\n", func(r *Recorder, _ turn) {
 		h := r.hostOf(t, r.met(t, "https://a.test/"))

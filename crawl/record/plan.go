@@ -168,7 +168,7 @@ func (p *plan) askRobots(h *schema.Host, live *liveHost) (decision, error) {
 	switch {
 	case live.robots:
 		return decision{}, nil
-	case p.book.triedOut(h):
+	case clock.TriedOut(p.in.set.Config, h) && h.RobotsDue.After(p.in.now):
 		why := schema.Reason{Cause: schema.CauseRobots, Detail: h.RobotsReason.String()}
 		return decision{giveUp: schema.GaveUpRobots, why: why, again: true}, nil
 	case h.RobotsDue.After(p.in.now):

@@ -156,7 +156,7 @@ func (r *Recorder) Allotment() *Allotment {
 // that were reserved. What belongs to a group by its answer is counted here too.
 func (q *quotas) countVisit(o *ring.Outcome) error {
 	for _, c := range o.Step.Visit.Reserved {
-		if err := q.in.tx.Runs.CountUp(c.Rule.String(), c.Group, q.in.run.ID); err != nil {
+		if err := q.in.tx.Runs.CountUp(c.Counted(), c.Group, q.in.run.ID); err != nil {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func (q *quotas) countHost(h *schema.Host) error {
 		return nil
 	}
 	c := terrain.SubdomainCap(h.Name, limit)
-	return q.in.tx.Runs.CountUp(c.Rule.String(), c.Group, q.in.run.ID)
+	return q.in.tx.Runs.CountUp(c.Counted(), c.Group, q.in.run.ID)
 }
 
 // shutOut reports whether max-subdomains keeps the whole host from being asked.

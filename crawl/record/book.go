@@ -113,8 +113,8 @@ func (b *book) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *r
 	h.RobotsAt, h.RobotsStatus, h.RobotsTries = o.FirstByte.Truncate(time.Millisecond), v.Status, 0
 	h.RobotsDue, h.RobotsReason = time.Time{}, schema.Reason{}
 	here := o.Step.For == o.Step.Host
-	if o.Step.Visit.Unreached && here && isWWW(o.Step.URL, h.Name) {
-		h.WWW = true
+	if o.Step.Visit.Unreached && here {
+		h.WWW = isWWW(o.Step.URL, h.Name)
 	}
 	file := schema.RobotsCopy{At: h.RobotsAt, Status: v.Status, Text: v.Text}
 	if err := b.in.tx.Hosts.PutRobots(h.ID, file); err != nil {

@@ -13,7 +13,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-const maxParsedRobots = 4096
+// How many files are kept in memory as rules, and how many bytes those take together.
+const (
+	maxParsedRobots = 4096
+	maxParsedBytes  = 64 << 20
+)
 
 // A book keeps every host's robots.txt: its rules, the tries to get it, and the
 // redirects by which another host is asked for it.
@@ -21,6 +25,7 @@ type book struct {
 	in     *scope
 	hosts  *hosts
 	parsed map[schema.HostID]*robots.Rules
+	size   int // of parsed, in bytes
 }
 
 // rules returns what robots.txt of a host says, nil if that must be asked first.
@@ -63,10 +68,12 @@ func (b *book) copied(h *schema.Host) (*robots.Rules, error) {
 	if file.Text != nil {
 		rules = robots.Parse(file.Text, b.in.set.Config.UserAgent.CrawlerName)
 	}
-	if len(b.parsed) >= maxParsedRobots {
+	if len(b.parsed) >= maxParsedRobots || b.size+rules.Size() > maxParsedBytes {
 		clear(b.parsed)
+		b.size = 0
 	}
 	b.parsed[h.ID] = rules
+	b.size += rules.Size()
 	if delay, _ := rules.CrawlDelay(); delay != h.CrawlDelay {
 		h.CrawlDelay = delay
 		b.hosts.put(h)
@@ -120,7 +127,10 @@ func (b *book) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *r
 	if err := b.in.tx.Hosts.PutRobots(h.ID, file); err != nil {
 		return err
 	}
-	delete(b.parsed, h.ID)
+	if old := b.parsed[h.ID]; old != nil {
+		delete(b.parsed, h.ID)
+		b.size -= old.Size()
+	}
 	if _, err := b.copied(h); err != nil {
 		return err
 	}

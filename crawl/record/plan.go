@@ -121,7 +121,16 @@ func (p *plan) page(h *schema.Host, live *liveHost, rules *robots.Rules, shut bo
 	case p.renders.crowded(h):
 		return decision{}, nil
 	}
-	return p.choice.next(h, live, rules)
+	d, err := p.choice.next(h, live, rules)
+	switch {
+	case err != nil || d.step != nil || !p.quotas.seedsOnly(h):
+		return d, err
+	case len(d.settle) > 0:
+		d.again, d.wake = len(d.settle) < maxVerdicts, p.in.now
+	case d.wake.IsZero(): // its other pages are not asked
+		return p.choice.stay(h, live, false)
+	}
+	return d, nil
 }
 
 // mayContinue reports whether a continued visit still may go on.

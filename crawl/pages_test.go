@@ -84,6 +84,34 @@ func TestPagesAreKept(t *testing.T) {
 	}
 }
 
+// What earlier runs have read and not stored is asked for without conditions once pages are kept, and once
+// only where it is not to be stored.
+func TestPagesKeptLater(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, 500, "off", "0s")
+	c.page("a.test", "/", crawltest.Anchors("/one", "/hidden", "/private"))
+	c.page("a.test", "/one", "one")
+	c.page("a.test", "/hidden", `<meta name=robots content=noindex>`)
+	c.page("a.test", "/private", `<meta name=robots content=noarchive>`)
+	c.run()
+	var dir string
+	c.text, dir = keeping(c)
+	want := func(statuses ...int) {
+		t.Helper()
+		asked := c.run()
+		for i, path := range []string{"", "hidden", "one", "private"} {
+			if line := fmt.Sprintf("a.test/%s %d", path, statuses[i]); asked[i] != line {
+				t.Errorf("asked for %q, want %q", asked[i], line)
+			}
+		}
+		if got := stored(t, c.store, dir); len(got) != 2 || got["a.test/one"] != "response one" {
+			t.Errorf("stored are %q", got)
+		}
+	}
+	want(200, 304, 200, 200)
+	want(304, 304, 304, 304)
+}
+
 // TestPagesAfterKills kills a crawl in the middle, by leaving its file and its
 // page store as they are at that moment: what is committed can be read, and
 // nothing else is there.

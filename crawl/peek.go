@@ -34,19 +34,28 @@ type PeekOptions struct {
 // A Peeked is what is known of a host's robots.txt.
 type Peeked struct {
 	Host   string
-	Copied time.Time     // when a crawl took the copy that stands; zero: the host was to be asked
+	Copied time.Time     // when a crawl took the copy that stands; zero: none does
 	Asked  bool          // just now
-	Status int           // of the last answer; 0: there was none
+	Status int           // of the last answer, or of the copy that stands; 0: there was none
 	Rules  *robots.Rules // nil: unavailable
-	Error  string        // why there was no answer, or no request, in a few words
+	Error  string        // why there was no answer, or no request, in a few words; empty where a copy stands
+}
+
+// keep has a copy stand.
+func (p *Peeked) keep(file *schema.RobotsCopy, agent string) {
+	p.Copied, p.Status, p.Rules = file.At, file.Status, robots.AllowAll()
+	if file.Text != nil {
+		p.Rules = robots.Parse(file.Text, agent)
+	}
 }
 
 // Peek tells what the robots.txt of hosts says, and writes nothing: it is for a
 // person who looks before walking. A copy in the state file stands as it does in a
-// crawl; other hosts are asked, a few at a time, and redirects followed as a crawl
-// follows them. It is as polite as a crawl that is started, and rests before it
-// returns, so that one may be started at once: a host is asked when its full delay
-// has passed since the call, or not at all if that is long or the host is suspended.
+// crawl, an old one where there is no answer; other hosts are asked, a few at a time,
+// and redirects followed as a crawl follows them. It is as polite as a crawl that is
+// started, and rests before it returns, so that one may be started at once: a host is
+// asked when its full delay has passed since the call, or not at all if that is long or
+// the host is suspended.
 func Peek(ctx context.Context, o PeekOptions) ([]Peeked, error) {
 	set, err := ring.NewSettings(o.Config)
 	if err != nil {
@@ -56,10 +65,9 @@ func Peek(ctx context.Context, o PeekOptions) ([]Peeked, error) {
 	p := &peeker{PeekOptions: o, set: set, now: time.Now()}
 	found := make([]Peeked, len(o.Seeds))
 	for i, seed := range o.Seeds {
-		authority := weburl.Host(seed.Form)
-		found[i].Host = authority
+		found[i].Host = seed.Host()
 		ask := &peek{Peeked: &found[i], host: seed.Host(), own: seed.Host(), step: ring.Step{
-			Kind: ring.Robots, Host: ownHost, For: ownHost, URL: "https://" + authority + "/robots.txt",
+			Kind: ring.Robots, Host: ownHost, For: ownHost, URL: "https://" + weburl.Host(seed.Form) + "/robots.txt",
 			Timeout: min(o.Config.Retry.Timeout, peekTimeout), Settings: set,
 		}}
 		if err := p.recall(ask); err != nil {
@@ -91,8 +99,9 @@ type peeker struct {
 type peek struct {
 	*Peeked
 	step ring.Step
-	host string // that is asked
-	own  string // whose robots.txt it is
+	host string             // that is asked
+	own  string             // whose robots.txt it is
+	old  *schema.RobotsCopy // that stands if there is no answer; nil: there is none
 	done bool
 }
 
@@ -108,12 +117,13 @@ func (p *peeker) recall(ask *peek) error {
 	if err != nil {
 		return err
 	}
-	if !file.At.IsZero() && (why != "" || p.now.Sub(file.At) < p.Config.Politeness.RobotsTTL) {
-		ask.Copied, ask.Status, ask.Rules = file.At, file.Status, robots.AllowAll()
-		if file.Text != nil {
-			ask.Rules = robots.Parse(file.Text, p.Config.UserAgent.CrawlerName)
-		}
+	age := p.now.Sub(file.At)
+	if !file.At.IsZero() && (why != "" || age < p.Config.Politeness.RobotsTTL) {
+		ask.keep(&file, p.Config.UserAgent.CrawlerName)
 		return nil
+	}
+	if !file.At.IsZero() && age < clock.MaxRobotsAge {
+		ask.old = &file
 	}
 	p.queue(ask, rest, why)
 	return nil
@@ -245,10 +255,24 @@ func (p *peek) answered(o *ring.Outcome, s *ring.Settings) {
 		if p.host == p.own {
 			p.step.Host = ownHost
 		}
+	case judge.TryLater:
+		p.unavailable(o, s.Config)
 	default:
-		if !o.Answered() {
-			p.Error = o.Cause.String()
-		}
+		p.Error = o.Cause.String()
+	}
+}
+
+// unavailable has stand what does in a crawl while robots.txt cannot be had.
+func (p *peek) unavailable(o *ring.Outcome, cfg *config.Config) {
+	if p.old != nil {
+		p.keep(p.old, cfg.UserAgent.CrawlerName)
+		return
+	}
+	if !o.Answered() {
+		p.Error = o.Cause.String()
+	}
+	if cfg.Politeness.RobotsUnreachable == config.RobotsAllow {
+		p.Rules = robots.AllowAll()
 	}
 }
 

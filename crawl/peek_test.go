@@ -11,6 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // peekOptions look at hosts of a web, of which each is an origin.
@@ -83,17 +84,21 @@ func TestPeekRecalls(t *testing.T) {
 	forbids := []byte("User-agent: *\nDisallow: /\n")
 	fresh := schema.RobotsCopy{At: now.Add(-time.Hour), Status: 200, Text: forbids}
 	stale := schema.RobotsCopy{At: now.Add(-48 * time.Hour), Status: 200, Text: forbids}
+	ancient := schema.RobotsCopy{At: now.Add(-31 * 24 * time.Hour), Status: 200, Text: forbids}
 	tests := []struct {
-		name  string
-		host  schema.Host
-		copy  schema.RobotsCopy
-		busy  bool
-		want  string // in the error
-		asked bool
-		old   bool // the copy stands
+		name   string
+		host   schema.Host
+		copy   schema.RobotsCopy
+		status int // of an answer; 0: 404
+		busy   bool
+		want   string // in the error
+		asked  bool
+		old    bool // the copy stands
 	}{
 		{name: "fresh.test", copy: fresh, old: true},
 		{name: "stale.test", copy: stale, asked: true},
+		{name: "broken.test", copy: stale, status: 500, asked: true, old: true},
+		{name: "broken-long.test", copy: ancient, status: 500, asked: true},
 		{name: "suspended.test", copy: stale,
 			host: schema.Host{SuspendedTo: now.Add(time.Hour), SuspendedFor: 2 * time.Hour}, old: true},
 		{name: "resting.test", host: schema.Host{SuspendedTo: now.Add(time.Hour), SuspendedFor: 2 * time.Hour},
@@ -104,6 +109,9 @@ func TestPeekRecalls(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			web.ResetLog()
+			if tt.status != 0 {
+				web.Host(tt.name).Page("/robots.txt", "").Status(tt.status)
+			}
 			o := peekOptions(t, web, tt.name)
 			o.Busy, o.Store = tt.busy, crawltest.Open(t, stateFile(t))
 			err := o.Store.Update(func(tx *kv.Tx) error {
@@ -196,6 +204,32 @@ func TestPeekAtAddress(t *testing.T) {
 	o.Config.Politeness.MinimumTimePerAddress = time.Second
 	peeks, err := crawl.Peek(t.Context(), o)
 	if err != nil || peeks[0].Error != "address refused" {
+		t.Errorf("%+v, %v", peeks, err)
+	}
+}
+
+// What is told of a robots.txt belongs to the host, without the www. that a seed is asked at.
+func TestPeekNamesTheHost(t *testing.T) {
+	t.Parallel()
+	web := crawltest.Serve(t)
+	web.Host("www.a.test").Robots("User-agent: *\nDisallow: /\n")
+	o := peekOptions(t, web, "www.a.test")
+	peeks, err := crawl.Peek(t.Context(), o)
+	if err != nil || peeks[0].Host != "a.test" || peeks[0].Rules.Check("/").Allowed {
+		t.Errorf("%+v, %v", peeks, err)
+	}
+}
+
+// A robots.txt that cannot be had allows all where the configuration says so, unless its host
+// cannot be reached at all.
+func TestPeekUnreachableAllows(t *testing.T) {
+	t.Parallel()
+	web := crawltest.Serve(t)
+	web.Host("a.test").Page("/robots.txt", "").Status(500)
+	o := peekOptions(t, web, "a.test", "10.0.0.1")
+	o.Config.Politeness.RobotsUnreachable = config.RobotsAllow
+	peeks, err := crawl.Peek(t.Context(), o)
+	if err != nil || peeks[0].Rules == nil || peeks[0].Status != 500 || peeks[1].Rules != nil {
 		t.Errorf("%+v, %v", peeks, err)
 	}
 }

@@ -371,3 +371,35 @@ func TestNameChangedBeside(t *testing.T) {
 		}
 	})
 }
+
+// TestRobotsAskedAgainAfterAnOutage has a robots.txt that could not be had for a while asked for again
+// after robots-ttl, and obeyed, in the same run.
+func TestRobotsAskedAgainAfterAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		begun := time.Now()
+		s.host["a.test"] = func(q question) reply {
+			since := time.Since(begun)
+			switch {
+			case q.path != "/robots.txt":
+				return site("", 900)(q)
+			case since < 23*time.Hour:
+				return reply{status: 200, body: "User-agent: *\nCrawl-delay: 299\n"}
+			case since < 25*time.Hour:
+				return reply{status: 500}
+			}
+			return reply{status: 200, body: "User-agent: *\nDisallow: /\n"}
+		}
+		s.crawl(politeConfig(map[string]string{"crawler": "max-domain-requests = 2000"}), 0)
+		asked := map[string]int{}
+		for _, e := range s.log {
+			asked[e.Path]++
+			if since := e.Arrived.Sub(begun); since > 49*time.Hour {
+				t.Fatalf("%s is asked %v after the start", e.Path, since)
+			}
+		}
+		if n := asked["/robots.txt"]; n != 6 {
+			t.Errorf("robots.txt is asked %d times, want once, four times while it failed, and once more", n)
+		}
+	})
+}

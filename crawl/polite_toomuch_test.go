@@ -145,3 +145,32 @@ func TestCrawlDelayWaitedForLater(t *testing.T) {
 		}
 	})
 }
+
+// TestCrawlDelayTooLongBehindRedirect has a host go on that asks for less one day, though its
+// robots.txt lies at its other authority.
+func TestCrawlDelayTooLongBehindRedirect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		delay := "1e9"
+		s.host["a.test"] = func(q question) reply {
+			if q.path == "/robots.txt" && q.host == "a.test" {
+				return redirect("https://www.a.test/robots.txt")
+			}
+			return site("User-agent: *\nCrawl-delay: "+delay+"\n", 0)(q)
+		}
+		s.crawl(politeConfig(nil), 0)
+		if h := s.hostRecord("a.test"); h.RunGivenUp != schema.GaveUpCrawlDelay {
+			t.Fatalf("given up %v", h.RunGivenUp)
+		}
+		s.completed()
+		time.Sleep(25 * time.Hour)
+		s.log, delay = nil, "1"
+		s.crawl(politeConfig(nil), 0)
+		if got := fmt.Sprint(s.requests("a.test")); got != "[GET /robots.txt GET /]" {
+			t.Errorf("asked for %s", got)
+		}
+		if got := fmt.Sprint(s.requests("www.a.test")); got != "[GET /robots.txt]" {
+			t.Errorf("at www. asked for %s", got)
+		}
+	})
+}

@@ -296,6 +296,8 @@ func showRobots(ctx context.Context, w io.Writer, p *prospect, seeds []weburl.UR
 
 func peekText(p *crawl.Peeked) string {
 	switch {
+	case p.Error != "" && p.Rules != nil:
+		return "no answer (" + clean(p.Error, 120) + "): everything is allowed"
 	case p.Error != "" && p.Asked:
 		return "no answer (" + clean(p.Error, 120) + "): nothing is visited until it can be had"
 	case p.Error != "":

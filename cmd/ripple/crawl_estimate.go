@@ -123,7 +123,7 @@ func (p *prospect) least(hosts map[string]*schema.Host, peeks []crawl.Peeked) (*
 	}
 	asked := map[string]int{} // requests, by host
 	for _, peek := range peeks {
-		if peek.Copied.IsZero() {
+		if peek.Copied.IsZero() || peek.Asked {
 			asked[peek.Host]++
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/hex"
 
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -66,7 +67,8 @@ func (r *reading) addTrouble(out *inspectedPage, host string) error {
 		if err != nil {
 			return err
 		}
-		t := h.Trouble(r.Run().ID)
+		run := r.Run()
+		t := census.NewPace(r.Config(), &run).Trouble(h)
 		out.Trouble, out.AgainAt = t.String(), timeOrNull(t.Until)
 		if r.live == nil {
 			return nil

@@ -23,10 +23,11 @@ import (
 const MaxBytes = 1_000_000_000
 
 // What is in memory is bounded, too: the header of an answer, in bytes as JSON, as it stands in
-// letters between shards, and the number of answers.
+// letters between shards, the number of answers, and the bytes of all URLs and headers.
 const (
 	maxHeader  = 64 << 10
 	maxEntries = 100_000
+	maxKept    = 128 << 20
 )
 
 // Crowded is the refusal of what did not fit.
@@ -37,6 +38,7 @@ type Cache struct {
 	mu      sync.Mutex
 	file    file
 	entries map[string]entry
+	kept    int // bytes of their URLs and headers
 }
 
 type entry struct {
@@ -74,9 +76,10 @@ func (c *Cache) Has(url string) bool {
 func (c *Cache) Put(url string, a *render.Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.entries[url]; ok || len(c.entries) > 2*maxEntries {
+	if _, ok := c.entries[url]; ok || c.full() {
 		return
 	}
+	c.kept += len(url)
 	if a.Refused != "" {
 		c.entries[url] = entry{refused: a.Refused}
 		return
@@ -87,9 +90,13 @@ func (c *Cache) Put(url string, a *render.Answer) {
 		return
 	}
 	if at, ok := c.file.put(a.Body); ok {
+		c.kept += size
 		c.entries[url] = entry{status: a.Status, header: header, body: at, sum: xxh3.Hash(a.Body)}
 	}
 }
+
+// full reports whether there is no room for further answers, not even for refusals.
+func (c *Cache) full() bool { return len(c.entries) > 2*maxEntries || c.kept > maxKept }
 
 // cleaned is a header in UTF-8, and its size in JSON.
 func cleaned(h http.Header) (clean http.Header, size int) {
@@ -119,7 +126,7 @@ func (c *Cache) Piece(url string, at, most int) (Piece, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.entries[url]
-	if !ok && len(c.entries) > 2*maxEntries {
+	if !ok && c.full() {
 		e, ok = entry{refused: Crowded}, true
 	}
 	if !ok || e.refused != "" {
@@ -137,11 +144,15 @@ func (c *Cache) Piece(url string, at, most int) (Piece, bool) {
 	return p, true
 }
 
-// Answer implements [render.Answers]. A body that cannot be read any more counts as none.
+// Answer implements [render.Answers]. A body that cannot be read any more counts as none. If there is no room for
+// further answers, a URL without one is refused.
 func (c *Cache) Answer(method, url string) (render.Answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.entries[url]
+	if !ok && c.full() {
+		e, ok = entry{refused: Crowded}, true
+	}
 	if !ok || e.refused != "" {
 		return render.Answer{Refused: e.refused}, ok
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/zeebo/xxh3"
@@ -213,5 +214,32 @@ func TestRefusalsAreBounded(t *testing.T) {
 	}
 	if p, known := c.Piece("https://a.test/299999", 0, 1000); !known || p.Refused != answers.Crowded {
 		t.Errorf("what cannot be kept is known %t, refused %q", known, p.Refused)
+	}
+}
+
+// However long the URLs are that pages ask for, and the headers that come, memory is bounded.
+func TestWordsAreBounded(t *testing.T) {
+	long := strings.Repeat("x", 60_000)
+	for what, each := range map[string]func(n string) (string, render.Answer){
+		"URLs": func(n string) (string, render.Answer) {
+			return "https://a.test/" + long + n, render.Answer{Refused: "not an https URL"}
+		},
+		"headers": func(n string) (string, render.Answer) {
+			return "https://a.test/" + n, render.Answer{Status: 200, Header: http.Header{"A": {long}}}
+		},
+	} {
+		c := open(t, 1000)
+		for i := range 3000 {
+			url, a := each(strconv.Itoa(i))
+			put(t, c, url, a)
+		}
+		first, _ := each("0")
+		last, _ := each("2999")
+		if !c.Has(first) || c.Has(last) {
+			t.Errorf("of 180 MB of %s the first is kept %t, the last %t", what, c.Has(first), c.Has(last))
+		}
+		if a, known := c.Answer(http.MethodGet, last); !known || a.Refused != answers.Crowded {
+			t.Errorf("what cannot be kept is known %t, refused %q", known, a.Refused)
+		}
 	}
 }

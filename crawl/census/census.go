@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -99,7 +100,7 @@ func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
 	}
 	gap := max(p.cfg.FullDelay(h), h.Smoothed)
 	seconds = pages*perPage*gap.Seconds() + Suspended(h).Seconds()
-	if t := h.Trouble(p.run); t.Kind == schema.TroubleRobots {
+	if t := p.trouble(h); t.Kind == schema.TroubleRobots {
 		retry := p.cfg.Retry
 		tries := time.Duration(max(1, retry.MaxRetries+1-t.Times))
 		seconds = (max(0, time.Until(t.Until)) + tries*retry.Timeout + (tries-1)*retry.Delay).Seconds()
@@ -119,10 +120,25 @@ func (p Pace) perPage(h *schema.Host) float64 {
 	return 1
 }
 
+// trouble returns what a run has with a host. That its robots.txt cannot be had is none while
+// the run goes on without.
+func (p Pace) trouble(h *schema.Host) schema.Trouble {
+	t := h.Trouble(p.run)
+	if t.Kind != schema.TroubleRobots {
+		return t
+	}
+	if now := time.Now(); !clock.CopyStands(p.cfg, h, now) && !clock.AllAllowed(p.cfg, h, now) {
+		return t
+	}
+	without := *h
+	without.RobotsTries = 0
+	return without.Trouble(p.run)
+}
+
 // Trouble returns what a run has with a host that it asks, and when it asks again: not
 // before the host's delay has passed either.
 func (p Pace) Trouble(h *schema.Host) schema.Trouble {
-	t := h.Trouble(p.run)
+	t := p.trouble(h)
 	if ready := h.LastByte.Add(p.cfg.FullDelay(h)); t.Kind > schema.TroubleGivenUp && ready.After(t.Until) {
 		t.Until = ready
 	}
@@ -185,7 +201,7 @@ func (c *count) addWaiting(p Pace, generation uint32, h *schema.Host, waiting in
 	if pages == 0 {
 		return
 	}
-	if !silent.IsZero() && h.Trouble(p.run).Kind == schema.TroubleRobots {
+	if !silent.IsZero() && p.trouble(h).Kind == schema.TroubleRobots {
 		seconds = max(1, seconds-time.Since(silent).Seconds())
 	}
 	c.waiting += waiting

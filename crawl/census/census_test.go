@@ -56,6 +56,8 @@ func TestPace(t *testing.T) {
 			schema.Host{Name: "a.test", Run: run - 1, RunVisited: 1, CrawlDelay: 400 * time.Second}, 10, 1, 800},
 		{"only seeds, and it has none", schema.Host{Name: "b.test", CrawlDelay: 400 * time.Second}, 10, 0, 0},
 		{"robots.txt: two tries of 30 s are left, 5 s apart", schema.Host{Run: run, RobotsTries: 2}, 10, 10, 65},
+		{"robots.txt: a copy stands until it is tried again", schema.Host{Run: run, RobotsTries: 4,
+			RobotsAt: time.Now().Add(-25 * time.Hour), RobotsDue: time.Now().Add(time.Hour)}, 10, 10, 2},
 		{"slow answers", schema.Host{Smoothed: time.Second}, 10, 10, 20},
 	}
 	for _, tt := range tests {

@@ -206,6 +206,9 @@ func Clamp(cfg *config.Config, h *schema.Host, now time.Time) {
 		}
 	}
 	limit := now.Add(min(longestBackoff(cfg.Retry, int(h.RobotsTries)), cfg.Retry.MaxDelay))
+	if TriedOut(cfg, h) {
+		limit = now.Add(cfg.Politeness.RobotsTTL)
+	}
 	if h.RobotsDue.After(limit) {
 		h.RobotsDue = limit
 	}
@@ -219,6 +222,38 @@ func Backoff(cfg config.Retry, tries int) time.Duration {
 		d = d/2 + rand.N(d/2+1)
 	}
 	return min(d, cfg.MaxDelay)
+}
+
+// MaxRobotsAge is the age up to which a copy of robots.txt stands while that is unreachable.
+const MaxRobotsAge = 30 * 24 * time.Hour
+
+// CopyStands reports whether the copy of a host's robots.txt decides at a time: for
+// robots-ttl; while the file is unreachable, for 30 days, between the tries and after the
+// last one, until it is asked for again.
+func CopyStands(cfg *config.Config, h *schema.Host, now time.Time) bool {
+	age := now.Sub(h.RobotsAt)
+	return !h.RobotsAt.IsZero() &&
+		(age < cfg.Politeness.RobotsTTL || age < MaxRobotsAge && h.RobotsTries > 0 && h.RobotsDue.After(now))
+}
+
+// AllAllowed reports whether all is allowed at a time because the host's robots.txt was tried
+// as often as it should be, until it is asked for again.
+func AllAllowed(cfg *config.Config, h *schema.Host, now time.Time) bool {
+	return cfg.Politeness.RobotsUnreachable == config.RobotsAllow && TriedOut(cfg, h) && h.RobotsDue.After(now)
+}
+
+// TriedOut reports whether a host's robots.txt was tried as often as it should be.
+func TriedOut(cfg *config.Config, h *schema.Host) bool {
+	return int(h.RobotsTries) > cfg.Retry.MaxRetries
+}
+
+// RobotsBackoff returns the time to wait before the next try for a host's robots.txt, of
+// which those that failed are counted: after the last one, robots-ttl.
+func RobotsBackoff(cfg *config.Config, h *schema.Host) time.Duration {
+	if TriedOut(cfg, h) {
+		return cfg.Politeness.RobotsTTL
+	}
+	return Backoff(cfg.Retry, int(h.RobotsTries))
 }
 
 func longestBackoff(cfg config.Retry, tries int) time.Duration {

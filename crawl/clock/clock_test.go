@@ -17,7 +17,9 @@ func now() time.Time { return time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC) }
 func polite() *config.Config {
 	cfg := &config.Config{}
 	cfg.Crawler.MinimumTimeOnPage = 2 * time.Second
-	cfg.Retry = config.Retry{Delay: 10 * time.Second, MaxDelay: time.Hour, Backoff: config.BackoffFibonacci}
+	cfg.Retry = config.Retry{
+		MaxRetries: 3, Delay: 10 * time.Second, MaxDelay: time.Hour, Backoff: config.BackoffFibonacci,
+	}
 	cfg.Politeness.MaxParallelPerDomain = 1
 	cfg.Politeness.MaxSuspension = time.Hour
 	cfg.Politeness.MaxRateLimits = 3
@@ -177,6 +179,12 @@ func TestClamp(t *testing.T) {
 		if !got.at.Equal(now().Add(got.want)) {
 			t.Errorf("%s: after %v, want %v", what, got.at.Sub(now()), got.want)
 		}
+	}
+	cfg := polite()
+	cfg.Politeness.RobotsTTL = time.Hour
+	h.RobotsTries, h.RobotsDue = 4, far
+	if clock.Clamp(cfg, &h, now()); !h.RobotsDue.Equal(now().Add(time.Hour)) {
+		t.Errorf("robots.txt after its last try: after %v, want its time to live", h.RobotsDue.Sub(now()))
 	}
 }
 

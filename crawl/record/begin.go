@@ -228,8 +228,9 @@ func (t *turn) sowOne(raw string) error {
 	if err != nil || id == 0 {
 		return err
 	}
-	t.in.seeds.pages[id] = true
-	t.in.seeds.hosts[t.in.store.HostOf(id)] = true
+	if host := t.in.store.HostOf(id); !t.in.seeds.pages[id] {
+		t.in.seeds.pages[id], t.in.seeds.hosts[host] = true, append(t.in.seeds.hosts[host], id)
+	}
 	return errors.Join(t.reopen(), t.reach.relax(id, 0, 0, false))
 }
 

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -9,13 +10,13 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
+// How many files are kept in memory as rules, and how many bytes those take together.
 const (
 	maxParsedRobots = 4096
-	maxRobotsAge    = 30 * 24 * time.Hour // of a copy that stands while robots.txt is unreachable
+	maxParsedBytes  = 64 << 20
 )
 
 // A book keeps every host's robots.txt: its rules, the tries to get it, and the
@@ -24,20 +25,15 @@ type book struct {
 	in     *scope
 	hosts  *hosts
 	parsed map[schema.HostID]*robots.Rules
+	size   int // of parsed, in bytes
 }
 
-// rules returns what robots.txt of a host says, nil if that must be asked first. A
-// copy stands for robots-ttl; while the file is unreachable, for 30 days, between the
-// tries and after the last one.
+// rules returns what robots.txt of a host says, nil if that must be asked first.
 func (b *book) rules(h *schema.Host) (*robots.Rules, error) {
-	age := b.in.now.Sub(h.RobotsAt)
-	fresh := !h.RobotsAt.IsZero() && age < b.in.set.Config.Politeness.RobotsTTL
-	stands := !h.RobotsAt.IsZero() && age < maxRobotsAge && h.RobotsTries > 0 &&
-		(b.triedOut(h) || h.RobotsDue.After(b.in.now))
-	if fresh || stands {
+	switch cfg := b.in.set.Config; {
+	case clock.CopyStands(cfg, h, b.in.now):
 		return b.copied(h)
-	}
-	if b.triedOut(h) && b.in.set.Config.Politeness.RobotsUnreachable == config.RobotsAllow {
+	case clock.AllAllowed(cfg, h, b.in.now):
 		return robots.AllowAll(), nil
 	}
 	return nil, nil
@@ -50,11 +46,6 @@ func (b *book) standing(h *schema.Host) (*robots.Rules, error) {
 		return rules, err
 	}
 	return b.copied(h)
-}
-
-// triedOut reports whether robots.txt was tried as often as it should be.
-func (b *book) triedOut(h *schema.Host) bool {
-	return int(h.RobotsTries) > b.in.set.Config.Retry.MaxRetries
 }
 
 // lastTry reports whether the host's robots.txt is not tried again if this try fails, whose
@@ -77,10 +68,12 @@ func (b *book) copied(h *schema.Host) (*robots.Rules, error) {
 	if file.Text != nil {
 		rules = robots.Parse(file.Text, b.in.set.Config.UserAgent.CrawlerName)
 	}
-	if len(b.parsed) >= maxParsedRobots {
+	if len(b.parsed) >= maxParsedRobots || b.size+rules.Size() > maxParsedBytes {
 		clear(b.parsed)
+		b.size = 0
 	}
 	b.parsed[h.ID] = rules
+	b.size += rules.Size()
 	if delay, _ := rules.CrawlDelay(); delay != h.CrawlDelay {
 		h.CrawlDelay = delay
 		b.hosts.put(h)
@@ -127,14 +120,17 @@ func (b *book) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *r
 	h.RobotsAt, h.RobotsStatus, h.RobotsTries = o.FirstByte.Truncate(time.Millisecond), v.Status, 0
 	h.RobotsDue, h.RobotsReason = time.Time{}, schema.Reason{}
 	here := o.Step.For == o.Step.Host
-	if o.Step.Visit.Unreached && here && isWWW(o.Step.URL, h.Name) {
-		h.WWW = true
+	if o.Step.Visit.Unreached && here {
+		h.WWW = isWWW(o.Step.URL, h.Name)
 	}
 	file := schema.RobotsCopy{At: h.RobotsAt, Status: v.Status, Text: v.Text}
 	if err := b.in.tx.Hosts.PutRobots(h.ID, file); err != nil {
 		return err
 	}
-	delete(b.parsed, h.ID)
+	if old := b.parsed[h.ID]; old != nil {
+		delete(b.parsed, h.ID)
+		b.size -= old.Size()
+	}
 	if _, err := b.copied(h); err != nil {
 		return err
 	}
@@ -158,7 +154,7 @@ func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) erro
 		return err
 	}
 	foreign := b.in.store.Foreign(id)
-	if !foreign && noMore(b.in, target) {
+	if !foreign && id != h.ID && noMore(b.in, target) {
 		b.tryLater(h, schema.Reason{Cause: schema.CauseTargetGivenUp, Host: target.Name})
 		return nil
 	}
@@ -178,11 +174,11 @@ func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) erro
 
 // tryLater notes that robots.txt could not be had, and when it is tried again.
 func (b *book) tryLater(h *schema.Host, why schema.Reason) {
-	h.RobotsTries++
+	h.RobotsTries = min(h.RobotsTries, math.MaxUint8-1) + 1
 	h.RobotsReason = why
-	wait := clock.Backoff(b.in.set.Config.Retry, int(h.RobotsTries))
+	wait := clock.RobotsBackoff(b.in.set.Config, h)
 	h.RobotsDue = b.in.now.Add(wait)
-	if !b.triedOut(h) { // else the host is given up
+	if !clock.TriedOut(b.in.set.Config, h) { // else the host is given up, unless a copy stands
 		b.in.log.Debug("robots.txt is tried again", "host", h.Name, "reason", why.String(),
 			"tries", h.RobotsTries, "wait", wait)
 	}

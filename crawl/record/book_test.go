@@ -1,6 +1,8 @@
 package record
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,8 +25,9 @@ func TestRulesStand(t *testing.T) {
 		{"old", 2 * day, 0, 0, false},
 		{"old, and a try is due", 2 * day, 1, -time.Minute, false},
 		{"old, between two tries", 2 * day, 1, time.Minute, true},
-		{"old, after the last try", 2 * day, 100, -time.Minute, true},
-		{"too old, after the last try", 31 * day, 100, -time.Minute, false},
+		{"old, after the last try", 2 * day, 100, time.Minute, true},
+		{"old, and long after the last try", 2 * day, 100, -time.Minute, false},
+		{"too old, after the last try", 31 * day, 100, time.Minute, false},
 	}
 	inTurn(t, "[politeness]\nrobots-ttl = \"24h\"\n", func(r *Recorder, _ turn) {
 		h := r.hostOf(t, r.met(t, "https://a.test/"))
@@ -60,6 +63,31 @@ func TestRedirectedRobots(t *testing.T) {
 		ok(t, r.book.withdraw(next[0]))
 		if h.RobotsTries != 1 || h.RobotsReason.Cause != schema.CauseTargetGivenUp || r.hosts.live.of(h.ID).robots {
 			t.Errorf("after %d tries, because of %v", h.RobotsTries, h.RobotsReason)
+		}
+	})
+}
+
+// However long the robots.txt of many hosts are, what is kept of them in memory is bounded, and they are obeyed.
+func TestParsedRobotsAreBounded(t *testing.T) {
+	text := []byte("User-agent: *\nDisallow: /x\n" + strings.Repeat("Disallow: /"+strings.Repeat("y", 2000)+"\n", 240))
+	for i := range 240 { // or they are one rule
+		copy(text[40+2012*i:], fmt.Sprintf("%04d", i))
+	}
+	inTurn(t, "", func(r *Recorder, _ turn) {
+		for i := range 200 {
+			h := r.hostOf(t, r.met(t, fmt.Sprintf("https://h%d.test/", i)))
+			h.RobotsAt = r.in.now
+			ok(t, r.in.tx.Hosts.PutRobots(h.ID, schema.RobotsCopy{At: h.RobotsAt, Status: 200, Text: text}))
+			if rules, err := r.book.rules(h); err != nil || rules.Check("/x").Allowed || !rules.Check("/y").Allowed {
+				t.Fatalf("host %d: %v, %v", i, rules, err)
+			}
+			size := 0
+			for _, rules := range r.book.parsed {
+				size += rules.Size()
+			}
+			if size > 64<<20 || size < 400_000 {
+				t.Fatalf("after %d hosts, their rules take %d bytes", i+1, size)
+			}
 		}
 	})
 }

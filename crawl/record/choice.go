@@ -65,8 +65,8 @@ func (c *choice) next(h *schema.Host, live *liveHost, rules *robots.Rules) (deci
 func (c *choice) fromRetries(h *schema.Host, live *liveHost, rules *robots.Rules) (step *ring.Step, taken bool,
 	err error) {
 	for _, r := range h.Retries {
-		if r.Due.After(c.in.now) || live.busy(r.URL) ||
-			c.in.isPage(r.URL) && c.quotas.exhausted(h, live) {
+		if r.Due.After(c.in.now) || live.busy(r.URL) || c.in.isPage(r.URL) && (c.quotas.exhausted(h, live) ||
+			c.quotas.seedsOnly(h) && !c.in.seeds.pages[r.URL]) {
 			continue
 		}
 		step, err := c.look(h, r.URL, rules, r.Attempts)
@@ -111,21 +111,36 @@ func (c *choice) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, 
 // call.
 func (c *choice) waiting(h *schema.Host, live *liveHost, n int) ([]schema.ID, error) {
 	ids := c.ids[:0]
-	seedsOnly, sitemapsOnly, seen := c.quotas.seedsOnly(h), c.quotas.exhausted(h, live), 0
-	err := c.in.tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
-		if sitemapsOnly && c.in.isPage(id) {
-			return false // sitemaps stand first
-		}
-		if seen++; seedsOnly && c.in.isPage(id) && !c.in.seeds.pages[id] {
-			return seen < maxVerdicts // seeds are queued first
-		}
+	take := func(id schema.ID) bool {
 		if _, passed := c.passed[id]; !passed && !live.busy(id) && !inRetry(h, id) {
 			ids = append(ids, id)
 		}
 		return len(ids) < n
+	}
+	seedsOnly, sitemapsOnly := c.quotas.seedsOnly(h), c.quotas.exhausted(h, live)
+	err := c.in.tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
+		return (!seedsOnly && !sitemapsOnly || !c.in.isPage(id)) && take(id) // sitemaps stand first
 	})
+	if err == nil && seedsOnly && !sitemapsOnly {
+		err = c.eachSeed(h, take)
+	}
 	c.ids = ids
 	return ids, err
+}
+
+// eachSeed calls f for the seeds of a host that wait, wherever they stand in line, until f returns false.
+func (c *choice) eachSeed(h *schema.Host, f func(schema.ID) bool) error {
+	for _, id := range c.in.seeds.hosts[h.ID] {
+		if done, err := c.ledger.done(id); err != nil {
+			return err
+		} else if done {
+			continue
+		}
+		if ok, err := c.wanted(id); err != nil || ok && !f(id) {
+			return err
+		}
+	}
+	return nil
 }
 
 // trim passes what needs no visit any more.

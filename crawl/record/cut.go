@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -14,8 +15,8 @@ import (
 )
 
 // A cutter knows which pages lack what an earlier run left out when it read them, and this one would
-// not: links beyond a limit that has risen, facts that nobody asked for, and what noindex keeps. That
-// such a page has not changed says nothing of what it lacks.
+// not: links beyond a limit that has risen, facts that nobody asked for, what noindex keeps, and the page itself
+// where none was kept. That such a page has not changed says nothing of what it lacks.
 type cutter struct {
 	in     *scope
 	before map[schema.RunID]earlier
@@ -44,7 +45,9 @@ func (c *cutter) lacks(v *schema.Visit, host string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return v.NoIndex && before.Crawler.RespectNoindex && !now.Crawler.RespectNoindex ||
+	hidden := v.NoIndex && now.Crawler.RespectNoindex
+	return v.NoIndex && before.Crawler.RespectNoindex && !hidden ||
+		now.Pages.Keep && !before.Pages.Keep && v.StoredPath == "" && !hidden && ring.IsHTML(v.ContentType) ||
 		lacksLinks(v, len(stands.Links), &now.Traps, &before.Traps) || c.lacksFacts(before.Extracts, host), nil
 }
 

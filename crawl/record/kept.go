@@ -95,9 +95,12 @@ func (c *choice) settleKept(id schema.ID, anyCase bool) (bool, error) {
 		return false, err
 	}
 	kept := *v
-	kept.Run, kept.Kept, kept.Requests, kept.Links, kept.Facts = c.in.run.ID, true, 0, nil, nil
-	if kept.Stand == 0 {
-		kept.Stand = seq
+	kept.Run, kept.Kept, kept.Requests = c.in.run.ID, true, 0
+	if c.in.isPage(id) { // a sitemap stands for itself, with all that it named
+		kept.Links, kept.Facts = nil, nil
+		if kept.Stand == 0 {
+			kept.Stand = seq
+		}
 	}
 	c.settle = append(c.settle, &kept)
 	return true, nil

@@ -121,7 +121,16 @@ func (p *plan) page(h *schema.Host, live *liveHost, rules *robots.Rules, shut bo
 	case p.renders.crowded(h):
 		return decision{}, nil
 	}
-	return p.choice.next(h, live, rules)
+	d, err := p.choice.next(h, live, rules)
+	switch {
+	case err != nil || d.step != nil || !p.quotas.seedsOnly(h):
+		return d, err
+	case len(d.settle) > 0:
+		d.again, d.wake = len(d.settle) < maxVerdicts, p.in.now
+	case d.wake.IsZero(): // its other pages are not asked
+		return p.choice.stay(h, live, false)
+	}
+	return d, nil
 }
 
 // mayContinue reports whether a continued visit still may go on.
@@ -168,7 +177,7 @@ func (p *plan) askRobots(h *schema.Host, live *liveHost) (decision, error) {
 	switch {
 	case live.robots:
 		return decision{}, nil
-	case p.book.triedOut(h):
+	case clock.TriedOut(p.in.set.Config, h) && h.RobotsDue.After(p.in.now):
 		why := schema.Reason{Cause: schema.CauseRobots, Detail: h.RobotsReason.String()}
 		return decision{giveUp: schema.GaveUpRobots, why: why, again: true}, nil
 	case h.RobotsDue.After(p.in.now):

@@ -156,7 +156,7 @@ func (r *Recorder) Allotment() *Allotment {
 // that were reserved. What belongs to a group by its answer is counted here too.
 func (q *quotas) countVisit(o *ring.Outcome) error {
 	for _, c := range o.Step.Visit.Reserved {
-		if err := q.in.tx.Runs.CountUp(c.Rule.String(), c.Group, q.in.run.ID); err != nil {
+		if err := q.in.tx.Runs.CountUp(c.Counted(), c.Group, q.in.run.ID); err != nil {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func (q *quotas) countHost(h *schema.Host) error {
 		return nil
 	}
 	c := terrain.SubdomainCap(h.Name, limit)
-	return q.in.tx.Runs.CountUp(c.Rule.String(), c.Group, q.in.run.ID)
+	return q.in.tx.Runs.CountUp(c.Counted(), c.Group, q.in.run.ID)
 }
 
 // shutOut reports whether max-subdomains keeps the whole host from being asked.
@@ -293,5 +293,5 @@ func (q *quotas) seedsOnly(h *schema.Host) bool {
 // tooSlow reports whether no page of a host is worth its delay. One that asks for too
 // much is given up instead.
 func (q *quotas) tooSlow(h *schema.Host) bool {
-	return q.seedsOnly(h) && !q.in.seeds.hosts[h.ID] && !q.in.set.Config.AsksTooMuch(h)
+	return q.seedsOnly(h) && len(q.in.seeds.hosts[h.ID]) == 0 && !q.in.set.Config.AsksTooMuch(h)
 }

@@ -51,7 +51,7 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	r := &Recorder{MostTravelled: maxTravelled, ticked: now}
 	r.in = scope{
 		store: store, set: set, log: log, started: now,
-		seeds: seeds{pages: map[schema.ID]bool{}, hosts: map[schema.HostID]bool{}},
+		seeds: seeds{pages: map[schema.ID]bool{}, hosts: map[schema.HostID][]schema.ID{}},
 	}
 	in, said := &r.in, listings{}
 	begun := start{now, schema.HostID(store.Hosts())}

@@ -27,7 +27,7 @@ type scope struct {
 // seeds are the pages that the origins begin with.
 type seeds struct {
 	pages map[schema.ID]bool
-	hosts map[schema.HostID]bool
+	hosts map[schema.HostID][]schema.ID // the same, by host
 }
 
 // sharded reports whether the file holds a part of a terrain.

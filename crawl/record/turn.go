@@ -186,11 +186,11 @@ func (t *turn) settleAnswer(h *schema.Host, o *ring.Outcome, v judge.Verdict) er
 	return t.reach.reopen(o.Step.ID) // it waits in no line, and a form may have been met meanwhile
 }
 
-// noteWWW notes that a host answers at its www. form only.
+// noteWWW notes whether a host that could not be reached at one of its names answers at its www. form only.
 func noteWWW(h *schema.Host, o *ring.Outcome) {
 	visit := &o.Step.Visit
-	if o.Answered() && o.Status < 400 && visit.Unreached && len(visit.Asked) > 0 && isWWW(o.Step.URL, h.Name) {
-		h.WWW = true
+	if o.Answered() && o.Status < 400 && visit.Unreached && len(visit.Asked) > 0 {
+		h.WWW = isWWW(o.Step.URL, h.Name)
 	}
 }
 

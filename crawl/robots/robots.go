@@ -15,6 +15,7 @@ package robots
 import (
 	"strings"
 	"time"
+	"unsafe"
 )
 
 // MaxBytes is how much of a robots.txt is read: 500 KiB (RFC 9309, section 2.5). A body
@@ -58,6 +59,15 @@ func (r *Rules) CrawlDelay() (time.Duration, bool) { return r.delay, r.hasDelay 
 // Sitemaps returns the sitemaps that the file names, to whomever it names them, as
 // written and each once: all those of at most 2,048 bytes.
 func (r *Rules) Sitemaps() []string { return r.sitemaps[:len(r.sitemaps):len(r.sitemaps)] }
+
+// Size is about what the rules take in memory, in bytes: of the longest file, four times its length.
+func (r *Rules) Size() int {
+	n := len(r.text) + len(r.rules)*int(unsafe.Sizeof(rule{}))
+	for _, s := range r.sitemaps {
+		n += len(s) + int(unsafe.Sizeof(s))
+	}
+	return n
+}
 
 // Check decides on the path and query of a URL as they are requested, such as
 // "/search?q=a". An empty path means "/"; a fragment is ignored. The time it takes grows

@@ -2,6 +2,7 @@ package terrain
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -36,7 +37,7 @@ const (
 // may be nil, what visits that are out may yet add to it.
 func RoomIn(caps []Cap, count func(rule, group string) (int, error), reserved map[Cap]int) (Room, Cap, error) {
 	for _, c := range caps {
-		n, err := count(c.Rule.String(), c.Group)
+		n, err := c.taken(count)
 		switch {
 		case err != nil || n >= c.Limit:
 			return Full, c, err
@@ -45,6 +46,22 @@ func RoomIn(caps []Cap, count func(rule, group string) (int, error), reserved ma
 		}
 	}
 	return Free, Cap{}, nil
+}
+
+// Counted is the name under which is counted what the cap bounds: that of its rule, without the
+// limit, which another configuration may change within a run.
+func (c Cap) Counted() string {
+	return strings.TrimSuffix(c.Rule.String(), " = "+strconv.Itoa(c.Limit))
+}
+
+// taken is what the group has taken in the run. Older releases counted under the whole rule.
+func (c Cap) taken(count func(rule, group string) (int, error)) (int, error) {
+	n, err := count(c.Counted(), c.Group)
+	if err != nil {
+		return 0, err
+	}
+	older, err := count(c.Rule.String(), c.Group)
+	return n + older, err
 }
 
 // Caps returns the caps that hold for a page, in the order in which they refuse

@@ -73,7 +73,8 @@ func (h *holding) letGo(ctx context.Context) error {
 	return err
 }
 
-// take takes the lease of the shard, however long the hub is away.
+// take takes the lease of the shard, however long the hub is away. A file that could not be written is closed, and
+// stays so.
 func (h *holding) take(ctx context.Context) error {
 	id, err := lease.FileID(h.file.path)
 	if err != nil {
@@ -91,6 +92,9 @@ func (h *holding) take(ctx context.Context) error {
 			continue
 		case errors.As(err, &held), errors.Is(err, lease.ErrFile):
 			return fmt.Errorf("%s: %w", h.file.path, err)
+		}
+		if gone := h.file.Present(); gone != nil {
+			return fmt.Errorf("%s: %w", h.file.path, gone)
 		}
 		h.node.Log.Warn("a shard cannot be taken yet", "shard", h.shard, "error", err)
 		if err := sleep(ctx, h.node.Timing.Renew/10); err != nil {

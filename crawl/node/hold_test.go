@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/accord"
@@ -41,6 +42,34 @@ func TestLostWhileStopping(t *testing.T) {
 	n, f := loses(t, said{func() { stop(why) }})
 	if _, err := n.hold(ctx, 0, f); !errors.Is(err, why) {
 		t.Errorf("it ends with %v", err)
+	}
+}
+
+// A file that cannot be written any more is not waited for as a hub is: it stays closed.
+func TestTakeWithClosedFile(t *testing.T) {
+	t.Parallel()
+	n, f := loses(t, slog.DiscardHandler)
+	n.OnShard = func(_ int, state string) { f.Close() } // as after a commit that has failed
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if _, _, err := n.own(ctx, 0, f, false); !errors.Is(err, kv.ErrClosed) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// A file that has come, and is moved away before its shard is taken, ends nobody.
+func TestTakeWithMovedFile(t *testing.T) {
+	t.Parallel()
+	n, f := loses(t, slog.DiscardHandler)
+	n.OnShard = func(_ int, state string) {
+		time.AfterFunc(n.Timing.Watch/3, func() {
+			if err := os.Rename(f.path, f.path+".away"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if left, _, err := n.own(t.Context(), 0, f, true); !left || err != nil {
+		t.Errorf("it is left alone, %t, %v", left, err)
 	}
 }
 

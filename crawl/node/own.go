@@ -7,6 +7,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/kv"
 )
 
 var (
@@ -28,7 +29,8 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left boo
 	case errors.Is(err, errReleased):
 		n.OnShard(shard, "released")
 	case n.ends != nil && errors.Is(err, n.ends):
-	case came && (errors.Is(err, lease.ErrFile) || errors.Is(err, errUnfit) || errors.As(err, &held)):
+	case came && (errors.Is(err, lease.ErrFile) || errors.Is(err, errUnfit) || errors.As(err, &held)),
+		came && errors.Is(err, kv.ErrLost):
 		n.Log.Warn("a file that has come cannot be used", "shard", shard, "why", err)
 	case errors.Is(err, errElsewhere):
 		n.Log.Warn("a shard that this node was to make is left to another", "shard", shard, "why", err)

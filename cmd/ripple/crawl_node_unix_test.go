@@ -320,7 +320,7 @@ func TestTerrainIsSeen(t *testing.T) {
 func reloadMachines(one, two *machine) {
 	one.t.Helper()
 	one.edit("minimum-time-on-page = 500", "minimum-time-on-page = 400")
-	if said := two.command("reload"); !strings.Contains(said, "under configuration 1 ") {
+	if said := two.command("reload"); !strings.Contains(said, "under configuration 1 as before") {
 		one.t.Errorf("reload of what has not changed: %s", said)
 	}
 	one.signal(syscall.SIGHUP)

@@ -161,16 +161,20 @@ func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err er
 
 // Reload has the terrain follow another configuration: each node takes it within a second, or as soon as
 // its own file says the same. It returns the number of the run, and
-// that of the configuration, which is a new one only if something has changed. What keeps
-// pages apart cannot change in a run: that is [crawl.ErrIdentity]. A run that is over on some shards
+// that of the configuration, which is a new one only if something has changed that all have in common; news: it has.
+// What keeps pages apart cannot change in a run: that is [crawl.ErrIdentity]. A run that is over on some shards
 // takes no other configuration: that is [ErrEnding], or [ErrOver].
-func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, number uint64, err error) {
+func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, number uint64, news bool, err error) {
 	own := digests(cfg.Shared())
-	c, err := change(ctx, conn, func(c *charter) (bool, error) { return c.reload(own) })
+	c, err := change(ctx, conn, func(c *charter) (bool, error) {
+		changed, err := c.reload(own)
+		news = news || changed // also when that was written, and the answer was lost
+		return changed, err
+	})
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, false, err
 	}
-	return c.Run, c.Configuration, nil
+	return c.Run, c.Configuration, news, nil
 }
 
 // reload has the run follow a configuration, and reports whether that is another one.

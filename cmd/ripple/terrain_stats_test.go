@@ -80,4 +80,9 @@ func TestNodeWaits(t *testing.T) {
 	tell("")
 	idle.PagesToVisit = 1
 	tell("")
+	for _, about := range []shardStats{{Shard: 1, State: shardIdle}, // to be taken again, and then to be crawled
+		{Shard: 1, State: "waiting", Status: &census.Status{Status: "waiting"}}} {
+		s.Shards[1] = about
+		tell("")
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -215,23 +216,40 @@ func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error))
 }
 
 // Stop stops all nodes that have a shard, and returns the names of those that will stop, and of
-// those that do not answer.
+// those that do not answer. Nobody waits for the answer of another.
 func Stop(ctx context.Context, conn *hub.Conn) (nodes, silent []string, err error) {
 	t, err := Look(ctx, conn)
 	if err != nil {
 		return nil, nil, err
 	}
+	var g errgroup.Group
+	var mu sync.Mutex
+	for node, shard := range t.speakers() {
+		g.Go(func() error {
+			_, err := ask(ctx, t.bucket, shard, forStop)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				nodes = append(nodes, node)
+			} else {
+				silent = append(silent, node)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // none fails
+	slices.Sort(nodes)
+	slices.Sort(silent)
+	return nodes, silent, nil
+}
+
+// speakers are the nodes that have a shard, each with one that answers, if any does.
+func (t *Terrain) speakers() map[string]int {
+	all := map[string]int{}
 	for _, s := range t.Shards {
-		if s.Node == "" || slices.Contains(nodes, s.Node) {
-			continue
-		}
-		if _, err := ask(ctx, t.bucket, s.Number, forStop); err == nil {
-			nodes = append(nodes, s.Node)
-		} else {
-			silent = append(silent, s.Node)
+		if _, known := all[s.Node]; s.Node != "" && (!known || s.Report != nil) {
+			all[s.Node] = s.Number
 		}
 	}
-	silent = slices.DeleteFunc(silent, func(node string) bool { return slices.Contains(nodes, node) })
-	slices.Sort(silent)
-	return nodes, slices.Compact(silent), nil
+	return all
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -38,6 +39,8 @@ func (h *holding) once(ctx context.Context) (err error) {
 	if err := f.enter(h.shard, n.member.get(), n.Name); err != nil {
 		return err
 	}
+	closes := sync.OnceFunc(n.OnFile(h.shard, f.path, f.Store))
+	defer closes()
 	n.OnShard(h.shard, "waiting")
 	if err := h.take(ctx); err != nil {
 		return err
@@ -55,6 +58,7 @@ func (h *holding) once(ctx context.Context) (err error) {
 	if kept := g.Wait(); errors.Is(kept, lease.ErrLost) && err == nil {
 		err = kept
 	}
+	closes()
 	if closed := h.letGo(ctx); closed != nil {
 		err = closed
 	}

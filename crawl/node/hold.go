@@ -84,7 +84,7 @@ func (h *holding) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for {
+	for last := ""; ; {
 		err := h.takeOnce(ctx, id)
 		var held *lease.HeldError
 		switch {
@@ -100,7 +100,10 @@ func (h *holding) take(ctx context.Context) error {
 		if gone := h.file.Present(); gone != nil {
 			return fmt.Errorf("%s: %w", h.file.path, gone)
 		}
-		h.node.Log.Warn("a shard cannot be taken yet", "shard", h.shard, "error", err)
+		if text := err.Error(); text != last { // a hub may be away for days
+			last = text
+			h.node.Log.Warn("a shard cannot be taken yet", "shard", h.shard, "error", err)
+		}
 		if err := sleep(ctx, h.node.Timing.Renew/10); err != nil {
 			return context.Cause(ctx)
 		}

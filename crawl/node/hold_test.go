@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +55,24 @@ func TestTakeWithClosedFile(t *testing.T) {
 	defer cancel()
 	if _, _, err := n.own(ctx, 0, f, false); !errors.Is(err, kv.ErrClosed) {
 		t.Errorf("it ends with %v", err)
+	}
+}
+
+// A hub may be away for days, which is said once of a shard that waits for it.
+func TestTakeWithoutHub(t *testing.T) {
+	t.Parallel()
+	n, f := loses(t, slog.DiscardHandler)
+	var text strings.Builder
+	n.Log = slog.New(slog.NewTextHandler(&text, nil))
+	n.OnShard(0, "over") // the hub ends
+	n.OnShard = func(int, string) {}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*n.Timing.Watch)
+	defer cancel()
+	if _, _, err := n.own(ctx, 0, f, false); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it ends with %v", err)
+	}
+	if said := strings.Count(text.String(), "a shard cannot be taken yet"); said != 1 {
+		t.Errorf("it is said %d times:\n%s", said, text.String())
 	}
 }
 

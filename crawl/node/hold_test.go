@@ -35,6 +35,31 @@ func TestLostWhileOver(t *testing.T) {
 	}
 }
 
+// A shard that is lost is taken anew though somebody reads its file just then.
+func TestLostWhileRead(t *testing.T) {
+	t.Parallel()
+	why := errors.New("it is taken anew")
+	ctx, stop := context.WithCancelCause(t.Context())
+	n, f := loses(t, slog.DiscardHandler)
+	before, read := n.OnShard, false
+	n.OnShard = func(shard int, state string) {
+		switch before(shard, state); {
+		case state == "lost":
+			reader, err := kv.Open(f.path, kv.Options{ReadOnly: true})
+			if err != nil {
+				t.Error(err)
+			}
+			read = true
+			time.AfterFunc(3*time.Second, func() { reader.Close() })
+		case state == "waiting" && read:
+			stop(why)
+		}
+	}
+	if _, err := n.hold(ctx, 0, f); !errors.Is(err, why) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
 // Who is to stop while a shard is lost stops for that, and no other reason.
 func TestLostWhileStopping(t *testing.T) {
 	t.Parallel()

@@ -164,7 +164,7 @@ func TestReadWhileHubIsAway(t *testing.T) {
 	folder := strings.TrimSuffix(m.config, ".toml")
 	file := filepath.Join(folder, "shard-000.bolt")
 	for _, args := range [][]string{
-		{"stats", "--state", file}, {"summary", "--state", file}, {"unite", folder, "-o", filepath.Join(folder, "map.bolt")},
+		{"stats", "--state", file}, {"verify", "--state", file}, {"unite", folder, "-o", filepath.Join(folder, "map.bolt")},
 	} {
 		if out, err := whileHeld(args...); err != nil {
 			t.Errorf("%s: %v: %s", args[0], err, out)

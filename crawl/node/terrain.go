@@ -46,7 +46,13 @@ type Terrain struct {
 	Nodes         []string // that have come
 	Shards        []Shard
 
+	config            map[string]string // digests
 	directory, bucket *hub.Bucket
+}
+
+// Follows reports whether the terrain follows a configuration, as far as all machines have it in common.
+func (t *Terrain) Follows(cfg *config.Config) bool {
+	return maps.Equal(t.config, digests(cfg.Shared()))
 }
 
 // A Shard is one of a terrain at a moment.
@@ -115,7 +121,7 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 	}
 	t := &Terrain{
 		ID: [16]byte(c.Terrain), Run: c.Run, Over: c.over(), Configuration: c.Configuration, Paused: c.paused(),
-		Nodes: c.Nodes, directory: directory,
+		Nodes: c.Nodes, config: c.Config, directory: directory,
 	}
 	t.bucket, err = conn.Bucket(ctx, t.ID)
 	return t, c, err

@@ -140,8 +140,8 @@ func TestThreeMachines(t *testing.T) {
 	sameAsAlone(t, alone, machines...)
 }
 
-// While the hub is away, and nobody crawls, the files of a machine that runs are read all the same, and it is stopped by
-// the name of one.
+// While the hub is away, and nobody crawls, the files of a machine that runs are read all the same, and it is stopped
+// by the name of one.
 func TestReadWhileHubIsAway(t *testing.T) {
 	t.Parallel()
 	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})

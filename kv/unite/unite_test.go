@@ -344,8 +344,8 @@ func TestStoresMadeAnew(t *testing.T) {
 	}
 }
 
-// Hosts of which the file of a shard knows nothing, because it was made anew, are left alone for as long after the files
-// were united: what the last one says holds, whichever shard that is of.
+// Hosts of which the file of a shard knows nothing, because it was made anew, are left alone for as long after the
+// files were united: what the last one says holds, whichever shard that is of.
 func TestStoresRest(t *testing.T) {
 	for last := range 2 {
 		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)

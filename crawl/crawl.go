@@ -190,9 +190,8 @@ func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 	}()
 	c.member.start()
 	defer c.member.stop()
-	started := time.Now()
 	for {
-		why, err := c.walkUntil(ctx, started)
+		why, err := c.walkUntil(ctx)
 		if err == nil {
 			err = c.member.mayWrite()
 		}
@@ -228,9 +227,13 @@ func (c *Crawl) ended(why schema.End) (Result, error) {
 	return Result{Run: c.committer.recorder.Run(), Walked: walked}, err
 }
 
+// Since is from when on max-run-time counts: this process may have crawled before.
+func (c *Crawl) Since() time.Time { return c.opts.Machine.since() }
+
 // walkUntil runs the ring once, at most until max-run-time has passed since the
 // start.
-func (c *Crawl) walkUntil(ctx context.Context, started time.Time) (schema.End, error) {
+func (c *Crawl) walkUntil(ctx context.Context) (schema.End, error) {
+	started := c.Since()
 	limit := c.opts.Config.Crawler.MaxRunTime
 	if limit <= 0 {
 		return c.walk(ctx, nil)

@@ -27,7 +27,8 @@ type Machine struct {
 	shows   browsers
 	few     int // requests that may be open for the limit of descriptors; 0: it allows what is wanted
 
-	suspended func() time.Duration // since the machine was started
+	begun     atomic.Pointer[time.Time] // see [Machine.since]
+	suspended func() time.Duration      // since the machine was started
 }
 
 // mostForBodies is the memory that large bodies may have. Of a soft limit of memory it is
@@ -67,6 +68,14 @@ func (m *Machine) KeepBrowsers(ctx context.Context, cfg *config.Config) error {
 
 // LeaveBrowsers keeps no browsers open any more.
 func (m *Machine) LeaveBrowsers() error { return m.shows.leave() }
+
+// since is when the first of its crawls began to run, from which on max-run-time counts: a node crawls a shard
+// again whose lease it has lost.
+func (m *Machine) since() time.Time {
+	now := time.Now()
+	m.begun.CompareAndSwap(nil, &now)
+	return *m.begun.Load()
+}
 
 // ShareAddresses tells how many machines crawl a terrain together: each asks an address so
 // many times as rarely. It counts at once, and may be called at any time.

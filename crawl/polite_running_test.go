@@ -42,12 +42,17 @@ func (c *runningCrawl) config(keys, more string) string {
 
 func startCrawl(t *testing.T, keys, more string, serve func(*webtest.Server)) *runningCrawl {
 	t.Helper()
+	return startCrawlOn(t, nil, keys, more, serve)
+}
+
+func startCrawlOn(t *testing.T, m *crawl.Machine, keys, more string, serve func(*webtest.Server)) *runningCrawl {
+	t.Helper()
 	c := &runningCrawl{t: t, server: crawltest.Serve(t), result: make(chan crawl.Result, 1)}
 	serve(c.server)
 	store := crawltest.Open(t, stateFile(t))
 	var err error
 	if c.Crawl, _, err = crawl.Begin(t.Context(), store, crawl.Options{Config: crawltest.Parse(t, c.config(keys, more)),
-		Log: slog.New(slog.DiscardHandler)}); err != nil {
+		Log: slog.New(slog.DiscardHandler), Machine: m}); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -276,6 +281,20 @@ func TestMaxRunTime(t *testing.T) {
 	c.reload("max-run-time = \"1ms\"", "")
 	if res := <-c.result; res.Walked || res.Run.End.String() != "max-run-time = 1ms" {
 		t.Errorf("walked %t, %q", res.Walked, res.Run.End)
+	}
+}
+
+// TestMaxRunTimeOfProcess has a process crawl again, as a node does that has lost a lease: the time that it has worked
+// before counts.
+func TestMaxRunTimeOfProcess(t *testing.T) {
+	t.Parallel()
+	m := crawl.NewMachine(0)
+	for n := range 2 {
+		c := startCrawlOn(t, m, "max-run-time = \"600ms\"", "", long)
+		res := <-c.result
+		if again := res.Run.Running < 500*time.Millisecond; res.Walked || again != (n == 1) {
+			t.Errorf("crawl %d: walked %t, %q after %s", n+1, res.Walked, res.Run.End, res.Run.Running)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ type part struct {
 	shards  []uint8     // by id of the host, less 1
 	marked  []int       // URLs in the outbox, by shard
 	inbound int
-	cursors int // peers that have one
+	cursors []bool // peers that have one, by shard
 }
 
 // Part says which part of a terrain the file holds.
@@ -53,13 +53,13 @@ func (p *part) ShardOfName(name string) int {
 	return p.rule.Of(name)
 }
 
-// Marked returns the number of URLs that a shard has still to be told of, and whether
+// Marked returns the number of URLs that another shard has still to be told of, and whether
 // more may come of what is known already. What is unmarked since is counted after the commit.
 func (p *part) Marked(shard int) (n int, more bool) {
 	if p.rule == nil {
 		return 0, false
 	}
-	return p.marked[shard], p.cursors > 0
+	return p.marked[shard], p.cursors[shard]
 }
 
 // Told returns the number of URLs that other shards have told of.
@@ -135,7 +135,7 @@ func (p *part) divide(of schema.Part) error {
 	if err != nil {
 		return fmt.Errorf("kv: %w", err)
 	}
-	*p = part{of: of, rule: rule, marked: make([]int, of.Shards)}
+	*p = part{of: of, rule: rule, marked: make([]int, of.Shards), cursors: make([]bool, of.Shards)}
 	return nil
 }
 

@@ -235,10 +235,9 @@ func (m *partModel) compare(t testing.TB, s *kv.Store) {
 	if diff := cmp.Diff(m.told, told); diff != "" {
 		t.Errorf("inbound (-want +got):\n%s", diff)
 	}
-	cursors := slices.ContainsFunc(m.peers[:], func(p schema.Peer) bool { return p.Cursor != 0 })
-	for n := range 3 {
-		if got, more := s.Marked(n); got != counts[n] || more != cursors {
-			t.Errorf("shard %d: %d URLs are marked, more: %t; want %d, %t", n, got, more, counts[n], cursors)
+	for n, peer := range m.peers {
+		if got, more := s.Marked(n); got != counts[n] || more != (peer.Cursor != 0) {
+			t.Errorf("shard %d: %d URLs are marked, more: %t; want %d, %t", n, got, more, counts[n], peer.Cursor != 0)
 		}
 	}
 	if s.Told() != len(told) {

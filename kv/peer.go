@@ -38,16 +38,7 @@ func (ps *Peers) Put(shard int, p schema.Peer) error {
 	if s.rule == nil || shard == s.of.Shard || shard < 0 || shard >= s.of.Shards {
 		return damaged(bPeers, key, "is no other shard")
 	}
-	was, err := ps.At(shard)
-	if err != nil {
-		return err
-	}
-	if was.Cursor != 0 {
-		s.cursors--
-	}
-	if p.Cursor != 0 {
-		s.cursors++
-	}
+	s.cursors[shard] = p.Cursor != 0
 	w := ps.tx.fields()
 	w.raw(p.Opening[:])
 	w.uint(p.Commit)
@@ -56,16 +47,12 @@ func (ps *Peers) Put(shard int, p schema.Peer) error {
 }
 
 func (ps *Peers) rebuild() error {
-	return ps.each(func(p schema.Peer) {
-		if p.Cursor != 0 {
-			ps.tx.s.cursors++
-		}
-	})
+	return ps.each(func(shard int, p schema.Peer) { ps.tx.s.cursors[shard] = p.Cursor != 0 })
 }
 
-func (ps *Peers) check() error { return ps.each(func(schema.Peer) {}) }
+func (ps *Peers) check() error { return ps.each(func(int, schema.Peer) {}) }
 
-func (ps *Peers) each(f func(schema.Peer)) error {
+func (ps *Peers) each(f func(shard int, p schema.Peer)) error {
 	s := ps.tx.s
 	if s.rule == nil {
 		return nil
@@ -74,7 +61,7 @@ func (ps *Peers) each(f func(schema.Peer)) error {
 		if len(key) != 1 || int(key[0]) == s.of.Shard || int(key[0]) >= s.of.Shards {
 			return false, damaged(bPeers, key, "is no other shard")
 		}
-		f(decodePeer(r))
+		f(int(key[0]), decodePeer(r))
 		return true, nil
 	})
 }

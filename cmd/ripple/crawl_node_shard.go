@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"os"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -54,13 +58,10 @@ func (v *nodeView) crawl(of node.Walk) node.Follower {
 	var g errgroup.Group
 	g.Go(func() error { return w.watcher.Follow(ctx, func(census.Status) {}) })
 	w.recall(&g, of.Run, of.Store.LastSeq())
-	server, err := control.Listen(of.Path, control.NewHandler(&commandedShard{commanded{w}}))
-	if err == nil {
-		g.Go(func() error { return server.Serve(ctx) })
-	} else {
-		w.log.Warn("other commands cannot reach this shard", "shard", of.Shard, "error", err)
-	}
+	file := v.fileOf(of.Shard)
+	file.answered(&commandedShard{commanded{w}})
 	s.end = func() {
+		file.answered(file.idle)
 		cancel()
 		last := s.moment(ctx)
 		last.Status.Status = "ended"
@@ -100,3 +101,91 @@ func (c *commandedShard) Reload(context.Context) (any, error) {
 	return nil, &control.Error{Code: http.StatusConflict,
 		Text: "this is one shard of a terrain: to command it on all machines, name its configuration with --config"}
 }
+
+// A heldFile is that of a shard which this machine has open. Other commands are answered all the time: by the
+// crawl while there is one.
+type heldFile struct {
+	idle    *idleShard
+	answers atomic.Pointer[http.Handler]
+}
+
+// ServeHTTP answers a command.
+func (f *heldFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	(*f.answers.Load()).ServeHTTP(w, r)
+}
+
+// answered has commands be answered by somebody else.
+func (f *heldFile) answered(by control.Crawl) {
+	h := control.NewHandler(by)
+	f.answers.Store(&h)
+}
+
+// fileOf is the file of a shard, which is open.
+func (v *nodeView) fileOf(shard int) *heldFile {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.files[shard]
+}
+
+// file has other commands reach the file of a shard, by its name, until end is called.
+func (v *nodeView) file(shard int, path string, store *kv.Store) (end func()) {
+	f := &heldFile{idle: &idleShard{store: store, stop: v.stop}}
+	f.answered(f.idle)
+	v.mu.Lock()
+	v.files[shard] = f
+	v.mu.Unlock()
+	server, err := control.Listen(path, f)
+	if err != nil {
+		v.voice.logger().Warn("other commands cannot reach this shard", "shard", shard, "error", err)
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var g errgroup.Group
+	g.Go(func() error { return server.Serve(ctx) })
+	return func() {
+		cancel()
+		if err := g.Wait(); err != nil {
+			v.voice.logger().Warn("other commands could not reach this shard", "shard", shard, "error", err)
+		}
+	}
+}
+
+// An idleShard answers for a file that nobody crawls just now: its machine waits for the hub, or for others. It gives
+// out copies.
+type idleShard struct {
+	commandedShard
+	store *kv.Store
+	stop  context.CancelCauseFunc
+}
+
+// errIdle says that nobody crawls the shard.
+var errIdle = &control.Error{Code: http.StatusGone, Text: "this shard is not being crawled just now"}
+
+// Status implements [control.Crawl].
+func (s *idleShard) Status(context.Context, bool) (any, error) { return nil, errIdle }
+
+// Feed implements [control.Crawl].
+func (s *idleShard) Feed(context.Context, uint64, bool, uint64) (any, error) { return nil, errIdle }
+
+// Requests implements [control.Crawl].
+func (s *idleShard) Requests(context.Context, string) (any, error) { return nil, errIdle }
+
+// Origins implements [control.Crawl].
+func (s *idleShard) Origins(context.Context) (any, error) { return nil, errIdle }
+
+// Stop stops the machine.
+func (s *idleShard) Stop(context.Context) (any, error) {
+	s.stop(errStopped)
+	return census.Status{Status: "stopping", PID: os.Getpid(), Left: census.Left{Depth: -1}}, nil
+}
+
+// Metrics implements [control.Crawl].
+func (s *idleShard) Metrics(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, errIdle.Text, errIdle.Code)
+}
+
+// Size implements [control.Crawl].
+func (s *idleShard) Size(context.Context) (int64, error) { return s.store.Size(), nil }
+
+// Snapshot implements [control.Crawl].
+func (s *idleShard) Snapshot(to io.Writer) (int64, error) { return s.store.Snapshot(to) }

@@ -140,6 +140,48 @@ func TestThreeMachines(t *testing.T) {
 	sameAsAlone(t, alone, machines...)
 }
 
+// While the hub is away, and nobody crawls, the files of a machine that runs are read all the same, and it is stopped
+// by the name of one.
+func TestReadWhileHubIsAway(t *testing.T) {
+	t.Parallel()
+	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	machines, _ := newMachines(t, server.URL(), 1, 15)
+	m := machines[0]
+	m.start()
+	says := func(what string) bool {
+		return soon(func() bool { return strings.Count(m.said.String(), what) >= 4 })
+	}
+	crawls := says(": crawling")
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !crawls || !says(": lost") {
+		t.Fatalf("not all shards are crawled, and lost: %s", m.said)
+	}
+	folder := strings.TrimSuffix(m.config, ".toml")
+	file := filepath.Join(folder, "shard-000.bolt")
+	for _, args := range [][]string{
+		{"stats", "--state", file}, {"verify", "--state", file}, {"unite", folder, "-o", filepath.Join(folder, "map.bolt")},
+	} {
+		if out, err := whileHeld(args...); err != nil {
+			t.Errorf("%s: %v: %s", args[0], err, out)
+		}
+	}
+	if out, err := ripple("pause", "--state", file).CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "to command it on all machines") {
+		t.Errorf("pause: %v: %s", err, out)
+	}
+	if out, err := ripple("stop", "--state", file).CombinedOutput(); err != nil {
+		t.Errorf("stop: %v: %s", err, out)
+	}
+	if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "this node has stopped") {
+		t.Errorf("after ripple stop: exit code %d: %s", code, m.said)
+	}
+}
+
 // crawledShard is the file of the first shard that was crawled.
 func crawledShard(said string) string {
 	before, _, _ := strings.Cut(said, ": crawling")
@@ -320,7 +362,7 @@ func TestTerrainIsSeen(t *testing.T) {
 func reloadMachines(one, two *machine) {
 	one.t.Helper()
 	one.edit("minimum-time-on-page = 500", "minimum-time-on-page = 400")
-	if said := two.command("reload"); !strings.Contains(said, "under configuration 1 ") {
+	if said := two.command("reload"); !strings.Contains(said, "under configuration 1 as before") {
 		one.t.Errorf("reload of what has not changed: %s", said)
 	}
 	one.signal(syscall.SIGHUP)

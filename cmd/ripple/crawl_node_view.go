@@ -42,6 +42,7 @@ type nodeView struct {
 	mu     sync.Mutex
 	states map[int]string // by shard
 	shown  map[int]*meter.Part
+	files  map[int]*heldFile // that are open
 }
 
 func newNodeView(told *voice, path string, cfg *config.Config, opts crawlOptions) *nodeView {
@@ -53,7 +54,7 @@ func newNodeView(told *voice, path string, cfg *config.Config, opts crawlOptions
 		return ownConfig(now, opts)
 	}
 	return &nodeView{voice: told, path: path, cfg: cfg, desk: newTerrainDesk(cfg, load),
-		states: map[int]string{}, shown: map[int]*meter.Part{}}
+		states: map[int]string{}, shown: map[int]*meter.Part{}, files: map[int]*heldFile{}}
 }
 
 // run has a node work under options that a view adds to: its hub, its name, and what it tells.
@@ -76,7 +77,7 @@ func (v *nodeView) run(ctx context.Context, o node.Options) error {
 	v.voice.say("node " + shown(name) + " is connected to the hub " + shown(v.cfg.Cluster.Hub))
 	end := v.begin(conn, at)
 	o.Hub, o.Name, o.Load = conn, name, v.desk.load
-	o.OnVisit, o.OnShard, o.OnCrawl = v.visited, v.shard, v.crawl
+	o.OnVisit, o.OnShard, o.OnFile, o.OnCrawl = v.visited, v.shard, v.file, v.crawl
 	o.OnRequest = func(int, crawl.Request) { v.requests.Add(1) }
 	o.OnCommit = func(_ int, c crawl.Commit) { v.desk.meter.Committed(c) }
 	o.Stop = func() { v.stop(errStopped) }

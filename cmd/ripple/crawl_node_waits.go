@@ -46,13 +46,14 @@ func (v *nodeView) concerns(s *terrainStats, n terrainNote) bool {
 	return v.has(n.shard)
 }
 
-// others say which shards of other nodes are still crawled when those of this one have nothing left.
+// others say which shards of other nodes are still crawled when those of this one have nothing left. Of one that it
+// is about to take, or to crawl, nobody says what is left.
 func (v *nodeView) others(s *terrainStats) []terrainNote {
 	var busy []int
 	for n, one := range s.Shards {
 		left := one.Status != nil && one.State != shardOver && one.Status.PagesToVisit > 0
 		switch {
-		case left && v.has(n):
+		case v.has(n) && (left || one.Status == nil && one.State != shardOver || one.State == "waiting"):
 			return nil
 		case left:
 			busy = append(busy, n)

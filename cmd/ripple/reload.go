@@ -8,7 +8,8 @@ func newReloadCommand(a *app) *cobra.Command {
 		Short: "Have a running crawl read its configuration again",
 		Long: "Have a running crawl read its configuration, lists and decisions again, as SIGHUP does.\n" +
 			"If they are wrong, it goes on as before and says why. With [cluster] hub, one\n" +
-			"reload is for all machines: change the file on each of them first.",
+			"reload is for all machines: change the file on each of them first. What is one\n" +
+			"machine's own, such as max-open, holds from its next start there.",
 		Example: "  ripple reload\n  ripple reload --state valley.bolt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

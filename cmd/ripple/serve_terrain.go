@@ -50,7 +50,7 @@ type opened struct {
 }
 
 // copied reports whether a copy is read, which does not change but gets old.
-func (o *opened) copied() bool { return o.live != nil || o.united }
+func (o *opened) copied() bool { return o.store.Path() != o.path }
 
 func newTerrainReader(from states, path string) *terrainReader {
 	return &terrainReader{states: from, path: path, turn: make(chan struct{}, 1), next: make(chan *opened, 1)}

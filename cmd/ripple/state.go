@@ -220,6 +220,11 @@ func (s states) open(ctx context.Context, path string) (*kv.Store, *census.Statu
 		return nil, nil, err
 	}
 	store, err := openQuiet(path) // also if the crawl has ended in the meantime
+	if errors.Is(err, kv.ErrLocked) {
+		if copied, none := s.openCopy(ctx, path); none == nil { // of who has the file, and does not crawl it
+			return copied, nil, nil
+		}
+	}
 	return store, nil, err
 }
 

@@ -88,11 +88,16 @@ func reloadTerrain(ctx context.Context, conn *hub.Conn, cfg *config.Config) ([]r
 	if err := refuseNode(cfg, crawlOptions{}); err != nil {
 		return nil, err
 	}
-	run, number, err := node.Reload(ctx, conn, cfg)
+	run, number, news, err := node.Reload(ctx, conn, cfg)
 	if err != nil {
 		return nil, err
 	}
 	text := fmt.Sprintf("run #%d goes on under configuration %d on each machine whose file says the same, "+
 		"within a second or when it does", run, number)
+	if !news {
+		text = fmt.Sprintf("run #%d goes on under configuration %d as before, which says the same of what all machines "+
+			"have in common; a machine's own limits and files, and what is noted of hosts, hold from its next start",
+			run, number)
+	}
 	return []remark{{text, "terrain obeys", []any{"command", "reload", "run", run, "configuration", number}}}, nil
 }

@@ -48,7 +48,7 @@ type terrainAnswer struct {
 }
 
 func newTerrainDesk(cfg *config.Config, load func() (*config.Config, error)) *terrainDesk {
-	d := &terrainDesk{look: newLookout(cfg.Cluster.Hub), load: load, meter: newMeter(), unite: uniteCommand(cfg)}
+	d := &terrainDesk{look: newLookout(cfg.Cluster.Hub, load), load: load, meter: newMeter(), unite: uniteCommand(cfg)}
 	d.meter.Terrain(d.look.metrics)
 	return d
 }

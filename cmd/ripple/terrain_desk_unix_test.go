@@ -303,7 +303,8 @@ func TestTerrainDeskSeesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { server.Close() }()
-	d := newTerrainDesk(&config.Config{Cluster: config.Cluster{Hub: server.URL(), Folder: "terrain"}}, nil)
+	cfg := &config.Config{Cluster: config.Cluster{Hub: server.URL(), Folder: "terrain"}}
+	d := newTerrainDesk(cfg, func() (*config.Config, error) { return cfg, nil })
 	if d.look.conn, err = hub.Connect(t.Context(), hub.Dial{URL: server.URL(), Log: log}); err != nil {
 		t.Fatal(err)
 	}

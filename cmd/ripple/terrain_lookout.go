@@ -8,6 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 const (
@@ -22,6 +23,10 @@ type lookout struct {
 	hub   string
 	conn  *hub.Conn // set before follow is called
 	asked chan struct{}
+	load  func() (*config.Config, error)
+
+	number uint64 // of the configuration that most is of; 0: none
+	most   int    // pages of the run; 0: it is not known, or any number
 
 	mu   sync.Mutex
 	last sighting
@@ -35,8 +40,8 @@ type sighting struct {
 	err   error         // of the last look, which failed; nil: it is that
 }
 
-func newLookout(hub string) *lookout {
-	return &lookout{hub: hub, asked: make(chan struct{}, 1), next: make(chan struct{})}
+func newLookout(hub string, load func() (*config.Config, error)) *lookout {
+	return &lookout{hub: hub, load: load, asked: make(chan struct{}, 1), next: make(chan struct{})}
 }
 
 // follow looks whenever it is asked to, until ctx is done. It is called once.
@@ -61,13 +66,27 @@ func (l *lookout) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookMost)
 	defer cancel()
 	t, err := node.Look(ctx, l.conn)
+	if err == nil {
+		l.limit(t)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last.err = err; err == nil {
-		l.last.stats, l.last.at = newTerrainStats(l.hub, t), time.Now()
+		l.last.stats, l.last.at = newTerrainStats(l.hub, l.most, t), time.Now()
 	}
 	close(l.next)
 	l.next = make(chan struct{})
+}
+
+// limit finds out how many pages the run visits, once this machine's file says what the terrain follows.
+func (l *lookout) limit(t *node.Terrain) {
+	if t.Configuration == l.number {
+		return
+	}
+	l.most = 0
+	if cfg, err := l.load(); err == nil && t.Follows(cfg) {
+		l.most, l.number = cfg.Crawler.MaxPages, t.Configuration
+	}
 }
 
 // now is what was seen just now, or, where that takes long, before.

@@ -65,7 +65,11 @@ func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts stats
 		if err != nil {
 			return err
 		}
-		s := newTerrainStats(cfg.Cluster.Hub, t)
+		most := 0
+		if t.Follows(cfg) {
+			most = cfg.Crawler.MaxPages
+		}
+		s := newTerrainStats(cfg.Cluster.Hub, most, t)
 		if opts.json {
 			return printJSON(a.stdout, s)
 		}
@@ -73,7 +77,9 @@ func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts stats
 	})
 }
 
-func newTerrainStats(hub string, t *node.Terrain) *terrainStats {
+// newTerrainStats says how a terrain gets on whose run visits so many pages at most; 0: that is not known, or any
+// number.
+func newTerrainStats(hub string, most int, t *node.Terrain) *terrainStats {
 	s := &terrainStats{
 		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Config: t.Configuration, Over: t.Over,
 		Without: slices.AppendSeq([]int{}, t.Without.All()), Paused: t.Paused, Nodes: t.Nodes,
@@ -103,6 +109,9 @@ func newTerrainStats(hub string, t *node.Terrain) *terrainStats {
 				to.Silent = &b.Silent
 			}
 		}
+	}
+	if most > 0 { // each shard may visit what is left, but not all of them together
+		s.ToVisit = min(s.ToVisit, max(0, most-s.Visited))
 	}
 	return s
 }

@@ -28,10 +28,24 @@ func TestTerrainOver(t *testing.T) {
 			Status: census.Status{PagesVisited: 7}}}}, "1,207 pages visited, 0 to visit; 2 shards on 0 nodes\n", "1      over   7"},
 	} {
 		var out strings.Builder
-		s := newTerrainStats("nats://hub.test:4222", &node.Terrain{Run: 1, Over: true, Shards: tt.shards})
+		s := newTerrainStats("nats://hub.test:4222", 0, &node.Terrain{Run: 1, Over: true, Shards: tt.shards})
 		if err := printTerrain(&out, s, time.Now()); err != nil || !strings.Contains(out.String(), tt.visited) ||
 			!strings.Contains(out.String(), "\n"+tt.row) {
 			t.Errorf("%v: %s; want %q and %q", err, out.String(), tt.visited, tt.row)
+		}
+	}
+}
+
+// What shards may visit each is no more than max-pages leaves to all of them.
+func TestTerrainMaxPages(t *testing.T) {
+	shard := func(n int) node.Shard {
+		return node.Shard{Number: n, Made: true, Node: "attic", Report: &node.Report{Status: census.Status{
+			Status: "running", PagesVisited: 40, Left: census.Left{PagesToVisit: 60}}}}
+	}
+	for most, want := range map[int]int{0: 120, 1000: 120, 100: 20, 50: 0} {
+		s := newTerrainStats("", most, &node.Terrain{Run: 1, Shards: []node.Shard{shard(0), shard(1)}})
+		if s.ToVisit != want || s.Visited != 80 {
+			t.Errorf("of %d pages at most %d are visited, and %d to visit; want %d", most, s.Visited, s.ToVisit, want)
 		}
 	}
 }
@@ -80,4 +94,9 @@ func TestNodeWaits(t *testing.T) {
 	tell("")
 	idle.PagesToVisit = 1
 	tell("")
+	for _, about := range []shardStats{{Shard: 1, State: shardIdle}, // to be taken again, and then to be crawled
+		{Shard: 1, State: "waiting", Status: &census.Status{Status: "waiting"}}} {
+		s.Shards[1] = about
+		tell("")
+	}
 }

@@ -105,11 +105,12 @@ func quietFile(ctx context.Context, from states, path string, opts verifyOptions
 	copied := ""
 	var live census.Status
 	err = from.crawlOf(path).Get(ctx, "status", &live)
+	idle := new(control.Error) // of who has the file, and does not crawl it
 	switch {
 	case err == nil && opts.compact:
 		return "", nil, usage("a crawl writes %s; stop it before --compact: ripple stop --state %s",
 			shown(path), shown(path))
-	case err == nil:
+	case err == nil, errors.As(err, &idle) && errors.Is(err, control.ErrNobody) && !opts.compact:
 		copied, release, err = from.copyCrawled(ctx, path)
 	}
 	switch {

@@ -32,6 +32,7 @@ type Watcher struct {
 	ended  chan struct{}      // closed when nobody looks any more
 
 	begun  time.Time
+	since  time.Time     // from when on max-run-time counts
 	before time.Duration // that earlier processes worked on the run
 	run    schema.Run
 	pace   Pace
@@ -55,6 +56,9 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 	w := &Watcher{
 		crawl: c, cfg: cfg, begun: time.Now(), before: run.Running, run: run, next: 1,
 		asked: make(chan chan struct{}), ended: make(chan struct{}), given: map[schema.HostID]unasked{},
+	}
+	if w.since = w.begun; c != nil {
+		w.since = c.Since()
 	}
 	w.last.depth, w.round.depth = -1, -1
 	w.told.Store(&[]Origin{})
@@ -228,7 +232,7 @@ func (w *Watcher) status(st *crawl.Status, next nextHost) *Status {
 	if s.PagesPerSecond > 0 {
 		s.ETA = max(s.ETA, float64(s.PagesToVisit)/s.PagesPerSecond)
 	}
-	s.endBy(w.pace.cfg.Crawler.MaxRunTime, time.Since(w.begun))
+	s.endBy(w.pace.cfg.Crawler.MaxRunTime, time.Since(w.since))
 	s.Wait = waitOf(st, s.PagesToVisit, next)
 	return s
 }

@@ -34,6 +34,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,13 +56,17 @@ var ErrSilent = errors.New("the crawl does not answer; it may be suspended (SIGS
 
 // An Error is what a crawl refuses with. Code is the status of HTTP: 503 for what
 // may be asked again soon, 409 for what cannot be done now, 400 for a question
-// that is wrong.
+// that is wrong, 410 where somebody has the state file and does not crawl it: that is an
+// [ErrNobody].
 type Error struct {
 	Code int
 	Text string
 }
 
 func (e *Error) Error() string { return e.Text }
+
+// Is is of package errors.
+func (e *Error) Is(target error) bool { return target == ErrNobody && e.Code == http.StatusGone }
 
 // Path returns where the crawl of a state file listens: beside it, or, where
 // that name is too long for a socket, under the user's runtime folder by its

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -38,6 +39,8 @@ func (h *holding) once(ctx context.Context) (err error) {
 	if err := f.enter(h.shard, n.member.get(), n.Name); err != nil {
 		return err
 	}
+	closes := sync.OnceFunc(n.OnFile(h.shard, f.path, f.Store))
+	defer closes()
 	n.OnShard(h.shard, "waiting")
 	if err := h.take(ctx); err != nil {
 		return err
@@ -55,6 +58,7 @@ func (h *holding) once(ctx context.Context) (err error) {
 	if kept := g.Wait(); errors.Is(kept, lease.ErrLost) && err == nil {
 		err = kept
 	}
+	closes()
 	if closed := h.letGo(ctx); closed != nil {
 		err = closed
 	}
@@ -73,13 +77,14 @@ func (h *holding) letGo(ctx context.Context) error {
 	return err
 }
 
-// take takes the lease of the shard, however long the hub is away.
+// take takes the lease of the shard, however long the hub is away. A file that could not be written is closed, and
+// stays so.
 func (h *holding) take(ctx context.Context) error {
 	id, err := lease.FileID(h.file.path)
 	if err != nil {
 		return err
 	}
-	for {
+	for last := ""; ; {
 		err := h.takeOnce(ctx, id)
 		var held *lease.HeldError
 		switch {
@@ -92,7 +97,13 @@ func (h *holding) take(ctx context.Context) error {
 		case errors.As(err, &held), errors.Is(err, lease.ErrFile):
 			return fmt.Errorf("%s: %w", h.file.path, err)
 		}
-		h.node.Log.Warn("a shard cannot be taken yet", "shard", h.shard, "error", err)
+		if gone := h.file.Present(); gone != nil {
+			return fmt.Errorf("%s: %w", h.file.path, gone)
+		}
+		if text := err.Error(); text != last { // a hub may be away for days
+			last = text
+			h.node.Log.Warn("a shard cannot be taken yet", "shard", h.shard, "error", err)
+		}
 		if err := sleep(ctx, h.node.Timing.Renew/10); err != nil {
 			return context.Cause(ctx)
 		}

@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/accord"
@@ -33,6 +35,31 @@ func TestLostWhileOver(t *testing.T) {
 	}
 }
 
+// A shard that is lost is taken anew though somebody reads its file just then.
+func TestLostWhileRead(t *testing.T) {
+	t.Parallel()
+	why := errors.New("it is taken anew")
+	ctx, stop := context.WithCancelCause(t.Context())
+	n, f := loses(t, slog.DiscardHandler)
+	before, read := n.OnShard, false
+	n.OnShard = func(shard int, state string) {
+		switch before(shard, state); {
+		case state == "lost":
+			reader, err := kv.Open(f.path, kv.Options{ReadOnly: true})
+			if err != nil {
+				t.Error(err)
+			}
+			read = true
+			time.AfterFunc(3*time.Second, func() { reader.Close() })
+		case state == "waiting" && read:
+			stop(why)
+		}
+	}
+	if _, err := n.hold(ctx, 0, f); !errors.Is(err, why) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
 // Who is to stop while a shard is lost stops for that, and no other reason.
 func TestLostWhileStopping(t *testing.T) {
 	t.Parallel()
@@ -41,6 +68,52 @@ func TestLostWhileStopping(t *testing.T) {
 	n, f := loses(t, said{func() { stop(why) }})
 	if _, err := n.hold(ctx, 0, f); !errors.Is(err, why) {
 		t.Errorf("it ends with %v", err)
+	}
+}
+
+// A file that cannot be written any more is not waited for as a hub is: it stays closed.
+func TestTakeWithClosedFile(t *testing.T) {
+	t.Parallel()
+	n, f := loses(t, slog.DiscardHandler)
+	n.OnShard = func(_ int, state string) { f.Close() } // as after a commit that has failed
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if _, _, err := n.own(ctx, 0, f, false); !errors.Is(err, kv.ErrClosed) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// A hub may be away for days, which is said once of a shard that waits for it.
+func TestTakeWithoutHub(t *testing.T) {
+	t.Parallel()
+	n, f := loses(t, slog.DiscardHandler)
+	var text strings.Builder
+	n.Log = slog.New(slog.NewTextHandler(&text, nil))
+	n.OnShard(0, "over") // the hub ends
+	n.OnShard = func(int, string) {}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*n.Timing.Watch)
+	defer cancel()
+	if _, _, err := n.own(ctx, 0, f, false); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it ends with %v", err)
+	}
+	if said := strings.Count(text.String(), "a shard cannot be taken yet"); said != 1 {
+		t.Errorf("it is said %d times:\n%s", said, text.String())
+	}
+}
+
+// A file that has come, and is moved away before its shard is taken, ends nobody.
+func TestTakeWithMovedFile(t *testing.T) {
+	t.Parallel()
+	n, f := loses(t, slog.DiscardHandler)
+	n.OnShard = func(_ int, state string) {
+		time.AfterFunc(n.Timing.Watch/3, func() {
+			if err := os.Rename(f.path, f.path+".away"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if left, _, err := n.own(t.Context(), 0, f, true); !left || err != nil {
+		t.Errorf("it is left alone, %t, %v", left, err)
 	}
 }
 
@@ -171,6 +244,7 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 			}
 		},
 	}
+	n.Options.complete()
 	n.member = newMember(&n.Options, &registry{bucket: bucket, timing: n.Timing, log: quiet}, c)
 	n.cfg = &configured{cfg: n.Config, number: 1}
 	n.teller = &teller{member: n.member, cfg: n.cfg, wire: n.wire, log: quiet}

@@ -46,8 +46,8 @@ func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing
 		return r, err
 	}
 	r.Node = c.maker(shard)
-	h, err := lease.Look(ctx, t.bucket, hub.Key(shard))
-	if err != nil || !h.Held {
+	var h lease.Holder
+	if h, r.Silent, err = t.holder(ctx, shard, timing); err != nil || !h.Held {
 		return r, err
 	}
 	r.Node = h.Node
@@ -70,6 +70,19 @@ func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing
 		return r, err
 	}
 	return r, fmt.Errorf("%w: %w", ErrSilent, &lease.HeldError{Key: hub.Key(shard), Node: h.Node, Since: h.Since})
+}
+
+// holder finds out which node has a shard. If the hub has lost that, whoever has the file may be about to take it
+// again, and is waited for, a little longer than Watch; silent: in vain.
+func (t *Terrain) holder(ctx context.Context, shard int, timing lease.Timing) (h lease.Holder, silent bool, err error) {
+	timing.Watch += timing.Renew
+	for err == nil && !silent {
+		if h, err = lease.Look(ctx, t.bucket, hub.Key(shard)); err != nil || h != (lease.Holder{}) {
+			break
+		}
+		silent, err = t.silent(ctx, shard, timing)
+	}
+	return h, silent, err
 }
 
 func (t *Terrain) free(ctx context.Context, shard int) (bool, error) {

@@ -101,6 +101,32 @@ func TestRelease(t *testing.T) {
 	tr.same(1)
 }
 
+// A shard is released that its node is about to take, because the hub has lost everything: the file is not free
+// before that node has let it go.
+func TestReleaseWhileItIsTaken(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 22, 1, 2)
+	end, _ := tr.start(0)
+	tr.works(10)
+	shard := tr.shardOf(0)
+	tr.lose()
+	conn := tr.connect()
+	var r node.Released
+	err := patient(func() (err error) {
+		r, err = node.Release(t.Context(), conn, shard, tr.timing())
+		return err
+	}, node.ErrNone, node.ErrSilent)
+	if err != nil || r.Path != tr.file(0, shard) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if state := tr.stateOf(0, shard); state != "released" {
+		t.Errorf("the shard is %s", state)
+	}
+	if err := end(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 // A shard that is moved to a node whose own configuration file does not say the same as the terrain's yet waits there
 // until it does.
 func TestReleaseToOneThatIsBehind(t *testing.T) {

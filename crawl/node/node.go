@@ -37,6 +37,9 @@ type Options struct {
 	OnRequest func(shard int, q crawl.Request) // likewise
 	OnCommit  func(shard int, c crawl.Commit)  // likewise
 	OnShard   func(shard int, state string)    // what has become of a shard; likewise
+	// OnFile is called when the file of a shard is open, which may be long before it is crawled and after; end is
+	// called before it is closed. It may be nil.
+	OnFile func(shard int, path string, store *kv.Store) (end func())
 	// OnCrawl is called when a crawl begins, and returns what follows it.
 	OnCrawl func(Walk) Follower
 	Stop    func() // ends ctx, because somebody has asked the node to stop
@@ -109,6 +112,9 @@ func (o *Options) complete() {
 	}
 	if o.OnShard == nil {
 		o.OnShard = func(int, string) {}
+	}
+	if o.OnFile == nil {
+		o.OnFile = func(int, string, *kv.Store) func() { return func() {} }
 	}
 }
 

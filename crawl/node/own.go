@@ -7,6 +7,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/kv"
 )
 
 var (
@@ -28,7 +29,8 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left boo
 	case errors.Is(err, errReleased):
 		n.OnShard(shard, "released")
 	case n.ends != nil && errors.Is(err, n.ends):
-	case came && (errors.Is(err, lease.ErrFile) || errors.Is(err, errUnfit) || errors.As(err, &held)):
+	case came && (errors.Is(err, lease.ErrFile) || errors.Is(err, errUnfit) || errors.As(err, &held)),
+		came && errors.Is(err, kv.ErrLost):
 		n.Log.Warn("a file that has come cannot be used", "shard", shard, "why", err)
 	case errors.Is(err, errElsewhere):
 		n.Log.Warn("a shard that this node was to make is left to another", "shard", shard, "why", err)
@@ -48,9 +50,9 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left boo
 func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	for {
+	for again := false; ; again = true {
 		if f == nil {
-			if f, err = openFile(&n.Options, shard); err != nil {
+			if f, err = n.open(ctx, shard, again); err != nil {
 				return epoch, err
 			}
 		}
@@ -68,6 +70,22 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 		}
 		n.Log.Warn("a shard is taken anew", "shard", shard, "why", err)
 		n.OnShard(shard, "lost")
+	}
+}
+
+// open opens the file of a shard. again: it was open before, and whoever reads it just now is waited for.
+func (n *node) open(ctx context.Context, shard int, again bool) (*file, error) {
+	for said := false; ; said = true {
+		f, err := openFile(&n.Options, shard)
+		if !again || !errors.Is(err, kv.ErrLocked) {
+			return f, err
+		}
+		if !said {
+			n.Log.Warn("a shard cannot be taken yet", "shard", shard, "error", err)
+		}
+		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+			return nil, err
+		}
 	}
 }
 

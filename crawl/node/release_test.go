@@ -3,9 +3,13 @@ package node_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -163,4 +167,34 @@ func TestReleaseIsNotHeard(t *testing.T) {
 		}
 		return
 	}
+}
+
+// A node that does not answer is told once to stop, whatever it has: who is told after it waits for each answer.
+func TestStopIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	h := newHolder(t)
+	var asked atomic.Int32
+	serving, stop := context.WithCancel(t.Context())
+	var g errgroup.Group
+	for shard := range 2 {
+		h.take(shard)
+		g.Go(func() error {
+			return h.bucket.Serve(serving, hub.Post{
+				Shard: shard, Opening: schema.Opening{1}, Held: func() bool { return true }, Lanes: map[string]int{"S": 1, "X": 1},
+				Answer: func(_ context.Context, lane string, _ []byte) ([]byte, error) {
+					if lane == "X" {
+						asked.Add(1)
+					}
+					return nil, errors.New("silent")
+				},
+			})
+		})
+	}
+	var nodes, silent []string
+	err := patient(func() (err error) { nodes, silent, err = node.Stop(t.Context(), h.conn); return err })
+	if err != nil || nodes != nil || !slices.Equal(silent, []string{"mute"}) || asked.Load() != 1 {
+		t.Errorf("it is told %d times; %v stop, and %v do not answer, %v", asked.Load(), nodes, silent, err)
+	}
+	stop()
+	_ = g.Wait()
 }

@@ -26,7 +26,7 @@ func (tr *terrain) write(n int, cfg *config.Config) {
 
 // reload has the terrain follow another configuration, and returns its number.
 func (tr *terrain) reload(conn *hub.Conn, cfg *config.Config) (number uint64, err error) {
-	err = patient(func() (err error) { _, number, err = node.Reload(tr.t.Context(), conn, cfg); return err })
+	err = patient(func() (err error) { _, number, _, err = node.Reload(tr.t.Context(), conn, cfg); return err })
 	return number, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -45,7 +46,13 @@ type Terrain struct {
 	Nodes         []string // that have come
 	Shards        []Shard
 
+	config            map[string]string // digests
 	directory, bucket *hub.Bucket
+}
+
+// Follows reports whether the terrain follows a configuration, as far as all machines have it in common.
+func (t *Terrain) Follows(cfg *config.Config) bool {
+	return maps.Equal(t.config, digests(cfg.Shared()))
 }
 
 // A Shard is one of a terrain at a moment.
@@ -114,7 +121,7 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 	}
 	t := &Terrain{
 		ID: [16]byte(c.Terrain), Run: c.Run, Over: c.over(), Configuration: c.Configuration, Paused: c.paused(),
-		Nodes: c.Nodes, directory: directory,
+		Nodes: c.Nodes, config: c.Config, directory: directory,
 	}
 	t.bucket, err = conn.Bucket(ctx, t.ID)
 	return t, c, err
@@ -161,16 +168,20 @@ func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err er
 
 // Reload has the terrain follow another configuration: each node takes it within a second, or as soon as
 // its own file says the same. It returns the number of the run, and
-// that of the configuration, which is a new one only if something has changed. What keeps
-// pages apart cannot change in a run: that is [crawl.ErrIdentity]. A run that is over on some shards
+// that of the configuration, which is a new one only if something has changed that all have in common; news: it has.
+// What keeps pages apart cannot change in a run: that is [crawl.ErrIdentity]. A run that is over on some shards
 // takes no other configuration: that is [ErrEnding], or [ErrOver].
-func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, number uint64, err error) {
+func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, number uint64, news bool, err error) {
 	own := digests(cfg.Shared())
-	c, err := change(ctx, conn, func(c *charter) (bool, error) { return c.reload(own) })
+	c, err := change(ctx, conn, func(c *charter) (bool, error) {
+		changed, err := c.reload(own)
+		news = news || changed // also when that was written, and the answer was lost
+		return changed, err
+	})
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, false, err
 	}
-	return c.Run, c.Configuration, nil
+	return c.Run, c.Configuration, news, nil
 }
 
 // reload has the run follow a configuration, and reports whether that is another one.
@@ -211,23 +222,40 @@ func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error))
 }
 
 // Stop stops all nodes that have a shard, and returns the names of those that will stop, and of
-// those that do not answer.
+// those that do not answer. Nobody waits for the answer of another.
 func Stop(ctx context.Context, conn *hub.Conn) (nodes, silent []string, err error) {
 	t, err := Look(ctx, conn)
 	if err != nil {
 		return nil, nil, err
 	}
+	var g errgroup.Group
+	var mu sync.Mutex
+	for node, shard := range t.speakers() {
+		g.Go(func() error {
+			_, err := ask(ctx, t.bucket, shard, forStop)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				nodes = append(nodes, node)
+			} else {
+				silent = append(silent, node)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // none fails
+	slices.Sort(nodes)
+	slices.Sort(silent)
+	return nodes, silent, nil
+}
+
+// speakers are the nodes that have a shard, each with one that answers, if any does.
+func (t *Terrain) speakers() map[string]int {
+	all := map[string]int{}
 	for _, s := range t.Shards {
-		if s.Node == "" || slices.Contains(nodes, s.Node) {
-			continue
-		}
-		if _, err := ask(ctx, t.bucket, s.Number, forStop); err == nil {
-			nodes = append(nodes, s.Node)
-		} else {
-			silent = append(silent, s.Node)
+		if _, known := all[s.Node]; s.Node != "" && (!known || s.Report != nil) {
+			all[s.Node] = s.Number
 		}
 	}
-	silent = slices.DeleteFunc(silent, func(node string) bool { return slices.Contains(nodes, node) })
-	slices.Sort(silent)
-	return nodes, slices.Compact(silent), nil
+	return all
 }

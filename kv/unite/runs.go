@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -158,11 +159,31 @@ func (u *uniting) copyMeta() error {
 			return err
 		}
 		anew, err := u.anew()
-		if err != nil {
+		at, err2 := u.anewAt()
+		if err := errors.Join(err, err2); err != nil {
 			return err
 		}
-		return tx.Meta.Put(kv.MetaAnew, anew)
+		return errors.Join(tx.Meta.Put(kv.MetaAnew, anew), tx.Meta.Put(kv.MetaAnewAt, at))
 	})
+}
+
+// anewAt is when the last file was made anew that was; nil: none was.
+func (u *uniting) anewAt() (last []byte, err error) {
+	var latest time.Time
+	for _, s := range u.sources {
+		var at time.Time
+		text, err := s.tx.Meta.Value(kv.MetaAnewAt)
+		if err == nil && text != nil {
+			err = at.UnmarshalText(text)
+		}
+		if err != nil {
+			return nil, s.named(err)
+		}
+		if at.After(latest) {
+			last, latest = text, at
+		}
+	}
+	return last, nil
 }
 
 // anew is the last run, where the file of a shard was made anew in it; else nil.

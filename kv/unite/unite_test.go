@@ -344,6 +344,36 @@ func TestStoresMadeAnew(t *testing.T) {
 	}
 }
 
+// Hosts of which the file of a shard knows nothing, because it was made anew, are left alone for as long after the
+// files were united: what the last one says holds, whichever shard that is of.
+func TestStoresRest(t *testing.T) {
+	for last := range 2 {
+		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+		for n, f := range []*file{a, b} {
+			f.run(1, schema.RunCompleted, 1)
+			f.update(func(tx *kv.Tx) error { return tx.Meta.Put(kv.MetaAnewAt, []byte(anewAt(n == last))) })
+		}
+		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+			t.Fatal(err)
+		}
+		view(t, dst, func(tx *kv.Tx) error {
+			got, err := tx.Meta.Value(kv.MetaAnewAt)
+			if string(got) != anewAt(true) {
+				t.Errorf("shard %d is the last: it was made anew at %s", last, got)
+			}
+			return err
+		})
+	}
+}
+
+// anewAt is when a file was made anew.
+func anewAt(last bool) string {
+	if last {
+		return "2026-01-15T10:30:00.5Z"
+	}
+	return "2026-01-15T10:30:00Z"
+}
+
 // visit records that a page was visited and links to another.
 func (f *file) visit(run schema.RunID, norm, to string) {
 	f.t.Helper()

@@ -266,6 +266,15 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours())/24)
 }
 
+// gap writes a duration as span does, but with the part that it has of a second: that between two
+// requests is a promise.
+func gap(d time.Duration) string {
+	if d > time.Second && d < time.Minute {
+		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + " s"
+	}
+	return span(d)
+}
+
 // clean makes text from a peer fit for a terminal.
 func clean(text string, most int) string { return inert.Line(text, most) }
 

@@ -220,6 +220,14 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("span(%v) = %q, want %q", d, got, want)
 		}
 	}
+	for d, want := range map[time.Duration]string{
+		0: "0s", 100 * time.Millisecond: "100ms", time.Second: "1 s", 1500 * time.Millisecond: "1.5 s",
+		2 * time.Second: "2 s", 59900 * time.Millisecond: "59.9 s", time.Minute: "1 min 00 s",
+	} {
+		if got := gap(d); got != want {
+			t.Errorf("gap(%v) = %q, want %q", d, got, want)
+		}
+	}
 	for path, want := range map[string]string{
 		"a/b.toml": "a/b.toml", "a b": `"a b"`, "": `""`, "x\x1b[2J": `"x\x1b[2J"`,
 	} {

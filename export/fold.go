@@ -77,7 +77,7 @@ func (f *Fold) AddHost(r *survey.HostReport) {
 		n.Hosts++
 		n.add(r.Class)
 		f.note(n, r.Host.ID)
-		if r.Host.Name == r.Site || n.Title == "" {
+		if r.Title != "" && (r.Host.Name == r.Site || n.Title == "") {
 			n.Title = r.Title
 		}
 		f.covers[id].add(r.Cover)

@@ -246,6 +246,32 @@ func TestLevels(t *testing.T) {
 	between(export.LevelSite, func(p *survey.Page) string { return p.Site })
 }
 
+// TestSiteTitle names a site by its own host, and by another where that has no title, whichever was met first.
+func TestSiteTitle(t *testing.T) {
+	titled := func(title string) func(*schema.Visit) { return func(v *schema.Visit) { v.Title = title } }
+	for _, tt := range []struct{ first, own, last, want string }{
+		{"x", "", "", "x"}, {"", "", "z", "z"}, {"x", "b", "z", "b"}, {"", "b", "", "b"}, {"", "", "", ""},
+	} {
+		w := surveytest.New(t, surveytest.Minimal)
+		w.Visit("x.b.test/", titled(tt.first))
+		w.Visit("b.test/", titled(tt.own))
+		w.Visit("z.b.test/", titled(tt.last))
+		g, err := export.New(w.Survey(), export.Options{Level: export.LevelSite})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = g.EachNode(func(n *export.Node) error {
+			if n.Name == "b.test" && n.Title != tt.want {
+				t.Errorf("%+v: the title is %q", tt, n.Title)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	for _, name := range []string{"page", "host", "entity", "site"} {
 		if l, err := export.ParseLevel(name); err != nil || l.String() != name {

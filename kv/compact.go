@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // compactCommit is the size of the commits that a compacted file is written in.
@@ -13,8 +15,8 @@ const compactCommit = 64 << 20
 
 // Compact writes what a state file holds into a new file, without the free
 // space. The source is locked as for reading, the new file is whole and synced
-// when Compact returns, and removed when it fails; giving it the place of the
-// source is left to the caller.
+// when Compact returns, and removed when it fails; it is readable to whom the source is.
+// Giving it the place of the source is left to the caller.
 func Compact(src, dst string) (err error) {
 	s, err := Open(src, Options{ReadOnly: true})
 	if err != nil {
@@ -25,7 +27,7 @@ func Compact(src, dst string) (err error) {
 	if err != nil {
 		return fmt.Errorf("compact: %w", err)
 	}
-	err = f.Close()
+	err = errors.Join(disk.Like(f, s.file), f.Close())
 	if err == nil {
 		err = s.explained(guard(func() error { return compactTo(dst, s.db) }))
 	}

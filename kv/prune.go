@@ -79,6 +79,9 @@ func (p *pruning) run(dst string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.next.Close()) }()
+	if err := p.next.Like(p.old); err != nil {
+		return err
+	}
 	for _, step := range []func() error{p.beginPart, p.copyHosts, p.copyURLs, p.copyRuns, p.copyVisits,
 		p.copyDepths, p.copyQueues, p.copyRest, p.copyPart} {
 		if err := step(); err != nil {

@@ -204,6 +204,10 @@ func (s *Store) Present() error {
 	return s.present()
 }
 
+// Like gives the file the permissions of another one that is open and, where this user may,
+// its owner: of one that is to take the other's place.
+func (s *Store) Like(other *Store) error { return disk.Like(s.file, other.file) }
+
 // Path returns the name that the file was opened under.
 func (s *Store) Path() string { return s.path }
 

@@ -263,7 +263,16 @@ func span(d time.Duration) string {
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 	}
-	return fmt.Sprintf("%d days", int(d.Hours())/24)
+	return strings.TrimSuffix(fmt.Sprintf("%d days %d h", int(d.Hours())/24, int(d.Hours())%24), " 0 h")
+}
+
+// gap writes a duration as span does, but with the part that it has of a second: that between two
+// requests is a promise.
+func gap(d time.Duration) string {
+	if d > time.Second && d < time.Minute {
+		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + " s"
+	}
+	return span(d)
 }
 
 // clean makes text from a peer fit for a terminal.

@@ -181,7 +181,7 @@ func showLimits(w io.Writer, cfg *config.Config) {
 	t := newTable(w)
 	t.row("  max-depth", c.MaxDepth)
 	t.row("  requests to one host", fmt.Sprintf("%d a run, %s apart or more", c.MaxDomainRequests,
-		span(c.MinimumTimeOnPage)))
+		gap(c.MinimumTimeOnPage)))
 	t.row("  requests open at a time", commas(cfg.MaxOpen()))
 	t.row("  pages of a run", orNone(c.MaxPages))
 	if c.MaxRunTime > 0 {
@@ -312,7 +312,7 @@ func peekText(p *crawl.Peeked) string {
 		text = fmt.Sprintf("rules for %q hold", agent)
 	}
 	if delay, ok := p.Rules.CrawlDelay(); ok && delay > 0 {
-		text += ", Crawl-delay " + span(delay.Round(100*time.Millisecond))
+		text += ", Crawl-delay " + gap(delay.Round(100*time.Millisecond))
 	}
 	if n := len(p.Rules.Sitemaps()); n > 0 {
 		text += ", " + count(n, "sitemap", "sitemaps")

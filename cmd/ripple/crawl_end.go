@@ -95,7 +95,7 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	why := clean(r.Run.End.String(), 200)
 	w.voice.tell(remark{
 		fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb, visited(r.Run.Pages), processed,
-			span(r.Run.Running.Round(time.Second/10)), why), "run " + verb,
+			gap(r.Run.Running.Round(time.Second/10)), why), "run " + verb,
 		[]any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages, "processed", counts.Processed,
 			"seconds", r.Run.Running.Seconds()},
 	})

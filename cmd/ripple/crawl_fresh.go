@@ -76,7 +76,7 @@ func prepareFresh(log *slog.Logger, old *kv.Store, next string, damaged bool) er
 		return to.Close()
 	}
 	_, err = crawl.Fresh(old, to)
-	return errors.Join(err, to.Close())
+	return errors.Join(err, to.Like(old), to.Close())
 }
 
 // replace gives the new file the name, and the old one that of the backup.

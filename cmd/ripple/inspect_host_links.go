@@ -194,7 +194,7 @@ func addDepth(depths map[uint8]*depthCount, p *survey.Page) {
 		}
 	}
 	depths[p.Depth].Pages++
-	if p.Visited && p.State == schema.Processed {
+	if p.State == schema.Processed {
 		depths[p.Depth].Processed++
 	}
 }

@@ -115,16 +115,16 @@ func (k *knownHost) moment(at time.Time) string {
 
 // delay says what is promised between two requests, and why.
 func (k *knownHost) delay() string {
-	text := span(time.Duration(k.DelayMS) * time.Millisecond)
+	text := gap(time.Duration(k.DelayMS) * time.Millisecond)
 	var why []string
 	if k.CrawlMS > 0 {
-		why = append(why, "Crawl-delay "+span(time.Duration(k.CrawlMS)*time.Millisecond))
+		why = append(why, "Crawl-delay "+gap(time.Duration(k.CrawlMS)*time.Millisecond))
 	}
 	if k.Timeouts > 0 {
 		why = append(why, "doubled by "+count(k.Timeouts, "time-out", "")+" in a row")
 	}
 	if k.AnswerMS > 0 {
-		why = append(why, "answers in "+span(time.Duration(k.AnswerMS)*time.Millisecond))
+		why = append(why, "answers in "+gap(time.Duration(k.AnswerMS)*time.Millisecond))
 	}
 	if len(why) > 0 {
 		text += " (" + strings.Join(why, ", ") + ")"

@@ -47,11 +47,22 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	if opts.into != "" {
-		if state, err = copyInto(ctx, a.states, state, opts.into); err != nil {
-			return err
-		}
+	if opts.into == "" {
+		return replay(a, opts, cfg, state)
 	}
+	copied, err := copyFor(ctx, a.states, state, opts.into)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(copied)
+	if err := replay(a, opts, cfg, copied); err != nil {
+		return err
+	}
+	return kv.Rename(copied, opts.into)
+}
+
+// replay replays a state file that nobody else has open.
+func replay(a *app, opts replayOptions, cfg *config.Config, state string) error {
 	store, err := openLocked(state, kv.Options{})
 	if err != nil {
 		return err
@@ -126,8 +137,9 @@ func replayed(a *app, args []string) (*config.Config, string, error) {
 	return cfg, cfg.State.Path, mustExist(cfg.State.Path)
 }
 
-// copyInto makes a copy of a state under a name that nobody has.
-func copyInto(ctx context.Context, from states, state, into string) (string, error) {
+// copyFor makes a copy of a state beside a name that nobody has, which it is to be given when
+// all is done.
+func copyFor(ctx context.Context, from states, state, into string) (string, error) {
 	f := format{state: true, check: func(path string, _ bool) error {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s exists; name a new file", shown(path))
@@ -142,10 +154,9 @@ func copyInto(ctx context.Context, from states, state, into string) (string, err
 		return "", err
 	}
 	defer remove()
-	if err := kv.Compact(copied, into); err != nil {
-		return "", err
-	}
-	return into, nil
+	next := into + ".compact"
+	_ = os.Remove(next) // of one that was killed
+	return next, kv.Compact(copied, next)
 }
 
 // lastConfig is the effective configuration of the last run.

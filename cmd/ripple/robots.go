@@ -220,7 +220,7 @@ func printRobots(w io.Writer, v robotsVerdict) error {
 	}
 	t.row("agent", fmt.Sprintf("%s (%s)", clean(v.Agent, 100), group))
 	if v.CrawlDelay > 0 {
-		t.row("delay", span(time.Duration(v.CrawlDelay*float64(time.Second))))
+		t.row("delay", gap(time.Duration(v.CrawlDelay*float64(time.Second))))
 	}
 	if v.FetchedAt != nil {
 		t.row("copy", fmt.Sprintf("of %s, status %d", v.FetchedAt.Format(time.RFC3339), v.Status))

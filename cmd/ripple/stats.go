@@ -161,7 +161,7 @@ func depthCounts(counts *survey.Counts) []depthCount {
 		if n == 0 {
 			continue
 		}
-		d := depthCount{Pages: n, Processed: counts.ProcessedByDepth[depth]}
+		d := depthCount{Pages: n, Processed: counts.StandingByDepth[depth]}
 		if depth != kv.NoDepth {
 			d.Depth = &depth
 		}

@@ -100,7 +100,7 @@ func printRun(w io.Writer, run *statsRun) {
 		why = " (" + clean(run.Reason, 200) + ")"
 	}
 	fmt.Fprintf(w, "run #%d %s%s: %s in %s\n", run.ID, run.Status, why,
-		visited(run.Pages), span(time.Duration(run.Seconds*float64(time.Second))))
+		visited(run.Pages), gap(duration(run.Seconds).Round(time.Second/10)))
 }
 
 func printDepths(w io.Writer, depths []depthCount) error {
@@ -134,7 +134,7 @@ func printSlow(w io.Writer, s *stats) error {
 			again = againText(h.AgainAt)
 		}
 		t.row(clean(h.Domain, 60), commas(h.Missing), commas(h.ToVisit),
-			span(time.Duration(h.DelayMS)*time.Millisecond), eta, clean(h.Coverage, 100)+again)
+			gap(time.Duration(h.DelayMS)*time.Millisecond), eta, clean(h.Coverage, 100)+again)
 	}
 	if n := s.SlowTotal - len(s.Slow); n > 0 {
 		t.row("and " + commas(n) + " more (--limit)")

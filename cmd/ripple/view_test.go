@@ -214,10 +214,19 @@ func TestNumbers(t *testing.T) {
 	}
 	for d, want := range map[time.Duration]string{
 		0: "0s", 1500 * time.Microsecond: "2ms", 59 * time.Second: "59 s", 61 * time.Second: "1 min 01 s",
-		90 * time.Minute: "1 h 30 min", 24 * time.Hour: "24 h 00 min", 50 * time.Hour: "2 days",
+		90 * time.Minute: "1 h 30 min", 24 * time.Hour: "24 h 00 min", 48 * time.Hour: "2 days",
+		71 * time.Hour: "2 days 23 h",
 	} {
 		if got := span(d); got != want {
 			t.Errorf("span(%v) = %q, want %q", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		0: "0s", 100 * time.Millisecond: "100ms", time.Second: "1 s", 1500 * time.Millisecond: "1.5 s",
+		2 * time.Second: "2 s", 59900 * time.Millisecond: "59.9 s", time.Minute: "1 min 00 s",
+	} {
+		if got := gap(d); got != want {
+			t.Errorf("gap(%v) = %q, want %q", d, got, want)
 		}
 	}
 	for path, want := range map[string]string{

@@ -15,8 +15,8 @@ const MaxOrigins = 1000
 // An Origin says how far a run has come with an origin: the sums over its hosts.
 type Origin struct {
 	Origin  string  `json:"quality_origin"`
-	Hosts   int     `json:"hosts"` // with pages
-	Visited int     `json:"pages_visited"`
+	Hosts   int     `json:"hosts"`          // with pages
+	Visited int     `json:"pages_visited"`  // by asking: of pages that are kept the memory knows nothing
 	ToVisit int     `json:"pages_to_visit"` // in this run
 	Used    int     `json:"request_count"`  // of the budgets of its hosts
 	Limit   int     `json:"request_limit"`

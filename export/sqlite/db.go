@@ -195,6 +195,9 @@ func (d *DB) run() error {
 	d.inside = true
 	defer func() { d.inside = false }()
 	rows, err := d.inner.QueryContext(context.Background(), d.text, nil)
+	if err != nil && d.failed == nil && !errors.As(err, new(*sqlite.Error)) { // it is the driver's, of "?"
+		return &StatementError{"there is no value for a parameter: " + err.Error()}
+	}
 	if err != nil {
 		return err
 	}

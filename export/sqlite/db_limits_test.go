@@ -34,6 +34,7 @@ func TestReadOnly(t *testing.T) {
 		"SAVEPOINT x", "PRAGMA writable_schema = 1", "PRAGMA query_only = 0", "PRAGMA temp_store_directory = '/'",
 		"SELECT load_extension('x')", "SELECT readfile('/etc/passwd')", "SELECT writefile('x', 'y')", "SELECT ripple_run(1)",
 		"SELECT * FROM pragma_user_version", "SELECT * FROM ripple", "SELECT 1; DELETE FROM pages", "", "SELEC",
+		"SELECT ?", "SELECT * FROM pages WHERE id = :id",
 		"UPDATE sqlite_master SET sql = ''", "INSERT INTO sqlite_master VALUES (1, 2, 3, 4, 5)",
 	} {
 		_, err := answers(t.Context(), d, text)

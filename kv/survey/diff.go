@@ -31,6 +31,7 @@ type side struct {
 	end    schema.Seq // the first visit after it
 	known  *bitset
 	seq    []uint32                   // the last visit in the run; 0: none
+	missed *bitset                    // the last visit got no answer that stays, see [schema.Visit.Final]
 	source []uint32                   // the visit whose links, facts and texts stand after that; 0: there is none
 	plain  *bitset                    // the last visit read a page, and says nothing of it that its source does not
 	answer []uint8                    // of the last visit
@@ -75,10 +76,13 @@ func Compare(s *Survey, from, to schema.RunID) (*Diff, error) {
 func newSide(run schema.Run, end schema.Seq, urls int) side {
 	return side{
 		run: run, end: end, known: newBitset(urls), seq: make([]uint32, urls+1), source: make([]uint32, urls+1),
-		plain: newBitset(urls), answer: make([]uint8, urls+1), away: newBitset(urls),
+		missed: newBitset(urls), plain: newBitset(urls), answer: make([]uint8, urls+1), away: newBitset(urls),
 		moved: make(map[schema.ID]schema.ID), misled: make(map[schema.ID]schema.Cause),
 	}
 }
+
+// looked reports whether the run has looked at a URL.
+func (sd *side) looked(id schema.ID) bool { return sd.seq[id] != 0 && !sd.missed.has(int(id)) }
 
 // has reports whether a visit was made in the run.
 func (sd *side) has(seq schema.Seq) bool { return seq >= sd.run.FirstVisit && seq < sd.end }
@@ -132,6 +136,9 @@ func (sd *side) add(tx *kv.Tx, v *schema.Visit, kind schema.URLKind) error {
 	if delete(sd.moved, v.URL); v.State == schema.Processed && v.RedirectTo != 0 {
 		sd.moved[v.URL] = v.RedirectTo
 	}
+	if sd.missed.unset(int(v.URL)); !v.Final() {
+		sd.missed.set(int(v.URL))
+	}
 	sd.plain.unset(int(v.URL))
 	own := v.Stand == 0 || v.Length < 0 || v.SHA256 == [32]byte{}
 	if own && v.State == schema.Processed && v.RedirectTo == 0 {
@@ -177,13 +184,13 @@ func (d *Diff) readSeeds(tx *kv.Tx, sd *side) error {
 	return nil
 }
 
-// carryOver marks what stands because To did not look: the pages that it knows
-// and did not visit, and what From found from there.
+// carryOver marks what stands because To did not look: what From found on the pages that To
+// knows and did not look at, and from there.
 func (d *Diff) carryOver() error {
 	before, after := &d.sides[0], &d.sides[1]
 	var work []schema.ID
 	for id := schema.ID(1); int(id) < len(before.seq); id++ {
-		if before.seq[id] != 0 && after.seq[id] == 0 && after.known.has(int(id)) {
+		if before.seq[id] != 0 && !after.looked(id) && after.known.has(int(id)) {
 			work = append(work, id)
 		}
 	}
@@ -386,7 +393,7 @@ type LinkChange struct {
 }
 
 // EachLink calls f for every link that came or went, by the page that links. Links
-// of a page that the later run did not visit, and that did not go, stand.
+// of a page that the later run did not look at, and that did not go, stand.
 func (d *Diff) EachLink(f func(*LinkChange) error) error {
 	return d.eachLink(func(tx *kv.Tx, c *LinkChange) (err error) {
 		if c.FromURL, err = tx.URLs.Norm(c.From); err == nil {
@@ -406,7 +413,7 @@ func (d *Diff) eachLink(f func(*kv.Tx, *LinkChange) error) error {
 		var links [2][]schema.Link
 		for id := schema.ID(1); int(id) < len(before.seq); id++ {
 			if !d.s.core.isPage(id) || before.source[id] == after.source[id] ||
-				after.seq[id] == 0 && d.presence(int(id)) != Went {
+				!after.looked(id) && d.presence(int(id)) != Went {
 				continue
 			}
 			err := d.s.core.live()

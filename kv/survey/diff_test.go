@@ -146,6 +146,53 @@ func diffRows() []diffRow {
 	}
 }
 
+// missedRows are of pages that the later run asked for, and got no answer that says anything of them.
+func missedRows() []diffRow {
+	front := func(w *surveytest.World) {
+		w.Visit("a.test/", w.Links("a.test/x", "b.test/"))
+		w.Visit("a.test/x", w.Links("c.test/"))
+		w.Visit("c.test/", nil)
+	}
+	missed := func(s schema.State, status int, c schema.Cause) func(v *schema.Visit) {
+		return func(v *schema.Visit) {
+			state(s, status)(v)
+			v.Reason = schema.Reason{Cause: c, Status: status}
+		}
+	}
+	return []diffRow{
+		{
+			"where it all begins could not be reached",
+			front,
+			func(w *surveytest.World) { w.Visit("a.test/", missed(schema.Unreachable, 0, schema.CauseRefused)) },
+			[]string{"changed a.test/ state+status", "not visited: c.test", "same a.test 0 0 1"},
+		},
+		{
+			"a server had an error",
+			front,
+			func(w *surveytest.World) {
+				w.Visit("a.test/", w.Links("a.test/x"))
+				w.Visit("a.test/x", missed(schema.Failed, 503, schema.CauseStatus))
+			},
+			[]string{
+				"changed a.test/x state+status", "not visited: c.test", "rot 0: 1 links, 1 dead, 1 new, 0 mended",
+				"same a.test 0 0 1", "went a.test/ > b.test/", "went b.test 0 1 0", "went b.test/",
+			},
+		},
+		{
+			"a page is forbidden",
+			front,
+			func(w *surveytest.World) {
+				w.Visit("a.test/", w.Links("a.test/x", "b.test/"))
+				w.Visit("a.test/x", missed(schema.Failed, 403, schema.CauseStatus))
+			},
+			[]string{
+				"changed a.test/x state+status", "rot 0: 1 links, 1 dead, 1 new, 0 mended", "same a.test 0 0 1",
+				"went a.test/x > c.test/", "went c.test 0 1 0", "went c.test/",
+			},
+		},
+	}
+}
+
 // deadRows are of links that lead nowhere in another way than by 404.
 func deadRows() []diffRow {
 	front := func(w *surveytest.World) { w.Visit("a.test/", w.Links("b.test/1", "b.test/2")) }
@@ -263,7 +310,7 @@ func TestDiffOfOlderRuns(t *testing.T) {
 }
 
 func TestDiff(t *testing.T) {
-	for _, tt := range append(diffRows(), deadRows()...) {
+	for _, tt := range slices.Concat(diffRows(), missedRows(), deadRows()) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := two(t, tt.first, tt.second)
 			slices.Sort(tt.want)

@@ -22,6 +22,7 @@ type Counts struct {
 	ByClass          [classCount]int     // by schema.Class
 	ByDepth          [kv.NoDepth + 1]int // by smallest depth; the last: pages without one
 	ProcessedByDepth [kv.NoDepth + 1]int // those of Processed, by smallest depth
+	StandingByDepth  [kv.NoDepth + 1]int // those processed in this run or an older one, by smallest depth
 	HostsByDepth     [kv.NoDepth + 1]int // those of Hosts, by the smallest depth of their pages
 	Hosts            int                 // with pages, of the classes that are visited
 	Listed           int                 // hosts with pages that are blacklisted or stubs
@@ -257,6 +258,9 @@ func (t *tally) add(p *Page) {
 	c.ByState[p.State]++
 	c.ByClass[p.Class]++
 	c.ByDepth[p.Depth]++
+	if p.State == schema.Processed {
+		c.StandingByDepth[p.Depth]++
+	}
 	if p.Waits() {
 		c.Frontier++
 	}

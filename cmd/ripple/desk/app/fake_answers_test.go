@@ -96,13 +96,13 @@ func (d *fake) decided(r *http.Request) any {
 				"state_before": "discovered", "state": "queued"}}}}
 }
 
-// originsOf are those of which figures move, and one that the reader has not met yet.
+// originsOf are those of which figures move, one whose pages are kept, and one that the reader has not met yet.
 func originsOf(*http.Request) any {
 	origin := func(name string, visited int) object {
 		return object{"quality_origin": name, "hosts": 1, "pages_visited": visited, "pages_to_visit": 5, "request_count": 777,
 			"request_limit": 1000, "eta_seconds": 90}
 	}
-	return object{"origins": []any{origin("*.a.test", 251), origin("new.test", 3)}}
+	return object{"origins": []any{origin("*.a.test", 251), origin("kept.test", 2), origin("new.test", 3)}}
 }
 
 func brokenOf(*http.Request) any {

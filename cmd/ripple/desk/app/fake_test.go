@@ -221,7 +221,8 @@ func statsOf() object {
 		"origins": []any{object{"quality_origin": "*.a.test", "hosts": 2, "hosts_cut": 2, "pages_known": 4751,
 			"pages_visited": 249, "pages_to_visit": 12, "known_missing": 4502, "request_count": 500, "request_limit": 1000,
 			"eta_seconds": 61.5, "coverage": "cut by budget (max-domain-requests = 500)",
-			"cut_by": "max-domain-requests = 500"}},
+			"cut_by": "max-domain-requests = 500"}, object{"quality_origin": "kept.test", "hosts": 1, "pages_known": 60,
+			"pages_visited": 58, "coverage": "complete"}},
 		"slow_hosts": []any{object{"domain": "gone.test", "class": "discovered", "known_missing": 1, "pages_to_visit": 7,
 			"eta_seconds": 12.5, "coverage": "unreachable: tls error"}}, "slow_hosts_total": 1}
 }

@@ -74,7 +74,7 @@ function followOrigins(box, age, signal) {
   put(box, problem, sheet);
   const draw = () => {
     const now = new Map(moves.map((o) => [o.quality_origin, o])), known = new Set(whole.map((o) => o.quality_origin));
-    put(sheet, originsOf([...whole.map((o) => ({ ...o, ...now.get(o.quality_origin) })),
+    put(sheet, originsOf([...whole.map((o) => moved(o, now.get(o.quality_origin))),
       ...moves.filter((o) => !known.has(o.quality_origin))]));
     const old = read && Math.round((Date.now() - read) / 1000);
     put(age, old >= 2 && `; coverage as of ${span(old)} ago`);
@@ -87,6 +87,11 @@ function followOrigins(box, age, signal) {
     put(problem);
     draw();
   }, failing, signal);
+}
+
+// moved is an origin with the figures that move. Of pages that are kept the reader alone knows.
+function moved(o, now) {
+  return now ? { ...o, ...now, pages_visited: Math.max(o.pages_visited, now.pages_visited) } : o;
 }
 
 function metaText(s) {

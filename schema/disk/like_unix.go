@@ -1,0 +1,21 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package disk
+
+import (
+	"os"
+	"syscall"
+)
+
+// Like gives an open file the permissions of another one and, where this user may, its owner
+// and group.
+func Like(f, other *os.File) error {
+	info, err := other.Stat()
+	if err != nil {
+		return err
+	}
+	if of, ok := info.Sys().(*syscall.Stat_t); ok {
+		_ = f.Chown(int(of.Uid), int(of.Gid))
+	}
+	return f.Chmod(info.Mode().Perm())
+}

@@ -189,7 +189,7 @@ func TestTokenOfANewDesk(t *testing.T) {
 	b := desktest.Open(t, strings.Replace(d.url("suggest"), token, "of-before", 1))
 	b.Wait(`document.querySelector("form.token")`)
 	for address, until := range map[string]string{
-		d.url("hosts"):                      `document.querySelector(".grid-row .chip")`,
+		d.url("hosts"):                       `document.querySelector(".grid-row .chip")`,
 		d.server.URL + "/#token=" + token:    `document.querySelector(".sentence")?.innerText`,
 		d.server.URL + "/#token=of-long-ago": `document.querySelector("form.token")`,
 	} {

@@ -74,13 +74,22 @@ func foreseen(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds,
 			return nil, usage("%v", err)
 		}
 	}
+	if err := refuseBrowsers(ctx, cfg); err != nil {
+		return nil, err
+	}
 	if cfg.Cluster.Hub != "" {
 		return nodeProspect(cfg, opts)
 	}
-	if err := refuseOutputs(cfg); err != nil {
+	if err := errors.Join(refuseOutputs(cfg), refuseMetrics(cfg.Monitor.MetricsCSV)); err != nil {
 		return nil, err
 	}
 	return newProspect(ctx, a.states, cfg, extra, opts.fresh)
+}
+
+// refuseBrowsers reports what keeps the browsers of a configuration from being opened.
+func refuseBrowsers(ctx context.Context, cfg *config.Config) error {
+	m := crawl.NewMachine(0)
+	return errors.Join(m.KeepBrowsers(ctx, cfg), m.LeaveBrowsers())
 }
 
 // nodeProspect is that of a machine that shares a terrain with others. The hub is not asked how far they are.

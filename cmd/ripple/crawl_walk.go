@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -58,17 +60,36 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 	g.Go(func() error { return w.obey(beside) })
 	closeDesk := w.serveDesk()
 	g.Go(func() error { return w.keepMemory(beside) })
-	err := w.open(fresh, func() { w.listen(beside, &g) })
+	err := w.ready(ctx, fresh)
+	if err == nil {
+		err = w.open(fresh, func() { w.listen(beside, &g) })
+	}
 	if err == nil {
 		defer w.store.Close()
 		err = w.work(ctx, beside, &g)
 	}
+	err = errors.Join(err, w.machine.LeaveBrowsers())
 	shown := closeDesk() // first: it asks this crawl for what came last
 	cancel()
 	if errors.Is(err, kv.ErrLost) {
 		err = stateError(w.cfg.Load().State.Path, err)
 	}
 	return errors.Join(err, shown, g.Wait())
+}
+
+// ready reports what is wrong with a configuration before the state is touched. It keeps the browsers
+// open until the crawl has them.
+func (w *walk) ready(ctx context.Context, fresh bool) error {
+	cfg := w.cfg.Load()
+	if err := refuseMetrics(cfg.Monitor.MetricsCSV); err != nil {
+		return err
+	}
+	if _, err := os.Stat(cfg.State.Path); fresh || errors.Is(err, fs.ErrNotExist) { // no run has seeds yet
+		if _, err := w.seeds.join(cfg); err != nil {
+			return err
+		}
+	}
+	return w.machine.KeepBrowsers(ctx, cfg)
 }
 
 // open opens the state, and gives the run the seeds that it has beside those of
@@ -104,7 +125,7 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 		OnCommit: w.meter.Committed,
 		Machine:  w.machine,
 	})
-	if err != nil {
+	if err := errors.Join(err, w.machine.LeaveBrowsers()); err != nil {
 		return err
 	}
 	w.crawl, w.watcher = c, census.NewWatcher(c, &w.cfg, begun.Run)

@@ -80,7 +80,7 @@ func foreseen(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds,
 	if cfg.Cluster.Hub != "" {
 		return nodeProspect(cfg, opts)
 	}
-	if err := errors.Join(refuseOutputs(cfg), refuseMetrics(cfg.Monitor.MetricsCSV)); err != nil {
+	if err := errors.Join(refuseOutputs(cfg), refuseMetrics(cfg.Monitor.MetricsCSV), refusePages(cfg.Pages)); err != nil {
 		return nil, err
 	}
 	return newProspect(ctx, a.states, cfg, extra, opts.fresh)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -81,7 +82,7 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 // open until the crawl has them.
 func (w *walk) ready(ctx context.Context, fresh bool) error {
 	cfg := w.cfg.Load()
-	if err := refuseMetrics(cfg.Monitor.MetricsCSV); err != nil {
+	if err := errors.Join(refuseMetrics(cfg.Monitor.MetricsCSV), refusePages(cfg.Pages)); err != nil {
 		return err
 	}
 	if _, err := os.Stat(cfg.State.Path); fresh || errors.Is(err, fs.ErrNotExist) { // no run has seeds yet
@@ -90,6 +91,29 @@ func (w *walk) ready(ctx context.Context, fresh bool) error {
 		}
 	}
 	return w.machine.KeepBrowsers(ctx, cfg)
+}
+
+// refusePages reports what keeps a page store from being made, or written into.
+func refusePages(p config.Pages) error {
+	if !p.Keep {
+		return nil
+	}
+	dir := p.Path
+	info, err := os.Stat(dir)
+	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) { // it is made
+		dir = filepath.Dir(dir)
+		info, err = os.Stat(dir)
+	}
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", shown(dir))
+	}
+	if err == nil {
+		err = mayWrite(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("[pages] path: %w (%w)", err, errConfig)
+	}
+	return nil
 }
 
 // open opens the state, and gives the run the seeds that it has beside those of

@@ -59,8 +59,8 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 	if err == nil {
 		err = b.await()
 	}
-	if !late.Stop() && err == nil {
-		err = context.DeadlineExceeded
+	if !late.Stop() {
+		err = fmt.Errorf("it has not started within %s", patience)
 	}
 	if err != nil {
 		if strings.Contains(err.Error(), "sandbox") {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -292,6 +293,22 @@ func TestOpen(t *testing.T) {
 	if _, err := Open(t.Context(), Options{Path: "/bin/false", NoSandbox: true}); err == nil ||
 		errors.Is(err, ErrNoBrowser) {
 		t.Errorf("with a browser that does not start: %v", err)
+	}
+}
+
+// A browser that stands still while it starts is said to, and which one.
+func TestStandsStill(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "still")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	limits := unhurried
+	limits.start = time.Second / 2
+	_, err := openWithin(t.Context(), Options{Path: path, NoSandbox: true}, limits)
+	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), path) ||
+		!strings.Contains(err.Error(), "500ms") {
+		t.Errorf("a browser that stands still: %v", err)
 	}
 }
 

@@ -296,11 +296,12 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A browser that stands still while it starts is said to, and which one.
+// A browser that stands still while it starts is said to, and which one; no process of it is left.
 func TestStandsStill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "still")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
+	script := fmt.Sprintf("#!/bin/sh\necho $$ > %s.group\nsleep 600\n", path)
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	limits := unhurried
@@ -309,6 +310,18 @@ func TestStandsStill(t *testing.T) {
 	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), path) ||
 		!strings.Contains(err.Error(), "500ms") {
 		t.Errorf("a browser that stands still: %v", err)
+	}
+	text, err := os.ReadFile(path + ".group")
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := members(group); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+		kill(group)
 	}
 }
 

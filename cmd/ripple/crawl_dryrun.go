@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -67,10 +69,9 @@ func (p *prospect) Close() {
 
 // foreseen is what a crawl would do on this machine, or why it would not.
 func foreseen(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds, opts crawlOptions) (*prospect, error) {
-	if opts.listen != "" {
-		at := cfg.Monitor
-		at.Listen = opts.listen
-		if err := at.CheckListen(); err != nil {
+	at := cfg.Monitor
+	if at.Listen = cmp.Or(opts.listen, at.Listen); at.Listen != "" {
+		if err := desk.MayListen(at, a.voice.logger()); err != nil {
 			return nil, usage("%v", err)
 		}
 	}

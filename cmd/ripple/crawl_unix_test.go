@@ -36,6 +36,7 @@ func TestReload(t *testing.T) {
 		{[]byte("[crawler]\nmax-dpth = 2\n"), "max-dpth"},
 		{append([]byte("[url]\nmax-length = 1000\n"), text...), "[url] cannot change"},
 		{bytes.Replace(text, []byte("ripple.bolt"), []byte("other.bolt"), 1), "[state] path cannot change"},
+		{append(bytes.Clone(text), "[pages]\nkeep = true\npath = \"config.toml\"\n"...), "is not a folder"},
 		{bytes.Replace(text, []byte("[monitor]\n"), []byte("[monitor]\nhosts = [\"later.test\"]\n"), 1),
 			"[monitor] hosts holds from the next start on"},
 		{append(text, "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"...),

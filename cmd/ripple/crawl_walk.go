@@ -78,10 +78,17 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 	return errors.Join(err, shown, g.Wait())
 }
 
-// ready reports what is wrong with a configuration before the state is touched. It keeps the browsers
-// open until the crawl has them.
+// ready limits the memory, and reports what is wrong with a configuration before the state is touched. It
+// keeps the browsers open until the crawl has them.
 func (w *walk) ready(ctx context.Context, fresh bool) error {
 	cfg := w.cfg.Load()
+	m := crawlMemory(cfg)
+	w.limitMemory(m)
+	w.log.Debug("memory is limited", "limit", m.String())
+	runtime.GC() // nothing is known of what is held before the first one
+	if err := m.allows(heap.Live()); err != nil {
+		return hint(fmt.Errorf("%w (%w)", err, errConfig), "raise it, or have fewer browsers")
+	}
 	if err := errors.Join(refuseMetrics(cfg.Monitor.MetricsCSV), refusePages(cfg.Pages)); err != nil {
 		return err
 	}
@@ -121,12 +128,6 @@ func refusePages(p config.Pages) error {
 func (w *walk) open(fresh bool, locked func()) error {
 	cfg := w.cfg.Load()
 	m := crawlMemory(cfg)
-	w.limitMemory(m)
-	w.log.Debug("memory is limited", "limit", m.String())
-	runtime.GC() // nothing is known of what is held before the first one
-	if err := m.allows(heap.Live()); err != nil {
-		return hint(fmt.Errorf("%w (%w)", err, errConfig), "raise it, or have fewer browsers")
-	}
 	store, err := openCrawl(w.voice, cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.forURLs()})
 	if err != nil {
 		return m.explain(err)

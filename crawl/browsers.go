@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -100,10 +101,20 @@ func (b *browsers) left(key render.Options) error {
 	return r.renderer.Close()
 }
 
-// openBrowser opens the browsers that a configuration asks for. They outlive ctx, so that
-// pages which are open when a crawl is told to stop can end.
+// openBrowser opens the browsers that a configuration asks for, unless ctx ends before they are open.
+// Afterwards they outlive it, so that pages which are open when a crawl is told to stop can end.
 func openBrowser(ctx context.Context, cfg *config.Config) (ring.Renderer, error) {
-	return render.Open(context.WithoutCancel(ctx), browserOptions(cfg))
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	early := context.AfterFunc(ctx, end)
+	r, err := render.Open(life, browserOptions(cfg))
+	if early() && err == nil {
+		return r, nil
+	}
+	end()
+	if r != nil {
+		err = r.Close()
+	}
+	return nil, cmp.Or(context.Cause(ctx), err)
 }
 
 func browserOptions(cfg *config.Config) render.Options {

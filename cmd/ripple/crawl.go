@@ -89,6 +89,7 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	if opts.dryRun {
 		return runDryRun(ctx, a, cfg, extra, opts)
 	}
+	outliveReaders()
 	if cfg.Cluster.Hub != "" {
 		return runNode(ctx, a, path, cfg, opts)
 	}

@@ -285,5 +285,5 @@ func (w *walk) mayFollow(cfg *config.Config) error {
 	if err := crawlMemory(cfg).allows(heap.Live()); err != nil {
 		return err
 	}
-	return refuseOutputs(cfg)
+	return errors.Join(refuseOutputs(cfg), refusePages(cfg.Pages))
 }

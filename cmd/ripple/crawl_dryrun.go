@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -67,20 +69,28 @@ func (p *prospect) Close() {
 
 // foreseen is what a crawl would do on this machine, or why it would not.
 func foreseen(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds, opts crawlOptions) (*prospect, error) {
-	if opts.listen != "" {
-		at := cfg.Monitor
-		at.Listen = opts.listen
-		if err := at.CheckListen(); err != nil {
+	at := cfg.Monitor
+	if at.Listen = cmp.Or(opts.listen, at.Listen); at.Listen != "" {
+		if err := desk.MayListen(at, a.voice.logger()); err != nil {
 			return nil, usage("%v", err)
 		}
+	}
+	if err := refuseBrowsers(ctx, cfg); err != nil {
+		return nil, err
 	}
 	if cfg.Cluster.Hub != "" {
 		return nodeProspect(cfg, opts)
 	}
-	if err := refuseOutputs(cfg); err != nil {
+	if err := errors.Join(refuseOutputs(cfg), refuseMetrics(cfg.Monitor.MetricsCSV), refusePages(cfg.Pages)); err != nil {
 		return nil, err
 	}
 	return newProspect(ctx, a.states, cfg, extra, opts.fresh)
+}
+
+// refuseBrowsers reports what keeps the browsers of a configuration from being opened.
+func refuseBrowsers(ctx context.Context, cfg *config.Config) error {
+	m := crawl.NewMachine(0)
+	return errors.Join(m.KeepBrowsers(ctx, cfg), m.LeaveBrowsers())
 }
 
 // nodeProspect is that of a machine that shares a terrain with others. The hub is not asked how far they are.

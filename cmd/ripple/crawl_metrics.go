@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,12 +27,49 @@ const (
 // end, which the next crawl cuts.
 type metricsFile struct{ f *os.File }
 
-// openMetrics opens a file of metrics for appending, or makes it. It refuses one
-// that begins otherwise.
-func openMetrics(path string) (*metricsFile, error) {
+// refuseMetrics reports what keeps a file of metrics from being opened; empty: there is none to be.
+func refuseMetrics(path string) error {
+	if path == "" {
+		return nil
+	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("[monitor] metrics-csv: there is no folder %s; create it (%w)",
+		return fmt.Errorf("[monitor] metrics-csv: there is no folder %s; create it (%w)",
 			shown(filepath.Dir(path)), errConfig)
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("is not a file")
+	}
+	if err == nil {
+		err = begunByUs(path)
+	}
+	if err != nil {
+		return fmt.Errorf("[monitor] metrics-csv: %s %w (%w)", shown(path), err, errConfig)
+	}
+	return nil
+}
+
+// begunByUs reports a file that begins otherwise than one of metrics.
+func begunByUs(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, int64(len(metricsHeader))))
+	if err == nil && !bytes.HasPrefix([]byte(metricsHeader), head) {
+		err = errors.New("exists and was not written by Ripple; move it away or name another file")
+	}
+	return err
+}
+
+// openMetrics opens a file of metrics for appending, or makes it, unless it is to be refused.
+func openMetrics(path string) (*metricsFile, error) {
+	if err := refuseMetrics(path); err != nil {
+		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
@@ -44,23 +83,13 @@ func openMetrics(path string) (*metricsFile, error) {
 	return m, nil
 }
 
-// repair checks how the file begins and cuts a line without its end.
+// repair writes the header where it is not whole, and cuts a line without its end.
 func (m *metricsFile) repair() error {
 	info, err := m.f.Stat()
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("is not a file")
-	}
-	head := make([]byte, min(info.Size(), int64(len(metricsHeader))))
-	if _, err := m.f.ReadAt(head, 0); err != nil && info.Size() > 0 {
-		return err
-	}
-	if !bytes.HasPrefix([]byte(metricsHeader), head) {
-		return fmt.Errorf("exists and was not written by Ripple; move it away or name another file")
-	}
-	if len(head) < len(metricsHeader) {
+	if info.Size() < int64(len(metricsHeader)) {
 		if err := m.f.Truncate(0); err != nil {
 			return err
 		}

@@ -6,10 +6,12 @@ import (
 	"bufio"
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // SIGHUP reads the configuration again: what cannot be followed changes nothing,
@@ -34,6 +36,7 @@ func TestReload(t *testing.T) {
 		{[]byte("[crawler]\nmax-dpth = 2\n"), "max-dpth"},
 		{append([]byte("[url]\nmax-length = 1000\n"), text...), "[url] cannot change"},
 		{bytes.Replace(text, []byte("ripple.bolt"), []byte("other.bolt"), 1), "[state] path cannot change"},
+		{append(bytes.Clone(text), "[pages]\nkeep = true\npath = \"config.toml\"\n"...), "is not a folder"},
 		{bytes.Replace(text, []byte("[monitor]\n"), []byte("[monitor]\nhosts = [\"later.test\"]\n"), 1),
 			"[monitor] hosts holds from the next start on"},
 		{append(text, "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"...),
@@ -85,5 +88,26 @@ func TestSuspended(t *testing.T) {
 	}
 	if err := pause.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A crawl whose messages nobody reads any more, as when Ctrl-C has ended tee first, goes on, and
+// ends as a signal ends it.
+func TestNobodyReads(t *testing.T) {
+	t.Parallel()
+	read, told, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer told.Close()
+	c := startWith(t, time.Second, func(cmd *exec.Cmd) { cmd.Stderr = told }, "-v")
+	read.Close()
+	asked := c.status().Requests
+	c.await("to go on", func() bool { return c.status().Requests > asked+1 })
+	if err := c.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if code := c.wait(); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -58,11 +61,15 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 	g.Go(func() error { return w.obey(beside) })
 	closeDesk := w.serveDesk()
 	g.Go(func() error { return w.keepMemory(beside) })
-	err := w.open(fresh, func() { w.listen(beside, &g) })
+	err := w.ready(ctx, fresh)
+	if err == nil {
+		err = w.open(fresh, func() { w.listen(beside, &g) })
+	}
 	if err == nil {
 		defer w.store.Close()
 		err = w.work(ctx, beside, &g)
 	}
+	err = errors.Join(err, w.machine.LeaveBrowsers())
 	shown := closeDesk() // first: it asks this crawl for what came last
 	cancel()
 	if errors.Is(err, kv.ErrLost) {
@@ -71,9 +78,9 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 	return errors.Join(err, shown, g.Wait())
 }
 
-// open opens the state, and gives the run the seeds that it has beside those of
-// the configuration.
-func (w *walk) open(fresh bool, locked func()) error {
+// ready limits the memory, and reports what is wrong with a configuration before the state is touched. It
+// keeps the browsers open until the crawl has them.
+func (w *walk) ready(ctx context.Context, fresh bool) error {
 	cfg := w.cfg.Load()
 	m := crawlMemory(cfg)
 	w.limitMemory(m)
@@ -82,6 +89,45 @@ func (w *walk) open(fresh bool, locked func()) error {
 	if err := m.allows(heap.Live()); err != nil {
 		return hint(fmt.Errorf("%w (%w)", err, errConfig), "raise it, or have fewer browsers")
 	}
+	if err := errors.Join(refuseMetrics(cfg.Monitor.MetricsCSV), refusePages(cfg.Pages)); err != nil {
+		return err
+	}
+	if _, err := os.Stat(cfg.State.Path); fresh || errors.Is(err, fs.ErrNotExist) { // no run has seeds yet
+		if _, err := w.seeds.join(cfg); err != nil {
+			return err
+		}
+	}
+	return w.machine.KeepBrowsers(ctx, cfg)
+}
+
+// refusePages reports what keeps a page store from being made, or written into.
+func refusePages(p config.Pages) error {
+	if !p.Keep {
+		return nil
+	}
+	dir := p.Path
+	info, err := os.Stat(dir)
+	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) { // it is made
+		dir = filepath.Dir(dir)
+		info, err = os.Stat(dir)
+	}
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", shown(dir))
+	}
+	if err == nil {
+		err = mayWrite(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("[pages] path: %w (%w)", err, errConfig)
+	}
+	return nil
+}
+
+// open opens the state, and gives the run the seeds that it has beside those of
+// the configuration.
+func (w *walk) open(fresh bool, locked func()) error {
+	cfg := w.cfg.Load()
+	m := crawlMemory(cfg)
 	store, err := openCrawl(w.voice, cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.forURLs()})
 	if err != nil {
 		return m.explain(err)
@@ -104,7 +150,7 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 		OnCommit: w.meter.Committed,
 		Machine:  w.machine,
 	})
-	if err != nil {
+	if err := errors.Join(err, w.machine.LeaveBrowsers()); err != nil {
 		return err
 	}
 	w.crawl, w.watcher = c, census.NewWatcher(c, &w.cfg, begun.Run)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"os/exec"
 	"slices"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -70,7 +72,7 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := mustExist(path); err != nil {
+	if err := mayServe(path); err != nil {
 		return err
 	}
 	cfg := a.named.stateConfig()
@@ -84,6 +86,17 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 		return err
 	}
 	return serveDesk(a, d, opts, func() error { return d.Serve(ctx) })
+}
+
+// mayServe reports a file that is none of ours. Shards in a folder are looked for when they are asked for.
+func mayServe(path string) error {
+	if err := mustExist(path); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !isBolt(path) {
+		return stateError(path, fmt.Errorf("%s: %w", shown(path), kv.ErrForeign))
+	}
+	return nil
 }
 
 // serveTerrain serves the desk of a terrain of several machines.

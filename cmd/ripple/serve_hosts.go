@@ -10,6 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // A hostPage is some of the hosts that match.
@@ -143,10 +144,15 @@ func (x *hostIndex) choose(q desk.Query, f func(*hostKey)) {
 		k := &x.hosts[i]
 		if (class == "" || k.class.String() == class) && (cover == "" || k.cover.String() == cover) &&
 			(trouble == "" || k.trouble.String() == trouble) &&
-			(tag == "" || x.tagged[tag][k.id]) && strings.Contains(k.name, search) {
+			(tag == "" || x.tagged[tag][k.id]) && nameHas(k.name, search) {
 			f(k)
 		}
 	}
+}
+
+// nameHas reports whether a text is a part of a host's name, as it is or as it reads.
+func nameHas(name, search string) bool {
+	return strings.Contains(name, search) || strings.Contains(weburl.Unicode(name), search)
 }
 
 func (o *opened) answerHosts(q desk.Query) (any, error) {

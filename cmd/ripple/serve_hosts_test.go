@@ -3,12 +3,32 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/schema"
 )
+
+// A host is found by a part of its name as it reads, too.
+func TestSearchHosts(t *testing.T) {
+	x := &hostIndex{hosts: []hostKey{{name: "xn--mnchen-3ya.test", id: 1}, {name: "munchen.test", id: 2}}}
+	params := desk.Route{Params: hostParams(), Path: "hosts"}
+	for search, want := range map[string]string{
+		"MÜNCH": "[1]", "xn--mn": "[1]", "munch": "[2]", ".test": "[1 2]", "ä": "[]",
+	} {
+		q, err := params.Parse(&http.Request{URL: &url.URL{RawQuery: url.Values{"search": {search}}.Encode()}})
+		if err != nil {
+			t.Fatalf("%s: %v", search, err)
+		}
+		got := []schema.HostID{}
+		x.choose(q, func(k *hostKey) { got = append(got, k.id) })
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, want %s", search, got, want)
+		}
+	}
+}
 
 // Hosts are chosen and ordered by what their records say.
 func TestChooseHosts(t *testing.T) {

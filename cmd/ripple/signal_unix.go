@@ -11,6 +11,10 @@ import (
 // notifyCrawl has the signals sent that only a crawl listens to.
 func notifyCrawl(c chan<- os.Signal) { signal.Notify(c, syscall.SIGHUP, syscall.SIGUSR1) }
 
+// outliveReaders has what is written to nobody fail, where it would end this process: who reads
+// along, such as tee, may be ended first, by the same Ctrl-C.
+func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 func isReload(s os.Signal) bool { return s == syscall.SIGHUP }
 
 // endsWithTerminal reports whether this process has a controlling terminal, and is to end when

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,20 +48,22 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 	if err != nil {
 		return nil, errors.Join(err, folder.remove())
 	}
-	ctx, endAll := chromedp.NewExecAllocator(ctx, switches(o, folder.path, wall.Addr().String())...)
+	var process *exec.Cmd // set while the browser is started
+	ctx, endAll := chromedp.NewExecAllocator(ctx, append(switches(o, folder.path, wall.Addr().String()),
+		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { detach(cmd); process = cmd }))...)
 	// What fails returns its error.
 	ctx, endOne := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
 	b := &browser{ctx: ctx, folder: folder, wall: wall, end: func() { endOne(); endAll() }}
 	late := time.AfterFunc(patience, endAll)
 	err = b.hide()
-	if chrome := chromedp.FromContext(ctx).Browser; chrome != nil {
-		b.group = chrome.Process().Pid
+	if process != nil && process.Process != nil { // also of one that has not come to answer
+		b.group = process.Process.Pid
 	}
 	if err == nil {
 		err = b.await()
 	}
-	if !late.Stop() && err == nil {
-		err = context.DeadlineExceeded
+	if !late.Stop() {
+		err = fmt.Errorf("it has not started within %s", patience)
 	}
 	if err != nil {
 		if strings.Contains(err.Error(), "sandbox") {
@@ -98,7 +101,6 @@ func build() (net.Listener, error) {
 func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 	all := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(o.Path), chromedp.UserDataDir(filepath.Join(folder, "profile")),
-		chromedp.ModifyCmdFunc(detach),
 		chromedp.NoInheritEnv, chromedp.Env("HOME="+folder, "TMPDIR="+folder, "PATH="+os.Getenv("PATH"), "TZ=UTC",
 			"LANG=C.UTF-8"),
 	}

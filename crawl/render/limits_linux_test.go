@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -292,6 +293,35 @@ func TestOpen(t *testing.T) {
 	if _, err := Open(t.Context(), Options{Path: "/bin/false", NoSandbox: true}); err == nil ||
 		errors.Is(err, ErrNoBrowser) {
 		t.Errorf("with a browser that does not start: %v", err)
+	}
+}
+
+// A browser that stands still while it starts is said to, and which one; no process of it is left.
+func TestStandsStill(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "still")
+	script := fmt.Sprintf("#!/bin/sh\necho $$ > %s.group\nsleep 600\n", path)
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	limits := unhurried
+	limits.start = time.Second / 2
+	_, err := openWithin(t.Context(), Options{Path: path, NoSandbox: true}, limits)
+	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), path) ||
+		!strings.Contains(err.Error(), "500ms") {
+		t.Errorf("a browser that stands still: %v", err)
+	}
+	text, err := os.ReadFile(path + ".group")
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := members(group); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+		kill(group)
 	}
 }
 

@@ -64,7 +64,7 @@ func openWithin(ctx context.Context, o Options, l limits) (*Renderer, error) {
 	sweep()
 	first, err := start(ctx, o, l.start)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the browser %s: %w", o.Path, err)
 	}
 	r.idle <- first
 	return r, nil

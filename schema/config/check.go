@@ -127,13 +127,16 @@ func isLoopback(addr string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// hostName wants a name as a Host header has it, without port.
+// hostName wants a name as a Host header has it, without port, and returns it without the dot at its end.
 func hostName(raw any) (string, error) {
 	s, err := text(raw)
 	if err == nil && (s == "" || !only(s, ".-:")) {
 		err = fmt.Errorf("%s is not a name like \"crawler.example.com\"", quote(s))
 	}
-	return strings.ToLower(s), err
+	if host, _, split := net.SplitHostPort(s); err == nil && split == nil {
+		err = fmt.Errorf("%s has a port: write %s", quote(s), quote(host))
+	}
+	return strings.ToLower(strings.TrimSuffix(s, ".")), err
 }
 
 // checkAddress wants host:port with both.

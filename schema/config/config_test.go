@@ -127,7 +127,9 @@ func networkRules() []ruleRow {
 		{`monitor.listen = "0.0.0.0:7575"`, "takes cert-file and key-file"},
 		{`monitor.listen = "127.0.0.1.example.com:7575"`, "takes cert-file and key-file"},
 		{`monitor.hosts = ["desk.example.com", "10.0.0.7"]`, ""},
+		{`monitor.hosts = ["fd00::7", "desk.example.com."]`, ""},
 		{`monitor.hosts = ["https://desk.example.com"]`, "is not a name"},
+		{`monitor.hosts = ["desk.example.com:7575"]`, `has a port: write "desk.example.com"`},
 		{`monitor.webhook = "ftp://x"`, "is not a URL"},
 		{`monitor.report-path = "r\u0000.json"`, "contains a control character"},
 	}

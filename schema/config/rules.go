@@ -52,6 +52,7 @@ func (r *reader) checkWritten(c *Config) {
 		{"output", "database-path", c.Output.DatabasePath}, {"output", "summary-path", c.Output.SummaryPath},
 		{"output", "graph-path", c.Output.GraphPath}, {"output", "map-path", c.Output.MapPath},
 		{"monitor", "metrics-csv", c.Monitor.MetricsCSV}, {"monitor", "report-path", c.Monitor.ReportPath},
+		{"monitor", "token-file", c.Monitor.TokenFile},
 	}
 	first := map[string]string{}
 	for _, w := range written {

@@ -9,13 +9,14 @@ import (
 // TestWrittenTwice names one file twice: what is written last would take the place of the other, or of the map.
 func TestWrittenTwice(t *testing.T) {
 	_, _, err := parseText(minimal + "[output]\ndatabase-path = \"ripple.bolt\"\nmap-path = \"x\"\n" +
-		"[monitor]\nreport-path = \"./a/../x\"\nmetrics-csv = \"m\"\n")
+		"[monitor]\nreport-path = \"./a/../x\"\nmetrics-csv = \"m\"\ntoken-file = \"./m\"\n")
 	var got *Errors
-	if !errors.As(err, &got) || len(got.List) != 2 {
+	if !errors.As(err, &got) || len(got.List) != 3 {
 		t.Fatalf("%v", err)
 	}
 	for i, want := range []string{"[output] database-path: [state] path names that file, too",
-		"[monitor] report-path: [output] map-path names that file, too"} {
+		"[monitor] report-path: [output] map-path names that file, too",
+		"[monitor] token-file: [monitor] metrics-csv names that file, too"} {
 		if got.List[i].Text != want || got.List[i].Line == 0 {
 			t.Errorf("line %d: %q, want %q", got.List[i].Line, got.List[i].Text, want)
 		}

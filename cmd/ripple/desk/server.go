@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"syscall"
 	"time"
 
@@ -102,6 +103,18 @@ func Listen(o Options) (*Desk, error) {
 		ConnState: d.listener.changed, ConnContext: within,
 	}
 	return d, nil
+}
+
+// MayListen reports what Listen would refuse of an address and the files that go with it. It makes none.
+func MayListen(m config.Monitor, log *slog.Logger) error {
+	if err := m.CheckListen(); err != nil {
+		return err
+	}
+	_, err := secured(Options{Monitor: m, Log: log})
+	if _, missing := os.Stat(m.TokenFile); err == nil && missing == nil {
+		_, err = readToken(m.TokenFile)
+	}
+	return err
 }
 
 func listen(address string) (net.Listener, error) {

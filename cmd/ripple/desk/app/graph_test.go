@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
@@ -58,5 +60,32 @@ func TestLongPath(t *testing.T) {
 		m.svg("path", { d: "M0 0" + "L1 1".repeat(5000) }).getAttribute("d").length)`)
 	if want := len("M0 0") + 5000*len("L1 1"); got != want {
 		t.Errorf("the path has %d characters, want %d", got, want)
+	}
+}
+
+// However long an address is, its links lead there, and a field holds all of it.
+func TestLongAddress(t *testing.T) {
+	t.Parallel()
+	b := desktest.Open(t, newFake(t).url("control"))
+	long := "https://a.test/" + strings.Repeat("%D0%B0", 330)
+	for made, want := range map[string]string{
+		`pageLink("` + long + `").getAttribute("href")`:                     "#/page?" + url.Values{"url": {long}}.Encode(),
+		`outside("` + long + long + `", "open").getAttribute("href")`:       long + long,
+		`el("input", { type: "text", value: "` + long + long + `" }).value`: long + long,
+	} {
+		if got := desktest.Ask[string](b, `import("/app/dom.js").then((m) => m.`+made+`)`); got != want {
+			t.Errorf("%.30s is %d characters that end in %q, want %d", made, len(got), got[len(got)-9:], len(want))
+		}
+	}
+}
+
+// What scripts and pictures are written with is shown as it is, though it is not seen.
+func TestJoiners(t *testing.T) {
+	t.Parallel()
+	b := desktest.Open(t, newFake(t).url("control"))
+	const title = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \U0001f469\u200d\U0001f680 \u05d0\u200f"
+	if got := desktest.Ask[string](b, fmt.Sprintf(`import("/app/dom.js").then((m) => m.el("p", {}, "%s").textContent)`,
+		title)); got != title {
+		t.Errorf("%+q is shown as %+q", title, got)
 	}
 }

@@ -80,7 +80,7 @@ const damage = `(() => {
 		if (outside && !(a.relList.contains("noopener") && a.relList.contains("noreferrer")))
 			out.push("an open door to " + a.href.slice(0, 80));
 	}
-	if (/[\u202a-\u202e\u2066-\u2069\u200f\u001b]/.test(document.body.textContent + document.title))
+	if (/[\u202a-\u202e\u2066-\u2069\u001b]/.test(document.body.textContent + document.title))
 		out.push("writing that is turned round");
 	if (document.body.textContent.length > 1e6) out.push(document.body.textContent.length + " characters");
 	if (document.documentElement.scrollWidth > innerWidth) out.push(document.documentElement.scrollWidth + " px wide");

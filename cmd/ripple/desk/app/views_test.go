@@ -183,6 +183,25 @@ func TestToken(t *testing.T) {
 	b.Wait(`document.querySelector(".candidate")`)
 }
 
+// The address that a desk prints, entered where an older one is shown, leads to it.
+func TestTokenOfANewDesk(t *testing.T) {
+	t.Parallel()
+	d := newFake(t)
+	b := desktest.Open(t, strings.Replace(d.url("suggest"), token, "of-before", 1))
+	b.Wait(`document.querySelector("form.token")`)
+	for address, until := range map[string]string{
+		d.url("hosts"):                       `document.querySelector(".grid-row .chip")`,
+		d.server.URL + "/#token=" + token:    `document.querySelector(".sentence")?.innerText`,
+		d.server.URL + "/#token=of-long-ago": `document.querySelector("form.token")`,
+	} {
+		desktest.Ask[any](b, fmt.Sprintf("location.href = %q, 1", address))
+		b.Wait(until)
+		if now := desktest.Ask[string](b, "location.href"); strings.Contains(now, "token") {
+			t.Errorf("the address is %s", now)
+		}
+	}
+}
+
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("now"))

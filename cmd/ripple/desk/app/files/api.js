@@ -1,19 +1,20 @@
-// Questions to the desk's API. The token comes in the fragment of the first address,
-// stays in this tab and is sent in a header only.
+// Questions to the desk's API. The token comes in the fragment of an address, stays in
+// this tab and is sent in a header only.
 
 const root = "/api/v1/", kept = "ripple-token";
-let token = takeToken();
+let token = sessionStorage.getItem(kept) || "";
 let fresh = false; // the next answers are to be of now
 
-function takeToken() {
+// takeToken takes the token out of the address. It reports whether there was one.
+export function takeToken() {
   const said = new URLSearchParams(location.hash.replace(/^#\/?/, "").replace(/^[^=&]*\?/, ""));
   const given = said.get("token");
-  if (!given) return sessionStorage.getItem(kept) || "";
-  sessionStorage.setItem(kept, given);
+  if (!given) return false;
+  setToken(given);
   said.delete("token");
   const view = location.hash.startsWith("#/") ? location.hash.replace(/\?.*/, "") : "#/now";
   history.replaceState(null, "", view + (said.size ? "?" + said : ""));
-  return given;
+  return true;
 }
 
 export function setToken(text) {

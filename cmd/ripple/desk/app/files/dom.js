@@ -3,14 +3,15 @@
 
 const svgSpace = "http://www.w3.org/2000/svg";
 const mostText = 2000; // characters of one text; a title may have any length
+const whole = ["d", "href", "value"]; // attributes that are not read but used: cut, they would be others
 const packed = /^[A-Za-z0-9+/]*=*$/;
-const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u206f]/gu;
 
-// visible makes a text fit to be read: controls, also those of writing direction, as
-// their numbers, and no more than most characters.
+// visible makes a text fit to be read: controls, also those that turn writing round, as
+// their numbers, and no more than most characters. Joiners and marks of direction stay:
+// scripts and pictures are written with them.
 export function visible(text, most = mostText) {
-  const whole = String(text), cut = whole.length > most ? whole.slice(0, most).replace(/[\ud800-\udbff]$/u, "") + "…"
-    : whole;
+  const all = String(text), cut = all.length > most ? all.slice(0, most).replace(/[\ud800-\udbff]$/u, "") + "…" : all;
   return cut.replace(unsafe, (c) => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0"));
 }
 
@@ -39,7 +40,7 @@ function fill(element, properties, children) {
   for (const [name, value] of Object.entries(properties || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (name === "d") element.setAttribute(name, value); // a path, which is ours and long
+    else if (whole.includes(name)) element.setAttribute(name, value === true ? "" : value);
     else element.setAttribute(name, value === true ? "" : visible(value));
   }
   element.append(...nodes(children));

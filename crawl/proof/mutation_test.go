@@ -81,7 +81,11 @@ func slotMutations() []mutation {
 		},
 		{
 			"silent hosts take every slot", "slots/slots.go",
-			"return slots - min(due, slots/2)", "return slots", "TestLeftToBetter|TestSilentHosts$",
+			"return slots - min(wanted, slots/2)", "return slots", "TestLeftToBetter|TestSilentHosts$",
+		},
+		{
+			"slots are left to hosts that have no use for them", "slots/slots.go",
+			"return most + most/4 + 1", "return most + mostSlots", "TestLeftByUse|TestManyHostsMet",
 		},
 		{
 			"an answer to HEAD proves a host", "record/live.go",
@@ -128,7 +132,11 @@ func outageMutations() []mutation {
 		},
 		{
 			"an outage is believed in for ever", "outage/outage.go",
-			"now.Sub(w.since) >= maxGuess", "now.Before(w.since)", "TestDoubted",
+			"now.Sub(w.since) >= guess", "now.Before(w.since)", "TestDoubted",
+		},
+		{
+			"what an earlier process met says nothing of the network", "record/plan.go",
+			"Met: h.Smoothed > 0", "Met: false", "TestResumedInOtherNetwork",
 		},
 		{
 			"a host is blamed that is silent together with its name server", "address.go",

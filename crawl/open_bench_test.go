@@ -178,6 +178,6 @@ func (w *servedWeb) await(b *testing.B, c *stoppable, many uint64) uint64 {
 		if st.Sent >= many {
 			return st.Sent
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
 	}
 }

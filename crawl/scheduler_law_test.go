@@ -82,7 +82,7 @@ func TestSilentHostsMet(t *testing.T) {
 		}
 		politeRing(t, 10, hosts)
 		for i, h := range hosts {
-			if h.late > 20*time.Millisecond {
+			if h.late > 100*time.Millisecond { // all ten are due together, and wait for each other once
 				t.Errorf("host %d is asked %v late", i, h.late)
 			}
 		}

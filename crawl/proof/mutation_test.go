@@ -85,7 +85,7 @@ func slotMutations() []mutation {
 		},
 		{
 			"slots are left to hosts that have no use for them", "slots/slots.go",
-			"return most + most/4 + 1", "return most + mostSlots", "TestLeftByUse|TestManyHostsMet",
+			"return int(1.5*l.mean[s]) + 2", "return mostSlots", "TestLeftByUse|TestManyHostsMet",
 		},
 		{
 			"an answer to HEAD proves a host", "record/live.go",

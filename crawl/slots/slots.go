@@ -8,8 +8,8 @@
 // time-out; those that answered, but have not yet sent a body, may send one for minutes.
 // So each host has a [Standing], and slots are left to hosts of a better one that are due
 // soon: one for each of them, but no more than half of the slots, rounded down, and once
-// there is something to go by, a quarter more than such hosts used at once of late. Those
-// that stand no better use the rest.
+// there is something to go by, half as many again as such hosts use in the mean. Those that
+// stand no better use the rest.
 //
 // Where this machine lacks descriptors, ports or memory, half as many requests as were
 // open may be, at least one; where a process lacks time on its processor, half as many,
@@ -34,7 +34,8 @@ const (
 
 	mostSlots = 1 << 24 // more than anybody has
 
-	recall = 30 * time.Second // a use is remembered for this long, and at most twice as long
+	memory = 10 * time.Second // in which what was used before counts for less and less
+	recall = 30 * time.Second // after which it says nothing, and before which it does not say enough
 )
 
 // A Standing is what a host has shown.
@@ -76,32 +77,33 @@ func (t *Tally) from(s Standing) (n int) {
 	return n
 }
 
-// A peak is how many slots hosts used at once of late, for each standing those that are better.
-type peak struct {
-	begun       time.Time // when now did
-	now, before Tally     // in at most the time of recall, and in that before
+// A load is how many slots hosts use at once in the mean of late, for each standing those that are better.
+type load struct {
+	begun time.Time
+	seen  time.Time // last
+	mean  [standings]float64
 }
 
-// age forgets what is old; as long as nothing is known, all slots may be used at once.
-func (p *peak) age(now time.Time) {
-	switch took := now.Sub(p.begun); {
-	case took >= 2*recall:
-		*p = peak{begun: now, before: Tally{mostSlots, mostSlots, mostSlots}}
-	case took >= recall:
-		*p = peak{begun: now, before: p.now}
+// see takes notice of what is used. After a time without news nothing is known.
+func (l *load) see(used *Tally, now time.Time) {
+	took := now.Sub(l.seen)
+	if took >= recall {
+		*l = load{begun: now}
 	}
-}
-
-func (p *peak) see(used *Tally) {
+	l.seen = now
+	weight := min(1, took.Seconds()/memory.Seconds())
 	for s := range used {
-		p.now[s] = max(p.now[s], used.better(Standing(s)))
+		l.mean[s] += weight * (float64(used.better(Standing(s))) - l.mean[s])
 	}
 }
 
-// room is how many slots are worth leaving to hosts that are better than a standing.
-func (p *peak) room(s Standing) int {
-	most := max(p.now[s], p.before[s])
-	return most + most/4 + 1
+// room is how many slots are worth leaving to hosts that are better than a standing: half as many again
+// as they use, so that those that come due together are soon through. As long as little is known it is all of them.
+func (l *load) room(s Standing) int {
+	if l.seen.Sub(l.begun) < recall {
+		return mostSlots
+	}
+	return int(1.5*l.mean[s]) + 2
 }
 
 // better is the number for the standings that are better than one.
@@ -112,7 +114,7 @@ type Slots struct {
 	mu     sync.Mutex
 	most   int // 0: no bound
 	used   Tally
-	peak   peak
+	load   load
 	shares []*Share
 	line   []*Share // that were refused
 
@@ -127,7 +129,7 @@ type Share struct {
 	slots *Slots
 	most  int
 	used  Tally
-	peak  peak
+	load  load
 	due   Tally    // hosts that may want a slot soon
 	wants Standing // that was refused last
 	freed chan struct{}
@@ -164,8 +166,8 @@ func (sh *Share) Take(now time.Time, standing Standing, due Tally) bool {
 	defer s.mu.Unlock()
 	s.grow(now)
 	s.expect(sh, due)
-	s.peak.age(now)
-	sh.peak.age(now)
+	s.load.see(&s.used, now)
+	sh.load.see(&sh.used, now)
 	if !s.allows(sh, standing) || s.limit()-s.used.Sum() <= s.ahead(sh) {
 		sh.wants = standing
 		if !slices.Contains(s.line, sh) {
@@ -312,7 +314,7 @@ func (s *Slots) allows(sh *Share, standing Standing) bool {
 		due.Add(other.due)
 	}
 	for bound := standing; bound > Proven; bound-- { // a bound for all that stand no better than it
-		mine, all := min(sh.due.better(bound), sh.peak.room(bound)), min(due.better(bound), s.peak.room(bound))
+		mine, all := min(sh.due.better(bound), sh.load.room(bound)), min(due.better(bound), s.load.room(bound))
 		if sh.used.from(bound) >= usable(sh.most, mine) || s.used.from(bound) >= usable(limit, all) {
 			return false
 		}
@@ -347,8 +349,6 @@ func (s *Slots) leave(sh *Share) bool {
 func (sh *Share) add(n int, standing Standing) {
 	sh.used[standing] += n
 	sh.slots.used[standing] += n
-	sh.peak.see(&sh.used)
-	sh.slots.peak.see(&sh.slots.used)
 }
 
 // signal has the shares that wait look again.

@@ -43,10 +43,11 @@ func TestLeftToBetter(t *testing.T) {
 	}
 }
 
-// Once it is known how many slots better hosts use at once, only as many and some are left to them.
+// Once it is known how many slots better hosts use in the mean, only half as many again are left to them.
 func TestLeftByUse(t *testing.T) {
 	due := Tally{500, 0, 500}
-	unknown := func(sh *Share, now time.Time) (n int) {
+	sh := New(0).Share(100)
+	unknown := func(now time.Time) (n int) {
 		for sh.Take(now, Unknown, due) {
 			n++
 		}
@@ -55,40 +56,31 @@ func TestLeftByUse(t *testing.T) {
 		}
 		return n
 	}
-	sh := New(0).Share(100)
-	for second := range 90 { // four are used at once, and eight for a moment
-		now, taken := at(float64(second)), 4
-		if second == 40 {
-			taken = 8
-		}
-		for range taken {
-			if !sh.Take(now, Proven, due) {
-				t.Fatal("refused")
+	for tick := range 900 { // eight are used half of the time
+		now := at(float64(tick) / 10)
+		switch tick % 10 {
+		case 0:
+			for range 8 {
+				if !sh.Take(now, Proven, due) {
+					t.Fatal("refused")
+				}
+			}
+		case 5:
+			for range 8 {
+				sh.Give(Proven)
 			}
 		}
-		for range taken {
-			sh.Give(Proven)
-		}
-		want := 94 // of 100 beside four, a quarter more and one
-		switch {
-		case second < 30:
-			want = 50
-		case second >= 40:
-			want = 89
-		}
-		if got := unknown(sh, now); got != want {
-			t.Fatalf("%d s: %d unproven, want %d", second, got, want)
+		got := unknown(now)
+		if tick < 300 && got != 50 || tick > 400 && (got < 92 || got > 95) {
+			t.Fatalf("after %v s: %d unproven of 100", float64(tick)/10, got)
 		}
 	}
-	if got := unknown(sh, at(90)); got != 94 {
-		t.Errorf("%d unproven after the moment was forgotten, want 94", got)
-	}
-	if got := unknown(sh, at(150)); got != 50 {
+	if got := unknown(at(150)); got != 50 {
 		t.Errorf("%d unproven after a time in which nobody asked, want 50", got)
 	}
 }
 
-// Better hosts that want more than was left to them get whatever comes back, until they have half.
+// Better hosts that want more than was left to them get ever more of what comes back, until they have half.
 func TestLeftAfterMoreUse(t *testing.T) {
 	due := Tally{500, 0, 500}
 	sh := New(0).Share(100)
@@ -98,23 +90,29 @@ func TestLeftAfterMoreUse(t *testing.T) {
 		}
 		return n
 	}
-	for _, second := range []float64{0, 30} {
-		if sh.Take(at(second), Proven, due); sh.Used()[Proven] != 1 {
+	for second := range 60 {
+		if sh.Take(at(float64(second)), Proven, due); sh.Used()[Proven] != 1 {
 			t.Fatal("refused")
 		}
 		sh.Give(Proven)
 	}
-	if got := take(at(31), Unknown); got != 98 {
+	if got := take(at(60), Unknown); got != 98 {
 		t.Fatalf("%d unproven, want 98", got)
 	}
-	for proven := take(at(31), Proven); proven < 50; proven++ {
-		sh.Give(Unknown)
-		if take(at(32), Unknown) > 0 || take(at(32), Proven) != 1 {
-			t.Fatalf("beside %d proven hosts the slot that came back is not theirs", proven)
+	for second := 61; sh.Used()[Proven] < 50; second++ {
+		if second > 180 {
+			t.Fatalf("used %v after two minutes", sh.Used())
 		}
+		now := at(float64(second))
+		take(now, Proven)
+		for range 5 {
+			sh.Give(Unknown)
+		}
+		take(now, Unknown)
+		take(now, Proven)
 	}
 	sh.Give(Proven)
-	if take(at(32), Unknown) != 0 {
+	if take(at(200), Unknown) != 0 {
 		t.Error("an unproven host has more than half of the slots")
 	}
 }

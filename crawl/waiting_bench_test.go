@@ -67,14 +67,17 @@ func serveAsChild() error {
 	return s.Close()
 }
 
-// smallestGap is the shortest time from an answer of a host to the next request to it; an hour: there was none.
+// smallestGap is the shortest time from an answer of a host to the next request to it; an hour: there was none. Of an
+// answer that was not completed nobody knows when it was given up.
 func smallestGap(log []webtest.Entry) time.Duration {
 	least, last := time.Hour, map[string]time.Time{}
 	for _, e := range log {
 		if at := last[e.Host]; !at.IsZero() {
 			least = min(least, e.Arrived.Sub(at))
 		}
-		last[e.Host] = e.FirstByte
+		if last[e.Host] = e.FirstByte; e.Aborted {
+			delete(last, e.Host)
+		}
 	}
 	return least
 }

@@ -77,6 +77,9 @@ func (t *Tally) from(s Standing) (n int) {
 	return n
 }
 
+// better is the number for the standings that are better than one.
+func (t *Tally) better(s Standing) int { return t.Sum() - t.from(s) }
+
 // A load is how many slots hosts use at once in the mean of late, for each standing those that are better.
 type load struct {
 	begun time.Time
@@ -84,10 +87,14 @@ type load struct {
 	mean  [standings]float64
 }
 
-// see takes notice of what is used. After a time without news nothing is known.
+// see takes notice of what is used. After a time without news nothing is known. Several crawls may
+// tell the time, each a little late.
 func (l *load) see(used *Tally, now time.Time) {
 	took := now.Sub(l.seen)
-	if took >= recall {
+	switch {
+	case took < 0:
+		return
+	case took >= recall:
 		*l = load{begun: now}
 	}
 	l.seen = now
@@ -105,9 +112,6 @@ func (l *load) room(s Standing) int {
 	}
 	return int(1.5*l.mean[s]) + 2
 }
-
-// better is the number for the standings that are better than one.
-func (t *Tally) better(s Standing) int { return t.Sum() - t.from(s) }
 
 // Slots are what several crawls share.
 type Slots struct {

@@ -81,14 +81,16 @@ func TestWatchedOrigins(t *testing.T) {
 	}
 }
 
-// Of a file a page counts once, however often it stands in line, and not once it was visited.
+// Of a file a page counts once, however often it stands in line, and not once it was visited, nor if an older run
+// alone wanted to try it again.
 func TestOriginsOfFile(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/1", "a.test/2"))
 	for _, page := range []string{"a.test/", "a.test/1", "a.test/2", "a.test/2"} {
 		w.Push(page)
 	}
-	w.Host("a.test/", func(h *schema.Host) { h.Known = 3 })
+	older := []schema.Retry{{URL: w.Page("a.test/3"), Attempts: 1}}
+	w.Host("a.test/", func(h *schema.Host) { h.Known, h.Run, h.Retries = 3, w.Run.ID-1, older })
 	all, err := OriginsOf(w.Store, w.Config, &w.Run)
 	if err != nil {
 		t.Fatal(err)

@@ -47,8 +47,10 @@ func waitingPages(store *kv.Store, tx *kv.Tx, run *schema.Run, h *schema.Host) (
 		}
 		return true
 	}
-	for _, r := range h.Retries {
-		add(0, r.URL)
+	if h.Run == run.ID { // else they are of an older one
+		for _, r := range h.Retries {
+			add(0, r.URL)
+		}
 	}
 	err := tx.Frontier.Walk(h, add)
 	return len(pages), err

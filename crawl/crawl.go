@@ -227,9 +227,6 @@ func (c *Crawl) ended(why schema.End) (Result, error) {
 	return Result{Run: c.committer.recorder.Run(), Walked: walked}, err
 }
 
-// Since is from when on max-run-time counts: this process may have crawled before.
-func (c *Crawl) Since() time.Time { return c.opts.Machine.since() }
-
 // walkUntil runs the ring once, at most until max-run-time has passed since the
 // start.
 func (c *Crawl) walkUntil(ctx context.Context) (schema.End, error) {

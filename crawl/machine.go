@@ -69,6 +69,9 @@ func (m *Machine) KeepBrowsers(ctx context.Context, cfg *config.Config) error {
 // LeaveBrowsers keeps no browsers open any more.
 func (m *Machine) LeaveBrowsers() error { return m.shows.leave() }
 
+// Since is from when on max-run-time counts: this process may have crawled before.
+func (c *Crawl) Since() time.Time { return c.opts.Machine.since() }
+
 // since is when the first of its crawls began to run, from which on max-run-time counts: a node crawls a shard
 // again whose lease it has lost.
 func (m *Machine) since() time.Time {

@@ -121,7 +121,7 @@ func (c *choice) waiting(h *schema.Host, live *liveHost, n int) ([]schema.ID, er
 	err := c.in.tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
 		return (!seedsOnly && !sitemapsOnly || !c.in.isPage(id)) && take(id) // sitemaps stand first
 	})
-	if err == nil && seedsOnly && !sitemapsOnly {
+	if err == nil && seedsOnly && !sitemapsOnly && len(ids) < n {
 		err = c.eachSeed(h, take)
 	}
 	c.ids = ids

@@ -159,8 +159,11 @@ func (u *uniting) copyMeta() error {
 			return err
 		}
 		anew, err := u.anew()
-		at, err2 := u.anewAt()
-		if err := errors.Join(err, err2); err != nil {
+		if err != nil {
+			return err
+		}
+		at, err := u.anewAt()
+		if err != nil {
 			return err
 		}
 		return errors.Join(tx.Meta.Put(kv.MetaAnew, anew), tx.Meta.Put(kv.MetaAnewAt, at))

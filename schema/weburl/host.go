@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// maxHost bounds, in bytes, what is given to the IDNA and address parsers, whose
-// time is not linear. A name that resolves has at most 253 bytes; an escape
+// maxHost bounds, in bytes, a host, and what is given to the IDNA and address parsers,
+// whose time is not linear. A name that resolves has at most 253 bytes; an escape
 // makes up to nine of one.
 const maxHost = 2304
 
@@ -75,6 +75,9 @@ func parseHost(text string) (string, error) {
 	host, err := parseHostDotted(text)
 	for err == nil && strings.HasSuffix(host, ".") {
 		host, err = parseHostDotted(strings.TrimRight(host, "."))
+	}
+	if err == nil && len(host) > maxHost {
+		err = ErrTooLong
 	}
 	return host, err
 }

@@ -23,7 +23,7 @@ func NormalizeHost(raw string) (string, error) {
 		return "", refuse(err, raw)
 	}
 	host = host[wwwLength(host):]
-	if name, _ := splitPort(host); !isIP(name) && !isDNSName(name) {
+	if name, _ := SplitPort(host); !isIP(name) && !isDNSName(name) {
 		return "", refuse(ErrMalformed, raw)
 	}
 	return host, nil
@@ -51,7 +51,7 @@ func isDNSName(name string) bool {
 // an address, since "www." before one is no host.
 func wwwLength(host string) int {
 	const www = "www."
-	name, _ := splitPort(host)
+	name, _ := SplitPort(host)
 	n := 0
 	for rest, ok := strings.CutPrefix(name, www); ok && rest != "" && !isRegistry(rest); {
 		n += len(www)
@@ -74,7 +74,7 @@ func isRegistry(name string) bool {
 // Site is the registrable domain of a host, by the whole public suffix list; its
 // port is dropped. An address is its own site, as is a public suffix.
 func Site(host string) string {
-	name, _ := splitPort(host)
+	name, _ := SplitPort(host)
 	if isIP(name) {
 		return name
 	}
@@ -91,7 +91,7 @@ func Unicode(host string) string {
 	if !strings.Contains(host, acePrefix) {
 		return host
 	}
-	name, port := splitPort(host)
+	name, port := SplitPort(host)
 	decoded, err := idnaProfile().ToUnicode(name)
 	if err != nil {
 		return host
@@ -102,7 +102,7 @@ func Unicode(host string) string {
 // ReverseHost turns the labels of a name around, "com,example,blog", so that
 // hosts of one domain sort together; a port stays at the end, an address as it is.
 func ReverseHost(host string) string {
-	name, port := splitPort(host)
+	name, port := SplitPort(host)
 	if isIP(name) {
 		return host
 	}
@@ -126,8 +126,8 @@ func SURT(norm string) string {
 	return ReverseHost(host) + ")" + pathQuery
 }
 
-// splitPort cuts a host before the colon of its port.
-func splitPort(host string) (name, port string) {
+// SplitPort cuts a host before the colon of its port, if it has one.
+func SplitPort(host string) (name, port string) {
 	i := strings.LastIndexByte(host, ':')
 	if i < 0 || strings.IndexByte(host[i:], ']') >= 0 {
 		return host, ""

@@ -3,6 +3,8 @@ package terrain
 import (
 	"slices"
 	"strings"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // none is the list of a host that no list names.
@@ -87,7 +89,7 @@ func (x *index) lookup(host string) (claim, Pattern) {
 		}
 		found = join(found, c)
 	}
-	name := withoutPort(host)
+	name, _ := weburl.SplitPort(host)
 	take(x.names[name].exact, Pattern{name, false})
 	for name != "" {
 		take(x.names[name].below, Pattern{name, true})

@@ -65,7 +65,7 @@ func checkForm(name string, below bool) error {
 	if tail, ok := strings.CutPrefix(rest, "*."); ok && isURL {
 		rest, below = tail, true
 	}
-	host := withoutPort(rest)
+	host, _ := weburl.SplitPort(rest)
 	right, err := weburl.NormalizeHost(host)
 	switch {
 	case err != nil || !isHostName(right):
@@ -95,7 +95,8 @@ func (p Pattern) IsZero() bool { return p == Pattern{} }
 
 // Match reports whether p names the normalised host, which may carry a port.
 func (p Pattern) Match(host string) bool {
-	return !p.IsZero() && p.matchesName(withoutPort(host))
+	name, _ := weburl.SplitPort(host)
+	return !p.IsZero() && p.matchesName(name)
 }
 
 func (p Pattern) matchesName(name string) bool {
@@ -113,15 +114,6 @@ func (p Pattern) Compare(q Pattern) int {
 		return -1
 	}
 	return cmp.Or(cmp.Compare(len(q.base), len(p.base)), cmp.Compare(p.base, q.base))
-}
-
-// withoutPort cuts the port off a host; an IPv6 address is in brackets.
-func withoutPort(host string) string {
-	i := strings.LastIndexByte(host, ':')
-	if i < 0 || strings.IndexByte(host[i:], ']') >= 0 {
-		return host
-	}
-	return host[:i]
 }
 
 func isIP(host string) bool {

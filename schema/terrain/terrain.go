@@ -139,7 +139,7 @@ func (t *Terrain) decision(host string) (Verdict, bool) {
 	if len(t.decided) == 0 {
 		return Verdict{}, false
 	}
-	name := withoutPort(host)
+	name, _ := weburl.SplitPort(host)
 	class, ok := t.decided[Pattern{base: name}]
 	return Verdict{class, class.String() + ` decision "` + name + `"`}, ok
 }

@@ -67,12 +67,14 @@ func (c Cause) String() string {
 	return words[c]
 }
 
-// Connection reports whether the request never reached an HTTP exchange.
-func (c Cause) Connection() bool { return c >= CauseNXDomain && c <= CauseTLSTimeout }
+// Connection reports whether the request never reached an HTTP exchange with its host.
+func (c Cause) Connection() bool {
+	return c >= CauseNXDomain && c <= CauseTLSTimeout || c == CauseProxy
+}
 
 // Unanswered reports a cause for which there was no answer of the host at all.
 func (c Cause) Unanswered() bool {
-	return c.Connection() || c == CauseTimeout || c == CauseReset || c == CauseProxy
+	return c.Connection() || c == CauseTimeout || c == CauseReset
 }
 
 // The kinds of errors that a run counts. There are more: see [Cause.ErrorKind].

@@ -36,6 +36,11 @@ type Inbound struct {
 	Every              time.Duration // between changes, as sitemaps promise it; negative: they promise nothing
 }
 
+// Counts reports whether what was told holds in a file that has come so far.
+func (in *Inbound) Counts(part Part) bool {
+	return in.Run == part.Run && in.Configuration == part.Configuration
+}
+
 // A Peer is what a shard knows of another one that it sends referrals to.
 type Peer struct {
 	Opening Opening // of the last answer that counted

@@ -237,6 +237,22 @@ const MaxSitemapFiles = 200
 // Silent reports whether a host was asked and has never answered.
 func (h *Host) Silent() bool { return h.Requests > 0 && h.Smoothed == 0 }
 
+// BeginRun begins a run at a host: what was counted for an earlier one is zero, and
+// nobody has given it up. It reports whether anything had to be done.
+func (h *Host) BeginRun(run RunID) bool {
+	if h.Run == run {
+		return false
+	}
+	h.Run = run
+	h.Admitted = false
+	h.Overflow, h.OverflowBefore = 0, max(h.Overflow, h.OverflowBefore)
+	h.RunRequests, h.RunThrottles, h.RunVisited, h.SitemapFiles, h.SitemapsLeft = 0, 0, 0, 0, 0
+	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = NotGivenUp, 0, Reason{}
+	h.RobotsTries, h.RobotsDue, h.RobotsReason = 0, time.Time{}, Reason{}
+	h.Failures, h.Retries = 0, nil
+	return true
+}
+
 // A RunStatus is what has become of a run.
 type RunStatus uint8
 
@@ -278,6 +294,9 @@ type Run struct {
 	Running    time.Duration  // time that a process has worked on it
 	Errors     map[string]int // visits and throttles by kind of error
 }
+
+// MaxRobotsAge is the age up to which a copy of robots.txt stands while that is unreachable.
+const MaxRobotsAge = 30 * 24 * time.Hour
 
 // A RobotsCopy is a host's robots.txt as it was last fetched.
 type RobotsCopy struct {

@@ -200,7 +200,7 @@ CREATE TABLE hosts (
     pages_visited   INTEGER NOT NULL,       -- in the newest run
     crawl_count     INTEGER NOT NULL,       -- pages visited, all runs
     requests        INTEGER NOT NULL,       -- of every kind, all runs
-    delay_ms        INTEGER NOT NULL,       -- between two requests, at least
+    delay_ms        INTEGER NOT NULL,       -- promised between two requests, time-outs included
     coverage        TEXT NOT NULL,
     known_missing   INTEGER NOT NULL,       -- pages that were not visited, denied, blocked, or not even recorded
     links_omitted   INTEGER NOT NULL,       -- links of its pages that are not recorded

@@ -63,6 +63,18 @@ func (h *Host) Trouble(run RunID) Trouble {
 	return Trouble{}
 }
 
+// MaxRest is the longest that a host is left alone because it has asked for rest.
+const MaxRest = 366 * 24 * time.Hour
+
+// RestsUntil returns when the suspension of a host is over; zero: it is not suspended. One that ends
+// later from now than the host was suspended for was stored by a clock that was wrong, and is cut to that.
+func (h *Host) RestsUntil(now time.Time) time.Time {
+	if limit := now.Add(min(h.SuspendedFor, MaxRest)); h.SuspendedTo.After(limit) {
+		return limit
+	}
+	return h.SuspendedTo
+}
+
 // OutOfReach returns why a run has given the host up without having reached it; none: it
 // has reached it. Of several failures in a row it is the last that is known, or
 // [CauseConnections]. Its pages that got no visit count as errors of that cause.

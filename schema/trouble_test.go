@@ -43,3 +43,19 @@ func TestTrouble(t *testing.T) {
 		})
 	}
 }
+
+func TestBeginRun(t *testing.T) {
+	h := Host{
+		Run: 1, RunRequests: 5, Requests: 7, Throttles: 1, RunGivenUp: GaveUpRobots,
+		Retries: []Retry{{URL: 1}},
+	}
+	if h.BeginRun(1) || h.RunRequests != 5 {
+		t.Error("the same run began again")
+	}
+	if !h.BeginRun(2) || h.RunRequests != 0 || h.RunGivenUp != NotGivenUp || len(h.Retries) > 0 {
+		t.Errorf("the next run begins with %+v", h)
+	}
+	if h.Requests != 7 || h.Throttles != 1 {
+		t.Error("what holds for all runs was forgotten")
+	}
+}

@@ -25,6 +25,14 @@ func notEmpty(s string) error {
 	return nil
 }
 
+// checkFileName wants the name of a file, and no URL: nothing is downloaded.
+func checkFileName(s string) error {
+	if strings.Contains(s, "://") {
+		return fmt.Errorf("%s is a URL: download it, and name the file", quote(s))
+	}
+	return notEmpty(s)
+}
+
 // orEmpty lets the empty string pass as "none".
 func orEmpty(check func(string) error) func(string) error {
 	return func(s string) error {

@@ -193,6 +193,10 @@ func (r *reader) readDecisions(c *Config, read func(string) ([]byte, error)) {
 func (c *Config) decide(r *reader, all []Decision) {
 	slices.SortFunc(all, func(a, b Decision) int { return strings.Compare(a.Host.String(), b.Host.String()) })
 	c.notes = schema.HostNotes{}
+	origins := map[terrain.Pattern]bool{}
+	for i := range c.Quality {
+		origins[c.Quality[i].Pattern] = true
+	}
 	for _, d := range all {
 		name := d.Host.String()
 		tags := slices.Compact(slices.Sorted(slices.Values(d.Tags)))
@@ -207,12 +211,12 @@ func (c *Config) decide(r *reader, all []Decision) {
 			if len(q.Seeds) == 0 {
 				q.Seeds = []string{"https://" + name + "/"}
 			}
-			if slices.ContainsFunc(c.Quality, func(o Quality) bool { return o.Pattern == d.Host }) {
+			if origins[d.Host] {
 				r.problem("decisions.file",
 					fmt.Sprintf("[decisions] file: %s is the domain of a [[quality]] entry already", quote(name)))
 				continue
 			}
-			c.Quality = append(c.Quality, q)
+			c.Quality, origins[d.Host] = append(c.Quality, q), true
 		}
 		c.decided = append(c.decided, d)
 	}
@@ -229,6 +233,9 @@ func (c *Config) decidedClasses() map[terrain.Pattern]schema.Class {
 	}
 	return classes
 }
+
+// Decided is how many hosts have a class because somebody decided it.
+func (c *Config) Decided() int { return len(c.decided) }
 
 // Notes returns what the file of decisions notes of hosts. It is no part of the effective
 // configuration.

@@ -2,14 +2,18 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 const underDecisions = `
@@ -150,5 +154,30 @@ func TestWrongDecisions(t *testing.T) {
 	_, _, err := Parse([]byte(text), "/dir", decided)
 	if err == nil || !strings.Contains(err.Error(), "is the domain of a [[quality]] entry already") {
 		t.Errorf("an origin decided again: %v", err)
+	}
+}
+
+// Many decisions are read in a time that grows as their number.
+func TestManyDecisions(t *testing.T) {
+	const many = 30_000
+	all := make([]Decision, many)
+	for i := range all {
+		host, _, err := ParseDecidedHost(fmt.Sprintf("host-%d.test", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = Decision{Host: host, Class: DecidedQuality}
+	}
+	best := time.Hour
+	for range 3 {
+		var c Config
+		began := process.CPUTime()
+		c.decide(nil, slices.Clone(all))
+		if best = min(best, process.CPUTime()-began); len(c.Quality) != many {
+			t.Fatalf("%d origins", len(c.Quality))
+		}
+	}
+	if best > time.Second && !process.Race {
+		t.Errorf("took %v", best)
 	}
 }

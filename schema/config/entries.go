@@ -20,7 +20,7 @@ func listKeys(l *List) []key {
 	return []key{
 		{name: "domain", doc: "a name, or \"*.\" and a name", sample: `"*.tracking-service.com"`, value: pattern(&l.Domain)},
 		{name: "file", doc: "plain or hosts-file lines: that name; \"*.name\" or \"||name^\": also what is below it",
-			sample: `"./hosts-to-avoid.txt"`, value: optional(&l.File)},
+			sample: `"./hosts-to-avoid.txt"`, value: optional(&l.File, checkFileName)},
 		{name: "preset", doc: "ads | analytics | social: short built-in lists", sample: `"ads"`, value: preset(&l.Preset)},
 		{name: "url", doc: "regular expression on the normalised URL", sample: `'/logout($|\?)'`, value: regular(&l.URL)},
 		{name: "names", doc: "what the file or the preset held", stored: true, value: names(&l.Names)},
@@ -50,8 +50,9 @@ func extractKeys(e *Extract) []key {
 		{name: "name", doc: "of the fact", required: true, sample: `"author"`, value: str(&e.Name, notEmpty)},
 		{name: "domain", doc: "whose pages; absent: everybody's", sample: `"*.example.com"`,
 			value: optionalPattern(&e.Domain)},
-		{name: "selector", doc: "CSS", required: true, sample: `'meta[name="author"]'`,
-			value: str(&e.Selector, checkSelector)},
-		{name: "attr", doc: "an attribute of the element; absent: its text", sample: `"content"`, value: optional(&e.Attr)},
+		{name: "selector", doc: "CSS; :nth-child, :has and their kin find nothing where one element has 20,000 children",
+			required: true, sample: `'meta[name="author"]'`, value: str(&e.Selector, checkSelector)},
+		{name: "attr", doc: "an attribute of the element; absent: its text", sample: `"content"`,
+			value: optional(&e.Attr, notEmpty)},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/schema/amount"
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
@@ -179,7 +180,8 @@ func (r *reader) readList(l *List, path string, read func(string) ([]byte, error
 	}
 	l.Names = sorted(patterns)
 	if skipped > 0 {
-		r.notice(path, fmt.Sprintf("%s: %d lines are not names and were skipped", quote(l.File), skipped))
+		lines := amount.Of(skipped, "line is not a name and was skipped", "lines are not names and were skipped")
+		r.notice(path, quote(l.File)+": "+lines)
 	}
 	if len(patterns) == 0 {
 		r.notice(path, fmt.Sprintf("%s contains no names", quote(l.File)))

@@ -37,6 +37,16 @@ func mustParse(t testing.TB, text string) *Config {
 	return c
 }
 
+// One line that is no name is told as one.
+func TestOneLineSkipped(t *testing.T) {
+	read := func(string) ([]byte, error) { return []byte("a.example\n##.banner\n"), nil }
+	_, notices, err := Parse([]byte(minimal+"[[blacklist]]\nfile = \"list\"\n"), "/etc/ripple", read)
+	want := `"/etc/ripple/list": 1 line is not a name and was skipped`
+	if err != nil || len(notices) != 1 || !strings.HasSuffix(string(notices[0]), want) {
+		t.Errorf("%q, %v; want %s", notices, err, want)
+	}
+}
+
 // The full example, with the defaults written out, means the same
 // as the minimal one where both speak.
 func TestLoadFull(t *testing.T) {

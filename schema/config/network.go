@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sumi-ripple/ripple/schema/terrain"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -104,11 +105,16 @@ func targetKey(s string) (string, error) {
 	return p.String() + port, nil
 }
 
-// checkNewSeed refuses a seed that can name no host, or one at a port of another service, which is
-// never asked unless a proxy or connect-to says where to connect.
-func (c *Config) checkNewSeed(norm string) error {
+func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// checkNewSeed refuses a seed with something behind it, one that can name no host, or one at a port of
+// another service, which is never asked unless a proxy or connect-to says where to connect.
+func (c *Config) checkNewSeed(seed, norm string) error {
 	host := weburl.Host(norm)
-	if strings.Contains(host, "*") {
+	switch {
+	case strings.ContainsFunc(strings.TrimSpace(seed), isBlank):
+		return errors.New("has a space in it: leave out what is not the URL, or write the space as %20")
+	case strings.Contains(host, "*"):
 		return errors.New("is a pattern, not a URL: name one of its hosts")
 	}
 	_, port, err := net.SplitHostPort(host)
@@ -116,12 +122,9 @@ func (c *Config) checkNewSeed(norm string) error {
 		return nil
 	}
 	for key := range c.Network.ConnectTo {
-		of := ""
-		if i := strings.LastIndexByte(key, ':'); i >= 0 && !strings.Contains(key[i:], "]") {
-			key, of = key[:i], key[i+1:]
-		}
-		p, _, err := terrain.ParsePattern(key)
-		if err == nil && p.Match(host) && (of == "" || of == port) {
+		name, of := weburl.SplitPort(key)
+		p, _, err := terrain.ParsePattern(name)
+		if err == nil && p.Match(host) && (of == "" || of == ":"+port) {
 			return nil
 		}
 	}

@@ -107,7 +107,7 @@ func tomlNames(all []terrain.Pattern) string {
 }
 
 func preset(at *string) value {
-	v := optional(at)
+	v := optional(at, notEmpty)
 	set := v.set
 	v.set = func(raw any) (string, error) {
 		if s, ok := raw.(string); ok && !slices.Contains(terrain.Presets(), s) {

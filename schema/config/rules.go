@@ -153,7 +153,7 @@ func (r *reader) checkSeeds(c *Config, i int) {
 		}
 		norm, err := c.seed(seed, &c.Quality[i])
 		if err == nil && !r.stored { // what is stored was crawled once
-			err = c.checkNewSeed(norm)
+			err = c.checkNewSeed(seed, norm)
 		}
 		if err != nil {
 			r.problem(path, fmt.Sprintf("%s: %s %v", c.seedsOf(i), quote(seed), err))

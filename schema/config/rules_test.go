@@ -32,3 +32,13 @@ func TestPatternAsSeed(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestListAtURL names the URL of a list in the place of its file.
+func TestListAtURL(t *testing.T) {
+	_, _, err := parseText(minimal + "[[blacklist]]\nfile = \"https://lists.test/hosts.txt\"\n")
+	const want = `[[blacklist]] file: "https://lists.test/hosts.txt" is a URL: download it, and name the file`
+	var got *Errors
+	if !errors.As(err, &got) || len(got.List) != 1 || got.List[0].Text != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sumi-ripple/ripple/schema/terrain"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -14,11 +13,10 @@ import (
 // makes it an entry of its own. Every refused URL is told, with its reason, as one
 // of the [*Errors]. c stays as it is.
 func (c *Config) WithSeeds(urls []string, asQuality bool) (*Config, error) {
-	more := *c
-	more.Quality = slices.Clone(c.Quality)
+	more := newSeeding(c)
 	errs := &Errors{Path: "--seeds"}
 	for i, raw := range urls {
-		if err := more.addSeed(raw, asQuality); err != nil {
+		if err := more.add(raw, asQuality); err != nil {
 			errs.add(Problem{Line: i + 1, Key: "seeds", Text: quote(raw) + " " + err.Error()})
 		}
 	}
@@ -32,49 +30,91 @@ func (c *Config) WithSeeds(urls []string, asQuality bool) (*Config, error) {
 	return with, err
 }
 
-func (c *Config) addSeed(raw string, asQuality bool) error {
-	u, err := c.rules.Parse(raw)
-	host := ""
-	if err == nil {
-		host = u.Host()
-	}
-	at := slices.IndexFunc(c.Quality, func(q Quality) bool { return q.Pattern.Match(host) })
-	if at < 0 && err == nil {
-		if !asQuality {
-			return fmt.Errorf("belongs to no [[quality]] entry; --as-quality makes %s one for this run", quote(host))
+// AdmittedSeeds returns those of further seeds that [Config.WithSeeds] does not refuse.
+func (c *Config) AdmittedSeeds(urls []string, asQuality bool) (admitted []string) {
+	more := newSeeding(c)
+	for _, raw := range urls {
+		if more.add(raw, asQuality) == nil {
+			admitted = append(admitted, raw)
 		}
-		q, err := newOrigin(host)
-		if err != nil {
+	}
+	return admitted
+}
+
+// A seeding is a configuration that gets further seeds.
+type seeding struct {
+	Config
+	known map[entrySeed]bool
+	added map[terrain.Pattern]int // entries of hosts that none covered
+}
+
+// An entrySeed is a seed of the entry with that number.
+type entrySeed struct {
+	entry int
+	seed  string
+}
+
+func newSeeding(c *Config) *seeding {
+	s := &seeding{*c, map[entrySeed]bool{}, map[terrain.Pattern]int{}}
+	s.Quality = slices.Clone(c.Quality)
+	for i := range s.Quality {
+		q := &s.Quality[i]
+		q.Seeds = slices.Clip(q.Seeds)
+		for _, seed := range q.Seeds {
+			s.known[entrySeed{i, seed}] = true
+		}
+	}
+	return s
+}
+
+func (s *seeding) add(raw string, asQuality bool) error {
+	at, q := -1, Quality{}
+	if u, err := s.rules.Parse(raw); err == nil {
+		if at, q, err = s.entryOf(u.Host(), asQuality); err != nil {
 			return err
 		}
-		c.Quality = append(c.Quality, q)
-		at = len(c.Quality) - 1
 	}
-	q := Quality{}
-	if at >= 0 {
-		q = c.Quality[at]
-	}
-	norm, err := c.seed(raw, &q)
+	norm, err := s.seed(raw, &q)
 	if err == nil {
-		err = c.checkNewSeed(norm)
+		err = s.checkNewSeed(raw, norm)
 	}
 	if err != nil {
 		return err
 	}
-	if rule, refused := c.terrain.Refuse(weburl.Split(norm)); refused {
+	if rule, refused := s.terrain.Refuse(weburl.Split(norm)); refused {
 		return fmt.Errorf("would not be visited: %s", rule)
 	}
-	if !slices.Contains(q.Seeds, raw) {
-		c.Quality[at].Seeds = append(slices.Clip(q.Seeds), raw)
+	if at == len(s.Quality) {
+		s.Quality = append(s.Quality, q)
+		s.added[q.Pattern] = at
+	}
+	if known := (entrySeed{at, raw}); !s.known[known] {
+		s.known[known] = true
+		s.Quality[at].Seeds = append(s.Quality[at].Seeds, raw)
 	}
 	return nil
 }
 
+// entryOf is the first entry that covers a host. Its number is one too large where it is still to be
+// made.
+func (s *seeding) entryOf(host string, asQuality bool) (int, Quality, error) {
+	if covering := s.terrain.OriginsOf(host); len(covering) > 0 {
+		return covering[0], s.Quality[covering[0]], nil
+	}
+	if !asQuality {
+		return -1, Quality{}, fmt.Errorf("belongs to no [[quality]] entry; --as-quality makes %s one for this run",
+			quote(host))
+	}
+	q, err := newOrigin(host)
+	if at, ok := s.added[q.Pattern]; ok && err == nil {
+		return at, s.Quality[at], nil
+	}
+	return len(s.Quality), q, err
+}
+
 // newOrigin is an entry for one host.
 func newOrigin(host string) (Quality, error) {
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
-		host = host[:i]
-	}
-	p, _, err := terrain.ParsePattern(host)
+	name, _ := weburl.SplitPort(host)
+	p, _, err := terrain.ParsePattern(name)
 	return Quality{Name: p.String(), Pattern: p}, err
 }

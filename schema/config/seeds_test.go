@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -91,6 +92,7 @@ func TestAddedSeedsAtBadPorts(t *testing.T) {
 // A seed at a port of another service is refused unless the user says where to connect.
 func TestSeedsAtBadPorts(t *testing.T) {
 	tests := []struct{ seed, network, err string }{
+		{"https://a.test/ # main", "", "has a space in it"},
 		{"https://a.test:22/", "", "is at port 22"},
 		{"https://www.a.test:06667/", "", "is at port 6667"},
 		{"https://a.test:8443/", "", ""},
@@ -106,5 +108,31 @@ func TestSeedsAtBadPorts(t *testing.T) {
 		if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
 			t.Errorf("%s, %s: %v; want %q", tt.seed, tt.network, err, tt.err)
 		}
+	}
+}
+
+// What seeds take grows with their number, and not with its square.
+func TestManySeeds(t *testing.T) {
+	c := mustParse(t, minimal)
+	took := func(many int) uint64 {
+		urls := make([]string, 0, 2*many)
+		for i := range many {
+			urls = append(urls, fmt.Sprintf("https://h%d.many.test/", i), fmt.Sprintf("https://%s/%d", c.Quality[0].Pattern, i))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		more, err := c.WithSeeds(urls, true)
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(more.Quality); n != len(c.Quality)+many {
+			t.Errorf("%d origins", n)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	few, many := took(1000), took(8000)
+	if many > 16*few {
+		t.Errorf("%d bytes are allocated for eight times as many seeds, and %d for these", many, few)
 	}
 }

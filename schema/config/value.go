@@ -155,9 +155,9 @@ func str(at *string, check func(string) error) value {
 	}, tomlString)
 }
 
-// optional is a string that is either absent or not empty.
-func optional(at *string) value {
-	v := str(at, notEmpty)
+// optional is a string that is either absent or passes a check.
+func optional(at *string, check func(string) error) value {
+	v := str(at, check)
 	v.text = func() string {
 		if *at == "" {
 			return ""

@@ -6,16 +6,23 @@ import "bytes"
 // prescans a byte stream. Once it has run out of bytes nothing counts any more, the
 // tag that it was in least of all.
 type prescan struct {
-	b  []byte
-	at int
+	b    []byte
+	at   int
+	text bool // what stands in scripts and the like is seen to be no markup
 }
 
 // ofMeta returns the encoding that the first telling <meta> names.
-func ofMeta(head []byte) (Encoding, bool) {
-	for p := (prescan{b: head}); p.at < len(p.b); p.at++ {
+func ofMeta(head []byte) (Encoding, bool) { return (&prescan{b: head}).find() }
+
+// ofLateMeta is ofMeta of a whole page, in which a parser meets the <meta>.
+func ofLateMeta(body []byte) (Encoding, bool) { return (&prescan{b: body, text: true}).find() }
+
+func (p *prescan) find() (Encoding, bool) {
+	for ; p.at < len(p.b); p.at++ {
+		p.skipTo(p.at, "<")
 		rest := p.b[p.at:]
 		switch {
-		case rest[0] != '<':
+		case len(rest) < 2:
 		case bytes.HasPrefix(rest, []byte("<!--")):
 			p.skipTo(p.at+2, "-->")
 			p.at += len("--")
@@ -26,7 +33,10 @@ func ofMeta(head []byte) (Encoding, bool) {
 			}
 		case isTag(rest):
 			p.skipTag()
-		case len(rest) > 1 && (rest[1] == '!' || rest[1] == '/' || rest[1] == '?'):
+			if p.text {
+				p.skipText(rest[1:])
+			}
+		case rest[1] == '!' || rest[1] == '/' || rest[1] == '?':
 			p.skipTo(p.at, ">")
 		}
 	}
@@ -68,30 +78,44 @@ func (p *prescan) skipTag() {
 	}
 }
 
+// skipText goes to the end of the text that the tag whose name b begins with has for its content, if it has.
+func (p *prescan) skipText(b []byte) {
+	for _, name := range [...]string{
+		"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext",
+	} {
+		n := len(name)
+		if len(b) <= n || !bytes.EqualFold(b[:n], []byte(name)) || !isSpace(b[n]) && b[n] != '/' && b[n] != '>' {
+			continue
+		}
+		for p.skipTo(p.at, "</"); p.at < len(p.b); p.skipTo(p.at, "</") {
+			if p.at += len("</"); bytes.EqualFold(p.b[p.at:min(p.at+n, len(p.b))], b[:n]) {
+				return
+			}
+		}
+	}
+}
+
 // meta reads the attributes of a <meta>, of which the first of each name counts.
 func (p *prescan) meta() (Encoding, bool) {
 	var found Encoding
 	var pragma, needsPragma bool
-	seen := make(map[string]bool)
+	var hasPragma, hasContent, hasCharset bool
 	for {
 		name, value, ok := p.attribute()
 		if !ok {
 			break
 		}
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
-		switch name {
-		case "http-equiv":
-			pragma = pragma || value == "content-type"
-		case "content":
-			if e, ok := Lookup(charsetIn(value)); ok && !seen["charset"] && found.name == "" {
+		switch name := lower(name); {
+		case name == "http-equiv" && !hasPragma:
+			hasPragma, pragma = true, lower(value) == "content-type"
+		case name == "content" && !hasContent:
+			hasContent = true
+			if e, ok := Lookup(charsetIn(lower(value))); ok && !hasCharset {
 				found, needsPragma = e, true
 			}
-		case "charset":
-			found, _ = Lookup(value)
-			needsPragma = false
+		case name == "charset" && !hasCharset:
+			hasCharset, needsPragma = true, false
+			found, _ = Lookup(lower(value))
 		}
 	}
 	if p.at == len(p.b) || found.name == "" || needsPragma && !pragma {
@@ -100,9 +124,9 @@ func (p *prescan) meta() (Encoding, bool) {
 	return asRead(found), true
 }
 
-// attribute reads one attribute, in lower case; it is none at the end of the tag,
-// and where the bytes run out.
-func (p *prescan) attribute() (name, value string, ok bool) {
+// attribute reads one attribute; it is none at the end of the tag, and where the bytes
+// run out.
+func (p *prescan) attribute() (name, value []byte, ok bool) {
 	for p.at < len(p.b) && (isSpace(p.b[p.at]) || p.b[p.at] == '/') {
 		p.at++
 	}
@@ -111,12 +135,12 @@ func (p *prescan) attribute() (name, value string, ok bool) {
 		p.at++
 	}
 	if p.at == len(p.b) || p.at == start {
-		return "", "", false
+		return nil, nil, false
 	}
-	name = lower(p.b[start:p.at])
+	name = p.b[start:p.at]
 	p.skipSpace()
 	if p.at == len(p.b) || p.b[p.at] != '=' {
-		return name, "", p.at < len(p.b)
+		return name, nil, p.at < len(p.b)
 	}
 	p.at++
 	p.skipSpace()
@@ -132,23 +156,23 @@ func (p *prescan) endsName(start int) bool {
 }
 
 // value reads what follows an equals sign.
-func (p *prescan) value() (string, bool) {
+func (p *prescan) value() ([]byte, bool) {
 	if p.at == len(p.b) {
-		return "", false
+		return nil, false
 	}
 	if quote := p.b[p.at]; quote == '"' || quote == '\'' {
 		start := p.at + 1
 		if p.skipTo(start, string(quote)); p.at == len(p.b) {
-			return "", false
+			return nil, false
 		}
 		p.at++
-		return lower(p.b[start : p.at-1]), true
+		return p.b[start : p.at-1], true
 	}
 	start := p.at
 	for p.at < len(p.b) && !isSpace(p.b[p.at]) && p.b[p.at] != '>' {
 		p.at++
 	}
-	return lower(p.b[start:p.at]), p.at < len(p.b)
+	return p.b[start:p.at], p.at < len(p.b)
 }
 
 func (p *prescan) skipSpace() {
@@ -186,7 +210,7 @@ func charsetIn(content string) string {
 
 const spaces = "\t\n\f\r "
 
-func isSpace(c byte) bool { return bytes.IndexByte([]byte(spaces), c) >= 0 }
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
 func lower(b []byte) string {
 	low := make([]byte, len(b))

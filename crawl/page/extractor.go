@@ -38,7 +38,7 @@ func NewExtractor(opt Options) *Extractor {
 		opt.MaxLinks = config.DefaultLinks
 	}
 	e := &Extractor{opt: opt}
-	e.ledger.limit = 4 * opt.MaxLinks
+	e.ledger.limit = 4 * max(opt.MaxLinks, config.DefaultLinks)
 	return e
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/PuerkitoBio/goquery"
-	"github.com/andybalholm/cascadia"
+	"golang.org/x/net/html"
 )
 
 // Bounds of the facts of one page.
@@ -18,7 +18,7 @@ const (
 // from every page that matches.
 type Extract struct {
 	Name     string
-	Selector cascadia.Selector
+	selector selector
 	Attr     string                 // the attribute that is the fact; "": the text
 	On       func(host string) bool // the hosts it is for; nil: all
 }
@@ -27,12 +27,12 @@ type Extract struct {
 type Fact struct{ Name, Value string }
 
 // NewExtract compiles a CSS selector.
-func NewExtract(name, selector, attr string) (Extract, error) {
-	s, err := cascadia.Compile(selector)
+func NewExtract(name, css, attr string) (Extract, error) {
+	s, err := parseSelector(css)
 	if err != nil {
-		return Extract{}, fmt.Errorf("selector %q: %w", selector, err)
+		return Extract{}, fmt.Errorf("selector %q: %w", css, err)
 	}
-	return Extract{Name: name, Selector: s, Attr: strings.ToLower(attr)}, nil
+	return Extract{Name: name, selector: s, Attr: strings.ToLower(attr)}, nil
 }
 
 // facts finds what the extracts ask for, in their order, then the document's.
@@ -51,20 +51,27 @@ func facts(extracts []Extract, text []byte, host string) []Fact {
 	if root == nil {
 		return nil
 	}
+	dropComments(root)
 	var found []Fact
-	doc := goquery.NewDocumentFromNode(root)
 	for _, x := range wanted {
-		doc.FindMatcher(x.Selector).EachWithBreak(func(_ int, s *goquery.Selection) bool {
-			if value := x.value(s); value != "" && len(found) < maxFacts {
+		matches := x.selector.find(root)
+		for n := range root.Descendants() {
+			if len(found) == maxFacts {
+				return found
+			}
+			if !matches[n] {
+				continue
+			}
+			if value := x.value(n); value != "" {
 				found = append(found, Fact{x.Name, value})
 			}
-			return len(found) < maxFacts
-		})
+		}
 	}
 	return found
 }
 
-func (x *Extract) value(s *goquery.Selection) string {
+func (x *Extract) value(n *html.Node) string {
+	s := goquery.NewDocumentFromNode(n)
 	if x.Attr == "" {
 		return clip(s.Text(), factLength)
 	}

@@ -20,7 +20,7 @@ func mustExtract(t *testing.T, name, selector, attr string) Extract {
 
 func TestFacts(t *testing.T) {
 	const src = `<meta name=author content=" A &amp; B "><h2 class=x>one <b>two</b></h2><h2 class=x> </h2>
-		<h2 class=x>three</h2><noscript><p id=n>quiet</p></noscript>`
+		<h2 class=x>three</h2><noscript><p id=n>qu<!-- x -->i<!-- y -->et</p></noscript>`
 	elsewhere := mustExtract(t, "elsewhere", "h2", "")
 	elsewhere.On = func(host string) bool { return host != "example.com" }
 	extracts := []Extract{
@@ -43,7 +43,7 @@ func TestNewExtractRefusesBadSelectors(t *testing.T) {
 
 func TestFactsAreBounded(t *testing.T) {
 	p := extract(t, strings.Repeat("<p>"+strings.Repeat("é", 1200), 300), Options{Extracts: []Extract{
-		mustExtract(t, "a", "p", ""), mustExtract(t, "b", "p", ""),
+		mustExtract(t, "a", "p:nth-child(2n)", ""), mustExtract(t, "b", "p", ""),
 	}})
 	checkPage(t, &p)
 	if len(p.Facts) != maxFacts || p.Facts[99].Name != "a" || len(p.Facts[0].Value) != 2*factLength {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -27,20 +29,27 @@ type ledger struct {
 	mentions int
 	beyond   int // mentions of spellings that are not kept
 
-	targets  map[string]int // Norm -> position in the page's links, -1 beyond the most
-	anchored []int          // mention that gave each link its anchor
+	targets  map[string]int      // Norm -> position in the page's links
+	further  map[uint64]struct{} // hashes of those beyond the most
+	anchored []int               // mention that gave each link its anchor
 }
+
+// maxTargets is the size of the targets of a page, in bytes, from which on those beyond the links that are kept are
+// not read: relative to a long base, all are long.
+const maxTargets = 16 << 20
 
 func (l *ledger) reset() {
 	const small = 1024 // clearing a map costs what it once held
 	if l.index == nil || len(l.hrefs) > small {
-		*l = ledger{index: make(map[string]int), targets: make(map[string]int), limit: l.limit}
+		*l = ledger{index: map[string]int{}, targets: map[string]int{}, further: map[uint64]struct{}{}, limit: l.limit}
 		return
 	}
 	clear(l.index)
 	clear(l.targets)
+	clear(l.further)
 	clear(l.hrefs)
-	*l = ledger{hrefs: l.hrefs[:0], index: l.index, targets: l.targets, anchored: l.anchored[:0], limit: l.limit}
+	*l = ledger{hrefs: l.hrefs[:0], index: l.index, targets: l.targets, further: l.further, anchored: l.anchored[:0],
+		limit: l.limit}
 }
 
 // add records a mention and returns the position of its spelling, or -1 if it
@@ -110,26 +119,31 @@ func otherScheme(raw []byte) bool {
 // resolve makes the page's links of the hrefs.
 func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) {
 	links := make([]Link, 0, min(len(l.hrefs), maxLinks))
+	size := 0
 	for i := range l.hrefs {
+		if len(links) == maxLinks && size > maxTargets {
+			l.beyond += len(l.hrefs) - i
+			break
+		}
 		h := &l.hrefs[i]
 		u, err := base.Parse(attributeValue(h.raw))
 		if err != nil || u.Norm == self {
 			continue
 		}
+		size += len(u.Norm)
 		at, ok := l.targets[u.Norm]
 		switch {
-		case ok && at < 0:
 		case ok:
 			merge(&links[at], h, u, &l.anchored[at])
 		case len(links) == maxLinks:
-			l.targets[u.Norm] = -1
+			l.further[xxh3.HashString(u.Norm)] = struct{}{}
 		default:
 			l.targets[u.Norm] = len(links)
 			links = append(links, newLink(h, u))
 			l.anchored = append(l.anchored, h.anchored)
 		}
 	}
-	p.Distinct = len(l.targets) + l.beyond
+	p.Distinct = len(l.targets) + len(l.further) + l.beyond
 	if len(links) > 0 {
 		p.Links = slices.Clip(links)
 	}
@@ -149,7 +163,16 @@ func merge(link *Link, h *href, u weburl.URL, anchored *int) {
 	if h.anchor != "" && (link.Anchor == "" || h.anchored < *anchored) {
 		link.Anchor, *anchored = h.anchor, h.anchored
 	}
-	if u.Form != link.URL.Form && len(link.Forms) < maxForms-1 && !slices.Contains(link.Forms, u.Form) {
-		link.Forms = append(link.Forms, u.Form)
+	if u.Form != link.URL.Form && !slices.Contains(link.Forms, u.Form) {
+		link.Forms = withForm(link.Forms, u.Form)
 	}
+}
+
+// withForm adds a form to further ones; of too many, the last in byte order goes.
+func withForm(forms []string, form string) []string {
+	if forms = append(forms, form); len(forms) > maxForms {
+		last := slices.Index(forms, slices.Max(forms))
+		forms = slices.Delete(forms, last, last+1)
+	}
+	return forms
 }

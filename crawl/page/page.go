@@ -39,7 +39,7 @@ type Page struct {
 	Title    string       // the first <title>, white space folded, at most 1,000 characters
 	Charset  string       // canonical name of the encoding that was read
 	Links    []Link       // one per target, in document order; never the page itself
-	Distinct int          // targets met; beyond four times MaxLinks of hrefs, new ones are counted unread
+	Distinct int          // targets met; beyond 40,000 hrefs (or 4 x MaxLinks) or 16 MiB, new ones are counted unread
 	Facts    []Fact       // at most 100, of 1,000 characters each
 	Shell    schema.Shell // 0, unless it likely shows nothing without its scripts
 
@@ -50,7 +50,7 @@ type Page struct {
 // A Link is all that a page says about one target.
 type Link struct {
 	URL    weburl.URL // its HTTP: every mention is by http
-	Forms  []string   // further forms under which the page names it, at most three
+	Forms  []string   // further forms under which the page names it, the first four in byte order
 	Kinds  schema.Kinds
 	Rel    schema.Rel   // the flags that every mention of the target carries
 	Place  schema.Place // the best

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -231,6 +232,12 @@ func TestForms(t *testing.T) {
 	if page.Links[0].URL.HTTP {
 		t.Error("by http alone")
 	}
+	page = extract(t, `<a href=/z//><a href=/z///><a href=/z?&><a href=/z/><a href=/z?><a href=/z>`, Options{})
+	want = []string{"https://example.com/z///", "https://example.com/z/", "https://example.com/z?",
+		"https://example.com/z"}
+	if len(page.Links) != 1 || !slices.Equal(page.Links[0].Forms, want) {
+		t.Errorf("of many forms these are kept: %+v", page.Links)
+	}
 }
 
 // TestHTTP: a link is by http where every mention of its target is.
@@ -266,9 +273,24 @@ func TestCounts(t *testing.T) {
 	if diff := cmp.Diff(want, rows(page.Links)); diff != "" {
 		t.Error(diff)
 	}
-	// Of the six spellings four are kept; the last two are counted unread.
-	if page.Distinct != 4 {
-		t.Errorf("distinct %d, want 4", page.Distinct)
+	if page.Distinct != 3 {
+		t.Errorf("distinct %d, want 3", page.Distinct)
+	}
+}
+
+// TestFirstTargets has many links within the page stand before others: they are no targets, however few those may be.
+func TestFirstTargets(t *testing.T) {
+	var contents strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&contents, "<a href=#%d>%d</a>", i, i)
+	}
+	page := extract(t, contents.String()+"<a href=a>A</a><a href=b>B</a>", Options{MaxLinks: 1})
+	want := []row{{"https://example.com/dir/a", schema.LinkAnchor, 0, schema.PlaceBody, "A"}}
+	if diff := cmp.Diff(want, rows(page.Links)); diff != "" {
+		t.Error(diff)
+	}
+	if page.Distinct != 2 {
+		t.Errorf("distinct %d, want 2", page.Distinct)
 	}
 }
 

@@ -66,12 +66,11 @@ type File struct {
 	Entries   []Entry // pages
 	Children  []Entry // further sitemaps
 	Truncated bool    // the file was cut off, by its server or by a limit: there is more
-	Skipped   int     // entries without a usable URL, and damaged places
 }
 
 // Limits bound what is read. A limit of zero or less is that of [DefaultLimits].
 type Limits struct {
-	Bytes   int64 // of one file, decompressed
+	Bytes   int64 // of one file, decompressed, and of the URLs that it names
 	Entries int   // of one file, pages and sitemaps together
 	Depth   int   // of indexes in indexes; kept by the caller, who follows them
 }
@@ -98,7 +97,7 @@ func (l Limits) orDefault() Limits {
 func Parse(body []byte, base string, contentType string, lim Limits) (File, error) {
 	lim = lim.orDefault()
 	in := open(body, contentType, lim.Bytes)
-	l := list{locate: newLocator(base), limit: lim.Entries}
+	l := list{locate: newLocator(base), limit: lim.Entries, room: lim.Bytes}
 	if in.first() != '<' {
 		if l.readText(in); len(l.file.Entries) > 0 {
 			return l.file, nil
@@ -108,7 +107,7 @@ func Parse(body []byte, base string, contentType string, lim Limits) (File, erro
 		}
 		// Perhaps XML after a warning of the script that writes it.
 		in = open(body, contentType, lim.Bytes)
-		l = list{locate: l.locate, limit: lim.Entries}
+		l = list{locate: l.locate, limit: lim.Entries, room: lim.Bytes}
 	}
 	l.readXML(in)
 	if l.file.Kind == Unknown && len(l.file.Entries)+len(l.file.Children) == 0 {
@@ -122,19 +121,22 @@ type list struct {
 	file   File
 	locate locator
 	limit  int
+	room   int64 // for URLs: those that a file leaves its own address out of may be longer than it by far
 }
 
 // full reports that no further entry is taken.
-func (l *list) full() bool { return len(l.file.Entries)+len(l.file.Children) >= l.limit }
+func (l *list) full() bool { return l.room <= 0 || len(l.file.Entries)+len(l.file.Children) >= l.limit }
 
 // add takes a finished entry.
 func (l *list) add(e Entry, child bool) {
-	switch {
-	case l.full():
+	if l.full() {
 		l.file.Truncated = true
-	case child:
+		return
+	}
+	l.room -= int64(len(e.Loc))
+	if child {
 		l.file.Children = append(l.file.Children, e)
-	default:
+	} else {
 		l.file.Entries = append(l.file.Entries, e)
 	}
 }

@@ -47,7 +47,7 @@ func urlRows() []fileRow {
 		{"no URL", urlset(loc("") + loc("#a") + loc("mailto:a@b.org") + loc("javascript:a") + loc("https://") +
 			loc("//") +
 			"<url/>" + loc(strings.Repeat("a", 9000)) + loc("/a")),
-			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a")}, Skipped: 8}},
+			urls(entry("/a"))},
 		{"several in one", urlset("<url><loc>/a</loc><loc>/b</loc><changefreq>daily</changefreq></url>"),
 			urls(entry("/a"), sitemap.Entry{Loc: "https://example.com/b", ChangeFreq: "daily"})},
 	}
@@ -67,10 +67,8 @@ func damagedRows() []fileRow {
 		{"unclosed", urlset("<url><loc>/a<lastmod>2024-05-17<url><loc>/b</loc>"),
 			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day()}, entry("/b"))},
 		{"damaged", urlset(loc("/a") + "<3 <!-- a -- b --> <a b='<'>" + loc("/b") + "<" + loc("/c")),
-			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a"), entry("/b"), entry("/c")},
-				Skipped: 5}},
-		{"XML 1.1", `<?xml version="1.1"?>` + urlset(loc("/a")),
-			sitemap.File{Kind: sitemap.URLSet, Entries: []sitemap.Entry{entry("/a")}, Skipped: 1}},
+			urls(entry("/a"), entry("/b"), entry("/c"))},
+		{"XML 1.1", `<?xml version="1.1"?>` + urlset(loc("/a")), urls(entry("/a"))},
 		{"control characters", urlset(loc("\x00/a\x01") + loc("/b\xff")), urls(entry("/a"), entry("/b\ufffd"))},
 		{"cut in a URL", "<urlset>" + loc("/a") + "<url><loc>/b", cutOff(entry("/a"))},
 		{"cut in a tag", "<urlset>" + loc("/a") + "<url><loc>/b</lo", cutOff(entry("/a"), entry("/b"))},
@@ -89,19 +87,19 @@ func formatRows() []fileRow {
 			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")},
 				Entries: []sitemap.Entry{entry("/a")}}},
 		{"no loc", "<sitemapindex><sitemap>\nhttps://example.com/a.xml\n</sitemap><sitemap>b.xml</sitemap></sitemapindex>",
-			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")}, Skipped: 1}},
+			sitemap.File{Kind: sitemap.Index, Children: []sitemap.Entry{entry("/a.xml")}}},
 		{"text", "https://example.com/a\r\n\n# b\n  http://other.org/ \rhttps://example.com/c\nnothing",
 			sitemap.File{Kind: sitemap.Text,
-				Entries: []sitemap.Entry{entry("/a"), {Loc: "http://other.org/"}, entry("/c")}, Skipped: 1}},
+				Entries: []sitemap.Entry{entry("/a"), {Loc: "http://other.org/"}, entry("/c")}}},
 		{"text with a byte order mark", "\ufeffhttps://example.com/a",
 			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}}},
 		{"text with an endless line", "http://" + strings.Repeat("a", 1<<20) + "\nhttps://example.com/a",
-			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}, Skipped: 1}},
+			sitemap.File{Kind: sitemap.Text, Entries: []sitemap.Entry{entry("/a")}}},
 		{"RSS", `<rss><channel><link>/</link><image><url>/i.png</url></image><item><link>/a</link>` +
 			`<atom:link href="/no"/><pubDate>Fri, 17 May 2024 02:00:00 +0200</pubDate><guid>/no</guid></item>` +
 			`<item><guid>https://example.com/b</guid></item><item/></channel></rss>`,
 			sitemap.File{Kind: sitemap.RSS, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day()},
-				entry("/b")}, Skipped: 1}},
+				entry("/b")}}},
 		{"RDF", `<rdf:RDF><item rdf:about="x"><link>/a</link><dc:date>2024-05-17</dc:date></item></rdf:RDF>`,
 			sitemap.File{Kind: sitemap.RSS, Entries: []sitemap.Entry{{Loc: "https://example.com/a", LastMod: day()}}}},
 		{"Atom", `<feed><link href="/"/><entry><link rel="self" href="/no"/><link href="/a"/>` +
@@ -277,6 +275,8 @@ func TestLimits(t *testing.T) {
 		{"bytes of text", strings.Repeat("https://example.com/\n", 100), sitemap.Limits{Bytes: 42}, 2, true},
 		{"bytes in the middle of a line", strings.Repeat("https://example.com/\n", 100), sitemap.Limits{Bytes: 55}, 2, true},
 		{"bytes within gzip", gzipped(1, body), sitemap.Limits{Bytes: 1000}, 23, true},
+		{"bytes of URLs that their file leaves out", urlset(strings.Repeat(loc("x"), 100)),
+			sitemap.Limits{Bytes: 2500}, 2500/len("https://example.com/maps/x") + 1, true},
 		{"cut gzip", gzipped(1, body)[:150], sitemap.Limits{}, -1, true},
 	}
 	for _, tt := range tests {
@@ -303,7 +303,7 @@ func TestNoBase(t *testing.T) {
 	for _, base := range []string{"", "/a", "ftp://example.com/", "https://[", "https:///a"} {
 		f, err := sitemap.Parse([]byte(urlset(loc("/a")+loc("https://example.com/b"))), base, "",
 			sitemap.DefaultLimits())
-		if err != nil || len(f.Entries) != 1 || f.Skipped != 1 {
+		if err != nil || len(f.Entries) != 1 {
 			t.Errorf("%q: %+v, %v", base, f, err)
 		}
 	}

@@ -14,7 +14,6 @@ func (l *list) readText(in *input) {
 		line, err := in.r.ReadSlice('\n')
 		switch {
 		case err == bufio.ErrBufferFull:
-			l.file.Skipped++
 			err = discardLine(in.r)
 		case err == nil || err == io.EOF: // else in the middle of the line: half a URL is none
 			for part := range bytes.SplitSeq(line, []byte("\r")) {
@@ -30,12 +29,8 @@ func (l *list) readText(in *input) {
 }
 
 func (l *list) textLine(line string) {
-	switch {
-	case line == "" || line[0] == '#':
-	case isAbsolute(line) && len(line) <= maxLoc:
+	if isAbsolute(line) && len(line) <= maxLoc {
 		l.add(Entry{Loc: line}, false)
-	default:
-		l.file.Skipped++
 	}
 }
 

@@ -56,7 +56,6 @@ func (l *list) readXML(in *input) {
 		if repairs++; repairs > maxRepairs {
 			r.stop = true
 		}
-		l.file.Skipped++
 		in.again()
 		d = newDecoder(in)
 	}
@@ -230,11 +229,9 @@ func (r *xmlReader) flush() {
 	if e.Loc == "" && isAbsolute(guid) {
 		e.Loc = guid
 	}
-	if e.Loc = r.locate.resolve(e.Loc); e.Loc == "" {
-		r.file.Skipped++
-		return
+	if e.Loc = r.locate.resolve(e.Loc); e.Loc != "" {
+		r.add(e, r.child)
 	}
-	r.add(e, r.child)
 }
 
 // finish takes what a file that was cut off had got to.

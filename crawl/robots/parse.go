@@ -14,7 +14,7 @@ const maxSitemapLength = 2_048
 
 // Parse reads a robots.txt for the crawler named agent, of which the product token
 // counts: "Ripple/1.0 (+url)" is "Ripple". The body may be anything at all and is not
-// kept; only its first [MaxBytes] are read.
+// kept; only its first [MaxBytes] are read. Nothing at all allows everything, as [AllowAll] does.
 func Parse(body []byte, agent string) *Rules {
 	p := parser{agent: token(strings.TrimSpace(agent)), sitemapSeen: map[string]bool{}}
 	for line := range lines(text(body)) {

@@ -291,7 +291,8 @@ func TestAgent(t *testing.T) {
 func TestFixedRules(t *testing.T) {
 	var zero robots.Rules
 	for _, path := range []string{"", "/", "/a?b", "/robots.txt"} {
-		if all := robots.AllowAll().Check(path); !all.Allowed || !zero.Check(path).Allowed {
+		if all := robots.AllowAll().Check(path); !all.Allowed || !zero.Check(path).Allowed ||
+			!robots.Parse(nil, "r").Check(path).Allowed {
 			t.Errorf("%q: %+v", path, all)
 		}
 	}

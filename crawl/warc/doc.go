@@ -15,7 +15,9 @@
 // A [Writer] does not decide what counts: whoever refers to a record commits the
 // [Position] behind it, after [Writer.Sync] has made it durable, and opens the
 // store at the last committed position next time. What lies beyond is cut off
-// then, and segments beyond are removed, but never anything of another name.
+// then, and segments beyond are removed, but never anything of another name. A segment
+// that somebody else takes away, or writes to, while it is being written is found by the
+// next [Writer.Sync], which fails.
 //
 // The index is derived. It is in the order of records while its segment is being
 // written, is sorted when that is full or the writer closed, and is made again

@@ -291,3 +291,30 @@ func BenchmarkSeal(b *testing.B) {
 		}
 	}
 }
+
+// TestSegmentIsLost has somebody take the segment away that is being written, or cut it: what is
+// appended then is never said to be durable.
+func TestSegmentIsLost(t *testing.T) {
+	for name, spoil := range map[string]func(segment string) error{
+		"removed": os.Remove,
+		"moved":   func(segment string) error { return os.Rename(segment, segment+".old") },
+		"cut":     func(segment string) error { return os.Truncate(segment, 100) },
+		"replaced": func(segment string) error {
+			return errors.Join(os.Remove(segment), os.WriteFile(segment, nil, 0o600))
+		},
+	} {
+		dir := t.TempDir()
+		w := open(t, dir, Position{})
+		appended(t, w, "https://a.test/", "one")
+		if _, err := w.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		if err := spoil(w.segmentPath(1)); err != nil {
+			t.Fatal(err)
+		}
+		appended(t, w, "https://a.test/2", "two")
+		if at, err := w.Sync(); err == nil {
+			t.Errorf("%s: Sync = %v", name, at)
+		}
+	}
+}

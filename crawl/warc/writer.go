@@ -354,7 +354,7 @@ func (w *Writer) end() error {
 	if w.file == nil {
 		return nil
 	}
-	err := errors.Join(w.file.Sync(), w.file.Close(), w.index.Close())
+	err := errors.Join(w.flush(), w.file.Close(), w.index.Close())
 	w.file, w.index = nil, nil
 	if err != nil {
 		return err
@@ -369,11 +369,29 @@ func (w *Writer) Sync() (Position, error) {
 		return w.at, w.failed
 	}
 	if w.file != nil {
-		if err := w.file.Sync(); err != nil {
+		if err := w.flush(); err != nil {
 			w.failed = fmt.Errorf("page store: %w", err)
 		}
 	}
 	return w.at, w.failed
+}
+
+// flush makes durable what was written to the segment. It fails where that no longer has its
+// name, or where somebody else has written to it or cut it: then it is lost.
+func (w *Writer) flush() error {
+	path := w.segmentPath(w.at.Segment)
+	mine, err := w.file.Stat()
+	if err != nil {
+		return err
+	}
+	if named, err := os.Stat(path); err != nil || !os.SameFile(mine, named) {
+		return fmt.Errorf("%s was removed, renamed or replaced while it was in use", path)
+	}
+	if mine.Size() != w.at.Offset {
+		return fmt.Errorf("%s was changed by another program while it was in use: it has %d bytes, and had %d", path,
+			mine.Size(), w.at.Offset)
+	}
+	return w.file.Sync()
 }
 
 // Close ends the segment and sorts its index. What was not committed stays until

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
@@ -157,13 +158,9 @@ func TestScrapesAtOnce(t *testing.T) {
 
 // A run that goes on shows the pages that it had visited before, each once, and no others.
 func TestRecall(t *testing.T) {
-	store, err := kv.Open(filepath.Join(t.TempDir(), "state.bolt"), kv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
 	const n = 2*atOnce + 10
-	err = store.Update(func(tx *kv.Tx) error {
+	err := store.Update(func(tx *kv.Tx) error {
 		h, err := tx.Hosts.Add("a.test")
 		for i := 0; i < n && err == nil; i++ {
 			kind, path := schema.KindPage, fmt.Sprintf("/%d", i)

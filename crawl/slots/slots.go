@@ -8,8 +8,8 @@
 // time-out; those that answered, but have not yet sent a body, may send one for minutes.
 // So each host has a [Standing], and slots are left to hosts of a better one that are due
 // soon: one for each of them, but no more than half of the slots, rounded down, and once
-// there is something to go by, half as many again as such hosts use in the mean. Those that
-// stand no better use the rest.
+// there is something to go by, as many as such hosts use in the mean, its root, and two more.
+// Those that stand no better use the rest.
 //
 // Where this machine lacks descriptors, ports or memory, half as many requests as were
 // open may be, at least one; where a process lacks time on its processor, half as many,
@@ -21,6 +21,7 @@
 package slots
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -104,13 +105,15 @@ func (l *load) see(used *Tally, now time.Time) {
 	}
 }
 
-// room is how many slots are worth leaving to hosts that are better than a standing: half as many again
-// as they use, so that those that come due together are soon through. As long as little is known it is all of them.
+// room is how many slots are worth leaving to hosts that are better than a standing: as many as they use, a
+// standard deviation more of what is used where each host comes when it does, and two, of which few have need. Who
+// finds all of them taken waits for a moment, as those that are taken are soon free again. As long as little is known
+// it is all of them.
 func (l *load) room(s Standing) int {
 	if l.seen.Sub(l.begun) < recall {
 		return mostSlots
 	}
-	return int(1.5*l.mean[s]) + 2
+	return int(l.mean[s]+math.Sqrt(l.mean[s])) + 2
 }
 
 // Slots are what several crawls share.
@@ -150,6 +153,13 @@ func (s *Slots) Share(most int) *Share {
 	defer s.mu.Unlock()
 	s.shares = append(s.shares, sh)
 	return sh
+}
+
+// Shares is how many shares there are.
+func (s *Slots) Shares() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.shares)
 }
 
 // Close ends a share of which nothing is used any more.

@@ -43,7 +43,7 @@ func TestLeftToBetter(t *testing.T) {
 	}
 }
 
-// Once it is known how many slots better hosts use in the mean, only half as many again are left to them.
+// Once it is known how many slots better hosts use in the mean, not many more are left to them.
 func TestLeftByUse(t *testing.T) {
 	due := Tally{500, 0, 500}
 	sh := New(0).Share(100)
@@ -71,12 +71,34 @@ func TestLeftByUse(t *testing.T) {
 			}
 		}
 		got := unknown(now)
-		if tick < 300 && got != 50 || tick > 400 && (got < 92 || got > 95) {
+		if tick < 300 && got != 50 || tick > 400 && (got < 91 || got > 95) {
 			t.Fatalf("after %v s: %d unproven of 100", float64(tick)/10, got)
 		}
 	}
 	if got := unknown(at(150)); got != 50 {
 		t.Errorf("%d unproven after a time in which nobody asked, want 50", got)
+	}
+}
+
+// Of a thousand slots, of which better hosts use 350 all the time, the others may have nearly all the rest.
+func TestLeftToMany(t *testing.T) {
+	due := Tally{5000, 0, 5000}
+	sh := New(0).Share(1000)
+	for range 350 {
+		if !sh.Take(at(0), Proven, due) {
+			t.Fatal("refused")
+		}
+	}
+	for second := range 100 {
+		sh.Take(at(float64(second)), Unknown, due)
+		sh.Give(Unknown)
+	}
+	n := 0
+	for sh.Take(at(100), Unknown, due) {
+		n++
+	}
+	if n < 600 || n > 635 {
+		t.Errorf("%d unproven of 1,000, want 600 to 635", n)
 	}
 }
 

@@ -2,11 +2,11 @@ package pace
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 const manyHosts = 100_000
@@ -57,13 +57,9 @@ func BenchmarkSchedule(b *testing.B) {
 
 // A waiting host costs at most 64 bytes, all included.
 func TestWaitingHostIsSmall(t *testing.T) {
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
+	before := process.LiveHeap()
 	p := filled(time.Millisecond, func(i int) string { return fmt.Sprint(i) })
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	each := float64(after.HeapAlloc-before.HeapAlloc) / float64(p.Len())
+	each := float64(process.LiveHeap()-before) / float64(p.Len())
 	t.Logf("%.1f bytes a waiting host", each)
 	if each > 64 {
 		t.Errorf("%.1f bytes a waiting host, want at most 64", each)

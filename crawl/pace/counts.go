@@ -14,6 +14,9 @@ type Counts struct {
 	Waiting int // their own clock
 }
 
+// Sum is the number of hosts.
+func (c Counts) Sum() int { return c.Ready + c.Held + c.Waiting }
+
 // Counts counts the hosts, as of the last call of Next or Take. It looks at every
 // address whose clock runs.
 func (p *Pacer) Counts() Counts {

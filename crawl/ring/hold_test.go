@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/crawl/sitemap"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/process"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -22,11 +21,7 @@ import (
 func settingsOf(t *testing.T, memory int64) *Settings {
 	t.Helper()
 	const text = "[user-agent]\ncrawler-name = \"T\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
-	cfg, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := SharedSettings(cfg, new(fetch.Pool), memory)
+	s, err := SharedSettings(crawltest.Parse(t, text), new(fetch.Pool), memory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +97,11 @@ func TestSizeOfOutcome(t *testing.T) {
 			first := tt.make(t)                       // and what is made once
 			copies := int(max(4, 1<<20/first.size())) // or what else is collected meanwhile counts
 			all := make([]Outcome, copies)
-			before := liveHeap()
+			before := process.LiveHeap()
 			for i := range all {
 				all[i] = tt.make(t)
 			}
-			really := float64(liveHeap()-before)/float64(copies) + outcomeSize
+			really := float64(process.LiveHeap()-before)/float64(copies) + outcomeSize
 			size := float64(all[0].size())
 			if size < 0.6*really || size > 2*really+outcomeSize {
 				t.Errorf("%.0f bytes are taken for %.0f", really, size)
@@ -158,12 +153,4 @@ func rules(t *testing.T) *weburl.Rules {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func liveHeap() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

@@ -22,7 +22,8 @@ type Outcome struct {
 	Own       fetch.Own   // what of this machine explains Cause
 	Uncounted bool        // cancelled by a fault of this machine: it counts for clocks only
 	Moved     bool        // nothing was asked: the server is at Address, whose clock was not started
-	Address   string      // IP address that was dialled or looked up; "": none, or exempt
+	Address   string      // IP address that was dialled or looked up, or is to be dialled next; "": none, or exempt
+	Next      string      // address of the host behind that of the step, or that one; "": not known, or it has no clock
 	Status    int         // 0: no answer
 	FirstByte time.Time   // of the answer, or the end of a failed try
 	Done      time.Time

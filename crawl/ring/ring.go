@@ -96,7 +96,8 @@ type Progress struct {
 	Known     []string      // forms known when the visit began; others are guesses
 	Reserved  []terrain.Cap // caps that the visit counts for
 	Gone      int           // status of a form that was not found; 0: none
-	Reason    schema.Reason // why the first form of a robots.txt could not be reached
+	Lost      int           // the first of Asked, at which no page was found, nor where they redirect
+	Reason    schema.Reason // why, at the last of these; of a robots.txt: why its first form could not be reached
 	Unreached bool          // a form could not be reached
 	Repeated  bool          // a request that had met a dead connection
 	Hops      int           // redirects followed: to other forms of the page, or of a robots.txt

@@ -12,7 +12,7 @@ import (
 // stage; one that refuses is not.
 func TestConnectionFailures(t *testing.T) {
 	for cause, again := range map[fetch.Cause]bool{
-		fetch.DNSTemporary: true, fetch.ConnectTimeout: true, fetch.TLSTimeout: true,
+		fetch.DNSTemporary: true, fetch.ConnectTimeout: true, fetch.TLSTimeout: true, fetch.Proxy: true,
 		fetch.NXDomain: false, fetch.Refused: false, fetch.TLS: false, fetch.RefusedAddress: false,
 		fetch.RefusedPort: false,
 	} {

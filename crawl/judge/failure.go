@@ -13,10 +13,9 @@ func failure(o *ring.Outcome) Verdict {
 		return follow(next)
 	}
 	switch o.Cause {
-	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.RefusedAddress, fetch.RefusedPort:
-		return otherForm(o, settle(schema.Unreachable, o.Reason()))
-	case fetch.DNSTemporary, fetch.ConnectTimeout, fetch.TLSTimeout, fetch.NoRoute, fetch.Proxy:
-		return otherForm(o, retry(schema.Unreachable, o.Reason()))
+	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.RefusedAddress, fetch.RefusedPort, fetch.DNSTemporary,
+		fetch.ConnectTimeout, fetch.TLSTimeout, fetch.NoRoute, fetch.Proxy:
+		return otherForm(o, notFound(o.Reason()))
 	case fetch.Timeout, fetch.Slow, fetch.Reset, fetch.Truncated:
 		return retry(schema.Failed, o.Reason())
 	case fetch.TooLarge:

@@ -3,12 +3,14 @@ package judge
 import (
 	"slices"
 
+	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
 // redirect judges one that is followed within the visit only if it leads to another
-// form of the same page; any other is what the page says, like a link.
+// form of the same page; any other is what the page says, like a link. One that leads to a form
+// at which nothing was found comes to what that has come to.
 func redirect(o *ring.Outcome) Verdict {
 	if o.Location == nil {
 		return settle(schema.Failed, schema.Reason{Cause: schema.CauseBadLocation, Status: o.Status,
@@ -18,7 +20,10 @@ func redirect(o *ring.Outcome) Verdict {
 		return processed()
 	}
 	form, next := o.Location.Form, o.Follow()
-	if slices.Contains(next.Visit.Asked, form) || next.Visit.Hops >= schema.MaxRedirects {
+	switch at := slices.Index(next.Visit.Asked, form); {
+	case at >= 0 && at < next.Visit.Lost:
+		return otherForm(o, notFound(next.Visit.Reason))
+	case at >= 0 || next.Visit.Hops >= schema.MaxRedirects:
 		return settle(schema.Failed, because(schema.CauseRedirectLoop))
 	}
 	next.Visit.Hops++
@@ -26,13 +31,26 @@ func redirect(o *ring.Outcome) Verdict {
 	return follow(next)
 }
 
-// otherForm asks the next form of the page, if there is one.
+// notFound is the verdict on a form at which no page was found, for a reason. One that could not be
+// reached is tried again, unless it is certain not to be there.
+func notFound(why schema.Reason) Verdict {
+	switch why.Cause {
+	case schema.CauseStatus:
+		return settle(schema.DeadLink, why)
+	case fetch.DNSTemporary, fetch.ConnectTimeout, fetch.TLSTimeout, fetch.NoRoute, fetch.Proxy:
+		return retry(schema.Unreachable, why)
+	}
+	return settle(schema.Unreachable, why)
+}
+
+// otherForm asks the next form of the page, if there is one: the last one has led nowhere.
 func otherForm(o *ring.Outcome, last Verdict) Verdict {
 	next := o.Follow()
 	next.Visit.Unreached = next.Visit.Unreached || o.Cause.Connection()
-	if o.Answered() && slices.Contains(next.Visit.Known, o.Step.URL) {
-		next.Visit.Gone = o.Status
+	if last.State == schema.DeadLink && slices.Contains(next.Visit.Known, o.Step.URL) {
+		next.Visit.Gone = last.Reason.Status
 	}
+	next.Visit.Lost, next.Visit.Reason = len(next.Visit.Asked), last.Reason
 	for len(next.Visit.Forms) > 0 {
 		form := next.Visit.Forms[0]
 		next.Visit.Forms = next.Visit.Forms[1:]

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/schema"
@@ -122,7 +123,7 @@ func answer(o *ring.Outcome) Verdict {
 	case o.Status >= 300 && o.Status <= 399:
 		return redirect(o)
 	case o.Status == http.StatusNotFound || o.Status == http.StatusGone:
-		return otherForm(o, settle(schema.DeadLink, schema.StatusReason(o.Status)))
+		return otherForm(o, notFound(schema.StatusReason(o.Status)))
 	case inTrouble(o):
 		return retry(schema.Failed, schema.StatusReason(o.Status))
 	}
@@ -158,9 +159,10 @@ func success(o *ring.Outcome) Verdict {
 	return processed()
 }
 
-// mismatch reports a content type that is given and not accepted.
+// mismatch reports a content type that is given and not accepted. What is no type counts as none: of a body the
+// type is found.
 func mismatch(o *ring.Outcome) bool {
-	return o.ContentType != "" && !o.Step.Settings.Accepts(o.ContentType)
+	return media.Extract(o.ContentType).Essence != "" && !o.Step.Settings.Accepts(o.ContentType)
 }
 
 func contentMismatch(o *ring.Outcome) Verdict {

@@ -1,15 +1,14 @@
 package judge_test
 
 import (
-	"os"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/judge"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -23,10 +22,7 @@ seeds = ["https://a.test/"]
 [[blacklist]]
 domain = "shut.test"
 `
-	cfg, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := crawltest.Parse(t, text)
 	return &ring.Settings{Config: cfg, Terrain: cfg.Terrain(), Rules: cfg.Rules()}
 }
 
@@ -69,6 +65,8 @@ func TestPage(t *testing.T) {
 			"HEAD of a type not wanted", ring.Head,
 			ring.Outcome{Status: 200, ContentType: "video/mp4"}, true, false, judge.Settle, schema.ContentMismatch,
 		},
+		{"HEAD of what is no type, which GET decides", ring.Head,
+			ring.Outcome{Status: 200, ContentType: "text/html charset=utf-8"}, true, false, judge.Follow, 0},
 		{"HEAD not found, which GET decides", ring.Head, ring.Outcome{Status: 404}, true, false, judge.Follow, 0},
 		{"a 304 nobody asked for", ring.Get, ring.Outcome{Status: 304}, true, false, judge.Settle, schema.Failed},
 		{
@@ -129,6 +127,33 @@ func TestLastForm(t *testing.T) {
 	last := ring.Outcome{Step: *v.Next, Cause: fetch.Refused}
 	if v := judge.Page(&last, nil, true, false); v.Act != judge.Settle || v.State != schema.DeadLink {
 		t.Errorf("act %d in %s, want settled as a dead link", v.Act, v.State)
+	}
+}
+
+// A form that redirects to one at which nothing was found has not found the page either; it is no loop.
+func TestBackToLostForm(t *testing.T) {
+	s := settings(t)
+	for _, tt := range []struct {
+		first ring.Outcome
+		act   judge.Act
+		want  string
+	}{
+		{ring.Outcome{Status: 404}, judge.Settle, "dead_link: 404 Not Found"},
+		{ring.Outcome{Status: 410}, judge.Settle, "dead_link: 410 Gone"},
+		{ring.Outcome{Cause: fetch.Refused}, judge.Settle, "unreachable: connection refused"},
+		{ring.Outcome{Cause: fetch.ConnectTimeout}, judge.Retry, "unreachable: connect timeout"},
+	} {
+		tt.first.Step = page(s, ring.Get)
+		second := ring.Outcome{Step: *judge.Page(&tt.first, nil, true, false).Next, Status: 301,
+			Location: target("https://a.test/x", "https://a.test/x")}
+		v := judge.Page(&second, nil, true, false)
+		if got := v.State.String() + ": " + v.Reason.String(); v.Act != tt.act || got != tt.want {
+			t.Errorf("%s, and then a redirect there: act %d, %s", tt.want, v.Act, got)
+		}
+		second.Location.Form = second.Step.URL
+		if v := judge.Page(&second, nil, true, false); v.Reason.Cause != schema.CauseRedirectLoop {
+			t.Errorf("%s, and then a redirect to itself: %+v", tt.want, v)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -166,7 +167,7 @@ func TestKilledSender(t *testing.T) {
 			}
 			path := store.Path()
 			store.Close()
-			store = openStore(t, path)
+			store = crawltest.Open(t, path)
 			runFor(t, newSender(t, cfg, r), store, time.Minute)
 			if n := len(waiting(t, store)); n != 0 {
 				t.Errorf("%d transactions: %d messages are left", kept, n)

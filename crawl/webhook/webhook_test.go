@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -46,17 +47,10 @@ seeds = ["https://a.test/"]
 	return cfg
 }
 
-func openStore(t testing.TB, path string) *kv.Store {
+func newStore(t testing.TB) *kv.Store {
 	t.Helper()
-	store, err := kv.Open(path, kv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	return store
+	return crawltest.Open(t, filepath.Join(t.TempDir(), "valley.bolt"))
 }
-
-func newStore(t testing.TB) *kv.Store { return openStore(t, filepath.Join(t.TempDir(), "valley.bolt")) }
 
 func update(t testing.TB, box Box, f func(*kv.Tx) error) {
 	t.Helper()

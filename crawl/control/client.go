@@ -45,14 +45,9 @@ func (c *Client) Post(ctx context.Context, what string, reply any) error {
 }
 
 func (c *Client) ask(ctx context.Context, method, what string, reply any) error {
-	r, err := c.do(ctx, method, what)
+	text, err := c.text(ctx, method, what)
 	if err != nil {
 		return err
-	}
-	defer r.Body.Close()
-	text, err := body(r)
-	if err != nil {
-		return silent(ctx, err)
 	}
 	if err := json.Unmarshal(text, reply); err != nil {
 		return fmt.Errorf("control: reply to %s: %w", what, err)
@@ -62,7 +57,12 @@ func (c *Client) ask(ctx context.Context, method, what string, reply any) error 
 
 // Metrics returns what a crawl answers a scrape of Prometheus, in the text format.
 func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
-	r, err := c.do(ctx, http.MethodGet, "metrics")
+	return c.text(ctx, http.MethodGet, "metrics")
+}
+
+// text asks, and returns all of the answer.
+func (c *Client) text(ctx context.Context, method, what string) ([]byte, error) {
+	r, err := c.do(ctx, method, what)
 	if err != nil {
 		return nil, err
 	}

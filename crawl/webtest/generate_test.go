@@ -2,7 +2,6 @@ package webtest
 
 import (
 	"net/url"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -209,16 +208,10 @@ func TestWebKeepsNothing(t *testing.T) {
 			}
 		}
 	}
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
 	visit(0, 50)
-	before := heap()
+	before := process.LiveHeap()
 	visit(50, 350)
-	if after := heap(); after > before+2<<20 {
+	if after := process.LiveHeap(); after > before+2<<20 {
 		t.Errorf("300 pages left %d bytes behind", after-before)
 	}
 }

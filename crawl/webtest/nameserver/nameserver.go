@@ -16,6 +16,7 @@ type Answer struct {
 	IPv4   [][4]byte
 	Code   dnsmessage.RCode
 	Silent bool // says nothing
+	Mute6  bool // says nothing of IPv6
 }
 
 // At is the answer of a name that has these addresses.
@@ -89,7 +90,7 @@ func (s *Server) reply(question []byte) []byte {
 		return nil
 	}
 	a := s.answer(strings.TrimSuffix(q.Name.String(), "."))
-	if a.Silent {
+	if a.Silent || a.Mute6 && q.Type == dnsmessage.TypeAAAA {
 		return nil
 	}
 	b := dnsmessage.NewBuilder(nil,

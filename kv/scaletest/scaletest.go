@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
@@ -88,6 +89,27 @@ func File(t testing.TB, size Size) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// Made makes a file of a size for one test, and returns its path.
+func Made(t testing.TB, size Size) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), size.Name())
+	if err := Make(path, size); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Open opens a file for reading, until the test ends.
+func Open(t testing.TB, path string) *kv.Store {
+	t.Helper()
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store
 }
 
 // keep makes the file of a size unless it is there. Several that do so at once make it

@@ -2,7 +2,6 @@ package scaletest_test
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -93,19 +92,11 @@ func TestMakeVisited(t *testing.T) {
 // surveyOf makes a file of a size and checks it.
 func surveyOf(t *testing.T, size scaletest.Size) *survey.Survey {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), size.Name())
-	if err := scaletest.Make(path, size); err != nil {
-		t.Fatal(err)
-	}
+	path := scaletest.Made(t, size)
 	if err := kv.Check(path, func(problem string) { t.Error(problem) }); err != nil {
 		t.Fatal(err)
 	}
-	store, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	s, err := survey.New(store)
+	s, err := survey.New(scaletest.Open(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,9 @@ const (
 // unzipSpare is the room behind what is decompressed without which that takes longer.
 const unzipSpare = 16
 
+// usualRatio is how many times as long as its frame a text is at most, unless it is of a rare kind.
+const usualRatio = 64
+
 // What compresses, and what decompresses, serves all stores of the process, of which there may be
 // hundreds: some megabytes once they are used. It is made with the process, as its channels must
 // belong to nobody's test alone (package testing/synctest).
@@ -62,17 +65,22 @@ func (r *reader) unpacked() uint64 {
 }
 
 // unzip reads what zip wrote, into the memory of dst, which grows by no more than the field
-// may hold.
+// may hold, and by little where a short field only says that it holds much.
 func unzip(r *reader, dst []byte, most int) (text []byte, err error) {
-	n := r.narrow(uint64(most))
+	n := int(r.narrow(uint64(most)))
 	if r.bad {
 		return nil, errors.New("cannot be decoded, or holds more than it may")
 	}
-	text, err = decompressor.DecodeAll(r.b, slices.Grow(dst[:0], int(n)+unzipSpare))
+	for room := min(n, usualRatio*len(r.b)); ; room = min(n, 8*room) {
+		text, err = decompressor.DecodeAll(r.b, slices.Grow(dst[:0], room+unzipSpare))
+		if room == n || !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+			break
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot be decompressed: %w", err)
 	}
-	if uint64(len(text)) != n {
+	if len(text) != n {
 		return nil, errors.New("decompressed to another length")
 	}
 	r.b = nil

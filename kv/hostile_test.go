@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/scaletest"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -76,17 +77,6 @@ func keysOf(t testing.TB, path, bucket string) (keys [][]byte) {
 		t.Fatal(err)
 	}
 	return keys
-}
-
-// openToRead opens a file for reading until the test ends.
-func openToRead(t testing.TB, path string) *kv.Store {
-	t.Helper()
-	s, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
 }
 
 // ask opens a file for reading, and runs f in a transaction.
@@ -157,7 +147,7 @@ func fillAll(s *kv.Store, together bool) (anchors []string, err error) {
 	return anchors, err
 }
 
-// TestBombs has small values hold very much. They are damage, and are found before the memory is
+// TestBombs has small values hold very much, or say so. They are damage, and are found before the memory is
 // filled.
 func TestBombs(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
@@ -167,7 +157,12 @@ func TestBombs(t *testing.T) {
 		forge(t, path, "anchors", key, fieldsOf(i+1, i+1, bomb, zeros(bomb)))
 	}
 	forge(t, path, "robots", []byte{0, 0, 0, 1}, fieldsOf(0, 400, []byte{1}, bomb, zeros(bomb)))
+	said := [32]byte{1} // says that it holds what a configuration with all its lists may
+	forge(t, path, "configs", said[:], fieldsOf(1<<30, stored([]byte("little"))))
 	for name, read := range map[string]func(s *kv.Store) error{
+		"configuration": func(s *kv.Store) error {
+			return s.View(func(tx *kv.Tx) error { _, err := tx.Runs.Config(said); return err })
+		},
 		"anchors together": func(s *kv.Store) error { _, err := fillAll(s, true); return err },
 		"anchors":          func(s *kv.Store) error { _, err := fillAll(s, false); return err },
 		"robots.txt": func(s *kv.Store) error {
@@ -175,13 +170,13 @@ func TestBombs(t *testing.T) {
 		},
 		"check": func(*kv.Store) error {
 			problems := 0
-			if err := kv.Check(path, func(string) { problems++ }); err != nil || problems < commits+1 {
+			if err := kv.Check(path, func(string) { problems++ }); err != nil || problems < commits+2 {
 				return fmt.Errorf("%d problems, %w", problems, err)
 			}
 			return kv.ErrDamaged
 		},
 	} {
-		s := openToRead(t, path)
+		s := scaletest.Open(t, path)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		err := read(s)
@@ -233,7 +228,7 @@ func TestLargestAnchors(t *testing.T) {
 		t.Fatalf("the anchors are in %d parts", len(parts))
 	}
 	for _, together := range []bool{true, false} {
-		got, err := fillAll(openToRead(t, path), together)
+		got, err := fillAll(scaletest.Open(t, path), together)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("together %t: %v (-want +got):\n%.2000s", together, err, diff)
 		}
@@ -253,7 +248,7 @@ func TestOverlappingAnchors(t *testing.T) {
 	for _, key := range keysOf(t, path, "anchors") {
 		forge(t, path, "anchors", key, fieldsOf(1, commits, len(all), stored(all)))
 	}
-	if _, err := fillAll(openToRead(t, path), true); !errors.Is(err, kv.ErrDamaged) {
+	if _, err := fillAll(scaletest.Open(t, path), true); !errors.Is(err, kv.ErrDamaged) {
 		t.Errorf("anchors of %d visits in as many parts: %v", commits, err)
 	}
 	problems := 0
@@ -452,7 +447,7 @@ func TestAllParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fillAll(openToRead(t, path), false); !errors.Is(err, kv.ErrDamaged) {
+	if _, err := fillAll(scaletest.Open(t, path), false); !errors.Is(err, kv.ErrDamaged) {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 // fromEnv returns a number from the environment, or what stands for it.
@@ -130,7 +132,7 @@ func benchMemory(b *testing.B, l links) {
 		for i := range l.from {
 			builder.Add(l.from[i], l.to[i], 1)
 		}
-		before := liveHeap()
+		before := float64(process.LiveHeap())
 		g := builder.Graph()
 		before -= float64(4*len(l.to) + 8*l.n)
 		most = max(most, peakHeap(func() {
@@ -138,13 +140,6 @@ func benchMemory(b *testing.B, l links) {
 		})-before)
 	}
 	b.ReportMetric((most-96*float64(l.n))/float64(len(l.to)), "B/link")
-}
-
-func liveHeap() float64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc)
 }
 
 // peakHeap looks at the heap while a function runs.

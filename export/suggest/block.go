@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // Host returns the name of the one host that a candidate is, without a port; empty: it is
@@ -15,14 +16,8 @@ func (c *Candidate) Host() string {
 	if c.Name != c.label {
 		return ""
 	}
-	return withoutPort(c.label)
-}
-
-func withoutPort(host string) string {
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
-		return host[:i]
-	}
-	return host
+	name, _ := weburl.SplitPort(c.label)
+	return name
 }
 
 // An entry is what adds candidates of one domain to a configuration.
@@ -75,7 +70,7 @@ func (c *Candidate) entry() entry {
 	case c.Name != c.label:
 		domain = "*." + c.Name
 	}
-	domain = withoutPort(domain)
+	domain, _ = weburl.SplitPort(domain)
 	if _, _, err := terrain.ParsePattern(domain); err != nil {
 		return entry{}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 // benchSizes are the terrains that exports are measured on; the large ones are for those
@@ -45,25 +46,16 @@ func surveyed(b *testing.B, store *kv.Store) *survey.Survey {
 }
 
 func stored(b *testing.B, size scaletest.Size) *kv.Store {
-	path := filepath.Join(b.TempDir(), "state.bolt")
 	if size == scaletest.Small() {
-		if err := scaletest.Make(path, size); err != nil {
-			b.Fatal(err)
-		}
-	} else {
-		path = scaletest.File(b, size)
+		return scaletest.Open(b, scaletest.Made(b, size))
 	}
-	store, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { store.Close() })
-	return store
+	return scaletest.Open(b, scaletest.File(b, size))
 }
 
 // BenchmarkExport writes, in turn with the bare driver, which is given the same rows one by
-// one. "of-driver" is how many times as long it takes, "of-size" how many times as large
-// the file is; with metrics much of the difference is their computation.
+// one. "of-driver" is how many times as long it takes, "of-cpu" how many times as much of the
+// processors, "of-size" how many times as large the file is; with metrics much of the difference
+// is their computation.
 func BenchmarkExport(b *testing.B) {
 	for name, size := range benchSizes() {
 		for _, bare := range []bool{true, false} {
@@ -75,23 +67,38 @@ func BenchmarkExport(b *testing.B) {
 func benchExport(b *testing.B, size scaletest.Size, bare bool) {
 	s, dir := scaled(b, size), b.TempDir()
 	path, other := filepath.Join(dir, "x.db"), filepath.Join(dir, "bare.db")
-	var writing, driving time.Duration
+	var writing, driving effort
 	for b.Loop() {
-		begun := time.Now()
+		begun := spent()
 		if err := sqlite.Write(b.Context(), path, s, sqlite.Options{NoMetrics: bare}); err != nil {
 			b.Fatal(err)
 		}
-		writing += time.Since(begun)
+		writing = writing.plus(spent(), 1).plus(begun, -1)
 		took, err := driver(path, other)
 		if err != nil {
 			b.Fatal(err)
 		}
-		driving += took
+		driving = driving.plus(took, 1)
 	}
 	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(float64(size.Links)*float64(b.N)/writing.Seconds(), "links/s")
-	b.ReportMetric(writing.Seconds()/driving.Seconds(), "of-driver")
+	b.ReportMetric(float64(size.Links)*float64(b.N)/writing.clock.Seconds(), "links/s")
+	b.ReportMetric(writing.clock.Seconds()/driving.clock.Seconds(), "of-driver")
+	b.ReportMetric(writing.cpu.Seconds()/driving.cpu.Seconds(), "of-cpu")
 	b.ReportMetric(sizeOf(b, path)/sizeOf(b, other), "of-size")
+}
+
+// An effort is what something took.
+type effort struct{ clock, cpu time.Duration }
+
+var started = time.Now()
+
+// spent is what this process has taken so far.
+func spent() effort { return effort{time.Since(started), process.CPUTime()} }
+
+// plus is e and so many times another effort.
+func (e effort) plus(other effort, times int) effort {
+	n := time.Duration(times)
+	return effort{e.clock + n*other.clock, e.cpu + n*other.cpu}
 }
 
 func sizeOf(b *testing.B, path string) float64 {
@@ -103,46 +110,46 @@ func sizeOf(b *testing.B, path string) float64 {
 }
 
 // driver inserts the rows of a database into a new one with the same tables and indexes,
-// and returns how long it took besides reading them.
-func driver(from, to string) (took time.Duration, err error) {
+// and returns what it took besides reading them.
+func driver(from, to string) (took effort, err error) {
 	source, err := sql.Open("sqlite", from)
 	if err != nil {
-		return 0, err
+		return took, err
 	}
 	defer source.Close()
 	if err := os.Remove(to); err != nil && !os.IsNotExist(err) {
-		return 0, err
+		return took, err
 	}
 	db, err := sql.Open("sqlite", to)
 	if err != nil {
-		return 0, err
+		return took, err
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	tables, indexes := schema.SQLStatements()
-	begun := time.Now()
+	begun := spent()
 	tx, err := begin(db, tables)
 	if err != nil {
-		return 0, err
+		return took, err
 	}
-	reading := time.Duration(0)
 	for _, statement := range tables {
 		name := strings.Fields(statement)[2]
 		if err := eachRow(source, name, inserter(tx, name)); err != nil {
-			return 0, err
+			return took, err
 		}
-		alone := time.Now()
+		alone := spent()
 		if err := eachRow(source, name, func([]any) error { return nil }); err != nil {
-			return 0, err
+			return took, err
 		}
-		reading += time.Since(alone)
+		took = took.plus(spent(), -2).plus(alone, 2) // it was read twice
 	}
 	for _, s := range indexes {
 		if _, err := tx.Exec(s); err != nil {
-			return 0, err
+			return took, err
 		}
 	}
-	return time.Since(begun) - 2*reading, tx.Commit()
+	err = tx.Commit()
+	return took.plus(spent(), 1).plus(begun, -1), err
 }
 
 func begin(db *sql.DB, tables []string) (*sql.Tx, error) {

@@ -191,7 +191,7 @@ func hostRelation(s *survey.Survey) relation[hostRow] {
 		{"pages_visited", integer, func(h *row) any { return int64(h.Visited) }},
 		{"crawl_count", integer, func(h *row) any { return int64(h.Host.Visits) }},
 		{"requests", integer, func(h *row) any { return int64(h.Host.Requests) }},
-		{"delay_ms", integer, func(h *row) any { return s.Config().BaseDelay(h.Host).Milliseconds() }},
+		{"delay_ms", integer, func(h *row) any { return s.Config().FullDelay(h.Host).Milliseconds() }},
 		{"coverage", text, func(h *row) any { return h.Coverage }},
 		{"known_missing", integer, func(h *row) any { return int64(h.KnownMissing) }},
 		{"links_omitted", integer, func(h *row) any { return int64(h.LinksOmitted) }},

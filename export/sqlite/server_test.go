@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 func (s *server) count() int {
@@ -43,7 +44,7 @@ func TestNothingIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n == 99 {
-			heap = held()
+			heap = process.LiveHeap()
 		}
 	}
 	if n := server.count(); n != before {
@@ -52,7 +53,7 @@ func TestNothingIsKept(t *testing.T) {
 	var grown int64
 	var left int
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // who was told to end may do so later
-		grown, left = held()-heap, runtime.NumGoroutine()
+		grown, left = process.LiveHeap()-heap, runtime.NumGoroutine()
 		if grown <= 4<<20 && left <= routines+2 {
 			return
 		}
@@ -61,13 +62,6 @@ func TestNothingIsKept(t *testing.T) {
 		}
 	}
 	t.Errorf("%d openings have left %d bytes behind; %d goroutines, want %d", openings-100, grown, left, routines)
-}
-
-func held() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // TestPanic has a table panic at every turn: the statement fails, and the next one works.

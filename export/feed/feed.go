@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -246,11 +247,22 @@ func (r *reader) links(l *line, v *schema.Visit) error {
 		if err != nil {
 			return err
 		}
-		if size += len(norm) + len(from.Anchor) + 80; size > maxLinks {
+		if size += inJSON(norm) + inJSON(from.Anchor) + 80; size > maxLinks {
 			l.Omitted += len(v.Links) - i
 			return nil
 		}
 		l.Links = append(l.Links, link{norm, from.Kinds.First().String(), from.Rel.String(), from.Where(), from.Anchor})
 	}
 	return nil
+}
+
+// inJSON returns how long a text without control characters may become in JSON.
+func inJSON(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		if strings.IndexByte("<>&\"\\", s[i]) >= 0 {
+			n += len(`\u0026`) - 1
+		}
+	}
+	return n
 }

@@ -63,6 +63,26 @@ func TestLinksOfAnother(t *testing.T) {
 	}
 }
 
+// Links of which JSON writes every byte as six make no line that is longer than a reply may be.
+func TestLongLine(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", func(v *schema.Visit) {
+		for i := range 500 {
+			to := w.Page(fmt.Sprintf("b.test/%d/%s", i, strings.Repeat("&", 1900)))
+			v.Links = append(v.Links, schema.Link{To: to, Kinds: surveytest.Kinds(schema.LinkAnchor),
+				Anchor: strings.Repeat("<", 100)})
+		}
+	})
+	var l struct {
+		Links   []struct{} `json:"links"`
+		Omitted int        `json:"links_omitted"`
+	}
+	line := read(t, w, 0).Lines[0]
+	if err := json.Unmarshal(line, &l); err != nil || len(line) > 5<<20 || len(l.Links)+l.Omitted != 500 {
+		t.Errorf("%d bytes, %d links and %d omitted: %v", len(line), len(l.Links), l.Omitted, err)
+	}
+}
+
 // TestEveryLineOnce reads with stops anywhere, while visits are added.
 func TestEveryLineOnce(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)

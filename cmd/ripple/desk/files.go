@@ -46,7 +46,7 @@ type File struct {
 	Step    string  `json:"step"`    // of what is being written; empty: not known
 	Percent *int    `json:"percent"` // done of that step; null: not known
 	Seconds float64 `json:"seconds"`
-	Error   string  `json:"error_message"`
+	Error   string  `json:"error_message"` // why it has failed, or what is left out of it
 
 	folder string // of its own
 	begun  time.Time
@@ -212,7 +212,7 @@ func (e *Exports) run(f *File) error {
 	cmd.Stdout = &reports{told: func(r report) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		f.Step, f.Percent = r.Step, r.share()
+		f.Step, f.Percent, f.Error = r.Step, r.share(), r.Lacks
 	}}
 	ctx, cancel := context.WithTimeoutCause(e.open, maxWriting, errors.New("it takes longer than "+maxWriting.String()))
 	defer cancel()

@@ -12,11 +12,20 @@ type report struct {
 	Step  string `json:"step"`
 	Done  int    `json:"done"`
 	Total int    `json:"total"` // 0: not known
+
+	Lacks string `json:"lacks,omitempty"` // what is left out of it, at its end
 }
 
 // Report tells the desk how far an export has come.
 func Report(out io.Writer, step string, done, total int) {
-	if line, err := json.Marshal(report{step, done, total}); err == nil {
+	report{Step: step, Done: done, Total: total}.write(out)
+}
+
+// ReportLack tells the desk what is left out of an export that is written.
+func ReportLack(out io.Writer, text string) { report{Lacks: text}.write(out) }
+
+func (r report) write(out io.Writer) {
+	if line, err := json.Marshal(r); err == nil {
 		fmt.Fprintf(out, "%s\n", line)
 	}
 }

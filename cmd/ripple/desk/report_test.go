@@ -18,13 +18,14 @@ func TestReports(t *testing.T) {
 	out.WriteString("terrain.db\n{\n\n" + strings.Repeat("x", 2*maxReport) + "\n")
 	Report(&out, "links", 9, 8)
 	Report(&out, "indexes", 4, 0)
+	ReportLack(&out, "a page")
 	out.WriteString(`{"step": "cut"`)
 	for name, in := range map[string]io.Reader{
 		"at once": strings.NewReader(out.String()), "byte by byte": iotest.OneByteReader(strings.NewReader(out.String())),
 	} {
 		var told []string
 		to := &reports{told: func(r report) {
-			text := r.Step
+			text := r.Step + r.Lacks
 			if share := r.share(); share != nil {
 				text += fmt.Sprintf(" %d", *share)
 			}
@@ -33,7 +34,7 @@ func TestReports(t *testing.T) {
 		if _, err := io.Copy(struct{ io.Writer }{to}, struct{ io.Reader }{in}); err != nil {
 			t.Error(err)
 		}
-		if got := strings.Join(told, ", "); got != "pages 33, links 100, indexes" {
+		if got := strings.Join(told, ", "); got != "pages 33, links 100, indexes, a page" {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

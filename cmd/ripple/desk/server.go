@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	maxConnections = 256 // further ones make others go
-	maxHeader      = 16 << 10
+	maxConnections = 256              // further ones make others go
+	maxHeader      = 256 << 10        // the longest URL that can be asked for, every byte of it escaped, and more
 	silence        = 10 * time.Second // of a client that was to ask
 	reading        = 30 * time.Second // of the body of a request
 	idle           = 2 * time.Minute

@@ -12,7 +12,7 @@ import (
 func dossierOf(r *http.Request) any {
 	return object{"input": r.PathValue("domain"), "known": true, "domain": r.PathValue("domain"), "class": "quality",
 		"tags": []any{"radio"}, "note": "asked Ada", "later": false, "rule": `quality "a.test"`,
-		"run_id": 3, "title": "The house of A", "min_depth": 0, "pages_known": 54,
+		"run_id": 3, "title": "The house of A", "domain_unicode": "bücher.test", "min_depth": 0, "pages_known": 54,
 		"pages_visited": 53, "pages_waiting": 1, "crawl_count": 53, "requests": 56,
 		"pages_by_state": object{"processed": 53, "failed": 1}, "coverage": "denied by robots.txt (1 of 54 pages)",
 		"known_missing": 1, "links_omitted": 0, "trouble": "asked for rest", "again_at": "2036-11-22T13:59:19Z",
@@ -57,7 +57,7 @@ func pageOf(r *http.Request) any {
 			"why": "line 2", "status_code": 200, "robots_fetched_at": "2026-11-22T13:59:13Z"}, "host_trouble": "",
 		"redirects": []any{"https://b.test/"}, "facts": []any{object{"name": "author", "value": "Ann"}},
 		"links_in":  object{"total": 300, "links": []any{link}},
-		"links_out": object{"total": 1, "links": []any{link}, "links_omitted": 3},
+		"links_out": object{"total": 1, "links": []any{link}, "links_omitted": 3}, "visits_omitted": 7,
 		"visits": []any{object{"run_id": 3, "visited_at": "2026-11-22T13:59:13Z", "state": "failed", "status_code": 500,
 			"content_type": "text/html", "content_length": 544, "response_ms": 0, "requests": 1, "kept": false,
 			"error_message": "500 Internal"}}}
@@ -126,8 +126,9 @@ func runsOf(*http.Request) any {
 func diffOf(*http.Request) any {
 	page := object{"url": "https://a.test/", "change": "changed", "what": []any{"title"}, "before": object{"state": "processed",
 		"status_code": 200}, "after": nil}
-	return object{"from": object{"run_id": 1}, "to": object{"run_id": 2},
-		"page_counts": object{"came": 4, "went": 5, "changed": 6}, "link_counts": object{"came": 7, "went": 8, "changed": 0},
+	return object{"from": object{"run_id": 1, "status": "completed"}, "to": object{"run_id": 2, "status": "interrupted"},
+		"hosts_not_visited": []any{"away.test"},
+		"page_counts":       object{"came": 4, "went": 5, "changed": 6}, "link_counts": object{"came": 7, "went": 8, "changed": 0},
 		"hosts":    []any{object{"domain": "a.test", "change": "came", "pages_came": 1, "pages_went": 2, "pages_changed": 3}},
 		"link_rot": []any{object{"quality_origin": "a.test", "links": 10, "dead": 2, "newly_dead": 1, "mended": 0}},
 		"pages":    []any{page}, "links": []any{object{"from_url": "https://a.test/", "to_url": "https://b.test/",

@@ -46,6 +46,39 @@ func TestOrders(t *testing.T) {
 	}
 }
 
+// What is being written is looked at once a second, however many orders were given at once.
+func TestFilesAreLookedAtOnce(t *testing.T) {
+	t.Parallel()
+	d := newFake(t)
+	b := desktest.Open(t, d.url("files"))
+	b.Wait(`document.querySelector('[aria-label="Make Scroll"]')`)
+	desktest.Ask[any](b, `(() => {
+		for (let i = 0; i < 5; i++) document.querySelector('[aria-label="Make Scroll"]').click();
+	})()`)
+	d.nth(t, 4)
+	n := 0
+	for range 10 { // the looks that the orders led to come late on a busy machine
+		before := d.looks()
+		time.Sleep(3 * time.Second)
+		if n = d.looks() - before; n <= 4 {
+			return
+		}
+	}
+	t.Errorf("%d looks in three seconds", n)
+}
+
+// looks counts how often the files were asked for.
+func (d *fake) looks() (n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, one := range d.asked {
+		if one == "GET files?" {
+			n++
+		}
+	}
+	return n
+}
+
 // nth waits for a command and returns it.
 func (d *fake) nth(t *testing.T, i int) string {
 	t.Helper()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -112,13 +113,17 @@ func TestFigures(t *testing.T) {
 		{"host/a.test", `document.querySelector(".deciding")`, "#view", "53 of 200"},
 		{"host/a.test", "true", "#view", "Denied by robots.txt (1 of 54 pages); 1 page is known to be missing."},
 		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`, ".route", "“the A”"},
+		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`, "#view", "the newest; 7 older"},
 		{"suggest", `document.querySelector(".candidate")`, ".candidate", "2 of 3 origins"},
 		{"suggest", `document.querySelector(".candidate details").open = true`, ".paste code", "[[quality]]\ndomain = \"new.test\""},
 		{"suggest", `document.querySelector(".candidate")`, "#view", "asked Ada"},
 		{"hosts?tag=radio", `document.querySelector(".grid-row .tag")`, ".choice-place select", "near"},
 		{"host/a.test", `document.querySelector(".deciding")`, ".hero", "radio"},
+		{"host/a.test", "true", ".hero", "reads bücher.test"},
 		{"broken", `document.querySelector("#view td")`, ".total", "2 links"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "4 came, 5 went, 6 changed"},
+		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "The later run is not completed"},
+		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "shown as run #1 saw them host away.test"},
 		{"ask?sql=SELECT+1", `document.querySelector("#view td")`, "#view", "1,234"},
 		{"files", `document.querySelector("#view td")`, "#view", "123 MB"},
 		{"files", `document.querySelector("#view td")`, "#view", "terrain-csv of run #2, from weight 3, without nav, footer"},
@@ -135,6 +140,47 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// What is said of a host is what "ripple inspect" says: whether all of it was visited, and when it is asked next.
+func TestHostSays(t *testing.T) {
+	t.Parallel()
+	d := newFake(t)
+	tests := []struct {
+		name         string
+		dossier      object // what is otherwise than of a usual host
+		want, unsaid string
+	}{
+		{"rests", nil, "may be asked in ", "by the next run"},
+		{"complete", object{"coverage": "complete", "known_missing": 0, "pages_visited": 54},
+			"All 54 pages that are known were visited.", "within reach"},
+		{"complete as far as it is within reach", object{"coverage": "complete", "known_missing": 0, "pages_visited": 30},
+			"All pages within reach were visited, 30 of the 54 that are known.", "All 54 pages"},
+		{"given up", object{"trouble": "given up: tls error", "again_at": nil, "next_request": nil},
+			"may be asked by the next run", "as far as it goes"},
+		{"budget used up", object{"trouble": "", "again_at": nil, "request_count": 200},
+			"may be asked by the next run", "as far as it goes"},
+		{"well", object{"trouble": "", "again_at": nil, "next_request": nil}, "may be asked now, as far as it goes", "next run"},
+		{"listed", object{"class": "stub", "coverage": "stub", "trouble": "", "again_at": nil, "next_request": nil},
+			"may be asked never", "budget of run"},
+	}
+	b := desktest.Open(t, d.url("now"))
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := b.In(t)
+			d.change = func(v any) any {
+				if o, ok := v.(map[string]any); ok && o["linked_from"] != nil {
+					maps.Copy(o, tt.dossier)
+				}
+				return v
+			}
+			b.Visit("none", `document.querySelector("#view.view-none")`)
+			b.Shows("host/a.test", "#view", tt.want)
+			if text := desktest.Ask[string](b, `document.querySelector("#view").innerText`); strings.Contains(text, tt.unsaid) {
+				t.Errorf("%q is said:\n%s", tt.unsaid, text)
+			}
+		})
+	}
+}
+
 func TestFinishedFile(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -143,6 +189,26 @@ func TestFinishedFile(t *testing.T) {
 	b.Wait(`document.querySelector(".sentence")?.innerText.startsWith("Nothing is being fetched: run #3 was completed")`)
 	b.Wait(`document.querySelector(".figures").innerText.includes("31,800")`)
 	b.Visit("control", `document.querySelector("#view .empty")?.innerText.includes("No crawl runs")`)
+}
+
+// Of shards in a folder that are being crawled it is not said that nothing is fetched.
+func TestShardsInAFolder(t *testing.T) {
+	t.Parallel()
+	d := newFake(t)
+	d.mode = "file"
+	d.change = func(v any) any {
+		answer, _ := v.(map[string]any)
+		if run, ok := answer["run"].(map[string]any); ok {
+			run["status"], run["reason"], run["finished_at"] = "running", "", nil
+		}
+		if answer["mode"] == "file" {
+			answer["status"] = "running"
+		}
+		return v
+	}
+	b := desktest.Open(t, d.url("now"))
+	b.Wait(`document.querySelector(".sentence")?.innerText.startsWith("Shards are being crawled: run #3 is running.")`)
+	b.Wait(`document.querySelector("#pulse").innerText === "running"`)
 }
 
 // What cannot be answered is said, and can be asked again.
@@ -242,7 +308,7 @@ func TestControl(t *testing.T) {
 	press("Pause")
 	b.Wait(`document.querySelector("#view [role=status]").innerText === "It is paused."`)
 	press("Stop")
-	b.Wait(`document.querySelector("dialog[open]")`)
+	b.Wait(`document.querySelector("dialog[open]")?.innerText.includes("no outputs are written")`)
 	press("Cancel")
 	b.Wait(`!document.querySelector("dialog")`)
 	press("Stop")

@@ -21,7 +21,7 @@ const commands = [
     when: ["running", "paused"],
     done: "The configuration was read again." },
   { name: "stop", title: "Stop",
-    text: "It ends within 10 s, commits, and writes its outputs. “ripple crawl” resumes it where it stopped.",
+    text: "It ends within 10 s and commits; no outputs are written. “ripple crawl” resumes it where it stopped.",
     all: "All machines that have a shard end within 10 s. “ripple crawl” on each goes on where it stopped.",
     when: ["running", "paused"], done: "It is stopping.", danger: "Stop the crawl?" },
 ];

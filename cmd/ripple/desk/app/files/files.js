@@ -15,7 +15,7 @@ const classes = ["quality", "discovered", "stub", "blacklist"];
 export function show(view, said, signal) {
   const made = el("div", {}), problem = el("div", {}), offers = el("ul", { class: "offers" });
   const chosen = { level: "host" }; // of graphs
-  let timer = 0;
+  let timer = 0, looks = 0;
   signal.addEventListener("abort", () => clearTimeout(timer));
   const attempt = async (what) => {
     put(problem);
@@ -23,13 +23,15 @@ export function show(view, said, signal) {
   };
   const renew = async () => {
     clearTimeout(timer);
+    const mine = ++looks; // a later look takes the place of those that are under way
     try {
       const { data } = await ask("files", { signal });
+      if (mine !== looks) return;
       if (!offers.children.length) put(offers, data.formats.map((format) => offer(format, chosen, order)));
       put(made, list(data.files, (file) => attempt(() => fetchFile(file, signal))));
       if (data.files.some((f) => f.status === "waiting" || f.status === "writing")) timer = setTimeout(renew, look);
     } catch (error) {
-      if (error.name !== "AbortError") put(made, failed(error, renew));
+      if (error.name !== "AbortError" && mine === looks) put(made, failed(error, renew));
     }
   };
   const order = (body) => attempt(async () => { await ask("files", { body, signal }); await renew(); });

@@ -17,6 +17,7 @@ export function show(view, said, signal, domain) {
 
 function dossier(d, signal) {
   const head = el("header", { class: "hero" }, heading(d.domain, outside("https://" + d.domain + "/", "open ↗")),
+    d.domain_unicode && el("p", { class: "soft" }, "reads " + d.domain_unicode),
     d.title && el("p", { class: "title" }, d.title),
     el("p", { class: "chips" }, chip(d.class, classColour(d.class)),
       d.known && chip(d.coverage, coverColour(d.coverage)),
@@ -47,9 +48,15 @@ function dossier(d, signal) {
 // decidedClass is what was decided of a host; empty: nothing.
 function decidedClass(d) { return d.later ? "later" : /^decision /.test(d.rule) ? d.class : ""; }
 
+// askedNext says when a host may be asked next.
+function askedNext(d) {
+  if ((d.trouble && !d.again_at) || d.request_count >= d.request_limit) return "by the next run";
+  const at = d.again_at || d.next_request;
+  return at && Date.parse(at) > Date.now() ? ago(at) : "now, as far as it goes";
+}
+
 function coverage(d) {
-  const next = d.next_request && Date.parse(d.next_request) > Date.now() ? ago(d.next_request)
-    : "now, as far as it goes";
+  const asked = d.class !== "stub" && d.class !== "blacklist"; // what is on a list has neither clock nor budget
   return el("div", { class: "columns" }, section("Coverage", null,
     el("p", { class: "lead" }, whyOf(d)),
     el("div", { class: "figures" }, figure("visited", number(d.pages_visited),
@@ -57,21 +64,24 @@ function coverage(d) {
       figure("waiting", number(d.pages_waiting)), figure("missing", number(d.known_missing)),
       figure("visits, all runs", number(d.crawl_count))),
       meter(d.pages_visited, d.pages_known, "good", "pages visited")),
-  section("Clock and budget", null, facts([["between two requests", milliseconds(d.delay_ms)],
+  section("Clock and budget", null, facts([["between two requests", asked && milliseconds(d.delay_ms)],
     ["Crawl-delay asked for", d.crawl_delay_ms > 0 && milliseconds(d.crawl_delay_ms)],
     ["an answer takes", milliseconds(d.smoothed_ms)], ["time-outs in a row", d.timeouts > 0 && number(d.timeouts)],
     ["answers that asked for rest", d.rate_limited > 0 && number(d.rate_limited)],
-    ["may be asked", next], ["trouble", d.trouble && d.trouble + (d.again_at ? ", again " + ago(d.again_at) : "")],
+    ["may be asked", asked ? askedNext(d) : "never, as its class says"],
+    ["trouble", d.trouble && d.trouble + (d.again_at ? ", again " + ago(d.again_at) : "")],
     ["requests of every kind", number(d.requests)]]),
-  el("p", { class: "between" }, el("span", { class: "soft" }, "budget of run #" + d.run_id),
+  asked && [el("p", { class: "between" }, el("span", { class: "soft" }, "budget of run #" + d.run_id),
     el("span", { class: "num" }, `${number(d.request_count)} of ${number(d.request_limit)}`)),
   meter(d.request_count, d.request_limit, d.request_count >= d.request_limit ? "bad" : "accent",
-    "requests of the budget")));
+    "requests of the budget")]));
 }
 
 function whyOf(d) {
-  const scripts = d.need_scripts ? ` ${count(d.need_scripts, "page")} likely show nothing without scripts.` : "";
-  if (d.coverage === "complete") return `All ${count(d.pages_known, "page")} that are known were visited.${scripts}`;
+  const scripts = d.need_scripts ? ` ${count(d.need_scripts, "page likely shows", "pages likely show")} nothing without scripts.` : "";
+  const all = d.pages_visited === d.pages_known ? `All ${count(d.pages_known, "page")} that are known were visited.`
+    : `All pages within reach were visited, ${number(d.pages_visited)} of the ${number(d.pages_known)} that are known.`;
+  if (d.coverage === "complete") return all + scripts;
   const text = d.coverage.slice(0, 1).toUpperCase() + d.coverage.slice(1);
   return text + (d.known_missing ? `; ${count(d.known_missing, "page is", "pages are")} known to be missing.` : ".") +
     (d.links_omitted ? ` ${count(d.links_omitted, "link was", "links were")} counted and not recorded.` : "") + scripts;
@@ -105,7 +115,7 @@ function askRobots(element, d, url, signal) {
       put(verdict, rule ? [chip(rule.allowed ? "allowed" : "disallowed", rule.allowed ? "good" : "bad"),
         rule.rule ? ` by line ${rule.line}: ${rule.rule}` : " " + rule.why,
         rule.group && el("span", { class: "soft" }, ` · group “${rule.group}”, as ${rule.agent}`)]
-        : "Nothing is decided about that page: it is not known.");
+        : "There is no copy of the robots.txt of its host.");
       put(file, robotsFile(d.robots.robots_txt, rule && rule.rule ? rule.line : 0));
     } catch (error) {
       if (error.name !== "AbortError") put(verdict, error.message);

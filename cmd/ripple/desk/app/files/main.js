@@ -90,7 +90,7 @@ function showPulse({ status: s, line }) {
   }
   if (!s) return;
   pulse.title = "";
-  if (s.mode === "file") put(pulse, swatch("calm"), "finished");
+  if (s.mode === "file") put(pulse, swatch("calm"), s.status === "running" ? s.status : "finished");
   else if (s.terrain && s.terrain.silent && !s.terrain.over && !s.terrain.without.length)
     put(pulse, swatch("bad"), number(s.terrain.silent) + " silent");
   else put(pulse, swatch(s.status === "running" ? "good" : "warm"), s.status,

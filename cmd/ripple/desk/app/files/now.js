@@ -231,7 +231,7 @@ function visitLine(v) {
   return line;
 }
 
-// showFinished tells of a file that nobody crawls.
+// showFinished tells of a file that nobody crawls, or of shards in a folder.
 function showFinished(box, signal) {
   fetched(box, () => ask("stats", { signal }), finished, signal);
 }
@@ -239,11 +239,13 @@ function showFinished(box, signal) {
 function finished(s) {
   const run = s.run, ended = run.finished_at ? ago(run.finished_at) : "";
   const end = run.status === "completed" ? `was completed ${ended}` : `is ${run.status}`;
-  const left = s.left.pages_to_visit > 0
-    ? ` ${count(s.left.pages_to_visit, "page waits", "pages wait")}; “ripple crawl” goes on with them.` : "";
+  const going = run.status === "running"; // on shards, of which this is a copy
+  const doing = going ? "Shards are being crawled" : "Nothing is being fetched";
+  const left = s.left.pages_to_visit > 0 ? ` ${count(s.left.pages_to_visit, "page waits", "pages wait")}`
+    + (going ? "." : "; “ripple crawl” goes on with them.") : "";
   return [title(),
     el("header", { class: "hero" }, el("p", { class: "sentence" },
-      `Nothing is being fetched: run #${run.id} ${end}${run.reason ? ", because " + run.reason : ""}.${left}`),
+      `${doing}: run #${run.id} ${end}${run.reason ? ", because " + run.reason : ""}.${left}`),
       el("p", { class: "soft meta" },
         `${s.state_path} · ${span(Math.round(run.running_seconds))} of work, ${count(run.requests, "request")}`)),
     el("div", { class: "figures" }, figure("pages", number(s.pages)), figure("links", number(s.links)),

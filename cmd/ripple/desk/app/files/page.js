@@ -41,11 +41,12 @@ function inspection(p) {
       links(p.links_in, "No page links here.", linking(p.url, "f", "t"))),
       section("Links out", count(p.links_out.total, "page"),
       links(p.links_out, "It links to no page.", linking(p.url, "t", "f"))),
-    section("Visits", null, visits(p.visits))];
+    section("Visits", p.visits_omitted && `the newest; ${number(p.visits_omitted)} older`, visits(p.visits))];
 }
 
 function steps(p) {
   return facts([...p.steps.map((s) => [s.step, el("code", {}, s.result)]), ["sort key", el("code", {}, p.surt_key)],
+    ["host reads", p.domain_unicode],
     [p.known ? "decided by" : "class by", p.rule || "no list names it"]]);
 }
 

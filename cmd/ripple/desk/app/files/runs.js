@@ -53,8 +53,10 @@ function comparison(list, said, signal) {
 function difference(d) {
   const counts = (c) => `${number(c.came)} came, ${number(c.went)} went` +
     (c.changed ? `, ${number(c.changed)} changed` : "");
-  const { pages, links, hosts, link_rot: rot } = d;
-  return [el("div", { class: "figures" }, figure("pages", counts(d.page_counts)),
+  const { pages, links, hosts, link_rot: rot, hosts_not_visited: unknown } = d;
+  return [d.to.status !== "completed" && el("p", { class: "lead" },
+    "The later run is not completed: what it has not looked at again stands."),
+    el("div", { class: "figures" }, figure("pages", counts(d.page_counts)),
     figure("links", counts(d.link_counts)), figure("hosts", number(hosts.length), "with changes")),
     rot.length > 0 && section("Link rot", "links of each origin that lead to dead pages",
       table([{ title: "origin", cell: (r) => r.quality_origin || "–" },
@@ -69,6 +71,9 @@ function difference(d) {
       { title: "went", class: "num", cell: (h) => number(h.pages_went) },
       { title: "changed", class: "num", cell: (h) => number(h.pages_changed) }], hosts, { most: 50 })
       : empty("No host changed.")),
+    unknown.length > 0 && section(`Hosts that run #${d.to.run_id} did not visit`,
+      `shown as run #${d.from.run_id} saw them`,
+      table([{ title: "host", class: "name", cell: (name) => hostLink(name) }], unknown, { most: 50 })),
     section("Pages", count(pages.length, "page"), pages.length
       ? table([{ title: "page", class: "name", cell: (p) => pageLink(p.url) },
       { title: "change", cell: (p) => chip(p.change, changed[p.change]) },

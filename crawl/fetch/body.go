@@ -24,7 +24,7 @@ func (c *Client) readBody(x *exchange, raw *http.Response, req *Request, res *Re
 	if err == nil && wanted {
 		err = b.fill(b.most() + 1)
 	}
-	res.Wire, res.Waited = x.wire.Load(), x.waited
+	res.Waited = x.waited
 	if err != nil || !wanted {
 		b.release()
 		return err

@@ -24,7 +24,7 @@ func TestCause(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for c, want := range map[Cause]bool{None: false, NXDomain: true, NoRoute: true, TLSTimeout: true, Timeout: false,
-		Proxy: false} {
+		Proxy: true} {
 		if c.Connection() != want {
 			t.Errorf("%v: connection %v", c, !want)
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/sumi-ripple/ripple/crawl/charset"
 )
 
 const (
@@ -59,14 +61,14 @@ func (d *decoders) open(header []string, wire io.Reader, limit int64) (*content,
 	return c, nil
 }
 
-// encodingNames reads Content-Encoding, without "identity".
+// encodingNames reads Content-Encoding, without what stands for none.
 func encodingNames(header []string) ([]string, error) {
 	known := []string{"gzip", "deflate", "br", "zstd"}
 	var names []string
 	for _, line := range header {
 		for name := range strings.SplitSeq(line, ",") {
 			name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "x-")
-			if name == "" || name == "identity" {
+			if isNone(name) {
 				continue
 			}
 			if !slices.Contains(known, name) {
@@ -78,6 +80,17 @@ func encodingNames(header []string) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// isNone reports a name for bytes that nothing was done to, or for how their characters are encoded, which many a
+// server puts there and browsers pass over.
+func isNone(name string) bool {
+	switch name {
+	case "", "identity", "none", "binary", "7bit", "8bit":
+		return true
+	}
+	_, ok := charset.Lookup(name)
+	return ok
 }
 
 func (c *content) stage(name string, in *bufio.Reader) (io.Reader, error) {

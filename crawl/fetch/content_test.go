@@ -122,6 +122,9 @@ func TestDecodeOdd(t *testing.T) {
 		{"not zstd", "zstd", []byte("<html>plain text"), "", BadResponse},
 		{"not deflate", "deflate", bytes.Repeat([]byte{0xff}, 99), "", BadResponse},
 		{"unknown", "compress", []byte("x"), "", BadResponse},
+		{"that of the characters", "UTF-8", []byte("hello"), "hello", None},
+		{"that of the characters, too", "gzip, iso-8859-1", gz, "hello", None},
+		{"none", "None", []byte("hello"), "hello", None},
 		{"too many", "gzip, gzip, gzip, gzip", gz, "", BadResponse},
 		{"window of 1 GB", "zstd", []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa0, 1, 0, 0}, "", BadResponse},
 	}

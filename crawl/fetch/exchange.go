@@ -227,8 +227,8 @@ func (x *exchange) headerError(err error) error {
 	x.mu.Unlock()
 	known := x.ended()
 	if known != nil || errors.As(err, &known) {
-		if !tunnelled && known.Cause.Connection() {
-			known = &Error{Cause: Proxy, Op: known.Op, Err: known}
+		if !tunnelled && known.Cause != Proxy && known.Cause.Connection() {
+			known = &Error{Cause: Proxy, Op: known.Op, Err: known, Own: known.Own}
 		}
 		x.abandon(known)
 		return known

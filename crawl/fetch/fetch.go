@@ -110,7 +110,6 @@ type Response struct {
 	Header    http.Header   // with the sniffed Content-Type if the server sent none
 	Body      []byte        // after Decode; what could be decoded when that errs
 	Size      int64         // of Body
-	Wire      int64         // bytes of body read off the connection
 	FirstByte time.Time     // of the response, interim ones included
 	Done      time.Time     // the exchange was over
 	Waited    time.Duration // before that, for memory: no fault of the server

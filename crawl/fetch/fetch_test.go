@@ -101,8 +101,7 @@ func TestDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Status != 200 || string(res.Body) != "hello" || res.Size != 5 || res.Wire != 5 || res.Proto != "HTTP/2.0" ||
-		res.Sniffed != "" {
+	if res.Status != 200 || string(res.Body) != "hello" || res.Size != 5 || res.Proto != "HTTP/2.0" || res.Sniffed != "" {
 		t.Errorf("response %+v", res)
 	}
 	if res.FirstByte.Before(before) || res.Done.Before(res.FirstByte) || !res.Remote.Addr().IsLoopback() {

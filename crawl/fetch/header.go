@@ -32,18 +32,23 @@ func joinTypes(h http.Header) {
 }
 
 // RetryAfter returns how long the answer asks to wait from its first byte on: seconds or
-// an HTTP date (RFC 9110 section 10.2.3); -1 if it asks for neither. A date is one of the
-// server's clock, which the answer's Date tells: one of the two clocks may be wrong.
+// an HTTP date (RFC 9110 section 10.2.3); -1 if it asks for neither. A second that has begun
+// counts. A date is one of the server's clock, which the answer's Date tells: one of the two
+// clocks may be wrong.
 func (r *Response) RetryAfter() time.Duration {
 	value := strings.TrimSpace(r.Header.Get("Retry-After"))
 	if value == "" {
 		return -1
 	}
-	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
+	if whole, part, _ := strings.Cut(value, "."); whole != "" && strings.Trim(whole+part, "0123456789") == "" {
+		n, err := strconv.ParseUint(whole, 10, 31)
+		if err != nil {
+			return 1 << 62 // more seconds than fit
+		}
+		if strings.Trim(part, "0") != "" {
+			n++
+		}
 		return time.Duration(n) * time.Second
-	}
-	if strings.Trim(value, "0123456789") == "" {
-		return 1 << 62 // more seconds than fit
 	}
 	if at, ok := httpDate(value); ok {
 		return max(0, at.Sub(r.sent()))
@@ -62,8 +67,13 @@ func (r *Response) sent() time.Time {
 }
 
 // httpDate reads a date (RFC 9110 section 5.6.7), which is in UTC whatever zone an old form of it
-// names.
+// names, and often says so in other words.
 func httpDate(value string) (at time.Time, ok bool) {
+	for _, zone := range []string{" UTC", " +0000"} {
+		if date, cut := strings.CutSuffix(value, zone); cut {
+			value = date + " GMT"
+		}
+	}
 	for _, layout := range []string{http.TimeFormat, time.RFC850, time.ANSIC} {
 		if at, err := time.ParseInLocation(layout, value, time.UTC); err == nil {
 			return at, true
@@ -88,9 +98,12 @@ func tlsCause(err error) Cause {
 // method, the rest by text.
 func headerCause(err error) Cause {
 	var stream http2.StreamError
+	var refusal *net.OpError
 	switch {
 	case timedOut(err):
 		return Timeout
+	case errors.As(err, &refusal) && refusal.Op == "remote error": // as of who misses a certificate of ours
+		return TLS
 	case hungUp(err):
 		return Reset
 	case errors.As(err, &stream):

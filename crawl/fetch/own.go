@@ -132,15 +132,20 @@ func (f *fault) noted() Own {
 }
 
 // watched returns a resolver that notes in a look-up's fault why name servers can
-// not be asked, which the errors of the resolver tell as text only.
+// not be asked, which the errors of the resolver tell as text only, and passes over those
+// that are silent.
 func watched(r *net.Resolver) *net.Resolver {
-	dial := r.Dial
+	dial, all := r.Dial, new(servers)
 	if dial == nil {
 		dial = new(net.Dialer).DialContext
 	}
 	return &net.Resolver{
 		PreferGo: r.PreferGo, StrictErrors: r.StrictErrors,
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if all.passesOver(address) {
+				return nil, errPassedOver
+			}
+			all.meet(address)
 			c, err := dial(ctx, network, address)
 			f, ok := ctx.Value(faultKey{}).(*fault)
 			if !ok {
@@ -150,7 +155,7 @@ func watched(r *net.Resolver) *net.Resolver {
 				f.note(ownServer(err))
 			}
 			if udp, ok := c.(*net.UDPConn); ok {
-				return &watchedConn{UDPConn: udp, fault: f}, nil
+				return &watchedConn{udp, f, all, address}, nil
 			}
 			return c, err
 		},
@@ -164,28 +169,4 @@ func ownServer(err error) Own {
 		return OwnNetwork
 	}
 	return ownOf(err)
-}
-
-// A watchedConn is the way to a name server.
-type watchedConn struct {
-	*net.UDPConn
-	fault *fault
-}
-
-func (c *watchedConn) Read(b []byte) (int, error) {
-	n, err := c.UDPConn.Read(b)
-	if err == nil {
-		c.fault.reached()
-	} else {
-		c.fault.note(ownServer(err))
-	}
-	return n, err
-}
-
-func (c *watchedConn) Write(b []byte) (int, error) {
-	n, err := c.UDPConn.Write(b)
-	if err != nil {
-		c.fault.note(ownServer(err))
-	}
-	return n, err
 }

@@ -77,7 +77,43 @@ func systemLookup(r *net.Resolver) lookupFunc {
 		if strings.Contains(host, ".") && !strings.HasSuffix(host, ".") {
 			host += "."
 		}
-		return r.LookupNetIP(ctx, "ip", host)
+		return lookupFamilies(ctx, func(network string) ([]netip.Addr, error) {
+			return r.LookupNetIP(ctx, network, host)
+		})
+	}
+}
+
+// lookupFamilies looks up the addresses of both families, which come together: who says nothing of IPv6 keeps those of
+// IPv4 back. So these are asked for alone when half of the time is over, and whichever are found first are taken.
+func lookupFamilies(ctx context.Context, lookup func(network string) ([]netip.Addr, error)) ([]netip.Addr, error) {
+	type found struct {
+		addrs []netip.Addr
+		err   error
+	}
+	both, ipv4 := make(chan found, 1), make(chan found, 1)
+	ask := func(network string, answer chan<- found) {
+		addrs, err := lookup(network)
+		answer <- found{addrs, err}
+	}
+	go ask("ip", both)
+	deadline, _ := ctx.Deadline()
+	half := time.NewTimer(time.Until(deadline) / 2)
+	defer half.Stop()
+	select {
+	case f := <-both:
+		return f.addrs, f.err
+	case <-half.C:
+		go ask("ip4", ipv4)
+	}
+	select {
+	case f := <-ipv4:
+		if f.err == nil {
+			return f.addrs, nil
+		}
+		f = <-both
+		return f.addrs, f.err
+	case f := <-both:
+		return f.addrs, f.err
 	}
 }
 

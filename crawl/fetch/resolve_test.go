@@ -41,19 +41,25 @@ func TestNameserver(t *testing.T) {
 			return nameserver.Answer{Code: dnsmessage.RCodeServerFailure}
 		case "silent.test":
 			return nameserver.Answer{Silent: true}
+		case "mute.test":
+			return nameserver.Answer{IPv4: [][4]byte{{127, 0, 0, 1}}, Mute6: true}
 		}
 		return nameserver.Unknown()
 	})
 	lookup := systemLookup(watched(names))
 	c := newClient(t, Config{lookup: lookup, limits: limits{dns: time.Minute}})
+	usual := newClient(t, Config{lookup: lookup, limits: limits{dns: 2 * time.Second}})
 	impatient := newClient(t, Config{lookup: lookup, limits: limits{dns: 200 * time.Millisecond}})
 	for host, want := range map[string]Cause{
 		"good.test": RefusedAddress, "empty.test": NXDomain, "none.test": NXDomain,
-		"servfail.test": DNSTemporary, "silent.test": DNSTemporary,
+		"servfail.test": DNSTemporary, "silent.test": DNSTemporary, "mute.test": RefusedAddress,
 	} {
 		c := c
-		if host == "silent.test" {
+		switch host {
+		case "silent.test":
 			c = impatient
+		case "mute.test": // an address is found in time though nothing is said of IPv6
+			c = usual
 		}
 		_, err := do(c, t.Context(), Request{URL: "https://" + host + "/"})
 		if causeOf(t, err) != want {

@@ -15,14 +15,17 @@ func TestRetryAfterZone(t *testing.T) {
 	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 	for _, value := range []string{
 		"Thu, 15 Jan 2026 10:31:00 GMT", "Thursday, 15-Jan-26 10:31:00 GMT", "Thursday, 15-Jan-26 10:31:00 EST",
-		"Thu Jan 15 10:31:00 2026",
+		"Thu Jan 15 10:31:00 2026", "Thu, 15 Jan 2026 10:31:00 UTC", "Thu, 15 Jan 2026 10:31:00 +0000", "60.0", "59.2",
+		"60.",
 	} {
 		if got := retryAfterAt(value, now); got != time.Minute {
 			t.Errorf("%q: %v, want a minute", value, got)
 		}
 	}
-	if got := retryAfterAt("Thursday", now); got != -1 {
-		t.Errorf("no date: %v", got)
+	for _, value := range []string{"Thursday", "1.2.3", ".", ".5", "1e3", "-1.5", "60 s"} {
+		if got := retryAfterAt(value, now); got != -1 {
+			t.Errorf("%q: %v", value, got)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package fetch
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -167,6 +168,23 @@ func TestProxy(t *testing.T) {
 	_, err = gone.Do(t.Context(), Request{URL: "https://example.com/"})
 	if causeOf(t, err) != Proxy || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
+	}
+}
+
+// What keeps this machine from its proxy is no more the host's fault than what keeps it from the host.
+func TestProxyOwn(t *testing.T) {
+	tests := []struct {
+		errno syscall.Errno
+		want  Own
+	}{{syscall.EMFILE, OwnMeans}, {syscall.ENOMEM, OwnMeans}, {syscall.ECONNREFUSED, OwnNothing}}
+	for _, tt := range tests {
+		dial := func(context.Context, netip.AddrPort, bool) (net.Conn, error) { return nil, refusedBy(tt.errno) }
+		c := newClient(t, Config{dial: dial, Proxy: "http://192.0.2.3:3128"})
+		_, err := do(c, t.Context(), Request{URL: "https://a.test/"})
+		var e *Error
+		if !errors.As(err, &e) || e.Cause != Proxy || e.Own != tt.want {
+			t.Errorf("%v: %+v, want %v", tt.errno, e, tt.want)
+		}
 	}
 }
 

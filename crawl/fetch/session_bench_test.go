@@ -17,6 +17,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 // BenchmarkSession is what a TLS session that is kept takes of memory: of a host with a
@@ -42,11 +44,11 @@ func BenchmarkSession(b *testing.B) {
 		client.Close()
 	}
 	shake(-1)
-	before := live()
+	before := process.LiveHeap()
 	for i := range b.N {
 		shake(i)
 	}
-	b.ReportMetric(float64(live()-before)/float64(b.N), "B/session")
+	b.ReportMetric(float64(process.LiveHeap()-before)/float64(b.N), "B/session")
 	runtime.KeepAlive(cache)
 }
 
@@ -83,14 +85,6 @@ func BenchmarkResume(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(resumed)/float64(asked), "resumed")
-}
-
-func live() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // An authority issues certificates.

@@ -108,6 +108,11 @@ func turn(ctx context.Context, ask func(now time.Time) (again time.Time, may boo
 	return false
 }
 
+// unheard reports whether nothing was heard at the address that was asked. Its host is asked at its next one then.
+func unheard(o *ring.Outcome) bool {
+	return o.Cause == fetch.TLSTimeout || o.Cause == fetch.Timeout || o.Cause == fetch.Reset && o.Status == 0 && !o.Stale
+}
+
 // deaf reports whether name servers are silent, as the server of an outcome is: then it
 // is hardly that one's fault.
 func deaf(ctx context.Context, o *ring.Outcome) bool {
@@ -121,8 +126,9 @@ func deaf(ctx context.Context, o *ring.Outcome) bool {
 
 // elsewhere returns the address that a step's server is at, if the step was sent
 // under the clock of none of its addresses: a host may answer only as www., its name
-// may not have been found before, or it may have moved. It waits for the name server outside
-// of the time that the server has, also where addresses have no clocks.
+// may not have been found before, or it may have moved. Else it returns the address behind that of the step, of those
+// that have clocks. It waits for the name server outside of the time that the server has, also where addresses have no
+// clocks.
 func elsewhere(ctx context.Context, step ring.Step) (address string, moved bool, err error) {
 	host := weburl.Host(step.URL)
 	if step.Moves >= maxMoves || step.Settings.Exempt(host) {
@@ -132,9 +138,9 @@ func elsewhere(ctx context.Context, step ring.Step) (address string, moved bool,
 	if err != nil || len(addresses) == 0 || !clocked(step) {
 		return "", false, err
 	}
-	for _, a := range addresses {
+	for i, a := range addresses {
 		if a.String() == step.Address {
-			return "", false, nil
+			return addresses[(i+1)%len(addresses)].String(), false, nil
 		}
 	}
 	return addresses[0].String(), true, nil

@@ -3,6 +3,7 @@ package crawl
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/pace"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/slots"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -158,6 +160,81 @@ func TestLookedUpOnce(t *testing.T) {
 	v.visit(t.Context(), step, func(o ring.Outcome) {
 		if o.Cause != fetch.DNSTemporary || o.Done.Before(o.Step.Sent) || asked.Load() != 2*once {
 			t.Errorf("%v after %d questions, want %d", o.Reason(), asked.Load()-once, once)
+		}
+	})
+}
+
+// An address at which a server says nothing, as where the way to it lets only small packets through, or hangs up, gives
+// way to the next one of its host.
+func TestSilentAtOneAddress(t *testing.T) {
+	for want, hold := range map[fetch.Cause]bool{fetch.TLSTimeout: true, fetch.Reset: false} {
+		t.Run(want.String(), func(t *testing.T) {
+			web := crawltest.Serve(t)
+			web.Host("a.test").Page("/", "<title>a page</title>")
+			away, err := net.Listen("tcp", "127.0.0.2:"+portOf(web))
+			if err != nil {
+				t.Skip(err)
+			}
+			defer away.Close()
+			if !hold {
+				go func() {
+					if c, err := away.Accept(); err == nil {
+						c.Close()
+					}
+				}()
+			}
+			askAtBoth(t, web, want)
+		})
+	}
+}
+
+// askAtBoth asks a host for a page at its first address, where that fails, and then where its host is asked next.
+func askAtBoth(t *testing.T, web *webtest.Server, want fetch.Cause) {
+	m := withNames(t, func(string) nameserver.Answer {
+		return nameserver.At([4]byte{127, 0, 0, 2}, [4]byte{127, 0, 0, 1})
+	})
+	cfg := dialled(t, web, "a.test", "")
+	cfg.Retry.ConnectTimeout = time.Second
+	set, err := ring.SharedSettings(cfg, &m.clients, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Client.Close()
+	v := visitors{parsers: newParsers(noHash, 1), clocks: new(pace.Clocks)}
+	step := ring.Step{Kind: ring.Get, URL: "https://a.test:" + portOf(web) + "/", Timeout: set.Timeout(0), Settings: set,
+		Address: "127.0.0.2"}
+	for _, want := range []fetch.Cause{want, fetch.None} {
+		v.visit(t.Context(), step, func(o ring.Outcome) {
+			if o.Cause != want || o.Address != "127.0.0.1" {
+				t.Errorf("%v, next at %q", o.Reason(), o.Address)
+			}
+			step.Address = o.Address // as its host has it from then on
+		})
+	}
+}
+
+// Of a server that refuses connections it is known, too, that it has two addresses.
+func TestRefusedAtBothAddresses(t *testing.T) {
+	none, err := net.Listen("tcp", "127.0.0.2:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	none.Close()
+	m := withNames(t, func(string) nameserver.Answer {
+		return nameserver.At([4]byte{127, 0, 0, 2}, [4]byte{127, 0, 0, 3})
+	})
+	set, err := ring.SharedSettings(dialled(t, crawltest.Serve(t), "a.test", ""), &m.clients, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Client.Close()
+	_, port, _ := net.SplitHostPort(none.Addr().String())
+	v := visitors{parsers: newParsers(noHash, 1), clocks: new(pace.Clocks)}
+	step := ring.Step{Kind: ring.Get, URL: "https://a.test:" + port + "/", Timeout: set.Timeout(0), Settings: set,
+		Address: "127.0.0.2"}
+	v.visit(t.Context(), step, func(o ring.Outcome) {
+		if o.Cause != fetch.Refused || o.Next != "127.0.0.3" || o.Address != "" {
+			t.Errorf("%v at %q, next at %q", o.Reason(), o.Address, o.Next)
 		}
 	})
 }

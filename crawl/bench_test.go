@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -86,12 +85,7 @@ func (w *benchWeb) origin(domain string, seeds []string) {
 	fmt.Fprintf(&w.origins, "[[quality]]\ndomain = \"*.%s\"\nseeds = [\"%s\"]\n", domain, strings.Join(seeds, `", "`))
 }
 
-func benchPages() int {
-	if n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_PAGES")); err == nil {
-		return n
-	}
-	return 12_000
-}
+func benchPages() int { return crawltest.Number("RIPPLE_BENCH_PAGES", 12_000) }
 
 // BenchmarkCrawl crawls with everything durable, then fetches the very same
 // pages in the same order, over transports of the same settings that both begin

@@ -56,7 +56,7 @@ func openByKey(b *testing.B, path string, hash func(schema.URLKind, string) uint
 func (k *byKey) close() { k.db.Close() }
 
 func (k *byKey) commit(batch *batch) {
-	wrote, cpu, begun := writtenBytes(), process.CPUTime(), time.Now()
+	wrote, cpu, begun := process.Written(), process.CPUTime(), time.Now()
 	err := k.db.Update(func(tx *bbolt.Tx) error {
 		t := byKeyTx{byKey: k}
 		for i, name := range byKeyBuckets {
@@ -76,7 +76,7 @@ func (k *byKey) commit(batch *batch) {
 	}
 	k.took += time.Since(begun)
 	k.cpu += process.CPUTime() - cpu
-	k.wrote += writtenBytes() - wrote
+	k.wrote += process.Written() - wrote
 }
 
 type byKeyTx struct {

@@ -12,7 +12,7 @@ import (
 // A command tells a running scheduler something.
 type command struct {
 	do    commandKind
-	reply chan<- schedulerStatus // gets the status after the command, if it has room; may be nil
+	reply chan<- Status // gets the status after the command, if it has room; may be nil
 }
 
 type commandKind uint8
@@ -46,8 +46,8 @@ func (s *scheduler) obey(c command) {
 	}
 }
 
-// A schedulerStatus says what is being fetched, and what the rest waits for.
-type schedulerStatus struct {
+// A Status is a moment of a running crawl: what is being fetched, and what the rest waits for.
+type Status struct {
 	Open     int           // requests and look-ups that are open
 	Short    int           // all that may be open on this machine, which lacks means or time; 0: more may
 	Pending  int           // steps sent whose outcomes are not committed
@@ -91,12 +91,12 @@ func (s *scheduler) silent() (all []Silence) {
 	return all[:min(len(all), maxSilent)]
 }
 
-func (s *scheduler) status() schedulerStatus {
+func (s *scheduler) status() Status {
 	used := s.share.Used()
 	if s.offered.made { // not yet
 		used[s.offered.standing]--
 	}
-	st := schedulerStatus{
+	st := Status{
 		Open: used.Sum(), Short: s.share.Short(time.Now()), Pending: s.unsettled,
 		Hosts: s.pacer.Counts(), Asleep: s.asleep.Counts(),
 		Waking: s.waking, Unsent: s.unsent, Sent: s.sent,

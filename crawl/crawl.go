@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/record"
@@ -21,6 +22,7 @@ import (
 const (
 	stopGrace        = 10 * time.Second // for what is open when a crawl is told to stop
 	usualUncommitted = 1024
+	openPerCame      = 4 // requests that may be open, for each answer that waits beside them
 )
 
 // maxUncommitted is how many requests may be sent and not yet committed where so many
@@ -278,7 +280,8 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	})
 	// ask and parse, own nothing; close found
 	visitors := visitors{
-		share: share, clocks: &c.opts.Machine.clocks, parsers: newParsers(c.store.Hash, 0), member: c.member,
+		share: share, came: semaphore.NewWeighted(int64(cfg.MaxOpen() / openPerCame)),
+		clocks: &c.opts.Machine.clocks, parsers: newParsers(c.store.Hash, 0), member: c.member,
 	}
 	g.Go(func() error { return visitors.run(walking, asking, steps, found) })
 	g.Go(func() error {
@@ -438,25 +441,21 @@ func (c *Crawl) Unpause() error {
 
 // Status says what is being fetched now and what the rest waits for.
 func (c *Crawl) Status() (Status, error) {
-	st, err := c.command(commandStatus)
-	return Status(st), err
+	return c.command(commandStatus)
 }
 
-// A Status is a moment of a running crawl.
-type Status schedulerStatus
-
-func (c *Crawl) command(do commandKind) (schedulerStatus, error) {
-	reply := make(chan schedulerStatus, 1)
+func (c *Crawl) command(do commandKind) (Status, error) {
+	reply := make(chan Status, 1)
 	select {
 	case c.control <- command{do: do, reply: reply}:
 	case <-c.done:
-		return schedulerStatus{}, ErrEnded
+		return Status{}, ErrEnded
 	}
 	select {
 	case st := <-reply:
 		return st, nil
 	case <-c.done:
-		return schedulerStatus{}, ErrEnded
+		return Status{}, ErrEnded
 	}
 }
 

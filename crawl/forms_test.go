@@ -4,6 +4,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // TestFormsInAnyOrder has forms of a page met before and after it was asked in others: what comes
@@ -23,6 +26,9 @@ func TestFormsInAnyOrder(t *testing.T) {
 			func(q question) bool { return q.path == "/p/" }, "a.test/p", "processed"},
 		{"robots.txt forbids both", "User-agent: *\nDisallow: /p\n", []string{"/p/"}, "https://a.test/p",
 			func(q question) bool { return true }, "a.test/p", "failed"},
+		{"more than are kept, on one page", "",
+			[]string{"/p/", "/p//", "https://www.a.test/p", "https://www.a.test/p/", "/p"}, "https://a.test/1",
+			func(q question) bool { return q.path == "/p" && q.host == "a.test" }, "a.test/p", "processed"},
 		{"one more than are kept", "", []string{"/p/", "/p//", "https://www.a.test/p", "https://www.a.test/p/"},
 			"https://a.test/p", func(q question) bool { return q.path == "/p" && q.host == "a.test" }, "a.test/p", "processed"},
 	} {
@@ -61,4 +67,66 @@ func TestFormsInAnyOrder(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestFormThatLeadsBeyondRobots has a page met in a form that redirects to one which robots.txt forbids, and then, or
+// before, in another one.
+func TestFormThatLeadsBeyondRobots(t *testing.T) {
+	t.Parallel()
+	for _, late := range []time.Duration{0, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			s.host["a.test"] = func(q question) reply {
+				switch {
+				case q.path == "/":
+					return links("https://www.a.test/p")
+				case q.host == "www.a.test":
+					return redirect("/p/")
+				}
+				return site("User-agent: *\nDisallow: /p/\n", 0)(q)
+			}
+			s.host["b.test"] = func(q question) reply {
+				r := pages(map[string]reply{"/": links("https://a.test/p")})(q)
+				r.wait = late
+				return r
+			}
+			s.crawl(politeConfig(map[string]string{
+				"more": "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n",
+			}), 0)
+			if got := s.survey()["a.test/p"]; got.state != "processed" {
+				t.Errorf("after %s it is %s; asked %v", late, got.state, s.requests("a.test"))
+			}
+			crawltest.Verify(t, s.path)
+		})
+	}
+}
+
+// TestFormWaitsOverAChange changes the configuration while a page waits that is to be asked in another form: it is
+// asked, though at first the links that are followed anew lead to it by a way that is too long.
+func TestFormWaitsOverAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = pages(map[string]reply{
+			"/": links("/1", "https://x.test/q"), "/1": links("/2"), "/2": links("/3", "https://x.test/p"),
+			"/3": links("/4"), "/4": links("https://x.test/p/"),
+		})
+		s.host["x.test"] = func(q question) reply {
+			switch {
+			case q.path == "/q":
+				return links("/p")
+			case q.path == "/p/":
+				return links()
+			case q.path == "/p" && q.n > 0:
+				return reply{status: 404, wait: 3 * time.Second}
+			}
+			return reply{status: 404}
+		}
+		keys := map[string]string{"crawler": "max-depth = 1"}
+		s.crawl(politeConfig(keys), 6*time.Second)
+		keys["crawler"] += "\nmax-domain-requests = 400"
+		s.crawl(politeConfig(keys), 0)
+		if v := s.visits()["https://x.test/p"]; v.State != schema.Processed {
+			t.Errorf("%v after %q", v.State, s.requests("x.test"))
+		}
+	})
 }

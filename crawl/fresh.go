@@ -12,7 +12,7 @@ import (
 const freshBatch = 1000
 
 // Fresh carries what politeness needs from one state to an empty one: of every
-// host that was ever asked its clocks, its suspension and its copy of
+// host that was ever asked, or was about to be, its clocks, its suspension and its copy of
 // robots.txt; and what is still to be told to the webhook. Pages, links and runs stay
 // behind. It returns the number of hosts.
 func Fresh(from, to *kv.Store) (int, error) {
@@ -44,7 +44,7 @@ func carryMessages(from, to *kv.Store) error {
 	})
 }
 
-// An askedHost is a host that has heard from us, with its robots.txt.
+// An askedHost is a host that has heard from us, or may have just before a kill, with its robots.txt.
 type askedHost struct {
 	host   schema.Host
 	robots schema.RobotsCopy
@@ -56,7 +56,7 @@ func askedHosts(from *kv.Store, next schema.HostID) (hosts []askedHost, last sch
 	err = from.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(next, func(h *schema.Host) (bool, error) {
 			last = h.ID
-			if h.Requests == 0 && h.RobotsAt.IsZero() && h.SuspendedTo.IsZero() {
+			if h.Requests == 0 && !h.Admitted && h.RobotsAt.IsZero() && h.SuspendedTo.IsZero() {
 				return h.ID-next < freshBatch, nil
 			}
 			a := askedHost{host: *h}

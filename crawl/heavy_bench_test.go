@@ -49,7 +49,7 @@ const heavyOpen = 1000
 // fetching and tokenizing. "handshakes" is what they take of the crawl's processor time. Each has a server of its own,
 // in another process.
 func BenchmarkHeavy(b *testing.B) {
-	hosts := heavyHosts()
+	hosts := crawltest.Number("RIPPLE_BENCH_HOSTS", 2000)
 	for b.Loop() {
 		crawled := heavyRun(b, func(p *serverProcess) { p.crawlHeavy(b, hosts) })
 		fetched := heavyRun(b, func(p *serverProcess) { p.fetchHeavy(b, hosts, (*bareReader).fetch) })
@@ -69,13 +69,6 @@ func BenchmarkHeavy(b *testing.B) {
 		b.ReportMetric(float64(crawled.conns)/float64(hosts), "conns/host")
 		b.ReportMetric(float64(fetched.conns)/float64(hosts), "fetching-conns/host")
 	}
-}
-
-func heavyHosts() int {
-	if n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_HOSTS")); err == nil {
-		return n
-	}
-	return 2000
 }
 
 // A heavyCost is what something took of this process, and how many connections of the server.

@@ -24,7 +24,7 @@ func TestMemoryOfUnvisitedHosts(t *testing.T) {
 	store := storeOfUnvisited(t, hosts)
 	set := newOutcomeWeb(1).settings(t, recordConfig)
 	t.Cleanup(set.Client.Close)
-	before := heapInUse()
+	before := process.LiveHeap()
 	rec := newCommitter(store, set, quietLog(), nil)
 	if _, err := rec.recorder.Begin(t.Context()); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestMemoryOfUnvisitedHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	grown := func(when string) int64 {
-		n := (heapInUse() - before) / hosts
+		n := (process.LiveHeap() - before) / hosts
 		t.Logf("%s, a host costs %d bytes", when, n)
 		return n
 	}
@@ -144,12 +144,4 @@ func addUnvisited(tx *kv.Tx, store *kv.Store, name string) error {
 	}
 	tx.Depths.Lower(id, 1, 0)
 	return tx.Frontier.Push(h, schema.PagePriority(1, false, false), id)
-}
-
-func heapInUse() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

@@ -141,9 +141,9 @@ func TestMemoryOfHostsMet(t *testing.T) {
 	const first, last, most, url = 50_000, 200_000, 64, 40
 	c := newMetCrawl(t)
 	c.until(first)
-	before := heapInUse()
+	before := process.LiveHeap()
 	c.until(last)
-	n := (heapInUse() - before) / (last - first)
+	n := (process.LiveHeap() - before) / (last - first)
 	t.Logf("a host costs %d bytes with its URL", n)
 	if n > most+url {
 		t.Errorf("a host costs %d bytes with its URL, want %d at most", n, most+url)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -37,18 +36,7 @@ func (s *paperServers) complete() {
 // surveyed reads the store after a crawl.
 func (s *paperServers) surveyed(f func(*survey.Survey) error) {
 	s.t.Helper()
-	store, err := kv.Open(s.path, kv.Options{ReadOnly: true})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer store.Close()
-	sv, err := survey.New(store)
-	if err == nil {
-		err = f(sv)
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	crawltest.Surveyed(s.t, s.path, f)
 }
 
 // lastRun is the last run as a survey sees it.

@@ -69,6 +69,9 @@ func (m *Machine) KeepBrowsers(ctx context.Context, cfg *config.Config) error {
 // LeaveBrowsers keeps no browsers open any more.
 func (m *Machine) LeaveBrowsers() error { return m.shows.leave() }
 
+// Crawls is how many of its crawls run.
+func (m *Machine) Crawls() int { return m.slots.Shares() }
+
 // Since is from when on max-run-time counts: this process may have crawled before.
 func (c *Crawl) Since() time.Time { return c.opts.Machine.since() }
 

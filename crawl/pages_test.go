@@ -23,12 +23,8 @@ import (
 // stored maps the pages of a state to their bodies in the page store.
 func stored(t *testing.T, store *kv.Store, dir string) map[string]string {
 	t.Helper()
-	s, err := survey.New(store)
-	if err != nil {
-		t.Fatal(err)
-	}
 	r, found := warc.NewReader(dir), map[string]string{}
-	err = s.EachPage(func(p *survey.Page) error {
+	err := crawltest.Survey(t, store).EachPage(func(p *survey.Page) error {
 		if p.Visit == nil || p.Visit.StoredPath == "" {
 			return nil
 		}
@@ -147,10 +143,7 @@ func TestPagesAfterKills(t *testing.T) {
 // crawl came to its end.
 func crashed(t *testing.T, state, dir string, cfg *config.Config, after time.Duration) bool {
 	t.Helper()
-	store, err := kv.Open(state, kv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := crawltest.Open(t, state)
 	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -278,5 +271,20 @@ func spoil(t *testing.T, store *kv.Store) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestReplayRefuses has pages read again under rules by which other URLs are one page: nothing is
+// recorded.
+func TestReplayRefuses(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, 500, "off", "0s")
+	c.text, _ = keeping(c)
+	c.page("a.test", "/", crawltest.Anchors("/one?id=1", "/one?id=2"))
+	c.run()
+	before := c.store.LastCommit()
+	cfg := crawltest.Parse(t, c.text+"[url]\nstrip-params = [\"id\"]\n")
+	if done, err := crawl.Replay(c.store, cfg); !errors.Is(err, crawl.ErrIdentity) || c.store.LastCommit() != before {
+		t.Errorf("Replay = %+v, %v after %d commits", done, err, c.store.LastCommit()-before)
 	}
 }

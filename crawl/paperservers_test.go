@@ -326,14 +326,7 @@ func (s *paperServers) requests(host string) []string {
 // view reads the store after a crawl.
 func (s *paperServers) view(f func(*kv.Store, *kv.Tx) error) {
 	s.t.Helper()
-	store, err := kv.Open(s.path, kv.Options{ReadOnly: true})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer store.Close()
-	if err := store.View(func(tx *kv.Tx) error { return f(store, tx) }); err != nil {
-		s.t.Fatal(err)
-	}
+	crawltest.View(s.t, s.path, f)
 }
 
 // hostRecord is what is durable of a host.

@@ -177,12 +177,14 @@ func (p *parser) sitemap(o *ring.Outcome, body []byte) {
 	o.Files = p.targets(o.Step.Settings, schema.KindSitemap, file.Children)
 }
 
+// targets makes targets of the URLs of entries, which let go of them: they may be large.
 func (p *parser) targets(s *ring.Settings, kind schema.URLKind, entries []sitemap.Entry) []ring.Target {
 	targets := make([]ring.Target, len(entries))
 	for i, e := range entries {
 		if u, err := s.Rules.Parse(e.Loc); err == nil {
 			targets[i] = ring.Target{URL: u, Hash: p.hash(kind, u.Norm)}
 		}
+		entries[i].Loc = ""
 	}
 	return targets
 }

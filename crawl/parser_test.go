@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
@@ -25,5 +26,21 @@ func TestRedirectBeyondASCII(t *testing.T) {
 		if p.redirect(&o, location); o.Location == nil || o.Location.Norm != want {
 			t.Errorf("Location %q: %+v, %s; want %s", location, o.Location, o.BadLocation, want)
 		}
+	}
+}
+
+// Of what a sitemap names, the URLs are kept once.
+func TestSitemapKeepsURLsOnce(t *testing.T) {
+	rules, err := weburl.NewRules(nil, weburl.DefaultMaxLength)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &parser{hash: func(schema.URLKind, string) uint64 { return 0 }}
+	o := ring.Outcome{Step: ring.Step{URL: "https://a.test/" + strings.Repeat("x/", 1000) + "map.xml",
+		Settings: &ring.Settings{Rules: rules}}}
+	p.sitemap(&o, []byte("<urlset><url><loc>a</loc></url><sitemap><loc>b</loc></sitemap></urlset>"))
+	if len(o.Entries) != 1 || len(o.Files) != 1 || o.Entries[0].Norm == "" || o.Files[0].Norm == "" ||
+		o.Sitemap.Entries[0].Loc != "" || o.Sitemap.Children[0].Loc != "" {
+		t.Errorf("%+v, %+v, %+v", o.Entries, o.Files, o.Sitemap)
 	}
 }

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/slots"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -23,10 +27,22 @@ seeds = ["https://good.test/"]
 
 func noHash(schema.URLKind, string) uint64 { return 0 }
 
-// Bodies that drip, or do not come at all, keep no parser from the pages of others.
-func TestDripsHoldNoParser(t *testing.T) {
+// goodWeb is a web of one page, and the settings of a crawl of it.
+func goodWeb(t *testing.T) (*webtest.Server, *ring.Settings) {
+	t.Helper()
 	web := crawltest.Serve(t)
 	web.Host("good.test").Page("/", "<title>a page</title>")
+	set, err := ring.NewSettings(crawltest.Parse(t, crawltest.Config(t, web, parsersConfig)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(set.Client.Close)
+	return web, set
+}
+
+// Bodies that drip, or do not come at all, keep no parser from the pages of others.
+func TestDripsHoldNoParser(t *testing.T) {
+	web, set := goodWeb(t)
 	const drips = 8
 	for i := range drips {
 		f := fault.BodyDrip
@@ -35,11 +51,6 @@ func TestDripsHoldNoParser(t *testing.T) {
 		}
 		web.Host(fmt.Sprintf("d%d.test", i)).Page("/", "<title>a long page</title>").Fault(f)
 	}
-	set, err := ring.NewSettings(crawltest.Parse(t, crawltest.Config(t, web, parsersConfig)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer set.Client.Close()
 	asking, giveUp := context.WithCancel(t.Context())
 	v := visitors{share: slots.New(0).Share(drips + 1), parsers: newParsers(noHash, 1)}
 	steps, outcomes := make(chan ring.Step), make(chan ring.Outcome)
@@ -73,13 +84,7 @@ func TestDripsHoldNoParser(t *testing.T) {
 // A parser is kept until its outcome is taken, and a request that is given up while it
 // waits for one was not made.
 func TestParserIsAwaited(t *testing.T) {
-	web := crawltest.Serve(t)
-	web.Host("good.test").Page("/", "<title>a page</title>")
-	set, err := ring.NewSettings(crawltest.Parse(t, crawltest.Config(t, web, parsersConfig)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer set.Client.Close()
+	_, set := goodWeb(t)
 	v := visitors{parsers: newParsers(noHash, 1)}
 	step := ring.Step{Kind: ring.Get, URL: "https://good.test/", Timeout: set.Timeout(0), Settings: set}
 	v.visit(t.Context(), step, func(o ring.Outcome) {
@@ -97,4 +102,49 @@ func TestParserIsAwaited(t *testing.T) {
 		t.Errorf("%+v, want cancelled", o)
 	}
 	v.parsers <- p
+}
+
+// What has come needs no slot, though nobody takes it yet; but only some of it may wait so.
+func TestWhatHasComeNeedsNoSlot(t *testing.T) {
+	_, set := goodWeb(t)
+	share := slots.New(0).Share(4)
+	v := visitors{share: share, came: semaphore.NewWeighted(2), parsers: newParsers(noHash, 2)}
+	steps, outcomes := make(chan ring.Step), make(chan ring.Outcome)
+	ended := make(chan error, 1)
+	go func() { ended <- v.run(t.Context(), t.Context(), steps, outcomes) }()
+	send := func() {
+		if !share.Take(time.Now(), slots.Proven, slots.Tally{}) {
+			t.Fatal("there is no slot")
+		}
+		steps <- ring.Step{Kind: ring.Get, URLKind: schema.KindPage, URL: "https://good.test/",
+			Norm: "https://good.test/", Timeout: set.Timeout(0), Settings: set}
+	}
+	used := func(want int) {
+		for used := share.Used(); used.Sum() != want; used = share.Used() {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	for range 2 { // one after the other, so that both have come
+		send()
+		used(0)
+	}
+	send()
+	for began := time.Now(); time.Since(began) < 50*time.Millisecond; time.Sleep(time.Millisecond) {
+		if used := share.Used(); used.Sum() != 1 {
+			t.Fatalf("%d slots are used, want 1", used.Sum())
+		}
+	}
+	for range 3 {
+		if o := <-outcomes; !o.Answered() || o.Page == nil {
+			t.Fatalf("%+v", o)
+		}
+	}
+	used(0)
+	close(steps)
+	for range outcomes {
+		t.Error("one more came")
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }

@@ -15,7 +15,7 @@ func TestPauseBesideReload(t *testing.T) {
 		if got := c.paused.Load(); got != tt.want {
 			t.Errorf("the next walk begins paused: %t, want %t", got, tt.want)
 		}
-		cmd.reply <- schedulerStatus{}
+		cmd.reply <- Status{}
 		if err := <-told; err != nil {
 			t.Fatal(err)
 		}

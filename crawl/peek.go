@@ -43,10 +43,7 @@ type Peeked struct {
 
 // keep has a copy stand.
 func (p *Peeked) keep(file *schema.RobotsCopy, agent string) {
-	p.Copied, p.Status, p.Rules = file.At, file.Status, robots.AllowAll()
-	if file.Text != nil {
-		p.Rules = robots.Parse(file.Text, agent)
-	}
+	p.Copied, p.Status, p.Rules = file.At, file.Status, robots.Parse(file.Text, agent)
 }
 
 // Peek tells what the robots.txt of hosts says, and writes nothing: it is for a
@@ -122,7 +119,7 @@ func (p *peeker) recall(ask *peek) error {
 		ask.keep(&file, p.Config.UserAgent.CrawlerName)
 		return nil
 	}
-	if !file.At.IsZero() && age < clock.MaxRobotsAge {
+	if !file.At.IsZero() && age < schema.MaxRobotsAge {
 		ask.old = &file
 	}
 	p.queue(ask, rest, why)
@@ -243,10 +240,7 @@ func (p *peek) answered(o *ring.Outcome, s *ring.Settings) {
 	p.Asked, p.Status, p.done = true, o.Status, true
 	switch verdict := judge.Robots(o, p.host, true); verdict.Act {
 	case judge.Keep:
-		p.Rules = robots.AllowAll()
-		if verdict.Text != nil {
-			p.Rules = robots.Parse(verdict.Text, s.Config.UserAgent.CrawlerName)
-		}
+		p.Rules = robots.Parse(verdict.Text, s.Config.UserAgent.CrawlerName)
 	case judge.Ask:
 		p.step, p.done = *verdict.Next, false
 	case judge.AskAt:

@@ -77,23 +77,10 @@ type surveyed struct {
 
 func (s *paperServers) survey() map[string]surveyed {
 	s.t.Helper()
-	store, err := kv.Open(s.path, kv.Options{ReadOnly: true})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer store.Close()
-	sv, err := survey.New(store)
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	all := map[string]surveyed{}
-	err = sv.EachPage(func(p *survey.Page) error {
+	crawltest.EachPage(s.t, s.path, func(p *survey.Page) {
 		all[strings.TrimPrefix(p.URL, "https://")] = surveyed{p.State.String(), p.Depth, p.Visited}
-		return nil
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	return all
 }
 

@@ -40,18 +40,18 @@ func (c *runningCrawl) config(keys, more string) string {
 	return crawltest.Config(c.t, c.server, fmt.Sprintf(runningConfig, keys, more))
 }
 
-func startCrawl(t *testing.T, keys, more string, serve func(*webtest.Server)) *runningCrawl {
+func startCrawl(t *testing.T, keys string, serve func(*webtest.Server)) *runningCrawl {
 	t.Helper()
-	return startCrawlOn(t, nil, keys, more, serve)
+	return startCrawlOn(t, nil, keys, serve)
 }
 
-func startCrawlOn(t *testing.T, m *crawl.Machine, keys, more string, serve func(*webtest.Server)) *runningCrawl {
+func startCrawlOn(t *testing.T, m *crawl.Machine, keys string, serve func(*webtest.Server)) *runningCrawl {
 	t.Helper()
 	c := &runningCrawl{t: t, server: crawltest.Serve(t), result: make(chan crawl.Result, 1)}
 	serve(c.server)
 	store := crawltest.Open(t, stateFile(t))
 	var err error
-	if c.Crawl, _, err = crawl.Begin(t.Context(), store, crawl.Options{Config: crawltest.Parse(t, c.config(keys, more)),
+	if c.Crawl, _, err = crawl.Begin(t.Context(), store, crawl.Options{Config: crawltest.Parse(t, c.config(keys, "")),
 		Log: slog.New(slog.DiscardHandler), Machine: m}); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestReload(t *testing.T) {
 	t.Parallel()
 	serve, release := held()
 	defer release()
-	c := startCrawl(t, "", "", serve)
+	c := startCrawl(t, "", serve)
 	c.await("two.test", "/3")
 	c.reload("", reloaded+"[[blacklist]]\ndomain = \"two.test\"\n[[quality]]\ndomain = \"new.test\"\n"+
 		"seeds = [\"https://new.test/\"]\n")
@@ -178,7 +178,7 @@ func TestReload(t *testing.T) {
 // TestReloadsAtOnce tells a crawl several times, before it could heed the first.
 func TestReloadsAtOnce(t *testing.T) {
 	t.Parallel()
-	c := startCrawl(t, "", "", serveTens)
+	c := startCrawl(t, "", serveTens)
 	c.await("one.test", "/2")
 	for i := range 6 {
 		c.reload(fmt.Sprintf("max-domain-requests = %d", 500+i), "")
@@ -194,7 +194,7 @@ func TestReloadsAtOnce(t *testing.T) {
 // TestReloadRefused keeps the configuration that it has.
 func TestReloadRefused(t *testing.T) {
 	t.Parallel()
-	c := startCrawl(t, "", "", serveTens)
+	c := startCrawl(t, "", serveTens)
 	c.await("one.test", "/2")
 	c.reload("", "[[blacklist]]\ndomain = \"two.test\"\n[url]\nmax-length = 500\n")
 	res := <-c.result
@@ -208,7 +208,7 @@ func TestReloadSlower(t *testing.T) {
 	t.Parallel()
 	serve, release := held()
 	defer release()
-	c := startCrawl(t, "", "", serve)
+	c := startCrawl(t, "", serve)
 	c.await("two.test", "/3")
 	c.reload("minimum-time-on-page = 400", reloaded)
 	release()
@@ -242,7 +242,7 @@ func TestPauseHolds(t *testing.T) {
 	t.Parallel()
 	serve, release := held()
 	defer release()
-	c := startCrawl(t, "", "", serve)
+	c := startCrawl(t, "", serve)
 	c.await("two.test", "/3")
 	if err := c.Pause(); err != nil {
 		t.Fatal(err)
@@ -272,11 +272,11 @@ func TestPauseHolds(t *testing.T) {
 // TestMaxRunTime ends the process's work, and a resumed one goes on.
 func TestMaxRunTime(t *testing.T) {
 	t.Parallel()
-	c := startCrawl(t, "max-run-time = \"600ms\"", "", long)
+	c := startCrawl(t, "max-run-time = \"600ms\"", long)
 	if res := <-c.result; res.Walked || res.Run.End.String() != "max-run-time = 600ms" {
 		t.Errorf("walked %t, %q", res.Walked, res.Run.End)
 	}
-	c = startCrawl(t, "", "", long)
+	c = startCrawl(t, "", long)
 	c.await("one.test", "/1")
 	c.reload("max-run-time = \"1ms\"", "")
 	if res := <-c.result; res.Walked || res.Run.End.String() != "max-run-time = 1ms" {
@@ -290,7 +290,7 @@ func TestMaxRunTimeOfProcess(t *testing.T) {
 	t.Parallel()
 	m := crawl.NewMachine(0)
 	for n := range 2 {
-		c := startCrawlOn(t, m, "max-run-time = \"600ms\"", "", long)
+		c := startCrawlOn(t, m, "max-run-time = \"600ms\"", long)
 		res := <-c.result
 		if again := res.Run.Running < 500*time.Millisecond; res.Walked || again != (n == 1) {
 			t.Errorf("crawl %d: walked %t, %q after %s", n+1, res.Walked, res.Run.End, res.Run.Running)
@@ -301,7 +301,7 @@ func TestMaxRunTimeOfProcess(t *testing.T) {
 // TestReloadPromisesMore has a reload promise more rest than before: from the next request on.
 func TestReloadPromisesMore(t *testing.T) {
 	t.Parallel()
-	c := startCrawl(t, "minimum-time-on-page = 1000", "", func(s *webtest.Server) {
+	c := startCrawl(t, "minimum-time-on-page = 1000", func(s *webtest.Server) {
 		s.Host("hub.test").Page("/", crawltest.Anchors(ten("https://hub.test")...))
 		for _, u := range ten("") {
 			s.Host("hub.test").Page(u, "x")

@@ -323,3 +323,28 @@ func TestSitemapTriedAtSpentHost(t *testing.T) {
 		}
 	})
 }
+
+// TestSitemapBeyondLimit has a sitemap name more pages than are recorded of a host: all that are left out are counted.
+func TestSitemapBeyondLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(q question) reply {
+			if q.path != "/s.xml" {
+				return site("Sitemap: /s.xml\n", 0)(q)
+			}
+			var all []string
+			for _, path := range paths(30) {
+				all = append(all, "https://a.test"+path)
+			}
+			return reply{status: http.StatusOK, body: urlset(all...)}
+		}
+		s.crawl(fmt.Sprintf(strings.Replace(withSitemaps, "[traps]", "[traps]\nmax-urls-per-host = 10", 1), "quality"), 0)
+		crawltest.EachHost(t, s.path, func(r *survey.HostReport) {
+			want := "capped as a trap (21 URLs not recorded: max-urls-per-host = 10)"
+			if r.Host.Name == "a.test" && r.Coverage != want {
+				t.Errorf("%q, want %q", r.Coverage, want)
+			}
+		})
+	})
+}

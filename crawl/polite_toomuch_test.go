@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -144,6 +145,64 @@ func TestCrawlDelayWaitedForLater(t *testing.T) {
 			t.Errorf("given up %v at the end", h.RunGivenUp)
 		}
 	})
+}
+
+// TestGivenUpTakenBack has a run go on: under the same configuration nobody asks a host that was given up,
+// under one that would not have given it up it is asked again, after the rest that it has asked for.
+func TestGivenUpTakenBack(t *testing.T) {
+	rest := reply{status: http.StatusTooManyRequests, header: http.Header{"Retry-After": {"600"}}}
+	robots := reply{status: http.StatusServiceUnavailable}
+	for _, tt := range []struct {
+		table, before, after string
+		path                 string // of what is answered otherwise first
+		first                reply
+		times                int
+		why                  schema.GiveUp
+		rest                 time.Duration
+		back                 bool
+	}{
+		{"politeness", "max-rate-limits = 1", "max-rate-limits = 2", "/1", rest, 1, schema.GaveUpRateLimit,
+			10 * time.Minute, true},
+		{"politeness", "max-suspension = \"5m\"", "max-suspension = \"10m\"", "/1", rest, 1, schema.GaveUpRateLimit,
+			10 * time.Minute, true},
+		{"politeness", "max-suspension = \"5m\"", "max-suspension = \"9m\"", "/1", rest, 1, schema.GaveUpRateLimit, 0, false},
+		{"politeness", "", "robots-unreachable = \"allow\"", "/robots.txt", robots, 99, schema.GaveUpRobots, 0, true},
+		{"retry", "max-retries = 1", "max-retries = 3", "/robots.txt", robots, 2, schema.GaveUpRobots, 0, true},
+	} {
+		t.Run(tt.after, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newPaperServers(t)
+				s.host["a.test"] = func(q question) reply {
+					if q.path == tt.path && q.n < tt.times {
+						return tt.first
+					}
+					return site("", 2)(q)
+				}
+				walk := func(keys string) []string {
+					s.log = nil
+					s.crawl(politeConfig(map[string]string{tt.table: keys}), 0)
+					return s.requests("a.test")
+				}
+				if walk(tt.before); s.hostRecord("a.test").RunGivenUp != tt.why {
+					t.Fatalf("given up %v, want %v", s.hostRecord("a.test").RunGivenUp, tt.why)
+				}
+				begun := time.Now()
+				if got := walk(tt.before); len(got) > 0 {
+					t.Errorf("under the same configuration it was asked for %q", got)
+				}
+				if again := time.Since(begun); again > 2*time.Second {
+					t.Errorf("and the run ended after %v", again)
+				}
+				begun = time.Now()
+				if got := walk(tt.after); slices.Contains(got, "GET /2") != tt.back {
+					t.Errorf("asked for %q", got)
+				}
+				if took := time.Since(begun); took < tt.rest-10*time.Second {
+					t.Errorf("after %v, though it wanted to rest for %v", took, tt.rest)
+				}
+			})
+		})
+	}
 }
 
 // TestCrawlDelayTooLongBehindRedirect has a host go on that asks for less one day, though its

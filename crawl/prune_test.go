@@ -32,44 +32,29 @@ seeds = ["https://h1.test/p1"]
 // links between them.
 func told(t testing.TB, path string, all bool) (pages map[string]string, digest string) {
 	t.Helper()
-	store, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	s, err := survey.New(store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	crawltest.Verify(t, path)
 	pages, names := map[string]string{}, map[schema.ID]string{}
-	err = s.EachPage(func(p *survey.Page) error {
-		names[p.ID] = p.URL
-		if p.InRun || all {
-			pages[p.URL] = fmt.Sprint(p.State, p.Depth, p.Hops, p.FirstRun, p.LastRun, p.Seed, p.FetchURL, p.Visited)
-		}
-		return nil
-	})
-	if err == nil {
-		err = s.Links.Each(func(from schema.ID, l schema.Link, _, last schema.RunID) error {
-			if _, ok := pages[names[from]]; ok {
-				pages[names[from]+" > "+names[l.To]] = fmt.Sprint(l.Kinds, l.Anchor, last)
+	crawltest.Surveyed(t, path, func(s *survey.Survey) error {
+		err := s.EachPage(func(p *survey.Page) error {
+			names[p.ID] = p.URL
+			if p.InRun || all {
+				pages[p.URL] = fmt.Sprint(p.State, p.Depth, p.Hops, p.FirstRun, p.LastRun, p.Seed, p.FetchURL, p.Visited)
 			}
 			return nil
 		})
-	}
-	if err == nil {
-		digest, err = survey.Digest(s)
-	}
-	if err == nil {
-		err = survey.Check(s, func(problem string) { t.Errorf("%s: %s", path, problem) })
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	store.Close()
-	if err := kv.Check(path, func(problem string) { t.Errorf("%s: %s", path, problem) }); err != nil {
-		t.Fatal(err)
-	}
+		if err == nil {
+			err = s.Links.Each(func(from schema.ID, l schema.Link, _, last schema.RunID) error {
+				if _, ok := pages[names[from]]; ok {
+					pages[names[from]+" > "+names[l.To]] = fmt.Sprint(l.Kinds, l.Anchor, last)
+				}
+				return nil
+			})
+		}
+		if err == nil {
+			digest, err = survey.Digest(s)
+		}
+		return err
+	})
 	return pages, digest
 }
 
@@ -157,11 +142,7 @@ func TestPruneLeavesNothingBehind(t *testing.T) {
 	if err := os.WriteFile(dst, []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	store, err := kv.Open(p.path, kv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store := crawltest.Open(t, p.path)
 	if _, err := store.Prune(t.Context(), dst, 1); err == nil {
 		t.Error("a file of others is replaced")
 	}

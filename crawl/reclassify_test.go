@@ -1,6 +1,8 @@
 package crawl
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -80,30 +82,21 @@ type paperMap struct {
 
 func (p *paperCrawl) read() paperMap {
 	p.t.Helper()
-	store, err := kv.Open(p.path, kv.Options{ReadOnly: true})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer store.Close()
-	s, err := survey.New(store)
-	if err != nil {
-		p.t.Fatal(err)
-	}
 	m := paperMap{map[string]near{}, map[string]string{}, map[string]bool{}}
-	err = s.EachPage(func(page *survey.Page) error {
-		if page.InRun {
-			m.depths[page.URL] = near{int(page.Depth), int(page.Hops)}
-			m.states[page.URL] = page.State.String()
+	crawltest.Surveyed(p.t, p.path, func(s *survey.Survey) error {
+		err := s.EachPage(func(page *survey.Page) error {
+			if page.InRun {
+				m.depths[page.URL] = near{int(page.Depth), int(page.Hops)}
+				m.states[page.URL] = page.State.String()
+			}
+			m.visited[page.URL] = page.Visited
+			return nil
+		})
+		if err == nil {
+			err = survey.Check(s, func(problem string) { p.t.Error(problem) })
 		}
-		m.visited[page.URL] = page.Visited
-		return nil
+		return err
 	})
-	if err == nil {
-		err = survey.Check(s, func(problem string) { p.t.Error(problem) })
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
 	return m
 }
 
@@ -230,13 +223,48 @@ func TestReclassifyKeepsRunCompleted(t *testing.T) {
 	}
 }
 
-// Reclassify on an empty store has nothing to apply.
-func TestReclassifyWithoutRun(t *testing.T) {
-	store, err := kv.Open(filepath.Join(t.TempDir(), "state.bolt"), kv.Options{})
+// TestReclassifyKilledBeforeOutputs kills a reclassification of a run of which only the outputs are missing, before its
+// last commit: what has come within reach is visited before the outputs are written.
+func TestReclassifyKilledBeforeOutputs(t *testing.T) {
+	const origin = "[[quality]]\ndomain = \"h0.test\"\nseeds = [\"https://h0.test/p0\"]\n"
+	p := newEmptyPaper(t, origin+"[[stub]]\ndomain = \"h1.test\"\n")
+	p.web.links["https://h0.test/p0"] = []string{"https://h1.test/p0"}
+	p.run(0)
+	p.cfg = crawltest.Parse(t, twoSteps(origin))
+	p.reclassify()
+	store, err := kv.Open(p.path, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
+	err = store.Update(func(tx *kv.Tx) error {
+		run, err := tx.Runs.At(1)
+		run.Status, run.Walked, run.End = schema.RunRunning, true, schema.End{Kind: schema.EndFrontier}
+		return errors.Join(err, tx.Runs.Put(run), tx.Meta.SetReapply(true))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := Foresee(store, p.cfg); err != nil || b.Run.Walked {
+		t.Errorf("Foresee = %+v, %v", b, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c, b, err := Begin(ctx, store, Options{Config: p.cfg, Log: quietLog()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Run.Walked || !b.Run.Finished.IsZero() || b.Run.End != (schema.End{}) {
+		t.Errorf("only the outputs of run %+v are missing", b.Run)
+	}
+	if _, err := c.Run(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// Reclassify on an empty store has nothing to apply.
+func TestReclassifyWithoutRun(t *testing.T) {
+	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
 	cfg := crawltest.Parse(t, twoSteps("[[quality]]\ndomain = \"h0.test\"\nseeds = [\"https://h0.test/p0\"]\n"))
 	if _, err := Reclassify(store, cfg); err == nil {
 		t.Errorf("Reclassify = %v, want an error", err)

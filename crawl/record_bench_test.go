@@ -5,19 +5,17 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/process"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -158,11 +156,7 @@ func (w *outcomeWeb) settings(t testing.TB, text string) *ring.Settings {
 	for i := range w.known {
 		seeds = append(seeds, strconv.Quote(w.url(i, 0)))
 	}
-	cfg, _, err := config.Parse(fmt.Appendf(nil, text, strings.Join(seeds, ",")), t.TempDir(), os.ReadFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := ring.NewSettings(cfg)
+	set, err := ring.NewSettings(crawltest.Parse(t, fmt.Sprintf(text, strings.Join(seeds, ","))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,14 +202,14 @@ func (c *handCrawl) next() *batch {
 
 func (c *handCrawl) commit(batch *batch) {
 	effects := make(chan ring.Effects, 1)
-	wrote, cpu, begun := writtenBytes(), process.CPUTime(), time.Now()
+	wrote, cpu, begun := process.Written(), process.CPUTime(), time.Now()
 	if err := c.rec.commit(c.b.Context(), batch, effects); err != nil {
 		c.b.Fatal(err)
 	}
 	took := time.Since(begun)
 	c.took, c.worst = c.took+took, max(c.worst, took)
 	c.cpu += process.CPUTime() - cpu
-	c.wrote += writtenBytes() - wrote
+	c.wrote += process.Written() - wrote
 	c.visits += pagesOf(batch)
 	c.publish((<-effects).List)
 }
@@ -228,9 +222,9 @@ func (c *handCrawl) heldBy() int64 {
 		c.b.Fatal(err)
 	}
 	c.store, c.rec, c.steps, c.wakes = nil, nil, nil, nil
-	before := liveHeap()
+	before := process.LiveHeap()
 	c.open(set)
-	held := liveHeap() - before
+	held := process.LiveHeap() - before
 	set.Client.Close()
 	if err := c.store.Close(); err != nil {
 		c.b.Fatal(err)
@@ -247,33 +241,6 @@ func pagesOf(batch *batch) (n int) {
 	return n
 }
 
-func liveHeap() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
-// writtenBytes is what this process has written to files; 0 where that cannot
-// be known.
-func writtenBytes() (n int64) {
-	text, err := os.ReadFile("/proc/self/io")
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), "wchar: ")
-	fmt.Sscanf(rest, "%d", &n)
-	return n
-}
-
-func recordURLs() int {
-	if n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_URLS")); err == nil {
-		return n
-	}
-	return 200_000
-}
-
 // BenchmarkRecord is the recorder and the store alone: outcomes built in advance,
 // 256 to a commit, each commit synced, until the store knows 200,000 URLs or as
 // many as RIPPLE_BENCH_URLS says. In turn with it the same outcomes are recorded
@@ -286,7 +253,7 @@ func BenchmarkRecord(b *testing.B) {
 		c := startHandCrawl(b, filepath.Join(dir, "state.bolt"))
 		k := openByKey(b, filepath.Join(dir, "bykey.bolt"), c.store.Hash)
 		var tail, tailVisits = time.Duration(0), 0
-		for urls := recordURLs(); c.store.URLs() < urls; {
+		for urls := crawltest.Number("RIPPLE_BENCH_URLS", 200_000); c.store.URLs() < urls; {
 			batch := c.next()
 			before := c.took
 			c.commit(batch)

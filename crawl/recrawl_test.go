@@ -434,3 +434,48 @@ func TestHostLargerThanItsBudget(t *testing.T) {
 		}
 	}
 }
+
+// TestLongHosts meets links to hosts whose names are longer than any that there is.
+func TestLongHosts(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, 500, "off", "0s")
+	c.text += "[url]\nmax-length = 65536\n"
+	for _, n := range []int{200, 5000, 40_000} {
+		name := strings.Repeat("a", n) + ".test"
+		odd := strings.Repeat("\u00fc\u0101", n/4) + ".test"
+		c.page("a.test", fmt.Sprint("/", n), crawltest.Anchors("https://"+name+"/", "https://"+odd+"/"))
+	}
+	c.page("a.test", "/", crawltest.Anchors("/200", "/5000", "/40000", "/end"))
+	c.page("a.test", "/end", "the end")
+	c.run()
+	if n := c.store.Hosts(); n != 3 {
+		t.Errorf("%d hosts are recorded", n)
+	}
+}
+
+// TestMovedWithinItsForms has a page redirect to another of its forms: that is where later runs begin, also to find
+// that the page is gone.
+func TestMovedWithinItsForms(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, 500, "off", "0s")
+	c.page("a.test", "/", crawltest.Anchors("/dir"))
+	c.Host("a.test").Redirect("/dir", "/dir/", http.StatusMovedPermanently)
+	c.page("a.test", "/dir/", title("dir"))
+	for run, want := range [][]string{
+		{"a.test/ 200", "a.test/dir 301", "a.test/dir/ 200", "a.test/robots.txt 404"},
+		{"a.test/ 304", "a.test/dir/ 304"},
+		{"a.test/ 304", "a.test/dir/ 304"},
+	} {
+		if asked := c.run(); !slices.Equal(asked, want) {
+			t.Errorf("run %d asked for %q, want %q", run+1, asked, want)
+		}
+	}
+	c.Host("a.test").Status("/dir/", http.StatusGone)
+	asked := c.run()
+	if want := []string{"a.test/ 304", "a.test/dir 301", "a.test/dir/ 410"}; !slices.Equal(asked, want) {
+		t.Errorf("once it is gone, asked for %q, want %q", asked, want)
+	}
+	if got, want := c.pages()["a.test/dir"], "dead_link 410 1-4"; got != want {
+		t.Errorf("once it is gone, it is %q, want %q", got, want)
+	}
+}

@@ -31,10 +31,10 @@ type Replayed struct {
 // Pages that were left out of the page store stay as they are, and so do those
 // that the last run has not visited.
 func Replay(store *kv.Store, cfg *config.Config) (Replayed, error) {
-	if err := Whole(store); err != nil {
+	if _, err := Foresee(store, cfg); err != nil { // before anything is recorded
 		return Replayed{}, err
 	}
-	set, err := ring.NewSettings(cfg)
+	set, err := offline(cfg)
 	if err != nil {
 		return Replayed{}, err
 	}
@@ -78,8 +78,6 @@ func (p *replay) read(r record.Reading) (o *ring.Outcome, more bool) {
 		p.done.Missing++
 		return nil, true
 	}
-	p.done.Pages++
-	p.pages++
 	p.size += len(rec.Body)
 	o = &ring.Outcome{
 		Step:   ring.Step{Kind: ring.Get, ID: r.ID, URL: rec.URL, Norm: r.Norm, Settings: p.set},
@@ -95,5 +93,7 @@ func (p *replay) read(r record.Reading) (o *ring.Outcome, more bool) {
 		p.size += len(shown.DOM)
 		p.parser.shown(o, shown)
 	}
+	p.done.Pages++
+	p.pages++
 	return o, p.pages < replayBatch && p.size < replayBytes
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/ring"
-	"github.com/sumi-ripple/ripple/kv"
 )
 
 // TestFullDisk takes the room away for a minute while a crawl runs: it rests,
@@ -124,11 +123,7 @@ func roomyRecorderOf(t *testing.T, s *paperServers, more string) (*committer, *b
 		t.Fatal(err)
 	}
 	t.Cleanup(set.Client.Close)
-	store, err := kv.Open(s.path, kv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
+	store := crawltest.Open(t, s.path)
 	said := &bytes.Buffer{}
 	rec := newCommitter(store, set, slog.New(slog.NewTextHandler(said, nil)), nil)
 	if _, err := rec.recorder.Begin(t.Context()); err != nil {

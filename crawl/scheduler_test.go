@@ -78,8 +78,8 @@ func (b *rig) want(what string, ids ...schema.ID) {
 	}
 }
 
-func (b *rig) command(do commandKind) schedulerStatus {
-	reply := make(chan schedulerStatus, 1)
+func (b *rig) command(do commandKind) Status {
+	reply := make(chan Status, 1)
 	b.control <- command{do, reply}
 	return <-reply
 }
@@ -269,7 +269,7 @@ func TestPause(t *testing.T) {
 		time.Sleep(time.Hour)
 		b.want("paused")
 		b.effects <- settling(asking(1, time.Now(), 10)) // effects are received
-		want := schedulerStatus{
+		want := Status{
 			Open:  1,
 			Hosts: pace.Counts{Ready: 2}, Asleep: pace.Counts{Ready: 1}, Unsent: 2, Sent: 1,
 			Paused: true,

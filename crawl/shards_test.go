@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/crawl/accord"
@@ -428,9 +427,7 @@ func TestShards(t *testing.T) {
 	if crawltest.Full() {
 		webs = 200
 	}
-	if n, err := strconv.Atoi(os.Getenv("RIPPLE_PROOF_WEBS")); err == nil {
-		webs = n
-	}
+	webs = crawltest.Number("RIPPLE_PROOF_WEBS", webs)
 	var sum paperTerrain
 	for i := range webs {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))

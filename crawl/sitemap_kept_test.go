@@ -1,12 +1,14 @@
 package crawl
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
@@ -56,5 +58,103 @@ func TestSitemapsOfGivenUpHost(t *testing.T) {
 				t.Errorf("%s: %v, seen last by run %d", p.URL, p.State, p.LastRun)
 			}
 		})
+	})
+}
+
+// TestFormerOriginInSitemap takes an origin away whose pages the sitemap of another one names: they go with it.
+func TestFormerOriginInSitemap(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(q question) reply {
+			if q.path == "/s.xml" {
+				return reply{status: http.StatusOK, body: urlset("https://a.test/o", "https://b.test/o")}
+			}
+			return site("Sitemap: /s.xml\n", 0)(q)
+		}
+		s.host["b.test"] = func(q question) reply {
+			r := site("", 0)(q)
+			if q.path == "/" {
+				r.wait = time.Minute
+			}
+			return r
+		}
+		cfg := fmt.Sprintf(withSitemaps, "quality")
+		s.crawl(cfg+"[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n", 30*time.Second)
+		if page, known := s.survey()["b.test/o"]; page.depth != 0 || !known || page.visited {
+			t.Fatalf("before: %+v", page)
+		}
+		s.log = nil
+		s.crawl(cfg, 0)
+		if page := s.survey()["b.test/o"]; page.depth != kv.NoDepth {
+			t.Errorf("a page of a former origin: %+v", page)
+		}
+		if got := s.requests("b.test"); len(got) > 0 {
+			t.Errorf("a former origin was asked for %q", got)
+		}
+		s.surveyed(func(sv *survey.Survey) error {
+			return survey.Check(sv, func(problem string) { t.Error(problem) })
+		})
+	})
+}
+
+// TestPageOfFormerOriginsSitemap takes an origin away whose sitemap alone names a page of another one: where only
+// pages of sitemaps are visited, that one does not wait any more.
+func TestPageOfFormerOriginsSitemap(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		wait := time.Minute
+		s.host["a.test"] = func(q question) reply {
+			r := site("", 1)(q)
+			if q.path == "/" {
+				r.wait = wait
+			}
+			return r
+		}
+		s.host["b.test"] = func(q question) reply {
+			if q.path == "/s.xml" {
+				return reply{status: http.StatusOK, body: urlset("https://a.test/1")}
+			}
+			return site("Sitemap: /s.xml\n", 0)(q)
+		}
+		cfg := fmt.Sprintf(withSitemaps, "only")
+		s.crawl(cfg+"[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n", 30*time.Second)
+		if page := s.survey()["a.test/1"]; page.state != "queued" {
+			t.Fatalf("before: %+v", page)
+		}
+		wait = 0
+		s.crawl(cfg, 0)
+		if page := s.survey()["a.test/1"]; page.state != "discovered" || page.visited {
+			t.Errorf("a page of the sitemap of a former origin: %+v", page)
+		}
+		s.surveyed(func(sv *survey.Survey) error {
+			return survey.Check(sv, func(problem string) { t.Error(problem) })
+		})
+	})
+}
+
+// TestSitemapTriedOfFormerOrigin takes an origin away whose sitemap waits for another try: that is not made.
+func TestSitemapTriedOfFormerOrigin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = site("", 0)
+		s.host["b.test"] = func(q question) reply {
+			if q.path == "/sitemap.xml" {
+				return reply{status: http.StatusInternalServerError}
+			}
+			return site("", 0)(q)
+		}
+		cfg := fmt.Sprintf(withSitemaps, "quality") + "[retry]\ndelay = \"1m\"\n"
+		s.crawl(cfg+"[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n", 30*time.Second)
+		if h := s.hostRecord("b.test"); len(h.Retries) != 1 {
+			t.Fatalf("before: %+v", h.Retries)
+		}
+		s.log = nil
+		s.crawl(cfg, 0)
+		if got := s.requests("b.test"); len(got) > 0 {
+			t.Errorf("a former origin was asked for %q", got)
+		}
 	})
 }

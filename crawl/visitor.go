@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/media"
@@ -21,9 +23,10 @@ import (
 // Visitors make the requests of a crawl and tell what they found. A request that is open
 // costs its connection and a stack; what its answer needs beyond that is a parser's.
 type visitors struct {
-	share   *slots.Share // gets the slot of each step back
-	clocks  *pace.Clocks // of addresses; nil: the caller keeps hosts apart
-	hosts   pace.Clocks  // of those that may have several requests open
+	share   *slots.Share        // gets the slot of each step back; nil: nobody counts them
+	came    *semaphore.Weighted // answers that have given it back, and are not taken yet; nil: none does
+	clocks  *pace.Clocks        // of addresses; nil: the caller keeps hosts apart
+	hosts   pace.Clocks         // of those that may have several requests open
 	parsers parsers
 	member  *member // nil: the crawl is of a whole terrain
 }
@@ -35,7 +38,6 @@ func (v *visitors) run(walking, asking context.Context, steps <-chan ring.Step, 
 	var g errgroup.Group
 	for step := range steps {
 		g.Go(func() (err error) {
-			defer v.share.Give(step.Standing)
 			v.visit(asking, step, func(o ring.Outcome) {
 				select {
 				case outcomes <- o:
@@ -51,8 +53,11 @@ func (v *visitors) run(walking, asking context.Context, steps <-chan ring.Step, 
 
 // visit makes one request, or look-up, and passes on what comes of it. A parser that was
 // needed waits until that has been taken: else large pages would pile up faster than
-// they are recorded.
+// they are recorded. What has come needs no slot any more, though some must wait: no more answers
+// may be kept in memory than are soon recorded.
 func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Outcome)) {
+	give := v.slot(step.Standing)
+	defer give()
 	step.Sent = time.Now() // the scheduler may have offered it for a while
 	switch step.Kind {
 	case ring.Resolve:
@@ -82,7 +87,11 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 		return
 	}
 	step.Sent = time.Now() // a turn at a name server may have taken long
-	o, resp := v.ask(ctx, step)
+	o, resp := v.ask(ctx, step, at)
+	if v.came != nil && v.came.TryAcquire(1) {
+		defer v.came.Release(1)
+		give()
+	}
 	if resp != nil {
 		defer resp.Release()
 	}
@@ -95,6 +104,14 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 	if p != nil {
 		v.parsers <- p
 	}
+}
+
+// slot returns what gives a slot back, once.
+func (v *visitors) slot(standing slots.Standing) (give func()) {
+	if v.share == nil {
+		return func() {}
+	}
+	return sync.OnceFunc(func() { v.share.Give(standing) })
 }
 
 // entrust has another shard do a step, and passes on what it reports.
@@ -118,10 +135,11 @@ func unfound(step ring.Step, err error) ring.Outcome {
 	return o
 }
 
-// ask makes a request. Of the answer, the body is left as it came.
-func (v *visitors) ask(ctx context.Context, step ring.Step) (ring.Outcome, *fetch.Response) {
+// ask makes a request. Of the answer, the body is left as it came. Next is the address at which the host is asked next
+// if nothing is heard at this one.
+func (v *visitors) ask(ctx context.Context, step ring.Step, next string) (ring.Outcome, *fetch.Response) {
 	s := step.Settings
-	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
+	o := ring.Outcome{Step: step, Next: next, RetryAfter: -1, Length: -1}
 	resp, err := s.Client.Do(ctx, fetch.Request{
 		Method:       step.Kind.Method(),
 		URL:          step.URL,
@@ -146,16 +164,24 @@ func (v *visitors) ask(ctx context.Context, step ring.Step) (ring.Outcome, *fetc
 	if resp != nil {
 		answer(&o, resp)
 	}
+	end(&o)
+	if unheard(&o) {
+		o.Address = next
+	}
+	if o.Own == fetch.OwnNothing && deaf(ctx, &o) {
+		o.Own = fetch.OwnResolver
+	}
+	return o, resp
+}
+
+// end gives what has no answer, or not a whole one, the times that it lacks.
+func end(o *ring.Outcome) {
 	if o.FirstByte.IsZero() {
 		o.FirstByte = time.Now()
 	}
 	if o.Done.Before(o.FirstByte) {
 		o.Done = o.FirstByte
 	}
-	if o.Own == fetch.OwnNothing && deaf(ctx, &o) {
-		o.Own = fetch.OwnResolver
-	}
-	return o, resp
 }
 
 // parse makes sense of an answer. It returns the parser that has worked on it, if one

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/slots"
-	"github.com/sumi-ripple/ripple/kv"
 )
 
 // TestCeiling runs scheduler and recorder with visitors that only wait, in
@@ -57,11 +57,7 @@ type waitingRing struct {
 
 func newWaitingRing(t *testing.T, hosts, open int, latency time.Duration) *waitingRing {
 	t.Helper()
-	store, err := kv.Open(filepath.Join(t.TempDir(), "state.bolt"), kv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
+	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
 	r := &waitingRing{open: open, latency: latency, web: newOutcomeWeb(hosts)}
 	text := strings.Replace(recordConfig, "[politeness]",
 		"minimum-time-on-page = 1000\n[politeness]\nadaptive-delay = false", 1)

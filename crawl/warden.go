@@ -114,7 +114,7 @@ func (w *warden) settle(o *ring.Outcome, all bool, now time.Time) bool {
 	case o.Own != fetch.OwnResolver:
 	case !network.Anybody(o.Done):
 		if network.Begin(now) {
-			w.away(o.Detail)
+			w.away(o.Reason().String())
 		}
 		blameless(o)
 	case o.Cause == fetch.DNSTemporary:
@@ -132,7 +132,7 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 	case o.Answered():
 		delete(w.lacked, host)
 		delete(w.slept, host)
-		if w.machine.network.Answered(host, o.Step.Sent, o.Done, now) {
+		if w.machine.network.Answered(host, o.Step.Address, o.Step.Sent, o.Done, now) {
 			w.machine.clients.Renew()
 			w.log.Info("the network is there again")
 		}
@@ -143,14 +143,14 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 	case cutOff(&o): // which an outage may explain but does not show
 	default:
 		f := outage.Failure{
-			Host: host, Sent: o.Step.Sent, Own: o.Own == fetch.OwnNetwork, Alone: o.Own == fetch.OwnNothing,
-			Met: o.Step.Met,
+			Host: host, Address: o.Step.Address, Next: o.Next, Sent: o.Step.Sent, Own: o.Own == fetch.OwnNetwork,
+			Alone: o.Own == fetch.OwnNothing, Met: o.Step.Met,
 		}
 		f.Own = f.Own || o.Own == fetch.OwnNoResolver && !w.machine.network.Anybody(time.Time{})
 		f.Network = unreached(&o)
 		switch w.machine.network.Failed(f, now) {
 		case outage.Begun:
-			w.away(o.Detail)
+			w.away(o.Reason().String())
 		case outage.Doubted:
 			w.log.Warn("no host answers, but nothing shows that the network of this machine is away: " +
 				"hosts that fail are to blame again")
@@ -217,7 +217,7 @@ func (w *warden) lacks(o *ring.Outcome, host uint64, now time.Time) {
 	w.machine.clients.CloseIdle()
 	if limit, news := w.machine.slots.Lack(o.Step.Sent, now); news {
 		w.log.Warn("this machine lacks descriptors, ports or memory: fewer requests are open for a while",
-			"open", limit, "error", o.Detail)
+			"open", limit, "error", o.Reason())
 	}
 	blameless(o)
 }

@@ -95,7 +95,8 @@ func (g *guarded) close() {
 // In an outage nobody is to blame, nor is who failed just before it was found.
 func TestWardenOutage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		g := newGuarded(t, nil)
+		var text strings.Builder
+		g := newGuardedLogged(t, nil, slog.New(slog.NewTextHandler(&text, nil)))
 		g.begin()
 		g.fail(1, fetch.ConnectTimeout, fetch.OwnNothing)
 		g.fail(9, fetch.NXDomain, fetch.OwnNothing)
@@ -117,6 +118,23 @@ func TestWardenOutage(t *testing.T) {
 		g.fail(3, fetch.Refused, fetch.OwnNothing)
 		g.close()
 		g.want("a stop while it is held", fetch.Cancelled)
+		if !strings.Contains(text.String(), "is away") || !strings.Contains(text.String(), "error=timeout") {
+			t.Errorf("it does not say what failed: %s", &text)
+		}
+	})
+}
+
+// A proxy that is away is like a network that is: no host can be reached.
+func TestWardenProxy(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newGuarded(t, nil)
+		g.begin()
+		g.fail(1, fetch.Proxy, fetch.OwnNothing)
+		g.fail(2, fetch.Proxy, fetch.OwnNothing)
+		g.want("held")
+		g.fail(3, fetch.Proxy, fetch.OwnNothing)
+		g.want("all hosts have failed", fetch.Cancelled, fetch.Cancelled, fetch.Cancelled)
+		g.close()
 	})
 }
 
@@ -452,7 +470,7 @@ func TestNothingIsAskedInAnOutage(t *testing.T) {
 		b.want("between probes")
 		time.Sleep(10 * time.Second)
 		b.want("the second probe", 1)
-		network.Answered(1, time.Now(), time.Now(), time.Now())
+		network.Answered(1, "", time.Now(), time.Now(), time.Now())
 		b.want("there again", 2, 4)
 		b.command(commandStop)
 		b.effects <- ring.Effects{Settled: 4}

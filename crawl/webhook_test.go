@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,8 +19,10 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -41,6 +44,7 @@ type toldEvent struct {
 	Kind string `json:"type"`
 	Data struct {
 		Reason  string
+		Errors  map[string]int
 		Hosts   []webhook.Host
 		Origins []webhook.Origin
 	}
@@ -48,12 +52,7 @@ type toldEvent struct {
 
 func eventsIn(t testing.TB, path string) (all []toldEvent) {
 	t.Helper()
-	store, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	err = store.View(func(tx *kv.Tx) error {
+	crawltest.View(t, path, func(_ *kv.Store, tx *kv.Tx) error {
 		return tx.Messages.Each(func(m *schema.Message) (bool, error) {
 			var e toldEvent
 			err := json.Unmarshal(m.Body, &e)
@@ -61,9 +60,6 @@ func eventsIn(t testing.TB, path string) (all []toldEvent) {
 			return true, err
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return all
 }
 
@@ -108,6 +104,43 @@ max-requests = 5
 		}
 		if run.End.Kind != schema.EndBudgets || run.End.N != 2 {
 			t.Errorf("the run ended with %v", run.End)
+		}
+	})
+}
+
+// The end of a run tells the errors that stats tells, those of pages that got no visit among them.
+func TestEventTellsErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(question) reply { return links("https://down.test/1", "https://down.test/2") }
+		s.host["down.test"] = func(question) reply { return reply{cause: fetch.Refused} }
+		text := hooked(t, "[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n")
+		s.crawl(text, 0)
+		store, err := kv.Open(s.path, kv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := ring.NewSettings(crawltest.Parse(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer set.Close()
+		r := newCommitter(store, set, slog.New(slog.DiscardHandler), func(Event) {}).recorder
+		_, begun := r.Begin(t.Context())
+		completed := r.Complete()
+		seen, opened := survey.New(store)
+		if err := errors.Join(begun, completed, opened); err != nil {
+			t.Fatal(err)
+		}
+		counts, err := seen.Counts()
+		if err := errors.Join(err, store.Close()); err != nil {
+			t.Fatal(err)
+		}
+		events := eventsIn(t, s.path)
+		last := events[len(events)-1]
+		diff := cmp.Diff(counts.Errors, last.Data.Errors)
+		if diff != "" || last.Kind != webhook.RunCompleted || len(counts.Errors) == 0 {
+			t.Errorf("of %v is told %+v: %s", counts.Errors, last, diff)
 		}
 	})
 }
@@ -172,13 +205,8 @@ func toldIn(t testing.TB, path string) []string {
 
 func givenUpIn(t testing.TB, path string) []string {
 	t.Helper()
-	store, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
 	names := map[string]bool{}
-	err = store.View(func(tx *kv.Tx) error {
+	crawltest.View(t, path, func(_ *kv.Store, tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 			if h.RunGivenUp != schema.NotGivenUp {
 				names[h.Name] = true
@@ -186,9 +214,6 @@ func givenUpIn(t testing.TB, path string) []string {
 			return true, nil
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return slices.Sorted(maps.Keys(names))
 }
 

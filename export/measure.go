@@ -16,7 +16,6 @@ type Metrics struct {
 	In, Out   []uint32
 	PageRank  []float64
 	Harmonic  []float64
-	Exact     bool // the harmonic centrality is counted, not estimated
 	Component []int32
 	Community []int32
 }
@@ -29,7 +28,7 @@ func MetricsOf(ctx context.Context, g *rank.Graph) (*Metrics, error) {
 	for _, measure := range []func(){
 		func() { m.Community = rank.Communities(g, seed) },
 		func() { m.Component = rank.WeakComponents(g) },
-		func() { m.Harmonic, m.Exact = rank.Harmonic(g) },
+		func() { m.Harmonic, _ = rank.Harmonic(g) },
 		func() { m.PageRank = rank.PageRank(g, rank.Damping, rank.Tolerance) },
 		func() { m.In, m.Out = rank.InDegree(g), rank.OutDegree(g) },
 	} {

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 // A grower writes a crawl into a store: visits of pages with 40 to 50 links
@@ -83,7 +83,7 @@ func (g *grower) visit(tx *kv.Tx, host schema.HostID) error {
 	for i := range v.SHA256 {
 		v.SHA256[i] = byte(g.rand.Uint32())
 	}
-	made := g.links(h, v)
+	made := g.links(h)
 	g.idle += time.Since(began)
 	for _, m := range made {
 		to, err := g.record(tx, h, v, m)
@@ -118,7 +118,7 @@ type madeLink struct {
 	norm string
 }
 
-func (g *grower) links(h *schema.Host, v *schema.Visit) []madeLink {
+func (g *grower) links(h *schema.Host) []madeLink {
 	var made []madeLink
 	known := g.s.URLs()
 	for i := range 40 + g.rand.IntN(11) {
@@ -161,15 +161,6 @@ func (g *grower) record(tx *kv.Tx, h *schema.Host, v *schema.Visit, m madeLink) 
 	return id, tx.Frontier.Push(h, 3, id)
 }
 
-// heap returns the bytes of live memory.
-func heap() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 func grow(b *testing.B, path string, urls int) (*kv.Store, *grower) {
 	s := openStore(b, path)
 	g := newGrower(s, 500)
@@ -188,7 +179,7 @@ func BenchmarkRecordStore(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "state.db")
 	s, g := grow(b, path, 200_000)
 	size, urls, visits := s.Size(), s.URLs(), g.visited
-	wrote := written()
+	wrote := process.Written()
 	g.idle = 0
 	b.ReportAllocs()
 	for b.Loop() {
@@ -198,7 +189,7 @@ func BenchmarkRecordStore(b *testing.B) {
 	}
 	n, newURLs := float64(g.visited-visits), float64(s.URLs()-urls)
 	b.ReportMetric(n/(b.Elapsed()-g.idle).Seconds(), "visits/s")
-	b.ReportMetric(float64(written()-wrote)/1024/n, "KB-written/visit")
+	b.ReportMetric(float64(process.Written()-wrote)/1024/n, "KB-written/visit")
 	b.ReportMetric(float64(s.Size()-size)/newURLs, "B-disk/URL")
 	b.ReportMetric((float64(s.Size()-size)-110*newURLs)/n, "B-disk/visit")
 }
@@ -218,27 +209,6 @@ func reading(b *testing.B, path string) time.Duration {
 	return time.Since(begun)
 }
 
-// written returns the bytes that this process has written to files; 0 where
-// that cannot be known.
-func written() int64 {
-	text, err := os.ReadFile("/proc/self/io")
-	if err != nil {
-		return 0
-	}
-	var v int64
-	fmt.Sscanf(string(text[indexOf(text, "wchar:"):]), "wchar: %d", &v)
-	return v
-}
-
-func indexOf(text []byte, word string) int {
-	for i := range text {
-		if string(text[i:min(i+len(word), len(text))]) == word {
-			return i
-		}
-	}
-	return 0
-}
-
 // BenchmarkOpen opens a store of 200,000 URLs, or of as many as RIPPLE_BENCH_URLS
 // says. "of-read" is the time that takes, as a multiple of reading the file once.
 func BenchmarkOpen(b *testing.B) {
@@ -252,12 +222,12 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportMetric(float64(s.Size())/float64(urls), "B-disk/URL")
 	s.Close()
 	s = nil
-	before := heap()
+	before := process.LiveHeap()
 	s, err := kv.Open(path, kv.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	perURL := float64(heap()-before) / float64(urls)
+	perURL := float64(process.LiveHeap()-before) / float64(urls)
 	s.Close()
 	b.ReportAllocs()
 	for b.Loop() {

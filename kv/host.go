@@ -1,7 +1,6 @@
 package kv
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,11 +21,8 @@ func (hs *Hosts) Lookup(name string) (schema.HostID, bool, error) {
 		return id, true, nil
 	}
 	key := hostKey(name)
-	r, err := hs.tx.get(bHostNames, key)
-	if errors.Is(err, ErrNotFound) {
-		return 0, false, nil
-	}
-	if err != nil {
+	r, ok, err := hs.tx.find(bHostNames, key)
+	if !ok {
 		return 0, false, err
 	}
 	id := schema.HostID(r.id())
@@ -249,11 +245,8 @@ func isAddress(name string) bool {
 // Robots returns a host's robots.txt as it was last fetched.
 func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, bool, error) {
 	key := key32(uint32(id))
-	r, err := hs.tx.get(bRobots, key)
-	if errors.Is(err, ErrNotFound) {
-		return schema.RobotsCopy{}, false, nil
-	}
-	if err != nil {
+	r, ok, err := hs.tx.find(bRobots, key)
+	if !ok {
 		return schema.RobotsCopy{}, false, err
 	}
 	c := schema.RobotsCopy{At: r.millis(), Status: int(r.int())}

@@ -45,10 +45,19 @@ func (in *Inbound) At(id schema.ID) (told schema.Inbound, ok bool, err error) {
 
 // Each calls f for all that is told, by id, until f returns false. f must not change it.
 func (in *Inbound) Each(f func(id schema.ID, told schema.Inbound) (bool, error)) error {
+	return in.each(nil, f)
+}
+
+// EachFrom is Each from an id on.
+func (in *Inbound) EachFrom(from schema.ID, f func(id schema.ID, told schema.Inbound) (bool, error)) error {
+	return in.each(key32(uint32(from)), f)
+}
+
+func (in *Inbound) each(from []byte, f func(id schema.ID, told schema.Inbound) (bool, error)) error {
 	if in.tx.s.rule == nil {
 		return nil
 	}
-	return in.tx.each(bInbound, nil, func(key []byte, r *reader) (bool, error) {
+	return in.tx.each(bInbound, from, func(key []byte, r *reader) (bool, error) {
 		id := schema.ID(0)
 		if len(key) == 4 {
 			id = schema.ID(binary.BigEndian.Uint32(key))

@@ -2,8 +2,9 @@ package kv
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
+	"strconv"
 
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -78,12 +79,9 @@ func (tx *base) readMeta() error {
 	if tx.b.Bucket([]byte(bMeta.String())) == nil {
 		return ErrForeign
 	}
-	r, err := tx.get(bMeta, []byte("format"))
-	if errors.Is(err, ErrNotFound) {
-		return ErrForeign
-	}
-	if err != nil {
-		return err
+	r, ok, err := tx.find(bMeta, []byte("format"))
+	if !ok {
+		return cmp.Or(err, ErrForeign)
 	}
 	version, release := r.uint(), r.string()
 	if version > formatBlocks {
@@ -126,11 +124,11 @@ const MetaAnewAt = "made anew at"
 
 // Value returns a named value that [Meta.Put] stored; nil if there is none.
 func (m *Meta) Value(name string) ([]byte, error) {
-	r, err := m.tx.get(bMeta, metaKey(name))
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil
+	r, ok, err := m.tx.find(bMeta, metaKey(name))
+	if !ok {
+		return nil, err
 	}
-	return append([]byte{}, r.b...), err
+	return append([]byte{}, r.b...), nil
 }
 
 // Each calls f for every named value, by name.
@@ -162,8 +160,21 @@ const valuePrefix = "value/"
 
 func metaKey(name string) []byte { return []byte(valuePrefix + name) }
 
+// Pruned returns the first run of which the file has all visits; 0: it was never pruned.
+func (m *Meta) Pruned() (schema.RunID, error) {
+	text, err := m.Value(MetaPruned)
+	if err != nil || text == nil {
+		return 0, err
+	}
+	first, err := strconv.ParseUint(string(text), 10, 32)
+	if err != nil {
+		return 0, damaged(bMeta, metaKey(MetaPruned), "names no run")
+	}
+	return schema.RunID(first), nil
+}
+
 // Reapply reports whether a changed configuration is still to be applied.
-func (m *Meta) Reapply() (bool, error) { return m.tx.s.state.reapply, nil }
+func (m *Meta) Reapply() bool { return m.tx.s.state.reapply }
 
 // SetReapply says whether a changed configuration is still to be applied.
 func (m *Meta) SetReapply(on bool) error {

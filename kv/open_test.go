@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/scaletest"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -164,16 +165,8 @@ func TestCreateTogether(t *testing.T) {
 func TestReadersShare(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	openStore(t, path).Close()
-	a, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	b, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	a := scaletest.Open(t, path)
+	scaletest.Open(t, path)
 	if err := a.Update(func(*kv.Tx) error { return nil }); !errors.Is(err, kv.ErrReadOnly) {
 		t.Errorf("Update: %v; want ErrReadOnly", err)
 	}

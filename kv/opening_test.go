@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/scaletest"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -80,12 +81,7 @@ func TestOpeningStays(t *testing.T) {
 		}
 	}
 	s.Close()
-	r, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if last := lastOpening(t, r); last != o {
+	if last := lastOpening(t, scaletest.Open(t, path)); last != o {
 		t.Errorf("opening %x is read as %x", o, last)
 	}
 }

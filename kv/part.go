@@ -164,11 +164,8 @@ func (ps *Part) place() error {
 
 // rebuild reads what is held in memory.
 func (ps *Part) rebuild() error {
-	r, err := ps.tx.get(bMeta, []byte(partKeyName))
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	if err != nil {
+	r, ok, err := ps.tx.find(bMeta, []byte(partKeyName))
+	if !ok {
 		return err
 	}
 	of := decodePart(&r)

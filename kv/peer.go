@@ -1,10 +1,6 @@
 package kv
 
-import (
-	"errors"
-
-	"github.com/sumi-ripple/ripple/schema"
-)
+import "github.com/sumi-ripple/ripple/schema"
 
 // Peers owns the bucket peers: by shard, how far it has answered.
 type Peers struct{ tx *base }
@@ -14,11 +10,8 @@ func (ps *Peers) At(shard int) (schema.Peer, error) {
 	if ps.tx.s.rule == nil {
 		return schema.Peer{}, nil
 	}
-	r, err := ps.tx.get(bPeers, []byte{byte(shard)})
-	if errors.Is(err, ErrNotFound) {
-		return schema.Peer{}, nil
-	}
-	if err != nil {
+	r, ok, err := ps.tx.find(bPeers, []byte{byte(shard)})
+	if !ok {
 		return schema.Peer{}, err
 	}
 	p := decodePeer(&r)

@@ -23,6 +23,7 @@ const pruneCommit = 4096
 
 // A Pruned says what a pruned file holds, and what it left behind.
 type Pruned struct {
+	From                       schema.RunID // the first run of which it has all visits
 	URLs, Visits, Hosts        int
 	DroppedURLs, DroppedVisits int
 }
@@ -31,9 +32,9 @@ type Pruned struct {
 // visits, those whose links stand in them, the last visits of pages that the newest run
 // has reached, the URLs that any of these names, and every host that was ever asked. The
 // records of all runs stay, so that their numbers stay the same; the commits follow those
-// of the old file. The new file is whole and synced when Prune returns, and removed when
-// it fails, with the cause soon after ctx is done; giving it the place of the old one is
-// left to the caller.
+// of the old file. From is at least the run that an earlier Prune has kept all from. The new
+// file is whole and synced when Prune returns, and removed when it fails, with the cause soon
+// after ctx is done; giving it the place of the old one is left to the caller.
 func (s *Store) Prune(ctx context.Context, dst string, from schema.RunID) (Pruned, error) {
 	f, err := os.OpenFile(dst, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -90,7 +91,7 @@ func (p *pruning) run(dst string) (err error) {
 	}
 	n, o := p.next.state, p.old.state
 	p.result = Pruned{
-		URLs: int(n.urls), Visits: int(n.visits), Hosts: int(n.hosts),
+		From: p.from, URLs: int(n.urls), Visits: int(n.visits), Hosts: int(n.hosts),
 		DroppedURLs: int(o.urls - n.urls), DroppedVisits: int(o.visits - n.visits),
 	}
 	return nil
@@ -98,7 +99,12 @@ func (p *pruning) run(dst string) (err error) {
 
 // mark chooses what is kept.
 func (p *pruning) mark(tx *Tx) error {
-	err := tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
+	before, err := tx.Meta.Pruned()
+	if err != nil {
+		return err
+	}
+	p.from = max(p.from, before)
+	err = tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
 		depth, _ := p.old.Depth(v.URL)
 		if v.Run >= p.from || depth != NoDepth && p.old.Latest(v.URL) == v.Seq {
 			p.visits[v.Seq] = 1

@@ -204,11 +204,8 @@ type count struct {
 // counted reads a count; the zero count is none.
 func (rs *Runs) counted(rule, group string) (count, error) {
 	key := capKey(rs.tx.s.seed, rule, group)
-	r, err := rs.tx.get(bCaps, key)
-	if err != nil {
-		if errors.Is(err, ErrNotFound) {
-			err = nil
-		}
+	r, ok, err := rs.tx.find(bCaps, key)
+	if !ok {
 		return count{}, err
 	}
 	c := count{run: schema.RunID(r.id()), n: int(r.uint())}

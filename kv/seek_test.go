@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/scaletest"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -30,12 +31,8 @@ func TestLookupOfReader(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	err = s.View(func(tx *kv.Tx) error {
+	s := scaletest.Open(t, path)
+	err := s.View(func(tx *kv.Tx) error {
 		host, _, err := tx.Hosts.Lookup("a.test")
 		if err != nil {
 			return err

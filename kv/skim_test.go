@@ -3,7 +3,6 @@ package kv_test
 import (
 	"encoding/binary"
 	"errors"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -18,11 +17,7 @@ import (
 
 // TestSkim holds what the quick ways to read the log say of each visit to the whole one.
 func TestSkim(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.bolt")
-	if err := scaletest.Make(path, scaletest.Size{Pages: 2000, Links: 9000, Hosts: 20}); err != nil {
-		t.Fatal(err)
-	}
-	s := openStore(t, path)
+	s := openStore(t, scaletest.Made(t, scaletest.Size{Pages: 2000, Links: 9000, Hosts: 20}))
 	stands := &schema.Visit{URL: 1, Run: 1, At: time.UnixMilli(5), State: schema.Processed, Status: 304, Stand: 1,
 		NoFollow: true, Facts: []schema.Fact{{Name: "a", Value: "b"}}, Form: "http://other.test/", StoredPath: "x"}
 	if err := s.Update(func(tx *kv.Tx) error { _, err := tx.Visits.Add(stands); return err }); err != nil {
@@ -98,11 +93,7 @@ func skim(tx *kv.Tx, s *kv.Store, f func(*schema.Visit)) error {
 // TestGistsAndTargets holds what is said of visits whose links are counted, or only lead
 // somewhere, to what is said of them with their links.
 func TestGistsAndTargets(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.bolt")
-	if err := scaletest.Make(path, scaletest.Size{Pages: 2000, Links: 9000, Hosts: 20, Runs: 2}); err != nil {
-		t.Fatal(err)
-	}
-	s := openStore(t, path)
+	s := openStore(t, scaletest.Made(t, scaletest.Size{Pages: 2000, Links: 9000, Hosts: 20, Runs: 2}))
 	all := func(schema.Seq, schema.ID) bool { return true }
 	odd := func(_ schema.Seq, id schema.ID) bool { return id%2 == 1 }
 	var gists, wantGists []kv.Gist
@@ -143,11 +134,7 @@ func TestGistsAndTargets(t *testing.T) {
 // TestAtAnyOrder asks for URLs one by one, upwards, downwards and to and fro: each answer is
 // that of the walk over all.
 func TestAtAnyOrder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.bolt")
-	if err := scaletest.Make(path, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}); err != nil {
-		t.Fatal(err)
-	}
-	s := openStore(t, path)
+	s := openStore(t, scaletest.Made(t, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}))
 	n := s.URLs()
 	orders := map[string]func(i int) int{
 		"upwards": func(i int) int { return i }, "downwards": func(i int) int { return n - 1 - i },
@@ -177,11 +164,7 @@ func TestAtAnyOrder(t *testing.T) {
 // TestVisitsAtAnyOrder asks for visits one by one in several orders beside each other: each
 // answer is that of the walk over all, and behind the last there is none.
 func TestVisitsAtAnyOrder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.bolt")
-	if err := scaletest.Make(path, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}); err != nil {
-		t.Fatal(err)
-	}
-	s := openStore(t, path)
+	s := openStore(t, scaletest.Made(t, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}))
 	n := int(s.LastSeq())
 	orders := []func(i int) int{
 		func(i int) int { return i }, func(i int) int { return n - 1 - i }, func(i int) int { return i * 3 % n },
@@ -211,10 +194,7 @@ func TestVisitsAtAnyOrder(t *testing.T) {
 // TestVisitIsMissing takes a visit out of the log: whoever comes by finds that out, and who
 // asks for others beside it does not.
 func TestVisitIsMissing(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.bolt")
-	if err := scaletest.Make(path, scaletest.Size{Pages: 200, Links: 900, Hosts: 5}); err != nil {
-		t.Fatal(err)
-	}
+	path := scaletest.Made(t, scaletest.Size{Pages: 200, Links: 900, Hosts: 5})
 	if err := kv.DeleteRaw(path, "visits", binary.BigEndian.AppendUint64(nil, 7)); err != nil {
 		t.Fatal(err)
 	}
@@ -248,10 +228,7 @@ func TestVisitIsMissing(t *testing.T) {
 // TestFillAnchors reads the anchors of some links of many visits at once, and of a few far apart:
 // they are those that each visit has when it is asked for itself.
 func TestFillAnchors(t *testing.T) {
-	web := filepath.Join(t.TempDir(), "state.bolt")
-	if err := scaletest.Make(web, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}); err != nil {
-		t.Fatal(err)
-	}
+	web := scaletest.Made(t, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20})
 	alone := withAnchors(t, 300) // a commit for each visit
 	for _, tt := range []struct {
 		name  string

@@ -1,17 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/crawl"
 )
 
 // An app is one call of the program: where it writes, and what every command has.
 type app struct {
-	stdout io.Writer
+	stdout *output
 	voice  *voice
 	named  named
 	states states
@@ -19,7 +23,7 @@ type app struct {
 
 func newApp(stdout, stderr io.Writer) *app {
 	v := newVoice(stderr)
-	return &app{stdout: stdout, voice: v, states: states{v}}
+	return &app{stdout: &output{w: stdout}, voice: v, states: states{v}}
 }
 
 func (a *app) execute(ctx context.Context, args []string) error {
@@ -30,9 +34,28 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	err := root.ExecuteContext(ctx)
 	var sig signalError
 	if err != nil && errors.As(context.Cause(ctx), &sig) && !storeFailed(err) {
+		if errors.Is(err, crawl.ErrNoRoom) { // what is not kept is told, and the run goes on as after any signal
+			a.voice.complain(err)
+		}
 		return sig
 	}
-	return err
+	return cmp.Or(err, a.stdout.err)
+}
+
+// An output remembers that something could not be written: who asked has not got the answer, whatever the command
+// makes of it.
+type output struct {
+	mu  sync.Mutex
+	w   io.Writer
+	err error // the first
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n, err := o.w.Write(b)
+	o.err = cmp.Or(o.err, err)
+	return n, err
 }
 
 func newRootCommand(a *app) *cobra.Command {
@@ -68,6 +91,12 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 	addCommands(cmd, a)
 	wrongUse(cmd)
 	addCompletions(cmd, a)
+	addCobras(cmd)
+	return cmd
+}
+
+// addCobras adds the commands that cobra brings along, with the words and the exit codes of the others.
+func addCobras(cmd *cobra.Command) {
 	cmd.InitDefaultHelpCmd()
 	if help, _, err := cmd.Find([]string{"help"}); err == nil {
 		help.RunE, help.Example = runHelp, "  ripple help crawl"
@@ -75,9 +104,11 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 	}
 	cmd.InitDefaultCompletionCmd()
 	if shells, _, err := cmd.Find([]string{"completion"}); err == nil {
+		wrongUse(shells)
+		shells.Args = unknownCommand
+		shells.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		shells.Example = "  source <(ripple completion bash)\n  ripple completion bash --help   # how to install it"
 	}
-	return cmd
 }
 
 // addCommands adds the commands in groups, as the help lists them.
@@ -133,5 +164,11 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return usage("%q is not a command; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
-	return usage("%q is not a command; \"ripple --help\" lists them", args[0])
+	if err := notSite(args[0]); err != nil && !cmd.HasParent() {
+		return err
+	}
+	if !cmd.HasSubCommands() { // of which help was asked
+		cmd = cmd.Root()
+	}
+	return usage("%q is not a command; \"%s --help\" lists them", args[0], cmd.CommandPath())
 }

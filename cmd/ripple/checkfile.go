@@ -39,7 +39,9 @@ func checkApart(ctx context.Context, path string, opts verifyOptions) (*verdict,
 	case ended != nil && ended.Refused != "":
 		return nil, refusedFile(path, ended.Refused, ended.Foreign)
 	case ended == nil && context.Cause(ctx) == errCheckTime:
-		v.note(fmt.Sprintf("the check did not end within %s: its pages lead in circles", span(limit)))
+		if err := v.late(limit, worked(cmd.ProcessState)); err != nil {
+			return nil, hint(fmt.Errorf("check %s: %w", shown(path), err), "copy it to a faster disk and check it there")
+		}
 	case ended == nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case ended == nil:
@@ -68,7 +70,13 @@ func startCheck(ctx context.Context, path string, opts verifyOptions) (*exec.Cmd
 	return cmd, out, cmd.Start()
 }
 
-var errCheckTime = errors.New("the check takes too long")
+var (
+	errCheckTime  = errors.New("the check takes too long")
+	errCheckWaits = errors.New("the check takes too long, for it waits for the disk: nothing is said of the file")
+)
+
+// worked is the time that a process has had a processor.
+func worked(p *os.ProcessState) time.Duration { return p.UserTime() + p.SystemTime() }
 
 // checkTime is generous: a small file takes milliseconds.
 func checkTime(size int64) time.Duration {
@@ -83,6 +91,12 @@ func refusedFile(path, reason string, foreign bool) error {
 	return fmt.Errorf("check %s: %w", shown(path), err)
 }
 
+// maxProblemText is how much of a problem the child tells: with six bytes of JSON for each, less than maxLine.
+const (
+	maxProblemText = 128 << 10
+	maxLine        = 1 << 20
+)
+
 // A checkLine is what the child says, one JSON object a line: problems, then one
 // line that says how it ended.
 type checkLine struct {
@@ -96,7 +110,7 @@ type checkLine struct {
 func readVerdict(r io.Reader) (*verdict, *checkLine) {
 	v := &verdict{Problems: []string{}}
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
+	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		var line checkLine
 		if json.Unmarshal(lines.Bytes(), &line) != nil {
@@ -119,6 +133,21 @@ func (v *verdict) note(problem string) {
 	if v.Found++; len(v.Problems) < maxProblems {
 		v.Problems = append(v.Problems, problem)
 	}
+}
+
+// late notes that a check has not ended in its time, for part of which it had a processor. Where it has waited for
+// the disk, and found nothing so far, that says nothing of the file.
+func (v *verdict) late(limit, worked time.Duration) error {
+	why := "its pages lead in circles"
+	switch {
+	case worked >= limit/2:
+	case v.Found == 0:
+		return errCheckWaits
+	default:
+		why = "it waits for the disk"
+	}
+	v.note(fmt.Sprintf("the check did not end within %s: %s", span(limit), why))
+	return nil
 }
 
 // newCheckFileCommand is the child's side. It is not meant for people.
@@ -149,10 +178,10 @@ func checkFile(w io.Writer, path string, digest bool) error {
 	found := 0
 	note := func(problem string) {
 		found++
-		_ = out.Encode(checkLine{Problem: problem})
+		_ = out.Encode(checkLine{Problem: clean(problem, maxProblemText)})
 	}
 	if err := kv.Check(path, note); err != nil {
-		return out.Encode(checkLine{Refused: err.Error(), Foreign: errors.Is(err, kv.ErrForeign)})
+		return out.Encode(checkLine{Refused: clean(err.Error(), maxProblemText), Foreign: errors.Is(err, kv.ErrForeign)})
 	}
 	v := &verdict{}
 	if err := v.survey(path, digest && found == 0, note); err != nil && (found == 0 || !errors.Is(err, kv.ErrDamaged)) {

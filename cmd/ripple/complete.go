@@ -11,6 +11,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // addCompletions has a shell complete the values of flags and the arguments of commands.
@@ -23,6 +24,8 @@ func addCompletions(root *cobra.Command, a *app) {
 			}
 		})
 		switch _, args, _ := strings.Cut(c.Use, " "); {
+		case args == "HOST CLASS":
+			c.ValidArgsFunction = completeDecision(a)
 		case strings.Contains(args, "URL") || strings.Contains(args, "HOST"):
 			c.ValidArgsFunction = completeHosts(a)
 		case strings.Contains(args, "CONFIG"):
@@ -76,41 +79,59 @@ const (
 // completeHosts completes URLs by the hosts of the state.
 func completeHosts(a *app) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), completePeriod)
-		defer cancel()
-		urls, err := hostURLs(ctx, a, typed)
-		if err != nil {
+		scheme, prefix := "https://", strings.TrimPrefix(typed, "https://")
+		switch {
+		case strings.HasPrefix(scheme, typed):
+			prefix = ""
+		case prefix == typed:
+			scheme = ""
+		}
+		names := hostNames(cmd.Context(), a, prefix)
+		if len(names) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return urls, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		for i, name := range names {
+			names[i] = scheme + name + "/"
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 }
 
-// hostURLs are the URLs of the hosts of the state that begin with what was typed.
-func hostURLs(ctx context.Context, a *app, typed string) (all []string, err error) {
+// completeDecision completes the host of the state that is decided on, and what it is.
+func completeDecision(a *app) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) (words []string, _ cobra.ShellCompDirective) {
+		switch len(args) {
+		case 0:
+			words = hostNames(cmd.Context(), a, typed)
+		case 1:
+			for _, class := range config.DecidedClasses() {
+				words = append(words, string(class))
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// hostNames are the hosts of the state whose names begin with a prefix; none if it cannot be read.
+func hostNames(ctx context.Context, a *app, prefix string) (all []string) {
+	ctx, cancel := context.WithTimeout(ctx, completePeriod)
+	defer cancel()
 	path, err := a.named.statePath()
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	store, _, err := a.states.open(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	defer store.Close()
-	scheme, prefix := "https://", strings.TrimPrefix(typed, "https://")
-	switch {
-	case strings.HasPrefix(scheme, typed):
-		prefix = ""
-	case prefix == typed:
-		scheme = ""
-	}
-	err = store.View(func(tx *kv.Tx) error {
+	_ = store.View(func(tx *kv.Tx) error { // what it has read by then will do
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 			if strings.HasPrefix(h.Name, prefix) {
-				all = append(all, scheme+clean(h.Name, 253)+"/")
+				all = append(all, clean(h.Name, 253))
 			}
 			return len(all) < maxCompleted && ctx.Err() == nil, nil
 		})
 	})
-	return all, err
+	return all
 }

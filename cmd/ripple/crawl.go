@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -145,8 +146,11 @@ func openCrawl(v *voice, path string, fresh bool, opts kv.Options) (*kv.Store, e
 	return openLocked(path, opts)
 }
 
-// hasFolder reports an error if the folder of a state file is missing.
+// hasFolder reports an error if the folder of a state file is missing, or the file is a folder itself.
 func hasFolder(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return stateError(path, fmt.Errorf("%s is a folder: %w", shown(path), kv.ErrForeign))
+	}
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return hint(usage("the folder %s of the state file does not exist", shown(dir)),

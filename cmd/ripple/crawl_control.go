@@ -223,22 +223,11 @@ func (c *commanded) Reload(ctx context.Context) (any, error) {
 func (w *walk) reload() error {
 	w.reloading.Lock()
 	defer w.reloading.Unlock()
-	cfg, err := loadConfig(w.path, w.voice)
-	if err == nil {
-		cfg, err = w.seeds.join(cfg)
+	if w.writing.Load() {
+		w.log.Warn(errOver.Text + ": the next one reads the configuration again")
+		return errOver
 	}
-	if err == nil {
-		err = w.mayFollow(cfg)
-	}
-	if err == nil {
-		err = w.crawl.Admits(context.Background(), cfg)
-	}
-	if err == nil && cfg.Network.Proxy != w.cfg.Load().Network.Proxy {
-		err = warnOfProxy(w.voice, cfg)
-	}
-	if err == nil {
-		err = w.sender.Follow(cfg)
-	}
+	cfg, err := w.readAgain()
 	if err != nil {
 		for line := range strings.Lines(complaint(err)) {
 			w.log.Error("the configuration is wrong", "error", strings.TrimSpace(line))
@@ -254,6 +243,28 @@ func (w *walk) reload() error {
 	w.limitMemory(crawlMemory(cfg))
 	w.crawl.Reload(cfg)
 	return nil
+}
+
+// readAgain reads the configuration file as it is now, and reports why it cannot be followed.
+func (w *walk) readAgain() (*config.Config, error) {
+	cfg, err := loadConfig(w.path, w.voice)
+	if err == nil {
+		seeds := extraSeeds{AsQuality: w.seeds.AsQuality, URLs: w.seeds.URLs}
+		cfg, err = seeds.joinKept(cfg, 0) // those that are refused now may be welcome later
+	}
+	if err == nil {
+		err = w.mayFollow(cfg)
+	}
+	if err == nil {
+		err = w.crawl.Admits(context.Background(), cfg)
+	}
+	if err == nil && cfg.Network.Proxy != w.cfg.Load().Network.Proxy {
+		err = warnOfProxy(w.voice, cfg)
+	}
+	if err == nil {
+		err = w.sender.Follow(cfg)
+	}
+	return cfg, err
 }
 
 // atStart names the keys of [monitor] that a crawl reads when it starts alone, as far as they differ.

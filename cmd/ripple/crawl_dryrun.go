@@ -14,6 +14,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/terrain"
@@ -75,13 +76,16 @@ func foreseen(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds,
 			return nil, usage("%v", err)
 		}
 	}
+	if err := errors.Join(crawlMemory(cfg).refuse(), refusePages(cfg.Pages)); err != nil {
+		return nil, err
+	}
 	if err := refuseBrowsers(ctx, cfg); err != nil {
 		return nil, err
 	}
 	if cfg.Cluster.Hub != "" {
 		return nodeProspect(cfg, opts)
 	}
-	if err := errors.Join(refuseOutputs(cfg), refuseMetrics(cfg.Monitor.MetricsCSV), refusePages(cfg.Pages)); err != nil {
+	if err := errors.Join(refuseOutputs(cfg), refuseMetrics(cfg.Monitor.MetricsCSV)); err != nil {
 		return nil, err
 	}
 	return newProspect(ctx, a.states, cfg, extra, opts.fresh)
@@ -95,8 +99,11 @@ func refuseBrowsers(ctx context.Context, cfg *config.Config) error {
 
 // nodeProspect is that of a machine that shares a terrain with others. The hub is not asked how far they are.
 func nodeProspect(cfg *config.Config, opts crawlOptions) (*prospect, error) {
-	if err := refuseNode(cfg, opts); err != nil {
+	if err := refuseNode(opts); err != nil {
 		return nil, err
+	}
+	if err := hub.CheckCredentials(cfg.Cluster.Credentials); err != nil {
+		return nil, hubError(err)
 	}
 	return &prospect{
 		state: shown(cfg.Cluster.Folder) + ", this machine's shards",
@@ -213,6 +220,9 @@ func orNone(n int) string {
 func showLists(w io.Writer, cfg *config.Config) {
 	fmt.Fprintln(w, "\nclasses; the first that matches a URL decides")
 	t := newTable(w)
+	if n := cfg.Decided(); n > 0 {
+		t.row("  decided", "file "+shown(cfg.Decisions.File), count(n, "host", "hosts")+", whatever lists of names say")
+	}
 	showList(t, "blacklist", cfg.Blacklist)
 	showList(t, "stub", cfg.Stub)
 	for _, q := range cfg.Quality {

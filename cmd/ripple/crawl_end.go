@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
@@ -29,8 +28,8 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 			r.Run.End = schema.End{Kind: schema.EndOutputs}
 			return errors.Join(w.tellInterrupted(r), early(ctx))
 		}
-		return hint(fmt.Errorf("run #%d: %w", r.Run.ID, err), "nothing is lost: %q writes them again",
-			"ripple crawl "+shown(w.path))
+		return hint(fmt.Errorf("run #%d: %w", r.Run.ID, err), "nothing is lost; write them again with: ripple crawl %s",
+			shown(w.path))
 	}
 	if r.Walked {
 		if err := w.crawl.Complete(); err != nil {
@@ -45,7 +44,7 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 	}
 	if limit {
 		next := "ripple crawl " + shown(w.path)
-		w.voice.tell(remark{fmt.Sprintf("  %q goes on", next), "the run can go on", []any{"command", next}})
+		w.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
 	}
 	return nil
 }
@@ -121,35 +120,11 @@ const maxRemarks = 20
 
 // remarks are what a person should know about a map that is not whole.
 func remarks(s *survey.Survey) ([]remark, error) {
-	var lines, empty []remark
-	var gone failures
-	left := 0
-	err := s.Hosts.Each(func(h *survey.HostReport) error {
-		name := clean(h.Host.Name, 253)
-		switch {
-		case len(h.Origins) > 0 && h.Cover.Cut() && h.Cover != survey.CoverDenied:
-			if len(lines) < maxRemarks {
-				lines = append(lines, remark{cutLine(name, h), "origin cut", []any{"host", name, "pages", h.Processed,
-					"missing", h.KnownMissing, "reason", h.Coverage}})
-			} else {
-				left++
-			}
-		case h.Cover == survey.CoverGivenUp:
-			gone.addReport(h)
-		}
-		if line, ok := madeByScript(name, h); ok && len(empty) < maxRemarks {
-			empty = append(empty, line)
-		}
-		return nil
-	})
-	if err != nil {
+	var hosts hostRemarks
+	if err := s.Hosts.Each(hosts.add); err != nil {
 		return nil, err
 	}
-	if left > 0 {
-		text := fmt.Sprintf("and %s more; the summary has them all", count(left, "host", "hosts"))
-		lines = append(lines, remark{text, "further origins cut", []any{"count", left}})
-	}
-	lines = slices.Concat(lines, gone.remarks(), empty)
+	lines := hosts.all()
 	for _, more := range []func(*survey.Survey) ([]remark, error){omissions, strays, uncovered} {
 		further, err := more(s)
 		if err != nil {
@@ -158,6 +133,49 @@ func remarks(s *survey.Survey) ([]remark, error) {
 		lines = append(lines, further...)
 	}
 	return lines, nil
+}
+
+// hostRemarks are those on single hosts.
+type hostRemarks struct {
+	cut, empty  []remark
+	left        int // further ones that were cut
+	gone, plain failures
+}
+
+func (r *hostRemarks) add(h *survey.HostReport) error {
+	name := clean(h.Host.Name, 253)
+	switch {
+	case len(h.Origins) > 0 && h.Cover.Cut() && h.Cover != survey.CoverDenied:
+		if len(r.cut) < maxRemarks {
+			r.cut = append(r.cut, remark{cutLine(name, h), "origin cut", []any{"host", name, "pages", h.Processed,
+				"missing", h.KnownMissing, "reason", h.Coverage}})
+		} else {
+			r.left++
+		}
+	case h.Cover == survey.CoverGivenUp:
+		r.gone.addReport(h)
+	}
+	if h.OnlyHTTP() {
+		r.plain.add(name, "seen only as http:// and not reached over https", "")
+	}
+	if line, ok := madeByScript(name, h); ok && len(r.empty) < maxRemarks {
+		r.empty = append(r.empty, line)
+	}
+	return nil
+}
+
+func (r *hostRemarks) all() []remark {
+	lines := r.cut
+	if r.left > 0 {
+		text := fmt.Sprintf("and %s more; the summary has them all", count(r.left, "host", "hosts"))
+		lines = append(lines, remark{text, "further origins cut", []any{"count", r.left}})
+	}
+	lines = append(lines, r.gone.remarks()...)
+	for _, g := range r.plain.groups {
+		text := fmt.Sprintf("%s %s (%s)", count(g.count, "host was", "hosts were"), g.reason, g.named())
+		lines = append(lines, remark{text, "hosts " + g.reason, []any{"count", g.count, "hosts", g.names}})
+	}
+	return append(lines, r.empty...)
 }
 
 // madeByScript says that pages of a host show nothing without their scripts, or that it
@@ -169,9 +187,9 @@ func madeByScript(name string, h *survey.HostReport) (remark, bool) {
 			fmt.Sprintf("%s: %s of %s likely need scripts", name, commas(h.Shells), count(h.HTML, "page", "pages")),
 			"pages likely need scripts", []any{"host", name, "count", h.Shells},
 		}, true
-	case h.HTML >= 3 && h.HTML == h.Linkless && h.Cover != survey.CoverGivenUp:
+	case h.Unlinked():
 		return remark{
-			fmt.Sprintf("%s: none of %d pages has a link; they are likely made by script", name, h.HTML),
+			fmt.Sprintf("%s: %s without a link, likely made by script", name, count(h.HTML, "page", "pages")),
 			"no page has a link", []any{"host", name, "count", h.HTML},
 		}, true
 	}

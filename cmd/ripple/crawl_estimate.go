@@ -12,6 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -59,9 +60,8 @@ func showEstimate(w io.Writer, p *prospect, peeks []crawl.Peeked) error {
 		count(least.hosts, "host", ""), span(least.time)))
 	t.row("  at most", fmt.Sprintf("%s for pages to %s of origins, in about %s", count(most.requests, "request", ""),
 		count(most.hosts, "known host", ""), span(most.time)))
-	wide := wildcards(p.cfg)
-	if len(wide) > 0 {
-		t.row("  and", "as much to further hosts below "+strings.Join(wide, ", "))
+	if wide := wildcards(p.cfg); len(wide) > 0 {
+		t.row("  and", "as much to further hosts below "+listed(wide))
 	}
 	if c := p.cfg.Crawler; c.MaxDepth > 0 {
 		t.row("  and", fmt.Sprintf("%s to each host on the way within %s", count(c.MaxDomainRequests, "request", ""),
@@ -87,13 +87,13 @@ func (p *prospect) hosts(peeks []crawl.Peeked) (map[string]*schema.Host, error) 
 			return nil, err
 		}
 	}
-	for _, peek := range peeks {
-		h := all[peek.Host]
-		if h == nil {
-			h = &schema.Host{Name: peek.Host}
-			all[peek.Host] = h
+	for _, seed := range p.seeds() {
+		if name := weburl.Host(seed); all[name] == nil {
+			all[name] = &schema.Host{Name: name}
 		}
-		if peek.Rules != nil {
+	}
+	for _, peek := range peeks {
+		if h := all[peek.Host]; h != nil && peek.Rules != nil {
 			h.CrawlDelay, _ = peek.Rules.CrawlDelay()
 		}
 	}
@@ -105,21 +105,7 @@ func (p *prospect) hosts(peeks []crawl.Peeked) (map[string]*schema.Host, error) 
 func (p *prospect) least(hosts map[string]*schema.Host, peeks []crawl.Peeked) (*estimate, error) {
 	var e estimate
 	if p.goes {
-		var run schema.Run
-		err := p.store.View(func(tx *kv.Tx) error {
-			runs, err := tx.Runs.All()
-			if err == nil && len(runs) > 0 {
-				run = runs[len(runs)-1]
-			}
-			return err
-		})
-		pace := census.NewPace(p.cfg, &run)
-		for _, h := range hosts {
-			if pages, seconds := pace.Of(h, h.Waiting); pages > 0 {
-				e.add(int(pages), duration(seconds/pages))
-			}
-		}
-		return &e, err
+		return &e, p.store.View(func(tx *kv.Tx) error { return p.addWaiting(tx, hosts, &e) })
 	}
 	asked := map[string]int{} // requests, by host
 	for _, peek := range peeks {
@@ -127,21 +113,59 @@ func (p *prospect) least(hosts map[string]*schema.Host, peeks []crawl.Peeked) (*
 			asked[peek.Host]++
 		}
 	}
-	for _, q := range p.cfg.Quality {
-		for _, seed := range q.Seeds {
-			if u, err := p.cfg.Rules().Parse(seed); err == nil {
-				due, err := p.due(u.Norm)
-				if err != nil {
-					return nil, err
-				}
-				asked[u.Host()] += due
-			}
-		}
+	if err := p.addSeeds(asked); err != nil {
+		return nil, err
 	}
 	for name, n := range asked {
 		e.add(n, p.cfg.FullDelay(cmp.Or(hosts[name], &schema.Host{Name: name})))
 	}
 	return &e, nil
+}
+
+// addWaiting adds the pages that wait in the run that goes on, as stats counts them.
+func (p *prospect) addWaiting(tx *kv.Tx, hosts map[string]*schema.Host, e *estimate) error {
+	runs, err := tx.Runs.All()
+	if err != nil || len(runs) == 0 {
+		return err
+	}
+	run := &runs[len(runs)-1]
+	pace := census.NewPace(p.cfg, run)
+	for _, h := range hosts {
+		waiting, err := survey.WaitingPages(p.store, tx, run, h)
+		if err != nil {
+			return err
+		}
+		if pages, seconds := pace.Of(h, waiting); pages > 0 {
+			e.add(int(pages), duration(seconds/pages))
+		}
+	}
+	return nil
+}
+
+// addSeeds adds the requests for the pages that the seeds are to those of their hosts.
+func (p *prospect) addSeeds(asked map[string]int) error {
+	for _, norm := range p.seeds() {
+		due, err := p.due(norm)
+		if err != nil {
+			return err
+		}
+		asked[weburl.Host(norm)] += due
+	}
+	return nil
+}
+
+// seeds are the pages that the seeds are, each once.
+func (p *prospect) seeds() (norms []string) {
+	seen := map[string]bool{}
+	for _, q := range p.cfg.Quality {
+		for _, seed := range q.Seeds {
+			if u, err := p.cfg.Rules().Parse(seed); err == nil && !seen[u.Norm] {
+				seen[u.Norm] = true
+				norms = append(norms, u.Norm)
+			}
+		}
+	}
+	return norms
 }
 
 // due returns how many requests a seed costs at least: none if its last visit is young
@@ -184,6 +208,16 @@ func (p *prospect) most(hosts map[string]*schema.Host) *estimate {
 	return &e
 }
 
+// listed names the first of some patterns, and says how many there are more.
+func listed(all []string) string {
+	const most = 10
+	text := strings.Join(all[:min(most, len(all))], ", ")
+	if n := len(all) - most; n > 0 {
+		text += " and " + commas(n) + " more"
+	}
+	return text
+}
+
 // wildcards are the patterns of origins that more hosts may match.
 func wildcards(cfg *config.Config) (all []string) {
 	for _, q := range cfg.Quality {
@@ -210,6 +244,10 @@ func showOutputs(w io.Writer, cfg *config.Config) {
 			none = false
 			t.row("  "+f.key, shown(f.path(cfg)))
 		}
+	}
+	if cfg.Pages.Keep {
+		none = false
+		t.row("  [pages] path", shown(cfg.Pages.Path)+" (all the time)")
 	}
 	if path := cfg.Monitor.MetricsCSV; path != "" {
 		none = false

@@ -98,14 +98,19 @@ func (f *failures) remarks() (lines []remark) {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.reason, b.reason))
 	})
 	for _, g := range f.groups {
-		names := strings.Join(g.names, ", ")
-		if n := g.count - len(g.names); n > 0 {
-			names += fmt.Sprintf(" and %s more", commas(n))
-		}
 		lines = append(lines, remark{
-			fmt.Sprintf("%s failed: %s (%s)", count(g.count, "host", ""), clean(g.exact, 200), names),
+			fmt.Sprintf("%s failed: %s (%s)", count(g.count, "host", ""), clean(g.exact, 200), g.named()),
 			"hosts failed", []any{"count", g.count, "reason", clean(g.exact, 200), "hosts", g.names},
 		})
 	}
 	return lines
+}
+
+// named are the first of its hosts, and how many more there are.
+func (g *failure) named() string {
+	names := strings.Join(g.names, ", ")
+	if n := g.count - len(g.names); n > 0 {
+		names += fmt.Sprintf(" and %s more", commas(n))
+	}
+	return names
 }

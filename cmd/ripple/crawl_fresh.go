@@ -13,9 +13,9 @@ import (
 )
 
 // beginFresh puts an empty state in the place of an old one, which becomes the
-// one backup beside it. What hosts have asked for is carried over. At every
-// moment there is a whole state file under the name, and the old one stays
-// locked until the new one is in place.
+// one backup beside it, unless it has no page and there is a backup already. What hosts have
+// asked for is carried over. At every moment there is a whole state file under the name, and
+// the old one stays locked until the new one is in place.
 func beginFresh(v *voice, path string) error {
 	path, err := filepath.EvalSymlinks(path) // a link stays where it is, and leads to the new file
 	switch {
@@ -43,15 +43,25 @@ func beginFresh(v *voice, path string) error {
 		}
 		return fmt.Errorf("begin a fresh state: %w", err)
 	}
-	err = replace(path, next, backup)
+	keep := old == nil || old.LastSeq() > 0 || !isBolt(backup)
+	err = replace(path, next, backup, keep)
 	if old != nil {
 		err = errors.Join(err, old.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("begin a fresh state: %w", err)
 	}
-	v.tell(remark{fmt.Sprintf("the old state is kept as %s", shown(backup)), "old state kept", []any{"path", backup}})
+	v.tell(backedUp(backup, keep))
 	return nil
+}
+
+// backedUp says what the backup is: the old state, or what was kept before.
+func backedUp(backup string, kept bool) remark {
+	text, event := "the old state is kept as %s", "old state kept"
+	if !kept {
+		text, event = "the old state has no page: the backup %s stays as it is", "backup stays"
+	}
+	return remark{fmt.Sprintf(text, shown(backup)), event, []any{"path", backup}}
 }
 
 // mayBackUp reports what is in the way of a backup.
@@ -79,8 +89,11 @@ func prepareFresh(log *slog.Logger, old *kv.Store, next string, damaged bool) er
 	return errors.Join(err, to.Like(old), to.Close())
 }
 
-// replace gives the new file the name, and the old one that of the backup.
-func replace(path, next, backup string) error {
+// replace gives the new file the name and, where it is to be kept, the old one that of the backup.
+func replace(path, next, backup string, keep bool) error {
+	if !keep {
+		return kv.Rename(next, path)
+	}
 	if err := os.Remove(backup); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -24,8 +24,11 @@ const (
 
 // A metricsFile is what [monitor] metrics-csv names: lines of Unix seconds, metric
 // and value, appended whole, so that a kill leaves at most one line without its
-// end, which the next crawl cuts.
-type metricsFile struct{ f *os.File }
+// end, which the next crawl cuts, and a full disk one that is cut once there is room.
+type metricsFile struct {
+	f    *os.File
+	torn bool // the last write failed, and may have left a line without its end
+}
 
 // refuseMetrics reports what keeps a file of metrics from being opened; empty: there is none to be.
 func refuseMetrics(path string) error {
@@ -75,7 +78,7 @@ func openMetrics(path string) (*metricsFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("[monitor] metrics-csv: %w (%w)", err, errConfig)
 	}
-	m := &metricsFile{f}
+	m := &metricsFile{f: f}
 	if err := m.repair(); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("[monitor] metrics-csv: %s %w (%w)", shown(path), err, errConfig)
@@ -127,7 +130,13 @@ func (m *metricsFile) append(at time.Time, s *census.Status) error {
 	for _, kind := range slices.Sorted(maps.Keys(s.Errors)) {
 		line("errors_"+kind, float64(s.Errors[kind]))
 	}
+	if m.torn {
+		if err := m.repair(); err != nil {
+			return err
+		}
+	}
 	_, err := m.f.Write(b.Bytes())
+	m.torn = err != nil
 	return err
 }
 

@@ -30,11 +30,14 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 		return err
 	}
 	m := crawlMemory(own)
-	m.set(heap.CrawlLeast)
 	machine := crawl.NewMachine(own.MaxOpen())
+	m.set(heap.Crawl(machine.Crawls))
 	machine.LimitMemory(m.bytes)
-	keepBrowsers := func(cfg *config.Config) error { return machine.KeepBrowsers(ctx, cfg) }
-	if err := keepBrowsers(own); err != nil {
+	if err := m.refuse(); err != nil {
+		return err
+	}
+	prepare := preparing(ctx, machine)
+	if err := prepare(own); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, machine.LeaveBrowsers()) }()
@@ -48,11 +51,21 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 		Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
 		Config: own, Log: a.voice.logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
 		Open: func(path string) (*kv.Store, error) {
-			store, err := openLocked(path, kv.Options{Memory: m.forURLs() / int64(own.Cluster.Shards)})
+			store, err := openLocked(path, kv.Options{Memory: m.ofShard(own.Cluster.Shards)})
 			return store, m.explain(err)
 		},
-		Prepare: keepBrowsers,
+		Prepare: prepare,
 	})
+}
+
+// preparing makes ready what a configuration needs, or reports why that cannot be had here.
+func preparing(ctx context.Context, machine *crawl.Machine) func(*config.Config) error {
+	return func(cfg *config.Config) error {
+		if err := refusePages(cfg.Pages); err != nil {
+			return err
+		}
+		return machine.KeepBrowsers(ctx, cfg)
+	}
 }
 
 // nodeName is what a node is called by others.
@@ -63,7 +76,7 @@ func nodeName(cfg *config.Config) (string, error) {
 
 // ownConfig is the configuration of a node.
 func ownConfig(cfg *config.Config, opts crawlOptions) (*config.Config, error) {
-	if err := refuseNode(cfg, opts); err != nil {
+	if err := refuseNode(opts); err != nil {
 		return nil, err
 	}
 	own := *cfg
@@ -91,7 +104,7 @@ func tellUnwritten(v *voice, cfg *config.Config) {
 }
 
 // refuseNode refuses what several machines cannot do.
-func refuseNode(cfg *config.Config, opts crawlOptions) error {
+func refuseNode(opts crawlOptions) error {
 	switch {
 	case opts.fresh:
 		return usage("--fresh begins one state file anew; a terrain of several machines begins anew with an empty " +
@@ -132,6 +145,11 @@ func nodeError(cfg *config.Config, err error) error {
 		return hint(fmt.Errorf("%w (%w)", err, errConfig),
 			"all machines follow one configuration, except for [state], [output], [monitor], [cluster] and "+
 				"the machine's limits; during a run \"ripple reload\" changes it for all")
+	case errors.Is(err, crawl.ErrIdentity):
+		return hint(err, "restore them, or begin a new terrain with an empty [cluster] folder on each machine and an "+
+			"empty store of the hub")
+	case errors.Is(err, node.ErrTwin):
+		return hint(err, "a machine is called by its host name and its [cluster] folder; give one of the two another")
 	case errors.Is(err, node.ErrGone):
 		return hint(err, "put it into %s, or first start the machine that has it now; if it is gone for good, "+
 			"\"ripple shard recreate\" makes another", folder)

@@ -43,7 +43,7 @@ func (s *followedShard) End() { s.end() }
 
 // crawl has the crawl of a shard answer other commands, by the name of its file.
 func (v *nodeView) crawl(of node.Walk) node.Follower {
-	cfg := *v.cfg
+	cfg := *of.Config
 	cfg.State.Path = of.Path
 	w := &walk{
 		voice: v.voice, log: v.voice.logger(), stop: v.stop, begun: make(chan struct{}),
@@ -63,12 +63,12 @@ func (v *nodeView) crawl(of node.Walk) node.Follower {
 	s.end = func() {
 		file.answered(file.idle)
 		cancel()
+		if err := errors.Join(g.Wait(), w.watcher.End(w.store)); err != nil {
+			w.log.Warn("a shard could not be watched", "shard", of.Shard, "error", err)
+		}
 		last := s.moment(ctx)
 		last.Status.Status = "ended"
 		w.shown.Freeze(last)
-		if err := g.Wait(); err != nil {
-			w.log.Warn("a shard could not be watched", "shard", of.Shard, "error", err)
-		}
 	}
 	return s
 }

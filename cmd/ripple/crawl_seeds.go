@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -75,37 +74,36 @@ func (o *seedOptions) read() (extraSeeds, error) {
 
 // readFrom reads seeds. Empty lines and those that begin with # are none, nor is a header.
 func (s *extraSeeds) readFrom(in io.Reader) error {
-	text := bufio.NewReader(io.LimitReader(in, maxSeedsFile+1))
-	switch head, _ := text.Peek(len(utf8Mark)); {
-	case isUTF16(head):
+	text, err := io.ReadAll(io.LimitReader(in, maxSeedsFile+1))
+	switch {
+	case err != nil:
+		return usage("--seeds: %v", err)
+	case len(text) > maxSeedsFile:
+		return usage("--seeds: %s is larger than %d MB", s.file, maxSeedsFile>>20)
+	case isUTF16(text):
 		return usage("--seeds: %s is UTF-16; save it as UTF-8", s.file)
-	case string(head) == utf8Mark:
-		_, _ = text.Discard(len(utf8Mark)) // what was peeked at is there
 	}
 	first := true
-	lines := bufio.NewScanner(text)
-	size := 0
-	for number := 1; lines.Scan(); number++ {
-		size += len(lines.Bytes()) + 1
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || strings.HasPrefix(line, "#") {
+	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(text), utf8Mark))
+	for i, line := range strings.Split(lines, "\n") {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
 			continue
+		case !utf8.ValidString(line):
+			return usage("--seeds: %s, line %d: %s is not in UTF-8; save the file as UTF-8", s.file, i+1,
+				shown(clean(line, 80)))
 		}
 		url, err := seedOf(line)
 		if err != nil {
 			return err
 		}
-		if !first || !isHeader(url) {
-			s.URLs, s.lines = append(s.URLs, url), append(s.lines, number)
+		if url != "" && !(first && isHeader(url)) {
+			s.URLs, s.lines = append(s.URLs, url), append(s.lines, i+1)
 		}
 		first = false
 	}
-	switch err := lines.Err(); {
-	case err != nil:
-		return usage("--seeds: %v", err)
-	case size > maxSeedsFile:
-		return usage("--seeds: %s is larger than %d MB", s.file, maxSeedsFile>>20)
-	case len(s.URLs) == 0:
+	if len(s.URLs) == 0 {
 		return usage("--seeds: %s contains no URL", s.file)
 	}
 	return nil
@@ -121,8 +119,10 @@ func isUTF16(head []byte) bool {
 		head[0] == 0 != (head[1] == 0))
 }
 
-// seedOf returns the URL of a line, which may be CSV of one column.
+// seedOf returns the URL of a line, which may be CSV of one column: those behind it are empty. A URL
+// that ends in a comma or semicolon is in quotes.
 func seedOf(line string) (string, error) {
+	line = strings.TrimRight(line, ",; \t")
 	if !strings.HasPrefix(line, `"`) {
 		return line, nil
 	}
@@ -130,31 +130,25 @@ func seedOf(line string) (string, error) {
 	if err != nil || len(fields) != 1 {
 		return "", usage("--seeds: each line must hold one URL; %s does not", shown(clean(line, 80)))
 	}
-	return fields[0], nil
+	return strings.TrimSpace(fields[0]), nil
 }
 
-// isHeader reports whether the first line names the column of URLs below it.
-func isHeader(line string) bool { return !strings.ContainsAny(line, ".:/,") }
+// isHeader reports whether the first line names the column of URLs below it, and no further one.
+func isHeader(line string) bool { return !strings.ContainsAny(line, ".:/,;\t") }
 
 // join adds the seeds to a configuration. What is wrong with them is told by the file and its lines.
 func (s extraSeeds) join(cfg *config.Config) (*config.Config, error) {
-	more, err := s.with(cfg)
-	return more, s.placed(err)
-}
-
-// with is join without the file: the lines are places in the list.
-func (s extraSeeds) with(cfg *config.Config) (*config.Config, error) {
 	if len(s.URLs) == 0 {
 		return cfg, nil
 	}
 	more, err := cfg.WithSeeds(s.URLs, s.AsQuality)
 	if err != nil {
-		return nil, fmt.Errorf("%w (%w)", err, errConfig)
+		return nil, s.placed(fmt.Errorf("%w (%w)", err, errConfig))
 	}
 	return more, nil
 }
 
-// placed has an error of with name the file and its lines.
+// placed has an error of [config.Config.WithSeeds] name the file and its lines.
 func (s extraSeeds) placed(err error) error {
 	var refused *config.Errors
 	if !errors.As(err, &refused) || s.file == "" {
@@ -221,15 +215,24 @@ func (s *extraSeeds) ofRun(store *kv.Store, cfg *config.Config) (more *config.Co
 	s.same = before != nil && kept.hadBy(last.ID, before, cfg)
 	own := len(s.URLs)
 	if kept.Run == s.Run {
-		for _, url := range kept.URLs {
-			if !slices.Contains(s.URLs, url) {
-				s.URLs = append(s.URLs, url)
-			}
-		}
-		s.AsQuality = s.AsQuality || kept.AsQuality
+		s.addKept(&kept)
 	}
 	more, err = s.joinKept(cfg, own)
 	return more, len(s.URLs) > 0 || len(kept.URLs) > 0, err
+}
+
+// addKept adds the seeds that the run to be continued has already.
+func (s *extraSeeds) addKept(kept *extraSeeds) {
+	given := make(map[string]bool, len(s.URLs))
+	for _, url := range s.URLs {
+		given[url] = true
+	}
+	for _, url := range kept.URLs {
+		if !given[url] {
+			s.URLs = append(s.URLs, url)
+		}
+	}
+	s.AsQuality = s.AsQuality || kept.AsQuality
 }
 
 // hadBy reports whether a run with the configuration before had cfg, with the seeds if
@@ -245,20 +248,6 @@ func (s extraSeeds) hadBy(run schema.RunID, before, cfg *config.Config) bool {
 // joinKept adds the seeds to a configuration. Of those behind the first own, which
 // the run had before, the ones that it refuses by now are dropped.
 func (s *extraSeeds) joinKept(cfg *config.Config, own int) (*config.Config, error) {
-	for {
-		more, err := s.with(cfg)
-		var refused *config.Errors
-		if err == nil || !errors.As(err, &refused) {
-			return more, err
-		}
-		before := len(s.URLs)
-		for _, p := range slices.Backward(refused.List) {
-			if p.Line > own {
-				s.URLs = slices.Delete(s.URLs, p.Line-1, p.Line)
-			}
-		}
-		if len(s.URLs) == before {
-			return nil, s.placed(err)
-		}
-	}
+	s.URLs = append(s.URLs[:own:own], cfg.AdmittedSeeds(s.URLs[own:], s.AsQuality)...)
+	return s.join(cfg)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -21,6 +22,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -175,6 +177,12 @@ func TestCrawlOnlyOutputs(t *testing.T) {
 	walkWithoutOutputs(t, path)
 	web.ResetLog()
 	var out, told bytes.Buffer
+	const missing = "run #1 interrupted (stopped before its outputs were written)"
+	state := filepath.Join(dir, "ripple.bolt")
+	if err := newApp(&out, &told).execute(t.Context(), []string{"stats", "--state", state}); err != nil ||
+		!strings.Contains(out.String(), missing) {
+		t.Errorf("stats: %v\n%s", err, out.String())
+	}
 	if err := newApp(&out, &told).execute(t.Context(), []string{"crawl", path}); err != nil {
 		t.Fatalf("%v\n%s", err, told.String())
 	}
@@ -192,6 +200,40 @@ func TestCrawlOnlyOutputs(t *testing.T) {
 	if err := newApp(&out, &told).execute(t.Context(), []string{"crawl", path}); err != nil ||
 		!strings.Contains(told.String(), "run #2 begins") {
 		t.Errorf("the run was not completed: %v\n%s", err, told.String())
+	}
+}
+
+// A configuration that is to be read again when the walk is over is left to the next crawl, and that is said.
+func TestReloadTooLate(t *testing.T) {
+	t.Parallel()
+	var told bytes.Buffer
+	v, path := newVoice(&told), writeConfig(t, newWeb(t), t.TempDir(), false)
+	cfg, err := loadConfig(path, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender, err := newSender(cfg, v.logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	c, _, err := crawl.Begin(ctx, crawltest.Open(t, cfg.State.Path), crawl.Options{Config: cfg, Log: v.logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w := &walk{voice: v, path: path, log: v.logger(), sender: sender, crawl: c, machine: crawl.NewMachine(0)}
+	w.cfg.Store(cfg)
+	w.writing.Store(true)
+	if err := w.reload(); !errors.Is(err, errOver) ||
+		!strings.Contains(told.String(), "the next one reads the configuration again") {
+		t.Errorf("%v\n%s", err, told.String())
+	}
+	if w.cfg.Load() != cfg {
+		t.Error("the outputs follow the configuration all the same")
 	}
 }
 
@@ -303,6 +345,13 @@ func (c *started) told() string {
 		c.t.Fatal(err)
 	}
 	return string(text)
+}
+
+// desk is the address that the crawl says its desk has.
+func (c *started) desk() string {
+	_, address, _ := strings.Cut(c.told(), "the desk is at ")
+	address, _, _ = strings.Cut(address, "\n")
+	return address
 }
 
 // wait returns the exit code.

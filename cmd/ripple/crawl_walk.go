@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
-	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/export/feed"
@@ -85,9 +83,8 @@ func (w *walk) ready(ctx context.Context, fresh bool) error {
 	m := crawlMemory(cfg)
 	w.limitMemory(m)
 	w.log.Debug("memory is limited", "limit", m.String())
-	runtime.GC() // nothing is known of what is held before the first one
-	if err := m.allows(heap.Live()); err != nil {
-		return hint(fmt.Errorf("%w (%w)", err, errConfig), "raise it, or have fewer browsers")
+	if err := m.refuse(); err != nil {
+		return err
 	}
 	if err := errors.Join(refuseMetrics(cfg.Monitor.MetricsCSV), refusePages(cfg.Pages)); err != nil {
 		return err
@@ -166,7 +163,7 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 		g.Go(func() error { return metrics.follow(beside, w.status, warn) })
 	}
 	if begun.Run.Walked { // nothing is walked, and nobody answers
-		w.keepTail()
+		w.keepEnd()
 		w.writing.Store(true)
 	}
 	close(w.begun)
@@ -186,7 +183,7 @@ func (w *walk) complete(ctx context.Context, begun crawl.Begun) error {
 		var err error
 		result, err = w.watched(ctx)
 		if !storeFailed(err) {
-			w.keepTail()
+			w.keepEnd()
 		}
 		if err != nil {
 			return fmt.Errorf("run #%d: %w", begun.Run.ID, err)
@@ -199,14 +196,16 @@ func (w *walk) complete(ctx context.Context, begun crawl.Begun) error {
 // keptVisits are held in memory for those who look on when the walk is over.
 const keptVisits = 200
 
-// keepTail holds the last visits of a walk that is over.
-func (w *walk) keepTail() {
+// keepEnd holds the last visits of a walk that is over, and what it came to.
+func (w *walk) keepEnd() {
 	tail, err := feed.ReadTail(w.store, w.cfg.Load().Terrain(), keptVisits)
-	if err != nil {
-		w.log.Warn("the last visits are not shown at the desk", "error", err)
-		return
+	if err == nil {
+		w.tail.Store(tail)
+		err = w.watcher.End(w.store)
 	}
-	w.tail.Store(tail)
+	if err != nil {
+		w.log.Warn("the end of the walk is not shown at the desk", "error", err)
+	}
 }
 
 // watched crawls and shows how it goes.
@@ -268,9 +267,10 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 		if err != nil {
 			return nil, err
 		}
-		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s younger than %s are kept",
-			b.Before.ID, span(time.Since(b.Before.Finished)), run.ID,
-			count(kept, "page", "pages"), span(cfg.Recrawl.MinAge))
+		age := span(cfg.Recrawl.MinAge)
+		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s",
+			b.Before.ID, span(max(0, time.Since(b.Before.Finished))), run.ID, // 0: a clock was wrong
+			count(kept, "page younger than "+age+" is kept", "pages younger than "+age+" are kept"))
 	}
 	lines := []string{text}
 	if b.Changed && !same {

@@ -158,8 +158,9 @@ func (d *decider) write(ctx context.Context, seen string) error {
 	return d.apply(ctx, next)
 }
 
-// mayReclassify reports a state file that cannot follow another configuration, as it holds a part of a
-// terrain. Of one that cannot be read now, as of one that is being crawled, applying it tells more.
+// mayReclassify reports a state file that cannot follow another configuration: it holds a part of a terrain,
+// or tells pages apart by other rules. Of one that cannot be read now, as of one that is being crawled, applying
+// it tells more.
 func mayReclassify(cfg *config.Config) error {
 	if cfg.Cluster.Hub != "" { // nothing is reclassified here
 		return nil
@@ -169,7 +170,8 @@ func mayReclassify(cfg *config.Config) error {
 		return nil
 	}
 	defer store.Close()
-	return crawl.Whole(store)
+	_, err = crawl.Foresee(store, cfg)
+	return err
 }
 
 // apply has a decision hold in the map: by the crawl that runs, or as reclassify does. On several
@@ -194,7 +196,7 @@ func (d *decider) apply(ctx context.Context, cfg *config.Config) error {
 		return nil
 	}
 	if err := d.reclassify(cfg.State.Path, cfg, false); err != nil {
-		return hint(err, "the decision is written; %q applies it", "ripple reclassify "+shown(d.path))
+		return hint(err, "the decision is written; apply it with: ripple reclassify %s", shown(d.path))
 	}
 	d.result.Applied = "reclassify"
 	return nil

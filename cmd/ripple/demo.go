@@ -62,7 +62,7 @@ const demoMark = ".ripple-demo"
 
 func runDemo(ctx context.Context, a *app, opts demoOptions) error {
 	if opts.nodes < 0 || opts.nodes > maxDemoNodes {
-		return usage("--nodes is %d; it must be at most %d", opts.nodes, maxDemoNodes)
+		return usage("--nodes is %d; it must be 0 to %d", opts.nodes, maxDemoNodes)
 	}
 	dir, err := claimDemo(opts.dir)
 	if err != nil {

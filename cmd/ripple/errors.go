@@ -56,16 +56,18 @@ var errConfig = errors.New("configuration")
 // everything.
 func complaint(err error) string {
 	var c *config.Errors
+	var h *hinted
 	switch {
 	case err == nil, errors.Is(err, errQuiet):
 		return ""
 	case errors.As(err, new(signalError)), errors.Is(err, context.Canceled):
 		return ""
+	case errors.As(err, &c) && errors.As(err, &h):
+		return c.Error() + "\nripple: " + h.hint
 	case errors.As(err, &c):
 		return c.Error() // names the file in every line
 	}
 	text := "ripple: " + err.Error()
-	var h *hinted
 	if errors.As(err, &h) {
 		text += "; " + h.hint
 	}

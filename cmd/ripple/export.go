@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -60,8 +62,8 @@ neo4j, then: neo4j-admin database import full --nodes=DIR/nodes.csv
 		Example: `  ripple export                             what [output] names
   ripple export --sqlite terrain.db
   ripple export --map terrain.html --gexf terrain.gexf --level site
-  ripple export --csv terrain --level page --without nav,footer,sitewide
-  ripple export --parquet terrain --only quality,discovered --min-weight 3
+  ripple export --csv terrain-csv --level page --without nav,footer,sitewide
+  ripple export --parquet terrain-parquet --only quality,discovered --min-weight 3
   ripple export --state old.bolt --sqlite old.db --check`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -103,7 +105,7 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		return err
 	}
 	defer r.Close()
-	heap.Collect(exportAt, 0)
+	heap.Collect(heap.Export())
 	if len(targets) == 0 {
 		if targets, err = configuredTargets(&a.named, r); err != nil {
 			return err
@@ -112,24 +114,39 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 			return err
 		}
 	}
-	for _, t := range targets {
-		err := a.voice.during("writing "+shown(t.path), func(p export.Progress) error {
-			opts.progress = p
-			return t.format.write(ctx, t.path, r.Survey, opts)
-		})
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(a.stdout, shown(t.path))
+	left, err := opts.writeAll(ctx, a, r, targets)
+	if err != nil {
+		return err
 	}
 	if text := opts.graph.told(targets); text != "" {
 		a.voice.say(text)
 	}
-	if r.live != nil {
-		text := fmt.Sprintf("run #%d is not over: this is what was known a moment ago", r.live.RunID)
-		a.voice.tell(remark{text, "run not over", []any{"run", r.live.RunID}})
+	if run := r.Run(); r.live != nil || run.Status == schema.RunRunning {
+		text := fmt.Sprintf("run #%d is not over: this is what was known a moment ago", run.ID)
+		a.voice.tell(remark{text, "run not over", []any{"run", int(run.ID)}})
 	}
-	return nil
+	return left
+}
+
+// writeAll writes the targets and names them. What is left out of one that is written all the
+// same, it returns first.
+func (o *exportOptions) writeAll(ctx context.Context, a *app, r *reading, targets []target) (left, err error) {
+	for _, t := range targets {
+		err := a.voice.during("writing "+shown(t.path), func(p export.Progress) error {
+			o.progress = p
+			return t.format.write(ctx, t.path, r.Survey, *o)
+		})
+		if errors.As(err, new(*unreadError)) {
+			left, err = fmt.Errorf("%s: %w", shown(t.path), err), nil
+		}
+		if err != nil {
+			return left, err
+		}
+		if _, err := fmt.Fprintln(a.stdout, shown(t.path)); err != nil {
+			return left, err
+		}
+	}
+	return left, nil
 }
 
 // configuredTargets are the files that [output] names.

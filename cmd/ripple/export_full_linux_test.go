@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
 // TestExportDiskFull exports onto a disk that has no room for the new file: it says so, the
@@ -17,22 +19,14 @@ func TestExportDiskFull(t *testing.T) {
 	cfg := crawled(t, 1)
 	for _, format := range []string{"sqlite", "gexf", "graphml", "dot", "jsonl", "map", "csv", "parquet"} {
 		t.Run(format, func(t *testing.T) {
-			disk := t.TempDir()
-			if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
-				t.Skipf("a small disk cannot be mounted here: %v", err)
-			}
-			t.Cleanup(func() { // a child that is being started may have a file of it open for a moment
-				if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
-					t.Error(err)
-				}
-			})
+			disk := crawltest.SmallDisk(t, "8m")
 			target := filepath.Join(disk, "out")
 			args := []string{"export", "--config", cfg, "--" + format, target}
 			if _, complaints, code := ran(t, args...); code != 0 {
 				t.Fatalf("with room: %s", complaints)
 			}
 			before := contents(t, target)
-			fillDisk(t, filepath.Join(disk, "filler"))
+			crawltest.FillDisk(t, filepath.Join(disk, "filler"))
 			_, complaints, code := ran(t, args...)
 			if code != 1 || !strings.Contains(complaints, "write "+target) || !isFull(complaints) {
 				t.Errorf("exit %d: %q", code, complaints)
@@ -47,25 +41,26 @@ func TestExportDiskFull(t *testing.T) {
 	}
 }
 
-// isFull reports whether a text says that the disk is.
-func isFull(text string) bool {
-	return strings.Contains(text, "no space left on device") || strings.Contains(text, "disk is full")
-}
-
-// fillDisk leaves no page of a disk free.
-func fillDisk(t *testing.T, path string) {
-	t.Helper()
-	f, err := os.Create(path)
+// TestPagesDiskFull puts a body onto a disk that has no room for it: no part of it is left.
+func TestPagesDiskFull(t *testing.T) {
+	t.Parallel()
+	disk := crawltest.SmallDisk(t, "1m")
+	d, err := openPages(disk, func(string) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	for err == nil {
-		_, err = f.Write(make([]byte, 4096))
+	defer d.root.Close()
+	if _, err := d.put("abcdef", make([]byte, 2<<20)); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("put = %v, want %v", err, syscall.ENOSPC)
 	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
+	if left, err := os.ReadDir(filepath.Join(disk, "ab", "cd")); err != nil || len(left) > 0 {
+		t.Errorf("left on the disk: %v, %v", left, err)
 	}
+}
+
+// isFull reports whether a text says that the disk is.
+func isFull(text string) bool {
+	return strings.Contains(text, "no space left on device") || strings.Contains(text, "disk is full")
 }
 
 // contents are the bytes of a file, or of all files in a folder.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -92,9 +93,23 @@ func anyStored(s *survey.Survey) error {
 	return errNoPages
 }
 
+// An unreadError reports pages whose records are missing in the page store, or damaged.
+type unreadError struct {
+	pages int
+	first error // of one of them
+}
+
+func (e *unreadError) Error() string {
+	return fmt.Sprintf("%s left out, missing in the page store or damaged: %v", count(e.pages, "page is", "pages are"),
+		e.first)
+}
+
+func (e *unreadError) Unwrap() error { return e.first }
+
 // writePages writes every body once, under its hash, and then the index. Files are
 // made below the folder only, whatever is in it; those that are right stay. What the
-// index lists is synced before it has its name.
+// index lists is synced before it has its name. Where some pages cannot be read the others
+// are written all the same, and an [unreadError] says how many are not.
 func writePages(ctx context.Context, path string, s *survey.Survey) error {
 	if err := anyStored(s); err != nil {
 		return err
@@ -104,9 +119,9 @@ func writePages(ctx context.Context, path string, s *survey.Survey) error {
 		return err
 	}
 	defer d.root.Close()
-	reader := warc.NewReader(s.Config().Pages.Path)
-	return d.publish(func(lines *json.Encoder) error {
-		return s.EachPage(func(p *survey.Page) error {
+	reader, unread, found := warc.NewReader(s.Config().Pages.Path), &unreadError{}, false
+	err = d.publish(func(lines *json.Encoder) error {
+		err := s.EachPage(func(p *survey.Page) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -115,14 +130,31 @@ func writePages(ctx context.Context, path string, s *survey.Survey) error {
 			}
 			rec, err := reader.Page(p.Visit.StoredPath)
 			if err != nil {
-				return fmt.Errorf("%s: %w", clean(p.URL, 300), err)
+				unread.pages++
+				unread.first = cmp.Or(unread.first, fmt.Errorf("%s: %w", clean(p.URL, 300), err))
+				return nil
 			}
-			sum := sha256.Sum256(rec.Body)
-			name, err := d.put(hex.EncodeToString(sum[:]), rec.Body)
-			if err != nil {
-				return err
-			}
-			return lines.Encode(pageFile{p.URL, p.FetchURL, hex.EncodeToString(sum[:]), name, p.Visit.StoredPath})
+			found = true
+			return d.add(lines, p, rec.Body)
 		})
+		if err == nil && !found {
+			return fmt.Errorf("no page can be read from the page store: %w", unread.first)
+		}
+		return err
 	})
+	if err == nil && unread.pages > 0 {
+		return unread
+	}
+	return err
+}
+
+// add puts the body of a page, and lists it.
+func (d *pagesFolder) add(lines *json.Encoder, p *survey.Page, body []byte) error {
+	sum := sha256.Sum256(body)
+	text := hex.EncodeToString(sum[:])
+	name, err := d.put(text, body)
+	if err != nil {
+		return err
+	}
+	return lines.Encode(pageFile{p.URL, p.FetchURL, text, name, p.Visit.StoredPath})
 }

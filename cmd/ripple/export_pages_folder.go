@@ -78,6 +78,7 @@ func (d *pagesFolder) put(sum string, body []byte) (name string, err error) {
 		return err
 	})
 	if err != nil {
+		_ = d.root.Remove(name + ".new")
 		return "", err
 	}
 	return name, d.root.Rename(name+".new", name)

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
@@ -48,25 +50,28 @@ It also works during a crawl and never slows it down.`,
 const feedPause = 500 * time.Millisecond
 
 func runFeed(ctx context.Context, a *app, opts feedOptions) error {
-	path, err := a.named.statePath()
+	path, err := a.named.stateFile()
 	if err != nil {
 		return err
 	}
 	f := &feeder{path: path, crawl: a.states.crawlOf(path), cursor: opts.since, out: bufio.NewWriter(a.stdout)}
-	seen := false // a crawl, since the file was last read
-	for first := true; ; first = false {
+	var was fs.FileInfo          // the file, when it was read
+	unread, begun := true, false // the file as it is now; a crawl has taken it before all was told
+	for {
+		now, gone := os.Stat(path)
 		live, err := f.fromCrawl(ctx)
-		seen = seen || live
-		switch {
-		case err != nil:
-			return feedError(err)
-		case !live && (first || seen):
-			if err := f.fromFile(ctx); err != nil && !(opts.follow && errors.Is(err, kv.ErrLocked)) {
-				return feedError(err)
-			}
-			seen = false
+		unread = unread || live || gone == nil && !unchanged(was, now)
+		again := false // the file, which somebody else has
+		if err == nil && !live && unread {
+			was, err = now, f.fromFile(ctx)
+			begun = begun || errors.Is(err, errBegun)
+			again = errors.Is(err, errBegun) || (opts.follow || begun) && errors.Is(err, kv.ErrLocked)
+			unread = again
 		}
-		if !opts.follow {
+		if err != nil && !again {
+			return feedError(err)
+		}
+		if !opts.follow && !again {
 			return nil
 		}
 		select {
@@ -127,7 +132,11 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// fromFile tells what a file has that nobody crawls.
+// errBegun reports that a crawl has taken the file between two batches.
+var errBegun = errors.New("a crawl has begun")
+
+// fromFile tells what a file has that nobody crawls. Whoever reads may take long for a batch: the
+// file is free meanwhile, and fromFile ends with [errBegun] where a crawl has begun.
 func (f *feeder) fromFile(ctx context.Context) error {
 	store, err := openQuiet(f.path)
 	if err != nil {
@@ -143,11 +152,15 @@ func (f *feeder) fromFile(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		lent := store.Lend()
 		if err := f.tell(b); err != nil || !b.More {
 			return err
 		}
 		if err := context.Cause(ctx); err != nil {
 			return err
+		}
+		if lent && store.Reclaim() != nil {
+			return errBegun
 		}
 	}
 }

@@ -3,12 +3,17 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/scaletest"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // TestFeedFollows follows a running crawl with a reader that is killed again and
@@ -104,4 +109,130 @@ func readFeed(t *testing.T, args []string, kill bool) (lines []string, cursor ui
 		t.Fatal(err)
 	}
 	return lines, cursor
+}
+
+// TestFeedOfHeldFile follows a file that another command holds at first: what it has is told
+// once it is free.
+func TestFeedOfHeldFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(filepath.Dir(crawled(t, 1)), "state.bolt")
+	whole, _ := readFeed(t, []string{"feed", "--state", path}, false)
+	held, err := kv.Open(path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := following(t, path)
+	time.AfterFunc(4*time.Second, func() { held.Close() }) // longer than a command waits for a file
+	n := 0
+	for n < len(whole) && lines.Scan() {
+		n++
+	}
+	if n != len(whole) || n == 0 {
+		t.Errorf("%d lines of %d", n, len(whole))
+	}
+}
+
+// following is what "feed --follow" tells of a file, for half a minute at most.
+func following(t *testing.T, path string) *bufio.Scanner {
+	t.Helper()
+	cmd := ripple("feed", "--state", path, "--follow")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		timer.Stop()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 8<<20)
+	return lines
+}
+
+// TestFeedLeavesFileFree has a reader of a feed take its time: meanwhile the file is free for a
+// crawl, and after that every line comes once.
+func TestFeedLeavesFileFree(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state.bolt") // of more than is told at once
+	size := scaletest.Size{Pages: 20_000, Visited: 15_000, Links: 100_000, Hosts: 20, Runs: 1}
+	if err := scaletest.Make(path, size); err != nil {
+		t.Fatal(err)
+	}
+	whole, _ := readFeed(t, []string{"feed", "--state", path}, false)
+	cmd := ripple("feed", "--state", path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(make([]byte, 0, 4096), 8<<20)
+	n := 0
+	for n < 3 && lines.Scan() { // more is in the pipe, and the rest does not fit in
+		n++
+	}
+	for range 2 { // a crawl that has ended before the reader goes on
+		store, err := kv.Open(path, kv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = store.Update(func(tx *kv.Tx) error { return tx.Meta.Put("test", []byte("x")) })
+		if err := errors.Join(err, store.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held, err := kv.Open(path, kv.Options{}) // by who is no crawl, for longer than a command waits for a file
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(4*time.Second, func() { held.Close() })
+	for lines.Scan() {
+		n++
+	}
+	if err := cmd.Wait(); err != nil || n != len(whole) {
+		t.Errorf("%d lines of %d, %v", n, len(whole), err)
+	}
+}
+
+// TestFeedFollowsShortCrawls has something come into a file between two looks for a crawl.
+func TestFeedFollowsShortCrawls(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(filepath.Dir(crawled(t, 1)), "state.bolt")
+	whole, _ := readFeed(t, []string{"feed", "--state", path}, false)
+	lines := following(t, path)
+	n := 0
+	for n < len(whole) && lines.Scan() {
+		n++
+	}
+	store, err := kv.Open(path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.Update(func(tx *kv.Tx) error {
+		page := schema.Seq(1)
+		v, err := tx.Visits.At(page)
+		for ; err == nil && store.Kind(v.URL) != schema.KindPage; page++ {
+			v, err = tx.Visits.At(page)
+		}
+		if err == nil {
+			_, err = tx.Visits.Add(v)
+		}
+		return err
+	})
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if lines.Scan() {
+		n++
+	}
+	if n != len(whole)+1 {
+		t.Errorf("%d lines of %d", n, len(whole)+1)
+	}
 }

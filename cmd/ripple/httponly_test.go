@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// Of the hosts that cannot be reached, the summary names those that nothing named
+// Of the hosts that cannot be reached, the end of the crawl and the summary name those that nothing named
 // with https: no link, redirect, seed or sitemap.
 func TestOnlyHTTP(t *testing.T) {
 	t.Parallel()
@@ -51,6 +51,10 @@ func TestOnlyHTTP(t *testing.T) {
 		}
 		if got := onlyHTTP(t, filepath.Join(filepath.Dir(path), "out.md")); !slices.Equal(got, want) {
 			t.Errorf("run %d: the summary names %q, want %q", run+1, got, want)
+		}
+		const line = "  4 hosts were seen only as http:// and not reached over https ("
+		if !strings.Contains(told.String(), line) {
+			t.Errorf("run %d: it does not end with %q:\n%s", run+1, line, told.String())
 		}
 	}
 }

@@ -76,6 +76,7 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 	if err := opts.check(); err != nil {
 		return err
 	}
+	outliveReaders()
 	settings, err := opts.settings(a.voice.logger())
 	if err != nil {
 		return usage("%v", err)

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"log/slog"
 	"os"
@@ -29,20 +28,35 @@ type hubProcess struct {
 func startHub(t *testing.T, args ...string) *hubProcess {
 	t.Helper()
 	h := &hubProcess{cmd: ripple(append([]string{"hub", "-q", "--listen", "127.0.0.1:0"}, args...)...)}
-	out, err := h.cmd.StdoutPipe()
+	h.cmd.Stderr = os.Stderr
+	h.url, _ = served(t, h.cmd)
+	return h
+}
+
+// A hub whose messages nobody reads any more, as when Ctrl-C has ended tee first, goes on, and ends as a
+// signal ends it.
+func TestNobodyReadsOfTheHub(t *testing.T) {
+	t.Parallel()
+	read, told, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.cmd.Stderr = os.Stderr
-	if err := h.cmd.Start(); err != nil {
+	defer told.Close()
+	cmd := ripple("hub", "-v", "-v", "--listen", "127.0.0.1:0", "--store", filepath.Join(t.TempDir(), "hub"))
+	cmd.Stderr = told
+	h := &hubProcess{cmd: cmd}
+	h.url, _ = served(t, cmd)
+	read.Close()
+	for range 2 {
+		_, done := h.bucket(t, "")
+		done()
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = h.cmd.Process.Kill(); _ = h.cmd.Wait() })
-	if h.url, err = bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 0 {
+		t.Errorf("it ended with %v", cmd.ProcessState)
 	}
-	h.url = strings.TrimSpace(h.url)
-	return h
 }
 
 // bucket connects to the hub, for one thing.

@@ -29,7 +29,7 @@ A file that exists is never overwritten; "-" writes to stdout.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runInit(a, origins, args) },
 	}
-	cmd.Flags().StringArrayVar(&origins, "origin", nil, "crawl the whole site of `URL`, beginning there (repeatable)")
+	cmd.Flags().StringArrayVar(&origins, "origin", nil, "crawl the host of `URL` to the end, beginning there (repeatable)")
 	return cmd
 }
 
@@ -38,24 +38,44 @@ func runInit(a *app, urls, args []string) error {
 	if len(args) > 0 {
 		path = args[0]
 	}
-	origins, err := originsOf(urls)
+	text, err := sampleOf(urls)
 	if err != nil {
 		return err
 	}
 	if path == "-" {
-		_, err := io.WriteString(a.stdout, config.Sample(origins...))
+		_, err := io.WriteString(a.stdout, text)
 		return err
 	}
-	if err := writeNew(path, config.Sample(origins...)); err != nil {
+	if err := writeNew(path, text); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return usage("%s exists and is left as it is; name another file: ripple init FILE", shown(path))
 		}
 		return fmt.Errorf("write the configuration: %w", err)
 	}
-	text := fmt.Sprintf("%s is written. Replace what says REPLACE-ME, then look before you walk:\n"+
+	written := fmt.Sprintf("%s is written. Replace what says REPLACE-ME, then look before you walk:\n"+
 		"  ripple crawl %[1]s --dry-run", shown(path))
-	a.voice.tell(remark{text, "configuration written", []any{"path", path}})
+	a.voice.tell(remark{written, "configuration written", []any{"path", path}})
 	return nil
+}
+
+// sampleOf is a configuration of which nothing but the contact is to be replaced, if there are URLs to
+// begin at. URLs that a crawl would refuse there are an error.
+func sampleOf(urls []string) (string, error) {
+	origins, err := originsOf(urls)
+	if err != nil {
+		return "", err
+	}
+	text := config.Sample(origins...)
+	var refused *config.Errors
+	if _, _, err := config.Parse([]byte(text), "", nil); len(urls) == 0 || !errors.As(err, &refused) {
+		return text, nil
+	}
+	for _, p := range refused.List {
+		if !strings.HasPrefix(p.Key, "user-agent.contact-") {
+			return "", usage("--origin: %s", p.Text)
+		}
+	}
+	return text, nil
 }
 
 // originsOf makes an origin of the host of each URL, with the URLs as seeds; of a pattern, the
@@ -70,10 +90,7 @@ func originsOf(urls []string) (origins []config.Origin, err error) {
 		if err != nil {
 			return nil, err
 		}
-		domain := u.Host()
-		if i := strings.LastIndexByte(domain, ':'); i >= 0 && !strings.HasSuffix(domain, "]") {
-			domain = domain[:i]
-		}
+		domain, _ := weburl.SplitPort(u.Host())
 		i := slices.IndexFunc(origins, func(o config.Origin) bool { return o.Domain == domain })
 		if i < 0 {
 			i = len(origins)

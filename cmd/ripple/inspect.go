@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func newInspectCommand(a *app) *cobra.Command {
 		Long: `Show all that is known of a page: how its URL is read, its class and state and
 the rule behind them, the shortest ways to it, what robots.txt decides, its links
 in and out, and its visits. For a URL that was never met: how it is read, its
-class, and whether a rule refuses it.
+class, whether a rule refuses it, and what robots.txt decides.
 
 For a host, which is a name without a scheme or a slash: its coverage and what is
 in the way, when it is asked next, delay, budget and robots.txt, who links to it,
@@ -101,6 +102,14 @@ func (r *reading) tell(w io.Writer, raw string, opts inspectOptions) error {
 	return printInspection(w, in)
 }
 
+// readable is a host with its A-labels decoded; empty: it has none.
+func readable(host string) string {
+	if read := weburl.Unicode(host); read != host {
+		return read
+	}
+	return ""
+}
+
 func (r *reading) inspect(raw string, limit int) (*inspection, error) {
 	u, err := parseURL(r.Config().Rules(), raw)
 	if err != nil {
@@ -111,8 +120,8 @@ func (r *reading) inspect(raw string, limit int) (*inspection, error) {
 		return nil, err
 	}
 	verdict := r.Terrain().Classify(u.Norm)
-	in := &inspection{Input: raw, URL: u.Norm, SURT: weburl.SURT(u.Norm), Class: verdict.Class.String(),
-		Rule: verdict.Rule}
+	in := &inspection{Input: raw, URL: u.Norm, Reads: readable(u.Host()), SURT: weburl.SURT(u.Norm),
+		Class: verdict.Class.String(), Rule: verdict.Rule}
 	in.classRule = verdict.Rule
 	for _, s := range steps {
 		in.Steps = append(in.Steps, urlStep{s.Name, s.Result})
@@ -121,13 +130,19 @@ func (r *reading) inspect(raw string, limit int) (*inspection, error) {
 		in.Rule = rule.String()
 	}
 	id, known, err := r.Lookup(u.Norm)
-	if err != nil || !known {
+	if err != nil {
 		return in, err
 	}
-	in.Known = true
-	in.inspectedPage, err = r.page(id, u, limit)
-	if err == nil {
-		in.Rule = in.inspectedPage.rule
+	form := u.Form
+	if in.Known = known; known {
+		if in.inspectedPage, err = r.page(id, limit); err != nil {
+			return in, err
+		}
+		in.Rule, form = in.inspectedPage.rule, cmp.Or(in.inspectedPage.form, form)
+	}
+	v, ok, err := r.robots(u.Host(), form, "")
+	if ok {
+		in.Robots = &v
 	}
 	return in, err
 }

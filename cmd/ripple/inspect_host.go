@@ -11,9 +11,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// isHost reports whether an argument names a host and no page: it has neither scheme
-// nor slash.
-func isHost(raw string) bool { return raw != "" && !strings.Contains(raw, "/") }
+// isHost reports whether an argument names a host and no page: it has neither scheme nor slash, nor what
+// follows a path.
+func isHost(raw string) bool { return raw != "" && !strings.ContainsAny(raw, "/?#") }
 
 // hostNamed is the host that somebody names, as pages bear it.
 func hostNamed(raw string) (string, error) {
@@ -24,20 +24,29 @@ func hostNamed(raw string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	u, err := parseURL(rules, raw)
+	u, err := parseHost(rules, raw)
 	return u.Host(), err
+}
+
+// parseHost reads the host that a person named: as the front page of the one with that name, which need
+// not have a dot.
+func parseHost(rules *weburl.Rules, raw string) (weburl.URL, error) {
+	if strings.Contains(raw, "@") { // an address of mail, or what it is behind
+		return parseURL(rules, raw)
+	}
+	return parseURL(rules, "https://"+raw)
 }
 
 // host tells what is known of a host.
 func (r *reading) host(raw string, limit int) (*dossier, error) {
-	u, err := parseURL(r.Config().Rules(), raw)
+	u, err := parseHost(r.Config().Rules(), raw)
 	if err != nil {
 		return nil, err
 	}
 	name := u.Host()
 	verdict := r.Terrain().HostClass(name)
-	d := &dossier{Input: raw, Domain: name, Site: weburl.Site(name), Class: verdict.Class.String(), Rule: verdict.Rule,
-		Origin: []string{}, Tags: []string{}, visitable: verdict.Class.Visitable()}
+	d := &dossier{Input: raw, Domain: name, Reads: readable(name), Site: weburl.Site(name), Class: verdict.Class.String(),
+		Rule: verdict.Rule, Origin: []string{}, Tags: []string{}, visitable: verdict.Class.Visitable()}
 	noted := r.Hosts.Noted(name)
 	d.Tags, d.Note, d.Later = append(d.Tags, noted.Tags...), noted.Note, noted.Later
 	for _, i := range r.Terrain().OriginsOf(name) {

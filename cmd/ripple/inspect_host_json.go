@@ -7,6 +7,7 @@ type dossier struct {
 	Input  string   `json:"input"`
 	Known  bool     `json:"known"`
 	Domain string   `json:"domain"`
+	Reads  string   `json:"domain_unicode,omitempty"` // with its A-labels decoded, if that is another
 	Site   string   `json:"site"`
 	Class  string   `json:"class"`
 	Rule   string   `json:"rule"`

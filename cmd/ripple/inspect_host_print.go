@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // printDossier shows a person what is known of a host; limit bounds its lists.
 func printDossier(w io.Writer, d *dossier, limit int) error {
 	fmt.Fprintln(w, clean(d.Domain, 253))
 	t := newTable(w)
-	if read := weburl.Unicode(d.Domain); read != d.Domain {
-		t.row("  host reads", clean(read, 253))
+	if d.Reads != "" {
+		t.row("  host reads", clean(d.Reads, 253))
 	}
 	t.row("  class", withRule(d.Class, d.Rule))
 	if len(d.Origin) > 0 {
@@ -76,7 +75,9 @@ func (k *knownHost) printFacts(t table, visitable bool) {
 	}
 	t.row("  all runs", fmt.Sprintf("%s, %s visited", count(k.Requests, "request", ""), count(k.Visits, "page", "")))
 	t.row("  pages", k.pages())
-	t.row("  depth", k.depths())
+	if len(k.ByDepth) > 0 {
+		t.row("  depth", k.depths())
+	}
 }
 
 // again says when a trouble is over.
@@ -164,7 +165,11 @@ func (k *knownHost) printRobots(w io.Writer, limit int) {
 		fmt.Fprint(w, "\nrobots.txt: there is no copy\n")
 		return
 	case len(k.Robots.Text) == 0:
-		fmt.Fprintf(w, "\nrobots.txt: none (%d, %s)\n", k.Robots.Status, k.Robots.FetchedAt.Format(time.RFC3339))
+		what := "none"
+		if k.Robots.Status/100 == 2 {
+			what = "empty"
+		}
+		fmt.Fprintf(w, "\nrobots.txt: %s (%d, %s)\n", what, k.Robots.Status, k.Robots.FetchedAt.Format(time.RFC3339))
 		return
 	}
 	lines := bytes.Split(bytes.TrimRight([]byte(k.Robots.Text), "\r\n"), []byte("\n"))

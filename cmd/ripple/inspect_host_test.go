@@ -18,7 +18,7 @@ func TestHostTrouble(t *testing.T) {
 		host func(h *schema.Host)
 		want string
 	}{
-		{"suspended", func(h *schema.Host) { h.Throttles, h.SuspendedTo = 2, soon },
+		{"suspended", func(h *schema.Host) { h.Throttles, h.SuspendedTo, h.SuspendedFor = 2, soon, time.Hour },
 			`  trouble +asked for rest twice, again in .*\n  asked next +in (59 min|1 h)`},
 		{"robots.txt", func(h *schema.Host) {
 			h.RobotsTries, h.RobotsDue, h.RobotsReason = 2, soon, schema.Reason{Cause: schema.CauseTimeout}
@@ -50,6 +50,34 @@ func TestHostTrouble(t *testing.T) {
 				t.Errorf("%v; no %q in\n%s", err, tt.want, b.String())
 			}
 		})
+	}
+}
+
+// TestDelaysAgree: what is promised between two requests is the same wherever it is told, also after time-outs.
+func TestDelaysAgree(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("b.test/"))
+	w.Depth("b.test/", 1, 0)
+	w.Host("b.test/", func(h *schema.Host) { h.CrawlDelay, h.Timeouts, h.Smoothed = time.Minute, 2, 5*time.Minute })
+	r := &reading{Survey: w.Survey(), store: w.Store}
+	d, err := r.host("b.test", 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newStats(r, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row strings.Builder
+	err = r.query(t.Context(), "SELECT delay_ms FROM hosts WHERE domain = 'b.test'",
+		func(columns []string) rowWriter { return newCSVRows(&row, columns) })
+	agree := d.DelayMS == 240_000 && s.Slow[0].DelayMS == d.DelayMS && row.String() == "delay_ms\n240000\n"
+	if err != nil || !agree {
+		t.Errorf("inspect %d, stats %d, query %q; %v", d.DelayMS, s.Slow[0].DelayMS, row.String(), err)
+	}
+	var table strings.Builder // a rest for slow answers is no longer than max-adaptive-delay
+	if err := printSlow(&table, s); err != nil || !strings.Contains(table.String(), "  4 min 00 s  ") {
+		t.Errorf("stats tells no delay of 4 min; %v\n%s", err, table.String())
 	}
 }
 

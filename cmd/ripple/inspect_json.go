@@ -7,10 +7,13 @@ type inspection struct {
 	Input string    `json:"input"`
 	Known bool      `json:"known"`
 	URL   string    `json:"url"`
+	Reads string    `json:"domain_unicode,omitempty"` // its host with A-labels decoded, if that is another
 	SURT  string    `json:"surt_key"`
 	Steps []urlStep `json:"steps"`
 	Class string    `json:"class"`
 	Rule  string    `json:"rule"`
+
+	Robots *robotsVerdict `json:"robots"` // of the copy of its host's robots.txt; null: there is none
 
 	classRule string // that gave the class
 	*inspectedPage
@@ -23,27 +26,28 @@ type urlStep struct {
 
 // An inspectedPage is what is known only of a page that was met.
 type inspectedPage struct {
-	rule         string         // that decided
-	State        string         `json:"state"`
-	Error        string         `json:"error_message"`
-	Depth        *int           `json:"depth"`
-	Seed         bool           `json:"seed"`
-	PageType     string         `json:"page_type"`
-	Title        string         `json:"title"`
-	DiscoveredAt time.Time      `json:"discovered_at"`
-	FirstRun     int            `json:"first_run"`
-	LastRun      int            `json:"last_run"`
-	Referrer     string         `json:"referrer"`
-	Forms        []string       `json:"forms"`
-	Paths        []originPath   `json:"depths"`
-	Robots       *robotsVerdict `json:"robots"`
-	Trouble      string         `json:"host_trouble"` // why its host is not asked as its delay allows
-	AgainAt      *time.Time     `json:"host_again_at"`
-	Redirects    []string       `json:"redirects"`
-	LinksIn      linkList       `json:"links_in"`
-	LinksOut     linkList       `json:"links_out"`
-	Facts        []fact         `json:"facts"`
-	Visits       []visit        `json:"visits"`
+	rule         string       // that decided
+	form         string       // that was asked last; empty: none was
+	State        string       `json:"state"`
+	Error        string       `json:"error_message"`
+	Depth        *int         `json:"depth"`
+	Seed         bool         `json:"seed"`
+	PageType     string       `json:"page_type"`
+	Title        string       `json:"title"`
+	DiscoveredAt time.Time    `json:"discovered_at"`
+	FirstRun     int          `json:"first_run"`
+	LastRun      int          `json:"last_run"`
+	Referrer     string       `json:"referrer"`
+	Forms        []string     `json:"forms"`
+	Paths        []originPath `json:"depths"`
+	Trouble      string       `json:"host_trouble"` // why its host is not asked as its delay allows
+	AgainAt      *time.Time   `json:"host_again_at"`
+	Redirects    []string     `json:"redirects"`
+	LinksIn      linkList     `json:"links_in"`
+	LinksOut     linkList     `json:"links_out"`
+	Facts        []fact       `json:"facts"`
+	Visits       []visit      `json:"visits"`
+	OlderVisits  int          `json:"visits_omitted,omitempty"` // before those
 }
 
 type linkList struct {

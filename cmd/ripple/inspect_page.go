@@ -7,11 +7,10 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // page tells what is known of a page that was met.
-func (r *reading) page(id schema.ID, u weburl.URL, limit int) (*inspectedPage, error) {
+func (r *reading) page(id schema.ID, limit int) (*inspectedPage, error) {
 	p, err := r.Page(id)
 	if err != nil {
 		return nil, err
@@ -25,20 +24,11 @@ func (r *reading) page(id schema.ID, u weburl.URL, limit int) (*inspectedPage, e
 		depth := int(p.Depth)
 		out.Depth = &depth
 	}
-	form := u.Form
 	if p.Visit != nil {
-		out.Title = p.Visit.Title
+		out.Title, out.form = p.Visit.Title, p.FetchURL
 		for _, f := range p.Visit.Facts {
 			out.Facts = append(out.Facts, fact{f.Name, f.Value})
 		}
-		if p.FetchURL != "" {
-			form = p.FetchURL
-		}
-	}
-	if verdict, ok, err := r.robots(p.HostName, form, ""); err != nil {
-		return nil, err
-	} else if ok {
-		out.Robots = &verdict
 	}
 	if err := r.addTrouble(out, p.HostName); err != nil {
 		return nil, err
@@ -144,17 +134,21 @@ func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
 			}
 		}
 		out.Visits = []visit{}
-		for seq := r.store.Latest(p.ID); seq != 0 && len(out.Visits) < maxHistory; {
+		for seq := r.store.Latest(p.ID); seq != 0; {
 			v, err := tx.Visits.At(seq)
 			if err != nil {
 				return err
+			}
+			seq = v.Prev
+			if len(out.Visits) == maxHistory {
+				out.OlderVisits++
+				continue
 			}
 			one, err := newVisit(tx, v)
 			if err != nil {
 				return err
 			}
 			out.Visits = append(out.Visits, one)
-			seq = v.Prev
 		}
 		return nil
 	})

@@ -56,3 +56,19 @@ func TestErrorsAgree(t *testing.T) {
 		t.Errorf("the desk tells %v, stats %v", told, s.Run.Errors)
 	}
 }
+
+// TestOlderVisits: of a page with very many visits the newest are shown, and all are counted.
+func TestOlderVisits(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	for range maxHistory + 2 {
+		w.Visit("a.test/", nil)
+	}
+	r := &reading{Survey: w.Survey(), store: w.Store}
+	for _, want := range []string{"\nvisits: 102\n", "\n  and 2 older\n", `"visits_omitted": 2`} {
+		var text strings.Builder
+		opts := inspectOptions{limit: 20, json: want[0] == '"'}
+		if err := r.tell(&text, "https://a.test/", opts); err != nil || !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in:\n%s\n%v", want, text.String(), err)
+		}
+	}
+}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // printInspection shows a person what is known of a URL.
@@ -20,13 +18,16 @@ func printInspection(w io.Writer, in *inspection) error {
 			t.row("    "+s.Step, clean(s.Result, 2048))
 		}
 	}
-	if host := weburl.Host(in.URL); weburl.Unicode(host) != host {
-		t.row("  host reads", clean(weburl.Unicode(host), 253))
+	if in.Reads != "" {
+		t.row("  host reads", clean(in.Reads, 253))
 	}
 	t.row("  class", withRule(in.Class, in.classRule))
 	if !in.Known {
 		if in.Rule != in.classRule {
 			t.row("  refused by", clean(in.Rule, 200))
+		}
+		if in.Robots != nil {
+			t.row("  robots.txt", robotsText(in.Robots))
 		}
 		t.row("  known", "no: no page that was visited links here")
 		return t.Flush()
@@ -39,7 +40,7 @@ func printInspection(w io.Writer, in *inspection) error {
 	printWays(w, p)
 	printLinks(w, "links in", p.LinksIn)
 	printLinks(w, "links out", p.LinksOut)
-	return printVisits(w, p.Visits)
+	return printVisits(w, p)
 }
 
 func withRule(class, rule string) string {
@@ -69,7 +70,7 @@ func printFacts(t table, in *inspection) {
 	for _, f := range p.Facts {
 		t.row("  "+clean(f.Name, 60), clean(f.Value, 300))
 	}
-	printTrouble(t, p)
+	printTrouble(t, in)
 	for _, form := range p.Forms {
 		t.row("  seen as", clean(form, 2048))
 	}
@@ -101,13 +102,13 @@ func (in *inspection) stateText() string {
 }
 
 // printTrouble says what robots.txt decides, and what is in the way at the host.
-func printTrouble(t table, p *inspectedPage) {
-	trouble := clean(p.Trouble, 300) + againText(p.AgainAt)
-	if why, robots := strings.CutPrefix(trouble, "robots.txt "); robots && p.Robots == nil {
+func printTrouble(t table, in *inspection) {
+	trouble := clean(in.Trouble, 300) + againText(in.AgainAt)
+	if why, robots := strings.CutPrefix(trouble, "robots.txt "); robots && in.Robots == nil {
 		t.row("  robots.txt", why)
 		return
 	}
-	t.row("  robots.txt", robotsText(p.Robots))
+	t.row("  robots.txt", robotsText(in.Robots))
 	if trouble != "" {
 		t.row("  host", trouble)
 	}
@@ -158,11 +159,14 @@ func printLinks(w io.Writer, title string, list linkList) {
 	}
 }
 
-func printVisits(w io.Writer, visits []visit) error {
-	fmt.Fprintf(w, "\nvisits: %d\n", len(visits))
+func printVisits(w io.Writer, p *inspectedPage) error {
+	fmt.Fprintf(w, "\nvisits: %s\n", commas(len(p.Visits)+p.OlderVisits))
 	t := newTable(w)
-	for _, v := range visits {
+	for _, v := range p.Visits {
 		t.row(fmt.Sprintf("  run #%d", v.Run), v.At.Format(time.RFC3339), v.State, visitText(v))
+	}
+	if p.OlderVisits > 0 {
+		t.row(fmt.Sprintf("  and %s older", commas(p.OlderVisits)))
 	}
 	return t.Flush()
 }

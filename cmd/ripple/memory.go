@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -21,10 +22,6 @@ import (
 const (
 	memoryBase  = 48_000_000 // bytes that a crawl holds besides what it knows of URLs
 	memoryEvery = 10 * time.Second
-
-	// exportAt is by how many percent the heap of an export may grow before it is collected: most of what it holds are
-	// arrays without pointers, those of the metrics, and what it promises is how much it holds.
-	exportAt = 15
 )
 
 // A memory is the soft limit of what this process holds. The collector keeps to it as long as half of the processor
@@ -79,10 +76,10 @@ func leastOf(all ...memlimit.Provider) (least uint64) {
 	return least
 }
 
-// set makes it the limit of the process, whose heap is not collected before it has about least bytes.
-func (m memory) set(least uint64) {
+// set makes it the limit of the process, whose heap is collected by a rule.
+func (m memory) set(rule heap.Rule) {
 	debug.SetMemoryLimit(m.bytes)
-	heap.Collect(heap.CrawlPercent, least)
+	heap.Collect(rule)
 }
 
 // forURLs is how many bytes of it are left to what is known of URLs; 0: any number.
@@ -91,6 +88,14 @@ func (m memory) forURLs() int64 {
 		return 0
 	}
 	return max(1, m.bytes-memoryBase)
+}
+
+// ofShard is what of that is left to each of so many shards.
+func (m memory) ofShard(shards int) int64 {
+	if m.bytes == math.MaxInt64 {
+		return 0
+	}
+	return max(1, m.forURLs()/int64(shards))
 }
 
 func (m memory) String() string {
@@ -117,9 +122,18 @@ func (m memory) allows(held uint64) error {
 	return nil
 }
 
+// refuse reports that a crawl which holds what this process does cannot keep to the limit.
+func (m memory) refuse() error {
+	runtime.GC() // nothing is known of what is held before the first one
+	if err := m.allows(heap.Live()); err != nil {
+		return hint(fmt.Errorf("%w (%w)", err, errConfig), "raise it, or have fewer browsers")
+	}
+	return nil
+}
+
 // limitMemory makes it the limit of the process, and tells the crawl.
 func (w *walk) limitMemory(m memory) {
-	m.set(heap.CrawlLeast)
+	m.set(heap.Crawl(w.machine.Crawls))
 	w.machine.LimitMemory(m.bytes)
 }
 

@@ -39,11 +39,11 @@ seeds = ["%s"]
 // file that it has mapped, which the machine takes back whenever it needs them. "live-MB" is the most that a
 // collection left, and "of-live" the first as a multiple of it.
 func BenchmarkMemory(b *testing.B) {
-	pages, hosts := benchNumber("PAGES", 30_000), benchNumber("HOSTS", 560)
+	pages, hosts := crawltest.Number("RIPPLE_BENCH_PAGES", 30_000), crawltest.Number("RIPPLE_BENCH_HOSTS", 560)
+	links := crawltest.Number("RIPPLE_BENCH_LINKS", 0)
 	web := crawltest.Serve(b, webtest.WithoutLog())
 	generated := web.Generate(1, webtest.GenConfig{
-		Hosts: hosts, Pages: benchNumber("SITE", 2000), Links: benchNumber("LINKS", 0), Hrefs: benchNumber("LINKS", 0),
-		Leave: 0.1,
+		Hosts: hosts, Pages: crawltest.Number("RIPPLE_BENCH_SITE", 2000), Links: links, Hrefs: links, Leave: 0.1,
 	})
 	program := filepath.Join(b.TempDir(), "ripple") // without the tests
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
@@ -75,14 +75,6 @@ func urlsOf(b *testing.B, state string) int {
 	}
 	defer store.Close()
 	return store.URLs()
-}
-
-// benchNumber is a number that the environment may set.
-func benchNumber(name string, otherwise int) int {
-	if n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_" + name)); err == nil {
-		return n
-	}
-	return otherwise
 }
 
 // A footprint is what a process held at most, in bytes.

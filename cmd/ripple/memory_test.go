@@ -104,6 +104,9 @@ func TestMemoryTooSmall(t *testing.T) {
 	if exitCode(err) != 2 || !strings.Contains(complaint(err), `[network] memory-limit = "200MB"`) {
 		t.Errorf("a state too large: exit code %d, %s", exitCode(err), complaint(err))
 	}
+	if most := newMemory(40_000_000, 0).ofShard(8); most <= 0 {
+		t.Errorf("a shard may have %d bytes, which stands for any number", most)
+	}
 	other := errors.New("other")
 	if m.explain(other) != other || m.explain(nil) != nil {
 		t.Error("an error of something else is not taken as it is")

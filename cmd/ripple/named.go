@@ -60,10 +60,23 @@ func (n *named) statePath() (string, error) {
 	return "", usage("there are several state files here: %s; name one with --state FILE", strings.Join(found, ", "))
 }
 
+// stateFile is statePath for a command that takes one file and no folder of shards.
+func (n *named) stateFile() (string, error) {
+	path, err := n.statePath()
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return "", usage("%s is a folder; name the state file of one shard, or the one that "+
+			"\"ripple unite %[1]s -o FILE\" makes of all", shown(path))
+	}
+	return path, nil
+}
+
 func configuredState(path string) (string, error) {
 	cfg, _, err := config.Load(path)
 	if err != nil {
-		return "", fmt.Errorf("%w\nmend it, or name the state file with --state FILE", err)
+		return "", hint(err, "mend the configuration, or name the state file with --state FILE")
 	}
 	return cfg.State.Path, ofOne(path, cfg)
 }
@@ -77,13 +90,15 @@ func ofOne(path string, cfg *config.Config) error {
 		"or the one that \"ripple unite\" makes of all", shown(path))
 }
 
-// configPath is the configuration that a crawl follows.
+// configPath is the configuration that a command follows.
 func (n *named) configPath(args []string) (string, error) {
 	switch {
 	case n.state != "":
-		return "", usage("a crawl takes its state file from [state] path; leave --state out")
+		return "", usage("the state file is that of [state] path in the configuration; leave --state out")
 	case len(args) > 0 && n.config != "":
 		return "", usage("the configuration is named twice, %s and %s", shown(args[0]), shown(n.config))
+	case len(args) > 0 && isBolt(args[0]):
+		return "", usage("%s is a state file; name the configuration that it was crawled under", shown(args[0]))
 	case len(args) > 0:
 		return args[0], notSite(args[0])
 	}
@@ -122,8 +137,7 @@ func notSite(name string) error {
 	switch _, err := os.Stat(name); {
 	case strings.Contains(name, "://"):
 		return usage("%s is a URL, not a configuration; to write one that crawls it: ripple init --origin %[1]s", site)
-	case !errors.Is(err, fs.ErrNotExist) || filepath.Ext(name) == ".toml" || !strings.Contains(name, "."),
-		strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "www."):
+	case !errors.Is(err, fs.ErrNotExist) || filepath.Ext(name) == ".toml" || !strings.Contains(name, "."), inFolder(name):
 		return nil
 	}
 	near := strings.TrimSuffix(name, filepath.Ext(name)) + ".toml"
@@ -132,4 +146,12 @@ func notSite(name string) error {
 	}
 	return usage("there is no file %s; to write a configuration that crawls the site: "+
 		"ripple init --origin https://%[1]s", site)
+}
+
+// inFolder reports whether a name is a path, and not that of a site or of a page there: what it begins with is a
+// folder, or has no dot in it.
+func inFolder(name string) bool {
+	first, _, deep := strings.Cut(filepath.ToSlash(name), "/")
+	_, err := os.Stat(first)
+	return deep && (err == nil || !strings.Contains(strings.Trim(first, "."), "."))
 }

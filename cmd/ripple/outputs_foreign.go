@@ -50,6 +50,9 @@ func (f *format) foreign(path string, err error) *foreignError {
 	if at == nil && info.IsDir() {
 		e.kind = "folder"
 	}
+	if other := new(whole.OtherError); errors.As(err, &other) {
+		e.what = fmt.Sprintf("%s holds %s, which was not written by Ripple", shown(path), shown(other.Name))
+	}
 	if f.noun != "" && isOtherFormat(path) {
 		e.what = fmt.Sprintf("%s is not %s that Ripple wrote", shown(path), f.noun)
 	}

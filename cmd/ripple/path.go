@@ -65,10 +65,13 @@ func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
 		return err
 	}
 	if opts.json {
-		return printJSON(a.stdout, paths)
+		if err := printJSON(a.stdout, paths); err != nil || len(paths) > 0 {
+			return err
+		}
 	}
 	if len(paths) == 0 {
-		return fmt.Errorf("no origin leads to %s within %d links", clean(u.Norm, 300), r.Config().Crawler.MaxDepth+1)
+		return fmt.Errorf("no origin leads to %s within %s", clean(u.Norm, 300),
+			count(r.Config().Crawler.MaxDepth+1, "link", "links"))
 	}
 	return flushed(a.stdout, func(w io.Writer) error {
 		for i, p := range paths {

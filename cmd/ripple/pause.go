@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -41,6 +42,10 @@ func runCommand(ctx context.Context, a *app, do, done string) error {
 	if errors.Is(err, control.ErrNobody) {
 		if err := mustExist(path); err != nil {
 			return err
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return usage("%s is a folder; several machines are told by their hub, which their configuration names: "+
+				"--config FILE", shown(path))
 		}
 		return hint(fmt.Errorf("no crawl is running on %s", shown(path)), "\"ripple crawl\" begins one")
 	}

@@ -60,7 +60,7 @@ func runPrune(ctx context.Context, a *app, opts pruneOptions) error {
 	if opts.keep < 1 {
 		return usage("--keep-runs is %d; it must be 1 or more", opts.keep)
 	}
-	path, err := a.named.statePath()
+	path, err := a.named.stateFile()
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func prune(ctx context.Context, path string, keep int) (*pruned, error) {
 		return nil, err
 	}
 	return &pruned{
-		FirstRun: int(from), URLs: p.URLs, Visits: p.Visits, Dropped: p.DroppedURLs, Visited: p.DroppedVisits,
+		FirstRun: int(p.From), URLs: p.URLs, Visits: p.Visits, Dropped: p.DroppedURLs, Visited: p.DroppedVisits,
 		Before: was.Size(), After: is.Size(),
 	}, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,19 +56,8 @@ func (c *consoleCommand) served(t *testing.T, dir string) bool {
 	}
 	cmd := ripple("serve", "--listen", "127.0.0.1:0")
 	cmd.Dir = dir
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	desk, token, _ := strings.Cut(strings.TrimSpace(address), "/#token=")
+	address, _ := served(t, cmd)
+	desk, token, _ := strings.Cut(address, "/#token=")
 	c.env = []string{"DESK=" + desk, "TOKEN=" + token}
 	return true
 }

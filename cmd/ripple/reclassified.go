@@ -61,7 +61,7 @@ func compareStandings(before, after []standing) *reclassified {
 			continue
 		}
 		r.Pages++
-		if now.state == schema.Queued {
+		if now.waits {
 			r.Waiting++
 		}
 		if id >= len(before) || before[id] == now {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -66,12 +67,16 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 	} else if err := mustExist(state); err != nil {
 		return err
 	}
-	return reclassify(state, cfg, func(store *kv.Store, change *reclassified) error {
+	err = reclassify(state, cfg, func(store *kv.Store, change *reclassified) error {
 		if opts.json {
 			return change.writeJSON(a.stdout, store)
 		}
 		return flushed(a.stdout, func(w io.Writer) error { return change.print(w, store, opts.dryRun) })
 	})
+	if errors.Is(err, kv.ErrLocked) {
+		return hint(err, "a crawl that is running follows it by: ripple reload --state %s", shown(state))
+	}
+	return err
 }
 
 // reclassify applies a configuration to a state file that nobody crawls, and has told what
@@ -141,6 +146,7 @@ type standing struct {
 	page  bool
 	class schema.Class
 	state schema.State
+	waits bool
 	depth uint8
 }
 
@@ -153,7 +159,7 @@ func standings(store *kv.Store) ([]standing, error) {
 	s.Interrupt()
 	all := make([]standing, store.URLs()+1)
 	return all, s.EachPage(func(p *survey.Page) error {
-		all[p.ID] = standing{true, p.Class, p.State, p.Depth}
+		all[p.ID] = standing{true, p.Class, p.State, p.Waits(), p.Depth}
 		return nil
 	})
 }

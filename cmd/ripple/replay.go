@@ -74,7 +74,7 @@ func replay(a *app, opts replayOptions, cfg *config.Config, state string) error 
 		}
 	}
 	if cfg == nil {
-		if cfg, err = lastConfig(store); err != nil {
+		if cfg, err = movedConfig(a, store); err != nil {
 			return err
 		}
 	} else if cfg, err = withKeptSeeds(store, cfg); err != nil {
@@ -117,7 +117,7 @@ func printReplayed(a *app, done crawl.Replayed, cfg *config.Config, program bool
 // file.
 func replayed(a *app, args []string) (*config.Config, string, error) {
 	if len(args) == 0 {
-		state, err := a.named.statePath()
+		state, err := a.named.stateFile()
 		if err == nil {
 			err = mustExist(state)
 		}
@@ -157,6 +157,24 @@ func copyFor(ctx context.Context, from states, state, into string) (string, erro
 	next := into + ".compact"
 	_ = os.Remove(next) // of one that was killed
 	return next, kv.Compact(copied, next)
+}
+
+// movedConfig is the configuration of the last run: as the one by which the state was found has it,
+// where that differs only in where its files are.
+func movedConfig(a *app, store *kv.Store) (*config.Config, error) {
+	last, err := lastConfig(store)
+	path := a.named.stateConfig()
+	if err != nil || path == "" {
+		return last, err
+	}
+	now, _, err := config.Load(path)
+	if err == nil {
+		now, err = withKeptSeeds(store, now)
+	}
+	if err != nil || !now.SameElsewhere(last) {
+		return last, nil // it need not be right
+	}
+	return now, nil
 }
 
 // lastConfig is the effective configuration of the last run.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,11 +93,7 @@ func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) erro
 
 // robotsOfFile decides by a file that is given.
 func robotsOfFile(opts robotsOptions, files *named, raw string) (robotsVerdict, error) {
-	agent, err := agentOf(opts.agent, files)
-	if err != nil {
-		return robotsVerdict{}, err
-	}
-	rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
+	agent, rules, err := askerOf(opts.agent, files)
 	if err != nil {
 		return robotsVerdict{}, err
 	}
@@ -123,20 +120,22 @@ func readRobots(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, robots.MaxBytes))
 }
 
-// agentOf is the crawler that rules are read for: the one named, or that of a configuration.
-func agentOf(name string, files *named) (string, error) {
-	if name != "" {
-		return name, nil
-	}
+// askerOf is the crawler that rules are read for, the one named or that of a configuration, and how it
+// reads URLs.
+func askerOf(name string, files *named) (string, *weburl.Rules, error) {
 	path := files.configOrDefault()
-	if _, err := os.Stat(path); files.config == "" && err != nil {
-		return "", usage("for which crawler? name it with --agent, or its configuration with --config")
+	switch _, err := os.Stat(path); {
+	case name != "" && files.config == "":
+		rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
+		return name, rules, err
+	case files.config == "" && err != nil:
+		return "", nil, usage("for which crawler? name it with --agent, or its configuration with --config")
 	}
 	cfg, _, err := config.Load(path)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return cfg.UserAgent.CrawlerName, nil
+	return cmp.Or(name, cfg.UserAgent.CrawlerName), cfg.Rules(), nil
 }
 
 // robotsOfState decides by the copy that a crawl took.
@@ -176,13 +175,9 @@ func (r *reading) robots(host, form, agent string) (robotsVerdict, bool, error) 
 	if err != nil || !ok {
 		return robotsVerdict{}, false, err
 	}
-	rules := robots.AllowAll()
-	if kept.Text != nil {
-		rules = robots.Parse(kept.Text, agent)
-	}
-	v := decide(rules, agent, form)
+	v := decide(robots.Parse(kept.Text, agent), agent, form)
 	v.Status, v.FetchedAt = kept.Status, timeOrNull(kept.At)
-	if kept.Text == nil {
+	if kept.Text == nil && kept.Status/100 != 2 {
 		v.Why = fmt.Sprintf("there is no robots.txt (%d)", kept.Status)
 	}
 	return v, true, nil

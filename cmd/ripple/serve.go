@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -88,13 +89,23 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 	return serveDesk(a, d, opts, func() error { return d.Serve(ctx) })
 }
 
-// mayServe reports a file that is none of ours. Shards in a folder are looked for when they are asked for.
+// mayServe reports a file that is none of ours, and a folder without any. Which of those there are shards is found out
+// when they are asked for.
 func mayServe(path string) error {
 	if err := mustExist(path); err != nil {
 		return err
 	}
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !isBolt(path) {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.Mode().IsRegular() && !isBolt(path):
 		return stateError(path, fmt.Errorf("%s: %w", shown(path), kv.ErrForeign))
+	case err == nil && info.IsDir():
+		entries, err := os.ReadDir(path)
+		file := func(e os.DirEntry) bool { return isBolt(filepath.Join(path, e.Name())) }
+		if err == nil && !slices.ContainsFunc(entries, file) {
+			return noShards(path)
+		}
+		return err
 	}
 	return nil
 }
@@ -119,6 +130,7 @@ func serveTerrain(ctx context.Context, a *app, cfg *config.Config, opts serveOpt
 
 // serve tells where a desk is that answers until serving is over.
 func serveDesk(a *app, d *desk.Desk, opts serveOptions, serving func() error) error {
+	outliveReaders()
 	var g errgroup.Group
 	g.Go(serving)
 	fmt.Fprintln(a.stdout, d.Address())

@@ -19,6 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/suggest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 func (o *opened) answerStats(q desk.Query) (any, error) {
@@ -140,25 +141,47 @@ func (o *opened) answerRequests(q desk.Query) (any, error) {
 		if err != nil || !known {
 			return err
 		}
-		for seq := o.store.LastSeq(); seq > 0 && len(found.Requests) <= keptRequests; seq-- {
-			v, err := tx.Visits.At(seq)
-			if err != nil {
-				return err
-			}
-			if o.Hosts.Of(v.URL) == host && !v.Kept {
+		return o.eachVisit(tx, host, func(v *schema.Visit) bool {
+			if !v.Kept {
 				found.Requests = append(found.Requests, request{
 					URL: v.Form, Kind: "page", At: v.At.UTC(),
 					Status: v.Status, ResponseMS: v.ResponseTime.Milliseconds(), Error: v.Reason.String(),
 				})
 			}
-		}
-		return nil
+			return len(found.Requests) <= keptRequests
+		})
 	})
 	for i := range max(0, len(found.Requests)-1) {
 		found.Requests[i].GapMS = found.Requests[i].At.Sub(found.Requests[i+1].At).Milliseconds()
 	}
 	found.Requests = found.Requests[:min(len(found.Requests), keptRequests)]
 	return found, err
+}
+
+// eachVisit calls f for the visits to a host, the newest first, until f returns false. It reads no
+// others, however long ago that was.
+func (o *opened) eachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) bool) error {
+	var next []schema.Seq // of each URL the newest visit that f has not seen, ascending
+	for id := schema.ID(1); int(id) <= o.store.URLs(); id++ {
+		if seq := o.store.Latest(id); seq != 0 && o.Hosts.Of(id) == host {
+			next = append(next, seq)
+		}
+	}
+	slices.Sort(next)
+	for len(next) > 0 {
+		v, err := tx.Visits.At(next[len(next)-1])
+		if err != nil {
+			return err
+		}
+		if next = next[:len(next)-1]; !f(v) {
+			return nil
+		}
+		if v.Prev != 0 && v.Prev < v.Seq {
+			i, _ := slices.BinarySearch(next, v.Prev)
+			next = slices.Insert(next, i, v.Prev)
+		}
+	}
+	return nil
 }
 
 // maxGraph is how many hosts the map of the desk shows.

@@ -12,7 +12,7 @@ import (
 // The desk shows in every view the figures that the commands print.
 func TestDeskShowsWhatIsAnswered(t *testing.T) {
 	t.Parallel()
-	cfg := crawled(t, 5)
+	cfg := crawledWhole(t, 5)
 	d := serveState(t, filepath.Join(filepath.Dir(cfg), "state.bolt"))
 	b := desktest.Open(t, strings.TrimSuffix(d.base, "api/v1/")+"#/now?token="+d.token)
 	stats, page := d.json("stats").(map[string]any), "https://h0.gen.test/"
@@ -80,8 +80,7 @@ func press(b *desktest.Tab, name string) {
 func TestDeskWatchesACrawl(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t, "--listen", "127.0.0.1:0")
-	_, address, _ := strings.Cut(c.told(), "the desk is at ")
-	address, _, _ = strings.Cut(address, "\n")
+	address := c.desk()
 	d := newTestDesk(t, address)
 	b := desktest.Open(t, strings.Replace(address, "#token", "#/now?token", 1))
 	b.Wait(`document.querySelector("#pulse").innerText.startsWith("running")`)

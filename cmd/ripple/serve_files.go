@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -63,7 +64,12 @@ func newOrderedCommand(a *app) *cobra.Command {
 			if args[0] != "decide" { // of which the output is wanted
 				ordered.voice.reports = func(r reached) { desk.Report(a.stdout, r.step, r.done, r.total) }
 			}
-			return ordered.execute(cmd.Context(), args)
+			err := ordered.execute(cmd.Context(), args)
+			if left := new(unreadError); errors.As(err, &left) { // the others are written
+				desk.ReportLack(a.stdout, left.Error())
+				return nil
+			}
+			return err
 		},
 	}
 }

@@ -2,9 +2,10 @@ package main
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,10 +14,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/crawl/warc"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // decoded is an answer to a POST, which must be one.
@@ -146,6 +151,39 @@ func TestServeFiles(t *testing.T) {
 	}
 }
 
+// Of the stored pages those are sent that can be read, and it is told how many cannot.
+func TestServeSomePages(t *testing.T) {
+	t.Parallel()
+	dir, body := t.TempDir(), []byte("<title>A page</title>")
+	sealed, err := warc.Seal(&warc.Page{URL: "https://a.test/", At: time.Unix(1, 0), Status: 200, Body: body,
+		Header: http.Header{"Content-Type": {"text/html"}}, Digest: sha256.Sum256(body)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := warc.Open(dir, "t", warc.Position{}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := store.Append(sealed)
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w := surveytest.New(t, fmt.Sprintf("%s[pages]\nkeep = true\npath = %q\n", surveytest.Minimal, dir))
+	w.Visit("a.test/", func(v *schema.Visit) { v.StoredPath = at })
+	w.Visit("a.test/gone", func(v *schema.Visit) { v.StoredPath = at + "0" })
+	d := serveState(t, saved(t, w))
+	f := d.ordered(`{"format": "pages"}`)
+	told, _ := f["error_message"].(string)
+	if f["status"] != "done" || !strings.HasPrefix(told, "1 page is left out") || !strings.Contains(told, "a.test/gone") {
+		t.Fatalf("%v", f)
+	}
+	_, zipped, _ := d.download(d.decoded("tickets", fmt.Sprintf(`{"path": "files/%s"}`, f["id"]))["ticket"])
+	z, err := zip.NewReader(bytes.NewReader(zipped), int64(len(zipped)))
+	if err != nil || !slices.ContainsFunc(z.File, func(f *zip.File) bool { return strings.HasSuffix(f.Name, ".html") }) {
+		t.Errorf("the page is not sent: %v", err)
+	}
+}
+
 // Whatever "ripple export" writes can be ordered at the desk.
 func TestDeskOffers(t *testing.T) {
 	offered := map[string]desk.Format{}
@@ -192,20 +230,8 @@ func TestDemoServes(t *testing.T) {
 	}
 	cmd := ripple("demo", "--serve", "--dir", filepath.Join(t.TempDir(), "d"))
 	cmd.Env = append(cmd.Env, "PATH=") // no browser
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	told := bufio.NewReader(out)
-	address, err := told.ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := newTestDesk(t, strings.TrimSpace(address))
+	address, told := served(t, cmd)
+	d := newTestDesk(t, address)
 	seen := false
 	var text []byte
 	if !soon(func() bool {

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
@@ -24,21 +26,8 @@ func TestCrawlTellsItsLast(t *testing.T) {
 	t.Parallel()
 	const gap = 15 * time.Second // in which the stream is opened, or is told what it has missed
 	c := startPaced(t, gap, "--listen", "127.0.0.1:0")
-	_, address, _ := strings.Cut(c.told(), "the desk is at ")
-	address, _, _ = strings.Cut(address, "\n")
-	d := newTestDesk(t, address)
-	r, err := http.NewRequest("GET", d.base+"events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+d.token)
-	r.Header.Set("Last-Event-ID", "0")
-	stream, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stream.Body.Close()
-	lines := bufio.NewScanner(stream.Body)
+	d := newTestDesk(t, c.desk())
+	lines := d.events()
 	var told []string
 	next := func() bool {
 		if !lines.Scan() {
@@ -87,7 +76,8 @@ func TestFarBehindWrittenOutputs(t *testing.T) {
 	cfg.State.Path = filepath.Join(t.TempDir(), "ripple.bolt")
 	w := &walk{store: world.Store, begun: make(chan struct{})}
 	w.cfg.Store(&cfg)
-	w.keepTail()
+	w.watcher = census.NewWatcher(nil, &w.cfg, world.Run)
+	w.keepEnd()
 	w.writing.Store(true)
 	close(w.begun)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -112,5 +102,32 @@ func TestFarBehindWrittenOutputs(t *testing.T) {
 	cancel()
 	if err := g.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A desk reads the shards in a folder again though nothing has come into it or gone.
+func TestUnchanged(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "shard.bolt")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func(path string) fs.FileInfo {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	write("one")
+	one, folder := look(file), look(dir)
+	if !unchanged(one, look(file)) {
+		t.Error("a file has changed by itself")
+	}
+	write("other")
+	if unchanged(one, look(file)) || unchanged(folder, look(dir)) {
+		t.Error("what has changed is taken for what was read")
 	}
 }

@@ -47,6 +47,7 @@ func endedStatus(s *stats) deskStatus {
 	d := idleStatus()
 	d.RunID, d.Status, d.Elapsed = s.Run.ID, s.Run.Status, s.Run.Seconds
 	d.PagesVisited, d.Requests, d.PagesWaiting = s.Run.Pages, s.Run.Requests, s.Frontier
+	d.Rendered, d.Unrendered = s.Run.Rendered, s.Run.Unshown
 	d.Left = s.Left
 	if s.Run.Errors != nil {
 		d.Errors = s.Run.Errors
@@ -65,8 +66,7 @@ func (l *liveCrawl) idle(ctx context.Context) deskStatus {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended.Mode != "" && os.SameFile(now, l.file) &&
-		now.ModTime().Equal(l.file.ModTime()) && now.Size() == l.file.Size() {
+	if l.ended.Mode != "" && unchanged(l.file, now) {
 		return l.ended
 	}
 	var s stats
@@ -77,6 +77,12 @@ func (l *liveCrawl) idle(ctx context.Context) deskStatus {
 	return l.ended
 }
 
+// unchanged reports whether a file is as it was. A folder does not tell: what is in its files may have changed.
+func unchanged(was, now fs.FileInfo) bool {
+	return now.Mode().IsRegular() && os.SameFile(now, was) && now.ModTime().Equal(was.ModTime()) &&
+		now.Size() == was.Size()
+}
+
 // routes are what is asked of the running crawl, and told it.
 func (l *liveCrawl) routes() []desk.Route {
 	status := func(ctx context.Context, _ desk.Query) (any, error) {
@@ -85,8 +91,8 @@ func (l *liveCrawl) routes() []desk.Route {
 	}
 	all := []desk.Route{{Name: "status", Method: http.MethodGet, Path: "status", Returns: deskStatus{}, Answer: status,
 		Doc: "What the crawl does now, and why nothing is being fetched. " +
-			"Where none is running mode is \"file\", and run_id, status (completed or interrupted) and counts " +
-			"are those of the newest run; \"unknown\": the file cannot be read."}}
+			"Where none is running mode is \"file\", and run_id, status (completed or interrupted; running: shards in " +
+			"a folder are being crawled) and counts are those of the newest run; \"unknown\": the file cannot be read."}}
 	for name, doc := range map[string]string{
 		"pause":   "Have the crawl send no further request.",
 		"unpause": "Have the crawl go on.",

@@ -12,8 +12,7 @@ import (
 // begun, and the first one stays.
 func TestOneAddressTwoDesks(t *testing.T) {
 	c := startCrawl(t, "--listen", "127.0.0.1:0")
-	_, address, _ := strings.Cut(c.told(), "the desk is at ")
-	address, _, _ = strings.Cut(address, "\n")
+	address := c.desk()
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	maxName = 2048 // of a URL or host that is asked for, in bytes
+	maxName = 2048    // of a host that is asked for, in bytes
+	maxURL  = 1 << 16 // of a page that is asked for, as long as [url] max-length allows
 	maxRows = 100_000
 )
 
@@ -19,7 +20,7 @@ const (
 func terrainRoutes(t *terrainReader) []desk.Route {
 	rows := desk.Param{Name: "limit", Kind: desk.Number, Default: 20, Most: maxRows, Doc: "rows of each list at most"}
 	host := desk.Param{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}
-	page := desk.Param{Name: "url", Kind: desk.Text, Required: true, Most: maxName, Doc: "a page"}
+	page := desk.Param{Name: "url", Kind: desk.Text, Required: true, Most: maxURL, Doc: "a page"}
 	links := desk.Param{Name: "limit", Kind: desk.Number, Default: 10_000, Most: maxRows, Doc: "links at most"}
 	all := []desk.Route{
 		{Path: "stats", Name: "stats", Params: []desk.Param{rows},

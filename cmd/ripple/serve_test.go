@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,6 +69,43 @@ func openState(t testing.TB, state, cfg string) (served *testDesk, end func()) {
 func newTestDesk(t testing.TB, address string) *testDesk {
 	base, token, _ := strings.Cut(address, "#token=")
 	return &testDesk{t, base + "api/v1/", token}
+}
+
+// served starts a command that serves, until the test ends, and returns the address, which it says first, and what it
+// says then.
+func served(t testing.TB, cmd *exec.Cmd) (address string, then io.Reader) {
+	t.Helper()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	told := bufio.NewReader(out)
+	address, err = told.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(address), told
+}
+
+// events are the lines of the stream from the first event on.
+func (d *testDesk) events() *bufio.Scanner {
+	d.t.Helper()
+	r, err := http.NewRequest("GET", d.base+"events", nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+d.token)
+	r.Header.Set("Last-Event-ID", "0")
+	stream, err := http.DefaultClient.Do(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { stream.Body.Close() })
+	return bufio.NewScanner(stream.Body)
 }
 
 func (d *testDesk) get(path string) (code int, text []byte) {
@@ -225,20 +263,6 @@ func printed(t *testing.T, args ...string) (v any) {
 		t.Fatalf("%q: %v\n%s", args, err, out.Bytes())
 	}
 	return v
-}
-
-func TestServeRefuses(t *testing.T) {
-	t.Parallel()
-	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt"))
-	for path, want := range map[string]int{
-		"pages?url=" + url.QueryEscape("::nonsense"): 400, "pages": 400, "path?url=https://never.met.test/": 404,
-		"hosts/" + url.PathEscape("https://h0.gen.test/"): 400, "hosts?sort=password": 400, "diff": 409, "diff?to=7": 409,
-		"pages?url=" + strings.Repeat("x", 3000): 400, "hosts?limit=501": 400,
-	} {
-		if code, text := d.get(path); code != want {
-			t.Errorf("%.60s: %d %s, want %d", path, code, text, want)
-		}
-	}
 }
 
 // A crawl can begin while its file is served, and what it writes is what is shown then.
@@ -405,22 +429,9 @@ func (d *testDesk) watched(promised map[string]*jsonschema.Resolved) {
 func TestCrawlListens(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t, "--listen", "127.0.0.1:0")
-	_, address, _ := strings.Cut(c.told(), "the desk is at ")
-	address, _, _ = strings.Cut(address, "\n")
-	d := newTestDesk(t, address)
+	d := newTestDesk(t, c.desk())
 	promised, _ := d.schemas()
-	r, err := http.NewRequest("GET", d.base+"events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+d.token)
-	r.Header.Set("Last-Event-ID", "0")
-	stream, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stream.Body.Close()
-	lines := bufio.NewScanner(stream.Body)
+	lines := d.events()
 	for found := false; !found; {
 		if !lines.Scan() {
 			t.Fatalf("the stream ended: %v", lines.Err())
@@ -456,20 +467,8 @@ func TestServeKilled(t *testing.T) {
 	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
 	t.Setenv("TMPDIR", t.TempDir())
 	cmd := ripple("serve", "--state", state, "--listen", "127.0.0.1:0")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	address := make([]byte, 200)
-	n, err := out.Read(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := newTestDesk(t, strings.TrimSpace(string(address[:n])))
+	address, _ := served(t, cmd)
+	d := newTestDesk(t, address)
 	d.json("stats")
 	sockets, err := filepath.Glob(filepath.Join(os.TempDir(), ".ripple-new-*", "r1"))
 	if err != nil || len(sockets) != 1 {

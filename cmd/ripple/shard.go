@@ -29,7 +29,6 @@ func newShardCommand(a *app) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newReleaseCommand(a), newRecreateCommand(a))
-	wrongUse(cmd)
 	return cmd
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -137,9 +138,10 @@ func (s states) read(ctx context.Context, path string) (r *reading, err error) {
 		return nil, err
 	}
 	r.Until(ctx)
-	newMemory(r.Config().Network.MemoryLimit, memoryHere()).set(0)
-	r.open = r.Run().Status == schema.RunRunning
-	if r.live == nil {
+	newMemory(r.Config().Network.MemoryLimit, memoryHere()).set(heap.Read())
+	run := r.Run() // which a kill has ended, if it is interrupted and nothing says why
+	r.open = run.Status == schema.RunRunning || run.Status == schema.RunInterrupted && run.End.String() == ""
+	if info, err := os.Stat(path); r.live == nil && (err != nil || !info.IsDir()) { // of shards, their map says it
 		r.Interrupt()
 	}
 	return r, nil

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
@@ -80,7 +82,8 @@ func temporaryCopy(write func(*os.File) error) (path string, remove func(), err 
 func fits(dir string, size int64) error {
 	free, known := disk.Free(dir)
 	if need := uint64(size) + uint64(size)/5; known && free < need {
-		err := fmt.Errorf("a copy of the state needs %s MB in %s, which has %s", megabytes(need), dir, megabytes(free))
+		err := fmt.Errorf("a copy of the state needs %s in %s, which has %s", humanize.Bytes(need), shown(dir),
+			humanize.Bytes(free))
 		return hint(err, "set TMPDIR to a folder with more room, or stop the crawl first")
 	}
 	return nil
@@ -91,7 +94,9 @@ func roomBeside(path string, size int64) error {
 	if err := mayWriteState(path); err != nil {
 		return err
 	}
-	return fits(filepath.Dir(path), size)
+	err := fits(filepath.Dir(path), size)
+	if h := new(hinted); errors.As(err, &h) {
+		return hint(h.error, "make room there, or move the state to a larger disk")
+	}
+	return err
 }
-
-func megabytes(n uint64) string { return commas(int(n / 1_000_000)) }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -75,6 +76,8 @@ type statsRun struct {
 	Started  time.Time      `json:"started_at"`
 	Finished *time.Time     `json:"finished_at"`
 	Pages    int            `json:"pages"`
+	Rendered int            `json:"rendered"`     // of those: as their scripts left them
+	Unshown  int            `json:"not_rendered"` // of those: as fetched, since rendering failed
 	Requests int            `json:"requests"`
 	Seconds  float64        `json:"running_seconds"`
 	Errors   map[string]int `json:"errors"`
@@ -93,12 +96,15 @@ type slowHost struct {
 	Missing     int        `json:"known_missing"`
 	Omitted     int        `json:"links_omitted"`
 	DelayMS     int64      `json:"delay_ms"`
+	AnswerMS    int64      `json:"smoothed_ms"`    // of an answer
 	ToVisit     int        `json:"pages_to_visit"` // in this run
 	ETA         float64    `json:"eta_seconds"`    // 0: not in this run
 	SuspendedTo *time.Time `json:"suspended_until"`
 	Trouble     string     `json:"trouble"`  // why it is not asked as its delay allows; empty: it is
 	AgainAt     *time.Time `json:"again_at"` // when it is asked again at the earliest
 	Coverage    string     `json:"coverage"`
+
+	Rest time.Duration `json:"-"` // from one request to the next
 }
 
 func runStats(ctx context.Context, a *app, opts statsOptions) error {
@@ -142,6 +148,9 @@ func newStats(r *reading, most int) (*stats, error) {
 	for class, n := range counts.ByClass {
 		s.ByClass[schema.Class(class).String()] = n
 	}
+	if s.Live == nil && r.Unwritten() {
+		s.Run.Status, s.Run.Reason = schema.RunInterrupted.String(), schema.End{Kind: schema.EndOutputs}.String()
+	}
 	if s.Live != nil { // one count for both: that of the copy
 		s.Live.PagesVisited, s.Live.Requests, s.Live.PagesWaiting = run.Pages, run.Requests, counts.Frontier
 		s.Live.Errors = counts.Errors
@@ -174,7 +183,8 @@ func newStatsRun(run schema.Run, errs map[string]int) statsRun {
 	return statsRun{
 		ID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(), Started: run.Started.UTC(),
 		Finished: timeOrNull(run.Finished),
-		Pages:    run.Pages, Requests: run.Requests, Seconds: run.Running.Seconds(), Errors: errs,
+		Pages:    run.Pages, Rendered: run.Rendered, Unshown: run.Unrendered, Requests: run.Requests,
+		Seconds: run.Running.Seconds(), Errors: errs,
 	}
 }
 
@@ -189,7 +199,7 @@ func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
 	pace := census.NewPace(cfg, &run)
 	left := census.NewRemainder(r.store, pace)
 	err = r.Hosts.EachUntitled(func(h *survey.HostReport) error {
-		waiting := h.ByState[schema.Queued] + h.ByState[schema.RateLimited]
+		waiting := h.Waiting - h.ByState[schema.RequestLimitHit]
 		pages, seconds := pace.Of(h.Host, waiting)
 		left.Add(h.Host, pages, seconds)
 		s.addOrigins(h, pages, seconds)
@@ -219,11 +229,11 @@ func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
 func newSlowHost(r *reading, h *survey.HostReport, pace census.Pace, pages int, eta float64) slowHost {
 	e := slowHost{
 		Domain: h.Host.Name, Class: h.Class.String(), Missing: h.KnownMissing, Omitted: h.LinksOmitted,
-		DelayMS: max(r.Config().BaseDelay(h.Host), h.Host.Smoothed).Milliseconds(), Coverage: h.Coverage,
-		ToVisit: pages, ETA: eta,
+		DelayMS: r.Config().FullDelay(h.Host).Milliseconds(), AnswerMS: h.Host.Smoothed.Milliseconds(), Coverage: h.Coverage,
+		ToVisit: pages, ETA: eta, Rest: clock.Rest(r.Config(), h.Host),
 	}
 	if census.Suspended(h.Host) > 0 {
-		e.SuspendedTo = timeOrNull(h.Host.SuspendedTo)
+		e.SuspendedTo = timeOrNull(h.Host.RestsUntil(time.Now()))
 	}
 	if t := pace.Trouble(h.Host); t.Kind != schema.TroubleNone {
 		e.Trouble, e.AgainAt = t.String(), timeOrNull(t.Until)

@@ -69,7 +69,7 @@ func printTotals(w io.Writer, s *stats) {
 			count(s.Unshown, "page", "pages"))
 	}
 	if s.Shells > 0 {
-		fmt.Fprintf(w, "%s likely need scripts\n", count(s.Shells, "page", "pages"))
+		fmt.Fprintln(w, count(s.Shells, "page likely needs scripts", "pages likely need scripts"))
 	}
 }
 
@@ -134,7 +134,7 @@ func printSlow(w io.Writer, s *stats) error {
 			again = againText(h.AgainAt)
 		}
 		t.row(clean(h.Domain, 60), commas(h.Missing), commas(h.ToVisit),
-			gap(time.Duration(h.DelayMS)*time.Millisecond), eta, clean(h.Coverage, 100)+again)
+			gap(h.Rest.Round(time.Millisecond)), eta, clean(h.Coverage, 100)+again)
 	}
 	if n := s.SlowTotal - len(s.Slow); n > 0 {
 		t.row("and " + commas(n) + " more (--limit)")

@@ -36,3 +36,40 @@ func TestStatsLeft(t *testing.T) {
 		t.Errorf("%d pages wait, left is %+v", s.Frontier, s.Left)
 	}
 }
+
+// TestStatsLeftOfRefused has an earlier run end a visit because the host asked for rest: that page does not wait
+// before the run has reached it.
+func TestStatsLeftOfRefused(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("b.test/"))
+	w.Visit("b.test/", func(v *schema.Visit) {
+		v.State, v.Status, v.Reason = schema.RateLimited, 429, schema.StatusReason(429)
+	})
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	w.Depth("a.test/", 0, 0)
+	s, err := newStats(&reading{Survey: w.Survey(), store: w.Store}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Frontier != 1 || s.Left.PagesToVisit != s.Frontier {
+		t.Errorf("%d pages wait, left is %+v", s.Frontier, s.Left)
+	}
+}
+
+// The status of a run that is over has the counts that its crawl told while it ran, of pages that were rendered, too.
+func TestEndedStatus(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", nil)
+	w.Change(func(r *schema.Run) {
+		r.Status, r.Walked, r.Pages, r.Rendered, r.Unrendered, r.Requests = schema.RunCompleted, true, 9, 5, 2, 20
+	})
+	s, err := newStats(&reading{Survey: w.Survey(), store: w.Store}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := endedStatus(s)
+	if got := [...]int{d.PagesVisited, d.Rendered, d.Unrendered, d.Requests}; got != [...]int{9, 5, 2, 20} {
+		t.Errorf("visited, rendered, not rendered, requests: %v", got)
+	}
+}

@@ -42,7 +42,12 @@ forgotten: with the shard back, or recreated, "ripple crawl" on all machines res
 the run.`,
 		Example: "  ripple stop\n  ripple stop --config valley.toml\n  ripple stop --without 3",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runStop(cmd.Context(), a, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("without") && len(opts.without) == 0 { // a variable of a script was empty
+				return usage("--without names no shard; to stop all machines leave it out")
+			}
+			return runStop(cmd.Context(), a, opts)
+		},
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd

@@ -55,7 +55,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return err
 	}
 	defer r.Close()
-	heap.Collect(exportAt, 0)
+	heap.Collect(heap.Export())
 	found, err := finding(a.voice, "looking for hosts to add", func() (*suggest.Suggestions, error) {
 		return suggest.Find(r.Survey, opts.minOrigins, int(opts.limit))
 	})
@@ -66,9 +66,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return printJSON(a.stdout, newSuggestions(found))
 	}
 	if len(found.Discovered)+len(found.Stubs) == 0 && opts.limit > 0 {
-		text := fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less",
-			count(opts.minOrigins, "origin", "origins"))
-		a.voice.tell(remark{text, "nothing to suggest", []any{"min_origins", opts.minOrigins}})
+		a.voice.tell(remark{noneFrom(opts.minOrigins), "nothing to suggest", []any{"min_origins", opts.minOrigins}})
 		return nil
 	}
 	return flushed(a.stdout, func(w io.Writer) error {
@@ -84,6 +82,15 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		}
 		return nil
 	})
+}
+
+// noneFrom says that so many origins link to nothing that could be added.
+func noneFrom(origins int) string {
+	if origins == 0 {
+		return "no origin links to a stub or to a host that is on no list"
+	}
+	return fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less",
+		count(origins, "origin", "origins"))
 }
 
 // printCandidate writes a candidate as TOML: why as comments, then its block, if it is not part of

@@ -85,9 +85,6 @@ func stopTerrain(ctx context.Context, conn *hub.Conn) (done []remark, err error)
 
 // reloadTerrain has a terrain follow a configuration.
 func reloadTerrain(ctx context.Context, conn *hub.Conn, cfg *config.Config) ([]remark, error) {
-	if err := refuseNode(cfg, crawlOptions{}); err != nil {
-		return nil, err
-	}
 	run, number, news, err := node.Reload(ctx, conn, cfg)
 	if err != nil {
 		return nil, err

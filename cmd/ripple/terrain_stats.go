@@ -206,7 +206,7 @@ func noteOf(shard int, format string, args ...any) terrainNote {
 
 // since adds since when it holds, and says for how long.
 func (n terrainNote) since(at *time.Time, how string, now time.Time) terrainNote {
-	n.Text, n.Since = n.Text+how+span(now.Sub(*at)), at
+	n.Text, n.Since = n.Text+how+span(max(0, now.Sub(*at))), at // by the clock of another machine
 	return n
 }
 

@@ -50,6 +50,21 @@ func TestTerrainMaxPages(t *testing.T) {
 	}
 }
 
+// A machine whose clock is ahead has not waited for less than no time.
+func TestTerrainOfAnotherClock(t *testing.T) {
+	now := time.Now()
+	s := newTerrainStats("", 0, &node.Terrain{Run: 1, Shards: []node.Shard{
+		{Number: 0, Made: true, Node: "attic", Report: &node.Report{Status: census.Status{Status: "running"},
+			Backlog: []crawl.Backlog{{Shard: 1, URLs: 2, Silent: now.Add(3 * time.Minute)}}}},
+		{Number: 1, Made: true, Node: "barn"},
+	}})
+	for _, n := range s.notes(now) {
+		if strings.Contains(n.Text, "-3m") || !strings.HasSuffix(n.Text, " for 0s") {
+			t.Errorf("it says %q", n.Text)
+		}
+	}
+}
+
 // A page that is kept is none that a node has visited.
 func TestNodeVisits(t *testing.T) {
 	v := newNodeView(newVoice(io.Discard), "", &config.Config{}, crawlOptions{})

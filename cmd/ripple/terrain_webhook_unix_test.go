@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,19 +27,7 @@ func TestTerrainWebhookKilled(t *testing.T) {
 	defer server.Close()
 	web, dir := crawltest.Serve(t, webtest.WithoutLog()), t.TempDir()
 	crawltest.Sites(web, 11, 3)
-	got, killed := make(chan hookedMessage, 16), make(chan struct{})
-	web.Host("hook.test").Handle("/", func(w http.ResponseWriter, r *http.Request) {
-		m, err := verifyHook(r)
-		if err != nil {
-			t.Error(err)
-		}
-		got <- m
-		select {
-		case <-killed:
-			w.WriteHeader(http.StatusNoContent)
-		case <-r.Context().Done():
-		}
-	})
+	got, killed := slowHook(t, web)
 	path := filepath.Join(dir, "node.toml")
 	text := crawltest.Config(t, web, fmt.Sprintf("[cluster]\nhub = %q\nshards = 2\nfolder = \"./terrain\"\n",
 		server.URL())+"[monitor]\n"+crawltest.SeedsOfSites)

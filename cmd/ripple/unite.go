@@ -289,7 +289,7 @@ func uniteFolder(ctx context.Context, from states, dir string) (store *kv.Store,
 			return err
 		}
 		if len(parts.all) == 0 {
-			return usage("no file in %s holds a shard of a terrain; name a state file", shown(dir))
+			return noShards(dir)
 		}
 		if err := fits(scratch, parts.size()); err != nil {
 			return err
@@ -305,6 +305,10 @@ func uniteFolder(ctx context.Context, from states, dir string) (store *kv.Store,
 		return nil, err
 	}
 	return kv.Open(united, kv.Options{ReadOnly: true})
+}
+
+func noShards(dir string) error {
+	return usage("no file in %s holds a shard of a terrain; name a state file", shown(dir))
 }
 
 // unspaced are shards as a flag names them.
@@ -358,9 +362,28 @@ func (s *shards) unite(ctx context.Context, path string, p export.Progress) erro
 	if err := unite.Stores(ctx, s.all, s.missing, dst, p); err != nil {
 		return err
 	}
-	if err := crawl.LeavePages(dst); err != nil {
+	if err := errors.Join(crawl.LeavePages(dst), s.interrupt(dst)); err != nil {
 		return err
 	}
 	s.urls, s.visits = dst.URLs(), int(dst.LastSeq())
 	return dst.Close()
+}
+
+// interrupt has the map say that its run was interrupted, if no shard is being crawled.
+func (s *shards) interrupt(dst *kv.Store) error {
+	if slices.ContainsFunc(s.all, func(one unite.Shard) bool { return one.Live }) {
+		return nil
+	}
+	return dst.Update(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		if err != nil || len(runs) == 0 {
+			return err
+		}
+		last := runs[len(runs)-1]
+		if last.Status != schema.RunRunning || last.Walked { // then only outputs are missing
+			return nil
+		}
+		last.Status = schema.RunInterrupted
+		return tx.Runs.Put(last)
+	})
 }

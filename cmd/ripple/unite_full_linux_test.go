@@ -7,20 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
 // TestUniteDiskFull unites onto a disk that has no room for the new file, or not enough: it
 // says so, the old one is whole, and nothing else is left.
 func TestUniteDiskFull(t *testing.T) {
 	t.Parallel()
-	dir, disk := t.TempDir(), t.TempDir()
+	dir := t.TempDir()
 	newShards(t, dir)
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
-		t.Skipf("a small disk cannot be mounted here: %v", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	disk := crawltest.SmallDisk(t, "8m")
 	target, filler := filepath.Join(disk, "whole.bolt"), filepath.Join(disk, "filler")
 	run := func() error {
 		return newApp(io.Discard, io.Discard).execute(t.Context(), []string{"unite", dir, "--force", "-o", target})
@@ -31,7 +29,7 @@ func TestUniteDiskFull(t *testing.T) {
 	before := contents(t, target)
 	for _, room := range []int64{0, 16 << 10, 40 << 10} {
 		t.Run(fmt.Sprint(room), func(t *testing.T) {
-			fillDisk(t, filler)
+			crawltest.FillDisk(t, filler)
 			info, err := os.Stat(filler)
 			if err == nil {
 				err = os.Truncate(filler, info.Size()-room)

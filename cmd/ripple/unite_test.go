@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
@@ -159,10 +160,7 @@ func TestShardsServed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	newShards(t, dir)
-	cfg, _, err := config.Parse([]byte(surveytest.Minimal), "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := crawltest.Parse(t, surveytest.Minimal)
 	for n := range 2 {
 		store, err := kv.Open(filepath.Join(dir, "shard-"+strconv.Itoa(n)+".bolt"), kv.Options{})
 		if err != nil {

@@ -64,7 +64,7 @@ type verdict struct {
 }
 
 func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
-	path, err := a.named.statePath()
+	path, err := a.named.stateFile()
 	if err != nil {
 		return err
 	}

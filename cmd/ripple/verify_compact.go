@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
 )
 
@@ -23,14 +24,15 @@ func compact(path string) (before, after int64, err error) {
 	if err := roomBeside(path, old.Size()); err != nil {
 		return 0, 0, err
 	}
-	next := path + ".compact"
-	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
+	dir, remove, err := whole.Scratch(filepath.Dir(path)) // another process may be compacting it, too
+	if err != nil {
 		return 0, 0, fmt.Errorf("compact: %w", err)
 	}
+	defer remove()
+	next := filepath.Join(dir, "compacted.bolt")
 	if err := kv.Compact(path, next); err != nil {
 		return 0, 0, err
 	}
-	defer os.Remove(next)
 	was, err1 := os.Stat(path)
 	is, err2 := os.Stat(next)
 	if err := errors.Join(err1, err2); err != nil {

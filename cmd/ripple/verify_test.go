@@ -16,10 +16,13 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -52,6 +55,26 @@ func crawled(t testing.TB, seed uint64) string {
 	path, walked := crawledFor(t, seed, 5*time.Minute)
 	if !walked {
 		t.Fatal("the crawl has not come to its end")
+	}
+	return path
+}
+
+// crawledWhole is crawled, with a run that is completed as its outputs are in place.
+func crawledWhole(t testing.TB, seed uint64) string {
+	t.Helper()
+	path := crawled(t, seed)
+	cfg, _, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := crawltest.Open(t, cfg.State.Path)
+	err = store.Update(func(tx *kv.Tx) error {
+		run, err := tx.Runs.At(1)
+		run.Status = schema.RunCompleted
+		return errors.Join(err, tx.Runs.Put(run))
+	})
+	if err = errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
@@ -204,5 +227,58 @@ func flipFirst(t testing.TB, path, bucket string) {
 	})
 	if err = errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestCompactBesideAnother compacts a file in two processes at a time: neither takes the file that
+// the other one is writing.
+func TestCompactBesideAnother(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(filepath.Dir(crawled(t, 1)), "state.bolt")
+	for range 5 {
+		var both errgroup.Group
+		for range 2 {
+			both.Go(func() error {
+				_, _, err := compact(path)
+				if errors.Is(err, kv.ErrLost) { // the other one was faster
+					return nil
+				}
+				return err
+			})
+		}
+		if err := both.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		if out, _, code := ran(t, "verify", "--state", path); code != 0 {
+			t.Fatal(out)
+		}
+	}
+	beside, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range beside {
+		if strings.HasPrefix(e.Name(), ".ripple") || isBeside(e.Name()) {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
+}
+
+// A check that has found damage tells of it, however long it has then waited for the disk.
+func TestLateCheck(t *testing.T) {
+	for _, tt := range []struct {
+		found  []string
+		worked time.Duration
+		want   string
+	}{
+		{nil, 9 * time.Second, "the check did not end within 10 s: its pages lead in circles"},
+		{nil, time.Second, ""},
+		{[]string{"damage"}, time.Second, "damage; the check did not end within 10 s: it waits for the disk"},
+	} {
+		v := &verdict{Found: len(tt.found), Problems: tt.found}
+		err := v.late(10*time.Second, tt.worked)
+		if got := strings.Join(v.Problems, "; "); got != tt.want || (err != nil) != (tt.want == "") {
+			t.Errorf("found %q, worked %v: %q, %v", tt.found, tt.worked, got, err)
+		}
 	}
 }

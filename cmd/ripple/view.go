@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -124,7 +125,13 @@ func troubleText(t *census.Trouble) string {
 	return clean(t.Why, 200) + ", again in " + restText(duration(t.Again))
 }
 
-func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+// duration is that of so many seconds, or the longest one.
+func duration(seconds float64) time.Duration {
+	if n := seconds * float64(time.Second); n < math.MaxInt64 {
+		return time.Duration(n)
+	}
+	return math.MaxInt64
+}
 
 func seconds(n float64) string { return span(duration(n)) }
 

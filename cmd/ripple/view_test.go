@@ -237,3 +237,12 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Centuries are told as such.
+func TestLongTimes(t *testing.T) {
+	for n, want := range map[float64]string{0: "0s", 90: "1 min 30 s", 1e9: "11574 days 1 h", 1e11: "106751 days 23 h"} {
+		if got := seconds(n); got != want {
+			t.Errorf("%g s: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -85,14 +85,9 @@ func hooked(t testing.TB, path string) {
 	}
 }
 
-// A crawl that is killed after its last commit, while it tells of it, tells it again: the
-// same message, with the same id, and the next run's beside it.
-func TestWebhookKilled(t *testing.T) {
-	t.Parallel()
-	dir, web := t.TempDir(), newWeb(t)
-	path := writeConfig(t, web, dir, false)
-	hooked(t, path)
-	got, killed := make(chan hookedMessage, 16), make(chan struct{})
+// slowHook has a web receive messages, which it accepts only once the channel is closed.
+func slowHook(t *testing.T, web *webtest.Server) (got chan hookedMessage, accept chan struct{}) {
+	got, accept = make(chan hookedMessage, 16), make(chan struct{})
 	web.Host("hook.test").Handle("/", func(w http.ResponseWriter, r *http.Request) {
 		m, err := verifyHook(r)
 		if err != nil {
@@ -100,11 +95,22 @@ func TestWebhookKilled(t *testing.T) {
 		}
 		got <- m
 		select {
-		case <-killed:
+		case <-accept:
 			w.WriteHeader(http.StatusNoContent)
 		case <-r.Context().Done():
 		}
 	})
+	return got, accept
+}
+
+// A crawl that is killed after its last commit, while it tells of it, tells it again: the
+// same message, with the same id, and the next run's beside it.
+func TestWebhookKilled(t *testing.T) {
+	t.Parallel()
+	dir, web := t.TempDir(), newWeb(t)
+	path := writeConfig(t, web, dir, false)
+	hooked(t, path)
+	got, killed := slowHook(t, web)
 	crawl := func() *exec.Cmd {
 		cmd := ripple("-q", "crawl", path)
 		cmd.Stderr = os.Stderr

@@ -2,16 +2,21 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// wrongUse makes wrong arguments of any command wrong usage, with its usage line.
+// wrongUse makes wrong arguments of any command wrong usage, with its usage line. What has commands of its own
+// takes no arguments, but names these.
 func wrongUse(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
-		if check := c.Args; check != nil {
+		wrongUse(c)
+		if check := c.Args; check != nil && !c.HasSubCommands() {
 			c.Args = func(cmd *cobra.Command, args []string) error {
 				if err := check(cmd, args); err != nil {
 					return usage("%s; usage: %s", wrongArgs(cmd, args), cmd.UseLine())
@@ -29,11 +34,24 @@ func wrongArgs(cmd *cobra.Command, args []string) string {
 	case len(wanted) > len(args):
 		return strings.TrimSuffix(wanted[len(args)], "...") + " is missing"
 	case len(wanted) == 0:
-		return cmd.CommandPath() + " takes no arguments, but was given " + shown(args[0])
+		return cmd.CommandPath() + " takes no arguments, but was given " + shown(args[0]) + byFlag(cmd.Name(), args[0])
 	case strings.HasPrefix(wanted[len(wanted)-1], "'"):
 		return "the statement needs quotes, or the shell cuts it into words"
 	}
 	return "unexpected argument " + shown(args[len(wanted)])
+}
+
+// byFlag says which flag names a file that a command was given as an argument; empty: none does.
+func byFlag(command, name string) string {
+	switch info, err := os.Stat(name); {
+	case slices.Contains([]string{"demo", "hub", "version"}, command): // which read none
+		return ""
+	case filepath.Ext(name) == ".toml":
+		return "; name it with --config"
+	case isBolt(name), err == nil && info.IsDir():
+		return "; name it with --state"
+	}
+	return ""
 }
 
 // wrongFlag says what is wrong with a flag.

@@ -7,9 +7,10 @@
 // under way that could change that (Mattern, Algorithms for distributed termination
 // detection, 1987). A letter that arrives later only repeats what is known.
 //
-// A shard that does not answer keeps the run open, however long that takes. So does a configuration of the
-// terrain that the shards do not follow yet; once they are seen to be at the end, there is no other for this
-// run. Once the file of one shard says that the run is over, it is: the others only have to write it down.
+// A shard that does not answer keeps the run open, however long that takes; who kept it open is asked alone
+// for a while. So does a configuration of the terrain that the shards do not follow yet; once they are seen to
+// be at the end, there is no other for this run. Once the file of one shard says that the run is over, it is:
+// the others only have to write it down.
 //
 // Nothing here is durable. Several processes may look for the end at the same time,
 // and one that is killed leaves nothing behind.
@@ -31,8 +32,10 @@ import (
 // ErrBusy reports a shard that is crawling.
 var ErrBusy = errors.New("has something to do")
 
-// maxOpen is how many shards are asked at a time.
-const maxOpen = 16
+const (
+	maxOpen  = 16 // shards are asked at a time
+	maxAlone = 30 // times in a row that one shard is asked alone
+)
 
 // A Reading is what a shard is at a moment between two commits.
 type Reading struct {
@@ -78,13 +81,12 @@ func Of(store *kv.Store) (r Reading, err error) {
 		if err != nil {
 			return err
 		}
-		reapply, err := tx.Meta.Reapply()
-		r.Idle = len(pending) == 0 && !reapply
-		runs, err2 := tx.Runs.All()
+		r.Idle = len(pending) == 0 && !tx.Meta.Reapply()
+		runs, err := tx.Runs.All()
 		if n := len(runs); n > 0 {
 			r.Over = runs[n-1].Walked
 		}
-		return errors.Join(err, err2)
+		return err
 	})
 	return r, err
 }
@@ -95,15 +97,35 @@ func (r *Reading) Same(other *Reading) bool {
 		r.Configuration == other.Configuration && r.Config == other.Config && slices.Equal(r.Confirmed, other.Confirmed)
 }
 
-// Round takes a reading of every shard. It fails if one does not answer.
-func Round(ctx context.Context, shards int, src Readings) ([]Reading, error) {
+// done reports whether a shard has nothing to do and nothing to tell.
+func (r *Reading) done() bool { return r.Idle && r.Told }
+
+// undone says what a shard is not done with.
+func (r *Reading) undone(shard int) error {
+	if !r.Idle {
+		return fmt.Errorf("shard %d %w", shard, ErrBusy)
+	}
+	return fmt.Errorf("shard %d has something to tell", shard)
+}
+
+// A silence is why a shard does not answer.
+type silence struct {
+	shard int
+	why   error
+}
+
+func (s *silence) Error() string { return fmt.Sprintf("shard %d: %v", s.shard, s.why) }
+func (s *silence) Unwrap() error { return s.why }
+
+// readAll takes a reading of every shard. It fails if one does not answer.
+func readAll(ctx context.Context, shards int, src Readings) ([]Reading, error) {
 	round := make([]Reading, shards)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxOpen)
 	for n := range round {
 		g.Go(func() (err error) {
 			if round[n], err = src.Reading(ctx, n); err != nil {
-				err = fmt.Errorf("shard %d: %w", n, err)
+				err = &silence{n, err}
 			}
 			return err
 		})
@@ -125,10 +147,10 @@ func Open(first, second []Reading) error {
 		case r.Run != all.Run || r.Configuration != all.Configuration:
 			return fmt.Errorf("shards 0 and %d are at run %d and %d, configuration %d and %d", n, all.Run, r.Run,
 				all.Configuration, r.Configuration)
-		case !first[n].Idle || !r.Idle:
-			return fmt.Errorf("shard %d %w", n, ErrBusy)
-		case !first[n].Told || !r.Told:
-			return fmt.Errorf("shard %d has something to tell", n)
+		case !first[n].done():
+			return first[n].undone(n)
+		case !r.done():
+			return r.undone(n)
 		case !r.Same(&first[n]):
 			return fmt.Errorf("shard %d was at work", n)
 		}
@@ -144,9 +166,9 @@ func Open(first, second []Reading) error {
 // End looks for the end of a run every so often until all files say that it is over, or ctx
 // is done. still, which may be nil, is called with the reason why it is not.
 func End(ctx context.Context, shards int, src Readings, every time.Duration, still func(error)) error {
-	finished := make([]bool, shards)
-	for slices.Contains(finished, false) {
-		err := step(ctx, src, finished)
+	s := search{src: src, finished: make([]bool, shards), keeper: -1}
+	for slices.Contains(s.finished, false) {
+		err := s.step(ctx)
 		if err != nil && still != nil {
 			still(err)
 		}
@@ -162,31 +184,60 @@ func End(ctx context.Context, shards int, src Readings, every time.Duration, sti
 	return nil
 }
 
-// step looks once, and notes the shards whose files say that the run is over.
-func step(ctx context.Context, src Readings, finished []bool) error {
-	if !slices.Contains(finished, true) {
-		first, err := Round(ctx, len(finished), src)
-		if err != nil {
-			return err
-		}
-		if err := open(ctx, src, first, first); err != nil {
-			return err
-		}
-		second, err := Round(ctx, len(finished), src)
-		if err != nil {
-			return err
-		}
-		if err := open(ctx, src, first, second); err != nil {
-			return err
-		}
-		if !over(second) {
-			if err := src.Seal(ctx, second[0]); err != nil {
-				return err
-			}
-		}
-		return finish(ctx, src, second, finished)
+// A search looks for the end of a run.
+type search struct {
+	src      Readings
+	finished []bool // by shard: its file says that the run is over
+	keeper   int    // the shard that kept the run open when all were asked; -1: none is known
+	alone    int    // times that it was asked alone since
+}
+
+// step looks once. As long as the shard that kept the run open does, the others are spared: a reading of each that is
+// idle has it ask all others.
+func (s *search) step(ctx context.Context) error {
+	if slices.Contains(s.finished, true) {
+		return finish(ctx, s.src, nil, s.finished)
 	}
-	return finish(ctx, src, nil, finished)
+	if s.keeper >= 0 && s.alone < maxAlone {
+		s.alone++
+		r, err := s.src.Reading(ctx, s.keeper)
+		if err != nil {
+			return &silence{s.keeper, err}
+		}
+		if !r.done() && !r.Over {
+			return r.undone(s.keeper)
+		}
+	}
+	first, err := s.round(ctx, nil)
+	if err != nil {
+		return err
+	}
+	second, err := s.round(ctx, first)
+	if err != nil {
+		return err
+	}
+	if !over(second) {
+		if err := s.src.Seal(ctx, second[0]); err != nil {
+			return err
+		}
+	}
+	return finish(ctx, s.src, second, s.finished)
+}
+
+// round takes a round of readings and says why the run is open, according to it and to the one before; nil: to it
+// alone.
+func (s *search) round(ctx context.Context, before []Reading) ([]Reading, error) {
+	round, err := readAll(ctx, len(s.finished), s.src)
+	s.alone = 0
+	if silent := (*silence)(nil); errors.As(err, &silent) {
+		s.keeper = silent.shard // the others are given up
+		return nil, err
+	}
+	s.keeper = slices.IndexFunc(round, func(r Reading) bool { return !r.done() })
+	if before == nil {
+		before = round
+	}
+	return round, open(ctx, s.src, before, round)
 }
 
 // open is Open, unless a file says otherwise already.

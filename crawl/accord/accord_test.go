@@ -219,23 +219,31 @@ func TestEndIsFinal(t *testing.T) {
 	})
 }
 
-// Of shards that are at work one round of readings is enough.
+// Of shards that are at work one round of readings is enough, and of those that are not, until who is has ended: of the
+// latter each would ask all others. Now and then all are asked all the same.
 func TestEndReadsOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 9500*time.Millisecond)
-		defer cancel()
-		p := &troupe{}
-		p.reading = func(shard, _ int) (Reading, error) {
-			r := ended()[shard]
-			r.Idle = shard == 0
-			return r, nil
-		}
-		var why error
-		err := End(ctx, 2, p, time.Second, func(err error) { why = err })
-		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(why, ErrBusy) || p.read != 20 {
-			t.Errorf("%v after %d readings, because of %v", err, p.read, why)
-		}
-	})
+	for _, keeps := range []error{ErrBusy, errGone} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 99500*time.Millisecond)
+			defer cancel()
+			p, idle := &troupe{}, 0
+			p.reading = func(shard, _ int) (r Reading, err error) {
+				switch {
+				case shard == 0:
+					idle++
+					r = ended()[shard]
+				case keeps == errGone:
+					err = errGone
+				}
+				return r, err
+			}
+			var why error
+			err := End(ctx, 2, p, time.Second, func(err error) { why = err })
+			if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(why, keeps) || p.read != 104 || idle != 4 {
+				t.Errorf("%v after %d readings, %d of who was idle, because of %v", err, p.read, idle, why)
+			}
+		})
+	}
 }
 
 // Nobody is finished once the context is done.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -98,7 +99,10 @@ func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
 	if pages <= 0 {
 		return 0, 0
 	}
-	gap := max(p.cfg.FullDelay(h), h.Smoothed)
+	gap := clock.Rest(p.cfg, h)
+	if p.cfg.Politeness.MaxParallelPerDomain == 1 { // else a request goes out while another one is answered
+		gap += h.Smoothed
+	}
 	seconds = pages*perPage*gap.Seconds() + Suspended(h).Seconds()
 	if t := p.trouble(h); t.Kind == schema.TroubleRobots {
 		retry := p.cfg.Retry
@@ -121,9 +125,12 @@ func (p Pace) perPage(h *schema.Host) float64 {
 }
 
 // trouble returns what a run has with a host. That its robots.txt cannot be had is none while
-// the run goes on without.
+// the run goes on without; a rest is over when the crawl would take it to be.
 func (p Pace) trouble(h *schema.Host) schema.Trouble {
 	t := h.Trouble(p.run)
+	if t.Kind == schema.TroubleRest {
+		t.Until = h.RestsUntil(time.Now())
+	}
 	if t.Kind != schema.TroubleRobots {
 		return t
 	}
@@ -150,7 +157,7 @@ func Suspended(h *schema.Host) time.Duration {
 	if h.Throttles == 0 {
 		return 0
 	}
-	return max(0, time.Until(h.SuspendedTo))
+	return max(0, time.Until(h.RestsUntil(time.Now())))
 }
 
 // A count is what the hosts of a run still have to do.
@@ -267,7 +274,7 @@ func countOf(store *kv.Store, cfg *config.Config, run *schema.Run) (c count, p P
 	p, c = NewPace(cfg, run), count{depth: -1}
 	err = store.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
-			waiting, err := waitingPages(store, tx, run, h)
+			waiting, err := survey.WaitingPages(store, tx, run, h)
 			c.addWaiting(p, store.Generation(), h, waiting, time.Time{})
 			return true, err
 		})

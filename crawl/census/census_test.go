@@ -2,6 +2,7 @@ package census
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,8 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/clock"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 const run = schema.RunID(7)
@@ -21,11 +24,7 @@ func testPace(t *testing.T, crawler ...string) Pace {
 	text := "[user-agent]\ncrawler-name = \"t\"\ncontact-url = \"https://t.test/\"\n[crawler]\n" +
 		"max-domain-requests = 100\nminimum-time-on-page = 100\n" + strings.Join(crawler, "\n") +
 		"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
-	cfg, _, err := config.Parse([]byte(text), t.TempDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return NewPace(cfg, &schema.Run{ID: run, Pages: 10, Requests: 400}) // most failed
+	return NewPace(crawltest.Parse(t, text), &schema.Run{ID: run, Pages: 10, Requests: 400}) // most failed
 }
 
 func TestPace(t *testing.T) {
@@ -58,7 +57,7 @@ func TestPace(t *testing.T) {
 		{"robots.txt: two tries of 30 s are left, 5 s apart", schema.Host{Run: run, RobotsTries: 2}, 10, 10, 65},
 		{"robots.txt: a copy stands until it is tried again", schema.Host{Run: run, RobotsTries: 4,
 			RobotsAt: time.Now().Add(-25 * time.Hour), RobotsDue: time.Now().Add(time.Hour)}, 10, 10, 2},
-		{"slow answers", schema.Host{Smoothed: time.Second}, 10, 10, 20},
+		{"slow answers, and as long a rest", schema.Host{Smoothed: time.Second}, 10, 10, 40},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,6 +65,30 @@ func TestPace(t *testing.T) {
 				t.Errorf("Of = %v pages in %v s, want %v in %v s", pages, seconds, tt.pages, tt.seconds)
 			}
 		})
+	}
+}
+
+// A host takes as long as its clock says, however fast it answers.
+func TestPaceOfClock(t *testing.T) {
+	for _, keys := range []string{"", "[politeness]\nadaptive-delay = false", "[politeness]\nmax-adaptive-delay = \"2s\"",
+		"[politeness]\nmax-parallel-per-domain = 3\nadaptive-delay = false"} {
+		p := testPace(t, keys)
+		for _, answer := range []time.Duration{0, 300 * time.Millisecond, 5 * time.Second} {
+			h := &schema.Host{Smoothed: answer}
+			begun := time.Now()
+			at := begun
+			for range 20 { // two for a page
+				o := &ring.Outcome{Step: ring.Step{Sent: at}, FirstByte: at.Add(answer), Done: at.Add(answer)}
+				if p.cfg.Politeness.MaxParallelPerDomain > 1 {
+					at = at.Add(p.cfg.FullDelay(h))
+				} else {
+					at = clock.ReadyAfter(p.cfg, h, at, o)
+				}
+			}
+			if _, seconds := p.Of(h, 10); math.Abs(seconds-at.Sub(begun).Seconds()) > 0.001 {
+				t.Errorf("%s: with answers in %v, 20 requests take %v, not %v s", keys, answer, at.Sub(begun), seconds)
+			}
+		}
 	}
 }
 
@@ -160,7 +183,8 @@ func TestCount(t *testing.T) {
 		{Name: "used.test", Generation: 1, Waiting: 10, Run: run, RunRequests: 100},
 		{Name: "left.test", Generation: 1, Waiting: 10, Run: run, RunGivenUp: schema.GaveUpConnection},
 		{Name: "rest.test", Generation: 1, Waiting: 1, Run: run, Throttles: 1, SuspendedTo: time.Now().Add(time.Hour),
-			Queues: waitAt(schema.PagePriority(2, false, false))},
+			SuspendedFor: time.Hour,
+			Queues:       waitAt(schema.PagePriority(2, false, false))},
 	} {
 		c.add(p, 1, &h, time.Time{})
 	}
@@ -170,6 +194,30 @@ func TestCount(t *testing.T) {
 	if len(c.slowest) != 3 || c.slowest[0].Domain != "rest.test" || c.slowest[1] != (HostETA{"near.test", 50, 200}) {
 		t.Errorf("slowest = %+v", c.slowest)
 	}
+}
+
+// TestRestOfAWrongClock has a rest of ten minutes end in thirty years: the crawl waits ten minutes for it, and
+// so it is told.
+func TestRestOfAWrongClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, soon := testPace(t), time.Now().Add(10*time.Minute)
+		h := &schema.Host{Run: run, Throttles: 1, SuspendedTo: time.Now().AddDate(30, 0, 0), SuspendedFor: 10 * time.Minute}
+		if got := p.Trouble(h).Until; !got.Equal(soon) {
+			t.Errorf("it rests until %v, want %v", got, soon)
+		}
+		if got := clock.Ready(p.cfg, h); !got.Equal(soon) {
+			t.Errorf("it may be asked at %v, want %v", got, soon)
+		}
+		if got := Suspended(h); got != 10*time.Minute {
+			t.Errorf("it rests for %v", got)
+		}
+		if _, seconds := p.Of(h, 1); seconds > 601 {
+			t.Errorf("it takes %v s", seconds)
+		}
+		if clock.Clamp(p.cfg, h, time.Now()); !h.SuspendedTo.Equal(soon) {
+			t.Errorf("the crawl waits until %v", h.SuspendedTo)
+		}
+	})
 }
 
 func waitAt(priorities ...uint8) (queues []schema.Queue) {
@@ -193,6 +241,8 @@ func TestWaitOf(t *testing.T) {
 		{"is about to ask", crawl.Status{Waking: 1, Next: later}, 9, "a.test", 0},
 		{"commits", crawl.Status{Pending: 1, Next: later}, 9, "a.test", 0},
 		{"away", crawl.Status{Open: 1, Away: later, Next: later}, 9, "a.test", ForNetwork},
+		{"away, and is paused", crawl.Status{Paused: true, Away: later, Next: later}, 9, "a.test", Paused},
+		{"away, and stops", crawl.Status{Stopped: true, Away: later, Next: later}, 9, "a.test", Stopping},
 		{"has means for no more", crawl.Status{Open: 2, Short: 3, Next: later}, 9, "a.test", ForMeans},
 		{"has means for no more, and stops", crawl.Status{Short: 3, Stopped: true}, 9, "", Stopping},
 		{"waits", crawl.Status{Next: later}, 9, "a.test", ForHosts},

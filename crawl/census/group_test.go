@@ -27,7 +27,7 @@ func testGroups(t *testing.T) {
 		{Name: "crawl.test", LastByte: now, CrawlDelay: 2500 * time.Millisecond},
 		{Name: "slow.test", LastByte: now, LastEnd: now, Smoothed: 3 * time.Second},
 		{Name: "timeouts.test", LastByte: now, Timeouts: 3},
-		{Name: "rest.test", Run: run, Throttles: 1, SuspendedTo: now.Add(time.Minute)},
+		{Name: "rest.test", Run: run, Throttles: 1, SuspendedTo: now.Add(time.Minute), SuspendedFor: time.Minute},
 		{Name: "robots.test", Run: run, RobotsTries: 2, RobotsReason: timeout, RobotsDue: now.Add(5 * time.Second)},
 		{Name: "some.test", Run: run, LastByte: now,
 			Retries: []schema.Retry{{Reason: timeout, Due: now.Add(time.Hour)}}},

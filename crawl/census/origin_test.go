@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -70,11 +71,7 @@ func TestWatchedOrigins(t *testing.T) {
 	}
 	look()
 	text := surveytest.Minimal + "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"
-	with, _, err := config.Parse([]byte(text), t.TempDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.Store(with)
+	cfg.Store(crawltest.Parse(t, text))
 	look()
 	if n := len(watcher.Origins()); n != 2 {
 		t.Errorf("%d origins", n)
@@ -87,6 +84,7 @@ func TestOriginsOfFile(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/1", "a.test/2"))
 	for _, page := range []string{"a.test/", "a.test/1", "a.test/2", "a.test/2"} {
+		w.Depth(page, 0, 0)
 		w.Push(page)
 	}
 	older := []schema.Retry{{URL: w.Page("a.test/3"), Attempts: 1}}

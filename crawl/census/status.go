@@ -66,7 +66,7 @@ func (l *Left) Within(seconds float64) float64 {
 // Hosts counts hosts by what they do.
 type Hosts struct {
 	Active    int `json:"active"`
-	Waiting   int `json:"waiting"`
+	Waiting   int `json:"waiting"` // for their clock, or a request that may be open
 	Suspended int `json:"suspended"`
 	GivenUp   int `json:"given_up"`
 }
@@ -100,7 +100,7 @@ const (
 // that asks the host next as the next one.
 func waitOf(st *crawl.Status, toVisit int, next nextHost) Wait {
 	switch {
-	case !st.Away.IsZero():
+	case !st.Away.IsZero() && !st.Stopped && !st.Paused:
 		return Wait{Reason: ForNetwork}
 	case st.Short > 0 && !st.Stopped && !st.Paused:
 		return Wait{Reason: ForMeans, Few: st.Short}

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -20,7 +21,7 @@ func (w *Watcher) addUnasked(store *kv.Store, tx *kv.Tx, h *schema.Host) error {
 	}
 	u := w.given[h.ID]
 	if u.waiting != waiting {
-		pages, err := waitingPages(store, tx, &w.run, h)
+		pages, err := survey.WaitingPages(store, tx, &w.run, h)
 		if err != nil {
 			return err
 		}
@@ -35,25 +36,6 @@ func (w *Watcher) addUnasked(store *kv.Store, tx *kv.Tx, h *schema.Host) error {
 	}
 	w.round.unasked[cause.ErrorKind()] += u.pages
 	return nil
-}
-
-// waitingPages counts the pages of a host that a run has not visited. In its queues some
-// stand twice.
-func waitingPages(store *kv.Store, tx *kv.Tx, run *schema.Run, h *schema.Host) (int, error) {
-	pages := map[schema.ID]bool{}
-	add := func(_ uint8, id schema.ID) bool {
-		if seq := store.Latest(id); store.Kind(id) == schema.KindPage && (seq == 0 || seq < run.FirstVisit) {
-			pages[id] = true
-		}
-		return true
-	}
-	if h.Run == run.ID { // else they are of an older one
-		for _, r := range h.Retries {
-			add(0, r.URL)
-		}
-	}
-	err := tx.Frontier.Walk(h, add)
-	return len(pages), err
 }
 
 // errors are those that the run has counted, and the pages that got no visit.

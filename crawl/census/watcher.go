@@ -3,7 +3,6 @@ package census
 import (
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"sync/atomic"
 	"time"
@@ -68,11 +67,11 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 	return w
 }
 
-// Ended is the status of a run that nobody works on any more.
-func Ended(run schema.Run) Status {
+// Ended is the status of a run that nobody works on any more, with so many errors by kind.
+func Ended(run schema.Run, errs map[string]int) Status {
 	return Status{
 		RunID: int(run.ID), Status: run.Status.String(), Elapsed: run.Running.Seconds(), PagesVisited: run.Pages,
-		Rendered: run.Rendered, Unrendered: run.Unrendered, Requests: run.Requests, Errors: maps.Clone(run.Errors),
+		Rendered: run.Rendered, Unrendered: run.Unrendered, Requests: run.Requests, Errors: errs,
 		Left: Left{Depth: -1},
 	}
 }
@@ -135,6 +134,29 @@ func (w *Watcher) Follow(ctx context.Context, seen func(Status)) error {
 			return nil
 		}
 	}
+}
+
+// End has the latest status be that of a crawl that has ended, with what its file says now: a look at the crawl may
+// be a second old, and one at all its hosts older. Nobody follows the crawl any more.
+func (w *Watcher) End(store *kv.Store) error {
+	w.round, w.next = count{depth: -1}, 1
+	err := store.View(func(tx *kv.Tx) (err error) {
+		if w.run, err = tx.Runs.At(w.run.ID); err != nil {
+			return err
+		}
+		for {
+			if err := w.countHosts(store, tx, nil); err != nil || w.next == 1 {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	s := w.status(&crawl.Status{Stopped: true}, nextHost{})
+	s.Elapsed, s.PagesPerSecond, s.Left = w.run.Running.Seconds(), 0, w.last.leftBy(w.pace)
+	w.latest.Store(s)
+	return nil
 }
 
 func (w *Watcher) look() error {
@@ -219,8 +241,7 @@ func (w *Watcher) status(st *crawl.Status, next nextHost) *Status {
 		Left: w.last.left(w.pace), Errors: w.errors(),
 		Troubles: w.last.told(), Troubled: w.last.troubled, Groups: w.last.grouped(),
 		Hosts: Hosts{
-			Active: st.Open, Waiting: st.Hosts.Waiting + st.Hosts.Held + st.Asleep.Waiting + st.Asleep.Held,
-			Suspended: w.last.suspended, GivenUp: w.last.givenUp,
+			Active: st.Open, Waiting: st.Hosts.Sum() + st.Asleep.Sum(), Suspended: w.last.suspended, GivenUp: w.last.givenUp,
 		},
 	}
 	switch {
@@ -232,8 +253,10 @@ func (w *Watcher) status(st *crawl.Status, next nextHost) *Status {
 	if s.PagesPerSecond > 0 {
 		s.ETA = max(s.ETA, float64(s.PagesToVisit)/s.PagesPerSecond)
 	}
+	if s.Wait = waitOf(st, s.PagesToVisit, next); s.ETA > 0 { // which a file made anew lets all hosts rest beyond
+		s.ETA = max(s.ETA, s.Wait.Rest.Seconds())
+	}
 	s.endBy(w.pace.cfg.Crawler.MaxRunTime, time.Since(w.since))
-	s.Wait = waitOf(st, s.PagesToVisit, next)
 	return s
 }
 

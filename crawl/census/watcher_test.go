@@ -4,9 +4,14 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/pace"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -33,5 +38,62 @@ func TestLooksAreShared(t *testing.T) {
 		if looks != tt.looks {
 			t.Errorf("%d watchers: each has counted all hosts after %d looks, want %d", tt.watchers, looks, tt.looks)
 		}
+	}
+}
+
+// Nothing ends before the next host is asked, as long as all rest: the file of a shard that was made anew lets
+// them rest as long as they may have asked the one before to.
+func TestEndIsNotBeforeTheNextRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &Watcher{pace: testPace(t)}
+		for _, waiting := range []int{0, 3} {
+			w.last = count{depth: -1}
+			w.last.add(w.pace, 1, &schema.Host{Name: "a.test", Generation: 1, Waiting: waiting}, time.Time{})
+			s := w.status(&crawl.Status{Next: time.Now().Add(time.Hour)}, nextHost{name: "a.test"})
+			if want := float64(min(waiting, 1)) * 3600; s.ETA != want || s.Wait.Reason != ForHosts {
+				t.Errorf("%d pages wait: %.1f s are left, %+v; want %v s", waiting, s.ETA, s.Wait, want)
+			}
+		}
+	})
+}
+
+// A host that may be asked waits, too, where there is no slot for it.
+func TestHostsThatWait(t *testing.T) {
+	w := &Watcher{pace: testPace(t), last: count{depth: -1}}
+	s := w.status(&crawl.Status{
+		Open: 4, Hosts: pace.Counts{Ready: 1, Held: 2, Waiting: 3}, Asleep: pace.Counts{Ready: 10, Held: 20, Waiting: 30},
+	}, nextHost{})
+	if s.Hosts != (Hosts{Active: 4, Waiting: 66}) {
+		t.Errorf("hosts: %+v", s.Hosts)
+	}
+}
+
+// When a walk is over its status is what its file says, and not what the last look at it was: that may be a second
+// old, and is none where nothing was left to walk.
+func TestStatusOfTheEnd(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("b.test/1", "b.test/2"))
+	for _, page := range []string{"b.test/1", "b.test/2"} {
+		w.Depth(page, 1, 0)
+		w.Push(page)
+	}
+	var cfg atomic.Pointer[config.Config]
+	cfg.Store(w.Config)
+	watcher := NewWatcher(nil, &cfg, w.Run)
+	w.Host("b.test/1", func(h *schema.Host) {
+		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseTLS}
+	})
+	w.Change(func(r *schema.Run) {
+		r.Pages, r.Requests, r.Running, r.Walked = 3, 7, 90*time.Second, true
+		r.Errors = map[string]int{schema.ErrorDeadLink: 1}
+	})
+	if err := watcher.End(w.Store); err != nil {
+		t.Fatal(err)
+	}
+	s := watcher.Latest()
+	if s.PagesVisited != 3 || s.Requests != 7 || s.Elapsed != 90 || s.Errors["tls_error"] != 2 ||
+		s.Errors[schema.ErrorDeadLink] != 1 ||
+		s.Hosts != (Hosts{GivenUp: 1}) || s.PagesToVisit != 0 || s.ETA != 0 || s.PagesPerSecond != 0 || !s.Next.IsZero() {
+		t.Errorf("%+v", s)
 	}
 }

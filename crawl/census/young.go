@@ -31,18 +31,24 @@ func Young(store *kv.Store, age time.Duration) (int, error) {
 	return n, err
 }
 
-// firstSince finds about the first visit after a time: visits are recorded nearly
-// in the order of their times.
+// firstSince finds about the first visit after a time: those that asked are recorded nearly
+// in the order of their times, and those that a run kept come behind what they stand for.
 func firstSince(tx *kv.Tx, last schema.Seq, since time.Time) (schema.Seq, error) {
+	var v schema.Visit
 	lo, hi := schema.Seq(1), last+1
 	for lo < hi {
 		mid := (lo + hi) / 2
-		v, err := tx.Visits.At(mid)
-		if err != nil {
-			return 0, err
+		asked := mid // the first from there on that asked
+		for v.Kept = true; asked < hi; asked++ {
+			if err := tx.Visits.SkimAt(asked, &v); err != nil {
+				return 0, err
+			}
+			if !v.Kept {
+				break
+			}
 		}
-		if v.At.Before(since) {
-			lo = mid + 1
+		if !v.Kept && v.At.Before(since) {
+			lo = asked + 1
 		} else {
 			hi = mid
 		}

@@ -1,6 +1,7 @@
 package census
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -26,5 +27,30 @@ func TestYoung(t *testing.T) {
 		if got, err := Young(w.Store, age); got != want || err != nil {
 			t.Errorf("Young(%v) = %d, %v; want %d", age, got, err, want)
 		}
+	}
+}
+
+// TestYoungAmongKept has pages that a run kept, which are old, recorded behind those that it asked for.
+func TestYoungAmongKept(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	visit := func(page string, age time.Duration, kept bool) {
+		w.At = time.Now().Add(-age)
+		w.Visit(page, func(v *schema.Visit) { v.Kept = kept })
+	}
+	keep := func() {
+		for i := range 20 {
+			visit(fmt.Sprint("a.test/old/", i), 400*time.Hour, w.Run.ID > 1)
+		}
+	}
+	keep()
+	w.Begin()
+	keep()
+	w.Begin()
+	for i := range 5 {
+		visit(fmt.Sprint("a.test/young/", i), time.Hour, false)
+	}
+	keep()
+	if got, err := Young(w.Store, 24*time.Hour); got != 5 || err != nil {
+		t.Errorf("Young = %d, %v; want 5", got, err)
 	}
 }

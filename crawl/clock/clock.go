@@ -18,10 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-const (
-	maxFailures   = 3 // connection failures in a row
-	maxRetryAfter = 366 * 24 * time.Hour
-)
+const maxFailures = 3 // connection failures in a row
 
 // adaptiveDelay is the time that passes after a response has ended.
 func adaptiveDelay(cfg *config.Config, h *schema.Host) time.Duration {
@@ -53,7 +50,7 @@ func delayed(cfg *config.Config, h *schema.Host, first, end time.Time) time.Time
 func Ready(cfg *config.Config, h *schema.Host) time.Time {
 	ready := delayed(cfg, h, h.LastByte, h.LastEnd)
 	if h.Throttles > 0 {
-		ready = later(ready, h.SuspendedTo)
+		ready = later(ready, h.RestsUntil(time.Now()))
 	}
 	return ready
 }
@@ -76,30 +73,36 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// NewRun begins a run at a host: what was counted for an earlier one is zero, and
-// nobody has given it up. It reports whether anything had to be done.
-func NewRun(h *schema.Host, run schema.RunID) bool {
-	if h.Run == run {
+// Revive takes a host back that was given up under another configuration for what this one
+// does not give it up. Its clocks stand. It reports whether there was anything to do.
+func Revive(cfg *config.Config, h *schema.Host) bool {
+	if !forgives(cfg, h) {
 		return false
 	}
-	h.Run = run
-	h.Admitted = false
-	h.Overflow, h.OverflowBefore = 0, max(h.Overflow, h.OverflowBefore)
-	h.RunRequests, h.RunThrottles, h.RunVisited, h.SitemapFiles, h.SitemapsLeft = 0, 0, 0, 0, 0
 	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = schema.NotGivenUp, 0, schema.Reason{}
-	h.RobotsTries, h.RobotsDue, h.RobotsReason = 0, time.Time{}, schema.Reason{}
-	h.Failures, h.Retries = 0, nil
 	return true
 }
 
-// Revive takes a host back that was given up for a Crawl-delay that is waited for now,
-// under another configuration. It reports whether there was anything to do.
-func Revive(cfg *config.Config, h *schema.Host) bool {
-	if h.RunGivenUp != schema.GaveUpCrawlDelay || cfg.AsksTooMuch(h) {
-		return false
+// forgives reports whether a host was given up for a key that a configuration has otherwise: under the one
+// by which it was given up it does not, whatever time has passed.
+func forgives(cfg *config.Config, h *schema.Host) bool {
+	switch h.RunGivenUp {
+	case schema.GaveUpCrawlDelay:
+		return !cfg.AsksTooMuch(h)
+	case schema.GaveUpRateLimit:
+		if h.RunGivenUpWhy.Cause == schema.CauseStillToWait { // however often it had asked for rest before
+			return h.RunGivenUpWhy.Wait < cfg.Politeness.MaxSuspension
+		}
+		return h.Throttles > 0 && !throttledOut(cfg, h) && h.SuspendedFor <= cfg.Politeness.MaxSuspension
+	case schema.GaveUpRobots:
+		return cfg.Politeness.RobotsUnreachable == config.RobotsAllow || !TriedOut(cfg, h)
 	}
-	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = schema.NotGivenUp, 0, schema.Reason{}
-	return true
+	return false
+}
+
+// throttledOut reports whether a host has asked for rest as often in a row as it may.
+func throttledOut(cfg *config.Config, h *schema.Host) bool {
+	return int(h.Throttles) >= min(cfg.Politeness.MaxRateLimits, math.MaxUint8)
 }
 
 // Observe brings a host's clocks and counters up to date with a request.
@@ -147,12 +150,12 @@ func OutOfReach(h *schema.Host) bool { return h.Failures >= maxFailures }
 
 // Throttle suspends a host that asked for rest: for as long as its Retry-After says, or
 // longer each time if it gives none. Answers to requests that were open when the
-// suspension began count with it. It returns why the host is to be given up; zero: it
-// is not.
+// suspension began count with it, which lasts as long as the last of them says. It returns
+// why the host is to be given up; zero: it is not.
 func Throttle(cfg *config.Config, h *schema.Host, o *ring.Outcome) (giveUp schema.Reason) {
 	h.RunThrottles++
 	if o.Step.Suspension != h.Suspension {
-		return schema.Reason{}
+		return prolong(cfg, h, o)
 	}
 	if h.Throttles < math.MaxUint8 {
 		h.Throttles++
@@ -165,15 +168,29 @@ func Throttle(cfg *config.Config, h *schema.Host, o *ring.Outcome) (giveUp schem
 	if o.RetryAfter >= 0 {
 		wait = o.RetryAfter
 	}
-	wait = min(max(wait, base), maxRetryAfter)
+	wait = min(max(wait, base), schema.MaxRest)
 	h.SuspendedTo, h.SuspendedFor = o.FirstByte.Add(wait), wait
 	switch {
 	case wait > cfg.Politeness.MaxSuspension:
 		return schema.Reason{Cause: schema.CauseAskedToWait, Wait: wait}
-	case int(h.Throttles) >= min(cfg.Politeness.MaxRateLimits, math.MaxUint8):
+	case throttledOut(cfg, h):
 		return schema.Reason{Cause: schema.CauseRateLimits}
 	}
 	return schema.Reason{}
+}
+
+// prolong has a suspension that has begun last as long as an answer says, if that is longer.
+func prolong(cfg *config.Config, h *schema.Host, o *ring.Outcome) (giveUp schema.Reason) {
+	wait := min(o.RetryAfter, schema.MaxRest)
+	until := o.FirstByte.Add(wait)
+	if h.Throttles == 0 || wait < 0 || !until.After(h.SuspendedTo) {
+		return schema.Reason{}
+	}
+	h.SuspendedTo, h.SuspendedFor = until, max(h.SuspendedFor, wait)
+	if wait > cfg.Politeness.MaxSuspension {
+		giveUp = schema.Reason{Cause: schema.CauseAskedToWait, Wait: wait}
+	}
+	return giveUp
 }
 
 // Unthrottle ends a suspension once the host has answered otherwise. Silence is
@@ -187,9 +204,7 @@ func Unthrottle(h *schema.Host, o *ring.Outcome) {
 // Clamp cuts stored clocks to their longest possible value, so that a
 // wall clock that jumped cannot hold a host for ever.
 func Clamp(cfg *config.Config, h *schema.Host, now time.Time) {
-	if limit := now.Add(min(h.SuspendedFor, maxRetryAfter)); h.SuspendedTo.After(limit) {
-		h.SuspendedTo = limit
-	}
+	h.SuspendedTo = h.RestsUntil(now)
 	if h.LastByte.After(now) {
 		h.LastByte = now
 	}
@@ -224,16 +239,13 @@ func Backoff(cfg config.Retry, tries int) time.Duration {
 	return min(d, cfg.MaxDelay)
 }
 
-// MaxRobotsAge is the age up to which a copy of robots.txt stands while that is unreachable.
-const MaxRobotsAge = 30 * 24 * time.Hour
-
 // CopyStands reports whether the copy of a host's robots.txt decides at a time: for
 // robots-ttl; while the file is unreachable, for 30 days, between the tries and after the
 // last one, until it is asked for again.
 func CopyStands(cfg *config.Config, h *schema.Host, now time.Time) bool {
 	age := now.Sub(h.RobotsAt)
 	return !h.RobotsAt.IsZero() &&
-		(age < cfg.Politeness.RobotsTTL || age < MaxRobotsAge && h.RobotsTries > 0 && h.RobotsDue.After(now))
+		(age < cfg.Politeness.RobotsTTL || age < schema.MaxRobotsAge && h.RobotsTries > 0 && h.RobotsDue.After(now))
 }
 
 // AllAllowed reports whether all is allowed at a time because the host's robots.txt was tried

@@ -63,6 +63,30 @@ func TestThrottle(t *testing.T) {
 	}
 }
 
+// Of several requests that are open when a host asks for rest, it is the answer that asks for the longest rest that
+// counts, whichever comes first.
+func TestThrottleOfSeveral(t *testing.T) {
+	for name, tt := range map[string]struct {
+		retryAfter, want time.Duration
+		giveUp           schema.Cause
+	}{
+		"nothing is said": {-1, time.Minute, schema.CauseNone},
+		"a shorter rest":  {time.Second, time.Minute, schema.CauseNone},
+		"a longer rest":   {10 * time.Minute, 10 * time.Minute, schema.CauseNone},
+		"too long a rest": {2 * time.Hour, 2 * time.Hour, schema.CauseAskedToWait},
+	} {
+		h := schema.Host{}
+		clock.Throttle(polite(), &h, answer(429, time.Minute))
+		why := clock.Throttle(polite(), &h, answer(429, tt.retryAfter))
+		if h.Throttles != 1 || h.Suspension != 1 || h.RunThrottles != 2 {
+			t.Errorf("%s: counts as %d in a row, suspension %d", name, h.Throttles, h.Suspension)
+		}
+		if !h.SuspendedTo.Equal(now().Add(tt.want)) || h.SuspendedFor != tt.want || why.Cause != tt.giveUp {
+			t.Errorf("%s: rests for %v, until %v, given up because of %v", name, h.SuspendedFor, h.SuspendedTo, why.Cause)
+		}
+	}
+}
+
 // A suspension ends with an answer of the time in which it is probed, not with silence
 // and not with what was under way before.
 func TestUnthrottle(t *testing.T) {
@@ -97,6 +121,7 @@ func TestObserve(t *testing.T) {
 		{"a time-out", fetch.Timeout, 3, 0},
 		{"no connection in time", fetch.ConnectTimeout, 3, 2},
 		{"refused", fetch.Refused, 2, 2},
+		{"no way through the proxy", fetch.Proxy, 2, 2},
 		{"cut short by us", fetch.Cancelled, 2, 1},
 	}
 	for _, tt := range tests {
@@ -141,19 +166,17 @@ func TestRest(t *testing.T) {
 	want("a slow host rests from the end of its answer", clock.ReadyAfter(cfg, h, time.Time{}, o), 9*time.Second)
 }
 
-func TestNewRun(t *testing.T) {
-	h := schema.Host{
-		Run: 1, RunRequests: 5, Requests: 7, Throttles: 1, RunGivenUp: schema.GaveUpRobots,
-		Retries: []schema.Retry{{URL: 1}},
-	}
-	if clock.NewRun(&h, 1) || h.RunRequests != 5 {
-		t.Error("the same run began again")
-	}
-	if !clock.NewRun(&h, 2) || h.RunRequests != 0 || h.RunGivenUp != schema.NotGivenUp || len(h.Retries) > 0 {
-		t.Errorf("the next run begins with %+v", h)
-	}
-	if h.Requests != 7 || h.Throttles != 1 {
-		t.Error("what holds for all runs was forgotten")
+// A host that an earlier run had throttled out is given up only for as long as it still has to rest.
+func TestReviveOfOneThatStillRests(t *testing.T) {
+	for minutes, want := range map[time.Duration]bool{5: false, 10: false, 15: true} {
+		cfg, h := polite(), schema.Host{
+			RunGivenUp: schema.GaveUpRateLimit, Throttles: 3, SuspendedFor: 2 * time.Hour,
+			RunGivenUpWhy: schema.Reason{Cause: schema.CauseStillToWait, Wait: 10 * time.Minute},
+		}
+		cfg.Politeness.MaxSuspension = minutes * time.Minute
+		if clock.Revive(cfg, &h) != want || (h.RunGivenUp == schema.NotGivenUp) != want {
+			t.Errorf("max-suspension of %d min: taken back %v", minutes, !want)
+		}
 	}
 }
 
@@ -217,7 +240,8 @@ func TestReady(t *testing.T) {
 		{"doubled by time-outs", schema.Host{LastByte: now(), Timeouts: 2}, 8 * time.Second},
 		{"as long as it takes to answer", schema.Host{LastByte: now(), LastEnd: now().Add(3 * time.Second),
 			Smoothed: 5 * time.Second}, 8 * time.Second},
-		{"suspended", schema.Host{LastByte: now(), Throttles: 1, SuspendedTo: now().Add(time.Hour)}, time.Hour},
+		{"suspended", schema.Host{LastByte: now(), Throttles: 1, SuspendedTo: now().Add(time.Hour),
+			SuspendedFor: time.Hour}, time.Hour},
 		{"no longer suspended", schema.Host{LastByte: now(), SuspendedTo: now().Add(time.Hour)}, 2 * time.Second},
 	}
 	cfg := polite()

@@ -30,6 +30,14 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
+// Number is the number that a variable of the environment says, if it says one.
+func Number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
 // InMemory has the files of a package's tests, and of the processes that these start, in memory where the machine has a
 // file system for that: each commit of a state file waits for the disk, and on one that is shared, tests do little
 // else. Whoever asks for a folder by TMPDIR gets it there. It is called by TestMain.

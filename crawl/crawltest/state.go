@@ -60,6 +60,19 @@ func Surveyed(t testing.TB, path string, f func(*survey.Survey) error) {
 	}
 }
 
+// View has f read a state file in a transaction, and closes the file when it returns.
+func View(t testing.TB, path string, f func(*kv.Store, *kv.Tx) error) {
+	t.Helper()
+	store, err := kv.Open(path, kv.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.View(func(tx *kv.Tx) error { return f(store, tx) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Digest is the digest of the map that a state file holds.
 func Digest(t testing.TB, path string) (digest string) {
 	t.Helper()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -28,13 +29,7 @@ type testShard struct {
 
 func newShard(t testing.TB, pages ...string) *testShard {
 	t.Helper()
-	s := &testShard{t: t}
-	store, err := kv.Open(filepath.Join(t.TempDir(), "state.bolt"), kv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	s.store = store
+	s := &testShard{t: t, store: crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))}
 	s.update(func(tx *kv.Tx) error {
 		_, err := tx.Openings.Begin()
 		return errors.Join(err, tx.Part.Put(schema.Part{

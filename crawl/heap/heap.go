@@ -8,29 +8,42 @@ import (
 	gauges "runtime/metrics"
 )
 
-// How far the heap of a crawl may grow, see [Collect]. What a large one holds is mostly tables
-// without pointers, which cost a collection nothing.
-const (
-	CrawlPercent = 45
-	CrawlLeast   = 80 << 20
-)
+// A Rule says how far a heap may grow before it is collected.
+type Rule struct {
+	Percent int           // of what the last collection left of it
+	Least   func() uint64 // bytes; but it is not collected before it has about so many; nil: always
+	Most    uint64        // bytes; but it never grows by more; 0: any number
+}
+
+// Read is the rule of who asks a state. What a large one holds is mostly tables without pointers,
+// which cost a collection nothing.
+func Read() Rule { return Rule{Percent: 45} }
+
+// Crawl is the rule of so many crawls in one process: like that of who asks, but many collections
+// of a small heap cost more than few of a larger one.
+func Crawl(crawls func() int) Rule {
+	least := func() uint64 { return 80<<20 + uint64(max(0, crawls()-1))*20<<20 }
+	return Rule{Percent: 45, Least: least}
+}
+
+// Export is the rule of an export: most of what it holds are arrays without pointers, those of the
+// metrics, and what it promises is how much it holds.
+func Export() Rule { return Rule{Percent: 15, Most: 64 << 20} }
 
 // mostPercent bounds by how much a heap may grow that is far below the least: what was left of it
 // is known only after a collection, and may be many times as much as before.
 const mostPercent = 400
 
-// Collect has the heap collected when it has grown by so many percent of what the last
-// collection left of it, but not before it has about least bytes: many collections of a small
-// heap cost more than few of a larger one. A limit of memory ([debug.SetMemoryLimit]) is kept all
+// Collect has the heap collected by a rule. A limit of memory ([debug.SetMemoryLimit]) is kept all
 // the same, and the environment variable GOGC wins. The last call counts.
-func Collect(percent int, least uint64) {
+func Collect(r Rule) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	c := &collector{percent: percent, least: least}
+	c := &collector{rule: r}
 	c.now = c.wanted()
 	debug.SetGCPercent(c.now)
-	if least > 0 {
+	if r.Least != nil || r.Most > 0 {
 		c.watch()
 	}
 }
@@ -46,20 +59,23 @@ func read(gauge string) uint64 {
 
 // A collector says when the next collection is due, after each.
 type collector struct {
-	percent int
-	least   uint64
-	now     int // the percent that it has set
+	rule Rule
+	now  int // the percent that it has set
 }
 
 // wanted is the percent by which the heap may grow now: of what a collection looks at, which is
 // what it leaves, stacks and global variables.
 func (c *collector) wanted() int {
-	live := Live()
-	if live >= c.least {
-		return c.percent
+	live, percent := Live(), uint64(c.rule.Percent)
+	of := max(1, live+read("/gc/scan/stack:bytes")+read("/gc/scan/globals:bytes"))
+	if c.rule.Least != nil {
+		least := max(live, c.rule.Least())
+		percent = max(percent, min((least-live)*100/of, mostPercent))
 	}
-	of := live + read("/gc/scan/stack:bytes") + read("/gc/scan/globals:bytes")
-	return max(c.percent, int(min((c.least-live)*100/max(of, 1), mostPercent)))
+	if c.rule.Most > 0 {
+		percent = min(percent, max(1, c.rule.Most*100/of))
+	}
+	return int(percent)
 }
 
 // watch has the next collection tell of itself, which finds that nobody holds a mark. It ends

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	gauges "runtime/metrics"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +16,8 @@ const (
 	percent = 45
 	least   = 16 << 20
 )
+
+func bytes(n uint64) func() uint64 { return func() uint64 { return n } }
 
 // gauge reads a figure of the collector.
 func gauge(name string) uint64 {
@@ -58,7 +61,7 @@ func begin(t *testing.T) {
 func TestCollect(t *testing.T) {
 	begin(t)
 	held := make([]byte, least/2)
-	heap.Collect(percent, least)
+	heap.Collect(heap.Rule{Percent: percent, Least: bytes(least)})
 	for range 2 {
 		eventually(t, "a small heap", func() bool { return heap.Live() < 3*least/4 && due(least) })
 		more := make([]byte, 2*least)
@@ -66,7 +69,7 @@ func TestCollect(t *testing.T) {
 		runtime.KeepAlive(more)
 	}
 	eventually(t, "a small heap", func() bool { return gogc() > percent })
-	heap.Collect(percent, 0)
+	heap.Collect(heap.Rule{Percent: percent})
 	for range 20 {
 		runtime.GC()
 		time.Sleep(5 * time.Millisecond)
@@ -81,7 +84,7 @@ func TestCollect(t *testing.T) {
 // hundred times as large before it is collected.
 func TestCollectTiny(t *testing.T) {
 	begin(t)
-	heap.Collect(percent, 1<<40)
+	heap.Collect(heap.Rule{Percent: percent, Least: bytes(1 << 40)})
 	eventually(t, "a tiny heap", func() bool { return gogc() == 400 })
 }
 
@@ -89,19 +92,43 @@ func TestCollectTiny(t *testing.T) {
 func TestCollectAtTheLimit(t *testing.T) {
 	begin(t)
 	held := make([]byte, 64<<20)
-	heap.Collect(percent, 256<<20)
+	heap.Collect(heap.Rule{Percent: percent, Least: bytes(256 << 20)})
 	eventually(t, "without a limit", func() bool { return due(256 << 20) })
 	debug.SetMemoryLimit(128 << 20)
 	eventually(t, "with one", func() bool { return gauge("/gc/heap/goal:bytes") <= 128<<20 })
 	runtime.KeepAlive(held)
 }
 
+// TestCollectGrowth bounds by how much a large heap grows, while a small one grows by its percent.
+func TestCollectGrowth(t *testing.T) {
+	begin(t)
+	heap.Collect(heap.Rule{Percent: percent, Most: 8 << 20})
+	eventually(t, "a small heap", func() bool { return gogc() == percent })
+	held := make([]byte, 160<<20)
+	eventually(t, "a large heap", func() bool {
+		grows := gauge("/gc/heap/goal:bytes") - heap.Live()
+		return grows > 4<<20 && grows < 12<<20
+	})
+	runtime.KeepAlive(held)
+}
+
+// TestCollectCrawls has more crawls begin in the process: the heap need not be collected as early.
+func TestCollectCrawls(t *testing.T) {
+	begin(t)
+	held, crawls := make([]byte, 32<<20), atomic.Int32{}
+	heap.Collect(heap.Crawl(func() int { return int(crawls.Load()) }))
+	eventually(t, "one crawl", func() bool { return due(80 << 20) })
+	crawls.Store(4)
+	eventually(t, "four crawls", func() bool { return due(140 << 20) })
+	runtime.KeepAlive(held)
+}
+
 // TestCollectOfEnvironment leaves alone what the process was started with.
 func TestCollectOfEnvironment(t *testing.T) {
 	begin(t)
-	heap.Collect(percent, 0)
+	heap.Collect(heap.Rule{Percent: percent})
 	t.Setenv("GOGC", "80")
-	heap.Collect(10, least)
+	heap.Collect(heap.Rule{Percent: 10, Least: bytes(least)})
 	if got := gogc(); got != percent {
 		t.Errorf("GOGC is %d, want %d", got, percent)
 	}

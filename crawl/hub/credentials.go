@@ -10,6 +10,16 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
+// CheckCredentials reports with [ErrFile] why a file cannot say who a node is; without a name none is
+// needed.
+func CheckCredentials(path string) error {
+	if path == "" {
+		return nil
+	}
+	_, err := credentials(path)
+	return err
+}
+
 // credentials reads a file that says who a node is: the seed of its NKey, NATS
 // credentials (a JWT with a seed), or a token that all have.
 func credentials(path string) ([]nats.Option, error) {

@@ -7,21 +7,18 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
 // A hub whose disk is full is away, says so, and takes records again once there is room. It has
 // what it had acknowledged.
 func TestDiskFull(t *testing.T) {
-	store := t.TempDir()
-	if err := syscall.Mount("tmpfs", store, "tmpfs", 0, "size=4m"); err != nil {
-		t.Skipf("a small disk cannot be mounted here: %v", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(store, syscall.MNT_DETACH) })
+	store := crawltest.SmallDisk(t, "4m")
 	said := written(t, "")
 	log, err := os.OpenFile(said, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -50,7 +47,7 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	filler := filepath.Join(store, "filler")
-	fill(t, filler)
+	crawltest.FillDisk(t, filler)
 	for range 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		_, err := b.Update(ctx, "k", make([]byte, maxRecord/2), revision)
@@ -85,20 +82,4 @@ func TestDiskFull(t *testing.T) {
 		_, err = b.Update(ctx, "k", []byte("after"), e.Revision)
 		return err
 	})
-}
-
-// fill leaves no page of a disk free.
-func fill(t *testing.T, path string) {
-	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for err == nil {
-		_, err = f.Write(make([]byte, 4096))
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
@@ -34,6 +35,7 @@ func chartered(run uint64, over ...bool) *charter {
 // that it is over; but with that one where the hub has lost everything between two runs.
 func TestEnter(t *testing.T) {
 	same, other := map[string]string{"a.b": "1"}, map[string]string{"a.b": "2"}
+	urls := map[string]string{"a.b": "1", "url.max-length": "1"}
 	tests := []struct {
 		name     string
 		charter  *charter
@@ -49,6 +51,7 @@ func TestEnter(t *testing.T) {
 		{"at a hub that has been told by files", chartered(3, true, true), false, true, same, 4, nil},
 		{"in the run with another configuration", chartered(3, false, true), false, false, other, 3, ErrConfig},
 		{"after the run with another configuration", chartered(3, true, true), true, false, other, 4, nil},
+		{"after the run with other URLs", chartered(3, true, true), true, false, urls, 3, crawl.ErrIdentity},
 		{"before others have told that it is over", chartered(3, true, false), false, true, other, 3, errOthers},
 		{"before its own files say so", chartered(3, false, true), false, true, other, 3, ErrConfig},
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/shard"
@@ -301,21 +302,23 @@ type ended struct {
 	stop    func()
 }
 
-func newEnded(f *file, config [32]byte, held func() bool) (e ended, err error) {
+func newEnded(f *file, cfg *config.Config, held func() bool) (e ended, err error) {
 	e = ended{desk: &desk{file: f, held: held}, held: held}
 	if e.reading, err = accord.Of(f.Store); err != nil {
 		return e, err
 	}
-	if e.reading.Config = config; !e.reading.Over {
+	if e.reading.Config = cfg.SharedHash(); !e.reading.Over {
 		return e, errors.New("its run is not over")
 	}
 	err = f.View(func(tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
-		if err == nil {
-			last := runs[len(runs)-1]
-			e.status = census.Ended(last)
-			e.portion = portion{Pages: max(last.Portion, last.Pages), Spent: true, Visited: last.Pages}
+		if err != nil {
+			return err
 		}
+		last := runs[len(runs)-1]
+		errs, err := survey.RunErrors(f.Store, tx, cfg, &last)
+		e.status = census.Ended(last, errs)
+		e.portion = portion{Pages: max(last.Portion, last.Pages), Spent: true, Visited: last.Pages}
 		return err
 	})
 	return e, err

@@ -263,7 +263,7 @@ func (h *holding) answer(ctx context.Context) error {
 	ctx, cancel := whileHeld(ctx, h.lease)
 	defer cancel()
 	cfg, number := n.cfg.now()
-	e, err := newEnded(h.file, cfg.SharedHash(), h.lease.Held)
+	e, err := newEnded(h.file, cfg, h.lease.Held)
 	e.number, e.stop = number, n.Stop
 	if err != nil {
 		return err

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -20,6 +22,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/shard"
@@ -326,12 +329,8 @@ func (s *writer) Ask(ctx context.Context, _ int, letter []byte) ([]byte, error) 
 // partOf is the file of a shard, with what a function writes to it.
 func partOf(t *testing.T, c *charter, shard int, more func(*kv.Tx) error) *kv.Store {
 	t.Helper()
-	store, err := kv.Open(filepath.Join(t.TempDir(), "state.bolt"), kv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	err = store.Update(func(tx *kv.Tx) error { return errors.Join(tx.Part.Put(c.part(shard)), more(tx)) })
+	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
+	err := store.Update(func(tx *kv.Tx) error { return errors.Join(tx.Part.Put(c.part(shard)), more(tx)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,11 +345,37 @@ func endedPart(t *testing.T, c *charter) (*kv.Store, schema.Opening, ended) {
 		opening, err = tx.Openings.Begin()
 		return errors.Join(err, tx.Runs.Put(schema.Run{ID: 1, Status: schema.RunCompleted, Walked: true}))
 	})
-	e, err := newEnded(&file{Store: store}, [32]byte{}, func() bool { return true })
+	e, err := newEnded(&file{Store: store}, crawltest.Parse(t, surveytest.Minimal), func() bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return store, opening, e
+}
+
+// A shard whose run is over tells of the errors that it told of before, those of pages that got no visit among them.
+func TestErrorsWhileOver(t *testing.T) {
+	t.Parallel()
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("b.test/1", "b.test/2"))
+	for _, page := range []string{"b.test/1", "b.test/2"} {
+		w.Depth(page, 1, 0)
+		w.Push(page)
+	}
+	w.Host("b.test/1", func(h *schema.Host) {
+		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseTLS}
+	})
+	w.Change(func(r *schema.Run) {
+		r.Status, r.Walked, r.Errors = schema.RunCompleted, true, map[string]int{schema.ErrorDeadLink: 1}
+	})
+	e, err := newEnded(&file{Store: w.Store}, w.Config, func() bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Report(t.Context())
+	want := map[string]int{"tls_error": 2, schema.ErrorDeadLink: 1}
+	if diff := cmp.Diff(want, r.Status.Errors); diff != "" || err != nil {
+		t.Errorf("%s%v", diff, err)
+	}
 }
 
 // A shard whose run is over says what its file contains, or those that are not over would wait

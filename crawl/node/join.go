@@ -205,6 +205,9 @@ var errOthers = errors.New("other nodes are missing")
 func (j *joiner) enter(c *charter, over bool) (*charter, error) {
 	changed := false
 	if c.over() && (over || c.Restored) {
+		if err := c.tellsApart(j.config); err != nil {
+			return nil, err
+		}
 		c.Run, c.Restored, changed = c.Run+1, false, true
 		c.pause(false)
 		clear(c.Over)

@@ -14,7 +14,7 @@ import (
 // hub loses all meanwhile; where it is more than there are it changes nothing.
 func TestMaxPages(t *testing.T) {
 	t.Parallel()
-	cfg := web(t, 10, "")
+	cfg := web(t, 10)
 	cfg.Crawler.MaxPages, cfg.Crawler.MinimumTimeOnPage = 60, pace
 	tr := newTerrain(t, cfg, 2, 4)
 	ended := make(chan error)
@@ -48,7 +48,7 @@ func TestMaxPages(t *testing.T) {
 
 func TestMaxPagesIsEnough(t *testing.T) {
 	t.Parallel()
-	cfg := web(t, 11, "")
+	cfg := web(t, 11)
 	cfg.Crawler.MaxPages = 5000
 	tr := newTerrain(t, cfg, 2, 3)
 	for run := 1; run <= 2; run++ {
@@ -77,7 +77,7 @@ func TestMaxPagesChanges(t *testing.T) {
 
 // changesMaxPages reports whether it has changed in time: a busy machine may have visited as many pages before.
 func changesMaxPages(t *testing.T, from, to int) (inTime bool) {
-	cfg := web(t, 12, "")
+	cfg := web(t, 12)
 	cfg.Crawler.MinimumTimeOnPage = pace
 	next := *cfg
 	cfg.Crawler.MaxPages, next.Crawler.MaxPages = from, to

@@ -24,7 +24,7 @@ const pace = 500 * time.Millisecond
 // whichever node comes first.
 func slow(t *testing.T, seed uint64, nodes, shards int) *terrain {
 	t.Helper()
-	cfg := web(t, seed, "")
+	cfg := web(t, seed)
 	cfg.Crawler.MinimumTimeOnPage, cfg.Politeness.MaxSuspension = pace, 4*pace
 	tr := newTerrain(t, cfg, nodes, shards)
 	tr.faster = 8

@@ -52,6 +52,8 @@ type Walk struct {
 	Store *kv.Store
 	Crawl *crawl.Crawl
 	Run   schema.Run
+
+	Config *config.Config // that it goes by
 }
 
 // A Follower knows how a crawl is getting on. Its methods are called by several goroutines.

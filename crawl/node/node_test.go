@@ -24,7 +24,7 @@ import (
 // Three nodes share a terrain, and together have the map of one machine; the next run too.
 func TestNodes(t *testing.T) {
 	t.Parallel()
-	cfg := web(t, 1, "")
+	cfg := web(t, 1)
 	tr := newTerrain(t, cfg, 3, 4)
 	for run := 1; run <= 2; run++ {
 		tr.all()
@@ -153,7 +153,7 @@ func TestNodesComeAgain(t *testing.T) {
 // them again; one that was taken and is lost is not made up.
 func TestFilesAreGone(t *testing.T) {
 	t.Parallel()
-	cfg := web(t, 4, "")
+	cfg := web(t, 4)
 	tr := newTerrain(t, cfg, 1, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	tr.onShard = func(_, _ int, state string) {
@@ -287,7 +287,7 @@ func (tr *terrain) empty(n int) {
 // and waits for its end without a shard.
 func TestLateNode(t *testing.T) {
 	t.Parallel()
-	cfg := web(t, 5, "")
+	cfg := web(t, 5)
 	tr := newTerrain(t, cfg, 2, 2)
 	tr.faster = 5 // a connection is not made anew faster than with real ones
 	ended := make(chan error, 2)
@@ -314,7 +314,7 @@ func TestLateNode(t *testing.T) {
 // begins when all files have come, and with all of them.
 func TestHubIsLostBetweenRuns(t *testing.T) {
 	t.Parallel()
-	cfg := web(t, 7, "")
+	cfg := web(t, 7)
 	tr := newTerrain(t, cfg, 2, 3)
 	tr.most = map[int]int{0: 2, 1: 2} // so that both have files, even if one comes late
 	tr.all()
@@ -348,7 +348,7 @@ func TestHubIsLostBetweenRuns(t *testing.T) {
 // What one node has no room for another makes, after a while.
 func TestMaxShards(t *testing.T) {
 	t.Parallel()
-	cfg := web(t, 6, "")
+	cfg := web(t, 6)
 	tr := newTerrain(t, cfg, 2, 4)
 	tr.most = map[int]int{0: 1}
 	tr.all()
@@ -362,10 +362,25 @@ func TestMaxShards(t *testing.T) {
 	}
 }
 
+// A machine that is called like another one is told so, and not that it has lost its files, which are there.
+func TestSameName(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 27, 2, 2)
+	tr.alike, tr.most = true, nil
+	end, _ := tr.start(0)
+	tr.works(3)
+	if err := tr.run(t.Context(), 1, tr.cfg); !errors.Is(err, node.ErrTwin) {
+		t.Errorf("the other one ends with %v", err)
+	}
+	if err := end(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 // What does not belong together is refused.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	cfg := web(t, 3, "")
+	cfg := web(t, 3)
 	cfg.Crawler.MinimumTimeOnPage = pace
 	tr, other := newTerrain(t, cfg, 1, 2), newTerrain(t, cfg, 1, 2)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -14,6 +14,9 @@ var (
 	// ErrGone reports a shard whose file this node has made, and that is not here any more.
 	ErrGone = errors.New("the file of a shard is not here any more")
 
+	// ErrTwin reports a shard that another machine has which is called like this one.
+	ErrTwin = errors.New("another machine has the name of this one, and a shard that this one was to make")
+
 	errReleased  = errors.New("the shard was released")
 	errElsewhere = errors.New("another node has the file of the shard")
 	errUnfit     = errors.New("the shard cannot be crawled with its file")
@@ -32,7 +35,7 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left boo
 	case came && (errors.Is(err, lease.ErrFile) || errors.Is(err, errUnfit) || errors.As(err, &held)),
 		came && errors.Is(err, kv.ErrLost):
 		n.Log.Warn("a file that has come cannot be used", "shard", shard, "why", err)
-	case errors.Is(err, errElsewhere):
+	case errors.Is(err, errElsewhere), errors.Is(err, ErrTwin) && n.files:
 		n.Log.Warn("a shard that this node was to make is left to another", "shard", shard, "why", err)
 		n.OnShard(shard, "elsewhere")
 	case errors.Is(err, ErrGone) && n.files:
@@ -59,7 +62,9 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 		f.release = func() { cancel(errReleased) }
 		err := (&holding{node: n, shard: shard, file: f}).once(ctx)
 		if f.empty() && ctx.Err() == nil { // or err may be why another shard's has ended
-			err = n.unmake(f, err)
+			if err = n.unmake(f, err); errors.Is(err, ErrGone) && n.answers(ctx, shard) {
+				err = fmt.Errorf("%w: shard %d", ErrTwin, shard)
+			}
 		}
 		epoch, f = f.epoch, nil
 		switch lost := errors.Is(err, crawl.ErrLease) || errors.Is(err, lease.ErrLost); {
@@ -105,4 +110,12 @@ func (n *node) unmake(f *file, err error) error {
 		return err
 	}
 	return errors.Join(err, f.discard())
+}
+
+// answers reports whether somebody answers for a shard, which is not this process.
+func (n *node) answers(ctx context.Context, shard int) bool {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	_, err := n.wire.send(ctx, shard, forReport, nil)
+	return err == nil
 }

@@ -208,7 +208,7 @@ func TestRecreateForTheNextRun(t *testing.T) {
 	for _, name := range []string{"after the run", "while it ends"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg := web(t, 25, "")
+			cfg := web(t, 25)
 			cfg.Politeness.MaxSuspension = time.Second
 			tr := newTerrain(t, cfg, 2, 4)
 			tr.faster = 5

@@ -34,7 +34,7 @@ func (tr *terrain) reload(conn *hub.Conn, cfg *config.Config) (number uint64, er
 // hub that has lost it.
 func TestReload(t *testing.T) {
 	t.Parallel()
-	cfg := web(t, 8, "")
+	cfg := web(t, 8)
 	deeper := *cfg
 	cfg.Crawler.MaxDepth, cfg.Crawler.MinimumTimeOnPage = 1, 2*pace
 	deeper.Crawler.MinimumTimeOnPage = pace

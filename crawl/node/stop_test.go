@@ -260,7 +260,7 @@ func TestStopIsPast(t *testing.T) {
 // What was united without a shard is no shard, whatever its file is called.
 func TestUnitedIsNoShard(t *testing.T) {
 	t.Parallel()
-	tr := newTerrain(t, web(t, 54, ""), 1, 2)
+	tr := newTerrain(t, web(t, 54), 1, 2)
 	store := crawltest.Open(t, tr.file(0, 0))
 	part := schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shards: 2, Run: 1, Configuration: 1}
 	part.Without = schema.ShardsOf(1)

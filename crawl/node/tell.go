@@ -91,7 +91,6 @@ func (t *teller) run(ctx context.Context, shard int) func(*webhook.Run) {
 		defer cancel()
 		reports := make([]*Report, len(t.member.get().Made))
 		var g errgroup.Group
-		g.SetLimit(maxLooks)
 		for other := 1; other < len(reports); other++ {
 			g.Go(func() error { reports[other] = t.wire.report(asking, other); return nil })
 		}

@@ -100,20 +100,13 @@ func (tr *terrain) inFiles() (pages, requests, waiting int) {
 			tr.t.Fatal(err)
 		}
 		for _, path := range paths {
-			store, err := kv.Open(path, kv.Options{ReadOnly: true})
-			if err != nil {
-				tr.t.Fatal(err)
-			}
-			err = store.View(func(tx *kv.Tx) error {
+			crawltest.View(tr.t, path, func(_ *kv.Store, tx *kv.Tx) error {
 				runs, err := tx.Runs.All()
 				last := runs[len(runs)-1]
 				pages, requests = pages+last.Pages, requests+last.Requests
 				count := func(*schema.Message) (bool, error) { waiting++; return true, nil }
 				return errors.Join(err, tx.Messages.Each(count))
 			})
-			if err := errors.Join(err, store.Close()); err != nil {
-				tr.t.Fatal(err)
-			}
 		}
 	}
 	return pages, requests, waiting

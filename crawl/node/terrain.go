@@ -20,10 +20,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-const (
-	maxLooks = 16              // shards that are asked at a time
-	lookTime = 5 * time.Second // for the answer of one
-)
+const lookTime = 5 * time.Second // for the answer of a shard
 
 // ErrOver reports a run that is over, and cannot be changed any more.
 var ErrOver = errors.New("the run is over on all shards")
@@ -76,7 +73,7 @@ type Report struct {
 }
 
 // Look asks the hub for its terrain, and all shards how they are getting on. It fails with [ErrNone]
-// if there is no terrain.
+// if there is no terrain. No shard waits for the silence of another.
 func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 	t, c, err := find(ctx, conn)
 	if err != nil {
@@ -84,7 +81,6 @@ func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 	}
 	t.Shards = make([]Shard, len(c.Made))
 	var g errgroup.Group // fails as the first shard does
-	g.SetLimit(maxLooks)
 	for n, maker := range c.Made {
 		s := &t.Shards[n]
 		s.Number, s.Made, s.Maker, s.Over = n, maker != nobody, c.maker(n), c.Over[n]
@@ -194,12 +190,21 @@ func (c *charter) reload(keys map[string]string) (bool, error) {
 	case maps.Equal(c.Config, keys):
 		return false, nil
 	}
-	if keys := differing(c.Config, keys); strings.HasPrefix(keys, "url.") || strings.Contains(keys, ", url.") {
-		return false, fmt.Errorf("%w: %s differ", crawl.ErrIdentity, keys)
+	if err := c.tellsApart(keys); err != nil {
+		return false, err
 	}
 	c.Config, c.Configuration = keys, c.Configuration+1
 	c.Portions.forget()
 	return true, nil
+}
+
+// tellsApart reports a configuration that tells pages apart otherwise than the one whose pages are in the files.
+func (c *charter) tellsApart(keys map[string]string) error {
+	differ := differing(c.Config, keys)
+	if strings.HasPrefix(differ, "url.") || strings.Contains(differ, ", url.") {
+		return fmt.Errorf("%w: %s differ", crawl.ErrIdentity, differ)
+	}
+	return nil
 }
 
 // change has f change the charter of a hub, and returns it; f says whether it has. If the hub does not answer in

@@ -34,6 +34,7 @@ type terrain struct {
 	folders []string
 	shards  int
 	faster  int                                 // than real nodes
+	alike   bool                                // all nodes have one name
 	most    map[int]int                         // shards that a node holds; 0: any number
 	onShard func(node, shard int, state string) // may be nil
 
@@ -224,11 +225,11 @@ func (tr *terrain) apart() {
 	}
 }
 
-func web(t *testing.T, seed uint64, more string) *config.Config {
+func web(t *testing.T, seed uint64) *config.Config {
 	t.Helper()
 	s := crawltest.Serve(t, webtest.WithoutLog())
 	crawltest.Sites(s, seed, 7)
-	return crawltest.Parse(t, crawltest.Config(t, s, more+`[crawler]
+	return crawltest.Parse(t, crawltest.Config(t, s, `[crawler]
 max-depth = 3
 [recrawl]
 min-age = "0s"
@@ -315,7 +316,12 @@ func (tr *terrain) start(n int) (end func() error, ended <-chan error) {
 	return func() error { cancel(); return <-over }, over
 }
 
-func (tr *terrain) name(n int) string { return fmt.Sprintf("node %d", n) }
+func (tr *terrain) name(n int) string {
+	if tr.alike {
+		n = 0
+	}
+	return fmt.Sprintf("node %d", n)
+}
 
 func (tr *terrain) timing() lease.Timing { return crawltest.Timing(tr.faster) }
 
@@ -436,17 +442,9 @@ func (tr *terrain) runs(n int) (count int) {
 
 func (tr *terrain) read(path string, f func([]schema.Run)) {
 	tr.t.Helper()
-	store, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		tr.t.Fatal(err)
-	}
-	defer store.Close()
-	err = store.View(func(tx *kv.Tx) error {
+	crawltest.View(tr.t, path, func(_ *kv.Store, tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
 		f(runs)
 		return err
 	})
-	if err != nil {
-		tr.t.Fatal(err)
-	}
 }

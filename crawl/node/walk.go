@@ -40,7 +40,7 @@ func (h *holding) crawl(ctx context.Context) error {
 	if begun.Run.Walked {
 		return walk.Complete()
 	}
-	follower := n.OnCrawl(Walk{h.shard, f.path, f.Store, walk, begun.Run})
+	follower := n.OnCrawl(Walk{h.shard, f.path, f.Store, walk, begun.Run, cfg})
 	result, err := h.run(ctx, running{walk, n.cfg, n.Stop, follower}, c, number)
 	if err != nil {
 		return err

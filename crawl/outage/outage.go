@@ -3,10 +3,11 @@
 //
 // The network counts as away when hosts that answered before fail in a row, without
 // an HTTP answer between: five of them, or all that ever answered, at least three; where
-// none has answered in this process, three that had in an earlier one. A
-// failure that is this machine's own, such as a missing route or a name server that is
-// out of reach, too, is enough by itself. While the network is away only one request is
-// made at a time, every 5 to 60 s; any HTTP answer ends that.
+// none has answered in this process, three that had in an earlier one. If all of them are at
+// one address, or at some that their hosts have together, and somebody elsewhere has just
+// answered, it is their server that is away. A failure that is this machine's own, such as a
+// missing route or a name server that is out of reach, too, is enough by itself. While the
+// network is away only one request is made at a time, every 5 to 60 s; any HTTP answer ends that.
 //
 // The last hosts of a crawl may have fallen silent by themselves, and nobody else is left
 // to answer. So an outage ends, too, when for half an hour nothing but silence has spoken for
@@ -23,7 +24,9 @@
 package outage
 
 import (
+	"cmp"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -33,6 +36,9 @@ const (
 	leastAll = 3 // hosts that answered, where all of them fail
 	minProbe = 5 * time.Second
 	maxProbe = 60 * time.Second
+
+	elsewhere    = time.Minute // for which an answer shows that others than one server can be reached
+	maxAddresses = 8           // of a server
 
 	quiet    = 5 * time.Second // without an answer, after which what was sent before the last one counts
 	onTheWay = time.Second     // for which answers come in after the network has gone
@@ -48,6 +54,8 @@ const (
 // A Failure is a request without a whole HTTP answer.
 type Failure struct {
 	Host    uint64
+	Address string // "": not known
+	Next    string // address of the host behind that one, or that one; "": not known
 	Sent    time.Time
 	Own     bool // no route to anybody
 	Alone   bool // nothing of this machine's own is known to have failed
@@ -60,7 +68,9 @@ type Watch struct {
 	mu        sync.Mutex
 	answered  map[uint64]struct{} // hosts, in this process
 	row       map[uint64]failed   // hosts that failed since the last answer
+	ways      map[way]int         // of these, how many there are
 	last      time.Time           // answer
+	heard     []heard             // addresses that answered, the last first
 	away      bool
 	own       time.Time // when something of this machine's own has failed, the last time
 	doubted   bool      // an outage has ended without an answer
@@ -74,30 +84,52 @@ type Watch struct {
 }
 
 // A failed request counts as long as nobody has answered since.
-type failed struct{ sent, end time.Time }
+type failed struct {
+	way
+	sent, end time.Time
+}
 
-// Answered notes an HTTP answer to a request that was sent and done at some time. It
+// A way is where a host was asked, and where it would be next.
+type way struct{ address, next string }
+
+// Heard is when an address answered.
+type heard struct {
+	address string
+	at      time.Time
+}
+
+// Answered notes an HTTP answer to a request that was sent and done at some time, of a host at an address. It
 // ends an outage, unless the answer was on its way when that began. Answered reports
 // whether one ended.
-func (w *Watch) Answered(host uint64, sent, done, now time.Time) (ended bool) {
+func (w *Watch) Answered(host uint64, address string, sent, done, now time.Time) (ended bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.answered == nil {
 		w.answered = map[uint64]struct{}{}
 	}
 	w.answered[host] = struct{}{}
+	w.hear(address, done)
 	if done.After(w.last) {
 		w.last = done
 		w.changes++
 	}
 	w.doubted = false
-	maps.DeleteFunc(w.row, func(_ uint64, f failed) bool { return !f.end.After(done) })
+	maps.DeleteFunc(w.row, func(_ uint64, f failed) bool { return !f.end.After(done) && w.leave(f.way) })
 	if !w.away || sent.Before(w.since) && done.Before(w.since.Add(onTheWay)) {
 		return false
 	}
 	w.away, w.ended = false, now
 	w.tell()
 	return true
+}
+
+// hear notes when an address has answered, of more than a server has.
+func (w *Watch) hear(address string, at time.Time) {
+	if address == "" {
+		return
+	}
+	others := slices.DeleteFunc(w.heard, func(h heard) bool { return h.address == address })
+	w.heard = slices.Insert(others[:min(len(others), maxAddresses)], 0, heard{address, at})
 }
 
 // News is what a failure changes.
@@ -123,10 +155,7 @@ func (w *Watch) Failed(f Failure, now time.Time) News {
 		w.tell()
 	}
 	if _, known := w.answered[f.Host]; (known || f.Met) && f.Network && !f.Sent.Before(w.woke) {
-		if w.row == nil {
-			w.row = map[uint64]failed{}
-		}
-		w.row[f.Host] = failed{f.Sent, now}
+		w.add(f.Host, failed{way{f.Address, cmp.Or(f.Next, f.Address)}, f.Sent, now})
 	}
 	switch {
 	case w.look(f.Own, now):
@@ -135,6 +164,32 @@ func (w *Watch) Failed(f Failure, now time.Time) News {
 		return Doubted
 	}
 	return None
+}
+
+// add adds a host to those that failed, in place of what it did before.
+func (w *Watch) add(host uint64, f failed) {
+	if w.row == nil {
+		w.row, w.ways = map[uint64]failed{}, map[way]int{}
+	}
+	if before, known := w.row[host]; known {
+		w.leave(before.way)
+	}
+	w.row[host] = f
+	w.ways[f.way]++
+}
+
+// leave takes a host off a way, and returns true.
+func (w *Watch) leave(from way) bool {
+	if w.ways[from]--; w.ways[from] == 0 {
+		delete(w.ways, from)
+	}
+	return true
+}
+
+// forget forgets who has failed.
+func (w *Watch) forget() {
+	clear(w.row)
+	clear(w.ways)
 }
 
 // doubtful reports whether nothing but silence has spoken for an outage for too long.
@@ -167,20 +222,47 @@ func (w *Watch) look(certain bool, now time.Time) bool {
 	if w.away || w.doubted && !certain {
 		return false
 	}
-	row := 0
-	for _, f := range w.row {
-		if !f.sent.Before(w.last) || now.Sub(w.last) >= quiet {
-			row++
-		}
-	}
-	if !certain && row < min(inARow, max(leastAll, len(w.answered))) {
+	if !certain && (!w.inARow(now) || w.oneServer(now)) {
 		return false
 	}
 	w.away, w.since, w.every = true, now, minProbe
 	w.probe = now.Add(minProbe)
-	clear(w.row)
+	w.forget()
 	w.tell()
 	return true
+}
+
+// inARow reports whether the row is long enough.
+func (w *Watch) inARow(now time.Time) bool {
+	left := min(inARow, max(leastAll, len(w.answered)))
+	for _, f := range w.row {
+		if !f.sent.Before(w.last) || now.Sub(w.last) >= quiet {
+			left--
+		}
+		if left == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// oneServer reports whether all that failed are of one server, and somebody elsewhere has just answered.
+func (w *Watch) oneServer(now time.Time) bool {
+	its := map[string]bool{}
+	for grown := true; grown && len(its) <= maxAddresses; { // hosts that have an address in common are of one server
+		grown = false
+		for f := range w.ways {
+			if len(its) == 0 || its[f.address] != its[f.next] {
+				its[f.address], its[f.next], grown = true, true, true
+			}
+		}
+	}
+	for f := range w.ways {
+		if f.address == "" || !its[f.address] {
+			return false
+		}
+	}
+	return slices.ContainsFunc(w.heard, func(h heard) bool { return !its[h.address] && now.Sub(h.at) < elsewhere })
 }
 
 // Suspended notes that the machine was suspended until now. Several may notice one
@@ -190,7 +272,7 @@ func (w *Watch) Suspended(now time.Time) {
 	defer w.mu.Unlock()
 	if now.Sub(w.woke) >= oneWake {
 		w.woke = now
-		clear(w.row)
+		w.forget()
 		w.changes++
 	}
 }

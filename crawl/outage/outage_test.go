@@ -1,8 +1,11 @@
 package outage
 
 import (
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 func at(s float64) time.Time {
@@ -13,7 +16,7 @@ func at(s float64) time.Time {
 func watchOf(hosts uint64) *Watch {
 	w := &Watch{}
 	for h := range hosts {
-		w.Answered(h+1, at(0), at(0), at(0))
+		w.Answered(h+1, "", at(0), at(0), at(0))
 	}
 	return w
 }
@@ -66,6 +69,108 @@ func TestBegins(t *testing.T) {
 	}
 }
 
+// Hosts of one server that fail together tell of an outage only when nobody elsewhere has answered for a while.
+func TestOneServer(t *testing.T) {
+	for elsewhere, want := range map[bool]bool{true: false, false: true} {
+		w := watchOf(0)
+		for host := range uint64(20) {
+			w.Answered(host+1, "192.0.2.1", at(0), at(0), at(0))
+		}
+		w.Answered(21, "192.0.2.2", at(0), at(0), at(0))
+		now := 100.0
+		if elsewhere {
+			w.Answered(21, "192.0.2.2", at(99), at(99), at(99))
+		}
+		for _, its := range []string{"192.0.2.3", "192.0.2.1", "192.0.2.3"} { // its hosts are asked at both of its addresses
+			w.Answered(1, its, at(now), at(now), at(now))
+		}
+		w.Answered(22, "", at(now), at(now), at(now)) // as where connect-to says what is dialled
+		fail := func(host uint64, address, next string) bool {
+			f := Failure{Host: host, Address: address, Next: next, Sent: at(now + 1), Network: true}
+			return w.Failed(f, at(now+2)) == Begun
+		}
+		begun := false
+		for host := range uint64(20) {
+			begun = fail(host+1, "192.0.2.1", "192.0.2.3") || begun
+		}
+		for host := range uint64(20) { // each is asked at the other address of the server then
+			begun = fail(host+1, "192.0.2.3", "192.0.2.1") || begun
+		}
+		if begun != want {
+			t.Errorf("somebody elsewhere has answered: %v; an outage begins: %v", elsewhere, begun)
+		}
+		if elsewhere && !fail(21, "192.0.2.2", "192.0.2.2") {
+			t.Error("no outage though another server fails, too")
+		}
+	}
+}
+
+// Hosts that have addresses in common are of one server, however many it has, and wherever each is asked first.
+func TestAddressesInCommon(t *testing.T) {
+	address := func(last int) string { return fmt.Sprint("192.0.2.", last) }
+	for name, of := range map[string]func(host int) (address, next int){
+		"three":             func(host int) (int, int) { return 1 + host%3, 1 + (host+1)%3 },
+		"two":               func(host int) (int, int) { return 1 + host%2, 1 + (host+1)%2 },
+		"one, asked first":  func(host int) (int, int) { return 1, 10 + host },
+		"one, asked second": func(host int) (int, int) { return 10 + host, 1 },
+	} {
+		w := watchOf(0)
+		w.Answered(21, address(200), at(99), at(99), at(99))
+		for host := range 7 {
+			its, _ := of(host)
+			w.Answered(uint64(host+1), address(its), at(100), at(100), at(100))
+		}
+		for host := range 7 {
+			its, next := of(host)
+			f := Failure{Host: uint64(host + 1), Address: address(its), Next: address(next), Sent: at(101), Network: true}
+			if w.Failed(f, at(102)) == Begun {
+				t.Errorf("%s: an outage begins with %d hosts", name, host+1)
+			}
+		}
+		if w.Failed(Failure{Host: 21, Address: address(200), Sent: at(101), Network: true}, at(102)) != Begun {
+			t.Errorf("%s: no outage though another server fails, too", name)
+		}
+	}
+}
+
+// However many hosts of one server fail, each takes as long to take notice of.
+func TestManyHostsOfOneServer(t *testing.T) {
+	took := func(hosts uint64) time.Duration {
+		w := watchOf(hosts)
+		w.Answered(hosts+1, "192.0.2.200", at(99), at(99), at(99))
+		begun := process.CPUTime()
+		for host := range hosts {
+			f := Failure{Host: host + 1, Address: fmt.Sprint("192.0.2.", 1+host%2), Next: fmt.Sprint("192.0.2.", 2-host%2),
+				Sent: at(100), Network: true}
+			if w.Failed(f, at(101)) == Begun {
+				t.Fatalf("an outage begins with %d hosts", host+1)
+			}
+		}
+		return process.CPUTime() - begun
+	}
+	if few, many := took(1000), took(16_000); many > 100*max(few, 10*time.Millisecond) {
+		t.Errorf("1,000 hosts take %v, 16,000 take %v", few, many)
+	}
+}
+
+// Two servers of one address each are not one of two.
+func TestTwoServers(t *testing.T) {
+	w := watchOf(0)
+	for host := range uint64(20) {
+		w.Answered(host+1, fmt.Sprint("192.0.2.", host%3), at(99), at(99), at(99))
+	}
+	begun := false
+	for host := range uint64(20) {
+		if address := fmt.Sprint("192.0.2.", host%3); host%3 > 0 {
+			f := Failure{Host: host + 1, Address: address, Next: address, Sent: at(100), Network: true}
+			begun = w.Failed(f, at(101)) == Begun || begun
+		}
+	}
+	if !begun {
+		t.Error("no outage though two servers fail")
+	}
+}
+
 // Requests that were open while the machine was suspended fail together, and show nothing of the network.
 func TestSuspendedShowsNothing(t *testing.T) {
 	w := watchOf(20)
@@ -110,7 +215,7 @@ func TestDoubted(t *testing.T) {
 		if told := doubts == 1; told != alone {
 			t.Errorf("alone %t: doubted %d times", alone, doubts)
 		}
-		w.Answered(9, at(2000), at(2000), at(2000))
+		w.Answered(9, "", at(2000), at(2000), at(2000))
 		if !all(2010) {
 			t.Errorf("alone %t: no outage after an answer", alone)
 		}
@@ -166,7 +271,7 @@ func TestAnswerBetween(t *testing.T) {
 		if w.Failed(Failure{Host: 2, Sent: at(float64(round)), Network: true}, at(float64(round)+1)) == Begun {
 			t.Fatal("an outage begins")
 		}
-		w.Answered(3, at(float64(round)), at(float64(round)+1), at(float64(round)+1))
+		w.Answered(3, "", at(float64(round)), at(float64(round)+1), at(float64(round)+1))
 	}
 }
 
@@ -189,7 +294,7 @@ func TestCourse(t *testing.T) {
 		now += gap
 		w.Probed(at(now))
 	}
-	if !w.Blameless(at(now)) || !w.Answered(1, at(now), at(now+1), at(now+1)) {
+	if !w.Blameless(at(now)) || !w.Answered(1, "", at(now), at(now+1), at(now+1)) {
 		t.Error("the answer does not end it")
 	}
 	<-told
@@ -214,7 +319,7 @@ func TestHold(t *testing.T) {
 	if w.Settled(at(5), false, at(6)) || !w.Settled(at(5), false, at(15)) {
 		t.Error("not held for 10 s")
 	}
-	w.Answered(2, at(6), at(7), at(7))
+	w.Answered(2, "", at(6), at(7), at(7))
 	if !w.Settled(at(5), false, at(8)) {
 		t.Error("held after an answer")
 	}
@@ -223,7 +328,7 @@ func TestHold(t *testing.T) {
 // What was sent before the last answer tells of an outage only where it is quiet.
 func TestQuiet(t *testing.T) {
 	w := watchOf(2)
-	w.Answered(3, at(5), at(6), at(6))
+	w.Answered(3, "", at(5), at(6), at(6))
 	for host := range uint64(2) {
 		w.Failed(Failure{Host: host + 1, Sent: at(5), Network: true}, at(7))
 	}
@@ -239,14 +344,14 @@ func TestQuiet(t *testing.T) {
 func TestAnswerOnItsWay(t *testing.T) {
 	w := watchOf(3)
 	w.Failed(Failure{Host: 1, Sent: at(5), Own: true}, at(5))
-	if w.Answered(2, at(4.5), at(5.01), at(5.2)) {
+	if w.Answered(2, "", at(4.5), at(5.01), at(5.2)) {
 		t.Error("an answer that was on its way ends the outage")
 	}
-	if !w.Answered(2, at(4.5), at(8), at(8)) {
+	if !w.Answered(2, "", at(4.5), at(8), at(8)) {
 		t.Error("a late answer does not end the outage")
 	}
 	w.Failed(Failure{Host: 1, Sent: at(9), Own: true}, at(9))
-	if !w.Answered(2, at(9.1), at(9.2), at(9.2)) {
+	if !w.Answered(2, "", at(9.1), at(9.2), at(9.2)) {
 		t.Error("the answer to a later request does not end the outage")
 	}
 }
@@ -256,7 +361,7 @@ func TestAnswerToldLate(t *testing.T) {
 	w := watchOf(3)
 	w.Failed(Failure{Host: 1, Sent: at(1), Network: true}, at(3))
 	w.Failed(Failure{Host: 2, Sent: at(1), Network: true}, at(3))
-	w.Answered(3, at(0), at(1), at(4))
+	w.Answered(3, "", at(0), at(1), at(4))
 	if w.Failed(Failure{Host: 3, Sent: at(1), Network: true}, at(4)) != Begun {
 		t.Error("an earlier answer ended the row")
 	}

@@ -94,8 +94,8 @@ func crawlAsChild(path string) error {
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
-	heap.Collect(heap.CrawlPercent, heap.CrawlLeast)
 	machine := crawl.NewMachine(0)
+	heap.Collect(heap.Crawl(machine.Crawls))
 	machine.LimitMemory(debug.SetMemoryLimit(-1)) // that of GOMEMLIMIT
 	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: log, Machine: machine})
 	if err != nil {

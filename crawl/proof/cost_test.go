@@ -30,9 +30,6 @@ max-per-prefix = 0
 max-queries-per-path = 0
 `
 
-// maxCost is what a page may cost with several machines, as a share of what it costs with one.
-const maxCost = 1.3
-
 // What a crawl of many hosts costs more than one of few is what its pages cost.
 const (
 	smallHosts = 30
@@ -111,14 +108,15 @@ func TestCostOfMachines(t *testing.T) {
 	for _, c := range []struct {
 		name, than string
 		of         func(cost) time.Duration
+		most       float64 // that it may cost
 	}{
-		{"one shard", "alone", nodes}, {"four shards", "one shard", nodes},
-		{"three nodes", "alone", both}, {"six shards", "alone", both},
+		{"one shard", "alone", nodes, 1.1}, {"four shards", "one shard", nodes, 1.2},
+		{"three nodes", "alone", both, 1.3}, {"six shards", "alone", both, 1.45},
 	} {
 		ratio := median(c.name, c.of) / median(c.than, c.of)
 		t.Logf("%s: %.0f us a page, %.2f of %s", c.name, median(c.name, c.of)*1e6, ratio, c.than)
-		if ratio > maxCost {
-			t.Errorf("%s cost more than %.1f of %s", c.name, maxCost, c.than)
+		if ratio > c.most {
+			t.Errorf("%s cost more than %.2f of %s", c.name, c.most, c.than)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/crawl"
@@ -26,11 +25,7 @@ func (s spy) Write(line []byte) (int, error) {
 // frees again once the crawl says that it rests.
 func TestSmallDisk(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=96m"); err != nil {
-		t.Skipf("a small disk cannot be mounted here: %v", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	dir := crawltest.SmallDisk(t, "96m")
 	w := generatedWeb(t, 5, 8, 8)
 	cfg, _, err := config.Load(w.config)
 	if err != nil {

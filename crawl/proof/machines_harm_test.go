@@ -111,7 +111,8 @@ func alive(err error) error {
 }
 
 // moveShard stops a process, and has another one take a shard of it. When it goes on it has
-// to find that out.
+// to find that out. It does no harm where all wait for the node that is away: they were killed while the hub was being
+// wiped, before they had crawled anything.
 func (ms *machines) moveShard() error {
 	ms.places.Lock()
 	defer ms.places.Unlock()
@@ -119,8 +120,18 @@ func (ms *machines) moveShard() error {
 		if moved, err := ms.tryMove(); moved || err != nil {
 			return err
 		}
+		waits := func(m *machine) bool { return strings.Contains(m.words(), "waiting for a machine that has a shard") }
+		if time.Since(began) > patience/12 && slices.ContainsFunc(ms.all, waits) {
+			ms.note("no shard is taken: nobody knows the terrain")
+			return nil
+		}
 	}
-	return errors.New("nobody crawls a shard")
+	told := "nobody crawls a shard"
+	for _, m := range ms.all {
+		text := m.words()
+		told += fmt.Sprintf("\n%s with shards %v: %s", m.folder, m.shards(), text[max(0, len(text)-2000):])
+	}
+	return errors.New(told)
 }
 
 // tryMove moves a shard that is being crawled from one node to another; not moved: the node

@@ -30,7 +30,7 @@ func recorderMutations() []mutation {
 	return []mutation{
 		{
 			"depths do not travel on", "record/reach.go",
-			"r.work = append(r.work, id)\n\t\tif oldDepth", "if oldDepth", "TestDepthsAreShortestDistances",
+			"r.work = append(r.work, id)\n\t\tif r.in.isPage", "if r.in.isPage", "TestDepthsAreShortestDistances",
 		},
 		{
 			"a redirect costs a step of depth", "record/reach.go",
@@ -85,7 +85,8 @@ func slotMutations() []mutation {
 		},
 		{
 			"slots are left to hosts that have no use for them", "slots/slots.go",
-			"return int(1.5*l.mean[s]) + 2", "return mostSlots", "TestLeftByUse|TestManyHostsMet",
+			"return int(l.mean[s]+math.Sqrt(l.mean[s])) + 2", "_ = math.Pi; return mostSlots",
+			"TestLeftByUse|TestManyHostsMet",
 		},
 		{
 			"an answer to HEAD proves a host", "record/live.go",

@@ -47,7 +47,8 @@ func nodeAsChild(cfg *config.Config) error {
 	if os.Getenv(envFresh) != "" {
 		timing.Watch = time.Second
 	}
-	heap.Collect(heap.CrawlPercent, heap.CrawlLeast)
+	machine := crawl.NewMachine(cfg.MaxOpen())
+	heap.Collect(heap.Crawl(machine.Crawls))
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	if store := os.Getenv(envHub); store != "" {
 		s, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: store, Log: log})
@@ -66,7 +67,7 @@ func nodeAsChild(cfg *config.Config) error {
 		Hub: conn, Name: cfg.Cluster.Folder, Folder: cfg.Cluster.Folder, Shards: cfg.Cluster.Shards,
 		MaxShards: cfg.Cluster.MaxShards, Config: cfg, Load: func() (*config.Config, error) { return cfg, nil },
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
-		Log:  log, Timing: timing, Clock: lease.MachineClock(), Machine: crawl.NewMachine(cfg.MaxOpen()),
+		Log:  log, Timing: timing, Clock: lease.MachineClock(), Machine: machine,
 		OnShard: sayShard, OnCrawl: func(node.Walk) node.Follower { return nobody{} },
 	}
 	if path := os.Getenv(envMeets); path != "" {

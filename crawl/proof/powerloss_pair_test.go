@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -50,9 +49,7 @@ func TestPowerLossOfTwo(t *testing.T) {
 	if crawltest.Full() {
 		pairs = 200
 	}
-	if n, err := strconv.Atoi(os.Getenv("RIPPLE_PROOF_PAIRS")); err == nil {
-		pairs = n
-	}
+	pairs = crawltest.Number("RIPPLE_PROOF_PAIRS", pairs)
 	seed := crawltest.Seed(t)
 	s := crawltest.Serve(t, webtest.WithoutLog())
 	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 8, Pages: 3, Links: 8, Size: 500, Leave: 0.5,

@@ -22,19 +22,12 @@ type reclassified struct {
 
 func (w *killableWeb) outcome(t testing.TB) (o reclassified) {
 	t.Helper()
-	store, err := kv.Open(w.state, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = store.View(func(tx *kv.Tx) error {
+	crawltest.View(t, w.state, func(_ *kv.Store, tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
 		run := runs[len(runs)-1]
 		o.run = fmt.Sprintf("run %d %s walked %t: %s", run.ID, run.Status, run.Walked, run.End)
 		return err
 	})
-	if err := errors.Join(err, store.Close()); err != nil {
-		t.Fatal(err)
-	}
 	crawltest.Verify(t, w.state)
 	o.digest = crawltest.Digest(t, w.state)
 	return o

@@ -3,10 +3,8 @@ package proof
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -54,11 +52,7 @@ func TestSlowHosts(t *testing.T) {
 // they have ten tries, of which later ones last longer, or as many as envTries says.
 func beside(t *testing.T, others func(*webtest.Host)) {
 	t.Helper()
-	tries, err := strconv.Atoi(os.Getenv(envTries))
-	if err != nil {
-		tries = 10
-	}
-	for try := range tries {
+	for try := range crawltest.Number(envTries, 10) {
 		if besideOnce(t, others, time.Duration(1+try/3)) {
 			return
 		}

@@ -326,6 +326,13 @@ func (tr *terrain) waitWithout(ctx context.Context, away int) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	time.Sleep(100 * time.Millisecond) // some more looks for the end
+	waits := func() bool {
+		tr.mu.Lock()
+		defer tr.mu.Unlock()
+		return strings.Contains(tr.still, errAway.Error())
+	}
+	for began := time.Now(); !waits() && time.Since(began) < patience/10; time.Sleep(10 * time.Millisecond) {
+	}
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	if tr.told > 0 || !strings.Contains(tr.still, errAway.Error()) {

@@ -106,9 +106,8 @@ func (t *turn) enterRun(again bool, b *Begun) (reapply bool, err error) {
 	if reapply, err = chooseRun(t.in, b, again); err != nil {
 		return false, err
 	}
-	unfinished, err := t.in.tx.Meta.Reapply()
-	if reapply = reapply || unfinished; !reapply || err != nil {
-		return false, err
+	if !reapply && !t.in.tx.Meta.Reapply() {
+		return false, nil
 	}
 	if err := t.in.tx.Meta.SetReapply(true); err != nil { // until all that waits is queued
 		return false, err
@@ -125,7 +124,7 @@ func (r *Recorder) recall() error {
 	return r.in.store.View(func(tx *kv.Tx) error {
 		r.in.tx = tx
 		clear(r.reach.listings)
-		return r.reach.listings.recall(&r.in)
+		return r.reach.listings.recall(&r.in, r.reach.own)
 	})
 }
 
@@ -181,7 +180,7 @@ func chooseRun(in *scope, b *Begun, again bool) (reapply bool, err error) {
 		if again {
 			return b.Changed, nil
 		}
-		in.run.Status, in.run.Walked = schema.RunRunning, in.run.Walked && !b.Changed
+		in.run.Status, in.run.Walked = schema.RunRunning, in.run.Walked && !b.Changed && !in.tx.Meta.Reapply()
 		if !in.run.Walked {
 			in.run.End, in.run.Finished = schema.End{}, time.Time{}
 		}
@@ -224,7 +223,7 @@ func (t *turn) sowOne(raw string) error {
 		return err
 	}
 	to := ring.Target{URL: u, Hash: t.in.store.Hash(schema.KindPage, u.Norm)}
-	id, err := t.urls.record(to, schema.KindPage, 0)
+	id, err := t.urls.note(to, schema.KindPage, 0, bySeed)
 	if err != nil || id == 0 {
 		return err
 	}

@@ -64,10 +64,7 @@ func (b *book) copied(h *schema.Host) (*robots.Rules, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	rules := robots.AllowAll()
-	if file.Text != nil {
-		rules = robots.Parse(file.Text, b.in.set.Config.UserAgent.CrawlerName)
-	}
+	rules := robots.Parse(file.Text, b.in.set.Config.UserAgent.CrawlerName)
 	if len(b.parsed) >= maxParsedRobots || b.size+rules.Size() > maxParsedBytes {
 		clear(b.parsed)
 		b.size = 0

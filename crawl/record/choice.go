@@ -8,6 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/judge"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/terrain"
@@ -251,8 +252,9 @@ func (c *choice) wanted(id schema.ID) (bool, error) {
 	if err != nil || !c.in.set.Terrain.Classify(norm).Class.Visitable() {
 		return false, err
 	}
-	if !c.in.isPage(id) {
-		return c.in.set.Config.Crawler.Sitemaps != config.SitemapsOff, nil
+	if !c.in.isPage(id) { // without a depth, it was of an origin that is none any more
+		depth, _ := c.in.store.Depth(id)
+		return depth != kv.NoDepth && c.in.set.Config.Crawler.Sitemaps != config.SitemapsOff, nil
 	}
 	_, refused := c.in.set.Terrain.Refuse(weburl.Split(norm))
 	return !refused, nil

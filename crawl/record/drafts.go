@@ -23,10 +23,20 @@ type drafts struct {
 // visit is the whole visit that an outcome ends.
 func (d *drafts) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, error) {
 	visit := d.answer(o, v)
-	if err := d.compare(visit); err != nil {
+	if err := errors.Join(d.prefer(o, visit), d.compare(visit)); err != nil {
 		return nil, err
 	}
 	return visit, errors.Join(d.targets(o, visit), d.pages.add(d.in, o, visit))
+}
+
+// prefer records the form at which redirects within the visit have found the page: the next visit
+// begins there.
+func (d *drafts) prefer(o *ring.Outcome, visit *schema.Visit) error {
+	if visit.AliasHops == 0 || visit.State != schema.Processed {
+		return nil
+	}
+	_, err := d.in.tx.URLs.AddForm(visit.URL, o.Step.Norm, visit.Form)
+	return err
 }
 
 // answer is what an outcome says itself, without links.
@@ -41,8 +51,8 @@ func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 		Reason: v.Reason, Rule: v.Rule,
 	}
 	visit.Know(step.Visit.Known)
-	if v.State == schema.DeadLink && o.Status == 0 {
-		visit.Status = step.Visit.Gone
+	if v.State == schema.DeadLink || v.State == schema.Unreachable { // as a form before the last one may have it
+		visit.Status = v.Reason.Status
 	}
 	if o.Answered() && o.Status == 304 {
 		visit.Stand = step.Visit.Revisit
@@ -171,7 +181,7 @@ func (d *drafts) sitemap(o *ring.Outcome, visit *schema.Visit) error {
 		if to.Norm == "" || len(d.in.set.Terrain.OriginsOf(to.Host())) == 0 {
 			continue
 		}
-		id, err := d.urls.record(to, schema.KindPage, 0)
+		id, err := d.urls.note(to, schema.KindPage, 0, byLink)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
@@ -53,9 +54,15 @@ func (r *Recorder) putRun(tell func(*kv.Tx) error) error {
 func (r *Recorder) tellRun(kind string) error {
 	cfg, tells := r.in.set.Config, true
 	run := webhook.NewRun(cfg, &r.in.run)
-	if r.Tells != nil && cfg.Monitor.Webhook != "" {
-		var err error
-		if tells, err = r.Tells(&run); err != nil {
+	if cfg.Monitor.Webhook != "" {
+		err := r.in.store.View(func(tx *kv.Tx) (err error) {
+			run.Errors, err = survey.RunErrors(r.in.store, tx, cfg, &r.in.run)
+			return err
+		})
+		if err == nil && r.Tells != nil {
+			tells, err = r.Tells(&run)
+		}
+		if err != nil {
 			return err
 		}
 	}

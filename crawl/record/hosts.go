@@ -108,15 +108,16 @@ func (h *hosts) load(id schema.HostID) (*schema.Host, error) {
 	}
 	h.loaded[id] = host
 	clock.Clamp(h.in.set.Config, host, h.in.now)
-	if clock.NewRun(host, h.in.run.ID) || clock.Revive(h.in.set.Config, host) {
+	if host.BeginRun(h.in.run.ID) || clock.Revive(h.in.set.Config, host) {
 		h.put(host)
 	}
 	if host.Generation != h.in.store.Generation() {
 		if err := h.in.tx.Frontier.Reset(host); err != nil {
 			return nil, err
 		}
+		refused := !h.facts(id).class.Visitable()
 		host.Retries = slices.DeleteFunc(slices.Clone(host.Retries), func(r schema.Retry) bool {
-			return h.in.leftBefore(r.URL) // queued again if still wanted
+			return refused || h.in.leftBefore(r.URL) // which is queued again if still wanted
 		})
 		h.put(host)
 	}

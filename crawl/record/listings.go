@@ -3,6 +3,7 @@ package record
 import (
 	"time"
 
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -94,11 +95,11 @@ func (all listings) add(in *scope, id schema.ID, said listing) bool {
 	return !known || l != before
 }
 
-// recall notes what the sitemaps say that were read in this run before this process
-// began, and those that other shards have told of.
-func (all listings) recall(in *scope) error {
+// recall notes what the sitemaps say of pages of origins that were read in this run before this process
+// began, and belong to it still, and what other shards have told.
+func (all listings) recall(in *scope, own func(schema.ID) bool) error {
 	for id := schema.ID(1); int(id) <= in.store.URLs(); id++ {
-		if in.isPage(id) || !in.visited(id) {
+		if depth, _ := in.store.Depth(id); depth == kv.NoDepth || in.isPage(id) || !in.visited(id) {
 			continue
 		}
 		v, err := in.tx.Visits.At(in.store.Latest(id))
@@ -106,14 +107,16 @@ func (all listings) recall(in *scope) error {
 			return err
 		}
 		for _, e := range v.Sitemap {
-			all.note(in, e)
+			if own(e.To) {
+				all.note(in, e)
+			}
 		}
 	}
-	return in.eachTold(func(id schema.ID, told schema.Inbound) error {
+	return in.eachTold(1, func(id schema.ID, told schema.Inbound) bool {
 		if told.Listed {
 			all.add(in, id, listing{told.Changed, told.Every})
 		}
-		return nil
+		return true
 	})
 }
 

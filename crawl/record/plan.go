@@ -265,8 +265,10 @@ func (p *plan) atStart(h *schema.Host) (ring.Effect, bool) {
 	if ready := p.hosts.earliest(h, p.hosts.live.byID[h.ID]); ready.After(e.Ready) {
 		e.Ready = ready
 	}
-	if h.SuspendedTo.After(e.Ready) && h.SuspendedTo.Sub(p.in.started) <= p.in.set.Config.Politeness.MaxSuspension {
-		e.Ready = h.SuspendedTo // else the host is given up when it is planned
+	givenUp := h.Run == p.in.run.ID && h.RunGivenUp != schema.NotGivenUp
+	rest := h.SuspendedTo.Sub(p.in.started)
+	if h.SuspendedTo.After(e.Ready) && rest <= p.in.set.Config.Politeness.MaxSuspension && !givenUp {
+		e.Ready = h.SuspendedTo // else the host is given up, or taken back, when it is planned
 	}
 	if p.quotas.tooSlow(h) {
 		e.Ready = p.in.started // it is to be seen first whether it still is

@@ -32,7 +32,7 @@ func (r *reach) carry(visit *schema.Visit) error {
 	if !r.in.isPage(visit.URL) {
 		return r.carrySitemap(visit)
 	}
-	if depth, _ := r.in.store.Depth(visit.URL); depth == kv.NoDepth {
+	if depth, hops := r.in.store.Depth(visit.URL); !r.in.within(depth, hops) { // it was left by an earlier run
 		return nil
 	}
 	return r.carryLinks(visit)
@@ -89,7 +89,7 @@ func (r *reach) relax(id schema.ID, depth, hops uint8, bySitemap bool) error {
 	}
 	if r.in.visited(id) {
 		r.work = append(r.work, id)
-		if oldDepth == kv.NoDepth && r.in.isPage(id) { // visited as one that was left
+		if r.in.isPage(id) && !r.in.within(oldDepth, oldHops) { // visited before, as one that was left
 			return r.reopen(id)
 		}
 		return nil
@@ -147,24 +147,30 @@ func (r *reach) enqueue(id schema.ID, oldDepth, oldHops uint8, bySitemap bool) e
 	if queued {
 		return nil
 	}
-	if ok, err := r.hosts.visitable(id); err != nil || !ok {
+	if ok, err := r.allowed(id); err != nil || !ok {
 		return err
-	}
-	u, err := r.in.tx.URLs.At(id)
-	if err != nil {
-		return err
-	}
-	name, err := r.in.tx.Hosts.Name(u.Host)
-	if err != nil {
-		return err
-	}
-	if _, refused := r.in.set.Terrain.Refuse(name, u.PathQuery); refused {
-		return nil
 	}
 	return r.push(id, priority)
 }
 
-// push puts a URL into the line of its host. Of a foreign one its shard is told instead.
+// allowed reports whether neither lists nor rules keep a page from being asked.
+func (r *reach) allowed(id schema.ID) (bool, error) {
+	if ok, err := r.hosts.visitable(id); err != nil || !ok {
+		return false, err
+	}
+	u, err := r.in.tx.URLs.At(id)
+	if err != nil {
+		return false, err
+	}
+	name, err := r.in.tx.Hosts.Name(u.Host)
+	if err != nil {
+		return false, err
+	}
+	_, refused := r.in.set.Terrain.Refuse(name, u.PathQuery)
+	return !refused, nil
+}
+
+// push puts a URL that lists and rules allow into the line of its host. Of a foreign one its shard is told instead.
 func (r *reach) push(id schema.ID, priority uint8) error {
 	if r.in.foreign(id) {
 		return r.hosts.mark(id)
@@ -186,6 +192,9 @@ func (r *reach) priority(id schema.ID, depth uint8, bySitemap bool) uint8 {
 func (r *reach) reopen(id schema.ID) error {
 	open, err := r.ledger.waitsAgain(id)
 	if err != nil || !open {
+		return err
+	}
+	if ok, err := r.allowed(id); err != nil || !ok {
 		return err
 	}
 	if depth, hops := r.in.store.Depth(id); r.in.within(depth, hops) {

@@ -3,6 +3,7 @@ package record
 import (
 	"testing"
 
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -47,5 +48,21 @@ func TestTravel(t *testing.T) {
 		}
 		ok(t, r.reach.relax(pages[3], 4, 0, false))
 		want("beyond max-depth + 1", 1, 2, 2, 255)
+	})
+}
+
+// A page that an earlier run left may be found to be beyond max-depth while it is being asked: then it leads nowhere,
+// not even by a redirect, which is not a step.
+func TestTooDeepToRedirect(t *testing.T) {
+	inTurn(t, "[crawler]\nmax-depth = 2\n", func(r *Recorder, turn turn) {
+		deep, away := r.met(t, "https://deep.test/"), r.met(t, "https://away.test/")
+		ok(t, r.reach.relax(deep, 3, 0, false))
+		ok(t, turn.settle(r.hostOf(t, deep), &schema.Visit{
+			URL: deep, Run: r.in.run.ID, State: schema.Processed, Status: 301, Requests: 1, RedirectTo: away,
+			Links: []schema.Link{{To: away, Kinds: schema.Kinds(0).Add(schema.LinkRedirect)}}, Length: -1,
+		}))
+		if depth, _ := r.in.store.Depth(away); depth != kv.NoDepth {
+			t.Errorf("what it redirects to has depth %d", depth)
+		}
 	})
 }

@@ -55,8 +55,8 @@ func halfReclassified(store *kv.Store) (left bool, err error) {
 		if err != nil || len(runs) == 0 || runs[len(runs)-1].Status != schema.RunCompleted {
 			return err
 		}
-		left, err = tx.Meta.Reapply()
-		return err
+		left = tx.Meta.Reapply()
+		return nil
 	})
 	return left, err
 }

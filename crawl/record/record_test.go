@@ -4,14 +4,13 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -33,20 +32,12 @@ func inTurn(t *testing.T, text string, f func(*Recorder, turn)) {
 // inTurnOf is inTurn with a file that holds a part of a terrain.
 func inTurnOf(t *testing.T, part schema.Part, text string, f func(*Recorder, turn)) {
 	t.Helper()
-	cfg, _, err := config.Parse([]byte(text+head), t.TempDir(), os.ReadFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := ring.NewSettings(cfg)
+	set, err := ring.NewSettings(crawltest.Parse(t, text+head))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(set.Client.Close)
-	store, err := kv.Open(filepath.Join(t.TempDir(), "state.bolt"), kv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
+	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
 	if part.Shards > 0 {
 		ok(t, store.Update(func(tx *kv.Tx) error {
 			_, err := tx.Openings.Begin()

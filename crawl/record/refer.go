@@ -69,21 +69,10 @@ func (in *scope) targetOf(ref *ring.Referral) (to ring.Target, ok bool) {
 	return ring.Target{URL: u, Hash: in.store.Hash(ref.Kind, u.Norm), Forms: forms[1:]}, true
 }
 
-// current reports whether what was told counts: under the terrain's present run and
-// configuration only.
-func (in *scope) current(told schema.Inbound) bool {
-	part := in.store.Part()
-	return told.Run == part.Run && told.Configuration == part.Configuration
-}
-
-// eachTold calls f for what other shards have told and counts.
-func (in *scope) eachTold(f func(id schema.ID, told schema.Inbound) error) error {
-	return in.tx.Inbound.Each(func(id schema.ID, told schema.Inbound) (bool, error) {
-		if !in.current(told) {
-			return true, nil
-		}
-		err := f(id, told)
-		return err == nil, err
+// eachTold calls f for what other shards have told and counts, by id from one on, until f returns false.
+func (in *scope) eachTold(from schema.ID, f func(id schema.ID, told schema.Inbound) bool) error {
+	return in.tx.Inbound.EachFrom(from, func(id schema.ID, told schema.Inbound) (bool, error) {
+		return !told.Counts(in.store.Part()) || f(id, told), nil
 	})
 }
 
@@ -113,6 +102,9 @@ func (r *reach) refer(id schema.ID, told schema.Inbound) error {
 	return r.queueFile(id, told.Depth)
 }
 
+// toldAtOnce is how much of what other shards have told is in memory at a time.
+const toldAtOnce = 4096
+
 // referAgain applies to a new generation of depths what other shards have told.
 func (t *turn) referAgain(reapply bool) error {
 	if !reapply || t.in.store.Told() == 0 {
@@ -122,13 +114,24 @@ func (t *turn) referAgain(reapply bool) error {
 		id   schema.ID
 		told schema.Inbound
 	}
-	var all []telling
-	err := t.in.eachTold(func(id schema.ID, told schema.Inbound) error {
-		all = append(all, telling{id, told})
-		return nil
-	})
-	for i := 0; i < len(all) && err == nil; i++ {
-		err = t.reach.refer(all[i].id, all[i].told)
+	var some []telling
+	for next := schema.ID(1); next != 0; {
+		from := next
+		some, next = some[:0], 0
+		err := t.in.eachTold(from, func(id schema.ID, told schema.Inbound) bool {
+			if len(some) == toldAtOnce {
+				next = id
+				return false
+			}
+			some = append(some, telling{id, told})
+			return true
+		})
+		for i := 0; i < len(some) && err == nil; i++ {
+			err = t.reach.refer(some[i].id, some[i].told)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }

@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
@@ -23,26 +22,29 @@ import (
 // a run of its own; foreign is a host of the other shard.
 func newShard(t *testing.T, path, text string) (r *Recorder, foreign string) {
 	t.Helper()
-	rule, err := shard.New(2)
-	ok(t, err)
-	own := rule.Of("a.test")
-	for i := 0; foreign == "" || rule.Of(foreign) == own; i++ {
-		foreign = fmt.Sprintf("h%d.test", i)
-	}
-	cfg, _, err := config.Parse([]byte(text+head), t.TempDir(), os.ReadFile)
-	ok(t, err)
-	set, err := ring.NewSettings(cfg)
+	own, foreign := ownAndForeign(t, "h")
+	set, err := ring.NewSettings(crawltest.Parse(t, text+head))
 	ok(t, err)
 	t.Cleanup(set.Client.Close)
-	store, err := kv.Open(path, kv.Options{})
-	ok(t, err)
-	t.Cleanup(func() { store.Close() })
+	store := crawltest.Open(t, path)
 	part := schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shard: own, Shards: 2, Run: 2, Configuration: 3}
 	ok(t, store.Update(func(tx *kv.Tx) error { return tx.Part.Put(part) }))
 	r = New(store, set, slog.New(slog.NewTextHandler(io.Discard, nil)), nil)
 	_, err = r.Begin(t.Context())
 	ok(t, err)
 	return r, foreign
+}
+
+// ownAndForeign returns the shard of a.test, of two, and a host of the other one.
+func ownAndForeign(t *testing.T, prefix string) (own int, foreign string) {
+	t.Helper()
+	rule, err := shard.New(2)
+	ok(t, err)
+	own = rule.Of("a.test")
+	for i := 0; foreign == "" || rule.Of(foreign) == own; i++ {
+		foreign = fmt.Sprintf("%s%d.test", prefix, i)
+	}
+	return own, foreign
 }
 
 // turn does something in a turn of its own.
@@ -90,7 +92,9 @@ func TestReferralSaysHTTPS(t *testing.T) {
 // A page of another shard is never queued. Whatever changes of it is to be told, and
 // nothing else is.
 func TestForeignPage(t *testing.T) {
-	r, foreign := newShard(t, filepath.Join(t.TempDir(), "state.bolt"), "[crawler]\nmax-depth = 2\n")
+	_, origin := ownAndForeign(t, "o")
+	r, foreign := newShard(t, filepath.Join(t.TempDir(), "state.bolt"), fmt.Sprintf("[crawler]\nmax-depth = 2\n"+
+		"[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", origin, origin))
 	page, id := "https://"+foreign+"/p", schema.ID(0)
 	acknowledged := func(what string, want int, f func(turn turn)) {
 		t.Helper()
@@ -108,6 +112,9 @@ func TestForeignPage(t *testing.T) {
 	acknowledged("a distance", 1, func(turn) { ok(t, r.reach.relax(id, 2, 1, false)) })
 	acknowledged("the same distance", 0, func(turn) { ok(t, r.reach.relax(id, 2, 1, false)) })
 	acknowledged("too far", 0, func(turn) { ok(t, r.reach.relax(id, 4, 4, false)) })
+	page = "https://" + origin + "/p"
+	acknowledged("of an origin, met", 1, func(turn) { id = r.met(t, page) })
+	acknowledged("of an origin, another form", 1, func(turn) { r.met(t, "https://www."+origin+"/p") })
 	listed := func(day int) func(turn) {
 		return func(turn) {
 			file := r.met(t, "https://a.test/sitemap") // stands for one
@@ -121,7 +128,7 @@ func TestForeignPage(t *testing.T) {
 	ok(t, r.in.store.View(func(tx *kv.Tx) error {
 		got, err := r.Referral(tx, id)
 		want := ring.Referral{
-			URL: page, Forms: []string{page, "https://www." + foreign + "/p"}, HTTPS: true,
+			URL: page, Forms: []string{page, "https://www." + origin + "/p"}, HTTPS: true,
 			Told: schema.Inbound{Run: 2, Configuration: 3, Listed: true, Changed: time.Unix(864000, 0).UTC(),
 				Every: time.Hour},
 		}
@@ -134,6 +141,45 @@ func TestForeignPage(t *testing.T) {
 		}
 		return errors.Join(err, err2)
 	}))
+}
+
+// What a sitemap has said of a page of an origin is told again by the next process, unless the page is of none any
+// more, or the sitemap is not of the run.
+func TestListedByFormerOrigin(t *testing.T) {
+	_, origin := ownAndForeign(t, "o")
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	with := fmt.Sprintf("[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", origin, origin)
+	r, _ := newShard(t, path, with)
+	file := schema.ID(0)
+	r.turn(t, func(turn turn) {
+		page, to := r.met(t, "https://"+origin+"/p"), targetOf(r, mustParse(t, r, "https://a.test/sitemap.xml"))
+		to.Hash = r.in.store.Hash(schema.KindSitemap, to.Norm)
+		var err error
+		file, err = r.urls.record(to, schema.KindSitemap, 0)
+		ok(t, err)
+		ok(t, r.reach.queueFile(file, 0))
+		ok(t, turn.settle(r.hostOf(t, file), &schema.Visit{
+			URL: file, Run: r.in.run.ID, State: schema.Processed, Status: 200, Requests: 1, Length: -1,
+			Sitemap: []schema.SitemapEntry{{To: page, ChangeFreq: "never"}},
+		}))
+	})
+	listed := func(want int) {
+		t.Helper()
+		if ok(t, r.recall()); len(r.reach.listings) != want {
+			t.Errorf("%d pages are listed, want %d", len(r.reach.listings), want)
+		}
+	}
+	listed(1)
+	for _, then := range []struct {
+		text string
+		want int
+	}{{with, 1}, {"", 0}} {
+		ok(t, r.in.store.Close())
+		r, _ = newShard(t, path, then.text)
+		listed(0) // under a configuration that has changed nobody names the sitemap yet
+		r.turn(t, func(turn) { ok(t, r.reach.queueFile(file, 0)) })
+		listed(then.want)
+	}
 }
 
 // What others tell of a page counts as far as it is nearer, is of the present run and
@@ -190,4 +236,26 @@ func TestRefer(t *testing.T) {
 		t.Error("the depths are those of before")
 	}
 	told(want)
+}
+
+// However much others have told, all of it counts again in a new generation of depths.
+func TestReferAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.bolt")
+	r, _ := newShard(t, path, "[crawler]\nmax-depth = 2\n")
+	const pages = 2*toldAtOnce + 1
+	r.turn(t, func(turn turn) {
+		for i := range pages {
+			page := fmt.Sprintf("https://a.test/%d", i)
+			ok(t, turn.refer(&ring.Referral{URL: page, Forms: []string{page}, HTTPS: true,
+				Told: schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: uint8(i%5 + 1), Every: -1}}))
+		}
+	})
+	ok(t, r.in.store.Close())
+	r, _ = newShard(t, path, "[crawler]\nmax-depth = 3\n")
+	last := schema.ID(r.in.store.URLs())
+	for i := range pages {
+		if depth, hops := r.in.store.Depth(last - pages + 1 + schema.ID(i)); depth != 0 || int(hops) != i%5+1 {
+			t.Fatalf("page %d has depth %d after %d redirects", i, depth, hops)
+		}
+	}
 }

@@ -96,6 +96,9 @@ func (r *reach) queueFile(id schema.ID, depth uint8) error {
 	if old <= depth || depth >= maxSitemapDepth {
 		return nil
 	}
+	if ok, err := r.hosts.visitable(id); err != nil || !ok { // the index may have been read when it still was
+		return err
+	}
 	if old == kv.NoDepth {
 		h, err := r.hosts.load(r.in.store.HostOf(id))
 		if err != nil || h.SitemapFiles >= schema.MaxSitemapFiles {
@@ -113,7 +116,7 @@ func (r *reach) queueFile(id schema.ID, depth uint8) error {
 }
 
 // carrySitemap queues the files that an index names, and gives the pages of a sitemap
-// their depth.
+// their depth, but for those that were of an origin when it was read, and are not any more.
 func (r *reach) carrySitemap(visit *schema.Visit) error {
 	depth, _ := r.in.store.Depth(visit.URL)
 	for _, file := range visit.Links {
@@ -122,6 +125,9 @@ func (r *reach) carrySitemap(visit *schema.Visit) error {
 		}
 	}
 	for _, e := range visit.Sitemap {
+		if !r.own(e.To) {
+			continue
+		}
 		err := r.relax(e.To, 0, 0, true)
 		if r.listings.note(r.in, e) && r.in.foreign(e.To) {
 			err = errors.Join(err, r.hosts.mark(e.To))

@@ -218,7 +218,7 @@ func (t *turn) reopen() error {
 // configuration, is no harm: it is passed over.
 func (t *turn) refer(ref *ring.Referral) error {
 	to, ok := t.in.targetOf(ref)
-	if !ok || !t.in.current(ref.Told) {
+	if !ok || !ref.Told.Counts(t.in.store.Part()) {
 		return nil
 	}
 	if foreign, err := t.hosts.foreignName(to.Host()); err != nil || foreign {
@@ -233,7 +233,7 @@ func (t *turn) refer(ref *ring.Referral) error {
 		return err
 	}
 	told := ref.Told
-	if known && t.in.current(was) {
+	if known && was.Counts(t.in.store.Part()) {
 		told = nearer(was, told)
 	}
 	if !known || told != was {

@@ -20,6 +20,23 @@ type urls struct {
 // record returns the id of a target, recorded now if it is new. It is 0 where a
 // limit keeps the target from being recorded.
 func (u *urls) record(to ring.Target, kind schema.URLKind, referrer schema.ID) (schema.ID, error) {
+	if referrer == 0 {
+		return u.note(to, kind, 0, byTelling)
+	}
+	return u.note(to, kind, referrer, byLink)
+}
+
+// A mention is how a URL is met.
+type mention uint8
+
+const (
+	byLink    mention = iota // or a sitemap: what is not recorded is counted each time
+	byTelling                // perhaps again with every start: it counts once
+	bySeed                   // which is recorded in any case
+)
+
+// note is record of what is met in some way.
+func (u *urls) note(to ring.Target, kind schema.URLKind, referrer schema.ID, how mention) (schema.ID, error) {
 	name, pathQuery := weburl.Split(to.Norm)
 	host, err := u.hosts.find(name)
 	if err == nil && host == 0 {
@@ -40,7 +57,7 @@ func (u *urls) record(to ring.Target, kind schema.URLKind, referrer schema.ID) (
 		return 0, err
 	}
 	if !ok {
-		id, err = u.add(schema.URL{Kind: kind, Host: host, PathQuery: pathQuery, Referrer: referrer}, to.Hash)
+		id, err = u.add(schema.URL{Kind: kind, Host: host, PathQuery: pathQuery, Referrer: referrer}, to.Hash, how)
 		if err != nil || id == 0 {
 			return 0, err
 		}
@@ -68,7 +85,7 @@ func (u *urls) addForms(id schema.ID, to ring.Target) (added bool, err error) {
 }
 
 // add records a URL that was not known; its ID is ignored.
-func (u *urls) add(url schema.URL, hash uint64) (schema.ID, error) {
+func (u *urls) add(url schema.URL, hash uint64, how mention) (schema.ID, error) {
 	h, err := u.hosts.load(url.Host)
 	if err != nil {
 		return 0, err
@@ -76,8 +93,8 @@ func (u *urls) add(url schema.URL, hash uint64) (schema.ID, error) {
 	u.hosts.put(h)
 	limit := u.in.set.Config.Traps.MaxURLsPerHost
 	switch page := url.Kind == schema.KindPage; {
-	case page && limit > 0 && h.Known-h.Files >= limit:
-		if url.Referrer != 0 || h.Overflow == 0 { // a seed comes with every start
+	case page && limit > 0 && h.Known-h.Files >= limit && how != bySeed:
+		if how == byLink || h.Overflow == 0 {
 			h.Overflow++
 		}
 		return 0, nil

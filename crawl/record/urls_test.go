@@ -36,7 +36,7 @@ func TestReformed(t *testing.T) {
 
 // A limit keeps a target from being recorded, and counts it.
 func TestURLLimits(t *testing.T) {
-	inTurn(t, "[traps]\nmax-urls-per-host = 2\nmax-hosts-per-site = 1\n", func(r *Recorder, _ turn) {
+	inTurn(t, "[traps]\nmax-urls-per-host = 2\nmax-hosts-per-site = 1\n", func(r *Recorder, turn turn) {
 		for form, recorded := range map[string]bool{"https://x.b.test/": true} {
 			if id := r.met(t, form); (id != 0) != recorded {
 				t.Errorf("%s: id %d, want one: %t", form, id, recorded)
@@ -46,7 +46,7 @@ func TestURLLimits(t *testing.T) {
 			t.Error("a second host of a site was recorded")
 		}
 		first := r.met(t, "https://a.test/1")
-		for range 2 { // as a seed is, by each start
+		for range 2 { // as other shards tell of one, with each start
 			if r.met(t, "https://a.test/2") != 0 { // the seed was the first
 				t.Error("a third URL of a host was recorded")
 			}
@@ -60,6 +60,10 @@ func TestURLLimits(t *testing.T) {
 		}
 		if h := r.hostOf(t, first); h.Known-h.Files != 2 || h.Overflow != 1 {
 			t.Errorf("%d are known and %d were left out, want 2 and 1", h.Known, h.Overflow)
+		}
+		ok(t, turn.sowOne("https://a.test/seed"))
+		if h := r.hostOf(t, first); h.Known-h.Files != 3 || h.Overflow != 1 {
+			t.Errorf("with a seed %d are known and %d were left out, want 3 and 1", h.Known-h.Files, h.Overflow)
 		}
 	})
 }

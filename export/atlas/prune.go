@@ -23,7 +23,9 @@ func (m Map) Foremost(n int) Map { return m.pruned(n, mostEdges) }
 func (m Map) pruned(nodes, edges int) Map {
 	before := Cut{Nodes: len(m.Nodes), Edges: len(m.Edges)}
 	if len(m.Nodes) > nodes {
-		m = m.only(foremost(m.Nodes, nodes))
+		kept := m.Leading(nodes)
+		slices.Sort(kept)
+		m = m.only(kept)
 	}
 	m.Edges = heaviest(len(m.Nodes), m.Edges, edges)
 	m.LeftOut.Nodes += before.Nodes - len(m.Nodes)
@@ -31,20 +33,18 @@ func (m Map) pruned(nodes, edges int) Map {
 	return m
 }
 
-// foremost returns the nodes of highest PageRank, in their order.
-func foremost(nodes []Node, most int) []uint32 {
-	order := make([]uint32, len(nodes))
-	for v := range order {
-		order[v] = uint32(v)
+// Leading returns the places of the n nodes of highest PageRank, the highest first.
+func (m Map) Leading(n int) []int {
+	order := make([]int, len(m.Nodes))
+	for i := range order {
+		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(nodes[b].PageRank, nodes[a].PageRank) })
-	order = order[:most]
-	slices.Sort(order)
-	return order
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Nodes[b].PageRank, m.Nodes[a].PageRank) })
+	return order[:min(n, len(order))]
 }
 
 // only returns the map of the given nodes and the links among them.
-func (m Map) only(kept []uint32) Map {
+func (m Map) only(kept []int) Map {
 	place := make([]int, len(m.Nodes)) // in the new list, from 1
 	nodes, points := make([]Node, len(kept)), []Point(nil)
 	for i, v := range kept {

@@ -19,8 +19,8 @@ type page struct {
 	URL    string   `json:"url"`
 	Change string   `json:"change"`
 	What   []string `json:"what,omitempty"`
-	Before *answer  `json:"before"` // null: the run did not visit it
-	After  *answer  `json:"after"`
+	Before *answer  `json:"before"` // of the earlier run, or of one before that; null: none visited it
+	After  *answer  `json:"after"`  // null: the later run did not visit it
 }
 
 type answer struct {

@@ -6,21 +6,19 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/scaletest"
 	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema/process"
 )
 
 // benchGraph is the graph of the pages of a small terrain, or of the one whose size
 // RIPPLE_BENCH_SIZES names, of a file of package scaletest.
 func benchGraph(b *testing.B) *export.Graph {
-	size := scaletest.Small()
-	path := filepath.Join(b.TempDir(), "state.bolt")
+	var path string
 	switch os.Getenv("RIPPLE_BENCH_SIZES") {
 	case "medium":
 		path = scaletest.File(b, scaletest.Medium())
@@ -29,16 +27,9 @@ func benchGraph(b *testing.B) *export.Graph {
 	case "huge":
 		path = scaletest.File(b, scaletest.Huge())
 	default:
-		if err := scaletest.Make(path, size); err != nil {
-			b.Fatal(err)
-		}
+		path = scaletest.Made(b, scaletest.Small())
 	}
-	store, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { store.Close() })
-	s, err := survey.New(store)
+	s, err := survey.New(scaletest.Open(b, path))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -124,26 +115,19 @@ func BenchmarkHeap(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(w.most)/1e6, "live-MB")
-	b.ReportMetric(float64(live())/1e6, "after-MB")
+	b.ReportMetric(float64(process.LiveHeap())/1e6, "after-MB")
 }
 
 // A heapWriter looks at the heap after every 16 MiB.
 type heapWriter struct {
 	written int
-	most    uint64
+	most    int64
 }
 
 func (w *heapWriter) Write(p []byte) (int, error) {
 	if w.written += len(p); w.written >= 16<<20 {
 		w.written = 0
-		w.most = max(w.most, live())
+		w.most = max(w.most, process.LiveHeap())
 	}
 	return len(p), nil
-}
-
-func live() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }

@@ -24,7 +24,7 @@ edge [color="#6f768066", arrowsize=0.5];
 func dot(o *output, g *export.Graph, _ Options) error {
 	nodes, links := g.NodeColumns(), g.LinkColumns()
 	o.say(dotHead, "graph [")
-	for _, f := range facts(g, "") {
+	for _, f := range facts(g) {
 		o.say(f.name, "=")
 		o.line = inert.AppendQuoted(o.line, f.text)
 		o.say(", ")

@@ -157,13 +157,12 @@ func prepare(g *export.Graph) error {
 // A fact is one thing that is said of a graph as a whole.
 type fact struct{ name, text string }
 
-// facts are what is to be said of a graph; pruned says what its picture leaves out.
-func facts(g *export.Graph, pruned string) []fact {
+// facts are what is to be said of a graph.
+func facts(g *export.Graph) []fact {
 	m := g.Meta()
 	all := []fact{
 		{"ripple", "graph"}, {"level", m.Level.String()}, {"runs", m.Runs}, {"run", fmt.Sprint(m.Run)},
 		{"status", m.Status}, {"reason", m.Reason}, {"partial", m.Partial()}, {"shard", shardOf(g)}, {"selection", m.Options},
-		{"pruned", pruned},
 	}
 	kept := all[:0]
 	for _, f := range all {
@@ -186,7 +185,7 @@ func shardOf(g *export.Graph) string {
 // about is what the manifest of a folder says of the graph.
 func about(g *export.Graph) map[string]any {
 	all := map[string]any{}
-	for _, f := range facts(g, "")[1:] {
+	for _, f := range facts(g)[1:] {
 		all[f.name] = inert.Text(f.text)
 	}
 	return all

@@ -15,7 +15,7 @@ const graphmlHead = `<?xml version="1.0" encoding="UTF-8"?>
 // graphml writes GraphML (http://graphml.graphdrawing.org). Keys begin with the
 // letter of what they belong to: g, n or e.
 func graphml(o *output, g *export.Graph, _ Options) error {
-	nodes, links, said := g.NodeColumns(), g.LinkColumns(), facts(g, "")
+	nodes, links, said := g.NodeColumns(), g.LinkColumns(), facts(g)
 	o.say(graphmlHead)
 	for i, f := range said {
 		graphmlKey(o, "graph", i, f.name, export.Text)

@@ -16,7 +16,7 @@ func jsonl(o *output, g *export.Graph, _ Options) error {
 	nodes, links := g.NodeColumns(), g.LinkColumns()
 	ofNodes, ofLinks, label := spell(nodes, jsonBefore), spell(links, jsonBefore), jsonBefore(0, "label")
 	o.say(`{"type":"graph"`)
-	for i, f := range facts(g, "") {
+	for i, f := range facts(g) {
 		jsonValue(o, jsonBefore(i, f.name), export.Value{Text: f.text}, export.Text)
 	}
 	o.say("}\n")

@@ -2,8 +2,6 @@ package graph
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -88,7 +86,7 @@ func unplaced(g *export.Graph) (atlas.Map, error) {
 	if err != nil {
 		return m, err
 	}
-	busiest, err := g.Busiest(foremost(m.Nodes, mapBusy), mapPages)
+	busiest, err := g.Busiest(m.Leading(mapBusy), mapPages)
 	for i, pages := range busiest {
 		for _, page := range pages {
 			m.Nodes[i].Busiest = append(m.Nodes[i].Busiest, atlas.Page(page))
@@ -140,16 +138,6 @@ func readable(v export.Value, k export.Kind) string {
 		return strconv.FormatFloat(v.Real, 'g', 4, 64)
 	}
 	return amount.Commas(v.Count)
-}
-
-// foremost returns the places of the n nodes of highest PageRank.
-func foremost(nodes []atlas.Node, n int) []int {
-	order := make([]int, len(nodes))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(nodes[b].PageRank, nodes[a].PageRank) })
-	return order[:min(n, len(order))]
 }
 
 // mapTitle names the first origins.

@@ -56,7 +56,7 @@ func parquetFile[T any](ctx context.Context, path string, g *export.Graph, name 
 	options := []parquet.WriterOption{
 		b.schema(name), parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(groupRows),
 	}
-	for _, f := range facts(g, "") {
+	for _, f := range facts(g) {
 		options = append(options, parquet.KeyValueMetadata("ripple."+f.name, inert.Text(f.text)))
 	}
 	return whole.Fill(ctx, path, func(w io.Writer) error {

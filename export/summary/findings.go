@@ -22,7 +22,7 @@ type findings struct {
 	black, stub          top[urlLine]
 
 	covers    [survey.CoverNotVisited + 1]int // visitable hosts, by cover
-	missing   int                             // pages, over all hosts
+	missing   int                             // pages, over the hosts that were cut
 	sites     []survey.CutSite
 	cutHosts  top[hostLine] // by what is missing
 	shells    top[hostLine] // by how many of their pages are
@@ -51,7 +51,6 @@ type hostLine struct {
 	coverage  string
 	cover     survey.Cover
 	budget    string
-	own       bool // of an origin
 }
 
 // A urlLine is a URL in a list.
@@ -121,7 +120,7 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 	line := hostLine{
 		name: h.Name, processed: r.Processed, from: r.FromDepth, to: r.ToDepth, missing: r.KnownMissing, waiting: r.Waiting,
 		omitted: r.LinksOmitted, html: r.HTML, shells: r.Shells,
-		coverage: r.Coverage, cover: r.Cover, budget: r.Budget, own: len(r.Origins) > 0,
+		coverage: r.Coverage, cover: r.Cover, budget: r.Budget,
 	}
 	if limited, ok := rateLimited(run, r); ok {
 		line.coverage = limited
@@ -132,7 +131,6 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 		return
 	}
 	f.covers[r.Cover]++
-	f.missing += r.KnownMissing
 	switch {
 	case !r.Class.Visitable():
 	case r.Class != schema.ClassQuality:
@@ -144,15 +142,15 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 	}
 	if r.Cover.Cut() {
 		f.cutHosts.add(line)
+		f.missing += r.KnownMissing
 	}
 	switch {
 	case r.Shells > 0:
 		f.shells.add(line)
-	case r.HTML > 0 && r.Linkless == r.HTML && (r.Class == schema.ClassQuality || r.HTML > 1):
+	case r.Unlinked():
 		f.linkless.add(line)
 	}
-	if r.Processed == 0 && !h.HTTPS && (r.Unreached > 0 || r.Cover == survey.CoverGivenUp &&
-		h.RunGivenUp == schema.GaveUpConnection) {
+	if r.OnlyHTTP() {
 		f.unreached.add(line)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -379,3 +380,36 @@ var errFull = errors.New("disk full")
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errFull }
+
+// TestMissingAddUp: as many pages are missing as the domains that were cut lack, and as many domains were cut as
+// the table and the list have.
+func TestMissingAddUp(t *testing.T) {
+	w := surveytest.New(t, lists)
+	blocked := func(v *schema.Visit) {
+		v.State, v.Status, v.Charset, v.Reason = schema.Failed, 403, "", schema.StatusReason(403)
+	}
+	w.Visit("a.test/", w.Links("login.test/1", "late.test/", "later.test/", "block.test/"))
+	w.Visit("login.test/1", w.Links("a.test/"))
+	w.Visit("login.test/2", w.Links("a.test/"))
+	w.Visit("login.test/3", blocked)
+	w.Visit("block.test/", blocked)
+	for _, name := range []string{"late.test/", "later.test/", "later.test/2", "login.test/1"} {
+		w.Depth(name, 1, 0)
+	}
+	var b strings.Builder
+	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(b.String(), "## Coverage\n")
+	text, _, _ = strings.Cut(text, "\n---\n")
+	head, list, _ := strings.Cut(text, "### Domains That Were Cut\n")
+	listed := 0
+	for _, m := range regexp.MustCompile(`(?m)^- .*? (\d+) (?:waiting|missing)`).FindAllStringSubmatch(list, -1) {
+		n, _ := strconv.Atoi(m[1])
+		listed += n
+	}
+	want := fmt.Sprintf("%d domains were cut, at least %d pages missing.", strings.Count(list, "\n- ")+1, listed)
+	if !strings.Contains(head, want) {
+		t.Errorf("the list says %s\n%s", want, text)
+	}
+}

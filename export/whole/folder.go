@@ -39,8 +39,17 @@ func CheckFolder(path, ext string, force bool) error {
 	if err != nil || other == "" {
 		return err
 	}
-	return fmt.Errorf("%s in folder %s %w; name another folder, or use --force", other, path, ErrForeign)
+	return &OtherError{path, other}
 }
+
+// An OtherError is an [ErrForeign]: a folder that holds something else than Ripple's own.
+type OtherError struct{ Folder, Name string }
+
+func (e *OtherError) Error() string {
+	return fmt.Sprintf("%s in folder %s %v; name another folder, or use --force", e.Name, e.Folder, ErrForeign)
+}
+
+func (e *OtherError) Unwrap() error { return ErrForeign }
 
 // firstOther returns the first name in a folder that is not Ripple's own, or else the
 // first file that does not end in ext.

@@ -199,11 +199,7 @@ func (c *checker) checkDistances() error {
 func (c *checker) unfinished() (reapply, travel bool, err error) {
 	err = c.core.view(func(tx *kv.Tx) error {
 		pending, err := tx.Depths.Pending()
-		if err != nil {
-			return err
-		}
-		travel = len(pending) > 0
-		reapply, err = tx.Meta.Reapply()
+		reapply, travel = tx.Meta.Reapply(), len(pending) > 0
 		return err
 	})
 	return reapply, travel, err

@@ -27,6 +27,8 @@ type core struct {
 	seeds   map[schema.ID]bool
 	notes   schema.HostNotes // of the state as it is now
 
+	unwritten bool // only the outputs of the newest run are missing
+
 	tooDeep    string // why pages beyond the depth of the run were not visited
 	notReached string // why others do not belong to it
 }
@@ -39,12 +41,9 @@ func (c *core) readConfig(tx *kv.Tx) error {
 			c.first = r.FirstVisit
 		}
 	}
-	text, err := tx.Runs.Config(c.run.Config)
-	if err != nil {
-		return fmt.Errorf("configuration of run %d: %w", c.run.ID, err)
-	}
-	if c.cfg, err = config.ParseEffective(text); err != nil {
-		return fmt.Errorf("configuration of run %d: %w", c.run.ID, err)
+	var err error
+	if c.cfg, err = configOf(tx, c.run); err != nil {
+		return err
 	}
 	c.terrain = c.cfg.Terrain()
 	c.tooDeep = fmt.Sprintf("max-depth = %d", c.cfg.Crawler.MaxDepth)
@@ -53,6 +52,18 @@ func (c *core) readConfig(tx *kv.Tx) error {
 		return err
 	}
 	return c.readSeeds()
+}
+
+// configOf is the effective configuration of a run.
+func configOf(tx *kv.Tx, run schema.Run) (cfg *config.Config, err error) {
+	text, err := tx.Runs.Config(run.Config)
+	if err == nil {
+		cfg, err = config.ParseEffective(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("configuration of run %d: %w", run.ID, err)
+	}
+	return cfg, nil
 }
 
 func (c *core) readNotes(tx *kv.Tx) error {
@@ -94,7 +105,7 @@ func (c *core) eachTold(f func(id schema.ID, told schema.Inbound)) error {
 	part := c.store.Part()
 	return c.view(func(tx *kv.Tx) error {
 		return tx.Inbound.Each(func(id schema.ID, told schema.Inbound) (bool, error) {
-			if told.Run == part.Run && told.Configuration == part.Configuration {
+			if told.Counts(part) {
 				f(id, told)
 			}
 			return true, nil

@@ -47,7 +47,7 @@ type HostReport struct {
 	Known     int // pages
 	Visited   int // of those, in the run
 	Processed int // of those
-	Waiting   int // pages that were to be visited and were not: queued, or over budget
+	Waiting   int // pages that were to be visited and were not: queued, while the host rests, or over budget
 	ByState   [stateCount]int
 	HTML      int    // pages of HTML that were processed
 	Linkless  int    // of those: without links
@@ -64,6 +64,18 @@ type HostReport struct {
 	LinksOmitted int    // links of its pages that are not recorded
 	SiteOverflow int    // links to further hosts of its site, which are not recorded
 	KnownMissing int    // pages that should be on the map: see lacks, and those that were met and not recorded
+}
+
+// Unlinked reports whether the pages of a host that were processed have no links, so that they are likely made
+// by script. Of a host that belongs to no origin a single page tells nothing.
+func (r *HostReport) Unlinked() bool {
+	return r.HTML > 0 && r.Linkless == r.HTML && (r.Class == schema.ClassQuality || r.HTML > 1)
+}
+
+// OnlyHTTP reports whether a host was seen only as http:// and was not reached over HTTPS.
+func (r *HostReport) OnlyHTTP() bool {
+	away := r.Unreached > 0 || r.Cover == CoverGivenUp && r.Host.RunGivenUp == schema.GaveUpConnection
+	return r.Known > 0 && r.Processed == 0 && !r.Host.HTTPS && away
 }
 
 // coverage says how well each host is covered.
@@ -145,7 +157,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 		Noted:    cv.core.notes.Of(r.Name),
 		MinDepth: t.nearest, FromDepth: t.from, ToDepth: t.to,
 		Known: int(t.known), Visited: int(t.visited), Processed: int(t.processed),
-		Waiting: int(t.byState[schema.Queued] + t.byState[schema.RequestLimitHit]),
+		Waiting: int(t.waits + t.byState[schema.RequestLimitHit]),
 		HTML:    int(t.html), Linkless: int(t.linkless), Shells: int(t.shells), Unreached: int(t.unreached),
 		Broken: int(t.brokenAll()),
 	}

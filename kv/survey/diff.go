@@ -7,15 +7,14 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // A Diff compares what two runs saw: a function of the log of visits.
 //
 // A run knows the pages that it visited, those that these pages and its sitemaps name,
-// and its seeds. What the later run did not look at again, because it is not over or a
-// budget was used up, stands as the earlier one saw it: no page is said to have gone
-// unless the way to it was walked.
+// and its seeds. What a run did not look at again, because it is not over, a budget was used
+// up or the network was away, stands as the one before it saw it: no page is said to have
+// gone unless the way to it was walked, and none to have come that was there before.
 type Diff struct {
 	From, To schema.Run
 
@@ -30,7 +29,7 @@ type side struct {
 	run    schema.Run
 	end    schema.Seq // the first visit after it
 	known  *bitset
-	seq    []uint32                   // the last visit in the run; 0: none
+	seq    []uint32                   // the last visit in the run, of From else the last one before it; 0: none
 	missed *bitset                    // the last visit got no answer that stays, see [schema.Visit.Final]
 	source []uint32                   // the visit whose links, facts and texts stand after that; 0: there is none
 	plain  *bitset                    // the last visit read a page, and says nothing of it that its source does not
@@ -67,6 +66,9 @@ func Compare(s *Survey, from, to schema.RunID) (*Diff, error) {
 	if err := s.core.view(d.read); err != nil {
 		return nil, err
 	}
+	if err := s.core.view(d.goBack); err != nil {
+		return nil, err
+	}
 	if err := d.readAway(); err != nil {
 		return nil, err
 	}
@@ -81,8 +83,11 @@ func newSide(run schema.Run, end schema.Seq, urls int) side {
 	}
 }
 
+// visited reports whether the run has visited a URL.
+func (sd *side) visited(id schema.ID) bool { return sd.has(schema.Seq(sd.seq[id])) }
+
 // looked reports whether the run has looked at a URL.
-func (sd *side) looked(id schema.ID) bool { return sd.seq[id] != 0 && !sd.missed.has(int(id)) }
+func (sd *side) looked(id schema.ID) bool { return sd.visited(id) && !sd.missed.has(int(id)) }
 
 // has reports whether a visit was made in the run.
 func (sd *side) has(seq schema.Seq) bool { return seq >= sd.run.FirstVisit && seq < sd.end }
@@ -109,10 +114,8 @@ func (d *Diff) read(tx *kv.Tx) error {
 	if err != nil {
 		return err
 	}
-	for i := range d.sides {
-		if err := d.sides[i].findMisled(tx, d.s); err != nil {
-			return err
-		}
+	if err := d.sides[1].findMisled(tx, d.s); err != nil {
+		return err
 	}
 	stands := func(seq schema.Seq, _ schema.ID) bool { return stood[0].has(int(seq)) || stood[1].has(int(seq)) }
 	return tx.Visits.EachTargets(1, stands, func(l *kv.Targeted) error {
@@ -158,13 +161,9 @@ func (sd *side) add(tx *kv.Tx, v *schema.Visit, kind schema.URLKind) error {
 }
 
 func (d *Diff) readSeeds(tx *kv.Tx, sd *side) error {
-	text, err := tx.Runs.Config(sd.run.Config)
+	cfg, err := configOf(tx, sd.run)
 	if err != nil {
-		return fmt.Errorf("configuration of run %d: %w", sd.run.ID, err)
-	}
-	cfg, err := config.ParseEffective(text)
-	if err != nil {
-		return fmt.Errorf("configuration of run %d: %w", sd.run.ID, err)
+		return err
 	}
 	for _, origin := range cfg.Quality {
 		for _, raw := range origin.Seeds {
@@ -182,56 +181,6 @@ func (d *Diff) readSeeds(tx *kv.Tx, sd *side) error {
 		}
 	}
 	return nil
-}
-
-// carryOver marks what stands because To did not look: what From found on the pages that To
-// knows and did not look at, and from there.
-func (d *Diff) carryOver() error {
-	before, after := &d.sides[0], &d.sides[1]
-	var work []schema.ID
-	for id := schema.ID(1); int(id) < len(before.seq); id++ {
-		if before.seq[id] != 0 && !after.looked(id) && after.known.has(int(id)) {
-			work = append(work, id)
-		}
-	}
-	if d.To.Status != schema.RunCompleted { // what its sitemaps will name
-		for id := schema.ID(1); int(id) < len(before.seq); id++ {
-			if before.seq[id] != 0 && after.seq[id] == 0 && !d.s.core.isPage(id) {
-				work = append(work, id)
-			}
-		}
-	}
-	return d.s.core.view(func(tx *kv.Tx) error {
-		for len(work) > 0 {
-			id := work[len(work)-1]
-			work = work[:len(work)-1]
-			v, err := d.s.stands.visit(tx, schema.Seq(before.seq[id]))
-			if err != nil {
-				return err
-			}
-			for _, to := range targetsOf(v) {
-				if d.carried.has(int(to)) || after.seq[to] != 0 {
-					continue
-				}
-				d.carried.set(int(to))
-				if before.seq[to] != 0 && !after.known.has(int(to)) {
-					work = append(work, to)
-				}
-			}
-		}
-		return nil
-	})
-}
-
-func targetsOf(v *schema.Visit) []schema.ID {
-	ids := make([]schema.ID, 0, len(v.Links)+len(v.Sitemap))
-	for _, l := range v.Links {
-		ids = append(ids, l.To)
-	}
-	for _, e := range v.Sitemap {
-		ids = append(ids, e.To)
-	}
-	return ids
 }
 
 // A Change says what has become of something between two runs.
@@ -260,8 +209,8 @@ func (d *Diff) presence(id int) Change {
 }
 
 // A PageChange is a page that is not as it was. The visits are nil where the run did not visit
-// the page; but what the newest run could not reach has one that says so. Redirects that lead
-// nowhere have failed.
+// the page; but Before is that of the last run before it that did, where that stands, and what the
+// newest run could not reach has one that says so. Redirects that lead nowhere have failed.
 type PageChange struct {
 	ID            schema.ID
 	URL           string
@@ -345,7 +294,7 @@ func (d *Diff) compare(tx *kv.Tx, c *PageChange) error {
 	return nil
 }
 
-// Visits returns what the runs recorded of a page, each nil where the run did not visit it.
+// Visits returns the visits of a page, as a [PageChange] has them.
 func (d *Diff) Visits(id schema.ID) (before, after *schema.Visit, err error) {
 	c := PageChange{ID: id}
 	err = d.s.core.view(func(tx *kv.Tx) error { return d.readVisits(tx, &c) })

@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -12,16 +11,8 @@ import (
 // TestDiffSame reads the visits of every page that is taken for unchanged unread: they
 // differ in nothing, and neither do the links. Most pages are spared that way.
 func TestDiffSame(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.bolt")
 	size := scaletest.Size{Pages: 4000, Visited: 2000, Links: 20_000, Hosts: 40, Runs: 2}
-	if err := scaletest.Make(path, size); err != nil {
-		t.Fatal(err)
-	}
-	store, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store := scaletest.Open(t, scaletest.Made(t, size))
 	s, err := New(store)
 	if err != nil {
 		t.Fatal(err)

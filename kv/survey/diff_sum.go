@@ -23,7 +23,7 @@ type Rot struct {
 	Origin int
 	Links  int // to pages that the later run visited, or could not reach
 	Dead   int // of these: to pages that have no good answer any more, or never had
-	New    int // of these: to pages that the earlier run did not find dead
+	New    int // of these: to pages that the earlier run did not find dead, nor left without a visit as the later one did
 	Mended int // links to pages that were dead and are not
 }
 
@@ -94,7 +94,7 @@ func (d *Diff) unvisited() (names []string, err error) {
 		case !d.s.core.isPage(schema.ID(id)):
 		case after.seq[id] != 0 || after.away.has(id):
 			told.set(h)
-		case before.seq[id] != 0 && d.presence(id) == Same:
+		case before.visited(schema.ID(id)) && d.presence(id) == Same:
 			stale.set(h)
 		}
 	}
@@ -150,7 +150,7 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 
 // rot follows the links of the origins' pages. What is on a list now neither links nor is dead.
 func (d *Diff) rot() ([]Rot, error) {
-	before, after := &d.sides[0], &d.sides[1]
+	after := &d.sides[1]
 	all := make([]Rot, len(d.s.core.terrain.Origins()))
 	origins, err := d.s.walks.originsOfHosts()
 	if err = cmp.Or(err, d.s.walks.findClosed()); err != nil {
@@ -165,7 +165,7 @@ func (d *Diff) rot() ([]Rot, error) {
 			for _, origin := range origins[d.s.Hosts.Of(l.URL)] {
 				for _, to := range l.To {
 					if counts(to) {
-						all[origin].add(before.answer[to], after.answer[to])
+						all[origin].add(d.answerBefore(to), after.answer[to])
 					}
 				}
 			}
@@ -179,6 +179,16 @@ func (d *Diff) rot() ([]Rot, error) {
 		}
 	}
 	return found, err
+}
+
+// answerBefore says how a page answered the earlier run. Of one that was known without a visit, and has none now
+// because its host could not be reached, that is not known, and nothing says that it was another answer.
+func (d *Diff) answerBefore(id schema.ID) uint8 {
+	before, after := &d.sides[0], &d.sides[1]
+	if before.seq[id] == 0 && before.known.has(int(id)) && after.away.has(int(id)) {
+		return after.answer[id]
+	}
+	return before.answer[id]
 }
 
 func (r *Rot) add(before, after uint8) {

@@ -196,6 +196,13 @@ func missedRows() []diffRow {
 // deadRows are of links that lead nowhere in another way than by 404.
 func deadRows() []diffRow {
 	front := func(w *surveytest.World) { w.Visit("a.test/", w.Links("b.test/1", "b.test/2")) }
+	refused := func(w *surveytest.World) {
+		w.Depth("b.test/1", 1, 0)
+		w.Depth("b.test/2", 1, 0)
+		w.Host("b.test/1", func(h *schema.Host) {
+			h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, because(schema.CauseRefused)
+		})
+	}
 	failed := func(status int, c schema.Cause, kept bool) func(v *schema.Visit) {
 		return func(v *schema.Visit) {
 			v.State, v.Status, v.Charset, v.Length, v.Requests = schema.Failed, status, "", -1, 0
@@ -213,16 +220,18 @@ func deadRows() []diffRow {
 			},
 			func(w *surveytest.World) {
 				front(w)
-				w.Depth("b.test/1", 1, 0)
-				w.Depth("b.test/2", 1, 0)
-				w.Host("b.test/1", func(h *schema.Host) {
-					h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, because(schema.CauseRefused)
-				})
+				refused(w)
 			},
 			[]string{
 				"changed b.test/1 state+status", "changed b.test/2 state+status", "rot 0: 2 links, 2 dead, 2 new, 0 mended",
 				"same b.test 0 0 2",
 			},
+		},
+		{
+			"a host could not be reached, now as before",
+			func(w *surveytest.World) { front(w); refused(w) },
+			func(w *surveytest.World) { front(w); refused(w) },
+			[]string{"rot 0: 2 links, 2 dead, 0 new, 0 mended"},
 		},
 		{
 			"what is kept is as dead as before, and what robots.txt forbids is not",
@@ -293,7 +302,8 @@ func TestDiffOfOlderRuns(t *testing.T) {
 		t.Errorf("of the older runs %q", got)
 	}
 	want := []string{
-		"came b.test/2 > b.test/1", "changed b.test/1 state", "rot 0: 2 links, 2 dead, 2 new, 0 mended", "same b.test 0 0 1",
+		"came b.test/2 > b.test/1", "changed b.test/1 state", "changed b.test/2 state+status+redirect",
+		"changed c.test/ state+status", "rot 0: 2 links, 2 dead, 2 new, 0 mended", "same b.test 0 0 2", "same c.test 0 0 1",
 	}
 	if got := story(t, w, 2, 3); !slices.Equal(got, want) {
 		t.Errorf("of the newer runs %q; want %q", got, want)
@@ -362,6 +372,74 @@ func TestDiffRefuses(t *testing.T) {
 	for _, runs := range [][2]schema.RunID{{1, 1}, {2, 1}, {1, 3}, {0, 1}} {
 		if _, err := survey.Compare(w.Survey(), runs[0], runs[1]); !errors.Is(err, survey.ErrRuns) {
 			t.Errorf("Diff(%v) = %v, want %v", runs, err, survey.ErrRuns)
+		}
+	}
+}
+
+// TestDiffOverAnOutage has the network away for two runs: what the runs before saw stands meanwhile, so
+// that nothing has gone with them and nothing has come with the one after them.
+func TestDiffOverAnOutage(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	done := func() { w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted }); w.Begin() }
+	whole := func() {
+		w.Visit("a.test/", w.Links("a.test/x", "b.test/"))
+		w.Visit("a.test/x", w.Links("c.test/"))
+	}
+	whole()
+	w.Visit("c.test/", nil)
+	done()
+	away := func(v *schema.Visit) {
+		state(schema.Unreachable, 0)(v)
+		v.Reason = because(schema.CauseRefused)
+	}
+	w.Visit("a.test/", away)
+	done()
+	done()
+	whole()
+	w.Visit("c.test/", func(v *schema.Visit) { v.SHA256[0] = 1 })
+	w.Visit("b.test/", w.Links("d.test/"))
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	for _, tt := range []struct {
+		from, to schema.RunID
+		want     []string
+	}{
+		{1, 2, []string{"changed a.test/ state+status", "not visited: c.test", "same a.test 0 0 1"}},
+		{2, 3, []string{"not visited: a.test"}},
+		{3, 4, []string{"came b.test/ > d.test/", "came d.test 1 0 0", "came d.test/", "changed a.test/ state+status",
+			"changed c.test/ content", "same a.test 0 0 1", "same c.test 0 0 1"}},
+	} {
+		got := slices.DeleteFunc(story(t, w, tt.from, tt.to), func(s string) bool {
+			return strings.HasSuffix(s, "0 dead, 0 new, 0 mended")
+		})
+		if diff := cmp.Diff(tt.want, got); diff != "" && len(tt.want)+len(got) > 0 {
+			t.Errorf("%d to %d (-want +got):\n%s", tt.from, tt.to, diff)
+		}
+	}
+}
+
+// TestDiffOfALoopSeenInPart has two pages redirect to each other, of which a run that was stopped saw one:
+// that they lead nowhere is nothing new.
+func TestDiffOfALoopSeenInPart(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	whole := func() {
+		w.Visit("a.test/", w.Links("a.test/x", "a.test/y"))
+		w.Visit("a.test/x", w.Redirect("a.test/y"))
+		w.Visit("a.test/y", w.Redirect("a.test/x"))
+		w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	}
+	whole()
+	w.Begin()
+	w.Visit("a.test/", w.Links("a.test/x", "a.test/y"))
+	w.Visit("a.test/y", w.Redirect("a.test/x"))
+	w.Change(func(r *schema.Run) { r.Status = schema.RunInterrupted })
+	w.Begin()
+	whole()
+	for _, from := range []schema.RunID{1, 2} {
+		got := slices.DeleteFunc(story(t, w, from, 3), func(s string) bool {
+			return strings.HasSuffix(s, " 0 new, 0 mended")
+		})
+		if len(got) > 0 {
+			t.Errorf("from run %d: %q", from, got)
 		}
 	}
 }

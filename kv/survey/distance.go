@@ -3,7 +3,6 @@ package survey
 import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // near is the smallest depth of a page and its smallest number of redirects in a
@@ -26,7 +25,7 @@ type distanceSearch struct {
 func (ws *walks) distances() ([]near, error) {
 	d, err := ws.newDistanceSearch(ws.core.visited)
 	if err == nil {
-		err = d.begin(func(id schema.ID) bool { return ws.core.visited(id) && d.ofRun(id) })
+		err = d.begin(func(id schema.ID) bool { return ws.core.visited(id) && ws.core.ofRun(id) })
 	}
 	if err == nil {
 		err = d.eachTakenUp(func(id schema.ID) { d.relax(id, near{0, 0}) })
@@ -79,23 +78,13 @@ func (d *distanceSearch) begin(in func(schema.ID) bool) error {
 				return err
 			}
 			for _, e := range v.Sitemap {
-				if d.core.past == nil && d.core.visited(id) || d.own(e.To) { // that of an earlier run may be of a former origin
+				if d.own(e.To) { // it may be of a former origin
 					d.relax(e.To, near{0, 0})
 				}
 			}
 		}
 		return nil
 	})
-}
-
-// ofRun reports whether a sitemap that was read in the run belongs to it. One that
-// does not was read under a configuration that has changed since; of an older run it
-// can only be told by what the last one says of sitemaps and origins.
-func (d *distanceSearch) ofRun(id schema.ID) bool {
-	if d.core.past == nil {
-		return d.core.inRun(id)
-	}
-	return d.core.cfg.Crawler.Sitemaps != config.SitemapsOff
 }
 
 // own reports whether a page belongs to an origin.

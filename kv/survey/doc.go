@@ -40,7 +40,7 @@
 //	coverage   how well a host is covered, and by what it is cut (coverage.go, lack.go, cover.go, omitted.go)
 //
 // Above them stand what reads a whole survey: the check of a store (check.go), the
-// digest (digest.go), what earlier runs left (left.go), what a person should notice
+// digest (digest.go), what earlier runs left (left.go), what waits (waiting.go), what a person should notice
 // (notice.go), and the comparison of two runs (diff.go, diff_sum.go).
 //
 // # Use

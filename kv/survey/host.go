@@ -69,7 +69,7 @@ func (hs *hosts) newHost(r *schema.Host) *host {
 	if h.held == schema.Queued && r.Throttles > 0 {
 		h.held, h.why = schema.RateLimited, "suspended"
 		if !r.SuspendedTo.IsZero() {
-			h.why += " until " + r.SuspendedTo.UTC().Format(time.RFC3339)
+			h.why += " until " + r.RestsUntil(time.Now()).UTC().Format(time.RFC3339)
 		}
 	}
 	return h

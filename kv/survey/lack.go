@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/amount"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // A lack is a number of pages that are missing of a host, and why.
@@ -22,27 +24,20 @@ func (cv *coverage) lacks(h *host, r *schema.Host, t *hostTally) []lack {
 		return cv.lackListed(h, r)
 	}
 	var all []lack
-	if l, ok := cv.lackLinks(t); ok {
-		all = append(all, l)
+	add := func(l lack, ok bool) {
+		if ok {
+			all = append(all, l)
+		}
 	}
-	if l, ok := cv.lackWaiting(h, r, t.missing-t.capped); ok {
-		all = append(all, l)
-	}
+	add(cv.lackLinks(t))
+	add(cv.lackWaiting(h, r, t.missing-t.capped))
 	for _, c := range t.cappedBy {
-		all = append(all, lackCapped(c))
+		add(lackCapped(c), true)
 	}
-	if l, ok := cv.lackRecord(r); ok {
-		all = append(all, l)
-	}
-	if l, ok := cv.lackHosts(t); ok {
-		all = append(all, l)
-	}
-	if l, ok := cv.lackSitemaps(r); ok {
-		all = append(all, l)
-	}
-	if l, ok := cv.lackFiles(r); ok {
-		all = append(all, l)
-	}
+	add(cv.lackRecord(r))
+	add(cv.lackHosts(t))
+	add(cv.lackSitemaps(r))
+	add(cv.lackFiles(r))
 	all = append(all, lacksVisited(t)...)
 	slices.SortFunc(all, func(a, b lack) int {
 		return cmp.Or(cmp.Compare(a.cover, b.cover), cmp.Compare(b.pages, a.pages), cmp.Compare(a.why, b.why))
@@ -64,7 +59,8 @@ func (cv *coverage) lackRecord(r *schema.Host) (l lack, ok bool) {
 	limit := cv.core.cfg.Traps.MaxURLsPerHost
 	reached := r.Run == cv.core.run.ID && r.Overflow > 0 || r.Known-r.Files >= limit
 	n, key := cv.overflowOf(r), limitOf("max-urls-per-host", limit, reached)
-	why, alone := "not recorded ("+key+")", fmt.Sprintf("capped as a trap (%d URLs not recorded: %s)", n, key)
+	why := "not recorded (" + key + ")"
+	alone := fmt.Sprintf("capped as a trap (%s not recorded: %s)", amount.Of(n, "URL", "URLs"), key)
 	return lack{uint32(n), CoverTrap, why, alone}, n > 0
 }
 
@@ -75,7 +71,7 @@ func (cv *coverage) overflowOf(r *schema.Host) int {
 // lackWaiting says why pages wait that nothing but their host, or the run, keeps
 // from being visited. Of a host that was given up it says so also without any.
 func (cv *coverage) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, ok bool) {
-	trouble := r.Trouble(cv.core.run.ID)
+	trouble := cv.trouble(r)
 	switch {
 	case pages > 0 && h.held == schema.RequestLimitHit:
 		return lack{pages, CoverBudget, "cut by budget (" + h.budget + ")", ""}, true
@@ -95,6 +91,20 @@ func (cv *coverage) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, 
 		return lack{pages, CoverWaiting, "not finished", ""}, true
 	}
 	return lack{}, false
+}
+
+// trouble is what the run had with a host. That its robots.txt cannot be had is none where the run went on
+// without: a copy stood, or all is allowed.
+func (cv *coverage) trouble(r *schema.Host) schema.Trouble {
+	t, cfg := r.Trouble(cv.core.run.ID), cv.core.cfg
+	stood := !r.RobotsAt.IsZero() && r.RobotsDue.Sub(r.RobotsAt) < schema.MaxRobotsAge
+	allowed := cfg.Politeness.RobotsUnreachable == config.RobotsAllow && int(r.RobotsTries) > cfg.Retry.MaxRetries
+	if t.Kind != schema.TroubleRobots || !stood && !allowed {
+		return t
+	}
+	without := *r
+	without.RobotsTries = 0
+	return without.Trouble(cv.core.run.ID)
 }
 
 // lackCapped says by what pages were capped.

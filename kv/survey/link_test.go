@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -160,6 +161,13 @@ func hostRows(w *surveytest.World) []coverRow {
 			w.Depth(p, 1, 0)
 			w.Host(p, func(h *schema.Host) { h.RobotsTries, h.RobotsReason = 2, schema.Reason{Cause: schema.CauseTimeout} })
 		}, survey.CoverWaiting, "not finished: robots.txt timed out twice", 1},
+		{"copied.test", func(p string) {
+			w.Depth(p, 1, 0)
+			w.Host(p, func(h *schema.Host) {
+				h.RobotsTries, h.RobotsReason = 2, schema.Reason{Cause: schema.CauseTimeout}
+				h.RobotsAt, h.RobotsDue = w.At.Add(-48*time.Hour), w.At.Add(time.Hour)
+			})
+		}, survey.CoverWaiting, "not finished", 1},
 		{"delay.test", func(p string) {
 			w.Depth(p, 1, 0)
 			w.Host(p, func(h *schema.Host) { h.CrawlDelay = 60e9 })

@@ -1,12 +1,10 @@
 package survey_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/scaletest"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -16,16 +14,8 @@ import (
 // one by one. Its pages with links come first, and of these as of the others those of a host
 // side by side.
 func TestLinkTable(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.bolt")
 	size := scaletest.Size{Pages: 3000, Visited: 1500, Links: 15_000, Hosts: 40, Runs: 2}
-	if err := scaletest.Make(path, size); err != nil {
-		t.Fatal(err)
-	}
-	store, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store := scaletest.Open(t, scaletest.Made(t, size))
 	s, err := survey.New(store)
 	if err != nil {
 		t.Fatal(err)

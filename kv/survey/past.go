@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strconv"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -66,12 +65,12 @@ func (c *core) find(id schema.RunID) (int, error) {
 	if i < 0 {
 		return 0, fmt.Errorf("%w %d", ErrRun, id)
 	}
-	var text []byte
+	var first schema.RunID
 	err := c.view(func(tx *kv.Tx) (err error) {
-		text, err = tx.Meta.Value(kv.MetaPruned)
+		first, err = tx.Meta.Pruned()
 		return err
 	})
-	if first, _ := strconv.Atoi(string(text)); err == nil && int(id) < first {
+	if err == nil && id < first {
 		err = fmt.Errorf("%w %d any more: what it saw was pruned", ErrRun, id)
 	}
 	return i, err

@@ -3,6 +3,7 @@ package survey_test
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -136,5 +137,44 @@ func TestAtRefuses(t *testing.T) {
 	w.Update(func(tx *kv.Tx) error { return tx.Meta.Put(kv.MetaPruned, []byte("2")) })
 	if _, err := w.Survey().At(1); !errors.Is(err, survey.ErrRun) {
 		t.Errorf("At(1) = %v; run 1 was pruned", err)
+	}
+}
+
+// TestPrunedTwice keeps more runs than a file has that was pruned before: what is gone stays gone.
+func TestPrunedTwice(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	for run := range 4 {
+		if run > 0 {
+			w.Config.Crawler.MaxPages = run // each has a configuration of its own
+			w.Update(func(tx *kv.Tx) error { return tx.Runs.PutConfig(w.Config.Hash(), w.Config.Effective()) })
+			w.Begin()
+		}
+		w.Depth("a.test/", 0, 0)
+		w.Visit("a.test/", w.Links("b.test/"))
+		w.Change(func(run *schema.Run) { run.Status = schema.RunCompleted })
+	}
+	store := w.Store
+	for i, from := range []schema.RunID{3, 1} {
+		path := filepath.Join(t.TempDir(), "pruned.bolt")
+		done, err := store.Prune(t.Context(), path, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done.From != 3 {
+			t.Errorf("pruned %d times: kept from run %d on", i+1, done.From)
+		}
+		if store, err = kv.Open(path, kv.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		s, err := survey.New(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for run, want := range map[schema.RunID]error{2: survey.ErrRun, 3: nil} {
+			if _, err := s.At(run); !errors.Is(err, want) {
+				t.Errorf("pruned %d times: At(%d) = %v, want %v", i+1, run, err, want)
+			}
+		}
 	}
 }

@@ -3,7 +3,6 @@ package survey_test
 import (
 	"testing"
 
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/scaletest"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -12,11 +11,7 @@ import (
 // ask measures a question to a terrain of three million pages. Each one is asked of a
 // survey that has derived nothing yet.
 func ask(b *testing.B, question func(*survey.Survey) error) {
-	store, err := kv.Open(scaletest.File(b, scaletest.Large()), kv.Options{ReadOnly: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer store.Close()
+	store := scaletest.Open(b, scaletest.File(b, scaletest.Large()))
 	b.ReportAllocs()
 	for b.Loop() {
 		s, err := survey.New(store)

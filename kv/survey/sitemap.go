@@ -3,11 +3,12 @@ package survey
 import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// eachSitemapEntry calls f for every page that a sitemap names, with the URL of
-// the sitemap: by sitemap, then in its order.
-func (c *core) eachSitemapEntry(f func(sitemap string, e schema.SitemapEntry) error) error {
+// eachSitemapEntry calls f for every page that a sitemap names, with the sitemap and its
+// URL: by sitemap, then in its order.
+func (c *core) eachSitemapEntry(f func(sitemap schema.ID, url string, e schema.SitemapEntry) error) error {
 	return c.view(func(*kv.Tx) error {
 		for id := schema.ID(1); int(id) <= c.urls(); id++ {
 			norm, entries, err := c.sitemap(id)
@@ -15,7 +16,7 @@ func (c *core) eachSitemapEntry(f func(sitemap string, e schema.SitemapEntry) er
 				return err
 			}
 			for _, e := range entries {
-				if err := f(norm, e); err != nil {
+				if err := f(id, norm, e); err != nil {
 					return err
 				}
 			}
@@ -45,4 +46,14 @@ func (c *core) sitemap(id schema.ID) (norm string, entries []schema.SitemapEntry
 		return err
 	})
 	return norm, entries, err
+}
+
+// ofRun reports whether a sitemap that was read in the run belongs to it. One that
+// does not was read under a configuration that has changed since; of an older run it
+// can only be told by what the last one says of sitemaps and origins.
+func (c *core) ofRun(id schema.ID) bool {
+	if c.past == nil {
+		return c.inRun(id)
+	}
+	return c.cfg.Crawler.Sitemaps != config.SitemapsOff
 }

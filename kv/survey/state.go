@@ -73,9 +73,9 @@ func (ps *pages) reopened(tx *kv.Tx, v *schema.Visit) (bool, error) {
 
 // Unanswered reports whether another form of a visited page may answer better:
 // the visit asked, and got no 2xx, no redirect and no reason that holds
-// for all forms, or asked for none, because robots.txt forbids all that were known.
+// for all forms; or robots.txt forbids all forms that were known, or the one that these lead to.
 func Unanswered(v *schema.Visit) bool {
-	if v.Requests == 0 && v.Reason.Cause == schema.CauseDenied {
+	if v.Reason.Cause == schema.CauseDenied {
 		return true
 	}
 	return (v.Requests > 0 || v.Kept) && (v.State == schema.DeadLink || v.State == schema.Unreachable ||
@@ -198,15 +198,21 @@ func (ps *pages) refusing(h *host, pathQuery string, p *Page) (string, error) {
 	return "", nil
 }
 
-// readListed notes the pages that the sitemaps of the run name, those of other shards among them.
+// readListed notes the pages of origins that the sitemaps of the run name, those of other shards among them.
 func (ps *pages) readListed() error {
 	if ps.listed != nil {
 		return nil
 	}
 	listed := newBitset(ps.core.urls())
-	err := ps.core.eachSitemapEntry(func(_ string, e schema.SitemapEntry) error {
-		listed.set(int(e.To))
-		return nil
+	err := ps.core.eachSitemapEntry(func(sitemap schema.ID, _ string, e schema.SitemapEntry) error {
+		if !ps.core.ofRun(sitemap) {
+			return nil
+		}
+		h, err := ps.hosts.host(ps.core.tx, ps.core.store.HostOf(e.To))
+		if err == nil && len(h.origins) > 0 {
+			listed.set(int(e.To))
+		}
+		return err
 	})
 	if err == nil {
 		err = ps.core.eachTold(func(id schema.ID, told schema.Inbound) {

@@ -43,6 +43,7 @@ func New(store *kv.Store) (*Survey, error) {
 		}
 		if last := &s.core.runs[len(s.core.runs)-1]; last.Walked && last.Status == schema.RunRunning {
 			last.Status = schema.RunCompleted // its outputs show it as it will be when they are in place
+			s.core.unwritten = store.Part() == schema.Part{}
 		}
 		return s.core.readConfig(tx)
 	})
@@ -76,6 +77,10 @@ func (s *Survey) Interrupt() {
 		s.core.runs[len(s.core.runs)-1] = s.core.run
 	}
 }
+
+// Unwritten reports whether the outputs of the newest run are still missing, though it reads completed: either
+// they are being written, or who did has ended before they were in place. Shards have none.
+func (s *Survey) Unwritten() bool { return s.core.unwritten }
 
 // Until ends long walks over the records, with the cause, when ctx is done.
 func (s *Survey) Until(ctx context.Context) { s.core.until(ctx) }
@@ -180,7 +185,7 @@ func (s *Survey) Counts() (*Counts, error) { return s.tallies.counts() }
 // EachSitemapEntry calls f for every page that a sitemap names, with the URL of
 // the sitemap: by sitemap, then in its order.
 func (s *Survey) EachSitemapEntry(f func(sitemap string, e schema.SitemapEntry) error) error {
-	return s.core.eachSitemapEntry(f)
+	return s.core.eachSitemapEntry(func(_ schema.ID, url string, e schema.SitemapEntry) error { return f(url, e) })
 }
 
 // Sitemap returns the URL of a sitemap that the run has read, and what it names; of

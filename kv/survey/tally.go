@@ -67,6 +67,7 @@ type hostTally struct {
 	html        uint32       // of processed: HTML pages
 	linkless    uint32       // of html: without links
 	shells      uint32       // of html: that likely need scripts
+	waits       uint32       // see Page.Waits
 	missing     uint32       // see Page.Missing
 	capped      uint32       // of those: by a cap, a trap or a Crawl-delay
 	unasked     uint32       // got no visit because the host could not be reached
@@ -263,6 +264,7 @@ func (t *tally) add(p *Page) {
 	}
 	if p.Waits() {
 		c.Frontier++
+		h.waits++
 	}
 	h.known++
 	h.byState[p.State]++

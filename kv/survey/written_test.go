@@ -3,13 +3,11 @@ package survey_test
 import (
 	"cmp"
 	"errors"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/scaletest"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -22,16 +20,8 @@ func TestLinksAsWritten(t *testing.T) {
 		From schema.ID
 		Link schema.Link
 	}
-	path := filepath.Join(t.TempDir(), "state.bolt")
 	size := scaletest.Size{Pages: 3000, Visited: 1500, Links: 15_000, Hosts: 40, Runs: 2}
-	if err := scaletest.Make(path, size); err != nil {
-		t.Fatal(err)
-	}
-	store, err := kv.Open(path, kv.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store := scaletest.Open(t, scaletest.Made(t, size))
 	s, err := survey.New(store)
 	if err != nil {
 		t.Fatal(err)

@@ -40,8 +40,7 @@ func (u *uniting) copyTold() error {
 		if err != nil || !ok {
 			return err
 		}
-		part := s.store.Part()
-		if told.Run != part.Run || told.Configuration != part.Configuration {
+		if !told.Counts(s.store.Part()) {
 			return nil
 		}
 		told.Run, told.Configuration = now.Run, now.Configuration

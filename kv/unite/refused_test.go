@@ -19,6 +19,10 @@ func TestStoresForged(t *testing.T) {
 			return nil
 		},
 		"a relaxation": func(tx *kv.Tx, _ *schema.Host) error { return tx.Depths.SetPending([]schema.ID{1 << 20}) },
+		"a visit": func(tx *kv.Tx, _ *schema.Host) error {
+			_, err := tx.Visits.Add(&schema.Visit{URL: 1, Run: 9, State: schema.Processed})
+			return err
+		},
 	} {
 		names := hosts(t)
 		a, b := twoShards(t, names)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -16,6 +17,11 @@ func (u *uniting) copyRuns() error {
 	for n := range u.sources[0].runs {
 		if err := u.copyRun(n); err != nil {
 			return err
+		}
+	}
+	for _, s := range u.sources {
+		if s.next <= s.store.LastSeq() {
+			return s.named(fmt.Errorf("%w: visit %d is of a run that is not there", kv.ErrDamaged, s.next))
 		}
 	}
 	return nil
@@ -44,11 +50,13 @@ func (u *uniting) copyRun(n int) error {
 	return err
 }
 
-// add adds what a shard did of a run. The run is as far as the shard that is least far, and
-// not completed without what a file had that was made anew since.
+// add adds what a shard did of a run. The run is as far as the shard that is least far: it goes on
+// while any does, and is not completed without what a file had that was made anew since.
 func add(whole, part *schema.Run) {
 	if part.End.Kind == schema.EndAnew {
-		whole.Status, whole.End = schema.RunInterrupted, part.End
+		if whole.Status != schema.RunRunning {
+			whole.Status, whole.End = schema.RunInterrupted, part.End
+		}
 		return
 	}
 	if part.Started.Before(whole.Started) {
@@ -57,7 +65,7 @@ func add(whole, part *schema.Run) {
 	if part.Finished.After(whole.Finished) {
 		whole.Finished = part.Finished
 	}
-	if part.Status != schema.RunCompleted {
+	if part.Status != schema.RunCompleted && whole.Status != schema.RunRunning {
 		whole.Status, whole.End = part.Status, part.End
 	}
 	whole.Walked = whole.Walked && part.Walked
@@ -123,51 +131,74 @@ func (u *uniting) copyVisits(s *source, run schema.RunID) error {
 	})
 }
 
-// copyMeta copies the named values, which all shards have alike, and what is left undone.
+// copyMeta copies what is left undone, and the named values.
 func (u *uniting) copyMeta() error {
 	return u.dst.Update(func(tx *kv.Tx) error {
-		var pending []schema.ID
-		reapply := false
-		for _, s := range u.sources {
-			ids, err := s.tx.Depths.Pending()
-			if err != nil {
-				return err
-			}
-			for _, id := range ids {
-				known, err := s.known(id)
-				if err != nil {
-					return err
-				}
-				pending = append(pending, known)
-			}
-			undone, err := s.tx.Meta.Reapply()
-			if err != nil {
-				return err
-			}
-			untold, err := u.untold(s)
-			if err != nil {
-				return err
-			}
-			reapply = reapply || undone || untold
-		}
-		err := errors.Join(tx.Depths.SetPending(pending), tx.Meta.SetReapply(reapply))
-		if err != nil {
+		if err := u.copyUndone(tx); err != nil {
 			return err
 		}
-		err = u.sources[0].tx.Meta.Each(func(name string, value []byte) error { return tx.Meta.Put(name, value) })
-		if err != nil {
-			return err
-		}
-		anew, err := u.anew()
-		if err != nil {
-			return err
-		}
-		at, err := u.anewAt()
-		if err != nil {
-			return err
-		}
-		return errors.Join(tx.Meta.Put(kv.MetaAnew, anew), tx.Meta.Put(kv.MetaAnewAt, at))
+		return u.copyValues(tx)
 	})
+}
+
+// copyUndone copies what is left undone.
+func (u *uniting) copyUndone(tx *kv.Tx) error {
+	var pending []schema.ID
+	reapply := false
+	for _, s := range u.sources {
+		ids, err := s.tx.Depths.Pending()
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			known, err := s.known(id)
+			if err != nil {
+				return err
+			}
+			pending = append(pending, known)
+		}
+		untold, err := u.untold(s)
+		if err != nil {
+			return err
+		}
+		reapply = reapply || untold || s.tx.Meta.Reapply()
+	}
+	return errors.Join(tx.Depths.SetPending(pending), tx.Meta.SetReapply(reapply))
+}
+
+// copyValues copies the named values, but for those that the shards do not have alike.
+func (u *uniting) copyValues(tx *kv.Tx) error {
+	err := u.sources[0].tx.Meta.Each(func(name string, value []byte) error { return tx.Meta.Put(name, value) })
+	if err != nil {
+		return err
+	}
+	for name, of := range map[string]func() ([]byte, error){
+		kv.MetaAnew: u.anew, kv.MetaAnewAt: u.anewAt, kv.MetaPruned: u.pruned,
+	} {
+		value, err := of()
+		if err == nil {
+			err = tx.Meta.Put(name, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pruned is the first run of which no file lacks visits; nil: none was pruned.
+func (u *uniting) pruned() (first []byte, err error) {
+	var last schema.RunID
+	for _, s := range u.sources {
+		run, err := s.tx.Meta.Pruned()
+		if err != nil {
+			return nil, s.named(err)
+		}
+		if run > last {
+			first, last = strconv.AppendUint(nil, uint64(run), 10), run
+		}
+	}
+	return first, nil
 }
 
 // anewAt is when the last file was made anew that was; nil: none was.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // most is the number of records in a commit.
@@ -81,7 +82,8 @@ type uniting struct {
 // before it was copied. Then it is noted that depths and queues are to be derived anew.
 //
 // It fails with [ErrShards], where some are missing with a [MissingError], or where not all
-// have begun the same run, before anything is written, and with the cause soon after ctx is done.
+// have begun the same run or follow the same configuration, before anything is written, and with the
+// cause soon after ctx is done.
 func Stores(ctx context.Context, shards []Shard, without schema.Shards, dst *kv.Store,
 	see func(step string, done, total int)) error {
 	sources, err := arrange(shards, without)
@@ -172,6 +174,9 @@ func (u *uniting) copy() error {
 	if err := u.sameRun(); err != nil {
 		return err
 	}
+	if err := u.sameConfiguration(); err != nil {
+		return err
+	}
 	if err := u.beginPart(); err != nil {
 		return err
 	}
@@ -210,6 +215,53 @@ func (u *uniting) sameRun() error {
 		}
 	}
 	return nil
+}
+
+// sameConfiguration reports shards that do not follow one configuration: what is in the map of the one, the other may
+// have left out.
+func (u *uniting) sameConfiguration() error {
+	first := u.sources[0]
+	for _, s := range u.sources {
+		its, own := s.store.Part().Configuration, first.store.Part().Configuration
+		if its == own {
+			continue
+		}
+		same, err := s.agrees(first)
+		if err == nil && !same {
+			err = fmt.Errorf("%s follows configuration %d and %s configuration %d: they are united once they follow the same",
+				first.name, own, s.name, its)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// agrees reports whether the last runs of two shards say the same of what all have in common.
+func (s *source) agrees(other *source) (bool, error) {
+	hash, err := s.shared()
+	if err != nil {
+		return false, err
+	}
+	its, err := other.shared()
+	return hash == its, err
+}
+
+// shared is the hash of what the configuration of the last run has in common with that of other shards.
+func (s *source) shared() (hash [32]byte, err error) {
+	if len(s.runs) == 0 {
+		return hash, nil
+	}
+	text, err := s.tx.Runs.Config(s.runs[len(s.runs)-1].Config)
+	if err != nil {
+		return hash, s.named(err)
+	}
+	cfg, err := config.ParseEffective(text)
+	if err != nil {
+		return hash, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return cfg.SharedHash(), nil
 }
 
 // batches calls f in transactions of a limited size until it has no more to do.

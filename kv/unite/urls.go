@@ -109,6 +109,7 @@ func host(tx *kv.Tx, name string) (*schema.Host, error) {
 // copyHosts takes over what the shard of a host knows of it. What limits have kept from
 // being recorded is summed.
 func (u *uniting) copyHosts() error {
+	run := schema.RunID(len(u.sources[0].runs))
 	return u.each(func(s *source) int { return s.store.Hosts() }, func(tx *kv.Tx, s *source, n int) error {
 		from, err := s.tx.Hosts.At(schema.HostID(n))
 		if err != nil {
@@ -118,13 +119,19 @@ func (u *uniting) copyHosts() error {
 		if err != nil {
 			return err
 		}
-		https, overflow := h.HTTPS || from.HTTPS, h.Overflow+from.Overflow
+		https, overflow, before := h.HTTPS || from.HTTPS, 0, 0
+		for _, one := range []*schema.Host{h, from} {
+			now, earlier := leftOut(one, run)
+			overflow, before = overflow+now, before+earlier
+		}
+		last := max(h.Run, from.Run)
 		if s.own(from.ID) {
 			id, generation, known, files := h.ID, h.Generation, h.Known, h.Files
 			*h = *from
 			h.ID, h.Generation, h.Queues, h.Waiting, h.Retries, h.Known, h.Files = id, generation, nil, 0, nil, known, files
 		}
-		h.HTTPS, h.Overflow = https, overflow
+		h.BeginRun(last) // which its own shard may not have come to
+		h.HTTPS, h.Overflow, h.OverflowBefore = https, overflow, before
 		tx.Hosts.Put(h)
 		robots, ok, err := s.tx.Hosts.Robots(from.ID)
 		if err == nil && ok && s.own(from.ID) {
@@ -132,6 +139,14 @@ func (u *uniting) copyHosts() error {
 		}
 		return err
 	})
+}
+
+// leftOut is how many URLs of a host limits have kept from being recorded, in a run and before it.
+func leftOut(h *schema.Host, run schema.RunID) (now, before int) {
+	if h.Run != run {
+		return 0, max(h.Overflow, h.OverflowBefore)
+	}
+	return h.Overflow, h.OverflowBefore
 }
 
 func (u *uniting) copyDepths() error {
@@ -153,7 +168,11 @@ func (u *uniting) copyQueues() error {
 		if err != nil {
 			return err
 		}
-		for _, r := range from.Retries {
+		retries := from.Retries
+		if from.Run != h.Run { // they were of an earlier run
+			retries = nil
+		}
+		for _, r := range retries {
 			if r.URL, err = s.known(r.URL); err != nil {
 				return err
 			}

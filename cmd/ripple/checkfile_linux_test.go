@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestCheckThatWaits has the process that checks a file wait for longer than it may take, as a slow
+// disk would have it: nothing is said against the file.
+func TestCheckThatWaits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as a check may")
+	}
+	t.Parallel()
+	path := filepath.Join(filepath.Dir(crawled(t, 1)), "state.bolt")
+	if _, _, err := compact(path); err != nil { // a small file may take less time
+		t.Fatal(err)
+	}
+	go func() {
+		for stopped := false; !stopped && t.Context().Err() == nil; {
+			for _, pid := range childrenThatCheck() {
+				stopped = syscall.Kill(pid, syscall.SIGSTOP) == nil
+			}
+		}
+	}()
+	v, err := checkApart(t.Context(), path, verifyOptions{})
+	if err == nil {
+		t.Errorf("the verdict is %+v", v)
+	}
+}
+
+// childrenThatCheck are the processes that this one has check a file.
+func childrenThatCheck() (pids []int) {
+	all, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, name := range all {
+		children, _ := os.ReadFile(name)
+		for _, child := range strings.Fields(string(children)) {
+			line, _ := os.ReadFile("/proc/" + child + "/cmdline")
+			if pid, err := strconv.Atoi(child); err == nil && bytes.Contains(line, []byte("\x00check-file\x00")) {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/shard"
+)
+
+// A shard that is taken after the configuration was changed says how far it is under that one, and not under the one
+// with which the node was started.
+func TestShardUnderAnotherConfiguration(t *testing.T) {
+	was := crawltest.Parse(t, "[crawler]\nmax-pages = 1\n"+surveytest.Minimal)
+	text := surveytest.Minimal + "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\", \"https://b.test/2\"]\n"
+	cfg := crawltest.Parse(t, text)
+	v := newNodeView(newVoice(io.Discard), "", was, crawlOptions{})
+	crawled := crawledShardOf(t, v, cfg, filepath.Join(t.TempDir(), "s.bolt"))
+	if s := crawled.Status(t.Context()); s.PagesToVisit != 3 {
+		t.Errorf("%d pages are to be visited, want 3", s.PagesToVisit)
+	}
+}
+
+// crawledShardOf is the only shard of a terrain, which a node crawls under a configuration until the test ends. No host
+// is asked.
+func crawledShardOf(t *testing.T, v *nodeView, cfg *config.Config, path string) node.Follower {
+	t.Helper()
+	store, err := kv.Open(path, kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.machine = crawl.NewMachine(0)
+	closes := v.file(0, path, store)
+	ctx, cancel := context.WithCancel(t.Context())
+	walk, begun, err := crawl.Begin(ctx, store, crawl.Options{
+		Config: cfg, Log: v.voice.logger(), Machine: v.machine, Paused: true, Shard: &crawl.Shard{Part: schema.Part{
+			Terrain: [16]byte{1}, Rule: shard.Version, Shards: 1, Run: 1, Configuration: 1,
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := v.crawl(node.Walk{Path: path, Store: store, Crawl: walk, Run: begun.Run, Config: cfg})
+	var g errgroup.Group
+	g.Go(func() error { _, err := walk.Run(ctx); return err })
+	t.Cleanup(func() {
+		cancel()
+		err := g.Wait()
+		f.End()
+		closes()
+		if err := errors.Join(err, store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// What is shown of a shard whose crawl has ended is its end, and not the last look at it.
+func TestShardThatHasEnded(t *testing.T) {
+	cfg, _, err := config.Parse([]byte(surveytest.Minimal), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newNodeView(newVoice(io.Discard), "", cfg, crawlOptions{})
+	t.Cleanup(func() {
+		text, err := v.desk.metrics(context.Background())
+		if want := `ripple_hosts{condition="given_up",shard="0"} 1`; err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("no %s in\n%s\n%v", want, text, err)
+		}
+	})
+	crawled := crawledShardOf(t, v, cfg, filepath.Join(t.TempDir(), "s.bolt"))
+	crawled.Status(t.Context())
+	err = crawled.(*followedShard).walk.crawl.Update(func(tx *kv.Tx) error {
+		h, err := tx.Hosts.At(1)
+		if err == nil {
+			h.Run, h.RunGivenUp = 1, schema.GaveUpConnection
+			tx.Hosts.Put(h)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A folder whose shards are being crawled holds a run that goes on, and one whose machine was killed a run that was
+// interrupted.
+func TestFolderIsCrawled(t *testing.T) {
+	cfg := crawltest.Parse(t, surveytest.Minimal)
+	folder, killed := t.TempDir(), t.TempDir()
+	from := states{newVoice(io.Discard)}
+	path := filepath.Join(folder, "shard-000.bolt")
+	crawledShardOf(t, newNodeView(from.voice, "", cfg, crawlOptions{}), cfg, path)
+	copied, remove, err := from.copyCrawled(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	if err := os.Link(copied, filepath.Join(killed, "shard-000.bolt")); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]schema.RunStatus{folder: schema.RunRunning, killed: schema.RunInterrupted} {
+		r, err := from.read(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Run().Status; got != want || !r.open { // a request may be, in either
+			t.Errorf("the run is %s, want %s; a request may be open: %v", got, want, r.open)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

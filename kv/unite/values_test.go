@@ -1,0 +1,189 @@
+package unite_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/shard"
+)
+
+// A run of which a file has nothing, because it was made anew since, is not completed.
+func TestStoresMadeAnew(t *testing.T) {
+	part := schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shards: 2, Run: 1, Configuration: 1}
+	for lost := range 2 {
+		var files []unite.Shard
+		for n := range 2 {
+			part.Shard = n
+			f := newFile(t, part)
+			f.run(1, schema.RunCompleted, 10+n)
+			if n == lost {
+				f.update(func(tx *kv.Tx) error {
+					return tx.Runs.Put(schema.Run{ID: 1, Config: [32]byte{1}, FirstVisit: 1, Walked: true,
+						Status: schema.RunCompleted, End: schema.End{Kind: schema.EndAnew}})
+				})
+			}
+			files = append(files, unite.Shard{Name: f.path, Store: f.store})
+		}
+		dst := newFile(t, schema.Part{}).store
+		if err := unite.Stores(t.Context(), files, schema.Shards{}, dst, nil); err != nil {
+			t.Fatal(err)
+		}
+		pages := 11 - lost
+		want := fmt.Sprintf("run 1: interrupted, %d pages, %d requests, %d errors, since %d, visit 1", pages, 2*pages, pages,
+			10+pages)
+		if got := runsIn(t, dst)[0]; got != want {
+			t.Errorf("without shard %d: %s, want %s", lost, got, want)
+		}
+		view(t, dst, func(tx *kv.Tx) error {
+			run, err := tx.Runs.At(1)
+			if run.End.Kind != schema.EndAnew {
+				t.Errorf("it ended: %s", run.End)
+			}
+			return err
+		})
+	}
+}
+
+// A run goes on while a shard does, whichever that is, though another one was stopped, or its file made anew since.
+func TestStoresGoOn(t *testing.T) {
+	for going := range 2 {
+		for _, other := range []schema.Run{
+			{Status: schema.RunInterrupted}, {Status: schema.RunCompleted, End: schema.End{Kind: schema.EndAnew}},
+		} {
+			a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+			for n, f := range []*file{a, b} {
+				f.run(1, schema.RunRunning, 1)
+				if n != going {
+					other.ID, other.Config, other.FirstVisit = 1, [32]byte{1}, 1
+					f.update(func(tx *kv.Tx) error { return tx.Runs.Put(other) })
+				}
+			}
+			if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := runsIn(t, dst)[0]; !strings.HasPrefix(got, "run 1: running") {
+				t.Errorf("while shard %d goes on, and the other one ended (%s): %s", going, other.End, got)
+			}
+		}
+	}
+}
+
+// Hosts of which the file of a shard knows nothing, because it was made anew, are left alone for as long after the
+// files were united: what the last one says holds, whichever shard that is of.
+func TestStoresRest(t *testing.T) {
+	for last := range 2 {
+		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+		for n, f := range []*file{a, b} {
+			f.run(1, schema.RunCompleted, 1)
+			f.update(func(tx *kv.Tx) error { return tx.Meta.Put(kv.MetaAnewAt, []byte(anewAt(n == last))) })
+		}
+		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+			t.Fatal(err)
+		}
+		view(t, dst, func(tx *kv.Tx) error {
+			got, err := tx.Meta.Value(kv.MetaAnewAt)
+			if string(got) != anewAt(true) {
+				t.Errorf("shard %d is the last: it was made anew at %s", last, got)
+			}
+			return err
+		})
+	}
+}
+
+// anewAt is when a file was made anew.
+func anewAt(last bool) string {
+	if last {
+		return "2026-01-15T10:30:00.5Z"
+	}
+	return "2026-01-15T10:30:00Z"
+}
+
+// What limits keep from being recorded counts for the run that left it out, whichever shard did.
+func TestStoresOverflow(t *testing.T) {
+	names := hosts(t)
+	for last := range 2 { // a host of either
+		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+		for n, f := range []*file{a, b} {
+			f.run(1, schema.RunCompleted, 1)
+			f.run(2, schema.RunCompleted, 1)
+			f.see(1, names[last], "/", "", 1, "https://"+names[last]+"/")
+			f.host(names[last], func(h *schema.Host) {
+				if h.Run, h.Overflow, h.OverflowBefore = 2, 3, 10; n != last {
+					h.Run, h.Overflow, h.OverflowBefore = 1, 5, 4
+				}
+			})
+		}
+		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+			t.Fatal(err)
+		}
+		view(t, dst, func(tx *kv.Tx) error {
+			h, err := tx.Hosts.At(1)
+			if err == nil && (h.Run != 2 || h.Overflow != 3 || h.OverflowBefore != 15) {
+				t.Errorf("run %d has left out %d, those before it %d; want run 2, 3 and 15", h.Run, h.Overflow, h.OverflowBefore)
+			}
+			return err
+		})
+	}
+}
+
+// A host that another shard has met in a run, and its own one has not, was not asked in it: what its own one has
+// counted was of the run before.
+func TestStoresHostOfAnEarlierRun(t *testing.T) {
+	names := hosts(t)
+	for own := range 2 {
+		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+		for n, f := range []*file{a, b} {
+			f.run(1, schema.RunCompleted, 1)
+			f.run(2, schema.RunCompleted, 1)
+			f.see(1, names[own], "/", "", 1, "https://"+names[own]+"/")
+			f.host(names[own], func(h *schema.Host) {
+				h.Run, h.Overflow = 2, 3
+				if n == own {
+					h.Run, h.Overflow, h.Requests, h.RunRequests, h.RunGivenUp = 1, 5, 7, 7, schema.GaveUpConnection
+					h.Retries = []schema.Retry{{URL: 1, Attempts: 1}}
+				}
+			})
+		}
+		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+			t.Fatal(err)
+		}
+		view(t, dst, func(tx *kv.Tx) error {
+			h, err := tx.Hosts.At(1)
+			if err == nil && (h.Run == 2 && h.RunRequests > 0 || h.RunGivenUp != schema.NotGivenUp || len(h.Retries) > 0) {
+				t.Errorf("run %d has asked %d times, given up %d, %d wait", h.Run, h.RunRequests, h.RunGivenUp, len(h.Retries))
+			}
+			if err == nil && (h.Requests != 7 || h.Run != 2 || h.Overflow != 3 || h.OverflowBefore != 5) {
+				t.Errorf("%d requests; run %d has left out %d, those before it %d", h.Requests, h.Run, h.Overflow,
+					h.OverflowBefore)
+			}
+			return err
+		})
+	}
+}
+
+// What the file of any shard has lost by pruning, the map has not either.
+func TestStoresPruned(t *testing.T) {
+	for _, want := range [][2]string{{"", "3"}, {"3", ""}, {"2", "10"}, {"10", "2"}} {
+		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+		for n, f := range []*file{a, b} {
+			f.run(1, schema.RunCompleted, 1)
+			if want[n] != "" {
+				f.update(func(tx *kv.Tx) error { return tx.Meta.Put(kv.MetaPruned, []byte(want[n])) })
+			}
+		}
+		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+			t.Fatal(err)
+		}
+		view(t, dst, func(tx *kv.Tx) error {
+			first, err := tx.Meta.Pruned()
+			if most := map[string]schema.RunID{"3": 3, "10": 10}; first != max(most[want[0]], most[want[1]]) {
+				t.Errorf("pruned before runs %q: the map is whole from run %d on", want, first)
+			}
+			return err
+		})
+	}
+}

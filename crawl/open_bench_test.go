@@ -37,7 +37,8 @@ connect-to = { %s }
 // BenchmarkOpen crawls hosts that may be asked once a second and answer after a while, with many requests open. What
 // can be reached is the least of hosts / (1 s + latency), max-open / latency and what the processors can do, which is
 // measured just before each, at no latency. "of-limit" is the share of that; "of-cpu" compares what a request takes of the
-// processors, which says more where the machine has other work. The server is a process of its own.
+// processors, which says more where the machine has other work. "of-open" is the share of max-open that is open in the mean:
+// where it is 1, what a limit lacks is the time for connections, which has no part in it. The server is a process of its own.
 func BenchmarkOpen(b *testing.B) {
 	for _, tt := range []struct{ hosts, open int }{{500, 1000}, {20_000, 100}, {20_000, 1000}, {20_000, 10_000}} {
 		for _, latency := range []time.Duration{5, 50, 300, 1000} {
@@ -45,16 +46,17 @@ func BenchmarkOpen(b *testing.B) {
 			b.Run(fmt.Sprintf("hosts=%d/open=%d/latency=%v", tt.hosts, tt.open, latency), func(b *testing.B) {
 				for b.Loop() {
 					w := servedFor(b, 0, tt.hosts)
-					able, least := w.rate(b, tt.open)
+					able, least, _ := w.rate(b, tt.open)
 					gap := w.smallestGap(b)
 					w = servedFor(b, latency, tt.hosts)
-					rate, cpu := w.rate(b, tt.open)
+					rate, cpu, used := w.rate(b, tt.open)
 					limit := min(able, float64(tt.hosts)/(time.Second+latency).Seconds(), float64(tt.open)/latency.Seconds())
 					b.ReportMetric(0, "ns/op")
 					b.ReportMetric(able, "able/s")
 					b.ReportMetric(rate, "requests/s")
 					b.ReportMetric(rate/limit, "of-limit")
 					b.ReportMetric(least/cpu, "of-cpu")
+					b.ReportMetric(used/float64(tt.open), "of-open")
 					b.ReportMetric(cpu, "cpu-us/request")
 					b.ReportMetric(min(gap, w.smallestGap(b)), "smallest-gap-ms")
 				}
@@ -153,35 +155,38 @@ const (
 	watchedFor = 10 * time.Second
 )
 
-// rate is how many requests a second are sent, and the microseconds of processor time that each of them takes. It counts
-// from the same request of a crawl to the same where that takes long enough: each has met as many hosts by then. Where
-// there are few hosts, which were all asked first at one time, it counts whole rounds of them.
-func (w *servedWeb) rate(b *testing.B, open int) (rate, cpu float64) {
+// rate is how many requests a second are sent, the microseconds of processor time that each of them takes, and how many
+// are open in the mean. It counts from the same request of a crawl to the same where that takes long enough: each has met as
+// many hosts by then. Where there are few hosts, which were all asked first at one time, it counts
+// whole rounds of them.
+func (w *servedWeb) rate(b *testing.B, open int) (rate, cpu, used float64) {
 	b.Helper()
 	stop, c := w.begin(b, open, true)
 	run := inBackground(c)
-	first := w.await(b, c, uint64(min(120*open, 2*w.hosts)), time.Now().Add(runsFor))
+	first, _ := w.await(b, c, uint64(min(120*open, 2*w.hosts)), time.Now().Add(runsFor))
 	busy, begun := process.CPUTime(), time.Now()
-	last := w.await(b, c, first+uint64(min(20*open, max(w.hosts, 3000))), begun.Add(watchedFor))
+	last, used := w.await(b, c, first+uint64(min(20*open, max(w.hosts, 3000))), begun.Add(watchedFor))
 	sent := float64(last - first)
 	busy, took := process.CPUTime()-busy, time.Since(begun)
 	stop()
 	if err := <-run; err != nil && !errors.Is(err, context.Canceled) {
 		b.Fatal(err)
 	}
-	return sent / took.Seconds(), float64(busy.Microseconds()) / sent
+	return sent / took.Seconds(), float64(busy.Microseconds()) / sent, used
 }
 
-// await waits until so many requests have been sent, and until a time, and returns how many have.
-func (w *servedWeb) await(b *testing.B, c *stoppable, many uint64, until time.Time) uint64 {
+// await waits until so many requests have been sent, and until a time. It returns how many have, and how many were open in
+// the mean meanwhile.
+func (w *servedWeb) await(b *testing.B, c *stoppable, many uint64, until time.Time) (sent uint64, used float64) {
 	b.Helper()
-	for {
+	for looks := 1.0; ; looks++ {
 		st, err := c.Status()
 		if err != nil {
 			b.Fatal(err)
 		}
+		used += float64(st.Open)
 		if st.Sent >= many && !time.Now().Before(until) {
-			return st.Sent
+			return st.Sent, used / looks
 		}
 		time.Sleep(100 * time.Millisecond)
 	}

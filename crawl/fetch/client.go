@@ -142,7 +142,7 @@ func sessions(cfg *Config) int {
 	if cfg.Bodies != nil {
 		room = int(cfg.Bodies.size / 8 / sessionBytes)
 	}
-	return max(leastSessions, min(16*cfg.MaxOpen, room))
+	return max(leastSessions, min(32*cfg.MaxOpen, room))
 }
 
 func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport {

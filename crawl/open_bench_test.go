@@ -156,9 +156,8 @@ const (
 )
 
 // rate is how many requests a second are sent, the microseconds of processor time that each of them takes, and how many
-// are open in the mean. It counts from the same request of a crawl to the same where that takes long enough: each has met as
-// many hosts by then. Where there are few hosts, which were all asked first at one time, it counts
-// whole rounds of them.
+// are open in the mean. It counts from the same request of a crawl to the same where that takes long enough: each has met
+// as many hosts by then. Where there are few hosts, which were all asked first at one time, it counts whole rounds of them.
 func (w *servedWeb) rate(b *testing.B, open int) (rate, cpu, used float64) {
 	b.Helper()
 	stop, c := w.begin(b, open, true)

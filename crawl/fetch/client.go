@@ -24,9 +24,7 @@ const (
 	idleTimeout    = 90 * time.Second // a host asked once a minute keeps its connection
 	idlePerHost    = 2
 	leastIdle      = 64
-	usualIdle      = 1024 // connections, for whoever has fewer requests open
-	leastSessions  = 512
-	sessionBytes   = 6 << 10 // of a TLS session that can be resumed, most of it the server's certificate
+	usualIdle      = 1024    // connections, for whoever has fewer requests open
 	connBuffer     = 1 << 30 // a body that waits keeps its own buffer full, and no other of its connection from coming
 	headerTable    = 512     // bytes of the tables of HPACK, of which memory holds five times as much
 	accepted       = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.1"
@@ -135,16 +133,6 @@ func idleConns(cfg *Config) int {
 	return idle
 }
 
-// sessions is the number of TLS sessions kept to be resumed: for many times as many hosts as
-// there are requests open, in an eighth of what large bodies may have of memory.
-func sessions(cfg *Config) int {
-	room := leastSessions
-	if cfg.Bodies != nil {
-		room = int(cfg.Bodies.size / 8 / sessionBytes)
-	}
-	return max(leastSessions, min(32*cfg.MaxOpen, room))
-}
-
 func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -156,7 +144,7 @@ func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport
 		TLSClientConfig: &tls.Config{
 			RootCAs:            roots,
 			CurvePreferences:   curves(),
-			ClientSessionCache: tls.NewLRUClientSessionCache(sessions(cfg)),
+			ClientSessionCache: newSessionCache(cfg),
 		},
 		DisableKeepAlives:      !cfg.KeepAlive,
 		DisableCompression:     true,

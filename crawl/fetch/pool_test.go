@@ -162,26 +162,6 @@ func TestIdleConns(t *testing.T) {
 	}
 }
 
-// Sessions follow the requests that may be open, within the memory that there is.
-func TestSessions(t *testing.T) {
-	for _, tt := range []struct {
-		open   int
-		bodies int64 // 0: no bound
-		want   int
-	}{
-		{0, 0, 512}, {10, 1 << 30, 512}, {100, 1 << 30, 3200}, {1000, 1 << 30, 21_845}, {10_000, 1 << 30, 21_845},
-		{1000, 256 << 20, 5461}, {1000, 1 << 20, 512}, {1000, 0, 512},
-	} {
-		cfg := &Config{MaxOpen: tt.open}
-		if tt.bodies > 0 {
-			cfg.Bodies = NewBudget(tt.bodies)
-		}
-		if got := sessions(cfg); got != tt.want {
-			t.Errorf("%d open, %d bytes for bodies: %d sessions, want %d", tt.open, tt.bodies, got, tt.want)
-		}
-	}
-}
-
 // A client has no more requests open than its pool, whatever it is configured to.
 func TestPoolOpen(t *testing.T) {
 	p := &Pool{MaxConns: 100, MaxOpen: 40}

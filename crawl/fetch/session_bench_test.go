@@ -62,14 +62,9 @@ func BenchmarkResume(b *testing.B) {
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{ca.issue(b, "*.test")}}
 	s.StartTLS()
 	defer s.Close()
-	file := filepath.Join(b.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw}),
-		0o600); err != nil {
-		b.Fatal(err)
-	}
 	resumed, asked := 0, 0
 	for b.Loop() {
-		c := newClient(b, Config{CAFile: file, MaxOpen: 125, Bodies: NewBudget(1 << 30), AllowPrivate: loopback(),
+		c := newClient(b, Config{CAFile: ca.file(b), MaxOpen: 125, Bodies: NewBudget(1 << 30), AllowPrivate: loopback(),
 			ConnectTo: map[string]string{"*.test": s.Listener.Addr().String()}})
 		for i := range 4000 {
 			res, err := do(c, b.Context(), Request{URL: fmt.Sprintf("https://host-%d.test/", i%2000)})
@@ -109,6 +104,16 @@ func newAuthority(t testing.TB) *authority {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// file writes the certificate by which those of the authority are trusted, and returns its path.
+func (a *authority) file(t testing.TB) string {
+	path := filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // issue makes a certificate for a name, as long as those of public authorities.

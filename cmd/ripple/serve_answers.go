@@ -18,7 +18,6 @@ import (
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/export/suggest"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -202,14 +201,7 @@ func (o *opened) answerGraph(desk.Query) (any, error) {
 
 func (o *opened) answerDiff(q desk.Query) (any, error) {
 	opts := diffOptions{from: uint32(q.Number("from")), to: uint32(q.Number("to"))}
-	from, to, err := opts.runs(o.Runs())
-	if err != nil {
-		return nil, err
-	}
-	d, err := survey.Compare(o.Survey, from, to)
-	if errors.Is(err, survey.ErrRuns) {
-		return nil, usage("%v", err)
-	}
+	d, err := opts.compare(o.Survey)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 		return usage("--json, --markdown and --gexf exclude each other; use one of them")
 	}
 	if opts.gexf != "" {
-		f := format{check: replaceable(changes.IsOurs), noun: "a GEXF file of changes"}
+		f := changesFormat()
 		if err := f.refuseNamed(opts.gexf, opts.force); err != nil {
 			return err
 		}
@@ -74,6 +74,11 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 		return err
 	}
 	return tellDiff(ctx, a.stdout, r.Survey, d, opts)
+}
+
+// changesFormat is that of --gexf.
+func changesFormat() format {
+	return format{check: replaceable(changes.IsOurs), noun: "a GEXF file of changes"}
 }
 
 // tellDiff prints a comparison, or writes it as GEXF.

@@ -357,7 +357,7 @@ func (c *Crawl) Admits(ctx context.Context, cfg *config.Config) error {
 }
 
 // Reload goes on under another configuration: what waits is judged again. One
-// that cannot be applied is logged, and the crawl goes on as before.
+// that cannot be applied is logged, and the crawl goes on as before. See [Crawl.HasRoom].
 func (c *Crawl) Reload(cfg *config.Config) { c.Reconfigure(cfg, 0) }
 
 // Reconfigure is Reload of a shard, with the number that the configuration has in the

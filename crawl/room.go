@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"github.com/sumi-ripple/ripple/kv"
 )
 
 const (
@@ -33,6 +35,17 @@ func (c *committer) hasRoom() bool {
 		c.log.Info("there is room on the disk again: the crawl goes on")
 	}
 	return dir == ""
+}
+
+// HasRoom fails with [ErrNoRoom] while the disk is full. A reload would then end the crawl: what was
+// fetched under the old configuration is committed first.
+func (c *Crawl) HasRoom() error {
+	return c.Query(func(*kv.Store) error {
+		if !c.committer.hasRoom() {
+			return c.committer.noRoom()
+		}
+		return nil
+	})
 }
 
 // tight returns the first folder that a commit writes to and that has too little room; empty:

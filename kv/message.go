@@ -28,6 +28,27 @@ func (ms *Messages) Each(f func(*schema.Message) (more bool, err error)) error {
 	})
 }
 
+// Heads calls f for every message without its body, oldest first, until f returns false. It reads no bodies, and
+// so compares no checksums, as [Messages.At] does.
+func (ms *Messages) Heads(f func(*schema.Message) (more bool)) error {
+	c := ms.tx.bucket(bMeta).Cursor()
+	for key, value := c.Seek(messageKey(0)); key != nil; key, value = c.Next() {
+		seq, ok := messageSeq(key)
+		if !ok {
+			break
+		}
+		r := &reader{b: value[min(1, len(value)):]}
+		m := decodeHead(r, seq)
+		if r.bad {
+			return damaged(bMeta, key, "cannot be decoded")
+		}
+		if !f(m) {
+			break
+		}
+	}
+	return nil
+}
+
 // Last returns the newest message, and how many there are; nil if there is none.
 func (ms *Messages) Last() (last *schema.Message, n int, err error) {
 	var newest uint64
@@ -92,10 +113,14 @@ func encodeMessage(w *writer, m *schema.Message) {
 	w.string(string(m.Body))
 }
 
-func decodeMessage(r *reader, seq uint64) *schema.Message {
-	m := &schema.Message{
+func decodeHead(r *reader, seq uint64) *schema.Message {
+	return &schema.Message{
 		Seq: seq, ID: r.string(), Kind: r.string(), Made: r.millis(), Tries: int(r.narrow(1 << 20)), Next: r.millis(),
 	}
+}
+
+func decodeMessage(r *reader, seq uint64) *schema.Message {
+	m := decodeHead(r, seq)
 	m.Body = bytes.Clone(r.raw(r.uint()))
 	return m
 }

@@ -61,6 +61,15 @@ func TestMessages(t *testing.T) {
 		m := schema.Message{ID: "msg_c"}
 		return tx.Messages.Put(&m)
 	})
+	view(t, s, func(tx *kv.Tx) error {
+		var heads []schema.Message
+		err := tx.Messages.Heads(func(m *schema.Message) bool { heads = append(heads, *m); return len(heads) < 2 })
+		want := []schema.Message{someMessages()[1], {Seq: 3, ID: "msg_c", Made: heads[1].Made, Next: heads[1].Next}}
+		if want[0].Body = nil; !cmp.Equal(want, heads) {
+			t.Error(cmp.Diff(want, heads))
+		}
+		return err
+	})
 	got := messagesOf(t, s)
 	if len(got) != 2 || got[0].Seq != 2 || got[1].Seq != 3 || got[1].ID != "msg_c" {
 		t.Errorf("after a deletion: %+v", got)

@@ -143,7 +143,7 @@ func (m *Meta) Each(f func(name string, value []byte) error) error {
 	})
 }
 
-// Put stores a small named value; nil removes it.
+// Put stores a named value; nil removes it.
 func (m *Meta) Put(name string, value []byte) error {
 	if err := m.tx.change(); err != nil {
 		return err

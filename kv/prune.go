@@ -26,6 +26,8 @@ type Pruned struct {
 	From                       schema.RunID // the first run of which it has all visits
 	URLs, Visits, Hosts        int
 	DroppedURLs, DroppedVisits int
+
+	Numbers []uint32 // by the number that a visit had, from 1 on: the one that it has; 0: it was dropped
 }
 
 // Prune writes what the runs from one on recorded into a new file, numbered anew: their
@@ -92,7 +94,7 @@ func (p *pruning) run(dst string) (err error) {
 	n, o := p.next.state, p.old.state
 	p.result = Pruned{
 		From: p.from, URLs: int(n.urls), Visits: int(n.visits), Hosts: int(n.hosts),
-		DroppedURLs: int(o.urls - n.urls), DroppedVisits: int(o.visits - n.visits),
+		DroppedURLs: int(o.urls - n.urls), DroppedVisits: int(o.visits - n.visits), Numbers: p.visits,
 	}
 	return nil
 }

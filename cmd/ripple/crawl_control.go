@@ -227,6 +227,10 @@ func (w *walk) reload() error {
 		w.log.Warn(errOver.Text + ": the next one reads the configuration again")
 		return errOver
 	}
+	if err := w.crawl.HasRoom(); errors.Is(err, crawl.ErrNoRoom) {
+		w.log.Error("the configuration is not taken; the crawl goes on as before", "error", err)
+		return hint(err, "make room there and reload again")
+	}
 	cfg, err := w.readAgain()
 	if err != nil {
 		for line := range strings.Lines(complaint(err)) {

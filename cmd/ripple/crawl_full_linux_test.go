@@ -42,6 +42,43 @@ func TestCrawlDiskFullStopped(t *testing.T) {
 	}
 }
 
+// TestReloadDiskFull has a crawl that waits for room read its configuration again: that is refused, and the crawl goes
+// on when there is room.
+func TestReloadDiskFull(t *testing.T) {
+	t.Parallel()
+	disk := crawltest.SmallDisk(t, "96m")
+	path, filler := writeConfig(t, newWeb(t), disk, false), filepath.Join(disk, "filler")
+	if err := os.WriteFile(filler, make([]byte, 50<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := ripple("crawl", path)
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := bufio.NewReader(out)
+	for line := ""; !strings.Contains(line, "the disk is full"); {
+		if line, err = said.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, why, code := ran(t, "reload", "--config", path)
+	want := "the disk is full: " + disk + " needs 64 MB free; nothing that was committed is lost; make room there and reload"
+	if code != 1 || !strings.Contains(why, want) {
+		t.Errorf("reload: exit %d: %s", code, why)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(said)
+	if err := cmd.Wait(); err != nil || !strings.Contains(string(rest), "the crawl goes on as before") {
+		t.Errorf("%v: %s", err, rest)
+	}
+}
+
 // TestPruneDiskFull prunes and compacts a file beside which there is no room: what is said is what
 // helps.
 func TestPruneDiskFull(t *testing.T) {

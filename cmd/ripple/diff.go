@@ -58,7 +58,7 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 		return usage("--json, --markdown and --gexf exclude each other; use one of them")
 	}
 	if opts.gexf != "" {
-		f := format{check: replaceable(changes.IsOurs), noun: "a GEXF file of changes"}
+		f := changesFormat()
 		if err := f.refuseNamed(opts.gexf, opts.force); err != nil {
 			return err
 		}
@@ -68,19 +68,17 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 		return err
 	}
 	defer r.Close()
-	from, to, err := opts.runs(r.Runs())
-	if err != nil {
-		return err
-	}
 	d, err := finding(a.voice, "comparing the runs",
-		func() (*survey.Diff, error) { return survey.Compare(r.Survey, from, to) })
-	if errors.Is(err, survey.ErrRuns) {
-		return usage("%v", err)
-	}
+		func() (*survey.Diff, error) { return opts.compare(r.Survey) })
 	if err != nil {
 		return err
 	}
 	return tellDiff(ctx, a.stdout, r.Survey, d, opts)
+}
+
+// changesFormat is that of --gexf.
+func changesFormat() format {
+	return format{check: replaceable(changes.IsOurs), noun: "a GEXF file of changes"}
 }
 
 // tellDiff prints a comparison, or writes it as GEXF.
@@ -99,6 +97,22 @@ func tellDiff(ctx context.Context, w io.Writer, s *survey.Survey, d *survey.Diff
 		err = changes.Text(out, s, d, changes.Options{Markdown: opts.markdown, Limit: int(opts.limit)})
 	}
 	return errors.Join(err, out.Flush())
+}
+
+// compare compares the two runs.
+func (o *diffOptions) compare(s *survey.Survey) (*survey.Diff, error) {
+	from, to, err := o.runs(s.Runs())
+	if err != nil {
+		return nil, err
+	}
+	d, err := survey.Compare(s, from, to)
+	switch {
+	case !errors.Is(err, survey.ErrRuns):
+		return d, err
+	case o.from == 0 && o.to == 0: // nobody has named what was pruned
+		return nil, hint(err, "\"ripple crawl\" begins the next one once run #%d is completed", to)
+	}
+	return nil, usage("%v", err)
 }
 
 // runs chooses the two runs.

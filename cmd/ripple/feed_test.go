@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/scaletest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -235,4 +237,64 @@ func TestFeedFollowsShortCrawls(t *testing.T) {
 	if n != len(whole)+1 {
 		t.Errorf("%d lines of %d", n, len(whole)+1)
 	}
+}
+
+// TestFeedOfPrunedFile drops runs from a file, and then more: a line that is left keeps its cursor, so who goes on from
+// one, wherever that is, is told of no visit twice, and of all that are left.
+func TestFeedOfPrunedFile(t *testing.T) {
+	t.Parallel()
+	path := scaletest.Made(t, scaletest.Size{Pages: 3000, Visited: 2000, Links: 9000, Hosts: 20, Runs: 3})
+	before := fedAfter(t, path, 0)
+	for _, keep := range []int{2, 1} {
+		p, err := prune(t.Context(), path, keep)
+		if err != nil || p.Visited == 0 {
+			t.Fatalf("%+v, %v", p, err)
+		}
+		after := fedAfter(t, path, 0)
+		for _, l := range after {
+			if !slices.Contains(before, l) {
+				t.Fatalf("keep %d: %+v was not told before", keep, l)
+			}
+		}
+		for i := 0; i < len(before); i += 97 {
+			since := before[i].Cursor
+			want := slices.DeleteFunc(slices.Clone(after), func(l fedLine) bool { return l.Cursor <= since })
+			if got := fedAfter(t, path, since); !slices.Equal(got, want) {
+				t.Errorf("keep %d: %d lines after %d, want %d", keep, len(got), since, len(want))
+			}
+		}
+		before = after
+	}
+}
+
+type fedLine struct {
+	Cursor uint64
+	Run    int
+	URL    string
+}
+
+// fedAfter reads what a feed tells after a cursor.
+func fedAfter(t *testing.T, path string, cursor uint64) (all []fedLine) {
+	t.Helper()
+	store := scaletest.Open(t, path)
+	defer store.Close()
+	cfg, err := lastConfig(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for more := true; more; {
+		b, err := feed.Read(store, cfg.Terrain(), cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range b.Lines {
+			var l fedLine
+			if err := json.Unmarshal(text, &l); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, l)
+		}
+		cursor, more = b.Next, b.More
+	}
+	return all
 }

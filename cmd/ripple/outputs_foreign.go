@@ -61,7 +61,7 @@ func (f *format) foreign(path string, err error) *foreignError {
 
 // isOtherFormat reports whether Ripple wrote a target in some format, or as a state file.
 func isOtherFormat(path string) bool {
-	for _, other := range formats() {
+	for _, other := range append(formats(), changesFormat()) {
 		if other.check(path, false) == nil {
 			return true
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -136,7 +135,7 @@ func pruneInto(ctx context.Context, store *kv.Store, from schema.RunID,
 	if p, err = store.Prune(ctx, next, from); err != nil {
 		return p, err
 	}
-	if err := keepCursors(store, next, p.DroppedVisits); err != nil {
+	if err := keepCursors(store, next, p.Numbers); err != nil {
 		return p, err
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -165,22 +164,14 @@ func firstKept(store *kv.Store, keep int) (from schema.RunID, err error) {
 	return from, err
 }
 
-// keepCursors lets readers of the feed that have seen all go on where they were.
-func keepCursors(old *kv.Store, path string, dropped int) error {
-	var base uint64
-	err := old.View(func(tx *kv.Tx) (err error) {
-		base, err = feed.Base(tx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
+// keepCursors lets readers of the feed go on where they were.
+func keepCursors(old *kv.Store, path string, numbers []uint32) error {
 	next, err := kv.Open(path, kv.Options{})
 	if err != nil {
 		return err
 	}
-	err = next.Update(func(tx *kv.Tx) error {
-		return tx.Meta.Put(feed.MetaBase, strconv.AppendUint(nil, base+uint64(dropped), 10))
+	err = old.View(func(was *kv.Tx) error {
+		return next.Update(func(is *kv.Tx) error { return feed.Keep(was, is, numbers) })
 	})
 	return errors.Join(err, next.Close())
 }

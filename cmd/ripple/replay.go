@@ -87,7 +87,7 @@ func replay(a *app, opts replayOptions, cfg *config.Config, state string) error 
 	if err := printReplayed(a, done, cfg, opts.json); err != nil {
 		return err
 	}
-	if !opts.json && done.Pages+done.Missing == 0 {
+	if done.Pages+done.Missing == 0 {
 		return errNoPages
 	}
 	return nil

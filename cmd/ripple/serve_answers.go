@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"net/http"
 	"slices"
 
@@ -18,7 +19,6 @@ import (
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/export/suggest"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -161,24 +161,29 @@ func (o *opened) answerRequests(q desk.Query) (any, error) {
 // eachVisit calls f for the visits to a host, the newest first, until f returns false. It reads no
 // others, however long ago that was.
 func (o *opened) eachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) bool) error {
-	var next []schema.Seq // of each URL the newest visit that f has not seen, ascending
+	next := make([]uint64, o.store.LastSeq()/64+1) // bits: of each URL the newest visit that f has not seen
+	set := func(seq schema.Seq) { next[seq/64] |= 1 << (seq % 64) }
 	for id := schema.ID(1); int(id) <= o.store.URLs(); id++ {
 		if seq := o.store.Latest(id); seq != 0 && o.Hosts.Of(id) == host {
-			next = append(next, seq)
+			set(seq)
 		}
 	}
-	slices.Sort(next)
-	for len(next) > 0 {
-		v, err := tx.Visits.At(next[len(next)-1])
+	for i := len(next) - 1; i >= 0; {
+		if next[i] == 0 {
+			i--
+			continue
+		}
+		bit := bits.Len64(next[i]) - 1
+		next[i] &^= 1 << bit
+		v, err := tx.Visits.At(schema.Seq(64*i + bit))
 		if err != nil {
 			return err
 		}
-		if next = next[:len(next)-1]; !f(v) {
+		if !f(v) {
 			return nil
 		}
 		if v.Prev != 0 && v.Prev < v.Seq {
-			i, _ := slices.BinarySearch(next, v.Prev)
-			next = slices.Insert(next, i, v.Prev)
+			set(v.Prev)
 		}
 	}
 	return nil
@@ -202,14 +207,7 @@ func (o *opened) answerGraph(desk.Query) (any, error) {
 
 func (o *opened) answerDiff(q desk.Query) (any, error) {
 	opts := diffOptions{from: uint32(q.Number("from")), to: uint32(q.Number("to"))}
-	from, to, err := opts.runs(o.Runs())
-	if err != nil {
-		return nil, err
-	}
-	d, err := survey.Compare(o.Survey, from, to)
-	if errors.Is(err, survey.ErrRuns) {
-		return nil, usage("%v", err)
-	}
+	d, err := opts.compare(o.Survey)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func endedStatus(s *stats) deskStatus {
 	d.RunID, d.Status, d.Elapsed = s.Run.ID, s.Run.Status, s.Run.Seconds
 	d.PagesVisited, d.Requests, d.PagesWaiting = s.Run.Pages, s.Run.Requests, s.Frontier
 	d.Rendered, d.Unrendered = s.Run.Rendered, s.Run.Unshown
-	d.Left = s.Left
+	d.Left, d.Hosts.GivenUp = s.Left, s.GivenUp
 	if s.Run.Errors != nil {
 		d.Errors = s.Run.Errors
 	}

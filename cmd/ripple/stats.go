@@ -50,8 +50,9 @@ type stats struct {
 	Left     census.Left    `json:"left"` // for the run, within its limits
 	Pages    int            `json:"pages"`
 	Links    int            `json:"links"`
-	Hosts    int            `json:"hosts"`        // quality and discovered, with pages
-	Listed   int            `json:"listed_hosts"` // blacklisted and stub, with pages
+	Hosts    int            `json:"hosts"`          // quality and discovered, with pages
+	Listed   int            `json:"listed_hosts"`   // blacklisted and stub, with pages
+	GivenUp  int            `json:"hosts_given_up"` // in the run
 	Frontier int            `json:"frontier"`
 	Omitted  int            `json:"links_omitted"` // that pages have and that are not recorded
 	Shells   int            `json:"need_scripts"`  // processed pages that likely show nothing without their scripts
@@ -203,6 +204,9 @@ func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
 		pages, seconds := pace.Of(h.Host, waiting)
 		left.Add(h.Host, pages, seconds)
 		s.addOrigins(h, pages, seconds)
+		if h.Host.Trouble(run.ID).Kind == schema.TroubleGivenUp {
+			s.GivenUp++
+		}
 		if waiting == 0 && !h.Cover.Cut() {
 			return nil
 		}

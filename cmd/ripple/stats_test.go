@@ -57,10 +57,13 @@ func TestStatsLeftOfRefused(t *testing.T) {
 	}
 }
 
-// The status of a run that is over has the counts that its crawl told while it ran, of pages that were rendered, too.
+// The status of a run that is over has the counts that its crawl told while it ran, of pages that were rendered and of
+// hosts that were given up, too.
 func TestEndedStatus(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
-	w.Visit("a.test/", nil)
+	w.Visit("a.test/", w.Links("b.test/", "c.test/"))
+	w.Host("b.test/", func(h *schema.Host) { h.RunGivenUp = schema.GaveUpConnection })
+	w.Host("c.test/", func(h *schema.Host) { h.RunGivenUp, h.Run = schema.GaveUpConnection, 0 })
 	w.Change(func(r *schema.Run) {
 		r.Status, r.Walked, r.Pages, r.Rendered, r.Unrendered, r.Requests = schema.RunCompleted, true, 9, 5, 2, 20
 	})
@@ -69,7 +72,7 @@ func TestEndedStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := endedStatus(s)
-	if got := [...]int{d.PagesVisited, d.Rendered, d.Unrendered, d.Requests}; got != [...]int{9, 5, 2, 20} {
-		t.Errorf("visited, rendered, not rendered, requests: %v", got)
+	if got := [...]int{d.PagesVisited, d.Rendered, d.Unrendered, d.Requests, d.Hosts.GivenUp}; got != [...]int{9, 5, 2, 20, 1} {
+		t.Errorf("visited, rendered, not rendered, requests, given up: %v", got)
 	}
 }

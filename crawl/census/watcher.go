@@ -68,12 +68,19 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 }
 
 // Ended is the status of a run that nobody works on any more, with so many errors by kind.
-func Ended(run schema.Run, errs map[string]int) Status {
-	return Status{
+func Ended(tx *kv.Tx, run schema.Run, errs map[string]int) (Status, error) {
+	s := Status{
 		RunID: int(run.ID), Status: run.Status.String(), Elapsed: run.Running.Seconds(), PagesVisited: run.Pages,
 		Rendered: run.Rendered, Unrendered: run.Unrendered, Requests: run.Requests, Errors: errs,
 		Left: Left{Depth: -1},
 	}
+	err := tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+		if h.Trouble(run.ID).Kind == schema.TroubleGivenUp {
+			s.Hosts.GivenUp++
+		}
+		return true, nil
+	})
+	return s, err
 }
 
 // Latest returns the last status that was seen.

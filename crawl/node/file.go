@@ -317,7 +317,10 @@ func newEnded(f *file, cfg *config.Config, held func() bool) (e ended, err error
 		}
 		last := runs[len(runs)-1]
 		errs, err := survey.RunErrors(f.Store, tx, cfg, &last)
-		e.status = census.Ended(last, errs)
+		if err != nil {
+			return err
+		}
+		e.status, err = census.Ended(tx, last, errs)
 		e.portion = portion{Pages: max(last.Portion, last.Pages), Spent: true, Visited: last.Pages}
 		return err
 	})

@@ -352,7 +352,8 @@ func endedPart(t *testing.T, c *charter) (*kv.Store, schema.Opening, ended) {
 	return store, opening, e
 }
 
-// A shard whose run is over tells of the errors that it told of before, those of pages that got no visit among them.
+// A shard whose run is over tells of the errors that it told of before, those of pages that got no visit among them,
+// and of the hosts that were given up.
 func TestErrorsWhileOver(t *testing.T) {
 	t.Parallel()
 	w := surveytest.New(t, surveytest.Minimal)
@@ -375,6 +376,9 @@ func TestErrorsWhileOver(t *testing.T) {
 	want := map[string]int{"tls_error": 2, schema.ErrorDeadLink: 1}
 	if diff := cmp.Diff(want, r.Status.Errors); diff != "" || err != nil {
 		t.Errorf("%s%v", diff, err)
+	}
+	if r.Status.Hosts.GivenUp != 1 {
+		t.Errorf("%d hosts were given up, want 1", r.Status.Hosts.GivenUp)
 	}
 }
 

@@ -153,11 +153,11 @@ func (s *Sender) Flush(ctx context.Context, box Box) (left int, err error) {
 // upcoming returns when the next message is due, and how many wait.
 func (s *Sender) upcoming(box Box) (next time.Time, n int, err error) {
 	err = box.View(func(tx *kv.Tx) error {
-		return tx.Messages.Each(func(m *schema.Message) (bool, error) {
+		return tx.Messages.Heads(func(m *schema.Message) bool {
 			if n++; n == 1 || m.Next.Before(next) {
 				next = m.Next
 			}
-			return true, nil
+			return true
 		})
 	})
 	return next, n, err
@@ -210,14 +210,17 @@ func (s *Sender) claim(box Box, all, may bool) (due *schema.Message, err error) 
 
 // dueOf returns the oldest message that is due.
 func dueOf(tx *kv.Tx, now time.Time, all bool) (due *schema.Message, err error) {
-	err = tx.Messages.Each(func(m *schema.Message) (bool, error) {
+	err = tx.Messages.Heads(func(m *schema.Message) bool {
 		wait := m.Next.Sub(now)
 		if wait <= 0 || wait > longestWait || all && m.Tries == 0 {
 			due = m
 		}
-		return due == nil, nil
+		return due == nil
 	})
-	return due, err
+	if err != nil || due == nil {
+		return nil, err
+	}
+	return tx.Messages.At(due.Seq)
 }
 
 // settle writes down what came of sendings.
@@ -242,9 +245,9 @@ func (s *Sender) settle(tx *kv.Tx) error {
 // endAll removes every message, and notes which address wants no more.
 func endAll(tx *kv.Tx, address string) error {
 	var seqs []uint64
-	err := tx.Messages.Each(func(m *schema.Message) (bool, error) {
+	err := tx.Messages.Heads(func(m *schema.Message) bool {
 		seqs = append(seqs, m.Seq)
-		return true, nil
+		return true
 	})
 	for _, seq := range seqs {
 		err = errors.Join(err, tx.Messages.Delete(seq))

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -91,6 +92,37 @@ func TestTenTries(t *testing.T) {
 			t.Errorf("%d messages are left", len(left))
 		}
 	})
+}
+
+// A look at messages that wait for their time reads none of their bodies, and one for a message that is due only its own.
+func TestLookReadsNoBodies(t *testing.T) {
+	cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+	update(t, store, func(tx *kv.Tx) (err error) {
+		for range 100 {
+			m := schema.Message{ID: "msg_a", Kind: RunCompleted, Tries: 1, Next: time.Now().Add(time.Hour),
+				Body: make([]byte, 100_000)}
+			err = errors.Join(err, tx.Messages.Put(&m))
+		}
+		return err
+	})
+	s := newSender(t, cfg, &receiver{answers: []Answer{status(500)}})
+	looks := func() (due *schema.Message, bytes uint64) {
+		var was, is runtime.MemStats
+		runtime.ReadMemStats(&was)
+		due, err := s.claim(store, false, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&is)
+		return due, is.TotalAlloc - was.TotalAlloc
+	}
+	if due, bytes := looks(); due != nil || bytes > 50_000 {
+		t.Errorf("message %v is due, and %d bytes were read to know that", due, bytes)
+	}
+	addRun(t, store, cfg)
+	if due, bytes := looks(); due == nil || due.Seq != 101 || bytes > 500_000 {
+		t.Errorf("%d bytes were read to find what is due: %+v", bytes, due)
+	}
 }
 
 // Retry-After puts a try off, a day at most, and brings none forward.

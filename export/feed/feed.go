@@ -27,10 +27,6 @@ import (
 // another file, or the crawl began anew.
 var ErrCursor = errors.New("the cursor is beyond the last visit; the state was begun anew")
 
-// MetaBase is the name under which a state file keeps by how much its cursors are
-// ahead of its visits, once visits were dropped.
-const MetaBase = "feed base"
-
 // Newest stands for the cursor of the last visit: what comes after it is only told.
 const Newest = math.MaxUint64
 
@@ -97,23 +93,21 @@ func ReadBrief(store *kv.Store, t *terrain.Terrain, cursor, most uint64) (*Batch
 func read(store *kv.Store, t *terrain.Terrain, cursor uint64, r *reader) (*Batch, error) {
 	r.store, r.terrain, r.batch = store, t, &Batch{Lines: []json.RawMessage{}, Next: cursor}
 	err := store.View(func(tx *kv.Tx) error {
-		base, err := Base(tx)
+		cursors, err := cursorsOf(tx, store.LastSeq())
 		if err != nil {
 			return err
 		}
-		r.tx, r.base = tx, base
+		r.tx, r.cursors = tx, cursors
 		last := uint64(store.LastSeq())
+		newest := cursors.base + last
 		if cursor == Newest {
-			cursor = base + last
+			cursor = newest
 			r.batch.Next = cursor
 		}
-		if cursor > base+last {
-			return fmt.Errorf("%w (%d of %d)", ErrCursor, cursor, base+last)
+		if cursor > newest {
+			return fmt.Errorf("%w (%d of %d)", ErrCursor, cursor, newest)
 		}
-		from := uint64(0)
-		if cursor > base {
-			from = cursor - base
-		}
+		from := cursors.upTo(cursor)
 		if r.most > 0 && last-from > r.most {
 			r.batch.Omitted = last - r.most - from
 			from = last - r.most
@@ -123,23 +117,12 @@ func read(store *kv.Store, t *terrain.Terrain, cursor uint64, r *reader) (*Batch
 	return r.batch, err
 }
 
-// Base returns by how much the cursors of a state file are ahead of its visits.
-func Base(tx *kv.Tx) (base uint64, err error) {
-	text, err := tx.Meta.Value(MetaBase)
-	if err != nil || text == nil {
-		return 0, err
-	}
-	if err = json.Unmarshal(text, &base); err == nil && base > math.MaxInt64 {
-		err = fmt.Errorf("%w: the cursors are ahead by %d", kv.ErrDamaged, base)
-	}
-	return base, err
-}
-
 type reader struct {
 	store   *kv.Store
 	terrain *terrain.Terrain
 	tx      *kv.Tx
-	base    uint64
+	cursors cursors
+	cursor  uint64 // of the last visit that was read
 	batch   *Batch
 	brief   bool   // without links
 	most    uint64 // visits; 0: all
@@ -149,6 +132,7 @@ type reader struct {
 // read adds the lines of visits until the batch is full.
 func (r *reader) read(from, last schema.Seq) error {
 	begun := time.Now()
+	r.cursor = r.cursors.of(uint64(from) - 1)
 	for seq := from; seq <= last; seq++ {
 		if r.size >= batchBytes || seq > from && time.Since(begun) > batchTime {
 			r.batch.More = true
@@ -158,12 +142,13 @@ func (r *reader) read(from, last schema.Seq) error {
 		if err != nil {
 			return err
 		}
+		r.cursor = r.cursors.next(uint64(seq), r.cursor)
 		if r.store.Kind(v.URL) == schema.KindPage {
 			if err := r.add(v); err != nil {
 				return err
 			}
 		}
-		r.batch.Next = r.base + uint64(seq)
+		r.batch.Next = r.cursor
 	}
 	return nil
 }
@@ -192,7 +177,7 @@ func (r *reader) line(v *schema.Visit) (*line, error) {
 		return nil, err
 	}
 	l := &line{
-		Cursor: r.base + uint64(v.Seq), Run: int(v.Run), URL: "https://" + host + u.PathQuery, State: v.State.String(),
+		Cursor: r.cursor, Run: int(v.Run), URL: "https://" + host + u.PathQuery, State: v.State.String(),
 		Kept:    v.Kept,
 		Visited: v.At.UTC().Format(time.RFC3339), Error: v.Reason.String(),
 		Metadata: metadata{v.Status, v.Length, v.ResponseTime.Milliseconds(), v.Title, v.ContentType},

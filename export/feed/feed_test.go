@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,4 +164,50 @@ func TestCursorsBeyondAll(t *testing.T) {
 	if b, err := feed.Read(w.Store, w.Config.Terrain(), 0); !errors.Is(err, kv.ErrDamaged) {
 		t.Errorf("Read = %+v, %v", b, err)
 	}
+}
+
+// A state that has more cursors of early visits than visits is damaged; with fewer, each of the other visits has the one
+// that it would have.
+func TestCursorsOfEarlyVisits(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	for i := range 5 {
+		w.Visit(fmt.Sprint("a.test/", i), nil)
+	}
+	early := func(bits ...byte) {
+		w.Update(func(tx *kv.Tx) error {
+			return errors.Join(tx.Meta.Put(feed.MetaBase, []byte("10")), tx.Meta.Put(feed.MetaEarly, bits))
+		})
+	}
+	early(0x82, 0x01) // 2, 8 and 9
+	all := []uint64{2, 8, 9, 14, 15}
+	for since := range uint64(16) {
+		want := slices.DeleteFunc(slices.Clone(all), func(c uint64) bool { return c <= since })
+		if got := cursorsAfter(t, w, since); !slices.Equal(got, want) {
+			t.Errorf("after %d: %v, want %v", since, got, want)
+		}
+	}
+	b, err := feed.ReadBrief(w.Store, w.Config.Terrain(), 1, 4)
+	if err != nil || b.Omitted != 1 || !strings.HasPrefix(string(b.Lines[0]), `{"cursor":8,`) {
+		t.Errorf("the last four after 1: %+v, %v", b, err)
+	}
+	early(0x3f)
+	if b, err := feed.Read(w.Store, w.Config.Terrain(), 0); !errors.Is(err, kv.ErrDamaged) {
+		t.Errorf("Read = %+v, %v", b, err)
+	}
+}
+
+func cursorsAfter(t *testing.T, w *surveytest.World, since uint64) (all []uint64) {
+	t.Helper()
+	for more := true; more; {
+		b := read(t, w, since)
+		for _, text := range b.Lines {
+			var l struct{ Cursor uint64 }
+			if err := json.Unmarshal(text, &l); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, l.Cursor)
+		}
+		since, more = b.Next, b.More
+	}
+	return all
 }

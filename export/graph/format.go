@@ -19,7 +19,7 @@ import (
 type Format struct {
 	Name   string // of its flag
 	Usage  string
-	Noun   string // what it writes: "a GEXF file"
+	Noun   string // what it writes: "a GraphML file"
 	Title  string // "GEXF"
 	For    string // what it is good for
 	Ending string // of its file; empty: it is a folder
@@ -49,8 +49,8 @@ type Options struct {
 func Formats() []Format {
 	return []Format{
 		{
-			Name: "gexf", Noun: "a GEXF file", Usage: "write GEXF, for Gephi, to `FILE`", Pruned: true,
-			Title: "GEXF", For: "opens finished in Gephi", Ending: ".gexf",
+			Name: "gexf", Noun: "a GEXF file of the terrain", Usage: "write GEXF, for Gephi, to `FILE`",
+			Title: "GEXF", For: "opens finished in Gephi", Ending: ".gexf", Pruned: true,
 			ours: begins(gexfHead, gexf12Head), stream: gexf,
 			Key: "graph-path", Path: func(o config.Output) string { return o.GraphPath },
 		},

@@ -78,7 +78,7 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.string(v.StoredPath)
 	encodeFindings(w, v)
 	w.reason(&v.Reason)
-	encodeLater(w, v.BeyondHosts, v.LinkLimit, int(v.Shell), int(v.Rendering), v.RenderAsked)
+	encodeLater(w, v.BeyondHosts, v.LinkLimit, int(v.Shell), int(v.Rendering), v.RenderAsked, v.Refused)
 }
 
 // encodeLater writes the numbers that later releases added, without the zeros at their end.
@@ -187,7 +187,7 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 		v.Reason = schema.Told(text, v.Status)
 	}
 	shell, rendering := 0, 0
-	for _, n := range [...]*int{&v.BeyondHosts, &v.LinkLimit, &shell, &rendering, &v.RenderAsked} {
+	for _, n := range [...]*int{&v.BeyondHosts, &v.LinkLimit, &shell, &rendering, &v.RenderAsked, &v.Refused} {
 		if r.more() {
 			*n = r.number()
 		}

@@ -137,6 +137,7 @@ type Visit struct {
 	Rule         string // the rule that decided, where one did
 	Distinct     int    // distinct link targets met; may exceed len(Links)
 	BeyondHosts  int    // of those: on hosts beyond max-hosts-per-page, not recorded
+	Refused      int    // hrefs beside these that are no URL, or too long; 0 also in records of older releases
 	LinkLimit    int    // max-links-per-page, if there are more; 0 also in records of older releases
 	StoredPath   string // place in the page store
 	Shell        Shell  // 0 also in records of older releases

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -56,7 +57,7 @@ func (l *ledger) reset() {
 // is not kept.
 func (l *ledger) add(raw []byte, kind schema.LinkKind, rel schema.Rel, place schema.Place) int {
 	raw = trimBlanks(raw)
-	if otherScheme(raw) || len(raw) > maxHref {
+	if otherScheme(raw) {
 		return -1
 	}
 	l.mentions++
@@ -127,6 +128,9 @@ func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) 
 		}
 		h := &l.hrefs[i]
 		u, err := base.Parse(attributeValue(h.raw))
+		if err != nil && !errors.Is(err, weburl.ErrScheme) {
+			p.Refused++
+		}
 		if err != nil || u.Norm == self {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -162,4 +163,44 @@ func TestFormTakesNoPlace(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFormAfterSilence has a page met late in another form than the one under which it gave no answer, or only one that
+// leads nowhere.
+func TestFormAfterSilence(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]reply{
+		"time-out": {cause: fetch.Timeout}, "reset": {cause: fetch.Reset}, "no HTTP": {cause: fetch.BadResponse},
+		"redirect without a location": {status: 302},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newPaperServers(t)
+				s.host["a.test"] = func(q question) reply {
+					switch q.path {
+					case "/":
+						return links("/p/")
+					case "/p/":
+						return first
+					case "/p":
+						return reply{status: 200, body: "<title>x</title>"}
+					}
+					return reply{status: 404}
+				}
+				s.host["b.test"] = func(q question) reply {
+					if q.path != "/" {
+						return reply{status: 404}
+					}
+					r := links("https://a.test/p")
+					r.wait = time.Hour
+					return r
+				}
+				s.crawl(politeConfig(map[string]string{"more": "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"}), 0)
+				if got := s.survey()["a.test/p"]; got.state != "processed" {
+					t.Errorf("it is %s; asked %v", got.state, s.requests("a.test"))
+				}
+			})
+		})
+	}
 }

@@ -134,8 +134,9 @@ func fullVisit() *schema.Visit {
 		Shell: schema.ShellMount | schema.ShellAsks, Refused: 3,
 		Links: []schema.Link{
 			{To: 1, Kinds: plain, Place: schema.PlaceNav, Anchor: "home"},
+			{To: 3, Kinds: plain.Add(schema.LinkCanonical), Place: schema.PlaceMain, Nofollow: true},
 			{To: 4, Kinds: plain.Add(schema.LinkRefresh), Rel: schema.RelUGC | schema.RelSponsored, Place: schema.PlaceMain},
-			{To: 5, Kinds: schema.Kinds(0).Add(schema.LinkCanonical), Place: schema.PlaceBody, Anchor: "übrigens"},
+			{To: 5, Kinds: schema.OnlyCanonical, Place: schema.PlaceBody, Anchor: "übrigens"},
 		},
 		Facts:    []schema.Fact{{Name: "price", Value: "3"}, {Name: "price", Value: "4"}},
 		Sitemap:  []schema.SitemapEntry{{To: 4, LastMod: time.Unix(1.6e9, 0).UTC()}, {To: 3, ChangeFreq: "daily"}},

@@ -61,6 +61,10 @@ type Link struct {
 	Place  Place
 	Anchor string // kept beside the visit; empty unless anchors are asked for
 
+	// Nofollow says of a canonical link beside others that all of these carry nofollow, which Rel does not
+	// tell; false also in records of older releases.
+	Nofollow bool
+
 	// Rendered says that only the rendering of the page showed the link, and not what the
 	// server sent.
 	Rendered bool

@@ -56,5 +56,6 @@ type Link struct {
 	Place  schema.Place // the best
 	Anchor string       // first text that is not empty, else alt of an image in the link; at most 120 characters
 
+	Followed bool // by a mention that is neither canonical nor nofollow
 	Rendered bool // left false: it is for who compares a page with what its scripts make of it
 }

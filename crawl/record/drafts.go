@@ -167,6 +167,7 @@ func (d *drafts) links(o *ring.Outcome, visit *schema.Visit) error {
 			continue
 		}
 		link := schema.Link{To: id, Kinds: from.Kinds, Rel: from.Rel, Place: from.Place, Rendered: from.Rendered}
+		link.Nofollow = !from.Followed && link.Kinds.Has(schema.LinkCanonical) && link.Kinds != schema.OnlyCanonical
 		if keepAnchors {
 			link.Anchor = from.Anchor
 		}

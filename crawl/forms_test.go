@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -129,4 +130,77 @@ func TestFormWaitsOverAChange(t *testing.T) {
 			t.Errorf("%v after %q", v.State, s.requests("x.test"))
 		}
 	})
+}
+
+// TestFormTakesNoPlace has a page asked once more, in a form that is met late: it takes no second place in its group.
+func TestFormTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.host["a.test"] = func(q question) reply {
+			switch q.path {
+			case "/":
+				return links("/g/1/")
+			case "/g/1", "/g/2":
+				return reply{status: 200, body: "<title>x</title>"}
+			}
+			return reply{status: 404}
+		}
+		s.host["b.test"] = func(q question) reply {
+			if q.path != "/" {
+				return reply{status: 404}
+			}
+			r := links("https://a.test/g/1", "https://a.test/g/2", "https://a.test/g/3")
+			r.wait = time.Minute
+			return r
+		}
+		s.crawl(politeConfig(map[string]string{"more": "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n" +
+			"[[page-type]]\nname = \"g\"\npath = '^/g/'\nmax-per-group = 2\n"}), 0)
+		got := s.survey()
+		for page, want := range map[string]string{"a.test/g/1": "processed", "a.test/g/2": "processed", "a.test/g/3": "discovered"} {
+			if got[page].state != want {
+				t.Errorf("%s is %s, want %s; asked %v", page, got[page].state, want, s.requests("a.test"))
+			}
+		}
+	})
+}
+
+// TestFormAfterSilence has a page met late in another form than the one under which it gave no answer, or only one that
+// leads nowhere.
+func TestFormAfterSilence(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]reply{
+		"time-out": {cause: fetch.Timeout}, "reset": {cause: fetch.Reset}, "no HTTP": {cause: fetch.BadResponse},
+		"redirect without a location": {status: 302},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newPaperServers(t)
+				s.host["a.test"] = func(q question) reply {
+					switch q.path {
+					case "/":
+						return links("/p/")
+					case "/p/":
+						return first
+					case "/p":
+						return reply{status: 200, body: "<title>x</title>"}
+					}
+					return reply{status: 404}
+				}
+				s.host["b.test"] = func(q question) reply {
+					if q.path != "/" {
+						return reply{status: 404}
+					}
+					r := links("https://a.test/p")
+					r.wait = time.Hour
+					return r
+				}
+				s.crawl(politeConfig(map[string]string{"more": "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"}), 0)
+				if got := s.survey()["a.test/p"]; got.state != "processed" {
+					t.Errorf("it is %s; asked %v", got.state, s.requests("a.test"))
+				}
+			})
+		})
+	}
 }

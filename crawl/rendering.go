@@ -126,10 +126,11 @@ func (p *parser) navigations(o *ring.Outcome, dom *page.Page, urls []string) {
 		}
 		if i := indexOf(dom.Links, u.Norm); i >= 0 {
 			dom.Links[i].Kinds = dom.Links[i].Kinds.Add(schema.LinkRefresh)
+			dom.Links[i].Followed = true
 			continue
 		}
 		dom.Links = append(dom.Links, page.Link{
-			URL: u, Kinds: schema.Kinds(0).Add(schema.LinkRefresh), Place: schema.PlaceBody,
+			URL: u, Kinds: schema.Kinds(0).Add(schema.LinkRefresh), Place: schema.PlaceBody, Followed: true,
 		})
 		dom.Distinct++
 	}

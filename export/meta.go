@@ -22,7 +22,7 @@ type Meta struct {
 	Finished time.Time // zero: not yet
 	Cut      int       // hosts that were not visited to the end in that run
 	CutSites int       // sites of which not all hosts are recorded
-	Omitted  int       // links that pages have and that are not recorded
+	Omitted  int       // links to URLs that pages have and that are not recorded
 	Past     bool      // a later run has followed, so that not all cuts are known
 	Options  string    // what was left out on demand; empty: nothing
 }
@@ -95,7 +95,7 @@ func (g *Graph) readMeta() error {
 	if err != nil {
 		return err
 	}
-	m.Omitted, m.CutSites = counts.LinksOmitted, len(sites)
+	m.Omitted, m.CutSites = counts.LinksOmitted-counts.LinksRefused, len(sites)
 	return g.survey.Hosts.Each(func(r *survey.HostReport) error {
 		if r.Cover.Cut() {
 			m.Cut++

@@ -80,7 +80,8 @@
 //	visits     visit u64                        URL, links, then the other fields in the order of encodeVisit. Links:
 //	                                            twice their number, plus 1 if they have anchors; then each: target
 //	                                            less the one before, a byte (bits 0-2 place, 3-5 rel, 6: kinds follow
-//	                                            in another byte because the link is not a plain anchor). The
+//	                                            in another byte because the link is not a plain anchor; its
+//	                                            bit 7: all others but the canonical one carry nofollow). The
 //	                                            number of known forms has in its bits from 4 on the sum of these
 //	anchors    packed                           first and last visit, zstd of: visit, number of links, their texts
 //	done       packed                           first visit, number, then the URLs, each less the one before

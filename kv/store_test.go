@@ -131,11 +131,12 @@ func fullVisit() *schema.Visit {
 		Left:   true,
 		Reason: schema.Reason{Cause: schema.CauseTimeout, Status: 1, Wait: time.Second, Host: "h", Detail: "d"},
 		Rule:   "max-depth", Distinct: 12000, BeyondHosts: 1000, LinkLimit: 10000, StoredPath: "a/b",
-		Shell: schema.ShellMount | schema.ShellAsks,
+		Shell: schema.ShellMount | schema.ShellAsks, Refused: 3,
 		Links: []schema.Link{
 			{To: 1, Kinds: plain, Place: schema.PlaceNav, Anchor: "home"},
+			{To: 3, Kinds: plain.Add(schema.LinkCanonical), Place: schema.PlaceMain, Nofollow: true},
 			{To: 4, Kinds: plain.Add(schema.LinkRefresh), Rel: schema.RelUGC | schema.RelSponsored, Place: schema.PlaceMain},
-			{To: 5, Kinds: schema.Kinds(0).Add(schema.LinkCanonical), Place: schema.PlaceBody, Anchor: "übrigens"},
+			{To: 5, Kinds: schema.OnlyCanonical, Place: schema.PlaceBody, Anchor: "übrigens"},
 		},
 		Facts:    []schema.Fact{{Name: "price", Value: "3"}, {Name: "price", Value: "4"}},
 		Sitemap:  []schema.SitemapEntry{{To: 4, LastMod: time.Unix(1.6e9, 0).UTC()}, {To: 3, ChangeFreq: "daily"}},
@@ -146,9 +147,10 @@ func fullVisit() *schema.Visit {
 // TestLaterNumbers reads back what is left out of a record because it is 0 up to its end.
 func TestLaterNumbers(t *testing.T) {
 	s := openUnchecked(t, filepath.Join(t.TempDir(), "state.db"))
-	for set := range 8 {
+	for set := range 16 {
 		want := fullVisit()
 		want.BeyondHosts, want.LinkLimit, want.Shell = set&1*7, set>>1&1*8, schema.Shell(set>>2&1*9)
+		want.Refused = set >> 3 * 7
 		var got *schema.Visit
 		update(t, s, func(tx *kv.Tx) error {
 			for i := range 5 {
@@ -162,9 +164,10 @@ func TestLaterNumbers(t *testing.T) {
 			}
 			return err
 		})
-		if got.BeyondHosts != want.BeyondHosts || got.LinkLimit != want.LinkLimit || got.Shell != want.Shell {
-			t.Errorf("%d, %d, %d; want %d, %d, %d", got.BeyondHosts, got.LinkLimit, got.Shell, want.BeyondHosts, want.LinkLimit,
-				want.Shell)
+		if got.BeyondHosts != want.BeyondHosts || got.LinkLimit != want.LinkLimit || got.Shell != want.Shell ||
+			got.Refused != want.Refused {
+			t.Errorf("%d, %d, %d, %d; want %d, %d, %d, %d", got.BeyondHosts, got.LinkLimit, got.Shell, got.Refused,
+				want.BeyondHosts, want.LinkLimit, want.Shell, want.Refused)
 		}
 	}
 }

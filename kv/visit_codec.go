@@ -19,11 +19,13 @@ const (
 )
 
 // The bits of a link: its place, its rel flags, whether its kinds follow because they are
-// not those of a plain anchor, and whether only the rendering showed it.
+// not those of a plain anchor, and whether only the rendering showed it; beside the kinds,
+// whether all links but the canonical one carry nofollow.
 const (
 	linkRel      = 3
 	linkKinds    = 1 << 6
 	linkRendered = 1 << 7
+	kindNofollow = 1 << 7
 	plainLink    = schema.Kinds(1 << schema.LinkAnchor)
 )
 
@@ -78,7 +80,7 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.string(v.StoredPath)
 	encodeFindings(w, v)
 	w.reason(&v.Reason)
-	encodeLater(w, v.BeyondHosts, v.LinkLimit, int(v.Shell), int(v.Rendering), v.RenderAsked)
+	encodeLater(w, v.BeyondHosts, v.LinkLimit, int(v.Shell), int(v.Rendering), v.RenderAsked, v.Refused)
 }
 
 // encodeLater writes the numbers that later releases added, without the zeros at their end.
@@ -187,7 +189,7 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 		v.Reason = schema.Told(text, v.Status)
 	}
 	shell, rendering := 0, 0
-	for _, n := range [...]*int{&v.BeyondHosts, &v.LinkLimit, &shell, &rendering, &v.RenderAsked} {
+	for _, n := range [...]*int{&v.BeyondHosts, &v.LinkLimit, &shell, &rendering, &v.RenderAsked, &v.Refused} {
 		if r.more() {
 			*n = r.number()
 		}
@@ -238,7 +240,11 @@ func encodeLinks(w *writer, links []schema.Link, anchors bool) {
 			w.byte(flags)
 		} else {
 			w.byte(flags | linkKinds)
-			w.byte(byte(l.Kinds))
+			kinds := byte(l.Kinds)
+			if l.Nofollow {
+				kinds |= kindNofollow
+			}
+			w.byte(kinds)
 		}
 		before = l.To
 	}
@@ -268,17 +274,17 @@ func decodeLinks(r *reader, dst []schema.Link) ([]schema.Link, bool) {
 			r.fail()
 			return dst, false
 		}
-		flags, kinds := b[at], plainLink
+		flags, kinds, nofollow := b[at], plainLink, false
 		if at++; flags&linkKinds != 0 {
 			if at >= len(b) {
 				r.fail()
 				return dst, false
 			}
-			kinds = schema.Kinds(b[at])
+			kinds, nofollow = schema.Kinds(b[at]&^kindNofollow), b[at]&kindNofollow != 0
 			at++
 		}
 		dst = append(dst, schema.Link{To: schema.ID(to), Kinds: kinds, Place: schema.Place(flags & 7),
-			Rel: schema.Rel(flags >> linkRel & 7), Rendered: flags&linkRendered != 0})
+			Rel: schema.Rel(flags >> linkRel & 7), Rendered: flags&linkRendered != 0, Nofollow: nofollow})
 	}
 	r.b = b[at:]
 	return dst, anchors
@@ -306,7 +312,7 @@ func countLinks(r *reader) (n int, first schema.Kinds) {
 				r.fail()
 				return 0, 0
 			}
-			kinds = schema.Kinds(b[at])
+			kinds = schema.Kinds(b[at] &^ kindNofollow)
 		}
 		if at++; i == 0 {
 			first = kinds

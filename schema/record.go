@@ -61,6 +61,10 @@ type Link struct {
 	Place  Place
 	Anchor string // kept beside the visit; empty unless anchors are asked for
 
+	// Nofollow says of a canonical link beside others that all of these carry nofollow, which Rel does not
+	// tell; false also in records of older releases.
+	Nofollow bool
+
 	// Rendered says that only the rendering of the page showed the link, and not what the
 	// server sent.
 	Rendered bool
@@ -137,6 +141,7 @@ type Visit struct {
 	Rule         string // the rule that decided, where one did
 	Distinct     int    // distinct link targets met; may exceed len(Links)
 	BeyondHosts  int    // of those: on hosts beyond max-hosts-per-page, not recorded
+	Refused      int    // hrefs beside these that are no URL, or too long; 0 also in records of older releases
 	LinkLimit    int    // max-links-per-page, if there are more; 0 also in records of older releases
 	StoredPath   string // place in the page store
 	Shell        Shell  // 0 also in records of older releases

@@ -71,6 +71,9 @@ const MaxRedirects = 10
 // Kinds is a set of link kinds.
 type Kinds uint8
 
+// OnlyCanonical is the set of a pair of pages with canonical links alone.
+const OnlyCanonical = Kinds(1 << LinkCanonical)
+
 // Add returns the set with k in it.
 func (s Kinds) Add(k LinkKind) Kinds { return s | 1<<k }
 

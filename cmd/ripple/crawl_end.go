@@ -252,11 +252,19 @@ func omissions(s *survey.Survey) (lines []remark, err error) {
 		return nil, err
 	}
 	counts, err := s.Counts()
-	if n := counts.LinksOmitted; err == nil && n > 0 {
+	if err != nil {
+		return nil, err
+	}
+	if n := counts.LinksOmitted - counts.LinksRefused; n > 0 {
 		lines = append(lines, remark{count(n, "link was", "links were") +
 			" met and left out; the summary and the database say of which hosts", "links left out", []any{"count", n}})
 	}
-	return lines, err
+	if n := counts.LinksRefused; n > 0 {
+		lines = append(lines, remark{count(n, "link", "links") +
+			" left out: no URL, or longer than max-length; the database says of which hosts", "links refused",
+			[]any{"count", n}})
+	}
+	return lines, nil
 }
 
 // siteLine says that not all hosts of a site are recorded, and by which key.

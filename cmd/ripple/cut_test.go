@@ -51,6 +51,25 @@ func TestCutMap(t *testing.T) {
 			"graph":        `partial: 1 site cut, 3 links left out`,
 			"site graph":   `partial: further hosts are not recorded`,
 		}},
+		{"no URLs", "", wideHosts(5) + link("https://xn--a/", "label") + link("https://a&#0;b/", "NUL") +
+			link("/"+strings.Repeat("x", 3000), "long") + link("/"+strings.Repeat("x", 1<<20), "endless"), map[string]string{
+			"crawl": `(?m)^  4 links left out: no URL, or longer than max-length`,
+			"out.md": `Every domain within reach was crawled to the end\.\n` +
+				`4 links left out: no URL, or longer than max-length = 2048\.`,
+			"out.json": `(?s)"links_omitted": 4,.*"links_omitted": 4,\s*"coverage": "complete"`,
+			"query":    `(?m)^a\.test +complete +0 +4 +0$`,
+			"stats":    `5 links \(and 4 left out\)`,
+			"inspect":  `and 4 links left out`,
+			"feed":     `"links_omitted":4`,
+			"summary":  `4 links left out`,
+		}},
+		{"no URLs beside links beyond a limit", "[crawler]\nmax-links-per-page = 2\n", wideHosts(5) + link("https://[/", "x"),
+			map[string]string{
+				"out.md": `(?s)\*\*This map is partial:\*\* 1 domain was cut, 3 links left out\.\n1 link left out: no URL`,
+				"query": `(?m)^a\.test +3 links left out \(max-links-per-page = 2\), ` +
+					`1 link left out \(no URL, or max-leng… +0 +4 +0$`,
+				"graph": `partial: 1 host cut, 3 links left out`,
+			}},
 		{"nothing", "", wideHosts(5), map[string]string{
 			"out.md":   `Every domain within reach was crawled to the end\.`,
 			"out.json": `(?s)"links_omitted": 0,.*"cut_sites": \[\]`,

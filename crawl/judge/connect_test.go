@@ -8,12 +8,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A host that is silent while a connection is made is tried again, in whichever
-// stage; one that refuses is not.
+// A host that is silent before a connection is made is tried again; one that refuses it, or is silent
+// once it is there, is not.
 func TestConnectionFailures(t *testing.T) {
 	for cause, again := range map[fetch.Cause]bool{
-		fetch.DNSTemporary: true, fetch.ConnectTimeout: true, fetch.TLSTimeout: true, fetch.Proxy: true,
-		fetch.NXDomain: false, fetch.Refused: false, fetch.TLS: false, fetch.RefusedAddress: false,
+		fetch.DNSTemporary: true, fetch.ConnectTimeout: true, fetch.Proxy: true,
+		fetch.NXDomain: false, fetch.Refused: false, fetch.TLS: false, fetch.TLSTimeout: false, fetch.RefusedAddress: false,
 		fetch.RefusedPort: false,
 	} {
 		page := ring.Outcome{Step: ring.Step{Kind: ring.Get, URL: "https://a.test/"}, Cause: cause}

@@ -37,7 +37,7 @@ func notFound(why schema.Reason) Verdict {
 	switch why.Cause {
 	case schema.CauseStatus:
 		return settle(schema.DeadLink, why)
-	case fetch.DNSTemporary, fetch.ConnectTimeout, fetch.TLSTimeout, fetch.NoRoute, fetch.Proxy:
+	case fetch.DNSTemporary, fetch.ConnectTimeout, fetch.NoRoute, fetch.Proxy:
 		return retry(schema.Unreachable, why)
 	}
 	return settle(schema.Unreachable, why)

@@ -189,6 +189,7 @@ func TestRobots(t *testing.T) {
 	away.Host = 2
 	www := asked
 	www.Visit.Asked = []string{"https://www.a.test/robots.txt"}
+	www.Address = "192.0.2.1"
 	far := asked
 	far.Visit.Hops = 5 // as many as are followed
 	to := target("https://b.test/robots.txt", "https://b.test/robots.txt")
@@ -200,6 +201,8 @@ func TestRobots(t *testing.T) {
 		next string
 	}{
 		{"a connection that took too long", asked, ring.Outcome{Cause: fetch.ConnectTimeout}, judge.TryLater, ""},
+		{"TLS that hangs at both names", www, ring.Outcome{Cause: fetch.TLSTimeout, Next: "192.0.2.1"}, judge.GiveUp, ""},
+		{"TLS that hangs at one address", www, ring.Outcome{Cause: fetch.TLSTimeout, Next: "192.0.2.2"}, judge.TryLater, ""},
 		{"a file", asked, ring.Outcome{Status: 200, Robots: []byte("x")}, judge.Keep, ""},
 		{"none", asked, ring.Outcome{Status: 404}, judge.Keep, ""},
 		{"forbidden, which is none", asked, ring.Outcome{Status: 403}, judge.Keep, ""},

@@ -89,6 +89,8 @@ func robotsFailure(o *ring.Outcome, asked string, last bool) RobotsVerdict {
 	switch o.Cause {
 	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.RefusedAddress, fetch.RefusedPort:
 		gone = true
+	case fetch.TLSTimeout: // its host is asked at its next address, if it has one
+		gone = o.Next == "" || o.Next == o.Step.Address
 	}
 	if o.Cause.Connection() && (gone || last) && weburl.Literal(asked) == "" {
 		if form := otherAuthority(o.Step.URL); !slices.Contains(o.Step.Visit.Asked, form) {

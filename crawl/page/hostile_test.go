@@ -194,8 +194,14 @@ func TestMillionLinks(t *testing.T) {
 func TestHostileHrefs(t *testing.T) {
 	src := `<a href="` + strings.Repeat("x", 1<<20) + `">long</a>` +
 		"<a href=\"a\x01b\">control</a><a href='https://xn--a\xff.example/'>label</a><a href=https://[::/>brackets</a>" +
-		`<a href=https://b%C3%BCcher.example/>b</a><a href=https://аpple.example/>homograph</a><a href=ok>ok</a>`
+		`<a href=https://b%C3%BCcher.example/>b</a><a href=https://аpple.example/>homograph</a><a href=ok>ok</a>` +
+		"<a href='https://a\x00b.example/'>NUL</a><a href=/" + strings.Repeat("y", 3000) + ">beyond max-length</a>" +
+		"<a href=https://>no host</a><a href=https://>once more</a><a href=' java\tscript:x'>script</a><a href=page>self</a>" +
+		"<a href=mailto:a@b.example>mail</a><a href=ok#" + strings.Repeat("z", 20_000) + ">long fragment</a>"
 	p := extract(t, src, Options{})
+	if p.Refused != 6 || p.Distinct != 4 {
+		t.Errorf("%d hrefs refused beside %d targets; want 6, 4", p.Refused, p.Distinct)
+	}
 	got := sortedNorms(p.Links)
 	want := []string{"https://example.com/dir/a%01b", "https://example.com/dir/ok", "https://xn--bcher-kva.example/",
 		"https://xn--pple-43d.example/"}

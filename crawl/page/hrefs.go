@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -15,6 +16,7 @@ type href struct {
 	raw      string // as written, entities included
 	kinds    schema.Kinds
 	rel      schema.Rel
+	followed bool // by a mention that is neither canonical nor nofollow
 	place    schema.Place
 	anchor   string
 	anchored int // number of the mention that gave the anchor
@@ -56,16 +58,18 @@ func (l *ledger) reset() {
 // is not kept.
 func (l *ledger) add(raw []byte, kind schema.LinkKind, rel schema.Rel, place schema.Place) int {
 	raw = trimBlanks(raw)
-	if otherScheme(raw) || len(raw) > maxHref {
+	if otherScheme(raw) {
 		return -1
 	}
 	l.mentions++
+	followed := kind != schema.LinkCanonical && rel&schema.RelNofollow == 0
 	i, ok := l.index[string(raw)]
 	switch {
 	case ok:
 		h := &l.hrefs[i]
 		h.kinds = h.kinds.Add(kind)
 		h.rel &= rel
+		h.followed = h.followed || followed
 		h.place = min(h.place, place)
 	case len(l.hrefs) == l.limit:
 		l.beyond++
@@ -74,7 +78,7 @@ func (l *ledger) add(raw []byte, kind schema.LinkKind, rel schema.Rel, place sch
 		i = len(l.hrefs)
 		spelling := string(raw)
 		l.hrefs = append(l.hrefs, href{
-			raw: spelling, kinds: schema.Kinds(0).Add(kind), rel: rel, place: place,
+			raw: spelling, kinds: schema.Kinds(0).Add(kind), rel: rel, followed: followed, place: place,
 		})
 		l.index[spelling] = i
 	}
@@ -127,6 +131,9 @@ func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) 
 		}
 		h := &l.hrefs[i]
 		u, err := base.Parse(attributeValue(h.raw))
+		if err != nil && !errors.Is(err, weburl.ErrScheme) {
+			p.Refused++
+		}
 		if err != nil || u.Norm == self {
 			continue
 		}
@@ -150,7 +157,7 @@ func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) 
 }
 
 func newLink(h *href, u weburl.URL) Link {
-	return Link{URL: u, Kinds: h.kinds, Rel: h.rel, Place: h.place, Anchor: h.anchor}
+	return Link{URL: u, Kinds: h.kinds, Rel: h.rel, Place: h.place, Anchor: h.anchor, Followed: h.followed}
 }
 
 // merge adds what another spelling says about the target of a link. anchored is
@@ -158,6 +165,7 @@ func newLink(h *href, u weburl.URL) Link {
 func merge(link *Link, h *href, u weburl.URL, anchored *int) {
 	link.Kinds |= h.kinds
 	link.Rel &= h.rel
+	link.Followed = link.Followed || h.followed
 	link.Place = min(link.Place, h.place)
 	link.URL.HTTP = link.URL.HTTP && u.HTTP
 	if h.anchor != "" && (link.Anchor == "" || h.anchored < *anchored) {

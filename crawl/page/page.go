@@ -23,7 +23,6 @@ import (
 const (
 	titleLength  = 1_000 // runes
 	anchorLength = 120   // runes
-	maxHref      = 16 << 10
 	maxForms     = 4
 )
 
@@ -40,6 +39,7 @@ type Page struct {
 	Charset  string       // canonical name of the encoding that was read
 	Links    []Link       // one per target, in document order; never the page itself
 	Distinct int          // targets met; beyond 40,000 hrefs (or 4 x MaxLinks) or 16 MiB, new ones are counted unread
+	Refused  int          // hrefs beside these that are no URL, or longer than one may be
 	Facts    []Fact       // at most 100, of 1,000 characters each
 	Shell    schema.Shell // 0, unless it likely shows nothing without its scripts
 
@@ -56,5 +56,6 @@ type Link struct {
 	Place  schema.Place // the best
 	Anchor string       // first text that is not empty, else alt of an image in the link; at most 120 characters
 
+	Followed bool // by a mention that is neither canonical nor nofollow
 	Rendered bool // left false: it is for who compares a page with what its scripts make of it
 }

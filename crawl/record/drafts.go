@@ -58,7 +58,8 @@ func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 		visit.Stand = step.Visit.Revisit
 	}
 	if p := o.Page; p != nil && v.State == schema.Processed {
-		visit.Charset, visit.NoIndex, visit.NoFollow, visit.Distinct = p.Charset, p.NoIndex, p.NoFollow, p.Distinct
+		visit.Charset, visit.NoIndex, visit.NoFollow = p.Charset, p.NoIndex, p.NoFollow
+		visit.Distinct, visit.Refused = p.Distinct, p.Refused
 		visit.Shell, visit.Rendering, visit.RenderAsked = p.Shell, o.Rendering, o.RenderAsked
 		if most := d.in.set.Config.Crawler.LinksPerPage(); p.Distinct > most {
 			visit.LinkLimit = most
@@ -96,6 +97,7 @@ func (d *drafts) compare(visit *schema.Visit) error {
 	visit.Title, visit.Charset, visit.ContentType = before.Title, before.Charset, before.ContentType
 	visit.Length, visit.SHA256 = before.Length, before.SHA256
 	visit.Distinct, visit.BeyondHosts, visit.LinkLimit = before.Distinct, before.BeyondHosts, before.LinkLimit
+	visit.Refused = before.Refused
 	visit.NoIndex, visit.NoFollow, visit.StoredPath = before.NoIndex, before.NoFollow, before.StoredPath
 	visit.Shell, visit.Rendering, visit.RenderAsked = before.Shell, before.Rendering, before.RenderAsked
 	visit.ETag, visit.LastModified = cmp.Or(visit.ETag, before.ETag), cmp.Or(visit.LastModified, before.LastModified)
@@ -165,6 +167,7 @@ func (d *drafts) links(o *ring.Outcome, visit *schema.Visit) error {
 			continue
 		}
 		link := schema.Link{To: id, Kinds: from.Kinds, Rel: from.Rel, Place: from.Place, Rendered: from.Rendered}
+		link.Nofollow = !from.Followed && link.Kinds.Has(schema.LinkCanonical) && link.Kinds != schema.OnlyCanonical
 		if keepAnchors {
 			link.Anchor = from.Anchor
 		}

@@ -69,8 +69,13 @@ func (q *quotas) room(id schema.ID, h *schema.Host) (terrain.Room, error) {
 	return room, err
 }
 
-// capsOf returns the counters that a visit of the page adds to.
+// capsOf returns the counters that a visit of the page adds to: none, if the run has asked for it before.
 func (q *quotas) capsOf(id schema.ID, h *schema.Host) ([]terrain.Cap, error) {
+	if q.in.visited(id) {
+		if v, err := q.in.tx.Visits.At(q.in.store.Latest(id)); err != nil || v.Requests > 0 {
+			return nil, err
+		}
+	}
 	u, err := q.in.tx.URLs.At(id)
 	if err != nil {
 		return nil, err

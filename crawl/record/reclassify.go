@@ -183,7 +183,7 @@ func (t *turn) redraft(o *ring.Outcome, before *schema.Visit) (*schema.Visit, er
 	fresh := t.drafts.answer(o, judge.Verdict{State: before.State})
 	after.Title, after.Facts, after.Charset = fresh.Title, fresh.Facts, fresh.Charset
 	after.NoIndex, after.NoFollow, after.Shell = fresh.NoIndex, fresh.NoFollow, fresh.Shell
-	after.Distinct, after.LinkLimit = fresh.Distinct, fresh.LinkLimit
+	after.Distinct, after.Refused, after.LinkLimit = fresh.Distinct, fresh.Refused, fresh.LinkLimit
 	err := t.drafts.links(o, &after)
 	return &after, err
 }
@@ -203,6 +203,7 @@ func differs(tx *kv.Tx, before, after *schema.Visit) (bool, error) {
 	slices.SortFunc(after.Links, func(a, b schema.Link) int { return int(int64(a.To) - int64(b.To)) })
 	same := slices.Equal(from.Links, after.Links) && slices.Equal(from.Facts, after.Facts) &&
 		before.Title == after.Title && before.Charset == after.Charset && before.NoIndex == after.NoIndex &&
-		before.NoFollow == after.NoFollow && before.Distinct == after.Distinct && before.Shell == after.Shell
+		before.NoFollow == after.NoFollow && before.Distinct == after.Distinct && before.Refused == after.Refused &&
+		before.Shell == after.Shell
 	return !same, nil
 }

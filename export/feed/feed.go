@@ -225,7 +225,7 @@ func (r *reader) links(l *line, v *schema.Visit) error {
 	if err := r.tx.Visits.Anchors(v); err != nil {
 		return err
 	}
-	l.Omitted = max(0, v.Distinct-len(v.Links))
+	l.Omitted = max(0, v.Distinct-len(v.Links)) + v.Refused
 	size := 0
 	for i, from := range v.Links {
 		norm, err := r.tx.URLs.Norm(from.To)

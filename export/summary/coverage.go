@@ -53,7 +53,7 @@ func (p *page) partial(cut int) {
 	if n := len(p.sites); n > 0 {
 		parts = append(parts, "hosts of "+amount.Of(n, "site", "")+" not recorded")
 	}
-	if n := p.counts.LinksOmitted; n > 0 {
+	if n := p.counts.LinksOmitted - p.counts.LinksRefused; n > 0 {
 		parts = append(parts, amount.Of(n, "link", "")+" left out")
 	}
 	switch {
@@ -63,6 +63,10 @@ func (p *page) partial(cut int) {
 		p.line("Every page within reach that was recorded was visited.")
 	default:
 		p.line("Every domain within reach was crawled to the end.")
+	}
+	if n := p.counts.LinksRefused; n > 0 {
+		p.linef("%s left out: no URL, or longer than max-length = %d.", amount.Of(n, "link", ""),
+			p.survey.Config().URL.MaxLength)
 	}
 }
 

@@ -17,9 +17,10 @@ func refusal(cfg config.Crawler, link schema.Link, pageNofollow bool) string {
 	switch {
 	case link.Kinds.Has(schema.LinkRedirect):
 		return ""
-	case !cfg.FollowCanonical && link.Kinds == schema.Kinds(0).Add(schema.LinkCanonical):
+	case !cfg.FollowCanonical && link.Kinds == schema.OnlyCanonical:
 		return "follow-canonical = false"
-	case cfg.RespectNofollow && (pageNofollow || link.Rel&schema.RelNofollow != 0):
+	case cfg.RespectNofollow && (pageNofollow || link.Rel&schema.RelNofollow != 0 ||
+		link.Nofollow && !cfg.FollowCanonical):
 		return "respect-nofollow = true"
 	}
 	return ""

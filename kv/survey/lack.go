@@ -38,6 +38,7 @@ func (cv *coverage) lacks(h *host, r *schema.Host, t *hostTally) []lack {
 	add(cv.lackHosts(t))
 	add(cv.lackSitemaps(r))
 	add(cv.lackFiles(r))
+	add(cv.lackURLs(t))
 	all = append(all, lacksVisited(t)...)
 	slices.SortFunc(all, func(a, b lack) int {
 		return cmp.Or(cmp.Compare(a.cover, b.cover), cmp.Compare(b.pages, a.pages), cmp.Compare(a.why, b.why))

@@ -11,13 +11,13 @@ import (
 )
 
 // LinksOmitted is the number of links that a page has and that are not recorded:
-// those beyond max-links-per-page, and those to what the limits of [traps] keep from
-// being recorded.
+// those beyond max-links-per-page, those to what the limits of [traps] keep from
+// being recorded, and those that are no URL, or longer than max-length.
 func (p *Page) LinksOmitted() int {
 	if p.Visit == nil {
 		return 0
 	}
-	return max(0, p.Visit.Distinct-p.LinkCount)
+	return max(0, p.Visit.Distinct-p.LinkCount) + p.Visit.Refused
 }
 
 // addOmitted counts the links that are not recorded, of a page that speaks.
@@ -27,9 +27,12 @@ func (ts *tallies) addOmitted(t *tally, p *Page) {
 		return
 	}
 	t.counts.LinksOmitted += n
+	t.counts.LinksRefused += p.Visit.Refused
 	h := &t.hosts[p.Host]
 	h.omitted += uint32(n)
+	h.refused += uint32(p.Visit.Refused)
 	h.beyondHosts += uint32(p.Visit.BeyondHosts)
+	n -= p.Visit.Refused
 	limit := cmp.Or(p.Visit.LinkLimit, ts.core.cfg.Crawler.LinksPerPage())
 	beyond := max(0, min(n, p.Visit.Distinct-limit))
 	if beyond > 0 {
@@ -46,6 +49,13 @@ func (cv *coverage) lackLinks(t *hostTally) (l lack, ok bool) {
 	n := amount.Of(int(t.beyond), "link", "links")
 	why := fmt.Sprintf("%s left out (max-links-per-page = %d)", n, t.limit)
 	return lack{cover: CoverTrap, why: why}, t.beyond > 0
+}
+
+// lackURLs says that links of a host's pages were left out because they are no URLs. That leaves a host complete.
+func (cv *coverage) lackURLs(t *hostTally) (l lack, ok bool) {
+	n := amount.Of(int(t.refused), "link", "links")
+	why := fmt.Sprintf("%s left out (no URL, or max-length = %d)", n, cv.core.cfg.URL.MaxLength)
+	return lack{cover: CoverComplete, why: why}, t.refused > 0
 }
 
 // lackSitemaps says that sitemaps on other sites were not read, if that is so.

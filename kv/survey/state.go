@@ -72,14 +72,14 @@ func (ps *pages) reopened(tx *kv.Tx, v *schema.Visit) (bool, error) {
 }
 
 // Unanswered reports whether another form of a visited page may answer better:
-// the visit asked, and got no 2xx, no redirect and no reason that holds
-// for all forms; or robots.txt forbids all forms that were known, or the one that these lead to.
+// the visit asked, and got no 2xx and no redirect to another page; or robots.txt forbids all forms
+// that were known, or the one that these lead to.
 func Unanswered(v *schema.Visit) bool {
 	if v.Reason.Cause == schema.CauseDenied {
 		return true
 	}
 	return (v.Requests > 0 || v.Kept) && (v.State == schema.DeadLink || v.State == schema.Unreachable ||
-		v.State == schema.Failed && v.Status >= 400)
+		v.State == schema.Failed && v.Status/100 != 2)
 }
 
 // judgeReopened queues a page that has its answer, if nothing else keeps it from
@@ -110,7 +110,7 @@ func (ps *pages) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 	}
 	rule, err := ps.refusing(h, pathQuery, p)
 	full := obstacle{}
-	if err == nil && rule == "" {
+	if err == nil && rule == "" && !(p.Visited && p.Visit.Requests > 0) { // else it has its place in its groups
 		full, err = ps.fullCap(tx, h, pathQuery)
 	}
 	switch {

@@ -1,6 +1,7 @@
 package survey_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,23 @@ func listedRows() []stateRow {
 		}, schema.Failed, "denied by robots.txt", "robots.txt line 2: Disallow: /x"},
 		{"reopened by another form", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Visit("a.test/x", func(v *schema.Visit) { v.State, v.Status = schema.DeadLink, 404 })
+			w.Update(func(tx *kv.Tx) error {
+				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/")
+				return err
+			})
+		}, schema.Queued, "", ""},
+		{"reopened by another form in a group that it fills", minimal + "[[page-type]]\nname = \"x\"\npath = \"^/x\"\n" +
+			"max-per-group = 1\n", "a.test/x", func(w *surveytest.World) {
+			w.Visit("a.test/x", func(v *schema.Visit) { v.State, v.Status = schema.Failed, 500 })
+			w.Update(func(tx *kv.Tx) error {
+				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/")
+				return errors.Join(err, tx.Runs.CountUp("page-type \"x\": max-per-group", "a.test", w.Run.ID))
+			})
+		}, schema.Queued, "", ""},
+		{"reopened after silence", minimal, "a.test/x", func(w *surveytest.World) {
+			w.Visit("a.test/x", func(v *schema.Visit) {
+				v.State, v.Status, v.Reason.Cause = schema.Failed, 0, schema.CauseTimeout
+			})
 			w.Update(func(tx *kv.Tx) error {
 				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/")
 				return err

@@ -29,6 +29,7 @@ type Counts struct {
 	Frontier         int                 // pages that wait, see [Page.Waits]
 	Links            int                 // that stand
 	LinksOmitted     int                 // see [Page.LinksOmitted]; of [Survey.Speakers]
+	LinksRefused     int                 // of those: no URLs, or longer than max-length
 	leftBefore       int                 // of those: by traps, of pages that an earlier run read
 	Shells           int                 // of Processed: that likely show nothing without scripts, and were not rendered
 	Rendered         int                 // of Processed
@@ -75,6 +76,7 @@ type hostTally struct {
 	away        schema.Cause // of that visit
 	mixed       bool         // others had other causes
 	omitted     uint32       // links of its pages that are not recorded
+	refused     uint32       // of those: no URLs, or longer than max-length
 	beyond      uint32       // of those: by max-links-per-page
 	limit       int          // of that: the highest that a page was read under
 	beyondHosts uint32       // of those: to hosts beyond max-hosts-per-page

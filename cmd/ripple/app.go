@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/crawl"
 )
@@ -75,7 +76,7 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return a.voice.check()
+			return cmp.Or(a.voice.check(), refuseEmpty(cmd.Flags()))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
@@ -93,6 +94,22 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 	addCompletions(cmd, a)
 	addCobras(cmd)
 	return cmd
+}
+
+// refuseEmpty refuses a flag whose file has no name, as that of an unset variable, which would be taken
+// for one that was left out.
+func refuseEmpty(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		name, _ := pflag.UnquoteUsage(f)
+		switch {
+		case f.Value.String() != "":
+		case name == "DIR":
+			err = usage("--%s needs the name of a folder", f.Name)
+		case name == "FILE", name == "FILE|-":
+			err = usage("--%s needs a file name", f.Name)
+		}
+	})
+	return err
 }
 
 // addCobras adds the commands that cobra brings along, with the words and the exit codes of the others.

@@ -53,7 +53,7 @@ func checkApart(ctx context.Context, path string, opts verifyOptions) (*verdict,
 
 // startCheck starts the process that checks a file, and returns what it prints.
 func startCheck(ctx context.Context, path string, opts verifyOptions) (*exec.Cmd, io.Reader, error) {
-	self, err := os.Executable()
+	self, err := thisProgram()
 	if err != nil {
 		return nil, nil, err
 	}

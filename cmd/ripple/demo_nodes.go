@@ -24,7 +24,7 @@ const maxDemoNodes = 8
 // crawlTogether has several processes crawl the web together as machines do, kills one of
 // them in the middle, and unites what they have.
 func (d *demonstration) crawlTogether(ctx context.Context) error {
-	self, err := os.Executable()
+	self, err := thisProgram()
 	if err != nil {
 		return err
 	}

@@ -67,9 +67,6 @@ neo4j, then: neo4j-admin database import full --nodes=DIR/nodes.csv
   ripple export --state old.bolt --sqlite old.db --check`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := opts.refuseEmpty(cmd.Flags()); err != nil {
-				return err
-			}
 			var changed []string
 			for _, name := range formatFlags() {
 				if cmd.Flags().Changed(name) {
@@ -175,20 +172,6 @@ func outputConfig(files *named, r *reading) (*config.Config, error) {
 	}
 	cfg, _, err := config.Load(path)
 	return cfg, err
-}
-
-// refuseEmpty reports a format whose target has no name, as that of an unset variable.
-func (o *exportOptions) refuseEmpty(flags *pflag.FlagSet) error {
-	for _, f := range formats() {
-		if f.flag == "" || *o.paths[f.flag] != "" || !flags.Changed(f.flag) {
-			continue
-		}
-		if name, _ := pflag.UnquoteUsage(flags.Lookup(f.flag)); name == "DIR" {
-			return usage("--%s needs the name of a folder", f.flag)
-		}
-		return usage("--%s needs a file name", f.flag)
-	}
-	return nil
 }
 
 // targets are the files that flags name, in the order of the formats.

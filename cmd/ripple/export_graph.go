@@ -14,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // graphOptions select what is in a graph, and hold it for all formats of a call.
@@ -164,7 +165,7 @@ func (o *graphOptions) fits(targets []target, changed []string) error {
 		if f != nil && f.Drawn && o.opts.Level == export.LevelPage {
 			return usage("%s draws hosts, entities or sites; there are too many pages for a picture", t.named)
 		}
-		path := filepath.Clean(t.path)
+		path := filepath.Clean(disk.Behind(t.path))
 		if other, ok := at[path]; ok {
 			return usage("%s and %s both name %s", other, t.named, shown(t.path))
 		}

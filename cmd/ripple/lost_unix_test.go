@@ -9,6 +9,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/kv"
 )
@@ -80,4 +83,29 @@ func TestLostWhileReplacing(t *testing.T) {
 	if got, err := os.ReadFile(path); err != nil || string(got) != "precious" {
 		t.Errorf("the file under the name says %q, %v", got, err)
 	}
+}
+
+// Who waits for a state file that is replaced meanwhile, as by verify --compact, opens the new one.
+func TestReplacedWhileWaiting(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
+	synctest.Test(t, func(t *testing.T) {
+		old, err := kv.Open(path, kv.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var g errgroup.Group
+		g.Go(func() error {
+			store, err := openLocked(path, kv.Options{})
+			if err != nil {
+				return err
+			}
+			return errors.Join(store.Present(), store.Close())
+		})
+		synctest.Wait()
+		_, _, err = compact(path)
+		if err := errors.Join(err, old.Close(), g.Wait()); err != nil {
+			t.Error(err)
+		}
+	})
 }

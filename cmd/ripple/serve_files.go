@@ -76,7 +76,7 @@ func newOrderedCommand(a *app) *cobra.Command {
 
 // ordered makes the process of a command that was ordered at a desk.
 func ordered(args ...string) (*exec.Cmd, error) {
-	self, err := os.Executable()
+	self, err := thisProgram()
 	if err != nil {
 		return nil, err
 	}

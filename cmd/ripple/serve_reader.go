@@ -21,7 +21,7 @@ const envSocket = "RIPPLE_READ_SOCKET"
 
 // readerCommand makes the process that reads a state file for a desk.
 func readerCommand(path, socket string) (*exec.Cmd, error) {
-	self, err := os.Executable()
+	self, err := thisProgram()
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,10 @@ import (
 // what is open within 10 s and then commits.
 const grace = 20 * time.Second
 
+// echo is how long after a signal another one is the same: timeout(1) sends it to its command and
+// to the command's group, as a wrapper does that passes on what the terminal has told both.
+const echo = 200 * time.Millisecond
+
 // A signalError is why a command ended early.
 type signalError struct{ signal syscall.Signal }
 
@@ -34,26 +38,36 @@ func untilSignal(parent context.Context, exit func(int)) (context.Context, func(
 	got := make(chan os.Signal, 2)
 	over := make(chan struct{})
 	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM)
-	go func() { // ends with the process, or by the function returned
-		var first signalError
-		select {
-		case s := <-got:
-			first.signal, _ = s.(syscall.Signal)
-		case <-over:
-			return
-		}
-		cancel(first)
-		select {
-		case <-got:
-		case <-time.After(grace):
-		case <-over:
-			return
-		}
-		exit(first.code())
-	}()
+	go obey(got, over, cancel, exit) // ends with the process, or by the function returned
 	return ctx, func() {
 		signal.Stop(got)
 		close(over)
 		cancel(nil)
+	}
+}
+
+// obey is the goroutine of untilSignal.
+func obey(got <-chan os.Signal, over <-chan struct{}, cancel context.CancelCauseFunc, exit func(int)) {
+	var first signalError
+	select {
+	case s := <-got:
+		first.signal, _ = s.(syscall.Signal)
+	case <-over:
+		return
+	}
+	cancel(first)
+	begun, late := time.Now(), time.After(grace)
+	for {
+		select {
+		case <-got:
+			if time.Since(begun) < echo {
+				continue
+			}
+		case <-late:
+		case <-over:
+			return
+		}
+		exit(first.code())
+		return
 	}
 }

@@ -243,19 +243,23 @@ func openQuiet(path string) (*kv.Store, error) {
 func mayWriteState(path string) error { return stateError(path, mayWrite(filepath.Dir(path))) }
 
 // openLocked opens a state file for writing. The file that is locked in the end
-// must be the one that has the name: another start may have replaced it meanwhile.
+// must be the one that has the name: while this waited, who had it may have replaced it.
 func openLocked(path string, opts kv.Options) (*kv.Store, error) {
-	before, _ := os.Stat(path)
-	store, err := kv.Open(path, opts)
-	if err != nil {
-		return nil, stateError(path, err)
+	for {
+		before, _ := os.Stat(path)
+		store, err := kv.Open(path, opts)
+		if err != nil {
+			return nil, stateError(path, err)
+		}
+		after, err := os.Stat(path)
+		if err == nil && (before == nil || os.SameFile(before, after)) {
+			return store, nil
+		}
+		store.Close()
+		if err != nil {
+			return nil, fmt.Errorf("open %s: it was removed meanwhile: %w", shown(path), err)
+		}
 	}
-	after, err := os.Stat(path)
-	if err == nil && (before == nil || os.SameFile(before, after)) {
-		return store, nil
-	}
-	store.Close()
-	return nil, hint(fmt.Errorf("open %s: another crawl has replaced it: %w", shown(path), kv.ErrLocked), "try again")
 }
 
 // flushed writes what a function writes to a buffer, if it succeeds: a result is

@@ -59,7 +59,9 @@ func csvNodes(o *output, g *export.Graph, opts Options) error {
 		head, columns = slices.Concat(pages, head), unique(columns, pages)
 	}
 	columns = append(head, columns...)
-	csvHead(o, columns, opts)
+	if err := csvHead(o, columns, opts); err != nil {
+		return err
+	}
 	return g.EachNode(func(n *export.Node) error { return errors.Join(csvRow(o, n, columns), referrers.err) })
 }
 
@@ -91,11 +93,13 @@ func csvEdges(o *output, g *export.Graph, opts Options) error {
 		textColumn(names[2], func(*link) string { return kind }),
 		numberColumn(names[3], func(l *link) int64 { return int64(l.Links) }),
 	}, g.LinkColumns()...)
-	csvHead(o, columns, opts)
+	if err := csvHead(o, columns, opts); err != nil {
+		return err
+	}
 	return g.EachLink(func(l *link) error { return csvRow(o, l, columns) })
 }
 
-func csvHead[T any](o *output, columns []export.Column[T], opts Options) {
+func csvHead[T any](o *output, columns []export.Column[T], opts Options) error {
 	for i, c := range columns {
 		if i > 0 {
 			o.say(",")
@@ -106,6 +110,7 @@ func csvHead[T any](o *output, columns []export.Column[T], opts Options) {
 		}
 	}
 	o.say("\n")
+	return o.put()
 }
 
 func csvRow[T any](o *output, of *T, columns []export.Column[T]) error {

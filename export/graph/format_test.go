@@ -255,6 +255,26 @@ func TestNeo4j(t *testing.T) {
 	}
 }
 
+// TestNoRows names the columns of tables that have no row as those of others.
+func TestNoRows(t *testing.T) {
+	heads := func(opts export.Options) map[string]string {
+		path := filepath.Join(t.TempDir(), "csv")
+		if err := format(t, "csv").Write(t.Context(), path, graphAt(t, terrain(t), opts), graph.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		all := contents(t, path)
+		return map[string]string{
+			"nodes.csv": strings.SplitAfter(all["nodes.csv"], "\n")[0], "edges.csv": strings.SplitAfter(all["edges.csv"], "\n")[0]}
+	}
+	for _, level := range []export.Level{export.LevelPage, export.LevelHost} {
+		want := heads(export.Options{Level: level, All: true})
+		got := heads(export.Options{Level: level, All: true, MinWeight: 1 << 30, Only: 1 << 7}) // of no class
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v: %s", level, diff)
+		}
+	}
+}
+
 // TestPruned draws more links than a picture shows.
 func TestPruned(t *testing.T) {
 	if os.Getenv("RIPPLE_CI") != "1" {

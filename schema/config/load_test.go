@@ -47,6 +47,18 @@ func TestOneLineSkipped(t *testing.T) {
 	}
 }
 
+// A list in UTF-16 is refused: it would be one without names.
+func TestListInUTF16(t *testing.T) {
+	for _, text := range []string{"\xff\xfea\x00.\x00b\x00\n\x00", "\xfe\xff\x00a\x00.\x00b\x00\n"} {
+		read := func(string) ([]byte, error) { return []byte(text), nil }
+		_, _, err := Parse([]byte(minimal+"[[blacklist]]\nfile = \"list\"\n"), "/etc/ripple", read)
+		if want := `[[blacklist]] file: "/etc/ripple/list" is UTF-16; save it as UTF-8`; err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
 // The full example, with the defaults written out, means the same
 // as the minimal one where both speak.
 func TestLoadFull(t *testing.T) {

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A program that runs while it is replaced or removed has processes of its own release.
+func TestReplacedProgram(t *testing.T) {
+	t.Parallel()
+	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
+	tests := []struct {
+		name string
+		with string // its name then holds this; nothing: it is gone
+	}{
+		{"removed", ""},
+		{"replaced", "#!/bin/sh\nexit 3\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "ripple")
+			if err := os.Link(os.Args[0], path); err != nil {
+				t.Skip(err)
+			}
+			cmd := ripple("serve", "--state", state, "--listen", "127.0.0.1:0")
+			cmd.Path = path
+			address, _ := served(t, cmd)
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if tt.with != "" {
+				if err := os.WriteFile(path, []byte(tt.with), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d := newTestDesk(t, address)
+			d.json("suggest")
+			if f := d.ordered(`{"format": "gexf"}`); f["status"] != "done" {
+				t.Errorf("the file is %v", f)
+			}
+		})
+	}
+}

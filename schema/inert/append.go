@@ -3,6 +3,7 @@ package inert
 import (
 	"bytes"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -69,9 +70,12 @@ func AppendCell(b []byte, s string) []byte {
 	}
 }
 
-// formula reports whether a cell could be read as one.
+// formula reports whether a cell could be read as one, whatever is passed over before it: blanks of all kinds, what
+// has no width, and quotes.
 func formula(s string) bool {
-	s = strings.TrimLeft(s, " \u00a0\u061c\u200b\u200c\u200d\u200e\u200f\u2060\u3000\ufeff\uFFFD\"'")
+	s = strings.TrimLeftFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune("\uFFFD\"'", r)
+	})
 	r, _ := utf8.DecodeRuneInString(s)
 	return strings.ContainsRune("=+-@|%\uff1d\uff0b\uff0d\uff20", r) && s != ""
 }

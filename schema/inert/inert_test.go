@@ -149,6 +149,7 @@ func TestAppendCell(t *testing.T) {
 		`say "hi"`: `"say ""hi"""`, "a\r\nb": "a  b", " x": `" x"`, "  =1": "'  =1", "＝1": "'＝1", `"=1"`: `"'""=1"""`,
 		"a=1": "a=1", "|x": "'|x", "\x00=1": "'\uFFFD=1", "\u200d=1": "'\u200d=1",
 		"\u200b=1": "'\u200b=1", "\u200f=1": "'\u200f=1", "\ufeff=1": "'\ufeff=1",
+		"\u2004+1": "'\u2004+1", "\u205f\u00ad=1": "'\u205f\u00ad=1",
 	}
 	for in, want := range tests {
 		if got := string(inert.AppendCell(nil, in)); got != want {

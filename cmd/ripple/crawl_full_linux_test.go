@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,20 +19,7 @@ import (
 func TestCrawlDiskFullStopped(t *testing.T) {
 	t.Parallel()
 	disk := crawltest.SmallDisk(t, "60m") // less than a crawl wants free
-	cmd := ripple("crawl", writeConfig(t, newWeb(t), disk, false))
-	out, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	said := bufio.NewReader(out)
-	for line := ""; !strings.Contains(line, "the disk is full"); {
-		if line, err = said.ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cmd, said := crawlsFull(t, writeConfig(t, newWeb(t), disk, false))
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -51,20 +39,7 @@ func TestReloadDiskFull(t *testing.T) {
 	if err := os.WriteFile(filler, make([]byte, 50<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := ripple("crawl", path)
-	out, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	said := bufio.NewReader(out)
-	for line := ""; !strings.Contains(line, "the disk is full"); {
-		if line, err = said.ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cmd, said := crawlsFull(t, path)
 	_, why, code := ran(t, "reload", "--config", path)
 	want := "the disk is full: " + disk + " needs 64 MB free; nothing that was committed is lost; make room there and reload"
 	if code != 1 || !strings.Contains(why, want) {
@@ -77,6 +52,26 @@ func TestReloadDiskFull(t *testing.T) {
 	if err := cmd.Wait(); err != nil || !strings.Contains(string(rest), "the crawl goes on as before") {
 		t.Errorf("%v: %s", err, rest)
 	}
+}
+
+// crawlsFull starts a crawl, and returns it with what it says on once it has said that the disk is full.
+func crawlsFull(t *testing.T, path string) (cmd *exec.Cmd, said *bufio.Reader) {
+	t.Helper()
+	cmd = ripple("crawl", path)
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said = bufio.NewReader(out)
+	for line := ""; !strings.Contains(line, "the disk is full"); {
+		if line, err = said.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cmd, said
 }
 
 // TestPruneDiskFull prunes and compacts a file beside which there is no room: what is said is what

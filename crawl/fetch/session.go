@@ -43,7 +43,7 @@ func sessionSize(session *tls.ClientSessionState) int {
 	}
 	text, err := state.Bytes()
 	if err != nil {
-		return mostOfSession + 1 // which says nothing
+		return mostOfSession + 1 // it is not known
 	}
 	return len(ticket) + len(text)
 }

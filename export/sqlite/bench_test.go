@@ -24,7 +24,7 @@ import (
 func benchSizes() map[string]scaletest.Size {
 	sizes := map[string]scaletest.Size{"small": scaletest.Small()}
 	for name, size := range map[string]scaletest.Size{
-		"medium": scaletest.Medium(), "large": scaletest.Large(), "huge": scaletest.Huge(),
+		"medium": scaletest.Medium(), "large": scaletest.Large(), "huge": scaletest.Huge(), "known": scaletest.Known(),
 	} {
 		if strings.Contains(os.Getenv("RIPPLE_BENCH_SIZES"), name) {
 			sizes[name] = size

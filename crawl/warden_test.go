@@ -124,18 +124,21 @@ func TestWardenOutage(t *testing.T) {
 	})
 }
 
-// A proxy that is away is like a network that is: no host can be reached.
-func TestWardenProxy(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newGuarded(t, nil)
-		g.begin()
-		g.fail(1, fetch.Proxy, fetch.OwnNothing)
-		g.fail(2, fetch.Proxy, fetch.OwnNothing)
-		g.want("held")
-		g.fail(3, fetch.Proxy, fetch.OwnNothing)
-		g.want("all hosts have failed", fetch.Cancelled, fetch.Cancelled, fetch.Cancelled)
-		g.close()
-	})
+// Whatever keeps all hosts from answering is taken for the network: a proxy that is away, and one in which people must
+// log in first, which has other certificates, addresses or names, or hangs up.
+func TestWardenAllFail(t *testing.T) {
+	for _, cause := range []fetch.Cause{fetch.Proxy, fetch.TLS, fetch.RefusedAddress, fetch.NXDomain, fetch.Reset} {
+		bubble(t, func(t *testing.T) {
+			g := newGuarded(t, nil)
+			g.begin()
+			g.fail(1, cause, fetch.OwnNothing)
+			g.fail(2, cause, fetch.OwnNothing)
+			g.want("held")
+			g.fail(3, cause, fetch.OwnNothing)
+			g.want("all hosts have failed", fetch.Cancelled, fetch.Cancelled, fetch.Cancelled)
+			g.close()
+		})
+	}
 }
 
 // A network that goes away while answers are being read is nobody's fault either.

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"crypto/tls"
 	"fmt"
 	"os"
 	"slices"
@@ -42,6 +43,8 @@ func disturbances() []disturbance {
 			c.ask(otherResolver)
 			c.join(abroad)
 		}},
+		{"a network to log in to first", false, 1, func(c *remoteCrawl) { c.meetPortal(strangeCertificate(c.t)) }},
+		{"one that hangs up", true, 1, func(c *remoteCrawl) { c.meetPortal(nil) }},
 		{"another network at once", false, 0, func(c *remoteCrawl) { c.change(abroad) }},
 		{"resolver away while hosts answer", false, 0, func(c *remoteCrawl) {
 			c.names.Close()
@@ -72,6 +75,18 @@ func disturbances() []disturbance {
 			c.resume()
 		}},
 	}
+}
+
+// meetPortal is in another network, one in which somebody else answers in the place of all hosts, for some probes.
+func (c *remoteCrawl) meetPortal(certificate *tls.Config) {
+	c.t.Helper()
+	c.portal.certificate = certificate
+	c.portal.shut.Store(true)
+	c.change(abroad)
+	c.away()
+	before := c.portal.met.Load()
+	c.until("probes", func() bool { return c.portal.met.Load() >= before+2 })
+	c.change(home)
 }
 
 // TestOutages takes the network away from a crawl in many ways. The map is that of a crawl that was left alone.

@@ -47,16 +47,18 @@ seeds = [%s]
 // A remoteWeb is a web in another network than the crawler, which has a name server.
 type remoteWeb struct {
 	*twoNetworks
-	web   *webtest.Server
-	names *nameServer
-	dir   string
-	conf  string // resolv.conf of the crawler
+	web    *webtest.Server
+	portal *portal // before it
+	names  *nameServer
+	dir    string
+	conf   string // resolv.conf of the crawler
 }
 
 func newRemoteWeb(t *testing.T) *remoteWeb {
 	t.Helper()
 	w := &remoteWeb{twoNetworks: newTwoNetworks(t), dir: t.TempDir()}
-	w.web = crawltest.Serve(t, webtest.WithListener(w.listen("0.0.0.0:443")))
+	w.portal = &portal{Listener: w.listen("0.0.0.0:443")}
+	w.web = crawltest.Serve(t, webtest.WithListener(w.portal))
 	w.names = w.nameServer()
 	w.conf = filepath.Join(w.dir, "resolv.conf")
 	w.ask(resolver)

@@ -102,7 +102,7 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 		w.voice.tell(remark{"  errors: " + text, "errors", []any{"errors", counts.Errors}})
 	}
 	if r.Walked && counts.Processed == 0 {
-		w.voice.say("  no page could be crawled: look at the seeds and at the network")
+		w.voice.say("  no page could be crawled: look at the seeds and at " + suspect(counts.Errors))
 	}
 	lines, err := remarks(s)
 	for _, line := range lines {
@@ -110,6 +110,14 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 		w.voice.tell(line)
 	}
 	return err
+}
+
+// suspect is what may be wrong with this machine where no page could be had.
+func suspect(errors map[string]int) string {
+	if len(errors) == 1 && errors[schema.CauseTLS.ErrorKind()] > 0 {
+		return "this machine's clock; a proxy that reads along needs its certificate in [network] ca-file"
+	}
+	return "the network"
 }
 
 // visited says how many pages a run has asked for, whatever came of it.

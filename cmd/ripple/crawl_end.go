@@ -115,7 +115,8 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 // suspect is what may be wrong with this machine where no page could be had.
 func suspect(errors map[string]int) string {
 	if len(errors) == 1 && errors[schema.CauseTLS.ErrorKind()] > 0 {
-		return "this machine's clock; a proxy that reads along needs its certificate in [network] ca-file"
+		return "the network's log-in and this machine's clock; a proxy that reads along needs its certificate in " +
+			"[network] ca-file"
 	}
 	return "the network"
 }

@@ -95,7 +95,7 @@ function thin(points, width) {
 function axisMark(mark, y, width) {
   return svg("g", { class: "axis" }, svg("line", { x1: edge.left, x2: width - edge.right, y1: y, y2: y }),
     svg("text", { x: edge.left - 6, y: y + 3.5, "text-anchor": "end" },
-      mark >= 10000 ? mark / 1000 + "k" : number(mark)));
+      mark >= 10000 ? mark / 1000 + "k" : mark.toLocaleString("en", { maximumSignificantDigits: 3 })));
 }
 
 function timeMarks(whole, x, first) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,7 +18,7 @@ import (
 )
 
 type diffOptions struct {
-	from, to uint32
+	from, to runNumber
 	limit    limit
 	json     bool
 	markdown bool
@@ -26,14 +27,30 @@ type diffOptions struct {
 }
 
 func (o *diffOptions) addFlags(f *pflag.FlagSet) {
-	f.Uint32Var(&o.from, "from", 0, "the earlier run `N` (default: the one before the later)")
-	f.Uint32Var(&o.to, "to", 0, "the later run `N` (default: the newest)")
+	f.Var(&o.from, "from", "the earlier run `N` (default: the one before the later)")
+	f.Var(&o.to, "to", "the later run `N` (default: the newest)")
 	addLimit(f, &o.limit, 50, "pages, links and hosts, each")
 	f.BoolVar(&o.json, "json", false, "print JSON, with everything")
 	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
 	f.StringVar(&o.gexf, "gexf", "", "write a graph to `FILE`, coloured by what changed, instead")
 	f.BoolVar(&o.force, "force", false, "replace a file that Ripple did not write")
 }
+
+// A runNumber is a run that a flag names; 0: it names none.
+type runNumber uint32
+
+func (n *runNumber) Set(text string) error {
+	id, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || id == 0 {
+		return errors.New("it must be the number of a run")
+	}
+	*n = runNumber(id)
+	return nil
+}
+
+func (n *runNumber) String() string { return strconv.FormatUint(uint64(*n), 10) }
+
+func (n *runNumber) Type() string { return "N" }
 
 func newDiffCommand(a *app) *cobra.Command {
 	var opts diffOptions

@@ -206,7 +206,7 @@ func (o *opened) answerGraph(desk.Query) (any, error) {
 }
 
 func (o *opened) answerDiff(q desk.Query) (any, error) {
-	opts := diffOptions{from: uint32(q.Number("from")), to: uint32(q.Number("to"))}
+	opts := diffOptions{from: runNumber(q.Number("from")), to: runNumber(q.Number("to"))}
 	d, err := opts.compare(o.Survey)
 	if err != nil {
 		return nil, err

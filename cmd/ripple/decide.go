@@ -69,6 +69,9 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 	if err != nil {
 		return err
 	}
+	if class != config.DecidedQuality && len(withoutEmpty(opts.seeds)) > 0 {
+		return usage("--seed: only quality has seeds, not %s", class)
+	}
 	path, err := a.named.configPath(nil)
 	if err != nil {
 		return err

@@ -58,9 +58,10 @@ func newDiffCommand(a *app) *cobra.Command {
 		Use:   "diff",
 		Short: "Show what came, went and changed between two runs",
 		Long: `Show the pages, links and hosts that came, went or changed between two runs, and
-how many links of each origin lead to dead pages. What a run did not look at again is
-shown as the runs before saw it, and hosts of which the later one visited nothing are
-named. What the newest run could not reach is shown as unreachable.`,
+how many links of each origin lead to dead pages: one is mended if its page is alive
+again; one that was taken out is among the links that went. What a run did not look at
+again is shown as the runs before saw it, and hosts of which the later one visited
+nothing are named. What the newest run could not reach is shown as unreachable.`,
 		Example: "  ripple diff\n  ripple diff --from 1 --to 4 --markdown > changes.md\n" +
 			"  ripple diff --json | jq '.pages[] | select(.change == \"went\") | .url'",
 		Args: cobra.NoArgs,

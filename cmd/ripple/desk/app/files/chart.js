@@ -118,7 +118,7 @@ export function gapStrip({ requests, what, signal }) {
   picture.setAttribute("aria-label", `${least} gaps, ${broken} shorter than promised`);
   const rest = requests.some((r) => r.promised_ms > 0)
     ? "Each bar is a request: its height is the gap that was kept, the line the gap that was promised."
-    : "Each bar is a visit: its height is the gap before it. What was promised is known while a crawl runs.";
+    : "Each bar is a visit, as high as the gap before it in its run. What was promised is known while a crawl runs.";
   let width = 0, at = -1;
   const draw = () => { if (width) put(picture, drawStrip(requests, width, at));
     said.textContent = at < 0 ? rest : what(requests[at]); };

@@ -96,17 +96,19 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 	return cmd
 }
 
-// refuseEmpty refuses a flag whose file has no name, as that of an unset variable, which would be taken
-// for one that was left out.
+// refuseEmpty refuses a flag without a value, as of an unset variable, which would be taken for one that was
+// left out. Only a text may be empty, which removes a note; of its shards "ripple stop" says more.
 func refuseEmpty(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		name, _ := pflag.UnquoteUsage(f)
-		switch {
-		case f.Value.String() != "":
+		switch text := f.Value.String(); {
+		case text != "" && (text != "[]" || f.Value.Type() != "stringSlice"), name == "TEXT", name == "N,...":
 		case name == "DIR":
 			err = usage("--%s needs the name of a folder", f.Name)
 		case name == "FILE", name == "FILE|-":
 			err = usage("--%s needs a file name", f.Name)
+		default:
+			err = usage("--%s needs a value: --%[1]s %s", f.Name, name)
 		}
 	})
 	return err

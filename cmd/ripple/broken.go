@@ -28,7 +28,8 @@ func newBrokenCommand(a *app) *cobra.Command {
 with the page that links, the anchor, the target and what became of it. A page
 that robots.txt forbids is not broken: it was never requested. The exit code is 1
 if there are any broken links.`,
-		Example: "  ripple broken\n  ripple broken --csv > broken.csv\n" +
+		Example: "  ripple broken\n  ripple broken --csv > july.csv\n" +
+			"  grep -vxFf june.csv july.csv   # what is new since the list of June\n" +
 			"  ripple broken --json | jq -r '.[].to_url' | sort -u",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBroken(cmd.Context(), a, opts) },

@@ -62,7 +62,12 @@ it was, as .run.status.`,
   ripple query --csv "SELECT url FROM pages WHERE class = 'quality' AND state = 'failed'" |
     ripple crawl --seeds -`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runCrawl(cmd.Context(), a, opts, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("resume") && !opts.resume {
+				return usage("--resume=false is no way to crawl; --fresh begins with an empty map")
+			}
+			return runCrawl(cmd.Context(), a, opts, args)
+		},
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd

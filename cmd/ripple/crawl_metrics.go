@@ -36,8 +36,7 @@ func refuseMetrics(path string) error {
 		return nil
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return fmt.Errorf("[monitor] metrics-csv: there is no folder %s; create it (%w)",
-			shown(filepath.Dir(path)), errConfig)
+		return usage("[monitor] metrics-csv: there is no folder %s; create it", shown(filepath.Dir(path)))
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +49,7 @@ func refuseMetrics(path string) error {
 		err = begunByUs(path)
 	}
 	if err != nil {
-		return fmt.Errorf("[monitor] metrics-csv: %s %w (%w)", shown(path), err, errConfig)
+		return unfollowed(fmt.Errorf("[monitor] metrics-csv: %s %w", shown(path), err))
 	}
 	return nil
 }
@@ -76,12 +75,12 @@ func openMetrics(path string) (*metricsFile, error) {
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
-		return nil, fmt.Errorf("[monitor] metrics-csv: %w (%w)", err, errConfig)
+		return nil, unfollowed(fmt.Errorf("[monitor] metrics-csv: %w", err))
 	}
 	m := &metricsFile{f: f}
 	if err := m.repair(); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("[monitor] metrics-csv: %s %w (%w)", shown(path), err, errConfig)
+		return nil, unfollowed(fmt.Errorf("[monitor] metrics-csv: %s %w", shown(path), err))
 	}
 	return m, nil
 }

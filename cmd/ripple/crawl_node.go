@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -123,7 +122,7 @@ func hubError(err error) error {
 	case errors.Is(err, hub.ErrRefused):
 		return hint(err, "[cluster] credentials names the file that holds the hub's token")
 	case errors.Is(err, hub.ErrFile):
-		return hint(fmt.Errorf("%w (%w)", err, errConfig), "change it, or [cluster] credentials")
+		return hint(unfollowed(err), "change it, or [cluster] credentials")
 	case errors.Is(err, hub.ErrTrust):
 		return hint(err, "it must be valid, for the host that [cluster] hub names, and vouched for by [cluster] ca-file")
 	case errors.Is(err, node.ErrProtocol):
@@ -142,7 +141,7 @@ func nodeError(cfg *config.Config, err error) error {
 		return hint(err, "use the hub of that terrain, or move %s away; if nothing in it was crawled, "+
 			"removing its %s is enough", folder, node.MarkName)
 	case errors.Is(err, node.ErrConfig):
-		return hint(fmt.Errorf("%w (%w)", err, errConfig),
+		return hint(unfollowed(err),
 			"all machines follow one configuration, except for [state], [output], [monitor], [cluster] and "+
 				"the machine's limits; during a run \"ripple reload\" changes it for all")
 	case errors.Is(err, crawl.ErrIdentity):

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -143,7 +142,7 @@ func (s extraSeeds) join(cfg *config.Config) (*config.Config, error) {
 	}
 	more, err := cfg.WithSeeds(s.URLs, s.AsQuality)
 	if err != nil {
-		return nil, s.placed(fmt.Errorf("%w (%w)", err, errConfig))
+		return nil, s.placed(unfollowed(err))
 	}
 	return more, nil
 }

@@ -115,7 +115,7 @@ func refusePages(p config.Pages) error {
 		err = mayWrite(dir)
 	}
 	if err != nil {
-		return fmt.Errorf("[pages] path: %w (%w)", err, errConfig)
+		return unfollowed(fmt.Errorf("[pages] path: %w", err))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ const (
 func newSender(cfg *config.Config, log *slog.Logger) (*webhook.Sender, error) {
 	sender, err := webhook.New(cfg, log)
 	if err != nil {
-		return nil, fmt.Errorf("%w (%w)", err, errConfig)
+		return nil, unfollowed(err)
 	}
 	return sender, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -68,6 +67,9 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 	host, class, err := parseDecision(args[0], args[1])
 	if err != nil {
 		return err
+	}
+	if class != config.DecidedQuality && len(withoutEmpty(opts.seeds)) > 0 {
+		return usage("--seed: only quality has seeds, not %s", class)
 	}
 	path, err := a.named.configPath(nil)
 	if err != nil {
@@ -145,11 +147,11 @@ func decisionsOf(a *app, path string, program bool) (*config.Config, error) {
 	return loadConfig(path, a.voice)
 }
 
-// decideError says what to do about a file of decisions that cannot be changed.
-func decideError(err error) error {
+// decideError says what to do about a file of decisions, which the configuration at path names, that cannot be changed.
+func decideError(path string, err error) error {
 	switch {
 	case errors.Is(err, decision.ErrForeign):
-		return hint(fmt.Errorf("%w (%w)", err, errConfig), "change it there, and then: ripple reclassify")
+		return hint(unfollowed(err), "change it there, and then: ripple reclassify %s", shown(path))
 	case errors.Is(err, decision.ErrChanged):
 		return hint(err, "nothing was written; try again")
 	case errors.Is(err, fs.ErrPermission):

@@ -78,7 +78,7 @@ func (d *decider) print(text string) error {
 func (d *decider) show() error {
 	e := d.edit(nil)
 	if err := e.Check(); err != nil {
-		return decideError(err)
+		return decideError(d.path, err)
 	}
 	d.entered(e)
 	if d.cfg == nil {
@@ -113,7 +113,7 @@ func (d *decider) foresee() (*config.Config, error) {
 func (d *decider) foretell(ctx context.Context) error {
 	next, err := d.foresee()
 	if err != nil {
-		return decideError(err)
+		return decideError(d.path, err)
 	}
 	if err := mayReclassify(next); err != nil {
 		return err
@@ -142,14 +142,14 @@ func (d *decider) foretell(ctx context.Context) error {
 func (d *decider) write(ctx context.Context, seen string) error {
 	next, err := d.foresee() // or it would be written, and then refused
 	if err != nil {
-		return decideError(err)
+		return decideError(d.path, err)
 	}
 	if err := mayReclassify(next); err != nil {
 		return hint(err, "nothing was written")
 	}
 	e, err := decision.Write(d.result.Path, d.host, seen, d.edit)
 	if err != nil {
-		return decideError(err)
+		return decideError(d.path, err)
 	}
 	d.entered(e)
 	d.result.Written, d.result.Version = true, ""

@@ -51,7 +51,12 @@ takes a few seconds. Look around in the folder afterwards; running "ripple demo"
 again replaces it.`,
 		Example: "  ripple demo\n  ripple demo --serve\n  ripple demo --nodes 3\n  ripple demo --dir /tmp/valley",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("listen") && !opts.serve {
+				return usage("--listen is for the desk; add --serve")
+			}
+			return runDemo(cmd.Context(), a, opts)
+		},
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd
@@ -148,6 +153,9 @@ func claimDemo(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return "", usage("%s is a file; name a folder", shown(dir))
+	}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -237,7 +245,7 @@ Everything is in %[1]s. Look around there:
   %[2]s path https://tidewater-maps.test/
   %[2]s query 'SELECT domain, coverage FROM hosts'
 and open map.html in a browser, summary.md in an editor, graph.gexf in Gephi.
-Then crawl what you care about:
+Then crawl what you care about, in another folder:
   %[2]s init
 `, shown(filepath.Clean(d.opts.dir)), selfIn(d.opts.dir))
 	return nil

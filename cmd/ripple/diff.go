@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,7 +18,7 @@ import (
 )
 
 type diffOptions struct {
-	from, to uint32
+	from, to runNumber
 	limit    limit
 	json     bool
 	markdown bool
@@ -26,8 +27,8 @@ type diffOptions struct {
 }
 
 func (o *diffOptions) addFlags(f *pflag.FlagSet) {
-	f.Uint32Var(&o.from, "from", 0, "the earlier run `N` (default: the one before the later)")
-	f.Uint32Var(&o.to, "to", 0, "the later run `N` (default: the newest)")
+	f.Var(&o.from, "from", "the earlier run `N` (default: the one before the later)")
+	f.Var(&o.to, "to", "the later run `N` (default: the newest)")
 	addLimit(f, &o.limit, 50, "pages, links and hosts, each")
 	f.BoolVar(&o.json, "json", false, "print JSON, with everything")
 	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
@@ -35,15 +36,32 @@ func (o *diffOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.force, "force", false, "replace a file that Ripple did not write")
 }
 
+// A runNumber is a run that a flag names; 0: it names none.
+type runNumber uint32
+
+func (n *runNumber) Set(text string) error {
+	id, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || id == 0 {
+		return errors.New("it must be the number of a run")
+	}
+	*n = runNumber(id)
+	return nil
+}
+
+func (n *runNumber) String() string { return strconv.FormatUint(uint64(*n), 10) }
+
+func (n *runNumber) Type() string { return "N" }
+
 func newDiffCommand(a *app) *cobra.Command {
 	var opts diffOptions
 	cmd := &cobra.Command{
 		Use:   "diff",
 		Short: "Show what came, went and changed between two runs",
 		Long: `Show the pages, links and hosts that came, went or changed between two runs, and
-how many links of each origin lead to dead pages. What a run did not look at again is
-shown as the runs before saw it, and hosts of which the later one visited nothing are
-named. What the newest run could not reach is shown as unreachable.`,
+how many links of each origin lead to dead pages: one is mended if its page is alive
+again; one that was taken out is among the links that went. What a run did not look at
+again is shown as the runs before saw it, and hosts of which the later one visited
+nothing are named. What the newest run could not reach is shown as unreachable.`,
 		Example: "  ripple diff\n  ripple diff --from 1 --to 4 --markdown > changes.md\n" +
 			"  ripple diff --json | jq '.pages[] | select(.change == \"went\") | .url'",
 		Args: cobra.NoArgs,

@@ -41,16 +41,21 @@ func hint(err error, format string, args ...any) error {
 func mendable(err error) bool {
 	var u *usageError
 	var c *config.Errors
+	var f *configError
 	var r *undecided
-	return errors.As(err, &u) || errors.As(err, &c) || errors.As(err, &r) || errors.Is(err, errConfig) ||
+	return errors.As(err, &u) || errors.As(err, &c) || errors.As(err, &f) || errors.As(err, &r) ||
 		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, render.ErrNoBrowser) ||
 		errors.Is(err, render.ErrNoSandbox) ||
 		errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory) || errors.Is(err, unite.ErrShards) ||
 		errors.Is(err, crawl.ErrPart)
 }
 
-// errConfig marks a configuration that is valid and cannot be followed.
-var errConfig = errors.New("configuration")
+// A configError is why a configuration that is valid cannot be followed.
+type configError struct{ error }
+
+func (e *configError) Unwrap() error { return e.error }
+
+func unfollowed(err error) error { return &configError{err} }
 
 // complaint is the last thing that a failed command says; empty if it has said
 // everything.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,8 +48,13 @@ func runInit(a *app, urls, args []string) error {
 		return err
 	}
 	if err := writeNew(path, text); err != nil {
-		if errors.Is(err, fs.ErrExist) {
+		switch {
+		case path == "":
+			return usage("the name of the file is empty")
+		case errors.Is(err, fs.ErrExist):
 			return usage("%s exists and is left as it is; name another file: ripple init FILE", shown(path))
+		case errors.Is(err, fs.ErrNotExist):
+			err = hint(err, "create the folder %s", shown(filepath.Dir(path)))
 		}
 		return fmt.Errorf("write the configuration: %w", err)
 	}

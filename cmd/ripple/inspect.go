@@ -40,7 +40,9 @@ in the way, when it is asked next, delay, budget and robots.txt, who links to it
 its busiest pages, its errors and its runs.`,
 		Example: "  ripple inspect https://example.com/page\n" +
 			"  ripple inspect example.com\n" +
-			"  ripple inspect --json --limit 1000 https://example.com/ | jq .links_in.total",
+			"  # Who links to the pages of a list, and with which anchors?\n" +
+			"  xargs ripple inspect --json --limit -1 < urls.txt |\n" +
+			"    jq -r '.url as $to | .links_in.links[]? | [$to, .url, .anchor] | @csv'",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runInspect(cmd.Context(), a, opts, args)

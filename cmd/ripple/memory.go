@@ -126,7 +126,7 @@ func (m memory) allows(held uint64) error {
 func (m memory) refuse() error {
 	runtime.GC() // nothing is known of what is held before the first one
 	if err := m.allows(heap.Live()); err != nil {
-		return hint(fmt.Errorf("%w (%w)", err, errConfig), "raise it, or have fewer browsers")
+		return hint(unfollowed(err), "raise it, or have fewer browsers")
 	}
 	return nil
 }

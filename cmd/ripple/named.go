@@ -74,6 +74,9 @@ func (n *named) stateFile() (string, error) {
 }
 
 func configuredState(path string) (string, error) {
+	if isBolt(path) {
+		return "", usage("%s is a state file; name it with --state", shown(path))
+	}
 	cfg, _, err := config.Load(path)
 	if err != nil {
 		return "", hint(err, "mend the configuration, or name the state file with --state FILE")
@@ -97,12 +100,15 @@ func (n *named) configPath(args []string) (string, error) {
 		return "", usage("the state file is that of [state] path in the configuration; leave --state out")
 	case len(args) > 0 && n.config != "":
 		return "", usage("the configuration is named twice, %s and %s", shown(args[0]), shown(n.config))
-	case len(args) > 0 && isBolt(args[0]):
-		return "", usage("%s is a state file; name the configuration that it was crawled under", shown(args[0]))
-	case len(args) > 0:
-		return args[0], notSite(args[0])
 	}
-	return n.configOrDefault(), nil
+	path, err := n.configOrDefault(), error(nil)
+	if len(args) > 0 {
+		path, err = args[0], notSite(args[0])
+	}
+	if isBolt(path) {
+		return "", usage("%s is a state file; name the configuration that it was crawled under", shown(path))
+	}
+	return path, err
 }
 
 func (n *named) configOrDefault() string { return cmp.Or(n.config, defaultConfig) }

@@ -113,7 +113,7 @@ func refuseOutputs(cfg *config.Config) error {
 			continue
 		}
 		if err := f.refuse(f.path(cfg), false); err != nil {
-			return fmt.Errorf("%s: %w (%w)", f.key, err, errConfig)
+			return unfollowed(fmt.Errorf("%s: %w", f.key, err))
 		}
 	}
 	return nil

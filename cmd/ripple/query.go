@@ -62,12 +62,15 @@ tables. To ask many questions about everything, export once and use sqlite3.`,
 		Example: examples.String(),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if opts.schema {
-				return cobra.NoArgs(cmd, args)
+				return cobra.MaximumNArgs(1)(cmd, args)
 			}
 			return cobra.ExactArgs(1)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if opts.schema {
+			switch {
+			case opts.schema && len(args) > 0:
+				return usage("--schema takes no statement; leave one of them out")
+			case opts.schema:
 				_, err := io.WriteString(a.stdout, schema.SQL())
 				return err
 			}

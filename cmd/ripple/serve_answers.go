@@ -135,25 +135,32 @@ func (o *opened) answerRequests(q desk.Query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := requestList{domain, []request{}}
-	err = o.store.View(func(tx *kv.Tx) error {
+	return o.visitsTo(domain)
+}
+
+// visitsTo are the last visits to a host. What passed between two runs is no rest that was kept.
+func (o *opened) visitsTo(domain string) (requestList, error) {
+	found, run := requestList{domain, []request{}}, schema.RunID(0)
+	err := o.store.View(func(tx *kv.Tx) error {
 		host, known, err := tx.Hosts.Lookup(found.Domain)
 		if err != nil || !known {
 			return err
 		}
 		return o.eachVisit(tx, host, func(v *schema.Visit) bool {
-			if !v.Kept {
-				found.Requests = append(found.Requests, request{
-					URL: v.Form, Kind: "page", At: v.At.UTC(),
-					Status: v.Status, ResponseMS: v.ResponseTime.Milliseconds(), Error: v.Reason.String(),
-				})
+			if v.Kept {
+				return true
 			}
+			if n := len(found.Requests); n > 0 && v.Run == run {
+				next := &found.Requests[n-1]
+				next.GapMS = next.At.Sub(v.At).Milliseconds()
+			}
+			found.Requests, run = append(found.Requests, request{
+				URL: v.Form, Kind: "page", At: v.At.UTC(),
+				Status: v.Status, ResponseMS: v.ResponseTime.Milliseconds(), Error: v.Reason.String(),
+			}), v.Run
 			return len(found.Requests) <= keptRequests
 		})
 	})
-	for i := range max(0, len(found.Requests)-1) {
-		found.Requests[i].GapMS = found.Requests[i].At.Sub(found.Requests[i+1].At).Milliseconds()
-	}
 	found.Requests = found.Requests[:min(len(found.Requests), keptRequests)]
 	return found, err
 }
@@ -206,7 +213,7 @@ func (o *opened) answerGraph(desk.Query) (any, error) {
 }
 
 func (o *opened) answerDiff(q desk.Query) (any, error) {
-	opts := diffOptions{from: uint32(q.Number("from")), to: uint32(q.Number("to"))}
+	opts := diffOptions{from: runNumber(q.Number("from")), to: runNumber(q.Number("to"))}
 	d, err := opts.compare(o.Survey)
 	if err != nil {
 		return nil, err

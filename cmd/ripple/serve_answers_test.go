@@ -3,10 +3,12 @@ package main
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/scaletest"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -38,5 +40,24 @@ func TestEachVisit(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestVisitsTo has a month pass between two runs: that is no gap between two requests.
+func TestVisitsTo(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", nil)
+	w.Visit("a.test/x", nil)
+	w.At = w.At.Add(30 * 24 * time.Hour)
+	w.Begin()
+	w.Visit("a.test/", nil)
+	w.Visit("a.test/x", nil)
+	found, err := (&opened{reading: &reading{Survey: w.Survey(), store: w.Store}}).visitsTo("a.test")
+	var gaps []int64
+	for _, r := range found.Requests {
+		gaps = append(gaps, r.GapMS)
+	}
+	if want := []int64{1000, 0, 1000, 0}; err != nil || !slices.Equal(gaps, want) {
+		t.Errorf("the gaps are %v, %v; want %v", gaps, err, want)
 	}
 }

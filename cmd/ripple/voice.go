@@ -23,7 +23,8 @@ type voice struct {
 func newVoice(w io.Writer) *voice { return &voice{stderr: newScreen(w)} }
 
 func (v *voice) addFlags(f *pflag.FlagSet) {
-	f.CountVarP(&v.verbose, "verbose", "v", "report every visit and retry; twice: every request and verdict")
+	// the empty name keeps the help from showing one, as if there was a value to give
+	f.CountVarP(&v.verbose, "verbose", "v", "report every visit and retry; twice: every request and verdict``")
 	f.BoolVarP(&v.quiet, "quiet", "q", false, "report only problems")
 	f.StringVar(&v.logFormat, "log-format", "text", "write messages on stderr as `text|json`")
 }

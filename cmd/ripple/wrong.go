@@ -83,7 +83,7 @@ func mayBe(err *pflag.InvalidValueError) string {
 	switch err.GetFlag().Value.Type() {
 	case "bool":
 		return "true or false"
-	case "int":
+	case "int", "count":
 		return "a number"
 	case "uint", "uint32", "uint64":
 		return "a number, 0 or more"

@@ -67,7 +67,7 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 	}
 	if err != nil {
 		if strings.Contains(err.Error(), "sandbox") {
-			err = fmt.Errorf("%w: allow users to make namespaces, or do without the sandbox (%w)", ErrNoSandbox, err)
+			err = fmt.Errorf("%w: allow users to make namespaces, or set [render] sandbox = false (%w)", ErrNoSandbox, err)
 		}
 		return nil, errors.Join(err, b.close())
 	}

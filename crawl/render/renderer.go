@@ -55,7 +55,7 @@ func openWithin(ctx context.Context, o Options, l limits) (*Renderer, error) {
 	}
 	o.Path = path
 	if !o.NoSandbox && os.Getuid() == 0 {
-		return nil, fmt.Errorf("%w for root: run as another user, or without the sandbox", ErrNoSandbox)
+		return nil, fmt.Errorf("%w for root: run as another user, or set [render] sandbox = false", ErrNoSandbox)
 	}
 	r := &Renderer{o, l, make(chan *browser, o.Browsers)}
 	for range o.Browsers - 1 {

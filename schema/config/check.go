@@ -116,7 +116,7 @@ func checkListen(s string) error {
 // token must not be sent in the open.
 func (m *Monitor) CheckListen() error {
 	if err := checkListen(m.Listen); err != nil {
-		return fmt.Errorf("[monitor] listen: %w", err)
+		return fmt.Errorf("listen: %w", err) // a flag's: that of a file was checked when it was read
 	}
 	switch {
 	case (m.CertFile == "") != (m.KeyFile == ""):

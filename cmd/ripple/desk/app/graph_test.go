@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,21 @@ func TestLongPath(t *testing.T) {
 		m.svg("path", { d: "M0 0" + "L1 1".repeat(5000) }).getAttribute("d").length)`)
 	if want := len("M0 0") + 5000*len("L1 1"); got != want {
 		t.Errorf("the path has %d characters, want %d", got, want)
+	}
+}
+
+// Each line of a chart stands beside its own number, however small that is.
+func TestSmallTicks(t *testing.T) {
+	t.Parallel()
+	b := desktest.Open(t, newFake(t).url("control"))
+	got := desktest.Ask[[]string](b, `import("/app/chart.js").then((m) => new Promise((done) => {
+		const strip = m.gapStrip({ requests: [{ gap_ms: 150, promised_ms: 100 }], signal: new AbortController().signal });
+		document.body.append(strip);
+		new MutationObserver(() => done([...strip.querySelectorAll("g.axis text")].map((text) => text.textContent)))
+			.observe(strip, { childList: true, subtree: true });
+	}))`)
+	if want := []string{"0", "0.05", "0.1", "0.15"}; !slices.Equal(got, want) {
+		t.Errorf("the axis is marked %q, want %q", got, want)
 	}
 }
 

@@ -295,6 +295,16 @@ func TestKeys(t *testing.T) {
 	b.Wait(`getComputedStyle(document.activeElement).outlineStyle === "solid" && document.activeElement !== document.body`)
 }
 
+// The title has the focus also where it comes with an answer.
+func TestFocus(t *testing.T) {
+	t.Parallel()
+	b := desktest.Open(t, newFake(t).url("hosts"))
+	for _, view := range []string{"host/a.test", "page?url=https%3A%2F%2Fa.test%2F", "hosts"} {
+		desktest.Ask[any](b, fmt.Sprintf(`location.hash = "#/%s"`, view))
+		b.Wait(`document.activeElement.tagName === "H1" && !document.querySelector("#view .loading")`)
+	}
+}
+
 // A command that ends something is asked about first.
 func TestControl(t *testing.T) {
 	t.Parallel()

@@ -63,5 +63,6 @@ function rows(list) {
     { title: "leads to", class: "name", cell: (l) => [pageLink(l.to_url), " ", outside(l.to_url, "↗")] },
     { title: "target", cell: (l) => state(l.state) }, { title: "status", class: "num",
     cell: (l) => l.status_code || "–" },
-    { title: "why", cell: (l) => l.error_message }, { title: "place", cell: (l) => l.place || "–" }], list);
+    { title: "why", cell: (l) => l.error_message },
+    { title: "place", class: "short", cell: (l) => l.place || "–" }], list);
 }

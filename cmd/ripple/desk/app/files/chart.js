@@ -95,7 +95,7 @@ function thin(points, width) {
 function axisMark(mark, y, width) {
   return svg("g", { class: "axis" }, svg("line", { x1: edge.left, x2: width - edge.right, y1: y, y2: y }),
     svg("text", { x: edge.left - 6, y: y + 3.5, "text-anchor": "end" },
-      mark >= 10000 ? mark / 1000 + "k" : number(mark)));
+      mark >= 10000 ? mark / 1000 + "k" : mark.toLocaleString("en", { maximumSignificantDigits: 3 })));
 }
 
 function timeMarks(whole, x, first) {
@@ -118,7 +118,7 @@ export function gapStrip({ requests, what, signal }) {
   picture.setAttribute("aria-label", `${least} gaps, ${broken} shorter than promised`);
   const rest = requests.some((r) => r.promised_ms > 0)
     ? "Each bar is a request: its height is the gap that was kept, the line the gap that was promised."
-    : "Each bar is a visit: its height is the gap before it. What was promised is known while a crawl runs.";
+    : "Each bar is a visit, as high as the gap before it in its run. What was promised is known while a crawl runs.";
   let width = 0, at = -1;
   const draw = () => { if (width) put(picture, drawStrip(requests, width, at));
     said.textContent = at < 0 ? rest : what(requests[at]); };

@@ -75,8 +75,7 @@ function nowhere(name) {
 function noteFault(text) { document.documentElement.dataset.fault = String(text); }
 
 function focusTitle() {
-  const title = view.querySelector("h1");
-  if (title) title.focus({ preventScroll: true });
+  (view.querySelector("h1") || view).focus({ preventScroll: true });
 }
 
 // showPulse says in the bar whether the crawl runs and the line to the desk stands.

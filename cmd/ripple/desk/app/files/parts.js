@@ -39,7 +39,10 @@ export async function fetched(element, question, draw, signal) {
   try {
     const answer = await question();
     if (signal.aborted) return;
+    const entered = document.activeElement.id === "view"; // which had no title yet
     put(element, draw(answer.data));
+    const title = element.querySelector("h1");
+    if (entered && title) title.focus({ preventScroll: true });
     tellAge(answer.age, renew);
   } catch (error) {
     if (error.name !== "AbortError" && !signal.aborted) put(element, failed(error, again));

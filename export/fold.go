@@ -121,7 +121,7 @@ func (f *Fold) AddPage(p *survey.Page, selected bool) {
 	}
 	n.Depth = min(n.Depth, p.Depth)
 	n.First, n.Last = min(n.First, p.FirstRun), max(n.Last, p.LastRun)
-	if p.Visited {
+	if p.Visited && p.Class.Visitable() {
 		n.Visited++
 	}
 }

@@ -199,7 +199,7 @@ func pageNode(p *survey.Page) Node {
 	if p.Visit != nil {
 		n.Title = p.Visit.Title
 	}
-	if p.Visited {
+	if p.Visited && p.Class.Visitable() {
 		n.Visited = 1
 	}
 	return n

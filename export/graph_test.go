@@ -144,6 +144,32 @@ func TestGraph(t *testing.T) {
 	}
 }
 
+// TestVisitedAndListed counts the visited pages of hosts as the report on each does, also where a list
+// has grown by what was visited before.
+func TestVisitedAndListed(t *testing.T) {
+	w := surveytest.New(t, surveytest.Lists)
+	w.Visit("a.test/", w.Links("bad.test/", "b.test/", "stub.test/o/r"))
+	for _, name := range []string{"bad.test/", "b.test/", "stub.test/o/r"} {
+		w.Visit(name, nil)
+	}
+	s := w.Survey()
+	want, got := map[string]int{}, map[string]int{}
+	err := s.Hosts.Each(func(r *survey.HostReport) error { want[r.Host.Name] = r.Visited; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := export.New(s, export.Options{Level: export.LevelHost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.EachNode(func(n *export.Node) error { got[n.Name] = n.Visited; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("pages visited (-want +got):\n%s", diff)
+	}
+}
+
 // TestFirstRun shows the first run as it was before the second.
 func TestFirstRun(t *testing.T) {
 	s, err := terrain(t).Survey().At(1)

@@ -21,7 +21,7 @@ type Node struct {
 	Note     string // that people made on its hosts
 	Hosts    int    // that its pages are on
 	Pages    int    // selected
-	Visited  int    // of those, in the newest run
+	Visited  int    // of those, in the newest run, unless a list keeps the crawl away now
 	Overflow int    // of a site: links to further hosts, which are not recorded
 	First    schema.RunID
 	Last     schema.RunID

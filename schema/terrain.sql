@@ -198,7 +198,7 @@ CREATE TABLE hosts (
     min_depth       INTEGER,
     pages_known     INTEGER NOT NULL,
     pages_visited   INTEGER NOT NULL,       -- in the newest run
-    crawl_count     INTEGER NOT NULL,       -- pages visited, all runs
+    crawl_count     INTEGER NOT NULL,       -- visits that asked, all runs
     requests        INTEGER NOT NULL,       -- of every kind, all runs
     delay_ms        INTEGER NOT NULL,       -- promised between two requests, time-outs included
     coverage        TEXT NOT NULL,

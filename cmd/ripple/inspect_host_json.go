@@ -104,5 +104,5 @@ type hostRun struct {
 	Visited   int        `json:"pages"` // visited by asking
 	Kept      int        `json:"kept"`
 	Processed int        `json:"processed"`
-	Requests  int        `json:"requests"` // for pages
+	Requests  int        `json:"requests"` // of these visits: tries before them are not recorded
 }

@@ -223,9 +223,10 @@ func (h *hostRun) add(v *schema.Visit) {
 		h.First = timeOrNull(v.At)
 	}
 	h.Requests += v.Requests
-	if v.Kept {
+	switch {
+	case v.Kept:
 		h.Kept++
-	} else {
+	case v.Requests > 0:
 		h.Visited++
 	}
 	if v.State == schema.Processed {

@@ -81,6 +81,25 @@ func TestDelaysAgree(t *testing.T) {
 	}
 }
 
+// TestHostRuns counts what a run visited as the run itself does: by asking. What robots.txt denies is no request,
+// and what is kept none either.
+func TestHostRuns(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", func(v *schema.Visit) { w.Links("a.test/denied", "a.test/kept")(v); v.Requests = 2 })
+	w.Visit("a.test/denied", func(v *schema.Visit) {
+		v.State, v.Requests, v.Reason = schema.Failed, 0, schema.Reason{Cause: schema.CauseDenied}
+	})
+	w.Visit("a.test/kept", func(v *schema.Visit) { v.Kept, v.Requests = true, 0 })
+	r := &reading{Survey: w.Survey(), store: w.Store}
+	d, err := r.host("a.test", 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Runs; len(got) != 1 || got[0].Visited != 1 || got[0].Kept != 1 || got[0].Requests != 2 {
+		t.Errorf("runs %+v; want 1 page visited by 2 requests, and 1 kept", got)
+	}
+}
+
 // TestHostileHost has a peer write everything that a dossier shows.
 func TestHostileHost(t *testing.T) {
 	const hostile = "x\x1b[31m\u202e\r\n\x07y"

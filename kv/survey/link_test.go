@@ -140,6 +140,14 @@ func hostRows(w *surveytest.World) []coverRow {
 			survey.CoverGivenUp, "server errors (5xx on 2 of 2 pages)", 2},
 		{"flaky.test", func(p string) { w.Visit(p, nil); w.Visit("flaky.test/2", broken) },
 			survey.CoverComplete, "complete", 0},
+		{"away.test", func(p string) {
+			w.Visit("away.test/2", nil)
+			w.Visit(p, func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.RateLimited, 503, "" })
+			w.Host(p, func(h *schema.Host) {
+				h.RunGivenUp = schema.GaveUpRateLimit
+				h.RunGivenUpWhy = schema.Reason{Cause: schema.CauseAskedToWait, Wait: 48 * time.Hour}
+			})
+		}, survey.CoverGivenUp, "given up: asked to wait 48h0m0s", 1},
 		{"budget.test", func(p string) {
 			w.Depth(p, 1, 0)
 			w.Host(p, func(h *schema.Host) { h.RunRequests = 500 })

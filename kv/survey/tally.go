@@ -69,7 +69,7 @@ type hostTally struct {
 	linkless    uint32       // of html: without links
 	shells      uint32       // of html: that likely need scripts
 	waits       uint32       // see Page.Waits
-	missing     uint32       // see Page.Missing
+	missing     uint32       // see Page.Missing; and of visited: 503, asking for more rest than a run has
 	capped      uint32       // of those: by a cap, a trap or a Crawl-delay
 	unasked     uint32       // got no visit because the host could not be reached
 	failed      schema.Seq   // the last visit that did not reach it
@@ -303,6 +303,8 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 		h.denied++
 	case v.Status == 401 || v.Status == 403 || v.Status == 429:
 		h.blocked++
+	case v.State == schema.RateLimited:
+		h.missing++
 	case v.State == schema.Unreachable:
 		h.unreached++
 	case v.State == schema.Failed && v.Reason.Cause.Unanswered():

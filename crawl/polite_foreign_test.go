@@ -12,11 +12,12 @@ import (
 
 // TestForeignSitemaps has a robots.txt name thousands of sitemaps on foreign sites,
 // some of which lead on: only the first hosts are asked, and what they lead to on those
-// hosts and their own site.
+// hosts and their own site. One that is blacklisted is none of the first, and no sitemap that is left out.
 func TestForeignSitemaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
 		robots := strings.Builder{}
+		robots.WriteString("Sitemap: https://x.black.test/x.xml\n")
 		for i := range 9000 {
 			fmt.Fprintf(&robots, "Sitemap: https://m%d.test/x.xml\n", i)
 		}
@@ -24,7 +25,7 @@ func TestForeignSitemaps(t *testing.T) {
 		s.host["a.test"] = site(robots.String(), 1)
 		s.host["m0.test"] = pages(map[string]reply{"/x.xml": {status: 200, body: index(
 			"https://sub.m0.test/own.xml", "https://m1.test/named.xml", "https://a.test/back.xml",
-			"https://else.test/no.xml", "https://m10.test/no.xml")}})
+			"https://else.test/no.xml", "https://m10.test/no.xml", "https://y.black.test/no.xml")}})
 		s.host["m1.test"] = pages(map[string]reply{"/x.xml": redirect("https://m2.test/to.xml"),
 			"/named.xml": redirect("https://else.test/no2.xml")})
 		s.crawl(strings.Replace(fmt.Sprintf(withSitemaps, "quality"), "max-domain-requests",

@@ -29,6 +29,21 @@ func TestSeedsOfSlowHostInLaterRun(t *testing.T) {
 	})
 }
 
+// TestAsSlowAsMayBe has all pages of a host visited whose Crawl-delay is max-crawl-delay, and of one that asks for a
+// second more the seed.
+func TestAsSlowAsMayBe(t *testing.T) {
+	for delay, want := range map[string]int{"300": 4, "301": 2} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			s.host["a.test"] = site("User-agent: *\nCrawl-delay: "+delay+"\n", 2)
+			s.crawl(politeConfig(nil), 0)
+			if got := s.requests("a.test"); len(got) != want {
+				t.Errorf("with a Crawl-delay of %s s it was asked for %q", delay, got)
+			}
+		})
+	}
+}
+
 // TestRetriesOfSlowHost has a page that waits for another try stay unasked once its host has
 // more than max-crawl-delay, like its other pages.
 func TestRetriesOfSlowHost(t *testing.T) {

@@ -199,6 +199,35 @@ func TestSitemaps(t *testing.T) {
 	}
 }
 
+// TestSitemapDepth has an index name an index, and so on without end: 16 of them are read. One that is named nearer as
+// well is as near as that.
+func TestSitemapDepth(t *testing.T) {
+	t.Parallel()
+	for near, want := range map[string]int{"": 16, "Sitemap: /10.xml\n": 26} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			s.host["a.test"] = func(q question) reply {
+				var n int
+				if _, err := fmt.Sscanf(q.path, "/%d.xml", &n); err == nil {
+					return reply{status: 200, body: index(fmt.Sprintf("https://a.test/%d.xml", n+1))}
+				}
+				return site("Sitemap: /0.xml\n"+near, 0)(q)
+			}
+			s.crawl(fmt.Sprintf(withSitemaps, "quality"), 0)
+			s.completed()
+			files := 0
+			for _, e := range s.log {
+				if strings.HasSuffix(e.Path, ".xml") {
+					files++
+				}
+			}
+			if files != want {
+				t.Errorf("with %q %d files were asked, want %d", near, files, want)
+			}
+		})
+	}
+}
+
 // TestSitemapLimits names more files than are read, and more pages than the
 // linked ones: 200 files a host, orphans last, at depth 0, with their dates.
 func TestSitemapLimits(t *testing.T) {

@@ -117,6 +117,67 @@ func unnamedRests() []throttledRow {
 	}
 }
 
+// restsWithinVisits are hosts that ask for rest in the middle of a visit: what was answered before within it is no
+// answer for the page.
+func restsWithinVisits() []throttledRow {
+	return []throttledRow{
+		{
+			name: "HEAD is answered, and GET is not",
+			keys: map[string]string{"crawler": "head-check = \"always\""},
+			serve: func() func(question) reply {
+				honest := site("", 1)
+				return func(q question) reply {
+					if q.path == "/1" && q.method == http.MethodGet {
+						return reply{status: http.StatusTooManyRequests}
+					}
+					return honest(q)
+				}
+			},
+			want: "0 1 2 3 4 5 6 7 8 10 11 14 15", gaveUp: schema.GaveUpRateLimit, atCount: 12,
+		},
+		{
+			name: "one form redirects to another, which is not",
+			serve: func() func(question) reply {
+				return pages(map[string]reply{
+					"/": links("/1"), "/1": redirect("/1/"), "/1/": {status: http.StatusTooManyRequests},
+				})
+			},
+			want: "0 1 2 3 4 5 6 7 9 10 13 14", gaveUp: schema.GaveUpRateLimit, atCount: 11,
+		},
+		{
+			name: "HEAD is answered, and GET is in the end",
+			keys: map[string]string{"crawler": "head-check = \"always\"", "politeness": "max-rate-limits = 2"},
+			serve: func() func(question) reply {
+				honest := site("", 2)
+				return func(q question) reply {
+					if q.path != "/" && q.method == http.MethodGet && q.n == 1 {
+						return reply{status: http.StatusTooManyRequests}
+					}
+					return honest(q)
+				}
+			},
+			want: "0 1 2 3 4 5 6 7 8 9 10",
+		},
+		{
+			name: "HEAD is answered by what ends the visit",
+			keys: map[string]string{"crawler": "head-check = \"always\"", "politeness": "max-rate-limits = 2"},
+			serve: func() func(question) reply {
+				honest := site("", 2)
+				return func(q question) reply {
+					switch {
+					case q.path == "/" || q.path == "/robots.txt":
+						return honest(q)
+					case q.n == 0:
+						return reply{status: http.StatusTooManyRequests}
+					}
+					return reply{status: http.StatusOK, header: http.Header{"Content-Type": {"video/mp4"}}}
+				}
+			},
+			want: "0 1 2 3 4 5 6",
+		},
+	}
+}
+
 // namedRests are hosts that say so.
 func namedRests() []throttledRow {
 	date := func(at time.Duration) http.Header {
@@ -203,7 +264,7 @@ func endlessRests() []throttledRow {
 
 // TestThrottled leaves a host that asks for rest alone, request by request.
 func TestThrottled(t *testing.T) {
-	for _, tt := range slices.Concat(unnamedRests(), namedRests(), endlessRests()) {
+	for _, tt := range slices.Concat(unnamedRests(), restsWithinVisits(), namedRests(), endlessRests()) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newPaperServers(t)

@@ -479,3 +479,22 @@ func TestMovedWithinItsForms(t *testing.T) {
 		t.Errorf("once it is gone, it is %q, want %q", got, want)
 	}
 }
+
+// TestMismatchedInAForm has pages found in one of their forms, and to be of a type that is not accepted: there
+// later runs begin, too.
+func TestMismatchedInAForm(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, 500, "off", "0s")
+	c.page("a.test", "/", crawltest.Anchors("/dir", "/file", "/file/"))
+	c.Host("a.test").Redirect("/dir", "/dir/", http.StatusMovedPermanently)
+	c.Host("a.test").Page("/dir/", "x").Header("Content-Type", "application/pdf")
+	c.Host("a.test").Page("/file/", "x").Header("Content-Type", "application/pdf")
+	for run, want := range [][]string{
+		{"a.test/ 200", "a.test/dir 301", "a.test/dir/ 200", "a.test/file 404", "a.test/file/ 200", "a.test/robots.txt 404"},
+		{"a.test/ 304", "a.test/dir/ 200", "a.test/file/ 200"},
+	} {
+		if asked := c.run(); !slices.Equal(asked, want) {
+			t.Errorf("run %d asked for %q, want %q", run+1, asked, want)
+		}
+	}
+}

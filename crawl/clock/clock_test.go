@@ -43,6 +43,7 @@ func TestThrottle(t *testing.T) {
 		{"as long as it says", schema.Host{}, time.Minute, time.Minute, schema.CauseNone},
 		{"never less than its delay", schema.Host{CrawlDelay: 30 * time.Second}, 0, 30 * time.Second, schema.CauseNone},
 		{"longer than the run waits", schema.Host{}, 2 * time.Hour, 2 * time.Hour, schema.CauseAskedToWait},
+		{"as long as the run waits", schema.Host{}, time.Hour, time.Hour, schema.CauseNone},
 		{"too often in a row", schema.Host{Throttles: 2}, -1, 4 * time.Second, schema.CauseRateLimits},
 		{"an answer from before the suspension", schema.Host{Suspension: 1}, time.Minute, 0, schema.CauseNone},
 	}
@@ -253,5 +254,82 @@ func TestReady(t *testing.T) {
 				t.Errorf("ready after %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestCopyStands has a copy of robots.txt decide for robots-ttl and, while the file cannot be had, for less than 30
+// days, between the tries alone.
+func TestCopyStands(t *testing.T) {
+	const day = 24 * time.Hour
+	for name, tt := range map[string]struct {
+		age   time.Duration // 0: there is none
+		tries uint8
+		due   time.Duration // from now on
+		want  bool
+	}{
+		"a young one":                           {day - 1, 0, 0, true},
+		"one of robots-ttl":                     {day, 0, 0, false},
+		"one of robots-ttl, that was not tried": {day, 0, time.Minute, false},
+		"between two tries":                     {day, 1, time.Minute, true},
+		"when the next one is due":              {day, 1, 0, false},
+		"the last day of 30":                    {30*day - 1, 1, time.Minute, true},
+		"one of 30 days":                        {30 * day, 1, time.Minute, false},
+		"none":                                  {0, 1, time.Minute, false},
+	} {
+		h := schema.Host{RobotsTries: tt.tries, RobotsDue: now().Add(tt.due)}
+		if tt.age > 0 {
+			h.RobotsAt = now().Add(-tt.age)
+		}
+		cfg := polite()
+		cfg.Politeness.RobotsTTL = day
+		if got := clock.CopyStands(cfg, &h, now()); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// TestAllAllowed has a robots.txt that cannot be had allow all, if that is wanted, once it was tried as often as it
+// should be, and until it is asked for again.
+func TestAllAllowed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		wanted config.RobotsUnreachable
+		tries  uint8
+		due    time.Duration // from now on
+		want   bool
+	}{
+		"after the last try":         {config.RobotsAllow, 4, time.Minute, true},
+		"before the last try":        {config.RobotsAllow, 3, time.Minute, false},
+		"when it is asked for again": {config.RobotsAllow, 4, 0, false},
+		"not wanted":                 {config.RobotsDisallow, 4, time.Minute, false},
+	} {
+		h := schema.Host{RobotsTries: tt.tries, RobotsDue: now().Add(tt.due)}
+		cfg := polite()
+		cfg.Politeness.RobotsUnreachable = tt.wanted
+		if got := clock.AllAllowed(cfg, &h, now()); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// TestSmoothed has the mean of response times begin with the first one, follow those that are longer by three tenths,
+// and those that are shorter only where the answer is a 200.
+func TestSmoothed(t *testing.T) {
+	for _, tt := range []struct {
+		before, took time.Duration
+		status       int
+		want         time.Duration
+	}{
+		{0, time.Second, 404, time.Second},
+		{time.Second, 2 * time.Second, 404, 1300 * time.Millisecond},
+		{2 * time.Second, time.Second, 404, 2 * time.Second},
+		{2 * time.Second, time.Second, 206, 2 * time.Second},
+		{2 * time.Second, time.Second, 200, 1700 * time.Millisecond},
+	} {
+		h := schema.Host{Smoothed: tt.before}
+		o := answer(tt.status, -1)
+		o.Step.Sent = o.FirstByte.Add(-tt.took)
+		if clock.Observe(&h, o); h.Smoothed.Round(time.Microsecond) != tt.want {
+			t.Errorf("after a %d in %v the mean goes from %v to %v, want %v", tt.status, tt.took, tt.before, h.Smoothed, tt.want)
+		}
 	}
 }

@@ -88,6 +88,11 @@ func TestPage(t *testing.T) {
 			ring.Outcome{Status: 503, RetryAfter: 9}, true, false, judge.Rest, schema.RateLimited,
 		},
 		{"429", ring.Get, ring.Outcome{Status: 429}, true, false, judge.Rest, schema.RateLimited},
+		{"429, which costs no try", ring.Get, ring.Outcome{Status: 429}, false, false, judge.Rest, schema.RateLimited},
+		{"not found but in another form, which is no other try", ring.Get, ring.Outcome{Status: 404}, false, false,
+			judge.Follow, 0},
+		{"503 of a host that has asked for rest too often", ring.Get, ring.Outcome{Status: 503, RetryAfter: -1}, true, true,
+			judge.Retry, schema.Failed},
 		{"429 once too often", ring.Get, ring.Outcome{Status: 429}, true, true, judge.Settle, schema.RateLimited},
 		{"silence", ring.Get, ring.Outcome{Cause: fetch.Timeout}, true, false, judge.Retry, schema.Failed},
 		{
@@ -113,6 +118,92 @@ func TestPage(t *testing.T) {
 				t.Errorf("next is %+v", v.Next)
 			}
 		})
+	}
+}
+
+// TestStatuses has the first and the last of each kind of status, and those beyond.
+func TestStatuses(t *testing.T) {
+	s := settings(t)
+	asked := ring.Step{Kind: ring.Robots, Host: 1, For: 1, URL: "https://a.test/robots.txt", Settings: s}
+	for _, tt := range []struct {
+		first, last int
+		page        string
+		head        string // where it has a type that is not wanted
+		robots      string
+	}{
+		{99, 199, "failed", "go on", "try later"},
+		{200, 299, "processed", "content_mismatch", "keep x"},
+		{300, 399, "nowhere", "go on", "keep"},
+		{400, 499, "failed", "go on", "keep"},
+		{500, 599, "retry", "go on", "try later"},
+		{600, 999, "failed", "go on", "try later"},
+	} {
+		for _, status := range []int{tt.first, tt.last} {
+			o := ring.Outcome{Step: page(s, ring.Get), Status: status, ContentType: "text/html", RetryAfter: -1}
+			head := ring.Outcome{Step: page(s, ring.Head), Status: status, ContentType: "video/mp4", RetryAfter: -1}
+			file := ring.Outcome{Step: asked, Status: status, Robots: []byte(" x"), RetryAfter: -1}
+			v := judge.Robots(&file, "a.test", false)
+			paged := judge.Page(&o, nil, true, false)
+			got := paged.String()
+			if paged.Reason.Cause == schema.CauseBadLocation {
+				got = "nowhere"
+			}
+			if got != tt.page {
+				t.Errorf("%d of a page: %s, want %s", status, got, tt.page)
+			}
+			if got := judge.Page(&head, nil, true, false).String(); got != tt.head {
+				t.Errorf("%d to HEAD: %s, want %s", status, got, tt.head)
+			}
+			if got := v.Act.String() + string(v.Text); got != tt.robots {
+				t.Errorf("%d of robots.txt: %s, want %s", status, got, tt.robots)
+			}
+		}
+	}
+}
+
+// TestConditional has a page asked for whether it has changed since.
+func TestConditional(t *testing.T) {
+	for status, want := range map[int]string{304: "processed", 302: "failed", 403: "failed", 500: "retry"} {
+		o := ring.Outcome{Step: page(settings(t), ring.Get), Status: status, RetryAfter: -1}
+		o.Step.Visit.Revisit = 7
+		if got := judge.Page(&o, nil, true, false).String(); got != want {
+			t.Errorf("%d: %s, want %s", status, got, want)
+		}
+	}
+}
+
+// TestSitemap has a sitemap of any type, as long as it can be read as one.
+func TestSitemap(t *testing.T) {
+	for detail, want := range map[string]string{"": "processed", "not a sitemap": "failed"} {
+		o := ring.Outcome{Step: page(settings(t), ring.Get), Status: 200, ContentType: "video/mp4", Detail: detail}
+		o.Step.URLKind = schema.KindSitemap
+		if got := judge.Page(&o, nil, true, false).String(); got != want {
+			t.Errorf("%q: %s, want %s", detail, got, want)
+		}
+	}
+}
+
+// TestDeadTwice has a request that met a dead connection made once more, and no third time.
+func TestDeadTwice(t *testing.T) {
+	o := ring.Outcome{Step: page(settings(t), ring.Get), Cause: fetch.Reset, Stale: true}
+	v := judge.Page(&o, nil, true, false)
+	if v.Next == nil || v.Next.URL != o.Step.URL || v.Next.Kind != ring.Get {
+		t.Fatalf("next is %+v", v.Next)
+	}
+	o.Step = *v.Next
+	if v := judge.Page(&o, nil, true, false); v.Act != judge.Retry {
+		t.Errorf("the second time: %s", v)
+	}
+}
+
+// TestGuessedForm has a form that nobody has named not found, and the one that is known out of reach: nothing says
+// that the page is gone.
+func TestGuessedForm(t *testing.T) {
+	o := ring.Outcome{Step: page(settings(t), ring.Get), Status: 404}
+	o.Step.Visit.Known = o.Step.Visit.Forms
+	last := ring.Outcome{Step: *judge.Page(&o, nil, true, false).Next, Cause: fetch.Refused}
+	if v := judge.Page(&last, nil, true, false); v.State != schema.Unreachable {
+		t.Errorf("%s", v)
 	}
 }
 
@@ -192,6 +283,8 @@ func TestRobots(t *testing.T) {
 	www.Address = "192.0.2.1"
 	far := asked
 	far.Visit.Hops = 5 // as many as are followed
+	near := asked
+	near.Visit.Hops = 4
 	to := target("https://b.test/robots.txt", "https://b.test/robots.txt")
 	tests := []struct {
 		name string
@@ -219,6 +312,8 @@ func TestRobots(t *testing.T) {
 		{"a dead connection", asked, ring.Outcome{Cause: fetch.Reset, Stale: true}, judge.Ask,
 			"https://a.test/robots.txt"},
 		{"redirected", asked, ring.Outcome{Status: 301, Location: to}, judge.AskAt, "https://b.test/robots.txt"},
+		{"redirected as often as is followed", near, ring.Outcome{Status: 301, Location: to}, judge.AskAt,
+			"https://b.test/robots.txt"},
 		{"redirected too far", far, ring.Outcome{Status: 301, Location: to}, judge.Keep, ""},
 		{
 			"redirected to who is not visited", asked,

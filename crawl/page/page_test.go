@@ -346,7 +346,7 @@ func TestRefreshTarget(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"0;url=a", "a"}, {"5", ""}, {"5;", ""}, {" 1.5 , URL = 'a b' x", "a b"}, {"0 url=a", "a"},
 		{"0;a", "a"}, {`0;"a`, "a"}, {"0;url", "url"}, {"0;urla", "urla"}, {"x;url=a", ""}, {"", ""}, {"0url=a", ""},
-		{"url=a", ""},
+		{"url=a", ""}, {"0;abc=x", "abc=x"}, {"0;ur=x", "ur=x"}, {"0;;a", ";a"}, {".5\fa", "a"}, {"0;url\n=\n'a\"b", `a"b`},
 	}
 	for _, tt := range tests {
 		if got := refreshTarget(tt.in); got != tt.want {

@@ -32,7 +32,7 @@ func (d *drafts) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, error) 
 // prefer records the form at which redirects within the visit have found the page: the next visit
 // begins there.
 func (d *drafts) prefer(o *ring.Outcome, visit *schema.Visit) error {
-	if visit.AliasHops == 0 || visit.State != schema.Processed {
+	if visit.AliasHops == 0 || !found(visit) {
 		return nil
 	}
 	_, err := d.in.tx.URLs.AddForm(visit.URL, o.Step.Norm, visit.Form)

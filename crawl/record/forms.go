@@ -39,7 +39,7 @@ func (c *choice) forms(id schema.ID, h *schema.Host) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i := slices.Index(forms, v.Form); i > 0 && v.State == schema.Processed {
+		if i := slices.Index(forms, v.Form); i > 0 && found(v) {
 			forms = slices.Insert(slices.Delete(slices.Clone(forms), i, i+1), 0, v.Form)
 		}
 	}
@@ -47,6 +47,11 @@ func (c *choice) forms(id schema.ID, h *schema.Host) ([]string, error) {
 		return forms, nil
 	}
 	return atWWW(forms, h.Name), nil
+}
+
+// found reports whether a visit has found its page, be it of a type that is not accepted.
+func found(v *schema.Visit) bool {
+	return v.State == schema.Processed || v.State == schema.ContentMismatch
 }
 
 // atWWW puts the forms at www. first, with those that were never named so.

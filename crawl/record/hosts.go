@@ -158,12 +158,16 @@ func (h *hosts) giveUpUnreached(host *schema.Host, last schema.Reason) {
 	}
 }
 
-// throttle follows an answer that asks for rest, or ends one.
+// throttle follows an answer that asks for rest, or ends one. One that only lets a visit go on ends none: what
+// asks for rest then has asked for it in a row.
 func (h *hosts) throttle(host *schema.Host, o *ring.Outcome) {
-	if !judge.Throttled(o) {
+	switch {
+	case judge.Throttled(o):
+		if why := clock.Throttle(h.in.set.Config, host, o); why != (schema.Reason{}) {
+			h.giveUp(host, schema.GaveUpRateLimit, why)
+		}
+	case !judge.Undecided(o):
 		clock.Unthrottle(host, o)
-	} else if why := clock.Throttle(h.in.set.Config, host, o); why != (schema.Reason{}) {
-		h.giveUp(host, schema.GaveUpRateLimit, why)
 	}
 }
 

@@ -26,6 +26,11 @@ func TestReformed(t *testing.T) {
 				if met := r.urls.takeReformed(); len(met) != 1 || met[0] != id {
 					t.Errorf("%v are reported, want %d", met, id)
 				}
+				both := targetOf(r, mustParse(t, r, "https://www.a.test/x"))
+				both.Forms = []string{"https://a.test/x"} // named in a new form and in one that is known
+				if _, err := r.urls.record(both, schema.KindPage, 0); err != nil || len(r.urls.takeReformed()) != 1 {
+					t.Errorf("named in a new form and in another, it is not reported (%v)", err)
+				}
 				if open, err := r.ledger.waitsAgain(id); err != nil || open != reopens {
 					t.Errorf("reopened is %t, %v; want %t", open, err, reopens)
 				}
@@ -44,6 +49,9 @@ func TestURLLimits(t *testing.T) {
 		}
 		if r.met(t, "https://y.b.test/") != 0 {
 			t.Error("a second host of a site was recorded")
+		}
+		if r.met(t, "https://x.b.test/again") == 0 {
+			t.Error("a URL of a host that is known was not recorded")
 		}
 		first := r.met(t, "https://a.test/1")
 		for range 2 { // as other shards tell of one, with each start

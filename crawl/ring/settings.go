@@ -127,7 +127,7 @@ func (s *Settings) Accepts(contentType string) bool {
 func matchesAny(patterns []string, kind string) bool {
 	for _, p := range patterns {
 		prefix, wild := strings.CutSuffix(p, "*")
-		if wild && strings.HasPrefix(kind, strings.ToLower(prefix)) || strings.EqualFold(p, kind) {
+		if p == "*/*" || wild && strings.HasPrefix(kind, strings.ToLower(prefix)) || strings.EqualFold(p, kind) {
 			return true
 		}
 	}

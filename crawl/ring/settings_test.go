@@ -39,3 +39,42 @@ seeds = ["https://a.test/"]
 		}
 	}
 }
+
+func TestAccepts(t *testing.T) {
+	for _, tt := range []struct {
+		accept, reject string
+		contentType    string
+		want           bool
+	}{
+		{`"text/html"`, ``, "text/html", true},
+		{`"text/html"`, ``, "Text/HTML;charset=utf-8", true},
+		{`"text/html"`, ``, "text/htmlx", false},
+		{`"TEXT/*"`, ``, "text/plain", true},
+		{`"text/*"`, ``, "texts/plain", false},
+		{`"text/*"`, ``, "application/text", false},
+		{`"application/x-*", "text/html"`, ``, "application/x-tex", true},
+		{`"*/*"`, ``, "video/mp4", true},
+		{`"*/*"`, `"video/*"`, "video/mp4", false},
+		{`"text/*"`, `"text/css"`, "text/css", false},
+		{`"text/*"`, `"*/*"`, "text/html", false},
+	} {
+		cfg, _, err := config.Parse([]byte(`
+[user-agent]
+crawler-name = "Test"
+contact-email = "crawler@example.com"
+[content]
+accept-content-types = [`+tt.accept+`]
+reject-content-types = [`+tt.reject+`]
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+`), "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := ring.Settings{Config: cfg}
+		if got := s.Accepts(tt.contentType); got != tt.want {
+			t.Errorf("[%s] without [%s] accepts %s: %t", tt.accept, tt.reject, tt.contentType, got)
+		}
+	}
+}

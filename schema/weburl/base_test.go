@@ -33,6 +33,9 @@ func TestBaseParse(t *testing.T) {
 		{"own scheme says nothing", "https://example.com/a/b", "https:c", "https://example.com/a/c"},
 		{"another scheme begins anew", "https://example.com/a/b", "http:c", "https://c/"},
 		{"colon in a path", "https://example.com/a/b", "./c:d", "https://example.com/a/c:d"},
+		{"what begins with a digit is no scheme", "https://example.com/a/b", "1:c", "https://example.com/a/1:c"},
+		{"what begins with a sign is no scheme", "https://example.com/a/b", "+a:c", "https://example.com/a/+a:c"},
+		{"no scheme at all", "https://example.com/a/b", ":c", "https://example.com/a/:c"},
 		{"question in fragment", "https://example.com/a/b", "c#d?e", "https://example.com/a/c"},
 	}
 	rules := newRules(t)
@@ -48,6 +51,18 @@ func TestBaseParse(t *testing.T) {
 			}
 			checkLaws(t, rules, u)
 		})
+	}
+}
+
+func TestOtherSchemes(t *testing.T) {
+	base, err := newRules(t).Base("https://example.com/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []string{"mailto:b", "h2:b", "svn+ssh://b/", "x-y:b", "a.b:c", "httpss:b", "HTTPX://b"} {
+		if u, err := base.Parse(ref); !errors.Is(err, weburl.ErrScheme) {
+			t.Errorf("Parse(%q) = %q, %v", ref, u.Norm, err)
+		}
 	}
 }
 

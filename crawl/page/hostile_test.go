@@ -124,7 +124,7 @@ func TestLongBase(t *testing.T) {
 	_, allocated := cost(time.Second, func() {
 		p = NewExtractor(Options{}).Extract(body, "text/html; charset=utf-8", base, self)
 	})
-	if len(p.Links) != config.DefaultLinks || p.Distinct < 4*config.DefaultLinks || allocated > most {
+	if len(p.Links) != config.DefaultLinks || p.Distinct < 3*config.DefaultLinks || allocated > most {
 		t.Errorf("%d links of %d, %d MiB", len(p.Links), p.Distinct, allocated>>20)
 	}
 }

@@ -247,6 +247,7 @@ func fail(o *ring.Outcome, err error) {
 	var e *fetch.Error
 	if errors.As(err, &e) {
 		o.Cause, o.Detail, o.Stale, o.Own = e.Cause, schema.Clean(e.Reason().Detail, 256), e.Stale, e.Own
+		o.Early = e.Early()
 	}
 }
 

@@ -165,7 +165,7 @@ func cutOff(o *ring.Outcome) bool { return o.Status != 0 && o.Cause != fetch.Slo
 
 // unreached reports what a network that is away looks like.
 func unreached(o *ring.Outcome) bool {
-	return o.Cause.Unanswered() || o.Cause == fetch.Slow
+	return o.Cause.Connection() || o.Cause == fetch.Timeout || o.Cause == fetch.Slow || o.Cause == fetch.Reset && o.Early
 }
 
 // id tells a host from those of other crawls.

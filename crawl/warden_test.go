@@ -131,14 +131,28 @@ func TestWardenAllFail(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			g := newGuarded(t, nil)
 			g.begin()
-			g.fail(1, cause, fetch.OwnNothing)
-			g.fail(2, cause, fetch.OwnNothing)
+			g.pass(1, ring.Outcome{Cause: cause, Early: true})
+			g.pass(2, ring.Outcome{Cause: cause, Early: true})
 			g.want("held")
-			g.fail(3, cause, fetch.OwnNothing)
+			g.pass(3, ring.Outcome{Cause: cause, Early: true})
 			g.want("all hosts have failed", fetch.Cancelled, fetch.Cancelled, fetch.Cancelled)
 			g.close()
 		})
 	}
+}
+
+// Who takes a request and then hangs up can be reached.
+func TestWardenHungUp(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newGuarded(t, nil)
+		g.begin()
+		for host := range schema.HostID(3) {
+			g.fail(host+1, fetch.Reset, fetch.OwnNothing)
+		}
+		time.Sleep(outage.MaxHold)
+		g.want("all hosts hang up", fetch.Reset, fetch.Reset, fetch.Reset)
+		g.close()
+	})
 }
 
 // A network that goes away while answers are being read is nobody's fault either.

@@ -49,6 +49,9 @@ type Error struct {
 	Stale bool  // sent on a kept-alive connection that died without an answer
 }
 
+// Early reports that there was no connection to send the request on.
+func (e *Error) Early() bool { return e.Op == "connect" || e.Op == "tls handshake" }
+
 // errExpired ends a request whose time has passed, whatever it was about.
 var errExpired = errors.New("the request's time is over")
 

@@ -60,7 +60,7 @@ type Failure struct {
 	Own     bool // no route to anybody
 	Alone   bool // nothing of this machine's own is known to have failed
 	Met     bool // the host had answered in an earlier process
-	Network bool // no connection, a TLS failure, a time-out, a reset or a halt: what a network that is away looks like
+	Network bool // no connection, a TLS failure, a time-out or a halt: what a network that is away looks like
 }
 
 // A Watch follows the answers and failures of all requests.

@@ -2,7 +2,6 @@ package page
 
 import (
 	"maps"
-	"math"
 	"regexp"
 	"strings"
 
@@ -16,8 +15,6 @@ import (
 type selector struct {
 	paths  [][]step
 	around bool // a step may look at all nodes beside, above or below, as :nth-child(odd) and :has(p) do
-	above  int  // how often for each of these, at all above again, as :has(a b c) does three times; at least 2
-	beside int  // likewise at all beside, as :has(a ~ b ~ c)
 }
 
 // maxAround bounds what that may cost for each node of a tree: with some 20,000 children of
@@ -36,7 +33,6 @@ type nodes map[*html.Node]bool
 // parseSelector parses a group of CSS selectors.
 func parseSelector(s string) (selector, error) {
 	group := selector{around: looksAround(s)}
-	group.above, group.beside = within(s)
 	if _, err := cascadia.ParseGroup(s); err != nil {
 		return group, err
 	}
@@ -57,28 +53,6 @@ func parseSelector(s string) (selector, error) {
 func looksAround(s string) bool {
 	around := regexp.MustCompile(`(?i):(nth-|\w+-of-type|has\(|contains\(|matches\(|not\([^)]*[\s>+~])`)
 	return around.MatchString(s) || hasNumber(s)
-}
-
-// within counts the steps of selectors in parentheses, and those of siblings: at least 2, and one more for
-// each pair of parentheses inside another.
-func within(s string) (steps, siblings int) {
-	steps, siblings = 2, 2
-	inside := regexp.MustCompile(`"[^"]*"|'[^']*'`).ReplaceAllString(s, `""`)
-	for _, group := range regexp.MustCompile(`\([^()]*`).FindAllString(inside, -1) {
-		by := regexp.MustCompile(`[\s>+~]+`).FindAllString(strings.Trim(group, "( "), -1)
-		steps, siblings = max(steps, len(by)+1), max(siblings, strings.Count(group, "~")+1)
-	}
-	open, most := 0, 1
-	for _, c := range inside {
-		switch c {
-		case '(':
-			open++
-			most = max(most, open)
-		case ')':
-			open--
-		}
-	}
-	return steps + most - 1, siblings + most - 1
 }
 
 func isGroup(s string) bool {
@@ -121,7 +95,7 @@ func hasNumber(s string) bool {
 
 // find returns the nodes below the root that match: none, where it would take too long.
 func (s selector) find(root *html.Node) nodes {
-	if s.around && s.aroundAll(root, 0) > maxAround {
+	if s.around && aroundAll(root, 0) > maxAround {
 		return nil
 	}
 	all := nodes{}
@@ -170,13 +144,13 @@ func (st *step) find(above *html.Node, before, found nodes, under bool) {
 }
 
 // aroundAll is what it costs to look from each node at those beside, above and below it.
-func (s selector) aroundAll(n *html.Node, depth float64) float64 {
-	cost, children := math.Pow(depth, float64(s.above)), 0.0
+func aroundAll(n *html.Node, depth int) int {
+	cost, children := depth*depth, 0
 	for c := range n.ChildNodes() {
-		cost += s.aroundAll(c, depth+1)
+		cost += aroundAll(c, depth+1)
 		children++
 	}
-	return cost + math.Pow(children, float64(s.beside))
+	return cost + children*children
 }
 
 // dropComments takes the comments out of a tree, and joins the texts around them. No selector finds
